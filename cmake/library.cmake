@@ -1,0 +1,12 @@
+# The shared and the static library, and the command.
+add_library(wick_static STATIC $<TARGET_OBJECTS:wick_objects>)
+set_target_properties(wick_static PROPERTIES OUTPUT_NAME wick)
+target_link_libraries(wick_static PUBLIC wick_flags)
+add_library(wick_shared SHARED $<TARGET_OBJECTS:wick_objects>)
+set_target_properties(wick_shared PROPERTIES OUTPUT_NAME wick VERSION ${PROJECT_VERSION} SOVERSION 0)
+target_link_libraries(wick_shared PUBLIC wick_flags)
+if(WICK_CLI_SOURCES)
+  add_executable(wick_cli ${WICK_CLI_SOURCES})
+  set_target_properties(wick_cli PROPERTIES OUTPUT_NAME wick)
+  target_link_libraries(wick_cli PRIVATE wick_static wick_flags)
+endif()

@@ -1,0 +1,12 @@
+/* base: what everything stands on, with no knowledge of TorchScript. In reading order: */
+#pragma once
+
+#include "base/status.h"   /* Status and Error: how functions fail */
+#include "base/memory.h"   /* checked sizes, heap, counts, catch points, arenas */
+#include "base/str.h"      /* Str, StrBuf, numbers and UTF-8 */
+#include "base/vec.h"      /* growing arrays */
+#include "base/map.h"      /* hash maps by text and by pointer */
+#include "base/symbol.h"   /* interned names of node kinds and attributes */
+#include "base/source.h"   /* source text and ranges of it */
+#include "base/cache.h"    /* the size-class cache for large blocks */
+#include "base/parallel.h" /* parallel_for */

@@ -1,0 +1,16 @@
+/* Future: a value that comes later. Waiting suspends the interpreter's frames; C callers may block or give a callback. */
+#pragma once
+
+#include "ivalue/ivalue.h"
+
+Status future_new(const Type *element, Future **out) MUST_CHECK;
+bool future_is_done(const Future *f);
+/* Done only. The error, if any, is a copy that the caller owns. */
+Status future_result(Future *f, IValue *out) MUST_CHECK;
+void future_complete(Future *f, IValue value); /* takes over; a second completion is ignored */
+void future_fail(Future *f, Status error);     /* takes over */
+/* callback runs once, at once when done already, else on the completing thread. */
+Status future_then(Future *f, void (*callback)(void *argument, Future *f), void *argument) MUST_CHECK;
+void future_wait(Future *f); /* blocks the thread; for callers from outside */
+const Type *future_element_type(const Future *f);
+void future_free(Future *f);

@@ -1,0 +1,47 @@
+/* Exec: one execution context, passed to everything that runs. Kernels read no global state. */
+#pragma once
+
+#include "ivalue/ivalue.h"
+
+struct Operator;
+struct Call;
+struct Function;
+struct Exec;
+
+/* What lower folders need from higher ones; one const struct, filled in api. Entries may be NULL in small tests. */
+typedef struct Services {
+  /* Compiles an operator's `body` text once; the Function is the process's. */
+  Status (*compile_body)(struct Exec *exec, const struct Operator *op, struct Function **out);
+  /* Runs a function to its end; arguments borrowed, result owned. Bounded re-entry. */
+  Status (*call_function)(struct Exec *exec, struct Function *function, const IValue *arguments, uint32_t count, IValue *out);
+  /* Autograd: called by operator_call around a kernel when an input records (grad mode on). */
+  Status (*autograd_record)(struct Exec *exec, struct Call *call);
+  Status (*autograd_backward)(struct Exec *exec, struct Call *call);
+  void (*autograd_free)(AutogradMeta *meta);
+  /* Tracing: called after a kernel when exec->recorder is set. */
+  Status (*trace_record)(struct Exec *exec, struct Call *call);
+} Services;
+
+typedef struct Exec {
+  const Services *services;
+  bool grad_enabled, deterministic, inference;
+  int threads;                    /* for parallel_for inside kernels */
+  Generator *generator;           /* the default generator, borrowed; lock around use: generator_lock */
+  _Atomic bool *stop;             /* polled by long loops; NULL: never. Set by cancel and deadline */
+  uint64_t deadline_ns;           /* monotonic, 0: none */
+  _Atomic int64_t steps_left;     /* back edges and calls; INT64_MAX: no budget */
+  int64_t bytes_left;
+  int native_depth;               /* re-entries into the interpreter from C */
+  void *recorder;                 /* tracer */
+  void (*print)(void *user, const char *text, size_t length); /* print() and warnings; NULL: stdout */
+  void *print_user;
+  struct Task *task;              /* interp: the running task, or NULL */
+  struct Runtime *runtime;
+} Exec;
+
+/* The process's default context: default threads and generator. */
+void exec_init(Exec *exec, const Services *services);
+/* Cancelled, past its deadline or out of steps: the error; else OK. Cheap. */
+Status exec_poll(Exec *exec) MUST_CHECK;
+void generator_lock(void);
+void generator_unlock(void);

@@ -1,0 +1,33 @@
+/* Generator: mt19937 and the distributions in the order PyTorch's CPU generator draws them, so that a seed gives
+ * PyTorch's numbers. Locked by its user. */
+#pragma once
+
+#include "tensor/tensor.h"
+
+typedef struct Generator {
+  RefCount refs;
+  uint64_t seed;
+  uint32_t state[624];
+  int left, next;
+  bool has_next_normal_double, has_next_normal_float;
+  double next_normal_double;
+  float next_normal_float;
+} Generator;
+Status generator_new(uint64_t seed, Generator **out) MUST_CHECK; /* default seed: 67280421310721 */
+Generator *generator_retain(Generator *g);
+void generator_release(Generator *g);
+void generator_seed(Generator *g, uint64_t seed);
+uint32_t generator_random32(Generator *g);
+uint64_t generator_random64(Generator *g);
+/* Fill a tensor of any strides in PyTorch's order and precision. */
+Status random_uniform(Generator *g, Tensor *t, double from, double to) MUST_CHECK;
+Status random_normal(Generator *g, Tensor *t, double mean, double std) MUST_CHECK; /* the 16-wide path for n >= 16, scalar below */
+Status random_from_to(Generator *g, Tensor *t, int64_t from, uint64_t range) MUST_CHECK;
+Status random_full_range(Generator *g, Tensor *t) MUST_CHECK;                     /* random_() without bounds */
+Status random_bernoulli(Generator *g, Tensor *t, double p) MUST_CHECK;
+Status random_bernoulli_tensor(Generator *g, Tensor *t, const Tensor *p) MUST_CHECK;
+Status random_permutation(Generator *g, Tensor *t) MUST_CHECK;
+Status random_exponential(Generator *g, Tensor *t, double lambda) MUST_CHECK;
+Status random_geometric(Generator *g, Tensor *t, double p) MUST_CHECK;
+Status random_cauchy(Generator *g, Tensor *t, double median, double sigma) MUST_CHECK;
+Status random_log_normal(Generator *g, Tensor *t, double mean, double std) MUST_CHECK;

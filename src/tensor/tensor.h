@@ -1,0 +1,164 @@
+/* Tensor: a strided view of a counted Storage. */
+#pragma once
+
+#include "tensor/dtype.h"
+
+enum { TENSOR_MAX_DIMS = 32 };
+
+/* Numbered as c10::DeviceType. */
+typedef enum DeviceType { DEVICE_CPU = 0, DEVICE_CUDA = 1, DEVICE_META = 9 /* sizes without data */ } DeviceType;
+typedef struct Device {
+  int16_t type;
+  int16_t index; /* -1: not given */
+} Device;
+#define DEVICE_CPU_0 ((Device){DEVICE_CPU, -1})
+bool device_equal(Device a, Device b);
+Status device_parse(Str text, Device *out) MUST_CHECK; /* "cpu", "cuda:0"; names the bad text */
+void device_print(Device device, StrBuf *out);
+const char *device_type_name(int type);
+
+typedef struct Storage {
+  RefCount refs;
+  uint8_t flags; /* StorageFlags */
+  Device device;
+  _Atomic uint32_t version; /* bumped by every write through an operator */
+  size_t bytes;
+  void *data; /* 16-byte aligned at least when wick allocated it */
+  void (*free_data)(void *context, void *data, size_t bytes); /* NULL: data is not owned (inline or static) */
+  void *context;
+} Storage;
+enum StorageFlags { STORAGE_READ_ONLY = 1, STORAGE_RESIZABLE = 2 };
+
+/* One word of flags from the start: operator_call tests the OR of its inputs' flags with one mask. */
+enum TensorFlags {
+  TENSOR_UNDEFINED = 1u << 0,
+  TENSOR_REQUIRES_GRAD = 1u << 1,  /* a leaf that asks for a gradient */
+  TENSOR_HAS_GRAD_FN = 1u << 2,    /* the result of a recorded operator */
+  TENSOR_CONJ = 1u << 3,           /* lazily conjugated */
+  TENSOR_NEG = 1u << 4,
+  TENSOR_SPARSE = 1u << 5,
+  TENSOR_QUANTIZED = 1u << 6,
+  TENSOR_WRAPPED_NUMBER = 1u << 7, /* made from a Python number: weak in type promotion */
+  TENSOR_META = 1u << 8,           /* no data */
+  TENSOR_NOT_CPU = 1u << 9,
+  TENSOR_EMBEDDED = 1u << 10,      /* its memory belongs to its storage's block */
+  TENSOR_OPAQUE = 1u << 11,        /* nested, mkldnn: data is in `extension` */
+  TENSOR_RECORDS = TENSOR_REQUIRES_GRAD | TENSOR_HAS_GRAD_FN,
+  TENSOR_UNUSUAL = TENSOR_CONJ | TENSOR_NEG | TENSOR_SPARSE | TENSOR_QUANTIZED | TENSOR_META | TENSOR_NOT_CPU | TENSOR_OPAQUE
+};
+
+typedef struct AutogradMeta AutogradMeta; /* autodiff: gradient function, accumulated grad, hooks */
+
+/* A tensor's metadata other than autograd and sizes under resize_/set_ is immutable once it is shared. */
+typedef struct Tensor {
+  RefCount refs;
+  uint32_t flags;
+  uint8_t dtype; /* DType */
+  uint8_t ndim;
+  uint8_t contiguous; /* cached: row-major without gaps */
+  int64_t numel;      /* cached product of sizes */
+  int64_t offset;     /* in elements */
+  int64_t *sizes;     /* ndim; point into `dims` up to 5 dimensions, else to the heap */
+  int64_t *strides;   /* in elements */
+  Storage *storage;   /* NULL when undefined or opaque */
+  AutogradMeta *autograd;
+  void *extension; /* quantizer, sparse parts, ...: a TensorExtension, or NULL */
+  int64_t dims[10];
+} Tensor;
+
+/* What layouts beyond strided hang on a tensor; freed with it. */
+typedef struct TensorExtension {
+  void (*free)(struct TensorExtension *extension);
+} TensorExtension;
+
+/* Everything that says what a tensor looks like, without data: what shape functions compute. */
+typedef struct TensorSpec {
+  DType dtype;
+  Device device;
+  uint32_t flags; /* TENSOR_WRAPPED_NUMBER, TENSOR_META, TENSOR_UNDEFINED only */
+  int ndim;
+  bool has_strides; /* else row-major */
+  int64_t sizes[TENSOR_MAX_DIMS];
+  int64_t strides[TENSOR_MAX_DIMS];
+} TensorSpec;
+
+/* ---- making ---- */
+/* Uninitialised data. Checks sizes (negative, overflow, budget): a clear error. */
+Status tensor_new(const TensorSpec *spec, Tensor **out) MUST_CHECK;
+Status tensor_empty(DType dtype, int ndim, const int64_t *sizes, Tensor **out) MUST_CHECK;
+Status tensor_empty_strided(DType dtype, int ndim, const int64_t *sizes, const int64_t *strides, Tensor **out) MUST_CHECK;
+Status tensor_empty_like(const Tensor *like, Tensor **out) MUST_CHECK; /* keeps dense strides, as torch.preserve_format */
+Status tensor_from_storage(Storage *storage, DType dtype, int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset, Tensor **out) MUST_CHECK; /* retains storage; checks bounds */
+/* Zero-dimensional, flagged TENSOR_WRAPPED_NUMBER: what a Python number becomes in a Tensor parameter. */
+Status tensor_from_int(int64_t value, Tensor **out) MUST_CHECK;       /* int64 */
+Status tensor_from_double(double value, Tensor **out) MUST_CHECK;     /* float64 (promotes as the default dtype) */
+Status tensor_from_complex(complex128 value, Tensor **out) MUST_CHECK;
+Status tensor_from_bool(bool value, Tensor **out) MUST_CHECK;
+Tensor *tensor_undefined(void); /* the one shared undefined tensor; retained */
+Tensor *tensor_retain(const Tensor *t);
+void tensor_release(Tensor *t); /* NULL is allowed */
+
+Status storage_new(size_t bytes, Storage **out) MUST_CHECK; /* from the size-class cache when large */
+/* Borrowed memory; free_data (may be NULL) is called once when the last tensor goes. */
+Status storage_from_data(void *data, size_t bytes, void (*free_data)(void *, void *, size_t), void *context, Storage **out) MUST_CHECK;
+Storage *storage_retain(const Storage *s);
+void storage_release(Storage *s);
+Status storage_resize(Storage *s, size_t bytes) MUST_CHECK; /* keeps the old content; for resize_ */
+
+/* ---- asking ---- */
+static inline bool tensor_is_defined(const Tensor *t) { return t && !(t->flags & TENSOR_UNDEFINED); }
+static inline void *tensor_data(const Tensor *t) { return t->storage ? (char *)t->storage->data + t->offset * (int64_t)dtype_size((DType)t->dtype) : NULL; }
+static inline bool tensor_is_contiguous(const Tensor *t) { return t->contiguous; }
+bool tensor_is_channels_last(const Tensor *t);    /* NHWC of 4, NDHWC of 5 dimensions */
+bool tensor_is_dense(const Tensor *t);            /* non-overlapping, no gaps, in some order of dimensions */
+bool tensor_same_sizes(const Tensor *a, const Tensor *b);
+bool tensor_shares_storage(const Tensor *a, const Tensor *b);
+Device tensor_device(const Tensor *t);
+/* Element 0 of a one-element tensor, converted. */
+int64_t tensor_item_int(const Tensor *t);
+double tensor_item_double(const Tensor *t);
+complex128 tensor_item_complex(const Tensor *t);
+bool tensor_item_bool(const Tensor *t);
+void tensor_spec_of(const Tensor *t, TensorSpec *out);
+static inline void tensor_bump_version(Tensor *t) { if (t->storage) atomic_fetch_add_explicit(&t->storage->version, 1, memory_order_relaxed); }
+
+/* ---- views: share the storage; arguments checked where they can be wrong ---- */
+Status tensor_alias(const Tensor *t, Tensor **out) MUST_CHECK; /* same view, a tensor of its own, without autograd */
+Status tensor_as_strided(const Tensor *t, int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset, Tensor **out) MUST_CHECK;
+/* Sizes may hold one -1. *out is NULL (and OK) when no view can show it: the caller copies. */
+Status tensor_view_sizes(const Tensor *t, int ndim, const int64_t *sizes, Tensor **out) MUST_CHECK;
+Status tensor_expand(const Tensor *t, int ndim, const int64_t *sizes, Tensor **out) MUST_CHECK;
+Status tensor_transpose(const Tensor *t, int64_t dim0, int64_t dim1, Tensor **out) MUST_CHECK;
+Status tensor_permute(const Tensor *t, const int64_t *order, Tensor **out) MUST_CHECK;
+Status tensor_select(const Tensor *t, int64_t dim, int64_t index, Tensor **out) MUST_CHECK;
+Status tensor_slice(const Tensor *t, int64_t dim, int64_t start, int64_t end, int64_t step, Tensor **out) MUST_CHECK;
+Status tensor_narrow(const Tensor *t, int64_t dim, int64_t start, int64_t length, Tensor **out) MUST_CHECK;
+Status tensor_squeeze_dim(const Tensor *t, int64_t dim, Tensor **out) MUST_CHECK;
+Status tensor_unsqueeze(const Tensor *t, int64_t dim, Tensor **out) MUST_CHECK;
+/* Reinterprets the sizes of a tensor made by wick for a kernel's own use; must be contiguous and equal in numel. */
+Status tensor_set_sizes(Tensor *t, int ndim, const int64_t *sizes, const int64_t *strides) MUST_CHECK;
+
+/* ---- copying and converting (bulk, parallel up to `threads`) ---- */
+Status tensor_copy(Tensor *to, const Tensor *from, int threads) MUST_CHECK; /* broadcasts, converts dtype, any strides, resolves conj/neg; memory may overlap exactly */
+Status tensor_contiguous(const Tensor *t, Tensor **out) MUST_CHECK; /* retained self when already so and not conj/neg */
+Status tensor_clone(const Tensor *t, Tensor **out) MUST_CHECK;
+Status tensor_to_dtype(const Tensor *t, DType dtype, Tensor **out) MUST_CHECK; /* retained self when already so */
+void tensor_fill_zero(Tensor *t);
+/* Converts n elements, strides in elements (0 broadcasts one): the one element converter. */
+void dtype_convert(DType to, void *to_data, int64_t to_stride, DType from, const void *from_data, int64_t from_stride, int64_t n);
+
+/* ---- sizes ---- */
+/* Python's negative dimensions; IndexError "Dimension out of range (expected to be in range of [-2, 1], but got 3)". ndim 0 counts as 1. */
+Status dim_wrap(int64_t dim, int ndim, int64_t *out) MUST_CHECK;
+/* "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1" */
+Status sizes_broadcast(int ndim_a, const int64_t *a, int ndim_b, const int64_t *b, int *out_ndim, int64_t *out) MUST_CHECK;
+void strides_contiguous(int ndim, const int64_t *sizes, int64_t *out);
+void strides_channels_last(int ndim, const int64_t *sizes, int64_t *out); /* ndim 4 or 5 */
+/* Overflow and negative sizes are errors. */
+Status sizes_numel(int ndim, const int64_t *sizes, int64_t *out) MUST_CHECK;
+
+/* ---- memory formats, numbered as PyTorch's ---- */
+typedef enum MemoryFormat { FORMAT_CONTIGUOUS = 0, FORMAT_PRESERVE = 1, FORMAT_CHANNELS_LAST = 2, FORMAT_CHANNELS_LAST_3D = 3 } MemoryFormat;
+
+/* As PyTorch prints a tensor: `tensor`-less text of torch's C++ printer used by print() in TorchScript. */
+Status tensor_print(const Tensor *t, StrBuf *out) MUST_CHECK;
