@@ -1,0 +1,52 @@
+/* frontend: Tree -> Graph. Compiles TorchScript definitions into a CompilationUnit.
+ *
+ * Names that a definition does not bind are looked up through a Resolver, which answers with a SugaredValue (anything
+ * that can stand in an expression: a value, a function, a class, a module's attribute, a builtin) or a Type. */
+#pragma once
+
+#include "ir/ir.h"
+#include "syntax/tree.h"
+
+typedef struct SugaredValue SugaredValue; /* sugared_value.h */
+typedef struct Resolver Resolver;
+
+/* One act of compiling: where it fails to, what it holds, what it is compiling now (for the call stack in messages). */
+typedef struct Compilation {
+  Catch catch_point;
+  CompilationUnit *unit;
+  Arena scratch;        /* trees, environments, sugared values: freed when the compilation ends */
+  Exec *exec;           /* for constant folding and bodies */
+  struct CompileFrame *frame; /* functions being compiled, innermost first */
+  VEC(Status) errors;   /* of declarations that failed; reported together */
+} Compilation;
+
+struct Resolver {
+  /* NULL: unknown here. name is a single identifier; attributes follow through the SugaredValue. */
+  SugaredValue *(*resolve_value)(Resolver *resolver, Compilation *c, Str name, SourceRange range);
+  /* A dotted type name ("__torch__.M", "MyTuple"); NULL: unknown here. */
+  const Type *(*resolve_type)(Resolver *resolver, Compilation *c, Str name, SourceRange range);
+  void *data;
+  Resolver *outer; /* asked when this one does not know */
+};
+
+/* Catches what throws below; several declarations' errors come back as one Status. */
+Status compilation_run(CompilationUnit *unit, Exec *exec, void (*body)(Compilation *c, void *argument), void *argument) MUST_CHECK;
+_Noreturn void compilation_fail(Compilation *c, SourceRange range, const char *format, ...) PRINTF_LIKE(3, 4);
+
+/* A whole .py program: functions, classes, NamedTuples, enums, interfaces in any order; their names know each other.
+ * prefix is put before names ("__torch__" for classes; functions keep their own). The language's own names (torch, math, ...) are always known. */
+Status frontend_compile_program(CompilationUnit *unit, Exec *exec, Source *source, Resolver *resolver_or_null) MUST_CHECK;
+
+/* For importers and the API; these throw. Bodies compile on first use or at compilation_finish. */
+Function *frontend_define_function(Compilation *c, const Tree *def, Str qualified_name, Resolver *resolver);
+/* `class X(Module)`, `class X`, `class X(NamedTuple)`, `class X(Enum)`, `class X(Interface|ModuleInterface)`. In the dialect of archives
+ * attributes stand as annotations with __parameters__ and __buffers__ lists. */
+const Type *frontend_define_class(Compilation *c, const Tree *class_def, Str qualified_name, Resolver *resolver);
+void frontend_define_method(Compilation *c, ClassType *class_type, const Tree *def, Resolver *resolver);
+void compilation_finish(Compilation *c); /* every pending body */
+/* A type annotation's text, as in archives and pickles: "List[Tensor]", "Dict[str, __torch__.Foo]". */
+const Type *frontend_parse_type(Compilation *c, Str text, Resolver *resolver_or_null);
+/* Compiles an operator's or prelude function's text; Services.compile_body points here. */
+Status frontend_compile_body(Exec *exec, const Operator *op, Function **out) MUST_CHECK;
+/* The resolver of the language's own names: torch, math, cmath, warnings, typing's names, builtins; prelude functions. */
+Resolver *frontend_builtin_resolver(void);

@@ -1,0 +1,21 @@
+/* interp: Code, linear register code made from a Graph, and the machine that runs it. Calls push frames on the heap and never
+ * recurse in C; a frame that waits for a Future is suspended and resumed by whoever completes it. */
+#pragma once
+
+#include "ir/ir.h"
+
+typedef struct Code Code;
+/* Self-contained: borrows nothing of the graph but types, sources and callables, which the unit keeps. */
+Status code_compile(const Graph *graph, Str name, Code **out) MUST_CHECK;
+void code_free(Code *code);
+void code_print(const Code *code, StrBuf *out); /* wick dump --stage bytecode, with the documents' names */
+
+/* Runs a function to its end; checks nothing about the arguments (the API did). Arguments borrowed, *out owned; several results
+ * come as a Tuple. On failure the error carries the TorchScript stack trace. Blocks the calling thread while suspended. */
+Status interp_call(Exec *exec, Function *function, const IValue *arguments, uint32_t count, IValue *out) MUST_CHECK;
+/* The same as a task of its own: returns at once. */
+Status interp_call_async(Exec *exec, Function *function, const IValue *arguments, uint32_t count, Future **out) MUST_CHECK;
+/* Runs Code directly, e.g. a plan's: results in outputs[graph outputs]. */
+Status interp_run(Exec *exec, const Code *code, const IValue *inputs, uint32_t input_count, IValue *outputs, uint32_t output_count) MUST_CHECK;
+/* Of a function, compiled on first use. */
+Status function_code(Function *function, const Code **out) MUST_CHECK;

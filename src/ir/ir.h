@@ -1,0 +1,5 @@
+/* ir: programs as data. In reading order: */
+#pragma once
+
+#include "ir/graph.h" /* Graph, Block, Node, Value */
+#include "ir/unit.h"  /* Function, CompilationUnit */

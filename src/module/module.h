@@ -1,0 +1,20 @@
+/* Module: a view on an Object whose class is a module. */
+#pragma once
+
+#include "interp/interp.h"
+
+typedef struct Module {
+  RefCount refs;
+  Object *object;        /* owned */
+  CompilationUnit *unit; /* owned */
+  Map extra_files;       /* name -> owned String */
+} Module;
+Status module_new(CompilationUnit *unit, Object *object, Module **out) MUST_CHECK; /* retains both */
+Module *module_retain(Module *module);
+void module_release(Module *module);
+Function *module_find_method(const Module *module, Str name);
+/* Depth-first in declaration order, names joined with dots ("layer1.0.weight"); shared tensors appear under each name. */
+typedef bool ModuleVisit(void *argument, Str name, AttributeKind kind, const Type *type, IValue *slot); /* false stops */
+Status module_each(const Module *module, bool recurse, ModuleVisit *visit, void *argument) MUST_CHECK;
+Status module_train(Module *module, bool training) MUST_CHECK;
+Status module_to(Module *module, DType dtype_or_none, Device device) MUST_CHECK;
