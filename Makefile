@@ -1,0 +1,46 @@
+# The short commands. Each sets up what it needs; see README.md.
+PACKAGES_STAMP = build/.packages
+BUILD = cmake --preset $(1) > build/$(1).log || (cat build/$(1).log; exit 1); cmake --build build/$(1)
+
+.PHONY: all setup demo test asan tsan plain fuzz bench size format lint install clean
+
+all: setup
+	@mkdir -p build; $(call BUILD,release)
+
+setup: $(PACKAGES_STAMP)
+$(PACKAGES_STAMP): scripts/setup.sh
+	@mkdir -p build; sh scripts/setup.sh && touch $@
+
+demo: all
+	@sh scripts/demo.sh
+
+test: all
+	@sh scripts/test.sh release
+
+asan: setup
+	@mkdir -p build; $(call BUILD,asan)
+	@sh scripts/test.sh asan
+
+tsan: setup
+	@mkdir -p build; $(call BUILD,tsan)
+	@sh scripts/test.sh tsan
+
+plain: setup
+	@mkdir -p build; $(call BUILD,plain)
+	@sh scripts/test.sh plain
+
+size: all
+	@strip -o build/libwick.stripped.so build/release/libwick.so && stat -c '%s bytes, libwick.so stripped' build/libwick.stripped.so
+
+lint: setup
+	@python3 scripts/check_layers.py src
+	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+install: all
+	@cmake --install build/release
+
+clean:
+	@rm -rf build
