@@ -43,6 +43,7 @@ typedef struct OpRow {
   const char *body;      /* TorchScript statements: the body of the function; the parameter names are the schema's */
   struct OpFactory *factory;
   uint32_t flags;
+  const char *promote;   /* Scalar parameters that take part in type promotion, separated by blanks; NULL: "self other" */
 } OpRow;
 /* node -> operation with state (vararg primitives, user compilers); Node is ir's. */
 typedef struct OpFactory {

@@ -1,0 +1,23 @@
+/* The tile interpreter: runs a Kernel block by block, over operands of any strides and dtypes that broadcast to the outputs. */
+#pragma once
+
+#include "tile/kernel_ir.h"
+
+typedef enum TileArgumentKind { TILE_ARG_NONE, TILE_ARG_TENSOR, TILE_ARG_INT, TILE_ARG_FLOAT, TILE_ARG_COMPLEX, TILE_ARG_BOOL, TILE_ARG_TEXT } TileArgumentKind;
+/* Borrows. */
+typedef struct TileArgument {
+  TileArgumentKind kind;
+  union {
+    const Tensor *tensor;
+    int64_t i;
+    double f;
+    complex128 c;
+    bool b;
+    Str text;
+  };
+} TileArgument;
+
+/* One argument for each of the kernel's, in order; unused ones are not looked at. Outputs are allocated, of equal sizes, and may be exactly
+ * (same elements, same order) one of the arguments; any other overlap is the caller's to avoid. Allocates nothing for kernels of usual
+ * size; up to `threads` threads. */
+Status tile_run(const Kernel *kernel, int threads, const TileArgument *arguments, Tensor *const *outputs) MUST_CHECK;
