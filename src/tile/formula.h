@@ -23,6 +23,7 @@ typedef enum FormulaKind { FORMULA_TENSOR, FORMULA_NUMBER, FORMULA_BOOL, FORMULA
 typedef struct FormulaParameter {
   Str name;
   FormulaKind kind;
+  bool promotes; /* a number that takes part in type promotion; tensors do unless they are only conditions */
 } FormulaParameter;
 
 typedef struct Formula Formula;
@@ -30,8 +31,10 @@ typedef struct Formula Formula;
 Status formula_parse(Str text, int count, const FormulaParameter *parameters, Formula **out) MUST_CHECK;
 void formula_free(Formula *formula);
 int formula_result_count(const Formula *formula);
-/* Whether parameter i is only ever a condition. */
-bool formula_is_condition(const Formula *formula, int parameter);
+/* Bit i: parameter i takes part in type promotion. */
+uint64_t formula_promoting(const Formula *formula);
+/* Bit i: tensor parameter i is only ever a condition. */
+uint64_t formula_conditions(const Formula *formula);
 /* What of the call the formula asks for, as bits: equal bits lower to the same Kernel. */
 uint32_t formula_choices(const Formula *formula, const TileArgument *arguments);
 /* Appends the formula's instructions; arguments[i] is a register or KERNEL_NO_REGISTER where parameter i has no value. `compute`
