@@ -118,7 +118,7 @@ Status pointwise_run(Call *call) {
   TRY(pointwise_promote(call, &promoted));
   TileArgument arguments[KERNEL_MAX_ARGUMENTS];
   for (uint32_t i = 0; i < call->input_count && i < KERNEL_MAX_ARGUMENTS; i++) set_argument(&arguments[i], call->inputs[i]);
-  const Kernel *kernel;
+  const TileKernel *kernel;
   Status status = kernel_program_kernel(program, compute_type(call, promoted), arguments, &kernel);
   if (status) {
     if (status->code != ERROR_UNSUPPORTED) return status;

@@ -48,4 +48,4 @@ Status kernel_program_new(Str text, int count, const FormulaParameter *parameter
 void kernel_program_free(KernelProgram *program);
 const Formula *kernel_program_formula(const KernelProgram *program);
 /* The kernel for these arguments, lowered on first use; thread-safe, without locks. Borrowed: lives as long as the program. */
-Status kernel_program_kernel(KernelProgram *program, TileType compute, const TileArgument *arguments, const Kernel **out) MUST_CHECK;
+Status kernel_program_kernel(KernelProgram *program, TileType compute, const TileArgument *arguments, const TileKernel **out) MUST_CHECK;

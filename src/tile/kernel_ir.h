@@ -1,4 +1,4 @@
-/* Kernel IR: a pointwise computation as a straight list of instructions over typed virtual registers. A register stands for one
+/* Kernel IR: TileKernel, a pointwise computation as a straight list of instructions over typed virtual registers. A register stands for one
  * block of elements; register i < argument_count is argument i of the formula (loaded and converted to its type, or a number
  * spread over the block), constants follow, then one register for each instruction.
  *
@@ -75,7 +75,7 @@ typedef struct KernelConstant {
 enum { KERNEL_MAX_ARGUMENTS = 16, KERNEL_MAX_OUTPUTS = 8, KERNEL_MAX_REGISTERS = 1024, KERNEL_NO_REGISTER = 0xffff };
 
 /* Immutable once finished. */
-typedef struct Kernel {
+typedef struct TileKernel {
   int argument_count, constant_count, ins_count, output_count, register_count;
   int place_count;               /* buffers of temporary values that a run needs */
   uint8_t *types;                /* TileType of every register */
@@ -84,9 +84,9 @@ typedef struct Kernel {
   KernelConstant *constants;     /* registers argument_count .. */
   KernelIns *ins;                /* registers argument_count + constant_count .. */
   uint16_t outputs[KERNEL_MAX_OUTPUTS]; /* registers */
-} Kernel;
-void kernel_free(Kernel *kernel);
-void kernel_print(const Kernel *kernel, StrBuf *out);
+} TileKernel;
+void kernel_free(TileKernel *kernel);
+void kernel_print(const TileKernel *kernel, StrBuf *out);
 
 /* ---- building: formulas and fusion groups append instructions, then finish ----
  * Operands may be of any types: they are cast to the widest (bool and bool to i64 for arithmetic). Equal instructions
@@ -108,4 +108,4 @@ KernelReg kernel_special(KernelBuilder *builder, int function, KernelReg a, Kern
 TileType kernel_type(const KernelBuilder *builder, KernelReg value);
 void kernel_fail(KernelBuilder *builder, Status status); /* takes the error over */
 /* Chooses loops and buffers, drops what no output needs. The builder is spent and freed, whatever happens. */
-Status kernel_builder_finish(KernelBuilder *builder, int output_count, const KernelReg *outputs, Kernel **out) MUST_CHECK;
+Status kernel_builder_finish(KernelBuilder *builder, int output_count, const KernelReg *outputs, TileKernel **out) MUST_CHECK;

@@ -20,4 +20,4 @@ typedef struct TileArgument {
 /* One argument for each of the kernel's, in order; unused ones are not looked at. Outputs are allocated, of equal sizes, and may be exactly
  * (same elements, same order) one of the arguments; any other overlap is the caller's to avoid. Allocates nothing for kernels of usual
  * size; up to `threads` threads. */
-Status tile_run(const Kernel *kernel, int threads, const TileArgument *arguments, Tensor *const *outputs) MUST_CHECK;
+Status tile_run(const TileKernel *kernel, int threads, const TileArgument *arguments, Tensor *const *outputs) MUST_CHECK;
