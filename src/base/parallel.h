@@ -11,3 +11,5 @@ typedef void ParallelBody(void *argument, int64_t begin, int64_t end);
 void parallel_for(int threads, int64_t n, int64_t grain, ParallelBody *body, void *argument);
 /* Respects affinity and cgroup quota. */
 int parallel_default_threads(void);
+/* True in a forked child whose parent had started OpenMP threads: libraries that rely on them would wait for ever. */
+bool parallel_forked(void);

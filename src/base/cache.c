@@ -1,0 +1,117 @@
+/* Blocks of at least 64 KiB fall in size classes, eight to each power of two; a freed block is kept in its class's list,
+ * which runs through the blocks themselves, while the sum stays below the limit. */
+#include "base/cache.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { BLOCK_ALIGN = 64, LEAST_LOG2 = 16, STEPS_LOG2 = 3, MAX_LOG2 = 47 };
+enum { CLASS_COUNT = (MAX_LOG2 - LEAST_LOG2) << STEPS_LOG2 };
+
+typedef struct FreeBlock {
+  struct FreeBlock *next;
+} FreeBlock;
+
+/* The sanitizer can only see a use after free in memory that was really freed. */
+#if defined(__SANITIZE_ADDRESS__)
+#define DEFAULT_LIMIT 0
+#else
+#define DEFAULT_LIMIT ((size_t)256 << 20)
+#endif
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static FreeBlock *kept[CLASS_COUNT]; /* guarded, as the two below */
+static size_t kept_bytes;
+static size_t limit = DEFAULT_LIMIT;
+
+/* The class of a size and the bytes of its blocks; -1: not kept. */
+static int size_class(size_t bytes, size_t *out_block_bytes) {
+  size_t rounded;
+  if (bytes < (size_t)1 << LEAST_LOG2 || bytes > (size_t)1 << (MAX_LOG2 - 1)) {
+    *out_block_bytes = size_add(bytes, BLOCK_ALIGN - 1, &rounded) ? rounded & ~(size_t)(BLOCK_ALIGN - 1) : 0;
+    if (!bytes) *out_block_bytes = BLOCK_ALIGN;
+    return -1;
+  }
+  int log2 = 63 - __builtin_clzll((unsigned long long)bytes);
+  int shift = log2 - STEPS_LOG2;
+  size_t steps = (bytes + ((size_t)1 << shift) - 1) >> shift; /* 8 to 16 */
+  *out_block_bytes = steps << shift;
+  return ((log2 - LEAST_LOG2) << STEPS_LOG2) + (int)(steps - (1 << STEPS_LOG2));
+}
+
+static void *fresh_block(size_t block_bytes) {
+  if (!block_bytes || block_bytes > PTRDIFF_MAX) return NULL;
+  void *probe = mem_alloc(1); /* shares the fate that tests decree for allocations */
+  if (!probe) return NULL;
+  mem_free(probe);
+  return aligned_alloc(BLOCK_ALIGN, block_bytes);
+}
+
+void *cache_alloc(size_t bytes) {
+  size_t block_bytes;
+  int class_index = size_class(bytes, &block_bytes);
+  if (class_index >= 0) {
+    pthread_mutex_lock(&lock);
+    FreeBlock *block = kept[class_index];
+    if (block) {
+      kept[class_index] = block->next;
+      kept_bytes -= block_bytes;
+    }
+    pthread_mutex_unlock(&lock);
+    if (block) return block;
+  }
+  void *p = fresh_block(block_bytes);
+  if (!p && block_bytes && cache_trim()) p = fresh_block(block_bytes);
+  return p;
+}
+
+void cache_free(void *p, size_t bytes) {
+  if (!p) return;
+  size_t block_bytes;
+  int class_index = size_class(bytes, &block_bytes);
+  if (class_index >= 0) {
+    pthread_mutex_lock(&lock);
+    bool keep = block_bytes <= limit && kept_bytes <= limit - block_bytes;
+    if (keep) {
+      ((FreeBlock *)p)->next = kept[class_index];
+      kept[class_index] = p;
+      kept_bytes += block_bytes;
+    }
+    pthread_mutex_unlock(&lock);
+    if (keep) return;
+  }
+  free(p);
+}
+
+void cache_set_limit(size_t bytes) {
+  pthread_mutex_lock(&lock);
+  limit = bytes;
+  bool over = kept_bytes > limit;
+  pthread_mutex_unlock(&lock);
+  if (over) cache_trim();
+}
+
+size_t cache_trim(void) {
+  FreeBlock *taken[CLASS_COUNT];
+  pthread_mutex_lock(&lock);
+  memcpy(taken, kept, sizeof taken);
+  memset(kept, 0, sizeof kept);
+  size_t bytes = kept_bytes;
+  kept_bytes = 0;
+  pthread_mutex_unlock(&lock);
+  for (int i = 0; i < CLASS_COUNT; i++) {
+    for (FreeBlock *block = taken[i]; block;) {
+      FreeBlock *next = block->next;
+      free(block);
+      block = next;
+    }
+  }
+  return bytes;
+}
+
+size_t cache_bytes(void) {
+  pthread_mutex_lock(&lock);
+  size_t bytes = kept_bytes;
+  pthread_mutex_unlock(&lock);
+  return bytes;
+}

@@ -1,0 +1,143 @@
+/* The heap behind one switch that tests use to make it fail, catch points, and arenas of doubling chunks. */
+#include "base/memory.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- heap ---- */
+
+static _Atomic int64_t fail_countdown;
+
+static bool refuse_now(void) {
+  if (__builtin_expect(atomic_load_explicit(&fail_countdown, memory_order_relaxed) <= 0, 1)) return false;
+  return atomic_fetch_sub_explicit(&fail_countdown, 1, memory_order_relaxed) == 1;
+}
+
+void mem_fail_after(int64_t n) { atomic_store(&fail_countdown, n); }
+
+void *mem_alloc(size_t bytes) {
+  if (refuse_now() || bytes > PTRDIFF_MAX) return NULL;
+  return malloc(bytes ? bytes : 1);
+}
+
+void *mem_calloc(size_t count, size_t bytes) {
+  size_t total;
+  if (refuse_now() || !size_mul(count, bytes, &total) || total > PTRDIFF_MAX) return NULL;
+  return calloc(total ? total : 1, 1);
+}
+
+void *mem_realloc(void *p, size_t bytes) {
+  if (refuse_now() || bytes > PTRDIFF_MAX) return NULL;
+  return realloc(p, bytes ? bytes : 1);
+}
+
+void mem_free(void *p) { free(p); }
+
+char *mem_strdup(const char *text) {
+  size_t bytes = strlen(text) + 1;
+  char *copy = mem_alloc(bytes);
+  if (copy) memcpy(copy, text, bytes);
+  return copy;
+}
+
+/* ---- catch points ---- */
+
+_Noreturn void catch_throw(Catch *c, Status status) {
+  assert(c && status);
+  c->status = status;
+  longjmp(c->jump, 1);
+}
+
+/* ---- arenas ---- */
+
+enum { ARENA_ALIGN = 16, FIRST_CHUNK = 4096, LAST_CHUNK = 1 << 20 };
+
+struct ArenaChunk {
+  ArenaChunk *next;
+  size_t bytes;
+};
+static_assert(sizeof(ArenaChunk) % ARENA_ALIGN == 0, "what follows the header is aligned");
+
+void arena_init(Arena *arena, Catch *catch_point) { *arena = (Arena){.catch_point = catch_point}; }
+
+void arena_dispose(Arena *arena) {
+  for (ArenaChunk *chunk = arena->chunks; chunk;) {
+    ArenaChunk *next = chunk->next;
+    mem_free(chunk);
+    chunk = next;
+  }
+  arena->chunks = NULL;
+  arena->next = arena->end = NULL;
+  arena->bytes = 0;
+}
+
+/* A block that would waste much of a new chunk gets a chunk of its own, and the current one goes on being filled. */
+static void *arena_alloc_slow(Arena *arena, size_t bytes) {
+  size_t usual = arena->bytes < FIRST_CHUNK ? FIRST_CHUNK : arena->bytes;
+  if (usual > LAST_CHUNK) usual = LAST_CHUNK;
+  bool own = bytes > usual / 2;
+  size_t total = own ? bytes : usual;
+  if (!size_add(total, sizeof(ArenaChunk), &total)) catch_throw(arena->catch_point, status_out_of_memory());
+  size_t sum;
+  if (arena->max_bytes && (!size_add(arena->bytes, total, &sum) || sum > arena->max_bytes))
+    catch_throw(arena->catch_point, status_new(ERROR_OUT_OF_MEMORY, "more than %zu bytes are needed", arena->max_bytes));
+  ArenaChunk *chunk = mem_calloc(1, total);
+  if (!chunk) catch_throw(arena->catch_point, status_out_of_memory());
+  chunk->bytes = total;
+  chunk->next = arena->chunks;
+  arena->chunks = chunk;
+  arena->bytes += total;
+  char *start = (char *)(chunk + 1);
+  if (own) return start;
+  arena->next = start + bytes;
+  arena->end = (char *)chunk + total;
+  return start;
+}
+
+void *arena_alloc(Arena *arena, size_t bytes) {
+  assert(arena->catch_point);
+  if (bytes > PTRDIFF_MAX - ARENA_ALIGN) catch_throw(arena->catch_point, status_out_of_memory());
+  bytes = (bytes + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+  if (!bytes) bytes = ARENA_ALIGN;
+  if (__builtin_expect((size_t)(arena->end - arena->next) < bytes, 0)) return arena_alloc_slow(arena, bytes);
+  void *p = arena->next;
+  arena->next += bytes;
+  return p;
+}
+
+void *arena_alloc_array(Arena *arena, size_t count, size_t bytes) {
+  size_t total;
+  assert(arena->catch_point);
+  if (!size_mul(count, bytes, &total)) catch_throw(arena->catch_point, status_out_of_memory());
+  return arena_alloc(arena, total);
+}
+
+char *arena_strndup(Arena *arena, const char *text, size_t length) {
+  char *copy = arena_alloc(arena, length + 1);
+  if (length) memcpy(copy, text, length);
+  return copy;
+}
+
+char *arena_printf(Arena *arena, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(NULL, 0, format, arguments);
+  va_end(arguments);
+  char *text = arena_alloc(arena, (size_t)(length < 0 ? 0 : length) + 1);
+  if (length < 0) return text;
+  va_start(arguments, format);
+  vsnprintf(text, (size_t)length + 1, format, arguments);
+  va_end(arguments);
+  return text;
+}
+
+Status arena_protect(Arena *arena, void (*body)(void *argument), void *argument) {
+  Catch c, *outer = arena->catch_point;
+  if (catch_enter(&c)) {
+    arena->catch_point = &c;
+    body(argument);
+  }
+  arena->catch_point = outer;
+  return c.status;
+}

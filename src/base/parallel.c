@@ -1,0 +1,81 @@
+/* How many threads this process may use: its affinity, and the processor quotas of the control groups it is in. */
+#include "base/parallel.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static int affinity_count(void) {
+  for (int processors = 1024; processors <= 1 << 18; processors *= 4) {
+    cpu_set_t *set = CPU_ALLOC((size_t)processors);
+    if (!set) break;
+    size_t bytes = CPU_ALLOC_SIZE((size_t)processors);
+    int count = sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : 0;
+    CPU_FREE(set);
+    if (count > 0) return count;
+  }
+  long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 ? (int)online : 1;
+}
+
+static bool read_line(const char *folder, const char *file, char *line, int size) {
+  char path[1200];
+  if (snprintf(path, sizeof path, "%s/%s", folder, file) >= (int)sizeof path) return false;
+  FILE *stream = fopen(path, "re");
+  if (!stream) return false;
+  bool ok = fgets(line, size, stream) != NULL;
+  fclose(stream);
+  return ok;
+}
+
+static int limit_by(int threads, long long quota, long long period) {
+  if (quota <= 0 || period <= 0) return threads;
+  long long whole = (quota + period - 1) / period;
+  return whole < threads ? (int)whole : threads;
+}
+
+static int limit_by_folder(int threads, const char *folder) {
+  char line[128];
+  long long quota, period;
+  if (read_line(folder, "cpu.max", line, sizeof line) && sscanf(line, "%lld %lld", &quota, &period) == 2)
+    return limit_by(threads, quota, period);
+  if (read_line(folder, "cpu.cfs_quota_us", line, sizeof line) && sscanf(line, "%lld", &quota) == 1 &&
+      read_line(folder, "cpu.cfs_period_us", line, sizeof line) && sscanf(line, "%lld", &period) == 1)
+    return limit_by(threads, quota, period);
+  return threads;
+}
+
+/* A group's parents limit it too. */
+static int limit_by_group(int threads, const char *mount, const char *group) {
+  char folder[1024];
+  if (snprintf(folder, sizeof folder, "%s%s", mount, group) >= (int)sizeof folder) return threads;
+  size_t root = strlen(mount);
+  for (;;) {
+    threads = limit_by_folder(threads, folder);
+    char *slash = strlen(folder) > root ? strrchr(folder + root, '/') : NULL;
+    if (!slash) return threads;
+    *slash = '\0';
+  }
+}
+
+int parallel_default_threads(void) {
+  int threads = affinity_count();
+  FILE *stream = fopen("/proc/self/cgroup", "re");
+  char line[1024];
+  while (stream && fgets(line, sizeof line, stream)) { /* "number:controllers:/path" */
+    line[strcspn(line, "\n")] = '\0';
+    char *controllers = strchr(line, ':');
+    char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!group) continue;
+    *group++ = '\0';
+    controllers++;
+    if (!*controllers) {
+      threads = limit_by_group(threads, "/sys/fs/cgroup", group);
+    } else if (strstr(controllers, "cpu") && !strstr(controllers, "cpuset")) {
+      threads = limit_by_group(threads, "/sys/fs/cgroup/cpu,cpuacct", group);
+      threads = limit_by_group(threads, "/sys/fs/cgroup/cpu", group);
+    }
+  }
+  if (stream) fclose(stream);
+  return threads > 0 ? threads : 1;
+}

@@ -1,0 +1,124 @@
+/* A list of jobs under one lock. The caller works on its own job and waits only for helpers that have joined it, so a
+ * job ends even when no helper ever comes. */
+#include "base/parallel_pool.h"
+
+#include <pthread.h>
+
+enum { MAX_WORKERS = 255 };
+
+typedef struct Job {
+  ParallelBody *body;
+  void *argument;
+  int64_t n;
+  int pieces;
+  _Atomic int next_piece;
+  int wanted, working; /* helpers still welcome, helpers inside; guarded */
+  struct Job *link;
+} Job;
+
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t work, done;
+  Job *jobs;
+  int workers, idle;
+} pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, 0, 0};
+
+static _Thread_local bool inside;
+
+/* The child has only the thread that forked: whatever the pool was doing is not going on there. */
+static void forget_after_fork(void) {
+  pthread_mutex_init(&pool.lock, NULL);
+  pthread_cond_init(&pool.work, NULL);
+  pthread_cond_init(&pool.done, NULL);
+  pool.jobs = NULL;
+  pool.workers = pool.idle = 0;
+}
+
+static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_after_fork); }
+
+bool parallel_pool_inside(void) { return inside; }
+
+static void job_work(Job *job) {
+  inside = true;
+  int piece;
+  while ((piece = atomic_fetch_add_explicit(&job->next_piece, 1, memory_order_relaxed)) < job->pieces)
+    job->body(job->argument, parallel_piece_begin(job->n, job->pieces, piece),
+              parallel_piece_begin(job->n, job->pieces, piece + 1));
+  inside = false;
+}
+
+static void *worker_main(void *unused) {
+  (void)unused;
+  pthread_mutex_lock(&pool.lock);
+  for (;;) {
+    Job *job = pool.jobs;
+    while (job && !job->wanted) job = job->link;
+    if (!job) {
+      pool.idle++;
+      pthread_cond_wait(&pool.work, &pool.lock);
+      pool.idle--;
+      continue;
+    }
+    job->wanted--;
+    job->working++;
+    pthread_mutex_unlock(&pool.lock);
+    job_work(job);
+    pthread_mutex_lock(&pool.lock);
+    if (--job->working == 0) pthread_cond_broadcast(&pool.done);
+  }
+  return NULL;
+}
+
+/* Without a new thread the job is done by fewer. */
+static void start_workers(int wanted) {
+  pthread_attr_t attributes;
+  if (pool.idle >= wanted || pthread_attr_init(&attributes)) return;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  for (int missing = wanted - pool.idle; missing > 0 && pool.workers < MAX_WORKERS; missing--) {
+    pthread_t thread;
+    if (pthread_create(&thread, &attributes, worker_main, NULL)) break;
+    pool.workers++;
+  }
+  pthread_attr_destroy(&attributes);
+}
+
+void parallel_pool_run(int pieces, int64_t n, ParallelBody *body, void *argument) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_forks);
+  Job job = {.body = body, .argument = argument, .n = n, .pieces = pieces, .wanted = pieces - 1};
+  pthread_mutex_lock(&pool.lock);
+  job.link = pool.jobs;
+  pool.jobs = &job;
+  start_workers(job.wanted);
+  for (int i = 0; i < job.wanted; i++) pthread_cond_signal(&pool.work);
+  pthread_mutex_unlock(&pool.lock);
+  job_work(&job);
+  pthread_mutex_lock(&pool.lock);
+  job.wanted = 0;
+  while (job.working) pthread_cond_wait(&pool.done, &pool.lock);
+  Job **link = &pool.jobs;
+  while (*link != &job) link = &(*link)->link;
+  *link = job.link;
+  pthread_mutex_unlock(&pool.lock);
+}
+
+int parallel_pieces(int threads, int64_t n, int64_t grain) {
+  if (grain < 1) grain = 1;
+  if (n <= grain || threads <= 1) return 1;
+  int64_t most = n / grain;
+  if (most > MAX_WORKERS + 1) most = MAX_WORKERS + 1;
+  return most < threads ? (int)most : threads;
+}
+
+#ifndef WICK_HAVE_OPENMP
+bool parallel_forked(void) { return false; }
+
+void parallel_for(int threads, int64_t n, int64_t grain, ParallelBody *body, void *argument) {
+  if (n <= 0) return;
+  int pieces = inside ? 1 : parallel_pieces(threads, n, grain);
+  if (pieces <= 1)
+    body(argument, 0, n);
+  else
+    parallel_pool_run(pieces, n, body, argument);
+}
+#endif
