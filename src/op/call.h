@@ -27,6 +27,8 @@ typedef struct Call {
  * function, allocates, derives in-place and out forms, runs the kernel (or formula, or body), bumps versions, records for autograd
  * and tracing. Outputs are owned by the caller whatever is returned; on failure they are None. */
 Status operator_call(Exec *exec, const struct Operator *op, Call *call) MUST_CHECK;
+/* The same below autograd and tracing: for the engine, which calls it for call->op from autograd_record. */
+Status operator_run(Call *call) MUST_CHECK;
 
 /* Calls an operator by name from C, e.g. inside a composite kernel. The OpRef caches the lookup.
  *   static OpRef matmul = OP_REF("aten::matmul", "");
@@ -68,9 +70,14 @@ Status call_set_tensor_list(Call *c, uint32_t i, size_t count, Tensor *const *te
 /* "aten::add: message" is added by operator_call; these build PyTorch's frequent texts. */
 Status call_unsupported_dtype(const Call *c, DType dtype) MUST_CHECK; /* "\"add\" not implemented for 'Half'" */
 
-/* ---- shape functions that many rows share (op/shapes.c) ---- */
+/* ---- shape functions that many rows share (op/shapes.c); specs come with dtype NONE, the CPU, no flags ---- */
 Status shape_same_as_first(Call *c, TensorSpec *specs);       /* sizes, dtype, dense strides of input 0 */
+Status shape_same_as_second(Call *c, TensorSpec *specs);      /* of input 1: backward operators (grad_output, self, ...) */
 Status shape_pointwise(Call *c, TensorSpec *specs);           /* broadcast of all tensor inputs, promoted dtype */
 Status shape_pointwise_float(Call *c, TensorSpec *specs);     /* the same, integral promoted to float32 */
 Status shape_pointwise_bool(Call *c, TensorSpec *specs);      /* broadcast, bool */
 Status shape_pointwise_real(Call *c, TensorSpec *specs);      /* complex becomes its real dtype (abs, angle) */
+/* Sizes of `t`, its strides where dense, its dtype and device. */
+void shape_like(const Tensor *t, TensorSpec *spec);
+/* The row-major look of these sizes; sizes are checked when the tensor is made. */
+void shape_set(TensorSpec *spec, DType dtype, int ndim, const int64_t *sizes);

@@ -14,8 +14,12 @@ typedef struct Services {
   Status (*compile_body)(struct Exec *exec, const struct Operator *op, struct Function **out);
   /* Runs a function to its end; arguments borrowed, result owned. Bounded re-entry. */
   Status (*call_function)(struct Exec *exec, struct Function *function, const IValue *arguments, uint32_t count, IValue *out);
-  /* Autograd: called by operator_call around a kernel when an input records (grad mode on). */
+  /* Autograd: called by operator_call in place of running the operator, when an input records and grad mode is on. It saves what the
+   * gradient needs, runs the operator with operator_run (with grad mode off: what a kernel calls is not recorded) and hangs the
+   * history on the outputs. Not called for composite kernels and bodies without a gradient of their own. */
   Status (*autograd_record)(struct Exec *exec, struct Call *call);
+  /* After an operator whose result is a view of an input that doesn't record, in grad mode: for later writes into views. */
+  Status (*autograd_view)(struct Exec *exec, struct Call *call);
   Status (*autograd_backward)(struct Exec *exec, struct Call *call);
   void (*autograd_free)(AutogradMeta *meta);
   /* Tracing: called after a kernel when exec->recorder is set. */

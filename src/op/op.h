@@ -64,7 +64,9 @@ typedef struct Operator {
   _Atomic(FunctionSchema *) schema;
   _Atomic(struct KernelProgram *) program; /* compiled `lower`, on first use */
   _Atomic(struct Function *) body;         /* compiled body, on first use */
-  struct Operator *next;                   /* next overload of the same name, in order of registration */
+  _Atomic(struct CallPlan *) plan;         /* what operator_call needs of the schema, on first use */
+  _Atomic(struct Operator *) next;         /* next overload of the same name, in order of registration */
+  _Atomic(struct Operator *) following;    /* in order of registration over all names */
   void *library;                           /* the loaded library it came from, or NULL */
   _Atomic uint64_t use_count;
 } Operator;
@@ -79,5 +81,12 @@ size_t operator_similar(Str qualified_name, Str *out, size_t max);
 /* Adds rows (kept by reference) to the open registry; thread-safe. Refuses a schema that is there already or differs
  * from one only in its returns. */
 Status operator_register(const OpTable *table, void *library) MUST_CHECK;
+/* Hides the operators of a library from look-ups. Programs that were compiled with them go on working, so the rows, and the
+ * library that holds them, must stay in memory. */
+void operator_retire(void *library);
+/* Every table of rows that is built in, ended by NULL: src/api/op_tables.c. */
+extern const OpTable *const op_tables[];
+/* For tests: writes a line for every built-in row that is there twice or whose schema is wrong. */
+void operator_check_tables(StrBuf *problems);
 /* Every operator in turn, for tests and dumps: for (op = operator_next(NULL); op; op = operator_next(op)). */
 const Operator *operator_next(const Operator *after);

@@ -1,0 +1,681 @@
+/* operator_call: the only way to run an operator. The short way (nothing unusual about the inputs, nothing recorded, nothing
+ * written) checks one mask, asks the shape function, allocates, runs; everything else takes the long way below. */
+#include "op/call.h"
+
+#include "op/plan.h"
+#include "op/pointwise.h"
+
+enum { REUSE_MIN_NUMEL = 16384 }; /* below, allocating costs less than asking whether an input may be reused */
+
+/* ---- checks ---- */
+
+static uint32_t list_flags(const List *list) {
+  uint32_t flags = 0;
+  if (list->kind != LIST_VALUES) return 0;
+  for (size_t i = 0; i < list->length; i++)
+    if (list->values[i].tag == TAG_TENSOR) flags |= list->values[i].tensor->flags;
+  return flags;
+}
+
+/* The OR of all tensors' flags: what decides between the short and the long way. */
+static inline uint32_t input_flags(const Call *call, const CallPlan *plan) {
+  uint32_t flags = 0;
+  for (uint32_t i = 0; i < call->input_count; i++) {
+    IValue v = call->inputs[i];
+    if (v.tag == TAG_TENSOR) flags |= v.tensor->flags;
+    else if (v.tag == TAG_LIST && i < CALL_MAX_INPUTS && (plan->lists >> i & 1)) flags |= list_flags(v.list);
+  }
+  return flags;
+}
+
+static Status check_accepted(const Call *call, const CallPlan *plan, uint32_t flags) {
+  const Operator *op = call->op;
+  uint32_t accept = op->flags;
+  const char *what = NULL;
+  if ((flags & TENSOR_SPARSE) && !(accept & OP_ACCEPT_SPARSE)) what = "sparse tensors are";
+  else if ((flags & TENSOR_QUANTIZED) && !(accept & OP_ACCEPT_QUANTIZED)) what = "quantized tensors are";
+  else if ((flags & TENSOR_OPAQUE) && !(accept & OP_ACCEPT_OPAQUE)) what = "tensors without strides are";
+  else if ((flags & TENSOR_NOT_CPU) && !(flags & TENSOR_META)) what = "tensors on this device are";
+  else if ((flags & TENSOR_META) && !(accept & OP_ACCEPT_META) && !op->row->shape && !op->row->lower && !op->row->body && !(accept & OP_COMPOSITE))
+    what = "meta tensors are";
+  if (what) return status_new(ERROR_UNSUPPORTED, STR_FMT ": %s not supported", STR_ARG(op->name), what);
+  if (!(flags & TENSOR_UNDEFINED) || (accept & OP_ACCEPT_UNDEFINED)) return OK;
+  for (uint32_t i = 0; i < call->input_count && i < CALL_MAX_INPUTS; i++)
+    if ((plan->required >> i & 1) && call->inputs[i].tag == TAG_TENSOR && !tensor_is_defined(call->inputs[i].tensor))
+      return status_new(ERROR_RUNTIME, "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #%u '" STR_FMT "'", i,
+                        STR_ARG(plan->schema->arguments[i].name));
+  return OK;
+}
+
+/* More than one index of t may name the same element: sure for a stride of 0, else left to the writer. */
+static Status check_no_internal_overlap(const Tensor *t) {
+  for (int i = 0; i < t->ndim; i++)
+    if (t->strides[i] == 0 && t->sizes[i] > 1)
+      return status_new(ERROR_RUNTIME, "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+                                       "Please clone() the tensor before performing the operation.");
+  return OK;
+}
+
+typedef enum Overlap { OVERLAP_NONE, OVERLAP_FULL, OVERLAP_PARTIAL, OVERLAP_UNKNOWN } Overlap;
+
+static Overlap find_overlap(const Tensor *a, const Tensor *b) {
+  if (a == b) return OVERLAP_FULL;
+  if (a->numel == 0 || b->numel == 0 || !tensor_shares_storage(a, b)) return OVERLAP_NONE;
+  char *begin_a = tensor_data(a), *begin_b = tensor_data(b);
+  if (begin_a == begin_b && a->dtype == b->dtype && tensor_same_sizes(a, b)) {
+    bool same = true;
+    for (int i = 0; i < a->ndim; i++) same &= a->strides[i] == b->strides[i] || a->sizes[i] == 1;
+    if (same) return OVERLAP_FULL;
+  }
+  if (!tensor_is_dense(a) || !tensor_is_dense(b)) return OVERLAP_UNKNOWN;
+  char *end_a = begin_a + a->numel * (int64_t)dtype_size((DType)a->dtype);
+  char *end_b = begin_b + b->numel * (int64_t)dtype_size((DType)b->dtype);
+  return begin_a < end_b && begin_b < end_a ? OVERLAP_PARTIAL : OVERLAP_NONE;
+}
+
+/* Whether a pointwise kernel may write `target` while it reads the inputs; partial overlap is PyTorch's error, overlap of tensors
+ * with gaps can't be told cheaply and takes a temporary. */
+static Status check_overlap(const Call *call, uint32_t input_count, const Tensor *target, bool *out_direct) {
+  *out_direct = true;
+  for (uint32_t i = 0; i < input_count; i++) {
+    const Tensor *input = call_tensor_or_null(call, i);
+    if (!input) {
+      if (call->inputs[i].tag == TAG_LIST && call->inputs[i].list->kind == LIST_VALUES) *out_direct = false;
+      continue;
+    }
+    Overlap overlap = find_overlap(target, input);
+    if (overlap == OVERLAP_PARTIAL)
+      return status_new(ERROR_RUNTIME, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                                       "memory location. Please clone() the tensor before performing the operation.");
+    if (overlap == OVERLAP_UNKNOWN) *out_direct = false;
+  }
+  return OK;
+}
+
+static Status check_writable(const Tensor *t) {
+  if (t->storage && (t->storage->flags & STORAGE_READ_ONLY)) return status_new(ERROR_RUNTIME, "a tensor in read-only memory can't be written");
+  return OK;
+}
+
+static Status check_cast(DType from, const Tensor *to) {
+  if (from == to->dtype || dtype_can_cast(from, (DType)to->dtype)) return OK;
+  return status_new(ERROR_RUNTIME, "result type %s can't be cast to the desired output type %s", dtype_scalar_name(from),
+                    dtype_scalar_name((DType)to->dtype));
+}
+
+static void print_sizes(StrBuf *out, int ndim, const int64_t *sizes) {
+  strbuf_char(out, '[');
+  for (int i = 0; i < ndim; i++) strbuf_printf(out, "%s%lld", i ? ", " : "", (long long)sizes[i]);
+  strbuf_char(out, ']');
+}
+
+static bool sizes_equal(const Tensor *t, int ndim, const int64_t *sizes) {
+  return t->ndim == ndim && memcmp(t->sizes, sizes, (size_t)ndim * sizeof *sizes) == 0;
+}
+
+static Status check_sizes(const Tensor *target, int ndim, const int64_t *sizes) {
+  if (sizes_equal(target, ndim, sizes)) return OK;
+  StrBuf text = {0};
+  strbuf_puts(&text, "output with shape ");
+  print_sizes(&text, target->ndim, target->sizes);
+  strbuf_puts(&text, " doesn't match the broadcast shape ");
+  print_sizes(&text, ndim, sizes);
+  Status status = status_new(ERROR_RUNTIME, STR_FMT, STR_ARG(strbuf_view(&text)));
+  strbuf_dispose(&text);
+  return status;
+}
+
+/* ---- running ---- */
+
+static ShapeFunction *row_shape(const OpRow *row) { return row->shape ? row->shape : row->lower ? shape_pointwise : NULL; }
+
+static Status compute_specs(Call *call, ShapeFunction *shape, TensorSpec *specs) {
+  for (uint32_t i = 0; i < call->output_count && i < CALL_MAX_OUTPUTS; i++) {
+    specs[i].dtype = DTYPE_NONE;
+    specs[i].device = DEVICE_CPU_0;
+    specs[i].flags = 0;
+    specs[i].ndim = 0;
+    specs[i].has_strides = false;
+  }
+  return shape(call, specs);
+}
+
+static Status run_body(Call *call) {
+  Exec *exec = call->exec;
+  const Operator *op = call->op;
+  const Services *services = exec->services;
+  if (!services || !services->compile_body || !services->call_function)
+    return status_new(ERROR_UNSUPPORTED, STR_FMT ": nothing here compiles TorchScript", STR_ARG(op->name));
+  struct Function *function = atomic_load_explicit(&op->body, memory_order_acquire);
+  if (!function) {
+    TRY(services->compile_body(exec, op, &function));
+    atomic_store_explicit(&((Operator *)op)->body, function, memory_order_release);
+  }
+  IValue result = IVALUE_NONE;
+  TRY(services->call_function(exec, function, call->inputs, call->input_count, &result));
+  if (call->output_count == 1) {
+    call_set(call, 0, result);
+    return OK;
+  }
+  Status status = OK;
+  if (call->output_count > 1) {
+    if (result.tag == TAG_TUPLE && result.tuple->length == call->output_count)
+      for (uint32_t i = 0; i < call->output_count; i++) call_set(call, i, ivalue_retain(result.tuple->values[i]));
+    else status = status_new(ERROR_INTERNAL, STR_FMT ": its body does not return %u values", STR_ARG(op->name), call->output_count);
+  }
+  ivalue_release(result);
+  return status;
+}
+
+/* Kernel, formula or body, with the outputs as they are. */
+static inline Status run_row(Call *call) {
+  const OpRow *row = call->op->row;
+  if (row->kernel) return row->kernel(call);
+  if (row->lower) return pointwise_run(call);
+  if (row->body) return run_body(call);
+  return status_new(ERROR_UNSUPPORTED, STR_FMT ": needs a node of a graph to run", STR_ARG(call->op->name));
+}
+
+static void clear_outputs(Call *call) {
+  for (uint32_t i = 0; i < call->output_count; i++) call_set(call, i, IVALUE_NONE);
+}
+
+static Status check_budget(const Exec *exec, const TensorSpec *spec) {
+  int64_t bytes = (int64_t)dtype_size(spec->dtype);
+  for (int i = 0; i < spec->ndim; i++)
+    if (spec->sizes[i] > 0 && !int64_mul(bytes, spec->sizes[i], &bytes)) return OK; /* tensor_new says it better */
+  if (bytes <= exec->bytes_left) return OK;
+  return status_new(ERROR_BUDGET, "%lld bytes asked for, beyond the memory budget", (long long)bytes);
+}
+
+/* A dying input of the result's look, when the kernel may write over it. */
+static Tensor *reusable_input(const Call *call, const TensorSpec *spec) {
+  if (!(call->op->flags & OP_ALIASING_OK)) return NULL;
+  for (uint32_t i = 0; i < call->input_count && i < 64; i++) {
+    if (!(call->dying >> i & 1) || call->inputs[i].tag != TAG_TENSOR) continue;
+    Tensor *t = call->inputs[i].tensor;
+    if (t->numel < REUSE_MIN_NUMEL || t->dtype != spec->dtype || t->flags & ~(uint32_t)TENSOR_EMBEDDED || t->autograd || t->extension) continue;
+    if (!ref_is_unique(&t->refs) || !ref_is_unique(&t->storage->refs) || t->storage->flags & STORAGE_READ_ONLY) continue;
+    if (!sizes_equal(t, spec->ndim, spec->sizes)) continue;
+    if (spec->has_strides ? memcmp(t->strides, spec->strides, (size_t)spec->ndim * sizeof *t->strides) != 0 : !tensor_is_contiguous(t)) continue;
+    return t;
+  }
+  return NULL;
+}
+
+static Status fill_slot(Call *call, uint32_t i, const TensorSpec *spec) {
+  IValue *slot = &call->outputs[i];
+  if (spec->flags & TENSOR_UNDEFINED) {
+    call_set(call, i, ivalue_tensor(tensor_undefined()));
+    return OK;
+  }
+  if (slot->tag == TAG_TENSOR) { /* a planned output: taken when it fits */
+    const Tensor *t = slot->tensor;
+    if (t->dtype == spec->dtype && sizes_equal(t, spec->ndim, spec->sizes) && !(t->flags & TENSOR_UNUSUAL)) return OK;
+    call_set(call, i, IVALUE_NONE);
+  }
+  if (__builtin_expect(call->exec->bytes_left != INT64_MAX, 0)) TRY(check_budget(call->exec, spec));
+  if (call->dying && i == 0) {
+    Tensor *reused = reusable_input(call, spec);
+    if (reused) {
+      call_set_tensor(call, 0, tensor_retain(reused));
+      return OK;
+    }
+  }
+  Tensor *t;
+  TRY(tensor_new(spec, &t));
+  call_set_tensor(call, i, t);
+  return OK;
+}
+
+/* The functional form: allocate as the shape function says, then run. */
+static inline Status run_functional(Call *call, bool meta) {
+  ShapeFunction *shape = row_shape(call->op->row);
+  if (shape) {
+    TensorSpec specs[CALL_MAX_OUTPUTS];
+    TRY(compute_specs(call, shape, specs));
+    for (uint32_t i = 0; i < call->output_count; i++) {
+      if (__builtin_expect(meta, 0)) {
+        specs[i].flags |= TENSOR_META;
+        specs[i].device = (Device){DEVICE_META, -1};
+      }
+      TRY(fill_slot(call, i, &specs[i]));
+    }
+    if (__builtin_expect(meta, 0) && !(call->op->flags & OP_ACCEPT_META)) return OK;
+  }
+  return run_row(call);
+}
+
+/* Writes `value` into `target`, with the history when there is one to write (what a composite computed). */
+static Status write_back(Call *call, Tensor *target, Tensor *value) {
+  Exec *exec = call->exec;
+  if (target == value) return OK;
+  if (exec->grad_enabled && ((target->flags | value->flags) & TENSOR_RECORDS)) {
+    static OpRef copy = OP_REF("aten::copy_", "");
+    IValue result = IVALUE_NONE;
+    TRY(op_call(exec, &copy, 3, (IValue[]){ivalue_tensor(target), ivalue_tensor(value), ivalue_bool(false)}, 1, &result));
+    ivalue_release(result);
+    return OK;
+  }
+  if (!(target->flags & TENSOR_META)) TRY(tensor_copy(target, value, exec->threads));
+  tensor_bump_version(target);
+  return OK;
+}
+
+static Status run_foreach_inplace(Call *call, bool meta) {
+  List *self = call->inputs[0].list;
+  IValue result = IVALUE_NONE;
+  Call inner = *call;
+  inner.outputs = &result;
+  inner.output_count = 1;
+  Status status = run_functional(&inner, meta);
+  if (status == OK && (result.tag != TAG_LIST || result.list->length != self->length))
+    status = status_new(ERROR_INTERNAL, STR_FMT ": as many results as tensors expected", STR_ARG(call->op->name));
+  for (size_t i = 0; status == OK && i < self->length; i++) {
+    Tensor *target = self->values[i].tensor, *value = result.list->values[i].tensor;
+    status = check_sizes(target, value->ndim, value->sizes);
+    if (status == OK) status = check_cast((DType)value->dtype, target);
+    if (status == OK) status = write_back(call, target, value);
+  }
+  ivalue_release(result);
+  return status;
+}
+
+/* `name_`: self is the output. */
+static Status run_inplace(Call *call, bool meta) {
+  if (call->inputs[0].tag == TAG_LIST) return run_foreach_inplace(call, meta);
+  Tensor *self = call_tensor(call, 0);
+  ShapeFunction *shape = row_shape(call->op->row);
+  IValue result = IVALUE_NONE;
+  Call inner = *call;
+  inner.outputs = &result;
+  inner.output_count = 1;
+  inner.dying = 0;
+  TRY(check_writable(self));
+  if (shape) {
+    TensorSpec spec[CALL_MAX_OUTPUTS];
+    bool direct = false;
+    TRY(compute_specs(&inner, shape, spec));
+    TRY(check_sizes(self, spec->ndim, spec->sizes));
+    TRY(check_cast(spec->dtype, self));
+    TRY(check_no_internal_overlap(self));
+    if (meta) goto done;
+    TRY(check_overlap(call, call->input_count, self, &direct));
+    if (direct && (call->op->flags & OP_ALIASING_OK) && spec->dtype == self->dtype) {
+      result = ivalue_tensor(tensor_retain(self));
+      Status status = run_row(&inner);
+      ivalue_release(result);
+      TRY(status);
+      tensor_bump_version(self);
+      goto done;
+    }
+  }
+  Status status = run_functional(&inner, meta);
+  if (status == OK && result.tag != TAG_TENSOR) status = status_new(ERROR_INTERNAL, STR_FMT ": no tensor computed", STR_ARG(call->op->name));
+  if (status == OK) {
+    status = check_sizes(self, result.tensor->ndim, result.tensor->sizes);
+    if (status == OK) status = check_cast((DType)result.tensor->dtype, self);
+    if (status == OK) status = check_no_internal_overlap(self);
+    if (status == OK) status = write_back(call, self, result.tensor);
+  }
+  ivalue_release(result);
+  TRY(status);
+done:
+  if (call->output_count) call_set_tensor(call, 0, tensor_retain(self));
+  return OK;
+}
+
+/* Whether the kernel can fill `out` itself: of the look the shape function asked for, clear of the inputs. */
+static Status may_fill(const Call *functional, const TensorSpec *spec, const Tensor *out, bool *out_direct) {
+  bool pointwise = functional->op->flags & OP_ALIASING_OK;
+  *out_direct = false;
+  TRY(check_no_internal_overlap(out));
+  TRY(check_overlap(functional, functional->input_count, out, out_direct));
+  if (out->dtype != spec->dtype || (out->flags & TENSOR_UNUSUAL)) *out_direct = false;
+  if (pointwise || !*out_direct) return OK;
+  *out_direct = spec->has_strides ? memcmp(out->strides, spec->strides, (size_t)spec->ndim * sizeof *spec->strides) == 0 : tensor_is_contiguous(out);
+  for (uint32_t i = 0; i < functional->input_count && *out_direct; i++) {
+    const Tensor *input = call_tensor_or_null(functional, i);
+    if (input && find_overlap(out, input) != OVERLAP_NONE) *out_direct = false;
+  }
+  return OK;
+}
+
+/* strides NULL: row-major. */
+static Status resize_to(Tensor *out, int ndim, const int64_t *sizes, const int64_t *strides) {
+  if (sizes_equal(out, ndim, sizes)) return OK;
+  int64_t row_major[TENSOR_MAX_DIMS], numel, end = out->offset, last;
+  TRY(sizes_numel(ndim, sizes, &numel));
+  if (!strides) {
+    strides_contiguous(ndim, sizes, row_major);
+    strides = row_major;
+  }
+  for (int i = 0; i < ndim && numel > 0; i++)
+    if (!int64_mul(sizes[i] - 1, strides[i], &last) || !int64_add(end, last, &end)) return status_out_of_memory();
+  size_t bytes;
+  if (!size_mul((size_t)end + 1, dtype_size((DType)out->dtype), &bytes)) return status_out_of_memory();
+  if (numel > 0 && bytes > out->storage->bytes) TRY(storage_resize(out->storage, bytes));
+  return tensor_set_sizes(out, ndim, sizes, strides);
+}
+
+/* The inputs of the functional form: without the outs, with the options that the outs stand for. */
+static void functional_inputs(const Call *call, const CallPlan *plan, const Tensor *out, IValue *inputs, uint32_t *out_count) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i <= plan->first_out; i++) {
+    if ((ptrdiff_t)i == plan->options_at) {
+      inputs[count++] = ivalue_int(out->dtype);
+      inputs[count++] = IVALUE_NONE;
+      inputs[count++] = ivalue_device(tensor_device(out));
+      inputs[count++] = IVALUE_NONE;
+    }
+    if (i < plan->first_out) inputs[count++] = call->inputs[i];
+  }
+  *out_count = count;
+}
+
+static Status run_list_out(Call *call, Call *inner, bool meta, List *outs) {
+  Status status = run_functional(inner, meta);
+  IValue result = inner->outputs[0];
+  if (status == OK && (result.tag != TAG_LIST || result.list->length != outs->length))
+    status = status_new(ERROR_RUNTIME, STR_FMT ": expected %zu out tensors but got %zu", STR_ARG(call->op->name),
+                        result.tag == TAG_LIST ? result.list->length : 0, outs->length);
+  for (size_t i = 0; status == OK && i < outs->length; i++) {
+    Tensor *target = outs->values[i].tensor, *value = result.list->values[i].tensor;
+    status = check_cast((DType)value->dtype, target);
+    if (status == OK) status = resize_to(target, value->ndim, value->sizes, NULL);
+    if (status == OK) status = write_back(call, target, value);
+  }
+  return status;
+}
+
+/* `.out` forms: the out tensors take the results' sizes and keep their dtypes. */
+static Status run_out(Call *call, const CallPlan *plan, bool meta) {
+  uint32_t out_count = plan->out_count;
+  IValue inputs[CALL_MAX_INPUTS + 4], results[CALL_MAX_OUTPUTS];
+  Call inner = *call;
+  if (call->input_count > CALL_MAX_INPUTS || out_count > CALL_MAX_OUTPUTS)
+    return status_new(ERROR_INTERNAL, STR_FMT ": too many arguments", STR_ARG(call->op->name));
+  const IValue *outs = &call->inputs[plan->first_out];
+  bool list = outs[0].tag == TAG_LIST;
+  if (!list) functional_inputs(call, plan, outs[0].tensor, inputs, &inner.input_count);
+  else memcpy(inputs, call->inputs, (inner.input_count = plan->first_out) * sizeof *inputs);
+  inner.inputs = inputs;
+  inner.outputs = results;
+  inner.output_count = out_count;
+  inner.dying = 0;
+  for (uint32_t i = 0; i < out_count; i++) results[i] = IVALUE_NONE;
+  if (list) {
+    Status status = run_list_out(call, &inner, meta, outs[0].list);
+    clear_outputs(&inner);
+    return status;
+  }
+
+  Status status = OK;
+  ShapeFunction *shape = row_shape(call->op->row);
+  bool filled[CALL_MAX_OUTPUTS] = {false};
+  for (uint32_t i = 0; i < out_count; i++) {
+    if (!tensor_is_defined(outs[i].tensor)) return status_new(ERROR_RUNTIME, STR_FMT ": an out argument is undefined", STR_ARG(call->op->name));
+    TRY(check_writable(outs[i].tensor));
+  }
+  if (shape) {
+    TensorSpec specs[CALL_MAX_OUTPUTS];
+    TRY(compute_specs(&inner, shape, specs));
+    for (uint32_t i = 0; i < out_count; i++) {
+      Tensor *out = outs[i].tensor;
+      if (specs[i].flags & TENSOR_UNDEFINED) continue;
+      TRY_GOTO(check_cast(specs[i].dtype, out), done);
+      TRY_GOTO(resize_to(out, specs[i].ndim, specs[i].sizes, specs[i].has_strides ? specs[i].strides : NULL), done);
+      if (meta) continue;
+      TRY_GOTO(may_fill(&inner, &specs[i], out, &filled[i]), done);
+      if (filled[i]) results[i] = ivalue_tensor(tensor_retain(out));
+      else TRY_GOTO(fill_slot(&inner, i, &specs[i]), done);
+    }
+    if (!meta) status = run_row(&inner);
+  } else {
+    status = run_row(&inner);
+  }
+  for (uint32_t i = 0; status == OK && i < out_count; i++) {
+    Tensor *out = outs[i].tensor;
+    if (results[i].tag != TAG_TENSOR || !tensor_is_defined(results[i].tensor)) continue;
+    if (filled[i] && results[i].tensor == out) {
+      tensor_bump_version(out);
+      continue;
+    }
+    status = check_cast((DType)results[i].tensor->dtype, out);
+    if (status == OK) status = resize_to(out, results[i].tensor->ndim, results[i].tensor->sizes, NULL);
+    if (status == OK) status = write_back(call, out, results[i].tensor);
+  }
+  for (uint32_t i = 0; status == OK && i < call->output_count && i < out_count; i++) call_set_tensor(call, i, tensor_retain(outs[i].tensor));
+done:
+  clear_outputs(&inner);
+  return status;
+}
+
+/* A row that says itself what it writes. */
+static Status run_writer(Call *call, const CallPlan *plan, bool meta) {
+  uint64_t writes = plan->writes;
+  for (uint64_t left = writes; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctzll(left);
+    if (i < call->input_count && call->inputs[i].tag == TAG_TENSOR) TRY(check_writable(call->inputs[i].tensor));
+  }
+  Status status = run_functional(call, meta);
+  for (uint64_t left = writes; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctzll(left);
+    if (i >= call->input_count) continue;
+    IValue v = call->inputs[i];
+    if (v.tag == TAG_TENSOR) tensor_bump_version(v.tensor);
+    else if (v.tag == TAG_LIST && v.list->kind == LIST_VALUES)
+      for (size_t k = 0; k < v.list->length; k++)
+        if (v.list->values[k].tag == TAG_TENSOR) tensor_bump_version(v.list->values[k].tensor);
+  }
+  return status;
+}
+
+static Status run_variant(Call *call, const CallPlan *plan, bool meta) {
+  switch (call->op->variant) {
+    case VARIANT_INPLACE: return run_inplace(call, meta);
+    case VARIANT_OUT: return run_out(call, plan, meta);
+    default: return plan->writes ? run_writer(call, plan, meta) : run_functional(call, meta);
+  }
+}
+
+/* ---- lazy conj and neg ---- */
+
+static bool is_lazy(IValue v) { return v.tag == TAG_TENSOR && (v.tensor->flags & (TENSOR_CONJ | TENSOR_NEG)); }
+
+static Status resolve(const Tensor *t, int threads, Tensor **out) {
+  Tensor *copy;
+  TRY(tensor_empty_like(t, &copy));
+  copy->flags &= ~(uint32_t)(TENSOR_CONJ | TENSOR_NEG);
+  Status status = tensor_copy(copy, t, threads);
+  if (status != OK) tensor_release(copy);
+  else *out = copy;
+  return status;
+}
+
+static Status resolve_list(const List *list, int threads, List **out) {
+  List *copy;
+  TRY(list_copy(list, &copy));
+  for (size_t i = 0; i < copy->length; i++) {
+    if (!is_lazy(copy->values[i])) continue;
+    Tensor *resolved;
+    Status status = resolve(copy->values[i].tensor, threads, &resolved);
+    if (status != OK) {
+      ivalue_release(ivalue_list(copy));
+      return status;
+    }
+    list_set(copy, i, ivalue_tensor(resolved));
+  }
+  *out = copy;
+  return OK;
+}
+
+/* Stores the resolved `value` so that the lazy `target` reads as it. */
+static Status store_lazy(Tensor *target, const Tensor *value, int threads) {
+  Tensor *raw = NULL, *bits = NULL;
+  uint32_t lazy = target->flags & (TENSOR_CONJ | TENSOR_NEG);
+  Status status = tensor_alias(target, &raw);
+  if (status == OK) status = tensor_alias(value, &bits);
+  if (status == OK) {
+    raw->flags &= ~lazy;
+    bits->flags |= lazy;
+    status = tensor_copy(raw, bits, threads);
+  }
+  tensor_release(raw);
+  tensor_release(bits);
+  return status;
+}
+
+/* Runs with copies in place of lazily conjugated or negated inputs, and writes back into those that are written. */
+static Status run_resolved(Call *call, const CallPlan *plan, bool meta) {
+  IValue inputs[CALL_MAX_INPUTS];
+  Call inner = *call;
+  uint64_t replaced = 0;
+  Status status = OK;
+  if (call->input_count > CALL_MAX_INPUTS) return status_new(ERROR_UNSUPPORTED, STR_FMT ": lazily conjugated arguments", STR_ARG(call->op->name));
+  for (uint32_t i = 0; i < call->input_count; i++) {
+    inputs[i] = call->inputs[i];
+    uint64_t bit = (uint64_t)1 << i;
+    if (is_lazy(inputs[i])) {
+      Tensor *resolved;
+      TRY_GOTO(resolve(inputs[i].tensor, call->exec->threads, &resolved), done);
+      inputs[i] = ivalue_tensor(resolved);
+      replaced |= bit;
+    } else if ((plan->lists & bit) && inputs[i].tag == TAG_LIST && (list_flags(inputs[i].list) & (TENSOR_CONJ | TENSOR_NEG))) {
+      List *resolved;
+      TRY_GOTO(resolve_list(inputs[i].list, call->exec->threads, &resolved), done);
+      inputs[i] = ivalue_list(resolved);
+      replaced |= bit;
+    }
+  }
+  inner.inputs = inputs;
+  inner.dying &= ~replaced;
+  TRY_GOTO(run_variant(&inner, plan, meta), done);
+  for (uint64_t left = replaced & plan->writes; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctzll(left);
+    if (inputs[i].tag != TAG_TENSOR) continue;
+    Tensor *target = call->inputs[i].tensor;
+    TRY_GOTO(store_lazy(target, inputs[i].tensor, call->exec->threads), done);
+    tensor_bump_version(target);
+    for (uint32_t k = 0; k < call->output_count; k++)
+      if (call->outputs[k].tag == TAG_TENSOR && call->outputs[k].tensor == inputs[i].tensor) call_set_tensor(call, k, tensor_retain(target));
+  }
+done:
+  for (uint64_t left = replaced; left; left &= left - 1) ivalue_release(inputs[__builtin_ctzll(left)]);
+  return status;
+}
+
+/* ---- the ways in ---- */
+
+Status operator_run(Call *call) {
+  const CallPlan *plan;
+  TRY(call_plan(call->op, &plan));
+  uint32_t flags = input_flags(call, plan);
+  Status status = OK;
+  if (flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED)) {
+    TRY_GOTO(check_accepted(call, plan, flags), done);
+    if ((flags & (TENSOR_CONJ | TENSOR_NEG)) && !(call->op->flags & OP_ACCEPT_CONJ) && !(call->op->flags & OP_COMPOSITE) && !call->op->row->body) {
+      status = run_resolved(call, plan, flags & TENSOR_META);
+      goto done;
+    }
+  }
+  status = run_variant(call, plan, flags & TENSOR_META);
+done:
+  if (status != OK) clear_outputs(call);
+  return status;
+}
+
+static Status call_recorded(Call *call, const CallPlan *plan, uint32_t flags) {
+  Exec *exec = call->exec;
+  const Services *services = exec->services;
+  if (!exec->grad_enabled || !plan->records || !services) return operator_run(call);
+  if (flags & TENSOR_RECORDS) {
+    call->dying = 0; /* gradients may keep the inputs */
+    return services->autograd_record ? services->autograd_record(exec, call) : operator_run(call);
+  }
+  TRY(operator_run(call));
+  return plan->is_view && services->autograd_view ? services->autograd_view(exec, call) : OK;
+}
+
+static __attribute__((noinline)) Status call_long(Call *call, const CallPlan *plan, uint32_t flags) {
+  Exec *exec = call->exec;
+  void *recorder = exec->recorder;
+  if (!recorder) return call_recorded(call, plan, flags);
+  exec->recorder = NULL; /* what the operator calls itself is not part of the trace */
+  Status status = call_recorded(call, plan, flags);
+  exec->recorder = recorder;
+  if (status == OK && exec->services && exec->services->trace_record) status = exec->services->trace_record(exec, call);
+  return status;
+}
+
+Status operator_call(Exec *exec, const Operator *op, Call *call) {
+  call->exec = exec;
+  call->op = op;
+  const CallPlan *plan;
+  Status status = call_plan(op, &plan);
+  if (__builtin_expect(status != OK, 0)) goto failed;
+  uint32_t flags = input_flags(call, plan);
+  if (__builtin_expect(plan->direct && !exec->recorder && !(flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED | TENSOR_RECORDS)), 1))
+    status = run_functional(call, false);
+  else
+    status = call_long(call, plan, flags);
+  if (__builtin_expect(status == OK, 1)) return OK;
+failed:
+  clear_outputs(call);
+  return status;
+}
+
+Status op_call(Exec *exec, OpRef *ref, uint32_t input_count, const IValue *inputs, uint32_t output_count, IValue *outputs) {
+  const Operator *op = atomic_load_explicit(&ref->op, memory_order_acquire);
+  for (uint32_t i = 0; i < output_count; i++) outputs[i] = IVALUE_NONE;
+  if (!op) {
+    op = operator_find_overload(str_from(ref->name), str_from(ref->overload));
+    if (!op)
+      return status_new(ERROR_UNSUPPORTED, "there is no operator %s%s%s", ref->name, ref->overload[0] ? "." : "", ref->overload);
+    atomic_store_explicit(&ref->op, op, memory_order_release);
+  }
+  const CallPlan *plan;
+  TRY(call_plan(op, &plan));
+  IValue all[CALL_MAX_INPUTS];
+  uint32_t wanted = plan->schema->argument_count;
+  Call call = {.inputs = inputs, .outputs = outputs, .input_count = input_count, .output_count = output_count};
+  if (input_count < wanted && !plan->schema->is_vararg) {
+    if (wanted > CALL_MAX_INPUTS) return status_new(ERROR_INTERNAL, "%s: too many arguments", ref->name);
+    memcpy(all, inputs, input_count * sizeof *inputs);
+    for (uint32_t i = input_count; i < wanted; i++) {
+      const Argument *a = &plan->schema->arguments[i];
+      if (!a->has_default) return status_new(ERROR_INTERNAL, "%s: missing argument " STR_FMT, ref->name, STR_ARG(a->name));
+      all[i] = a->default_value;
+    }
+    call.inputs = all;
+    call.input_count = wanted;
+  }
+  return operator_call(exec, op, &call);
+}
+
+/* ---- accessors ---- */
+
+Generator *call_generator(const Call *c, uint32_t i) {
+  return c->inputs[i].tag == TAG_GENERATOR ? c->inputs[i].generator : c->exec->generator;
+}
+
+Status call_set_tensor_list(Call *c, uint32_t i, size_t count, Tensor *const *tensors) {
+  List *list;
+  Status status = list_new(TYPE(TENSOR), count, &list);
+  if (status != OK) {
+    for (size_t k = 0; k < count; k++) tensor_release(tensors[k]);
+    return status;
+  }
+  for (size_t k = 0; k < count; k++) list->values[k] = ivalue_tensor(tensors[k]);
+  list->length = count;
+  call_set(c, i, ivalue_list(list));
+  return OK;
+}
+
+Status call_unsupported_dtype(const Call *c, DType dtype) {
+  Str base = c->op->name;
+  ptrdiff_t colon = str_rfind_char(base, ':');
+  if (colon >= 0) base = str_slice(base, (size_t)colon + 1, base.length);
+  if (c->op->variant == VARIANT_INPLACE) base.length--;
+  return status_new(ERROR_RUNTIME, "\"" STR_FMT "\" not implemented for '%s'", STR_ARG(base), dtype_scalar_name(dtype));
+}

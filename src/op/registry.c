@@ -1,0 +1,300 @@
+/* The registry of operators: an index by name over the built-in tables, made at the first look-up, and open to rows of libraries.
+ * Operators and schemas live as long as the process, in two arenas; a reader-writer lock guards the index, so calls, which hold
+ * their Operator already, never meet it. Chains of overloads only grow or skip, and are walked without the lock. */
+#include <assert.h>
+#include <pthread.h>
+
+#include "op/derive.h"
+#include "op/op.h"
+
+static struct {
+  pthread_rwlock_t lock;
+  bool built;
+  Map index; /* qualified name -> first overload */
+  Arena arena;
+  Operator *last; /* in order of registration */
+} registry = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+static _Atomic(Operator *) first_operator;
+
+static struct {
+  pthread_mutex_t lock;
+  Arena arena;
+} schemas = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- schemas ---- */
+
+/* Parses under the lock of the arena, which then holds the schema and its text. */
+static Status parse_schema(const OpRow *row, OpVariant variant, FunctionSchema **out) {
+  StrBuf text = {0};
+  if (!derive_schema(str_from(row->schema), variant, &text)) {
+    strbuf_dispose(&text);
+    return status_new(ERROR_SYNTAX, "not a schema: %s", row->schema);
+  }
+  char *line;
+  TRY(strbuf_take(&text, &line));
+  Catch here;
+  *out = NULL;
+  pthread_mutex_lock(&schemas.lock);
+  schemas.arena.catch_point = &here;
+  if (catch_enter(&here)) {
+    size_t length = strlen(line);
+    const char *kept = arena_strndup(&schemas.arena, line, length);
+    *out = schema_parse(&schemas.arena, type_store_process(), (Str){kept, length});
+  }
+  schemas.arena.catch_point = NULL;
+  pthread_mutex_unlock(&schemas.lock);
+  mem_free(line);
+  return here.status;
+}
+
+const FunctionSchema *operator_schema(const Operator *op) {
+  FunctionSchema *schema = atomic_load_explicit(&op->schema, memory_order_acquire);
+  if (schema) return schema;
+  Status status = parse_schema(op->row, op->variant, &schema);
+  if (status != OK) {
+    /* Out of memory (the rows' texts are checked by a test, a library's when it registers): nothing matches this stand-in. */
+    static FunctionSchema unreadable;
+    status_free(status);
+    return &unreadable;
+  }
+  FunctionSchema *expected = NULL;
+  if (!atomic_compare_exchange_strong(&((Operator *)op)->schema, &expected, schema)) schema = expected;
+  return schema;
+}
+
+/* ---- the index; the lock is held for writing, the arena's catch point set ---- */
+
+static Operator *find_in_chain(Str name, Str overload) {
+  for (Operator *op = map_get(&registry.index, name); op; op = op->next)
+    if (str_equal(op->overload_name, overload)) return op;
+  return NULL;
+}
+
+static void append(Operator *op) {
+  Operator *chain = map_get(&registry.index, op->name);
+  if (!chain) {
+    if (!map_put(&registry.index, op->name, op)) catch_throw(registry.arena.catch_point, status_out_of_memory());
+  } else {
+    while (chain->next) chain = chain->next;
+    chain->next = op;
+  }
+  if (registry.last) registry.last->following = op;
+  else first_operator = op;
+  registry.last = op;
+}
+
+static Operator *make_operator(const OpRow *row, OpVariant variant, void *library) {
+  Operator *op = ARENA_NEW(&registry.arena, Operator);
+  op->row = row;
+  op->variant = (uint8_t)variant;
+  op->flags = row->flags & ~(uint32_t)(OP_INPLACE | OP_OUT);
+  op->library = library;
+  Str name, overload;
+  if (!schema_text_split(str_from(row->schema), &name, &overload))
+    catch_throw(registry.arena.catch_point, status_new(ERROR_SYNTAX, "not a schema: %s", row->schema));
+  op->name = name;
+  op->overload_name = overload;
+  if (variant == VARIANT_INPLACE) {
+    op->name = str_from(arena_printf(&registry.arena, STR_FMT "_", STR_ARG(name)));
+  } else if (variant == VARIANT_OUT) {
+    StrBuf text = {0};
+    const char *arguments;
+    derive_out_name(name, overload, &text, &arguments);
+    Str view = strbuf_view(&text);
+    Str kept = {arena_strndup(&registry.arena, view.data, view.length), view.length};
+    strbuf_dispose(&text);
+    op->overload_name = kept;
+  }
+  return op;
+}
+
+/* Forms that are written out have precedence over derived ones, in whichever order they come. */
+static void index_tables(const OpTable *const *tables, void *library) {
+  for (const OpTable *const *t = tables; *t; t++)
+    for (size_t i = 0; i < (*t)->count; i++) {
+      Operator *op = make_operator(&(*t)->rows[i], VARIANT_FUNCTIONAL, library);
+      if (!find_in_chain(op->name, op->overload_name)) append(op);
+    }
+  for (const OpTable *const *t = tables; *t; t++)
+    for (size_t i = 0; i < (*t)->count; i++)
+      for (int variant = VARIANT_INPLACE; variant <= VARIANT_OUT; variant++) {
+        const OpRow *row = &(*t)->rows[i];
+        if (!(row->flags & (variant == VARIANT_INPLACE ? OP_INPLACE : OP_OUT))) continue;
+        Operator *op = make_operator(row, (OpVariant)variant, library);
+        if (!find_in_chain(op->name, op->overload_name)) append(op);
+      }
+}
+
+static Status build(void) {
+  if (registry.built) return OK;
+  Catch here;
+  map_init(&registry.index, NULL);
+  arena_init(&registry.arena, &here);
+  registry.last = NULL;
+  if (catch_enter(&here)) {
+    index_tables(op_tables, NULL);
+    registry.built = true;
+  } else {
+    map_dispose(&registry.index);
+    arena_dispose(&registry.arena);
+    first_operator = NULL;
+  }
+  registry.arena.catch_point = NULL;
+  return here.status;
+}
+
+/* Leaves the lock held for reading; false when the index can't be built. */
+static bool lock_for_reading(void) {
+  pthread_rwlock_rdlock(&registry.lock);
+  if (registry.built) return true;
+  pthread_rwlock_unlock(&registry.lock);
+  pthread_rwlock_wrlock(&registry.lock);
+  Status status = build();
+  pthread_rwlock_unlock(&registry.lock);
+  if (status != OK) {
+    status_free(status);
+    return false;
+  }
+  pthread_rwlock_rdlock(&registry.lock);
+  return true;
+}
+
+/* ---- look-up ---- */
+
+const Operator *operator_find(Str qualified_name) {
+  if (!lock_for_reading()) return NULL;
+  const Operator *op = map_get(&registry.index, qualified_name);
+  pthread_rwlock_unlock(&registry.lock);
+  return op;
+}
+
+const Operator *operator_find_overload(Str qualified_name, Str overload_name) {
+  for (const Operator *op = operator_find(qualified_name); op; op = op->next)
+    if (str_equal(op->overload_name, overload_name)) return op;
+  return NULL;
+}
+
+const Operator *operator_next(const Operator *after) {
+  if (after) return after->following;
+  if (!lock_for_reading()) return NULL;
+  pthread_rwlock_unlock(&registry.lock);
+  return first_operator;
+}
+
+size_t operator_similar(Str qualified_name, Str *out, size_t max) {
+  enum { LIMIT = 3, KEPT = 16 };
+  size_t distances[KEPT], count = 0;
+  if (max > KEPT) max = KEPT;
+  if (max == 0 || !lock_for_reading()) return 0;
+  size_t limit = qualified_name.length < 10 ? 1 : LIMIT; /* short names are near to everything */
+  for (MapEntry *e = map_next(&registry.index, NULL); e; e = map_next(&registry.index, e)) {
+    size_t longer = e->key.length > qualified_name.length ? e->key.length - qualified_name.length : qualified_name.length - e->key.length;
+    if (longer > limit) continue;
+    size_t distance = str_distance(qualified_name, e->key, limit);
+    if (distance > limit || distance == 0) continue;
+    size_t at = count;
+    while (at > 0 && distances[at - 1] > distance) at--;
+    if (at >= max) continue;
+    if (count < max) count++;
+    memmove(&out[at + 1], &out[at], (count - 1 - at) * sizeof *out);
+    memmove(&distances[at + 1], &distances[at], (count - 1 - at) * sizeof *distances);
+    out[at] = e->key;
+    distances[at] = distance;
+  }
+  pthread_rwlock_unlock(&registry.lock);
+  return count;
+}
+
+/* ---- registration from outside ---- */
+
+static Status check_row(const OpRow *row, const OpTable *table, size_t position) {
+  int ways = !!row->kernel + !!row->lower + !!row->body + !!row->factory;
+  if (ways != 1) return status_new(ERROR_INVALID_ARGUMENT, "%s: a row needs exactly one of kernel, lower, body and factory", row->schema);
+  Str name, overload;
+  if (!schema_text_split(str_from(row->schema), &name, &overload))
+    return status_new(ERROR_INVALID_ARGUMENT, "not a schema: %s", row->schema);
+  FunctionSchema *schema;
+  TRY(parse_schema(row, VARIANT_FUNCTIONAL, &schema));
+  for (size_t i = 0; i < position; i++) {
+    Str other, other_overload;
+    if (schema_text_split(str_from(table->rows[i].schema), &other, &other_overload) && str_equal(name, other) && str_equal(overload, other_overload))
+      return status_new(ERROR_INVALID_ARGUMENT, "the table has two rows for %s", row->schema);
+  }
+  for (const Operator *op = map_get(&registry.index, name); op; op = op->next) {
+    if (str_equal(op->overload_name, overload))
+      return status_new(ERROR_INVALID_ARGUMENT, "an operator " STR_FMT "%s" STR_FMT " is registered already", STR_ARG(name),
+                        overload.length ? "." : "", STR_ARG(overload));
+    if (schema_same_arguments(operator_schema(op), schema))
+      return status_new(ERROR_INVALID_ARGUMENT, "%s differs from overload \"" STR_FMT "\" at most in what it returns", row->schema,
+                        STR_ARG(op->overload_name));
+  }
+  return OK;
+}
+
+Status operator_register(const OpTable *table, void *library) {
+  Catch here;
+  here.status = OK;
+  pthread_rwlock_wrlock(&registry.lock);
+  Status status = build();
+  for (size_t i = 0; status == OK && i < table->count; i++) status = check_row(&table->rows[i], table, i);
+  if (status == OK) {
+    const OpTable *const tables[] = {table, NULL};
+    registry.arena.catch_point = &here;
+    if (catch_enter(&here)) index_tables(tables, library);
+    registry.arena.catch_point = NULL;
+    status = here.status;
+  }
+  pthread_rwlock_unlock(&registry.lock);
+  return status;
+}
+
+void operator_retire(void *library) {
+  if (!library || !lock_for_reading()) return;
+  pthread_rwlock_unlock(&registry.lock);
+  pthread_rwlock_wrlock(&registry.lock);
+  for (Operator *op = first_operator, *before = NULL; op; op = op->following) {
+    if (op->library != library) {
+      before = op;
+      continue;
+    }
+    /* The retired one keeps its links: whoever stands on it walks on. */
+    Operator *head = map_get(&registry.index, op->name);
+    if (head == op) {
+      map_remove(&registry.index, op->name);
+      if (op->next && !map_put(&registry.index, ((Operator *)op->next)->name, op->next)) assert(!"a freed slot is there");
+    } else {
+      while (head && head->next != op) head = head->next;
+      if (head) head->next = op->next;
+    }
+    if (before) before->following = op->following;
+    else first_operator = op->following;
+    if (registry.last == op) registry.last = before;
+  }
+  pthread_rwlock_unlock(&registry.lock);
+}
+
+void operator_check_tables(StrBuf *problems) {
+  Map seen;
+  map_init(&seen, NULL);
+  for (const OpTable *const *t = op_tables; *t; t++)
+    for (size_t i = 0; i < (*t)->count; i++) {
+      const OpRow *row = &(*t)->rows[i];
+      Str text = str_from(row->schema), name, overload;
+      if (row->kernel == NULL && !row->lower && !row->body && !row->factory) strbuf_printf(problems, "%s: nothing to run: %s\n", (*t)->family, row->schema);
+      if (!schema_text_split(text, &name, &overload)) {
+        strbuf_printf(problems, "%s: not a schema: %s\n", (*t)->family, row->schema);
+        continue;
+      }
+      Str key = str_slice(text, 0, name.length + (overload.length ? 1 + overload.length : 0));
+      if (map_has(&seen, key)) strbuf_printf(problems, "%s: again: " STR_FMT "\n", (*t)->family, STR_ARG(key));
+      else if (!map_put(&seen, key, (void *)row)) strbuf_puts(problems, "out of memory\n");
+      for (int variant = VARIANT_FUNCTIONAL; variant <= VARIANT_OUT; variant++) {
+        if (variant != VARIANT_FUNCTIONAL && !(row->flags & (variant == VARIANT_INPLACE ? OP_INPLACE : OP_OUT))) continue;
+        FunctionSchema *schema;
+        Status status = parse_schema(row, (OpVariant)variant, &schema);
+        if (status != OK) strbuf_printf(problems, "%s: %s: %s\n", (*t)->family, row->schema, status->message);
+        status_free(status);
+      }
+    }
+  map_dispose(&seen);
+}
