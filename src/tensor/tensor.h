@@ -6,7 +6,7 @@
 enum { TENSOR_MAX_DIMS = 32 };
 
 /* Numbered as c10::DeviceType. */
-typedef enum DeviceType { DEVICE_CPU = 0, DEVICE_CUDA = 1, DEVICE_META = 9 /* sizes without data */ } DeviceType;
+typedef enum DeviceType { DEVICE_CPU = 0, DEVICE_CUDA = 1, DEVICE_META = 14 /* sizes without data */ } DeviceType;
 typedef struct Device {
   int16_t type;
   int16_t index; /* -1: not given */
@@ -47,7 +47,11 @@ enum TensorFlags {
   TENSOR_UNUSUAL = TENSOR_CONJ | TENSOR_NEG | TENSOR_SPARSE | TENSOR_QUANTIZED | TENSOR_META | TENSOR_NOT_CPU | TENSOR_OPAQUE
 };
 
-typedef struct AutogradMeta AutogradMeta; /* autodiff: gradient function, accumulated grad, hooks */
+/* autodiff: gradient function, accumulated grad, hooks. Its first member is an AutogradBase. */
+typedef struct AutogradMeta AutogradMeta;
+typedef struct AutogradBase {
+  void (*free)(AutogradMeta *meta); /* called once, when the tensor dies */
+} AutogradBase;
 
 /* A tensor's metadata other than autograd and sizes under resize_/set_ is immutable once it is shared. */
 typedef struct Tensor {
@@ -62,12 +66,13 @@ typedef struct Tensor {
   int64_t *strides;   /* in elements */
   Storage *storage;   /* NULL when undefined or opaque */
   AutogradMeta *autograd;
-  void *extension; /* quantizer, sparse parts, ...: a TensorExtension, or NULL */
+  struct TensorExtension *extension; /* quantizer, sparse parts, ..., or NULL */
   int64_t dims[10];
 } Tensor;
 
-/* What layouts beyond strided hang on a tensor; freed with it. */
+/* What layouts beyond strided hang on a tensor; shared by its views, freed with the last. */
 typedef struct TensorExtension {
+  RefCount refs;
   void (*free)(struct TensorExtension *extension);
 } TensorExtension;
 
@@ -97,22 +102,31 @@ Status tensor_from_bool(bool value, Tensor **out) MUST_CHECK;
 Tensor *tensor_undefined(void); /* the one shared undefined tensor; retained */
 Tensor *tensor_retain(const Tensor *t);
 void tensor_release(Tensor *t); /* NULL is allowed */
+void tensor_destroy(Tensor *t); /* for who released the last reference himself */
 
 Status storage_new(size_t bytes, Storage **out) MUST_CHECK; /* from the size-class cache when large */
 /* Borrowed memory; free_data (may be NULL) is called once when the last tensor goes. */
 Status storage_from_data(void *data, size_t bytes, void (*free_data)(void *, void *, size_t), void *context, Storage **out) MUST_CHECK;
 Storage *storage_retain(const Storage *s);
 void storage_release(Storage *s);
+void storage_destroy(Storage *s); /* for who released the last reference himself */
+void storage_set_limit(size_t bytes); /* largest single storage; default: the machine's memory or the cgroup's */
 Status storage_resize(Storage *s, size_t bytes) MUST_CHECK; /* keeps the old content; for resize_ */
 
 /* ---- asking ---- */
 static inline bool tensor_is_defined(const Tensor *t) { return t && !(t->flags & TENSOR_UNDEFINED); }
 static inline void *tensor_data(const Tensor *t) { return t->storage ? (char *)t->storage->data + t->offset * (int64_t)dtype_size((DType)t->dtype) : NULL; }
 static inline bool tensor_is_contiguous(const Tensor *t) { return t->contiguous; }
-bool tensor_is_channels_last(const Tensor *t);    /* NHWC of 4, NDHWC of 5 dimensions */
+bool tensor_is_channels_last(const Tensor *t);    /* NHWC of 4, NDHWC of 5 dimensions, without gaps */
 bool tensor_is_dense(const Tensor *t);            /* non-overlapping, no gaps, in some order of dimensions */
 bool tensor_same_sizes(const Tensor *a, const Tensor *b);
 bool tensor_shares_storage(const Tensor *a, const Tensor *b);
+/* Whether memory is shared: FULL when elements coincide one by one, UNKNOWN when that would be hard to say. */
+typedef enum TensorOverlap { OVERLAP_NONE, OVERLAP_FULL, OVERLAP_PARTIAL, OVERLAP_UNKNOWN } TensorOverlap;
+TensorOverlap tensor_overlap(const Tensor *a, const Tensor *b);
+/* PyTorch's errors for writing to a tensor that shows an element twice, or reading what is half overwritten. */
+Status tensor_check_writable(const Tensor *to) MUST_CHECK;
+Status tensor_check_overlap(const Tensor *to, const Tensor *from) MUST_CHECK;
 Device tensor_device(const Tensor *t);
 /* Element 0 of a one-element tensor, converted. */
 int64_t tensor_item_int(const Tensor *t);
@@ -135,8 +149,11 @@ Status tensor_slice(const Tensor *t, int64_t dim, int64_t start, int64_t end, in
 Status tensor_narrow(const Tensor *t, int64_t dim, int64_t start, int64_t length, Tensor **out) MUST_CHECK;
 Status tensor_squeeze_dim(const Tensor *t, int64_t dim, Tensor **out) MUST_CHECK;
 Status tensor_unsqueeze(const Tensor *t, int64_t dim, Tensor **out) MUST_CHECK;
-/* Reinterprets the sizes of a tensor made by wick for a kernel's own use; must be contiguous and equal in numel. */
+/* Changes sizes and strides (NULL: row-major) in place: for set_, resize_ and kernels' own tensors; the storage must hold them. */
 Status tensor_set_sizes(Tensor *t, int ndim, const int64_t *sizes, const int64_t *strides) MUST_CHECK;
+Status tensor_set_storage(Tensor *t, Storage *storage, int64_t offset, int ndim, const int64_t *sizes, const int64_t *strides) MUST_CHECK;
+/* resize_: row-major sizes, the storage growing where it must. */
+Status tensor_resize(Tensor *t, int ndim, const int64_t *sizes) MUST_CHECK;
 
 /* ---- copying and converting (bulk, parallel up to `threads`) ---- */
 Status tensor_copy(Tensor *to, const Tensor *from, int threads) MUST_CHECK; /* broadcasts, converts dtype, any strides, resolves conj/neg; memory may overlap exactly */
@@ -149,16 +166,32 @@ void dtype_convert(DType to, void *to_data, int64_t to_stride, DType from, const
 
 /* ---- sizes ---- */
 /* Python's negative dimensions; IndexError "Dimension out of range (expected to be in range of [-2, 1], but got 3)". ndim 0 counts as 1. */
-Status dim_wrap(int64_t dim, int ndim, int64_t *out) MUST_CHECK;
+Status dim_wrap(int64_t dim, int64_t ndim, int64_t *out) MUST_CHECK;
 /* "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1" */
 Status sizes_broadcast(int ndim_a, const int64_t *a, int ndim_b, const int64_t *b, int *out_ndim, int64_t *out) MUST_CHECK;
 void strides_contiguous(int ndim, const int64_t *sizes, int64_t *out);
 void strides_channels_last(int ndim, const int64_t *sizes, int64_t *out); /* ndim 4 or 5 */
 /* Overflow and negative sizes are errors. */
 Status sizes_numel(int ndim, const int64_t *sizes, int64_t *out) MUST_CHECK;
+/* Sizes with one -1 resolved for a tensor of numel elements: "shape '[2, -1]' is invalid for input of size 5". */
+Status sizes_infer(int ndim, const int64_t *sizes, int64_t numel, int64_t *out) MUST_CHECK;
+/* Dense strides in the order of dimensions that `strides` has: what preserve_format means. */
+void strides_preserve(int ndim, const int64_t *sizes, const int64_t *strides, int64_t *out);
+/* Dimensions from the innermost to the outermost by the strides of `count` operands, the first deciding first; ambiguous ones
+ * keep their order. PyTorch walks memory in this order, so random numbers and preserved strides depend on it. */
+void dims_sort(int ndim, const int64_t *sizes, int count, const int64_t *const *strides, int *order);
+/* "[2, 3]" */
+typedef struct SizesText { char text[400]; } SizesText;
+SizesText sizes_text(int ndim, const int64_t *sizes);
+#define SIZES_TEXT(ndim, sizes) (sizes_text((ndim), (sizes)).text)
 
 /* ---- memory formats, numbered as PyTorch's ---- */
 typedef enum MemoryFormat { FORMAT_CONTIGUOUS = 0, FORMAT_PRESERVE = 1, FORMAT_CHANNELS_LAST = 2, FORMAT_CHANNELS_LAST_3D = 3 } MemoryFormat;
+/* The format that its strides suggest for results. */
+MemoryFormat tensor_suggested_format(const Tensor *t);
+bool tensor_has_format(const Tensor *t, MemoryFormat format); /* is_contiguous(memory_format=...) */
+/* Strides of `sizes` in a format; "required rank 4 tensor to use channels_last format". FORMAT_PRESERVE keeps those of `like`. */
+Status strides_of_format(MemoryFormat format, int ndim, const int64_t *sizes, const Tensor *like_or_null, int64_t *out) MUST_CHECK;
 
 /* As PyTorch prints a tensor: `tensor`-less text of torch's C++ printer used by print() in TorchScript. */
 Status tensor_print(const Tensor *t, StrBuf *out) MUST_CHECK;

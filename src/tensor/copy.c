@@ -1,0 +1,220 @@
+/* Copying tensors: any strides, any dtypes; straight runs by memmove, transposed planes in blocks that fit in cache. */
+#include "tensor/iterate.h"
+
+enum { COPY_GRAIN = 32768, TRANSPOSE_BLOCK = 32 };
+
+typedef struct Pair {
+  DType to, from;
+  int64_t to_item, from_item;
+} Pair;
+
+static void convert_run(void *argument, int64_t n, char *const *data, const int64_t *strides) {
+  const Pair *pair = argument;
+  dtype_convert(pair->to, data[0], strides[0] / pair->to_item, pair->from, data[1], strides[1] / pair->from_item, n);
+}
+
+/* ---- transposed copies: the target runs along dimension 0, the source along dimension `d` ---- */
+typedef struct Transpose {
+  Iterator it;
+  int d;
+  int64_t item;
+} Transpose;
+
+#define TRANSPOSE_BLOCK_OF(type)                                                                    \
+  static void transpose_block_##type(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t rows, \
+                                     int64_t columns) {                                             \
+    for (int64_t r = 0; r < rows; r++) {                                                            \
+      type *out = (type *)(to + r * to_stride);                                                     \
+      const char *in = from + r * (int64_t)sizeof(type);                                            \
+      for (int64_t c = 0; c < columns; c++) out[c] = *(const type *)(in + c * from_stride);         \
+    }                                                                                               \
+  }
+TRANSPOSE_BLOCK_OF(uint8_t)
+TRANSPOSE_BLOCK_OF(uint16_t)
+TRANSPOSE_BLOCK_OF(uint32_t)
+TRANSPOSE_BLOCK_OF(uint64_t)
+TRANSPOSE_BLOCK_OF(complex128)
+
+static void transpose_block(int64_t item, char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t rows, int64_t columns) {
+  switch (item) {
+    case 1: transpose_block_uint8_t(to, to_stride, from, from_stride, rows, columns); break;
+    case 2: transpose_block_uint16_t(to, to_stride, from, from_stride, rows, columns); break;
+    case 4: transpose_block_uint32_t(to, to_stride, from, from_stride, rows, columns); break;
+    case 8: transpose_block_uint64_t(to, to_stride, from, from_stride, rows, columns); break;
+    default: transpose_block_complex128(to, to_stride, from, from_stride, rows, columns); break;
+  }
+}
+
+static int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Bands [begin, end): a band is TRANSPOSE_BLOCK rows of one plane; planes are the dimensions other than 0 and d. */
+static void transpose_bands(void *argument, int64_t begin, int64_t end) {
+  const Transpose *transpose = argument;
+  const Iterator *it = &transpose->it;
+  int d = transpose->d;
+  int64_t rows = it->sizes[d], columns = it->sizes[0], bands = (rows + TRANSPOSE_BLOCK - 1) / TRANSPOSE_BLOCK;
+  for (int64_t b = begin; b < end; b++) {
+    int64_t plane = b / bands, row = b % bands * TRANSPOSE_BLOCK;
+    char *to = it->data[0] + row * it->strides[0][d];
+    const char *from = it->data[1] + row * it->strides[1][d];
+    for (int i = 1; i < it->ndim; i++) {
+      if (i == d) continue;
+      int64_t at = plane % it->sizes[i];
+      plane /= it->sizes[i];
+      to += at * it->strides[0][i];
+      from += at * it->strides[1][i];
+    }
+    for (int64_t c = 0; c < columns; c += TRANSPOSE_BLOCK)
+      transpose_block(transpose->item, to + c * it->strides[0][0], it->strides[0][d], from + c * it->strides[1][0],
+                      it->strides[1][0], minimum(TRANSPOSE_BLOCK, rows - row), minimum(TRANSPOSE_BLOCK, columns - c));
+  }
+}
+
+static bool copy_transposed(const Iterator *it, int64_t item, int threads) {
+  if (it->strides[0][0] != item || it->strides[1][0] == item || it->strides[1][0] == 0 || it->sizes[0] < 4) return false;
+  int d = 1;
+  while (d < it->ndim && it->strides[1][d] != item) d++;
+  if (d == it->ndim || it->sizes[d] < 4) return false;
+  int64_t bands = (it->sizes[d] + TRANSPOSE_BLOCK - 1) / TRANSPOSE_BLOCK * (it->numel / it->sizes[0] / it->sizes[d]);
+  int64_t grain = COPY_GRAIN / (TRANSPOSE_BLOCK * minimum(it->sizes[0], COPY_GRAIN / TRANSPOSE_BLOCK));
+  Transpose transpose = {*it, d, item};
+  parallel_for(threads, bands, grain < 1 ? 1 : grain, transpose_bands, &transpose);
+  return true;
+}
+
+/* ---- lazy conjugation and negation ---- */
+typedef struct Resolve {
+  DType dtype;
+  bool conj, neg;
+} Resolve;
+
+static void resolve_run(void *argument, int64_t n, char *const *data, const int64_t *strides) {
+  const Resolve *resolve = argument;
+  complex128 values[64];
+  int64_t item = (int64_t)dtype_size(resolve->dtype);
+  for (int64_t i = 0; i < n; i += 64) {
+    int64_t count = minimum(64, n - i);
+    char *at = data[0] + i * strides[0];
+    dtype_convert(DTYPE_COMPLEX128, values, 1, resolve->dtype, at, strides[0] / item, count);
+    for (int64_t j = 0; j < count; j++) {
+      if (resolve->conj) values[j] = __builtin_conj(values[j]);
+      if (resolve->neg) values[j] = -values[j];
+    }
+    dtype_convert(resolve->dtype, at, strides[0] / item, DTYPE_COMPLEX128, values, 1, count);
+  }
+}
+
+/* Conjugates and negates the stored elements of t in place. */
+static Status resolve_in_place(Tensor *t, bool conj, bool neg) {
+  Iterator it;
+  TRY(iterator_init(&it, 1, (const Tensor *const[]){t}));
+  iterator_run(&it, 0, it.numel, resolve_run, &(Resolve){(DType)t->dtype, conj, neg});
+  return OK;
+}
+
+static void copy_bytes(void *argument, int64_t begin, int64_t end) {
+  char *const *data = argument;
+  memmove(data[0] + begin, data[1] + begin, (size_t)(end - begin));
+}
+
+static Status copy_elements(Tensor *to, const Tensor *from, int threads) {
+  Pair pair = {(DType)to->dtype, (DType)from->dtype, (int64_t)dtype_size((DType)to->dtype), (int64_t)dtype_size((DType)from->dtype)};
+  Iterator it;
+  TRY(iterator_init(&it, 2, (const Tensor *const[]){to, from}));
+  if (pair.to == pair.from) {
+    if (it.data[0] == it.data[1] && memcmp(it.strides[0], it.strides[1], (size_t)it.ndim * sizeof **it.strides) == 0) return OK;
+    if (it.ndim == 1 && it.strides[0][0] == pair.to_item && it.strides[1][0] == pair.to_item) {
+      bool apart = it.data[0] + it.numel * pair.to_item <= it.data[1] || it.data[1] + it.numel * pair.to_item <= it.data[0];
+      parallel_for(apart ? threads : 1, it.numel * pair.to_item, COPY_GRAIN * 8, copy_bytes, it.data);
+      return OK;
+    }
+    if (copy_transposed(&it, pair.to_item, threads)) return OK;
+  }
+  iterator_run_parallel(&it, threads, COPY_GRAIN, convert_run, &pair);
+  return OK;
+}
+
+Status tensor_copy(Tensor *to, const Tensor *from, int threads) {
+  if (!tensor_is_defined(to) || !tensor_is_defined(from)) return status_new(ERROR_RUNTIME, "can't copy an undefined tensor");
+  if ((to->flags | from->flags) & (TENSOR_SPARSE | TENSOR_OPAQUE))
+    return status_new(ERROR_UNSUPPORTED, "copying between strided and other layouts");
+  if (!tensor_same_sizes(to, from)) {
+    int ndim;
+    int64_t sizes[TENSOR_MAX_DIMS];
+    TRY(sizes_broadcast(to->ndim, to->sizes, from->ndim, from->sizes, &ndim, sizes));
+    if (ndim != to->ndim || memcmp(sizes, to->sizes, (size_t)ndim * sizeof *sizes) != 0)
+      return status_new(ERROR_RUNTIME, "output with shape %s doesn't match the broadcast shape %s", SIZES_TEXT(to->ndim, to->sizes),
+                        SIZES_TEXT(ndim, sizes));
+  }
+  TRY(tensor_check_writable(to));
+  TRY(tensor_check_overlap(to, from));
+  if (to->numel == 0 || ((to->flags | from->flags) & TENSOR_META)) return OK;
+  TRY(copy_elements(to, from, threads));
+  bool from_conj = (from->flags & TENSOR_CONJ) && dtype_is_complex((DType)from->dtype);
+  bool conj = dtype_is_complex((DType)to->dtype) && from_conj != !!(to->flags & TENSOR_CONJ);
+  bool neg = !(from->flags & TENSOR_NEG) != !(to->flags & TENSOR_NEG);
+  return conj || neg ? resolve_in_place(to, conj, neg) : OK;
+}
+
+static Status copy_into(const Tensor *from, Tensor *fresh, Tensor **out) {
+  Status status = tensor_copy(fresh, from, 1);
+  if (status) {
+    tensor_release(fresh);
+    return status;
+  }
+  if (from->extension) {
+    ref_retain(&from->extension->refs);
+    fresh->extension = from->extension;
+    fresh->flags |= from->flags & TENSOR_QUANTIZED;
+  }
+  *out = fresh;
+  return OK;
+}
+
+Status tensor_contiguous(const Tensor *t, Tensor **out) {
+  *out = NULL;
+  if (t->contiguous && !(t->flags & (TENSOR_CONJ | TENSOR_NEG))) return *out = tensor_retain(t), OK;
+  TensorSpec spec;
+  Tensor *fresh;
+  tensor_spec_of(t, &spec);
+  spec.has_strides = false;
+  TRY(tensor_new(&spec, &fresh));
+  return copy_into(t, fresh, out);
+}
+
+Status tensor_clone(const Tensor *t, Tensor **out) {
+  *out = NULL;
+  if (!tensor_is_defined(t)) return *out = tensor_retain(t), OK;
+  Tensor *fresh;
+  TRY(tensor_empty_like(t, &fresh));
+  return copy_into(t, fresh, out);
+}
+
+Status tensor_to_dtype(const Tensor *t, DType dtype, Tensor **out) {
+  *out = NULL;
+  if (t->dtype == dtype) return *out = tensor_retain(t), OK;
+  TensorSpec spec;
+  Tensor *fresh;
+  tensor_spec_of(t, &spec);
+  spec.dtype = dtype;
+  if (spec.has_strides && !tensor_is_dense(t)) strides_preserve(t->ndim, t->sizes, t->strides, spec.strides);
+  TRY(tensor_new(&spec, &fresh));
+  return copy_into(t, fresh, out);
+}
+
+static void zero_run(void *argument, int64_t n, char *const *data, const int64_t *strides) {
+  size_t item = *(const size_t *)argument;
+  if (strides[0] == (int64_t)item) {
+    memset(data[0], 0, (size_t)n * item);
+    return;
+  }
+  for (int64_t i = 0; i < n; i++) memset(data[0] + i * strides[0], 0, item);
+}
+
+void tensor_fill_zero(Tensor *t) {
+  if (t->numel == 0 || !t->storage) return;
+  Iterator it;
+  size_t item = dtype_size((DType)t->dtype);
+  status_free(iterator_init(&it, 1, (const Tensor *const[]){t})); /* one operand always fits */
+  iterator_run(&it, 0, it.numel, zero_run, &item);
+}

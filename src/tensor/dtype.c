@@ -1,0 +1,124 @@
+/* Names of element types, the promotion lattice, and half precision in integer arithmetic. */
+#include "tensor/dtype.h"
+
+static const struct {
+  uint8_t bytes;
+  const char *name, *scalar_name, *aliases[2];
+} dtypes[DTYPE_COUNT] = {
+    [DTYPE_UINT8] = {1, "uint8", "Byte", {NULL}},
+    [DTYPE_INT8] = {1, "int8", "Char", {NULL}},
+    [DTYPE_INT16] = {2, "int16", "Short", {"short"}},
+    [DTYPE_INT32] = {4, "int32", "Int", {"int"}},
+    [DTYPE_INT64] = {8, "int64", "Long", {"long"}},
+    [DTYPE_FLOAT16] = {2, "float16", "Half", {"half"}},
+    [DTYPE_FLOAT32] = {4, "float32", "Float", {"float"}},
+    [DTYPE_FLOAT64] = {8, "float64", "Double", {"double"}},
+    [DTYPE_COMPLEX32] = {4, "complex32", "ComplexHalf", {"chalf"}},
+    [DTYPE_COMPLEX64] = {8, "complex64", "ComplexFloat", {"cfloat"}},
+    [DTYPE_COMPLEX128] = {16, "complex128", "ComplexDouble", {"cdouble"}},
+    [DTYPE_BOOL] = {1, "bool", "Bool", {NULL}},
+    [DTYPE_QINT8] = {1, "qint8", "QInt8", {NULL}},
+    [DTYPE_QUINT8] = {1, "quint8", "QUInt8", {NULL}},
+    [DTYPE_QINT32] = {4, "qint32", "QInt32", {NULL}},
+    [DTYPE_BFLOAT16] = {2, "bfloat16", "BFloat16", {NULL}},
+};
+#define X(name, number, type, size, text, storage) _Static_assert(sizeof(type) == (size), "ORDER dtype");
+DTYPES(X)
+#undef X
+
+size_t dtype_size(DType dtype) { return dtype < DTYPE_COUNT ? dtypes[dtype].bytes : 0; }
+
+const char *dtype_name(DType dtype) { return dtype < DTYPE_COUNT ? dtypes[dtype].name : "undefined"; }
+
+const char *dtype_scalar_name(DType dtype) { return dtype < DTYPE_COUNT ? dtypes[dtype].scalar_name : "Undefined"; }
+
+bool dtype_from_name(Str name, DType *out) {
+  for (int d = 0; d < DTYPE_COUNT; d++) {
+    if (str_is(name, dtypes[d].name) || (dtypes[d].aliases[0] && str_is(name, dtypes[d].aliases[0]))) {
+      *out = (DType)d;
+      return true;
+    }
+  }
+  return false;
+}
+
+DType dtype_to_real(DType d) {
+  switch (d) {
+    case DTYPE_COMPLEX32: return DTYPE_FLOAT16;
+    case DTYPE_COMPLEX64: return DTYPE_FLOAT32;
+    case DTYPE_COMPLEX128: return DTYPE_FLOAT64;
+    default: return d;
+  }
+}
+
+DType dtype_to_complex(DType d) {
+  switch (d) {
+    case DTYPE_FLOAT16: return DTYPE_COMPLEX32;
+    case DTYPE_FLOAT64: return DTYPE_COMPLEX128;
+    default: return dtype_is_complex(d) ? d : DTYPE_COMPLEX64;
+  }
+}
+
+DType dtype_promote(DType a, DType b) {
+  if (a == b || b >= DTYPE_COUNT) return a;
+  if (a >= DTYPE_COUNT) return b;
+  if (dtype_is_quantized(a) || dtype_is_quantized(b)) return a;
+  if (a == DTYPE_BOOL) return b;
+  if (b == DTYPE_BOOL) return a;
+  if (dtype_is_complex(a) || dtype_is_complex(b)) {
+    if (dtype_is_integral(a)) return b;
+    if (dtype_is_integral(b)) return a;
+    return dtype_to_complex(dtype_promote(dtype_to_real(a), dtype_to_real(b)));
+  }
+  if (dtype_is_floating(a) || dtype_is_floating(b)) {
+    if (!dtype_is_floating(a)) return b;
+    if (!dtype_is_floating(b)) return a;
+    if (dtype_size(a) == dtype_size(b)) return DTYPE_FLOAT32; /* half with bfloat16 */
+    return dtype_size(a) > dtype_size(b) ? a : b;
+  }
+  if (dtype_size(a) == dtype_size(b)) return DTYPE_INT16; /* uint8 with int8 */
+  return dtype_size(a) > dtype_size(b) ? a : b;
+}
+
+bool dtype_can_cast(DType from, DType to) {
+  if (dtype_is_complex(from) && !dtype_is_complex(to)) return false;
+  if (dtype_is_floating(from) && (dtype_is_integral(to) || to == DTYPE_BOOL)) return false;
+  if (from != DTYPE_BOOL && to == DTYPE_BOOL) return false;
+  return true;
+}
+
+float half_to_float(uint16_t bits) {
+  uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, rest = bits & 0x7fffu, wide;
+  if (rest >= 0x7c00u) {
+    wide = sign | 0x7f800000u | ((rest & 0x3ffu) << 13);
+  } else if (rest >= 0x400u) {
+    wide = sign | ((rest << 13) + ((127u - 15u) << 23));
+  } else {
+    float f = (float)rest * 0x1p-24f; /* subnormal: a count of the smallest unit */
+    memcpy(&wide, &f, sizeof wide);
+    wide |= sign;
+  }
+  float result;
+  memcpy(&result, &wide, sizeof result);
+  return result;
+}
+
+uint16_t half_from_float(float f) {
+  uint32_t wide;
+  memcpy(&wide, &f, sizeof wide);
+  uint16_t sign = (uint16_t)((wide >> 16) & 0x8000u);
+  wide &= 0x7fffffffu;
+  if (wide > 0x7f800000u) return (uint16_t)(sign | 0x7e00u);
+  if (wide >= 0x47800000u) return (uint16_t)(sign | 0x7c00u); /* from 65536 on; below, rounding itself carries into infinity */
+  if (wide < 0x38800000u) {                                  /* below 2^-14: let a float addition round to the unit 2^-24 */
+    float magic = 0.5f, magnitude;
+    uint32_t sum, base;
+    memcpy(&magnitude, &wide, sizeof magnitude);
+    memcpy(&base, &magic, sizeof base);
+    magnitude += magic;
+    memcpy(&sum, &magnitude, sizeof sum);
+    return (uint16_t)(sign | (sum - base));
+  }
+  wide += 0xfffu + ((wide >> 13) & 1u);
+  return (uint16_t)(sign | ((wide - ((127u - 15u) << 23)) >> 13));
+}
