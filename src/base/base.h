@@ -10,3 +10,4 @@
 #include "base/source.h"   /* source text and ranges of it */
 #include "base/cache.h"    /* the size-class cache for large blocks */
 #include "base/parallel.h" /* parallel_for */
+#include "base/stack.h"    /* native stack left */

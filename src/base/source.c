@@ -111,3 +111,28 @@ void source_range_highlight(SourceRange range, StrBuf *out) {
     if (i + 1 < source->line_count || line.length) put_line(out, line);
   }
 }
+
+Status source_errorv(ErrorCode code, SourceRange range, const char *format, va_list arguments) {
+  Status status = status_newv(code, format, arguments);
+  if (!range.source || status == status_out_of_memory()) return status;
+  StrBuf text = {0};
+  strbuf_printf(&text, "%s:\n", status->message);
+  source_range_highlight(range, &text);
+  char *message;
+  Status failed = strbuf_take(&text, &message);
+  if (failed) {
+    status_free(failed);
+    return status;
+  }
+  mem_free(status->message);
+  status->message = message;
+  return status;
+}
+
+Status source_error(ErrorCode code, SourceRange range, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  Status status = source_errorv(code, range, format, arguments);
+  va_end(arguments);
+  return status;
+}

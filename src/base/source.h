@@ -33,6 +33,9 @@ void source_position(const Source *source, uint32_t offset, uint32_t *out_line, 
 /* PyTorch's excerpt: `  File "name", line N` when the file is known, up to three lines of context, and a line of
  * `~~~~` ending with ` <--- HERE` under the range. Follows find_original. */
 void source_range_highlight(SourceRange range, StrBuf *out);
+/* An error "message:" with the excerpt below it. */
+Status source_error(ErrorCode code, SourceRange range, const char *format, ...) PRINTF_LIKE(3, 4) MUST_CHECK;
+Status source_errorv(ErrorCode code, SourceRange range, const char *format, va_list arguments) MUST_CHECK;
 static inline SourceRange source_range_join(SourceRange a, SourceRange b) {
   return (SourceRange){a.source, a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
 }

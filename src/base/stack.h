@@ -1,0 +1,10 @@
+/* How much native stack is left: what recurses over input asks this, for depth alone says nothing on a small stack. */
+#pragma once
+
+#include <stddef.h>
+
+/* Bytes between here and the end of this thread's stack. */
+size_t stack_left(void);
+/* Below this a recursion gives up with an error; the rest is for the leaves and the error itself. */
+enum { STACK_RESERVE = 48 << 10 };
+#define STACK_IS_LOW() (stack_left() < STACK_RESERVE)
