@@ -47,32 +47,6 @@ static Status check_accepted(const Call *call, const CallPlan *plan, uint32_t fl
   return OK;
 }
 
-/* More than one index of t may name the same element: sure for a stride of 0, else left to the writer. */
-static Status check_no_internal_overlap(const Tensor *t) {
-  for (int i = 0; i < t->ndim; i++)
-    if (t->strides[i] == 0 && t->sizes[i] > 1)
-      return status_new(ERROR_RUNTIME, "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-                                       "Please clone() the tensor before performing the operation.");
-  return OK;
-}
-
-typedef enum Overlap { OVERLAP_NONE, OVERLAP_FULL, OVERLAP_PARTIAL, OVERLAP_UNKNOWN } Overlap;
-
-static Overlap find_overlap(const Tensor *a, const Tensor *b) {
-  if (a == b) return OVERLAP_FULL;
-  if (a->numel == 0 || b->numel == 0 || !tensor_shares_storage(a, b)) return OVERLAP_NONE;
-  char *begin_a = tensor_data(a), *begin_b = tensor_data(b);
-  if (begin_a == begin_b && a->dtype == b->dtype && tensor_same_sizes(a, b)) {
-    bool same = true;
-    for (int i = 0; i < a->ndim; i++) same &= a->strides[i] == b->strides[i] || a->sizes[i] == 1;
-    if (same) return OVERLAP_FULL;
-  }
-  if (!tensor_is_dense(a) || !tensor_is_dense(b)) return OVERLAP_UNKNOWN;
-  char *end_a = begin_a + a->numel * (int64_t)dtype_size((DType)a->dtype);
-  char *end_b = begin_b + b->numel * (int64_t)dtype_size((DType)b->dtype);
-  return begin_a < end_b && begin_b < end_a ? OVERLAP_PARTIAL : OVERLAP_NONE;
-}
-
 /* Whether a pointwise kernel may write `target` while it reads the inputs; partial overlap is PyTorch's error, overlap of tensors
  * with gaps can't be told cheaply and takes a temporary. */
 static Status check_overlap(const Call *call, uint32_t input_count, const Tensor *target, bool *out_direct) {
@@ -83,11 +57,8 @@ static Status check_overlap(const Call *call, uint32_t input_count, const Tensor
       if (call->inputs[i].tag == TAG_LIST && call->inputs[i].list->kind == LIST_VALUES) *out_direct = false;
       continue;
     }
-    Overlap overlap = find_overlap(target, input);
-    if (overlap == OVERLAP_PARTIAL)
-      return status_new(ERROR_RUNTIME, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-                                       "memory location. Please clone() the tensor before performing the operation.");
-    if (overlap == OVERLAP_UNKNOWN) *out_direct = false;
+    TRY(tensor_check_overlap(target, input));
+    if (tensor_overlap(target, input) == OVERLAP_UNKNOWN) *out_direct = false;
   }
   return OK;
 }
@@ -103,26 +74,14 @@ static Status check_cast(DType from, const Tensor *to) {
                     dtype_scalar_name((DType)to->dtype));
 }
 
-static void print_sizes(StrBuf *out, int ndim, const int64_t *sizes) {
-  strbuf_char(out, '[');
-  for (int i = 0; i < ndim; i++) strbuf_printf(out, "%s%lld", i ? ", " : "", (long long)sizes[i]);
-  strbuf_char(out, ']');
-}
-
 static bool sizes_equal(const Tensor *t, int ndim, const int64_t *sizes) {
   return t->ndim == ndim && memcmp(t->sizes, sizes, (size_t)ndim * sizeof *sizes) == 0;
 }
 
 static Status check_sizes(const Tensor *target, int ndim, const int64_t *sizes) {
   if (sizes_equal(target, ndim, sizes)) return OK;
-  StrBuf text = {0};
-  strbuf_puts(&text, "output with shape ");
-  print_sizes(&text, target->ndim, target->sizes);
-  strbuf_puts(&text, " doesn't match the broadcast shape ");
-  print_sizes(&text, ndim, sizes);
-  Status status = status_new(ERROR_RUNTIME, STR_FMT, STR_ARG(strbuf_view(&text)));
-  strbuf_dispose(&text);
-  return status;
+  return status_new(ERROR_RUNTIME, "output with shape %s doesn't match the broadcast shape %s", SIZES_TEXT(target->ndim, target->sizes),
+                    SIZES_TEXT(ndim, sizes));
 }
 
 /* ---- running ---- */
@@ -298,7 +257,7 @@ static Status run_inplace(Call *call, bool meta) {
     TRY(compute_specs(&inner, shape, spec));
     TRY(check_sizes(self, spec->ndim, spec->sizes));
     TRY(check_cast(spec->dtype, self));
-    TRY(check_no_internal_overlap(self));
+    TRY(tensor_check_writable(self));
     if (meta) goto done;
     TRY(check_overlap(call, call->input_count, self, &direct));
     if (direct && (call->op->flags & OP_ALIASING_OK) && spec->dtype == self->dtype) {
@@ -315,7 +274,7 @@ static Status run_inplace(Call *call, bool meta) {
   if (status == OK) {
     status = check_sizes(self, result.tensor->ndim, result.tensor->sizes);
     if (status == OK) status = check_cast((DType)result.tensor->dtype, self);
-    if (status == OK) status = check_no_internal_overlap(self);
+    if (status == OK) status = tensor_check_writable(self);
     if (status == OK) status = write_back(call, self, result.tensor);
   }
   ivalue_release(result);
@@ -329,14 +288,14 @@ done:
 static Status may_fill(const Call *functional, const TensorSpec *spec, const Tensor *out, bool *out_direct) {
   bool pointwise = functional->op->flags & OP_ALIASING_OK;
   *out_direct = false;
-  TRY(check_no_internal_overlap(out));
+  TRY(tensor_check_writable(out));
   TRY(check_overlap(functional, functional->input_count, out, out_direct));
   if (out->dtype != spec->dtype || (out->flags & TENSOR_UNUSUAL)) *out_direct = false;
   if (pointwise || !*out_direct) return OK;
   *out_direct = spec->has_strides ? memcmp(out->strides, spec->strides, (size_t)spec->ndim * sizeof *spec->strides) == 0 : tensor_is_contiguous(out);
   for (uint32_t i = 0; i < functional->input_count && *out_direct; i++) {
     const Tensor *input = call_tensor_or_null(functional, i);
-    if (input && find_overlap(out, input) != OVERLAP_NONE) *out_direct = false;
+    if (input && tensor_overlap(out, input) != OVERLAP_NONE) *out_direct = false;
   }
   return OK;
 }
@@ -344,18 +303,8 @@ static Status may_fill(const Call *functional, const TensorSpec *spec, const Ten
 /* strides NULL: row-major. */
 static Status resize_to(Tensor *out, int ndim, const int64_t *sizes, const int64_t *strides) {
   if (sizes_equal(out, ndim, sizes)) return OK;
-  int64_t row_major[TENSOR_MAX_DIMS], numel, end = out->offset, last;
-  TRY(sizes_numel(ndim, sizes, &numel));
-  if (!strides) {
-    strides_contiguous(ndim, sizes, row_major);
-    strides = row_major;
-  }
-  for (int i = 0; i < ndim && numel > 0; i++)
-    if (!int64_mul(sizes[i] - 1, strides[i], &last) || !int64_add(end, last, &end)) return status_out_of_memory();
-  size_t bytes;
-  if (!size_mul((size_t)end + 1, dtype_size((DType)out->dtype), &bytes)) return status_out_of_memory();
-  if (numel > 0 && bytes > out->storage->bytes) TRY(storage_resize(out->storage, bytes));
-  return tensor_set_sizes(out, ndim, sizes, strides);
+  TRY(tensor_resize(out, ndim, sizes));
+  return strides ? tensor_set_sizes(out, ndim, sizes, strides) : OK;
 }
 
 /* The inputs of the functional form: without the outs, with the options that the outs stand for. */
@@ -486,7 +435,6 @@ static bool is_lazy(IValue v) { return v.tag == TAG_TENSOR && (v.tensor->flags &
 static Status resolve(const Tensor *t, int threads, Tensor **out) {
   Tensor *copy;
   TRY(tensor_empty_like(t, &copy));
-  copy->flags &= ~(uint32_t)(TENSOR_CONJ | TENSOR_NEG);
   Status status = tensor_copy(copy, t, threads);
   if (status != OK) tensor_release(copy);
   else *out = copy;
@@ -508,22 +456,6 @@ static Status resolve_list(const List *list, int threads, List **out) {
   }
   *out = copy;
   return OK;
-}
-
-/* Stores the resolved `value` so that the lazy `target` reads as it. */
-static Status store_lazy(Tensor *target, const Tensor *value, int threads) {
-  Tensor *raw = NULL, *bits = NULL;
-  uint32_t lazy = target->flags & (TENSOR_CONJ | TENSOR_NEG);
-  Status status = tensor_alias(target, &raw);
-  if (status == OK) status = tensor_alias(value, &bits);
-  if (status == OK) {
-    raw->flags &= ~lazy;
-    bits->flags |= lazy;
-    status = tensor_copy(raw, bits, threads);
-  }
-  tensor_release(raw);
-  tensor_release(bits);
-  return status;
 }
 
 /* Runs with copies in place of lazily conjugated or negated inputs, and writes back into those that are written. */
@@ -555,7 +487,7 @@ static Status run_resolved(Call *call, const CallPlan *plan, bool meta) {
     uint32_t i = (uint32_t)__builtin_ctzll(left);
     if (inputs[i].tag != TAG_TENSOR) continue;
     Tensor *target = call->inputs[i].tensor;
-    TRY_GOTO(store_lazy(target, inputs[i].tensor, call->exec->threads), done);
+    TRY_GOTO(tensor_copy(target, inputs[i].tensor, call->exec->threads), done);
     tensor_bump_version(target);
     for (uint32_t k = 0; k < call->output_count; k++)
       if (call->outputs[k].tag == TAG_TENSOR && call->outputs[k].tensor == inputs[i].tensor) call_set_tensor(call, k, tensor_retain(target));
