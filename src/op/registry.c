@@ -23,28 +23,31 @@ static struct {
 
 /* ---- schemas ---- */
 
+static void parse_into(Str line, FunctionSchema **out) {
+  const char *kept = arena_strndup(&schemas.arena, line.data, line.length);
+  *out = schema_parse(&schemas.arena, type_store_process(), (Str){kept, line.length});
+}
+
 /* Parses under the lock of the arena, which then holds the schema and its text. */
-static Status parse_schema(const OpRow *row, OpVariant variant, FunctionSchema **out) {
-  StrBuf text = {0};
-  if (!derive_schema(str_from(row->schema), variant, &text)) {
-    strbuf_dispose(&text);
-    return status_new(ERROR_SYNTAX, "not a schema: %s", row->schema);
-  }
-  char *line;
-  TRY(strbuf_take(&text, &line));
+static Status parse_locked(Str line, FunctionSchema **out) {
   Catch here;
-  *out = NULL;
   pthread_mutex_lock(&schemas.lock);
   schemas.arena.catch_point = &here;
-  if (catch_enter(&here)) {
-    size_t length = strlen(line);
-    const char *kept = arena_strndup(&schemas.arena, line, length);
-    *out = schema_parse(&schemas.arena, type_store_process(), (Str){kept, length});
-  }
+  if (catch_enter(&here)) parse_into(line, out);
   schemas.arena.catch_point = NULL;
   pthread_mutex_unlock(&schemas.lock);
-  mem_free(line);
   return here.status;
+}
+
+static Status parse_schema(const OpRow *row, OpVariant variant, FunctionSchema **out) {
+  StrBuf line = {0};
+  Status status;
+  *out = NULL;
+  if (!derive_schema(str_from(row->schema), variant, &line)) status = status_new(ERROR_SYNTAX, "not a schema: %s", row->schema);
+  else if (line.failed) status = status_out_of_memory();
+  else status = parse_locked(strbuf_view(&line), out);
+  strbuf_dispose(&line);
+  return status;
 }
 
 const FunctionSchema *operator_schema(const Operator *op) {
