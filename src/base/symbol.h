@@ -33,7 +33,7 @@ typedef uint32_t Symbol;
   X(aten, append_) X(aten, ord) X(aten, keys) X(aten, values) X(aten, items) X(aten, _unwrap_optional)             \
   X(attr, value) X(attr, name) X(attr, names) X(attr, slot) X(attr, types) X(attr, type) X(attr, i) X(attr, Subgraph) \
   X(attr, beg) X(attr, end) X(attr, chunks) X(attr, dim) X(attr, inputs) X(attr, outputs) X(attr, profiled_type)   \
-  X(attr, index) X(attr, shape) X(attr, cached)
+  X(attr, index) X(attr, shape) X(attr, cached) X(prim, EmptyListLiteral) X(prim, HasAttr)
 
 enum {
   SYMBOL_NONE = 0,

@@ -34,6 +34,7 @@ typedef struct NodeAttribute {
   Symbol name; /* attr::... */
   uint8_t tag;
   uint32_t count; /* of the list forms */
+  IValue boxed;   /* a constant's attr::value in string or complex form: the same as a value, held by the graph; else None */
   union {
     int64_t i;
     double f;
@@ -98,8 +99,14 @@ struct Graph {
   SourceRange range;   /* given to new nodes */
   uint32_t next_unique;
   Map names;           /* debug names in use -> Value */
+  Map name_suffixes;   /* "x" -> last suffix given to an "x.N", as an integer in the pointer */
   VEC(IValue) held;    /* references of constants */
+  VEC(struct Callable *) callables; /* held */
+  VEC(struct Graph *) subgraphs; /* of attributes: disposed with this one */
 };
+
+/* Throws at the graph's catch point: "message:" and the highlighted range. */
+_Noreturn void graph_fail(Graph *graph, ErrorCode code, SourceRange range, const char *format, ...) PRINTF_LIKE(4, 5);
 
 /* Something executable that a node carries: the interpreter calls it without knowing what it is. */
 typedef struct Callable {
@@ -127,11 +134,17 @@ void graph_set_insert_point(Graph *graph, Node *before);
 void graph_set_insert_block(Graph *graph, Block *block); /* at its end */
 Value *graph_insert_constant(Graph *graph, IValue value, const Type *type_or_null); /* borrows value; reference list/dict/objects that can't be constants are the caller's fault (asserted) */
 bool constant_is_possible(IValue value);
+/* Sets attr::value of a prim::Constant in the form that belongs to the value, and the type of its output. */
+void constant_set(Node *constant, IValue value, const Type *type_or_null);
+/* prim::Constant[name="f"] of a function type. */
+Value *graph_insert_function(Graph *graph, const struct Function *function);
 /* Matches the schema of the named operator, inserts constants for IValue defaults, sets output types; throws with candidates. */
 typedef struct NamedValue { Str name; Value *value; IValue constant; bool is_constant; SourceRange range; } NamedValue;
 Value *graph_insert(Graph *graph, Symbol kind, uint32_t count, const NamedValue *arguments, uint32_t keyword_count, const NamedValue *keywords);
 /* Copies the body of `callee` in front of the insertion point, its inputs standing for `arguments`; outputs go to out_values (graph_output_count). */
 void graph_inline(Graph *graph, const Graph *callee, Value *const *arguments, Value **out_values);
+/* The same for a call's node: `call` (in the graph's arena, may be NULL) is put below the inlined calls of every copied node. */
+void graph_inline_call(Graph *graph, const Graph *callee, Value *const *arguments, const InlinedCall *call, Value **out_values);
 Node *graph_create_if(Graph *graph, Value *condition);                       /* two empty blocks, no outputs */
 Node *graph_create_loop(Graph *graph, Value *trip_count, Value *condition);  /* one block with the trip index as input */
 
@@ -148,6 +161,7 @@ static inline uint32_t block_input_count(const Block *b) { return b->param->outp
 static inline Value *block_input(const Block *b, uint32_t i) { return b->param->outputs[i]; }
 static inline uint32_t block_output_count(const Block *b) { return b->ret->input_count; }
 static inline Value *block_output(const Block *b, uint32_t i) { return b->ret->inputs[i].value; }
+/* Gives empty `to` the inputs, copies of the nodes and the outputs of `from`; map answers for values from outside. */
 void block_clone_into(Block *to, const Block *from, Value *(*map)(Value *value, void *argument), void *argument);
 /* Iteration that allows destroying the current node: BLOCK_EACH(node, block) { ... } */
 #define BLOCK_EACH(node, block_) \
@@ -187,15 +201,19 @@ Node *node_copy(Node *node, Graph *into, Value *(*map)(Value *value, void *argum
 const NodeAttribute *node_attribute(const Node *node, Symbol name); /* NULL: absent */
 void node_set_int(Node *node, Symbol name, int64_t value);
 void node_set_float(Node *node, Symbol name, double value);
+void node_set_complex(Node *node, Symbol name, complex128 value);
 void node_set_string(Node *node, Symbol name, Str value); /* copied */
 void node_set_graph(Node *node, Symbol name, Graph *value);
 void node_set_type(Node *node, Symbol name, const Type *value);
 void node_set_tensor(Node *node, Symbol name, Tensor *value); /* retains */
 void node_set_ivalue(Node *node, Symbol name, IValue value);  /* retains */
 void node_set_ints(Node *node, Symbol name, uint32_t count, const int64_t *values);
+void node_set_floats(Node *node, Symbol name, uint32_t count, const double *values);
 void node_set_types(Node *node, Symbol name, uint32_t count, const Type *const *values);
 void node_set_strings(Node *node, Symbol name, uint32_t count, const Str *values);
 void node_remove_attribute(Node *node, Symbol name);
+void node_copy_attributes(Node *to, const Node *from); /* from may be of another graph: references are retained, graphs copied */
+void node_set_callable(Node *node, Callable *callable); /* retains */
 int64_t node_int(const Node *node, Symbol name);  /* asserts presence */
 Str node_string(const Node *node, Symbol name);
 

@@ -2,4 +2,5 @@
 #pragma once
 
 #include "ir/graph.h" /* Graph, Block, Node, Value */
+#include "ir/match.h" /* arguments against schemas, implicit conversions */
 #include "ir/unit.h"  /* Function, CompilationUnit */

@@ -25,10 +25,12 @@ typedef struct Function {
 
 struct CompilationUnit {
   TypeStore store;  /* first member: the unit's reference count and arena */
-  VEC(Function *) functions;
+  VEC(Function *) functions;     /* not methods, in order of definition */
+  VEC(Function *) all_functions; /* with methods */
   Map function_names;           /* qualified name -> Function (not methods) */
   Map types;                    /* qualified name -> Type: classes, interfaces, enums, named tuples */
   VEC(Source *) sources;        /* held */
+  VEC(IValue) held;             /* released with the unit: class constants, enum values, schema defaults */
   void (*code_free)(struct Code *code); /* interp's */
   uint32_t mangle_counter;
 };
@@ -41,4 +43,5 @@ const Type *unit_find_type(const CompilationUnit *unit, Str qualified_name);
 Function *unit_new_function(CompilationUnit *unit, Str qualified_name); /* registered; names are unique: ERROR_COMPILE otherwise */
 Function *unit_new_method(CompilationUnit *unit, ClassType *c, Str method_name);
 void unit_add_type(CompilationUnit *unit, const Type *named);
+void unit_hold(CompilationUnit *unit, IValue value); /* takes over a reference; beware of values that retain the unit themselves */
 void unit_hold_source(CompilationUnit *unit, Source *source);

@@ -1,0 +1,105 @@
+/* Copying nodes, blocks and graphs; graph_inline puts a copy of one graph into another. */
+#include "ir/ir_internal.h"
+
+void copier_init(NodeCopier *copier, Graph *into, Value *(*map)(Value *, void *), void *argument) {
+  *copier = (NodeCopier){.into = into, .map = map, .argument = argument};
+  ptrmap_init(&copier->values, into->arena);
+}
+
+Value *copier_value(NodeCopier *copier, Value *value) {
+  Value *copy = ptrmap_get(&copier->values, value);
+  if (copy) return copy;
+  copy = copier->map ? copier->map(value, copier->argument) : NULL;
+  assert(copy);
+  return copy;
+}
+
+static void copy_metadata(Value *to, const Value *from) {
+  to->type = from->type;
+  if (from->name.length) value_set_name(to, from->name);
+}
+
+/* Chains are shared by neighbouring nodes: one memo entry catches almost all. Links are copied because the other graph's arena may
+ * go first. */
+static const InlinedCall *copy_inlined(NodeCopier *copier, const InlinedCall *from) {
+  if (!from) return copier->outer;
+  if (from == copier->last_from) return copier->last_to;
+  InlinedCall *first = NULL, **link = NULL;
+  for (const InlinedCall *c = from; c; c = c->caller) {
+    InlinedCall *copy = ARENA_NEW(copier->into->arena, InlinedCall);
+    *copy = *c;
+    copy->caller = copier->outer;
+    if (link) *link = copy;
+    else first = copy;
+    link = (InlinedCall **)&copy->caller;
+  }
+  copier->last_from = from;
+  return copier->last_to = first;
+}
+
+Node *copier_node(NodeCopier *copier, const Node *node) {
+  Graph *into = copier->into;
+  Node *copy = graph_create(into, node->kind, 0, NULL, 0);
+  copy->range = node->range;
+  copy->inlined = copy_inlined(copier, node->inlined);
+  if (node->input_count) {
+    copy->inputs = ARENA_ARRAY(into->arena, NodeInput, node->input_count);
+    copy->input_capacity = node->input_count;
+  }
+  for (uint32_t i = 0; i < node->input_count; i++) node_add_input(copy, copier_value(copier, node_input(node, i)));
+  for (uint32_t i = 0; i < node->output_count; i++) {
+    Value *output = node_add_output(copy, node->outputs[i]->type);
+    copy_metadata(output, node->outputs[i]);
+    ptrmap_put(&copier->values, node->outputs[i], output);
+  }
+  for (uint32_t i = 0; i < node->block_count; i++) copier_block(copier, node_add_block(copy), node->blocks[i]);
+  node_copy_attributes(copy, node);
+  if (node->callable) node_set_callable(copy, node->callable);
+  copy->op = node->op;
+  return copy;
+}
+
+void copier_block(NodeCopier *copier, Block *to, const Block *from) {
+  assert(to->ret->prev == to->param && !block_input_count(to) && !block_output_count(to));
+  for (uint32_t i = 0; i < block_input_count(from); i++) {
+    Value *input = block_add_input(to, STR(""), block_input(from, i)->type);
+    copy_metadata(input, block_input(from, i));
+    ptrmap_put(&copier->values, block_input(from, i), input);
+  }
+  BLOCK_EACH(node, from) node_insert_before(copier_node(copier, node), to->ret);
+  for (uint32_t i = 0; i < block_output_count(from); i++)
+    block_register_output(to, copier_value(copier, block_output(from, i)));
+}
+
+void block_clone_into(Block *to, const Block *from, Value *(*map)(Value *, void *), void *argument) {
+  NodeCopier copier;
+  copier_init(&copier, to->graph, map, argument);
+  copier_block(&copier, to, from);
+}
+
+Node *node_copy(Node *node, Graph *into, Value *(*map)(Value *, void *), void *argument) {
+  NodeCopier copier;
+  copier_init(&copier, into, map, argument);
+  return copier_node(&copier, node);
+}
+
+Graph *graph_copy(const Graph *graph, Arena *arena, TypeStore *store) {
+  Graph *copy = graph_new(arena, store);
+  NodeCopier copier;
+  copier_init(&copier, copy, NULL, NULL);
+  copier_block(&copier, copy->block, graph->block);
+  return copy;
+}
+
+void graph_inline(Graph *graph, const Graph *callee, Value *const *arguments, Value **out_values) {
+  graph_inline_call(graph, callee, arguments, NULL, out_values);
+}
+
+void graph_inline_call(Graph *graph, const Graph *callee, Value *const *arguments, const InlinedCall *call, Value **out_values) {
+  NodeCopier copier;
+  copier_init(&copier, graph, NULL, NULL);
+  copier.outer = call;
+  for (uint32_t i = 0; i < graph_input_count(callee); i++) ptrmap_put(&copier.values, graph_input(callee, i), arguments[i]);
+  BLOCK_EACH(node, callee->block) graph_insert_node(graph, copier_node(&copier, node));
+  for (uint32_t i = 0; i < graph_output_count(callee); i++) out_values[i] = copier_value(&copier, graph_output(callee, i));
+}

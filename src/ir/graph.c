@@ -1,0 +1,92 @@
+/* Graphs: making, disposing, the insertion point, creation of nodes. Everything is allocated in the graph's arena and throws
+ * there. */
+#include "ir/graph.h"
+
+#include "ir/ir_internal.h"
+
+Graph *graph_new(Arena *arena, TypeStore *store) {
+  Graph *graph = ARENA_NEW(arena, Graph);
+  graph->arena = arena;
+  graph->store = store;
+  map_init(&graph->names, arena);
+  map_init(&graph->name_suffixes, arena);
+  graph->block = block_new(graph, NULL);
+  graph->insert_before = graph->block->ret;
+  return graph;
+}
+
+void graph_dispose(Graph *graph) {
+  if (!graph) return;
+  for (size_t i = 0; i < graph->held.length; i++) ivalue_release(graph->held.data[i]);
+  graph->held.length = 0;
+  for (size_t i = 0; i < graph->callables.length; i++) {
+    Callable *callable = graph->callables.data[i];
+    if (ref_release(&callable->refs)) callable->release(callable);
+  }
+  graph->callables.length = 0;
+  for (size_t i = 0; i < graph->subgraphs.length; i++) graph_dispose(graph->subgraphs.data[i]);
+  graph->subgraphs.length = 0;
+}
+
+void graph_hold(Graph *graph, IValue value) {
+  if (!ivalue_is_counted(value)) return;
+  vec_arena_push(graph->arena, &graph->held, value);
+}
+
+void graph_fail(Graph *graph, ErrorCode code, SourceRange range, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  Status status = status_newv(code, format, arguments);
+  va_end(arguments);
+  if (range.source && status->code == code) {
+    StrBuf text = {0};
+    strbuf_puts(&text, status->message);
+    strbuf_puts(&text, str_ends_with(str_from(status->message), "\n") ? "" : ":\n");
+    source_range_highlight(range, &text);
+    Status whole = status_new(code, STR_FMT, STR_ARG(strbuf_view(&text)));
+    strbuf_dispose(&text);
+    status_free(status);
+    status = whole;
+  }
+  catch_throw(graph->arena->catch_point, status);
+}
+
+Value *graph_add_input(Graph *graph, Str name, const Type *type) { return block_add_input(graph->block, name, type); }
+
+uint32_t graph_register_output(Graph *graph, Value *value) { return block_register_output(graph->block, value); }
+
+Node *graph_create(Graph *graph, Symbol kind, uint32_t input_count, Value *const *inputs, uint32_t output_count) {
+  Node *node = node_new(graph, kind);
+  if (input_count) {
+    node->inputs = ARENA_ARRAY(graph->arena, NodeInput, input_count);
+    node->input_capacity = input_count;
+  }
+  for (uint32_t i = 0; i < input_count; i++) node_add_input(node, inputs[i]);
+  for (uint32_t i = 0; i < output_count; i++) node_add_output(node, TYPE(TENSOR));
+  return node;
+}
+
+Node *graph_insert_node(Graph *graph, Node *node) {
+  node_insert_before(node, graph->insert_before);
+  return node;
+}
+
+void graph_set_insert_point(Graph *graph, Node *before) {
+  assert(before->owning_block && before->kind != SYM_prim_Param);
+  graph->insert_before = before;
+}
+
+void graph_set_insert_block(Graph *graph, Block *block) { graph->insert_before = block->ret; }
+
+Node *graph_create_if(Graph *graph, Value *condition) {
+  Node *node = graph_create(graph, SYM_prim_If, 1, &condition, 0);
+  node_add_block(node);
+  node_add_block(node);
+  return node;
+}
+
+Node *graph_create_loop(Graph *graph, Value *trip_count, Value *condition) {
+  Node *node = graph_create(graph, SYM_prim_Loop, 2, (Value *[]){trip_count, condition}, 0);
+  block_add_input(node_add_block(node), STR(""), TYPE(INT));
+  return node;
+}

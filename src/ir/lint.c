@@ -1,0 +1,108 @@
+/* Lint: says what is broken in a graph. Checks rings and owners, order, block scope, use lists and inputs against each other, names,
+ * the shape of control flow, and that resolved operators fit. What it does not check: types of blocks' outputs against the node's. */
+#include "ir/ir_internal.h"
+
+typedef struct Linter {
+  const Graph *graph;
+  PtrMap in_scope; /* Value -> itself, of all open blocks */
+  VEC(const Value *) scope; /* in order, so that a block's end closes it */
+} Linter;
+
+static Status broken(const Node *node, const char *what) {
+  StrBuf text = {.max_length = 4096};
+  if (node->kind != SYM_prim_Param && node->kind != SYM_prim_Return) node_print(node, &text);
+  Status status = status_new(ERROR_INTERNAL, "broken graph: %s\n" STR_FMT, what, STR_ARG(strbuf_view(&text)));
+  strbuf_dispose(&text);
+  return status;
+}
+
+static Status check_uses(const Node *node, const Value *value) {
+  for (size_t i = 0; i < value->uses.length; i++) {
+    Use use = value->uses.data[i];
+    if (use.user->destroyed) return broken(node, "an output is used by a destroyed node");
+    if (use.offset >= use.user->input_count || node_input(use.user, use.offset) != value)
+      return broken(node, "a use does not match the user's input");
+    if (use.user->inputs[use.offset].use_index != i) return broken(node, "an input does not know its use");
+  }
+  return OK;
+}
+
+static Status define(Linter *l, const Node *node) {
+  for (uint32_t i = 0; i < node->output_count; i++) {
+    const Value *value = node->outputs[i];
+    if (value->node != node || value->offset != i) return broken(node, "an output does not know its node");
+    if (!value->type) return broken(node, "an output has no type");
+    if (value->name.length && map_get(&l->graph->names, value->name) != value)
+      return broken(node, "the name of an output is not in the graph's table");
+    TRY(check_uses(node, value));
+    if (!ptrmap_put(&l->in_scope, value, (void *)value) || !vec_push(&l->scope, value)) return status_out_of_memory();
+  }
+  return OK;
+}
+
+static Status check_inputs(Linter *l, const Node *node) {
+  for (uint32_t i = 0; i < node->input_count; i++) {
+    const Value *value = node_input(node, i);
+    if (!value) return broken(node, "an input is missing");
+    uint32_t use = node->inputs[i].use_index;
+    if (use >= value->uses.length || value->uses.data[use].user != node || value->uses.data[use].offset != i)
+      return broken(node, "an input is not among its value's uses");
+    if (ptrmap_get(&l->in_scope, value) != value) return broken(node, "an input is used outside its block or before its definition");
+  }
+  return OK;
+}
+
+static Status check_shape(const Node *node) {
+  if (node->kind == SYM_prim_If) {
+    if (node->block_count != 2 || node->input_count != 1) return broken(node, "prim::If takes a condition and two blocks");
+    for (int i = 0; i < 2; i++)
+      if (block_output_count(node->blocks[i]) != node->output_count || block_input_count(node->blocks[i]))
+        return broken(node, "a block of prim::If does not give the node's outputs");
+  } else if (node->kind == SYM_prim_Loop) {
+    if (node->block_count != 1 || node->input_count < 2 || node->output_count != node->input_count - 2 ||
+        block_input_count(node->blocks[0]) != node->output_count + 1 || block_output_count(node->blocks[0]) != node->output_count + 1)
+      return broken(node, "inputs, outputs and block of prim::Loop do not agree");
+  } else if (node->kind == SYM_prim_Constant) {
+    if (node->input_count || node->output_count != 1) return broken(node, "prim::Constant takes nothing and gives one value");
+  } else if (node->op) {
+    const Operator *cached = node->op;
+    ((Node *)node)->op = NULL;
+    const Operator *fresh = node_operator(node);
+    ((Node *)node)->op = cached;
+    if (!fresh) return broken(node, "no schema fits the node's inputs");
+  }
+  return OK;
+}
+
+static Status check_block(Linter *l, const Block *block) {
+  size_t outer = l->scope.length;
+  if (block->graph != l->graph || block->param->owning_block != block || block->ret->owning_block != block)
+    return broken(block->ret, "a block belongs to another graph");
+  TRY(define(l, block->param));
+  const Node *before = block->param;
+  for (const Node *node = before->next;; before = node, node = node->next) {
+    if (node->prev != before || node->owning_block != block || node->graph != l->graph || node->destroyed)
+      return broken(node, "a node is not linked as its neighbours say");
+    if (node->position <= before->position) return broken(node, "positions are out of order");
+    TRY(check_inputs(l, node));
+    if (node == block->ret) break;
+    TRY(check_shape(node));
+    for (uint32_t i = 0; i < node->block_count; i++) {
+      if (node->blocks[i]->owning_node != node) return broken(node, "a block does not know its node");
+      TRY(check_block(l, node->blocks[i]));
+    }
+    TRY(define(l, node));
+  }
+  while (l->scope.length > outer)
+    if (!ptrmap_put(&l->in_scope, vec_pop(&l->scope), NULL)) return status_out_of_memory();
+  return OK;
+}
+
+Status graph_lint(const Graph *graph) {
+  Linter l = {.graph = graph};
+  ptrmap_init(&l.in_scope, NULL);
+  Status status = check_block(&l, graph->block);
+  ptrmap_dispose(&l.in_scope);
+  vec_dispose(&l.scope);
+  return status;
+}

@@ -1,0 +1,326 @@
+/* Nodes: inputs and outputs, place in the block, resolution of the operator. */
+#include "ir/ir_internal.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define POISON(p, bytes) ASAN_POISON_MEMORY_REGION(p, bytes)
+#else
+#define POISON(p, bytes) ((void)(p), (void)(bytes))
+#endif
+
+Node *node_new(Graph *graph, Symbol kind) {
+  Node *node = ARENA_NEW(graph->arena, Node);
+  node->kind = kind;
+  node->graph = graph;
+  node->range = graph->range;
+  return node;
+}
+
+/* ---- inputs ---- */
+
+static void *grow(Arena *arena, void *items, uint32_t count, uint32_t *capacity, size_t bytes) {
+  if (count < *capacity) return items;
+  uint32_t larger = *capacity ? *capacity * 2 : 4;
+  assert(larger > *capacity);
+  void *new = arena_alloc_array(arena, larger, bytes);
+  if (count) memcpy(new, items, count * bytes);
+  *capacity = larger;
+  return new;
+}
+
+uint32_t node_add_input(Node *node, Value *value) {
+  node_insert_input(node, node->input_count, value);
+  return node->input_count - 1;
+}
+
+void node_insert_input(Node *node, uint32_t at, Value *value) {
+  assert(at <= node->input_count);
+  node->op = NULL;
+  node->inputs = grow(node->graph->arena, node->inputs, node->input_count, &node->input_capacity, sizeof *node->inputs);
+  for (uint32_t i = node->input_count; i > at; i--) {
+    node->inputs[i] = node->inputs[i - 1];
+    node->inputs[i].value->uses.data[node->inputs[i].use_index].offset = i;
+  }
+  node->input_count++;
+  use_add(node, at, value);
+}
+
+void node_replace_input(Node *node, uint32_t i, Value *value) {
+  assert(i < node->input_count);
+  node->op = NULL;
+  use_remove(node, i);
+  use_add(node, i, value);
+}
+
+void node_replace_input_with(Node *node, Value *from, Value *to) {
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (node->inputs[i].value == from) node_replace_input(node, i, to);
+}
+
+void node_remove_input(Node *node, uint32_t at) {
+  assert(at < node->input_count);
+  node->op = NULL;
+  use_remove(node, at);
+  for (uint32_t i = at + 1; i < node->input_count; i++) {
+    node->inputs[i - 1] = node->inputs[i];
+    node->inputs[i].value->uses.data[node->inputs[i].use_index].offset = i - 1;
+  }
+  node->input_count--;
+}
+
+void node_remove_all_inputs(Node *node) {
+  node->op = NULL;
+  for (uint32_t i = 0; i < node->input_count; i++) use_remove(node, i);
+  node->input_count = 0;
+}
+
+Value *node_named_input(const Node *node, const char *name) {
+  const FunctionSchema *schema = node_schema(node);
+  if (!schema) return NULL;
+  ptrdiff_t i = schema_find_argument(schema, str_from(name));
+  return i < 0 || (uint32_t)i >= node->input_count ? NULL : node_input(node, (uint32_t)i);
+}
+
+/* ---- outputs ---- */
+
+Value *node_add_output(Node *node, const Type *type) { return node_insert_output(node, node->output_count, type); }
+
+Value *node_insert_output(Node *node, uint32_t at, const Type *type) {
+  assert(at <= node->output_count);
+  node->op = NULL;
+  Value *value = value_new(node, at, type);
+  node->outputs = grow(node->graph->arena, node->outputs, node->output_count, &node->output_capacity, sizeof *node->outputs);
+  for (uint32_t i = node->output_count; i > at; i--) {
+    node->outputs[i] = node->outputs[i - 1];
+    node->outputs[i]->offset = i;
+  }
+  node->outputs[at] = value;
+  node->output_count++;
+  return value;
+}
+
+void node_erase_output(Node *node, uint32_t at) {
+  assert(at < node->output_count && !value_has_uses(node->outputs[at]));
+  node->op = NULL;
+  value_forget_name(node->outputs[at]);
+  POISON(node->outputs[at], sizeof(Value));
+  for (uint32_t i = at + 1; i < node->output_count; i++) {
+    node->outputs[i - 1] = node->outputs[i];
+    node->outputs[i - 1]->offset = i - 1;
+  }
+  node->output_count--;
+}
+
+void node_replace_all_uses_with(Node *node, Node *with) {
+  assert(node->output_count == with->output_count);
+  for (uint32_t i = 0; i < node->output_count; i++) value_replace_all_uses_with(node->outputs[i], with->outputs[i]);
+}
+
+/* ---- blocks ---- */
+
+Block *node_add_block(Node *node) {
+  Block **larger = ARENA_ARRAY(node->graph->arena, Block *, node->block_count + 1);
+  if (node->block_count) memcpy(larger, node->blocks, node->block_count * sizeof *larger);
+  node->blocks = larger;
+  node->op = NULL;
+  return larger[node->block_count++] = block_new(node->graph, node);
+}
+
+static void block_destroy(Block *block) {
+  node_remove_all_inputs(block->ret);
+  BLOCK_EACH_REVERSE(node, block) node_destroy(node);
+  for (uint32_t i = block->param->output_count; i-- > 0;) node_erase_output(block->param, i);
+}
+
+void node_erase_block(Node *node, uint32_t at) {
+  assert(at < node->block_count);
+  node->op = NULL;
+  block_destroy(node->blocks[at]);
+  memmove(&node->blocks[at], &node->blocks[at + 1], (node->block_count - at - 1) * sizeof *node->blocks);
+  node->block_count--;
+}
+
+/* ---- place ---- */
+
+enum { POSITION_GAP = 1 << 20 };
+
+static void number_block(Block *block) {
+  int64_t position = INT64_MIN / 2;
+  for (Node *node = block->param->next; node != block->ret; node = node->next) node->position = position += POSITION_GAP;
+}
+
+/* A node at the end stands a gap behind its predecessor, one between two others midway; a block without room is renumbered,
+ * so that comparing positions decides the order. */
+static void assign_position(Node *node) {
+  int64_t before = node->prev->position, after = node->next->position;
+  if (after == INT64_MAX) {
+    if (before == INT64_MIN) node->position = 0;
+    else if (before < INT64_MAX - 2 * (int64_t)POSITION_GAP) node->position = before + POSITION_GAP;
+    else number_block(node->owning_block);
+  } else if (before == INT64_MIN) {
+    if (after > INT64_MIN + 2 * (int64_t)POSITION_GAP) node->position = after - POSITION_GAP;
+    else number_block(node->owning_block);
+  } else {
+    node->position = before + (int64_t)(((uint64_t)after - (uint64_t)before) / 2);
+    if (node->position == before) number_block(node->owning_block);
+  }
+}
+
+void node_insert_before(Node *node, Node *before) {
+  assert(!node->owning_block && before->owning_block && before->kind != SYM_prim_Param && node->graph == before->graph);
+  node->owning_block = before->owning_block;
+  node->prev = before->prev;
+  node->next = before;
+  before->prev->next = node;
+  before->prev = node;
+  assign_position(node);
+}
+
+void node_insert_after(Node *node, Node *after) {
+  assert(after->kind != SYM_prim_Return);
+  node_insert_before(node, after->next);
+}
+
+static void unlink_node(Node *node) {
+  if (node->graph->insert_before == node) node->graph->insert_before = node->next;
+  node->prev->next = node->next;
+  node->next->prev = node->prev;
+  node->prev = node->next = NULL;
+  node->owning_block = NULL;
+}
+
+void node_move_before(Node *node, Node *before) {
+  if (node == before) return;
+  unlink_node(node);
+  node_insert_before(node, before);
+}
+
+void node_move_after(Node *node, Node *after) {
+  if (node == after) return;
+  unlink_node(node);
+  node_insert_after(node, after);
+}
+
+void node_destroy(Node *node) {
+  assert(!node->destroyed);
+  while (node->block_count) node_erase_block(node, node->block_count - 1);
+  node_remove_all_inputs(node);
+  for (uint32_t i = node->output_count; i-- > 0;) node_erase_output(node, i);
+  if (node->owning_block) unlink_node(node);
+  if (node->inputs) POISON(node->inputs, node->input_capacity * sizeof *node->inputs);
+  node->inputs = NULL;
+  node->outputs = NULL;
+  node->attributes = NULL;
+  node->attribute_count = 0;
+  node->destroyed = true;
+}
+
+static uint32_t depth(const Node *node) {
+  uint32_t n = 0;
+  for (; node; node = node->owning_block->owning_node) n++;
+  return n;
+}
+
+bool node_is_before(const Node *a, const Node *b) {
+  if (a->owning_block == b->owning_block) return a->position < b->position;
+  const Node *x = a, *y = b;
+  uint32_t depth_x = depth(x), depth_y = depth(y);
+  for (; depth_x > depth_y; depth_x--) x = x->owning_block->owning_node;
+  for (; depth_y > depth_x; depth_y--) y = y->owning_block->owning_node;
+  if (x == y) return x == a; /* one lies inside the other: the outer node comes first */
+  while (x->owning_block != y->owning_block) {
+    const Node *outer_x = x->owning_block->owning_node, *outer_y = y->owning_block->owning_node;
+    if (outer_x == outer_y) { /* different blocks of one node: in the order of the blocks */
+      for (uint32_t i = 0; i < outer_x->block_count; i++) {
+        if (outer_x->blocks[i] == x->owning_block) return true;
+        if (outer_x->blocks[i] == y->owning_block) return false;
+      }
+    }
+    x = outer_x;
+    y = outer_y;
+  }
+  return x->position < y->position;
+}
+
+bool node_is_in_block(const Node *node, const Block *block) {
+  for (; node; node = node->owning_block->owning_node)
+    if (node->owning_block == block) return true;
+  return false;
+}
+
+/* ---- operators ---- */
+
+static bool schema_fits(const Node *node, const FunctionSchema *schema) {
+  if (schema_is_blocked(schema)) return false;
+  uint32_t n = schema->argument_count;
+  if (node->input_count < n || (node->input_count > n && !schema->is_vararg)) return false;
+  Graph *graph = node->graph;
+  Map bindings;
+  map_init(&bindings, graph->arena);
+  for (uint32_t i = 0; i < n; i++) {
+    const Type *formal = schema->arguments[i].type, *actual = node_input(node, i)->type;
+    if (formal->has_var) {
+      if (!type_match_vars(graph->store, formal, actual, &bindings, NULL)) return false;
+      const Type *concrete = type_substitute(graph->store, formal, &bindings);
+      if (concrete) formal = concrete;
+    }
+    if (!type_is_subtype(actual, formal, NULL)) return false;
+  }
+  return true;
+}
+
+typedef struct Resolution {
+  const Node *node;
+  const Operator *found;
+} Resolution;
+
+static void resolve(void *argument) {
+  Resolution *r = argument;
+  for (const Operator *op = operator_find(symbol_name(r->node->kind)); op && !r->found; op = op->next)
+    if (!(op->flags & OP_BUILTIN) && schema_fits(r->node, operator_schema(op))) r->found = op;
+}
+
+const Operator *node_operator(const Node *node) {
+  if (node->op) return node->op;
+  Resolution r = {node, NULL};
+  Status status = arena_protect(node->graph->arena, resolve, &r); /* binding type variables allocates */
+  if (status) {
+    status_free(status);
+    return NULL;
+  }
+  ((Node *)node)->op = r.found;
+  return r.found;
+}
+
+const FunctionSchema *node_schema(const Node *node) {
+  const Operator *op = node_operator(node);
+  return op ? operator_schema(op) : NULL;
+}
+
+bool node_has_side_effects(const Node *node) {
+  switch (node->kind) {
+    case SYM_prim_SetAttr: case SYM_prim_RaiseException: case SYM_prim_Print: case SYM_prim_CallFunction:
+    case SYM_prim_CallMethod: case SYM_prim_fork: case SYM_aten_wait: case SYM_prim_Enter: case SYM_prim_Exit:
+    case SYM_aten_warn: case SYM_prim_Store: case SYM_prim_ReturnStmt: case SYM_prim_BreakStmt:
+    case SYM_prim_ContinueStmt: case SYM_prim_BailOut: case SYM_prim_Guard: case SYM_prim_CallOptionalFunction:
+    case SYM_prim_rpc_async:
+      return true;
+    case SYM_prim_Constant: case SYM_prim_If: case SYM_prim_Loop: case SYM_prim_GetAttr: case SYM_prim_TupleConstruct:
+    case SYM_prim_ListConstruct: case SYM_prim_DictConstruct: case SYM_prim_TupleUnpack: case SYM_prim_TupleIndex:
+      return false;
+    default: break;
+  }
+  const Operator *op = node_operator(node);
+  return op && op->flags & OP_SIDE_EFFECTS;
+}
+
+bool node_is_nondeterministic(const Node *node) {
+  const Operator *op = node_operator(node);
+  if (!op || !(op->flags & OP_NONDETERMINISTIC)) return false;
+  /* dropout that does not train draws nothing */
+  if (str_is(symbol_name(node->kind), "aten::dropout")) {
+    IValue train;
+    if (node->input_count > 2 && value_is_constant(node_input(node, 2), &train) && train.tag == TAG_BOOL) return train.b;
+  }
+  return true;
+}

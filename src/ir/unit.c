@@ -1,0 +1,95 @@
+/* Functions and the units that own them. */
+#include "ir/unit.h"
+
+#include "ir/ir_internal.h"
+
+static void destroy(TypeStore *store) {
+  CompilationUnit *unit = (CompilationUnit *)store;
+  for (size_t i = 0; i < unit->all_functions.length; i++) {
+    Function *function = unit->all_functions.data[i];
+    struct Code *code = atomic_load(&function->code);
+    if (code && unit->code_free) unit->code_free(code);
+    if (function->executor_free) function->executor_free(atomic_load(&function->executor));
+    graph_dispose(function->graph);
+  }
+  for (size_t i = 0; i < unit->held.length; i++) ivalue_release(unit->held.data[i]);
+  for (size_t i = 0; i < unit->sources.length; i++) source_release(unit->sources.data[i]);
+  type_store_dispose(store);
+  mem_free(unit);
+}
+
+Status unit_new(CompilationUnit **out) {
+  *out = NULL;
+  CompilationUnit *unit = mem_calloc(1, sizeof *unit);
+  if (!unit) return status_out_of_memory();
+  Status status = type_store_init(&unit->store, destroy);
+  if (status) {
+    mem_free(unit);
+    return status;
+  }
+  Arena *arena = &unit->store.arena;
+  map_init(&unit->function_names, arena);
+  map_init(&unit->types, arena);
+  *out = unit;
+  return OK;
+}
+
+CompilationUnit *unit_retain(CompilationUnit *unit) {
+  type_store_retain(&unit->store);
+  return unit;
+}
+
+void unit_release(CompilationUnit *unit) {
+  if (unit) type_store_release(&unit->store);
+}
+
+Function *unit_find_function(const CompilationUnit *unit, Str name) { return map_get(&unit->function_names, name); }
+
+const Type *unit_find_type(const CompilationUnit *unit, Str name) { return map_get(&unit->types, name); }
+
+static Function *new_function(CompilationUnit *unit, Str name) {
+  Arena *arena = &unit->store.arena;
+  Function *function = ARENA_NEW(arena, Function);
+  ref_init(&function->refs);
+  function->name = (Str){arena_strndup(arena, name.data, name.length), name.length};
+  function->unit = unit;
+  vec_arena_push(arena, &unit->all_functions, function);
+  return function;
+}
+
+Function *unit_new_function(CompilationUnit *unit, Str name) {
+  Arena *arena = &unit->store.arena;
+  if (map_has(&unit->function_names, name))
+    catch_throw(arena->catch_point, status_new(ERROR_COMPILE, "function '" STR_FMT "' is already defined", STR_ARG(name)));
+  Function *function = new_function(unit, name);
+  map_put(&unit->function_names, function->name, function);
+  vec_arena_push(arena, &unit->functions, function);
+  return function;
+}
+
+Function *unit_new_method(CompilationUnit *unit, ClassType *c, Str method_name) {
+  Arena *arena = &unit->store.arena;
+  if (class_type_find_method(c, method_name))
+    catch_throw(arena->catch_point, status_new(ERROR_COMPILE, "method '" STR_FMT "' of '" STR_FMT "' is already defined",
+                                               STR_ARG(method_name), STR_ARG(c->type.name)));
+  Str name = str_from(arena_printf(arena, STR_FMT "." STR_FMT, STR_ARG(c->type.name), STR_ARG(method_name)));
+  Function *function = new_function(unit, name);
+  function->class_type = c;
+  class_type_add_method(c, str_slice(function->name, c->type.name.length + 1, function->name.length), function);
+  return function;
+}
+
+void unit_add_type(CompilationUnit *unit, const Type *named) {
+  assert(named->name.length);
+  map_put(&unit->types, named->name, (void *)named);
+}
+
+void unit_hold_source(CompilationUnit *unit, Source *source) {
+  vec_arena_reserve(&unit->store.arena, &unit->sources, unit->sources.length + 1);
+  unit->sources.data[unit->sources.length++] = source_retain(source);
+}
+
+void unit_hold(CompilationUnit *unit, IValue value) {
+  vec_arena_reserve(&unit->store.arena, &unit->held, unit->held.length + 1);
+  unit->held.data[unit->held.length++] = value;
+}
