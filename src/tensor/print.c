@@ -1,0 +1,169 @@
+/* tensor_print: the layout of torch's C++ printer. Lines are at most 80 columns; a matrix that is wider is cut into groups of
+ * columns; a tensor of more dimensions is a sequence of matrices; the last line names type and sizes. */
+#include "tensor/tensor.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { LINE_WIDTH = 80 };
+
+/* How numbers are written. Precision lasts from one matrix of a tensor to the next, as a C++ stream keeps it. */
+typedef enum Notation { NOTATION_GENERAL, NOTATION_FIXED, NOTATION_SCIENTIFIC } Notation;
+typedef struct Printer {
+  StrBuf *out;
+  Notation notation;
+  int precision, width;
+  double scale; /* printed once; every number is divided by it */
+} Printer;
+
+static void print_number(Printer *p, int width, double value) {
+  static const char *const formats[] = {"%.*g", "%.*f", "%.*e"};
+  char text[400];
+  snprintf(text, sizeof text, formats[p->notation], p->precision, value);
+  const char *point = localeconv()->decimal_point;
+  char *found = isfinite(value) && strcmp(point, ".") ? strstr(text, point) : NULL;
+  if (found) {
+    *found = '.';
+    memmove(found + 1, found + strlen(point), strlen(found + strlen(point)) + 1);
+  }
+  int length = (int)strlen(text);
+  if (length < width) strbuf_repeat(p->out, ' ', (size_t)(width - length));
+  strbuf_puts(p->out, text);
+}
+
+/* Decimal digits before the point. */
+static double magnitude(double x) { return x != 0 ? floor(log10(x)) + 1 : 1; }
+
+static void choose_notation(Printer *p, const double *values, int64_t n) {
+  p->scale = 1;
+  p->width = 0;
+  if (n == 0) return;
+  bool integers = true, any = false;
+  double least = 1, greatest = 1;
+  for (int64_t i = 0; i < n; i++) {
+    double x = values[i];
+    if (!isfinite(x)) continue;
+    if (x != ceil(x)) integers = false;
+    if (!any) least = greatest = fabs(x);
+    any = true;
+    if (fabs(x) < least) least = fabs(x);
+    if (x > greatest) greatest = x; /* only the first negative number counts, as torch has it */
+  }
+  if (any) {
+    least = magnitude(least);
+    greatest = magnitude(greatest);
+  }
+  if (integers && greatest <= 9) {
+    p->notation = NOTATION_GENERAL;
+    p->width = (int)greatest + 1;
+    return;
+  }
+  p->precision = 4;
+  if (integers || greatest - least > 4) {
+    p->notation = NOTATION_SCIENTIFIC;
+    p->width = !integers && (fabs(greatest) > 99 || fabs(least) > 99) ? 12 : 11;
+    return;
+  }
+  p->notation = NOTATION_FIXED;
+  if (greatest > 5 || greatest < 0) {
+    p->width = 7;
+    p->scale = pow(10, greatest - 1);
+  } else {
+    p->width = greatest == 0 ? 7 : (int)greatest + 6;
+  }
+}
+
+static void print_scale(const Printer *p) {
+  Printer general = {.out = p->out, .notation = NOTATION_GENERAL, .precision = p->precision};
+  print_number(&general, 0, p->scale);
+  strbuf_puts(p->out, " *\n");
+}
+
+static void print_matrix(Printer *p, const double *values, int64_t rows, int64_t columns, int indent) {
+  StrBuf *out = p->out;
+  choose_notation(p, values, rows * columns);
+  strbuf_repeat(out, ' ', (size_t)indent);
+  int64_t per_line = (LINE_WIDTH - indent) / (p->width + 1);
+  for (int64_t first = 0; first < columns; first += per_line) {
+    int64_t last = first + per_line <= columns ? first + per_line - 1 : columns - 1;
+    if (per_line < columns) {
+      if (first != 0) strbuf_char(out, '\n');
+      strbuf_printf(out, "Columns %lld to %lld", (long long)first + 1, (long long)last + 1);
+      strbuf_repeat(out, ' ', (size_t)indent);
+    }
+    if (p->scale != 1) {
+      print_scale(p);
+      strbuf_repeat(out, ' ', (size_t)indent);
+    }
+    for (int64_t r = 0; r < rows && !out->truncated && !out->failed; r++) {
+      for (int64_t c = first; c <= last; c++) {
+        print_number(p, p->width, values[r * columns + c] / p->scale);
+        strbuf_char(out, c == last ? '\n' : ' ');
+      }
+      if (r == rows - 1) continue;
+      strbuf_repeat(out, ' ', (size_t)indent + (p->scale != 1));
+    }
+  }
+}
+
+/* Matrices of the last two dimensions; the first dimension counts fastest. */
+static void print_slices(Printer *p, const Tensor *t, const double *values) {
+  int outer = t->ndim - 2;
+  int64_t rows = t->sizes[outer], columns = t->sizes[outer + 1], slices = t->numel / (rows * columns);
+  int64_t at[TENSOR_MAX_DIMS] = {0};
+  for (int64_t s = 0; s < slices && !p->out->truncated && !p->out->failed; s++) {
+    if (s > 0) strbuf_char(p->out, '\n');
+    strbuf_char(p->out, '(');
+    int64_t index = 0;
+    for (int i = 0; i < outer; i++) {
+      strbuf_printf(p->out, "%lld,", (long long)at[i] + 1);
+      index = index * t->sizes[i] + at[i];
+    }
+    strbuf_puts(p->out, ".,.) = \n");
+    print_matrix(p, values + index * rows * columns, rows, columns, 1);
+    for (int i = 0; i < outer && ++at[i] == t->sizes[i]; i++) at[i] = 0;
+  }
+}
+
+static void print_values(Printer *p, const Tensor *t, const double *values) {
+  if (t->ndim == 0) {
+    print_number(p, 0, values[0]);
+    strbuf_char(p->out, '\n');
+  } else if (t->numel == 0) {
+    return;
+  } else if (t->ndim == 1) {
+    choose_notation(p, values, t->numel);
+    if (p->scale != 1) print_scale(p);
+    for (int64_t i = 0; i < t->numel && !p->out->truncated && !p->out->failed; i++) {
+      print_number(p, p->width, values[i] / p->scale);
+      strbuf_char(p->out, '\n');
+    }
+  } else if (t->ndim == 2) {
+    print_matrix(p, values, t->sizes[0], t->sizes[1], 0);
+  } else {
+    print_slices(p, t, values);
+  }
+}
+
+Status tensor_print(const Tensor *t, StrBuf *out) {
+  if (!tensor_is_defined(t)) return strbuf_puts(out, "[ Tensor (undefined) ]"), OK;
+  if (t->flags & TENSOR_META) return status_exception("NotImplementedError", "Cannot copy out of meta tensor; no data!");
+  if (t->flags & (TENSOR_SPARSE | TENSOR_OPAQUE)) return status_new(ERROR_UNSUPPORTED, "printing a tensor that is not strided");
+  TensorSpec spec;
+  Tensor *values;
+  tensor_spec_of(t, &spec);
+  spec.dtype = DTYPE_FLOAT64;
+  spec.has_strides = false;
+  TRY(tensor_new(&spec, &values));
+  Status status = tensor_copy(values, t, 1);
+  if (!status) {
+    Printer printer = {.out = out, .precision = 6};
+    print_values(&printer, t, tensor_data(values));
+    strbuf_printf(out, "[ %sCPU%sType{", t->flags & TENSOR_QUANTIZED ? "Quantized" : "", dtype_scalar_name((DType)t->dtype));
+    for (int i = 0; i < t->ndim; i++) strbuf_printf(out, "%s%lld", i ? "," : "", (long long)t->sizes[i]);
+    strbuf_puts(out, "} ]");
+  }
+  tensor_release(values);
+  return status;
+}
