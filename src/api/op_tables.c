@@ -2,8 +2,18 @@
 #include "op/op.h"
 
 extern const OpTable op_table_reduce;
+extern const OpTable op_table_scan;
+extern const OpTable op_table_sort;
+extern const OpTable op_table_split;
+extern const OpTable op_table_view;
+extern const OpTable op_table_view_scatter;
 
 const OpTable *const op_tables[] = {
   &op_table_reduce,
+  &op_table_scan,
+  &op_table_sort,
+  &op_table_split,
+  &op_table_view,
+  &op_table_view_scatter,
   NULL,
 };
