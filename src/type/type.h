@@ -16,6 +16,8 @@ typedef enum TypeKind {
   TYPE_ERROR /* of a declaration that failed to compile: silences what follows from it */
 } TypeKind;
 
+enum { TYPE_MAX_DEPTH = 256, TYPE_MAX_MEMBERS = 128 /* of a Union */ };
+
 typedef struct Type Type;
 typedef struct TypeStore TypeStore;
 struct Function;       /* ir */
@@ -39,6 +41,9 @@ typedef struct TensorInfo {
 struct Type {
   uint8_t kind; /* TypeKind */
   bool has_var; /* mentions a type variable */
+  bool has_refinement; /* mentions a Tensor type of which something is known */
+  bool may_be_mutable;
+  uint16_t depth; /* of nesting, at most TYPE_MAX_DEPTH, so that walks may recurse */
   uint32_t hash, count;
   TypeStore *store;             /* NULL: static, lives as long as the process */
   const Type *const *elements;
@@ -100,6 +105,8 @@ struct TypeStore {
   Arena arena;
   struct TypeTable *table; /* hash-consing */
   void (*destroy)(TypeStore *store);
+  /* Whether a class or interface has an interface's methods; set by whoever knows functions. NULL: by name only, never. */
+  bool (*implements)(const Type *type, const InterfaceType *interface, StrBuf *why);
   bool is_process;
 };
 Status type_store_init(TypeStore *store, void (*destroy)(TypeStore *store)) MUST_CHECK;
@@ -152,5 +159,6 @@ bool type_is_optional_like(const Type *type); /* Optional, or a Union with None 
 bool type_may_be_mutable(const Type *type);   /* Tensor, List, Dict, Class, Interface, Any, Future, or contains one */
 
 /* ---- printing, bounded ---- */
+void type_print_str(const Type *type, StrBuf *out); /* as schemas and messages print: named tuples and classes by name, Tensor types without what is known */
 void type_print(const Type *type, StrBuf *out);            /* `str()`: Tensor, int[], Dict(str, Tensor), (int, str), Float(2, 3, strides=[3, 1]): as graphs print */
 void type_print_annotation(const Type *type, StrBuf *out); /* Python: List[int], Dict[str, Tensor], Tuple[int, str], __torch__.M */
