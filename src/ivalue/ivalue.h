@@ -119,6 +119,7 @@ static inline IValue ivalue_generator(Generator *g) { return (IValue){.tag = TAG
 Status ivalue_from_complex(complex128 value, IValue *out) MUST_CHECK;
 Status ivalue_from_str(Str text, IValue *out) MUST_CHECK;
 Status string_new(Str text, String **out) MUST_CHECK;
+Status string_new_uninitialized(size_t length, String **out) MUST_CHECK; /* terminated; fill data before sharing */
 Status list_new(const Type *element, size_t capacity, List **out) MUST_CHECK; /* kind follows from the element type; retains the type's store */
 Status list_from_ints(const int64_t *values, size_t count, List **out) MUST_CHECK;
 Status list_from_doubles(const double *values, size_t count, List **out) MUST_CHECK;
@@ -154,6 +155,7 @@ IValue list_remove(List *l, size_t index); /* gives the reference */
 void list_truncate(List *l, size_t length);
 Status list_reserve(List *l, size_t capacity) MUST_CHECK;
 Status list_copy(const List *l, List **out) MUST_CHECK;
+Status list_slice(const List *l, size_t start, size_t step, size_t count, List **out) MUST_CHECK; /* what is there of the items start, start + step, ... */
 /* Python's index: negative from the end; IndexError "list index out of range". */
 Status list_index(const List *l, int64_t index, size_t *out) MUST_CHECK;
 
@@ -161,8 +163,14 @@ Status list_index(const List *l, int64_t index, size_t *out) MUST_CHECK;
 bool dict_get(const Dict *d, IValue key, IValue *out); /* retained; false: absent or unhashable */
 Status dict_set(Dict *d, IValue key, IValue value) MUST_CHECK; /* takes over both, also on failure */
 bool dict_remove(Dict *d, IValue key, IValue *out_value_or_null);
+bool dict_pop_last(Dict *d, IValue *out_key, IValue *out_value); /* gives the references; false: empty */
 void dict_clear(Dict *d);
-DictEntry *dict_next(const Dict *d, DictEntry *after); /* order of insertion; NULL at the end */
+DictEntry *dict_next(const Dict *d, DictEntry *after); /* order of insertion; NULL at the end. Iterate a copy of a shared dict */
+Status dict_copy(const Dict *d, Dict **out) MUST_CHECK;
+
+/* ---- objects: slots that respect `shared` ---- */
+IValue object_get(const Object *o, uint32_t slot); /* retained */
+void object_set(Object *o, uint32_t slot, IValue value); /* takes over */
 
 /* ---- deep things; iterative, shared structure stays shared, bounded ---- */
 Status ivalue_deep_copy(IValue v, IValue *out) MUST_CHECK; /* copy.deepcopy */

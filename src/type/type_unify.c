@@ -8,6 +8,7 @@ typedef struct Unifier {
   bool default_to_union;
   PairMap memo;   /* pair -> Type; NULL: none */
   PtrMap rebuilt; /* type -> its unrefined or substituted form */
+  Arena scratch;
   const Map *bindings;
 } Unifier;
 
@@ -41,9 +42,7 @@ static const Type *merge_tensors(TypeStore *store, const TensorInfo *a, const Te
 static const Type *map_elements(Unifier *u, const Type *type, const Type *(*map)(Unifier *u, const Type *type)) {
   const Type *known = ptrmap_get(&u->rebuilt, type);
   if (known) return known;
-  const Type *small[8];
-  const Type **elements = type->count <= 8 ? small : mem_calloc(type->count, sizeof *elements);
-  if (!elements) return NULL;
+  const Type **elements = ARENA_ARRAY(&u->scratch, const Type *, type->count);
   const Type *result = type;
   for (uint32_t i = 0; i < type->count && result; i++)
     if (!(elements[i] = map(u, type->elements[i]))) result = NULL;
@@ -57,7 +56,6 @@ static const Type *map_elements(Unifier *u, const Type *type, const Type *(*map)
     }
     ptrmap_put(&u->rebuilt, type, (void *)(uintptr_t)result);
   }
-  if (elements != small) mem_free(elements);
   return result;
 }
 
@@ -73,15 +71,10 @@ static const Type *substituted(Unifier *u, const Type *type) {
 
 static const Type *unify_tuples(Unifier *u, const Type *a, const Type *b, bool default_to_union) {
   if (a->count != b->count) return NULL;
-  const Type *small[8];
-  const Type **elements = a->count <= 8 ? small : mem_calloc(a->count, sizeof *elements);
-  if (!elements) return NULL;
-  const Type *result = NULL;
-  uint32_t i = 0;
-  while (i < a->count && (elements[i] = unify(u, a->elements[i], b->elements[i], default_to_union))) i++;
-  if (i == a->count) result = type_tuple(u->store, a->count, elements);
-  if (elements != small) mem_free(elements);
-  return result;
+  const Type **elements = ARENA_ARRAY(&u->scratch, const Type *, a->count);
+  for (uint32_t i = 0; i < a->count; i++)
+    if (!(elements[i] = unify(u, a->elements[i], b->elements[i], default_to_union))) return NULL;
+  return type_tuple(u->store, a->count, elements);
 }
 
 static const Type *unify_rules(Unifier *u, const Type *a, const Type *b, bool default_to_union) {
@@ -116,7 +109,6 @@ static const Type *unify(Unifier *u, const Type *a, const Type *b, bool default_
   return result;
 }
 
-/* Runs with a catch point of its own, because constructors throw past the memo. */
 typedef struct Task {
   Unifier unifier;
   const Type *a, *b, *result;
@@ -125,21 +117,24 @@ typedef struct Task {
 
 static void run_task(void *argument) {
   Task *task = argument;
-  task->result = task->map ? task->map(&task->unifier, task->a)
-                           : unify(&task->unifier, task->a, task->b, task->unifier.default_to_union);
+  Unifier *u = &task->unifier;
+  if (!u->store->is_process) u->store->arena.catch_point = u->scratch.catch_point;
+  task->result = task->map ? task->map(u, task->a) : unify(u, task->a, task->b, u->default_to_union);
 }
 
+/* Under a catch point of its own, because constructors throw past the memos. */
 static const Type *task_run(Task *task) {
   Unifier *u = &task->unifier;
-  ptrmap_init(&u->rebuilt, NULL);
   Catch *outer = u->store->arena.catch_point;
-  Status status = OK;
-  if (u->store->is_process) run_task(task); /* which never throws, and whose arena is not this thread's */
-  else status = arena_protect(&u->store->arena, run_task, task);
+  ptrmap_init(&u->rebuilt, NULL);
+  arena_init(&u->scratch, NULL);
+  Status status = arena_protect(&u->scratch, run_task, task);
+  if (!u->store->is_process) u->store->arena.catch_point = outer;
   pair_map_dispose(&u->memo);
   ptrmap_dispose(&u->rebuilt);
+  arena_dispose(&u->scratch);
   if (status == OK) return task->result;
-  if (outer) catch_throw(outer, status);
+  if (outer && !u->store->is_process) catch_throw(outer, status);
   status_free(status);
   return NULL;
 }

@@ -1,0 +1,101 @@
+/* Future: one value or error, given once. Callbacks run without the lock. */
+#include "ivalue/future.h"
+
+#include <pthread.h>
+
+typedef struct Callback {
+  void (*run)(void *argument, Future *f);
+  void *argument;
+} Callback;
+struct Future {
+  RefCount refs;
+  const Type *element;
+  pthread_mutex_t lock;
+  pthread_cond_t completed;
+  _Atomic bool done;
+  IValue value;
+  Status error;
+  VEC(Callback) callbacks;
+};
+
+Status future_new(const Type *element, Future **out) {
+  Future *f = mem_calloc(1, sizeof *f);
+  if (!f) return status_out_of_memory();
+  ref_init(&f->refs);
+  f->element = element;
+  type_store_retain(element->store);
+  pthread_mutex_init(&f->lock, NULL);
+  pthread_cond_init(&f->completed, NULL);
+  *out = f;
+  return OK;
+}
+
+void future_free(Future *f) {
+  TypeStore *store = f->element->store;
+  ivalue_release(f->value);
+  if (f->error) status_free(f->error);
+  vec_dispose(&f->callbacks);
+  pthread_cond_destroy(&f->completed);
+  pthread_mutex_destroy(&f->lock);
+  mem_free(f);
+  type_store_release(store);
+}
+
+bool future_is_done(const Future *f) { return atomic_load_explicit(&f->done, memory_order_acquire); }
+const Type *future_element_type(const Future *f) { return f->element; }
+
+static Status error_copy(const Error *error) {
+  Status copy = status_new(error->code, "%s", error->message ? error->message : "");
+  if (copy->code != error->code || copy == error) return copy; /* out of memory */
+  copy->exception = error->exception;
+  if (error->class_name) {
+    copy->class_name = mem_strdup(error->class_name);
+    copy->exception = copy->class_name ? copy->class_name : "Exception";
+  }
+  return error->trace ? status_add_trace(copy, error->trace) : copy;
+}
+
+Status future_result(Future *f, IValue *out) {
+  if (!future_is_done(f)) return status_new(ERROR_INTERNAL, "the future is not done");
+  if (f->error) return error_copy(f->error);
+  *out = ivalue_retain(f->value);
+  return OK;
+}
+
+static void finish(Future *f, IValue value, Status error) {
+  pthread_mutex_lock(&f->lock);
+  if (f->done) {
+    pthread_mutex_unlock(&f->lock);
+    ivalue_release(value);
+    if (error) status_free(error);
+    return;
+  }
+  f->value = value;
+  f->error = error;
+  atomic_store_explicit(&f->done, true, memory_order_release);
+  pthread_cond_broadcast(&f->completed);
+  pthread_mutex_unlock(&f->lock);
+  ref_retain(&f->refs); /* a callback may let go of it */
+  for (size_t i = 0; i < f->callbacks.length; i++) f->callbacks.data[i].run(f->callbacks.data[i].argument, f);
+  ivalue_release(ivalue_future(f));
+}
+
+void future_complete(Future *f, IValue value) { finish(f, value, OK); }
+void future_fail(Future *f, Status error) { finish(f, IVALUE_NONE, error); }
+
+Status future_then(Future *f, void (*callback)(void *argument, Future *f), void *argument) {
+  pthread_mutex_lock(&f->lock);
+  bool done = f->done;
+  Callback item = {callback, argument};
+  bool queued = done || vec_push(&f->callbacks, item);
+  pthread_mutex_unlock(&f->lock);
+  if (!queued) return status_out_of_memory();
+  if (done) callback(argument, f);
+  return OK;
+}
+
+void future_wait(Future *f) {
+  pthread_mutex_lock(&f->lock);
+  while (!f->done) pthread_cond_wait(&f->completed, &f->lock);
+  pthread_mutex_unlock(&f->lock);
+}
