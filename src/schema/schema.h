@@ -37,9 +37,16 @@ typedef struct FunctionSchema {
 /* "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor". The schema and its types belong to arena and store;
  * throws at the arena's catch point on errors (ERROR_SYNTAX with the place). Accepts every line of PyTorch's native_functions and prim registrations. */
 FunctionSchema *schema_parse(Arena *arena, TypeStore *store, Str text);
+/* Gives back the counted values in the defaults; for schemas whose arena ends before the process does. */
+void schema_dispose_defaults(FunctionSchema *schema);
 void schema_print(const FunctionSchema *schema, StrBuf *out); /* gives the line back */
 ptrdiff_t schema_find_argument(const FunctionSchema *schema, Str name); /* -1: none */
 /* Same parameters (types, defaults aside): such overloads are refused when only returns differ. */
 bool schema_same_arguments(const FunctionSchema *a, const FunctionSchema *b);
 /* Whether a function of schema `a` can stand where interface method `b` is expected. */
 bool schema_is_subtype(const FunctionSchema *a, const FunctionSchema *b, bool as_method, StrBuf *why);
+/* Whether the type (class or interface) has every method of the interface: what a unit's TypeStore.implements calls with its
+ * way to find a method's schema (NULL: no such method). */
+bool schema_implements(const Type *type, const InterfaceType *interface,
+                       const FunctionSchema *(*find_method)(const Type *type, Str name), StrBuf *why);
+const FunctionSchema *interface_type_find_method(const InterfaceType *interface, Str name);
