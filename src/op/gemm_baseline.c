@@ -1,0 +1,15 @@
+/* The packed matrix products without special instructions. */
+#include "op/gemm.h"
+
+#define VECTOR 16
+#define FMA(a, b, c) ((a) * (b) + (c))
+#define T float
+#define NAME(x) x##_f32
+#include "op/gemm_template.h"
+#undef T
+#undef NAME
+#define T double
+#define NAME(x) x##_f64
+#include "op/gemm_template.h"
+
+const GemmKernels gemm_kernels_baseline = {gemm_f32, gemm_f64};
