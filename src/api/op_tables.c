@@ -1,6 +1,9 @@
 /* The one list of the tables of operator rows. Sorted. */
 #include "op/op.h"
 
+extern const OpTable op_table_gather;
+extern const OpTable op_table_index;
+extern const OpTable op_table_matmul;
 extern const OpTable op_table_reduce;
 extern const OpTable op_table_scan;
 extern const OpTable op_table_sort;
@@ -9,6 +12,9 @@ extern const OpTable op_table_view;
 extern const OpTable op_table_view_scatter;
 
 const OpTable *const op_tables[] = {
+  &op_table_gather,
+  &op_table_index,
+  &op_table_matmul,
   &op_table_reduce,
   &op_table_scan,
   &op_table_sort,
