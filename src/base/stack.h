@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+/* The answer on a stack that is not the thread's own (a coroutine's). */
+#define STACK_UNKNOWN ((size_t)1 << 20)
 /* Bytes between here and the end of this thread's stack. */
 size_t stack_left(void);
 /* Below this a recursion gives up with an error; the rest is for the leaves and the error itself. */

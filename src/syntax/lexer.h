@@ -18,12 +18,11 @@ typedef struct Lexer {
   uint32_t position, end;
   bool is_foreign;   /* text is not the source's: every token's range is `range` */
   SourceRange range;
-  uint32_t brackets; /* open ones */
   bool at_line_start, fragment; /* fragment: as if inside brackets */
-  uint32_t pending_dedents;
   bool newline_due; /* a last line without a line break still ends in TK_NEWLINE */
-  VEC(uint32_t) indents;
-  VEC(char) open; /* the open brackets */
+  uint32_t pending_dedents;
+  VEC(uint32_t) indents; /* widths of the open blocks, the first line's at the bottom */
+  VEC(uint32_t) open;    /* where the open brackets are */
 } Lexer;
 
 /* The source must outlive the lexer. */
@@ -39,5 +38,5 @@ static inline Str token_text(const Lexer *lexer, const Token *token) {
 }
 SourceRange token_range(const Lexer *lexer, const Token *token);
 
-/* One token a line, `KIND text`, for `wick dump --stage tokens`; throws as lexer_next does. */
+/* One token a line, `TK_IDENT text` or the character, for `wick dump --stage tokens`; throws as lexer_next does. */
 void lexer_print(Lexer *lexer, StrBuf *out);

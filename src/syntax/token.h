@@ -114,5 +114,7 @@ typedef int TokenKind;
 
 /* "ident", "+", "string_literal". Static. */
 const char *token_kind_name(TokenKind kind);
+/* "TK_IDENT"; a character is its own name. Static. */
+const char *token_kind_enumerator(TokenKind kind);
 /* TK_IDENT when the text is no keyword. */
 TokenKind token_keyword(Str text);

@@ -6,8 +6,9 @@
 #include "syntax/token.h"
 
 /* No tree is higher than this: a walker that recurses needs so many of its frames at most. Chains lean: `a + b + c` to
- * the left, `elif` to the right (each elif adds two levels). Brackets nest at most MAX_BRACKETS deep, blocks MAX_BLOCKS. */
-enum { TREE_MAX_HEIGHT = 4000, TREE_MAX_BRACKETS = 400, TREE_MAX_BLOCKS = 200 };
+ * the left, `elif` to the right (each elif adds two levels). Expressions within expressions nest at most MAX_NESTING deep,
+ * blocks within blocks MAX_BLOCKS. */
+enum { TREE_MAX_HEIGHT = 4000, TREE_MAX_NESTING = 1000, TREE_MAX_BLOCKS = 200 };
 
 typedef struct Tree Tree;
 struct Tree {

@@ -1,0 +1,518 @@
+/* Statements and whole files. What TorchScript lacks is parsed all the same and becomes an (unsupported ...) statement. */
+#include "syntax/parser.h"
+
+#include "base/stack.h"
+#include "syntax/parser_state.h"
+
+static Tree *parse_statement(Parser *p, TreeVec *out);
+
+/* ---- the token window ---- */
+
+void parser_start(Parser *p) {
+  lexer_next(&p->lexer, &p->current);
+  lexer_next(&p->lexer, &p->next);
+}
+
+Parser parser_within(const Parser *p, uint32_t begin, uint32_t end) {
+  Parser inner = {.arena = p->arena, .flags = p->flags, .nesting = p->nesting, .blocks = p->blocks, .shared = p->shared};
+  if (p->lexer.is_foreign)
+    lexer_init_text(&inner.lexer, p->arena, (Str){p->lexer.text + begin, end - begin}, p->lexer.range);
+  else
+    lexer_init_fragment(&inner.lexer, p->arena, p->lexer.source, begin, end);
+  inner.last_end = inner.lexer.position;
+  parser_start(&inner);
+  return inner;
+}
+
+void parser_advance(Parser *p) {
+  p->last_end = p->current.end;
+  p->current = p->next;
+  if (p->current.kind != TK_EOF) lexer_next(&p->lexer, &p->next);
+}
+
+bool parser_accept(Parser *p, TokenKind kind) {
+  if (!parser_at(p, kind)) return false;
+  parser_advance(p);
+  return true;
+}
+
+_Noreturn void parser_fail(Parser *p, const char *what) {
+  Str text = token_text(&p->lexer, &p->current);
+  bool bare = text.length == 0 || p->current.kind == TK_NEWLINE;
+  if (bare) text = str_from(token_kind_name(p->current.kind));
+  if (text.length > 40) text.length = 40;
+  const char *quote = bare ? "" : "'";
+  range_error(p->arena, ERROR_SYNTAX, parser_here(p), "expected %s but found %s" STR_FMT "%s here", what, quote,
+              STR_ARG(text), quote);
+}
+
+void parser_expect(Parser *p, TokenKind kind) {
+  if (parser_accept(p, kind)) return;
+  const char *name = token_kind_name(kind);
+  bool is_character = kind < TK_FIRST;
+  char quoted[] = {'\'', name[0], '\'', '\0'};
+  parser_fail(p, is_character ? quoted : name);
+}
+
+SourceRange parser_since(const Parser *p, uint32_t begin) {
+  Token token = {.begin = begin, .end = p->last_end > begin ? p->last_end : begin};
+  return token_range(&p->lexer, &token);
+}
+
+SourceRange parser_here(const Parser *p) { return token_range(&p->lexer, &p->current); }
+
+Tree *parser_ident(Parser *p) {
+  if (!parser_at(p, TK_IDENT)) parser_fail(p, "ident");
+  Tree *tree = tree_atom(p->arena, TK_IDENT, parser_here(p), token_text(&p->lexer, &p->current));
+  parser_advance(p);
+  return tree;
+}
+
+Tree *parser_unsupported(Parser *p, uint32_t begin, const char *what) {
+  return tree_atom(p->arena, TK_UNSUPPORTED, parser_since(p, begin), str_from(what));
+}
+
+/* ---- blocks ---- */
+
+static Tree *statements_until(Parser *p, TokenKind closer) {
+  TreeVec statements = {0};
+  uint32_t begin = p->current.begin;
+  while (!parser_at(p, closer)) {
+    if (parser_at(p, TK_INDENT))
+      range_error(p->arena, ERROR_SYNTAX, (SourceRange){p->lexer.source, p->current.begin, p->current.begin + 1},
+                  "unexpected indent");
+    parse_statement(p, &statements);
+  }
+  return tree_list(p->arena, parser_since(p, begin), (uint32_t)statements.length, statements.data);
+}
+
+static void simple_statements(Parser *p, TreeVec *out);
+
+/* ": statements" on the same line, or an indented block. `*first` gets the token behind the colon. */
+static Tree *parse_block_noting(Parser *p, Token *colon_token, Token *first_token) {
+  parser_expect(p, ':');
+  *colon_token = *first_token = p->current;
+  if (!parser_accept(p, TK_NEWLINE)) {
+    TreeVec statements = {0};
+    uint32_t begin = p->current.begin;
+    simple_statements(p, &statements);
+    return tree_list(p->arena, parser_since(p, begin), (uint32_t)statements.length, statements.data);
+  }
+  *first_token = p->current;
+  if (++p->blocks > TREE_MAX_BLOCKS || STACK_IS_LOW())
+    range_error(p->arena, ERROR_SYNTAX, parser_here(p), "blocks are nested too deeply");
+  if (!parser_at(p, TK_INDENT)) parser_fail(p, "an indented block");
+  parser_advance(p);
+  Tree *body = statements_until(p, TK_DEDENT);
+  p->blocks--;
+  parser_advance(p);
+  return body;
+}
+
+static Tree *parse_block(Parser *p) {
+  Token colon, first;
+  return parse_block_noting(p, &colon, &first);
+}
+
+static Tree *empty_list(Parser *p) { return tree_list(p->arena, parser_since(p, p->last_end), 0, NULL); }
+
+/* ---- def and class ---- */
+
+static Tree *parse_decorated_def(Parser *p, Tree *decorators) {
+  uint32_t begin = p->current.begin;
+  parser_advance(p);
+  Tree *name = parser_ident(p);
+  Tree *decl = parser_decl(p);
+  uint32_t header_end = p->last_end;
+  Token colon, first;
+  Tree *body = parse_block_noting(p, &colon, &first);
+  decl = parser_merge_type_comment(p, decl, &colon);
+  if (first.begin != colon.begin || first.kind != colon.kind) decl = parser_merge_type_comment(p, decl, &first);
+  SourceRange range = parser_since(p, begin);
+  if (!p->lexer.is_foreign) range.end = header_end; /* messages about a function show its head */
+  Tree *children[] = {name, decl, body, decorators};
+  return tree_new(p->arena, TK_DEF, range, decorators ? 4 : 3, children);
+}
+
+static Tree *parse_class(Parser *p, Tree *decorators) {
+  uint32_t begin = p->current.begin;
+  parser_advance(p);
+  Tree *name = parser_ident(p);
+  TreeVec bases = {0}, attributes = {0};
+  uint32_t open = p->current.begin;
+  if (parser_accept(p, '(')) parser_arguments(p, &bases, &attributes);
+  for (size_t i = 0; i < attributes.length; i++) vec_arena_push(p->arena, &bases, attributes.data[i]);
+  Tree *base_list = tree_list(p->arena, parser_since(p, open), (uint32_t)bases.length, bases.data);
+  SourceRange range = parser_since(p, begin);
+  Tree *body = parse_block(p);
+  return TREE(p->arena, TK_CLASS_DEF, range, name, base_list, body, decorators ? decorators : empty_list(p));
+}
+
+static Tree *parse_async(Parser *p) {
+  uint32_t begin = p->current.begin;
+  TreeVec ignored = {0};
+  parser_advance(p);
+  if (!parser_at(p, TK_DEF) && !parser_at(p, TK_FOR) && !parser_at(p, TK_WITH)) parser_fail(p, "def, for or with");
+  parse_statement(p, &ignored);
+  return parser_unsupported(p, begin, "async");
+}
+
+static Tree *parse_decorated(Parser *p) {
+  TreeVec decorators = {0};
+  uint32_t begin = p->current.begin;
+  while (parser_accept(p, '@')) {
+    vec_arena_push(p->arena, &decorators, parser_expression(p));
+    parser_expect(p, TK_NEWLINE);
+  }
+  Tree *list = tree_list(p->arena, parser_since(p, begin), (uint32_t)decorators.length, decorators.data);
+  if (parser_at(p, TK_DEF)) return parse_decorated_def(p, list);
+  if (parser_at(p, TK_CLASS_DEF)) return parse_class(p, list);
+  if (parser_at(p, TK_ASYNC)) return parse_async(p);
+  parser_fail(p, "def or class");
+}
+
+/* ---- compound statements ---- */
+
+typedef struct Branch {
+  Tree *condition, *then;
+  uint32_t begin;
+} Branch;
+
+/* An elif chain is collected first and folded from its end, so that its length costs no native stack. */
+static Tree *parse_if(Parser *p) {
+  VEC(Branch) branches = {0};
+  do {
+    Branch branch = {.begin = p->current.begin};
+    parser_advance(p);
+    branch.condition = parser_expression(p);
+    branch.then = parse_block(p);
+    vec_arena_push(p->arena, &branches, branch);
+  } while (parser_at(p, TK_ELIF));
+  Tree *otherwise = parser_accept(p, TK_ELSE) ? parse_block(p) : empty_list(p);
+  for (;;) {
+    Branch branch = vec_pop(&branches);
+    SourceRange range = parser_since(p, branch.begin);
+    Tree *tree = TREE(p->arena, TK_IF, range, branch.condition, branch.then, otherwise);
+    if (!branches.length) return tree;
+    otherwise = tree_list(p->arena, range, 1, &tree);
+  }
+}
+
+static Tree *parse_loop_else(Parser *p, uint32_t begin, Tree *loop) {
+  if (!parser_accept(p, TK_ELSE)) return loop;
+  SourceRange range = parser_since(p, begin);
+  range.begin = p->lexer.is_foreign ? range.begin : range.end - 4;
+  parse_block(p);
+  return tree_atom(p->arena, TK_UNSUPPORTED, range, STR("else of a loop"));
+}
+
+static Tree *parse_while(Parser *p) {
+  uint32_t begin = p->current.begin;
+  parser_advance(p);
+  Tree *condition = parser_expression(p);
+  Tree *body = parse_block(p);
+  return parse_loop_else(p, begin, TREE(p->arena, TK_WHILE, parser_since(p, begin), condition, body));
+}
+
+static Tree *list_of(Parser *p, Tree *item) { return tree_list(p->arena, item->range, 1, &item); }
+
+static Tree *parse_for(Parser *p) {
+  uint32_t begin = p->current.begin;
+  parser_advance(p);
+  Tree *targets = list_of(p, parser_target_list(p));
+  parser_expect(p, TK_IN);
+  Tree *iters = list_of(p, parser_expression_list(p));
+  Tree *body = parse_block(p);
+  return parse_loop_else(p, begin, TREE(p->arena, TK_FOR, parser_since(p, begin), targets, iters, body));
+}
+
+static Tree *parse_with_item(Parser *p) {
+  uint32_t begin = p->current.begin;
+  Tree *target = parser_expression(p), *var = NULL;
+  if (parser_accept(p, TK_AS)) var = parser_expression(p);
+  SourceRange range = parser_since(p, begin);
+  return TREE(p->arena, TK_WITH_ITEM, range, target, tree_option(p->arena, range, var));
+}
+
+static Tree *parse_with(Parser *p) {
+  uint32_t begin = p->current.begin;
+  TreeVec items = {0};
+  do {
+    parser_advance(p);
+    vec_arena_push(p->arena, &items, parse_with_item(p));
+  } while (parser_at(p, ','));
+  Tree *list = tree_list(p->arena, parser_since(p, begin), (uint32_t)items.length, items.data);
+  Tree *body = parse_block(p);
+  return TREE(p->arena, TK_WITH, parser_since(p, begin), list, body);
+}
+
+static Tree *parse_try(Parser *p) {
+  uint32_t begin = p->current.begin;
+  parser_advance(p);
+  Tree *result = parser_unsupported(p, begin, "try");
+  parse_block(p);
+  if (!parser_at(p, TK_EXCEPT) && !parser_at(p, TK_FINALLY)) parser_fail(p, "except or finally");
+  while (parser_accept(p, TK_EXCEPT)) {
+    parser_accept(p, '*');
+    if (!parser_at(p, ':')) parser_expression_list(p);
+    if (parser_accept(p, TK_AS)) parser_ident(p);
+    parse_block(p);
+  }
+  if (parser_accept(p, TK_ELSE)) parse_block(p);
+  if (parser_accept(p, TK_FINALLY)) parse_block(p);
+  return result;
+}
+
+/* ---- simple statements ---- */
+
+static Tree *one_keyword(Parser *p, TokenKind kind) {
+  SourceRange range = parser_here(p);
+  parser_advance(p);
+  return tree_empty(p->arena, kind, range);
+}
+
+static Tree *none_here(Parser *p, uint32_t begin) { return tree_empty(p->arena, TK_NONE, parser_since(p, begin)); }
+
+static Tree *parse_return(Parser *p) {
+  uint32_t begin = p->current.begin;
+  parser_advance(p);
+  Tree *value = parser_at_expression(p) ? parser_expression_list(p) : none_here(p, begin);
+  return TREE(p->arena, TK_RETURN, parser_since(p, begin), value);
+}
+
+static Tree *parse_raise(Parser *p) {
+  uint32_t begin = p->current.begin;
+  parser_advance(p);
+  Tree *value = parser_at_expression(p) ? parser_expression(p) : none_here(p, begin);
+  if (parser_accept(p, TK_FROM)) parser_expression(p); /* TorchScript has no causes */
+  return TREE(p->arena, TK_RAISE, parser_since(p, begin), value);
+}
+
+static Tree *parse_assert(Parser *p) {
+  uint32_t begin = p->current.begin;
+  parser_advance(p);
+  Tree *test = parser_expression(p);
+  Tree *message = parser_accept(p, ',') ? parser_expression(p) : NULL;
+  SourceRange range = parser_since(p, begin);
+  return TREE(p->arena, TK_ASSERT, range, test, tree_option(p->arena, range, message));
+}
+
+static Tree *parse_delete(Parser *p) {
+  uint32_t begin = p->current.begin;
+  parser_advance(p);
+  Tree *targets = parser_target_list(p);
+  Tree *list = targets->kind == TK_TUPLE_LITERAL ? tuple_literal_items(targets) : list_of(p, targets);
+  return TREE(p->arena, TK_DELETE, parser_since(p, begin), list);
+}
+
+static Tree *parse_scope(Parser *p, const char *what) {
+  uint32_t begin = p->current.begin;
+  do {
+    parser_advance(p);
+    parser_ident(p);
+  } while (parser_at(p, ','));
+  return parser_unsupported(p, begin, what);
+}
+
+/* "a.b.c", with leading dots where they are allowed, as one ident. */
+static Tree *parse_dotted(Parser *p, bool relative) {
+  uint32_t begin = p->current.begin;
+  bool dots = false;
+  while (relative && (parser_at(p, '.') || parser_at(p, TK_DOTS))) {
+    parser_advance(p);
+    dots = true;
+  }
+  if (!dots || !parser_at(p, TK_IMPORT)) {
+    parser_ident(p);
+    while (parser_accept(p, '.')) parser_ident(p);
+  }
+  return tree_atom(p->arena, TK_IDENT, parser_since(p, begin),
+                   (Str){p->lexer.text + begin, p->last_end - begin});
+}
+
+static Tree *parse_alias(Parser *p, bool dotted) {
+  uint32_t begin = p->current.begin;
+  Tree *name;
+  if (!dotted && parser_accept(p, '*'))
+    name = tree_atom(p->arena, TK_IDENT, parser_since(p, begin), STR("*"));
+  else
+    name = dotted ? parse_dotted(p, false) : parser_ident(p);
+  Tree *as = parser_accept(p, TK_AS) ? parser_ident(p) : NULL;
+  SourceRange range = parser_since(p, begin);
+  return TREE(p->arena, TK_ALIAS, range, name, tree_option(p->arena, range, as));
+}
+
+static Tree *parse_import(Parser *p) {
+  uint32_t begin = p->current.begin;
+  bool is_from = parser_accept(p, TK_FROM);
+  Tree *module = is_from ? parse_dotted(p, true) : NULL;
+  parser_expect(p, TK_IMPORT);
+  bool parenthesis = is_from && parser_accept(p, '(');
+  TreeVec names = {0};
+  do {
+    if (parenthesis && parser_at(p, ')')) break;
+    vec_arena_push(p->arena, &names, parse_alias(p, !is_from));
+  } while (parser_accept(p, ','));
+  if (parenthesis) parser_expect(p, ')');
+  SourceRange range = parser_since(p, begin);
+  return TREE(p->arena, TK_IMPORT, range, tree_option(p->arena, range, module),
+              tree_list(p->arena, range, (uint32_t)names.length, names.data));
+}
+
+/* The binary operator of an augmented assignment; 0: it is none. */
+static TokenKind augmented_operator(TokenKind kind) {
+  switch (kind) {
+    case TK_PLUS_EQ: return '+';
+    case TK_MINUS_EQ: return '-';
+    case TK_TIMES_EQ: return '*';
+    case TK_DIV_EQ: return '/';
+    case TK_MOD_EQ: return '%';
+    case TK_MATMUL_EQ: return '@';
+    case TK_BIT_OR_EQ: return '|';
+    case TK_BIT_AND_EQ: return '&';
+    case TK_BIT_XOR_EQ: return '^';
+    case TK_LSHIFT_EQ: return TK_LSHIFT;
+    case TK_RSHIFT_EQ: return TK_RSHIFT;
+    case TK_POW_EQ: return TK_POW;
+    case TK_FLOOR_DIV_EQ: return TK_FLOOR_DIV;
+    default: return 0;
+  }
+}
+
+static void check_target(Parser *p, const Tree *target) {
+  switch (target->kind) {
+    case TK_VAR: case '.': case TK_SUBSCRIPT: return;
+    case TK_STARRED: check_target(p, starred_value(target)); return;
+    case TK_TUPLE_LITERAL: case TK_LIST_LITERAL:
+      for (uint32_t i = 0; i < target->children[0]->count; i++) check_target(p, target->children[0]->children[i]);
+      return;
+    default:
+      range_error(p->arena, ERROR_SYNTAX, target->range, "cannot assign to this expression");
+  }
+}
+
+static Tree *finish_assign(Parser *p, uint32_t begin, const TreeVec *targets, Tree *value, Tree *type) {
+  for (size_t i = 0; i < targets->length; i++) check_target(p, targets->data[i]);
+  SourceRange range = parser_since(p, begin);
+  if (!type && parser_at(p, TK_NEWLINE) && value) {
+    uint32_t at = p->current.comment_begin;
+    if (at < p->current.comment_end && p->lexer.text[at] != '(') type = parser_type_comment(p, &p->current);
+  }
+  return TREE(p->arena, TK_ASSIGN, range, tree_list(p->arena, range, (uint32_t)targets->length, targets->data),
+              tree_option(p->arena, value ? value->range : range, value), tree_option(p->arena, range, type));
+}
+
+static Tree *parse_expression_statement(Parser *p) {
+  uint32_t begin = p->current.begin;
+  Tree *first = parser_expression_list(p);
+  TokenKind operator = augmented_operator(p->current.kind);
+  TreeVec targets = {0};
+  if (operator) {
+    SourceRange range = parser_here(p);
+    check_target(p, first);
+    parser_advance(p);
+    Tree *value = parser_expression_list(p);
+    return TREE(p->arena, TK_AUG_ASSIGN, parser_since(p, begin), first, tree_empty(p->arena, operator, range), value);
+  }
+  if (parser_accept(p, ':')) {
+    Tree *type = parser_expression(p);
+    Tree *value = parser_accept(p, '=') ? parser_expression_list(p) : NULL;
+    vec_arena_push(p->arena, &targets, first);
+    return finish_assign(p, begin, &targets, value, type);
+  }
+  if (!parser_at(p, '=')) return TREE(p->arena, TK_EXPR_STMT, parser_since(p, begin), first);
+  while (parser_accept(p, '=')) {
+    vec_arena_push(p->arena, &targets, first);
+    first = parser_expression_list(p);
+  }
+  return finish_assign(p, begin, &targets, first, NULL);
+}
+
+static Tree *parse_simple(Parser *p) {
+  switch (p->current.kind) {
+    case TK_RETURN: return parse_return(p);
+    case TK_RAISE: return parse_raise(p);
+    case TK_ASSERT: return parse_assert(p);
+    case TK_DELETE: return parse_delete(p);
+    case TK_PASS: case TK_BREAK: case TK_CONTINUE: return one_keyword(p, p->current.kind);
+    case TK_GLOBAL: return parse_scope(p, "global");
+    case TK_NONLOCAL: return parse_scope(p, "nonlocal");
+    case TK_IMPORT: case TK_FROM: return parse_import(p);
+    default: return parse_expression_statement(p);
+  }
+}
+
+/* "a; b; c" and the end of the line. */
+static void simple_statements(Parser *p, TreeVec *out) {
+  do {
+    vec_arena_push(p->arena, out, parse_simple(p));
+  } while (parser_accept(p, ';') && !parser_at(p, TK_NEWLINE));
+  if (!parser_at(p, TK_NEWLINE)) parser_fail(p, "newline");
+  parser_advance(p);
+}
+
+static Tree *parse_compound(Parser *p) {
+  switch (p->current.kind) {
+    case TK_DEF: return parse_decorated_def(p, NULL);
+    case TK_CLASS_DEF: return parse_class(p, NULL);
+    case '@': return parse_decorated(p);
+    case TK_ASYNC: return parse_async(p);
+    case TK_IF: return parse_if(p);
+    case TK_WHILE: return parse_while(p);
+    case TK_FOR: return parse_for(p);
+    case TK_WITH: return parse_with(p);
+    case TK_TRY: return parse_try(p);
+    default: return NULL;
+  }
+}
+
+/* One line of simple statements, or one compound statement. */
+static Tree *parse_statement(Parser *p, TreeVec *out) {
+  Tree *compound = parse_compound(p);
+  if (compound)
+    vec_arena_push(p->arena, out, compound);
+  else
+    simple_statements(p, out);
+  return compound;
+}
+
+/* ---- entries ---- */
+
+static Parser parser_of(Arena *arena, const Source *source, int flags) {
+  Parser p = {.arena = arena, .flags = flags};
+  lexer_init(&p.lexer, arena, source);
+  parser_start(&p);
+  return p;
+}
+
+Tree *parse_file(Arena *arena, const Source *source, int flags) {
+  Parser p = parser_of(arena, source, flags);
+  return statements_until(&p, TK_EOF);
+}
+
+Tree *parse_def(Arena *arena, const Source *source, int flags) {
+  Parser p = parser_of(arena, source, flags);
+  if (!parser_at(&p, TK_DEF) && !parser_at(&p, '@')) parser_fail(&p, "def");
+  Tree *def = parse_compound(&p);
+  if (def->kind != TK_DEF) range_error(arena, ERROR_SYNTAX, def->range, "expected a function definition here");
+  if (!parser_at(&p, TK_EOF)) parser_fail(&p, "end of file behind the function");
+  return def;
+}
+
+Tree *parse_expression(Arena *arena, const Source *source, int flags) {
+  Parser p = {.arena = arena, .flags = flags};
+  lexer_init_fragment(&p.lexer, arena, source, 0, (uint32_t)source->length);
+  parser_start(&p);
+  Tree *tree = parser_expression_list(&p);
+  if (!parser_at(&p, TK_EOF)) parser_fail(&p, "end of the expression");
+  return tree;
+}
+
+Tree *parse_string_annotation(Arena *arena, const Tree *string_literal) {
+  Parser p = {.arena = arena};
+  lexer_init_text(&p.lexer, arena, string_text(string_literal), string_literal->range);
+  parser_start(&p);
+  Tree *tree = parser_expression(&p);
+  if (!parser_at(&p, TK_EOF)) parser_fail(&p, "end of the annotation");
+  return tree;
+}

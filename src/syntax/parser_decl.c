@@ -1,0 +1,111 @@
+/* Parameters, declarations, and the type comments that may stand in for annotations. */
+#include "syntax/parser_state.h"
+
+static Tree *optional_after(Parser *p, TokenKind mark) {
+  uint32_t begin = p->current.begin;
+  Tree *tree = parser_accept(p, mark) ? parser_expression(p) : NULL;
+  return tree_option(p->arena, tree ? tree->range : parser_since(p, begin), tree);
+}
+
+static Tree *param_with_type(Parser *p, const Tree *param, Tree *type) {
+  return TREE(p->arena, TK_PARAM, param->range, param_name(param), tree_option(p->arena, type->range, type),
+              param_default(param), param_marker(param));
+}
+
+/* The type comment after a parameter's comma (or before the closer) belongs to that parameter. */
+static void take_param_comment(Parser *p, TreeVec *params) {
+  if (!params->length) return;
+  Tree **param = &vec_last(params);
+  Tree *type = option_get(param_type(*param)) ? NULL : parser_type_comment(p, &p->current);
+  if (type) *param = param_with_type(p, *param, type);
+}
+
+Tree *parser_params(Parser *p, TokenKind closer, bool annotated) {
+  TreeVec params = {0};
+  uint32_t list_begin = p->current.begin;
+  bool keyword_only = false;
+  while (!parser_at(p, closer)) {
+    uint32_t begin = p->current.begin;
+    TokenKind marker = keyword_only ? TK_TRUE : TK_FALSE;
+    if (parser_accept(p, TK_POW)) {
+      marker = TK_POW;
+    } else if (parser_accept(p, '*')) {
+      keyword_only = true;
+      marker = TK_STARRED;
+    } else if (parser_at(p, '/') && params.length) {
+      parser_fail(p, "parameter ('/' is not supported in TorchScript)");
+    }
+    if (marker != TK_STARRED || !parser_at(p, ',')) {
+      Tree *name = parser_ident(p);
+      Tree *type = annotated ? optional_after(p, ':') : tree_option(p->arena, name->range, NULL);
+      Tree *value = optional_after(p, '=');
+      SourceRange range = parser_since(p, begin);
+      Tree *param = TREE(p->arena, TK_PARAM, range, name, type, value, tree_empty(p->arena, marker, range));
+      vec_arena_push(p->arena, &params, param);
+    }
+    bool more = parser_accept(p, ',');
+    if (annotated) take_param_comment(p, &params);
+    if (!more) break;
+  }
+  if (!parser_at(p, closer)) parser_fail(p, closer == ')' ? "',' or ')'" : "',' or ':'");
+  return tree_list(p->arena, parser_since(p, list_begin), (uint32_t)params.length, params.data);
+}
+
+Tree *parser_decl(Parser *p) {
+  uint32_t begin = p->current.begin;
+  parser_expect(p, '(');
+  Tree *params = parser_params(p, ')', true);
+  parser_expect(p, ')');
+  Tree *result = optional_after(p, TK_ARROW);
+  return TREE(p->arena, TK_DECL, parser_since(p, begin), params, result);
+}
+
+Tree *parser_type_comment(Parser *p, const Token *commented) {
+  if (commented->comment_begin == commented->comment_end) return NULL;
+  Parser inner = parser_within(p, commented->comment_begin, commented->comment_end);
+  if (parser_at(&inner, TK_EOF)) return NULL;
+  Tree *type = parser_expression(&inner);
+  if (!parser_at(&inner, TK_EOF)) parser_fail(&inner, "end of the type comment");
+  return type;
+}
+
+/* `self` bears no type in a comment. */
+static bool skips_self(const Tree *params, size_t types) {
+  return params->count == types + 1 && str_is(ident_text(param_name(params->children[0])), "self");
+}
+
+Tree *parser_merge_type_comment(Parser *p, Tree *decl, const Token *commented) {
+  uint32_t begin = commented->comment_begin, end = commented->comment_end;
+  if (begin == end || p->lexer.text[begin] != '(') return decl;
+  Parser inner = parser_within(p, begin, end);
+  parser_expect(&inner, '(');
+  TreeVec types = {0};
+  bool elided = parser_at(&inner, TK_DOTS) && inner.next.kind == ')';
+  if (elided) parser_advance(&inner);
+  while (!parser_at(&inner, ')')) {
+    while (parser_accept(&inner, '*') || parser_accept(&inner, TK_POW)) continue;
+    vec_arena_push(p->arena, &types, parser_expression(&inner));
+    if (!parser_accept(&inner, ',')) break;
+  }
+  parser_expect(&inner, ')');
+  parser_expect(&inner, TK_ARROW);
+  Tree *result = parser_expression_list(&inner);
+  if (!parser_at(&inner, TK_EOF)) parser_fail(&inner, "end of the type comment");
+
+  Tree *params = decl_params(decl);
+  uint32_t first = skips_self(params, types.length) ? 1 : 0;
+  SourceRange range = parser_since(&inner, begin);
+  if (!elided && types.length + first != params->count)
+    range_error(p->arena, ERROR_SYNTAX, range,
+                "Number of type annotations for function parameters (%zu) does not match the number of parameters on "
+                "the function (%u)!", types.length, params->count);
+  TreeVec typed = {0};
+  for (uint32_t i = 0; i < params->count; i++) {
+    Tree *param = params->children[i];
+    bool is_open = !elided && i >= first && !option_get(param_type(param));
+    vec_arena_push(p->arena, &typed, is_open ? param_with_type(p, param, types.data[i - first]) : param);
+  }
+  Tree *return_type = decl_return_type(decl);
+  if (!option_get(return_type)) return_type = tree_option(p->arena, range, result);
+  return TREE(p->arena, TK_DECL, decl->range, tree_list(p->arena, params->range, params->count, typed.data), return_type);
+}
