@@ -50,7 +50,7 @@ Tree *tree_list(Arena *arena, SourceRange range, uint32_t count, Tree *const *it
 
 /* ---- printing ---- */
 
-enum { LINE_WIDTH = 40, MAX_SHOWN_INDENT = 200 };
+enum { LINE_WIDTH = 39, MAX_SHOWN_INDENT = 200 };
 
 /* The length on one line, or more than `limit` when it is longer: work is bounded by limit. */
 static size_t flat_length(const Tree *tree, size_t limit) {
