@@ -88,8 +88,7 @@ Tree *parser_merge_type_comment(Parser *p, Tree *decl, const Token *commented) {
     if (!parser_accept(&inner, ',')) break;
   }
   parser_expect(&inner, ')');
-  parser_expect(&inner, TK_ARROW);
-  Tree *result = parser_expression_list(&inner);
+  Tree *result = parser_accept(&inner, TK_ARROW) ? parser_expression_list(&inner) : NULL;
   if (!parser_at(&inner, TK_EOF)) parser_fail(&inner, "end of the type comment");
 
   Tree *params = decl_params(decl);
