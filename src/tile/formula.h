@@ -31,16 +31,22 @@ typedef struct Formula Formula;
 Status formula_parse(Str text, int count, const FormulaParameter *parameters, Formula **out) MUST_CHECK;
 void formula_free(Formula *formula);
 int formula_result_count(const Formula *formula);
+int formula_parameter_count(const Formula *formula);
+int formula_choice_count(const Formula *formula);
+Str formula_parameter_name(const Formula *formula, int parameter);
 /* Bit i: parameter i takes part in type promotion. */
 uint64_t formula_promoting(const Formula *formula);
 /* Bit i: tensor parameter i is only ever a condition. */
 uint64_t formula_conditions(const Formula *formula);
 /* What of the call the formula asks for, as bits: equal bits lower to the same Kernel. */
 uint32_t formula_choices(const Formula *formula, const TileArgument *arguments);
+/* The types that arguments are loaded as: `compute` for most, bool for conditions. */
+void formula_argument_types(const Formula *formula, TileType compute, TileType *out_types);
 /* Appends the formula's instructions; arguments[i] is a register or KERNEL_NO_REGISTER where parameter i has no value. `compute`
- * is the type the formula computes in. Results go to out_results. ERROR_UNSUPPORTED when it has no meaning in that type. */
-Status formula_lower(const Formula *formula, TileType compute, uint32_t choices, KernelBuilder *builder,
-                     const KernelReg *arguments, KernelReg *out_results) MUST_CHECK;
+ * is the type the formula computes in. Results go to out_results; where it has no meaning in that type the builder fails with
+ * ERROR_UNSUPPORTED. */
+void formula_lower(const Formula *formula, TileType compute, uint32_t choices, KernelBuilder *builder,
+                   const KernelReg *arguments, KernelReg *out_results);
 
 /* ---- a formula with the kernels made of it so far: what an operator carries ---- */
 typedef struct KernelProgram KernelProgram;

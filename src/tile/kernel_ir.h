@@ -63,8 +63,8 @@ typedef struct KernelIns {
   uint8_t type;        /* TileType of the operands a and b (of the result for CAST and ROUND_TO) */
   uint16_t immediate;
   uint16_t a, b, c;    /* registers */
-  uint16_t place;      /* the interpreter's: which buffer holds the result */
-  TileLoop *loop;      /* NULL for CAST, ROUND_TO and SPECIAL */
+  TileLoop *loop;      /* NULL for ROUND_TO and SPECIAL */
+  bool may_divide_by_zero; /* integers: the interpreter looks before */
 } KernelIns;
 
 typedef struct KernelConstant {
@@ -79,6 +79,7 @@ typedef struct TileKernel {
   int argument_count, constant_count, ins_count, output_count, register_count;
   int place_count;               /* buffers of temporary values that a run needs */
   uint8_t *types;                /* TileType of every register */
+  uint16_t *places;              /* the buffer of every register; KERNEL_NO_REGISTER for unused arguments */
   bool used[KERNEL_MAX_ARGUMENTS];
   char *names[KERNEL_MAX_ARGUMENTS]; /* for dumps; may be NULL */
   KernelConstant *constants;     /* registers argument_count .. */

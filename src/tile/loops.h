@@ -1,0 +1,28 @@
+/* Loops: for each operation and type the loop over a block that computes it. */
+#pragma once
+
+#include "tile/kernel_ir.h"
+
+typedef TileLoop *TileLoopTable[KERNEL_OP_COUNT][TILE_TYPE_COUNT];
+
+/* The loop of this processor; NULL when the operation has no meaning in the type. */
+TileLoop *tile_loop(KernelOp op, TileType type);
+/* What goes into a block and out of it. */
+TileLoop *tile_cast_loop(TileType from, TileType to); /* NULL when equal */
+/* Contiguous half and bfloat16 from and to f32 blocks; NULL for other dtypes. */
+TileLoop *tile_load_loop(DType from);
+TileLoop *tile_store_loop(DType to);
+
+typedef struct TileLoops {
+  TileLoopTable loops;
+  TileLoop *casts[TILE_TYPE_COUNT][TILE_TYPE_COUNT]; /* from, to */
+  TileLoop *load_half, *load_bfloat16, *store_half, *store_bfloat16;
+} TileLoops;
+/* The same text compiled for several instruction sets (loops_body.h). */
+extern const TileLoops tile_loops_portable;
+#if defined(__x86_64__)
+extern const TileLoops tile_loops_avx2;
+#endif
+/* What stays with libm, and complex numbers: one for all processors. */
+extern const TileLoopTable tile_loops_libm, tile_loops_complex;
+extern TileLoop *const tile_complex_casts[TILE_TYPE_COUNT][TILE_TYPE_COUNT];

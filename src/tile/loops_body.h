@@ -1,0 +1,220 @@
+/* The loops that compilers vectorise, for all real types: included by loops_portable.c and by a file for each instruction set
+ * with TILE_LOOPS (the table's name), FUSED, and HALF_TO_FLOAT / HALF_FROM_FLOAT defined. A loop computes each element from that element alone by
+ * the same operations wherever it stands, so results don't depend on position. */
+#include "tile/loops.h"
+#include "tile/vector_math_body.h"
+
+#if defined(__clang__)
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+#define UNARY(name, T, R, expression)                                                          \
+  static void name(int64_t n, void *to_block, const void *a_block, const void *b_block, const void *c_block) { \
+    R *to = to_block;                                                                          \
+    const T *a = a_block;                                                                      \
+    (void)b_block, (void)c_block;                                                              \
+    INDEPENDENT for (int64_t i = 0; i < n; i++) {                                              \
+      T x = a[i];                                                                              \
+      to[i] = (R)(expression);                                                                 \
+    }                                                                                          \
+  }
+#define BINARY(name, T, R, expression)                                                         \
+  static void name(int64_t n, void *to_block, const void *a_block, const void *b_block, const void *c_block) { \
+    R *to = to_block;                                                                          \
+    const T *a = a_block, *b = b_block;                                                        \
+    (void)c_block;                                                                             \
+    INDEPENDENT for (int64_t i = 0; i < n; i++) {                                              \
+      T x = a[i], y = b[i];                                                                    \
+      to[i] = (R)(expression);                                                                 \
+    }                                                                                          \
+  }
+#define SELECT_LOOP(name, T)                                                                   \
+  static void name(int64_t n, void *to_block, const void *a_block, const void *b_block, const void *c_block) { \
+    T *to = to_block;                                                                          \
+    const T *a = a_block, *b = b_block;                                                        \
+    const uint8_t *c = c_block;                                                                \
+    INDEPENDENT for (int64_t i = 0; i < n; i++) {                                              \
+      T x = a[i], y = b[i];                                                                    \
+      to[i] = c[i] ? x : y;                                                                    \
+    }                                                                                          \
+  }
+
+/* Both float types alike. */
+#define FLOAT_LOOPS(P, T, S)                                                                   \
+  UNARY(P##_neg, T, T, -x)                                                                     \
+  UNARY(P##_abs, T, T, fabs##S(x))                                                             \
+  UNARY(P##_sign, T, T, (T)(x > 0) - (T)(x < 0))                                               \
+  UNARY(P##_square, T, T, x *x)                                                                \
+  UNARY(P##_reciprocal, T, T, 1 / x)                                                           \
+  UNARY(P##_sqrt, T, T, __builtin_sqrt##S(x))                                                  \
+  UNARY(P##_rsqrt, T, T, 1 / __builtin_sqrt##S(x))                                             \
+  UNARY(P##_floor, T, T, __builtin_floor##S(x))                                                \
+  UNARY(P##_ceil, T, T, __builtin_ceil##S(x))                                                  \
+  UNARY(P##_round, T, T, __builtin_rint##S(x))                                                 \
+  UNARY(P##_trunc, T, T, __builtin_trunc##S(x))                                                \
+  UNARY(P##_isnan, T, uint8_t, x != x)                                                         \
+  UNARY(P##_isinf, T, uint8_t, fabs##S(x) == (T)INFINITY)                                      \
+  UNARY(P##_signbit, T, uint8_t, copysign##S(1, x) < 0)                                        \
+  BINARY(P##_div, T, T, x / y)                                                                 \
+  BINARY(P##_copysign, T, T, copysign##S(x, y))                                                \
+  BINARY(P##_min, T, T, x < y ? x : x != x ? x : y)                                            \
+  BINARY(P##_max, T, T, x > y ? x : x != x ? x : y)                                            \
+  BINARY(P##_fmin, T, T, x < y || y != y ? x : y)                                              \
+  BINARY(P##_fmax, T, T, x > y || y != y ? x : y)                                              \
+  BINARY(P##_add, T, T, x + y)                                                                 \
+  BINARY(P##_sub, T, T, x - y)                                                                 \
+  BINARY(P##_mul, T, T, x *y)
+#define ORDER_LOOPS(P, T)                                                                      \
+  BINARY(P##_eq, T, uint8_t, x == y)                                                           \
+  BINARY(P##_ne, T, uint8_t, x != y)                                                           \
+  BINARY(P##_lt, T, uint8_t, x < y)                                                            \
+  BINARY(P##_le, T, uint8_t, x <= y)                                                           \
+  BINARY(P##_gt, T, uint8_t, x > y)                                                            \
+  BINARY(P##_ge, T, uint8_t, x >= y)                                                           \
+  SELECT_LOOP(P##_select, T)
+
+FLOAT_LOOPS(f32, float, f)
+ORDER_LOOPS(f32, float)
+FLOAT_LOOPS(f64, double, )
+ORDER_LOOPS(f64, double)
+/* Integers wrap around: computed unsigned. */
+#define WRAP(expression) (int64_t)(expression)
+#define U(v) (uint64_t)(v)
+ORDER_LOOPS(i64, int64_t)
+BINARY(i64_add, int64_t, int64_t, WRAP(U(x) + U(y)))
+BINARY(i64_sub, int64_t, int64_t, WRAP(U(x) - U(y)))
+BINARY(i64_mul, int64_t, int64_t, WRAP(U(x) * U(y)))
+UNARY(i64_neg, int64_t, int64_t, WRAP(0 - U(x)))
+UNARY(i64_abs, int64_t, int64_t, x < 0 ? WRAP(0 - U(x)) : x)
+UNARY(i64_sign, int64_t, int64_t, (x > 0) - (x < 0))
+UNARY(i64_square, int64_t, int64_t, WRAP(U(x) * U(x)))
+UNARY(i64_same, int64_t, int64_t, x)
+UNARY(i64_not, int64_t, int64_t, ~x)
+UNARY(i64_false, int64_t, uint8_t, x != x)
+UNARY(i64_signbit, int64_t, uint8_t, x < 0)
+BINARY(i64_min, int64_t, int64_t, x < y ? x : y)
+BINARY(i64_max, int64_t, int64_t, x > y ? x : y)
+BINARY(i64_and, int64_t, int64_t, x &y)
+BINARY(i64_or, int64_t, int64_t, x | y)
+BINARY(i64_xor, int64_t, int64_t, x ^ y)
+UNARY(bool_not, uint8_t, uint8_t, !x)
+BINARY(bool_and, uint8_t, uint8_t, x &y)
+BINARY(bool_or, uint8_t, uint8_t, x | y)
+BINARY(bool_xor, uint8_t, uint8_t, x ^ y)
+SELECT_LOOP(bool_select, uint8_t)
+
+UNARY(f32_exp_loop, float, float, f32_exp(x))
+UNARY(f32_exp2_loop, float, float, f32_exp2(x))
+UNARY(f32_expm1_loop, float, float, f32_expm1(x))
+UNARY(f32_log_loop, float, float, f32_log(x))
+UNARY(f32_log2_loop, float, float, f32_log2(x))
+UNARY(f32_log10_loop, float, float, f32_log10(x))
+UNARY(f32_log1p_loop, float, float, f32_log1p(x))
+UNARY(f32_tanh_loop, float, float, f32_tanh(x))
+UNARY(f32_sigmoid_loop, float, float, f32_sigmoid(x))
+UNARY(f32_erf_loop, float, float, f32_erf(x))
+
+/* Chunks are copied first: the result may overwrite the operand, and the rare elements outside the fast range are redone from it. */
+enum { CHUNK = 128 };
+#define TRIG_LOOP(name, fast, slow)                                                            \
+  static void name(int64_t n, void *to_block, const void *a_block, const void *b_block, const void *c_block) { \
+    (void)b_block, (void)c_block;                                                              \
+    for (int64_t begin = 0; begin < n; begin += CHUNK) {                                       \
+      int64_t count = n - begin < CHUNK ? n - begin : CHUNK;                                   \
+      float x[CHUNK], *to = (float *)to_block + begin;                                         \
+      memcpy(x, (const float *)a_block + begin, (size_t)count * sizeof *x);                    \
+      int32_t rare = 0;                                                                        \
+      for (int64_t i = 0; i < count; i++) {                                                    \
+        to[i] = fast(x[i]);                                                                    \
+        rare |= !(fabsf(x[i]) <= TRIG_LIMIT);                                                  \
+      }                                                                                        \
+      if (rare)                                                                                \
+        for (int64_t i = 0; i < count; i++)                                                    \
+          if (!(fabsf(x[i]) <= TRIG_LIMIT)) to[i] = slow(x[i]);                                \
+    }                                                                                          \
+  }
+TRIG_LOOP(f32_sin_loop, f32_sin, sinf)
+TRIG_LOOP(f32_cos_loop, f32_cos, cosf)
+
+static void f32_pow_loop(int64_t n, void *to_block, const void *a_block, const void *b_block, const void *c_block) {
+  (void)c_block;
+  for (int64_t begin = 0; begin < n; begin += CHUNK) {
+    int64_t count = n - begin < CHUNK ? n - begin : CHUNK;
+    float x[CHUNK], y[CHUNK], *to = (float *)to_block + begin;
+    memcpy(x, (const float *)a_block + begin, (size_t)count * sizeof *x);
+    memcpy(y, (const float *)b_block + begin, (size_t)count * sizeof *y);
+    int32_t rare = 0;
+    for (int64_t i = 0; i < count; i++) {
+      int32_t plain = pow_is_plain(x[i], y[i]);
+      to[i] = f32_pow(plain ? x[i] : 1.0f, plain ? y[i] : 1.0f);
+      rare |= !plain;
+    }
+    if (rare)
+      for (int64_t i = 0; i < count; i++)
+        if (!pow_is_plain(x[i], y[i])) to[i] = powf(x[i], y[i]);
+  }
+}
+
+UNARY(bool_to_i64, uint8_t, int64_t, x)
+UNARY(bool_to_f32, uint8_t, float, x)
+UNARY(bool_to_f64, uint8_t, double, x)
+UNARY(i64_to_bool, int64_t, uint8_t, x != 0)
+UNARY(i64_to_f32, int64_t, float, x)
+UNARY(i64_to_f64, int64_t, double, x)
+UNARY(f32_to_f64, float, double, x)
+UNARY(f32_to_bool, float, uint8_t, x != 0)
+UNARY(f64_to_f32, double, float, x)
+UNARY(f64_to_bool, double, uint8_t, x != 0)
+/* Out of range converts as x86's instruction does, on every processor. */
+UNARY(f32_to_i64, float, int64_t, x >= -0x1p63f && x < 0x1p63f ? (int64_t)x : INT64_MIN)
+UNARY(f64_to_i64, double, int64_t, x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN)
+
+UNARY(load_half_loop, uint16_t, float, HALF_TO_FLOAT(x))
+UNARY(store_half_loop, float, uint16_t, HALF_FROM_FLOAT(x))
+UNARY(load_bfloat16_loop, uint16_t, float, as_float((int32_t)((uint32_t)x << 16)))
+static inline uint16_t to_bfloat16(float x) {
+  uint32_t bits = (uint32_t)as_int(x);
+  uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
+  return (uint16_t)(x != x ? 0x7fc0u : rounded);
+}
+UNARY(store_bfloat16_loop, float, uint16_t, to_bfloat16(x))
+
+#define ROW(OP, ...) [KERNEL_##OP] = {__VA_ARGS__}
+#define FLOATS(OP, name) ROW(OP, [TILE_F32] = f32_##name, [TILE_F64] = f64_##name)
+#define REALS(OP, name) ROW(OP, [TILE_I64] = i64_##name, [TILE_F32] = f32_##name, [TILE_F64] = f64_##name)
+#define BITS(OP, name) ROW(OP, [TILE_BOOL] = bool_##name, [TILE_I64] = i64_##name)
+#define F32(OP, name) ROW(OP, [TILE_F32] = f32_##name##_loop)
+
+const TileLoops TILE_LOOPS = {
+  .loops = {
+    REALS(NEG, neg), REALS(ABS, abs), REALS(SIGN, sign), REALS(SQUARE, square), FLOATS(RECIPROCAL, reciprocal),
+    FLOATS(SQRT, sqrt), FLOATS(RSQRT, rsqrt),
+    ROW(FLOOR, [TILE_I64] = i64_same, [TILE_F32] = f32_floor, [TILE_F64] = f64_floor),
+    ROW(CEIL, [TILE_I64] = i64_same, [TILE_F32] = f32_ceil, [TILE_F64] = f64_ceil),
+    ROW(ROUND, [TILE_I64] = i64_same, [TILE_F32] = f32_round, [TILE_F64] = f64_round),
+    ROW(TRUNC, [TILE_I64] = i64_same, [TILE_F32] = f32_trunc, [TILE_F64] = f64_trunc),
+    ROW(ISNAN, [TILE_I64] = i64_false, [TILE_F32] = f32_isnan, [TILE_F64] = f64_isnan),
+    ROW(ISINF, [TILE_I64] = i64_false, [TILE_F32] = f32_isinf, [TILE_F64] = f64_isinf),
+    REALS(SIGNBIT, signbit), REALS(ADD, add), REALS(SUB, sub), REALS(MUL, mul), FLOATS(DIV, div),
+    FLOATS(COPYSIGN, copysign), REALS(MIN, min), REALS(MAX, max),
+    ROW(FMIN, [TILE_I64] = i64_min, [TILE_F32] = f32_fmin, [TILE_F64] = f64_fmin),
+    ROW(FMAX, [TILE_I64] = i64_max, [TILE_F32] = f32_fmax, [TILE_F64] = f64_fmax),
+    REALS(EQ, eq), REALS(NE, ne), REALS(LT, lt), REALS(LE, le), REALS(GT, gt), REALS(GE, ge),
+    BITS(NOT, not), BITS(AND, and), BITS(OR, or), BITS(XOR, xor),
+    ROW(SELECT, [TILE_BOOL] = bool_select, [TILE_I64] = i64_select, [TILE_F32] = f32_select, [TILE_F64] = f64_select),
+    F32(EXP, exp), F32(EXP2, exp2), F32(EXPM1, expm1), F32(LOG, log), F32(LOG2, log2), F32(LOG10, log10), F32(LOG1P, log1p),
+    F32(TANH, tanh), F32(SIGMOID, sigmoid), F32(ERF, erf), F32(SIN, sin), F32(COS, cos), F32(POW, pow)
+  },
+  .casts = {
+    [TILE_BOOL] = {[TILE_I64] = bool_to_i64, [TILE_F32] = bool_to_f32, [TILE_F64] = bool_to_f64},
+    [TILE_I64] = {[TILE_BOOL] = i64_to_bool, [TILE_F32] = i64_to_f32, [TILE_F64] = i64_to_f64},
+    [TILE_F32] = {[TILE_BOOL] = f32_to_bool, [TILE_I64] = f32_to_i64, [TILE_F64] = f32_to_f64},
+    [TILE_F64] = {[TILE_BOOL] = f64_to_bool, [TILE_I64] = f64_to_i64, [TILE_F32] = f64_to_f32}
+  },
+  .load_half = load_half_loop,
+  .load_bfloat16 = load_bfloat16_loop,
+  .store_half = store_half_loop,
+  .store_bfloat16 = store_bfloat16_loop
+};
