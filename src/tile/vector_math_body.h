@@ -149,8 +149,16 @@ static inline float f32_log1p(float x) {
 
 static inline float f32_tanh(float x) {
   float a = fabsf(x);
-  float e = f32_expm1(2.0f * (a > 10.0f ? 10.0f : a));
-  return copysignf(e / (e + 2.0f), x);
+  float z = x * x;
+  float small = -0x1.94012ap-8f; /* (tanh(x) / x - 1) / z for a <= 0.5625 */
+  small = FMA(small, z, 0x1.580584p-6f);
+  small = FMA(small, z, -0x1.b904ap-5f);
+  small = FMA(small, z, 0x1.110c5ap-3f);
+  small = FMA(small, z, -0x1.555548p-2f);
+  small = FMA(small * z, x, x);
+  float e = f32_exp(2.0f * (a > 10.0f ? 10.0f : a));
+  float large = copysignf(1.0f - 2.0f / (e + 1.0f), x);
+  return a > 0.5625f ? large : small;
 }
 
 static inline float f32_sigmoid(float x) {

@@ -1,0 +1,137 @@
+/* float32 functions against libm's double over a sample of all bit patterns, in every instruction set; and that an element's
+ * result doesn't depend on where it stands. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tile/loops.h"
+
+enum { BLOCK = 1024 };
+
+static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
+static const struct { KernelOp op; double (*exact)(double); const char *name; double ulps; } functions[] = {
+  {KERNEL_EXP, exp, "exp", 2}, {KERNEL_EXP2, exp2, "exp2", 2}, {KERNEL_EXPM1, expm1, "expm1", 2}, {KERNEL_LOG, log, "log", 2},
+  {KERNEL_LOG1P, log1p, "log1p", 2}, {KERNEL_LOG2, log2, "log2", 2}, {KERNEL_LOG10, log10, "log10", 2}, {KERNEL_TANH, tanh, "tanh", 2},
+  {KERNEL_SIGMOID, sigmoid, "sigmoid", 2.01}, {KERNEL_ERF, erf, "erf", 2}, {KERNEL_SIN, sin, "sin", 2}, {KERNEL_COS, cos, "cos", 2},
+  {KERNEL_SQRT, sqrt, "sqrt", 0.51}};
+
+/* Distance in units of the last place of the exact value. */
+static double ulps(float value, double exact) {
+  float rounded = (float)exact;
+  if (isnan(exact)) return isnan(value) ? 0 : INFINITY;
+  if (isinf(rounded) || isinf(value)) return rounded == value || fabs(exact) > 0x1.ffffp127 ? 0 : INFINITY;
+  int exponent;
+  (void)frexp(fabs(exact) < 0x1p-126 ? 0x1p-126 : exact, &exponent);
+  return fabs((double)value - exact) / ldexp(1, exponent - 24);
+}
+
+static const TileLoops *tables[] = {
+  &tile_loops_portable,
+#if defined(__x86_64__)
+  &tile_loops_avx2,
+#endif
+};
+static size_t table_count(void) {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") ? 2 : 1;
+#else
+  return 1;
+#endif
+}
+
+static uint64_t sample_step(void) {
+  const char *step = getenv("WICK_TEST_FLOAT_STEP"); /* 1: all 2^32 */
+  return step ? strtoull(step, NULL, 10) : 4099;
+}
+
+static void functions_are_accurate(void **state) {
+  (void)state;
+  float inputs[BLOCK], outputs[BLOCK];
+  for (size_t table = 0; table < table_count(); table++)
+    for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
+      double worst = 0;
+      float worst_input = 0;
+      for (uint64_t bits = 0; bits < 1ull << 32; bits += sample_step() * BLOCK) {
+        for (int i = 0; i < BLOCK; i++) {
+          uint32_t pattern = (uint32_t)(bits + (uint64_t)i * sample_step());
+          memcpy(&inputs[i], &pattern, sizeof pattern);
+        }
+        tables[table]->loops[functions[f].op][TILE_F32](BLOCK, outputs, inputs, NULL, NULL);
+        for (int i = 0; i < BLOCK; i++) {
+          double error = ulps(outputs[i], functions[f].exact((double)inputs[i]));
+          if (error > worst) worst = error, worst_input = inputs[i];
+        }
+      }
+      print_message("%s: %.3f ulp at %a\n", functions[f].name, worst, (double)worst_input);
+      if (!(worst <= functions[f].ulps)) fail_msg("%s is off by %g ulp at %a", functions[f].name, worst, (double)worst_input);
+    }
+}
+
+static void powers_are_accurate(void **state) {
+  (void)state;
+  static const float edges[] = {0, -0.0f, 1, -1, 2, -2, 0.5f, -0.5f, 3, 1e-40f, 1e30f, INFINITY, -INFINITY, NAN, 16777217.0f, -3};
+  enum { EDGES = sizeof edges / sizeof *edges };
+  for (size_t table = 0; table < table_count(); table++) {
+    TileLoop *loop = tables[table]->loops[KERNEL_POW][TILE_F32];
+    float x[EDGES * EDGES], y[EDGES * EDGES], to[EDGES * EDGES];
+    for (int i = 0; i < EDGES * EDGES; i++) x[i] = edges[i / EDGES], y[i] = edges[i % EDGES];
+    loop(EDGES * EDGES, to, x, y, NULL);
+    for (int i = 0; i < EDGES * EDGES; i++) {
+      double exact = pow((double)x[i], (double)y[i]);
+      if (ulps(to[i], exact) > 1) fail_msg("pow(%g, %g) = %g", (double)x[i], (double)y[i], (double)to[i]);
+    }
+    uint32_t random = 1;
+    double worst = 0;
+    for (int round = 0; round < 2000; round++) {
+      for (int i = 0; i < EDGES * EDGES; i++) {
+        random = random * 1664525u + 1013904223u;
+        x[i] = expf(((float)(random >> 8) / 0x1p24f - 0.5f) * 40);
+        random = random * 1664525u + 1013904223u;
+        y[i] = ((float)(random >> 8) / 0x1p24f - 0.5f) * 12;
+      }
+      loop(EDGES * EDGES, to, x, y, NULL);
+      for (int i = 0; i < EDGES * EDGES; i++) worst = fmax(worst, ulps(to[i], pow((double)x[i], (double)y[i])));
+    }
+    print_message("pow: %.3f ulp\n", worst);
+    assert_true(worst <= 1);
+  }
+}
+
+static void position_does_not_matter(void **state) {
+  (void)state;
+  float inputs[67], whole[67], one;
+  for (int i = 0; i < 67; i++) inputs[i] = (float)(i - 33) * 0.37f;
+  for (size_t table = 0; table < table_count(); table++)
+    for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
+      TileLoop *loop = tables[table]->loops[functions[f].op][TILE_F32];
+      loop(67, whole, inputs, NULL, NULL);
+      for (int i = 0; i < 67; i++) {
+        loop(1, &one, &inputs[i], NULL, NULL);
+        if (!(isnan(one) && isnan(whole[i]))) assert_memory_equal(&one, &whole[i], sizeof one);
+      }
+    }
+}
+
+static void halves_convert_both_ways(void **state) {
+  (void)state;
+  for (size_t table = 0; table < table_count(); table++)
+    for (uint32_t bits = 0; bits < 0x10000; bits++) {
+      uint16_t half = (uint16_t)bits, back;
+      float wide;
+      tables[table]->load_half(1, &wide, &half, NULL, NULL);
+      if (isnan(wide)) continue;
+      assert_true(wide == half_to_float(half));
+      tables[table]->store_half(1, &back, &wide, NULL, NULL);
+      assert_int_equal(back, half);
+    }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(functions_are_accurate), cmocka_unit_test(powers_are_accurate),
+                                     cmocka_unit_test(position_does_not_matter), cmocka_unit_test(halves_convert_both_ways)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
