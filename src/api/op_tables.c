@@ -2,8 +2,12 @@
 #include "op/op.h"
 
 extern const OpTable op_table_gather;
+extern const OpTable op_table_im2col;
 extern const OpTable op_table_index;
+extern const OpTable op_table_join;
 extern const OpTable op_table_matmul;
+extern const OpTable op_table_pad;
+extern const OpTable op_table_rearrange;
 extern const OpTable op_table_reduce;
 extern const OpTable op_table_scan;
 extern const OpTable op_table_sort;
@@ -13,8 +17,12 @@ extern const OpTable op_table_view_scatter;
 
 const OpTable *const op_tables[] = {
   &op_table_gather,
+  &op_table_im2col,
   &op_table_index,
+  &op_table_join,
   &op_table_matmul,
+  &op_table_pad,
+  &op_table_rearrange,
   &op_table_reduce,
   &op_table_scan,
   &op_table_sort,
