@@ -3,6 +3,13 @@
 
 typedef VEC(Argument) Arguments;
 
+typedef struct SchemaParser {
+  TypeParser types; /* first: the functions below see either */
+  Str text;
+  FunctionSchema *schema;
+  VEC(IValue) defaults; /* whole ones, to be released when the rest does not parse; a list counts with its items */
+} SchemaParser;
+
 /* The text between the quotes with its C escapes resolved, in the arena. */
 static Str unquote(TypeParser *p, Str literal) {
   if (literal.length < 2) type_parser_fail(p, "a plain string");
@@ -49,34 +56,60 @@ static bool parse_constant(Str name, IValue *out) {
   return false;
 }
 
+/* Makes place for a default before it is made, so that keeping it can't fail. */
+static SchemaParser *reserve_default(TypeParser *p) {
+  SchemaParser *parser = (SchemaParser *)p;
+  vec_arena_reserve(p->arena, &parser->defaults, parser->defaults.length + 1);
+  return parser;
+}
+
+static IValue keep_default(SchemaParser *parser, IValue value) {
+  parser->defaults.data[parser->defaults.length++] = value;
+  return value;
+}
+
+static List *new_default_list(TypeParser *p, const Type *element) {
+  SchemaParser *parser = reserve_default(p);
+  List *list;
+  check(p, list_new(element, 0, &list));
+  return keep_default(parser, ivalue_list(list)).list;
+}
+
 static IValue parse_default(TypeParser *p, const Type *type, int32_t broadcast_n);
 
 static IValue parse_default_list(TypeParser *p, const Type *element) {
-  List *list;
-  check(p, list_new(element, 0, &list));
+  List *list = new_default_list(p, element);
+  size_t kept = ((SchemaParser *)p)->defaults.length;
   type_parser_expect(p, '[', "[");
   while (p->token.kind != ']') {
     if (list->length) type_parser_expect(p, ',', ",");
-    check(p, list_append(list, parse_default(p, element, 0)));
+    IValue item = parse_default(p, element, 0);
+    ((SchemaParser *)p)->defaults.length = kept; /* the list keeps it */
+    check(p, list_append(list, item));
   }
   type_parser_advance(p);
   return ivalue_list(list);
 }
 
-static IValue parse_scalar_default(TypeParser *p, const Type *type) {
+static IValue parse_scalar_default(TypeParser *p) {
   IValue value;
   TokenKind kind = p->token.kind;
   switch (kind) {
     case TK_NONE: value = IVALUE_NONE; break;
     case TK_TRUE:
     case TK_FALSE: value = ivalue_bool(kind == TK_TRUE); break;
-    case TK_STRINGLITERAL: check(p, ivalue_from_str(unquote(p, type_parser_text(p)), &value)); break;
+    case TK_STRINGLITERAL: {
+      SchemaParser *parser = reserve_default(p);
+      check(p, ivalue_from_str(unquote(p, type_parser_text(p)), &value));
+      keep_default(parser, value);
+      break;
+    }
     case '-': type_parser_advance(p); return parse_number(p, true);
     case TK_NUMBER: return parse_number(p, false);
     case TK_IDENT:
       if (parse_constant(type_parser_text(p), &value)) break;
       __attribute__((fallthrough));
-    default: (void)type; type_parser_fail(p, "a default value");
+    default: type_parser_fail(p, "a default value");
   }
   type_parser_advance(p);
   return value;
@@ -89,10 +122,9 @@ static IValue parse_default(TypeParser *p, const Type *type, int32_t broadcast_n
     type = type->elements[0];
   }
   if (type->kind == TYPE_LIST && p->token.kind == '[') return parse_default_list(p, type->elements[0]);
-  IValue value = parse_scalar_default(p, type);
-  if (type->kind == TYPE_LIST && broadcast_n > 0) {
-    List *list;
-    check(p, list_new(type->elements[0], (size_t)broadcast_n, &list));
+  IValue value = parse_scalar_default(p);
+  if (type->kind == TYPE_LIST && broadcast_n > 0 && ivalue_is_number(value)) {
+    List *list = new_default_list(p, type->elements[0]);
     for (int32_t i = 0; i < broadcast_n; i++) check(p, list_append(list, value));
     return ivalue_list(list);
   }
@@ -195,14 +227,22 @@ static void parse_name(TypeParser *p, FunctionSchema *schema) {
   schema->overload_name = type_parser_take(p, '.') ? copy_name(p, type_parser_name(p, "an overload's name")) : STR("");
 }
 
+static void parse_line(void *argument) {
+  SchemaParser *parser = argument;
+  TypeParser *p = &parser->types;
+  type_parser_init(p, p->arena, p->store, parser->text);
+  p->has_aliases = true;
+  parser->schema = ARENA_NEW(p->arena, FunctionSchema);
+  parse_name(p, parser->schema);
+  parse_parameters(p, parser->schema);
+  parse_returns(p, parser->schema);
+  if (p->token.kind != TK_EOF && p->token.kind != TK_NEWLINE) type_parser_fail(p, "the end");
+}
+
 FunctionSchema *schema_parse(Arena *arena, TypeStore *store, Str text) {
-  TypeParser p;
-  type_parser_init(&p, arena, store, text);
-  p.has_aliases = true;
-  FunctionSchema *schema = ARENA_NEW(arena, FunctionSchema);
-  parse_name(&p, schema);
-  parse_parameters(&p, schema);
-  parse_returns(&p, schema);
-  if (p.token.kind != TK_EOF && p.token.kind != TK_NEWLINE) type_parser_fail(&p, "the end");
-  return schema;
+  SchemaParser parser = {.types = {.arena = arena, .store = store}, .text = text};
+  Status status = arena_protect(arena, parse_line, &parser);
+  if (status == OK) return parser.schema;
+  for (size_t i = 0; i < parser.defaults.length; i++) ivalue_release(parser.defaults.data[i]);
+  catch_throw(arena->catch_point, status);
 }

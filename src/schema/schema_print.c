@@ -97,7 +97,11 @@ void schema_print(const FunctionSchema *schema, StrBuf *out) {
     strbuf_puts(out, "...");
     return;
   }
-  bool brackets = schema->return_count != 1 || schema->is_varret;
+  /* A single return that itself begins with a bracket would read as several. */
+  StrBuf first = {0};
+  if (schema->return_count == 1) print_type(&schema->returns[0], &first);
+  bool brackets = schema->return_count != 1 || schema->is_varret || (first.length && first.data[0] == '(');
+  strbuf_dispose(&first);
   if (brackets) strbuf_char(out, '(');
   for (uint32_t i = 0; i < schema->return_count; i++) {
     if (i) strbuf_puts(out, ", ");
