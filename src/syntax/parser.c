@@ -4,17 +4,21 @@
 #include "base/stack.h"
 #include "syntax/parser_state.h"
 
-static Tree *parse_statement(Parser *p, TreeVec *out);
+static void parse_statement(Parser *p);
 
 /* ---- the token window ---- */
 
 void parser_start(Parser *p) {
   lexer_next(&p->lexer, &p->current);
   lexer_next(&p->lexer, &p->next);
+  if (p->nothing) return;
+  p->nothing = tree_option(p->arena, parser_here(p), NULL);
+  p->no_items = tree_list(p->arena, parser_here(p), 0, NULL);
 }
 
 Parser parser_within(const Parser *p, uint32_t begin, uint32_t end) {
-  Parser inner = {.arena = p->arena, .flags = p->flags, .nesting = p->nesting, .blocks = p->blocks, .shared = p->shared};
+  Parser inner = {.arena = p->arena, .flags = p->flags, .nesting = p->nesting, .blocks = p->blocks, .shared = p->shared,
+                  .nothing = p->nothing, .no_items = p->no_items};
   if (p->lexer.is_foreign)
     lexer_init_text(&inner.lexer, p->arena, (Str){p->lexer.text + begin, end - begin}, p->lexer.range);
   else
@@ -68,6 +72,12 @@ Tree *parser_ident(Parser *p) {
   return tree;
 }
 
+Tree *items_end(Parser *p, size_t mark, uint32_t begin) {
+  uint32_t count = (uint32_t)items_count(p, mark);
+  p->items.length = mark;
+  return count ? tree_list(p->arena, parser_since(p, begin), count, p->items.data + mark) : p->no_items;
+}
+
 Tree *parser_unsupported(Parser *p, uint32_t begin, const char *what) {
   return tree_atom(p->arena, TK_UNSUPPORTED, parser_since(p, begin), str_from(what));
 }
@@ -75,28 +85,28 @@ Tree *parser_unsupported(Parser *p, uint32_t begin, const char *what) {
 /* ---- blocks ---- */
 
 static Tree *statements_until(Parser *p, TokenKind closer) {
-  TreeVec statements = {0};
+  size_t mark = items_begin(p);
   uint32_t begin = p->current.begin;
   while (!parser_at(p, closer)) {
     if (parser_at(p, TK_INDENT))
       range_error(p->arena, ERROR_SYNTAX, (SourceRange){p->lexer.source, p->current.begin, p->current.begin + 1},
                   "unexpected indent");
-    parse_statement(p, &statements);
+    parse_statement(p);
   }
-  return tree_list(p->arena, parser_since(p, begin), (uint32_t)statements.length, statements.data);
+  return items_end(p, mark, begin);
 }
 
-static void simple_statements(Parser *p, TreeVec *out);
+static void simple_statements(Parser *p);
 
 /* ": statements" on the same line, or an indented block. `*first` gets the token behind the colon. */
 static Tree *parse_block_noting(Parser *p, Token *colon_token, Token *first_token) {
   parser_expect(p, ':');
   *colon_token = *first_token = p->current;
   if (!parser_accept(p, TK_NEWLINE)) {
-    TreeVec statements = {0};
+    size_t mark = items_begin(p);
     uint32_t begin = p->current.begin;
-    simple_statements(p, &statements);
-    return tree_list(p->arena, parser_since(p, begin), (uint32_t)statements.length, statements.data);
+    simple_statements(p);
+    return items_end(p, mark, begin);
   }
   *first_token = p->current;
   if (++p->blocks > TREE_MAX_BLOCKS || STACK_IS_LOW())
@@ -113,8 +123,6 @@ static Tree *parse_block(Parser *p) {
   Token colon, first;
   return parse_block_noting(p, &colon, &first);
 }
-
-static Tree *empty_list(Parser *p) { return tree_list(p->arena, parser_since(p, p->last_end), 0, NULL); }
 
 /* ---- def and class ---- */
 
@@ -138,33 +146,38 @@ static Tree *parse_class(Parser *p, Tree *decorators) {
   uint32_t begin = p->current.begin;
   parser_advance(p);
   Tree *name = parser_ident(p);
-  TreeVec bases = {0}, attributes = {0};
+  Tree *bases = p->no_items, *attributes = p->no_items;
   uint32_t open = p->current.begin;
   if (parser_accept(p, '(')) parser_arguments(p, &bases, &attributes);
-  for (size_t i = 0; i < attributes.length; i++) vec_arena_push(p->arena, &bases, attributes.data[i]);
-  Tree *base_list = tree_list(p->arena, parser_since(p, open), (uint32_t)bases.length, bases.data);
+  if (attributes->count) {
+    size_t mark = items_begin(p);
+    for (uint32_t i = 0; i < bases->count; i++) items_push(p, bases->children[i]);
+    for (uint32_t i = 0; i < attributes->count; i++) items_push(p, attributes->children[i]);
+    bases = items_end(p, mark, open);
+  }
   SourceRange range = parser_since(p, begin);
   Tree *body = parse_block(p);
-  return TREE(p->arena, TK_CLASS_DEF, range, name, base_list, body, decorators ? decorators : empty_list(p));
+  return TREE(p->arena, TK_CLASS_DEF, range, name, bases, body, decorators ? decorators : p->no_items);
 }
 
 static Tree *parse_async(Parser *p) {
   uint32_t begin = p->current.begin;
-  TreeVec ignored = {0};
+  size_t mark = items_begin(p);
   parser_advance(p);
   if (!parser_at(p, TK_DEF) && !parser_at(p, TK_FOR) && !parser_at(p, TK_WITH)) parser_fail(p, "def, for or with");
-  parse_statement(p, &ignored);
+  parse_statement(p);
+  p->items.length = mark;
   return parser_unsupported(p, begin, "async");
 }
 
 static Tree *parse_decorated(Parser *p) {
-  TreeVec decorators = {0};
+  size_t mark = items_begin(p);
   uint32_t begin = p->current.begin;
   while (parser_accept(p, '@')) {
-    vec_arena_push(p->arena, &decorators, parser_expression(p));
+    items_push(p, parser_expression(p));
     parser_expect(p, TK_NEWLINE);
   }
-  Tree *list = tree_list(p->arena, parser_since(p, begin), (uint32_t)decorators.length, decorators.data);
+  Tree *list = items_end(p, mark, begin);
   if (parser_at(p, TK_DEF)) return parse_decorated_def(p, list);
   if (parser_at(p, TK_CLASS_DEF)) return parse_class(p, list);
   if (parser_at(p, TK_ASYNC)) return parse_async(p);
@@ -188,7 +201,7 @@ static Tree *parse_if(Parser *p) {
     branch.then = parse_block(p);
     vec_arena_push(p->arena, &branches, branch);
   } while (parser_at(p, TK_ELIF));
-  Tree *otherwise = parser_accept(p, TK_ELSE) ? parse_block(p) : empty_list(p);
+  Tree *otherwise = parser_accept(p, TK_ELSE) ? parse_block(p) : p->no_items;
   for (;;) {
     Branch branch = vec_pop(&branches);
     SourceRange range = parser_since(p, branch.begin);
@@ -226,22 +239,23 @@ static Tree *parse_for(Parser *p) {
   return parse_loop_else(p, begin, TREE(p->arena, TK_FOR, parser_since(p, begin), targets, iters, body));
 }
 
+static Tree *option_of(Parser *p, Tree *tree) { return tree ? tree_option(p->arena, tree->range, tree) : p->nothing; }
+
 static Tree *parse_with_item(Parser *p) {
   uint32_t begin = p->current.begin;
   Tree *target = parser_expression(p), *var = NULL;
   if (parser_accept(p, TK_AS)) var = parser_expression(p);
-  SourceRange range = parser_since(p, begin);
-  return TREE(p->arena, TK_WITH_ITEM, range, target, tree_option(p->arena, range, var));
+  return TREE(p->arena, TK_WITH_ITEM, parser_since(p, begin), target, option_of(p, var));
 }
 
 static Tree *parse_with(Parser *p) {
   uint32_t begin = p->current.begin;
-  TreeVec items = {0};
+  size_t mark = items_begin(p);
   do {
     parser_advance(p);
-    vec_arena_push(p->arena, &items, parse_with_item(p));
+    items_push(p, parse_with_item(p));
   } while (parser_at(p, ','));
-  Tree *list = tree_list(p->arena, parser_since(p, begin), (uint32_t)items.length, items.data);
+  Tree *list = items_end(p, mark, begin);
   Tree *body = parse_block(p);
   return TREE(p->arena, TK_WITH, parser_since(p, begin), list, body);
 }
@@ -293,8 +307,7 @@ static Tree *parse_assert(Parser *p) {
   parser_advance(p);
   Tree *test = parser_expression(p);
   Tree *message = parser_accept(p, ',') ? parser_expression(p) : NULL;
-  SourceRange range = parser_since(p, begin);
-  return TREE(p->arena, TK_ASSERT, range, test, tree_option(p->arena, range, message));
+  return TREE(p->arena, TK_ASSERT, parser_since(p, begin), test, option_of(p, message));
 }
 
 static Tree *parse_delete(Parser *p) {
@@ -338,8 +351,7 @@ static Tree *parse_alias(Parser *p, bool dotted) {
   else
     name = dotted ? parse_dotted(p, false) : parser_ident(p);
   Tree *as = parser_accept(p, TK_AS) ? parser_ident(p) : NULL;
-  SourceRange range = parser_since(p, begin);
-  return TREE(p->arena, TK_ALIAS, range, name, tree_option(p->arena, range, as));
+  return TREE(p->arena, TK_ALIAS, parser_since(p, begin), name, option_of(p, as));
 }
 
 static Tree *parse_import(Parser *p) {
@@ -348,15 +360,14 @@ static Tree *parse_import(Parser *p) {
   Tree *module = is_from ? parse_dotted(p, true) : NULL;
   parser_expect(p, TK_IMPORT);
   bool parenthesis = is_from && parser_accept(p, '(');
-  TreeVec names = {0};
+  size_t mark = items_begin(p);
   do {
     if (parenthesis && parser_at(p, ')')) break;
-    vec_arena_push(p->arena, &names, parse_alias(p, !is_from));
+    items_push(p, parse_alias(p, !is_from));
   } while (parser_accept(p, ','));
   if (parenthesis) parser_expect(p, ')');
-  SourceRange range = parser_since(p, begin);
-  return TREE(p->arena, TK_IMPORT, range, tree_option(p->arena, range, module),
-              tree_list(p->arena, range, (uint32_t)names.length, names.data));
+  Tree *names = items_end(p, mark, begin);
+  return TREE(p->arena, TK_IMPORT, parser_since(p, begin), option_of(p, module), names);
 }
 
 /* The binary operator of an augmented assignment; 0: it is none. */
@@ -391,22 +402,22 @@ static void check_target(Parser *p, const Tree *target) {
   }
 }
 
-static Tree *finish_assign(Parser *p, uint32_t begin, const TreeVec *targets, Tree *value, Tree *type) {
-  for (size_t i = 0; i < targets->length; i++) check_target(p, targets->data[i]);
+/* The targets are the items above `mark`. */
+static Tree *finish_assign(Parser *p, uint32_t begin, size_t mark, Tree *value, Tree *type) {
+  for (size_t i = mark; i < p->items.length; i++) check_target(p, p->items.data[i]);
   SourceRange range = parser_since(p, begin);
+  Tree *targets = items_end(p, mark, begin);
   if (!type && parser_at(p, TK_NEWLINE) && value) {
     uint32_t at = p->current.comment_begin;
     if (at < p->current.comment_end && p->lexer.text[at] != '(') type = parser_type_comment(p, &p->current);
   }
-  return TREE(p->arena, TK_ASSIGN, range, tree_list(p->arena, range, (uint32_t)targets->length, targets->data),
-              tree_option(p->arena, value ? value->range : range, value), tree_option(p->arena, range, type));
+  return TREE(p->arena, TK_ASSIGN, range, targets, option_of(p, value), option_of(p, type));
 }
 
 static Tree *parse_expression_statement(Parser *p) {
   uint32_t begin = p->current.begin;
   Tree *first = parser_expression_list(p);
   TokenKind operator = augmented_operator(p->current.kind);
-  TreeVec targets = {0};
   if (operator) {
     SourceRange range = parser_here(p);
     check_target(p, first);
@@ -417,15 +428,17 @@ static Tree *parse_expression_statement(Parser *p) {
   if (parser_accept(p, ':')) {
     Tree *type = parser_expression(p);
     Tree *value = parser_accept(p, '=') ? parser_expression_list(p) : NULL;
-    vec_arena_push(p->arena, &targets, first);
-    return finish_assign(p, begin, &targets, value, type);
+    size_t mark = items_begin(p);
+    items_push(p, first);
+    return finish_assign(p, begin, mark, value, type);
   }
   if (!parser_at(p, '=')) return TREE(p->arena, TK_EXPR_STMT, parser_since(p, begin), first);
+  size_t mark = items_begin(p);
   while (parser_accept(p, '=')) {
-    vec_arena_push(p->arena, &targets, first);
+    items_push(p, first);
     first = parser_expression_list(p);
   }
-  return finish_assign(p, begin, &targets, first, NULL);
+  return finish_assign(p, begin, mark, first, NULL);
 }
 
 static Tree *parse_simple(Parser *p) {
@@ -442,10 +455,10 @@ static Tree *parse_simple(Parser *p) {
   }
 }
 
-/* "a; b; c" and the end of the line. */
-static void simple_statements(Parser *p, TreeVec *out) {
+/* "a; b; c" and the end of the line: items. */
+static void simple_statements(Parser *p) {
   do {
-    vec_arena_push(p->arena, out, parse_simple(p));
+    items_push(p, parse_simple(p));
   } while (parser_accept(p, ';') && !parser_at(p, TK_NEWLINE));
   if (!parser_at(p, TK_NEWLINE)) parser_fail(p, "newline");
   parser_advance(p);
@@ -466,14 +479,13 @@ static Tree *parse_compound(Parser *p) {
   }
 }
 
-/* One line of simple statements, or one compound statement. */
-static Tree *parse_statement(Parser *p, TreeVec *out) {
+/* One line of simple statements, or one compound statement: items. */
+static void parse_statement(Parser *p) {
   Tree *compound = parse_compound(p);
   if (compound)
-    vec_arena_push(p->arena, out, compound);
+    items_push(p, compound);
   else
-    simple_statements(p, out);
-  return compound;
+    simple_statements(p);
 }
 
 /* ---- entries ---- */

@@ -2,9 +2,9 @@
 #include "syntax/parser_state.h"
 
 static Tree *optional_after(Parser *p, TokenKind mark) {
-  uint32_t begin = p->current.begin;
-  Tree *tree = parser_accept(p, mark) ? parser_expression(p) : NULL;
-  return tree_option(p->arena, tree ? tree->range : parser_since(p, begin), tree);
+  if (!parser_accept(p, mark)) return p->nothing;
+  Tree *tree = parser_expression(p);
+  return tree_option(p->arena, tree->range, tree);
 }
 
 static Tree *param_with_type(Parser *p, const Tree *param, Tree *type) {
@@ -13,15 +13,14 @@ static Tree *param_with_type(Parser *p, const Tree *param, Tree *type) {
 }
 
 /* The type comment after a parameter's comma (or before the closer) belongs to that parameter. */
-static void take_param_comment(Parser *p, TreeVec *params) {
-  if (!params->length) return;
-  Tree **param = &vec_last(params);
-  Tree *type = option_get(param_type(*param)) ? NULL : parser_type_comment(p, &p->current);
-  if (type) *param = param_with_type(p, *param, type);
+static void take_param_comment(Parser *p, size_t mark) {
+  if (!items_count(p, mark)) return;
+  Tree *type = option_get(param_type(vec_last(&p->items))) ? NULL : parser_type_comment(p, &p->current);
+  if (type) vec_last(&p->items) = param_with_type(p, vec_last(&p->items), type);
 }
 
 Tree *parser_params(Parser *p, TokenKind closer, bool annotated) {
-  TreeVec params = {0};
+  size_t mark = items_begin(p);
   uint32_t list_begin = p->current.begin;
   bool keyword_only = false;
   while (!parser_at(p, closer)) {
@@ -32,23 +31,22 @@ Tree *parser_params(Parser *p, TokenKind closer, bool annotated) {
     } else if (parser_accept(p, '*')) {
       keyword_only = true;
       marker = TK_STARRED;
-    } else if (parser_at(p, '/') && params.length) {
+    } else if (parser_at(p, '/') && items_count(p, mark)) {
       parser_fail(p, "parameter ('/' is not supported in TorchScript)");
     }
     if (marker != TK_STARRED || !parser_at(p, ',')) {
       Tree *name = parser_ident(p);
-      Tree *type = annotated ? optional_after(p, ':') : tree_option(p->arena, name->range, NULL);
+      Tree *type = annotated ? optional_after(p, ':') : p->nothing;
       Tree *value = optional_after(p, '=');
       SourceRange range = parser_since(p, begin);
-      Tree *param = TREE(p->arena, TK_PARAM, range, name, type, value, tree_empty(p->arena, marker, range));
-      vec_arena_push(p->arena, &params, param);
+      items_push(p, TREE(p->arena, TK_PARAM, range, name, type, value, tree_empty(p->arena, marker, range)));
     }
     bool more = parser_accept(p, ',');
-    if (annotated) take_param_comment(p, &params);
+    if (annotated) take_param_comment(p, mark);
     if (!more) break;
   }
   if (!parser_at(p, closer)) parser_fail(p, closer == ')' ? "',' or ')'" : "',' or ':'");
-  return tree_list(p->arena, parser_since(p, list_begin), (uint32_t)params.length, params.data);
+  return items_end(p, mark, list_begin);
 }
 
 Tree *parser_decl(Parser *p) {
@@ -105,6 +103,6 @@ Tree *parser_merge_type_comment(Parser *p, Tree *decl, const Token *commented) {
     vec_arena_push(p->arena, &typed, is_open ? param_with_type(p, param, types.data[i - first]) : param);
   }
   Tree *return_type = decl_return_type(decl);
-  if (!option_get(return_type)) return_type = tree_option(p->arena, range, result);
+  if (result && !option_get(return_type)) return_type = tree_option(p->arena, range, result);
   return TREE(p->arena, TK_DECL, decl->range, tree_list(p->arena, params->range, params->count, typed.data), return_type);
 }

@@ -39,10 +39,6 @@ static void enter(Parser *p) {
     range_error(p->arena, ERROR_SYNTAX, parser_here(p), "expressions are nested too deeply");
 }
 
-static Tree *make_list(Parser *p, uint32_t begin, const TreeVec *items) {
-  return tree_list(p->arena, parser_since(p, begin), (uint32_t)items->length, items->data);
-}
-
 bool parser_at_expression(const Parser *p) {
   switch (p->current.kind) {
     case TK_IDENT: case TK_NUMBER: case TK_STRINGLITERAL: case TK_FSTRING: case TK_BYTES: case TK_TRUE: case TK_FALSE:
@@ -58,17 +54,18 @@ bool parser_at_expression(const Parser *p) {
 
 /* `for target in iter if condition ...`, as many as there are. */
 typedef struct Clauses {
-  Tree *target, *iter;
-  TreeVec conditions;
+  Tree *target, *iter, *conditions;
   int fors;
 } Clauses;
 
 static Clauses parse_clauses(Parser *p) {
   Clauses clauses = {0};
+  size_t mark = items_begin(p);
+  uint32_t begin = p->current.begin;
   while (parser_at(p, TK_FOR) || parser_at(p, TK_IF) || parser_at(p, TK_ASYNC)) {
     if (parser_at(p, TK_ASYNC)) parser_fail(p, "for ('async' is not supported in TorchScript)");
     if (parser_accept(p, TK_IF)) {
-      vec_arena_push(p->arena, &clauses.conditions, parse(p, PREC_OR));
+      items_push(p, parse(p, PREC_OR));
       continue;
     }
     parser_advance(p);
@@ -80,6 +77,7 @@ static Clauses parse_clauses(Parser *p) {
       clauses.iter = iter;
     }
   }
+  clauses.conditions = items_end(p, mark, begin);
   return clauses;
 }
 
@@ -89,9 +87,8 @@ static Tree *parse_list_comp(Parser *p, uint32_t begin, Tree *element) {
   Clauses c = parse_clauses(p);
   if (c.fors > 1) return parser_unsupported(p, begin, SEVERAL_FORS);
   SourceRange range = parser_since(p, begin);
-  Tree *children[] = {element, c.target, c.iter, NULL};
-  if (c.conditions.length) children[3] = make_list(p, begin, &c.conditions);
-  return tree_new(p->arena, TK_LIST_COMP, range, c.conditions.length ? 4 : 3, children);
+  Tree *children[] = {element, c.target, c.iter, c.conditions};
+  return tree_new(p->arena, TK_LIST_COMP, range, c.conditions->count ? 4 : 3, children);
 }
 
 /* ---- atoms ---- */
@@ -104,9 +101,9 @@ static Tree *parse_item(Parser *p) {
 }
 
 /* Items up to the closer, with or without a comma before it. */
-static void parse_items(Parser *p, TokenKind closer, TreeVec *items) {
+static void parse_items(Parser *p, TokenKind closer) {
   while (!parser_at(p, closer)) {
-    vec_arena_push(p->arena, items, parse_item(p));
+    items_push(p, parse_item(p));
     if (!parser_accept(p, ',')) break;
   }
   if (!parser_at(p, closer)) parser_fail(p, closer == ')' ? "',' or ')'" : closer == ']' ? "',' or ']'" : "',' or '}'");
@@ -120,28 +117,31 @@ static Tree *parse_parenthesis(Parser *p) {
     parser_expect(p, ')');
     return yield;
   }
-  TreeVec items = {0};
+  size_t mark = items_begin(p);
   bool tuple = parser_at(p, ')');
+  Tree *first = NULL;
   if (!tuple) {
-    Tree *first = parse_item(p);
+    first = parse_item(p);
     if (parser_at(p, TK_FOR) || parser_at(p, TK_ASYNC)) {
       Tree *generator = parse_list_comp(p, begin, first);
       parser_expect(p, ')');
       return generator;
     }
-    vec_arena_push(p->arena, &items, first);
-    if ((tuple = parser_accept(p, ','))) parse_items(p, ')', &items);
+    if ((tuple = parser_accept(p, ','))) {
+      items_push(p, first);
+      parse_items(p, ')');
+    }
   }
   if (!parser_at(p, ')')) parser_fail(p, "',' or ')'");
   parser_advance(p);
-  if (!tuple) return items.data[0];
-  return TREE(p->arena, TK_TUPLE_LITERAL, parser_since(p, begin), make_list(p, begin, &items));
+  if (!tuple) return first;
+  return TREE(p->arena, TK_TUPLE_LITERAL, parser_since(p, begin), items_end(p, mark, begin));
 }
 
 static Tree *parse_list(Parser *p) {
   uint32_t begin = p->current.begin;
   parser_advance(p);
-  TreeVec items = {0};
+  size_t mark = items_begin(p);
   if (!parser_at(p, ']')) {
     Tree *first = parse_item(p);
     if (parser_at(p, TK_FOR) || parser_at(p, TK_ASYNC)) {
@@ -150,29 +150,29 @@ static Tree *parse_list(Parser *p) {
       comprehension->range = parser_since(p, begin);
       return comprehension;
     }
-    vec_arena_push(p->arena, &items, first);
-    if (parser_accept(p, ',')) parse_items(p, ']', &items);
+    items_push(p, first);
+    if (parser_accept(p, ',')) parse_items(p, ']');
   }
   if (!parser_at(p, ']')) parser_fail(p, "',' or ']'");
   parser_advance(p);
-  return TREE(p->arena, TK_LIST_LITERAL, parser_since(p, begin), make_list(p, begin, &items));
+  return TREE(p->arena, TK_LIST_LITERAL, parser_since(p, begin), items_end(p, mark, begin));
 }
 
 static Tree *parse_dict_comp(Parser *p, uint32_t begin, Tree *key, Tree *value) {
   Clauses c = parse_clauses(p);
   parser_expect(p, '}');
   if (c.fors > 1) return parser_unsupported(p, begin, SEVERAL_FORS);
-  Tree *children[] = {key, value, c.target, c.iter, NULL};
-  if (c.conditions.length) children[4] = make_list(p, begin, &c.conditions);
-  return tree_new(p->arena, TK_DICT_COMP, parser_since(p, begin), c.conditions.length ? 5 : 4, children);
+  Tree *children[] = {key, value, c.target, c.iter, c.conditions};
+  return tree_new(p->arena, TK_DICT_COMP, parser_since(p, begin), c.conditions->count ? 5 : 4, children);
 }
 
 static Tree *parse_set(Parser *p, uint32_t begin, Tree *first) {
   if (parser_at(p, TK_FOR)) {
     parse_list_comp(p, begin, first);
   } else if (parser_accept(p, ',')) {
-    TreeVec items = {0};
-    parse_items(p, '}', &items);
+    size_t mark = items_begin(p);
+    parse_items(p, '}');
+    p->items.length = mark;
   }
   if (!parser_at(p, '}')) parser_fail(p, "',' or '}'");
   parser_advance(p);
@@ -202,8 +202,9 @@ static Tree *parse_braces(Parser *p) {
   if (!parser_at(p, '}')) parser_fail(p, "',' or '}'");
   parser_advance(p);
   if (unpacks) return parser_unsupported(p, begin, "unpacking in a dict");
-  return TREE(p->arena, TK_DICT_LITERAL, parser_since(p, begin), make_list(p, begin, &keys),
-              make_list(p, begin, &values));
+  SourceRange range = parser_since(p, begin);
+  return TREE(p->arena, TK_DICT_LITERAL, range, tree_list(p->arena, range, (uint32_t)keys.length, keys.data),
+              tree_list(p->arena, range, (uint32_t)values.length, values.data));
 }
 
 static Tree *parse_number(Parser *p) {
@@ -259,68 +260,73 @@ static Tree *parse_keyword_argument(Parser *p) {
   return TREE(p->arena, TK_ATTRIBUTE, parser_since(p, begin), name, value);
 }
 
-void parser_arguments(Parser *p, TreeVec *inputs, TreeVec *attributes) {
+void parser_arguments(Parser *p, Tree **out_inputs, Tree **out_attributes) {
+  size_t mark = items_begin(p);
+  uint32_t open = p->current.begin;
+  TreeVec attributes = {0}; /* beside the stack: a starred input may follow them */
   while (!parser_at(p, ')')) {
     uint32_t begin = p->current.begin;
     if (at_keyword_argument(p)) {
-      vec_arena_push(p->arena, attributes, parse_keyword_argument(p));
+      vec_arena_push(p->arena, &attributes, parse_keyword_argument(p));
     } else if (parser_accept(p, TK_POW)) {
       parser_expression(p);
-      vec_arena_push(p->arena, inputs, parser_unsupported(p, begin, "unpacking a dict into arguments"));
+      items_push(p, parser_unsupported(p, begin, "unpacking a dict into arguments"));
     } else {
-      if (attributes->length && !parser_at(p, '*')) parser_fail(p, "a keyword argument");
+      if (attributes.length && !parser_at(p, '*')) parser_fail(p, "a keyword argument");
       Tree *item = parse_item(p);
       if (parser_at(p, TK_FOR) || parser_at(p, TK_ASYNC)) item = parse_list_comp(p, begin, item);
-      vec_arena_push(p->arena, inputs, item);
+      items_push(p, item);
     }
     if (!parser_accept(p, ',')) break;
   }
   if (!parser_at(p, ')')) parser_fail(p, "',' or ')'");
   parser_advance(p);
+  *out_inputs = items_end(p, mark, open);
+  *out_attributes = p->no_items;
+  if (attributes.length)
+    *out_attributes = tree_list(p->arena, parser_since(p, open), (uint32_t)attributes.length, attributes.data);
 }
 
 static Tree *parse_call(Parser *p, Tree *callee) {
-  TreeVec inputs = {0}, attributes = {0};
-  uint32_t begin = p->current.begin;
+  Tree *inputs, *attributes;
   parser_advance(p);
   parser_arguments(p, &inputs, &attributes);
   /* The call bears the range of what is called: that is what messages should point at. */
-  return TREE(p->arena, TK_APPLY, callee->range, callee, make_list(p, begin, &inputs), make_list(p, begin, &attributes));
+  return TREE(p->arena, TK_APPLY, callee->range, callee, inputs, attributes);
 }
 
 static Tree *slice_bound(Parser *p) {
-  bool absent = parser_at(p, ':') || parser_at(p, ',') || parser_at(p, ']');
-  SourceRange range = parser_here(p);
-  return tree_option(p->arena, range, absent ? NULL : parser_expression(p));
+  if (parser_at(p, ':') || parser_at(p, ',') || parser_at(p, ']')) return p->nothing;
+  Tree *bound = parser_expression(p);
+  return tree_option(p->arena, bound->range, bound);
 }
 
 static Tree *parse_index(Parser *p) {
   uint32_t begin = p->current.begin;
   Tree *first = parser_at(p, ':') ? NULL : parse_item(p);
   if (!parser_at(p, ':')) return first;
-  SourceRange here = parser_here(p);
-  Tree *start = tree_option(p->arena, first ? first->range : here, first);
+  Tree *start = first ? tree_option(p->arena, first->range, first) : p->nothing;
   parser_advance(p);
   Tree *stop = slice_bound(p);
-  Tree *step = parser_accept(p, ':') ? slice_bound(p) : tree_option(p->arena, here, NULL);
+  Tree *step = parser_accept(p, ':') ? slice_bound(p) : p->nothing;
   return TREE(p->arena, TK_SLICE_EXPR, parser_since(p, begin), start, stop, step);
 }
 
 static Tree *parse_subscript(Parser *p, Tree *value, uint32_t begin) {
-  TreeVec indices = {0};
+  size_t mark = items_begin(p);
   uint32_t open = p->current.begin;
   parser_advance(p);
   if (parser_at(p, ']')) parser_fail(p, "an index");
   while (!parser_at(p, ']')) {
-    vec_arena_push(p->arena, &indices, parse_index(p));
+    items_push(p, parse_index(p));
     if (!parser_accept(p, ',')) break;
   }
   if (!parser_at(p, ']')) parser_fail(p, "',' or ']'");
   parser_advance(p);
-  Tree *only = indices.length == 1 ? indices.data[0] : NULL;
-  bool is_tuple = only && only->kind == TK_TUPLE_LITERAL && tuple_literal_items(only)->count;
-  Tree *list = is_tuple ? tuple_literal_items(only) : make_list(p, open, &indices);
-  return TREE(p->arena, TK_SUBSCRIPT, parser_since(p, begin), value, list);
+  Tree *indices = items_end(p, mark, open), *first = indices->children[0];
+  if (indices->count == 1 && first->kind == TK_TUPLE_LITERAL && tuple_literal_items(first)->count)
+    indices = tuple_literal_items(first);
+  return TREE(p->arena, TK_SUBSCRIPT, parser_since(p, begin), value, indices);
 }
 
 static Tree *parse_select(Parser *p, Tree *value, uint32_t begin) {
@@ -473,10 +479,10 @@ Tree *parser_expression(Parser *p) {
 
 static Tree *finish_list(Parser *p, uint32_t begin, Tree *first, Tree *(*parse_next)(Parser *p)) {
   if (!parser_at(p, ',')) return first;
-  TreeVec items = {0};
-  vec_arena_push(p->arena, &items, first);
-  while (parser_accept(p, ',') && parser_at_expression(p)) vec_arena_push(p->arena, &items, parse_next(p));
-  return TREE(p->arena, TK_TUPLE_LITERAL, parser_since(p, begin), make_list(p, begin, &items));
+  size_t mark = items_begin(p);
+  items_push(p, first);
+  while (parser_accept(p, ',') && parser_at_expression(p)) items_push(p, parse_next(p));
+  return TREE(p->arena, TK_TUPLE_LITERAL, parser_since(p, begin), items_end(p, mark, begin));
 }
 
 Tree *parser_expression_list(Parser *p) {

@@ -13,6 +13,8 @@ typedef struct Parser {
   int flags;
   uint32_t nesting, blocks; /* expressions within expressions, blocks within blocks */
   uint32_t shared;          /* nodes reached twice because of chained comparisons */
+  TreeVec items;            /* a stack of the items of all lists that are being read */
+  Tree *nothing, *no_items; /* (option) and (list), which need not differ in range */
 } Parser;
 
 /* Both windows are filled: lexer set before. */
@@ -29,13 +31,19 @@ _Noreturn void parser_fail(Parser *p, const char *what);
 SourceRange parser_since(const Parser *p, uint32_t begin);
 SourceRange parser_here(const Parser *p);
 Tree *parser_ident(Parser *p);
+/* Lists: size_t mark = items_begin(p); items_push(p, tree) ...; Tree *list = items_end(p, mark, begin); */
+static inline size_t items_begin(const Parser *p) { return p->items.length; }
+static inline void items_push(Parser *p, Tree *tree) { vec_arena_push(p->arena, &p->items, tree); }
+static inline size_t items_count(const Parser *p, size_t mark) { return p->items.length - mark; }
+Tree *items_end(Parser *p, size_t mark, uint32_t begin);
 Tree *parser_unsupported(Parser *p, uint32_t begin, const char *what);
 
 /* parser_expression.c */
 Tree *parser_expression(Parser *p);           /* a ternary and below; also lambda and `:=` */
 Tree *parser_expression_list(Parser *p);      /* `a, *b` is a tuple-literal */
 Tree *parser_target_list(Parser *p);          /* for and comprehension targets: stops before `in` */
-void parser_arguments(Parser *p, TreeVec *inputs, TreeVec *attributes); /* behind "(" up to and with ")" */
+/* Behind "(" up to and with ")": a list of expressions and a list of attributes. */
+void parser_arguments(Parser *p, Tree **out_inputs, Tree **out_attributes);
 bool parser_at_expression(const Parser *p);
 
 /* parser_decl.c */
