@@ -6,15 +6,9 @@
 #pragma once
 
 #include "frontend/frontend.h"
+#include "ir/match.h"
 
 typedef struct Emitter Emitter; /* emitter.h: one function being emitted */
-
-/* What stands between the parentheses of a call. */
-typedef struct CallArguments {
-  uint32_t positional_count, keyword_count;
-  const NamedValue *positional;
-  const NamedValue *keywords;
-} CallArguments;
 
 typedef struct SugaredKind {
   const char *name; /* for messages: "module", "function" */

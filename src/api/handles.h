@@ -1,0 +1,49 @@
+/* The structs behind the handles of wick.h, and how statuses cross the border. */
+#pragma once
+
+#include "module/module.h"
+#include "wick/wick.h"
+
+struct wick_runtime {
+  RefCount refs;
+  int threads; /* 0: the default */
+  void (*print)(void *user, const char *text, size_t length);
+  void *print_user;
+};
+struct wick_value {
+  RefCount refs;
+  IValue value;
+};
+/* module is NULL for a compiled text: then its functions are called. */
+struct wick_module {
+  RefCount refs;
+  Module *module;
+  CompilationUnit *unit;
+  wick_runtime *runtime; /* retained, or NULL */
+  VEC(char *) names;     /* of methods or functions, owned */
+  char *class_name;      /* owned */
+};
+struct wick_cancel {
+  RefCount refs;
+  _Atomic bool fired;
+};
+struct wick_call {
+  Call *call;
+};
+
+extern const Services wick_services;
+
+/* Gives the error away through `error` when that is not NULL; the code of the status. */
+wick_status api_status(Status status, wick_error **error);
+#define API_TRY(expression)                                  \
+  do {                                                       \
+    Status api_try_status = (expression);                    \
+    if (api_try_status) return api_status(api_try_status, error); \
+  } while (0)
+/* Boxes, taking over the reference also on failure. */
+Status value_box(IValue value, wick_value **out) MUST_CHECK;
+wick_value *value_box_or_null(IValue value);
+void api_exec_init(Exec *exec, const wick_runtime *runtime);
+wick_runtime *runtime_retain(wick_runtime *runtime); /* NULL is allowed */
+/* A struct of the caller's that begins with its size: copied into `to` (of `known` bytes), the rest zero. A nonzero unknown tail is refused. */
+Status api_copy_options(const char *what, const void *from, size_t known, void *to) MUST_CHECK;

@@ -1,0 +1,173 @@
+/* The eager door to operators, and operators from outside. */
+#include <dlfcn.h>
+
+#include "api/arguments.h"
+#include "api/handles.h"
+
+enum { MAX_RESULTS = CALL_MAX_OUTPUTS };
+
+static Status pack_results(uint32_t count, IValue *results, IValue *out) {
+  if (count == 1) {
+    *out = results[0];
+    return OK;
+  }
+  if (count == 0) {
+    *out = IVALUE_NONE;
+    return OK;
+  }
+  Tuple *tuple;
+  Status status = tuple_new(count, NULL, &tuple);
+  for (uint32_t i = 0; i < count; i++) {
+    if (status) {
+      ivalue_release(results[i]);
+    } else {
+      tuple->values[i] = results[i];
+    }
+  }
+  if (!status) *out = ivalue_tuple(tuple);
+  return status;
+}
+
+/* *matched: the arguments fit, whatever the call then gave. */
+static Status call_overload(Exec *exec, const Operator *op, const IValue *values, uint32_t count, IValue *out, bool *matched) {
+  const FunctionSchema *schema = operator_schema(op);
+  *matched = false;
+  if (schema->is_vararg || schema->return_count > MAX_RESULTS)
+    return status_new(ERROR_UNSUPPORTED, STR_FMT " takes any arguments: it can't be called from outside", STR_ARG(schema->name));
+  IValue *inputs = mem_calloc(schema->argument_count + 1, sizeof *inputs), results[MAX_RESULTS] = {IVALUE_NONE};
+  if (!inputs) return status_out_of_memory();
+  Status status = arguments_match(schema, IVALUE_NONE, count, values, 0, NULL, inputs);
+  if (!status) {
+    *matched = true;
+    Call call = {.exec = exec, .op = op, .inputs = inputs, .input_count = schema->argument_count, .outputs = results,
+                 .output_count = schema->return_count};
+    status = operator_call(exec, op, &call);
+    if (!status) status = pack_results(schema->return_count, results, out);
+    for (uint32_t i = 0; i < schema->argument_count; i++) ivalue_release(inputs[i]);
+  }
+  mem_free(inputs);
+  return status;
+}
+
+static Status call_by_name(Exec *exec, Str name, const char *overload, const IValue *values, uint32_t count, IValue *out) {
+  const Operator *op = overload ? operator_find_overload(name, str_from(overload)) : operator_find(name);
+  if (!op) {
+    Str similar[3];
+    size_t found = operator_similar(name, similar, 3);
+    return status_new(ERROR_NOT_FOUND, "there is no operator '" STR_FMT "%s%s'%s" STR_FMT, STR_ARG(name), overload ? "." : "",
+                      overload ? overload : "", found ? "; similar: " : "", STR_ARG(found ? similar[0] : STR("")));
+  }
+  Status first = OK;
+  for (; op; op = overload ? NULL : op->next) {
+    bool matched;
+    Status status = call_overload(exec, op, values, count, out, &matched);
+    if (!status || matched || status->code == ERROR_OUT_OF_MEMORY) {
+      status_free(first);
+      return status;
+    }
+    if (first) {
+      status_free(status);
+    } else {
+      first = status;
+    }
+  }
+  return first;
+}
+
+wick_status wick_op_call(wick_runtime *runtime, const char *name, const char *overload, const wick_value *const *arguments, size_t count,
+                         wick_value **out, wick_error **error) {
+  Exec exec;
+  IValue result = IVALUE_NONE;
+  *out = NULL;
+  if (count > 1000) return api_status(status_new(ERROR_INVALID_ARGUMENT, "%zu arguments", count), error);
+  api_exec_init(&exec, runtime);
+  IValue *values = mem_calloc(count + 1, sizeof *values);
+  if (!values) return api_status(status_out_of_memory(), error);
+  for (size_t i = 0; i < count; i++) values[i] = arguments[i] ? arguments[i]->value : IVALUE_NONE;
+  Status status = call_by_name(&exec, str_from(name), overload, values, (uint32_t)count, &result);
+  mem_free(values);
+  if (!status) status = value_box(result, out);
+  return api_status(status, error);
+}
+
+int wick_op_exists(const char *name) { return operator_find(str_from(name)) != NULL; }
+
+/* ---- from outside ---- */
+
+typedef struct ForeignRow {
+  OpRow row; /* first: a call's row leads here */
+  OpTable table;
+  wick_kernel *kernel;
+  void *user;
+  char *schema; /* owned */
+} ForeignRow;
+
+static Status run_foreign(Call *call) {
+  const ForeignRow *foreign = (const ForeignRow *)call->op->row;
+  wick_call border = {call};
+  wick_error *error = NULL;
+  wick_status status = foreign->kernel(foreign->user, &border, &error);
+  if (status == WICK_OK) {
+    wick_error_free(error);
+    return OK;
+  }
+  return error ? (Status)error : status_new(ERROR_RUNTIME, "the kernel failed with status %d", status);
+}
+
+size_t wick_call_argument_count(const wick_call *call) { return call->call->input_count; }
+wick_value *wick_call_argument(wick_call *call, size_t index) {
+  return index < call->call->input_count ? value_box_or_null(ivalue_retain(call->call->inputs[index])) : NULL;
+}
+void wick_call_set_result(wick_call *call, size_t index, const wick_value *value) {
+  if (index < call->call->output_count) call_set(call->call, (uint32_t)index, value ? ivalue_retain(value->value) : IVALUE_NONE);
+}
+
+typedef struct Parse {
+  Arena arena;
+  Str text;
+} Parse;
+static void parse_schema(void *argument) {
+  Parse *parse = argument;
+  schema_parse(&parse->arena, type_store_process(), parse->text);
+}
+
+/* Rows live as long as the process: values and graphs may refer to them at any time. */
+wick_status wick_op_register(const char *schema, wick_kernel *kernel, void *user, wick_error **error) {
+  if (!schema || !kernel) return api_status(status_new(ERROR_INVALID_ARGUMENT, "a schema and a kernel are needed"), error);
+  Parse parse = {.text = str_from(schema)};
+  arena_init(&parse.arena, NULL);
+  Status status = arena_protect(&parse.arena, parse_schema, &parse); /* operator_register trusts its rows */
+  arena_dispose(&parse.arena);
+  if (status) return api_status(status, error);
+  ForeignRow *foreign = mem_calloc(1, sizeof *foreign);
+  if (!foreign || !(foreign->schema = mem_strdup(schema))) {
+    mem_free(foreign);
+    return api_status(status_out_of_memory(), error);
+  }
+  foreign->kernel = kernel;
+  foreign->user = user;
+  foreign->row = (OpRow){.schema = foreign->schema, .kernel = run_foreign, .flags = OP_ACCEPT_UNDEFINED};
+  foreign->table = (OpTable){"foreign", &foreign->row, 1};
+  status = operator_register(&foreign->table, foreign);
+  if (status) {
+    mem_free(foreign->schema);
+    mem_free(foreign);
+  }
+  return api_status(status, error);
+}
+
+wick_status wick_load_library(const char *path, wick_error **error) {
+  typedef wick_status Init(wick_error **error);
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char *why = dlerror();
+    return api_status(status_new(ERROR_IO, "%s", why ? why : "the library can't be opened"), error);
+  }
+  Init *init = NULL;
+  *(void **)&init = dlsym(library, "wick_library_init");
+  if (!init) {
+    dlclose(library);
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "%s has no wick_library_init", path), error);
+  }
+  return init(error); /* stays open: its kernels are in the registry */
+}

@@ -1,0 +1,12 @@
+/* What lower folders call of higher ones. */
+#include "api/handles.h"
+#include "frontend/frontend.h"
+
+static Status call_function(Exec *exec, Function *function, const IValue *arguments, uint32_t count, IValue *out) {
+  return interp_call(exec, function, arguments, count, out);
+}
+
+const Services wick_services = {
+    .compile_body = frontend_compile_body,
+    .call_function = call_function,
+};

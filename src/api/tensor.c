@@ -1,0 +1,133 @@
+/* Tensors across the border: new, borrowed, viewed. */
+#include "api/handles.h"
+#include "serial/serial.h"
+
+static Status check_shape(uint32_t dtype, int32_t ndim) {
+  if (dtype >= DTYPE_COUNT || dtype_is_quantized((DType)dtype) || dtype == DTYPE_COMPLEX32)
+    return status_new(ERROR_INVALID_ARGUMENT, "%u is no dtype that tensors can have", dtype);
+  if (ndim < 0 || ndim > TENSOR_MAX_DIMS)
+    return status_new(ERROR_INVALID_ARGUMENT, "a tensor of %d dimensions (at most %d)", ndim, TENSOR_MAX_DIMS);
+  return OK;
+}
+
+wick_status wick_tensor_new(uint32_t dtype, int32_t ndim, const int64_t *sizes, wick_value **out, wick_error **error) {
+  Tensor *tensor;
+  *out = NULL;
+  API_TRY(check_shape(dtype, ndim));
+  API_TRY(tensor_empty((DType)dtype, ndim, sizes, &tensor));
+  return api_status(value_box(ivalue_tensor(tensor), out), error);
+}
+
+typedef struct Borrowed {
+  void (*drop)(void *user);
+  void *user;
+} Borrowed;
+static void drop_borrowed(void *context, void *data, size_t bytes) {
+  (void)data, (void)bytes;
+  Borrowed *borrowed = context;
+  if (borrowed->drop) borrowed->drop(borrowed->user);
+  mem_free(borrowed);
+}
+
+/* Bytes from the first to behind the last element. */
+static Status extent(DType dtype, int32_t ndim, const int64_t *sizes, const int64_t *strides, size_t *out) {
+  int64_t last = 0, numel;
+  TRY(sizes_numel(ndim, sizes, &numel));
+  for (int i = 0; i < ndim && numel; i++) {
+    int64_t span;
+    if (strides[i] < 0) return status_new(ERROR_INVALID_ARGUMENT, "stride %d is negative", i);
+    if (!int64_mul(sizes[i] - 1, strides[i], &span) || !int64_add(last, span, &last))
+      return status_new(ERROR_INVALID_ARGUMENT, "the tensor's sizes and strides overflow");
+  }
+  if (!size_mul(numel ? (size_t)last + 1 : 0, dtype_size(dtype), out))
+    return status_new(ERROR_INVALID_ARGUMENT, "the tensor's sizes and strides overflow");
+  return OK;
+}
+
+wick_status wick_tensor_borrow(void *data, uint32_t dtype, int32_t ndim, const int64_t *sizes, const int64_t *strides,
+                               void (*drop)(void *user), void *user, wick_value **out, wick_error **error) {
+  int64_t dense[TENSOR_MAX_DIMS];
+  size_t bytes, alignment;
+  Storage *storage;
+  Tensor *tensor;
+  *out = NULL;
+  API_TRY(check_shape(dtype, ndim));
+  if (!strides) {
+    int64_t numel;
+    API_TRY(sizes_numel(ndim, sizes, &numel));
+    strides_contiguous(ndim, sizes, dense);
+    strides = dense;
+  }
+  API_TRY(extent((DType)dtype, ndim, sizes, strides, &bytes));
+  alignment = dtype_is_complex((DType)dtype) ? dtype_size((DType)dtype) / 2 : dtype_size((DType)dtype);
+  if (bytes && (!data || (uintptr_t)data % alignment))
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "data %s", data ? "is not aligned for its dtype" : "is NULL"), error);
+  Borrowed *borrowed = mem_calloc(1, sizeof *borrowed);
+  if (!borrowed) return api_status(status_out_of_memory(), error);
+  Status status = storage_from_data(data, bytes, drop_borrowed, borrowed, &storage);
+  if (status) {
+    mem_free(borrowed);
+    return api_status(status, error);
+  }
+  status = tensor_from_storage(storage, (DType)dtype, ndim, sizes, strides, 0, &tensor);
+  if (!status) status = value_box(ivalue_tensor(tensor), out);
+  if (!status) *borrowed = (Borrowed){drop, user}; /* only now: on failure the caller keeps the memory */
+  storage_release(storage);
+  return api_status(status, error);
+}
+
+wick_status wick_tensor_view_of(const wick_value *value, wick_tensor_view *out, wick_error **error) {
+  uint32_t size = out->size;
+  if (value->value.tag != TAG_TENSOR) return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
+  const Tensor *t = value->value.tensor;
+  wick_tensor_view view = {.size = size};
+  if (!tensor_is_defined(t)) {
+    view.flags = WICK_TENSOR_UNDEFINED;
+    view.ndim = 1;
+    static const int64_t zero, one = 1;
+    view.sizes = &zero;
+    view.strides = &one;
+  } else {
+    if (t->flags & (TENSOR_SPARSE | TENSOR_QUANTIZED | TENSOR_META | TENSOR_NOT_CPU | TENSOR_OPAQUE | TENSOR_NEG))
+      return api_status(status_new(ERROR_UNSUPPORTED, "the tensor has no plain memory"), error);
+    Device device = tensor_device(t);
+    view.dtype = t->dtype;
+    view.ndim = t->ndim;
+    view.device_type = device.type;
+    view.device_index = device.index;
+    view.flags = (t->flags & TENSOR_RECORDS ? WICK_TENSOR_REQUIRES_GRAD : 0) | (t->flags & TENSOR_CONJ ? WICK_TENSOR_CONJ : 0);
+    view.sizes = t->sizes;
+    view.strides = t->strides;
+    view.data = tensor_data(t);
+  }
+  memcpy(out, &view, size < sizeof view ? size : sizeof view);
+  return api_status(OK, error);
+}
+
+wick_status wick_tensor_contiguous(const wick_value *value, wick_value **out, wick_error **error) {
+  Tensor *tensor;
+  *out = NULL;
+  if (value->value.tag != TAG_TENSOR || !tensor_is_defined(value->value.tensor))
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
+  API_TRY(tensor_contiguous(value->value.tensor, &tensor));
+  return api_status(value_box(ivalue_tensor(tensor), out), error);
+}
+
+const char *wick_dtype_name(uint32_t dtype) { return dtype < DTYPE_COUNT ? dtype_name((DType)dtype) : ""; }
+
+wick_status wick_tensor_to_npy(const wick_value *value, char **out_data, size_t *out_length, wick_error **error) {
+  StrBuf bytes = {0};
+  *out_data = NULL;
+  *out_length = 0;
+  if (value->value.tag != TAG_TENSOR || !tensor_is_defined(value->value.tensor))
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
+  Status status = npy_write(value->value.tensor, &bytes);
+  size_t length = bytes.length;
+  if (!status) status = strbuf_take(&bytes, out_data);
+  if (status) {
+    strbuf_dispose(&bytes);
+  } else {
+    *out_length = length;
+  }
+  return api_status(status, error);
+}

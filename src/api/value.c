@@ -1,0 +1,235 @@
+/* wick_value: a counted box around an IValue. */
+#include "api/handles.h"
+
+Status value_box(IValue value, wick_value **out) {
+  wick_value *box = mem_calloc(1, sizeof *box);
+  if (!box) {
+    ivalue_release(value);
+    return status_out_of_memory();
+  }
+  ref_init(&box->refs);
+  box->value = value;
+  *out = box;
+  return OK;
+}
+wick_value *value_box_or_null(IValue value) {
+  wick_value *box = NULL;
+  status_free(value_box(value, &box));
+  return box;
+}
+
+wick_value *wick_value_retain(wick_value *value) {
+  if (value) ref_retain(&value->refs);
+  return value;
+}
+void wick_value_release(wick_value *value) {
+  if (!value || !ref_release(&value->refs)) return;
+  ivalue_release(value->value);
+  mem_free(value);
+}
+
+uint32_t wick_value_kind(const wick_value *value) {
+  static const uint8_t kinds[] = {
+      [TAG_NONE] = WICK_NONE, [TAG_INT] = WICK_INT, [TAG_FLOAT] = WICK_DOUBLE, [TAG_BOOL] = WICK_BOOL, [TAG_DEVICE] = WICK_DEVICE,
+      [TAG_TENSOR] = WICK_TENSOR, [TAG_COMPLEX] = WICK_COMPLEX, [TAG_STRING] = WICK_STRING, [TAG_LIST] = WICK_LIST,
+      [TAG_DICT] = WICK_DICT, [TAG_TUPLE] = WICK_TUPLE, [TAG_OBJECT] = WICK_OBJECT, [TAG_ENUM] = WICK_ENUM,
+      [TAG_FUNCTION] = WICK_FUNCTION, [TAG_FUTURE] = WICK_FUTURE, [TAG_GENERATOR] = WICK_GENERATOR, [TAG_STORAGE] = WICK_OTHER,
+      [TAG_CAPSULE] = WICK_OTHER,
+  };
+  return !value ? WICK_NONE : value->value.tag < sizeof kinds ? kinds[value->value.tag] : WICK_OTHER;
+}
+
+/* ---- making ---- */
+
+wick_value *wick_value_none(void) { return value_box_or_null(IVALUE_NONE); }
+wick_value *wick_value_int(int64_t i) { return value_box_or_null(ivalue_int(i)); }
+wick_value *wick_value_double(double f) { return value_box_or_null(ivalue_float(f)); }
+wick_value *wick_value_bool(int b) { return value_box_or_null(ivalue_bool(b != 0)); }
+
+static wick_value *box_made(Status status, IValue value) {
+  if (!status) return value_box_or_null(value);
+  status_free(status);
+  return NULL;
+}
+wick_value *wick_value_complex(double real, double imaginary) {
+  IValue value = IVALUE_NONE;
+  Status status = ivalue_from_complex(__builtin_complex(real, imaginary), &value);
+  return box_made(status, value);
+}
+wick_value *wick_value_string(const char *data, size_t length) {
+  IValue value = IVALUE_NONE;
+  Status status = ivalue_from_str((Str){data, length}, &value);
+  return box_made(status, value);
+}
+wick_status wick_value_device(const char *text, wick_value **out, wick_error **error) {
+  Device device;
+  *out = NULL;
+  API_TRY(device_parse(str_from(text), &device));
+  return api_status(value_box(ivalue_device(device), out), error);
+}
+
+/* The common type of simple items; Any when they differ, or are containers. */
+static const Type *element_of(const wick_value *const *items, size_t count) {
+  static const struct {
+    Tag tag;
+    TypeKind kind;
+  } rows[] = {{TAG_INT, TYPE_INT}, {TAG_FLOAT, TYPE_FLOAT}, {TAG_BOOL, TYPE_BOOL}, {TAG_STRING, TYPE_STRING}, {TAG_TENSOR, TYPE_TENSOR},
+              {TAG_COMPLEX, TYPE_COMPLEX}};
+  for (size_t i = 1; i < count; i++)
+    if (items[i]->value.tag != items[0]->value.tag) return TYPE(ANY);
+  if (count)
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+      if (items[0]->value.tag == (uint32_t)rows[i].tag) return type_simple(rows[i].kind);
+  return TYPE(ANY);
+}
+
+wick_status wick_value_list(const wick_value *const *items, size_t count, wick_value **out, wick_error **error) {
+  List *list;
+  *out = NULL;
+  API_TRY(list_new(element_of(items, count), count, &list));
+  Status status = OK;
+  for (size_t i = 0; i < count && !status; i++) status = list_append(list, ivalue_retain(items[i]->value));
+  if (status) {
+    ivalue_release(ivalue_list(list));
+    return api_status(status, error);
+  }
+  return api_status(value_box(ivalue_list(list), out), error);
+}
+
+wick_status wick_value_tuple(const wick_value *const *items, size_t count, wick_value **out, wick_error **error) {
+  Tuple *tuple;
+  *out = NULL;
+  if (count > UINT32_MAX) return api_status(status_new(ERROR_INVALID_ARGUMENT, "a tuple of %zu items", count), error);
+  API_TRY(tuple_new((uint32_t)count, NULL, &tuple));
+  for (size_t i = 0; i < count; i++) tuple->values[i] = ivalue_retain(items[i]->value);
+  return api_status(value_box(ivalue_tuple(tuple), out), error);
+}
+
+wick_status wick_value_dict(const wick_value *const *keys, const wick_value *const *values, size_t count, wick_value **out,
+                            wick_error **error) {
+  Dict *dict;
+  *out = NULL;
+  API_TRY(dict_new(element_of(keys, count), element_of(values, count), &dict));
+  Status status = OK;
+  for (size_t i = 0; i < count && !status; i++)
+    status = dict_set(dict, ivalue_retain(keys[i]->value), ivalue_retain(values[i]->value));
+  if (status) {
+    ivalue_release(ivalue_dict(dict));
+    return api_status(status, error);
+  }
+  return api_status(value_box(ivalue_dict(dict), out), error);
+}
+
+/* ---- reading ---- */
+
+static bool is_real(const wick_value *v) {
+  return v && (v->value.tag == TAG_INT || v->value.tag == TAG_FLOAT || v->value.tag == TAG_BOOL);
+}
+int64_t wick_value_to_int(const wick_value *value) {
+  if (!is_real(value)) return 0;
+  double f = value->value.f;
+  if (value->value.tag == TAG_FLOAT && !(f > -9.2e18 && f < 9.2e18)) return 0;
+  return ivalue_to_int(value->value);
+}
+double wick_value_to_double(const wick_value *value) { return is_real(value) ? ivalue_to_double(value->value) : 0; }
+int wick_value_to_bool(const wick_value *value) { return is_real(value) && ivalue_to_double(value->value) != 0; }
+void wick_value_to_complex(const wick_value *value, double *out_real, double *out_imaginary) {
+  complex128 c = 0;
+  if (value && ivalue_is_number(value->value)) c = ivalue_to_complex(value->value);
+  *out_real = __real__ c;
+  *out_imaginary = __imag__ c;
+}
+const char *wick_value_to_string(const wick_value *value, size_t *out_length) {
+  bool is_string = value && value->value.tag == TAG_STRING;
+  if (out_length) *out_length = is_string ? value->value.string->length : 0;
+  return is_string ? value->value.string->data : "";
+}
+
+size_t wick_value_length(const wick_value *value) {
+  if (!value) return 0;
+  switch (value->value.tag) {
+  case TAG_LIST: return value->value.list->length;
+  case TAG_TUPLE: return value->value.tuple->length;
+  case TAG_DICT: return value->value.dict->live;
+  case TAG_OBJECT: return value->value.object->slot_count;
+  default: return 0;
+  }
+}
+
+/* Entry `index` in order of insertion; removed entries are skipped. */
+static DictEntry *entry_at(const Dict *dict, size_t index) {
+  if (index >= dict->live) return NULL;
+  if (dict->live == dict->used) return &dict->entries[index];
+  DictEntry *e = dict_next(dict, NULL);
+  while (e && index--) e = dict_next(dict, e);
+  return e;
+}
+
+wick_value *wick_value_item(const wick_value *value, size_t index) {
+  if (!value || index >= wick_value_length(value)) return NULL;
+  switch (value->value.tag) {
+  case TAG_LIST: return value_box_or_null(list_get(value->value.list, index));
+  case TAG_TUPLE: return value_box_or_null(ivalue_retain(value->value.tuple->values[index]));
+  case TAG_OBJECT: return value_box_or_null(ivalue_retain(value->value.object->slots[index]));
+  default: {
+    DictEntry *e = entry_at(value->value.dict, index);
+    return e ? value_box_or_null(ivalue_retain(e->value)) : NULL;
+  }
+  }
+}
+wick_value *wick_value_key(const wick_value *dict, size_t index) {
+  if (!dict) return NULL;
+  if (dict->value.tag == TAG_OBJECT && index < dict->value.object->class_type->attributes.length) {
+    IValue name = IVALUE_NONE;
+    Status status = ivalue_from_str(dict->value.object->class_type->attributes.data[index].name, &name);
+    return box_made(status, name);
+  }
+  DictEntry *e = dict->value.tag == TAG_DICT ? entry_at(dict->value.dict, index) : NULL;
+  return e ? value_box_or_null(ivalue_retain(e->key)) : NULL;
+}
+wick_value *wick_value_get(const wick_value *dict, const wick_value *key) {
+  IValue found;
+  if (!dict || !key || dict->value.tag != TAG_DICT || !dict_get(dict->value.dict, key->value, &found)) return NULL;
+  return value_box_or_null(found);
+}
+wick_value *wick_value_get_text(const wick_value *value, const char *name) {
+  if (!value) return NULL;
+  if (value->value.tag == TAG_OBJECT) {
+    const Object *object = value->value.object;
+    ptrdiff_t slot = class_type_find_attribute(object->class_type, str_from(name));
+    return slot >= 0 ? value_box_or_null(ivalue_retain(object->slots[slot])) : NULL;
+  }
+  wick_value *key = wick_value_string(name, strlen(name)), *found = key ? wick_value_get(value, key) : NULL;
+  wick_value_release(key);
+  return found;
+}
+
+wick_status wick_value_print(const wick_value *value, char **out_text, wick_error **error) {
+  StrBuf text = {.max_length = 1 << 24};
+  *out_text = NULL;
+  Status status = ivalue_print(value->value, &text);
+  if (status) {
+    strbuf_dispose(&text);
+    return api_status(status, error);
+  }
+  return api_status(strbuf_take(&text, out_text), error);
+}
+
+wick_status wick_value_type(const wick_value *value, char **out_text, wick_error **error) {
+  StrBuf text = {.max_length = 1 << 20};
+  *out_text = NULL;
+  if (value->value.tag == TAG_CAPSULE || value->value.tag == TAG_STORAGE) {
+    strbuf_puts(&text, "Any");
+  } else {
+    type_print_annotation(ivalue_type(value->value, type_store_process()), &text);
+  }
+  return api_status(strbuf_take(&text, out_text), error);
+}
+void wick_text_free(char *text) { mem_free(text); }
+
+wick_status wick_value_copy(const wick_value *value, wick_value **out, wick_error **error) {
+  IValue copy;
+  *out = NULL;
+  API_TRY(ivalue_deep_copy(value->value, &copy));
+  return api_status(value_box(copy, out), error);
+}

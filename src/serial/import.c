@@ -1,0 +1,177 @@
+/* Loading a TorchScript archive: constants, then data.pkl, whose classes bring in their code, whose objects get their state. */
+#include "serial/importer.h"
+#include "serial/pickle.h"
+#include "serial/storages.h"
+
+enum { MAX_VERSION = 10 };
+
+typedef struct Import {
+  Archive *archive;
+  const LoadOptions *options;
+  Importer importer;
+  StorageTable storages; /* of the pickle that is being read */
+} Import;
+
+static Status resolve_class(void *context, Str name, const Type **out) {
+  return importer_resolve_class(&((Import *)context)->importer, name, out);
+}
+static Status parse_type(void *context, Str annotation, const Type **out) {
+  return importer_parse_type(&((Import *)context)->importer, annotation, out);
+}
+static Status load_storage(void *context, Str key, Str location, DType dtype, size_t bytes, Storage **out) {
+  return storage_table_load(&((Import *)context)->storages, key, location, dtype, bytes, out);
+}
+
+/* The argument of a class's own __setstate__ is typed as its schema says. */
+static Status run_setstate(Import *import, Function *method, IValue object, IValue state) {
+  if (!method->schema || method->schema->argument_count != 2)
+    return status_new(ERROR_DATA, STR_FMT " does not take a state", STR_ARG(method->name));
+  IValue argument = ivalue_retain(state), result;
+  Status status = ivalue_restore_type(&argument, method->schema->arguments[1].type, "the state of an object");
+  if (!status) status = interp_call(import->importer.exec, method, (IValue[]){object, argument}, 2, &result);
+  ivalue_release(argument);
+  if (!status) ivalue_release(result);
+  return status;
+}
+
+static Status set_attributes(Object *object, const ClassType *class_type, IValue state) {
+  if (state.tag != TAG_DICT) return status_new(ERROR_DATA, "the state of a " STR_FMT " is no dict", STR_ARG(class_type->type.name));
+  for (size_t i = 0; i < class_type->attributes.length; i++) {
+    const ClassAttribute *attribute = &class_type->attributes.data[i];
+    IValue key, value;
+    TRY(ivalue_from_str(attribute->name, &key));
+    bool found = dict_get(state.dict, key, &value);
+    ivalue_release(key);
+    if (!found) {
+      if (type_is_optional_like(attribute->type) || attribute->type->kind == TYPE_NONE) continue;
+      return status_new(ERROR_DATA, "the archive has no value for attribute " STR_FMT "." STR_FMT, STR_ARG(class_type->type.name),
+                        STR_ARG(attribute->name));
+    }
+    StrBuf what = {.max_length = 300};
+    strbuf_printf(&what, "attribute " STR_FMT "." STR_FMT, STR_ARG(class_type->type.name), STR_ARG(attribute->name));
+    Status status = ivalue_restore_type(&value, attribute->type, what.data ? what.data : "an attribute");
+    strbuf_dispose(&what);
+    if (status) {
+      ivalue_release(value);
+      return status;
+    }
+    ivalue_release(object->slots[i]);
+    object->slots[i] = value;
+  }
+  return OK;
+}
+
+static Status make_object(void *context, ClassType *class_type, IValue state, IValue *out) {
+  Object *object;
+  TRY(object_new(class_type, &object));
+  Function *setstate = class_type_find_method(class_type, STR("__setstate__"));
+  Status status = setstate ? run_setstate(context, setstate, ivalue_object(object), state) : set_attributes(object, class_type, state);
+  *out = ivalue_object(object);
+  if (status) ivalue_release(*out);
+  return status;
+}
+
+/* Reads record `name` with tensors from `folder`. */
+static Status read_pickle(Import *import, const char *name, const char *folder, IValue *out) {
+  const ArchiveRecord *record = archive_find(import->archive, str_from(name));
+  if (!record) return status_new(ERROR_DATA, "the archive has no %s", name);
+  char *data;
+  size_t length;
+  TRY(archive_read(import->archive, record, &data, &length));
+  storage_table_init(&import->storages, import->archive, folder, import->options->device_map);
+  PickleHost host = {.context = import, .resolve_class = resolve_class, .parse_type = parse_type, .make_object = make_object,
+                     .load_storage = load_storage};
+  Status status = pickle_read(data, length, &host, out, NULL);
+  storage_table_dispose(&import->storages);
+  mem_free(data);
+  return status ? status_context(status, "%s", name) : OK;
+}
+
+/* constants.pkl may be absent in archives that have none. */
+static Status read_constants(Import *import) {
+  if (!archive_find(import->archive, STR("constants.pkl"))) return OK;
+  IValue constants;
+  TRY(read_pickle(import, "constants.pkl", "constants/", &constants));
+  Status status = OK;
+  if (constants.tag != TAG_TUPLE) status = status_new(ERROR_DATA, "constants.pkl is no tuple");
+  for (uint32_t i = 0; !status && i < constants.tuple->length; i++) {
+    if (!vec_push(&import->importer.constants, constants.tuple->values[i])) {
+      status = status_out_of_memory();
+      break;
+    }
+    ivalue_retain(constants.tuple->values[i]);
+  }
+  ivalue_release(constants);
+  return status;
+}
+
+static Status check_version(Archive *archive) {
+  const ArchiveRecord *record = archive_find(archive, STR("version"));
+  if (!record) record = archive_find(archive, STR(".data/version"));
+  if (!record) return status_new(ERROR_DATA, "not a TorchScript archive: it has no version");
+  char *text;
+  size_t length;
+  TRY(archive_read(archive, record, &text, &length));
+  Str digits = {text, length};
+  while (digits.length && (digits.data[digits.length - 1] == '\n' || digits.data[digits.length - 1] == ' ')) digits.length--;
+  int64_t version;
+  Status status = OK;
+  if (!str_to_int64(digits, 10, &version)) {
+    status = status_new(ERROR_DATA, "the archive's version is no number");
+  } else if (version < 1 || version > MAX_VERSION) {
+    status = status_new(ERROR_UNSUPPORTED, "archives of version %lld (wick reads 1 to %d)", (long long)version, MAX_VERSION);
+  }
+  mem_free(text);
+  return status;
+}
+
+static Status read_extra_files(Archive *archive, Module *module) {
+  for (size_t i = 0; i < archive->records.length; i++) {
+    const ArchiveRecord *record = &archive->records.data[i];
+    if (!str_starts_with(record->name, "extra/")) continue;
+    char *text;
+    size_t length;
+    TRY(archive_read(archive, record, &text, &length));
+    Status status = module_add_extra_file(module, str_slice(record->name, 6, record->name.length), (Str){text, length});
+    mem_free(text);
+    if (status) return status;
+  }
+  return OK;
+}
+
+static Status import_archive(Archive *archive, Exec *exec, const LoadOptions *options, Module **out) {
+  Import import = {.archive = archive, .options = options};
+  CompilationUnit *unit;
+  TRY(check_version(archive));
+  if (!archive_find(archive, STR("data.pkl")) || !archive_find(archive, STR("constants.pkl")))
+    return status_new(ERROR_DATA, "not a TorchScript archive: it has no %s",
+                      archive_find(archive, STR("data.pkl")) ? "constants.pkl (a file of torch.save?)" : "data.pkl");
+  TRY(unit_new(&unit));
+  Status status = importer_init(&import.importer, archive, unit, exec);
+  IValue root = IVALUE_NONE;
+  Module *module = NULL;
+  if (!status) status = read_constants(&import);
+  if (!status) status = read_pickle(&import, "data.pkl", "data/", &root);
+  if (!status && (root.tag != TAG_OBJECT || !root.object->class_type->is_module)) {
+    status = status_new(ERROR_DATA, "the archive holds no module");
+  }
+  if (!status) status = module_new(unit, root.object, &module);
+  if (!status) status = read_extra_files(archive, module);
+  importer_dispose(&import.importer);
+  ivalue_release(root);
+  unit_release(unit);
+  if (status) {
+    module_release(module);
+    return status;
+  }
+  *out = module;
+  return OK;
+}
+
+Status module_import(ByteSource *source, Exec *exec, const LoadOptions *options, Module **out) {
+  Archive *archive;
+  TRY(archive_open(source, true, options->max_bytes, &archive));
+  Status status = import_archive(archive, exec, options, out);
+  archive_free(archive);
+  return status;
+}

@@ -1,0 +1,16 @@
+/* The operators an archive's code names, read off its trees: `torch.add(...)` and `ops.prim.NumToTensor(...)`. */
+#pragma once
+
+#include "serial/importer.h"
+
+typedef struct UsedOperators {
+  Arena *arena;
+  Map counts; /* "aten::add" -> number of calls as a pointer-sized integer */
+} UsedOperators;
+/* Throws to the arena's catch point. */
+void used_operators_collect(UsedOperators *used, const Tree *tree);
+/* Whether the language or a row knows the name. */
+bool used_operator_is_known(Str qualified_name);
+/* `failure` of a compilation, taken over: when the archive names operators that wick does not have, an error that names them all,
+ * with similar names; otherwise failure itself. */
+Status used_operators_explain(Importer *importer, Status failure) MUST_CHECK;
