@@ -1,6 +1,7 @@
 /* The one list of the tables of operator rows. Sorted. */
 #include "op/op.h"
 
+extern const OpTable op_table_conv;
 extern const OpTable op_table_gather;
 extern const OpTable op_table_im2col;
 extern const OpTable op_table_index;
@@ -16,6 +17,7 @@ extern const OpTable op_table_view;
 extern const OpTable op_table_view_scatter;
 
 const OpTable *const op_tables[] = {
+  &op_table_conv,
   &op_table_gather,
   &op_table_im2col,
   &op_table_index,
