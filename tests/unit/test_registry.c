@@ -1,0 +1,114 @@
+/* The registry: built-in tables are sound, forms are derived by PyTorch's naming, registration refuses what it must. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "op/derive.h"
+#include "op/op.h"
+
+static void expect_derived(const char *functional, OpVariant variant, const char *expected) {
+  StrBuf text = {0};
+  bool derived = derive_schema(str_from(functional), variant, &text);
+  assert_int_equal(derived, expected != NULL);
+  if (expected) assert_string_equal(text.data, expected);
+  strbuf_dispose(&text);
+}
+
+static void derives_schemas(void **state) {
+  (void)state;
+  expect_derived("aten::abs(Tensor self) -> Tensor", VARIANT_INPLACE, "aten::abs_(Tensor(a!) self) -> Tensor(a!)");
+  expect_derived("aten::abs(Tensor self) -> Tensor", VARIANT_OUT, "aten::abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)");
+  expect_derived("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", VARIANT_OUT,
+                 "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)");
+  expect_derived("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", VARIANT_INPLACE,
+                 "aten::add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)");
+  expect_derived("aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", VARIANT_OUT,
+                 "aten::sort.values_stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor(a!) values, Tensor(b!) indices)"
+                 " -> (Tensor(a!) values, Tensor(b!) indices)");
+  expect_derived("aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, "
+                 "Device? device=None, bool? pin_memory=None) -> Tensor", VARIANT_OUT,
+                 "aten::arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)");
+  expect_derived("aten::_foreach_neg(Tensor[] self) -> Tensor[]", VARIANT_INPLACE, "aten::_foreach_neg_(Tensor(a!)[] self) -> ()");
+  expect_derived("aten::_foreach_neg(Tensor[] self) -> Tensor[]", VARIANT_OUT, "aten::_foreach_neg.out(Tensor[] self, *, Tensor(a!)[] out) -> ()");
+  expect_derived("aten::is_floating_point(Tensor self) -> bool", VARIANT_OUT, NULL);
+  expect_derived("aten::zeros(int[] size) -> Tensor", VARIANT_INPLACE, NULL);
+}
+
+static void built_in_tables_are_sound(void **state) {
+  (void)state;
+  StrBuf problems = {0};
+  operator_check_tables(&problems);
+  if (problems.length) fail_msg("%s", problems.data);
+  strbuf_dispose(&problems);
+}
+
+static void finds_operators(void **state) {
+  (void)state;
+  assert_null(operator_find(STR("aten::no_such_operator")));
+  const Operator *op = operator_find_overload(STR("aten::transpose"), STR("int"));
+  assert_non_null(op);
+  assert_int_equal(operator_schema(op)->argument_count, 3);
+  assert_ptr_equal(operator_schema(op), operator_schema(op));
+  const Operator *triangle = operator_find(STR("aten::tril_"));
+  assert_non_null(triangle);
+  assert_int_equal(triangle->variant, VARIANT_INPLACE);
+  assert_true(operator_schema(triangle)->is_mutable);
+  Str similar[3];
+  assert_true(operator_similar(STR("aten::transposs"), similar, 3) >= 1);
+  assert_true(str_is(similar[0], "aten::transpose"));
+  size_t count = 0;
+  for (op = operator_next(NULL); op; op = operator_next(op)) count++;
+  assert_true(count > 100);
+}
+
+static Status kernel_nothing(Call *c) {
+  (void)c;
+  return OK;
+}
+
+static void expect_refused(const char *schema, const char *part) {
+  const OpRow rows[] = {{.schema = schema, .kernel = kernel_nothing}};
+  const OpTable table = {"refused", rows, 1};
+  Status status = operator_register(&table, NULL);
+  assert_non_null(status);
+  if (!strstr(status->message, part)) fail_msg("%s", status->message);
+  status_free(status);
+}
+
+static void registers_and_retires(void **state) {
+  (void)state;
+  static const OpRow rows[] = {{.schema = "library::first(Tensor self) -> Tensor", .kernel = kernel_nothing, .flags = OP_OUT},
+                               {.schema = "library::first.int(int self) -> int", .kernel = kernel_nothing},
+                               {.schema = "library::second(int a) -> int", .kernel = kernel_nothing}};
+  static OP_TABLE(table, rows);
+  int library;
+  assert_null(operator_register(&table, &library));
+  const Operator *first = operator_find(STR("library::first"));
+  assert_non_null(first);
+  assert_non_null(operator_find_overload(STR("library::first"), STR("out")));
+  expect_refused("library::first(Tensor self) -> Tensor", "registered already");
+  expect_refused("library::first.other(int self) -> str", "returns");
+  expect_refused("library::third(Tensor self -> Tensor", "");
+  expect_refused("nothing", "not a schema");
+  const OpRow nothing[] = {{.schema = "library::third() -> ()"}};
+  const OpTable empty = {"nothing", nothing, 1};
+  Status status = operator_register(&empty, NULL);
+  assert_non_null(status);
+  status_free(status);
+  assert_null(operator_find(STR("library::third")));
+
+  operator_retire(&library);
+  assert_null(operator_find(STR("library::first")));
+  assert_null(operator_find(STR("library::second")));
+  assert_true(str_is(first->name, "library::first")); /* whoever holds it goes on */
+  assert_null(operator_register(&table, &library));
+  assert_non_null(operator_find(STR("library::second")));
+  operator_retire(&library);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(derives_schemas), cmocka_unit_test(built_in_tables_are_sound),
+                                     cmocka_unit_test(finds_operators), cmocka_unit_test(registers_and_retires)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
