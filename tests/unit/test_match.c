@@ -1,0 +1,115 @@
+/* Matching of values with overloads: which one is chosen, what is converted, what messages say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "op/match.h"
+
+static Status run_number(Call *c) {
+  call_set(c, 0, ivalue_int(c->op->overload_name.length ? c->op->overload_name.data[0] : '-'));
+  return OK;
+}
+
+static const OpRow rows[] = {
+  {.schema = "match::f.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> int", .kernel = run_number},
+  {.schema = "match::f.Scalar(Tensor self, Scalar other) -> int", .kernel = run_number},
+  {.schema = "match::f.int(int a, float b=2.5, str? name=None) -> int", .kernel = run_number},
+  {.schema = "match::sizes(Tensor self, int[] size) -> int", .kernel = run_number},
+  {.schema = "match::window(Tensor self, int[2] size, Device? device=None) -> int", .kernel = run_number},
+};
+static OP_TABLE(table, rows);
+
+static Tensor *tensor;
+static int setup(void **state) {
+  (void)state;
+  return operator_register(&table, NULL) != OK || tensor_empty(DTYPE_FLOAT32, 2, (int64_t[]){2, 3}, &tensor) != OK;
+}
+static int teardown(void **state) {
+  (void)state;
+  tensor_release(tensor);
+  return 0;
+}
+
+#define VALUES(...) (uint32_t)(sizeof((IValue[]){__VA_ARGS__}) / sizeof(IValue)), (IValue[]){__VA_ARGS__}
+
+static MatchedCall matched;
+static void expect_overload(const char *overload) {
+  assert_true(str_is(matched.op->overload_name, overload));
+}
+
+static void chooses_overloads(void **state) {
+  (void)state;
+  IValue t = ivalue_tensor(tensor);
+  assert_null(operator_match_values(STR("match::f"), NULL, VALUES(t, t), 0, NULL, &matched));
+  expect_overload("Tensor");
+  assert_int_equal(matched.inputs[2].i, 1); /* alpha's default */
+  matched_call_dispose(&matched);
+  assert_null(operator_match_values(STR("match::f"), NULL, VALUES(t, ivalue_float(2)), 0, NULL, &matched));
+  expect_overload("Scalar");
+  matched_call_dispose(&matched);
+  NamedValue alpha = {STR("alpha"), ivalue_int(3)};
+  assert_null(operator_match_values(STR("match::f"), NULL, VALUES(t, ivalue_float(2)), 1, &alpha, &matched));
+  expect_overload("Tensor"); /* the number becomes a tensor */
+  assert_true(matched.inputs[1].tensor->flags & TENSOR_WRAPPED_NUMBER);
+  matched_call_dispose(&matched);
+  assert_null(operator_match_values(STR("match::f"), NULL, VALUES(ivalue_int(1), ivalue_int(7)), 0, NULL, &matched));
+  expect_overload("int");
+  assert_true(matched.inputs[1].tag == TAG_FLOAT && matched.inputs[1].f == 7 && matched.inputs[2].tag == TAG_NONE);
+  matched_call_dispose(&matched);
+}
+
+static void converts_lists(void **state) {
+  (void)state;
+  IValue t = ivalue_tensor(tensor), device;
+  assert_null(operator_match_values(STR("match::sizes"), NULL, VALUES(t, ivalue_int(3), ivalue_int(2)), 0, NULL, &matched));
+  assert_true(matched.inputs[1].list->length == 2 && matched.inputs[1].list->ints[0] == 3);
+  matched_call_dispose(&matched);
+  Tuple *pair;
+  assert_null(tuple_new(2, NULL, &pair));
+  pair->values[0] = ivalue_int(6), pair->values[1] = ivalue_int(1);
+  assert_null(operator_match_values(STR("match::sizes"), NULL, VALUES(t, ivalue_tuple(pair)), 0, NULL, &matched));
+  assert_true(matched.inputs[1].list->kind == LIST_INTS && matched.inputs[1].list->ints[0] == 6);
+  matched_call_dispose(&matched);
+  ivalue_release(ivalue_tuple(pair));
+  assert_null(ivalue_from_str(STR("cpu"), &device));
+  NamedValue named = {STR("device"), device};
+  assert_null(operator_match_values(STR("match::window"), NULL, VALUES(t, ivalue_int(5)), 1, &named, &matched));
+  assert_true(matched.inputs[1].list->length == 2 && matched.inputs[1].list->ints[1] == 5 && matched.inputs[2].tag == TAG_DEVICE);
+  matched_call_dispose(&matched);
+  ivalue_release(device);
+}
+
+static void expect_message(Status status, const char *part) {
+  assert_non_null(status);
+  if (!strstr(status->message, part)) fail_msg("%s", status->message);
+  status_free(status);
+}
+
+static void says_why_not(void **state) {
+  (void)state;
+  IValue t = ivalue_tensor(tensor);
+  NamedValue wrong = {STR("beta"), ivalue_int(3)};
+  expect_message(operator_match_values(STR("match::f"), NULL, VALUES(t), 0, NULL, &matched), "Argument other not provided.");
+  expect_message(operator_match_values(STR("match::f"), NULL, VALUES(t, t), 1, &wrong, &matched), "Unknown keyword argument 'beta'.");
+  expect_message(operator_match_values(STR("match::f"), "Tensor", VALUES(t, IVALUE_NONE), 0, NULL, &matched),
+                 "Expected a value of type 'Tensor' for argument 'other' but instead found type 'NoneType'.");
+  expect_message(operator_match_values(STR("match::f"), NULL, VALUES(t, t, t, t), 0, NULL, &matched), "Expected at most 2 arguments but found 4");
+  expect_message(operator_match_values(STR("match::windov"), NULL, VALUES(t), 0, NULL, &matched), "match::window");
+  expect_message(operator_match_values(STR("match::f"), "Missing", VALUES(t), 0, NULL, &matched), "Unknown builtin op");
+}
+
+static void calls(void **state) {
+  (void)state;
+  Exec exec;
+  IValue out;
+  exec_init(&exec, NULL);
+  assert_null(operator_call_values(&exec, STR("match::f"), NULL, VALUES(ivalue_int(1)), 0, NULL, &out));
+  assert_int_equal(out.i, 'i');
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(chooses_overloads), cmocka_unit_test(converts_lists), cmocka_unit_test(says_why_not),
+                                     cmocka_unit_test(calls)};
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
