@@ -7,10 +7,12 @@ extern const OpTable op_table_im2col;
 extern const OpTable op_table_index;
 extern const OpTable op_table_join;
 extern const OpTable op_table_matmul;
+extern const OpTable op_table_norm;
 extern const OpTable op_table_pad;
 extern const OpTable op_table_rearrange;
 extern const OpTable op_table_reduce;
 extern const OpTable op_table_scan;
+extern const OpTable op_table_softmax;
 extern const OpTable op_table_sort;
 extern const OpTable op_table_split;
 extern const OpTable op_table_view;
@@ -23,10 +25,12 @@ const OpTable *const op_tables[] = {
   &op_table_index,
   &op_table_join,
   &op_table_matmul,
+  &op_table_norm,
   &op_table_pad,
   &op_table_rearrange,
   &op_table_reduce,
   &op_table_scan,
+  &op_table_softmax,
   &op_table_sort,
   &op_table_split,
   &op_table_view,
