@@ -9,6 +9,7 @@ extern const OpTable op_table_join;
 extern const OpTable op_table_matmul;
 extern const OpTable op_table_norm;
 extern const OpTable op_table_pad;
+extern const OpTable op_table_pool;
 extern const OpTable op_table_rearrange;
 extern const OpTable op_table_reduce;
 extern const OpTable op_table_scan;
@@ -27,6 +28,7 @@ const OpTable *const op_tables[] = {
   &op_table_matmul,
   &op_table_norm,
   &op_table_pad,
+  &op_table_pool,
   &op_table_rearrange,
   &op_table_reduce,
   &op_table_scan,
