@@ -3,76 +3,7 @@
 
 #include "api/arguments.h"
 #include "api/handles.h"
-
-enum { MAX_RESULTS = CALL_MAX_OUTPUTS };
-
-static Status pack_results(uint32_t count, IValue *results, IValue *out) {
-  if (count == 1) {
-    *out = results[0];
-    return OK;
-  }
-  if (count == 0) {
-    *out = IVALUE_NONE;
-    return OK;
-  }
-  Tuple *tuple;
-  Status status = tuple_new(count, NULL, &tuple);
-  for (uint32_t i = 0; i < count; i++) {
-    if (status) {
-      ivalue_release(results[i]);
-    } else {
-      tuple->values[i] = results[i];
-    }
-  }
-  if (!status) *out = ivalue_tuple(tuple);
-  return status;
-}
-
-/* *matched: the arguments fit, whatever the call then gave. */
-static Status call_overload(Exec *exec, const Operator *op, const IValue *values, uint32_t count, IValue *out, bool *matched) {
-  const FunctionSchema *schema = operator_schema(op);
-  *matched = false;
-  if (schema->is_vararg || schema->return_count > MAX_RESULTS)
-    return status_new(ERROR_UNSUPPORTED, STR_FMT " takes any arguments: it can't be called from outside", STR_ARG(schema->name));
-  IValue *inputs = mem_calloc(schema->argument_count + 1, sizeof *inputs), results[MAX_RESULTS] = {IVALUE_NONE};
-  if (!inputs) return status_out_of_memory();
-  Status status = arguments_match(schema, IVALUE_NONE, count, values, 0, NULL, inputs);
-  if (!status) {
-    *matched = true;
-    Call call = {.exec = exec, .op = op, .inputs = inputs, .input_count = schema->argument_count, .outputs = results,
-                 .output_count = schema->return_count};
-    status = operator_call(exec, op, &call);
-    if (!status) status = pack_results(schema->return_count, results, out);
-    for (uint32_t i = 0; i < schema->argument_count; i++) ivalue_release(inputs[i]);
-  }
-  mem_free(inputs);
-  return status;
-}
-
-static Status call_by_name(Exec *exec, Str name, const char *overload, const IValue *values, uint32_t count, IValue *out) {
-  const Operator *op = overload ? operator_find_overload(name, str_from(overload)) : operator_find(name);
-  if (!op) {
-    Str similar[3];
-    size_t found = operator_similar(name, similar, 3);
-    return status_new(ERROR_NOT_FOUND, "there is no operator '" STR_FMT "%s%s'%s" STR_FMT, STR_ARG(name), overload ? "." : "",
-                      overload ? overload : "", found ? "; similar: " : "", STR_ARG(found ? similar[0] : STR("")));
-  }
-  Status first = OK;
-  for (; op; op = overload ? NULL : op->next) {
-    bool matched;
-    Status status = call_overload(exec, op, values, count, out, &matched);
-    if (!status || matched || status->code == ERROR_OUT_OF_MEMORY) {
-      status_free(first);
-      return status;
-    }
-    if (first) {
-      status_free(status);
-    } else {
-      first = status;
-    }
-  }
-  return first;
-}
+#include "op/match.h"
 
 wick_status wick_op_call(wick_runtime *runtime, const char *name, const char *overload, const wick_value *const *arguments, size_t count,
                          wick_value **out, wick_error **error) {
@@ -84,7 +15,7 @@ wick_status wick_op_call(wick_runtime *runtime, const char *name, const char *ov
   IValue *values = mem_calloc(count + 1, sizeof *values);
   if (!values) return api_status(status_out_of_memory(), error);
   for (size_t i = 0; i < count; i++) values[i] = arguments[i] ? arguments[i]->value : IVALUE_NONE;
-  Status status = call_by_name(&exec, str_from(name), overload, values, (uint32_t)count, &result);
+  Status status = operator_call_values(&exec, str_from(name), overload, (uint32_t)count, values, 0, NULL, &result);
   mem_free(values);
   if (!status) status = value_box(result, out);
   return api_status(status, error);
