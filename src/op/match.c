@@ -157,7 +157,7 @@ static bool takes_rest(const FunctionSchema *schema, uint32_t i) {
   return last && a->broadcast_n == 0 && a->type->kind == TYPE_LIST && a->type->elements[0]->kind == TYPE_INT;
 }
 
-static Status try_overload(const Operator *op, uint32_t count, const IValue *arguments, uint32_t named_count, const NamedValue *named, Leniency leniency,
+static Status try_overload(const Operator *op, uint32_t count, const IValue *arguments, uint32_t named_count, const KeywordValue *named, Leniency leniency,
                            MatchedCall *out, bool *out_matches, StrBuf *why) {
   const FunctionSchema *schema = operator_schema(op);
   uint32_t used = 0, used_named = 0;
@@ -249,7 +249,7 @@ static bool is_candidate(const Operator *op, const char *overload) {
 }
 
 static Status report_refusals(const Operator *first, const char *overload, uint32_t count, const IValue *arguments, uint32_t named_count,
-                              const NamedValue *named) {
+                              const KeywordValue *named) {
   StrBuf text = {.max_length = 16384};
   strbuf_puts(&text, "Arguments for call are not valid.\nThe following variants are available:\n");
   Status status = OK;
@@ -269,7 +269,7 @@ static Status report_refusals(const Operator *first, const char *overload, uint3
 }
 
 Status operator_match_values(Str qualified_name, const char *overload_or_null, uint32_t argument_count, const IValue *arguments,
-                             uint32_t named_count, const NamedValue *named, MatchedCall *out) {
+                             uint32_t named_count, const KeywordValue *named, MatchedCall *out) {
   const Operator *first = operator_find(qualified_name);
   out->input_count = 0;
   bool any = false;
@@ -288,7 +288,7 @@ Status operator_match_values(Str qualified_name, const char *overload_or_null, u
 }
 
 Status operator_call_values(Exec *exec, Str qualified_name, const char *overload_or_null, uint32_t argument_count, const IValue *arguments,
-                            uint32_t named_count, const NamedValue *named, IValue *out) {
+                            uint32_t named_count, const KeywordValue *named, IValue *out) {
   MatchedCall matched;
   *out = IVALUE_NONE;
   TRY(operator_match_values(qualified_name, overload_or_null, argument_count, arguments, named_count, named, &matched));

@@ -3,10 +3,10 @@
 
 #include "op/op.h"
 
-typedef struct NamedValue {
+typedef struct KeywordValue {
   Str name;
   IValue value;
-} NamedValue;
+} KeywordValue;
 
 typedef struct MatchedCall {
   const Operator *op;
@@ -19,8 +19,8 @@ typedef struct MatchedCall {
  * tuples for lists, one number for int[n], trailing numbers for a last int[] ("view(2, 3)"). With an overload name ("Tensor"; NULL:
  * any) only that one is tried. Errors list every overload with the reason it was refused, or similar names. Arguments borrowed. */
 Status operator_match_values(Str qualified_name, const char *overload_or_null, uint32_t argument_count, const IValue *arguments,
-                             uint32_t named_count, const NamedValue *named, MatchedCall *out) MUST_CHECK;
+                             uint32_t named_count, const KeywordValue *named, MatchedCall *out) MUST_CHECK;
 void matched_call_dispose(MatchedCall *matched);
 /* Matches, calls, and gives the results: one value; a tuple of several; None for none. */
 Status operator_call_values(Exec *exec, Str qualified_name, const char *overload_or_null, uint32_t argument_count, const IValue *arguments,
-                            uint32_t named_count, const NamedValue *named, IValue *out) MUST_CHECK;
+                            uint32_t named_count, const KeywordValue *named, IValue *out) MUST_CHECK;

@@ -48,7 +48,7 @@ static void chooses_overloads(void **state) {
   assert_null(operator_match_values(STR("match::f"), NULL, VALUES(t, ivalue_float(2)), 0, NULL, &matched));
   expect_overload("Scalar");
   matched_call_dispose(&matched);
-  NamedValue alpha = {STR("alpha"), ivalue_int(3)};
+  KeywordValue alpha = {STR("alpha"), ivalue_int(3)};
   assert_null(operator_match_values(STR("match::f"), NULL, VALUES(t, ivalue_float(2)), 1, &alpha, &matched));
   expect_overload("Tensor"); /* the number becomes a tensor */
   assert_true(matched.inputs[1].tensor->flags & TENSOR_WRAPPED_NUMBER);
@@ -73,7 +73,7 @@ static void converts_lists(void **state) {
   matched_call_dispose(&matched);
   ivalue_release(ivalue_tuple(pair));
   assert_null(ivalue_from_str(STR("cpu"), &device));
-  NamedValue named = {STR("device"), device};
+  KeywordValue named = {STR("device"), device};
   assert_null(operator_match_values(STR("match::window"), NULL, VALUES(t, ivalue_int(5)), 1, &named, &matched));
   assert_true(matched.inputs[1].list->length == 2 && matched.inputs[1].list->ints[1] == 5 && matched.inputs[2].tag == TAG_DEVICE);
   matched_call_dispose(&matched);
@@ -89,7 +89,7 @@ static void expect_message(Status status, const char *part) {
 static void says_why_not(void **state) {
   (void)state;
   IValue t = ivalue_tensor(tensor);
-  NamedValue wrong = {STR("beta"), ivalue_int(3)};
+  KeywordValue wrong = {STR("beta"), ivalue_int(3)};
   expect_message(operator_match_values(STR("match::f"), NULL, VALUES(t), 0, NULL, &matched), "Argument other not provided.");
   expect_message(operator_match_values(STR("match::f"), NULL, VALUES(t, t), 1, &wrong, &matched), "Unknown keyword argument 'beta'.");
   expect_message(operator_match_values(STR("match::f"), "Tensor", VALUES(t, IVALUE_NONE), 0, NULL, &matched),
