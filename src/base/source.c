@@ -1,7 +1,7 @@
 /* Sources, their lines, and the excerpts that errors show. */
 #include "base/source.h"
 
-enum { CONTEXT_LINES = 2, MAX_EXCERPT_LINES = 40 };
+enum { CONTEXT_LINES = 2, MAX_EXCERPT_LINES = 40, MAX_LINE_BYTES = 400 };
 
 Status source_new(Str text, const char *filename_or_null, size_t first_line, Source **out) {
   *out = NULL;
@@ -72,8 +72,9 @@ static Str line_text(const Source *source, uint32_t line) {
   return (Str){source->text + begin, end - begin};
 }
 
-static void put_line(StrBuf *out, Str line) {
-  strbuf_str(out, line);
+/* A line that is very long is shown from `skip` on, and not to its end. */
+static void put_line(StrBuf *out, Str line, size_t skip) {
+  strbuf_str(out, str_slice(line, skip, skip + MAX_LINE_BYTES));
   strbuf_char(out, '\n');
 }
 
@@ -86,29 +87,34 @@ void source_range_highlight(SourceRange range, StrBuf *out) {
   uint32_t begin = range.begin, end = range.end, length = (uint32_t)source->length;
   if (end > length) end = length;
   if (begin > end) begin = end;
-  /* What trails a range is no part of what is shown. */
+  /* What trails a range is no part of what is shown; the end of the text is shown as the end of its last line. */
+  if (begin == length)
+    while (begin > 0 && source->text[begin - 1] == '\n') end = --begin;
   while (end > begin && (source->text[end - 1] == '\n' || source->text[end - 1] == ' ')) end--;
   uint32_t first = line_index(source, begin), last = line_index(source, end > begin ? end - 1 : begin);
   uint32_t from = first > CONTEXT_LINES ? first - CONTEXT_LINES : 0;
   uint32_t last_shown = last - first < MAX_EXCERPT_LINES ? last : first + MAX_EXCERPT_LINES - 1;
 
   if (source->filename) strbuf_printf(out, "  File \"%s\", line %zu\n", source->filename, source->first_line + first);
-  for (uint32_t i = from; i < first; i++) put_line(out, line_text(source, i));
+  for (uint32_t i = from; i < first; i++) put_line(out, line_text(source, i), 0);
   for (uint32_t i = first; i <= last_shown; i++) {
     Str line = line_text(source, i);
     uint32_t start = source->line_starts[i];
     size_t column = i == first ? begin - start : 0, stop = i == last ? end - start : line.length;
     while (i > first && column < stop && line.data[column] == ' ') column++;
     if (stop > line.length) stop = line.length;
-    put_line(out, line);
+    size_t skip = column > MAX_LINE_BYTES / 2 && line.length > MAX_LINE_BYTES ? column - MAX_LINE_BYTES / 2 : 0;
+    if (stop > skip + MAX_LINE_BYTES) stop = skip + MAX_LINE_BYTES;
+    put_line(out, line, skip);
+    if (begin == end) stop = column + 1;
     if (column >= stop) continue;
-    strbuf_repeat(out, ' ', column);
+    strbuf_repeat(out, ' ', column - skip);
     strbuf_repeat(out, '~', stop - column);
     strbuf_puts(out, i == last_shown ? " <--- HERE\n" : "\n");
   }
   for (uint32_t i = last_shown + 1; i <= last_shown + CONTEXT_LINES && i < source->line_count; i++) {
     Str line = line_text(source, i);
-    if (i + 1 < source->line_count || line.length) put_line(out, line);
+    if (i + 1 < source->line_count || line.length) put_line(out, line, 0);
   }
 }
 

@@ -1,0 +1,128 @@
+/* parallel_for covers each index once, nests serially and works in a forked child; the cache keeps and bounds blocks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cache.h"
+#include "base/parallel_pool.h"
+#include "base/stack.h"
+
+enum { COUNT = 10007 };
+static _Atomic int hits[COUNT];
+
+static void hit(void *argument, int64_t begin, int64_t end) {
+  (void)argument;
+  for (int64_t i = begin; i < end; i++) atomic_fetch_add(&hits[i], 1);
+}
+
+static void hit_nested(void *argument, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; i++) parallel_for(4, 1, 1, hit, argument);
+  parallel_for(4, end - begin, 1, hit, argument);
+}
+
+static bool covered(void) {
+  bool all = true;
+  for (int i = 0; i < COUNT; i++) all &= atomic_exchange(&hits[i], 0) == 1;
+  return all;
+}
+
+static void *many_times(void *argument) {
+  for (int i = 0; i < 50; i++) parallel_for(3, 1000, 10, argument ? hit_nested : hit, argument);
+  return NULL;
+}
+
+static void test_each_index_once(void **state) {
+  (void)state;
+  for (int threads = 0; threads < 6; threads++) {
+    parallel_for(threads, COUNT, 100, hit, NULL);
+    assert_true(covered());
+    parallel_pool_run(threads + 1, COUNT, hit, NULL);
+    assert_true(covered());
+  }
+  parallel_for(4, 0, 1, hit, NULL);
+  parallel_for(4, -1, 1, hit, NULL);
+  assert_true(parallel_default_threads() >= 1);
+  int64_t huge = INT64_MAX - 5;
+  assert_int_equal(parallel_piece_begin(huge, 7, 7), huge);
+}
+
+static void test_many_callers(void **state) {
+  (void)state;
+  pthread_t threads[4];
+  for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, many_times, i % 2 ? &threads : NULL);
+  for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+  for (int i = 0; i < COUNT; i++) atomic_store(&hits[i], 0);
+}
+
+static void test_fork(void **state) {
+  (void)state;
+  parallel_for(4, COUNT, 1, hit, NULL);
+  assert_true(covered());
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    parallel_for(4, COUNT, 1, hit, NULL);
+    _exit(covered() ? 0 : 1);
+  }
+  int result;
+  assert_int_equal(waitpid(child, &result, 0), child);
+  assert_true(WIFEXITED(result) && WEXITSTATUS(result) == 0);
+}
+
+static void test_cache(void **state) {
+  (void)state;
+  cache_trim();
+  cache_set_limit(1 << 20);
+  for (size_t bytes = 0; bytes < 300000; bytes = bytes * 2 + 7) {
+    char *p = cache_alloc(bytes);
+    assert_int_equal((uintptr_t)p % 64, 0);
+    memset(p, 1, bytes);
+    cache_free(p, bytes);
+  }
+  cache_trim();
+  void *p = cache_alloc(100000);
+  cache_free(p, 100000);
+  assert_true(cache_bytes() >= 100000);
+  assert_ptr_equal(cache_alloc(99999), p);
+  assert_int_equal(cache_bytes(), 0);
+  cache_free(p, 99999);
+  void *large = cache_alloc(8 << 20);
+  cache_free(large, 8 << 20);
+  assert_true(cache_bytes() <= 1 << 20);
+  assert_null(cache_alloc(SIZE_MAX - 3));
+  assert_true(cache_trim() >= 100000);
+  assert_int_equal(cache_bytes(), 0);
+}
+
+static void *measure(void *argument) {
+  *(size_t *)argument = stack_left();
+  return NULL;
+}
+
+static void test_stack(void **state) {
+  (void)state;
+  assert_true(stack_left() > STACK_RESERVE);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 512 << 10);
+  pthread_t thread;
+  size_t left = 0;
+  pthread_create(&thread, &attributes, measure, &left);
+  pthread_join(thread, NULL);
+  pthread_attr_destroy(&attributes);
+  assert_true(left > 100 << 10 && left <= 512 << 10);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_each_index_once), cmocka_unit_test(test_many_callers), cmocka_unit_test(test_fork),
+      cmocka_unit_test(test_cache),           cmocka_unit_test(test_stack),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

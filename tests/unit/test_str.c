@@ -1,0 +1,141 @@
+/* Text: numbers in both directions, the buffer's limits, UTF-8, distances. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/str.h"
+
+static void check_double(double value, const char *expected) {
+  StrBuf text = {0};
+  strbuf_double(&text, value);
+  assert_string_equal(text.data, expected);
+  strbuf_dispose(&text);
+}
+
+static void test_shortest_double(void **state) {
+  (void)state;
+  check_double(0.0, "0.0");
+  check_double(-0.0, "-0.0");
+  check_double(1, "1.0");
+  check_double(0.1, "0.1");
+  check_double(100, "100.0");
+  check_double(1e15, "1000000000000000.0");
+  check_double(1e16, "1e+16");
+  check_double(123456789012345680.0, "1.2345678901234568e+17");
+  check_double(0.0001, "0.0001");
+  check_double(0.00001, "1e-05");
+  check_double(1.5e-7, "1.5e-07");
+  check_double(1.0 / 3, "0.3333333333333333");
+  check_double(2.0 / 3, "0.6666666666666666");
+  check_double(5e-324, "5e-324");
+  check_double(ldexp(1, -44), "5.684341886080802e-14");
+  check_double(1.7976931348623157e308, "1.7976931348623157e+308");
+  check_double(2.2250738585072014e-308, "2.2250738585072014e-308");
+  check_double(9007199254740993.0, "9007199254740992.0");
+  check_double(INFINITY, "inf");
+  check_double(-INFINITY, "-inf");
+  check_double(NAN, "nan");
+}
+
+static void test_doubles_read_back(void **state) {
+  (void)state;
+  srand(7);
+  for (int i = 0; i < 20000; i++) {
+    uint64_t bits = 0;
+    for (int k = 0; k < 5; k++) bits = bits << 15 ^ (uint64_t)rand();
+    double value, back;
+    memcpy(&value, &bits, sizeof value);
+    if (!isfinite(value)) continue;
+    StrBuf text = {0};
+    strbuf_double(&text, value);
+    assert_true(str_to_double(strbuf_view(&text), &back));
+    assert_memory_equal(&back, &value, sizeof value);
+    strbuf_dispose(&text);
+  }
+}
+
+static void test_reading_numbers(void **state) {
+  (void)state;
+  double d;
+  int64_t i;
+  assert_true(str_to_double(STR("1."), &d) && d == 1);
+  assert_true(str_to_double(STR(".5e1"), &d) && d == 5);
+  assert_true(str_to_double(STR("-Infinity"), &d) && isinf(d) && d < 0);
+  assert_true(str_to_double(STR("nan"), &d) && isnan(d));
+  const char *bad[] = {"", ".", "e5", "1e", "0x10", " 1", "1 ", "1,5", "--1", "1e+", "infi"};
+  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) assert_false(str_to_double(str_from(bad[k]), &d));
+  assert_true(str_to_int64(STR("-9223372036854775808"), 10, &i) && i == INT64_MIN);
+  assert_true(str_to_int64(STR("7fFF"), 16, &i) && i == 0x7fff);
+  assert_false(str_to_int64(STR("9223372036854775808"), 10, &i));
+  assert_false(str_to_int64(STR("12a"), 10, &i));
+  assert_false(str_to_int64(STR("-"), 10, &i));
+  StrBuf text = {0};
+  strbuf_double_g(&text, 1234567.0, 6);
+  strbuf_char(&text, ' ');
+  strbuf_double_g(&text, 0.5, 4);
+  assert_string_equal(text.data, "1.23457e+06 0.5");
+  strbuf_dispose(&text);
+}
+
+static void test_buffer_limits(void **state) {
+  (void)state;
+  StrBuf text = {.max_length = 8};
+  strbuf_puts(&text, "12345");
+  strbuf_printf(&text, "%s", "6789");
+  assert_string_equal(text.data, "12345678");
+  assert_true(text.truncated);
+  char *taken;
+  assert_null(strbuf_take(&text, &taken));
+  assert_string_equal(taken, "12345678");
+  mem_free(taken);
+  mem_fail_after(1);
+  strbuf_puts(&text, "lost");
+  mem_fail_after(0);
+  assert_ptr_equal(strbuf_take(&text, &taken), status_out_of_memory());
+  assert_null(strbuf_take(&text, &taken));
+  assert_string_equal(taken, "");
+  mem_free(taken);
+}
+
+static void test_utf8(void **state) {
+  (void)state;
+  const uint32_t points[] = {0, 0x7F, 0x80, 0x7FF, 0x800, 0xFFFF, 0x10000, 0x10FFFF};
+  for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+    char bytes[4];
+    size_t length = utf8_encode(points[i], bytes), position = 0;
+    assert_int_equal(utf8_next((Str){bytes, length}, &position), points[i]);
+    assert_int_equal(position, length);
+  }
+  const char *bad[] = {"\x80", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xF0\x9F\x98", "\xFF"};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    size_t position = 0;
+    assert_int_equal(utf8_next(str_from(bad[i]), &position), 0xFFFD);
+    assert_int_equal(position, 1);
+  }
+  assert_int_equal(utf8_length(STR("h\xC3\xA9!")), 3);
+}
+
+static void test_distance(void **state) {
+  (void)state;
+  assert_int_equal(str_distance(STR("sigmoid"), STR("sigmiod"), 2), 1);
+  assert_int_equal(str_distance(STR("relu"), STR("relu6"), 2), 1);
+  assert_int_equal(str_distance(STR(""), STR("abc"), 5), 3);
+  assert_int_equal(str_distance(STR("kitten"), STR("sitting"), 5), 3);
+  assert_int_equal(str_distance(STR("kitten"), STR("sitting"), 1), 2);
+  assert_true(str_compare(STR("a"), STR("ab")) < 0);
+  assert_true(str_ends_with(STR("a.pt"), ".pt"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_shortest_double),  cmocka_unit_test(test_doubles_read_back),
+      cmocka_unit_test(test_reading_numbers),  cmocka_unit_test(test_buffer_limits),
+      cmocka_unit_test(test_utf8),             cmocka_unit_test(test_distance),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
