@@ -28,5 +28,3 @@ void copier_block(NodeCopier *copier, Block *to, const Block *from);
 
 bool schema_is_blocked(const FunctionSchema *schema); /* match.h: overloads that PyTorch's matcher leaves out */
 
-/* Text of a string attribute: quoted and escaped as graphs show it. */
-void print_quoted(Str text, StrBuf *out);

@@ -2,6 +2,7 @@
 #include <ctype.h>
 
 #include "ir/ir_internal.h"
+#include "ivalue/print.h"
 
 enum { MAX_SHOWN_ELEMENTS = 10 };
 
@@ -10,29 +11,6 @@ typedef struct Printer {
   bool with_source;
   VEC(const Node *) groups; /* nodes whose Subgraph is printed behind the graph */
 } Printer;
-
-void print_quoted(Str text, StrBuf *out) {
-  strbuf_char(out, '"');
-  for (size_t i = 0; i < text.length; i++) {
-    unsigned char c = (unsigned char)text.data[i];
-    switch (c) {
-      case '\\': strbuf_puts(out, "\\\\"); break;
-      case '\'': strbuf_puts(out, "\\'"); break;
-      case '"': strbuf_puts(out, "\\\""); break;
-      case '\a': strbuf_puts(out, "\\a"); break;
-      case '\b': strbuf_puts(out, "\\b"); break;
-      case '\f': strbuf_puts(out, "\\f"); break;
-      case '\n': strbuf_puts(out, "\\n"); break;
-      case '\r': strbuf_puts(out, "\\r"); break;
-      case '\t': strbuf_puts(out, "\\t"); break;
-      case '\v': strbuf_puts(out, "\\v"); break;
-      default:
-        if (c >= 0x20 && c < 0x7f) strbuf_char(out, (char)c);
-        else strbuf_printf(out, "\\%03o", c);
-    }
-  }
-  strbuf_char(out, '"');
-}
 
 static void print_tensor(const Tensor *t, StrBuf *out) {
   if (!tensor_is_defined(t)) {
