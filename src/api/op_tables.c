@@ -9,6 +9,11 @@ extern const OpTable op_table_join;
 extern const OpTable op_table_matmul;
 extern const OpTable op_table_norm;
 extern const OpTable op_table_pad;
+extern const OpTable op_table_pointwise_activation;
+extern const OpTable op_table_pointwise_arithmetic;
+extern const OpTable op_table_pointwise_compare;
+extern const OpTable op_table_pointwise_special;
+extern const OpTable op_table_pointwise_unary;
 extern const OpTable op_table_pool;
 extern const OpTable op_table_rearrange;
 extern const OpTable op_table_reduce;
@@ -28,6 +33,11 @@ const OpTable *const op_tables[] = {
   &op_table_matmul,
   &op_table_norm,
   &op_table_pad,
+  &op_table_pointwise_activation,
+  &op_table_pointwise_arithmetic,
+  &op_table_pointwise_compare,
+  &op_table_pointwise_special,
+  &op_table_pointwise_unary,
   &op_table_pool,
   &op_table_rearrange,
   &op_table_reduce,

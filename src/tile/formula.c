@@ -11,7 +11,7 @@
 typedef enum NodeKind {
   NODE_NUMBER, NODE_PARAMETER, NODE_LOCAL, NODE_CALL /* a KernelOp of a, b, c */, NODE_SPECIAL, NODE_CAST /* of a to `what` */,
   NODE_CONDITIONAL /* a if c else b */, NODE_AND, NODE_OR, NODE_NOT, NODE_CHOICE /* bit `what` */, NODE_TYPE_IS /* word `what` */,
-  NODE_EPSILON /* of the type: what is lost beside 1 */
+  NODE_LARGEST /* finite number of the type */
 } NodeKind;
 
 typedef struct FormulaNode {
@@ -186,6 +186,7 @@ static uint16_t parse_name(FormulaParser *p) {
   Formula *f = p->formula;
   Str name = p->token;
   next_token(p);
+  if (take_token(p, "(")) return parse_call(p, name); /* also where a parameter has the function's name: `max(self, max)` */
   for (int i = f->local_count - 1; i >= 0; i--)
     if (str_equal(p->local_names[i], name)) return add_node(p, (FormulaNode){NODE_LOCAL, (uint8_t)i, NO_NODE, NO_NODE, NO_NODE, 0});
   for (int i = 0; i < f->parameter_count; i++) {
@@ -217,7 +218,6 @@ static uint16_t parse_name(FormulaParser *p) {
     p->uses[i]++;
     return add_node(p, (FormulaNode){NODE_PARAMETER, (uint8_t)i, NO_NODE, NO_NODE, NO_NODE, 0});
   }
-  if (take_token(p, "(")) return parse_call(p, name);
   if (str_is(name, "True") || str_is(name, "False")) {
     uint16_t number = add_node(p, (FormulaNode){NODE_NUMBER, 0, NO_NODE, NO_NODE, NO_NODE, name.data[0] == 'T'});
     return add_node(p, (FormulaNode){NODE_CAST, TILE_BOOL, number, NO_NODE, NO_NODE, 0});
@@ -225,7 +225,7 @@ static uint16_t parse_name(FormulaParser *p) {
   static const struct { const char *name; double value; } constants[] = {{"pi", M_PI}, {"e", M_E}, {"inf", INFINITY}, {"nan", NAN}};
   for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
     if (str_is(name, constants[i].name)) return add_node(p, (FormulaNode){NODE_NUMBER, 0, NO_NODE, NO_NODE, NO_NODE, constants[i].value});
-  if (str_is(name, "epsilon")) return add_node(p, (FormulaNode){NODE_EPSILON, 0, NO_NODE, NO_NODE, NO_NODE, 0});
+  if (str_is(name, "largest")) return add_node(p, (FormulaNode){NODE_LARGEST, 0, NO_NODE, NO_NODE, NO_NODE, 0});
   int word = FIND_WORD(type_words, name);
   if (word >= 0) return add_node(p, (FormulaNode){NODE_TYPE_IS, (uint8_t)word, NO_NODE, NO_NODE, NO_NODE, 0});
   p->token = name;
@@ -477,7 +477,7 @@ static KernelReg lower_node(Lowering *l, uint16_t node) {
   KernelBuilder *builder = l->builder;
   switch (n->kind) {
     case NODE_NUMBER: return kernel_constant(builder, constant_type(l), n->value);
-    case NODE_EPSILON: return kernel_constant(builder, constant_type(l), l->compute == TILE_F32 ? FLT_EPSILON : DBL_EPSILON);
+    case NODE_LARGEST: return kernel_constant(builder, constant_type(l), l->compute == TILE_F32 ? FLT_MAX : DBL_MAX);
     case NODE_PARAMETER:
       if (l->arguments[n->what] == KERNEL_NO_REGISTER) {
         kernel_fail(builder, status_new(ERROR_INVALID_ARGUMENT, "argument '" STR_FMT "' has no value", STR_ARG(l->formula->parameters[n->what].name)));

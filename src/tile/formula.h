@@ -7,7 +7,7 @@
  *
  * Numbers, names, calls, Python's operators with its precedence (or, and, not, comparisons, | ^ & << >>, + - * / // %, unary
  * - + ~, **) and `a if c else b`; assignments end in `;`; several results are separated by commas. `pi`, `e`, `inf`, `nan` are
- * numbers; `integral`, `floating`, `complex`, `boolean` say what the computation's type is and `float32` ... `bool` name casts.
+ * numbers, `largest` the greatest finite one; `integral`, `floating`, `complex`, `boolean` say what the computation's type is and `float32` ... `bool` name casts.
  *
  * What only concerns the call and not the element is settled when the formula is lowered, so that nothing of it is left in the
  * Kernel: `name is None`, `name == "text"`, a bool parameter's value, `number == literal` (and !=). Both sides of any other
