@@ -79,9 +79,18 @@ ptrdiff_t derive_dropped_options(Str functional) {
   return at;
 }
 
+static const OutName *find_known(Str name, Str overload) {
+  return str_starts_with(name, "aten::") ? out_name_find(str_slice(name, 6, name.length), overload) : NULL;
+}
+
+bool derive_has_known_out(Str functional) {
+  Str name, overload;
+  return schema_text_split(functional, &name, &overload) && find_known(name, overload);
+}
+
 void derive_out_name(Str name, Str overload, StrBuf *out_overload, const char **out_arguments) {
   *out_arguments = NULL;
-  const OutName *known = str_starts_with(name, "aten::") ? out_name_find(str_slice(name, 6, name.length), overload) : NULL;
+  const OutName *known = find_known(name, overload);
   if (known) {
     strbuf_puts(out_overload, known->out_overload);
     *out_arguments = known->arguments;

@@ -111,21 +111,26 @@ static Operator *make_operator(const OpRow *row, OpVariant variant, void *librar
   return op;
 }
 
-/* Forms that are written out have precedence over derived ones, in whichever order they come. */
-static void index_tables(const OpTable *const *tables, void *library) {
+/* A variant of every row that has it and whose name is not taken. */
+static void index_variants(const OpTable *const *tables, OpVariant variant, bool known_names, void *library) {
+  uint32_t flag = variant == VARIANT_FUNCTIONAL ? 0 : variant == VARIANT_INPLACE ? OP_INPLACE : OP_OUT;
   for (const OpTable *const *t = tables; *t; t++)
     for (size_t i = 0; i < (*t)->count; i++) {
-      Operator *op = make_operator(&(*t)->rows[i], VARIANT_FUNCTIONAL, library);
+      const OpRow *row = &(*t)->rows[i];
+      if (flag && !(row->flags & flag)) continue;
+      Operator *op = make_operator(row, variant, library);
+      if (known_names && !derive_has_known_out(str_from(row->schema))) continue;
       if (!find_in_chain(op->name, op->overload_name)) append(op);
     }
-  for (const OpTable *const *t = tables; *t; t++)
-    for (size_t i = 0; i < (*t)->count; i++)
-      for (int variant = VARIANT_INPLACE; variant <= VARIANT_OUT; variant++) {
-        const OpRow *row = &(*t)->rows[i];
-        if (!(row->flags & (variant == VARIANT_INPLACE ? OP_INPLACE : OP_OUT))) continue;
-        Operator *op = make_operator(row, (OpVariant)variant, library);
-        if (!find_in_chain(op->name, op->overload_name)) append(op);
-      }
+}
+
+/* Forms that are written out have precedence over derived ones, in whichever order they come; and `mean.out` belongs to
+ * mean.dim, of which it is known, rather than to mean, of which the rule would make it. */
+static void index_tables(const OpTable *const *tables, void *library) {
+  index_variants(tables, VARIANT_FUNCTIONAL, false, library);
+  index_variants(tables, VARIANT_INPLACE, false, library);
+  index_variants(tables, VARIANT_OUT, true, library);
+  index_variants(tables, VARIANT_OUT, false, library);
 }
 
 static Status build(void) {
