@@ -17,6 +17,7 @@ extern const OpTable op_table_pointwise_unary;
 extern const OpTable op_table_pool;
 extern const OpTable op_table_rearrange;
 extern const OpTable op_table_reduce;
+extern const OpTable op_table_rnn;
 extern const OpTable op_table_scan;
 extern const OpTable op_table_softmax;
 extern const OpTable op_table_sort;
@@ -41,6 +42,7 @@ const OpTable *const op_tables[] = {
   &op_table_pool,
   &op_table_rearrange,
   &op_table_reduce,
+  &op_table_rnn,
   &op_table_scan,
   &op_table_softmax,
   &op_table_sort,
