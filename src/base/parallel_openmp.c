@@ -9,6 +9,7 @@
 static _Atomic bool forked, used;
 
 static void note_fork(void) {
+  parallel_forget_claims();
   if (atomic_load(&used)) atomic_store(&forked, true);
 }
 
@@ -24,14 +25,18 @@ void parallel_for(int threads, int64_t n, int64_t grain, ParallelBody *body, voi
     return;
   }
   if (parallel_forked()) {
-    parallel_pool_run(pieces, n, body, argument);
+    int granted = parallel_claim(pieces);
+    parallel_pool_run(granted, pieces, n, body, argument);
+    parallel_give_back(granted);
     return;
   }
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_forks);
   atomic_store_explicit(&used, true, memory_order_relaxed);
-#pragma omp parallel for num_threads(pieces) schedule(static, 1)
+  int granted = parallel_claim(pieces);
+#pragma omp parallel for num_threads(granted) schedule(static, 1)
   for (int piece = 0; piece < pieces; piece++)
     body(argument, parallel_piece_begin(n, pieces, piece), parallel_piece_begin(n, pieces, piece + 1));
+  parallel_give_back(granted);
 }
 #endif

@@ -24,6 +24,7 @@ static struct {
 } pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, 0, 0};
 
 static _Thread_local bool inside;
+static _Atomic int claimed;
 
 /* The child has only the thread that forked: whatever the pool was doing is not going on there. */
 static void forget_after_fork(void) {
@@ -32,9 +33,26 @@ static void forget_after_fork(void) {
   pthread_cond_init(&pool.done, NULL);
   pool.jobs = NULL;
   pool.workers = pool.idle = 0;
+  parallel_forget_claims();
 }
 
 static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_after_fork); }
+
+int parallel_claim(int wanted) {
+  static _Atomic int processors;
+  int capacity = atomic_load_explicit(&processors, memory_order_relaxed);
+  if (!capacity) atomic_store(&processors, capacity = parallel_default_threads());
+  if (capacity < wanted) capacity = wanted;
+  int others = atomic_fetch_add(&claimed, wanted), granted = capacity - others;
+  if (granted >= wanted) return wanted;
+  if (granted < 1) granted = 1;
+  atomic_fetch_sub(&claimed, wanted - granted);
+  return granted;
+}
+
+void parallel_give_back(int granted) { atomic_fetch_sub(&claimed, granted); }
+
+void parallel_forget_claims(void) { atomic_store(&claimed, 0); }
 
 bool parallel_pool_inside(void) { return inside; }
 
@@ -82,10 +100,10 @@ static void start_workers(int wanted) {
   pthread_attr_destroy(&attributes);
 }
 
-void parallel_pool_run(int pieces, int64_t n, ParallelBody *body, void *argument) {
+void parallel_pool_run(int threads, int pieces, int64_t n, ParallelBody *body, void *argument) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_forks);
-  Job job = {.body = body, .argument = argument, .n = n, .pieces = pieces, .wanted = pieces - 1};
+  Job job = {.body = body, .argument = argument, .n = n, .pieces = pieces, .wanted = threads - 1};
   pthread_mutex_lock(&pool.lock);
   job.link = pool.jobs;
   pool.jobs = &job;
@@ -116,9 +134,12 @@ bool parallel_forked(void) { return false; }
 void parallel_for(int threads, int64_t n, int64_t grain, ParallelBody *body, void *argument) {
   if (n <= 0) return;
   int pieces = inside ? 1 : parallel_pieces(threads, n, grain);
-  if (pieces <= 1)
+  if (pieces <= 1) {
     body(argument, 0, n);
-  else
-    parallel_pool_run(pieces, n, body, argument);
+    return;
+  }
+  int granted = parallel_claim(pieces);
+  parallel_pool_run(granted, pieces, n, body, argument);
+  parallel_give_back(granted);
 }
 #endif
