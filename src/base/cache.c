@@ -24,6 +24,16 @@ static FreeBlock *kept[CLASS_COUNT]; /* guarded, as the two below */
 static size_t kept_bytes;
 static size_t limit = DEFAULT_LIMIT;
 
+/* A fork must not catch the lock in another thread's hands: the child could never take it. */
+static void take_lock(void) { pthread_mutex_lock(&lock); }
+static void drop_lock(void) { pthread_mutex_unlock(&lock); }
+static void watch_forks(void) { pthread_atfork(take_lock, drop_lock, drop_lock); }
+static void lock_cache(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_forks);
+  pthread_mutex_lock(&lock);
+}
+
 /* The class of a size and the bytes of its blocks; -1: not kept. */
 static int size_class(size_t bytes, size_t *out_block_bytes) {
   size_t rounded;
@@ -51,7 +61,7 @@ void *cache_alloc(size_t bytes) {
   size_t block_bytes;
   int class_index = size_class(bytes, &block_bytes);
   if (class_index >= 0) {
-    pthread_mutex_lock(&lock);
+    lock_cache();
     FreeBlock *block = kept[class_index];
     if (block) {
       kept[class_index] = block->next;
@@ -70,7 +80,7 @@ void cache_free(void *p, size_t bytes) {
   size_t block_bytes;
   int class_index = size_class(bytes, &block_bytes);
   if (class_index >= 0) {
-    pthread_mutex_lock(&lock);
+    lock_cache();
     bool keep = block_bytes <= limit && kept_bytes <= limit - block_bytes;
     if (keep) {
       ((FreeBlock *)p)->next = kept[class_index];
@@ -84,7 +94,7 @@ void cache_free(void *p, size_t bytes) {
 }
 
 void cache_set_limit(size_t bytes) {
-  pthread_mutex_lock(&lock);
+  lock_cache();
   limit = bytes;
   bool over = kept_bytes > limit;
   pthread_mutex_unlock(&lock);
@@ -93,7 +103,7 @@ void cache_set_limit(size_t bytes) {
 
 size_t cache_trim(void) {
   FreeBlock *taken[CLASS_COUNT];
-  pthread_mutex_lock(&lock);
+  lock_cache();
   memcpy(taken, kept, sizeof taken);
   memset(kept, 0, sizeof kept);
   size_t bytes = kept_bytes;
@@ -110,7 +120,7 @@ size_t cache_trim(void) {
 }
 
 size_t cache_bytes(void) {
-  pthread_mutex_lock(&lock);
+  lock_cache();
   size_t bytes = kept_bytes;
   pthread_mutex_unlock(&lock);
   return bytes;
