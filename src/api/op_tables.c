@@ -22,7 +22,6 @@ extern const OpTable op_table_scan;
 extern const OpTable op_table_softmax;
 extern const OpTable op_table_sort;
 extern const OpTable op_table_split;
-extern const OpTable op_table_upsample;
 extern const OpTable op_table_view;
 extern const OpTable op_table_view_scatter;
 
@@ -48,7 +47,6 @@ const OpTable *const op_tables[] = {
   &op_table_softmax,
   &op_table_sort,
   &op_table_split,
-  &op_table_upsample,
   &op_table_view,
   &op_table_view_scatter,
   NULL,

@@ -1,0 +1,111 @@
+/* Calling functions: their Code on first use, runs on the caller's thread, runs of their own. */
+#include <pthread.h>
+
+#include "base/stack.h"
+#include "interp/task.h"
+
+enum { MAX_NATIVE_DEPTH = 200 };
+
+static pthread_mutex_t compile_lock = PTHREAD_MUTEX_INITIALIZER; /* resolving operators caches in the graph's nodes */
+
+Status function_code(Function *function, const Code **out) {
+  *out = atomic_load_explicit(&function->code, memory_order_acquire);
+  if (*out) return OK;
+  if (!function->graph) return status_new(ERROR_INTERNAL, "function '" STR_FMT "' has not been compiled", STR_ARG(function->name));
+  Status status = OK;
+  pthread_mutex_lock(&compile_lock);
+  Code *code = atomic_load_explicit(&function->code, memory_order_acquire);
+  if (!code) {
+    status = code_compile(function->graph, function->name, &code);
+    if (!status) {
+      function->unit->code_free = code_free;
+      atomic_store_explicit(&function->code, code, memory_order_release);
+    }
+  }
+  pthread_mutex_unlock(&compile_lock);
+  *out = code;
+  return status;
+}
+
+static Status check_count(const Code *code, uint32_t count) {
+  if (code->parameter_count == count) return OK;
+  return status_new(ERROR_INVALID_ARGUMENT, "'" STR_FMT "' takes %u arguments, got %u", STR_ARG(code->name), code->parameter_count, count);
+}
+
+Status interp_run(Exec *exec, const Code *code, const IValue *inputs, uint32_t input_count, IValue *outputs, uint32_t output_count) {
+  for (uint32_t i = 0; i < output_count; i++) outputs[i] = IVALUE_NONE;
+  TRY(check_count(code, input_count));
+  if (exec->native_depth >= MAX_NATIVE_DEPTH || STACK_IS_LOW())
+    return status_exception("RecursionError", "the interpreter was entered %d times from within itself", exec->native_depth);
+  Task *task = task_acquire();
+  if (!task) return status_out_of_memory();
+  RunGroup group = {0};
+  task->exec = exec;
+  task->group = &group;
+  task->outputs = outputs;
+  task->output_count = output_count;
+  Frame *frame;
+  Status status = task_push(task, code, &frame);
+  if (status) {
+    task_release(task);
+    return status;
+  }
+  for (uint32_t i = 0; i < input_count; i++) frame->registers[i] = ivalue_retain(inputs[i]);
+  exec->native_depth++;
+  if (task_run(task) == RUN_SUSPENDED) pool_wait_done(task);
+  exec->native_depth--;
+  if (atomic_load(&group.running)) pool_wait_group_but(&group, 0);
+  status = task->status;
+  task_release(task);
+  return status;
+}
+
+Status interp_call(Exec *exec, Function *function, const IValue *arguments, uint32_t count, IValue *out) {
+  *out = IVALUE_NONE;
+  const Code *code;
+  TRY(function_code(function, &code));
+  return interp_run(exec, code, arguments, count, out, 1);
+}
+
+Status interp_call_async(Exec *exec, Function *function, const IValue *arguments, uint32_t count, Future **out) {
+  *out = NULL;
+  const Code *code;
+  TRY(function_code(function, &code));
+  TRY(check_count(code, count));
+  const Type *type = function->schema && function->schema->return_count == 1 ? function->schema->returns[0].type : TYPE(ANY);
+  Task *task = task_acquire();
+  if (!task) return status_out_of_memory();
+  Frame *frame;
+  Future *future = NULL;
+  Status status = task_push(task, code, &frame);
+  if (!status) {
+    for (uint32_t i = 0; i < count; i++) {
+      ivalue_mark_shared(arguments[i]);
+      frame->registers[i] = ivalue_retain(arguments[i]);
+    }
+    status = future_new(type, &future);
+  }
+  if (status) goto failed;
+  task->own_exec = *exec;
+  task->own_exec.task = NULL;
+  task->own_exec.native_depth = 0;
+  task->exec = &task->own_exec;
+  task->group = &task->own_group;
+  task->future = future;
+  task->outputs = &task->result;
+  task->output_count = 1;
+  task->unit = unit_retain(function->unit);
+  *out = future;
+  ivalue_retain(ivalue_future(future));
+  TRY_GOTO(pool_submit(task), failed_submit);
+  return OK;
+failed_submit:
+  ivalue_release(ivalue_future(future));
+  ivalue_release(ivalue_future(future));
+  unit_release(task->unit);
+  *out = NULL;
+failed:
+  while (task->top) task_pop(task);
+  task_release(task);
+  return status;
+}

@@ -1,0 +1,145 @@
+/* The pool of threads that runs forked tasks, started with the first fork. One lock guards the queue, the counts of groups and the
+ * ends of suspended root tasks. Whoever has to block for tasks of his own runs queued ones of his group meanwhile, so that a small
+ * pool never waits for itself. */
+#include <unistd.h>
+
+#include "base/stack.h"
+#include "interp/task.h"
+
+enum { MAX_THREADS = 8 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER;    /* for the pool's threads */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* for those who wait: a task ended or was queued */
+static Task *first, *last;
+static int thread_count, waiting;
+static pid_t owner;
+
+static void run_one(Task *task) {
+  if (task_run(task) == RUN_DONE) pool_finish(task);
+}
+
+static void push(Task *task) {
+  task->next = NULL;
+  if (last) last->next = task;
+  else first = task;
+  last = task;
+}
+
+/* The first queued task, of the group if one is given; the lock is held. */
+static Task *pop(const RunGroup *group) {
+  Task *before = NULL;
+  for (Task *task = first; task; before = task, task = task->next) {
+    if (group && task->group != group) continue;
+    if (before) before->next = task->next;
+    else first = task->next;
+    if (last == task) last = before;
+    task->next = NULL;
+    return task;
+  }
+  return NULL;
+}
+
+static void *serve(void *argument) {
+  (void)argument;
+  pthread_mutex_lock(&lock);
+  for (;;) {
+    Task *task = pop(NULL);
+    if (!task) {
+      pthread_cond_wait(&work, &lock);
+      continue;
+    }
+    pthread_mutex_unlock(&lock);
+    run_one(task);
+    pthread_mutex_lock(&lock);
+  }
+  return NULL;
+}
+
+/* A process that was forked has none of its parent's threads. */
+static void start_threads(void) {
+  if (owner != getpid()) {
+    owner = getpid();
+    thread_count = 0;
+  }
+  int wanted = parallel_default_threads();
+  if (wanted > MAX_THREADS) wanted = MAX_THREADS;
+  while (thread_count < wanted) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, serve, NULL)) return;
+    pthread_detach(thread);
+    thread_count++;
+  }
+}
+
+Status pool_submit(Task *task) {
+  pthread_mutex_lock(&lock);
+  start_threads();
+  bool started = thread_count > 0;
+  if (started) {
+    if (task->future && !task->is_done) {
+      task->is_done = true; /* counted once: resuming it later submits it again */
+      task->group->running++;
+    }
+    push(task);
+    pthread_cond_signal(&work);
+    if (waiting) pthread_cond_broadcast(&changed);
+  }
+  pthread_mutex_unlock(&lock);
+  return started ? OK : status_new(ERROR_RUNTIME, "no thread could be started for a forked task");
+}
+
+void pool_finish(Task *task) {
+  if (!task->future) {
+    pthread_mutex_lock(&lock);
+    task->is_done = true;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    return;
+  }
+  Future *future = task->future;
+  RunGroup *group = task->group;
+  CompilationUnit *unit = task->unit;
+  bool is_own = group == &task->own_group;
+  if (task->status) {
+    future_fail(future, task->status);
+  } else {
+    ivalue_mark_shared(task->result);
+    future_complete(future, task->result);
+  }
+  if (is_own) pool_wait_group_but(group, 1);
+  task_release(task);
+  ivalue_release(ivalue_future(future));
+  unit_release(unit);
+  if (is_own) return;
+  pthread_mutex_lock(&lock);
+  group->running--;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&lock);
+}
+
+/* Sleeps until something changed, or runs a task of the group; the lock is held before and after. */
+static void help(RunGroup *group) {
+  Task *task = STACK_IS_LOW() ? NULL : pop(group);
+  if (!task) {
+    waiting++;
+    pthread_cond_wait(&changed, &lock);
+    waiting--;
+    return;
+  }
+  pthread_mutex_unlock(&lock);
+  run_one(task);
+  pthread_mutex_lock(&lock);
+}
+
+void pool_wait_done(Task *root) {
+  pthread_mutex_lock(&lock);
+  while (!root->is_done) help(root->group);
+  pthread_mutex_unlock(&lock);
+}
+
+void pool_wait_group_but(RunGroup *group, int count) {
+  pthread_mutex_lock(&lock);
+  while (group->running > count) help(group);
+  pthread_mutex_unlock(&lock);
+}

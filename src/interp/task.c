@@ -1,0 +1,110 @@
+/* Tasks and their stacks of frames. */
+#include "interp/task.h"
+
+typedef struct TaskChunk {
+  struct TaskChunk *next, *previous;
+  size_t used, size;
+  _Alignas(16) char data[];
+} TaskChunk;
+
+enum { FIRST_CHUNK = 2048, CHUNK = 64 << 10, CACHED_TASKS = 8 };
+
+static _Atomic(Task *) cache[CACHED_TASKS];
+
+static TaskChunk *chunk_new(size_t size) {
+  TaskChunk *chunk = mem_alloc(sizeof *chunk + size);
+  if (!chunk) return NULL;
+  *chunk = (TaskChunk){.size = size};
+  return chunk;
+}
+
+Task *task_acquire(void) {
+  for (int i = 0; i < CACHED_TASKS; i++) {
+    if (!atomic_load_explicit(&cache[i], memory_order_relaxed)) continue;
+    Task *task = atomic_exchange_explicit(&cache[i], NULL, memory_order_acquire);
+    if (task) return task;
+  }
+  Task *task = mem_calloc(1, sizeof *task);
+  if (!task) return NULL;
+  task->first_chunk = task->chunk = chunk_new(FIRST_CHUNK);
+  if (!task->chunk) {
+    mem_free(task);
+    return NULL;
+  }
+  return task;
+}
+
+static void task_free(Task *task) {
+  for (TaskChunk *chunk = task->first_chunk, *next; chunk; chunk = next) {
+    next = chunk->next;
+    mem_free(chunk);
+  }
+  mem_free(task);
+}
+
+void task_release(Task *task) {
+  TaskChunk *first = task->first_chunk;
+  TaskChunk *second = first->next;
+  while (second && second->next) { /* a cached task keeps two chunks */
+    TaskChunk *last = second->next;
+    second->next = last->next;
+    mem_free(last);
+  }
+  *task = (Task){.first_chunk = first, .chunk = first};
+  for (int i = 0; i < CACHED_TASKS; i++) {
+    Task *expected = NULL;
+    if (atomic_compare_exchange_strong_explicit(&cache[i], &expected, task, memory_order_release, memory_order_relaxed)) return;
+  }
+  task_free(task);
+}
+
+void interp_trim(void) {
+  for (int i = 0; i < CACHED_TASKS; i++) {
+    Task *task = atomic_exchange(&cache[i], NULL);
+    if (task) task_free(task);
+  }
+}
+
+Status task_push(Task *task, const Code *code, Frame **out) {
+  if (task->depth >= MAX_FRAMES) return status_exception("RecursionError", "maximum recursion depth of %d calls exceeded", MAX_FRAMES);
+  size_t values = (size_t)code->register_count + code->window + code->enter_depth;
+  size_t bytes = sizeof(Frame) + values * sizeof(IValue);
+  TaskChunk *chunk = task->chunk;
+  while (chunk->size - chunk->used < bytes) {
+    if (!chunk->next) {
+      TaskChunk *larger = chunk_new(bytes > CHUNK ? bytes : CHUNK);
+      if (!larger) return status_out_of_memory();
+      larger->previous = chunk;
+      chunk->next = larger;
+    }
+    chunk = chunk->next;
+    chunk->used = 0;
+  }
+  Frame *frame = (Frame *)(chunk->data + chunk->used);
+  IValue *registers = (IValue *)(frame + 1);
+  *frame = (Frame){.caller = task->top, .code = code, .pc = code->instructions, .registers = registers, .window = registers + code->register_count,
+                   .entered = registers + code->register_count + code->window, .output = NO_REGISTER, .chunk = task->chunk, .chunk_used = task->chunk->used};
+  chunk->used += bytes;
+  task->chunk = chunk;
+  uint32_t p = code->parameter_count, k = code->constant_count;
+  memset(registers, 0, p * sizeof(IValue));
+  memcpy(registers + p, code->constants, k * sizeof(IValue));
+  memset(registers + p + k, 0, (code->register_count - p - k) * sizeof(IValue));
+  task->top = frame;
+  task->depth++;
+  *out = frame;
+  return OK;
+}
+
+void task_pop(Task *task) {
+  Frame *frame = task->top;
+  const Code *code = frame->code;
+  uint32_t p = code->parameter_count, k = code->constant_count;
+  for (uint32_t i = 0; i < p; i++) ivalue_release(frame->registers[i]);
+  for (uint32_t i = p + k; i < code->register_count; i++) ivalue_release(frame->registers[i]);
+  while (frame->entered_count) ivalue_release(frame->entered[--frame->entered_count]);
+  task->chunk = frame->chunk;
+  task->chunk->used = frame->chunk_used;
+  task->top = frame->caller;
+  task->depth--;
+}

@@ -1,0 +1,75 @@
+/* Task: one run of the interpreter: its frames, on a stack of chunks of its own so that it can be left in `wait` and taken up by
+ * another thread, and where its results go. Forked tasks run on a small pool of threads. */
+#pragma once
+
+#include <pthread.h>
+
+#include "interp/code.h"
+#include "ivalue/future.h"
+
+typedef struct Frame {
+  struct Frame *caller;
+  const Code *code;
+  const Instruction *pc; /* of the call or wait that is under way, while another frame runs */
+  IValue *registers;
+  IValue *window;        /* scratch for call sites; owns nothing between instructions */
+  IValue *entered;       /* objects of open `with` statements, retained */
+  uint32_t entered_count;
+  uint32_t output;       /* the caller's register for the result */
+  struct TaskChunk *chunk;
+  size_t chunk_used;     /* of chunk, before this frame */
+} Frame;
+
+/* Everything one interp_run starts: it returns when all of it has ended, so that forked tasks never outlive the caller's Exec. */
+typedef struct RunGroup {
+  _Atomic int running; /* forked tasks that have not ended; changed under the pool's lock */
+} RunGroup;
+
+typedef struct Task {
+  struct TaskChunk *chunk, *first_chunk;
+  Frame *top;
+  uint32_t depth;
+  Exec *exec;
+  Exec own_exec;      /* of a forked task */
+  RunGroup *group;
+  RunGroup own_group; /* of an asynchronous call */
+  Future *future;     /* gets the result of a forked task */
+  IValue *outputs;    /* of a root task */
+  uint32_t output_count;
+  Status status;
+  bool is_done;       /* of a root task, under the pool's lock; of a forked one: it is counted in its group */
+  struct Task *next;  /* in the pool's queue */
+  CompilationUnit *unit; /* held while an asynchronous call runs */
+  IValue result;      /* slot for a forked task's output */
+} Task;
+
+enum { MAX_FRAMES = 20000 };
+
+Task *task_acquire(void);      /* from a small cache; NULL: no memory */
+void task_release(Task *task); /* its frames must be gone */
+/* Pushes a frame with dead registers and the constants in place; parameters are the caller's to fill. */
+Status task_push(Task *task, const Code *code, Frame **out) MUST_CHECK;
+void task_pop(Task *task);     /* releases what the registers hold */
+
+/* ---- run.c ---- */
+typedef enum RunState { RUN_DONE, RUN_SUSPENDED } RunState; /* suspended: the task must not be touched any more */
+RunState task_run(Task *task);
+
+/* ---- pool.c ---- */
+Status pool_submit(Task *task) MUST_CHECK; /* starts the threads at first */
+void pool_finish(Task *task);              /* after RUN_DONE: results, group, memory of forked tasks */
+void pool_wait_done(Task *root);           /* until a suspended root task is done, helping with its group's tasks */
+void pool_wait_group_but(RunGroup *group, int count); /* until no more than count of its tasks run */
+
+/* ---- trace.c ---- */
+/* Adds the TorchScript stack trace of the task's frames (PyTorch's text). */
+Status trace_add(const Task *task, Status status) MUST_CHECK;
+
+/* ---- values.c: slow parts of instructions ---- */
+Status value_raise(const Site *site, const IValue *arguments) MUST_CHECK;
+Status value_to_list(const Type *type, IValue tensor, IValue *out) MUST_CHECK;
+Status value_list_construct(const Type *element, const IValue *values, uint32_t count, IValue *out) MUST_CHECK;
+Status value_key_error(IValue key) MUST_CHECK;
+Status value_container_index(IValue container, IValue key, IValue *out) MUST_CHECK;
+bool value_fits(IValue v, const Type *type); /* shallow for the simple types */
+Status value_cast_error(IValue v, const Type *type) MUST_CHECK;

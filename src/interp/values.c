@@ -1,0 +1,172 @@
+/* The slow parts of instructions: making lists, raising, casts, tolist. */
+#include <limits.h>
+#include <stdio.h>
+
+#include "interp/task.h"
+
+/* ---- raise ---- */
+
+/* PyTorch keeps "ClassName: message" for builtin exceptions in the message when no class is given (`assert`). */
+Status value_raise(const Site *site, const IValue *arguments) {
+  Str message = arguments[0].tag == TAG_STRING ? ivalue_str(arguments[0]) : STR("");
+  Str name = site->arg_count > 1 && arguments[1].tag == TAG_STRING ? ivalue_str(arguments[1]) : STR("");
+  int length = message.length > INT_MAX ? INT_MAX : (int)message.length;
+  Status status = status_new(ERROR_RAISED, "%.*s", length, message.data);
+  if (!name.length || status->code != ERROR_RAISED) return status;
+  ptrdiff_t dot = str_starts_with(name, "builtins.") ? 8 : -1;
+  Str shown = str_slice(name, (size_t)(dot + 1), name.length);
+  char *copy = mem_alloc(shown.length + 1);
+  if (!copy) return status;
+  memcpy(copy, shown.data, shown.length);
+  copy[shown.length] = 0;
+  mem_free(status->class_name);
+  status->class_name = copy;
+  status->exception = copy;
+  return status;
+}
+
+/* ---- casts ---- */
+
+bool value_fits(IValue v, const Type *type) {
+  switch (type->kind) {
+    case TYPE_ANY: return true;
+    case TYPE_TENSOR: return v.tag == TAG_TENSOR;
+    case TYPE_INT: return v.tag == TAG_INT;
+    case TYPE_FLOAT: return v.tag == TAG_FLOAT;
+    case TYPE_BOOL: return v.tag == TAG_BOOL;
+    case TYPE_STRING: return v.tag == TAG_STRING;
+    case TYPE_NONE: return v.tag == TAG_NONE;
+    case TYPE_CLASS:
+      if (v.tag != TAG_OBJECT) return false;
+      return v.object->class_type == type->class_type || ivalue_is_instance(v, type);
+    case TYPE_LIST:
+      if (v.tag == TAG_LIST && v.list->element == type->elements[0]) return true;
+      return ivalue_is_instance(v, type);
+    default: return ivalue_is_instance(v, type);
+  }
+}
+
+Status value_cast_error(IValue v, const Type *type) {
+  StrBuf wanted = {.max_length = 500}, found = {.max_length = 500};
+  type_print_annotation(type, &wanted);
+  type_print_annotation(ivalue_type(v, type_store_process()), &found);
+  Status status = status_new(ERROR_RUNTIME, "a value of type '" STR_FMT "' was expected, found '" STR_FMT "'", STR_ARG(strbuf_view(&wanted)),
+                             STR_ARG(strbuf_view(&found)));
+  strbuf_dispose(&wanted);
+  strbuf_dispose(&found);
+  return status;
+}
+
+Status value_key_error(IValue key) {
+  StrBuf text = {.max_length = 500};
+  Status printed = ivalue_print(key, &text);
+  status_free(printed);
+  Status status = status_exception("KeyError", STR_FMT, STR_ARG(strbuf_view(&text)));
+  strbuf_dispose(&text);
+  return status;
+}
+
+/* ---- lists ---- */
+
+Status value_list_construct(const Type *element, const IValue *values, uint32_t count, IValue *out) {
+  List *list;
+  TRY(list_new(element, count, &list));
+  switch (list->kind) {
+    case LIST_INTS:
+      for (uint32_t i = 0; i < count; i++) list->ints[i] = values[i].i;
+      break;
+    case LIST_FLOATS:
+      for (uint32_t i = 0; i < count; i++) list->floats[i] = values[i].f;
+      break;
+    case LIST_BOOLS:
+      for (uint32_t i = 0; i < count; i++) list->bools[i] = values[i].b;
+      break;
+    default:
+      for (uint32_t i = 0; i < count; i++) list->values[i] = ivalue_retain(values[i]);
+  }
+  list->length = count;
+  *out = ivalue_list(list);
+  return OK;
+}
+
+/* Nested lists of one dimension each; data lies dense in row-major order. */
+static Status nested_list(const Type *type, DType dtype, const char *data, const int64_t *sizes, int ndim, IValue *out) {
+  if (ndim == 0) {
+    DType to = type->kind == TYPE_FLOAT ? DTYPE_FLOAT64 : type->kind == TYPE_BOOL ? DTYPE_BOOL : type->kind == TYPE_COMPLEX ? DTYPE_COMPLEX128 : DTYPE_INT64;
+    union { int64_t i; double f; uint8_t b; complex128 c; } item = {0};
+    dtype_convert(to, &item, 1, dtype, data, 1, 1);
+    if (to == DTYPE_FLOAT64) *out = ivalue_float(item.f);
+    else if (to == DTYPE_BOOL) *out = ivalue_bool(item.b != 0);
+    else if (to == DTYPE_COMPLEX128) return ivalue_from_complex(item.c, out);
+    else *out = ivalue_int(item.i);
+    return OK;
+  }
+  List *list;
+  TRY(list_new(type->elements[0], (size_t)sizes[0], &list));
+  size_t stride = dtype_size(dtype);
+  for (int d = 1; d < ndim; d++) stride *= (size_t)sizes[d];
+  Status status = OK;
+  for (int64_t i = 0; i < sizes[0] && !status; i++) {
+    IValue item;
+    status = nested_list(type->elements[0], dtype, data + (size_t)i * stride, sizes + 1, ndim - 1, &item);
+    if (!status) status = list_append(list, item);
+  }
+  *out = ivalue_list(list);
+  if (status) {
+    ivalue_release(*out);
+    *out = IVALUE_NONE;
+  }
+  return status;
+}
+
+Status value_to_list(const Type *type, IValue value, IValue *out) {
+  if (value.tag != TAG_TENSOR || !tensor_is_defined(value.tensor)) return status_new(ERROR_RUNTIME, "tolist() of something that is not a tensor");
+  int depth = 0;
+  const Type *element = type;
+  for (; element->kind == TYPE_LIST; element = element->elements[0]) depth++;
+  Tensor *t = value.tensor;
+  if (depth != t->ndim)
+    return status_new(ERROR_RUNTIME, "Output annotation list dimension and runtime tensor dimension must match for tolist()");
+  bool fits;
+  switch (element->kind) {
+    case TYPE_INT: fits = t->dtype == DTYPE_INT64; break;
+    case TYPE_FLOAT: fits = dtype_is_floating((DType)t->dtype); break;
+    case TYPE_BOOL: fits = t->dtype == DTYPE_BOOL; break;
+    case TYPE_COMPLEX: fits = dtype_is_complex((DType)t->dtype); break;
+    default: fits = false;
+  }
+  if (!fits) return status_new(ERROR_RUNTIME, "Output annotation element type and runtime tensor element type must match for tolist(): %s",
+                               dtype_scalar_name((DType)t->dtype));
+  Tensor *dense;
+  TRY(tensor_contiguous(t, &dense));
+  Status status = nested_list(type, (DType)dense->dtype, tensor_data(dense), dense->sizes, dense->ndim, out);
+  tensor_release(dense);
+  return status;
+}
+
+/* ---- containers of modules ---- */
+
+/* ModuleList[i] and ModuleDict[key] where the result is an interface: submodules are attributes in order, a list's are named 0, 1, ... */
+Status value_container_index(IValue container, IValue key, IValue *out) {
+  if (container.tag != TAG_OBJECT) return status_new(ERROR_RUNTIME, "indexing something that is not a module");
+  Object *object = container.object;
+  const ClassType *c = object->class_type;
+  char digits[32];
+  Str name;
+  if (key.tag == TAG_STRING) {
+    name = ivalue_str(key);
+  } else if (key.tag == TAG_INT) {
+    int64_t i = key.i, n = 0;
+    for (size_t k = 0; k < c->attributes.length; k++) n += c->attributes.data[k].type->kind == TYPE_CLASS || c->attributes.data[k].type->kind == TYPE_INTERFACE;
+    if (i < 0) i += n;
+    if (i < 0 || i >= n) return status_exception("IndexError", "index %lld is out of range", (long long)key.i);
+    snprintf(digits, sizeof digits, "%lld", (long long)i);
+    name = str_from(digits);
+  } else {
+    return status_new(ERROR_RUNTIME, "a module container is indexed by int or str");
+  }
+  ptrdiff_t slot = class_type_find_attribute(c, name);
+  if (slot < 0) return value_key_error(key);
+  *out = object_get(object, (uint32_t)slot);
+  return OK;
+}
