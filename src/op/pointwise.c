@@ -104,6 +104,16 @@ static void set_argument(TileArgument *to, IValue from) {
   }
 }
 
+/* Numbers beside narrow integers are such integers themselves: -1 beside uint8 is 255. */
+static void wrap_numbers(uint64_t promoting, DType dtype, TileArgument *arguments) {
+  for (int i = 0; promoting >> i; i++) {
+    if (!(promoting >> i & 1) || arguments[i].kind != TILE_ARG_INT) continue;
+    int64_t narrow;
+    dtype_convert(dtype, &narrow, 1, DTYPE_INT64, &arguments[i].i, 1, 1);
+    dtype_convert(DTYPE_INT64, &arguments[i].i, 1, dtype, &narrow, 1, 1);
+  }
+}
+
 /* What a formula computes in when its inputs promote to `promoted`. */
 static TileType compute_type(const Call *call, DType promoted) {
   TileType type = tile_type_of(promoted);
@@ -118,6 +128,7 @@ Status pointwise_run(Call *call) {
   TRY(pointwise_promote(call, &promoted));
   TileArgument arguments[KERNEL_MAX_ARGUMENTS];
   for (uint32_t i = 0; i < call->input_count && i < KERNEL_MAX_ARGUMENTS; i++) set_argument(&arguments[i], call->inputs[i]);
+  if (dtype_is_integral(promoted) && promoted != DTYPE_INT64) wrap_numbers(formula_promoting(kernel_program_formula(program)), promoted, arguments);
   const TileKernel *kernel;
   Status status = kernel_program_kernel(program, compute_type(call, promoted), arguments, &kernel);
   if (status) {

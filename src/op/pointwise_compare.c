@@ -79,7 +79,7 @@ static const OpRow rows[] = {
   SHIFT("left_shift", "lshift", "self << other if integral else self * pow(2, other)"),
   SHIFT("right_shift", "rshift", "self >> other if integral else self / pow(2, other)"),
   {.schema = "aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
-   .lower = "d = abs(self - other); self == other or (d < inf and d <= atol + abs(rtol * other)) or (equal_nan and isnan(self) and isnan(other))",
+   .lower = "d = abs(self - other); self == other or (d < inf and d <= real(atol) + abs(rtol * other)) or (equal_nan and isnan(self) and isnan(other))",
    .shape = shape_pointwise_bool, .promote = "rtol", .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE},
   TEST("isnan", "isnan(self)", OP_OUT), TEST("isinf", "isinf(self)", OP_OUT), TEST("isfinite", "True if integral else abs(self) < inf", OP_OUT),
   TEST("isposinf", "False if integral else self == inf", OP_OUT), TEST("isneginf", "False if integral else self == -inf", OP_OUT),

@@ -494,6 +494,10 @@ static KernelReg lower_node(Lowering *l, uint16_t node) {
     case NODE_CALL: {
       KernelReg a = lower_node(l, n->a);
       KernelReg b = n->b == NO_NODE ? KERNEL_NO_REGISTER : lower_node(l, n->b);
+      if (n->b != NO_NODE && kernel_type(builder, a) != kernel_type(builder, b)) { /* a number beside the magnitude of a complex one is real */
+        if (kernel_type(builder, a) == TILE_F64 && l->formula->nodes[n->b].kind == NODE_NUMBER) b = kernel_cast(builder, b, TILE_F64);
+        if (kernel_type(builder, b) == TILE_F64 && l->formula->nodes[n->a].kind == NODE_NUMBER) a = kernel_cast(builder, a, TILE_F64);
+      }
       return kernel_emit(builder, (KernelOp)n->what, a, b, KERNEL_NO_REGISTER);
     }
     case NODE_SPECIAL: {

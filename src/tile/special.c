@@ -235,15 +235,20 @@ static double airy_ai(double x) {
 
 /* ---- orthogonal polynomials by their three-term recurrences ---- */
 
-enum { MAX_DEGREE = 1 << 20 };
+/* The degree without its fraction; false when the polynomial is *out whatever x. Higher degrees than 2^20 are taken for that. */
+static bool whole_degree(double degree, int *out) {
+  *out = degree > -1 && degree < INFINITY ? (int)fmin(degree, 1 << 20) : -1;
+  if (*out > 0) return true;
+  *out += 1;
+  return false;
+}
 
 /* p(n) = (2x) p(n-1) - p(n-2) from p(0) = 1 and p(1) */
 static double chebyshev(double x, double degree, double p1) {
-  if (!(degree < MAX_DEGREE)) return NAN;
-  int n = degree < 0 ? -1 : (int)degree;
-  if (n < 1) return n < 0 ? 0 : 1;
+  int n;
+  if (!whole_degree(degree, &n)) return n;
   double p0 = 1;
-  for (int k = 2; k <= n && isfinite(p1); k++) {
+  for (int k = 2; k <= n && p1 == p1; k++) {
     double next = 2 * x * p1 - p0;
     p0 = p1, p1 = next;
   }
@@ -256,11 +261,10 @@ static double chebyshev_polynomial_w(double x, double n) { return chebyshev(x, n
 
 typedef double Recurrence(double x, double k, double p1, double p0); /* p(k) */
 static double recur(double x, double degree, double p1, Recurrence *next) {
-  if (!(degree < MAX_DEGREE)) return NAN;
-  int n = degree < 0 ? -1 : (int)degree;
-  if (n < 1) return n < 0 ? 0 : 1;
+  int n;
+  if (!whole_degree(degree, &n)) return n;
   double p0 = 1;
-  for (int k = 2; k <= n && isfinite(p1); k++) {
+  for (int k = 2; k <= n && p1 == p1; k++) {
     double p = next(x, k, p1, p0);
     p0 = p1, p1 = p;
   }
