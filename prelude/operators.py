@@ -91,3 +91,113 @@ def rnn_packed(mode: int, data: Tensor, batch_sizes: Tensor, h0: Tensor, c0: Ten
                num_layers: int, dropout: float, train: bool, bidirectional: bool) -> Tuple[Tensor, Tensor, Tensor]:
     sizes: List[int] = batch_sizes.tolist()
     return rnn_layers(mode, data, sizes, h0, c0, params, has_biases, num_layers, dropout, train, bidirectional)
+
+
+# reduction: 0 none, 1 mean, 2 sum.
+def reduce_loss(loss: Tensor, reduction: int) -> Tensor:
+    if reduction == 1:
+        return loss.mean()
+    if reduction == 2:
+        return loss.sum()
+    return loss
+
+
+# The negative log-likelihood of each target's class, and the sum of the weights that count. self: (N, C) or (N, C, ...).
+def nll_terms(self: Tensor, target: Tensor, weight: Optional[Tensor], ignore_index: int) -> Tuple[Tensor, Tensor]:
+    classes = self.size(1)
+    counted = target != ignore_index
+    safe = target.masked_fill(counted.logical_not(), 0)
+    if safe.numel() > 0 and (int(safe.min()) < 0 or int(safe.max()) >= classes):
+        bad = int(safe.min()) if int(safe.min()) < 0 else int(safe.max())
+        raise IndexError('Target {} is out of bounds.'.format(bad))
+    scale = counted.to(self.dtype)
+    if weight is not None:
+        scale = scale * weight.index_select(0, safe.reshape(-1)).view(safe.size())
+    return -self.gather(1, safe.unsqueeze(1)).squeeze(1) * scale, scale
+
+
+def nll_loss_any(self: Tensor, target: Tensor, weight: Optional[Tensor], reduction: int, ignore_index: int) -> Tuple[Tensor, Tensor]:
+    if self.dim() == 1:
+        loss, scale = nll_terms(self.unsqueeze(0), target.reshape([1]), weight, ignore_index)
+        loss = loss.squeeze(0)
+        scale = scale.squeeze(0)
+    else:
+        if self.size(0) != target.size(0):
+            raise ValueError('Expected input batch_size ({}) to match target batch_size ({}).'.format(self.size(0), target.size(0)))
+        if self.dim() != target.dim() + 1:
+            raise RuntimeError('only batches of spatial targets supported: expected target of {} dimensions, got {}'.format(self.dim() - 1, target.dim()))
+        loss, scale = nll_terms(self, target, weight, ignore_index)
+    total = scale.sum()
+    if reduction == 0:
+        return loss, torch.zeros([], dtype=self.dtype, device=self.device)
+    if reduction == 1:
+        return loss.sum() / total, total
+    return loss.sum(), total
+
+
+# CTC: A. Graves et al., "Connectionist Temporal Classification" (2006), equations 6 to 8 in logarithms.
+def ctc_terms(log_probs: Tensor, targets: Tensor, input_lengths: List[int], target_lengths: List[int], blank: int) -> Tensor:
+    losses: List[Tensor] = []
+    offset = 0
+    for b in range(len(input_lengths)):
+        length = target_lengths[b]
+        steps = input_lengths[b]
+        labels = targets[b].narrow(0, 0, length) if targets.dim() == 2 else targets.narrow(0, offset, length)
+        offset = offset + length
+        extended = torch.full([2 * length + 1], blank, dtype=torch.int64, device=targets.device)
+        if length > 0:
+            extended.slice(0, 1, 2 * length + 1, 2).copy_(labels)
+        emit = log_probs.select(1, b).index_select(1, extended)
+        states = 2 * length + 1
+        if steps == 0:
+            zero = torch.zeros([], dtype=log_probs.dtype, device=log_probs.device)
+            losses.append(zero if length == 0 else zero + float('inf'))
+            continue
+        low = torch.full([states], float('-inf'), dtype=log_probs.dtype, device=log_probs.device)
+        start = torch.arange(states, device=log_probs.device) < 2
+        alpha = torch.where(start, emit[0], low)
+        may_skip = torch.zeros([states], dtype=torch.bool, device=log_probs.device)
+        if states > 2:
+            may_skip = torch.cat([may_skip.narrow(0, 0, 2), (extended.narrow(0, 2, states - 2) != blank).logical_and(
+                extended.narrow(0, 2, states - 2) != extended.narrow(0, 0, states - 2))])
+        for t in range(1, steps):
+            one = torch.cat([low.narrow(0, 0, 1), alpha.narrow(0, 0, states - 1)])
+            total = torch.logaddexp(alpha, one)
+            if states > 2:
+                two = torch.cat([low.narrow(0, 0, 2), alpha.narrow(0, 0, states - 2)])
+                total = torch.logaddexp(total, torch.where(may_skip, two, low))
+            alpha = total + emit[t]
+        last = alpha[states - 1]
+        if states > 1:
+            last = torch.logaddexp(last, alpha[states - 2])
+        losses.append(-last)
+    return torch.stack(losses)
+
+
+def ctc_loss_of(log_probs: Tensor, targets: Tensor, input_lengths: List[int], target_lengths: List[int], blank: int, reduction: int,
+                zero_infinity: bool) -> Tensor:
+    batched = log_probs.dim() == 3
+    probs = log_probs if batched else log_probs.unsqueeze(1)
+    loss = ctc_terms(probs, targets if batched else targets.reshape(-1), input_lengths, target_lengths, blank)
+    if zero_infinity:
+        loss = torch.where(loss == float('inf'), torch.zeros_like(loss), loss)
+    if reduction == 1:
+        lengths = torch.tensor(target_lengths, dtype=loss.dtype).clamp_min(1)
+        return (loss / lengths).mean()
+    if reduction == 2:
+        return loss.sum()
+    return loss if batched else loss.squeeze(0)
+
+
+def multilabel_margin_terms(self: Tensor, target: Tensor) -> Tuple[Tensor, Tensor]:
+    x = self if self.dim() == 2 else self.reshape([1, -1])
+    labels = target if target.dim() == 2 else target.reshape([1, -1])
+    classes = x.size(1)
+    # labels end at the first -1
+    counted = (labels < 0).to(torch.int64).cumsum(1) == 0
+    safe = labels.masked_fill(counted.logical_not(), 0)
+    is_target = torch.zeros_like(x).scatter_add(1, safe, counted.to(x.dtype)) > 0
+    chosen = x.gather(1, safe)
+    margin = (1 - chosen.unsqueeze(2) + x.unsqueeze(1)).clamp_min(0)
+    margin = margin * counted.unsqueeze(2).to(x.dtype) * is_target.logical_not().unsqueeze(1).to(x.dtype)
+    return margin.sum([1, 2]) / classes, is_target.to(x.dtype).view(target.size())

@@ -6,6 +6,7 @@ extern const OpTable op_table_gather;
 extern const OpTable op_table_im2col;
 extern const OpTable op_table_index;
 extern const OpTable op_table_join;
+extern const OpTable op_table_loss;
 extern const OpTable op_table_matmul;
 extern const OpTable op_table_norm;
 extern const OpTable op_table_pad;
@@ -31,6 +32,7 @@ const OpTable *const op_tables[] = {
   &op_table_im2col,
   &op_table_index,
   &op_table_join,
+  &op_table_loss,
   &op_table_matmul,
   &op_table_norm,
   &op_table_pad,
