@@ -156,6 +156,9 @@ void list_truncate(List *l, size_t length);
 Status list_reserve(List *l, size_t capacity) MUST_CHECK;
 Status list_copy(const List *l, List **out) MUST_CHECK;
 Status list_slice(const List *l, size_t start, size_t step, size_t count, List **out) MUST_CHECK; /* what is there of the items start, start + step, ... */
+/* For reading a whole list: itself, retained, or a copy where other threads may change it. */
+Status list_hold(const List *l, List **out) MUST_CHECK;
+void list_swap_items(List *l, List *with); /* two lists of one kind; `with` is the caller's alone */
 /* Python's index: negative from the end; IndexError "list index out of range". */
 Status list_index(const List *l, int64_t index, size_t *out) MUST_CHECK;
 

@@ -178,6 +178,22 @@ Status list_slice(const List *l, size_t start, size_t step, size_t count, List *
 
 Status list_copy(const List *l, List **out) { return list_slice(l, 0, 1, l->length, out); }
 
+Status list_hold(const List *l, List **out) {
+  if (list_is_shared(l)) return list_copy(l, out);
+  *out = (List *)(uintptr_t)l;
+  ref_retain(&(*out)->refs);
+  return OK;
+}
+
+void list_swap_items(List *l, List *with) {
+  bool entered = LIST_ENTER(l);
+  void *items = l->items;
+  size_t length = l->length, capacity = l->capacity;
+  l->items = with->items, l->length = with->length, l->capacity = with->capacity;
+  with->items = items, with->length = length, with->capacity = capacity;
+  CONTAINER_LEAVE(entered, l);
+}
+
 Status list_index(const List *l, int64_t index, size_t *out) {
   int64_t length = (int64_t)l->length;
   int64_t position = index < 0 ? index + length : index;
