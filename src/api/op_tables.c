@@ -2,13 +2,19 @@
 #include "op/op.h"
 
 extern const OpTable op_table_conv;
+extern const OpTable op_table_dict;
+extern const OpTable op_table_format;
 extern const OpTable op_table_gather;
 extern const OpTable op_table_im2col;
 extern const OpTable op_table_index;
 extern const OpTable op_table_join;
+extern const OpTable op_table_list;
+extern const OpTable op_table_list_sort;
 extern const OpTable op_table_loss;
+extern const OpTable op_table_math;
 extern const OpTable op_table_matmul;
 extern const OpTable op_table_norm;
+extern const OpTable op_table_number;
 extern const OpTable op_table_pad;
 extern const OpTable op_table_pointwise_activation;
 extern const OpTable op_table_pointwise_arithmetic;
@@ -23,18 +29,26 @@ extern const OpTable op_table_scan;
 extern const OpTable op_table_softmax;
 extern const OpTable op_table_sort;
 extern const OpTable op_table_split;
+extern const OpTable op_table_str;
+extern const OpTable op_table_value;
 extern const OpTable op_table_view;
 extern const OpTable op_table_view_scatter;
 
 const OpTable *const op_tables[] = {
   &op_table_conv,
+  &op_table_dict,
+  &op_table_format,
   &op_table_gather,
   &op_table_im2col,
   &op_table_index,
   &op_table_join,
+  &op_table_list,
+  &op_table_list_sort,
   &op_table_loss,
+  &op_table_math,
   &op_table_matmul,
   &op_table_norm,
+  &op_table_number,
   &op_table_pad,
   &op_table_pointwise_activation,
   &op_table_pointwise_arithmetic,
@@ -49,6 +63,8 @@ const OpTable *const op_tables[] = {
   &op_table_softmax,
   &op_table_sort,
   &op_table_split,
+  &op_table_str,
+  &op_table_value,
   &op_table_view,
   &op_table_view_scatter,
   NULL,

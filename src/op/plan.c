@@ -22,7 +22,9 @@ Status call_plan_make(const Operator *op, const CallPlan **out) {
     uint64_t bit = (uint64_t)1 << i;
     if (a->type->kind == TYPE_TENSOR) plan->required |= bit;
     if (is_tensor_list(a->type)) plan->lists |= bit;
-    if (a->alias && (a->alias->is_write || a->alias->contained_write)) plan->writes |= bit;
+    bool is_tensor = a->type->kind == TYPE_TENSOR || (a->type->kind == TYPE_OPTIONAL && a->type->elements[0]->kind == TYPE_TENSOR);
+    /* A container that is itself written keeps its tensors as they are. */
+    if (a->alias && ((a->alias->is_write && is_tensor) || a->alias->contained_write)) plan->writes |= bit;
     if (a->is_out) {
       if (plan->out_count++ == 0) plan->first_out = i;
     }
