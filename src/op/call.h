@@ -77,7 +77,7 @@ Status shape_pointwise(Call *c, TensorSpec *specs);           /* broadcast of al
 Status shape_pointwise_float(Call *c, TensorSpec *specs);     /* the same, integral promoted to float32 */
 Status shape_pointwise_bool(Call *c, TensorSpec *specs);      /* broadcast, bool */
 Status shape_pointwise_real(Call *c, TensorSpec *specs);      /* complex becomes its real dtype (abs, angle) */
-/* Sizes of `t`, its strides where dense, its dtype and device. */
+/* Sizes of `t`, dense strides in its order of dimensions, its dtype and device. */
 void shape_like(const Tensor *t, TensorSpec *spec);
 /* The row-major look of these sizes; sizes are checked when the tensor is made. */
 void shape_set(TensorSpec *spec, DType dtype, int ndim, const int64_t *sizes);

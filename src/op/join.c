@@ -55,10 +55,7 @@ static Status shape_cat(Call *c, TensorSpec *specs) {
                           (long long)dim, (long long)first->sizes[d], (long long)t->sizes[d], i);
     if (!int64_add(specs->sizes[dim], t->sizes[dim], &specs->sizes[dim])) return status_out_of_memory();
   }
-  if (!first) {
-    TRY(dim_wrap(call_int(c, 1), 1, &dim));
-    shape_set(specs, DTYPE_NONE, 1, (const int64_t[]){0});
-  }
+  if (!first) shape_set(specs, DTYPE_NONE, 1, (const int64_t[]){0});
   specs->dtype = list_dtype(list);
   MemoryFormat format = list_format(list);
   if (format != FORMAT_CONTIGUOUS) {
@@ -118,6 +115,7 @@ static Status kernel_cat(Call *c) {
   const List *list = call_list(c, 0);
   Tensor *out = call_out(c, 0);
   int64_t dim;
+  if (out->numel == 0) return OK;
   TRY(dim_wrap(call_int(c, 1), out->ndim, &dim));
   int64_t outer = product(out->sizes, dim);
   if (has_plain_runs(list, out) && (outer > 1 || out->numel < LARGE_JOIN)) {

@@ -12,14 +12,29 @@ static Status shape_constant(Call *c, TensorSpec *specs) {
   if ((int64_t)count > 2 * self->ndim)
     return status_new(ERROR_RUNTIME, "Length of pad should be no more than twice the number of dimensions of the input. Pad length is %zu"
                                      "while the input has %ddimensions.", count, self->ndim);
+  bool only_crops = true;
+  for (size_t i = 0; i < count; i++) only_crops &= pad[i] <= 0;
   shape_set(specs, (DType)self->dtype, self->ndim, self->sizes);
   for (size_t i = 0; i < count / 2; i++) {
-    int64_t *size = &specs->sizes[self->ndim - 1 - (int)i], before = *size;
-    if (!int64_add(*size, pad[2 * i], size) || !int64_add(*size, pad[2 * i + 1], size)) return status_out_of_memory();
-    if (*size < 0)
-      return status_new(ERROR_RUNTIME, "The input size %lld, plus negative padding %lld and %lld, resulted in a negative output size, which is invalid. "
-                                       "Check dimension %d of your input.", (long long)before, (long long)pad[2 * i], (long long)pad[2 * i + 1],
-                        self->ndim - 1 - (int)i);
+    int dim = self->ndim - 1 - (int)i;
+    int64_t *size = &specs->sizes[dim], left = self->sizes[dim];
+    for (int k = 0; k < 2; k++) {
+      int64_t p = pad[2 * i + (size_t)k];
+      if (p < 0 && !int64_add(left, p, &left)) left = -1;
+      if (left < 0)
+        return status_new(ERROR_RUNTIME, "start (%lld) + length (%lld) exceeds dimension size (%lld).", (long long)(k ? 0 : -p), (long long)left,
+                          (long long)(left - p));
+      if (!int64_add(*size, p, size)) return status_out_of_memory();
+    }
+    if (*size < 1 && !only_crops)
+      return status_new(ERROR_RUNTIME, "The input size %lld, plus negative padding %lld and %lld resulted in a negative output size, which is invalid. "
+                                       "Check dimension %d of your input.", (long long)self->sizes[dim], (long long)pad[2 * i],
+                        (long long)pad[2 * i + 1], dim);
+  }
+  if (only_crops) { /* a copy of a part, in its order of dimensions */
+    specs->has_strides = true;
+    strides_preserve(self->ndim, specs->sizes, self->strides, specs->strides);
+    return OK;
   }
   MemoryFormat format = tensor_suggested_format(self);
   if (format != FORMAT_CONTIGUOUS) {
@@ -54,7 +69,7 @@ static Status kernel_constant(Call *c) {
     int64_t before = pad[2 * i], after = pad[2 * i + 1];
     int64_t from_start = before < 0 ? -before : 0, to_start = before > 0 ? before : 0;
     int64_t length = self->sizes[dim] - from_start + (after < 0 ? after : 0);
-    if (length <= 0) goto done; /* nothing of self is left */
+    if (length == 0) goto done; /* nothing of self is left */
     Tensor *part;
     TRY_GOTO(tensor_narrow(to, dim, to_start, length, &part), done);
     tensor_release(to);
@@ -79,17 +94,34 @@ typedef struct Padding {
   PadMode mode;
   int dims;
   int64_t planes, sizes[3], padded[3], before[3];
+  int64_t cropped[3]; /* circular: what negative padding leaves */
 } Padding;
 
+/* PyTorch names the innermost dimension first. */
+static Status report_too_small(const Padding *p) {
+  static const char letters[] = "DHW";
+  StrBuf before = {0}, after = {0};
+  for (int d = 3 - p->dims; d < 3; d++) {
+    strbuf_printf(&before, "%s%c: %lld", d > 3 - p->dims ? d == 2 ? ", " : " " : "", letters[d], (long long)p->sizes[d]);
+    strbuf_printf(&after, "%s%c: %lld", d > 3 - p->dims ? " " : "", letters[d], (long long)p->padded[d]);
+  }
+  Status status = status_new(ERROR_RUNTIME, "input (" STR_FMT ") is too small. Calculated output " STR_FMT, STR_ARG(strbuf_view(&before)),
+                             STR_ARG(strbuf_view(&after)));
+  strbuf_dispose(&before);
+  strbuf_dispose(&after);
+  return status;
+}
+
 static Status padding_init(Padding *p, PadMode mode, int dims, const Tensor *self, const int64_t *pad, size_t count) {
-  *p = (Padding){.mode = mode, .dims = dims, .planes = 1, .sizes = {1, 1, 1}, .padded = {1, 1, 1}};
+  *p = (Padding){.mode = mode, .dims = dims, .planes = 1, .sizes = {1, 1, 1}, .padded = {1, 1, 1}, .cropped = {1, 1, 1}};
   const char *name = mode == PAD_REFLECT ? "reflection_pad" : mode == PAD_REPLICATE ? "replication_pad" : "circular padding";
   if ((int64_t)count != 2 * dims) return status_new(ERROR_RUNTIME, "padding size is expected to be %d", 2 * dims);
   if (self->ndim != dims + 1 && self->ndim != dims + 2)
     return status_new(ERROR_RUNTIME, "%s%dd: Expected %dD or %dD (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: %s",
                       name, dims, dims + 1, dims + 2, SIZES_TEXT(self->ndim, self->sizes));
   for (int i = 0; i < self->ndim - dims; i++) p->planes *= self->sizes[i];
-  for (int i = 0; i < dims; i++) {
+  bool negative = false, some = false;
+  for (int i = dims - 1; i >= 0; i--) {
     int dim = self->ndim - dims + i, at = 3 - dims + i;
     int64_t size = self->sizes[dim], before = pad[2 * (dims - 1 - i)], after = pad[2 * (dims - 1 - i) + 1];
     if (size == 0)
@@ -97,19 +129,23 @@ static Status padding_init(Padding *p, PadMode mode, int dims, const Tensor *sel
                         dims + 1, dims + 2, SIZES_TEXT(self->ndim, self->sizes));
     if (mode == PAD_REFLECT && (before >= size || after >= size))
       return status_new(ERROR_RUNTIME, "Argument #%d: Padding size should be less than the corresponding input dimension, but got: padding (%lld, %lld) at dimension %d of input %s",
-                        4 + 2 * (dims - 1 - i), (long long)before, (long long)after, dim, SIZES_TEXT(self->ndim, self->sizes));
+                        4 + 2 * (dims - 1 - i), (long long)before, (long long)after, dim,
+                        dims == 2 ? (self->ndim == 3 ? "3" : "4") : SIZES_TEXT(self->ndim, self->sizes));
     if (mode == PAD_CIRCULAR && (before > size || after > size))
       return status_new(ERROR_RUNTIME, "Padding value causes wrapping around more than once.");
     int64_t padded;
     if (!int64_add(size, before, &padded) || !int64_add(padded, after, &padded)) return status_out_of_memory();
     if (mode == PAD_CIRCULAR && padded < 0) return status_new(ERROR_RUNTIME, "Negative padding value is resulting in an empty dimension");
-    if (padded < 1 && mode != PAD_CIRCULAR)
-      return status_new(ERROR_RUNTIME, "input (%s) is too small. Calculated output size: %lld", SIZES_TEXT(self->ndim, self->sizes), (long long)padded);
     p->sizes[at] = size;
     p->padded[at] = padded;
     p->before[at] = before;
+    p->cropped[at] = size + (before < 0 ? before : 0) + (after < 0 ? after : 0);
+    if (mode == PAD_CIRCULAR && padded > 0 && p->cropped[at] <= 0)
+      return status_new(ERROR_RUNTIME, "Negative padding value is resulting in an empty dimension");
+    negative |= padded < 0;
+    some |= padded > 0;
   }
-  return OK;
+  return mode != PAD_CIRCULAR && (negative || !some) ? report_too_small(p) : OK;
 }
 
 /* For each padded index the index it shows. */
@@ -121,7 +157,10 @@ static Status padding_tables(const Padding *p, int64_t *tables[3]) {
     int64_t size = p->sizes[d];
     for (int64_t i = 0; i < p->padded[d]; i++) {
       int64_t from = i - p->before[d];
-      if (p->mode == PAD_CIRCULAR) from = ((from % size) + size) % size;
+      if (p->mode == PAD_CIRCULAR) { /* around what the crop leaves */
+        int64_t start = p->before[d] < 0 ? -p->before[d] : 0, length = p->cropped[d];
+        from = start + (((from - start) % length) + length) % length;
+      }
       else if (p->mode == PAD_REPLICATE) from = from < 0 ? 0 : from >= size ? size - 1 : from;
       else from = from < 0 ? -from : from >= size ? 2 * (size - 1) - from : from;
       all[i] = from;

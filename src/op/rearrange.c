@@ -100,8 +100,9 @@ static Status kernel_roll(Call *c) {
   int64_t total[TENSOR_MAX_DIMS] = {0};
   for (size_t i = 0; i < dim_count; i++) {
     int64_t dim;
+    if (self->ndim == 0) return status_exception("IndexError", "Dimension specified as %lld but tensor has no dimensions", (long long)dims[i]);
     TRY(dim_wrap(dims[i], self->ndim, &dim));
-    if (self->ndim == 0 || self->sizes[dim] == 0) continue;
+    if (self->sizes[dim] == 0) continue;
     int64_t size = self->sizes[dim];
     total[dim] = (total[dim] + (shifts[i] % size) + size) % size;
   }
@@ -203,7 +204,8 @@ done:
 static Status shape_triangle(Call *c, TensorSpec *specs) {
   const Tensor *self = call_tensor(c, 0);
   int64_t ignored;
-  TRY(dim_wrap(-2, self->ndim, &ignored));
+  if (self->ndim == 0) return status_exception("IndexError", "Dimension specified as -2 but tensor has no dimensions");
+  if (self->numel > 0) TRY(dim_wrap(-2, self->ndim, &ignored));
   return shape_row_major(c, specs);
 }
 
@@ -304,7 +306,7 @@ static Status kernel_fill_diagonal(Call *c) {
     TRY(tensor_from_complex(ivalue_to_complex(value), &number));
     for (int64_t at = 0; at < height * width && status == OK; at += step) {
       Tensor *one;
-      status = tensor_as_strided(self, 0, NULL, NULL, offset + at / width * self->strides[0] + at % width * self->strides[1], &one);
+      status = tensor_as_strided(self, 0, sizes, strides, offset + at / width * self->strides[0] + at % width * self->strides[1], &one);
       if (status == OK) status = tensor_copy(one, number, 1);
       if (status == OK) tensor_release(one);
     }

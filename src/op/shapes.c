@@ -5,15 +5,15 @@ void shape_set(TensorSpec *spec, DType dtype, int ndim, const int64_t *sizes) {
   spec->dtype = dtype;
   spec->ndim = ndim;
   spec->has_strides = false;
-  memcpy(spec->sizes, sizes, (size_t)ndim * sizeof *sizes);
+  if (ndim > 0) memcpy(spec->sizes, sizes, (size_t)ndim * sizeof *sizes);
 }
 
 void shape_like(const Tensor *t, TensorSpec *spec) {
   shape_set(spec, (DType)t->dtype, t->ndim, t->sizes);
   spec->device = tensor_device(t);
-  if (!tensor_is_contiguous(t) && tensor_is_dense(t)) {
+  if (!tensor_is_contiguous(t)) {
     spec->has_strides = true;
-    memcpy(spec->strides, t->strides, t->ndim * sizeof *t->strides);
+    strides_preserve(t->ndim, t->sizes, t->strides, spec->strides);
   }
 }
 

@@ -7,15 +7,11 @@ typedef struct Parts {
   bool copy;
 } Parts;
 
-static Status parts_add(Parts *parts, const Call *c, Status status, Tensor *part) {
+static Status parts_add(Parts *parts, Status status, Tensor *part) {
   if (status != OK) return status;
   if (parts->copy) {
     Tensor *clone;
-    status = tensor_empty((DType)part->dtype, part->ndim, part->sizes, &clone);
-    if (status == OK) {
-      status = tensor_copy(clone, part, c->exec->threads);
-      if (status != OK) tensor_release(clone);
-    }
+    status = tensor_clone(part, &clone);
     tensor_release(part);
     if (status != OK) return status;
     part = clone;
@@ -35,13 +31,13 @@ static Status parts_finish(Parts *parts, Call *c, Status status) {
   return status;
 }
 
-static Status add_slice(Parts *parts, const Call *c, const Tensor *t, int64_t dim, int64_t start, int64_t end) {
+static Status add_slice(Parts *parts, const Tensor *t, int64_t dim, int64_t start, int64_t end) {
   Tensor *part = NULL;
   Status status = tensor_slice(t, dim, start, end < start ? start : end, 1, &part);
-  return parts_add(parts, c, status, part);
+  return parts_add(parts, status, part);
 }
 
-static Status split_by(Call *c, Parts *parts, const Tensor *t, int64_t split_size, int64_t dim) {
+static Status split_by(Parts *parts, const Tensor *t, int64_t split_size, int64_t dim) {
   if (t->ndim == 0) return status_new(ERROR_RUNTIME, "split expects at least a 1-dimensional tensor");
   if (split_size < 0) return status_new(ERROR_RUNTIME, "split expects split_size be non-negative, but got split_size=%lld", (long long)split_size);
   TRY(dim_wrap(dim, t->ndim, &dim));
@@ -52,15 +48,15 @@ static Status split_by(Call *c, Parts *parts, const Tensor *t, int64_t split_siz
   if (count < 1) count = 1;
   if (!vec_reserve(&parts->tensors, (size_t)count)) return status_out_of_memory();
   for (int64_t i = 0; i < count; i++)
-    TRY(add_slice(parts, c, t, dim, i * split_size, i + 1 == count ? size : (i + 1) * split_size));
+    TRY(add_slice(parts, t, dim, i * split_size, i + 1 == count ? size : (i + 1) * split_size));
   return OK;
 }
 
-static Status split_sizes(Call *c, Parts *parts, const Tensor *t, const int64_t *sizes, size_t count, int64_t dim) {
+static Status split_sizes(Parts *parts, const Tensor *t, const int64_t *sizes, size_t count, int64_t dim) {
   if (t->ndim == 0) return status_new(ERROR_RUNTIME, "split expects at least a 1-dimensional tensor");
-  TRY(dim_wrap(dim, t->ndim, &dim));
-  int64_t start = 0;
+  int64_t start = 0, given = dim;
   bool fits = true;
+  TRY(dim_wrap(dim, t->ndim, &dim));
   for (size_t i = 0; i < count && fits; i++) {
     if (sizes[i] < 0)
       return status_new(ERROR_RUNTIME, "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=%s",
@@ -69,10 +65,10 @@ static Status split_sizes(Call *c, Parts *parts, const Tensor *t, const int64_t 
   }
   if (!fits || start != t->sizes[dim])
     return status_new(ERROR_RUNTIME, "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at dimension %lld), but got split_sizes=%s",
-                      (long long)t->sizes[dim], (long long)dim, SIZES_TEXT((int)count, sizes));
+                      (long long)t->sizes[dim], (long long)given, SIZES_TEXT((int)count, sizes));
   start = 0;
   for (size_t i = 0; i < count; i++) {
-    TRY(add_slice(parts, c, t, dim, start, start + sizes[i]));
+    TRY(add_slice(parts, t, dim, start, start + sizes[i]));
     start += sizes[i];
   }
   return OK;
@@ -80,26 +76,26 @@ static Status split_sizes(Call *c, Parts *parts, const Tensor *t, const int64_t 
 
 static Status kernel_split(Call *c) {
   Parts parts = {.copy = false};
-  return parts_finish(&parts, c, split_by(c, &parts, call_tensor(c, 0), call_int(c, 1), call_int(c, 2)));
+  return parts_finish(&parts, c, split_by(&parts, call_tensor(c, 0), call_int(c, 1), call_int(c, 2)));
 }
 
 static Status kernel_split_copy(Call *c) {
   Parts parts = {.copy = true};
-  return parts_finish(&parts, c, split_by(c, &parts, call_tensor(c, 0), call_int(c, 1), call_int(c, 2)));
+  return parts_finish(&parts, c, split_by(&parts, call_tensor(c, 0), call_int(c, 1), call_int(c, 2)));
 }
 
 static Status kernel_split_with_sizes(Call *c) {
   Parts parts = {.copy = false};
   size_t count;
   const int64_t *sizes = call_ints(c, 1, &count);
-  return parts_finish(&parts, c, split_sizes(c, &parts, call_tensor(c, 0), sizes, count, call_int(c, 2)));
+  return parts_finish(&parts, c, split_sizes(&parts, call_tensor(c, 0), sizes, count, call_int(c, 2)));
 }
 
 static Status kernel_split_with_sizes_copy(Call *c) {
   Parts parts = {.copy = true};
   size_t count;
   const int64_t *sizes = call_ints(c, 1, &count);
-  return parts_finish(&parts, c, split_sizes(c, &parts, call_tensor(c, 0), sizes, count, call_int(c, 2)));
+  return parts_finish(&parts, c, split_sizes(&parts, call_tensor(c, 0), sizes, count, call_int(c, 2)));
 }
 
 static Status chunk_of(Call *c, Parts *parts) {
@@ -109,9 +105,9 @@ static Status chunk_of(Call *c, Parts *parts) {
   if (chunks <= 0) return status_new(ERROR_RUNTIME, "chunk expects `chunks` to be greater than 0, got: %lld", (long long)chunks);
   TRY(dim_wrap(call_int(c, 2), t->ndim, &dim));
   int64_t size = t->sizes[dim], split_size = size / chunks + (size % chunks != 0);
-  if (size > 0) return split_by(c, parts, t, split_size, dim);
+  if (size > 0) return split_by(parts, t, split_size, dim);
   /* all of an empty dimension, as often as asked */
-  for (int64_t i = 0; i < chunks; i++) TRY(add_slice(parts, c, t, dim, 0, 0));
+  for (int64_t i = 0; i < chunks; i++) TRY(add_slice(parts, t, dim, 0, 0));
   return OK;
 }
 
@@ -123,13 +119,13 @@ static Status kernel_chunk(Call *c) {
 static Status unbind_of(Call *c, Parts *parts) {
   const Tensor *t = call_tensor(c, 0);
   int64_t dim;
-  if (t->ndim == 0) return status_exception("IndexError", "Dimension specified as %lld but tensor has no dimensions", (long long)call_int(c, 1));
+  if (t->ndim == 0) return status_exception("IndexError", "Dimension specified as 0 but tensor has no dimensions");
   TRY(dim_wrap(call_int(c, 1), t->ndim, &dim));
   if (!vec_reserve(&parts->tensors, (size_t)t->sizes[dim])) return status_out_of_memory();
   for (int64_t i = 0; i < t->sizes[dim]; i++) {
     Tensor *part = NULL;
     Status status = tensor_select(t, dim, i, &part);
-    TRY(parts_add(parts, c, status, part));
+    TRY(parts_add(parts, status, part));
   }
   return OK;
 }
@@ -150,7 +146,7 @@ static Status add_part(Parts *parts, const Call *c, int64_t dim, int64_t start, 
   static OpRef slice = OP_REF("aten::slice", "Tensor");
   IValue part = IVALUE_NONE;
   Status status = op_call(c->exec, &slice, 5, (IValue[]){c->inputs[0], ivalue_int(dim), ivalue_int(start), ivalue_int(end), ivalue_int(1)}, 1, &part);
-  return parts_add(parts, c, status, part.tensor);
+  return parts_add(parts, status, part.tensor);
 }
 
 static Status at_indices(const Call *c, Parts *parts, const int64_t *indices, size_t count, int64_t dim) {

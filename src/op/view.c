@@ -14,15 +14,8 @@ Status view_set(Call *c, ViewFunction *view) {
 Status view_set_copy(Call *c, ViewFunction *view) {
   Tensor *shown, *copy;
   TRY(view(c, &shown));
-  TensorSpec spec;
-  tensor_spec_of(shown, &spec);
-  spec.has_strides = false;
-  Status status = tensor_new(&spec, &copy);
-  if (status == OK) {
-    status = tensor_copy(copy, shown, c->exec->threads);
-    if (status == OK) call_set_tensor(c, 0, copy);
-    else tensor_release(copy);
-  }
+  Status status = tensor_clone(shown, &copy);
+  if (status == OK) call_set_tensor(c, 0, copy);
   tensor_release(shown);
   return status;
 }
@@ -358,8 +351,8 @@ Status view_unfold(const Tensor *t, int64_t dimension, int64_t size, int64_t ste
   int64_t length = t->ndim == 0 ? 1 : t->sizes[dim];
   if (size > length)
     return status_new(ERROR_RUNTIME, "maximum size for tensor at dimension %lld is %lld but size is %lld", (long long)dim, (long long)length, (long long)size);
-  if (size < 0) return status_new(ERROR_RUNTIME, "size is %lld but must be >= 0", (long long)size);
   if (step <= 0) return status_new(ERROR_RUNTIME, "step is %lld but must be > 0", (long long)step);
+  if (size < 0) return status_new(ERROR_RUNTIME, "size is %lld but must be >= 0", (long long)size);
   if (t->ndim == TENSOR_MAX_DIMS) return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
   memcpy(sizes, t->sizes, t->ndim * sizeof *sizes);
   memcpy(strides, t->strides, t->ndim * sizeof *strides);
@@ -415,15 +408,32 @@ static Status view_alias(const Call *c, Tensor **out) { return tensor_alias(call
   static Status kernel_##name##_copy(Call *c) { return view_set_copy(c, view_##name); }
 #define SELF(name) \
   static Status kernel_##name##_(Call *c) { return view_set_self(c, view_##name); }
-VIEW(view) COPY(view) VIEW(view_dtype) COPY(view_dtype) VIEW(reshape) VIEW(reshape_alias) COPY(reshape_alias)
+VIEW(view) VIEW(view_dtype) COPY(view_dtype) VIEW(reshape) VIEW(reshape_alias) COPY(reshape_alias)
 VIEW(view_as) VIEW(reshape_as) VIEW(ravel) VIEW(flatten) VIEW(unflatten)
 VIEW(squeeze) COPY(squeeze) SELF(squeeze) VIEW(squeeze_dim) COPY(squeeze_dim) SELF(squeeze_dim)
 VIEW(unsqueeze) COPY(unsqueeze) SELF(unsqueeze)
 VIEW(transpose) COPY(transpose) SELF(transpose) VIEW(t) COPY(t) SELF(t) VIEW(numpy_T) VIEW(mT) VIEW(mH) VIEW(adjoint) VIEW(matrix_H)
 VIEW(permute) COPY(permute) VIEW(movedim) VIEW(movedim_list)
-VIEW(select) COPY(select) VIEW(slice_tensor) COPY(slice_tensor) VIEW(narrow) COPY(narrow) VIEW(narrow_tensor)
+VIEW(select) COPY(select) VIEW(slice_tensor) COPY(slice_tensor) VIEW(narrow) VIEW(narrow_tensor)
 VIEW(diagonal_args) COPY(diagonal_args) VIEW(unfold_args) COPY(unfold_args) VIEW(as_strided) COPY(as_strided) SELF(as_strided)
 VIEW(expand) COPY(expand) VIEW(expand_as) VIEW(alias) COPY(alias)
+
+/* Unlike view, its copying form takes any sizes. */
+static Status kernel_view_copy(Call *c) { return view_set_copy(c, view_reshape); }
+
+/* narrow_copy is older than the other copying forms: always row-major. */
+static Status kernel_narrow_row_major(Call *c) {
+  Tensor *shown, *copy;
+  TRY(view_narrow(c, &shown));
+  Status status = tensor_contiguous(shown, &copy);
+  if (status == OK && tensor_shares_storage(copy, shown)) {
+    tensor_release(copy);
+    status = tensor_clone(shown, &copy);
+  }
+  if (status == OK) call_set_tensor(c, 0, copy);
+  tensor_release(shown);
+  return status;
+}
 
 /* Cuts the tensor from its history, in place. */
 static Status kernel_detach_(Call *c) {
@@ -504,7 +514,8 @@ static const OpRow rows[] = {
   ROW("aten::narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)", narrow, GRAD_NARROW),
   ROW("aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)", narrow_tensor,
       "self: torch.slice_backward(grad, self.size(), dim, int(start), int(start) + length if int(start) >= 0 else int(start) + self.size(dim) + length, 1)"),
-  COPY_ROW("aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor", narrow, GRAD_NARROW),
+  {.schema = "aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor", .kernel = kernel_narrow_row_major,
+   .grad = GRAD_NARROW, .flags = OP_VIEW | OP_OUT},
   ROW("aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)", diagonal_args, GRAD_DIAGONAL),
   COPY_ROW("aten::diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor", diagonal_args, GRAD_DIAGONAL),
   ROW("aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)", diagonal_args,

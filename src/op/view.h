@@ -8,7 +8,7 @@ enum { OP_VIEW = OP_ACCEPT_CONJ | OP_ACCEPT_META | OP_ACCEPT_QUANTIZED };
 /* A new tensor over input 0's storage (or, for reshape, a copy where no view can show it). */
 typedef Status ViewFunction(const Call *c, Tensor **out);
 Status view_set(Call *c, ViewFunction *view);       /* output 0 is the view */
-Status view_set_copy(Call *c, ViewFunction *view);  /* output 0 is a row-major copy of the view */
+Status view_set_copy(Call *c, ViewFunction *view);  /* output 0 is a copy of the view, in its order of dimensions */
 Status view_set_self(Call *c, ViewFunction *view);  /* self takes the view's sizes and strides, and is output 0 */
 
 /* int[] parameter i as sizes or dimensions; "too many dimensions" beyond TENSOR_MAX_DIMS. */

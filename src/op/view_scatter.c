@@ -30,12 +30,6 @@ static Status into_zeros(Call *c, PlaceFunction *place) {
   return put(c, 0, place);
 }
 
-static Status shape_row_major(Call *c, TensorSpec *specs) {
-  const Tensor *self = call_tensor(c, 0);
-  shape_set(specs, (DType)self->dtype, self->ndim, self->sizes);
-  return OK;
-}
-
 /* Argument 1 is the sizes of the tensor the gradient is for. */
 static Status shape_input_sizes(Call *c, TensorSpec *specs) {
   const int64_t *sizes;
@@ -170,7 +164,7 @@ static Status shape_as_strided_backward(Call *c, TensorSpec *specs) {
 }
 
 #define SCATTER(text, function, gradient) \
-  {.schema = text, .kernel = kernel_##function, .shape = shape_row_major, .grad = gradient, .flags = OP_OUT}
+  {.schema = text, .kernel = kernel_##function, .shape = shape_same_as_first, .grad = gradient, .flags = OP_OUT}
 #define BACKWARD(text, function, gradient) \
   {.schema = text, .kernel = kernel_##function, .shape = shape_input_sizes, .grad = gradient, .flags = OP_OUT}
 

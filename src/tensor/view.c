@@ -154,8 +154,7 @@ Status tensor_narrow(const Tensor *t, int64_t dim, int64_t start, int64_t length
   TRY(dim_wrap(dim, t->ndim, &dim));
   int64_t size = t->sizes[dim];
   if (start != size) TRY(dim_wrap(start, size, &start));
-  if (length < 0) return status_new(ERROR_RUNTIME, "narrow(): length must be non-negative.");
-  if (start > size - length)
+  if (length < 0 || start > size - length)
     return status_new(ERROR_RUNTIME, "start (%lld) + length (%lld) exceeds dimension size (%lld).", (long long)start,
                       (long long)length, (long long)size);
   return tensor_slice(t, dim, start, start + length, 1, out);
