@@ -22,6 +22,7 @@ extern const OpTable op_table_pointwise_compare;
 extern const OpTable op_table_pointwise_special;
 extern const OpTable op_table_pointwise_unary;
 extern const OpTable op_table_pool;
+extern const OpTable op_table_prim;
 extern const OpTable op_table_rearrange;
 extern const OpTable op_table_reduce;
 extern const OpTable op_table_rnn;
@@ -56,6 +57,7 @@ const OpTable *const op_tables[] = {
   &op_table_pointwise_special,
   &op_table_pointwise_unary,
   &op_table_pool,
+  &op_table_prim,
   &op_table_rearrange,
   &op_table_reduce,
   &op_table_rnn,
