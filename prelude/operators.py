@@ -201,3 +201,113 @@ def multilabel_margin_terms(self: Tensor, target: Tensor) -> Tuple[Tensor, Tenso
     margin = (1 - chosen.unsqueeze(2) + x.unsqueeze(1)).clamp_min(0)
     margin = margin * counted.unsqueeze(2).to(x.dtype) * is_target.logical_not().unsqueeze(1).to(x.dtype)
     return margin.sum([1, 2]) / classes, is_target.to(x.dtype).view(target.size())
+
+
+def same_count(bins: int, n: int) -> List[int]:
+    return [bins for _ in range(n)]
+
+
+# Edges of equal bins for each column of a (rows, columns) table; range: low and high of each.
+def histogram_edges(table: Tensor, bins: List[int], range: Optional[List[float]]) -> List[Tensor]:
+    edges: List[Tensor] = []
+    if len(bins) != table.size(1):
+        raise RuntimeError('histogramdd: The size of bins must be equal to the innermost dimension of the input.')
+    d = 0
+    for count in bins:
+        low = 0.0
+        high = 1.0
+        if range is not None:
+            low = range[2 * d]
+            high = range[2 * d + 1]
+        elif table.size(0) > 0:
+            low = float(table.select(1, d).min())
+            high = float(table.select(1, d).max())
+        if low == high:
+            low = low - 0.5
+            high = high + 0.5
+        edges.append(torch.linspace(low, high, count + 1, dtype=table.dtype))
+        d = d + 1
+    return edges
+
+
+def histogramdd_of(self: Tensor, edges: List[Tensor], weight: Optional[Tensor], density: bool) -> Tensor:
+    table = self.reshape([-1, self.size(-1)])
+    sizes: List[int] = []
+    cells = 1
+    flat = torch.zeros([table.size(0)], dtype=torch.int64)
+    inside = torch.ones([table.size(0)], dtype=torch.bool)
+    for d in range(len(edges)):
+        count = edges[d].numel() - 1
+        column = table.select(1, d).contiguous()
+        at = torch.searchsorted(edges[d], column, right=True) - 1
+        at = torch.where(column == edges[d][-1], torch.full_like(at, count - 1), at)
+        inside = inside.logical_and(at >= 0).logical_and(at < count)
+        flat = flat * count + at
+        sizes.append(count)
+        cells = cells * count
+    scale = torch.ones([table.size(0)], dtype=self.dtype)
+    if weight is not None:
+        scale = weight.reshape(-1).to(self.dtype)
+    flat = torch.where(inside, flat, torch.zeros_like(flat))
+    scale = torch.where(inside, scale, torch.zeros_like(scale))
+    hist = torch.zeros([cells], dtype=self.dtype).index_add(0, flat, scale).view(sizes)
+    if density:
+        hist = hist / hist.sum()
+        for d in range(len(edges)):
+            shape = [1 for _ in range(len(edges))]
+            shape[d] = sizes[d]
+            hist = hist / (edges[d].slice(0, 1) - edges[d].slice(0, 0, -1)).view(shape)
+    return hist
+
+
+def histogram_of(self: Tensor, edges: List[Tensor], weight: Optional[Tensor], density: bool) -> Tensor:
+    return histogramdd_of(self.reshape([-1, 1]), edges, weight, density)
+
+
+def quantile_of(self: Tensor, q: Tensor, dim: Optional[int], keepdim: bool, interpolation: str, ignore_nan: bool) -> Tensor:
+    if self.numel() == 0:
+        raise RuntimeError('quantile() input tensor must be non-empty')
+    if q.dim() > 1:
+        raise RuntimeError('quantile() q must be a scalar or 1D tensor')
+    if q.numel() > 0 and (bool((q < 0).any()) or bool((q > 1).any())):
+        raise RuntimeError('quantile() q values must be in the range [0, 1]')
+    if dim is None:
+        x = self.reshape(-1)
+        shape = [1 for _ in range(self.dim())] if keepdim else torch.jit.annotate(List[int], [])
+    else:
+        d = dim + self.dim() if dim < 0 else dim
+        shape = list(self.size())
+        if self.dim() == 0:
+            x = self.reshape(-1)
+        else:
+            x = self.movedim(d, -1)
+            if keepdim:
+                shape[d] = 1
+            else:
+                shape.pop(d)
+    ordered = x.sort(-1)[0]
+    n = ordered.size(-1)
+    places = q.reshape(-1).to(ordered.dtype)
+    if ignore_nan:
+        count = ordered.isnan().logical_not().sum([-1], True).to(ordered.dtype)
+        rank = places * (count - 1).clamp_min(0)
+    else:
+        rank = (places * (n - 1)).expand(ordered.size()[:-1] + [places.numel()])
+        nan = ordered.isnan().any(-1, True)
+        rank = torch.where(nan, torch.full_like(rank, n - 1), rank)
+    if interpolation == 'lower':
+        rank = rank.floor()
+    elif interpolation == 'higher':
+        rank = rank.ceil()
+    elif interpolation == 'nearest':
+        rank = rank.round()
+    below = rank.to(torch.int64)
+    result = ordered.gather(-1, below)
+    if interpolation == 'linear' or interpolation == 'midpoint':
+        share = torch.full_like(rank, 0.5) if interpolation == 'midpoint' else rank - below.to(rank.dtype)
+        above = ordered.gather(-1, rank.ceil().to(torch.int64))
+        result = torch.lerp(result, above, share)
+    result = result.movedim(-1, 0)
+    if q.dim() == 0:
+        return result.reshape(shape)
+    return result.reshape([q.numel()] + shape)

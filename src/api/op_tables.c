@@ -27,6 +27,7 @@ extern const OpTable op_table_rearrange;
 extern const OpTable op_table_reduce;
 extern const OpTable op_table_rnn;
 extern const OpTable op_table_scan;
+extern const OpTable op_table_search;
 extern const OpTable op_table_softmax;
 extern const OpTable op_table_sort;
 extern const OpTable op_table_split;
@@ -62,6 +63,7 @@ const OpTable *const op_tables[] = {
   &op_table_reduce,
   &op_table_rnn,
   &op_table_scan,
+  &op_table_search,
   &op_table_softmax,
   &op_table_sort,
   &op_table_split,
