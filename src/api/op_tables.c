@@ -17,6 +17,7 @@ extern const OpTable op_table_norm;
 extern const OpTable op_table_number;
 extern const OpTable op_table_pad;
 extern const OpTable op_table_pointwise_activation;
+extern const OpTable op_table_pointwise_alias;
 extern const OpTable op_table_pointwise_arithmetic;
 extern const OpTable op_table_pointwise_compare;
 extern const OpTable op_table_pointwise_special;
@@ -53,6 +54,7 @@ const OpTable *const op_tables[] = {
   &op_table_number,
   &op_table_pad,
   &op_table_pointwise_activation,
+  &op_table_pointwise_alias,
   &op_table_pointwise_arithmetic,
   &op_table_pointwise_compare,
   &op_table_pointwise_special,

@@ -101,12 +101,22 @@ void derive_out_name(Str name, Str overload, StrBuf *out_overload, const char **
   }
 }
 
+Str derive_inplace_overload(Str name, Str overload) {
+  static const struct { const char *name, *overload, *inplace; } names[] = {
+    {"aten::pow", "Tensor_Scalar", "Scalar"}, {"aten::pow", "Tensor_Tensor", "Tensor"}, {"aten::float_power", "Tensor_Scalar", "Scalar"},
+    {"aten::float_power", "Tensor_Tensor", "Tensor"}, {"aten::ldexp", "Tensor", ""}, {"aten::floor_divide", "", "Tensor"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (str_is(name, names[i].name) && str_is(overload, names[i].overload)) return str_from(names[i].inplace);
+  return overload;
+}
+
 /* "Tensor self, ..." with the first argument written: `Tensor(a!) self` or `Tensor(a!)[] self`. */
 static bool derive_inplace(Str name, Str overload, Str arguments, Str returns, StrBuf *out) {
   bool list = str_starts_with(arguments, "Tensor[] ");
   if (!list && !str_starts_with(arguments, "Tensor ")) return false;
   if (!str_is(returns, list ? "Tensor[]" : "Tensor")) return false;
   strbuf_printf(out, STR_FMT "_", STR_ARG(name));
+  overload = derive_inplace_overload(name, overload);
   if (overload.length) strbuf_printf(out, "." STR_FMT, STR_ARG(overload));
   strbuf_printf(out, "(Tensor(a!)" STR_FMT ") -> %s", STR_ARG(str_slice(arguments, 6, arguments.length)),
                 list ? "()" : "Tensor(a!)");

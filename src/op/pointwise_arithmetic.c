@@ -79,14 +79,14 @@ static Status shape_lerp(Call *call, TensorSpec *specs) {
 #define FLOAT_POWER "pow(self, exponent) if complex else pow(float64(self), float64(exponent))"
 #define POW_GRAD_SCALAR "self: torch.zeros_like(self) if exponent == 0 else grad * (exponent * self.pow(exponent - 1)).conj()"
 #define POW_GRAD_SELF "self: (grad * (exponent * self.pow(exponent - 1)).conj()).masked_fill(exponent == 0, 0)"
-#define POW_GRAD_EXPONENT(base, log) "exponent: grad * (result * " log ").masked_fill(torch.logical_and(" base " == 0, exponent >= 0), 0).conj()"
+#define POW_GRAD_EXPONENT(base, log) "exponent: grad * (result * " log ").masked_fill(torch.logical_and(" base " == 0, torch.real(exponent) >= 0), 0).conj()"
 
 /* A schema whose second operand is a tensor or a number, with the gradients of each. */
-#define BINARY(name, parameters, formula, shape_function, grad_self, grad_other, more)                                                            \
-  {.schema = "aten::" name ".Tensor(Tensor self, Tensor other" parameters ") -> Tensor", .lower = formula, .shape = shape_function,               \
-   .grad = "self: " grad_self "; other: " grad_other, .flags = POINTWISE | (more)},                                                               \
-  {.schema = "aten::" name ".Scalar(Tensor self, Scalar other" parameters ") -> Tensor", .lower = formula, .shape = shape_function,               \
-   .grad = "self: " grad_self, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK | (more)}
+#define BINARY(name, formula, shape_function, grad_self, grad_other, grad_beside_number)                                            \
+  {.schema = "aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor", .lower = formula, .shape = shape_function,               \
+   .grad = "self: " grad_self "; other: " grad_other, .flags = POINTWISE},                                                          \
+  {.schema = "aten::" name ".Scalar(Tensor self, Scalar other) -> Tensor", .lower = formula, .shape = shape_function,               \
+   .grad = "self: " grad_beside_number, .flags = POINTWISE}
 
 static const OpRow rows[] = {
   {.schema = "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", .lower = ADD, .shape = shape_add,
@@ -103,8 +103,9 @@ static const OpRow rows[] = {
    .grad = "self: -grad if alpha == 1 else -grad * alpha", .flags = OP_OUT | OP_ALIASING_OK},
   {.schema = "aten::_add_relu.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", .lower = ADD_RELU, .shape = shape_add, .flags = POINTWISE},
   {.schema = "aten::_add_relu.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", .lower = ADD_RELU, .shape = shape_add, .flags = POINTWISE},
-  BINARY("mul", "", "self * other", NULL, "grad * torch.conj(other)", "grad * torch.conj(self)", 0),
-  BINARY("div", "", "self / other", shape_pointwise_float, "grad / torch.conj(other)", "-grad * torch.conj(result / other)", 0),
+  BINARY("mul", "self * other", NULL, "grad * torch.conj(other)", "grad * torch.conj(self)", "torch.conj(torch.conj(grad) * other)"),
+  BINARY("div", "self / other", shape_pointwise_float, "grad / torch.conj(other)", "-grad * torch.conj(result / other)",
+         "torch.conj(torch.conj(grad) / other)"),
   {.schema = "aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", .lower = DIV_MODE, .shape = shape_div_mode,
    .grad = "self: grad / torch.conj(other) if rounding_mode is None else torch.zeros_like(grad); "
            "other: -grad * torch.conj(result / other) if rounding_mode is None else torch.zeros_like(grad)", .flags = POINTWISE},
@@ -112,10 +113,10 @@ static const OpRow rows[] = {
    .grad = "self: grad / other if rounding_mode is None else torch.zeros_like(grad)", .flags = POINTWISE},
   {.schema = "aten::floor_divide(Tensor self, Tensor other) -> Tensor", .lower = "self // other", .flags = POINTWISE | OP_NOT_DIFFERENTIABLE},
   {.schema = "aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor", .lower = "self // other", .flags = POINTWISE | OP_NOT_DIFFERENTIABLE},
-  BINARY("remainder", "", "self % other", NULL, "grad", "-grad * torch.div(self, other, rounding_mode='floor')", 0),
+  BINARY("remainder", "self % other", NULL, "grad", "-grad * torch.div(self, other, rounding_mode='floor')", "grad"),
   {.schema = "aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", .lower = "self % other",
    .grad = "other: -grad * torch.floor(self / other)", .flags = OP_OUT | OP_ALIASING_OK},
-  BINARY("fmod", "", "fmod(self, other)", NULL, "grad", "-grad * torch.div(self, other, rounding_mode='trunc')", 0),
+  BINARY("fmod", "fmod(self, other)", NULL, "grad", "-grad * torch.div(self, other, rounding_mode='trunc')", "grad"),
   {.schema = "aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", .lower = POW, .shape = shape_pow, .promote = "exponent",
    .grad = POW_GRAD_SCALAR, .flags = POINTWISE},
   {.schema = "aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", .lower = "pow(self, exponent)",
@@ -144,7 +145,8 @@ static const OpRow rows[] = {
    .grad = "self: grad * other / (self * self + other * other); other: -grad * self / (self * self + other * other)", .flags = POINTWISE},
   {.schema = "aten::hypot(Tensor self, Tensor other) -> Tensor", .lower = "hypot(self, other)",
    .grad = "self: grad * (self / result); other: grad * (other / result)", .flags = POINTWISE},
-  BINARY("copysign", "", "copysign(self, other)", shape_pointwise_float, "grad * (result / self).masked_fill(self == 0, 0)", "torch.zeros_like(other)", 0),
+  BINARY("copysign", "copysign(self, other)", shape_pointwise_float, "grad * (result / self).masked_fill(self == 0, 0)", "torch.zeros_like(other)",
+         "grad * (result / self).masked_fill(self == 0, 0)"),
   {.schema = "aten::nextafter(Tensor self, Tensor other) -> Tensor", .lower = "nextafter(self, other)", .flags = POINTWISE | OP_NOT_DIFFERENTIABLE},
   {.schema = "aten::heaviside(Tensor self, Tensor values) -> Tensor", .lower = "values if self == 0 else 1 if self > 0 else 0",
    .flags = POINTWISE | OP_NOT_DIFFERENTIABLE},

@@ -63,10 +63,10 @@ static Status shape_masked_fill(Call *call, TensorSpec *specs) {
 #define CLAMP "low = self if min is None else max(self, min); low if max is None else min(low, max)"
 #define CLIP(name)                                                                                                                        \
   {.schema = "aten::" name "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", .lower = CLAMP, .shape = shape_clamp,           \
-   .promote = "min max", .grad = "self: torch.ops.wick.clamp_backward(grad, self, min, max)", .flags = POINTWISE},                        \
+   .promote = "min max", .grad = "self: torch.clamp_backward(grad, self, min, max)", .flags = POINTWISE},                        \
   {.schema = "aten::" name ".Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", .lower = CLAMP, .shape = shape_clamp,    \
-   .grad = "self: torch.ops.wick.clamp_backward(grad, self, min, max); min: torch.ops.wick.clamp_backward_min(grad, self, min, max); "    \
-           "max: torch.ops.wick.clamp_backward_max(grad, self, min, max)", .flags = POINTWISE}
+   .grad = "self: torch.clamp_backward(grad, self, min, max); min: torch.clamp_backward_min(grad, self, min, max); "    \
+           "max: torch.clamp_backward_max(grad, self, min, max)", .flags = POINTWISE}
 #define INSIDE "inside = (True if min is None else self >= min) and (True if max is None else self <= max); grad if inside or isnan(self) else 0"
 
 static const OpRow rows[] = {
@@ -97,13 +97,13 @@ static const OpRow rows[] = {
   {.schema = "aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", .lower = "value if mask else self", .shape = shape_masked_fill,
    .grad = "self: grad.masked_fill(mask, 0); value: grad.masked_fill(torch.logical_not(mask), 0).sum()", .flags = POINTWISE},
   CLIP("clamp"), CLIP("clip"),
-  {.schema = "wick::clamp_backward(Tensor grad, Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", .lower = INSIDE, .promote = "min max",
-   .grad = "grad: torch.ops.wick.clamp_backward(grad, self, min, max)", .flags = OP_ALIASING_OK},
-  {.schema = "wick::clamp_backward.Tensor(Tensor grad, Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", .lower = INSIDE,
-   .grad = "grad: torch.ops.wick.clamp_backward(grad, self, min, max)", .flags = OP_ALIASING_OK},
-  {.schema = "wick::clamp_backward_min(Tensor grad, Tensor self, Tensor? min, Tensor? max) -> Tensor",
+  {.schema = "aten::clamp_backward(Tensor grad, Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", .lower = INSIDE, .promote = "min max",
+   .grad = "grad: torch.clamp_backward(grad, self, min, max)", .flags = OP_ALIASING_OK},
+  {.schema = "aten::clamp_backward.Tensor(Tensor grad, Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", .lower = INSIDE,
+   .grad = "grad: torch.clamp_backward(grad, self, min, max)", .flags = OP_ALIASING_OK},
+  {.schema = "aten::clamp_backward_min(Tensor grad, Tensor self, Tensor? min, Tensor? max) -> Tensor",
    .lower = "grad if self < min and (True if max is None else min < max) else 0", .flags = OP_ALIASING_OK},
-  {.schema = "wick::clamp_backward_max(Tensor grad, Tensor self, Tensor? min, Tensor? max) -> Tensor",
+  {.schema = "aten::clamp_backward_max(Tensor grad, Tensor self, Tensor? min, Tensor? max) -> Tensor",
    .lower = "grad if self > max or (False if min is None else max < min) else 0", .flags = OP_ALIASING_OK},
   {.schema = "aten::clamp_min(Tensor self, Scalar min) -> Tensor", .lower = "max(self, min)", .promote = "min",
    .grad = "self: grad.masked_fill(self < min, 0)", .flags = POINTWISE},

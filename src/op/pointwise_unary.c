@@ -28,6 +28,13 @@ static Status shape_sign(Call *call, TensorSpec *specs) {
   return OK;
 }
 
+/* A power of the number 2, which makes int64 of bool. */
+static Status shape_square(Call *call, TensorSpec *specs) {
+  TRY(shape_pointwise(call, specs));
+  if (specs->dtype == DTYPE_BOOL) specs->dtype = DTYPE_INT64;
+  return OK;
+}
+
 static Status shape_frexp(Call *call, TensorSpec *specs) {
   TRY(shape_pointwise(call, specs));
   if (!dtype_is_floating(specs->dtype)) return status_new(ERROR_RUNTIME, "torch.frexp() only supports floating-point dtypes");
@@ -75,10 +82,10 @@ static const OpRow rows[] = {
   FLOAT("digamma", "digamma(self)", "grad * torch.polygamma(1, self)"),
   FLOAT("i0", "i0(self)", "grad * torch.special_i1(self)"),
   FLOAT("sinc", "1 if self == 0 else sin(pi * self) / (pi * self)",
-        "grad * ((torch.cos(self * 3.14159265358979324) - result) / self).masked_fill(self == 0, 0)"),
+        "grad * torch.conj((torch.cos(self * 3.14159265358979324) - result) / self).masked_fill(self == 0, 0)"),
   FLOAT("deg2rad", "self * 0.017453292519943295", "grad * 0.017453292519943295"),
   FLOAT("rad2deg", "self * 57.29577951308232", "grad * 57.29577951308232"),
-  SAME("square", "self ** 2", "grad * torch.conj(2 * self)"),
+  {.schema = "aten::square(Tensor self) -> Tensor", .lower = "self ** 2", .shape = shape_square, .grad = "self: grad * torch.conj(2 * self)", .flags = POINTWISE},
   {.schema = "aten::neg(Tensor self) -> Tensor", .lower = "-self", .shape = shape_neg, .grad = "self: -grad", .flags = POINTWISE},
   {.schema = "aten::abs(Tensor self) -> Tensor", .lower = "abs(self)", .shape = shape_pointwise_real, .grad = "self: grad * torch.sgn(self)", .flags = POINTWISE},
   {.schema = "aten::angle(Tensor self) -> Tensor", .lower = "angle(self)", .shape = shape_angle,
@@ -104,7 +111,8 @@ static const OpRow rows[] = {
   {.schema = "aten::logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor",
    .lower = "d = grad_output / (self * (1 - self)); (nan if self < 0 or self > 1 else d) if eps is None else 0 if self < eps or self > 1 - eps else d",
    .flags = OP_ALIASING_OK},
-  {.schema = "aten::polygamma(int n, Tensor self) -> Tensor", .lower = "digamma(self) if n == 0 else polygamma(n, self)", .shape = shape_pointwise_float,
+  {.schema = "aten::polygamma(int n, Tensor self) -> Tensor", .lower = "digamma(self) if n == 0 else (polygamma(n, self) if self >= 0.5 else (pi / sin(pi * self)) ** 2 - polygamma(n, 1 - self)) if n == 1 "
+   "else polygamma(n, self)", .shape = shape_pointwise_float,
    .promote = "", .grad = "self: grad * torch.polygamma(n + 1, self)", .flags = OP_OUT | OP_ALIASING_OK},
   {.schema = "aten::mvlgamma(Tensor self, int p) -> Tensor", .lower = "mvlgamma(self, p)", .shape = shape_pointwise_float,
    .grad = "self: grad * torch.digamma(self.unsqueeze(-1) + torch.arange(0.5 - p / 2.0, 0.25, 0.5, dtype=self.dtype)).sum(-1)", .flags = POINTWISE},
