@@ -405,6 +405,37 @@ static const OpRow rows[] = {
            "if self.dim() == 1:\n  return torch.diag_embed(self, diagonal)\n"
            "if self.dim() == 2:\n  return torch.diagonal_copy(self, diagonal)\n"
            "raise RuntimeError(\"matrix or a vector expected\")\n"),
+  {.schema = "aten::trace(Tensor self) -> Tensor", .body =
+     "if self.dim() != 2:\n  raise RuntimeError(\"trace: expected a matrix\")\n"
+     "return self.diagonal().sum()\n", .flags = OP_OUT},
+  BODY_OUT("aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
+           "if self.dim() < 1:\n  raise RuntimeError(\"diff expects input to be at least one-dimensional\")\n"
+           "if n < 0:\n  raise RuntimeError(\"order must be non-negative but got \" + str(n))\n"
+           "parts: List[Tensor] = []\n"
+           "if prepend is not None:\n  parts.append(prepend)\n"
+           "parts.append(self)\n"
+           "if append is not None:\n  parts.append(append)\n"
+           "x = torch.cat(parts, dim) if len(parts) > 1 else self\n"
+           "if n == 0:\n  return x.clone()\n"
+           "for i in range(n):\n"
+           "  size = x.size(dim)\n"
+           "  if size == 0:\n    break\n"
+           "  late = x.narrow(dim, 1, size - 1)\n"
+           "  early = x.narrow(dim, 0, size - 1)\n"
+           "  x = torch.logical_xor(late, early) if x.dtype == torch.bool else late - early\n"
+           "return x\n"),
+  BODY("aten::sum_to_size(Tensor self, int[] size) -> Tensor",
+       "extra = self.dim() - len(size)\n"
+       "if extra < 0:\n"
+       "  raise RuntimeError(\"size {\" + str(size) + \"} is not expandable to size {\" + str(self.size()) + \"}.\")\n"
+       "dims = [i for i in range(extra)]\n"
+       "for i in range(len(size)):\n"
+       "  if size[i] == 1 and self.size(extra + i) != 1:\n"
+       "    dims.append(extra + i)\n"
+       "  elif size[i] != self.size(extra + i):\n"
+       "    raise RuntimeError(\"size {\" + str(size) + \"} is not expandable to size {\" + str(self.size()) + \"}.\")\n"
+       "if len(dims) == 0:\n  return self\n"
+       "return self.sum(dims, True).view(size)\n"),
   BODY("aten::diagflat(Tensor self, int offset=0) -> Tensor", "return torch.diag_embed(self.flatten(), offset)\n"),
   {.schema = "aten::fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)", .kernel = kernel_fill_diagonal,
    .grad = "self: grad.clone().fill_diagonal_(0, wrap)"},

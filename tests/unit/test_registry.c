@@ -29,6 +29,8 @@ static void derives_schemas(void **state) {
   expect_derived("aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, "
                  "Device? device=None, bool? pin_memory=None) -> Tensor", VARIANT_OUT,
                  "aten::arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)");
+  expect_derived("aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", VARIANT_INPLACE,
+                 "aten::pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)");
   expect_derived("aten::_foreach_neg(Tensor[] self) -> Tensor[]", VARIANT_INPLACE, "aten::_foreach_neg_(Tensor(a!)[] self) -> ()");
   expect_derived("aten::_foreach_neg(Tensor[] self) -> Tensor[]", VARIANT_OUT, "aten::_foreach_neg.out(Tensor[] self, *, Tensor(a!)[] out) -> ()");
   expect_derived("aten::is_floating_point(Tensor self) -> bool", VARIANT_OUT, NULL);
