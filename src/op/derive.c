@@ -83,10 +83,6 @@ static const OutName *find_known(Str name, Str overload) {
   return str_starts_with(name, "aten::") ? out_name_find(str_slice(name, 6, name.length), overload) : NULL;
 }
 
-Str derive_inplace_overload(Str name, Str overload) {
-  return str_starts_with(name, "aten::") ? inplace_overload(str_slice(name, 6, name.length), overload) : overload;
-}
-
 bool derive_has_known_out(Str functional) {
   Str name, overload;
   return schema_text_split(functional, &name, &overload) && find_known(name, overload);
@@ -120,7 +116,6 @@ static bool derive_inplace(Str name, Str overload, Str arguments, Str returns, S
   if (!list && !str_starts_with(arguments, "Tensor ")) return false;
   if (!str_is(returns, list ? "Tensor[]" : "Tensor")) return false;
   strbuf_printf(out, STR_FMT "_", STR_ARG(name));
-  overload = derive_inplace_overload(name, overload);
   overload = derive_inplace_overload(name, overload);
   if (overload.length) strbuf_printf(out, "." STR_FMT, STR_ARG(overload));
   strbuf_printf(out, "(Tensor(a!)" STR_FMT ") -> %s", STR_ARG(str_slice(arguments, 6, arguments.length)),

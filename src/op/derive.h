@@ -11,7 +11,6 @@ Str derive_inplace_overload(Str name, Str overload);
 /* Whether that name is one of PyTorch's that the rule does not give. */
 bool derive_has_known_out(Str functional);
 /* The overload name of the in-place form: the functional one's but for a few. */
-Str derive_inplace_overload(Str name, Str overload);
 /* The schema text of a variant; false when the row has no such form (nothing it returns can be written). */
 bool derive_schema(Str functional, OpVariant variant, StrBuf *out);
 /* Whether the out form leaves out `dtype, layout, device, pin_memory`, as the out tensor says them: their place, or -1. */

@@ -176,16 +176,6 @@ static int compare(const OutName *entry, Str name, Str overload) {
   return order ? order : str_compare(overload, str_from(entry->overload));
 }
 
-Str inplace_overload(Str name, Str overload) {
-  static const struct { const char *name, *overload, *inplace; } odd[] = {
-    {"bernoulli", "p", "float"}, {"float_power", "Tensor_Scalar", "Scalar"}, {"float_power", "Tensor_Tensor", "Tensor"},
-    {"floor_divide", "", "Tensor"}, {"ldexp", "Tensor", ""}, {"pow", "Tensor_Scalar", "Scalar"}, {"pow", "Tensor_Tensor", "Tensor"},
-  };
-  for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
-    if (str_is(name, odd[i].name) && str_is(overload, odd[i].overload)) return str_from(odd[i].inplace);
-  return overload;
-}
-
 const OutName *out_name_find(Str name, Str overload) {
   size_t low = 0, high = sizeof names / sizeof *names;
   while (low < high) {

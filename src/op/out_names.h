@@ -8,7 +8,5 @@ typedef struct OutName {
   const char *out_overload;
   const char *arguments;       /* separated by blanks, one for each return */
 } OutName;
-/* The overload name of an in-place form: the functional one's but for a few. */
-Str inplace_overload(Str name, Str overload);
 /* NULL: the rule holds. */
 const OutName *out_name_find(Str name, Str overload);

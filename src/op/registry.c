@@ -100,7 +100,6 @@ static Operator *make_operator(const OpRow *row, OpVariant variant, void *librar
   if (variant == VARIANT_INPLACE) {
     op->name = str_from(arena_printf(&registry.arena, STR_FMT "_", STR_ARG(name)));
     op->overload_name = derive_inplace_overload(name, overload);
-    op->overload_name = derive_inplace_overload(name, overload);
   } else if (variant == VARIANT_OUT) {
     StrBuf text = {0};
     const char *arguments;
