@@ -311,3 +311,305 @@ def quantile_of(self: Tensor, q: Tensor, dim: Optional[int], keepdim: bool, inte
     if q.dim() == 0:
         return result.reshape(shape)
     return result.reshape([q.numel()] + shape)
+
+
+def same_sequence(n: int) -> List[int]:
+    return [d for d in range(n)]
+
+
+# The areas of the trapezoids between neighbours along dim; x of y's shape, or one-dimensional.
+def trapezoid_terms(y: Tensor, x: Tensor, dim: int) -> Tensor:
+    at = x
+    if x.dim() == 1:
+        if x.size(0) != y.size(dim):
+            raise RuntimeError('trapezoid: There must be one `x` value for each sample point')
+        shape = [1 for _ in range(y.dim())]
+        shape[dim] = x.size(0)
+        at = x.view(shape)
+    elif x.dim() < y.dim():
+        at = x.view([1 for _ in range(y.dim() - x.dim())] + x.size())
+    gaps = at.narrow(dim, 1, at.size(dim) - 1) - at.narrow(dim, 0, at.size(dim) - 1)
+    n = y.size(dim) - 1
+    return gaps * (y.narrow(dim, 0, n) + y.narrow(dim, 1, n)) / 2.
+
+
+def gradient_check(self: Tensor, axes: List[int], spacings: int, edge_order: int):
+    if edge_order != 1 and edge_order != 2:
+        raise RuntimeError('torch.gradient only supports edge_order=1 and edge_order=2.')
+    if spacings != len(axes):
+        raise RuntimeError('torch.gradient expected spacing to be unspecified, a scalar, or a list of length {}, but got a list of length {}'.format(len(axes), spacings))
+    for d in axes:
+        if self.size(d) < edge_order + 1:
+            raise RuntimeError('torch.gradient expected each dimension size to be at least edge_order+1')
+
+
+def gradients_even(self: Tensor, axes: List[int], spacing: List[float], edge_order: int) -> List[Tensor]:
+    gradient_check(self, axes, len(spacing), edge_order)
+    result: List[Tensor] = []
+    for k in range(len(axes)):
+        d = axes[k]
+        h = spacing[k]
+        n = self.size(d)
+        if edge_order == 1:
+            first = (self.narrow(d, 1, 1) - self.narrow(d, 0, 1)) / h
+            last = (self.narrow(d, n - 1, 1) - self.narrow(d, n - 2, 1)) / h
+        else:
+            first = (4.0 * self.narrow(d, 1, 1) - 3.0 * self.narrow(d, 0, 1) - self.narrow(d, 2, 1)) / (2.0 * h)
+            last = (self.narrow(d, n - 3, 1) - 4.0 * self.narrow(d, n - 2, 1) + 3.0 * self.narrow(d, n - 1, 1)) / (2.0 * h)
+        middle = (self.narrow(d, 2, n - 2) - self.narrow(d, 0, n - 2)) / (2.0 * h)
+        result.append(torch.cat([first, middle, last], d))
+    return result
+
+
+def gradients_uneven(self: Tensor, axes: List[int], spacing: List[Tensor], edge_order: int) -> List[Tensor]:
+    gradient_check(self, axes, len(spacing), edge_order)
+    result: List[Tensor] = []
+    for k in range(len(axes)):
+        d = axes[k]
+        n = self.size(d)
+        shape = [1 for _ in range(self.dim())]
+        shape[d] = n - 1
+        gaps = spacing[k].narrow(0, 1, n - 1) - spacing[k].narrow(0, 0, n - 1)
+        g = gaps.view(shape)
+        a = g.narrow(d, 0, n - 2)
+        b = g.narrow(d, 1, n - 2)
+        middle = (self.narrow(d, 0, n - 2) * (-b / (a * (a + b))) + self.narrow(d, 1, n - 2) * ((b - a) / (a * b))
+                  + self.narrow(d, 2, n - 2) * (a / (b * (a + b))))
+        if edge_order == 1:
+            first = (self.narrow(d, 1, 1) - self.narrow(d, 0, 1)) / g.narrow(d, 0, 1)
+            last = (self.narrow(d, n - 1, 1) - self.narrow(d, n - 2, 1)) / g.narrow(d, n - 2, 1)
+        else:
+            h0 = g.narrow(d, 0, 1)
+            h1 = g.narrow(d, 1, 1)
+            first = (self.narrow(d, 0, 1) * (-(2.0 * h0 + h1) / (h0 * (h0 + h1))) + self.narrow(d, 1, 1) * ((h0 + h1) / (h0 * h1))
+                     + self.narrow(d, 2, 1) * (-h0 / (h1 * (h0 + h1))))
+            h0 = g.narrow(d, n - 3, 1)
+            h1 = g.narrow(d, n - 2, 1)
+            last = (self.narrow(d, n - 3, 1) * (h1 / (h0 * (h0 + h1))) + self.narrow(d, n - 2, 1) * (-(h1 + h0) / (h0 * h1))
+                    + self.narrow(d, n - 1, 1) * ((2.0 * h1 + h0) / (h1 * (h0 + h1))))
+        result.append(torch.cat([first, middle, last], d))
+    return result
+
+
+# indices: places in the flattened spatial dimensions of output_size.
+def unpool(self: Tensor, indices: Tensor, output_size: List[int]) -> Tensor:
+    spatial = len(output_size)
+    if self.size() != indices.size():
+        raise RuntimeError('Expected shape of indices to be same as that of the input tensor ({}) but got indices tensor with shape: {}'.format(self.size(), indices.size()))
+    lead = self.size()[:self.dim() - spatial]
+    cells = 1
+    for n in output_size:
+        cells = cells * n
+    inside = 1
+    for n in self.size()[self.dim() - spatial:]:
+        inside = inside * n
+    if indices.numel() > 0 and (int(indices.min()) < 0 or int(indices.max()) >= cells):
+        raise RuntimeError('found an invalid max index: {} (output volumes are of size {})'.format(int(indices.max()), output_size))
+    zeros = torch.zeros(lead + [cells], dtype=self.dtype, device=self.device)
+    return zeros.scatter(-1, indices.reshape(lead + [inside]), self.reshape(lead + [inside])).view(lead + output_size)
+
+
+def grid_unnormalize(x: Tensor, size: int, align_corners: bool) -> Tensor:
+    if align_corners:
+        return (x + 1) / 2 * (size - 1)
+    return ((x + 1) * size - 1) / 2
+
+
+def grid_reflect(x: Tensor, twice_low: int, twice_high: int) -> Tensor:
+    if twice_low == twice_high:
+        return torch.zeros_like(x)
+    low = twice_low / 2
+    span = (twice_high - twice_low) / 2
+    distance = (x - low).abs()
+    extra = torch.fmod(distance, span)
+    flips = (distance / span).floor()
+    return torch.where(torch.remainder(flips, 2) == 0, extra + low, span - extra + low)
+
+
+# padding_mode: 0 zeros, 1 border, 2 reflection.
+def grid_inside(x: Tensor, size: int, padding_mode: int, align_corners: bool) -> Tensor:
+    if padding_mode == 0:
+        return x
+    at = x
+    if padding_mode == 2:
+        at = grid_reflect(x, 0, 2 * (size - 1)) if align_corners else grid_reflect(x, -1, 2 * size - 1)
+    return at.clamp(0, size - 1)
+
+
+# The values at whole coordinates (one tensor for each spatial dimension, slowest first), zero outside. input: (N, C, ...).
+def grid_gather(input: Tensor, at: List[Tensor]) -> Tensor:
+    n = input.size(0)
+    channels = input.size(1)
+    sizes = input.size()[2:]
+    place = torch.zeros_like(at[0], dtype=torch.int64)
+    inside = torch.ones_like(at[0], dtype=torch.bool)
+    for d in range(len(at)):
+        inside = inside.logical_and(at[d] >= 0).logical_and(at[d] <= sizes[d] - 1)
+        place = place * sizes[d] + at[d].nan_to_num(0.).clamp(0, sizes[d] - 1).to(torch.int64)
+    shape = [n, channels] + at[0].size()[1:]
+    flat = place.reshape([n, 1, -1]).expand([n, channels, -1])
+    values = input.reshape([n, channels, -1]).gather(2, flat).view(shape)
+    return values * inside.unsqueeze(1).to(input.dtype)
+
+
+def cubic_weights(t: Tensor) -> List[Tensor]:
+    a = -0.75
+    x = t + 1
+    far0 = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+    near0 = ((a + 2) * t - (a + 3)) * t * t + 1
+    x = 1 - t
+    near1 = ((a + 2) * x - (a + 3)) * x * x + 1
+    x = 2 - t
+    far1 = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+    return [far0, near0, near1, far1]
+
+
+# interpolation_mode: 0 linear, 1 nearest, 2 cubic. grid: (N, ..., spatial), the fastest dimension first.
+def sample_grid(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor:
+    spatial = input.dim() - 2
+    if grid.dim() != input.dim() or grid.size(-1) != spatial or grid.size(0) != input.size(0):
+        raise RuntimeError('grid_sampler(): expected grid and input to have same batch size, and grid of last dimension {}, but got input with sizes {} and grid with sizes {}'.format(spatial, input.size(), grid.size()))
+    if interpolation_mode == 2 and spatial != 2:
+        raise RuntimeError('grid_sampler(): bicubic interpolation only supports 4D input')
+    at: List[Tensor] = []
+    for d in range(spatial):
+        x = grid_unnormalize(grid.select(-1, spatial - 1 - d), input.size(2 + d), align_corners)
+        at.append(x if interpolation_mode == 2 else grid_inside(x, input.size(2 + d), padding_mode, align_corners))
+    if interpolation_mode == 1:
+        return grid_gather(input, [x.round() for x in at])
+    result = torch.zeros([1], dtype=input.dtype, device=input.device)
+    if interpolation_mode == 0:
+        for corner in range(2 ** spatial):
+            places: List[Tensor] = []
+            weight = torch.ones_like(at[0])
+            for d in range(spatial):
+                low = at[d].floor()
+                up = (corner >> d) & 1
+                places.append(low + up)
+                weight = weight * (at[d] - low if up == 1 else low + 1 - at[d])
+            result = result + grid_gather(input, places) * weight.unsqueeze(1)
+        return result
+    low_y = at[0].floor()
+    low_x = at[1].floor()
+    weights_y = cubic_weights(at[0] - low_y)
+    weights_x = cubic_weights(at[1] - low_x)
+    for i in range(4):
+        for j in range(4):
+            y = grid_inside(low_y + (i - 1), input.size(2), padding_mode, align_corners)
+            x = grid_inside(low_x + (j - 1), input.size(3), padding_mode, align_corners)
+            result = result + grid_gather(input, [y, x]) * (weights_y[i] * weights_x[j]).unsqueeze(1)
+    return result
+
+
+# mode: 0 sum, 1 mean, 2 max. Gives (bags, bag of each index, size of each bag, index of each maximum).
+def bags_of(weight: Tensor, indices: Tensor, offsets: Tensor, mode: int, per_sample_weights: Optional[Tensor], include_last_offset: bool,
+            padding_idx: int) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
+    starts: List[int] = offsets.to(torch.int64).tolist()
+    count = len(starts)
+    if include_last_offset:
+        count = count - 1
+    if len(starts) > 0 and starts[0] != 0:
+        raise RuntimeError('offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got {}'.format(starts[0]))
+    bags: List[Tensor] = []
+    of_each: List[int] = []
+    sizes: List[int] = []
+    maxima: List[Tensor] = []
+    width = weight.size(1)
+    for b in range(count):
+        begin = starts[b]
+        end = starts[b + 1] if b + 1 < len(starts) else indices.size(0)
+        if end < begin or end > indices.size(0):
+            raise RuntimeError('embedding_bag: offsets are out of order or out of range')
+        own = indices.narrow(0, begin, end - begin)
+        for _ in range(end - begin):
+            of_each.append(b)
+        keep = own != padding_idx
+        rows = weight.index_select(0, own)
+        n = int(keep.sum())
+        if n < own.size(0):
+            rows = rows[keep]
+        sizes.append(n)
+        if per_sample_weights is not None:
+            scale = per_sample_weights.narrow(0, begin, end - begin)
+            if n < own.size(0):
+                scale = scale[keep]
+            rows = rows * scale.unsqueeze(1)
+        if mode == 2:
+            if n == 0:
+                bags.append(torch.zeros([width], dtype=weight.dtype))
+                maxima.append(torch.full([width], -1, dtype=torch.int64))
+            else:
+                values, places = rows.max(0)
+                bags.append(values)
+                kept = own[keep] if n < own.size(0) else own
+                maxima.append(kept.to(torch.int64).index_select(0, places))
+        elif mode == 1:
+            bags.append(rows.sum([0]) / max(n, 1))
+        else:
+            bags.append(rows.sum([0]))
+    result = torch.stack(bags, 0) if count > 0 else torch.zeros([0, width], dtype=weight.dtype)
+    size = torch.tensor(sizes, dtype=torch.int64)
+    chosen = torch.stack(maxima, 0) if len(maxima) > 0 else torch.zeros([0], dtype=torch.int64)
+    return result, torch.tensor(of_each, dtype=torch.int64), size, chosen
+
+
+def segments_of(data: Tensor, reduce: str, lengths: Optional[Tensor], offsets: Optional[Tensor], axis: int, unsafe: bool,
+                initial: Optional[number]) -> Tensor:
+    if offsets is not None:
+        counts = torch.diff(offsets, dim=-1)
+    elif lengths is not None:
+        counts = lengths
+    else:
+        raise RuntimeError('segment_reduce(): Either lengths or offsets must be defined.')
+    if axis != counts.dim() - 1:
+        raise RuntimeError('segment_reduce(): Expected axis to be the last dimension of lengths but got {}.'.format(axis))
+    outer = 1
+    for d in range(axis):
+        outer = outer * data.size(d)
+    rows = data.reshape([outer, data.size(axis), -1])
+    table = counts.reshape([outer, -1])
+    if not unsafe and table.numel() > 0 and int(table.min()) < 0:
+        raise RuntimeError('lengths contains negative value!')
+    groups: List[Tensor] = []
+    for o in range(outer):
+        at = 0
+        sizes: List[int] = table[o].to(torch.int64).tolist()
+        for n in sizes:
+            if at + n > rows.size(1):
+                raise RuntimeError('segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1)')
+            part = rows[o].narrow(0, at, n)
+            at = at + n
+            groups.append(segment_of(part, reduce, initial))
+        if not unsafe and at != rows.size(1):
+            raise RuntimeError('segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1)')
+    shape = data.size()[:axis] + [table.size(1)] + data.size()[axis + 1:]
+    if len(groups) == 0:
+        return torch.zeros(shape, dtype=data.dtype)
+    return torch.stack(groups, 0).reshape(shape)
+
+
+def segment_of(part: Tensor, reduce: str, initial: Optional[number]) -> Tensor:
+    n = part.size(0)
+    start = 0.0
+    if reduce == 'prod':
+        start = 1.0
+    elif reduce == 'max':
+        start = float('-inf')
+    elif reduce == 'min':
+        start = float('inf')
+    if initial is not None:
+        start = float(initial)
+    first = torch.full([part.size(1)], start, dtype=part.dtype)
+    if reduce == 'sum':
+        return part.sum([0]) + first
+    if reduce == 'prod':
+        return part.prod(0) * first
+    if reduce == 'max':
+        return torch.cat([first.unsqueeze(0), part], 0).amax([0])
+    if reduce == 'min':
+        return torch.cat([first.unsqueeze(0), part], 0).amin([0])
+    if reduce == 'mean':
+        if n == 0:
+            return first if initial is not None else torch.full_like(first, float('nan'))
+        return (part.sum([0]) + first) / n
+    raise RuntimeError('unsupported reduction: ' + reduce)

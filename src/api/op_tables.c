@@ -1,6 +1,7 @@
 /* The one list of the tables of operator rows. Sorted. */
 #include "op/op.h"
 
+extern const OpTable op_table_composite;
 extern const OpTable op_table_conv;
 extern const OpTable op_table_dict;
 extern const OpTable op_table_format;
@@ -38,6 +39,7 @@ extern const OpTable op_table_view;
 extern const OpTable op_table_view_scatter;
 
 const OpTable *const op_tables[] = {
+  &op_table_composite,
   &op_table_conv,
   &op_table_dict,
   &op_table_format,
