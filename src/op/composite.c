@@ -8,37 +8,6 @@
   "else:\n" \
   "    axes = [dim]\n"
 static const OpRow rows[] = {
-    COMPOSITE("aten::sum_to_size(Tensor self, int[] size) -> Tensor",
-              "lead = self.dim() - len(size)\n"
-              "dims: List[int] = []\n"
-              "for d in range(self.dim()):\n"
-              "    if d < lead:\n"
-              "        dims.append(d)\n"
-              "    elif size[d - lead] == 1 and self.size(d) != 1:\n"
-              "        dims.append(d)\n"
-              "    elif size[d - lead] != self.size(d):\n"
-              "        raise RuntimeError('size {} is not expandable to size {}.'.format(size, self.size()))\n"
-              "if lead < 0:\n"
-              "    raise RuntimeError('size {} is not expandable to size {}.'.format(size, self.size()))\n"
-              "if len(dims) == 0:\n"
-              "    return self\n"
-              "return self.sum(dims, True).view(size)"),
-    COMPOSITE("aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
-              "if n < 0:\n"
-              "    raise RuntimeError('order must be non-negative but got {}'.format(n))\n"
-              "if self.dim() == 0:\n"
-              "    raise RuntimeError('diff expects input to be at least one-dimensional')\n"
-              "x = self\n"
-              "if prepend is not None:\n"
-              "    x = torch.cat([prepend, x], dim)\n"
-              "if append is not None:\n"
-              "    x = torch.cat([x, append], dim)\n"
-              "for i in range(min(n, x.size(dim))):\n"
-              "    length = x.size(dim) - 1\n"
-              "    a = x.narrow(dim, 1, length)\n"
-              "    b = x.narrow(dim, 0, length)\n"
-              "    x = a.logical_xor(b) if x.dtype == torch.bool else a - b\n"
-              "return x"),
     COMPOSITE("aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
               "n = y.size(dim)\n"
               "if n == 0:\n"
