@@ -47,7 +47,10 @@ uint32_t take_register(Compiler *c) {
     while (r < c->register_state.length && c->register_state.data[r] != REGISTER_FREE) r++;
   else r = (uint32_t)c->register_state.length;
   c->next_register = r + 1;
-  if (r == c->register_state.length) vec_arena_push(&c->scratch, &c->register_state, REGISTER_FREE);
+  if (r == c->register_state.length) {
+    vec_arena_push(&c->scratch, &c->register_state, REGISTER_FREE);
+    vec_arena_push(&c->scratch, &c->holders, NULL);
+  }
   if (r >= OPERAND_MOVE - 1) compile_out(c, status_new(ERROR_UNSUPPORTED, "a graph with too many values"));
   c->register_state.data[r] = REGISTER_HELD;
   return r;
@@ -98,7 +101,45 @@ uint32_t define(Compiler *c, Value *value) {
   uint32_t hint = c->hint_of[value->unique], r;
   if (hint && claim(c, hint - 1)) r = hint - 1;
   else r = take_register(c);
+  c->holders.data[r] = value;
   return c->register_of[value->unique] = r;
+}
+
+static uint32_t depth_of(const Node *node) {
+  uint32_t depth = 0;
+  for (; node; node = node->owning_block->owning_node) depth++;
+  return depth;
+}
+
+/* Whether `user` may run after `node` has: not when one contains the other or they lie in different branches. */
+static bool may_follow(const Node *node, const Node *user) {
+  uint32_t a = depth_of(node), b = depth_of(user);
+  for (; a > b; a--) node = node->owning_block->owning_node;
+  for (; b > a; b--) user = user->owning_block->owning_node;
+  if (node == user) return false;
+  while (node->owning_block != user->owning_block) {
+    node = node->owning_block->owning_node;
+    user = user->owning_block->owning_node;
+    if (node == user) return false;
+  }
+  return user->position > node->position;
+}
+
+/* Whether a path leads from behind `node` to a use of the value; what a loop around `node` takes from outside is used again. */
+static bool is_live_after(const Value *value, const Node *node) {
+  for (const Block *b = node->owning_block; b != value->node->owning_block; b = b->owning_node->owning_block)
+    if (!b->owning_node || b->owning_node->kind == SYM_prim_Loop) return true;
+  for (size_t i = 0; i < value->uses.length; i++)
+    if (may_follow(node, value->uses.data[i].user)) return true;
+  return false;
+}
+
+/* An output of a branch that wants the register of what its loop carried so far gets it at once when both paths end that value. */
+static bool takes_over(Compiler *c, const Node *node, const Value *output) {
+  uint32_t hint = c->hint_of[output->unique];
+  if (!hint || c->register_state.data[hint - 1] != REGISTER_HELD_RESERVED) return false;
+  const Value *holder = c->holders.data[hint - 1];
+  return holder && !is_live_after(holder, node);
 }
 
 static bool is_dead(const Compiler *c, const Value *value) { return c->life.dead[value->unique]; }
@@ -244,7 +285,7 @@ static void join(Compiler *c, const Node *ret, uint32_t first, const uint32_t *t
   /* who may be moved out of its register: values that die here and do not stay in place */
   PtrMap owned;
   ptrmap_init(&owned, &c->scratch);
-  for (uint32_t i = 0; i < ret->input_count; i++)
+  for (uint32_t i = first; i < ret->input_count; i++)
     if (dies(c, ret, i)) ptrmap_put(&owned, (void *)(uintptr_t)(use(c, ret, i) + 1), (void *)1);
   for (uint32_t i = 0; i < count; i++)
     if (to[i] == use(c, ret, first + i)) ptrmap_put(&owned, (void *)(uintptr_t)(to[i] + 1), NULL);
@@ -328,12 +369,21 @@ static void compile_if(Compiler *c, const Node *node) {
   uint32_t *to = ARENA_ARRAY(&c->scratch, uint32_t, count + 1);
   uint8_t *before = ARENA_ARRAY(&c->scratch, uint8_t, count + 1);
   for (uint32_t i = 0; i < count; i++) {
-    to[i] = is_dead(c, node->outputs[i]) ? NO_REGISTER : define(c, node->outputs[i]);
-    if (to[i] != NO_REGISTER) before[i] = reserve(c, to[i], false);
+    if (is_dead(c, node->outputs[i])) {
+      to[i] = NO_REGISTER;
+    } else if (takes_over(c, node, node->outputs[i])) {
+      to[i] = c->register_of[node->outputs[i]->unique] = c->hint_of[node->outputs[i]->unique] - 1;
+      before[i] = REGISTER_HELD_RESERVED;
+    } else {
+      to[i] = define(c, node->outputs[i]);
+      before[i] = reserve(c, to[i], false);
+    }
   }
   size_t size = c->register_state.length;
   uint8_t *start = ARENA_ARRAY(&c->scratch, uint8_t, size + 1), *after_first = NULL;
   memcpy(start, c->register_state.data, size);
+  const Value **holders = ARENA_ARRAY(&c->scratch, const Value *, size + 1);
+  memcpy(holders, c->holders.data, size * sizeof *holders);
   uint32_t skip = 0;
   for (uint32_t b = 0; b < 2; b++) {
     const Block *block = node->blocks[b];
@@ -344,6 +394,7 @@ static void compile_if(Compiler *c, const Node *node) {
       size_t now = c->register_state.length;
       memcpy(after_first, c->register_state.data, now);
       memcpy(c->register_state.data, start, size);
+      memcpy(c->holders.data, holders, size * sizeof *holders);
       memset(c->register_state.data + size, REGISTER_FREE, now - size);
       c->next_register = 0;
       if (!empty_else) skip = emit(c, INST_JMP, 0, 0, 0, 0) + 1;
@@ -358,7 +409,12 @@ static void compile_if(Compiler *c, const Node *node) {
     join(c, block->ret, 0, to);
     for (uint32_t i = 0; i < count; i++) c->hint_of[block_output(block, i)->unique] = 0;
   }
-  if (skip) patch(c, skip - 1);
+  if (skip && here(c) == skip) { /* nothing to do in the other branch */
+    c->instructions.length = c->places.length = skip - 1;
+    patch(c, branch);
+  } else if (skip) {
+    patch(c, skip - 1);
+  }
   /* what died in a branch is dead on both paths by now */
   for (size_t i = 0; i < size; i++) {
     bool died = start[i] != after_first[i] || start[i] != c->register_state.data[i];
@@ -366,7 +422,10 @@ static void compile_if(Compiler *c, const Node *node) {
   }
   memset(c->register_state.data + size, REGISTER_FREE, c->register_state.length - size);
   for (uint32_t i = 0; i < count; i++)
-    if (to[i] != NO_REGISTER) c->register_state.data[to[i]] = before[i];
+    if (to[i] != NO_REGISTER) {
+      c->register_state.data[to[i]] = before[i];
+      c->holders.data[to[i]] = node->outputs[i];
+    }
   c->next_register = 0;
 }
 
@@ -394,12 +453,13 @@ static void enter_loop(Compiler *c, const Node *node, uint32_t *carried, uint8_t
     else if (last && !twice && is_temporary(c, from)) r = from;
     else r = take_register(c);
     if (r != from) {
-      emit(c, last ? INST_MOVE : INST_LOAD, 0, r, from, 0);
+      emit(c, last && is_counted(output->type) ? INST_MOVE : INST_LOAD, 0, r, from, 0);
       if (last) free_register(c, from);
     }
     carried[i] = r;
     before[i] = reserve(c, r, true);
     c->register_of[block_input(node->blocks[0], i + 1)->unique] = r;
+    c->holders.data[r] = block_input(node->blocks[0], i + 1);
     c->register_of[output->unique] = r;
   }
 }
@@ -424,20 +484,12 @@ static void compile_loop(Compiler *c, const Node *node) {
   uint32_t *carried = ARENA_ARRAY(&c->scratch, uint32_t, count + 1);
   uint8_t *before = ARENA_ARRAY(&c->scratch, uint8_t, count + 1);
 
-  /* the condition is read behind the first moves: it must not lie in a register that they take over */
-  uint32_t condition = use(c, node, 1), own_condition = NO_REGISTER;
-  if (!starts) {
-    emit(c, INST_LOAD, 0, own_condition = take_register(c), condition, 0);
-    if (dies(c, node, 1)) free_register(c, condition);
-  }
   enter_loop(c, node, carried, before);
   uint32_t counter = is_while ? NO_REGISTER : take_register(c);
   if (counter != NO_REGISTER) c->register_of[block_input(body, 0)->unique] = counter;
   uint32_t exits[3], exit_count = 0;
-  if (!starts) {
-    exits[exit_count++] = emit(c, INST_JF, 0, 0, own_condition, 0);
-    free_register(c, own_condition);
-  }
+  if (!starts) exits[exit_count++] = emit(c, INST_JF, 0, 0, use(c, node, 1), 0);
+  if (dies(c, node, 1)) free_register(c, use(c, node, 1)); /* kept until here: the moves must not write over it */
   if (!is_while) exits[exit_count++] = emit(c, INST_LOOP_ENTER, 0, 0, counter, use(c, node, 0));
 
   uint32_t top = here(c);
@@ -494,6 +546,7 @@ static void compile_loop(Compiler *c, const Node *node) {
     c->hint_of[result->unique] = 0;
     bool was_reserved = before[i] == REGISTER_HELD_RESERVED || before[i] == REGISTER_RESERVED;
     c->register_state.data[carried[i]] = was_reserved ? REGISTER_HELD_RESERVED : REGISTER_HELD;
+    c->holders.data[carried[i]] = node->outputs[i];
   }
   if (counter != NO_REGISTER) free_register(c, counter);
   NodeLife *life = ptrmap_get(&c->life.nodes, node);
@@ -594,8 +647,10 @@ static void compile_graph(Compiler *c) {
   code->output_count = graph_output_count(graph);
   collect_constants(c, graph->block);
   code->constant_count = (uint32_t)c->constants.length;
-  for (uint32_t i = 0; i < code->parameter_count + code->constant_count; i++)
+  for (uint32_t i = 0; i < code->parameter_count + code->constant_count; i++) {
     vec_arena_push(&c->scratch, &c->register_state, REGISTER_HELD);
+    vec_arena_push(&c->scratch, &c->holders, NULL);
+  }
   for (uint32_t i = 0; i < code->parameter_count; i++) c->register_of[graph_input(graph, i)->unique] = i;
   drop_list(c, ptrmap_get(&c->life.block_starts, graph->block));
   compile_block(c, graph->block);

@@ -23,6 +23,7 @@ typedef struct Compiler {
   uint32_t *register_of;     /* by Value.unique */
   uint32_t *hint_of;         /* by Value.unique: wanted register + 1 */
   VEC(uint8_t) register_state; /* REGISTER_... */
+  VEC(const Value *) holders;  /* by register: the value that was defined into it last */
   uint32_t next_register;
   const Node *node;          /* being compiled: for debug places */
 } Compiler;
