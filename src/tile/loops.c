@@ -21,12 +21,14 @@ TileLoop *tile_cast_loop(TileType from, TileType to) {
   return loop ? loop : tile_complex_casts[from][to];
 }
 
-TileLoop *tile_load_loop(DType from) {
-  return from == DTYPE_FLOAT16 ? processor_loops()->load_half : from == DTYPE_BFLOAT16 ? processor_loops()->load_bfloat16 : NULL;
+TileLoop *tile_load_loop(DType from, TileType to) {
+  TileType same = tile_type_of(from);
+  return tile_type_dtype(same) == from ? tile_cast_loop(same, to) : processor_loops()->loads[from][to];
 }
 
-TileLoop *tile_store_loop(DType to) {
-  return to == DTYPE_FLOAT16 ? processor_loops()->store_half : to == DTYPE_BFLOAT16 ? processor_loops()->store_bfloat16 : NULL;
+TileLoop *tile_store_loop(TileType from, DType to) {
+  TileType same = tile_type_of(to);
+  return tile_type_dtype(same) == to ? tile_cast_loop(from, same) : processor_loops()->stores[to][from];
 }
 
 #define UNARY(name, T, expression)                                                             \

@@ -9,14 +9,15 @@ typedef TileLoop *TileLoopTable[KERNEL_OP_COUNT][TILE_TYPE_COUNT];
 TileLoop *tile_loop(KernelOp op, TileType type);
 /* What goes into a block and out of it. */
 TileLoop *tile_cast_loop(TileType from, TileType to); /* NULL when equal */
-/* Contiguous half and bfloat16 from and to f32 blocks; NULL for other dtypes. */
-TileLoop *tile_load_loop(DType from);
-TileLoop *tile_store_loop(DType to);
+/* Contiguous elements of a dtype into a block and out of it; NULL when there is none faster than dtype_convert. */
+TileLoop *tile_load_loop(DType from, TileType to);
+TileLoop *tile_store_loop(TileType from, DType to);
 
 typedef struct TileLoops {
   TileLoopTable loops;
   TileLoop *casts[TILE_TYPE_COUNT][TILE_TYPE_COUNT]; /* from, to */
-  TileLoop *load_half, *load_bfloat16, *store_half, *store_bfloat16;
+  TileLoop *loads[DTYPE_COUNT][TILE_TYPE_COUNT]; /* dtypes that no register is laid out as */
+  TileLoop *stores[DTYPE_COUNT][TILE_TYPE_COUNT];
 } TileLoops;
 /* The same text compiled for several instruction sets (loops_body.h). */
 extern const TileLoops tile_loops_portable;

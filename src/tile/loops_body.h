@@ -1,5 +1,5 @@
 /* The loops that compilers vectorise, for all real types: included by loops_portable.c and by a file for each instruction set
- * with TILE_LOOPS (the table's name), FUSED, and HALF_TO_FLOAT / HALF_FROM_FLOAT defined. A loop computes each element from that element alone by
+ * with TILE_LOOPS (the table's name), FUSED, and HALF_LOOPS (the loops load_half and store_half) defined. A loop computes each element from that element alone by
  * the same operations wherever it stands, so results don't depend on position. */
 #include "tile/loops.h"
 #include "tile/vector_math_body.h"
@@ -171,15 +171,26 @@ UNARY(f64_to_bool, double, uint8_t, x != 0)
 UNARY(f32_to_i64, float, int64_t, x >= -0x1p63f && x < 0x1p63f ? (int64_t)x : INT64_MIN)
 UNARY(f64_to_i64, double, int64_t, x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN)
 
-UNARY(load_half_loop, uint16_t, float, HALF_TO_FLOAT(x))
-UNARY(store_half_loop, float, uint16_t, HALF_FROM_FLOAT(x))
-UNARY(load_bfloat16_loop, uint16_t, float, as_float((int32_t)((uint32_t)x << 16)))
+#define NARROW(name, T) UNARY(name##_to_i64, T, int64_t, x) UNARY(name##_to_f32, T, float, x) UNARY(i64_to_##name, int64_t, T, x)
+NARROW(uint8, uint8_t)
+NARROW(int8, int8_t)
+NARROW(int16, int16_t)
+NARROW(int32, int32_t)
+HALF_LOOPS
+UNARY(load_bfloat16, uint16_t, float, as_float((int32_t)((uint32_t)x << 16)))
 static inline uint16_t to_bfloat16(float x) {
   uint32_t bits = (uint32_t)as_int(x);
   uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
   return (uint16_t)(x != x ? 0x7fc0u : rounded);
 }
-UNARY(store_bfloat16_loop, float, uint16_t, to_bfloat16(x))
+UNARY(store_bfloat16, float, uint16_t, to_bfloat16(x))
+/* As pairs of reals: n pairs. */
+static void load_complex64(int64_t n, void *to_block, const void *a_block, const void *b_block, const void *c_block) {
+  f32_to_f64(2 * n, to_block, a_block, b_block, c_block);
+}
+static void store_complex64(int64_t n, void *to_block, const void *a_block, const void *b_block, const void *c_block) {
+  f64_to_f32(2 * n, to_block, a_block, b_block, c_block);
+}
 
 #define ROW(OP, ...) [KERNEL_##OP] = {__VA_ARGS__}
 #define FLOATS(OP, name) ROW(OP, [TILE_F32] = f32_##name, [TILE_F64] = f64_##name)
@@ -213,8 +224,15 @@ const TileLoops TILE_LOOPS = {
     [TILE_F32] = {[TILE_BOOL] = f32_to_bool, [TILE_I64] = f32_to_i64, [TILE_F64] = f32_to_f64},
     [TILE_F64] = {[TILE_BOOL] = f64_to_bool, [TILE_I64] = f64_to_i64, [TILE_F32] = f64_to_f32}
   },
-  .load_half = load_half_loop,
-  .load_bfloat16 = load_bfloat16_loop,
-  .store_half = store_half_loop,
-  .store_bfloat16 = store_bfloat16_loop
+  .loads = {
+    [DTYPE_UINT8] = {[TILE_I64] = uint8_to_i64, [TILE_F32] = uint8_to_f32}, [DTYPE_INT8] = {[TILE_I64] = int8_to_i64, [TILE_F32] = int8_to_f32},
+    [DTYPE_INT16] = {[TILE_I64] = int16_to_i64, [TILE_F32] = int16_to_f32}, [DTYPE_INT32] = {[TILE_I64] = int32_to_i64, [TILE_F32] = int32_to_f32},
+    [DTYPE_FLOAT16] = {[TILE_F32] = load_half}, [DTYPE_BFLOAT16] = {[TILE_F32] = load_bfloat16},
+    [DTYPE_COMPLEX64] = {[TILE_C128] = load_complex64}
+  },
+  .stores = {
+    [DTYPE_UINT8] = {[TILE_I64] = i64_to_uint8}, [DTYPE_INT8] = {[TILE_I64] = i64_to_int8}, [DTYPE_INT16] = {[TILE_I64] = i64_to_int16},
+    [DTYPE_INT32] = {[TILE_I64] = i64_to_int32}, [DTYPE_FLOAT16] = {[TILE_F32] = store_half}, [DTYPE_BFLOAT16] = {[TILE_F32] = store_bfloat16},
+    [DTYPE_COMPLEX64] = {[TILE_C128] = store_complex64}
+  }
 };

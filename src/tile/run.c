@@ -150,7 +150,7 @@ static void run_line(void *argument, int64_t n, char *const *data, const int64_t
 static void add_operand(Run *run, const Tensor *tensor, uint16_t reg, bool is_output) {
   DType dtype = (DType)tensor->dtype;
   TileType type = (TileType)run->kernel->types[reg];
-  TileLoop *convert = type != TILE_F32 ? NULL : is_output ? tile_store_loop(dtype) : tile_load_loop(dtype);
+  TileLoop *convert = is_output ? tile_store_loop(type, dtype) : tile_load_loop(dtype, type);
   run->tensors[run->operand_count] = tensor;
   run->operands[run->operand_count++] = (Operand){dtype, reg, (int64_t)dtype_size(dtype), dtype == tile_type_dtype(type), convert};
 }

@@ -122,10 +122,10 @@ static void halves_convert_both_ways(void **state) {
     for (uint32_t bits = 0; bits < 0x10000; bits++) {
       uint16_t half = (uint16_t)bits, back;
       float wide;
-      tables[table]->load_half(1, &wide, &half, NULL, NULL);
+      tables[table]->loads[DTYPE_FLOAT16][TILE_F32](1, &wide, &half, NULL, NULL);
       if (isnan(wide)) continue;
       assert_true(wide == half_to_float(half));
-      tables[table]->store_half(1, &back, &wide, NULL, NULL);
+      tables[table]->stores[DTYPE_FLOAT16][TILE_F32](1, &back, &wide, NULL, NULL);
       assert_int_equal(back, half);
     }
 }
