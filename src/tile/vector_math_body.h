@@ -28,10 +28,13 @@ static inline int32_t as_int(float f) {
 #define ROUND_F 0x1.8p23f
 #define ROUND_D 0x1.8p52
 
+/* 2^(biased - 127). Unsigned: what NaN leaves in the exponent may be anything. */
+static inline float power_of_two(int32_t biased) { return as_float((int32_t)((uint32_t)biased << 23)); }
+
 /* p * 2^n in two steps, so that denormal results round once and 2^128 is reached. */
 static inline float scale_f32(float p, int32_t n) {
   int32_t half = n >> 1;
-  return p * as_float((half + 127) << 23) * as_float((n - half + 127) << 23);
+  return p * power_of_two(half + 127) * power_of_two(n - half + 127);
 }
 
 /* (e^r - 1 - r) / r^2 for |r| <= ln(2)/2 */
@@ -54,6 +57,16 @@ static inline float f32_exp(float x) {
   float r = FMA(n, -LN2_LO, FMA(n, -LN2_HI, x));
   float p = FMA(r * r, exp_tail(r), r) + 1.0f;
   return scale_f32(p, as_int(shifted) - as_int(ROUND_F));
+}
+
+/* exp where the result is a normal number, as its callers know: the exponent is added to the bits. Of NaN it makes anything. */
+static inline float exp_normal(float x) {
+  float shifted = FMA(x, LOG2_E, ROUND_F);
+  float n = shifted - ROUND_F;
+  float r = FMA(n, -LN2_LO, FMA(n, -LN2_HI, x));
+  float p = FMA(r * r, exp_tail(r), r) + 1.0f;
+  uint32_t exponent = (uint32_t)(as_int(shifted) - as_int(ROUND_F)) << 23;
+  return as_float((int32_t)((uint32_t)as_int(p) + exponent));
 }
 
 static inline float f32_exp2(float x) {
@@ -82,7 +95,7 @@ static inline float f32_expm1(float x) {
   q = FMA(q, r, 0x1.5554a4p-3f);
   q = FMA(q, r, 0.5f);
   float p = FMA(r * r, q, r);
-  float half = as_float((as_int(shifted) - as_int(ROUND_F) + 126) << 23); /* 2^n / 2, so that 2^128 is not needed */
+  float half = power_of_two(as_int(shifted) - as_int(ROUND_F) + 126); /* 2^n / 2, so that 2^128 is not needed */
   float big = FMA(half, p, half - 0.5f) * 2.0f;
   big = n == 0.0f ? p : big;
   return x == 0.0f ? x : big;
@@ -91,7 +104,7 @@ static inline float f32_expm1(float x) {
 /* x = m * 2^e with m in [sqrt(1/2), sqrt(2)), for positive finite x. */
 static inline float split_f32(float x, float *out_exponent) {
   float tiny = x < 0x1p-126f ? 0x1p23f : 1.0f;
-  int32_t bits = as_int(x * tiny) - 0x3f3504f3;
+  int32_t bits = (int32_t)((uint32_t)as_int(x * tiny) - 0x3f3504f3u);
   *out_exponent = (float)(bits >> 23) - (x < 0x1p-126f ? 23.0f : 0.0f);
   return as_float((bits & 0x7fffff) + 0x3f3504f3);
 }
@@ -138,7 +151,7 @@ static inline float f32_log10(float x) { return log_edges(x, (float)(log2_f64(x)
 static inline float f32_log1p(float x) {
   float u = 1.0f + x, e;
   (void)split_f32(u, &e);
-  double scale = (double)as_float((200 - (int32_t)e) << 23) * 0x1p-73; /* 2^-e */
+  double scale = (double)power_of_two(200 - (int32_t)e) * 0x1p-73; /* 2^-e */
   double f = (1.0 + (double)x) * scale - 1.0;
   float result = (float)FMA_D((double)e, 0x1.62e42fefa39efp-1, log_core(f));
   result = x == -1.0f ? -INFINITY : result;
@@ -156,7 +169,7 @@ static inline float f32_tanh(float x) {
   small = FMA(small, z, 0x1.110c5ap-3f);
   small = FMA(small, z, -0x1.555548p-2f);
   small = FMA(small * z, x, x);
-  float e = f32_exp(2.0f * (a > 10.0f ? 10.0f : a));
+  float e = exp_normal(2.0f * (a > 10.0f ? 10.0f : a));
   float large = copysignf(1.0f - 2.0f / (e + 1.0f), x);
   return a > 0.5625f ? large : small;
 }
@@ -184,7 +197,7 @@ static inline float f32_erf(float x) {
   g = FMA(g, t, 0x1.4648d2p-1f);
   g = FMA(g, t, 0x1.20abdep+0f);
   g = FMA(g, t, 0x1.b48764p-13f);
-  float large = copysignf(1.0f - f32_exp(-g), x);
+  float large = copysignf(1.0f - exp_normal(-g), x);
   return fabsf(x) > 0.925f ? large : small;
 }
 
