@@ -63,19 +63,6 @@ static Status clear(Call *c) {
   return OK;
 }
 
-static Status reverse(Call *c) {
-  List *list = call_list(c, 0), *copy;
-  TRY(list_slice(list, 0, 1, list->length, &copy));
-  for (size_t i = 0, j = copy->length; i + 1 < j; i++) {
-    IValue first = list_get(copy, i);
-    list_set(copy, i, list_get(copy, --j));
-    list_set(copy, j, first);
-  }
-  list_swap_items(list, copy);
-  ivalue_release(ivalue_list(copy));
-  return OK;
-}
-
 /* ---- whole lists ---- */
 
 static Status copy(Call *c) {
@@ -145,18 +132,33 @@ static Status repeat_in_place(Call *c) {
   return return_self(c);
 }
 
+static void reverse_items(List *list) {
+  for (size_t i = 0, j = list->length; i + 1 < j; i++) {
+    IValue first = list_get(list, i);
+    list_set(list, i, list_get(list, --j));
+    list_set(list, j, first);
+  }
+}
+
 static Status slice(Call *c) {
   const List *list = call_list(c, 0);
-  int64_t length = (int64_t)list->length, step = call_int(c, 3);
-  if (step <= 0) return status_exception("ValueError", "slice step must be positive");
-  int64_t start = call_int_or(c, 1, 0), end = call_int_or(c, 2, length);
-  if (start < 0) start = start + length < 0 ? 0 : start + length;
-  if (end < 0) end = end + length < 0 ? 0 : end + length;
-  if (end > length) end = length;
-  size_t count = start < end ? (size_t)((end - start - 1) / step + 1) : 0;
+  int64_t start, step, count;
+  TRY(slice_bounds(c, (int64_t)list->length, &start, &step, &count));
   List *out;
-  TRY(list_slice(list, count ? (size_t)start : 0, count ? (size_t)step : 1, count, &out));
+  if (!count) TRY(list_slice(list, 0, 1, 0, &out));
+  else if (step > 0) TRY(list_slice(list, (size_t)start, (size_t)step, (size_t)count, &out));
+  else TRY(list_slice(list, (size_t)(start + (count - 1) * step), (size_t)-step, (size_t)count, &out));
+  if (step < 0) reverse_items(out);
   return result_list(c, out, OK);
+}
+
+static Status reverse(Call *c) {
+  List *copy;
+  TRY(list_copy(call_list(c, 0), &copy));
+  reverse_items(copy);
+  list_swap_items(call_list(c, 0), copy);
+  ivalue_release(ivalue_list(copy));
+  return OK;
 }
 
 /* ---- searching and comparing ---- */

@@ -37,15 +37,16 @@ static Status angle_(Call *c) {
   return result_double(c, 0, angle_of(ivalue_to_double(v)));
 }
 
-static Status floor_(Call *c) {
+/* floor and ceil give ints, which infinity and nan have none of. */
+static Status rounded(Call *c, double (*round)(double)) {
   IValue v = c->inputs[0];
-  return result_int(c, 0, v.tag == TAG_FLOAT ? ivalue_to_int(ivalue_float(floor(v.f))) : ivalue_to_int(v));
+  if (v.tag != TAG_FLOAT) return result_int(c, 0, ivalue_to_int(v));
+  if (isinf(v.f)) return status_exception("OverflowError", "cannot convert float infinity to integer");
+  if (isnan(v.f)) return status_exception("ValueError", "cannot convert float NaN to integer");
+  return result_int(c, 0, ivalue_to_int(ivalue_float(round(v.f))));
 }
-
-static Status ceil_(Call *c) {
-  IValue v = c->inputs[0];
-  return result_int(c, 0, v.tag == TAG_FLOAT ? ivalue_to_int(ivalue_float(ceil(v.f))) : ivalue_to_int(v));
-}
+static Status floor_(Call *c) { return rounded(c, floor); }
+static Status ceil_(Call *c) { return rounded(c, ceil); }
 
 #define BINARY(name, function)                                                                                                \
   static Status name##_(Call *c) { return result_double(c, 0, function(ivalue_to_double(c->inputs[0]), ivalue_to_double(c->inputs[1]))); }
@@ -65,8 +66,9 @@ static Status polar_(Call *c) {
 /* The logarithm of the first to the base of the second. */
 static Status log_base(Call *c) {
   IValue a = c->inputs[0], base = c->inputs[1];
-  if (a.tag == TAG_COMPLEX || base.tag == TAG_COMPLEX) return result_complex(c, 0, clog(ivalue_to_complex(a)) / clog(ivalue_to_complex(base)));
-  return result_double(c, 0, log(ivalue_to_double(a)) / log(ivalue_to_double(base)));
+  if (a.tag != TAG_COMPLEX && base.tag != TAG_COMPLEX) return result_double(c, 0, log(ivalue_to_double(a)) / log(ivalue_to_double(base)));
+  complex128 numerator = a.tag == TAG_COMPLEX ? clog(ivalue_complex(a)) : log(ivalue_to_double(a)); /* nan where a real is negative */
+  return result_complex(c, 0, numerator / (base.tag == TAG_COMPLEX ? clog(ivalue_complex(base)) : log(ivalue_to_double(base))));
 }
 
 static Status factorial(Call *c) {

@@ -80,6 +80,11 @@ static complex128 complex_power(complex128 x, complex128 y) {
   return result;
 }
 
+static Status real_power(Call *c, double x, double y) {
+  if (x == 0 && y < 0) return status_exception("ZeroDivisionError", "0.0 cannot be raised to a negative power");
+  return result_double(c, 0, pow(x, y));
+}
+
 BINARY(add, return result_int(c, 0, wrap_add(x, y)), return result_double(c, 0, x + y), return result_complex(c, 0, x + y))
 BINARY(subtract, return result_int(c, 0, wrap_sub(x, y)), return result_double(c, 0, x - y), return result_complex(c, 0, x - y))
 BINARY(multiply, return result_int(c, 0, wrap_mul(x, y)), return result_double(c, 0, x * y), return result_complex(c, 0, complex_product(x, y)))
@@ -88,8 +93,8 @@ BINARY(floor_divide, if (y == 0) return zero_division(); return result_int(c, 0,
 BINARY(truncate_divide, if (y == 0) return zero_division(); return result_int(c, 0, y == -1 ? wrap_neg(x) : x / y), return result_double(c, 0, trunc(x / y)), NO_COMPLEX)
 BINARY(remainder_of, if (y == 0) return zero_division(); return result_int(c, 0, floor_remainder(x, y)),
        return result_double(c, 0, fmod(y + fmod(x, y), y)), NO_COMPLEX)
-BINARY(power, return result_double(c, 0, pow((double)x, (double)y)), return result_double(c, 0, pow(x, y)), return result_complex(c, 0, complex_power(x, y)))
-BINARY(power_of_ints, return result_int(c, 0, int_power(x, y)), return result_double(c, 0, pow(x, y)), NO_COMPLEX)
+BINARY(power, return real_power(c, (double)x, (double)y), return real_power(c, x, y), return result_complex(c, 0, complex_power(x, y)))
+BINARY(power_of_ints, if (x == 0 && y < 0) return real_power(c, 0, -1); return result_int(c, 0, int_power(x, y)), return real_power(c, x, y), NO_COMPLEX)
 BINARY(equal, return result_bool(c, 0, x == y), return result_bool(c, 0, x == y), return result_bool(c, 0, x == y))
 BINARY(not_equal, return result_bool(c, 0, x != y), return result_bool(c, 0, x != y), return result_bool(c, 0, x != y))
 BINARY(less, return result_bool(c, 0, x < y), return result_bool(c, 0, x < y), NO_COMPLEX)

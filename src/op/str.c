@@ -78,11 +78,11 @@ static Status istitle_(Call *c) {
   return result_bool(c, 0, found);
 }
 
+/* As TorchScript sees it: no underscores. */
 static Status isidentifier_(Call *c) {
   Str s = call_str(c, 0);
-  bool result = s.length > 0 && !is_digit(s.data[0]);
-  for (size_t i = 0; i < s.length; i++) result = result && (is_alnum(s.data[i]) || s.data[i] == '_');
-  return result_bool(c, 0, result);
+  TRY(all_are(c, is_alnum, false));
+  return result_bool(c, 0, c->outputs[0].b && !is_digit(s.data[0]));
 }
 
 /* ---- searching ---- */
@@ -205,13 +205,8 @@ static Status center(Call *c) {
   return padded(c, call_str(c, 0), left, total - left, fill);
 }
 
-static Status zfill(Call *c) {
-  Str s = call_str(c, 0);
-  bool has_sign = s.length && (s.data[0] == '-' || s.data[0] == '+');
-  TRY(padded(c, str_slice(s, has_sign, s.length), missing(c) + has_sign, 0, '0'));
-  if (has_sign) c->outputs[0].string->data[0] = s.data[0];
-  return OK;
-}
+/* A sign gets no special place. */
+static Status zfill(Call *c) { return padded(c, call_str(c, 0), missing(c), 0, '0'); }
 
 static Status expandtabs(Call *c) {
   Str s = call_str(c, 0);
@@ -297,14 +292,15 @@ static Status rsplit(Call *c) {
   return finish_list(c, out, rsplit_at(out, call_str(c, 0), call_str(c, 1), call_int(c, 2)));
 }
 
+/* TorchScript's way: every separating character ends a line, and what is kept of it is a piece of its own. */
 static Status split_lines(List *out, Str s, bool keep_ends) {
   while (s.length) {
     size_t end = 0;
     while (end < s.length && !memchr("\n\r\v\f\x1c\x1d\x1e", s.data[end], 7)) end++;
-    size_t next = end + (end < s.length);
-    if (end + 1 < s.length && s.data[end] == '\r' && s.data[end + 1] == '\n') next++;
-    TRY(append_piece(out, str_slice(s, 0, keep_ends ? next : end)));
-    s = str_slice(s, next, s.length);
+    TRY(append_piece(out, str_slice(s, 0, end)));
+    bool ended = end < s.length;
+    if (ended && keep_ends) TRY(append_piece(out, str_slice(s, end, end + 1)));
+    s = str_slice(s, end + ended, s.length);
   }
   return OK;
 }
@@ -390,17 +386,12 @@ static Status get_char(Call *c) {
 
 static Status slice(Call *c) {
   Str s = call_str(c, 0);
-  int64_t length = (int64_t)s.length, step = call_int(c, 3);
-  if (step <= 0) return status_exception("ValueError", "slice step must be positive");
-  int64_t start = call_int_or(c, 1, 0), end = call_int_or(c, 2, length);
-  if (start < 0) start = start + length < 0 ? 0 : start + length;
-  if (end < 0) end = end + length < 0 ? 0 : end + length;
-  if (end > length) end = length;
-  if (start >= end) return result_str(c, 0, STR(""));
-  if (step == 1) return result_str(c, 0, str_slice(s, (size_t)start, (size_t)end));
+  int64_t start, step, count;
+  TRY(slice_bounds(c, (int64_t)s.length, &start, &step, &count));
+  if (step == 1 && count) return result_str(c, 0, str_slice(s, (size_t)start, (size_t)(start + count)));
   String *out;
-  TRY(string_new_uninitialized((size_t)((end - start - 1) / step + 1), &out));
-  for (size_t i = 0; i < out->length; i++) out->data[i] = s.data[start + (int64_t)i * step];
+  TRY(string_new_uninitialized((size_t)count, &out));
+  for (int64_t i = 0; i < count; i++) out->data[i] = s.data[start + i * step];
   call_set(c, 0, ivalue_string(out));
   return OK;
 }
