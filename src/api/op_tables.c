@@ -1,9 +1,13 @@
 /* The one list of the tables of operator rows. Sorted. */
 #include "op/op.h"
 
+extern const OpTable op_table_attribute;
+extern const OpTable op_table_complex;
 extern const OpTable op_table_composite;
 extern const OpTable op_table_conv;
+extern const OpTable op_table_create;
 extern const OpTable op_table_dict;
+extern const OpTable op_table_dropout;
 extern const OpTable op_table_format;
 extern const OpTable op_table_gather;
 extern const OpTable op_table_im2col;
@@ -11,6 +15,7 @@ extern const OpTable op_table_index;
 extern const OpTable op_table_join;
 extern const OpTable op_table_list;
 extern const OpTable op_table_list_sort;
+extern const OpTable op_table_literal;
 extern const OpTable op_table_loss;
 extern const OpTable op_table_math;
 extern const OpTable op_table_matmul;
@@ -25,23 +30,31 @@ extern const OpTable op_table_pointwise_special;
 extern const OpTable op_table_pointwise_unary;
 extern const OpTable op_table_pool;
 extern const OpTable op_table_prim;
+extern const OpTable op_table_random;
 extern const OpTable op_table_rearrange;
 extern const OpTable op_table_reduce;
 extern const OpTable op_table_rnn;
+extern const OpTable op_table_sample;
 extern const OpTable op_table_scan;
 extern const OpTable op_table_search;
+extern const OpTable op_table_sequence;
 extern const OpTable op_table_softmax;
 extern const OpTable op_table_sort;
 extern const OpTable op_table_split;
 extern const OpTable op_table_str;
+extern const OpTable op_table_to;
 extern const OpTable op_table_value;
 extern const OpTable op_table_view;
 extern const OpTable op_table_view_scatter;
 
 const OpTable *const op_tables[] = {
+  &op_table_attribute,
+  &op_table_complex,
   &op_table_composite,
   &op_table_conv,
+  &op_table_create,
   &op_table_dict,
+  &op_table_dropout,
   &op_table_format,
   &op_table_gather,
   &op_table_im2col,
@@ -49,6 +62,7 @@ const OpTable *const op_tables[] = {
   &op_table_join,
   &op_table_list,
   &op_table_list_sort,
+  &op_table_literal,
   &op_table_loss,
   &op_table_math,
   &op_table_matmul,
@@ -63,15 +77,19 @@ const OpTable *const op_tables[] = {
   &op_table_pointwise_unary,
   &op_table_pool,
   &op_table_prim,
+  &op_table_random,
   &op_table_rearrange,
   &op_table_reduce,
   &op_table_rnn,
+  &op_table_sample,
   &op_table_scan,
   &op_table_search,
+  &op_table_sequence,
   &op_table_softmax,
   &op_table_sort,
   &op_table_split,
   &op_table_str,
+  &op_table_to,
   &op_table_value,
   &op_table_view,
   &op_table_view_scatter,
