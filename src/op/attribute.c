@@ -35,16 +35,6 @@ static Status kernel_shape_as_tensor(Call *c) {
   return OK;
 }
 
-static Status kernel_infer_size(Call *c) {
-  size_t a_count, b_count;
-  const int64_t *a = call_ints(c, 0, &a_count), *b = call_ints(c, 1, &b_count);
-  int64_t sizes[TENSOR_MAX_DIMS];
-  int ndim;
-  if (a_count > TENSOR_MAX_DIMS || b_count > TENSOR_MAX_DIMS) return status_new(ERROR_UNSUPPORTED, "more than %d dimensions", TENSOR_MAX_DIMS);
-  TRY(sizes_broadcast((int)a_count, a, (int)b_count, b, &ndim, sizes));
-  return give_ints(c, sizes, (size_t)ndim);
-}
-
 /* ---- one fact each ---- */
 #define ASK_INT(name, expression)             \
   static Status kernel_##name(Call *c) {      \
@@ -232,13 +222,6 @@ static Status kernel_complex_of_two(Call *c) {
 }
 
 /* ---- dtypes ---- */
-static Status read_dtype(const Call *c, uint32_t i, DType *out) {
-  int64_t dtype = call_int(c, i);
-  if (dtype < 0 || dtype >= DTYPE_COUNT) return status_new(ERROR_RUNTIME, "Unrecognized dtype %lld", (long long)dtype);
-  *out = (DType)dtype;
-  return OK;
-}
-
 static Status kernel_result_type(Call *c) {
   Promotion p = PROMOTION_EMPTY;
   for (uint32_t i = 0; i < 2; i++) {
@@ -248,19 +231,6 @@ static Status kernel_result_type(Call *c) {
   }
   return give_int(c, promotion_result(&p));
 }
-static Status kernel_can_cast(Call *c) {
-  DType from, to;
-  TRY(read_dtype(c, 0, &from));
-  TRY(read_dtype(c, 1, &to));
-  return give_bool(c, dtype_can_cast(from, to));
-}
-static Status kernel_promote_types(Call *c) {
-  DType a, b;
-  TRY(read_dtype(c, 0, &a));
-  TRY(read_dtype(c, 1, &b));
-  return give_int(c, dtype_promote(a, b));
-}
-
 #define ASK(text, kernel_function) {.schema = text, .kernel = kernel_function, .flags = OP_ACCEPT_ANY | OP_NOT_DIFFERENTIABLE}
 #define ITEM(text, kernel_function) {.schema = text, .kernel = kernel_function, .flags = OP_ACCEPT_CONJ | OP_NOT_DIFFERENTIABLE}
 #define COMPLEX_OF(overload, a, b) ITEM("aten::Complex." overload "(" a ", " b ") -> complex", kernel_complex_of_two)
@@ -277,7 +247,6 @@ static const OpRow rows[] = {
   ASK("aten::_version(Tensor self) -> int", kernel_version),
   ASK("aten::output_nr(Tensor self) -> int", kernel_zero),
   ASK("aten::_shape_as_tensor(Tensor self) -> Tensor", kernel_shape_as_tensor),
-  ASK("aten::_infer_size(int[] a, int[] b) -> int[]", kernel_infer_size),
   ASK("aten::is_floating_point(Tensor self) -> bool", kernel_is_floating_point),
   ASK("aten::is_complex(Tensor self) -> bool", kernel_is_complex),
   ASK("aten::is_signed(Tensor self) -> bool", kernel_is_signed),
@@ -333,9 +302,6 @@ static const OpRow rows[] = {
   ASK("aten::result_type.Tensor(Tensor tensor, Tensor other) -> ScalarType", kernel_result_type),
   ASK("aten::result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType", kernel_result_type),
   ASK("aten::result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType", kernel_result_type),
-  ASK("aten::result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType", kernel_result_type),
-  ASK("aten::can_cast(ScalarType from, ScalarType to) -> bool", kernel_can_cast),
-  ASK("aten::promote_types(ScalarType type1, ScalarType type2) -> ScalarType", kernel_promote_types),
 };
 
 OP_TABLE(op_table_attribute, rows);

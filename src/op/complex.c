@@ -100,15 +100,6 @@ static Status kernel_resolve_neg(Call *c) {
   return call_tensor(c, 0)->flags & TENSOR_NEG ? pass_on(c, &clone) : give_self(c);
 }
 
-static Status kernel_conj_physical(Call *c) {
-  const Tensor *self = call_tensor(c, 0);
-  Tensor *conjugate;
-  TRY(toggled(self, is_complex(self) ? TENSOR_CONJ : 0, &conjugate));
-  Status status = tensor_copy(call_out(c, 0), conjugate, c->exec->threads);
-  tensor_release(conjugate);
-  return status;
-}
-
 /* ---- parts: composites of views, so that their gradients follow ---- */
 static OpRef as_real_ref = OP_REF("aten::view_as_real", "");
 static OpRef select_ref = OP_REF("aten::select", "int");
@@ -199,14 +190,6 @@ static Status kernel_polar(Call *c) {
   return OK;
 }
 
-static Status kernel_polar_numbers(Call *c) {
-  double radius = ivalue_to_double(call_scalar(c, 0)), angle = ivalue_to_double(call_scalar(c, 1));
-  IValue out;
-  TRY(ivalue_from_complex(__builtin_complex(radius * cos(angle), radius * sin(angle)), &out));
-  call_set(c, 0, out);
-  return OK;
-}
-
 static Status kernel_is_conj(Call *c) {
   call_set(c, 0, ivalue_bool(call_tensor(c, 0)->flags & TENSOR_CONJ));
   return OK;
@@ -220,7 +203,6 @@ static Status kernel_is_neg(Call *c) {
 #define PART(text, kernel_function) {.schema = text, .kernel = kernel_function, .flags = OP_COMPOSITE | OP_VIEW}
 #define PAIR(text, kernel_function, gradient) {.schema = text, .shape = shape_two_reals, .kernel = kernel_function, .grad = gradient, .flags = OP_OUT}
 #define ASK(text, kernel_function) {.schema = text, .kernel = kernel_function, .flags = OP_ACCEPT_ANY}
-#define NUMBERS(text) {.schema = text, .kernel = kernel_polar_numbers}
 
 static const OpRow rows[] = {
   VIEW("aten::view_as_real(Tensor(a) self) -> Tensor(a)", kernel_view_as_real, "self: torch.view_as_complex(grad.contiguous())"),
@@ -232,18 +214,9 @@ static const OpRow rows[] = {
   PART("aten::resolve_neg(Tensor(a) self) -> Tensor(a)", kernel_resolve_neg),
   PART("aten::real(Tensor(a) self) -> Tensor(a)", kernel_real),
   PART("aten::imag(Tensor(a) self) -> Tensor(a)", kernel_imag),
-  {.schema = "aten::conj_physical(Tensor self) -> Tensor", .shape = shape_same_as_first, .kernel = kernel_conj_physical,
-   .grad = "self: grad.conj_physical()", .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK | OP_ACCEPT_CONJ},
-  {.schema = "aten::_conj_physical(Tensor self) -> Tensor", .shape = shape_same_as_first, .kernel = kernel_conj_physical,
-   .grad = "self: grad.conj_physical()", .flags = OP_OUT | OP_ALIASING_OK | OP_ACCEPT_CONJ},
   PAIR("aten::complex(Tensor real, Tensor imag) -> Tensor", kernel_complex, "real: torch.real(grad); imag: torch.imag(grad)"),
   PAIR("aten::polar(Tensor abs, Tensor angle) -> Tensor", kernel_polar,
        "abs: torch.real(grad.conj() * torch.sgn(result)); angle: -torch.imag(grad.conj() * result)"),
-  NUMBERS("aten::polar.Scalar_Scalar(Scalar a, Scalar b) -> Scalar"),
-  NUMBERS("aten::polar.float(float a, float b) -> complex"),
-  NUMBERS("aten::polar.float_int(float a, int b) -> complex"),
-  NUMBERS("aten::polar.int(int a, int b) -> complex"),
-  NUMBERS("aten::polar.int_float(int a, float b) -> complex"),
   ASK("aten::is_conj(Tensor self) -> bool", kernel_is_conj),
   ASK("aten::is_neg(Tensor self) -> bool", kernel_is_neg),
 };

@@ -179,13 +179,6 @@ static const OpRow rows[] = {
            "if not increasing:\n"
            "  powers = powers.flip(0)\n"
            "return torch.pow(x.unsqueeze(1), powers)"},
-  {.schema = "aten::cartesian_prod(Tensor[] tensors) -> Tensor",
-   .body = "if len(tensors) == 1:\n"
-           "  return tensors[0]\n"
-           "columns: List[Tensor] = []\n"
-           "for grid in torch.meshgrid(tensors):\n"
-           "  columns.append(grid.flatten())\n"
-           "return torch.stack(columns, 1)"},
   {.schema = "prim::NumToTensor.Scalar(Scalar a) -> Tensor", .kernel = kernel_scalar_to_tensor},
   {.schema = "prim::NumToTensor.bool(bool a) -> Tensor", .kernel = kernel_scalar_to_tensor},
 };

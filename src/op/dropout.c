@@ -44,12 +44,11 @@ static Status draw_bernoulli(Exec *exec, Tensor *t, double p) {
 }
 
 static Status new_noise(const Tensor *input, bool feature, Tensor **out) {
-  if (!feature) return tensor_empty_like(input, out);
-  if (input->ndim < 2) return status_new(ERROR_RUNTIME, "Feature dropout requires at least 2 dimensions in the input");
+  if (feature && input->ndim < 2) return status_new(ERROR_RUNTIME, "Feature dropout requires at least 2 dimensions in the input");
   TensorSpec spec;
   tensor_spec_of(input, &spec);
   spec.has_strides = false;
-  for (int i = 2; i < spec.ndim; i++) spec.sizes[i] = 1;
+  for (int i = 2; feature && i < spec.ndim; i++) spec.sizes[i] = 1;
   return tensor_new(&spec, out);
 }
 
@@ -243,7 +242,6 @@ static const OpRow rows[] = {
   {.schema = "aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", .shape = shape_native, .kernel = kernel_native_dropout,
    .grad = "input: torch.native_dropout_backward(grad, results[1], 1.0 if train is None or not train else (0.0 if p == 1.0 else 1.0 / (1.0 - p)))",
    .flags = OP_NONDETERMINISTIC},
-  {.schema = "aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor", .body = "return grad_output * (mask.type_as(grad_output) * scale)"},
   {.schema = "aten::rrelu_with_noise(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, "
              "Generator? generator=None) -> Tensor",
    .shape = shape_rrelu, .kernel = kernel_rrelu_with_noise,

@@ -58,14 +58,18 @@ static const struct {
     [DTYPE_FLOAT16] = {-65504, 65504, "at::Half"},
     [DTYPE_FLOAT32] = {-0x1.fffffep127, 0x1.fffffep127, "float"},
     [DTYPE_FLOAT64] = {-INFINITY, INFINITY, "double"},
+    [DTYPE_COMPLEX64] = {-0x1.fffffep127, 0x1.fffffep127, "c10::complex<float>"},
     [DTYPE_BFLOAT16] = {-0x1.fep127, 0x1.fep127, "at::BFloat16"},
 };
 
 static bool fits(IValue scalar, DType dtype) {
   if (dtype == DTYPE_BOOL || !ranges[dtype].name) return true;
-  if (scalar.tag == TAG_COMPLEX && __builtin_cimag(ivalue_complex(scalar)) != 0) return false;
-  double value = ivalue_to_double(scalar), least = ranges[dtype].least, greatest = ranges[dtype].greatest;
-  if (dtype_is_floating(dtype)) return !isfinite(value) || (value >= least && value <= greatest);
+  if (scalar.tag == TAG_COMPLEX) {
+    double imaginary = __builtin_cimag(ivalue_complex(scalar));
+    if (dtype == DTYPE_COMPLEX64 ? isfinite(imaginary) && fabs(imaginary) > ranges[dtype].greatest : imaginary != 0) return false;
+  }
+  double value = scalar.tag == TAG_COMPLEX ? __builtin_creal(ivalue_complex(scalar)) : ivalue_to_double(scalar), least = ranges[dtype].least, greatest = ranges[dtype].greatest;
+  if (dtype_is_floating(dtype) || dtype_is_complex(dtype)) return !isfinite(value) || (value >= least && value <= greatest);
   if (scalar.tag == TAG_INT && dtype == DTYPE_INT64) return true;
   if (scalar.tag == TAG_INT && dtype == DTYPE_UINT8) least = -greatest; /* negative integers wrap */
   return value >= least && (dtype == DTYPE_INT64 ? value < greatest : value <= greatest);

@@ -120,11 +120,6 @@ static const OpRow rows[] = {
            "else:\n"
            "    weight = weight.reshape([1] * self.dim())\n"
            "return torch.where(self > 0, self, weight * self)\n"},
-  {.schema = "aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor",
-   .body = "if not training:\n"
-           "    return torch.leaky_relu(self, (float(lower) + float(upper)) / 2)\n"
-           "slope = torch.empty_like(self).uniform_(float(lower), float(upper), generator=generator)\n"
-           "return torch.where(self <= 0, self * slope, self)\n", .flags = OP_INPLACE | OP_NONDETERMINISTIC}
 };
 
 OP_TABLE(op_table_pointwise_activation, rows);

@@ -54,22 +54,6 @@ static Status normal_fill(Generator *g, Tensor *out, double mean, double std) {
   return random_normal(g, out, mean, std);
 }
 
-static Status integer_fill(Generator *g, Tensor *out, int64_t low, int64_t high) {
-  if (low >= high)
-    return status_new(ERROR_RUNTIME, "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld", (long long)low, (long long)high);
-  DType dtype = (DType)out->dtype;
-  if (dtype_is_complex(dtype)) return status_new(ERROR_RUNTIME, "\"check_random_bounds\" not implemented for '%s'", dtype_scalar_name(dtype));
-  static const struct { DType dtype; int64_t least, greatest; } bounds[] = {
-      {DTYPE_UINT8, 0, 255}, {DTYPE_INT8, -128, 127}, {DTYPE_INT16, -32768, 32767}, {DTYPE_INT32, INT32_MIN, INT32_MAX}, {DTYPE_BOOL, 0, 1},
-      {DTYPE_FLOAT16, -65504, 65504}};
-  for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
-    if (bounds[i].dtype != dtype) continue;
-    if (low < bounds[i].least || low > bounds[i].greatest) return status_new(ERROR_RUNTIME, "from is out of bounds for %s", dtype_name(dtype));
-    if (high - 1 < bounds[i].least || high - 1 > bounds[i].greatest) return status_new(ERROR_RUNTIME, "to - 1 is out of bounds for %s", dtype_name(dtype));
-  }
-  return random_from_to(g, out, low, (uint64_t)high - (uint64_t)low);
-}
-
 /* A bound whose neighbour on the inner side the dtype would round across it moves inwards, as PyTorch has it. */
 static int64_t float_bound(DType dtype, int64_t bound, int direction) {
   static const int digits[DTYPE_COUNT] = {[DTYPE_FLOAT16] = 11, [DTYPE_FLOAT32] = 24, [DTYPE_FLOAT64] = 53, [DTYPE_BFLOAT16] = 8};
@@ -85,16 +69,31 @@ static int64_t float_bound(DType dtype, int64_t bound, int direction) {
   return (int64_t)((uint64_t)stored + (uint64_t)direction * ((uint64_t)1 << (shift > 0 ? shift : 0)));
 }
 
+static Status integer_fill(Generator *g, Tensor *out, int64_t low, int64_t high) {
+  if (low >= high)
+    return status_new(ERROR_RUNTIME, "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld", (long long)low, (long long)high);
+  DType dtype = (DType)out->dtype;
+  if (dtype_is_floating(dtype)) {
+    low = float_bound(dtype, low, 1);
+    high = float_bound(dtype, high, -1);
+  }
+  if (dtype_is_complex(dtype)) return status_new(ERROR_RUNTIME, "\"check_random_bounds\" not implemented for '%s'", dtype_scalar_name(dtype));
+  static const struct { DType dtype; int64_t least, greatest; } bounds[] = {
+      {DTYPE_UINT8, 0, 255}, {DTYPE_INT8, -128, 127}, {DTYPE_INT16, -32768, 32767}, {DTYPE_INT32, INT32_MIN, INT32_MAX}, {DTYPE_BOOL, 0, 1},
+      {DTYPE_FLOAT16, -65504, 65504}};
+  for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+    if (bounds[i].dtype != dtype) continue;
+    if (low < bounds[i].least || low > bounds[i].greatest) return status_new(ERROR_RUNTIME, "from is out of bounds for %s", dtype_name(dtype));
+    if (high - 1 < bounds[i].least || high - 1 > bounds[i].greatest) return status_new(ERROR_RUNTIME, "to - 1 is out of bounds for %s", dtype_name(dtype));
+  }
+  return random_from_to(g, out, low, (uint64_t)high - (uint64_t)low);
+}
+
 static Status random_from(Call *c, int64_t from, IValue to, uint32_t generator) {
   Tensor *out = call_out(c, 0);
   DType dtype = (DType)out->dtype;
   if (to.tag != TAG_NONE) {
-    int64_t low = from, high = to.i;
-    if (low < high && dtype_is_floating(dtype)) {
-      low = float_bound(dtype, low, 1);
-      high = float_bound(dtype, high, -1);
-    }
-    DRAW(c, generator, integer_fill(g, out, low, high));
+    DRAW(c, generator, integer_fill(g, out, from, to.i));
   }
   if (from == INT64_MIN) DRAW(c, generator, random_from_to(g, out, 0, 0));
   int64_t greatest;
@@ -140,7 +139,7 @@ static Status shape_like_3(Call *c, TensorSpec *spec) { return shape_like_at(c, 
 
 static Status permutation_shape(Call *c, uint32_t options, TensorSpec *spec) {
   int64_t n = call_int(c, 0);
-  if (n < 0) return status_new(ERROR_RUNTIME, "n must be non-negative, got%lld", (long long)n);
+  if (n < 0) return status_new(ERROR_RUNTIME, "n must be non-negative, got %lld", (long long)n);
   shape_set(spec, DTYPE_INT64, 1, &n);
   TRY(options_read(c, options, DTYPE_INT64, spec));
   static const int64_t most[DTYPE_COUNT] = {[DTYPE_UINT8] = 256, [DTYPE_INT8] = 128, [DTYPE_INT16] = 32768, [DTYPE_INT32] = INT32_MAX,
@@ -191,11 +190,14 @@ static Status kernel_log_normal(Call *c) {
 }
 static Status kernel_exponential(Call *c) {
   TRY(check_floating("exponential_cpu", (DType)call_out(c, 0)->dtype));
-  if (!(call_double(c, 1) > 0)) return status_new(ERROR_RUNTIME, "exponential_ expects lambda > 0.0, but found lambda=%g", call_double(c, 1));
+  if (!(call_double(c, 1) > 0)) return status_new(ERROR_RUNTIME, "exponential_ expects lambda >= 0.0, but found lambda=%g", call_double(c, 1));
   DRAW(c, 2, random_exponential(g, call_out(c, 0), call_double(c, 1)));
 }
 static Status kernel_geometric(Call *c) {
   double p = call_double(c, 1);
+  DType dtype = (DType)call_out(c, 0)->dtype;
+  if (dtype == DTYPE_BOOL || dtype_is_complex(dtype))
+    return status_new(ERROR_RUNTIME, "\"geometric_cpu\" not implemented for '%s'", dtype_scalar_name(dtype));
   if (!(p > 0 && p < 1)) return status_new(ERROR_RUNTIME, "geometric_ expects p to be in (0, 1), but got p=%g", p);
   DRAW(c, 2, random_geometric(g, call_out(c, 0), p));
 }
@@ -204,6 +206,12 @@ static Status kernel_geometric(Call *c) {
 static Status kernel_bernoulli(Call *c) { DRAW(c, 1, random_bernoulli_tensor(g, call_out(c, 0), call_tensor(c, 0))); }
 static Status kernel_bernoulli_p(Call *c) { DRAW(c, 2, random_bernoulli(g, call_out(c, 0), call_double(c, 1))); }
 static Status kernel_bernoulli_tensor(Call *c) { DRAW(c, 2, random_bernoulli_tensor(g, call_out(c, 0), call_tensor(c, 1))); }
+static Status shape_row_major(Call *c, TensorSpec *spec) {
+  const Tensor *self = call_tensor(c, 0);
+  shape_set(spec, (DType)self->dtype, self->ndim, self->sizes);
+  spec->device = tensor_device(self);
+  return OK;
+}
 static Status kernel_bernoulli_float_(Call *c) {
   Tensor *self = call_tensor(c, 0);
   call_set_tensor(c, 0, tensor_retain(self));
@@ -320,9 +328,9 @@ static const OpRow rows[] = {
   FILL("aten::exponential(Tensor self, float lambd=1., *, Generator? generator=None) -> Tensor", kernel_exponential),
   FILL("aten::geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor", kernel_geometric),
   FILL("aten::bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor", kernel_bernoulli_tensor),
-  {.schema = "aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", .shape = shape_same_as_first, .kernel = kernel_bernoulli,
+  {.schema = "aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", .shape = shape_row_major, .kernel = kernel_bernoulli,
    .grad = "self: torch.zeros_like(grad)", .flags = OP_OUT | OP_NONDETERMINISTIC},
-  {.schema = "aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", .shape = shape_same_as_first,
+  {.schema = "aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", .shape = shape_row_major,
    .kernel = kernel_bernoulli_p, .grad = "self: torch.zeros_like(grad)", .flags = OP_NONDETERMINISTIC},
   {.schema = "aten::bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)", .kernel = kernel_bernoulli_float_,
    .grad = "self: torch.zeros_like(grad)", .flags = OP_NONDETERMINISTIC},

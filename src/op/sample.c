@@ -130,7 +130,7 @@ static Status multinomial(Generator *g, const Tensor *self, int64_t samples, boo
   TRY_GOTO(tensor_empty(DTYPE_INT64, out->ndim, out->sizes, &picked), done);
   double *w = tensor_data(weights);
   int64_t *to = tensor_data(picked);
-  if (replacement && samples > 1) {
+  if (replacement) {
     for (int64_t r = 0; r < rows; r++)
       TRY_GOTO(sample_with_replacement(g, dtype, w + r * categories, categories, samples, to + r * samples), done);
   } else {
@@ -286,7 +286,9 @@ static Status sample_each(Call *c, Generator *g, double (*sample)(Generator *, d
 static Status shape_floating(Call *c, TensorSpec *spec) {
   const Tensor *self = call_tensor(c, 0);
   if (!dtype_is_floating((DType)self->dtype)) return call_unsupported_dtype(c, (DType)self->dtype);
-  return shape_same_as_first(c, spec);
+  shape_set(spec, (DType)self->dtype, self->ndim, self->sizes);
+  spec->device = tensor_device(self);
+  return OK;
 }
 
 static bool has_negative(const double *values, int64_t n) {

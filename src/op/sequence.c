@@ -34,8 +34,7 @@ static Status sequence_write(const Sequence *s, Tensor *out) {
   return OK;
 }
 
-static Status check_real(const Call *c, const char *kernel, DType dtype) {
-  (void)c;
+static Status check_real(const char *kernel, DType dtype) {
   if (dtype == DTYPE_BOOL || dtype_is_complex(dtype))
     return status_new(ERROR_RUNTIME, "\"%s\" not implemented for '%s'", kernel, dtype_scalar_name(dtype));
   return OK;
@@ -70,7 +69,7 @@ static Status arange_shape(Call *c, uint32_t count, TensorSpec *spec) {
   arange_bounds(c, count, bounds);
   shape_set(spec, DTYPE_FLOAT32, 1, (int64_t[]){0});
   TRY(options_read(c, count, arange_dtype(c->inputs, count), spec));
-  TRY(check_real(c, "arange_cpu", spec->dtype));
+  TRY(check_real("arange_cpu", spec->dtype));
   double start = ivalue_to_double(bounds[0]), end = ivalue_to_double(bounds[1]), step = ivalue_to_double(bounds[2]);
   double size;
   if (spec->dtype == DTYPE_INT64) {
@@ -126,7 +125,7 @@ static Status range_shape(Call *c, uint32_t count, TensorSpec *spec) {
   arange_bounds(c, count, bounds);
   shape_set(spec, DTYPE_FLOAT32, 1, (int64_t[]){0});
   TRY(options_read(c, count, DTYPE_FLOAT32, spec));
-  TRY(check_real(c, "range_cpu", spec->dtype));
+  TRY(check_real("range_cpu", spec->dtype));
   double start = ivalue_to_double(bounds[0]), end = ivalue_to_double(bounds[1]), step = ivalue_to_double(bounds[2]);
   TRY(check_bounds(start, end, step, "lower"));
   double size = floor((end - start) / step) + 1;
@@ -154,7 +153,12 @@ static Status space_shape(Call *c, uint32_t options, const char *kernel, TensorS
   bool is_complex = call_scalar(c, 0).tag == TAG_COMPLEX || call_scalar(c, 1).tag == TAG_COMPLEX;
   shape_set(spec, DTYPE_FLOAT32, 1, &steps);
   TRY(options_read(c, options, is_complex ? DTYPE_COMPLEX64 : DTYPE_FLOAT32, spec));
-  return spec->dtype == DTYPE_BOOL ? check_real(c, kernel, DTYPE_BOOL) : OK;
+  if (is_complex && !dtype_is_complex(spec->dtype))
+    return status_new(ERROR_RUNTIME, "torch.%.8s(): inferred dtype c10::complex<float> can't be safely cast to passed dtype %s", kernel,
+                      dtype_scalar_name(spec->dtype));
+  if (spec->dtype == DTYPE_BOOL || (spec->dtype == DTYPE_FLOAT16 && kernel[1] == 'o'))
+    return status_new(ERROR_RUNTIME, "\"%s\" not implemented for '%s'", kernel, dtype_scalar_name(spec->dtype));
+  return OK;
 }
 static Status shape_linspace(Call *c, TensorSpec *spec) { return space_shape(c, 3, "linspace_cpu", spec); }
 static Status shape_logspace(Call *c, TensorSpec *spec) { return space_shape(c, 4, "logspace_cpu", spec); }
@@ -184,6 +188,13 @@ static void fill_logspace_complex(const Sequence *s, int64_t from, int64_t count
   for (int64_t i = 0; i < count; i++) ((complex128 *)out)[i] = cpow(s->complex_base, linspace_complex_at(s, from + i));
 }
 
+static Status bound_in_dtype(IValue bound, DType dtype, double *out) {
+  complex128 element;
+  TRY(scalar_to_element(bound, dtype, &element));
+  dtype_convert(DTYPE_FLOAT64, out, 1, dtype, &element, 1, 1);
+  return OK;
+}
+
 static Status space_write(Call *c, double base, bool is_log) {
   Tensor *out = call_out(c, 0);
   Sequence s = {.dtype = (DType)out->dtype, .n = out->numel, .base = base, .complex_base = base};
@@ -195,8 +206,8 @@ static Status space_write(Call *c, double base, bool is_log) {
     s.kind = DTYPE_COMPLEX128;
     s.fill = is_log ? fill_logspace_complex : fill_linspace_complex;
   } else {
-    s.start = ivalue_to_double(call_scalar(c, 0));
-    s.end = s.n == 1 ? s.start : ivalue_to_double(call_scalar(c, 1));
+    TRY(bound_in_dtype(call_scalar(c, 0), s.dtype, &s.start));
+    TRY(bound_in_dtype(call_scalar(c, s.n == 1 ? 0 : 1), s.dtype, &s.end));
     s.step = s.dtype == DTYPE_FLOAT32 ? ((float)s.end - (float)s.start) / (float)intervals : (s.end - s.start) / intervals;
     s.kind = DTYPE_FLOAT64;
     s.fill = is_log ? fill_logspace : fill_linspace;
