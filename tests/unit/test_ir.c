@@ -1,0 +1,215 @@
+#include "ir_fixture.h"
+
+#include "ir/match.h"
+
+/* As PyTorch 1.13 prints it. */
+static const char program[] =
+  "graph(%x.1 : Tensor,\n"
+  "      %l.1 : int[],\n"
+  "      %d.1 : Dict(str, int),\n"
+  "      %o.1 : int?):\n"
+  "  %2 : str = prim::Constant[value=\"hello\\n\\'q\\'\"]()\n"
+  "  %139 : (int, str) = prim::Constant[value=(1, \"a\")]()\n"
+  "  %27 : NoneType = prim::Constant()\n"
+  "  %11 : bool = prim::Constant[value=1]()\n"
+  "  %5 : int = prim::Constant[value=1]()\n"
+  "  %15 : float = prim::Constant[value=2.5]()\n"
+  "  %14 : float = prim::Constant[value=1.0000000000000001e-05]()\n"
+  "  %70 : float = prim::Constant[value=1.]()\n"
+  "  %26 : Device = prim::Constant[value=\"cpu\"]()\n"
+  "  %25 : Long(requires_grad=0, device=cpu) = prim::Constant[value={3}]()\n"
+  "  %8 : Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu) = aten::mul(%x.1, %25)\n"
+  "  %y.1 : Tensor = aten::add(%x.1, %5, %5)\n"
+  "  %y : Tensor = prim::Loop(%5, %11, %y.1)\n"
+  "    block0(%i.1 : int, %y.27 : Tensor):\n"
+  "      %16 : float = aten::mul(%i.1, %15)\n"
+  "      %22 : bool = aten::gt(%i.1, %5)\n"
+  "       = prim::If(%22)\n"
+  "        block0():\n"
+  "           = prim::RaiseException(%2, %27)\n"
+  "          -> ()\n"
+  "        block1():\n"
+  "          -> ()\n"
+  "      -> (%11, %y.27)\n"
+  "  %3 : Tensor, %4 : Tensor = prim::ConstantChunk[chunks=2, dim=0](%y)\n"
+  "  %114 : (Tensor, int[], Future[int]?) = prim::TupleConstruct(%y, %l.1, %27)\n"
+  "  return (%114)\n";
+
+static void test_round_trip(void **state) {
+  (void)state;
+  IrText ir;
+  ir_parse(&ir, program);
+  assert_null(graph_lint(ir.graph));
+  StrBuf text = {0};
+  graph_print(ir.graph, true, &text);
+  assert_text(&text, program);
+  Graph *copy = NULL;
+  if (catch_enter(&ir.catch_point)) copy = graph_copy(ir.graph, &ir.arena, &ir.store);
+  assert_null(graph_lint(copy));
+  graph_dispose(copy);
+  ir_dispose(&ir);
+}
+
+static void test_bad_text(void **state) {
+  (void)state;
+  static const char *const bad[] = {
+    "", "graph", "graph(", "graph(%x : Tensr):\n  return (%x)\n", "graph(%x : int):\n  return (%y)\n",
+    "graph(%x : int):\n  %x : int = aten::neg(%x)\n  return (%x)\n", "graph(%x : int):\n  %y : int = neg(%x)\n  return (%y)\n",
+    "graph():\n  %t : Float(2) = prim::Constant[value=<Tensor>]()\n  return (%t)\n",
+    "graph():\n  %t : str[] = prim::Constant[value=[\"a\", \"b]()\n  return (%t)\n", "graph(%x : int):\n  return (%x) x",
+    "graph(%x : ((((((((((int):\n  return (%x)\n",
+  };
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    Arena arena;
+    TypeStore store;
+    Catch c;
+    assert_null(type_store_init(&store, NULL));
+    arena_init(&arena, &c);
+    store.arena.catch_point = &c;
+    if (catch_enter(&c)) {
+      graph_parse(&arena, &store, str_from(bad[i]), NULL, NULL);
+      fail_msg("parsed: %s", bad[i]);
+    }
+    assert_int_equal(c.status->code, ERROR_SYNTAX);
+    status_free(c.status);
+    arena_dispose(&arena);
+    type_store_dispose(&store);
+  }
+}
+
+/* The last value of a name keeps it; who had it before gets the next odd number. */
+static void test_names(void **state) {
+  (void)state;
+  IrText ir;
+  ir_parse(&ir, "graph(%x : int):\n  return (%x)\n");
+  if (catch_enter(&ir.catch_point)) {
+    Value *v[3];
+    for (int i = 0; i < 3; i++) {
+      v[i] = node_output(graph_insert_node(ir.graph, graph_create(ir.graph, SYM_prim_Uninitialized, 0, NULL, 1)), 0);
+      value_set_name(v[i], STR("y"));
+    }
+    assert_true(str_is(v[0]->name, "y.1"));
+    assert_true(str_is(v[1]->name, "y.3"));
+    assert_true(str_is(v[2]->name, "y"));
+  }
+  ir_dispose(&ir);
+}
+
+static void test_uses_and_order(void **state) {
+  (void)state;
+  IrText ir;
+  ir_parse(&ir, "graph(%x : int, %y : int):\n  %a : int = aten::add(%x, %x)\n  %b : int = aten::add(%a, %x)\n  return (%b)\n");
+  if (catch_enter(&ir.catch_point)) {
+    Value *x = graph_input(ir.graph, 0), *y = graph_input(ir.graph, 1);
+    Node *a = ir.graph->block->param->next, *b = a->next;
+    assert_int_equal(x->uses.length, 3);
+    value_replace_all_uses_after(x, a, y);
+    assert_int_equal(x->uses.length, 2);
+    assert_ptr_equal(node_input(b, 1), y);
+    assert_null(graph_lint(ir.graph));
+    node_replace_input(a, 0, y);
+    node_remove_input(a, 1);
+    node_insert_input(a, 0, x);
+    assert_null(graph_lint(ir.graph));
+    assert_true(node_is_before(a, b));
+    for (int i = 0; i < 200; i++) { /* positions run out and are given anew */
+      Node *node = graph_create(ir.graph, SYM_aten_neg, 1, &x, 1);
+      node->outputs[0]->type = TYPE(INT);
+      node_insert_before(node, b);
+      assert_true(node_is_before(a, node) && node_is_before(node, b));
+    }
+    assert_null(graph_lint(ir.graph));
+    BLOCK_EACH(node, ir.graph->block)
+      if (node->kind == SYM_aten_neg) node_destroy(node);
+    assert_null(graph_lint(ir.graph));
+    node_move_before(b, a);
+    Status status = graph_lint(ir.graph);
+    assert_non_null(status);
+    assert_int_equal(status->code, ERROR_INTERNAL);
+    status_free(status);
+  }
+  assert_null(ir.catch_point.status);
+  ir_dispose(&ir);
+}
+
+static void test_many_uses(void **state) {
+  (void)state;
+  IrText ir;
+  ir_parse(&ir, "graph(%x : int):\n  return (%x)\n");
+  if (catch_enter(&ir.catch_point)) {
+    Value *x = graph_input(ir.graph, 0);
+    Node *nodes[20000];
+    for (int i = 0; i < 20000; i++) {
+      nodes[i] = graph_insert_node(ir.graph, graph_create(ir.graph, SYM_aten_neg, 1, &x, 1));
+      nodes[i]->outputs[0]->type = TYPE(INT);
+      value_set_name(nodes[i]->outputs[0], STR("v"));
+    }
+    assert_null(graph_lint(ir.graph));
+    for (int i = 0; i < 20000; i++) node_destroy(nodes[i]);
+    assert_int_equal(x->uses.length, 1);
+  }
+  assert_null(ir.catch_point.status);
+  ir_dispose(&ir);
+}
+
+/* ---- matching ---- */
+
+static MatchedSchema match(IrText *ir, const char *schema_text, uint32_t count, const NamedValue *arguments, bool *out_ok, StrBuf *why) {
+  MatchedSchema m = {0};
+  if (catch_enter(&ir->catch_point)) {
+    FunctionSchema *schema = schema_parse(&ir->arena, &ir->store, str_from(schema_text));
+    CallArguments call = {.count = count, .positional = arguments};
+    *out_ok = schema_try_match(ir->graph, schema, (SourceRange){0}, &call, true, why, &m);
+  }
+  assert_null(ir->catch_point.status);
+  return m;
+}
+
+static void test_matching(void **state) {
+  (void)state;
+  IrText ir;
+  ir_parse(&ir, "graph(%t : Tensor, %i : int, %f : float, %ts : (Tensor, Tensor), %is : (int, int), %o : Tensor?, %l : int[]):\n  return (%i)\n");
+  NamedValue t = {.value = graph_input(ir.graph, 0)}, i = {.value = graph_input(ir.graph, 1)}, f = {.value = graph_input(ir.graph, 2)},
+             ts = {.value = graph_input(ir.graph, 3)}, is = {.value = graph_input(ir.graph, 4)}, o = {.value = graph_input(ir.graph, 5)},
+             l = {.value = graph_input(ir.graph, 6)}, three = {.constant = ivalue_int(3), .is_constant = true};
+  bool ok;
+  MatchedSchema m = match(&ir, "aten::f(Tensor x, *, Scalar alpha=1) -> Tensor", 1, &t, &ok, NULL);
+  assert_true(ok && m.input_count == 2 && m.inputs[1]->node->kind == SYM_prim_Constant);
+  m = match(&ir, "aten::f(int[2] x) -> Tensor", 1, &three, &ok, NULL);
+  assert_true(ok && m.inputs[0]->node->kind == SYM_prim_ListConstruct && m.inputs[0]->node->input_count == 2);
+  m = match(&ir, "aten::f(int[] x) -> Tensor", 2, (NamedValue[]){i, three}, &ok, NULL);
+  assert_true(ok && m.input_count == 1 && m.inputs[0]->node->input_count == 2);
+  m = match(&ir, "aten::f(int[] x) -> Tensor", 1, &is, &ok, NULL);
+  assert_true(ok && m.inputs[0]->node->kind == SYM_prim_ListConstruct && node_input(m.inputs[0]->node, 0)->node->kind == SYM_prim_TupleUnpack);
+  m = match(&ir, "aten::f(Tensor[] x) -> Tensor", 1, &ts, &ok, NULL);
+  assert_true(ok);
+  m = match(&ir, "aten::f(t[] x, t y) -> t", 2, (NamedValue[]){l, i}, &ok, NULL);
+  assert_true(ok && m.return_types[0]->kind == TYPE_INT);
+  m = match(&ir, "aten::f(Tensor? x) -> Tensor", 1, &o, &ok, NULL);
+  assert_true(ok);
+
+  Node *last = ir.graph->insert_before->prev;
+  StrBuf why = {0};
+  match(&ir, "aten::f(int x, Tensor y) -> Tensor", 2, (NamedValue[]){three, f}, &ok, &why);
+  assert_false(ok);
+  assert_ptr_equal(ir.graph->insert_before->prev, last); /* nothing stays behind */
+  assert_text(&why, "\naten::f(int x, Tensor y) -> Tensor:\nExpected a value of type 'Tensor' for argument 'y' but instead found type 'float'.\n");
+  match(&ir, "aten::f(int x) -> Tensor", 1, &f, &ok, NULL);
+  assert_false(ok);
+  match(&ir, "aten::f(Tensor x) -> Tensor", 1, &o, &ok, NULL);
+  assert_false(ok);
+  match(&ir, "aten::f(Tensor x) -> Tensor", 2, (NamedValue[]){t, t}, &ok, &why);
+  assert_text(&why, "\naten::f(Tensor x) -> Tensor:\nExpected at most 1 arguments but found 2 positional arguments.\n");
+  match(&ir, "aten::f(Tensor x, int y) -> Tensor", 1, &t, &ok, &why);
+  assert_text(&why, "\naten::f(Tensor x, int y) -> Tensor:\nArgument y not provided.\n");
+  assert_null(graph_lint(ir.graph));
+  ir_dispose(&ir);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_round_trip), cmocka_unit_test(test_bad_text), cmocka_unit_test(test_names),
+    cmocka_unit_test(test_uses_and_order), cmocka_unit_test(test_many_uses), cmocka_unit_test(test_matching),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
