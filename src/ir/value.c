@@ -71,7 +71,8 @@ void value_set_name(Value *value, Str name) {
       replacement = str_from(arena_printf(graph->arena, STR_FMT ".%lld", STR_ARG(base), (long long)suffix++));
     } while (map_has(&graph->names, replacement));
     map_put(&graph->name_suffixes, base, (void *)(intptr_t)suffix);
-    value_set_name(owner, replacement);
+    owner->name = replacement;
+    map_put(&graph->names, replacement, owner); /* the old entry is taken over below: renaming often leaves no removed ones behind */
   }
   map_put(&graph->names, name, value);
   value->name = name;
