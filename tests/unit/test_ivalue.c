@@ -56,7 +56,7 @@ static void prints_as_torchscript(void **state) {
   assert_prints(ivalue_float(-0.0), "0.", "-0.");
   assert_prints(ivalue_float(1e10), "10000000000.", "10000000000");
   assert_prints(ivalue_float(1e22), "1e+22", "1e+22");
-  assert_prints(text("b'c\n"), "b'c\n", "\"b\\'c\n\"");
+  assert_prints(text("b'c\n"), "b'c\n", "\"b\\'c\\n\"");
   IValue list = list_of(TYPE(FLOAT), 2, (IValue[]){ivalue_float(1), ivalue_float(2.5)});
   assert_prints(tuple_of(2, (IValue[]){list, text("a")}), "([1., 2.5], a)", "([1., 2.5], \"a\")");
   assert_prints(tuple_of(1, (IValue[]){ivalue_bool(true)}), "(True,)", "(True,)");
