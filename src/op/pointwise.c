@@ -8,11 +8,19 @@
 static FormulaKind formula_kind(const Type *type) {
   if (type->kind == TYPE_OPTIONAL) type = type->elements[0];
   switch (type->kind) {
-    case TYPE_TENSOR: return FORMULA_TENSOR;
-    case TYPE_INT: case TYPE_FLOAT: case TYPE_COMPLEX: case TYPE_NUMBER: return FORMULA_NUMBER;
-    case TYPE_BOOL: return FORMULA_BOOL;
-    case TYPE_STRING: return FORMULA_TEXT;
-    default: return FORMULA_OTHER;
+    case TYPE_TENSOR:
+      return FORMULA_TENSOR;
+    case TYPE_INT:
+    case TYPE_FLOAT:
+    case TYPE_COMPLEX:
+    case TYPE_NUMBER:
+      return FORMULA_NUMBER;
+    case TYPE_BOOL:
+      return FORMULA_BOOL;
+    case TYPE_STRING:
+      return FORMULA_TEXT;
+    default:
+      return FORMULA_OTHER;
   }
 }
 
@@ -26,7 +34,9 @@ static bool is_listed(const char *list, Str name) {
   return false;
 }
 
-static bool number_promotes(const OpRow *row, Str name) { return is_listed(row->promote ? row->promote : "self other", name); }
+static bool number_promotes(const OpRow *row, Str name) {
+  return is_listed(row->promote ? row->promote : "self other", name);
+}
 
 Status operator_program(const Operator *op, KernelProgram **out) {
   *out = NULL;
@@ -39,7 +49,8 @@ Status operator_program(const Operator *op, KernelProgram **out) {
     for (uint32_t i = 0; i < schema->argument_count; i++) {
       const Argument *argument = &schema->arguments[i];
       if (argument->is_out) break;
-      if (count == KERNEL_MAX_ARGUMENTS) return status_new(ERROR_INTERNAL, "%s: too many parameters for a formula", op->row->schema);
+      if (count == KERNEL_MAX_ARGUMENTS)
+        return status_new(ERROR_INTERNAL, "%s: too many parameters for a formula", op->row->schema);
       FormulaKind kind = formula_kind(argument->type);
       bool promotes = kind == FORMULA_NUMBER && number_promotes(op->row, argument->name);
       parameters[count++] = (FormulaParameter){argument->name, kind, promotes};
@@ -61,11 +72,20 @@ static void promote_value(Promotion *promotion, IValue value) {
     case TAG_TENSOR:
       if (tensor_is_defined(value.tensor)) promotion_add(promotion, value.tensor);
       break;
-    case TAG_INT: promotion_add_scalar(promotion, DTYPE_INT64); break;
-    case TAG_FLOAT: promotion_add_scalar(promotion, DTYPE_FLOAT64); break;
-    case TAG_BOOL: promotion_add_scalar(promotion, DTYPE_BOOL); break;
-    case TAG_COMPLEX: promotion_add_scalar(promotion, DTYPE_COMPLEX128); break;
-    default: break;
+    case TAG_INT:
+      promotion_add_scalar(promotion, DTYPE_INT64);
+      break;
+    case TAG_FLOAT:
+      promotion_add_scalar(promotion, DTYPE_FLOAT64);
+      break;
+    case TAG_BOOL:
+      promotion_add_scalar(promotion, DTYPE_BOOL);
+      break;
+    case TAG_COMPLEX:
+      promotion_add_scalar(promotion, DTYPE_COMPLEX128);
+      break;
+    default:
+      break;
   }
 }
 
@@ -81,7 +101,8 @@ Status pointwise_promote(const Call *call, DType *out) {
     const FunctionSchema *schema = operator_schema(call->op);
     for (uint32_t i = 0; i < call->input_count && i < schema->argument_count && !schema->arguments[i].is_out; i++) {
       FormulaKind kind = formula_kind(schema->arguments[i].type);
-      if (kind == FORMULA_TENSOR || (kind == FORMULA_NUMBER && number_promotes(call->op->row, schema->arguments[i].name)))
+      if (kind == FORMULA_TENSOR ||
+          (kind == FORMULA_NUMBER && number_promotes(call->op->row, schema->arguments[i].name)))
         promote_value(&promotion, call->inputs[i]);
     }
   }
@@ -95,12 +116,24 @@ static void set_argument(TileArgument *to, IValue from) {
       to->kind = tensor_is_defined(from.tensor) ? TILE_ARG_TENSOR : TILE_ARG_NONE;
       to->tensor = from.tensor;
       break;
-    case TAG_INT: to->kind = TILE_ARG_INT, to->i = from.i; break;
-    case TAG_FLOAT: to->kind = TILE_ARG_FLOAT, to->f = from.f; break;
-    case TAG_BOOL: to->kind = TILE_ARG_BOOL, to->b = from.b; break;
-    case TAG_COMPLEX: to->kind = TILE_ARG_COMPLEX, to->c = ivalue_complex(from); break;
-    case TAG_STRING: to->kind = TILE_ARG_TEXT, to->text = ivalue_str(from); break;
-    default: to->kind = TILE_ARG_NONE; break;
+    case TAG_INT:
+      to->kind = TILE_ARG_INT, to->i = from.i;
+      break;
+    case TAG_FLOAT:
+      to->kind = TILE_ARG_FLOAT, to->f = from.f;
+      break;
+    case TAG_BOOL:
+      to->kind = TILE_ARG_BOOL, to->b = from.b;
+      break;
+    case TAG_COMPLEX:
+      to->kind = TILE_ARG_COMPLEX, to->c = ivalue_complex(from);
+      break;
+    case TAG_STRING:
+      to->kind = TILE_ARG_TEXT, to->text = ivalue_str(from);
+      break;
+    default:
+      to->kind = TILE_ARG_NONE;
+      break;
   }
 }
 
@@ -118,7 +151,9 @@ static void wrap_numbers(uint64_t promoting, DType dtype, TileArgument *argument
 static TileType compute_type(const Call *call, DType promoted) {
   TileType type = tile_type_of(promoted);
   if (type > TILE_I64 || call->op->row->shape == shape_pointwise || !call->op->row->shape) return type;
-  return dtype_is_floating((DType)call_out(call, 0)->dtype) || dtype_is_complex((DType)call_out(call, 0)->dtype) ? TILE_F32 : type;
+  return dtype_is_floating((DType)call_out(call, 0)->dtype) || dtype_is_complex((DType)call_out(call, 0)->dtype)
+             ? TILE_F32
+             : type;
 }
 
 Status pointwise_run(Call *call) {
@@ -127,8 +162,10 @@ Status pointwise_run(Call *call) {
   DType promoted;
   TRY(pointwise_promote(call, &promoted));
   TileArgument arguments[KERNEL_MAX_ARGUMENTS];
-  for (uint32_t i = 0; i < call->input_count && i < KERNEL_MAX_ARGUMENTS; i++) set_argument(&arguments[i], call->inputs[i]);
-  if (dtype_is_integral(promoted) && promoted != DTYPE_INT64) wrap_numbers(formula_promoting(kernel_program_formula(program)), promoted, arguments);
+  for (uint32_t i = 0; i < call->input_count && i < KERNEL_MAX_ARGUMENTS; i++)
+    set_argument(&arguments[i], call->inputs[i]);
+  if (dtype_is_integral(promoted) && promoted != DTYPE_INT64)
+    wrap_numbers(formula_promoting(kernel_program_formula(program)), promoted, arguments);
   const TileKernel *kernel;
   Status status = kernel_program_kernel(program, compute_type(call, promoted), arguments, &kernel);
   if (status) {

@@ -1,7 +1,8 @@
-/* pointwise: how rows with a `.lower` formula run. operator_call asks the row's shape function (shape_pointwise when it has
- * none), allocates the outputs, and calls pointwise_run in place of a kernel.
+/* pointwise: how rows with a `.lower` formula run. operator_call asks the row's shape function (shape_pointwise when it
+ * has none), allocates the outputs, and calls pointwise_run in place of a kernel.
  *
- * The computation's type: the promotion of the tensors (those that are only conditions aside) and of the numbers that the row names in
+ * The computation's type: the promotion of the tensors (those that are only conditions aside) and of the numbers that
+ * the row names in
  * `.promote` (default: "self other"); float32 when that is integral and the result is floating. */
 #pragma once
 

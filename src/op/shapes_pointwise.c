@@ -1,5 +1,5 @@
-/* Shape functions of pointwise operators: broadcast sizes, promoted dtype, and strides that follow the order of dimensions in
- * memory of the inputs, so that channels-last stays channels-last. */
+/* Shape functions of pointwise operators: broadcast sizes, promoted dtype, and strides that follow the order of
+ * dimensions in memory of the inputs, so that channels-last stays channels-last. */
 #include "op/pointwise.h"
 
 enum { MAX_INPUTS = 16 };
@@ -27,7 +27,8 @@ static int64_t broadcast_stride(const Tensor *t, int ndim, int dim) {
 /* Positive when dimension `a` should lie outside of `b`, judged by the first input that tells. */
 static int compare_dimensions(const Inputs *inputs, const TensorSpec *spec, int a, int b) {
   for (int i = 0; i < inputs->count; i++) {
-    int64_t stride_a = broadcast_stride(inputs->tensors[i], spec->ndim, a), stride_b = broadcast_stride(inputs->tensors[i], spec->ndim, b);
+    int64_t stride_a = broadcast_stride(inputs->tensors[i], spec->ndim, a),
+            stride_b = broadcast_stride(inputs->tensors[i], spec->ndim, b);
     if (!stride_a || !stride_b) continue;
     if (stride_a != stride_b) return stride_a < stride_b ? -1 : 1;
     if (spec->sizes[a] > spec->sizes[b]) return 1;
@@ -41,7 +42,8 @@ static void choose_strides(const Inputs *inputs, TensorSpec *spec) {
     const Tensor *t = inputs->tensors[i], *first = inputs->tensors[0];
     if (t->ndim > 1 && !tensor_is_contiguous(t)) row_major = false;
     if (t->ndim != spec->ndim || memcmp(t->sizes, spec->sizes, sizeof(int64_t) * (size_t)spec->ndim) ||
-        memcmp(t->strides, first->strides, sizeof(int64_t) * (size_t)spec->ndim)) alike = false;
+        memcmp(t->strides, first->strides, sizeof(int64_t) * (size_t)spec->ndim))
+      alike = false;
   }
   if (row_major || spec->ndim < 2) return;
   spec->has_strides = true;
@@ -115,7 +117,9 @@ Status shape_pointwise_float(Call *call, TensorSpec *specs) {
   return shape_with_dtype(call, specs, dtype == DTYPE_BOOL || dtype_is_integral(dtype) ? DTYPE_FLOAT32 : dtype);
 }
 
-Status shape_pointwise_bool(Call *call, TensorSpec *specs) { return shape_with_dtype(call, specs, DTYPE_BOOL); }
+Status shape_pointwise_bool(Call *call, TensorSpec *specs) {
+  return shape_with_dtype(call, specs, DTYPE_BOOL);
+}
 
 Status shape_pointwise_real(Call *call, TensorSpec *specs) {
   DType dtype;

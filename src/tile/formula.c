@@ -1,5 +1,5 @@
-/* Formula: text -> a tree of nodes -> instructions. Precedence climbing over Python's expression grammar; lowering walks the
- * tree once per type of computation and per outcome of the choices. */
+/* Formula: text -> a tree of nodes -> instructions. Precedence climbing over Python's expression grammar; lowering
+ * walks the tree once per type of computation and per outcome of the choices. */
 #include "tile/formula.h"
 
 #include <ctype.h>
@@ -9,8 +9,18 @@
 #include "tile/special.h"
 
 typedef enum NodeKind {
-  NODE_NUMBER, NODE_PARAMETER, NODE_LOCAL, NODE_CALL /* a KernelOp of a, b, c */, NODE_SPECIAL, NODE_CAST /* of a to `what` */,
-  NODE_CONDITIONAL /* a if c else b */, NODE_AND, NODE_OR, NODE_NOT, NODE_CHOICE /* bit `what` */, NODE_TYPE_IS /* word `what` */,
+  NODE_NUMBER,
+  NODE_PARAMETER,
+  NODE_LOCAL,
+  NODE_CALL /* a KernelOp of a, b, c */,
+  NODE_SPECIAL,
+  NODE_CAST /* of a to `what` */,
+  NODE_CONDITIONAL /* a if c else b */,
+  NODE_AND,
+  NODE_OR,
+  NODE_NOT,
+  NODE_CHOICE /* bit `what` */,
+  NODE_TYPE_IS /* word `what` */,
   NODE_LARGEST /* finite number of the type */
 } NodeKind;
 
@@ -56,7 +66,9 @@ typedef struct FormulaParser {
 } FormulaParser;
 
 static uint16_t fail(FormulaParser *p, const char *what) {
-  if (!p->status) p->status = status_new(ERROR_SYNTAX, "%s at `" STR_FMT "` in formula `%s`", what, STR_ARG(p->token), p->formula->text);
+  if (!p->status)
+    p->status =
+        status_new(ERROR_SYNTAX, "%s at `" STR_FMT "` in formula `%s`", what, STR_ARG(p->token), p->formula->text);
   p->kind = TOKEN_END;
   return 0;
 }
@@ -71,7 +83,9 @@ static void next_token(FormulaParser *p) {
     return;
   }
   if (isdigit(c) || (c == '.' && isdigit((unsigned char)start[1]))) {
-    while (isalnum((unsigned char)*p->at) || *p->at == '.' || ((*p->at == '-' || *p->at == '+') && (p->at[-1] == 'e' || p->at[-1] == 'E'))) p->at++;
+    while (isalnum((unsigned char)*p->at) || *p->at == '.' ||
+           ((*p->at == '-' || *p->at == '+') && (p->at[-1] == 'e' || p->at[-1] == 'E')))
+      p->at++;
     p->kind = TOKEN_NUMBER;
     p->token = (Str){start, (size_t)(p->at - start)};
     if (!str_to_double(p->token, &p->number)) fail(p, "malformed number");
@@ -83,8 +97,10 @@ static void next_token(FormulaParser *p) {
     for (p->at++; *p->at && *p->at != (char)c; p->at++) continue;
     p->kind = TOKEN_TEXT;
     p->token = (Str){start + 1, (size_t)(p->at - start - 1)};
-    if (*p->at) p->at++;
-    else fail(p, "unterminated text");
+    if (*p->at)
+      p->at++;
+    else
+      fail(p, "unterminated text");
   } else {
     static const char *const pairs[] = {"**", "//", "<<", ">>", "<=", ">=", "==", "!="};
     p->at++;
@@ -116,7 +132,9 @@ static uint16_t add_call(FormulaParser *p, KernelOp op, uint16_t a, uint16_t b) 
   return add_node(p, (FormulaNode){NODE_CALL, (uint8_t)op, a, b, NO_NODE, 0});
 }
 
-static FormulaNode *node_at(const FormulaParser *p, uint16_t node) { return &p->formula->nodes[node]; }
+static FormulaNode *node_at(const FormulaParser *p, uint16_t node) {
+  return &p->formula->nodes[node];
+}
 
 /* A bare parameter that is a condition: its truth is asked, not its value. */
 static uint16_t as_condition(FormulaParser *p, uint16_t node) {
@@ -130,7 +148,8 @@ static uint16_t add_choice(FormulaParser *p, Choice choice, bool negate) {
   Formula *f = p->formula;
   int i = 0;
   while (i < f->choice_count && !(f->choices[i].kind == choice.kind && f->choices[i].parameter == choice.parameter &&
-                                  str_equal(f->choices[i].text, choice.text) && f->choices[i].number == choice.number)) i++;
+                                  str_equal(f->choices[i].text, choice.text) && f->choices[i].number == choice.number))
+    i++;
   if (i == MAX_CHOICES) return fail(p, "too many choices");
   if (i == f->choice_count) f->choices[f->choice_count++] = choice;
   uint16_t node = add_node(p, (FormulaNode){NODE_CHOICE, (uint8_t)i, NO_NODE, NO_NODE, NO_NODE, 0});
@@ -139,10 +158,17 @@ static uint16_t add_choice(FormulaParser *p, Choice choice, bool negate) {
 
 static uint16_t parse_conditional(FormulaParser *p);
 
-typedef struct Word { const char *name; int value; } Word;
-static const Word casts[] = {{"bool", TILE_BOOL}, {"int64", TILE_I64}, {"float32", TILE_F32}, {"float64", TILE_F64}, {"complex128", TILE_C128}};
+typedef struct Word {
+  const char *name;
+  int value;
+} Word;
+static const Word casts[] = {
+    {"bool", TILE_BOOL}, {"int64", TILE_I64}, {"float32", TILE_F32}, {"float64", TILE_F64}, {"complex128", TILE_C128}};
 /* Words for the type that computes, a bit for each TileType. */
-static const Word type_words[] = {{"boolean", 1 << TILE_BOOL}, {"integral", 1 << TILE_BOOL | 1 << TILE_I64}, {"floating", 1 << TILE_F32 | 1 << TILE_F64}, {"complex", 1 << TILE_C128}};
+static const Word type_words[] = {{"boolean", 1 << TILE_BOOL},
+                                  {"integral", 1 << TILE_BOOL | 1 << TILE_I64},
+                                  {"floating", 1 << TILE_F32 | 1 << TILE_F64},
+                                  {"complex", 1 << TILE_C128}};
 static int find_word(const Word *words, size_t count, Str name) {
   for (size_t i = 0; i < count; i++)
     if (str_is(name, words[i].name)) return words[i].value;
@@ -170,11 +196,14 @@ static uint16_t parse_call(FormulaParser *p, Str name) {
   expect_token(p, ")");
   if (p->status) return 0;
   if (str_is(name, "where") && count == 3)
-    return add_node(p, (FormulaNode){NODE_CONDITIONAL, 0, arguments[1], arguments[2], as_condition(p, arguments[0]), 0});
+    return add_node(p,
+                    (FormulaNode){NODE_CONDITIONAL, 0, arguments[1], arguments[2], as_condition(p, arguments[0]), 0});
   int found = FIND_WORD(casts, name);
-  if (found >= 0 && count == 1) return add_node(p, (FormulaNode){NODE_CAST, (uint8_t)found, arguments[0], NO_NODE, NO_NODE, 0});
+  if (found >= 0 && count == 1)
+    return add_node(p, (FormulaNode){NODE_CAST, (uint8_t)found, arguments[0], NO_NODE, NO_NODE, 0});
   found = find_op(name);
-  if (found >= 0 && kernel_op_operands((KernelOp)found) == count) return add_call(p, (KernelOp)found, arguments[0], arguments[1]);
+  if (found >= 0 && kernel_op_operands((KernelOp)found) == count)
+    return add_call(p, (KernelOp)found, arguments[0], arguments[1]);
   found = special_find(name);
   if (found >= 0 && special_operands(found) == count)
     return add_node(p, (FormulaNode){NODE_SPECIAL, (uint8_t)found, arguments[0], arguments[1], NO_NODE, 0});
@@ -186,9 +215,11 @@ static uint16_t parse_name(FormulaParser *p) {
   Formula *f = p->formula;
   Str name = p->token;
   next_token(p);
-  if (take_token(p, "(")) return parse_call(p, name); /* also where a parameter has the function's name: `max(self, max)` */
+  if (take_token(p, "("))
+    return parse_call(p, name); /* also where a parameter has the function's name: `max(self, max)` */
   for (int i = f->local_count - 1; i >= 0; i--)
-    if (str_equal(p->local_names[i], name)) return add_node(p, (FormulaNode){NODE_LOCAL, (uint8_t)i, NO_NODE, NO_NODE, NO_NODE, 0});
+    if (str_equal(p->local_names[i], name))
+      return add_node(p, (FormulaNode){NODE_LOCAL, (uint8_t)i, NO_NODE, NO_NODE, NO_NODE, 0});
   for (int i = 0; i < f->parameter_count; i++) {
     if (!str_equal(f->parameters[i].name, name)) continue;
     if (is_token(p, "is")) {
@@ -206,8 +237,10 @@ static uint16_t parse_name(FormulaParser *p) {
       if (negative) next_token(p);
       if (p->kind == TOKEN_TEXT || p->kind == TOKEN_NUMBER) {
         Choice choice = {p->kind == TOKEN_TEXT ? CHOICE_IS_TEXT : CHOICE_IS_NUMBER, i, {0}, 0};
-        if (p->kind == TOKEN_TEXT) choice.text = p->token;
-        else choice.number = negative ? -p->number : p->number;
+        if (p->kind == TOKEN_TEXT)
+          choice.text = p->token;
+        else
+          choice.number = negative ? -p->number : p->number;
         next_token(p);
         return add_choice(p, choice, unequal);
       }
@@ -222,9 +255,13 @@ static uint16_t parse_name(FormulaParser *p) {
     uint16_t number = add_node(p, (FormulaNode){NODE_NUMBER, 0, NO_NODE, NO_NODE, NO_NODE, name.data[0] == 'T'});
     return add_node(p, (FormulaNode){NODE_CAST, TILE_BOOL, number, NO_NODE, NO_NODE, 0});
   }
-  static const struct { const char *name; double value; } constants[] = {{"pi", M_PI}, {"e", M_E}, {"inf", INFINITY}, {"nan", NAN}};
+  static const struct {
+    const char *name;
+    double value;
+  } constants[] = {{"pi", M_PI}, {"e", M_E}, {"inf", INFINITY}, {"nan", NAN}};
   for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
-    if (str_is(name, constants[i].name)) return add_node(p, (FormulaNode){NODE_NUMBER, 0, NO_NODE, NO_NODE, NO_NODE, constants[i].value});
+    if (str_is(name, constants[i].name))
+      return add_node(p, (FormulaNode){NODE_NUMBER, 0, NO_NODE, NO_NODE, NO_NODE, constants[i].value});
   if (str_is(name, "largest")) return add_node(p, (FormulaNode){NODE_LARGEST, 0, NO_NODE, NO_NODE, NO_NODE, 0});
   int word = FIND_WORD(type_words, name);
   if (word >= 0) return add_node(p, (FormulaNode){NODE_TYPE_IS, (uint8_t)word, NO_NODE, NO_NODE, NO_NODE, 0});
@@ -250,7 +287,8 @@ static uint16_t parse_power(FormulaParser *p) {
   if (!take_token(p, "**")) return value;
   uint16_t exponent = parse_unary(p);
   if (p->status) return 0;
-  if (node_at(p, exponent)->kind == NODE_NUMBER && node_at(p, exponent)->value == 2) return add_call(p, KERNEL_SQUARE, value, NO_NODE);
+  if (node_at(p, exponent)->kind == NODE_NUMBER && node_at(p, exponent)->value == 2)
+    return add_call(p, KERNEL_SQUARE, value, NO_NODE);
   return add_call(p, KERNEL_POW, value, exponent);
 }
 
@@ -259,8 +297,10 @@ static uint16_t parse_unary(FormulaParser *p) {
   uint16_t value;
   if (take_token(p, "-")) {
     value = parse_unary(p);
-    if (!p->status && node_at(p, value)->kind == NODE_NUMBER) node_at(p, value)->value = -node_at(p, value)->value;
-    else value = add_call(p, KERNEL_NEG, value, NO_NODE);
+    if (!p->status && node_at(p, value)->kind == NODE_NUMBER)
+      node_at(p, value)->value = -node_at(p, value)->value;
+    else
+      value = add_call(p, KERNEL_NEG, value, NO_NODE);
   } else if (take_token(p, "~")) {
     value = add_call(p, KERNEL_NOT, parse_unary(p), NO_NODE);
   } else {
@@ -273,10 +313,14 @@ static uint16_t parse_unary(FormulaParser *p) {
 
 /* From the loosest: a level's operators associate to the left. */
 enum { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, LEVEL_UNARY = 9 };
-static const struct { const char *text; uint8_t level, op; } operators[] = {
-  {"==", 3, KERNEL_EQ}, {"!=", 3, KERNEL_NE}, {"<", 3, KERNEL_LT}, {"<=", 3, KERNEL_LE}, {">", 3, KERNEL_GT}, {">=", 3, KERNEL_GE},
-  {"|", 4, KERNEL_OR}, {"^", 5, KERNEL_XOR}, {"&", 6, KERNEL_AND}, {"<<", 6, KERNEL_SHL}, {">>", 6, KERNEL_SHR},
-  {"+", 7, KERNEL_ADD}, {"-", 7, KERNEL_SUB}, {"*", 8, KERNEL_MUL}, {"/", 8, KERNEL_DIV}, {"//", 8, KERNEL_FLOORDIV}, {"%", 8, KERNEL_MOD}};
+static const struct {
+  const char *text;
+  uint8_t level, op;
+} operators[] = {{"==", 3, KERNEL_EQ}, {"!=", 3, KERNEL_NE},  {"<", 3, KERNEL_LT},   {"<=", 3, KERNEL_LE},
+                 {">", 3, KERNEL_GT},  {">=", 3, KERNEL_GE},  {"|", 4, KERNEL_OR},   {"^", 5, KERNEL_XOR},
+                 {"&", 6, KERNEL_AND}, {"<<", 6, KERNEL_SHL}, {">>", 6, KERNEL_SHR}, {"+", 7, KERNEL_ADD},
+                 {"-", 7, KERNEL_SUB}, {"*", 8, KERNEL_MUL},  {"/", 8, KERNEL_DIV},  {"//", 8, KERNEL_FLOORDIV},
+                 {"%", 8, KERNEL_MOD}};
 
 static uint16_t parse_level(FormulaParser *p, int level) {
   if (level == LEVEL_UNARY) return parse_unary(p);
@@ -339,8 +383,10 @@ static void parse_statements(FormulaParser *p) {
       p->at = after, p->token = name, p->kind = TOKEN_NAME;
     }
     do {
-      if (f->result_count == KERNEL_MAX_OUTPUTS) fail(p, "too many results");
-      else f->results[f->result_count++] = parse_conditional(p);
+      if (f->result_count == KERNEL_MAX_OUTPUTS)
+        fail(p, "too many results");
+      else
+        f->results[f->result_count++] = parse_conditional(p);
     } while (take_token(p, ","));
     if (p->kind != TOKEN_END) fail(p, "unexpected text");
     return;
@@ -375,7 +421,8 @@ Status formula_parse(Str text, int count, const FormulaParameter *parameters, Fo
     return parser.status;
   }
   for (int i = 0; i < count; i++)
-    if (f->parameters[i].kind == FORMULA_TENSOR && parser.uses[i] && parser.uses[i] == parser.condition_uses[i]) f->conditions |= 1ull << i;
+    if (f->parameters[i].kind == FORMULA_TENSOR && parser.uses[i] && parser.uses[i] == parser.condition_uses[i])
+      f->conditions |= 1ull << i;
   FormulaNode *exact = mem_realloc(f->nodes, (size_t)f->node_count * sizeof *exact);
   if (exact) f->nodes = exact;
   *out = f;
@@ -389,26 +436,39 @@ void formula_free(Formula *formula) {
   mem_free(formula);
 }
 
-int formula_result_count(const Formula *formula) { return formula->result_count; }
-int formula_parameter_count(const Formula *formula) { return formula->parameter_count; }
-int formula_choice_count(const Formula *formula) { return formula->choice_count; }
-uint64_t formula_conditions(const Formula *formula) { return formula->conditions; }
+int formula_result_count(const Formula *formula) {
+  return formula->result_count;
+}
+int formula_parameter_count(const Formula *formula) {
+  return formula->parameter_count;
+}
+int formula_choice_count(const Formula *formula) {
+  return formula->choice_count;
+}
+uint64_t formula_conditions(const Formula *formula) {
+  return formula->conditions;
+}
 uint64_t formula_promoting(const Formula *f) {
   uint64_t promoting = 0;
   for (int i = 0; i < f->parameter_count; i++)
-    if (f->parameters[i].kind == FORMULA_TENSOR ? !(f->conditions >> i & 1) : f->parameters[i].promotes) promoting |= 1ull << i;
+    if (f->parameters[i].kind == FORMULA_TENSOR ? !(f->conditions >> i & 1) : f->parameters[i].promotes)
+      promoting |= 1ull << i;
   return promoting;
 }
 
 void formula_argument_types(const Formula *f, TileType compute, TileType *out_types) {
   for (int i = 0; i < f->parameter_count; i++) {
     out_types[i] = compute;
-    if (f->conditions >> i & 1) out_types[i] = TILE_BOOL;
-    else if (compute == TILE_BOOL && f->parameters[i].kind == FORMULA_NUMBER && !f->parameters[i].promotes) out_types[i] = TILE_I64;
+    if (f->conditions >> i & 1)
+      out_types[i] = TILE_BOOL;
+    else if (compute == TILE_BOOL && f->parameters[i].kind == FORMULA_NUMBER && !f->parameters[i].promotes)
+      out_types[i] = TILE_I64;
   }
 }
 
-Str formula_parameter_name(const Formula *f, int i) { return f->parameters[i].name; }
+Str formula_parameter_name(const Formula *f, int i) {
+  return f->parameters[i].name;
+}
 
 uint32_t formula_choices(const Formula *f, const TileArgument *arguments) {
   uint32_t bits = 0;
@@ -417,14 +477,24 @@ uint32_t formula_choices(const Formula *f, const TileArgument *arguments) {
     const TileArgument *argument = &arguments[choice->parameter];
     bool holds = false;
     switch (choice->kind) {
-      case CHOICE_IS_NONE: holds = argument->kind == TILE_ARG_NONE; break;
-      case CHOICE_IS_TEXT: holds = argument->kind == TILE_ARG_TEXT && str_equal(argument->text, choice->text); break;
-      case CHOICE_IS_TRUE: holds = argument->kind == TILE_ARG_BOOL ? argument->b : argument->kind == TILE_ARG_INT && argument->i; break;
+      case CHOICE_IS_NONE:
+        holds = argument->kind == TILE_ARG_NONE;
+        break;
+      case CHOICE_IS_TEXT:
+        holds = argument->kind == TILE_ARG_TEXT && str_equal(argument->text, choice->text);
+        break;
+      case CHOICE_IS_TRUE:
+        holds = argument->kind == TILE_ARG_BOOL ? argument->b : argument->kind == TILE_ARG_INT && argument->i;
+        break;
       case CHOICE_IS_NUMBER:
-        if (argument->kind == TILE_ARG_INT) holds = (double)argument->i == choice->number;
-        else if (argument->kind == TILE_ARG_FLOAT) holds = argument->f == choice->number;
-        else if (argument->kind == TILE_ARG_BOOL) holds = argument->b == choice->number;
-        else if (argument->kind == TILE_ARG_COMPLEX) holds = argument->c == choice->number;
+        if (argument->kind == TILE_ARG_INT)
+          holds = (double)argument->i == choice->number;
+        else if (argument->kind == TILE_ARG_FLOAT)
+          holds = argument->f == choice->number;
+        else if (argument->kind == TILE_ARG_BOOL)
+          holds = argument->b == choice->number;
+        else if (argument->kind == TILE_ARG_COMPLEX)
+          holds = argument->c == choice->number;
         break;
     }
     bits |= (uint32_t)holds << i;
@@ -449,16 +519,20 @@ static int settled(const Lowering *l, uint16_t node) {
   const FormulaNode *n = &l->formula->nodes[node];
   int a, b;
   switch (n->kind) {
-    case NODE_CHOICE: return (int)(l->choices >> n->what & 1);
-    case NODE_TYPE_IS: return n->what >> l->compute & 1;
-    case NODE_NOT: return (a = settled(l, n->a)) < 0 ? -1 : !a;
+    case NODE_CHOICE:
+      return (int)(l->choices >> n->what & 1);
+    case NODE_TYPE_IS:
+      return n->what >> l->compute & 1;
+    case NODE_NOT:
+      return (a = settled(l, n->a)) < 0 ? -1 : !a;
     case NODE_AND:
       a = settled(l, n->a), b = settled(l, n->b);
       return a == 0 || b == 0 ? 0 : a == 1 && b == 1 ? 1 : -1;
     case NODE_OR:
       a = settled(l, n->a), b = settled(l, n->b);
       return a == 1 || b == 1 ? 1 : a == 0 && b == 0 ? 0 : -1;
-    default: return -1;
+    default:
+      return -1;
   }
 }
 
@@ -470,17 +544,22 @@ static KernelReg lower_condition(Lowering *l, uint16_t node) {
   return kernel_cast(l->builder, lower_node(l, node), TILE_BOOL);
 }
 
-static TileType constant_type(const Lowering *l) { return l->compute == TILE_BOOL ? TILE_I64 : l->compute; }
+static TileType constant_type(const Lowering *l) {
+  return l->compute == TILE_BOOL ? TILE_I64 : l->compute;
+}
 
 static KernelReg lower_node(Lowering *l, uint16_t node) {
   const FormulaNode *n = &l->formula->nodes[node];
   KernelBuilder *builder = l->builder;
   switch (n->kind) {
-    case NODE_NUMBER: return kernel_constant(builder, constant_type(l), n->value);
-    case NODE_LARGEST: return kernel_constant(builder, constant_type(l), l->compute == TILE_F32 ? FLT_MAX : DBL_MAX);
+    case NODE_NUMBER:
+      return kernel_constant(builder, constant_type(l), n->value);
+    case NODE_LARGEST:
+      return kernel_constant(builder, constant_type(l), l->compute == TILE_F32 ? FLT_MAX : DBL_MAX);
     case NODE_PARAMETER:
       if (l->arguments[n->what] == KERNEL_NO_REGISTER) {
-        kernel_fail(builder, status_new(ERROR_INVALID_ARGUMENT, "argument '" STR_FMT "' has no value", STR_ARG(l->formula->parameters[n->what].name)));
+        kernel_fail(builder, status_new(ERROR_INVALID_ARGUMENT, "argument '" STR_FMT "' has no value",
+                                        STR_ARG(l->formula->parameters[n->what].name)));
         return kernel_integer(builder, 0);
       }
       return l->arguments[n->what];
@@ -494,9 +573,12 @@ static KernelReg lower_node(Lowering *l, uint16_t node) {
     case NODE_CALL: {
       KernelReg a = lower_node(l, n->a);
       KernelReg b = n->b == NO_NODE ? KERNEL_NO_REGISTER : lower_node(l, n->b);
-      if (n->b != NO_NODE && kernel_type(builder, a) != kernel_type(builder, b)) { /* a number beside the magnitude of a complex one is real */
-        if (kernel_type(builder, a) == TILE_F64 && l->formula->nodes[n->b].kind == NODE_NUMBER) b = kernel_cast(builder, b, TILE_F64);
-        if (kernel_type(builder, b) == TILE_F64 && l->formula->nodes[n->a].kind == NODE_NUMBER) a = kernel_cast(builder, a, TILE_F64);
+      if (n->b != NO_NODE && kernel_type(builder, a) !=
+                                 kernel_type(builder, b)) { /* a number beside the magnitude of a complex one is real */
+        if (kernel_type(builder, a) == TILE_F64 && l->formula->nodes[n->b].kind == NODE_NUMBER)
+          b = kernel_cast(builder, b, TILE_F64);
+        if (kernel_type(builder, b) == TILE_F64 && l->formula->nodes[n->a].kind == NODE_NUMBER)
+          a = kernel_cast(builder, a, TILE_F64);
       }
       return kernel_emit(builder, (KernelOp)n->what, a, b, KERNEL_NO_REGISTER);
     }
@@ -505,7 +587,8 @@ static KernelReg lower_node(Lowering *l, uint16_t node) {
       KernelReg b = n->b == NO_NODE ? KERNEL_NO_REGISTER : lower_node(l, n->b);
       return kernel_special(builder, n->what, a, b, KERNEL_NO_REGISTER);
     }
-    case NODE_CAST: return kernel_cast(builder, lower_node(l, n->a), (TileType)n->what);
+    case NODE_CAST:
+      return kernel_cast(builder, lower_node(l, n->a), (TileType)n->what);
     case NODE_CONDITIONAL: {
       int known = settled(l, n->c);
       if (known >= 0) return lower_node(l, known ? n->a : n->b);
@@ -513,23 +596,26 @@ static KernelReg lower_node(Lowering *l, uint16_t node) {
       KernelReg a = lower_node(l, n->a);
       return kernel_emit(builder, KERNEL_SELECT, a, lower_node(l, n->b), c);
     }
-    case NODE_AND: case NODE_OR: {
+    case NODE_AND:
+    case NODE_OR: {
       int known = settled(l, node), left = settled(l, n->a), right = settled(l, n->b);
       if (known >= 0) return lower_condition(l, node);
       if (left >= 0) return lower_condition(l, n->b); /* the settled side is neutral, or the whole were settled */
       if (right >= 0) return lower_condition(l, n->a);
       KernelReg a = lower_condition(l, n->a);
-      return kernel_emit(builder, n->kind == NODE_AND ? KERNEL_AND : KERNEL_OR, a, lower_condition(l, n->b), KERNEL_NO_REGISTER);
+      return kernel_emit(builder, n->kind == NODE_AND ? KERNEL_AND : KERNEL_OR, a, lower_condition(l, n->b),
+                         KERNEL_NO_REGISTER);
     }
     case NODE_NOT:
       if (settled(l, node) >= 0) return lower_condition(l, node);
       return kernel_emit(builder, KERNEL_NOT, lower_condition(l, n->a), KERNEL_NO_REGISTER, KERNEL_NO_REGISTER);
-    default: return lower_condition(l, node);
+    default:
+      return lower_condition(l, node);
   }
 }
 
-void formula_lower(const Formula *formula, TileType compute, uint32_t choices, KernelBuilder *builder, const KernelReg *arguments,
-                   KernelReg *out_results) {
+void formula_lower(const Formula *formula, TileType compute, uint32_t choices, KernelBuilder *builder,
+                   const KernelReg *arguments, KernelReg *out_results) {
   Lowering lowering = {formula, compute, choices, builder, arguments, {0}, {0}};
   for (int i = 0; i < formula->result_count; i++) out_results[i] = lower_node(&lowering, formula->results[i]);
 }

@@ -1,5 +1,6 @@
 /* Kernel IR: building, finishing and printing kernels. While it is built a register's number says what it is (argument,
- * constant or instruction); finishing drops the dead, numbers the rest in order and shares buffers between values whose lives don't overlap. */
+ * constant or instruction); finishing drops the dead, numbers the rest in order and shares buffers between values whose
+ * lives don't overlap. */
 #include "tile/kernel_ir.h"
 
 #include <ctype.h>
@@ -12,16 +13,21 @@ enum { FIRST_CONSTANT = 0x1000, FIRST_INS = 0x2000, MAX_CONSTANTS = 128, MAX_INS
 _Static_assert(KERNEL_MAX_ARGUMENTS + MAX_CONSTANTS + MAX_INS <= KERNEL_MAX_REGISTERS, "every register has a number");
 
 typedef enum OpResult { RESULT_SAME, RESULT_BOOL, RESULT_REAL } OpResult;
-static const struct { const char *name; uint8_t operands, result; } op_rows[KERNEL_OP_COUNT] = {
+static const struct {
+  const char *name;
+  uint8_t operands, result;
+} op_rows[KERNEL_OP_COUNT] = {
 #define X(name, operands, result) {#name, operands, RESULT_##result},
-  KERNEL_OPS(X)
+    KERNEL_OPS(X)
 #undef X
 };
-int kernel_op_operands(KernelOp op) { return op_rows[op].operands; }
+int kernel_op_operands(KernelOp op) {
+  return op_rows[op].operands;
+}
 const char *kernel_op_name(KernelOp op) {
   static const char *const names[KERNEL_OP_COUNT] = {
 #define X(name, operands, result) #name,
-    KERNEL_OPS(X)
+      KERNEL_OPS(X)
 #undef X
   };
   return names[op];
@@ -29,15 +35,27 @@ const char *kernel_op_name(KernelOp op) {
 
 TileType tile_type_of(DType dtype) {
   switch (dtype) {
-    case DTYPE_BOOL: return TILE_BOOL;
-    case DTYPE_UINT8: case DTYPE_INT8: case DTYPE_INT16: case DTYPE_INT32: case DTYPE_INT64: return TILE_I64;
-    case DTYPE_FLOAT64: return TILE_F64;
-    case DTYPE_COMPLEX32: case DTYPE_COMPLEX64: case DTYPE_COMPLEX128: return TILE_C128;
-    default: return TILE_F32;
+    case DTYPE_BOOL:
+      return TILE_BOOL;
+    case DTYPE_UINT8:
+    case DTYPE_INT8:
+    case DTYPE_INT16:
+    case DTYPE_INT32:
+    case DTYPE_INT64:
+      return TILE_I64;
+    case DTYPE_FLOAT64:
+      return TILE_F64;
+    case DTYPE_COMPLEX32:
+    case DTYPE_COMPLEX64:
+    case DTYPE_COMPLEX128:
+      return TILE_C128;
+    default:
+      return TILE_F32;
   }
 }
 DType tile_type_dtype(TileType type) {
-  static const uint8_t dtypes[TILE_TYPE_COUNT] = {DTYPE_BOOL, DTYPE_INT64, DTYPE_FLOAT32, DTYPE_FLOAT64, DTYPE_COMPLEX128};
+  static const uint8_t dtypes[TILE_TYPE_COUNT] = {DTYPE_BOOL, DTYPE_INT64, DTYPE_FLOAT32, DTYPE_FLOAT64,
+                                                  DTYPE_COMPLEX128};
   return (DType)dtypes[type];
 }
 const char *tile_type_name(TileType type) {
@@ -55,7 +73,8 @@ struct KernelBuilder {
 };
 
 Status kernel_builder_new(int argument_count, const TileType *types, KernelBuilder **out) {
-  if (argument_count > KERNEL_MAX_ARGUMENTS) return status_new(ERROR_UNSUPPORTED, "a kernel of %d arguments", argument_count);
+  if (argument_count > KERNEL_MAX_ARGUMENTS)
+    return status_new(ERROR_UNSUPPORTED, "a kernel of %d arguments", argument_count);
   KernelBuilder *builder = mem_calloc(1, sizeof *builder);
   if (!builder) return status_out_of_memory();
   builder->argument_count = argument_count;
@@ -79,8 +98,10 @@ void kernel_builder_name_argument(KernelBuilder *builder, int argument, Str name
 }
 
 void kernel_fail(KernelBuilder *builder, Status status) {
-  if (builder->status) status_free(status);
-  else builder->status = status;
+  if (builder->status)
+    status_free(status);
+  else
+    builder->status = status;
 }
 
 TileType kernel_type(const KernelBuilder *builder, KernelReg value) {
@@ -97,7 +118,8 @@ KernelReg kernel_argument(KernelBuilder *builder, int argument) {
 
 static KernelReg add_constant(KernelBuilder *builder, TileType type, KernelConstant constant) {
   for (int i = 0; i < builder->constant_count; i++)
-    if (builder->constant_types[i] == type && !memcmp(&builder->constants[i], &constant, sizeof constant)) return (KernelReg)(FIRST_CONSTANT + i);
+    if (builder->constant_types[i] == type && !memcmp(&builder->constants[i], &constant, sizeof constant))
+      return (KernelReg)(FIRST_CONSTANT + i);
   if (builder->constant_count == MAX_CONSTANTS) {
     kernel_fail(builder, status_new(ERROR_UNSUPPORTED, "a kernel of more than %d constants", MAX_CONSTANTS));
     return FIRST_CONSTANT;
@@ -132,7 +154,8 @@ KernelReg kernel_integer(KernelBuilder *builder, int64_t value) {
 static KernelReg add_ins(KernelBuilder *builder, KernelIns ins, TileType result) {
   for (int i = 0; i < builder->ins_count; i++) {
     const KernelIns *other = &builder->ins[i];
-    if (other->op == ins.op && other->type == ins.type && other->immediate == ins.immediate && other->a == ins.a && other->b == ins.b && other->c == ins.c)
+    if (other->op == ins.op && other->type == ins.type && other->immediate == ins.immediate && other->a == ins.a &&
+        other->b == ins.b && other->c == ins.c)
       return (KernelReg)(FIRST_INS + i);
   }
   if (builder->ins_count == MAX_INS) {
@@ -150,28 +173,40 @@ KernelReg kernel_cast(KernelBuilder *builder, KernelReg value, TileType type) {
   if (value >= FIRST_CONSTANT && value < FIRST_INS && type != TILE_BOOL) {
     KernelConstant constant = builder->constants[value - FIRST_CONSTANT];
     bool integral = from == TILE_I64;
-    if (type != TILE_I64) return kernel_constant(builder, type, integral ? (complex128)(double)constant.integer : constant.value);
+    if (type != TILE_I64)
+      return kernel_constant(builder, type, integral ? (complex128)(double)constant.integer : constant.value);
   }
   TileLoop *loop = tile_cast_loop(from, type);
-  return add_ins(builder, (KernelIns){KERNEL_CAST, (uint8_t)type, (uint16_t)from, value, KERNEL_NO_REGISTER, KERNEL_NO_REGISTER, loop}, type);
+  return add_ins(
+      builder,
+      (KernelIns){KERNEL_CAST, (uint8_t)type, (uint16_t)from, value, KERNEL_NO_REGISTER, KERNEL_NO_REGISTER, loop},
+      type);
 }
 
 KernelReg kernel_round_to(KernelBuilder *builder, KernelReg value, DType dtype) {
   TileType type = tile_type_of(dtype);
   value = kernel_cast(builder, value, type);
   if (dtype == tile_type_dtype(type) || builder->status) return value;
-  return add_ins(builder, (KernelIns){KERNEL_ROUND_TO, (uint8_t)type, (uint16_t)dtype, value, KERNEL_NO_REGISTER, KERNEL_NO_REGISTER, NULL}, type);
+  return add_ins(
+      builder,
+      (KernelIns){KERNEL_ROUND_TO, (uint8_t)type, (uint16_t)dtype, value, KERNEL_NO_REGISTER, KERNEL_NO_REGISTER, NULL},
+      type);
 }
 
 static TileType result_type(KernelOp op, TileType type) {
   switch (op_rows[op].result) {
-    case RESULT_BOOL: return TILE_BOOL;
-    case RESULT_REAL: return type == TILE_C128 ? TILE_F64 : type;
-    default: return type;
+    case RESULT_BOOL:
+      return TILE_BOOL;
+    case RESULT_REAL:
+      return type == TILE_C128 ? TILE_F64 : type;
+    default:
+      return type;
   }
 }
 
-static bool works_on_bool(KernelOp op) { return op == KERNEL_NOT || op == KERNEL_AND || op == KERNEL_OR || op == KERNEL_XOR || op == KERNEL_SELECT; }
+static bool works_on_bool(KernelOp op) {
+  return op == KERNEL_NOT || op == KERNEL_AND || op == KERNEL_OR || op == KERNEL_XOR || op == KERNEL_SELECT;
+}
 
 KernelReg kernel_emit(KernelBuilder *builder, KernelOp op, KernelReg a, KernelReg b, KernelReg c) {
   if (builder->status) return a;
@@ -180,7 +215,8 @@ KernelReg kernel_emit(KernelBuilder *builder, KernelOp op, KernelReg a, KernelRe
   if (type == TILE_BOOL && !works_on_bool(op)) type = TILE_I64;
   TileLoop *loop = tile_loop(op, type);
   if (!loop) {
-    kernel_fail(builder, status_new(ERROR_UNSUPPORTED, "%s is not defined for %s", op_rows[op].name, tile_type_name(type)));
+    kernel_fail(builder,
+                status_new(ERROR_UNSUPPORTED, "%s is not defined for %s", op_rows[op].name, tile_type_name(type)));
     return a;
   }
   a = kernel_cast(builder, a, type);
@@ -195,7 +231,8 @@ KernelReg kernel_special(KernelBuilder *builder, int function, KernelReg a, Kern
   if (b != KERNEL_NO_REGISTER && kernel_type(builder, b) > type) type = kernel_type(builder, b);
   bool defined = special_is_integral(function) ? type <= TILE_I64 : type == TILE_F32 || type == TILE_F64;
   if (!defined) {
-    kernel_fail(builder, status_new(ERROR_UNSUPPORTED, "%s is not defined for %s", special_name(function), tile_type_name(type)));
+    kernel_fail(builder, status_new(ERROR_UNSUPPORTED, "%s is not defined for %s", special_name(function),
+                                    tile_type_name(type)));
     return a;
   }
   if (type == TILE_BOOL) type = TILE_I64;
@@ -207,15 +244,19 @@ KernelReg kernel_special(KernelBuilder *builder, int function, KernelReg a, Kern
 
 /* ---- finishing ---- */
 
-static void mark_live(const KernelBuilder *builder, int output_count, const KernelReg *outputs, bool *constants, bool *ins, bool *arguments) {
+static void mark_live(const KernelBuilder *builder, int output_count, const KernelReg *outputs, bool *constants,
+                      bool *ins, bool *arguments) {
   KernelReg pending[4];
-#define MARK(r)                                                          \
-  do {                                                                   \
-    KernelReg marked = (r);                                              \
-    if (marked == KERNEL_NO_REGISTER) break;                             \
-    if (marked >= FIRST_INS) ins[marked - FIRST_INS] = true;             \
-    else if (marked >= FIRST_CONSTANT) constants[marked - FIRST_CONSTANT] = true; \
-    else arguments[marked] = true;                                       \
+#define MARK(r)                                  \
+  do {                                           \
+    KernelReg marked = (r);                      \
+    if (marked == KERNEL_NO_REGISTER) break;     \
+    if (marked >= FIRST_INS)                     \
+      ins[marked - FIRST_INS] = true;            \
+    else if (marked >= FIRST_CONSTANT)           \
+      constants[marked - FIRST_CONSTANT] = true; \
+    else                                         \
+      arguments[marked] = true;                  \
   } while (0)
   for (int i = 0; i < output_count; i++) MARK(outputs[i]);
   for (int i = builder->ins_count - 1; i >= 0; i--) { /* operands come before their users */
@@ -237,7 +278,8 @@ static void choose_places(TileKernel *kernel) {
       if (operands[k] != KERNEL_NO_REGISTER) last_use[operands[k]] = i;
   }
   for (int i = 0; i < kernel->output_count; i++) last_use[kernel->outputs[i]] = kernel->ins_count;
-  for (int i = 0; i < first_ins; i++) kernel->places[i] = i >= kernel->argument_count || kernel->used[i] ? (uint16_t)next++ : KERNEL_NO_REGISTER;
+  for (int i = 0; i < first_ins; i++)
+    kernel->places[i] = i >= kernel->argument_count || kernel->used[i] ? (uint16_t)next++ : KERNEL_NO_REGISTER;
   for (int i = 0; i < kernel->ins_count; i++) {
     kernel->places[first_ins + i] = (uint16_t)(free_count ? free_places[--free_count] : next++);
     const uint16_t operands[3] = {kernel->ins[i].a, kernel->ins[i].b, kernel->ins[i].c};
@@ -252,7 +294,8 @@ static void choose_places(TileKernel *kernel) {
 }
 
 static bool is_integer_division(const KernelIns *ins) {
-  return ins->type == TILE_I64 && (ins->op == KERNEL_FLOORDIV || ins->op == KERNEL_TRUNCDIV || ins->op == KERNEL_MOD || ins->op == KERNEL_FMOD);
+  return ins->type == TILE_I64 &&
+         (ins->op == KERNEL_FLOORDIV || ins->op == KERNEL_TRUNCDIV || ins->op == KERNEL_MOD || ins->op == KERNEL_FMOD);
 }
 
 Status kernel_builder_finish(KernelBuilder *builder, int output_count, const KernelReg *outputs, TileKernel **out) {
@@ -267,7 +310,8 @@ Status kernel_builder_finish(KernelBuilder *builder, int output_count, const Ker
   for (int i = 0; i < builder->constant_count; i++) constant_count += constants[i];
   for (int i = 0; i < builder->ins_count; i++) ins_count += ins[i];
   int register_count = builder->argument_count + constant_count + ins_count;
-  size_t bytes = sizeof *kernel + (size_t)constant_count * sizeof(KernelConstant) + (size_t)ins_count * sizeof(KernelIns) + (size_t)register_count * 3;
+  size_t bytes = sizeof *kernel + (size_t)constant_count * sizeof(KernelConstant) +
+                 (size_t)ins_count * sizeof(KernelIns) + (size_t)register_count * 3;
   kernel = mem_calloc(1, bytes); /* bounded by the builder's arrays */
   if (!kernel) {
     status = status_out_of_memory();
@@ -296,7 +340,10 @@ Status kernel_builder_finish(KernelBuilder *builder, int output_count, const Ker
     kernel->types[next] = builder->constant_types[i];
     constant_numbers[i] = next++;
   }
-#define NUMBER(r) ((r) == KERNEL_NO_REGISTER || (r) < FIRST_CONSTANT ? (r) : (r) < FIRST_INS ? constant_numbers[(r) - FIRST_CONSTANT] : ins_numbers[(r) - FIRST_INS])
+#define NUMBER(r)                                                                           \
+  ((r) == KERNEL_NO_REGISTER || (r) < FIRST_CONSTANT ? (r)                                  \
+   : (r) < FIRST_INS                                 ? constant_numbers[(r)-FIRST_CONSTANT] \
+                                                     : ins_numbers[(r)-FIRST_INS])
   for (int i = 0, at = 0; i < builder->ins_count; i++) {
     if (!ins[i]) continue;
     KernelIns *to = &kernel->ins[at++];
@@ -332,8 +379,8 @@ void kernel_print(const TileKernel *kernel, StrBuf *out) {
   bool first = true;
   for (int i = 0; i < kernel->argument_count; i++) {
     if (!kernel->used[i]) continue;
-    strbuf_printf(out, "%s%%%d: %s%s%s", first ? "" : ", ", i, tile_type_name((TileType)kernel->types[i]), kernel->names[i] ? " " : "",
-                  kernel->names[i] ? kernel->names[i] : "");
+    strbuf_printf(out, "%s%%%d: %s%s%s", first ? "" : ", ", i, tile_type_name((TileType)kernel->types[i]),
+                  kernel->names[i] ? " " : "", kernel->names[i] ? kernel->names[i] : "");
     first = false;
   }
   strbuf_puts(out, ") {\n");
@@ -345,7 +392,8 @@ void kernel_print(const TileKernel *kernel, StrBuf *out) {
       strbuf_printf(out, "%lld", (long long)constant->integer);
     } else {
       strbuf_double_g(out, __real__ constant->value, 17);
-      if (__imag__ constant->value != 0) strbuf_puts(out, " + "), strbuf_double_g(out, __imag__ constant->value, 17), strbuf_char(out, 'j');
+      if (__imag__ constant->value != 0)
+        strbuf_puts(out, " + "), strbuf_double_g(out, __imag__ constant->value, 17), strbuf_char(out, 'j');
     }
     strbuf_char(out, '\n');
   }

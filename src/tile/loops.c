@@ -5,7 +5,8 @@
 
 static const TileLoops *processor_loops(void) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")) return &tile_loops_avx2;
+  /* f16c came before avx2, and clang can't ask for it. */
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &tile_loops_avx2;
 #endif
   return &tile_loops_portable;
 }
@@ -31,6 +32,7 @@ TileLoop *tile_store_loop(TileType from, DType to) {
   return tile_type_dtype(same) == to ? tile_cast_loop(from, same) : processor_loops()->stores[to][from];
 }
 
+/* clang-format off */
 #define UNARY(name, T, expression)                                                             \
   static void name(int64_t n, void *to_block, const void *a_block, const void *b_block, const void *c_block) { \
     T *to = to_block;                                                                          \
@@ -52,30 +54,36 @@ TileLoop *tile_store_loop(TileType from, DType to) {
     }                                                                                          \
   }
 
+/* clang-format on */
+
 /* Python's remainder: the divisor's sign. */
-#define MOD_FUNCTION(name, T, S)                                                               \
-  static T name(T x, T y) {                                                                    \
-    T r = fmod##S(x, y);                                                                       \
-    return r != 0 && (r < 0) != (y < 0) ? r + y : r;                                           \
+#define MOD_FUNCTION(name, T, S)                     \
+  static T name(T x, T y) {                          \
+    T r = fmod##S(x, y);                             \
+    return r != 0 && (r < 0) != (y < 0) ? r + y : r; \
   }
 MOD_FUNCTION(mod_f32, float, f)
 MOD_FUNCTION(mod_f64, double, )
 /* Python's floor division: exact where x / y would round up to the next integer. */
-#define FLOORDIV_FUNCTION(name, T, S)                                                          \
-  static T name(T x, T y) {                                                                    \
-    if (y == 0) return x / y;                                                                  \
-    T r = fmod##S(x, y), q = (x - r) / y;                                                      \
-    if (r != 0 && (y < 0) != (r < 0)) q -= 1;                                                  \
-    if (q == 0) return copysign##S(0, x / y);                                                  \
-    T whole = floor##S(q);                                                                     \
-    return q - whole > (T)0.5 ? whole + 1 : whole;                                             \
+#define FLOORDIV_FUNCTION(name, T, S)              \
+  static T name(T x, T y) {                        \
+    if (y == 0) return x / y;                      \
+    T r = fmod##S(x, y), q = (x - r) / y;          \
+    if (r != 0 && (y < 0) != (r < 0)) q -= 1;      \
+    if (q == 0) return copysign##S(0, x / y);      \
+    T whole = floor##S(q);                         \
+    return q - whole > (T)0.5 ? whole + 1 : whole; \
   }
 FLOORDIV_FUNCTION(floordiv_f32, float, f)
 FLOORDIV_FUNCTION(floordiv_f64, double, )
 
 /* Division by zero is found by the interpreter before; -1 is apart because INT64_MIN / -1 overflows. */
-static int64_t truncdiv_i64(int64_t x, int64_t y) { return y == 0 ? 0 : y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y; }
-static int64_t fmod_i64(int64_t x, int64_t y) { return y == 0 || y == -1 ? 0 : x % y; }
+static int64_t truncdiv_i64(int64_t x, int64_t y) {
+  return y == 0 ? 0 : y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
+}
+static int64_t fmod_i64(int64_t x, int64_t y) {
+  return y == 0 || y == -1 ? 0 : x % y;
+}
 static int64_t mod_i64(int64_t x, int64_t y) {
   int64_t r = fmod_i64(x, y);
   return r != 0 && (r < 0) != (y < 0) ? r + y : r;
@@ -92,16 +100,23 @@ static int64_t pow_i64(int64_t x, int64_t y) {
     if (y & 1) result *= factor;
   return (int64_t)result;
 }
-static int64_t shl_i64(int64_t x, int64_t y) { return y < 0 || y > 63 ? 0 : (int64_t)((uint64_t)x << y); }
-static int64_t shr_i64(int64_t x, int64_t y) { return y < 0 || y > 63 ? (x < 0 ? -1 : 0) : x >> y; }
+static int64_t shl_i64(int64_t x, int64_t y) {
+  return y < 0 || y > 63 ? 0 : (int64_t)((uint64_t)x << y);
+}
+static int64_t shr_i64(int64_t x, int64_t y) {
+  return y < 0 || y > 63 ? (x < 0 ? -1 : 0) : x >> y;
+}
 static double sigmoid_f64(double x) {
   double e = exp(-fabs(x));
   return (x < 0 ? e : 1) / (1 + e);
 }
 
-#define SAME_NAME_UNARY(X) X(TAN, tan) X(ASIN, asin) X(ACOS, acos) X(ATAN, atan) X(SINH, sinh) X(COSH, cosh) X(ASINH, asinh) \
+/* clang-format off */
+#define SAME_NAME_UNARY(X) X(TAN, tan) X(ASIN, asin) X(ACOS, acos) X(ATAN, atan) X(SINH, sinh) X(COSH, cosh) \
+  X(ASINH, asinh) \
   X(ACOSH, acosh) X(ATANH, atanh) X(ERFC, erfc)
-#define DOUBLE_ONLY_UNARY(X) X(EXP, exp) X(EXPM1, expm1) X(EXP2, exp2) X(LOG, log) X(LOG1P, log1p) X(LOG2, log2) X(LOG10, log10) \
+#define DOUBLE_ONLY_UNARY(X) X(EXP, exp) X(EXPM1, expm1) X(EXP2, exp2) X(LOG, log) X(LOG1P, log1p) X(LOG2, log2) \
+  X(LOG10, log10) \
   X(SIN, sin) X(COS, cos) X(TANH, tanh) X(ERF, erf)
 #define SAME_NAME_BINARY(X) X(FMOD, fmod) X(ATAN2, atan2) X(HYPOT, hypot) X(NEXTAFTER, nextafter)
 #define X(OP, name) UNARY(name##_f32_loop, float, name##f(x)) UNARY(name##_f64_loop, double, name(x))
@@ -143,7 +158,8 @@ const TileLoopTable tile_loops_libm = {
 #define X(OP, name) [KERNEL_##OP] = {[TILE_F64] = name##_f64_loop},
   DOUBLE_ONLY_UNARY(X) X(SIGMOID, sigmoid_f64)
 #undef X
-#define REALS(OP, name) [KERNEL_##OP] = {[TILE_I64] = name##_i64_loop, [TILE_F32] = name##_f32_loop, [TILE_F64] = name##_f64_loop}
+#define REALS(OP, name) [KERNEL_##OP] = {[TILE_I64] = name##_i64_loop, [TILE_F32] = name##_f32_loop, \
+  [TILE_F64] = name##_f64_loop}
 #define FLOATS(OP, name) [KERNEL_##OP] = {[TILE_F32] = name##_f32_loop, [TILE_F64] = name##_f64_loop}
   REALS(FMOD, fmod), REALS(MOD, mod), REALS(FLOORDIV, floordiv), REALS(TRUNCDIV, truncdiv),
   REALS(REAL, same), REALS(CONJ, same), FLOATS(IMAG, zero), FLOATS(ANGLE, angle),

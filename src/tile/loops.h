@@ -16,7 +16,7 @@ TileLoop *tile_store_loop(TileType from, DType to);
 typedef struct TileLoops {
   TileLoopTable loops;
   TileLoop *casts[TILE_TYPE_COUNT][TILE_TYPE_COUNT]; /* from, to */
-  TileLoop *loads[DTYPE_COUNT][TILE_TYPE_COUNT]; /* dtypes that no register is laid out as */
+  TileLoop *loads[DTYPE_COUNT][TILE_TYPE_COUNT];     /* dtypes that no register is laid out as */
   TileLoop *stores[DTYPE_COUNT][TILE_TYPE_COUNT];
 } TileLoops;
 /* The same text compiled for several instruction sets (loops_body.h). */

@@ -19,7 +19,8 @@ static void store_half(int64_t n, void *to_block, const void *a_block, const voi
   const float *a = a_block;
   int64_t i = 0;
   (void)b_block, (void)c_block;
-  for (; i + 8 <= n; i += 8) _mm_storeu_si128((__m128i *)(to + i), _mm256_cvtps_ph(_mm256_loadu_ps(a + i), _MM_FROUND_TO_NEAREST_INT));
+  for (; i + 8 <= n; i += 8)
+    _mm_storeu_si128((__m128i *)(to + i), _mm256_cvtps_ph(_mm256_loadu_ps(a + i), _MM_FROUND_TO_NEAREST_INT));
   for (; i < n; i++) to[i] = _cvtss_sh(a[i], _MM_FROUND_TO_NEAREST_INT);
 }
 #define HALF_LOOPS

@@ -1,9 +1,11 @@
-/* The loops that compilers vectorise, for all real types: included by loops_portable.c and by a file for each instruction set
- * with TILE_LOOPS (the table's name), FUSED, and HALF_LOOPS (the loops load_half and store_half) defined. A loop computes each element from that element alone by
- * the same operations wherever it stands, so results don't depend on position. */
+/* The loops that compilers vectorise, for all real types: included by loops_portable.c and by a file for each
+ * instruction set with TILE_LOOPS (the table's name), FUSED, and HALF_LOOPS (the loops load_half and store_half)
+ * defined. A loop computes each element from that element alone by the same operations wherever it stands, so results
+ * don't depend on position. */
 #include "tile/loops.h"
 #include "tile/vector_math_body.h"
 
+/* clang-format off */
 #if defined(__clang__)
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -116,7 +118,8 @@ UNARY(f32_tanh_loop, float, float, f32_tanh(x))
 UNARY(f32_sigmoid_loop, float, float, f32_sigmoid(x))
 UNARY(f32_erf_loop, float, float, f32_erf(x))
 
-/* Chunks are copied first: the result may overwrite the operand, and the rare elements outside the fast range are redone from it. */
+/* Chunks are copied first: the result may overwrite the operand,
+  and the rare elements outside the fast range are redone from it. */
 enum { CHUNK = 128 };
 #define TRIG_LOOP(name, fast, slow)                                                            \
   static void name(int64_t n, void *to_block, const void *a_block, const void *b_block, const void *c_block) { \
@@ -171,7 +174,8 @@ UNARY(f64_to_bool, double, uint8_t, x != 0)
 UNARY(f32_to_i64, float, int64_t, x >= -0x1p63f && x < 0x1p63f ? (int64_t)x : INT64_MIN)
 UNARY(f64_to_i64, double, int64_t, x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN)
 
-#define NARROW(name, T) UNARY(name##_to_i64, T, int64_t, x) UNARY(name##_to_f32, T, float, x) UNARY(i64_to_##name, int64_t, T, x)
+#define NARROW(name, T) UNARY(name##_to_i64, T, int64_t, x) UNARY(name##_to_f32, T, float, x) \
+  UNARY(i64_to_##name, int64_t, T, x)
 NARROW(uint8, uint8_t)
 NARROW(int8, int8_t)
 NARROW(int16, int16_t)
@@ -215,7 +219,8 @@ const TileLoops TILE_LOOPS = {
     REALS(EQ, eq), REALS(NE, ne), REALS(LT, lt), REALS(LE, le), REALS(GT, gt), REALS(GE, ge),
     BITS(NOT, not), BITS(AND, and), BITS(OR, or), BITS(XOR, xor),
     ROW(SELECT, [TILE_BOOL] = bool_select, [TILE_I64] = i64_select, [TILE_F32] = f32_select, [TILE_F64] = f64_select),
-    F32(EXP, exp), F32(EXP2, exp2), F32(EXPM1, expm1), F32(LOG, log), F32(LOG2, log2), F32(LOG10, log10), F32(LOG1P, log1p),
+    F32(EXP, exp), F32(EXP2, exp2), F32(EXPM1, expm1), F32(LOG, log), F32(LOG2, log2), F32(LOG10, log10),
+    F32(LOG1P, log1p),
     F32(TANH, tanh), F32(SIGMOID, sigmoid), F32(ERF, erf), F32(SIN, sin), F32(COS, cos), F32(POW, pow)
   },
   .casts = {
@@ -225,14 +230,18 @@ const TileLoops TILE_LOOPS = {
     [TILE_F64] = {[TILE_BOOL] = f64_to_bool, [TILE_I64] = f64_to_i64, [TILE_F32] = f64_to_f32}
   },
   .loads = {
-    [DTYPE_UINT8] = {[TILE_I64] = uint8_to_i64, [TILE_F32] = uint8_to_f32}, [DTYPE_INT8] = {[TILE_I64] = int8_to_i64, [TILE_F32] = int8_to_f32},
-    [DTYPE_INT16] = {[TILE_I64] = int16_to_i64, [TILE_F32] = int16_to_f32}, [DTYPE_INT32] = {[TILE_I64] = int32_to_i64, [TILE_F32] = int32_to_f32},
+    [DTYPE_UINT8] = {[TILE_I64] = uint8_to_i64, [TILE_F32] = uint8_to_f32},
+    [DTYPE_INT8] = {[TILE_I64] = int8_to_i64, [TILE_F32] = int8_to_f32},
+    [DTYPE_INT16] = {[TILE_I64] = int16_to_i64, [TILE_F32] = int16_to_f32},
+    [DTYPE_INT32] = {[TILE_I64] = int32_to_i64, [TILE_F32] = int32_to_f32},
     [DTYPE_FLOAT16] = {[TILE_F32] = load_half}, [DTYPE_BFLOAT16] = {[TILE_F32] = load_bfloat16},
     [DTYPE_COMPLEX64] = {[TILE_C128] = load_complex64}
   },
   .stores = {
-    [DTYPE_UINT8] = {[TILE_I64] = i64_to_uint8}, [DTYPE_INT8] = {[TILE_I64] = i64_to_int8}, [DTYPE_INT16] = {[TILE_I64] = i64_to_int16},
-    [DTYPE_INT32] = {[TILE_I64] = i64_to_int32}, [DTYPE_FLOAT16] = {[TILE_F32] = store_half}, [DTYPE_BFLOAT16] = {[TILE_F32] = store_bfloat16},
+    [DTYPE_UINT8] = {[TILE_I64] = i64_to_uint8}, [DTYPE_INT8] = {[TILE_I64] = i64_to_int8},
+    [DTYPE_INT16] = {[TILE_I64] = i64_to_int16},
+    [DTYPE_INT32] = {[TILE_I64] = i64_to_int32}, [DTYPE_FLOAT16] = {[TILE_F32] = store_half},
+    [DTYPE_BFLOAT16] = {[TILE_F32] = store_bfloat16},
     [DTYPE_COMPLEX64] = {[TILE_C128] = store_complex64}
   }
 };

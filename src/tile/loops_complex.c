@@ -5,6 +5,7 @@
 #include "tile/loops.h"
 #undef I
 
+/* clang-format off */
 #define LOOP(name, R, T, binary, expression)                                                   \
   static void name(int64_t n, void *to_block, const void *a_block, const void *b_block, const void *c_block) { \
     R *to = to_block;                                                                          \
@@ -21,23 +22,37 @@
 #define BINARY(name, expression) LOOP(name, complex128, complex128, true, expression)
 #define COMPARE(name, expression) LOOP(name, uint8_t, complex128, true, expression)
 
+/* clang-format on */
+
+static complex128 complex_of(double real,
+                             double imaginary) { /* not real + imaginary * I, which makes NaN of infinities */
+  complex128 z;
+  __real__ z = real;
+  __imag__ z = imaginary;
+  return z;
+}
 static complex128 sgn(complex128 x) {
   double magnitude = cabs(x);
-  return magnitude == 0 ? 0 : CMPLX(creal(x) / magnitude, cimag(x) / magnitude);
+  return magnitude == 0 ? 0 : complex_of(creal(x) / magnitude, cimag(x) / magnitude);
 }
 /* By the definition, so that an infinite part does not invent others. */
 static complex128 multiply(complex128 x, complex128 y) {
-  return CMPLX(creal(x) * creal(y) - cimag(x) * cimag(y), creal(x) * cimag(y) + cimag(x) * creal(y));
+  return complex_of(creal(x) * creal(y) - cimag(x) * cimag(y), creal(x) * cimag(y) + cimag(x) * creal(y));
 }
-static complex128 scale(complex128 x, double factor) { return CMPLX(creal(x) * factor, cimag(x) * factor); }
-static complex128 sigmoid(complex128 x) { return 1 / (1 + cexp(-x)); }
-static complex128 expm1_complex(complex128 x) { /* without cancellation: e^a cos b - 1 = expm1(a) cos b - 2 sin^2(b/2) */
+static complex128 scale(complex128 x, double factor) {
+  return complex_of(creal(x) * factor, cimag(x) * factor);
+}
+static complex128 sigmoid(complex128 x) {
+  return 1 / (1 + cexp(-x));
+}
+static complex128 expm1_complex(
+    complex128 x) { /* without cancellation: e^a cos b - 1 = expm1(a) cos b - 2 sin^2(b/2) */
   double a = creal(x), b = cimag(x), s = sin(b / 2);
-  return CMPLX(expm1(a) * cos(b) - 2 * s * s, exp(a) * sin(b));
+  return complex_of(expm1(a) * cos(b) - 2 * s * s, exp(a) * sin(b));
 }
 static complex128 log1p_complex(complex128 x) {
   double a = creal(x), b = cimag(x);
-  return CMPLX(0.5 * log1p(a * (2 + a) + b * b), atan2(b, 1 + a));
+  return complex_of(0.5 * log1p(a * (2 + a) + b * b), atan2(b, 1 + a));
 }
 static complex128 power(complex128 x, complex128 y) {
   if (creal(y) == 0 && cimag(y) == 0) return 1;
@@ -46,6 +61,7 @@ static complex128 power(complex128 x, complex128 y) {
   return cpow(x, y);
 }
 
+/* clang-format off */
 UNARY(neg_loop, -x)
 TO_REAL(abs_loop, cabs(x))
 UNARY(sgn_loop, sgn(x))
@@ -60,7 +76,8 @@ UNARY(log2_loop, scale(clog(x), M_LOG2E))
 UNARY(log10_loop, scale(clog(x), M_LOG10E))
 UNARY(sqrt_loop, csqrt(x))
 UNARY(rsqrt_loop, 1 / csqrt(x))
-#define LIBM(X) X(SIN, sin) X(COS, cos) X(TAN, tan) X(ASIN, asin) X(ACOS, acos) X(ATAN, atan) X(SINH, sinh) X(COSH, cosh) \
+#define LIBM(X) X(SIN, sin) X(COS, cos) X(TAN, tan) X(ASIN, asin) X(ACOS, acos) X(ATAN, atan) X(SINH, sinh) \
+  X(COSH, cosh) \
   X(TANH, tanh) X(ASINH, asinh) X(ACOSH, acosh) X(ATANH, atanh)
 #define X(OP, name) UNARY(name##_loop, c##name(x))
 LIBM(X)
@@ -91,9 +108,11 @@ const TileLoopTable tile_loops_complex = {
 #define X(OP, name) ROW(OP, name)
   LIBM(X)
 #undef X
-  ROW(NEG, neg) ROW(ABS, abs) ROW(SIGN, sgn) ROW(SQUARE, square) ROW(RECIPROCAL, reciprocal) ROW(EXP, exp) ROW(EXPM1, expm1)
+  ROW(NEG, neg) ROW(ABS, abs) ROW(SIGN, sgn) ROW(SQUARE, square) ROW(RECIPROCAL, reciprocal) ROW(EXP, exp)
+  ROW(EXPM1, expm1)
   ROW(EXP2, exp2) ROW(LOG, log) ROW(LOG1P, log1p) ROW(LOG2, log2) ROW(LOG10, log10) ROW(SQRT, sqrt) ROW(RSQRT, rsqrt)
-  ROW(SIGMOID, sigmoid) ROW(CONJ, conj) ROW(ANGLE, angle) ROW(REAL, real) ROW(IMAG, imag) ROW(ISNAN, isnan) ROW(ISINF, isinf)
+  ROW(SIGMOID, sigmoid) ROW(CONJ, conj) ROW(ANGLE, angle) ROW(REAL, real) ROW(IMAG, imag) ROW(ISNAN, isnan)
+  ROW(ISINF, isinf)
   ROW(ADD, add) ROW(SUB, sub) ROW(MUL, mul) ROW(DIV, div) ROW(POW, pow) ROW(EQ, eq) ROW(NE, ne) ROW(SELECT, select)
 };
 

@@ -1,5 +1,5 @@
-/* KernelProgram: a formula and the kernels made of it so far, one slot for each type of computation and outcome of choices. A
- * slot is filled once: threads that race lower the same kernel and all but one discard theirs. */
+/* KernelProgram: a formula and the kernels made of it so far, one slot for each type of computation and outcome of
+ * choices. A slot is filled once: threads that race lower the same kernel and all but one discard theirs. */
 #include "tile/formula.h"
 
 struct KernelProgram {
@@ -31,9 +31,12 @@ void kernel_program_free(KernelProgram *program) {
   mem_free(program);
 }
 
-const Formula *kernel_program_formula(const KernelProgram *program) { return program->formula; }
+const Formula *kernel_program_formula(const KernelProgram *program) {
+  return program->formula;
+}
 
-static Status lower(const Formula *formula, TileType compute, uint32_t choices, int count, const TileArgument *arguments, TileKernel **out) {
+static Status lower(const Formula *formula, TileType compute, uint32_t choices, int count,
+                    const TileArgument *arguments, TileKernel **out) {
   TileType types[KERNEL_MAX_ARGUMENTS];
   KernelReg registers[KERNEL_MAX_ARGUMENTS], results[KERNEL_MAX_OUTPUTS];
   formula_argument_types(formula, compute, types);
@@ -47,7 +50,8 @@ static Status lower(const Formula *formula, TileType compute, uint32_t choices, 
   return kernel_builder_finish(builder, formula_result_count(formula), results, out);
 }
 
-Status kernel_program_kernel(KernelProgram *program, TileType compute, const TileArgument *arguments, const TileKernel **out) {
+Status kernel_program_kernel(KernelProgram *program, TileType compute, const TileArgument *arguments,
+                             const TileKernel **out) {
   uint32_t choices = formula_choices(program->formula, arguments);
   _Atomic(TileKernel *) *slot = &program->slots[(size_t)choices * TILE_TYPE_COUNT + compute];
   TileKernel *kernel = atomic_load_explicit(slot, memory_order_acquire);

@@ -1,5 +1,6 @@
-/* The tile interpreter. A run is cut into lines (one, when all operands lie in memory alike) and lines into blocks that stay in L1 cache; a
- * block's values live in buffers on the stack, except operands and results whose memory can be used as it is. */
+/* The tile interpreter. A run is cut into lines (one, when all operands lie in memory alike) and lines into blocks that
+ * stay in L1 cache; a block's values live in buffers on the stack, except operands and results whose memory can be used
+ * as it is. */
 #include "tile/run.h"
 
 #include "tensor/iterate.h"
@@ -12,9 +13,9 @@ enum { BUFFER_BYTES = 48 << 10, MAX_BLOCK = 1024, GRAIN = 32768, HEAVY_GRAIN = 4
 typedef struct Operand {
   DType dtype;
   uint16_t reg;
-  int64_t size;           /* of an element, in bytes */
-  bool same_layout;       /* the register's type is the tensor's */
-  TileLoop *convert;      /* for contiguous elements, when there is one faster than dtype_convert */
+  int64_t size;      /* of an element, in bytes */
+  bool same_layout;  /* the register's type is the tensor's */
+  TileLoop *convert; /* for contiguous elements, when there is one faster than dtype_convert */
 } Operand;
 
 typedef struct Number { /* a register that holds one number for all elements */
@@ -24,7 +25,8 @@ typedef struct Number { /* a register that holds one number for all elements */
 
 typedef struct Run {
   const TileKernel *kernel;
-  int operand_count, number_count, last_operand; /* last_operand: the output that the last instruction may write itself, or NO_OPERAND */
+  int operand_count, number_count,
+      last_operand; /* last_operand: the output that the last instruction may write itself, or NO_OPERAND */
   int64_t block, place_bytes;
   _Atomic bool divided_by_zero;
   Operand operands[ITERATE_MAX_OPERANDS];
@@ -39,7 +41,9 @@ static size_t type_size(TileType type) {
 
 static void spread(TileType type, void *to, const KernelConstant *constant, int64_t n) {
   switch (type) {
-    case TILE_BOOL: memset(to, constant->integer != 0, (size_t)n); break;
+    case TILE_BOOL:
+      memset(to, constant->integer != 0, (size_t)n);
+      break;
     case TILE_I64:
       for (int64_t i = 0; i < n; i++) ((int64_t *)to)[i] = constant->integer;
       break;
@@ -69,7 +73,8 @@ static void round_to(DType dtype, TileType type, void *to, const void *from, int
 }
 
 static void run_instruction(Run *run, const KernelIns *ins, int64_t n, void *to, char *const *values) {
-  const void *a = values[ins->a], *b = ins->b == KERNEL_NO_REGISTER ? a : values[ins->b], *c = ins->c == KERNEL_NO_REGISTER ? a : values[ins->c];
+  const void *a = values[ins->a], *b = ins->b == KERNEL_NO_REGISTER ? a : values[ins->b],
+             *c = ins->c == KERNEL_NO_REGISTER ? a : values[ins->c];
   if (ins->may_divide_by_zero && has_zero(b, n)) run->divided_by_zero = true;
   if (ins->loop) {
     ins->loop(n, to, a, b, c);
@@ -85,13 +90,20 @@ static void run_instruction(Run *run, const KernelIns *ins, int64_t n, void *to,
 }
 
 static inline void load(const Run *run, const Operand *operand, char *to, const char *from, int64_t stride, int64_t n) {
-  if (operand->convert && stride == operand->size) operand->convert(n, to, from, NULL, NULL);
-  else dtype_convert(tile_type_dtype((TileType)run->kernel->types[operand->reg]), to, 1, operand->dtype, from, stride / operand->size, n);
+  if (operand->convert && stride == operand->size)
+    operand->convert(n, to, from, NULL, NULL);
+  else
+    dtype_convert(tile_type_dtype((TileType)run->kernel->types[operand->reg]), to, 1, operand->dtype, from,
+                  stride / operand->size, n);
 }
 
-static inline void store(const Run *run, const Operand *operand, char *to, int64_t stride, const char *from, int64_t n) {
-  if (operand->convert && stride == operand->size) operand->convert(n, to, from, NULL, NULL);
-  else dtype_convert(operand->dtype, to, stride / operand->size, tile_type_dtype((TileType)run->kernel->types[operand->reg]), from, 1, n);
+static inline void store(const Run *run, const Operand *operand, char *to, int64_t stride, const char *from,
+                         int64_t n) {
+  if (operand->convert && stride == operand->size)
+    operand->convert(n, to, from, NULL, NULL);
+  else
+    dtype_convert(operand->dtype, to, stride / operand->size,
+                  tile_type_dtype((TileType)run->kernel->types[operand->reg]), from, 1, n);
 }
 
 /* One line of n elements; data and strides in bytes as in `operands`. */
@@ -128,8 +140,10 @@ static void run_line(void *argument, int64_t n, char *const *data, const int64_t
       if (!moving[i]) continue;
       const Operand *operand = &run->operands[i];
       char *from = data[i] + begin * strides[i];
-      if (direct[i]) values[operand->reg] = from;
-      else load(run, operand, values[operand->reg] = PLACE(operand->reg), from, strides[i], count);
+      if (direct[i])
+        values[operand->reg] = from;
+      else
+        load(run, operand, values[operand->reg] = PLACE(operand->reg), from, strides[i], count);
     }
     for (int i = 0; i < kernel->ins_count; i++) {
       int r = first_ins + i;
@@ -152,7 +166,8 @@ static void add_operand(Run *run, const Tensor *tensor, uint16_t reg, bool is_ou
   TileType type = (TileType)run->kernel->types[reg];
   TileLoop *convert = is_output ? tile_store_loop(type, dtype) : tile_load_loop(dtype, type);
   run->tensors[run->operand_count] = tensor;
-  run->operands[run->operand_count++] = (Operand){dtype, reg, (int64_t)dtype_size(dtype), dtype == tile_type_dtype(type), convert};
+  run->operands[run->operand_count++] =
+      (Operand){dtype, reg, (int64_t)dtype_size(dtype), dtype == tile_type_dtype(type), convert};
 }
 
 static void set_number(Run *run, uint16_t reg, complex128 value, int64_t integer) {
@@ -161,7 +176,9 @@ static void set_number(Run *run, uint16_t reg, complex128 value, int64_t integer
   number->value = (KernelConstant){value, integer};
 }
 
-static int64_t whole(double value) { return value >= -0x1p63 && value < 0x1p63 ? (int64_t)value : INT64_MIN; }
+static int64_t whole(double value) {
+  return value >= -0x1p63 && value < 0x1p63 ? (int64_t)value : INT64_MIN;
+}
 
 static Status add_argument(Run *run, uint16_t reg, const TileArgument *argument, int64_t numel) {
   switch (argument->kind) {
@@ -183,15 +200,26 @@ static Status add_argument(Run *run, uint16_t reg, const TileArgument *argument,
         set_number(run, reg, value.value, value.integer);
         return OK;
       }
-      if (run->operand_count == ITERATE_MAX_OPERANDS) return status_new(ERROR_UNSUPPORTED, "a kernel of more than %d tensors", ITERATE_MAX_OPERANDS);
+      if (run->operand_count == ITERATE_MAX_OPERANDS)
+        return status_new(ERROR_UNSUPPORTED, "a kernel of more than %d tensors", ITERATE_MAX_OPERANDS);
       add_operand(run, tensor, reg, false);
       return OK;
     }
-    case TILE_ARG_INT: set_number(run, reg, (double)argument->i, run->kernel->types[reg] == TILE_BOOL ? argument->i != 0 : argument->i); return OK;
-    case TILE_ARG_FLOAT: set_number(run, reg, argument->f, whole(argument->f)); return OK;
-    case TILE_ARG_BOOL: set_number(run, reg, argument->b, argument->b); return OK;
-    case TILE_ARG_COMPLEX: set_number(run, reg, argument->c, whole(__real__ argument->c)); return OK;
-    default: return status_new(ERROR_INVALID_ARGUMENT, "argument '%s' has no value", run->kernel->names[reg] ? run->kernel->names[reg] : "?");
+    case TILE_ARG_INT:
+      set_number(run, reg, (double)argument->i, run->kernel->types[reg] == TILE_BOOL ? argument->i != 0 : argument->i);
+      return OK;
+    case TILE_ARG_FLOAT:
+      set_number(run, reg, argument->f, whole(argument->f));
+      return OK;
+    case TILE_ARG_BOOL:
+      set_number(run, reg, argument->b, argument->b);
+      return OK;
+    case TILE_ARG_COMPLEX:
+      set_number(run, reg, argument->c, whole(__real__ argument->c));
+      return OK;
+    default:
+      return status_new(ERROR_INVALID_ARGUMENT, "argument '%s' has no value",
+                        run->kernel->names[reg] ? run->kernel->names[reg] : "?");
   }
 }
 
@@ -207,7 +235,8 @@ static bool is_linear(const Run *run) {
   size_t bytes = sizeof(int64_t) * first->ndim;
   for (int i = 1; i < run->operand_count && alike; i++) {
     const Tensor *t = run->tensors[i];
-    alike = t->ndim == first->ndim && !memcmp(t->sizes, first->sizes, bytes) && !memcmp(t->strides, first->strides, bytes);
+    alike =
+        t->ndim == first->ndim && !memcmp(t->sizes, first->sizes, bytes) && !memcmp(t->strides, first->strides, bytes);
   }
   return alike && tensor_is_dense(first);
 }
@@ -244,15 +273,18 @@ Status tile_run(const TileKernel *kernel, int threads, const TileArgument *argum
   run.divided_by_zero = false;
   for (int i = 0; i < kernel->output_count; i++) {
     add_operand(&run, outputs[i], kernel->outputs[i], true);
-    if (kernel->ins_count && kernel->outputs[i] == kernel->register_count - 1 && run.last_operand == NO_OPERAND) run.last_operand = i;
+    if (kernel->ins_count && kernel->outputs[i] == kernel->register_count - 1 && run.last_operand == NO_OPERAND)
+      run.last_operand = i;
   }
   for (int i = 0; i < kernel->argument_count; i++)
     if (kernel->used[i]) TRY(add_argument(&run, (uint16_t)i, &arguments[i], numel));
   choose_block(&run);
   int64_t grain = kernel->ins_count > 2 ? HEAVY_GRAIN : GRAIN;
   if (is_linear(&run)) {
-    if (numel <= grain || threads <= 1) run_range(&run, 0, numel);
-    else parallel_for(threads, numel, grain, run_range, &run);
+    if (numel <= grain || threads <= 1)
+      run_range(&run, 0, numel);
+    else
+      parallel_for(threads, numel, grain, run_range, &run);
   } else {
     Iterator it;
     TRY(iterator_init(&it, run.operand_count, run.tensors));

@@ -1,9 +1,18 @@
-/* The tile interpreter: runs a Kernel block by block, over operands of any strides and dtypes that broadcast to the outputs. */
+/* The tile interpreter: runs a Kernel block by block, over operands of any strides and dtypes that broadcast to the
+ * outputs. */
 #pragma once
 
 #include "tile/kernel_ir.h"
 
-typedef enum TileArgumentKind { TILE_ARG_NONE, TILE_ARG_TENSOR, TILE_ARG_INT, TILE_ARG_FLOAT, TILE_ARG_COMPLEX, TILE_ARG_BOOL, TILE_ARG_TEXT } TileArgumentKind;
+typedef enum TileArgumentKind {
+  TILE_ARG_NONE,
+  TILE_ARG_TENSOR,
+  TILE_ARG_INT,
+  TILE_ARG_FLOAT,
+  TILE_ARG_COMPLEX,
+  TILE_ARG_BOOL,
+  TILE_ARG_TEXT
+} TileArgumentKind;
 /* Borrows. */
 typedef struct TileArgument {
   TileArgumentKind kind;
@@ -17,7 +26,8 @@ typedef struct TileArgument {
   };
 } TileArgument;
 
-/* One argument for each of the kernel's, in order; unused ones are not looked at. Outputs are allocated, of equal sizes, and may be exactly
- * (same elements, same order) one of the arguments; any other overlap is the caller's to avoid. Allocates nothing for kernels of usual
- * size; up to `threads` threads. */
-Status tile_run(const TileKernel *kernel, int threads, const TileArgument *arguments, Tensor *const *outputs) MUST_CHECK;
+/* One argument for each of the kernel's, in order; unused ones are not looked at. Outputs are allocated, of equal
+ * sizes, and may be exactly (same elements, same order) one of the arguments; any other overlap is the caller's to
+ * avoid. Allocates nothing for kernels of usual size; up to `threads` threads. */
+Status tile_run(const TileKernel *kernel, int threads, const TileArgument *arguments,
+                Tensor *const *outputs) MUST_CHECK;

@@ -1,5 +1,6 @@
-/* Special functions in double: series, asymptotic expansions, recurrences and, for the modified Bessel functions of the second kind, the
- * trapezoidal rule, which converges exponentially on their integral. Every loop is bounded whatever the arguments. */
+/* Special functions in double: series, asymptotic expansions, recurrences and, for the modified Bessel functions of the
+ * second kind, the trapezoidal rule, which converges exponentially on their integral. Every loop is bounded whatever
+ * the arguments. */
 #include "tile/special.h"
 
 #include <math.h>
@@ -71,12 +72,15 @@ static double digamma(double x) {
   double shift = 0;
   for (; x < 10; x++) shift -= 1 / x;
   double z = 1 / (x * x);
-  double series = z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
+  double series =
+      z *
+      (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
   return shift + log(x) - 0.5 / x - series;
 }
 
 /* Bernoulli numbers B(2j) / (2j)! of the Euler-Maclaurin tail. */
-static const double euler_maclaurin[] = {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000.0, 1.0 / 74724249600.0};
+static const double euler_maclaurin[] = {
+    1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000.0, 1.0 / 74724249600.0};
 
 /* Hurwitz's zeta(s, q) for s > 1, q > 0. */
 static double zeta_positive(double s, double q) {
@@ -121,8 +125,9 @@ static double mvlgamma(double x, double p) {
   return sum;
 }
 
-/* The regularised incomplete gamma functions P and Q = 1 - P: P's series below a + 1, Q's continued fraction (Lentz) above. For large a
- * both converge slowly near x = a; Wilson and Hilferty's normal approximation is exact enough there. */
+/* The regularised incomplete gamma functions P and Q = 1 - P: P's series below a + 1, Q's continued fraction (Lentz)
+ * above. For large a both converge slowly near x = a; Wilson and Hilferty's normal approximation is exact enough there.
+ */
 static double incomplete_gamma(double a, double x, bool upper) {
   if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (isinf(a) && isinf(x))) return NAN;
   if (a == 0 || isinf(x)) return upper ? 0 : 1;
@@ -151,8 +156,12 @@ static double incomplete_gamma(double a, double x, bool upper) {
   double q = scale * h;
   return upper ? q : 1 - q;
 }
-static double igamma(double a, double x) { return incomplete_gamma(a, x, false); }
-static double igammac(double a, double x) { return incomplete_gamma(a, x, true); }
+static double igamma(double a, double x) {
+  return incomplete_gamma(a, x, false);
+}
+static double igammac(double a, double x) {
+  return incomplete_gamma(a, x, true);
+}
 
 /* ---- Bessel functions ---- */
 
@@ -171,12 +180,22 @@ static double scaled_bessel_i(int order, double a) {
   }
   return sum / sqrt(2 * M_PI * a);
 }
-static double i0e(double x) { return isinf(x) ? 0 : scaled_bessel_i(0, fabs(x)); }
-static double i1e(double x) { return isinf(x) ? 0 : copysign(scaled_bessel_i(1, fabs(x)), x); }
+static double i0e(double x) {
+  return isinf(x) ? 0 : scaled_bessel_i(0, fabs(x));
+}
+static double i1e(double x) {
+  return isinf(x) ? 0 : copysign(scaled_bessel_i(1, fabs(x)), x);
+}
 /* e^a in two factors, so that it overflows only where the product does. */
-static double times_exp(double value, double a) { return value * exp(a / 2) * exp(a / 2); }
-static double i0(double x) { return isinf(x) ? INFINITY : times_exp(i0e(x), fabs(x)); }
-static double i1(double x) { return isinf(x) ? x : times_exp(i1e(x), fabs(x)); }
+static double times_exp(double value, double a) {
+  return value * exp(a / 2) * exp(a / 2);
+}
+static double i0(double x) {
+  return isinf(x) ? INFINITY : times_exp(i0e(x), fabs(x));
+}
+static double i1(double x) {
+  return isinf(x) ? x : times_exp(i1e(x), fabs(x));
+}
 
 /* K(order, x) e^x: the integral of exp(-x (cosh t - 1)) cosh(order t) over t >= 0. */
 static double scaled_bessel_k(double order, double x) {
@@ -191,12 +210,18 @@ static double scaled_bessel_k(double order, double x) {
   }
   return sum * step;
 }
-static double scaled_k0(double x) { return scaled_bessel_k(0, x); }
+static double scaled_k0(double x) {
+  return scaled_bessel_k(0, x);
+}
 static double scaled_k1(double x) {
   return x > 0 && x < 1e-8 ? 1 / x : scaled_bessel_k(1, x);
 }
-static double k0(double x) { return scaled_k0(x) * exp(-x); }
-static double k1(double x) { return scaled_k1(x) * exp(-x); }
+static double k0(double x) {
+  return scaled_k0(x) * exp(-x);
+}
+static double k1(double x) {
+  return scaled_k1(x) * exp(-x);
+}
 
 static double spherical_bessel_j0(double x) {
   if (isinf(x)) return 0;
@@ -224,8 +249,10 @@ static double airy_ai(double x) {
   double a = -x, zeta_x = 2 * a * sqrt(a) / 3, even = 0, odd = 0, term = 1;
   for (int k = 0; k < 20; k++) { /* u(k) / zeta^k, alternately into the two sums */
     double sign = k / 2 % 2 ? -1 : 1;
-    if (k % 2) odd += sign * term;
-    else even += sign * term;
+    if (k % 2)
+      odd += sign * term;
+    else
+      even += sign * term;
     double next = term * (6.0 * k + 5) * (6.0 * k + 3) * (6.0 * k + 1) / (216 * (k + 1.0) * (2.0 * k + 1) * zeta_x);
     if (next > term || next < 1e-18) break;
     term = next;
@@ -235,7 +262,8 @@ static double airy_ai(double x) {
 
 /* ---- orthogonal polynomials by their three-term recurrences ---- */
 
-/* The degree without its fraction; false when the polynomial is *out whatever x. Higher degrees than 2^20 are taken for that. */
+/* The degree without its fraction; false when the polynomial is *out whatever x. Higher degrees than 2^20 are taken for
+ * that. */
 static bool whole_degree(double degree, int *out) {
   *out = degree > -1 && degree < INFINITY ? (int)fmin(degree, 1 << 20) : -1;
   if (*out > 0) return true;
@@ -254,10 +282,18 @@ static double chebyshev(double x, double degree, double p1) {
   }
   return p1;
 }
-static double chebyshev_polynomial_t(double x, double n) { return chebyshev(x, n, x); }
-static double chebyshev_polynomial_u(double x, double n) { return chebyshev(x, n, 2 * x); }
-static double chebyshev_polynomial_v(double x, double n) { return chebyshev(x, n, 2 * x - 1); }
-static double chebyshev_polynomial_w(double x, double n) { return chebyshev(x, n, 2 * x + 1); }
+static double chebyshev_polynomial_t(double x, double n) {
+  return chebyshev(x, n, x);
+}
+static double chebyshev_polynomial_u(double x, double n) {
+  return chebyshev(x, n, 2 * x);
+}
+static double chebyshev_polynomial_v(double x, double n) {
+  return chebyshev(x, n, 2 * x - 1);
+}
+static double chebyshev_polynomial_w(double x, double n) {
+  return chebyshev(x, n, 2 * x + 1);
+}
 
 typedef double Recurrence(double x, double k, double p1, double p0); /* p(k) */
 static double recur(double x, double degree, double p1, Recurrence *next) {
@@ -270,14 +306,30 @@ static double recur(double x, double degree, double p1, Recurrence *next) {
   }
   return p1;
 }
-static double next_h(double x, double k, double p1, double p0) { return 2 * x * p1 - 2 * (k - 1) * p0; }
-static double next_he(double x, double k, double p1, double p0) { return x * p1 - (k - 1) * p0; }
-static double next_laguerre(double x, double k, double p1, double p0) { return ((2 * k - 1 - x) * p1 - (k - 1) * p0) / k; }
-static double next_legendre(double x, double k, double p1, double p0) { return ((2 * k - 1) * x * p1 - (k - 1) * p0) / k; }
-static double hermite_polynomial_h(double x, double n) { return recur(x, n, 2 * x, next_h); }
-static double hermite_polynomial_he(double x, double n) { return recur(x, n, x, next_he); }
-static double laguerre_polynomial_l(double x, double n) { return recur(x, n, 1 - x, next_laguerre); }
-static double legendre_polynomial_p(double x, double n) { return recur(x, n, x, next_legendre); }
+static double next_h(double x, double k, double p1, double p0) {
+  return 2 * x * p1 - 2 * (k - 1) * p0;
+}
+static double next_he(double x, double k, double p1, double p0) {
+  return x * p1 - (k - 1) * p0;
+}
+static double next_laguerre(double x, double k, double p1, double p0) {
+  return ((2 * k - 1 - x) * p1 - (k - 1) * p0) / k;
+}
+static double next_legendre(double x, double k, double p1, double p0) {
+  return ((2 * k - 1) * x * p1 - (k - 1) * p0) / k;
+}
+static double hermite_polynomial_h(double x, double n) {
+  return recur(x, n, 2 * x, next_h);
+}
+static double hermite_polynomial_he(double x, double n) {
+  return recur(x, n, x, next_he);
+}
+static double laguerre_polynomial_l(double x, double n) {
+  return recur(x, n, 1 - x, next_laguerre);
+}
+static double legendre_polynomial_p(double x, double n) {
+  return recur(x, n, x, next_legendre);
+}
 
 /* ---- parts of numbers ---- */
 
@@ -290,7 +342,9 @@ static double frexp_exponent(double x) {
   if (isfinite(x)) (void)frexp(x, &exponent);
   return exponent;
 }
-static uint64_t magnitude(int64_t x) { return x < 0 ? 0 - (uint64_t)x : (uint64_t)x; }
+static uint64_t magnitude(int64_t x) {
+  return x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
+}
 static int64_t gcd(int64_t x, int64_t y) {
   uint64_t a = magnitude(x), b = magnitude(y);
   while (b) {
@@ -318,23 +372,34 @@ typedef struct SpecialRow {
     int64_t (*whole)(int64_t, int64_t);
   };
 } SpecialRow;
+/* clang-format off */
 static const SpecialRow rows[SPECIAL_COUNT] = {
 #define ONE(name, function) [SPECIAL_##name] = {#name, 1, false, {.one = function}},
 #define TWO(name) [SPECIAL_##name] = {#name, 2, false, {.two = name}},
 #define WHOLE(name) [SPECIAL_##name] = {#name, 2, true, {.whole = name}},
-  ONE(erfinv, erfinv) ONE(erfcx, erfcx) ONE(lgamma, log_gamma) ONE(digamma, digamma) TWO(polygamma) TWO(zeta) TWO(mvlgamma)
+  ONE(erfinv, erfinv) ONE(erfcx, erfcx) ONE(lgamma, log_gamma) ONE(digamma, digamma) TWO(polygamma) TWO(zeta)
+  TWO(mvlgamma)
   TWO(igamma) TWO(igammac) ONE(ndtri, ndtri) ONE(log_ndtr, log_ndtr) ONE(i0, i0) ONE(i0e, i0e) ONE(i1, i1) ONE(i1e, i1e)
   ONE(bessel_j0, j0) ONE(bessel_j1, j1) ONE(bessel_y0, y0) ONE(bessel_y1, y1) ONE(modified_bessel_k0, k0)
   ONE(modified_bessel_k1, k1) ONE(scaled_modified_bessel_k0, scaled_k0) ONE(scaled_modified_bessel_k1, scaled_k1)
-  ONE(spherical_bessel_j0, spherical_bessel_j0) ONE(airy_ai, airy_ai) TWO(chebyshev_polynomial_t) TWO(chebyshev_polynomial_u)
+  ONE(spherical_bessel_j0, spherical_bessel_j0) ONE(airy_ai, airy_ai) TWO(chebyshev_polynomial_t)
+  TWO(chebyshev_polynomial_u)
   TWO(chebyshev_polynomial_v) TWO(chebyshev_polynomial_w) TWO(hermite_polynomial_h) TWO(hermite_polynomial_he)
-  TWO(laguerre_polynomial_l) TWO(legendre_polynomial_p) ONE(frexp_mantissa, frexp_mantissa) ONE(frexp_exponent, frexp_exponent)
+  TWO(laguerre_polynomial_l) TWO(legendre_polynomial_p) ONE(frexp_mantissa, frexp_mantissa)
+  ONE(frexp_exponent, frexp_exponent)
   WHOLE(gcd) WHOLE(lcm)
 };
+/* clang-format on */
 
-const char *special_name(int function) { return rows[function].name; }
-int special_operands(int function) { return rows[function].operands; }
-bool special_is_integral(int function) { return rows[function].integral; }
+const char *special_name(int function) {
+  return rows[function].name;
+}
+int special_operands(int function) {
+  return rows[function].operands;
+}
+bool special_is_integral(int function) {
+  return rows[function].integral;
+}
 int special_find(Str name) {
   for (int i = 0; i < SPECIAL_COUNT; i++)
     if (str_is(name, rows[i].name)) return i;

@@ -1,5 +1,5 @@
-/* Functions of mathematical physics and others without a vector form: computed an element at a time, in double. Formulas call
- * them by name. */
+/* Functions of mathematical physics and others without a vector form: computed an element at a time, in double.
+ * Formulas call them by name. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 
+/* clang-format off */
 /*  name, operands (REAL: double -> double; WHOLE: int64 -> int64) */
 #define SPECIAL_FUNCTIONS(X)                                                                                         \
   X(erfinv, 1, REAL) X(erfcx, 1, REAL) X(lgamma, 1, REAL) X(digamma, 1, REAL) X(polygamma, 2, REAL) X(zeta, 2, REAL) \
@@ -19,12 +20,13 @@
   X(chebyshev_polynomial_w, 2, REAL) X(hermite_polynomial_h, 2, REAL) X(hermite_polynomial_he, 2, REAL)              \
   X(laguerre_polynomial_l, 2, REAL) X(legendre_polynomial_p, 2, REAL)                                                \
   X(frexp_mantissa, 1, REAL) X(frexp_exponent, 1, REAL) X(gcd, 2, WHOLE) X(lcm, 2, WHOLE)
+/* clang-format on */
 
 typedef enum SpecialFunction {
 #define X(name, operands, kind) SPECIAL_##name,
   SPECIAL_FUNCTIONS(X)
 #undef X
-  SPECIAL_COUNT
+      SPECIAL_COUNT
 } SpecialFunction;
 
 const char *special_name(int function);

@@ -1,9 +1,16 @@
-/* tile: pointwise computation. A formula is lowered once to a Kernel, a straight list of instructions over virtual
- * registers; the tile interpreter runs it block by block in L1 cache over any number of strided operands. Eager pointwise
- * operators, fusion groups and their compiled forms all start from a Kernel, so fusing does not change bits.
+/* tile: pointwise computation. A formula is lowered once to a TileKernel, a straight list of instructions over virtual
+ * registers; the tile interpreter runs it block by block in L1 cache over any number of strided operands. Eager
+ * pointwise operators, fusion groups and their compiled forms all start from a TileKernel, so fusing does not change
+ * bits.
  *
- *   tile/vector_math.h  elementary functions over arrays, at most 2 ulp
- *   tile/kernel_ir.h    Kernel: registers, instructions, text form
- *   tile/formula.h      formula text (`1 / (1 + exp(-self))`) -> Kernel
- *   tile/run.h          the tile interpreter */
+ *   tile/kernel_ir.h         TileKernel: registers, instructions, text form; the builder
+ *   tile/formula.h           formula text (`1 / (1 + exp(-self))`) -> TileKernel; KernelProgram, what an operator carries
+ *   tile/run.h               the tile interpreter
+ *   tile/loops.h             for each operation, type and instruction set the loop over a block
+ *   tile/vector_math_body.h  float32 elementary functions, at most 2 ulp, the source of those loops
+ *   tile/special.h           special functions, an element at a time */
 #pragma once
+
+#include "tile/formula.h"
+#include "tile/kernel_ir.h"
+#include "tile/run.h"

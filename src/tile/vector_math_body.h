@@ -1,6 +1,6 @@
-/* float32 elementary functions, one element each, at most 2 ulp, written so that compilers vectorise loops over them: no calls, no
- * branches, 32-bit integers only. Included once for each instruction set; FUSED says whether fma is an instruction.
- * The polynomials are minimax fits to the relative error on the intervals named beside them. */
+/* float32 elementary functions, one element each, at most 2 ulp, written so that compilers vectorise loops over them:
+ * no calls, no branches, 32-bit integers only. Included once for each instruction set; FUSED says whether fma is an
+ * instruction. The polynomials are minimax fits to the relative error on the intervals named beside them. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -29,7 +29,9 @@ static inline int32_t as_int(float f) {
 #define ROUND_D 0x1.8p52
 
 /* 2^(biased - 127). Unsigned: what NaN leaves in the exponent may be anything. */
-static inline float power_of_two(int32_t biased) { return as_float((int32_t)((uint32_t)biased << 23)); }
+static inline float power_of_two(int32_t biased) {
+  return as_float((int32_t)((uint32_t)biased << 23));
+}
 
 /* p * 2^n in two steps, so that denormal results round once and 2^128 is reached. */
 static inline float scale_f32(float p, int32_t n) {
@@ -59,7 +61,8 @@ static inline float f32_exp(float x) {
   return scale_f32(p, as_int(shifted) - as_int(ROUND_F));
 }
 
-/* exp where the result is a normal number, as its callers know: the exponent is added to the bits. Of NaN it makes anything. */
+/* exp where the result is a normal number, as its callers know: the exponent is added to the bits. Of NaN it makes
+ * anything. */
 static inline float exp_normal(float x) {
   float shifted = FMA(x, LOG2_E, ROUND_F);
   float n = shifted - ROUND_F;
@@ -145,8 +148,12 @@ static inline double log2_f64(float x) { /* positive finite x */
   float e, m = split_f32(x, &e);
   return FMA_D(log_core((double)m - 1.0), 0x1.71547652b82fep+0, (double)e);
 }
-static inline float f32_log2(float x) { return log_edges(x, (float)log2_f64(x)); }
-static inline float f32_log10(float x) { return log_edges(x, (float)(log2_f64(x) * 0x1.34413509f79ffp-2)); }
+static inline float f32_log2(float x) {
+  return log_edges(x, (float)log2_f64(x));
+}
+static inline float f32_log10(float x) {
+  return log_edges(x, (float)(log2_f64(x) * 0x1.34413509f79ffp-2));
+}
 
 static inline float f32_log1p(float x) {
   float u = 1.0f + x, e;
@@ -249,4 +256,6 @@ static inline float f32_pow(float x, float y) {
   p = FMA_D(p, r, 0x1.62e42fef89c45p-1);
   return scale_f32((float)FMA_D(p, r, 1.0), (int32_t)n);
 }
-static inline int pow_is_plain(float x, float y) { return x > 0.0f && x < INFINITY && fabsf(y) < INFINITY; }
+static inline int pow_is_plain(float x, float y) {
+  return x > 0.0f && x < INFINITY && fabsf(y) < INFINITY;
+}

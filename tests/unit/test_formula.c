@@ -1,4 +1,5 @@
-/* Formula text to kernel text, choices, errors; and kernels run over contiguous, strided, repeated and narrow operands. */
+/* Formula text to kernel text, choices, errors; and kernels run over contiguous, strided, repeated and narrow operands.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,8 +9,10 @@
 
 #include "tile/formula.h"
 
-static const FormulaParameter parameters[] = {{STR("self"), FORMULA_TENSOR, false}, {STR("other"), FORMULA_TENSOR, false},
-                                              {STR("alpha"), FORMULA_NUMBER, false}, {STR("mode"), FORMULA_TEXT, false},
+static const FormulaParameter parameters[] = {{STR("self"), FORMULA_TENSOR, false},
+                                              {STR("other"), FORMULA_TENSOR, false},
+                                              {STR("alpha"), FORMULA_NUMBER, false},
+                                              {STR("mode"), FORMULA_TEXT, false},
                                               {STR("max"), FORMULA_NUMBER, true}};
 enum { PARAMETERS = 5 };
 
@@ -31,8 +34,14 @@ static void expect_kernel(const char *text, TileType compute, const TileArgument
 
 static void formulas_become_kernels(void **state) {
   (void)state;
-  TileArgument one[PARAMETERS] = {{.kind = TILE_ARG_TENSOR}, {.kind = TILE_ARG_TENSOR}, {.kind = TILE_ARG_INT, .i = 1}, {.kind = TILE_ARG_TEXT, .text = STR("x")}};
-  TileArgument half[PARAMETERS] = {{.kind = TILE_ARG_TENSOR}, {.kind = TILE_ARG_TENSOR}, {.kind = TILE_ARG_FLOAT, .f = 0.5}, {.kind = TILE_ARG_NONE},
+  TileArgument one[PARAMETERS] = {{.kind = TILE_ARG_TENSOR},
+                                  {.kind = TILE_ARG_TENSOR},
+                                  {.kind = TILE_ARG_INT, .i = 1},
+                                  {.kind = TILE_ARG_TEXT, .text = STR("x")}};
+  TileArgument half[PARAMETERS] = {{.kind = TILE_ARG_TENSOR},
+                                   {.kind = TILE_ARG_TENSOR},
+                                   {.kind = TILE_ARG_FLOAT, .f = 0.5},
+                                   {.kind = TILE_ARG_NONE},
                                    {.kind = TILE_ARG_INT, .i = 3}};
   const char *add = "self + other if alpha == 1 else self + alpha * other";
   expect_kernel(add, TILE_F32, one,
@@ -55,7 +64,8 @@ static void formulas_become_kernels(void **state) {
                 "  %9: f32 = div %5, %8\n"
                 "  return %9\n"
                 "}\n");
-  expect_kernel("t = self * self; t + t, self if other else t", TILE_I64, one, /* other is a condition; t is made once */
+  expect_kernel("t = self * self; t + t, self if other else t", TILE_I64,
+                one, /* other is a condition; t is made once */
                 "kernel(%0: i64 self, %1: bool other) {\n"
                 "  %5: i64 = mul %0, %0\n"
                 "  %6: i64 = add %5, %5\n"
@@ -88,8 +98,9 @@ static void formulas_become_kernels(void **state) {
 
 static void bad_formulas_are_refused(void **state) {
   (void)state;
-  static const char *const texts[] = {"", "self +", "selfish", "exp(self, other)", "(self", "self self", "self if other", "nope(self)", "1e", "'x", "t = self; u",
-                                      "mode + 1", "self is 1", "1.2.3 * self"};
+  static const char *const texts[] = {
+      "",           "self +", "selfish", "exp(self, other)", "(self",    "self self", "self if other",
+      "nope(self)", "1e",     "'x",      "t = self; u",      "mode + 1", "self is 1", "1.2.3 * self"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     Formula *formula;
     Status status = formula_parse(str_from(texts[i]), PARAMETERS, parameters, &formula);
@@ -108,8 +119,11 @@ static void bad_formulas_are_refused(void **state) {
 
 static void meaningless_types_are_refused(void **state) {
   (void)state;
-  static const struct { const char *text; TileType type; } cases[] = {
-    {"exp(self)", TILE_I64}, {"self < other", TILE_C128}, {"self & other", TILE_F32}, {"self * 0.5", TILE_I64}, {"erfinv(self)", TILE_C128}, {"gcd(self, other)", TILE_F32}};
+  static const struct {
+    const char *text;
+    TileType type;
+  } cases[] = {{"exp(self)", TILE_I64},  {"self < other", TILE_C128}, {"self & other", TILE_F32},
+               {"self * 0.5", TILE_I64}, {"erfinv(self)", TILE_C128}, {"gcd(self, other)", TILE_F32}};
   TileArgument arguments[PARAMETERS] = {{.kind = TILE_ARG_TENSOR}, {.kind = TILE_ARG_TENSOR}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     KernelProgram *program;
@@ -136,14 +150,17 @@ static Tensor *new_tensor(DType dtype, int ndim, const int64_t *sizes) {
 static double element(const Tensor *t, int64_t row, int64_t column) {
   double value;
   int64_t at = (t->ndim > 1 ? row * t->strides[0] : 0) + column * t->strides[t->ndim - 1];
-  dtype_convert(DTYPE_FLOAT64, &value, 1, (DType)t->dtype, (char *)tensor_data(t) + at * (int64_t)dtype_size((DType)t->dtype), 1, 1);
+  dtype_convert(DTYPE_FLOAT64, &value, 1, (DType)t->dtype,
+                (char *)tensor_data(t) + at * (int64_t)dtype_size((DType)t->dtype), 1, 1);
   return value;
 }
 
 static void run(const char *text, const Tensor *self, const Tensor *other, Tensor *out) {
   KernelProgram *program;
   const TileKernel *kernel;
-  TileArgument arguments[PARAMETERS] = {{.kind = TILE_ARG_TENSOR, .tensor = self}, {.kind = TILE_ARG_TENSOR, .tensor = other}, {.kind = TILE_ARG_FLOAT, .f = 0.5}};
+  TileArgument arguments[PARAMETERS] = {{.kind = TILE_ARG_TENSOR, .tensor = self},
+                                        {.kind = TILE_ARG_TENSOR, .tensor = other},
+                                        {.kind = TILE_ARG_FLOAT, .f = 0.5}};
   must(kernel_program_new(str_from(text), PARAMETERS, parameters, &program));
   must(kernel_program_kernel(program, tile_type_of((DType)out->dtype), arguments, &kernel));
   must(tile_run(kernel, 2, arguments, &out));
@@ -155,7 +172,8 @@ static void operands_of_any_strides_and_dtypes(void **state) {
   static const DType dtypes[] = {DTYPE_UINT8, DTYPE_INT32, DTYPE_FLOAT16, DTYPE_FLOAT32, DTYPE_FLOAT64, DTYPE_BFLOAT16};
   const int64_t sizes[] = {7, 13}, row_sizes[] = {13}, column_sizes[] = {7, 1}, transposed_sizes[] = {13, 7};
   for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
-    Tensor *self = new_tensor(dtypes[i], 2, sizes), *row = new_tensor(DTYPE_INT64, 1, row_sizes), *column = new_tensor(DTYPE_FLOAT32, 2, column_sizes);
+    Tensor *self = new_tensor(dtypes[i], 2, sizes), *row = new_tensor(DTYPE_INT64, 1, row_sizes),
+           *column = new_tensor(DTYPE_FLOAT32, 2, column_sizes);
     Tensor *base = new_tensor(DTYPE_FLOAT32, 2, transposed_sizes), *transposed, *out = new_tensor(dtypes[i], 2, sizes);
     must(tensor_transpose(base, 0, 1, &transposed));
     run("self + other", self, row, out);
@@ -172,7 +190,8 @@ static void operands_of_any_strides_and_dtypes(void **state) {
       }
     run("self + other", transposed, self, transposed); /* in place */
     assert_true(element(base, 3, 2) == element(self, 2, 3) + 3 * 7 + 2 + 1);
-    tensor_release(self), tensor_release(row), tensor_release(column), tensor_release(base), tensor_release(transposed), tensor_release(out);
+    tensor_release(self), tensor_release(row), tensor_release(column), tensor_release(base), tensor_release(transposed),
+        tensor_release(out);
   }
 }
 
@@ -194,14 +213,16 @@ static void threads_and_blocks_do_not_change_bits(void **state) {
 static void integers_do_not_divide_by_zero(void **state) {
   (void)state;
   const int64_t size = 3;
-  Tensor *self = new_tensor(DTYPE_INT64, 1, &size), *zeros = new_tensor(DTYPE_INT64, 1, &size), *out = new_tensor(DTYPE_INT64, 1, &size);
+  Tensor *self = new_tensor(DTYPE_INT64, 1, &size), *zeros = new_tensor(DTYPE_INT64, 1, &size),
+         *out = new_tensor(DTYPE_INT64, 1, &size);
   tensor_fill_zero(zeros);
   ((int64_t *)tensor_data(self))[0] = INT64_MIN;
   static const char *const texts[] = {"self // other", "self % other", "fmod(self, other)", "truncdiv(self, other)"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     KernelProgram *program;
     const TileKernel *kernel;
-    TileArgument arguments[PARAMETERS] = {{.kind = TILE_ARG_TENSOR, .tensor = self}, {.kind = TILE_ARG_TENSOR, .tensor = zeros}};
+    TileArgument arguments[PARAMETERS] = {{.kind = TILE_ARG_TENSOR, .tensor = self},
+                                          {.kind = TILE_ARG_TENSOR, .tensor = zeros}};
     must(kernel_program_new(str_from(texts[i]), PARAMETERS, parameters, &program));
     must(kernel_program_kernel(program, TILE_I64, arguments, &kernel));
     Status status = tile_run(kernel, 1, arguments, &out);
@@ -216,9 +237,11 @@ static void integers_do_not_divide_by_zero(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(formulas_become_kernels), cmocka_unit_test(bad_formulas_are_refused), cmocka_unit_test(meaningless_types_are_refused),
-    cmocka_unit_test(operands_of_any_strides_and_dtypes), cmocka_unit_test(threads_and_blocks_do_not_change_bits),
-    cmocka_unit_test(integers_do_not_divide_by_zero)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(formulas_become_kernels),
+                                     cmocka_unit_test(bad_formulas_are_refused),
+                                     cmocka_unit_test(meaningless_types_are_refused),
+                                     cmocka_unit_test(operands_of_any_strides_and_dtypes),
+                                     cmocka_unit_test(threads_and_blocks_do_not_change_bits),
+                                     cmocka_unit_test(integers_do_not_divide_by_zero)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* float32 functions against libm's double over a sample of all bit patterns, in every instruction set; and that an element's
- * result doesn't depend on where it stands. */
+/* float32 functions against libm's double over a sample of all bit patterns, in every instruction set; and that an
+ * element's result doesn't depend on where it stands. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,12 +12,20 @@
 
 enum { BLOCK = 1024 };
 
-static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
-static const struct { KernelOp op; double (*exact)(double); const char *name; double ulps; } functions[] = {
-  {KERNEL_EXP, exp, "exp", 2}, {KERNEL_EXP2, exp2, "exp2", 2}, {KERNEL_EXPM1, expm1, "expm1", 2}, {KERNEL_LOG, log, "log", 2},
-  {KERNEL_LOG1P, log1p, "log1p", 2}, {KERNEL_LOG2, log2, "log2", 2}, {KERNEL_LOG10, log10, "log10", 2}, {KERNEL_TANH, tanh, "tanh", 2},
-  {KERNEL_SIGMOID, sigmoid, "sigmoid", 2.01}, {KERNEL_ERF, erf, "erf", 2}, {KERNEL_SIN, sin, "sin", 2}, {KERNEL_COS, cos, "cos", 2},
-  {KERNEL_SQRT, sqrt, "sqrt", 0.51}};
+static double sigmoid(double x) {
+  return 1 / (1 + exp(-x));
+}
+static const struct {
+  KernelOp op;
+  double (*exact)(double);
+  const char *name;
+  double ulps;
+} functions[] = {
+    {KERNEL_EXP, exp, "exp", 2},       {KERNEL_EXP2, exp2, "exp2", 2},    {KERNEL_EXPM1, expm1, "expm1", 2},
+    {KERNEL_LOG, log, "log", 2},       {KERNEL_LOG1P, log1p, "log1p", 2}, {KERNEL_LOG2, log2, "log2", 2},
+    {KERNEL_LOG10, log10, "log10", 2}, {KERNEL_TANH, tanh, "tanh", 2},    {KERNEL_SIGMOID, sigmoid, "sigmoid", 2.01},
+    {KERNEL_ERF, erf, "erf", 2},       {KERNEL_SIN, sin, "sin", 2},       {KERNEL_COS, cos, "cos", 2},
+    {KERNEL_SQRT, sqrt, "sqrt", 0.51}};
 
 /* Distance in units of the last place of the exact value. */
 static double ulps(float value, double exact) {
@@ -30,14 +38,14 @@ static double ulps(float value, double exact) {
 }
 
 static const TileLoops *tables[] = {
-  &tile_loops_portable,
+    &tile_loops_portable,
 #if defined(__x86_64__)
-  &tile_loops_avx2,
+    &tile_loops_avx2,
 #endif
 };
 static size_t table_count(void) {
 #if defined(__x86_64__)
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") ? 2 : 1;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 2 : 1;
 #else
   return 1;
 #endif
@@ -67,13 +75,15 @@ static void functions_are_accurate(void **state) {
         }
       }
       print_message("%s: %.3f ulp at %a\n", functions[f].name, worst, (double)worst_input);
-      if (!(worst <= functions[f].ulps)) fail_msg("%s is off by %g ulp at %a", functions[f].name, worst, (double)worst_input);
+      if (!(worst <= functions[f].ulps))
+        fail_msg("%s is off by %g ulp at %a", functions[f].name, worst, (double)worst_input);
     }
 }
 
 static void powers_are_accurate(void **state) {
   (void)state;
-  static const float edges[] = {0, -0.0f, 1, -1, 2, -2, 0.5f, -0.5f, 3, 1e-40f, 1e30f, INFINITY, -INFINITY, NAN, 16777217.0f, -3};
+  static const float edges[] = {0, -0.0f,  1,     -1,       2,         -2,  0.5f,        -0.5f,
+                                3, 1e-40f, 1e30f, INFINITY, -INFINITY, NAN, 16777217.0f, -3};
   enum { EDGES = sizeof edges / sizeof *edges };
   for (size_t table = 0; table < table_count(); table++) {
     TileLoop *loop = tables[table]->loops[KERNEL_POW][TILE_F32];
@@ -132,6 +142,7 @@ static void halves_convert_both_ways(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(functions_are_accurate), cmocka_unit_test(powers_are_accurate),
-                                     cmocka_unit_test(position_does_not_matter), cmocka_unit_test(halves_convert_both_ways)};
+                                     cmocka_unit_test(position_does_not_matter),
+                                     cmocka_unit_test(halves_convert_both_ways)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
