@@ -18,7 +18,7 @@ typedef uint32_t Symbol;
   X(prim, NumToTensor) X(prim, tolist) X(prim, annotate) X(prim, EnumName) X(prim, EnumValue)                      \
   X(prim, ModuleContainerIndex) X(prim, AutogradZero) X(prim, GradOf) X(prim, DifferentiableGraph)                 \
   X(prim, FusionGroup) X(prim, ConstantChunk) X(prim, profile) X(prim, BailOut) X(prim, BailoutTemplate)           \
-  X(prim, TypeCheck) X(prim, Guard) X(prim, rpc_async) X(prim, awaitable) X(prim, Drop) X(prim, MethodOf)          \
+  X(prim, ComprehensionScope) X(prim, TypeCheck) X(prim, Guard) X(prim, rpc_async) X(prim, awaitable) X(prim, Drop) X(prim, MethodOf)          \
   X(prim, min) X(prim, max) X(prim, abs) X(prim, dtype) X(prim, device) X(prim, shape) X(prim, data) X(prim, grad) \
   X(prim, requires_grad) X(prim, is_cuda) X(prim, layout) X(prim, type) X(prim, CallOptionalFunction)              \
   X(aten, __is__) X(aten, __isnot__) X(aten, __not__) X(aten, __contains__) X(aten, __getitem__) X(aten, _set_item)  \
