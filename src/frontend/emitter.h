@@ -171,33 +171,35 @@ const Type *annotation_type_or_null(Compilation *c, Resolver *resolver, const Tr
 FunctionSchema *schema_from_def(Compilation *c, Resolver *resolver, const Tree *def, ClassType *self, Str name, bool skip_self);
 const Type *resolver_find_type(Resolver *resolver, Compilation *c, Str name, SourceRange range);
 SugaredValue *resolver_find_value(Resolver *resolver, Compilation *c, Str name, SourceRange range);
+/* Defaults of a NamedTuple's fields, NULL when it has none; `extra` of an entry is set where there is one. */
+const IValue *named_tuple_defaults(Compilation *c, const Type *type);
 /* "List[int]" as messages show it. */
 const char *type_text(Compilation *c, const Type *type);
 
 /* ---- sugared kinds used across files ---- */
 extern const SugaredKind SUGARED_METHOD, SUGARED_SPECIAL_FORM, SUGARED_CLOSURE, SUGARED_TUPLE, SUGARED_RANGE, SUGARED_ITERABLE,
-    SUGARED_SLICE, SUGARED_EXCEPTION, SUGARED_EXCEPTION_MESSAGE, SUGARED_MODULE_DICT_VIEW;
+    SUGARED_SLICE, SUGARED_EXCEPTION, SUGARED_EXCEPTION_MESSAGE;
 typedef enum SpecialForm {
   FORM_FORK, FORM_ANNOTATE, FORM_UNINITIALIZED, FORM_UNCHECKED_CAST, FORM_TUPLE, FORM_LIST, FORM_DICT, FORM_GETATTR, FORM_HASATTR,
-  FORM_ISINSTANCE, FORM_RANGE, FORM_ENUMERATE, FORM_ZIP, FORM_REVERSED, FORM_SLICE, FORM_CREATE_OBJECT, FORM_TOLIST, FORM_INDEX,
-  FORM_LEGACY_TENSOR, FORM_IS_SCRIPTING, FORM_IS_TRACING, FORM_CAST, FORM_NEXT, FORM_PRINT, FORM_SUPER, FORM_TYPE_OF, FORM_SET,
-  FORM_UNWRAP_OPTIONAL, FORM_AWAITABLE
+  FORM_ISINSTANCE, FORM_RANGE, FORM_ENUMERATE, FORM_ZIP, FORM_REVERSED, FORM_SLICE, FORM_CREATE_OBJECT, FORM_TOLIST,
+  FORM_LEGACY_TENSOR, FORM_IS_SCRIPTING, FORM_IS_TRACING, FORM_CAST, FORM_PRINT,
+  FORM_IDENTITY /* decorators and wrappers that change nothing: its first argument */
 } SpecialForm;
 SugaredValue *sugared_special_form(Compilation *c, SpecialForm form);
 typedef struct SugaredForm {
   SugaredValue base;
   SpecialForm form;
-  const Type *type; /* FORM_CREATE_OBJECT: of what; FORM_LEGACY_TENSOR: none */
   int64_t dtype;    /* FORM_LEGACY_TENSOR */
-  Value *self;      /* FORM_TOLIST, FORM_INDEX: the tensor */
+  Value *self;      /* FORM_TOLIST: the tensor */
 } SugaredForm;
-SugaredValue *sugared_create_object(Compilation *c, const Type *type);
+SugaredValue *sugared_legacy_tensor(Compilation *c, DType dtype);
+SugaredValue *sugared_tolist(Compilation *c, Value *tensor);
+SugaredValue *sugared_reversed(Emitter *e, SourceRange range, SugaredValue *iterable);
 SugaredValue *sugared_method(Compilation *c, Value *self, Str name);
 SugaredValue *sugared_overloads(Compilation *c, uint32_t count, Function *const *functions);
 SugaredValue *sugared_cast(Compilation *c, const Type *type, Symbol kind, const char *magic);
 SugaredValue *sugared_magic(Compilation *c, const char *method, SugaredValue *otherwise);
 SugaredValue *sugared_exception(Compilation *c, Str qualified_name);
-SugaredValue *sugared_builtin_assertion(Compilation *c);
 SugaredValue *sugared_closure(Compilation *c, Value *value);
 SugaredValue *sugared_tuple(Compilation *c, uint32_t count, SugaredValue **values);
 SugaredValue *sugared_range(Emitter *e, SourceRange range, uint32_t count, Value **inputs, int64_t static_length);

@@ -290,7 +290,9 @@ Condition emit_isinstance(Emitter *e, SourceRange range, const Tree *object, con
   }
   if (!yes.types.length || all_match) return known(e, range, yes.types.length != 0, result.refinements);
   result.value = emit_typed(e, range, SYM_prim_isinstance, 1, &value, TYPE(BOOL));
-  node_set_types(result.value->node, SYM_attr_types, (uint32_t)asked.types.length, asked.types.data);
+  const Type *together = unify_all(e, &asked); /* in the order of a Union */
+  bool listed = together->kind == TYPE_UNION && together->count == asked.types.length;
+  node_set_types(result.value->node, SYM_attr_types, (uint32_t)asked.types.length, listed ? together->elements : asked.types.data);
   return result;
 }
 
