@@ -171,6 +171,10 @@ const Type *annotation_type_or_null(Compilation *c, Resolver *resolver, const Tr
 FunctionSchema *schema_from_def(Compilation *c, Resolver *resolver, const Tree *def, ClassType *self, Str name, bool skip_self);
 const Type *resolver_find_type(Resolver *resolver, Compilation *c, Str name, SourceRange range);
 SugaredValue *resolver_find_value(Resolver *resolver, Compilation *c, Str name, SourceRange range);
+/* One more identifier behind a namespace or class, without an emitter: NULL when it is not there. */
+SugaredValue *sugared_namespace_lookup(SugaredValue *s, Compilation *c, Str name, SourceRange range);
+/* The value of a literal, or of a name that is a constant; owned by the caller. false: it is none. type may be NULL. */
+bool constant_from_tree(Compilation *c, Resolver *resolver, const Tree *expr, const Type *type, IValue *out);
 /* Defaults of a NamedTuple's fields, NULL when it has none; `extra` of an entry is set where there is one. */
 const IValue *named_tuple_defaults(Compilation *c, const Type *type);
 /* "List[int]" as messages show it. */

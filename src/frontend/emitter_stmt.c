@@ -1,6 +1,6 @@
 /* Statements: what they do to the graph and the environment. Control flow is written as the blocks stand in the source;
  * convert_to_ssa makes SSA of it. */
-#include "frontend/emitter.h"
+#include "frontend/compilation.h"
 
 static bool block_exits(const Emitter *e, const Block *block) { return ptrmap_has(&e->exits, block); }
 static void mark_exit(Emitter *e, Block *block) { ptrmap_put(&e->exits, block, block); }
@@ -367,6 +367,27 @@ void emit_def(Emitter *e, const Tree *def, Block *block, ClassType *self) {
     schema->name = e->function->name;
     e->function->schema = schema;
   }
+}
+
+void emit_body_def(Emitter *e, const Tree *def, const FunctionSchema *schema) {
+  Block *block = e->graph->block;
+  const Type **results = ARENA_ARRAY(e->arena, const Type *, schema->return_count + 1);
+  for (uint32_t i = 0; i < schema->return_count; i++) results[i] = schema->returns[i].type;
+  e->def->declared_return = schema->return_count == 0 ? TYPE(NONE)
+                            : schema->return_count == 1 ? results[0] : type_tuple(e->store, schema->return_count, results);
+  for (uint32_t i = 0; i < schema->argument_count; i++) {
+    Str name = schema->arguments[i].name;
+    environment_set_value(e, def->range, name, block_add_input(block, name, schema->arguments[i].type));
+  }
+  emit_statements(e, def_body(def));
+  finish_return(e, def, block);
+  block_register_output(block, emit_typed(e, def->range, SYM_prim_Uninitialized, 0, NULL, e->def->merged_return));
+  FunctionSchema *own = ARENA_NEW(&e->c->unit->store.arena, FunctionSchema);
+  *own = *schema;
+  own->returns = ARENA_NEW(&e->c->unit->store.arena, Argument);
+  own->return_count = 1;
+  own->returns[0].type = e->def->merged_return;
+  e->function->schema = own;
 }
 
 static void emit_statement(Emitter *e, const Tree *stmt) {

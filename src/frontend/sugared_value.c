@@ -434,6 +434,14 @@ static SugaredValue *namespace_attr(SugaredValue *self, Emitter *e, SourceRange 
   return found;
 }
 
+SugaredValue *sugared_namespace_lookup(SugaredValue *s, Compilation *c, Str name, SourceRange range) {
+  if (s->kind == &SUGARED_NAMESPACE) {
+    const SugaredNamespace *ns = (const SugaredNamespace *)s;
+    return ns->attr(ns->data, c, name, range);
+  }
+  return NULL;
+}
+
 const SugaredKind SUGARED_NAMESPACE = {.name = "module", .attr = namespace_attr};
 
 SugaredValue *sugared_namespace(Compilation *c, Str name, SugaredNamespaceAttr *attr, void *data) {

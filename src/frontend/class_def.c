@@ -1,0 +1,281 @@
+/* Classes: modules and plain classes, NamedTuples, enums, interfaces. In archives attributes stand as annotations with
+ * __parameters__ and __buffers__ lists; in source a plain class gets them by what its __init__ assigns. */
+#include "frontend/compilation.h"
+
+static Str keep_text(Compilation *c, Str text) { return (Str){arena_strndup(&c->unit->store.arena, text.data, text.length), text.length}; }
+
+static Str last_name(const Tree *expr) {
+  if (expr->kind == TK_VAR) return var_text(expr);
+  if (expr->kind == '.') return ident_text(select_name(expr));
+  if (expr->kind == TK_APPLY) return last_name(apply_callee(expr));
+  return STR("");
+}
+
+static bool has_decorator(const Tree *list, const char *name) {
+  for (uint32_t i = 0; list && i < list->count; i++)
+    if (str_is(last_name(list->children[i]), name)) return true;
+  return false;
+}
+
+/* ---- NamedTuple ---- */
+
+const IValue *named_tuple_defaults(Compilation *c, const Type *type) { return ptrmap_get(&c->tuple_defaults, type); }
+
+static const Type *define_named_tuple(Compilation *c, const Tree *def, Str name, Resolver *resolver) {
+  const Tree *body = class_body(def);
+  Str *names = ARENA_ARRAY(&c->unit->store.arena, Str, body->count + 1);
+  const Type **types = ARENA_ARRAY(&c->scratch, const Type *, body->count + 1);
+  IValue *defaults = ARENA_ARRAY(&c->scratch, IValue, body->count + 1);
+  uint32_t count = 0;
+  bool any_default = false;
+  for (uint32_t i = 0; i < body->count; i++) {
+    const Tree *stmt = body->children[i];
+    if (stmt->kind != TK_ASSIGN || !option_get(assign_type(stmt)) || assign_targets(stmt)->children[0]->kind != TK_VAR) continue;
+    names[count] = keep_text(c, var_text(assign_targets(stmt)->children[0]));
+    types[count] = annotation_type(c, resolver, option_get(assign_type(stmt)));
+    const Tree *value = option_get(assign_value(stmt));
+    if (value) {
+      if (!constant_from_tree(c, resolver, value, types[count], &defaults[count]))
+        compilation_fail(c, value->range, "The default of a NamedTuple's field must be a constant");
+      unit_hold(c->unit, ivalue_retain(defaults[count]));
+      ivalue_release(defaults[count]);
+      defaults[count].extra = 1;
+      any_default = true;
+    }
+    count++;
+  }
+  const Type *type = type_named_tuple(&c->unit->store, name, count, types, names);
+  if (any_default) ptrmap_put(&c->tuple_defaults, type, defaults);
+  unit_add_type(c->unit, type);
+  return type;
+}
+
+/* ---- Enum ---- */
+
+static const Type *define_enum(Compilation *c, const Tree *def, Str name, Resolver *resolver) {
+  const Tree *body = class_body(def);
+  Arena *arena = &c->unit->store.arena;
+  Str *names = ARENA_ARRAY(arena, Str, body->count + 1);
+  IValue *values = ARENA_ARRAY(arena, IValue, body->count + 1);
+  uint32_t count = 0;
+  const Type *type = NULL;
+  for (uint32_t i = 0; i < body->count; i++) {
+    const Tree *stmt = body->children[i];
+    if (stmt->kind != TK_ASSIGN || assign_targets(stmt)->children[0]->kind != TK_VAR) continue;
+    const Tree *value = option_get(assign_value(stmt));
+    if (!value || !constant_from_tree(c, resolver, value, NULL, &values[count]))
+      compilation_fail(c, stmt->range, "The value of an enum's member must be a constant");
+    unit_hold(c->unit, values[count]);
+    const Type *value_type = ivalue_type(values[count], &c->unit->store);
+    if (type && !type_equal(type, value_type))
+      compilation_fail(c, stmt->range, "Could not unify type list for enum " STR_FMT ": its members are %s and %s", STR_ARG(name),
+                       type_text(c, type), type_text(c, value_type));
+    type = value_type;
+    names[count++] = keep_text(c, var_text(assign_targets(stmt)->children[0]));
+  }
+  if (!count) compilation_fail(c, def->range, "Enum class can not have no members");
+  EnumType *enumeration = enum_type_new(&c->unit->store, name, type, count, names, values);
+  unit_add_type(c->unit, &enumeration->type);
+  return &enumeration->type;
+}
+
+/* ---- interfaces ---- */
+
+static const Type *define_interface(Compilation *c, const Tree *def, Str name, Resolver *resolver, bool is_module) {
+  InterfaceType *interface = interface_type_new(&c->unit->store, name, is_module);
+  unit_add_type(c->unit, &interface->type);
+  const Tree *body = class_body(def);
+  for (uint32_t i = 0; i < body->count; i++) {
+    const Tree *stmt = body->children[i];
+    if (stmt->kind != TK_DEF) continue;
+    FunctionSchema *schema = schema_from_def(c, resolver, stmt, NULL, ident_text(def_name(stmt)), false);
+    if (!schema->argument_count) compilation_fail(c, stmt->range, "method must have 'self' as its first argument");
+    schema->arguments[0].type = &interface->type;
+    if (!schema->return_count) {
+      schema->returns = ARENA_NEW(&c->unit->store.arena, Argument);
+      schema->return_count = 1;
+      schema->returns[0].type = TYPE(TENSOR);
+    }
+    vec_arena_push(&c->unit->store.arena, &interface->methods, schema);
+  }
+  return &interface->type;
+}
+
+/* ---- classes ---- */
+
+/* A statement of the form `name = [...]`; the strings in the list. */
+static bool is_string_list(const Tree *stmt, const char *name) {
+  return assign_targets(stmt)->count == 1 && assign_targets(stmt)->children[0]->kind == TK_VAR &&
+         str_is(var_text(assign_targets(stmt)->children[0]), name) && option_get(assign_value(stmt)) &&
+         option_get(assign_value(stmt))->kind == TK_LIST_LITERAL;
+}
+
+static bool is_listed(const Tree *list, Str name) {
+  for (uint32_t i = 0; list && i < list->count; i++)
+    if (list->children[i]->kind == TK_STRINGLITERAL && str_equal(string_text(list->children[i]), name)) return true;
+  return false;
+}
+
+typedef struct ClassBuild {
+  Compilation *c;
+  ClassType *class_type;
+  Resolver *resolver;
+  const Tree *parameters, *buffers; /* lists of names, or NULL */
+} ClassBuild;
+
+static void add_attribute(ClassBuild *b, Str name, const Type *type) {
+  AttributeKind kind = is_listed(b->parameters, name) ? ATTRIBUTE_PARAMETER : is_listed(b->buffers, name) ? ATTRIBUTE_BUFFER : ATTRIBUTE_PLAIN;
+  if (class_type_find_attribute(b->class_type, name) < 0) class_type_add_attribute(b->class_type, keep_text(b->c, name), type, kind);
+}
+
+static void add_constant(ClassBuild *b, Str name, const Tree *value, const Type *type) {
+  IValue *constant = ARENA_NEW(&b->c->unit->store.arena, IValue);
+  if (!constant_from_tree(b->c, b->resolver, value, type, constant))
+    compilation_fail(b->c, value->range, "The value of the constant '" STR_FMT "' is not known when the program is compiled", STR_ARG(name));
+  unit_hold(b->c->unit, *constant);
+  ClassConstant entry = {keep_text(b->c, name), constant};
+  vec_arena_push(&b->c->unit->store.arena, &b->class_type->constants, entry);
+}
+
+static bool is_final(const Tree *annotation) {
+  return annotation->kind == TK_SUBSCRIPT ? str_is(last_name(subscript_value(annotation)), "Final") : str_is(last_name(annotation), "Final");
+}
+
+static void add_assign(ClassBuild *b, const Tree *stmt) {
+  const Tree *target = assign_targets(stmt)->children[0], *annotation = option_get(assign_type(stmt)), *value = option_get(assign_value(stmt));
+  if (target->kind == TK_VAR) {
+    Str name = var_text(target);
+    if (str_starts_with(name, "__") && str_ends_with(name, "__") && !annotation) return; /* __parameters__ and its like: read before */
+    if (annotation && is_final(annotation) && value) {
+      add_constant(b, name, value, annotation->kind == TK_SUBSCRIPT ? annotation_type(b->c, b->resolver, annotation) : NULL);
+    } else if (annotation && (!value || b->class_type->is_module)) {
+      add_attribute(b, name, annotation_type(b->c, b->resolver, annotation));
+    } else if (value) {
+      IValue probe;
+      if (!constant_from_tree(b->c, b->resolver, value, NULL, &probe)) return;
+      ivalue_release(probe);
+      add_constant(b, name, value, annotation ? annotation_type(b->c, b->resolver, annotation) : NULL);
+    }
+    return;
+  }
+  /* __annotations__["0"] = Type: attributes whose names are no identifiers. */
+  if (target->kind == TK_SUBSCRIPT && subscript_value(target)->kind == TK_VAR && str_is(var_text(subscript_value(target)), "__annotations__") &&
+      subscript_indices(target)->count == 1 && subscript_indices(target)->children[0]->kind == TK_STRINGLITERAL && value) {
+    add_attribute(b, string_text(subscript_indices(target)->children[0]), annotation_type(b->c, b->resolver, value));
+    return;
+  }
+  compilation_fail(b->c, stmt->range, "Unexpected statement in a class");
+}
+
+static ClassProperty *property_named(ClassBuild *b, Str name) {
+  for (size_t i = 0; i < b->class_type->properties.length; i++)
+    if (str_equal(b->class_type->properties.data[i].name, name)) return &b->class_type->properties.data[i];
+  ClassProperty property = {.name = keep_text(b->c, name)};
+  vec_arena_push(&b->c->unit->store.arena, &b->class_type->properties, property);
+  return &vec_last(&b->class_type->properties);
+}
+
+static bool is_setter(const Tree *decorators) {
+  for (uint32_t i = 0; decorators && i < decorators->count; i++)
+    if (decorators->children[i]->kind == '.' && str_is(last_name(decorators->children[i]), "setter")) return true;
+  return false;
+}
+
+static void add_method(ClassBuild *b, const Tree *def) {
+  const Tree *decorators = def_decorators(def);
+  Str name = ident_text(def_name(def));
+  if (has_decorator(decorators, "ignore") || has_decorator(decorators, "_overload_method")) return;
+  if (has_decorator(decorators, "staticmethod")) {
+    Str qualified = str_from(arena_printf(&b->c->unit->store.arena, STR_FMT "." STR_FMT, STR_ARG(b->class_type->type.name), STR_ARG(name)));
+    Function *function = frontend_define_function(b->c, def, qualified, b->resolver);
+    vec_arena_push(&b->c->unit->store.arena, &b->class_type->static_methods, function);
+    return;
+  }
+  bool setter = is_setter(decorators);
+  if (setter || has_decorator(decorators, "property")) {
+    Str method_name = str_from(arena_printf(&b->c->unit->store.arena, "__" STR_FMT "_%s", STR_ARG(name), setter ? "setter" : "getter"));
+    Function *method = define_method(b->c, b->class_type, def, method_name, b->resolver);
+    ClassProperty *property = property_named(b, name);
+    if (setter) property->setter = method;
+    else property->getter = method;
+    return;
+  }
+  define_method(b->c, b->class_type, def, name, b->resolver);
+}
+
+/* Each @_overload_method signature with the body of the method itself: name__0, name__1, ... */
+static void add_overloads(ClassBuild *b, const Tree *body) {
+  for (uint32_t i = 0; i < body->count; i++) {
+    const Tree *impl = body->children[i];
+    if (impl->kind != TK_DEF || has_decorator(def_decorators(impl), "_overload_method")) continue;
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < body->count; k++) {
+      const Tree *overload = body->children[k];
+      if (overload->kind != TK_DEF || !has_decorator(def_decorators(overload), "_overload_method") ||
+          !str_equal(ident_text(def_name(overload)), ident_text(def_name(impl))))
+        continue;
+      Str name = str_from(arena_printf(&b->c->scratch, STR_FMT "__%u", STR_ARG(ident_text(def_name(impl))), count++));
+      Tree *def = TREE(&b->c->scratch, TK_DEF, impl->range, tree_atom(&b->c->scratch, TK_IDENT, impl->range, name), def_decl(overload), def_body(impl));
+      define_method(b->c, b->class_type, def, name, b->resolver);
+    }
+  }
+}
+
+static bool is_overloaded(const Tree *body, const Tree *def) {
+  for (uint32_t i = 0; i < body->count; i++)
+    if (body->children[i]->kind == TK_DEF && has_decorator(def_decorators(body->children[i]), "_overload_method") &&
+        str_equal(ident_text(def_name(body->children[i])), ident_text(def_name(def))))
+      return true;
+  return false;
+}
+
+static const Type *define_plain_class(Compilation *c, const Tree *def, Str name, Resolver *resolver, bool is_module) {
+  ClassType *class_type = class_type_new(&c->unit->store, name, is_module);
+  unit_add_type(c->unit, &class_type->type);
+  ClassBuild b = {.c = c, .class_type = class_type, .resolver = resolver};
+  const Tree *body = class_body(def);
+  for (uint32_t i = 0; i < body->count; i++) {
+    const Tree *stmt = body->children[i];
+    if (stmt->kind != TK_ASSIGN) continue;
+    if (is_string_list(stmt, "__parameters__")) b.parameters = list_literal_items(option_get(assign_value(stmt)));
+    if (is_string_list(stmt, "__buffers__")) b.buffers = list_literal_items(option_get(assign_value(stmt)));
+  }
+  for (uint32_t i = 0; i < body->count; i++) {
+    const Tree *stmt = body->children[i];
+    switch (stmt->kind) {
+      case TK_ASSIGN: add_assign(&b, stmt); break;
+      case TK_DEF:
+        if (!is_overloaded(body, stmt)) add_method(&b, stmt);
+        break;
+      case TK_PASS:
+      case TK_EXPR_STMT: break;
+      default: compilation_fail(c, stmt->range, "Unexpected statement in a class: %s", token_kind_name(stmt->kind));
+    }
+  }
+  add_overloads(&b, body);
+  return &class_type->type;
+}
+
+const Type *frontend_define_class(Compilation *c, const Tree *def, Str qualified_name, Resolver *resolver) {
+  if (!resolver) resolver = frontend_builtin_resolver();
+  Str name = keep_text(c, qualified_name);
+  bool is_module = false, is_interface = has_decorator(class_decorators(def), "interface");
+  for (uint32_t i = 0; i < class_bases(def)->count; i++) {
+    const Tree *base = class_bases(def)->children[i];
+    if (base->kind == TK_ATTRIBUTE) continue;
+    Str base_name = last_name(base);
+    if (str_is(base_name, "NamedTuple")) return define_named_tuple(c, def, name, resolver);
+    if (str_is(base_name, "Enum") || str_is(base_name, "IntEnum")) return define_enum(c, def, name, resolver);
+    if (str_is(base_name, "Interface")) return define_interface(c, def, name, resolver, false);
+    if (str_is(base_name, "ModuleInterface")) return define_interface(c, def, name, resolver, true);
+    if (str_is(base_name, "Module") || str_is(base_name, "ScriptModule")) is_module = true;
+    else if (!str_is(base_name, "object") && !is_interface)
+      compilation_fail(c, base->range, "Inheritance is not supported: a class may derive from object, Module, NamedTuple, Enum or an interface");
+  }
+  if (is_interface) return define_interface(c, def, name, resolver, is_module);
+  return define_plain_class(c, def, name, resolver, is_module);
+}
+
+void frontend_define_method(Compilation *c, ClassType *class_type, const Tree *def, Resolver *resolver) {
+  define_method(c, class_type, def, ident_text(def_name(def)), resolver);
+}

@@ -1,0 +1,209 @@
+/* Compilation: catching what is thrown, and compiling a defined function's body: emission, SSA, clean-up. A body is made in an
+ * arena of its own and enters its unit only when it is whole. */
+#include "frontend/compilation.h"
+
+#include "frontend/convert_to_ssa.h"
+#include "pass/pass.h"
+
+/* ---- failing ---- */
+
+void compilation_fail(Compilation *c, SourceRange range, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  Status status = status_newv(ERROR_COMPILE, format, arguments);
+  va_end(arguments);
+  StrBuf text = {0};
+  strbuf_puts(&text, status->message ? status->message : "");
+  if (range.source) {
+    strbuf_puts(&text, ":\n");
+    source_range_highlight(range, &text);
+  }
+  status_free(status);
+  status = status_new(ERROR_COMPILE, STR_FMT, STR_ARG(strbuf_view(&text)));
+  strbuf_dispose(&text);
+  catch_throw(&c->catch_point, status);
+}
+
+/* Apart, so that no local of a caller is live across setjmp. */
+static __attribute__((noinline)) Status run_caught(Compilation *c, void (*body)(Compilation *c, void *argument), void *argument) {
+  if (catch_enter(&c->catch_point)) {
+    body(c, argument);
+    return OK;
+  }
+  return c->catch_point.status;
+}
+
+Status compilation_protect(Compilation *c, void (*body)(Compilation *c, void *argument), void *argument) {
+  Catch saved = c->catch_point;
+  struct CompileFrame *frame = c->frame;
+  Status status = run_caught(c, body, argument);
+  c->catch_point = saved;
+  c->frame = frame;
+  return status;
+}
+
+static Status join_errors(Compilation *c, Status last) {
+  if (!c->errors.length) return last;
+  if (c->errors.length == 1 && !last) return c->errors.data[0];
+  StrBuf text = {0};
+  for (size_t i = 0; i < c->errors.length; i++) {
+    if (i) strbuf_puts(&text, "\n");
+    strbuf_puts(&text, c->errors.data[i]->message);
+    if (c->errors.data[i]->trace) {
+      strbuf_puts(&text, "\n");
+      strbuf_puts(&text, c->errors.data[i]->trace);
+    }
+    status_free(c->errors.data[i]);
+  }
+  if (last && !c->is_consequence) {
+    strbuf_puts(&text, "\n");
+    strbuf_puts(&text, last->message);
+  }
+  status_free(last);
+  Status joined = status_new(ERROR_COMPILE, STR_FMT, STR_ARG(strbuf_view(&text)));
+  strbuf_dispose(&text);
+  return joined;
+}
+
+Status compilation_run(CompilationUnit *unit, Exec *exec, void (*body)(Compilation *c, void *argument), void *argument) {
+  Compilation *c = mem_calloc(1, sizeof *c);
+  if (!c) return status_out_of_memory();
+  c->unit = unit;
+  c->exec = exec;
+  arena_init(&c->scratch, &c->catch_point);
+  Catch *outer = unit->store.arena.catch_point;
+  unit->store.arena.catch_point = &c->catch_point;
+  map_init(&c->prelude, &c->scratch);
+  ptrmap_init(&c->tuple_defaults, &c->scratch);
+  Status status = compilation_protect(c, body, argument);
+  status = join_errors(c, status);
+  unit->store.arena.catch_point = outer;
+  arena_dispose(&c->scratch);
+  mem_free(c);
+  return status;
+}
+
+/* ---- a function's body ---- */
+
+typedef struct Emission {
+  Function *function;
+  const Definition *definition;
+  Arena arena;
+  Graph *graph;
+} Emission;
+
+static void clean_subgraph(Graph *graph, void *exec) { cleanup_passes(graph, exec); }
+
+void cleanup_passes(Graph *graph, Exec *exec) {
+  lift_closures(graph, clean_subgraph, exec);
+  inline_forked_closures(graph, clean_subgraph, exec);
+  lower_empty_lists(graph);
+  lower_simple_tuples(graph);
+  constant_propagation_immutable(graph, exec);
+  constant_pooling(graph);
+  canonicalize_outputs(graph);
+  annotate_warns(graph);
+}
+
+static void emit_function(Compilation *c, void *argument) {
+  Emission *m = argument;
+  const Definition *d = m->definition;
+  m->graph = graph_new(&m->arena, &c->unit->store);
+  Emitter *e = ARENA_NEW(&m->arena, Emitter);
+  DefFrame *def = ARENA_NEW(&m->arena, DefFrame);
+  *e = (Emitter){.c = c, .arena = &m->arena, .store = &c->unit->store, .graph = m->graph, .function = m->function, .resolver = d->resolver,
+                 .def = def};
+  ptrmap_init(&e->exits, &m->arena);
+  if (d->self && str_is(ident_text(def_name(d->def)), "__init__")) e->initializing = d->self;
+  environment_push(e, m->graph->block);
+  if (d->schema) emit_body_def(e, d->def, d->schema);
+  else emit_def(e, d->def, m->graph->block, d->self);
+  convert_to_ssa(m->graph, &m->arena);
+  canonicalize_modified_loops(m->graph);
+  normalize_ops(m->graph);
+  cleanup_passes(m->graph, c->exec);
+#ifndef NDEBUG
+  Status lint = graph_lint(m->graph);
+  if (lint) catch_throw(&c->catch_point, lint);
+#endif
+  m->function->graph = graph_copy(m->graph, &c->unit->store.arena, &c->unit->store);
+}
+
+static void ensure_defined(Function *function, void *compilation) {
+  Compilation *c = compilation;
+  Definition *d = function->definition;
+  if (function->graph || !d) return;
+  if (d->failed) {
+    c->is_consequence = true;
+    catch_throw(&c->catch_point, status_new(ERROR_COMPILE, "'" STR_FMT "' did not compile", STR_ARG(function->name)));
+  }
+  if (STACK_IS_LOW()) compilation_fail(c, d->def->range, "Functions call each other too deeply to be compiled");
+  if (function->is_compiling)
+    compilation_fail(c, d->def->range, "function '" STR_FMT "' is called recursively. Recursive calls are not supported", STR_ARG(function->name));
+  Emission *m = mem_calloc(1, sizeof *m);
+  if (!m) catch_throw(&c->catch_point, status_out_of_memory());
+  m->function = function;
+  m->definition = d;
+  arena_init(&m->arena, &c->catch_point);
+  function->is_compiling = true;
+  Status status = compilation_protect(c, emit_function, m);
+  function->is_compiling = false;
+  if (m->graph) graph_dispose(m->graph);
+  arena_dispose(&m->arena);
+  mem_free(m);
+  if (!status) {
+    function->definition = NULL;
+    return;
+  }
+  d->failed = true;
+  if (c->frame) { /* who asked for it */
+    StrBuf text = {0};
+    strbuf_printf(&text, "'" STR_FMT "' is being compiled since it was called from '" STR_FMT "'\n", STR_ARG(function->name), STR_ARG(c->frame->name));
+    source_range_highlight(c->frame->call, &text);
+    status = status_add_trace(status, text.data ? text.data : "");
+    strbuf_dispose(&text);
+  }
+  catch_throw(&c->catch_point, status);
+}
+
+static void set_definition(Compilation *c, Function *function, const Tree *def, Resolver *resolver, ClassType *self, const FunctionSchema *schema) {
+  Definition *d = ARENA_NEW(&c->scratch, Definition);
+  *d = (Definition){.def = def, .resolver = resolver ? resolver : frontend_builtin_resolver(), .self = self, .schema = schema};
+  function->definition = d;
+  function->ensure_defined = ensure_defined;
+  vec_arena_push(&c->scratch, &c->pending, function);
+}
+
+Function *frontend_define_function(Compilation *c, const Tree *def, Str qualified_name, Resolver *resolver) {
+  Function *function = unit_new_function(c->unit, qualified_name);
+  set_definition(c, function, def, resolver, NULL, NULL);
+  return function;
+}
+
+void define_with_schema(Compilation *c, Function *function, const Tree *def, const FunctionSchema *schema, Resolver *resolver) {
+  set_definition(c, function, def, resolver, NULL, schema);
+}
+
+Function *define_method(Compilation *c, ClassType *class_type, const Tree *def, Str name, Resolver *resolver) {
+  Function *method = unit_new_method(c->unit, class_type, name);
+  set_definition(c, method, def, resolver, class_type, NULL);
+  return method;
+}
+
+static void compile_pending(Compilation *c, void *argument) { ensure_defined(argument, c); }
+
+void compilation_finish(Compilation *c) {
+  /* Compiling may define more. */
+  for (size_t i = 0; i < c->pending.length; i++) {
+    Function *function = c->pending.data[i];
+    Definition *d = function->definition;
+    if (function->graph || !d || d->failed) continue;
+    c->is_consequence = false;
+    Status status = compilation_protect(c, compile_pending, function);
+    if (!status) continue;
+    if (c->is_consequence) status_free(status);
+    else vec_arena_push(&c->scratch, &c->errors, status);
+  }
+  c->is_consequence = false;
+  c->pending.length = 0;
+}

@@ -1,0 +1,25 @@
+/* What the files that define things share: the state of a function whose body is not yet compiled. */
+#pragma once
+
+#include "frontend/emitter.h"
+
+typedef struct Definition {
+  const Tree *def;
+  Resolver *resolver;
+  ClassType *self;              /* of a method */
+  const FunctionSchema *schema; /* of an operator's body: it has no parameters of its own */
+  bool failed;                  /* its error was reported */
+} Definition;
+
+Function *define_method(Compilation *c, ClassType *class_type, const Tree *def, Str name, Resolver *resolver);
+void define_with_schema(Compilation *c, Function *function, const Tree *def, const FunctionSchema *schema, Resolver *resolver);
+/* A def whose parameters and result are a schema's. */
+void emit_body_def(Emitter *e, const Tree *def, const FunctionSchema *schema);
+/* The passes after SSA conversion, in 1.13's order; also of the graphs of lifted closures. */
+void cleanup_passes(Graph *graph, Exec *exec);
+
+extern Resolver builtin_resolver; /* what frontend_builtin_resolver gives */
+/* prelude.c: functions and classes of prelude files, by dotted prefix ("torch.nn.functional"); NULL: not there. */
+SugaredValue *prelude_find(Compilation *c, Str prefix, Str name);
+/* The function of a prelude file that operator bodies call by its bare name. */
+SugaredValue *prelude_helper(Compilation *c, Str name);

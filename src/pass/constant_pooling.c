@@ -1,0 +1,57 @@
+/* Constant pooling: equal constants become one, and all stand at the top of the graph. Constants are immutable, so sharing them
+ * is invisible; tensors are shared only when they are one object. */
+#include "pass/pass.h"
+
+/* A text that is equal exactly for equal constants. */
+static Str key_of(Graph *graph, const Node *node) {
+  const Value *output = node_output(node, 0);
+  StrBuf text = {0};
+  type_print(output->type, &text);
+  strbuf_char(&text, '|');
+  IValue value;
+  const NodeAttribute *name = node_attribute(node, SYM_attr_name);
+  if (name) {
+    strbuf_printf(&text, "function %p", (void *)output->type->function);
+  } else if (!value_is_constant(output, &value)) {
+    strbuf_printf(&text, "node %p", (void *)node);
+  } else if (value.tag == TAG_TENSOR || value.tag == TAG_OBJECT) {
+    strbuf_printf(&text, "object %p", (void *)value.counted);
+  } else if (value.tag == TAG_FLOAT) {
+    uint64_t bits;
+    memcpy(&bits, &value.f, sizeof bits);
+    strbuf_printf(&text, "%llx", (unsigned long long)bits);
+  } else {
+    strbuf_printf(&text, "%u:", value.tag);
+    Status status = ivalue_print_repr(value, &text);
+    if (status) {
+      status_free(status);
+      strbuf_printf(&text, "node %p", (void *)node);
+    }
+  }
+  Str key = {arena_strndup(graph->arena, text.data ? text.data : "", text.length), text.length};
+  strbuf_dispose(&text);
+  return key;
+}
+
+static void pool_in(Graph *graph, Block *block, Map *seen) {
+  BLOCK_EACH(node, block) {
+    for (uint32_t i = 0; i < node->block_count; i++) pool_in(graph, node->blocks[i], seen);
+    if (node->kind != SYM_prim_Constant) continue;
+    Str key = key_of(graph, node);
+    Node *first = map_get(seen, key);
+    if (first) {
+      value_replace_all_uses_with(node_output(node, 0), node_output(first, 0));
+      node_destroy(node);
+      continue;
+    }
+    map_put(seen, key, node);
+    Node *top = graph->block->param->next;
+    if (node != top) node_move_before(node, top);
+  }
+}
+
+void constant_pooling(Graph *graph) {
+  Map seen;
+  map_init(&seen, graph->arena);
+  pool_in(graph, graph->block, &seen);
+}

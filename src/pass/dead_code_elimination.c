@@ -1,0 +1,128 @@
+/* Dead code elimination by marking: nodes with effects and what the graph returns are live, and what they need. Outputs of Ifs and
+ * values carried by Loops are marked one by one, so a dead one goes while the others stay. */
+#include "pass/pass.h"
+
+typedef struct Marking {
+  Arena *arena;
+  PtrMap nodes, values;
+  VEC(Node *) node_work;
+  VEC(Value *) value_work;
+} Marking;
+
+static void need_node(Marking *m, Node *node) {
+  if (ptrmap_has(&m->nodes, node)) return;
+  ptrmap_put(&m->nodes, node, node);
+  vec_arena_push(m->arena, &m->node_work, node);
+}
+static void need_value(Marking *m, Value *value) {
+  if (ptrmap_has(&m->values, value)) return;
+  ptrmap_put(&m->values, value, value);
+  vec_arena_push(m->arena, &m->value_work, value);
+}
+
+static void follow_node(Marking *m, Node *node) {
+  Node *owner = node->owning_block ? node->owning_block->owning_node : NULL;
+  if (owner) need_node(m, owner);
+  uint32_t inputs = node->kind == SYM_prim_Loop ? 2 : node->input_count; /* what a Loop carries is needed only if used */
+  for (uint32_t i = 0; i < inputs && i < node->input_count; i++) need_value(m, node_input(node, i));
+  if (node->kind == SYM_prim_If) return;
+  if (node->kind == SYM_prim_Loop) {
+    need_value(m, block_output(node->blocks[0], 0));
+    return;
+  }
+  for (uint32_t b = 0; b < node->block_count; b++)
+    for (uint32_t i = 0; i < block_output_count(node->blocks[b]); i++) need_value(m, block_output(node->blocks[b], i));
+}
+
+static void need_carried(Marking *m, Node *loop, uint32_t i) {
+  need_node(m, loop);
+  need_value(m, node_input(loop, i + 2));
+  need_value(m, block_output(loop->blocks[0], i + 1));
+  need_value(m, block_input(loop->blocks[0], i + 1));
+}
+
+static void follow_value(Marking *m, Value *value) {
+  Node *node = value->node;
+  if (node->kind == SYM_prim_Param) {
+    Node *owner = node->owning_block ? node->owning_block->owning_node : NULL;
+    if (!owner) return;
+    if (owner->kind == SYM_prim_Loop && value->offset > 0) need_carried(m, owner, value->offset - 1);
+    need_node(m, owner);
+    return;
+  }
+  need_node(m, node);
+  if (node->kind == SYM_prim_If)
+    for (int b = 0; b < 2; b++) need_value(m, block_output(node->blocks[b], value->offset));
+  else if (node->kind == SYM_prim_Loop) need_carried(m, node, value->offset);
+}
+
+static bool has_effect(const Node *node) {
+  switch (node->kind) {
+    case SYM_prim_Constant: case SYM_prim_If: case SYM_prim_Loop: case SYM_prim_TupleConstruct: case SYM_prim_ListConstruct:
+    case SYM_prim_DictConstruct: case SYM_prim_TupleUnpack: case SYM_prim_TupleIndex: case SYM_prim_GetAttr: case SYM_prim_Uninitialized:
+    case SYM_prim_unchecked_cast: case SYM_prim_isinstance: case SYM_prim_Closure: return false;
+    case SYM_prim_CallFunction: case SYM_prim_CallMethod: case SYM_prim_SetAttr: case SYM_prim_RaiseException: case SYM_prim_Print:
+    case SYM_prim_Enter: case SYM_prim_Exit: case SYM_prim_fork: case SYM_prim_forkClosure: case SYM_prim_Store: case SYM_prim_ReturnStmt:
+    case SYM_prim_LoopContinuation: return true;
+    default: break;
+  }
+  if (node_has_side_effects(node)) return true;
+  const FunctionSchema *schema = node_schema(node);
+  return schema && schema->is_mutable;
+}
+
+static void mark_effects(Marking *m, Block *block) {
+  BLOCK_EACH(node, block) {
+    if (has_effect(node)) need_node(m, node);
+    for (uint32_t i = 0; i < node->block_count; i++) mark_effects(m, node->blocks[i]);
+  }
+}
+
+static void sweep(Marking *m, Block *block);
+
+static void sweep_if(Marking *m, Node *node) {
+  for (uint32_t i = node->output_count; i-- > 0;) {
+    if (ptrmap_has(&m->values, node_output(node, i))) continue;
+    for (int b = 0; b < 2; b++) block_erase_output(node->blocks[b], i);
+    node_erase_output(node, i);
+  }
+  for (int b = 0; b < 2; b++) sweep(m, node->blocks[b]);
+}
+
+static void sweep_loop(Marking *m, Node *node) {
+  Block *body = node->blocks[0];
+  uint32_t count = node->output_count;
+  for (uint32_t i = count; i-- > 0;)
+    if (!ptrmap_has(&m->values, block_input(body, i + 1))) block_erase_output(body, i + 1);
+  sweep(m, body);
+  for (uint32_t i = count; i-- > 0;) {
+    if (ptrmap_has(&m->values, block_input(body, i + 1))) continue;
+    node_remove_input(node, i + 2);
+    node_erase_output(node, i);
+    block_erase_input(body, i + 1);
+  }
+}
+
+/* From the end: the users of a dead node's outputs are gone before it. */
+static void sweep(Marking *m, Block *block) {
+  BLOCK_EACH_REVERSE(node, block) {
+    if (!ptrmap_has(&m->nodes, node)) node_destroy(node);
+    else if (node->kind == SYM_prim_If) sweep_if(m, node);
+    else if (node->kind == SYM_prim_Loop) sweep_loop(m, node);
+    else
+      for (uint32_t i = 0; i < node->block_count; i++) sweep(m, node->blocks[i]);
+  }
+}
+
+void eliminate_dead_code(Graph *graph) {
+  Marking m = {.arena = graph->arena};
+  ptrmap_init(&m.nodes, graph->arena);
+  ptrmap_init(&m.values, graph->arena);
+  for (uint32_t i = 0; i < graph_output_count(graph); i++) need_value(&m, graph_output(graph, i));
+  mark_effects(&m, graph->block);
+  while (m.node_work.length || m.value_work.length) {
+    if (m.value_work.length) follow_value(&m, vec_pop(&m.value_work));
+    else follow_node(&m, vec_pop(&m.node_work));
+  }
+  sweep(&m, graph->block);
+}

@@ -1,0 +1,49 @@
+/* Tuples that are taken apart where they were made are not made; empty list literals become lists; warnings are numbered. */
+#include "pass/pass.h"
+
+static void lower_node(Node *node) {
+  Node *construct = node->input_count ? node_input(node, 0)->node : NULL;
+  if (!construct || construct->kind != SYM_prim_TupleConstruct) return;
+  if (node->kind == SYM_prim_TupleUnpack) {
+    for (uint32_t i = 0; i < node->output_count && i < construct->input_count; i++)
+      value_replace_all_uses_with(node_output(node, i), node_input(construct, i));
+  } else if (node->kind == SYM_prim_TupleIndex) {
+    IValue index;
+    if (!value_is_constant(node_input(node, 1), &index) || index.tag != TAG_INT) return;
+    int64_t at = index.i < 0 ? index.i + construct->input_count : index.i;
+    if (at >= 0 && at < construct->input_count) value_replace_all_uses_with(node_output(node, 0), node_input(construct, (uint32_t)at));
+  }
+}
+
+static void lower_in(Block *block) {
+  BLOCK_EACH(node, block) {
+    lower_node(node);
+    for (uint32_t i = 0; i < node->block_count; i++) lower_in(node->blocks[i]);
+  }
+}
+
+void lower_simple_tuples(Graph *graph) {
+  lower_in(graph->block);
+  eliminate_dead_code(graph);
+}
+
+static void lower_lists_in(Block *block) {
+  BLOCK_EACH(node, block) {
+    if (node->kind == SYM_prim_EmptyListLiteral) node->kind = SYM_prim_ListConstruct;
+    for (uint32_t i = 0; i < node->block_count; i++) lower_lists_in(node->blocks[i]);
+  }
+}
+
+void lower_empty_lists(Graph *graph) { lower_lists_in(graph->block); }
+
+static void annotate_in(Block *block, int64_t *next, Symbol warn_id) {
+  BLOCK_EACH(node, block) {
+    if (node->kind == SYM_aten_warn) node_set_int(node, warn_id, (*next)++);
+    for (uint32_t i = 0; i < node->block_count; i++) annotate_in(node->blocks[i], next, warn_id);
+  }
+}
+
+void annotate_warns(Graph *graph) {
+  int64_t next = 0;
+  annotate_in(graph->block, &next, symbol_intern(STR("attr::warn_id")));
+}
