@@ -1,6 +1,4 @@
 /* Expressions other than calls and subscripts: literals, operators, displays, comprehensions, the ternary. */
-#include <complex.h>
-
 #include "frontend/emitter.h"
 
 /* ---- operators ---- */
@@ -86,7 +84,7 @@ static Value *emit_number(Emitter *e, const Tree *expr, Str text, bool negative)
     case NUMBER_FLOAT: return emit_constant(e, expr->range, ivalue_float(real));
     case NUMBER_COMPLEX: {
       IValue value;
-      Status status = ivalue_from_complex(CMPLX(0, real), &value);
+      Status status = ivalue_from_complex(__builtin_complex(0.0, real), &value);
       if (status) catch_throw(&e->c->catch_point, status);
       graph_hold(e->graph, value);
       return emit_constant(e, expr->range, value);
