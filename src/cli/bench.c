@@ -1,0 +1,100 @@
+/* wick bench: the first call, the calls that warm up, and the median of the second half. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "cli/cli.h"
+
+static int compare_times(const void *a, const void *b) {
+  double left = *(const double *)a, right = *(const double *)b;
+  return (left > right) - (left < right);
+}
+static double median_of_second_half(const double *times, size_t count) {
+  size_t half = count / 2, n = count - half;
+  double *sorted = malloc(n * sizeof *sorted), result = 0;
+  if (!sorted) return 0;
+  for (size_t i = 0; i < n; i++) sorted[i] = times[half + i];
+  qsort(sorted, n, sizeof *sorted, compare_times);
+  result = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+  free(sorted);
+  return result;
+}
+
+static void report(bool json, double load, const double *times, size_t count) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  double peak = (double)usage.ru_maxrss / 1024, median = median_of_second_half(times, count);
+  if (json) {
+    printf("{\"load_ms\": %.4f, \"calls_ms\": [", load);
+    for (size_t i = 0; i < count; i++) printf("%s%.5f", i ? ", " : "", times[i]);
+    printf("], \"median_ms\": %.5f, \"peak_rss_mb\": %.1f}\n", median, peak);
+    return;
+  }
+  printf("load        %10.3f ms\nfirst call  %10.3f ms\n", load, times[0]);
+  for (size_t i = 1; i < count && i < 6; i++) printf("call %-2zu     %10.3f ms\n", i + 1, times[i]);
+  printf("median      %10.3f ms (second half of %zu calls)\npeak memory %10.1f MB\n", median, count, peak);
+}
+
+static int measure(const wick_module *module, const char *path, const char *method, const Inputs *inputs, long threads, size_t calls, double *times) {
+  wick_run_options options = {.size = sizeof options, .threads = (uint32_t)threads};
+  wick_error *error;
+  for (size_t i = 0; i < calls; i++) {
+    wick_value *result;
+    double start = clock_ms();
+    wick_status status =
+        wick_run(module, method, (const wick_value *const *)inputs->values, inputs->count, NULL, 0, &options, &result, &error);
+    times[i] = clock_ms() - start;
+    if (status) {
+      complain_error(path, error);
+      return EXIT_FAILED;
+    }
+    wick_value_release(result);
+    progress_show("call", i + 1, calls);
+  }
+  progress_clear();
+  return EXIT_DONE;
+}
+
+static int run(const Command *command, int count, char **words) {
+  const char *method = NULL;
+  long threads = 0, calls = 20;
+  bool json = false;
+  ModelOptions model = {0};
+  const Option options[] = {
+      {"--method", OPTION_TEXT, &method, "NAME  the method or function to call"},
+      {"--threads", OPTION_INT, &threads, "N  threads within one call"},
+      {"--calls", OPTION_INT, &calls, "N  calls to make (20)"},
+      {"--json", OPTION_FLAG, &json, "  one JSON object with every call's time"},
+      MODEL_OPTIONS(model),
+      {0},
+  };
+  int result;
+  if (!options_parse(command, options, &count, words, 1, &result)) return result;
+  if (calls < 1 || calls > 100000000) {
+    complain(NULL, "--calls %ld", calls);
+    return EXIT_USAGE;
+  }
+  Inputs inputs = {0};
+  for (int i = 1; i < count; i++)
+    if (!inputs_add(&inputs, words[i])) {
+      inputs_dispose(&inputs);
+      return EXIT_USAGE;
+    }
+  wick_error *error;
+  double start = clock_ms();
+  wick_module *module = model_open(words[0], &model, &error);
+  double load = clock_ms() - start, *times = calloc((size_t)calls, sizeof *times);
+  result = EXIT_USAGE;
+  if (!module || !times) {
+    if (error) complain_error(words[0], error);
+  } else {
+    result = measure(module, words[0], method ? method : model_default_method(module), &inputs, threads, (size_t)calls, times);
+    if (result == EXIT_DONE) report(json, load, times, (size_t)calls);
+  }
+  free(times);
+  wick_module_release(module);
+  inputs_dispose(&inputs);
+  return result;
+}
+
+const Command command_bench = {"bench", "MODEL [INPUT...]", "measure load, first call, warm-up and median", run};

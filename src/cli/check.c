@@ -1,0 +1,287 @@
+/* wick check: makes the recorded calls of an io file and compares. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+typedef struct Check {
+  const char *model_path;
+  wick_module *module;
+  Tolerance tolerance;
+  bool no_grads;
+  long repeat, threads;
+  size_t passed, failed, total;
+} Check;
+
+__attribute__((format(printf, 3, 4))) static bool failed(const Check *check, const char *call, const char *format, ...) {
+  char text[DIFFERENCE_BYTES + 200];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  for (char *p = text; *p; p++)
+    if (*p == '\n') *p = ' ';
+  complain(check->model_path, "%s: %s", call, text);
+  return false;
+}
+
+/* ---- recorded values as arguments: {"__dtype__": name} and {"__device__": name} become what they stand for ---- */
+
+enum { MAX_NESTING = 500 };
+static wick_value *argument_of(const wick_value *recorded, int nesting);
+
+static wick_value *marked(const wick_value *dict) {
+  wick_value *name = wick_value_get_text(dict, "__dtype__"), *result = NULL;
+  if (name) {
+    for (uint32_t dtype = 0; dtype < 16 && !result; dtype++)
+      if (!strcmp(wick_dtype_name(dtype), wick_value_to_string(name, NULL))) result = wick_value_int(dtype);
+  } else if ((name = wick_value_get_text(dict, "__device__"))) {
+    wick_value_device(wick_value_to_string(name, NULL), &result, NULL);
+  }
+  wick_value_release(name);
+  return result;
+}
+
+static wick_value *container_of(const wick_value *recorded, int nesting) {
+  uint32_t kind = wick_value_kind(recorded);
+  size_t count = wick_value_length(recorded);
+  wick_value **items = calloc(2 * count + 1, sizeof *items), *result = NULL;
+  bool fine = items != NULL;
+  for (size_t i = 0; fine && i < count; i++) {
+    wick_value *item = wick_value_item(recorded, i);
+    items[i] = item ? argument_of(item, nesting + 1) : NULL;
+    wick_value_release(item);
+    if (kind == WICK_DICT) items[count + i] = wick_value_key(recorded, i);
+    fine = items[i] && (kind != WICK_DICT || items[count + i]);
+  }
+  const wick_value *const *values = (const wick_value *const *)items;
+  if (fine && kind == WICK_LIST) wick_value_list(values, count, &result, NULL);
+  if (fine && kind == WICK_TUPLE) wick_value_tuple(values, count, &result, NULL);
+  if (fine && kind == WICK_DICT) wick_value_dict(values + count, values, count, &result, NULL);
+  for (size_t i = 0; items && i < 2 * count; i++) wick_value_release(items[i]);
+  free(items);
+  return result;
+}
+
+/* NULL: no memory, or nested too deeply. */
+static wick_value *argument_of(const wick_value *recorded, int nesting) {
+  uint32_t kind = wick_value_kind(recorded);
+  if (kind == WICK_DICT && wick_value_length(recorded) == 1) {
+    wick_value *value = marked(recorded);
+    if (value) return value;
+  }
+  if (kind == WICK_LIST || kind == WICK_TUPLE || kind == WICK_DICT) return nesting < MAX_NESTING ? container_of(recorded, nesting) : NULL;
+  return wick_value_retain((wick_value *)(uintptr_t)recorded);
+}
+
+/* ---- one call ---- */
+
+typedef struct Arguments {
+  wick_value *args, *kwargs; /* tuple and dict */
+  wick_value **values;       /* all of them, the named last */
+  char **names;
+  size_t count, named_count;
+} Arguments;
+
+static void arguments_dispose(Arguments *a) {
+  for (size_t i = 0; a->values && i < a->count; i++) wick_value_release(a->values[i]);
+  for (size_t i = 0; a->names && i < a->named_count; i++) free(a->names[i]);
+  free(a->values);
+  free(a->names);
+  wick_value_release(a->args);
+  wick_value_release(a->kwargs);
+  *a = (Arguments){0};
+}
+
+static bool arguments_make(const wick_value *call, bool copy, Arguments *out) {
+  wick_value *args = wick_value_get_text(call, "args"), *kwargs = wick_value_get_text(call, "kwargs");
+  *out = (Arguments){0};
+  if (args) out->args = argument_of(args, 0);
+  if (kwargs) out->kwargs = argument_of(kwargs, 0);
+  bool fine = out->args && (out->kwargs || !kwargs);
+  wick_value_release(args);
+  wick_value_release(kwargs);
+  if (copy && fine) {
+    wick_value *both = NULL, *copied = NULL;
+    wick_value *none = wick_value_none();
+    const wick_value *parts[] = {out->args, out->kwargs ? out->kwargs : none};
+    fine = !wick_value_tuple(parts, 2, &both, NULL) && !wick_value_copy(both, &copied, NULL);
+    if (fine) {
+      wick_value_release(out->args);
+      out->args = wick_value_item(copied, 0);
+      if (out->kwargs) {
+        wick_value_release(out->kwargs);
+        out->kwargs = wick_value_item(copied, 1);
+      }
+    }
+    wick_value_release(none);
+    wick_value_release(both);
+    wick_value_release(copied);
+  }
+  if (!fine) return false;
+  size_t positional = wick_value_length(out->args);
+  out->named_count = out->kwargs ? wick_value_length(out->kwargs) : 0;
+  out->count = positional + out->named_count;
+  out->values = calloc(out->count + 1, sizeof *out->values);
+  out->names = calloc(out->named_count + 1, sizeof *out->names);
+  if (!out->values || !out->names) return false;
+  for (size_t i = 0; i < positional; i++) out->values[i] = wick_value_item(out->args, i);
+  for (size_t i = 0; i < out->named_count; i++) {
+    wick_value *key = wick_value_key(out->kwargs, i);
+    out->names[i] = strdup(wick_value_to_string(key, NULL));
+    out->values[positional + i] = wick_value_item(out->kwargs, i);
+    wick_value_release(key);
+    if (!out->names[i]) return false;
+  }
+  return true;
+}
+
+/* The last line that says something, without "ExceptionType: " before it. */
+static const char *last_line(const char *text) {
+  const char *line = text;
+  for (const char *p = text; (p = strchr(p, '\n')); p++)
+    if (p[1]) line = p + 1;
+  return line;
+}
+
+/* A call that must fail did: where the program raised itself, what it said should agree. */
+static bool raises_agree(const Check *check, const char *name, wick_error *error, const char *recorded) {
+  if (wick_error_status(error) != WICK_RAISED) return true;
+  const char *said = last_line(wick_error_message(error));
+  while (*said == ' ') said++;
+  return strstr(recorded, said) != NULL || failed(check, name, "raised '%.200s', not '%.200s'", said, last_line(recorded));
+}
+
+static bool compare_part(const Check *check, const char *name, const wick_value *call, const char *key, const wick_value *got, const char *what) {
+  char difference[DIFFERENCE_BYTES];
+  wick_value *want = wick_value_get_text(call, key);
+  if (!want) return true;
+  bool same = got && values_agree(got, want, &check->tolerance, what, difference);
+  wick_value_release(want);
+  return same || failed(check, name, "%s", got ? difference : "no value to compare");
+}
+
+static bool check_once(const Check *check, const wick_value *call, const char *name, bool copy) {
+  wick_value *method = wick_value_get_text(call, "method"), *raises = wick_value_get_text(call, "raises"), *result = NULL;
+  wick_value *grads = wick_value_get_text(call, "grads");
+  wick_error *error = NULL;
+  Arguments a;
+  bool fine;
+  wick_run_options options = {.size = sizeof options, .threads = (uint32_t)check->threads, .grad = WICK_GRAD_ON};
+  if (!method || !arguments_make(call, copy, &a)) {
+    fine = failed(check, name, "the recorded call is malformed");
+    if (method) arguments_dispose(&a);
+  } else {
+    wick_run(check->module, wick_value_to_string(method, NULL), (const wick_value *const *)a.values, a.count, (const char *const *)a.names,
+             a.named_count, &options, &result, &error);
+    if (raises) {
+      fine = error ? raises_agree(check, name, error, wick_value_to_string(raises, NULL))
+                   : failed(check, name, "did not fail, recorded %.200s", last_line(wick_value_to_string(raises, NULL)));
+    } else if (error) {
+      fine = failed(check, name, "%s: %s", wick_error_exception(error), wick_error_message(error));
+    } else {
+      fine = compare_part(check, name, call, "output", result, "output") && compare_part(check, name, call, "args_after", a.args, "args after the call") &&
+             compare_part(check, name, call, "kwargs_after", a.kwargs, "kwargs after the call");
+      if (fine && grads && !check->no_grads)
+        fine = failed(check, name, "gradients are recorded, which wick does not compute yet (--no-grads leaves them out)");
+    }
+    arguments_dispose(&a);
+  }
+  wick_error_free(error);
+  wick_value_release(result);
+  wick_value_release(method);
+  wick_value_release(raises);
+  wick_value_release(grads);
+  return fine;
+}
+
+static void check_calls(Check *check, const wick_value *calls, const char *kind) {
+  size_t count = calls ? wick_value_length(calls) : 0;
+  for (size_t i = 0; i < count; i++) {
+    char name[60];
+    snprintf(name, sizeof name, "%s %zu", kind, i);
+    wick_value *call = wick_value_item(calls, i);
+    bool fine = call && wick_value_kind(call) == WICK_DICT;
+    if (!fine) failed(check, name, "the recorded call is malformed");
+    for (long k = 0; fine && k < check->repeat; k++) fine = check_once(check, call, name, check->repeat > 1);
+    wick_value_release(call);
+    *(fine ? &check->passed : &check->failed) += 1;
+    progress_show("call", check->passed + check->failed, check->total);
+  }
+}
+
+static int finish(const Check *check) {
+  progress_clear();
+  printf("%zu passed, %zu failed\n", check->passed, check->failed);
+  return check->failed ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* A source that must not compile. */
+static int check_rejection(Check *check, const wick_value *rejects, wick_error *error) {
+  *(error ? &check->passed : &check->failed) += 1;
+  if (!error) complain(check->model_path, "compiles, but should be rejected: %.300s", last_line(wick_value_to_string(rejects, NULL)));
+  wick_error_free(error);
+  return finish(check);
+}
+
+static int run_check(Check *check, const wick_value *io, const ModelOptions *model) {
+  wick_error *error;
+  wick_value *rejects = wick_value_get_text(io, "rejects"), *calls = wick_value_get_text(io, "calls"),
+             *raising = wick_value_get_text(io, "raising_calls"), *rtol = wick_value_get_text(io, "rtol");
+  int result = EXIT_USAGE;
+  if (rtol && check->tolerance.rtol < wick_value_to_double(rtol)) check->tolerance.rtol = wick_value_to_double(rtol);
+  check->total = (calls ? wick_value_length(calls) : 0) + (raising ? wick_value_length(raising) : 0);
+  check->module = model_open(check->model_path, model, &error);
+  if (rejects && (check->module || error)) {
+    result = check_rejection(check, rejects, error);
+  } else if (!check->module) {
+    if (error) complain_error(check->model_path, error);
+  } else {
+    check_calls(check, calls, "call");
+    check_calls(check, raising, "raising call");
+    result = finish(check);
+  }
+  wick_module_release(check->module);
+  wick_value_release(rejects);
+  wick_value_release(calls);
+  wick_value_release(raising);
+  wick_value_release(rtol);
+  return result;
+}
+
+static int run(const Command *command, int count, char **words) {
+  Check check = {.tolerance = {1e-4, 1e-5, false}, .repeat = 1};
+  ModelOptions model = {0};
+  const Option options[] = {
+      {"--rtol", OPTION_REAL, &check.tolerance.rtol, "X  relative tolerance of floating values (1e-4)"},
+      {"--atol", OPTION_REAL, &check.tolerance.atol, "X  absolute tolerance of floating values (1e-5)"},
+      {"--scaled", OPTION_FLAG, &check.tolerance.scaled, "  relative to the largest magnitude in the tensor"},
+      {"--no-grads", OPTION_FLAG, &check.no_grads, "  leave recorded gradients out"},
+      {"--repeat", OPTION_INT, &check.repeat, "N  make every call N times on copies of its inputs"},
+      {"--threads", OPTION_INT, &check.threads, "N  threads within one call"},
+      MODEL_OPTIONS(model),
+      {0},
+  };
+  int result;
+  if (!options_parse(command, options, &count, words, 2, &result)) return result;
+  wick_value *io, *mark;
+  wick_error *error;
+  if (wick_load_value(NULL, words[1], NULL, &io, &error)) {
+    complain_error(words[1], error);
+    return EXIT_USAGE;
+  }
+  check.model_path = words[0];
+  if (!(mark = wick_value_get_text(io, "wick_io"))) {
+    complain(words[1], "not a file of recorded calls");
+    result = EXIT_USAGE;
+  } else {
+    result = run_check(&check, io, &model);
+  }
+  wick_value_release(mark);
+  wick_value_release(io);
+  return result;
+}
+
+const Command command_check = {"check", "MODEL IO.pt", "run recorded calls and compare", run};

@@ -1,0 +1,71 @@
+/* The `wick` command: what its subcommands share. They use wick.h, and inner headers only for what it does not offer (dump, info, ops). */
+#pragma once
+
+#include <stdbool.h>
+
+#include "wick/wick.h"
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+/* ---- options ---- */
+typedef enum OptionKind { OPTION_FLAG, OPTION_TEXT, OPTION_INT, OPTION_REAL, OPTION_LIBRARY } OptionKind;
+typedef struct Option {
+  const char *name; /* "--threads" or "-o" */
+  OptionKind kind;
+  void *to;         /* bool, const char *, long, double; unused for libraries, which are opened at once */
+  const char *help; /* "N  threads within one call" */
+} Option;
+typedef struct Command {
+  const char *name, *usage, *summary;
+  int (*run)(const struct Command *command, int count, char **words);
+} Command;
+/* Takes the options out of words; what is left are the positional words, at least `least`. false: *out_exit says how to leave
+ * (help was shown, or a usage error). Options of every command that takes a model are added by model_options. */
+bool options_parse(const Command *command, const Option *options, int *count, char **words, int least, int *out_exit);
+
+extern const Command command_run, command_check, command_info, command_dump, command_ops, command_bench;
+
+/* ---- messages: `wick: file: message`, with the trace ---- */
+void complain(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Prints and frees the error. */
+void complain_error(const char *file, wick_error *error);
+
+/* ---- models ---- */
+typedef struct ModelOptions {
+  const char *device_map;
+  bool read; /* read the archive instead of mapping it */
+} ModelOptions;
+#define MODEL_OPTIONS(m)                                                                                        \
+  {"--device-map", OPTION_TEXT, &(m).device_map, "MAP  where tensors go: \"cuda=cpu\", \"*=cpu\""},              \
+  {"--read", OPTION_FLAG, &(m).read, "  read the archive and check its sums instead of mapping it"},             \
+  {"--library", OPTION_LIBRARY, NULL, "FILE  open a library of operators first"}
+bool is_source_file(const char *path); /* ends in .py */
+/* NULL: *error says why. */
+wick_module *model_open(const char *path, const ModelOptions *options, wick_error **error);
+/* The whole file, terminated; the caller frees with free(). NULL: it was complained about. */
+char *file_read(const char *path, size_t *out_length);
+/* "forward", or the first function of a source. */
+const char *model_default_method(const wick_module *module);
+
+/* ---- inputs ---- */
+typedef struct Inputs {
+  wick_value **values;
+  size_t count, capacity;
+} Inputs;
+/* Adds what one word of the command line means; false: it was complained about. */
+bool inputs_add(Inputs *inputs, const char *word);
+void inputs_dispose(Inputs *inputs);
+
+/* ---- comparing ---- */
+typedef struct Tolerance {
+  double rtol, atol;
+  bool scaled; /* relative to the largest magnitude of the tensor */
+} Tolerance;
+enum { DIFFERENCE_BYTES = 600 };
+/* false: `difference` (of DIFFERENCE_BYTES) says in one line where and how they differ; `where` names the value. */
+bool values_agree(const wick_value *got, const wick_value *want, const Tolerance *tolerance, const char *where, char *difference);
+
+/* ---- progress on a terminal (standard error); nothing elsewhere ---- */
+void progress_show(const char *what, size_t done, size_t total);
+void progress_clear(void);
+double clock_ms(void); /* monotonic */

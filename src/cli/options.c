@@ -1,0 +1,160 @@
+/* Options, messages, progress, opening models. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+void complain(const char *file, const char *format, ...) {
+  va_list arguments;
+  progress_clear();
+  fprintf(stderr, file ? "wick: %s: " : "wick: ", file);
+  va_start(arguments, format);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  fputc('\n', stderr);
+}
+
+void complain_error(const char *file, wick_error *error) {
+  complain(file, "%s", wick_error_message(error));
+  const char *trace = wick_error_trace(error);
+  if (*trace) fprintf(stderr, "%s%s", trace, trace[strlen(trace) - 1] == '\n' ? "" : "\n");
+  wick_error_free(error);
+}
+
+static void show_help(const Command *command, const Option *options) {
+  printf("usage: wick %s %s\n\n%s\n\n", command->name, command->usage, command->summary);
+  for (const Option *o = options; o->name; o++) printf("  %s %s\n", o->name, o->help);
+}
+
+static bool set_option(const Option *option, const char *text) {
+  char *end = NULL;
+  wick_error *error;
+  errno = 0;
+  switch (option->kind) {
+  case OPTION_FLAG: *(bool *)option->to = true; return true;
+  case OPTION_TEXT: *(const char **)option->to = text; return true;
+  case OPTION_INT: *(long *)option->to = strtol(text, &end, 10); break;
+  case OPTION_REAL: *(double *)option->to = strtod(text, &end); break;
+  case OPTION_LIBRARY:
+    if (!wick_load_library(text, &error)) return true;
+    complain_error(text, error);
+    return false;
+  }
+  if (end && end != text && !*end && !errno) return true;
+  complain(NULL, "%s takes a number, not '%s'", option->name, text);
+  return false;
+}
+
+bool options_parse(const Command *command, const Option *options, int *count, char **words, int least, int *out_exit) {
+  int kept = 0;
+  bool only_words = false;
+  *out_exit = EXIT_USAGE;
+  for (int i = 0; i < *count; i++) {
+    char *word = words[i];
+    if (only_words || word[0] != '-' || !word[1] || (word[1] >= '0' && word[1] <= '9') || word[1] == '.') { /* -1 is an input */
+      words[kept++] = word;
+      continue;
+    }
+    if (!strcmp(word, "--")) {
+      only_words = true;
+      continue;
+    }
+    if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+      show_help(command, options);
+      *out_exit = EXIT_DONE;
+      return false;
+    }
+    size_t length = strcspn(word, "=");
+    const Option *option = options;
+    while (option->name && (strlen(option->name) != length || strncmp(option->name, word, length) != 0)) option++;
+    if (!option->name) {
+      complain(NULL, "%s does not take %s; `wick %s --help` lists its options", command->name, word, command->name);
+      return false;
+    }
+    const char *value = word[length] ? word + length + 1 : NULL;
+    if (option->kind == OPTION_FLAG ? value != NULL : !value && ++i >= *count) {
+      complain(NULL, "%s %s", option->name, option->kind == OPTION_FLAG ? "takes no value" : "needs a value");
+      return false;
+    }
+    if (!set_option(option, value ? value : words[i])) return false;
+  }
+  *count = kept;
+  if (kept >= least) return true;
+  fprintf(stderr, "usage: wick %s %s\n", command->name, command->usage);
+  return false;
+}
+
+/* ---- models ---- */
+
+bool is_source_file(const char *path) {
+  size_t length = strlen(path);
+  return length > 3 && !strcmp(path + length - 3, ".py");
+}
+
+char *file_read(const char *path, size_t *out_length) {
+  FILE *file = fopen(path, "rb");
+  struct stat info;
+  char *text = NULL;
+  if (!file || fstat(fileno(file), &info) != 0 || !S_ISREG(info.st_mode)) {
+    complain(path, "cannot open: %s", file ? "not a regular file" : strerror(errno));
+  } else if (!(text = malloc((size_t)info.st_size + 1))) {
+    complain(path, "out of memory");
+  } else {
+    *out_length = fread(text, 1, (size_t)info.st_size, file);
+    text[*out_length] = 0;
+  }
+  if (file) fclose(file);
+  return text;
+}
+
+wick_module *model_open(const char *path, const ModelOptions *options, wick_error **error) {
+  wick_module *module = NULL;
+  *error = NULL;
+  if (!is_source_file(path)) {
+    wick_load_options load = {.size = sizeof load, .mode = options->read ? WICK_LOAD_READ : WICK_LOAD_MAP, .device_map = options->device_map};
+    wick_load(NULL, path, &load, &module, error);
+    return module;
+  }
+  size_t length;
+  char *text = file_read(path, &length);
+  if (!text) return NULL;
+  wick_compile(NULL, text, length, path, &module, error);
+  free(text);
+  return module;
+}
+
+const char *model_default_method(const wick_module *module) {
+  for (size_t i = 0; i < wick_module_method_count(module); i++)
+    if (!strcmp(wick_module_method_name(module, i), "forward")) return "forward";
+  const char *first = wick_module_method_name(module, 0);
+  return *wick_module_class_name(module) || !first ? "forward" : first;
+}
+
+/* ---- progress ---- */
+
+static bool progress_shown;
+void progress_show(const char *what, size_t done, size_t total) {
+  static double last;
+  if (!isatty(STDERR_FILENO)) return;
+  double now = clock_ms();
+  if (progress_shown && done < total && now - last < 100) return;
+  last = now;
+  progress_shown = true;
+  fprintf(stderr, "\r%s %zu of %zu\033[K", what, done, total);
+  fflush(stderr);
+}
+void progress_clear(void) {
+  if (progress_shown) fputs("\r\033[K", stderr);
+  progress_shown = false;
+}
+double clock_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}

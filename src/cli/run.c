@@ -1,0 +1,83 @@
+/* wick run: calls a method and prints what it gives. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static int write_npy(const wick_value *value, const char *path) {
+  char *data;
+  size_t length;
+  wick_error *error;
+  if (wick_tensor_to_npy(value, &data, &length, &error)) {
+    complain_error(path, error);
+    return EXIT_FAILED;
+  }
+  FILE *file = fopen(path, "wb");
+  bool written = file && fwrite(data, 1, length, file) == length;
+  if (file && fclose(file) != 0) written = false;
+  if (!written) complain(path, "cannot be written");
+  wick_text_free(data);
+  return written ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int call(const wick_module *module, const char *path, const char *method, const Inputs *inputs, const wick_run_options *options,
+                const char *output) {
+  wick_value *result;
+  wick_error *error;
+  char *text;
+  if (wick_run(module, method, (const wick_value *const *)inputs->values, inputs->count, NULL, 0, options, &result, &error)) {
+    complain_error(path, error);
+    return EXIT_FAILED;
+  }
+  int exit_status = EXIT_DONE;
+  if (output) {
+    exit_status = write_npy(result, output);
+  } else if (wick_value_print(result, &text, &error)) {
+    complain_error(path, error);
+    exit_status = EXIT_FAILED;
+  } else {
+    puts(text);
+    wick_text_free(text);
+  }
+  wick_value_release(result);
+  return exit_status;
+}
+
+static int run(const Command *command, int count, char **words) {
+  const char *method = NULL, *output = NULL;
+  long threads = 0, seconds = 0, steps = 0, megabytes = 0;
+  ModelOptions model = {0};
+  const Option options[] = {
+      {"--method", OPTION_TEXT, &method, "NAME  the method or function to call (forward, or a source's first function)"},
+      {"-o", OPTION_TEXT, &output, "FILE  write the result, a tensor, as .npy instead of printing it"},
+      {"--threads", OPTION_INT, &threads, "N  threads within one call"},
+      {"--seconds", OPTION_INT, &seconds, "N  give up after so long"},
+      {"--steps", OPTION_INT, &steps, "N  give up after so many loop iterations and calls"},
+      {"--megabytes", OPTION_INT, &megabytes, "N  give up when tensors need more"},
+      MODEL_OPTIONS(model),
+      {0},
+  };
+  int result;
+  if (!options_parse(command, options, &count, words, 1, &result)) return result;
+  Inputs inputs = {0};
+  for (int i = 1; i < count; i++)
+    if (!inputs_add(&inputs, words[i])) {
+      inputs_dispose(&inputs);
+      return EXIT_USAGE;
+    }
+  wick_error *error;
+  wick_module *module = model_open(words[0], &model, &error);
+  result = EXIT_USAGE;
+  if (module) {
+    wick_run_options limits = {.size = sizeof limits, .threads = (uint32_t)threads, .deadline_ns = (uint64_t)seconds * 1000000000u,
+                               .max_steps = (uint64_t)steps, .max_bytes = (uint64_t)megabytes << 20};
+    result = call(module, words[0], method ? method : model_default_method(module), &inputs, &limits, output);
+  } else if (error) {
+    complain_error(words[0], error);
+  }
+  wick_module_release(module);
+  inputs_dispose(&inputs);
+  return result;
+}
+
+const Command command_run = {"run", "MODEL [INPUT...]", "call a method and print its result", run};
