@@ -60,11 +60,15 @@ typedef struct Search {
 } Search;
 
 static void visit_tree(void *argument, const Tree *tree) { used_operators_collect(&((Search *)argument)->used, tree); }
-
-static void search_unknown(void *argument) {
+static void collect_all(void *argument) {
   Search *search = argument;
   importer_parse_all(search->importer);
   importer_each_tree(search->importer, visit_tree, search);
+}
+
+static void search_unknown(void *argument) {
+  Search *search = argument;
+  collect_all(search);
   for (MapEntry *e = map_next(&search->used.counts, NULL); e; e = map_next(&search->used.counts, e)) {
     if (used_operator_is_known(e->key)) continue;
     enum { SIMILAR = 3 };
@@ -92,4 +96,25 @@ Status used_operators_explain(Importer *importer, Status failure) {
   status_free(status);
   strbuf_dispose(&search.text);
   return failure;
+}
+
+Status used_operators_of_archive(ByteSource *source, Exec *exec, UsedOperatorVisit *visit, void *argument) {
+  Archive *archive;
+  CompilationUnit *unit;
+  Importer importer;
+  TRY(archive_open(source, true, 0, &archive));
+  Status status = unit_new(&unit);
+  if (!status) {
+    status = importer_init(&importer, archive, unit, exec);
+    Search search = {.importer = &importer, .used.arena = &importer.arena};
+    map_init(&search.used.counts, &importer.arena);
+    if (!status) status = arena_protect(&importer.arena, collect_all, &search);
+    if (!status)
+      for (MapEntry *e = map_next(&search.used.counts, NULL); e; e = map_next(&search.used.counts, e))
+        visit(argument, e->key, (size_t)(uintptr_t)e->value, used_operator_is_known(e->key));
+    importer_dispose(&importer);
+    unit_release(unit);
+  }
+  archive_free(archive);
+  return status;
 }

@@ -14,3 +14,6 @@ bool used_operator_is_known(Str qualified_name);
 /* `failure` of a compilation, taken over: when the archive names operators that wick does not have, an error that names them all,
  * with similar names; otherwise failure itself. */
 Status used_operators_explain(Importer *importer, Status failure) MUST_CHECK;
+/* Every operator the archive's code names, in order of appearance, compiled or not. */
+typedef void UsedOperatorVisit(void *argument, Str name, size_t calls, bool is_known);
+Status used_operators_of_archive(ByteSource *source, Exec *exec, UsedOperatorVisit *visit, void *argument) MUST_CHECK;
