@@ -1,12 +1,51 @@
-# The shared and the static library, and the command.
+# The shared and the static library, the command, and what is installed.
+#
+# wick_static holds wick's objects with their inner names, for the command and the tests. libwick.a, which is installed, is one object
+# whose inner names are local, so that they can't clash with a program's; rows are data, so -lwick needs no whole-archive flags.
+include(GNUInstallDirs)
+
 add_library(wick_static STATIC $<TARGET_OBJECTS:wick_objects>)
-set_target_properties(wick_static PROPERTIES OUTPUT_NAME wick)
+set_target_properties(wick_static PROPERTIES OUTPUT_NAME wick_inner)
 target_link_libraries(wick_static PUBLIC wick_flags)
+
 add_library(wick_shared SHARED $<TARGET_OBJECTS:wick_objects>)
-set_target_properties(wick_shared PROPERTIES OUTPUT_NAME wick VERSION ${PROJECT_VERSION} SOVERSION 0)
-target_link_libraries(wick_shared PUBLIC wick_flags)
+set_target_properties(wick_shared PROPERTIES OUTPUT_NAME wick VERSION ${PROJECT_VERSION} SOVERSION 0
+  LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/wick.map)
+target_link_libraries(wick_shared PRIVATE wick_flags)
+target_include_directories(wick_shared INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+target_link_options(wick_shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/wick.map)
+
+set(libwick ${CMAKE_BINARY_DIR}/libwick.a)
+add_custom_command(OUTPUT ${libwick}
+  COMMAND ${CMAKE_LINKER} -r --whole-archive $<TARGET_FILE:wick_static> -o wick_one.o
+  COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=wick_* wick_one.o
+  COMMAND ${CMAKE_COMMAND} -E rm -f ${libwick}
+  COMMAND ${CMAKE_AR} rcs ${libwick} wick_one.o
+  DEPENDS wick_static
+  VERBATIM)
+add_custom_target(wick_archive ALL DEPENDS ${libwick})
+
 if(WICK_CLI_SOURCES)
   add_executable(wick_cli ${WICK_CLI_SOURCES})
   set_target_properties(wick_cli PROPERTIES OUTPUT_NAME wick)
   target_link_libraries(wick_cli PRIVATE wick_static wick_flags)
+  target_link_options(wick_cli PRIVATE -Wl,--dynamic-list=${CMAKE_SOURCE_DIR}/cmake/wick.list)
+  install(TARGETS wick_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+
+# What a program that links libwick.a needs beside it.
+set(WICK_PRIVATE_LIBS "-lz -lpthread -lm -ldl")
+if(OpenMP_C_FOUND)
+  string(APPEND WICK_PRIVATE_LIBS " ${OpenMP_C_FLAGS}")
+endif()
+configure_file(cmake/wick.pc.in wick.pc @ONLY)
+configure_file(cmake/wickConfig.cmake.in wickConfig.cmake @ONLY)
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/wickConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(TARGETS wick_shared EXPORT wick LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${libwick} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/wick DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${CMAKE_BINARY_DIR}/wick.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(EXPORT wick NAMESPACE wick:: FILE wickTargets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/wick)
+install(FILES ${CMAKE_BINARY_DIR}/wickConfig.cmake ${CMAKE_BINARY_DIR}/wickConfigVersion.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/wick)

@@ -31,7 +31,7 @@ struct wick_call {
   Call *call;
 };
 
-extern const Services wick_services;
+extern const Services api_services;
 
 /* Gives the error away through `error` when that is not NULL; the code of the status. */
 wick_status api_status(Status status, wick_error **error);

@@ -30,7 +30,7 @@ void wick_runtime_release(wick_runtime *runtime) {
 }
 
 void api_exec_init(Exec *exec, const wick_runtime *runtime) {
-  exec_init(exec, &wick_services);
+  exec_init(exec, &api_services);
   if (!runtime) return;
   if (runtime->threads) exec->threads = runtime->threads;
   exec->print = runtime->print;

@@ -6,7 +6,7 @@ static Status call_function(Exec *exec, Function *function, const IValue *argume
   return interp_call(exec, function, arguments, count, out);
 }
 
-const Services wick_services = {
+const Services api_services = {
     .compile_body = frontend_compile_body,
     .call_function = call_function,
 };

@@ -1,0 +1,215 @@
+/* Mutates small archives and loads what comes out: whatever it is, it must end in a module or an error. Half of the mutations change the
+ * file's bytes, half the content of one record, packed again with right checksums, so that pickles and code are reached too. What loads is
+ * also called, within budgets. Seeded: WICK_MUTATIONS and WICK_SEED change the number and the seed. */
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <zlib.h>
+
+#include "serial/archive.h"
+#include "wick/wick.h"
+
+enum { DEFAULT_MUTATIONS = 20000, MAX_FILE = 32 << 10 };
+
+static uint64_t random_state;
+static uint64_t random_next(void) { /* splitmix64 */
+  uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+static size_t random_below(size_t n) { return n ? (size_t)(random_next() % n) : 0; }
+
+typedef struct Bytes {
+  unsigned char *data;
+  size_t length, capacity;
+} Bytes;
+static void put(Bytes *b, const void *data, size_t length) {
+  if (b->length + length > b->capacity) {
+    b->capacity = 2 * (b->length + length) + 64;
+    b->data = realloc(b->data, b->capacity);
+    assert_non_null(b->data);
+  }
+  if (length) memcpy(b->data + b->length, data, length);
+  b->length += length;
+}
+static void put_number(Bytes *b, uint64_t value, int bytes) {
+  for (int i = 0; i < bytes; i++) put(b, &(unsigned char){(unsigned char)(value >> (8 * i))}, 1);
+}
+
+/* Flips, changes, removes, inserts, doubles or cuts. */
+static void mutate(Bytes *b) {
+  static const unsigned char telling[] = {0, 1, 0x7f, 0x80, 0xff, '(', '.', ']', '}', 'R', 'b', 'h', 'q', ')', 0x81, '\n', ' ', 'X', 'K', 'Q'};
+  for (size_t changes = 1 + random_below(4); changes--;) {
+    size_t at = random_below(b->length), n = 1 + random_below(8);
+    if (!b->length) return;
+    switch (random_below(7)) {
+    case 0: b->data[at] ^= (unsigned char)(1u << random_below(8)); break;
+    case 1: b->data[at] = (unsigned char)random_next(); break;
+    case 2: b->data[at] = telling[random_below(sizeof telling)]; break;
+    case 3: /* remove */
+      if (n > b->length - at) n = b->length - at;
+      memmove(b->data + at, b->data + at + n, b->length - at - n);
+      b->length -= n;
+      break;
+    case 4: { /* insert a copy of another piece */
+      size_t from = random_below(b->length);
+      unsigned char piece[8];
+      if (n > b->length - from) n = b->length - from;
+      memcpy(piece, b->data + from, n);
+      put(b, piece, n);
+      memmove(b->data + at + n, b->data + at, b->length - n - at);
+      memcpy(b->data + at, piece, n);
+      break;
+    }
+    case 5: /* copy a piece over another */
+      if (n > b->length - at) n = b->length - at;
+      memmove(b->data + at, b->data + random_below(b->length - n + 1), n);
+      break;
+    default:
+      if (random_below(4) == 0) b->length = at;
+    }
+  }
+}
+
+typedef struct Packed {
+  Bytes file, directory;
+  unsigned count;
+} Packed;
+static void pack_record(Packed *zip, const char *name, size_t name_length, const Bytes *content) {
+  uint32_t crc = (uint32_t)crc32_z(0, content->data, content->length);
+  size_t offset = zip->file.length;
+  for (int central = 0; central < 2; central++) {
+    Bytes *to = central ? &zip->directory : &zip->file;
+    put_number(to, central ? 0x02014b50 : 0x04034b50, 4);
+    if (central) put_number(to, 20, 2);
+    put_number(to, 20, 2);
+    put_number(to, 0, 8); /* flags, method, time, date */
+    put_number(to, crc, 4);
+    put_number(to, content->length, 4);
+    put_number(to, content->length, 4);
+    put_number(to, name_length, 2);
+    put_number(to, 0, 2);
+    if (central) {
+      put_number(to, 0, 10);
+      put_number(to, offset, 4);
+    }
+    put(to, name, name_length);
+    if (!central) put(to, content->data, content->length);
+  }
+  zip->count++;
+}
+static void pack_finish(Packed *zip) {
+  size_t offset = zip->file.length;
+  put(&zip->file, zip->directory.data, zip->directory.length);
+  put_number(&zip->file, 0x06054b50, 4);
+  put_number(&zip->file, 0, 4);
+  put_number(&zip->file, zip->count, 2);
+  put_number(&zip->file, zip->count, 2);
+  put_number(&zip->file, zip->directory.length, 4);
+  put_number(&zip->file, offset, 4);
+  put_number(&zip->file, 0, 2);
+  free(zip->directory.data);
+}
+
+/* The archive again, with one record mutated (not one of debug_pkl more often than its share). */
+static Bytes mutate_record(const Bytes *original) {
+  ByteSource *source;
+  Archive *archive;
+  Packed zip = {0};
+  assert_null(byte_source_from_memory(original->data, original->length, &source));
+  assert_null(archive_open(source, false, 0, &archive));
+  size_t chosen = random_below(archive->records.length);
+  for (size_t i = 0; i < archive->records.length; i++) {
+    const ArchiveRecord *record = &archive->records.data[i];
+    char *text;
+    Bytes content = {0};
+    assert_null(archive_read(archive, record, &text, &content.length));
+    content.data = (unsigned char *)text;
+    Bytes copy = {0};
+    put(&copy, content.data, content.length);
+    if (i == chosen) mutate(&copy);
+    pack_record(&zip, record->name.data, record->name.length, &copy);
+    free(copy.data);
+    mem_free(text);
+  }
+  archive_free(archive);
+  byte_source_release(source);
+  pack_finish(&zip);
+  return zip.file;
+}
+
+static size_t loaded, called;
+static void load(const Bytes *file) {
+  wick_module *module;
+  wick_error *error;
+  wick_load_options options = {.size = sizeof options, .max_bytes = 16 << 20};
+  if (wick_load_memory(NULL, file->data, file->length, &options, &module, &error)) {
+    assert_true(wick_error_message(error)[0] != 0);
+    assert_int_not_equal(wick_error_status(error), WICK_INTERNAL);
+    wick_error_free(error);
+    return;
+  }
+  loaded++;
+  wick_run_options limits = {.size = sizeof limits, .threads = 1, .deadline_ns = 200000000, .max_steps = 2000, .max_bytes = 16 << 20};
+  for (size_t i = 0; i < wick_module_method_count(module); i++) {
+    wick_value *result;
+    if (wick_run(module, wick_module_method_name(module, i), NULL, 0, NULL, 0, &limits, &result, &error)) {
+      wick_error_free(error);
+    } else {
+      called++;
+      wick_value_release(result);
+    }
+  }
+  wick_module_release(module);
+}
+
+static void test_mutations(void **state) {
+  (void)state;
+  const char *count_text = getenv("WICK_MUTATIONS"), *seed_text = getenv("WICK_SEED");
+  long count = count_text ? atol(count_text) : DEFAULT_MUTATIONS;
+  random_state = seed_text ? (uint64_t)atoll(seed_text) : 20220914;
+  glob_t files;
+  Bytes seeds[64] = {{0}};
+  size_t seed_count = 0;
+  assert_int_equal(glob("program/*.pt", 0, NULL, &files), 0);
+  for (size_t i = 0; i < files.gl_pathc && seed_count < 64; i++) {
+    FILE *file = strstr(files.gl_pathv[i], ".io.pt") ? NULL : fopen(files.gl_pathv[i], "rb");
+    if (!file) continue;
+    unsigned char *buffer = malloc(MAX_FILE);
+    size_t length = fread(buffer, 1, MAX_FILE, file);
+    fclose(file);
+    if (length < MAX_FILE) put(&seeds[seed_count++], buffer, length);
+    free(buffer);
+  }
+  globfree(&files);
+  assert_true(seed_count > 0);
+  for (size_t i = 0; i < seed_count; i++) load(&seeds[i]);
+  assert_int_equal(loaded, seed_count);
+  for (long i = 0; i < count; i++) {
+    const Bytes *seed = &seeds[(size_t)i % seed_count];
+    Bytes mutated = {0};
+    if (i % 2) {
+      mutated = mutate_record(seed);
+    } else {
+      put(&mutated, seed->data, seed->length);
+      mutate(&mutated);
+    }
+    load(&mutated);
+    free(mutated.data);
+  }
+  for (size_t i = 0; i < seed_count; i++) free(seeds[i].data);
+  print_message("%ld mutations of %zu archives: %zu still loaded, %zu calls returned\n", count, seed_count, loaded - seed_count, called);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_mutations)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,13 @@
+# Every program/NAME.pt or NAME.py with NAME.io.pt beside it is a test through `wick check`.
+if(TARGET wick_cli)
+  file(GLOB recorded CONFIGURE_DEPENDS program/*.io.pt model/*.io.pt)
+  foreach(io ${recorded})
+    string(REGEX REPLACE "\\.io\\.pt$" "" stem ${io})
+    get_filename_component(name ${stem} NAME)
+    set(model ${stem}.pt)
+    if(EXISTS ${stem}.py)
+      set(model ${stem}.py)
+    endif()
+    add_test(NAME program_${name} COMMAND wick_cli check --no-grads --scaled ${model} ${io})
+  endforeach()
+endif()
