@@ -12,20 +12,9 @@ typedef struct Listing {
   size_t missing, refused;
 } Listing;
 
-/* Whether `name` is a line of the text. */
-static bool is_line_of(const char *text, Str name) {
-  while (*text) {
-    size_t length = strcspn(text, "\r\n");
-    if (str_equal((Str){text, length}, name)) return true;
-    text += length;
-    text += strspn(text, "\r\n");
-  }
-  return false;
-}
-
 static void list_operator(void *argument, Str name, size_t calls, bool is_known) {
   Listing *listing = argument;
-  bool refused = listing->allowed && !is_line_of(listing->allowed, name);
+  bool refused = listing->allowed && !operator_name_is_listed(listing->allowed, name);
   listing->missing += !is_known;
   listing->refused += refused;
   printf("%-40.*s %6zu%s%s\n", STR_ARG(name), calls, is_known ? "" : "  not in wick", refused ? "  not allowed" : "");

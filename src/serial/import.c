@@ -2,6 +2,7 @@
 #include "serial/importer.h"
 #include "serial/pickle.h"
 #include "serial/storages.h"
+#include "serial/used_operators.h"
 
 enum { MAX_VERSION = 10 };
 
@@ -150,6 +151,7 @@ static Status import_archive(Archive *archive, Exec *exec, const LoadOptions *op
   Status status = importer_init(&import.importer, archive, unit, exec);
   IValue root = IVALUE_NONE;
   Module *module = NULL;
+  if (!status && options->allow_ops) status = used_operators_check(&import.importer, options->allow_ops);
   if (!status) status = read_constants(&import);
   if (!status) status = read_pickle(&import, "data.pkl", "data/", &root);
   if (!status && (root.tag != TAG_OBJECT || !root.object->class_type->is_module)) {

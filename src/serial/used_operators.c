@@ -98,6 +98,31 @@ Status used_operators_explain(Importer *importer, Status failure) {
   return failure;
 }
 
+bool operator_name_is_listed(const char *lines, Str name) {
+  while (*lines) {
+    size_t length = strcspn(lines, "\r\n");
+    if (str_equal((Str){lines, length}, name)) return true;
+    lines += length;
+    lines += strspn(lines, "\r\n");
+  }
+  return false;
+}
+
+Status used_operators_check(Importer *importer, const char *allowed) {
+  Search search = {.importer = importer, .used.arena = &importer->arena, .text.max_length = 1 << 16};
+  map_init(&search.used.counts, &importer->arena);
+  Status status = arena_protect(&importer->arena, collect_all, &search);
+  for (MapEntry *e = map_next(&search.used.counts, NULL); e && !status; e = map_next(&search.used.counts, e)) {
+    if (operator_name_is_listed(allowed, e->key)) continue;
+    strbuf_puts(&search.text, search.count++ ? ", " : "");
+    strbuf_str(&search.text, e->key);
+  }
+  if (!status && search.count)
+    status = status_new(ERROR_UNSUPPORTED, "the archive uses operators that are not allowed: " STR_FMT, STR_ARG(strbuf_view(&search.text)));
+  strbuf_dispose(&search.text);
+  return status;
+}
+
 Status used_operators_of_archive(ByteSource *source, Exec *exec, UsedOperatorVisit *visit, void *argument) {
   Archive *archive;
   CompilationUnit *unit;

@@ -14,6 +14,10 @@ bool used_operator_is_known(Str qualified_name);
 /* `failure` of a compilation, taken over: when the archive names operators that wick does not have, an error that names them all,
  * with similar names; otherwise failure itself. */
 Status used_operators_explain(Importer *importer, Status failure) MUST_CHECK;
+/* Whether `name` is a line of the text. */
+bool operator_name_is_listed(const char *lines, Str name);
+/* An error that names every operator of the importer's code which is no line of `allowed`. */
+Status used_operators_check(Importer *importer, const char *allowed) MUST_CHECK;
 /* Every operator the archive's code names, in order of appearance, compiled or not. */
 typedef void UsedOperatorVisit(void *argument, Str name, size_t calls, bool is_known);
 Status used_operators_of_archive(ByteSource *source, Exec *exec, UsedOperatorVisit *visit, void *argument) MUST_CHECK;

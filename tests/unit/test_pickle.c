@@ -101,7 +101,7 @@ static void test_damage(void **state) {
   REFUSED("}(K\1u.", "has no value");
   REFUSED("X\xff\xff\xff\x7f" "abc.", "ends early");
   REFUSED("NNR.", "can't be called");
-  REFUSED("N)\x81.", "no class");
+  REFUSED("N)\x81.", "called");
   REFUSED("NNb.", "state");
   REFUSED("NQ.", "storage");
   REFUSED("\x8a\x09\xff\xff\xff\xff\xff\xff\xff\xff\x01.", "64 bits");
