@@ -1,0 +1,249 @@
+/* wick.h as a caller sees it: values, borrowed memory, DLPack, operators, errors. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "wick/wick.h"
+#include "wick/wick_dlpack.h"
+
+static void test_values(void **state) {
+  (void)state;
+  wick_value *items[] = {wick_value_int(3), wick_value_int(4)}, *list, *key = wick_value_string("k", 1), *dict, *found;
+  assert_int_equal(wick_value_list((const wick_value *const *)items, 2, &list, NULL), WICK_OK);
+  assert_int_equal(wick_value_kind(list), WICK_LIST);
+  assert_int_equal(wick_value_length(list), 2);
+  wick_value *item = wick_value_item(list, 1);
+  assert_int_equal(wick_value_to_int(item), 4);
+  assert_null(wick_value_item(list, 2));
+  assert_int_equal(wick_value_dict((const wick_value *const[]){key}, (const wick_value *const[]){list}, 1, &dict, NULL), WICK_OK);
+  found = wick_value_get_text(dict, "k");
+  assert_int_equal(wick_value_length(found), 2);
+  assert_null(wick_value_get_text(dict, "other"));
+  char *text;
+  assert_int_equal(wick_value_type(list, &text, NULL), WICK_OK);
+  assert_string_equal(text, "List[int]");
+  wick_text_free(text);
+  wick_value_release(found);
+  wick_value_release(dict);
+  wick_value_release(item);
+  wick_value_release(list);
+  wick_value_release(key);
+  wick_value_release(items[0]);
+  wick_value_release(items[1]);
+  wick_value_release(NULL);
+}
+
+static void count_drop(void *user) { ++*(int *)user; }
+
+static void test_borrowed_memory(void **state) {
+  (void)state;
+  float data[6] = {1, 2, 3, 4, 5, 6};
+  int64_t sizes[] = {2, 3}, wide[] = {2, 3};
+  int drops = 0;
+  wick_value *tensor, *none;
+  wick_error *error;
+  assert_int_equal(wick_tensor_borrow(data, WICK_FLOAT32, 2, sizes, NULL, count_drop, &drops, &tensor, NULL), WICK_OK);
+  wick_tensor_view view = {.size = sizeof view};
+  assert_int_equal(wick_tensor_view_of(tensor, &view, NULL), WICK_OK);
+  assert_ptr_equal(view.data, data);
+  assert_int_equal(view.strides[0], 3);
+  assert_int_equal(drops, 0);
+  wick_value_release(tensor);
+  assert_int_equal(drops, 1);
+  /* on failure the caller keeps the memory */
+  wide[0] = INT64_MAX;
+  assert_int_equal(wick_tensor_borrow(data, WICK_FLOAT32, 2, wide, NULL, count_drop, &drops, &none, &error), WICK_INVALID_ARGUMENT);
+  wick_error_free(error);
+  assert_null(none);
+  assert_int_equal(wick_tensor_borrow((char *)data + 1, WICK_FLOAT32, 2, sizes, NULL, count_drop, &drops, &none, &error), WICK_INVALID_ARGUMENT);
+  wick_error_free(error);
+  assert_int_equal(wick_tensor_borrow(NULL, 77, 2, sizes, NULL, NULL, NULL, &none, NULL), WICK_INVALID_ARGUMENT);
+  assert_int_equal(drops, 1);
+}
+
+static void test_dlpack_both_ways(void **state) {
+  (void)state;
+  float data[4] = {1, 2, 3, 4};
+  int64_t sizes[] = {2, 2}, strides[] = {1, 2};
+  int drops = 0;
+  wick_value *tensor, *back;
+  struct DLManagedTensor *managed;
+  assert_int_equal(wick_tensor_borrow(data, WICK_FLOAT32, 2, sizes, strides, count_drop, &drops, &tensor, NULL), WICK_OK);
+  assert_int_equal(wick_tensor_to_dlpack(tensor, &managed, NULL), WICK_OK);
+  assert_int_equal(wick_tensor_from_dlpack(managed, &back, NULL), WICK_OK);
+  wick_value_release(tensor);
+  assert_int_equal(drops, 0);
+  wick_tensor_view view = {.size = sizeof view};
+  assert_int_equal(wick_tensor_view_of(back, &view, NULL), WICK_OK);
+  assert_ptr_equal(view.data, data);
+  assert_int_equal(view.strides[1], 2);
+  wick_value_release(back);
+  assert_int_equal(drops, 1);
+}
+
+static wick_status twice(void *user, wick_call *call, wick_error **error) {
+  ++*(int *)user;
+  wick_value *n = wick_call_argument(call, 0);
+  int64_t i = wick_value_to_int(n);
+  wick_value_release(n);
+  if (i < 0) {
+    *error = wick_error_new(WICK_INVALID_ARGUMENT, "negative");
+    return WICK_INVALID_ARGUMENT;
+  }
+  wick_value *result = wick_value_int(2 * i);
+  wick_call_set_result(call, 0, result);
+  wick_value_release(result);
+  return WICK_OK;
+}
+
+static void test_operators_from_outside(void **state) {
+  (void)state;
+  int calls = 0;
+  wick_error *error;
+  assert_int_equal(wick_op_register("test_api::twice(int n) -> int", twice, &calls, NULL), WICK_OK);
+  assert_int_equal(wick_op_register("test_api::twice(int n) -> float", twice, &calls, &error), WICK_INVALID_ARGUMENT);
+  wick_error_free(error);
+  assert_int_not_equal(wick_op_register("test_api::broken(int", twice, &calls, &error), WICK_OK);
+  wick_error_free(error);
+  assert_true(wick_op_exists("test_api::twice"));
+  wick_value *n = wick_value_int(21), *bad = wick_value_int(-1), *result;
+  assert_int_equal(wick_op_call(NULL, "test_api::twice", NULL, (const wick_value *const[]){n}, 1, &result, NULL), WICK_OK);
+  assert_int_equal(wick_value_to_int(result), 42);
+  wick_value_release(result);
+  assert_int_equal(wick_op_call(NULL, "test_api::twice", NULL, (const wick_value *const[]){bad}, 1, &result, &error), WICK_INVALID_ARGUMENT);
+  assert_non_null(strstr(wick_error_message(error), "negative"));
+  wick_error_free(error);
+  assert_null(result);
+  assert_int_not_equal(wick_op_call(NULL, "test_api::twise", NULL, NULL, 0, &result, &error), WICK_OK);
+  assert_non_null(strstr(wick_error_message(error), "twice")); /* the similar name */
+  wick_error_free(error);
+  wick_value_release(n);
+  wick_value_release(bad);
+  assert_int_equal(calls, 2);
+}
+
+static void test_options_are_checked(void **state) {
+  (void)state;
+  struct {
+    wick_runtime_options known;
+    uint64_t later;
+  } options = {.known = {.size = sizeof options}, .later = 1};
+  wick_runtime *runtime;
+  wick_error *error;
+  assert_int_equal(wick_runtime_new(&options.known, &runtime, &error), WICK_INVALID_ARGUMENT);
+  wick_error_free(error);
+  options.later = 0;
+  assert_int_equal(wick_runtime_new(&options.known, &runtime, NULL), WICK_OK);
+  wick_runtime_release(runtime);
+}
+
+/* ---- a text with everything a call can meet ---- */
+
+static const char program[] = "def add(x: int, y: int = 2) -> int:\n"
+                              "    return x + y\n"
+                              "def forever(x: int) -> int:\n"
+                              "    while True:\n"
+                              "        x += 1\n"
+                              "    return x\n"
+                              "def pick(xs: List[float], d: Dict[str, int]) -> Tuple[float, int]:\n"
+                              "    xs.append(1.0)\n"
+                              "    return xs[0], d['a']\n"
+                              "def fails(x: int) -> int:\n"
+                              "    raise ValueError('no ' + str(x))\n";
+
+static wick_module *compile(void) {
+  wick_module *module;
+  wick_error *error;
+  if (wick_compile(NULL, program, strlen(program), "program.py", &module, &error)) fail_msg("%s", wick_error_message(error));
+  return module;
+}
+
+static void test_calls(void **state) {
+  (void)state;
+  wick_module *module = compile();
+  wick_value *three = wick_value_int(3), *half = wick_value_double(0.5), *result;
+  const wick_value *arguments[] = {three, three};
+  wick_error *error;
+  assert_int_equal(wick_run(module, "add", arguments, 1, NULL, 0, NULL, &result, NULL), WICK_OK);
+  assert_int_equal(wick_value_to_int(result), 5);
+  wick_value_release(result);
+  const char *names[] = {"y"};
+  assert_int_equal(wick_run(module, "add", arguments, 2, names, 1, NULL, &result, NULL), WICK_OK);
+  assert_int_equal(wick_value_to_int(result), 6);
+  wick_value_release(result);
+  /* wrong number, name, type */
+  assert_int_equal(wick_run(module, "add", arguments, 0, NULL, 0, NULL, &result, &error), WICK_INVALID_ARGUMENT);
+  assert_non_null(strstr(wick_error_message(error), "'x'"));
+  wick_error_free(error);
+  names[0] = "z";
+  assert_int_equal(wick_run(module, "add", arguments, 2, names, 1, NULL, &result, &error), WICK_INVALID_ARGUMENT);
+  wick_error_free(error);
+  arguments[0] = half;
+  assert_int_equal(wick_run(module, "add", arguments, 1, NULL, 0, NULL, &result, &error), WICK_INVALID_ARGUMENT);
+  assert_non_null(strstr(wick_error_message(error), "Declaration"));
+  wick_error_free(error);
+  assert_int_equal(wick_run(module, "sub", arguments, 1, NULL, 0, NULL, &result, &error), WICK_NOT_FOUND);
+  wick_error_free(error);
+  wick_value_release(three);
+  wick_value_release(half);
+  wick_module_release(module);
+}
+
+/* Containers are copied with the schema's types, as Python's are. */
+static void test_containers_are_converted(void **state) {
+  (void)state;
+  wick_module *module = compile();
+  wick_value *one = wick_value_int(1), *key = wick_value_string("a", 1), *list, *dict, *result;
+  wick_value_list((const wick_value *const[]){one}, 1, &list, NULL);
+  wick_value_dict((const wick_value *const[]){key}, (const wick_value *const[]){one}, 1, &dict, NULL);
+  assert_int_equal(wick_run(module, "pick", (const wick_value *const[]){list, dict}, 2, NULL, 0, NULL, &result, NULL), WICK_OK);
+  assert_int_equal(wick_value_length(list), 1);
+  wick_value *first = wick_value_item(result, 0);
+  assert_int_equal(wick_value_kind(first), WICK_DOUBLE);
+  wick_value_release(first);
+  wick_value_release(result);
+  wick_value_release(list);
+  wick_value_release(dict);
+  wick_value_release(one);
+  wick_value_release(key);
+  wick_module_release(module);
+}
+
+static void test_limits(void **state) {
+  (void)state;
+  wick_module *module = compile();
+  wick_value *one = wick_value_int(1), *result;
+  wick_error *error;
+  const wick_value *arguments[] = {one};
+  wick_run_options options = {.size = sizeof options, .max_steps = 1000};
+  assert_int_equal(wick_run(module, "forever", arguments, 1, NULL, 0, &options, &result, &error), WICK_BUDGET);
+  wick_error_free(error);
+  options = (wick_run_options){.size = sizeof options, .deadline_ns = 20000000};
+  assert_int_equal(wick_run(module, "forever", arguments, 1, NULL, 0, &options, &result, &error), WICK_DEADLINE);
+  wick_error_free(error);
+  options = (wick_run_options){.size = sizeof options, .cancel = wick_cancel_new()};
+  wick_cancel_fire(options.cancel);
+  assert_int_equal(wick_run(module, "forever", arguments, 1, NULL, 0, &options, &result, &error), WICK_CANCELLED);
+  wick_error_free(error);
+  wick_cancel_release(options.cancel);
+  assert_int_equal(wick_run(module, "fails", arguments, 1, NULL, 0, NULL, &result, &error), WICK_RAISED);
+  assert_non_null(strstr(wick_error_message(error), "no 1"));
+  assert_non_null(strstr(wick_error_trace(error), "program.py"));
+  wick_error_free(error);
+  wick_value_release(one);
+  wick_module_release(module);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_values), cmocka_unit_test(test_borrowed_memory), cmocka_unit_test(test_dlpack_both_ways),
+      cmocka_unit_test(test_operators_from_outside), cmocka_unit_test(test_options_are_checked), cmocka_unit_test(test_calls),
+      cmocka_unit_test(test_containers_are_converted), cmocka_unit_test(test_limits),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
