@@ -200,6 +200,8 @@ WICK_API wick_status wick_compile(wick_runtime *runtime, const char *text, size_
 /* A value from a file of torch.save, a .npy (a tensor) or a .npz (a dict of tensors), told apart by content. Nothing is executed. */
 WICK_API wick_status wick_load_value(wick_runtime *runtime, const char *path, const wick_load_options *options, wick_value **out,
                                      wick_error **error);
+WICK_API wick_status wick_load_value_memory(wick_runtime *runtime, const void *data, size_t length, const wick_load_options *options,
+                                            wick_value **out, wick_error **error);
 /* The bytes of a .npy of the tensor, freed with wick_text_free. */
 WICK_API wick_status wick_tensor_to_npy(const wick_value *tensor, char **out_data, size_t *out_length, wick_error **error);
 WICK_API wick_module *wick_module_retain(wick_module *module);

@@ -162,15 +162,27 @@ static Status load_value(wick_runtime *runtime, ByteSource *source, const LoadOp
   }
   return is_numpy ? npy_load(source, out) : value_import(source, &exec, options, out);
 }
+/* Takes over `source`. */
+static Status load_boxed(wick_runtime *runtime, ByteSource *source, const LoadOptions *options, wick_value **out) {
+  IValue value;
+  Status status = load_value(runtime, source, options, &value);
+  byte_source_release(source);
+  return status ? status : value_box(value, out);
+}
 wick_status wick_load_value(wick_runtime *runtime, const char *path, const wick_load_options *options, wick_value **out, wick_error **error) {
   LoadOptions o;
   ByteSource *source;
-  IValue value;
   *out = NULL;
   API_TRY(load_options(options, &o));
   API_TRY(byte_source_open(path, o.map, &source));
-  Status status = load_value(runtime, source, &o, &value);
-  byte_source_release(source);
-  if (!status) status = value_box(value, out);
-  return api_status(status, error);
+  return api_status(load_boxed(runtime, source, &o, out), error);
+}
+wick_status wick_load_value_memory(wick_runtime *runtime, const void *data, size_t length, const wick_load_options *options, wick_value **out,
+                                   wick_error **error) {
+  LoadOptions o;
+  ByteSource *source;
+  *out = NULL;
+  API_TRY(load_options(options, &o));
+  API_TRY(byte_source_from_memory(data, length, &source));
+  return api_status(load_boxed(runtime, source, &o, out), error);
 }

@@ -90,7 +90,22 @@ static Bytes mutate_record(const Bytes *original) {
 }
 
 static size_t loaded, called;
-static void load(const Bytes *file) {
+static void load_value(const Bytes *file) {
+  wick_value *value;
+  wick_error *error;
+  char *text;
+  wick_load_options options = {.size = sizeof options, .max_bytes = 16 << 20};
+  if (wick_load_value_memory(NULL, file->data, file->length, &options, &value, &error)) {
+    assert_true(wick_error_message(error)[0] != 0);
+    wick_error_free(error);
+    return;
+  }
+  loaded++;
+  if (!wick_value_print(value, &text, NULL)) wick_text_free(text);
+  wick_value_release(value);
+}
+
+static void load_module(const Bytes *file) {
   wick_module *module;
   wick_error *error;
   wick_load_options options = {.size = sizeof options, .max_bytes = 16 << 20};
@@ -114,17 +129,15 @@ static void load(const Bytes *file) {
   wick_module_release(module);
 }
 
-static void test_mutations(void **state) {
-  (void)state;
-  const char *count_text = getenv("WICK_MUTATIONS"), *seed_text = getenv("WICK_SEED");
-  long count = count_text ? atol(count_text) : DEFAULT_MUTATIONS;
-  random_state = seed_text ? (uint64_t)atoll(seed_text) : 20220914;
+/* Mutates the files that end in `suffix` (but not in `but`), `count` times in all. */
+static void run_mutations(const char *pattern, const char *but, long count, void (*load)(const Bytes *file)) {
   glob_t files;
   Bytes seeds[64] = {{0}};
   size_t seed_count = 0;
-  assert_int_equal(glob("program/*.pt", 0, NULL, &files), 0);
+  loaded = called = 0;
+  assert_int_equal(glob(pattern, 0, NULL, &files), 0);
   for (size_t i = 0; i < files.gl_pathc && seed_count < 64; i++) {
-    FILE *file = strstr(files.gl_pathv[i], ".io.pt") ? NULL : fopen(files.gl_pathv[i], "rb");
+    FILE *file = but && strstr(files.gl_pathv[i], but) ? NULL : fopen(files.gl_pathv[i], "rb");
     if (!file) continue;
     unsigned char *buffer = malloc(MAX_FILE);
     size_t length = fread(buffer, 1, MAX_FILE, file);
@@ -139,7 +152,7 @@ static void test_mutations(void **state) {
   for (long i = 0; i < count; i++) {
     const Bytes *seed = &seeds[(size_t)i % seed_count];
     Bytes mutated = {0};
-    if (i % 2) {
+    if (random_below(2)) {
       mutated = mutate_record(seed);
     } else {
       put(&mutated, seed->data, seed->length);
@@ -149,10 +162,24 @@ static void test_mutations(void **state) {
     free(mutated.data);
   }
   for (size_t i = 0; i < seed_count; i++) free(seeds[i].data);
-  print_message("%ld mutations of %zu archives: %zu still loaded, %zu calls returned\n", count, seed_count, loaded - seed_count, called);
+  print_message("%ld mutations of %zu files: %zu still loaded, %zu calls returned\n", count, seed_count, loaded - seed_count, called);
+}
+
+static long mutation_count(void) {
+  const char *count = getenv("WICK_MUTATIONS"), *seed = getenv("WICK_SEED");
+  random_state = seed ? (uint64_t)atoll(seed) : 20220914;
+  return count ? atol(count) : DEFAULT_MUTATIONS;
+}
+static void test_modules(void **state) {
+  (void)state;
+  run_mutations("program/*.pt", ".io.pt", mutation_count(), load_module);
+}
+static void test_values(void **state) {
+  (void)state;
+  run_mutations("program/*.io.pt", NULL, mutation_count() / 4, load_value);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_mutations)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_modules), cmocka_unit_test(test_values)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
