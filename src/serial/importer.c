@@ -216,7 +216,11 @@ static Status run_request(Importer *importer, void (*body)(Compilation *c, void 
 }
 
 void importer_parse_all(Importer *importer) {
+  Arena *of_unit = &importer->unit->store.arena;
+  Catch *outer = of_unit->catch_point;
+  of_unit->catch_point = importer->arena.catch_point; /* the unit holds the sources */
   for (MapEntry *e = map_next(&importer->files, NULL); e; e = map_next(&importer->files, e)) parse_code(importer, e->value);
+  of_unit->catch_point = outer;
 }
 
 void importer_each_tree(Importer *importer, void (*visit)(void *argument, const Tree *tree), void *argument) {
