@@ -228,7 +228,7 @@ static Status kernel_conv(Call *call) {
   Tensor *out = call_out(call, 0);
   if (out->numel == 0) return OK;
   if (dtype_is_complex((DType)input->dtype)) return conv_complex(call, input_at, weight_at, bias_at);
-  if (input->dtype == DTYPE_FLOAT32) {
+  if (input->dtype == DTYPE_FLOAT32 && !conv_is_product(&p) && !conv_is_depthwise(&p)) {
     bool done = false;
     TRY(conv_forward_onednn(call->exec, &p, input, weight, bias, out, &done));
     if (done) return OK;
@@ -241,7 +241,10 @@ static Status kernel_conv(Call *call) {
   TRY_GOTO(portable_operand(bias, dtype, &b), done);
   if (out->dtype == dtype && tensor_is_contiguous(out)) y = tensor_retain(out);
   else TRY_GOTO(tensor_empty(dtype, out->ndim, out->sizes, &y), done);
-  status = conv_forward_portable(call->exec, &p, dtype, tensor_data(x), tensor_data(w), b ? tensor_data(b) : NULL, tensor_data(y));
+  if (dtype == DTYPE_FLOAT32 && conv_is_depthwise(&p))
+    conv_depthwise(call->exec->threads, &p, tensor_data(x), tensor_data(w), b ? tensor_data(b) : NULL, tensor_data(y));
+  else
+    status = conv_forward_portable(call->exec, &p, dtype, tensor_data(x), tensor_data(w), b ? tensor_data(b) : NULL, tensor_data(y));
   if (status == OK && y != out) status = tensor_copy(out, y, call->exec->threads);
 done:
   tensor_release(x);

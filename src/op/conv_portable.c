@@ -79,10 +79,10 @@ static Status columns_new(const Unfold *u, DType dtype, void **out, size_t *out_
   return *out ? OK : status_out_of_memory();
 }
 
-/* A 1x1 kernel without stride or padding: the unfolded matrix is the input itself. */
-static bool is_plain_product(const ConvParams *p) {
+
+bool conv_is_product(const ConvParams *p) {
   for (int d = 0; d < CONV_SPATIAL; d++)
-    if (p->kernel[d] != 1 || p->stride[d] != 1 || p->padding[d] != 0 || p->padding_after[d] != 0 || p->output_padding[d] != 0) return false;
+    if (p->transposed || p->kernel[d] != 1 || p->stride[d] != 1 || p->padding[d] != 0 || p->padding_after[d] != 0 || p->output_padding[d] != 0) return false;
   return true;
 }
 
@@ -92,7 +92,7 @@ static Status narrow_from_wide(Exec *exec, const Unfold *u, DType dtype, const c
   int64_t item = (int64_t)dtype_size(dtype);
   void *columns = NULL;
   size_t bytes = 0;
-  bool direct = is_plain_product(p);
+  bool direct = conv_is_product(p);
   if (!direct) TRY(columns_new(u, dtype, &columns, &bytes));
   Status status = OK;
   for (int64_t i = 0; i < p->batch * p->groups && status == OK; i++) {
