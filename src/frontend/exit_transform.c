@@ -301,7 +301,11 @@ static bool merge_with_next_if(Node *first) {
   for (int i = 0; i < 2; i++) {
     bool taken = i == 0 ? then_value.b : else_value.b;
     BranchMap map = {first, first->blocks[i]};
-    block_clone_into(first->blocks[i], second->blocks[taken ? 0 : 1], map_into_branch, &map);
+    Block *copy = node_add_block(first);
+    block_clone_into(copy, second->blocks[taken ? 0 : 1], map_into_branch, &map);
+    BLOCK_EACH(node, copy) node_move_before(node, first->blocks[i]->ret);
+    for (uint32_t k = 0; k < block_output_count(copy); k++) block_register_output(first->blocks[i], block_output(copy, k));
+    node_erase_block(first, 2);
   }
   for (uint32_t i = 0; i < second->output_count; i++) {
     Value *old = node_output(second, i), *merged = node_add_output(first, old->type);
