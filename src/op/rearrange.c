@@ -97,16 +97,15 @@ static Status kernel_roll(Call *c) {
   }
   if (shift_count != dim_count)
     return status_new(ERROR_RUNTIME, "shifts and dimensions must align. shifts: %zu, dims:%zu", shift_count, dim_count);
+  if (self->numel == 0) return OK;
   int64_t total[TENSOR_MAX_DIMS] = {0};
   for (size_t i = 0; i < dim_count; i++) {
     int64_t dim;
     if (self->ndim == 0) return status_exception("IndexError", "Dimension specified as %lld but tensor has no dimensions", (long long)dims[i]);
     TRY(dim_wrap(dims[i], self->ndim, &dim));
-    if (self->sizes[dim] == 0) continue;
     int64_t size = self->sizes[dim];
     total[dim] = (total[dim] + (shifts[i] % size) + size) % size;
   }
-  if (self->numel == 0) return OK;
   return roll_corners(self, out, total, c->exec->threads);
 }
 

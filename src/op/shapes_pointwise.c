@@ -38,6 +38,9 @@ static int compare_dimensions(const Inputs *inputs, const TensorSpec *spec, int 
 
 static void choose_strides(const Inputs *inputs, TensorSpec *spec) {
   bool row_major = true, alike = true;
+  for (int i = 0; i < inputs->count && row_major; i++) row_major = tensor_is_contiguous(inputs->tensors[i]);
+  if (row_major) return;
+  row_major = true;
   for (int i = 0; i < inputs->count; i++) {
     const Tensor *t = inputs->tensors[i], *first = inputs->tensors[0];
     if (t->ndim > 1 && !tensor_is_contiguous(t)) row_major = false;
