@@ -19,8 +19,8 @@ static Status kernel_stride(Call *c) { return give_ints(c, call_tensor(c, 0)->st
 static Status give_of_dim(Call *c, const int64_t *values) {
   int64_t dim;
   int ndim = call_tensor(c, 0)->ndim;
+  if (ndim == 0) return status_exception("IndexError", "Dimension specified as %lld but tensor has no dimensions", (long long)call_int(c, 1));
   TRY(dim_wrap(call_int(c, 1), ndim, &dim));
-  if (ndim == 0) return status_exception("IndexError", "dimension specified as %lld but tensor has no dimensions", (long long)call_int(c, 1));
   return give_int(c, values[dim]);
 }
 static Status kernel_size_int(Call *c) { return give_of_dim(c, call_tensor(c, 0)->sizes); }
@@ -97,23 +97,20 @@ static Status kernel_data(Call *c) {
 /* ---- comparing whole tensors ---- */
 static Status kernel_equal(Call *c) {
   const Tensor *a = call_tensor(c, 0), *b = call_tensor(c, 1);
-  if (a->dtype != b->dtype)
-    return status_new(ERROR_RUNTIME, "Expected object of data type %s but got data type %s for argument 'other' in call to equal", dtype_name((DType)a->dtype),
-                      dtype_name((DType)b->dtype));
   if (!tensor_same_sizes(a, b)) return give_bool(c, false);
-  bool floating = dtype_is_floating((DType)a->dtype) || dtype_is_complex((DType)a->dtype), equal = true;
+  bool bytes = a->dtype == b->dtype && !dtype_is_floating((DType)a->dtype) && !dtype_is_complex((DType)a->dtype), equal = true;
   Tensor *x = NULL, *y = NULL;
   Status status = tensor_contiguous(a, &x);
   if (!status) status = tensor_contiguous(b, &y);
-  if (!status && !floating) {
+  if (!status && bytes) {
     equal = memcmp(tensor_data(x), tensor_data(y), (size_t)x->numel * dtype_size((DType)x->dtype)) == 0;
   } else if (!status) { /* NaN differs from itself, zeros of both signs agree */
     complex128 left[128], right[128];
-    int64_t item = (int64_t)dtype_size((DType)x->dtype);
+    int64_t x_item = (int64_t)dtype_size((DType)x->dtype), y_item = (int64_t)dtype_size((DType)y->dtype);
     for (int64_t i = 0; equal && i < x->numel; i += 128) {
       int64_t count = x->numel - i < 128 ? x->numel - i : 128;
-      dtype_convert(DTYPE_COMPLEX128, left, 1, (DType)x->dtype, (char *)tensor_data(x) + i * item, 1, count);
-      dtype_convert(DTYPE_COMPLEX128, right, 1, (DType)y->dtype, (char *)tensor_data(y) + i * item, 1, count);
+      dtype_convert(DTYPE_COMPLEX128, left, 1, (DType)x->dtype, (char *)tensor_data(x) + i * x_item, 1, count);
+      dtype_convert(DTYPE_COMPLEX128, right, 1, (DType)y->dtype, (char *)tensor_data(y) + i * y_item, 1, count);
       for (int64_t j = 0; equal && j < count; j++) equal = left[j] == right[j];
     }
   }
@@ -170,37 +167,6 @@ static Status kernel_is_nonzero(Call *c) {
   if (t->numel > 1) return status_new(ERROR_RUNTIME, "Boolean value of Tensor with more than one value is ambiguous");
   if (!t->storage) return status_new(ERROR_RUNTIME, "a tensor on the meta device has no element to read");
   return give_bool(c, tensor_item_bool(t));
-}
-
-/* A tensor where the program wants a number. */
-static Status implicit_item(Call *c, bool integral, IValue *out) {
-  const Tensor *t = call_tensor(c, 0);
-  if (t->flags & TENSOR_RECORDS) return status_new(ERROR_RUNTIME, "Cannot input a tensor that requires grad as a scalar argument");
-  if (t->ndim != 0) return status_new(ERROR_RUNTIME, "Cannot input a tensor of dimension other than 0 as a scalar argument");
-  if (integral && !dtype_is_integral((DType)t->dtype))
-    return status_new(ERROR_RUNTIME, "Cannot input a tensor of type %s as an integral argument", dtype_scalar_name((DType)t->dtype));
-  return item(t, out);
-}
-static Status kernel_int_implicit(Call *c) {
-  IValue number;
-  TRY(implicit_item(c, true, &number));
-  return give_as(c, number, DTYPE_INT64);
-}
-static Status kernel_float_implicit(Call *c) {
-  IValue number;
-  TRY(implicit_item(c, false, &number));
-  return give_as(c, number, DTYPE_FLOAT64);
-}
-static Status kernel_complex_implicit(Call *c) {
-  IValue number;
-  TRY(implicit_item(c, false, &number));
-  return give_as(c, number, DTYPE_COMPLEX128);
-}
-static Status kernel_scalar_implicit(Call *c) {
-  IValue number;
-  TRY(implicit_item(c, false, &number));
-  call_set(c, 0, number);
-  return OK;
 }
 
 /* complex(a, b) where either may be a tensor. */
@@ -287,10 +253,6 @@ static const OpRow rows[] = {
   ITEM("aten::Bool.Tensor(Tensor a) -> bool", kernel_is_nonzero),
   ITEM("aten::Int.Tensor(Tensor a) -> int", kernel_int_tensor),
   ITEM("aten::Float.Tensor(Tensor a) -> float", kernel_float_tensor),
-  ITEM("aten::IntImplicit(Tensor a) -> int", kernel_int_implicit),
-  ITEM("aten::FloatImplicit(Tensor a) -> float", kernel_float_implicit),
-  ITEM("aten::ComplexImplicit(Tensor a) -> complex", kernel_complex_implicit),
-  ITEM("aten::ScalarImplicit(Tensor a) -> Scalar", kernel_scalar_implicit),
   ITEM("aten::Complex.Tensor(Tensor a) -> complex", kernel_complex_tensor),
   COMPLEX_OF("Tensor_Tensor", "Tensor a", "Tensor b"),
   COMPLEX_OF("Tensor_bool", "Tensor x", "bool y"),

@@ -227,12 +227,23 @@ static Status kernel_set_whole_storage_(Call *c) {
   return set_storage(c, storage, 0, 1, &count, NULL);
 }
 
+/* A row-major view may reach beyond what the storage has: it grows, as under resize_. */
+static Status grow_to_hold(Call *c, Storage *storage, int64_t offset, int ndim, const int64_t *sizes) {
+  int64_t numel, last;
+  size_t bytes;
+  TRY(sizes_numel(ndim, sizes, &numel));
+  if (numel == 0 || offset < 0 || !int64_add(numel, offset, &last)) return OK;
+  if (!size_mul((size_t)last, dtype_size((DType)call_tensor(c, 0)->dtype), &bytes) || bytes <= storage->bytes) return OK;
+  return storage_resize(storage, bytes);
+}
+
 static Status set_parts(Call *c, Storage *storage) { /* (self, source, storage_offset, size, stride) */
   size_t ndim, stride_count;
   const int64_t *sizes = call_ints(c, 3, &ndim), *strides = call_ints(c, 4, &stride_count);
   if (ndim > TENSOR_MAX_DIMS) return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
   if (stride_count && stride_count != ndim)
     return status_new(ERROR_RUNTIME, "unequal size length (%zu) and stride length (%zu)", ndim, stride_count);
+  if (!stride_count) TRY(grow_to_hold(c, storage, call_int(c, 2), (int)ndim, sizes));
   return set_storage(c, storage, call_int(c, 2), (int)ndim, sizes, stride_count ? strides : NULL);
 }
 static Status kernel_set_storage_parts_(Call *c) { return set_parts(c, call_value(c, 1).storage); }
