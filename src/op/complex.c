@@ -6,7 +6,9 @@
 #include "op/view.h"
 #include "tensor/iterate.h"
 
-static bool is_complex(const Tensor *t) { return dtype_is_complex((DType)t->dtype); }
+static bool is_complex(const Tensor *t) {
+  return dtype_is_complex((DType)t->dtype);
+}
 
 /* Self itself. */
 static Status give_self(Call *c) {
@@ -16,7 +18,8 @@ static Status give_self(Call *c) {
 
 /* The memory of t seen as the other kind: complex elements as pairs, or pairs as complex elements. */
 static Status view_pairs(const Tensor *t, Tensor **out) {
-  if (t->ndim == TENSOR_MAX_DIMS) return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
+  if (t->ndim == TENSOR_MAX_DIMS)
+    return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
   int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS];
   for (int i = 0; i < t->ndim; i++) {
     sizes[i] = t->sizes[i];
@@ -35,7 +38,8 @@ static Status kernel_view_as_real(Call *c) {
   if (!is_complex(self)) return status_new(ERROR_RUNTIME, "view_as_real is only supported for complex tensors");
   if (self->flags & TENSOR_CONJ)
     return status_new(ERROR_RUNTIME,
-                      "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can view it as real, use "
+                      "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so "
+                      "you can view it as real, use "
                       "self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the original.");
   TRY(view_pairs(self, &out));
   call_set_tensor(c, 0, out);
@@ -47,14 +51,17 @@ static Status kernel_view_as_complex(Call *c) {
   DType dtype = (DType)self->dtype;
   int last = self->ndim - 1;
   if (dtype != DTYPE_FLOAT32 && dtype != DTYPE_FLOAT64 && dtype != DTYPE_FLOAT16)
-    return status_new(ERROR_RUNTIME, "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: %s",
-                      dtype_scalar_name(dtype));
+    return status_new(
+        ERROR_RUNTIME,
+        "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: %s",
+        dtype_scalar_name(dtype));
   if (self->ndim == 0) return status_new(ERROR_RUNTIME, "Input tensor must have one or more dimensions");
   if (self->sizes[last] != 2) return status_new(ERROR_RUNTIME, "Tensor must have a last dimension of size 2");
   if (self->strides[last] != 1) return status_new(ERROR_RUNTIME, "Tensor must have a last dimension with stride 1");
   int64_t strides[TENSOR_MAX_DIMS];
   for (int i = 0; i < last; i++) {
-    if (self->strides[i] % 2) return status_new(ERROR_RUNTIME, "Tensor must have a stride divisible by 2 for all but last dimension");
+    if (self->strides[i] % 2)
+      return status_new(ERROR_RUNTIME, "Tensor must have a stride divisible by 2 for all but last dimension");
     strides[i] = self->strides[i] / 2;
   }
   if (self->offset % 2) return status_new(ERROR_RUNTIME, "Tensor must have a storage_offset divisible by 2");
@@ -78,8 +85,12 @@ static Status set_toggled(Call *c, uint32_t flag) {
   call_set_tensor(c, 0, out);
   return OK;
 }
-static Status kernel_conj_view(Call *c) { return set_toggled(c, is_complex(call_tensor(c, 0)) ? TENSOR_CONJ : 0); }
-static Status kernel_neg_view(Call *c) { return set_toggled(c, TENSOR_NEG); }
+static Status kernel_conj_view(Call *c) {
+  return set_toggled(c, is_complex(call_tensor(c, 0)) ? TENSOR_CONJ : 0);
+}
+static Status kernel_neg_view(Call *c) {
+  return set_toggled(c, TENSOR_NEG);
+}
 
 static Status pass_on(Call *c, OpRef *op) {
   IValue out = IVALUE_NONE;
@@ -127,9 +138,12 @@ done:
   ivalue_release(out);
   return status;
 }
-static Status kernel_real(Call *c) { return is_complex(call_tensor(c, 0)) ? take_part(c, 0) : give_self(c); }
+static Status kernel_real(Call *c) {
+  return is_complex(call_tensor(c, 0)) ? take_part(c, 0) : give_self(c);
+}
 static Status kernel_imag(Call *c) {
-  if (!is_complex(call_tensor(c, 0))) return status_new(ERROR_RUNTIME, "imag is not implemented for tensors with non-complex dtypes.");
+  if (!is_complex(call_tensor(c, 0)))
+    return status_new(ERROR_RUNTIME, "imag is not implemented for tensors with non-complex dtypes.");
   return take_part(c, 1);
 }
 
@@ -137,13 +151,14 @@ static Status kernel_imag(Call *c) {
 static Status shape_two_reals(Call *c, TensorSpec *spec) {
   const Tensor *a = call_tensor(c, 0), *b = call_tensor(c, 1);
   DType da = (DType)a->dtype, db = (DType)b->dtype;
-  bool fits = (da == DTYPE_FLOAT16 || da == DTYPE_FLOAT32 || da == DTYPE_FLOAT64) && (db == DTYPE_FLOAT16 || db == DTYPE_FLOAT32 || db == DTYPE_FLOAT64);
+  bool fits = (da == DTYPE_FLOAT16 || da == DTYPE_FLOAT32 || da == DTYPE_FLOAT64) &&
+              (db == DTYPE_FLOAT16 || db == DTYPE_FLOAT32 || db == DTYPE_FLOAT64);
   if (!fits)
-    return status_new(ERROR_RUNTIME, "Expected both inputs to be Half, Float or Double tensors but got %s and %s", dtype_scalar_name(da),
-                      dtype_scalar_name(db));
+    return status_new(ERROR_RUNTIME, "Expected both inputs to be Half, Float or Double tensors but got %s and %s",
+                      dtype_scalar_name(da), dtype_scalar_name(db));
   if (da != db)
-    return status_new(ERROR_RUNTIME, "Expected object of scalar type %s but got scalar type %s for second argument", dtype_scalar_name(da),
-                      dtype_scalar_name(db));
+    return status_new(ERROR_RUNTIME, "Expected object of scalar type %s but got scalar type %s for second argument",
+                      dtype_scalar_name(da), dtype_scalar_name(db));
   int ndim;
   int64_t sizes[TENSOR_MAX_DIMS];
   TRY(sizes_broadcast(a->ndim, a->sizes, b->ndim, b->sizes, &ndim, sizes));
@@ -186,7 +201,8 @@ static Status kernel_polar(Call *c) {
   if (!out->storage) return OK;
   Iterator it;
   TRY(iterator_init(&it, 3, (const Tensor *const[]){out, call_tensor(c, 0), call_tensor(c, 1)}));
-  iterator_run_parallel(&it, c->exec->threads, 4096, polar_run, (DType[]){(DType)out->dtype, (DType)call_tensor(c, 0)->dtype});
+  iterator_run_parallel(&it, c->exec->threads, 4096, polar_run,
+                        (DType[]){(DType)out->dtype, (DType)call_tensor(c, 0)->dtype});
   return OK;
 }
 
@@ -199,26 +215,33 @@ static Status kernel_is_neg(Call *c) {
   return OK;
 }
 
-#define VIEW(text, kernel_function, gradient) {.schema = text, .kernel = kernel_function, .grad = gradient, .flags = OP_VIEW}
-#define PART(text, kernel_function) {.schema = text, .kernel = kernel_function, .flags = OP_COMPOSITE | OP_VIEW}
-#define PAIR(text, kernel_function, gradient) {.schema = text, .shape = shape_two_reals, .kernel = kernel_function, .grad = gradient, .flags = OP_OUT}
-#define ASK(text, kernel_function) {.schema = text, .kernel = kernel_function, .flags = OP_ACCEPT_ANY}
+#define VIEW(text, kernel_function, gradient) \
+  { .schema = text, .kernel = kernel_function, .grad = gradient, .flags = OP_VIEW }
+#define PART(text, kernel_function) \
+  { .schema = text, .kernel = kernel_function, .flags = OP_COMPOSITE | OP_VIEW }
+#define PAIR(text, kernel_function, gradient) \
+  { .schema = text, .shape = shape_two_reals, .kernel = kernel_function, .grad = gradient, .flags = OP_OUT }
+#define ASK(text, kernel_function) \
+  { .schema = text, .kernel = kernel_function, .flags = OP_ACCEPT_ANY }
 
 static const OpRow rows[] = {
-  VIEW("aten::view_as_real(Tensor(a) self) -> Tensor(a)", kernel_view_as_real, "self: torch.view_as_complex(grad.contiguous())"),
-  VIEW("aten::view_as_complex(Tensor(a) self) -> Tensor(a)", kernel_view_as_complex, "self: torch.view_as_real(grad.contiguous().resolve_conj())"),
-  VIEW("aten::_conj(Tensor(a) self) -> Tensor(a)", kernel_conj_view, "self: grad.conj()"),
-  VIEW("aten::_neg_view(Tensor(a) self) -> Tensor(a)", kernel_neg_view, "self: grad.neg()"),
-  PART("aten::conj(Tensor(a) self) -> Tensor(a)", kernel_conj),
-  PART("aten::resolve_conj(Tensor(a) self) -> Tensor(a)", kernel_resolve_conj),
-  PART("aten::resolve_neg(Tensor(a) self) -> Tensor(a)", kernel_resolve_neg),
-  PART("aten::real(Tensor(a) self) -> Tensor(a)", kernel_real),
-  PART("aten::imag(Tensor(a) self) -> Tensor(a)", kernel_imag),
-  PAIR("aten::complex(Tensor real, Tensor imag) -> Tensor", kernel_complex, "real: torch.real(grad); imag: torch.imag(grad)"),
-  PAIR("aten::polar(Tensor abs, Tensor angle) -> Tensor", kernel_polar,
-       "abs: torch.real(grad.conj() * torch.sgn(result)); angle: -torch.imag(grad.conj() * result)"),
-  ASK("aten::is_conj(Tensor self) -> bool", kernel_is_conj),
-  ASK("aten::is_neg(Tensor self) -> bool", kernel_is_neg),
+    VIEW("aten::view_as_real(Tensor(a) self) -> Tensor(a)", kernel_view_as_real,
+         "self: torch.view_as_complex(grad.contiguous())"),
+    VIEW("aten::view_as_complex(Tensor(a) self) -> Tensor(a)", kernel_view_as_complex,
+         "self: torch.view_as_real(grad.contiguous().resolve_conj())"),
+    VIEW("aten::_conj(Tensor(a) self) -> Tensor(a)", kernel_conj_view, "self: grad.conj()"),
+    VIEW("aten::_neg_view(Tensor(a) self) -> Tensor(a)", kernel_neg_view, "self: grad.neg()"),
+    PART("aten::conj(Tensor(a) self) -> Tensor(a)", kernel_conj),
+    PART("aten::resolve_conj(Tensor(a) self) -> Tensor(a)", kernel_resolve_conj),
+    PART("aten::resolve_neg(Tensor(a) self) -> Tensor(a)", kernel_resolve_neg),
+    PART("aten::real(Tensor(a) self) -> Tensor(a)", kernel_real),
+    PART("aten::imag(Tensor(a) self) -> Tensor(a)", kernel_imag),
+    PAIR("aten::complex(Tensor real, Tensor imag) -> Tensor", kernel_complex,
+         "real: torch.real(grad); imag: torch.imag(grad)"),
+    PAIR("aten::polar(Tensor abs, Tensor angle) -> Tensor", kernel_polar,
+         "abs: torch.real(grad.conj() * torch.sgn(result)); angle: -torch.imag(grad.conj() * result)"),
+    ASK("aten::is_conj(Tensor self) -> bool", kernel_is_conj),
+    ASK("aten::is_neg(Tensor self) -> bool", kernel_is_neg),
 };
 
 OP_TABLE(op_table_complex, rows);

@@ -1,5 +1,5 @@
-/* Dropout and randomised leaky ReLU. A mask is drawn as PyTorch draws it; the product with it is an operator of its own, so
- * gradients follow. */
+/* Dropout and randomised leaky ReLU. A mask is drawn as PyTorch draws it; the product with it is an operator of its
+ * own, so gradients follow. */
 #include "op/op.h"
 
 #include <math.h>
@@ -38,13 +38,15 @@ static Status rescale(Tensor *t, double divisor, double shift) {
 
 static Status draw_bernoulli(Exec *exec, Tensor *t, double p) {
   generator_lock();
-  Status status = exec->generator ? random_bernoulli(exec->generator, t, p) : status_new(ERROR_OUT_OF_MEMORY, "there is no random generator");
+  Status status = exec->generator ? random_bernoulli(exec->generator, t, p)
+                                  : status_new(ERROR_OUT_OF_MEMORY, "there is no random generator");
   generator_unlock();
   return status;
 }
 
 static Status new_noise(const Tensor *input, bool feature, Tensor **out) {
-  if (feature && input->ndim < 2) return status_new(ERROR_RUNTIME, "Feature dropout requires at least 2 dimensions in the input");
+  if (feature && input->ndim < 2)
+    return status_new(ERROR_RUNTIME, "Feature dropout requires at least 2 dimensions in the input");
   TensorSpec spec;
   tensor_spec_of(input, &spec);
   spec.has_strides = false;
@@ -54,7 +56,8 @@ static Status new_noise(const Tensor *input, bool feature, Tensor **out) {
 
 static Status binary(Exec *exec, OpRef *op, IValue a, IValue b, IValue *out) {
   *out = IVALUE_NONE;
-  return op == &add_ref ? op_call(exec, op, 3, (IValue[]){a, b, ivalue_int(1)}, 1, out) : op_call(exec, op, 2, (IValue[]){a, b}, 1, out);
+  return op == &add_ref ? op_call(exec, op, 3, (IValue[]){a, b, ivalue_int(1)}, 1, out)
+                        : op_call(exec, op, 2, (IValue[]){a, b}, 1, out);
 }
 
 static Status check_probability(double p) {
@@ -107,10 +110,18 @@ done:
   call_set(c, 0, product);
   return OK;
 }
-static Status kernel_dropout(Call *c) { return dropout(c, false, false); }
-static Status kernel_feature_dropout(Call *c) { return dropout(c, true, false); }
-static Status kernel_alpha_dropout(Call *c) { return dropout(c, false, true); }
-static Status kernel_feature_alpha_dropout(Call *c) { return dropout(c, true, true); }
+static Status kernel_dropout(Call *c) {
+  return dropout(c, false, false);
+}
+static Status kernel_feature_dropout(Call *c) {
+  return dropout(c, true, false);
+}
+static Status kernel_alpha_dropout(Call *c) {
+  return dropout(c, false, true);
+}
+static Status kernel_feature_alpha_dropout(Call *c) {
+  return dropout(c, true, true);
+}
 
 /* ---- native_dropout: result and mask ---- */
 static Status shape_native(Call *c, TensorSpec *specs) {
@@ -153,8 +164,10 @@ static Status kernel_native_dropout(Call *c) {
 }
 
 /* ---- randomised leaky ReLU ---- */
-/* In the order of memory of a row-major walk: a slope for every element that is not positive; noise keeps the slopes. */
-static Status rrelu_train(Call *c, const Tensor *self, Tensor *noise, Tensor *out, double lower, double upper, uint32_t generator) {
+/* In the order of memory of a row-major walk: a slope for every element that is not positive; noise keeps the slopes.
+ */
+static Status rrelu_train(Call *c, const Tensor *self, Tensor *noise, Tensor *out, double lower, double upper,
+                          uint32_t generator) {
   Tensor *values = NULL, *slopes = NULL;
   Status status = OK;
   TRY_GOTO(tensor_empty(DTYPE_FLOAT64, self->ndim, self->sizes, &values), done);
@@ -221,39 +234,54 @@ static Status kernel_rrelu(Call *c) {
   TRY(tensor_empty_like(call_tensor(c, 0), &noise));
   tensor_fill_zero(noise);
   Status status = op_call(c->exec, &with_noise, 6,
-                          (IValue[]){call_value(c, 0), ivalue_tensor(noise), call_value(c, 1), call_value(c, 2), call_value(c, 3), call_value(c, 4)}, 1, &out);
+                          (IValue[]){call_value(c, 0), ivalue_tensor(noise), call_value(c, 1), call_value(c, 2),
+                                     call_value(c, 3), call_value(c, 4)},
+                          1, &out);
   tensor_release(noise);
   TRY(status);
   call_set(c, 0, out);
   return OK;
 }
 
-#define DROPOUT(name)                                                                                              \
-  {.schema = "aten::" #name "(Tensor input, float p, bool train) -> Tensor", .kernel = kernel_##name,              \
-   .flags = OP_COMPOSITE | OP_NONDETERMINISTIC | OP_ACCEPT_META},                                                  \
-  {.schema = "aten::" #name "_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",                               \
-   .body = "return self.copy_(torch." #name "(self, p, train)) if train and p > 0.0 else self", .flags = OP_NONDETERMINISTIC}
+#define DROPOUT(name)                                                                            \
+  {.schema = "aten::" #name "(Tensor input, float p, bool train) -> Tensor",                     \
+   .kernel = kernel_##name,                                                                      \
+   .flags = OP_COMPOSITE | OP_NONDETERMINISTIC | OP_ACCEPT_META},                                \
+  {                                                                                              \
+    .schema = "aten::" #name "_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",            \
+    .body = "return self.copy_(torch." #name "(self, p, train)) if train and p > 0.0 else self", \
+    .flags = OP_NONDETERMINISTIC                                                                 \
+  }
 
 static const OpRow rows[] = {
-  DROPOUT(dropout),
-  DROPOUT(feature_dropout),
-  DROPOUT(alpha_dropout),
-  DROPOUT(feature_alpha_dropout),
-  {.schema = "aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", .shape = shape_native, .kernel = kernel_native_dropout,
-   .grad = "input: torch.native_dropout_backward(grad, results[1], 1.0 if train is None or not train else (0.0 if p == 1.0 else 1.0 / (1.0 - p)))",
-   .flags = OP_NONDETERMINISTIC},
-  {.schema = "aten::rrelu_with_noise(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, "
-             "Generator? generator=None) -> Tensor",
-   .shape = shape_rrelu, .kernel = kernel_rrelu_with_noise,
-   .grad = "self: torch.rrelu_with_noise_backward(grad, self, noise, lower, upper, training, False)",
-   .flags = OP_INPLACE | OP_OUT | OP_NONDETERMINISTIC | OP_ALIASING_OK},
-  {.schema = "aten::rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training, "
-             "bool self_is_result) -> Tensor",
-   .body = "if training and float(upper) - float(lower) > 1e-6:\n"
-           "  return grad_output * noise\n"
-           "return torch.leaky_relu_backward(grad_output, self, (float(lower) + float(upper)) / 2.0, self_is_result)"},
-  {.schema = "aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor",
-   .kernel = kernel_rrelu, .flags = OP_COMPOSITE | OP_INPLACE | OP_NONDETERMINISTIC},
+    DROPOUT(dropout),
+    DROPOUT(feature_dropout),
+    DROPOUT(alpha_dropout),
+    DROPOUT(feature_alpha_dropout),
+    {.schema = "aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
+     .shape = shape_native,
+     .kernel = kernel_native_dropout,
+     .grad = "input: torch.native_dropout_backward(grad, results[1], 1.0 if train is None or not train else (0.0 if p "
+             "== 1.0 else 1.0 / (1.0 - p)))",
+     .flags = OP_NONDETERMINISTIC},
+    {.schema = "aten::rrelu_with_noise(Tensor self, Tensor noise, Scalar lower=0.125, Scalar "
+               "upper=0.33333333333333331, bool training=False, "
+               "Generator? generator=None) -> Tensor",
+     .shape = shape_rrelu,
+     .kernel = kernel_rrelu_with_noise,
+     .grad = "self: torch.rrelu_with_noise_backward(grad, self, noise, lower, upper, training, False)",
+     .flags = OP_INPLACE | OP_OUT | OP_NONDETERMINISTIC | OP_ALIASING_OK},
+    {.schema = "aten::rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar "
+               "upper, bool training, "
+               "bool self_is_result) -> Tensor",
+     .body =
+         "if training and float(upper) - float(lower) > 1e-6:\n"
+         "  return grad_output * noise\n"
+         "return torch.leaky_relu_backward(grad_output, self, (float(lower) + float(upper)) / 2.0, self_is_result)"},
+    {.schema = "aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, "
+               "Generator? generator=None) -> Tensor",
+     .kernel = kernel_rrelu,
+     .flags = OP_COMPOSITE | OP_INPLACE | OP_NONDETERMINISTIC},
 };
 
 OP_TABLE(op_table_dropout, rows);

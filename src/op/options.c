@@ -9,7 +9,8 @@ Status options_read(const Call *c, uint32_t at, DType fallback, TensorSpec *spec
   int64_t dtype = call_int_or(c, at, fallback), layout = call_int_or(c, at + 1, 0);
   if (dtype < 0 || dtype >= DTYPE_COUNT) return status_new(ERROR_RUNTIME, "Unrecognized dtype %lld", (long long)dtype);
   if (layout != 0) return status_new(ERROR_UNSUPPORTED, "making tensors of a layout other than strided");
-  if (dtype_is_quantized((DType)dtype)) return status_new(ERROR_UNSUPPORTED, "making quantized tensors without a quantizer");
+  if (dtype_is_quantized((DType)dtype))
+    return status_new(ERROR_UNSUPPORTED, "making quantized tensors without a quantizer");
   spec->dtype = (DType)dtype;
   if (!call_is_none(c, at + 2)) spec->device = call_value(c, at + 2).device;
   if (spec->device.type == DEVICE_META) spec->flags |= TENSOR_META;
@@ -21,7 +22,8 @@ Status options_read(const Call *c, uint32_t at, DType fallback, TensorSpec *spec
 Status sizes_read(const Call *c, uint32_t at, TensorSpec *spec) {
   size_t count;
   const int64_t *sizes = call_ints(c, at, &count);
-  if (count > TENSOR_MAX_DIMS) return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
+  if (count > TENSOR_MAX_DIMS)
+    return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
   spec->ndim = (int)count;
   spec->has_strides = false;
   if (count) memcpy(spec->sizes, sizes, count * sizeof *sizes);
@@ -38,10 +40,14 @@ Status format_read(const Call *c, uint32_t at, MemoryFormat fallback, const Tens
 
 DType scalar_default_dtype(IValue scalar) {
   switch (scalar.tag) {
-    case TAG_BOOL: return DTYPE_BOOL;
-    case TAG_INT: return DTYPE_INT64;
-    case TAG_COMPLEX: return DTYPE_COMPLEX64;
-    default: return DTYPE_FLOAT32;
+    case TAG_BOOL:
+      return DTYPE_BOOL;
+    case TAG_INT:
+      return DTYPE_INT64;
+    case TAG_COMPLEX:
+      return DTYPE_COMPLEX64;
+    default:
+      return DTYPE_FLOAT32;
   }
 }
 
@@ -66,21 +72,27 @@ static bool fits(IValue scalar, DType dtype) {
   if (dtype == DTYPE_BOOL || !ranges[dtype].name) return true;
   if (scalar.tag == TAG_COMPLEX) {
     double imaginary = __builtin_cimag(ivalue_complex(scalar));
-    if (dtype == DTYPE_COMPLEX64 ? isfinite(imaginary) && fabs(imaginary) > ranges[dtype].greatest : imaginary != 0) return false;
+    if (dtype == DTYPE_COMPLEX64 ? isfinite(imaginary) && fabs(imaginary) > ranges[dtype].greatest : imaginary != 0)
+      return false;
   }
-  double value = scalar.tag == TAG_COMPLEX ? __builtin_creal(ivalue_complex(scalar)) : ivalue_to_double(scalar), least = ranges[dtype].least, greatest = ranges[dtype].greatest;
-  if (dtype_is_floating(dtype) || dtype_is_complex(dtype)) return !isfinite(value) || (value >= least && value <= greatest);
+  double value = scalar.tag == TAG_COMPLEX ? __builtin_creal(ivalue_complex(scalar)) : ivalue_to_double(scalar),
+         least = ranges[dtype].least, greatest = ranges[dtype].greatest;
+  if (dtype_is_floating(dtype) || dtype_is_complex(dtype))
+    return !isfinite(value) || (value >= least && value <= greatest);
   if (scalar.tag == TAG_INT && dtype == DTYPE_INT64) return true;
   if (scalar.tag == TAG_INT && dtype == DTYPE_UINT8) least = -greatest; /* negative integers wrap */
   return value >= least && (dtype == DTYPE_INT64 ? value < greatest : value <= greatest);
 }
 
 Status scalar_to_element(IValue scalar, DType dtype, void *out) {
-  if (!fits(scalar, dtype)) return status_new(ERROR_RUNTIME, "value cannot be converted to type %s without overflow", ranges[dtype].name);
+  if (!fits(scalar, dtype))
+    return status_new(ERROR_RUNTIME, "value cannot be converted to type %s without overflow", ranges[dtype].name);
   if (scalar.tag == TAG_COMPLEX) {
     complex128 value = ivalue_complex(scalar);
-    if (dtype == DTYPE_BOOL) *(uint8_t *)out = value != 0;
-    else dtype_convert(dtype, out, 1, DTYPE_COMPLEX128, &value, 1, 1);
+    if (dtype == DTYPE_BOOL)
+      *(uint8_t *)out = value != 0;
+    else
+      dtype_convert(dtype, out, 1, DTYPE_COMPLEX128, &value, 1, 1);
   } else if (scalar.tag == TAG_FLOAT) {
     dtype_convert(dtype, out, 1, DTYPE_FLOAT64, &scalar.f, 1, 1);
   } else {

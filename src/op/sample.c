@@ -10,7 +10,8 @@ static Status check_multinomial(const Call *c, const Tensor *self, int64_t sampl
   int64_t categories = self->ndim ? self->sizes[self->ndim - 1] : 0;
   (void)c;
   if (!dtype_is_floating((DType)self->dtype))
-    return status_new(ERROR_RUNTIME, "multinomial only supports floating-point dtypes for input, got: %s", dtype_scalar_name((DType)self->dtype));
+    return status_new(ERROR_RUNTIME, "multinomial only supports floating-point dtypes for input, got: %s",
+                      dtype_scalar_name((DType)self->dtype));
   if (self->ndim != 1 && self->ndim != 2) return status_new(ERROR_RUNTIME, "prob_dist must be 1 or 2 dim");
   if (samples <= 0) return status_new(ERROR_RUNTIME, "cannot sample n_sample <= 0 samples");
   if (!replacement && samples > categories)
@@ -23,8 +24,10 @@ static Status shape_multinomial(Call *c, TensorSpec *spec) {
   const Tensor *self = call_tensor(c, 0);
   int64_t samples = call_int(c, 1);
   TRY(check_multinomial(c, self, samples, call_bool(c, 2)));
-  if (self->ndim == 1) shape_set(spec, DTYPE_INT64, 1, &samples);
-  else shape_set(spec, DTYPE_INT64, 2, (int64_t[]){self->sizes[0], samples});
+  if (self->ndim == 1)
+    shape_set(spec, DTYPE_INT64, 1, &samples);
+  else
+    shape_set(spec, DTYPE_INT64, 2, (int64_t[]){self->sizes[0], samples});
   return OK;
 }
 
@@ -36,12 +39,15 @@ static double stored(DType dtype, double value) {
 }
 
 /* Cumulated probabilities, then a binary search for each uniform number. */
-static Status sample_with_replacement(Generator *g, DType dtype, double *weights, int64_t categories, int64_t samples, int64_t *out) {
+static Status sample_with_replacement(Generator *g, DType dtype, double *weights, int64_t categories, int64_t samples,
+                                      int64_t *out) {
   double sum = 0;
   for (int64_t i = 0; i < categories; i++) {
-    if (!(weights[i] >= 0)) return status_new(ERROR_RUNTIME, "invalid multinomial distribution (encountering probability entry < 0)");
+    if (!(weights[i] >= 0))
+      return status_new(ERROR_RUNTIME, "invalid multinomial distribution (encountering probability entry < 0)");
     if (!isfinite(weights[i]))
-      return status_new(ERROR_RUNTIME, "invalid multinomial distribution (encountering probability entry = infinity or NaN)");
+      return status_new(ERROR_RUNTIME,
+                        "invalid multinomial distribution (encountering probability entry = infinity or NaN)");
     weights[i] = sum = stored(dtype, sum + weights[i]);
   }
   if (!(sum > 0)) return status_new(ERROR_RUNTIME, "invalid multinomial distribution (sum of probabilities <= 0)");
@@ -52,17 +58,20 @@ static Status sample_with_replacement(Generator *g, DType dtype, double *weights
     int64_t low = 0, high = categories;
     while (low < high) {
       int64_t middle = low + (high - low) / 2;
-      if (weights[middle] < u) low = middle + 1;
-      else high = middle;
+      if (weights[middle] < u)
+        low = middle + 1;
+      else
+        high = middle;
     }
     out[i] = low;
   }
   return OK;
 }
 
-/* The largest quotients of probability and exponential number, in falling order: a heap of the best, the worst on top. */
-static void sample_without_replacement(const double *weights, const double *clocks, DType dtype, int64_t categories, int64_t samples, double *keys,
-                                       int64_t *out) {
+/* The largest quotients of probability and exponential number, in falling order: a heap of the best, the worst on top.
+ */
+static void sample_without_replacement(const double *weights, const double *clocks, DType dtype, int64_t categories,
+                                       int64_t samples, double *keys, int64_t *out) {
   int64_t kept = 0;
 #define KEY_LESS(a, b) (keys[a] < keys[b] || (keys[a] == keys[b] && (a) > (b)))
   for (int64_t i = 0; i < categories; i++) {
@@ -104,7 +113,8 @@ static Status check_weights(const double *weights, int64_t rows, int64_t categor
     double sum = 0;
     for (int64_t i = 0; i < categories; i++) {
       double w = weights[r * categories + i];
-      if (!(w >= 0) || !isfinite(w)) return status_new(ERROR_RUNTIME, "probability tensor contains either `inf`, `nan` or element < 0");
+      if (!(w >= 0) || !isfinite(w))
+        return status_new(ERROR_RUNTIME, "probability tensor contains either `inf`, `nan` or element < 0");
       sum += w;
     }
     if (sum == 0) return status_new(ERROR_RUNTIME, "invalid multinomial distribution (sum of probabilities <= 0)");
@@ -140,8 +150,8 @@ static Status multinomial(Generator *g, const Tensor *self, int64_t samples, boo
     TRY_GOTO(to_doubles(drawn, &clocks), done);
     TRY_GOTO(tensor_empty(DTYPE_FLOAT64, 1, &categories, &keys), done);
     for (int64_t r = 0; r < rows; r++)
-      sample_without_replacement(w + r * categories, (double *)tensor_data(clocks) + r * categories, dtype, categories, samples, tensor_data(keys),
-                                 to + r * samples);
+      sample_without_replacement(w + r * categories, (double *)tensor_data(clocks) + r * categories, dtype, categories,
+                                 samples, tensor_data(keys), to + r * samples);
   }
   status = tensor_copy(out, picked, 1);
 done:
@@ -164,11 +174,13 @@ static Status with_generator(Call *c, uint32_t at, Status (*body)(Call *c, Gener
 static Status draw_multinomial(Call *c, Generator *g) {
   return multinomial(g, call_tensor(c, 0), call_int(c, 1), call_bool(c, 2), call_out(c, 0));
 }
-static Status kernel_multinomial(Call *c) { return with_generator(c, 3, draw_multinomial); }
+static Status kernel_multinomial(Call *c) {
+  return with_generator(c, 3, draw_multinomial);
+}
 
 /* ---- one number from one or two parameters ---- */
-/* W. Hormann, "The transformed rejection method for generating Poisson random variables" (1993); products of uniform numbers
- * for small rates. */
+/* W. Hormann, "The transformed rejection method for generating Poisson random variables" (1993); products of uniform
+ * numbers for small rates. */
 static double sample_poisson(Generator *g, double rate, double unused) {
   (void)unused;
   if (rate == 0) return 0;
@@ -179,7 +191,8 @@ static double sample_poisson(Generator *g, double rate, double unused) {
       if (!(product > limit)) return (double)count;
     }
   }
-  double b = 0.931 + 2.53 * sqrt(rate), a = -0.059 + 0.02483 * b, inverse_alpha = 1.1239 + 1.1328 / (b - 3.4), v_r = 0.9277 - 3.6224 / (b - 2);
+  double b = 0.931 + 2.53 * sqrt(rate), a = -0.059 + 0.02483 * b, inverse_alpha = 1.1239 + 1.1328 / (b - 3.4),
+         v_r = 0.9277 - 3.6224 / (b - 2);
   for (int tries = 0; tries < 100000; tries++) {
     double u = generator_uniform_double(g) - 0.5, v = generator_uniform_double(g), us = 0.5 - fabs(u);
     double k = floor((2 * a / us + b) * u + rate + 0.43);
@@ -192,8 +205,9 @@ static double sample_poisson(Generator *g, double rate, double unused) {
 
 /* The tail of Stirling's series: log k! minus its leading terms. */
 static double stirling_tail(double k) {
-  static const double small[] = {0.0810614667953272,  0.0413406959554092,  0.0276779256849983,  0.02079067210376509, 0.0166446911898211,
-                                 0.0138761288230707,  0.0118967099458917,  0.0104112652619720,  0.00925546218271273, 0.00833056343336287};
+  static const double small[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983, 0.02079067210376509,
+                                 0.0166446911898211,  0.0138761288230707, 0.0118967099458917, 0.0104112652619720,
+                                 0.00925546218271273, 0.00833056343336287};
   if (k >= 0 && k <= 9) return small[(int)k];
   double square = (k + 1) * (k + 1);
   return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1);
@@ -201,7 +215,8 @@ static double stirling_tail(double k) {
 
 /* W. Hormann, "The generation of binomial random variates" (1993), for p <= 1/2 and a mean of at least 10. */
 static double binomial_by_rejection(Generator *g, double n, double p) {
-  double deviation = sqrt(n * p * (1 - p)), b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p, c = n * p + 0.5, v_r = 0.92 - 4.2 / b;
+  double deviation = sqrt(n * p * (1 - p)), b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p,
+         c = n * p + 0.5, v_r = 0.92 - 4.2 / b;
   double odds = p / (1 - p), alpha = (2.83 + 5.1 / b) * deviation, m = floor((n + 1) * p);
   for (int tries = 0; tries < 100000; tries++) {
     double u = generator_uniform_double(g) - 0.5, v = generator_uniform_double(g), us = 0.5 - fabs(u);
@@ -210,7 +225,8 @@ static double binomial_by_rejection(Generator *g, double n, double p) {
     if (k < 0 || k > n) continue;
     v = log(v * alpha / (a / (us * us) + b));
     double bound = (m + 0.5) * log((m + 1) / (odds * (n - m + 1))) + (n + 1) * log((n - m + 1) / (n - k + 1)) +
-                   (k + 0.5) * log(odds * (n - k + 1) / (k + 1)) + stirling_tail(m) + stirling_tail(n - m) - stirling_tail(k) - stirling_tail(n - k);
+                   (k + 0.5) * log(odds * (n - k + 1) / (k + 1)) + stirling_tail(m) + stirling_tail(n - m) -
+                   stirling_tail(k) - stirling_tail(n - k);
     if (v <= bound) return k;
   }
   return NAN;
@@ -229,7 +245,8 @@ static double sample_binomial(Generator *g, double n, double p) {
   if (n <= 0 || p <= 0) return 0;
   if (p >= 1) return n;
   if (!(p > 0)) return NAN;
-  double q = p <= 0.5 ? p : 1 - p, count = n * q >= 10 ? binomial_by_rejection(g, n, q) : binomial_by_inversion(g, n, q);
+  double q = p <= 0.5 ? p : 1 - p,
+         count = n * q >= 10 ? binomial_by_rejection(g, n, q) : binomial_by_inversion(g, n, q);
   return p <= 0.5 ? count : n - count;
 }
 
@@ -273,12 +290,14 @@ static void sample_run(void *argument, int64_t n, char *const *data, const int64
   }
 }
 
-static Status sample_each(Call *c, Generator *g, double (*sample)(Generator *, double, double), const Tensor *a, const Tensor *b_or_null) {
+static Status sample_each(Call *c, Generator *g, double (*sample)(Generator *, double, double), const Tensor *a,
+                          const Tensor *b_or_null) {
   Tensor *out = call_out(c, 0);
   if (!out->storage) return OK;
   Iterator it;
   TRY(iterator_init(&it, b_or_null ? 3 : 2, (const Tensor *const[]){out, a, b_or_null}));
-  SampleRun run = {g, sample, (DType)out->dtype, (DType)a->dtype, b_or_null ? (DType)b_or_null->dtype : DTYPE_FLOAT64, !b_or_null};
+  SampleRun run = {
+      g, sample, (DType)out->dtype, (DType)a->dtype, b_or_null ? (DType)b_or_null->dtype : DTYPE_FLOAT64, !b_or_null};
   iterator_run(&it, 0, it.numel, sample_run, &run);
   return OK;
 }
@@ -305,8 +324,12 @@ static Status draw_poisson(Call *c, Generator *g) {
   if (bad) return status_new(ERROR_RUNTIME, "invalid Poisson rate, expected rate to be non-negative");
   return sample_each(c, g, sample_poisson, call_tensor(c, 0), NULL);
 }
-static Status draw_binomial(Call *c, Generator *g) { return sample_each(c, g, sample_binomial, call_tensor(c, 0), call_tensor(c, 1)); }
-static Status draw_gamma(Call *c, Generator *g) { return sample_each(c, g, sample_gamma, call_tensor(c, 0), NULL); }
+static Status draw_binomial(Call *c, Generator *g) {
+  return sample_each(c, g, sample_binomial, call_tensor(c, 0), call_tensor(c, 1));
+}
+static Status draw_gamma(Call *c, Generator *g) {
+  return sample_each(c, g, sample_gamma, call_tensor(c, 0), NULL);
+}
 
 /* Gamma numbers along the last dimension, divided by their sum. */
 static Status draw_dirichlet(Call *c, Generator *g) {
@@ -325,22 +348,39 @@ static Status draw_dirichlet(Call *c, Generator *g) {
   return status;
 }
 
-static Status kernel_poisson(Call *c) { return with_generator(c, 1, draw_poisson); }
-static Status kernel_binomial(Call *c) { return with_generator(c, 2, draw_binomial); }
-static Status kernel_gamma(Call *c) { return with_generator(c, 1, draw_gamma); }
-static Status kernel_dirichlet(Call *c) { return with_generator(c, 1, draw_dirichlet); }
+static Status kernel_poisson(Call *c) {
+  return with_generator(c, 1, draw_poisson);
+}
+static Status kernel_binomial(Call *c) {
+  return with_generator(c, 2, draw_binomial);
+}
+static Status kernel_gamma(Call *c) {
+  return with_generator(c, 1, draw_gamma);
+}
+static Status kernel_dirichlet(Call *c) {
+  return with_generator(c, 1, draw_dirichlet);
+}
 
-#define SAMPLE(text, shape_function, kernel_function, gradient) \
-  {.schema = text, .shape = shape_function, .kernel = kernel_function, .grad = gradient, .flags = OP_OUT | OP_NONDETERMINISTIC}
+#define SAMPLE(text, shape_function, kernel_function, gradient)                           \
+  {                                                                                       \
+    .schema = text, .shape = shape_function, .kernel = kernel_function, .grad = gradient, \
+    .flags = OP_OUT | OP_NONDETERMINISTIC                                                 \
+  }
 
 static const OpRow rows[] = {
-  {.schema = "aten::multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
-   .shape = shape_multinomial, .kernel = kernel_multinomial, .flags = OP_OUT | OP_NONDETERMINISTIC | OP_NOT_DIFFERENTIABLE},
-  SAMPLE("aten::poisson(Tensor self, Generator? generator=None) -> Tensor", shape_floating, kernel_poisson, "self: torch.zeros_like(grad)"),
-  SAMPLE("aten::binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", shape_pointwise, kernel_binomial,
-         "count: torch.zeros_like(grad); prob: torch.zeros_like(grad)"),
-  SAMPLE("aten::_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", shape_floating, kernel_gamma, NULL),
-  SAMPLE("aten::_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor", shape_floating, kernel_dirichlet, NULL),
+    {.schema = "aten::multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) "
+               "-> Tensor",
+     .shape = shape_multinomial,
+     .kernel = kernel_multinomial,
+     .flags = OP_OUT | OP_NONDETERMINISTIC | OP_NOT_DIFFERENTIABLE},
+    SAMPLE("aten::poisson(Tensor self, Generator? generator=None) -> Tensor", shape_floating, kernel_poisson,
+           "self: torch.zeros_like(grad)"),
+    SAMPLE("aten::binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", shape_pointwise,
+           kernel_binomial, "count: torch.zeros_like(grad); prob: torch.zeros_like(grad)"),
+    SAMPLE("aten::_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", shape_floating, kernel_gamma,
+           NULL),
+    SAMPLE("aten::_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor", shape_floating,
+           kernel_dirichlet, NULL),
 };
 
 OP_TABLE(op_table_sample, rows);

@@ -62,7 +62,9 @@ static void arange_bounds(const Call *c, uint32_t count, IValue out[3]) {
   out[2] = count > 2 ? call_scalar(c, 2) : ivalue_int(1);
 }
 
-static int64_t to_integer(IValue v) { return v.tag == TAG_FLOAT ? (int64_t)fmin(fmax(trunc(v.f), -0x1p62), 0x1p62) : ivalue_to_int(v); }
+static int64_t to_integer(IValue v) {
+  return v.tag == TAG_FLOAT ? (int64_t)fmin(fmax(trunc(v.f), -0x1p62), 0x1p62) : ivalue_to_int(v);
+}
 
 static Status arange_shape(Call *c, uint32_t count, TensorSpec *spec) {
   IValue bounds[3];
@@ -87,13 +89,20 @@ static Status arange_shape(Call *c, uint32_t count, TensorSpec *spec) {
   if (!(size >= 0 && size < 0x1p63)) return status_new(ERROR_RUNTIME, "invalid size, possible overflow?");
   return OK;
 }
-static Status shape_arange_1(Call *c, TensorSpec *spec) { return arange_shape(c, 1, spec); }
-static Status shape_arange_2(Call *c, TensorSpec *spec) { return arange_shape(c, 2, spec); }
-static Status shape_arange_3(Call *c, TensorSpec *spec) { return arange_shape(c, 3, spec); }
+static Status shape_arange_1(Call *c, TensorSpec *spec) {
+  return arange_shape(c, 1, spec);
+}
+static Status shape_arange_2(Call *c, TensorSpec *spec) {
+  return arange_shape(c, 2, spec);
+}
+static Status shape_arange_3(Call *c, TensorSpec *spec) {
+  return arange_shape(c, 3, spec);
+}
 
 static void fill_int_steps(const Sequence *s, int64_t from, int64_t count, void *out) {
   int64_t *ints = out;
-  for (int64_t i = 0; i < count; i++) ints[i] = (int64_t)((uint64_t)s->int_start + (uint64_t)s->int_step * (uint64_t)(from + i));
+  for (int64_t i = 0; i < count; i++)
+    ints[i] = (int64_t)((uint64_t)s->int_start + (uint64_t)s->int_step * (uint64_t)(from + i));
 }
 static void fill_steps(const Sequence *s, int64_t from, int64_t count, void *out) {
   double *reals = out;
@@ -116,9 +125,15 @@ static Status arange_write(Tensor *out, IValue start, IValue step) {
   return sequence_write(&s, out);
 }
 
-static Status kernel_arange_1(Call *c) { return arange_write(call_out(c, 0), ivalue_int(0), ivalue_int(1)); }
-static Status kernel_arange_2(Call *c) { return arange_write(call_out(c, 0), call_scalar(c, 0), ivalue_int(1)); }
-static Status kernel_arange_3(Call *c) { return arange_write(call_out(c, 0), call_scalar(c, 0), call_scalar(c, 2)); }
+static Status kernel_arange_1(Call *c) {
+  return arange_write(call_out(c, 0), ivalue_int(0), ivalue_int(1));
+}
+static Status kernel_arange_2(Call *c) {
+  return arange_write(call_out(c, 0), call_scalar(c, 0), ivalue_int(1));
+}
+static Status kernel_arange_3(Call *c) {
+  return arange_write(call_out(c, 0), call_scalar(c, 0), call_scalar(c, 2));
+}
 
 static Status range_shape(Call *c, uint32_t count, TensorSpec *spec) {
   IValue bounds[3];
@@ -133,8 +148,12 @@ static Status range_shape(Call *c, uint32_t count, TensorSpec *spec) {
   spec->sizes[0] = (int64_t)size;
   return OK;
 }
-static Status shape_range_2(Call *c, TensorSpec *spec) { return range_shape(c, 2, spec); }
-static Status shape_range_3(Call *c, TensorSpec *spec) { return range_shape(c, 3, spec); }
+static Status shape_range_2(Call *c, TensorSpec *spec) {
+  return range_shape(c, 2, spec);
+}
+static Status shape_range_3(Call *c, TensorSpec *spec) {
+  return range_shape(c, 3, spec);
+}
 
 static Status kernel_dim_arange(Call *c) {
   const Tensor *like = call_tensor(c, 0);
@@ -154,14 +173,19 @@ static Status space_shape(Call *c, uint32_t options, const char *kernel, TensorS
   shape_set(spec, DTYPE_FLOAT32, 1, &steps);
   TRY(options_read(c, options, is_complex ? DTYPE_COMPLEX64 : DTYPE_FLOAT32, spec));
   if (is_complex && !dtype_is_complex(spec->dtype))
-    return status_new(ERROR_RUNTIME, "torch.%.8s(): inferred dtype c10::complex<float> can't be safely cast to passed dtype %s", kernel,
-                      dtype_scalar_name(spec->dtype));
+    return status_new(ERROR_RUNTIME,
+                      "torch.%.8s(): inferred dtype c10::complex<float> can't be safely cast to passed dtype %s",
+                      kernel, dtype_scalar_name(spec->dtype));
   if (spec->dtype == DTYPE_BOOL || (spec->dtype == DTYPE_FLOAT16 && kernel[1] == 'o'))
     return status_new(ERROR_RUNTIME, "\"%s\" not implemented for '%s'", kernel, dtype_scalar_name(spec->dtype));
   return OK;
 }
-static Status shape_linspace(Call *c, TensorSpec *spec) { return space_shape(c, 3, "linspace_cpu", spec); }
-static Status shape_logspace(Call *c, TensorSpec *spec) { return space_shape(c, 4, "logspace_cpu", spec); }
+static Status shape_linspace(Call *c, TensorSpec *spec) {
+  return space_shape(c, 3, "linspace_cpu", spec);
+}
+static Status shape_logspace(Call *c, TensorSpec *spec) {
+  return space_shape(c, 4, "logspace_cpu", spec);
+}
 
 /* The first half counts from the start, the second from the end; in the dtype's precision. */
 static double linspace_at(const Sequence *s, int64_t i) {
@@ -173,7 +197,8 @@ static double linspace_at(const Sequence *s, int64_t i) {
   return from_start ? s->start + s->step * (double)i : s->end - s->step * (double)(s->n - i - 1);
 }
 static complex128 linspace_complex_at(const Sequence *s, int64_t i) {
-  return i < s->n / 2 ? s->complex_start + s->complex_step * (double)i : s->complex_end - s->complex_step * (double)(s->n - i - 1);
+  return i < s->n / 2 ? s->complex_start + s->complex_step * (double)i
+                      : s->complex_end - s->complex_step * (double)(s->n - i - 1);
 }
 static void fill_linspace(const Sequence *s, int64_t from, int64_t count, void *out) {
   for (int64_t i = 0; i < count; i++) ((double *)out)[i] = linspace_at(s, from + i);
@@ -208,14 +233,19 @@ static Status space_write(Call *c, double base, bool is_log) {
   } else {
     TRY(bound_in_dtype(call_scalar(c, 0), s.dtype, &s.start));
     TRY(bound_in_dtype(call_scalar(c, s.n == 1 ? 0 : 1), s.dtype, &s.end));
-    s.step = s.dtype == DTYPE_FLOAT32 ? ((float)s.end - (float)s.start) / (float)intervals : (s.end - s.start) / intervals;
+    s.step =
+        s.dtype == DTYPE_FLOAT32 ? ((float)s.end - (float)s.start) / (float)intervals : (s.end - s.start) / intervals;
     s.kind = DTYPE_FLOAT64;
     s.fill = is_log ? fill_logspace : fill_linspace;
   }
   return sequence_write(&s, out);
 }
-static Status kernel_linspace(Call *c) { return space_write(c, 0, false); }
-static Status kernel_logspace(Call *c) { return space_write(c, call_double(c, 3), true); }
+static Status kernel_linspace(Call *c) {
+  return space_write(c, 0, false);
+}
+static Status kernel_logspace(Call *c) {
+  return space_write(c, call_double(c, 3), true);
+}
 
 /* ---- triangles ---- */
 /* Elements (i, j) of a row-by-column matrix with j - i <= offset. */
@@ -240,22 +270,30 @@ static Status triangle_shape(Call *c, bool upper, TensorSpec *spec) {
   shape_set(spec, DTYPE_INT64, 2, (int64_t[]){2, (int64_t)count});
   TRY(options_read(c, 3, DTYPE_INT64, spec));
   if (spec->dtype == DTYPE_INT64 || spec->dtype == DTYPE_INT32) return OK;
-  return status_new(ERROR_RUNTIME, "\"%s_indices\" not implemented for '%s'", upper ? "triu" : "tril", dtype_scalar_name(spec->dtype));
+  return status_new(ERROR_RUNTIME, "\"%s_indices\" not implemented for '%s'", upper ? "triu" : "tril",
+                    dtype_scalar_name(spec->dtype));
 }
-static Status shape_tril(Call *c, TensorSpec *spec) { return triangle_shape(c, false, spec); }
-static Status shape_triu(Call *c, TensorSpec *spec) { return triangle_shape(c, true, spec); }
+static Status shape_tril(Call *c, TensorSpec *spec) {
+  return triangle_shape(c, false, spec);
+}
+static Status shape_triu(Call *c, TensorSpec *spec) {
+  return triangle_shape(c, true, spec);
+}
 
 static Status triangle_write(Call *c, bool upper) {
   Tensor *out = call_out(c, 0);
   int64_t columns = call_int(c, 1), offset = call_int(c, 2), at = 0, n = out->sizes[1];
   if (!out->storage || n == 0) return OK;
   char *data = tensor_data(out);
-  int64_t item = (int64_t)dtype_size((DType)out->dtype), step = out->strides[1] * item, next_row = out->strides[0] * item;
+  int64_t item = (int64_t)dtype_size((DType)out->dtype), step = out->strides[1] * item,
+          next_row = out->strides[0] * item;
   for (int64_t row = !upper && offset < 0 ? -offset : 0; at < n; row++) {
     __int128 diagonal = (__int128)row + offset;
     int64_t first = 0, last = columns - 1;
-    if (upper) first = diagonal > 0 ? (int64_t)diagonal : 0;
-    else if (diagonal < last) last = (int64_t)diagonal;
+    if (upper)
+      first = diagonal > 0 ? (int64_t)diagonal : 0;
+    else if (diagonal < last)
+      last = (int64_t)diagonal;
     for (int64_t column = first; column <= last && at < n; column++, at++) {
       dtype_convert((DType)out->dtype, data + at * step, 1, DTYPE_INT64, &row, 1, 1);
       dtype_convert((DType)out->dtype, data + at * step + next_row, 1, DTYPE_INT64, &column, 1, 1);
@@ -263,8 +301,12 @@ static Status triangle_write(Call *c, bool upper) {
   }
   return OK;
 }
-static Status kernel_tril(Call *c) { return triangle_write(c, false); }
-static Status kernel_triu(Call *c) { return triangle_write(c, true); }
+static Status kernel_tril(Call *c) {
+  return triangle_write(c, false);
+}
+static Status kernel_triu(Call *c) {
+  return triangle_write(c, true);
+}
 
 /* ---- windows ---- */
 static Status window_shape(Call *c, uint32_t options, TensorSpec *spec) {
@@ -276,17 +318,26 @@ static Status window_shape(Call *c, uint32_t options, TensorSpec *spec) {
   shape_set(spec, DTYPE_FLOAT32, 1, &length);
   TRY(options_read(c, options, DTYPE_FLOAT32, spec));
   if (dtype_is_floating(spec->dtype)) return OK;
-  return status_new(ERROR_RUNTIME, STR_FMT " expects floating point dtypes, got: %s", STR_ARG(str_slice(name, 6, name.length)),
-                    dtype_scalar_name(spec->dtype));
+  return status_new(ERROR_RUNTIME, STR_FMT " expects floating point dtypes, got: %s",
+                    STR_ARG(str_slice(name, 6, name.length)), dtype_scalar_name(spec->dtype));
 }
-static Status shape_window_1(Call *c, TensorSpec *spec) { return window_shape(c, 1, spec); }
-static Status shape_window_2(Call *c, TensorSpec *spec) { return window_shape(c, 2, spec); }
-static Status shape_window_3(Call *c, TensorSpec *spec) { return window_shape(c, 3, spec); }
-static Status shape_window_4(Call *c, TensorSpec *spec) { return window_shape(c, 4, spec); }
+static Status shape_window_1(Call *c, TensorSpec *spec) {
+  return window_shape(c, 1, spec);
+}
+static Status shape_window_2(Call *c, TensorSpec *spec) {
+  return window_shape(c, 2, spec);
+}
+static Status shape_window_3(Call *c, TensorSpec *spec) {
+  return window_shape(c, 3, spec);
+}
+static Status shape_window_4(Call *c, TensorSpec *spec) {
+  return window_shape(c, 4, spec);
+}
 
 /* step: from 0 at the first element to 1 at the last (of the period). */
 static void fill_cosine(const Sequence *s, int64_t from, int64_t count, void *out) {
-  for (int64_t i = 0; i < count; i++) ((double *)out)[i] = s->alpha - s->beta * cos(2 * M_PI * s->step * (double)(from + i));
+  for (int64_t i = 0; i < count; i++)
+    ((double *)out)[i] = s->alpha - s->beta * cos(2 * M_PI * s->step * (double)(from + i));
 }
 static void fill_blackman(const Sequence *s, int64_t from, int64_t count, void *out) {
   for (int64_t i = 0; i < count; i++) {
@@ -319,16 +370,26 @@ static void fill_kaiser(const Sequence *s, int64_t from, int64_t count, void *ou
   }
 }
 
-static Status window_write(Call *c, void (*fill)(const Sequence *, int64_t, int64_t, void *), bool periodic, double alpha, double beta) {
+static Status window_write(Call *c, void (*fill)(const Sequence *, int64_t, int64_t, void *), bool periodic,
+                           double alpha, double beta) {
   Tensor *out = call_out(c, 0);
   if (out->numel == 1) return tensor_fill_scalar(out, ivalue_int(1));
   int64_t intervals = periodic ? out->numel : out->numel - 1;
-  Sequence s = {.dtype = (DType)out->dtype, .step = 1.0 / (double)intervals, .alpha = alpha, .beta = beta, .fill = fill, .kind = DTYPE_FLOAT64};
+  Sequence s = {.dtype = (DType)out->dtype,
+                .step = 1.0 / (double)intervals,
+                .alpha = alpha,
+                .beta = beta,
+                .fill = fill,
+                .kind = DTYPE_FLOAT64};
   return sequence_write(&s, out);
 }
-static bool periodic(const Call *c, uint32_t options) { return options == 1 || call_bool(c, 1); }
-#define WINDOW(name, options, fill, alpha, beta) \
-  static Status kernel_##name##_##options(Call *c) { return window_write(c, fill, periodic(c, options), alpha, beta); }
+static bool periodic(const Call *c, uint32_t options) {
+  return options == 1 || call_bool(c, 1);
+}
+#define WINDOW(name, options, fill, alpha, beta)                     \
+  static Status kernel_##name##_##options(Call *c) {                 \
+    return window_write(c, fill, periodic(c, options), alpha, beta); \
+  }
 WINDOW(hann, 1, fill_cosine, 0.5, 0.5)
 WINDOW(hann, 2, fill_cosine, 0.5, 0.5)
 WINDOW(hamming, 1, fill_cosine, 0.54, 0.46)
@@ -343,35 +404,52 @@ WINDOW(kaiser, 1, fill_kaiser, 0, 12.0)
 WINDOW(kaiser, 2, fill_kaiser, 0, 12.0)
 WINDOW(kaiser, 3, fill_kaiser, 0, call_double(c, 2))
 
-#define ROW(text, shape_function, kernel_function) \
-  {.schema = text, .shape = shape_function, .kernel = kernel_function, .flags = OP_OUT | OP_ACCEPT_META | OP_NOT_DIFFERENTIABLE}
+#define ROW(text, shape_function, kernel_function)                      \
+  {                                                                     \
+    .schema = text, .shape = shape_function, .kernel = kernel_function, \
+    .flags = OP_OUT | OP_ACCEPT_META | OP_NOT_DIFFERENTIABLE            \
+  }
 #define LONG_OPTIONS "ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
 static const OpRow rows[] = {
-  ROW("aten::arange(Scalar end, *, " OPTIONS ") -> Tensor", shape_arange_1, kernel_arange_1),
-  ROW("aten::arange.start(Scalar start, Scalar end, *, " OPTIONS ") -> Tensor", shape_arange_2, kernel_arange_2),
-  ROW("aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor", shape_arange_3, kernel_arange_3),
-  ROW("aten::range(Scalar start, Scalar end, *, " OPTIONS ") -> Tensor", shape_range_2, kernel_arange_2),
-  ROW("aten::range.step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor", shape_range_3, kernel_arange_3),
-  {.schema = "aten::_dim_arange(Tensor like, int dim) -> Tensor", .kernel = kernel_dim_arange, .flags = OP_NOT_DIFFERENTIABLE},
-  ROW("aten::linspace(Scalar start, Scalar end, int steps, *, " OPTIONS ") -> Tensor", shape_linspace, kernel_linspace),
-  ROW("aten::logspace(Scalar start, Scalar end, int steps, float base=10., *, " OPTIONS ") -> Tensor", shape_logspace, kernel_logspace),
-  ROW("aten::tril_indices(int row, int col, int offset=0, *, " LONG_OPTIONS ") -> Tensor", shape_tril, kernel_tril),
-  ROW("aten::triu_indices(int row, int col, int offset=0, *, " LONG_OPTIONS ") -> Tensor", shape_triu, kernel_triu),
-  ROW("aten::hann_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_hann_1),
-  ROW("aten::hann_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2, kernel_hann_2),
-  ROW("aten::hamming_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_hamming_1),
-  ROW("aten::hamming_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2, kernel_hamming_2),
-  ROW("aten::hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, " OPTIONS ") -> Tensor", shape_window_3, kernel_hamming_3),
-  ROW("aten::hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *, " OPTIONS ") -> Tensor",
-      shape_window_4, kernel_hamming_4),
-  ROW("aten::blackman_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_blackman_1),
-  ROW("aten::blackman_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2, kernel_blackman_2),
-  ROW("aten::bartlett_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_bartlett_1),
-  ROW("aten::bartlett_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2, kernel_bartlett_2),
-  ROW("aten::kaiser_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_kaiser_1),
-  ROW("aten::kaiser_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2, kernel_kaiser_2),
-  ROW("aten::kaiser_window.beta(int window_length, bool periodic, float beta, *, " OPTIONS ") -> Tensor", shape_window_3, kernel_kaiser_3),
+    ROW("aten::arange(Scalar end, *, " OPTIONS ") -> Tensor", shape_arange_1, kernel_arange_1),
+    ROW("aten::arange.start(Scalar start, Scalar end, *, " OPTIONS ") -> Tensor", shape_arange_2, kernel_arange_2),
+    ROW("aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor", shape_arange_3,
+        kernel_arange_3),
+    ROW("aten::range(Scalar start, Scalar end, *, " OPTIONS ") -> Tensor", shape_range_2, kernel_arange_2),
+    ROW("aten::range.step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor", shape_range_3,
+        kernel_arange_3),
+    {.schema = "aten::_dim_arange(Tensor like, int dim) -> Tensor",
+     .kernel = kernel_dim_arange,
+     .flags = OP_NOT_DIFFERENTIABLE},
+    ROW("aten::linspace(Scalar start, Scalar end, int steps, *, " OPTIONS ") -> Tensor", shape_linspace,
+        kernel_linspace),
+    ROW("aten::logspace(Scalar start, Scalar end, int steps, float base=10., *, " OPTIONS ") -> Tensor", shape_logspace,
+        kernel_logspace),
+    ROW("aten::tril_indices(int row, int col, int offset=0, *, " LONG_OPTIONS ") -> Tensor", shape_tril, kernel_tril),
+    ROW("aten::triu_indices(int row, int col, int offset=0, *, " LONG_OPTIONS ") -> Tensor", shape_triu, kernel_triu),
+    ROW("aten::hann_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_hann_1),
+    ROW("aten::hann_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2,
+        kernel_hann_2),
+    ROW("aten::hamming_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_hamming_1),
+    ROW("aten::hamming_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2,
+        kernel_hamming_2),
+    ROW("aten::hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, " OPTIONS ") -> Tensor",
+        shape_window_3, kernel_hamming_3),
+    ROW("aten::hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, "
+        "*, " OPTIONS ") -> Tensor",
+        shape_window_4, kernel_hamming_4),
+    ROW("aten::blackman_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_blackman_1),
+    ROW("aten::blackman_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2,
+        kernel_blackman_2),
+    ROW("aten::bartlett_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_bartlett_1),
+    ROW("aten::bartlett_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2,
+        kernel_bartlett_2),
+    ROW("aten::kaiser_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_kaiser_1),
+    ROW("aten::kaiser_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2,
+        kernel_kaiser_2),
+    ROW("aten::kaiser_window.beta(int window_length, bool periodic, float beta, *, " OPTIONS ") -> Tensor",
+        shape_window_3, kernel_kaiser_3),
 };
 
 OP_TABLE(op_table_sequence, rows);

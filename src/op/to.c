@@ -21,7 +21,9 @@ static Status copy_shape(Call *c, uint32_t at, bool keep_order_of_gaps, TensorSp
   return strides_of_format(format, spec->ndim, spec->sizes, self, spec->strides);
 }
 
-static Status shape_clone(Call *c, TensorSpec *spec) { return copy_shape(c, 1, true, spec); }
+static Status shape_clone(Call *c, TensorSpec *spec) {
+  return copy_shape(c, 1, true, spec);
+}
 
 static Status shape_to_copy(Call *c, TensorSpec *spec) { /* (self, *options, non_blocking, memory_format) */
   const Tensor *self = call_tensor(c, 0);
@@ -29,9 +31,11 @@ static Status shape_to_copy(Call *c, TensorSpec *spec) { /* (self, *options, non
   TRY(options_read(c, 1, (DType)self->dtype, spec));
   if (spec->device.type != DEVICE_META) {
     spec->flags &= ~(uint32_t)TENSOR_META;
-    if (self->flags & TENSOR_META) return status_exception("NotImplementedError", "Cannot copy out of meta tensor; no data!");
+    if (self->flags & TENSOR_META)
+      return status_exception("NotImplementedError", "Cannot copy out of meta tensor; no data!");
   }
-  if (spec->device.type == DEVICE_CUDA) return status_new(ERROR_RUNTIME, "PyTorch is not linked with support for cuda devices");
+  if (spec->device.type == DEVICE_CUDA)
+    return status_new(ERROR_RUNTIME, "PyTorch is not linked with support for cuda devices");
   return OK;
 }
 
@@ -61,14 +65,17 @@ static Status convert(Call *c, Conversion to) {
   Tensor *self = call_tensor(c, 0);
   Device from = tensor_device(self);
   bool same_device = to.device.type == from.type && (to.device.index <= 0 || to.device.index == from.index);
-  bool same_format = to.format.tag == TAG_NONE || to.format.i == FORMAT_PRESERVE || to.format.i == (int64_t)tensor_suggested_format(self);
+  bool same_format = to.format.tag == TAG_NONE || to.format.i == FORMAT_PRESERVE ||
+                     to.format.i == (int64_t)tensor_suggested_format(self);
   if (to.dtype == self->dtype && same_device && same_format && !to.copy) {
     call_set_tensor(c, 0, tensor_retain(self));
     return OK;
   }
   IValue device = same_device ? IVALUE_NONE : ivalue_device(to.device), out = IVALUE_NONE;
   TRY(op_call(c->exec, &to_copy_ref, 7,
-              (IValue[]){call_value(c, 0), ivalue_int(to.dtype), IVALUE_NONE, device, IVALUE_NONE, ivalue_bool(false), to.format}, 1, &out));
+              (IValue[]){call_value(c, 0), ivalue_int(to.dtype), IVALUE_NONE, device, IVALUE_NONE, ivalue_bool(false),
+                         to.format},
+              1, &out));
   call_set(c, 0, out);
   return OK;
 }
@@ -77,7 +84,9 @@ static Conversion unchanged(const Call *c) {
   const Tensor *self = call_tensor(c, 0);
   return (Conversion){(DType)self->dtype, tensor_device(self), false, IVALUE_NONE};
 }
-static Device device_or(const Call *c, uint32_t i, Device fallback) { return call_is_none(c, i) ? fallback : call_value(c, i).device; }
+static Device device_or(const Call *c, uint32_t i, Device fallback) {
+  return call_is_none(c, i) ? fallback : call_value(c, i).device;
+}
 
 static Status kernel_to_dtype(Call *c) { /* (self, dtype, non_blocking, copy, format) */
   Conversion to = unchanged(c);
@@ -129,16 +138,22 @@ static Status to_device(Call *c, DeviceType device) {
   to.device = (Device){(int16_t)device, -1};
   return convert(c, to);
 }
-static Status kernel_cpu(Call *c) { return to_device(c, DEVICE_CPU); }
-static Status kernel_cuda(Call *c) { return to_device(c, DEVICE_CUDA); }
+static Status kernel_cpu(Call *c) {
+  return to_device(c, DEVICE_CPU);
+}
+static Status kernel_cuda(Call *c) {
+  return to_device(c, DEVICE_CUDA);
+}
 
 static Status cast(Call *c, DType dtype) {
   Conversion to = unchanged(c);
   to.dtype = dtype;
   return convert(c, to);
 }
-#define CAST(name, dtype) \
-  static Status kernel_cast_##name(Call *c) { return cast(c, dtype); }
+#define CAST(name, dtype)                     \
+  static Status kernel_cast_##name(Call *c) { \
+    return cast(c, dtype);                    \
+  }
 CAST(Byte, DTYPE_UINT8)
 CAST(Char, DTYPE_INT8)
 CAST(Short, DTYPE_INT16)
@@ -165,7 +180,8 @@ static Status kernel_contiguous(Call *c) {
     call_set_tensor(c, 0, tensor_retain(self));
     return OK;
   }
-  if (format == FORMAT_PRESERVE) return status_new(ERROR_RUNTIME, "preserve memory format is unsupported by the contiguous operator");
+  if (format == FORMAT_PRESERVE)
+    return status_new(ERROR_RUNTIME, "preserve memory format is unsupported by the contiguous operator");
   IValue out = IVALUE_NONE;
   TRY(op_call(c->exec, &clone_ref, 2, (IValue[]){call_value(c, 0), call_value(c, 1)}, 1, &out));
   call_set(c, 0, out);
@@ -191,7 +207,8 @@ static Status resize(Call *c, int ndim, const int64_t *sizes, MemoryFormat forma
 static Status kernel_resize_(Call *c) {
   size_t count;
   const int64_t *sizes = call_ints(c, 1, &count);
-  if (count > TENSOR_MAX_DIMS) return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
+  if (count > TENSOR_MAX_DIMS)
+    return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
   return resize(c, (int)count, sizes, (MemoryFormat)call_int_or(c, 2, FORMAT_CONTIGUOUS));
 }
 
@@ -203,7 +220,8 @@ static Status kernel_resize_as_(Call *c) {
   return resize(c, like->ndim, sizes, format == FORMAT_PRESERVE ? tensor_suggested_format(like) : format);
 }
 
-static Status set_storage(Call *c, Storage *storage, int64_t offset, int ndim, const int64_t *sizes, const int64_t *strides) {
+static Status set_storage(Call *c, Storage *storage, int64_t offset, int ndim, const int64_t *sizes,
+                          const int64_t *strides) {
   Tensor *self = call_tensor(c, 0);
   TRY(tensor_set_storage(self, storage, offset, ndim, sizes, strides));
   call_set_tensor(c, 0, tensor_retain(self));
@@ -233,66 +251,97 @@ static Status grow_to_hold(Call *c, Storage *storage, int64_t offset, int ndim, 
   size_t bytes;
   TRY(sizes_numel(ndim, sizes, &numel));
   if (numel == 0 || offset < 0 || !int64_add(numel, offset, &last)) return OK;
-  if (!size_mul((size_t)last, dtype_size((DType)call_tensor(c, 0)->dtype), &bytes) || bytes <= storage->bytes) return OK;
+  if (!size_mul((size_t)last, dtype_size((DType)call_tensor(c, 0)->dtype), &bytes) || bytes <= storage->bytes)
+    return OK;
   return storage_resize(storage, bytes);
 }
 
 static Status set_parts(Call *c, Storage *storage) { /* (self, source, storage_offset, size, stride) */
   size_t ndim, stride_count;
   const int64_t *sizes = call_ints(c, 3, &ndim), *strides = call_ints(c, 4, &stride_count);
-  if (ndim > TENSOR_MAX_DIMS) return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
+  if (ndim > TENSOR_MAX_DIMS)
+    return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
   if (stride_count && stride_count != ndim)
     return status_new(ERROR_RUNTIME, "unequal size length (%zu) and stride length (%zu)", ndim, stride_count);
   if (!stride_count) TRY(grow_to_hold(c, storage, call_int(c, 2), (int)ndim, sizes));
   return set_storage(c, storage, call_int(c, 2), (int)ndim, sizes, stride_count ? strides : NULL);
 }
-static Status kernel_set_storage_parts_(Call *c) { return set_parts(c, call_value(c, 1).storage); }
-static Status kernel_set_tensor_parts_(Call *c) { return set_parts(c, call_tensor(c, 1)->storage); }
+static Status kernel_set_storage_parts_(Call *c) {
+  return set_parts(c, call_value(c, 1).storage);
+}
+static Status kernel_set_tensor_parts_(Call *c) {
+  return set_parts(c, call_tensor(c, 1)->storage);
+}
 
-#define CONVERT(text, kernel_function) {.schema = text, .kernel = kernel_function, .flags = OP_COMPOSITE | OP_ACCEPT_ANY}
-#define SET(text, kernel_function) {.schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE}
+#define CONVERT(text, kernel_function) \
+  { .schema = text, .kernel = kernel_function, .flags = OP_COMPOSITE | OP_ACCEPT_ANY }
+#define SET(text, kernel_function) \
+  { .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE }
 
 static const OpRow rows[] = {
-  {.schema = "aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", .shape = shape_clone, .kernel = kernel_copy,
-   .grad = "self: grad", .flags = OP_OUT | OP_ACCEPT_CONJ | OP_ACCEPT_QUANTIZED},
-  {.schema = "aten::_to_copy(Tensor self, *, " OPTIONS ", bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
-   .shape = shape_to_copy, .kernel = kernel_copy, .grad = "self: grad.to(self.dtype)", .flags = OP_ACCEPT_CONJ | OP_ACCEPT_META},
-  CONVERT("aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-          kernel_to_dtype),
-  CONVERT("aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, "
-          "MemoryFormat? memory_format=None) -> Tensor(a)", kernel_to_device),
-  CONVERT("aten::to.dtype_layout(Tensor(a) self, *, " OPTIONS ", bool non_blocking=False, bool copy=False, "
-          "MemoryFormat? memory_format=None) -> Tensor(a)", kernel_to_dtype_layout),
-  CONVERT("aten::to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-          kernel_to_other),
-  CONVERT("aten::to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, bool non_blocking=False, bool copy=False) -> Tensor(b|a)",
-          kernel_to_prim_device),
-  CONVERT("aten::to.prim_dtype(Tensor(a) self, int? dtype=None, bool non_blocking=False, bool copy=False) -> Tensor(b|a)", kernel_to_prim_dtype),
-  CONVERT("aten::to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) -> Tensor(b|a)", kernel_to_prim_other),
-  CONVERT("aten::type_as(Tensor self, Tensor other) -> Tensor", kernel_type_as),
-  CONVERT("aten::cpu(Tensor(a) self) -> Tensor(b|a)", kernel_cpu),
-  CONVERT("aten::cuda(Tensor(a) self) -> Tensor(b|a)", kernel_cuda),
-  CONVERT("aten::_cast_Byte(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Byte),
-  CONVERT("aten::_cast_Char(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Char),
-  CONVERT("aten::_cast_Short(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Short),
-  CONVERT("aten::_cast_Int(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Int),
-  CONVERT("aten::_cast_Long(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Long),
-  CONVERT("aten::_cast_Half(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Half),
-  CONVERT("aten::_cast_Float(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Float),
-  CONVERT("aten::_cast_Double(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Double),
-  CONVERT("aten::_autocast_to_full_precision(Tensor(a) self, bool cuda_enabled, bool cpu_enabled) -> Tensor(a)", kernel_full_precision),
-  CONVERT("aten::_autocast_to_reduced_precision(Tensor(a) self, bool cuda_enabled, bool cpu_enabled, ScalarType cuda_dtype, "
-          "ScalarType cpu_dtype) -> Tensor(a)", kernel_reduced_precision),
-  CONVERT("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)", kernel_contiguous),
-  SET("aten::resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)", kernel_resize_),
-  SET("aten::resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)", kernel_resize_as_),
-  SET("aten::set_(Tensor(a!) self) -> Tensor(a!)", kernel_set_),
-  SET("aten::set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)", kernel_set_tensor_),
-  SET("aten::set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, SymInt storage_offset, SymInt[] size, SymInt[] stride=[]) -> Tensor(a!)",
-      kernel_set_tensor_parts_),
-  SET("aten::set_.source_Storage(Tensor(a!) self, Storage source) -> Tensor(a!)", kernel_set_whole_storage_),
-  SET("aten::set_.source_Storage_storage_offset(Tensor(a!) self, Storage source, SymInt storage_offset, SymInt[] size, SymInt[] stride=[]) -> Tensor(a!)",
-      kernel_set_storage_parts_),
+    {.schema = "aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+     .shape = shape_clone,
+     .kernel = kernel_copy,
+     .grad = "self: grad",
+     .flags = OP_OUT | OP_ACCEPT_CONJ | OP_ACCEPT_QUANTIZED},
+    {.schema = "aten::_to_copy(Tensor self, *, " OPTIONS
+               ", bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
+     .shape = shape_to_copy,
+     .kernel = kernel_copy,
+     .grad = "self: grad.to(self.dtype)",
+     .flags = OP_ACCEPT_CONJ | OP_ACCEPT_META},
+    CONVERT("aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? "
+            "memory_format=None) -> Tensor(a)",
+            kernel_to_dtype),
+    CONVERT(
+        "aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, "
+        "MemoryFormat? memory_format=None) -> Tensor(a)",
+        kernel_to_device),
+    CONVERT("aten::to.dtype_layout(Tensor(a) self, *, " OPTIONS ", bool non_blocking=False, bool copy=False, "
+            "MemoryFormat? memory_format=None) -> Tensor(a)",
+            kernel_to_dtype_layout),
+    CONVERT("aten::to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? "
+            "memory_format=None) -> Tensor(a)",
+            kernel_to_other),
+    CONVERT("aten::to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, bool non_blocking=False, bool "
+            "copy=False) -> Tensor(b|a)",
+            kernel_to_prim_device),
+    CONVERT(
+        "aten::to.prim_dtype(Tensor(a) self, int? dtype=None, bool non_blocking=False, bool copy=False) -> Tensor(b|a)",
+        kernel_to_prim_dtype),
+    CONVERT("aten::to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) -> Tensor(b|a)",
+            kernel_to_prim_other),
+    CONVERT("aten::type_as(Tensor self, Tensor other) -> Tensor", kernel_type_as),
+    CONVERT("aten::cpu(Tensor(a) self) -> Tensor(b|a)", kernel_cpu),
+    CONVERT("aten::cuda(Tensor(a) self) -> Tensor(b|a)", kernel_cuda),
+    CONVERT("aten::_cast_Byte(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Byte),
+    CONVERT("aten::_cast_Char(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Char),
+    CONVERT("aten::_cast_Short(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Short),
+    CONVERT("aten::_cast_Int(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Int),
+    CONVERT("aten::_cast_Long(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Long),
+    CONVERT("aten::_cast_Half(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Half),
+    CONVERT("aten::_cast_Float(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Float),
+    CONVERT("aten::_cast_Double(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Double),
+    CONVERT("aten::_autocast_to_full_precision(Tensor(a) self, bool cuda_enabled, bool cpu_enabled) -> Tensor(a)",
+            kernel_full_precision),
+    CONVERT("aten::_autocast_to_reduced_precision(Tensor(a) self, bool cuda_enabled, bool cpu_enabled, ScalarType "
+            "cuda_dtype, "
+            "ScalarType cpu_dtype) -> Tensor(a)",
+            kernel_reduced_precision),
+    CONVERT("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)", kernel_contiguous),
+    SET("aten::resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
+        kernel_resize_),
+    SET("aten::resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
+        kernel_resize_as_),
+    SET("aten::set_(Tensor(a!) self) -> Tensor(a!)", kernel_set_),
+    SET("aten::set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)", kernel_set_tensor_),
+    SET("aten::set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, SymInt storage_offset, SymInt[] size, "
+        "SymInt[] stride=[]) -> Tensor(a!)",
+        kernel_set_tensor_parts_),
+    SET("aten::set_.source_Storage(Tensor(a!) self, Storage source) -> Tensor(a!)", kernel_set_whole_storage_),
+    SET("aten::set_.source_Storage_storage_offset(Tensor(a!) self, Storage source, SymInt storage_offset, SymInt[] "
+        "size, SymInt[] stride=[]) -> Tensor(a!)",
+        kernel_set_storage_parts_),
 };
 
 OP_TABLE(op_table_to, rows);

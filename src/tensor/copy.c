@@ -20,14 +20,14 @@ typedef struct Transpose {
   int64_t item;
 } Transpose;
 
-#define TRANSPOSE_BLOCK_OF(type)                                                                    \
+#define TRANSPOSE_BLOCK_OF(type)                                                                                       \
   static void transpose_block_##type(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t rows, \
-                                     int64_t columns) {                                             \
-    for (int64_t r = 0; r < rows; r++) {                                                            \
-      type *out = (type *)(to + r * to_stride);                                                     \
-      const char *in = from + r * (int64_t)sizeof(type);                                            \
-      for (int64_t c = 0; c < columns; c++) out[c] = *(const type *)(in + c * from_stride);         \
-    }                                                                                               \
+                                     int64_t columns) {                                                                \
+    for (int64_t r = 0; r < rows; r++) {                                                                               \
+      type *out = (type *)(to + r * to_stride);                                                                        \
+      const char *in = from + r * (int64_t)sizeof(type);                                                               \
+      for (int64_t c = 0; c < columns; c++) out[c] = *(const type *)(in + c * from_stride);                            \
+    }                                                                                                                  \
   }
 TRANSPOSE_BLOCK_OF(uint8_t)
 TRANSPOSE_BLOCK_OF(uint16_t)
@@ -35,17 +35,30 @@ TRANSPOSE_BLOCK_OF(uint32_t)
 TRANSPOSE_BLOCK_OF(uint64_t)
 TRANSPOSE_BLOCK_OF(complex128)
 
-static void transpose_block(int64_t item, char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t rows, int64_t columns) {
+static void transpose_block(int64_t item, char *to, int64_t to_stride, const char *from, int64_t from_stride,
+                            int64_t rows, int64_t columns) {
   switch (item) {
-    case 1: transpose_block_uint8_t(to, to_stride, from, from_stride, rows, columns); break;
-    case 2: transpose_block_uint16_t(to, to_stride, from, from_stride, rows, columns); break;
-    case 4: transpose_block_uint32_t(to, to_stride, from, from_stride, rows, columns); break;
-    case 8: transpose_block_uint64_t(to, to_stride, from, from_stride, rows, columns); break;
-    default: transpose_block_complex128(to, to_stride, from, from_stride, rows, columns); break;
+    case 1:
+      transpose_block_uint8_t(to, to_stride, from, from_stride, rows, columns);
+      break;
+    case 2:
+      transpose_block_uint16_t(to, to_stride, from, from_stride, rows, columns);
+      break;
+    case 4:
+      transpose_block_uint32_t(to, to_stride, from, from_stride, rows, columns);
+      break;
+    case 8:
+      transpose_block_uint64_t(to, to_stride, from, from_stride, rows, columns);
+      break;
+    default:
+      transpose_block_complex128(to, to_stride, from, from_stride, rows, columns);
+      break;
   }
 }
 
-static int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t minimum(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
 
 /* Bands [begin, end): a band is TRANSPOSE_BLOCK rows of one plane; planes are the dimensions other than 0 and d. */
 static void transpose_bands(void *argument, int64_t begin, int64_t end) {
@@ -71,7 +84,8 @@ static void transpose_bands(void *argument, int64_t begin, int64_t end) {
 }
 
 static bool copy_transposed(const Iterator *it, int64_t item, int threads) {
-  if (it->strides[0][0] != item || it->strides[1][0] == item || it->strides[1][0] == 0 || it->sizes[0] < 4) return false;
+  if (it->strides[0][0] != item || it->strides[1][0] == item || it->strides[1][0] == 0 || it->sizes[0] < 4)
+    return false;
   int d = 1;
   while (d < it->ndim && it->strides[1][d] != item) d++;
   if (d == it->ndim || it->sizes[d] < 4) return false;
@@ -118,13 +132,16 @@ static void copy_bytes(void *argument, int64_t begin, int64_t end) {
 }
 
 static Status copy_elements(Tensor *to, const Tensor *from, int threads) {
-  Pair pair = {(DType)to->dtype, (DType)from->dtype, (int64_t)dtype_size((DType)to->dtype), (int64_t)dtype_size((DType)from->dtype)};
+  Pair pair = {(DType)to->dtype, (DType)from->dtype, (int64_t)dtype_size((DType)to->dtype),
+               (int64_t)dtype_size((DType)from->dtype)};
   Iterator it;
   TRY(iterator_init(&it, 2, (const Tensor *const[]){to, from}));
   if (pair.to == pair.from) {
-    if (it.data[0] == it.data[1] && memcmp(it.strides[0], it.strides[1], (size_t)it.ndim * sizeof **it.strides) == 0) return OK;
+    if (it.data[0] == it.data[1] && memcmp(it.strides[0], it.strides[1], (size_t)it.ndim * sizeof **it.strides) == 0)
+      return OK;
     if (it.ndim == 1 && it.strides[0][0] == pair.to_item && it.strides[1][0] == pair.to_item) {
-      bool apart = it.data[0] + it.numel * pair.to_item <= it.data[1] || it.data[1] + it.numel * pair.to_item <= it.data[0];
+      bool apart =
+          it.data[0] + it.numel * pair.to_item <= it.data[1] || it.data[1] + it.numel * pair.to_item <= it.data[0];
       parallel_for(apart ? threads : 1, it.numel * pair.to_item, COPY_GRAIN * 8, copy_bytes, it.data);
       return OK;
     }
@@ -135,7 +152,8 @@ static Status copy_elements(Tensor *to, const Tensor *from, int threads) {
 }
 
 Status tensor_copy(Tensor *to, const Tensor *from, int threads) {
-  if (!tensor_is_defined(to) || !tensor_is_defined(from)) return status_new(ERROR_RUNTIME, "can't copy an undefined tensor");
+  if (!tensor_is_defined(to) || !tensor_is_defined(from))
+    return status_new(ERROR_RUNTIME, "can't copy an undefined tensor");
   if ((to->flags | from->flags) & (TENSOR_SPARSE | TENSOR_OPAQUE))
     return status_new(ERROR_UNSUPPORTED, "copying between strided and other layouts");
   if (!tensor_same_sizes(to, from)) {
@@ -143,8 +161,8 @@ Status tensor_copy(Tensor *to, const Tensor *from, int threads) {
     int64_t sizes[TENSOR_MAX_DIMS];
     TRY(sizes_broadcast(to->ndim, to->sizes, from->ndim, from->sizes, &ndim, sizes));
     if (ndim != to->ndim || memcmp(sizes, to->sizes, (size_t)ndim * sizeof *sizes) != 0)
-      return status_new(ERROR_RUNTIME, "output with shape %s doesn't match the broadcast shape %s", SIZES_TEXT(to->ndim, to->sizes),
-                        SIZES_TEXT(ndim, sizes));
+      return status_new(ERROR_RUNTIME, "output with shape %s doesn't match the broadcast shape %s",
+                        SIZES_TEXT(to->ndim, to->sizes), SIZES_TEXT(ndim, sizes));
   }
   TRY(tensor_check_writable(to));
   TRY(tensor_check_overlap(to, from));

@@ -5,9 +5,9 @@ static const struct {
   int16_t type;
   const char *name;
 } devices[] = {
-    {DEVICE_CPU, "cpu"}, {DEVICE_CUDA, "cuda"}, {18, "ipu"},  {12, "xpu"},         {2, "mkldnn"}, {3, "opengl"},
-    {4, "opencl"},       {5, "ideep"},          {6, "hip"},   {16, "ve"},          {7, "fpga"},   {8, "ort"},
-    {9, "xla"},          {17, "lazy"},          {10, "vulkan"}, {13, "mps"},       {DEVICE_META, "meta"}, {15, "hpu"},
+    {DEVICE_CPU, "cpu"}, {DEVICE_CUDA, "cuda"}, {18, "ipu"},    {12, "xpu"}, {2, "mkldnn"},         {3, "opengl"},
+    {4, "opencl"},       {5, "ideep"},          {6, "hip"},     {16, "ve"},  {7, "fpga"},           {8, "ort"},
+    {9, "xla"},          {17, "lazy"},          {10, "vulkan"}, {13, "mps"}, {DEVICE_META, "meta"}, {15, "hpu"},
 };
 enum { DEVICE_COUNT = sizeof devices / sizeof *devices };
 
@@ -17,7 +17,9 @@ const char *device_type_name(int type) {
   return "unknown";
 }
 
-bool device_equal(Device a, Device b) { return a.type == b.type && a.index == b.index; }
+bool device_equal(Device a, Device b) {
+  return a.type == b.type && a.index == b.index;
+}
 
 Status device_parse(Str text, Device *out) {
   if (text.length == 0) return status_new(ERROR_RUNTIME, "Device string must not be empty");

@@ -22,12 +22,15 @@ void generator_release(Generator *g) {
   if (g && ref_release(&g->refs)) generator_destroy(g);
 }
 
-void generator_destroy(Generator *g) { mem_free(g); }
+void generator_destroy(Generator *g) {
+  mem_free(g);
+}
 
 void generator_seed(Generator *g, uint64_t seed) {
   g->seed = seed;
   g->state[0] = (uint32_t)seed;
-  for (uint32_t i = 1; i < STATE_WORDS; i++) g->state[i] = 1812433253u * (g->state[i - 1] ^ (g->state[i - 1] >> 30)) + i;
+  for (uint32_t i = 1; i < STATE_WORDS; i++)
+    g->state[i] = 1812433253u * (g->state[i - 1] ^ (g->state[i - 1] >> 30)) + i;
   g->left = 1;
   g->next = 0;
   g->has_next_normal_double = g->has_next_normal_float = false;
@@ -57,9 +60,13 @@ uint64_t generator_random64(Generator *g) {
   return high << 32 | generator_random32(g);
 }
 
-float generator_uniform_float(Generator *g) { return (float)(generator_random32(g) & 0xffffffu) * 0x1p-24f; }
+float generator_uniform_float(Generator *g) {
+  return (float)(generator_random32(g) & 0xffffffu) * 0x1p-24f;
+}
 
-double generator_uniform_double(Generator *g) { return (double)(generator_random64(g) & 0x1fffffffffffffu) * 0x1p-53; }
+double generator_uniform_double(Generator *g) {
+  return (double)(generator_random64(g) & 0x1fffffffffffffu) * 0x1p-53;
+}
 
 /* Box and Muller give two at a time; the second waits in the generator. */
 double generator_normal(Generator *g) {

@@ -1,4 +1,5 @@
-/* Strided iteration: broadcast, order dimensions by the operands' strides, merge those that follow each other without gaps. */
+/* Strided iteration: broadcast, order dimensions by the operands' strides, merge those that follow each other without
+ * gaps. */
 #include "tensor/iterate.h"
 
 /* Byte strides of t as it broadcasts to the sizes of `shape`; false when it does not. */
@@ -15,7 +16,8 @@ static bool broadcast_strides(const Tensor *shape, const Tensor *t, int64_t *out
 }
 
 /* Takes the dimensions in `order`, leaving out those of size one. */
-static void set_dims(Iterator *it, const int64_t *sizes, int64_t (*strides)[TENSOR_MAX_DIMS], const int *order, int ndim) {
+static void set_dims(Iterator *it, const int64_t *sizes, int64_t (*strides)[TENSOR_MAX_DIMS], const int *order,
+                     int ndim) {
   it->ndim = 0;
   for (int i = 0; i < ndim; i++) {
     int d = order[i];
@@ -60,8 +62,8 @@ static Status init_without(Iterator *it, int count, const Tensor *const *operand
   const int64_t *rows[ITERATE_MAX_OPERANDS];
   for (int k = 0; k < count; k++) {
     if (!broadcast_strides(shape, operands[k], strides[k]))
-      return status_new(ERROR_RUNTIME, "a tensor of sizes %s can't be broadcast to %s", SIZES_TEXT(operands[k]->ndim, operands[k]->sizes),
-                        SIZES_TEXT(shape->ndim, shape->sizes));
+      return status_new(ERROR_RUNTIME, "a tensor of sizes %s can't be broadcast to %s",
+                        SIZES_TEXT(operands[k]->ndim, operands[k]->sizes), SIZES_TEXT(shape->ndim, shape->sizes));
     rows[k] = strides[k];
   }
   if (shape->ndim) memcpy(sizes, shape->sizes, shape->ndim * sizeof *sizes);
@@ -147,7 +149,8 @@ static void run_lines(void *argument, int64_t n, char *const *data, const int64_
   }
 }
 
-Status iterate_lines(int operand_count, const Tensor *const *operands, int dim, int threads, IterateLineBody *body, void *argument) {
+Status iterate_lines(int operand_count, const Tensor *const *operands, int dim, int threads, IterateLineBody *body,
+                     void *argument) {
   Iterator it;
   int64_t line_strides[ITERATE_MAX_OPERANDS] = {0};
   bool has_dim = operands[0]->ndim > 0; /* a zero-dimensional tensor is one line of one element */

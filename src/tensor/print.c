@@ -1,5 +1,5 @@
-/* tensor_print: the layout of torch's C++ printer. Lines are at most 80 columns; a matrix that is wider is cut into groups of
- * columns; a tensor of more dimensions is a sequence of matrices; the last line names type and sizes. */
+/* tensor_print: the layout of torch's C++ printer. Lines are at most 80 columns; a matrix that is wider is cut into
+ * groups of columns; a tensor of more dimensions is a sequence of matrices; the last line names type and sizes. */
 #include "tensor/tensor.h"
 
 #include <locale.h>
@@ -33,7 +33,9 @@ static void print_number(Printer *p, int width, double value) {
 }
 
 /* Decimal digits before the point. */
-static double magnitude(double x) { return x != 0 ? floor(log10(x)) + 1 : 1; }
+static double magnitude(double x) {
+  return x != 0 ? floor(log10(x)) + 1 : 1;
+}
 
 static void choose_notation(Printer *p, const double *values, int64_t n) {
   p->scale = 1;
@@ -148,8 +150,10 @@ static void print_values(Printer *p, const Tensor *t, const double *values) {
 
 Status tensor_print(const Tensor *t, StrBuf *out) {
   if (!tensor_is_defined(t)) return strbuf_puts(out, "[ Tensor (undefined) ]"), OK;
-  if (t->flags & TENSOR_META) return status_exception("NotImplementedError", "Cannot copy out of meta tensor; no data!");
-  if (t->flags & (TENSOR_SPARSE | TENSOR_OPAQUE)) return status_new(ERROR_UNSUPPORTED, "printing a tensor that is not strided");
+  if (t->flags & TENSOR_META)
+    return status_exception("NotImplementedError", "Cannot copy out of meta tensor; no data!");
+  if (t->flags & (TENSOR_SPARSE | TENSOR_OPAQUE))
+    return status_new(ERROR_UNSUPPORTED, "printing a tensor that is not strided");
   TensorSpec spec;
   Tensor *values;
   tensor_spec_of(t, &spec);
@@ -160,7 +164,8 @@ Status tensor_print(const Tensor *t, StrBuf *out) {
   if (!status) {
     Printer printer = {.out = out, .precision = 6};
     print_values(&printer, t, tensor_data(values));
-    strbuf_printf(out, "[ %sCPU%sType{", t->flags & TENSOR_QUANTIZED ? "Quantized" : "", dtype_scalar_name((DType)t->dtype));
+    strbuf_printf(out, "[ %sCPU%sType{", t->flags & TENSOR_QUANTIZED ? "Quantized" : "",
+                  dtype_scalar_name((DType)t->dtype));
     for (int i = 0; i < t->ndim; i++) strbuf_printf(out, "%s%lld", i ? "," : "", (long long)t->sizes[i]);
     strbuf_puts(out, "} ]");
   }

@@ -1,5 +1,5 @@
-/* Type promotion: the highest category among dimensioned tensors, zero-dimensional tensors and wrapped numbers decides; a
- * lower one counts only where it is of a higher kind (bool < integral < floating < complex). */
+/* Type promotion: the highest category among dimensioned tensors, zero-dimensional tensors and wrapped numbers decides;
+ * a lower one counts only where it is of a higher kind (bool < integral < floating < complex). */
 #include "tensor/promote.h"
 
 /* A Python number is weak: of its kind, with the default precision. */
@@ -7,7 +7,9 @@ static DType weak_dtype(DType d) {
   return dtype_is_complex(d) ? DTYPE_COMPLEX64 : dtype_is_floating(d) ? DTYPE_FLOAT32 : d;
 }
 
-void promotion_add_scalar(Promotion *p, DType scalar_dtype) { p->wrapped = dtype_promote(p->wrapped, weak_dtype(scalar_dtype)); }
+void promotion_add_scalar(Promotion *p, DType scalar_dtype) {
+  p->wrapped = dtype_promote(p->wrapped, weak_dtype(scalar_dtype));
+}
 
 void promotion_add(Promotion *p, const Tensor *t) {
   DType dtype = (DType)t->dtype;
@@ -24,4 +26,6 @@ static DType combine(DType higher, DType lower) {
   return higher;
 }
 
-DType promotion_result(const Promotion *p) { return combine(p->dimensioned, combine(p->zero_dim, p->wrapped)); }
+DType promotion_result(const Promotion *p) {
+  return combine(p->dimensioned, combine(p->zero_dim, p->wrapped));
+}

@@ -1,5 +1,5 @@
-/* Distributions. A fill walks the tensor in memory order, as PyTorch's iterator does, and draws in that order; so a seed
- * gives PyTorch's numbers, with the precision of each draw (24, 53, 11 or 8 random bits) following the dtype. */
+/* Distributions. A fill walks the tensor in memory order, as PyTorch's iterator does, and draws in that order; so a
+ * seed gives PyTorch's numbers, with the precision of each draw (24, 53, 11 or 8 random bits) following the dtype. */
 #include "tensor/iterate.h"
 #include "tensor/random.h"
 
@@ -9,8 +9,8 @@ enum { BLOCK = 256, NORMAL_GROUP = 16 };
 
 typedef struct Draw {
   Generator *generator;
-  DType dtype;      /* the target's */
-  double a, b;      /* parameters */
+  DType dtype; /* the target's */
+  double a, b; /* parameters */
   uint64_t range;
   int64_t base;
   double (*real)(struct Draw *draw);
@@ -19,7 +19,10 @@ typedef struct Draw {
 
 static void fill_run(void *argument, int64_t n, char *const *data, const int64_t *strides) {
   Draw *draw = argument;
-  union { double reals[BLOCK]; int64_t integers[BLOCK]; } values;
+  union {
+    double reals[BLOCK];
+    int64_t integers[BLOCK];
+  } values;
   int64_t item = (int64_t)dtype_size(draw->dtype);
   for (int64_t i = 0; i < n; i += BLOCK) {
     int64_t count = n - i < BLOCK ? n - i : BLOCK;
@@ -27,7 +30,8 @@ static void fill_run(void *argument, int64_t n, char *const *data, const int64_t
       for (int64_t j = 0; j < count; j++) values.integers[j] = draw->integer(draw);
     else
       for (int64_t j = 0; j < count; j++) values.reals[j] = draw->real(draw);
-    dtype_convert(draw->dtype, data[0] + i * strides[0], strides[0] / item, draw->integer ? DTYPE_INT64 : DTYPE_FLOAT64, &values, 1, count);
+    dtype_convert(draw->dtype, data[0] + i * strides[0], strides[0] / item, draw->integer ? DTYPE_INT64 : DTYPE_FLOAT64,
+                  &values, 1, count);
   }
 }
 
@@ -45,10 +49,14 @@ static Status fill(Draw *draw, Tensor *t) {
 /* In [0, 1) with as many bits as the dtype's mantissa has. */
 static double uniform_of_dtype(Generator *g, DType dtype) {
   switch (dtype) {
-    case DTYPE_FLOAT64: return generator_uniform_double(g);
-    case DTYPE_FLOAT16: return (double)(generator_random32(g) & 0x7ffu) * 0x1p-11;
-    case DTYPE_BFLOAT16: return (double)(generator_random32(g) & 0xffu) * 0x1p-8;
-    default: return generator_uniform_float(g);
+    case DTYPE_FLOAT64:
+      return generator_uniform_double(g);
+    case DTYPE_FLOAT16:
+      return (double)(generator_random32(g) & 0x7ffu) * 0x1p-11;
+    case DTYPE_BFLOAT16:
+      return (double)(generator_random32(g) & 0xffu) * 0x1p-8;
+    default:
+      return generator_uniform_float(g);
   }
 }
 
@@ -65,20 +73,26 @@ Status random_uniform(Generator *g, Tensor *t, double from, double to) {
 }
 
 /* ---- normal ---- */
-static double draw_normal(Draw *draw) { return fma(generator_normal(draw->generator), draw->b, draw->a); }
+static double draw_normal(Draw *draw) {
+  return fma(generator_normal(draw->generator), draw->b, draw->a);
+}
 
 /* What the value is once stored in the dtype. */
 static double rounded(DType dtype, double value) {
   switch (dtype) {
-    case DTYPE_FLOAT64: return value;
-    case DTYPE_FLOAT16: return half_to_float(half_from_float((float)value));
-    case DTYPE_BFLOAT16: return bfloat16_to_float(bfloat16_from_float((float)value));
-    default: return (float)value;
+    case DTYPE_FLOAT64:
+      return value;
+    case DTYPE_FLOAT16:
+      return half_to_float(half_from_float((float)value));
+    case DTYPE_BFLOAT16:
+      return bfloat16_to_float(bfloat16_from_float((float)value));
+    default:
+      return (float)value;
   }
 }
 
-/* Sixteen uniform numbers become normal ones: the i-th and the (i + 8)-th together. bfloat16 rounds after every step, the
- * others where PyTorch keeps a value of the dtype. */
+/* Sixteen uniform numbers become normal ones: the i-th and the (i + 8)-th together. bfloat16 rounds after every step,
+ * the others where PyTorch keeps a value of the dtype. */
 static void normal_group(double *u, DType dtype, double mean, double std) {
   for (int i = 0; i < NORMAL_GROUP / 2; i++) {
     double *first = &u[i], *second = &u[i + NORMAL_GROUP / 2], u1 = rounded(dtype, 1.0 - *first), u2 = *second;
@@ -93,7 +107,8 @@ static void normal_group(double *u, DType dtype, double mean, double std) {
       *second = R(R(R(radius * R(sin(angle))) * std) + mean);
 #undef R
     } else {
-      float radius = (float)rounded(dtype, sqrtf(-2.0f * logf((float)u1))), angle = (float)rounded(dtype, (float)(2.0 * M_PI) * (float)u2);
+      float radius = (float)rounded(dtype, sqrtf(-2.0f * logf((float)u1))),
+            angle = (float)rounded(dtype, (float)(2.0 * M_PI) * (float)u2);
       *first = rounded(dtype, fmaf(radius * cosf(angle), (float)std, (float)mean));
       *second = rounded(dtype, fmaf(radius * sinf(angle), (float)std, (float)mean));
     }
@@ -123,7 +138,8 @@ static Status fill_normal_groups(Generator *g, Tensor *t, double mean, double st
 }
 
 static Status normal_real(Generator *g, Tensor *t, double mean, double std) {
-  if (t->numel >= NORMAL_GROUP && t->contiguous && !(t->flags & TENSOR_META)) return fill_normal_groups(g, t, mean, std);
+  if (t->numel >= NORMAL_GROUP && t->contiguous && !(t->flags & TENSOR_META))
+    return fill_normal_groups(g, t, mean, std);
   return fill(&(Draw){.generator = g, .a = mean, .b = std, .real = draw_normal}, t);
 }
 
@@ -132,7 +148,8 @@ Status random_normal(Generator *g, Tensor *t, double mean, double std) {
   /* Real and imaginary parts of half the variance each, side by side in memory; the mean is the real part's and the
    * imaginary part's alike (it is zero wherever an operator draws complex numbers). */
   if (t->flags & TENSOR_META) return OK;
-  if (t->ndim == TENSOR_MAX_DIMS) return status_new(ERROR_UNSUPPORTED, "complex random tensors of %d dimensions", TENSOR_MAX_DIMS);
+  if (t->ndim == TENSOR_MAX_DIMS)
+    return status_new(ERROR_UNSUPPORTED, "complex random tensors of %d dimensions", TENSOR_MAX_DIMS);
   int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS];
   for (int i = 0; i < t->ndim; i++) {
     sizes[i] = t->sizes[i];
@@ -141,13 +158,16 @@ Status random_normal(Generator *g, Tensor *t, double mean, double std) {
   sizes[t->ndim] = 2;
   strides[t->ndim] = 1;
   Tensor *parts;
-  TRY(tensor_from_storage(t->storage, dtype_to_real((DType)t->dtype), t->ndim + 1, sizes, strides, t->offset * 2, &parts));
+  TRY(tensor_from_storage(t->storage, dtype_to_real((DType)t->dtype), t->ndim + 1, sizes, strides, t->offset * 2,
+                          &parts));
   Status status = normal_real(g, parts, mean, std / sqrt(2.0));
   tensor_release(parts);
   return status;
 }
 
-static double draw_log_normal(Draw *draw) { return exp(draw_normal(draw)); }
+static double draw_log_normal(Draw *draw) {
+  return exp(draw_normal(draw));
+}
 
 Status random_log_normal(Generator *g, Tensor *t, double mean, double std) {
   return fill(&(Draw){.generator = g, .a = mean, .b = std, .real = draw_log_normal}, t);
@@ -155,12 +175,16 @@ Status random_log_normal(Generator *g, Tensor *t, double mean, double std) {
 
 /* ---- integers ---- */
 static int64_t draw_from_to(Draw *draw) {
-  bool wide = draw->dtype == DTYPE_INT64 || draw->dtype == DTYPE_FLOAT64 || draw->dtype == DTYPE_FLOAT32 || draw->dtype == DTYPE_BFLOAT16;
-  uint64_t bits = wide && draw->range >= (uint64_t)1 << 32 ? generator_random64(draw->generator) : generator_random32(draw->generator);
+  bool wide = draw->dtype == DTYPE_INT64 || draw->dtype == DTYPE_FLOAT64 || draw->dtype == DTYPE_FLOAT32 ||
+              draw->dtype == DTYPE_BFLOAT16;
+  uint64_t bits = wide && draw->range >= (uint64_t)1 << 32 ? generator_random64(draw->generator)
+                                                           : generator_random32(draw->generator);
   return (int64_t)(bits % draw->range + (uint64_t)draw->base);
 }
 
-static int64_t draw_64_bits(Draw *draw) { return (int64_t)generator_random64(draw->generator); }
+static int64_t draw_64_bits(Draw *draw) {
+  return (int64_t)generator_random64(draw->generator);
+}
 
 Status random_from_to(Generator *g, Tensor *t, int64_t from, uint64_t range) {
   return fill(&(Draw){.generator = g, .base = from, .range = range, .integer = range ? draw_from_to : draw_64_bits}, t);
@@ -170,20 +194,32 @@ Status random_from_to(Generator *g, Tensor *t, int64_t from, uint64_t range) {
 static int64_t draw_full_range(Draw *draw) {
   Generator *g = draw->generator;
   switch (draw->dtype) {
-    case DTYPE_BOOL: return generator_random32(g) & 1;
-    case DTYPE_INT64: return (int64_t)(generator_random64(g) & INT64_MAX);
-    case DTYPE_FLOAT64: return (int64_t)(generator_random64(g) % (((uint64_t)1 << 53) + 1));
-    case DTYPE_FLOAT32: return generator_random32(g) % ((1u << 24) + 1);
-    case DTYPE_FLOAT16: return generator_random32(g) % ((1u << 11) + 1);
-    case DTYPE_BFLOAT16: return generator_random32(g) % ((1u << 8) + 1);
-    case DTYPE_UINT8: return generator_random32(g) & 0xff;
-    case DTYPE_INT8: return generator_random32(g) & 0x7f;
-    case DTYPE_INT16: return generator_random32(g) & 0x7fff;
-    default: return generator_random32(g) & 0x7fffffff;
+    case DTYPE_BOOL:
+      return generator_random32(g) & 1;
+    case DTYPE_INT64:
+      return (int64_t)(generator_random64(g) & INT64_MAX);
+    case DTYPE_FLOAT64:
+      return (int64_t)(generator_random64(g) % (((uint64_t)1 << 53) + 1));
+    case DTYPE_FLOAT32:
+      return generator_random32(g) % ((1u << 24) + 1);
+    case DTYPE_FLOAT16:
+      return generator_random32(g) % ((1u << 11) + 1);
+    case DTYPE_BFLOAT16:
+      return generator_random32(g) % ((1u << 8) + 1);
+    case DTYPE_UINT8:
+      return generator_random32(g) & 0xff;
+    case DTYPE_INT8:
+      return generator_random32(g) & 0x7f;
+    case DTYPE_INT16:
+      return generator_random32(g) & 0x7fff;
+    default:
+      return generator_random32(g) & 0x7fffffff;
   }
 }
 
-Status random_full_range(Generator *g, Tensor *t) { return fill(&(Draw){.generator = g, .integer = draw_full_range}, t); }
+Status random_full_range(Generator *g, Tensor *t) {
+  return fill(&(Draw){.generator = g, .integer = draw_full_range}, t);
+}
 
 /* A shuffle from the front: element i changes places with one of those from i on. */
 Status random_permutation(Generator *g, Tensor *t) {
@@ -202,13 +238,16 @@ Status random_permutation(Generator *g, Tensor *t) {
 }
 
 /* ---- bernoulli ---- */
-static int64_t draw_bernoulli(Draw *draw) { return generator_uniform_double(draw->generator) < draw->a; }
+static int64_t draw_bernoulli(Draw *draw) {
+  return generator_uniform_double(draw->generator) < draw->a;
+}
 
 static Status check_probability(double p) {
   if (p >= 0 && p <= 1) return OK;
   StrBuf text = {0};
   strbuf_double_g(&text, p, 6);
-  Status status = status_new(ERROR_RUNTIME, "bernoulli_ expects p to be in [0, 1], but got p=%s", text.data ? text.data : "");
+  Status status =
+      status_new(ERROR_RUNTIME, "bernoulli_ expects p to be in [0, 1], but got p=%s", text.data ? text.data : "");
   strbuf_dispose(&text);
   return status;
 }
@@ -235,7 +274,8 @@ static void bernoulli_run(void *argument, int64_t n, char *const *data, const in
     dtype_convert(DTYPE_FLOAT64, p, 1, run->p, data[1] + i * strides[1], strides[1] / p_item, count);
     for (int64_t j = 0; j < count; j++) {
       if (!(p[j] >= 0 && p[j] <= 1)) run->bad = true;
-      drawn[j] = run->p == DTYPE_FLOAT64 ? generator_uniform_double(run->generator) < p[j] : generator_uniform_float(run->generator) < (float)p[j];
+      drawn[j] = run->p == DTYPE_FLOAT64 ? generator_uniform_double(run->generator) < p[j]
+                                         : generator_uniform_float(run->generator) < (float)p[j];
     }
     dtype_convert(run->to, data[0] + i * strides[0], strides[0] / to_item, DTYPE_BOOL, drawn, 1, count);
   }
@@ -243,7 +283,8 @@ static void bernoulli_run(void *argument, int64_t n, char *const *data, const in
 
 Status random_bernoulli_tensor(Generator *g, Tensor *t, const Tensor *p) {
   if (!dtype_is_floating((DType)p->dtype))
-    return status_new(ERROR_RUNTIME, "expected probabilities tensor to have floating type, got %s", dtype_scalar_name((DType)p->dtype));
+    return status_new(ERROR_RUNTIME, "expected probabilities tensor to have floating type, got %s",
+                      dtype_scalar_name((DType)p->dtype));
   if ((t->flags | p->flags) & TENSOR_META) return OK;
   TRY(tensor_check_writable(t));
   Iterator it;
@@ -254,9 +295,15 @@ Status random_bernoulli_tensor(Generator *g, Tensor *t, const Tensor *p) {
 }
 
 /* ---- the others, all from 53 random bits ---- */
-static double draw_exponential(Draw *draw) { return -1.0 / draw->a * log1p(-generator_uniform_double(draw->generator)); }
-static double draw_geometric(Draw *draw) { return ceil(log(generator_uniform_double(draw->generator)) / log1p(-draw->a)); }
-static double draw_cauchy(Draw *draw) { return fma(draw->b, tan(M_PI * (generator_uniform_double(draw->generator) - 0.5)), draw->a); }
+static double draw_exponential(Draw *draw) {
+  return -1.0 / draw->a * log1p(-generator_uniform_double(draw->generator));
+}
+static double draw_geometric(Draw *draw) {
+  return ceil(log(generator_uniform_double(draw->generator)) / log1p(-draw->a));
+}
+static double draw_cauchy(Draw *draw) {
+  return fma(draw->b, tan(M_PI * (generator_uniform_double(draw->generator) - 0.5)), draw->a);
+}
 
 Status random_exponential(Generator *g, Tensor *t, double lambda) {
   return fill(&(Draw){.generator = g, .a = lambda, .real = draw_exponential}, t);

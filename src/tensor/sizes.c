@@ -13,7 +13,8 @@ SizesText sizes_text(int ndim, const int64_t *sizes) {
       length += 5;
       break;
     }
-    length += (size_t)snprintf(result.text + length, sizeof result.text - length, "%s%lld", i ? ", " : "", (long long)sizes[i]);
+    length += (size_t)snprintf(result.text + length, sizeof result.text - length, "%s%lld", i ? ", " : "",
+                               (long long)sizes[i]);
   }
   result.text[length++] = ']';
   result.text[length] = 0;
@@ -23,7 +24,8 @@ SizesText sizes_text(int ndim, const int64_t *sizes) {
 Status dim_wrap(int64_t dim, int64_t ndim, int64_t *out) {
   int64_t n = ndim > 0 ? ndim : 1;
   if (dim < -n || dim >= n)
-    return status_exception("IndexError", "Dimension out of range (expected to be in range of [%lld, %lld], but got %lld)",
+    return status_exception("IndexError",
+                            "Dimension out of range (expected to be in range of [%lld, %lld], but got %lld)",
                             (long long)-n, (long long)(n - 1), (long long)dim);
   *out = dim < 0 ? dim + n : dim;
   return OK;
@@ -36,9 +38,10 @@ Status sizes_broadcast(int ndim_a, const int64_t *a, int ndim_b, const int64_t *
     int ia = i - (ndim - ndim_a), ib = i - (ndim - ndim_b);
     int64_t size_a = ia >= 0 ? a[ia] : 1, size_b = ib >= 0 ? b[ib] : 1;
     if (size_a != size_b && size_a != 1 && size_b != 1)
-      return status_new(ERROR_RUNTIME,
-                        "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton dimension %d",
-                        (long long)size_a, (long long)size_b, i);
+      return status_new(
+          ERROR_RUNTIME,
+          "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton dimension %d",
+          (long long)size_a, (long long)size_b, i);
     result[i] = size_a == 1 ? size_b : size_a;
   }
   memcpy(out, result, (size_t)ndim * sizeof *out);
@@ -57,7 +60,9 @@ static void strides_in_order(int ndim, const int64_t *sizes, const int *order, i
   }
 }
 
-void strides_contiguous(int ndim, const int64_t *sizes, int64_t *out) { strides_in_order(ndim, sizes, NULL, out); }
+void strides_contiguous(int ndim, const int64_t *sizes, int64_t *out) {
+  strides_in_order(ndim, sizes, NULL, out);
+}
 
 static const int channels_last_order[] = {0, 2, 3, 1}, channels_last_3d_order[] = {0, 2, 3, 4, 1};
 
@@ -66,7 +71,8 @@ void strides_channels_last(int ndim, const int64_t *sizes, int64_t *out) {
 }
 
 Status sizes_numel(int ndim, const int64_t *sizes, int64_t *out) {
-  if (ndim > TENSOR_MAX_DIMS) return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
+  if (ndim > TENSOR_MAX_DIMS)
+    return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
   int64_t extent = 1, numel = 1;
   for (int i = 0; i < ndim; i++) {
     if (sizes[i] < 0)
@@ -81,7 +87,8 @@ Status sizes_numel(int ndim, const int64_t *sizes, int64_t *out) {
 }
 
 Status sizes_infer(int ndim, const int64_t *sizes, int64_t numel, int64_t *out) {
-  if (ndim > TENSOR_MAX_DIMS) return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
+  if (ndim > TENSOR_MAX_DIMS)
+    return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
   int64_t known = 1;
   int inferred = -1;
   bool fits = true;
@@ -98,12 +105,14 @@ Status sizes_infer(int ndim, const int64_t *sizes, int64_t numel, int64_t *out) 
   }
   if (fits && inferred < 0 && known == numel) return OK;
   if (!fits || inferred < 0 || (known > 0 ? numel % known != 0 : numel != 0))
-    return status_new(ERROR_RUNTIME, "shape '%s' is invalid for input of size %lld", SIZES_TEXT(ndim, sizes), (long long)numel);
+    return status_new(ERROR_RUNTIME, "shape '%s' is invalid for input of size %lld", SIZES_TEXT(ndim, sizes),
+                      (long long)numel);
   if (known == 0)
-    return status_new(ERROR_RUNTIME,
-                      "cannot reshape tensor of 0 elements into shape %s because the unspecified dimension size -1 can be any "
-                      "value and is ambiguous",
-                      SIZES_TEXT(ndim, sizes));
+    return status_new(
+        ERROR_RUNTIME,
+        "cannot reshape tensor of 0 elements into shape %s because the unspecified dimension size -1 can be any "
+        "value and is ambiguous",
+        SIZES_TEXT(ndim, sizes));
   out[inferred] = numel / known;
   return OK;
 }
@@ -158,13 +167,17 @@ bool tensor_is_channels_last(const Tensor *t) {
 
 bool tensor_has_format(const Tensor *t, MemoryFormat format) {
   switch (format) {
-    case FORMAT_CHANNELS_LAST: return t->ndim == 4 && strides_match(t, channels_last_order);
-    case FORMAT_CHANNELS_LAST_3D: return t->ndim == 5 && strides_match(t, channels_last_3d_order);
-    default: return t->contiguous;
+    case FORMAT_CHANNELS_LAST:
+      return t->ndim == 4 && strides_match(t, channels_last_order);
+    case FORMAT_CHANNELS_LAST_3D:
+      return t->ndim == 5 && strides_match(t, channels_last_3d_order);
+    default:
+      return t->contiguous;
   }
 }
 
-/* Strides that only a channels-last tensor has, gaps allowed; among ambiguous ones those of N111 and plain NCHW are not. */
+/* Strides that only a channels-last tensor has, gaps allowed; among ambiguous ones those of N111 and plain NCHW are
+ * not. */
 static bool strides_look_channels_last(const Tensor *t, const int *order) {
   int64_t least = 0;
   if (t->strides[1] == 0) return false;
@@ -198,7 +211,8 @@ Status strides_of_format(MemoryFormat format, int ndim, const int64_t *sizes, co
       if (like && like->ndim == ndim) {
         if (tensor_is_dense(like) && memcmp(sizes, like->sizes, (size_t)ndim * sizeof *sizes) == 0)
           memcpy(out, like->strides, (size_t)ndim * sizeof *out);
-        else strides_preserve(ndim, sizes, like->strides, out);
+        else
+          strides_preserve(ndim, sizes, like->strides, out);
         return OK;
       }
       strides_contiguous(ndim, sizes, out);

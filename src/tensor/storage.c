@@ -1,5 +1,5 @@
-/* Storage: counted bytes. Those of tensors made here come in one block with the tensor (tensor.c); large data comes from
- * the size-class cache. A single storage never exceeds the machine's or the cgroup's memory. */
+/* Storage: counted bytes. Those of tensors made here come in one block with the tensor (tensor.c); large data comes
+ * from the size-class cache. A single storage never exceeds the machine's or the cgroup's memory. */
 #include "tensor/tensor.h"
 
 #include <stdio.h>
@@ -21,7 +21,9 @@ static size_t machine_memory(void) {
   return bytes;
 }
 
-void storage_set_limit(size_t bytes) { atomic_store(&storage_limit, bytes); }
+void storage_set_limit(size_t bytes) {
+  atomic_store(&storage_limit, bytes);
+}
 
 static Status check_limit(size_t bytes) {
   size_t limit = atomic_load_explicit(&storage_limit, memory_order_relaxed);
@@ -29,7 +31,8 @@ static Status check_limit(size_t bytes) {
     limit = machine_memory();
     atomic_store(&storage_limit, limit);
   }
-  if (bytes > limit) return status_new(ERROR_OUT_OF_MEMORY, "can't allocate memory: you tried to allocate %zu bytes", bytes);
+  if (bytes > limit)
+    return status_new(ERROR_OUT_OF_MEMORY, "can't allocate memory: you tried to allocate %zu bytes", bytes);
   return OK;
 }
 
@@ -57,12 +60,15 @@ Status storage_new(size_t bytes, Storage **out) {
   s->flags = STORAGE_RESIZABLE;
   s->device = DEVICE_CPU_0;
   Status status = storage_allocate(s, bytes);
-  if (status) mem_free(s);
-  else *out = s;
+  if (status)
+    mem_free(s);
+  else
+    *out = s;
   return status;
 }
 
-Status storage_from_data(void *data, size_t bytes, void (*free_data)(void *, void *, size_t), void *context, Storage **out) {
+Status storage_from_data(void *data, size_t bytes, void (*free_data)(void *, void *, size_t), void *context,
+                         Storage **out) {
   *out = NULL;
   Storage *s = mem_calloc(1, sizeof *s);
   if (!s) return status_out_of_memory();
@@ -91,7 +97,8 @@ void storage_release(Storage *s) {
 }
 
 Status storage_resize(Storage *s, size_t bytes) {
-  if (!(s->flags & STORAGE_RESIZABLE)) return status_new(ERROR_RUNTIME, "Trying to resize storage that is not resizable");
+  if (!(s->flags & STORAGE_RESIZABLE))
+    return status_new(ERROR_RUNTIME, "Trying to resize storage that is not resizable");
   Storage fresh = {.bytes = 0};
   TRY(storage_allocate(&fresh, bytes));
   size_t kept = s->bytes < bytes ? s->bytes : bytes;

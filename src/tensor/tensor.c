@@ -1,5 +1,6 @@
-/* Making and asking tensors. A tensor made here is one block: its Storage, itself (TENSOR_EMBEDDED), and data while small. The
- * block belongs to the Storage's count; the tensor holds one reference to it until it dies, so views outlive the tensor. */
+/* Making and asking tensors. A tensor made here is one block: its Storage, itself (TENSOR_EMBEDDED), and data while
+ * small. The block belongs to the Storage's count; the tensor holds one reference to it until it dies, so views outlive
+ * the tensor. */
 #include "tensor/tensor.h"
 
 enum { INLINE_DATA_BYTES = 8192, BLOCK_ALIGN = 16 };
@@ -12,7 +13,9 @@ static const size_t block_bytes = (sizeof(Block) + BLOCK_ALIGN - 1) / BLOCK_ALIG
 
 Status storage_allocate(Storage *s, size_t bytes);
 
-static Storage *home_storage(const Tensor *t) { return (Storage *)((char *)t - offsetof(Block, tensor)); }
+static Storage *home_storage(const Tensor *t) {
+  return (Storage *)((char *)t - offsetof(Block, tensor));
+}
 
 /* ---- sizes ---- */
 static bool strides_are_contiguous(int ndim, int64_t numel, const int64_t *sizes, const int64_t *strides) {
@@ -48,18 +51,20 @@ static Status check_strides(int ndim, const int64_t *strides) {
   return OK;
 }
 
-static Status check_bounds(const Storage *storage, DType dtype, int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset) {
+static Status check_bounds(const Storage *storage, DType dtype, int ndim, const int64_t *sizes, const int64_t *strides,
+                           int64_t offset) {
   TRY(check_strides(ndim, strides));
   if (offset < 0) return status_new(ERROR_RUNTIME, "Tensor: invalid storage offset %lld", (long long)offset);
   int64_t extent, bytes;
   TRY(view_extent(ndim, sizes, strides, offset, &extent));
   if (!storage) return OK;
   if (!int64_mul(extent, (int64_t)dtype_size(dtype), &bytes) || bytes < 0 || (size_t)bytes > storage->bytes)
-    return status_new(ERROR_RUNTIME,
-                      "setStorage: sizes %s, strides %s, storage offset %lld, and itemsize %zu requiring a storage size of "
-                      "%lld are out of bounds for storage of size %zu",
-                      SIZES_TEXT(ndim, sizes), SIZES_TEXT(ndim, strides), (long long)offset, dtype_size(dtype),
-                      (long long)bytes, storage->bytes);
+    return status_new(
+        ERROR_RUNTIME,
+        "setStorage: sizes %s, strides %s, storage offset %lld, and itemsize %zu requiring a storage size of "
+        "%lld are out of bounds for storage of size %zu",
+        SIZES_TEXT(ndim, sizes), SIZES_TEXT(ndim, strides), (long long)offset, dtype_size(dtype), (long long)bytes,
+        storage->bytes);
   return OK;
 }
 
@@ -82,8 +87,10 @@ static bool reserve_dims(Tensor *t, int ndim) {
 static Status set_dims(Tensor *t, int ndim, const int64_t *sizes, const int64_t *strides, int64_t numel) {
   int64_t own_sizes[TENSOR_MAX_DIMS], own_strides[TENSOR_MAX_DIMS]; /* the arguments may be the tensor's own */
   memcpy(own_sizes, sizes, (size_t)ndim * sizeof *sizes);
-  if (strides) memcpy(own_strides, strides, (size_t)ndim * sizeof *strides);
-  else strides_contiguous(ndim, sizes, own_strides);
+  if (strides)
+    memcpy(own_strides, strides, (size_t)ndim * sizeof *strides);
+  else
+    strides_contiguous(ndim, sizes, own_strides);
   if (!reserve_dims(t, ndim)) return status_out_of_memory();
   memcpy(t->sizes, own_sizes, (size_t)ndim * sizeof *sizes);
   memcpy(t->strides, own_strides, (size_t)ndim * sizeof *strides);
@@ -104,7 +111,8 @@ Status tensor_set_sizes(Tensor *t, int ndim, const int64_t *sizes, const int64_t
   return set_dims(t, ndim, sizes, strides, numel);
 }
 
-Status tensor_set_storage(Tensor *t, Storage *storage, int64_t offset, int ndim, const int64_t *sizes, const int64_t *strides) {
+Status tensor_set_storage(Tensor *t, Storage *storage, int64_t offset, int ndim, const int64_t *sizes,
+                          const int64_t *strides) {
   int64_t numel, row_major[TENSOR_MAX_DIMS];
   TRY(sizes_numel(ndim, sizes, &numel));
   if (!strides) {
@@ -117,7 +125,8 @@ Status tensor_set_storage(Tensor *t, Storage *storage, int64_t offset, int ndim,
   if (storage == t->storage) return OK;
   Storage *old = t->storage;
   t->storage = storage_retain(storage);
-  if (!((t->flags & TENSOR_EMBEDDED) && old == home_storage(t))) storage_release(old); /* the home block holds the tensor itself */
+  if (!((t->flags & TENSOR_EMBEDDED) && old == home_storage(t)))
+    storage_release(old); /* the home block holds the tensor itself */
   return OK;
 }
 
@@ -137,7 +146,8 @@ Status tensor_new(const TensorSpec *spec, Tensor **out) {
   if (spec->flags & TENSOR_UNDEFINED) return *out = tensor_undefined(), OK;
   bool is_meta = spec->device.type == DEVICE_META || (spec->flags & TENSOR_META);
   if (!is_meta && spec->device.type != DEVICE_CPU)
-    return status_new(ERROR_UNSUPPORTED, "tensors on device %s: only cpu and meta are built in", device_type_name(spec->device.type));
+    return status_new(ERROR_UNSUPPORTED, "tensors on device %s: only cpu and meta are built in",
+                      device_type_name(spec->device.type));
   if (spec->dtype >= DTYPE_COUNT) return status_new(ERROR_INTERNAL, "a tensor without a dtype");
   int64_t numel, row_major[TENSOR_MAX_DIMS], extent;
   TRY(sizes_numel(spec->ndim, spec->sizes, &numel));
@@ -152,7 +162,8 @@ Status tensor_new(const TensorSpec *spec, Tensor **out) {
   }
   size_t bytes;
   if (!size_mul((size_t)extent, dtype_size(spec->dtype), &bytes) || bytes > INT64_MAX)
-    return status_new(ERROR_RUNTIME, "Storage size calculation overflowed with sizes=%s", SIZES_TEXT(spec->ndim, spec->sizes));
+    return status_new(ERROR_RUNTIME, "Storage size calculation overflowed with sizes=%s",
+                      SIZES_TEXT(spec->ndim, spec->sizes));
 
   bool is_inline = !is_meta && bytes <= INLINE_DATA_BYTES;
   Block *block = mem_alloc(block_bytes + (is_inline ? bytes : 0));
@@ -183,7 +194,8 @@ Status tensor_new(const TensorSpec *spec, Tensor **out) {
 
 static Status make(DType dtype, uint32_t flags, int ndim, const int64_t *sizes, const int64_t *strides, Tensor **out) {
   *out = NULL;
-  if (ndim > TENSOR_MAX_DIMS) return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
+  if (ndim > TENSOR_MAX_DIMS)
+    return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
   TensorSpec spec;
   spec.dtype = dtype;
   spec.device = DEVICE_CPU_0;
@@ -195,7 +207,9 @@ static Status make(DType dtype, uint32_t flags, int ndim, const int64_t *sizes, 
   return tensor_new(&spec, out);
 }
 
-Status tensor_empty(DType dtype, int ndim, const int64_t *sizes, Tensor **out) { return make(dtype, 0, ndim, sizes, NULL, out); }
+Status tensor_empty(DType dtype, int ndim, const int64_t *sizes, Tensor **out) {
+  return make(dtype, 0, ndim, sizes, NULL, out);
+}
 
 Status tensor_empty_strided(DType dtype, int ndim, const int64_t *sizes, const int64_t *strides, Tensor **out) {
   return make(dtype, 0, ndim, sizes, strides, out);
@@ -225,8 +239,8 @@ Status tensor_empty_like(const Tensor *like, Tensor **out) {
 }
 
 /* A tensor object of its own over a storage; takes nothing over. */
-static Status new_view(const Tensor *like, Storage *storage, DType dtype, int ndim, const int64_t *sizes, const int64_t *strides,
-                       int64_t offset, int64_t numel, Tensor **out) {
+static Status new_view(const Tensor *like, Storage *storage, DType dtype, int ndim, const int64_t *sizes,
+                       const int64_t *strides, int64_t offset, int64_t numel, Tensor **out) {
   Tensor *t = mem_calloc(1, sizeof *t);
   if (!t) return status_out_of_memory();
   ref_init(&t->refs);
@@ -247,8 +261,8 @@ static Status new_view(const Tensor *like, Storage *storage, DType dtype, int nd
   return OK;
 }
 
-Status tensor_from_storage(Storage *storage, DType dtype, int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset,
-                           Tensor **out) {
+Status tensor_from_storage(Storage *storage, DType dtype, int ndim, const int64_t *sizes, const int64_t *strides,
+                           int64_t offset, Tensor **out) {
   *out = NULL;
   int64_t numel, row_major[TENSOR_MAX_DIMS];
   TRY(sizes_numel(ndim, sizes, &numel));
@@ -268,7 +282,8 @@ Status tensor_alias(const Tensor *t, Tensor **out) {
   return OK;
 }
 
-Status tensor_as_strided(const Tensor *t, int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset, Tensor **out) {
+Status tensor_as_strided(const Tensor *t, int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset,
+                         Tensor **out) {
   *out = NULL;
   int64_t numel;
   TRY(sizes_numel(ndim, sizes, &numel));
@@ -276,11 +291,11 @@ Status tensor_as_strided(const Tensor *t, int ndim, const int64_t *sizes, const 
   return new_view(t, t->storage, (DType)t->dtype, ndim, sizes, strides, offset, numel, out);
 }
 
-#define FROM_NUMBER(name, type, dtype)                                         \
-  Status name(type value, Tensor **out) {                                      \
-    TRY(make((dtype), TENSOR_WRAPPED_NUMBER, 0, NULL, NULL, out));             \
-    memcpy((*out)->storage->data, &value, sizeof value);                       \
-    return OK;                                                                 \
+#define FROM_NUMBER(name, type, dtype)                             \
+  Status name(type value, Tensor **out) {                          \
+    TRY(make((dtype), TENSOR_WRAPPED_NUMBER, 0, NULL, NULL, out)); \
+    memcpy((*out)->storage->data, &value, sizeof value);           \
+    return OK;                                                     \
   }
 FROM_NUMBER(tensor_from_int, int64_t, DTYPE_INT64)
 FROM_NUMBER(tensor_from_double, double, DTYPE_FLOAT64)
@@ -288,11 +303,18 @@ FROM_NUMBER(tensor_from_complex, complex128, DTYPE_COMPLEX128)
 FROM_NUMBER(tensor_from_bool, bool, DTYPE_BOOL)
 
 /* ---- counts ---- */
-static Tensor undefined_tensor = {
-    .refs = {1}, .flags = TENSOR_UNDEFINED, .dtype = DTYPE_NONE, .ndim = 1, .contiguous = 1, .sizes = undefined_tensor.dims,
-    .strides = undefined_tensor.dims + 5, .dims = {[5] = 1}};
+static Tensor undefined_tensor = {.refs = {1},
+                                  .flags = TENSOR_UNDEFINED,
+                                  .dtype = DTYPE_NONE,
+                                  .ndim = 1,
+                                  .contiguous = 1,
+                                  .sizes = undefined_tensor.dims,
+                                  .strides = undefined_tensor.dims + 5,
+                                  .dims = {[5] = 1}};
 
-Tensor *tensor_undefined(void) { return tensor_retain(&undefined_tensor); }
+Tensor *tensor_undefined(void) {
+  return tensor_retain(&undefined_tensor);
+}
 
 Tensor *tensor_retain(const Tensor *t) {
   if (t) ref_retain(&((Tensor *)t)->refs);
@@ -344,7 +366,8 @@ bool tensor_is_dense(const Tensor *t) {
 }
 
 bool tensor_shares_storage(const Tensor *a, const Tensor *b) {
-  return a->storage && b->storage && (a->storage == b->storage || (a->storage->bytes && a->storage->data == b->storage->data));
+  return a->storage && b->storage &&
+         (a->storage == b->storage || (a->storage->bytes && a->storage->data == b->storage->data));
 }
 
 TensorOverlap tensor_overlap(const Tensor *a, const Tensor *b) {
@@ -364,15 +387,17 @@ Status tensor_check_writable(const Tensor *to) {
   if (to->contiguous) return OK;
   for (int i = 0; i < to->ndim; i++)
     if (to->sizes[i] > 1 && to->strides[i] == 0)
-      return status_new(ERROR_RUNTIME, "unsupported operation: more than one element of the written-to tensor refers to a single "
-                                       "memory location. Please clone() the tensor before performing the operation.");
+      return status_new(ERROR_RUNTIME,
+                        "unsupported operation: more than one element of the written-to tensor refers to a single "
+                        "memory location. Please clone() the tensor before performing the operation.");
   return OK;
 }
 
 Status tensor_check_overlap(const Tensor *to, const Tensor *from) {
   if (to->storage != from->storage || tensor_overlap(to, from) != OVERLAP_PARTIAL) return OK;
-  return status_new(ERROR_RUNTIME, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
-                                   "single memory location. Please clone() the tensor before performing the operation.");
+  return status_new(ERROR_RUNTIME,
+                    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+                    "single memory location. Please clone() the tensor before performing the operation.");
 }
 
 /* Writes element 0 as dtype `to`, lazy conjugation and negation applied. */

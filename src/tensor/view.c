@@ -2,7 +2,8 @@
 #include "tensor/tensor.h"
 
 /* Bounds need no check: the view shows a part of what t shows. */
-static Status view(const Tensor *t, int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset, Tensor **out) {
+static Status view(const Tensor *t, int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset,
+                   Tensor **out) {
   return tensor_as_strided(t, ndim, sizes, strides, offset, out);
 }
 
@@ -11,8 +12,8 @@ static void copy_dims(const Tensor *t, int64_t *sizes, int64_t *strides) {
   memcpy(strides, t->strides, t->ndim * sizeof *strides);
 }
 
-/* Strides that show t in other sizes without moving data: each run of dimensions that follow each other without gaps is cut
- * anew. False when a new dimension would straddle a gap. */
+/* Strides that show t in other sizes without moving data: each run of dimensions that follow each other without gaps is
+ * cut anew. False when a new dimension would straddle a gap. */
 static bool strides_for_sizes(const Tensor *t, int ndim, const int64_t *sizes, int64_t *out) {
   if (t->numel == 0) {
     if (tensor_is_defined(t) && t->ndim == ndim && memcmp(t->sizes, sizes, (size_t)ndim * sizeof *sizes) == 0)
@@ -55,11 +56,13 @@ Status tensor_view_sizes(const Tensor *t, int ndim, const int64_t *sizes, Tensor
 Status tensor_expand(const Tensor *t, int ndim, const int64_t *sizes, Tensor **out) {
   *out = NULL;
   if (ndim < t->ndim)
-    return status_new(ERROR_RUNTIME,
-                      "expand(torch.%sTensor{%s}, size=%s): the number of sizes provided (%d) must be greater or equal to the "
-                      "number of dimensions in the tensor (%d)",
-                      dtype_scalar_name((DType)t->dtype), SIZES_TEXT(t->ndim, t->sizes), SIZES_TEXT(ndim, sizes), ndim, t->ndim);
-  if (ndim > TENSOR_MAX_DIMS) return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
+    return status_new(
+        ERROR_RUNTIME,
+        "expand(torch.%sTensor{%s}, size=%s): the number of sizes provided (%d) must be greater or equal to the "
+        "number of dimensions in the tensor (%d)",
+        dtype_scalar_name((DType)t->dtype), SIZES_TEXT(t->ndim, t->sizes), SIZES_TEXT(ndim, sizes), ndim, t->ndim);
+  if (ndim > TENSOR_MAX_DIMS)
+    return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
   int64_t new_sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS];
   for (int i = ndim - 1; i >= 0; i--) {
     int d = i - (ndim - t->ndim);
@@ -67,7 +70,9 @@ Status tensor_expand(const Tensor *t, int ndim, const int64_t *sizes, Tensor **o
     int64_t stride = d >= 0 ? t->strides[d] : i + 1 < ndim ? new_sizes[i + 1] * strides[i + 1] : 1;
     if (target == -1) {
       if (d < 0)
-        return status_new(ERROR_RUNTIME, "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension %d", i);
+        return status_new(ERROR_RUNTIME,
+                          "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension %d",
+                          i);
       target = size;
     }
     if (target != size) {
@@ -75,7 +80,8 @@ Status tensor_expand(const Tensor *t, int ndim, const int64_t *sizes, Tensor **o
         return status_new(ERROR_RUNTIME,
                           "The expanded size of the tensor (%lld) must match the existing size (%lld) at non-singleton "
                           "dimension %d.  Target sizes: %s.  Tensor sizes: %s",
-                          (long long)target, (long long)size, i, SIZES_TEXT(ndim, sizes), SIZES_TEXT(t->ndim, t->sizes));
+                          (long long)target, (long long)size, i, SIZES_TEXT(ndim, sizes),
+                          SIZES_TEXT(t->ndim, t->sizes));
       stride = 0;
     }
     new_sizes[i] = target;
@@ -144,7 +150,8 @@ Status tensor_slice(const Tensor *t, int64_t dim, int64_t start, int64_t end, in
   int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS];
   copy_dims(t, sizes, strides);
   sizes[dim] = end > start ? 1 + (end - start - 1) / step : 0;
-  if (!int64_mul(strides[dim], step, &strides[dim])) return status_new(ERROR_RUNTIME, "slice step %lld is too large", (long long)step);
+  if (!int64_mul(strides[dim], step, &strides[dim]))
+    return status_new(ERROR_RUNTIME, "slice step %lld is too large", (long long)step);
   return view(t, t->ndim, sizes, strides, t->offset + start * t->strides[dim], out);
 }
 
@@ -175,7 +182,8 @@ Status tensor_squeeze_dim(const Tensor *t, int64_t dim, Tensor **out) {
 
 Status tensor_unsqueeze(const Tensor *t, int64_t dim, Tensor **out) {
   *out = NULL;
-  if (t->ndim == TENSOR_MAX_DIMS) return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
+  if (t->ndim == TENSOR_MAX_DIMS)
+    return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
   TRY(dim_wrap(dim, t->ndim + 1, &dim));
   int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS];
   for (int i = 0; i <= t->ndim; i++) {

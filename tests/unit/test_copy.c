@@ -7,7 +7,10 @@
 
 #include "tensor/iterate.h"
 
-#define SIZES(...) (int64_t[]){__VA_ARGS__}
+#define SIZES(...) \
+  (int64_t[]) {    \
+    __VA_ARGS__    \
+  }
 
 static void converts_all_pairs(void **state) {
   (void)state;
@@ -31,13 +34,15 @@ static void converts_all_pairs(void **state) {
 static void converts_out_of_range_numbers(void **state) {
   (void)state;
   const float wild[] = {1e20f, NAN, -1e20f, 300.f, -1.5f, 3e9f};
-  static const struct { DType dtype; int64_t expected[6]; } rows[] = {
-      {DTYPE_UINT8, {0, 0, 0, 44, 255, 0}},
-      {DTYPE_INT8, {0, 0, 0, 44, -1, 0}},
-      {DTYPE_INT16, {0, 0, 0, 300, -1, 0}},
-      {DTYPE_INT32, {INT32_MIN, INT32_MIN, INT32_MIN, 300, -1, INT32_MIN}},
-      {DTYPE_INT64, {INT64_MIN, INT64_MIN, INT64_MIN, 300, -1, 3000000000}},
-      {DTYPE_BOOL, {1, 1, 1, 1, 1, 1}}};
+  static const struct {
+    DType dtype;
+    int64_t expected[6];
+  } rows[] = {{DTYPE_UINT8, {0, 0, 0, 44, 255, 0}},
+              {DTYPE_INT8, {0, 0, 0, 44, -1, 0}},
+              {DTYPE_INT16, {0, 0, 0, 300, -1, 0}},
+              {DTYPE_INT32, {INT32_MIN, INT32_MIN, INT32_MIN, 300, -1, INT32_MIN}},
+              {DTYPE_INT64, {INT64_MIN, INT64_MIN, INT64_MIN, 300, -1, 3000000000}},
+              {DTYPE_BOOL, {1, 1, 1, 1, 1, 1}}};
   for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
     int64_t raw[6], got[6];
     dtype_convert(rows[r].dtype, raw, 1, DTYPE_FLOAT32, wild, 1, 6);
@@ -50,8 +55,10 @@ static void rounds_halves(void **state) {
   (void)state;
   for (uint32_t bits = 0; bits < 0x10000; bits++) {
     float f = half_to_float((uint16_t)bits);
-    if (isnan(f)) assert_true(isnan(half_to_float(half_from_float(f))));
-    else assert_int_equal(half_from_float(f), bits);
+    if (isnan(f))
+      assert_true(isnan(half_to_float(half_from_float(f))));
+    else
+      assert_int_equal(half_from_float(f), bits);
   }
   assert_int_equal(half_from_float(65519.f), 0x7bff);
   assert_int_equal(half_from_float(65520.f), 0x7c00);
@@ -62,7 +69,8 @@ static void rounds_halves(void **state) {
 static Tensor *numbered(DType dtype, int ndim, const int64_t *sizes) {
   Tensor *t;
   assert_null(tensor_empty(dtype, ndim, sizes, &t));
-  for (int64_t i = 0; i < t->numel; i++) dtype_convert(dtype, (char *)tensor_data(t) + (size_t)i * dtype_size(dtype), 1, DTYPE_INT64, &i, 1, 1);
+  for (int64_t i = 0; i < t->numel; i++)
+    dtype_convert(dtype, (char *)tensor_data(t) + (size_t)i * dtype_size(dtype), 1, DTYPE_INT64, &i, 1, 1);
   return t;
 }
 
@@ -129,7 +137,8 @@ static void resolves_conjugation(void **state) {
 }
 
 static void sum_run(void *argument, int64_t n, char *const *data, const int64_t *strides) {
-  for (int64_t i = 0; i < n; i++) *(int64_t *)argument = (*(int64_t *)argument * 31 + *(int64_t *)(data[0] + i * strides[0])) % 1000003;
+  for (int64_t i = 0; i < n; i++)
+    *(int64_t *)argument = (*(int64_t *)argument * 31 + *(int64_t *)(data[0] + i * strides[0])) % 1000003;
 }
 
 static void runs_pieces_like_the_whole(void **state) {
@@ -164,9 +173,13 @@ static void walks_lines(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(converts_all_pairs),   cmocka_unit_test(converts_out_of_range_numbers),
-                                     cmocka_unit_test(rounds_halves),        cmocka_unit_test(transposes_in_blocks),
-                                     cmocka_unit_test(broadcasts_and_refuses), cmocka_unit_test(resolves_conjugation),
-                                     cmocka_unit_test(runs_pieces_like_the_whole), cmocka_unit_test(walks_lines)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(converts_all_pairs),
+                                     cmocka_unit_test(converts_out_of_range_numbers),
+                                     cmocka_unit_test(rounds_halves),
+                                     cmocka_unit_test(transposes_in_blocks),
+                                     cmocka_unit_test(broadcasts_and_refuses),
+                                     cmocka_unit_test(resolves_conjugation),
+                                     cmocka_unit_test(runs_pieces_like_the_whole),
+                                     cmocka_unit_test(walks_lines)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

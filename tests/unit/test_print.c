@@ -17,8 +17,14 @@ static void expect(DType dtype, int ndim, const int64_t *sizes, const double *va
   strbuf_dispose(&out);
   tensor_release(t);
 }
-#define SIZES(...) (int64_t[]){__VA_ARGS__}
-#define VALUES(...) (double[]){__VA_ARGS__}
+#define SIZES(...) \
+  (int64_t[]) {    \
+    __VA_ARGS__    \
+  }
+#define VALUES(...) \
+  (double[]) {      \
+    __VA_ARGS__     \
+  }
 
 static void prints_as_torch(void **state) {
   (void)state;
@@ -35,15 +41,17 @@ static void cuts_wide_matrices(void **state) {
   (void)state;
   double values[12];
   for (int i = 0; i < 12; i++) values[i] = i * 1e8;
-  expect(DTYPE_FLOAT32, 2, SIZES(1, 12), values,
-         "Columns 1 to 6 0.0000e+00  1.0000e+08  2.0000e+08  3.0000e+08  4.0000e+08  5.0000e+08\n\n"
-         "Columns 7 to 12 6.0000e+08  7.0000e+08  8.0000e+08  9.0000e+08  1.0000e+09  1.1000e+09\n[ CPUFloatType{1,12} ]");
+  expect(
+      DTYPE_FLOAT32, 2, SIZES(1, 12), values,
+      "Columns 1 to 6 0.0000e+00  1.0000e+08  2.0000e+08  3.0000e+08  4.0000e+08  5.0000e+08\n\n"
+      "Columns 7 to 12 6.0000e+08  7.0000e+08  8.0000e+08  9.0000e+08  1.0000e+09  1.1000e+09\n[ CPUFloatType{1,12} ]");
 }
 
 static void prints_slices(void **state) {
   (void)state;
   expect(DTYPE_FLOAT32, 3, SIZES(2, 2, 2), VALUES(1, 2, 1e8, .5, 3, -4, 5, 6),
-         "(1,.,.) = \n  1.0000e+00  2.0000e+00\n  1.0000e+08  5.0000e-01\n\n(2,.,.) = \n  3 -4\n  5  6\n[ CPUFloatType{2,2,2} ]");
+         "(1,.,.) = \n  1.0000e+00  2.0000e+00\n  1.0000e+08  5.0000e-01\n\n(2,.,.) = \n  3 -4\n  5  6\n[ "
+         "CPUFloatType{2,2,2} ]");
 }
 
 static void stops_where_text_is_cut(void **state) {

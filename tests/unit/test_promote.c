@@ -8,18 +8,21 @@
 
 /* Rows and columns in the order of `kinds`; each letter is a dtype's number in hexadecimal. */
 static const char kinds[] = "0123456789abf";
-static const char *const pairs[] = {
-    "0223456789a0f", "2123456789a1f", "2223456789a2f", "3333456789a3f", "4444456789a4f", "5555556789a56", "6666666799a66",
-    "77777777aaa77", "8888889a89a89", "9999999a99a99", "aaaaaaaaaaaaa", "0123456789abf", "fffff66799aff"};
+static const char *const pairs[] = {"0223456789a0f", "2123456789a1f", "2223456789a2f", "3333456789a3f", "4444456789a4f",
+                                    "5555556789a56", "6666666799a66", "77777777aaa77", "8888889a89a89", "9999999a99a99",
+                                    "aaaaaaaaaaaaa", "0123456789abf", "fffff66799aff"};
 static const char *const dimensioned_with_zero_dim[] = {
-    "0000056789a0f", "1111156789a1f", "2222256789a2f", "3333356789a3f", "4444456789a4f", "5555555588855", "6666666699966",
-    "77777777aaa77", "8888888888888", "9999999999999", "aaaaaaaaaaaaa", "0123456789abf", "ffffffff999ff"};
+    "0000056789a0f", "1111156789a1f", "2222256789a2f", "3333356789a3f", "4444456789a4f",
+    "5555555588855", "6666666699966", "77777777aaa77", "8888888888888", "9999999999999",
+    "aaaaaaaaaaaaa", "0123456789abf", "ffffffff999ff"};
 /* with a Python bool, int, float, complex; the same for tensors with and without dimensions */
 static const char *const with_number[] = {"0069", "1169", "2269", "3369", "4469", "5558", "6669",
                                           "777a", "8888", "9999", "aaaa", "b469", "fff9"};
 static const DType number_dtypes[] = {DTYPE_BOOL, DTYPE_INT64, DTYPE_FLOAT64, DTYPE_COMPLEX128};
 
-static DType dtype_of(char c) { return (DType)(c <= '9' ? c - '0' : c - 'a' + 10); }
+static DType dtype_of(char c) {
+  return (DType)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
 
 static Tensor *make(DType dtype, int ndim) {
   Tensor *t;
@@ -30,7 +33,8 @@ static Tensor *make(DType dtype, int ndim) {
 static void promotes_pairs(void **state) {
   (void)state;
   for (int i = 0; kinds[i]; i++)
-    for (int j = 0; kinds[j]; j++) assert_int_equal(dtype_promote(dtype_of(kinds[i]), dtype_of(kinds[j])), dtype_of(pairs[i][j]));
+    for (int j = 0; kinds[j]; j++)
+      assert_int_equal(dtype_promote(dtype_of(kinds[i]), dtype_of(kinds[j])), dtype_of(pairs[i][j]));
 }
 
 static void promotes_by_category(void **state) {
@@ -82,6 +86,7 @@ static void tells_castable_dtypes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(promotes_pairs), cmocka_unit_test(promotes_by_category),
-                                     cmocka_unit_test(wrapped_tensors_are_weak), cmocka_unit_test(tells_castable_dtypes)};
+                                     cmocka_unit_test(wrapped_tensors_are_weak),
+                                     cmocka_unit_test(tells_castable_dtypes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,12 +30,16 @@ static Tensor *fresh(DType dtype, int64_t n) {
 static void expect(Tensor *t, int64_t from, int count, const double *expected) {
   for (int i = 0; i < count; i++) {
     double got;
-    dtype_convert(DTYPE_FLOAT64, &got, 1, (DType)t->dtype, (char *)tensor_data(t) + (size_t)(from + i) * dtype_size((DType)t->dtype), 1, 1);
+    dtype_convert(DTYPE_FLOAT64, &got, 1, (DType)t->dtype,
+                  (char *)tensor_data(t) + (size_t)(from + i) * dtype_size((DType)t->dtype), 1, 1);
     assert_true(fabs(got - expected[i]) <= 1e-6 * fabs(expected[i]));
   }
   tensor_release(t);
 }
-#define VALUES(...) (double[]){__VA_ARGS__}
+#define VALUES(...) \
+  (double[]) {      \
+    __VA_ARGS__     \
+  }
 
 static void draws_real_numbers(void **state) {
   (void)state;

@@ -6,7 +6,10 @@
 
 #include "tensor/tensor.h"
 
-#define SIZES(...) (int64_t[]){__VA_ARGS__}
+#define SIZES(...) \
+  (int64_t[]) {    \
+    __VA_ARGS__    \
+  }
 
 static void expect_error(Status status, const char *message) {
   assert_non_null(status);
@@ -64,7 +67,8 @@ static void resize_keeps_content(void **state) {
 static void refuses_bad_sizes(void **state) {
   (void)state;
   Tensor *t;
-  expect_error(tensor_empty(DTYPE_FLOAT32, 2, SIZES(-1, 2), &t), "Trying to create tensor with negative dimension -1: [-1, 2]");
+  expect_error(tensor_empty(DTYPE_FLOAT32, 2, SIZES(-1, 2), &t),
+               "Trying to create tensor with negative dimension -1: [-1, 2]");
   expect_error(tensor_empty(DTYPE_FLOAT32, 3, SIZES(INT64_C(1) << 62, INT64_C(1) << 62, 0), &t),
                "Storage size calculation overflowed with sizes=[4611686018427387904, 4611686018427387904, 0]");
   expect_error(tensor_empty(DTYPE_FLOAT32, 1, SIZES(INT64_C(1) << 50), &t),
@@ -90,8 +94,9 @@ static void views_show_what_they_should(void **state) {
   assert_null(tensor_expand(w, 3, SIZES(-1, 2, -1), &v));
   expect_ints(v, 12, SIZES(1, 3, 1, 3, 5, 7, 5, 7, 9, 11, 9, 11));
   assert_false(v->contiguous);
-  expect_error(tensor_check_writable(v), "unsupported operation: more than one element of the written-to tensor refers to a single "
-                                         "memory location. Please clone() the tensor before performing the operation.");
+  expect_error(tensor_check_writable(v),
+               "unsupported operation: more than one element of the written-to tensor refers to a single "
+               "memory location. Please clone() the tensor before performing the operation.");
   tensor_release(v);
   assert_null(tensor_squeeze_dim(w, 1, &v));
   assert_int_equal(v->ndim, 2);
@@ -116,10 +121,12 @@ static void views_refuse(void **state) {
   expect_error(tensor_narrow(t, 0, 1, 3, &v), "start (1) + length (3) exceeds dimension size (3).");
   expect_error(tensor_permute(t, SIZES(0, 0), &v), "permute(): duplicate dims are not allowed.");
   expect_error(tensor_view_sizes(t, 2, SIZES(5, -1), &v), "shape '[5, -1]' is invalid for input of size 12");
-  expect_error(tensor_expand(t, 2, SIZES(2, 4), &v), "The expanded size of the tensor (2) must match the existing size (3) at "
-                                                     "non-singleton dimension 0.  Target sizes: [2, 4].  Tensor sizes: [3, 4]");
+  expect_error(tensor_expand(t, 2, SIZES(2, 4), &v),
+               "The expanded size of the tensor (2) must match the existing size (3) at "
+               "non-singleton dimension 0.  Target sizes: [2, 4].  Tensor sizes: [3, 4]");
   expect_error(tensor_as_strided(t, 1, SIZES(2), SIZES(100), 0, &v),
-               "setStorage: sizes [2], strides [100], storage offset 0, and itemsize 4 requiring a storage size of 404 are out of "
+               "setStorage: sizes [2], strides [100], storage offset 0, and itemsize 4 requiring a storage size of 404 "
+               "are out of "
                "bounds for storage of size 48");
   expect_error(tensor_as_strided(t, 1, SIZES(2), SIZES(-1), 0, &v),
                "as_strided: Negative strides are not supported at the moment, got strides: [-1]");
