@@ -68,6 +68,7 @@ static Status rebuild(Dict *d) {
   d->slot_count = slot_count;
   d->capacity = capacity;
   d->used = used;
+  d->first = 0;
   return OK;
 }
 
@@ -142,14 +143,15 @@ bool dict_remove(Dict *d, IValue key, IValue *out_value_or_null) {
   return entry != NULL;
 }
 
-bool dict_pop_last(Dict *d, IValue *out_key, IValue *out_value) {
+bool dict_pop_first(Dict *d, IValue *out_key, IValue *out_value) {
   bool entered = DICT_ENTER(d);
-  DictEntry *last = NULL;
-  for (uint32_t i = d->used; i-- > 0 && !last;)
-    if (d->entries[i].live) last = &d->entries[i];
-  if (last) kill_entry(d, last, out_key, out_value);
+  DictEntry *first = dict_next(d, NULL);
+  if (first) {
+    d->first = (uint32_t)(first - d->entries) + 1; /* so that emptying a dict takes linear time */
+    kill_entry(d, first, out_key, out_value);
+  }
   CONTAINER_LEAVE(entered, d);
-  return last != NULL;
+  return first != NULL;
 }
 
 void dict_clear(Dict *d) {
@@ -159,7 +161,7 @@ void dict_clear(Dict *d) {
   uint32_t used = d->used;
   d->entries = NULL;
   d->slots = NULL;
-  d->used = d->live = d->capacity = d->slot_count = 0;
+  d->used = d->first = d->live = d->capacity = d->slot_count = 0;
   CONTAINER_LEAVE(entered, d);
   for (uint32_t i = 0; i < used; i++) {
     ivalue_release(entries[i].key);
@@ -170,7 +172,7 @@ void dict_clear(Dict *d) {
 }
 
 DictEntry *dict_next(const Dict *d, DictEntry *after) {
-  uint32_t i = after ? (uint32_t)(after - d->entries) + 1 : 0;
+  uint32_t i = after ? (uint32_t)(after - d->entries) + 1 : d->first;
   while (i < d->used && !d->entries[i].live) i++;
   return i < d->used ? &d->entries[i] : NULL;
 }

@@ -76,6 +76,7 @@ typedef struct Dict { /* in order of insertion; keys: int, float, complex, bool,
   DictEntry *entries;
   uint32_t *slots;
   uint32_t used, live, capacity, slot_count;
+  uint32_t first; /* entries before it are dead */
 } Dict;
 typedef struct Object { /* instance of a ClassType; a Module is one */
   RefCount refs;
@@ -166,7 +167,7 @@ Status list_index(const List *l, int64_t index, size_t *out) MUST_CHECK;
 bool dict_get(const Dict *d, IValue key, IValue *out); /* retained; false: absent or unhashable */
 Status dict_set(Dict *d, IValue key, IValue value) MUST_CHECK; /* takes over both, also on failure */
 bool dict_remove(Dict *d, IValue key, IValue *out_value_or_null);
-bool dict_pop_last(Dict *d, IValue *out_key, IValue *out_value); /* gives the references; false: empty */
+bool dict_pop_first(Dict *d, IValue *out_key, IValue *out_value); /* gives the references; false: empty */
 void dict_clear(Dict *d);
 DictEntry *dict_next(const Dict *d, DictEntry *after); /* order of insertion; NULL at the end. Iterate a copy of a shared dict */
 Status dict_copy(const Dict *d, Dict **out) MUST_CHECK;

@@ -65,9 +65,10 @@ static Status pair(IValue key, IValue value, IValue *out) {
   return OK;
 }
 
+/* TorchScript takes the oldest entry, not the newest. */
 static Status pop_item(Call *c) {
   IValue key, value, out;
-  if (!dict_pop_last(dict_at(c, 0), &key, &value)) return status_exception("KeyError", "popitem(): dictionary is empty");
+  if (!dict_pop_first(dict_at(c, 0), &key, &value)) return status_exception("KeyError", "popitem(): dictionary is empty");
   TRY(pair(key, value, &out));
   call_set(c, 0, out);
   return OK;

@@ -101,8 +101,55 @@ static Status merge_sort(Call *c, IValue *items, size_t count, bool down) {
   return status;
 }
 
-/* A list that nobody else sees. */
+static Status unsortable(const char *format, const Type *a, const Type *b) {
+  StrBuf text_a = {0}, text_b = {0};
+  if (b) type_print_annotation(a, &text_a);
+  else type_print_str(a, &text_a);
+  if (b) type_print_annotation(b, &text_b);
+  Status status = status_new(ERROR_RUNTIME, format, STR_ARG(strbuf_view(&text_a)), STR_ARG(strbuf_view(&text_b)));
+  strbuf_dispose(&text_a);
+  strbuf_dispose(&text_b);
+  return status;
+}
+
+static bool has_order(TypeKind kind) {
+  return kind == TYPE_INT || kind == TYPE_FLOAT || kind == TYPE_BOOL || kind == TYPE_STRING || kind == TYPE_TENSOR;
+}
+
+static Status check_sortable(const Type *type) {
+  if (has_order((TypeKind)type->kind)) return OK;
+  switch (type->kind) {
+    case TYPE_CLASS:
+      if (class_type_find_method(type->class_type, STR("__lt__"))) return OK;
+      return unsortable("To sort a list of " STR_FMT " objects it must define a __lt__ method that returns a bool" STR_FMT, type, NULL);
+    case TYPE_TUPLE:
+      for (uint32_t i = 0; i < type->count; i++) {
+        TypeKind kind = (TypeKind)type->elements[i]->kind;
+        if (kind != TYPE_TUPLE && kind != TYPE_CLASS && !has_order(kind))
+          return unsortable("Contained elements in " STR_FMT " are not sortable. Only Int, Bool, Float, String, Tensor, a User Defined Class with "
+                            "__lt__ method defined or Tuples of aforementionted types can be sorted." STR_FMT, type, NULL);
+        TRY(check_sortable(type->elements[i]));
+      }
+      return OK;
+    default:
+      return unsortable("Only list of Tensors, ints, floats, bools, strs, a User Defined Class that defines the __lt__ compare method or Tuples of "
+                        "aforementioned types can be sorted, got list of " STR_FMT STR_FMT, type, NULL);
+  }
+}
+
+/* All items must be of one type, which has an order. */
+static Status check_items(const List *list) {
+  const Type *first = ivalue_type(list->values[0], type_store_process());
+  for (size_t i = 1; i < list->length; i++) {
+    const Type *type = ivalue_type(list->values[i], type_store_process());
+    if (!type_equal(first, type)) return unsortable("Only values of same type can be compared. Found " STR_FMT " and " STR_FMT, first, type);
+  }
+  return check_sortable(first);
+}
+
+/* A list that nobody else sees, with an item at least. */
 static Status sort_items(Call *c, List *list, bool down) {
+  if (list->kind == LIST_VALUES && list->element->kind != TYPE_STRING && list->element->kind != TYPE_TENSOR) TRY(check_items(list));
   switch (list->kind) {
     case LIST_INTS: qsort(list->items, list->length, sizeof(int64_t), down ? down_ints : up_ints); return OK;
     case LIST_FLOATS: qsort(list->items, list->length, sizeof(double), down ? down_floats : up_floats); return OK;

@@ -150,7 +150,7 @@ static void dicts(void **state) {
   CHECK("! x", "aten::__getitem__", "Dict_str", dict(), S("x"));
   CHECK("None", "aten::get", "str", dict(), S("x"));
   CHECK("7", "aten::get", "default_str", dict(), S("x"), I(7));
-  CHECK("(b, 2)", "aten::popitem", "str", dict());
+  CHECK("(a, 1)", "aten::popitem", "str", dict());
   CHECK("{a: 1, b: 5}", "aten::_set_item", "str", dict(), S("b"), I(5));
   CHECK("{b: 2}", "aten::Delete", "Dict_str", dict(), S("a"));
   CHECK("True", "aten::__contains__", "str", dict(), S("a"));
