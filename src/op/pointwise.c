@@ -89,12 +89,27 @@ static void promote_value(Promotion *promotion, IValue value) {
   }
 }
 
+/* The frequent case: tensors of one dtype, none of them zero-dimensional. */
+static bool promote_equal(const Call *call, uint64_t promoting, DType *out) {
+  DType dtype = DTYPE_NONE;
+  for (uint32_t i = 0; promoting >> i; i++) {
+    if (!(promoting >> i & 1)) continue;
+    IValue value = call->inputs[i];
+    if (value.tag != TAG_TENSOR || value.tensor->ndim == 0 || !tensor_is_defined(value.tensor)) return false;
+    if (dtype != DTYPE_NONE && value.tensor->dtype != dtype) return false;
+    dtype = (DType)value.tensor->dtype;
+  }
+  *out = dtype;
+  return dtype != DTYPE_NONE;
+}
+
 Status pointwise_promote(const Call *call, DType *out) {
   KernelProgram *program;
   TRY(operator_program(call->op, &program));
   Promotion promotion = PROMOTION_EMPTY;
   if (program) {
     uint64_t promoting = formula_promoting(kernel_program_formula(program));
+    if (promote_equal(call, promoting, out)) return OK;
     for (uint32_t i = 0; promoting >> i; i++)
       if (promoting >> i & 1) promote_value(&promotion, call->inputs[i]);
   } else {

@@ -43,7 +43,7 @@ enum { MAX_NODES = 512, MAX_LOCALS = 24, MAX_CHOICES = 6, MAX_DEPTH = 100, NO_NO
 struct Formula {
   int parameter_count, node_count, local_count, result_count, choice_count;
   FormulaParameter parameters[KERNEL_MAX_ARGUMENTS];
-  uint64_t conditions;
+  uint64_t conditions, promoting;
   Choice choices[MAX_CHOICES];
   uint16_t locals[MAX_LOCALS], results[KERNEL_MAX_OUTPUTS]; /* nodes */
   FormulaNode *nodes;
@@ -423,6 +423,9 @@ Status formula_parse(Str text, int count, const FormulaParameter *parameters, Fo
   for (int i = 0; i < count; i++)
     if (f->parameters[i].kind == FORMULA_TENSOR && parser.uses[i] && parser.uses[i] == parser.condition_uses[i])
       f->conditions |= 1ull << i;
+  for (int i = 0; i < count; i++)
+    if (f->parameters[i].kind == FORMULA_TENSOR ? !(f->conditions >> i & 1) : f->parameters[i].promotes)
+      f->promoting |= 1ull << i;
   FormulaNode *exact = mem_realloc(f->nodes, (size_t)f->node_count * sizeof *exact);
   if (exact) f->nodes = exact;
   *out = f;
@@ -448,12 +451,8 @@ int formula_choice_count(const Formula *formula) {
 uint64_t formula_conditions(const Formula *formula) {
   return formula->conditions;
 }
-uint64_t formula_promoting(const Formula *f) {
-  uint64_t promoting = 0;
-  for (int i = 0; i < f->parameter_count; i++)
-    if (f->parameters[i].kind == FORMULA_TENSOR ? !(f->conditions >> i & 1) : f->parameters[i].promotes)
-      promoting |= 1ull << i;
-  return promoting;
+uint64_t formula_promoting(const Formula *formula) {
+  return formula->promoting;
 }
 
 void formula_argument_types(const Formula *f, TileType compute, TileType *out_types) {

@@ -356,6 +356,12 @@ Status kernel_builder_finish(KernelBuilder *builder, int output_count, const Ker
   for (int i = 0; i < output_count; i++) kernel->outputs[i] = NUMBER(outputs[i]);
 #undef NUMBER
   choose_places(kernel);
+  for (int i = 0; i < register_count; i++) {
+    uint8_t bytes = (uint8_t)dtype_size(tile_type_dtype((TileType)kernel->types[i]));
+    if (bytes > kernel->widest) kernel->widest = bytes;
+  }
+  kernel->is_simple = ins_count == 1 && constant_count == 0 && output_count == 1 && kernel->ins->loop &&
+                      !kernel->ins->may_divide_by_zero && kernel->outputs[0] == register_count - 1;
   *out = kernel;
 done:
   kernel_builder_free(builder);

@@ -80,6 +80,8 @@ enum { KERNEL_MAX_ARGUMENTS = 16, KERNEL_MAX_OUTPUTS = 8, KERNEL_MAX_REGISTERS =
 /* Immutable once finished. */
 typedef struct TileKernel {
   int argument_count, constant_count, ins_count, output_count, register_count;
+  bool is_simple;   /* one instruction over arguments, and its loop can do without the interpreter */
+  uint8_t widest;   /* bytes of the widest register's elements */
   int place_count;  /* buffers of temporary values that a run needs */
   uint8_t *types;   /* TileType of every register */
   uint16_t *places; /* the buffer of every register; KERNEL_NO_REGISTER for unused arguments */

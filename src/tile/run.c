@@ -34,11 +34,6 @@ typedef struct Run {
   Number numbers[KERNEL_MAX_ARGUMENTS];
 } Run;
 
-static size_t type_size(TileType type) {
-  static const uint8_t sizes[TILE_TYPE_COUNT] = {1, 8, 4, 8, 16};
-  return sizes[type];
-}
-
 static void spread(TileType type, void *to, const KernelConstant *constant, int64_t n) {
   switch (type) {
     case TILE_BOOL:
@@ -164,10 +159,10 @@ static void run_line(void *argument, int64_t n, char *const *data, const int64_t
 static void add_operand(Run *run, const Tensor *tensor, uint16_t reg, bool is_output) {
   DType dtype = (DType)tensor->dtype;
   TileType type = (TileType)run->kernel->types[reg];
-  TileLoop *convert = is_output ? tile_store_loop(type, dtype) : tile_load_loop(dtype, type);
+  bool same = dtype == tile_type_dtype(type);
+  TileLoop *convert = same ? NULL : is_output ? tile_store_loop(type, dtype) : tile_load_loop(dtype, type);
   run->tensors[run->operand_count] = tensor;
-  run->operands[run->operand_count++] =
-      (Operand){dtype, reg, (int64_t)dtype_size(dtype), dtype == tile_type_dtype(type), convert};
+  run->operands[run->operand_count++] = (Operand){dtype, reg, (int64_t)dtype_size(dtype), same, convert};
 }
 
 static void set_number(Run *run, uint16_t reg, complex128 value, int64_t integer) {
@@ -254,18 +249,35 @@ static void run_range(void *argument, int64_t begin, int64_t end) {
 
 static void choose_block(Run *run) {
   const TileKernel *kernel = run->kernel;
-  size_t widest = 4;
-  for (int i = 0; i < kernel->register_count; i++)
-    if (type_size((TileType)kernel->types[i]) > widest) widest = type_size((TileType)kernel->types[i]);
   int64_t bytes = (BUFFER_BYTES / (kernel->place_count ? kernel->place_count : 1)) & ~(int64_t)63;
-  run->block = bytes / (int64_t)widest;
+  run->block = bytes / kernel->widest;
   if (run->block > MAX_BLOCK) run->block = MAX_BLOCK;
   run->place_bytes = bytes;
+}
+
+/* One instruction over contiguous tensors of its own type: its loop is all there is to run. */
+static bool run_simple(const TileKernel *kernel, const TileArgument *arguments, Tensor *output) {
+  const KernelIns *ins = kernel->ins;
+  const void *data[3] = {NULL, NULL, NULL};
+  const uint16_t operands[3] = {ins->a, ins->b, ins->c};
+  if (!tensor_is_contiguous(output) || output->dtype != tile_type_dtype((TileType)kernel->types[kernel->outputs[0]]))
+    return false;
+  for (int i = 0; i < 3 && operands[i] != KERNEL_NO_REGISTER; i++) {
+    const TileArgument *argument = &arguments[operands[i]];
+    if (argument->kind != TILE_ARG_TENSOR || !tensor_is_contiguous(argument->tensor) ||
+        argument->tensor->numel != output->numel ||
+        argument->tensor->dtype != tile_type_dtype((TileType)kernel->types[operands[i]]))
+      return false;
+    data[i] = tensor_data(argument->tensor);
+  }
+  ins->loop(output->numel, tensor_data(output), data[0], data[1], data[2]);
+  return true;
 }
 
 Status tile_run(const TileKernel *kernel, int threads, const TileArgument *arguments, Tensor *const *outputs) {
   int64_t numel = outputs[0]->numel;
   if (numel == 0) return OK;
+  if (kernel->is_simple && (numel <= GRAIN || threads <= 1) && run_simple(kernel, arguments, outputs[0])) return OK;
   Run run;
   run.kernel = kernel;
   run.operand_count = run.number_count = 0;
