@@ -332,22 +332,20 @@ static Value *emit_comprehension(Emitter *e, const Tree *expr, Comprehension *c,
   return c->result;
 }
 
-static Value *finish_comprehension(Value *value, const Type *hint) { return set_to_hint(value, hint); }
-
 Value *emit_list_comprehension(Emitter *e, const Tree *expr, const Type *hint) {
   bool ambiguous;
   const Type *list_hint = hint_of_kind(e, expr->range, hint, TYPE_LIST, &ambiguous);
   if (ambiguous) list_hint = NULL;
   Value *result = emit_typed(e, expr->range, SYM_prim_ListConstruct, 0, NULL, list_hint ? list_hint : type_list_of(TYPE_TENSOR));
   Comprehension c = {NULL, list_comp_element(expr), list_comp_conditions(expr), result, list_hint, list_hint != NULL, expr->range};
-  return finish_comprehension(emit_comprehension(e, expr, &c, list_comp_target(expr), list_comp_iter(expr)), hint);
+  return emit_comprehension(e, expr, &c, list_comp_target(expr), list_comp_iter(expr));
 }
 
 static Value *emit_dict_comprehension(Emitter *e, const Tree *expr, const Type *hint) {
   const Type *type = dict_hint(e, expr->range, hint);
   Value *result = emit_typed(e, expr->range, SYM_prim_DictConstruct, 0, NULL, type ? type : type_dict(e->store, TYPE(STRING), TYPE(TENSOR)));
   Comprehension c = {dict_comp_key(expr), dict_comp_value(expr), dict_comp_conditions(expr), result, type, type != NULL, expr->range};
-  return finish_comprehension(emit_comprehension(e, expr, &c, dict_comp_target(expr), dict_comp_iter(expr)), hint);
+  return emit_comprehension(e, expr, &c, dict_comp_target(expr), dict_comp_iter(expr));
 }
 
 /* ---- all ---- */

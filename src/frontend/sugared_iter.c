@@ -144,7 +144,8 @@ SugaredValue *sugared_iterable(Emitter *e, SourceRange range, uint32_t count, Su
   SugaredIterable *tree = ARENA_NEW(e->arena, SugaredIterable);
   tree->base.kind = &SUGARED_ITERABLE;
   tree->count = count;
-  tree->children = children;
+  tree->children = ARENA_ARRAY(e->arena, SugaredValue *, count);
+  memcpy(tree->children, children, count * sizeof *children);
   tree->static_length = -1;
   for (uint32_t i = 0; i < count; i++) {
     int64_t length = sugared_static_length(children[i], e);

@@ -163,6 +163,38 @@ static bool accepts_receiver(Emitter *e, const FunctionSchema *schema, Value *va
   return value->type->kind == TYPE_TUPLE && formal->kind == TYPE_LIST && type_converts_to_list(value->type, formal);
 }
 
+/* x.float() and its like: x.to(dtype). */
+static const struct { const char *name; DType dtype; } tensor_casts[] = {
+    {"byte", DTYPE_UINT8}, {"char", DTYPE_INT8}, {"short", DTYPE_INT16}, {"int", DTYPE_INT32}, {"long", DTYPE_INT64},
+    {"half", DTYPE_FLOAT16}, {"float", DTYPE_FLOAT32}, {"double", DTYPE_FLOAT64},
+};
+
+typedef struct SugaredTensorCast {
+  SugaredValue base; /* value */
+  DType dtype;
+} SugaredTensorCast;
+
+static SugaredValue *tensor_cast_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments, uint32_t binders) {
+  (void)binders;
+  if (arguments->count || arguments->keyword_count) compilation_fail(e->c, range, "A tensor's cast takes no arguments");
+  Value *inputs[4] = {self->value, emit_int(e, range, ((SugaredTensorCast *)self)->dtype), emit_constant(e, range, ivalue_bool(false)), NULL};
+  inputs[3] = inputs[2];
+  return sugared_value(e->c, emit_builtin(e, range, symbol_intern(STR("aten::to")), 4, inputs));
+}
+static const SugaredKind SUGARED_TENSOR_CAST = {.name = "method", .call = tensor_cast_call};
+
+static SugaredValue *tensor_cast(Emitter *e, Value *tensor, Str name) {
+  for (size_t i = 0; i < sizeof tensor_casts / sizeof *tensor_casts; i++) {
+    if (!str_is(name, tensor_casts[i].name)) continue;
+    SugaredTensorCast *s = ARENA_NEW(e->arena, SugaredTensorCast);
+    s->base.kind = &SUGARED_TENSOR_CAST;
+    s->base.value = tensor;
+    s->dtype = tensor_casts[i].dtype;
+    return &s->base;
+  }
+  return NULL;
+}
+
 /* A method that is an operator of the aten namespace. */
 static SugaredValue *builtin_attr(Emitter *e, SourceRange range, Value *value, Str name) {
   Str qualified = str_from(arena_printf(e->arena, "aten::" STR_FMT, STR_ARG(name)));
@@ -198,6 +230,7 @@ static SugaredValue *value_attr(SugaredValue *self, Emitter *e, SourceRange rang
     }
     case TYPE_TENSOR:
       if (str_is(name, "tolist")) return sugared_tolist(e->c, value);
+      if ((property = tensor_cast(e, value, name))) return property;
       if (str_is(name, "__getitem__")) return sugared_magic(e->c, "__getitem__", sugared_builtin_method(e->c, SYM_aten_index, value, range));
       break;
     default: break;

@@ -25,9 +25,11 @@ static void lift_one(Node *closure, void (*clean_up)(Graph *graph, void *argumen
   ptrmap_init(&lift.captures, graph->arena);
   lift.pack = graph_create(graph, SYM_prim_TupleConstruct, 0, NULL, 1);
   node_insert_after(lift.pack, closure);
-  Value *context = graph_add_input(lift.subgraph, STR("context"), TYPE(NONE));
-  lift.unpack = graph_insert_node(lift.subgraph, graph_create(lift.subgraph, SYM_prim_TupleUnpack, 1, &context, 0));
+  lift.unpack = graph_create(lift.subgraph, SYM_prim_TupleUnpack, 0, NULL, 0);
   block_clone_into(lift.subgraph->block, closure->blocks[0], capture, &lift);
+  Value *context = graph_add_input(lift.subgraph, STR("context"), TYPE(NONE));
+  node_add_input(lift.unpack, context);
+  node_insert_after(lift.unpack, lift.subgraph->block->param);
   const Type **types = ARENA_ARRAY(graph->arena, const Type *, lift.pack->input_count + 1);
   for (uint32_t i = 0; i < lift.pack->input_count; i++) types[i] = node_input(lift.pack, i)->type;
   const Type *context_type = type_tuple(graph->store, lift.pack->input_count, types);
