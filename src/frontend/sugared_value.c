@@ -127,6 +127,8 @@ static SugaredValue *class_attr(Emitter *e, SourceRange range, Value *value, Str
   if (slot >= 0) {
     Value *result = emit_typed(e, range, SYM_prim_GetAttr, 1, &value, c->attributes.data[slot].type);
     node_set_string(result->node, SYM_attr_name, name);
+    bool is_number = name.length && name.data[0] >= '0' && name.data[0] <= '9'; /* a ModuleList's "0": names of values can't be numbers */
+    if (is_number) name = str_from(arena_printf(e->arena, "_" STR_FMT, STR_ARG(name)));
     if (name_is_meaningful(name)) value_set_name(result, name);
     return sugared_value(e->c, result);
   }
