@@ -12,6 +12,8 @@ typedef struct Walk {
   Value **by_unique;
 } Walk;
 
+/* What compile.c puts among the constants of the Code: never dropped. */
+static bool is_constant(const Node *node) { return node->kind == SYM_prim_Constant || node->kind == SYM_prim_Uninitialized; }
 static bool has(const uint64_t *set, const Value *v) { return set[v->unique / 64] >> (v->unique % 64) & 1; }
 static void add(uint64_t *set, const Value *v) { set[v->unique / 64] |= (uint64_t)1 << (v->unique % 64); }
 static void take(uint64_t *set, const Value *v) { set[v->unique / 64] &= ~((uint64_t)1 << (v->unique % 64)); }
@@ -45,7 +47,7 @@ static void use_inputs(Walk *w, const Node *node, uint64_t *live) {
   NodeLife *life = life_of(w, node);
   for (uint32_t i = node->input_count; i-- > 0;) {
     const Value *v = node_input(node, i);
-    if (v->node->kind != SYM_prim_Constant && !has(live, v)) life->dies[i] = 1;
+    if (!is_constant(v->node) && !has(live, v)) life->dies[i] = 1;
     add(live, v);
   }
 }
@@ -58,7 +60,7 @@ static void scan_outer(Walk *w, const Block *body, ValueList *outer, uint64_t *s
   for (const Node *node = body->param->next;; node = node->next) {
     for (uint32_t i = 0; i < node->input_count; i++) {
       Value *v = node_input(node, i);
-      if (w->stamps[v->unique] == w->stamp || v->node->kind == SYM_prim_Constant || has(seen, v)) continue;
+      if (w->stamps[v->unique] == w->stamp || is_constant(v->node) || has(seen, v)) continue;
       add(seen, v);
       vec_arena_push(w->arena, outer, v);
     }
@@ -75,7 +77,7 @@ static void walk_loop(Walk *w, const Node *node, uint64_t *live) {
   uint64_t *seen = ARENA_ARRAY(w->arena, uint64_t, w->words);
   scan_outer(w, body, &outer, seen);
   Value *limit = node_input(node, 0);
-  if (limit->node->kind != SYM_prim_Constant && !has(seen, limit)) vec_arena_push(w->arena, &outer, limit);
+  if (!is_constant(limit->node) && !has(seen, limit)) vec_arena_push(w->arena, &outer, limit);
   NodeLife *life = life_of(w, node);
   for (size_t i = 0; i < outer.length; i++)
     if (!has(live, outer.data[i])) {
@@ -98,7 +100,7 @@ static void walk_if(Walk *w, const Node *node, uint64_t *live) {
       uint64_t only = side ? taken[i] & ~other[i] : other[i] & ~taken[i];
       for (; only; only &= only - 1) {
         Value *v = w->by_unique[i * 64 + (size_t)__builtin_ctzll(only)];
-        if (v && v->node->kind != SYM_prim_Constant) drop_at_start(w, node->blocks[side], v);
+        if (v && !is_constant(v->node)) drop_at_start(w, node->blocks[side], v);
       }
     }
     live[i] = taken[i] | other[i];
@@ -118,7 +120,7 @@ static void define(Walk *w, const Node *node, uint64_t *live) {
 static void walk_block(Walk *w, const Block *block, uint64_t *live) {
   use_inputs(w, block->ret, live);
   for (const Node *node = block->ret->prev; node != block->param; node = node->prev) {
-    if (node->kind == SYM_prim_Constant) continue;
+    if (is_constant(node)) continue;
     define(w, node, live);
     if (node->kind == SYM_prim_If) walk_if(w, node, live);
     else if (node->kind == SYM_prim_Loop) walk_loop(w, node, live);
