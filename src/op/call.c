@@ -101,7 +101,9 @@ static Status compute_specs(Call *call, ShapeFunction *shape, TensorSpec *specs)
 
 static Status run_body(Call *call) {
   Exec *exec = call->exec;
-  const Operator *op = call->op;
+  const CallPlan *plan;
+  TRY(call_plan(call->op, &plan));
+  const Operator *op = plan->functional;
   const Services *services = exec->services;
   if (!services || !services->compile_body || !services->call_function)
     return status_new(ERROR_UNSUPPORTED, STR_FMT ": nothing here compiles TorchScript", STR_ARG(op->name));

@@ -38,6 +38,13 @@ Status call_plan_make(const Operator *op, const CallPlan **out) {
     const Type *type = schema->returns[i].type;
     if (type->kind != TYPE_TENSOR) plan->output_kind = is_tensor_list(type) ? OUTPUT_LIST : OUTPUT_OTHER;
   }
+  plan->functional = op;
+  if (op->variant != VARIANT_FUNCTIONAL) {
+    Str name, overload;
+    const Operator *functional = NULL;
+    if (schema_text_split(str_from(op->row->schema), &name, &overload)) functional = operator_find_overload(name, overload);
+    if (functional && functional->row == op->row) plan->functional = functional; /* a retired one can't be found: then without sharing */
+  }
   if (op->variant == VARIANT_OUT) {
     plan->options_at = derive_dropped_options(str_from(op->row->schema));
     if (plan->out_count == 0) { /* a schema could not be read */

@@ -14,6 +14,7 @@ typedef struct CallPlan {
   bool direct;           /* a functional operator that writes nothing and views nothing: operator_call's short way */
   bool is_view;          /* a result may share memory with an input that is not written */
   bool records;          /* autograd records this operator, rather than what its kernel or body calls */
+  const Operator *functional; /* the operator a variant is derived from; itself when it is none */
   /* VARIANT_OUT */
   uint32_t first_out, out_count; /* the out arguments */
   ptrdiff_t options_at;  /* where the functional form has dtype, layout, device, pin_memory; -1: nothing was left out */
