@@ -210,6 +210,37 @@ static Status reduction_sizes(Call *c) {
   return result_sizes(c, sizes, kept);
 }
 
+/* ---- what tensors are ---- */
+
+static Status tensor_length(Call *c) {
+  const Tensor *t = call_tensor(c, 0);
+  if (t->ndim == 0) return status_exception("TypeError", "len() of a 0-d tensor");
+  return result_int(c, 0, t->sizes[0]);
+}
+
+static Status tensor_device_index(Call *c) {
+  Device device = tensor_device(call_tensor(c, 0));
+  return result_int(c, 0, device.type == DEVICE_CPU ? -1 : device.index);
+}
+
+static Status is_dense(Call *c) { return result_bool(c, 0, tensor_is_dense(call_tensor(c, 0))); }
+
+static Status is_set_to(Call *c) {
+  const Tensor *a = call_tensor(c, 0), *b = call_tensor(c, 1);
+  bool same = a->storage == b->storage && a->offset == b->offset && tensor_same_sizes(a, b) &&
+              (!a->ndim || !memcmp(a->strides, b->strides, a->ndim * sizeof *a->strides));
+  return result_bool(c, 0, same);
+}
+
+static Status strides_have_format(Call *c) {
+  const Tensor *t = call_tensor(c, 0);
+  int64_t strides[TENSOR_MAX_DIMS];
+  int64_t format = call_int(c, 1);
+  bool fits = (format == FORMAT_CHANNELS_LAST && t->ndim == 4) || (format == FORMAT_CHANNELS_LAST_3D && t->ndim == 5);
+  if (fits) strides_channels_last(t->ndim, t->sizes, strides);
+  return result_bool(c, 0, fits && !memcmp(strides, t->strides, t->ndim * sizeof *strides));
+}
+
 /* ---- surroundings ---- */
 
 static Status yes(Call *c) { return result_bool(c, 0, true); }
@@ -240,6 +271,7 @@ static Status nothing(Call *c) {
   return OK;
 }
 
+#define ROW_ASK(text, function) {.schema = text, .kernel = function, .flags = OP_ACCEPT_ANY | OP_NOT_DIFFERENTIABLE}
 #define ROW_EFFECT(text, function) {.schema = text, .kernel = function, .flags = OP_SIDE_EFFECTS}
 #define ROW_STATE(text, function) {.schema = text, .kernel = function, .flags = OP_NONDETERMINISTIC}
 
@@ -276,6 +308,12 @@ static const OpRow rows[] = {
   ROW("prim::infer_squeeze_size.dim(int[] a, int dim) -> int[]", squeeze_size),
   ROW("prim::infer_unsqueeze_size(int[] a, int dim) -> int[]", unsqueeze_size),
   ROW("prim::ReductionSizes(int[] size, int[] red_axes, bool keepdim=False) -> int[]", reduction_sizes),
+  ROW_ASK("aten::len.Tensor(Tensor t) -> int", tensor_length),
+  ROW_ASK("aten::get_device(Tensor self) -> int", tensor_device_index),
+  ROW_ASK("aten::is_non_overlapping_and_dense(Tensor self) -> bool", is_dense),
+  ROW_ASK("aten::is_set_to(Tensor self, Tensor tensor) -> bool", is_set_to),
+  ROW_ASK("aten::is_strides_like_format(Tensor self, MemoryFormat memory_format) -> bool", strides_have_format),
+  {.schema = "prim::abs(Tensor x) -> Tensor", .body = "return torch.abs(x)"},
   ROW("aten::is_scripting() -> bool", yes),
   ROW_ANY("aten::has_torch_function(...) -> bool", no),
   ROW("aten::is_autocast_enabled() -> bool", no),
