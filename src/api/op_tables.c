@@ -9,11 +9,18 @@ extern const OpTable op_table_conv;
 extern const OpTable op_table_create;
 extern const OpTable op_table_dict;
 extern const OpTable op_table_dropout;
+extern const OpTable op_table_fft;
+extern const OpTable op_table_fft_ops;
 extern const OpTable op_table_format;
 extern const OpTable op_table_gather;
 extern const OpTable op_table_im2col;
 extern const OpTable op_table_index;
 extern const OpTable op_table_join;
+extern const OpTable op_table_linalg_cholesky;
+extern const OpTable op_table_linalg_errors;
+extern const OpTable op_table_linalg_lu;
+extern const OpTable op_table_linalg_qr;
+extern const OpTable op_table_linalg_spectral;
 extern const OpTable op_table_list;
 extern const OpTable op_table_list_sort;
 extern const OpTable op_table_literal;
@@ -57,11 +64,18 @@ const OpTable *const op_tables[] = {
   &op_table_create,
   &op_table_dict,
   &op_table_dropout,
+  &op_table_fft,
+  &op_table_fft_ops,
   &op_table_format,
   &op_table_gather,
   &op_table_im2col,
   &op_table_index,
   &op_table_join,
+  &op_table_linalg_cholesky,
+  &op_table_linalg_errors,
+  &op_table_linalg_lu,
+  &op_table_linalg_qr,
+  &op_table_linalg_spectral,
   &op_table_list,
   &op_table_list_sort,
   &op_table_literal,
