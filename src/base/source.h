@@ -34,7 +34,7 @@ void source_position(const Source *source, uint32_t offset, uint32_t *out_line, 
  * `~~~~` ending with ` <--- HERE` under the range. Follows find_original. */
 void source_range_highlight(SourceRange range, StrBuf *out);
 /* An error "message:" with the excerpt below it. */
-Status source_error(ErrorCode code, SourceRange range, const char *format, ...) PRINTF_LIKE(3, 4) MUST_CHECK;
+Status source_error(ErrorCode code, SourceRange range, const char *format, ...) PRINTF_LIKE(3, 4) MUST_CHECK NEVER_NULL;
 Status source_errorv(ErrorCode code, SourceRange range, const char *format, va_list arguments) MUST_CHECK;
 static inline SourceRange source_range_join(SourceRange a, SourceRange b) {
   return (SourceRange){a.source, a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};

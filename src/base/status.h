@@ -40,6 +40,7 @@ typedef struct Error {
 typedef Error *Status;
 #define OK ((Status)0)
 #define MUST_CHECK __attribute__((warn_unused_result))
+#define NEVER_NULL __attribute__((returns_nonnull))
 #define PRINTF_LIKE(position, first) __attribute__((format(printf, position, first)))
 
 /* Leaves the calling function with the error when `expression` fails. */
@@ -57,14 +58,14 @@ typedef Error *Status;
 
 /* Never returns NULL: when there is no memory, a static out-of-memory error stands in. The exception
  * class follows from the code (RuntimeError unless the code says otherwise). */
-Status status_new(ErrorCode code, const char *format, ...) PRINTF_LIKE(2, 3) MUST_CHECK;
-Status status_newv(ErrorCode code, const char *format, va_list arguments) MUST_CHECK;
+Status status_new(ErrorCode code, const char *format, ...) PRINTF_LIKE(2, 3) MUST_CHECK NEVER_NULL;
+Status status_newv(ErrorCode code, const char *format, va_list arguments) MUST_CHECK NEVER_NULL;
 /* code RUNTIME with a Python exception class: "IndexError", "ValueError", "KeyError", ...; exception is a literal. */
-Status status_exception(const char *exception, const char *format, ...) PRINTF_LIKE(2, 3) MUST_CHECK;
-Status status_out_of_memory(void) MUST_CHECK;
+Status status_exception(const char *exception, const char *format, ...) PRINTF_LIKE(2, 3) MUST_CHECK NEVER_NULL;
+Status status_out_of_memory(void) MUST_CHECK NEVER_NULL;
 /* Puts "context: " before the message. */
-Status status_context(Status status, const char *format, ...) PRINTF_LIKE(2, 3) MUST_CHECK;
+Status status_context(Status status, const char *format, ...) PRINTF_LIKE(2, 3) MUST_CHECK NEVER_NULL;
 /* Appends text to the trace. */
-Status status_add_trace(Status status, const char *text) MUST_CHECK;
+Status status_add_trace(Status status, const char *text) MUST_CHECK NEVER_NULL;
 void status_free(Status status);
 const char *error_code_name(ErrorCode code);

@@ -184,7 +184,7 @@ static Status items_equal(Call *c, IValue a, IValue b, bool *out) {
 static Status find_item(Call *c, const List *list, IValue wanted, size_t start, int64_t *out) {
   *out = -1;
   for (size_t i = start; i < list->length && *out < 0; i++) {
-    bool equal;
+    bool equal = false;
     IValue item = list_get(list, i);
     Status status = items_equal(c, item, wanted, &equal);
     ivalue_release(item);

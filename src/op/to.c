@@ -215,7 +215,7 @@ static Status kernel_resize_(Call *c) {
 static Status kernel_resize_as_(Call *c) {
   const Tensor *like = call_tensor(c, 1);
   MemoryFormat format = (MemoryFormat)call_int_or(c, 2, FORMAT_CONTIGUOUS);
-  int64_t sizes[TENSOR_MAX_DIMS]; /* the template may be self */
+  int64_t sizes[TENSOR_MAX_DIMS] = {0}; /* the template may be self */
   if (like->ndim) memcpy(sizes, like->sizes, like->ndim * sizeof *sizes);
   return resize(c, like->ndim, sizes, format == FORMAT_PRESERVE ? tensor_suggested_format(like) : format);
 }
