@@ -1,3 +1,4 @@
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -230,6 +231,77 @@ static void futures(void **state) {
   ivalue_release(ivalue_future(f));
 }
 
+/* ---- shared containers ---- */
+
+enum { ROUNDS = 2000 };
+
+static void *use_list(void *argument) {
+  List *list = argument;
+  for (int i = 0; i < ROUNDS; i++) {
+    IValue item;
+    if (ivalue_from_str(STR("item"), &item) != OK || list_append(list, item) != OK) return argument;
+    ivalue_release(list_get(list, (size_t)i));
+    if (i % 2) ivalue_release(list_remove(list, 0));
+  }
+  return NULL;
+}
+
+static void *use_dict(void *argument) {
+  Dict *dict = argument;
+  for (int i = 0; i < ROUNDS; i++) {
+    IValue item, found;
+    if (ivalue_from_str(STR("item"), &item) != OK || dict_set(dict, ivalue_int(i % 50), item) != OK) return argument;
+    if (dict_get(dict, ivalue_int(i % 7), &found)) ivalue_release(found);
+    if (i % 3 == 0) dict_remove(dict, ivalue_int(i % 11), NULL);
+  }
+  return NULL;
+}
+
+static void run_threads(void *(*body)(void *), void *argument) {
+  pthread_t threads[4];
+  for (int i = 0; i < 4; i++) assert_int_equal(pthread_create(&threads[i], NULL, body, argument), 0);
+  for (int i = 0; i < 4; i++) {
+    void *failed;
+    pthread_join(threads[i], &failed);
+    assert_null(failed);
+  }
+}
+
+static void shared_containers_stay_whole(void **state) {
+  (void)state;
+  IValue list = list_of(TYPE(STRING), 0, NULL);
+  ivalue_mark_shared(list);
+  run_threads(use_list, list.list);
+  assert_int_equal(list.list->length, 4 * ROUNDS / 2);
+  ivalue_release(list);
+  Dict *dict;
+  OKAY(dict_new(TYPE(INT), TYPE(STRING), &dict));
+  ivalue_mark_shared(ivalue_dict(dict));
+  run_threads(use_dict, dict);
+  assert_true(dict->live <= 50);
+  ivalue_release(ivalue_dict(dict));
+}
+
+/* Each allocation refused in turn: an error, and nothing lost (the sanitizers look). */
+static void refused_memory_is_an_error(void **state) {
+  (void)state;
+  IValue v = list_of(type_list_of(TYPE_STRING), 2, (IValue[]){list_of(TYPE(STRING), 1, (IValue[]){text("a")}), list_of(TYPE(STRING), 0, NULL)});
+  for (int n = 1;; n++) {
+    IValue copy;
+    mem_fail_after(n);
+    Status status = ivalue_deep_copy(v, &copy);
+    mem_fail_after(0);
+    if (status == OK) {
+      ivalue_release(copy);
+      assert_true(n > 3);
+      break;
+    }
+    assert_int_equal(status->code, ERROR_OUT_OF_MEMORY);
+    status_free(status);
+  }
+  ivalue_release(v);
+}
+
 /* ---- where S is a subtype of P, P's readers accept S's IValue ---- */
 
 typedef struct Sample {
@@ -285,7 +357,7 @@ static void subtypes_are_readable(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(prints_as_torchscript), cmocka_unit_test(lists), cmocka_unit_test(dicts_keep_order),
-    cmocka_unit_test(equality), cmocka_unit_test(hostile_structure), cmocka_unit_test(deep_copy_is_apart), cmocka_unit_test(futures),
+    cmocka_unit_test(equality), cmocka_unit_test(hostile_structure), cmocka_unit_test(deep_copy_is_apart), cmocka_unit_test(futures), cmocka_unit_test(shared_containers_stay_whole), cmocka_unit_test(refused_memory_is_an_error),
     cmocka_unit_test(subtypes_are_readable)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

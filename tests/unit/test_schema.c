@@ -119,6 +119,27 @@ static void wrong_lines_are_refused(void **state) {
   status_free(status);
 }
 
+/* Each allocation refused in turn. */
+static void refused_memory_is_an_error(void **state) {
+  Parse *p = *state;
+  for (int n = 1;; n++) {
+    p->text = str_from("my::f(Tensor x, str mode=\"a\", int[2] size=[1, 2]) -> (Tensor, int)");
+    Arena *arena = &p->arena;
+    arena_dispose(arena);
+    arena_init(arena, NULL);
+    mem_fail_after(n);
+    Status status = arena_protect(arena, parse_schema, p);
+    mem_fail_after(0);
+    if (status == OK) {
+      schema_dispose_defaults(p->schema);
+      assert_true(n > 3);
+      return;
+    }
+    assert_int_equal(status->code, ERROR_OUT_OF_MEMORY);
+    status_free(status);
+  }
+}
+
 static void types_print_back(void **state) {
   Parse *p = *state;
   static const char *const types[] = {"Tensor", "int[]", "int?", "Tensor?[]", "Dict(str, Tensor)", "(int, Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu))",
@@ -141,6 +162,7 @@ int main(void) {
     cmocka_unit_test_setup_teardown(facts_are_kept, setup, teardown),
     cmocka_unit_test_setup_teardown(overloads_compare_by_arguments, setup, teardown),
     cmocka_unit_test_setup_teardown(wrong_lines_are_refused, setup, teardown),
+    cmocka_unit_test_setup_teardown(refused_memory_is_an_error, setup, teardown),
     cmocka_unit_test_setup_teardown(types_print_back, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
