@@ -27,3 +27,23 @@ void annotate_warns(Graph *graph);
 
 /* Removes what has no effect and gives nothing that is used, and dead outputs of Ifs and Loops. */
 void eliminate_dead_code(Graph *graph);
+
+/* ---- not part of the clean-up ---- */
+
+/* Bodies of called functions and methods in place of the calls, and of the calls in those. What recurses, is not compiled or would
+ * make the graph too large stays a call. */
+void inline_calls(Graph *graph);
+/* Small local rewrites: tests for None that types decide, casts to the type a value has. */
+void peephole(Graph *graph);
+/* Names go, values are numbered from 0 in order of definition. */
+void canonicalize(Graph *graph);
+
+/* ---- by name, for dumps and tests ---- */
+typedef struct Pass {
+  const char *name, *what;
+  void (*run)(Graph *graph, Exec *exec); /* exec may be NULL */
+} Pass;
+const Pass *pass_find(Str name);          /* NULL: no such pass */
+const Pass *pass_next(const Pass *after); /* all in turn; NULL starts and ends */
+/* Runs a pass with a catch point of its own; debug builds lint afterwards. */
+Status pass_run(const Pass *pass, Graph *graph, Exec *exec) MUST_CHECK;

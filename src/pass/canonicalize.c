@@ -1,0 +1,22 @@
+/* Canonical names: none, and values numbered in order of definition. */
+#include "pass/pass.h"
+
+static void number_outputs(Graph *graph, const Node *node) {
+  for (uint32_t i = 0; i < node->output_count; i++) {
+    value_set_name(node->outputs[i], STR(""));
+    node->outputs[i]->unique = graph->next_unique++;
+  }
+}
+
+static void number_block(Graph *graph, const Block *block) {
+  number_outputs(graph, block->param);
+  BLOCK_EACH(node, block) {
+    for (uint32_t i = 0; i < node->block_count; i++) number_block(graph, node->blocks[i]);
+    number_outputs(graph, node);
+  }
+}
+
+void canonicalize(Graph *graph) {
+  graph->next_unique = 0;
+  number_block(graph, graph->block);
+}

@@ -1,0 +1,65 @@
+/* Puts the bodies of called functions and methods in place of their calls, and goes on in what was put there. Calls that recurse, whose
+ * function is not compiled, or that would make the graph too large stay calls. */
+#include "pass/pass.h"
+
+enum { MAX_NODES = 1 << 18, MAX_DEPTH = 200 };
+
+static const Function *callee_of(const Node *node) {
+  const Type *type = node->input_count ? node_input(node, 0)->type : NULL;
+  if (node->kind == SYM_prim_CallFunction && type && type->kind == TYPE_FUNCTION) return type->function;
+  if (node->kind == SYM_prim_CallMethod && type && type->kind == TYPE_CLASS)
+    return class_type_find_method(type->class_type, node_string(node, SYM_attr_name));
+  return NULL;
+}
+
+static bool recurses(const Node *node, const Function *callee) {
+  uint32_t depth = 0;
+  for (const InlinedCall *call = node->inlined; call; call = call->caller)
+    if (call->function == callee || ++depth > MAX_DEPTH) return true;
+  return false;
+}
+
+static uint32_t count_nodes(const Block *block) {
+  uint32_t n = 0;
+  BLOCK_EACH(node, block) {
+    n++;
+    for (uint32_t i = 0; i < node->block_count; i++) n += count_nodes(node->blocks[i]);
+  }
+  return n;
+}
+
+static void inline_block(Graph *graph, const Block *block, uint32_t *nodes) {
+  for (Node *node = block->param->next, *next; node != block->ret; node = next) {
+    next = node->next;
+    for (uint32_t i = 0; i < node->block_count; i++) inline_block(graph, node->blocks[i], nodes);
+    const Function *callee = callee_of(node);
+    if (!callee || !callee->graph || callee->graph == graph || recurses(node, callee)) continue;
+    uint32_t size = count_nodes(callee->graph->block);
+    uint32_t first = node->kind == SYM_prim_CallFunction, count = graph_input_count(callee->graph);
+    if (size > MAX_NODES - *nodes || node->input_count - first != count || graph_output_count(callee->graph) != node->output_count) continue;
+    *nodes += size;
+    InlinedCall *call = ARENA_NEW(graph->arena, InlinedCall);
+    *call = (InlinedCall){callee, node->range, node->inlined};
+    Value **arguments = ARENA_ARRAY(graph->arena, Value *, count + 1), **outputs = ARENA_ARRAY(graph->arena, Value *, node->output_count + 1);
+    for (uint32_t i = 0; i < count; i++) arguments[i] = node_input(node, first + i);
+    Node *before = node->prev;
+    graph_set_insert_point(graph, node);
+    graph_inline_call(graph, callee->graph, arguments, call, outputs);
+    for (uint32_t i = 0; i < node->output_count; i++) {
+      Str name = node->outputs[i]->name;
+      value_set_name(node->outputs[i], STR(""));
+      if (name.length && outputs[i]->node->kind != SYM_prim_Param) value_set_name(outputs[i], name);
+      value_replace_all_uses_with(node->outputs[i], outputs[i]);
+    }
+    next = before->next; /* its body comes next */
+    if (next == node) next = node->next;
+    node_destroy(node);
+  }
+}
+
+void inline_calls(Graph *graph) {
+  uint32_t nodes = count_nodes(graph->block);
+  if (nodes > MAX_NODES) return;
+  inline_block(graph, graph->block, &nodes);
+  graph->insert_before = graph->block->ret;
+}

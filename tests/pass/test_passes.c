@@ -1,0 +1,72 @@
+/* Runs every tests/pass/<anything>.ir: a line "# pass: name name ...", IR text, a line "---", the expected text; more such cases may
+ * follow behind lines "===". */
+#include <dirent.h>
+#include <stdlib.h>
+
+#include "../unit/ir_fixture.h"
+
+#include "pass/pass.h"
+
+static char *read_file(const char *path) {
+  FILE *file = fopen(path, "rb");
+  assert_non_null(file);
+  char *text = calloc(1, 1 << 20);
+  size_t n = fread(text, 1, (1 << 20) - 1, file);
+  text[n] = 0;
+  fclose(file);
+  return text;
+}
+
+static void run_case(const char *path, char *text) {
+  char *names = strstr(text, "# pass:"), *body = names ? strchr(names, '\n') : NULL, *expected = body ? strstr(body, "\n---\n") : NULL;
+  if (!expected) fail_msg("%s: a case needs '# pass:' and '---'", path);
+  *body++ = 0;
+  expected[1] = 0;
+  expected += 5;
+  IrText ir;
+  ir_parse(&ir, body);
+  Exec exec;
+  exec_init(&exec, NULL);
+  for (char *name = strtok(names + 7, " "); name; name = strtok(NULL, " ")) {
+    const Pass *pass = pass_find(str_from(name));
+    if (!pass) fail_msg("%s: no pass '%s'", path, name);
+    Status status = pass_run(pass, ir.graph, &exec);
+    if (!status) status = graph_lint(ir.graph);
+    if (status) fail_msg("%s: %s", path, status->message);
+  }
+  StrBuf out = {0};
+  graph_print(ir.graph, false, &out);
+  if (strcmp(out.data, expected) != 0) print_error("%s\n", path);
+  assert_text(&out, expected);
+  ir_dispose(&ir);
+}
+
+static void test_files(void **state) {
+  (void)state;
+  DIR *folder = opendir("pass");
+  assert_non_null(folder);
+  int cases = 0;
+  for (struct dirent *entry; (entry = readdir(folder));) {
+    if (!str_ends_with(str_from(entry->d_name), ".ir")) continue;
+    char path[512];
+    snprintf(path, sizeof path, "pass/%s", entry->d_name);
+    char *text = read_file(path);
+    for (char *next = text, *one; next; cases++) {
+      one = next;
+      next = strstr(one, "\n===\n");
+      if (next) {
+        next[1] = 0;
+        next += 5;
+      }
+      run_case(path, one);
+    }
+    free(text);
+  }
+  closedir(folder);
+  assert_true(cases > 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_files)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
