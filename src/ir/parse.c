@@ -11,7 +11,8 @@ typedef struct IrParser {
   Str text;
   size_t at;
   Map values;
-  VEC(Value *) named; /* those whose names are not numbers */
+  VEC(Value *) named; /* those whose names are not numbers: numbered after the others */
+  uint32_t next_number; /* behind the largest number in the text */
   int depth;
   const Type *(*resolve)(void *argument, Str name);
   void *argument;
@@ -457,7 +458,7 @@ static void name_value(IrParser *p, Value *value, Str name) {
     vec_arena_push(p->graph->arena, &p->named, value);
   } else if (str_to_int64(name, 10, &unique) && unique < UINT32_MAX / 2) {
     value->unique = (uint32_t)unique;
-    if (p->graph->next_unique <= value->unique) p->graph->next_unique = value->unique + 1;
+    if (p->next_number <= value->unique) p->next_number = value->unique + 1;
   }
 }
 
@@ -547,6 +548,7 @@ static void parse_graph(Graph *graph, Str text, const Type *(*resolve)(void *, S
   uses(&p, graph->block->ret);
   skip(&p);
   if (p.at != p.text.length) fail(&p, "text behind the graph");
+  graph->next_unique = p.next_number;
   for (size_t i = 0; i < p.named.length; i++) p.named.data[i]->unique = graph->next_unique++;
 }
 

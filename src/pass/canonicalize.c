@@ -16,7 +16,7 @@ static void number_block(Graph *graph, const Block *block) {
   }
 }
 
-void canonicalize(Graph *graph) {
+void canonicalize_names(Graph *graph) {
   graph->next_unique = 0;
   number_block(graph, graph->block);
 }

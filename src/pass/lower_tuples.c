@@ -1,4 +1,5 @@
 /* Tuples that are taken apart where they were made are not made; empty list literals become lists; warnings are numbered. */
+#include "ir/match.h"
 #include "pass/pass.h"
 
 static void lower_node(Node *node) {
@@ -12,6 +13,16 @@ static void lower_node(Node *node) {
     if (!value_is_constant(node_input(node, 1), &index) || index.tag != TAG_INT) return;
     int64_t at = index.i < 0 ? index.i + construct->input_count : index.i;
     if (at >= 0 && at < construct->input_count) value_replace_all_uses_with(node_output(node, 0), node_input(construct, (uint32_t)at));
+  } else if (node->kind == SYM_prim_TupleSlice) {
+    Graph *graph = node->graph;
+    int64_t begin = node_int(node, SYM_attr_beg), end = node_int(node, SYM_attr_end);
+    if (begin < 0 || end > construct->input_count || begin > end) return;
+    Value **values = ARENA_ARRAY(graph->arena, Value *, (size_t)(end - begin) + 1);
+    for (int64_t i = begin; i < end; i++) values[i - begin] = node_input(construct, (uint32_t)i);
+    Node *before = graph->insert_before;
+    graph_set_insert_point(graph, node);
+    value_replace_all_uses_with(node_output(node, 0), graph_insert_tuple(graph, (uint32_t)(end - begin), values, NULL));
+    graph->insert_before = before;
   }
 }
 

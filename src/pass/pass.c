@@ -3,7 +3,7 @@
 
 /* name, call, what it does */
 #define PASSES(X)                                                                                                               \
-  X(canonicalize, canonicalize(graph), "drops names and numbers values from 0 in order of definition")                          \
+  X(canonicalize, canonicalize_names(graph), "drops names and numbers values from 0 in order of definition")                          \
   X(canonicalize_modified_loops, canonicalize_modified_loops(graph), "makes loops with trip count and condition while loops")   \
   X(canonicalize_outputs, canonicalize_outputs(graph), "orders outputs of branches and loops by first use")                     \
   X(constant_pooling, constant_pooling(graph), "keeps one of equal constants, at the start of the graph")                       \

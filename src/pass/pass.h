@@ -36,7 +36,7 @@ void inline_calls(Graph *graph);
 /* Small local rewrites: tests for None that types decide, casts to the type a value has. */
 void peephole(Graph *graph);
 /* Names go, values are numbered from 0 in order of definition. */
-void canonicalize(Graph *graph);
+void canonicalize_names(Graph *graph);
 
 /* ---- by name, for dumps and tests ---- */
 typedef struct Pass {
