@@ -187,6 +187,8 @@ void define_with_schema(Compilation *c, Function *function, const Tree *def, con
 Function *define_method(Compilation *c, ClassType *class_type, const Tree *def, Str name, Resolver *resolver) {
   Function *method = unit_new_method(c->unit, class_type, name);
   set_definition(c, method, def, resolver, class_type, NULL);
+  /* Whether the class is what an interface asks for is asked before bodies compile. */
+  if (option_get(decl_return_type(def_decl(def)))) method->schema = schema_from_def(c, resolver ? resolver : &builtin_resolver, def, class_type, method->name, false);
   return method;
 }
 

@@ -179,7 +179,7 @@ static Value *set_to_hint(Value *value, const Type *hint) {
 static const Type *unify_values(Emitter *e, uint32_t count, Value **values) {
   const Type *type = values[0]->type;
   for (uint32_t i = 1; i < count && type; i++) type = type_unify(e->store, type, values[i]->type, true);
-  return type;
+  return type ? type_without_refinement(e->store, type) : NULL; /* what is known of a constant's sizes is no part of a container's type */
 }
 
 static Value *emit_list_literal(Emitter *e, const Tree *expr, const Type *hint) {
@@ -271,7 +271,7 @@ static void comprehension_type(Emitter *e, Comprehension *c, Value *key, Value *
                        type_text(e->c, c->hint), c->key ? "keys and values" : "list elements");
     return;
   }
-  const Type *type = element->type;
+  const Type *type = type_without_refinement(e->store, element->type);
   if (c->typed) type = type_unify(e->store, c->result->type->elements[c->key ? 1 : 0], type, true);
   if (!type) compilation_fail(e->c, c->range, "The elements of a comprehension must have one type");
   if (key) check_key_type(e, c->range, key->type);

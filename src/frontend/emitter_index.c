@@ -109,6 +109,10 @@ static void classify_index(Emitter *e, SourceRange range, const Tree *expr, Tens
                      type_text(e->c, type));
 }
 
+static bool is_dots(const Tree *expr) {
+  return expr->kind == TK_DOTS || (expr->kind == TK_VAR && str_is(var_text(expr), "Ellipsis"));
+}
+
 typedef struct IndexedTensor {
   Value *value;
   Value **tensors; /* of index and index_put_, None where a dimension is taken whole */
@@ -121,7 +125,7 @@ static IndexedTensor emit_int_and_slice_indexing(Emitter *e, SourceRange range, 
   TensorIndex *parts = ARENA_ARRAY(e->arena, TensorIndex, count + 1);
   int64_t dim = 0;
   for (uint32_t i = 0; i < count; i++) {
-    if (indices->children[i]->kind == TK_DOTS) {
+    if (is_dots(indices->children[i])) {
       parts[i].kind = INDEX_DOTS;
       dots = i;
       break;
@@ -132,7 +136,7 @@ static IndexedTensor emit_int_and_slice_indexing(Emitter *e, SourceRange range, 
   }
   int64_t from_end = -1;
   for (uint32_t i = count; i-- > dots + 1;) {
-    if (indices->children[i]->kind == TK_DOTS) compilation_fail(e->c, range, "An index can only have a single ellipsis ('...')");
+    if (is_dots(indices->children[i])) compilation_fail(e->c, range, "An index can only have a single ellipsis ('...')");
     parts[i].dim = from_end;
     classify_index(e, range, indices->children[i], &parts[i]);
     if (parts[i].kind == INDEX_TENSOR) compilation_fail(e->c, range, "Ellipses followed by tensor indexing is currently not supported");

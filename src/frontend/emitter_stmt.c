@@ -250,7 +250,8 @@ static void emit_return_value(Emitter *e, SourceRange range, Value *value) {
     if (declared->kind == TYPE_ANY && value->type->kind != TYPE_ANY) value = emit_unchecked_cast(e, range, value, declared);
     e->def->merged_return = declared;
   } else {
-    const Type *before = e->def->merged_return, *merged = before ? type_unify(e->store, before, value->type, false) : value->type;
+    const Type *before = e->def->merged_return, *type = type_without_refinement(e->store, value->type);
+    const Type *merged = before ? type_unify(e->store, before, type, false) : type;
     if (!merged)
       compilation_fail(e->c, range,
                        "Previous return statement returned a value of type %s but this return statement returns a value of type %s",

@@ -276,6 +276,25 @@ bool constant_from_tree(Compilation *c, Resolver *resolver, const Tree *expr, co
 
 /* ---- schemas ---- */
 
+/* BroadcastingList2[int], also within Optional: a single number stands for two. */
+static int32_t broadcast_count(Compilation *c, const Tree *annotation) {
+  if (annotation->kind != TK_SUBSCRIPT) return 0;
+  Str generic = dotted_text(c, subscript_value(annotation));
+  if (str_is(generic, "Optional") && subscript_indices(annotation)->count == 1) return broadcast_count(c, subscript_indices(annotation)->children[0]);
+  return str_starts_with(generic, "BroadcastingList") ? generic.data[generic.length - 1] - '0' : 0;
+}
+
+/* A number as the default of such a parameter; takes over and gives a reference. */
+static IValue repeat_default(Compilation *c, const Argument *argument, IValue value) {
+  if (!argument->broadcast_n || (value.tag != TAG_INT && value.tag != TAG_FLOAT && value.tag != TAG_BOOL)) return value;
+  const Type *type = argument->type->kind == TYPE_OPTIONAL ? argument->type->elements[0] : argument->type;
+  List *list;
+  Status status = list_new(type->elements[0], (size_t)argument->broadcast_n, &list);
+  for (int32_t i = 0; i < argument->broadcast_n && !status; i++) status = list_append(list, value);
+  if (status) throw_status(c, status);
+  return ivalue_list(list);
+}
+
 FunctionSchema *schema_from_def(Compilation *c, Resolver *resolver, const Tree *def, ClassType *self, Str name, bool skip_self) {
   Arena *arena = &c->unit->store.arena;
   const Tree *decl = def_decl(def), *params = decl_params(decl);
@@ -294,14 +313,12 @@ FunctionSchema *schema_from_def(Compilation *c, Resolver *resolver, const Tree *
     const Tree *annotation = option_get(param_type(param)), *value = option_get(param_default(param));
     argument->type = i == 0 && self ? &self->type : annotation ? annotation_type(c, resolver, annotation) : TYPE(TENSOR);
     argument->kwarg_only = param_marker(param)->kind == TK_TRUE;
-    if (annotation && annotation->kind == TK_SUBSCRIPT) {
-      Str generic = dotted_text(c, subscript_value(annotation));
-      if (str_starts_with(generic, "BroadcastingList")) argument->broadcast_n = generic.data[generic.length - 1] - '0';
-    }
+    if (annotation) argument->broadcast_n = broadcast_count(c, annotation);
     if (!value) continue;
     IValue constant;
     if (!constant_from_tree(c, resolver, value, argument->type, &constant))
       compilation_fail(c, value->range, "The default value of '" STR_FMT "' must be a constant", STR_ARG(param_text));
+    constant = repeat_default(c, argument, constant);
     unit_hold(c->unit, constant);
     if (!ivalue_is_instance(constant, argument->type) && !(argument->type->kind == TYPE_TENSOR && ivalue_is_none(constant)))
       compilation_fail(c, value->range, "Expected a default value of type %s for parameter '" STR_FMT "'", type_text(c, argument->type), STR_ARG(param_text));
