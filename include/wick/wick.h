@@ -252,10 +252,10 @@ WICK_API wick_status wick_run(const wick_module *module, const char *method, con
                               wick_error **error);
 
 /* ---- operators ---- */
-/* Calls one operator by its qualified name ("aten::add") and overload ("Tensor"; NULL: the first that fits the arguments). Several results come
- * as a tuple. */
+/* Calls one operator by its qualified name ("aten::add") and overload ("Tensor"; NULL: the first that fits the arguments). The last
+ * `named_count` of the `count` arguments are named by `names`. Several results come as a tuple. */
 WICK_API wick_status wick_op_call(wick_runtime *runtime, const char *name, const char *overload, const wick_value *const *arguments,
-                                  size_t count, wick_value **out, wick_error **error);
+                                  size_t count, const char *const *names, size_t named_count, wick_value **out, wick_error **error);
 typedef struct wick_call wick_call; /* one invocation of an operator; ends with the kernel's return */
 WICK_API size_t wick_call_argument_count(const wick_call *call);
 WICK_API wick_value *wick_call_argument(wick_call *call, size_t index); /* NULL: no such index, or no memory */

@@ -5,18 +5,33 @@
 #include "api/handles.h"
 #include "op/match.h"
 
-wick_status wick_op_call(wick_runtime *runtime, const char *name, const char *overload, const wick_value *const *arguments, size_t count,
-                         wick_value **out, wick_error **error) {
+enum { MAX_ARGUMENTS = 1000 };
+
+static Status call_operator(wick_runtime *runtime, const char *name, const char *overload, const wick_value *const *arguments, size_t count,
+                            const char *const *names, size_t named_count, IValue *out) {
   Exec exec;
-  IValue result = IVALUE_NONE;
-  *out = NULL;
-  if (count > 1000) return api_status(status_new(ERROR_INVALID_ARGUMENT, "%zu arguments", count), error);
+  if (count > MAX_ARGUMENTS || named_count > count)
+    return status_new(ERROR_INVALID_ARGUMENT, "%zu arguments, %zu of them named", count, named_count);
   api_exec_init(&exec, runtime);
   IValue *values = mem_calloc(count + 1, sizeof *values);
-  if (!values) return api_status(status_out_of_memory(), error);
-  for (size_t i = 0; i < count; i++) values[i] = arguments[i] ? arguments[i]->value : IVALUE_NONE;
-  Status status = operator_call_values(&exec, str_from(name), overload, (uint32_t)count, values, 0, NULL, &result);
+  KeywordValue *named = mem_calloc(named_count + 1, sizeof *named);
+  Status status = values && named ? OK : status_out_of_memory();
+  if (!status) {
+    size_t positional = count - named_count;
+    for (size_t i = 0; i < count; i++) values[i] = arguments[i] ? arguments[i]->value : IVALUE_NONE;
+    for (size_t i = 0; i < named_count; i++) named[i] = (KeywordValue){str_from(names[i]), values[positional + i]};
+    status = operator_call_values(&exec, str_from(name), overload, (uint32_t)positional, values, (uint32_t)named_count, named, out);
+  }
   mem_free(values);
+  mem_free(named);
+  return status;
+}
+
+wick_status wick_op_call(wick_runtime *runtime, const char *name, const char *overload, const wick_value *const *arguments, size_t count,
+                         const char *const *names, size_t named_count, wick_value **out, wick_error **error) {
+  IValue result = IVALUE_NONE;
+  *out = NULL;
+  Status status = call_operator(runtime, name, overload, arguments, count, names, named_count, &result);
   if (!status) status = value_box(result, out);
   return api_status(status, error);
 }

@@ -186,7 +186,8 @@ static wick_value *make_tensor(Reader *r, const char *name, Items *items, uint32
   if (strcmp(name, "arange") != 0) arguments[count++] = sizes_from(items->values + first_size, items->count - first_size);
   if (has_dtype) arguments[count++] = wick_value_int(dtype);
   snprintf(op, sizeof op, "aten::%s", name);
-  if (wick_op_call(NULL, op, overload, (const wick_value *const *)arguments, count, &result, &error)) {
+  if (wick_op_call(NULL, op, overload, (const wick_value *const *)arguments, count, (const char *const[]){"dtype"}, has_dtype, &result,
+                   &error)) {
     snprintf(r->problem, sizeof r->problem, "%.*s", (int)sizeof r->problem - 1, wick_error_message(error));
     wick_error_free(error);
   }

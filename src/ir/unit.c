@@ -18,6 +18,15 @@ static void destroy(TypeStore *store) {
   mem_free(unit);
 }
 
+static const FunctionSchema *method_schema(const Type *type, Str name) {
+  if (type->kind == TYPE_INTERFACE) return interface_type_find_method(type->interface_type, name);
+  const Function *method = class_type_find_method(type->class_type, name);
+  return method ? method->schema : NULL;
+}
+static bool implements(const Type *type, const InterfaceType *interface, StrBuf *why) {
+  return schema_implements(type, interface, method_schema, why);
+}
+
 Status unit_new(CompilationUnit **out) {
   *out = NULL;
   CompilationUnit *unit = mem_calloc(1, sizeof *unit);
@@ -27,6 +36,7 @@ Status unit_new(CompilationUnit **out) {
     mem_free(unit);
     return status;
   }
+  unit->store.implements = implements;
   Arena *arena = &unit->store.arena;
   map_init(&unit->function_names, arena);
   map_init(&unit->types, arena);

@@ -70,7 +70,12 @@ static Status init_without(Iterator *it, int count, const Tensor *const *operand
   if (without >= 0) {
     if (sizes[without] > 0) it->numel /= sizes[without];
     sizes[without] = 1;
-    for (int k = 0; k < count; k++) line_strides[k] = strides[k][without];
+    for (int k = 0; k < count; k++) {
+      /* Operands that all have length 1 there may be heads of longer lines: their own strides are told. */
+      int own = without - (shape->ndim - operands[k]->ndim);
+      bool head = shape->sizes[without] == 1 && own >= 0;
+      line_strides[k] = head ? operands[k]->strides[own] * (int64_t)dtype_size((DType)operands[k]->dtype) : strides[k][without];
+    }
   }
   int order[TENSOR_MAX_DIMS];
   dims_sort(shape->ndim, sizes, count, rows, order);

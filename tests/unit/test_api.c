@@ -112,14 +112,14 @@ static void test_operators_from_outside(void **state) {
   wick_error_free(error);
   assert_true(wick_op_exists("test_api::twice"));
   wick_value *n = wick_value_int(21), *bad = wick_value_int(-1), *result;
-  assert_int_equal(wick_op_call(NULL, "test_api::twice", NULL, (const wick_value *const[]){n}, 1, &result, NULL), WICK_OK);
+  assert_int_equal(wick_op_call(NULL, "test_api::twice", NULL, (const wick_value *const[]){n}, 1, NULL, 0, &result, NULL), WICK_OK);
   assert_int_equal(wick_value_to_int(result), 42);
   wick_value_release(result);
-  assert_int_equal(wick_op_call(NULL, "test_api::twice", NULL, (const wick_value *const[]){bad}, 1, &result, &error), WICK_INVALID_ARGUMENT);
+  assert_int_equal(wick_op_call(NULL, "test_api::twice", NULL, (const wick_value *const[]){bad}, 1, NULL, 0, &result, &error), WICK_INVALID_ARGUMENT);
   assert_non_null(strstr(wick_error_message(error), "negative"));
   wick_error_free(error);
   assert_null(result);
-  assert_int_not_equal(wick_op_call(NULL, "test_api::twise", NULL, NULL, 0, &result, &error), WICK_OK);
+  assert_int_not_equal(wick_op_call(NULL, "test_api::twise", NULL, NULL, 0, NULL, 0, &result, &error), WICK_OK);
   assert_non_null(strstr(wick_error_message(error), "twice")); /* the similar name */
   wick_error_free(error);
   wick_value_release(n);
