@@ -171,28 +171,6 @@ static TileType compute_type(const Call *call, DType promoted) {
              : type;
 }
 
-/* Few elements in row-major order, one instruction: its loop straight on the tensors' memory, without the interpreter's set-up. */
-static bool run_direct(const TileKernel *kernel, const TileArgument *arguments, const Tensor *out) {
-  enum { FEW = 1024 };
-  const KernelIns *ins = kernel->ins;
-  TileType type = (TileType)kernel->types[kernel->register_count - 1];
-  if (kernel->ins_count != 1 || kernel->constant_count || kernel->output_count != 1 || kernel->outputs[0] != kernel->register_count - 1 ||
-      !ins->loop || ins->may_divide_by_zero || out->numel > FEW || !tensor_is_contiguous(out) || out->dtype != tile_type_dtype(type))
-    return false;
-  const void *data[KERNEL_MAX_ARGUMENTS];
-  for (int i = 0; i < kernel->argument_count; i++) {
-    if (!kernel->used[i]) continue;
-    const Tensor *t = arguments[i].tensor;
-    if (arguments[i].kind != TILE_ARG_TENSOR || t->numel != out->numel || !tensor_is_contiguous(t) ||
-        t->dtype != tile_type_dtype((TileType)kernel->types[i]))
-      return false;
-    data[i] = tensor_data(t);
-  }
-  const void *a = data[ins->a], *b = ins->b == KERNEL_NO_REGISTER ? a : data[ins->b], *c = ins->c == KERNEL_NO_REGISTER ? a : data[ins->c];
-  ins->loop(out->numel, tensor_data(out), a, b, c);
-  return true;
-}
-
 Status pointwise_run(Call *call) {
   KernelProgram *program;
   TRY(operator_program(call->op, &program));
@@ -210,7 +188,6 @@ Status pointwise_run(Call *call) {
     status_free(status);
     return call_unsupported_dtype(call, promoted);
   }
-  if (run_direct(kernel, arguments, call_out(call, 0))) return OK;
   Tensor *outputs[CALL_MAX_OUTPUTS];
   for (uint32_t i = 0; i < call->output_count; i++) outputs[i] = call_out(call, i);
   return tile_run(kernel, call->exec->threads, arguments, outputs);

@@ -270,7 +270,7 @@ static bool run_simple(const TileKernel *kernel, const TileArgument *arguments, 
       return false;
     data[i] = tensor_data(argument->tensor);
   }
-  ins->loop(output->numel, tensor_data(output), data[0], data[1], data[2]);
+  ins->loop(output->numel, tensor_data(output), data[0], data[1] ? data[1] : data[0], data[2] ? data[2] : data[0]);
   return true;
 }
 
