@@ -68,19 +68,12 @@ wick_status wick_value_device(const char *text, wick_value **out, wick_error **e
   return api_status(value_box(ivalue_device(device), out), error);
 }
 
-/* The common type of simple items; Any when they differ, or are containers. */
+/* The least type of all items; Any when there is none. */
 static const Type *element_of(const wick_value *const *items, size_t count) {
-  static const struct {
-    Tag tag;
-    TypeKind kind;
-  } rows[] = {{TAG_INT, TYPE_INT}, {TAG_FLOAT, TYPE_FLOAT}, {TAG_BOOL, TYPE_BOOL}, {TAG_STRING, TYPE_STRING}, {TAG_TENSOR, TYPE_TENSOR},
-              {TAG_COMPLEX, TYPE_COMPLEX}};
-  for (size_t i = 1; i < count; i++)
-    if (items[i]->value.tag != items[0]->value.tag) return TYPE(ANY);
-  if (count)
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-      if (items[0]->value.tag == (uint32_t)rows[i].tag) return type_simple(rows[i].kind);
-  return TYPE(ANY);
+  TypeStore *store = type_store_process();
+  const Type *common = count ? ivalue_type(items[0]->value, store) : NULL;
+  for (size_t i = 1; i < count && common; i++) common = type_unify(store, common, ivalue_type(items[i]->value, store), false);
+  return common && common->kind != TYPE_ERROR ? common : TYPE(ANY);
 }
 
 wick_status wick_value_list(const wick_value *const *items, size_t count, wick_value **out, wick_error **error) {
