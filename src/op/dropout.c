@@ -270,7 +270,7 @@ static const OpRow rows[] = {
      .shape = shape_rrelu,
      .kernel = kernel_rrelu_with_noise,
      .grad = "self: torch.rrelu_with_noise_backward(grad, self, noise, lower, upper, training, False)",
-     .flags = OP_INPLACE | OP_OUT | OP_NONDETERMINISTIC | OP_ALIASING_OK},
+     .flags = OP_INPLACE | OP_OUT | OP_NONDETERMINISTIC},
     {.schema = "aten::rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar "
                "upper, bool training, "
                "bool self_is_result) -> Tensor",

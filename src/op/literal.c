@@ -88,8 +88,8 @@ static Status store_list(const List *list, int dim, const Tensor *t, char **at) 
 
 static Status from_list(const List *list, Tensor **out) {
   int64_t sizes[TENSOR_MAX_DIMS];
-  int ndim;
-  DType dtype;
+  int ndim = 0;
+  DType dtype = DTYPE_NONE;
   TRY(list_sizes(list, &ndim, sizes));
   TRY(number_dtype(innermost(list), ndim == 1 && sizes[0] == 0, &dtype));
   TRY(tensor_empty(dtype, ndim, sizes, out));

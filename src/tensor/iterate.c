@@ -59,6 +59,7 @@ static Status init_without(Iterator *it, int count, const Tensor *const *operand
     return OK;
   }
   int64_t strides[ITERATE_MAX_OPERANDS][TENSOR_MAX_DIMS], sizes[TENSOR_MAX_DIMS];
+  sizes[0] = 1; /* for zero dimensions */
   const int64_t *rows[ITERATE_MAX_OPERANDS];
   for (int k = 0; k < count; k++) {
     if (!broadcast_strides(shape, operands[k], strides[k]))

@@ -31,6 +31,7 @@ static bool strides_are_contiguous(int ndim, int64_t numel, const int64_t *sizes
 
 /* Elements between the first and the last that the view can reach, plus one; 0 for an empty view. */
 static Status view_extent(int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset, int64_t *out) {
+  *out = 0;
   int64_t last = offset;
   for (int i = 0; i < ndim; i++) {
     int64_t span;
@@ -149,7 +150,7 @@ Status tensor_new(const TensorSpec *spec, Tensor **out) {
     return status_new(ERROR_UNSUPPORTED, "tensors on device %s: only cpu and meta are built in",
                       device_type_name(spec->device.type));
   if (spec->dtype >= DTYPE_COUNT) return status_new(ERROR_INTERNAL, "a tensor without a dtype");
-  int64_t numel, row_major[TENSOR_MAX_DIMS], extent;
+  int64_t numel, row_major[TENSOR_MAX_DIMS], extent = 0;
   TRY(sizes_numel(spec->ndim, spec->sizes, &numel));
   const int64_t *strides = spec->strides;
   if (spec->has_strides) {
