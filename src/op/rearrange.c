@@ -405,17 +405,16 @@ static const OpRow rows[] = {
            "if self.dim() == 2:\n  return torch.diagonal_copy(self, diagonal)\n"
            "raise RuntimeError(\"matrix or a vector expected\")\n"),
   {.schema = "aten::trace(Tensor self) -> Tensor", .body =
-     "if self.dim() != 2:\n  raise RuntimeError(\"trace: expected a matrix\")\n"
+     "if self.dim() != 2:\n  raise RuntimeError(\"trace: expected a matrix, but got tensor with dim \" + str(self.dim()))\n"
      "return self.diagonal().sum()\n", .flags = OP_OUT},
   BODY_OUT("aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
            "if self.dim() < 1:\n  raise RuntimeError(\"diff expects input to be at least one-dimensional\")\n"
-           "if n < 0:\n  raise RuntimeError(\"order must be non-negative but got \" + str(n))\n"
            "parts: List[Tensor] = []\n"
            "if prepend is not None:\n  parts.append(prepend)\n"
            "parts.append(self)\n"
            "if append is not None:\n  parts.append(append)\n"
            "x = torch.cat(parts, dim) if len(parts) > 1 else self\n"
-           "if n == 0:\n  return x.clone()\n"
+           "if n <= 0:\n  return x.clone()\n"
            "for i in range(n):\n"
            "  size = x.size(dim)\n"
            "  if size == 0:\n    break\n"
