@@ -114,6 +114,7 @@ static void emit_function(Compilation *c, void *argument) {
   *e = (Emitter){.c = c, .arena = &m->arena, .store = &c->unit->store, .graph = m->graph, .function = m->function, .resolver = d->resolver,
                  .def = def};
   ptrmap_init(&e->exits, &m->arena);
+  for (int i = 0; i < 2; i++) ptrmap_init(&e->numbers[i], &m->arena);
   if (d->self && str_is(ident_text(def_name(d->def)), "__init__")) e->initializing = d->self;
   environment_push(e, m->graph->block);
   if (d->schema) emit_body_def(e, d->def, d->schema);

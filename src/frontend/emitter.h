@@ -50,6 +50,7 @@ struct Emitter {
   DefFrame *def;
   LoopStatus loop;
   PtrMap exits;            /* blocks whose end is never reached */
+  PtrMap numbers[2];       /* ints, floats: bits -> Value at the top of the graph */
   uint32_t temporaries;
 };
 
@@ -93,6 +94,8 @@ Node *emit_node(Emitter *e, SourceRange range, Symbol kind, uint32_t input_count
 Value *emit_typed(Emitter *e, SourceRange range, Symbol kind, uint32_t input_count, Value *const *inputs, const Type *type);
 Value *emit_constant(Emitter *e, SourceRange range, IValue value);
 Value *emit_int(Emitter *e, SourceRange range, int64_t value);
+/* A number of the program's text: at the top of the graph, once. */
+Value *emit_number_constant(Emitter *e, SourceRange range, IValue value);
 Value *emit_none(Emitter *e, SourceRange range);
 Value *emit_string(Emitter *e, SourceRange range, Str text);
 Value *emit_unchecked_cast(Emitter *e, SourceRange range, Value *value, const Type *type);
@@ -127,7 +130,8 @@ SugaredValue *emit_subscript(Emitter *e, const Tree *expr, const Type *hint);
 void emit_subscript_assign(Emitter *e, SourceRange range, const Tree *target, NamedValue value);
 void emit_subscript_aug_assign(Emitter *e, const Tree *stmt);
 void emit_subscript_delete(Emitter *e, const Tree *target);
-Value *emit_aug_operation(Emitter *e, const Tree *stmt, Value *lhs);
+/* in_place: the item of a container is replaced, not changed. */
+Value *emit_aug_operation(Emitter *e, const Tree *stmt, Value *lhs, bool in_place);
 Symbol aug_operator(Emitter *e, const Tree *stmt, const Type *type);
 Value *emit_tuple_slice(Emitter *e, SourceRange range, Value *tuple, Value *start, Value *stop, Value *step);
 /* `element for target in iter`. */

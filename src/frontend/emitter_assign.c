@@ -149,7 +149,7 @@ Symbol aug_operator(Emitter *e, const Tree *stmt, const Type *type) {
   return symbol_intern(str_from(in_place ? op->in_place : op->plain));
 }
 
-Value *emit_aug_operation(Emitter *e, const Tree *stmt, Value *lhs) {
+Value *emit_aug_operation(Emitter *e, const Tree *stmt, Value *lhs, bool in_place) {
   if (lhs->type->kind == TYPE_CLASS) {
     const char *name = find_aug_operator(e, stmt)->method;
     Str in_place = str_from(arena_printf(e->arena, "__i%s__", name)), plain = str_from(arena_printf(e->arena, "__%s__", name));
@@ -162,7 +162,7 @@ Value *emit_aug_operation(Emitter *e, const Tree *stmt, Value *lhs) {
     return emit_method_call(e, stmt->range, lhs, method, &(CallArguments){.count = 1, .positional = &value});
   }
   Value *inputs[2] = {lhs, emit_expr(e, aug_assign_value(stmt), NULL)};
-  return emit_builtin(e, stmt->range, aug_operator(e, stmt, lhs->type), 2, inputs);
+  return emit_builtin(e, stmt->range, aug_operator(e, stmt, in_place ? lhs->type : TYPE(ANY)), 2, inputs);
 }
 
 void emit_aug_assign(Emitter *e, const Tree *stmt) {
@@ -170,14 +170,14 @@ void emit_aug_assign(Emitter *e, const Tree *stmt) {
   switch (target->kind) {
     case TK_VAR: {
       Value *lhs = emit_expr(e, target, NULL);
-      environment_set_value(e, target->range, var_text(target), emit_aug_operation(e, stmt, lhs));
+      environment_set_value(e, target->range, var_text(target), emit_aug_operation(e, stmt, lhs, true));
       break;
     }
     case '.': {
       SugaredValue *object = emit_sugared(e, select_value(target), 1, NULL);
       Str name = ident_text(select_name(target));
       Value *lhs = sugared_as_value(sugared_attr(object, e, target->range, name), e, target->range);
-      sugared_set_attr(object, e, stmt->range, name, emit_aug_operation(e, stmt, lhs));
+      sugared_set_attr(object, e, stmt->range, name, emit_aug_operation(e, stmt, lhs, true));
       break;
     }
     case TK_SUBSCRIPT: emit_subscript_aug_assign(e, stmt); break;

@@ -156,6 +156,13 @@ static SugaredValue *emit_list_form(Emitter *e, const Tree *apply, const Type *h
   return wrap(e, emit_list_comprehension(e, comprehension, hint));
 }
 
+static Value *emit_dict_of_pairs(Emitter *e, SourceRange range, SugaredValue *source, const Type *hint) {
+  Tree *iter = (Tree *)temporary(e, "$_iter", range), *key = (Tree *)temporary(e, "$_key", range), *value = (Tree *)temporary(e, "$_value", range);
+  environment_set(e, range, var_text(iter), source, NULL);
+  Tree *target = TREE(e->arena, TK_TUPLE_LITERAL, range, TREE(e->arena, TK_LIST, range, key, value));
+  return emit_expr(e, TREE(e->arena, TK_DICT_COMP, range, key, value, target, iter), hint);
+}
+
 static SugaredValue *emit_dict_form(Emitter *e, const Tree *apply, const Type *hint) {
   const Tree *inputs = apply_inputs(apply), *attributes = apply_attributes(apply);
   if (inputs->count > 1) compilation_fail(e->c, apply->range, "dict expected at most 1 argument but found %u", inputs->count);
@@ -167,23 +174,24 @@ static SugaredValue *emit_dict_form(Emitter *e, const Tree *apply, const Type *h
     if (plain && plain->type->kind == TYPE_DICT) {
       dict = emit_builtin(e, range, SYM_aten_dict, 1, &plain);
     } else {
-      Tree *iter = (Tree *)temporary(e, "$_iter", range), *key = (Tree *)temporary(e, "$_key", range), *value = (Tree *)temporary(e, "$_value", range);
-      environment_set(e, range, var_text(iter), source, NULL);
-      Tree *target = TREE(e->arena, TK_TUPLE_LITERAL, range, TREE(e->arena, TK_LIST, range, key, value));
-      dict = emit_expr(e, TREE(e->arena, TK_DICT_COMP, range, key, value, target, iter), hint);
+      bool empty = plain && plain->node->kind == SYM_prim_EmptyListLiteral;
+      dict = empty ? NULL : emit_dict_of_pairs(e, range, source, hint);
     }
-    if (!attributes->count) return wrap(e, dict);
+    if (dict && !attributes->count) return wrap(e, dict);
   }
   uint32_t count = attributes->count;
-  Tree **keys = ARENA_ARRAY(e->arena, Tree *, count + 1), **values = ARENA_ARRAY(e->arena, Tree *, count + 1);
+  if (!dict && !count) return wrap(e, emit_expr(e, TREE(e->arena, TK_DICT_LITERAL, range, tree_list(e->arena, range, 0, NULL), tree_list(e->arena, range, 0, NULL)), hint));
+  Tree **keys = ARENA_ARRAY(e->arena, Tree *, count + 1), **values = ARENA_ARRAY(e->arena, Tree *, count + 1),
+       **pairs = ARENA_ARRAY(e->arena, Tree *, count + 1);
   for (uint32_t i = 0; i < count; i++) {
     const Tree *attribute = attributes->children[i];
     keys[i] = tree_atom(e->arena, TK_STRINGLITERAL, attribute->range, ident_text(attribute_name(attribute)));
     values[i] = attribute_value(attribute);
+    pairs[i] = TREE(e->arena, TK_TUPLE_LITERAL, attribute->range, TREE(e->arena, TK_LIST, attribute->range, keys[i], values[i]));
   }
-  if (!dict) {
-    Tree *literal = TREE(e->arena, TK_DICT_LITERAL, range, tree_list(e->arena, range, count, keys), tree_list(e->arena, range, count, values));
-    return wrap(e, emit_expr(e, literal, hint));
+  if (!dict) { /* dict(a=1) is dict([("a", 1)]) */
+    Tree *list = TREE(e->arena, TK_LIST_LITERAL, range, tree_list(e->arena, range, count, pairs));
+    return wrap(e, emit_dict_of_pairs(e, range, sugared_value(e->c, emit_expr(e, list, NULL)), hint));
   }
   for (uint32_t i = 0; i < count; i++) {
     Value *entry[3] = {dict, emit_expr(e, keys[i], NULL), emit_expr(e, values[i], NULL)};
@@ -222,7 +230,7 @@ static SugaredValue *emit_enumerate(Emitter *e, const Tree *apply) {
   Value *bounds[2];
   uint32_t count = 0;
   if (start) bounds[count++] = emit_expr(e, start, NULL);
-  bounds[count++] = emit_int(e, apply->range, INT64_MAX);
+  bounds[count++] = emit_number_constant(e, apply->range, ivalue_int(INT64_MAX));
   SugaredValue *iterable = sugared_iter(emit_sugared(e, inputs->children[0], 1, NULL), e, apply->range);
   SugaredValue *children[2] = {sugared_range(e, apply->range, count, bounds, sugared_static_length(iterable, e)), iterable};
   return sugared_iterable(e, apply->range, 2, children);
@@ -277,7 +285,11 @@ static SugaredValue *emit_legacy_tensor(Emitter *e, const Tree *apply, const Sug
                                      &(CallArguments){.count = 1, .positional = arguments.positional, .keyword_count = 1, .keywords = &dtype}));
   Value **sizes = ARENA_ARRAY(e->arena, Value *, arguments.count + 1);
   for (uint32_t i = 0; i < arguments.count; i++) sizes[i] = arguments.positional[i].value;
-  if (!arguments.count) sizes[arguments.count++] = emit_int(e, apply->range, 0);
+  if (!arguments.count) {
+    NamedValue empty = named_argument(STR(""), emit_list(e, apply->range, TYPE(INT), 0, NULL), apply->range);
+    return wrap(e, emit_builtin_call(e, apply->range, SYM_aten_tensor,
+                                     &(CallArguments){.count = 1, .positional = &empty, .keyword_count = 1, .keywords = &dtype}));
+  }
   NamedValue size = named_argument(STR(""), emit_list(e, apply->range, TYPE(INT), arguments.count, sizes), apply->range);
   return wrap(e, emit_builtin_call(e, apply->range, symbol_intern(STR("aten::empty")),
                                    &(CallArguments){.count = 1, .positional = &size, .keyword_count = 1, .keywords = &dtype}));

@@ -80,8 +80,8 @@ static Value *emit_number(Emitter *e, const Tree *expr, Str text, bool negative)
   int64_t integer = 0;
   double real = 0;
   switch (number_parse(text, negative, &integer, &real)) {
-    case NUMBER_INT: return emit_int(e, expr->range, integer);
-    case NUMBER_FLOAT: return emit_constant(e, expr->range, ivalue_float(real));
+    case NUMBER_INT: return emit_number_constant(e, expr->range, ivalue_int(integer));
+    case NUMBER_FLOAT: return emit_number_constant(e, expr->range, ivalue_float(real));
     case NUMBER_COMPLEX: {
       IValue value;
       Status status = ivalue_from_complex(__builtin_complex(0.0, real), &value);

@@ -57,10 +57,8 @@ static Value *emit_slice_of(Emitter *e, SourceRange range, Value *container, Val
   uint32_t count = 0;
   inputs[count++] = named_argument(STR(""), container, range);
   if (dim) inputs[count++] = named_argument(STR(""), dim, range);
-  Value *start = parts->start, *stop = parts->stop;
-  if (!start) start = dim ? emit_int(e, range, 0) : emit_none(e, range);
-  inputs[count++] = named_argument(STR(""), start, range);
-  inputs[count++] = named_argument(STR(""), stop ? stop : emit_none(e, range), range);
+  inputs[count++] = named_argument(STR(""), parts->start ? parts->start : emit_none(e, range), range);
+  inputs[count++] = named_argument(STR(""), parts->stop ? parts->stop : emit_none(e, range), range);
   inputs[count++] = named_argument(STR(""), parts->step ? parts->step : emit_int(e, range, 1), range);
   return emit_builtin_call(e, range, SYM_aten_slice, &(CallArguments){.count = count, .positional = inputs});
 }
@@ -322,7 +320,7 @@ void emit_subscript_aug_assign(Emitter *e, const Tree *stmt) {
     compilation_fail(e->c, stmt->range, "%s does not support augmented assignment.", type_text(e->c, container->type));
   Value *index = emit_expr(e, indices->children[0], NULL);
   Value *item = sugared_as_value(sugared_get_item(sugared_value(e->c, container), e, stmt->range, index, NULL), e, stmt->range);
-  emit_set_item(e, stmt->range, container, index, named_argument(STR(""), emit_aug_operation(e, stmt, item), stmt->range));
+  emit_set_item(e, stmt->range, container, index, named_argument(STR(""), emit_aug_operation(e, stmt, item, false), stmt->range));
 }
 
 void emit_subscript_delete(Emitter *e, const Tree *target) {

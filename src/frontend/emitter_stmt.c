@@ -178,7 +178,7 @@ static void emit_loop_condition(Emitter *e, SourceRange range, Node *loop, const
 
 void emit_loop(Emitter *e, SourceRange range, EmitBody *body, void *argument, SugaredValue *iterable, const Tree *targets,
                const Tree *condition) {
-  Value *trips = iterable ? sugared_len(iterable, e, range) : emit_int(e, range, INT64_MAX);
+  Value *trips = iterable ? sugared_len(iterable, e, range) : emit_number_constant(e, range, ivalue_int(INT64_MAX));
   Node *loop = emit_node(e, range, SYM_prim_Loop, 0, NULL, 0);
   Block *block = node_add_block(loop);
   emit_loop_condition(e, range, loop, condition);
@@ -213,7 +213,7 @@ static void emit_for(Emitter *e, const Tree *stmt) {
   LoopStatus outer = e->loop;
   e->loop = LOOP_UNROLLED;
   for (int64_t i = 0; i < length; i++) {
-    Value *index = emit_int(e, stmt->range, i);
+    Value *index = emit_number_constant(e, stmt->range, ivalue_int(i));
     SugaredValue *element = sugared_get_item(iterable, e, stmt->range, index, NULL);
     emit_targets(e, targets, 1, &element, stmt->range, 1);
     emit_statements(e, body);

@@ -192,6 +192,18 @@ Value *emit_constant(Emitter *e, SourceRange range, IValue constant) {
 }
 
 Value *emit_int(Emitter *e, SourceRange range, int64_t value) { return emit_constant(e, range, ivalue_int(value)); }
+Value *emit_number_constant(Emitter *e, SourceRange range, IValue value) {
+  PtrMap *seen = &e->numbers[value.tag == TAG_FLOAT];
+  uintptr_t key = (uintptr_t)value.i + 1; /* the bits; 0 is no key */
+  Value *known = key ? ptrmap_get(seen, (void *)key) : NULL;
+  if (known) return known;
+  InsertPoint saved = insert_point_move(e, e->graph->block->param->next);
+  Value *constant = emit_constant(e, range, value);
+  insert_point_restore(e, saved);
+  if (key) ptrmap_put(seen, (void *)key, constant);
+  return constant;
+}
+
 Value *emit_none(Emitter *e, SourceRange range) { return emit_constant(e, range, IVALUE_NONE); }
 
 Value *emit_string(Emitter *e, SourceRange range, Str text) {

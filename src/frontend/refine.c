@@ -276,12 +276,10 @@ Condition emit_isinstance(Emitter *e, SourceRange range, const Tree *object, con
       const Type *other = asked.types.data[k];
       found = type_is_subtype(type, other, NULL) ? type : type_is_subtype(other, type, NULL) ? other : NULL;
     }
-    if (found) {
-      add_flat(e, &yes, found);
-    } else {
-      add_flat(e, &no, type);
-      all_match = false;
-    }
+    if (found) add_flat(e, &yes, found);
+    if (found == type) continue;
+    add_flat(e, &no, type); /* a narrower one was asked for, or another */
+    all_match = false;
   }
   Condition result = {NULL, {{0}, {0}}, -1};
   if (object->kind == TK_VAR) {

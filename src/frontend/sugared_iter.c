@@ -109,11 +109,22 @@ typedef struct SugaredIterable {
   int64_t static_length; /* -1: a loop */
 } SugaredIterable;
 
+typedef struct Lengths {
+  VEC(Value *) values;
+} Lengths;
+
+/* Of everything that is gone over, also within nested ones. */
+static void gather_lengths(const SugaredIterable *tree, Emitter *e, SourceRange range, Lengths *lengths) {
+  for (uint32_t i = 0; i < tree->count; i++) {
+    if (tree->children[i]->kind == &SUGARED_ITERABLE) gather_lengths((const SugaredIterable *)tree->children[i], e, range, lengths);
+    else vec_arena_push(e->arena, &lengths->values, sugared_len(tree->children[i], e, range));
+  }
+}
+
 static Value *iterable_len(SugaredValue *self, Emitter *e, SourceRange range) {
-  const SugaredIterable *tree = (const SugaredIterable *)self;
-  VEC(Value *) lengths = {0};
-  for (uint32_t i = 0; i < tree->count; i++) vec_arena_push(e->arena, &lengths, sugared_len(tree->children[i], e, range));
-  Value *list = emit_list(e, range, TYPE(INT), (uint32_t)lengths.length, lengths.data);
+  Lengths gathered = {0};
+  gather_lengths((const SugaredIterable *)self, e, range, &gathered);
+  Value *list = emit_list(e, range, TYPE(INT), (uint32_t)gathered.values.length, gathered.values.data);
   return emit_builtin(e, range, SYM_prim_min, 1, &list);
 }
 static int64_t iterable_static_length(SugaredValue *self, Emitter *e) {
