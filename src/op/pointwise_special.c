@@ -11,14 +11,17 @@
     .schema = "aten::special_" name "(Tensor " parameter ") -> Tensor", .lower = formula,    \
     .shape = shape_pointwise_float, .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE \
   }
-#define POLYNOMIAL_OF(name, overload, x, n)                                                                    \
+#define POLYNOMIAL_OF(name, overload, x, n, formula)                                                           \
   {                                                                                                            \
-    .schema = "aten::special_" name overload "(" x " x, " n " n) -> Tensor", .lower = name "(x, n)",           \
+    .schema = "aten::special_" name overload "(" x " x, " n " n) -> Tensor", .lower = formula,                 \
     .shape = shape_pointwise_float, .promote = "x n", .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE \
   }
-#define POLYNOMIAL(name)                                                                             \
-  POLYNOMIAL_OF(name, "", "Tensor", "Tensor"), POLYNOMIAL_OF(name, ".x_scalar", "Scalar", "Tensor"), \
-      POLYNOMIAL_OF(name, ".n_scalar", "Tensor", "Scalar")
+#define POLYNOMIAL_BY(name, formula)                                                                                   \
+  POLYNOMIAL_OF(name, "", "Tensor", "Tensor", formula), POLYNOMIAL_OF(name, ".x_scalar", "Scalar", "Tensor", formula), \
+      POLYNOMIAL_OF(name, ".n_scalar", "Tensor", "Scalar", formula)
+#define POLYNOMIAL(name) POLYNOMIAL_BY(name, name "(x, n)")
+/* On [0, 1] what the other is on [-1, 1]. */
+#define SHIFTED(name) POLYNOMIAL_BY("shifted_" name, name "(2 * x - 1, n)")
 
 #define XLOGY "nan if isnan(other) else 0 if self == 0 else self * log(other)"
 #define XLOG1PY "nan if isnan(other) else 0 if self == 0 else self * log1p(other)"
@@ -57,6 +60,10 @@ static const OpRow rows[] = {
     POLYNOMIAL("chebyshev_polynomial_u"),
     POLYNOMIAL("chebyshev_polynomial_v"),
     POLYNOMIAL("chebyshev_polynomial_w"),
+    SHIFTED("chebyshev_polynomial_t"),
+    SHIFTED("chebyshev_polynomial_u"),
+    SHIFTED("chebyshev_polynomial_v"),
+    SHIFTED("chebyshev_polynomial_w"),
     POLYNOMIAL("hermite_polynomial_h"),
     POLYNOMIAL("hermite_polynomial_he"),
     POLYNOMIAL("laguerre_polynomial_l"),

@@ -186,15 +186,29 @@ static double i0e(double x) {
 static double i1e(double x) {
   return isinf(x) ? 0 : copysign(scaled_bessel_i(1, fabs(x)), x);
 }
+/* At infinity PyTorch has NaN for these and for the Bessel functions of the first and second kind. */
+static double bessel_j0(double x) {
+  return isinf(x) ? NAN : j0(x);
+}
+static double bessel_j1(double x) {
+  return isinf(x) ? NAN : j1(x);
+}
+static double bessel_y0(double x) {
+  return isinf(x) ? NAN : y0(x);
+}
+static double bessel_y1(double x) {
+  return isinf(x) ? NAN : y1(x);
+}
+
 /* e^a in two factors, so that it overflows only where the product does. */
 static double times_exp(double value, double a) {
   return value * exp(a / 2) * exp(a / 2);
 }
 static double i0(double x) {
-  return isinf(x) ? INFINITY : times_exp(i0e(x), fabs(x));
+  return isinf(x) ? NAN : times_exp(i0e(x), fabs(x));
 }
 static double i1(double x) {
-  return isinf(x) ? x : times_exp(i1e(x), fabs(x));
+  return isinf(x) ? NAN : times_exp(i1e(x), fabs(x));
 }
 
 /* K(order, x) e^x: the integral of exp(-x (cosh t - 1)) cosh(order t) over t >= 0. */
@@ -380,7 +394,8 @@ static const SpecialRow rows[SPECIAL_COUNT] = {
   ONE(erfinv, erfinv) ONE(erfcx, erfcx) ONE(lgamma, log_gamma) ONE(digamma, digamma) TWO(polygamma) TWO(zeta)
   TWO(mvlgamma)
   TWO(igamma) TWO(igammac) ONE(ndtri, ndtri) ONE(log_ndtr, log_ndtr) ONE(i0, i0) ONE(i0e, i0e) ONE(i1, i1) ONE(i1e, i1e)
-  ONE(bessel_j0, j0) ONE(bessel_j1, j1) ONE(bessel_y0, y0) ONE(bessel_y1, y1) ONE(modified_bessel_k0, k0)
+  ONE(bessel_j0, bessel_j0) ONE(bessel_j1, bessel_j1) ONE(bessel_y0, bessel_y0) ONE(bessel_y1, bessel_y1)
+  ONE(modified_bessel_k0, k0)
   ONE(modified_bessel_k1, k1) ONE(scaled_modified_bessel_k0, scaled_k0) ONE(scaled_modified_bessel_k1, scaled_k1)
   ONE(spherical_bessel_j0, spherical_bessel_j0) ONE(airy_ai, airy_ai) TWO(chebyshev_polynomial_t)
   TWO(chebyshev_polynomial_u)
