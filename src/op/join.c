@@ -297,9 +297,8 @@ static const OpRow rows[] = {
        "if count == 0:\n  raise RuntimeError(\"meshgrid expects a non-empty TensorList\")\n"
        "if indexing != \"ij\" and indexing != \"xy\":\n"
        "  raise RuntimeError(\"torch.meshgrid: indexing must be one of \\\"xy\\\" or \\\"ij\\\", but received: \" + indexing)\n"
-       "swap = indexing == \"xy\" and count >= 2\n"
        "order = [i for i in range(count)]\n"
-       "if swap:\n"
+       "if indexing == \"xy\" and count >= 2:\n"
        "  order[0] = 1\n"
        "  order[1] = 0\n"
        "sizes: List[int] = []\n"
@@ -311,8 +310,7 @@ static const OpRow rows[] = {
        "for i in range(count):\n"
        "  shape = [1 for k in range(count)]\n"
        "  shape[order[i]] = tensors[i].numel()\n"
-       "  grid = tensors[i].reshape(shape).expand(sizes)\n"
-       "  grids.append(grid.transpose(0, 1) if swap else grid)\n"
+       "  grids.append(tensors[i].reshape(shape).expand(sizes))\n"
        "return grids\n"),
   BODY("aten::cartesian_prod(Tensor[] tensors) -> Tensor",
        "for t in tensors:\n"

@@ -409,12 +409,12 @@ static const OpRow rows[] = {
      "return self.diagonal().sum()\n", .flags = OP_OUT},
   BODY_OUT("aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
            "if self.dim() < 1:\n  raise RuntimeError(\"diff expects input to be at least one-dimensional\")\n"
+           "if n <= 0:\n  return self.clone()\n"
            "parts: List[Tensor] = []\n"
            "if prepend is not None:\n  parts.append(prepend)\n"
            "parts.append(self)\n"
            "if append is not None:\n  parts.append(append)\n"
            "x = torch.cat(parts, dim) if len(parts) > 1 else self\n"
-           "if n <= 0:\n  return x.clone()\n"
            "for i in range(n):\n"
            "  size = x.size(dim)\n"
            "  if size == 0:\n    break\n"

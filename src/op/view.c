@@ -218,6 +218,7 @@ static Status view_numpy_T(const Call *c, Tensor **out) {
 
 static Status view_mT(const Call *c, Tensor **out) {
   const Tensor *t = call_tensor(c, 0);
+  if (t->ndim == 0) return tensor_alias(t, out);
   if (t->ndim < 2)
     return status_new(ERROR_RUNTIME, "tensor.mT is only supported on matrices or batches of matrices. Got %d-D tensor.", t->ndim);
   return tensor_transpose(t, -2, -1, out);
@@ -232,6 +233,7 @@ static Status conjugate_transpose(const Tensor *t, int64_t dim0, int64_t dim1, T
 
 static Status view_mH(const Call *c, Tensor **out) {
   const Tensor *t = call_tensor(c, 0);
+  if (t->ndim == 0) return conjugate_transpose(t, 0, 0, out);
   if (t->ndim < 2)
     return status_new(ERROR_RUNTIME, "tensor.mH is only supported on matrices or batches of matrices. Got %d-D tensor.", t->ndim);
   return conjugate_transpose(t, -2, -1, out);
@@ -239,6 +241,7 @@ static Status view_mH(const Call *c, Tensor **out) {
 
 static Status view_adjoint(const Call *c, Tensor **out) {
   const Tensor *t = call_tensor(c, 0);
+  if (t->ndim == 0) return conjugate_transpose(t, 0, 0, out);
   if (t->ndim < 2)
     return status_new(ERROR_RUNTIME, "tensor.adjoint() is only supported on matrices or batches of matrices. Got %d-D tensor.", t->ndim);
   return conjugate_transpose(t, -2, -1, out);
@@ -492,8 +495,8 @@ static const OpRow rows[] = {
   ROW("aten::t_(Tensor(a!) self) -> Tensor(a!)", t_, "self: grad.t()"),
   ROW("aten::numpy_T(Tensor(a) self) -> Tensor(a)", numpy_T, "self: torch.numpy_T(grad)"),
   ROW("aten::numpy_T.a(Tensor(a) self) -> Tensor(a)", numpy_T, "self: torch.numpy_T(grad)"),
-  ROW("aten::mT(Tensor(a) self) -> Tensor(a)", mT, "self: grad.transpose(-2, -1)"),
-  ROW("aten::mT.a(Tensor(a) self) -> Tensor(a)", mT, "self: grad.transpose(-2, -1)"),
+  ROW("aten::mT(Tensor(a) self) -> Tensor(a)", mT, "self: torch.mT(grad)"),
+  ROW("aten::mT.a(Tensor(a) self) -> Tensor(a)", mT, "self: torch.mT(grad)"),
   ROW("aten::mH(Tensor(a) self) -> Tensor(a)", mH, "self: torch.adjoint(grad)"),
   ROW("aten::mH.a(Tensor(a) self) -> Tensor(a)", mH, "self: torch.adjoint(grad)"),
   ROW("aten::matrix_H(Tensor(a) self) -> Tensor(a)", matrix_H, "self: torch.matrix_H(grad)"),
