@@ -221,9 +221,28 @@ static Status scale_self(Call *call, IValue beta) {
   return status;
 }
 typedef Status ProductInto(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha, bool accumulate);
+/* out += alpha * product for a complex alpha, which the kernels don't take: through a temporary. */
+static Status add_complex_product(Call *call, ProductInto *product, IValue alpha) {
+  static OpRef mul = OP_REF("aten::mul", "Scalar"), add = OP_REF("aten::add", "Tensor");
+  Tensor *out = call_out(call, 0), *part;
+  IValue scaled = IVALUE_NONE, sum = IVALUE_NONE;
+  TRY(tensor_empty((DType)out->dtype, out->ndim, out->sizes, &part));
+  tensor_fill_zero(part);
+  Status status = product(call->exec, call_tensor(call, 1), call_tensor(call, 2), part, 1, true);
+  if (status == OK) status = op_call(call->exec, &mul, 2, (IValue[]){ivalue_tensor(part), alpha}, 1, &scaled);
+  if (status == OK) status = op_call(call->exec, &add, 2, (IValue[]){ivalue_tensor(out), scaled}, 1, &sum);
+  if (status == OK) status = tensor_copy(out, sum.tensor, call->exec->threads);
+  tensor_release(part);
+  ivalue_release(scaled);
+  ivalue_release(sum);
+  return status;
+}
+
 static Status add_product(Call *call, ProductInto *product) {
+  IValue alpha = call_scalar(call, 4);
   TRY(scale_self(call, call_scalar(call, 3)));
-  return product(call->exec, call_tensor(call, 1), call_tensor(call, 2), call_out(call, 0), ivalue_to_double(call_scalar(call, 4)), true);
+  if (alpha.tag == TAG_COMPLEX) return add_complex_product(call, product, alpha);
+  return product(call->exec, call_tensor(call, 1), call_tensor(call, 2), call_out(call, 0), ivalue_to_double(alpha), true);
 }
 static Status kernel_addmm(Call *call) { return add_product(call, product_into); }
 static Status kernel_baddbmm(Call *call) { return add_product(call, batches_into); }
