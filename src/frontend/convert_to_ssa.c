@@ -88,6 +88,7 @@ static void add_loop_load_stores(LoadStores *s, Node *node) {
     add_block_input(s, body, outer_type, names[k]);
     add_block_output(s, body, outer_type, names[k]);
     add_node_output(s, node, outer_type, names[k]);
+    scope_set(s->scope, names[k], (void *)outer_type); /* a loop around this one carries it too */
   }
 }
 

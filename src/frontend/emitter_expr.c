@@ -170,10 +170,10 @@ static Value **emit_items(Emitter *e, const Tree *items, const Type *hint, uint3
   return values.data;
 }
 
-static Value *set_to_hint(Value *value, const Type *hint) {
-  /* `x: Union[List[int], str] = [...]` declares the whole Union. */
-  if (hint && hint->kind == TYPE_UNION && type_is_subtype(value->type, hint, NULL)) value->type = hint;
-  return value;
+/* `x: Union[List[int], str] = [...]` declares the whole Union. */
+static Value *cast_to_union(Emitter *e, SourceRange range, Value *value, const Type *hint) {
+  bool is_union = hint && hint->kind == TYPE_UNION && type_is_subtype(value->type, hint, NULL);
+  return is_union ? emit_unchecked_cast(e, range, value, hint) : value;
 }
 
 static const Type *unify_values(Emitter *e, uint32_t count, Value **values) {
@@ -207,7 +207,7 @@ static Value *emit_list_literal(Emitter *e, const Tree *expr, const Type *hint) 
     element = element_hint;
   }
   if (!element) compilation_fail(e->c, expr->range, "The elements of a list must have one type, or a Union");
-  return set_to_hint(emit_list(e, expr->range, element, count, values), hint);
+  return cast_to_union(e, expr->range, emit_list(e, expr->range, element, count, values), hint);
 }
 
 static void check_key_type(Emitter *e, SourceRange range, const Type *type) {
@@ -250,7 +250,8 @@ static Value *emit_dict_literal(Emitter *e, const Tree *expr, const Type *hint) 
   }
   if (!value_type) compilation_fail(e->c, expr->range, "The values of a dict must have one type, or a Union");
   check_key_type(e, expr->range, key_type);
-  return set_to_hint(emit_typed(e, expr->range, SYM_prim_DictConstruct, 2 * count, inputs, type_dict(e->store, key_type, value_type)), hint);
+  Value *dict = emit_typed(e, expr->range, SYM_prim_DictConstruct, 2 * count, inputs, type_dict(e->store, key_type, value_type));
+  return cast_to_union(e, expr->range, dict, hint);
 }
 
 /* ---- comprehensions ---- */

@@ -22,11 +22,12 @@ typedef struct Entry {
 } Entry;
 
 static const Type *class_of(Program *p, Compilation *c, Entry *entry) {
-  if (entry->type || entry->busy) return entry->type;
+  if (entry->type) return entry->type;
   Str name = str_from(arena_printf(&c->scratch, "__torch__." STR_FMT, STR_ARG(ident_text(class_name(entry->tree)))));
+  const Type *registered = unit_find_type(c->unit, name); /* it may be on its way, and mention itself */
+  if (registered || entry->busy) return registered;
   entry->busy = true;
-  entry->type = unit_find_type(c->unit, name);
-  if (!entry->type) entry->type = frontend_define_class(c, entry->tree, name, &p->resolver);
+  entry->type = frontend_define_class(c, entry->tree, name, &p->resolver);
   entry->busy = false;
   return entry->type;
 }

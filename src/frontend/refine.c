@@ -198,6 +198,7 @@ static Condition emit_plain(Emitter *e, const Tree *expr) {
   Condition result = {value, {{0}, {0}}, -1};
   IValue constant;
   if (value_is_constant(value, &constant) && constant.tag == TAG_BOOL) result.is_static = constant.b;
+  if (str_is(symbol_name(value->node->kind), "aten::_get_tracing_state")) result.is_static = false; /* a script is not traced */
   return result;
 }
 

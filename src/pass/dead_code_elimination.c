@@ -20,6 +20,13 @@ static void need_value(Marking *m, Value *value) {
   vec_arena_push(m->arena, &m->value_work, value);
 }
 
+static void need_carried(Marking *m, Node *loop, uint32_t i) {
+  need_node(m, loop);
+  need_value(m, node_input(loop, i + 2));
+  need_value(m, block_output(loop->blocks[0], i + 1));
+  need_value(m, block_input(loop->blocks[0], i + 1));
+}
+
 static void follow_node(Marking *m, Node *node) {
   Node *owner = node->owning_block ? node->owning_block->owning_node : NULL;
   if (owner) need_node(m, owner);
@@ -28,17 +35,12 @@ static void follow_node(Marking *m, Node *node) {
   if (node->kind == SYM_prim_If) return;
   if (node->kind == SYM_prim_Loop) {
     need_value(m, block_output(node->blocks[0], 0));
+    for (uint32_t i = 0; i < node->output_count; i++) /* what the body reads stays carried */
+      if (value_has_uses(block_input(node->blocks[0], i + 1))) need_carried(m, node, i);
     return;
   }
   for (uint32_t b = 0; b < node->block_count; b++)
     for (uint32_t i = 0; i < block_output_count(node->blocks[b]); i++) need_value(m, block_output(node->blocks[b], i));
-}
-
-static void need_carried(Marking *m, Node *loop, uint32_t i) {
-  need_node(m, loop);
-  need_value(m, node_input(loop, i + 2));
-  need_value(m, block_output(loop->blocks[0], i + 1));
-  need_value(m, block_input(loop->blocks[0], i + 1));
 }
 
 static void follow_value(Marking *m, Value *value) {
@@ -56,6 +58,20 @@ static void follow_value(Marking *m, Value *value) {
   else if (node->kind == SYM_prim_Loop) need_carried(m, node, value->offset);
 }
 
+/* A list or dict made here that is written to and never read: append, _set_item and their like, whose results nobody uses. */
+static bool is_only_written(const Node *made) {
+  if (made->kind != SYM_prim_ListConstruct && made->kind != SYM_prim_DictConstruct) return false;
+  const Value *container = node_output(made, 0);
+  for (size_t i = 0; i < container->uses.length; i++) {
+    const Use *use = &container->uses.data[i];
+    bool writes = use->user->kind == SYM_aten_append || use->user->kind == SYM_aten__set_item;
+    if (!writes || use->offset != 0) return false;
+    for (uint32_t k = 0; k < use->user->output_count; k++)
+      if (value_has_uses(node_output(use->user, k))) return false;
+  }
+  return true;
+}
+
 static bool has_effect(const Node *node) {
   switch (node->kind) {
     case SYM_prim_Constant: case SYM_prim_If: case SYM_prim_Loop: case SYM_prim_TupleConstruct: case SYM_prim_ListConstruct:
@@ -68,7 +84,7 @@ static bool has_effect(const Node *node) {
   }
   if (node_has_side_effects(node)) return true;
   const FunctionSchema *schema = node_schema(node);
-  return schema && schema->is_mutable;
+  return schema && schema->is_mutable && !(node->input_count && is_only_written(node_input(node, 0)->node));
 }
 
 static void mark_effects(Marking *m, Block *block) {
