@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "interp/dict_string.h"
 #include "interp/task.h"
 #include "ivalue/lock.h"
 
@@ -594,22 +595,33 @@ do_TUPLE_UNPACK: {
   }
 do_DICT_GET: {
     IValue v;
-    if (!dict_get(B.dict, C, &v)) CHECK(value_key_error(C));
+    if (dict_is_simple(B.dict, C)) {
+      DictEntry *entry = dict_find_string(B.dict, C.string);
+      if (!entry) CHECK(value_key_error(C));
+      v = ivalue_retain(entry->value);
+    } else if (!dict_get(B.dict, C, &v)) CHECK(value_key_error(C));
     LET_GO(B, MOVES_B);
     LET_GO(C, MOVES_C);
     A = v;
     NEXT();
   }
 do_DICT_SET: {
+    DictEntry *entry = dict_is_simple(A.dict, B) ? dict_find_string(A.dict, B.string) : NULL;
+    if (entry) {
+      IValue old = entry->value;
+      entry->value = TAKE(C, MOVES_C);
+      ivalue_release(old);
+      LET_GO(B, MOVES_B);
+      LET_GO(A, MOVES_A);
+      NEXT();
+    }
     IValue key = TAKE(B, MOVES_B), value = TAKE(C, MOVES_C);
     CHECK(dict_set(A.dict, key, value));
     LET_GO(A, MOVES_A);
     NEXT();
   }
 do_DICT_HAS: {
-    IValue v;
-    bool has = dict_get(B.dict, C, &v);
-    if (has) ivalue_release(v);
+    bool has = dict_is_simple(B.dict, C) ? dict_find_string(B.dict, C.string) != NULL : dict_get(B.dict, C, NULL);
     LET_GO(B, MOVES_B);
     LET_GO(C, MOVES_C);
     A = ivalue_bool(has);
