@@ -113,6 +113,10 @@ static Status convert_number(IValue v, const Type *type, const char *what, IValu
     *out = ivalue_int(v.b);
     return OK;
   }
+  if (type->kind == TYPE_BOOL && v.tag == TAG_INT) {
+    *out = ivalue_bool(v.i != 0);
+    return OK;
+  }
   if (type->kind == TYPE_COMPLEX && (v.tag == TAG_INT || v.tag == TAG_FLOAT)) return ivalue_from_complex(ivalue_to_complex(v), out);
   return misfit(v, type, what);
 }
