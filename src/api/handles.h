@@ -1,6 +1,7 @@
 /* The structs behind the handles of wick.h, and how statuses cross the border. */
 #pragma once
 
+#include "ir/unit.h"
 #include "module/module.h"
 #include "wick/wick.h"
 
@@ -13,6 +14,7 @@ struct wick_runtime {
 struct wick_value {
   RefCount refs;
   IValue value;
+  CompilationUnit *unit; /* retained: where the value came from, or NULL. Its constants do not keep it themselves */
 };
 /* module is NULL for a compiled text: then its functions are called. */
 struct wick_module {
@@ -40,9 +42,10 @@ wick_status api_status(Status status, wick_error **error);
     Status api_try_status = (expression);                    \
     if (api_try_status) return api_status(api_try_status, error); \
   } while (0)
-/* Boxes, taking over the reference also on failure. */
-Status value_box(IValue value, wick_value **out) MUST_CHECK;
-wick_value *value_box_or_null(IValue value);
+/* Boxes, taking over the reference also on failure. `unit` (may be NULL) is where the value comes from. */
+Status value_box_of(IValue value, CompilationUnit *unit, wick_value **out) MUST_CHECK;
+static inline Status value_box(IValue value, wick_value **out) { return value_box_of(value, NULL, out); }
+wick_value *value_box_or_null(IValue value, CompilationUnit *unit);
 void api_exec_init(Exec *exec, const wick_runtime *runtime);
 wick_runtime *runtime_retain(wick_runtime *runtime); /* NULL is allowed */
 /* A struct of the caller's that begins with its size: copied into `to` (of `known` bytes), the rest zero. A nonzero unknown tail is refused. */

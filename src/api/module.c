@@ -8,7 +8,7 @@ const char *wick_module_method_name(const wick_module *module, size_t index) {
 }
 const char *wick_module_class_name(const wick_module *module) { return module->class_name ? module->class_name : ""; }
 wick_value *wick_module_object(const wick_module *module) {
-  return value_box_or_null(module->module ? ivalue_retain(ivalue_object(module->module->object)) : IVALUE_NONE);
+  return value_box_or_null(module->module ? ivalue_retain(ivalue_object(module->module->object)) : IVALUE_NONE, module->unit);
 }
 
 Status module_find(const wick_module *module, const char *name, Function **out) {
@@ -35,13 +35,14 @@ wick_status wick_module_schema(const wick_module *module, const char *method, ch
 typedef struct Visit {
   wick_attribute_visit *visit;
   void *user;
+  CompilationUnit *unit;
   Status status;
 } Visit;
 
 static bool visit_slot(void *argument, Str name, AttributeKind kind, const Type *type, IValue *slot) {
   Visit *v = argument;
   StrBuf path = {0}, annotation = {.max_length = 1 << 16};
-  wick_value *value = value_box_or_null(ivalue_retain(*slot));
+  wick_value *value = value_box_or_null(ivalue_retain(*slot), v->unit);
   strbuf_str(&path, name);
   type_print_annotation(type, &annotation);
   bool more = false;
@@ -56,7 +57,7 @@ static bool visit_slot(void *argument, Str name, AttributeKind kind, const Type 
   return more;
 }
 wick_status wick_module_each(const wick_module *module, wick_attribute_visit *visit, void *user, wick_error **error) {
-  Visit v = {visit, user, OK};
+  Visit v = {visit, user, module->unit, OK};
   if (!module->module) return api_status(OK, error);
   Status status = module_each(module->module, true, visit_slot, &v);
   return api_status(status ? status : v.status, error);

@@ -62,7 +62,7 @@ static Status run_foreign(Call *call) {
 
 size_t wick_call_argument_count(const wick_call *call) { return call->call->input_count; }
 wick_value *wick_call_argument(wick_call *call, size_t index) {
-  return index < call->call->input_count ? value_box_or_null(ivalue_retain(call->call->inputs[index])) : NULL;
+  return index < call->call->input_count ? value_box_or_null(ivalue_retain(call->call->inputs[index]), NULL) : NULL;
 }
 void wick_call_set_result(wick_call *call, size_t index, const wick_value *value) {
   if (index < call->call->output_count) call_set(call->call, (uint32_t)index, value ? ivalue_retain(value->value) : IVALUE_NONE);

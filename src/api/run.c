@@ -56,5 +56,5 @@ wick_status wick_run(const wick_module *module, const char *method, const wick_v
   API_TRY(apply_options(&exec, options));
   API_TRY(module_find(module, method, &function));
   API_TRY(run(&exec, module, function, arguments, count, names, named_count, &result));
-  return api_status(value_box(result, out), error);
+  return api_status(value_box_of(result, module->unit, out), error);
 }

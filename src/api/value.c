@@ -1,7 +1,7 @@
 /* wick_value: a counted box around an IValue. */
 #include "api/handles.h"
 
-Status value_box(IValue value, wick_value **out) {
+Status value_box_of(IValue value, CompilationUnit *unit, wick_value **out) {
   wick_value *box = mem_calloc(1, sizeof *box);
   if (!box) {
     ivalue_release(value);
@@ -9,12 +9,13 @@ Status value_box(IValue value, wick_value **out) {
   }
   ref_init(&box->refs);
   box->value = value;
+  if (unit) box->unit = unit_retain(unit);
   *out = box;
   return OK;
 }
-wick_value *value_box_or_null(IValue value) {
+wick_value *value_box_or_null(IValue value, CompilationUnit *unit) {
   wick_value *box = NULL;
-  status_free(value_box(value, &box));
+  status_free(value_box_of(value, unit, &box));
   return box;
 }
 
@@ -25,6 +26,7 @@ wick_value *wick_value_retain(wick_value *value) {
 void wick_value_release(wick_value *value) {
   if (!value || !ref_release(&value->refs)) return;
   ivalue_release(value->value);
+  if (value->unit) unit_release(value->unit);
   mem_free(value);
 }
 
@@ -41,13 +43,13 @@ uint32_t wick_value_kind(const wick_value *value) {
 
 /* ---- making ---- */
 
-wick_value *wick_value_none(void) { return value_box_or_null(IVALUE_NONE); }
-wick_value *wick_value_int(int64_t i) { return value_box_or_null(ivalue_int(i)); }
-wick_value *wick_value_double(double f) { return value_box_or_null(ivalue_float(f)); }
-wick_value *wick_value_bool(int b) { return value_box_or_null(ivalue_bool(b != 0)); }
+wick_value *wick_value_none(void) { return value_box_or_null(IVALUE_NONE, NULL); }
+wick_value *wick_value_int(int64_t i) { return value_box_or_null(ivalue_int(i), NULL); }
+wick_value *wick_value_double(double f) { return value_box_or_null(ivalue_float(f), NULL); }
+wick_value *wick_value_bool(int b) { return value_box_or_null(ivalue_bool(b != 0), NULL); }
 
 static wick_value *box_made(Status status, IValue value) {
-  if (!status) return value_box_or_null(value);
+  if (!status) return value_box_or_null(value, NULL);
   status_free(status);
   return NULL;
 }
@@ -76,6 +78,13 @@ static const Type *element_of(const wick_value *const *items, size_t count) {
   return common && common->kind != TYPE_ERROR ? common : TYPE(ANY);
 }
 
+/* The unit that a container of the items keeps: of the first that has one. */
+static CompilationUnit *unit_of(const wick_value *const *items, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (items[i]->unit) return items[i]->unit;
+  return NULL;
+}
+
 wick_status wick_value_list(const wick_value *const *items, size_t count, wick_value **out, wick_error **error) {
   List *list;
   *out = NULL;
@@ -86,7 +95,7 @@ wick_status wick_value_list(const wick_value *const *items, size_t count, wick_v
     ivalue_release(ivalue_list(list));
     return api_status(status, error);
   }
-  return api_status(value_box(ivalue_list(list), out), error);
+  return api_status(value_box_of(ivalue_list(list), unit_of(items, count), out), error);
 }
 
 wick_status wick_value_tuple(const wick_value *const *items, size_t count, wick_value **out, wick_error **error) {
@@ -95,7 +104,7 @@ wick_status wick_value_tuple(const wick_value *const *items, size_t count, wick_
   if (count > UINT32_MAX) return api_status(status_new(ERROR_INVALID_ARGUMENT, "a tuple of %zu items", count), error);
   API_TRY(tuple_new((uint32_t)count, NULL, &tuple));
   for (size_t i = 0; i < count; i++) tuple->values[i] = ivalue_retain(items[i]->value);
-  return api_status(value_box(ivalue_tuple(tuple), out), error);
+  return api_status(value_box_of(ivalue_tuple(tuple), unit_of(items, count), out), error);
 }
 
 wick_status wick_value_dict(const wick_value *const *keys, const wick_value *const *values, size_t count, wick_value **out,
@@ -110,7 +119,7 @@ wick_status wick_value_dict(const wick_value *const *keys, const wick_value *con
     ivalue_release(ivalue_dict(dict));
     return api_status(status, error);
   }
-  return api_status(value_box(ivalue_dict(dict), out), error);
+  return api_status(value_box_of(ivalue_dict(dict), unit_of(values, count), out), error);
 }
 
 /* ---- reading ---- */
@@ -161,12 +170,12 @@ static DictEntry *entry_at(const Dict *dict, size_t index) {
 wick_value *wick_value_item(const wick_value *value, size_t index) {
   if (!value || index >= wick_value_length(value)) return NULL;
   switch (value->value.tag) {
-  case TAG_LIST: return value_box_or_null(list_get(value->value.list, index));
-  case TAG_TUPLE: return value_box_or_null(ivalue_retain(value->value.tuple->values[index]));
-  case TAG_OBJECT: return value_box_or_null(ivalue_retain(value->value.object->slots[index]));
+  case TAG_LIST: return value_box_or_null(list_get(value->value.list, index), value->unit);
+  case TAG_TUPLE: return value_box_or_null(ivalue_retain(value->value.tuple->values[index]), value->unit);
+  case TAG_OBJECT: return value_box_or_null(ivalue_retain(value->value.object->slots[index]), value->unit);
   default: {
     DictEntry *e = entry_at(value->value.dict, index);
-    return e ? value_box_or_null(ivalue_retain(e->value)) : NULL;
+    return e ? value_box_or_null(ivalue_retain(e->value), value->unit) : NULL;
   }
   }
 }
@@ -178,19 +187,19 @@ wick_value *wick_value_key(const wick_value *dict, size_t index) {
     return box_made(status, name);
   }
   DictEntry *e = dict->value.tag == TAG_DICT ? entry_at(dict->value.dict, index) : NULL;
-  return e ? value_box_or_null(ivalue_retain(e->key)) : NULL;
+  return e ? value_box_or_null(ivalue_retain(e->key), dict->unit) : NULL;
 }
 wick_value *wick_value_get(const wick_value *dict, const wick_value *key) {
   IValue found;
   if (!dict || !key || dict->value.tag != TAG_DICT || !dict_get(dict->value.dict, key->value, &found)) return NULL;
-  return value_box_or_null(found);
+  return value_box_or_null(found, dict->unit);
 }
 wick_value *wick_value_get_text(const wick_value *value, const char *name) {
   if (!value) return NULL;
   if (value->value.tag == TAG_OBJECT) {
     const Object *object = value->value.object;
     ptrdiff_t slot = class_type_find_attribute(object->class_type, str_from(name));
-    return slot >= 0 ? value_box_or_null(ivalue_retain(object->slots[slot])) : NULL;
+    return slot >= 0 ? value_box_or_null(ivalue_retain(object->slots[slot]), value->unit) : NULL;
   }
   wick_value *key = wick_value_string(name, strlen(name)), *found = key ? wick_value_get(value, key) : NULL;
   wick_value_release(key);
@@ -224,5 +233,5 @@ wick_status wick_value_copy(const wick_value *value, wick_value **out, wick_erro
   IValue copy;
   *out = NULL;
   API_TRY(ivalue_deep_copy(value->value, &copy));
-  return api_status(value_box(copy, out), error);
+  return api_status(value_box_of(copy, value->unit, out), error);
 }

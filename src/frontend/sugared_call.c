@@ -232,6 +232,7 @@ static SugaredValue *class_static_attr(SugaredValue *self, Emitter *e, SourceRan
       Status status = enum_value_new(type, i, &member);
       if (status) catch_throw(&e->c->catch_point, status);
       IValue value = {.tag = TAG_ENUM, .enum_value = member};
+      enum_value_borrow_type(member);
       graph_hold(e->graph, value);
       return sugared_value(e->c, emit_constant(e, range, value));
     }

@@ -339,6 +339,9 @@ bool fusable_branch(Compiler *c, const Node *node, FusedBranch *out) {
   return false;
 }
 
+/* Constants of a unit must not keep it: types of its own are left out. */
+static const Type *shared_type(const Type *type) { return !type->store || type->store->is_process ? type : TYPE(ANY); }
+
 /* What stands for a value that is never read: of the right shape, in case a program reads it all the same. */
 IValue zero_of_type(Compiler *c, const Type *type, int depth) {
   Status status = OK;
@@ -354,13 +357,13 @@ IValue zero_of_type(Compiler *c, const Type *type, int depth) {
     case TYPE_TENSOR: return ivalue_tensor(tensor_undefined());
     case TYPE_LIST: {
       List *list = NULL;
-      status = list_new(type->elements[0], 0, &list);
+      status = list_new(shared_type(type->elements[0]), 0, &list);
       v = ivalue_list(list);
       break;
     }
     case TYPE_DICT: {
       Dict *dict = NULL;
-      status = dict_new(type->elements[0], type->elements[1], &dict);
+      status = dict_new(shared_type(type->elements[0]), shared_type(type->elements[1]), &dict);
       v = ivalue_dict(dict);
       break;
     }
@@ -368,13 +371,14 @@ IValue zero_of_type(Compiler *c, const Type *type, int depth) {
       EnumValue *e = NULL;
       if (!type->enum_type->count) return v;
       status = enum_value_new(type, 0, &e);
+      if (!status) enum_value_borrow_type(e);
       v = (IValue){.tag = TAG_ENUM, .enum_value = e};
       break;
     }
     case TYPE_TUPLE: {
       if (depth > 8) return v;
       Tuple *tuple = NULL;
-      status = tuple_new(type->count, type->field_names ? type : NULL, &tuple);
+      status = tuple_new(type->count, NULL, &tuple);
       for (uint32_t i = 0; !status && i < type->count; i++) tuple->values[i] = zero_of_type(c, type->elements[i], depth + 1);
       v = ivalue_tuple(tuple);
       break;

@@ -23,7 +23,7 @@ static void free_leaf(IValue v) {
       else storage_release(v.storage);
       return;
     case TAG_ENUM: {
-      TypeStore *store = store_of(v.enum_value->type);
+      TypeStore *store = v.enum_value->borrows_type ? NULL : store_of(v.enum_value->type);
       mem_free(v.enum_value);
       type_store_release(store);
       return;
@@ -235,9 +235,15 @@ Status enum_value_new(const Type *type, uint32_t index, EnumValue **out) {
   ref_init(&e->refs);
   e->type = type;
   e->index = index;
+  e->borrows_type = false;
   type_store_retain(type->store);
   *out = e;
   return OK;
+}
+void enum_value_borrow_type(EnumValue *value) {
+  if (value->borrows_type) return;
+  value->borrows_type = true;
+  type_store_release(value->type->store);
 }
 
 /* ---- numbers ---- */

@@ -85,7 +85,7 @@ typedef struct Object { /* instance of a ClassType; a Module is one */
   ClassType *class_type; /* its store is retained */
   IValue slots[];
 } Object;
-typedef struct EnumValue { RefCount refs; const Type *type; uint32_t index; } EnumValue;
+typedef struct EnumValue { RefCount refs; const Type *type; uint32_t index; bool borrows_type; } EnumValue;
 typedef struct Capsule { RefCount refs; void (*free)(struct Capsule *capsule); } Capsule;
 typedef struct Future Future; /* future.h */
 
@@ -128,6 +128,8 @@ Status tuple_new(uint32_t length, const Type *named_or_null, Tuple **out) MUST_C
 Status dict_new(const Type *key, const Type *value, Dict **out) MUST_CHECK;
 Status object_new(ClassType *class_type, Object **out) MUST_CHECK; /* slots None */
 Status enum_value_new(const Type *type, uint32_t index, EnumValue **out) MUST_CHECK;
+/* For constants that the type's own unit holds: they must not keep it. Who gives such a value out of the unit keeps the unit. */
+void enum_value_borrow_type(EnumValue *value);
 
 /* ---- asking ---- */
 static inline bool ivalue_is_none(IValue v) { return v.tag == TAG_NONE; }

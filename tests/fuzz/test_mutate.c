@@ -117,15 +117,23 @@ static void load_module(const Bytes *file) {
   }
   loaded++;
   wick_run_options limits = {.size = sizeof limits, .threads = 1, .deadline_ns = 200000000, .max_steps = 2000, .max_bytes = 16 << 20};
-  for (size_t i = 0; i < wick_module_method_count(module); i++) {
+  int64_t sizes[] = {2, 3}, narrow[] = {2};
+  static float data[6];
+  wick_value *arguments[2] = {NULL, NULL};
+  wick_tensor_borrow(data, WICK_FLOAT32, 2, sizes, NULL, NULL, NULL, &arguments[0], NULL);
+  wick_tensor_borrow(data, WICK_FLOAT32, 1, narrow, NULL, NULL, NULL, &arguments[1], NULL);
+  for (size_t i = 0; i < 2 * wick_module_method_count(module); i++) {
     wick_value *result;
-    if (wick_run(module, wick_module_method_name(module, i), NULL, 0, NULL, 0, &limits, &result, &error)) {
+    const wick_value *const *argument = (const wick_value *const *)&arguments[i % 2];
+    if (wick_run(module, wick_module_method_name(module, i / 2), argument, 1, NULL, 0, &limits, &result, &error)) {
       wick_error_free(error);
     } else {
       called++;
       wick_value_release(result);
     }
   }
+  wick_value_release(arguments[0]);
+  wick_value_release(arguments[1]);
   wick_module_release(module);
 }
 
