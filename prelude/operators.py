@@ -613,3 +613,252 @@ def segment_of(part: Tensor, reduce: str, initial: Optional[number]) -> Tensor:
             return first if initial is not None else torch.full_like(first, float('nan'))
         return (part.sum([0]) + first) / n
     raise RuntimeError('unsupported reduction: ' + reduce)
+
+
+# ---- norms and what is measured by them ----
+
+def matrix_norm_dims(a: Tensor, dim: List[int]) -> Tuple[int, int]:
+    if a.dim() < 2:
+        raise RuntimeError('linalg.matrix_norm: The input tensor A must have at least 2 dimensions.')
+    if len(dim) != 2:
+        raise RuntimeError('linalg.matrix_norm: dim must be a 2-tuple. Got {}'.format(dim))
+    for d in dim:
+        if d < -a.dim() or d >= a.dim():
+            raise IndexError('Dimension out of range (expected to be in range of [{}, {}], but got {})'.format(-a.dim(), a.dim() - 1, d))
+    rows = dim[0] if dim[0] >= 0 else dim[0] + a.dim()
+    cols = dim[1] if dim[1] >= 0 else dim[1] + a.dim()
+    if rows == cols:
+        raise RuntimeError('linalg.matrix_norm: dims must be different. Got ({}, {})'.format(dim[0], dim[1]))
+    return rows, cols
+
+
+def keep_matrix_dims(x: Tensor, rows: int, cols: int, keepdim: bool) -> Tensor:
+    if not keepdim:
+        return x
+    return x.unsqueeze(min(rows, cols)).unsqueeze(max(rows, cols))
+
+
+# The largest (smallest, where ord is negative) singular value, sum of a column or sum of a row.
+def matrix_norm(self: Tensor, ord: float, dim: List[int], keepdim: bool, dtype: Optional[int]) -> Tensor:
+    rows, cols = matrix_norm_dims(self, dim)
+    x = self
+    if dtype is not None:
+        x = self.to(dtype)
+    size = abs(ord)
+    if size == 2.0:
+        s = torch.linalg_svdvals(x.movedim([rows, cols], [-2, -1]))
+        return keep_matrix_dims(s.amax(-1) if ord > 0 else s.amin(-1), rows, cols, keepdim)
+    if size != 1.0 and size != float('inf'):
+        raise RuntimeError('linalg.matrix_norm: Order {} not supported.'.format(ord))
+    along = rows if size == 1.0 else cols
+    over = cols if size == 1.0 else rows
+    sums = torch.linalg_vector_norm(x, 1, [along], keepdim)
+    if not keepdim and along < over:
+        over = over - 1
+    return sums.amax(over, keepdim) if ord > 0 else sums.amin(over, keepdim)
+
+
+def matrix_norm_named(self: Tensor, ord: str, dim: List[int], keepdim: bool, dtype: Optional[int]) -> Tensor:
+    if ord != 'fro' and ord != 'nuc':
+        raise RuntimeError('linalg.matrix_norm: Order {} not supported.'.format(ord))
+    rows, cols = matrix_norm_dims(self, dim)
+    x = self
+    if dtype is not None:
+        x = self.to(dtype)
+    if ord == 'fro':
+        return torch.linalg_vector_norm(x, 2, [rows, cols], keepdim)
+    s = torch.linalg_svdvals(x.movedim([rows, cols], [-2, -1]))
+    return keep_matrix_dims(s.sum(-1), rows, cols, keepdim)
+
+
+def check_condition_input(self: Tensor, square: bool) -> Tensor:
+    if self.dim() < 2:
+        raise RuntimeError('linalg.cond: The input tensor A must have at least 2 dimensions.')
+    if square and self.size(-1) != self.size(-2):
+        raise RuntimeError('linalg.cond: A must be batches of square matrices, but they are {} by {} matrices'.format(self.size(-2), self.size(-1)))
+    return self
+
+
+# A singular matrix has an infinite condition number.
+def inverse_or_infinite(self: Tensor) -> Tensor:
+    inverse, info = torch.linalg_inv_ex(self)
+    return inverse.masked_fill((info > 0).unsqueeze(-1).unsqueeze(-1), float('inf'))
+
+
+def condition_number(self: Tensor, p: float) -> Tensor:
+    if abs(p) == 2.0:
+        check_condition_input(self, False)
+        if self.numel() == 0:
+            return torch.linalg_svdvals(self).sum(-1)
+        s = torch.linalg_svdvals(self)
+        large = s.select(-1, 0)
+        small = s.select(-1, s.size(-1) - 1)
+        return small / large if p < 0 else large / small
+    check_condition_input(self, True)
+    if self.numel() == 0:
+        return torch.linalg_vector_norm(self, 1, [-2, -1])
+    norm = matrix_norm(self, p, [-2, -1], False, None)
+    inverse = matrix_norm(inverse_or_infinite(self), p, [-2, -1], False, None)
+    return (norm * inverse).nan_to_num(float('inf'), float('inf'), -float('inf'))
+
+
+def condition_number_named(self: Tensor, p: str) -> Tensor:
+    check_condition_input(self, True)
+    if self.numel() == 0:
+        return torch.linalg_vector_norm(self, 1, [-2, -1])
+    norm = matrix_norm_named(self, p, [-2, -1], False, None)
+    if p == 'nuc':
+        inverse = matrix_norm_named(torch.pinverse(self), p, [-2, -1], False, None)
+        return norm * inverse
+    inverse = matrix_norm_named(inverse_or_infinite(self), p, [-2, -1], False, None)
+    return (norm * inverse).nan_to_num(float('inf'), float('inf'), -float('inf'))
+
+
+# ---- ranks and pseudo-inverses: singular values up to max(atol, rtol * the largest) count as zero ----
+
+def tolerance(self: Tensor, value: Optional[float]) -> Optional[Tensor]:
+    if value is None:
+        return None
+    return torch.full([], value, dtype=torch.float64)
+
+
+# (..., 1) to compare singular values with.
+def singular_threshold(a: Tensor, s: Tensor, atol: Optional[Tensor], rtol: Optional[Tensor]) -> Tensor:
+    eps = 1.1920928955078125e-07 if s.dtype == torch.float32 else 2.220446049250313e-16
+    absolute = torch.zeros([], dtype=s.dtype)
+    relative = torch.full([], eps * max(a.size(-1), a.size(-2)), dtype=s.dtype)
+    if atol is not None:
+        if atol.is_complex():
+            raise RuntimeError('atol tensor of complex type is not supported.')
+        absolute = atol.to(s.dtype)
+        relative = torch.where(absolute > 0, torch.zeros_like(absolute), relative)
+    if rtol is not None:
+        if rtol.is_complex():
+            raise RuntimeError('rtol tensor of complex type is not supported.')
+        relative = rtol.to(s.dtype)
+    largest = s.amax(-1, True)
+    return torch.maximum(absolute.unsqueeze(-1), relative.unsqueeze(-1) * largest)
+
+
+def matrix_rank(self: Tensor, atol: Optional[Tensor], rtol: Optional[Tensor], hermitian: bool) -> Tensor:
+    if self.dim() < 2:
+        raise RuntimeError('torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.')
+    if self.numel() == 0:
+        return torch.zeros(self.size()[:-2], dtype=torch.int64)
+    s = torch.linalg_eigvalsh(self).abs() if hermitian else torch.linalg_svdvals(self)
+    return (s > singular_threshold(self, s, atol, rtol)).sum(-1)
+
+
+def pseudo_inverse(self: Tensor, atol: Optional[Tensor], rtol: Optional[Tensor], hermitian: bool) -> Tensor:
+    if self.dim() < 2:
+        raise RuntimeError('linalg.pinv: The input tensor self must have at least 2 dimensions.')
+    if self.numel() == 0:
+        return torch.empty(self.size()[:-2] + [self.size(-1), self.size(-2)], dtype=self.dtype)
+    if hermitian:
+        values, vectors = torch.linalg_eigh(self)
+        size = values.abs()
+        inverse = torch.where(size > singular_threshold(self, size, atol, rtol), values.reciprocal(), torch.zeros_like(values))
+        return torch.matmul(vectors * inverse.unsqueeze(-2), vectors.mH)
+    u, s, vh = torch.linalg_svd(self, False)
+    inverse = torch.where(s > singular_threshold(self, s, atol, rtol), s.reciprocal(), torch.zeros_like(s))
+    return torch.matmul(vh.mH * inverse.unsqueeze(-2), u.mH)
+
+
+# Scaling until the norm is small, a Taylor polynomial of degree 12, squaring.
+def exponential_of_matrices(self: Tensor) -> Tensor:
+    if self.dim() < 2 or self.size(-1) != self.size(-2):
+        raise RuntimeError('linalg.matrix_exp: A must be batches of square matrices')
+    if not self.is_floating_point() and not self.is_complex():
+        raise RuntimeError('linalg.matrix_exp: Expected a floating point or complex tensor as input.')
+    if self.numel() == 0:
+        return self.clone()
+    norm = self.detach().abs().sum(-2).max().item()
+    squarings = 0
+    size = float(norm)
+    while size > 0.25 and squarings < 1000 and size < float('inf'):
+        size = size / 2.0
+        squarings = squarings + 1
+    x = self * (0.5 ** squarings)
+    identity = torch.eye(self.size(-1), dtype=self.dtype)
+    result = identity + x / 12.0
+    for k in range(11):
+        result = identity + torch.matmul(x, result) / (11.0 - k)
+    for k in range(squarings):
+        result = torch.matmul(result, result)
+    return result
+
+
+def product_of(sizes: List[int]) -> int:
+    product = 1
+    for size in sizes:
+        product = product * size
+    return product
+
+
+# ---- distances ----
+
+# The derivative of a distance by each of the differences; zero where it has none.
+def distance_slope(difference: Tensor, distance: Tensor, p: float) -> Tensor:
+    zero = torch.zeros_like(difference)
+    if p == 0.0:
+        return zero
+    if p == 1.0:
+        return difference.sign()
+    if p == float('inf'):
+        return difference.sign() * (difference.abs() == distance).to(difference.dtype)
+    if p == 2.0:
+        return torch.where(distance == 0, zero, difference / distance)
+    slope = difference.sign() * (difference.abs() / distance).pow(p - 1.0)
+    return torch.where(torch.logical_or(distance == 0, difference == 0), zero, slope)
+
+
+def unit_vectors(x: Tensor, dim: int, eps: float) -> Tensor:
+    square = torch.real(x * x.conj()).sum([dim], True) if x.is_complex() else (x * x).sum([dim], True)
+    square = square + (square.clamp_min(eps * eps) - square).detach()
+    return x / square.sqrt()
+
+
+def covariance(self: Tensor, correction: int, fweights: Optional[Tensor], aweights: Optional[Tensor]) -> Tensor:
+    if self.dim() > 2:
+        raise RuntimeError('cov(): expected input to have two or fewer dimensions but got an input with {} dimensions'.format(self.dim()))
+    if self.dtype == torch.bool:
+        raise RuntimeError('cov(): bool dtype is not supported for input')
+    x = self.view([1, -1]) if self.dim() < 2 else self
+    if not x.is_floating_point() and not x.is_complex():
+        x = x.to(torch.float32)
+    count = x.size(1)
+    weights: Optional[Tensor] = None
+    if fweights is not None:
+        if fweights.dim() > 1:
+            raise RuntimeError('cov(): expected fweights to have one or fewer dimensions but got fweights with {} dimensions'.format(fweights.dim()))
+        if fweights.is_floating_point() or fweights.is_complex() or fweights.dtype == torch.bool:
+            raise RuntimeError('cov(): expected fweights to have integral dtype but got fweights with another dtype')
+        if fweights.numel() != count:
+            raise RuntimeError('cov(): expected fweights to have the same numel as there are observations in the input but got {} != {}'.format(fweights.numel(), count))
+        if count > 0 and bool((fweights.min() < 0).item()):
+            raise RuntimeError('cov(): fweights cannot be negative')
+        weights = fweights
+    if aweights is not None:
+        if aweights.dim() > 1:
+            raise RuntimeError('cov(): expected aweights to have one or fewer dimensions but got aweights with {} dimensions'.format(aweights.dim()))
+        if not aweights.is_floating_point():
+            raise RuntimeError('cov(): expected aweights to have floating point dtype but got aweights with another dtype')
+        if aweights.numel() != count:
+            raise RuntimeError('cov(): expected aweights to have the same numel as there are observations in the input but got {} != {}'.format(aweights.numel(), count))
+        if count > 0 and bool((aweights.min() < 0).item()):
+            raise RuntimeError('cov(): aweights cannot be negative')
+        weights = aweights if weights is None else weights * aweights
+    total = torch.full([], float(count), dtype=torch.float64)
+    if weights is not None:
+        total = weights.sum()
+        if total.item() == 0:
+            raise ZeroDivisionError('cov(): weights sum to zero, can\'t be normalized')
+    mean = x.sum(1) / count if weights is None else (x * weights).sum(1) / total
+    norm = total - correction
+    if weights is not None and aweights is not None and correction != 0:
+        norm = total - correction * (weights * aweights).sum() / total
+    if bool((norm <= 0).item()):
+        norm = torch.zeros_like(norm)
+    x = x - mean.unsqueeze(1)
+    scaled = x if weights is None else x * weights
+    return torch.true_divide(torch.mm(x, scaled.t().conj()), norm).squeeze()

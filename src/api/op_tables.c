@@ -17,8 +17,11 @@ extern const OpTable op_table_im2col;
 extern const OpTable op_table_index;
 extern const OpTable op_table_join;
 extern const OpTable op_table_linalg_cholesky;
+extern const OpTable op_table_linalg_distance;
+extern const OpTable op_table_linalg_einsum;
 extern const OpTable op_table_linalg_errors;
 extern const OpTable op_table_linalg_lu;
+extern const OpTable op_table_linalg_ops;
 extern const OpTable op_table_linalg_qr;
 extern const OpTable op_table_linalg_spectral;
 extern const OpTable op_table_list;
@@ -72,8 +75,11 @@ const OpTable *const op_tables[] = {
   &op_table_index,
   &op_table_join,
   &op_table_linalg_cholesky,
+  &op_table_linalg_distance,
+  &op_table_linalg_einsum,
   &op_table_linalg_errors,
   &op_table_linalg_lu,
+  &op_table_linalg_ops,
   &op_table_linalg_qr,
   &op_table_linalg_spectral,
   &op_table_list,

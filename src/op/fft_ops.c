@@ -71,9 +71,8 @@ static const Fft functions[] = {
     {"ihfft", FROM_REAL, false}, {"irfft", TO_REAL, false}, {"hfft", TO_REAL, true},
 };
 /* aten::fft_ihfft2 -> ihfft */
-static const Fft *fft_of(const Call *call, Str *out_name) {
-  *out_name = str_slice(call->op->name, sizeof "aten::fft_" - 1, call->op->name.length);
-  Str stem = *out_name;
+static const Fft *fft_of(const Call *call) {
+  Str stem = str_slice(call->op->name, sizeof "aten::fft_" - 1, call->op->name.length);
   char last = stem.data[stem.length - 1];
   if (last == '2' || last == 'n') stem.length--;
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
@@ -110,15 +109,15 @@ typedef struct Points {
   bool sized; /* sizes were given */
 } Points;
 
-static Status run_fft(Exec *exec, const Fft *fft, Str name, Points *p, const Call *call, uint32_t norm, Tensor **x) {
+static Status run_fft(Exec *exec, const Fft *fft, bool many, Points *p, const Call *call, uint32_t norm, Tensor **x) {
   int64_t mode, last = p->dims[p->count ? p->count - 1 : 0];
   TRY(read_norm(call, norm, fft->forward, &mode));
   bool had_real = !dtype_is_complex((DType)(*x)->dtype);
   if (fft->kind == FROM_REAL && !had_real)
-    return status_new(ERROR_RUNTIME, STR_FMT " expects a real input tensor, but got %s", STR_ARG(name),
+    return status_new(ERROR_RUNTIME, "%s%s expects a real%s input tensor, but got %s", fft->name, many ? "n" : "", many ? "-valued" : "",
                       dtype_scalar_name((DType)(*x)->dtype));
   if (fft->kind != COMPLEX && p->count == 0)
-    return status_new(ERROR_RUNTIME, STR_FMT " must transform at least one axis", STR_ARG(name));
+    return status_new(ERROR_RUNTIME, "%sn must transform at least one axis", fft->name);
   bool stay_real = fft->kind == FROM_REAL || (fft->kind == COMPLEX && had_real && p->count == 1);
   TRY(promote(exec, !stay_real, x));
   int64_t points = 0;
@@ -155,8 +154,7 @@ static Status run_fft(Exec *exec, const Fft *fft, Str name, Points *p, const Cal
 
 /* (self, n, dim, norm) */
 static Status kernel_fft(Call *call) {
-  Str name;
-  const Fft *fft = fft_of(call, &name);
+  const Fft *fft = fft_of(call);
   Tensor *x = call_tensor(call, 0);
   Points p = {.count = 1, .sized = !call_is_none(call, 1)};
   if (x->ndim == 0) return status_exception("IndexError", "Dimension specified as %lld but tensor has no dimensions", (long long)call_int(call, 2));
@@ -164,7 +162,7 @@ static Status kernel_fft(Call *call) {
   p.sizes[0] = call_int_or(call, 1, -1);
   if (p.sized) TRY(check_points(p.sizes[0]));
   tensor_retain(x);
-  Status status = run_fft(call->exec, fft, name, &p, call, 3, &x);
+  Status status = run_fft(call->exec, fft, false, &p, call, 3, &x);
   if (status == OK) call_set_tensor(call, 0, x);
   else tensor_release(x);
   return status;
@@ -196,13 +194,12 @@ static Status read_points(const Call *call, int ndim, Points *p) {
 }
 /* (self, s, dim, norm) */
 static Status kernel_fftn(Call *call) {
-  Str name;
-  const Fft *fft = fft_of(call, &name);
+  const Fft *fft = fft_of(call);
   Tensor *x = call_tensor(call, 0);
   Points p = {0};
   TRY(read_points(call, x->ndim, &p));
   tensor_retain(x);
-  Status status = run_fft(call->exec, fft, name, &p, call, 3, &x);
+  Status status = run_fft(call->exec, fft, true, &p, call, 3, &x);
   if (status == OK) call_set_tensor(call, 0, x);
   else tensor_release(x);
   return status;

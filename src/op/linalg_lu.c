@@ -86,7 +86,7 @@ static Status shape_lu(Call *call, TensorSpec *specs) {
 static Status kernel_lu(Call *call) {
   TRY(tensor_copy(call_out(call, 0), call_tensor(call, 0), 1));
   TRY(factorise(call_out(call, 0), call_out(call, 1), call_out(call, 2)));
-  return call_bool(call, 2) ? linalg_check_info(call_out(call, 2), "torch.linalg.lu_factor", call_tensor(call, 0)->ndim == 2) : OK;
+  return call_bool(call, 2) ? linalg_check_info(call_out(call, 2), "torch.linalg.lu_factor_ex", call_tensor(call, 0)->ndim == 2) : OK;
 }
 
 /* ---- linalg_lu_solve(LU, pivots, B, left, adjoint), lu_solve(B, LU, pivots) ---- */
@@ -246,7 +246,7 @@ static Status kernel_solve(Call *call) {
   Tensor *x = call_out(call, 0), *lu = call_out(call, 1), *pivots = call_out(call, 2);
   TRY(tensor_copy(lu, a, 1));
   TRY(factorise(lu, pivots, call_out(call, 3)));
-  if (call_bool(call, 3)) TRY(linalg_check_info(call_out(call, 3), "torch.linalg.solve", a->ndim == 2));
+  if (call_bool(call, 3)) TRY(linalg_check_info(call_out(call, 3), "torch.linalg.solve_ex", a->ndim == 2));
   if (!is_vector(a, b)) return solve_sided(lu, pivots, b, call_bool(call, 2), false, x);
   Tensor *column = NULL, *into = NULL;
   Status status;
@@ -284,7 +284,7 @@ static Status kernel_inv(Call *call) {
   for (int64_t i = 0; i < m.count; i++)
     dtype_convert((DType)out->dtype, matrix_at(&m, i), n + 1, DTYPE_FLOAT64, &one, 0, n);
   TRY_GOTO(solve_with(factors, pivots, out, 'N'), done);
-  if (call_bool(call, 1)) status = linalg_check_info(info, "linalg.inv", a->ndim == 2);
+  if (call_bool(call, 1)) status = linalg_check_info(info, "linalg.inv_ex", a->ndim == 2);
 done:
   tensor_release(pivots);
   tensor_release(factors);
@@ -309,7 +309,14 @@ static Status shape_det(Call *call, TensorSpec *specs) {
 static Status kernel_det(Call *call) {
   bool logarithm = call->output_count == 4;
   Tensor *lu = call_out(call, logarithm ? 2 : 1), *pivots = call_out(call, logarithm ? 3 : 2), *first = call_out(call, 0);
-  TRY(tensor_copy(lu, call_tensor(call, 0), 1));
+  const Tensor *a = call_tensor(call, 0);
+  if (tensor_is_contiguous(a) && !dtype_is_complex((DType)a->dtype)) { /* the factors of A^T: what PyTorch returns, and no transposition */
+    Tensor *transposed;
+    TRY(tensor_transpose(a, -2, -1, &transposed));
+    Status status = tensor_copy(lu, transposed, 1);
+    tensor_release(transposed);
+    TRY(status);
+  } else TRY(tensor_copy(lu, a, 1));
   TRY(factorise(lu, pivots, NULL));
   Matrices m = matrices_of(lu);
   DType dtype = (DType)lu->dtype;
@@ -366,7 +373,7 @@ static const OpRow rows[] = {
      .body = "x, info = torch.linalg_inv_ex(A)\n" CHECK("info", "linalg.inv", "A") "return x", .flags = OP_OUT},
     {.schema = "aten::inverse(Tensor self) -> Tensor", .body = "return torch.linalg_inv(self)", .flags = OP_OUT},
     {.schema = "aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", .kernel = kernel_det, .shape = shape_det,
-     .flags = OP_OUT, .grad = "A: det_backward(grads[0], results[0], A, results[1], results[2])"},
+     .flags = OP_OUT, .grad = "A: det_backward(grads[0], results[0], A)"},
     {.schema = "aten::linalg_det(Tensor A) -> Tensor", .body = "d, lu, pivots = torch._linalg_det(A)\nreturn d", .flags = OP_OUT},
     {.schema = "aten::det(Tensor self) -> Tensor", .body = "return torch.linalg_det(self)"},
     {.schema = "aten::_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)", .kernel = kernel_det,

@@ -256,10 +256,10 @@ static Status lstsq_run(const Lstsq *p, LapackInt *pivots) {
   }
   return OK;
 }
-/* The first element along each dimension in which `sizes` has 1. */
-static Status first_along(const Tensor *t, const int64_t *sizes, Tensor **out) {
+/* The first element along each of the `batch` dimensions in which `sizes` has 1. */
+static Status first_along(const Tensor *t, int batch, const int64_t *sizes, Tensor **out) {
   Tensor *now = tensor_retain(t);
-  for (int d = 0; d < t->ndim; d++) {
+  for (int d = 0; d < batch; d++) {
     if (sizes[d] != 1 || t->sizes[d] == 1) continue;
     Tensor *next;
     Status status = tensor_narrow(now, d, 0, 1, &next);
@@ -347,11 +347,16 @@ static Status kernel_lstsq(Call *call) {
   TRY_GOTO(tensor_clone(top, &out), done);
   call_set_tensor(call, 0, out);
   if (p.rank) {
-    TRY_GOTO(first_along(p.rank, a->sizes, &firsts), done);
+    TRY_GOTO(first_along(p.rank, ndim, a->sizes, &firsts), done);
     TRY_GOTO(tensor_clone(firsts, &out), done);
   } else TRY_GOTO(tensor_empty(DTYPE_INT64, 1, (const int64_t[]){0}, &out), done);
   call_set_tensor(call, 2, out);
-  if (p.singular) out = tensor_retain(p.singular);
+  if (p.singular) {
+    tensor_release(firsts);
+    firsts = NULL;
+    TRY_GOTO(first_along(p.singular, ndim, a->sizes, &firsts), done);
+    TRY_GOTO(tensor_clone(firsts, &out), done);
+  }
   else TRY_GOTO(tensor_empty(real, 1, (const int64_t[]){0}, &out), done);
   call_set_tensor(call, 3, out);
 done:

@@ -98,8 +98,9 @@ static Status eigh_options(const Call *call, bool *out_upper, bool *out_vectors)
 static Status shape_eigh(Call *call, TensorSpec *specs) {
   const Tensor *a = call_tensor(call, 0);
   bool upper, vectors;
-  TRY(linalg_check_square(a, "linalg.eigh", "A"));
-  TRY(linalg_check_dtype(a, "linalg.eigh", false));
+  const char *name = call->inputs[1].tag == TAG_BOOL ? "linalg.symeig" : "linalg.eigh";
+  TRY(linalg_check_square(a, name, "A"));
+  TRY(linalg_check_dtype(a, name, false));
   TRY(eigh_options(call, &upper, &vectors));
   int64_t n = matrix_rows(a);
   linalg_spec_rows(&specs[0], a, real_of((DType)a->dtype), 1, &n);
