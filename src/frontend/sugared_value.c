@@ -94,7 +94,7 @@ static Value *value_as_value(SugaredValue *self, Emitter *e, SourceRange range) 
 static const struct { TypeKind kind; const char *name, *op; } properties[] = {
     {TYPE_TENSOR, "dtype", "prim::dtype"},       {TYPE_TENSOR, "device", "prim::device"},
     {TYPE_TENSOR, "grad", "prim::grad"},         {TYPE_TENSOR, "data", "prim::data"},
-    {TYPE_TENSOR, "shape", "prim::shape"},       {TYPE_TENSOR, "is_cuda", "prim::is_cuda"},
+    {TYPE_TENSOR, "shape", "aten::size"},       {TYPE_TENSOR, "is_cuda", "prim::is_cuda"},
     {TYPE_TENSOR, "is_cpu", "prim::is_cpu"},     {TYPE_TENSOR, "is_xla", "prim::is_xla"},
     {TYPE_TENSOR, "is_xpu", "prim::is_xpu"},     {TYPE_TENSOR, "is_sparse", "prim::is_sparse"},
     {TYPE_TENSOR, "is_sparse_csr", "prim::is_sparse_csr"}, {TYPE_TENSOR, "is_mkldnn", "prim::is_mkldnn"},
