@@ -7,10 +7,10 @@ class no_grad:
 
     def __enter__(self) -> None:
         self.prev = torch.is_grad_enabled()
-        torch.set_grad_enabled(False)
+        torch._C._set_grad_enabled(False)
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        torch.set_grad_enabled(self.prev)
+        torch._C._set_grad_enabled(self.prev)
 
 
 class enable_grad:
@@ -19,23 +19,23 @@ class enable_grad:
 
     def __enter__(self) -> None:
         self.prev = torch.is_grad_enabled()
-        torch.set_grad_enabled(True)
+        torch._C._set_grad_enabled(True)
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        torch.set_grad_enabled(self.prev)
+        torch._C._set_grad_enabled(self.prev)
 
 
 class set_grad_enabled:
     def __init__(self, mode: bool) -> None:
         self.prev = torch.is_grad_enabled()
         self.mode = mode
-        torch.set_grad_enabled(mode)
+        torch._C._set_grad_enabled(mode)
 
     def __enter__(self) -> None:
-        torch.set_grad_enabled(self.mode)
+        torch._C._set_grad_enabled(self.mode)
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        torch.set_grad_enabled(self.prev)
+        torch._C._set_grad_enabled(self.prev)
 
 
 class inference_mode:
@@ -46,7 +46,7 @@ class inference_mode:
     def __enter__(self) -> None:
         self.prev = torch.is_grad_enabled()
         if self.mode:
-            torch.set_grad_enabled(False)
+            torch._C._set_grad_enabled(False)
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        torch.set_grad_enabled(self.prev)
+        torch._C._set_grad_enabled(self.prev)

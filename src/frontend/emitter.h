@@ -70,6 +70,8 @@ SugaredValue *environment_find(Emitter *e, Environment *env, Str name); /* frame
 void environment_set(Emitter *e, SourceRange range, Str name, SugaredValue *value, const Type *annotated);
 void environment_set_value(Emitter *e, SourceRange range, Str name, Value *value);
 void environment_set_type(Emitter *e, Environment *env, Str name, const Type *type);
+/* `del name`; fails when it is not there. */
+void environment_remove(Emitter *e, Str name, SourceRange range);
 void environment_set_error(Emitter *e, Environment *env, Str name, const char *message);
 void environment_store(Emitter *e, Environment *env, SourceRange range, Str name, Value *value, const Type *type);
 bool name_is_meaningful(Str name);

@@ -163,38 +163,57 @@ static Value *emit_dict_of_pairs(Emitter *e, SourceRange range, SugaredValue *so
   return emit_expr(e, TREE(e->arena, TK_DICT_COMP, range, key, value, target, iter), hint);
 }
 
+/* Keyword arguments, and the entries of a dict literal, as (key, value) tuples. */
+static Tree *pairs_of(Emitter *e, SourceRange range, const Tree *input, const Tree *attributes) {
+  bool is_dict = input && input->kind == TK_DICT_LITERAL;
+  const Tree *items = !input ? NULL : is_dict ? dict_literal_keys(input) : list_literal_items(input);
+  uint32_t count = items ? items->count : 0;
+  Tree **pairs = ARENA_ARRAY(e->arena, Tree *, count + attributes->count + 1);
+  for (uint32_t i = 0; i < count; i++) {
+    Tree *item = items->children[i];
+    pairs[i] = is_dict ? TREE(e->arena, TK_TUPLE_LITERAL, item->range, TREE(e->arena, TK_LIST, item->range, item, dict_literal_values(input)->children[i]))
+                       : item;
+  }
+  for (uint32_t i = 0; i < attributes->count; i++) {
+    const Tree *attribute = attributes->children[i];
+    Tree *key = tree_atom(e->arena, TK_STRINGLITERAL, attribute->range, ident_text(attribute_name(attribute)));
+    pairs[count++] = TREE(e->arena, TK_TUPLE_LITERAL, attribute->range, TREE(e->arena, TK_LIST, attribute->range, key, attribute_value(attribute)));
+  }
+  return TREE(e->arena, TK_LIST_LITERAL, range, tree_list(e->arena, range, count, pairs));
+}
+
+static void check_one_dict(Emitter *e, SourceRange range, const Type *hint) {
+  uint32_t candidates = 0;
+  for (uint32_t i = 0; hint && hint->kind == TYPE_UNION && i < hint->count; i++) candidates += hint->elements[i]->kind == TYPE_DICT;
+  if (candidates > 1)
+    compilation_fail(e->c, range, "There are multiple candidate Dict types in the Union type annotation `%s`, and full type inference is not yet supported",
+                     type_text(e->c, hint));
+}
+
 static SugaredValue *emit_dict_form(Emitter *e, const Tree *apply, const Type *hint) {
   const Tree *inputs = apply_inputs(apply), *attributes = apply_attributes(apply);
-  if (inputs->count > 1) compilation_fail(e->c, apply->range, "dict expected at most 1 argument but found %u", inputs->count);
   SourceRange range = apply->range;
-  Value *dict = NULL;
-  if (inputs->count) {
-    SugaredValue *source = emit_sugared(e, inputs->children[0], 1, NULL);
-    Value *plain = sugared_plain_value(source);
-    if (plain && plain->type->kind == TYPE_DICT) {
-      dict = emit_builtin(e, range, SYM_aten_dict, 1, &plain);
-    } else {
-      bool empty = plain && plain->node->kind == SYM_prim_EmptyListLiteral;
-      dict = empty ? NULL : emit_dict_of_pairs(e, range, source, hint);
-    }
-    if (dict && !attributes->count) return wrap(e, dict);
+  if (inputs->count > 1) compilation_fail(e->c, range, "dict expected at most 1 argument but found %u", inputs->count);
+  check_one_dict(e, range, hint);
+  const Tree *input = inputs->count ? inputs->children[0] : NULL;
+  bool is_list = input && input->kind == TK_LIST_LITERAL;
+  bool is_empty = is_list ? list_literal_items(input)->count == 0 : !input;
+  if (is_empty && !attributes->count) {
+    Tree *none = tree_list(e->arena, range, 0, NULL);
+    return wrap(e, emit_expr(e, TREE(e->arena, TK_DICT_LITERAL, range, none, none), hint));
   }
-  uint32_t count = attributes->count;
-  if (!dict && !count) return wrap(e, emit_expr(e, TREE(e->arena, TK_DICT_LITERAL, range, tree_list(e->arena, range, 0, NULL), tree_list(e->arena, range, 0, NULL)), hint));
-  Tree **keys = ARENA_ARRAY(e->arena, Tree *, count + 1), **values = ARENA_ARRAY(e->arena, Tree *, count + 1),
-       **pairs = ARENA_ARRAY(e->arena, Tree *, count + 1);
-  for (uint32_t i = 0; i < count; i++) {
+  if (attributes->count && (!input || is_list || input->kind == TK_DICT_LITERAL)) {
+    Value *pairs = emit_expr(e, pairs_of(e, range, input, attributes), NULL);
+    return wrap(e, emit_dict_of_pairs(e, range, sugared_value(e->c, pairs), hint));
+  }
+  SugaredValue *source = emit_sugared(e, input, 1, NULL);
+  Value *plain = sugared_plain_value(source);
+  bool is_dict = plain && plain->type->kind == TYPE_DICT;
+  Value *dict = is_dict ? emit_builtin(e, range, SYM_aten_dict, 1, &plain) : emit_dict_of_pairs(e, range, source, hint);
+  for (uint32_t i = 0; i < attributes->count; i++) {
     const Tree *attribute = attributes->children[i];
-    keys[i] = tree_atom(e->arena, TK_STRINGLITERAL, attribute->range, ident_text(attribute_name(attribute)));
-    values[i] = attribute_value(attribute);
-    pairs[i] = TREE(e->arena, TK_TUPLE_LITERAL, attribute->range, TREE(e->arena, TK_LIST, attribute->range, keys[i], values[i]));
-  }
-  if (!dict) { /* dict(a=1) is dict([("a", 1)]) */
-    Tree *list = TREE(e->arena, TK_LIST_LITERAL, range, tree_list(e->arena, range, count, pairs));
-    return wrap(e, emit_dict_of_pairs(e, range, sugared_value(e->c, emit_expr(e, list, NULL)), hint));
-  }
-  for (uint32_t i = 0; i < count; i++) {
-    Value *entry[3] = {dict, emit_expr(e, keys[i], NULL), emit_expr(e, values[i], NULL)};
+    Value *entry[3] = {dict, emit_string(e, attribute->range, ident_text(attribute_name(attribute))), NULL};
+    entry[2] = emit_expr(e, attribute_value(attribute), NULL);
     emit_builtin(e, range, SYM_aten__set_item, 3, entry);
   }
   return wrap(e, dict);
@@ -283,8 +302,16 @@ static SugaredValue *emit_legacy_tensor(Emitter *e, const Tree *apply, const Sug
   if (arguments.count == 1 && arguments.positional[0].value->type->kind != TYPE_INT)
     return wrap(e, emit_builtin_call(e, apply->range, SYM_aten_tensor,
                                      &(CallArguments){.count = 1, .positional = arguments.positional, .keyword_count = 1, .keywords = &dtype}));
+  bool fits = !arguments.keyword_count || (arguments.keyword_count == 1 && str_is(arguments.keywords[0].name, "device"));
   Value **sizes = ARENA_ARRAY(e->arena, Value *, arguments.count + 1);
-  for (uint32_t i = 0; i < arguments.count; i++) sizes[i] = arguments.positional[i].value;
+  for (uint32_t i = 0; i < arguments.count; i++) {
+    sizes[i] = arguments.positional[i].value;
+    fits = fits && sizes[i]->type->kind == TYPE_INT;
+  }
+  if (!fits)
+    compilation_fail(e->c, apply->range,
+                     "Legacy Tensor Constructor only supports two schemas in TorchScript:\n'new(IntArrayRef size, *, Device? device=None)',\n"
+                     "'new(PyObject* data, *, Device? device=None)'");
   if (!arguments.count) {
     NamedValue empty = named_argument(STR(""), emit_list(e, apply->range, TYPE(INT), 0, NULL), apply->range);
     return wrap(e, emit_builtin_call(e, apply->range, SYM_aten_tensor,

@@ -324,9 +324,12 @@ void emit_subscript_aug_assign(Emitter *e, const Tree *stmt) {
 }
 
 void emit_subscript_delete(Emitter *e, const Tree *target) {
-  if (target->kind == TK_VAR) compilation_fail(e->c, target->range, "del of a variable is not supported");
+  if (target->kind == TK_VAR) {
+    environment_remove(e, var_text(target), target->range);
+    return;
+  }
   if (target->kind != TK_SUBSCRIPT)
-    compilation_fail(e->c, target->range, "del statements are only supported for deleting list and dict items");
+    compilation_fail(e->c, target->range, "del statements are only supported for deleting list and dict items and variables");
   const Tree *indices = subscript_indices(target);
   if (indices->count != 1)
     compilation_fail(e->c, target->range, "del statements only support deletion at a single index");

@@ -204,6 +204,8 @@ static void emit_for(Emitter *e, const Tree *stmt) {
   const Tree *targets = for_targets(stmt), *body = for_body(stmt);
   if (for_iters(stmt)->count != 1 || targets->count != 1)
     compilation_fail(e->c, stmt->range, "List of iterables is not supported currently");
+  if (targets->children[0]->kind == TK_STARRED)
+    compilation_fail(e->c, stmt->range, "A Starred expression may only appear on the lhs within the presence of another non-starred expression");
   SugaredValue *iterable = sugared_iter(emit_sugared(e, for_iters(stmt)->children[0], 1, NULL), e, stmt->range);
   int64_t length = sugared_static_length(iterable, e);
   if (length < 0) {

@@ -63,6 +63,16 @@ void environment_set_error(Emitter *e, Environment *env, Str name, const char *m
   variable_of(e, env, name)->error = message;
 }
 
+void environment_remove(Emitter *e, Str name, SourceRange range) {
+  for (Environment *env = e->environment; env; env = env->outer) {
+    Variable *variable = map_get(&env->table, name);
+    if (!variable || (!variable->sugared && !variable->type)) continue;
+    *variable = (Variable){.error = arena_printf(e->arena, STR_FMT " was deleted", STR_ARG(name))};
+    return;
+  }
+  compilation_fail(e->c, range, "undefined value " STR_FMT, STR_ARG(name));
+}
+
 void environment_store(Emitter *e, Environment *env, SourceRange range, Str name, Value *value, const Type *type) {
   Node *store = graph_create(e->graph, SYM_prim_Store, 1, &value, 0);
   node_set_string(store, SYM_attr_name, name);

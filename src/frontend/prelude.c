@@ -11,6 +11,7 @@ static const struct { const char *prefix, *file; } modules[] = {
     {"torch.nn.functional", "torch_nn_functional"},
     {"torch.nn.init", "torch_nn_init"},
     {"torch.autograd.grad_mode", "torch_autograd_grad_mode"},
+    {"torch.autograd.profiler", "torch_autograd_profiler"},
     {"torch._lowrank", "torch_lowrank"},
     {"torch.nn.utils.rnn", "torch_nn_utils_rnn"},
     {"torch.distributions", "torch_distributions"},

@@ -46,10 +46,10 @@ static const struct { const char *name, *op; } renamed[] = {
     {"torch.jit.wait", "aten::wait"},        {"torch.jit._wait", "aten::wait"},        {"torch.jit._unwrap_optional", "aten::_unwrap_optional"},
     {"warnings.warn", "aten::warn"},         {"math.remainder", "aten::mathremainder"}, {"cmath.phase", "aten::angle"},
     {"torch.autograd.grad", "aten::grad"},   {"torch.autograd.backward", "aten::backward"},
-    {"torch._C._get_tracing_state", "aten::_get_tracing_state"}, {"torch._C._infer_size", "aten::_infer_size"},
+    {"torch._C._set_grad_enabled", "aten::set_grad_enabled"}, {"torch._C._get_tracing_state", "aten::_get_tracing_state"}, {"torch._C._infer_size", "aten::_infer_size"},
     {"torch._infer_size", "aten::_infer_size"}, {"torch.device", "aten::device"},
     {"torch._assert", "aten::_assert"},      {"torch._VF.stft", "aten::stft"}, {"torch.nn.functional.assert_int_or_pair", "aten::_assert_int_or_pair"},
-    {"torch.is_grad_enabled", "aten::is_grad_enabled"}, {"torch.set_grad_enabled", "aten::set_grad_enabled"},
+    {"torch.is_grad_enabled", "aten::is_grad_enabled"},
     {"torch.manual_seed", "aten::manual_seed"}, {"torch.random.manual_seed", "aten::manual_seed"},
     {"torch.get_device", "aten::get_device"}, {"torch.ops.prim.NumToTensor", "prim::NumToTensor"},
 };
@@ -63,7 +63,7 @@ static const struct { const char *name, *prefix; } spaces[] = {
 };
 /* Modules that only lead on. */
 static const char *const passages[] = {
-    "torch.nn", "torch.jit", "torch.ops", "torch.autograd", "torch.autograd.grad_mode", "torch.nn.modules", "torch.overrides",
+    "torch.nn", "torch.jit", "torch.ops", "torch.autograd", "torch.autograd.grad_mode", "torch.autograd.profiler", "torch.profiler", "torch.nn.modules", "torch.overrides",
     "torch._jit_internal", "torch.cuda", "torch.backends", "torch.nn.utils", "torch.jit._script", "torch.testing", "torch.utils",
     "torch.distributions", "torch._lowrank", "torch.nn.parameter", "torch.version", "torch.nn.quantized", "torch.nn.quantized.functional",
     "torch.quantization", "torch.ao", "torch.types", "torch.torch",
@@ -73,6 +73,8 @@ static const struct { const char *name, *module, *class_name; } prelude_names[] 
     {"torch.no_grad", "torch.autograd.grad_mode", "no_grad"},
     {"torch.enable_grad", "torch.autograd.grad_mode", "enable_grad"},
     {"torch.inference_mode", "torch.autograd.grad_mode", "inference_mode"},
+    {"torch.set_grad_enabled", "torch.autograd.grad_mode", "set_grad_enabled"},
+    {"torch.profiler.record_function", "torch.autograd.profiler", "record_function"},
 };
 
 static Str last_part(Str path) {
@@ -141,6 +143,13 @@ static SugaredValue *lookup(Compilation *c, Str space, Str name) {
   SugaredValue *found = NULL;
   if (str_is(space, "torch")) found = torch_constant(c, name);
   if (!found && (str_is(space, "torch") || str_is(space, "math") || str_is(space, "cmath"))) found = float_constant(c, name);
+  if (!found && str_is(space, "cmath") && (str_is(name, "infj") || str_is(name, "nanj"))) {
+    IValue value;
+    Status status = ivalue_from_complex(__builtin_complex(0.0, str_is(name, "infj") ? (double)INFINITY : (double)NAN), &value);
+    if (status) catch_throw(&c->catch_point, status);
+    unit_hold(c->unit, value);
+    return sugared_constant(c, value);
+  }
   if (!found) found = named_class(c, path);
   if (!found) found = prelude_find(c, space, name);
   if (!found && str_is(space, "torch")) found = prelude_find(c, STR("torch.functional"), name);
@@ -150,9 +159,30 @@ static SugaredValue *lookup(Compilation *c, Str space, Str name) {
   return found;
 }
 
+/* The operator that `space.name` would be, with similar ones. */
+static _Noreturn void fail_unknown(Compilation *c, Str space, Str name, SourceRange range) {
+  const char *prefix = "";
+  for (size_t i = 0; i < COUNT(spaces); i++)
+    if (str_is(space, spaces[i].name)) prefix = spaces[i].prefix;
+  Str path = str_from(arena_printf(&c->scratch, STR_FMT "." STR_FMT, STR_ARG(space), STR_ARG(name)));
+  for (size_t i = 0; i < COUNT(renamed); i++)
+    if (str_is(path, renamed[i].name))
+      compilation_fail(c, range, STR_FMT ": unknown operator %s", STR_ARG(path), renamed[i].op);
+  if (!*prefix) compilation_fail(c, range, STR_FMT " has no attribute '" STR_FMT "'", STR_ARG(space), STR_ARG(name));
+  Str qualified = str_from(arena_printf(&c->scratch, "%s" STR_FMT, prefix, STR_ARG(name))), similar[3];
+  size_t count = operator_similar(qualified, similar, 3);
+  StrBuf text = {0};
+  for (size_t i = 0; i < count; i++) strbuf_printf(&text, "%s" STR_FMT, i ? ", " : " Similar: ", STR_ARG(similar[i]));
+  const char *hint = arena_strndup(&c->scratch, text.data ? text.data : "", text.length);
+  strbuf_dispose(&text);
+  compilation_fail(c, range, STR_FMT " has no attribute '" STR_FMT "': unknown operator " STR_FMT ".%s", STR_ARG(space), STR_ARG(name),
+                   STR_ARG(qualified), hint);
+}
+
 static SugaredValue *space_attr(void *data, Compilation *c, Str name, SourceRange range) {
-  (void)range;
-  return lookup(c, *(const Str *)data, name);
+  SugaredValue *found = lookup(c, *(const Str *)data, name);
+  if (!found) fail_unknown(c, *(const Str *)data, name, range);
+  return found;
 }
 
 /* ---- bare names ---- */
