@@ -673,7 +673,7 @@ def matrix_norm_named(self: Tensor, ord: str, dim: List[int], keepdim: bool, dty
 
 def check_condition_input(self: Tensor, square: bool) -> Tensor:
     if self.dim() < 2:
-        raise RuntimeError('linalg.cond: The input tensor A must have at least 2 dimensions.')
+        raise RuntimeError('linalg.cond: The input tensor must have at least 2 dimensions.')
     if square and self.size(-1) != self.size(-2):
         raise RuntimeError('linalg.cond: A must be batches of square matrices, but they are {} by {} matrices'.format(self.size(-2), self.size(-1)))
     return self
@@ -686,6 +686,8 @@ def inverse_or_infinite(self: Tensor) -> Tensor:
 
 
 def condition_number(self: Tensor, p: float) -> Tensor:
+    if abs(p) != 1.0 and abs(p) != 2.0 and abs(p) != float('inf'):
+        raise RuntimeError('linalg.cond got an invalid norm type: {}'.format(p))
     if abs(p) == 2.0:
         check_condition_input(self, False)
         if self.numel() == 0:
@@ -703,15 +705,19 @@ def condition_number(self: Tensor, p: float) -> Tensor:
 
 
 def condition_number_named(self: Tensor, p: str) -> Tensor:
+    if p != 'fro' and p != 'nuc':
+        raise RuntimeError('linalg.cond got an invalid norm type: {}'.format(p))
     check_condition_input(self, True)
     if self.numel() == 0:
         return torch.linalg_vector_norm(self, 1, [-2, -1])
     norm = matrix_norm_named(self, p, [-2, -1], False, None)
     if p == 'nuc':
-        inverse = matrix_norm_named(torch.pinverse(self), p, [-2, -1], False, None)
-        return norm * inverse
-    inverse = matrix_norm_named(inverse_or_infinite(self), p, [-2, -1], False, None)
-    return (norm * inverse).nan_to_num(float('inf'), float('inf'), -float('inf'))
+        inverse, info = torch.linalg_inv_ex(self)
+        singular = info > 0
+        inverse_norm = matrix_norm_named(inverse.masked_fill(singular.unsqueeze(-1).unsqueeze(-1), 0), p, [-2, -1], False, None)
+        return norm * inverse_norm.masked_fill(singular, float('inf'))
+    bound = matrix_norm_named(inverse_or_infinite(self), p, [-2, -1], False, None)
+    return (norm * bound).nan_to_num(float('inf'), float('inf'), -float('inf'))
 
 
 # ---- ranks and pseudo-inverses: singular values up to max(atol, rtol * the largest) count as zero ----
@@ -766,8 +772,10 @@ def pseudo_inverse(self: Tensor, atol: Optional[Tensor], rtol: Optional[Tensor],
 
 # Scaling until the norm is small, a Taylor polynomial of degree 12, squaring.
 def exponential_of_matrices(self: Tensor) -> Tensor:
-    if self.dim() < 2 or self.size(-1) != self.size(-2):
-        raise RuntimeError('linalg.matrix_exp: A must be batches of square matrices')
+    if self.dim() < 2:
+        raise RuntimeError('linalg.matrix_exp: The input tensor A must have at least 2 dimensions.')
+    if self.size(-1) != self.size(-2):
+        raise RuntimeError('linalg.matrix_exp: A must be batches of square matrices, but they are {} by {} matrices'.format(self.size(-2), self.size(-1)))
     if not self.is_floating_point() and not self.is_complex():
         raise RuntimeError('linalg.matrix_exp: Expected a floating point or complex tensor as input.')
     if self.numel() == 0:
@@ -862,3 +870,114 @@ def covariance(self: Tensor, correction: int, fweights: Optional[Tensor], aweigh
     x = x - mean.unsqueeze(1)
     scaled = x if weights is None else x * weights
     return torch.true_divide(torch.mm(x, scaled.t().conj()), norm).squeeze()
+
+
+# ---- short-time Fourier transforms ----
+
+# The window in the middle of n_fft places; ones where none is given.
+def centred_window(window: Optional[Tensor], length: int, n_fft: int, like: Tensor) -> Tensor:
+    w = torch.ones([length], dtype=like.dtype) if window is None else window
+    if length < n_fft:
+        left = (n_fft - length) // 2
+        w = torch.constant_pad_nd(w, [left, n_fft - length - left], 0)
+    return w
+
+
+def short_transform(self: Tensor, n_fft: int, hop: int, length: int, window: Optional[Tensor], normalized: bool,
+                    onesided: Optional[bool], return_complex: Optional[bool]) -> Tensor:
+    complex_window = False
+    if window is not None:
+        complex_window = window.is_complex()
+    complex_input = self.is_complex() or complex_window
+    as_complex = complex_input
+    if return_complex is not None:
+        as_complex = return_complex
+    if not self.is_floating_point() and not self.is_complex():
+        raise RuntimeError('stft: expected a tensor of floating point or complex values')
+    if self.dim() != 1 and self.dim() != 2:
+        raise RuntimeError('stft: expected a 1D or 2D tensor')
+    x = self.unsqueeze(0) if self.dim() == 1 else self
+    size = x.size(1)
+    if n_fft <= 0 or n_fft > size:
+        raise RuntimeError('stft: expected 0 < n_fft < {}, but got n_fft={}'.format(size, n_fft))
+    if hop <= 0:
+        raise RuntimeError('stft: expected hop_length > 0, but got hop_length={}'.format(hop))
+    if length <= 0 or length > n_fft:
+        raise RuntimeError('stft: expected 0 < win_length <= n_fft, but got win_length={}'.format(length))
+    if window is not None:
+        if window.dim() != 1 or window.size(0) != length:
+            raise RuntimeError('stft: expected a 1D window tensor of size equal to win_length={}, but got window with size {}'.format(length, window.size()))
+    frames = x.unfold(1, n_fft, hop)
+    if window is not None or length < n_fft:
+        frames = frames * centred_window(window, length, n_fft, x)
+    half = not complex_input
+    if onesided is not None:
+        if onesided and complex_input:
+            raise RuntimeError('Cannot have onesided output if window or input is complex')
+        half = onesided
+    norm = 'ortho' if normalized else 'backward'
+    out = torch.fft_rfft(frames, None, -1, norm) if half else torch.fft_fft(frames, None, -1, norm)
+    out = out.transpose(1, 2)
+    if self.dim() == 1:
+        out = out.squeeze(0)
+    return out if as_complex else torch.view_as_real(out)
+
+
+def join_frames(self: Tensor, n_fft: int, hop: int, window_length: int, window: Optional[Tensor], center: bool, normalized: bool,
+                onesided: Optional[bool], length: Optional[int], return_complex: bool) -> Tensor:
+    if not self.is_complex() and (self.dim() == 0 or self.size(-1) != 2):
+        raise RuntimeError('istft: expected the last dimension to be 2 for the real and imaginary parts')
+    x = self if self.is_complex() else torch.view_as_complex(self.contiguous())
+    if self.numel() == 0:
+        raise RuntimeError('istft: input tensor cannot be empty.')
+    if x.dim() != 2 and x.dim() != 3:
+        raise RuntimeError('istft: expected a tensor with 2 or 3 dimensions besides the complex one, but got {}'.format(x.dim()))
+    single = x.dim() == 2
+    if single:
+        x = x.unsqueeze(0)
+    n_frames = x.size(-1)
+    n_freqs = x.size(-2)
+    half = n_freqs != n_fft if onesided is None else onesided
+    if half:
+        if n_fft // 2 + 1 != n_freqs:
+            raise RuntimeError('istft: expected the frequency dimension (3rd to the last) of the input tensor to match n_fft / 2 + 1 when onesided=True, but got {}'.format(n_freqs))
+    elif n_fft != n_freqs:
+        raise RuntimeError('istft: expected the frequency dimension (3rd to the last) of the input tensor to match n_fft when onesided=False, but got {}'.format(n_freqs))
+    if hop <= 0 or hop > window_length:
+        raise RuntimeError('istft: expected 0 < hop_length <= win_length')
+    if window_length <= 0 or window_length > n_fft:
+        raise RuntimeError('istft: expected 0 < win_length <= n_fft')
+    if window is not None:
+        if window.dim() != 1 or window.size(0) != window_length:
+            raise RuntimeError('Invalid window shape. window has to be 1D and length of `win_length`')
+    if return_complex and half:
+        raise RuntimeError('Cannot have onesided output if window or input is complex')
+    w = centred_window(window, window_length, n_fft, torch.view_as_real(x))
+    if w.is_complex() and not return_complex:
+        raise RuntimeError('Complex windows are incompatible with return_complex=False')
+    frames = x.transpose(1, 2)
+    norm = 'ortho' if normalized else 'backward'
+    if return_complex:
+        frames = torch.fft_ifft(frames, None, -1, norm)
+    else:
+        frames = torch.fft_irfft(frames.narrow(-1, 0, n_fft // 2 + 1), n_fft, -1, norm)
+    total = n_fft + hop * (n_frames - 1)
+    y = torch.unfold_backward((frames * w).contiguous(), [x.size(0), total], 1, n_fft, hop)
+    envelope = torch.unfold_backward(w.pow(2).expand([1, n_frames, n_fft]).contiguous(), [1, total], 1, n_fft, hop)
+    start = n_fft // 2 if center else 0
+    end = total
+    if length is not None:
+        end = start + length
+    elif center:
+        end = total - n_fft // 2
+    stop = min(end, total)
+    y = y.slice(1, start, stop, 1)
+    envelope = envelope.slice(1, start, stop, 1)
+    if bool((envelope.abs().min() <= 1e-11).item()):
+        raise RuntimeError('window overlap add min: 1')
+    y = y / envelope
+    if single:
+        y = y.squeeze(0)
+    if end > total:
+        y = torch.constant_pad_nd(y, [0, end - total], 0)
+    return y

@@ -11,6 +11,7 @@ extern const OpTable op_table_dict;
 extern const OpTable op_table_dropout;
 extern const OpTable op_table_fft;
 extern const OpTable op_table_fft_ops;
+extern const OpTable op_table_fft_stft;
 extern const OpTable op_table_format;
 extern const OpTable op_table_gather;
 extern const OpTable op_table_im2col;
@@ -69,6 +70,7 @@ const OpTable *const op_tables[] = {
   &op_table_dropout,
   &op_table_fft,
   &op_table_fft_ops,
+  &op_table_fft_stft,
   &op_table_format,
   &op_table_gather,
   &op_table_im2col,

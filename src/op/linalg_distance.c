@@ -178,18 +178,18 @@ static const OpRow rows[] = {
      .body = "dtype = torch.result_type(x1, x2)\n"
              "a = x1.to(dtype)\n"
              "b = x2.to(dtype)\n"
-             "if not a.is_floating_point() and not a.is_complex():\n"
-             "    raise RuntimeError('expected common_dtype to be floating point, yet common_dtype is {}'.format(dtype))\n"
+             "if not a.is_floating_point():\n"
+             "    raise RuntimeError('expected common dtype to be floating point, yet common dtype is another')\n"
              "both = torch.broadcast_tensors([a, b])\n"
              "return (unit_vectors(both[0], dim, eps) * unit_vectors(both[1], dim, eps)).sum(dim)"},
     {.schema = "aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", .body = "return torch.norm(self - other, p)", .flags = OP_OUT},
     {.schema = "aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", .flags = OP_INPLACE | OP_OUT,
      .body = "if float(p) <= 0.0:\n"
-             "    raise RuntimeError('non-positive-norm not supported')\n"
+             "    raise RuntimeError('renorm: non-positive-norm not supported')\n"
              "if float(maxnorm) < 0.0:\n"
-             "    raise RuntimeError('expected maxnorm to be >= 0 but got {}'.format(float(maxnorm)))\n"
+             "    raise RuntimeError('renorm: expected maxnorm to be >= 0 but got {}'.format(float(maxnorm)))\n"
              "if self.dim() < 2:\n"
-             "    raise RuntimeError('input needs at least 2 dimensions, got {} dimensions'.format(self.dim()))\n"
+             "    raise RuntimeError('renorm: input needs at least 2 dimensions, got {} dimensions'.format(self.dim()))\n"
              "kept = dim if dim >= 0 else dim + self.dim()\n"
              "others: List[int] = []\n"
              "for d in range(self.dim()):\n"
