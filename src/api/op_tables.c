@@ -55,6 +55,7 @@ extern const OpTable op_table_sort;
 extern const OpTable op_table_split;
 extern const OpTable op_table_str;
 extern const OpTable op_table_to;
+extern const OpTable op_table_upsample;
 extern const OpTable op_table_value;
 extern const OpTable op_table_view;
 extern const OpTable op_table_view_scatter;
@@ -114,6 +115,7 @@ const OpTable *const op_tables[] = {
   &op_table_split,
   &op_table_str,
   &op_table_to,
+  &op_table_upsample,
   &op_table_value,
   &op_table_view,
   &op_table_view_scatter,
