@@ -1,5 +1,5 @@
 # Writes OUTPUT, a C source with `const struct PreludeFile prelude_files[]` of {name, text, length}, NULL-terminated.
-file(WRITE ${OUTPUT} "#include <stddef.h>\n#include \"api/prelude.h\"\n")
+file(WRITE ${OUTPUT} "#include <stddef.h>\n#include \"frontend/prelude_data.h\"\n")
 set(table "")
 set(n 0)
 foreach(file ${FILES})

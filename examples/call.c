@@ -1,4 +1,5 @@
-/* Loads a model and calls it with ones. Compile: cc call.c $(pkg-config --cflags --libs wick) -o call; run: ./call model.pt 1 3 224 224 */
+/* Loads a model and calls it with ones. Compile: cc call.c $(pkg-config --cflags --libs wick) -o call; run: ./call
+ * model.pt 1 3 224 224 */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -19,7 +19,8 @@ static wick_status magic(void *user, wick_call *call, wick_error **error) {
   if (!status) {
     int64_t count = 1;
     for (int i = 0; i < from.ndim; i++) count *= from.sizes[i];
-    for (int64_t i = 0; i < count; i++) ((float *)to.data)[i] = ((const float *)from.data)[i] + (float)wick_value_to_int(n);
+    for (int64_t i = 0; i < count; i++)
+      ((float *)to.data)[i] = ((const float *)from.data)[i] + (float)wick_value_to_int(n);
     wick_call_set_result(call, 0, result);
   }
   wick_value_release(result);

@@ -16,10 +16,11 @@
  *   wick_value_release(input);
  *   wick_module_release(module);
  *
- * Handles are opaque and counted: what a function gives through an out-parameter is the caller's, to be released once; what it
- * takes it borrows. Every function that can fail returns a status, 0 when all went well; `error` (may be NULL) then receives an
- * object that the caller frees. On failure other out-parameters are set to NULL or 0. Handles may be used from several threads
- * at once, but for those that say otherwise. Text is UTF-8. Structs begin with their size and grow at the end only; zero in a field is the default. */
+ * Handles are opaque and counted: what a function gives through an out-parameter is the caller's, to be released once;
+ * what it takes it borrows. Every function that can fail returns a status, 0 when all went well; `error` (may be NULL)
+ * then receives an object that the caller frees. On failure other out-parameters are set to NULL or 0. Handles may be
+ * used from several threads at once, but for those that say otherwise. Text is UTF-8. Structs begin with their size and
+ * grow at the end only; zero in a field is the default. */
 #ifndef WICK_H
 #define WICK_H
 
@@ -59,8 +60,8 @@ enum {
   WICK_RAISED = -10,          /* the program raised an exception itself */
   WICK_CANCELLED = -11,
   WICK_DEADLINE = -12,
-  WICK_BUDGET = -13,          /* step or memory budget used up */
-  WICK_INTERNAL = -14         /* wick's own mistake */
+  WICK_BUDGET = -13,  /* step or memory budget used up */
+  WICK_INTERNAL = -14 /* wick's own mistake */
 };
 /* Owned by one thread; freed with wick_error_free. */
 typedef struct wick_error wick_error;
@@ -80,9 +81,10 @@ typedef struct wick_runtime_options {
   uint32_t max_threads; /* within one call; 0: the processors this process may use */
   uint64_t cache_bytes; /* freed storage kept for reuse, for the whole process; 0: 256 MiB */
   void *user;
-  void *(*alloc)(void *user, size_t bytes, size_t align);   /* reserved: must be NULL */
-  void (*free)(void *user, void *p, size_t bytes);          /* reserved: must be NULL */
-  void (*parallel)(void *user, int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t), void *arg); /* reserved */
+  void *(*alloc)(void *user, size_t bytes, size_t align); /* reserved: must be NULL */
+  void (*free)(void *user, void *p, size_t bytes);        /* reserved: must be NULL */
+  void (*parallel)(void *user, int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t),
+                   void *arg);                                /* reserved */
   void (*print)(void *user, const char *text, size_t length); /* print() and warnings; NULL: standard output */
 } wick_runtime_options;
 WICK_API wick_status wick_runtime_new(const wick_runtime_options *options, wick_runtime **out, wick_error **error);
@@ -100,9 +102,23 @@ WICK_API void wick_stats_get(wick_stats *out);
 /* ---- values: IValues of TorchScript, immutable but for lists, dicts and objects ---- */
 typedef struct wick_value wick_value;
 enum { /* kinds */
-  WICK_NONE = 0, WICK_INT = 1, WICK_DOUBLE = 2, WICK_BOOL = 3, WICK_DEVICE = 4, WICK_TENSOR = 5, WICK_COMPLEX = 6, WICK_STRING = 7,
-  WICK_LIST = 8, WICK_DICT = 9, WICK_TUPLE = 10, WICK_OBJECT = 11, WICK_ENUM = 12, WICK_FUNCTION = 13, WICK_FUTURE = 14,
-  WICK_GENERATOR = 15, WICK_OTHER = 16
+       WICK_NONE = 0,
+       WICK_INT = 1,
+       WICK_DOUBLE = 2,
+       WICK_BOOL = 3,
+       WICK_DEVICE = 4,
+       WICK_TENSOR = 5,
+       WICK_COMPLEX = 6,
+       WICK_STRING = 7,
+       WICK_LIST = 8,
+       WICK_DICT = 9,
+       WICK_TUPLE = 10,
+       WICK_OBJECT = 11,
+       WICK_ENUM = 12,
+       WICK_FUNCTION = 13,
+       WICK_FUTURE = 14,
+       WICK_GENERATOR = 15,
+       WICK_OTHER = 16
 };
 WICK_API wick_value *wick_value_retain(wick_value *value);
 WICK_API void wick_value_release(wick_value *value); /* NULL is allowed */
@@ -117,10 +133,12 @@ WICK_API wick_value *wick_value_string(const char *data, size_t length);
 /* "cpu", "cuda:0". */
 WICK_API wick_status wick_value_device(const char *text, wick_value **out, wick_error **error);
 /* The items are retained. Element types follow from the items; a call converts to what its schema asks for. */
-WICK_API wick_status wick_value_list(const wick_value *const *items, size_t count, wick_value **out, wick_error **error);
-WICK_API wick_status wick_value_tuple(const wick_value *const *items, size_t count, wick_value **out, wick_error **error);
-WICK_API wick_status wick_value_dict(const wick_value *const *keys, const wick_value *const *values, size_t count, wick_value **out,
+WICK_API wick_status wick_value_list(const wick_value *const *items, size_t count, wick_value **out,
                                      wick_error **error);
+WICK_API wick_status wick_value_tuple(const wick_value *const *items, size_t count, wick_value **out,
+                                      wick_error **error);
+WICK_API wick_status wick_value_dict(const wick_value *const *keys, const wick_value *const *values, size_t count,
+                                     wick_value **out, wick_error **error);
 /* Readers answer 0, or "" and length 0, for a value of another kind. Numbers convert between int, double and bool. */
 WICK_API int64_t wick_value_to_int(const wick_value *value);
 WICK_API double wick_value_to_double(const wick_value *value);
@@ -132,9 +150,10 @@ WICK_API const char *wick_value_to_string(const wick_value *value, size_t *out_l
 WICK_API size_t wick_value_length(const wick_value *value);
 /* Item of a list or tuple, value of a dict's entry, attribute of an object; NULL: no such index. */
 WICK_API wick_value *wick_value_item(const wick_value *value, size_t index);
-WICK_API wick_value *wick_value_key(const wick_value *dict, size_t index);           /* in order of insertion */
-WICK_API wick_value *wick_value_get(const wick_value *dict, const wick_value *key);  /* NULL: absent */
-WICK_API wick_value *wick_value_get_text(const wick_value *dict_or_object, const char *name); /* key or attribute; NULL: absent */
+WICK_API wick_value *wick_value_key(const wick_value *dict, size_t index);          /* in order of insertion */
+WICK_API wick_value *wick_value_get(const wick_value *dict, const wick_value *key); /* NULL: absent */
+WICK_API wick_value *wick_value_get_text(const wick_value *dict_or_object,
+                                         const char *name); /* key or attribute; NULL: absent */
 /* As print() shows it; bounded. Freed with wick_text_free. */
 WICK_API wick_status wick_value_print(const wick_value *value, char **out_text, wick_error **error);
 /* TorchScript's name of the value's type: "List[int]", "Tensor". Freed with wick_text_free. */
@@ -145,29 +164,42 @@ WICK_API wick_status wick_value_copy(const wick_value *value, wick_value **out, 
 
 /* ---- tensors ---- */
 enum { /* dtypes, numbered as PyTorch's ScalarType */
-  WICK_UINT8 = 0, WICK_INT8 = 1, WICK_INT16 = 2, WICK_INT32 = 3, WICK_INT64 = 4, WICK_FLOAT16 = 5, WICK_FLOAT32 = 6, WICK_FLOAT64 = 7,
-  WICK_COMPLEX32 = 8, WICK_COMPLEX64 = 9, WICK_COMPLEX128 = 10, WICK_BOOL8 = 11, WICK_BFLOAT16 = 15
+       WICK_UINT8 = 0,
+       WICK_INT8 = 1,
+       WICK_INT16 = 2,
+       WICK_INT32 = 3,
+       WICK_INT64 = 4,
+       WICK_FLOAT16 = 5,
+       WICK_FLOAT32 = 6,
+       WICK_FLOAT64 = 7,
+       WICK_COMPLEX32 = 8,
+       WICK_COMPLEX64 = 9,
+       WICK_COMPLEX128 = 10,
+       WICK_BOOL8 = 11,
+       WICK_BFLOAT16 = 15
 };
 enum { WICK_DEVICE_CPU = 0, WICK_DEVICE_CUDA = 1 }; /* numbered as PyTorch's DeviceType */
 enum { WICK_TENSOR_REQUIRES_GRAD = 1, WICK_TENSOR_UNDEFINED = 2, WICK_TENSOR_CONJ = 4 /* data is to be conjugated */ };
 typedef struct wick_tensor_view {
-  uint32_t size;  /* sizeof(wick_tensor_view), set by the caller */
+  uint32_t size; /* sizeof(wick_tensor_view), set by the caller */
   uint32_t dtype;
   int32_t ndim;
   int32_t device_type, device_index;
   uint32_t reserved;
-  uint64_t flags; /* WICK_TENSOR_... */
+  uint64_t flags;                 /* WICK_TENSOR_... */
   const int64_t *sizes, *strides; /* ndim each; strides in elements */
-  void *data;     /* of the first element */
+  void *data;                     /* of the first element */
 } wick_tensor_view;
 /* Uninitialised, row-major. */
-WICK_API wick_status wick_tensor_new(uint32_t dtype, int32_t ndim, const int64_t *sizes, wick_value **out, wick_error **error);
-/* A tensor over the caller's memory, which must stay until `drop` (may be NULL) is called: once, when the last view of it is gone, from
- * whichever thread that happens on. strides in elements, none negative; NULL: row-major. */
-WICK_API wick_status wick_tensor_borrow(void *data, uint32_t dtype, int32_t ndim, const int64_t *sizes, const int64_t *strides,
-                                        void (*drop)(void *user), void *user, wick_value **out, wick_error **error);
-/* What the tensor looks like; pointers hold while the value does and nobody resizes it. Fails for what is no tensor, or has no
- * plain memory. */
+WICK_API wick_status wick_tensor_new(uint32_t dtype, int32_t ndim, const int64_t *sizes, wick_value **out,
+                                     wick_error **error);
+/* A tensor over the caller's memory, which must stay until `drop` (may be NULL) is called: once, when the last view of
+ * it is gone, from whichever thread that happens on. strides in elements, none negative; NULL: row-major. */
+WICK_API wick_status wick_tensor_borrow(void *data, uint32_t dtype, int32_t ndim, const int64_t *sizes,
+                                        const int64_t *strides, void (*drop)(void *user), void *user, wick_value **out,
+                                        wick_error **error);
+/* What the tensor looks like; pointers hold while the value does and nobody resizes it. Fails for what is no tensor, or
+ * has no plain memory. */
 WICK_API wick_status wick_tensor_view_of(const wick_value *tensor, wick_tensor_view *out, wick_error **error);
 /* The same elements in row-major order: the tensor itself when it is so already. */
 WICK_API wick_status wick_tensor_contiguous(const wick_value *tensor, wick_value **out, wick_error **error);
@@ -178,8 +210,8 @@ typedef struct wick_module wick_module; /* callable from any thread */
 enum { WICK_LOAD_READ = 0, WICK_LOAD_MAP = 1 };
 typedef struct wick_load_options {
   uint32_t size;
-  uint32_t mode;          /* WICK_LOAD_READ for files of unknown origin: checksums, no surprises when a file is cut under us.
-                             WICK_LOAD_MAP: tensor data stays in the file, mapped privately */
+  uint32_t mode; /* WICK_LOAD_READ for files of unknown origin: checksums, no surprises when a file is cut under us.
+                    WICK_LOAD_MAP: tensor data stays in the file, mapped privately */
   uint64_t max_bytes;     /* that reading the archive may take; 0: 1 GiB and 16 times the file */
   const char *device_map; /* "cuda=cpu,cuda:1=cpu", "*=cpu"; NULL: devices other than the processor are an error */
   const char *allow_ops;  /* names of operators a program may use, one a line; NULL: all */
@@ -187,23 +219,25 @@ typedef struct wick_load_options {
 /* Reads exactly `length` bytes at `offset`; 0 when it did. */
 typedef int wick_read_callback(void *user, uint64_t offset, void *to, size_t length);
 /* A TorchScript archive. Nothing in it can run anything but TorchScript. */
-WICK_API wick_status wick_load(wick_runtime *runtime, const char *path, const wick_load_options *options, wick_module **out,
-                               wick_error **error);
+WICK_API wick_status wick_load(wick_runtime *runtime, const char *path, const wick_load_options *options,
+                               wick_module **out, wick_error **error);
 /* The bytes may go after the call. */
-WICK_API wick_status wick_load_memory(wick_runtime *runtime, const void *data, size_t length, const wick_load_options *options,
-                                      wick_module **out, wick_error **error);
+WICK_API wick_status wick_load_memory(wick_runtime *runtime, const void *data, size_t length,
+                                      const wick_load_options *options, wick_module **out, wick_error **error);
 WICK_API wick_status wick_load_callbacks(wick_runtime *runtime, wick_read_callback *read, void *user, uint64_t size,
                                          const wick_load_options *options, wick_module **out, wick_error **error);
 /* TorchScript source text: its functions are called by name with wick_run. file_name (may be NULL) is for messages. */
-WICK_API wick_status wick_compile(wick_runtime *runtime, const char *text, size_t length, const char *file_name, wick_module **out,
-                                  wick_error **error);
-/* A value from a file of torch.save, a .npy (a tensor) or a .npz (a dict of tensors), told apart by content. Nothing is executed. */
-WICK_API wick_status wick_load_value(wick_runtime *runtime, const char *path, const wick_load_options *options, wick_value **out,
-                                     wick_error **error);
-WICK_API wick_status wick_load_value_memory(wick_runtime *runtime, const void *data, size_t length, const wick_load_options *options,
-                                            wick_value **out, wick_error **error);
+WICK_API wick_status wick_compile(wick_runtime *runtime, const char *text, size_t length, const char *file_name,
+                                  wick_module **out, wick_error **error);
+/* A value from a file of torch.save, a .npy (a tensor) or a .npz (a dict of tensors), told apart by content. Nothing is
+ * executed. */
+WICK_API wick_status wick_load_value(wick_runtime *runtime, const char *path, const wick_load_options *options,
+                                     wick_value **out, wick_error **error);
+WICK_API wick_status wick_load_value_memory(wick_runtime *runtime, const void *data, size_t length,
+                                            const wick_load_options *options, wick_value **out, wick_error **error);
 /* The bytes of a .npy of the tensor, freed with wick_text_free. */
-WICK_API wick_status wick_tensor_to_npy(const wick_value *tensor, char **out_data, size_t *out_length, wick_error **error);
+WICK_API wick_status wick_tensor_to_npy(const wick_value *tensor, char **out_data, size_t *out_length,
+                                        wick_error **error);
 WICK_API wick_module *wick_module_retain(wick_module *module);
 WICK_API void wick_module_release(wick_module *module); /* NULL is allowed */
 
@@ -212,15 +246,18 @@ WICK_API size_t wick_module_method_count(const wick_module *module);
 /* Borrowed from the module; NULL: no such index. */
 WICK_API const char *wick_module_method_name(const wick_module *module, size_t index);
 /* "forward(__torch__.Net self, Tensor x) -> Tensor". Freed with wick_text_free. */
-WICK_API wick_status wick_module_schema(const wick_module *module, const char *method, char **out_text, wick_error **error);
+WICK_API wick_status wick_module_schema(const wick_module *module, const char *method, char **out_text,
+                                        wick_error **error);
 /* The module as an object: attributes with wick_value_get_text. None for a compiled text. */
 WICK_API wick_value *wick_module_object(const wick_module *module);
 WICK_API const char *wick_module_class_name(const wick_module *module); /* "__torch__.Net"; "" for a compiled text */
 enum { WICK_ATTRIBUTE = 0, WICK_PARAMETER = 1, WICK_BUFFER = 2 };
-/* Calls visit for every attribute, depth first, names joined with dots ("layer1.0.weight"); submodules before what they hold. The name is
- * borrowed for the call, the value too; a nonzero answer ends the walk. */
-typedef int wick_attribute_visit(void *user, const char *name, uint32_t attribute_kind, const char *type, const wick_value *value);
-WICK_API wick_status wick_module_each(const wick_module *module, wick_attribute_visit *visit, void *user, wick_error **error);
+/* Calls visit for every attribute, depth first, names joined with dots ("layer1.0.weight"); submodules before what they
+ * hold. The name is borrowed for the call, the value too; a nonzero answer ends the walk. */
+typedef int wick_attribute_visit(void *user, const char *name, uint32_t attribute_kind, const char *type,
+                                 const wick_value *value);
+WICK_API wick_status wick_module_each(const wick_module *module, wick_attribute_visit *visit, void *user,
+                                      wick_error **error);
 /* Parameters and buffers by name; the tensors themselves. */
 WICK_API wick_status wick_module_state_dict(const wick_module *module, wick_value **out, wick_error **error);
 /* Not while the module runs elsewhere. */
@@ -230,7 +267,7 @@ WICK_API wick_status wick_module_to(wick_module *module, uint32_t floating_dtype
 WICK_API const char *wick_module_extra_file(const wick_module *module, const char *name, size_t *out_length);
 
 /* ---- running ---- */
-typedef struct wick_cancel wick_cancel; /* counted; fired from any thread */
+typedef struct wick_cancel wick_cancel;      /* counted; fired from any thread */
 WICK_API wick_cancel *wick_cancel_new(void); /* NULL: out of memory */
 WICK_API void wick_cancel_fire(wick_cancel *cancel);
 WICK_API void wick_cancel_release(wick_cancel *cancel);
@@ -245,27 +282,31 @@ typedef struct wick_run_options {
   uint64_t max_bytes;     /* of tensors allocated; 0: no limit */
   wick_cancel *cancel;    /* may be NULL */
 } wick_run_options;
-/* Calls a method (or function). `arguments` are borrowed; the last `named_count` of the `count` are named by `names`. Containers are passed
- * as Python passes them to TorchScript: copied, with the types the schema asks for; tensors and objects are passed themselves. */
-WICK_API wick_status wick_run(const wick_module *module, const char *method, const wick_value *const *arguments, size_t count,
-                              const char *const *names, size_t named_count, const wick_run_options *options, wick_value **out,
-                              wick_error **error);
+/* Calls a method (or function). `arguments` are borrowed; the last `named_count` of the `count` are named by `names`.
+ * Containers are passed as Python passes them to TorchScript: copied, with the types the schema asks for; tensors and
+ * objects are passed themselves. */
+WICK_API wick_status wick_run(const wick_module *module, const char *method, const wick_value *const *arguments,
+                              size_t count, const char *const *names, size_t named_count,
+                              const wick_run_options *options, wick_value **out, wick_error **error);
 
 /* ---- operators ---- */
-/* Calls one operator by its qualified name ("aten::add") and overload ("Tensor"; NULL: the first that fits the arguments). The last
- * `named_count` of the `count` arguments are named by `names`. Several results come as a tuple. */
-WICK_API wick_status wick_op_call(wick_runtime *runtime, const char *name, const char *overload, const wick_value *const *arguments,
-                                  size_t count, const char *const *names, size_t named_count, wick_value **out, wick_error **error);
+/* Calls one operator by its qualified name ("aten::add") and overload ("Tensor"; NULL: the first that fits the
+ * arguments). The last `named_count` of the `count` arguments are named by `names`. Several results come as a tuple. */
+WICK_API wick_status wick_op_call(wick_runtime *runtime, const char *name, const char *overload,
+                                  const wick_value *const *arguments, size_t count, const char *const *names,
+                                  size_t named_count, wick_value **out, wick_error **error);
 typedef struct wick_call wick_call; /* one invocation of an operator; ends with the kernel's return */
 WICK_API size_t wick_call_argument_count(const wick_call *call);
 WICK_API wick_value *wick_call_argument(wick_call *call, size_t index); /* NULL: no such index, or no memory */
 WICK_API void wick_call_set_result(wick_call *call, size_t index, const wick_value *value);
-/* Computes; on failure sets *error (wick_error_new) and returns its status. Must not keep the call. Called from any thread. */
+/* Computes; on failure sets *error (wick_error_new) and returns its status. Must not keep the call. Called from any
+ * thread. */
 typedef wick_status wick_kernel(void *user, wick_call *call, wick_error **error);
-/* Adds an operator for the rest of the process: "my_namespace::magic(Tensor x, int n=2) -> Tensor". Overloads that differ only in returns are
- * refused. */
+/* Adds an operator for the rest of the process: "my_namespace::magic(Tensor x, int n=2) -> Tensor". Overloads that
+ * differ only in returns are refused. */
 WICK_API wick_status wick_op_register(const char *schema, wick_kernel *kernel, void *user, wick_error **error);
-/* Opens a shared library and calls its `wick_status wick_library_init(wick_error **error)`, which registers operators. */
+/* Opens a shared library and calls its `wick_status wick_library_init(wick_error **error)`, which registers operators.
+ */
 WICK_API wick_status wick_load_library(const char *path, wick_error **error);
 /* Whether an operator of that name is there. */
 WICK_API int wick_op_exists(const char *name);

@@ -1,5 +1,5 @@
-/* Conversion follows the type, which is finite, so that it ends whatever the value looks like; containers of type Any are passed as
- * they are. */
+/* Conversion follows the type, which is finite, so that it ends whatever the value looks like; containers of type Any
+ * are passed as they are. */
 #include "api/arguments.h"
 
 #include "base/stack.h"
@@ -19,8 +19,12 @@ static Status misfit(IValue v, const Type *type, const char *what) {
   return status;
 }
 
-static size_t item_count(IValue v) { return v.tag == TAG_LIST ? v.list->length : v.tuple->length; }
-static IValue item_at(IValue v, size_t i) { return v.tag == TAG_LIST ? list_get(v.list, i) : ivalue_retain(v.tuple->values[i]); }
+static size_t item_count(IValue v) {
+  return v.tag == TAG_LIST ? v.list->length : v.tuple->length;
+}
+static IValue item_at(IValue v, size_t i) {
+  return v.tag == TAG_LIST ? list_get(v.list, i) : ivalue_retain(v.tuple->values[i]);
+}
 
 static Status convert(IValue v, const Type *type, const char *what, int64_t *steps, IValue *out);
 
@@ -117,27 +121,30 @@ static Status convert_number(IValue v, const Type *type, const char *what, IValu
     *out = ivalue_bool(v.i != 0);
     return OK;
   }
-  if (type->kind == TYPE_COMPLEX && (v.tag == TAG_INT || v.tag == TAG_FLOAT)) return ivalue_from_complex(ivalue_to_complex(v), out);
+  if (type->kind == TYPE_COMPLEX && (v.tag == TAG_INT || v.tag == TAG_FLOAT))
+    return ivalue_from_complex(ivalue_to_complex(v), out);
   return misfit(v, type, what);
 }
 
 static Status convert(IValue v, const Type *type, const char *what, int64_t *steps, IValue *out) {
   if (--*steps < 0 || STACK_IS_LOW()) return status_new(ERROR_INVALID_ARGUMENT, "%s is too large", what);
   switch (type->kind) {
-  case TYPE_OPTIONAL:
-    if (ivalue_is_none(v)) break;
-    return convert(v, type->elements[0], what, steps, out);
-  case TYPE_UNION: return convert_union(v, type, what, steps, out);
-  case TYPE_LIST:
-    if (v.tag != TAG_LIST && v.tag != TAG_TUPLE) return misfit(v, type, what);
-    return convert_list(v, type, what, steps, out);
-  case TYPE_TUPLE:
-    if (v.tag != TAG_LIST && v.tag != TAG_TUPLE) return misfit(v, type, what);
-    return convert_tuple(v, type, what, steps, out);
-  case TYPE_DICT:
-    if (v.tag != TAG_DICT) return misfit(v, type, what);
-    return convert_dict(v, type, what, steps, out);
-  default: break;
+    case TYPE_OPTIONAL:
+      if (ivalue_is_none(v)) break;
+      return convert(v, type->elements[0], what, steps, out);
+    case TYPE_UNION:
+      return convert_union(v, type, what, steps, out);
+    case TYPE_LIST:
+      if (v.tag != TAG_LIST && v.tag != TAG_TUPLE) return misfit(v, type, what);
+      return convert_list(v, type, what, steps, out);
+    case TYPE_TUPLE:
+      if (v.tag != TAG_LIST && v.tag != TAG_TUPLE) return misfit(v, type, what);
+      return convert_tuple(v, type, what, steps, out);
+    case TYPE_DICT:
+      if (v.tag != TAG_DICT) return misfit(v, type, what);
+      return convert_dict(v, type, what, steps, out);
+    default:
+      break;
   }
   if (v.tag == TAG_CAPSULE || v.tag == TAG_STORAGE) return misfit(v, type, what);
   if (!ivalue_is_instance(v, type)) return convert_number(v, type, what, out);
@@ -190,8 +197,8 @@ static Status fill(const FunctionSchema *schema, uint32_t i, IValue value, IValu
 }
 
 /* Fills what positional arguments, names and defaults give; `filled` marks which slots hold a value. */
-static Status match(const FunctionSchema *schema, IValue self, uint32_t count, const IValue *values, uint32_t named_count,
-                    const char *const *names, IValue *out, bool *filled) {
+static Status match(const FunctionSchema *schema, IValue self, uint32_t count, const IValue *values,
+                    uint32_t named_count, const char *const *names, IValue *out, bool *filled) {
   uint32_t at = 0;
   if (!ivalue_is_none(self) && schema->argument_count) {
     out[0] = ivalue_retain(self);
@@ -212,15 +219,16 @@ static Status match(const FunctionSchema *schema, IValue self, uint32_t count, c
   }
   for (uint32_t i = 0; i < schema->argument_count; i++) {
     if (filled[i]) continue;
-    if (!schema->arguments[i].has_default) return argument_error(schema, "is missing a value for argument '" STR_FMT "'", schema->arguments[i].name);
+    if (!schema->arguments[i].has_default)
+      return argument_error(schema, "is missing a value for argument '" STR_FMT "'", schema->arguments[i].name);
     TRY(argument_convert(schema->arguments[i].default_value, schema->arguments[i].type, "a default", &out[i]));
     filled[i] = true;
   }
   return OK;
 }
 
-Status arguments_match(const FunctionSchema *schema, IValue self, uint32_t count, const IValue *values, uint32_t named_count,
-                       const char *const *names, IValue *out) {
+Status arguments_match(const FunctionSchema *schema, IValue self, uint32_t count, const IValue *values,
+                       uint32_t named_count, const char *const *names, IValue *out) {
   if (named_count > count) return status_new(ERROR_INVALID_ARGUMENT, "%u named arguments of %u", named_count, count);
   bool *filled = mem_calloc(schema->argument_count ? schema->argument_count : 1, sizeof *filled);
   if (!filled) return status_out_of_memory();

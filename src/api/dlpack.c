@@ -26,9 +26,12 @@ static const struct {
   DType dtype;
   uint8_t code, bits;
 } dtype_rows[] = {
-    {DTYPE_UINT8, DL_UINT, 8}, {DTYPE_INT8, DL_INT, 8}, {DTYPE_INT16, DL_INT, 16}, {DTYPE_INT32, DL_INT, 32}, {DTYPE_INT64, DL_INT, 64},
-    {DTYPE_FLOAT16, DL_FLOAT, 16}, {DTYPE_FLOAT32, DL_FLOAT, 32}, {DTYPE_FLOAT64, DL_FLOAT, 64}, {DTYPE_BFLOAT16, DL_BFLOAT, 16},
-    {DTYPE_COMPLEX64, DL_COMPLEX, 64}, {DTYPE_COMPLEX128, DL_COMPLEX, 128}, {DTYPE_BOOL, DL_BOOL, 8},
+    {DTYPE_UINT8, DL_UINT, 8},           {DTYPE_INT8, DL_INT, 8},
+    {DTYPE_INT16, DL_INT, 16},           {DTYPE_INT32, DL_INT, 32},
+    {DTYPE_INT64, DL_INT, 64},           {DTYPE_FLOAT16, DL_FLOAT, 16},
+    {DTYPE_FLOAT32, DL_FLOAT, 32},       {DTYPE_FLOAT64, DL_FLOAT, 64},
+    {DTYPE_BFLOAT16, DL_BFLOAT, 16},     {DTYPE_COMPLEX64, DL_COMPLEX, 64},
+    {DTYPE_COMPLEX128, DL_COMPLEX, 128}, {DTYPE_BOOL, DL_BOOL, 8},
 };
 
 typedef struct Exported {
@@ -45,9 +48,12 @@ static void delete_exported(DLManaged *self) {
 wick_status wick_tensor_to_dlpack(const wick_value *value, struct DLManagedTensor **out, wick_error **error) {
   *out = NULL;
   const Tensor *t = value->value.tag == TAG_TENSOR ? value->value.tensor : NULL;
-  if (!t || !tensor_is_defined(t)) return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
-  if (t->flags & TENSOR_UNUSUAL) return api_status(status_new(ERROR_UNSUPPORTED, "DLPack: the tensor has no plain memory"), error);
-  if (t->flags & TENSOR_RECORDS) return api_status(status_new(ERROR_INVALID_ARGUMENT, "DLPack: the tensor requires grad; detach it"), error);
+  if (!t || !tensor_is_defined(t))
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
+  if (t->flags & TENSOR_UNUSUAL)
+    return api_status(status_new(ERROR_UNSUPPORTED, "DLPack: the tensor has no plain memory"), error);
+  if (t->flags & TENSOR_RECORDS)
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "DLPack: the tensor requires grad; detach it"), error);
   Exported *exported = mem_calloc(1, sizeof *exported);
   if (!exported) return api_status(status_out_of_memory(), error);
   DLTensorData *d = &exported->managed.tensor;
@@ -89,13 +95,16 @@ wick_status wick_tensor_from_dlpack(struct DLManagedTensor *from, wick_value **o
   DType dtype = DTYPE_NONE;
   *out = NULL;
   for (size_t i = 0; i < sizeof dtype_rows / sizeof *dtype_rows; i++)
-    if (dtype_rows[i].code == d->dtype.code && dtype_rows[i].bits == d->dtype.bits && d->dtype.lanes == 1) dtype = dtype_rows[i].dtype;
+    if (dtype_rows[i].code == d->dtype.code && dtype_rows[i].bits == d->dtype.bits && d->dtype.lanes == 1)
+      dtype = dtype_rows[i].dtype;
   if (d->device.type != DL_CPU) {
     status = api_status(status_new(ERROR_UNSUPPORTED, "DLPack: a tensor on device %d", d->device.type), &failure);
   } else if (dtype == DTYPE_NONE) {
-    status = api_status(status_new(ERROR_UNSUPPORTED, "DLPack: dtype code %d with %d bits", d->dtype.code, d->dtype.bits), &failure);
+    status = api_status(
+        status_new(ERROR_UNSUPPORTED, "DLPack: dtype code %d with %d bits", d->dtype.code, d->dtype.bits), &failure);
   } else {
-    status = wick_tensor_borrow((char *)d->data + d->byte_offset, dtype, d->ndim, d->shape, d->strides, drop_managed, managed, out, &failure);
+    status = wick_tensor_borrow((char *)d->data + d->byte_offset, dtype, d->ndim, d->shape, d->strides, drop_managed,
+                                managed, out, &failure);
   }
   if (status) drop_managed(managed);
   if (error) {

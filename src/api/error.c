@@ -11,7 +11,9 @@ wick_status api_status(Status status, wick_error **error) {
   return code;
 }
 
-wick_status wick_error_status(const wick_error *error) { return error ? (wick_status)((const Error *)error)->code : WICK_OK; }
+wick_status wick_error_status(const wick_error *error) {
+  return error ? (wick_status)((const Error *)error)->code : WICK_OK;
+}
 const char *wick_error_message(const wick_error *error) {
   const Error *e = (const Error *)error;
   return e && e->message ? e->message : "";
@@ -24,7 +26,9 @@ const char *wick_error_trace(const wick_error *error) {
   const Error *e = (const Error *)error;
   return e && e->trace ? e->trace : "";
 }
-void wick_error_free(wick_error *error) { status_free((Status)error); }
+void wick_error_free(wick_error *error) {
+  status_free((Status)error);
+}
 
 wick_error *wick_error_new(wick_status status, const char *message) {
   static const int codes[] = {
@@ -45,7 +49,8 @@ Status api_copy_options(const char *what, const void *from, size_t known, void *
   uint32_t size = *(const uint32_t *)from;
   if (size < sizeof(uint32_t) || size > 4096) return status_new(ERROR_INVALID_ARGUMENT, "%s: size is not set", what);
   for (size_t i = known; i < size; i++)
-    if (((const char *)from)[i]) return status_new(ERROR_INVALID_ARGUMENT, "%s: has fields this version of wick does not know", what);
+    if (((const char *)from)[i])
+      return status_new(ERROR_INVALID_ARGUMENT, "%s: has fields this version of wick does not know", what);
   memcpy(to, from, size < known ? size : known);
   return OK;
 }

@@ -37,16 +37,19 @@ extern const Services api_services;
 
 /* Gives the error away through `error` when that is not NULL; the code of the status. */
 wick_status api_status(Status status, wick_error **error);
-#define API_TRY(expression)                                  \
-  do {                                                       \
-    Status api_try_status = (expression);                    \
+#define API_TRY(expression)                                       \
+  do {                                                            \
+    Status api_try_status = (expression);                         \
     if (api_try_status) return api_status(api_try_status, error); \
   } while (0)
 /* Boxes, taking over the reference also on failure. `unit` (may be NULL) is where the value comes from. */
 Status value_box_of(IValue value, CompilationUnit *unit, wick_value **out) MUST_CHECK;
-static inline Status value_box(IValue value, wick_value **out) { return value_box_of(value, NULL, out); }
+static inline Status value_box(IValue value, wick_value **out) {
+  return value_box_of(value, NULL, out);
+}
 wick_value *value_box_or_null(IValue value, CompilationUnit *unit);
 void api_exec_init(Exec *exec, const wick_runtime *runtime);
 wick_runtime *runtime_retain(wick_runtime *runtime); /* NULL is allowed */
-/* A struct of the caller's that begins with its size: copied into `to` (of `known` bytes), the rest zero. A nonzero unknown tail is refused. */
+/* A struct of the caller's that begins with its size: copied into `to` (of `known` bytes), the rest zero. A nonzero
+ * unknown tail is refused. */
 Status api_copy_options(const char *what, const void *from, size_t known, void *to) MUST_CHECK;

@@ -33,7 +33,8 @@ static Status handle_new(wick_runtime *runtime, Module *module, CompilationUnit 
   Status status = OK;
   if (module) {
     const ClassType *type = module->object->class_type;
-    for (size_t i = 0; i < type->methods.length && !status; i++) status = add_name(handle, base_name(type->methods.data[i]->name));
+    for (size_t i = 0; i < type->methods.length && !status; i++)
+      status = add_name(handle, base_name(type->methods.data[i]->name));
     handle->class_name = mem_alloc(type->type.name.length + 1);
     if (!handle->class_name) {
       status_free(status);
@@ -75,7 +76,8 @@ static Status load_options(const wick_load_options *options, LoadOptions *out) {
   wick_load_options o;
   TRY(api_copy_options("wick_load_options", options, sizeof o, &o));
   if (o.mode > WICK_LOAD_MAP) return status_new(ERROR_INVALID_ARGUMENT, "wick_load_options: mode %u", o.mode);
-  *out = (LoadOptions){.map = o.mode == WICK_LOAD_MAP, .max_bytes = o.max_bytes, .device_map = o.device_map, .allow_ops = o.allow_ops};
+  *out = (LoadOptions){
+      .map = o.mode == WICK_LOAD_MAP, .max_bytes = o.max_bytes, .device_map = o.device_map, .allow_ops = o.allow_ops};
   return OK;
 }
 
@@ -90,7 +92,8 @@ static Status load_source(wick_runtime *runtime, ByteSource *source, const LoadO
   return status;
 }
 
-wick_status wick_load(wick_runtime *runtime, const char *path, const wick_load_options *options, wick_module **out, wick_error **error) {
+wick_status wick_load(wick_runtime *runtime, const char *path, const wick_load_options *options, wick_module **out,
+                      wick_error **error) {
   LoadOptions o;
   ByteSource *source;
   *out = NULL;
@@ -99,8 +102,8 @@ wick_status wick_load(wick_runtime *runtime, const char *path, const wick_load_o
   return api_status(load_source(runtime, source, &o, out), error);
 }
 
-wick_status wick_load_memory(wick_runtime *runtime, const void *data, size_t length, const wick_load_options *options, wick_module **out,
-                             wick_error **error) {
+wick_status wick_load_memory(wick_runtime *runtime, const void *data, size_t length, const wick_load_options *options,
+                             wick_module **out, wick_error **error) {
   LoadOptions o;
   ByteSource *source;
   *out = NULL;
@@ -109,8 +112,8 @@ wick_status wick_load_memory(wick_runtime *runtime, const void *data, size_t len
   return api_status(load_source(runtime, source, &o, out), error);
 }
 
-wick_status wick_load_callbacks(wick_runtime *runtime, wick_read_callback *read, void *user, uint64_t size, const wick_load_options *options,
-                                wick_module **out, wick_error **error) {
+wick_status wick_load_callbacks(wick_runtime *runtime, wick_read_callback *read, void *user, uint64_t size,
+                                const wick_load_options *options, wick_module **out, wick_error **error) {
   LoadOptions o;
   ByteSource *source;
   *out = NULL;
@@ -135,8 +138,8 @@ static Status compile_text(wick_runtime *runtime, Str text, const char *file_nam
   unit_release(unit);
   return status;
 }
-wick_status wick_compile(wick_runtime *runtime, const char *text, size_t length, const char *file_name, wick_module **out,
-                         wick_error **error) {
+wick_status wick_compile(wick_runtime *runtime, const char *text, size_t length, const char *file_name,
+                         wick_module **out, wick_error **error) {
   *out = NULL;
   return api_status(compile_text(runtime, (Str){text, length}, file_name, out), error);
 }
@@ -169,7 +172,8 @@ static Status load_boxed(wick_runtime *runtime, ByteSource *source, const LoadOp
   byte_source_release(source);
   return status ? status : value_box(value, out);
 }
-wick_status wick_load_value(wick_runtime *runtime, const char *path, const wick_load_options *options, wick_value **out, wick_error **error) {
+wick_status wick_load_value(wick_runtime *runtime, const char *path, const wick_load_options *options, wick_value **out,
+                            wick_error **error) {
   LoadOptions o;
   ByteSource *source;
   *out = NULL;
@@ -177,8 +181,8 @@ wick_status wick_load_value(wick_runtime *runtime, const char *path, const wick_
   API_TRY(byte_source_open(path, o.map, &source));
   return api_status(load_boxed(runtime, source, &o, out), error);
 }
-wick_status wick_load_value_memory(wick_runtime *runtime, const void *data, size_t length, const wick_load_options *options, wick_value **out,
-                                   wick_error **error) {
+wick_status wick_load_value_memory(wick_runtime *runtime, const void *data, size_t length,
+                                   const wick_load_options *options, wick_value **out, wick_error **error) {
   LoadOptions o;
   ByteSource *source;
   *out = NULL;

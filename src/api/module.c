@@ -2,22 +2,29 @@
 #include "api/handles.h"
 #include "api/find.h"
 
-size_t wick_module_method_count(const wick_module *module) { return module->names.length; }
+size_t wick_module_method_count(const wick_module *module) {
+  return module->names.length;
+}
 const char *wick_module_method_name(const wick_module *module, size_t index) {
   return index < module->names.length ? module->names.data[index] : NULL;
 }
-const char *wick_module_class_name(const wick_module *module) { return module->class_name ? module->class_name : ""; }
+const char *wick_module_class_name(const wick_module *module) {
+  return module->class_name ? module->class_name : "";
+}
 wick_value *wick_module_object(const wick_module *module) {
-  return value_box_or_null(module->module ? ivalue_retain(ivalue_object(module->module->object)) : IVALUE_NONE, module->unit);
+  return value_box_or_null(module->module ? ivalue_retain(ivalue_object(module->module->object)) : IVALUE_NONE,
+                           module->unit);
 }
 
 Status module_find(const wick_module *module, const char *name, Function **out) {
-  *out = module->module ? module_find_method(module->module, str_from(name)) : unit_find_function(module->unit, str_from(name));
+  *out = module->module ? module_find_method(module->module, str_from(name))
+                        : unit_find_function(module->unit, str_from(name));
   if (*out) return OK;
   StrBuf names = {.max_length = 1000};
   for (size_t i = 0; i < module->names.length; i++) strbuf_printf(&names, "%s%s", i ? ", " : "", module->names.data[i]);
-  Status status = status_new(ERROR_NOT_FOUND, "there is no %s '%s' (there %s " STR_FMT ")", module->module ? "method" : "function", name,
-                             module->names.length == 1 ? "is" : "are", STR_ARG(names.length ? strbuf_view(&names) : STR("none")));
+  Status status = status_new(ERROR_NOT_FOUND, "there is no %s '%s' (there %s " STR_FMT ")",
+                             module->module ? "method" : "function", name, module->names.length == 1 ? "is" : "are",
+                             STR_ARG(names.length ? strbuf_view(&names) : STR("none")));
   strbuf_dispose(&names);
   return status;
 }
@@ -75,7 +82,8 @@ wick_status wick_module_train(wick_module *module, int training, wick_error **er
   return api_status(module->module ? module_train(module->module, training != 0) : OK, error);
 }
 wick_status wick_module_to(wick_module *module, uint32_t floating_dtype, wick_error **error) {
-  if (floating_dtype >= DTYPE_COUNT) return api_status(status_new(ERROR_INVALID_ARGUMENT, "%u is no dtype", floating_dtype), error);
+  if (floating_dtype >= DTYPE_COUNT)
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "%u is no dtype", floating_dtype), error);
   return api_status(module->module ? module_to(module->module, (DType)floating_dtype, DEVICE_CPU_0) : OK, error);
 }
 

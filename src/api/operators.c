@@ -7,8 +7,9 @@
 
 enum { MAX_ARGUMENTS = 1000 };
 
-static Status call_operator(wick_runtime *runtime, const char *name, const char *overload, const wick_value *const *arguments, size_t count,
-                            const char *const *names, size_t named_count, IValue *out) {
+static Status call_operator(wick_runtime *runtime, const char *name, const char *overload,
+                            const wick_value *const *arguments, size_t count, const char *const *names,
+                            size_t named_count, IValue *out) {
   Exec exec;
   if (count > MAX_ARGUMENTS || named_count > count)
     return status_new(ERROR_INVALID_ARGUMENT, "%zu arguments, %zu of them named", count, named_count);
@@ -20,15 +21,17 @@ static Status call_operator(wick_runtime *runtime, const char *name, const char 
     size_t positional = count - named_count;
     for (size_t i = 0; i < count; i++) values[i] = arguments[i] ? arguments[i]->value : IVALUE_NONE;
     for (size_t i = 0; i < named_count; i++) named[i] = (KeywordValue){str_from(names[i]), values[positional + i]};
-    status = operator_call_values(&exec, str_from(name), overload, (uint32_t)positional, values, (uint32_t)named_count, named, out);
+    status = operator_call_values(&exec, str_from(name), overload, (uint32_t)positional, values, (uint32_t)named_count,
+                                  named, out);
   }
   mem_free(values);
   mem_free(named);
   return status;
 }
 
-wick_status wick_op_call(wick_runtime *runtime, const char *name, const char *overload, const wick_value *const *arguments, size_t count,
-                         const char *const *names, size_t named_count, wick_value **out, wick_error **error) {
+wick_status wick_op_call(wick_runtime *runtime, const char *name, const char *overload,
+                         const wick_value *const *arguments, size_t count, const char *const *names, size_t named_count,
+                         wick_value **out, wick_error **error) {
   IValue result = IVALUE_NONE;
   *out = NULL;
   Status status = call_operator(runtime, name, overload, arguments, count, names, named_count, &result);
@@ -36,7 +39,9 @@ wick_status wick_op_call(wick_runtime *runtime, const char *name, const char *ov
   return api_status(status, error);
 }
 
-int wick_op_exists(const char *name) { return operator_find(str_from(name)) != NULL; }
+int wick_op_exists(const char *name) {
+  return operator_find(str_from(name)) != NULL;
+}
 
 /* ---- from outside ---- */
 
@@ -60,12 +65,15 @@ static Status run_foreign(Call *call) {
   return error ? (Status)error : status_new(ERROR_RUNTIME, "the kernel failed with status %d", status);
 }
 
-size_t wick_call_argument_count(const wick_call *call) { return call->call->input_count; }
+size_t wick_call_argument_count(const wick_call *call) {
+  return call->call->input_count;
+}
 wick_value *wick_call_argument(wick_call *call, size_t index) {
   return index < call->call->input_count ? value_box_or_null(ivalue_retain(call->call->inputs[index]), NULL) : NULL;
 }
 void wick_call_set_result(wick_call *call, size_t index, const wick_value *value) {
-  if (index < call->call->output_count) call_set(call->call, (uint32_t)index, value ? ivalue_retain(value->value) : IVALUE_NONE);
+  if (index < call->call->output_count)
+    call_set(call->call, (uint32_t)index, value ? ivalue_retain(value->value) : IVALUE_NONE);
 }
 
 typedef struct Parse {
@@ -79,7 +87,8 @@ static void parse_schema(void *argument) {
 
 /* Rows live as long as the process: values and graphs may refer to them at any time. */
 wick_status wick_op_register(const char *schema, wick_kernel *kernel, void *user, wick_error **error) {
-  if (!schema || !kernel) return api_status(status_new(ERROR_INVALID_ARGUMENT, "a schema and a kernel are needed"), error);
+  if (!schema || !kernel)
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "a schema and a kernel are needed"), error);
   Parse parse = {.text = str_from(schema)};
   arena_init(&parse.arena, NULL);
   Status status = arena_protect(&parse.arena, parse_schema, &parse); /* operator_register trusts its rows */
@@ -103,7 +112,7 @@ wick_status wick_op_register(const char *schema, wick_kernel *kernel, void *user
 }
 
 wick_status wick_load_library(const char *path, wick_error **error) {
-  typedef wick_status Init(wick_error **error);
+  typedef wick_status Init(wick_error * *error);
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *why = dlerror();

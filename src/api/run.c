@@ -27,11 +27,12 @@ static Status apply_options(Exec *exec, const wick_run_options *options) {
   return OK;
 }
 
-static Status run(Exec *exec, const wick_module *module, Function *function, const wick_value *const *arguments, size_t count,
-                  const char *const *names, size_t named_count, IValue *out) {
+static Status run(Exec *exec, const wick_module *module, Function *function, const wick_value *const *arguments,
+                  size_t count, const char *const *names, size_t named_count, IValue *out) {
   const FunctionSchema *schema = function->schema;
   if (!schema) return status_new(ERROR_INTERNAL, "the function was not compiled");
-  if (count > 100000 || named_count > count) return status_new(ERROR_INVALID_ARGUMENT, "%zu arguments, %zu of them named", count, named_count);
+  if (count > 100000 || named_count > count)
+    return status_new(ERROR_INVALID_ARGUMENT, "%zu arguments, %zu of them named", count, named_count);
   uint32_t slots = schema->argument_count;
   IValue *values = mem_calloc(count + slots + 1, sizeof *values);
   if (!values) return status_out_of_memory();
@@ -47,7 +48,8 @@ static Status run(Exec *exec, const wick_module *module, Function *function, con
 }
 
 wick_status wick_run(const wick_module *module, const char *method, const wick_value *const *arguments, size_t count,
-                     const char *const *names, size_t named_count, const wick_run_options *options, wick_value **out, wick_error **error) {
+                     const char *const *names, size_t named_count, const wick_run_options *options, wick_value **out,
+                     wick_error **error) {
   Exec exec;
   Function *function;
   IValue result;

@@ -61,7 +61,8 @@ wick_status wick_tensor_borrow(void *data, uint32_t dtype, int32_t ndim, const i
   API_TRY(extent((DType)dtype, ndim, sizes, strides, &bytes));
   alignment = dtype_is_complex((DType)dtype) ? dtype_size((DType)dtype) / 2 : dtype_size((DType)dtype);
   if (bytes && (!data || (uintptr_t)data % alignment))
-    return api_status(status_new(ERROR_INVALID_ARGUMENT, "data %s", data ? "is not aligned for its dtype" : "is NULL"), error);
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "data %s", data ? "is not aligned for its dtype" : "is NULL"),
+                      error);
   Borrowed *borrowed = mem_calloc(1, sizeof *borrowed);
   if (!borrowed) return api_status(status_out_of_memory(), error);
   Status status = storage_from_data(data, bytes, drop_borrowed, borrowed, &storage);
@@ -78,7 +79,8 @@ wick_status wick_tensor_borrow(void *data, uint32_t dtype, int32_t ndim, const i
 
 wick_status wick_tensor_view_of(const wick_value *value, wick_tensor_view *out, wick_error **error) {
   uint32_t size = out->size;
-  if (value->value.tag != TAG_TENSOR) return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
+  if (value->value.tag != TAG_TENSOR)
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
   const Tensor *t = value->value.tensor;
   wick_tensor_view view = {.size = size};
   if (!tensor_is_defined(t)) {
@@ -95,7 +97,8 @@ wick_status wick_tensor_view_of(const wick_value *value, wick_tensor_view *out, 
     view.ndim = t->ndim;
     view.device_type = device.type;
     view.device_index = device.index;
-    view.flags = (t->flags & TENSOR_RECORDS ? WICK_TENSOR_REQUIRES_GRAD : 0) | (t->flags & TENSOR_CONJ ? WICK_TENSOR_CONJ : 0);
+    view.flags =
+        (t->flags & TENSOR_RECORDS ? WICK_TENSOR_REQUIRES_GRAD : 0) | (t->flags & TENSOR_CONJ ? WICK_TENSOR_CONJ : 0);
     view.sizes = t->sizes;
     view.strides = t->strides;
     view.data = tensor_data(t);
@@ -113,7 +116,9 @@ wick_status wick_tensor_contiguous(const wick_value *value, wick_value **out, wi
   return api_status(value_box(ivalue_tensor(tensor), out), error);
 }
 
-const char *wick_dtype_name(uint32_t dtype) { return dtype < DTYPE_COUNT ? dtype_name((DType)dtype) : ""; }
+const char *wick_dtype_name(uint32_t dtype) {
+  return dtype < DTYPE_COUNT ? dtype_name((DType)dtype) : "";
+}
 
 wick_status wick_tensor_to_npy(const wick_value *value, char **out_data, size_t *out_length, wick_error **error) {
   StrBuf bytes = {0};

@@ -32,21 +32,30 @@ void wick_value_release(wick_value *value) {
 
 uint32_t wick_value_kind(const wick_value *value) {
   static const uint8_t kinds[] = {
-      [TAG_NONE] = WICK_NONE, [TAG_INT] = WICK_INT, [TAG_FLOAT] = WICK_DOUBLE, [TAG_BOOL] = WICK_BOOL, [TAG_DEVICE] = WICK_DEVICE,
-      [TAG_TENSOR] = WICK_TENSOR, [TAG_COMPLEX] = WICK_COMPLEX, [TAG_STRING] = WICK_STRING, [TAG_LIST] = WICK_LIST,
-      [TAG_DICT] = WICK_DICT, [TAG_TUPLE] = WICK_TUPLE, [TAG_OBJECT] = WICK_OBJECT, [TAG_ENUM] = WICK_ENUM,
-      [TAG_FUNCTION] = WICK_FUNCTION, [TAG_FUTURE] = WICK_FUTURE, [TAG_GENERATOR] = WICK_GENERATOR, [TAG_STORAGE] = WICK_OTHER,
-      [TAG_CAPSULE] = WICK_OTHER,
+      [TAG_NONE] = WICK_NONE,           [TAG_INT] = WICK_INT,           [TAG_FLOAT] = WICK_DOUBLE,
+      [TAG_BOOL] = WICK_BOOL,           [TAG_DEVICE] = WICK_DEVICE,     [TAG_TENSOR] = WICK_TENSOR,
+      [TAG_COMPLEX] = WICK_COMPLEX,     [TAG_STRING] = WICK_STRING,     [TAG_LIST] = WICK_LIST,
+      [TAG_DICT] = WICK_DICT,           [TAG_TUPLE] = WICK_TUPLE,       [TAG_OBJECT] = WICK_OBJECT,
+      [TAG_ENUM] = WICK_ENUM,           [TAG_FUNCTION] = WICK_FUNCTION, [TAG_FUTURE] = WICK_FUTURE,
+      [TAG_GENERATOR] = WICK_GENERATOR, [TAG_STORAGE] = WICK_OTHER,     [TAG_CAPSULE] = WICK_OTHER,
   };
   return !value ? WICK_NONE : value->value.tag < sizeof kinds ? kinds[value->value.tag] : WICK_OTHER;
 }
 
 /* ---- making ---- */
 
-wick_value *wick_value_none(void) { return value_box_or_null(IVALUE_NONE, NULL); }
-wick_value *wick_value_int(int64_t i) { return value_box_or_null(ivalue_int(i), NULL); }
-wick_value *wick_value_double(double f) { return value_box_or_null(ivalue_float(f), NULL); }
-wick_value *wick_value_bool(int b) { return value_box_or_null(ivalue_bool(b != 0), NULL); }
+wick_value *wick_value_none(void) {
+  return value_box_or_null(IVALUE_NONE, NULL);
+}
+wick_value *wick_value_int(int64_t i) {
+  return value_box_or_null(ivalue_int(i), NULL);
+}
+wick_value *wick_value_double(double f) {
+  return value_box_or_null(ivalue_float(f), NULL);
+}
+wick_value *wick_value_bool(int b) {
+  return value_box_or_null(ivalue_bool(b != 0), NULL);
+}
 
 static wick_value *box_made(Status status, IValue value) {
   if (!status) return value_box_or_null(value, NULL);
@@ -74,7 +83,8 @@ wick_status wick_value_device(const char *text, wick_value **out, wick_error **e
 static const Type *element_of(const wick_value *const *items, size_t count) {
   TypeStore *store = type_store_process();
   const Type *common = count ? ivalue_type(items[0]->value, store) : NULL;
-  for (size_t i = 1; i < count && common; i++) common = type_unify(store, common, ivalue_type(items[i]->value, store), false);
+  for (size_t i = 1; i < count && common; i++)
+    common = type_unify(store, common, ivalue_type(items[i]->value, store), false);
   return common && common->kind != TYPE_ERROR ? common : TYPE(ANY);
 }
 
@@ -107,8 +117,8 @@ wick_status wick_value_tuple(const wick_value *const *items, size_t count, wick_
   return api_status(value_box_of(ivalue_tuple(tuple), unit_of(items, count), out), error);
 }
 
-wick_status wick_value_dict(const wick_value *const *keys, const wick_value *const *values, size_t count, wick_value **out,
-                            wick_error **error) {
+wick_status wick_value_dict(const wick_value *const *keys, const wick_value *const *values, size_t count,
+                            wick_value **out, wick_error **error) {
   Dict *dict;
   *out = NULL;
   API_TRY(dict_new(element_of(keys, count), element_of(values, count), &dict));
@@ -133,8 +143,12 @@ int64_t wick_value_to_int(const wick_value *value) {
   if (value->value.tag == TAG_FLOAT && !(f > -9.2e18 && f < 9.2e18)) return 0;
   return ivalue_to_int(value->value);
 }
-double wick_value_to_double(const wick_value *value) { return is_real(value) ? ivalue_to_double(value->value) : 0; }
-int wick_value_to_bool(const wick_value *value) { return is_real(value) && ivalue_to_double(value->value) != 0; }
+double wick_value_to_double(const wick_value *value) {
+  return is_real(value) ? ivalue_to_double(value->value) : 0;
+}
+int wick_value_to_bool(const wick_value *value) {
+  return is_real(value) && ivalue_to_double(value->value) != 0;
+}
 void wick_value_to_complex(const wick_value *value, double *out_real, double *out_imaginary) {
   complex128 c = 0;
   if (value && ivalue_is_number(value->value)) c = ivalue_to_complex(value->value);
@@ -150,11 +164,16 @@ const char *wick_value_to_string(const wick_value *value, size_t *out_length) {
 size_t wick_value_length(const wick_value *value) {
   if (!value) return 0;
   switch (value->value.tag) {
-  case TAG_LIST: return value->value.list->length;
-  case TAG_TUPLE: return value->value.tuple->length;
-  case TAG_DICT: return value->value.dict->live;
-  case TAG_OBJECT: return value->value.object->slot_count;
-  default: return 0;
+    case TAG_LIST:
+      return value->value.list->length;
+    case TAG_TUPLE:
+      return value->value.tuple->length;
+    case TAG_DICT:
+      return value->value.dict->live;
+    case TAG_OBJECT:
+      return value->value.object->slot_count;
+    default:
+      return 0;
   }
 }
 
@@ -170,13 +189,16 @@ static DictEntry *entry_at(const Dict *dict, size_t index) {
 wick_value *wick_value_item(const wick_value *value, size_t index) {
   if (!value || index >= wick_value_length(value)) return NULL;
   switch (value->value.tag) {
-  case TAG_LIST: return value_box_or_null(list_get(value->value.list, index), value->unit);
-  case TAG_TUPLE: return value_box_or_null(ivalue_retain(value->value.tuple->values[index]), value->unit);
-  case TAG_OBJECT: return value_box_or_null(ivalue_retain(value->value.object->slots[index]), value->unit);
-  default: {
-    DictEntry *e = entry_at(value->value.dict, index);
-    return e ? value_box_or_null(ivalue_retain(e->value), value->unit) : NULL;
-  }
+    case TAG_LIST:
+      return value_box_or_null(list_get(value->value.list, index), value->unit);
+    case TAG_TUPLE:
+      return value_box_or_null(ivalue_retain(value->value.tuple->values[index]), value->unit);
+    case TAG_OBJECT:
+      return value_box_or_null(ivalue_retain(value->value.object->slots[index]), value->unit);
+    default: {
+      DictEntry *e = entry_at(value->value.dict, index);
+      return e ? value_box_or_null(ivalue_retain(e->value), value->unit) : NULL;
+    }
   }
 }
 wick_value *wick_value_key(const wick_value *dict, size_t index) {
@@ -227,7 +249,9 @@ wick_status wick_value_type(const wick_value *value, char **out_text, wick_error
   }
   return api_status(strbuf_take(&text, out_text), error);
 }
-void wick_text_free(char *text) { mem_free(text); }
+void wick_text_free(char *text) {
+  mem_free(text);
+}
 
 wick_status wick_value_copy(const wick_value *value, wick_value **out, wick_error **error) {
   IValue copy;

@@ -35,14 +35,15 @@ static void report(bool json, double load, const double *times, size_t count) {
   printf("median      %10.3f ms (second half of %zu calls)\npeak memory %10.1f MB\n", median, count, peak);
 }
 
-static int measure(const wick_module *module, const char *path, const char *method, const Inputs *inputs, long threads, size_t calls, double *times) {
+static int measure(const wick_module *module, const char *path, const char *method, const Inputs *inputs, long threads,
+                   size_t calls, double *times) {
   wick_run_options options = {.size = sizeof options, .threads = (uint32_t)threads};
   wick_error *error;
   for (size_t i = 0; i < calls; i++) {
     wick_value *result;
     double start = clock_ms();
-    wick_status status =
-        wick_run(module, method, (const wick_value *const *)inputs->values, inputs->count, NULL, 0, &options, &result, &error);
+    wick_status status = wick_run(module, method, (const wick_value *const *)inputs->values, inputs->count, NULL, 0,
+                                  &options, &result, &error);
     times[i] = clock_ms() - start;
     if (status) {
       complain_error(path, error);
@@ -88,7 +89,8 @@ static int run(const Command *command, int count, char **words) {
   if (!module || !times) {
     if (error) complain_error(words[0], error);
   } else {
-    result = measure(module, words[0], method ? method : model_default_method(module), &inputs, threads, (size_t)calls, times);
+    result = measure(module, words[0], method ? method : model_default_method(module), &inputs, threads, (size_t)calls,
+                     times);
     if (result == EXIT_DONE) report(json, load, times, (size_t)calls);
   }
   free(times);

@@ -15,7 +15,8 @@ typedef struct Check {
   size_t passed, failed, total;
 } Check;
 
-__attribute__((format(printf, 3, 4))) static bool failed(const Check *check, const char *call, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static bool failed(const Check *check, const char *call, const char *format,
+                                                         ...) {
   char text[DIFFERENCE_BYTES + 200];
   va_list arguments;
   va_start(arguments, format);
@@ -72,7 +73,8 @@ static wick_value *argument_of(const wick_value *recorded, int nesting) {
     wick_value *value = marked(recorded);
     if (value) return value;
   }
-  if (kind == WICK_LIST || kind == WICK_TUPLE || kind == WICK_DICT) return nesting < MAX_NESTING ? container_of(recorded, nesting) : NULL;
+  if (kind == WICK_LIST || kind == WICK_TUPLE || kind == WICK_DICT)
+    return nesting < MAX_NESTING ? container_of(recorded, nesting) : NULL;
   return wick_value_retain((wick_value *)(uintptr_t)recorded);
 }
 
@@ -151,10 +153,12 @@ static bool raises_agree(const Check *check, const char *name, wick_error *error
   if (wick_error_status(error) != WICK_RAISED) return true;
   const char *said = last_line(wick_error_message(error));
   while (*said == ' ') said++;
-  return strstr(recorded, said) != NULL || failed(check, name, "raised '%.200s', not '%.200s'", said, last_line(recorded));
+  return strstr(recorded, said) != NULL ||
+         failed(check, name, "raised '%.200s', not '%.200s'", said, last_line(recorded));
 }
 
-static bool compare_part(const Check *check, const char *name, const wick_value *call, const char *key, const wick_value *got, const char *what) {
+static bool compare_part(const Check *check, const char *name, const wick_value *call, const char *key,
+                         const wick_value *got, const char *what) {
   char difference[DIFFERENCE_BYTES];
   wick_value *want = wick_value_get_text(call, key);
   if (!want) return true;
@@ -164,7 +168,8 @@ static bool compare_part(const Check *check, const char *name, const wick_value 
 }
 
 static bool check_once(const Check *check, const wick_value *call, const char *name, bool copy) {
-  wick_value *method = wick_value_get_text(call, "method"), *raises = wick_value_get_text(call, "raises"), *result = NULL;
+  wick_value *method = wick_value_get_text(call, "method"), *raises = wick_value_get_text(call, "raises"),
+             *result = NULL;
   wick_value *grads = wick_value_get_text(call, "grads");
   wick_error *error = NULL;
   Arguments a;
@@ -174,18 +179,21 @@ static bool check_once(const Check *check, const wick_value *call, const char *n
     fine = failed(check, name, "the recorded call is malformed");
     if (method) arguments_dispose(&a);
   } else {
-    wick_run(check->module, wick_value_to_string(method, NULL), (const wick_value *const *)a.values, a.count, (const char *const *)a.names,
-             a.named_count, &options, &result, &error);
+    wick_run(check->module, wick_value_to_string(method, NULL), (const wick_value *const *)a.values, a.count,
+             (const char *const *)a.names, a.named_count, &options, &result, &error);
     if (raises) {
-      fine = error ? raises_agree(check, name, error, wick_value_to_string(raises, NULL))
-                   : failed(check, name, "did not fail, recorded %.200s", last_line(wick_value_to_string(raises, NULL)));
+      fine = error
+                 ? raises_agree(check, name, error, wick_value_to_string(raises, NULL))
+                 : failed(check, name, "did not fail, recorded %.200s", last_line(wick_value_to_string(raises, NULL)));
     } else if (error) {
       fine = failed(check, name, "%s: %s", wick_error_exception(error), wick_error_message(error));
     } else {
-      fine = compare_part(check, name, call, "output", result, "output") && compare_part(check, name, call, "args_after", a.args, "args after the call") &&
+      fine = compare_part(check, name, call, "output", result, "output") &&
+             compare_part(check, name, call, "args_after", a.args, "args after the call") &&
              compare_part(check, name, call, "kwargs_after", a.kwargs, "kwargs after the call");
       if (fine && grads && !check->no_grads)
-        fine = failed(check, name, "gradients are recorded, which wick does not compute yet (--no-grads leaves them out)");
+        fine =
+            failed(check, name, "gradients are recorded, which wick does not compute yet (--no-grads leaves them out)");
     }
     arguments_dispose(&a);
   }
@@ -221,7 +229,9 @@ static int finish(const Check *check) {
 /* A source that must not compile. */
 static int check_rejection(Check *check, const wick_value *rejects, wick_error *error) {
   *(error ? &check->passed : &check->failed) += 1;
-  if (!error) complain(check->model_path, "compiles, but should be rejected: %.300s", last_line(wick_value_to_string(rejects, NULL)));
+  if (!error)
+    complain(check->model_path, "compiles, but should be rejected: %.300s",
+             last_line(wick_value_to_string(rejects, NULL)));
   wick_error_free(error);
   return finish(check);
 }

@@ -1,4 +1,5 @@
-/* The `wick` command: what its subcommands share. They use wick.h, and inner headers only for what it does not offer (dump, info, ops). */
+/* The `wick` command: what its subcommands share. They use wick.h, and inner headers only for what it does not offer
+ * (dump, info, ops). */
 #pragma once
 
 #include <stdbool.h>
@@ -19,8 +20,8 @@ typedef struct Command {
   const char *name, *usage, *summary;
   int (*run)(const struct Command *command, int count, char **words);
 } Command;
-/* Takes the options out of words; what is left are the positional words, at least `least`. false: *out_exit says how to leave
- * (help was shown, or a usage error). Options of every command that takes a model are added by model_options. */
+/* Takes the options out of words; what is left are the positional words, at least `least`. false: *out_exit says how to
+ * leave (help was shown, or a usage error). Options of every command that takes a model are added by model_options. */
 bool options_parse(const Command *command, const Option *options, int *count, char **words, int least, int *out_exit);
 
 extern const Command command_run, command_check, command_info, command_dump, command_ops, command_bench;
@@ -35,10 +36,11 @@ typedef struct ModelOptions {
   const char *device_map;
   bool read; /* read the archive instead of mapping it */
 } ModelOptions;
-#define MODEL_OPTIONS(m)                                                                                        \
-  {"--device-map", OPTION_TEXT, &(m).device_map, "MAP  where tensors go: \"cuda=cpu\", \"*=cpu\""},              \
-  {"--read", OPTION_FLAG, &(m).read, "  read the archive and check its sums instead of mapping it"},             \
-  {"--library", OPTION_LIBRARY, NULL, "FILE  open a library of operators first"}
+#define MODEL_OPTIONS(m)                                                                                   \
+  {"--device-map", OPTION_TEXT, &(m).device_map, "MAP  where tensors go: \"cuda=cpu\", \"*=cpu\""},        \
+      {"--read", OPTION_FLAG, &(m).read, "  read the archive and check its sums instead of mapping it"}, { \
+    "--library", OPTION_LIBRARY, NULL, "FILE  open a library of operators first"                           \
+  }
 bool is_source_file(const char *path); /* ends in .py */
 /* NULL: *error says why. */
 wick_module *model_open(const char *path, const ModelOptions *options, wick_error **error);
@@ -63,7 +65,8 @@ typedef struct Tolerance {
 } Tolerance;
 enum { DIFFERENCE_BYTES = 600 };
 /* false: `difference` (of DIFFERENCE_BYTES) says in one line where and how they differ; `where` names the value. */
-bool values_agree(const wick_value *got, const wick_value *want, const Tolerance *tolerance, const char *where, char *difference);
+bool values_agree(const wick_value *got, const wick_value *want, const Tolerance *tolerance, const char *where,
+                  char *difference);
 
 /* ---- progress on a terminal (standard error); nothing elsewhere ---- */
 void progress_show(const char *what, size_t done, size_t total);

@@ -1,5 +1,5 @@
-/* Whether a value agrees with a recorded one: structure, types, dtypes, shapes and numbers. A dtype is recorded as {"__dtype__": name}, a
- * device as {"__device__": name}, a NamedTuple as a tuple. */
+/* Whether a value agrees with a recorded one: structure, types, dtypes, shapes and numbers. A dtype is recorded as
+ * {"__dtype__": name}, a device as {"__device__": name}, a NamedTuple as a tuple. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,8 +28,9 @@ __attribute__((format(printf, 3, 4))) static bool differ(Comparison *c, const ch
 }
 
 static const char *kind_name(uint32_t kind) {
-  static const char *const names[] = {"None", "int", "float", "bool", "device", "Tensor", "complex", "str", "list",
-                                      "dict", "tuple", "object", "enum", "function", "future", "generator", "other"};
+  static const char *const names[] = {"None",    "int",      "float",  "bool",      "device", "Tensor",
+                                      "complex", "str",      "list",   "dict",      "tuple",  "object",
+                                      "enum",    "function", "future", "generator", "other"};
   return kind < sizeof names / sizeof *names ? names[kind] : "other";
 }
 
@@ -42,45 +43,62 @@ typedef struct Number {
 static float half_bits(uint16_t h) {
   int exponent = h >> 10 & 31, mantissa = h & 1023;
   double value = exponent == 31 ? (mantissa ? (double)NAN : (double)INFINITY)
-               : exponent ? ldexp(1024 + mantissa, exponent - 25) : ldexp(mantissa, -24);
+                 : exponent     ? ldexp(1024 + mantissa, exponent - 25)
+                                : ldexp(mantissa, -24);
   return (float)(h & 0x8000 ? -value : value);
 }
 
 static Number load_number(const wick_tensor_view *v, int64_t at) {
   switch (v->dtype) {
-  case WICK_FLOAT16: return (Number){half_bits(((const uint16_t *)v->data)[at]), 0};
-  case WICK_BFLOAT16: {
-    uint32_t bits = (uint32_t)((const uint16_t *)v->data)[at] << 16;
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return (Number){f, 0};
-  }
-  case WICK_FLOAT32: return (Number){((const float *)v->data)[at], 0};
-  case WICK_FLOAT64: return (Number){((const double *)v->data)[at], 0};
-  case WICK_COMPLEX64: return (Number){((const float *)v->data)[2 * at], ((const float *)v->data)[2 * at + 1]};
-  case WICK_COMPLEX128: return (Number){((const double *)v->data)[2 * at], ((const double *)v->data)[2 * at + 1]};
-  default: return (Number){0, 0};
+    case WICK_FLOAT16:
+      return (Number){half_bits(((const uint16_t *)v->data)[at]), 0};
+    case WICK_BFLOAT16: {
+      uint32_t bits = (uint32_t)((const uint16_t *)v->data)[at] << 16;
+      float f;
+      memcpy(&f, &bits, sizeof f);
+      return (Number){f, 0};
+    }
+    case WICK_FLOAT32:
+      return (Number){((const float *)v->data)[at], 0};
+    case WICK_FLOAT64:
+      return (Number){((const double *)v->data)[at], 0};
+    case WICK_COMPLEX64:
+      return (Number){((const float *)v->data)[2 * at], ((const float *)v->data)[2 * at + 1]};
+    case WICK_COMPLEX128:
+      return (Number){((const double *)v->data)[2 * at], ((const double *)v->data)[2 * at + 1]};
+    default:
+      return (Number){0, 0};
   }
 }
 static int64_t load_integer(const wick_tensor_view *v, int64_t at) {
   switch (v->dtype) {
-  case WICK_UINT8: return ((const uint8_t *)v->data)[at];
-  case WICK_BOOL8: return ((const uint8_t *)v->data)[at] != 0;
-  case WICK_INT8: return ((const int8_t *)v->data)[at];
-  case WICK_INT16: return ((const int16_t *)v->data)[at];
-  case WICK_INT32: return ((const int32_t *)v->data)[at];
-  default: return ((const int64_t *)v->data)[at];
+    case WICK_UINT8:
+      return ((const uint8_t *)v->data)[at];
+    case WICK_BOOL8:
+      return ((const uint8_t *)v->data)[at] != 0;
+    case WICK_INT8:
+      return ((const int8_t *)v->data)[at];
+    case WICK_INT16:
+      return ((const int16_t *)v->data)[at];
+    case WICK_INT32:
+      return ((const int32_t *)v->data)[at];
+    default:
+      return ((const int64_t *)v->data)[at];
   }
 }
 static bool is_floating(uint32_t dtype) {
-  return (dtype >= WICK_FLOAT16 && dtype <= WICK_FLOAT64) || dtype == WICK_COMPLEX64 || dtype == WICK_COMPLEX128 || dtype == WICK_BFLOAT16;
+  return (dtype >= WICK_FLOAT16 && dtype <= WICK_FLOAT64) || dtype == WICK_COMPLEX64 || dtype == WICK_COMPLEX128 ||
+         dtype == WICK_BFLOAT16;
 }
 
-static bool parts_equal(double got, double want) { return got == want || (isnan(got) && isnan(want)); }
+static bool parts_equal(double got, double want) {
+  return got == want || (isnan(got) && isnan(want));
+}
 /* scale: the magnitude that rtol is relative to. */
 static bool near(Number got, Number want, double rtol, double atol, double scale) {
   if (parts_equal(got.re, want.re) && parts_equal(got.im, want.im)) return true;
-  double re = parts_equal(got.re, want.re) ? 0 : got.re - want.re, im = parts_equal(got.im, want.im) ? 0 : got.im - want.im;
+  double re = parts_equal(got.re, want.re) ? 0 : got.re - want.re,
+         im = parts_equal(got.im, want.im) ? 0 : got.im - want.im;
   double distance = hypot(re, im);
   return isfinite(distance) && distance <= atol + rtol * scale;
 }
@@ -101,13 +119,15 @@ static bool next_index(const wick_tensor_view *v, int64_t *index) {
 }
 static void shape_text(const wick_tensor_view *v, char *out, size_t bytes) {
   size_t n = (size_t)snprintf(out, bytes, "[");
-  for (int i = 0; i < v->ndim && n + 24 < bytes; i++) n += (size_t)snprintf(out + n, bytes - n, "%s%lld", i ? ", " : "", (long long)v->sizes[i]);
+  for (int i = 0; i < v->ndim && n + 24 < bytes; i++)
+    n += (size_t)snprintf(out + n, bytes - n, "%s%lld", i ? ", " : "", (long long)v->sizes[i]);
   snprintf(out + n, bytes - n, "]");
 }
 static void index_text(const int64_t *index, int ndim, char *out, size_t bytes) {
   size_t n = 0;
   *out = 0;
-  for (int i = 0; i < ndim && n + 24 < bytes; i++) n += (size_t)snprintf(out + n, bytes - n, "%s%lld", i ? ", " : "", (long long)index[i]);
+  for (int i = 0; i < ndim && n + 24 < bytes; i++)
+    n += (size_t)snprintf(out + n, bytes - n, "%s%lld", i ? ", " : "", (long long)index[i]);
 }
 static double largest(const wick_tensor_view *v) {
   int64_t index[64] = {0};
@@ -120,10 +140,12 @@ static double largest(const wick_tensor_view *v) {
   return most;
 }
 
-static bool elements_agree(Comparison *c, const char *where, const wick_tensor_view *got, const wick_tensor_view *want) {
+static bool elements_agree(Comparison *c, const char *where, const wick_tensor_view *got,
+                           const wick_tensor_view *want) {
   int64_t index[64] = {0}, wrong = 0, total = 0;
   bool floating = is_floating(want->dtype), coarse = want->dtype == WICK_FLOAT16 || want->dtype == WICK_BFLOAT16;
-  double rtol = coarse ? fmax(1e-2, c->tolerance->rtol) : c->tolerance->rtol, atol = coarse ? fmax(1e-3, c->tolerance->atol) : c->tolerance->atol;
+  double rtol = coarse ? fmax(1e-2, c->tolerance->rtol) : c->tolerance->rtol,
+         atol = coarse ? fmax(1e-3, c->tolerance->atol) : c->tolerance->atol;
   double scale = floating && c->tolerance->scaled ? largest(want) : 0, worst = -1;
   char at[120] = "", shown[120] = "";
   do {
@@ -149,14 +171,16 @@ static bool elements_agree(Comparison *c, const char *where, const wick_tensor_v
     worst = distance;
     index_text(index, want->ndim, at, sizeof at);
     if (!floating) {
-      snprintf(shown, sizeof shown, "%lld, not %lld", (long long)load_integer(got, i), (long long)load_integer(want, k));
+      snprintf(shown, sizeof shown, "%lld, not %lld", (long long)load_integer(got, i),
+               (long long)load_integer(want, k));
     } else if (want->dtype == WICK_COMPLEX64 || want->dtype == WICK_COMPLEX128) {
       snprintf(shown, sizeof shown, "%.9g%+.9gj, not %.9g%+.9gj", a.re, a.im, b.re, b.im);
     } else {
       snprintf(shown, sizeof shown, "%.9g, not %.9g", a.re, b.re);
     }
   } while (next_index(want, index));
-  return !wrong || differ(c, where, "%lld of %lld elements differ; at [%s] %s", (long long)wrong, (long long)total, at, shown);
+  return !wrong ||
+         differ(c, where, "%lld of %lld elements differ; at [%s] %s", (long long)wrong, (long long)total, at, shown);
 }
 
 static bool tensors_agree(Comparison *c, const char *where, const wick_value *got, const wick_value *want) {
@@ -167,9 +191,11 @@ static bool tensors_agree(Comparison *c, const char *where, const wick_value *go
     wick_error_free(error);
     return false;
   }
-  if ((g.flags ^ w.flags) & WICK_TENSOR_UNDEFINED) return differ(c, where, "an undefined tensor %s", g.flags & WICK_TENSOR_UNDEFINED ? "came" : "is missing");
+  if ((g.flags ^ w.flags) & WICK_TENSOR_UNDEFINED)
+    return differ(c, where, "an undefined tensor %s", g.flags & WICK_TENSOR_UNDEFINED ? "came" : "is missing");
   if (g.flags & WICK_TENSOR_UNDEFINED) return true;
-  if (g.dtype != w.dtype) return differ(c, where, "dtype %s, not %s", wick_dtype_name(g.dtype), wick_dtype_name(w.dtype));
+  if (g.dtype != w.dtype)
+    return differ(c, where, "dtype %s, not %s", wick_dtype_name(g.dtype), wick_dtype_name(w.dtype));
   bool same = g.ndim == w.ndim, empty = false;
   for (int i = 0; same && i < g.ndim; i++) {
     same = g.sizes[i] == w.sizes[i];
@@ -199,7 +225,8 @@ static char *marked_text(const wick_value *dict, const char *mark) {
 }
 static bool marks_agree(Comparison *c, const char *where, const wick_value *got, const char *mark, const char *text) {
   if (!strcmp(mark, "__dtype__")) {
-    const char *name = wick_value_kind(got) == WICK_INT ? wick_dtype_name((uint32_t)wick_value_to_int(got)) : kind_name(wick_value_kind(got));
+    const char *name = wick_value_kind(got) == WICK_INT ? wick_dtype_name((uint32_t)wick_value_to_int(got))
+                                                        : kind_name(wick_value_kind(got));
     return !strcmp(name, text) || differ(c, where, "dtype %s, not %s", name, text);
   }
   char *printed = NULL;
@@ -257,14 +284,22 @@ static bool scalars_agree(Comparison *c, const char *where, const wick_value *go
   wick_value_to_complex(got, &g.re, &g.im);
   wick_value_to_complex(want, &w.re, &w.im);
   switch (wick_value_kind(want)) {
-  case WICK_NONE: same = true; break;
-  case WICK_INT: case WICK_BOOL: same = wick_value_to_int(got) == wick_value_to_int(want); break;
-  case WICK_DOUBLE: case WICK_COMPLEX: same = near(g, w, c->tolerance->rtol, c->tolerance->atol, hypot(w.re, w.im)); break;
-  default: {
-    size_t n, m;
-    const char *a = wick_value_to_string(got, &n), *b = wick_value_to_string(want, &m);
-    same = wick_value_kind(want) == WICK_STRING && n == m && !memcmp(a, b, n);
-  }
+    case WICK_NONE:
+      same = true;
+      break;
+    case WICK_INT:
+    case WICK_BOOL:
+      same = wick_value_to_int(got) == wick_value_to_int(want);
+      break;
+    case WICK_DOUBLE:
+    case WICK_COMPLEX:
+      same = near(g, w, c->tolerance->rtol, c->tolerance->atol, hypot(w.re, w.im));
+      break;
+    default: {
+      size_t n, m;
+      const char *a = wick_value_to_string(got, &n), *b = wick_value_to_string(want, &m);
+      same = wick_value_kind(want) == WICK_STRING && n == m && !memcmp(a, b, n);
+    }
   }
   if (same) return true;
   wick_value_print(got, &got_text, NULL);
@@ -300,14 +335,16 @@ static bool agree(Comparison *c, const char *where, const wick_value *got, const
     return false;
   }
   c->nesting++;
-  bool same = w == WICK_TENSOR ? tensors_agree(c, where, got, want)
-            : w == WICK_LIST || w == WICK_TUPLE ? items_agree(c, where, got, want)
-            : w == WICK_DICT ? dicts_agree(c, where, got, want) : scalars_agree(c, where, got, want);
+  bool same = w == WICK_TENSOR                    ? tensors_agree(c, where, got, want)
+              : w == WICK_LIST || w == WICK_TUPLE ? items_agree(c, where, got, want)
+              : w == WICK_DICT                    ? dicts_agree(c, where, got, want)
+                                                  : scalars_agree(c, where, got, want);
   c->nesting--;
   return same;
 }
 
-bool values_agree(const wick_value *got, const wick_value *want, const Tolerance *tolerance, const char *where, char *difference) {
+bool values_agree(const wick_value *got, const wick_value *want, const Tolerance *tolerance, const char *where,
+                  char *difference) {
   Comparison c = {.tolerance = tolerance, .difference = difference};
   return agree(&c, where, got, want);
 }

@@ -60,10 +60,11 @@ static void print_archive(const char *path) {
       files += str_starts_with(name, "code/") && str_ends_with(name, ".py");
       data += str_starts_with(name, "data/") || str_starts_with(name, "constants/");
     }
-    printf("archive   version %.*s, %zu source files, %zu tensor records, %llu bytes\n", text ? (int)length : 1, text ? text : "?", files, data,
-           (unsigned long long)source->size);
+    printf("archive   version %.*s, %zu source files, %zu tensor records, %llu bytes\n", text ? (int)length : 1,
+           text ? text : "?", files, data, (unsigned long long)source->size);
     for (size_t i = 0; i < archive->records.length; i++)
-      if (str_starts_with(archive->records.data[i].name, "extra/")) printf("extra     " STR_FMT "\n", STR_ARG(archive->records.data[i].name));
+      if (str_starts_with(archive->records.data[i].name, "extra/"))
+        printf("extra     " STR_FMT "\n", STR_ARG(archive->records.data[i].name));
     mem_free(text);
   }
   archive_free(archive);
@@ -79,7 +80,8 @@ static int print_module(const char *path, const wick_module *module, bool all) {
   for (size_t i = 0; i < wick_module_method_count(module); i++) {
     char *schema = NULL;
     wick_module_schema(module, wick_module_method_name(module, i), &schema, NULL);
-    printf("%s  %s\n", *wick_module_class_name(module) ? "method  " : "function", schema ? schema : wick_module_method_name(module, i));
+    printf("%s  %s\n", *wick_module_class_name(module) ? "method  " : "function",
+           schema ? schema : wick_module_method_name(module, i));
     wick_text_free(schema);
   }
   if (wick_module_each(module, visit, &totals, &error)) {
@@ -87,7 +89,8 @@ static int print_module(const char *path, const wick_module *module, bool all) {
     return EXIT_FAILED;
   }
   if (*wick_module_class_name(module))
-    printf("total     %zu parameters and %zu buffers, %lld elements, %lld bytes\n", totals.parameters, totals.buffers, totals.elements, totals.bytes);
+    printf("total     %zu parameters and %zu buffers, %lld elements, %lld bytes\n", totals.parameters, totals.buffers,
+           totals.elements, totals.bytes);
   return EXIT_DONE;
 }
 

@@ -137,7 +137,8 @@ static wick_value *read_dict(Reader *r) {
   if (!fine) {
     fail(r, "a malformed dict");
   } else {
-    wick_value_dict((const wick_value *const *)keys.values, (const wick_value *const *)values.values, keys.count, &value, NULL);
+    wick_value_dict((const wick_value *const *)keys.values, (const wick_value *const *)values.values, keys.count,
+                    &value, NULL);
   }
   items_dispose(&keys);
   items_dispose(&values);
@@ -161,7 +162,8 @@ static bool read_dtype(Reader *r, uint32_t *out) {
 /* Sizes are the arguments themselves, or one list or tuple of them. */
 static wick_value *sizes_from(wick_value **values, size_t count) {
   wick_value *sizes = NULL;
-  if (count == 1 && (wick_value_kind(values[0]) == WICK_LIST || wick_value_kind(values[0]) == WICK_TUPLE)) return wick_value_retain(values[0]);
+  if (count == 1 && (wick_value_kind(values[0]) == WICK_LIST || wick_value_kind(values[0]) == WICK_TUPLE))
+    return wick_value_retain(values[0]);
   wick_value_list((const wick_value *const *)values, count, &sizes, NULL);
   return sizes;
 }
@@ -183,11 +185,12 @@ static wick_value *make_tensor(Reader *r, const char *name, Items *items, uint32
     first_size = items->count;
   }
   for (size_t i = 0; i < first_size && i < 3; i++) arguments[count++] = wick_value_retain(items->values[i]);
-  if (strcmp(name, "arange") != 0) arguments[count++] = sizes_from(items->values + first_size, items->count - first_size);
+  if (strcmp(name, "arange") != 0)
+    arguments[count++] = sizes_from(items->values + first_size, items->count - first_size);
   if (has_dtype) arguments[count++] = wick_value_int(dtype);
   snprintf(op, sizeof op, "aten::%s", name);
-  if (wick_op_call(NULL, op, overload, (const wick_value *const *)arguments, count, (const char *const[]){"dtype"}, has_dtype, &result,
-                   &error)) {
+  if (wick_op_call(NULL, op, overload, (const wick_value *const *)arguments, count, (const char *const[]){"dtype"},
+                   has_dtype, &result, &error)) {
     snprintf(r->problem, sizeof r->problem, "%.*s", (int)sizeof r->problem - 1, wick_error_message(error));
     wick_error_free(error);
   }
@@ -274,8 +277,10 @@ bool inputs_add(Inputs *inputs, const char *word) {
   if (value && !*reader.at) return add(inputs, value);
   if (value) fail(&reader, "something is left over");
   wick_value_release(value);
-  complain(NULL, "'%s' is no input: %s (literals, .npy, .npz or .pt files, randn(1,3), zeros(...), ones(...), arange(...), randint(...))", word,
-           reader.problem[0] ? reader.problem : "it has no value");
+  complain(NULL,
+           "'%s' is no input: %s (literals, .npy, .npz or .pt files, randn(1,3), zeros(...), ones(...), arange(...), "
+           "randint(...))",
+           word, reader.problem[0] ? reader.problem : "it has no value");
   return false;
 }
 

@@ -37,14 +37,22 @@ static bool set_option(const Option *option, const char *text) {
   wick_error *error;
   errno = 0;
   switch (option->kind) {
-  case OPTION_FLAG: *(bool *)option->to = true; return true;
-  case OPTION_TEXT: *(const char **)option->to = text; return true;
-  case OPTION_INT: *(long *)option->to = strtol(text, &end, 10); break;
-  case OPTION_REAL: *(double *)option->to = strtod(text, &end); break;
-  case OPTION_LIBRARY:
-    if (!wick_load_library(text, &error)) return true;
-    complain_error(text, error);
-    return false;
+    case OPTION_FLAG:
+      *(bool *)option->to = true;
+      return true;
+    case OPTION_TEXT:
+      *(const char **)option->to = text;
+      return true;
+    case OPTION_INT:
+      *(long *)option->to = strtol(text, &end, 10);
+      break;
+    case OPTION_REAL:
+      *(double *)option->to = strtod(text, &end);
+      break;
+    case OPTION_LIBRARY:
+      if (!wick_load_library(text, &error)) return true;
+      complain_error(text, error);
+      return false;
   }
   if (end && end != text && !*end && !errno) return true;
   complain(NULL, "%s takes a number, not '%s'", option->name, text);
@@ -57,7 +65,8 @@ bool options_parse(const Command *command, const Option *options, int *count, ch
   *out_exit = EXIT_USAGE;
   for (int i = 0; i < *count; i++) {
     char *word = words[i];
-    if (only_words || word[0] != '-' || !word[1] || (word[1] >= '0' && word[1] <= '9') || word[1] == '.') { /* -1 is an input */
+    if (only_words || word[0] != '-' || !word[1] || (word[1] >= '0' && word[1] <= '9') ||
+        word[1] == '.') { /* -1 is an input */
       words[kept++] = word;
       continue;
     }
@@ -117,7 +126,8 @@ wick_module *model_open(const char *path, const ModelOptions *options, wick_erro
   wick_module *module = NULL;
   *error = NULL;
   if (!is_source_file(path)) {
-    wick_load_options load = {.size = sizeof load, .mode = options->read ? WICK_LOAD_READ : WICK_LOAD_MAP, .device_map = options->device_map};
+    wick_load_options load = {
+        .size = sizeof load, .mode = options->read ? WICK_LOAD_READ : WICK_LOAD_MAP, .device_map = options->device_map};
     wick_load(NULL, path, &load, &module, error);
     return module;
   }

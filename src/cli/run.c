@@ -20,12 +20,13 @@ static int write_npy(const wick_value *value, const char *path) {
   return written ? EXIT_DONE : EXIT_FAILED;
 }
 
-static int call(const wick_module *module, const char *path, const char *method, const Inputs *inputs, const wick_run_options *options,
-                const char *output) {
+static int call(const wick_module *module, const char *path, const char *method, const Inputs *inputs,
+                const wick_run_options *options, const char *output) {
   wick_value *result;
   wick_error *error;
   char *text;
-  if (wick_run(module, method, (const wick_value *const *)inputs->values, inputs->count, NULL, 0, options, &result, &error)) {
+  if (wick_run(module, method, (const wick_value *const *)inputs->values, inputs->count, NULL, 0, options, &result,
+               &error)) {
     complain_error(path, error);
     return EXIT_FAILED;
   }
@@ -48,7 +49,8 @@ static int run(const Command *command, int count, char **words) {
   long threads = 0, seconds = 0, steps = 0, megabytes = 0;
   ModelOptions model = {0};
   const Option options[] = {
-      {"--method", OPTION_TEXT, &method, "NAME  the method or function to call (forward, or a source's first function)"},
+      {"--method", OPTION_TEXT, &method,
+       "NAME  the method or function to call (forward, or a source's first function)"},
       {"-o", OPTION_TEXT, &output, "FILE  write the result, a tensor, as .npy instead of printing it"},
       {"--threads", OPTION_INT, &threads, "N  threads within one call"},
       {"--seconds", OPTION_INT, &seconds, "N  give up after so long"},
@@ -69,8 +71,11 @@ static int run(const Command *command, int count, char **words) {
   wick_module *module = model_open(words[0], &model, &error);
   result = EXIT_USAGE;
   if (module) {
-    wick_run_options limits = {.size = sizeof limits, .threads = (uint32_t)threads, .deadline_ns = (uint64_t)seconds * 1000000000u,
-                               .max_steps = (uint64_t)steps, .max_bytes = (uint64_t)megabytes << 20};
+    wick_run_options limits = {.size = sizeof limits,
+                               .threads = (uint32_t)threads,
+                               .deadline_ns = (uint64_t)seconds * 1000000000u,
+                               .max_steps = (uint64_t)steps,
+                               .max_bytes = (uint64_t)megabytes << 20};
     result = call(module, words[0], method ? method : model_default_method(module), &inputs, &limits, output);
   } else if (error) {
     complain_error(words[0], error);

@@ -2,7 +2,7 @@
  * a module; its functions and classes know each other by their bare names. */
 #include "frontend/compilation.h"
 
-#include "api/prelude.h"
+#include "frontend/prelude_data.h"
 
 /* Which file holds which module. */
 static const struct { const char *prefix, *file; } modules[] = {

@@ -1,5 +1,5 @@
-/* Module: an Object with its unit, walked by attributes. Walks keep their own stack; a module that contains itself is met once on
- * each path at most. */
+/* Module: an Object with its unit, walked by attributes. Walks keep their own stack; a module that contains itself is
+ * met once on each path at most. */
 #include "module/module.h"
 
 Status module_new(CompilationUnit *unit, Object *object, Module **out) {
@@ -43,7 +43,9 @@ Status module_add_extra_file(Module *module, Str name, Str text) {
   return OK;
 }
 
-Function *module_find_method(const Module *module, Str name) { return class_type_find_method(module->object->class_type, name); }
+Function *module_find_method(const Module *module, Str name) {
+  return class_type_find_method(module->object->class_type, name);
+}
 
 /* One object on the path to where the walk is. */
 typedef struct Frame {
@@ -59,7 +61,9 @@ static bool on_path(const Path *path, const Object *object) {
   return false;
 }
 
-static bool is_submodule(IValue v) { return v.tag == TAG_OBJECT && v.object->class_type->is_module; }
+static bool is_submodule(IValue v) {
+  return v.tag == TAG_OBJECT && v.object->class_type->is_module;
+}
 
 /* Bounds what modules that share parts (each path is a name) can make of a walk. */
 enum { MAX_SLOTS = 1 << 22, MAX_DEPTH = 10000 };
@@ -153,10 +157,12 @@ static bool convert_visit(void *argument, Str name, AttributeKind kind, const Ty
 }
 
 Status module_to(Module *module, DType dtype, Device device) {
-  if (device.type != DEVICE_CPU) return status_new(ERROR_UNSUPPORTED, "device '%s' is not built in", device_type_name(device.type));
+  if (device.type != DEVICE_CPU)
+    return status_new(ERROR_UNSUPPORTED, "device '%s' is not built in", device_type_name(device.type));
   if (dtype == DTYPE_NONE) return OK;
   if (!dtype_is_floating(dtype))
-    return status_new(ERROR_INVALID_ARGUMENT, "modules are converted to floating dtypes only, not %s", dtype_name(dtype));
+    return status_new(ERROR_INVALID_ARGUMENT, "modules are converted to floating dtypes only, not %s",
+                      dtype_name(dtype));
   Conversion c = {.dtype = dtype};
   ptrmap_init(&c.done, NULL);
   Status status = module_each(module, true, convert_visit, &c);

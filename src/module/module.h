@@ -15,8 +15,10 @@ void module_release(Module *module);
 /* Copies both; the name is the part after extra/. */
 Status module_add_extra_file(Module *module, Str name, Str text) MUST_CHECK;
 Function *module_find_method(const Module *module, Str name);
-/* Depth-first in declaration order, names joined with dots ("layer1.0.weight"); shared tensors appear under each name. */
-typedef bool ModuleVisit(void *argument, Str name, AttributeKind kind, const Type *type, IValue *slot); /* false stops */
+/* Depth-first in declaration order, names joined with dots ("layer1.0.weight"); shared tensors appear under each name.
+ */
+typedef bool ModuleVisit(void *argument, Str name, AttributeKind kind, const Type *type,
+                         IValue *slot); /* false stops */
 Status module_each(const Module *module, bool recurse, ModuleVisit *visit, void *argument) MUST_CHECK;
 Status module_train(Module *module, bool training) MUST_CHECK;
 Status module_to(Module *module, DType dtype_or_none, Device device) MUST_CHECK;

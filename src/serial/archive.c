@@ -1,23 +1,42 @@
-/* Reading zip archives. The directory at the end of the file is the authority; local headers only say where data begins. */
+/* Reading zip archives. The directory at the end of the file is the authority; local headers only say where data
+ * begins. */
 #include "serial/archive.h"
 
 #include <stdlib.h>
 #include <zlib.h>
 
 enum {
-  END_BYTES = 22, END64_BYTES = 56, LOCATOR64_BYTES = 20, ENTRY_BYTES = 46, LOCAL_BYTES = 30,
-  SIGN_END = 0x06054b50, SIGN_END64 = 0x06064b50, SIGN_LOCATOR64 = 0x07064b50, SIGN_ENTRY = 0x02014b50,
-  SIGN_LOCAL = 0x04034b50, METHOD_STORED = 0, METHOD_DEFLATED = 8, FLAG_ENCRYPTED = 1,
+  END_BYTES = 22,
+  END64_BYTES = 56,
+  LOCATOR64_BYTES = 20,
+  ENTRY_BYTES = 46,
+  LOCAL_BYTES = 30,
+  SIGN_END = 0x06054b50,
+  SIGN_END64 = 0x06064b50,
+  SIGN_LOCATOR64 = 0x07064b50,
+  SIGN_ENTRY = 0x02014b50,
+  SIGN_LOCAL = 0x04034b50,
+  METHOD_STORED = 0,
+  METHOD_DEFLATED = 8,
+  FLAG_ENCRYPTED = 1,
   STORAGE_ALIGNMENT = 16
 };
 #define MAX_INFLATION 1032 /* deflate can't do better */
 #define DEFAULT_BUDGET ((uint64_t)1 << 30)
 
-static uint16_t get16(const unsigned char *p) { return (uint16_t)(p[0] | p[1] << 8); }
-static uint32_t get32(const unsigned char *p) { return (uint32_t)get16(p) | (uint32_t)get16(p + 2) << 16; }
-static uint64_t get64(const unsigned char *p) { return (uint64_t)get32(p) | (uint64_t)get32(p + 4) << 32; }
+static uint16_t get16(const unsigned char *p) {
+  return (uint16_t)(p[0] | p[1] << 8);
+}
+static uint32_t get32(const unsigned char *p) {
+  return (uint32_t)get16(p) | (uint32_t)get16(p + 2) << 16;
+}
+static uint64_t get64(const unsigned char *p) {
+  return (uint64_t)get32(p) | (uint64_t)get32(p + 4) << 32;
+}
 
-static Status damaged(const char *what) { return status_new(ERROR_DATA, "damaged archive: %s", what); }
+static Status damaged(const char *what) {
+  return status_new(ERROR_DATA, "damaged archive: %s", what);
+}
 
 bool archive_is_zip(ByteSource *source) {
   unsigned char start[4];
@@ -94,8 +113,8 @@ static Status read_extra64(const unsigned char *extra, size_t length, ArchiveRec
 }
 
 static Status record_error(const ArchiveRecord *record, const char *what) {
-  return status_new(ERROR_DATA, "damaged archive: record '" STR_FMT "' %s", (int)(record->name.length > 200 ? 200 : record->name.length),
-                    record->name.data, what);
+  return status_new(ERROR_DATA, "damaged archive: record '" STR_FMT "' %s",
+                    (int)(record->name.length > 200 ? 200 : record->name.length), record->name.data, what);
 }
 
 /* One entry of the directory at *at; moves on. */
@@ -105,8 +124,11 @@ static Status read_entry(Archive *archive, const unsigned char *bytes, size_t le
   if (get32(entry) != SIGN_ENTRY) return damaged("a directory entry has no signature");
   size_t name = get16(entry + 28), extra = get16(entry + 30), comment = get16(entry + 32);
   if (name + extra + comment > length - *at - ENTRY_BYTES) return damaged("a directory entry leaves the directory");
-  *out = (ArchiveRecord){.name = {(const char *)entry + ENTRY_BYTES, name}, .method = get16(entry + 10),
-                         .crc = get32(entry + 16), .stored = get32(entry + 20), .size = get32(entry + 24),
+  *out = (ArchiveRecord){.name = {(const char *)entry + ENTRY_BYTES, name},
+                         .method = get16(entry + 10),
+                         .crc = get32(entry + 16),
+                         .stored = get32(entry + 20),
+                         .size = get32(entry + 24),
                          .header = get32(entry + 42)};
   *at += ENTRY_BYTES + name + extra + comment;
   TRY(read_extra64(entry + ENTRY_BYTES + name, extra, out));
@@ -114,7 +136,8 @@ static Status read_entry(Archive *archive, const unsigned char *bytes, size_t le
   if (get16(entry + 8) & FLAG_ENCRYPTED) return record_error(out, "is encrypted");
   if (out->method != METHOD_STORED && out->method != METHOD_DEFLATED)
     return record_error(out, "is compressed in a way wick does not read (stored and deflated it does)");
-  if (out->method == METHOD_STORED && out->stored != out->size) return record_error(out, "is stored with two different sizes");
+  if (out->method == METHOD_STORED && out->stored != out->size)
+    return record_error(out, "is stored with two different sizes");
   if (out->method == METHOD_DEFLATED && out->size / MAX_INFLATION > out->stored + 1)
     return record_error(out, "can't inflate to the size it gives");
   uint64_t end = archive->source->size;
@@ -153,12 +176,14 @@ static Status strip_folder(Archive *archive) {
     ArchiveRecord *record = &archive->records.data[i];
     if (!archive->folder.data) {
       ptrdiff_t slash = str_find_char(record->name, '/');
-      if (slash <= 0) return status_new(ERROR_DATA, "not a PyTorch archive: record '" STR_FMT "' stands in no folder",
-                                        STR_ARG(record->name));
+      if (slash <= 0)
+        return status_new(ERROR_DATA, "not a PyTorch archive: record '" STR_FMT "' stands in no folder",
+                          STR_ARG(record->name));
       archive->folder = str_slice(record->name, 0, (size_t)slash);
     }
     size_t n = archive->folder.length;
-    if (record->name.length <= n || memcmp(record->name.data, archive->folder.data, n) != 0 || record->name.data[n] != '/')
+    if (record->name.length <= n || memcmp(record->name.data, archive->folder.data, n) != 0 ||
+        record->name.data[n] != '/')
       return record_error(record, "stands outside the archive's folder");
     record->name = str_slice(record->name, n + 1, record->name.length);
     if (record->name.length && !str_ends_with(record->name, "/")) archive->records.data[kept++] = *record;
@@ -216,7 +241,9 @@ void archive_free(Archive *archive) {
   mem_free(archive);
 }
 
-const ArchiveRecord *archive_find(const Archive *archive, Str name) { return map_get(&archive->index, name); }
+const ArchiveRecord *archive_find(const Archive *archive, Str name) {
+  return map_get(&archive->index, name);
+}
 
 static Status take_budget(Archive *archive, const ArchiveRecord *record, uint64_t bytes) {
   if (bytes > archive->bytes_left)

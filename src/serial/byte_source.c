@@ -1,5 +1,5 @@
-/* The four kinds of ByteSource. Ranges are checked in byte_source_read; a file that shrinks under `read` gives an error,
- * under `map` the process a SIGBUS, which is why mapping is the caller's choice. */
+/* The four kinds of ByteSource. Ranges are checked in byte_source_read; a file that shrinks under `read` gives an
+ * error, under `map` the process a SIGBUS, which is why mapping is the caller's choice. */
 #include "serial/byte_source.h"
 
 #include <errno.h>
@@ -50,7 +50,9 @@ static const void *memory_view(ByteSource *source, uint64_t offset, size_t lengt
   (void)length;
   return ((MemorySource *)source)->data + offset;
 }
-static void memory_free(ByteSource *source) { mem_free(source); }
+static void memory_free(ByteSource *source) {
+  mem_free(source);
+}
 static void map_free(ByteSource *source) {
   munmap(((MemorySource *)source)->data, (size_t)source->size);
   mem_free(source);

@@ -1,4 +1,5 @@
-/* ByteSource: the bytes of an archive, wherever they are: a file that is read, a file mapped privately, memory, callbacks. */
+/* ByteSource: the bytes of an archive, wherever they are: a file that is read, a file mapped privately, memory,
+ * callbacks. */
 #pragma once
 
 #include "base/base.h"
@@ -16,7 +17,8 @@ typedef struct ByteSource {
 
 /* `map` maps the file privately (writes never reach it); it must then not be cut while in use. */
 Status byte_source_open(const char *path, bool map, ByteSource **out) MUST_CHECK;
-Status byte_source_from_memory(const void *data, size_t length, ByteSource **out) MUST_CHECK; /* borrowed for the source's life */
+Status byte_source_from_memory(const void *data, size_t length,
+                               ByteSource **out) MUST_CHECK; /* borrowed for the source's life */
 /* `read` answers 0 when it delivered all bytes. `release` (may be NULL) is called once, when the source is freed. */
 typedef int ByteReadCallback(void *user, uint64_t offset, void *to, size_t length);
 Status byte_source_from_callbacks(ByteReadCallback *read, void (*release)(void *user), void *user, uint64_t size,

@@ -1,5 +1,6 @@
-/* A debug_pkl is a tuple of (offset in the code, range, tag); a range is (source, begin, end), a source (text, filename, first line).
- * In the newer form the tuple is ("FORMAT_WITH_STRING_TABLE", strings, entries) and texts are lists of numbers of strings, one a line. */
+/* A debug_pkl is a tuple of (offset in the code, range, tag); a range is (source, begin, end), a source (text,
+ * filename, first line). In the newer form the tuple is ("FORMAT_WITH_STRING_TABLE", strings, entries) and texts are
+ * lists of numbers of strings, one a line. */
 #include "serial/debug_info.h"
 
 #include <pthread.h>
@@ -43,7 +44,8 @@ static bool source_texts(IValue tuple, IValue strings, size_t limit, StrBuf *tex
   for (size_t i = 0; i < item.list->length; i++) {
     IValue line;
     if ((uint64_t)item.list->ints[i] >= strings.tuple->length ||
-        !tuple_item(strings, (uint32_t)item.list->ints[i], TAG_STRING, &line) || line.string->length > limit - text->length)
+        !tuple_item(strings, (uint32_t)item.list->ints[i], TAG_STRING, &line) ||
+        line.string->length > limit - text->length)
       return false;
     strbuf_str(text, ivalue_str(line));
   }
@@ -94,8 +96,9 @@ static void collect(DebugInfo *info, IValue root) {
   ptrmap_init(&made, NULL);
   for (uint32_t i = 0; i < entries.tuple->length; i++) {
     IValue entry = entries.tuple->values[i], offset, range, tuple, begin, end;
-    if (!tuple_item(entry, 0, TAG_INT, &offset) || !tuple_item(entry, 1, TAG_TUPLE, &range) || !tuple_item(range, 0, TAG_TUPLE, &tuple) ||
-        !tuple_item(range, 1, TAG_INT, &begin) || !tuple_item(range, 2, TAG_INT, &end) || offset.i < 0 || offset.i > UINT32_MAX)
+    if (!tuple_item(entry, 0, TAG_INT, &offset) || !tuple_item(entry, 1, TAG_TUPLE, &range) ||
+        !tuple_item(range, 0, TAG_TUPLE, &tuple) || !tuple_item(range, 1, TAG_INT, &begin) ||
+        !tuple_item(range, 2, TAG_INT, &end) || offset.i < 0 || offset.i > UINT32_MAX)
       continue;
     Source *source = ptrmap_get(&made, tuple.tuple);
     if (!source) {

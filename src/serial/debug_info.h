@@ -3,6 +3,6 @@
 
 #include "serial/archive.h"
 
-/* Sets source->find_original. With a mapped archive nothing is read now; otherwise the record is. A damaged record only means
- * that ranges stay in the archive's code. */
+/* Sets source->find_original. With a mapped archive nothing is read now; otherwise the record is. A damaged record only
+ * means that ranges stay in the archive's code. */
 Status debug_info_attach(Source *source, Archive *archive, const ArchiveRecord *record) MUST_CHECK;

@@ -1,4 +1,5 @@
-/* Loading a TorchScript archive: constants, then data.pkl, whose classes bring in their code, whose objects get their state. */
+/* Loading a TorchScript archive: constants, then data.pkl, whose classes bring in their code, whose objects get their
+ * state. */
 #include "serial/importer.h"
 #include "serial/pickle.h"
 #include "serial/storages.h"
@@ -36,7 +37,8 @@ static Status run_setstate(Import *import, Function *method, IValue object, IVal
 }
 
 static Status set_attributes(Object *object, const ClassType *class_type, IValue state) {
-  if (state.tag != TAG_DICT) return status_new(ERROR_DATA, "the state of a " STR_FMT " is no dict", STR_ARG(class_type->type.name));
+  if (state.tag != TAG_DICT)
+    return status_new(ERROR_DATA, "the state of a " STR_FMT " is no dict", STR_ARG(class_type->type.name));
   for (size_t i = 0; i < class_type->attributes.length; i++) {
     const ClassAttribute *attribute = &class_type->attributes.data[i];
     IValue key, value;
@@ -45,8 +47,8 @@ static Status set_attributes(Object *object, const ClassType *class_type, IValue
     ivalue_release(key);
     if (!found) {
       if (type_is_optional_like(attribute->type) || attribute->type->kind == TYPE_NONE) continue;
-      return status_new(ERROR_DATA, "the archive has no value for attribute " STR_FMT "." STR_FMT, STR_ARG(class_type->type.name),
-                        STR_ARG(attribute->name));
+      return status_new(ERROR_DATA, "the archive has no value for attribute " STR_FMT "." STR_FMT,
+                        STR_ARG(class_type->type.name), STR_ARG(attribute->name));
     }
     StrBuf what = {.max_length = 300};
     strbuf_printf(&what, "attribute " STR_FMT "." STR_FMT, STR_ARG(class_type->type.name), STR_ARG(attribute->name));
@@ -66,7 +68,8 @@ static Status make_object(void *context, ClassType *class_type, IValue state, IV
   Object *object;
   TRY(object_new(class_type, &object));
   Function *setstate = class_type_find_method(class_type, STR("__setstate__"));
-  Status status = setstate ? run_setstate(context, setstate, ivalue_object(object), state) : set_attributes(object, class_type, state);
+  Status status = setstate ? run_setstate(context, setstate, ivalue_object(object), state)
+                           : set_attributes(object, class_type, state);
   *out = ivalue_object(object);
   if (status) ivalue_release(*out);
   return status;
@@ -80,7 +83,10 @@ static Status read_pickle(Import *import, const char *name, const char *folder, 
   size_t length;
   TRY(archive_read(import->archive, record, &data, &length));
   storage_table_init(&import->storages, import->archive, folder, import->options->device_map);
-  PickleHost host = {.context = import, .resolve_class = resolve_class, .parse_type = parse_type, .make_object = make_object,
+  PickleHost host = {.context = import,
+                     .resolve_class = resolve_class,
+                     .parse_type = parse_type,
+                     .make_object = make_object,
                      .load_storage = load_storage};
   Status status = pickle_read(data, length, &host, out, NULL);
   storage_table_dispose(&import->storages);
@@ -114,13 +120,15 @@ static Status check_version(Archive *archive) {
   size_t length;
   TRY(archive_read(archive, record, &text, &length));
   Str digits = {text, length};
-  while (digits.length && (digits.data[digits.length - 1] == '\n' || digits.data[digits.length - 1] == ' ')) digits.length--;
+  while (digits.length && (digits.data[digits.length - 1] == '\n' || digits.data[digits.length - 1] == ' '))
+    digits.length--;
   int64_t version;
   Status status = OK;
   if (!str_to_int64(digits, 10, &version)) {
     status = status_new(ERROR_DATA, "the archive's version is no number");
   } else if (version < 1 || version > MAX_VERSION) {
-    status = status_new(ERROR_UNSUPPORTED, "archives of version %lld (wick reads 1 to %d)", (long long)version, MAX_VERSION);
+    status =
+        status_new(ERROR_UNSUPPORTED, "archives of version %lld (wick reads 1 to %d)", (long long)version, MAX_VERSION);
   }
   mem_free(text);
   return status;

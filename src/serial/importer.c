@@ -1,5 +1,6 @@
-/* Files are found by name in the archive, parsed once, and their definitions compiled when something names them. A definition in
- * turn names others through the resolver, so that the first class of data.pkl brings in whatever the program needs. */
+/* Files are found by name in the archive, parsed once, and their definitions compiled when something names them. A
+ * definition in turn names others through the resolver, so that the first class of data.pkl brings in whatever the
+ * program needs. */
 #include "serial/importer.h"
 
 #include <math.h>
@@ -12,8 +13,8 @@
 typedef struct CodeFile {
   Str module; /* "__torch__.a.b" */
   const ArchiveRecord *record;
-  Source *source; /* held by the unit */
-  Tree *tree;     /* NULL until parsed */
+  Source *source;  /* held by the unit */
+  Tree *tree;      /* NULL until parsed */
   Map definitions; /* name -> Tree of a class or def */
 } CodeFile;
 
@@ -30,7 +31,8 @@ static CodeFile *parse_code(Importer *importer, CodeFile *file) {
   size_t length;
   Status status = archive_read(importer->archive, file->record, &text, &length);
   if (status) catch_throw(arena->catch_point, status);
-  char *filename = arena_printf(arena, "code/" STR_FMT, STR_ARG(str_slice(file->record->name, 5, file->record->name.length)));
+  char *filename =
+      arena_printf(arena, "code/" STR_FMT, STR_ARG(str_slice(file->record->name, 5, file->record->name.length)));
   status = length > UINT32_MAX / 2 ? status_new(ERROR_DATA, "%s is too long", filename)
                                    : source_new((Str){text, length}, filename, 1, &file->source);
   mem_free(text);
@@ -84,7 +86,8 @@ static SugaredValue *torch_namespace_attr(void *data, Compilation *c, Str name, 
   Function *function = unit_find_function(importer->unit, qualified);
   if (function) return sugared_function(c, function);
   Tree *tree = find_definition(importer, qualified);
-  if (tree && tree->kind == TK_DEF) return sugared_function(c, frontend_define_function(c, tree, qualified, &importer->resolver));
+  if (tree && tree->kind == TK_DEF)
+    return sugared_function(c, frontend_define_function(c, tree, qualified, &importer->resolver));
   if (!map_has(&importer->folders, qualified)) return NULL;
   Prefix *deeper = ARENA_NEW(&importer->arena, Prefix);
   *deeper = (Prefix){importer, qualified};
@@ -95,7 +98,8 @@ static SugaredValue *torch_namespace_attr(void *data, Compilation *c, Str name, 
 static SugaredValue *operator_attr(void *data, Compilation *c, Str name, SourceRange range) {
   (void)range;
   const Prefix *prefix = data;
-  Symbol symbol = symbol_intern(str_from(arena_printf(&c->scratch, STR_FMT "::" STR_FMT, STR_ARG(prefix->name), STR_ARG(name))));
+  Symbol symbol =
+      symbol_intern(str_from(arena_printf(&c->scratch, STR_FMT "::" STR_FMT, STR_ARG(prefix->name), STR_ARG(name))));
   return symbol ? sugared_builtin(c, symbol) : NULL;
 }
 static SugaredValue *ops_attr(void *data, Compilation *c, Str name, SourceRange range) {
@@ -110,7 +114,8 @@ static SugaredValue *constant_attr(void *data, Compilation *c, Str name, SourceR
   int64_t index;
   if (name.length < 2 || name.data[0] != 'c' || !str_to_int64(str_slice(name, 1, name.length), 10, &index)) return NULL;
   if (index < 0 || (uint64_t)index >= importer->constants.length)
-    compilation_fail(c, range, "the archive has %zu constants, not CONSTANTS." STR_FMT, importer->constants.length, STR_ARG(name));
+    compilation_fail(c, range, "the archive has %zu constants, not CONSTANTS." STR_FMT, importer->constants.length,
+                     STR_ARG(name));
   return sugared_constant(c, importer->constants.data[index]);
 }
 
@@ -133,7 +138,8 @@ static SugaredValue *resolve_value(Resolver *resolver, Compilation *c, Str name,
   if (str_is(name, "nan")) return sugared_constant(c, ivalue_float(NAN));
   if (str_is(name, "infj") || str_is(name, "nanj")) {
     IValue value;
-    Status status = ivalue_from_complex(__builtin_complex(0.0, str_is(name, "infj") ? (double)INFINITY : (double)NAN), &value);
+    Status status =
+        ivalue_from_complex(__builtin_complex(0.0, str_is(name, "infj") ? (double)INFINITY : (double)NAN), &value);
     if (status) catch_throw(&c->catch_point, status);
     if (!vec_push(&importer->constants, value)) { /* beyond the archive's own: only holds the reference */
       ivalue_release(value);
@@ -147,7 +153,9 @@ static SugaredValue *resolve_value(Resolver *resolver, Compilation *c, Str name,
 static const Type *resolve_type(Resolver *resolver, Compilation *c, Str name, SourceRange range) {
   (void)range;
   Importer *importer = (Importer *)resolver;
-  return str_starts_with(name, "__torch__.") ? find_type(importer, c, str_from(arena_strndup(&importer->arena, name.data, name.length))) : NULL;
+  return str_starts_with(name, "__torch__.")
+             ? find_type(importer, c, str_from(arena_strndup(&importer->arena, name.data, name.length)))
+             : NULL;
 }
 
 /* code/__torch__/a/b.py -> "__torch__.a.b" */
@@ -175,7 +183,8 @@ static void add_files(void *argument) {
 
 Status importer_init(Importer *importer, Archive *archive, CompilationUnit *unit, Exec *exec) {
   *importer = (Importer){.archive = archive, .unit = unit, .exec = exec};
-  importer->resolver = (Resolver){.resolve_value = resolve_value, .resolve_type = resolve_type, .outer = frontend_builtin_resolver()};
+  importer->resolver =
+      (Resolver){.resolve_value = resolve_value, .resolve_type = resolve_type, .outer = frontend_builtin_resolver()};
   arena_init(&importer->arena, NULL);
   map_init(&importer->files, &importer->arena);
   map_init(&importer->folders, &importer->arena);
@@ -219,7 +228,8 @@ void importer_parse_all(Importer *importer) {
   Arena *of_unit = &importer->unit->store.arena;
   Catch *outer = of_unit->catch_point;
   of_unit->catch_point = importer->arena.catch_point; /* the unit holds the sources */
-  for (MapEntry *e = map_next(&importer->files, NULL); e; e = map_next(&importer->files, e)) parse_code(importer, e->value);
+  for (MapEntry *e = map_next(&importer->files, NULL); e; e = map_next(&importer->files, e))
+    parse_code(importer, e->value);
   of_unit->catch_point = outer;
 }
 

@@ -1,5 +1,5 @@
-/* Importer: the code of one archive. As a Resolver it finds `__torch__.a.b.C` in code/__torch__/a/b.py, parsed and compiled on
- * demand, and knows CONSTANTS, torch, ops and the numbers that archives name. */
+/* Importer: the code of one archive. As a Resolver it finds `__torch__.a.b.C` in code/__torch__/a/b.py, parsed and
+ * compiled on demand, and knows CONSTANTS, torch, ops and the numbers that archives name. */
 #pragma once
 
 #include "serial/archive.h"
@@ -10,9 +10,9 @@ typedef struct Importer {
   Archive *archive;
   CompilationUnit *unit;
   Exec *exec;
-  Arena arena;       /* trees, names: live as long as the importer */
-  Map files;         /* "__torch__.a.b" -> CodeFile */
-  Map folders;       /* every prefix of a file's dotted name */
+  Arena arena;           /* trees, names: live as long as the importer */
+  Map files;             /* "__torch__.a.b" -> CodeFile */
+  Map folders;           /* every prefix of a file's dotted name */
   VEC(IValue) constants; /* owned */
 } Importer;
 

@@ -6,16 +6,18 @@
 
 enum { MAX_HEADER = 1 << 16 };
 
-static Status bad_header(const char *what) { return status_new(ERROR_DATA, "damaged .npy: %s", what); }
+static Status bad_header(const char *what) {
+  return status_new(ERROR_DATA, "damaged .npy: %s", what);
+}
 
 static const struct {
   char kind;
   uint8_t bytes;
   DType dtype;
 } descr_rows[] = {
-    {'u', 1, DTYPE_UINT8}, {'i', 1, DTYPE_INT8}, {'i', 2, DTYPE_INT16}, {'i', 4, DTYPE_INT32}, {'i', 8, DTYPE_INT64},
-    {'f', 2, DTYPE_FLOAT16}, {'f', 4, DTYPE_FLOAT32}, {'f', 8, DTYPE_FLOAT64}, {'c', 8, DTYPE_COMPLEX64},
-    {'c', 16, DTYPE_COMPLEX128}, {'b', 1, DTYPE_BOOL},
+    {'u', 1, DTYPE_UINT8},     {'i', 1, DTYPE_INT8},        {'i', 2, DTYPE_INT16},   {'i', 4, DTYPE_INT32},
+    {'i', 8, DTYPE_INT64},     {'f', 2, DTYPE_FLOAT16},     {'f', 4, DTYPE_FLOAT32}, {'f', 8, DTYPE_FLOAT64},
+    {'c', 8, DTYPE_COMPLEX64}, {'c', 16, DTYPE_COMPLEX128}, {'b', 1, DTYPE_BOOL},
 };
 
 /* The text after `'key':` of the header's dict, without leading spaces. */
@@ -59,7 +61,8 @@ static Status parse_shape(Str text, NpyHeader *h) {
 
 static Status parse_header(Str text, NpyHeader *h) {
   Str descr, order, shape;
-  if (!header_value(text, "descr", &descr) || !header_value(text, "fortran_order", &order) || !header_value(text, "shape", &shape))
+  if (!header_value(text, "descr", &descr) || !header_value(text, "fortran_order", &order) ||
+      !header_value(text, "shape", &shape))
     return bad_header("its header lacks descr, fortran_order or shape");
   if (descr.length < 4 || (descr.data[0] != '\'' && descr.data[0] != '"'))
     return status_new(ERROR_UNSUPPORTED, ".npy: arrays of structures");
@@ -72,7 +75,8 @@ static Status parse_header(Str text, NpyHeader *h) {
     for (size_t i = 0; i < sizeof descr_rows / sizeof *descr_rows; i++)
       if (descr_rows[i].kind == kind && descr_rows[i].bytes == bytes) h->dtype = descr_rows[i].dtype;
   if (h->dtype == DTYPE_NONE || (byte_order == '>' && bytes > 1))
-    return status_new(ERROR_UNSUPPORTED, ".npy: arrays of type " STR_FMT, STR_ARG(str_slice(descr, 0, end < 20 ? end + 1 : 20)));
+    return status_new(ERROR_UNSUPPORTED, ".npy: arrays of type " STR_FMT,
+                      STR_ARG(str_slice(descr, 0, end < 20 ? end + 1 : 20)));
   h->fortran = str_starts_with(order, "True");
   return parse_shape(shape, h);
 }
@@ -84,8 +88,9 @@ static Status load_array(ByteSource *source, uint64_t offset, uint64_t length, I
   TRY(byte_source_read(source, offset, start, sizeof start));
   if (memcmp(start, "\x93NUMPY", 6) != 0) return bad_header("its signature is missing");
   size_t prefix = start[6] == 1 ? 10 : 12;
-  size_t header = start[6] == 1 ? (size_t)(start[8] | start[9] << 8)
-                                : (size_t)start[8] | (size_t)start[9] << 8 | (size_t)start[10] << 16 | (size_t)start[11] << 24;
+  size_t header = start[6] == 1
+                      ? (size_t)(start[8] | start[9] << 8)
+                      : (size_t)start[8] | (size_t)start[9] << 8 | (size_t)start[10] << 16 | (size_t)start[11] << 24;
   if (header > MAX_HEADER || prefix + header > length) return bad_header("its header is too long");
   char *text = mem_alloc(header + 1);
   if (!text) return status_out_of_memory();
@@ -143,7 +148,8 @@ Status npy_load(ByteSource *source, IValue *out) {
   Dict *dict;
   Status status = dict_new(TYPE(STRING), TYPE(TENSOR), &dict);
   if (!status) {
-    for (size_t i = 0; i < archive->records.length && !status; i++) status = load_member(archive, &archive->records.data[i], dict);
+    for (size_t i = 0; i < archive->records.length && !status; i++)
+      status = load_member(archive, &archive->records.data[i], dict);
     *out = ivalue_dict(dict);
     if (status) ivalue_release(*out);
   }
@@ -155,7 +161,8 @@ Status npy_write(const Tensor *tensor, StrBuf *out) {
   char descr[8] = "";
   for (size_t i = 0; i < sizeof descr_rows / sizeof *descr_rows; i++)
     if (descr_rows[i].dtype == (DType)tensor->dtype)
-      snprintf(descr, sizeof descr, "%c%c%u", descr_rows[i].bytes > 1 ? '<' : '|', descr_rows[i].kind, descr_rows[i].bytes);
+      snprintf(descr, sizeof descr, "%c%c%u", descr_rows[i].bytes > 1 ? '<' : '|', descr_rows[i].kind,
+               descr_rows[i].bytes);
   if (!*descr) return status_new(ERROR_UNSUPPORTED, ".npy has no type for %s", dtype_name((DType)tensor->dtype));
   Tensor *dense;
   TRY(tensor_contiguous(tensor, &dense));

@@ -1,5 +1,5 @@
-/* The pickle machine: opcodes of protocols 0 to 4 that data needs, on an explicit stack. What names and calls mean stands in
- * pickle_calls.c. */
+/* The pickle machine: opcodes of protocols 0 to 4 that data needs, on an explicit stack. What names and calls mean
+ * stands in pickle_calls.c. */
 #include "serial/pickle_globals.h"
 
 static Status bad(const PickleReader *r, const char *what) {
@@ -33,11 +33,15 @@ static Status push(PickleReader *r, IValue value) {
   ivalue_release(value);
   return status_out_of_memory();
 }
-static size_t floor_of(const PickleReader *r) { return r->marks.length ? vec_last(&r->marks) : 0; }
+static size_t floor_of(const PickleReader *r) {
+  return r->marks.length ? vec_last(&r->marks) : 0;
+}
 static Status need(const PickleReader *r, size_t count) {
   return r->stack.length - floor_of(r) < count ? bad(r, "the stack is empty") : OK;
 }
-static IValue *top(PickleReader *r) { return &vec_last(&r->stack); }
+static IValue *top(PickleReader *r) {
+  return &vec_last(&r->stack);
+}
 static void drop(PickleReader *r, size_t count) {
   while (count--) ivalue_release(vec_pop(&r->stack));
 }
@@ -121,7 +125,8 @@ static Status push_long(PickleReader *r, uint64_t bytes) {
       value = (value & ~((uint64_t)0xff << (8 * i))) | (uint64_t)p[i] << (8 * i);
     }
   }
-  if (bytes > 8 && ((int64_t)value < 0) != negative) return status_new(ERROR_UNSUPPORTED, "an integer in a pickle exceeds 64 bits");
+  if (bytes > 8 && ((int64_t)value < 0) != negative)
+    return status_new(ERROR_UNSUPPORTED, "an integer in a pickle exceeds 64 bits");
   return push(r, ivalue_int((int64_t)value));
 }
 static Status push_float(PickleReader *r) {
@@ -230,111 +235,137 @@ static Status step(PickleReader *r, bool *done) {
   Str line, line2;
   TRY(take(r, 1, &code));
   switch (*code) {
-  case 0x80: /* PROTO */
-    TRY(take_number(r, 1, &n));
-    return n > 5 ? bad(r, "an unknown protocol") : OK;
-  case 0x95: /* FRAME */
-    return take_number(r, 8, &n);
-  case '.':
-    *done = true;
-    return need(r, 1);
-  case '(':
-    return vec_push(&r->marks, r->stack.length) ? OK : status_out_of_memory();
-  case '0':
-    if (r->stack.length == floor_of(r)) return pop_mark(r, &begin);
-    drop(r, 1);
-    return OK;
-  case '1':
-    TRY(pop_mark(r, &begin));
-    drop(r, r->stack.length - begin);
-    return OK;
-  case '2':
-    TRY(need(r, 1));
-    return push_again(r, *top(r));
-  case 'N': return push(r, IVALUE_NONE);
-  case 0x88: return push(r, ivalue_bool(true));
-  case 0x89: return push(r, ivalue_bool(false));
-  case 'I': case 'L': return push_line_number(r, false);
-  case 'F': return push_line_number(r, true);
-  case 'J':
-    TRY(take_number(r, 4, &n));
-    return push(r, ivalue_int((int32_t)n));
-  case 'K':
-    TRY(take_number(r, 1, &n));
-    return push(r, ivalue_int((int64_t)n));
-  case 'M':
-    TRY(take_number(r, 2, &n));
-    return push(r, ivalue_int((int64_t)n));
-  case 0x8a:
-    TRY(take_number(r, 1, &n));
-    return push_long(r, n);
-  case 0x8b:
-    TRY(take_number(r, 4, &n));
-    return push_long(r, n);
-  case 'G': return push_float(r);
-  case 'U': case 0x8c: case 'C':
-    TRY(take_number(r, 1, &n));
-    return push_text(r, n);
-  case 'X': case 'T': case 'B':
-    TRY(take_number(r, 4, &n));
-    return push_text(r, n);
-  case 0x8d: case 0x8e:
-    TRY(take_number(r, 8, &n));
-    return push_text(r, n);
-  case 'V': {
-    IValue text;
-    TRY(take_line(r, &line));
-    TRY(ivalue_from_str(line, &text));
-    return push(r, text);
-  }
-  case ']': return push_list(r);
-  case '}': return push_dict(r);
-  case ')': return make_tuple(r, r->stack.length);
-  case 't':
-    TRY(pop_mark(r, &begin));
-    return make_tuple(r, begin);
-  case 0x85: case 0x86: case 0x87: /* TUPLE1, TUPLE2, TUPLE3 */
-    TRY(need(r, (size_t)(*code - 0x84)));
-    return make_tuple(r, r->stack.length - (size_t)(*code - 0x84));
-  case 'a': return r->stack.length ? append_items(r, r->stack.length - 1) : bad(r, "the stack is empty");
-  case 'e':
-    TRY(pop_mark(r, &begin));
-    return append_items(r, begin);
-  case 's': return r->stack.length >= 2 ? set_items(r, r->stack.length - 2) : bad(r, "the stack is empty");
-  case 'u':
-    TRY(pop_mark(r, &begin));
-    return set_items(r, begin);
-  case 'q':
-    TRY(take_number(r, 1, &n));
-    return put_memo(r, n);
-  case 'r':
-    TRY(take_number(r, 4, &n));
-    return put_memo(r, n);
-  case 0x94: return put_memo(r, r->memo.length);
-  case 'h':
-    TRY(take_number(r, 1, &n));
-    return get_memo(r, n);
-  case 'j':
-    TRY(take_number(r, 4, &n));
-    return get_memo(r, n);
-  case 'p': case 'g': {
-    int64_t index;
-    TRY(take_line(r, &line));
-    if (!str_to_int64(line, 10, &index) || index < 0) return bad(r, "a malformed memo index");
-    return *code == 'p' ? put_memo(r, (uint64_t)index) : get_memo(r, (uint64_t)index);
-  }
-  case 'c':
-    TRY(take_line(r, &line));
-    TRY(take_line(r, &line2));
-    return global(r, line, line2);
-  case 0x93: return stack_global(r);
-  case 'R': return reduce(r);
-  case 0x81: return new_object(r);
-  case 'b': return build(r);
-  case 'Q': return persistent(r);
-  default:
-    r->at--;
-    return status_new(ERROR_DATA, "pickle opcode 0x%02x at byte %zu is not one that data needs", *code, r->at);
+    case 0x80: /* PROTO */
+      TRY(take_number(r, 1, &n));
+      return n > 5 ? bad(r, "an unknown protocol") : OK;
+    case 0x95: /* FRAME */
+      return take_number(r, 8, &n);
+    case '.':
+      *done = true;
+      return need(r, 1);
+    case '(':
+      return vec_push(&r->marks, r->stack.length) ? OK : status_out_of_memory();
+    case '0':
+      if (r->stack.length == floor_of(r)) return pop_mark(r, &begin);
+      drop(r, 1);
+      return OK;
+    case '1':
+      TRY(pop_mark(r, &begin));
+      drop(r, r->stack.length - begin);
+      return OK;
+    case '2':
+      TRY(need(r, 1));
+      return push_again(r, *top(r));
+    case 'N':
+      return push(r, IVALUE_NONE);
+    case 0x88:
+      return push(r, ivalue_bool(true));
+    case 0x89:
+      return push(r, ivalue_bool(false));
+    case 'I':
+    case 'L':
+      return push_line_number(r, false);
+    case 'F':
+      return push_line_number(r, true);
+    case 'J':
+      TRY(take_number(r, 4, &n));
+      return push(r, ivalue_int((int32_t)n));
+    case 'K':
+      TRY(take_number(r, 1, &n));
+      return push(r, ivalue_int((int64_t)n));
+    case 'M':
+      TRY(take_number(r, 2, &n));
+      return push(r, ivalue_int((int64_t)n));
+    case 0x8a:
+      TRY(take_number(r, 1, &n));
+      return push_long(r, n);
+    case 0x8b:
+      TRY(take_number(r, 4, &n));
+      return push_long(r, n);
+    case 'G':
+      return push_float(r);
+    case 'U':
+    case 0x8c:
+    case 'C':
+      TRY(take_number(r, 1, &n));
+      return push_text(r, n);
+    case 'X':
+    case 'T':
+    case 'B':
+      TRY(take_number(r, 4, &n));
+      return push_text(r, n);
+    case 0x8d:
+    case 0x8e:
+      TRY(take_number(r, 8, &n));
+      return push_text(r, n);
+    case 'V': {
+      IValue text;
+      TRY(take_line(r, &line));
+      TRY(ivalue_from_str(line, &text));
+      return push(r, text);
+    }
+    case ']':
+      return push_list(r);
+    case '}':
+      return push_dict(r);
+    case ')':
+      return make_tuple(r, r->stack.length);
+    case 't':
+      TRY(pop_mark(r, &begin));
+      return make_tuple(r, begin);
+    case 0x85:
+    case 0x86:
+    case 0x87: /* TUPLE1, TUPLE2, TUPLE3 */
+      TRY(need(r, (size_t)(*code - 0x84)));
+      return make_tuple(r, r->stack.length - (size_t)(*code - 0x84));
+    case 'a':
+      return r->stack.length ? append_items(r, r->stack.length - 1) : bad(r, "the stack is empty");
+    case 'e':
+      TRY(pop_mark(r, &begin));
+      return append_items(r, begin);
+    case 's':
+      return r->stack.length >= 2 ? set_items(r, r->stack.length - 2) : bad(r, "the stack is empty");
+    case 'u':
+      TRY(pop_mark(r, &begin));
+      return set_items(r, begin);
+    case 'q':
+      TRY(take_number(r, 1, &n));
+      return put_memo(r, n);
+    case 'r':
+      TRY(take_number(r, 4, &n));
+      return put_memo(r, n);
+    case 0x94:
+      return put_memo(r, r->memo.length);
+    case 'h':
+      TRY(take_number(r, 1, &n));
+      return get_memo(r, n);
+    case 'j':
+      TRY(take_number(r, 4, &n));
+      return get_memo(r, n);
+    case 'p':
+    case 'g': {
+      int64_t index;
+      TRY(take_line(r, &line));
+      if (!str_to_int64(line, 10, &index) || index < 0) return bad(r, "a malformed memo index");
+      return *code == 'p' ? put_memo(r, (uint64_t)index) : get_memo(r, (uint64_t)index);
+    }
+    case 'c':
+      TRY(take_line(r, &line));
+      TRY(take_line(r, &line2));
+      return global(r, line, line2);
+    case 0x93:
+      return stack_global(r);
+    case 'R':
+      return reduce(r);
+    case 0x81:
+      return new_object(r);
+    case 'b':
+      return build(r);
+    case 'Q':
+      return persistent(r);
+    default:
+      r->at--;
+      return status_new(ERROR_DATA, "pickle opcode 0x%02x at byte %zu is not one that data needs", *code, r->at);
   }
 }
 
@@ -345,26 +376,27 @@ typedef struct Walk {
   size_t next; /* child to visit */
 } Walk;
 static bool is_container(IValue v) {
-  return v.tag == TAG_DICT || v.tag == TAG_TUPLE || v.tag == TAG_OBJECT || (v.tag == TAG_LIST && v.list->kind == LIST_VALUES);
+  return v.tag == TAG_DICT || v.tag == TAG_TUPLE || v.tag == TAG_OBJECT ||
+         (v.tag == TAG_LIST && v.list->kind == LIST_VALUES);
 }
 static bool child_of(IValue v, size_t i, IValue *out) {
   switch (v.tag) {
-  case TAG_LIST:
-    if (i >= v.list->length) return false;
-    *out = v.list->values[i];
-    return true;
-  case TAG_TUPLE:
-    if (i >= v.tuple->length) return false;
-    *out = v.tuple->values[i];
-    return true;
-  case TAG_OBJECT:
-    if (i >= v.object->slot_count) return false;
-    *out = v.object->slots[i];
-    return true;
-  default:
-    if (i / 2 >= v.dict->used) return false;
-    *out = i % 2 ? v.dict->entries[i / 2].value : v.dict->entries[i / 2].key;
-    return true;
+    case TAG_LIST:
+      if (i >= v.list->length) return false;
+      *out = v.list->values[i];
+      return true;
+    case TAG_TUPLE:
+      if (i >= v.tuple->length) return false;
+      *out = v.tuple->values[i];
+      return true;
+    case TAG_OBJECT:
+      if (i >= v.object->slot_count) return false;
+      *out = v.object->slots[i];
+      return true;
+    default:
+      if (i / 2 >= v.dict->used) return false;
+      *out = i % 2 ? v.dict->entries[i / 2].value : v.dict->entries[i / 2].key;
+      return true;
   }
 }
 
@@ -407,7 +439,8 @@ static Status refuse_cycles(PickleReader *r) {
   bool found = false;
   ptrmap_init(&seen, NULL);
   Status status = OK;
-  for (size_t i = 0; i < r->fetched.length && !status && !found; i++) status = find_cycle(r->fetched.data[i], &seen, &found);
+  for (size_t i = 0; i < r->fetched.length && !status && !found; i++)
+    status = find_cycle(r->fetched.data[i], &seen, &found);
   ptrmap_dispose(&seen);
   if (found || status)
     for (size_t i = 0; i < r->fetched.length; i++) empty_container(r->fetched.data[i]);

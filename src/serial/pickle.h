@@ -1,5 +1,5 @@
-/* pickle: reads Python pickles as data. The machine knows a closed list of names (pickle_globals.h); none of them runs anything, and
- * any other name is an error. Nothing recurses; what a pickle can make is bounded by its length. */
+/* pickle: reads Python pickles as data. The machine knows a closed list of names (pickle_globals.h); none of them runs
+ * anything, and any other name is an error. Nothing recurses; what a pickle can make is bounded by its length. */
 #pragma once
 
 #include "ivalue/ivalue.h"
@@ -19,10 +19,10 @@ typedef struct PickleHost {
   Status (*load_tensor)(void *context, int64_t index, Tensor **out);
 } PickleHost;
 
-/* Reads one pickle at the start of data; *out_used (may be NULL) is where it ended. Classes other than __torch__'s give dicts, lists,
- * tuples, numbers and strings; lists have element type Any unless tagged. */
+/* Reads one pickle at the start of data; *out_used (may be NULL) is where it ended. Classes other than __torch__'s give
+ * dicts, lists, tuples, numbers and strings; lists have element type Any unless tagged. */
 Status pickle_read(const void *data, size_t length, const PickleHost *host, IValue *out, size_t *out_used) MUST_CHECK;
 
-/* Gives lists, dicts and tuples the types they are declared with (pickled containers often come without), checks that the value fits the
- * type, and may replace *value by one of the same content. `what` names it in errors. */
+/* Gives lists, dicts and tuples the types they are declared with (pickled containers often come without), checks that
+ * the value fits the type, and may replace *value by one of the same content. `what` names it in errors. */
 Status ivalue_restore_type(IValue *value, const Type *type, const char *what) MUST_CHECK;

@@ -1,7 +1,9 @@
 /* What the names of a pickle mean: tensors, typed lists, ordered dicts, complex numbers, classes of the archive. */
 #include "serial/pickle_globals.h"
 
-static Status malformed(const char *what) { return status_new(ERROR_DATA, "damaged pickle: malformed arguments of %s", what); }
+static Status malformed(const char *what) {
+  return status_new(ERROR_DATA, "damaged pickle: malformed arguments of %s", what);
+}
 
 static void free_name(Capsule *capsule) {
   PickleName *name = (PickleName *)capsule;
@@ -17,7 +19,9 @@ Status pickle_name_new(PickleCallKind kind, PickleName **out) {
   *out = name;
   return OK;
 }
-static IValue wrap(PickleName *name) { return (IValue){.tag = TAG_CAPSULE, .capsule = &name->base}; }
+static IValue wrap(PickleName *name) {
+  return (IValue){.tag = TAG_CAPSULE, .capsule = &name->base};
+}
 
 /* ---- names ---- */
 
@@ -27,12 +31,12 @@ typedef struct GlobalRow {
 } GlobalRow;
 static const GlobalRow call_rows[] = {
 #define X(kind, module, global) {module, global, PICKLE_##kind},
-  PICKLE_CALLS(X)
+    PICKLE_CALLS(X)
 #undef X
 };
 static const GlobalRow int_rows[] = {
 #define X(module, global, number) {module, global, number},
-  PICKLE_INTS(X)
+    PICKLE_INTS(X)
 #undef X
 };
 static const struct {
@@ -40,7 +44,7 @@ static const struct {
   DType dtype;
 } dtype_rows[] = {
 #define X(name, number, type, bytes, text, storage) {text, storage, DTYPE_##name},
-  DTYPES(X)
+    DTYPES(X)
 #undef X
 };
 
@@ -52,7 +56,8 @@ static const GlobalRow *find_row(const GlobalRow *rows, size_t count, Str module
 
 static Status find_torch_class(PickleReader *r, Str module, Str name, IValue *out) {
   if (!r->host->resolve_class)
-    return status_new(ERROR_DATA, "the pickle names the class " STR_FMT "." STR_FMT ", which only a TorchScript archive defines",
+    return status_new(ERROR_DATA,
+                      "the pickle names the class " STR_FMT "." STR_FMT ", which only a TorchScript archive defines",
                       STR_ARG(module), STR_ARG(name));
   StrBuf qualified = {0};
   strbuf_str(&qualified, module);
@@ -72,7 +77,8 @@ static Status find_torch_class(PickleReader *r, Str module, Str name, IValue *ou
 }
 
 Status pickle_find_global(PickleReader *r, Str module, Str name, IValue *out) {
-  if (str_is(module, "__torch__") || str_starts_with(module, "__torch__.")) return find_torch_class(r, module, name, out);
+  if (str_is(module, "__torch__") || str_starts_with(module, "__torch__."))
+    return find_torch_class(r, module, name, out);
   const GlobalRow *row = find_row(int_rows, sizeof int_rows / sizeof *int_rows, module, name);
   if (row) {
     *out = ivalue_int(row->value);
@@ -95,7 +101,8 @@ Status pickle_find_global(PickleReader *r, Str module, Str name, IValue *out) {
     }
   }
   if (!result)
-    return status_new(ERROR_DATA, "the pickle names " STR_FMT "." STR_FMT ", which is not among the names that stand for data",
+    return status_new(ERROR_DATA,
+                      "the pickle names " STR_FMT "." STR_FMT ", which is not among the names that stand for data",
                       STR_ARG(str_slice(module, 0, module.length > 200 ? 200 : module.length)),
                       STR_ARG(str_slice(name, 0, name.length > 200 ? 200 : name.length)));
   *out = wrap(result);
@@ -107,10 +114,13 @@ Status pickle_find_global(PickleReader *r, Str module, Str name, IValue *out) {
 static Status sizes_of(IValue v, int *out_count, int64_t *out) {
   size_t count = v.tag == TAG_TUPLE ? v.tuple->length : v.tag == TAG_LIST ? v.list->length : SIZE_MAX;
   if (count > TENSOR_MAX_DIMS)
-    return count == SIZE_MAX ? malformed("a tensor") : status_new(ERROR_UNSUPPORTED, "a tensor of %zu dimensions", count);
+    return count == SIZE_MAX ? malformed("a tensor")
+                             : status_new(ERROR_UNSUPPORTED, "a tensor of %zu dimensions", count);
   for (size_t i = 0; i < count; i++) {
-    IValue item = v.tag == TAG_TUPLE ? v.tuple->values[i] : v.list->kind == LIST_INTS ? ivalue_int(v.list->ints[i])
-                : v.list->kind == LIST_VALUES ? v.list->values[i] : IVALUE_NONE;
+    IValue item = v.tag == TAG_TUPLE            ? v.tuple->values[i]
+                  : v.list->kind == LIST_INTS   ? ivalue_int(v.list->ints[i])
+                  : v.list->kind == LIST_VALUES ? v.list->values[i]
+                                                : IVALUE_NONE;
     if (item.tag != TAG_INT) return malformed("a tensor");
     out[i] = item.i;
   }
@@ -150,17 +160,18 @@ Status pickle_load_storage(PickleReader *r, IValue id, IValue *out) {
   const Tuple *t = id.tag == TAG_TUPLE ? id.tuple : NULL;
   PickleName *class_name = t && t->length >= 5 ? pickle_name(t->values[1]) : NULL;
   if (!class_name || class_name->kind != PICKLE_STORAGE_CLASS || t->values[0].tag != TAG_STRING ||
-      !str_is(ivalue_str(t->values[0]), "storage") || t->values[2].tag != TAG_STRING || t->values[3].tag != TAG_STRING ||
-      t->values[4].tag != TAG_INT)
+      !str_is(ivalue_str(t->values[0]), "storage") || t->values[2].tag != TAG_STRING ||
+      t->values[3].tag != TAG_STRING || t->values[4].tag != TAG_INT)
     return malformed("a storage");
-  if (t->length > 5 && !ivalue_is_none(t->values[5])) return status_new(ERROR_UNSUPPORTED, "storages that view other storages");
+  if (t->length > 5 && !ivalue_is_none(t->values[5]))
+    return status_new(ERROR_UNSUPPORTED, "storages that view other storages");
   size_t bytes;
   if (t->values[4].i < 0 || !size_mul((size_t)t->values[4].i, dtype_size((DType)class_name->dtype), &bytes))
     return malformed("a storage");
   if (!r->host->load_storage) return status_new(ERROR_DATA, "the pickle holds a tensor where there can be none");
   Storage *storage;
-  TRY(r->host->load_storage(r->host->context, ivalue_str(t->values[2]), ivalue_str(t->values[3]), (DType)class_name->dtype,
-                            bytes, &storage));
+  TRY(r->host->load_storage(r->host->context, ivalue_str(t->values[2]), ivalue_str(t->values[3]),
+                            (DType)class_name->dtype, bytes, &storage));
   PickleName *name;
   Status status = pickle_name_new(PICKLE_OPAQUE, &name);
   if (status) {
@@ -179,15 +190,18 @@ Status pickle_load_storage(PickleReader *r, IValue id, IValue *out) {
 static Status build_list(PickleReader *r, const Tuple *a, TypeKind element, IValue *out) {
   if (a->length < 1 || a->values[0].tag != TAG_LIST) return malformed("a typed list");
   const List *from = a->values[0].list;
-  if (from->length > r->copies_left) return status_new(ERROR_DATA, "the pickle's lists grow beyond what its length allows");
+  if (from->length > r->copies_left)
+    return status_new(ERROR_DATA, "the pickle's lists grow beyond what its length allows");
   r->copies_left -= from->length;
   List *list;
   TRY(list_new(type_simple(element), from->length, &list));
   Status status = OK;
   for (size_t i = 0; i < from->length && !status; i++) {
     IValue item = list_get(from, i);
-    bool fits = element == TYPE_TENSOR ? item.tag == TAG_TENSOR : element == TYPE_INT ? item.tag == TAG_INT
-              : element == TYPE_BOOL ? item.tag == TAG_BOOL : item.tag == TAG_FLOAT;
+    bool fits = element == TYPE_TENSOR ? item.tag == TAG_TENSOR
+                : element == TYPE_INT  ? item.tag == TAG_INT
+                : element == TYPE_BOOL ? item.tag == TAG_BOOL
+                                       : item.tag == TAG_FLOAT;
     if (element == TYPE_TENSOR && item.tag == TAG_INT && r->host->load_tensor) {
       Tensor *tensor;
       status = r->host->load_tensor(r->host->context, item.i, &tensor);
@@ -287,8 +301,8 @@ Status pickle_build(PickleReader *r, IValue target, IValue state, IValue *out) {
 }
 
 static Status build_complex(const Tuple *a, IValue *out) {
-  if (a->length != 2 || !ivalue_is_number(a->values[0]) || !ivalue_is_number(a->values[1]) || a->values[0].tag == TAG_COMPLEX ||
-      a->values[1].tag == TAG_COMPLEX)
+  if (a->length != 2 || !ivalue_is_number(a->values[0]) || !ivalue_is_number(a->values[1]) ||
+      a->values[0].tag == TAG_COMPLEX || a->values[1].tag == TAG_COMPLEX)
     return malformed("complex");
   return ivalue_from_complex(__builtin_complex(ivalue_to_double(a->values[0]), ivalue_to_double(a->values[1])), out);
 }
@@ -309,36 +323,51 @@ Status pickle_call(PickleReader *r, IValue callable, IValue arguments, IValue *o
   if (arguments.tag != TAG_TUPLE) return malformed("a call");
   const Tuple *a = arguments.tuple;
   switch (name->kind) {
-  case PICKLE_REBUILD_TENSOR: case PICKLE_REBUILD_TENSOR_V2: return rebuild_tensor(a, out);
-  case PICKLE_REBUILD_PARAMETER: return rebuild_parameter(a, out);
-  case PICKLE_REBUILD_QTENSOR: return status_new(ERROR_UNSUPPORTED, "quantized tensors in pickles");
-  case PICKLE_REBUILD_SPARSE: return status_new(ERROR_UNSUPPORTED, "sparse tensors in pickles");
-  case PICKLE_REBUILD_FROM_TYPE: /* (function, type, arguments, state) */
-    if (a->length < 3 || !pickle_name(a->values[0]) || pickle_name(a->values[0])->kind == PICKLE_REBUILD_FROM_TYPE)
-      return malformed("a tensor");
-    return pickle_call(r, a->values[0], a->values[2], out);
-  case PICKLE_ORDERED_DICT: return build_ordered_dict(r, a, out);
-  case PICKLE_BUILD_INTS: return build_list(r, a, TYPE_INT, out);
-  case PICKLE_BUILD_DOUBLES: return build_list(r, a, TYPE_FLOAT, out);
-  case PICKLE_BUILD_BOOLS: return build_list(r, a, TYPE_BOOL, out);
-  case PICKLE_BUILD_TENSORS: return build_list(r, a, TYPE_TENSOR, out);
-  case PICKLE_BUILD_FROM_ID: {
-    if (a->length < 1 || a->values[0].tag != TAG_INT || !r->host->load_tensor) return malformed("a tensor's number");
-    Tensor *tensor;
-    TRY(r->host->load_tensor(r->host->context, a->values[0].i, &tensor));
-    *out = ivalue_tensor(tensor);
-    return OK;
-  }
-  case PICKLE_RESTORE_TYPE: return restore_type(r, a, out);
-  case PICKLE_COMPLEX: case PICKLE_COMPLEX_2: return build_complex(a, out);
-  case PICKLE_DEVICE: return build_device(a, out);
-  case PICKLE_SIZE: /* a tuple of its own already */
-    *out = a->length ? ivalue_retain(a->values[0]) : ivalue_retain(arguments);
-    return OK;
-  case PICKLE_ENCODE: /* bytes under protocol 2: (text, "latin1") */
-    if (a->length < 1 || a->values[0].tag != TAG_STRING) return malformed("bytes");
-    *out = ivalue_retain(a->values[0]);
-    return OK;
-  default: return status_new(ERROR_DATA, "the pickle calls what can't be called");
+    case PICKLE_REBUILD_TENSOR:
+    case PICKLE_REBUILD_TENSOR_V2:
+      return rebuild_tensor(a, out);
+    case PICKLE_REBUILD_PARAMETER:
+      return rebuild_parameter(a, out);
+    case PICKLE_REBUILD_QTENSOR:
+      return status_new(ERROR_UNSUPPORTED, "quantized tensors in pickles");
+    case PICKLE_REBUILD_SPARSE:
+      return status_new(ERROR_UNSUPPORTED, "sparse tensors in pickles");
+    case PICKLE_REBUILD_FROM_TYPE: /* (function, type, arguments, state) */
+      if (a->length < 3 || !pickle_name(a->values[0]) || pickle_name(a->values[0])->kind == PICKLE_REBUILD_FROM_TYPE)
+        return malformed("a tensor");
+      return pickle_call(r, a->values[0], a->values[2], out);
+    case PICKLE_ORDERED_DICT:
+      return build_ordered_dict(r, a, out);
+    case PICKLE_BUILD_INTS:
+      return build_list(r, a, TYPE_INT, out);
+    case PICKLE_BUILD_DOUBLES:
+      return build_list(r, a, TYPE_FLOAT, out);
+    case PICKLE_BUILD_BOOLS:
+      return build_list(r, a, TYPE_BOOL, out);
+    case PICKLE_BUILD_TENSORS:
+      return build_list(r, a, TYPE_TENSOR, out);
+    case PICKLE_BUILD_FROM_ID: {
+      if (a->length < 1 || a->values[0].tag != TAG_INT || !r->host->load_tensor) return malformed("a tensor's number");
+      Tensor *tensor;
+      TRY(r->host->load_tensor(r->host->context, a->values[0].i, &tensor));
+      *out = ivalue_tensor(tensor);
+      return OK;
+    }
+    case PICKLE_RESTORE_TYPE:
+      return restore_type(r, a, out);
+    case PICKLE_COMPLEX:
+    case PICKLE_COMPLEX_2:
+      return build_complex(a, out);
+    case PICKLE_DEVICE:
+      return build_device(a, out);
+    case PICKLE_SIZE: /* a tuple of its own already */
+      *out = a->length ? ivalue_retain(a->values[0]) : ivalue_retain(arguments);
+      return OK;
+    case PICKLE_ENCODE: /* bytes under protocol 2: (text, "latin1") */
+      if (a->length < 1 || a->values[0].tag != TAG_STRING) return malformed("bytes");
+      *out = ivalue_retain(a->values[0]);
+      return OK;
+    default:
+      return status_new(ERROR_DATA, "the pickle calls what can't be called");
   }
 }

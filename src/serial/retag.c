@@ -1,6 +1,6 @@
-/* ivalue_restore_type: an explicit worklist over (place of a value, type), so that neither deep values nor deep types recurse; the steps are
- * bounded because tuples that share parts would be walked once for each path. A place is a held container and an index, because a list met
- * again under another type exchanges its items. */
+/* ivalue_restore_type: an explicit worklist over (place of a value, type), so that neither deep values nor deep types
+ * recurse; the steps are bounded because tuples that share parts would be walked once for each path. A place is a held
+ * container and an index, because a list met again under another type exchanges its items. */
 #include "serial/pickle.h"
 
 enum { MAX_STEPS = 1 << 24 };
@@ -21,13 +21,17 @@ static bool push_work(WorkList *list, IValue owner, size_t index, const Type *ty
 static IValue *place_of(const Work *work, IValue *root) {
   IValue owner = work->owner;
   switch (owner.tag) {
-  case TAG_NONE: return root;
-  case TAG_TUPLE: return &owner.tuple->values[work->index];
-  case TAG_DICT: {
-    DictEntry *entry = &owner.dict->entries[work->index / 2];
-    return work->index % 2 ? &entry->value : &entry->key;
-  }
-  default: return owner.list->kind == LIST_VALUES && work->index < owner.list->length ? &owner.list->values[work->index] : NULL;
+    case TAG_NONE:
+      return root;
+    case TAG_TUPLE:
+      return &owner.tuple->values[work->index];
+    case TAG_DICT: {
+      DictEntry *entry = &owner.dict->entries[work->index / 2];
+      return work->index % 2 ? &entry->value : &entry->key;
+    }
+    default:
+      return owner.list->kind == LIST_VALUES && work->index < owner.list->length ? &owner.list->values[work->index]
+                                                                                 : NULL;
   }
 }
 
@@ -58,7 +62,8 @@ static Status retype_list(List *list, const Type *element, WorkList *work, const
       status = misfit(item, element, what);
       ivalue_release(item);
     } else {
-      status = list_append(other, other->kind == LIST_FLOATS && item.tag == TAG_INT ? ivalue_float((double)item.i) : item);
+      status =
+          list_append(other, other->kind == LIST_FLOATS && item.tag == TAG_INT ? ivalue_float((double)item.i) : item);
     }
   }
   if (!status) { /* exchange contents: whoever else holds the list sees its new type */
@@ -66,7 +71,8 @@ static Status retype_list(List *list, const Type *element, WorkList *work, const
     List old = *list;
     *list = *other;
     *other = old;
-    atomic_store_explicit(&list->refs.count, atomic_load_explicit(&refs.count, memory_order_relaxed), memory_order_relaxed);
+    atomic_store_explicit(&list->refs.count, atomic_load_explicit(&refs.count, memory_order_relaxed),
+                          memory_order_relaxed);
     ref_init(&other->refs);
     if (list->kind == LIST_VALUES)
       for (size_t i = 0; i < list->length && !status; i++)
@@ -137,7 +143,8 @@ static Status restore_one(IValue *slot, const Type *type, WorkList *work, const 
     *slot = ivalue_tensor(tensor_undefined());
     return OK;
   }
-  if (slot->tag == TAG_CAPSULE || slot->tag == TAG_STORAGE || !ivalue_is_instance(*slot, type)) return misfit(*slot, type, what);
+  if (slot->tag == TAG_CAPSULE || slot->tag == TAG_STORAGE || !ivalue_is_instance(*slot, type))
+    return misfit(*slot, type, what);
   return OK;
 }
 

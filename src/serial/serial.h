@@ -1,4 +1,5 @@
-/* serial: archives. Reading never runs anything: pickles are read as data with a closed list of names. In reading order:
+/* serial: archives. Reading never runs anything: pickles are read as data with a closed list of names. In reading
+ * order:
  *
  *   serial/byte_source.h  where bytes come from
  *   serial/archive.h      zip directory and records
@@ -22,7 +23,8 @@ typedef struct LoadOptions {
 
 /* A TorchScript archive of any version. */
 Status module_import(ByteSource *source, Exec *exec, const LoadOptions *options, Module **out) MUST_CHECK;
-/* A file of torch.save (zip or legacy stream): tensors, containers, numbers, strings; anything else is an error naming the global. */
+/* A file of torch.save (zip or legacy stream): tensors, containers, numbers, strings; anything else is an error naming
+ * the global. */
 Status value_import(ByteSource *source, Exec *exec, const LoadOptions *options, IValue *out) MUST_CHECK;
-Status npy_load(ByteSource *source, IValue *out) MUST_CHECK;  /* .npy: a tensor; .npz: a dict of tensors */
+Status npy_load(ByteSource *source, IValue *out) MUST_CHECK;    /* .npy: a tensor; .npz: a dict of tensors */
 Status npy_write(const Tensor *tensor, StrBuf *out) MUST_CHECK; /* appends the bytes of a .npy */

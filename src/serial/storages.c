@@ -20,14 +20,18 @@ Status device_map_apply(const char *map, Str location, Device *out) {
     Str entry = comma < 0 ? rest : str_slice(rest, 0, (size_t)comma);
     rest = comma < 0 ? STR("") : str_slice(rest, (size_t)comma + 1, rest.length);
     ptrdiff_t equals = str_find_char(entry, '=');
-    if (equals < 0) return status_new(ERROR_INVALID_ARGUMENT, "device map: '" STR_FMT "' is not FROM=TO", STR_ARG(entry));
-    Str from = trimmed(str_slice(entry, 0, (size_t)equals)), to = trimmed(str_slice(entry, (size_t)equals + 1, entry.length));
+    if (equals < 0)
+      return status_new(ERROR_INVALID_ARGUMENT, "device map: '" STR_FMT "' is not FROM=TO", STR_ARG(entry));
+    Str from = trimmed(str_slice(entry, 0, (size_t)equals)),
+        to = trimmed(str_slice(entry, (size_t)equals + 1, entry.length));
     int rank = str_equal(from, location) ? 3 : same_device_text(from, location) ? 2 : str_is(from, "*") ? 1 : 0;
     if (rank > best_rank) best_rank = rank, best = to;
   }
   TRY(device_parse(best_rank ? best : location, out));
   if (out->type != DEVICE_CPU)
-    return status_new(ERROR_UNSUPPORTED, "the archive has tensors on device '" STR_FMT "'%s (a device map such as \"*=cpu\" puts them elsewhere)",
+    return status_new(ERROR_UNSUPPORTED,
+                      "the archive has tensors on device '" STR_FMT
+                      "'%s (a device map such as \"*=cpu\" puts them elsewhere)",
                       STR_ARG(location), best_rank ? ", mapped to one that wick does not have" : "");
   return OK;
 }
@@ -46,7 +50,8 @@ void storage_table_dispose(StorageTable *table) {
 
 static Status load_new(StorageTable *table, Str key, size_t bytes, Storage **out) {
   if (!table->archive) {
-    if (bytes > table->max_bytes) return status_new(ERROR_DATA, "a storage of %zu bytes does not fit into the file", bytes);
+    if (bytes > table->max_bytes)
+      return status_new(ERROR_DATA, "a storage of %zu bytes does not fit into the file", bytes);
     table->max_bytes -= bytes;
     return storage_new(bytes, out);
   }
@@ -55,7 +60,8 @@ static Status load_new(StorageTable *table, Str key, size_t bytes, Storage **out
   strbuf_str(&name, key);
   const ArchiveRecord *record = archive_find(table->archive, strbuf_view(&name));
   Status status = record ? archive_storage(table->archive, record, bytes, out)
-                         : status_new(ERROR_DATA, "the archive has no record '" STR_FMT "' with a tensor's data", STR_ARG(strbuf_view(&name)));
+                         : status_new(ERROR_DATA, "the archive has no record '" STR_FMT "' with a tensor's data",
+                                      STR_ARG(strbuf_view(&name)));
   strbuf_dispose(&name);
   return status;
 }
@@ -65,7 +71,8 @@ Status storage_table_load(void *context, Str key, Str location, DType dtype, siz
   (void)dtype;
   Storage *storage = map_get(&table->by_key, key);
   if (storage) {
-    if (bytes > storage->bytes) return status_new(ERROR_DATA, "storage '" STR_FMT "' is named with two sizes", STR_ARG(key));
+    if (bytes > storage->bytes)
+      return status_new(ERROR_DATA, "storage '" STR_FMT "' is named with two sizes", STR_ARG(key));
     *out = storage_retain(storage);
     return OK;
   }

@@ -1,4 +1,5 @@
-/* StorageTable: the tensor data of an archive by key, so that tensors which shared a storage share it again; the device map. */
+/* StorageTable: the tensor data of an archive by key, so that tensors which shared a storage share it again; the device
+ * map. */
 #pragma once
 
 #include "serial/archive.h"

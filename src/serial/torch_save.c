@@ -1,11 +1,12 @@
-/* What torch.save writes: a zip archive with one pickle and a record for each storage, or (before 1.6) a stream of pickles
- * followed by the storages' bytes. */
+/* What torch.save writes: a zip archive with one pickle and a record for each storage, or (before 1.6) a stream of
+ * pickles followed by the storages' bytes. */
 #include "serial/pickle.h"
 #include "serial/serial.h"
 #include "serial/storages.h"
 
 /* The pickle of torch.serialization.MAGIC_NUMBER, which begins a stream. */
-static const unsigned char stream_magic[] = {0x80, 0x02, 0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19, 0x2e};
+static const unsigned char stream_magic[] = {0x80, 0x02, 0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46,
+                                             0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19, 0x2e};
 
 static Status import_zip(ByteSource *source, const LoadOptions *options, IValue *out) {
   Archive *archive;
@@ -13,7 +14,8 @@ static Status import_zip(ByteSource *source, const LoadOptions *options, IValue 
   StorageTable table;
   storage_table_init(&table, archive, "data/", options->device_map);
   PickleHost host = {.context = &table, .load_storage = storage_table_load};
-  const ArchiveRecord *record = archive_find(archive, STR("data.pkl")), *order = archive_find(archive, STR("byteorder"));
+  const ArchiveRecord *record = archive_find(archive, STR("data.pkl")),
+                      *order = archive_find(archive, STR("byteorder"));
   char *data = NULL, *text = NULL;
   size_t length;
   Status status = OK;
@@ -24,7 +26,8 @@ static Status import_zip(ByteSource *source, const LoadOptions *options, IValue 
   }
   if (!status && order) {
     status = archive_read(archive, order, &text, &length);
-    if (!status && !str_is((Str){text, length}, "little")) status = status_new(ERROR_UNSUPPORTED, "tensors in big-endian order");
+    if (!status && !str_is((Str){text, length}, "little"))
+      status = status_new(ERROR_UNSUPPORTED, "tensors in big-endian order");
   }
   if (!status) status = archive_read(archive, record, &data, &length);
   if (!status) status = pickle_read(data, length, &host, out, NULL);
@@ -37,14 +40,16 @@ static Status import_zip(ByteSource *source, const LoadOptions *options, IValue 
 
 /* After the pickles: the keys in order, and for each a count of elements (8 bytes) and the data. */
 static Status fill_storages(StorageTable *table, const char *data, size_t length, size_t at, IValue keys) {
-  if (keys.tag != TAG_LIST || keys.list->kind != LIST_VALUES) return status_new(ERROR_DATA, "damaged file: no list of storages");
+  if (keys.tag != TAG_LIST || keys.list->kind != LIST_VALUES)
+    return status_new(ERROR_DATA, "damaged file: no list of storages");
   size_t filled = 0;
   for (size_t i = 0; i < keys.list->length; i++) {
     IValue key = keys.list->values[i];
     if (key.tag != TAG_STRING) return status_new(ERROR_DATA, "damaged file: a storage's key is no text");
     Storage *storage = map_get(&table->by_key, ivalue_str(key));
     if (!storage) return status_new(ERROR_DATA, "damaged file: data for a storage that nothing uses");
-    if (length - at < 8 || length - at - 8 < storage->bytes) return status_new(ERROR_DATA, "the file ends within a tensor's data");
+    if (length - at < 8 || length - at - 8 < storage->bytes)
+      return status_new(ERROR_DATA, "the file ends within a tensor's data");
     memcpy(storage->data, data + at + 8, storage->bytes);
     at += 8 + storage->bytes;
     filled++;

@@ -5,8 +5,20 @@
 
 /* Names that the frontend turns into nodes or control flow without a row. */
 static const char *const forms[] = {
-    "aten::format", "aten::len", "aten::__isnot__", "aten::__is__", "aten::tensor", "aten::autograd", "aten::device", "aten::jit",
-    "prim::data", "prim::rangelist", "prim::min", "prim::max", "prim::AutogradAnyNonZero", "prim::unchecked_cast",
+    "aten::format",
+    "aten::len",
+    "aten::__isnot__",
+    "aten::__is__",
+    "aten::tensor",
+    "aten::autograd",
+    "aten::device",
+    "aten::jit",
+    "prim::data",
+    "prim::rangelist",
+    "prim::min",
+    "prim::max",
+    "prim::AutogradAnyNonZero",
+    "prim::unchecked_cast",
 };
 
 /* `a.b.c` -> its parts from the left, when it begins with a variable; at most 3 are of interest. */
@@ -59,7 +71,9 @@ typedef struct Search {
   size_t count;
 } Search;
 
-static void visit_tree(void *argument, const Tree *tree) { used_operators_collect(&((Search *)argument)->used, tree); }
+static void visit_tree(void *argument, const Tree *tree) {
+  used_operators_collect(&((Search *)argument)->used, tree);
+}
 static void collect_all(void *argument) {
   Search *search = argument;
   importer_parse_all(search->importer);
@@ -90,8 +104,8 @@ Status used_operators_explain(Importer *importer, Status failure) {
   Status status = arena_protect(&importer->arena, search_unknown, &search);
   if (!status && search.count) {
     status_free(failure);
-    failure = status_new(ERROR_UNSUPPORTED, "the archive uses %zu operator%s that wick does not have:\n" STR_FMT, search.count,
-                         search.count == 1 ? "" : "s", STR_ARG(strbuf_view(&search.text)));
+    failure = status_new(ERROR_UNSUPPORTED, "the archive uses %zu operator%s that wick does not have:\n" STR_FMT,
+                         search.count, search.count == 1 ? "" : "s", STR_ARG(strbuf_view(&search.text)));
   }
   status_free(status);
   strbuf_dispose(&search.text);
@@ -118,7 +132,8 @@ Status used_operators_check(Importer *importer, const char *allowed) {
     strbuf_str(&search.text, e->key);
   }
   if (!status && search.count)
-    status = status_new(ERROR_UNSUPPORTED, "the archive uses operators that are not allowed: " STR_FMT, STR_ARG(strbuf_view(&search.text)));
+    status = status_new(ERROR_UNSUPPORTED, "the archive uses operators that are not allowed: " STR_FMT,
+                        STR_ARG(strbuf_view(&search.text)));
   strbuf_dispose(&search.text);
   return status;
 }

@@ -11,8 +11,8 @@ typedef struct UsedOperators {
 void used_operators_collect(UsedOperators *used, const Tree *tree);
 /* Whether the language or a row knows the name. */
 bool used_operator_is_known(Str qualified_name);
-/* `failure` of a compilation, taken over: when the archive names operators that wick does not have, an error that names them all,
- * with similar names; otherwise failure itself. */
+/* `failure` of a compilation, taken over: when the archive names operators that wick does not have, an error that names
+ * them all, with similar names; otherwise failure itself. */
 Status used_operators_explain(Importer *importer, Status failure) MUST_CHECK;
 /* Whether `name` is a line of the text. */
 bool operator_name_is_listed(const char *lines, Str name);

@@ -1,6 +1,7 @@
-/* Mutates small archives and loads what comes out: whatever it is, it must end in a module or an error. Half of the mutations change the
- * file's bytes, half the content of one record, packed again with right checksums, so that pickles and code are reached too. What loads is
- * also called, within budgets. Seeded: WICK_MUTATIONS and WICK_SEED change the number and the seed. */
+/* Mutates small archives and loads what comes out: whatever it is, it must end in a module or an error. Half of the
+ * mutations change the file's bytes, half the content of one record, packed again with right checksums, so that pickles
+ * and code are reached too. What loads is also called, within budgets. Seeded: WICK_MUTATIONS and WICK_SEED change the
+ * number and the seed. */
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,39 +26,48 @@ static uint64_t random_next(void) { /* splitmix64 */
   z = (z ^ z >> 27) * 0x94d049bb133111ebu;
   return z ^ z >> 31;
 }
-static size_t random_below(size_t n) { return n ? (size_t)(random_next() % n) : 0; }
+static size_t random_below(size_t n) {
+  return n ? (size_t)(random_next() % n) : 0;
+}
 
 /* Flips, changes, removes, inserts, doubles or cuts. */
 static void mutate(Bytes *b) {
-  static const unsigned char telling[] = {0, 1, 0x7f, 0x80, 0xff, '(', '.', ']', '}', 'R', 'b', 'h', 'q', ')', 0x81, '\n', ' ', 'X', 'K', 'Q'};
+  static const unsigned char telling[] = {0,   1,   0x7f, 0x80, 0xff, '(',  '.', ']', '}', 'R',
+                                          'b', 'h', 'q',  ')',  0x81, '\n', ' ', 'X', 'K', 'Q'};
   for (size_t changes = 1 + random_below(4); changes--;) {
     size_t at = random_below(b->length), n = 1 + random_below(8);
     if (!b->length) return;
     switch (random_below(7)) {
-    case 0: b->data[at] ^= (unsigned char)(1u << random_below(8)); break;
-    case 1: b->data[at] = (unsigned char)random_next(); break;
-    case 2: b->data[at] = telling[random_below(sizeof telling)]; break;
-    case 3: /* remove */
-      if (n > b->length - at) n = b->length - at;
-      memmove(b->data + at, b->data + at + n, b->length - at - n);
-      b->length -= n;
-      break;
-    case 4: { /* insert a copy of another piece */
-      size_t from = random_below(b->length);
-      unsigned char piece[8];
-      if (n > b->length - from) n = b->length - from;
-      memcpy(piece, b->data + from, n);
-      put(b, piece, n);
-      memmove(b->data + at + n, b->data + at, b->length - n - at);
-      memcpy(b->data + at, piece, n);
-      break;
-    }
-    case 5: /* copy a piece over another */
-      if (n > b->length - at) n = b->length - at;
-      memmove(b->data + at, b->data + random_below(b->length - n + 1), n);
-      break;
-    default:
-      if (random_below(4) == 0) b->length = at;
+      case 0:
+        b->data[at] ^= (unsigned char)(1u << random_below(8));
+        break;
+      case 1:
+        b->data[at] = (unsigned char)random_next();
+        break;
+      case 2:
+        b->data[at] = telling[random_below(sizeof telling)];
+        break;
+      case 3: /* remove */
+        if (n > b->length - at) n = b->length - at;
+        memmove(b->data + at, b->data + at + n, b->length - at - n);
+        b->length -= n;
+        break;
+      case 4: { /* insert a copy of another piece */
+        size_t from = random_below(b->length);
+        unsigned char piece[8];
+        if (n > b->length - from) n = b->length - from;
+        memcpy(piece, b->data + from, n);
+        put(b, piece, n);
+        memmove(b->data + at + n, b->data + at, b->length - n - at);
+        memcpy(b->data + at, piece, n);
+        break;
+      }
+      case 5: /* copy a piece over another */
+        if (n > b->length - at) n = b->length - at;
+        memmove(b->data + at, b->data + random_below(b->length - n + 1), n);
+        break;
+      default:
+        if (random_below(4) == 0) b->length = at;
     }
   }
 }
@@ -116,7 +126,8 @@ static void load_module(const Bytes *file) {
     return;
   }
   loaded++;
-  wick_run_options limits = {.size = sizeof limits, .threads = 1, .deadline_ns = 200000000, .max_steps = 2000, .max_bytes = 16 << 20};
+  wick_run_options limits = {
+      .size = sizeof limits, .threads = 1, .deadline_ns = 200000000, .max_steps = 2000, .max_bytes = 16 << 20};
   int64_t sizes[] = {2, 3}, narrow[] = {2};
   static float data[6];
   wick_value *arguments[2] = {NULL, NULL};
@@ -170,7 +181,8 @@ static void run_mutations(const char *pattern, const char *but, long count, void
     free(mutated.data);
   }
   for (size_t i = 0; i < seed_count; i++) free(seeds[i].data);
-  print_message("%ld mutations of %zu files: %zu still loaded, %zu calls returned\n", count, seed_count, loaded - seed_count, called);
+  print_message("%ld mutations of %zu files: %zu still loaded, %zu calls returned\n", count, seed_count,
+                loaded - seed_count, called);
 }
 
 static long mutation_count(void) {

@@ -20,7 +20,8 @@ static void test_values(void **state) {
   wick_value *item = wick_value_item(list, 1);
   assert_int_equal(wick_value_to_int(item), 4);
   assert_null(wick_value_item(list, 2));
-  assert_int_equal(wick_value_dict((const wick_value *const[]){key}, (const wick_value *const[]){list}, 1, &dict, NULL), WICK_OK);
+  assert_int_equal(wick_value_dict((const wick_value *const[]){key}, (const wick_value *const[]){list}, 1, &dict, NULL),
+                   WICK_OK);
   found = wick_value_get_text(dict, "k");
   assert_int_equal(wick_value_length(found), 2);
   assert_null(wick_value_get_text(dict, "other"));
@@ -38,7 +39,9 @@ static void test_values(void **state) {
   wick_value_release(NULL);
 }
 
-static void count_drop(void *user) { ++*(int *)user; }
+static void count_drop(void *user) {
+  ++*(int *)user;
+}
 
 static void test_borrowed_memory(void **state) {
   (void)state;
@@ -57,10 +60,13 @@ static void test_borrowed_memory(void **state) {
   assert_int_equal(drops, 1);
   /* on failure the caller keeps the memory */
   wide[0] = INT64_MAX;
-  assert_int_not_equal(wick_tensor_borrow(data, WICK_FLOAT32, 2, wide, NULL, count_drop, &drops, &none, &error), WICK_OK);
+  assert_int_not_equal(wick_tensor_borrow(data, WICK_FLOAT32, 2, wide, NULL, count_drop, &drops, &none, &error),
+                       WICK_OK);
   wick_error_free(error);
   assert_null(none);
-  assert_int_equal(wick_tensor_borrow((char *)data + 1, WICK_FLOAT32, 2, sizes, NULL, count_drop, &drops, &none, &error), WICK_INVALID_ARGUMENT);
+  assert_int_equal(
+      wick_tensor_borrow((char *)data + 1, WICK_FLOAT32, 2, sizes, NULL, count_drop, &drops, &none, &error),
+      WICK_INVALID_ARGUMENT);
   wick_error_free(error);
   assert_int_equal(wick_tensor_borrow(NULL, 77, 2, sizes, NULL, NULL, NULL, &none, NULL), WICK_INVALID_ARGUMENT);
   assert_int_equal(drops, 1);
@@ -73,7 +79,8 @@ static void test_dlpack_both_ways(void **state) {
   int drops = 0;
   wick_value *tensor, *back;
   struct DLManagedTensor *managed;
-  assert_int_equal(wick_tensor_borrow(data, WICK_FLOAT32, 2, sizes, strides, count_drop, &drops, &tensor, NULL), WICK_OK);
+  assert_int_equal(wick_tensor_borrow(data, WICK_FLOAT32, 2, sizes, strides, count_drop, &drops, &tensor, NULL),
+                   WICK_OK);
   assert_int_equal(wick_tensor_to_dlpack(tensor, &managed, NULL), WICK_OK);
   assert_int_equal(wick_tensor_from_dlpack(managed, &back, NULL), WICK_OK);
   wick_value_release(tensor);
@@ -112,10 +119,13 @@ static void test_operators_from_outside(void **state) {
   wick_error_free(error);
   assert_true(wick_op_exists("test_api::twice"));
   wick_value *n = wick_value_int(21), *bad = wick_value_int(-1), *result;
-  assert_int_equal(wick_op_call(NULL, "test_api::twice", NULL, (const wick_value *const[]){n}, 1, NULL, 0, &result, NULL), WICK_OK);
+  assert_int_equal(
+      wick_op_call(NULL, "test_api::twice", NULL, (const wick_value *const[]){n}, 1, NULL, 0, &result, NULL), WICK_OK);
   assert_int_equal(wick_value_to_int(result), 42);
   wick_value_release(result);
-  assert_int_equal(wick_op_call(NULL, "test_api::twice", NULL, (const wick_value *const[]){bad}, 1, NULL, 0, &result, &error), WICK_INVALID_ARGUMENT);
+  assert_int_equal(
+      wick_op_call(NULL, "test_api::twice", NULL, (const wick_value *const[]){bad}, 1, NULL, 0, &result, &error),
+      WICK_INVALID_ARGUMENT);
   assert_non_null(strstr(wick_error_message(error), "negative"));
   wick_error_free(error);
   assert_null(result);
@@ -144,22 +154,24 @@ static void test_options_are_checked(void **state) {
 
 /* ---- a text with everything a call can meet ---- */
 
-static const char program[] = "def add(x: int, y: int = 2) -> int:\n"
-                              "    return x + y\n"
-                              "def forever(x: int) -> int:\n"
-                              "    while True:\n"
-                              "        x += 1\n"
-                              "    return x\n"
-                              "def pick(xs: List[float], d: Dict[str, int]) -> Tuple[float, int]:\n"
-                              "    xs.append(1.0)\n"
-                              "    return xs[0], d['a']\n"
-                              "def fails(x: int) -> int:\n"
-                              "    raise ValueError('no ' + str(x))\n";
+static const char program[] =
+    "def add(x: int, y: int = 2) -> int:\n"
+    "    return x + y\n"
+    "def forever(x: int) -> int:\n"
+    "    while True:\n"
+    "        x += 1\n"
+    "    return x\n"
+    "def pick(xs: List[float], d: Dict[str, int]) -> Tuple[float, int]:\n"
+    "    xs.append(1.0)\n"
+    "    return xs[0], d['a']\n"
+    "def fails(x: int) -> int:\n"
+    "    raise ValueError('no ' + str(x))\n";
 
 static wick_module *compile(void) {
   wick_module *module;
   wick_error *error;
-  if (wick_compile(NULL, program, strlen(program), "program.py", &module, &error)) fail_msg("%s", wick_error_message(error));
+  if (wick_compile(NULL, program, strlen(program), "program.py", &module, &error))
+    fail_msg("%s", wick_error_message(error));
   return module;
 }
 
@@ -201,7 +213,8 @@ static void test_containers_are_converted(void **state) {
   wick_value *one = wick_value_int(1), *key = wick_value_string("a", 1), *list, *dict, *result;
   wick_value_list((const wick_value *const[]){one}, 1, &list, NULL);
   wick_value_dict((const wick_value *const[]){key}, (const wick_value *const[]){one}, 1, &dict, NULL);
-  assert_int_equal(wick_run(module, "pick", (const wick_value *const[]){list, dict}, 2, NULL, 0, NULL, &result, NULL), WICK_OK);
+  assert_int_equal(wick_run(module, "pick", (const wick_value *const[]){list, dict}, 2, NULL, 0, NULL, &result, NULL),
+                   WICK_OK);
   assert_int_equal(wick_value_length(list), 1);
   wick_value *first = wick_value_item(result, 0);
   assert_int_equal(wick_value_kind(first), WICK_DOUBLE);
@@ -241,9 +254,14 @@ static void test_limits(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_values), cmocka_unit_test(test_borrowed_memory), cmocka_unit_test(test_dlpack_both_ways),
-      cmocka_unit_test(test_operators_from_outside), cmocka_unit_test(test_options_are_checked), cmocka_unit_test(test_calls),
-      cmocka_unit_test(test_containers_are_converted), cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_values),
+      cmocka_unit_test(test_borrowed_memory),
+      cmocka_unit_test(test_dlpack_both_ways),
+      cmocka_unit_test(test_operators_from_outside),
+      cmocka_unit_test(test_options_are_checked),
+      cmocka_unit_test(test_calls),
+      cmocka_unit_test(test_containers_are_converted),
+      cmocka_unit_test(test_limits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

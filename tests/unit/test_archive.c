@@ -194,7 +194,8 @@ static void test_deflated(void **state) {
   pack_finish(&zip);
   unsigned char *entry = entry_of(&zip.file, "m/a");
   entry[10] = 8;
-  for (int i = 0; i < 4; i++) entry[16 + i] = (unsigned char)(crc >> (8 * i)), entry[24 + i] = (unsigned char)(sizeof content >> (8 * i));
+  for (int i = 0; i < 4; i++)
+    entry[16 + i] = (unsigned char)(crc >> (8 * i)), entry[24 + i] = (unsigned char)(sizeof content >> (8 * i));
   Archive *archive = open_bytes(&zip.file, true, NULL);
   char *text;
   size_t length;
@@ -214,8 +215,8 @@ static void test_deflated(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_reads_records), cmocka_unit_test(test_cut_anywhere), cmocka_unit_test(test_checksum),
-      cmocka_unit_test(test_duplicates), cmocka_unit_test(test_folders), cmocka_unit_test(test_overlap),
+      cmocka_unit_test(test_reads_records),  cmocka_unit_test(test_cut_anywhere), cmocka_unit_test(test_checksum),
+      cmocka_unit_test(test_duplicates),     cmocka_unit_test(test_folders),      cmocka_unit_test(test_overlap),
       cmocka_unit_test(test_sizes_that_lie), cmocka_unit_test(test_deflated),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,19 +44,28 @@ static void test_values(void **state) {
   PRINTED("N.", "None");
   PRINTED("\x88.", "True");
   PRINTED("(K\x01K\x02t.", "(1, 2)");
-  PRINTED("](K\x01\x89" "e.", "[1, False]");
+  PRINTED(
+      "](K\x01\x89"
+      "e.",
+      "[1, False]");
   PRINTED("I7\n.", "7");
 }
 
 static void test_typed_list(void **state) {
   (void)state;
   IValue value;
-  assert_null(READ("ctorch.jit._pickle\nbuild_intlist\n](K\x01K\x02" "e\x85R.", &value));
+  assert_null(
+      READ("ctorch.jit._pickle\nbuild_intlist\n](K\x01K\x02"
+           "e\x85R.",
+           &value));
   assert_int_equal(value.tag, TAG_LIST);
   assert_int_equal(value.list->kind, LIST_INTS);
   assert_int_equal(value.list->ints[1], 2);
   ivalue_release(value);
-  REFUSED("ctorch.jit._pickle\nbuild_intlist\n](K\x01N" "e\x85R.", "typed list");
+  REFUSED(
+      "ctorch.jit._pickle\nbuild_intlist\n](K\x01N"
+      "e\x85R.",
+      "typed list");
 }
 
 static void test_shared(void **state) {
@@ -72,7 +81,10 @@ static void test_cycles(void **state) {
   (void)state;
   REFUSED("]q\0h\0a.", "holds itself");
   REFUSED("]2a.", "holds itself");
-  REFUSED("]q\0h\0\x85" "a.", "holds itself");
+  REFUSED(
+      "]q\0h\0\x85"
+      "a.",
+      "holds itself");
   REFUSED("}q\0X\1\0\0\0xh\0s.", "holds itself");
   REFUSED("]q\0h\0aNq\0.", "holds itself");
   REFUSED("]q\0h\0ah", "ends early"); /* refused for another reason: the list must go all the same */
@@ -99,7 +111,10 @@ static void test_damage(void **state) {
   REFUSED("Na.", "no list");
   REFUSED("(K\1u.", "no dict");
   REFUSED("}(K\1u.", "has no value");
-  REFUSED("X\xff\xff\xff\x7f" "abc.", "ends early");
+  REFUSED(
+      "X\xff\xff\xff\x7f"
+      "abc.",
+      "ends early");
   REFUSED("NNR.", "can't be called");
   REFUSED("N)\x81.", "called");
   REFUSED("NNb.", "state");
@@ -155,9 +170,11 @@ static void test_restore_type(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_values), cmocka_unit_test(test_typed_list), cmocka_unit_test(test_shared), cmocka_unit_test(test_cycles),
-      cmocka_unit_test(test_names), cmocka_unit_test(test_damage), cmocka_unit_test(test_depth),
-      cmocka_unit_test(test_copies_are_bounded), cmocka_unit_test(test_restore_type),
+      cmocka_unit_test(test_values),       cmocka_unit_test(test_typed_list),
+      cmocka_unit_test(test_shared),       cmocka_unit_test(test_cycles),
+      cmocka_unit_test(test_names),        cmocka_unit_test(test_damage),
+      cmocka_unit_test(test_depth),        cmocka_unit_test(test_copies_are_bounded),
+      cmocka_unit_test(test_restore_type),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
