@@ -223,6 +223,20 @@ static SugaredValue *class_call(SugaredValue *self, Emitter *e, SourceRange rang
   return sugared_value(e->c, object);
 }
 
+/* Class.method: called with the object first, as archives call hooks of submodules. */
+static SugaredValue *unbound_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments, uint32_t binders) {
+  (void)binders;
+  const SugaredMethod *m = (const SugaredMethod *)self;
+  if (!arguments->count) compilation_fail(e->c, range, "'" STR_FMT "' needs an object as its first argument", STR_ARG(m->name));
+  Value *object = arguments->positional[0].value;
+  if (object->type->kind != TYPE_CLASS)
+    compilation_fail(e->c, range, "'" STR_FMT "' needs an object as its first argument but got %s", STR_ARG(m->name), type_text(e->c, object->type));
+  CallArguments rest = {.count = arguments->count - 1, .positional = arguments->positional + 1, .keyword_count = arguments->keyword_count,
+                        .keywords = arguments->keywords};
+  return sugared_value(e->c, emit_method_call(e, range, object, m->name, &rest));
+}
+static const SugaredKind SUGARED_UNBOUND = {.name = "method", .call = unbound_call};
+
 static SugaredValue *class_static_attr(SugaredValue *self, Emitter *e, SourceRange range, Str name) {
   const Type *type = self->type;
   if (type->kind == TYPE_ENUM) {
@@ -243,6 +257,11 @@ static SugaredValue *class_static_attr(SugaredValue *self, Emitter *e, SourceRan
   for (size_t i = 0; i < c->static_methods.length; i++)
     if (str_equal(base_name(c->static_methods.data[i]->name), name)) return sugared_function(e->c, c->static_methods.data[i]);
   if (str_is(name, "__new__")) return sugared_special_form(e->c, FORM_CREATE_OBJECT);
+  if (class_type_find_method(c, name)) {
+    SugaredValue *unbound = sugared_method(e->c, NULL, name);
+    unbound->kind = &SUGARED_UNBOUND;
+    return unbound;
+  }
   ptrdiff_t constant = class_type_find_constant(c, name);
   if (constant >= 0) return sugared_constant(e->c, *c->constants.data[constant].value);
   return NULL;
