@@ -770,7 +770,7 @@ def pseudo_inverse(self: Tensor, atol: Optional[Tensor], rtol: Optional[Tensor],
     return torch.matmul(vh.mH * inverse.unsqueeze(-2), u.mH)
 
 
-# Scaling until the norm is small, a Taylor polynomial of degree 12, squaring.
+# Scaling until the norm is small, a Taylor polynomial of degree 18, squaring: the fewer squarings, the fewer digits are lost.
 def exponential_of_matrices(self: Tensor) -> Tensor:
     if self.dim() < 2:
         raise RuntimeError('linalg.matrix_exp: The input tensor A must have at least 2 dimensions.')
@@ -783,14 +783,15 @@ def exponential_of_matrices(self: Tensor) -> Tensor:
     norm = self.detach().abs().sum(-2).max().item()
     squarings = 0
     size = float(norm)
-    while size > 0.25 and squarings < 1000 and size < float('inf'):
+    small = 1.09 if self.dtype == torch.float64 or self.dtype == torch.complex128 else 3.0
+    while size > small and squarings < 1000 and size < float('inf'):
         size = size / 2.0
         squarings = squarings + 1
     x = self * (0.5 ** squarings)
     identity = torch.eye(self.size(-1), dtype=self.dtype)
-    result = identity + x / 12.0
-    for k in range(11):
-        result = identity + torch.matmul(x, result) / (11.0 - k)
+    result = identity + x / 18.0
+    for k in range(17):
+        result = identity + torch.matmul(x, result) / (17.0 - k)
     for k in range(squarings):
         result = torch.matmul(result, result)
     return result

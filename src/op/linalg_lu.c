@@ -24,6 +24,19 @@ static Status factorise(const Tensor *lu, const Tensor *pivots, const Tensor *in
   return OK;
 }
 
+/* Factorises a copy of `a`, or of its transpose where that is the cheaper copy: PyTorch's choice, and its rounding. */
+static Status factorise_copy(const Tensor *a, Tensor *lu, const Tensor *pivots, const Tensor *info, bool *out_transposed) {
+  *out_transposed = tensor_is_contiguous(a) && !dtype_is_complex((DType)a->dtype);
+  if (*out_transposed) {
+    Tensor *transposed;
+    TRY(tensor_transpose(a, -2, -1, &transposed));
+    Status status = tensor_copy(lu, transposed, 1);
+    tensor_release(transposed);
+    TRY(status);
+  } else TRY(tensor_copy(lu, a, 1));
+  return factorise(lu, pivots, info);
+}
+
 /* Solves op(A) X = B over each matrix of b, given the packed factors of the same batch. */
 static Status solve_with(const Tensor *lu, const Tensor *pivots, const Tensor *b, char trans) {
   const Lapack *lapack;
@@ -244,15 +257,15 @@ static Status shape_solve(Call *call, TensorSpec *specs) {
 static Status kernel_solve(Call *call) {
   const Tensor *a = call_tensor(call, 0), *b = call_tensor(call, 1);
   Tensor *x = call_out(call, 0), *lu = call_out(call, 1), *pivots = call_out(call, 2);
-  TRY(tensor_copy(lu, a, 1));
-  TRY(factorise(lu, pivots, call_out(call, 3)));
+  bool adjoint;
+  TRY(factorise_copy(a, lu, pivots, call_out(call, 3), &adjoint));
   if (call_bool(call, 3)) TRY(linalg_check_info(call_out(call, 3), "torch.linalg.solve_ex", a->ndim == 2));
-  if (!is_vector(a, b)) return solve_sided(lu, pivots, b, call_bool(call, 2), false, x);
+  if (!is_vector(a, b)) return solve_sided(lu, pivots, b, call_bool(call, 2), adjoint, x);
   Tensor *column = NULL, *into = NULL;
   Status status;
   TRY_GOTO(tensor_unsqueeze(b, -1, &column), done);
   TRY_GOTO(tensor_unsqueeze(x, -1, &into), done);
-  status = solve_sided(lu, pivots, column, true, false, into);
+  status = solve_sided(lu, pivots, column, true, adjoint, into);
 done:
   tensor_release(column);
   tensor_release(into);
@@ -278,12 +291,13 @@ static Status kernel_inv(Call *call) {
   TRY(tensor_empty(DTYPE_INT32, 2, (const int64_t[]){m.count, n}, &pivots));
   Status status;
   TRY_GOTO(linalg_columns(a, NULL, &factors), done);
-  TRY_GOTO(factorise(factors, pivots, info), done);
+  bool transposed;
+  TRY_GOTO(factorise_copy(a, factors, pivots, info, &transposed), done);
   tensor_fill_zero(out);
   const double one = 1;
   for (int64_t i = 0; i < m.count; i++)
     dtype_convert((DType)out->dtype, matrix_at(&m, i), n + 1, DTYPE_FLOAT64, &one, 0, n);
-  TRY_GOTO(solve_with(factors, pivots, out, 'N'), done);
+  TRY_GOTO(solve_with(factors, pivots, out, transposed ? 'T' : 'N'), done);
   if (call_bool(call, 1)) status = linalg_check_info(info, "linalg.inv_ex", a->ndim == 2);
 done:
   tensor_release(pivots);
@@ -309,15 +323,8 @@ static Status shape_det(Call *call, TensorSpec *specs) {
 static Status kernel_det(Call *call) {
   bool logarithm = call->output_count == 4;
   Tensor *lu = call_out(call, logarithm ? 2 : 1), *pivots = call_out(call, logarithm ? 3 : 2), *first = call_out(call, 0);
-  const Tensor *a = call_tensor(call, 0);
-  if (tensor_is_contiguous(a) && !dtype_is_complex((DType)a->dtype)) { /* the factors of A^T: what PyTorch returns, and no transposition */
-    Tensor *transposed;
-    TRY(tensor_transpose(a, -2, -1, &transposed));
-    Status status = tensor_copy(lu, transposed, 1);
-    tensor_release(transposed);
-    TRY(status);
-  } else TRY(tensor_copy(lu, a, 1));
-  TRY(factorise(lu, pivots, NULL));
+  bool transposed;
+  TRY(factorise_copy(call_tensor(call, 0), lu, pivots, NULL, &transposed));
   Matrices m = matrices_of(lu);
   DType dtype = (DType)lu->dtype;
   int64_t item = (int64_t)dtype_size(dtype);

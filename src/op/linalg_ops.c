@@ -130,14 +130,13 @@ static const OpRow rows[] = {
     BODY("aten::linalg_vander(Tensor x, *, int? N=None) -> Tensor",
          "if x.dtype == torch.bool:\n"
          "    raise RuntimeError('linalg.vander supports floating point, complex, and integer tensors, but got Bool')\n"
-         "if x.dim() < 1:\n"
-         "    raise RuntimeError('Expected dim of x to be at least 1, but got 0')\n"
-         "n = x.size(-1)\n"
+         "values = x.reshape([1]) if x.dim() == 0 else x\n"
+         "n = values.size(-1)\n"
          "if N is not None:\n"
          "    n = N\n"
          "if n <= 1:\n"
          "    raise RuntimeError('N must be greater than 1.')\n"
-         "powers = x.unsqueeze(-1).expand(x.size() + [n - 1]).cumprod(-1).to(x.dtype)\n"
+         "powers = values.unsqueeze(-1).expand(values.size() + [n - 1]).cumprod(-1).to(x.dtype)\n"
          "return torch.cat([torch.ones_like(powers.narrow(-1, 0, 1)), powers], -1)"),
 };
 OP_TABLE(op_table_linalg_ops, rows);
