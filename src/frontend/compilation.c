@@ -167,9 +167,28 @@ static void ensure_defined(Function *function, void *compilation) {
   catch_throw(&c->catch_point, status);
 }
 
+/* A def marked @torch.jit.unused: its body raises. */
+static const Tree *without_unused_body(Compilation *c, const Tree *def) {
+  const Tree *decorators = def_decorators(def);
+  for (uint32_t i = 0; decorators && i < decorators->count; i++) {
+    const Tree *name = decorators->children[i];
+    if (name->kind == TK_APPLY) name = apply_callee(name);
+    Str last = name->kind == '.' ? ident_text(select_name(name)) : name->kind == TK_VAR ? var_text(name) : STR("");
+    if (!str_is(last, "unused")) continue;
+    Arena *arena = &c->scratch;
+    SourceRange range = def->range;
+    Tree *text = tree_atom(arena, TK_STRINGLITERAL, range, STR("Cannot run a function that is marked as unused"));
+    Tree *exception = TREE(arena, TK_APPLY, range, tree_var(arena, range, STR("NotImplementedError")), tree_list(arena, range, 1, &text),
+                           tree_list(arena, range, 0, NULL));
+    Tree *raise = TREE(arena, TK_RAISE, range, exception);
+    return TREE(arena, TK_DEF, range, def_name(def), def_decl(def), tree_list(arena, range, 1, &raise));
+  }
+  return def;
+}
+
 static void set_definition(Compilation *c, Function *function, const Tree *def, Resolver *resolver, ClassType *self, const FunctionSchema *schema) {
   Definition *d = ARENA_NEW(&c->scratch, Definition);
-  *d = (Definition){.def = def, .resolver = resolver ? resolver : frontend_builtin_resolver(), .self = self, .schema = schema};
+  *d = (Definition){.def = without_unused_body(c, def), .resolver = resolver ? resolver : frontend_builtin_resolver(), .self = self, .schema = schema};
   function->definition = d;
   function->ensure_defined = ensure_defined;
   vec_arena_push(&c->scratch, &c->pending, function);

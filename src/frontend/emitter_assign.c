@@ -71,6 +71,15 @@ void emit_targets(Emitter *e, const Tree *targets, uint32_t count, SugaredValue 
   }
 }
 
+/* `self.x: Optional[int] = None` makes an attribute of the declared type. */
+static Value *declare_as(Emitter *e, SourceRange range, Value *value, const Type *type) {
+  if (type_equal(value->type, type) || !type_is_subtype(value->type, type, NULL)) return value;
+  if (value->type->kind != TYPE_NONE) return emit_unchecked_cast(e, range, value, type);
+  Value *none = emit_none(e, range);
+  none->type = type;
+  return none;
+}
+
 static void emit_single_assign(Emitter *e, const Tree *stmt, const Tree *target, const Tree *value) {
   const Tree *annotation = option_get(assign_type(stmt));
   const Type *type = annotation && (target->kind == TK_VAR || target->kind == '.') ? annotation_type(e->c, e->resolver, annotation) : NULL;
@@ -89,7 +98,7 @@ static void emit_single_assign(Emitter *e, const Tree *stmt, const Tree *target,
     case '.': {
       SugaredValue *object = emit_sugared(e, select_value(target), 1, NULL);
       Value *result = sugared_as_value(emit_sugared(e, value, 1, type), e, value->range);
-      if (type) result = emit_convert(e, value->range, type, result, true);
+      if (type) result = declare_as(e, value->range, emit_convert(e, value->range, type, result, true), type);
       sugared_set_attr(object, e, stmt->range, ident_text(select_name(target)), result);
       break;
     }

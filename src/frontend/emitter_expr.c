@@ -212,7 +212,7 @@ static Value *emit_list_literal(Emitter *e, const Tree *expr, const Type *hint) 
 
 static void check_key_type(Emitter *e, SourceRange range, const Type *type) {
   switch (type->kind) {
-    case TYPE_INT: case TYPE_FLOAT: case TYPE_COMPLEX: case TYPE_BOOL: case TYPE_STRING: case TYPE_TENSOR: case TYPE_ENUM:
+    case TYPE_INT: case TYPE_FLOAT: case TYPE_COMPLEX: case TYPE_BOOL: case TYPE_STRING: case TYPE_TENSOR:
     case TYPE_DEVICE: case TYPE_ANY: case TYPE_VAR: return;
     default:
       compilation_fail(e->c, range, "Cannot create dict for key type '%s', only int, float, complex, Tensor, device, string and bool keys are supported",

@@ -123,7 +123,7 @@ static const struct { const char *name; Generic generic; TypeKind wrapped; uint3
 
 static void check_dict_key(Compilation *c, SourceRange range, const Type *key) {
   switch (key->kind) {
-    case TYPE_INT: case TYPE_FLOAT: case TYPE_COMPLEX: case TYPE_BOOL: case TYPE_STRING: case TYPE_TENSOR: case TYPE_ENUM: case TYPE_DEVICE:
+    case TYPE_INT: case TYPE_FLOAT: case TYPE_COMPLEX: case TYPE_BOOL: case TYPE_STRING: case TYPE_TENSOR: case TYPE_DEVICE:
     case TYPE_ANY: return;
     default:
       compilation_fail(c, range, "Cannot create dict for key type '%s', only int, float, complex, Tensor, device, string and bool keys are supported",
