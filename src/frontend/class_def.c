@@ -2,7 +2,9 @@
  * __parameters__ and __buffers__ lists; in source a plain class gets them by what its __init__ assigns. */
 #include "frontend/compilation.h"
 
-static Str keep_text(Compilation *c, Str text) { return (Str){arena_strndup(&c->unit->store.arena, text.data, text.length), text.length}; }
+static Str keep_text(Compilation *c, Str text) {
+  return (Str){arena_strndup(&c->unit->store.arena, text.data, text.length), text.length};
+}
 
 static Str last_name(const Tree *expr) {
   if (expr->kind == TK_VAR) return var_text(expr);
@@ -19,7 +21,9 @@ static bool has_decorator(const Tree *list, const char *name) {
 
 /* ---- NamedTuple ---- */
 
-const IValue *named_tuple_defaults(Compilation *c, const Type *type) { return ptrmap_get(&c->tuple_defaults, type); }
+const IValue *named_tuple_defaults(Compilation *c, const Type *type) {
+  return ptrmap_get(&c->tuple_defaults, type);
+}
 
 static const Type *define_named_tuple(Compilation *c, const Tree *def, Str name, Resolver *resolver) {
   const Tree *body = class_body(def);
@@ -30,7 +34,8 @@ static const Type *define_named_tuple(Compilation *c, const Tree *def, Str name,
   bool any_default = false;
   for (uint32_t i = 0; i < body->count; i++) {
     const Tree *stmt = body->children[i];
-    if (stmt->kind != TK_ASSIGN || !option_get(assign_type(stmt)) || assign_targets(stmt)->children[0]->kind != TK_VAR) continue;
+    if (stmt->kind != TK_ASSIGN || !option_get(assign_type(stmt)) || assign_targets(stmt)->children[0]->kind != TK_VAR)
+      continue;
     names[count] = keep_text(c, var_text(assign_targets(stmt)->children[0]));
     types[count] = annotation_type(c, resolver, option_get(assign_type(stmt)));
     const Tree *value = option_get(assign_value(stmt));
@@ -68,8 +73,8 @@ static const Type *define_enum(Compilation *c, const Tree *def, Str name, Resolv
     unit_hold(c->unit, values[count]);
     const Type *value_type = ivalue_type(values[count], &c->unit->store);
     if (type && !type_equal(type, value_type))
-      compilation_fail(c, stmt->range, "Could not unify type list for enum " STR_FMT ": its members are %s and %s", STR_ARG(name),
-                       type_text(c, type), type_text(c, value_type));
+      compilation_fail(c, stmt->range, "Could not unify type list for enum " STR_FMT ": its members are %s and %s",
+                       STR_ARG(name), type_text(c, type), type_text(c, value_type));
     type = value_type;
     names[count++] = keep_text(c, var_text(assign_targets(stmt)->children[0]));
   }
@@ -124,30 +129,39 @@ typedef struct ClassBuild {
 } ClassBuild;
 
 static void add_attribute(ClassBuild *b, Str name, const Type *type) {
-  AttributeKind kind = is_listed(b->parameters, name) ? ATTRIBUTE_PARAMETER : is_listed(b->buffers, name) ? ATTRIBUTE_BUFFER : ATTRIBUTE_PLAIN;
-  if (class_type_find_attribute(b->class_type, name) < 0) class_type_add_attribute(b->class_type, keep_text(b->c, name), type, kind);
+  AttributeKind kind = is_listed(b->parameters, name) ? ATTRIBUTE_PARAMETER
+                       : is_listed(b->buffers, name)  ? ATTRIBUTE_BUFFER
+                                                      : ATTRIBUTE_PLAIN;
+  if (class_type_find_attribute(b->class_type, name) < 0)
+    class_type_add_attribute(b->class_type, keep_text(b->c, name), type, kind);
 }
 
 static void add_constant(ClassBuild *b, Str name, const Tree *value, const Type *type) {
   IValue *constant = ARENA_NEW(&b->c->unit->store.arena, IValue);
   if (!constant_from_tree(b->c, b->resolver, value, type, constant))
-    compilation_fail(b->c, value->range, "The value of the constant '" STR_FMT "' is not known when the program is compiled", STR_ARG(name));
+    compilation_fail(b->c, value->range,
+                     "The value of the constant '" STR_FMT "' is not known when the program is compiled",
+                     STR_ARG(name));
   unit_hold(b->c->unit, *constant);
   ClassConstant entry = {keep_text(b->c, name), constant};
   vec_arena_push(&b->c->unit->store.arena, &b->class_type->constants, entry);
 }
 
 static bool is_final(const Tree *annotation) {
-  return annotation->kind == TK_SUBSCRIPT ? str_is(last_name(subscript_value(annotation)), "Final") : str_is(last_name(annotation), "Final");
+  return annotation->kind == TK_SUBSCRIPT ? str_is(last_name(subscript_value(annotation)), "Final")
+                                          : str_is(last_name(annotation), "Final");
 }
 
 static void add_assign(ClassBuild *b, const Tree *stmt) {
-  const Tree *target = assign_targets(stmt)->children[0], *annotation = option_get(assign_type(stmt)), *value = option_get(assign_value(stmt));
+  const Tree *target = assign_targets(stmt)->children[0], *annotation = option_get(assign_type(stmt)),
+             *value = option_get(assign_value(stmt));
   if (target->kind == TK_VAR) {
     Str name = var_text(target);
-    if (str_starts_with(name, "__") && str_ends_with(name, "__") && !annotation) return; /* __parameters__ and its like: read before */
+    if (str_starts_with(name, "__") && str_ends_with(name, "__") && !annotation)
+      return; /* __parameters__ and its like: read before */
     if (annotation && is_final(annotation) && value) {
-      add_constant(b, name, value, annotation->kind == TK_SUBSCRIPT ? annotation_type(b->c, b->resolver, annotation) : NULL);
+      add_constant(b, name, value,
+                   annotation->kind == TK_SUBSCRIPT ? annotation_type(b->c, b->resolver, annotation) : NULL);
     } else if (annotation && (!value || b->class_type->is_module)) {
       add_attribute(b, name, annotation_type(b->c, b->resolver, annotation));
     } else if (value) {
@@ -159,8 +173,9 @@ static void add_assign(ClassBuild *b, const Tree *stmt) {
     return;
   }
   /* __annotations__["0"] = Type: attributes whose names are no identifiers. */
-  if (target->kind == TK_SUBSCRIPT && subscript_value(target)->kind == TK_VAR && str_is(var_text(subscript_value(target)), "__annotations__") &&
-      subscript_indices(target)->count == 1 && subscript_indices(target)->children[0]->kind == TK_STRINGLITERAL && value) {
+  if (target->kind == TK_SUBSCRIPT && subscript_value(target)->kind == TK_VAR &&
+      str_is(var_text(subscript_value(target)), "__annotations__") && subscript_indices(target)->count == 1 &&
+      subscript_indices(target)->children[0]->kind == TK_STRINGLITERAL && value) {
     add_attribute(b, string_text(subscript_indices(target)->children[0]), annotation_type(b->c, b->resolver, value));
     return;
   }
@@ -186,18 +201,22 @@ static void add_method(ClassBuild *b, const Tree *def) {
   Str name = ident_text(def_name(def));
   if (has_decorator(decorators, "ignore") || has_decorator(decorators, "_overload_method")) return;
   if (has_decorator(decorators, "staticmethod")) {
-    Str qualified = str_from(arena_printf(&b->c->unit->store.arena, STR_FMT "." STR_FMT, STR_ARG(b->class_type->type.name), STR_ARG(name)));
+    Str qualified = str_from(
+        arena_printf(&b->c->unit->store.arena, STR_FMT "." STR_FMT, STR_ARG(b->class_type->type.name), STR_ARG(name)));
     Function *function = frontend_define_function(b->c, def, qualified, b->resolver);
     vec_arena_push(&b->c->unit->store.arena, &b->class_type->static_methods, function);
     return;
   }
   bool setter = is_setter(decorators);
   if (setter || has_decorator(decorators, "property")) {
-    Str method_name = str_from(arena_printf(&b->c->unit->store.arena, "__" STR_FMT "_%s", STR_ARG(name), setter ? "setter" : "getter"));
+    Str method_name = str_from(
+        arena_printf(&b->c->unit->store.arena, "__" STR_FMT "_%s", STR_ARG(name), setter ? "setter" : "getter"));
     Function *method = define_method(b->c, b->class_type, def, method_name, b->resolver);
     ClassProperty *property = property_named(b, name);
-    if (setter) property->setter = method;
-    else property->getter = method;
+    if (setter)
+      property->setter = method;
+    else
+      property->getter = method;
     return;
   }
   define_method(b->c, b->class_type, def, name, b->resolver);
@@ -215,7 +234,8 @@ static void add_overloads(ClassBuild *b, const Tree *body) {
           !str_equal(ident_text(def_name(overload)), ident_text(def_name(impl))))
         continue;
       Str name = str_from(arena_printf(&b->c->scratch, STR_FMT "__%u", STR_ARG(ident_text(def_name(impl))), count++));
-      Tree *def = TREE(&b->c->scratch, TK_DEF, impl->range, tree_atom(&b->c->scratch, TK_IDENT, impl->range, name), def_decl(overload), def_body(impl));
+      Tree *def = TREE(&b->c->scratch, TK_DEF, impl->range, tree_atom(&b->c->scratch, TK_IDENT, impl->range, name),
+                       def_decl(overload), def_body(impl));
       define_method(b->c, b->class_type, def, name, b->resolver);
     }
   }
@@ -243,13 +263,17 @@ static const Type *define_plain_class(Compilation *c, const Tree *def, Str name,
   for (uint32_t i = 0; i < body->count; i++) {
     const Tree *stmt = body->children[i];
     switch (stmt->kind) {
-      case TK_ASSIGN: add_assign(&b, stmt); break;
+      case TK_ASSIGN:
+        add_assign(&b, stmt);
+        break;
       case TK_DEF:
         if (!is_overloaded(body, stmt)) add_method(&b, stmt);
         break;
       case TK_PASS:
-      case TK_EXPR_STMT: break;
-      default: compilation_fail(c, stmt->range, "Unexpected statement in a class: %s", token_kind_name(stmt->kind));
+      case TK_EXPR_STMT:
+        break;
+      default:
+        compilation_fail(c, stmt->range, "Unexpected statement in a class: %s", token_kind_name(stmt->kind));
     }
   }
   add_overloads(&b, body);
@@ -268,9 +292,12 @@ const Type *frontend_define_class(Compilation *c, const Tree *def, Str qualified
     if (str_is(base_name, "Enum") || str_is(base_name, "IntEnum")) return define_enum(c, def, name, resolver);
     if (str_is(base_name, "Interface")) return define_interface(c, def, name, resolver, false);
     if (str_is(base_name, "ModuleInterface")) return define_interface(c, def, name, resolver, true);
-    if (str_is(base_name, "Module") || str_is(base_name, "ScriptModule")) is_module = true;
+    if (str_is(base_name, "Module") || str_is(base_name, "ScriptModule"))
+      is_module = true;
     else if (!str_is(base_name, "object") && !is_interface)
-      compilation_fail(c, base->range, "Inheritance is not supported: a class may derive from object, Module, NamedTuple, Enum or an interface");
+      compilation_fail(
+          c, base->range,
+          "Inheritance is not supported: a class may derive from object, Module, NamedTuple, Enum or an interface");
   }
   if (is_interface) return define_interface(c, def, name, resolver, is_module);
   return define_plain_class(c, def, name, resolver, is_module);

@@ -1,5 +1,5 @@
-/* Compilation: catching what is thrown, and compiling a defined function's body: emission, SSA, clean-up. A body is made in an
- * arena of its own and enters its unit only when it is whole. */
+/* Compilation: catching what is thrown, and compiling a defined function's body: emission, SSA, clean-up. A body is
+ * made in an arena of its own and enters its unit only when it is whole. */
 #include "frontend/compilation.h"
 
 #include "frontend/convert_to_ssa.h"
@@ -25,7 +25,8 @@ void compilation_fail(Compilation *c, SourceRange range, const char *format, ...
 }
 
 /* Apart, so that no local of a caller is live across setjmp. */
-static __attribute__((noinline)) Status run_caught(Compilation *c, void (*body)(Compilation *c, void *argument), void *argument) {
+static __attribute__((noinline)) Status run_caught(Compilation *c, void (*body)(Compilation *c, void *argument),
+                                                   void *argument) {
   if (catch_enter(&c->catch_point)) {
     body(c, argument);
     return OK;
@@ -65,7 +66,8 @@ static Status join_errors(Compilation *c, Status last) {
   return joined;
 }
 
-Status compilation_run(CompilationUnit *unit, Exec *exec, void (*body)(Compilation *c, void *argument), void *argument) {
+Status compilation_run(CompilationUnit *unit, Exec *exec, void (*body)(Compilation *c, void *argument),
+                       void *argument) {
   Compilation *c = mem_calloc(1, sizeof *c);
   if (!c) return status_out_of_memory();
   c->unit = unit;
@@ -92,7 +94,9 @@ typedef struct Emission {
   Graph *graph;
 } Emission;
 
-static void clean_subgraph(Graph *graph, void *exec) { cleanup_passes(graph, exec); }
+static void clean_subgraph(Graph *graph, void *exec) {
+  cleanup_passes(graph, exec);
+}
 
 void cleanup_passes(Graph *graph, Exec *exec) {
   lift_closures(graph, clean_subgraph, exec);
@@ -111,14 +115,21 @@ static void emit_function(Compilation *c, void *argument) {
   m->graph = graph_new(&m->arena, &c->unit->store);
   Emitter *e = ARENA_NEW(&m->arena, Emitter);
   DefFrame *def = ARENA_NEW(&m->arena, DefFrame);
-  *e = (Emitter){.c = c, .arena = &m->arena, .store = &c->unit->store, .graph = m->graph, .function = m->function, .resolver = d->resolver,
+  *e = (Emitter){.c = c,
+                 .arena = &m->arena,
+                 .store = &c->unit->store,
+                 .graph = m->graph,
+                 .function = m->function,
+                 .resolver = d->resolver,
                  .def = def};
   ptrmap_init(&e->exits, &m->arena);
   for (int i = 0; i < 2; i++) ptrmap_init(&e->numbers[i], &m->arena);
   if (d->self && str_is(ident_text(def_name(d->def)), "__init__")) e->initializing = d->self;
   environment_push(e, m->graph->block);
-  if (d->schema) emit_body_def(e, d->def, d->schema);
-  else emit_def(e, d->def, m->graph->block, d->self);
+  if (d->schema)
+    emit_body_def(e, d->def, d->schema);
+  else
+    emit_def(e, d->def, m->graph->block, d->self);
   convert_to_ssa(m->graph, &m->arena);
   canonicalize_modified_loops(m->graph);
   normalize_ops(m->graph);
@@ -140,7 +151,9 @@ static void ensure_defined(Function *function, void *compilation) {
   }
   if (STACK_IS_LOW()) compilation_fail(c, d->def->range, "Functions call each other too deeply to be compiled");
   if (function->is_compiling)
-    compilation_fail(c, d->def->range, "function '" STR_FMT "' is called recursively. Recursive calls are not supported", STR_ARG(function->name));
+    compilation_fail(c, d->def->range,
+                     "function '" STR_FMT "' is called recursively. Recursive calls are not supported",
+                     STR_ARG(function->name));
   Emission *m = mem_calloc(1, sizeof *m);
   if (!m) catch_throw(&c->catch_point, status_out_of_memory());
   m->function = function;
@@ -159,7 +172,8 @@ static void ensure_defined(Function *function, void *compilation) {
   d->failed = true;
   if (c->frame) { /* who asked for it */
     StrBuf text = {0};
-    strbuf_printf(&text, "'" STR_FMT "' is being compiled since it was called from '" STR_FMT "'\n", STR_ARG(function->name), STR_ARG(c->frame->name));
+    strbuf_printf(&text, "'" STR_FMT "' is being compiled since it was called from '" STR_FMT "'\n",
+                  STR_ARG(function->name), STR_ARG(c->frame->name));
     source_range_highlight(c->frame->call, &text);
     status = status_add_trace(status, text.data ? text.data : "");
     strbuf_dispose(&text);
@@ -178,17 +192,21 @@ static const Tree *without_unused_body(Compilation *c, const Tree *def) {
     Arena *arena = &c->scratch;
     SourceRange range = def->range;
     Tree *text = tree_atom(arena, TK_STRINGLITERAL, range, STR("Cannot run a function that is marked as unused"));
-    Tree *exception = TREE(arena, TK_APPLY, range, tree_var(arena, range, STR("NotImplementedError")), tree_list(arena, range, 1, &text),
-                           tree_list(arena, range, 0, NULL));
+    Tree *exception = TREE(arena, TK_APPLY, range, tree_var(arena, range, STR("NotImplementedError")),
+                           tree_list(arena, range, 1, &text), tree_list(arena, range, 0, NULL));
     Tree *raise = TREE(arena, TK_RAISE, range, exception);
     return TREE(arena, TK_DEF, range, def_name(def), def_decl(def), tree_list(arena, range, 1, &raise));
   }
   return def;
 }
 
-static void set_definition(Compilation *c, Function *function, const Tree *def, Resolver *resolver, ClassType *self, const FunctionSchema *schema) {
+static void set_definition(Compilation *c, Function *function, const Tree *def, Resolver *resolver, ClassType *self,
+                           const FunctionSchema *schema) {
   Definition *d = ARENA_NEW(&c->scratch, Definition);
-  *d = (Definition){.def = without_unused_body(c, def), .resolver = resolver ? resolver : frontend_builtin_resolver(), .self = self, .schema = schema};
+  *d = (Definition){.def = without_unused_body(c, def),
+                    .resolver = resolver ? resolver : frontend_builtin_resolver(),
+                    .self = self,
+                    .schema = schema};
   function->definition = d;
   function->ensure_defined = ensure_defined;
   vec_arena_push(&c->scratch, &c->pending, function);
@@ -200,7 +218,8 @@ Function *frontend_define_function(Compilation *c, const Tree *def, Str qualifie
   return function;
 }
 
-void define_with_schema(Compilation *c, Function *function, const Tree *def, const FunctionSchema *schema, Resolver *resolver) {
+void define_with_schema(Compilation *c, Function *function, const Tree *def, const FunctionSchema *schema,
+                        Resolver *resolver) {
   set_definition(c, function, def, resolver, NULL, schema);
 }
 
@@ -208,11 +227,14 @@ Function *define_method(Compilation *c, ClassType *class_type, const Tree *def, 
   Function *method = unit_new_method(c->unit, class_type, name);
   set_definition(c, method, def, resolver, class_type, NULL);
   /* Whether the class is what an interface asks for is asked before bodies compile. */
-  if (option_get(decl_return_type(def_decl(def)))) method->schema = schema_from_def(c, resolver ? resolver : &builtin_resolver, def, class_type, method->name, false);
+  if (option_get(decl_return_type(def_decl(def))))
+    method->schema = schema_from_def(c, resolver ? resolver : &builtin_resolver, def, class_type, method->name, false);
   return method;
 }
 
-static void compile_pending(Compilation *c, void *argument) { ensure_defined(argument, c); }
+static void compile_pending(Compilation *c, void *argument) {
+  ensure_defined(argument, c);
+}
 
 void compilation_finish(Compilation *c) {
   /* Compiling may define more. */
@@ -223,8 +245,10 @@ void compilation_finish(Compilation *c) {
     c->is_consequence = false;
     Status status = compilation_protect(c, compile_pending, function);
     if (!status) continue;
-    if (c->is_consequence) status_free(status);
-    else vec_arena_push(&c->scratch, &c->errors, status);
+    if (c->is_consequence)
+      status_free(status);
+    else
+      vec_arena_push(&c->scratch, &c->errors, status);
   }
   c->is_consequence = false;
   c->pending.length = 0;

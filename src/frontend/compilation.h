@@ -12,7 +12,8 @@ typedef struct Definition {
 } Definition;
 
 Function *define_method(Compilation *c, ClassType *class_type, const Tree *def, Str name, Resolver *resolver);
-void define_with_schema(Compilation *c, Function *function, const Tree *def, const FunctionSchema *schema, Resolver *resolver);
+void define_with_schema(Compilation *c, Function *function, const Tree *def, const FunctionSchema *schema,
+                        Resolver *resolver);
 /* A def whose parameters and result are a schema's. */
 void emit_body_def(Emitter *e, const Tree *def, const FunctionSchema *schema);
 /* The passes after SSA conversion, in 1.13's order; also of the graphs of lifted closures. */

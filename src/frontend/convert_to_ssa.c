@@ -1,12 +1,14 @@
-/* Conversion to SSA. Needs a graph as the emitter leaves it: variables are read by prim::Load and written by prim::Store, a
- * prim::Loop has a body block and a condition block. Afterwards variables are Values, and blocks that change them carry them
- * as inputs and outputs. */
+/* Conversion to SSA. Needs a graph as the emitter leaves it: variables are read by prim::Load and written by
+ * prim::Store, a prim::Loop has a body block and a condition block. Afterwards variables are Values, and blocks that
+ * change them carry them as inputs and outputs. */
 #include "frontend/convert_to_ssa.h"
 
 #include "frontend/scope.h"
 
 /* A compiler's temporary begins with $ and is no name for a Value. */
-static bool is_meaningful(Str name) { return name.length && name.data[0] != '$'; }
+static bool is_meaningful(Str name) {
+  return name.length && name.data[0] != '$';
+}
 
 static Node *create_store(Graph *graph, Str name, Value *value) {
   Node *store = graph_create(graph, SYM_prim_Store, 1, &value, 0);
@@ -96,8 +98,12 @@ static Scope *add_load_stores(LoadStores *s, Block *block) {
   s->scope = scope_push(s->arena, s->scope);
   BLOCK_EACH(node, block) {
     switch (node->kind) {
-      case SYM_prim_If: add_if_load_stores(s, node); break;
-      case SYM_prim_Loop: add_loop_load_stores(s, node); break;
+      case SYM_prim_If:
+        add_if_load_stores(s, node);
+        break;
+      case SYM_prim_Loop:
+        add_loop_load_stores(s, node);
+        break;
       case SYM_prim_Store:
         scope_set(s->scope, node_string(node, SYM_attr_name), (void *)node_input(node, 0)->type);
         break;
@@ -173,7 +179,9 @@ static void replace_exit(Continuations *s, Node *statement) {
 static void assign_exits(Continuations *s, Block *block) {
   BLOCK_EACH(node, block) {
     switch (node->kind) {
-      case SYM_prim_Closure: assign_closure_exits(s->graph, node->blocks[0]); break;
+      case SYM_prim_Closure:
+        assign_closure_exits(s->graph, node->blocks[0]);
+        break;
       case SYM_prim_Loop: {
         Node *outer = s->loop;
         s->loop = node;
@@ -182,14 +190,18 @@ static void assign_exits(Continuations *s, Block *block) {
         break;
       }
       case SYM_prim_BreakStmt:
-      case SYM_prim_ContinueStmt: replace_exit(s, node); break;
+      case SYM_prim_ContinueStmt:
+        replace_exit(s, node);
+        break;
       default:
         for (uint32_t i = 0; i < node->block_count; i++) assign_exits(s, node->blocks[i]);
     }
   }
 }
 
-void loop_continuations(Graph *graph) { assign_closure_exits(graph, graph->block); }
+void loop_continuations(Graph *graph) {
+  assign_closure_exits(graph, graph->block);
+}
 
 /* ---- loop conditions ---- */
 
@@ -212,7 +224,9 @@ static void inline_conditions_in(Block *block) {
   }
 }
 
-void inline_loop_condition(Graph *graph) { inline_conditions_in(graph->block); }
+void inline_loop_condition(Graph *graph) {
+  inline_conditions_in(graph->block);
+}
 
 /* ---- loads and stores go ---- */
 
@@ -243,7 +257,9 @@ static void erase_in(Block *block, Arena *arena, Scope *outer) {
   }
 }
 
-void erase_load_stores(Graph *graph, Arena *scratch) { erase_in(graph->block, scratch, NULL); }
+void erase_load_stores(Graph *graph, Arena *scratch) {
+  erase_in(graph->block, scratch, NULL);
+}
 
 void convert_to_ssa(Graph *graph, Arena *scratch) {
   control_flow_load_stores(graph, scratch);

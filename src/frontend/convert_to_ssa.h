@@ -1,5 +1,5 @@
-/* From the emitter's prim::Load, prim::Store, ReturnStmt, BreakStmt, ContinueStmt and loops with a condition block to SSA in
- * structured control flow. */
+/* From the emitter's prim::Load, prim::Store, ReturnStmt, BreakStmt, ContinueStmt and loops with a condition block to
+ * SSA in structured control flow. */
 #pragma once
 
 #include "ir/ir.h"
@@ -8,8 +8,9 @@
 void convert_to_ssa(Graph *graph, Arena *scratch);
 
 /* Steps, for dumps and tests. */
-void control_flow_load_stores(Graph *graph, Arena *scratch); /* Ifs and Loops get the variables they change as outputs */
-void loop_continuations(Graph *graph);                       /* BreakStmt and ContinueStmt become LoopContinuation */
-void inline_loop_condition(Graph *graph);                    /* condition blocks go before the loop and to the body's end */
+void control_flow_load_stores(Graph *graph,
+                              Arena *scratch); /* Ifs and Loops get the variables they change as outputs */
+void loop_continuations(Graph *graph);         /* BreakStmt and ContinueStmt become LoopContinuation */
+void inline_loop_condition(Graph *graph);      /* condition blocks go before the loop and to the body's end */
 void erase_load_stores(Graph *graph, Arena *scratch);
-void transform_exits(Graph *graph, Arena *scratch);          /* exit_transform.c: no LoopContinuation or ReturnStmt is left */
+void transform_exits(Graph *graph, Arena *scratch); /* exit_transform.c: no LoopContinuation or ReturnStmt is left */

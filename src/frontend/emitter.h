@@ -18,7 +18,8 @@
 
 /* ---- environment ---- */
 
-/* A frame has a name as a value (loaded and stored, known by its type), as a SugaredValue, or as the reason why it is not there. */
+/* A frame has a name as a value (loaded and stored, known by its type), as a SugaredValue, or as the reason why it is
+ * not there. */
 typedef struct Variable {
   SugaredValue *sugared;
   const Type *type;
@@ -49,8 +50,8 @@ struct Emitter {
   Environment *environment;
   DefFrame *def;
   LoopStatus loop;
-  PtrMap exits;            /* blocks whose end is never reached */
-  PtrMap numbers[2];       /* ints, floats: bits -> Value at the top of the graph */
+  PtrMap exits;      /* blocks whose end is never reached */
+  PtrMap numbers[2]; /* ints, floats: bits -> Value at the top of the graph */
   uint32_t temporaries;
 };
 
@@ -86,14 +87,18 @@ static inline InsertPoint insert_point_move(Emitter *e, Node *before) {
   graph_set_insert_point(e->graph, before);
   return saved;
 }
-static inline InsertPoint insert_point_into(Emitter *e, Block *block) { return insert_point_move(e, block->ret); }
+static inline InsertPoint insert_point_into(Emitter *e, Block *block) {
+  return insert_point_move(e, block->ret);
+}
 static inline void insert_point_restore(Emitter *e, InsertPoint saved) {
   e->graph->insert_before = saved.before;
   e->graph->range = saved.range;
 }
-Node *emit_node(Emitter *e, SourceRange range, Symbol kind, uint32_t input_count, Value *const *inputs, uint32_t output_count);
+Node *emit_node(Emitter *e, SourceRange range, Symbol kind, uint32_t input_count, Value *const *inputs,
+                uint32_t output_count);
 /* One output of the type. */
-Value *emit_typed(Emitter *e, SourceRange range, Symbol kind, uint32_t input_count, Value *const *inputs, const Type *type);
+Value *emit_typed(Emitter *e, SourceRange range, Symbol kind, uint32_t input_count, Value *const *inputs,
+                  const Type *type);
 Value *emit_constant(Emitter *e, SourceRange range, IValue value);
 Value *emit_int(Emitter *e, SourceRange range, int64_t value);
 /* A number of the program's text: at the top of the graph, once. */
@@ -118,10 +123,12 @@ void emit_statements(Emitter *e, const Tree *list);
 void emit_assign(Emitter *e, const Tree *stmt);
 void emit_aug_assign(Emitter *e, const Tree *stmt);
 /* Binds each target expression to what stands at its place. */
-void emit_targets(Emitter *e, const Tree *targets, uint32_t count, SugaredValue **values, SourceRange range, uint32_t binders);
+void emit_targets(Emitter *e, const Tree *targets, uint32_t count, SugaredValue **values, SourceRange range,
+                  uint32_t binders);
 /* `for targets in iterable: body`; iterable NULL with a condition: while. */
 typedef void EmitBody(Emitter *e, void *argument);
-void emit_loop(Emitter *e, SourceRange range, EmitBody *body, void *argument, SugaredValue *iterable, const Tree *targets, const Tree *condition);
+void emit_loop(Emitter *e, SourceRange range, EmitBody *body, void *argument, SugaredValue *iterable,
+               const Tree *targets, const Tree *condition);
 
 /* ---- expressions ---- */
 Value *emit_expr(Emitter *e, const Tree *expr, const Type *hint);
@@ -142,7 +149,8 @@ Value *emit_list_comprehension(Emitter *e, const Tree *expr, const Type *hint);
 CallArguments emit_arguments(Emitter *e, const Tree *inputs, const Tree *attributes, uint32_t skip);
 SugaredValue *emit_fork(Emitter *e, SourceRange range, SugaredValue *callee, const CallArguments *arguments);
 /* A closure: a block of its own that runs when it is forked. */
-Value *emit_closure(Emitter *e, SourceRange range, void (*body)(Emitter *e, Block *block, void *argument), void *argument);
+Value *emit_closure(Emitter *e, SourceRange range, void (*body)(Emitter *e, Block *block, void *argument),
+                    void *argument);
 
 /* ---- conditions ---- */
 typedef struct Refinement {
@@ -165,8 +173,8 @@ Condition emit_isinstance(Emitter *e, SourceRange range, const Tree *object, con
 Condition emit_has_attr(Emitter *e, SourceRange range, const Tree *object, const Tree *name);
 /* An expression-valued If; then and else are emitted in blocks of their own. */
 typedef Value *EmitValue(Emitter *e, void *argument);
-Value *emit_if_expr(Emitter *e, SourceRange range, const Condition *condition, EmitValue *then_value, EmitValue *else_value,
-                    void *argument, const Type *hint);
+Value *emit_if_expr(Emitter *e, SourceRange range, const Condition *condition, EmitValue *then_value,
+                    EmitValue *else_value, void *argument, const Type *hint);
 
 /* ---- types ---- */
 /* An annotation expression as a type; fails when it is none. */
@@ -174,7 +182,8 @@ const Type *annotation_type(Compilation *c, Resolver *resolver, const Tree *expr
 /* The same, NULL when it is none. */
 const Type *annotation_type_or_null(Compilation *c, Resolver *resolver, const Tree *expr);
 /* The arguments of a def and its declared return; `self` (a method's class) types the first parameter. */
-FunctionSchema *schema_from_def(Compilation *c, Resolver *resolver, const Tree *def, ClassType *self, Str name, bool skip_self);
+FunctionSchema *schema_from_def(Compilation *c, Resolver *resolver, const Tree *def, ClassType *self, Str name,
+                                bool skip_self);
 const Type *resolver_find_type(Resolver *resolver, Compilation *c, Str name, SourceRange range);
 SugaredValue *resolver_find_value(Resolver *resolver, Compilation *c, Str name, SourceRange range);
 /* One more identifier behind a namespace or class, without an emitter: NULL when it is not there. */
@@ -187,20 +196,39 @@ const IValue *named_tuple_defaults(Compilation *c, const Type *type);
 const char *type_text(Compilation *c, const Type *type);
 
 /* ---- sugared kinds used across files ---- */
-extern const SugaredKind SUGARED_METHOD, SUGARED_SPECIAL_FORM, SUGARED_CLOSURE, SUGARED_TUPLE, SUGARED_RANGE, SUGARED_ITERABLE,
-    SUGARED_SLICE, SUGARED_EXCEPTION, SUGARED_EXCEPTION_MESSAGE;
+extern const SugaredKind SUGARED_METHOD, SUGARED_SPECIAL_FORM, SUGARED_CLOSURE, SUGARED_TUPLE, SUGARED_RANGE,
+    SUGARED_ITERABLE, SUGARED_SLICE, SUGARED_EXCEPTION, SUGARED_EXCEPTION_MESSAGE;
 typedef enum SpecialForm {
-  FORM_FORK, FORM_ANNOTATE, FORM_UNINITIALIZED, FORM_UNCHECKED_CAST, FORM_TUPLE, FORM_LIST, FORM_DICT, FORM_GETATTR, FORM_HASATTR,
-  FORM_ISINSTANCE, FORM_RANGE, FORM_ENUMERATE, FORM_ZIP, FORM_REVERSED, FORM_SLICE, FORM_CREATE_OBJECT, FORM_TOLIST,
-  FORM_LEGACY_TENSOR, FORM_IS_SCRIPTING, FORM_IS_TRACING, FORM_CAST, FORM_PRINT,
+  FORM_FORK,
+  FORM_ANNOTATE,
+  FORM_UNINITIALIZED,
+  FORM_UNCHECKED_CAST,
+  FORM_TUPLE,
+  FORM_LIST,
+  FORM_DICT,
+  FORM_GETATTR,
+  FORM_HASATTR,
+  FORM_ISINSTANCE,
+  FORM_RANGE,
+  FORM_ENUMERATE,
+  FORM_ZIP,
+  FORM_REVERSED,
+  FORM_SLICE,
+  FORM_CREATE_OBJECT,
+  FORM_TOLIST,
+  FORM_LEGACY_TENSOR,
+  FORM_IS_SCRIPTING,
+  FORM_IS_TRACING,
+  FORM_CAST,
+  FORM_PRINT,
   FORM_IDENTITY /* decorators and wrappers that change nothing: its first argument */
 } SpecialForm;
 SugaredValue *sugared_special_form(Compilation *c, SpecialForm form);
 typedef struct SugaredForm {
   SugaredValue base;
   SpecialForm form;
-  int64_t dtype;    /* FORM_LEGACY_TENSOR */
-  Value *self;      /* FORM_TOLIST: the tensor */
+  int64_t dtype; /* FORM_LEGACY_TENSOR */
+  Value *self;   /* FORM_TOLIST: the tensor */
 } SugaredForm;
 SugaredValue *sugared_legacy_tensor(Compilation *c, DType dtype);
 SugaredValue *sugared_tolist(Compilation *c, Value *tensor);

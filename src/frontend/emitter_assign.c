@@ -1,4 +1,5 @@
-/* Assignments: to names, attributes, subscripts and nested tuples of those; augmented assignment, in place where Python's is. */
+/* Assignments: to names, attributes, subscripts and nested tuples of those; augmented assignment, in place where
+ * Python's is. */
 #include "frontend/emitter.h"
 
 /* ---- plain ---- */
@@ -7,16 +8,25 @@ static bool check_targets(Emitter *e, const Tree *targets, SourceRange range) {
   uint32_t starred = 0, others = 0;
   for (uint32_t i = 0; i < targets->count; i++) {
     switch (targets->children[i]->kind) {
-      case TK_STARRED: starred++; break;
+      case TK_STARRED:
+        starred++;
+        break;
       case TK_VAR:
       case TK_SUBSCRIPT:
       case TK_TUPLE_LITERAL:
-      case '.': others++; break;
-      default: compilation_fail(e->c, targets->children[i]->range, "Assignment must be a variable, subscript, attribute or tuple of these");
+      case '.':
+        others++;
+        break;
+      default:
+        compilation_fail(e->c, targets->children[i]->range,
+                         "Assignment must be a variable, subscript, attribute or tuple of these");
     }
   }
   if (starred > 1) compilation_fail(e->c, range, "Only one starred expression is allowed on the lhs");
-  if (starred && !others) compilation_fail(e->c, range, "A starred expression may only appear on the lhs within the presence of another non-starred expression");
+  if (starred && !others)
+    compilation_fail(
+        e->c, range,
+        "A starred expression may only appear on the lhs within the presence of another non-starred expression");
   return starred != 0;
 }
 
@@ -26,7 +36,8 @@ static void emit_unpack(Emitter *e, const Tree *tuple, SugaredValue *value, Sour
   uint32_t binders = targets->count - (starred ? 1 : 0), count;
   SugaredValue **elements = sugared_elements(value, e, range, starred ? 0 : binders, &count);
   if (count < binders)
-    compilation_fail(e->c, tuple->range, "need %s%u values to unpack but found only %u", starred ? "at least " : "", binders, count);
+    compilation_fail(e->c, tuple->range, "need %s%u values to unpack but found only %u", starred ? "at least " : "",
+                     binders, count);
   if (count > binders && !starred)
     compilation_fail(e->c, tuple->range, "too many values to unpack: need %u but found %u", binders, count);
   emit_targets(e, targets, count, elements, range, binders);
@@ -36,7 +47,8 @@ static void emit_attribute_target(Emitter *e, const Tree *select, Value *value, 
   sugared_set_attr(emit_sugared(e, select_value(select), 1, NULL), e, range, ident_text(select_name(select)), value);
 }
 
-static void emit_starred_target(Emitter *e, const Tree *starred, SugaredValue **values, uint32_t count, SourceRange range) {
+static void emit_starred_target(Emitter *e, const Tree *starred, SugaredValue **values, uint32_t count,
+                                SourceRange range) {
   const Tree *variable = starred_value(starred);
   if (variable->kind != TK_VAR) compilation_fail(e->c, variable->range, "Cannot pack a tuple into a non-variable");
   Value **packed = ARENA_ARRAY(e->arena, Value *, count + 1);
@@ -44,12 +56,15 @@ static void emit_starred_target(Emitter *e, const Tree *starred, SugaredValue **
   environment_set_value(e, variable->range, var_text(variable), emit_tuple(e, range, count, packed));
 }
 
-void emit_targets(Emitter *e, const Tree *targets, uint32_t count, SugaredValue **values, SourceRange range, uint32_t binders) {
+void emit_targets(Emitter *e, const Tree *targets, uint32_t count, SugaredValue **values, SourceRange range,
+                  uint32_t binders) {
   uint32_t at = 0;
   for (uint32_t i = 0; i < targets->count; i++) {
     const Tree *target = targets->children[i];
     switch (target->kind) {
-      case TK_VAR: environment_set(e, target->range, var_text(target), values[at++], NULL); break;
+      case TK_VAR:
+        environment_set(e, target->range, var_text(target), values[at++], NULL);
+        break;
       case TK_SUBSCRIPT:
         emit_subscript_assign(e, range, target, named_argument(STR(""), sugared_as_value(values[at], e, range), range));
         at++;
@@ -59,14 +74,17 @@ void emit_targets(Emitter *e, const Tree *targets, uint32_t count, SugaredValue 
         at++;
         break;
       case TK_TUPLE_LITERAL:
-      case TK_LIST_LITERAL: emit_unpack(e, target, values[at++], range); break;
+      case TK_LIST_LITERAL:
+        emit_unpack(e, target, values[at++], range);
+        break;
       case TK_STARRED: {
         uint32_t matched = count - binders;
         emit_starred_target(e, target, values + at, matched, range);
         at += matched;
         break;
       }
-      default: compilation_fail(e->c, target->range, "unexpected expression on the left-hand side of an assignment");
+      default:
+        compilation_fail(e->c, target->range, "unexpected expression on the left-hand side of an assignment");
     }
   }
 }
@@ -82,7 +100,9 @@ static Value *declare_as(Emitter *e, SourceRange range, Value *value, const Type
 
 static void emit_single_assign(Emitter *e, const Tree *stmt, const Tree *target, const Tree *value) {
   const Tree *annotation = option_get(assign_type(stmt));
-  const Type *type = annotation && (target->kind == TK_VAR || target->kind == '.') ? annotation_type(e->c, e->resolver, annotation) : NULL;
+  const Type *type = annotation && (target->kind == TK_VAR || target->kind == '.')
+                         ? annotation_type(e->c, e->resolver, annotation)
+                         : NULL;
   switch (target->kind) {
     case TK_VAR: {
       SugaredValue *sugared = emit_sugared(e, value, 1, type);
@@ -105,7 +125,8 @@ static void emit_single_assign(Emitter *e, const Tree *stmt, const Tree *target,
     case TK_SUBSCRIPT:
       emit_subscript_assign(e, stmt->range, target, named_argument(STR(""), emit_expr(e, value, NULL), value->range));
       break;
-    default: compilation_fail(e->c, target->range, "unexpected expression on left-hand side of assignment");
+    default:
+      compilation_fail(e->c, target->range, "unexpected expression on left-hand side of assignment");
   }
 }
 
@@ -161,13 +182,16 @@ Symbol aug_operator(Emitter *e, const Tree *stmt, const Type *type) {
 Value *emit_aug_operation(Emitter *e, const Tree *stmt, Value *lhs, bool in_place) {
   if (lhs->type->kind == TYPE_CLASS) {
     const char *name = find_aug_operator(e, stmt)->method;
-    Str in_place = str_from(arena_printf(e->arena, "__i%s__", name)), plain = str_from(arena_printf(e->arena, "__%s__", name));
+    Str in_place = str_from(arena_printf(e->arena, "__i%s__", name)),
+        plain = str_from(arena_printf(e->arena, "__%s__", name));
     ClassType *class_type = lhs->type->class_type;
     Str method = class_type_find_method(class_type, in_place) ? in_place : plain;
     if (!class_type_find_method(class_type, method))
-      compilation_fail(e->c, stmt->range, "Cannot emit inplace op on %s since it does not define an " STR_FMT " or " STR_FMT " method",
+      compilation_fail(e->c, stmt->range,
+                       "Cannot emit inplace op on %s since it does not define an " STR_FMT " or " STR_FMT " method",
                        type_text(e->c, lhs->type), STR_ARG(in_place), STR_ARG(plain));
-    NamedValue value = named_argument(STR(""), emit_expr(e, aug_assign_value(stmt), NULL), aug_assign_value(stmt)->range);
+    NamedValue value =
+        named_argument(STR(""), emit_expr(e, aug_assign_value(stmt), NULL), aug_assign_value(stmt)->range);
     return emit_method_call(e, stmt->range, lhs, method, &(CallArguments){.count = 1, .positional = &value});
   }
   Value *inputs[2] = {lhs, emit_expr(e, aug_assign_value(stmt), NULL)};
@@ -189,7 +213,10 @@ void emit_aug_assign(Emitter *e, const Tree *stmt) {
       sugared_set_attr(object, e, stmt->range, name, emit_aug_operation(e, stmt, lhs, true));
       break;
     }
-    case TK_SUBSCRIPT: emit_subscript_aug_assign(e, stmt); break;
-    default: compilation_fail(e->c, target->range, "unexpected expression on left-hand side of augmented assignment");
+    case TK_SUBSCRIPT:
+      emit_subscript_aug_assign(e, stmt);
+      break;
+    default:
+      compilation_fail(e->c, target->range, "unexpected expression on left-hand side of augmented assignment");
   }
 }

@@ -1,4 +1,5 @@
-/* Calls: evaluating arguments, and the special forms, whose arguments are not plain values (types, names, functions). */
+/* Calls: evaluating arguments, and the special forms, whose arguments are not plain values (types, names, functions).
+ */
 #include "frontend/emitter.h"
 
 CallArguments emit_arguments(Emitter *e, const Tree *inputs, const Tree *attributes, uint32_t skip) {
@@ -10,31 +11,40 @@ CallArguments emit_arguments(Emitter *e, const Tree *inputs, const Tree *attribu
       continue;
     }
     uint32_t count;
-    SugaredValue **elements = sugared_elements(emit_sugared(e, starred_value(input), 1, NULL), e, input->range, 0, &count);
+    SugaredValue **elements =
+        sugared_elements(emit_sugared(e, starred_value(input), 1, NULL), e, input->range, 0, &count);
     for (uint32_t k = 0; k < count; k++)
-      vec_arena_push(e->arena, &positional, named_argument(STR(""), sugared_as_value(elements[k], e, input->range), input->range));
+      vec_arena_push(e->arena, &positional,
+                     named_argument(STR(""), sugared_as_value(elements[k], e, input->range), input->range));
   }
   NamedValue *keywords = ARENA_ARRAY(e->arena, NamedValue, attributes->count + 1);
   for (uint32_t i = 0; i < attributes->count; i++) {
     const Tree *attribute = attributes->children[i];
     if (attribute->kind != TK_ATTRIBUTE) compilation_fail(e->c, attribute->range, "** arguments are not supported");
-    keywords[i] = named_argument(ident_text(attribute_name(attribute)), emit_expr(e, attribute_value(attribute), NULL), attribute->range);
+    keywords[i] = named_argument(ident_text(attribute_name(attribute)), emit_expr(e, attribute_value(attribute), NULL),
+                                 attribute->range);
   }
-  return (CallArguments){.count = (uint32_t)positional.length, .positional = positional.data,
-                         .keyword_count = attributes->count, .keywords = keywords};
+  return (CallArguments){.count = (uint32_t)positional.length,
+                         .positional = positional.data,
+                         .keyword_count = attributes->count,
+                         .keywords = keywords};
 }
 
 static void expect_inputs(Emitter *e, const Tree *apply, const char *name, uint32_t least, uint32_t most) {
   uint32_t count = apply_inputs(apply)->count;
-  if (apply_attributes(apply)->count) compilation_fail(e->c, apply->range, "%s does not accept keyword arguments", name);
+  if (apply_attributes(apply)->count)
+    compilation_fail(e->c, apply->range, "%s does not accept keyword arguments", name);
   if (count >= least && count <= most) return;
   if (least == most)
-    compilation_fail(e->c, apply->range, "%s expected exactly %u argument%s but found %u", name, least, least == 1 ? "" : "s", count);
-  compilation_fail(e->c, apply->range, "%s expected at %s %u arguments but found %u", name, count < least ? "least" : "most",
-                   count < least ? least : most, count);
+    compilation_fail(e->c, apply->range, "%s expected exactly %u argument%s but found %u", name, least,
+                     least == 1 ? "" : "s", count);
+  compilation_fail(e->c, apply->range, "%s expected at %s %u arguments but found %u", name,
+                   count < least ? "least" : "most", count < least ? least : most, count);
 }
 
-static SugaredValue *wrap(Emitter *e, Value *value) { return sugared_value(e->c, value); }
+static SugaredValue *wrap(Emitter *e, Value *value) {
+  return sugared_value(e->c, value);
+}
 
 /* ---- fork ---- */
 
@@ -71,7 +81,8 @@ static SugaredValue *emit_annotate(Emitter *e, const Tree *apply) {
   const Type *type = annotation_type(e->c, e->resolver, inputs->children[0]);
   Value *value = emit_convert(e, apply->range, type, emit_expr(e, inputs->children[1], type), true);
   if (!type_is_subtype(value->type, type, NULL))
-    compilation_fail(e->c, apply->range, "expected an expression of type %s but found %s", type_text(e->c, type), type_text(e->c, value->type));
+    compilation_fail(e->c, apply->range, "expected an expression of type %s but found %s", type_text(e->c, type),
+                     type_text(e->c, value->type));
   /* None is remembered as the Optional it stands for. */
   if (value->type->kind == TYPE_NONE && type->kind != TYPE_NONE) {
     value = emit_none(e, apply->range);
@@ -99,7 +110,10 @@ static SugaredValue *emit_typing_cast(Emitter *e, const Tree *apply) {
 
 /* How deep the lists of the type go, and the code of their elements. */
 static bool tolist_shape(const Type *type, int64_t *out_depth, int64_t *out_element) {
-  static const struct { TypeKind kind; int64_t code; } codes[] = {{TYPE_INT, 0}, {TYPE_FLOAT, 1}, {TYPE_BOOL, 2}, {TYPE_COMPLEX, 3}};
+  static const struct {
+    TypeKind kind;
+    int64_t code;
+  } codes[] = {{TYPE_INT, 0}, {TYPE_FLOAT, 1}, {TYPE_BOOL, 2}, {TYPE_COMPLEX, 3}};
   *out_depth = 0;
   for (; type->kind == TYPE_LIST; type = type->elements[0]) ++*out_depth;
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
@@ -115,7 +129,9 @@ static SugaredValue *emit_tolist(Emitter *e, const Tree *apply, Value *tensor, c
   if (!hint) compilation_fail(e->c, apply->range, "Expected type hint for result of tolist()");
   int64_t depth, element;
   if (!tolist_shape(hint, &depth, &element))
-    compilation_fail(e->c, apply->range, "%s is not one of the supported element types for tolist: int, float, complex, bool", type_text(e->c, hint));
+    compilation_fail(e->c, apply->range,
+                     "%s is not one of the supported element types for tolist: int, float, complex, bool",
+                     type_text(e->c, hint));
   Value *inputs[3] = {tensor, emit_int(e, apply->range, depth), emit_int(e, apply->range, element)};
   return wrap(e, emit_typed(e, apply->range, SYM_prim_tolist, 3, inputs, hint));
 }
@@ -129,7 +145,8 @@ static SugaredValue *emit_getattr(Emitter *e, const Tree *apply) {
   if (inputs->children[1]->kind != TK_STRINGLITERAL)
     compilation_fail(e->c, apply->range, "getattr's second argument must be a string literal");
   Str name = string_text(inputs->children[1]);
-  if (inputs->count == 2 || sugared_has_attr(object, e, apply->range, name)) return sugared_attr(object, e, apply->range, name);
+  if (inputs->count == 2 || sugared_has_attr(object, e, apply->range, name))
+    return sugared_attr(object, e, apply->range, name);
   return emit_sugared(e, inputs->children[2], 1, NULL);
 }
 
@@ -157,7 +174,8 @@ static SugaredValue *emit_list_form(Emitter *e, const Tree *apply, const Type *h
 }
 
 static Value *emit_dict_of_pairs(Emitter *e, SourceRange range, SugaredValue *source, const Type *hint) {
-  Tree *iter = (Tree *)temporary(e, "$_iter", range), *key = (Tree *)temporary(e, "$_key", range), *value = (Tree *)temporary(e, "$_value", range);
+  Tree *iter = (Tree *)temporary(e, "$_iter", range), *key = (Tree *)temporary(e, "$_key", range),
+       *value = (Tree *)temporary(e, "$_value", range);
   environment_set(e, range, var_text(iter), source, NULL);
   Tree *target = TREE(e->arena, TK_TUPLE_LITERAL, range, TREE(e->arena, TK_LIST, range, key, value));
   return emit_expr(e, TREE(e->arena, TK_DICT_COMP, range, key, value, target, iter), hint);
@@ -171,22 +189,27 @@ static Tree *pairs_of(Emitter *e, SourceRange range, const Tree *input, const Tr
   Tree **pairs = ARENA_ARRAY(e->arena, Tree *, count + attributes->count + 1);
   for (uint32_t i = 0; i < count; i++) {
     Tree *item = items->children[i];
-    pairs[i] = is_dict ? TREE(e->arena, TK_TUPLE_LITERAL, item->range, TREE(e->arena, TK_LIST, item->range, item, dict_literal_values(input)->children[i]))
+    pairs[i] = is_dict ? TREE(e->arena, TK_TUPLE_LITERAL, item->range,
+                              TREE(e->arena, TK_LIST, item->range, item, dict_literal_values(input)->children[i]))
                        : item;
   }
   for (uint32_t i = 0; i < attributes->count; i++) {
     const Tree *attribute = attributes->children[i];
     Tree *key = tree_atom(e->arena, TK_STRINGLITERAL, attribute->range, ident_text(attribute_name(attribute)));
-    pairs[count++] = TREE(e->arena, TK_TUPLE_LITERAL, attribute->range, TREE(e->arena, TK_LIST, attribute->range, key, attribute_value(attribute)));
+    pairs[count++] = TREE(e->arena, TK_TUPLE_LITERAL, attribute->range,
+                          TREE(e->arena, TK_LIST, attribute->range, key, attribute_value(attribute)));
   }
   return TREE(e->arena, TK_LIST_LITERAL, range, tree_list(e->arena, range, count, pairs));
 }
 
 static void check_one_dict(Emitter *e, SourceRange range, const Type *hint) {
   uint32_t candidates = 0;
-  for (uint32_t i = 0; hint && hint->kind == TYPE_UNION && i < hint->count; i++) candidates += hint->elements[i]->kind == TYPE_DICT;
+  for (uint32_t i = 0; hint && hint->kind == TYPE_UNION && i < hint->count; i++)
+    candidates += hint->elements[i]->kind == TYPE_DICT;
   if (candidates > 1)
-    compilation_fail(e->c, range, "There are multiple candidate Dict types in the Union type annotation `%s`, and full type inference is not yet supported",
+    compilation_fail(e->c, range,
+                     "There are multiple candidate Dict types in the Union type annotation `%s`, and full type "
+                     "inference is not yet supported",
                      type_text(e->c, hint));
 }
 
@@ -244,14 +267,18 @@ static SugaredValue *emit_enumerate(Emitter *e, const Tree *apply) {
   const Tree *inputs = apply_inputs(apply), *attributes = apply_attributes(apply);
   if (!inputs->count) compilation_fail(e->c, apply->range, "enumerate expected at least 1 arguments, got 0");
   if (inputs->count + attributes->count > 2)
-    compilation_fail(e->c, apply->range, "enumerate expected at most 2 arguments, got %u", inputs->count + attributes->count);
-  const Tree *start = inputs->count == 2 ? inputs->children[1] : attributes->count ? attribute_value(attributes->children[0]) : NULL;
+    compilation_fail(e->c, apply->range, "enumerate expected at most 2 arguments, got %u",
+                     inputs->count + attributes->count);
+  const Tree *start = inputs->count == 2  ? inputs->children[1]
+                      : attributes->count ? attribute_value(attributes->children[0])
+                                          : NULL;
   Value *bounds[2];
   uint32_t count = 0;
   if (start) bounds[count++] = emit_expr(e, start, NULL);
   bounds[count++] = emit_number_constant(e, apply->range, ivalue_int(INT64_MAX));
   SugaredValue *iterable = sugared_iter(emit_sugared(e, inputs->children[0], 1, NULL), e, apply->range);
-  SugaredValue *children[2] = {sugared_range(e, apply->range, count, bounds, sugared_static_length(iterable, e)), iterable};
+  SugaredValue *children[2] = {sugared_range(e, apply->range, count, bounds, sugared_static_length(iterable, e)),
+                               iterable};
   return sugared_iterable(e, apply->range, 2, children);
 }
 
@@ -287,7 +314,8 @@ static SugaredValue *emit_slice_form(Emitter *e, const Tree *apply) {
 /* ---- the rest ---- */
 
 static SugaredValue *emit_print(Emitter *e, const Tree *apply) {
-  if (apply_attributes(apply)->count) compilation_fail(e->c, apply->range, "print doesn't accept any keyword arguments");
+  if (apply_attributes(apply)->count)
+    compilation_fail(e->c, apply->range, "print doesn't accept any keyword arguments");
   CallArguments arguments = emit_arguments(e, apply_inputs(apply), apply_attributes(apply), 0);
   Value **inputs = ARENA_ARRAY(e->arena, Value *, arguments.count + 1);
   for (uint32_t i = 0; i < arguments.count; i++) inputs[i] = arguments.positional[i].value;
@@ -298,11 +326,15 @@ static SugaredValue *emit_print(Emitter *e, const Tree *apply) {
 /* torch.FloatTensor(...): sizes, or the elements in a list. */
 static SugaredValue *emit_legacy_tensor(Emitter *e, const Tree *apply, const SugaredForm *form) {
   CallArguments arguments = emit_arguments(e, apply_inputs(apply), apply_attributes(apply), 0);
-  NamedValue dtype = {.name = STR("dtype"), .is_constant = true, .constant = ivalue_int(form->dtype), .range = apply->range};
+  NamedValue dtype = {
+      .name = STR("dtype"), .is_constant = true, .constant = ivalue_int(form->dtype), .range = apply->range};
   if (arguments.count == 1 && arguments.positional[0].value->type->kind != TYPE_INT)
-    return wrap(e, emit_builtin_call(e, apply->range, SYM_aten_tensor,
-                                     &(CallArguments){.count = 1, .positional = arguments.positional, .keyword_count = 1, .keywords = &dtype}));
-  bool fits = !arguments.keyword_count || (arguments.keyword_count == 1 && str_is(arguments.keywords[0].name, "device"));
+    return wrap(e, emit_builtin_call(
+                       e, apply->range, SYM_aten_tensor,
+                       &(CallArguments){
+                           .count = 1, .positional = arguments.positional, .keyword_count = 1, .keywords = &dtype}));
+  bool fits =
+      !arguments.keyword_count || (arguments.keyword_count == 1 && str_is(arguments.keywords[0].name, "device"));
   Value **sizes = ARENA_ARRAY(e->arena, Value *, arguments.count + 1);
   for (uint32_t i = 0; i < arguments.count; i++) {
     sizes[i] = arguments.positional[i].value;
@@ -310,16 +342,20 @@ static SugaredValue *emit_legacy_tensor(Emitter *e, const Tree *apply, const Sug
   }
   if (!fits)
     compilation_fail(e->c, apply->range,
-                     "Legacy Tensor Constructor only supports two schemas in TorchScript:\n'new(IntArrayRef size, *, Device? device=None)',\n"
+                     "Legacy Tensor Constructor only supports two schemas in TorchScript:\n'new(IntArrayRef size, *, "
+                     "Device? device=None)',\n"
                      "'new(PyObject* data, *, Device? device=None)'");
   if (!arguments.count) {
     NamedValue empty = named_argument(STR(""), emit_list(e, apply->range, TYPE(INT), 0, NULL), apply->range);
-    return wrap(e, emit_builtin_call(e, apply->range, SYM_aten_tensor,
-                                     &(CallArguments){.count = 1, .positional = &empty, .keyword_count = 1, .keywords = &dtype}));
+    return wrap(e, emit_builtin_call(
+                       e, apply->range, SYM_aten_tensor,
+                       &(CallArguments){.count = 1, .positional = &empty, .keyword_count = 1, .keywords = &dtype}));
   }
-  NamedValue size = named_argument(STR(""), emit_list(e, apply->range, TYPE(INT), arguments.count, sizes), apply->range);
-  return wrap(e, emit_builtin_call(e, apply->range, symbol_intern(STR("aten::empty")),
-                                   &(CallArguments){.count = 1, .positional = &size, .keyword_count = 1, .keywords = &dtype}));
+  NamedValue size =
+      named_argument(STR(""), emit_list(e, apply->range, TYPE(INT), arguments.count, sizes), apply->range);
+  return wrap(
+      e, emit_builtin_call(e, apply->range, symbol_intern(STR("aten::empty")),
+                           &(CallArguments){.count = 1, .positional = &size, .keyword_count = 1, .keywords = &dtype}));
 }
 
 static SugaredValue *emit_form(Emitter *e, const Tree *apply, const SugaredForm *form, const Type *hint) {
@@ -332,40 +368,57 @@ static SugaredValue *emit_form(Emitter *e, const Tree *apply, const SugaredForm 
       CallArguments arguments = emit_arguments(e, inputs, apply_attributes(apply), 1);
       return emit_fork(e, range, callee, &arguments);
     }
-    case FORM_ANNOTATE: return emit_annotate(e, apply);
-    case FORM_UNCHECKED_CAST: return emit_cast_to(e, apply);
-    case FORM_CAST: return emit_typing_cast(e, apply);
+    case FORM_ANNOTATE:
+      return emit_annotate(e, apply);
+    case FORM_UNCHECKED_CAST:
+      return emit_cast_to(e, apply);
+    case FORM_CAST:
+      return emit_typing_cast(e, apply);
     case FORM_UNINITIALIZED:
       expect_inputs(e, apply, "uninitialized", 1, 1);
-      return wrap(e, emit_typed(e, range, SYM_prim_Uninitialized, 0, NULL, annotation_type(e->c, e->resolver, inputs->children[0])));
-    case FORM_TUPLE: return emit_tuple_form(e, apply);
-    case FORM_LIST: return emit_list_form(e, apply, hint);
-    case FORM_DICT: return emit_dict_form(e, apply, hint);
-    case FORM_GETATTR: return emit_getattr(e, apply);
+      return wrap(e, emit_typed(e, range, SYM_prim_Uninitialized, 0, NULL,
+                                annotation_type(e->c, e->resolver, inputs->children[0])));
+    case FORM_TUPLE:
+      return emit_tuple_form(e, apply);
+    case FORM_LIST:
+      return emit_list_form(e, apply, hint);
+    case FORM_DICT:
+      return emit_dict_form(e, apply, hint);
+    case FORM_GETATTR:
+      return emit_getattr(e, apply);
     case FORM_HASATTR:
       expect_inputs(e, apply, "hasattr", 2, 2);
       return wrap(e, emit_has_attr(e, range, inputs->children[0], inputs->children[1]).value);
     case FORM_ISINSTANCE:
       expect_inputs(e, apply, "isinstance", 2, 2);
       return wrap(e, emit_isinstance(e, range, inputs->children[0], inputs->children[1]).value);
-    case FORM_RANGE: return emit_range_form(e, apply);
-    case FORM_ENUMERATE: return emit_enumerate(e, apply);
-    case FORM_ZIP: return emit_zip(e, apply);
+    case FORM_RANGE:
+      return emit_range_form(e, apply);
+    case FORM_ENUMERATE:
+      return emit_enumerate(e, apply);
+    case FORM_ZIP:
+      return emit_zip(e, apply);
     case FORM_REVERSED:
       expect_inputs(e, apply, "reversed", 1, 1);
       return sugared_reversed(e, range, sugared_iter(emit_sugared(e, inputs->children[0], 1, NULL), e, range));
-    case FORM_SLICE: return emit_slice_form(e, apply);
+    case FORM_SLICE:
+      return emit_slice_form(e, apply);
     case FORM_CREATE_OBJECT: {
       expect_inputs(e, apply, "__new__", 1, 1);
       const Type *type = annotation_type(e->c, e->resolver, inputs->children[0]);
       if (type->kind != TYPE_CLASS) compilation_fail(e->c, range, "Only an instance of a class can be made by __new__");
       return wrap(e, emit_typed(e, range, SYM_prim_CreateObject, 0, NULL, type));
     }
-    case FORM_TOLIST: return emit_tolist(e, apply, form->self, hint);
-    case FORM_LEGACY_TENSOR: return emit_legacy_tensor(e, apply, form);
-    case FORM_IS_SCRIPTING: return wrap(e, emit_constant(e, range, ivalue_bool(true)));
-    case FORM_IS_TRACING: return wrap(e, emit_constant(e, range, ivalue_bool(false)));
-    case FORM_PRINT: return emit_print(e, apply);
+    case FORM_TOLIST:
+      return emit_tolist(e, apply, form->self, hint);
+    case FORM_LEGACY_TENSOR:
+      return emit_legacy_tensor(e, apply, form);
+    case FORM_IS_SCRIPTING:
+      return wrap(e, emit_constant(e, range, ivalue_bool(true)));
+    case FORM_IS_TRACING:
+      return wrap(e, emit_constant(e, range, ivalue_bool(false)));
+    case FORM_PRINT:
+      return emit_print(e, apply);
     case FORM_IDENTITY:
       if (!inputs->count) compilation_fail(e->c, range, "Expected at least one argument");
       return emit_sugared(e, inputs->children[0], 1, hint);

@@ -9,16 +9,26 @@ typedef struct OperatorSpelling {
 } OperatorSpelling;
 
 static const OperatorSpelling binary_operators[] = {
-    {'+', "aten::add", "__add__"},           {'-', "aten::sub", "__sub__"},
-    {'*', "aten::mul", "__mul__"},           {'/', "aten::div", "__truediv__"},
-    {'%', "aten::remainder", "__mod__"},     {'@', "aten::matmul", "__matmul__"},
-    {TK_POW, "aten::pow", "__pow__"},        {TK_FLOOR_DIV, "aten::floordiv", "__floordiv__"},
-    {'&', "aten::__and__", "__and__"},       {'|', "aten::__or__", "__or__"},
-    {'^', "aten::__xor__", "__xor__"},       {TK_LSHIFT, "aten::__lshift__", "__lshift__"},
-    {TK_RSHIFT, "aten::__rshift__", "__rshift__"}, {TK_EQ, "aten::eq", "__eq__"},
-    {TK_NE, "aten::ne", "__ne__"},           {'<', "aten::lt", "__lt__"},
-    {'>', "aten::gt", "__gt__"},             {TK_LE, "aten::le", "__le__"},
-    {TK_GE, "aten::ge", "__ge__"},           {TK_IN, "aten::__contains__", "__contains__"},
+    {'+', "aten::add", "__add__"},
+    {'-', "aten::sub", "__sub__"},
+    {'*', "aten::mul", "__mul__"},
+    {'/', "aten::div", "__truediv__"},
+    {'%', "aten::remainder", "__mod__"},
+    {'@', "aten::matmul", "__matmul__"},
+    {TK_POW, "aten::pow", "__pow__"},
+    {TK_FLOOR_DIV, "aten::floordiv", "__floordiv__"},
+    {'&', "aten::__and__", "__and__"},
+    {'|', "aten::__or__", "__or__"},
+    {'^', "aten::__xor__", "__xor__"},
+    {TK_LSHIFT, "aten::__lshift__", "__lshift__"},
+    {TK_RSHIFT, "aten::__rshift__", "__rshift__"},
+    {TK_EQ, "aten::eq", "__eq__"},
+    {TK_NE, "aten::ne", "__ne__"},
+    {'<', "aten::lt", "__lt__"},
+    {'>', "aten::gt", "__gt__"},
+    {TK_LE, "aten::le", "__le__"},
+    {TK_GE, "aten::ge", "__ge__"},
+    {TK_IN, "aten::__contains__", "__contains__"},
 };
 static const OperatorSpelling unary_operators[] = {
     {TK_UNARY_MINUS, "aten::neg", "__neg__"},
@@ -35,7 +45,8 @@ static const OperatorSpelling *find_spelling(const OperatorSpelling *table, size
 static Value *emit_operator(Emitter *e, SourceRange range, const OperatorSpelling *op, uint32_t count, Value **inputs) {
   if (inputs[0]->type->kind == TYPE_CLASS) {
     NamedValue rest = named_argument(STR(""), count > 1 ? inputs[1] : NULL, range);
-    return emit_method_call(e, range, inputs[0], str_from(op->method), &(CallArguments){.count = count - 1, .positional = &rest});
+    return emit_method_call(e, range, inputs[0], str_from(op->method),
+                            &(CallArguments){.count = count - 1, .positional = &rest});
   }
   return emit_builtin(e, range, symbol_intern(str_from(op->name)), count, inputs);
 }
@@ -44,7 +55,8 @@ static Value *concatenate_tuples(Emitter *e, SourceRange range, Value *lhs, Valu
   uint32_t count = lhs->type->count + rhs->type->count;
   Value **values = ARENA_ARRAY(e->arena, Value *, count + 1);
   if (lhs->type->count) memcpy(values, emit_tuple_unpack(e, range, lhs), lhs->type->count * sizeof *values);
-  if (rhs->type->count) memcpy(values + lhs->type->count, emit_tuple_unpack(e, range, rhs), rhs->type->count * sizeof *values);
+  if (rhs->type->count)
+    memcpy(values + lhs->type->count, emit_tuple_unpack(e, range, rhs), rhs->type->count * sizeof *values);
   return emit_tuple(e, range, count, values);
 }
 
@@ -80,8 +92,10 @@ static Value *emit_number(Emitter *e, const Tree *expr, Str text, bool negative)
   int64_t integer = 0;
   double real = 0;
   switch (number_parse(text, negative, &integer, &real)) {
-    case NUMBER_INT: return emit_number_constant(e, expr->range, ivalue_int(integer));
-    case NUMBER_FLOAT: return emit_number_constant(e, expr->range, ivalue_float(real));
+    case NUMBER_INT:
+      return emit_number_constant(e, expr->range, ivalue_int(integer));
+    case NUMBER_FLOAT:
+      return emit_number_constant(e, expr->range, ivalue_float(real));
     case NUMBER_COMPLEX: {
       IValue value;
       Status status = ivalue_from_complex(__builtin_complex(0.0, real), &value);
@@ -89,7 +103,8 @@ static Value *emit_number(Emitter *e, const Tree *expr, Str text, bool negative)
       graph_hold(e->graph, value);
       return emit_constant(e, expr->range, value);
     }
-    default: compilation_fail(e->c, expr->range, "The number " STR_FMT " is out of range", STR_ARG(text));
+    default:
+      compilation_fail(e->c, expr->range, "The number " STR_FMT " is out of range", STR_ARG(text));
   }
 }
 
@@ -150,7 +165,8 @@ static const Type *hint_of_kind(Emitter *e, SourceRange range, const Type *hint,
 /* The member of the hint whose elements accept these; several are possible in a Union. */
 static const Type *choose_list_hint(const Type *hint, const Type *element) {
   for (uint32_t i = 0; i < hint->count; i++)
-    if (hint->elements[i]->kind == TYPE_LIST && type_is_subtype(element, hint->elements[i]->elements[0], NULL)) return hint->elements[i];
+    if (hint->elements[i]->kind == TYPE_LIST && type_is_subtype(element, hint->elements[i]->elements[0], NULL))
+      return hint->elements[i];
   return NULL;
 }
 
@@ -163,8 +179,10 @@ static Value **emit_items(Emitter *e, const Tree *items, const Type *hint, uint3
       continue;
     }
     uint32_t count;
-    SugaredValue **elements = sugared_elements(emit_sugared(e, starred_value(item), 1, NULL), e, item->range, 0, &count);
-    for (uint32_t k = 0; k < count; k++) vec_arena_push(e->arena, &values, sugared_as_value(elements[k], e, item->range));
+    SugaredValue **elements =
+        sugared_elements(emit_sugared(e, starred_value(item), 1, NULL), e, item->range, 0, &count);
+    for (uint32_t k = 0; k < count; k++)
+      vec_arena_push(e->arena, &values, sugared_as_value(elements[k], e, item->range));
   }
   *out_count = (uint32_t)values.length;
   return values.data;
@@ -179,7 +197,8 @@ static Value *cast_to_union(Emitter *e, SourceRange range, Value *value, const T
 static const Type *unify_values(Emitter *e, uint32_t count, Value **values) {
   const Type *type = values[0]->type;
   for (uint32_t i = 1; i < count && type; i++) type = type_unify(e->store, type, values[i]->type, true);
-  return type ? type_without_refinement(e->store, type) : NULL; /* what is known of a constant's sizes is no part of a container's type */
+  return type ? type_without_refinement(e->store, type)
+              : NULL; /* what is known of a constant's sizes is no part of a container's type */
 }
 
 static Value *emit_list_literal(Emitter *e, const Tree *expr, const Type *hint) {
@@ -193,7 +212,8 @@ static Value *emit_list_literal(Emitter *e, const Tree *expr, const Type *hint) 
     for (uint32_t i = 0; i < items->count && nested; i++)
       nested = items->children[i]->kind == TK_LIST_LITERAL || items->children[i]->kind == TK_DICT_LITERAL;
   Value **values = emit_items(e, items, nested ? element_hint : NULL, &count);
-  if (!count && !list_hint) return emit_typed(e, expr->range, SYM_prim_EmptyListLiteral, 0, NULL, type_list_of(TYPE_TENSOR));
+  if (!count && !list_hint)
+    return emit_typed(e, expr->range, SYM_prim_EmptyListLiteral, 0, NULL, type_list_of(TYPE_TENSOR));
   const Type *element = count ? unify_values(e, count, values) : element_hint;
   if (count && ambiguous) {
     list_hint = element ? choose_list_hint(hint, element) : NULL;
@@ -202,8 +222,10 @@ static Value *emit_list_literal(Emitter *e, const Tree *expr, const Type *hint) 
   if (element_hint) {
     for (uint32_t i = 0; i < count; i++)
       if (!type_is_subtype(values[i]->type, element_hint, NULL))
-        compilation_fail(e->c, expr->range, "List type annotation `%s` did not match the types of the given list elements: element %u is %s",
-                         type_text(e->c, list_hint), i, type_text(e->c, values[i]->type));
+        compilation_fail(
+            e->c, expr->range,
+            "List type annotation `%s` did not match the types of the given list elements: element %u is %s",
+            type_text(e->c, list_hint), i, type_text(e->c, values[i]->type));
     element = element_hint;
   }
   if (!element) compilation_fail(e->c, expr->range, "The elements of a list must have one type, or a Union");
@@ -212,10 +234,20 @@ static Value *emit_list_literal(Emitter *e, const Tree *expr, const Type *hint) 
 
 static void check_key_type(Emitter *e, SourceRange range, const Type *type) {
   switch (type->kind) {
-    case TYPE_INT: case TYPE_FLOAT: case TYPE_COMPLEX: case TYPE_BOOL: case TYPE_STRING: case TYPE_TENSOR:
-    case TYPE_DEVICE: case TYPE_ANY: case TYPE_VAR: return;
+    case TYPE_INT:
+    case TYPE_FLOAT:
+    case TYPE_COMPLEX:
+    case TYPE_BOOL:
+    case TYPE_STRING:
+    case TYPE_TENSOR:
+    case TYPE_DEVICE:
+    case TYPE_ANY:
+    case TYPE_VAR:
+      return;
     default:
-      compilation_fail(e->c, range, "Cannot create dict for key type '%s', only int, float, complex, Tensor, device, string and bool keys are supported",
+      compilation_fail(e->c, range,
+                       "Cannot create dict for key type '%s', only int, float, complex, Tensor, device, string and "
+                       "bool keys are supported",
                        type_text(e->c, type));
   }
 }
@@ -230,7 +262,8 @@ static Value *emit_dict_literal(Emitter *e, const Tree *expr, const Type *hint) 
   const Tree *keys = dict_literal_keys(expr), *values = dict_literal_values(expr);
   const Type *type = dict_hint(e, expr->range, hint);
   uint32_t count = keys->count;
-  Value **inputs = ARENA_ARRAY(e->arena, Value *, 2 * count + 1), **value_inputs = ARENA_ARRAY(e->arena, Value *, count + 1);
+  Value **inputs = ARENA_ARRAY(e->arena, Value *, 2 * count + 1),
+        **value_inputs = ARENA_ARRAY(e->arena, Value *, count + 1);
   for (uint32_t i = 0; i < count; i++) {
     inputs[2 * i] = emit_expr(e, keys->children[i], NULL);
     const Tree *value = values->children[i];
@@ -241,16 +274,19 @@ static Value *emit_dict_literal(Emitter *e, const Tree *expr, const Type *hint) 
   const Type *value_type = type ? type->elements[1] : count ? unify_values(e, count, value_inputs) : TYPE(TENSOR);
   for (uint32_t i = 0; i < count; i++) {
     if (!type_is_subtype(inputs[2 * i]->type, key_type, NULL))
-      compilation_fail(e->c, keys->children[i]->range, type ? "Dict key type annotation `%s` did not match the type of an actual key type `%s`"
-                                                            : "Dict keys must contain only a single type. Expected: %s but found %s instead",
+      compilation_fail(e->c, keys->children[i]->range,
+                       type ? "Dict key type annotation `%s` did not match the type of an actual key type `%s`"
+                            : "Dict keys must contain only a single type. Expected: %s but found %s instead",
                        type_text(e->c, key_type), type_text(e->c, inputs[2 * i]->type));
     if (type && !type_is_subtype(value_inputs[i]->type, value_type, NULL))
-      compilation_fail(e->c, values->children[i]->range, "Dict value type annotation `%s` did not match the type of an actual value type `%s`",
+      compilation_fail(e->c, values->children[i]->range,
+                       "Dict value type annotation `%s` did not match the type of an actual value type `%s`",
                        type_text(e->c, value_type), type_text(e->c, value_inputs[i]->type));
   }
   if (!value_type) compilation_fail(e->c, expr->range, "The values of a dict must have one type, or a Union");
   check_key_type(e, expr->range, key_type);
-  Value *dict = emit_typed(e, expr->range, SYM_prim_DictConstruct, 2 * count, inputs, type_dict(e->store, key_type, value_type));
+  Value *dict =
+      emit_typed(e, expr->range, SYM_prim_DictConstruct, 2 * count, inputs, type_dict(e->store, key_type, value_type));
   return cast_to_union(e, expr->range, dict, hint);
 }
 
@@ -267,9 +303,11 @@ typedef struct Comprehension {
 static void comprehension_type(Emitter *e, Comprehension *c, Value *key, Value *element) {
   if (c->typed && c->hint) {
     const Type *expected = c->hint->elements[c->key ? 1 : 0];
-    if (!type_is_subtype(element->type, expected, NULL) || (key && !type_is_subtype(key->type, c->hint->elements[0], NULL)))
-      compilation_fail(e->c, c->range, "%s type annotation `%s` did not match the types of the given %s", c->key ? "Dict" : "List",
-                       type_text(e->c, c->hint), c->key ? "keys and values" : "list elements");
+    if (!type_is_subtype(element->type, expected, NULL) ||
+        (key && !type_is_subtype(key->type, c->hint->elements[0], NULL)))
+      compilation_fail(e->c, c->range, "%s type annotation `%s` did not match the types of the given %s",
+                       c->key ? "Dict" : "List", type_text(e->c, c->hint),
+                       c->key ? "keys and values" : "list elements");
     return;
   }
   const Type *type = type_without_refinement(e->store, element->type);
@@ -308,7 +346,9 @@ static void emit_comprehension_from(Emitter *e, Comprehension *c, uint32_t condi
   insert_point_restore(e, saved);
 }
 
-static void emit_comprehension_body(Emitter *e, void *argument) { emit_comprehension_from(e, argument, 0); }
+static void emit_comprehension_body(Emitter *e, void *argument) {
+  emit_comprehension_from(e, argument, 0);
+}
 
 /* Its targets live in a scope of their own. */
 static Value *emit_comprehension(Emitter *e, const Tree *expr, Comprehension *c, const Tree *target, const Tree *iter) {
@@ -337,15 +377,19 @@ Value *emit_list_comprehension(Emitter *e, const Tree *expr, const Type *hint) {
   bool ambiguous;
   const Type *list_hint = hint_of_kind(e, expr->range, hint, TYPE_LIST, &ambiguous);
   if (ambiguous) list_hint = NULL;
-  Value *result = emit_typed(e, expr->range, SYM_prim_ListConstruct, 0, NULL, list_hint ? list_hint : type_list_of(TYPE_TENSOR));
-  Comprehension c = {NULL, list_comp_element(expr), list_comp_conditions(expr), result, list_hint, list_hint != NULL, expr->range};
+  Value *result =
+      emit_typed(e, expr->range, SYM_prim_ListConstruct, 0, NULL, list_hint ? list_hint : type_list_of(TYPE_TENSOR));
+  Comprehension c = {
+      NULL, list_comp_element(expr), list_comp_conditions(expr), result, list_hint, list_hint != NULL, expr->range};
   return emit_comprehension(e, expr, &c, list_comp_target(expr), list_comp_iter(expr));
 }
 
 static Value *emit_dict_comprehension(Emitter *e, const Tree *expr, const Type *hint) {
   const Type *type = dict_hint(e, expr->range, hint);
-  Value *result = emit_typed(e, expr->range, SYM_prim_DictConstruct, 0, NULL, type ? type : type_dict(e->store, TYPE(STRING), TYPE(TENSOR)));
-  Comprehension c = {dict_comp_key(expr), dict_comp_value(expr), dict_comp_conditions(expr), result, type, type != NULL, expr->range};
+  Value *result = emit_typed(e, expr->range, SYM_prim_DictConstruct, 0, NULL,
+                             type ? type : type_dict(e->store, TYPE(STRING), TYPE(TENSOR)));
+  Comprehension c = {dict_comp_key(expr), dict_comp_value(expr), dict_comp_conditions(expr), result, type, type != NULL,
+                     expr->range};
   return emit_comprehension(e, expr, &c, dict_comp_target(expr), dict_comp_iter(expr));
 }
 
@@ -357,26 +401,39 @@ static Value *emit_simple(Emitter *e, const Tree *expr, const Type *hint) {
     case TK_OR:
     case TK_NOT:
     case TK_IS:
-    case TK_ISNOT: return emit_condition(e, expr).value;
+    case TK_ISNOT:
+      return emit_condition(e, expr).value;
     case TK_UNARY_MINUS:
-    case '~': return emit_unary(e, expr);
-    case TK_CONST: return emit_number(e, expr, expr->text, false);
+    case '~':
+      return emit_unary(e, expr);
+    case TK_CONST:
+      return emit_number(e, expr, expr->text, false);
     case TK_TRUE:
-    case TK_FALSE: return emit_constant(e, expr->range, ivalue_bool(expr->kind == TK_TRUE));
-    case TK_NONE: return emit_none(e, expr->range);
-    case TK_STRINGLITERAL: return emit_string(e, expr->range, string_text(expr));
-    case TK_IF_EXPR: return emit_ternary(e, expr, hint);
-    case TK_LIST_LITERAL: return emit_list_literal(e, expr, hint);
+    case TK_FALSE:
+      return emit_constant(e, expr->range, ivalue_bool(expr->kind == TK_TRUE));
+    case TK_NONE:
+      return emit_none(e, expr->range);
+    case TK_STRINGLITERAL:
+      return emit_string(e, expr->range, string_text(expr));
+    case TK_IF_EXPR:
+      return emit_ternary(e, expr, hint);
+    case TK_LIST_LITERAL:
+      return emit_list_literal(e, expr, hint);
     case TK_TUPLE_LITERAL: {
       uint32_t count;
       Value **values = emit_items(e, tuple_literal_items(expr), NULL, &count);
       return emit_tuple(e, expr->range, count, values);
     }
-    case TK_DICT_LITERAL: return emit_dict_literal(e, expr, hint);
-    case TK_LIST_COMP: return emit_list_comprehension(e, expr, hint);
-    case TK_DICT_COMP: return emit_dict_comprehension(e, expr, hint);
-    case TK_STARRED: compilation_fail(e->c, expr->range, "Unexpected starred expansion");
-    case TK_UNSUPPORTED: unsupported_throw(e->arena, expr);
+    case TK_DICT_LITERAL:
+      return emit_dict_literal(e, expr, hint);
+    case TK_LIST_COMP:
+      return emit_list_comprehension(e, expr, hint);
+    case TK_DICT_COMP:
+      return emit_dict_comprehension(e, expr, hint);
+    case TK_STARRED:
+      compilation_fail(e->c, expr->range, "Unexpected starred expansion");
+    case TK_UNSUPPORTED:
+      unsupported_throw(e->arena, expr);
     default:
       if (FIND_SPELLING(binary_operators, expr->kind)) return emit_binary(e, expr);
       compilation_fail(e->c, expr->range, "Cannot emit expr for: %s", token_kind_name(expr->kind));
@@ -386,17 +443,23 @@ static Value *emit_simple(Emitter *e, const Tree *expr, const Type *hint) {
 SugaredValue *emit_sugared(Emitter *e, const Tree *expr, uint32_t binders, const Type *hint) {
   if (STACK_IS_LOW()) compilation_fail(e->c, expr->range, "This expression is nested too deeply");
   switch (expr->kind) {
-    case TK_VAR: return environment_get(e, e->environment, var_text(expr), expr->range, true);
-    case '.': return sugared_attr(emit_sugared(e, select_value(expr), 1, NULL), e, expr->range, ident_text(select_name(expr)));
-    case TK_APPLY: return emit_apply(e, expr, binders, hint);
-    case TK_SUBSCRIPT: return emit_subscript(e, expr, hint);
-    default: return sugared_value(e->c, emit_simple(e, expr, hint));
+    case TK_VAR:
+      return environment_get(e, e->environment, var_text(expr), expr->range, true);
+    case '.':
+      return sugared_attr(emit_sugared(e, select_value(expr), 1, NULL), e, expr->range, ident_text(select_name(expr)));
+    case TK_APPLY:
+      return emit_apply(e, expr, binders, hint);
+    case TK_SUBSCRIPT:
+      return emit_subscript(e, expr, hint);
+    default:
+      return sugared_value(e->c, emit_simple(e, expr, hint));
   }
 }
 
 Value *emit_expr(Emitter *e, const Tree *expr, const Type *hint) {
   Value *value = sugared_as_value(emit_sugared(e, expr, 1, hint), e, expr->range);
   /* Any is never unified to: say it explicitly. */
-  if (hint && hint->kind == TYPE_ANY && value->type->kind != TYPE_ANY) value = emit_unchecked_cast(e, expr->range, value, hint);
+  if (hint && hint->kind == TYPE_ANY && value->type->kind != TYPE_ANY)
+    value = emit_unchecked_cast(e, expr->range, value, hint);
   return value;
 }

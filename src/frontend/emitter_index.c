@@ -1,5 +1,5 @@
-/* Subscripts: of tensors (ints, slices, None, ..., tensors, lists), lists, dicts, strings, tuples and classes; read, written,
- * updated and deleted. */
+/* Subscripts: of tensors (ints, slices, None, ..., tensors, lists), lists, dicts, strings, tuples and classes; read,
+ * written, updated and deleted. */
 #include "frontend/emitter.h"
 
 static Value *builtin_with(Emitter *e, SourceRange range, const char *name, uint32_t count, Value *const *inputs) {
@@ -14,7 +14,8 @@ typedef struct SliceParts {
 
 static SliceParts emit_slice_parts(Emitter *e, const Tree *slice) {
   SliceParts parts = {0};
-  const Tree *start = option_get(slice_start(slice)), *stop = option_get(slice_stop(slice)), *step = option_get(slice_step(slice));
+  const Tree *start = option_get(slice_start(slice)), *stop = option_get(slice_stop(slice)),
+             *step = option_get(slice_step(slice));
   if (start) parts.start = emit_expr(e, start, NULL);
   if (stop) parts.stop = emit_expr(e, stop, NULL);
   if (step) parts.step = emit_expr(e, step, NULL);
@@ -31,7 +32,8 @@ static bool constant_int(Emitter *e, SourceRange range, Value *value, int64_t fa
   return true;
 }
 
-Value *emit_tuple_slice(Emitter *e, SourceRange range, Value *tuple, Value *start_value, Value *stop_value, Value *step_value) {
+Value *emit_tuple_slice(Emitter *e, SourceRange range, Value *tuple, Value *start_value, Value *stop_value,
+                        Value *step_value) {
   int64_t n = tuple->type->count, start, stop, step;
   constant_int(e, range, step_value, 1, &step);
   if (step == 0) compilation_fail(e->c, range, "tuple slice step cannot be zero");
@@ -52,7 +54,8 @@ Value *emit_tuple_slice(Emitter *e, SourceRange range, Value *tuple, Value *star
 }
 
 static Value *emit_slice_of(Emitter *e, SourceRange range, Value *container, Value *dim, const SliceParts *parts) {
-  if (container->type->kind == TYPE_TUPLE) return emit_tuple_slice(e, range, container, parts->start, parts->stop, parts->step);
+  if (container->type->kind == TYPE_TUPLE)
+    return emit_tuple_slice(e, range, container, parts->start, parts->stop, parts->step);
   NamedValue inputs[5];
   uint32_t count = 0;
   inputs[count++] = named_argument(STR(""), container, range);
@@ -91,19 +94,26 @@ static void classify_index(Emitter *e, SourceRange range, const Tree *expr, Tens
   const Type *type = value->type;
   if (type->kind == TYPE_LIST && (type->elements[0]->kind == TYPE_INT || type->elements[0]->kind == TYPE_BOOL ||
                                   type->elements[0]->kind == TYPE_LIST)) {
-    NamedValue list = named_argument(STR(""), value, expr->range), dtype = named_argument(STR("dtype"), NULL, expr->range);
+    NamedValue list = named_argument(STR(""), value, expr->range),
+               dtype = named_argument(STR("dtype"), NULL, expr->range);
     dtype.is_constant = true;
     dtype.constant = ivalue_int(DTYPE_INT64); /* masks too, as PyTorch does */
-    value = emit_builtin_call(e, expr->range, SYM_aten_tensor,
-                              &(CallArguments){.count = 1, .positional = &list, .keyword_count = 1, .keywords = &dtype});
+    value =
+        emit_builtin_call(e, expr->range, SYM_aten_tensor,
+                          &(CallArguments){.count = 1, .positional = &list, .keyword_count = 1, .keywords = &dtype});
     type = value->type;
   }
   index->value = value;
-  if (type->kind == TYPE_NONE) index->kind = INDEX_NEW_AXIS;
-  else if (type->kind == TYPE_INT) index->kind = INDEX_SELECT;
-  else if (type_is_subtype(type, type_optional_of(TYPE_TENSOR), NULL)) index->kind = INDEX_TENSOR;
+  if (type->kind == TYPE_NONE)
+    index->kind = INDEX_NEW_AXIS;
+  else if (type->kind == TYPE_INT)
+    index->kind = INDEX_SELECT;
+  else if (type_is_subtype(type, type_optional_of(TYPE_TENSOR), NULL))
+    index->kind = INDEX_TENSOR;
   else
-    compilation_fail(e->c, range, "Unsupported operation: indexing tensor with unsupported index type '%s'. Only ints, slices, lists and tensors are supported",
+    compilation_fail(e->c, range,
+                     "Unsupported operation: indexing tensor with unsupported index type '%s'. Only ints, slices, "
+                     "lists and tensors are supported",
                      type_text(e->c, type));
 }
 
@@ -134,25 +144,33 @@ static IndexedTensor emit_int_and_slice_indexing(Emitter *e, SourceRange range, 
   }
   int64_t from_end = -1;
   for (uint32_t i = count; i-- > dots + 1;) {
-    if (is_dots(indices->children[i])) compilation_fail(e->c, range, "An index can only have a single ellipsis ('...')");
+    if (is_dots(indices->children[i]))
+      compilation_fail(e->c, range, "An index can only have a single ellipsis ('...')");
     parts[i].dim = from_end;
     classify_index(e, range, indices->children[i], &parts[i]);
-    if (parts[i].kind == INDEX_TENSOR) compilation_fail(e->c, range, "Ellipses followed by tensor indexing is currently not supported");
+    if (parts[i].kind == INDEX_TENSOR)
+      compilation_fail(e->c, range, "Ellipses followed by tensor indexing is currently not supported");
     if (parts[i].kind != INDEX_NEW_AXIS) from_end--;
   }
   IndexedTensor result = {tensor, ARENA_ARRAY(e->arena, Value *, count + 1), 0};
   for (uint32_t i = 0; i < count; i++) {
     TensorIndex *part = &parts[i];
     Value *at[3] = {result.value, NULL, part->value};
-    if (part->kind == INDEX_SLICE || part->kind == INDEX_SELECT || part->kind == INDEX_NEW_AXIS) at[1] = emit_int(e, range, part->dim);
+    if (part->kind == INDEX_SLICE || part->kind == INDEX_SELECT || part->kind == INDEX_NEW_AXIS)
+      at[1] = emit_int(e, range, part->dim);
     switch (part->kind) {
-      case INDEX_DOTS: break;
+      case INDEX_DOTS:
+        break;
       case INDEX_SLICE:
         if (!part->has_parts) part->slice = emit_slice_parts(e, indices->children[i]);
         result.value = emit_slice_of(e, range, result.value, at[1], &part->slice);
         break;
-      case INDEX_SELECT: result.value = emit_builtin(e, range, SYM_aten_select, 3, at); break;
-      case INDEX_NEW_AXIS: result.value = emit_builtin(e, range, SYM_aten_unsqueeze, 2, at); break;
+      case INDEX_SELECT:
+        result.value = emit_builtin(e, range, SYM_aten_select, 3, at);
+        break;
+      case INDEX_NEW_AXIS:
+        result.value = emit_builtin(e, range, SYM_aten_unsqueeze, 2, at);
+        break;
       case INDEX_TENSOR:
         result.tensors[part->dim] = part->value;
         result.tensor_count = (uint32_t)part->dim + 1;
@@ -178,14 +196,21 @@ static Value *emit_tensor_subscript(Emitter *e, SourceRange range, Value *tensor
 /* A number that is written into a tensor becomes one of its dtype and device. */
 static Value *emit_as_tensor(Emitter *e, Value *value, Value *like, SourceRange range) {
   switch (value->type->kind) {
-    case TYPE_INT: case TYPE_FLOAT: case TYPE_COMPLEX: case TYPE_BOOL: case TYPE_NUMBER: break;
-    default: return value;
+    case TYPE_INT:
+    case TYPE_FLOAT:
+    case TYPE_COMPLEX:
+    case TYPE_BOOL:
+    case TYPE_NUMBER:
+      break;
+    default:
+      return value;
   }
   NamedValue positional = named_argument(STR(""), value, range), keywords[2];
   keywords[0] = named_argument(STR("dtype"), emit_builtin(e, range, SYM_prim_dtype, 1, &like), range);
   keywords[1] = named_argument(STR("device"), emit_builtin(e, range, SYM_prim_device, 1, &like), range);
-  return emit_builtin_call(e, range, SYM_aten_tensor,
-                           &(CallArguments){.count = 1, .positional = &positional, .keyword_count = 2, .keywords = keywords});
+  return emit_builtin_call(
+      e, range, SYM_aten_tensor,
+      &(CallArguments){.count = 1, .positional = &positional, .keyword_count = 2, .keywords = keywords});
 }
 
 /* ---- tuples ---- */
@@ -198,12 +223,14 @@ static Value *emit_tuple_subscript(Emitter *e, SourceRange range, Value *tuple, 
   if (value_is_constant(index, &constant)) {
     int64_t i = constant.i < 0 ? constant.i + (int64_t)type->count : constant.i;
     if (i < 0 || i >= (int64_t)type->count)
-      compilation_fail(e->c, range, "Tuple index out of range: it has %u elements but the index is %lld", type->count, (long long)constant.i);
+      compilation_fail(e->c, range, "Tuple index out of range: it has %u elements but the index is %lld", type->count,
+                       (long long)constant.i);
     element = type->elements[i];
   } else if (type->count && type_converts_to_list(type, type_list(e->store, type->elements[0]))) {
     element = type->elements[0];
   } else {
-    compilation_fail(e->c, range, "Cannot index into a tuple with a non-integer literal because we cannot resolve the output type");
+    compilation_fail(e->c, range,
+                     "Cannot index into a tuple with a non-integer literal because we cannot resolve the output type");
   }
   Value *inputs[2] = {tuple, index};
   return emit_typed(e, range, SYM_prim_TupleIndex, 2, inputs, element);
@@ -238,7 +265,8 @@ SugaredValue *emit_subscript(Emitter *e, const Tree *expr, const Type *hint) {
   if (indices->count != 1) {
     bool is_class = value->type->kind == TYPE_CLASS;
     if (!is_class)
-      compilation_fail(e->c, range, "Unsupported operation: attempted to use multidimensional indexing on unsupported type '%s'",
+      compilation_fail(e->c, range,
+                       "Unsupported operation: attempted to use multidimensional indexing on unsupported type '%s'",
                        type_text(e->c, value->type));
     Value **items = ARENA_ARRAY(e->arena, Value *, indices->count);
     for (uint32_t i = 0; i < indices->count; i++) items[i] = emit_expr(e, indices->children[i], NULL);
@@ -291,7 +319,8 @@ void emit_subscript_assign(Emitter *e, SourceRange range, const Tree *target, Na
   if (indices->count != 1 || indices->children[0]->kind == TK_SLICE_EXPR)
     compilation_fail(e->c, target->range, "Sliced expression not yet supported for subscripted assignment");
   if (container->type->kind == TYPE_TUPLE)
-    compilation_fail(e->c, target->range, "%s does not support subscripted assignment", type_text(e->c, container->type));
+    compilation_fail(e->c, target->range, "%s does not support subscripted assignment",
+                     type_text(e->c, container->type));
   emit_set_item(e, range, container, emit_expr(e, indices->children[0], NULL), value);
 }
 
@@ -314,13 +343,16 @@ void emit_subscript_aug_assign(Emitter *e, const Tree *stmt) {
     return;
   }
   if (indices->count != 1 || indices->children[0]->kind == TK_SLICE_EXPR)
-    compilation_fail(e->c, stmt->range, "Sliced expression not yet supported for %s augmented assignment", type_text(e->c, container->type));
+    compilation_fail(e->c, stmt->range, "Sliced expression not yet supported for %s augmented assignment",
+                     type_text(e->c, container->type));
   TypeKind kind = container->type->kind;
   if (kind != TYPE_LIST && kind != TYPE_DICT && kind != TYPE_CLASS)
     compilation_fail(e->c, stmt->range, "%s does not support augmented assignment.", type_text(e->c, container->type));
   Value *index = emit_expr(e, indices->children[0], NULL);
-  Value *item = sugared_as_value(sugared_get_item(sugared_value(e->c, container), e, stmt->range, index, NULL), e, stmt->range);
-  emit_set_item(e, stmt->range, container, index, named_argument(STR(""), emit_aug_operation(e, stmt, item, false), stmt->range));
+  Value *item =
+      sugared_as_value(sugared_get_item(sugared_value(e->c, container), e, stmt->range, index, NULL), e, stmt->range);
+  emit_set_item(e, stmt->range, container, index,
+                named_argument(STR(""), emit_aug_operation(e, stmt, item, false), stmt->range));
 }
 
 void emit_subscript_delete(Emitter *e, const Tree *target) {
@@ -329,17 +361,20 @@ void emit_subscript_delete(Emitter *e, const Tree *target) {
     return;
   }
   if (target->kind != TK_SUBSCRIPT)
-    compilation_fail(e->c, target->range, "del statements are only supported for deleting list and dict items and variables");
+    compilation_fail(e->c, target->range,
+                     "del statements are only supported for deleting list and dict items and variables");
   const Tree *indices = subscript_indices(target);
   if (indices->count != 1)
     compilation_fail(e->c, target->range, "del statements only support deletion at a single index");
   if (indices->children[0]->kind == TK_SLICE_EXPR)
-    compilation_fail(e->c, target->range, "del statements only support deletion at a single index, slicing is not supported");
+    compilation_fail(e->c, target->range,
+                     "del statements only support deletion at a single index, slicing is not supported");
   Value *inputs[2] = {emit_expr(e, subscript_value(target), NULL), NULL};
   inputs[1] = emit_expr(e, indices->children[0], NULL);
   if (inputs[0]->type->kind == TYPE_CLASS) {
     NamedValue index = named_argument(STR(""), inputs[1], target->range);
-    emit_method_call(e, target->range, inputs[0], STR("__delitem__"), &(CallArguments){.count = 1, .positional = &index});
+    emit_method_call(e, target->range, inputs[0], STR("__delitem__"),
+                     &(CallArguments){.count = 1, .positional = &index});
     return;
   }
   builtin_with(e, target->range, "aten::Delete", 2, inputs);

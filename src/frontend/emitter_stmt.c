@@ -2,8 +2,12 @@
  * convert_to_ssa makes SSA of it. */
 #include "frontend/compilation.h"
 
-static bool block_exits(const Emitter *e, const Block *block) { return ptrmap_has(&e->exits, block); }
-static void mark_exit(Emitter *e, Block *block) { ptrmap_put(&e->exits, block, block); }
+static bool block_exits(const Emitter *e, const Block *block) {
+  return ptrmap_has(&e->exits, block);
+}
+static void mark_exit(Emitter *e, Block *block) {
+  ptrmap_put(&e->exits, block, block);
+}
 
 /* ---- if ---- */
 
@@ -14,7 +18,8 @@ typedef struct Branch {
   bool exits;
 } Branch;
 
-static void emit_branch(Emitter *e, SourceRange range, Node *node, Branch *branch, const Refinements *refinements, bool holds) {
+static void emit_branch(Emitter *e, SourceRange range, Node *node, Branch *branch, const Refinements *refinements,
+                        bool holds) {
   branch->block = node_add_block(node);
   InsertPoint saved = insert_point_into(e, branch->block);
   environment_push(e, branch->block);
@@ -62,7 +67,8 @@ static const char *highlight(Emitter *e, SourceRange range, const char *message)
 static void merge_branches(Emitter *e, SourceRange range, Branch branches[2]) {
   uint32_t count = 0, counts[2];
   Str *own[2];
-  for (int i = 0; i < 2; i++) own[i] = scope_sorted_names(&(Scope){.table = branches[i].env->table}, e->arena, &counts[i]);
+  for (int i = 0; i < 2; i++)
+    own[i] = scope_sorted_names(&(Scope){.table = branches[i].env->table}, e->arena, &counts[i]);
   Str *names = ARENA_ARRAY(e->arena, Str, counts[0] + counts[1] + 1);
   for (int i = 0; i < 2; i++)
     for (uint32_t k = 0; k < counts[i]; k++) {
@@ -73,8 +79,9 @@ static void merge_branches(Emitter *e, SourceRange range, Branch branches[2]) {
         names[count++] = own[i][k];
       } else {
         environment_set_error(e, e->environment, own[i][k],
-                              highlight(e, range, arena_printf(e->arena, STR_FMT " is not defined in the %s branch",
-                                                               STR_ARG(own[i][k]), i == 0 ? "false" : "true")));
+                              highlight(e, range,
+                                        arena_printf(e->arena, STR_FMT " is not defined in the %s branch",
+                                                     STR_ARG(own[i][k]), i == 0 ? "false" : "true")));
       }
     }
   names_sort(names, count);
@@ -99,8 +106,9 @@ static void merge_branches(Emitter *e, SourceRange range, Branch branches[2]) {
       environment_set_type(e, e->environment, names[k], type);
       continue;
     }
-    const char *message = arena_printf(e->arena, "Type mismatch: " STR_FMT " is set to type %s in the true branch and type %s in the false branch",
-                                       STR_ARG(names[k]), type_text(e->c, values[0]->type), type_text(e->c, values[1]->type));
+    const char *message = arena_printf(
+        e->arena, "Type mismatch: " STR_FMT " is set to type %s in the true branch and type %s in the false branch",
+        STR_ARG(names[k]), type_text(e->c, values[0]->type), type_text(e->c, values[1]->type));
     if (outer && e->environment->outer) compilation_fail(e->c, range, "%s", message);
     environment_set_error(e, e->environment, names[k], highlight(e, range, message));
     Variable *variable = map_get(&e->environment->table, names[k]);
@@ -109,7 +117,8 @@ static void merge_branches(Emitter *e, SourceRange range, Branch branches[2]) {
   }
 }
 
-static void emit_if_branches(Emitter *e, SourceRange range, const Condition *condition, const Tree *then, const Tree *otherwise) {
+static void emit_if_branches(Emitter *e, SourceRange range, const Condition *condition, const Tree *then,
+                             const Tree *otherwise) {
   if (condition->is_static >= 0) {
     emit_refinements(e, range, &condition->refinements, condition->is_static);
     emit_statements(e, condition->is_static ? then : otherwise);
@@ -176,8 +185,8 @@ static void emit_loop_condition(Emitter *e, SourceRange range, Node *loop, const
   environment_pop(e);
 }
 
-void emit_loop(Emitter *e, SourceRange range, EmitBody *body, void *argument, SugaredValue *iterable, const Tree *targets,
-               const Tree *condition) {
+void emit_loop(Emitter *e, SourceRange range, EmitBody *body, void *argument, SugaredValue *iterable,
+               const Tree *targets, const Tree *condition) {
   Value *trips = iterable ? sugared_len(iterable, e, range) : emit_number_constant(e, range, ivalue_int(INT64_MAX));
   Node *loop = emit_node(e, range, SYM_prim_Loop, 0, NULL, 0);
   Block *block = node_add_block(loop);
@@ -198,14 +207,18 @@ void emit_loop(Emitter *e, SourceRange range, EmitBody *body, void *argument, Su
   e->loop = outer;
 }
 
-static void emit_statement_body(Emitter *e, void *argument) { emit_statements(e, argument); }
+static void emit_statement_body(Emitter *e, void *argument) {
+  emit_statements(e, argument);
+}
 
 static void emit_for(Emitter *e, const Tree *stmt) {
   const Tree *targets = for_targets(stmt), *body = for_body(stmt);
   if (for_iters(stmt)->count != 1 || targets->count != 1)
     compilation_fail(e->c, stmt->range, "List of iterables is not supported currently");
   if (targets->children[0]->kind == TK_STARRED)
-    compilation_fail(e->c, stmt->range, "A Starred expression may only appear on the lhs within the presence of another non-starred expression");
+    compilation_fail(
+        e->c, stmt->range,
+        "A Starred expression may only appear on the lhs within the presence of another non-starred expression");
   SugaredValue *iterable = sugared_iter(emit_sugared(e, for_iters(stmt)->children[0], 1, NULL), e, stmt->range);
   int64_t length = sugared_static_length(iterable, e);
   if (length < 0) {
@@ -227,9 +240,10 @@ static void emit_for(Emitter *e, const Tree *stmt) {
 static void emit_loop_exit(Emitter *e, const Tree *stmt) {
   const char *word = stmt->kind == TK_BREAK ? "break" : "continue";
   if (e->loop == LOOP_UNROLLED)
-    compilation_fail(e->c, stmt->range,
-                     "Because we emit iteration over Modulelists or Tuples as unrolled loops, we do not support break or "
-                     "continue inside the body of these loops");
+    compilation_fail(
+        e->c, stmt->range,
+        "Because we emit iteration over Modulelists or Tuples as unrolled loops, we do not support break or "
+        "continue inside the body of these loops");
   if (e->loop == LOOP_NONE) compilation_fail(e->c, stmt->range, "SyntaxError: '%s' outside loop", word);
   emit_node(e, stmt->range, stmt->kind == TK_BREAK ? SYM_prim_BreakStmt : SYM_prim_ContinueStmt, 0, NULL, 0);
 }
@@ -240,7 +254,8 @@ static void emit_return_value(Emitter *e, SourceRange range, Value *value) {
   const Type *declared = e->def->declared_return;
   if (declared) {
     /* None is no Tensor: a forgotten return must not become one. */
-    if (!(declared->kind == TYPE_TENSOR && value->type->kind == TYPE_NONE)) value = emit_convert(e, range, declared, value, true);
+    if (!(declared->kind == TYPE_TENSOR && value->type->kind == TYPE_NONE))
+      value = emit_convert(e, range, declared, value, true);
     StrBuf why = {0};
     if (!type_is_subtype(value->type, declared, &why)) {
       const char *reason = why.length ? arena_printf(e->arena, "\n" STR_FMT, STR_ARG(strbuf_view(&why))) : "";
@@ -249,15 +264,17 @@ static void emit_return_value(Emitter *e, SourceRange range, Value *value) {
                        type_text(e->c, declared), type_text(e->c, value->type), reason);
     }
     strbuf_dispose(&why);
-    if (declared->kind == TYPE_ANY && value->type->kind != TYPE_ANY) value = emit_unchecked_cast(e, range, value, declared);
+    if (declared->kind == TYPE_ANY && value->type->kind != TYPE_ANY)
+      value = emit_unchecked_cast(e, range, value, declared);
     e->def->merged_return = declared;
   } else {
     const Type *before = e->def->merged_return, *type = type_without_refinement(e->store, value->type);
     const Type *merged = before ? type_unify(e->store, before, type, false) : type;
     if (!merged)
-      compilation_fail(e->c, range,
-                       "Previous return statement returned a value of type %s but this return statement returns a value of type %s",
-                       type_text(e->c, before), type_text(e->c, value->type));
+      compilation_fail(
+          e->c, range,
+          "Previous return statement returned a value of type %s but this return statement returns a value of type %s",
+          type_text(e->c, before), type_text(e->c, value->type));
     e->def->merged_return = merged;
   }
   emit_node(e, range, SYM_prim_ReturnStmt, 1, &value, 0);
@@ -273,7 +290,8 @@ static Value *emit_enter(Emitter *e, const Tree *item) {
   Function *enter = class_type_find_method(object->type->class_type, STR("__enter__"));
   Function *exit = class_type_find_method(object->type->class_type, STR("__exit__"));
   if (!enter || !exit)
-    compilation_fail(e->c, range, "Object returned by with item expression does not define __enter__ and __exit__ methods");
+    compilation_fail(e->c, range,
+                     "Object returned by with item expression does not define __enter__ and __exit__ methods");
   function_require(e, range, enter);
   function_require(e, range, exit);
   if (enter->schema->argument_count != 1 || enter->schema->return_count != 1)
@@ -281,7 +299,8 @@ static Value *emit_enter(Emitter *e, const Tree *item) {
   if (exit->schema->argument_count != 4) compilation_fail(e->c, range, "__exit__ must have four arguments");
   for (uint32_t i = 1; i < 4; i++)
     if (exit->schema->arguments[i].type->kind != TYPE_ANY)
-      compilation_fail(e->c, range, "argument %u of __exit__ must have Any type; TorchScript does not support exceptions", i);
+      compilation_fail(e->c, range,
+                       "argument %u of __exit__ must have Any type; TorchScript does not support exceptions", i);
   Value *entered = emit_typed(e, range, SYM_prim_Enter, 1, &object, enter->schema->returns[0].type);
   const Tree *variable = option_get(with_item_var(item));
   if (variable) {
@@ -301,8 +320,10 @@ static void emit_with(Emitter *e, const Tree *stmt) {
 
 /* ---- closures ---- */
 
-Value *emit_closure(Emitter *e, SourceRange range, void (*body)(Emitter *e, Block *block, void *argument), void *argument) {
-  Value *closure = emit_typed(e, range, SYM_prim_Closure, 0, NULL, TYPE(NONE)); /* its type is known when it is lifted */
+Value *emit_closure(Emitter *e, SourceRange range, void (*body)(Emitter *e, Block *block, void *argument),
+                    void *argument) {
+  Value *closure =
+      emit_typed(e, range, SYM_prim_Closure, 0, NULL, TYPE(NONE)); /* its type is known when it is lifted */
   Block *block = node_add_block(closure->node);
   LoopStatus outer = e->loop;
   DefFrame def = {.outer = e->def};
@@ -318,7 +339,9 @@ Value *emit_closure(Emitter *e, SourceRange range, void (*body)(Emitter *e, Bloc
   return closure;
 }
 
-static void emit_def_body(Emitter *e, Block *block, void *argument) { emit_def(e, argument, block, NULL); }
+static void emit_def_body(Emitter *e, Block *block, void *argument) {
+  emit_def(e, argument, block, NULL);
+}
 
 static void emit_nested_def(Emitter *e, const Tree *def) {
   Value *closure = emit_closure(e, def->range, emit_def_body, (void *)def);
@@ -334,7 +357,9 @@ static void emit_parameters(Emitter *e, const Tree *def, const FunctionSchema *s
     if (param_name(param)->kind != TK_IDENT) continue;
     Str name = ident_text(param_name(param));
     if (param_marker(param)->kind == TK_STARRED || param_marker(param)->kind == TK_POW)
-      compilation_fail(e->c, param->range, "Compiled functions can't take variable number of arguments or use keyword-only arguments with defaults");
+      compilation_fail(
+          e->c, param->range,
+          "Compiled functions can't take variable number of arguments or use keyword-only arguments with defaults");
     const Type *type = a < schema->argument_count ? schema->arguments[a].type : TYPE(TENSOR);
     Value *input = block_add_input(block, name, self && i == 0 ? &self->type : type);
     a++;
@@ -346,7 +371,8 @@ static void finish_return(Emitter *e, const Tree *def, Block *block) {
   const Type *declared = e->def->declared_return;
   if (!block_exits(e, block)) {
     if (declared && declared->kind != TYPE_NONE)
-      compilation_fail(e->c, def->range, "Function was not annotated as having type None, but does not return along all paths");
+      compilation_fail(e->c, def->range,
+                       "Function was not annotated as having type None, but does not return along all paths");
     emit_return_value(e, def->range, emit_none(e, def->range));
   } else if (!e->def->merged_return) {
     e->def->merged_return = declared ? declared : TYPE(NONE);
@@ -376,8 +402,9 @@ void emit_body_def(Emitter *e, const Tree *def, const FunctionSchema *schema) {
   Block *block = e->graph->block;
   const Type **results = ARENA_ARRAY(e->arena, const Type *, schema->return_count + 1);
   for (uint32_t i = 0; i < schema->return_count; i++) results[i] = schema->returns[i].type;
-  e->def->declared_return = schema->return_count == 0 ? TYPE(NONE)
-                            : schema->return_count == 1 ? results[0] : type_tuple(e->store, schema->return_count, results);
+  e->def->declared_return = schema->return_count == 0   ? TYPE(NONE)
+                            : schema->return_count == 1 ? results[0]
+                                                        : type_tuple(e->store, schema->return_count, results);
   for (uint32_t i = 0; i < schema->argument_count; i++) {
     Str name = schema->arguments[i].name;
     environment_set_value(e, def->range, name, block_add_input(block, name, schema->arguments[i].type));
@@ -395,27 +422,57 @@ void emit_body_def(Emitter *e, const Tree *def, const FunctionSchema *schema) {
 
 static void emit_statement(Emitter *e, const Tree *stmt) {
   switch (stmt->kind) {
-    case TK_IF: emit_if(e, stmt); break;
-    case TK_WHILE: emit_loop(e, stmt->range, emit_statement_body, while_body(stmt), NULL, NULL, while_condition(stmt)); break;
-    case TK_FOR: emit_for(e, stmt); break;
-    case TK_ASSIGN: emit_assign(e, stmt); break;
-    case TK_AUG_ASSIGN: emit_aug_assign(e, stmt); break;
-    case TK_EXPR_STMT: emit_sugared(e, expr_stmt_value(stmt), 0, NULL); break;
-    case TK_RAISE: emit_raise(e, stmt); break;
-    case TK_ASSERT: emit_assert(e, stmt); break;
-    case TK_RETURN: emit_return_value(e, stmt->range, emit_expr(e, return_value(stmt), e->def->declared_return)); break;
-    case TK_BREAK:
-    case TK_CONTINUE: emit_loop_exit(e, stmt); break;
-    case TK_PASS: break;
-    case TK_DEF: emit_nested_def(e, stmt); break;
-    case TK_DELETE:
-      for (uint32_t i = 0; i < delete_targets(stmt)->count; i++) emit_subscript_delete(e, delete_targets(stmt)->children[i]);
+    case TK_IF:
+      emit_if(e, stmt);
       break;
-    case TK_WITH: emit_with(e, stmt); break;
-    case TK_IMPORT: compilation_fail(e->c, stmt->range, "import is not supported inside a compiled function");
-    case TK_CLASS_DEF: compilation_fail(e->c, stmt->range, "class definitions are not supported inside a compiled function");
-    case TK_UNSUPPORTED: unsupported_throw(e->arena, stmt);
-    default: compilation_fail(e->c, stmt->range, "Unrecognized statement kind %s", token_kind_name(stmt->kind));
+    case TK_WHILE:
+      emit_loop(e, stmt->range, emit_statement_body, while_body(stmt), NULL, NULL, while_condition(stmt));
+      break;
+    case TK_FOR:
+      emit_for(e, stmt);
+      break;
+    case TK_ASSIGN:
+      emit_assign(e, stmt);
+      break;
+    case TK_AUG_ASSIGN:
+      emit_aug_assign(e, stmt);
+      break;
+    case TK_EXPR_STMT:
+      emit_sugared(e, expr_stmt_value(stmt), 0, NULL);
+      break;
+    case TK_RAISE:
+      emit_raise(e, stmt);
+      break;
+    case TK_ASSERT:
+      emit_assert(e, stmt);
+      break;
+    case TK_RETURN:
+      emit_return_value(e, stmt->range, emit_expr(e, return_value(stmt), e->def->declared_return));
+      break;
+    case TK_BREAK:
+    case TK_CONTINUE:
+      emit_loop_exit(e, stmt);
+      break;
+    case TK_PASS:
+      break;
+    case TK_DEF:
+      emit_nested_def(e, stmt);
+      break;
+    case TK_DELETE:
+      for (uint32_t i = 0; i < delete_targets(stmt)->count; i++)
+        emit_subscript_delete(e, delete_targets(stmt)->children[i]);
+      break;
+    case TK_WITH:
+      emit_with(e, stmt);
+      break;
+    case TK_IMPORT:
+      compilation_fail(e->c, stmt->range, "import is not supported inside a compiled function");
+    case TK_CLASS_DEF:
+      compilation_fail(e->c, stmt->range, "class definitions are not supported inside a compiled function");
+    case TK_UNSUPPORTED:
+      unsupported_throw(e->arena, stmt);
+    default:
+      compilation_fail(e->c, stmt->range, "Unrecognized statement kind %s", token_kind_name(stmt->kind));
   }
 }
 

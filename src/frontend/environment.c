@@ -1,9 +1,11 @@
-/* Environment: what names stand for while a definition is emitted, a frame for each block. First-class values are kept in the
- * graph (prim::Store and prim::Load, which SSA conversion removes) and known here by type; SugaredValues are kept here and can't
- * be assigned again. Also the small helpers that insert nodes. */
+/* Environment: what names stand for while a definition is emitted, a frame for each block. First-class values are kept
+ * in the graph (prim::Store and prim::Load, which SSA conversion removes) and known here by type; SugaredValues are
+ * kept here and can't be assigned again. Also the small helpers that insert nodes. */
 #include "frontend/emitter.h"
 
-bool name_is_meaningful(Str name) { return name.length && name.data[0] != '$'; }
+bool name_is_meaningful(Str name) {
+  return name.length && name.data[0] != '$';
+}
 
 Environment *environment_push(Emitter *e, Block *block) {
   Environment *env = ARENA_NEW(e->arena, Environment);
@@ -86,7 +88,8 @@ static void check_reassignment(Emitter *e, SourceRange range, Str name, SugaredV
   if (annotated)
     compilation_fail(e->c, range,
                      "Attempting to declare and annotate the type of variable '" STR_FMT
-                     "' that is already defined in an outer block", STR_ARG(name));
+                     "' that is already defined in an outer block",
+                     STR_ARG(name));
   Value *before = sugared_plain_value(outer);
   if (!*simple || !before)
     compilation_fail(e->c, range,
@@ -101,12 +104,13 @@ static void check_reassignment(Emitter *e, SourceRange range, Str name, SugaredV
     const char *reason = why.length ? arena_printf(e->arena, "\n" STR_FMT, STR_ARG(strbuf_view(&why))) : "";
     strbuf_dispose(&why);
     bool tensors = (*simple)->type->kind == TYPE_LIST && (*simple)->type->elements[0]->kind == TYPE_TENSOR;
-    compilation_fail(e->c, range,
-                     "Variable '" STR_FMT "' previously had type %s but is now being assigned to a value of type %s%s%s",
-                     STR_ARG(name), type_text(e->c, before->type), type_text(e->c, (*simple)->type), reason,
-                     tensors ? "\nEmpty lists default to List[Tensor]. Add a variable annotation to the assignment to create an "
-                               "empty list of another type (torch.jit.annotate(List[T], []) where T is the type of elements)"
-                             : "");
+    compilation_fail(
+        e->c, range,
+        "Variable '" STR_FMT "' previously had type %s but is now being assigned to a value of type %s%s%s",
+        STR_ARG(name), type_text(e->c, before->type), type_text(e->c, (*simple)->type), reason,
+        tensors ? "\nEmpty lists default to List[Tensor]. Add a variable annotation to the assignment to create an "
+                  "empty list of another type (torch.jit.annotate(List[T], []) where T is the type of elements)"
+                : "");
   }
   strbuf_dispose(&why);
 }
@@ -127,7 +131,8 @@ void environment_set(Emitter *e, SourceRange range, Str name, SugaredValue *valu
     return;
   }
   if (annotated && !type_is_subtype(simple->type, annotated, NULL))
-    compilation_fail(e->c, range, "Variable '" STR_FMT "' is annotated with type %s but is being assigned to a value of type %s",
+    compilation_fail(e->c, range,
+                     "Variable '" STR_FMT "' is annotated with type %s but is being assigned to a value of type %s",
                      STR_ARG(name), type_text(e->c, annotated), type_text(e->c, simple->type));
   environment_store(e, env, range, name, simple, annotated ? annotated : simple->type);
 }
@@ -172,7 +177,8 @@ SugaredValue *environment_get(Emitter *e, Environment *env, Str name, SourceRang
   if (error) compilation_fail(e->c, range, "%s and was used here", error);
   Str similar = similar_name(env, name);
   if (similar.length)
-    compilation_fail(e->c, range, "undefined value " STR_FMT ". Did you mean " STR_FMT "?", STR_ARG(name), STR_ARG(similar));
+    compilation_fail(e->c, range, "undefined value " STR_FMT ". Did you mean " STR_FMT "?", STR_ARG(name),
+                     STR_ARG(similar));
   compilation_fail(e->c, range, "undefined value " STR_FMT, STR_ARG(name));
 }
 
@@ -182,14 +188,16 @@ Value *environment_get_value(Emitter *e, Environment *env, Str name, SourceRange
 
 /* ---- nodes ---- */
 
-Node *emit_node(Emitter *e, SourceRange range, Symbol kind, uint32_t input_count, Value *const *inputs, uint32_t output_count) {
+Node *emit_node(Emitter *e, SourceRange range, Symbol kind, uint32_t input_count, Value *const *inputs,
+                uint32_t output_count) {
   Node *node = graph_create(e->graph, kind, input_count, inputs, output_count);
   graph_insert_node(e->graph, node);
   node->range = range;
   return node;
 }
 
-Value *emit_typed(Emitter *e, SourceRange range, Symbol kind, uint32_t input_count, Value *const *inputs, const Type *type) {
+Value *emit_typed(Emitter *e, SourceRange range, Symbol kind, uint32_t input_count, Value *const *inputs,
+                  const Type *type) {
   Value *value = node_output(emit_node(e, range, kind, input_count, inputs, 1), 0);
   value->type = type;
   return value;
@@ -201,7 +209,9 @@ Value *emit_constant(Emitter *e, SourceRange range, IValue constant) {
   return value;
 }
 
-Value *emit_int(Emitter *e, SourceRange range, int64_t value) { return emit_constant(e, range, ivalue_int(value)); }
+Value *emit_int(Emitter *e, SourceRange range, int64_t value) {
+  return emit_constant(e, range, ivalue_int(value));
+}
 Value *emit_number_constant(Emitter *e, SourceRange range, IValue value) {
   PtrMap *seen = &e->numbers[value.tag == TAG_FLOAT];
   uintptr_t key = (uintptr_t)value.i + 1; /* the bits; 0 is no key */
@@ -214,7 +224,9 @@ Value *emit_number_constant(Emitter *e, SourceRange range, IValue value) {
   return constant;
 }
 
-Value *emit_none(Emitter *e, SourceRange range) { return emit_constant(e, range, IVALUE_NONE); }
+Value *emit_none(Emitter *e, SourceRange range) {
+  return emit_constant(e, range, IVALUE_NONE);
+}
 
 Value *emit_string(Emitter *e, SourceRange range, Str text) {
   IValue string;
@@ -250,7 +262,9 @@ Value *emit_tuple_index(Emitter *e, SourceRange range, Value *tuple, uint32_t in
   return emit_typed(e, range, SYM_prim_TupleIndex, 2, inputs, tuple->type->elements[index]);
 }
 
-NamedValue named_argument(Str name, Value *value, SourceRange range) { return (NamedValue){.name = name, .value = value, .range = range}; }
+NamedValue named_argument(Str name, Value *value, SourceRange range) {
+  return (NamedValue){.name = name, .value = value, .range = range};
+}
 
 Value *emit_builtin_call(Emitter *e, SourceRange range, Symbol kind, const CallArguments *arguments) {
   return operator_emit(e->graph, e->c->exec, symbol_name(kind), range, arguments);

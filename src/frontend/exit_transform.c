@@ -1,6 +1,7 @@
-/* The exit transform: erases prim::LoopContinuation and prim::ReturnStmt and sets block outputs instead. Where a nested block
- * may have left, a boolean says whether it did, and what follows is put under an If. A block that always raises needs neither;
- * values that nobody will read are prim::Uninitialized. While it runs, Enter ... Exit stand as one prim::With node. */
+/* The exit transform: erases prim::LoopContinuation and prim::ReturnStmt and sets block outputs instead. Where a nested
+ * block may have left, a boolean says whether it did, and what follows is put under an If. A block that always raises
+ * needs neither; values that nobody will read are prim::Uninitialized. While it runs, Enter ... Exit stand as one
+ * prim::With node. */
 #include "frontend/convert_to_ssa.h"
 
 typedef struct Values {
@@ -17,8 +18,8 @@ typedef struct Exit {
 typedef struct Transform {
   Graph *graph;
   Arena *arena;
-  Symbol kind;        /* LoopContinuation or ReturnStmt */
-  Block *target;      /* where exits of that kind lead from here */
+  Symbol kind;   /* LoopContinuation or ReturnStmt */
+  Block *target; /* where exits of that kind lead from here */
   Value *yes, *no, *throws;
   PtrMap uninitialized; /* Type -> Value */
 } Transform;
@@ -68,7 +69,9 @@ static void add_if_outputs(Transform *t, Node *node, Values then_values, Values 
   }
 }
 
-static Exit wont(const Transform *t) { return (Exit){.exited = t->no}; }
+static Exit wont(const Transform *t) {
+  return (Exit){.exited = t->no};
+}
 
 static Exit transform_if(Transform *t, Node *node) {
   Exit a = transform_block(t, node->blocks[0]), b = transform_block(t, node->blocks[1]);
@@ -81,7 +84,8 @@ static Exit transform_if(Transform *t, Node *node) {
   Value *exited = t->yes;
   if (!a_leaves || !b_leaves) {
     /* After a throw the flag is never read; the other side decides. */
-    Value *flags[2] = {a_throws ? uninitialized(t, TYPE(BOOL)) : a.exited, b_throws ? uninitialized(t, TYPE(BOOL)) : b.exited};
+    Value *flags[2] = {a_throws ? uninitialized(t, TYPE(BOOL)) : a.exited,
+                       b_throws ? uninitialized(t, TYPE(BOOL)) : b.exited};
     add_if_outputs(t, node, (Values){&flags[0], 1}, (Values){&flags[1], 1});
     exited = node_output(node, node->output_count - 1);
   }
@@ -185,22 +189,35 @@ static Exit transform_block(Transform *t, Block *block) {
   for (Node *node = block->param->next; node != block->ret; node = next) {
     next = node->next;
     switch (node->kind) {
-      case SYM_prim_RaiseException: exit = (Exit){.exited = t->throws}; break;
+      case SYM_prim_RaiseException:
+        exit = (Exit){.exited = t->throws};
+        break;
       case SYM_prim_ReturnStmt:
       case SYM_prim_LoopContinuation:
         if (node->kind != t->kind) break;
         exit = inputs_as_exit(t, node);
         node_destroy(node);
         break;
-      case SYM_prim_If: exit = transform_if(t, node); break;
-      case SYM_prim_With: exit = transform_with(t, node); break;
-      case SYM_prim_Loop: exit = transform_loop(t, node); break;
-      case SYM_prim_Closure: transform_block(t, node->blocks[0]); break;
-      default: break;
+      case SYM_prim_If:
+        exit = transform_if(t, node);
+        break;
+      case SYM_prim_With:
+        exit = transform_with(t, node);
+        break;
+      case SYM_prim_Loop:
+        exit = transform_loop(t, node);
+        break;
+      case SYM_prim_Closure:
+        transform_block(t, node->blocks[0]);
+        break;
+      default:
+        break;
     }
     if (exit.exited == t->no) continue;
-    if (exit.exited == t->yes || exit.exited == t->throws) delete_from(t, block, next);
-    else if (next != block->ret) exit = guard_rest(t, block, exit, next);
+    if (exit.exited == t->yes || exit.exited == t->throws)
+      delete_from(t, block, next);
+    else if (next != block->ret)
+      exit = guard_rest(t, block, exit, next);
     break;
   }
   if (t->target == block) {
@@ -296,7 +313,8 @@ static bool merge_with_next_if(Node *first) {
   if (condition->node != first) return false;
   IValue then_value, else_value;
   if (!value_is_constant(block_output(first->blocks[0], condition->offset), &then_value) ||
-      !value_is_constant(block_output(first->blocks[1], condition->offset), &else_value) || then_value.b == else_value.b)
+      !value_is_constant(block_output(first->blocks[1], condition->offset), &else_value) ||
+      then_value.b == else_value.b)
     return false;
   for (int i = 0; i < 2; i++) {
     bool taken = i == 0 ? then_value.b : else_value.b;
@@ -304,7 +322,8 @@ static bool merge_with_next_if(Node *first) {
     Block *copy = node_add_block(first);
     block_clone_into(copy, second->blocks[taken ? 0 : 1], map_into_branch, &map);
     BLOCK_EACH(node, copy) node_move_before(node, first->blocks[i]->ret);
-    for (uint32_t k = 0; k < block_output_count(copy); k++) block_register_output(first->blocks[i], block_output(copy, k));
+    for (uint32_t k = 0; k < block_output_count(copy); k++)
+      block_register_output(first->blocks[i], block_output(copy, k));
     node_erase_block(first, 2);
   }
   for (uint32_t i = 0; i < second->output_count; i++) {

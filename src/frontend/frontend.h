@@ -14,14 +14,14 @@ typedef struct Resolver Resolver;
 typedef struct Compilation {
   Catch catch_point;
   CompilationUnit *unit;
-  Arena scratch;        /* trees, environments, sugared values: freed when the compilation ends */
-  Exec *exec;           /* for constant folding and bodies */
+  Arena scratch;              /* trees, environments, sugared values: freed when the compilation ends */
+  Exec *exec;                 /* for constant folding and bodies */
   struct CompileFrame *frame; /* functions being compiled, innermost first */
-  VEC(Status) errors;   /* of declarations that failed; reported together */
-  VEC(Function *) pending; /* defined, their bodies not yet compiled */
-  bool is_consequence;  /* the error on its way follows from one that is in errors already */
-  Map prelude;          /* file name -> parsed tree */
-  PtrMap tuple_defaults; /* NamedTuple type -> IValue array */
+  VEC(Status) errors;         /* of declarations that failed; reported together */
+  VEC(Function *) pending;    /* defined, their bodies not yet compiled */
+  bool is_consequence;        /* the error on its way follows from one that is in errors already */
+  Map prelude;                /* file name -> parsed tree */
+  PtrMap tuple_defaults;      /* NamedTuple type -> IValue array */
 } Compilation;
 
 struct Resolver {
@@ -34,20 +34,23 @@ struct Resolver {
 };
 
 /* Catches what throws below; several declarations' errors come back as one Status. */
-Status compilation_run(CompilationUnit *unit, Exec *exec, void (*body)(Compilation *c, void *argument), void *argument) MUST_CHECK;
+Status compilation_run(CompilationUnit *unit, Exec *exec, void (*body)(Compilation *c, void *argument),
+                       void *argument) MUST_CHECK;
 _Noreturn void compilation_fail(Compilation *c, SourceRange range, const char *format, ...) PRINTF_LIKE(3, 4);
 /* Runs body with a catch point of its own inside the compilation's: what it throws comes back. */
 Status compilation_protect(Compilation *c, void (*body)(Compilation *c, void *argument), void *argument) MUST_CHECK;
 
 /* A whole .py program: functions, classes, NamedTuples, enums, interfaces in any order; their names know each other.
- * Classes are named under "__torch__", functions keep their own. The language's own names (torch, math, ...) are always known. */
-Status frontend_compile_program(CompilationUnit *unit, Exec *exec, Source *source, Resolver *resolver_or_null) MUST_CHECK;
+ * Classes are named under "__torch__", functions keep their own. The language's own names (torch, math, ...) are always
+ * known. */
+Status frontend_compile_program(CompilationUnit *unit, Exec *exec, Source *source,
+                                Resolver *resolver_or_null) MUST_CHECK;
 
-/* For importers and the API; these throw. Bodies compile on first use or at compilation_finish. Trees must live as long as the
- * compilation, their sources as long as the unit. */
+/* For importers and the API; these throw. Bodies compile on first use or at compilation_finish. Trees must live as long
+ * as the compilation, their sources as long as the unit. */
 Function *frontend_define_function(Compilation *c, const Tree *def, Str qualified_name, Resolver *resolver);
-/* `class X(Module)`, `class X`, `class X(NamedTuple)`, `class X(Enum)`, `class X(Interface|ModuleInterface)`. In the dialect of archives
- * attributes stand as annotations with __parameters__ and __buffers__ lists. */
+/* `class X(Module)`, `class X`, `class X(NamedTuple)`, `class X(Enum)`, `class X(Interface|ModuleInterface)`. In the
+ * dialect of archives attributes stand as annotations with __parameters__ and __buffers__ lists. */
 const Type *frontend_define_class(Compilation *c, const Tree *class_def, Str qualified_name, Resolver *resolver);
 void frontend_define_method(Compilation *c, ClassType *class_type, const Tree *def, Resolver *resolver);
 void compilation_finish(Compilation *c); /* every pending body */
@@ -55,5 +58,6 @@ void compilation_finish(Compilation *c); /* every pending body */
 const Type *frontend_parse_type(Compilation *c, Str text, Resolver *resolver_or_null);
 /* Compiles an operator's or prelude function's text; Services.compile_body points here. */
 Status frontend_compile_body(Exec *exec, const Operator *op, Function **out) MUST_CHECK;
-/* The resolver of the language's own names: torch, math, cmath, warnings, typing's names, builtins; prelude functions. */
+/* The resolver of the language's own names: torch, math, cmath, warnings, typing's names, builtins; prelude functions.
+ */
 Resolver *frontend_builtin_resolver(void);

@@ -1,11 +1,13 @@
-/* The prelude: what PyTorch writes in Python, compiled into the unit of the program that uses it. A file of prelude/ stands for
- * a module; its functions and classes know each other by their bare names. */
+/* The prelude: what PyTorch writes in Python, compiled into the unit of the program that uses it. A file of prelude/
+ * stands for a module; its functions and classes know each other by their bare names. */
 #include "frontend/compilation.h"
 
 #include "frontend/prelude_data.h"
 
 /* Which file holds which module. */
-static const struct { const char *prefix, *file; } modules[] = {
+static const struct {
+  const char *prefix, *file;
+} modules[] = {
     {"torch", "torch"},
     {"torch.functional", "torch_functional"},
     {"torch.nn.functional", "torch_nn_functional"},
@@ -75,13 +77,15 @@ static PreludeModule *load_module(Compilation *c, Str prefix) {
 
 static bool is_overload(const Tree *def) {
   const Tree *decorators = def_decorators(def);
-  return decorators && decorators->count && decorators->children[0]->kind == TK_VAR && str_is(var_text(decorators->children[0]), "_overload");
+  return decorators && decorators->count && decorators->children[0]->kind == TK_VAR &&
+         str_is(var_text(decorators->children[0]), "_overload");
 }
 
 static SugaredValue *find_in_module(PreludeModule *module, Compilation *c, Str name) {
   const Tree *tree = map_get(&module->definitions, name);
   if (!tree || (tree->kind == TK_DEF && is_overload(tree))) return NULL;
-  Str qualified = str_from(arena_printf(&c->scratch, "__torch__." STR_FMT "%s" STR_FMT, STR_ARG(module->prefix), module->prefix.length ? "." : "", STR_ARG(name)));
+  Str qualified = str_from(arena_printf(&c->scratch, "__torch__." STR_FMT "%s" STR_FMT, STR_ARG(module->prefix),
+                                        module->prefix.length ? "." : "", STR_ARG(name)));
   if (tree->kind == TK_CLASS_DEF) {
     const Type *type = unit_find_type(c->unit, qualified);
     if (!type) type = frontend_define_class(c, tree, qualified, &module->resolver);
@@ -106,4 +110,6 @@ SugaredValue *prelude_find(Compilation *c, Str prefix, Str name) {
   return module ? find_in_module(module, c, name) : NULL;
 }
 
-SugaredValue *prelude_helper(Compilation *c, Str name) { return prelude_find(c, STR(""), name); }
+SugaredValue *prelude_helper(Compilation *c, Str name) {
+  return prelude_find(c, STR(""), name);
+}

@@ -1,5 +1,5 @@
-/* A whole .py program: its functions, classes and constants in any order, the names they give each other; and the text of operator
- * bodies, which compile once into a unit of the process. */
+/* A whole .py program: its functions, classes and constants in any order, the names they give each other; and the text
+ * of operator bodies, which compile once into a unit of the process. */
 #include <pthread.h>
 
 #include "frontend/compilation.h"
@@ -34,7 +34,8 @@ static const Type *class_of(Program *p, Compilation *c, Entry *entry) {
 
 static SugaredValue *follow_path(Program *p, Compilation *c, Str path, SourceRange range) {
   ptrdiff_t dot = str_find_char(path, '.');
-  SugaredValue *value = resolver_find_value(p->resolver.outer, c, dot < 0 ? path : str_slice(path, 0, (size_t)dot), range);
+  SugaredValue *value =
+      resolver_find_value(p->resolver.outer, c, dot < 0 ? path : str_slice(path, 0, (size_t)dot), range);
   while (value && dot >= 0) {
     path = str_slice(path, (size_t)dot + 1, path.length);
     dot = str_find_char(path, '.');
@@ -48,16 +49,21 @@ static SugaredValue *program_value(Resolver *resolver, Compilation *c, Str name,
   Entry *entry = map_get(&p->names, name);
   if (!entry) return NULL;
   switch (entry->kind) {
-    case ENTRY_FUNCTION: return sugared_overloads(c, entry->count, entry->functions);
+    case ENTRY_FUNCTION:
+      return sugared_overloads(c, entry->count, entry->functions);
     case ENTRY_CLASS: {
       const Type *type = class_of(p, c, entry);
       return type ? sugared_class(c, type) : NULL;
     }
-    case ENTRY_CONSTANT: return sugared_constant(c, entry->constant);
-    case ENTRY_ALIAS: return follow_path(p, c, entry->path, range);
-    case ENTRY_EXCEPTION: return sugared_exception(c, str_from(arena_printf(&c->scratch, "__torch__." STR_FMT, STR_ARG(name))));
+    case ENTRY_CONSTANT:
+      return sugared_constant(c, entry->constant);
+    case ENTRY_ALIAS:
+      return follow_path(p, c, entry->path, range);
+    case ENTRY_EXCEPTION:
+      return sugared_exception(c, str_from(arena_printf(&c->scratch, "__torch__." STR_FMT, STR_ARG(name))));
     case ENTRY_IGNORED:
-      compilation_fail(c, range, "'" STR_FMT "' is marked to be ignored and can't be called from compiled code", STR_ARG(name));
+      compilation_fail(c, range, "'" STR_FMT "' is marked to be ignored and can't be called from compiled code",
+                       STR_ARG(name));
   }
   return NULL;
 }
@@ -102,7 +108,9 @@ static void add_imports(Program *p, Compilation *c, const Tree *stmt) {
     const Tree *as = option_get(alias_as(names->children[i]));
     if (str_is(name, "*")) continue; /* typing's names are known anyway */
     if (!module && !as) continue;    /* `import torch` */
-    Str path = module ? str_from(arena_printf(&c->scratch, STR_FMT "." STR_FMT, STR_ARG(ident_text(module)), STR_ARG(name))) : name;
+    Str path =
+        module ? str_from(arena_printf(&c->scratch, STR_FMT "." STR_FMT, STR_ARG(ident_text(module)), STR_ARG(name)))
+               : name;
     if (str_starts_with(path, "typing.") && !as) continue;
     put_entry(p, c, as ? ident_text(as) : name, ENTRY_ALIAS, stmt)->path = path;
   }
@@ -114,9 +122,12 @@ static void add_overload(Program *p, Compilation *c, const Tree *file, uint32_t 
   VEC(Function *) functions = {0};
   for (uint32_t i = 0; i < at; i++) {
     const Tree *def = file->children[i];
-    if (def->kind != TK_DEF || !str_equal(ident_text(def_name(def)), name) || !decorated(def_decorators(def), "_overload")) continue;
+    if (def->kind != TK_DEF || !str_equal(ident_text(def_name(def)), name) ||
+        !decorated(def_decorators(def), "_overload"))
+      continue;
     Str overload = str_from(arena_printf(&c->scratch, STR_FMT "__%zu", STR_ARG(name), functions.length));
-    Tree *whole = TREE(&c->scratch, TK_DEF, impl->range, tree_atom(&c->scratch, TK_IDENT, impl->range, overload), def_decl(def), def_body(impl));
+    Tree *whole = TREE(&c->scratch, TK_DEF, impl->range, tree_atom(&c->scratch, TK_IDENT, impl->range, overload),
+                       def_decl(def), def_body(impl));
     vec_arena_push(&c->scratch, &functions, frontend_define_function(c, whole, overload, &p->resolver));
   }
   if (!functions.length) vec_arena_push(&c->scratch, &functions, frontend_define_function(c, impl, name, &p->resolver));
@@ -128,7 +139,8 @@ static void add_overload(Program *p, Compilation *c, const Tree *file, uint32_t 
 static bool is_exception_class(const Tree *class_def) {
   const Tree *bases = class_bases(class_def);
   for (uint32_t i = 0; i < bases->count; i++)
-    if (bases->children[i]->kind == TK_VAR && (str_is(var_text(bases->children[i]), "Exception") || str_ends_with(var_text(bases->children[i]), "Error")))
+    if (bases->children[i]->kind == TK_VAR &&
+        (str_is(var_text(bases->children[i]), "Exception") || str_ends_with(var_text(bases->children[i]), "Error")))
       return true;
   return false;
 }
@@ -151,12 +163,15 @@ static void compile_program(Compilation *c, void *argument) {
   const ProgramText *text = argument;
   Program *p = ARENA_NEW(&c->scratch, Program);
   map_init(&p->names, &c->scratch);
-  p->resolver = (Resolver){.resolve_value = program_value, .resolve_type = program_type, .outer = text->outer ? text->outer : frontend_builtin_resolver()};
+  p->resolver = (Resolver){.resolve_value = program_value,
+                           .resolve_type = program_type,
+                           .outer = text->outer ? text->outer : frontend_builtin_resolver()};
   unit_hold_source(c->unit, text->source);
   const Tree *file = parse_file(&c->scratch, text->source, PARSE_PYTHON);
   for (uint32_t i = 0; i < file->count; i++) {
     const Tree *stmt = file->children[i];
-    if (stmt->kind == TK_CLASS_DEF) put_entry(p, c, ident_text(class_name(stmt)), is_exception_class(stmt) ? ENTRY_EXCEPTION : ENTRY_CLASS, stmt);
+    if (stmt->kind == TK_CLASS_DEF)
+      put_entry(p, c, ident_text(class_name(stmt)), is_exception_class(stmt) ? ENTRY_EXCEPTION : ENTRY_CLASS, stmt);
     if (stmt->kind == TK_IMPORT) add_imports(p, c, stmt);
   }
   for (uint32_t i = 0; i < file->count; i++) {
@@ -164,8 +179,10 @@ static void compile_program(Compilation *c, void *argument) {
     switch (stmt->kind) {
       case TK_DEF:
         if (decorated(def_decorators(stmt), "_overload")) break;
-        if (decorated(def_decorators(stmt), "ignore")) put_entry(p, c, ident_text(def_name(stmt)), ENTRY_IGNORED, stmt);
-        else add_overload(p, c, file, i);
+        if (decorated(def_decorators(stmt), "ignore"))
+          put_entry(p, c, ident_text(def_name(stmt)), ENTRY_IGNORED, stmt);
+        else
+          add_overload(p, c, file, i);
         break;
       case TK_ASSIGN: {
         const Tree *target = assign_targets(stmt)->children[0], *value = option_get(assign_value(stmt));
@@ -175,8 +192,14 @@ static void compile_program(Compilation *c, void *argument) {
         put_entry(p, c, var_text(target), ENTRY_CONSTANT, stmt)->constant = constant;
         break;
       }
-      case TK_CLASS_DEF: case TK_IMPORT: case TK_EXPR_STMT: case TK_PASS: break;
-      default: compilation_fail(c, stmt->range, "Only functions, classes, imports and constants can stand in a program's file");
+      case TK_CLASS_DEF:
+      case TK_IMPORT:
+      case TK_EXPR_STMT:
+      case TK_PASS:
+        break;
+      default:
+        compilation_fail(c, stmt->range,
+                         "Only functions, classes, imports and constants can stand in a program's file");
     }
   }
   for (MapEntry *it = map_next(&p->names, NULL); it; it = map_next(&p->names, it)) {
@@ -240,8 +263,8 @@ static Source *body_source(Compilation *c, const Operator *op) {
 static void compile_body(Compilation *c, void *argument) {
   BodyRequest *request = argument;
   const Operator *op = request->op;
-  Str name = str_from(arena_printf(&c->unit->store.arena, STR_FMT ".%s" STR_FMT, STR_ARG(op->name), op->variant == VARIANT_FUNCTIONAL ? "" : "_",
-                                   STR_ARG(op->overload_name)));
+  Str name = str_from(arena_printf(&c->unit->store.arena, STR_FMT ".%s" STR_FMT, STR_ARG(op->name),
+                                   op->variant == VARIANT_FUNCTIONAL ? "" : "_", STR_ARG(op->overload_name)));
   const Tree *def = parse_def(&c->scratch, body_source(c, op), PARSE_PYTHON);
   Function *function = unit_find_function(c->unit, name);
   if (!function) function = unit_new_function(c->unit, name);
@@ -271,6 +294,7 @@ Status frontend_compile_body(Exec *exec, const Operator *op, Function **out) {
   if (!status) status = compilation_run(body_unit, exec, compile_body, &request);
   pthread_mutex_unlock(&body_lock);
   *out = request.function;
-  if (!status && !request.function) status = status_new(ERROR_INTERNAL, "the body of " STR_FMT " did not compile", STR_ARG(op->name));
+  if (!status && !request.function)
+    status = status_new(ERROR_INTERNAL, "the body of " STR_FMT " did not compile", STR_ARG(op->name));
   return status;
 }

@@ -77,14 +77,16 @@ Value *emit_to_bool(Emitter *e, SourceRange range, Value *value) {
   if (value->type->kind == TYPE_BOOL) return value;
   NamedValue argument = named_argument(STR(""), value, range);
   SugaredValue *cast = builtin_global(e->c, STR("bool"));
-  Value *result = sugared_as_value(sugared_call(cast, e, range, &(CallArguments){.count = 1, .positional = &argument}, 1), e, range);
+  Value *result = sugared_as_value(
+      sugared_call(cast, e, range, &(CallArguments){.count = 1, .positional = &argument}, 1), e, range);
   if (result->type->kind != TYPE_BOOL)
-    compilation_fail(e->c, range, "expected a bool expression for condition but found %s", type_text(e->c, value->type));
+    compilation_fail(e->c, range, "expected a bool expression for condition but found %s",
+                     type_text(e->c, value->type));
   return result;
 }
 
-Value *emit_if_expr(Emitter *e, SourceRange range, const Condition *condition, EmitValue *then_value, EmitValue *else_value,
-                    void *argument, const Type *hint) {
+Value *emit_if_expr(Emitter *e, SourceRange range, const Condition *condition, EmitValue *then_value,
+                    EmitValue *else_value, void *argument, const Type *hint) {
   Node *node = emit_node(e, range, SYM_prim_If, 1, &condition->value, 0);
   for (int i = 0; i < 2; i++) {
     Block *block = node_add_block(node);
@@ -127,8 +129,10 @@ static Condition combine(Emitter *e, const Condition *lhs, const ShortCircuit *s
   const Condition *rhs = &s->rhs;
   result.refinements = s->is_or ? refinements_either(e, &lhs->refinements, &rhs->refinements)
                                 : refinements_both(e, &lhs->refinements, &rhs->refinements);
-  if (lhs->is_static == s->is_or || rhs->is_static == s->is_or) result.is_static = s->is_or;
-  else if (lhs->is_static >= 0 && rhs->is_static >= 0) result.is_static = !s->is_or;
+  if (lhs->is_static == s->is_or || rhs->is_static == s->is_or)
+    result.is_static = s->is_or;
+  else if (lhs->is_static >= 0 && rhs->is_static >= 0)
+    result.is_static = !s->is_or;
   return result;
 }
 
@@ -180,7 +184,8 @@ static Condition emit_is(Emitter *e, const Tree *expr) {
   if ((lhs_none == NONE_ALWAYS && rhs_none == NONE_NEVER) || (lhs_none == NONE_NEVER && rhs_none == NONE_ALWAYS))
     return known(e, expr->range, !is, (Refinements){0});
   Value *inputs[2] = {lhs, rhs};
-  Condition result = {emit_builtin(e, expr->range, is ? SYM_aten___is__ : SYM_aten___isnot__, 2, inputs), {{0}, {0}}, -1};
+  Condition result = {
+      emit_builtin(e, expr->range, is ? SYM_aten___is__ : SYM_aten___isnot__, 2, inputs), {{0}, {0}}, -1};
   const Tree *variable = rhs_none == NONE_ALWAYS ? binary_lhs(expr) : lhs_none == NONE_ALWAYS ? binary_rhs(expr) : NULL;
   const Type *present = variable ? without_none(e, rhs_none == NONE_ALWAYS ? lhs->type : rhs->type) : NULL;
   if (variable && variable->kind == TK_VAR && present)
@@ -189,8 +194,8 @@ static Condition emit_is(Emitter *e, const Tree *expr) {
 }
 
 static bool is_call_of(const Tree *expr, const char *name, uint32_t count) {
-  return apply_callee(expr)->kind == TK_VAR && str_is(var_text(apply_callee(expr)), name) && apply_inputs(expr)->count == count &&
-         apply_attributes(expr)->count == 0;
+  return apply_callee(expr)->kind == TK_VAR && str_is(var_text(apply_callee(expr)), name) &&
+         apply_inputs(expr)->count == count && apply_attributes(expr)->count == 0;
 }
 
 static Condition emit_plain(Emitter *e, const Tree *expr) {
@@ -198,7 +203,8 @@ static Condition emit_plain(Emitter *e, const Tree *expr) {
   Condition result = {value, {{0}, {0}}, -1};
   IValue constant;
   if (value_is_constant(value, &constant) && constant.tag == TAG_BOOL) result.is_static = constant.b;
-  if (str_is(symbol_name(value->node->kind), "aten::_get_tracing_state")) result.is_static = false; /* a script is not traced */
+  if (str_is(symbol_name(value->node->kind), "aten::_get_tracing_state"))
+    result.is_static = false; /* a script is not traced */
   return result;
 }
 
@@ -206,18 +212,22 @@ Condition emit_condition(Emitter *e, const Tree *expr) {
   if (STACK_IS_LOW()) compilation_fail(e->c, expr->range, "This expression is nested too deeply");
   switch (expr->kind) {
     case TK_AND:
-    case TK_OR: return emit_short_circuit(e, expr);
+    case TK_OR:
+      return emit_short_circuit(e, expr);
     case TK_NOT: {
       Condition operand = emit_condition(e, unary_operand(expr));
       Value *value = emit_builtin(e, expr->range, SYM_aten___not__, 1, &operand.value);
       return (Condition){value, refinements_not(&operand.refinements), operand.is_static < 0 ? -1 : !operand.is_static};
     }
     case TK_IS:
-    case TK_ISNOT: return emit_is(e, expr);
+    case TK_ISNOT:
+      return emit_is(e, expr);
     case TK_APPLY: {
       const Tree *inputs = apply_inputs(expr);
-      if (is_call_of(expr, "isinstance", 2)) return emit_isinstance(e, expr->range, inputs->children[0], inputs->children[1]);
-      if (is_call_of(expr, "hasattr", 2)) return emit_has_attr(e, expr->range, inputs->children[0], inputs->children[1]);
+      if (is_call_of(expr, "isinstance", 2))
+        return emit_isinstance(e, expr->range, inputs->children[0], inputs->children[1]);
+      if (is_call_of(expr, "hasattr", 2))
+        return emit_has_attr(e, expr->range, inputs->children[0], inputs->children[1]);
       if (apply_callee(expr)->kind == '.' && inputs->count == 2) {
         SugaredValue *callee = emit_sugared(e, apply_callee(expr), 1, NULL);
         if (callee->kind == &SUGARED_SPECIAL_FORM && ((SugaredForm *)callee)->form == FORM_ISINSTANCE)
@@ -225,7 +235,8 @@ Condition emit_condition(Emitter *e, const Tree *expr) {
       }
       return emit_plain(e, expr);
     }
-    default: return emit_plain(e, expr);
+    default:
+      return emit_plain(e, expr);
   }
 }
 
@@ -291,12 +302,14 @@ Condition emit_isinstance(Emitter *e, SourceRange range, const Tree *object, con
   result.value = emit_typed(e, range, SYM_prim_isinstance, 1, &value, TYPE(BOOL));
   const Type *together = unify_all(e, &asked); /* in the order of a Union */
   bool listed = together->kind == TYPE_UNION && together->count == asked.types.length;
-  node_set_types(result.value->node, SYM_attr_types, (uint32_t)asked.types.length, listed ? together->elements : asked.types.data);
+  node_set_types(result.value->node, SYM_attr_types, (uint32_t)asked.types.length,
+                 listed ? together->elements : asked.types.data);
   return result;
 }
 
 Condition emit_has_attr(Emitter *e, SourceRange range, const Tree *object, const Tree *name) {
   SugaredValue *value = emit_sugared(e, object, 1, NULL);
-  if (name->kind != TK_STRINGLITERAL) compilation_fail(e->c, name->range, "hasattr's second argument must be a string literal");
+  if (name->kind != TK_STRINGLITERAL)
+    compilation_fail(e->c, name->range, "hasattr's second argument must be a string literal");
   return known(e, range, sugared_has_attr(value, e, range, string_text(name)), (Refinements){0});
 }

@@ -1,4 +1,5 @@
-/* The names a program always knows: torch and what is under it, math, cmath, warnings, typing, exceptions, operators by name. */
+/* The names a program always knows: torch and what is under it, math, cmath, warnings, typing, exceptions, operators by
+ * name. */
 #include <math.h>
 
 #include "frontend/compilation.h"
@@ -9,67 +10,164 @@ static SugaredValue *space_attr(void *data, Compilation *c, Str name, SourceRang
 
 /* ---- constants ---- */
 
-static const struct { const char *name; int dtype; } dtypes[] = {
-    {"uint8", DTYPE_UINT8}, {"int8", DTYPE_INT8}, {"int16", DTYPE_INT16}, {"short", DTYPE_INT16}, {"int32", DTYPE_INT32}, {"int", DTYPE_INT32},
-    {"int64", DTYPE_INT64}, {"long", DTYPE_INT64}, {"float16", DTYPE_FLOAT16}, {"half", DTYPE_FLOAT16}, {"float32", DTYPE_FLOAT32},
-    {"float", DTYPE_FLOAT32}, {"float64", DTYPE_FLOAT64}, {"double", DTYPE_FLOAT64}, {"complex32", DTYPE_COMPLEX32}, {"chalf", DTYPE_COMPLEX32},
-    {"complex64", DTYPE_COMPLEX64}, {"cfloat", DTYPE_COMPLEX64}, {"complex128", DTYPE_COMPLEX128}, {"cdouble", DTYPE_COMPLEX128},
-    {"bool", DTYPE_BOOL}, {"qint8", DTYPE_QINT8}, {"quint8", DTYPE_QUINT8}, {"qint32", DTYPE_QINT32}, {"bfloat16", DTYPE_BFLOAT16},
+static const struct {
+  const char *name;
+  int dtype;
+} dtypes[] = {
+    {"uint8", DTYPE_UINT8},           {"int8", DTYPE_INT8},           {"int16", DTYPE_INT16},
+    {"short", DTYPE_INT16},           {"int32", DTYPE_INT32},         {"int", DTYPE_INT32},
+    {"int64", DTYPE_INT64},           {"long", DTYPE_INT64},          {"float16", DTYPE_FLOAT16},
+    {"half", DTYPE_FLOAT16},          {"float32", DTYPE_FLOAT32},     {"float", DTYPE_FLOAT32},
+    {"float64", DTYPE_FLOAT64},       {"double", DTYPE_FLOAT64},      {"complex32", DTYPE_COMPLEX32},
+    {"chalf", DTYPE_COMPLEX32},       {"complex64", DTYPE_COMPLEX64}, {"cfloat", DTYPE_COMPLEX64},
+    {"complex128", DTYPE_COMPLEX128}, {"cdouble", DTYPE_COMPLEX128},  {"bool", DTYPE_BOOL},
+    {"qint8", DTYPE_QINT8},           {"quint8", DTYPE_QUINT8},       {"qint32", DTYPE_QINT32},
+    {"bfloat16", DTYPE_BFLOAT16},
 };
-static const struct { const char *name; int64_t value; } torch_ints[] = {
-    {"strided", 0}, {"sparse_coo", 1}, {"sparse_csr", 2}, {"_mkldnn", 3}, {"sparse_csc", 4}, {"sparse_bsr", 5}, {"sparse_bsc", 6},
-    {"contiguous_format", 0}, {"preserve_format", 1}, {"channels_last", 2}, {"channels_last_3d", 3},
-    {"per_tensor_affine", 0}, {"per_channel_affine", 1}, {"per_tensor_symmetric", 2}, {"per_channel_symmetric", 3},
+static const struct {
+  const char *name;
+  int64_t value;
+} torch_ints[] = {
+    {"strided", 0},
+    {"sparse_coo", 1},
+    {"sparse_csr", 2},
+    {"_mkldnn", 3},
+    {"sparse_csc", 4},
+    {"sparse_bsr", 5},
+    {"sparse_bsc", 6},
+    {"contiguous_format", 0},
+    {"preserve_format", 1},
+    {"channels_last", 2},
+    {"channels_last_3d", 3},
+    {"per_tensor_affine", 0},
+    {"per_channel_affine", 1},
+    {"per_tensor_symmetric", 2},
+    {"per_channel_symmetric", 3},
 };
-static const struct { const char *name; double value; } float_constants[] = {
-    {"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536}, {"tau", 6.28318530717958647692}, {"inf", INFINITY}, {"nan", NAN},
+static const struct {
+  const char *name;
+  double value;
+} float_constants[] = {
+    {"pi", 3.14159265358979323846},
+    {"e", 2.71828182845904523536},
+    {"tau", 6.28318530717958647692},
+    {"inf", INFINITY},
+    {"nan", NAN},
 };
-static const struct { const char *name; DType dtype; } legacy_tensors[] = {
-    {"FloatTensor", DTYPE_FLOAT32}, {"DoubleTensor", DTYPE_FLOAT64}, {"HalfTensor", DTYPE_FLOAT16}, {"LongTensor", DTYPE_INT64},
-    {"IntTensor", DTYPE_INT32}, {"ShortTensor", DTYPE_INT16}, {"ByteTensor", DTYPE_UINT8}, {"CharTensor", DTYPE_INT8}, {"BoolTensor", DTYPE_BOOL},
+static const struct {
+  const char *name;
+  DType dtype;
+} legacy_tensors[] = {
+    {"FloatTensor", DTYPE_FLOAT32}, {"DoubleTensor", DTYPE_FLOAT64}, {"HalfTensor", DTYPE_FLOAT16},
+    {"LongTensor", DTYPE_INT64},    {"IntTensor", DTYPE_INT32},      {"ShortTensor", DTYPE_INT16},
+    {"ByteTensor", DTYPE_UINT8},    {"CharTensor", DTYPE_INT8},      {"BoolTensor", DTYPE_BOOL},
 };
 
 /* ---- forms under torch and typing ---- */
 
-static const struct { const char *name; SpecialForm form; } jit_forms[] = {
-    {"torch.jit.annotate", FORM_ANNOTATE},     {"torch.jit._annotate", FORM_ANNOTATE},
-    {"torch.jit.isinstance", FORM_ISINSTANCE}, {"torch.jit.fork", FORM_FORK},
-    {"torch.jit._fork", FORM_FORK},            {"torch.jit.is_scripting", FORM_IS_SCRIPTING},
-    {"torch.jit._script.is_scripting", FORM_IS_SCRIPTING}, {"torch._jit_internal.is_scripting", FORM_IS_SCRIPTING},
-    {"torch.jit.is_tracing", FORM_IS_TRACING}, {"torch.jit._unwrap_optional", FORM_IDENTITY},
-    {"torch.jit.uninitialized", FORM_UNINITIALIZED}, {"typing.cast", FORM_CAST},
-    {"torch.overrides.has_torch_function", FORM_IS_TRACING}, {"torch.overrides.has_torch_function_unary", FORM_IS_TRACING},
+static const struct {
+  const char *name;
+  SpecialForm form;
+} jit_forms[] = {
+    {"torch.jit.annotate", FORM_ANNOTATE},
+    {"torch.jit._annotate", FORM_ANNOTATE},
+    {"torch.jit.isinstance", FORM_ISINSTANCE},
+    {"torch.jit.fork", FORM_FORK},
+    {"torch.jit._fork", FORM_FORK},
+    {"torch.jit.is_scripting", FORM_IS_SCRIPTING},
+    {"torch.jit._script.is_scripting", FORM_IS_SCRIPTING},
+    {"torch._jit_internal.is_scripting", FORM_IS_SCRIPTING},
+    {"torch.jit.is_tracing", FORM_IS_TRACING},
+    {"torch.jit._unwrap_optional", FORM_IDENTITY},
+    {"torch.jit.uninitialized", FORM_UNINITIALIZED},
+    {"typing.cast", FORM_CAST},
+    {"torch.overrides.has_torch_function", FORM_IS_TRACING},
+    {"torch.overrides.has_torch_function_unary", FORM_IS_TRACING},
     {"torch.overrides.has_torch_function_variadic", FORM_IS_TRACING},
 };
 /* Names that are other operators than the last identifier says. */
-static const struct { const char *name, *op; } renamed[] = {
-    {"torch.jit.wait", "aten::wait"},        {"torch.jit._wait", "aten::wait"},        {"torch.jit._unwrap_optional", "aten::_unwrap_optional"},
-    {"warnings.warn", "aten::warn"},         {"math.remainder", "aten::mathremainder"}, {"cmath.phase", "aten::angle"},
-    {"torch.autograd.grad", "aten::grad"},   {"torch.autograd.backward", "aten::backward"},
-    {"torch._C._set_grad_enabled", "aten::set_grad_enabled"}, {"torch._C._get_tracing_state", "aten::_get_tracing_state"}, {"torch._C._infer_size", "aten::_infer_size"},
-    {"torch._infer_size", "aten::_infer_size"}, {"torch.device", "aten::device"},
-    {"torch._assert", "aten::_assert"},      {"torch._VF.stft", "aten::stft"}, {"torch.nn.functional.assert_int_or_pair", "aten::_assert_int_or_pair"},
+static const struct {
+  const char *name, *op;
+} renamed[] = {
+    {"torch.jit.wait", "aten::wait"},
+    {"torch.jit._wait", "aten::wait"},
+    {"torch.jit._unwrap_optional", "aten::_unwrap_optional"},
+    {"warnings.warn", "aten::warn"},
+    {"math.remainder", "aten::mathremainder"},
+    {"cmath.phase", "aten::angle"},
+    {"torch.autograd.grad", "aten::grad"},
+    {"torch.autograd.backward", "aten::backward"},
+    {"torch._C._set_grad_enabled", "aten::set_grad_enabled"},
+    {"torch._C._get_tracing_state", "aten::_get_tracing_state"},
+    {"torch._C._infer_size", "aten::_infer_size"},
+    {"torch._infer_size", "aten::_infer_size"},
+    {"torch.device", "aten::device"},
+    {"torch._assert", "aten::_assert"},
+    {"torch._VF.stft", "aten::stft"},
+    {"torch.nn.functional.assert_int_or_pair", "aten::_assert_int_or_pair"},
     {"torch.is_grad_enabled", "aten::is_grad_enabled"},
-    {"torch.manual_seed", "aten::manual_seed"}, {"torch.random.manual_seed", "aten::manual_seed"},
-    {"torch.get_device", "aten::get_device"}, {"torch.ops.prim.NumToTensor", "prim::NumToTensor"},
+    {"torch.manual_seed", "aten::manual_seed"},
+    {"torch.random.manual_seed", "aten::manual_seed"},
+    {"torch.get_device", "aten::get_device"},
+    {"torch.ops.prim.NumToTensor", "prim::NumToTensor"},
 };
 /* Modules whose functions are operators with a prefix. */
-static const struct { const char *name, *prefix; } spaces[] = {
-    {"torch", "aten::"},          {"torch.nn.functional", "aten::"}, {"torch.functional", "aten::"}, {"torch._C._nn", "aten::"},
-    {"torch._C", "aten::"},       {"torch._VF", "aten::"},           {"torch.special", "aten::special_"},
-    {"torch.linalg", "aten::linalg_"}, {"torch.fft", "aten::fft_"}, {"torch._C._special", "aten::"}, {"torch._C._linalg", "aten::"},
-    {"torch._C._fft", "aten::"},  {"torch.sparse", "aten::_sparse_"}, {"torch.Tensor", "aten::"}, {"math", "aten::"}, {"cmath", "aten::"},
-    {"torch.nn.init", "aten::"},  {"torch.nn.utils.rnn", "aten::"}, {"torch.random", "aten::"},
+static const struct {
+  const char *name, *prefix;
+} spaces[] = {
+    {"torch", "aten::"},
+    {"torch.nn.functional", "aten::"},
+    {"torch.functional", "aten::"},
+    {"torch._C._nn", "aten::"},
+    {"torch._C", "aten::"},
+    {"torch._VF", "aten::"},
+    {"torch.special", "aten::special_"},
+    {"torch.linalg", "aten::linalg_"},
+    {"torch.fft", "aten::fft_"},
+    {"torch._C._special", "aten::"},
+    {"torch._C._linalg", "aten::"},
+    {"torch._C._fft", "aten::"},
+    {"torch.sparse", "aten::_sparse_"},
+    {"torch.Tensor", "aten::"},
+    {"math", "aten::"},
+    {"cmath", "aten::"},
+    {"torch.nn.init", "aten::"},
+    {"torch.nn.utils.rnn", "aten::"},
+    {"torch.random", "aten::"},
 };
 /* Modules that only lead on. */
 static const char *const passages[] = {
-    "torch.nn", "torch.jit", "torch.ops", "torch.autograd", "torch.autograd.grad_mode", "torch.autograd.profiler", "torch.profiler", "torch.nn.modules", "torch.overrides",
-    "torch._jit_internal", "torch.cuda", "torch.backends", "torch.nn.utils", "torch.jit._script", "torch.testing", "torch.utils",
-    "torch.distributions", "torch._lowrank", "torch.nn.parameter", "torch.version", "torch.nn.quantized", "torch.nn.quantized.functional",
-    "torch.quantization", "torch.ao", "torch.types", "torch.torch",
+    "torch.nn",
+    "torch.jit",
+    "torch.ops",
+    "torch.autograd",
+    "torch.autograd.grad_mode",
+    "torch.autograd.profiler",
+    "torch.profiler",
+    "torch.nn.modules",
+    "torch.overrides",
+    "torch._jit_internal",
+    "torch.cuda",
+    "torch.backends",
+    "torch.nn.utils",
+    "torch.jit._script",
+    "torch.testing",
+    "torch.utils",
+    "torch.distributions",
+    "torch._lowrank",
+    "torch.nn.parameter",
+    "torch.version",
+    "torch.nn.quantized",
+    "torch.nn.quantized.functional",
+    "torch.quantization",
+    "torch.ao",
+    "torch.types",
+    "torch.torch",
 };
 /* Classes of the prelude that go by shorter names. */
-static const struct { const char *name, *module, *class_name; } prelude_names[] = {
+static const struct {
+  const char *name, *module, *class_name;
+} prelude_names[] = {
     {"torch.no_grad", "torch.autograd.grad_mode", "no_grad"},
     {"torch.enable_grad", "torch.autograd.grad_mode", "enable_grad"},
     {"torch.inference_mode", "torch.autograd.grad_mode", "inference_mode"},
@@ -131,21 +229,26 @@ static SugaredValue *lookup(Compilation *c, Str space, Str name) {
   if (str_starts_with(path, "torch.torch.")) return lookup(c, STR("torch"), name);
   if (str_starts_with(space, "torch.ops.")) {
     Str qualified = str_from(arena_printf(&c->scratch, STR_FMT "::" STR_FMT, STR_ARG(last_part(space)), STR_ARG(name)));
-    if (str_is(qualified, "prim::NumToTensor") || operator_find(qualified)) return sugared_builtin(c, symbol_intern(qualified));
+    if (str_is(qualified, "prim::NumToTensor") || operator_find(qualified))
+      return sugared_builtin(c, symbol_intern(qualified));
     return NULL;
   }
   for (size_t i = 0; i < COUNT(renamed); i++)
-    if (str_is(path, renamed[i].name) && operator_find(str_from(renamed[i].op))) return sugared_builtin(c, symbol_intern(str_from(renamed[i].op)));
+    if (str_is(path, renamed[i].name) && operator_find(str_from(renamed[i].op)))
+      return sugared_builtin(c, symbol_intern(str_from(renamed[i].op)));
   for (size_t i = 0; i < COUNT(jit_forms); i++)
     if (str_is(path, jit_forms[i].name)) return sugared_special_form(c, jit_forms[i].form);
   for (size_t i = 0; i < COUNT(prelude_names); i++)
-    if (str_is(path, prelude_names[i].name)) return prelude_find(c, str_from(prelude_names[i].module), str_from(prelude_names[i].class_name));
+    if (str_is(path, prelude_names[i].name))
+      return prelude_find(c, str_from(prelude_names[i].module), str_from(prelude_names[i].class_name));
   SugaredValue *found = NULL;
   if (str_is(space, "torch")) found = torch_constant(c, name);
-  if (!found && (str_is(space, "torch") || str_is(space, "math") || str_is(space, "cmath"))) found = float_constant(c, name);
+  if (!found && (str_is(space, "torch") || str_is(space, "math") || str_is(space, "cmath")))
+    found = float_constant(c, name);
   if (!found && str_is(space, "cmath") && (str_is(name, "infj") || str_is(name, "nanj"))) {
     IValue value;
-    Status status = ivalue_from_complex(__builtin_complex(0.0, str_is(name, "infj") ? (double)INFINITY : (double)NAN), &value);
+    Status status =
+        ivalue_from_complex(__builtin_complex(0.0, str_is(name, "infj") ? (double)INFINITY : (double)NAN), &value);
     if (status) catch_throw(&c->catch_point, status);
     unit_hold(c->unit, value);
     return sugared_constant(c, value);
@@ -175,8 +278,8 @@ static _Noreturn void fail_unknown(Compilation *c, Str space, Str name, SourceRa
   for (size_t i = 0; i < count; i++) strbuf_printf(&text, "%s" STR_FMT, i ? ", " : " Similar: ", STR_ARG(similar[i]));
   const char *hint = arena_strndup(&c->scratch, text.data ? text.data : "", text.length);
   strbuf_dispose(&text);
-  compilation_fail(c, range, STR_FMT " has no attribute '" STR_FMT "': unknown operator " STR_FMT ".%s", STR_ARG(space), STR_ARG(name),
-                   STR_ARG(qualified), hint);
+  compilation_fail(c, range, STR_FMT " has no attribute '" STR_FMT "': unknown operator " STR_FMT ".%s", STR_ARG(space),
+                   STR_ARG(name), STR_ARG(qualified), hint);
 }
 
 static SugaredValue *space_attr(void *data, Compilation *c, Str name, SourceRange range) {
@@ -187,17 +290,29 @@ static SugaredValue *space_attr(void *data, Compilation *c, Str name, SourceRang
 
 /* ---- bare names ---- */
 
-static const struct { const char *name; SpecialForm form; } archive_forms[] = {
-    {"annotate", FORM_ANNOTATE}, {"uninitialized", FORM_UNINITIALIZED}, {"unchecked_cast", FORM_UNCHECKED_CAST}, {"fork", FORM_FORK},
+static const struct {
+  const char *name;
+  SpecialForm form;
+} archive_forms[] = {
+    {"annotate", FORM_ANNOTATE},
+    {"uninitialized", FORM_UNINITIALIZED},
+    {"unchecked_cast", FORM_UNCHECKED_CAST},
+    {"fork", FORM_FORK},
     {"cast", FORM_CAST},
 };
-static const struct { const char *name, *op; } bare_operators[] = {
-    {"wait", "aten::wait"}, {"unwrap_optional", "aten::_unwrap_optional"}, {"_unwrap_optional", "aten::_unwrap_optional"},
+static const struct {
+  const char *name, *op;
+} bare_operators[] = {
+    {"wait", "aten::wait"},
+    {"unwrap_optional", "aten::_unwrap_optional"},
+    {"_unwrap_optional", "aten::_unwrap_optional"},
 };
 static const char *const exceptions[] = {
-    "Exception", "RuntimeError", "ValueError", "TypeError", "IndexError", "KeyError", "NotImplementedError", "ArithmeticError", "AttributeError",
-    "LookupError", "OverflowError", "ZeroDivisionError", "StopIteration", "NameError", "OSError", "ImportError", "FloatingPointError",
-    "BaseException", "UserWarning", "DeprecationWarning", "RuntimeWarning", "FutureWarning", "Warning", "EOFError", "MemoryError",
+    "Exception",      "RuntimeError",        "ValueError",      "TypeError",      "IndexError",
+    "KeyError",       "NotImplementedError", "ArithmeticError", "AttributeError", "LookupError",
+    "OverflowError",  "ZeroDivisionError",   "StopIteration",   "NameError",      "OSError",
+    "ImportError",    "FloatingPointError",  "BaseException",   "UserWarning",    "DeprecationWarning",
+    "RuntimeWarning", "FutureWarning",       "Warning",         "EOFError",       "MemoryError",
 };
 
 static SugaredValue *resolve_value(Resolver *resolver, Compilation *c, Str name, SourceRange range) {
@@ -213,11 +328,14 @@ static SugaredValue *resolve_value(Resolver *resolver, Compilation *c, Str name,
   for (size_t i = 0; i < COUNT(bare_operators); i++)
     if (str_is(name, bare_operators[i].name)) return sugared_builtin(c, symbol_intern(str_from(bare_operators[i].op)));
   for (size_t i = 0; i < COUNT(exceptions); i++)
-    if (str_is(name, exceptions[i])) return sugared_exception(c, str_from(arena_printf(&c->scratch, "builtins.%s", exceptions[i])));
+    if (str_is(name, exceptions[i]))
+      return sugared_exception(c, str_from(arena_printf(&c->scratch, "builtins.%s", exceptions[i])));
   if (str_is(name, "inf") || str_is(name, "nan")) return float_constant(c, name);
   return NULL;
 }
 
 Resolver builtin_resolver = {.resolve_value = resolve_value};
 
-Resolver *frontend_builtin_resolver(void) { return &builtin_resolver; }
+Resolver *frontend_builtin_resolver(void) {
+  return &builtin_resolver;
+}

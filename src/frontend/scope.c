@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
-static int compare_names(const void *a, const void *b) { return str_compare(*(const Str *)a, *(const Str *)b); }
+static int compare_names(const void *a, const void *b) {
+  return str_compare(*(const Str *)a, *(const Str *)b);
+}
 
 void names_sort(Str *names, uint32_t count) {
   if (count > 1) qsort(names, count, sizeof *names, compare_names);

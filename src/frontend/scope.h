@@ -21,7 +21,9 @@ static inline void *scope_find(const Scope *scope, Str name) {
   }
   return NULL;
 }
-static inline void scope_set(Scope *scope, Str name, void *value) { map_put(&scope->table, name, value); }
+static inline void scope_set(Scope *scope, Str name, void *value) {
+  map_put(&scope->table, name, value);
+}
 
 /* The frame's own names in the order of their bytes: what is written from them does not depend on hashing. */
 Str *scope_sorted_names(const Scope *scope, Arena *arena, uint32_t *out_count);

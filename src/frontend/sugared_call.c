@@ -1,9 +1,9 @@
-/* What can be called: operators, functions, methods, classes, casts, exceptions; and the names of the language that are always
- * known. */
+/* What can be called: operators, functions, methods, classes, casts, exceptions; and the names of the language that are
+ * always known. */
 #include "frontend/emitter.h"
 
-#define NEW_SUGARED(c, T, kind_)                  \
-  T *s = ARENA_NEW(&(c)->scratch, T);             \
+#define NEW_SUGARED(c, T, kind_)      \
+  T *s = ARENA_NEW(&(c)->scratch, T); \
   s->base.kind = &(kind_)
 
 /* ---- operators ---- */
@@ -14,7 +14,8 @@ typedef struct SugaredBuiltin {
   NamedValue self;
 } SugaredBuiltin;
 
-static SugaredValue *builtin_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments, uint32_t binders) {
+static SugaredValue *builtin_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments,
+                                  uint32_t binders) {
   (void)binders;
   const SugaredBuiltin *b = (const SugaredBuiltin *)self;
   CallArguments call = *arguments;
@@ -48,7 +49,8 @@ typedef struct SugaredFunction {
 void function_require(Emitter *e, SourceRange range, Function *function) {
   if (function->graph || !function->ensure_defined) return;
   if (function->is_compiling)
-    compilation_fail(e->c, range, "function '" STR_FMT "' is called recursively. Recursive calls are not supported", STR_ARG(function->name));
+    compilation_fail(e->c, range, "function '" STR_FMT "' is called recursively. Recursive calls are not supported",
+                     STR_ARG(function->name));
   CompileFrame frame = {e->c->frame, e->function->name, range};
   e->c->frame = &frame;
   function->ensure_defined(function, e->c);
@@ -69,19 +71,23 @@ static Value *emit_function_call(Emitter *e, SourceRange range, Function *functi
   return emit_typed(e, range, SYM_prim_CallFunction, match->input_count + 1, inputs, match->return_types[0]);
 }
 
-static SugaredValue *function_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments, uint32_t binders) {
+static SugaredValue *function_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments,
+                                   uint32_t binders) {
   (void)binders;
   const SugaredFunction *f = (const SugaredFunction *)self;
   const FunctionSchema **schemas = ARENA_ARRAY(e->arena, const FunctionSchema *, f->count);
   for (uint32_t i = 0; i < f->count; i++) {
     function_require(e, range, f->functions[i]);
     schemas[i] = f->functions[i]->schema;
-    if (!schemas[i]) compilation_fail(e->c, range, "function '" STR_FMT "' could not be compiled", STR_ARG(f->functions[i]->name));
+    if (!schemas[i])
+      compilation_fail(e->c, range, "function '" STR_FMT "' could not be compiled", STR_ARG(f->functions[i]->name));
   }
   MatchedSchema match;
   uint32_t chosen = 0;
-  if (f->count == 1) match = schema_match(e->graph, schemas[0], range, arguments);
-  else chosen = schemas_match(e->graph, f->count, schemas, range, arguments, &match);
+  if (f->count == 1)
+    match = schema_match(e->graph, schemas[0], range, arguments);
+  else
+    chosen = schemas_match(e->graph, f->count, schemas, range, arguments, &match);
   return sugared_value(e->c, emit_function_call(e, range, f->functions[chosen], &match));
 }
 
@@ -107,7 +113,9 @@ SugaredValue *sugared_overloads(Compilation *c, uint32_t count, Function *const 
   return result;
 }
 
-SugaredValue *sugared_function(Compilation *c, Function *function) { return sugared_overloads(c, 1, &function); }
+SugaredValue *sugared_function(Compilation *c, Function *function) {
+  return sugared_overloads(c, 1, &function);
+}
 
 /* ---- methods ---- */
 
@@ -143,28 +151,36 @@ Value *emit_method_call(Emitter *e, SourceRange range, Value *self, Str name, co
   NamedValue *positional = ARENA_ARRAY(e->arena, NamedValue, arguments->count + 1);
   positional[0] = named_argument(STR("self"), self, range);
   for (uint32_t i = 0; i < arguments->count; i++) positional[i + 1] = arguments->positional[i];
-  CallArguments call = {.count = arguments->count + 1, .positional = positional, .keyword_count = arguments->keyword_count,
+  CallArguments call = {.count = arguments->count + 1,
+                        .positional = positional,
+                        .keyword_count = arguments->keyword_count,
                         .keywords = arguments->keywords};
   MatchedSchema match;
   if (self->type->kind == TYPE_INTERFACE) {
     const FunctionSchema *schema = interface_method(self->type->interface_type, name);
-    if (!schema) compilation_fail(e->c, range, "%s has no method '" STR_FMT "'", type_text(e->c, self->type), STR_ARG(name));
+    if (!schema)
+      compilation_fail(e->c, range, "%s has no method '" STR_FMT "'", type_text(e->c, self->type), STR_ARG(name));
     match = schema_match(e->graph, schema, range, &call);
   } else {
     Function **methods;
     uint32_t count = method_overloads(e, self->type->class_type, name, &methods), chosen = 0;
     if (!count)
-      compilation_fail(e->c, range, "'%s' object has no attribute or method '" STR_FMT "'.", type_text(e->c, self->type), STR_ARG(name));
+      compilation_fail(e->c, range, "'%s' object has no attribute or method '" STR_FMT "'.",
+                       type_text(e->c, self->type), STR_ARG(name));
     const FunctionSchema **schemas = ARENA_ARRAY(e->arena, const FunctionSchema *, count);
     for (uint32_t i = 0; i < count; i++) {
       if (methods[i]->is_compiling && !methods[i]->graph)
-        compilation_fail(e->c, range, "method '" STR_FMT "' is called recursively. Recursive calls are not supported", STR_ARG(methods[i]->name));
+        compilation_fail(e->c, range, "method '" STR_FMT "' is called recursively. Recursive calls are not supported",
+                         STR_ARG(methods[i]->name));
       function_require(e, range, methods[i]);
       schemas[i] = methods[i]->schema;
-      if (!schemas[i]) compilation_fail(e->c, range, "method '" STR_FMT "' could not be compiled", STR_ARG(methods[i]->name));
+      if (!schemas[i])
+        compilation_fail(e->c, range, "method '" STR_FMT "' could not be compiled", STR_ARG(methods[i]->name));
     }
-    if (count == 1) match = schema_match(e->graph, schemas[0], range, &call);
-    else chosen = schemas_match(e->graph, count, schemas, range, &call, &match);
+    if (count == 1)
+      match = schema_match(e->graph, schemas[0], range, &call);
+    else
+      chosen = schemas_match(e->graph, count, schemas, range, &call, &match);
     name = base_name(methods[chosen]->name);
   }
   Value *result = emit_typed(e, range, SYM_prim_CallMethod, match.input_count, match.inputs, match.return_types[0]);
@@ -172,7 +188,8 @@ Value *emit_method_call(Emitter *e, SourceRange range, Value *self, Str name, co
   return result;
 }
 
-static SugaredValue *method_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments, uint32_t binders) {
+static SugaredValue *method_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments,
+                                 uint32_t binders) {
   (void)binders;
   const SugaredMethod *m = (const SugaredMethod *)self;
   return sugared_value(e->c, emit_method_call(e, range, m->self, m->name, arguments));
@@ -207,13 +224,16 @@ static SugaredValue *named_tuple_call(Emitter *e, SourceRange range, const Type 
   return sugared_value(e->c, emit_typed(e, range, SYM_prim_TupleConstruct, match.input_count, match.inputs, type));
 }
 
-static SugaredValue *class_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments, uint32_t binders) {
+static SugaredValue *class_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments,
+                                uint32_t binders) {
   (void)binders;
   const Type *type = self->type;
   if (type->kind == TYPE_TUPLE && type->field_names) return named_tuple_call(e, range, type, arguments);
   if (type->kind == TYPE_ENUM) {
-    if (arguments->count != 1 || arguments->keyword_count) compilation_fail(e->c, range, "An enum is called with one value");
-    compilation_fail(e->c, range, "Enum %s can't be looked up by value in TorchScript; name its member instead", type_text(e->c, type));
+    if (arguments->count != 1 || arguments->keyword_count)
+      compilation_fail(e->c, range, "An enum is called with one value");
+    compilation_fail(e->c, range, "Enum %s can't be looked up by value in TorchScript; name its member instead",
+                     type_text(e->c, type));
   }
   if (type->kind != TYPE_CLASS) compilation_fail(e->c, range, "%s can't be instantiated", type_text(e->c, type));
   Value *object = emit_typed(e, range, SYM_prim_CreateObject, 0, NULL, type);
@@ -224,14 +244,19 @@ static SugaredValue *class_call(SugaredValue *self, Emitter *e, SourceRange rang
 }
 
 /* Class.method: called with the object first, as archives call hooks of submodules. */
-static SugaredValue *unbound_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments, uint32_t binders) {
+static SugaredValue *unbound_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments,
+                                  uint32_t binders) {
   (void)binders;
   const SugaredMethod *m = (const SugaredMethod *)self;
-  if (!arguments->count) compilation_fail(e->c, range, "'" STR_FMT "' needs an object as its first argument", STR_ARG(m->name));
+  if (!arguments->count)
+    compilation_fail(e->c, range, "'" STR_FMT "' needs an object as its first argument", STR_ARG(m->name));
   Value *object = arguments->positional[0].value;
   if (object->type->kind != TYPE_CLASS)
-    compilation_fail(e->c, range, "'" STR_FMT "' needs an object as its first argument but got %s", STR_ARG(m->name), type_text(e->c, object->type));
-  CallArguments rest = {.count = arguments->count - 1, .positional = arguments->positional + 1, .keyword_count = arguments->keyword_count,
+    compilation_fail(e->c, range, "'" STR_FMT "' needs an object as its first argument but got %s", STR_ARG(m->name),
+                     type_text(e->c, object->type));
+  CallArguments rest = {.count = arguments->count - 1,
+                        .positional = arguments->positional + 1,
+                        .keyword_count = arguments->keyword_count,
                         .keywords = arguments->keywords};
   return sugared_value(e->c, emit_method_call(e, range, object, m->name, &rest));
 }
@@ -255,7 +280,8 @@ static SugaredValue *class_static_attr(SugaredValue *self, Emitter *e, SourceRan
   if (type->kind != TYPE_CLASS) return NULL;
   ClassType *c = type->class_type;
   for (size_t i = 0; i < c->static_methods.length; i++)
-    if (str_equal(base_name(c->static_methods.data[i]->name), name)) return sugared_function(e->c, c->static_methods.data[i]);
+    if (str_equal(base_name(c->static_methods.data[i]->name), name))
+      return sugared_function(e->c, c->static_methods.data[i]);
   if (str_is(name, "__new__")) return sugared_special_form(e->c, FORM_CREATE_OBJECT);
   if (class_type_find_method(c, name)) {
     SugaredValue *unbound = sugared_method(e->c, NULL, name);
@@ -281,7 +307,8 @@ static const Type *class_as_type(SugaredValue *self, Compilation *c) {
   return self->type;
 }
 
-const SugaredKind SUGARED_CLASS = {.name = "class", .call = class_call, .attr = class_static_attr, .iter = class_iter, .as_type = class_as_type};
+const SugaredKind SUGARED_CLASS = {
+    .name = "class", .call = class_call, .attr = class_static_attr, .iter = class_iter, .as_type = class_as_type};
 
 SugaredValue *sugared_class(Compilation *c, const Type *type) {
   SugaredValue *s = ARENA_NEW(&c->scratch, SugaredValue);
@@ -298,7 +325,8 @@ typedef struct SugaredCast {
   const char *method; /* of classes */
 } SugaredCast;
 
-static SugaredValue *cast_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments, uint32_t binders) {
+static SugaredValue *cast_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments,
+                               uint32_t binders) {
   (void)binders;
   const SugaredCast *cast = (const SugaredCast *)self;
   if (arguments->count == 1 && !arguments->keyword_count) {
@@ -306,7 +334,8 @@ static SugaredValue *cast_call(SugaredValue *self, Emitter *e, SourceRange range
     if (value->type->kind == TYPE_CLASS && cast->method)
       return sugared_value(e->c, emit_method_call(e, range, value, str_from(cast->method), &(CallArguments){0}));
     if (type_is_subtype(value->type, cast->type, NULL)) return sugared_value(e->c, value);
-    bool container = value->type->kind == TYPE_LIST || value->type->kind == TYPE_STRING || value->type->kind == TYPE_DICT;
+    bool container =
+        value->type->kind == TYPE_LIST || value->type->kind == TYPE_STRING || value->type->kind == TYPE_DICT;
     if (cast->type->kind == TYPE_BOOL && container) {
       Value *inputs[2] = {emit_builtin(e, range, SYM_aten_len, 1, &value), emit_int(e, range, 0)};
       return sugared_value(e->c, emit_builtin(e, range, SYM_aten_gt, 2, inputs));
@@ -338,12 +367,16 @@ typedef struct SugaredMagic {
   SugaredValue *otherwise;
 } SugaredMagic;
 
-static SugaredValue *magic_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments, uint32_t binders) {
+static SugaredValue *magic_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments,
+                                uint32_t binders) {
   const SugaredMagic *magic = (const SugaredMagic *)self;
   if (arguments->count && arguments->positional[0].value->type->kind == TYPE_CLASS) {
-    CallArguments rest = {.count = arguments->count - 1, .positional = arguments->positional + 1, .keyword_count = arguments->keyword_count,
+    CallArguments rest = {.count = arguments->count - 1,
+                          .positional = arguments->positional + 1,
+                          .keyword_count = arguments->keyword_count,
                           .keywords = arguments->keywords};
-    return sugared_value(e->c, emit_method_call(e, range, arguments->positional[0].value, str_from(magic->method), &rest));
+    return sugared_value(e->c,
+                         emit_method_call(e, range, arguments->positional[0].value, str_from(magic->method), &rest));
   }
   return sugared_call(magic->otherwise, e, range, arguments, binders);
 }
@@ -373,7 +406,8 @@ static Value *emit_message(Emitter *e, SourceRange range, const CallArguments *a
   return emit_tuple(e, range, arguments->count, values);
 }
 
-static SugaredValue *exception_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments, uint32_t binders) {
+static SugaredValue *exception_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments,
+                                    uint32_t binders) {
   (void)binders;
   const SugaredException *exception = (const SugaredException *)self;
   SugaredMessage *message = ARENA_NEW(e->arena, SugaredMessage);
@@ -420,9 +454,12 @@ SugaredValue *sugared_closure(Compilation *c, Value *value) {
 static const Type *form_as_type(SugaredValue *self, Compilation *c) {
   (void)c;
   switch (((SugaredForm *)self)->form) {
-    case FORM_LIST: return TYPE(ANY_LIST);
-    case FORM_TUPLE: return TYPE(ANY_TUPLE);
-    default: return NULL;
+    case FORM_LIST:
+      return TYPE(ANY_LIST);
+    case FORM_TUPLE:
+      return TYPE(ANY_TUPLE);
+    default:
+      return NULL;
   }
 }
 const SugaredKind SUGARED_SPECIAL_FORM = {.name = "special form", .as_type = form_as_type};
@@ -445,24 +482,58 @@ SugaredValue *sugared_tolist(Compilation *c, Value *tensor) {
 
 /* ---- names that are always known ---- */
 
-static const struct { const char *name; SpecialForm form; } global_forms[] = {
-    {"tuple", FORM_TUPLE},         {"list", FORM_LIST},       {"dict", FORM_DICT},           {"getattr", FORM_GETATTR},
-    {"hasattr", FORM_HASATTR},     {"isinstance", FORM_ISINSTANCE}, {"range", FORM_RANGE},   {"enumerate", FORM_ENUMERATE},
-    {"zip", FORM_ZIP},             {"reversed", FORM_REVERSED}, {"slice", FORM_SLICE},       {"print", FORM_PRINT},
-    {"annotate", FORM_ANNOTATE},   {"uninitialized", FORM_UNINITIALIZED}, {"unchecked_cast", FORM_UNCHECKED_CAST},
-    {"fork", FORM_FORK},           {"rangelist", FORM_RANGE},
+static const struct {
+  const char *name;
+  SpecialForm form;
+} global_forms[] = {
+    {"tuple", FORM_TUPLE},
+    {"list", FORM_LIST},
+    {"dict", FORM_DICT},
+    {"getattr", FORM_GETATTR},
+    {"hasattr", FORM_HASATTR},
+    {"isinstance", FORM_ISINSTANCE},
+    {"range", FORM_RANGE},
+    {"enumerate", FORM_ENUMERATE},
+    {"zip", FORM_ZIP},
+    {"reversed", FORM_REVERSED},
+    {"slice", FORM_SLICE},
+    {"print", FORM_PRINT},
+    {"annotate", FORM_ANNOTATE},
+    {"uninitialized", FORM_UNINITIALIZED},
+    {"unchecked_cast", FORM_UNCHECKED_CAST},
+    {"fork", FORM_FORK},
+    {"rangelist", FORM_RANGE},
 };
 /* The operator, and the class's method that stands in for it. */
-static const struct { const char *name, *op, *method; } global_operators[] = {
-    {"len", "aten::len", "__len__"},   {"hex", "aten::hex", "__hex__"},      {"oct", "aten::oct", "__oct__"},
-    {"round", "aten::round", "__round__"}, {"hash", "aten::hash", "__hash__"}, {"id", "prim::id", NULL},
-    {"min", "prim::min", NULL},        {"max", "prim::max", NULL},           {"abs", "prim::abs", "__abs__"},
-    {"all", "aten::all", NULL},        {"any", "aten::any", NULL},           {"divmod", "aten::divmod", NULL},
-    {"sum", "aten::sum", NULL},        {"ord", "aten::ord", NULL},           {"chr", "aten::chr", NULL},
-    {"bin", "aten::bin", NULL},        {"pow", "aten::pow", NULL},           {"sorted", "aten::sorted", NULL},
-    {"unwrap_optional", "aten::_unwrap_optional", NULL}, {"wait", "aten::wait", NULL},
+static const struct {
+  const char *name, *op, *method;
+} global_operators[] = {
+    {"len", "aten::len", "__len__"},
+    {"hex", "aten::hex", "__hex__"},
+    {"oct", "aten::oct", "__oct__"},
+    {"round", "aten::round", "__round__"},
+    {"hash", "aten::hash", "__hash__"},
+    {"id", "prim::id", NULL},
+    {"min", "prim::min", NULL},
+    {"max", "prim::max", NULL},
+    {"abs", "prim::abs", "__abs__"},
+    {"all", "aten::all", NULL},
+    {"any", "aten::any", NULL},
+    {"divmod", "aten::divmod", NULL},
+    {"sum", "aten::sum", NULL},
+    {"ord", "aten::ord", NULL},
+    {"chr", "aten::chr", NULL},
+    {"bin", "aten::bin", NULL},
+    {"pow", "aten::pow", NULL},
+    {"sorted", "aten::sorted", NULL},
+    {"unwrap_optional", "aten::_unwrap_optional", NULL},
+    {"wait", "aten::wait", NULL},
 };
-static const struct { const char *name; TypeKind type; const char *op, *method; } global_casts[] = {
+static const struct {
+  const char *name;
+  TypeKind type;
+  const char *op, *method;
+} global_casts[] = {
     {"float", TYPE_FLOAT, "aten::Float", "__float__"}, {"int", TYPE_INT, "aten::Int", "__int__"},
     {"bool", TYPE_BOOL, "aten::Bool", "__bool__"},     {"str", TYPE_STRING, "aten::str", "__str__"},
     {"complex", TYPE_COMPLEX, "aten::Complex", NULL},  {"_to_tensor", TYPE_TENSOR, "prim::NumToTensor", NULL},
@@ -480,6 +551,7 @@ SugaredValue *builtin_global(Compilation *c, Str name) {
   }
   for (size_t i = 0; i < COUNT(global_casts); i++)
     if (str_is(name, global_casts[i].name))
-      return sugared_cast(c, type_simple(global_casts[i].type), symbol_intern(str_from(global_casts[i].op)), global_casts[i].method);
+      return sugared_cast(c, type_simple(global_casts[i].type), symbol_intern(str_from(global_casts[i].op)),
+                          global_casts[i].method);
   return str_is(name, "AssertionError") ? sugared_assertion(c) : NULL;
 }

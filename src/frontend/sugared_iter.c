@@ -15,7 +15,9 @@ static Value *tuple_as_value(SugaredValue *self, Emitter *e, SourceRange range) 
   for (uint32_t i = 0; i < tuple->count; i++) values[i] = sugared_as_value(tuple->values[i], e, range);
   return emit_tuple(e, range, tuple->count, values);
 }
-static Value *tuple_len(SugaredValue *self, Emitter *e, SourceRange range) { return emit_int(e, range, ((SugaredTuple *)self)->count); }
+static Value *tuple_len(SugaredValue *self, Emitter *e, SourceRange range) {
+  return emit_int(e, range, ((SugaredTuple *)self)->count);
+}
 static int64_t tuple_static_length(SugaredValue *self, Emitter *e) {
   (void)e;
   return ((SugaredTuple *)self)->count;
@@ -27,17 +29,23 @@ static SugaredValue *tuple_get_item(SugaredValue *self, Emitter *e, SourceRange 
   if (!value_is_constant(index, &constant) || constant.tag != TAG_INT)
     compilation_fail(e->c, range, "Expected integer literal for index: a compile-time constant is needed here");
   int64_t at = constant.i < 0 ? constant.i + tuple->count : constant.i;
-  if (at < 0 || at >= tuple->count) compilation_fail(e->c, range, "Index %lld out of range of length %u", (long long)constant.i, tuple->count);
+  if (at < 0 || at >= tuple->count)
+    compilation_fail(e->c, range, "Index %lld out of range of length %u", (long long)constant.i, tuple->count);
   return tuple->values[at];
 }
-static SugaredValue **tuple_elements(SugaredValue *self, Emitter *e, SourceRange range, uint32_t binders, uint32_t *out_count) {
+static SugaredValue **tuple_elements(SugaredValue *self, Emitter *e, SourceRange range, uint32_t binders,
+                                     uint32_t *out_count) {
   (void)e, (void)range, (void)binders;
   *out_count = ((SugaredTuple *)self)->count;
   return ((SugaredTuple *)self)->values;
 }
 
-const SugaredKind SUGARED_TUPLE = {.name = "Tuple", .as_value = tuple_as_value, .len = tuple_len, .static_length = tuple_static_length,
-                                   .get_item = tuple_get_item, .elements = tuple_elements};
+const SugaredKind SUGARED_TUPLE = {.name = "Tuple",
+                                   .as_value = tuple_as_value,
+                                   .len = tuple_len,
+                                   .static_length = tuple_static_length,
+                                   .get_item = tuple_get_item,
+                                   .elements = tuple_elements};
 
 SugaredValue *sugared_tuple(Compilation *c, uint32_t count, SugaredValue **values) {
   SugaredTuple *tuple = ARENA_NEW(&c->scratch, SugaredTuple);
@@ -75,14 +83,16 @@ static int64_t range_static_length(SugaredValue *self, Emitter *e) {
   return ((SugaredRange *)self)->static_length;
 }
 
-const SugaredKind SUGARED_RANGE = {.name = "range", .len = range_len, .get_item = range_get_item, .static_length = range_static_length};
+const SugaredKind SUGARED_RANGE = {
+    .name = "range", .len = range_len, .get_item = range_get_item, .static_length = range_static_length};
 
 SugaredValue *sugared_range(Emitter *e, SourceRange range, uint32_t count, Value **inputs, int64_t static_length) {
   for (uint32_t i = 0; i < count; i++) {
     /* A tensor of one element stands for an int, as in calls. */
     if (inputs[i]->type->kind == TYPE_TENSOR) inputs[i] = emit_convert(e, range, TYPE(INT), inputs[i], true);
     if (inputs[i]->type->kind != TYPE_INT)
-      compilation_fail(e->c, range, "all inputs of range must be ints, found %s in argument %u", type_text(e->c, inputs[i]->type), i);
+      compilation_fail(e->c, range, "all inputs of range must be ints, found %s in argument %u",
+                       type_text(e->c, inputs[i]->type), i);
   }
   if (!count) compilation_fail(e->c, range, "range expected at least 1 arguments, got 0");
   if (count > 3) compilation_fail(e->c, range, "range expected at most 3 arguments, got %u", count);
@@ -116,8 +126,10 @@ typedef struct Lengths {
 /* Of everything that is gone over, also within nested ones. */
 static void gather_lengths(const SugaredIterable *tree, Emitter *e, SourceRange range, Lengths *lengths) {
   for (uint32_t i = 0; i < tree->count; i++) {
-    if (tree->children[i]->kind == &SUGARED_ITERABLE) gather_lengths((const SugaredIterable *)tree->children[i], e, range, lengths);
-    else vec_arena_push(e->arena, &lengths->values, sugared_len(tree->children[i], e, range));
+    if (tree->children[i]->kind == &SUGARED_ITERABLE)
+      gather_lengths((const SugaredIterable *)tree->children[i], e, range, lengths);
+    else
+      vec_arena_push(e->arena, &lengths->values, sugared_len(tree->children[i], e, range));
   }
 }
 
@@ -131,25 +143,32 @@ static int64_t iterable_static_length(SugaredValue *self, Emitter *e) {
   (void)e;
   return ((SugaredIterable *)self)->static_length;
 }
-static SugaredValue *iterable_get_item(SugaredValue *self, Emitter *e, SourceRange range, Value *index, const Type *hint) {
+static SugaredValue *iterable_get_item(SugaredValue *self, Emitter *e, SourceRange range, Value *index,
+                                       const Type *hint) {
   const SugaredIterable *tree = (const SugaredIterable *)self;
   SugaredValue **items = ARENA_ARRAY(e->arena, SugaredValue *, tree->count);
   for (uint32_t i = 0; i < tree->count; i++) items[i] = sugared_get_item(tree->children[i], e, range, index, hint);
   return sugared_tuple(e->c, tree->count, items);
 }
-static SugaredValue **iterable_elements(SugaredValue *self, Emitter *e, SourceRange range, uint32_t binders, uint32_t *out_count) {
+static SugaredValue **iterable_elements(SugaredValue *self, Emitter *e, SourceRange range, uint32_t binders,
+                                        uint32_t *out_count) {
   (void)binders;
   const SugaredIterable *tree = (const SugaredIterable *)self;
   if (tree->static_length < 0)
-    compilation_fail(e->c, range, "%s cannot be used as a tuple: its length is not known when the program is compiled", self->kind->name);
+    compilation_fail(e->c, range, "%s cannot be used as a tuple: its length is not known when the program is compiled",
+                     self->kind->name);
   SugaredValue **items = ARENA_ARRAY(e->arena, SugaredValue *, tree->static_length + 1);
-  for (int64_t i = 0; i < tree->static_length; i++) items[i] = iterable_get_item(self, e, range, emit_int(e, range, i), NULL);
+  for (int64_t i = 0; i < tree->static_length; i++)
+    items[i] = iterable_get_item(self, e, range, emit_int(e, range, i), NULL);
   *out_count = (uint32_t)tree->static_length;
   return items;
 }
 
-const SugaredKind SUGARED_ITERABLE = {.name = "iterabletree", .len = iterable_len, .static_length = iterable_static_length,
-                                      .get_item = iterable_get_item, .elements = iterable_elements};
+const SugaredKind SUGARED_ITERABLE = {.name = "iterabletree",
+                                      .len = iterable_len,
+                                      .static_length = iterable_static_length,
+                                      .get_item = iterable_get_item,
+                                      .elements = iterable_elements};
 
 SugaredValue *sugared_iterable(Emitter *e, SourceRange range, uint32_t count, SugaredValue **children) {
   SugaredIterable *tree = ARENA_NEW(e->arena, SugaredIterable);
@@ -161,7 +180,8 @@ SugaredValue *sugared_iterable(Emitter *e, SourceRange range, uint32_t count, Su
   for (uint32_t i = 0; i < count; i++) {
     int64_t length = sugared_static_length(children[i], e);
     if (i && (length < 0) != (tree->static_length < 0))
-      compilation_fail(e->c, range, "Can not iterate over a module list or tuple with a value that does not have a static length");
+      compilation_fail(e->c, range,
+                       "Can not iterate over a module list or tuple with a value that does not have a static length");
     if (i == 0 || length < tree->static_length) tree->static_length = length;
   }
   return &tree->base;
@@ -175,8 +195,11 @@ typedef struct SugaredReversed {
   Value *last; /* index of the last element */
 } SugaredReversed;
 
-static Value *reversed_len(SugaredValue *self, Emitter *e, SourceRange range) { return sugared_len(((SugaredReversed *)self)->inner, e, range); }
-static SugaredValue *reversed_get_item(SugaredValue *self, Emitter *e, SourceRange range, Value *index, const Type *hint) {
+static Value *reversed_len(SugaredValue *self, Emitter *e, SourceRange range) {
+  return sugared_len(((SugaredReversed *)self)->inner, e, range);
+}
+static SugaredValue *reversed_get_item(SugaredValue *self, Emitter *e, SourceRange range, Value *index,
+                                       const Type *hint) {
   const SugaredReversed *r = (const SugaredReversed *)self;
   Value *inputs[2] = {r->last, index};
   return sugared_get_item(r->inner, e, range, emit_builtin(e, range, SYM_aten_sub, 2, inputs), hint);
@@ -186,7 +209,8 @@ static const SugaredKind SUGARED_REVERSED = {.name = "reversed", .len = reversed
 SugaredValue *sugared_reversed(Emitter *e, SourceRange range, SugaredValue *iterable) {
   if (sugared_static_length(iterable, e) >= 0) {
     uint32_t count;
-    SugaredValue **forward = sugared_elements(iterable, e, range, 0, &count), **backward = ARENA_ARRAY(e->arena, SugaredValue *, count + 1);
+    SugaredValue **forward = sugared_elements(iterable, e, range, 0, &count),
+                 **backward = ARENA_ARRAY(e->arena, SugaredValue *, count + 1);
     for (uint32_t i = 0; i < count; i++) backward[i] = forward[count - 1 - i];
     return sugared_tuple(e->c, count, backward);
   }

@@ -19,9 +19,12 @@ SugaredValue *sugared_attr(SugaredValue *s, Emitter *e, SourceRange range, Str n
   SugaredValue *found = s->kind->attr ? s->kind->attr(s, e, range, name) : NULL;
   if (found) return found;
   if (s->kind == &SUGARED_VALUE)
-    compilation_fail(e->c, range, "'%s' object has no attribute or method '" STR_FMT "'.%s", type_text(e->c, s->value->type), STR_ARG(name),
-                     s->value->type->kind == TYPE_CLASS ? " Did you forget to initialize an attribute in __init__()?" : "");
-  compilation_fail(e->c, range, "attribute lookup is not defined on %s: there is no '" STR_FMT "'", s->kind->name, STR_ARG(name));
+    compilation_fail(
+        e->c, range, "'%s' object has no attribute or method '" STR_FMT "'.%s", type_text(e->c, s->value->type),
+        STR_ARG(name),
+        s->value->type->kind == TYPE_CLASS ? " Did you forget to initialize an attribute in __init__()?" : "");
+  compilation_fail(e->c, range, "attribute lookup is not defined on %s: there is no '" STR_FMT "'", s->kind->name,
+                   STR_ARG(name));
 }
 
 void sugared_set_attr(SugaredValue *s, Emitter *e, SourceRange range, Str name, Value *value) {
@@ -29,7 +32,8 @@ void sugared_set_attr(SugaredValue *s, Emitter *e, SourceRange range, Str name, 
   s->kind->set_attr(s, e, range, name, value);
 }
 
-SugaredValue *sugared_call(SugaredValue *s, Emitter *e, SourceRange range, const CallArguments *arguments, uint32_t binders) {
+SugaredValue *sugared_call(SugaredValue *s, Emitter *e, SourceRange range, const CallArguments *arguments,
+                           uint32_t binders) {
   if (!s->kind->call) compilation_fail(e->c, range, "cannot call a %s", s->kind->name);
   return s->kind->call(s, e, range, arguments, binders);
 }
@@ -50,7 +54,9 @@ SugaredValue *sugared_get_item(SugaredValue *s, Emitter *e, SourceRange range, V
   return s->kind->get_item(s, e, range, index, hint);
 }
 
-int64_t sugared_static_length(SugaredValue *s, Emitter *e) { return s->kind->static_length ? s->kind->static_length(s, e) : -1; }
+int64_t sugared_static_length(SugaredValue *s, Emitter *e) {
+  return s->kind->static_length ? s->kind->static_length(s, e) : -1;
+}
 
 SugaredValue **sugared_elements(SugaredValue *s, Emitter *e, SourceRange range, uint32_t binders, uint32_t *out_count) {
   if (!s->kind->elements) compilation_fail(e->c, range, "%s cannot be used as a tuple", s->kind->name);
@@ -62,7 +68,9 @@ bool sugared_has_attr(SugaredValue *s, Emitter *e, SourceRange range, Str name) 
   const Type *type = s->value->type;
   if (type->kind == TYPE_CLASS) {
     ClassType *c = type->class_type;
-    if (class_type_find_attribute(c, name) >= 0 || class_type_find_constant(c, name) >= 0 || class_type_find_method(c, name)) return true;
+    if (class_type_find_attribute(c, name) >= 0 || class_type_find_constant(c, name) >= 0 ||
+        class_type_find_method(c, name))
+      return true;
     for (size_t i = 0; i < c->properties.length; i++)
       if (str_equal(c->properties.data[i].name, name)) return true;
     return false;
@@ -83,7 +91,9 @@ bool sugared_has_attr(SugaredValue *s, Emitter *e, SourceRange range, Str name) 
 
 /* ---- values ---- */
 
-Value *sugared_plain_value(const SugaredValue *s) { return s->kind == &SUGARED_VALUE ? s->value : NULL; }
+Value *sugared_plain_value(const SugaredValue *s) {
+  return s->kind == &SUGARED_VALUE ? s->value : NULL;
+}
 
 static Value *value_as_value(SugaredValue *self, Emitter *e, SourceRange range) {
   (void)e, (void)range;
@@ -91,24 +101,44 @@ static Value *value_as_value(SugaredValue *self, Emitter *e, SourceRange range) 
 }
 
 /* Properties that are operators of one argument. */
-static const struct { TypeKind kind; const char *name, *op; } properties[] = {
-    {TYPE_TENSOR, "dtype", "prim::dtype"},       {TYPE_TENSOR, "device", "prim::device"},
-    {TYPE_TENSOR, "grad", "prim::grad"},         {TYPE_TENSOR, "data", "prim::data"},
-    {TYPE_TENSOR, "shape", "aten::size"},       {TYPE_TENSOR, "is_cuda", "prim::is_cuda"},
-    {TYPE_TENSOR, "is_cpu", "prim::is_cpu"},     {TYPE_TENSOR, "is_xla", "prim::is_xla"},
-    {TYPE_TENSOR, "is_xpu", "prim::is_xpu"},     {TYPE_TENSOR, "is_sparse", "prim::is_sparse"},
-    {TYPE_TENSOR, "is_sparse_csr", "prim::is_sparse_csr"}, {TYPE_TENSOR, "is_mkldnn", "prim::is_mkldnn"},
-    {TYPE_TENSOR, "is_mps", "prim::is_mps"},     {TYPE_TENSOR, "is_quantized", "prim::is_quantized"},
-    {TYPE_TENSOR, "is_vulkan", "prim::is_vulkan"}, {TYPE_TENSOR, "is_ipu", "prim::is_ipu"},
-    {TYPE_TENSOR, "is_meta", "prim::is_meta"},   {TYPE_TENSOR, "is_ort", "prim::is_ort"},
-    {TYPE_TENSOR, "is_leaf", "aten::is_leaf"},   {TYPE_TENSOR, "is_nested", "prim::is_nested"},
-    {TYPE_TENSOR, "requires_grad", "prim::requires_grad"}, {TYPE_TENSOR, "layout", "prim::layout"},
-    {TYPE_TENSOR, "T", "aten::numpy_T"},         {TYPE_TENSOR, "H", "aten::matrix_H"},
-    {TYPE_TENSOR, "mT", "aten::mT"},             {TYPE_TENSOR, "mH", "aten::mH"},
-    {TYPE_TENSOR, "real", "aten::real"},         {TYPE_TENSOR, "imag", "aten::imag"},
-    {TYPE_TENSOR, "ndim", "aten::dim"},          {TYPE_TENSOR, "name", "prim::name"},
-    {TYPE_DEVICE, "type", "prim::type"},         {TYPE_DEVICE, "index", "prim::index"},
-    {TYPE_COMPLEX, "real", "aten::real"},        {TYPE_COMPLEX, "imag", "aten::imag"},
+static const struct {
+  TypeKind kind;
+  const char *name, *op;
+} properties[] = {
+    {TYPE_TENSOR, "dtype", "prim::dtype"},
+    {TYPE_TENSOR, "device", "prim::device"},
+    {TYPE_TENSOR, "grad", "prim::grad"},
+    {TYPE_TENSOR, "data", "prim::data"},
+    {TYPE_TENSOR, "shape", "aten::size"},
+    {TYPE_TENSOR, "is_cuda", "prim::is_cuda"},
+    {TYPE_TENSOR, "is_cpu", "prim::is_cpu"},
+    {TYPE_TENSOR, "is_xla", "prim::is_xla"},
+    {TYPE_TENSOR, "is_xpu", "prim::is_xpu"},
+    {TYPE_TENSOR, "is_sparse", "prim::is_sparse"},
+    {TYPE_TENSOR, "is_sparse_csr", "prim::is_sparse_csr"},
+    {TYPE_TENSOR, "is_mkldnn", "prim::is_mkldnn"},
+    {TYPE_TENSOR, "is_mps", "prim::is_mps"},
+    {TYPE_TENSOR, "is_quantized", "prim::is_quantized"},
+    {TYPE_TENSOR, "is_vulkan", "prim::is_vulkan"},
+    {TYPE_TENSOR, "is_ipu", "prim::is_ipu"},
+    {TYPE_TENSOR, "is_meta", "prim::is_meta"},
+    {TYPE_TENSOR, "is_ort", "prim::is_ort"},
+    {TYPE_TENSOR, "is_leaf", "aten::is_leaf"},
+    {TYPE_TENSOR, "is_nested", "prim::is_nested"},
+    {TYPE_TENSOR, "requires_grad", "prim::requires_grad"},
+    {TYPE_TENSOR, "layout", "prim::layout"},
+    {TYPE_TENSOR, "T", "aten::numpy_T"},
+    {TYPE_TENSOR, "H", "aten::matrix_H"},
+    {TYPE_TENSOR, "mT", "aten::mT"},
+    {TYPE_TENSOR, "mH", "aten::mH"},
+    {TYPE_TENSOR, "real", "aten::real"},
+    {TYPE_TENSOR, "imag", "aten::imag"},
+    {TYPE_TENSOR, "ndim", "aten::dim"},
+    {TYPE_TENSOR, "name", "prim::name"},
+    {TYPE_DEVICE, "type", "prim::type"},
+    {TYPE_DEVICE, "index", "prim::index"},
+    {TYPE_COMPLEX, "real", "aten::real"},
+    {TYPE_COMPLEX, "imag", "aten::imag"},
 };
 
 static SugaredValue *property_of(Emitter *e, SourceRange range, Value *value, Str name) {
@@ -127,7 +157,8 @@ static SugaredValue *class_attr(Emitter *e, SourceRange range, Value *value, Str
   if (slot >= 0) {
     Value *result = emit_typed(e, range, SYM_prim_GetAttr, 1, &value, c->attributes.data[slot].type);
     node_set_string(result->node, SYM_attr_name, name);
-    bool is_number = name.length && name.data[0] >= '0' && name.data[0] <= '9'; /* a ModuleList's "0": names of values can't be numbers */
+    bool is_number = name.length && name.data[0] >= '0' &&
+                     name.data[0] <= '9'; /* a ModuleList's "0": names of values can't be numbers */
     if (is_number) name = str_from(arena_printf(e->arena, "_" STR_FMT, STR_ARG(name)));
     if (name_is_meaningful(name)) value_set_name(result, name);
     return sugared_value(e->c, result);
@@ -138,13 +169,15 @@ static SugaredValue *class_attr(Emitter *e, SourceRange range, Value *value, Str
     if (str_equal(c->properties.data[i].name, name) && c->properties.data[i].getter) {
       Str getter = c->properties.data[i].getter->name;
       ptrdiff_t dot = str_rfind_char(getter, '.');
-      Value *result = emit_method_call(e, range, value, str_slice(getter, (size_t)(dot + 1), getter.length), &(CallArguments){0});
+      Value *result =
+          emit_method_call(e, range, value, str_slice(getter, (size_t)(dot + 1), getter.length), &(CallArguments){0});
       return sugared_value(e->c, result);
     }
   for (size_t i = 0; i < c->static_methods.length; i++) {
     Str full = c->static_methods.data[i]->name;
     ptrdiff_t dot = str_rfind_char(full, '.');
-    if (str_equal(str_slice(full, (size_t)(dot + 1), full.length), name)) return sugared_function(e->c, c->static_methods.data[i]);
+    if (str_equal(str_slice(full, (size_t)(dot + 1), full.length), name))
+      return sugared_function(e->c, c->static_methods.data[i]);
   }
   return NULL;
 }
@@ -166,9 +199,12 @@ static bool accepts_receiver(Emitter *e, const FunctionSchema *schema, Value *va
 }
 
 /* x.float() and its like: x.to(dtype). */
-static const struct { const char *name; DType dtype; } tensor_casts[] = {
-    {"byte", DTYPE_UINT8}, {"char", DTYPE_INT8}, {"short", DTYPE_INT16}, {"int", DTYPE_INT32}, {"long", DTYPE_INT64},
-    {"half", DTYPE_FLOAT16}, {"float", DTYPE_FLOAT32}, {"double", DTYPE_FLOAT64},
+static const struct {
+  const char *name;
+  DType dtype;
+} tensor_casts[] = {
+    {"byte", DTYPE_UINT8}, {"char", DTYPE_INT8},    {"short", DTYPE_INT16},   {"int", DTYPE_INT32},
+    {"long", DTYPE_INT64}, {"half", DTYPE_FLOAT16}, {"float", DTYPE_FLOAT32}, {"double", DTYPE_FLOAT64},
 };
 
 typedef struct SugaredTensorCast {
@@ -176,10 +212,12 @@ typedef struct SugaredTensorCast {
   DType dtype;
 } SugaredTensorCast;
 
-static SugaredValue *tensor_cast_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments, uint32_t binders) {
+static SugaredValue *tensor_cast_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments,
+                                      uint32_t binders) {
   (void)binders;
   if (arguments->count || arguments->keyword_count) compilation_fail(e->c, range, "A tensor's cast takes no arguments");
-  Value *inputs[4] = {self->value, emit_int(e, range, ((SugaredTensorCast *)self)->dtype), emit_constant(e, range, ivalue_bool(false)), NULL};
+  Value *inputs[4] = {self->value, emit_int(e, range, ((SugaredTensorCast *)self)->dtype),
+                      emit_constant(e, range, ivalue_bool(false)), NULL};
   inputs[3] = inputs[2];
   return sugared_value(e->c, emit_builtin(e, range, symbol_intern(STR("aten::to")), 4, inputs));
 }
@@ -217,7 +255,8 @@ static SugaredValue *value_attr(SugaredValue *self, Emitter *e, SourceRange rang
       for (uint32_t i = 0; type->field_names && i < type->count; i++)
         if (str_equal(type->field_names[i], name)) return sugared_value(e->c, emit_tuple_index(e, range, value, i));
       break;
-    case TYPE_CLASS: return class_attr(e, range, value, name);
+    case TYPE_CLASS:
+      return class_attr(e, range, value, name);
     case TYPE_INTERFACE: {
       const InterfaceType *interface = type->interface_type;
       for (size_t i = 0; i < interface->methods.length; i++)
@@ -233,9 +272,11 @@ static SugaredValue *value_attr(SugaredValue *self, Emitter *e, SourceRange rang
     case TYPE_TENSOR:
       if (str_is(name, "tolist")) return sugared_tolist(e->c, value);
       if ((property = tensor_cast(e, value, name))) return property;
-      if (str_is(name, "__getitem__")) return sugared_magic(e->c, "__getitem__", sugared_builtin_method(e->c, SYM_aten_index, value, range));
+      if (str_is(name, "__getitem__"))
+        return sugared_magic(e->c, "__getitem__", sugared_builtin_method(e->c, SYM_aten_index, value, range));
       break;
-    default: break;
+    default:
+      break;
   }
   return builtin_attr(e, range, value, name);
 }
@@ -243,20 +284,25 @@ static SugaredValue *value_attr(SugaredValue *self, Emitter *e, SourceRange rang
 static void value_set_attr(SugaredValue *self, Emitter *e, SourceRange range, Str name, Value *value) {
   const Type *type = self->value->type;
   if (type->kind != TYPE_CLASS)
-    compilation_fail(e->c, range, "Tried to set an attribute: " STR_FMT " on a non-class: %s", STR_ARG(name), type_text(e->c, type));
+    compilation_fail(e->c, range, "Tried to set an attribute: " STR_FMT " on a non-class: %s", STR_ARG(name),
+                     type_text(e->c, type));
   ClassType *c = type->class_type;
   ptrdiff_t slot = class_type_find_attribute(c, name);
   if (slot < 0 && e->initializing == c) {
     if (class_type_find_method(c, name))
-      compilation_fail(e->c, range, "Can't add attribute '" STR_FMT "' to %s: a method of that name is there", STR_ARG(name), type_text(e->c, type));
+      compilation_fail(e->c, range, "Can't add attribute '" STR_FMT "' to %s: a method of that name is there",
+                       STR_ARG(name), type_text(e->c, type));
     if (e->graph->insert_before->owning_block != e->graph->block)
-      compilation_fail(e->c, range, "First assignment cannot be in a control-flow block. Initialize the field at the top level first");
+      compilation_fail(
+          e->c, range,
+          "First assignment cannot be in a control-flow block. Initialize the field at the top level first");
     slot = class_type_add_attribute(c, name, value->type, ATTRIBUTE_PLAIN);
   }
   if (slot < 0) {
     for (size_t i = 0; i < c->properties.length; i++) {
       if (!str_equal(c->properties.data[i].name, name)) continue;
-      if (!c->properties.data[i].setter) compilation_fail(e->c, range, "Tried to set read-only attribute: " STR_FMT, STR_ARG(name));
+      if (!c->properties.data[i].setter)
+        compilation_fail(e->c, range, "Tried to set read-only attribute: " STR_FMT, STR_ARG(name));
       Str setter = c->properties.data[i].setter->name;
       ptrdiff_t dot = str_rfind_char(setter, '.');
       NamedValue argument = named_argument(STR(""), value, range);
@@ -264,18 +310,21 @@ static void value_set_attr(SugaredValue *self, Emitter *e, SourceRange range, St
                        &(CallArguments){.count = 1, .positional = &argument});
       return;
     }
-    compilation_fail(e->c, range, "Tried to set nonexistent attribute: " STR_FMT ". Did you forget to initialize it in __init__()?", STR_ARG(name));
+    compilation_fail(e->c, range,
+                     "Tried to set nonexistent attribute: " STR_FMT ". Did you forget to initialize it in __init__()?",
+                     STR_ARG(name));
   }
   const Type *expected = c->attributes.data[slot].type;
   value = emit_convert(e, range, expected, value, true);
   if (!type_is_subtype(value->type, expected, NULL))
-    compilation_fail(e->c, range, "Wrong type for attribute assignment. Expected %s but got %s", type_text(e->c, expected),
-                     type_text(e->c, value->type));
+    compilation_fail(e->c, range, "Wrong type for attribute assignment. Expected %s but got %s",
+                     type_text(e->c, expected), type_text(e->c, value->type));
   Value *inputs[2] = {self->value, value};
   node_set_string(emit_node(e, range, SYM_prim_SetAttr, 2, inputs, 0), SYM_attr_name, name);
 }
 
-static SugaredValue *value_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments, uint32_t binders) {
+static SugaredValue *value_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments,
+                                uint32_t binders) {
   Value *value = self->value;
   switch (value->type->kind) {
     case TYPE_CLASS:
@@ -283,12 +332,15 @@ static SugaredValue *value_call(SugaredValue *self, Emitter *e, SourceRange rang
       /* Modules are called by forward, other objects by __call__. */
       bool is_class = value->type->kind == TYPE_CLASS;
       bool has_call = is_class && class_type_find_method(value->type->class_type, STR("__call__"));
-      return sugared_value(e->c, emit_method_call(e, range, value, has_call ? STR("__call__") : STR("forward"), arguments));
+      return sugared_value(e->c,
+                           emit_method_call(e, range, value, has_call ? STR("__call__") : STR("forward"), arguments));
     }
     case TYPE_FUNCTION:
-      if (value->type->function) return sugared_call(sugared_function(e->c, (Function *)value->type->function), e, range, arguments, binders);
+      if (value->type->function)
+        return sugared_call(sugared_function(e->c, (Function *)value->type->function), e, range, arguments, binders);
       break;
-    default: break;
+    default:
+      break;
   }
   compilation_fail(e->c, range, "cannot call a value of type %s", type_text(e->c, value->type));
 }
@@ -300,7 +352,8 @@ static bool is_container(const Type *type, const char *name) {
   return str_is(str_slice(type->name, (size_t)(dot + 1), type->name.length), name);
 }
 
-static SugaredValue **container_elements(Emitter *e, SourceRange range, Value *value, bool with_keys, bool with_values, uint32_t *out_count) {
+static SugaredValue **container_elements(Emitter *e, SourceRange range, Value *value, bool with_keys, bool with_values,
+                                         uint32_t *out_count) {
   const ClassType *c = value->type->class_type;
   SugaredValue **elements = ARENA_ARRAY(e->arena, SugaredValue *, c->attributes.length + 1);
   uint32_t count = 0;
@@ -322,8 +375,10 @@ static SugaredValue *value_iter(SugaredValue *self, Emitter *e, SourceRange rang
   switch (value->type->kind) {
     case TYPE_LIST:
     case TYPE_STRING:
-    case TYPE_TENSOR: return self;
-    case TYPE_DICT: return sugared_value(e->c, emit_builtin(e, range, SYM_aten_keys, 1, &value));
+    case TYPE_TENSOR:
+      return self;
+    case TYPE_DICT:
+      return sugared_value(e->c, emit_builtin(e, range, SYM_aten_keys, 1, &value));
     case TYPE_TUPLE: {
       uint32_t count;
       SugaredValue **elements = sugared_elements(self, e, range, 0, &count);
@@ -338,7 +393,8 @@ static SugaredValue *value_iter(SugaredValue *self, Emitter *e, SourceRange rang
       }
       break;
     }
-    default: break;
+    default:
+      break;
   }
   compilation_fail(e->c, range, "'%s' object is not iterable", type_text(e->c, value->type));
 }
@@ -346,16 +402,24 @@ static SugaredValue *value_iter(SugaredValue *self, Emitter *e, SourceRange rang
 static Value *value_len(SugaredValue *self, Emitter *e, SourceRange range) {
   Value *value = self->value;
   switch (value->type->kind) {
-    case TYPE_TUPLE: return emit_int(e, range, value->type->count);
-    case TYPE_LIST: case TYPE_STRING: case TYPE_DICT: case TYPE_TENSOR: return emit_builtin(e, range, SYM_aten_len, 1, &value);
-    default: compilation_fail(e->c, range, "'%s' object has no len()", type_text(e->c, value->type));
+    case TYPE_TUPLE:
+      return emit_int(e, range, value->type->count);
+    case TYPE_LIST:
+    case TYPE_STRING:
+    case TYPE_DICT:
+    case TYPE_TENSOR:
+      return emit_builtin(e, range, SYM_aten_len, 1, &value);
+    default:
+      compilation_fail(e->c, range, "'%s' object has no len()", type_text(e->c, value->type));
   }
 }
 
 static SugaredValue *value_get_item(SugaredValue *self, Emitter *e, SourceRange range, Value *index, const Type *hint) {
   Value *value = self->value, *inputs[3] = {value, index, NULL};
   switch (value->type->kind) {
-    case TYPE_LIST: case TYPE_STRING: case TYPE_DICT:
+    case TYPE_LIST:
+    case TYPE_STRING:
+    case TYPE_DICT:
       return sugared_value(e->c, emit_builtin(e, range, SYM_aten___getitem__, 2, inputs));
     case TYPE_TENSOR:
       inputs[1] = emit_int(e, range, 0);
@@ -375,24 +439,31 @@ static SugaredValue *value_get_item(SugaredValue *self, Emitter *e, SourceRange 
           SugaredValue **elements = container_elements(e, range, value, false, true, &count);
           int64_t at = constant.i < 0 ? constant.i + count : constant.i;
           if (at >= 0 && at < count) return elements[at];
-          compilation_fail(e->c, range, "index %lld is out of range of a container of %u modules", (long long)constant.i, count);
+          compilation_fail(e->c, range, "index %lld is out of range of a container of %u modules",
+                           (long long)constant.i, count);
         }
       }
       NamedValue argument = named_argument(STR(""), index, range);
-      return sugared_value(e->c, emit_method_call(e, range, value, STR("__getitem__"), &(CallArguments){.count = 1, .positional = &argument}));
+      return sugared_value(e->c, emit_method_call(e, range, value, STR("__getitem__"),
+                                                  &(CallArguments){.count = 1, .positional = &argument}));
     }
-    default: compilation_fail(e->c, range, "'%s' object is not subscriptable", type_text(e->c, value->type));
+    default:
+      compilation_fail(e->c, range, "'%s' object is not subscriptable", type_text(e->c, value->type));
   }
 }
 
-static SugaredValue **value_elements(SugaredValue *self, Emitter *e, SourceRange range, uint32_t binders, uint32_t *out_count) {
+static SugaredValue **value_elements(SugaredValue *self, Emitter *e, SourceRange range, uint32_t binders,
+                                     uint32_t *out_count) {
   Value *value = self->value, **values;
   const Type *type = value->type;
   if (type->kind == TYPE_TUPLE) {
     *out_count = type->count;
     values = emit_tuple_unpack(e, range, value);
   } else if (type->kind == TYPE_LIST) {
-    if (!binders) compilation_fail(e->c, range, "Provided list cannot be used as a tuple: cannot statically infer the expected size of a list in this context");
+    if (!binders)
+      compilation_fail(e->c, range,
+                       "Provided list cannot be used as a tuple: cannot statically infer the expected size of a list "
+                       "in this context");
     Node *unpack = emit_node(e, range, SYM_prim_ListUnpack, 1, &value, binders);
     for (uint32_t i = 0; i < binders; i++) node_output(unpack, i)->type = type->elements[0];
     values = unpack->outputs;
@@ -400,7 +471,9 @@ static SugaredValue **value_elements(SugaredValue *self, Emitter *e, SourceRange
   } else if (is_container(type, "ModuleList") || is_container(type, "Sequential")) {
     return container_elements(e, range, value, false, true, out_count);
   } else if (type->kind == TYPE_ANY_TUPLE) {
-    compilation_fail(e->c, range, "Provided tuple is not fully defined/refined including its element types, please provide a value of type Tuple[...]");
+    compilation_fail(e->c, range,
+                     "Provided tuple is not fully defined/refined including its element types, please provide a value "
+                     "of type Tuple[...]");
   } else {
     compilation_fail(e->c, range, "'%s' object cannot be interpreted as a tuple", type_text(e->c, type));
   }
@@ -409,9 +482,15 @@ static SugaredValue **value_elements(SugaredValue *self, Emitter *e, SourceRange
   return elements;
 }
 
-const SugaredKind SUGARED_VALUE = {
-    .name = "value", .as_value = value_as_value, .attr = value_attr, .set_attr = value_set_attr, .call = value_call, .iter = value_iter,
-    .len = value_len, .get_item = value_get_item, .elements = value_elements};
+const SugaredKind SUGARED_VALUE = {.name = "value",
+                                   .as_value = value_as_value,
+                                   .attr = value_attr,
+                                   .set_attr = value_set_attr,
+                                   .call = value_call,
+                                   .iter = value_iter,
+                                   .len = value_len,
+                                   .get_item = value_get_item,
+                                   .elements = value_elements};
 
 SugaredValue *sugared_value(Compilation *c, Value *value) {
   SugaredValue *s = sugared_new(c, &SUGARED_VALUE);
@@ -422,7 +501,8 @@ SugaredValue *sugared_value(Compilation *c, Value *value) {
 /* ---- constants: the value when it is asked for ---- */
 
 static Value *constant_as_value(SugaredValue *self, Emitter *e, SourceRange range) {
-  if (!constant_is_possible(self->constant)) compilation_fail(e->c, range, "This constant can't be used as a value here");
+  if (!constant_is_possible(self->constant))
+    compilation_fail(e->c, range, "This constant can't be used as a value here");
   return emit_constant(e, range, self->constant);
 }
 static SugaredValue *constant_as_sugared(SugaredValue *self, Emitter *e, SourceRange range) {
@@ -437,15 +517,22 @@ static SugaredValue *constant_iter(SugaredValue *self, Emitter *e, SourceRange r
 static Value *constant_len(SugaredValue *self, Emitter *e, SourceRange range) {
   return value_len(constant_as_sugared(self, e, range), e, range);
 }
-static SugaredValue *constant_get_item(SugaredValue *self, Emitter *e, SourceRange range, Value *index, const Type *hint) {
+static SugaredValue *constant_get_item(SugaredValue *self, Emitter *e, SourceRange range, Value *index,
+                                       const Type *hint) {
   return value_get_item(constant_as_sugared(self, e, range), e, range, index, hint);
 }
-static SugaredValue **constant_elements(SugaredValue *self, Emitter *e, SourceRange range, uint32_t binders, uint32_t *out_count) {
+static SugaredValue **constant_elements(SugaredValue *self, Emitter *e, SourceRange range, uint32_t binders,
+                                        uint32_t *out_count) {
   return value_elements(constant_as_sugared(self, e, range), e, range, binders, out_count);
 }
 
-const SugaredKind SUGARED_CONSTANT = {.name = "constant", .as_value = constant_as_value, .attr = constant_attr, .iter = constant_iter,
-                                      .len = constant_len, .get_item = constant_get_item, .elements = constant_elements};
+const SugaredKind SUGARED_CONSTANT = {.name = "constant",
+                                      .as_value = constant_as_value,
+                                      .attr = constant_attr,
+                                      .iter = constant_iter,
+                                      .len = constant_len,
+                                      .get_item = constant_get_item,
+                                      .elements = constant_elements};
 
 SugaredValue *sugared_constant(Compilation *c, IValue value) {
   SugaredValue *s = sugared_new(c, &SUGARED_CONSTANT);
@@ -465,7 +552,8 @@ typedef struct SugaredNamespace {
 static SugaredValue *namespace_attr(SugaredValue *self, Emitter *e, SourceRange range, Str name) {
   const SugaredNamespace *ns = (const SugaredNamespace *)self;
   SugaredValue *found = ns->attr(ns->data, e->c, name, range);
-  if (!found) compilation_fail(e->c, range, STR_FMT " has no attribute '" STR_FMT "'", STR_ARG(ns->name), STR_ARG(name));
+  if (!found)
+    compilation_fail(e->c, range, STR_FMT " has no attribute '" STR_FMT "'", STR_ARG(ns->name), STR_ARG(name));
   return found;
 }
 

@@ -1,6 +1,6 @@
-/* SugaredValue: anything that can stand in an expression while it compiles: a Value of the graph, a function, a class, a
- * namespace, a range that is iterated over. The emitter asks it (for an attribute, to be called, to become a Value) and it
- * writes nodes. What a kind leaves NULL in its table can't be done with it: the asker reports that at `range`.
+/* SugaredValue: anything that can stand in an expression while it compiles: a Value of the graph, a function, a class,
+ * a namespace, a range that is iterated over. The emitter asks it (for an attribute, to be called, to become a Value)
+ * and it writes nodes. What a kind leaves NULL in its table can't be done with it: the asker reports that at `range`.
  *
  * SugaredValues live in the compilation's scratch arena. */
 #pragma once
@@ -16,7 +16,8 @@ typedef struct SugaredKind {
   /* NULL: there is no such attribute (the asker reports it). */
   SugaredValue *(*attr)(SugaredValue *self, Emitter *e, SourceRange range, Str name);
   void (*set_attr)(SugaredValue *self, Emitter *e, SourceRange range, Str name, Value *value);
-  SugaredValue *(*call)(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments, uint32_t binders);
+  SugaredValue *(*call)(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments,
+                        uint32_t binders);
   /* What `for x in self` iterates over: something with len and get_item, or with elements. NULL: self. */
   SugaredValue *(*iter)(SugaredValue *self, Emitter *e, SourceRange range);
   Value *(*len)(SugaredValue *self, Emitter *e, SourceRange range);
@@ -47,7 +48,8 @@ struct SugaredValue {
 SugaredValue *sugared_constant(Compilation *c, IValue value);
 /* Called like a user's function: prim::CallFunction. */
 SugaredValue *sugared_function(Compilation *c, Function *function);
-/* A class to be constructed, a NamedTuple's constructor, an enum whose members are attributes, or a type to be named. */
+/* A class to be constructed, a NamedTuple's constructor, an enum whose members are attributes, or a type to be named.
+ */
 SugaredValue *sugared_class(Compilation *c, const Type *type);
 /* Dotted names that lead to values: attr answers for one more identifier, NULL when it does not know it. */
 typedef SugaredValue *SugaredNamespaceAttr(void *data, Compilation *c, Str name, SourceRange range);
@@ -60,14 +62,16 @@ SugaredValue *sugared_builtin_method(Compilation *c, Symbol name, Value *receive
 SugaredValue *sugared_value(Compilation *c, Value *value);
 /* The Value that it is, or NULL when it isn't one without writing nodes. */
 Value *sugared_plain_value(const SugaredValue *s);
-extern const SugaredKind SUGARED_VALUE, SUGARED_CONSTANT, SUGARED_FUNCTION, SUGARED_CLASS, SUGARED_NAMESPACE, SUGARED_BUILTIN;
+extern const SugaredKind SUGARED_VALUE, SUGARED_CONSTANT, SUGARED_FUNCTION, SUGARED_CLASS, SUGARED_NAMESPACE,
+    SUGARED_BUILTIN;
 
 /* ---- asking: these report what can't be done ---- */
 Value *sugared_as_value(SugaredValue *s, Emitter *e, SourceRange range);
 SugaredValue *sugared_attr(SugaredValue *s, Emitter *e, SourceRange range, Str name);
 bool sugared_has_attr(SugaredValue *s, Emitter *e, SourceRange range, Str name); /* writes no nodes */
 void sugared_set_attr(SugaredValue *s, Emitter *e, SourceRange range, Str name, Value *value);
-SugaredValue *sugared_call(SugaredValue *s, Emitter *e, SourceRange range, const CallArguments *arguments, uint32_t binders);
+SugaredValue *sugared_call(SugaredValue *s, Emitter *e, SourceRange range, const CallArguments *arguments,
+                           uint32_t binders);
 SugaredValue *sugared_iter(SugaredValue *s, Emitter *e, SourceRange range);
 Value *sugared_len(SugaredValue *s, Emitter *e, SourceRange range);
 SugaredValue *sugared_get_item(SugaredValue *s, Emitter *e, SourceRange range, Value *index, const Type *hint);

@@ -1,5 +1,5 @@
-/* Expressions as types: names of typing, builtin generics, `X | None`, strings, dotted names of classes; schemas of defs with the
- * values of their defaults. */
+/* Expressions as types: names of typing, builtin generics, `X | None`, strings, dotted names of classes; schemas of
+ * defs with the values of their defaults. */
 #include <math.h>
 
 #include "frontend/emitter.h"
@@ -30,20 +30,46 @@ SugaredValue *resolver_find_value(Resolver *resolver, Compilation *c, Str name, 
 
 /* ---- names ---- */
 
-static const struct { const char *name; TypeKind kind; } simple_types[] = {
-    {"Tensor", TYPE_TENSOR}, {"int", TYPE_INT}, {"float", TYPE_FLOAT}, {"bool", TYPE_BOOL}, {"complex", TYPE_COMPLEX},
-    {"str", TYPE_STRING}, {"Device", TYPE_DEVICE}, {"Stream", TYPE_STREAM}, {"Generator", TYPE_GENERATOR},
-    {"number", TYPE_NUMBER}, {"Number", TYPE_NUMBER}, {"None", TYPE_NONE}, {"NoneType", TYPE_NONE}, {"Any", TYPE_ANY}, {"Capsule", TYPE_CAPSULE},
-    {"list", TYPE_ANY_LIST}, {"tuple", TYPE_ANY_TUPLE}, {"Storage", TYPE_STORAGE}, {"QScheme", TYPE_QSCHEME},
-    {"AnyClassType", TYPE_ANY_CLASS}, {"AnyEnumType", TYPE_ANY_ENUM}, {"Layout", TYPE_INT}, {"MemoryFormat", TYPE_INT}, {"ScalarType", TYPE_INT},
+static const struct {
+  const char *name;
+  TypeKind kind;
+} simple_types[] = {
+    {"Tensor", TYPE_TENSOR},        {"int", TYPE_INT},
+    {"float", TYPE_FLOAT},          {"bool", TYPE_BOOL},
+    {"complex", TYPE_COMPLEX},      {"str", TYPE_STRING},
+    {"Device", TYPE_DEVICE},        {"Stream", TYPE_STREAM},
+    {"Generator", TYPE_GENERATOR},  {"number", TYPE_NUMBER},
+    {"Number", TYPE_NUMBER},        {"None", TYPE_NONE},
+    {"NoneType", TYPE_NONE},        {"Any", TYPE_ANY},
+    {"Capsule", TYPE_CAPSULE},      {"list", TYPE_ANY_LIST},
+    {"tuple", TYPE_ANY_TUPLE},      {"Storage", TYPE_STORAGE},
+    {"QScheme", TYPE_QSCHEME},      {"AnyClassType", TYPE_ANY_CLASS},
+    {"AnyEnumType", TYPE_ANY_ENUM}, {"Layout", TYPE_INT},
+    {"MemoryFormat", TYPE_INT},     {"ScalarType", TYPE_INT},
 };
 /* Under torch. */
-static const struct { const char *name; TypeKind kind; } torch_types[] = {
-    {"torch.Tensor", TYPE_TENSOR}, {"torch.device", TYPE_DEVICE}, {"torch.dtype", TYPE_INT}, {"torch.Generator", TYPE_GENERATOR},
-    {"torch.layout", TYPE_INT}, {"torch.memory_format", TYPE_INT}, {"torch.Stream", TYPE_STREAM}, {"torch.cuda.Stream", TYPE_STREAM}, {"torch.qscheme", TYPE_QSCHEME},
-    {"torch.nn.Parameter", TYPE_TENSOR}, {"torch.nn.parameter.Parameter", TYPE_TENSOR}, {"torch.LongTensor", TYPE_TENSOR},
-    {"torch.FloatTensor", TYPE_TENSOR}, {"torch.IntTensor", TYPE_TENSOR}, {"torch.BoolTensor", TYPE_TENSOR},
-    {"torch.DoubleTensor", TYPE_TENSOR}, {"typing.Any", TYPE_ANY}, {"numbers.Number", TYPE_NUMBER},
+static const struct {
+  const char *name;
+  TypeKind kind;
+} torch_types[] = {
+    {"torch.Tensor", TYPE_TENSOR},
+    {"torch.device", TYPE_DEVICE},
+    {"torch.dtype", TYPE_INT},
+    {"torch.Generator", TYPE_GENERATOR},
+    {"torch.layout", TYPE_INT},
+    {"torch.memory_format", TYPE_INT},
+    {"torch.Stream", TYPE_STREAM},
+    {"torch.cuda.Stream", TYPE_STREAM},
+    {"torch.qscheme", TYPE_QSCHEME},
+    {"torch.nn.Parameter", TYPE_TENSOR},
+    {"torch.nn.parameter.Parameter", TYPE_TENSOR},
+    {"torch.LongTensor", TYPE_TENSOR},
+    {"torch.FloatTensor", TYPE_TENSOR},
+    {"torch.IntTensor", TYPE_TENSOR},
+    {"torch.BoolTensor", TYPE_TENSOR},
+    {"torch.DoubleTensor", TYPE_TENSOR},
+    {"typing.Any", TYPE_ANY},
+    {"numbers.Number", TYPE_NUMBER},
 };
 
 static const Type *find_simple(Str name) {
@@ -100,33 +126,66 @@ static const Type *named_type(Compilation *c, Resolver *resolver, const Tree *ex
   if (value && value->kind->as_type) type = value->kind->as_type(value, c);
   if (type) return type;
   ptrdiff_t dot = str_rfind_char(name, '.');
-  bool typing = dot > 0 && (str_is(str_slice(name, 0, (size_t)dot), "typing") || str_is(str_slice(name, 0, (size_t)dot), "t"));
+  bool typing =
+      dot > 0 && (str_is(str_slice(name, 0, (size_t)dot), "typing") || str_is(str_slice(name, 0, (size_t)dot), "t"));
   if (typing) return find_simple(str_slice(name, (size_t)dot + 1, name.length));
   if (str_is(name, "List") || str_is(name, "Dict") || str_is(name, "Optional") || str_is(name, "Tuple"))
     compilation_fail(c, expr->range,
-                     "Attempted to use " STR_FMT " without a contained type. Please add a contained type, e.g. " STR_FMT "[%s]",
+                     "Attempted to use " STR_FMT " without a contained type. Please add a contained type, e.g. " STR_FMT
+                     "[%s]",
                      STR_ARG(name), STR_ARG(name), str_is(name, "Dict") ? "int, int" : "int");
   return NULL;
 }
 
 /* ---- generics ---- */
 
-typedef enum Generic { GENERIC_LIST, GENERIC_DICT, GENERIC_TUPLE, GENERIC_OPTIONAL, GENERIC_UNION, GENERIC_WRAPPED, GENERIC_FINAL } Generic;
-static const struct { const char *name; Generic generic; TypeKind wrapped; uint32_t least, most; } generics[] = {
-    {"List", GENERIC_LIST, 0, 1, 1},         {"list", GENERIC_LIST, 0, 1, 1},     {"Dict", GENERIC_DICT, 0, 2, 2},
-    {"dict", GENERIC_DICT, 0, 2, 2},         {"Tuple", GENERIC_TUPLE, 0, 0, UINT32_MAX}, {"tuple", GENERIC_TUPLE, 0, 0, UINT32_MAX},
-    {"Optional", GENERIC_OPTIONAL, 0, 1, 1}, {"Union", GENERIC_UNION, 0, 1, UINT32_MAX},
-    {"Future", GENERIC_WRAPPED, TYPE_FUTURE, 1, 1}, {"RRef", GENERIC_WRAPPED, TYPE_RREF, 1, 1}, {"Await", GENERIC_WRAPPED, TYPE_AWAIT, 1, 1},
-    {"Final", GENERIC_FINAL, 0, 1, 1},       {"BroadcastingList1", GENERIC_LIST, 0, 1, 1}, {"BroadcastingList2", GENERIC_LIST, 0, 1, 1},
+typedef enum Generic {
+  GENERIC_LIST,
+  GENERIC_DICT,
+  GENERIC_TUPLE,
+  GENERIC_OPTIONAL,
+  GENERIC_UNION,
+  GENERIC_WRAPPED,
+  GENERIC_FINAL
+} Generic;
+static const struct {
+  const char *name;
+  Generic generic;
+  TypeKind wrapped;
+  uint32_t least, most;
+} generics[] = {
+    {"List", GENERIC_LIST, 0, 1, 1},
+    {"list", GENERIC_LIST, 0, 1, 1},
+    {"Dict", GENERIC_DICT, 0, 2, 2},
+    {"dict", GENERIC_DICT, 0, 2, 2},
+    {"Tuple", GENERIC_TUPLE, 0, 0, UINT32_MAX},
+    {"tuple", GENERIC_TUPLE, 0, 0, UINT32_MAX},
+    {"Optional", GENERIC_OPTIONAL, 0, 1, 1},
+    {"Union", GENERIC_UNION, 0, 1, UINT32_MAX},
+    {"Future", GENERIC_WRAPPED, TYPE_FUTURE, 1, 1},
+    {"RRef", GENERIC_WRAPPED, TYPE_RREF, 1, 1},
+    {"Await", GENERIC_WRAPPED, TYPE_AWAIT, 1, 1},
+    {"Final", GENERIC_FINAL, 0, 1, 1},
+    {"BroadcastingList1", GENERIC_LIST, 0, 1, 1},
+    {"BroadcastingList2", GENERIC_LIST, 0, 1, 1},
     {"BroadcastingList3", GENERIC_LIST, 0, 1, 1},
 };
 
 static void check_dict_key(Compilation *c, SourceRange range, const Type *key) {
   switch (key->kind) {
-    case TYPE_INT: case TYPE_FLOAT: case TYPE_COMPLEX: case TYPE_BOOL: case TYPE_STRING: case TYPE_TENSOR: case TYPE_DEVICE:
-    case TYPE_ANY: return;
+    case TYPE_INT:
+    case TYPE_FLOAT:
+    case TYPE_COMPLEX:
+    case TYPE_BOOL:
+    case TYPE_STRING:
+    case TYPE_TENSOR:
+    case TYPE_DEVICE:
+    case TYPE_ANY:
+      return;
     default:
-      compilation_fail(c, range, "Cannot create dict for key type '%s', only int, float, complex, Tensor, device, string and bool keys are supported",
+      compilation_fail(c, range,
+                       "Cannot create dict for key type '%s', only int, float, complex, Tensor, device, string and "
+                       "bool keys are supported",
                        type_text(c, key));
   }
 }
@@ -140,41 +199,58 @@ static const Type *generic_type(Compilation *c, Resolver *resolver, const Tree *
   for (size_t i = 0; i < sizeof generics / sizeof *generics; i++) {
     if (!str_is(last, generics[i].name)) continue;
     uint32_t count = indices->count;
-    bool empty_tuple = count == 1 && indices->children[0]->kind == TK_TUPLE_LITERAL && tuple_literal_items(indices->children[0])->count == 0;
+    bool empty_tuple = count == 1 && indices->children[0]->kind == TK_TUPLE_LITERAL &&
+                       tuple_literal_items(indices->children[0])->count == 0;
     if (empty_tuple) count = 0;
     if (count < generics[i].least || count > generics[i].most)
-      compilation_fail(c, expr->range, " expected %s %u element type%s but found %u", generics[i].least == generics[i].most ? "exactly" : "at least",
-                       generics[i].least, generics[i].least == 1 ? "" : "s", count);
+      compilation_fail(c, expr->range, " expected %s %u element type%s but found %u",
+                       generics[i].least == generics[i].most ? "exactly" : "at least", generics[i].least,
+                       generics[i].least == 1 ? "" : "s", count);
     const Type **elements = ARENA_ARRAY(&c->scratch, const Type *, count + 1);
     for (uint32_t k = 0; k < count; k++) elements[k] = annotation_type(c, resolver, indices->children[k]);
     switch (generics[i].generic) {
-      case GENERIC_LIST: return type_list(store, elements[0]);
-      case GENERIC_DICT: check_dict_key(c, expr->range, elements[0]); return type_dict(store, elements[0], elements[1]);
-      case GENERIC_TUPLE: return type_tuple(store, count, elements);
-      case GENERIC_OPTIONAL: return type_optional(store, elements[0]);
-      case GENERIC_UNION: return type_union(store, count, elements);
-      case GENERIC_WRAPPED: return type_wrapped(store, generics[i].wrapped, elements[0]);
-      case GENERIC_FINAL: return elements[0];
+      case GENERIC_LIST:
+        return type_list(store, elements[0]);
+      case GENERIC_DICT:
+        check_dict_key(c, expr->range, elements[0]);
+        return type_dict(store, elements[0], elements[1]);
+      case GENERIC_TUPLE:
+        return type_tuple(store, count, elements);
+      case GENERIC_OPTIONAL:
+        return type_optional(store, elements[0]);
+      case GENERIC_UNION:
+        return type_union(store, count, elements);
+      case GENERIC_WRAPPED:
+        return type_wrapped(store, generics[i].wrapped, elements[0]);
+      case GENERIC_FINAL:
+        return elements[0];
     }
   }
   return NULL;
 }
 
 static const Type *either_type(Compilation *c, Resolver *resolver, const Tree *expr) {
-  const Type *members[2] = {annotation_type(c, resolver, binary_lhs(expr)), annotation_type(c, resolver, binary_rhs(expr))};
+  const Type *members[2] = {annotation_type(c, resolver, binary_lhs(expr)),
+                            annotation_type(c, resolver, binary_rhs(expr))};
   return type_union(&c->unit->store, 2, members);
 }
 
 const Type *annotation_type_or_null(Compilation *c, Resolver *resolver, const Tree *expr) {
   if (STACK_IS_LOW()) compilation_fail(c, expr->range, "This type is nested too deeply");
   switch (expr->kind) {
-    case TK_NONE: return TYPE(NONE);
+    case TK_NONE:
+      return TYPE(NONE);
     case TK_VAR:
-    case '.': return named_type(c, resolver, expr);
-    case TK_SUBSCRIPT: return generic_type(c, resolver, expr);
-    case TK_STRINGLITERAL: return annotation_type_or_null(c, resolver, parse_string_annotation(&c->scratch, expr));
-    case '|': return either_type(c, resolver, expr);
-    default: return NULL;
+    case '.':
+      return named_type(c, resolver, expr);
+    case TK_SUBSCRIPT:
+      return generic_type(c, resolver, expr);
+    case TK_STRINGLITERAL:
+      return annotation_type_or_null(c, resolver, parse_string_annotation(&c->scratch, expr));
+    case '|':
+      return either_type(c, resolver, expr);
+    default:
+      return NULL;
   }
 }
 
@@ -184,20 +260,28 @@ const Type *annotation_type(Compilation *c, Resolver *resolver, const Tree *expr
   if (expr->kind == TK_UNSUPPORTED) unsupported_throw(&c->scratch, expr);
   Str name = expr->kind == TK_SUBSCRIPT ? dotted_text(c, subscript_value(expr)) : dotted_text(c, expr);
   if (name.length) compilation_fail(c, expr->range, "Unknown type name '" STR_FMT "'", STR_ARG(name));
-  compilation_fail(c, expr->range, "Expression of type %s cannot be used in a type expression", token_kind_name(expr->kind));
+  compilation_fail(c, expr->range, "Expression of type %s cannot be used in a type expression",
+                   token_kind_name(expr->kind));
 }
 
 /* ---- defaults ---- */
 
-static _Noreturn void throw_status(Compilation *c, Status status) { catch_throw(&c->catch_point, status); }
+static _Noreturn void throw_status(Compilation *c, Status status) {
+  catch_throw(&c->catch_point, status);
+}
 
 static bool number_value(const Tree *expr, bool negative, IValue *out) {
   int64_t integer = 0;
   double real = 0;
   switch (number_parse(expr->text, negative, &integer, &real)) {
-    case NUMBER_INT: *out = ivalue_int(integer); return true;
-    case NUMBER_FLOAT: *out = ivalue_float(real); return true;
-    default: return false;
+    case NUMBER_INT:
+      *out = ivalue_int(integer);
+      return true;
+    case NUMBER_FLOAT:
+      *out = ivalue_float(real);
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -206,14 +290,22 @@ bool constant_from_tree(Compilation *c, Resolver *resolver, const Tree *expr, co
   if (type && type->kind == TYPE_OPTIONAL && expr->kind != TK_NONE) type = type->elements[0];
   Status status = OK;
   switch (expr->kind) {
-    case TK_NONE: *out = IVALUE_NONE; return true;
-    case TK_TRUE: *out = ivalue_bool(true); return true;
-    case TK_FALSE: *out = ivalue_bool(false); return true;
+    case TK_NONE:
+      *out = IVALUE_NONE;
+      return true;
+    case TK_TRUE:
+      *out = ivalue_bool(true);
+      return true;
+    case TK_FALSE:
+      *out = ivalue_bool(false);
+      return true;
     case TK_CONST: {
       int64_t integer;
       double real = 0;
-      if (number_parse(expr->text, false, &integer, &real) == NUMBER_COMPLEX) status = ivalue_from_complex(__builtin_complex(0.0, real), out);
-      else if (!number_value(expr, false, out)) return false;
+      if (number_parse(expr->text, false, &integer, &real) == NUMBER_COMPLEX)
+        status = ivalue_from_complex(__builtin_complex(0.0, real), out);
+      else if (!number_value(expr, false, out))
+        return false;
       break;
     }
     case TK_UNARY_MINUS:
@@ -222,11 +314,16 @@ bool constant_from_tree(Compilation *c, Resolver *resolver, const Tree *expr, co
         break;
       }
       if (!constant_from_tree(c, resolver, unary_operand(expr), type, out)) return false;
-      if (out->tag == TAG_FLOAT) out->f = -out->f;
-      else if (out->tag == TAG_INT && out->i != INT64_MIN) out->i = -out->i;
-      else return false;
+      if (out->tag == TAG_FLOAT)
+        out->f = -out->f;
+      else if (out->tag == TAG_INT && out->i != INT64_MIN)
+        out->i = -out->i;
+      else
+        return false;
       break;
-    case TK_STRINGLITERAL: status = ivalue_from_str(string_text(expr), out); break;
+    case TK_STRINGLITERAL:
+      status = ivalue_from_str(string_text(expr), out);
+      break;
     case TK_LIST_LITERAL:
     case TK_TUPLE_LITERAL: {
       const Tree *items = expr->children[0];
@@ -236,7 +333,9 @@ bool constant_from_tree(Compilation *c, Resolver *resolver, const Tree *expr, co
       const Type *element = type && type->kind == TYPE_LIST ? type->elements[0] : NULL;
       IValue *values = ARENA_ARRAY(&c->scratch, IValue, items->count + 1);
       for (uint32_t i = 0; i < items->count; i++) {
-        const Type *item_type = element ? element : type && type->kind == TYPE_TUPLE && i < type->count ? type->elements[i] : NULL;
+        const Type *item_type = element                                               ? element
+                                : type && type->kind == TYPE_TUPLE && i < type->count ? type->elements[i]
+                                                                                      : NULL;
         if (constant_from_tree(c, resolver, items->children[i], item_type, &values[i])) continue;
         while (i--) ivalue_release(values[i]);
         return false;
@@ -244,18 +343,23 @@ bool constant_from_tree(Compilation *c, Resolver *resolver, const Tree *expr, co
       if (is_list && !element) element = items->count ? ivalue_type(values[0], &c->unit->store) : TYPE(TENSOR);
       status = is_list ? list_new(element, items->count, &list) : tuple_new(items->count, NULL, &tuple);
       for (uint32_t i = 0; i < items->count; i++) {
-        if (status) ivalue_release(values[i]);
-        else if (is_list) status = list_append(list, values[i]);
-        else tuple->values[i] = values[i];
+        if (status)
+          ivalue_release(values[i]);
+        else if (is_list)
+          status = list_append(list, values[i]);
+        else
+          tuple->values[i] = values[i];
       }
       *out = is_list ? ivalue_list(list) : ivalue_tuple(tuple);
       break;
     }
     case TK_APPLY: { /* float("inf") */
       const Tree *inputs = apply_inputs(expr);
-      if (apply_callee(expr)->kind != TK_VAR || !str_is(var_text(apply_callee(expr)), "float") || inputs->count != 1) return false;
+      if (apply_callee(expr)->kind != TK_VAR || !str_is(var_text(apply_callee(expr)), "float") || inputs->count != 1)
+        return false;
       const Tree *text = inputs->children[0];
-      bool inf = text->kind == TK_STRINGLITERAL && (str_is(string_text(text), "inf") || str_is(string_text(text), "-inf"));
+      bool inf =
+          text->kind == TK_STRINGLITERAL && (str_is(string_text(text), "inf") || str_is(string_text(text), "-inf"));
       if (!inf && !(text->kind == TK_STRINGLITERAL && str_is(string_text(text), "nan"))) return false;
       *out = ivalue_float(!inf ? NAN : string_text(text).data[0] == '-' ? -INFINITY : INFINITY);
       break;
@@ -267,7 +371,8 @@ bool constant_from_tree(Compilation *c, Resolver *resolver, const Tree *expr, co
       *out = ivalue_retain(value->constant);
       break;
     }
-    default: return false;
+    default:
+      return false;
   }
   if (status) throw_status(c, status);
   if (type && type->kind == TYPE_FLOAT && out->tag == TAG_INT) *out = ivalue_float((double)out->i);
@@ -280,7 +385,8 @@ bool constant_from_tree(Compilation *c, Resolver *resolver, const Tree *expr, co
 static int32_t broadcast_count(Compilation *c, const Tree *annotation) {
   if (annotation->kind != TK_SUBSCRIPT) return 0;
   Str generic = dotted_text(c, subscript_value(annotation));
-  if (str_is(generic, "Optional") && subscript_indices(annotation)->count == 1) return broadcast_count(c, subscript_indices(annotation)->children[0]);
+  if (str_is(generic, "Optional") && subscript_indices(annotation)->count == 1)
+    return broadcast_count(c, subscript_indices(annotation)->children[0]);
   return str_starts_with(generic, "BroadcastingList") ? generic.data[generic.length - 1] - '0' : 0;
 }
 
@@ -295,7 +401,8 @@ static IValue repeat_default(Compilation *c, const Argument *argument, IValue va
   return ivalue_list(list);
 }
 
-FunctionSchema *schema_from_def(Compilation *c, Resolver *resolver, const Tree *def, ClassType *self, Str name, bool skip_self) {
+FunctionSchema *schema_from_def(Compilation *c, Resolver *resolver, const Tree *def, ClassType *self, Str name,
+                                bool skip_self) {
   Arena *arena = &c->unit->store.arena;
   const Tree *decl = def_decl(def), *params = decl_params(decl);
   FunctionSchema *schema = ARENA_NEW(arena, FunctionSchema);
@@ -306,12 +413,16 @@ FunctionSchema *schema_from_def(Compilation *c, Resolver *resolver, const Tree *
     if (param_name(param)->kind != TK_IDENT) continue;
     if (i == 0 && self && skip_self) continue;
     if (param_marker(param)->kind == TK_STARRED || param_marker(param)->kind == TK_POW)
-      compilation_fail(c, param->range, "Compiled functions can't take variable number of arguments or use keyword-only arguments with defaults");
+      compilation_fail(
+          c, param->range,
+          "Compiled functions can't take variable number of arguments or use keyword-only arguments with defaults");
     Argument *argument = &schema->arguments[schema->argument_count++];
     Str param_text = ident_text(param_name(param));
     argument->name = (Str){arena_strndup(arena, param_text.data, param_text.length), param_text.length};
     const Tree *annotation = option_get(param_type(param)), *value = option_get(param_default(param));
-    argument->type = i == 0 && self ? &self->type : annotation ? annotation_type(c, resolver, annotation) : TYPE(TENSOR);
+    argument->type = i == 0 && self ? &self->type
+                     : annotation   ? annotation_type(c, resolver, annotation)
+                                    : TYPE(TENSOR);
     argument->kwarg_only = param_marker(param)->kind == TK_TRUE;
     if (annotation) argument->broadcast_n = broadcast_count(c, annotation);
     if (!value) continue;
@@ -320,8 +431,10 @@ FunctionSchema *schema_from_def(Compilation *c, Resolver *resolver, const Tree *
       compilation_fail(c, value->range, "The default value of '" STR_FMT "' must be a constant", STR_ARG(param_text));
     constant = repeat_default(c, argument, constant);
     unit_hold(c->unit, constant);
-    if (!ivalue_is_instance(constant, argument->type) && !(argument->type->kind == TYPE_TENSOR && ivalue_is_none(constant)))
-      compilation_fail(c, value->range, "Expected a default value of type %s for parameter '" STR_FMT "'", type_text(c, argument->type), STR_ARG(param_text));
+    if (!ivalue_is_instance(constant, argument->type) &&
+        !(argument->type->kind == TYPE_TENSOR && ivalue_is_none(constant)))
+      compilation_fail(c, value->range, "Expected a default value of type %s for parameter '" STR_FMT "'",
+                       type_text(c, argument->type), STR_ARG(param_text));
     argument->has_default = true;
     argument->default_value = constant;
   }

@@ -7,7 +7,8 @@ static bool is_modified(Node *loop) {
   bool first_true = value_is_constant(node_input(loop, 1), &first) && first.tag == TAG_BOOL && first.b;
   bool next_true = value_is_constant(block_output(loop->blocks[0], 0), &next) && next.tag == TAG_BOOL && next.b;
   if (first_true && next_true) return false;
-  return !value_is_constant(node_input(loop, 0), &trips) || trips.i != INT64_MAX || value_has_uses(block_input(loop->blocks[0], 0));
+  return !value_is_constant(node_input(loop, 0), &trips) || trips.i != INT64_MAX ||
+         value_has_uses(block_input(loop->blocks[0], 0));
 }
 
 static Value *insert_call(Graph *graph, Symbol kind, Value *a, Value *b, const Type *type) {
@@ -20,7 +21,8 @@ static void canonicalize(Graph *graph, Node *loop) {
   Block *body = loop->blocks[0];
   Node *saved = graph->insert_before;
   graph_set_insert_point(graph, loop);
-  Value *zero = graph_insert_constant(graph, ivalue_int(0), NULL), *one = graph_insert_constant(graph, ivalue_int(1), NULL);
+  Value *zero = graph_insert_constant(graph, ivalue_int(0), NULL),
+        *one = graph_insert_constant(graph, ivalue_int(1), NULL);
   Value *trips = node_input(loop, 0), *condition = insert_call(graph, SYM_aten_gt, trips, zero, TYPE(BOOL));
   node_replace_input(loop, 0, graph_insert_constant(graph, ivalue_int(INT64_MAX), NULL));
   IValue first;
@@ -48,4 +50,6 @@ static void canonicalize_in(Graph *graph, Block *block) {
   }
 }
 
-void canonicalize_modified_loops(Graph *graph) { canonicalize_in(graph, graph->block); }
+void canonicalize_modified_loops(Graph *graph) {
+  canonicalize_in(graph, graph->block);
+}

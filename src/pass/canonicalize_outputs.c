@@ -16,8 +16,10 @@ static bool user_is_before(const Use *a, const Use *b) {
     const Node *owner_x = top_x->owning_block->owning_node, *owner_y = top_y->owning_block->owning_node;
     if (owner_x == owner_y) {
       for (uint32_t i = 0; i < owner_x->block_count; i++)
-        if (owner_x->blocks[i] == top_x->owning_block) return true;
-        else if (owner_x->blocks[i] == top_y->owning_block) return false;
+        if (owner_x->blocks[i] == top_x->owning_block)
+          return true;
+        else if (owner_x->blocks[i] == top_y->owning_block)
+          return false;
     }
     top_x = owner_x;
     top_y = owner_y;
@@ -108,4 +110,6 @@ static void canonicalize_in(Block *block) {
   }
 }
 
-void canonicalize_outputs(Graph *graph) { canonicalize_in(graph->block); }
+void canonicalize_outputs(Graph *graph) {
+  canonicalize_in(graph->block);
+}

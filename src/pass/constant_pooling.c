@@ -1,5 +1,5 @@
-/* Constant pooling: equal constants become one, and all stand at the top of the graph. Constants are immutable, so sharing them
- * is invisible; tensors are shared only when they are one object. */
+/* Constant pooling: equal constants become one, and all stand at the top of the graph. Constants are immutable, so
+ * sharing them is invisible; tensors are shared only when they are one object. */
 #include "pass/pass.h"
 
 /* A text that is equal exactly for equal constants. */

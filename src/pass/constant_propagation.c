@@ -1,21 +1,31 @@
-/* Constant propagation over immutable values: what depends on constants alone, has no effects and gives values that nobody can
- * change runs now. Ifs with a known condition are replaced by their branch, loops that never run and values that they do not
- * change disappear. Needs operators that run; a failing one is left for run time. */
+/* Constant propagation over immutable values: what depends on constants alone, has no effects and gives values that
+ * nobody can change runs now. Ifs with a known condition are replaced by their branch, loops that never run and values
+ * that they do not change disappear. Needs operators that run; a failing one is left for run time. */
 #include "pass/pass.h"
 
 enum { FOLDED_TEXT_LIMIT = 1 << 16 }; /* a longer string stays computed */
 
 static bool is_immutable_type(const Type *type) {
   switch (type->kind) {
-    case TYPE_INT: case TYPE_FLOAT: case TYPE_COMPLEX: case TYPE_BOOL: case TYPE_STRING: case TYPE_NONE: case TYPE_NUMBER: case TYPE_DEVICE:
-    case TYPE_ENUM: return true;
-    case TYPE_OPTIONAL: return is_immutable_type(type->elements[0]);
+    case TYPE_INT:
+    case TYPE_FLOAT:
+    case TYPE_COMPLEX:
+    case TYPE_BOOL:
+    case TYPE_STRING:
+    case TYPE_NONE:
+    case TYPE_NUMBER:
+    case TYPE_DEVICE:
+    case TYPE_ENUM:
+      return true;
+    case TYPE_OPTIONAL:
+      return is_immutable_type(type->elements[0]);
     case TYPE_TUPLE:
     case TYPE_UNION:
       for (uint32_t i = 0; i < type->count; i++)
         if (!is_immutable_type(type->elements[i])) return false;
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -29,7 +39,9 @@ static bool gather_constants(Graph *graph, const Node *node, IValue **out) {
   *out = ARENA_ARRAY(graph->arena, IValue, node->input_count + 1);
   for (uint32_t i = 0; i < node->input_count; i++) {
     Value *input = node_input(node, i);
-    if (input->node->kind != SYM_prim_Constant || input->type->kind == TYPE_FUNCTION || !value_is_constant(input, &(*out)[i])) return false;
+    if (input->node->kind != SYM_prim_Constant || input->type->kind == TYPE_FUNCTION ||
+        !value_is_constant(input, &(*out)[i]))
+      return false;
   }
   return true;
 }
@@ -57,14 +69,22 @@ static bool run_node(Exec *exec, Node *node, const IValue *inputs, IValue *outpu
       outputs[0] = ivalue_retain(inputs[0].tuple->values[at]);
       return true;
     }
-    default: break;
+    default:
+      break;
   }
   const FunctionSchema *schema = node_schema(node);
   const Operator *op = node_operator(node);
-  if (!exec || !schema || !op || schema->is_mutable || schema->is_vararg || node_has_side_effects(node) || node_is_nondeterministic(node)) return false;
+  if (!exec || !schema || !op || schema->is_mutable || schema->is_vararg || node_has_side_effects(node) ||
+      node_is_nondeterministic(node))
+    return false;
   if (node->output_count > CALL_MAX_OUTPUTS) return false;
-  Call call = {.exec = exec, .op = op, .inputs = inputs, .outputs = outputs, .input_count = node->input_count,
-               .output_count = node->output_count, .node = node};
+  Call call = {.exec = exec,
+               .op = op,
+               .inputs = inputs,
+               .outputs = outputs,
+               .input_count = node->input_count,
+               .output_count = node->output_count,
+               .node = node};
   Status status = operator_call(exec, op, &call);
   if (!status) return true;
   status_free(status);
@@ -77,10 +97,23 @@ static bool worth_keeping(IValue value) {
 
 static void fold_node(Graph *graph, Exec *exec, Node *node) {
   switch (node->kind) {
-    case SYM_prim_Constant: case SYM_prim_Uninitialized: case SYM_prim_Closure: case SYM_prim_CallFunction: case SYM_prim_CallMethod:
-    case SYM_prim_isinstance: case SYM_prim_unchecked_cast: case SYM_prim_unchecked_unwrap_optional: case SYM_prim_RaiseException: case SYM_prim_CreateObject: case SYM_prim_fork:
-    case SYM_prim_Enter: case SYM_prim_Exit: case SYM_prim_Print: return;
-    default: break;
+    case SYM_prim_Constant:
+    case SYM_prim_Uninitialized:
+    case SYM_prim_Closure:
+    case SYM_prim_CallFunction:
+    case SYM_prim_CallMethod:
+    case SYM_prim_isinstance:
+    case SYM_prim_unchecked_cast:
+    case SYM_prim_unchecked_unwrap_optional:
+    case SYM_prim_RaiseException:
+    case SYM_prim_CreateObject:
+    case SYM_prim_fork:
+    case SYM_prim_Enter:
+    case SYM_prim_Exit:
+    case SYM_prim_Print:
+      return;
+    default:
+      break;
   }
   IValue *inputs, outputs[CALL_MAX_OUTPUTS] = {0}, *results = outputs;
   if (!node->output_count || !outputs_are_immutable(node) || !gather_constants(graph, node, &inputs)) return;
@@ -98,7 +131,8 @@ static void fold_node(Graph *graph, Exec *exec, Node *node) {
   Node *saved = graph->insert_before;
   graph_set_insert_point(graph, node);
   for (uint32_t i = 0; i < node->output_count; i++) {
-    Value *old = node_output(node, i), *constant = graph_insert_constant(graph, results[i], old->type->kind == TYPE_TUPLE ? old->type : NULL);
+    Value *old = node_output(node, i),
+          *constant = graph_insert_constant(graph, results[i], old->type->kind == TYPE_TUPLE ? old->type : NULL);
     constant->node->range = node->range;
     if (old->type->kind == TYPE_OPTIONAL && ivalue_is_none(results[i])) constant->type = old->type;
     Str name = old->name;
@@ -113,11 +147,14 @@ static void fold_node(Graph *graph, Exec *exec, Node *node) {
 
 /* ---- control flow ---- */
 
-static bool is_before_if_chain(const Value *value, const Block *block) { return !node_is_in_block(value->node, block); }
+static bool is_before_if_chain(const Value *value, const Block *block) {
+  return !node_is_in_block(value->node, block);
+}
 
 static void inline_branch(Node *node, bool taken) {
   Block *block = node->blocks[taken ? 0 : 1];
-  for (uint32_t i = 0; i < node->output_count; i++) value_replace_all_uses_with(node_output(node, i), block_output(block, i));
+  for (uint32_t i = 0; i < node->output_count; i++)
+    value_replace_all_uses_with(node_output(node, i), block_output(block, i));
   BLOCK_EACH(inner, block) node_move_before(inner, node);
   node_destroy(node);
 }
@@ -130,8 +167,8 @@ static void drop_if_outputs(Graph *graph, Node *node) {
     bool comparable;
     if (a == b && is_before_if_chain(a, node->blocks[0])) {
       instead = a;
-    } else if (value_is_constant(a, &x) && value_is_constant(b, &y) && x.tag == y.tag && x.tag != TAG_TENSOR && type_equal(a->type, b->type) &&
-               ivalue_equal(x, y, &comparable)) {
+    } else if (value_is_constant(a, &x) && value_is_constant(b, &y) && x.tag == y.tag && x.tag != TAG_TENSOR &&
+               type_equal(a->type, b->type) && ivalue_equal(x, y, &comparable)) {
       Node *saved = graph->insert_before;
       graph_set_insert_point(graph, node);
       instead = graph_insert_constant(graph, x, a->type);
@@ -151,7 +188,8 @@ static bool never_runs(Node *loop) {
 }
 
 static void remove_loop(Node *loop) {
-  for (uint32_t i = 0; i < loop->output_count; i++) value_replace_all_uses_with(node_output(loop, i), node_input(loop, i + 2));
+  for (uint32_t i = 0; i < loop->output_count; i++)
+    value_replace_all_uses_with(node_output(loop, i), node_input(loop, i + 2));
   node_destroy(loop);
 }
 
@@ -185,7 +223,9 @@ static void propagate_if(Graph *graph, Exec *exec, Node *node) {
 static void propagate_in(Graph *graph, Exec *exec, Block *block) {
   BLOCK_EACH(node, block) {
     switch (node->kind) {
-      case SYM_prim_If: propagate_if(graph, exec, node); break;
+      case SYM_prim_If:
+        propagate_if(graph, exec, node);
+        break;
       case SYM_prim_Loop:
         if (never_runs(node)) {
           remove_loop(node);

@@ -1,5 +1,5 @@
-/* Dead code elimination by marking: nodes with effects and what the graph returns are live, and what they need. Outputs of Ifs and
- * values carried by Loops are marked one by one, so a dead one goes while the others stay. */
+/* Dead code elimination by marking: nodes with effects and what the graph returns are live, and what they need. Outputs
+ * of Ifs and values carried by Loops are marked one by one, so a dead one goes while the others stay. */
 #include "pass/pass.h"
 
 typedef struct Marking {
@@ -30,7 +30,8 @@ static void need_carried(Marking *m, Node *loop, uint32_t i) {
 static void follow_node(Marking *m, Node *node) {
   Node *owner = node->owning_block ? node->owning_block->owning_node : NULL;
   if (owner) need_node(m, owner);
-  uint32_t inputs = node->kind == SYM_prim_Loop ? 2 : node->input_count; /* what a Loop carries is needed only if used */
+  uint32_t inputs =
+      node->kind == SYM_prim_Loop ? 2 : node->input_count; /* what a Loop carries is needed only if used */
   for (uint32_t i = 0; i < inputs && i < node->input_count; i++) need_value(m, node_input(node, i));
   if (node->kind == SYM_prim_If) return;
   if (node->kind == SYM_prim_Loop) {
@@ -55,10 +56,12 @@ static void follow_value(Marking *m, Value *value) {
   need_node(m, node);
   if (node->kind == SYM_prim_If)
     for (int b = 0; b < 2; b++) need_value(m, block_output(node->blocks[b], value->offset));
-  else if (node->kind == SYM_prim_Loop) need_carried(m, node, value->offset);
+  else if (node->kind == SYM_prim_Loop)
+    need_carried(m, node, value->offset);
 }
 
-/* A list or dict made here that is written to and never read: append, _set_item and their like, whose results nobody uses. */
+/* A list or dict made here that is written to and never read: append, _set_item and their like, whose results nobody
+ * uses. */
 static bool is_only_written(const Node *made) {
   if (made->kind != SYM_prim_ListConstruct && made->kind != SYM_prim_DictConstruct) return false;
   const Value *container = node_output(made, 0);
@@ -74,13 +77,35 @@ static bool is_only_written(const Node *made) {
 
 static bool has_effect(const Node *node) {
   switch (node->kind) {
-    case SYM_prim_Constant: case SYM_prim_If: case SYM_prim_Loop: case SYM_prim_TupleConstruct: case SYM_prim_ListConstruct:
-    case SYM_prim_DictConstruct: case SYM_prim_TupleUnpack: case SYM_prim_TupleIndex: case SYM_prim_GetAttr: case SYM_prim_Uninitialized:
-    case SYM_prim_unchecked_cast: case SYM_prim_isinstance: case SYM_prim_Closure: return false;
-    case SYM_prim_CallFunction: case SYM_prim_CallMethod: case SYM_prim_SetAttr: case SYM_prim_RaiseException: case SYM_prim_Print:
-    case SYM_prim_Enter: case SYM_prim_Exit: case SYM_prim_fork: case SYM_prim_forkClosure: case SYM_prim_Store: case SYM_prim_ReturnStmt:
-    case SYM_prim_LoopContinuation: return true;
-    default: break;
+    case SYM_prim_Constant:
+    case SYM_prim_If:
+    case SYM_prim_Loop:
+    case SYM_prim_TupleConstruct:
+    case SYM_prim_ListConstruct:
+    case SYM_prim_DictConstruct:
+    case SYM_prim_TupleUnpack:
+    case SYM_prim_TupleIndex:
+    case SYM_prim_GetAttr:
+    case SYM_prim_Uninitialized:
+    case SYM_prim_unchecked_cast:
+    case SYM_prim_isinstance:
+    case SYM_prim_Closure:
+      return false;
+    case SYM_prim_CallFunction:
+    case SYM_prim_CallMethod:
+    case SYM_prim_SetAttr:
+    case SYM_prim_RaiseException:
+    case SYM_prim_Print:
+    case SYM_prim_Enter:
+    case SYM_prim_Exit:
+    case SYM_prim_fork:
+    case SYM_prim_forkClosure:
+    case SYM_prim_Store:
+    case SYM_prim_ReturnStmt:
+    case SYM_prim_LoopContinuation:
+      return true;
+    default:
+      break;
   }
   if (node_has_side_effects(node)) return true;
   const FunctionSchema *schema = node_schema(node);
@@ -122,9 +147,12 @@ static void sweep_loop(Marking *m, Node *node) {
 /* From the end: the users of a dead node's outputs are gone before it. */
 static void sweep(Marking *m, Block *block) {
   BLOCK_EACH_REVERSE(node, block) {
-    if (!ptrmap_has(&m->nodes, node)) node_destroy(node);
-    else if (node->kind == SYM_prim_If) sweep_if(m, node);
-    else if (node->kind == SYM_prim_Loop) sweep_loop(m, node);
+    if (!ptrmap_has(&m->nodes, node))
+      node_destroy(node);
+    else if (node->kind == SYM_prim_If)
+      sweep_if(m, node);
+    else if (node->kind == SYM_prim_Loop)
+      sweep_loop(m, node);
     else
       for (uint32_t i = 0; i < node->block_count; i++) sweep(m, node->blocks[i]);
   }
@@ -137,8 +165,10 @@ void eliminate_dead_code(Graph *graph) {
   for (uint32_t i = 0; i < graph_output_count(graph); i++) need_value(&m, graph_output(graph, i));
   mark_effects(&m, graph->block);
   while (m.node_work.length || m.value_work.length) {
-    if (m.value_work.length) follow_value(&m, vec_pop(&m.value_work));
-    else follow_node(&m, vec_pop(&m.node_work));
+    if (m.value_work.length)
+      follow_value(&m, vec_pop(&m.value_work));
+    else
+      follow_node(&m, vec_pop(&m.node_work));
   }
   sweep(&m, graph->block);
 }

@@ -1,7 +1,9 @@
 /* Forks of lifted closures: the context's values become the fork's inputs and its Subgraph's. */
 #include "pass/pass.h"
 
-static _Noreturn void fail(Graph *graph) { catch_throw(graph->arena->catch_point, status_new(ERROR_COMPILE, "Cannot fork this value")); }
+static _Noreturn void fail(Graph *graph) {
+  catch_throw(graph->arena->catch_point, status_new(ERROR_COMPILE, "Cannot fork this value"));
+}
 
 static void inline_one(Node *fork_closure, void (*clean_up)(Graph *graph, void *argument), void *argument) {
   Graph *graph = fork_closure->graph;

@@ -58,4 +58,6 @@ static void lift_in(Block *block, void (*clean_up)(Graph *graph, void *argument)
   }
 }
 
-void lift_closures(Graph *graph, void (*clean_up)(Graph *graph, void *argument), void *argument) { lift_in(graph->block, clean_up, argument); }
+void lift_closures(Graph *graph, void (*clean_up)(Graph *graph, void *argument), void *argument) {
+  lift_in(graph->block, clean_up, argument);
+}

@@ -1,4 +1,5 @@
-/* Tuples that are taken apart where they were made are not made; empty list literals become lists; warnings are numbered. */
+/* Tuples that are taken apart where they were made are not made; empty list literals become lists; warnings are
+ * numbered. */
 #include "ir/match.h"
 #include "pass/pass.h"
 
@@ -12,7 +13,8 @@ static void lower_node(Node *node) {
     IValue index;
     if (!value_is_constant(node_input(node, 1), &index) || index.tag != TAG_INT) return;
     int64_t at = index.i < 0 ? index.i + construct->input_count : index.i;
-    if (at >= 0 && at < construct->input_count) value_replace_all_uses_with(node_output(node, 0), node_input(construct, (uint32_t)at));
+    if (at >= 0 && at < construct->input_count)
+      value_replace_all_uses_with(node_output(node, 0), node_input(construct, (uint32_t)at));
   } else if (node->kind == SYM_prim_TupleSlice) {
     Graph *graph = node->graph;
     int64_t begin = node_int(node, SYM_attr_beg), end = node_int(node, SYM_attr_end);
@@ -45,7 +47,9 @@ static void lower_lists_in(Block *block) {
   }
 }
 
-void lower_empty_lists(Graph *graph) { lower_lists_in(graph->block); }
+void lower_empty_lists(Graph *graph) {
+  lower_lists_in(graph->block);
+}
 
 static void annotate_in(Block *block, int64_t *next, Symbol warn_id) {
   BLOCK_EACH(node, block) {

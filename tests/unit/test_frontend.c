@@ -75,17 +75,20 @@ static void test_phi(void **state) {
 
 static void test_early_return_hides_what_follows(void **state) {
   (void)state;
-  expect_graph("def f(i: int) -> float:\n  if i < 0:\n    raise RuntimeError('Negative input')\n  else:\n    return math.sqrt(i)\n  print(i)\n", "f",
-               "graph(%i.1 : int):\n"
-               "  %1 : str = prim::Constant[value=\"builtins.RuntimeError\"]()\n"
-               "  %2 : str = prim::Constant[value=\"Negative input\"]()\n"
-               "  %3 : int = prim::Constant[value=0]()\n"
-               "  %4 : float = prim::Uninitialized()\n"
-               "  %5 : bool = aten::lt(%i.1, %3)\n"
-               "  %6 : float = prim::If(%5)\n"
-               "    block0():\n       = prim::RaiseException(%2, %1)\n      -> (%4)\n"
-               "    block1():\n      %7 : float = aten::sqrt(%i.1)\n      -> (%7)\n"
-               "  return (%6)\n");
+  expect_graph(
+      "def f(i: int) -> float:\n  if i < 0:\n    raise RuntimeError('Negative input')\n  else:\n    return "
+      "math.sqrt(i)\n  print(i)\n",
+      "f",
+      "graph(%i.1 : int):\n"
+      "  %1 : str = prim::Constant[value=\"builtins.RuntimeError\"]()\n"
+      "  %2 : str = prim::Constant[value=\"Negative input\"]()\n"
+      "  %3 : int = prim::Constant[value=0]()\n"
+      "  %4 : float = prim::Uninitialized()\n"
+      "  %5 : bool = aten::lt(%i.1, %3)\n"
+      "  %6 : float = prim::If(%5)\n"
+      "    block0():\n       = prim::RaiseException(%2, %1)\n      -> (%4)\n"
+      "    block1():\n      %7 : float = aten::sqrt(%i.1)\n      -> (%7)\n"
+      "  return (%6)\n");
 }
 
 static void test_nested_loops_carry(void **state) {
@@ -109,24 +112,34 @@ static void test_nested_loops_carry(void **state) {
 
 static void test_static_conditions_choose_a_branch(void **state) {
   (void)state;
-  expect_compiles("def f(x: int):\n  if not torch.jit.is_scripting():\n    return undefined_name\n  if x is None:\n    return also_undefined\n  return x\n");
+  expect_compiles(
+      "def f(x: int):\n  if not torch.jit.is_scripting():\n    return undefined_name\n  if x is None:\n    return "
+      "also_undefined\n  return x\n");
 }
 
 static void test_refinement(void **state) {
   (void)state;
-  expect_compiles("def f(x: Optional[int], y: Optional[int]) -> int:\n  if x is None or y is None:\n    return 0\n  return x + y\n");
+  expect_compiles(
+      "def f(x: Optional[int], y: Optional[int]) -> int:\n  if x is None or y is None:\n    return 0\n  return x + "
+      "y\n");
   expect_compiles("def f(x: Optional[int]) -> int:\n  assert x is not None\n  return x + 1\n");
-  expect_compiles("def f(x: Union[int, str, List[int]]) -> int:\n  if isinstance(x, (int, str)):\n    if isinstance(x, int):\n      return x\n"
-                  "    return len(x)\n  return x[0]\n");
+  expect_compiles(
+      "def f(x: Union[int, str, List[int]]) -> int:\n  if isinstance(x, (int, str)):\n    if isinstance(x, int):\n     "
+      " return x\n"
+      "    return len(x)\n  return x[0]\n");
   expect_error("def f(x: Optional[int]) -> int:\n  return x + 1\n", "Arguments for call are not valid");
 }
 
 static void test_classes(void **state) {
   (void)state;
-  expect_compiles("class A:\n  def __init__(self, n: int):\n    self.n = n\n  def __add__(self, o: 'A') -> int:\n    return self.n + o.n\n"
-                  "  @property\n  def twice(self) -> int:\n    return 2 * self.n\n  @staticmethod\n  def make() -> 'A':\n    return A(1)\n"
-                  "def f() -> int:\n  return A(2) + A.make() + A(3).twice\n");
-  expect_error("class A:\n  def __init__(self):\n    self.n = 1\ndef f(a: A):\n  return a.m\n", "has no attribute or method 'm'");
+  expect_compiles(
+      "class A:\n  def __init__(self, n: int):\n    self.n = n\n  def __add__(self, o: 'A') -> int:\n    return self.n "
+      "+ o.n\n"
+      "  @property\n  def twice(self) -> int:\n    return 2 * self.n\n  @staticmethod\n  def make() -> 'A':\n    "
+      "return A(1)\n"
+      "def f() -> int:\n  return A(2) + A.make() + A(3).twice\n");
+  expect_error("class A:\n  def __init__(self):\n    self.n = 1\ndef f(a: A):\n  return a.m\n",
+               "has no attribute or method 'm'");
   expect_error("class A:\n  def __init__(self):\n    self.n = 1\ndef f(a: A):\n  a.k = 2\n", "nonexistent attribute");
 }
 
