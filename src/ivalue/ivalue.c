@@ -80,7 +80,7 @@ static void bury(DeadList *dead, IValue v) {
           push_dead(dead, v);
           break;
         }
-        type_store_release(v.object->class_type->type.store);
+        if (!v.object->borrows_type) type_store_release(v.object->class_type->type.store);
         mem_free(v.object);
         return;
       default: free_leaf(v); return;
@@ -124,7 +124,7 @@ static void free_container(DeadList *dead, uint32_t tag, RefCount *container) {
     }
     default: {
       Object *o = (Object *)container;
-      stores[0] = o->class_type->type.store;
+      stores[0] = o->borrows_type ? NULL : o->class_type->type.store;
       for (uint32_t i = 1; i < o->slot_count; i++) drop(dead, o->slots[i]);
       break;
     }
@@ -205,6 +205,12 @@ Status object_new(ClassType *class_type, Object **out) {
   type_store_retain(class_type->type.store);
   *out = o;
   return OK;
+}
+
+void object_borrow_type(Object *object) {
+  if (object->borrows_type) return;
+  object->borrows_type = true;
+  type_store_release(object->class_type->type.store);
 }
 
 IValue object_get(const Object *o, uint32_t slot) {

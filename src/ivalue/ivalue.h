@@ -81,8 +81,9 @@ typedef struct Dict { /* in order of insertion; keys: int, float, complex, bool,
 typedef struct Object { /* instance of a ClassType; a Module is one */
   RefCount refs;
   _Atomic uint8_t shared;
+  bool borrows_type;
   uint32_t slot_count;
-  ClassType *class_type; /* its store is retained */
+  ClassType *class_type; /* its store is retained, unless borrows_type */
   IValue slots[];
 } Object;
 typedef struct EnumValue { RefCount refs; const Type *type; uint32_t index; bool borrows_type; } EnumValue;
@@ -130,6 +131,7 @@ Status object_new(ClassType *class_type, Object **out) MUST_CHECK; /* slots None
 Status enum_value_new(const Type *type, uint32_t index, EnumValue **out) MUST_CHECK;
 /* For constants that the type's own unit holds: they must not keep it. Who gives such a value out of the unit keeps the unit. */
 void enum_value_borrow_type(EnumValue *value);
+void object_borrow_type(Object *object);
 
 /* ---- asking ---- */
 static inline bool ivalue_is_none(IValue v) { return v.tag == TAG_NONE; }

@@ -94,6 +94,20 @@ static Status read_pickle(Import *import, const char *name, const char *folder, 
   return status ? status_context(status, "%s", name) : OK;
 }
 
+/* Constants end up in graphs of the unit whose classes their objects have: they must not keep it. */
+static Status disown_objects(IValue constant) {
+  VEC(IValue) stack = {0};
+  bool fine = vec_push(&stack, constant);
+  while (fine && stack.length) {
+    IValue v = vec_pop(&stack);
+    if (v.tag != TAG_OBJECT || v.object->borrows_type) continue;
+    object_borrow_type(v.object);
+    for (uint32_t i = 0; fine && i < v.object->slot_count; i++) fine = vec_push(&stack, v.object->slots[i]);
+  }
+  vec_dispose(&stack);
+  return fine ? OK : status_out_of_memory();
+}
+
 /* constants.pkl may be absent in archives that have none. */
 static Status read_constants(Import *import) {
   if (!archive_find(import->archive, STR("constants.pkl"))) return OK;
@@ -107,6 +121,7 @@ static Status read_constants(Import *import) {
       break;
     }
     ivalue_retain(constants.tuple->values[i]);
+    status = disown_objects(constants.tuple->values[i]);
   }
   ivalue_release(constants);
   return status;
