@@ -479,7 +479,7 @@ def sample_grid(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mo
         return grid_gather(input, [x.round() for x in at])
     result = torch.zeros([1], dtype=input.dtype, device=input.device)
     if interpolation_mode == 0:
-        for corner in range(2 ** spatial):
+        for corner in range(1 << spatial):
             places: List[Tensor] = []
             weight = torch.ones_like(at[0])
             for d in range(spatial):

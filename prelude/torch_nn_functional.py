@@ -452,34 +452,46 @@ def max_pool3d_with_indices(input: Tensor, kernel_size: BroadcastingList3[int], 
     return torch.max_pool3d_with_indices(input, kernel_size, step, padding, dilation, ceil_mode)
 
 
-# What the plain name means follows from the constant `return_indices`: the _with_indices form or this one.
-def max_pool1d(input: Tensor, kernel_size: BroadcastingList1[int], stride: Optional[BroadcastingList1[int]] = None,
-               padding: BroadcastingList1[int] = 0, dilation: BroadcastingList1[int] = 1, ceil_mode: bool = False,
-               return_indices: bool = False) -> Tensor:
+# What the plain name of a maximum means follows from the constant `return_indices`.
+def _max_pool1d(input: Tensor, kernel_size: BroadcastingList1[int], stride: Optional[BroadcastingList1[int]] = None,
+                padding: BroadcastingList1[int] = 0, dilation: BroadcastingList1[int] = 1, ceil_mode: bool = False,
+                return_indices: bool = False) -> Tensor:
     step = torch.jit.annotate(List[int], []) if stride is None else stride
     return torch.max_pool1d(input, kernel_size, step, padding, dilation, ceil_mode)
 
 
-def max_pool2d(input: Tensor, kernel_size: BroadcastingList2[int], stride: Optional[BroadcastingList2[int]] = None,
-               padding: BroadcastingList2[int] = 0, dilation: BroadcastingList2[int] = 1, ceil_mode: bool = False,
-               return_indices: bool = False) -> Tensor:
+max_pool1d = boolean_dispatch('return_indices', 6, False, max_pool1d_with_indices, _max_pool1d)
+
+
+def _max_pool2d(input: Tensor, kernel_size: BroadcastingList2[int], stride: Optional[BroadcastingList2[int]] = None,
+                padding: BroadcastingList2[int] = 0, dilation: BroadcastingList2[int] = 1, ceil_mode: bool = False,
+                return_indices: bool = False) -> Tensor:
     step = torch.jit.annotate(List[int], []) if stride is None else stride
     return torch.max_pool2d(input, kernel_size, step, padding, dilation, ceil_mode)
 
 
-def max_pool3d(input: Tensor, kernel_size: BroadcastingList3[int], stride: Optional[BroadcastingList3[int]] = None,
-               padding: BroadcastingList3[int] = 0, dilation: BroadcastingList3[int] = 1, ceil_mode: bool = False,
-               return_indices: bool = False) -> Tensor:
+max_pool2d = boolean_dispatch('return_indices', 6, False, max_pool2d_with_indices, _max_pool2d)
+
+
+def _max_pool3d(input: Tensor, kernel_size: BroadcastingList3[int], stride: Optional[BroadcastingList3[int]] = None,
+                padding: BroadcastingList3[int] = 0, dilation: BroadcastingList3[int] = 1, ceil_mode: bool = False,
+                return_indices: bool = False) -> Tensor:
     step = torch.jit.annotate(List[int], []) if stride is None else stride
     return torch.max_pool3d(input, kernel_size, step, padding, dilation, ceil_mode)
+
+
+max_pool3d = boolean_dispatch('return_indices', 6, False, max_pool3d_with_indices, _max_pool3d)
 
 
 def adaptive_max_pool1d_with_indices(input: Tensor, output_size: BroadcastingList1[int], return_indices: bool = False) -> Tuple[Tensor, Tensor]:
     return torch.adaptive_max_pool1d(input, output_size)
 
 
-def adaptive_max_pool1d(input: Tensor, output_size: BroadcastingList1[int], return_indices: bool = False) -> Tensor:
+def _adaptive_max_pool1d(input: Tensor, output_size: BroadcastingList1[int], return_indices: bool = False) -> Tensor:
     return torch.adaptive_max_pool1d(input, output_size)[0]
+
+
+adaptive_max_pool1d = boolean_dispatch('return_indices', 2, False, adaptive_max_pool1d_with_indices, _adaptive_max_pool1d)
 
 
 def whole_sizes(output_size: List[Optional[int]], sizes: List[int]) -> List[int]:
@@ -496,16 +508,22 @@ def adaptive_max_pool2d_with_indices(input: Tensor, output_size: BroadcastingLis
     return torch.adaptive_max_pool2d(input, whole_sizes(output_size, input.size()))
 
 
-def adaptive_max_pool2d(input: Tensor, output_size: BroadcastingList2[Optional[int]], return_indices: bool = False) -> Tensor:
+def _adaptive_max_pool2d(input: Tensor, output_size: BroadcastingList2[Optional[int]], return_indices: bool = False) -> Tensor:
     return torch.adaptive_max_pool2d(input, whole_sizes(output_size, input.size()))[0]
+
+
+adaptive_max_pool2d = boolean_dispatch('return_indices', 2, False, adaptive_max_pool2d_with_indices, _adaptive_max_pool2d)
 
 
 def adaptive_max_pool3d_with_indices(input: Tensor, output_size: BroadcastingList3[Optional[int]], return_indices: bool = False) -> Tuple[Tensor, Tensor]:
     return torch.adaptive_max_pool3d(input, whole_sizes(output_size, input.size()))
 
 
-def adaptive_max_pool3d(input: Tensor, output_size: BroadcastingList3[Optional[int]], return_indices: bool = False) -> Tensor:
+def _adaptive_max_pool3d(input: Tensor, output_size: BroadcastingList3[Optional[int]], return_indices: bool = False) -> Tensor:
     return torch.adaptive_max_pool3d(input, whole_sizes(output_size, input.size()))[0]
+
+
+adaptive_max_pool3d = boolean_dispatch('return_indices', 2, False, adaptive_max_pool3d_with_indices, _adaptive_max_pool3d)
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: BroadcastingList2[Optional[int]]) -> Tensor:
@@ -707,12 +725,9 @@ def interpolate(input: Tensor, size: Optional[List[int]] = None, scale_factor: O
 
 
 @torch.jit._overload
-def upsample_nearest(input: Tensor, size: Optional[int] = None, scale_factor: Optional[int] = None) -> Tensor:
-    factor: Optional[float] = None
-    if scale_factor is not None:
-        factor = float(scale_factor)
+def upsample_nearest(input: Tensor, size: Optional[int] = None, scale_factor: Optional[float] = None) -> Tensor:
     spatial = input.dim() - 2
-    return interpolate_to(input, repeated_ints(size, spatial), repeated_floats(factor, spatial), 'nearest', None, None, False)
+    return interpolate_to(input, repeated_ints(size, spatial), repeated_floats(scale_factor, spatial), 'nearest', None, None, False)
 
 
 @torch.jit._overload
@@ -721,14 +736,34 @@ def upsample_nearest(input: Tensor, size: Optional[List[int]] = None, scale_fact
 
 
 @torch.jit._overload
-def upsample_bilinear(input: Tensor, size: Optional[int] = None, scale_factor: Optional[int] = None) -> Tensor:
-    factor: Optional[float] = None
-    if scale_factor is not None:
-        factor = float(scale_factor)
+def upsample_bilinear(input: Tensor, size: Optional[int] = None, scale_factor: Optional[float] = None) -> Tensor:
     spatial = input.dim() - 2
-    return interpolate_to(input, repeated_ints(size, spatial), repeated_floats(factor, spatial), 'bilinear', True, None, False)
+    return interpolate_to(input, repeated_ints(size, spatial), repeated_floats(scale_factor, spatial), 'bilinear', True, None, False)
+
+
+@torch.jit._overload
+def upsample_bilinear(input: Tensor, size: Optional[List[int]] = None, scale_factor: Optional[float] = None) -> Tensor:
+    return interpolate_to(input, size, repeated_floats(scale_factor, input.dim() - 2), 'bilinear', True, None, False)
+
+
+@torch.jit._overload
+def upsample_bilinear(input: Tensor, size: Optional[int] = None, scale_factor: Optional[List[float]] = None) -> Tensor:
+    return interpolate_to(input, repeated_ints(size, input.dim() - 2), scale_factor, 'bilinear', True, None, False)
 
 
 @torch.jit._overload
 def upsample_bilinear(input: Tensor, size: Optional[List[int]] = None, scale_factor: Optional[List[float]] = None) -> Tensor:
     return interpolate_to(input, size, scale_factor, 'bilinear', True, None, False)
+
+
+@torch.jit._overload
+def upsample(input: Tensor, size: Optional[int] = None, scale_factor: Optional[float] = None, mode: str = 'nearest',
+             align_corners: Optional[bool] = None) -> Tensor:
+    spatial = input.dim() - 2
+    return interpolate_to(input, repeated_ints(size, spatial), repeated_floats(scale_factor, spatial), mode, align_corners, None, False)
+
+
+@torch.jit._overload
+def upsample(input: Tensor, size: Optional[List[int]] = None, scale_factor: Optional[float] = None, mode: str = 'nearest',
+             align_corners: Optional[bool] = None) -> Tensor:
+    return interpolate_to(input, size, repeated_floats(scale_factor, input.dim() - 2), mode, align_corners, None, False)

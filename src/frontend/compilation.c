@@ -66,6 +66,11 @@ static Status join_errors(Compilation *c, Status last) {
   return joined;
 }
 
+/* A definition lives as long as its compilation: what did not compile in this one may be defined again in another. */
+static void forget_definitions(Compilation *c) {
+  for (size_t i = 0; i < c->pending.length; i++) c->pending.data[i]->definition = NULL;
+}
+
 Status compilation_run(CompilationUnit *unit, Exec *exec, void (*body)(Compilation *c, void *argument),
                        void *argument) {
   Compilation *c = mem_calloc(1, sizeof *c);
@@ -79,6 +84,7 @@ Status compilation_run(CompilationUnit *unit, Exec *exec, void (*body)(Compilati
   ptrmap_init(&c->tuple_defaults, &c->scratch);
   Status status = compilation_protect(c, body, argument);
   status = join_errors(c, status);
+  forget_definitions(c);
   unit->store.arena.catch_point = outer;
   arena_dispose(&c->scratch);
   mem_free(c);
@@ -238,8 +244,8 @@ static void compile_pending(Compilation *c, void *argument) {
 
 void compilation_finish(Compilation *c) {
   /* Compiling may define more. */
-  for (size_t i = 0; i < c->pending.length; i++) {
-    Function *function = c->pending.data[i];
+  while (c->finished < c->pending.length) {
+    Function *function = c->pending.data[c->finished++];
     Definition *d = function->definition;
     if (function->graph || !d || d->failed) continue;
     c->is_consequence = false;
@@ -251,5 +257,4 @@ void compilation_finish(Compilation *c) {
       vec_arena_push(&c->scratch, &c->errors, status);
   }
   c->is_consequence = false;
-  c->pending.length = 0;
 }

@@ -18,7 +18,8 @@ typedef struct Compilation {
   Exec *exec;                 /* for constant folding and bodies */
   struct CompileFrame *frame; /* functions being compiled, innermost first */
   VEC(Status) errors;         /* of declarations that failed; reported together */
-  VEC(Function *) pending;    /* defined, their bodies not yet compiled */
+  VEC(Function *) pending;    /* defined here, in order; compilation_finish has seen to the first `finished` */
+  size_t finished;
   bool is_consequence;        /* the error on its way follows from one that is in errors already */
   Map prelude;                /* file name -> parsed tree */
   PtrMap tuple_defaults;      /* NamedTuple type -> IValue array */

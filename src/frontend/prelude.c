@@ -47,6 +47,29 @@ static const struct PreludeFile *file_named(const char *name) {
   return NULL;
 }
 
+static bool is_overload(const Tree *def) {
+  const Tree *decorators = def_decorators(def);
+  if (!decorators || !decorators->count) return false;
+  const Tree *first = decorators->children[0];
+  return str_is(first->kind == '.'      ? ident_text(select_name(first))
+                : first->kind == TK_VAR ? var_text(first)
+                                        : STR(""),
+                "_overload");
+}
+
+/* `name`, and variants of it for other types: name__1, name__2, ... */
+static Str variant_name(Arena *arena, Str name, uint32_t i) {
+  return i ? str_from(arena_printf(arena, STR_FMT "__%u", STR_ARG(name), i)) : name;
+}
+
+static Str overload_name(PreludeModule *module, const Tree *def) {
+  Arena *arena = module->definitions.arena;
+  for (uint32_t i = 0;; i++) {
+    Str name = variant_name(arena, ident_text(def_name(def)), i);
+    if (!map_get(&module->definitions, name)) return name;
+  }
+}
+
 static PreludeModule *load_module(Compilation *c, Str prefix) {
   const char *file_name = NULL;
   for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
@@ -69,21 +92,65 @@ static PreludeModule *load_module(Compilation *c, Str prefix) {
   const Tree *tree = parse_file(&c->scratch, source, PARSE_PYTHON);
   for (uint32_t i = 0; i < tree->count; i++) {
     const Tree *stmt = tree->children[i];
-    if (stmt->kind == TK_DEF) map_put(&module->definitions, ident_text(def_name(stmt)), (void *)stmt);
+    if (stmt->kind == TK_DEF)
+      map_put(&module->definitions, is_overload(stmt) ? overload_name(module, stmt) : ident_text(def_name(stmt)),
+              (void *)stmt);
+    if (stmt->kind == TK_ASSIGN)
+      map_put(&module->definitions, var_text(assign_targets(stmt)->children[0]), (void *)stmt);
     if (stmt->kind == TK_CLASS_DEF) map_put(&module->definitions, ident_text(class_name(stmt)), (void *)stmt);
   }
   return module;
 }
 
-static bool is_overload(const Tree *def) {
-  const Tree *decorators = def_decorators(def);
-  return decorators && decorators->count && decorators->children[0]->kind == TK_VAR &&
-         str_is(var_text(decorators->children[0]), "_overload");
+/* `name = boolean_dispatch('argument', index, default, if_true, if_false)`: which of two functions a call means follows
+ * from an argument that must be a constant, since the types of their results differ. */
+typedef struct BooleanDispatch {
+  SugaredValue base;
+  Str argument;
+  uint32_t index;
+  bool fallback;
+  SugaredValue *branches[2]; /* if false, if true */
+} BooleanDispatch;
+
+static SugaredValue *dispatch_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments,
+                                   uint32_t binders) {
+  const BooleanDispatch *d = (const BooleanDispatch *)self;
+  const NamedValue *given = d->index < arguments->count ? &arguments->positional[d->index] : NULL;
+  for (uint32_t i = 0; i < arguments->keyword_count; i++)
+    if (str_equal(arguments->keywords[i].name, d->argument)) given = &arguments->keywords[i];
+  IValue choice = ivalue_bool(d->fallback);
+  if (given && given->is_constant)
+    choice = given->constant;
+  else if (given && !value_is_constant(given->value, &choice))
+    choice = IVALUE_NONE;
+  if (choice.tag != TAG_BOOL)
+    compilation_fail(e->c, range,
+                     "The argument '" STR_FMT "' must be True or False itself: the type of the result follows from it",
+                     STR_ARG(d->argument));
+  return sugared_call(d->branches[choice.b], e, range, arguments, binders);
+}
+
+static const SugaredKind SUGARED_BOOLEAN_DISPATCH = {.name = "function", .call = dispatch_call};
+
+static SugaredValue *boolean_dispatch(PreludeModule *module, Compilation *c, const Tree *assign) {
+  const Tree *inputs = apply_inputs(option_get(assign_value(assign)));
+  BooleanDispatch *d = ARENA_NEW(&c->scratch, BooleanDispatch);
+  IValue index;
+  bool known = constant_from_tree(c, &module->resolver, inputs->children[1], NULL, &index);
+  assert(known && index.tag == TAG_INT), (void)known;
+  d->base.kind = &SUGARED_BOOLEAN_DISPATCH;
+  d->argument = string_text(inputs->children[0]);
+  d->index = (uint32_t)index.i;
+  d->fallback = inputs->children[2]->kind == TK_TRUE;
+  d->branches[true] = find_in_module(module, c, var_text(inputs->children[3]));
+  d->branches[false] = find_in_module(module, c, var_text(inputs->children[4]));
+  return &d->base;
 }
 
 static SugaredValue *find_in_module(PreludeModule *module, Compilation *c, Str name) {
   const Tree *tree = map_get(&module->definitions, name);
-  if (!tree || (tree->kind == TK_DEF && is_overload(tree))) return NULL;
+  if (!tree) return NULL;
+  if (tree->kind == TK_ASSIGN) return boolean_dispatch(module, c, tree);
   Str qualified = str_from(arena_printf(&c->scratch, "__torch__." STR_FMT "%s" STR_FMT, STR_ARG(module->prefix),
                                         module->prefix.length ? "." : "", STR_ARG(name)));
   if (tree->kind == TK_CLASS_DEF) {
@@ -91,15 +158,17 @@ static SugaredValue *find_in_module(PreludeModule *module, Compilation *c, Str n
     if (!type) type = frontend_define_class(c, tree, qualified, &module->resolver);
     return sugared_class(c, type);
   }
-  /* `name`, and variants of it for other types: name__1, name__2, ... */
   VEC(Function *) functions = {0};
   for (uint32_t i = 0;; i++) {
-    Str variant = i ? str_from(arena_printf(&c->scratch, STR_FMT "__%u", STR_ARG(name), i)) : name;
+    Str variant = variant_name(&c->scratch, name, i);
     const Tree *def = map_get(&module->definitions, variant);
     if (!def) break;
-    Str full = i ? str_from(arena_printf(&c->scratch, STR_FMT "__%u", STR_ARG(qualified), i)) : qualified;
+    Str full = variant_name(&c->scratch, qualified, i);
     Function *function = unit_find_function(c->unit, full);
-    if (!function) function = frontend_define_function(c, def, full, &module->resolver);
+    if (!function)
+      function = frontend_define_function(c, def, full, &module->resolver);
+    else if (!function->graph && !function->definition)
+      define_with_schema(c, function, def, NULL, &module->resolver);
     vec_arena_push(&c->scratch, &functions, function);
   }
   return sugared_overloads(c, (uint32_t)functions.length, functions.data);
