@@ -289,6 +289,25 @@ WICK_API wick_status wick_run(const wick_module *module, const char *method, con
                               size_t count, const char *const *names, size_t named_count,
                               const wick_run_options *options, wick_value **out, wick_error **error);
 
+/* ---- gradients ----
+ * wick_tensor_set_requires_grad(weight, 1, NULL);
+ * options.grad = WICK_GRAD_ON; wick_run(..., &loss, NULL);
+ * wick_backward(NULL, (const wick_value *[]){loss}, NULL, 1, 0, &error);
+ * wick_tensor_grad(weight, &gradient, NULL);                                      */
+enum { WICK_RETAIN_GRAPH = 1, WICK_CREATE_GRAPH = 2 /* gradients can be differentiated again */, WICK_ALLOW_UNUSED = 4 };
+/* Of a leaf: a tensor that no recorded call made. */
+WICK_API wick_status wick_tensor_set_requires_grad(const wick_value *tensor, int wanted, wick_error **error);
+/* *out is NULL when backward left none. */
+WICK_API wick_status wick_tensor_grad(const wick_value *tensor, wick_value **out, wick_error **error);
+WICK_API wick_status wick_tensor_clear_grad(const wick_value *tensor, wick_error **error);
+/* Adds to the gradients of the leaves that the outputs were computed from. grads (or one of them) may be NULL for outputs of one element. */
+WICK_API wick_status wick_backward(wick_runtime *runtime, const wick_value *const *outputs, const wick_value *const *grads, size_t count,
+                                   uint32_t flags, wick_error **error);
+/* The gradients of the inputs in out[input_count]; leaves keep theirs. With WICK_ALLOW_UNUSED out[i] is NULL where the outputs do not
+ * depend on an input. */
+WICK_API wick_status wick_grad(wick_runtime *runtime, const wick_value *const *outputs, const wick_value *const *grads, size_t count,
+                               const wick_value *const *inputs, size_t input_count, uint32_t flags, wick_value **out, wick_error **error);
+
 /* ---- operators ---- */
 /* Calls one operator by its qualified name ("aten::add") and overload ("Tensor"; NULL: the first that fits the
  * arguments). The last `named_count` of the `count` arguments are named by `names`. Several results come as a tuple. */

@@ -1,5 +1,6 @@
 /* What lower folders call of higher ones. */
 #include "api/handles.h"
+#include "autodiff/autodiff.h"
 #include "frontend/frontend.h"
 
 static Status call_function(Exec *exec, Function *function, const IValue *arguments, uint32_t count, IValue *out) {
@@ -9,4 +10,6 @@ static Status call_function(Exec *exec, Function *function, const IValue *argume
 const Services api_services = {
     .compile_body = frontend_compile_body,
     .call_function = call_function,
+    .autograd_record = autodiff_record,
+    .autograd_view = autodiff_view,
 };

@@ -167,10 +167,93 @@ static bool compare_part(const Check *check, const char *name, const wick_value 
   return same || failed(check, name, "%s", got ? difference : "no value to compare");
 }
 
+/* ---- gradients ---- */
+
+/* Asks for the gradients that were recorded: `recorded` has the structure of `value`, with None where there is none. */
+static void mark_wanted(const wick_value *value, const wick_value *recorded, int nesting) {
+  if (wick_value_kind(recorded) == WICK_TENSOR && wick_value_kind(value) == WICK_TENSOR) wick_tensor_set_requires_grad(value, 1, NULL);
+  for (size_t i = 0; nesting < MAX_NESTING && i < wick_value_length(recorded) && i < wick_value_length(value); i++) {
+    wick_value *inner = wick_value_item(value, i), *inner_recorded = wick_value_item(recorded, i);
+    if (inner && inner_recorded) mark_wanted(inner, inner_recorded, nesting + 1);
+    wick_value_release(inner);
+    wick_value_release(inner_recorded);
+  }
+}
+
+typedef struct Outputs {
+  wick_value **tensors, **ones;
+  size_t count, capacity;
+} Outputs;
+
+/* The tensors of a result that a gradient can come from, each with ones. */
+static bool collect_outputs(const wick_value *value, Outputs *out, int nesting) {
+  wick_tensor_view view = {.size = sizeof view};
+  if (wick_value_kind(value) == WICK_TENSOR) {
+    if (wick_tensor_view_of(value, &view, NULL) || !(view.flags & WICK_TENSOR_REQUIRES_GRAD)) return true;
+    if (out->count == out->capacity) {
+      size_t capacity = out->capacity ? 2 * out->capacity : 8;
+      wick_value **tensors = realloc(out->tensors, capacity * sizeof *tensors);
+      if (tensors) out->tensors = tensors;
+      wick_value **ones = tensors ? realloc(out->ones, capacity * sizeof *ones) : NULL;
+      if (ones) out->ones = ones;
+      if (!ones) return false;
+      out->capacity = capacity;
+    }
+    if (wick_op_call(NULL, "aten::ones_like", NULL, &value, 1, NULL, 0, &out->ones[out->count], NULL)) return false;
+    out->tensors[out->count++] = wick_value_retain((wick_value *)(uintptr_t)value);
+    return true;
+  }
+  bool fine = true;
+  for (size_t i = 0; fine && nesting < MAX_NESTING && i < wick_value_length(value); i++) {
+    wick_value *item = wick_value_item(value, i);
+    fine = item && collect_outputs(item, out, nesting + 1);
+    wick_value_release(item);
+  }
+  return fine;
+}
+
+static bool compare_gradients(const Check *check, const char *name, const wick_value *value, const wick_value *recorded, const char *what, int nesting) {
+  char difference[DIFFERENCE_BYTES], inner_what[100];
+  bool fine = true;
+  if (wick_value_kind(recorded) == WICK_TENSOR && wick_value_kind(value) == WICK_TENSOR) {
+    wick_value *grad = NULL;
+    if (wick_tensor_grad(value, &grad, NULL) || !grad) return failed(check, name, "%s: none was computed", what);
+    fine = values_agree(grad, recorded, &check->tolerance, what, difference) || failed(check, name, "%s", difference);
+    wick_value_release(grad);
+  }
+  for (size_t i = 0; fine && nesting < MAX_NESTING && i < wick_value_length(recorded) && i < wick_value_length(value); i++) {
+    wick_value *inner = wick_value_item(value, i), *inner_recorded = wick_value_item(recorded, i);
+    snprintf(inner_what, sizeof inner_what, "%.80s[%zu]", what, i);
+    fine = inner && inner_recorded && compare_gradients(check, name, inner, inner_recorded, inner_what, nesting + 1);
+    wick_value_release(inner);
+    wick_value_release(inner_recorded);
+  }
+  return fine;
+}
+
+/* Against the gradients of the sum of all floating outputs. */
+static bool check_gradients(const Check *check, const char *name, const wick_value *recorded, const Arguments *a, const wick_value *result) {
+  Outputs outputs = {0};
+  wick_error *error = NULL;
+  bool fine = collect_outputs(result, &outputs, 0) || failed(check, name, "the outputs can't be differentiated");
+  if (fine && outputs.count)
+    wick_backward(NULL, (const wick_value *const *)outputs.tensors, (const wick_value *const *)outputs.ones, outputs.count, 0, &error);
+  if (error) fine = failed(check, name, "backward: %s: %s", wick_error_exception(error), wick_error_message(error));
+  if (fine) fine = compare_gradients(check, name, a->args, recorded, "grads", 0);
+  for (size_t i = 0; i < outputs.count; i++) {
+    wick_value_release(outputs.tensors[i]);
+    wick_value_release(outputs.ones[i]);
+  }
+  free(outputs.tensors);
+  free(outputs.ones);
+  wick_error_free(error);
+  return fine;
+}
+
 static bool check_once(const Check *check, const wick_value *call, const char *name, bool copy) {
   wick_value *method = wick_value_get_text(call, "method"), *raises = wick_value_get_text(call, "raises"),
              *result = NULL;
-  wick_value *grads = wick_value_get_text(call, "grads");
+  wick_value *recorded = check->no_grads ? NULL : wick_value_get_text(call, "grads");
   wick_error *error = NULL;
   Arguments a;
   bool fine;
@@ -179,6 +262,7 @@ static bool check_once(const Check *check, const wick_value *call, const char *n
     fine = failed(check, name, "the recorded call is malformed");
     if (method) arguments_dispose(&a);
   } else {
+    if (recorded) mark_wanted(a.args, recorded, 0);
     wick_run(check->module, wick_value_to_string(method, NULL), (const wick_value *const *)a.values, a.count,
              (const char *const *)a.names, a.named_count, &options, &result, &error);
     if (raises) {
@@ -191,9 +275,7 @@ static bool check_once(const Check *check, const wick_value *call, const char *n
       fine = compare_part(check, name, call, "output", result, "output") &&
              compare_part(check, name, call, "args_after", a.args, "args after the call") &&
              compare_part(check, name, call, "kwargs_after", a.kwargs, "kwargs after the call");
-      if (fine && grads && !check->no_grads)
-        fine =
-            failed(check, name, "gradients are recorded, which wick does not compute yet (--no-grads leaves them out)");
+      if (fine && recorded) fine = check_gradients(check, name, recorded, &a, result);
     }
     arguments_dispose(&a);
   }
@@ -201,7 +283,7 @@ static bool check_once(const Check *check, const wick_value *call, const char *n
   wick_value_release(result);
   wick_value_release(method);
   wick_value_release(raises);
-  wick_value_release(grads);
+  wick_value_release(recorded);
   return fine;
 }
 

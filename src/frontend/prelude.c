@@ -19,6 +19,7 @@ static const struct {
     {"torch.distributions", "torch_distributions"},
     {"torch.linalg", "torch_linalg"},
     {"torch.jit", "torch_jit"},
+    {"gradients", "gradients"},
     {"", "operators"},
 };
 

@@ -231,7 +231,8 @@ static SugaredValue *aten_attr(void *data, Compilation *c, Str name, SourceRange
 static SugaredValue *body_value(Resolver *resolver, Compilation *c, Str name, SourceRange range) {
   (void)resolver, (void)range;
   if (str_is(name, "torch")) return sugared_namespace(c, name, aten_attr, NULL);
-  return prelude_helper(c, name);
+  SugaredValue *helper = prelude_helper(c, name);
+  return helper ? helper : prelude_find(c, STR("gradients"), name);
 }
 
 static Resolver body_resolver = {.resolve_value = body_value, .outer = &builtin_resolver};
@@ -296,5 +297,39 @@ Status frontend_compile_body(Exec *exec, const Operator *op, Function **out) {
   *out = request.function;
   if (!status && !request.function)
     status = status_new(ERROR_INTERNAL, "the body of " STR_FMT " did not compile", STR_ARG(op->name));
+  return status;
+}
+
+/* ---- texts of functions that others make: gradients ---- */
+
+typedef struct HelperRequest {
+  Str text;
+  const char *name;
+  Function *function;
+} HelperRequest;
+
+static void compile_helper(Compilation *c, void *argument) {
+  HelperRequest *request = argument;
+  Source *source;
+  Status status = source_new(request->text, request->name, 1, &source);
+  if (status) catch_throw(&c->catch_point, status);
+  unit_hold_source(c->unit, source);
+  source_release(source);
+  const Tree *def = parse_def(&c->scratch, source, PARSE_PYTHON);
+  Str name = str_from(arena_printf(&c->unit->store.arena, STR_FMT "%zu", STR_ARG(ident_text(def_name(def))), c->unit->all_functions.length));
+  Function *function = frontend_define_function(c, def, name, &body_resolver);
+  compilation_finish(c);
+  request->function = function->graph ? function : NULL;
+}
+
+Status frontend_compile_helper(Exec *exec, Str text, const char *name, Function **out) {
+  pthread_once(&body_once, init_body_lock);
+  pthread_mutex_lock(&body_lock);
+  HelperRequest request = {text, name, NULL};
+  Status status = body_unit ? OK : unit_new(&body_unit);
+  if (!status) status = compilation_run(body_unit, exec, compile_helper, &request);
+  pthread_mutex_unlock(&body_lock);
+  *out = request.function;
+  if (!status && !request.function) status = status_new(ERROR_INTERNAL, "%s did not compile", name);
   return status;
 }

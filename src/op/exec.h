@@ -20,8 +20,6 @@ typedef struct Services {
   Status (*autograd_record)(struct Exec *exec, struct Call *call);
   /* After an operator whose result is a view of an input that doesn't record, in grad mode: for later writes into views. */
   Status (*autograd_view)(struct Exec *exec, struct Call *call);
-  Status (*autograd_backward)(struct Exec *exec, struct Call *call);
-  void (*autograd_free)(AutogradMeta *meta);
   /* Tracing: called after a kernel when exec->recorder is set. */
   Status (*trace_record)(struct Exec *exec, struct Call *call);
 } Services;

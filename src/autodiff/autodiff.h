@@ -1,0 +1,10 @@
+/* autodiff: reverse-mode differentiation of what runs (docs/autograd.md).
+ *
+ *   autodiff/formula.h   the `.grad` text of a row, split, and compiled for the gradients asked for
+ *   autodiff/node.h      GradNode, what it saves, what a tensor knows of its history
+ *   autodiff/record.h    what operator_call calls when an input records
+ *   autodiff/engine.h    backward, grad                                                                  */
+#pragma once
+
+#include "autodiff/engine.h"
+#include "autodiff/record.h"

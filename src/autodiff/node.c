@@ -1,0 +1,319 @@
+/* GradNodes, what they save, and the autograd data of tensors. */
+#include "autodiff/node.h"
+
+#include <pthread.h>
+
+static _Atomic uint64_t next_sequence = 1;
+/* Over accumulators' borrowed pointers, retained gradients and leaves' .grad, which several backward runs may share. */
+static pthread_mutex_t leaf_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- looks ---- */
+
+static Status copy_sizes(size_t count, const int64_t *from, int64_t **out) {
+  *out = NULL;
+  if (!count) return OK;
+  *out = mem_alloc(count * sizeof *from);
+  if (!*out) return status_out_of_memory();
+  memcpy(*out, from, count * sizeof *from);
+  return OK;
+}
+
+Status look_of(const Tensor *t, Look *out) {
+  *out = (Look){.dtype = t->dtype, .ndim = t->ndim};
+  return copy_sizes(t->ndim, t->sizes, &out->sizes);
+}
+
+Status geometry_of(const Tensor *t, Geometry *out) {
+  *out = (Geometry){.ndim = t->ndim, .offset = t->offset};
+  TRY(copy_sizes(t->ndim, t->sizes, &out->sizes));
+  return copy_sizes(t->ndim, t->strides, &out->strides);
+}
+
+static void geometry_dispose(Geometry *g) {
+  mem_free(g->sizes);
+  mem_free(g->strides);
+}
+
+/* ---- nodes ---- */
+
+Status gradnode_new(GradKind kind, uint32_t output_count, uint32_t edge_count, GradNode **out) {
+  GradNode *node = mem_calloc(1, sizeof *node);
+  if (!node) return status_out_of_memory();
+  ref_init(&node->refs);
+  node->kind = kind;
+  node->outputs = mem_calloc(output_count + 1u, sizeof *node->outputs);
+  node->edges = mem_calloc(edge_count + 1u, sizeof *node->edges);
+  node->output_count = output_count;
+  node->edge_count = edge_count;
+  node->sequence = atomic_fetch_add(&next_sequence, 1);
+  if (!node->outputs || !node->edges) {
+    node->output_count = node->outputs ? output_count : 0;
+    node->edge_count = node->edges ? edge_count : 0;
+    gradnode_release(node);
+    return status_out_of_memory();
+  }
+  *out = node;
+  return OK;
+}
+
+GradNode *gradnode_retain(GradNode *node) {
+  if (node) ref_retain(&node->refs);
+  return node;
+}
+
+/* The last reference went: true when the caller must free. An accumulator may be found through its leaf until here. */
+static bool drop_reference(GradNode *node) {
+  if (node->kind != GRAD_ACCUMULATE) return ref_release(&node->refs);
+  pthread_mutex_lock(&leaf_lock);
+  bool last = ref_release(&node->refs);
+  if (last && node->leaf && node->leaf->autograd && node->leaf->autograd->accumulator == node) node->leaf->autograd->accumulator = NULL;
+  pthread_mutex_unlock(&leaf_lock);
+  return last;
+}
+
+/* Nodes whose last reference went wait in a list, linked through `sequence`, which they need no more. */
+static void push_dead(GradNode **dead, GradNode *node) {
+  if (!node || !drop_reference(node)) return;
+  node->sequence = (uint64_t)(uintptr_t)*dead;
+  *dead = node;
+}
+
+static void saved_dispose(SavedTensor *saved, GradNode **dead) {
+  tensor_release(saved->tensor);
+  push_dead(dead, saved->history.node);
+  *saved = (SavedTensor){0};
+}
+
+void saved_tensor_dispose(SavedTensor *saved) {
+  tensor_release(saved->tensor);
+  gradnode_release(saved->history.node);
+  *saved = (SavedTensor){0};
+}
+
+static void release_saved(GradNode *node, GradNode **dead) {
+  for (uint32_t i = 0; node->saved && i < node->saved_count; i++) {
+    SavedValue *v = &node->saved[i];
+    ivalue_release(v->value);
+    for (size_t k = 0; k < v->count; k++) saved_dispose(&v->tensors[k], dead);
+    mem_free(v->tensors);
+    *v = (SavedValue){0};
+  }
+  for (uint32_t i = 0; node->results && i < node->result_count; i++) saved_dispose(&node->results[i], dead);
+}
+
+static void free_node(GradNode *node, GradNode **dead) {
+  release_saved(node, dead);
+  for (uint32_t i = 0; i < node->edge_count; i++) {
+    push_dead(dead, node->edges[i].to.node);
+    mem_free(node->edges[i].look.sizes);
+  }
+  for (uint32_t i = 0; i < node->output_count; i++) mem_free(node->outputs[i].look.sizes);
+  push_dead(dead, node->inner);
+  tensor_release(node->leaf);
+  geometry_dispose(&node->base);
+  geometry_dispose(&node->view);
+  mem_free(node->saved);
+  mem_free(node->results);
+  mem_free(node->arguments);
+  mem_free(node->outputs);
+  mem_free(node->edges);
+  mem_free(node);
+}
+
+static void free_dead(GradNode *dead) {
+  while (dead) {
+    GradNode *node = dead;
+    dead = (GradNode *)(uintptr_t)node->sequence;
+    free_node(node, &dead);
+  }
+}
+
+void gradnode_release(GradNode *node) {
+  GradNode *dead = NULL;
+  push_dead(&dead, node);
+  free_dead(dead);
+}
+
+void gradnode_release_saved(GradNode *node) {
+  GradNode *dead = NULL;
+  node->released = true;
+  release_saved(node, &dead);
+  if (node->inner) {
+    node->inner->released = true;
+    release_saved(node->inner, &dead);
+  }
+  free_dead(dead);
+}
+
+void gradedge_release(GradEdge edge) { gradnode_release(edge.node); }
+
+/* ---- the autograd data of tensors ---- */
+
+static void meta_free(AutogradMeta *meta) {
+  if (meta->retains_grad && meta->history.node) {
+    pthread_mutex_lock(&leaf_lock);
+    meta->history.node->outputs[meta->history.output].retains = NULL;
+    pthread_mutex_unlock(&leaf_lock);
+  }
+  gradnode_release(meta->history.node);
+  tensor_release(meta->grad);
+  tensor_release(meta->base);
+  mem_free(meta);
+}
+
+Status autograd_meta(Tensor *t, AutogradMeta **out) {
+  if (!t->autograd) {
+    AutogradMeta *meta = mem_calloc(1, sizeof *meta);
+    if (!meta) return status_out_of_memory();
+    meta->free.free = meta_free;
+    pthread_mutex_lock(&leaf_lock); /* threads may use a leaf for the first time together */
+    if (!t->autograd) {
+      t->autograd = meta;
+      meta = NULL;
+    }
+    pthread_mutex_unlock(&leaf_lock);
+    mem_free(meta);
+  }
+  *out = t->autograd;
+  return OK;
+}
+
+Status autograd_set_history(Tensor *t, GradEdge edge) {
+  AutogradMeta *meta;
+  Status status = autograd_meta(t, &meta);
+  if (status) {
+    gradedge_release(edge);
+    return status;
+  }
+  GradEdge old = meta->history;
+  if (meta->retains_grad) {
+    pthread_mutex_lock(&leaf_lock);
+    if (old.node) old.node->outputs[old.output].retains = NULL;
+    edge.node->outputs[edge.output].retains = t;
+    pthread_mutex_unlock(&leaf_lock);
+  }
+  meta->history = edge;
+  gradedge_release(old);
+  meta->version = tensor_version(t);
+  t->flags = (t->flags & ~(uint32_t)TENSOR_REQUIRES_GRAD) | TENSOR_HAS_GRAD_FN;
+  return OK;
+}
+
+static Status accumulator_of(Tensor *t, GradNode **out) {
+  AutogradMeta *meta;
+  TRY(autograd_meta(t, &meta));
+  GradNode *made;
+  TRY(gradnode_new(GRAD_ACCUMULATE, 1, 0, &made));
+  Status status = look_of(t, &made->outputs[0].look);
+  made->outputs[0].differentiable = true;
+  if (status) {
+    gradnode_release(made);
+    return status;
+  }
+  pthread_mutex_lock(&leaf_lock);
+  GradNode *found = gradnode_retain(meta->accumulator);
+  if (!found) {
+    made->leaf = tensor_retain(t);
+    made->sequence = 0; /* after everything that leads to it */
+    meta->accumulator = made;
+  }
+  pthread_mutex_unlock(&leaf_lock);
+  if (found) gradnode_release(made);
+  *out = found ? found : made;
+  return OK;
+}
+
+Status autograd_edge(Tensor *t, GradEdge *out) {
+  *out = (GradEdge){0};
+  if (t->flags & TENSOR_REQUIRES_GRAD) return accumulator_of(t, &out->node);
+  AutogradMeta *meta = t->autograd;
+  if (!(t->flags & TENSOR_HAS_GRAD_FN) || !meta) return OK;
+  if (meta->base && meta->version != tensor_version(t) && (meta->base->flags & TENSOR_RECORDS)) {
+    GradNode *node;
+    TRY(record_strided_view(meta->base, t, &node));
+    TRY(autograd_set_history(t, (GradEdge){node, 0}));
+  }
+  *out = (GradEdge){gradnode_retain(meta->history.node), meta->history.output};
+  return OK;
+}
+
+static Status own_gradient(Tensor *grad, Tensor **out) {
+  bool own = ref_is_unique(&grad->refs) && grad->storage && ref_is_unique(&grad->storage->refs) && tensor_is_dense(grad) &&
+             !(grad->flags & TENSOR_UNUSUAL);
+  if (!own) return tensor_clone(grad, out);
+  *out = tensor_retain(grad);
+  return OK;
+}
+
+Status autograd_accumulate(Exec *exec, Tensor *leaf, Tensor *grad, bool keep_history) {
+  static OpRef add = OP_REF("aten::add", "Tensor"), add_ = OP_REF("aten::add_", "Tensor");
+  AutogradMeta *meta;
+  TRY(autograd_meta(leaf, &meta));
+  IValue sum = IVALUE_NONE;
+  Status status = OK;
+  pthread_mutex_lock(&leaf_lock);
+  Tensor *old = meta->grad, *now = NULL;
+  pthread_mutex_unlock(&leaf_lock);
+  if (keep_history) { /* recorded, which takes the lock itself: such runs over one leaf are the caller's to keep apart */
+    if (old) status = op_call(exec, &add, 2, (IValue[]){ivalue_tensor(old), ivalue_tensor(grad)}, 1, &sum);
+    if (!status) meta->grad = old ? sum.tensor : tensor_retain(grad);
+    if (!status) tensor_release(old);
+    return status;
+  }
+  pthread_mutex_lock(&leaf_lock);
+  old = meta->grad;
+  if (!old) status = own_gradient(grad, &meta->grad);
+  else if (!(old->flags & TENSOR_RECORDS)) status = op_call(exec, &add_, 2, (IValue[]){ivalue_tensor(old), ivalue_tensor(grad)}, 1, &sum);
+  else status = op_call(exec, &add, 2, (IValue[]){ivalue_tensor(old), ivalue_tensor(grad)}, 1, &sum);
+  if (!status && old && sum.tensor != old) {
+    now = sum.tensor;
+    meta->grad = now;
+  }
+  pthread_mutex_unlock(&leaf_lock);
+  if (now) tensor_release(old);
+  else ivalue_release(sum);
+  return status;
+}
+
+/* ---- saved tensors ---- */
+
+Status saved_tensor(Tensor *t, bool checked, SavedTensor *out) {
+  *out = (SavedTensor){.checked = checked};
+  if (!tensor_is_defined(t)) return OK;
+  out->version = tensor_version(t);
+  if (t->flags & TENSOR_REQUIRES_GRAD) {
+    out->tensor = tensor_retain(t);
+    return OK;
+  }
+  TRY(tensor_alias(t, &out->tensor));
+  Status status = autograd_edge(t, &out->history);
+  if (status) {
+    tensor_release(out->tensor);
+    out->tensor = NULL;
+  }
+  return status;
+}
+
+Status saved_tensor_unpack(const SavedTensor *saved, bool with_history, GradEdge own, Tensor **out) {
+  const Tensor *t = saved->tensor;
+  if (!t) {
+    *out = tensor_undefined();
+    return OK;
+  }
+  if (saved->checked && tensor_version(t) != saved->version)
+    return status_new(ERROR_RUNTIME,
+                      "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                      "[torch.%sTensor %s] is at version %u; expected version %u instead",
+                      dtype_scalar_name((DType)t->dtype), SIZES_TEXT(t->ndim, t->sizes), tensor_version(t), saved->version);
+  GradEdge edge = saved->history.node ? saved->history : own;
+  if (!with_history || !edge.node) {
+    *out = tensor_retain(t);
+    return OK;
+  }
+  Tensor *alias;
+  TRY(tensor_alias(t, &alias));
+  Status status = autograd_set_history(alias, (GradEdge){gradnode_retain(edge.node), edge.output});
+  if (status) tensor_release(alias);
+  else *out = alias;
+  return status;
+}

@@ -1,0 +1,121 @@
+/* GradNode: one recorded call in the graph that backward walks; AutogradMeta: what a tensor knows of its history.
+ *
+ * A node's edges lead to nodes made earlier (a smaller sequence), so walking by falling sequence meets every node after all that
+ * lead to it. Nothing a node keeps refers to the tensors it made: results are saved as aliases without history. */
+#pragma once
+
+#include "autodiff/formula.h"
+
+typedef struct GradNode GradNode;
+/* Where a gradient goes: to that output of that recorded call. node NULL: nowhere. */
+typedef struct GradEdge {
+  GradNode *node;
+  uint32_t output;
+} GradEdge;
+
+/* What a gradient must look like. */
+typedef struct Look {
+  uint8_t dtype, ndim;
+  int64_t *sizes;
+} Look;
+typedef struct GradEdgeSlot {
+  GradEdge to; /* owned */
+  Look look;   /* of the input */
+} GradEdgeSlot;
+typedef struct GradOutput {
+  Look look;
+  bool differentiable;
+  Tensor *retains; /* borrowed: the tensor that asked to retain its gradient, which clears this when it dies */
+} GradOutput;
+
+/* A tensor kept for the gradient: an alias without history and the edge that was its history, or a leaf itself. */
+typedef struct SavedTensor {
+  Tensor *tensor; /* NULL: undefined or None */
+  GradEdge history;
+  uint32_t version;
+  bool checked;   /* its data are read: they must not have changed */
+} SavedTensor;
+/* An argument kept for the gradient. */
+typedef struct SavedValue {
+  enum { SAVED_NOTHING, SAVED_VALUE, SAVED_TENSOR, SAVED_TENSORS } kind;
+  IValue value;
+  const Type *element; /* SAVED_TENSORS */
+  SavedTensor *tensors;
+  size_t count;
+} SavedValue;
+/* The edges of one argument: `count` from `first`; a list's are one for each element. */
+typedef struct GradArgument {
+  uint32_t argument, first, count;
+  bool is_list;
+} GradArgument;
+
+typedef enum GradKind {
+  GRAD_FORMULA,         /* by the row's text */
+  GRAD_ACCUMULATE,      /* into a leaf's .grad */
+  GRAD_COPY_SLICES,     /* an operator that wrote into a view, seen by the view's base */
+  GRAD_NOT_IMPLEMENTED  /* an error, if backward gets here */
+} GradKind;
+
+typedef struct Geometry {
+  uint8_t ndim;
+  int64_t offset;
+  int64_t *sizes, *strides;
+} Geometry;
+
+struct GradNode {
+  RefCount refs;
+  uint8_t kind;
+  bool released;      /* what it saved went with an earlier backward */
+  bool list_output;
+  uint64_t sequence;
+  const Operator *op; /* as it was called */
+  uint32_t output_count, edge_count, argument_count, saved_count, result_count;
+  GradOutput *outputs;
+  GradEdgeSlot *edges;
+  GradArgument *arguments;
+  Formula *formula;
+  uint32_t statements;
+  SavedValue *saved;    /* by argument of the schema */
+  SavedTensor *results; /* by output */
+  Tensor *leaf;         /* GRAD_ACCUMULATE */
+  GradNode *inner;      /* GRAD_COPY_SLICES: the operator on the view; edge 0 is the base's, edge i the inner's i - 1 */
+  Geometry base, view;
+};
+
+struct AutogradMeta {
+  AutogradBase free; /* first */
+  GradEdge history;  /* owned; node NULL: a leaf */
+  Tensor *grad;
+  GradNode *accumulator; /* borrowed: it holds the tensor */
+  bool retains_grad;
+  Tensor *base;          /* of a view: what it shows, itself no view */
+  uint32_t version;      /* of a view's storage when `history` was right */
+};
+
+Status gradnode_new(GradKind kind, uint32_t output_count, uint32_t edge_count, GradNode **out) MUST_CHECK;
+GradNode *gradnode_retain(GradNode *node);
+void gradnode_release(GradNode *node); /* iterative; NULL is allowed */
+void gradnode_release_saved(GradNode *node);
+void gradedge_release(GradEdge edge);
+
+Status look_of(const Tensor *t, Look *out) MUST_CHECK;
+Status geometry_of(const Tensor *t, Geometry *out) MUST_CHECK;
+static inline uint32_t tensor_version(const Tensor *t) { return t->storage ? atomic_load(&t->storage->version) : 0; }
+
+/* t's autograd data, made when absent. */
+Status autograd_meta(Tensor *t, AutogradMeta **out) MUST_CHECK;
+/* Gives t a history (taken over, also on failure). */
+Status autograd_set_history(Tensor *t, GradEdge edge) MUST_CHECK;
+/* Where t's gradient goes: its history, its accumulator when it is a leaf that requires grad; owned. A view whose base was written to
+ * gets its history anew. */
+Status autograd_edge(Tensor *t, GradEdge *out) MUST_CHECK;
+/* Adds to a leaf's .grad; with keep_history out of place. */
+Status autograd_accumulate(Exec *exec, Tensor *leaf, Tensor *grad, bool keep_history) MUST_CHECK;
+
+Status saved_tensor(Tensor *t, bool checked, SavedTensor *out) MUST_CHECK;
+void saved_tensor_dispose(SavedTensor *saved);
+/* The tensor as it was; with its history when with_history. history: of a result, whose own edge is not kept. */
+Status saved_tensor_unpack(const SavedTensor *saved, bool with_history, GradEdge own, Tensor **out) MUST_CHECK;
+
+/* The record of aten::as_strided(base, ...) that gives `view`; in record.c. */
+Status record_strided_view(Tensor *base, const Tensor *view, GradNode **out) MUST_CHECK;
