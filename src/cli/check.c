@@ -213,7 +213,7 @@ static bool collect_outputs(const wick_value *value, Outputs *out, int nesting) 
 }
 
 static bool compare_gradients(const Check *check, const char *name, const wick_value *value, const wick_value *recorded, const char *what, int nesting) {
-  char difference[DIFFERENCE_BYTES], inner_what[100];
+  char difference[DIFFERENCE_BYTES], inner_what[120];
   bool fine = true;
   if (wick_value_kind(recorded) == WICK_TENSOR && wick_value_kind(value) == WICK_TENSOR) {
     wick_value *grad = NULL;

@@ -20,6 +20,7 @@ static const struct {
     {"torch.linalg", "torch_linalg"},
     {"torch.jit", "torch_jit"},
     {"gradients", "gradients"},
+    {"gradients_tensor", "gradients_tensor"},
     {"", "operators"},
 };
 

@@ -227,12 +227,14 @@ static SugaredValue *aten_attr(void *data, Compilation *c, Str name, SourceRange
   return sugared_namespace_lookup(torch, c, name, range);
 }
 
-/* In bodies torch.x is the operator, and helpers of the prelude have bare names. */
+/* In bodies torch.x is the operator, and helpers of the prelude have bare names, as have operators that compute gradients. */
 static SugaredValue *body_value(Resolver *resolver, Compilation *c, Str name, SourceRange range) {
-  (void)resolver, (void)range;
+  (void)resolver;
   if (str_is(name, "torch")) return sugared_namespace(c, name, aten_attr, NULL);
-  SugaredValue *helper = prelude_helper(c, name);
-  return helper ? helper : prelude_find(c, STR("gradients"), name);
+  static const char *const files[] = {"", "gradients", "gradients_tensor"};
+  SugaredValue *helper = NULL;
+  for (size_t i = 0; i < sizeof files / sizeof *files && !helper; i++) helper = prelude_find(c, str_from(files[i]), name);
+  return helper || !(str_ends_with(name, "_backward") || str_ends_with(name, "_backward_data")) ? helper : aten_attr(NULL, c, name, range);
 }
 
 static Resolver body_resolver = {.resolve_value = body_value, .outer = &builtin_resolver};

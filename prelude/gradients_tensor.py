@@ -1,0 +1,341 @@
+# Helper functions of the gradient formulas in operator rows: reductions, scans, products of matrices, normalisation, pooling, convolution.
+# What they return may be larger than the argument by broadcasting: the engine sums it to the argument's sizes.
+
+
+# ---- reductions ----
+
+def wrapped_axes(dim: Optional[List[int]], ndim: int) -> List[int]:
+    axes: List[int] = []
+    if dim is not None:
+        for d in dim:
+            axes.append(d + ndim if d < 0 else d)
+    if len(axes) == 0:
+        for d in range(ndim):
+            axes.append(d)
+    return axes
+
+
+def restore_axes(reduced: Tensor, ndim: int, dim: Optional[List[int]], keepdim: bool) -> Tensor:
+    if keepdim or ndim == 0:
+        return reduced
+    axes = wrapped_axes(dim, ndim)
+    for d in range(ndim):
+        if d in axes:
+            reduced = reduced.unsqueeze(d)
+    return reduced
+
+
+def expand_reduced(grad: Tensor, sizes: List[int], dim: Optional[List[int]], keepdim: bool) -> Tensor:
+    return restore_axes(grad, len(sizes), dim, keepdim).expand(sizes)
+
+
+def reduced_count(self: Tensor, dim: Optional[List[int]]) -> int:
+    count = 1
+    if self.dim() > 0:
+        for d in wrapped_axes(dim, self.dim()):
+            count = count * self.size(d)
+    return count
+
+
+def spread_evenly(grad: Tensor, mask: Tensor) -> Tensor:
+    return mask * (grad / mask.sum())
+
+
+def amax_backward(grad: Tensor, self: Tensor, result: Tensor, dim: Optional[List[int]], keepdim: bool) -> Tensor:
+    mask = self == restore_axes(result, self.dim(), dim, keepdim)
+    count = mask.sum() if self.dim() == 0 else mask.sum(wrapped_axes(dim, self.dim()), True)
+    return mask * (restore_axes(grad, self.dim(), dim, keepdim) / count)
+
+
+def aminmax_backward(grads: List[Tensor], self: Tensor, dim: Optional[int], keepdim: bool, least: Tensor, greatest: Tensor) -> Tensor:
+    axes: List[int] = []
+    if dim is not None:
+        axes = [dim]
+    return amax_backward(grads[0], self, least, axes, keepdim) + amax_backward(grads[1], self, greatest, axes, keepdim)
+
+
+def value_selecting_reduction_backward(grad: Tensor, dim: int, indices: Tensor, sizes: List[int], keepdim: bool) -> Tensor:
+    if not keepdim and len(sizes) > 0:
+        grad = grad.unsqueeze(dim)
+        indices = indices.unsqueeze(dim)
+    return torch.zeros(sizes, dtype=grad.dtype, device=grad.device).scatter(dim, indices, grad)
+
+
+def product_of_others(x: Tensor, dim: int) -> Tensor:
+    n = x.size(dim)
+    one = torch.ones_like(x.narrow(dim, 0, 1))
+    left = torch.cat([one, x.narrow(dim, 0, n - 1)], dim).cumprod(dim)
+    right = torch.cat([one, x.flip([dim]).narrow(dim, 0, n - 1)], dim).cumprod(dim).flip([dim])
+    return left * right
+
+
+def prod_backward(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
+    if self.dim() == 0:
+        return grad
+    if self.numel() == 0:
+        return torch.zeros_like(self)
+    return grad * product_of_others(self.reshape([-1]), 0).reshape(self.size()).conj()
+
+
+def prod_dim_backward(grad: Tensor, self: Tensor, result: Tensor, dim: int, keepdim: bool) -> Tensor:
+    if self.dim() == 0:
+        return grad
+    if self.numel() == 0:
+        return torch.zeros_like(self)
+    return restore_axes(grad, self.dim(), [dim], keepdim) * product_of_others(self, dim).conj()
+
+
+def var_backward(grad: Tensor, self: Tensor, dim: Optional[List[int]], correction: int, keepdim: bool) -> Tensor:
+    freedom = reduced_count(self, dim) - correction
+    scale = 2. / freedom if freedom != 0 else float('inf')
+    mean = self if self.dim() == 0 else self.mean(wrapped_axes(dim, self.dim()), True)
+    return restore_axes(grad, self.dim(), dim, keepdim) * scale * (self - mean)
+
+
+def std_backward(grad: Tensor, result: Tensor, self: Tensor, dim: Optional[List[int]], correction: int, keepdim: bool) -> Tensor:
+    return var_backward((grad / (result * 2)).masked_fill(result == 0, 0), self, dim, correction, keepdim)
+
+
+def mean_part(grad: Tensor, self: Tensor, dim: Optional[List[int]], keepdim: bool) -> Tensor:
+    count = reduced_count(self, dim)
+    return expand_reduced(grad, self.size(), dim, keepdim) / (count if count > 0 else 1)
+
+
+def var_mean_backward(grads: List[Tensor], self: Tensor, dim: Optional[List[int]], correction: int, keepdim: bool) -> Tensor:
+    return var_backward(grads[0], self, dim, correction, keepdim) + mean_part(grads[1], self, dim, keepdim)
+
+
+def std_mean_backward(grads: List[Tensor], std: Tensor, self: Tensor, dim: Optional[List[int]], correction: int, keepdim: bool) -> Tensor:
+    return std_backward(grads[0], std, self, dim, correction, keepdim) + mean_part(grads[1], self, dim, keepdim)
+
+
+def norm_backward(grad: Tensor, self: Tensor, p: float, norm: Tensor, dim: Optional[List[int]], keepdim: bool) -> Tensor:
+    grad = restore_axes(grad, self.dim(), dim, keepdim)
+    norm = restore_axes(norm, self.dim(), dim, keepdim)
+    if p == 0.:
+        return torch.zeros_like(self)
+    if p == 1.:
+        return self.sgn() * grad
+    if p == 2.:
+        return grad * (self / norm).masked_fill(norm == 0, 0)
+    size = self.abs()
+    if p == float('inf') or p == -float('inf'):
+        mask = size == norm
+        count = mask.sum() if self.dim() == 0 else mask.sum(wrapped_axes(dim, self.dim()), True)
+        return self.sgn() * (grad / count * mask)
+    if p < 1.:
+        return self.sgn() * size.pow(p - 1).masked_fill(self == 0, 0) * grad * norm.pow(1 - p)
+    scale = (grad / norm.pow(p - 1)).masked_fill(norm == 0, 0)
+    if p < 2.:
+        return self.sgn() * size.pow(p - 1) * scale
+    return self * size.pow(p - 2) * scale
+
+
+def logsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim: Optional[List[int]], keepdim: bool) -> Tensor:
+    return restore_axes(grad, self.dim(), dim, keepdim) * (self - restore_axes(result, self.dim(), dim, keepdim)).exp()
+
+
+# ---- scans ----
+
+def cumprod_backward(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tensor:
+    if self.dim() == 0 or self.numel() == 0:
+        return grad
+    x = self.conj()
+    if not bool((self == 0).any()):
+        return (grad * result.conj()).flip([dim]).cumsum(dim).flip([dim]) / x
+    n = x.size(dim)
+    one = torch.ones_like(x.narrow(dim, 0, 1))
+    parts: List[Tensor] = []
+    for k in range(n):
+        before = one if k == 0 else x.narrow(dim, 0, k).prod(dim, True)
+        after = torch.cat([one, x.narrow(dim, k + 1, n - k - 1)], dim).cumprod(dim)
+        parts.append((grad.narrow(dim, k, n - k) * before * after).sum([dim], True))
+    return torch.cat(parts, dim)
+
+
+def logcumsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
+    if self.dim() == 0 or self.numel() == 0:
+        return grad
+    size = grad.abs().log()
+    up = (torch.where(grad > 0, size, -float('inf')) - result).flip([dim]).logcumsumexp(dim).flip([dim]) + self
+    down = (torch.where(grad < 0, size, -float('inf')) - result).flip([dim]).logcumsumexp(dim).flip([dim]) + self
+    return up.exp() - down.exp()
+
+
+# ---- products of matrices ----
+
+def adjoint_of(x: Tensor) -> Tensor:
+    return x.transpose(-2, -1).conj()
+
+
+def linear_backward(grad: Tensor, input: Tensor, weight: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
+    if weight.dim() == 1:
+        return grad.unsqueeze(-1) * weight.conj(), grad.unsqueeze(-1) * input.conj(), grad
+    rows = grad.reshape([-1, weight.size(0)])
+    inputs = input.reshape([-1, weight.size(1)])
+    return rows.mm(weight.conj()).reshape(input.size()), rows.t().mm(inputs.conj()), grad
+
+
+def matmul_backward(grad: Tensor, self: Tensor, other: Tensor) -> Tuple[Tensor, Tensor]:
+    if self.dim() == 1 and other.dim() == 1:
+        return grad * other.conj(), grad * self.conj()
+    if self.dim() == 1:
+        row = grad.unsqueeze(-2)
+        return row.matmul(adjoint_of(other)).squeeze(-2), self.conj().unsqueeze(-1).matmul(row)
+    if other.dim() == 1:
+        column = grad.unsqueeze(-1)
+        return column.matmul(other.conj().unsqueeze(0)), adjoint_of(self).matmul(column).squeeze(-1)
+    return grad.matmul(adjoint_of(other)), adjoint_of(self).matmul(grad)
+
+
+# ---- normalisation ----
+
+def normalized_backward(grad: Tensor, x: Tensor, axes: List[int], eps: float) -> Tuple[Tensor, Tensor]:
+    centered = x - x.mean(axes, True)
+    scale = (centered * centered).mean(axes, True).add(eps).rsqrt()
+    normalized = centered * scale
+    inner = grad - grad.mean(axes, True) - normalized * (grad * normalized).mean(axes, True)
+    return inner * scale, normalized
+
+
+def last_axes(count: int) -> List[int]:
+    return [-1 - i for i in range(count)]
+
+
+def layer_norm_backward(grad: Tensor, input: Tensor, normalized_shape: List[int], weight: Optional[Tensor], bias: Optional[Tensor],
+                        eps: float) -> Tuple[Tensor, Tensor, Tensor]:
+    scaled = grad if weight is None else grad * weight
+    inner, normalized = normalized_backward(scaled, input, last_axes(len(normalized_shape)), eps)
+    return inner, grad * normalized, grad
+
+
+def native_layer_norm_grads(grads: List[Tensor], input: Tensor, normalized_shape: List[int], weight: Optional[Tensor], bias: Optional[Tensor],
+                            eps: float) -> Tuple[Tensor, Tensor, Tensor]:
+    axes = last_axes(len(normalized_shape))
+    inner, for_weight, for_bias = layer_norm_backward(grads[0], input, normalized_shape, weight, bias, eps)
+    count = reduced_count(input, axes)
+    centered = input - input.mean(axes, True)
+    scale = (centered * centered).mean(axes, True).add(eps).rsqrt()
+    return inner + (grads[1] - grads[2] * scale.pow(3) * centered) / count, for_weight, for_bias
+
+
+def group_norm_backward(grad: Tensor, input: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], N: int, C: int, HxW: int, group: int,
+                        eps: float) -> Tuple[Tensor, Tensor, Tensor]:
+    if input.numel() == 0:
+        empty = torch.zeros([C], dtype=input.dtype, device=input.device)
+        return torch.zeros_like(input), empty, empty
+    by_channel = grad.reshape([N, C, HxW])
+    scaled = by_channel if weight is None else by_channel * weight.reshape([C, 1])
+    inner, normalized = normalized_backward(scaled.reshape([N, group, -1]), input.reshape([N, group, -1]), [-1], eps)
+    return inner.reshape(input.size()), (by_channel * normalized.reshape([N, C, HxW])).sum([0, 2]), by_channel.sum([0, 2])
+
+
+def batch_norm_backward(grad: Tensor, input: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], running_mean: Optional[Tensor],
+                        running_var: Optional[Tensor], training: bool, eps: float) -> Tuple[Tensor, Tensor, Tensor]:
+    channels = [1, -1] + [1 for _ in range(input.dim() - 2)]
+    axes = [d for d in range(input.dim()) if d != 1]
+    scaled = grad if weight is None else grad * weight.view(channels)
+    if not training and running_mean is not None and running_var is not None:
+        scale = (running_var + eps).rsqrt().view(channels)
+        return scaled * scale, (grad * (input - running_mean.view(channels)) * scale).sum(axes), grad.sum(axes)
+    inner, normalized = normalized_backward(scaled, input, axes, eps)
+    return inner, (grad * normalized).sum(axes), grad.sum(axes)
+
+
+# ---- pooling ----
+
+def pool_scatter_backward(grad: Tensor, self: Tensor, indices: Tensor, spatial: int) -> Tensor:
+    flat = torch.zeros_like(self, memory_format=torch.contiguous_format).flatten(-spatial)
+    return flat.scatter_add(-1, indices.flatten(-spatial), grad.flatten(-spatial)).reshape(self.size())
+
+
+def avg_pool1d_backward(grad: Tensor, self: Tensor, kernel_size: List[int], stride: List[int], padding: List[int], ceil_mode: bool,
+                        count_include_pad: bool) -> Tensor:
+    step = kernel_size if len(stride) == 0 else stride
+    return torch.avg_pool2d_backward(grad.unsqueeze(-2), self.unsqueeze(-2), [1, kernel_size[0]], [1, step[0]], [0, padding[0]], ceil_mode,
+                                     count_include_pad, None).squeeze(-2)
+
+
+# ---- convolution ----
+
+def conv_backward(grad: Tensor, input: Tensor, weight: Tensor, bias: Optional[Tensor], stride: List[int], padding: List[int],
+                  dilation: List[int], transposed: bool, output_padding: List[int], groups: int) -> Tuple[Tensor, Tensor, Tensor]:
+    batched = input.dim() == weight.dim()
+    channels = weight.size(1) * groups if transposed else weight.size(0)
+    x = input if batched else input.unsqueeze(0)
+    g = grad if batched else grad.unsqueeze(0)
+    for_input, for_weight, for_bias = torch.convolution_backward(g, x, weight, [channels], stride, padding, dilation, transposed,
+                                                                 output_padding, groups, [True, True, True])
+    return for_input if batched else for_input.squeeze(0), for_weight, for_bias
+
+
+def conv_padding_backward(grad: Tensor, input: Tensor, weight: Tensor, bias: Optional[Tensor], stride: List[int], padding: str,
+                          dilation: List[int], groups: int) -> Tuple[Tensor, Tensor, Tensor]:
+    spatial = weight.dim() - 2
+    none = [0 for _ in range(spatial)]
+    if padding == 'valid':
+        return conv_backward(grad, input, weight, bias, stride, none, dilation, False, [0], groups)
+    around: List[int] = []
+    for i in range(spatial):
+        d = spatial - 1 - i
+        total = (dilation[d] if len(dilation) > 1 else dilation[0]) * (weight.size(d + 2) - 1)
+        around.append(total // 2)
+        around.append(total - total // 2)
+    padded = torch.constant_pad_nd(input, around, 0)
+    inner, for_weight, for_bias = conv_backward(grad, padded, weight, bias, stride, none, dilation, False, [0], groups)
+    for i in range(spatial):
+        d = input.dim() - 1 - i
+        inner = inner.narrow(d, around[2 * i], input.size(d))
+    return inner, for_weight, for_bias
+
+
+# ---- indexed writes ----
+
+def scatter_reduce_backward(grad: Tensor, self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool,
+                            result: Tensor) -> Tuple[Tensor, Tensor]:
+    for_self = grad
+    for_src = grad
+    if reduce == 'sum':
+        for_src = grad.gather(dim, index)
+    elif reduce == 'prod':
+        kept = self if include_self else self.scatter(dim, index, 1)
+        for_self = grad * result / kept
+        for_src = (grad * result).gather(dim, index) / src
+        zeros = (src == 0).to(torch.int64)
+        if bool((src == 0).any()):
+            count = torch.zeros_like(self, dtype=torch.int64).scatter_add(dim, index, zeros).gather(dim, index)
+            others = kept.scatter_reduce(dim, index, src.masked_fill(src == 0, 1), 'prod', include_self=True).gather(dim, index)
+            alone = (src == 0).logical_and(count == 1)
+            for_src = torch.where(alone, grad.gather(dim, index) * others, for_src.masked_fill(src == 0, 0))
+        for_self = for_self.masked_fill(for_self.isnan(), 0)
+    elif reduce == 'mean':
+        count = torch.ones_like(grad) if include_self else torch.zeros_like(grad)
+        count = count.scatter_add(dim, index, torch.ones_like(src))
+        count = count.masked_fill(count == 0, 1)
+        for_self = grad / count
+        for_src = (grad / count).gather(dim, index)
+    else:
+        self_hit = self == result
+        src_hit = src == result.gather(dim, index)
+        count = torch.zeros_like(self).scatter_add(dim, index, src_hit.to(self.dtype)) + self_hit.to(self.dtype)
+        share = grad / count
+        for_self = self_hit * share
+        for_src = src_hit * share.gather(dim, index)
+        if not include_self:
+            count = torch.zeros_like(self).scatter_add(dim, index, src_hit.to(self.dtype))
+            for_src = src_hit * (grad / count.masked_fill(count == 0, 1)).gather(dim, index)
+    if not include_self:
+        for_self = for_self.scatter(dim, index, 0)
+    return for_self, for_src
+
+
+def index_reduce_backward(grad: Tensor, self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool,
+                          result: Tensor) -> Tuple[Tensor, Tensor]:
+    if self.dim() == 0:
+        for_self, for_source = scatter_reduce_backward(grad.reshape([1]), self.reshape([1]), 0, index.reshape([1]), source.reshape([1]),
+                                                       reduce, include_self, result.reshape([1]))
+        return for_self.reshape(self.size()), for_source.reshape(source.size())
+    shape = [1 for _ in range(self.dim())]
+    shape[dim] = -1
+    kind = {'prod': 'prod', 'mean': 'mean', 'amax': 'amax', 'amin': 'amin'}[reduce]
+    return scatter_reduce_backward(grad, self, dim, index.view(shape).expand(source.size()), source, kind, include_self, result)

@@ -1,0 +1,109 @@
+/* wick_backward, wick_grad and the gradients of tensors. */
+#include "api/handles.h"
+#include "autodiff/autodiff.h"
+
+static Status check_tensor(const wick_value *value, const char *what, Tensor **out) {
+  if (!value || value->value.tag != TAG_TENSOR || !tensor_is_defined(value->value.tensor))
+    return status_new(ERROR_INVALID_ARGUMENT, "%s: a tensor is expected", what);
+  *out = value->value.tensor;
+  return OK;
+}
+
+wick_status wick_tensor_set_requires_grad(const wick_value *tensor, int wanted, wick_error **error) {
+  static OpRef requires_grad_ = OP_REF("aten::requires_grad_", "");
+  Tensor *t;
+  Exec exec;
+  IValue result;
+  API_TRY(check_tensor(tensor, "wick_tensor_set_requires_grad", &t));
+  api_exec_init(&exec, NULL);
+  API_TRY(op_call(&exec, &requires_grad_, 2, (IValue[]){tensor->value, ivalue_bool(wanted != 0)}, 1, &result));
+  ivalue_release(result);
+  return api_status(OK, error);
+}
+
+wick_status wick_tensor_grad(const wick_value *tensor, wick_value **out, wick_error **error) {
+  Tensor *t;
+  *out = NULL;
+  API_TRY(check_tensor(tensor, "wick_tensor_grad", &t));
+  if (!t->autograd || !t->autograd->grad) return api_status(OK, error);
+  return api_status(value_box(ivalue_tensor(tensor_retain(t->autograd->grad)), out), error);
+}
+
+wick_status wick_tensor_clear_grad(const wick_value *tensor, wick_error **error) {
+  Tensor *t;
+  API_TRY(check_tensor(tensor, "wick_tensor_clear_grad", &t));
+  if (t->autograd) {
+    tensor_release(t->autograd->grad);
+    t->autograd->grad = NULL;
+  }
+  return api_status(OK, error);
+}
+
+/* The tensors of an array of handles, borrowed; freed by the caller. A NULL handle is NULL where that is allowed. */
+static Status take_tensors(const wick_value *const *values, size_t count, const char *what, bool may_lack, Tensor ***out) {
+  Tensor **tensors = mem_calloc(count + 1, sizeof *tensors);
+  if (!tensors) return status_out_of_memory();
+  Status status = OK;
+  for (size_t i = 0; values && !status && i < count; i++)
+    if (values[i] || !may_lack) status = check_tensor(values[i], what, &tensors[i]);
+  if (status) mem_free(tensors);
+  else *out = tensors;
+  return status;
+}
+
+static Status take_options(uint32_t flags, BackwardOptions *out) {
+  if (flags & ~(uint32_t)(WICK_RETAIN_GRAPH | WICK_CREATE_GRAPH | WICK_ALLOW_UNUSED))
+    return status_new(ERROR_INVALID_ARGUMENT, "unknown flags %u", flags);
+  *out = (BackwardOptions){
+      .retain_graph = flags & (WICK_RETAIN_GRAPH | WICK_CREATE_GRAPH),
+      .create_graph = flags & WICK_CREATE_GRAPH,
+      .allow_unused = flags & WICK_ALLOW_UNUSED,
+  };
+  return OK;
+}
+
+wick_status wick_backward(wick_runtime *runtime, const wick_value *const *outputs, const wick_value *const *grads, size_t count,
+                          uint32_t flags, wick_error **error) {
+  Exec exec;
+  BackwardOptions options;
+  Tensor **tensors = NULL, **gradients = NULL;
+  API_TRY(take_options(flags, &options));
+  api_exec_init(&exec, runtime);
+  Status status = take_tensors(outputs, count, "wick_backward: output", false, &tensors);
+  if (!status) status = take_tensors(grads, count, "wick_backward: gradient", true, &gradients);
+  if (!status) status = autograd_backward(&exec, count, tensors, gradients, options);
+  mem_free(tensors);
+  mem_free(gradients);
+  return api_status(status, error);
+}
+
+wick_status wick_grad(wick_runtime *runtime, const wick_value *const *outputs, const wick_value *const *grads, size_t count,
+                      const wick_value *const *inputs, size_t input_count, uint32_t flags, wick_value **out, wick_error **error) {
+  Exec exec;
+  BackwardOptions options;
+  Tensor **tensors = NULL, **gradients = NULL, **wanted = NULL, **results = NULL;
+  for (size_t i = 0; i < input_count; i++) out[i] = NULL;
+  API_TRY(take_options(flags, &options));
+  api_exec_init(&exec, runtime);
+  Status status = take_tensors(outputs, count, "wick_grad: output", false, &tensors);
+  if (!status) status = take_tensors(grads, count, "wick_grad: gradient", true, &gradients);
+  if (!status) status = take_tensors(inputs, input_count, "wick_grad: input", false, &wanted);
+  if (!status && !(results = mem_calloc(input_count + 1, sizeof *results))) status = status_out_of_memory();
+  if (!status) status = autograd_grad(&exec, count, tensors, gradients, input_count, wanted, options, results);
+  for (size_t i = 0; !status && i < input_count; i++) {
+    if (!results[i]) continue;
+    status = value_box(ivalue_tensor(results[i]), &out[i]);
+    results[i] = NULL;
+  }
+  for (size_t i = 0; i < input_count; i++) {
+    if (results) tensor_release(results[i]);
+    if (!status) continue;
+    wick_value_release(out[i]);
+    out[i] = NULL;
+  }
+  mem_free(tensors);
+  mem_free(gradients);
+  mem_free(wanted);
+  mem_free(results);
+  return api_status(status, error);
+}
