@@ -13,6 +13,7 @@ static bool is_tensor_list(const Type *type) {
 
 Status call_plan_make(const Operator *op, const CallPlan **out) {
   const FunctionSchema *schema = operator_schema(op);
+  if (!schema->name.length) return status_out_of_memory(); /* the stand-in for one that could not be parsed */
   CallPlan *plan = mem_calloc(1, sizeof *plan);
   if (!plan) return status_out_of_memory();
   plan->schema = schema;
