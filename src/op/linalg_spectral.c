@@ -1,7 +1,6 @@
 /* Singular values and eigenvalues: svd, eigh, eig and their older names. */
 #include "op/linalg.h"
 
-#include <complex.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -147,22 +146,24 @@ static Status shape_eig(Call *call, TensorSpec *specs) {
   if (call->output_count > 1) linalg_spec(&specs[1], a, complex_of((DType)a->dtype), n, n);
   return OK;
 }
-/* A real routine gives a conjugate pair of vectors as two columns, real and imaginary parts. */
-#define UNPACK_PAIRS(name, real, complex_type)                                                                     \
-  static void name(LapackInt n, const real *wr, const real *wi, const real *v, complex_type *values, complex_type *vectors) { \
-    for (LapackInt k = 0; k < n; k++) values[k] = CMPLX(wr[k], wi[k]);                                             \
-    for (int64_t k = 0; vectors && k < n; k++) {                                                                   \
-      bool pair = wi[k] != 0 && k + 1 < n;                                                                         \
-      for (int64_t i = 0; i < n; i++) {                                                                            \
-        real re = v[i + k * n], im = pair ? v[i + (k + 1) * n] : 0;                                                \
-        vectors[i + k * n] = CMPLX(re, im);                                                                        \
-        if (pair) vectors[i + (k + 1) * n] = CMPLX(re, -im);                                                       \
-      }                                                                                                            \
-      if (pair) k++;                                                                                               \
-    }                                                                                                              \
+/* A real routine gives a conjugate pair of vectors as two columns, real and imaginary parts. `values` and `vectors` (or NULL) are
+ * complex numbers as pairs. */
+#define UNPACK_PAIRS(name, real)                                                                           \
+  static void name(int64_t n, const real *wr, const real *wi, const real *v, real *values, real *vectors) { \
+    for (int64_t k = 0; k < n; k++) values[2 * k] = wr[k], values[2 * k + 1] = wi[k];                      \
+    for (int64_t k = 0; vectors && k < n; k++) {                                                           \
+      bool pair = wi[k] != 0 && k + 1 < n;                                                                 \
+      real *first = vectors + 2 * k * n, *second = first + 2 * n;                                          \
+      for (int64_t i = 0; i < n; i++) {                                                                    \
+        first[2 * i] = v[i + k * n];                                                                       \
+        first[2 * i + 1] = pair ? v[i + (k + 1) * n] : 0;                                                  \
+        if (pair) second[2 * i] = first[2 * i], second[2 * i + 1] = -first[2 * i + 1];                     \
+      }                                                                                                    \
+      if (pair) k++;                                                                                       \
+    }                                                                                                      \
   }
-UNPACK_PAIRS(unpack_pairs_float, float, complex64)
-UNPACK_PAIRS(unpack_pairs_double, double, complex128)
+UNPACK_PAIRS(unpack_pairs_float, float)
+UNPACK_PAIRS(unpack_pairs_double, double)
 
 static Status kernel_eig(Call *call) {
   const Lapack *lapack;
