@@ -2,7 +2,7 @@
 PACKAGES_STAMP = build/.packages
 BUILD = cmake --preset $(1) > build/$(1).log || (cat build/$(1).log; exit 1); cmake --build build/$(1)
 
-.PHONY: all setup demo test asan tsan plain fuzz bench size format lint install clean
+.PHONY: all setup demo test asan tsan plain size lint tidy format install clean
 
 all: setup
 	@mkdir -p build; $(call BUILD,release)
@@ -35,6 +35,12 @@ size: all
 lint: setup
 	@python3 scripts/check_layers.py src
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
+
+# Slow; TIDY names what to look at: make tidy TIDY='src/serial/*.c'
+TIDY = src/*/*.c
+tidy: setup
+	@mkdir -p build; cmake --preset debug > build/debug.log && cmake --build build/debug --target wick_objects
+	@clang-tidy --quiet -p build/debug $(TIDY)
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i

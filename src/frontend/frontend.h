@@ -1,7 +1,15 @@
 /* frontend: Tree -> Graph. Compiles TorchScript definitions into a CompilationUnit.
  *
  * Names that a definition does not bind are looked up through a Resolver, which answers with a SugaredValue (anything
- * that can stand in an expression: a value, a function, a class, a module's attribute, a builtin) or a Type. */
+ * that can stand in an expression: a value, a function, a class, a module's attribute, a builtin) or a Type.
+ *
+ *   frontend/frontend.h        Compilation, Resolver, defining things (this file)
+ *   frontend/sugared_value.h   what an expression may stand for
+ *   frontend/emitter.h         one definition on its way to a Graph
+ *   frontend/scope.h           variables by block
+ *   frontend/convert_to_ssa.h  exits and variables made SSA
+ *   frontend/compilation.h     what the files that define things share
+ *   frontend/prelude_data.h    the embedded sources of prelude/ */
 #pragma once
 
 #include "ir/ir.h"

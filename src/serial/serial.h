@@ -7,6 +7,7 @@
  *   serial/storages.h     tensor data by key, device map
  *   serial/debug_info.h   the original source of an archive's code
  *   serial/importer.h     the code of an archive, compiled on demand
+ *   serial/used_operators.h  what operators that code names
  *   serial/serial.h       loading modules, torch.save's files, NumPy's files (this file) */
 #pragma once
 
