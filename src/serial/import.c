@@ -1,18 +1,11 @@
 /* Loading a TorchScript archive: constants, then data.pkl, whose classes bring in their code, whose objects get their
  * state. */
-#include "serial/importer.h"
-#include "serial/pickle.h"
-#include "serial/storages.h"
+#include "serial/import.h"
+
+#include "serial/model_json.h"
 #include "serial/used_operators.h"
 
-enum { MAX_VERSION = 10 };
-
-typedef struct Import {
-  Archive *archive;
-  const LoadOptions *options;
-  Importer importer;
-  StorageTable storages; /* of the pickle that is being read */
-} Import;
+enum { NEWEST_VERSION = 10 };
 
 static Status resolve_class(void *context, Str name, const Type **out) {
   return importer_resolve_class(&((Import *)context)->importer, name, out);
@@ -25,7 +18,7 @@ static Status load_storage(void *context, Str key, Str location, DType dtype, si
 }
 
 /* The argument of a class's own __setstate__ is typed as its schema says. */
-static Status run_setstate(Import *import, Function *method, IValue object, IValue state) {
+Status import_set_state(Import *import, Function *method, IValue object, IValue state) {
   if (!method->schema || method->schema->argument_count != 2)
     return status_new(ERROR_DATA, STR_FMT " does not take a state", STR_ARG(method->name));
   IValue argument = ivalue_retain(state), result;
@@ -68,11 +61,19 @@ static Status make_object(void *context, ClassType *class_type, IValue state, IV
   Object *object;
   TRY(object_new(class_type, &object));
   Function *setstate = class_type_find_method(class_type, STR("__setstate__"));
-  Status status = setstate ? run_setstate(context, setstate, ivalue_object(object), state)
+  Status status = setstate ? import_set_state(context, setstate, ivalue_object(object), state)
                            : set_attributes(object, class_type, state);
   *out = ivalue_object(object);
   if (status) ivalue_release(*out);
   return status;
+}
+
+PickleHost import_host(Import *import) {
+  return (PickleHost){.context = import,
+                      .resolve_class = resolve_class,
+                      .parse_type = parse_type,
+                      .make_object = make_object,
+                      .load_storage = load_storage};
 }
 
 /* Reads record `name` with tensors from `folder`. */
@@ -83,11 +84,7 @@ static Status read_pickle(Import *import, const char *name, const char *folder, 
   size_t length;
   TRY(archive_read(import->archive, record, &data, &length));
   storage_table_init(&import->storages, import->archive, folder, import->options->device_map);
-  PickleHost host = {.context = import,
-                     .resolve_class = resolve_class,
-                     .parse_type = parse_type,
-                     .make_object = make_object,
-                     .load_storage = load_storage};
+  PickleHost host = import_host(import);
   Status status = pickle_read(data, length, &host, out, NULL);
   storage_table_dispose(&import->storages);
   mem_free(data);
@@ -127,24 +124,42 @@ static Status read_constants(Import *import) {
   return status;
 }
 
-static Status check_version(Archive *archive) {
+/* A record of one line, as version and byteorder are. *out is owned text. */
+static Status read_line(Archive *archive, const ArchiveRecord *record, char **out, Str *out_line) {
+  size_t length;
+  TRY(archive_read(archive, record, out, &length));
+  *out_line = (Str){*out, length};
+  while (out_line->length && strchr("\r\n ", out_line->data[out_line->length - 1])) out_line->length--;
+  return OK;
+}
+
+static Status read_version(Archive *archive, int64_t *out) {
   const ArchiveRecord *record = archive_find(archive, STR("version"));
   if (!record) record = archive_find(archive, STR(".data/version"));
   if (!record) return status_new(ERROR_DATA, "not a TorchScript archive: it has no version");
   char *text;
-  size_t length;
-  TRY(archive_read(archive, record, &text, &length));
-  Str digits = {text, length};
-  while (digits.length && (digits.data[digits.length - 1] == '\n' || digits.data[digits.length - 1] == ' '))
-    digits.length--;
-  int64_t version;
+  Str digits;
+  TRY(read_line(archive, record, &text, &digits));
   Status status = OK;
-  if (!str_to_int64(digits, 10, &version)) {
+  if (!str_to_int64(digits, 10, out)) {
     status = status_new(ERROR_DATA, "the archive's version is no number");
-  } else if (version < 1 || version > MAX_VERSION) {
-    status =
-        status_new(ERROR_UNSUPPORTED, "archives of version %lld (wick reads 1 to %d)", (long long)version, MAX_VERSION);
+  } else if (*out < 1) {
+    status = status_new(ERROR_UNSUPPORTED, "archives of version %lld", (long long)*out);
   }
+  mem_free(text);
+  return status;
+}
+
+/* Later releases than 1.13 say how numbers are stored. */
+static Status check_byte_order(Archive *archive) {
+  const ArchiveRecord *record = archive_find(archive, STR("byteorder"));
+  if (!record) return OK;
+  char *text;
+  Str order;
+  TRY(read_line(archive, record, &text, &order));
+  Status status = str_is(order, "little") ? OK
+                                          : status_new(ERROR_UNSUPPORTED, "tensors in '" STR_FMT "' byte order",
+                                                       STR_ARG(str_slice(order, 0, order.length < 20 ? order.length : 20)));
   mem_free(text);
   return status;
 }
@@ -163,20 +178,29 @@ static Status read_extra_files(Archive *archive, Module *module) {
   return OK;
 }
 
+/* The root object by data.pkl. */
+static Status read_pickles(Import *import, IValue *out) {
+  if (import->options->allow_ops) TRY(used_operators_check(&import->importer, import->options->allow_ops));
+  TRY(read_constants(import));
+  return read_pickle(import, "data.pkl", "data/", out);
+}
+
 static Status import_archive(Archive *archive, Exec *exec, const LoadOptions *options, Module **out) {
   Import import = {.archive = archive, .options = options};
   CompilationUnit *unit;
-  TRY(check_version(archive));
-  if (!archive_find(archive, STR("data.pkl")) || !archive_find(archive, STR("constants.pkl")))
+  int64_t version;
+  TRY(read_version(archive, &version));
+  TRY(check_byte_order(archive));
+  bool has_model = model_json_is_there(archive);
+  if (!has_model && (!archive_find(archive, STR("data.pkl")) || !archive_find(archive, STR("constants.pkl"))))
     return status_new(ERROR_DATA, "not a TorchScript archive: it has no %s",
                       archive_find(archive, STR("data.pkl")) ? "constants.pkl (a file of torch.save?)" : "data.pkl");
   TRY(unit_new(&unit));
   Status status = importer_init(&import.importer, archive, unit, exec);
+  import.importer.version = version;
   IValue root = IVALUE_NONE;
   Module *module = NULL;
-  if (!status && options->allow_ops) status = used_operators_check(&import.importer, options->allow_ops);
-  if (!status) status = read_constants(&import);
-  if (!status) status = read_pickle(&import, "data.pkl", "data/", &root);
+  if (!status) status = has_model ? model_json_read(&import, &root) : read_pickles(&import, &root);
   if (!status && (root.tag != TAG_OBJECT || !root.object->class_type->is_module)) {
     status = status_new(ERROR_DATA, "the archive holds no module");
   }
@@ -187,7 +211,9 @@ static Status import_archive(Archive *archive, Exec *exec, const LoadOptions *op
   unit_release(unit);
   if (status) {
     module_release(module);
-    return status;
+    if (version <= NEWEST_VERSION) return status;
+    return status_context(status, "an archive of version %lld (wick knows those up to %d)", (long long)version,
+                          NEWEST_VERSION);
   }
   *out = module;
   return OK;

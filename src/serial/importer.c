@@ -31,8 +31,7 @@ static CodeFile *parse_code(Importer *importer, CodeFile *file) {
   size_t length;
   Status status = archive_read(importer->archive, file->record, &text, &length);
   if (status) catch_throw(arena->catch_point, status);
-  char *filename =
-      arena_printf(arena, "code/" STR_FMT, STR_ARG(str_slice(file->record->name, 5, file->record->name.length)));
+  char *filename = arena_strndup(arena, file->record->name.data, file->record->name.length);
   status = length > UINT32_MAX / 2 ? status_new(ERROR_DATA, "%s is too long", filename)
                                    : source_new((Str){text, length}, filename, 1, &file->source);
   mem_free(text);
@@ -58,6 +57,7 @@ static Tree *find_definition(Importer *importer, Str qualified) {
   ptrdiff_t dot = str_rfind_char(qualified, '.');
   if (dot < 0) return NULL;
   CodeFile *file = map_get(&importer->files, str_slice(qualified, 0, (size_t)dot));
+  if (!file) file = importer->library;
   if (!file) return NULL;
   parse_code(importer, file);
   return map_get(&file->definitions, str_slice(qualified, (size_t)dot + 1, qualified.length));
@@ -136,6 +136,10 @@ static SugaredValue *resolve_value(Resolver *resolver, Compilation *c, Str name,
   if (str_is(name, "CONSTANTS")) return sugared_namespace(c, name, constant_attr, importer);
   if (str_is(name, "inf")) return sugared_constant(c, ivalue_float(INFINITY));
   if (str_is(name, "nan")) return sugared_constant(c, ivalue_float(NAN));
+  if (importer->library) {
+    const Type *type = find_type(importer, c, join(importer, STR("__torch__"), name));
+    if (type) return sugared_class(c, type);
+  }
   if (str_is(name, "infj") || str_is(name, "nanj")) {
     IValue value;
     Status status =
@@ -153,32 +157,50 @@ static SugaredValue *resolve_value(Resolver *resolver, Compilation *c, Str name,
 static const Type *resolve_type(Resolver *resolver, Compilation *c, Str name, SourceRange range) {
   (void)range;
   Importer *importer = (Importer *)resolver;
-  return str_starts_with(name, "__torch__.")
-             ? find_type(importer, c, str_from(arena_strndup(&importer->arena, name.data, name.length)))
-             : NULL;
+  if (str_starts_with(name, "__torch__."))
+    return find_type(importer, c, str_from(arena_strndup(&importer->arena, name.data, name.length)));
+  return importer->library ? find_type(importer, c, join(importer, STR("__torch__"), name)) : NULL;
+}
+
+static CodeFile *new_file(Importer *importer, Str module, const ArchiveRecord *record) {
+  CodeFile *file = ARENA_NEW(&importer->arena, CodeFile);
+  file->module = module;
+  file->record = record;
+  map_init(&file->definitions, &importer->arena);
+  map_put(&importer->files, module, file);
+  return file;
 }
 
 /* code/__torch__/a/b.py -> "__torch__.a.b" */
-static void add_files(void *argument) {
-  Importer *importer = argument;
+static void add_folder(Importer *importer, const char *folder) {
   Arena *arena = &importer->arena;
   for (size_t i = 0; i < importer->archive->records.length; i++) {
     const ArchiveRecord *record = &importer->archive->records.data[i];
-    if (!str_starts_with(record->name, "code/") || !str_ends_with(record->name, ".py")) continue;
-    size_t length = record->name.length - strlen("code/") - strlen(".py");
-    char *module = arena_strndup(arena, record->name.data + strlen("code/"), length);
+    if (!str_starts_with(record->name, folder) || !str_ends_with(record->name, ".py")) continue;
+    if (record->name.length < strlen(folder) + strlen(".py")) continue;
+    size_t length = record->name.length - strlen(folder) - strlen(".py");
+    char *module = arena_strndup(arena, record->name.data + strlen(folder), length);
     for (size_t k = 0; k < length; k++) {
       if (module[k] != '/') continue;
       module[k] = '.';
       map_put(&importer->folders, (Str){module, k}, importer);
     }
     map_put(&importer->folders, (Str){module, length}, importer);
-    CodeFile *file = ARENA_NEW(arena, CodeFile);
-    file->module = (Str){module, length};
-    file->record = record;
-    map_init(&file->definitions, arena);
-    map_put(&importer->files, file->module, file);
+    new_file(importer, (Str){module, length}, record);
   }
+}
+static void add_files(void *importer) {
+  add_folder(importer, "code/");
+}
+
+static void add_libraries(void *argument) {
+  Importer *importer = argument;
+  const ArchiveRecord *record = archive_find(importer->archive, STR("libs.py"));
+  add_folder(importer, "libs/");
+  if (record) importer->library = new_file(importer, STR("libs.py"), record);
+}
+Status importer_add_libraries(Importer *importer) {
+  return arena_protect(&importer->arena, add_libraries, importer);
 }
 
 Status importer_init(Importer *importer, Archive *archive, CompilationUnit *unit, Exec *exec) {
@@ -199,6 +221,25 @@ void importer_dispose(Importer *importer) {
 
 /* ---- entry points: each is one act of compiling ---- */
 
+typedef struct Act {
+  Importer *importer;
+  void (*body)(Compilation *c, void *argument);
+  void *argument;
+} Act;
+
+static void act_body(Compilation *c, void *argument) {
+  const Act *act = argument;
+  act->importer->arena.catch_point = &c->catch_point;
+  act->body(c, act->argument);
+  compilation_finish(c);
+}
+Status importer_compile(Importer *importer, void (*body)(Compilation *c, void *argument), void *argument) {
+  Act act = {importer, body, argument};
+  Status status = compilation_run(importer->unit, importer->exec, act_body, &act);
+  importer->arena.catch_point = NULL;
+  return status;
+}
+
 typedef struct Request {
   Importer *importer;
   Str text;
@@ -207,21 +248,25 @@ typedef struct Request {
 
 static void resolve_body(Compilation *c, void *argument) {
   Request *request = argument;
-  request->importer->arena.catch_point = &c->catch_point;
   request->type = find_type(request->importer, c, request->text);
-  compilation_finish(c);
 }
 static void parse_type_body(Compilation *c, void *argument) {
   Request *request = argument;
-  request->importer->arena.catch_point = &c->catch_point;
   request->type = frontend_parse_type(c, request->text, &request->importer->resolver);
-  compilation_finish(c);
 }
 
-static Status run_request(Importer *importer, void (*body)(Compilation *c, void *argument), Request *request) {
-  Status status = compilation_run(importer->unit, importer->exec, body, request);
-  importer->arena.catch_point = NULL;
-  return status;
+void importer_define_methods(Importer *importer, Compilation *c, Str record_name, ClassType *class_type) {
+  const ArchiveRecord *record = archive_find(importer->archive, record_name);
+  if (!record)
+    catch_throw(&c->catch_point, status_new(ERROR_DATA, "the archive has no record '" STR_FMT "' with the code of " STR_FMT,
+                                            STR_ARG(record_name), STR_ARG(class_type->type.name)));
+  CodeFile *file = NULL;
+  for (MapEntry *e = map_next(&importer->files, NULL); e && !file; e = map_next(&importer->files, e))
+    if (((CodeFile *)e->value)->record == record) file = e->value;
+  if (!file) file = new_file(importer, record->name, record);
+  const Tree *tree = parse_code(importer, file)->tree;
+  for (uint32_t i = 0; i < tree->count; i++)
+    if (tree->children[i]->kind == TK_DEF) frontend_define_method(c, class_type, tree->children[i], &importer->resolver);
 }
 
 void importer_parse_all(Importer *importer) {
@@ -246,7 +291,7 @@ Status importer_resolve_class(Importer *importer, Str qualified_name, const Type
   if (str_starts_with(qualified_name, "__torch__.torch.classes."))
     return status_new(ERROR_UNSUPPORTED, "the class " STR_FMT " of a C++ library", STR_ARG(qualified_name));
   Request request = {importer, qualified_name, NULL};
-  Status status = run_request(importer, resolve_body, &request);
+  Status status = importer_compile(importer, resolve_body, &request);
   if (status) return used_operators_explain(importer, status);
   if (!request.type) return status_new(ERROR_DATA, "the archive has no code for " STR_FMT, STR_ARG(qualified_name));
   *out = request.type;
@@ -255,7 +300,7 @@ Status importer_resolve_class(Importer *importer, Str qualified_name, const Type
 
 Status importer_parse_type(Importer *importer, Str annotation, const Type **out) {
   Request request = {importer, annotation, NULL};
-  TRY(run_request(importer, parse_type_body, &request));
+  TRY(importer_compile(importer, parse_type_body, &request));
   *out = request.type;
   return OK;
 }

@@ -10,9 +10,11 @@ typedef struct Importer {
   Archive *archive;
   CompilationUnit *unit;
   Exec *exec;
+  int64_t version;       /* of the archive: what operators meant when it was written */
   Arena arena;           /* trees, names: live as long as the importer */
   Map files;             /* "__torch__.a.b" -> CodeFile */
   Map folders;           /* every prefix of a file's dotted name */
+  struct CodeFile *library; /* libs.py of the first format: its classes are named without a path; NULL: none */
   VEC(IValue) constants; /* owned */
 } Importer;
 
@@ -21,6 +23,12 @@ void importer_dispose(Importer *importer);
 /* The named type with all its methods compiled. Unknown operators of the whole archive are reported together. */
 Status importer_resolve_class(Importer *importer, Str qualified_name, const Type **out) MUST_CHECK;
 Status importer_parse_type(Importer *importer, Str annotation, const Type **out) MUST_CHECK;
+/* The classes of the first format: libs.py, libs/. */
+Status importer_add_libraries(Importer *importer) MUST_CHECK;
+/* One act of compiling; what body defined is finished at its end. */
+Status importer_compile(Importer *importer, void (*body)(Compilation *c, void *argument), void *argument) MUST_CHECK;
+/* Every def of the record becomes a method. Throws. */
+void importer_define_methods(Importer *importer, Compilation *c, Str record_name, ClassType *class_type);
 /* Parses every file, or throws to the importer's arena. */
 void importer_parse_all(Importer *importer);
 /* Every file that has been parsed. */

@@ -8,6 +8,9 @@
  *   serial/debug_info.h   the original source of an archive's code
  *   serial/importer.h     the code of an archive, compiled on demand
  *   serial/used_operators.h  what operators that code names
+ *   serial/import.h       what the formats of archives share
+ *   serial/json.h         JSON by cJSON
+ *   serial/model_json.h   the format of 2019
  *   serial/serial.h       loading modules, torch.save's files, NumPy's files (this file) */
 #pragma once
 
