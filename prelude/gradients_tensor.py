@@ -339,3 +339,14 @@ def index_reduce_backward(grad: Tensor, self: Tensor, dim: int, index: Tensor, s
     shape[dim] = -1
     kind = {'prod': 'prod', 'mean': 'mean', 'amax': 'amax', 'amin': 'amin'}[reduce]
     return scatter_reduce_backward(grad, self, dim, index.view(shape).expand(source.size()), source, kind, include_self, result)
+
+
+def masked_scatter_source_backward(grad: Tensor, mask: Tensor, sizes: List[int]) -> Tensor:
+    count = 1
+    for n in sizes:
+        count = count * n
+    chosen = grad.masked_select(mask)
+    rest = count - chosen.numel()
+    if rest > 0:
+        chosen = torch.cat([chosen, torch.zeros([rest], dtype=grad.dtype, device=grad.device)])
+    return chosen.narrow(0, 0, count).reshape(sizes)

@@ -242,6 +242,23 @@ static Status run_foreach_inplace(Call *call, bool meta) {
   return status;
 }
 
+/* The functional form. What a composite that autograd sees through saves of self must outlive the write: it gets a copy. */
+static Status run_before_write(Call *call, bool meta) {
+  static OpRef clone = OP_REF("aten::clone", "");
+  bool seen_through = (call->op->flags & OP_COMPOSITE || call->op->row->body) && !call->op->row->grad;
+  if (!seen_through || !call->exec->grad_enabled || !(call->inputs[0].tensor->flags & TENSOR_RECORDS)) return run_functional(call, meta);
+  IValue inputs[CALL_MAX_INPUTS], copy = IVALUE_NONE;
+  Call inner = *call;
+  if (call->input_count > CALL_MAX_INPUTS) return status_new(ERROR_INTERNAL, STR_FMT ": too many arguments", STR_ARG(call->op->name));
+  memcpy(inputs, call->inputs, call->input_count * sizeof *inputs);
+  TRY(op_call(call->exec, &clone, 1, call->inputs, 1, &copy));
+  inputs[0] = copy;
+  inner.inputs = inputs;
+  Status status = run_functional(&inner, meta);
+  ivalue_release(copy);
+  return status;
+}
+
 /* `name_`: self is the output. */
 static Status run_inplace(Call *call, bool meta) {
   if (call->inputs[0].tag == TAG_LIST) return run_foreach_inplace(call, meta);
@@ -271,7 +288,7 @@ static Status run_inplace(Call *call, bool meta) {
       goto done;
     }
   }
-  Status status = run_functional(&inner, meta);
+  Status status = run_before_write(&inner, meta);
   if (status == OK && result.tag != TAG_TENSOR) status = status_new(ERROR_INTERNAL, STR_FMT ": no tensor computed", STR_ARG(call->op->name));
   if (status == OK) {
     status = check_sizes(self, result.tensor->ndim, result.tensor->sizes);

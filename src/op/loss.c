@@ -81,7 +81,7 @@ static const OpRow rows[] = {
              "if labels.numel() > 0 and (int(labels.min()) < 0 or int(labels.max()) >= x.size(1)):\n"
              "    raise RuntimeError('target out of range')\n"
              "chosen = x.gather(1, labels.unsqueeze(1))\n"
-             "terms = (margin - chosen + x).clamp_min(0)\n"
+             "terms = (x - chosen + margin).clamp_min(0)\n"
              "if bool(p == 2):\n"
              "    terms = terms * terms\n"
              "elif not bool(p == 1):\n"

@@ -312,6 +312,7 @@ static Status shape_batch_norm(Call *call, TensorSpec *specs) {
   return OK;
 }
 
+/* Without a new version: gradients of training don't read these, and a module may run twice before backward. */
 static void update_running(Tensor *running, const double *now, int64_t channels, double momentum, double factor) {
   if (!running) return;
   for (int64_t c = 0; c < channels; c++) {
@@ -319,7 +320,6 @@ static void update_running(Tensor *running, const double *now, int64_t channels,
     dtype_convert((DType)running->dtype, (char *)tensor_data(running) + c * running->strides[0] * (int64_t)dtype_size((DType)running->dtype), 1,
                   DTYPE_FLOAT64, &v, 1, 1);
   }
-  tensor_bump_version(running);
 }
 
 static Status kernel_batch_norm(Call *call) {

@@ -59,7 +59,7 @@ static const OpRow rows[] = {
     ALIAS("special_gammaincc", "Tensor self, Tensor other", "torch.igammac(self, other)", 0),
     {.schema = "aten::positive(Tensor(a) self) -> Tensor(a)", .body = "return self"},
     {.schema = "aten::polygamma_(Tensor(a!) self, int n) -> Tensor(a!)",
-     .body = "return self.copy_(torch.polygamma(n, self))"},
+     .body = "return self.copy_(torch.polygamma(n, self.clone()))"},
     WRITES_BOTH("iand", "bitwise_and"),
     WRITES_BOTH("ior", "bitwise_or"),
     WRITES_BOTH("ixor", "bitwise_xor"),

@@ -92,8 +92,8 @@ static Status shape_lerp(Call *call, TensorSpec *specs) {
   "else reciprocal(self) if exponent == -1 and not integral else pow(self, exponent)"
 #define FLOAT_POWER "pow(self, exponent) if complex else pow(float64(self), float64(exponent))"
 #define POW_GRAD_SCALAR \
-  "self: torch.zeros_like(self) if exponent == 0 else grad * (exponent * self.pow(exponent - 1)).conj()"
-#define POW_GRAD_SELF "self: (grad * (exponent * self.pow(exponent - 1)).conj()).masked_fill(exponent == 0, 0)"
+  "self: torch.zeros_like(self) if exponent == 0 else grad * (self.pow(exponent - 1) * exponent).conj()"
+#define POW_GRAD_SELF "self: (grad * (self.pow(exponent - 1) * exponent).conj()).masked_fill(exponent == 0, 0)"
 #define POW_GRAD_EXPONENT(base, log)                                        \
   "exponent: grad * (result * " log ").masked_fill(torch.logical_and(" base \
   " == 0, torch.real(exponent) >= 0), 0).conj()"
@@ -213,7 +213,7 @@ static const OpRow rows[] = {
     {.schema = "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
      .lower = "self + value * (tensor1 / tensor2)",
      .shape = shape_addcdiv,
-     .grad = "self: grad; tensor1: grad * torch.conj(value / tensor2); tensor2: -grad * torch.conj(value * tensor1 / "
+     .grad = "self: grad; tensor1: grad * torch.conj(tensor2.reciprocal() * value); tensor2: -grad * torch.conj(tensor1 * value / "
              "(tensor2 * tensor2))",
      .flags = POINTWISE},
     {.schema = "aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",

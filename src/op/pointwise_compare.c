@@ -106,8 +106,7 @@ static Status shape_masked_fill(Call *call, TensorSpec *specs) {
     .flags = POINTWISE                                                                                            \
   }
 #define INSIDE                                                                                                     \
-  "inside = (True if min is None else self >= min) and (True if max is None else self <= max); grad if inside or " \
-  "isnan(self) else 0"
+  "inside = (True if min is None else self >= min) and (True if max is None else self <= max); grad if inside else 0"
 
 static const OpRow rows[] = {
     COMPARISON_OF("eq", "self == other"),

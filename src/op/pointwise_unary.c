@@ -146,7 +146,7 @@ static const OpRow rows[] = {
     {.schema = "aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)",
      .lower = "frexp_mantissa(self), frexp_exponent(self)",
      .shape = shape_frexp,
-     .grad = "self: grads[0] / torch.pow(2.0, exponent)"},
+     .grad = "self: grads[0] / torch.pow(2.0, results[1])"},
     {.schema = "aten::logit(Tensor self, float? eps=None) -> Tensor",
      .lower = "x = self if eps is None else min(max(self, eps), 1 - eps); log(x / (1 - x))",
      .shape = shape_pointwise_float,
