@@ -15,6 +15,13 @@ typedef struct GemmMatrix {
 Status gemm(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, void *c,
             int64_t c_row_stride, bool accumulate) MUST_CHECK;
 
+/* Products of bfloat16 that round at every step (gemm_bfloat16.c). alpha scales A; round_scaled rounds that too. */
+bool gemm_bfloat16_is_stepwise(int64_t m, int64_t n, int64_t k, GemmMatrix a, GemmMatrix b);
+Status gemm_bfloat16_stepwise(int64_t m, int64_t n, int64_t k, float alpha, bool round_scaled, GemmMatrix a, GemmMatrix b, void *c,
+                              int64_t c_row_stride, bool accumulate) MUST_CHECK;
+/* y = alpha * A x (+ y), each row summed before it is scaled; x is a column. */
+void gemv_bfloat16(int64_t m, int64_t k, float alpha, GemmMatrix a, GemmMatrix x, void *y, int64_t y_stride, bool accumulate);
+
 /* The packed kernels, one table for each instruction set; serial. Scratch holds gemm_scratch_bytes. */
 typedef struct GemmKernels {
   void (*f32)(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, float *c, int64_t c_row_stride, void *scratch);

@@ -84,13 +84,17 @@ typedef struct Batch {
   bool accumulate;
   _Atomic bool failed;
 } Batch;
+enum { SMALL_BATCH = 400 }; /* products per matrix below which bfloat16 is summed stepwise whatever the strides */
 static Status batch_item(Batch *p, int64_t i) {
   int64_t item = (int64_t)dtype_size((DType)p->out->dtype);
   GemmMatrix a = matrix(p->a, 1), b = matrix(p->b, 1);
   a.data = (const char *)a.data + i * p->a->strides[0] * item;
   b.data = (const char *)b.data + i * p->b->strides[0] * item;
-  return gemm(&p->exec, (DType)p->out->dtype, p->a->sizes[1], p->b->sizes[2], p->a->sizes[2], p->alpha, a, b,
-              (char *)tensor_data(p->out) + i * p->out->strides[0] * item, p->out->strides[1], p->accumulate);
+  int64_t m = p->a->sizes[1], n = p->b->sizes[2], k = p->a->sizes[2];
+  void *c = (char *)tensor_data(p->out) + i * p->out->strides[0] * item;
+  if (p->out->dtype == DTYPE_BFLOAT16 && m * n * k < SMALL_BATCH)
+    return gemm_bfloat16_stepwise(m, n, k, (float)p->alpha, true, a, b, c, p->out->strides[1], p->accumulate);
+  return gemm(&p->exec, (DType)p->out->dtype, m, n, k, p->alpha, a, b, c, p->out->strides[1], p->accumulate);
 }
 static void batch_items(void *argument, int64_t begin, int64_t end) {
   Batch *p = argument;
@@ -136,6 +140,11 @@ static Status shape_mv(Call *call, TensorSpec *specs) {
 static Status mv_into(Exec *exec, const Tensor *a, const Tensor *v, Tensor *out, double alpha, bool accumulate) {
   Tensor *column = NULL, *result = NULL;
   Status status;
+  if (a->dtype == DTYPE_BFLOAT16 && !(a->strides[0] == 1 && a->strides[1] >= a->sizes[0])) {
+    GemmMatrix x = {tensor_data(v), v->strides[0], 0};
+    gemv_bfloat16(a->sizes[0], a->sizes[1], (float)alpha, matrix(a, 0), x, tensor_data(out), out->strides[0], accumulate);
+    return OK;
+  }
   TRY_GOTO(tensor_unsqueeze(v, 1, &column), done);
   TRY_GOTO(tensor_unsqueeze(out, 1, &result), done);
   status = product_into(exec, a, column, result, alpha, accumulate);
@@ -238,9 +247,17 @@ static Status add_complex_product(Call *call, ProductInto *product, IValue alpha
   return status;
 }
 
+/* Integers are scaled by integers, and small batches and vectors of bfloat16 by bfloat16. */
+static IValue scale_of(const Tensor *out, IValue scale) {
+  if (scale.tag == TAG_COMPLEX) return scale;
+  if (!dtype_is_floating((DType)out->dtype) && !dtype_is_complex((DType)out->dtype)) return ivalue_int((int64_t)ivalue_to_double(scale));
+  if (out->dtype == DTYPE_BFLOAT16 && out->ndim != 2)
+    return ivalue_float(bfloat16_to_float(bfloat16_from_float((float)ivalue_to_double(scale))));
+  return scale;
+}
 static Status add_product(Call *call, ProductInto *product) {
-  IValue alpha = call_scalar(call, 4);
-  TRY(scale_self(call, call_scalar(call, 3)));
+  IValue alpha = scale_of(call_out(call, 0), call_scalar(call, 4));
+  TRY(scale_self(call, scale_of(call_out(call, 0), call_scalar(call, 3))));
   if (alpha.tag == TAG_COMPLEX) return add_complex_product(call, product, alpha);
   return product(call->exec, call_tensor(call, 1), call_tensor(call, 2), call_out(call, 0), ivalue_to_double(alpha), true);
 }
@@ -411,10 +428,16 @@ static const OpRow rows[] = {
     ADD_ROW("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", shape_addmv, kernel_addmv,
             "self: grad * beta; mat: grad.outer(vec.conj()) * alpha; vec: mat.t().conj().mv(grad) * alpha"),
     {.schema = "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-     .body = "product = torch.outer(vec1, vec2) * alpha\n"
+     .body = "if torch.promote_types(self.dtype, torch.promote_types(vec1.dtype, vec2.dtype)) == torch.bool:\n"
+             "    product = torch.outer(vec1, vec2)\n"
+             "    if not bool(alpha):\n"
+             "        product = torch.zeros_like(product)\n"
+             "    product = product.expand(torch._infer_size(self.size(), product.size()))\n"
+             "    return product.logical_or(self) if bool(beta) else product.clone()\n"
+             "product = torch.outer(vec1 * torch.full([], alpha, dtype=vec1.dtype), vec2)\n"
              "if bool(beta == 0):\n"
              "    return product.expand(torch._infer_size(self.size(), product.size())).clone()\n"
-             "return self * beta + product", .flags = OP_INPLACE | OP_OUT},
+             "return self * torch.full([], beta, dtype=self.dtype) + product", .flags = OP_INPLACE | OP_OUT},
     {.schema = "aten::outer(Tensor self, Tensor vec2) -> Tensor",
      .body = "if self.dim() != 1 or vec2.dim() != 1:\n"
              "    raise RuntimeError('outer: Expected 1-D arguments self and vec2')\n"
@@ -474,7 +497,7 @@ static const OpRow rows[] = {
              "a = input1.reshape([-1, input1.size(-1)])\n"
              "b = input2.reshape([-1, input2.size(-1)])\n"
              "left = torch.tensordot(a, weight, [1], [1])\n"
-             "result = (left * b.unsqueeze(1)).sum([2]).reshape(sizes)\n"
+             "result = (left * b.unsqueeze(1)).sum([2], False, dtype=left.dtype).reshape(sizes)\n"
              "return result if bias is None else result + bias"},
     {.schema = "aten::kron(Tensor self, Tensor other) -> Tensor",
      .body = "n = max(self.dim(), other.dim())\n"

@@ -289,12 +289,14 @@ static void batch_planes(void *argument, int64_t begin, int64_t end) {
 
 static Status shape_batch_norm(Call *call, TensorSpec *specs) {
   const Tensor *input = call_tensor(call, 0);
-  if (input->ndim < 2) return status_new(ERROR_RUNTIME, "batch_norm: expected at least 2 dimensions, got %d", input->ndim);
+  if (input->ndim < 2 && input->numel)
+    return status_new(ERROR_RUNTIME, "batch_norm: expected at least 2 dimensions, got %d", input->ndim);
+  int64_t channels = input->ndim < 2 ? 0 : input->sizes[1];
   static const char *const names[] = {"weight", "bias", "running_mean", "running_var"};
   for (uint32_t k = 1; k <= 4; k++) {
     const Tensor *t = call_tensor_or_null(call, k);
-    if (t && t->numel != input->sizes[1])
-      return status_new(ERROR_RUNTIME, "%s should contain %lld elements not %lld", names[k - 1], (long long)input->sizes[1], (long long)t->numel);
+    if (t && t->numel != channels)
+      return status_new(ERROR_RUNTIME, "%s should contain %lld elements not %lld", names[k - 1], (long long)channels, (long long)t->numel);
     if (t && t->ndim != 1) return status_new(ERROR_RUNTIME, "%s should be one-dimensional", names[k - 1]);
   }
   bool training = call_bool(call, 5);
@@ -307,7 +309,7 @@ static Status shape_batch_norm(Call *call, TensorSpec *specs) {
     specs[k].dtype = call_tensor_or_null(call, 1) ? (DType)call_tensor(call, 1)->dtype : (DType)input->dtype;
     specs[k].device = tensor_device(input);
     specs[k].ndim = 1;
-    specs[k].sizes[0] = training ? input->sizes[1] : 0;
+    specs[k].sizes[0] = training ? channels : 0;
   }
   return OK;
 }
@@ -327,6 +329,7 @@ static Status kernel_batch_norm(Call *call) {
   Tensor *mean = call_tensor_or_null(call, 3), *var = call_tensor_or_null(call, 4), *out = call_out(call, 0), *x = NULL, *y = NULL;
   bool training = call_bool(call, 5);
   double eps = call_double(call, 7), momentum = call_double(call, 6);
+  if (input->ndim < 2) return OK; /* empty */
   int64_t channels = input->sizes[1];
   Status status = OK;
   if (training && input->numel == channels && channels)

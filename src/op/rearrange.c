@@ -423,6 +423,7 @@ static const OpRow rows[] = {
            "  x = torch.logical_xor(late, early) if x.dtype == torch.bool else late - early\n"
            "return x\n"),
   BODY("aten::sum_to_size(Tensor self, int[] size) -> Tensor",
+       "if len(size) == 0:\n  return self.sum()\n"
        "extra = self.dim() - len(size)\n"
        "if extra < 0:\n"
        "  raise RuntimeError(\"size {\" + str(size) + \"} is not expandable to size {\" + str(self.size()) + \"}.\")\n"

@@ -134,6 +134,10 @@ static Status kernel_argmin(Call *call) { return run_arg_extreme(call, min_ops);
 static Status shape_aminmax(Call *call, TensorSpec *specs) {
   TRY(shape_arg_extreme(call, &specs[0]));
   specs[0].dtype = (DType)call_tensor(call, 0)->dtype;
+  if (call_tensor(call, 0)->ndim == 0 && !call_is_none(call, 1) && call_bool(call, 2)) { /* a kept dimension where there was none */
+    specs[0].ndim = 1;
+    specs[0].sizes[0] = 1;
+  }
   specs[1] = specs[0];
   return OK;
 }
