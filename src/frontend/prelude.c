@@ -21,6 +21,7 @@ static const struct {
     {"torch.jit", "torch_jit"},
     {"gradients", "gradients"},
     {"gradients_tensor", "gradients_tensor"},
+    {"upgraders", "upgraders"},
     {"", "operators"},
 };
 

@@ -1,6 +1,6 @@
 /* What can be called: operators, functions, methods, classes, casts, exceptions; and the names of the language that are
  * always known. */
-#include "frontend/emitter.h"
+#include "frontend/compilation.h"
 
 #define NEW_SUGARED(c, T, kind_)      \
   T *s = ARENA_NEW(&(c)->scratch, T); \
@@ -44,6 +44,7 @@ typedef struct SugaredFunction {
   SugaredValue base;
   uint32_t count; /* overloads */
   Function *const *functions;
+  SugaredValue *otherwise; /* called when no overload fits; NULL: that is an error */
 } SugaredFunction;
 
 void function_require(Emitter *e, SourceRange range, Function *function) {
@@ -73,7 +74,6 @@ static Value *emit_function_call(Emitter *e, SourceRange range, Function *functi
 
 static SugaredValue *function_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments,
                                    uint32_t binders) {
-  (void)binders;
   const SugaredFunction *f = (const SugaredFunction *)self;
   const FunctionSchema **schemas = ARENA_ARRAY(e->arena, const FunctionSchema *, f->count);
   for (uint32_t i = 0; i < f->count; i++) {
@@ -84,6 +84,12 @@ static SugaredValue *function_call(SugaredValue *self, Emitter *e, SourceRange r
   }
   MatchedSchema match;
   uint32_t chosen = 0;
+  for (uint32_t i = 0; f->otherwise && i < 2 * f->count; i++) {
+    chosen = i % f->count;
+    if (schema_try_match(e->graph, schemas[chosen], range, arguments, i >= f->count, NULL, &match))
+      return sugared_value(e->c, emit_function_call(e, range, f->functions[chosen], &match));
+  }
+  if (f->otherwise) return sugared_call(f->otherwise, e, range, arguments, binders);
   if (f->count == 1)
     match = schema_match(e->graph, schemas[0], range, arguments);
   else
@@ -115,6 +121,13 @@ SugaredValue *sugared_overloads(Compilation *c, uint32_t count, Function *const 
 
 SugaredValue *sugared_function(Compilation *c, Function *function) {
   return sugared_overloads(c, 1, &function);
+}
+
+SugaredValue *sugared_prelude_or(Compilation *c, Str module, Str name, SugaredValue *otherwise) {
+  SugaredValue *found = prelude_find(c, module, name);
+  if (!found || found->kind != &SUGARED_FUNCTION) return otherwise;
+  ((SugaredFunction *)found)->otherwise = otherwise;
+  return found;
 }
 
 /* ---- methods ---- */

@@ -7,6 +7,7 @@
 
 #include "frontend/sugared_value.h"
 #include "serial/debug_info.h"
+#include "serial/upgraders.h"
 #include "serial/used_operators.h"
 #include "syntax/parser.h"
 
@@ -100,7 +101,7 @@ static SugaredValue *operator_attr(void *data, Compilation *c, Str name, SourceR
   const Prefix *prefix = data;
   Symbol symbol =
       symbol_intern(str_from(arena_printf(&c->scratch, STR_FMT "::" STR_FMT, STR_ARG(prefix->name), STR_ARG(name))));
-  return symbol ? sugared_builtin(c, symbol) : NULL;
+  return symbol ? operator_of_version(c, prefix->importer->version, symbol) : NULL;
 }
 static SugaredValue *ops_attr(void *data, Compilation *c, Str name, SourceRange range) {
   (void)range;

@@ -7,6 +7,7 @@
  *   serial/storages.h     tensor data by key, device map
  *   serial/debug_info.h   the original source of an archive's code
  *   serial/importer.h     the code of an archive, compiled on demand
+ *   serial/upgraders.h    what operators meant in older versions
  *   serial/used_operators.h  what operators that code names
  *   serial/import.h       what the formats of archives share
  *   serial/json.h         JSON by cJSON
