@@ -153,7 +153,8 @@ def ctc_terms(log_probs: Tensor, targets: Tensor, input_lengths: List[int], targ
             zero = torch.zeros([], dtype=log_probs.dtype, device=log_probs.device)
             losses.append(zero if length == 0 else zero + float('inf'))
             continue
-        low = torch.full([states], float('-inf'), dtype=log_probs.dtype, device=log_probs.device)
+        # Finite, as the gradient of logaddexp(-inf, -inf) is not a number.
+        low = torch.full([states], -1e30, dtype=log_probs.dtype, device=log_probs.device)
         start = torch.arange(states, device=log_probs.device) < 2
         alpha = torch.where(start, emit[0], low)
         may_skip = torch.zeros([states], dtype=torch.bool, device=log_probs.device)
@@ -170,7 +171,10 @@ def ctc_terms(log_probs: Tensor, targets: Tensor, input_lengths: List[int], targ
         last = alpha[states - 1]
         if states > 1:
             last = torch.logaddexp(last, alpha[states - 2])
-        losses.append(-last)
+        # PyTorch's gradient is that of the inputs of a log_softmax before: exp(log_probs) more, which a zero brings in.
+        chances = log_probs.select(1, b).narrow(0, 0, steps).exp()
+        loss = (chances - chances.detach()).sum() - last
+        losses.append(torch.where(loss > 1e25, torch.full_like(loss, float('inf')), loss))
     return torch.stack(losses)
 
 
