@@ -8,6 +8,8 @@
   "else:\n" \
   "    axes = [dim]\n"
 static const OpRow rows[] = {
+    COMPOSITE("aten::allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> bool",
+              "return bool(torch.isclose(self, other, rtol, atol, equal_nan).all())"),
     COMPOSITE("aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
               "n = y.size(dim)\n"
               "if n == 0:\n"
