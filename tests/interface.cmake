@@ -1,9 +1,12 @@
 # wick.h alone is strict C99 and C++; a program links libwick.a without special flags and runs a model; the example library of operators
 # loads into the command.
+find_program(WICK_CXX NAMES c++ g++ clang++)
+if(NOT WICK_CXX)
+  message(STATUS "no C++ compiler: the headers are not tested as C++")
+endif()
 foreach(header wick.h wick_dlpack.h)
   add_test(NAME header_c99_${header} COMMAND ${CMAKE_C_COMPILER} -std=c99 -pedantic-errors -Wall -Wextra -Werror -fsyntax-only
     -I${CMAKE_SOURCE_DIR}/include -x c ${CMAKE_SOURCE_DIR}/include/wick/${header})
-  find_program(WICK_CXX NAMES c++ g++ clang++)
   if(WICK_CXX)
     add_test(NAME header_cxx_${header} COMMAND ${WICK_CXX} -std=c++11 -pedantic-errors -Wall -Wextra -Werror -fsyntax-only
       -I${CMAKE_SOURCE_DIR}/include -x c++ ${CMAKE_SOURCE_DIR}/include/wick/${header})
@@ -32,4 +35,10 @@ if(TARGET wick_cli)
   add_test(NAME operator_library COMMAND wick_cli run --library $<TARGET_FILE:magic_ops> --method forward
     ${CMAKE_CURRENT_SOURCE_DIR}/program/magic.py "ones(2)")
   set_tests_properties(operator_library PROPERTIES PASS_REGULAR_EXPRESSION "4")
+endif()
+
+# What is installed compiles and links by pkg-config. A sanitized library needs its runtime, which pkg-config doesn't name.
+find_program(PKG_CONFIG pkg-config)
+if(PKG_CONFIG AND NOT WICK_SANITIZE)
+  add_test(NAME installed_tree COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/installed.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR} ${CMAKE_C_COMPILER})
 endif()
