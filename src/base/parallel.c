@@ -2,6 +2,7 @@
 #include "base/parallel.h"
 
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -58,7 +59,7 @@ static int limit_by_group(int threads, const char *mount, const char *group) {
   }
 }
 
-int parallel_default_threads(void) {
+static int count_threads(void) {
   int threads = affinity_count();
   FILE *stream = fopen("/proc/self/cgroup", "re");
   char line[1024];
@@ -78,4 +79,11 @@ int parallel_default_threads(void) {
   }
   if (stream) fclose(stream);
   return threads > 0 ? threads : 1;
+}
+
+int parallel_default_threads(void) {
+  static _Atomic int known;
+  int threads = atomic_load_explicit(&known, memory_order_relaxed);
+  if (!threads) atomic_store_explicit(&known, threads = count_threads(), memory_order_relaxed);
+  return threads;
 }

@@ -9,7 +9,7 @@ typedef void ParallelBody(void *argument, int64_t begin, int64_t end);
 /* Splits [0, n) into pieces of at least `grain` and runs them on up to `threads` threads; returns when all are done.
  * Serial when n <= grain or threads <= 1. */
 void parallel_for(int threads, int64_t n, int64_t grain, ParallelBody *body, void *argument);
-/* Respects affinity and cgroup quota. */
+/* Respects affinity and cgroup quota, as they are when first asked: a call pays nothing for it. */
 int parallel_default_threads(void);
 /* True in a forked child whose parent had started OpenMP threads: libraries that rely on them would wait for ever. */
 bool parallel_forked(void);

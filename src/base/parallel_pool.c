@@ -39,9 +39,7 @@ static void forget_after_fork(void) {
 static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_after_fork); }
 
 int parallel_claim(int wanted) {
-  static _Atomic int processors;
-  int capacity = atomic_load_explicit(&processors, memory_order_relaxed);
-  if (!capacity) atomic_store(&processors, capacity = parallel_default_threads());
+  int capacity = parallel_default_threads();
   if (capacity < wanted) capacity = wanted;
   int others = atomic_fetch_add(&claimed, wanted), granted = capacity - others;
   if (granted >= wanted) return wanted;
