@@ -266,7 +266,7 @@ static bool run_plan(const ConvPlan *plan, const void *in, const void *bias, voi
 Status conv_forward_onednn(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight, const Tensor *bias, Tensor *out, bool *done) {
   *done = false;
   int64_t work = out->numel * p->in_channels / p->groups * p->kernel[0] * p->kernel[1] * p->kernel[2];
-  if (p->transposed || work < (1 << 18) || !weight->storage || !tensor_is_contiguous(weight) || !tensor_is_contiguous(out) ||
+  if (p->transposed || work < (1 << 19) || !weight->storage || !tensor_is_contiguous(weight) || !tensor_is_contiguous(out) ||
       (bias && !tensor_is_contiguous(bias)) || !is_open())
     return OK;
   Tensor *dense;

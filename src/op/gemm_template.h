@@ -9,38 +9,82 @@ typedef T NAME(Vec) __attribute__((vector_size(VECTOR), aligned(sizeof(T)), may_
 #define ROWS 6
 #define COLUMNS (2 * LANES)
 
-/* Up to four rows of A at a time against B as it lies: what small products (one sample, one step) need. */
-static void NAME(thin)(int64_t m, int64_t n, int64_t k, T alpha, GemmMatrix am, GemmMatrix bm, T *c, int64_t ldc, int64_t c_step) {
-  const T *a = am.data, *b = bm.data;
-  for (int64_t i = 0; i < m; i++) {
-    const T *row = a + i * am.row_stride;
-    T *out = c + i * ldc;
-    int64_t j = 0;
-    if (bm.col_stride == 1) {
-      for (; j + 4 * LANES <= n; j += 4 * LANES) {
-        NAME(Vec) acc[4] = {0};
-        for (int64_t p = 0; p < k; p++) {
-          const NAME(Vec) *from = (const NAME(Vec) *)(b + p * bm.row_stride + j);
-          NAME(Vec) x = row[p * am.col_stride] - (NAME(Vec)){0};
-          for (int v = 0; v < 4; v++) acc[v] = FMA(x, from[v], acc[v]);
-        }
-        for (int64_t v = 0; v < 4 * LANES; v++) out[(j + v) * c_step] += alpha * ((T *)acc)[v];
+/* m rows of A (m is constant where this is inlined), each contiguous, against columns of B as they lie: C += alpha A B. */
+static inline __attribute__((always_inline)) void NAME(thin_across)(const int m, const int wide, int64_t n, int64_t k, T alpha,
+                                                                    const T *const *rows, const T *b, int64_t b_stride, T *c,
+                                                                    int64_t c_row, int64_t c_step, int64_t *done) {
+  int64_t j = *done;
+  for (; j + wide * LANES <= n; j += wide * LANES) {
+    NAME(Vec) acc[4][4] = {0};
+    for (int64_t p = 0; p < k; p++) {
+      const NAME(Vec) *from = (const NAME(Vec) *)(b + p * b_stride + j);
+      for (int i = 0; i < m; i++) {
+        NAME(Vec) x = rows[i][p] - (NAME(Vec)){0};
+        for (int v = 0; v < wide; v++) acc[i][v] = FMA(x, from[v], acc[i][v]);
       }
     }
-    for (; j < n; j++) {
-      const T *column = b + j * bm.col_stride;
-      T sum = 0;
-      int64_t p = 0;
-      if (bm.row_stride == 1 && am.col_stride == 1) {
-        NAME(Vec) acc[4] = {0};
-        for (; p + 4 * LANES <= k; p += 4 * LANES)
-          for (int v = 0; v < 4; v++)
-            acc[v] = FMA(((const NAME(Vec) *)(row + p))[v], ((const NAME(Vec) *)(column + p))[v], acc[v]);
-        NAME(Vec) all = (acc[0] + acc[1]) + (acc[2] + acc[3]);
-        for (int64_t v = 0; v < LANES; v++) sum += all[v];
+    for (int i = 0; i < m; i++)
+      for (int v = 0; v < wide; v++)
+        for (int64_t l = 0; l < LANES; l++) c[i * c_row + (j + v * LANES + l) * c_step] += alpha * acc[i][v][l];
+  }
+  *done = j;
+}
+
+static inline __attribute__((always_inline)) void NAME(thin_dot)(const int m, int64_t k, T alpha, const T *const *rows,
+                                                                 const T *column, int64_t stride, T *c, int64_t c_row) {
+  NAME(Vec) acc[4][2] = {0};
+  T sums[4] = {0};
+  int64_t p = 0;
+  if (stride == 1)
+    for (; p + 2 * LANES <= k; p += 2 * LANES) {
+      NAME(Vec) first = *(const NAME(Vec) *)(column + p), second = *(const NAME(Vec) *)(column + p + LANES);
+      for (int i = 0; i < m; i++) {
+        acc[i][0] = FMA(*(const NAME(Vec) *)(rows[i] + p), first, acc[i][0]);
+        acc[i][1] = FMA(*(const NAME(Vec) *)(rows[i] + p + LANES), second, acc[i][1]);
       }
-      for (; p < k; p++) sum += row[p * am.col_stride] * column[p * bm.row_stride];
-      out[j * c_step] += alpha * sum;
+    }
+  for (; p < k; p++)
+    for (int i = 0; i < m; i++) sums[i] += rows[i][p] * column[p * stride];
+  for (int i = 0; i < m; i++) {
+    NAME(Vec) both = acc[i][0] + acc[i][1];
+    for (int64_t l = 0; l < LANES; l++) sums[i] += both[l];
+    c[i * c_row] += alpha * sums[i];
+  }
+}
+
+static inline __attribute__((always_inline)) void NAME(thin_rows)(const int m, const int wide, int64_t n, int64_t k, T alpha,
+                                                                  const T *const *rows, GemmMatrix bm, T *c, int64_t c_row,
+                                                                  int64_t c_step) {
+  const T *b = bm.data;
+  int64_t j = 0;
+  if (bm.col_stride == 1) {
+    NAME(thin_across)(m, wide, n, k, alpha, rows, b, bm.row_stride, c, c_row, c_step, &j);
+    NAME(thin_across)(m, 1, n, k, alpha, rows, b, bm.row_stride, c, c_row, c_step, &j);
+  }
+  for (; j < n; j++) NAME(thin_dot)(m, k, alpha, rows, b + j * bm.col_stride, bm.row_stride, c + j * c_step, c_row);
+}
+
+/* Up to four rows of A against B as it lies, unpacked: what small products (one sample, one step) need. Rows with gaps are
+ * copied, a piece of k at a time. */
+static void NAME(thin)(int64_t m, int64_t n, int64_t k, T alpha, GemmMatrix am, GemmMatrix bm, T *c, int64_t c_row, int64_t c_step) {
+  enum { PIECE = 1024 };
+  T copies[4][PIECE];
+  const T *rows[4];
+  for (int64_t from = 0; from < k; from += PIECE) {
+    int64_t length = k - from < PIECE ? k - from : PIECE;
+    for (int64_t i = 0; i < m; i++) {
+      rows[i] = (const T *)am.data + i * am.row_stride + from * am.col_stride;
+      if (am.col_stride == 1) continue;
+      for (int64_t p = 0; p < length; p++) copies[i][p] = rows[i][p * am.col_stride];
+      rows[i] = copies[i];
+    }
+    GemmMatrix b = bm;
+    b.data = (const T *)bm.data + from * bm.row_stride;
+    switch (m) {
+      case 1: NAME(thin_rows)(1, 4, n, length, alpha, rows, b, c, c_row, c_step); break;
+      case 2: NAME(thin_rows)(2, 4, n, length, alpha, rows, b, c, c_row, c_step); break;
+      case 3: NAME(thin_rows)(3, 2, n, length, alpha, rows, b, c, c_row, c_step); break;
+      default: NAME(thin_rows)(4, 2, n, length, alpha, rows, b, c, c_row, c_step); break;
     }
   }
 }
