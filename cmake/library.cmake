@@ -35,9 +35,6 @@ endif()
 
 # What a program that links libwick.a needs beside it.
 set(WICK_PRIVATE_LIBS "-lz -lpthread -lm -ldl")
-if(OpenMP_C_FOUND)
-  string(APPEND WICK_PRIVATE_LIBS " ${OpenMP_C_FLAGS}")
-endif()
 # wick.pc finds its prefix from where it lies, so that the installed tree can be moved and `cmake --install --prefix` holds.
 file(RELATIVE_PATH WICK_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" WICK_PC_TO_PREFIX "${WICK_PC_TO_PREFIX}")

@@ -1,5 +1,5 @@
-/* parallel_for: the only parallelism inside kernels. Compiled with OpenMP it shares oneDNN's pool; otherwise it uses a
- * small pool of our own. Bodies must not throw, block or call parallel_for with more than one thread (nested calls
+/* parallel_for: the only parallelism inside kernels. It has a small pool of threads, or shares OpenMP's once
+ * oneDNN works with those. Bodies must not throw, block or call parallel_for with more than one thread (nested calls
  * run serially). */
 #pragma once
 
@@ -11,5 +11,9 @@ typedef void ParallelBody(void *argument, int64_t begin, int64_t end);
 void parallel_for(int threads, int64_t n, int64_t grain, ParallelBody *body, void *argument);
 /* Respects affinity and cgroup quota, as they are when first asked: a call pays nothing for it. */
 int parallel_default_threads(void);
-/* True in a forked child whose parent had started OpenMP threads: libraries that rely on them would wait for ever. */
+/* To be called when a library that works with OpenMP's threads was opened: from then on parallel_for shares them. */
+void parallel_adopt_openmp(void);
+/* How many threads OpenMP's libraries use for what this thread asks of them; gives what was, to be set again. */
+int parallel_limit_openmp(int threads);
+/* True in a forked child whose parent had adopted OpenMP: libraries that rely on its threads would wait for ever. */
 bool parallel_forked(void);

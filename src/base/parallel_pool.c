@@ -7,11 +7,7 @@
 enum { MAX_WORKERS = 255 };
 
 typedef struct Job {
-  ParallelBody *body;
-  void *argument;
-  int64_t n;
-  int pieces;
-  _Atomic int next_piece;
+  ParallelPieces *pieces;
   int wanted, working; /* helpers still welcome, helpers inside; guarded */
   struct Job *link;
 } Job;
@@ -52,14 +48,11 @@ void parallel_give_back(int granted) { atomic_fetch_sub(&claimed, granted); }
 
 void parallel_forget_claims(void) { atomic_store(&claimed, 0); }
 
-bool parallel_pool_inside(void) { return inside; }
-
-static void job_work(Job *job) {
+void parallel_pieces_work(ParallelPieces *p) {
   inside = true;
   int piece;
-  while ((piece = atomic_fetch_add_explicit(&job->next_piece, 1, memory_order_relaxed)) < job->pieces)
-    job->body(job->argument, parallel_piece_begin(job->n, job->pieces, piece),
-              parallel_piece_begin(job->n, job->pieces, piece + 1));
+  while ((piece = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed)) < p->count)
+    p->body(p->argument, parallel_piece_begin(p->n, p->count, piece), parallel_piece_begin(p->n, p->count, piece + 1));
   inside = false;
 }
 
@@ -78,7 +71,7 @@ static void *worker_main(void *unused) {
     job->wanted--;
     job->working++;
     pthread_mutex_unlock(&pool.lock);
-    job_work(job);
+    parallel_pieces_work(job->pieces);
     pthread_mutex_lock(&pool.lock);
     if (--job->working == 0) pthread_cond_broadcast(&pool.done);
   }
@@ -98,17 +91,17 @@ static void start_workers(int wanted) {
   pthread_attr_destroy(&attributes);
 }
 
-void parallel_pool_run(int threads, int pieces, int64_t n, ParallelBody *body, void *argument) {
+void parallel_pool_run(int threads, ParallelPieces *pieces) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_forks);
-  Job job = {.body = body, .argument = argument, .n = n, .pieces = pieces, .wanted = threads - 1};
+  Job job = {.pieces = pieces, .wanted = threads - 1};
   pthread_mutex_lock(&pool.lock);
   job.link = pool.jobs;
   pool.jobs = &job;
   start_workers(job.wanted);
   for (int i = 0; i < job.wanted; i++) pthread_cond_signal(&pool.work);
   pthread_mutex_unlock(&pool.lock);
-  job_work(&job);
+  parallel_pieces_work(pieces);
   pthread_mutex_lock(&pool.lock);
   job.wanted = 0;
   while (job.working) pthread_cond_wait(&pool.done, &pool.lock);
@@ -126,18 +119,15 @@ int parallel_pieces(int threads, int64_t n, int64_t grain) {
   return most < threads ? (int)most : threads;
 }
 
-#ifndef WICK_HAVE_OPENMP
-bool parallel_forked(void) { return false; }
-
 void parallel_for(int threads, int64_t n, int64_t grain, ParallelBody *body, void *argument) {
   if (n <= 0) return;
-  int pieces = inside ? 1 : parallel_pieces(threads, n, grain);
-  if (pieces <= 1) {
+  int count = inside ? 1 : parallel_pieces(threads, n, grain);
+  if (count <= 1) {
     body(argument, 0, n);
     return;
   }
-  int granted = parallel_claim(pieces);
-  parallel_pool_run(granted, pieces, n, body, argument);
+  ParallelPieces pieces = {.body = body, .argument = argument, .n = n, .count = count};
+  int granted = parallel_claim(count);
+  if (!parallel_openmp_run(granted, &pieces)) parallel_pool_run(granted, &pieces);
   parallel_give_back(granted);
 }
-#endif

@@ -1,13 +1,23 @@
 /* wick's own pool: threads that are started on first need, sleep when idle, and are started anew after a fork.
- * parallel_for is this where OpenMP is not built in, and in a forked child, where OpenMP's threads are gone. */
+ * parallel_for runs on it, unless OpenMP's threads are there to be shared. */
 #pragma once
 
 #include "base/parallel.h"
 
-/* Runs the pieces 0 .. pieces-1 of [0, n) on this thread and up to threads - 1 others. */
-void parallel_pool_run(int threads, int pieces, int64_t n, ParallelBody *body, void *argument);
-/* True on a thread that is running a piece. */
-bool parallel_pool_inside(void);
+/* [0, n) cut into pieces; whichever thread is free takes the next. */
+typedef struct ParallelPieces {
+  ParallelBody *body;
+  void *argument;
+  int64_t n;
+  int count;
+  _Atomic int next;
+} ParallelPieces;
+void parallel_pieces_work(ParallelPieces *pieces); /* until none is left */
+
+/* Runs the pieces on this thread and up to threads - 1 others. */
+void parallel_pool_run(int threads, ParallelPieces *pieces);
+/* The same by OpenMP; false, with nothing done, when it isn't adopted or not to be used. */
+bool parallel_openmp_run(int threads, ParallelPieces *pieces);
 /* How many pieces parallel_for makes; 1: run serially. */
 int parallel_pieces(int threads, int64_t n, int64_t grain);
 /* Callers of parallel_for share the processors: grants 1 to `wanted` threads, to be given back. Only who runs a

@@ -228,7 +228,7 @@ static Status kernel_conv(Call *call) {
   Tensor *out = call_out(call, 0);
   if (out->numel == 0) return OK;
   if (dtype_is_complex((DType)input->dtype)) return conv_complex(call, input_at, weight_at, bias_at);
-  if (input->dtype == DTYPE_FLOAT32 && !conv_is_product(&p) && !conv_is_depthwise(&p)) {
+  if (input->dtype == DTYPE_FLOAT32 && !conv_is_depthwise(&p)) {
     bool done = false;
     TRY(conv_forward_onednn(call->exec, &p, input, weight, bias, out, &done));
     if (done) return OK;

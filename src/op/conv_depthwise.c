@@ -33,5 +33,5 @@ void conv_depthwise(int threads, const ConvParams *p, const float *input, const 
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) planes.plane = conv_depthwise_plane_avx2;
 #endif
   int64_t work = p->out[0] * p->out[1] * p->out[2] * p->kernel[0] * p->kernel[1] * p->kernel[2];
-  parallel_for(threads, p->batch * p->groups, 1 + 65536 / (work + 1), run_planes, &planes);
+  parallel_for(threads, p->batch * p->groups, 1 + 131072 / (work + 1), run_planes, &planes);
 }

@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "base/cache.h"
+#include "base/parallel.h"
 #endif
 
 #if defined(WICK_HAVE_ONEDNN) && DNNL_VERSION_MAJOR == 2
@@ -35,18 +36,20 @@ static void open_library(void) {
 #define X(name) whole &= (dnnl.name = (__typeof__(dnnl.name))dlsym(library, "dnnl_" #name)) != NULL;
   FUNCTIONS(X)
 #undef X
+  parallel_adopt_openmp();
   if (!whole || dnnl.engine_create(&engine, dnnl_cpu, 0) != dnnl_success) engine = NULL;
 }
 static bool is_open(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, open_library);
-  return engine != NULL;
+  return engine != NULL && !parallel_forked();
 }
 
 typedef struct ConvPlan {
   struct ConvPlan *next;
   ConvParams params;
   bool has_bias;
+  int threads; /* a primitive is made for a number of threads */
   Storage *storage; /* of the weight; with offset and version the plan's identity */
   int64_t offset;
   uint32_t version;
@@ -64,7 +67,7 @@ static struct {
   size_t bytes, count;
   uint64_t clock;
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
-enum { MAX_PLANS = 1024 };
+enum { MAX_PLANS = 1024, ONE_THREAD_WORK = 1 << 20 /* below, waking another thread costs more */ };
 static const size_t MAX_PACKED = (size_t)512 << 20;
 
 static void plan_free(ConvPlan *p) {
@@ -200,19 +203,20 @@ static bool prepare(ConvPlan *plan, const void *weight_data) {
   return fine;
 }
 
-static bool is_plan_for(const ConvPlan *p, const ConvParams *params, const Tensor *weight, bool has_bias) {
-  return p->storage == weight->storage && p->offset == weight->offset && p->has_bias == has_bias &&
+static bool is_plan_for(const ConvPlan *p, int threads, const ConvParams *params, const Tensor *weight, bool has_bias) {
+  return p->threads == threads && p->storage == weight->storage && p->offset == weight->offset && p->has_bias == has_bias &&
          p->version == atomic_load(&weight->storage->version) && memcmp(&p->params, params, sizeof *params) == 0;
 }
 
 /* The plan, in use by the caller; NULL when oneDNN can't or there is no memory. */
-static ConvPlan *plan_take(const ConvParams *params, const Tensor *weight, bool has_bias) {
+static ConvPlan *plan_take(int threads, const ConvParams *params, const Tensor *weight, bool has_bias) {
   pthread_mutex_lock(&store.lock);
   ConvPlan *plan = store.plans;
-  while (plan && !is_plan_for(plan, params, weight, has_bias)) plan = plan->next;
+  while (plan && !is_plan_for(plan, threads, params, weight, has_bias)) plan = plan->next;
   if (!plan && (plan = mem_calloc(1, sizeof *plan))) {
     plan->params = *params;
     plan->has_bias = has_bias;
+    plan->threads = threads;
     plan->storage = storage_retain(weight->storage);
     plan->offset = weight->offset;
     plan->version = atomic_load(&weight->storage->version);
@@ -271,11 +275,13 @@ Status conv_forward_onednn(Exec *exec, const ConvParams *p, const Tensor *input,
     return OK;
   Tensor *dense;
   TRY(tensor_contiguous(input, &dense));
-  ConvPlan *plan = plan_take(p, weight, bias != NULL);
+  int threads = work < ONE_THREAD_WORK ? 1 : exec->threads, before = parallel_limit_openmp(threads);
+  ConvPlan *plan = plan_take(threads, p, weight, bias != NULL);
   if (plan) {
     *done = run_plan(plan, tensor_data(dense), bias ? tensor_data(bias) : NULL, tensor_data(out));
     plan_give_back(plan);
   }
+  parallel_limit_openmp(before);
   tensor_release(dense);
   return exec_poll(exec);
 }

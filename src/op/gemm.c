@@ -54,7 +54,7 @@ static void run_part(void *argument, int64_t begin, int64_t end) {
 static Status gemm_packed(Exec *exec, Product *p) {
   p->by_rows = p->m >= p->n;
   int64_t whole = p->by_rows ? p->m : p->n, other = p->by_rows ? p->n : p->m, line = other * p->k;
-  int64_t grain = line > 0 ? 200000 / line + 1 : whole;
+  int64_t grain = line > 0 ? 500000 / line + 1 : whole;
   grain = (grain + 47) / 48 * 48; /* whole register tiles */
   parallel_for(exec->threads, whole, grain, run_part, p);
   return p->failed ? status_out_of_memory() : OK;
@@ -116,7 +116,7 @@ Status gemm(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alp
   if (dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16)
     return gemm_half(exec, dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
   if (dtype == DTYPE_FLOAT32 && exec->threads > 0 && m > 4 && n > 4 && m * n * k >= ONEDNN_FROM &&
-      gemm_onednn_f32(m, n, k, (float)alpha, a, b, c, c_row_stride, accumulate))
+      gemm_onednn_f32(exec->threads, m, n, k, (float)alpha, a, b, c, c_row_stride, accumulate))
     return OK;
   if (dtype == DTYPE_FLOAT32 || dtype == DTYPE_FLOAT64) {
     if (!accumulate)

@@ -33,5 +33,5 @@ static inline size_t gemm_scratch_bytes(int64_t m, int64_t n, int64_t k) {
   size_t kc = (size_t)(k < GEMM_KC ? k : GEMM_KC), mc = (size_t)(m < GEMM_MC ? m : GEMM_MC) + 8, nc = (size_t)(n < GEMM_NC ? n : GEMM_NC) + 32;
   return (mc + nc) * kc * sizeof(double) + 4 * GEMM_PAD;
 }
-/* oneDNN's float32 product, or false when it is not there. */
-bool gemm_onednn_f32(int64_t m, int64_t n, int64_t k, float alpha, GemmMatrix a, GemmMatrix b, float *c, int64_t c_row_stride, bool accumulate);
+/* oneDNN's float32 product on so many threads, or false when it is not there. */
+bool gemm_onednn_f32(int threads, int64_t m, int64_t n, int64_t k, float alpha, GemmMatrix a, GemmMatrix b, float *c, int64_t c_row_stride, bool accumulate);

@@ -7,7 +7,7 @@
 #include "tile/loops.h"
 #include "tile/special.h"
 
-enum { BUFFER_BYTES = 48 << 10, MAX_BLOCK = 1024, GRAIN = 32768, HEAVY_GRAIN = 4096, NO_OPERAND = -1 };
+enum { BUFFER_BYTES = 48 << 10, MAX_BLOCK = 1024, GRAIN = 32768, HEAVY_GRAIN = 16384, NO_OPERAND = -1 };
 
 /* A tensor of the run: the outputs first, then the arguments that are not one number for all elements. */
 typedef struct Operand {

@@ -42,7 +42,8 @@ static void test_each_index_once(void **state) {
   for (int threads = 0; threads < 6; threads++) {
     parallel_for(threads, COUNT, 100, hit, NULL);
     assert_true(covered());
-    parallel_pool_run(threads + 1, 5, COUNT, hit, NULL);
+    ParallelPieces pieces = {.body = hit, .n = COUNT, .count = 5};
+    parallel_pool_run(threads + 1, &pieces);
     assert_true(covered());
   }
   parallel_for(4, 0, 1, hit, NULL);
