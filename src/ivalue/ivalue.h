@@ -1,4 +1,4 @@
-/* IValue: any value of a program, 16 bytes. Ints, floats, bools, devices and None are in the payload; the rest is one counted pointer. */
+/* ivalue: any value of a program in 16 bytes, a scalar or one counted pointer (here); future.h; print.h; lock.h. */
 #pragma once
 
 #include "type/type.h"

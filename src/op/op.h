@@ -1,9 +1,9 @@
 /* op: operators. An operator is one row of data; the registry finds rows; operator_call is the only way to run one.
  *
- *   op/op.h         rows, Operator, the registry           (this file)
- *   op/exec.h       Exec: the execution context, Services
- *   op/call.h       Call: what a kernel gets, its accessors
- *   op/<family>.c   rows and kernels                       */
+ *   op/op.h, exec.h, call.h  rows, registry (here); Exec, Services; Call, its accessors, shape functions; match.h: from outside
+ *   for kernels              pointwise, options, view, reduce, sort, element, results, gemm, conv, pool, linalg, lapack
+ *   for the registry         derive.h, out_names.h: in-place and .out forms; plan.h: what operator_call asks of a schema
+ *   op/<family>.c            rows and kernels                       */
 #pragma once
 
 #include "op/call.h"

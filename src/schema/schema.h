@@ -1,4 +1,4 @@
-/* FunctionSchema: what a function takes and gives, with defaults and alias annotations. */
+/* schema: FunctionSchema, what a function takes and gives, with defaults and aliases (here); type_parse.h, types as text. */
 #pragma once
 
 #include "ivalue/ivalue.h"

@@ -1,4 +1,4 @@
-/* Tensor: a strided view of a counted Storage. */
+/* tensor: arrays of numbers. dtype.h; Tensor, a strided view of a counted Storage (here); iterate.h; promote.h; random.h. */
 #pragma once
 
 #include "tensor/dtype.h"
