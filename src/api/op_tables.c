@@ -2,6 +2,7 @@
 #include "op/op.h"
 
 extern const OpTable op_table_attribute;
+extern const OpTable op_table_autograd;
 extern const OpTable op_table_builtin;
 extern const OpTable op_table_complex;
 extern const OpTable op_table_composite;
@@ -62,6 +63,7 @@ extern const OpTable op_table_view_scatter;
 
 const OpTable *const op_tables[] = {
   &op_table_attribute,
+  &op_table_autograd,
   &op_table_builtin,
   &op_table_complex,
   &op_table_composite,

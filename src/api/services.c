@@ -12,4 +12,9 @@ const Services api_services = {
     .call_function = call_function,
     .autograd_record = autodiff_record,
     .autograd_view = autodiff_view,
+    .autograd_backward = autodiff_backward,
+    .autograd_backward_list = autodiff_backward_list,
+    .autograd_grad = autodiff_grad,
+    .autograd_retain_grad = autodiff_retain_grad,
+    .autograd_tensor_grad = autodiff_tensor_grad,
 };

@@ -20,6 +20,12 @@ typedef struct Services {
   Status (*autograd_record)(struct Exec *exec, struct Call *call);
   /* After an operator whose result is a view of an input that doesn't record, in grad mode: for later writes into views. */
   Status (*autograd_view)(struct Exec *exec, struct Call *call);
+  /* What the operators of op/autograd.c do. */
+  Status (*autograd_backward)(struct Call *call);
+  Status (*autograd_backward_list)(struct Call *call);
+  Status (*autograd_grad)(struct Call *call);
+  Status (*autograd_retain_grad)(struct Call *call);
+  Status (*autograd_tensor_grad)(struct Call *call);
   /* Tracing: called after a kernel when exec->recorder is set. */
   Status (*trace_record)(struct Exec *exec, struct Call *call);
 } Services;
