@@ -229,8 +229,8 @@ WICK_API wick_status wick_load_callbacks(wick_runtime *runtime, wick_read_callba
 /* TorchScript source text: its functions are called by name with wick_run. file_name (may be NULL) is for messages. */
 WICK_API wick_status wick_compile(wick_runtime *runtime, const char *text, size_t length, const char *file_name,
                                   wick_module **out, wick_error **error);
-/* A value from a file of torch.save, a .npy (a tensor) or a .npz (a dict of tensors), told apart by content. Nothing is
- * executed. */
+/* A value from a file of torch.save, a .npy (a tensor), a .npz or a safetensors file (dicts of tensors), told apart by
+ * content. Nothing is executed. */
 WICK_API wick_status wick_load_value(wick_runtime *runtime, const char *path, const wick_load_options *options,
                                      wick_value **out, wick_error **error);
 WICK_API wick_status wick_load_value_memory(wick_runtime *runtime, const void *data, size_t length,
@@ -260,6 +260,10 @@ WICK_API wick_status wick_module_each(const wick_module *module, wick_attribute_
                                       wick_error **error);
 /* Parameters and buffers by name; the tensors themselves. */
 WICK_API wick_status wick_module_state_dict(const wick_module *module, wick_value **out, wick_error **error);
+/* Copies a dict of tensors (as wick_load_value reads from a file of torch.save or safetensors) into the parameters and
+ * buffers. Names and sizes must be the module's: otherwise the error lists what is missing, unexpected or different, and
+ * nothing is changed. Not while the module runs elsewhere. */
+WICK_API wick_status wick_module_load_state(wick_module *module, const wick_value *state, wick_error **error);
 /* Not while the module runs elsewhere. */
 WICK_API wick_status wick_module_train(wick_module *module, int training, wick_error **error);
 WICK_API wick_status wick_module_to(wick_module *module, uint32_t floating_dtype, wick_error **error);

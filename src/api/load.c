@@ -2,6 +2,7 @@
 #include "api/handles.h"
 #include "frontend/frontend.h"
 #include "serial/archive.h"
+#include "serial/safetensors.h"
 #include "serial/serial.h"
 
 static Status add_name(wick_module *handle, Str name) {
@@ -162,6 +163,7 @@ static Status load_value(wick_runtime *runtime, ByteSource *source, const LoadOp
   } else if (source->size >= sizeof start) {
     TRY(byte_source_read(source, 0, start, sizeof start));
     is_numpy = !memcmp(start, "\x93NUMPY", sizeof start);
+    if (!is_numpy && safetensors_is(source)) return safetensors_read(source, out);
   }
   return is_numpy ? npy_load(source, out) : value_import(source, &exec, options, out);
 }

@@ -78,6 +78,13 @@ wick_status wick_module_state_dict(const wick_module *module, wick_value **out, 
   return api_status(value_box(ivalue_dict(dict), out), error);
 }
 
+wick_status wick_module_load_state(wick_module *module, const wick_value *state, wick_error **error) {
+  if (!module->module) return api_status(status_new(ERROR_INVALID_ARGUMENT, "a compiled text has no state"), error);
+  if (!state || state->value.tag != TAG_DICT)
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "a state is a dict of tensors by name"), error);
+  return api_status(module_load_state(module->module, state->value.dict), error);
+}
+
 wick_status wick_module_train(wick_module *module, int training, wick_error **error) {
   return api_status(module->module ? module_train(module->module, training != 0) : OK, error);
 }

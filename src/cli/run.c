@@ -44,14 +44,26 @@ static int call(const wick_module *module, const char *path, const char *method,
   return exit_status;
 }
 
+/* false: it was complained about. */
+static bool load_weights(wick_module *module, const char *path) {
+  wick_value *state = NULL;
+  wick_error *error;
+  bool done = !wick_load_value(NULL, path, NULL, &state, &error) && !wick_module_load_state(module, state, &error);
+  if (!done) complain_error(path, error);
+  wick_value_release(state);
+  return done;
+}
+
 static int run(const Command *command, int count, char **words) {
-  const char *method = NULL, *output = NULL;
+  const char *method = NULL, *output = NULL, *weights = NULL;
   long threads = 0, seconds = 0, steps = 0, megabytes = 0;
   ModelOptions model = {0};
   const Option options[] = {
       {"--method", OPTION_TEXT, &method,
        "NAME  the method or function to call (forward, or a source's first function)"},
       {"-o", OPTION_TEXT, &output, "FILE  write the result, a tensor, as .npy instead of printing it"},
+      {"--weights", OPTION_TEXT, &weights,
+       "FILE  take parameters and buffers from a state dict of torch.save or a safetensors file"},
       {"--threads", OPTION_INT, &threads, "N  threads within one call"},
       {"--seconds", OPTION_INT, &seconds, "N  give up after so long"},
       {"--steps", OPTION_INT, &steps, "N  give up after so many loop iterations and calls"},
@@ -70,7 +82,9 @@ static int run(const Command *command, int count, char **words) {
   wick_error *error;
   wick_module *module = model_open(words[0], &model, &error);
   result = EXIT_USAGE;
-  if (module) {
+  if (module && weights && !load_weights(module, weights)) {
+    result = EXIT_FAILED;
+  } else if (module) {
     wick_run_options limits = {.size = sizeof limits,
                                .threads = (uint32_t)threads,
                                .deadline_ns = (uint64_t)seconds * 1000000000u,

@@ -12,6 +12,7 @@
  *   serial/import.h       what the formats of archives share
  *   serial/json.h         JSON by cJSON
  *   serial/model_json.h   the format of 2019
+ *   serial/safetensors.h  tensors by name
  *   serial/serial.h       loading modules, torch.save's files, NumPy's files (this file) */
 #pragma once
 
