@@ -986,3 +986,60 @@ def join_frames(self: Tensor, n_fft: int, hop: int, window_length: int, window: 
     if end > total:
         y = torch.constant_pad_nd(y, [0, end - total], 0)
     return y
+
+
+# ---- attention ----
+def no_tensor() -> Tensor:
+    return torch.ops.prim.AutogradZero()
+
+
+def dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor], dropout_p: float,
+                          is_causal: bool) -> Tuple[Tensor, Tensor]:
+    if attn_mask is not None and is_causal:
+        raise RuntimeError('_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True')
+    scores = torch.matmul(query / math.sqrt(query.size(-1)), key.transpose(-2, -1))
+    if is_causal:
+        allowed = torch.ones([query.size(-2), key.size(-2)], dtype=torch.bool, device=query.device).tril()
+        scores = scores.masked_fill(allowed.logical_not(), float('-inf'))
+    elif attn_mask is not None:
+        if attn_mask.dtype == torch.bool:
+            scores = scores.masked_fill(attn_mask.logical_not(), float('-inf'))
+        else:
+            scores = scores + attn_mask
+    weights = scores.softmax(-1)
+    if dropout_p > 0.0:
+        weights = torch.dropout(weights, dropout_p, True)
+    return torch.matmul(weights, value), weights
+
+
+def split_heads(x: Tensor, heads: int) -> Tensor:
+    return x.reshape([x.size(0), x.size(1), heads, x.size(2) // heads]).transpose(1, 2)
+
+
+# mask: true where keys are left out; (batch, keys) or as wide as the scores.
+def heads_attention(query: Tensor, key: Tensor, value: Tensor, embed_dim: int, heads: int, qkv_weight: Tensor, qkv_bias: Tensor,
+                    proj_weight: Tensor, proj_bias: Tensor, mask: Optional[Tensor], need_weights: bool,
+                    average: bool) -> Tuple[Tensor, Tensor]:
+    if query.dim() != 3:
+        raise RuntimeError('expected 3-D `query`, got {}-D tensor'.format(query.dim()))
+    if embed_dim != query.size(2) or heads < 1 or embed_dim % heads != 0:
+        raise RuntimeError('passed-in embed_dim {} didn\'t match last dim of query {}'.format(embed_dim, query.size(2)))
+    weights = qkv_weight.chunk(3, 0)
+    biases = qkv_bias.chunk(3, 0)
+    q = split_heads(torch.linear(query, weights[0], biases[0]), heads)
+    k = split_heads(torch.linear(key, weights[1], biases[1]), heads)
+    v = split_heads(torch.linear(value, weights[2], biases[2]), heads)
+    scores = torch.matmul(q / math.sqrt(embed_dim // heads), k.transpose(-2, -1))
+    if mask is not None:
+        hidden = mask.to(torch.bool)
+        if hidden.dim() == 2:
+            if hidden.size(0) != query.size(0) or hidden.size(1) != key.size(1):
+                raise RuntimeError('Expected attn_mask->sizes()[0] == batch_size to be true, but got false.')
+            hidden = hidden.view([hidden.size(0), 1, 1, hidden.size(1)])
+        scores = scores.masked_fill(hidden, float('-inf'))
+    chosen = scores.softmax(-1)
+    out = torch.matmul(chosen, v).transpose(1, 2).reshape(query.size())
+    shown = no_tensor()
+    if need_weights:
+        shown = chosen.mean([1]) if average else chosen
+    return torch.linear(out, proj_weight, proj_bias), shown

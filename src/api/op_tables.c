@@ -1,6 +1,7 @@
 /* The one list of the tables of operator rows. Sorted. */
 #include "op/op.h"
 
+extern const OpTable op_table_attention;
 extern const OpTable op_table_attribute;
 extern const OpTable op_table_autograd;
 extern const OpTable op_table_builtin;
@@ -32,6 +33,7 @@ extern const OpTable op_table_literal;
 extern const OpTable op_table_loss;
 extern const OpTable op_table_math;
 extern const OpTable op_table_matmul;
+extern const OpTable op_table_nested;
 extern const OpTable op_table_norm;
 extern const OpTable op_table_number;
 extern const OpTable op_table_pad;
@@ -42,6 +44,7 @@ extern const OpTable op_table_pointwise_compare;
 extern const OpTable op_table_pointwise_special;
 extern const OpTable op_table_pointwise_unary;
 extern const OpTable op_table_pool;
+extern const OpTable op_table_pool_fractional;
 extern const OpTable op_table_prim;
 extern const OpTable op_table_random;
 extern const OpTable op_table_rearrange;
@@ -62,6 +65,7 @@ extern const OpTable op_table_view;
 extern const OpTable op_table_view_scatter;
 
 const OpTable *const op_tables[] = {
+  &op_table_attention,
   &op_table_attribute,
   &op_table_autograd,
   &op_table_builtin,
@@ -93,6 +97,7 @@ const OpTable *const op_tables[] = {
   &op_table_loss,
   &op_table_math,
   &op_table_matmul,
+  &op_table_nested,
   &op_table_norm,
   &op_table_number,
   &op_table_pad,
@@ -103,6 +108,7 @@ const OpTable *const op_tables[] = {
   &op_table_pointwise_special,
   &op_table_pointwise_unary,
   &op_table_pool,
+  &op_table_pool_fractional,
   &op_table_prim,
   &op_table_random,
   &op_table_rearrange,

@@ -294,7 +294,6 @@ static const OpRow rows[] = {
     ASK("prim::is_ipu(Tensor a) -> bool", kernel_false),
     ASK("prim::is_mkldnn(Tensor a) -> bool", kernel_false),
     ASK("prim::is_mps(Tensor a) -> bool", kernel_false),
-    ASK("prim::is_nested(Tensor a) -> bool", kernel_false),
     ASK("prim::is_ort(Tensor a) -> bool", kernel_false),
     ASK("prim::is_vulkan(Tensor a) -> bool", kernel_false),
     ASK("prim::is_xpu(Tensor a) -> bool", kernel_false),
