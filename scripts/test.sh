@@ -14,5 +14,6 @@ fi
 total=$(sed -n 's/.*tests passed, \([0-9]*\) tests failed out of \([0-9]*\)/\2 \1/p; s/.*tests passed, \([0-9]*\) tests* failed out of \([0-9]*\)/\2 \1/p' "$log" | tail -n 1)
 set -- $total
 [ -n "$1" ] || { echo "no test ran"; exit 1; }
-echo "$(($1 - $2)) passed, $2 failed"
+skipped=$(grep -c '\*\*\*Skipped' "$log")
+echo "$(($1 - $2 - skipped)) passed, $2 failed, $skipped skipped"
 exit $status
