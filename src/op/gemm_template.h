@@ -30,25 +30,29 @@ static inline __attribute__((always_inline)) void NAME(thin_across)(const int m,
   *done = j;
 }
 
-static inline __attribute__((always_inline)) void NAME(thin_dot)(const int m, int64_t k, T alpha, const T *const *rows,
-                                                                 const T *column, int64_t stride, T *c, int64_t c_row) {
-  NAME(Vec) acc[4][2] = {0};
+/* m * wide sums run at once, which hides the latency of the additions, and are added as a tree. */
+static inline __attribute__((always_inline)) void NAME(thin_dot)(const int m, const int wide, int64_t k, T alpha,
+                                                                 const T *const *rows, const T *column, int64_t stride, T *c,
+                                                                 int64_t c_row) {
+  NAME(Vec) acc[4][8] = {0};
   T sums[4] = {0};
   int64_t p = 0;
   if (stride == 1)
-    for (; p + 2 * LANES <= k; p += 2 * LANES) {
-      NAME(Vec) first = *(const NAME(Vec) *)(column + p), second = *(const NAME(Vec) *)(column + p + LANES);
-      for (int i = 0; i < m; i++) {
-        acc[i][0] = FMA(*(const NAME(Vec) *)(rows[i] + p), first, acc[i][0]);
-        acc[i][1] = FMA(*(const NAME(Vec) *)(rows[i] + p + LANES), second, acc[i][1]);
+    for (; p + wide * LANES <= k; p += wide * LANES)
+      for (int v = 0; v < wide; v++) {
+        NAME(Vec) x = *(const NAME(Vec) *)(column + p + v * LANES);
+        for (int i = 0; i < m; i++) acc[i][v] = FMA(*(const NAME(Vec) *)(rows[i] + p + v * LANES), x, acc[i][v]);
       }
-    }
   for (; p < k; p++)
     for (int i = 0; i < m; i++) sums[i] += rows[i][p] * column[p * stride];
   for (int i = 0; i < m; i++) {
-    NAME(Vec) both = acc[i][0] + acc[i][1];
-    for (int64_t l = 0; l < LANES; l++) sums[i] += both[l];
-    c[i * c_row] += alpha * sums[i];
+    for (int half = wide / 2; half > 0; half /= 2)
+      for (int v = 0; v < half; v++) acc[i][v] += acc[i][v + half];
+    T lanes[LANES];
+    memcpy(lanes, &acc[i][0], sizeof lanes);
+    for (int64_t half = LANES / 2; half > 0; half /= 2)
+      for (int64_t l = 0; l < half; l++) lanes[l] += lanes[l + half];
+    c[i * c_row] += alpha * (lanes[0] + sums[i]);
   }
 }
 
@@ -61,13 +65,13 @@ static inline __attribute__((always_inline)) void NAME(thin_rows)(const int m, c
     NAME(thin_across)(m, wide, n, k, alpha, rows, b, bm.row_stride, c, c_row, c_step, &j);
     NAME(thin_across)(m, 1, n, k, alpha, rows, b, bm.row_stride, c, c_row, c_step, &j);
   }
-  for (; j < n; j++) NAME(thin_dot)(m, k, alpha, rows, b + j * bm.col_stride, bm.row_stride, c + j * c_step, c_row);
+  for (; j < n; j++) NAME(thin_dot)(m, m <= 2 ? 8 / m : 2, k, alpha, rows, b + j * bm.col_stride, bm.row_stride, c + j * c_step, c_row);
 }
 
 /* Up to four rows of A against B as it lies, unpacked: what small products (one sample, one step) need. Rows with gaps are
  * copied, a piece of k at a time. */
 static void NAME(thin)(int64_t m, int64_t n, int64_t k, T alpha, GemmMatrix am, GemmMatrix bm, T *c, int64_t c_row, int64_t c_step) {
-  enum { PIECE = 1024 };
+  enum { PIECE = 2048 };
   T copies[4][PIECE];
   const T *rows[4];
   for (int64_t from = 0; from < k; from += PIECE) {

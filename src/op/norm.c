@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/parallel.h"
+#include "op/norm_affine.h"
 #include "op/op.h"
 
 /* A walk over x and y in rows of `length` equal-strided elements. */
@@ -58,14 +59,7 @@ static void statistics(DType dtype, const char *x, int64_t n, double eps, double
 /* y = (x * scale + shift) for n elements with numbers of their own or common ones (step 0). */
 static void affine(DType dtype, const char *x, char *y, int64_t n, const float *scale, const float *shift, int64_t step) {
   if (dtype == DTYPE_FLOAT32) {
-    const float *from = (const float *)x;
-    float *to = (float *)y;
-    if (step == 0) {
-      float a = scale[0], b = shift[0];
-      for (int64_t i = 0; i < n; i++) to[i] = from[i] * a + b;
-    } else {
-      for (int64_t i = 0; i < n; i++) to[i] = from[i] * scale[i] + shift[i];
-    }
+    norm_affine(n, (const float *)x, (float *)y, scale, shift, step);
     return;
   }
   int64_t item = (int64_t)dtype_size(dtype);
@@ -365,8 +359,10 @@ static Status kernel_batch_norm(Call *call) {
   }
   for (int64_t c = 0; c < channels; c++) {
     double invstd = 1 / sqrt(b.variance[c] + eps), w = number_at(weight, c, 1);
-    b.scale[c] = (float)(invstd * w);
-    b.shift[c] = (float)(number_at(bias, c, 0) - b.mean[c] * invstd * w);
+    if (b.dtype == DTYPE_FLOAT32 && !training) /* in float throughout, as is customary for stored statistics */
+      invstd = 1 / sqrtf((float)b.variance[c] + (float)eps);
+    b.scale[c] = (float)invstd * (float)w;
+    b.shift[c] = fmaf(-(float)b.mean[c], b.scale[c], (float)number_at(bias, c, 0));
     if (training && call->output_count > 1) {
       put_number(call_out(call, 1), c, b.mean[c]);
       put_number(call_out(call, 2), c, invstd);
