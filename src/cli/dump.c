@@ -1,4 +1,4 @@
-/* wick dump: the program as tokens, tree, graph or instructions. */
+/* wick dump: the program as tokens, tree, graph, Python or instructions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "interp/interp.h"
 #include "serial/archive.h"
+#include "serial/python_print.h"
 #include "syntax/syntax.h"
 
 typedef struct Dump {
@@ -109,6 +110,11 @@ static int dump_function(const Dump *dump, Function *function) {
   Status status = OK;
   if (!strcmp(dump->stage, "ir")) {
     if (function->graph) graph_print(function->graph, dump->with_source, &text);
+  } else if (!strcmp(dump->stage, "code")) {
+    PythonPrinter printer;
+    python_printer_init(&printer);
+    status = python_print_function(&printer, function, 0, (Str){0}, &text);
+    python_printer_dispose(&printer);
   } else {
     const Code *code;
     status = function_code(function, &code);
@@ -145,7 +151,7 @@ static int run(const Command *command, int count, char **words) {
   Dump dump = {.stage = "ir"};
   ModelOptions model = {0};
   const Option options[] = {
-      {"--stage", OPTION_TEXT, &dump.stage, "STAGE  tokens, tree, ir (the default) or bytecode"},
+      {"--stage", OPTION_TEXT, &dump.stage, "STAGE  tokens, tree, ir (the default), code or bytecode"},
       {"--method", OPTION_TEXT, &dump.method, "NAME  only this method or function"},
       {"--source", OPTION_FLAG, &dump.with_source, "  with source positions in graphs"},
       MODEL_OPTIONS(model),
@@ -155,8 +161,8 @@ static int run(const Command *command, int count, char **words) {
   if (!options_parse(command, options, &count, words, 1, &result)) return result;
   dump.path = words[0];
   if (!strcmp(dump.stage, "tokens") || !strcmp(dump.stage, "tree")) return dump_texts(&dump);
-  if (strcmp(dump.stage, "ir") != 0 && strcmp(dump.stage, "bytecode") != 0) {
-    complain(NULL, "there is no stage '%s' (tokens, tree, ir, bytecode)", dump.stage);
+  if (strcmp(dump.stage, "ir") != 0 && strcmp(dump.stage, "code") != 0 && strcmp(dump.stage, "bytecode") != 0) {
+    complain(NULL, "there is no stage '%s' (tokens, tree, ir, code, bytecode)", dump.stage);
     return EXIT_USAGE;
   }
   wick_error *error;
