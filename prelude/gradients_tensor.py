@@ -350,3 +350,63 @@ def masked_scatter_source_backward(grad: Tensor, mask: Tensor, sizes: List[int])
     if rest > 0:
         chosen = torch.cat([chosen, torch.zeros([rest], dtype=grad.dtype, device=grad.device)])
     return chosen.narrow(0, 0, count).reshape(sizes)
+
+
+# ---- gradients of gradients ----
+
+def same_sizes(size: int, count: int) -> List[int]:
+    return [size for _ in range(count)]
+
+
+def convolution_second_order(grads: List[Tensor], grad_output: Tensor, input: Tensor, weight: Tensor, stride: List[int], padding: List[int],
+                             dilation: List[int], transposed: bool, output_padding: List[int], groups: int,
+                             output_mask: List[bool]) -> Tuple[Tensor, Tensor, Tensor]:
+    for_grad = torch.zeros_like(grad_output)
+    for_input = torch.zeros_like(input)
+    for_weight = torch.zeros_like(weight)
+    if output_mask[0]:
+        for_grad = for_grad + torch.convolution(grads[0], weight, None, stride, padding, dilation, transposed, output_padding, groups)
+        for_weight = torch.convolution_backward(grad_output, grads[0], weight, None, stride, padding, dilation, transposed, output_padding,
+                                                groups, [False, True, False])[1]
+    if output_mask[1]:
+        for_grad = for_grad + torch.convolution(input, grads[1], None, stride, padding, dilation, transposed, output_padding, groups)
+        for_input = torch.convolution_backward(grad_output, input, grads[1], None, stride, padding, dilation, transposed, output_padding,
+                                               groups, [True, False, False])[0]
+    if output_mask[2]:
+        for_grad = for_grad + grads[2].view([1, -1] + same_sizes(1, input.dim() - 2))
+    return for_grad, for_input, for_weight
+
+
+def silu_gate(grad: Tensor, x: Tensor) -> Tensor:
+    s = torch.sigmoid(x)
+    return grad * s * (s - 1)
+
+
+def silu_second_order(grad: Tensor, x: Tensor) -> Tensor:
+    s = torch.sigmoid(x)
+    return grad * s * (1 - s) * (2 + x * (1 - 2 * s))
+
+
+def mish_second_order(grad: Tensor, x: Tensor) -> Tensor:
+    t = torch.tanh(torch.nn.functional.softplus(x))
+    s = torch.sigmoid(x)
+    return grad * s * (1 - t * t) * (2 + x * (1 - s) - 2 * x * s * t)
+
+
+def gelu_second_order(grad: Tensor, x: Tensor, approximate: str) -> Tensor:
+    if approximate == 'none':
+        return grad * torch.exp(-0.5 * x * x) * 0.3989422804014327 * (2 - x * x)
+    scale = 0.7978845608028654
+    t = torch.tanh(scale * (x + 0.044715 * x * x * x))
+    inner = scale * (1 + 0.134145 * x * x)
+    return grad * (1 - t * t) * (inner + scale * 0.134145 * x * x - x * t * inner * inner)
+
+
+def elu_second_order(grad: Tensor, alpha: float, scale: float, input_scale: float, is_result: bool, x: Tensor) -> Tensor:
+    curve = grad * (input_scale * scale) if is_result else grad * (alpha * scale * input_scale * input_scale) * torch.exp(x * input_scale)
+    return torch.where(x <= 0, curve, torch.zeros_like(curve))
+
+
+def softplus_second_order(grad: Tensor, x: Tensor, beta: float, threshold: float) -> Tensor:
+    s = torch.sigmoid(x * beta)
+    return torch.where(x * beta > threshold, torch.zeros_like(grad), grad * s * (1 - s) * beta)

@@ -316,7 +316,9 @@ static const OpRow rows[] = {
     CONV("aten::mkldnn_convolution(Tensor self, Tensor weight, Tensor? bias, int[] padding, int[] stride, int[] dilation, int groups) -> Tensor",
          GRAD("self", "stride", "padding", "dilation", "False", "[0]", "groups")),
     {.schema = "aten::convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
-     .kernel = kernel_conv_backward},
+     .kernel = kernel_conv_backward,
+     .grad = "grad_output, input, weight: convolution_second_order(grads, grad_output, input, weight, stride, padding, dilation, transposed, "
+             "output_padding, groups, output_mask)"},
     {.schema = "aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
      .body = "return torch.conv1d(self.permute([1, 2, 0]), weight.permute([2, 1, 0]), bias, [1], [pad]).permute([2, 0, 1]).contiguous()"},
 };

@@ -355,7 +355,7 @@ static Status batched(const Tensor *t, bool is_left, int batch_ndim, const int64
   Status status = OK;
   if (t->ndim == 1) TRY(tensor_unsqueeze(t, is_left ? 0 : 1, &wide));
   else wide = tensor_retain(t);
-  memcpy(sizes, batch, (size_t)batch_ndim * sizeof *sizes);
+  if (batch_ndim) memcpy(sizes, batch, (size_t)batch_ndim * sizeof *sizes);
   sizes[batch_ndim] = wide->sizes[wide->ndim - 2];
   sizes[batch_ndim + 1] = wide->sizes[wide->ndim - 1];
   TRY_GOTO(tensor_expand(wide, batch_ndim + 2, sizes, &spread), done);

@@ -65,6 +65,8 @@ static const OpRow rows[] = {
      .flags = POINTWISE},
     {.schema = "aten::gelu_backward(Tensor grad_output, Tensor self, *, str approximate=\"none\") -> Tensor",
      .lower = GELU_BACKWARD,
+     .grad = "grad_output: torch.gelu_backward(grad, self, approximate=approximate); self: "
+             "gelu_second_order(grad * grad_output, self, approximate)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::silu(Tensor self) -> Tensor",
      .lower = "self * sigmoid(self)",
@@ -73,6 +75,7 @@ static const OpRow rows[] = {
      .flags = POINTWISE},
     {.schema = "aten::silu_backward(Tensor grad_output, Tensor self) -> Tensor",
      .lower = "s = sigmoid(self); grad_output * s * (1 + self * (1 - s))",
+     .grad = "grad_output: torch.silu_backward(grad, self); self: silu_second_order(grad * grad_output, self)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::mish(Tensor self) -> Tensor",
      .lower = "self * tanh(log1p(exp(self)))",
@@ -81,6 +84,7 @@ static const OpRow rows[] = {
      .flags = POINTWISE},
     {.schema = "aten::mish_backward(Tensor grad_output, Tensor self) -> Tensor",
      .lower = "t = tanh(log1p(exp(self))); grad_output * (t + self * sigmoid(self) * (1 - t * t))",
+     .grad = "grad_output: torch.mish_backward(grad, self); self: mish_second_order(grad * grad_output, self)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
      .lower = "min(max(self, min_val), max_val)",
@@ -106,6 +110,8 @@ static const OpRow rows[] = {
      .flags = POINTWISE},
     {.schema = "aten::hardswish_backward(Tensor grad_output, Tensor self) -> Tensor",
      .lower = "0 if self < -3 else grad_output if self >= 3 else grad_output * (self / 3 + 0.5)",
+     .grad = "grad_output: torch.hardswish_backward(grad, self); self: grad * grad_output * "
+             "torch.logical_and(self > -3, self < 3) / 3",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
      .lower = "self if self > 0 else self * negative_slope",
@@ -126,6 +132,9 @@ static const OpRow rows[] = {
                "Tensor self_or_result) -> Tensor",
      .lower = "x = self_or_result; grad_output * scale if x > 0 else grad_output * input_scale * (x + alpha * scale if "
               "is_result else alpha * scale * exp(x * input_scale))",
+     .grad = "grad_output: torch.elu_backward(grad, alpha, scale, input_scale, is_result, self_or_result); "
+             "self_or_result: elu_second_order(grad * grad_output, float(alpha), float(scale), "
+             "float(input_scale), is_result, self_or_result)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::celu(Tensor self, Scalar alpha=1.) -> Tensor",
      .lower = "self if self > 0 else expm1(self / alpha) * alpha",
@@ -144,6 +153,8 @@ static const OpRow rows[] = {
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
      .lower = "grad_output if self * beta > threshold else grad_output * sigmoid(self * beta)",
+     .grad = "grad_output: torch.softplus_backward(grad, self, beta, threshold); self: "
+             "softplus_second_order(grad * grad_output, self, float(beta), float(threshold))",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
      .shape = shape_activation,
@@ -170,6 +181,8 @@ static const OpRow rows[] = {
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor",
      .lower = "grad_output * sigmoid(-self)",
+     .grad = "grad_output: torch.log_sigmoid_backward(grad, self, buffer); self: silu_gate(grad * "
+             "grad_output, self)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
      .lower = "grad_output * mask * scale",
