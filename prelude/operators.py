@@ -1043,3 +1043,14 @@ def heads_attention(query: Tensor, key: Tensor, value: Tensor, embed_dim: int, h
     if need_weights:
         shown = chosen.mean([1]) if average else chosen
     return torch.linear(out, proj_weight, proj_bias), shown
+
+
+# The norm over all dimensions but `dim`, which keeps its place; -1: over all.
+def norm_but(v: Tensor, pow: int, dim: int) -> Tensor:
+    if dim == -1:
+        return v.norm(pow)
+    axes: List[int] = []
+    for d in range(v.dim()):
+        if d != dim:
+            axes.append(d)
+    return v.norm(pow, axes, True)

@@ -10,6 +10,13 @@
 static const OpRow rows[] = {
     COMPOSITE("aten::allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> bool",
               "return bool(torch.isclose(self, other, rtol, atol, equal_nan).all())"),
+    {.schema = "aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+     .body = "if not (self.is_floating_point() or self.is_complex()):\n"
+             "    raise RuntimeError('nanmean(): expected input to have floating point or complex dtype')\n"
+             "return torch.nansum(self, dim, keepdim, dtype=dtype) / torch.logical_not(torch.isnan(self)).sum(dim, keepdim)",
+     .flags = OP_OUT},
+    COMPOSITE("aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor", "return norm_but(v, pow, dim)"),
+    COMPOSITE("aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", "return v * (g / norm_but(v, 2, dim))"),
     COMPOSITE("aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
               "n = y.size(dim)\n"
               "if n == 0:\n"

@@ -68,11 +68,44 @@ static void select_sorted(const Selection *s, SortKeys *keys, char *values, int6
   }
 }
 
+static void swap_places(SortKeys *keys, int64_t a, int64_t b) {
+  int64_t kept = keys->order[a];
+  keys->order[a] = keys->order[b];
+  keys->order[b] = kept;
+}
+
+/* Moves the k-th smallest to its place: quickselect by the median of three, whose choice among equal values is PyTorch's. */
+static void quick_select(SortKeys *keys, int64_t k) {
+  for (int64_t low = 0, high = keys->length - 1; low < high;) {
+    if (low + 1 == high) {
+      if (sort_keys_less(keys, keys->order[high], keys->order[low])) swap_places(keys, low, high);
+      return;
+    }
+    swap_places(keys, (low + high) / 2, low + 1);
+    if (sort_keys_less(keys, keys->order[high], keys->order[low + 1])) swap_places(keys, low + 1, high);
+    if (sort_keys_less(keys, keys->order[high], keys->order[low])) swap_places(keys, low, high);
+    if (sort_keys_less(keys, keys->order[low], keys->order[low + 1])) swap_places(keys, low + 1, low);
+    int64_t i = low + 1, j = high, pivot = keys->order[low];
+    for (;;) {
+      do i++;
+      while (sort_keys_less(keys, keys->order[i], pivot));
+      do j--;
+      while (sort_keys_less(keys, pivot, keys->order[j]));
+      if (j < i) break;
+      swap_places(keys, i, j);
+    }
+    swap_places(keys, low, j);
+    if (j <= k) low = i;
+    if (j >= k) high = j - 1;
+  }
+}
+
 static void select_kth(const Selection *s, SortKeys *keys, char *values, int64_t value_stride, char *indices, int64_t index_stride) {
   (void)value_stride;
   (void)index_stride;
-  sort_keys_sort(keys, false);
   int64_t k = s->k;
+  if (k >= 0) quick_select(keys, k);
+  else sort_keys_sort(keys, false);
   if (k < 0) { /* the lower median */
     int64_t numbers = 0;
     if (keys->floating)

@@ -21,6 +21,8 @@ void sort_keys_dispose(SortKeys *keys);
 void sort_keys_load(SortKeys *keys, const char *data, int64_t byte_stride);
 /* Stable merge sort of `order`; NaN counts as the greatest. */
 void sort_keys_sort(SortKeys *keys, bool descending);
+/* Of the keys at positions a and b. */
+bool sort_keys_less(const SortKeys *keys, int64_t a, int64_t b);
 bool sort_keys_equal(const SortKeys *keys, int64_t a, int64_t b);
 /* Writes key `at` as an element. */
 void sort_keys_store(const SortKeys *keys, int64_t at, char *to);

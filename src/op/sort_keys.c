@@ -28,7 +28,7 @@ void sort_keys_load(SortKeys *keys, const char *data, int64_t byte_stride) {
   for (int64_t i = 0; i < keys->length; i++) keys->order[i] = i;
 }
 
-static bool key_less(const SortKeys *keys, int64_t a, int64_t b) {
+bool sort_keys_less(const SortKeys *keys, int64_t a, int64_t b) {
   if (!keys->floating) return keys->i[a] < keys->i[b];
   double x = keys->f[a], y = keys->f[b];
   return x < y || (isnan(y) && !isnan(x));
@@ -42,8 +42,8 @@ static void merge(const SortKeys *keys, const int64_t *from, int64_t *to, int64_
                   bool descending) {
   int64_t left = begin, right = middle;
   for (int64_t i = begin; i < end; i++) {
-    bool take_right = left >= middle || (right < end && (descending ? key_less(keys, from[left], from[right])
-                                                                    : key_less(keys, from[right], from[left])));
+    bool take_right = left >= middle || (right < end && (descending ? sort_keys_less(keys, from[left], from[right])
+                                                                    : sort_keys_less(keys, from[right], from[left])));
     to[i] = take_right ? from[right++] : from[left++];
   }
 }
