@@ -95,7 +95,8 @@ static Status report(const StateLoad *l, size_t unexpected_count) {
   if (!l->missing_count && !unexpected_count && !l->different_count) return OK;
   StrBuf text = {.max_length = 1 << 16};
   strbuf_puts(&text, "the state does not fit the module:");
-  if (l->missing_count) strbuf_printf(&text, "\n  %zu missing: " STR_FMT, l->missing_count, STR_ARG(strbuf_view(&l->missing)));
+  if (l->missing_count)
+    strbuf_printf(&text, "\n  %zu missing: " STR_FMT, l->missing_count, STR_ARG(strbuf_view(&l->missing)));
   if (unexpected_count)
     strbuf_printf(&text, "\n  %zu unexpected: " STR_FMT, unexpected_count, STR_ARG(strbuf_view(&l->unexpected)));
   strbuf_str(&text, strbuf_view(&l->different));

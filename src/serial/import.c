@@ -157,9 +157,10 @@ static Status check_byte_order(Archive *archive) {
   char *text;
   Str order;
   TRY(read_line(archive, record, &text, &order));
-  Status status = str_is(order, "little") ? OK
-                                          : status_new(ERROR_UNSUPPORTED, "tensors in '" STR_FMT "' byte order",
-                                                       STR_ARG(str_slice(order, 0, order.length < 20 ? order.length : 20)));
+  Status status = str_is(order, "little")
+                      ? OK
+                      : status_new(ERROR_UNSUPPORTED, "tensors in '" STR_FMT "' byte order",
+                                   STR_ARG(str_slice(order, 0, order.length < 20 ? order.length : 20)));
   mem_free(text);
   return status;
 }

@@ -259,15 +259,17 @@ static void parse_type_body(Compilation *c, void *argument) {
 void importer_define_methods(Importer *importer, Compilation *c, Str record_name, ClassType *class_type) {
   const ArchiveRecord *record = archive_find(importer->archive, record_name);
   if (!record)
-    catch_throw(&c->catch_point, status_new(ERROR_DATA, "the archive has no record '" STR_FMT "' with the code of " STR_FMT,
-                                            STR_ARG(record_name), STR_ARG(class_type->type.name)));
+    catch_throw(&c->catch_point,
+                status_new(ERROR_DATA, "the archive has no record '" STR_FMT "' with the code of " STR_FMT,
+                           STR_ARG(record_name), STR_ARG(class_type->type.name)));
   CodeFile *file = NULL;
   for (MapEntry *e = map_next(&importer->files, NULL); e && !file; e = map_next(&importer->files, e))
     if (((CodeFile *)e->value)->record == record) file = e->value;
   if (!file) file = new_file(importer, record->name, record);
   const Tree *tree = parse_code(importer, file)->tree;
   for (uint32_t i = 0; i < tree->count; i++)
-    if (tree->children[i]->kind == TK_DEF) frontend_define_method(c, class_type, tree->children[i], &importer->resolver);
+    if (tree->children[i]->kind == TK_DEF)
+      frontend_define_method(c, class_type, tree->children[i], &importer->resolver);
 }
 
 void importer_parse_all(Importer *importer) {

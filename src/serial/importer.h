@@ -10,12 +10,12 @@ typedef struct Importer {
   Archive *archive;
   CompilationUnit *unit;
   Exec *exec;
-  int64_t version;       /* of the archive: what operators meant when it was written */
-  Arena arena;           /* trees, names: live as long as the importer */
-  Map files;             /* "__torch__.a.b" -> CodeFile */
-  Map folders;           /* every prefix of a file's dotted name */
+  int64_t version;          /* of the archive: what operators meant when it was written */
+  Arena arena;              /* trees, names: live as long as the importer */
+  Map files;                /* "__torch__.a.b" -> CodeFile */
+  Map folders;              /* every prefix of a file's dotted name */
   struct CodeFile *library; /* libs.py of the first format: its classes are named without a path; NULL: none */
-  VEC(IValue) constants; /* owned */
+  VEC(IValue) constants;    /* owned */
 } Importer;
 
 Status importer_init(Importer *importer, Archive *archive, CompilationUnit *unit, Exec *exec) MUST_CHECK;

@@ -11,8 +11,8 @@ static const struct {
   const char *name;
   DType dtype;
 } data_types[] = {
-    {"FLOAT", DTYPE_FLOAT32}, {"INT32", DTYPE_INT32},     {"BYTE", DTYPE_UINT8},      {"BOOL", DTYPE_BOOL},
-    {"UINT8", DTYPE_UINT8},   {"INT8", DTYPE_INT8},       {"INT16", DTYPE_INT16},     {"INT64", DTYPE_INT64},
+    {"FLOAT", DTYPE_FLOAT32},   {"INT32", DTYPE_INT32},    {"BYTE", DTYPE_UINT8},        {"BOOL", DTYPE_BOOL},
+    {"UINT8", DTYPE_UINT8},     {"INT8", DTYPE_INT8},      {"INT16", DTYPE_INT16},       {"INT64", DTYPE_INT64},
     {"FLOAT16", DTYPE_FLOAT16}, {"DOUBLE", DTYPE_FLOAT64}, {"BFLOAT16", DTYPE_BFLOAT16},
 };
 
@@ -146,14 +146,14 @@ static Status read_attributes(Model *m) {
   Status status = pickle_read(data, length, &host, &m->attributes, NULL);
   mem_free(data);
   if (status) return status_context(status, "attributes.pkl");
-  bool fits = m->attributes.tag == TAG_TUPLE ||
-              (m->attributes.tag == TAG_LIST && m->attributes.list->kind == LIST_VALUES);
+  bool fits =
+      m->attributes.tag == TAG_TUPLE || (m->attributes.tag == TAG_LIST && m->attributes.list->kind == LIST_VALUES);
   return fits ? OK : status_new(ERROR_DATA, "attributes.pkl is neither a tuple nor a list");
 }
 
 /* Borrowed. */
 static Status find_attribute(const Model *m, int64_t index, IValue *out) {
-  size_t count = m->attributes.tag == TAG_TUPLE ? m->attributes.tuple->length
+  size_t count = m->attributes.tag == TAG_TUPLE  ? m->attributes.tuple->length
                  : m->attributes.tag == TAG_LIST ? m->attributes.list->length
                                                  : 0;
   if (index < 0 || (uint64_t)index >= count)
@@ -175,7 +175,8 @@ static Str member_name(Compilation *c, const Json *json) {
 }
 static void add_member(Compilation *c, JsonModule *module, Str name, const Type *type, AttributeKind kind) {
   if (class_type_find_attribute(module->class_type, name) >= 0)
-    catch_throw(&c->catch_point, status_new(ERROR_DATA, "damaged model.json: a module has '" STR_FMT "' twice", STR_ARG(name)));
+    catch_throw(&c->catch_point,
+                status_new(ERROR_DATA, "damaged model.json: a module has '" STR_FMT "' twice", STR_ARG(name)));
   class_type_add_attribute(module->class_type, name, type, kind);
 }
 
@@ -243,10 +244,13 @@ static Status fill_object(Model *m, const JsonModule *module, Object *object);
 static Status make_module(Model *m, const JsonModule *module, IValue *out) {
   Object *object;
   TRY(object_new(module->class_type, &object));
-  *out = ivalue_object(object);
   Status status = fill_object(m, module, object);
-  if (status) ivalue_release(*out);
-  return status;
+  if (status) {
+    ivalue_release(ivalue_object(object));
+    return status;
+  }
+  *out = ivalue_object(object);
+  return OK;
 }
 
 /* A number of the members of `list`, which are in the order of the slots. */
@@ -299,8 +303,7 @@ bool model_json_is_there(const Archive *archive) {
 
 static Status read_model(Model *m, IValue *out) {
   TRY(importer_add_libraries(&m->import->importer));
-  if (m->import->options->allow_ops)
-    TRY(used_operators_check(&m->import->importer, m->import->options->allow_ops));
+  if (m->import->options->allow_ops) TRY(used_operators_check(&m->import->importer, m->import->options->allow_ops));
   TRY(read_tensors(m));
   TRY(read_attributes(m));
   Status status = importer_compile(&m->import->importer, compile_body, m);

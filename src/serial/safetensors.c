@@ -55,7 +55,8 @@ static Status read_spec(const Json *entry, TensorSpec *spec) {
   if (!json_string(json_get(entry, "dtype"), &name)) return damaged("no dtype");
   while (i < count && !str_is(name, dtypes[i].name)) i++;
   if (i == count)
-    return status_new(ERROR_UNSUPPORTED, "dtype '" STR_FMT "'", STR_ARG(str_slice(name, 0, name.length < 40 ? name.length : 40)));
+    return status_new(ERROR_UNSUPPORTED, "dtype '" STR_FMT "'",
+                      STR_ARG(str_slice(name, 0, name.length < 40 ? name.length : 40)));
   const Json *shape = json_array(entry, "shape");
   if (!shape) return damaged("no shape");
   *spec = (TensorSpec){.dtype = dtypes[i].dtype, .device = DEVICE_CPU_0};

@@ -6,11 +6,8 @@ static const struct {
   int64_t last; /* version in which it had the older meaning */
   const char *upgrader;
 } changes[] = {
-    {"aten::div", 3, "div_0_3"},
-    {"aten::div_", 3, "div__0_3"},
-    {"aten::full", 4, "full_0_4"},
-    {"aten::linspace", 7, "linspace_0_7"},
-    {"aten::logspace", 8, "logspace_0_8"},
+    {"aten::div", 3, "div_0_3"},           {"aten::div_", 3, "div__0_3"},         {"aten::full", 4, "full_0_4"},
+    {"aten::linspace", 7, "linspace_0_7"}, {"aten::logspace", 8, "logspace_0_8"},
 };
 
 SugaredValue *operator_of_version(Compilation *c, int64_t version, Symbol symbol) {
