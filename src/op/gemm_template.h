@@ -30,30 +30,45 @@ static inline __attribute__((always_inline)) void NAME(thin_across)(const int m,
   *done = j;
 }
 
-/* m * wide sums run at once, which hides the latency of the additions, and are added as a tree. */
-static inline __attribute__((always_inline)) void NAME(thin_dot)(const int m, const int wide, int64_t k, T alpha,
-                                                                 const T *const *rows, const T *column, int64_t stride, T *c,
-                                                                 int64_t c_row) {
-  NAME(Vec) acc[4][8] = {0};
+/* Products of m rows with one column; two sums of each run at once. */
+static inline __attribute__((always_inline)) void NAME(thin_dot)(const int m, int64_t k, T alpha, const T *const *rows,
+                                                                 const T *column, int64_t stride, T *c, int64_t c_row) {
+  NAME(Vec) acc[4][2] = {0};
   T sums[4] = {0};
   int64_t p = 0;
   if (stride == 1)
-    for (; p + wide * LANES <= k; p += wide * LANES)
-      for (int v = 0; v < wide; v++) {
-        NAME(Vec) x = *(const NAME(Vec) *)(column + p + v * LANES);
-        for (int i = 0; i < m; i++) acc[i][v] = FMA(*(const NAME(Vec) *)(rows[i] + p + v * LANES), x, acc[i][v]);
+    for (; p + 2 * LANES <= k; p += 2 * LANES) {
+      NAME(Vec) first = *(const NAME(Vec) *)(column + p), second = *(const NAME(Vec) *)(column + p + LANES);
+      for (int i = 0; i < m; i++) {
+        acc[i][0] = FMA(*(const NAME(Vec) *)(rows[i] + p), first, acc[i][0]);
+        acc[i][1] = FMA(*(const NAME(Vec) *)(rows[i] + p + LANES), second, acc[i][1]);
       }
+    }
   for (; p < k; p++)
     for (int i = 0; i < m; i++) sums[i] += rows[i][p] * column[p * stride];
   for (int i = 0; i < m; i++) {
-    for (int half = wide / 2; half > 0; half /= 2)
-      for (int v = 0; v < half; v++) acc[i][v] += acc[i][v + half];
-    T lanes[LANES];
-    memcpy(lanes, &acc[i][0], sizeof lanes);
-    for (int64_t half = LANES / 2; half > 0; half /= 2)
-      for (int64_t l = 0; l < half; l++) lanes[l] += lanes[l + half];
-    c[i * c_row] += alpha * (lanes[0] + sums[i]);
+    NAME(Vec) both = acc[i][0] + acc[i][1];
+    for (int64_t l = 0; l < LANES; l++) sums[i] += both[l];
+    c[i * c_row] += alpha * sums[i];
   }
+}
+
+/* The same for one row, with four sums. */
+static inline void NAME(thin_dot_one)(int64_t k, T alpha, const T *row, const T *column, T *c) {
+  NAME(Vec) acc[4] = {0};
+  T sum = 0;
+  int64_t p = 0;
+  for (; p + 4 * LANES <= k; p += 4 * LANES) {
+    const NAME(Vec) *x = (const NAME(Vec) *)(row + p), *y = (const NAME(Vec) *)(column + p);
+    acc[0] = FMA(x[0], y[0], acc[0]);
+    acc[1] = FMA(x[1], y[1], acc[1]);
+    acc[2] = FMA(x[2], y[2], acc[2]);
+    acc[3] = FMA(x[3], y[3], acc[3]);
+  }
+  for (; p < k; p++) sum += row[p] * column[p];
+  NAME(Vec) all = (acc[0] + acc[1]) + (acc[2] + acc[3]);
+  for (int64_t l = 0; l < LANES; l++) sum += all[l];
+  *c += alpha * sum;
 }
 
 static inline __attribute__((always_inline)) void NAME(thin_rows)(const int m, const int wide, int64_t n, int64_t k, T alpha,
@@ -65,7 +80,9 @@ static inline __attribute__((always_inline)) void NAME(thin_rows)(const int m, c
     NAME(thin_across)(m, wide, n, k, alpha, rows, b, bm.row_stride, c, c_row, c_step, &j);
     NAME(thin_across)(m, 1, n, k, alpha, rows, b, bm.row_stride, c, c_row, c_step, &j);
   }
-  for (; j < n; j++) NAME(thin_dot)(m, m <= 2 ? 8 / m : 2, k, alpha, rows, b + j * bm.col_stride, bm.row_stride, c + j * c_step, c_row);
+  if (m == 1 && bm.row_stride == 1)
+    for (; j < n; j++) NAME(thin_dot_one)(k, alpha, rows[0], b + j * bm.col_stride, c + j * c_step);
+  for (; j < n; j++) NAME(thin_dot)(m, k, alpha, rows, b + j * bm.col_stride, bm.row_stride, c + j * c_step, c_row);
 }
 
 /* Up to four rows of A against B as it lies, unpacked: what small products (one sample, one step) need. Rows with gaps are
