@@ -354,6 +354,12 @@ def masked_scatter_source_backward(grad: Tensor, mask: Tensor, sizes: List[int])
 
 # ---- gradients of gradients ----
 
+def strided_of(grad: Tensor, self: Tensor, size: List[int], stride: List[int], storage_offset: Optional[int]) -> Tensor:
+    laid = torch.empty_strided(self.size(), self.stride(), dtype=grad.dtype, device=grad.device).copy_(grad)
+    first = self.storage_offset()
+    return laid.as_strided(size, stride, 0 if storage_offset is None else storage_offset - first)
+
+
 def same_sizes(size: int, count: int) -> List[int]:
     return [size for _ in range(count)]
 

@@ -45,7 +45,7 @@ static size_t find_outside(Str text, size_t from, char separator) {
 /* What asks a tensor for its look, and functions that ask no more of the argument that follows. */
 static const char *const look_suffixes[] = {".size(", ".dim(", ".shape", ".dtype", ".device", ".numel(", ".ndim", ".layout",
                                             ".is_complex(", ".is_floating_point(", ".requires_grad"};
-static const char *const look_prefixes[] = {"zeros_like(", "_cat_backward(grad, ", "_stack_backward(grad, "};
+static const char *const look_prefixes[] = {"zeros_like(", "_cat_backward(grad, ", "_stack_backward(grad, ", "strided_of(grad, "};
 
 static bool asks_look(Str text, size_t begin, size_t end) {
   Str before = str_slice(text, 0, begin), after = str_slice(text, end, text.length);

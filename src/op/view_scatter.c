@@ -177,7 +177,7 @@ static const OpRow rows[] = {
           "self: torch.diagonal_scatter(grad, torch.zeros_like(src), offset, dim1, dim2); src: grad.diagonal(offset, dim1, dim2)"),
   SCATTER("aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
           as_strided_scatter,
-          "self: torch.as_strided_scatter(grad, torch.zeros_like(src), size, stride, storage_offset); "
+          "self: torch.as_strided_scatter(grad.contiguous(), torch.zeros_like(src), size, stride, storage_offset); "
           "src: torch.as_strided(grad.contiguous(), size, stride, storage_offset)"),
   BACKWARD("aten::select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, int index) -> Tensor", select_backward,
            "grad_output: grad.select(dim, index)"),
@@ -188,6 +188,7 @@ static const OpRow rows[] = {
   BACKWARD("aten::unfold_backward(Tensor grad_in, int[] input_sizes, int dim, int size, int step) -> Tensor", unfold_backward,
            "grad_in: grad.unfold(dim, size, step)"),
   {.schema = "aten::_as_strided_backward(Tensor grad_output, Tensor self, int[] size, int[] stride, int? storage_offset) -> Tensor",
-   .kernel = kernel_as_strided_backward, .shape = shape_as_strided_backward},
+   .kernel = kernel_as_strided_backward, .shape = shape_as_strided_backward,
+   .grad = "grad_output: strided_of(grad, self, size, stride, storage_offset)"},
 };
 OP_TABLE(op_table_view_scatter, rows);
