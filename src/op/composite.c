@@ -15,6 +15,13 @@ static const OpRow rows[] = {
              "    raise RuntimeError('nanmean(): expected input to have floating point or complex dtype')\n"
              "return torch.nansum(self, dim, keepdim, dtype=dtype) / torch.logical_not(torch.isnan(self)).sum(dim, keepdim)",
      .flags = OP_OUT},
+    COMPOSITE("aten::embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)",
+              "places = torch._unique(indices.reshape([-1]))[0]\n"
+              "rows = self.index_select(0, places)\n"
+              "norms = rows.norm(norm_type, [1], True)\n"
+              "return self.index_copy_(0, places, torch.where(norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows))"),
+    COMPOSITE("aten::embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> Tensor",
+              "return torch.embedding_renorm_(self.clone(), indices, max_norm, norm_type)"),
     COMPOSITE("aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor", "return norm_but(v, pow, dim)"),
     COMPOSITE("aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", "return v * (g / norm_but(v, 2, dim))"),
     COMPOSITE("aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",

@@ -250,7 +250,7 @@ static Status shape_adaptive(Call *call, TensorSpec *specs) {
   PoolWindow w;
   const Tensor *input = call_tensor(call, 0);
   TRY(pool_read_output_size(call, 0, pool_spatial(call), &w));
-  if (!dtype_is_floating((DType)input->dtype)) return call_unsupported_dtype(call, (DType)input->dtype);
+  if (!dtype_is_floating((DType)input->dtype) && input->numel) return call_unsupported_dtype(call, (DType)input->dtype);
   pool_spec(input, &w, (DType)input->dtype, specs);
   if (call->output_count > 1) pool_spec(input, &w, DTYPE_INT64, specs + 1);
   return OK;

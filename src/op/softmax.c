@@ -69,8 +69,9 @@ static Status run_softmax(Call *call, bool is_log) {
                    .is_log = is_log, .exp = tile_loop(KERNEL_EXP, tile_type_of(compute))};
   if (self->numel == 0) return OK;
   if (self->ndim == 0) {
-    double one = is_log ? 0 : 1;
-    dtype_convert(s.out, tensor_data(out), 1, DTYPE_FLOAT64, &one, 1, 1);
+    double x = tensor_item_double(self) - tensor_item_double(self); /* NaN for what is not finite */
+    if (!is_log) x += 1;
+    dtype_convert(s.out, tensor_data(out), 1, DTYPE_FLOAT64, &x, 1, 1);
     return OK;
   }
   TRY(iterate_lines(2, (const Tensor *const[]){out, self}, (int)dim, call->exec->threads, softmax_line, &s));
