@@ -606,6 +606,10 @@ Status op_call(Exec *exec, OpRef *ref, uint32_t input_count, const IValue *input
 
 /* ---- accessors ---- */
 
+int call_find_argument(const Call *call, const char *name) {
+  return (int)schema_find_argument(operator_schema(call->op), str_from(name));
+}
+
 Generator *call_generator(const Call *c, uint32_t i) {
   return c->inputs[i].tag == TAG_GENERATOR ? c->inputs[i].generator : c->exec->generator;
 }

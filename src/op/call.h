@@ -60,6 +60,9 @@ static inline const double *call_doubles(const Call *c, uint32_t i, size_t *out_
 static inline const Tensor *list_tensor(const List *l, size_t i) { return l->values[i].tensor; } /* Tensor[]; element None is TAG_NONE in Tensor?[] */
 Generator *call_generator(const Call *c, uint32_t i); /* Generator? parameter, else the default; lock around use */
 
+/* Index of a schema argument, or -1. */
+int call_find_argument(const Call *call, const char *name);
+
 /* ---- results ---- */
 static inline Tensor *call_out(const Call *c, uint32_t i) { return c->outputs[i].tensor; } /* as the shape function said */
 static inline void call_set(Call *c, uint32_t i, IValue value) { ivalue_release(c->outputs[i]); c->outputs[i] = value; } /* takes over */

@@ -1,12 +1,10 @@
 /* Rows of the convolutions. All spellings are one operation, described by ConvParams. */
 #include "op/conv.h"
 
-static int find(const Call *call, const char *name) { return (int)schema_find_argument(operator_schema(call->op), str_from(name)); }
-
 /* A list of one number for each spatial dimension (one number stands for all), into the last `spatial` places. */
 static Status read_numbers(const Call *call, const char *name, int spatial, int64_t fallback, int64_t least, int64_t *out) {
   for (int d = 0; d < CONV_SPATIAL; d++) out[d] = fallback;
-  int at = find(call, name);
+  int at = call_find_argument(call, name);
   if (at < 0 || call->inputs[at].tag != TAG_LIST) return OK;
   size_t count;
   const int64_t *values = call_ints(call, (uint32_t)at, &count);
@@ -85,8 +83,8 @@ static Status output_sizes(ConvParams *p) {
 }
 
 Status conv_read(const Call *call, ConvParams *p) {
-  int input_at = find(call, "input"), weight_at = find(call, "weight"), bias_at = find(call, "bias");
-  if (input_at < 0) input_at = find(call, "self");
+  int input_at = call_find_argument(call, "input"), weight_at = call_find_argument(call, "weight"), bias_at = call_find_argument(call, "bias");
+  if (input_at < 0) input_at = call_find_argument(call, "self");
   const Tensor *input = call_tensor(call, (uint32_t)input_at), *weight = call_tensor(call, (uint32_t)weight_at);
   const Tensor *bias = bias_at < 0 ? NULL : call_tensor_or_null(call, (uint32_t)bias_at);
   Str name = call->op->name;
@@ -104,7 +102,7 @@ Status conv_read(const Call *call, ConvParams *p) {
     return status_new(ERROR_RUNTIME, "Expected %dD (unbatched) or %dD (batched) input to " STR_FMT ", but got input of %d dimensions",
                       p->spatial + 1, p->spatial + 2, STR_ARG(str_slice(name, 6, name.length)), input->ndim);
   p->unbatched = input->ndim == weight->ndim - 1;
-  int transposed = find(call, "transposed"), groups = find(call, "groups"), padding = find(call, "padding");
+  int transposed = call_find_argument(call, "transposed"), groups = call_find_argument(call, "groups"), padding = call_find_argument(call, "padding");
   p->transposed = transposed >= 0 ? call_bool(call, (uint32_t)transposed) : str_starts_with(name, "aten::conv_transpose");
   p->groups = groups >= 0 ? call_int(call, (uint32_t)groups) : 1;
   TRY(read_numbers(call, "stride", p->spatial, 1, 1, p->stride));
@@ -130,8 +128,8 @@ Status conv_read(const Call *call, ConvParams *p) {
 static Status shape_conv(Call *call, TensorSpec *specs) {
   ConvParams p;
   TRY(conv_read(call, &p));
-  int input_at = find(call, "input") < 0 ? find(call, "self") : find(call, "input");
-  const Tensor *input = call_tensor(call, (uint32_t)input_at), *weight = call_tensor(call, (uint32_t)find(call, "weight"));
+  int input_at = call_find_argument(call, "input") < 0 ? call_find_argument(call, "self") : call_find_argument(call, "input");
+  const Tensor *input = call_tensor(call, (uint32_t)input_at), *weight = call_tensor(call, (uint32_t)call_find_argument(call, "weight"));
   memset(specs, 0, offsetof(TensorSpec, sizes));
   specs->dtype = (DType)input->dtype;
   specs->device = tensor_device(input);
@@ -222,7 +220,7 @@ done:
 static Status kernel_conv(Call *call) {
   ConvParams p;
   TRY(conv_read(call, &p));
-  int input_at = find(call, "input") < 0 ? find(call, "self") : find(call, "input"), weight_at = find(call, "weight"), bias_at = find(call, "bias");
+  int input_at = call_find_argument(call, "input") < 0 ? call_find_argument(call, "self") : call_find_argument(call, "input"), weight_at = call_find_argument(call, "weight"), bias_at = call_find_argument(call, "bias");
   const Tensor *input = call_tensor(call, (uint32_t)input_at), *weight = call_tensor(call, (uint32_t)weight_at);
   const Tensor *bias = bias_at < 0 ? NULL : call_tensor_or_null(call, (uint32_t)bias_at);
   Tensor *out = call_out(call, 0);

@@ -6,8 +6,6 @@
 
 #include "base/parallel.h"
 
-static int find(const Call *call, const char *name) { return (int)schema_find_argument(operator_schema(call->op), str_from(name)); }
-
 int pool_spatial(const Call *call) {
   Str name = call->op->name;
   for (size_t i = 0; i + 1 < name.length; i++)
@@ -17,7 +15,7 @@ int pool_spatial(const Call *call) {
 
 static Status read_numbers(const Call *call, const char *name, int spatial, int64_t fallback, int64_t least, int64_t *out) {
   for (int d = 0; d < 3; d++) out[d] = d < 3 - spatial ? (least > 0 ? 1 : 0) : fallback;
-  int at = find(call, name);
+  int at = call_find_argument(call, name);
   if (at < 0) return OK;
   size_t count;
   const int64_t *values = call_ints(call, (uint32_t)at, &count);
@@ -55,11 +53,11 @@ Status pool_read(const Call *call, uint32_t input_at, int spatial, PoolWindow *w
   TRY(read_input(call, input_at, spatial, w));
   TRY(read_numbers(call, "kernel_size", spatial, 1, 1, w->kernel));
   memcpy(w->stride, w->kernel, sizeof w->kernel);
-  int stride = find(call, "stride");
+  int stride = call_find_argument(call, "stride");
   if (stride >= 0 && call_list(call, (uint32_t)stride)->length) TRY(read_numbers(call, "stride", spatial, 1, 1, w->stride));
   TRY(read_numbers(call, "padding", spatial, 0, 0, w->padding));
   TRY(read_numbers(call, "dilation", spatial, 1, 1, w->dilation));
-  int ceil_mode = find(call, "ceil_mode");
+  int ceil_mode = call_find_argument(call, "ceil_mode");
   w->ceil_mode = ceil_mode >= 0 && call_bool(call, (uint32_t)ceil_mode);
   for (int d = 0; d < 3; d++) {
     if (w->padding[d] > w->kernel[d] / 2)
@@ -80,7 +78,7 @@ Status pool_read(const Call *call, uint32_t input_at, int spatial, PoolWindow *w
 
 Status pool_read_output_size(const Call *call, uint32_t input_at, int spatial, PoolWindow *w) {
   TRY(read_input(call, input_at, spatial, w));
-  const List *sizes = call_list(call, (uint32_t)find(call, "output_size"));
+  const List *sizes = call_list(call, (uint32_t)call_find_argument(call, "output_size"));
   if (sizes->length != (size_t)spatial && sizes->length != 1)
     return status_new(ERROR_RUNTIME, STR_FMT ": output_size must be %d", STR_ARG(str_slice(call->op->name, 6, call->op->name.length)), spatial);
   for (int d = 0; d < 3; d++) w->out[d] = 1;
@@ -189,24 +187,30 @@ static void plane_max(const Pool *p, const double *in, double *out, int64_t *ind
   }
 }
 
+/* The window of output `at`, and what its sum is divided by. */
+static double average_window(const Pool *p, const int64_t *at, Span *spans) {
+  const PoolWindow *w = &p->w;
+  int64_t count = 1;
+  for (int d = 0; d < 3; d++) {
+    spans[d] = window_span(p, d, at[d]);
+    int64_t begin = at[d] * w->stride[d] - w->padding[d], end = begin + w->kernel[d];
+    if (end > w->in[d] + w->padding[d]) end = w->in[d] + w->padding[d];
+    count *= p->count_include_pad && !p->adaptive ? end - begin : spans[d].end - spans[d].begin;
+  }
+  return (double)(p->divisor ? p->divisor : count);
+}
+
 static void plane_average(const Pool *p, const double *in, double *out, int64_t *indices) {
   (void)indices;
   const PoolWindow *w = &p->w;
   EACH_OUTPUT(w) {
-    const int64_t at[3] = {o0, o1, o2};
     Span s[3];
-    int64_t count = 1;
-    for (int d = 0; d < 3; d++) {
-      s[d] = window_span(p, d, at[d]);
-      int64_t begin = at[d] * w->stride[d] - w->padding[d], end = begin + w->kernel[d];
-      if (end > w->in[d] + w->padding[d]) end = w->in[d] + w->padding[d];
-      count *= p->count_include_pad && !p->adaptive ? end - begin : s[d].end - s[d].begin;
-    }
+    double divisor = average_window(p, (const int64_t[]){o0, o1, o2}, s);
     double sum = 0;
     for (int64_t i = s[0].begin; i < s[0].end; i++)
       for (int64_t j = s[1].begin; j < s[1].end; j++)
         for (int64_t k = s[2].begin; k < s[2].end; k++) sum += in[(i * w->in[1] + j) * w->in[2] + k];
-    out[o] = sum / (double)(p->divisor ? p->divisor : count);
+    out[o] = sum / divisor;
   }
 }
 
@@ -231,14 +235,14 @@ static Status shape_average(Call *call, TensorSpec *specs) {
   PoolWindow w;
   const Tensor *input = call_tensor(call, 0);
   TRY(pool_read(call, 0, pool_spatial(call), &w));
-  int divisor = find(call, "divisor_override");
+  int divisor = call_find_argument(call, "divisor_override");
   if (divisor >= 0 && call_int_or(call, (uint32_t)divisor, 1) == 0) return status_new(ERROR_RUNTIME, "divisor must be not zero");
   if (dtype_is_complex((DType)input->dtype) || input->dtype == DTYPE_BOOL) return call_unsupported_dtype(call, (DType)input->dtype);
   pool_spec(input, &w, (DType)input->dtype, specs);
   return OK;
 }
 static Status kernel_average(Call *call) {
-  int divisor = find(call, "divisor_override"), include = find(call, "count_include_pad");
+  int divisor = call_find_argument(call, "divisor_override"), include = call_find_argument(call, "count_include_pad");
   Pool p = {.kernel = plane_average, .out = call_out(call, 0), .count_include_pad = call_bool(call, (uint32_t)include),
             .divisor = divisor >= 0 ? call_int_or(call, (uint32_t)divisor, 0) : 0};
   TRY(pool_read(call, 0, pool_spatial(call), &p.w));
@@ -269,16 +273,9 @@ static void plane_average_backward(const Pool *p, const double *grad, double *ou
   const PoolWindow *w = &p->w;
   memset(out, 0, (size_t)numel3(w->in) * sizeof *out);
   EACH_OUTPUT(w) {
-    const int64_t at[3] = {o0, o1, o2};
     Span s[3];
-    int64_t count = 1;
-    for (int d = 0; d < 3; d++) {
-      s[d] = window_span(p, d, at[d]);
-      int64_t begin = at[d] * w->stride[d] - w->padding[d], end = begin + w->kernel[d];
-      if (end > w->in[d] + w->padding[d]) end = w->in[d] + w->padding[d];
-      count *= p->count_include_pad && !p->adaptive ? end - begin : s[d].end - s[d].begin;
-    }
-    double share = grad[o] / (double)(p->divisor ? p->divisor : count);
+    double divisor = average_window(p, (const int64_t[]){o0, o1, o2}, s);
+    double share = grad[o] / divisor;
     for (int64_t i = s[0].begin; i < s[0].end; i++)
       for (int64_t j = s[1].begin; j < s[1].end; j++)
         for (int64_t k = s[2].begin; k < s[2].end; k++) out[(i * w->in[1] + j) * w->in[2] + k] += share;
@@ -317,7 +314,7 @@ static Status run_average_backward(Call *call, Pool *p) {
   return p->failed ? status_out_of_memory() : OK;
 }
 static Status kernel_average_backward(Call *call) {
-  int divisor = find(call, "divisor_override"), include = find(call, "count_include_pad");
+  int divisor = call_find_argument(call, "divisor_override"), include = call_find_argument(call, "count_include_pad");
   Pool p = {.count_include_pad = call_bool(call, (uint32_t)include), .divisor = call_int_or(call, (uint32_t)divisor, 0)};
   TRY(pool_read(call, 1, pool_spatial(call), &p.w));
   return run_average_backward(call, &p);

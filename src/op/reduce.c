@@ -150,10 +150,6 @@ Status reduce_run(Exec *exec, const ReduceOp *op, ReduceParams *params, const Te
   return exec_poll(exec);
 }
 
-int call_find_argument(const Call *call, const char *name) {
-  return (int)schema_find_argument(operator_schema(call->op), str_from(name));
-}
-
 Status reduce_read_dims(const Call *call, int ndim, ReduceDims *out) {
   memset(out, 0, sizeof *out);
   int keepdim = call_find_argument(call, "keepdim"), dim = call_find_argument(call, "dim");

@@ -46,7 +46,5 @@ Status reduce_run(Exec *exec, const ReduceOp *op, ReduceParams *params, const Te
 
 /* Arguments by their schema names: dim (int, int?, int[], int[]?; empty or absent: all), keepdim. */
 Status reduce_read_dims(const Call *call, int ndim, ReduceDims *out) MUST_CHECK;
-/* Index of a schema argument, or -1. */
-int call_find_argument(const Call *call, const char *name);
 /* Sizes of a result. */
 void reduce_spec(const Tensor *self, const ReduceDims *dims, DType dtype, TensorSpec *out);

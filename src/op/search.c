@@ -26,9 +26,8 @@ static int64_t search(const Search *s, double value) {
   return low;
 }
 
-static int find(const Call *call, const char *name) { return (int)schema_find_argument(operator_schema(call->op), str_from(name)); }
 static bool flag(const Call *call, const char *name) {
-  int at = find(call, name);
+  int at = call_find_argument(call, name);
   return at >= 0 && !call_is_none(call, (uint32_t)at) && call_bool(call, (uint32_t)at);
 }
 
@@ -82,7 +81,7 @@ static Status asked_values(const Call *call, uint32_t at, Tensor **out) {
   return tensor_from_double(ivalue_to_double(v), out);
 }
 static Status shape_search(Call *call, TensorSpec *specs) {
-  int at = find(call, "self");
+  int at = call_find_argument(call, "self");
   IValue v = call_value(call, (uint32_t)at);
   memset(specs, 0, offsetof(TensorSpec, sizes));
   specs->dtype = flag(call, "out_int32") ? DTYPE_INT32 : DTYPE_INT64;
@@ -94,8 +93,8 @@ static Status shape_search(Call *call, TensorSpec *specs) {
   return OK;
 }
 static Status kernel_search(Call *call) {
-  int edges = find(call, "sorted_sequence"), side = find(call, "side"), sorter = find(call, "sorter");
-  if (edges < 0) edges = find(call, "boundaries");
+  int edges = call_find_argument(call, "sorted_sequence"), side = call_find_argument(call, "side"), sorter = call_find_argument(call, "sorter");
+  if (edges < 0) edges = call_find_argument(call, "boundaries");
   bool right = flag(call, "right");
   if (side >= 0 && !call_is_none(call, (uint32_t)side)) {
     Str text = call_str(call, (uint32_t)side);
@@ -106,7 +105,7 @@ static Status kernel_search(Call *call) {
     right = str_is(text, "right");
   }
   Tensor *values;
-  TRY(asked_values(call, (uint32_t)find(call, "self"), &values));
+  TRY(asked_values(call, (uint32_t)call_find_argument(call, "self"), &values));
   Status status = search_lines(call, call_tensor(call, (uint32_t)edges), values,
                                sorter < 0 ? NULL : call_tensor_or_null(call, (uint32_t)sorter), right, call_out(call, 0));
   tensor_release(values);

@@ -169,12 +169,11 @@ static void resample_planes(void *argument, int64_t begin, int64_t end) {
 }
 
 /* ---- arguments ---- */
-static int find(const Call *call, const char *name) { return (int)schema_find_argument(operator_schema(call->op), str_from(name)); }
 static bool has_text(Str s, const char *text) { return memmem(s.data, s.length, text, strlen(text)) != NULL; }
 
 static Status read_scales(const Call *call, Resample *r) {
   static const char *const names[] = {"scales_d", "scales_h", "scales_w"};
-  int factors = find(call, "scale_factors"), single = find(call, "scales");
+  int factors = call_find_argument(call, "scale_factors"), single = call_find_argument(call, "scales");
   if (factors >= 0 && !call_is_none(call, (uint32_t)factors)) {
     size_t n;
     const double *values = call_doubles(call, (uint32_t)factors, &n);
@@ -183,7 +182,7 @@ static Status read_scales(const Call *call, Resample *r) {
   }
   if (single >= 0) r->scale[2] = call_double_or(call, (uint32_t)single, 0);
   for (int d = 0; d < 3; d++) {
-    int at = find(call, names[d]);
+    int at = call_find_argument(call, names[d]);
     if (at >= 0) r->scale[d] = call_double_or(call, (uint32_t)at, 0);
   }
   return OK;
@@ -200,7 +199,7 @@ static Status resample_read(const Call *call, Resample *r) {
                                               : FILTER_LINEAR;
   r->antialias = has_text(name, "_aa");
   r->transposed = has_text(name, "_backward");
-  int align = find(call, "align_corners"), output = find(call, "output_size"), input_size = find(call, "input_size");
+  int align = call_find_argument(call, "align_corners"), output = call_find_argument(call, "output_size"), input_size = call_find_argument(call, "input_size");
   r->align_corners = align >= 0 && call_bool(call, (uint32_t)align);
   const Tensor *t = call_tensor(call, 0);
   r->single = t->dtype != DTYPE_FLOAT64;
@@ -217,8 +216,8 @@ static Status resample_read(const Call *call, Resample *r) {
   size_t count = 0;
   const int64_t *wanted = given ? call_ints(call, (uint32_t)output, &count) : NULL;
   if (given && count != (size_t)r->spatial) return status_new(ERROR_RUNTIME, "It is expected output_size equals to %d, but got size %zu", r->spatial, count);
-  int factors = find(call, "scale_factors");
-  if (find(call, "scale_factors") >= 0 && given != call_is_none(call, (uint32_t)factors))
+  int factors = call_find_argument(call, "scale_factors");
+  if (call_find_argument(call, "scale_factors") >= 0 && given != call_is_none(call, (uint32_t)factors))
     return status_new(ERROR_RUNTIME, "Must specify exactly one of output_size and scale_factors");
   for (int d = 0; d < r->spatial; d++) {
     int at = 3 - r->spatial + d;
