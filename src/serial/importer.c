@@ -95,10 +95,11 @@ static SugaredValue *torch_namespace_attr(void *data, Compilation *c, Str name, 
   return sugared_namespace(c, qualified, torch_namespace_attr, deeper);
 }
 
-/* `torch.add` in an archive is aten::add and nothing else. */
+/* `torch.add` in an archive is aten::add and nothing else; `torch.autograd.grad` is aten::grad. */
 static SugaredValue *operator_attr(void *data, Compilation *c, Str name, SourceRange range) {
   (void)range;
   const Prefix *prefix = data;
+  if (str_is(name, "autograd") && str_is(prefix->name, "aten")) return sugared_namespace(c, name, operator_attr, data);
   Symbol symbol =
       symbol_intern(str_from(arena_printf(&c->scratch, STR_FMT "::" STR_FMT, STR_ARG(prefix->name), STR_ARG(name))));
   return symbol ? operator_of_version(c, prefix->importer->version, symbol) : NULL;

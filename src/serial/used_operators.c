@@ -54,6 +54,7 @@ void used_operators_collect(UsedOperators *used, const Tree *tree) {
     int count = top->kind == TK_APPLY ? dotted_parts(apply_callee(top), parts) : 0;
     if (count == 2 && str_is(parts[0], "torch")) add(used, STR("aten"), parts[1]);
     if (count == 3 && str_is(parts[0], "ops")) add(used, parts[1], parts[2]);
+    if (count == 3 && str_is(parts[0], "torch") && str_is(parts[1], "autograd")) add(used, STR("aten"), parts[2]);
     for (uint32_t i = 0; i < top->count; i++) vec_arena_push(used->arena, &stack, top->children[i]);
   }
 }
