@@ -113,12 +113,8 @@ static Status read_constants(Import *import) {
   Status status = OK;
   if (constants.tag != TAG_TUPLE) status = status_new(ERROR_DATA, "constants.pkl is no tuple");
   for (uint32_t i = 0; !status && i < constants.tuple->length; i++) {
-    if (!vec_push(&import->importer.constants, constants.tuple->values[i])) {
-      status = status_out_of_memory();
-      break;
-    }
-    ivalue_retain(constants.tuple->values[i]);
-    status = disown_objects(constants.tuple->values[i]);
+    status = importer_add_constant(&import->importer, constants.tuple->values[i]);
+    if (!status) status = disown_objects(constants.tuple->values[i]);
   }
   ivalue_release(constants);
   return status;

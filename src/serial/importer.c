@@ -215,6 +215,20 @@ Status importer_init(Importer *importer, Archive *archive, CompilationUnit *unit
   return arena_protect(&importer->arena, add_files, importer);
 }
 
+Status importer_add_constant(Importer *importer, IValue value) {
+  IValue constant = ivalue_retain(value);
+  if (value.tag == TAG_TENSOR && tensor_is_defined(value.tensor) && value.tensor->ndim == 0) {
+    Tensor *number;
+    ivalue_release(constant);
+    TRY(tensor_alias(value.tensor, &number));
+    number->flags |= (value.tensor->flags & TENSOR_REQUIRES_GRAD) | TENSOR_WRAPPED_NUMBER;
+    constant = ivalue_tensor(number);
+  }
+  if (vec_push(&importer->constants, constant)) return OK;
+  ivalue_release(constant);
+  return status_out_of_memory();
+}
+
 void importer_dispose(Importer *importer) {
   for (size_t i = 0; i < importer->constants.length; i++) ivalue_release(importer->constants.data[i]);
   vec_dispose(&importer->constants);

@@ -23,6 +23,8 @@ void importer_dispose(Importer *importer);
 /* The named type with all its methods compiled. Unknown operators of the whole archive are reported together. */
 Status importer_resolve_class(Importer *importer, Str qualified_name, const Type **out) MUST_CHECK;
 Status importer_parse_type(Importer *importer, Str annotation, const Type **out) MUST_CHECK;
+/* The next of CONSTANTS.c0, ...; retained. A tensor without dimensions promotes as the number that it stands for. */
+Status importer_add_constant(Importer *importer, IValue value) MUST_CHECK;
 /* The classes of the first format: libs.py, libs/. */
 Status importer_add_libraries(Importer *importer) MUST_CHECK;
 /* One act of compiling; what body defined is finished at its end. */

@@ -95,8 +95,7 @@ static Status read_tensors(Model *m) {
       tensor_release(tensor);
       return status_out_of_memory();
     }
-    if (!vec_push(&m->import->importer.constants, ivalue_tensor(tensor))) return status_out_of_memory();
-    tensor_retain(tensor);
+    TRY(importer_add_constant(&m->import->importer, ivalue_tensor(tensor)));
   }
   return OK;
 }
