@@ -24,7 +24,8 @@ typedef struct Command {
  * leave (help was shown, or a usage error). Options of every command that takes a model are added by model_options. */
 bool options_parse(const Command *command, const Option *options, int *count, char **words, int least, int *out_exit);
 
-extern const Command command_run, command_check, command_info, command_dump, command_ops, command_bench;
+extern const Command command_run, command_check, command_info, command_dump, command_ops, command_bench, command_save,
+    command_compile;
 
 /* ---- messages: `wick: file: message`, with the trace ---- */
 void complain(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -6,13 +6,13 @@
 #include "cli/cli.h"
 
 static const Command *const commands[] = {&command_run,  &command_check, &command_info,
-                                          &command_dump, &command_ops,   &command_bench};
+                                          &command_dump, &command_ops,   &command_bench, &command_save, &command_compile};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static void show_help(FILE *to) {
   fprintf(to, "wick %s: loads and runs TorchScript programs\n\nusage: wick COMMAND ...\n\n", wick_version());
   for (int i = 0; i < COMMAND_COUNT; i++)
-    fprintf(to, "  %-6s %-28s %s\n", commands[i]->name, commands[i]->usage, commands[i]->summary);
+    fprintf(to, "  %-7s %-28s %s\n", commands[i]->name, commands[i]->usage, commands[i]->summary);
   fprintf(to,
           "\nMODEL is a .pt archive or a .py TorchScript source. `wick COMMAND --help` shows a command's options.\n"
           "Exit status: 0 done; 1 the program or the comparison failed; 2 usage, or a file that can't be loaded.\n");

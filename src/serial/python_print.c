@@ -253,6 +253,24 @@ static bool is_endless(const Value *trip_count) {
   return value_is_constant(trip_count, &v) && v.tag == TAG_INT && v.i == INT64_MAX;
 }
 
+/* What a carried variable starts with says its type when that is not the variable's; one that starts as None may be
+ * typed so in the graph, though its body assigns something else. */
+static void put_initial(Printing *p, const Node *loop) {
+  for (uint32_t i = 0; i < loop->output_count; i++) {
+    Value *output = node_output(loop, i);
+    const Type *next = block_output(loop->blocks[0], i + 1)->type;
+    if (output->type->kind != TYPE_NONE || next->kind == TYPE_NONE) {
+      put_assignments(p, 1, &output, &loop->inputs[i + 2], ": ");
+      continue;
+    }
+    bool wrap = !type_is_optional_like(next);
+    indent(p);
+    strbuf_printf(p->out, STR_FMT ": %s", STR_ARG(use(p, output)), wrap ? "Optional[" : "");
+    put_type(p, p->out, next);
+    strbuf_printf(p->out, "%s = " STR_FMT "\n", wrap ? "]" : "", STR_ARG(use(p, node_input(loop, i + 2))));
+  }
+}
+
 /* Carried values keep one name: assigned before the loop, and at the end of its body. */
 static void print_loop(Printing *p, const Node *node) {
   const Block *body = node->blocks[0];
@@ -263,7 +281,7 @@ static void print_loop(Printing *p, const Node *node) {
     assign_name(p, node_output(node, i));
     assign(p, block_input(body, i + 1), use(p, node_output(node, i)));
   }
-  put_assignments(p, node->output_count, node->outputs, node->inputs + 2, ": ");
+  put_initial(p, node);
   assign_name(p, block_input(body, 0));
   Str counter = use(p, block_input(body, 0));
   indent(p);

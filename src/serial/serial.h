@@ -13,6 +13,9 @@
  *   serial/json.h         JSON by cJSON
  *   serial/model_json.h   the format of 2019
  *   serial/safetensors.h  tensors by name
+ *   serial/python_print.h    graphs and types as that code
+ *   serial/pickler.h         values as pickles
+ *   serial/zip_writer.h      records to a file
  *   serial/serial.h       loading modules, torch.save's files, NumPy's files (this file) */
 #pragma once
 
@@ -29,6 +32,11 @@ typedef struct LoadOptions {
 
 /* A TorchScript archive of any version. */
 Status module_import(ByteSource *source, Exec *exec, const LoadOptions *options, Module **out) MUST_CHECK;
+/* Writes an archive that module_import and PyTorch read; the same module gives the same bytes. An older file at `path`
+ * is replaced only by a whole one. */
+Status module_export(const Module *module, Exec *exec, const char *path) MUST_CHECK;
+/* A module whose forward is the function. */
+Status function_export(const Function *function, Exec *exec, const char *path) MUST_CHECK;
 /* A file of torch.save (zip or legacy stream): tensors, containers, numbers, strings; anything else is an error naming
  * the global. */
 Status value_import(ByteSource *source, Exec *exec, const LoadOptions *options, IValue *out) MUST_CHECK;

@@ -1,0 +1,23 @@
+/* Saving modules and functions. */
+#include "api/find.h"
+#include "api/handles.h"
+#include "serial/serial.h"
+
+static Status save(wick_runtime *runtime, const wick_module *module, const char *path, const char *entry) {
+  Exec exec;
+  Function *function;
+  api_exec_init(&exec, runtime);
+  if (module->module) {
+    if (entry) return status_new(ERROR_INVALID_ARGUMENT, "only a compiled text has an entry: '%s'", entry);
+    return module_export(module->module, &exec, path);
+  }
+  if (!entry) entry = wick_module_method_name(module, 0);
+  if (!entry) return status_new(ERROR_INVALID_ARGUMENT, "there is no function to save");
+  TRY(module_find(module, entry, &function));
+  return function_export(function, &exec, path);
+}
+
+wick_status wick_module_save(wick_runtime *runtime, const wick_module *module, const char *path, const char *entry,
+                             wick_error **error) {
+  return api_status(save(runtime, module, path, entry), error);
+}

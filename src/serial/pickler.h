@@ -1,0 +1,28 @@
+/* Pickler: values as the pickles of archives (protocol 2). Tensors stand as references to storages, which the caller
+ * writes; what is shared stays shared. */
+#pragma once
+
+#include "interp/interp.h"
+
+typedef struct Pickler {
+  StrBuf out;
+  Exec *exec; /* for classes with a __getstate__ of their own */
+  /* Told of the class of every object, of enums and of types in tags. */
+  void (*depend)(void *context, const Type *type);
+  void *context;
+  PtrMap memo;    /* counted value -> number + 1 */
+  Map names;      /* strings and "module\nname" of globals -> number + 1 */
+  uint32_t count; /* of numbers given */
+  PtrMap storage_index; /* Storage -> index + 1 */
+  VEC(Storage *) storages; /* by key, borrowed */
+  VEC(IValue) held;        /* states: the memo knows them by address */
+} Pickler;
+void pickler_init(Pickler *pickler, Exec *exec);
+void pickler_dispose(Pickler *pickler);
+/* One whole pickle in pickler->out. */
+Status pickler_write(Pickler *pickler, IValue value) MUST_CHECK;
+/* Parts, for a caller who composes a pickle: */
+void pickler_begin(Pickler *pickler);
+Status pickler_value(Pickler *pickler, IValue value) MUST_CHECK;
+void pickler_global(Pickler *pickler, Str module, Str name);
+void pickler_op(Pickler *pickler, unsigned char op);
