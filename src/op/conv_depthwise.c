@@ -1,5 +1,6 @@
 /* Depthwise convolution: chooses the instruction set and spreads planes over threads. */
 #define NAME conv_depthwise_plane
+#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 #include "op/conv_depthwise_body.h"
 
 #include "base/parallel.h"

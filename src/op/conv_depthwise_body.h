@@ -1,15 +1,16 @@
 /* Depthwise convolution of one plane, row by row: each tap adds a scaled run of the input row to the output row. Compiled for several
- * instruction sets by the files that include it, which define NAME. */
+ * instruction sets by the files that include it, which define NAME
+ * and MULTIPLY_ADD(a, b, c). */
 #include "op/conv.h"
 
 /* out[i] += w * in[i * stride], for the outputs [begin, end) whose input lies inside the row. */
 static inline void add_tap(float w, const float *in, int64_t stride, int64_t begin, int64_t end, float *out) {
   if (stride == 1)
-    for (int64_t i = begin; i < end; i++) out[i] += w * in[i];
+    for (int64_t i = begin; i < end; i++) out[i] = MULTIPLY_ADD(w, in[i], out[i]);
   else if (stride == 2)
-    for (int64_t i = begin; i < end; i++) out[i] += w * in[2 * i];
+    for (int64_t i = begin; i < end; i++) out[i] = MULTIPLY_ADD(w, in[2 * i], out[i]);
   else
-    for (int64_t i = begin; i < end; i++) out[i] += w * in[stride * i];
+    for (int64_t i = begin; i < end; i++) out[i] = MULTIPLY_ADD(w, in[stride * i], out[i]);
 }
 
 void NAME(const ConvParams *p, const float *in, const float *weight, float bias, float *out) {
