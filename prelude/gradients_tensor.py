@@ -299,7 +299,7 @@ def scatter_reduce_backward(grad: Tensor, self: Tensor, dim: int, index: Tensor,
         for_src = grad.gather(dim, index)
     elif reduce == 'prod':
         kept = self if include_self else self.scatter(dim, index, 1)
-        for_self = grad * result / kept
+        for_self = grad * torch.ones_like(self).scatter_reduce(dim, index, src, 'prod', include_self=True)
         for_src = (grad * result).gather(dim, index) / src
         zeros = (src == 0).to(torch.int64)
         if bool((src == 0).any()):
@@ -307,7 +307,6 @@ def scatter_reduce_backward(grad: Tensor, self: Tensor, dim: int, index: Tensor,
             others = kept.scatter_reduce(dim, index, src.masked_fill(src == 0, 1), 'prod', include_self=True).gather(dim, index)
             alone = (src == 0).logical_and(count == 1)
             for_src = torch.where(alone, grad.gather(dim, index) * others, for_src.masked_fill(src == 0, 0))
-        for_self = for_self.masked_fill(for_self.isnan(), 0)
     elif reduce == 'mean':
         count = torch.ones_like(grad) if include_self else torch.zeros_like(grad)
         count = count.scatter_add(dim, index, torch.ones_like(src))

@@ -130,8 +130,8 @@ static const OpRow rows[] = {
      .flags = POINTWISE},
     {.schema = "aten::elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
                "Tensor self_or_result) -> Tensor",
-     .lower = "x = self_or_result; grad_output * scale if x > 0 else grad_output * input_scale * (x + alpha * scale if "
-              "is_result else alpha * scale * exp(x * input_scale))",
+     .lower = "x = self_or_result; grad_output * input_scale * (x + alpha * scale if is_result else alpha * scale * "
+              "exp(x * input_scale)) if x <= 0 else grad_output * scale",
      .grad = "grad_output: torch.elu_backward(grad, alpha, scale, input_scale, is_result, self_or_result); "
              "self_or_result: elu_second_order(grad * grad_output, float(alpha), float(scale), "
              "float(input_scale), is_result, self_or_result)",
