@@ -13,6 +13,7 @@ enum PickleOp {
 };
 
 #define X(name, number, type, bytes, text, storage) [number] = storage,
+_Static_assert(sizeof(Storage) >= DTYPE_COUNT, "addresses within a storage tell dtypes apart");
 static const char *const storage_classes[] = {DTYPES(X)};
 #undef X
 
@@ -112,6 +113,27 @@ static void put_ints(Pickler *p, int count, const int64_t *values) {
   pickler_op(p, TUPLE);
 }
 
+/* The storage as this dtype: PyTorch shares what comes by the same reference, not what has the same key. */
+static Status put_storage(Pickler *p, const Tensor *t, uintptr_t index) {
+  const void *as_dtype = (const char *)t->storage + t->dtype;
+  uintptr_t known = (uintptr_t)ptrmap_get(&p->memo, as_dtype);
+  char key[24];
+  if (known) {
+    put_get(p, known - 1);
+    return OK;
+  }
+  snprintf(key, sizeof key, "%zu", (size_t)index);
+  pickler_op(p, MARK);
+  put_text(p, STR("storage"));
+  pickler_global(p, STR("torch"), str_from(storage_classes[t->dtype]));
+  put_text(p, str_from(key));
+  put_text(p, STR("cpu"));
+  put_int(p, (int64_t)(t->storage->bytes / dtype_size(t->dtype)));
+  pickler_op(p, TUPLE);
+  pickler_op(p, BINPERSID);
+  return ptrmap_put(&p->memo, as_dtype, (void *)((uintptr_t)put_put(p) + 1)) ? OK : status_out_of_memory();
+}
+
 static Status put_tensor(Pickler *p, const Tensor *t) {
   if (t->flags & TENSOR_UNDEFINED) {
     pickler_op(p, NONE);
@@ -125,18 +147,9 @@ static Status put_tensor(Pickler *p, const Tensor *t) {
     index = p->storages.length;
     if (!ptrmap_put(&p->storage_index, t->storage, (void *)index)) return status_out_of_memory();
   }
-  char key[24];
-  snprintf(key, sizeof key, "%zu", (size_t)index - 1);
   pickler_global(p, STR("torch._utils"), STR("_rebuild_tensor_v2"));
   pickler_op(p, MARK);
-  pickler_op(p, MARK);
-  put_text(p, STR("storage"));
-  pickler_global(p, STR("torch"), str_from(storage_classes[t->dtype]));
-  put_text(p, str_from(key));
-  put_text(p, STR("cpu"));
-  put_int(p, (int64_t)(t->storage->bytes / dtype_size(t->dtype)));
-  pickler_op(p, TUPLE);
-  pickler_op(p, BINPERSID);
+  TRY(put_storage(p, t, index - 1));
   put_int(p, t->offset);
   put_ints(p, t->ndim, t->sizes);
   put_ints(p, t->ndim, t->strides);
