@@ -16,13 +16,13 @@ class Reader(torch.nn.Module):
         self.classifier = classifier
         self.words: List[str] = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
-    def forward(self, images: torch.Tensor) -> List[str]:
+    def forward(self, images: torch.Tensor) -> str:
         chances = torch.softmax(self.classifier(images), 1)
         sure, digit = chances.max(1)
         answers: List[str] = []
         for i in range(images.size(0)):
-            answers.append("{}, {}% sure".format(self.words[int(digit[i])], int(100 * float(sure[i]) + 0.5)))
-        return answers
+            answers.append("{}: {}, {}% sure".format(i + 1, self.words[int(digit[i])], int(100 * float(sure[i]) + 0.5)))
+        return "\n".join(answers)
 
 
 torch.jit.script(Reader(torch.jit.load(sys.argv[1]).eval()).eval()).save(sys.argv[2])
