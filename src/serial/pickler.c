@@ -33,30 +33,26 @@ void pickler_dispose(Pickler *pickler) {
   vec_dispose(&pickler->held);
 }
 
-void pickler_op(Pickler *p, unsigned char op) {
+static void put_op(Pickler *p, unsigned char op) {
   strbuf_char(&p->out, (char)op);
 }
 static void put_number(Pickler *p, uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; i++) pickler_op(p, (unsigned char)(value >> (8 * i)));
-}
-void pickler_begin(Pickler *p) {
-  pickler_op(p, PROTO);
-  pickler_op(p, 2);
+  for (int i = 0; i < bytes; i++) put_op(p, (unsigned char)(value >> (8 * i)));
 }
 
 /* ---- memo ---- */
 static void put_get(Pickler *p, uintptr_t number) {
-  pickler_op(p, number < 256 ? BINGET : LONG_BINGET);
+  put_op(p, number < 256 ? BINGET : LONG_BINGET);
   put_number(p, number, number < 256 ? 1 : 4);
 }
 static uint32_t put_put(Pickler *p) {
   uint32_t number = p->count++;
-  pickler_op(p, number < 256 ? BINPUT : LONG_BINPUT);
+  put_op(p, number < 256 ? BINPUT : LONG_BINPUT);
   put_number(p, number, number < 256 ? 1 : 4);
   return number;
 }
 static void put_text(Pickler *p, Str text) {
-  pickler_op(p, BINUNICODE);
+  put_op(p, BINUNICODE);
   put_number(p, text.length, 4);
   strbuf_str(&p->out, text);
 }
@@ -72,45 +68,47 @@ static Status put_string(Pickler *p, Str text) {
   return map_put(&p->names, text, (void *)((uintptr_t)put_put(p) + 1)) ? OK : status_out_of_memory();
 }
 
-void pickler_global(Pickler *p, Str module, Str name) {
-  pickler_op(p, GLOBAL);
+static void put_global(Pickler *p, Str module, Str name) {
+  put_op(p, GLOBAL);
   strbuf_printf(&p->out, STR_FMT "\n" STR_FMT "\n", STR_ARG(module), STR_ARG(name));
 }
 static void put_class(Pickler *p, const Type *type) {
   ptrdiff_t dot = str_rfind_char(type->name, '.');
   if (p->depend) p->depend(p->context, type);
-  pickler_global(p, dot < 0 ? STR("__torch__") : str_slice(type->name, 0, (size_t)dot),
+  put_global(p, dot < 0 ? STR("__torch__") : str_slice(type->name, 0, (size_t)dot),
                  str_slice(type->name, (size_t)(dot + 1), type->name.length));
 }
 
 /* ---- values ---- */
 
+static Status put_value(Pickler *p, IValue v);
+
 static void put_int(Pickler *p, int64_t value) {
   if (value >= 0 && value < 256) {
-    pickler_op(p, BININT1);
+    put_op(p, BININT1);
     put_number(p, (uint64_t)value, 1);
   } else if (value >= 0 && value < 65536) {
-    pickler_op(p, BININT2);
+    put_op(p, BININT2);
     put_number(p, (uint64_t)value, 2);
   } else if (value >= INT32_MIN && value <= INT32_MAX) {
-    pickler_op(p, BININT);
+    put_op(p, BININT);
     put_number(p, (uint64_t)value, 4);
   } else {
-    pickler_op(p, LONG1);
-    pickler_op(p, 8);
+    put_op(p, LONG1);
+    put_op(p, 8);
     put_number(p, (uint64_t)value, 8);
   }
 }
 static void put_double(Pickler *p, double value) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
-  pickler_op(p, BINFLOAT);
-  for (int i = 56; i >= 0; i -= 8) pickler_op(p, (unsigned char)(bits >> i));
+  put_op(p, BINFLOAT);
+  for (int i = 56; i >= 0; i -= 8) put_op(p, (unsigned char)(bits >> i));
 }
 static void put_ints(Pickler *p, int count, const int64_t *values) {
-  pickler_op(p, MARK);
+  put_op(p, MARK);
   for (int i = 0; i < count; i++) put_int(p, values[i]);
-  pickler_op(p, TUPLE);
+  put_op(p, TUPLE);
 }
 
 /* The storage as this dtype: PyTorch shares what comes by the same reference, not what has the same key. */
@@ -123,20 +121,20 @@ static Status put_storage(Pickler *p, const Tensor *t, uintptr_t index) {
     return OK;
   }
   snprintf(key, sizeof key, "%zu", (size_t)index);
-  pickler_op(p, MARK);
+  put_op(p, MARK);
   put_text(p, STR("storage"));
-  pickler_global(p, STR("torch"), str_from(storage_classes[t->dtype]));
+  put_global(p, STR("torch"), str_from(storage_classes[t->dtype]));
   put_text(p, str_from(key));
   put_text(p, STR("cpu"));
   put_int(p, (int64_t)(t->storage->bytes / dtype_size(t->dtype)));
-  pickler_op(p, TUPLE);
-  pickler_op(p, BINPERSID);
+  put_op(p, TUPLE);
+  put_op(p, BINPERSID);
   return ptrmap_put(&p->memo, as_dtype, (void *)((uintptr_t)put_put(p) + 1)) ? OK : status_out_of_memory();
 }
 
 static Status put_tensor(Pickler *p, const Tensor *t) {
   if (t->flags & TENSOR_UNDEFINED) {
-    pickler_op(p, NONE);
+    put_op(p, NONE);
     return OK;
   }
   if (t->flags & TENSOR_UNUSUAL || !t->storage)
@@ -147,25 +145,25 @@ static Status put_tensor(Pickler *p, const Tensor *t) {
     index = p->storages.length;
     if (!ptrmap_put(&p->storage_index, t->storage, (void *)index)) return status_out_of_memory();
   }
-  pickler_global(p, STR("torch._utils"), STR("_rebuild_tensor_v2"));
-  pickler_op(p, MARK);
+  put_global(p, STR("torch._utils"), STR("_rebuild_tensor_v2"));
+  put_op(p, MARK);
   TRY(put_storage(p, t, index - 1));
   put_int(p, t->offset);
   put_ints(p, t->ndim, t->sizes);
   put_ints(p, t->ndim, t->strides);
-  pickler_op(p, t->flags & TENSOR_REQUIRES_GRAD ? NEWTRUE : NEWFALSE);
-  pickler_global(p, STR("collections"), STR("OrderedDict"));
-  pickler_op(p, EMPTY_TUPLE);
-  pickler_op(p, REDUCE);
-  pickler_op(p, TUPLE);
-  pickler_op(p, REDUCE);
+  put_op(p, t->flags & TENSOR_REQUIRES_GRAD ? NEWTRUE : NEWFALSE);
+  put_global(p, STR("collections"), STR("OrderedDict"));
+  put_op(p, EMPTY_TUPLE);
+  put_op(p, REDUCE);
+  put_op(p, TUPLE);
+  put_op(p, REDUCE);
   return OK;
 }
 
 /* What comes between begin_tag and end_tag is told its type. */
 static void begin_tag(Pickler *p) {
-  pickler_global(p, STR("torch.jit._pickle"), STR("restore_type_tag"));
-  pickler_op(p, MARK);
+  put_global(p, STR("torch.jit._pickle"), STR("restore_type_tag"));
+  put_op(p, MARK);
 }
 static void end_tag(Pickler *p, const char *form, const Type *a, const Type *b) {
   StrBuf text = {0};
@@ -177,8 +175,8 @@ static void end_tag(Pickler *p, const char *form, const Type *a, const Type *b) 
   p->out.failed = p->out.failed || text.failed;
   put_text(p, strbuf_view(&text));
   strbuf_dispose(&text);
-  pickler_op(p, TUPLE);
-  pickler_op(p, REDUCE);
+  put_op(p, TUPLE);
+  put_op(p, REDUCE);
 }
 
 static const char *list_builder(const Type *element) {
@@ -193,38 +191,38 @@ static const char *list_builder(const Type *element) {
 static Status put_list(Pickler *p, const List *list) {
   const char *builder = list_builder(list->element);
   if (builder) {
-    pickler_global(p, STR("torch.jit._pickle"), str_from(builder));
-    pickler_op(p, MARK);
+    put_global(p, STR("torch.jit._pickle"), str_from(builder));
+    put_op(p, MARK);
   } else {
     begin_tag(p);
   }
-  pickler_op(p, EMPTY_LIST);
-  pickler_op(p, MARK);
+  put_op(p, EMPTY_LIST);
+  put_op(p, MARK);
   for (size_t i = 0; i < list->length; i++) {
     IValue item = list_get(list, i);
-    Status status = pickler_value(p, item);
+    Status status = put_value(p, item);
     ivalue_release(item);
     TRY(status);
   }
-  pickler_op(p, APPENDS);
+  put_op(p, APPENDS);
   if (!builder) {
     end_tag(p, "List", list->element, NULL);
     return OK;
   }
-  pickler_op(p, TUPLE);
-  pickler_op(p, REDUCE);
+  put_op(p, TUPLE);
+  put_op(p, REDUCE);
   return OK;
 }
 
 static Status put_dict(Pickler *p, const Dict *dict) {
   begin_tag(p);
-  pickler_op(p, EMPTY_DICT);
-  pickler_op(p, MARK);
+  put_op(p, EMPTY_DICT);
+  put_op(p, MARK);
   for (DictEntry *e = dict_next(dict, NULL); e; e = dict_next(dict, e)) {
-    TRY(pickler_value(p, e->key));
-    TRY(pickler_value(p, e->value));
+    TRY(put_value(p, e->key));
+    TRY(put_value(p, e->value));
   }
-  pickler_op(p, SETITEMS);
+  put_op(p, SETITEMS);
   end_tag(p, "Dict", dict->key_type, dict->value_type);
   return OK;
 }
@@ -233,8 +231,8 @@ static Status put_object(Pickler *p, Object *object) {
   ClassType *type = object->class_type;
   Function *getstate = class_type_find_method(type, STR("__getstate__"));
   put_class(p, &type->type);
-  pickler_op(p, EMPTY_TUPLE);
-  pickler_op(p, NEWOBJ);
+  put_op(p, EMPTY_TUPLE);
+  put_op(p, NEWOBJ);
   if (getstate && class_type_find_method(type, STR("__setstate__"))) {
     IValue state, self = ivalue_object(object);
     TRY(interp_call(p->exec, getstate, &self, 1, &state));
@@ -242,38 +240,38 @@ static Status put_object(Pickler *p, Object *object) {
       ivalue_release(state);
       return status_out_of_memory();
     }
-    TRY(pickler_value(p, state));
+    TRY(put_value(p, state));
   } else {
-    pickler_op(p, EMPTY_DICT);
-    pickler_op(p, MARK);
+    put_op(p, EMPTY_DICT);
+    put_op(p, MARK);
     for (uint32_t i = 0; i < object->slot_count; i++) {
       TRY(put_string(p, type->attributes.data[i].name));
       IValue value = object_get(object, i);
-      Status status = pickler_value(p, value);
+      Status status = put_value(p, value);
       ivalue_release(value);
       if (status) return status_context(status, STR_FMT, STR_ARG(type->attributes.data[i].name));
     }
-    pickler_op(p, SETITEMS);
+    put_op(p, SETITEMS);
   }
-  pickler_op(p, BUILD);
+  put_op(p, BUILD);
   return OK;
 }
 
 static Status put_tuple(Pickler *p, const Tuple *tuple) {
-  pickler_op(p, tuple->length ? MARK : EMPTY_TUPLE);
-  for (uint32_t i = 0; i < tuple->length; i++) TRY(pickler_value(p, tuple->values[i]));
-  if (tuple->length) pickler_op(p, TUPLE);
+  put_op(p, tuple->length ? MARK : EMPTY_TUPLE);
+  for (uint32_t i = 0; i < tuple->length; i++) TRY(put_value(p, tuple->values[i]));
+  if (tuple->length) put_op(p, TUPLE);
   return OK;
 }
 
 static void put_device(Pickler *p, Device device) {
   StrBuf text = {0};
   device_print(device, &text);
-  pickler_global(p, STR("torch"), STR("device"));
-  pickler_op(p, MARK);
+  put_global(p, STR("torch"), STR("device"));
+  put_op(p, MARK);
   put_text(p, strbuf_view(&text));
-  pickler_op(p, TUPLE);
-  pickler_op(p, REDUCE);
+  put_op(p, TUPLE);
+  put_op(p, REDUCE);
   p->out.failed = p->out.failed || text.failed;
   strbuf_dispose(&text);
 }
@@ -287,16 +285,16 @@ static Status put_counted(Pickler *p, IValue v) {
     case TAG_OBJECT: return put_object(p, v.object);
     case TAG_ENUM:
       put_class(p, v.enum_value->type);
-      TRY(pickler_value(p, v.enum_value->type->enum_type->values[v.enum_value->index]));
-      pickler_op(p, REDUCE);
+      TRY(put_value(p, v.enum_value->type->enum_type->values[v.enum_value->index]));
+      put_op(p, REDUCE);
       return OK;
     case TAG_COMPLEX:
-      pickler_global(p, STR("builtins"), STR("complex"));
-      pickler_op(p, MARK);
+      put_global(p, STR("builtins"), STR("complex"));
+      put_op(p, MARK);
       put_double(p, __real__ ivalue_complex(v));
       put_double(p, __imag__ ivalue_complex(v));
-      pickler_op(p, TUPLE);
-      pickler_op(p, REDUCE);
+      put_op(p, TUPLE);
+      put_op(p, REDUCE);
       return OK;
     default: return status_new(ERROR_UNSUPPORTED, "functions, futures, generators and the like can't be saved");
   }
@@ -316,13 +314,13 @@ static Status put_shared(Pickler *p, IValue v) {
   return ptrmap_put(&p->memo, v.counted, (void *)((uintptr_t)put_put(p) + 1)) ? OK : status_out_of_memory();
 }
 
-Status pickler_value(Pickler *p, IValue v) {
+static Status put_value(Pickler *p, IValue v) {
   if (STACK_IS_LOW()) return status_new(ERROR_UNSUPPORTED, "a value is nested too deeply to be saved");
   switch (v.tag) {
-    case TAG_NONE: pickler_op(p, NONE); return OK;
+    case TAG_NONE: put_op(p, NONE); return OK;
     case TAG_INT: put_int(p, v.i); return OK;
     case TAG_FLOAT: put_double(p, v.f); return OK;
-    case TAG_BOOL: pickler_op(p, v.b ? NEWTRUE : NEWFALSE); return OK;
+    case TAG_BOOL: put_op(p, v.b ? NEWTRUE : NEWFALSE); return OK;
     case TAG_DEVICE: put_device(p, v.device); return OK;
     case TAG_STRING:
       if (ivalue_str(v).length > UINT32_MAX) return status_new(ERROR_UNSUPPORTED, "a string is too long to be saved");
@@ -334,8 +332,9 @@ Status pickler_value(Pickler *p, IValue v) {
 }
 
 Status pickler_write(Pickler *p, IValue value) {
-  pickler_begin(p);
-  TRY(pickler_value(p, value));
-  pickler_op(p, STOP);
+  put_op(p, PROTO);
+  put_op(p, 2);
+  TRY(put_value(p, value));
+  put_op(p, STOP);
   return p->out.failed ? status_out_of_memory() : OK;
 }

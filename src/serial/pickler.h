@@ -21,8 +21,3 @@ void pickler_init(Pickler *pickler, Exec *exec);
 void pickler_dispose(Pickler *pickler);
 /* One whole pickle in pickler->out. */
 Status pickler_write(Pickler *pickler, IValue value) MUST_CHECK;
-/* Parts, for a caller who composes a pickle: */
-void pickler_begin(Pickler *pickler);
-Status pickler_value(Pickler *pickler, IValue value) MUST_CHECK;
-void pickler_global(Pickler *pickler, Str module, Str name);
-void pickler_op(Pickler *pickler, unsigned char op);

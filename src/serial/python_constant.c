@@ -25,8 +25,7 @@ static bool is_ascii(Str text) {
   return true;
 }
 
-/* A list or dict must say its type when its items don't. */
-static bool items_tell_type(const Type *element) {
+bool python_items_tell_type(const Type *element) {
   switch (element->kind) {
     case TYPE_OPTIONAL: case TYPE_UNION: case TYPE_INTERFACE: case TYPE_ANY: case TYPE_NUMBER: case TYPE_NONE: return false;
     default: return true;
@@ -34,7 +33,7 @@ static bool items_tell_type(const Type *element) {
 }
 
 static Status print_list(PythonPrinter *printer, const List *list, StrBuf *out) {
-  bool annotated = !list->length || !items_tell_type(list->element);
+  bool annotated = !list->length || !python_items_tell_type(list->element);
   if (annotated) {
     strbuf_puts(out, "annotate(List[");
     type_print_annotation(list->element, out);
@@ -54,7 +53,7 @@ static Status print_list(PythonPrinter *printer, const List *list, StrBuf *out) 
 }
 
 static Status print_dict(PythonPrinter *printer, const Dict *dict, StrBuf *out) {
-  bool annotated = !dict->live || !items_tell_type(dict->key_type) || !items_tell_type(dict->value_type);
+  bool annotated = !dict->live || !python_items_tell_type(dict->key_type) || !python_items_tell_type(dict->value_type);
   if (annotated) {
     strbuf_puts(out, "annotate(Dict[");
     type_print_annotation(dict->key_type, out);

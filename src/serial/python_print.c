@@ -331,16 +331,9 @@ static void print_enter(Printing *p, const Node *node) {
 
 /* ---- expressions ---- */
 
-static bool tells_type(const Type *element) {
-  switch (element->kind) {
-    case TYPE_OPTIONAL: case TYPE_UNION: case TYPE_INTERFACE: case TYPE_ANY: case TYPE_NUMBER: case TYPE_NONE: return false;
-    default: return true;
-  }
-}
-
 static void put_list(Printing *p, const Node *node, StrBuf *out) {
   const Type *type = node_output(node, 0)->type;
-  bool annotated = !node->input_count || !tells_type(type->elements[0]);
+  bool annotated = !node->input_count || !python_items_tell_type(type->elements[0]);
   if (annotated) {
     strbuf_puts(out, "annotate(");
     put_type(p, out, type);
@@ -351,7 +344,7 @@ static void put_list(Printing *p, const Node *node, StrBuf *out) {
 
 static void put_dict(Printing *p, const Node *node, StrBuf *out) {
   const Type *type = node_output(node, 0)->type;
-  bool annotated = !node->input_count || !tells_type(type->elements[0]) || !tells_type(type->elements[1]);
+  bool annotated = !node->input_count || !python_items_tell_type(type->elements[0]) || !python_items_tell_type(type->elements[1]);
   if (annotated) {
     strbuf_puts(out, "annotate(");
     put_type(p, out, type);

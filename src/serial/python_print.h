@@ -24,6 +24,8 @@ Status python_print_function(PythonPrinter *printer, const Function *function, i
 Status python_print_type(PythonPrinter *printer, const Type *type, StrBuf *out) MUST_CHECK;
 /* ---- shared by the files of the printer ---- */
 bool python_is_identifier(Str name);
+/* Whether a list or dict of such items need not say its type. */
+bool python_items_tell_type(const Type *element);
 void python_depend_type(PythonPrinter *printer, const Type *type);
 /* A constant as an expression; what has no literal becomes CONSTANTS.cN. */
 Status python_print_constant(PythonPrinter *printer, IValue value, const Type *type_or_null, StrBuf *out) MUST_CHECK;
