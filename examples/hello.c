@@ -1,4 +1,5 @@
-/* Loads a model and calls it with a 2 by 3 tensor: cc hello.c $(pkg-config --cflags --libs wick) -o hello && ./hello linear.pt */
+/* Loads a model and calls it with a 2 by 3 tensor: cc hello.c $(pkg-config --cflags --libs wick) -o hello && ./hello
+ * linear.pt */
 #include <stdio.h>
 #include <wick/wick.h>
 
@@ -11,7 +12,8 @@ int main(int count, char **words) {
   char *text = NULL;
   wick_status failed = wick_load(NULL, count > 1 ? words[1] : "model.pt", NULL, &module, &error);
   if (!failed) failed = wick_tensor_borrow(numbers, WICK_FLOAT32, 2, sizes, NULL, NULL, NULL, &input, &error);
-  if (!failed) failed = wick_run(module, "forward", (const wick_value *const[]){input}, 1, NULL, 0, NULL, &output, &error);
+  if (!failed)
+    failed = wick_run(module, "forward", (const wick_value *const[]){input}, 1, NULL, 0, NULL, &output, &error);
   if (!failed) failed = wick_value_print(output, &text, &error);
   puts(failed ? wick_error_message(error) : text);
   wick_error_free(error), wick_text_free(text);

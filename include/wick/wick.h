@@ -266,8 +266,8 @@ WICK_API wick_status wick_module_each(const wick_module *module, wick_attribute_
 /* Parameters and buffers by name; the tensors themselves. */
 WICK_API wick_status wick_module_state_dict(const wick_module *module, wick_value **out, wick_error **error);
 /* Copies a dict of tensors (as wick_load_value reads from a file of torch.save or safetensors) into the parameters and
- * buffers. Names and sizes must be the module's: otherwise the error lists what is missing, unexpected or different, and
- * nothing is changed. Not while the module runs elsewhere. */
+ * buffers. Names and sizes must be the module's: otherwise the error lists what is missing, unexpected or different,
+ * and nothing is changed. Not while the module runs elsewhere. */
 WICK_API wick_status wick_module_load_state(wick_module *module, const wick_value *state, wick_error **error);
 /* Not while the module runs elsewhere. */
 WICK_API wick_status wick_module_train(wick_module *module, int training, wick_error **error);
@@ -303,19 +303,25 @@ WICK_API wick_status wick_run(const wick_module *module, const char *method, con
  * options.grad = WICK_GRAD_ON; wick_run(..., &loss, NULL);
  * wick_backward(NULL, (const wick_value *[]){loss}, NULL, 1, 0, &error);
  * wick_tensor_grad(weight, &gradient, NULL);                                      */
-enum { WICK_RETAIN_GRAPH = 1, WICK_CREATE_GRAPH = 2 /* gradients can be differentiated again */, WICK_ALLOW_UNUSED = 4 };
+enum {
+  WICK_RETAIN_GRAPH = 1,
+  WICK_CREATE_GRAPH = 2 /* gradients can be differentiated again */,
+  WICK_ALLOW_UNUSED = 4
+};
 /* Of a leaf: a tensor that no recorded call made. */
 WICK_API wick_status wick_tensor_set_requires_grad(const wick_value *tensor, int wanted, wick_error **error);
 /* *out is NULL when backward left none. */
 WICK_API wick_status wick_tensor_grad(const wick_value *tensor, wick_value **out, wick_error **error);
 WICK_API wick_status wick_tensor_clear_grad(const wick_value *tensor, wick_error **error);
-/* Adds to the gradients of the leaves that the outputs were computed from. grads (or one of them) may be NULL for outputs of one element. */
-WICK_API wick_status wick_backward(wick_runtime *runtime, const wick_value *const *outputs, const wick_value *const *grads, size_t count,
-                                   uint32_t flags, wick_error **error);
-/* The gradients of the inputs in out[input_count]; leaves keep theirs. With WICK_ALLOW_UNUSED out[i] is NULL where the outputs do not
- * depend on an input. */
-WICK_API wick_status wick_grad(wick_runtime *runtime, const wick_value *const *outputs, const wick_value *const *grads, size_t count,
-                               const wick_value *const *inputs, size_t input_count, uint32_t flags, wick_value **out, wick_error **error);
+/* Adds to the gradients of the leaves that the outputs were computed from. grads (or one of them) may be NULL for
+ * outputs of one element. */
+WICK_API wick_status wick_backward(wick_runtime *runtime, const wick_value *const *outputs,
+                                   const wick_value *const *grads, size_t count, uint32_t flags, wick_error **error);
+/* The gradients of the inputs in out[input_count]; leaves keep theirs. With WICK_ALLOW_UNUSED out[i] is NULL where the
+ * outputs do not depend on an input. */
+WICK_API wick_status wick_grad(wick_runtime *runtime, const wick_value *const *outputs, const wick_value *const *grads,
+                               size_t count, const wick_value *const *inputs, size_t input_count, uint32_t flags,
+                               wick_value **out, wick_error **error);
 
 /* ---- operators ---- */
 /* Calls one operator by its qualified name ("aten::add") and overload ("Tensor"; NULL: the first that fits the

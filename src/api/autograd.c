@@ -40,14 +40,17 @@ wick_status wick_tensor_clear_grad(const wick_value *tensor, wick_error **error)
 }
 
 /* The tensors of an array of handles, borrowed; freed by the caller. A NULL handle is NULL where that is allowed. */
-static Status take_tensors(const wick_value *const *values, size_t count, const char *what, bool may_lack, Tensor ***out) {
+static Status take_tensors(const wick_value *const *values, size_t count, const char *what, bool may_lack,
+                           Tensor ***out) {
   Tensor **tensors = mem_calloc(count + 1, sizeof *tensors);
   if (!tensors) return status_out_of_memory();
   Status status = OK;
   for (size_t i = 0; values && !status && i < count; i++)
     if (values[i] || !may_lack) status = check_tensor(values[i], what, &tensors[i]);
-  if (status) mem_free(tensors);
-  else *out = tensors;
+  if (status)
+    mem_free(tensors);
+  else
+    *out = tensors;
   return status;
 }
 
@@ -62,8 +65,8 @@ static Status take_options(uint32_t flags, BackwardOptions *out) {
   return OK;
 }
 
-wick_status wick_backward(wick_runtime *runtime, const wick_value *const *outputs, const wick_value *const *grads, size_t count,
-                          uint32_t flags, wick_error **error) {
+wick_status wick_backward(wick_runtime *runtime, const wick_value *const *outputs, const wick_value *const *grads,
+                          size_t count, uint32_t flags, wick_error **error) {
   Exec exec;
   BackwardOptions options;
   Tensor **tensors = NULL, **gradients = NULL;
@@ -77,8 +80,9 @@ wick_status wick_backward(wick_runtime *runtime, const wick_value *const *output
   return api_status(status, error);
 }
 
-wick_status wick_grad(wick_runtime *runtime, const wick_value *const *outputs, const wick_value *const *grads, size_t count,
-                      const wick_value *const *inputs, size_t input_count, uint32_t flags, wick_value **out, wick_error **error) {
+wick_status wick_grad(wick_runtime *runtime, const wick_value *const *outputs, const wick_value *const *grads,
+                      size_t count, const wick_value *const *inputs, size_t input_count, uint32_t flags,
+                      wick_value **out, wick_error **error) {
   Exec exec;
   BackwardOptions options;
   Tensor **tensors = NULL, **gradients = NULL, **wanted = NULL, **results = NULL;

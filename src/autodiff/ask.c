@@ -1,4 +1,5 @@
-/* The operators that ask the engine (their rows stand in op/autograd.c): backward, grad, retain_grad, a tensor's .grad. */
+/* The operators that ask the engine (their rows stand in op/autograd.c): backward, grad, retain_grad, a tensor's .grad.
+ */
 #include "autodiff/autodiff.h"
 
 static Status read_options(const Call *c, uint32_t first, BackwardOptions *out) {
@@ -27,7 +28,8 @@ static Status check_counts(size_t outputs, IValue grads, size_t grad_count) {
 Status autodiff_backward(Call *c) {
   BackwardOptions options;
   TRY(read_options(c, 2, &options));
-  return autograd_backward(c->exec, 1, (Tensor *[]){call_tensor(c, 0)}, (Tensor *[]){call_tensor_or_null(c, 1)}, options);
+  return autograd_backward(c->exec, 1, (Tensor *[]){call_tensor(c, 0)}, (Tensor *[]){call_tensor_or_null(c, 1)},
+                           options);
 }
 
 Status autodiff_backward_list(Call *c) {
@@ -79,7 +81,8 @@ Status autodiff_grad(Call *c) {
 
 Status autodiff_retain_grad(Call *c) {
   Tensor *self = call_tensor(c, 0);
-  if (!(self->flags & TENSOR_RECORDS)) return status_new(ERROR_RUNTIME, "can't retain_grad on Tensor that has requires_grad=False");
+  if (!(self->flags & TENSOR_RECORDS))
+    return status_new(ERROR_RUNTIME, "can't retain_grad on Tensor that has requires_grad=False");
   AutogradMeta *meta = self->autograd;
   if (self->flags & TENSOR_REQUIRES_GRAD || !meta || meta->retains_grad) return OK;
   meta->retains_grad = true;

@@ -1,5 +1,5 @@
-/* The engine: takes nodes by falling sequence, sums the gradients that reach each output, calls the formulas. The caller's thread
- * does it all; nothing recurses. */
+/* The engine: takes nodes by falling sequence, sums the gradients that reach each output, calls the formulas. The
+ * caller's thread does it all; nothing recurses. */
 #include "autodiff/engine.h"
 
 #include "ivalue/print.h"
@@ -23,10 +23,12 @@ typedef struct Run {
   bool grad_only;   /* captures are wanted, leaves stay as they are */
   Capture *captures;
   size_t capture_count;
-  PtrMap needed;    /* grad_only: node -> non-NULL when a capture can be reached */
+  PtrMap needed; /* grad_only: node -> non-NULL when a capture can be reached */
 } Run;
 
-static bool before(const Task *a, const Task *b) { return a->node->sequence > b->node->sequence; }
+static bool before(const Task *a, const Task *b) {
+  return a->node->sequence > b->node->sequence;
+}
 
 static bool heap_push(Run *run, Task *task) {
   if (!vec_push(&run->heap, task)) return false;
@@ -105,7 +107,8 @@ static bool look_has_sizes(const Look *look, const Tensor *t) {
 
 /* Takes over *grad and gives it anew: summed to the input's sizes, real where the input is, of its dtype. */
 static Status conform(Exec *exec, const Look *look, Tensor **grad) {
-  static OpRef sum_to_size = OP_REF("aten::sum_to_size", ""), real = OP_REF("aten::real", ""), to = OP_REF("aten::to", "dtype");
+  static OpRef sum_to_size = OP_REF("aten::sum_to_size", ""), real = OP_REF("aten::real", ""),
+               to = OP_REF("aten::to", "dtype");
   if (!look_has_sizes(look, *grad)) {
     List *sizes;
     IValue summed = IVALUE_NONE;
@@ -141,7 +144,8 @@ static Status zeros(const Look *look, Tensor **out) {
 
 enum { MAX_PARAMETERS = 68 };
 
-static Status unpack_list(const SavedTensor *tensors, size_t count, const Type *element, bool with_history, GradNode *own, IValue *out) {
+static Status unpack_list(const SavedTensor *tensors, size_t count, const Type *element, bool with_history,
+                          GradNode *own, IValue *out) {
   List *list;
   TRY(list_new(element, count, &list));
   Status status = OK;
@@ -153,8 +157,10 @@ static Status unpack_list(const SavedTensor *tensors, size_t count, const Type *
     list->values[list->length++] = none ? IVALUE_NONE : ivalue_tensor(t);
     if (none) tensor_release(t);
   }
-  if (status) ivalue_release(ivalue_list(list));
-  else *out = ivalue_list(list);
+  if (status)
+    ivalue_release(ivalue_list(list));
+  else
+    *out = ivalue_list(list);
   return status;
 }
 
@@ -176,13 +182,17 @@ static Status pack_grads(GradNode *node, Tensor *const *grads, IValue *out) {
   Status status = OK;
   for (uint32_t i = 0; i < node->output_count; i++) {
     Tensor *t = grads[i] ? tensor_retain(grads[i]) : NULL;
-    if (!t && node->outputs[i].differentiable) status = zeros(&node->outputs[i].look, &t);
-    else if (!t) t = tensor_undefined();
+    if (!t && node->outputs[i].differentiable)
+      status = zeros(&node->outputs[i].look, &t);
+    else if (!t)
+      t = tensor_undefined();
     if (status) break;
     list->values[list->length++] = ivalue_tensor(t);
   }
-  if (status) ivalue_release(ivalue_list(list));
-  else *out = ivalue_list(list);
+  if (status)
+    ivalue_release(ivalue_list(list));
+  else
+    *out = ivalue_list(list);
   return status;
 }
 
@@ -196,7 +206,8 @@ static Status pack_parameters(Run *run, GradNode *node, Tensor *const *grads, IV
       ++*count;
     }
   if (names.grad) {
-    if (!grads[0] || node->output_count == 0) return status_new(ERROR_INTERNAL, "the gradient of a first output is read, which has none");
+    if (!grads[0] || node->output_count == 0)
+      return status_new(ERROR_INTERNAL, "the gradient of a first output is read, which has none");
     values[(*count)++] = ivalue_tensor(tensor_retain(grads[0]));
   }
   if (names.grads) {
@@ -226,7 +237,8 @@ static Status take_gradient(Run *run, const GradNode *node, const GradArgument *
   } else if (value.tag == TAG_LIST && value.list->kind == LIST_VALUES) {
     for (uint32_t i = 0; i < argument->count && i < value.list->length; i++) {
       IValue item = value.list->values[i];
-      if (item.tag == TAG_TENSOR && tensor_is_defined(item.tensor)) out[argument->first + i] = tensor_retain(item.tensor);
+      if (item.tag == TAG_TENSOR && tensor_is_defined(item.tensor))
+        out[argument->first + i] = tensor_retain(item.tensor);
     }
   }
   for (uint32_t i = argument->first; i < argument->first + argument->count; i++) {
@@ -243,7 +255,8 @@ static Status take_gradient(Run *run, const GradNode *node, const GradArgument *
 
 static Status take_statement(Run *run, const GradNode *node, const FormulaStatement *s, IValue value, Tensor **out) {
   if (s->target_count > 1 && (value.tag != TAG_TUPLE || value.tuple->length != s->target_count))
-    return status_new(ERROR_INTERNAL, STR_FMT ": its gradient does not give %u values", STR_ARG(node->op->name), s->target_count);
+    return status_new(ERROR_INTERNAL, STR_FMT ": its gradient does not give %u values", STR_ARG(node->op->name),
+                      s->target_count);
   for (uint32_t i = 0; i < node->argument_count; i++)
     for (uint32_t k = 0; k < s->target_count; k++)
       if (s->order[k] == node->arguments[i].argument)
@@ -254,11 +267,16 @@ static Status take_statement(Run *run, const GradNode *node, const FormulaStatem
 static Status apply_formula(Run *run, GradNode *node, Tensor *const *grads, Tensor **out) {
   Exec *exec = run->exec;
   if (node->released)
-    return status_new(ERROR_RUNTIME, "Trying to backward through the graph a second time (or directly access saved tensors after they have "
-                      "already been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
-                      "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved "
-                      "tensors after calling backward.");
-  if (!exec->services || !exec->services->call_function) return status_new(ERROR_UNSUPPORTED, "nothing here runs TorchScript");
+    return status_new(
+        ERROR_RUNTIME,
+        "Trying to backward through the graph a second time (or directly access saved tensors after they have "
+        "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+        "autograd.grad(). "
+        "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+        "saved "
+        "tensors after calling backward.");
+  if (!exec->services || !exec->services->call_function)
+    return status_new(ERROR_UNSUPPORTED, "nothing here runs TorchScript");
   Function *function;
   TRY(formula_program(exec, node->formula, node->statements, &function));
   IValue values[MAX_PARAMETERS], result = IVALUE_NONE;
@@ -271,7 +289,9 @@ static Status apply_formula(Run *run, GradNode *node, Tensor *const *grads, Tens
   uint32_t at = 0;
   for (uint32_t i = 0; !status && i < node->formula->count; i++) {
     if (!(node->statements >> i & 1)) continue;
-    IValue value = !several ? result : result.tag == TAG_TUPLE && at < result.tuple->length ? result.tuple->values[at] : IVALUE_NONE;
+    IValue value = !several                                               ? result
+                   : result.tag == TAG_TUPLE && at < result.tuple->length ? result.tuple->values[at]
+                                                                          : IVALUE_NONE;
     status = take_statement(run, node, &node->formula->statements[i], value, out);
     at++;
   }
@@ -296,19 +316,22 @@ static Status lay_out(Exec *exec, const Geometry *base, Tensor *grad, IValue *ou
   IValue result = IVALUE_NONE;
   Status status = op_call(exec, &copy, 2, (IValue[]){ivalue_tensor(laid), ivalue_tensor(grad)}, 1, &result);
   ivalue_release(result);
-  if (status) tensor_release(laid);
-  else *out = ivalue_tensor(laid);
+  if (status)
+    tensor_release(laid);
+  else
+    *out = ivalue_tensor(laid);
   return status;
 }
 
 static Status apply_formula_or_fail(Run *run, GradNode *node, Tensor *const *grads, Tensor **out);
 
 static Status apply_copy_slices(Run *run, GradNode *node, Tensor *grad, Tensor **out) {
-  static OpRef as_strided = OP_REF("aten::as_strided", ""), clone = OP_REF("aten::clone", ""), scatter = OP_REF("aten::as_strided_scatter", ""),
-               zeros_like = OP_REF("aten::zeros_like", "");
+  static OpRef as_strided = OP_REF("aten::as_strided", ""), clone = OP_REF("aten::clone", ""),
+               scatter = OP_REF("aten::as_strided_scatter", ""), zeros_like = OP_REF("aten::zeros_like", "");
   Exec *exec = run->exec;
   GradNode *inner = node->inner;
-  IValue laid = IVALUE_NONE, sizes = IVALUE_NONE, strides = IVALUE_NONE, slice = IVALUE_NONE, own = IVALUE_NONE, whole = IVALUE_NONE;
+  IValue laid = IVALUE_NONE, sizes = IVALUE_NONE, strides = IVALUE_NONE, slice = IVALUE_NONE, own = IVALUE_NONE,
+         whole = IVALUE_NONE;
   IValue offset = ivalue_int(node->view.offset - node->base.offset);
   Status status = OK;
   Tensor **inner_out = mem_calloc(inner->edge_count + 1u, sizeof *inner_out);
@@ -322,8 +345,10 @@ static Status apply_copy_slices(Run *run, GradNode *node, Tensor *grad, Tensor *
   bool has_self = inner->argument_count && inner->arguments[0].argument == 0;
   if (node->edges[0].to.node) {
     IValue replacement = IVALUE_NONE;
-    if (has_self && inner_out[0]) replacement = ivalue_tensor(tensor_retain(inner_out[0]));
-    else TRY_GOTO(op_call(exec, &zeros_like, 1, &own, 1, &replacement), done);
+    if (has_self && inner_out[0])
+      replacement = ivalue_tensor(tensor_retain(inner_out[0]));
+    else
+      TRY_GOTO(op_call(exec, &zeros_like, 1, &own, 1, &replacement), done);
     status = op_call(exec, &scatter, 5, (IValue[]){laid, replacement, sizes, strides, offset}, 1, &whole);
     ivalue_release(replacement);
     if (status) goto done;
@@ -355,7 +380,8 @@ static Status apply_formula_or_fail(Run *run, GradNode *node, Tensor *const *gra
 static Status retain_gradients(Run *run, Task *task) {
   for (uint32_t i = 0; i < task->node->output_count; i++) {
     Tensor *t = task->node->outputs[i].retains;
-    if (t && task->grads[i] && !run->grad_only) TRY(autograd_accumulate(run->exec, t, task->grads[i], run->options.create_graph));
+    if (t && task->grads[i] && !run->grad_only)
+      TRY(autograd_accumulate(run->exec, t, task->grads[i], run->options.create_graph));
   }
   return OK;
 }
@@ -379,7 +405,10 @@ static Status run_task(Run *run, Task *task) {
   GradNode *node = task->node;
   TRY(retain_gradients(run, task));
   if (run->grad_only) capture(run, task);
-  if (node->kind == GRAD_ACCUMULATE) return run->grad_only || !task->grads[0] ? OK : autograd_accumulate(run->exec, node->leaf, task->grads[0], run->options.create_graph);
+  if (node->kind == GRAD_ACCUMULATE)
+    return run->grad_only || !task->grads[0]
+               ? OK
+               : autograd_accumulate(run->exec, node->leaf, task->grads[0], run->options.create_graph);
   if (!leads_on(run, node)) return OK;
   Tensor **out = mem_calloc(node->edge_count + 1u, sizeof *out);
   if (!out) return status_out_of_memory();
@@ -418,7 +447,9 @@ static Status root_gradient(Exec *exec, Tensor *output, Tensor *given, Tensor **
     return OK;
   }
   if (output->numel != 1) return status_new(ERROR_RUNTIME, "grad can be implicitly created only for scalar outputs");
-  if (dtype_is_complex((DType)output->dtype)) return status_new(ERROR_RUNTIME, "grad can be implicitly created only for real scalar outputs but got %s", dtype_name((DType)output->dtype));
+  if (dtype_is_complex((DType)output->dtype))
+    return status_new(ERROR_RUNTIME, "grad can be implicitly created only for real scalar outputs but got %s",
+                      dtype_name((DType)output->dtype));
   IValue ones = IVALUE_NONE;
   bool mode = exec->grad_enabled;
   exec->grad_enabled = false;
@@ -489,7 +520,8 @@ static Status run_engine(Run *run, size_t count, Tensor *const *outputs, Tensor 
   GradEdge *roots = mem_calloc(count + 1u, sizeof *roots);
   if (!roots) return status_out_of_memory();
   for (size_t i = 0; !status && i < run->capture_count; i++)
-    if (run->captures[i].edge.node && !ptrmap_put(&run->needed, run->captures[i].edge.node, run)) status = status_out_of_memory();
+    if (run->captures[i].edge.node && !ptrmap_put(&run->needed, run->captures[i].edge.node, run))
+      status = status_out_of_memory();
   exec->grad_enabled = run->options.create_graph;
   if (!status) status = add_roots(run, count, outputs, grads, roots);
   if (!status) status = run_all(run);
@@ -503,13 +535,14 @@ static Status run_engine(Run *run, size_t count, Tensor *const *outputs, Tensor 
   return status;
 }
 
-Status autograd_backward(Exec *exec, size_t count, Tensor *const *outputs, Tensor *const *grads, BackwardOptions options) {
+Status autograd_backward(Exec *exec, size_t count, Tensor *const *outputs, Tensor *const *grads,
+                         BackwardOptions options) {
   Run run = {.exec = exec, .options = options};
   return run_engine(&run, count, outputs, grads);
 }
 
-Status autograd_grad(Exec *exec, size_t count, Tensor *const *outputs, Tensor *const *grads, size_t input_count, Tensor *const *inputs,
-                     BackwardOptions options, Tensor **out) {
+Status autograd_grad(Exec *exec, size_t count, Tensor *const *outputs, Tensor *const *grads, size_t input_count,
+                     Tensor *const *inputs, BackwardOptions options, Tensor **out) {
   Run run = {.exec = exec, .options = options, .grad_only = true, .capture_count = input_count};
   Status status = OK;
   run.captures = mem_calloc(input_count + 1u, sizeof *run.captures);
@@ -518,13 +551,16 @@ Status autograd_grad(Exec *exec, size_t count, Tensor *const *outputs, Tensor *c
     out[i] = NULL;
     if (!tensor_is_defined(inputs[i]) || !(inputs[i]->flags & TENSOR_RECORDS))
       status = status_new(ERROR_RUNTIME, "One of the differentiated Tensors does not require grad");
-    else status = autograd_edge(inputs[i], &run.captures[i].edge);
+    else
+      status = autograd_edge(inputs[i], &run.captures[i].edge);
   }
   if (!status) status = run_engine(&run, count, outputs, grads);
   for (size_t i = 0; i < input_count; i++) {
     Capture *c = &run.captures[i];
     if (!status && !c->grad && !options.allow_unused)
-      status = status_new(ERROR_RUNTIME, "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.");
+      status = status_new(ERROR_RUNTIME,
+                          "One of the differentiated Tensors appears to not have been used in the graph. Set "
+                          "allow_unused=True if this is the desired behavior.");
     out[i] = c->grad;
     gradedge_release(c->edge);
   }

@@ -8,10 +8,11 @@ typedef struct BackwardOptions {
 } BackwardOptions;
 
 /* Adds to the .grad of the leaves. grads[i] may be NULL for tensors of one element. */
-Status autograd_backward(Exec *exec, size_t count, Tensor *const *outputs, Tensor *const *grads, BackwardOptions options) MUST_CHECK;
+Status autograd_backward(Exec *exec, size_t count, Tensor *const *outputs, Tensor *const *grads,
+                         BackwardOptions options) MUST_CHECK;
 /* out[i]: the gradient of inputs[i], owned; NULL where there is none and allow_unused. */
-Status autograd_grad(Exec *exec, size_t count, Tensor *const *outputs, Tensor *const *grads, size_t input_count, Tensor *const *inputs,
-                     BackwardOptions options, Tensor **out) MUST_CHECK;
+Status autograd_grad(Exec *exec, size_t count, Tensor *const *outputs, Tensor *const *grads, size_t input_count,
+                     Tensor *const *inputs, BackwardOptions options, Tensor **out) MUST_CHECK;
 
 /* What the operators of op/autograd.c do (Services). */
 Status autodiff_backward(Call *call) MUST_CHECK;

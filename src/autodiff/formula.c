@@ -43,9 +43,11 @@ static size_t find_outside(Str text, size_t from, char separator) {
 }
 
 /* What asks a tensor for its look, and functions that ask no more of the argument that follows. */
-static const char *const look_suffixes[] = {".size(", ".dim(", ".shape", ".dtype", ".device", ".numel(", ".ndim", ".layout",
-                                            ".is_complex(", ".is_floating_point(", ".requires_grad"};
-static const char *const look_prefixes[] = {"zeros_like(", "_cat_backward(grad, ", "_stack_backward(grad, ", "strided_of(grad, "};
+static const char *const look_suffixes[] = {".size(",        ".dim(", ".shape",  ".dtype",       ".device",
+                                            ".numel(",       ".ndim", ".layout", ".is_complex(", ".is_floating_point(",
+                                            ".requires_grad"};
+static const char *const look_prefixes[] = {"zeros_like(", "_cat_backward(grad, ", "_stack_backward(grad, ",
+                                            "strided_of(grad, "};
 
 static bool asks_look(Str text, size_t begin, size_t end) {
   Str before = str_slice(text, 0, begin), after = str_slice(text, end, text.length);
@@ -56,7 +58,9 @@ static bool asks_look(Str text, size_t begin, size_t end) {
   return false;
 }
 
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+static bool is_word(char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
 
 static void note_name(const Formula *f, FormulaStatement *s, size_t begin, size_t end) {
   Str text = s->expression, name = str_slice(text, begin, end);
@@ -104,7 +108,8 @@ static Status parse_statement(Formula *f, Str text) {
   note_names(f, s);
   return OK;
 wrong:
-  return status_new(ERROR_INTERNAL, STR_FMT ": its gradient can't be read at '" STR_FMT "'", STR_ARG(f->op->name), STR_ARG(text));
+  return status_new(ERROR_INTERNAL, STR_FMT ": its gradient can't be read at '" STR_FMT "'", STR_ARG(f->op->name),
+                    STR_ARG(text));
 }
 
 static Status formula_new(const Operator *op, Formula **out) {
@@ -120,8 +125,10 @@ static Status formula_new(const Operator *op, Formula **out) {
     if (statement.length) status = parse_statement(f, statement);
     begin = end + 1;
   }
-  if (status) mem_free(f);
-  else *out = f;
+  if (status)
+    mem_free(f);
+  else
+    *out = f;
   return status;
 }
 
@@ -175,7 +182,9 @@ static void write_function(const Formula *f, uint32_t statements, StrBuf *text) 
     if (names.arguments >> i & 1) put_parameter(text, f->schema->arguments[i].name, f->schema->arguments[i].type);
   if (names.grad) put_parameter(text, STR("grad"), TYPE(TENSOR));
   if (names.grads) strbuf_printf(text, "%sgrads: List[Tensor]", text->data[text->length - 1] == '(' ? "" : ", ");
-  if (names.result) strbuf_printf(text, "%sresult: %s", text->data[text->length - 1] == '(' ? "" : ", ", list ? "List[Tensor]" : "Tensor");
+  if (names.result)
+    strbuf_printf(text, "%sresult: %s", text->data[text->length - 1] == '(' ? "" : ", ",
+                  list ? "List[Tensor]" : "Tensor");
   if (names.results) strbuf_printf(text, "%sresults: List[Tensor]", text->data[text->length - 1] == '(' ? "" : ", ");
   strbuf_puts(text, "):\n");
   bool several = (statements & (statements - 1)) != 0, first = true;
@@ -203,8 +212,9 @@ Status formula_program(Exec *exec, Formula *f, uint32_t statements, Function **o
   StrBuf text = {0};
   write_function(f, statements, &text);
   FormulaProgram *program = mem_calloc(1, sizeof *program);
-  Status status = !program || text.failed ? status_out_of_memory()
-                                          : frontend_compile_helper(exec, strbuf_view(&text), f->op->row->schema, &program->function);
+  Status status = !program || text.failed
+                      ? status_out_of_memory()
+                      : frontend_compile_helper(exec, strbuf_view(&text), f->op->row->schema, &program->function);
   strbuf_dispose(&text);
   if (status) {
     mem_free(program);

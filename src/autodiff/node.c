@@ -66,7 +66,8 @@ static bool drop_reference(GradNode *node) {
   if (node->kind != GRAD_ACCUMULATE) return ref_release(&node->refs);
   pthread_mutex_lock(&leaf_lock);
   bool last = ref_release(&node->refs);
-  if (last && node->leaf && node->leaf->autograd && node->leaf->autograd->accumulator == node) node->leaf->autograd->accumulator = NULL;
+  if (last && node->leaf && node->leaf->autograd && node->leaf->autograd->accumulator == node)
+    node->leaf->autograd->accumulator = NULL;
   pthread_mutex_unlock(&leaf_lock);
   return last;
 }
@@ -145,7 +146,9 @@ void gradnode_release_saved(GradNode *node) {
   free_dead(dead);
 }
 
-void gradedge_release(GradEdge edge) { gradnode_release(edge.node); }
+void gradedge_release(GradEdge edge) {
+  gradnode_release(edge.node);
+}
 
 /* ---- the autograd data of tensors ---- */
 
@@ -238,8 +241,8 @@ Status autograd_edge(Tensor *t, GradEdge *out) {
 }
 
 static Status own_gradient(Tensor *grad, Tensor **out) {
-  bool own = ref_is_unique(&grad->refs) && grad->storage && ref_is_unique(&grad->storage->refs) && tensor_is_dense(grad) &&
-             !(grad->flags & TENSOR_UNUSUAL);
+  bool own = ref_is_unique(&grad->refs) && grad->storage && ref_is_unique(&grad->storage->refs) &&
+             tensor_is_dense(grad) && !(grad->flags & TENSOR_UNUSUAL);
   if (!own) return tensor_clone(grad, out);
   *out = tensor_retain(grad);
   return OK;
@@ -254,7 +257,8 @@ Status autograd_accumulate(Exec *exec, Tensor *leaf, Tensor *grad, bool keep_his
   pthread_mutex_lock(&leaf_lock);
   Tensor *old = meta->grad, *now = NULL;
   pthread_mutex_unlock(&leaf_lock);
-  if (keep_history) { /* recorded, which takes the lock itself: such runs over one leaf are the caller's to keep apart */
+  if (keep_history) { /* recorded, which takes the lock itself: such runs over one leaf are the caller's to keep apart
+                       */
     if (old) status = op_call(exec, &add, 2, (IValue[]){ivalue_tensor(old), ivalue_tensor(grad)}, 1, &sum);
     if (!status) meta->grad = old ? sum.tensor : tensor_retain(grad);
     if (!status) tensor_release(old);
@@ -262,16 +266,21 @@ Status autograd_accumulate(Exec *exec, Tensor *leaf, Tensor *grad, bool keep_his
   }
   pthread_mutex_lock(&leaf_lock);
   old = meta->grad;
-  if (!old) status = own_gradient(grad, &meta->grad);
-  else if (!(old->flags & TENSOR_RECORDS)) status = op_call(exec, &add_, 2, (IValue[]){ivalue_tensor(old), ivalue_tensor(grad)}, 1, &sum);
-  else status = op_call(exec, &add, 2, (IValue[]){ivalue_tensor(old), ivalue_tensor(grad)}, 1, &sum);
+  if (!old)
+    status = own_gradient(grad, &meta->grad);
+  else if (!(old->flags & TENSOR_RECORDS))
+    status = op_call(exec, &add_, 2, (IValue[]){ivalue_tensor(old), ivalue_tensor(grad)}, 1, &sum);
+  else
+    status = op_call(exec, &add, 2, (IValue[]){ivalue_tensor(old), ivalue_tensor(grad)}, 1, &sum);
   if (!status && old && sum.tensor != old) {
     now = sum.tensor;
     meta->grad = now;
   }
   pthread_mutex_unlock(&leaf_lock);
-  if (now) tensor_release(old);
-  else ivalue_release(sum);
+  if (now)
+    tensor_release(old);
+  else
+    ivalue_release(sum);
   return status;
 }
 
@@ -304,7 +313,8 @@ Status saved_tensor_unpack(const SavedTensor *saved, bool with_history, GradEdge
     return status_new(ERROR_RUNTIME,
                       "one of the variables needed for gradient computation has been modified by an inplace operation: "
                       "[torch.%sTensor %s] is at version %u; expected version %u instead",
-                      dtype_scalar_name((DType)t->dtype), SIZES_TEXT(t->ndim, t->sizes), tensor_version(t), saved->version);
+                      dtype_scalar_name((DType)t->dtype), SIZES_TEXT(t->ndim, t->sizes), tensor_version(t),
+                      saved->version);
   GradEdge edge = saved->history.node ? saved->history : own;
   if (!with_history || !edge.node) {
     *out = tensor_retain(t);
@@ -313,7 +323,9 @@ Status saved_tensor_unpack(const SavedTensor *saved, bool with_history, GradEdge
   Tensor *alias;
   TRY(tensor_alias(t, &alias));
   Status status = autograd_set_history(alias, (GradEdge){gradnode_retain(edge.node), edge.output});
-  if (status) tensor_release(alias);
-  else *out = alias;
+  if (status)
+    tensor_release(alias);
+  else
+    *out = alias;
   return status;
 }

@@ -1,7 +1,8 @@
 /* GradNode: one recorded call in the graph that backward walks; AutogradMeta: what a tensor knows of its history.
  *
- * A node's edges lead to nodes made earlier (a smaller sequence), so walking by falling sequence meets every node after all that
- * lead to it. Nothing a node keeps refers to the tensors it made: results are saved as aliases without history. */
+ * A node's edges lead to nodes made earlier (a smaller sequence), so walking by falling sequence meets every node after
+ * all that lead to it. Nothing a node keeps refers to the tensors it made: results are saved as aliases without
+ * history. */
 #pragma once
 
 #include "autodiff/formula.h"
@@ -33,7 +34,7 @@ typedef struct SavedTensor {
   Tensor *tensor; /* NULL: undefined or None */
   GradEdge history;
   uint32_t version;
-  bool checked;   /* its data are read: they must not have changed */
+  bool checked; /* its data are read: they must not have changed */
 } SavedTensor;
 /* An argument kept for the gradient. */
 typedef struct SavedValue {
@@ -50,10 +51,10 @@ typedef struct GradArgument {
 } GradArgument;
 
 typedef enum GradKind {
-  GRAD_FORMULA,         /* by the row's text */
-  GRAD_ACCUMULATE,      /* into a leaf's .grad */
-  GRAD_COPY_SLICES,     /* an operator that wrote into a view, seen by the view's base */
-  GRAD_NOT_IMPLEMENTED  /* an error, if backward gets here */
+  GRAD_FORMULA,        /* by the row's text */
+  GRAD_ACCUMULATE,     /* into a leaf's .grad */
+  GRAD_COPY_SLICES,    /* an operator that wrote into a view, seen by the view's base */
+  GRAD_NOT_IMPLEMENTED /* an error, if backward gets here */
 } GradKind;
 
 typedef struct Geometry {
@@ -65,7 +66,7 @@ typedef struct Geometry {
 struct GradNode {
   RefCount refs;
   uint8_t kind;
-  bool released;      /* what it saved went with an earlier backward */
+  bool released; /* what it saved went with an earlier backward */
   bool list_output;
   uint64_t sequence;
   const Operator *op; /* as it was called */
@@ -88,8 +89,8 @@ struct AutogradMeta {
   Tensor *grad;
   GradNode *accumulator; /* borrowed: it holds the tensor */
   bool retains_grad;
-  Tensor *base;          /* of a view: what it shows, itself no view */
-  uint32_t version;      /* of a view's storage when `history` was right */
+  Tensor *base;     /* of a view: what it shows, itself no view */
+  uint32_t version; /* of a view's storage when `history` was right */
 };
 
 Status gradnode_new(GradKind kind, uint32_t output_count, uint32_t edge_count, GradNode **out) MUST_CHECK;
@@ -100,14 +101,16 @@ void gradedge_release(GradEdge edge);
 
 Status look_of(const Tensor *t, Look *out) MUST_CHECK;
 Status geometry_of(const Tensor *t, Geometry *out) MUST_CHECK;
-static inline uint32_t tensor_version(const Tensor *t) { return t->storage ? atomic_load(&t->storage->version) : 0; }
+static inline uint32_t tensor_version(const Tensor *t) {
+  return t->storage ? atomic_load(&t->storage->version) : 0;
+}
 
 /* t's autograd data, made when absent. */
 Status autograd_meta(Tensor *t, AutogradMeta **out) MUST_CHECK;
 /* Gives t a history (taken over, also on failure). */
 Status autograd_set_history(Tensor *t, GradEdge edge) MUST_CHECK;
-/* Where t's gradient goes: its history, its accumulator when it is a leaf that requires grad; owned. A view whose base was written to
- * gets its history anew. */
+/* Where t's gradient goes: its history, its accumulator when it is a leaf that requires grad; owned. A view whose base
+ * was written to gets its history anew. */
 Status autograd_edge(Tensor *t, GradEdge *out) MUST_CHECK;
 /* Adds to a leaf's .grad; with keep_history out of place. */
 Status autograd_accumulate(Exec *exec, Tensor *leaf, Tensor *grad, bool keep_history) MUST_CHECK;

@@ -1,12 +1,14 @@
-/* Recording: runs an operator with grad mode off and hangs a GradNode on its results. What the gradient reads is saved before the
- * operator runs (so that in-place forms keep what they overwrite). */
+/* Recording: runs an operator with grad mode off and hangs a GradNode on its results. What the gradient reads is saved
+ * before the operator runs (so that in-place forms keep what they overwrite). */
 #include "autodiff/record.h"
 
 #include "op/plan.h"
 
 /* ---- inputs ---- */
 
-static bool records(IValue v) { return v.tag == TAG_TENSOR && (v.tensor->flags & TENSOR_RECORDS); }
+static bool records(IValue v) {
+  return v.tag == TAG_TENSOR && (v.tensor->flags & TENSOR_RECORDS);
+}
 
 static bool argument_records(IValue v) {
   if (v.tag != TAG_LIST || v.list->kind != LIST_VALUES) return records(v);
@@ -54,7 +56,8 @@ static Status check_in_place(const Recording *r) {
     return status_new(ERROR_RUNTIME, "a leaf Variable that requires grad is being used in an in-place operation.");
   const AutogradMeta *meta = self->autograd;
   if (meta && meta->base && (meta->base->flags & TENSOR_REQUIRES_GRAD))
-    return status_new(ERROR_RUNTIME, "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+    return status_new(ERROR_RUNTIME,
+                      "a view of a leaf Variable that requires grad is being used in an in-place operation.");
   return OK;
 }
 
@@ -91,8 +94,10 @@ static Status make_node(const Recording *r, GradNode **out) {
   node->argument_count = arguments;
   node->arguments = mem_calloc(arguments + 1u, sizeof *node->arguments);
   Status status = node->arguments ? make_edges(r, node) : status_out_of_memory();
-  if (status) gradnode_release(node);
-  else *out = node;
+  if (status)
+    gradnode_release(node);
+  else
+    *out = node;
   return status;
 }
 
@@ -108,7 +113,8 @@ static Status save_overwritten(Tensor *t, SavedTensor *out) {
 
 static Status save_tensor(const Recording *r, IValue v, bool read, SavedTensor *out) {
   if (v.tag != TAG_TENSOR) return OK;
-  if (read && r->in_place && r->call->inputs[0].tag == TAG_TENSOR && v.tensor == r->call->inputs[0].tensor && !r->plan->is_view)
+  if (read && r->in_place && r->call->inputs[0].tag == TAG_TENSOR && v.tensor == r->call->inputs[0].tensor &&
+      !r->plan->is_view)
     return save_overwritten(v.tensor, out);
   return saved_tensor(v.tensor, read && !r->plan->is_view, out);
 }
@@ -132,7 +138,8 @@ static Status save_argument(const Recording *r, uint32_t i, bool read, SavedValu
   out->tensors = mem_calloc(count, sizeof *out->tensors);
   if (!out->tensors) return status_out_of_memory();
   out->count = count;
-  for (uint32_t k = 0; k < count; k++) TRY(save_tensor(r, v.tag == TAG_LIST ? v.list->values[k] : v, read, &out->tensors[k]));
+  for (uint32_t k = 0; k < count; k++)
+    TRY(save_tensor(r, v.tag == TAG_LIST ? v.list->values[k] : v, read, &out->tensors[k]));
   return OK;
 }
 
@@ -181,7 +188,9 @@ static bool is_input(const Call *call, const Tensor *t) {
   return false;
 }
 
-static bool is_differentiable(const Tensor *t) { return t && (dtype_is_floating((DType)t->dtype) || dtype_is_complex((DType)t->dtype)); }
+static bool is_differentiable(const Tensor *t) {
+  return t && (dtype_is_floating((DType)t->dtype) || dtype_is_complex((DType)t->dtype));
+}
 
 /* The tensor that `t`, a result, shows: the base of the input whose memory it shares. */
 static Tensor *base_of(const Call *call, const Tensor *t) {
@@ -237,8 +246,10 @@ static Status set_slices(Tensor *self, GradNode *inner) {
   node->inner = gradnode_retain(inner);
   for (uint32_t i = 0; i < inner->edge_count; i++) { /* the view's own history is that of the base */
     bool self_edge = inner->argument_count && inner->arguments[0].argument == 0 && i == 0;
-    if (self_edge) gradedge_release(inner->edges[i].to);
-    else node->edges[i + 1].to = inner->edges[i].to;
+    if (self_edge)
+      gradedge_release(inner->edges[i].to);
+    else
+      node->edges[i + 1].to = inner->edges[i].to;
     inner->edges[i].to = (GradEdge){0};
   }
   TRY(autograd_set_history(base, (GradEdge){node, 0}));
@@ -315,8 +326,11 @@ Status autodiff_record(Exec *exec, Call *call) {
     return r.plan->is_view ? autodiff_view(exec, call) : OK;
   }
   if (call->op->variant == VARIANT_OUT)
-    return status_new(ERROR_RUNTIME, STR_FMT "(): functions with out=... arguments don't support automatic differentiation, but one of the "
-                      "arguments requires grad.", STR_ARG(call->op->name));
+    return status_new(ERROR_RUNTIME,
+                      STR_FMT
+                      "(): functions with out=... arguments don't support automatic differentiation, but one of the "
+                      "arguments requires grad.",
+                      STR_ARG(call->op->name));
   r.in_place = (r.plan->writes & 1) && call->inputs[0].tag == TAG_TENSOR;
   if (r.in_place) TRY(check_in_place(&r));
   GradNode *node;
@@ -356,7 +370,9 @@ Status record_strided_view(Tensor *base, const Tensor *view, GradNode **out) {
   }
   if (sizes) ivalue_release(ivalue_list(sizes));
   if (strides) ivalue_release(ivalue_list(strides));
-  if (status) gradnode_release(node);
-  else *out = node;
+  if (status)
+    gradnode_release(node);
+  else
+    *out = node;
   return status;
 }

@@ -1,5 +1,5 @@
-/* Blocks of at least 64 KiB fall in size classes, eight to each power of two; a freed block is kept in its class's list,
- * which runs through the blocks themselves, while the sum stays below the limit. */
+/* Blocks of at least 64 KiB fall in size classes, eight to each power of two; a freed block is kept in its class's
+ * list, which runs through the blocks themselves, while the sum stays below the limit. */
 #include "base/cache.h"
 
 #include <pthread.h>
@@ -25,9 +25,15 @@ static size_t kept_bytes;
 static size_t limit = DEFAULT_LIMIT;
 
 /* A fork must not catch the lock in another thread's hands: the child could never take it. */
-static void take_lock(void) { pthread_mutex_lock(&lock); }
-static void drop_lock(void) { pthread_mutex_unlock(&lock); }
-static void watch_forks(void) { pthread_atfork(take_lock, drop_lock, drop_lock); }
+static void take_lock(void) {
+  pthread_mutex_lock(&lock);
+}
+static void drop_lock(void) {
+  pthread_mutex_unlock(&lock);
+}
+static void watch_forks(void) {
+  pthread_atfork(take_lock, drop_lock, drop_lock);
+}
 static void lock_cache(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_forks);

@@ -6,7 +6,7 @@
 
 /* 64-byte aligned, not zeroed; NULL when refused. */
 void *cache_alloc(size_t bytes);
-void cache_free(void *p, size_t bytes);  /* bytes as given to cache_alloc */
-void cache_set_limit(size_t bytes);      /* kept blocks at most; default 256 MiB */
-size_t cache_trim(void);                 /* bytes given back */
+void cache_free(void *p, size_t bytes); /* bytes as given to cache_alloc */
+void cache_set_limit(size_t bytes);     /* kept blocks at most; default 256 MiB */
+size_t cache_trim(void);                /* bytes given back */
 size_t cache_bytes(void);

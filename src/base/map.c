@@ -18,7 +18,9 @@ static bool map_refuse(Arena *arena) {
 
 /* ---- text keys ---- */
 
-void map_init(Map *map, Arena *arena_or_null) { *map = (Map){.arena = arena_or_null}; }
+void map_init(Map *map, Arena *arena_or_null) {
+  *map = (Map){.arena = arena_or_null};
+}
 
 void map_dispose(Map *map) {
   map_discard(map->arena, map->entries);
@@ -73,7 +75,9 @@ void *map_get(const Map *map, Str key) {
   return entry ? entry->value : NULL;
 }
 
-bool map_has(const Map *map, Str key) { return map->live && map_find(map, key, str_hash(key)); }
+bool map_has(const Map *map, Str key) {
+  return map->live && map_find(map, key, str_hash(key));
+}
 
 bool map_put(Map *map, Str key, void *value) {
   if (!key.data) key.data = "";
@@ -109,7 +113,9 @@ MapEntry *map_next(const Map *map, MapEntry *after) {
 
 /* ---- pointer keys ---- */
 
-void ptrmap_init(PtrMap *map, Arena *arena_or_null) { *map = (PtrMap){.arena = arena_or_null}; }
+void ptrmap_init(PtrMap *map, Arena *arena_or_null) {
+  *map = (PtrMap){.arena = arena_or_null};
+}
 
 void ptrmap_dispose(PtrMap *map) {
   map_discard(map->arena, map->slots);
@@ -132,7 +138,9 @@ void *ptrmap_get(const PtrMap *map, const void *key) {
   return map->length && key ? ptrmap_slot(map, key)->value : NULL;
 }
 
-bool ptrmap_has(const PtrMap *map, const void *key) { return map->length && key && ptrmap_slot(map, key)->key; }
+bool ptrmap_has(const PtrMap *map, const void *key) {
+  return map->length && key && ptrmap_slot(map, key)->key;
+}
 
 static bool ptrmap_grow(PtrMap *map) {
   if (map->slot_count >= MAX_SLOTS) return map_refuse(map->arena);

@@ -18,17 +18,22 @@ typedef struct Map {
 } Map;
 void map_init(Map *map, Arena *arena_or_null);
 void map_dispose(Map *map);
-void *map_get(const Map *map, Str key);          /* NULL: absent */
+void *map_get(const Map *map, Str key); /* NULL: absent */
 bool map_has(const Map *map, Str key);
-bool map_put(Map *map, Str key, void *value);    /* replaces; false: out of memory */
-bool map_remove(Map *map, Str key);              /* false: was not there */
-static inline uint32_t map_count(const Map *map) { return map->live; }
+bool map_put(Map *map, Str key, void *value); /* replaces; false: out of memory */
+bool map_remove(Map *map, Str key);           /* false: was not there */
+static inline uint32_t map_count(const Map *map) {
+  return map->live;
+}
 /* for (MapEntry *e = map_next(m, NULL); e; e = map_next(m, e)) */
 MapEntry *map_next(const Map *map, MapEntry *after);
 
 typedef struct PtrMap {
   Arena *arena;
-  struct PtrMapSlot { const void *key; void *value; } *slots; /* key NULL: empty */
+  struct PtrMapSlot {
+    const void *key;
+    void *value;
+  } * slots; /* key NULL: empty */
   uint32_t length, slot_count;
 } PtrMap;
 void ptrmap_init(PtrMap *map, Arena *arena_or_null);

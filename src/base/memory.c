@@ -14,7 +14,9 @@ static bool refuse_now(void) {
   return atomic_fetch_sub_explicit(&fail_countdown, 1, memory_order_relaxed) == 1;
 }
 
-void mem_fail_after(int64_t n) { atomic_store(&fail_countdown, n); }
+void mem_fail_after(int64_t n) {
+  atomic_store(&fail_countdown, n);
+}
 
 void *mem_alloc(size_t bytes) {
   if (refuse_now() || bytes > PTRDIFF_MAX) return NULL;
@@ -32,7 +34,9 @@ void *mem_realloc(void *p, size_t bytes) {
   return realloc(p, bytes ? bytes : 1);
 }
 
-void mem_free(void *p) { free(p); }
+void mem_free(void *p) {
+  free(p);
+}
 
 char *mem_strdup(const char *text) {
   size_t bytes = strlen(text) + 1;
@@ -59,7 +63,9 @@ struct ArenaChunk {
 };
 static_assert(sizeof(ArenaChunk) % ARENA_ALIGN == 0, "what follows the header is aligned");
 
-void arena_init(Arena *arena, Catch *catch_point) { *arena = (Arena){.catch_point = catch_point}; }
+void arena_init(Arena *arena, Catch *catch_point) {
+  *arena = (Arena){.catch_point = catch_point};
+}
 
 void arena_dispose(Arena *arena) {
   for (ArenaChunk *chunk = arena->chunks; chunk;) {
@@ -81,7 +87,8 @@ static void *arena_alloc_slow(Arena *arena, size_t bytes) {
   if (!size_add(total, sizeof(ArenaChunk), &total)) catch_throw(arena->catch_point, status_out_of_memory());
   size_t sum;
   if (arena->max_bytes && (!size_add(arena->bytes, total, &sum) || sum > arena->max_bytes))
-    catch_throw(arena->catch_point, status_new(ERROR_OUT_OF_MEMORY, "more than %zu bytes are needed", arena->max_bytes));
+    catch_throw(arena->catch_point,
+                status_new(ERROR_OUT_OF_MEMORY, "more than %zu bytes are needed", arena->max_bytes));
   ArenaChunk *chunk = mem_calloc(1, total);
   if (!chunk) catch_throw(arena->catch_point, status_out_of_memory());
   chunk->bytes = total;

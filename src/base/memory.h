@@ -9,14 +9,22 @@
 #include "base/status.h"
 
 /* ---- checked arithmetic: false on overflow ---- */
-static inline bool size_mul(size_t a, size_t b, size_t *out) { return !__builtin_mul_overflow(a, b, out); }
-static inline bool size_add(size_t a, size_t b, size_t *out) { return !__builtin_add_overflow(a, b, out); }
-static inline bool int64_mul(int64_t a, int64_t b, int64_t *out) { return !__builtin_mul_overflow(a, b, out); }
-static inline bool int64_add(int64_t a, int64_t b, int64_t *out) { return !__builtin_add_overflow(a, b, out); }
+static inline bool size_mul(size_t a, size_t b, size_t *out) {
+  return !__builtin_mul_overflow(a, b, out);
+}
+static inline bool size_add(size_t a, size_t b, size_t *out) {
+  return !__builtin_add_overflow(a, b, out);
+}
+static inline bool int64_mul(int64_t a, int64_t b, int64_t *out) {
+  return !__builtin_mul_overflow(a, b, out);
+}
+static inline bool int64_add(int64_t a, int64_t b, int64_t *out) {
+  return !__builtin_add_overflow(a, b, out);
+}
 
 /* ---- heap; NULL when refused ---- */
-void *mem_alloc(size_t bytes);                 /* not zeroed */
-void *mem_calloc(size_t count, size_t bytes);  /* zeroed, the product checked */
+void *mem_alloc(size_t bytes);                /* not zeroed */
+void *mem_calloc(size_t count, size_t bytes); /* zeroed, the product checked */
 void *mem_realloc(void *p, size_t bytes);
 void mem_free(void *p);
 char *mem_strdup(const char *text);
@@ -27,8 +35,12 @@ void mem_fail_after(int64_t n);
 typedef struct RefCount {
   _Atomic int32_t count;
 } RefCount;
-static inline void ref_init(RefCount *r) { atomic_store_explicit(&r->count, 1, memory_order_relaxed); }
-static inline void ref_retain(RefCount *r) { atomic_fetch_add_explicit(&r->count, 1, memory_order_relaxed); }
+static inline void ref_init(RefCount *r) {
+  atomic_store_explicit(&r->count, 1, memory_order_relaxed);
+}
+static inline void ref_retain(RefCount *r) {
+  atomic_fetch_add_explicit(&r->count, 1, memory_order_relaxed);
+}
 /* true when this was the last reference: the caller frees. */
 static inline bool ref_release(RefCount *r) {
   return atomic_fetch_sub_explicit(&r->count, 1, memory_order_acq_rel) == 1;
@@ -58,14 +70,14 @@ typedef struct ArenaChunk ArenaChunk;
 typedef struct Arena {
   ArenaChunk *chunks;
   char *next, *end;
-  size_t bytes;      /* taken from the heap */
-  size_t max_bytes;  /* 0: no limit; beyond it out-of-memory is thrown */
+  size_t bytes;     /* taken from the heap */
+  size_t max_bytes; /* 0: no limit; beyond it out-of-memory is thrown */
   Catch *catch_point;
 } Arena;
 void arena_init(Arena *arena, Catch *catch_point);
 void arena_dispose(Arena *arena);
 void *arena_alloc(Arena *arena, size_t bytes);
-void *arena_alloc_array(Arena *arena, size_t count, size_t bytes); /* product checked */
+void *arena_alloc_array(Arena *arena, size_t count, size_t bytes);  /* product checked */
 char *arena_strndup(Arena *arena, const char *text, size_t length); /* adds a NUL */
 char *arena_printf(Arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
 #define ARENA_NEW(arena, T) ((T *)arena_alloc((arena), sizeof(T)))

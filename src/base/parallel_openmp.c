@@ -23,7 +23,8 @@ static void note_fork(void) {
 static void adopt(void) {
   static const char *const names[] = {"libgomp.so.1", "libomp.so.5", "libiomp5.so"};
   void *library = NULL;
-  for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++) library = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
+  for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++)
+    library = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
   if (!library) return;
   Parallel *run = (Parallel *)dlsym(library, "GOMP_parallel");
   openmp.max_threads = (int (*)(void))dlsym(library, "omp_get_max_threads");
@@ -37,7 +38,9 @@ void parallel_adopt_openmp(void) {
   pthread_once(&once, adopt);
 }
 
-bool parallel_forked(void) { return atomic_load_explicit(&forked, memory_order_relaxed); }
+bool parallel_forked(void) {
+  return atomic_load_explicit(&forked, memory_order_relaxed);
+}
 
 int parallel_limit_openmp(int threads) {
   if (!atomic_load_explicit(&openmp.run, memory_order_acquire)) return 0;
@@ -46,7 +49,9 @@ int parallel_limit_openmp(int threads) {
   return before;
 }
 
-static void work(void *argument) { parallel_pieces_work(argument); }
+static void work(void *argument) {
+  parallel_pieces_work(argument);
+}
 
 bool parallel_openmp_run(int threads, ParallelPieces *pieces) {
   Parallel *run = atomic_load_explicit(&openmp.run, memory_order_acquire);
@@ -56,7 +61,9 @@ bool parallel_openmp_run(int threads, ParallelPieces *pieces) {
 }
 #else
 void parallel_adopt_openmp(void) {}
-bool parallel_forked(void) { return false; }
+bool parallel_forked(void) {
+  return false;
+}
 int parallel_limit_openmp(int threads) {
   (void)threads;
   return 0;

@@ -32,7 +32,9 @@ static void forget_after_fork(void) {
   parallel_forget_claims();
 }
 
-static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_after_fork); }
+static void watch_forks(void) {
+  pthread_atfork(NULL, NULL, forget_after_fork);
+}
 
 int parallel_claim(int wanted) {
   int capacity = parallel_default_threads();
@@ -44,9 +46,13 @@ int parallel_claim(int wanted) {
   return granted;
 }
 
-void parallel_give_back(int granted) { atomic_fetch_sub(&claimed, granted); }
+void parallel_give_back(int granted) {
+  atomic_fetch_sub(&claimed, granted);
+}
 
-void parallel_forget_claims(void) { atomic_store(&claimed, 0); }
+void parallel_forget_claims(void) {
+  atomic_store(&claimed, 0);
+}
 
 void parallel_pieces_work(ParallelPieces *p) {
   inside = true;

@@ -9,9 +9,9 @@ typedef struct Source {
   RefCount refs;
   char *text; /* owned, terminated */
   size_t length;
-  char *filename;          /* owned or NULL */
-  size_t first_line;       /* line number of the first line, 1 for a whole file */
-  uint32_t *line_starts;   /* offsets, built at once */
+  char *filename;        /* owned or NULL */
+  size_t first_line;     /* line number of the first line, 1 for a whole file */
+  uint32_t *line_starts; /* offsets, built at once */
   uint32_t line_count;
   /* For a Source that was generated from another (an archive's code), maps an offset of this text to a range of the
    * original; NULL when there is none. Set by the importer before the Source is shared. */
@@ -25,7 +25,8 @@ typedef struct SourceRange {
   uint32_t begin, end;  /* byte offsets */
 } SourceRange;
 
-Status source_new(Str text, const char *filename_or_null, size_t first_line, Source **out) MUST_CHECK; /* copies the text */
+Status source_new(Str text, const char *filename_or_null, size_t first_line,
+                  Source **out) MUST_CHECK; /* copies the text */
 Source *source_retain(const Source *source);
 void source_release(const Source *source);
 /* 1-based line within the file and 0-based column in bytes. */

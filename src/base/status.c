@@ -55,7 +55,9 @@ Status status_exception(const char *exception, const char *format, ...) {
   return status;
 }
 
-Status status_out_of_memory(void) { return &no_memory; }
+Status status_out_of_memory(void) {
+  return &no_memory;
+}
 
 /* Context and trace are best effort: an error without them is still the error. */
 Status status_context(Status status, const char *format, ...) {

@@ -7,21 +7,21 @@
 #include <stdint.h>
 
 /* The numbers are wick_status of the public API: append only. */
-#define ERROR_CODES(X)                                                      \
-  X(INVALID_ARGUMENT, -1)  /* the caller's value does not fit */            \
-  X(OUT_OF_MEMORY, -2)     /* the allocator refused, or the byte budget */  \
-  X(IO, -3)                /* a file can't be read or written */            \
-  X(DATA, -4)              /* an archive or pickle is damaged or unsafe */  \
-  X(SYNTAX, -5)            /* text that does not parse */                   \
-  X(COMPILE, -6)           /* a program that does not compile */            \
-  X(UNSUPPORTED, -7)       /* right, but wick does not have it */           \
-  X(NOT_FOUND, -8)         /* no such name */                               \
-  X(RUNTIME, -9)           /* an operator or a program failed */            \
-  X(RAISED, -10)           /* the program raised an exception itself */     \
-  X(CANCELLED, -11)                                                         \
-  X(DEADLINE, -12)                                                          \
-  X(BUDGET, -13)           /* step or memory budget used up */              \
-  X(INTERNAL, -14)         /* wick's own mistake */
+#define ERROR_CODES(X)                                                    \
+  X(INVALID_ARGUMENT, -1) /* the caller's value does not fit */           \
+  X(OUT_OF_MEMORY, -2)    /* the allocator refused, or the byte budget */ \
+  X(IO, -3)               /* a file can't be read or written */           \
+  X(DATA, -4)             /* an archive or pickle is damaged or unsafe */ \
+  X(SYNTAX, -5)           /* text that does not parse */                  \
+  X(COMPILE, -6)          /* a program that does not compile */           \
+  X(UNSUPPORTED, -7)      /* right, but wick does not have it */          \
+  X(NOT_FOUND, -8)        /* no such name */                              \
+  X(RUNTIME, -9)          /* an operator or a program failed */           \
+  X(RAISED, -10)          /* the program raised an exception itself */    \
+  X(CANCELLED, -11)                                                       \
+  X(DEADLINE, -12)                                                        \
+  X(BUDGET, -13)   /* step or memory budget used up */                    \
+  X(INTERNAL, -14) /* wick's own mistake */
 
 typedef enum ErrorCode {
 #define X(name, value) ERROR_##name = value,
@@ -44,15 +44,15 @@ typedef Error *Status;
 #define PRINTF_LIKE(position, first) __attribute__((format(printf, position, first)))
 
 /* Leaves the calling function with the error when `expression` fails. */
-#define TRY(expression)               \
-  do {                                \
-    Status try_status = (expression); \
+#define TRY(expression)                                           \
+  do {                                                            \
+    Status try_status = (expression);                             \
     if (__builtin_expect(try_status != OK, 0)) return try_status; \
   } while (0)
 /* The same for functions that clean up at a label: needs `Status status`. */
-#define TRY_GOTO(expression, label)       \
-  do {                                    \
-    status = (expression);                \
+#define TRY_GOTO(expression, label)                    \
+  do {                                                 \
+    status = (expression);                             \
     if (__builtin_expect(status != OK, 0)) goto label; \
   } while (0)
 

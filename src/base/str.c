@@ -15,7 +15,9 @@ bool str_equal(Str a, Str b) {
   return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
 }
 
-bool str_is(Str a, const char *text) { return str_equal(a, str_from(text)); }
+bool str_is(Str a, const char *text) {
+  return str_equal(a, str_from(text));
+}
 
 int str_compare(Str a, Str b) {
   size_t shorter = a.length < b.length ? a.length : b.length;
@@ -157,9 +159,15 @@ void strbuf_append(StrBuf *b, const char *data, size_t length) {
   b->data[b->length] = '\0';
 }
 
-void strbuf_puts(StrBuf *b, const char *text) { strbuf_append(b, text, strlen(text)); }
-void strbuf_str(StrBuf *b, Str s) { strbuf_append(b, s.data, s.length); }
-void strbuf_char(StrBuf *b, char c) { strbuf_append(b, &c, 1); }
+void strbuf_puts(StrBuf *b, const char *text) {
+  strbuf_append(b, text, strlen(text));
+}
+void strbuf_str(StrBuf *b, Str s) {
+  strbuf_append(b, s.data, s.length);
+}
+void strbuf_char(StrBuf *b, char c) {
+  strbuf_append(b, &c, 1);
+}
 
 void strbuf_repeat(StrBuf *b, char c, size_t count) {
   count = strbuf_admit(b, count);
@@ -202,7 +210,9 @@ Status strbuf_take(StrBuf *b, char **out_text) {
 /* ---- numbers ---- */
 
 static locale_t c_locale;
-static void make_c_locale(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
+static void make_c_locale(void) {
+  c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
 
 /* strtod without the process's locale; text is terminated and has been checked. */
 static double read_double(const char *text) {

@@ -10,14 +10,16 @@ typedef struct Str {
 #define STR(literal) ((Str){"" literal, sizeof(literal) - 1})
 #define STR_FMT "%.*s"
 #define STR_ARG(s) (int)(s).length, (s).data
-static inline Str str_from(const char *text) { return (Str){text, strlen(text)}; }
+static inline Str str_from(const char *text) {
+  return (Str){text, strlen(text)};
+}
 bool str_equal(Str a, Str b);
 bool str_is(Str a, const char *text);
 int str_compare(Str a, Str b); /* bytes, as memcmp, the shorter first */
 bool str_starts_with(Str s, const char *prefix);
 bool str_ends_with(Str s, const char *suffix);
 Str str_slice(Str s, size_t begin, size_t end);
-ptrdiff_t str_find_char(Str s, char c);  /* -1: absent */
+ptrdiff_t str_find_char(Str s, char c); /* -1: absent */
 ptrdiff_t str_rfind_char(Str s, char c);
 uint64_t str_hash(Str s); /* seeded per process */
 /* Damerau-Levenshtein distance, for suggestions; gives up above `limit` and returns limit + 1. */
@@ -42,7 +44,9 @@ void strbuf_printf(StrBuf *b, const char *format, ...) PRINTF_LIKE(2, 3);
 void strbuf_double(StrBuf *b, double value);
 /* C++ ostream's default: %g with `precision` significant digits. */
 void strbuf_double_g(StrBuf *b, double value, int precision);
-static inline Str strbuf_view(const StrBuf *b) { return (Str){b->data ? b->data : "", b->length}; }
+static inline Str strbuf_view(const StrBuf *b) {
+  return (Str){b->data ? b->data : "", b->length};
+}
 /* Gives the text away (never NULL on success); *b becomes empty. */
 Status strbuf_take(StrBuf *b, char **out_text) MUST_CHECK;
 

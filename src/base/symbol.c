@@ -6,10 +6,9 @@
 
 #include "base/map.h"
 
-static const char *const known_names[SYMBOL_KNOWN_COUNT] = {
-    "",
+static const char *const known_names[SYMBOL_KNOWN_COUNT] = {"",
 #define X(space, name) #space "::" #name,
-    KNOWN_SYMBOLS(X)
+                                                            KNOWN_SYMBOLS(X)
 #undef X
 };
 
@@ -20,15 +19,21 @@ typedef struct SymbolChunk {
 } SymbolChunk;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static Map by_name;          /* guarded; name -> symbol as an integer */
-static uint32_t known_added; /* guarded */
+static Map by_name;                         /* guarded; name -> symbol as an integer */
+static uint32_t known_added;                /* guarded */
 static uint32_t count = SYMBOL_KNOWN_COUNT; /* guarded */
 static _Atomic(SymbolChunk *) chunks[MAX_CHUNKS];
 
 /* A fork must not catch the lock in another thread's hands: the child could never take it. */
-static void take_lock(void) { pthread_mutex_lock(&lock); }
-static void drop_lock(void) { pthread_mutex_unlock(&lock); }
-static void watch_forks(void) { pthread_atfork(take_lock, drop_lock, drop_lock); }
+static void take_lock(void) {
+  pthread_mutex_lock(&lock);
+}
+static void drop_lock(void) {
+  pthread_mutex_unlock(&lock);
+}
+static void watch_forks(void) {
+  pthread_atfork(take_lock, drop_lock, drop_lock);
+}
 static void lock_table(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_forks);

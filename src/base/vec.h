@@ -13,10 +13,8 @@
     T *data;                 \
     size_t length, capacity; \
   }
-#define vec_reserve(v, count) \
-  vec_grow_((void **)&(v)->data, &(v)->capacity, (count), sizeof *(v)->data)
-#define vec_push(v, item) \
-  (vec_reserve((v), (v)->length + 1) ? ((v)->data[(v)->length++] = (item), true) : false)
+#define vec_reserve(v, count) vec_grow_((void **)&(v)->data, &(v)->capacity, (count), sizeof *(v)->data)
+#define vec_push(v, item) (vec_reserve((v), (v)->length + 1) ? ((v)->data[(v)->length++] = (item), true) : false)
 #define vec_pop(v) ((v)->data[--(v)->length])
 #define vec_last(v) ((v)->data[(v)->length - 1])
 #define vec_dispose(v) (mem_free((v)->data), (v)->data = NULL, (v)->length = (v)->capacity = 0)

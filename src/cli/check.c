@@ -171,7 +171,8 @@ static bool compare_part(const Check *check, const char *name, const wick_value 
 
 /* Asks for the gradients that were recorded: `recorded` has the structure of `value`, with None where there is none. */
 static void mark_wanted(const wick_value *value, const wick_value *recorded, int nesting) {
-  if (wick_value_kind(recorded) == WICK_TENSOR && wick_value_kind(value) == WICK_TENSOR) wick_tensor_set_requires_grad(value, 1, NULL);
+  if (wick_value_kind(recorded) == WICK_TENSOR && wick_value_kind(value) == WICK_TENSOR)
+    wick_tensor_set_requires_grad(value, 1, NULL);
   for (size_t i = 0; nesting < MAX_NESTING && i < wick_value_length(recorded) && i < wick_value_length(value); i++) {
     wick_value *inner = wick_value_item(value, i), *inner_recorded = wick_value_item(recorded, i);
     if (inner && inner_recorded) mark_wanted(inner, inner_recorded, nesting + 1);
@@ -212,7 +213,8 @@ static bool collect_outputs(const wick_value *value, Outputs *out, int nesting) 
   return fine;
 }
 
-static bool compare_gradients(const Check *check, const char *name, const wick_value *value, const wick_value *recorded, const char *what, int nesting) {
+static bool compare_gradients(const Check *check, const char *name, const wick_value *value, const wick_value *recorded,
+                              const char *what, int nesting) {
   char difference[DIFFERENCE_BYTES], inner_what[120];
   bool fine = true;
   if (wick_value_kind(recorded) == WICK_TENSOR && wick_value_kind(value) == WICK_TENSOR) {
@@ -221,7 +223,8 @@ static bool compare_gradients(const Check *check, const char *name, const wick_v
     fine = values_agree(grad, recorded, &check->tolerance, what, difference) || failed(check, name, "%s", difference);
     wick_value_release(grad);
   }
-  for (size_t i = 0; fine && nesting < MAX_NESTING && i < wick_value_length(recorded) && i < wick_value_length(value); i++) {
+  for (size_t i = 0; fine && nesting < MAX_NESTING && i < wick_value_length(recorded) && i < wick_value_length(value);
+       i++) {
     wick_value *inner = wick_value_item(value, i), *inner_recorded = wick_value_item(recorded, i);
     snprintf(inner_what, sizeof inner_what, "%.80s[%zu]", what, i);
     fine = inner && inner_recorded && compare_gradients(check, name, inner, inner_recorded, inner_what, nesting + 1);
@@ -232,12 +235,14 @@ static bool compare_gradients(const Check *check, const char *name, const wick_v
 }
 
 /* Against the gradients of the sum of all floating outputs. */
-static bool check_gradients(const Check *check, const char *name, const wick_value *recorded, const Arguments *a, const wick_value *result) {
+static bool check_gradients(const Check *check, const char *name, const wick_value *recorded, const Arguments *a,
+                            const wick_value *result) {
   Outputs outputs = {0};
   wick_error *error = NULL;
   bool fine = collect_outputs(result, &outputs, 0) || failed(check, name, "the outputs can't be differentiated");
   if (fine && outputs.count)
-    wick_backward(NULL, (const wick_value *const *)outputs.tensors, (const wick_value *const *)outputs.ones, outputs.count, 0, &error);
+    wick_backward(NULL, (const wick_value *const *)outputs.tensors, (const wick_value *const *)outputs.ones,
+                  outputs.count, 0, &error);
   if (error) fine = failed(check, name, "backward: %s: %s", wick_error_exception(error), wick_error_message(error));
   if (fine) fine = compare_gradients(check, name, a->args, recorded, "grads", 0);
   for (size_t i = 0; i < outputs.count; i++) {

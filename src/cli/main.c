@@ -5,8 +5,8 @@
 
 #include "cli/cli.h"
 
-static const Command *const commands[] = {&command_run,  &command_check, &command_info,
-                                          &command_dump, &command_ops,   &command_bench, &command_save, &command_compile};
+static const Command *const commands[] = {&command_run, &command_check, &command_info, &command_dump,
+                                          &command_ops, &command_bench, &command_save, &command_compile};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static void show_help(FILE *to) {
@@ -19,8 +19,8 @@ static void show_help(FILE *to) {
 }
 
 int main(int count, char **words) {
-  /* Threads of OpenMP that spin while they wait cost much more than they save when processors are shared. It is read when
-   * OpenMP is loaded, which no command does before it needs it. */
+  /* Threads of OpenMP that spin while they wait cost much more than they save when processors are shared. It is read
+   * when OpenMP is loaded, which no command does before it needs it. */
   setenv("GOMP_SPINCOUNT", "1000", 0);
   setenv("OMP_WAIT_POLICY", "passive", 0);
   if (count < 2) {

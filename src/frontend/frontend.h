@@ -28,9 +28,9 @@ typedef struct Compilation {
   VEC(Status) errors;         /* of declarations that failed; reported together */
   VEC(Function *) pending;    /* defined here, in order; compilation_finish has seen to the first `finished` */
   size_t finished;
-  bool is_consequence;        /* the error on its way follows from one that is in errors already */
-  Map prelude;                /* file name -> parsed tree */
-  PtrMap tuple_defaults;      /* NamedTuple type -> IValue array */
+  bool is_consequence;   /* the error on its way follows from one that is in errors already */
+  Map prelude;           /* file name -> parsed tree */
+  PtrMap tuple_defaults; /* NamedTuple type -> IValue array */
 } Compilation;
 
 struct Resolver {
@@ -67,7 +67,9 @@ void compilation_finish(Compilation *c); /* every pending body */
 const Type *frontend_parse_type(Compilation *c, Str text, Resolver *resolver_or_null);
 /* Compiles an operator's or prelude function's text; Services.compile_body points here. */
 Status frontend_compile_body(Exec *exec, const Operator *op, Function **out) MUST_CHECK;
-/* Compiles the text of one function with the names that bodies know, for the process; `name` is what messages call its source. */
+/* Compiles the text of one function with the names that bodies know, for the process; `name` is what messages call its
+ * source. */
 Status frontend_compile_helper(Exec *exec, Str text, const char *name, Function **out) MUST_CHECK;
-/* The resolver of the language's own names: torch, math, cmath, warnings, typing's names, builtins; prelude functions. */
+/* The resolver of the language's own names: torch, math, cmath, warnings, typing's names, builtins; prelude functions.
+ */
 Resolver *frontend_builtin_resolver(void);

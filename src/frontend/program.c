@@ -227,14 +227,18 @@ static SugaredValue *aten_attr(void *data, Compilation *c, Str name, SourceRange
   return sugared_namespace_lookup(torch, c, name, range);
 }
 
-/* In bodies torch.x is the operator, and helpers of the prelude have bare names, as have operators that compute gradients. */
+/* In bodies torch.x is the operator, and helpers of the prelude have bare names, as have operators that compute
+ * gradients. */
 static SugaredValue *body_value(Resolver *resolver, Compilation *c, Str name, SourceRange range) {
   (void)resolver;
   if (str_is(name, "torch")) return sugared_namespace(c, name, aten_attr, NULL);
   static const char *const files[] = {"", "gradients", "gradients_tensor"};
   SugaredValue *helper = NULL;
-  for (size_t i = 0; i < sizeof files / sizeof *files && !helper; i++) helper = prelude_find(c, str_from(files[i]), name);
-  return helper || !(str_ends_with(name, "_backward") || str_ends_with(name, "_backward_data")) ? helper : aten_attr(NULL, c, name, range);
+  for (size_t i = 0; i < sizeof files / sizeof *files && !helper; i++)
+    helper = prelude_find(c, str_from(files[i]), name);
+  return helper || !(str_ends_with(name, "_backward") || str_ends_with(name, "_backward_data"))
+             ? helper
+             : aten_attr(NULL, c, name, range);
 }
 
 static Resolver body_resolver = {.resolve_value = body_value, .outer = &builtin_resolver};
@@ -318,7 +322,8 @@ static void compile_helper(Compilation *c, void *argument) {
   unit_hold_source(c->unit, source);
   source_release(source);
   const Tree *def = parse_def(&c->scratch, source, PARSE_PYTHON);
-  Str name = str_from(arena_printf(&c->unit->store.arena, STR_FMT "%zu", STR_ARG(ident_text(def_name(def))), c->unit->all_functions.length));
+  Str name = str_from(arena_printf(&c->unit->store.arena, STR_FMT "%zu", STR_ARG(ident_text(def_name(def))),
+                                   c->unit->all_functions.length));
   Function *function = frontend_define_function(c, def, name, &body_resolver);
   compilation_finish(c);
   request->function = function->graph ? function : NULL;

@@ -56,7 +56,8 @@ typedef SugaredValue *SugaredNamespaceAttr(void *data, Compilation *c, Str name,
 SugaredValue *sugared_namespace(Compilation *c, Str name, SugaredNamespaceAttr *attr, void *data);
 /* An operator by its qualified name ("aten::add"); a method's has its receiver. */
 SugaredValue *sugared_builtin(Compilation *c, Symbol name);
-/* The function of a prelude file with its overloads, where one of them fits the arguments; otherwise the second value. */
+/* The function of a prelude file with its overloads, where one of them fits the arguments; otherwise the second value.
+ */
 SugaredValue *sugared_prelude_or(Compilation *c, Str module, Str name, SugaredValue *otherwise);
 SugaredValue *sugared_builtin_method(Compilation *c, Symbol name, Value *receiver, SourceRange range);
 

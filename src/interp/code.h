@@ -1,129 +1,131 @@
 /* Code: a Graph made linear for a register machine.
  *
- * A frame's registers are laid out: parameters, constants, temporaries. Constants are borrowed from the Code by copying their bits at
- * entry; every other register owns what it holds, or is dead and then uncounted, so that leaving a frame releases them all blindly.
- * A source whose last use it is carries a move flag: the instruction takes its value and leaves the register dead. */
+ * A frame's registers are laid out: parameters, constants, temporaries. Constants are borrowed from the Code by copying
+ * their bits at entry; every other register owns what it holds, or is dead and then uncounted, so that leaving a frame
+ * releases them all blindly. A source whose last use it is carries a move flag: the instruction takes its value and
+ * leaves the register dead. */
 #pragma once
 
 #include "interp/interp.h"
 
-/* name, the documents' word, operands, meaning. a, b, c are the instruction's fields; r[] registers, args an operand list. */
-#define INSTRUCTIONS(X)                                                                                     \
-  /* ---- moving values ---- */                                                                             \
-  X(MOVE, "MOVE", AB, "r[a] = r[b], r[b] dies")                                                             \
-  X(LOAD, "LOAD", AB, "r[a] = r[b], retained")                                                              \
-  X(DROP, "DROPR", A, "r[a] dies")                                                                          \
-  /* ---- control ---- */                                                                                   \
-  X(JMP, "JMP", TARGET, "to a")                                                                             \
-  X(JF, "JF", BRANCH, "to a unless r[b]")                                                                   \
-  X(JT, "JF", BRANCH, "to a if r[b]")                                                                       \
-  X(JF_LT_INT, "JF", COMPARE_BRANCH, "to a unless r[b] < r[c]")                                             \
-  X(JF_LE_INT, "JF", COMPARE_BRANCH, "to a unless r[b] <= r[c]")                                            \
-  X(JF_EQ_INT, "JF", COMPARE_BRANCH, "to a unless r[b] == r[c]")                                            \
-  X(JF_NE_INT, "JF", COMPARE_BRANCH, "to a unless r[b] != r[c]")                                            \
-  X(JF_LT_FLOAT, "JF", COMPARE_BRANCH, "to a unless r[b] < r[c]")                                           \
-  X(JF_LE_FLOAT, "JF", COMPARE_BRANCH, "to a unless r[b] <= r[c]")                                          \
-  X(JF_EQ_FLOAT, "JF", COMPARE_BRANCH, "to a unless r[b] == r[c]")                                          \
-  X(JF_NE_FLOAT, "JF", COMPARE_BRANCH, "to a unless r[b] != r[c]")                                          \
-  X(JF_NONE, "JF", BRANCH, "to a if r[b] is None")                                                          \
-  X(JF_NOT_NONE, "JF", BRANCH, "to a unless r[b] is None")                                                  \
-  X(LOOP_ENTER, "LOOP", LOOP, "r[b] = 0; to a unless 0 < r[c]")                                             \
-  X(LOOP_NEXT, "LOOP", LOOP, "r[b] += 1; to a if r[b] < r[c]")                                              \
-  X(LOOP_WHILE, "LOOP", BRANCH, "to a if r[b]")                                                             \
-  X(LOOP_WHILE_LT_INT, "LOOP", COMPARE_BRANCH, "to a if r[b] < r[c]")                                       \
-  X(LOOP_WHILE_LE_INT, "LOOP", COMPARE_BRANCH, "to a if r[b] <= r[c]")                                      \
-  X(LOOP_WHILE_NE_INT, "LOOP", COMPARE_BRANCH, "to a if r[b] != r[c]")                                      \
-  X(LOOP_WHILE_EQ_INT, "LOOP", COMPARE_BRANCH, "to a if r[b] == r[c]")                                      \
-  X(RET, "RET", ARGS, "the caller's outputs = args")                                                        \
-  /* ---- ints ---- */                                                                                      \
-  X(ADD_INT, "OP", ABC, "r[a] = r[b] + r[c]")                                                               \
-  X(SUB_INT, "OP", ABC, "r[a] = r[b] - r[c]")                                                               \
-  X(MUL_INT, "OP", ABC, "r[a] = r[b] * r[c]")                                                               \
-  X(FLOORDIV_INT, "OP", ABC, "r[a] = r[b] // r[c]")                                                         \
-  X(MOD_INT, "OP", ABC, "r[a] = r[b] % r[c], the sign of c")                                                \
-  X(DIV_INT, "OP", ABC, "r[a] = r[b] / r[c], a float")                                                      \
-  X(AND_INT, "OP", ABC, "r[a] = r[b] & r[c]")                                                               \
-  X(OR_INT, "OP", ABC, "r[a] = r[b] | r[c]")                                                                \
-  X(XOR_INT, "OP", ABC, "r[a] = r[b] ^ r[c]")                                                               \
-  X(MIN_INT, "OP", ABC, "r[a] = min(r[b], r[c])")                                                           \
-  X(MAX_INT, "OP", ABC, "r[a] = max(r[b], r[c])")                                                           \
-  X(NEG_INT, "OP", AB, "r[a] = -r[b]")                                                                      \
-  X(LT_INT, "OP", ABC, "r[a] = r[b] < r[c]")                                                                \
-  X(LE_INT, "OP", ABC, "r[a] = r[b] <= r[c]")                                                               \
-  X(EQ_INT, "OP", ABC, "r[a] = r[b] == r[c]")                                                               \
-  X(NE_INT, "OP", ABC, "r[a] = r[b] != r[c]")                                                               \
-  /* ---- floats ---- */                                                                                    \
-  X(ADD_FLOAT, "OP", ABC, "r[a] = r[b] + r[c]")                                                             \
-  X(SUB_FLOAT, "OP", ABC, "r[a] = r[b] - r[c]")                                                             \
-  X(MUL_FLOAT, "OP", ABC, "r[a] = r[b] * r[c]")                                                             \
-  X(DIV_FLOAT, "OP", ABC, "r[a] = r[b] / r[c]")                                                             \
-  X(NEG_FLOAT, "OP", AB, "r[a] = -r[b]")                                                                    \
-  X(LT_FLOAT, "OP", ABC, "r[a] = r[b] < r[c]")                                                              \
-  X(LE_FLOAT, "OP", ABC, "r[a] = r[b] <= r[c]")                                                             \
-  X(EQ_FLOAT, "OP", ABC, "r[a] = r[b] == r[c]")                                                             \
-  X(NE_FLOAT, "OP", ABC, "r[a] = r[b] != r[c]")                                                             \
-  /* ---- bools and conversions; sources are int, float or bool ---- */                                     \
-  X(NOT, "OP", AB, "r[a] = not r[b]")                                                                       \
-  X(TO_INT, "OP", AB, "r[a] = int(r[b])")                                                                   \
-  X(TO_FLOAT, "OP", AB, "r[a] = float(r[b])")                                                               \
-  X(TO_BOOL, "OP", AB, "r[a] = bool(r[b])")                                                                 \
-  X(IS_NONE, "OP", AB, "r[a] = r[b] is None")                                                               \
-  X(IS_NOT_NONE, "OP", AB, "r[a] = r[b] is not None")                                                       \
-  X(IS, "OP", ABC, "r[a] = r[b] is r[c]")                                                                   \
-  X(EQ_STR, "OP", ABC, "r[a] = r[b] == r[c]")                                                               \
-  X(NE_STR, "OP", ABC, "r[a] = r[b] != r[c]")                                                               \
-  /* ---- lists ---- */                                                                                     \
-  X(LIST_LEN, "OP", AB, "r[a] = len(r[b])")                                                                 \
-  X(LIST_GET_INT, "OP", ABC, "r[a] = r[b][r[c]]")                                                           \
-  X(LIST_GET_FLOAT, "OP", ABC, "r[a] = r[b][r[c]]")                                                         \
-  X(LIST_GET_BOOL, "OP", ABC, "r[a] = r[b][r[c]]")                                                          \
-  X(LIST_GET, "OP", ABC, "r[a] = r[b][r[c]], retained")                                                     \
-  X(LIST_SET_INT, "OP", ABC, "r[a][r[b]] = r[c]")                                                           \
-  X(LIST_SET_FLOAT, "OP", ABC, "r[a][r[b]] = r[c]")                                                         \
-  X(LIST_SET_BOOL, "OP", ABC, "r[a][r[b]] = r[c]")                                                          \
-  X(LIST_SET, "OP", ABC, "r[a][r[b]] = r[c]")                                                               \
-  X(LIST_APPEND_INT, "OP", BC, "r[b].append(r[c])")                                                         \
-  X(LIST_APPEND_FLOAT, "OP", BC, "r[b].append(r[c])")                                                       \
-  X(LIST_APPEND, "OP", BC, "r[b].append(r[c])")                                                             \
-  X(LIST_CONSTRUCT, "OP", MAKE, "r[a] = [args] of type")                                                    \
-  X(LIST_UNPACK, "OP", SPREAD, "outputs = the elements of r[b]; as many as outputs")                        \
-  /* ---- dicts, tuples, objects ---- */                                                                    \
-  X(DICT_GET, "OP", ABC, "r[a] = r[b][r[c]]; KeyError")                                                     \
-  X(DICT_SET, "OP", ABC, "r[a][r[b]] = r[c]")                                                               \
-  X(DICT_HAS, "OP", ABC, "r[a] = r[c] in r[b]")                                                             \
-  X(DICT_CONSTRUCT, "OP", MAKE, "r[a] = {args in pairs}")                                                   \
-  X(TUPLE_CONSTRUCT, "OP", MAKE, "r[a] = (args), named by the type")                                        \
-  X(TUPLE_UNPACK, "OP", SPREAD, "outputs = the elements of r[b]")                                           \
-  X(TUPLE_GET, "OP", ABN, "r[a] = element c of r[b]")                                                       \
-  X(TUPLE_INDEX, "OP", ABC, "r[a] = r[b][r[c]]")                                                            \
-  X(TUPLE_SLICE, "OP", SITE_AB, "r[a] = r[b][begin:end]")                                                   \
-  X(GET_ATTR, "GET_ATTR", ABN, "r[a] = slot c of r[b]")                                                     \
-  X(SET_ATTR, "SET_ATTR", NBC, "slot a of r[b] = r[c]")                                                     \
-  X(CREATE_OBJECT, "OP", MAKE, "r[a] = a new object of the type")                                           \
-  X(CAST, "OP", SITE_AB, "r[a] = r[b]; an error unless it is of the type")                                  \
-  X(UNWRAP, "OP", AB, "r[a] = r[b]; an error if it is None")                                                \
-  X(IS_INSTANCE, "OP", SITE_AB, "r[a] = whether r[b] is of one of the types")                               \
-  X(ENUM_NAME, "OP", AB, "r[a] = the name of r[b]")                                                         \
-  X(ENUM_VALUE, "OP", AB, "r[a] = the value of r[b]")                                                       \
-  X(TO_LIST, "OP", SITE_AB, "r[a] = the elements of tensor r[b] as nested lists of the type")               \
-  X(CONTAINER_INDEX, "INTERFACE_CALL", ABC, "r[a] = submodule r[c] of r[b]")                                \
-  /* ---- calls; a is a site ---- */                                                                        \
-  X(OP, "OP", SITE, "outputs = operator(args)")                                                             \
-  X(CALLABLE, "OP", SITE, "outputs = callable(args)")                                                       \
-  X(CALL, "CALL", SITE, "output = function(args)")                                                          \
-  X(INTERFACE_CALL, "INTERFACE_CALL", SITE, "output = args[0].method(args), cached by class")               \
-  X(ENTER, "CALL", SITE, "output = args[0].__enter__()")                                                    \
-  X(EXIT, "CALL", SITE, "args[0].__exit__(None, None, None)")                                               \
-  X(FORK, "OP", SITE, "output = a Future of code(args)")                                                    \
-  X(WAIT, "WAIT", AB, "r[a] = the value of Future r[b]; suspends until it is there")                        \
-  X(RAISE, "OP", SITE, "raises args[0], of class args[1]")                                                  \
+/* name, the documents' word, operands, meaning. a, b, c are the instruction's fields; r[] registers, args an operand
+ * list. */
+#define INSTRUCTIONS(X)                                                                       \
+  /* ---- moving values ---- */                                                               \
+  X(MOVE, "MOVE", AB, "r[a] = r[b], r[b] dies")                                               \
+  X(LOAD, "LOAD", AB, "r[a] = r[b], retained")                                                \
+  X(DROP, "DROPR", A, "r[a] dies")                                                            \
+  /* ---- control ---- */                                                                     \
+  X(JMP, "JMP", TARGET, "to a")                                                               \
+  X(JF, "JF", BRANCH, "to a unless r[b]")                                                     \
+  X(JT, "JF", BRANCH, "to a if r[b]")                                                         \
+  X(JF_LT_INT, "JF", COMPARE_BRANCH, "to a unless r[b] < r[c]")                               \
+  X(JF_LE_INT, "JF", COMPARE_BRANCH, "to a unless r[b] <= r[c]")                              \
+  X(JF_EQ_INT, "JF", COMPARE_BRANCH, "to a unless r[b] == r[c]")                              \
+  X(JF_NE_INT, "JF", COMPARE_BRANCH, "to a unless r[b] != r[c]")                              \
+  X(JF_LT_FLOAT, "JF", COMPARE_BRANCH, "to a unless r[b] < r[c]")                             \
+  X(JF_LE_FLOAT, "JF", COMPARE_BRANCH, "to a unless r[b] <= r[c]")                            \
+  X(JF_EQ_FLOAT, "JF", COMPARE_BRANCH, "to a unless r[b] == r[c]")                            \
+  X(JF_NE_FLOAT, "JF", COMPARE_BRANCH, "to a unless r[b] != r[c]")                            \
+  X(JF_NONE, "JF", BRANCH, "to a if r[b] is None")                                            \
+  X(JF_NOT_NONE, "JF", BRANCH, "to a unless r[b] is None")                                    \
+  X(LOOP_ENTER, "LOOP", LOOP, "r[b] = 0; to a unless 0 < r[c]")                               \
+  X(LOOP_NEXT, "LOOP", LOOP, "r[b] += 1; to a if r[b] < r[c]")                                \
+  X(LOOP_WHILE, "LOOP", BRANCH, "to a if r[b]")                                               \
+  X(LOOP_WHILE_LT_INT, "LOOP", COMPARE_BRANCH, "to a if r[b] < r[c]")                         \
+  X(LOOP_WHILE_LE_INT, "LOOP", COMPARE_BRANCH, "to a if r[b] <= r[c]")                        \
+  X(LOOP_WHILE_NE_INT, "LOOP", COMPARE_BRANCH, "to a if r[b] != r[c]")                        \
+  X(LOOP_WHILE_EQ_INT, "LOOP", COMPARE_BRANCH, "to a if r[b] == r[c]")                        \
+  X(RET, "RET", ARGS, "the caller's outputs = args")                                          \
+  /* ---- ints ---- */                                                                        \
+  X(ADD_INT, "OP", ABC, "r[a] = r[b] + r[c]")                                                 \
+  X(SUB_INT, "OP", ABC, "r[a] = r[b] - r[c]")                                                 \
+  X(MUL_INT, "OP", ABC, "r[a] = r[b] * r[c]")                                                 \
+  X(FLOORDIV_INT, "OP", ABC, "r[a] = r[b] // r[c]")                                           \
+  X(MOD_INT, "OP", ABC, "r[a] = r[b] % r[c], the sign of c")                                  \
+  X(DIV_INT, "OP", ABC, "r[a] = r[b] / r[c], a float")                                        \
+  X(AND_INT, "OP", ABC, "r[a] = r[b] & r[c]")                                                 \
+  X(OR_INT, "OP", ABC, "r[a] = r[b] | r[c]")                                                  \
+  X(XOR_INT, "OP", ABC, "r[a] = r[b] ^ r[c]")                                                 \
+  X(MIN_INT, "OP", ABC, "r[a] = min(r[b], r[c])")                                             \
+  X(MAX_INT, "OP", ABC, "r[a] = max(r[b], r[c])")                                             \
+  X(NEG_INT, "OP", AB, "r[a] = -r[b]")                                                        \
+  X(LT_INT, "OP", ABC, "r[a] = r[b] < r[c]")                                                  \
+  X(LE_INT, "OP", ABC, "r[a] = r[b] <= r[c]")                                                 \
+  X(EQ_INT, "OP", ABC, "r[a] = r[b] == r[c]")                                                 \
+  X(NE_INT, "OP", ABC, "r[a] = r[b] != r[c]")                                                 \
+  /* ---- floats ---- */                                                                      \
+  X(ADD_FLOAT, "OP", ABC, "r[a] = r[b] + r[c]")                                               \
+  X(SUB_FLOAT, "OP", ABC, "r[a] = r[b] - r[c]")                                               \
+  X(MUL_FLOAT, "OP", ABC, "r[a] = r[b] * r[c]")                                               \
+  X(DIV_FLOAT, "OP", ABC, "r[a] = r[b] / r[c]")                                               \
+  X(NEG_FLOAT, "OP", AB, "r[a] = -r[b]")                                                      \
+  X(LT_FLOAT, "OP", ABC, "r[a] = r[b] < r[c]")                                                \
+  X(LE_FLOAT, "OP", ABC, "r[a] = r[b] <= r[c]")                                               \
+  X(EQ_FLOAT, "OP", ABC, "r[a] = r[b] == r[c]")                                               \
+  X(NE_FLOAT, "OP", ABC, "r[a] = r[b] != r[c]")                                               \
+  /* ---- bools and conversions; sources are int, float or bool ---- */                       \
+  X(NOT, "OP", AB, "r[a] = not r[b]")                                                         \
+  X(TO_INT, "OP", AB, "r[a] = int(r[b])")                                                     \
+  X(TO_FLOAT, "OP", AB, "r[a] = float(r[b])")                                                 \
+  X(TO_BOOL, "OP", AB, "r[a] = bool(r[b])")                                                   \
+  X(IS_NONE, "OP", AB, "r[a] = r[b] is None")                                                 \
+  X(IS_NOT_NONE, "OP", AB, "r[a] = r[b] is not None")                                         \
+  X(IS, "OP", ABC, "r[a] = r[b] is r[c]")                                                     \
+  X(EQ_STR, "OP", ABC, "r[a] = r[b] == r[c]")                                                 \
+  X(NE_STR, "OP", ABC, "r[a] = r[b] != r[c]")                                                 \
+  /* ---- lists ---- */                                                                       \
+  X(LIST_LEN, "OP", AB, "r[a] = len(r[b])")                                                   \
+  X(LIST_GET_INT, "OP", ABC, "r[a] = r[b][r[c]]")                                             \
+  X(LIST_GET_FLOAT, "OP", ABC, "r[a] = r[b][r[c]]")                                           \
+  X(LIST_GET_BOOL, "OP", ABC, "r[a] = r[b][r[c]]")                                            \
+  X(LIST_GET, "OP", ABC, "r[a] = r[b][r[c]], retained")                                       \
+  X(LIST_SET_INT, "OP", ABC, "r[a][r[b]] = r[c]")                                             \
+  X(LIST_SET_FLOAT, "OP", ABC, "r[a][r[b]] = r[c]")                                           \
+  X(LIST_SET_BOOL, "OP", ABC, "r[a][r[b]] = r[c]")                                            \
+  X(LIST_SET, "OP", ABC, "r[a][r[b]] = r[c]")                                                 \
+  X(LIST_APPEND_INT, "OP", BC, "r[b].append(r[c])")                                           \
+  X(LIST_APPEND_FLOAT, "OP", BC, "r[b].append(r[c])")                                         \
+  X(LIST_APPEND, "OP", BC, "r[b].append(r[c])")                                               \
+  X(LIST_CONSTRUCT, "OP", MAKE, "r[a] = [args] of type")                                      \
+  X(LIST_UNPACK, "OP", SPREAD, "outputs = the elements of r[b]; as many as outputs")          \
+  /* ---- dicts, tuples, objects ---- */                                                      \
+  X(DICT_GET, "OP", ABC, "r[a] = r[b][r[c]]; KeyError")                                       \
+  X(DICT_SET, "OP", ABC, "r[a][r[b]] = r[c]")                                                 \
+  X(DICT_HAS, "OP", ABC, "r[a] = r[c] in r[b]")                                               \
+  X(DICT_CONSTRUCT, "OP", MAKE, "r[a] = {args in pairs}")                                     \
+  X(TUPLE_CONSTRUCT, "OP", MAKE, "r[a] = (args), named by the type")                          \
+  X(TUPLE_UNPACK, "OP", SPREAD, "outputs = the elements of r[b]")                             \
+  X(TUPLE_GET, "OP", ABN, "r[a] = element c of r[b]")                                         \
+  X(TUPLE_INDEX, "OP", ABC, "r[a] = r[b][r[c]]")                                              \
+  X(TUPLE_SLICE, "OP", SITE_AB, "r[a] = r[b][begin:end]")                                     \
+  X(GET_ATTR, "GET_ATTR", ABN, "r[a] = slot c of r[b]")                                       \
+  X(SET_ATTR, "SET_ATTR", NBC, "slot a of r[b] = r[c]")                                       \
+  X(CREATE_OBJECT, "OP", MAKE, "r[a] = a new object of the type")                             \
+  X(CAST, "OP", SITE_AB, "r[a] = r[b]; an error unless it is of the type")                    \
+  X(UNWRAP, "OP", AB, "r[a] = r[b]; an error if it is None")                                  \
+  X(IS_INSTANCE, "OP", SITE_AB, "r[a] = whether r[b] is of one of the types")                 \
+  X(ENUM_NAME, "OP", AB, "r[a] = the name of r[b]")                                           \
+  X(ENUM_VALUE, "OP", AB, "r[a] = the value of r[b]")                                         \
+  X(TO_LIST, "OP", SITE_AB, "r[a] = the elements of tensor r[b] as nested lists of the type") \
+  X(CONTAINER_INDEX, "INTERFACE_CALL", ABC, "r[a] = submodule r[c] of r[b]")                  \
+  /* ---- calls; a is a site ---- */                                                          \
+  X(OP, "OP", SITE, "outputs = operator(args)")                                               \
+  X(CALLABLE, "OP", SITE, "outputs = callable(args)")                                         \
+  X(CALL, "CALL", SITE, "output = function(args)")                                            \
+  X(INTERFACE_CALL, "INTERFACE_CALL", SITE, "output = args[0].method(args), cached by class") \
+  X(ENTER, "CALL", SITE, "output = args[0].__enter__()")                                      \
+  X(EXIT, "CALL", SITE, "args[0].__exit__(None, None, None)")                                 \
+  X(FORK, "OP", SITE, "output = a Future of code(args)")                                      \
+  X(WAIT, "WAIT", AB, "r[a] = the value of Future r[b]; suspends until it is there")          \
+  X(RAISE, "OP", SITE, "raises args[0], of class args[1]")                                    \
   X(UNSUPPORTED, "OP", SITE, "an error: there is no such operator")
 
 typedef enum Opcode {
 #define X(name, word, form, meaning) INST_##name,
   INSTRUCTIONS(X)
 #undef X
-  INST_COUNT
+      INST_COUNT
 } Opcode;
 
 enum { MOVES_B = 1, MOVES_C = 2, MOVES_A = 4 }; /* Instruction.flags: that source dies here and is counted */
@@ -143,24 +145,24 @@ typedef struct Instruction {
 typedef struct Site {
   uint32_t arg_begin, arg_count;       /* in Code.operands */
   uint32_t output_begin, output_count; /* in Code.operands: registers; NO_REGISTER: not wanted */
-  uint64_t dying;          /* of the first 64 args: dies here, and is no other arg too */
+  uint64_t dying;                      /* of the first 64 args: dies here, and is no other arg too */
   const Operator *op;
-  Kernel *kernel;          /* a factory's */
+  Kernel *kernel; /* a factory's */
   void *state;
   void (*state_free)(void *state);
   Function *function;
   _Atomic(Function *) cached; /* interface calls: the last class's method (Function.class_type says which) */
   Str name;                   /* method, operator that is missing */
   Callable *callable;
-  struct Code *code;       /* of a fork */
+  struct Code *code; /* of a fork */
   const Type *type;
   const Type *const *types;
   uint32_t type_count;
-  int64_t begin, end;      /* of slices */
+  int64_t begin, end; /* of slices */
 } Site;
 /* Where an instruction comes from; calls that were inlined innermost first. */
 typedef struct DebugInlined {
-  Str name; /* of the called function */
+  Str name;          /* of the called function */
   SourceRange range; /* of the call */
   const struct DebugInlined *caller;
 } DebugInlined;
@@ -180,7 +182,7 @@ struct Code {
   const uint32_t *operands;
   Site *sites;
   uint32_t site_count;
-  uint32_t window; /* most values that one call site gathers and receives */
+  uint32_t window;      /* most values that one call site gathers and receives */
   uint32_t enter_depth; /* no more objects than this are entered (`with`) at once */
 };
 

@@ -1,13 +1,22 @@
-/* Graph -> Code: registers, moves and drops, control flow, calls. A value keeps its register from definition to last use; loops carry
- * theirs in registers of their own, which the values of the next turn are computed into where the old ones are gone by then. */
+/* Graph -> Code: registers, moves and drops, control flow, calls. A value keeps its register from definition to last
+ * use; loops carry theirs in registers of their own, which the values of the next turn are computed into where the old
+ * ones are gone by then. */
 #include "interp/compile_internal.h"
 
-void compile_out(Compiler *c, Status status) { catch_throw(&c->catch_point, status); }
+void compile_out(Compiler *c, Status status) {
+  catch_throw(&c->catch_point, status);
+}
 
 bool is_counted(const Type *type) {
   switch (type->kind) {
-    case TYPE_INT: case TYPE_FLOAT: case TYPE_BOOL: case TYPE_NONE: case TYPE_DEVICE: return false;
-    default: return true;
+    case TYPE_INT:
+    case TYPE_FLOAT:
+    case TYPE_BOOL:
+    case TYPE_NONE:
+    case TYPE_DEVICE:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -35,9 +44,13 @@ uint32_t emit(Compiler *c, Opcode op, uint8_t flags, uint32_t a, uint32_t b, uin
   return (uint32_t)c->instructions.length - 1;
 }
 
-static uint32_t here(const Compiler *c) { return (uint32_t)c->instructions.length; }
+static uint32_t here(const Compiler *c) {
+  return (uint32_t)c->instructions.length;
+}
 
-static void patch(Compiler *c, uint32_t instruction) { c->instructions.data[instruction].a = here(c); }
+static void patch(Compiler *c, uint32_t instruction) {
+  c->instructions.data[instruction].a = here(c);
+}
 
 /* ---- registers ---- */
 
@@ -45,7 +58,8 @@ uint32_t take_register(Compiler *c) {
   uint32_t r = c->next_register;
   if (!(c->flags & CODE_NO_REUSE))
     while (r < c->register_state.length && c->register_state.data[r] != REGISTER_FREE) r++;
-  else r = (uint32_t)c->register_state.length;
+  else
+    r = (uint32_t)c->register_state.length;
   c->next_register = r + 1;
   if (r == c->register_state.length) {
     vec_arena_push(&c->scratch, &c->register_state, REGISTER_FREE);
@@ -86,7 +100,9 @@ uint32_t use(Compiler *c, const Node *node, uint32_t input) {
   return r;
 }
 
-bool dies(Compiler *c, const Node *node, uint32_t input) { return liveness_dies(&c->life, node, input); }
+bool dies(Compiler *c, const Node *node, uint32_t input) {
+  return liveness_dies(&c->life, node, input);
+}
 
 uint8_t moves(Compiler *c, const Node *node, uint32_t input, uint8_t flag) {
   return dies(c, node, input) && is_counted(node_input(node, input)->type) ? flag : 0;
@@ -99,8 +115,10 @@ void kill_inputs(Compiler *c, const Node *node) {
 
 uint32_t define(Compiler *c, Value *value) {
   uint32_t hint = c->hint_of[value->unique], r;
-  if (hint && claim(c, hint - 1)) r = hint - 1;
-  else r = take_register(c);
+  if (hint && claim(c, hint - 1))
+    r = hint - 1;
+  else
+    r = take_register(c);
   c->holders.data[r] = value;
   return c->register_of[value->unique] = r;
 }
@@ -125,7 +143,8 @@ static bool may_follow(const Node *node, const Node *user) {
   return user->position > node->position;
 }
 
-/* Whether a path leads from behind `node` to a use of the value; what a loop around `node` takes from outside is used again. */
+/* Whether a path leads from behind `node` to a use of the value; what a loop around `node` takes from outside is used
+ * again. */
 static bool is_live_after(const Value *value, const Node *node) {
   for (const Block *b = node->owning_block; b != value->node->owning_block; b = b->owning_node->owning_block)
     if (!b->owning_node || b->owning_node->kind == SYM_prim_Loop) return true;
@@ -134,7 +153,8 @@ static bool is_live_after(const Value *value, const Node *node) {
   return false;
 }
 
-/* An output of a branch that wants the register of what its loop carried so far gets it at once when both paths end that value. */
+/* An output of a branch that wants the register of what its loop carried so far gets it at once when both paths end
+ * that value. */
 static bool takes_over(Compiler *c, const Node *node, const Value *output) {
   uint32_t hint = c->hint_of[output->unique];
   if (!hint || c->register_state.data[hint - 1] != REGISTER_HELD_RESERVED) return false;
@@ -142,9 +162,13 @@ static bool takes_over(Compiler *c, const Node *node, const Value *output) {
   return holder && !is_live_after(holder, node);
 }
 
-static bool is_dead(const Compiler *c, const Value *value) { return c->life.dead[value->unique]; }
+static bool is_dead(const Compiler *c, const Value *value) {
+  return c->life.dead[value->unique];
+}
 
-uint32_t define_output(Compiler *c, const Node *node, uint32_t output) { return define(c, node_output(node, output)); }
+uint32_t define_output(Compiler *c, const Node *node, uint32_t output) {
+  return define(c, node_output(node, output));
+}
 
 static void drop_value(Compiler *c, const Value *value) {
   uint32_t r = c->register_of[value->unique];
@@ -154,7 +178,8 @@ static void drop_value(Compiler *c, const Value *value) {
 
 void drop_dead(Compiler *c, const Node *node) {
   for (uint32_t i = 0; i < node->output_count; i++)
-    if (is_dead(c, node->outputs[i]) && c->register_of[node->outputs[i]->unique] != NO_REGISTER) drop_value(c, node->outputs[i]);
+    if (is_dead(c, node->outputs[i]) && c->register_of[node->outputs[i]->unique] != NO_REGISTER)
+      drop_value(c, node->outputs[i]);
 }
 
 static void drop_list(Compiler *c, const ValueList *list) {
@@ -170,7 +195,8 @@ Site *new_site(Compiler *c, const Node *node, uint32_t first_input, uint32_t *ou
     uint32_t operand = use(c, node, i), k = i - first_input;
     if (dies(c, node, i)) {
       bool other = false;
-      for (uint32_t j = first_input; j < node->input_count && !other; j++) other = j != i && node_input(node, j) == node_input(node, i);
+      for (uint32_t j = first_input; j < node->input_count && !other; j++)
+        other = j != i && node_input(node, j) == node_input(node, i);
       if (k < 64 && !other) site.dying |= (uint64_t)1 << k;
       if (is_counted(node_input(node, i)->type)) operand |= OPERAND_MOVE;
     }
@@ -226,13 +252,15 @@ static void compile_call(Compiler *c, const Node *node) {
     if (self->kind == TYPE_CLASS) {
       site->function = class_type_find_method(self->class_type, name);
       if (!site->function)
-        compile_out(c, status_new(ERROR_COMPILE, "'" STR_FMT "' has no method '" STR_FMT "'", STR_ARG(self->name), STR_ARG(name)));
+        compile_out(c, status_new(ERROR_COMPILE, "'" STR_FMT "' has no method '" STR_FMT "'", STR_ARG(self->name),
+                                  STR_ARG(name)));
     } else {
       op = INST_INTERFACE_CALL;
     }
   } else {
     const Function *function = static_function(node);
-    if (!function) compile_out(c, status_new(ERROR_UNSUPPORTED, "a call of a function that is not known when compiling"));
+    if (!function)
+      compile_out(c, status_new(ERROR_UNSUPPORTED, "a call of a function that is not known when compiling"));
     site = new_site(c, node, 1, &index);
     site->function = (Function *)function;
   }
@@ -249,7 +277,9 @@ static void compile_with(Compiler *c, const Node *node) {
   Site *site = new_site(c, node, 0, &index);
   site->name = name;
   site->function = type->kind == TYPE_CLASS ? class_type_find_method(type->class_type, name) : NULL;
-  if (!site->function) compile_out(c, status_new(ERROR_COMPILE, "an object of a `with` statement has no method '" STR_FMT "'", STR_ARG(name)));
+  if (!site->function)
+    compile_out(
+        c, status_new(ERROR_COMPILE, "an object of a `with` statement has no method '" STR_FMT "'", STR_ARG(name)));
   site_outputs(c, site, node);
   if (enter) c->code->enter_depth++;
   emit(c, enter ? INST_ENTER : INST_EXIT, 0, index, 0, 0);
@@ -272,9 +302,13 @@ static void compile_fork(Compiler *c, const Node *node) {
 
 /* ---- moves at joins ---- */
 
-typedef struct PendingMove { uint32_t to, from; bool done; } PendingMove;
+typedef struct PendingMove {
+  uint32_t to, from;
+  bool done;
+} PendingMove;
 
-/* Moves the inputs [first, ...) of a Return sentinel to the registers `to`, as if all at once; to[i] NO_REGISTER: not wanted. */
+/* Moves the inputs [first, ...) of a Return sentinel to the registers `to`, as if all at once; to[i] NO_REGISTER: not
+ * wanted. */
 static void join(Compiler *c, const Node *ret, uint32_t first, const uint32_t *to) {
   uint32_t count = ret->input_count - first, left = 0;
   PendingMove *pending = ARENA_ARRAY(&c->scratch, PendingMove, count + 1);
@@ -325,7 +359,8 @@ static void join(Compiler *c, const Node *ret, uint32_t first, const uint32_t *t
   for (uint32_t i = first; i < ret->input_count; i++) {
     uint32_t r = use(c, ret, i);
     if (!dies(c, ret, i)) continue;
-    if (ptrmap_get(&owned, (void *)(uintptr_t)(r + 1)) && is_counted(node_input(ret, i)->type)) emit(c, INST_DROP, 0, r, 0, 0);
+    if (ptrmap_get(&owned, (void *)(uintptr_t)(r + 1)) && is_counted(node_input(ret, i)->type))
+      emit(c, INST_DROP, 0, r, 0, 0);
     bool is_target = false;
     for (uint32_t j = 0; j < count; j++) is_target |= to[j] == r;
     if (!is_target) free_register(c, r);
@@ -357,8 +392,8 @@ static void compile_if(Compiler *c, const Node *node) {
   const Node *condition = node_input(node, 0)->node;
   uint32_t branch;
   FusedBranch fused;
-  if (condition->kind != SYM_prim_Constant && condition->owning_block == node->owning_block && previous(node) == condition &&
-      fuses_with_next(c, condition) && fusable_branch(c, condition, &fused)) {
+  if (condition->kind != SYM_prim_Constant && condition->owning_block == node->owning_block &&
+      previous(node) == condition && fuses_with_next(c, condition) && fusable_branch(c, condition, &fused)) {
     branch = emit(c, fused.branch, 0, 0, fused.left, fused.right);
     kill_inputs(c, condition);
   } else {
@@ -418,7 +453,10 @@ static void compile_if(Compiler *c, const Node *node) {
   /* what died in a branch is dead on both paths by now */
   for (size_t i = 0; i < size; i++) {
     bool died = start[i] != after_first[i] || start[i] != c->register_state.data[i];
-    if (died) c->register_state.data[i] = start[i] == REGISTER_HELD ? REGISTER_FREE : start[i] == REGISTER_HELD_RESERVED ? REGISTER_RESERVED : start[i];
+    if (died)
+      c->register_state.data[i] = start[i] == REGISTER_HELD            ? REGISTER_FREE
+                                  : start[i] == REGISTER_HELD_RESERVED ? REGISTER_RESERVED
+                                                                       : start[i];
   }
   memset(c->register_state.data + size, REGISTER_FREE, c->register_state.length - size);
   for (uint32_t i = 0; i < count; i++)
@@ -446,12 +484,16 @@ static void enter_loop(Compiler *c, const Node *node, uint32_t *carried, uint8_t
   for (uint32_t i = 0; i < node->output_count; i++) {
     uint32_t input = i + 2, from = use(c, node, input);
     bool last = dies(c, node, input), twice = false;
-    for (uint32_t j = 2; j < node->input_count; j++) twice |= j != input && node_input(node, j) == node_input(node, input);
+    for (uint32_t j = 2; j < node->input_count; j++)
+      twice |= j != input && node_input(node, j) == node_input(node, input);
     Value *output = node_output(node, i);
     uint32_t hint = c->hint_of[output->unique], r;
-    if (hint && hint - 1 != from && claim(c, hint - 1)) r = hint - 1;
-    else if (last && !twice && is_temporary(c, from)) r = from;
-    else r = take_register(c);
+    if (hint && hint - 1 != from && claim(c, hint - 1))
+      r = hint - 1;
+    else if (last && !twice && is_temporary(c, from))
+      r = from;
+    else
+      r = take_register(c);
     if (r != from) {
       emit(c, last && is_counted(output->type) ? INST_MOVE : INST_LOAD, 0, r, from, 0);
       if (last) free_register(c, from);
@@ -503,8 +545,8 @@ static void compile_loop(Compiler *c, const Node *node) {
   c->node = node;
   FusedBranch fused;
   const Node *last = next->node;
-  bool skipped = last->owning_block == body && c->register_of[next->unique] == NO_REGISTER && last->kind != SYM_prim_Param &&
-                 last->kind != SYM_prim_Constant;
+  bool skipped = last->owning_block == body && c->register_of[next->unique] == NO_REGISTER &&
+                 last->kind != SYM_prim_Param && last->kind != SYM_prim_Constant;
   bool fuse = skipped && is_while && fuse_turn(c, body, carried, &fused);
   if (skipped && !fuse) {
     c->node = last;
@@ -528,8 +570,10 @@ static void compile_loop(Compiler *c, const Node *node) {
     emit(c, fused.loop, 0, top, fused.left, fused.right);
     kill_inputs(c, last);
   } else if (is_while) {
-    if (turn == NO_REGISTER) emit(c, INST_LOOP_WHILE, 0, top, use(c, body->ret, 0), 0); /* `while True` without a way out */
-    else emit(c, INST_LOOP_WHILE, 0, top, turn, 0);
+    if (turn == NO_REGISTER)
+      emit(c, INST_LOOP_WHILE, 0, top, use(c, body->ret, 0), 0); /* `while True` without a way out */
+    else
+      emit(c, INST_LOOP_WHILE, 0, top, turn, 0);
   } else {
     if (turn != NO_REGISTER) exits[exit_count++] = emit(c, INST_JF, 0, 0, turn, 0);
     emit(c, INST_LOOP_NEXT, 0, top, counter, use(c, node, 0));
@@ -568,12 +612,25 @@ static void compile_node(Compiler *c, const Node *node) {
     return;
   }
   switch (node->kind) {
-    case SYM_prim_Constant: return;
-    case SYM_prim_If: compile_if(c, node); return;
-    case SYM_prim_Loop: compile_loop(c, node); return;
-    case SYM_prim_CallFunction: case SYM_prim_CallMethod: compile_call(c, node); return;
-    case SYM_prim_Enter: case SYM_prim_Exit: compile_with(c, node); return;
-    case SYM_prim_fork: compile_fork(c, node); return;
+    case SYM_prim_Constant:
+      return;
+    case SYM_prim_If:
+      compile_if(c, node);
+      return;
+    case SYM_prim_Loop:
+      compile_loop(c, node);
+      return;
+    case SYM_prim_CallFunction:
+    case SYM_prim_CallMethod:
+      compile_call(c, node);
+      return;
+    case SYM_prim_Enter:
+    case SYM_prim_Exit:
+      compile_with(c, node);
+      return;
+    case SYM_prim_fork:
+      compile_fork(c, node);
+      return;
     default:
       if (fuses_with_next(c, node)) return; /* compiled with its branch */
       if (!compile_direct(c, node)) compile_operator(c, node);
@@ -584,14 +641,16 @@ static void compile_node(Compiler *c, const Node *node) {
 static bool waits_for_loop(Compiler *c, const Node *node) {
   const Block *block = node->owning_block;
   const Node *loop = block->owning_node;
-  if (!loop || loop->kind != SYM_prim_Loop || block_output(block, 0)->node != node || previous(block->ret) != node) return false;
+  if (!loop || loop->kind != SYM_prim_Loop || block_output(block, 0)->node != node || previous(block->ret) != node)
+    return false;
   FusedBranch unused;
-  return node->output_count == 1 && node->outputs[0]->uses.length == 1 && fusable_branch(c, node, &unused) && unused.two;
+  return node->output_count == 1 && node->outputs[0]->uses.length == 1 && fusable_branch(c, node, &unused) &&
+         unused.two;
 }
 
 static void compile_block(Compiler *c, const Block *block) {
   BLOCK_EACH(node, block)
-    if (!waits_for_loop(c, node)) compile_node(c, node);
+  if (!waits_for_loop(c, node)) compile_node(c, node);
 }
 
 /* ---- constants ---- */
@@ -724,7 +783,9 @@ Status code_compile_with(const Graph *graph, Str name, uint32_t flags, Code **ou
   return OK;
 }
 
-Status code_compile(const Graph *graph, Str name, Code **out) { return code_compile_with(graph, name, 0, out); }
+Status code_compile(const Graph *graph, Str name, Code **out) {
+  return code_compile_with(graph, name, 0, out);
+}
 
 void code_free(Code *code) {
   if (!code) return;

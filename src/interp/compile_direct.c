@@ -1,5 +1,5 @@
-/* Nodes that become instructions of their own: arithmetic and comparisons of scalars, lists, dicts, tuples, objects. The table below
- * says which; what it does not know becomes a call of its operator. */
+/* Nodes that become instructions of their own: arithmetic and comparisons of scalars, lists, dicts, tuples, objects.
+ * The table below says which; what it does not know becomes a call of its operator. */
 #include "interp/compile_internal.h"
 
 /* Kinds of operands in the table. */
@@ -16,34 +16,50 @@ typedef struct Direct {
 } Direct;
 
 static const Direct binary[] = {
-  {SYM_aten_add, I, I, I, INST_ADD_INT, 0},          {SYM_aten_sub, I, I, I, INST_SUB_INT, 0},
-  {SYM_aten_mul, I, I, I, INST_MUL_INT, 0},          {SYM_aten_floordiv, I, I, I, INST_FLOORDIV_INT, 0},
-  {SYM_aten_remainder, I, I, I, INST_MOD_INT, 0},    {SYM_aten_div, I, I, F, INST_DIV_INT, 0},
-  {SYM_aten___and__, I, I, I, INST_AND_INT, 0},      {SYM_aten___or__, I, I, I, INST_OR_INT, 0},
-  {SYM_aten___xor__, I, I, I, INST_XOR_INT, 0},      {SYM_prim_min, I, I, I, INST_MIN_INT, 0},
-  {SYM_prim_max, I, I, I, INST_MAX_INT, 0},          {SYM_aten_lt, I, I, B, INST_LT_INT, 0},
-  {SYM_aten_le, I, I, B, INST_LE_INT, 0},            {SYM_aten_gt, I, I, B, INST_LT_INT, 1},
-  {SYM_aten_ge, I, I, B, INST_LE_INT, 1},            {SYM_aten_eq, I, I, B, INST_EQ_INT, 0},
-  {SYM_aten_ne, I, I, B, INST_NE_INT, 0},            {SYM_aten_add, F, F, F, INST_ADD_FLOAT, 0},
-  {SYM_aten_sub, F, F, F, INST_SUB_FLOAT, 0},        {SYM_aten_mul, F, F, F, INST_MUL_FLOAT, 0},
-  {SYM_aten_div, F, F, F, INST_DIV_FLOAT, 0},        {SYM_aten_lt, F, F, B, INST_LT_FLOAT, 0},
-  {SYM_aten_le, F, F, B, INST_LE_FLOAT, 0},          {SYM_aten_gt, F, F, B, INST_LT_FLOAT, 1},
-  {SYM_aten_ge, F, F, B, INST_LE_FLOAT, 1},          {SYM_aten_eq, F, F, B, INST_EQ_FLOAT, 0},
-  {SYM_aten_ne, F, F, B, INST_NE_FLOAT, 0},          {SYM_aten_eq, TYPE_STRING, TYPE_STRING, B, INST_EQ_STR, 0},
-  {SYM_aten_ne, TYPE_STRING, TYPE_STRING, B, INST_NE_STR, 0},
+    {SYM_aten_add, I, I, I, INST_ADD_INT, 0},
+    {SYM_aten_sub, I, I, I, INST_SUB_INT, 0},
+    {SYM_aten_mul, I, I, I, INST_MUL_INT, 0},
+    {SYM_aten_floordiv, I, I, I, INST_FLOORDIV_INT, 0},
+    {SYM_aten_remainder, I, I, I, INST_MOD_INT, 0},
+    {SYM_aten_div, I, I, F, INST_DIV_INT, 0},
+    {SYM_aten___and__, I, I, I, INST_AND_INT, 0},
+    {SYM_aten___or__, I, I, I, INST_OR_INT, 0},
+    {SYM_aten___xor__, I, I, I, INST_XOR_INT, 0},
+    {SYM_prim_min, I, I, I, INST_MIN_INT, 0},
+    {SYM_prim_max, I, I, I, INST_MAX_INT, 0},
+    {SYM_aten_lt, I, I, B, INST_LT_INT, 0},
+    {SYM_aten_le, I, I, B, INST_LE_INT, 0},
+    {SYM_aten_gt, I, I, B, INST_LT_INT, 1},
+    {SYM_aten_ge, I, I, B, INST_LE_INT, 1},
+    {SYM_aten_eq, I, I, B, INST_EQ_INT, 0},
+    {SYM_aten_ne, I, I, B, INST_NE_INT, 0},
+    {SYM_aten_add, F, F, F, INST_ADD_FLOAT, 0},
+    {SYM_aten_sub, F, F, F, INST_SUB_FLOAT, 0},
+    {SYM_aten_mul, F, F, F, INST_MUL_FLOAT, 0},
+    {SYM_aten_div, F, F, F, INST_DIV_FLOAT, 0},
+    {SYM_aten_lt, F, F, B, INST_LT_FLOAT, 0},
+    {SYM_aten_le, F, F, B, INST_LE_FLOAT, 0},
+    {SYM_aten_gt, F, F, B, INST_LT_FLOAT, 1},
+    {SYM_aten_ge, F, F, B, INST_LE_FLOAT, 1},
+    {SYM_aten_eq, F, F, B, INST_EQ_FLOAT, 0},
+    {SYM_aten_ne, F, F, B, INST_NE_FLOAT, 0},
+    {SYM_aten_eq, TYPE_STRING, TYPE_STRING, B, INST_EQ_STR, 0},
+    {SYM_aten_ne, TYPE_STRING, TYPE_STRING, B, INST_NE_STR, 0},
 };
 
 static const Direct unary[] = {
-  {SYM_aten_neg, I, 0, I, INST_NEG_INT, 0},       {SYM_aten_neg, F, 0, F, INST_NEG_FLOAT, 0},
-  {SYM_aten___not__, B, 0, B, INST_NOT, 0},       {SYM_aten_Int, B, 0, I, INST_TO_INT, 0},
-  {SYM_aten_Int, I, 0, I, INST_TO_INT, 0},        {SYM_aten_Int, F, 0, I, INST_TO_INT, 0},
-  {SYM_aten_Float, I, 0, F, INST_TO_FLOAT, 0},    {SYM_aten_Float, B, 0, F, INST_TO_FLOAT, 0},
-  {SYM_aten_Float, F, 0, F, INST_TO_FLOAT, 0},    {SYM_aten_Bool, I, 0, B, INST_TO_BOOL, 0},
-  {SYM_aten_Bool, F, 0, B, INST_TO_BOOL, 0},      {SYM_aten_Bool, B, 0, B, INST_TO_BOOL, 0},
-  {SYM_aten_len, TYPE_LIST, 0, I, INST_LIST_LEN, 0},
+    {SYM_aten_neg, I, 0, I, INST_NEG_INT, 0},          {SYM_aten_neg, F, 0, F, INST_NEG_FLOAT, 0},
+    {SYM_aten___not__, B, 0, B, INST_NOT, 0},          {SYM_aten_Int, B, 0, I, INST_TO_INT, 0},
+    {SYM_aten_Int, I, 0, I, INST_TO_INT, 0},           {SYM_aten_Int, F, 0, I, INST_TO_INT, 0},
+    {SYM_aten_Float, I, 0, F, INST_TO_FLOAT, 0},       {SYM_aten_Float, B, 0, F, INST_TO_FLOAT, 0},
+    {SYM_aten_Float, F, 0, F, INST_TO_FLOAT, 0},       {SYM_aten_Bool, I, 0, B, INST_TO_BOOL, 0},
+    {SYM_aten_Bool, F, 0, B, INST_TO_BOOL, 0},         {SYM_aten_Bool, B, 0, B, INST_TO_BOOL, 0},
+    {SYM_aten_len, TYPE_LIST, 0, I, INST_LIST_LEN, 0},
 };
 
-static int kind_of(const Node *node, uint32_t i) { return node_input(node, i)->type->kind; }
+static int kind_of(const Node *node, uint32_t i) {
+  return node_input(node, i)->type->kind;
+}
 
 /* ---- forms ---- */
 
@@ -127,7 +143,8 @@ static bool mixed(Compiler *c, const Node *node) {
   if (!((left == I && right == F) || (left == F && right == I))) return false;
   for (size_t i = 0; i < sizeof binary / sizeof *binary; i++) {
     const Direct *d = &binary[i];
-    if (d->kind != node->kind || d->left != F || d->right != F || d->result != (int)node->outputs[0]->type->kind) continue;
+    if (d->kind != node->kind || d->left != F || d->right != F || d->result != (int)node->outputs[0]->type->kind)
+      continue;
     uint32_t converted = take_register(c), which = left == I ? 0 : 1;
     emit(c, INST_TO_FLOAT, 0, converted, use(c, node, which), 0);
     uint32_t b = which == 0 ? converted : use(c, node, 0), cc = which == 1 ? converted : use(c, node, 1);
@@ -160,10 +177,14 @@ static bool derive_index(Compiler *c, const Node *node) {
 
 static Opcode list_form(const Type *list, Opcode ints, Opcode floats, Opcode bools, Opcode values) {
   switch (list->elements[0]->kind) {
-    case TYPE_INT: return ints;
-    case TYPE_FLOAT: return floats;
-    case TYPE_BOOL: return bools;
-    default: return values;
+    case TYPE_INT:
+      return ints;
+    case TYPE_FLOAT:
+      return floats;
+    case TYPE_BOOL:
+      return bools;
+    default:
+      return values;
   }
 }
 
@@ -194,7 +215,8 @@ static bool get_item(Compiler *c, const Node *node) {
   if (node->input_count != 2) return false;
   const Type *container = node_input(node, 0)->type;
   if (container->kind == TYPE_LIST && kind_of(node, 1) == I)
-    return two(c, node, list_form(container, INST_LIST_GET_INT, INST_LIST_GET_FLOAT, INST_LIST_GET_BOOL, INST_LIST_GET), 0, 1);
+    return two(c, node, list_form(container, INST_LIST_GET_INT, INST_LIST_GET_FLOAT, INST_LIST_GET_BOOL, INST_LIST_GET),
+               0, 1);
   return container->kind == TYPE_DICT && two(c, node, INST_DICT_GET, 0, 1);
 }
 
@@ -202,7 +224,8 @@ static bool set_item(Compiler *c, const Node *node) {
   if (node->input_count != 3) return false;
   const Type *container = node_input(node, 0)->type;
   if (container->kind == TYPE_LIST && kind_of(node, 1) == I)
-    return store(c, node, list_form(container, INST_LIST_SET_INT, INST_LIST_SET_FLOAT, INST_LIST_SET_BOOL, INST_LIST_SET), 3);
+    return store(c, node,
+                 list_form(container, INST_LIST_SET_INT, INST_LIST_SET_FLOAT, INST_LIST_SET_BOOL, INST_LIST_SET), 3);
   return container->kind == TYPE_DICT && store(c, node, INST_DICT_SET, 3);
 }
 
@@ -212,7 +235,8 @@ static bool get_attribute(Compiler *c, const Node *node, bool set) {
   ptrdiff_t slot = class_type_find_attribute(type->class_type, node_string(node, SYM_attr_name));
   if (slot < 0) {
     Str name = node_string(node, SYM_attr_name);
-    compile_out(c, status_new(ERROR_COMPILE, "'" STR_FMT "' has no attribute '" STR_FMT "'", STR_ARG(type->name), STR_ARG(name)));
+    compile_out(c, status_new(ERROR_COMPILE, "'" STR_FMT "' has no attribute '" STR_FMT "'", STR_ARG(type->name),
+                              STR_ARG(name)));
   }
   if (!set) return one(c, node, INST_GET_ATTR, (uint32_t)slot);
   uint32_t object = use(c, node, 0), value = use(c, node, 1);
@@ -256,38 +280,70 @@ bool compile_direct(Compiler *c, const Node *node) {
   uint32_t inputs = node->input_count;
   const Type *result = node->output_count == 1 ? node->outputs[0]->type : NULL;
   switch (node->kind) {
-    case SYM_prim_Uninitialized: return true; /* a constant */
-    case SYM_aten___getitem__: return get_item(c, node);
-    case SYM_aten__set_item: return set_item(c, node);
+    case SYM_prim_Uninitialized:
+      return true; /* a constant */
+    case SYM_aten___getitem__:
+      return get_item(c, node);
+    case SYM_aten__set_item:
+      return set_item(c, node);
     case SYM_aten_append:
       if (inputs != 2 || kind_of(node, 0) != TYPE_LIST) return false;
-      return store(c, node, list_form(node_input(node, 0)->type, INST_LIST_APPEND_INT, INST_LIST_APPEND_FLOAT, INST_LIST_APPEND, INST_LIST_APPEND), 2);
-    case SYM_aten___contains__: return inputs == 2 && kind_of(node, 0) == TYPE_DICT && two(c, node, INST_DICT_HAS, 0, 1);
-    case SYM_aten___is__: return inputs == 2 && identity(c, node, true);
-    case SYM_aten___isnot__: return inputs == 2 && identity(c, node, false);
-    case SYM_aten___derive_index: return inputs == 3 && derive_index(c, node);
-    case SYM_prim_ListConstruct: return make(c, node, INST_LIST_CONSTRUCT, result->kind == TYPE_LIST ? result->elements[0] : TYPE(ANY));
-    case SYM_prim_DictConstruct: return inputs % 2 == 0 && make(c, node, INST_DICT_CONSTRUCT, result);
-    case SYM_prim_TupleConstruct: return make(c, node, INST_TUPLE_CONSTRUCT, result->kind == TYPE_TUPLE && result->field_names ? result : NULL);
-    case SYM_prim_CreateObject: return result->kind == TYPE_CLASS && make(c, node, INST_CREATE_OBJECT, result);
-    case SYM_prim_ListUnpack: return spread(c, node, INST_LIST_UNPACK);
-    case SYM_prim_TupleUnpack: return spread(c, node, INST_TUPLE_UNPACK);
-    case SYM_prim_TupleIndex: return inputs == 2 && tuple_index(c, node);
+      return store(c, node,
+                   list_form(node_input(node, 0)->type, INST_LIST_APPEND_INT, INST_LIST_APPEND_FLOAT, INST_LIST_APPEND,
+                             INST_LIST_APPEND),
+                   2);
+    case SYM_aten___contains__:
+      return inputs == 2 && kind_of(node, 0) == TYPE_DICT && two(c, node, INST_DICT_HAS, 0, 1);
+    case SYM_aten___is__:
+      return inputs == 2 && identity(c, node, true);
+    case SYM_aten___isnot__:
+      return inputs == 2 && identity(c, node, false);
+    case SYM_aten___derive_index:
+      return inputs == 3 && derive_index(c, node);
+    case SYM_prim_ListConstruct:
+      return make(c, node, INST_LIST_CONSTRUCT, result->kind == TYPE_LIST ? result->elements[0] : TYPE(ANY));
+    case SYM_prim_DictConstruct:
+      return inputs % 2 == 0 && make(c, node, INST_DICT_CONSTRUCT, result);
+    case SYM_prim_TupleConstruct:
+      return make(c, node, INST_TUPLE_CONSTRUCT, result->kind == TYPE_TUPLE && result->field_names ? result : NULL);
+    case SYM_prim_CreateObject:
+      return result->kind == TYPE_CLASS && make(c, node, INST_CREATE_OBJECT, result);
+    case SYM_prim_ListUnpack:
+      return spread(c, node, INST_LIST_UNPACK);
+    case SYM_prim_TupleUnpack:
+      return spread(c, node, INST_TUPLE_UNPACK);
+    case SYM_prim_TupleIndex:
+      return inputs == 2 && tuple_index(c, node);
     case SYM_prim_TupleSlice:
-      return with_site(c, node, INST_TUPLE_SLICE, (Site){.begin = node_int(node, SYM_attr_beg), .end = node_int(node, SYM_attr_end)});
-    case SYM_prim_GetAttr: return get_attribute(c, node, false);
-    case SYM_prim_SetAttr: return get_attribute(c, node, true);
-    case SYM_prim_unchecked_cast: return with_site(c, node, INST_CAST, (Site){.type = result});
-    case SYM_prim_unchecked_unwrap_optional: case SYM_aten__unwrap_optional: return one(c, node, INST_UNWRAP, 0);
-    case SYM_prim_annotate: return one(c, node, moves(c, node, 0, 1) ? INST_MOVE : INST_LOAD, 0);
-    case SYM_prim_isinstance: return is_instance(c, node);
-    case SYM_prim_EnumName: return one(c, node, INST_ENUM_NAME, 0);
-    case SYM_prim_EnumValue: return one(c, node, INST_ENUM_VALUE, 0);
-    case SYM_prim_tolist: return to_list(c, node);
-    case SYM_prim_ModuleContainerIndex: return inputs == 2 && two(c, node, INST_CONTAINER_INDEX, 0, 1);
-    case SYM_aten_wait: return inputs == 1 && kind_of(node, 0) == TYPE_FUTURE && one(c, node, INST_WAIT, 0);
-    case SYM_prim_RaiseException: return inputs >= 1 && inputs <= 2 && raise(c, node);
-    default: break;
+      return with_site(c, node, INST_TUPLE_SLICE,
+                       (Site){.begin = node_int(node, SYM_attr_beg), .end = node_int(node, SYM_attr_end)});
+    case SYM_prim_GetAttr:
+      return get_attribute(c, node, false);
+    case SYM_prim_SetAttr:
+      return get_attribute(c, node, true);
+    case SYM_prim_unchecked_cast:
+      return with_site(c, node, INST_CAST, (Site){.type = result});
+    case SYM_prim_unchecked_unwrap_optional:
+    case SYM_aten__unwrap_optional:
+      return one(c, node, INST_UNWRAP, 0);
+    case SYM_prim_annotate:
+      return one(c, node, moves(c, node, 0, 1) ? INST_MOVE : INST_LOAD, 0);
+    case SYM_prim_isinstance:
+      return is_instance(c, node);
+    case SYM_prim_EnumName:
+      return one(c, node, INST_ENUM_NAME, 0);
+    case SYM_prim_EnumValue:
+      return one(c, node, INST_ENUM_VALUE, 0);
+    case SYM_prim_tolist:
+      return to_list(c, node);
+    case SYM_prim_ModuleContainerIndex:
+      return inputs == 2 && two(c, node, INST_CONTAINER_INDEX, 0, 1);
+    case SYM_aten_wait:
+      return inputs == 1 && kind_of(node, 0) == TYPE_FUTURE && one(c, node, INST_WAIT, 0);
+    case SYM_prim_RaiseException:
+      return inputs >= 1 && inputs <= 2 && raise(c, node);
+    default:
+      break;
   }
   if (!result) return false;
   if (inputs == 1)
@@ -308,13 +364,23 @@ bool compile_direct(Compiler *c, const Node *node) {
 
 bool fusable_branch(Compiler *c, const Node *node, FusedBranch *out) {
   if (node->output_count != 1 || node->outputs[0]->type->kind != B) return false;
-  static const struct { Symbol kind; int type; Opcode branch, loop; bool swap; } table[] = {
-    {SYM_aten_lt, I, INST_JF_LT_INT, INST_LOOP_WHILE_LT_INT, 0}, {SYM_aten_gt, I, INST_JF_LT_INT, INST_LOOP_WHILE_LT_INT, 1},
-    {SYM_aten_le, I, INST_JF_LE_INT, INST_LOOP_WHILE_LE_INT, 0}, {SYM_aten_ge, I, INST_JF_LE_INT, INST_LOOP_WHILE_LE_INT, 1},
-    {SYM_aten_eq, I, INST_JF_EQ_INT, INST_LOOP_WHILE_EQ_INT, 0}, {SYM_aten_ne, I, INST_JF_NE_INT, INST_LOOP_WHILE_NE_INT, 0},
-    {SYM_aten_lt, F, INST_JF_LT_FLOAT, INST_JMP, 0}, {SYM_aten_gt, F, INST_JF_LT_FLOAT, INST_JMP, 1},
-    {SYM_aten_le, F, INST_JF_LE_FLOAT, INST_JMP, 0}, {SYM_aten_ge, F, INST_JF_LE_FLOAT, INST_JMP, 1},
-    {SYM_aten_eq, F, INST_JF_EQ_FLOAT, INST_JMP, 0}, {SYM_aten_ne, F, INST_JF_NE_FLOAT, INST_JMP, 0}};
+  static const struct {
+    Symbol kind;
+    int type;
+    Opcode branch, loop;
+    bool swap;
+  } table[] = {{SYM_aten_lt, I, INST_JF_LT_INT, INST_LOOP_WHILE_LT_INT, 0},
+               {SYM_aten_gt, I, INST_JF_LT_INT, INST_LOOP_WHILE_LT_INT, 1},
+               {SYM_aten_le, I, INST_JF_LE_INT, INST_LOOP_WHILE_LE_INT, 0},
+               {SYM_aten_ge, I, INST_JF_LE_INT, INST_LOOP_WHILE_LE_INT, 1},
+               {SYM_aten_eq, I, INST_JF_EQ_INT, INST_LOOP_WHILE_EQ_INT, 0},
+               {SYM_aten_ne, I, INST_JF_NE_INT, INST_LOOP_WHILE_NE_INT, 0},
+               {SYM_aten_lt, F, INST_JF_LT_FLOAT, INST_JMP, 0},
+               {SYM_aten_gt, F, INST_JF_LT_FLOAT, INST_JMP, 1},
+               {SYM_aten_le, F, INST_JF_LE_FLOAT, INST_JMP, 0},
+               {SYM_aten_ge, F, INST_JF_LE_FLOAT, INST_JMP, 1},
+               {SYM_aten_eq, F, INST_JF_EQ_FLOAT, INST_JMP, 0},
+               {SYM_aten_ne, F, INST_JF_NE_FLOAT, INST_JMP, 0}};
   *out = (FusedBranch){.loop = INST_JMP};
   if (node->input_count == 1 && node->kind == SYM_aten___not__ && kind_of(node, 0) == B) {
     out->branch = INST_JT;
@@ -333,28 +399,41 @@ bool fusable_branch(Compiler *c, const Node *node, FusedBranch *out) {
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     if (table[i].kind != node->kind || kind_of(node, 0) != table[i].type || kind_of(node, 1) != table[i].type) continue;
     uint32_t left = c->register_of[node_input(node, 0)->unique], right = c->register_of[node_input(node, 1)->unique];
-    *out = (FusedBranch){table[i].branch, table[i].loop, table[i].swap ? right : left, table[i].swap ? left : right, true};
+    *out =
+        (FusedBranch){table[i].branch, table[i].loop, table[i].swap ? right : left, table[i].swap ? left : right, true};
     return true;
   }
   return false;
 }
 
 /* Constants of a unit must not keep it: types of its own are left out. */
-static const Type *shared_type(const Type *type) { return !type->store || type->store->is_process ? type : TYPE(ANY); }
+static const Type *shared_type(const Type *type) {
+  return !type->store || type->store->is_process ? type : TYPE(ANY);
+}
 
 /* What stands for a value that is never read: of the right shape, in case a program reads it all the same. */
 IValue zero_of_type(Compiler *c, const Type *type, int depth) {
   Status status = OK;
   IValue v = ivalue_uninitialized();
   switch (type->kind) {
-    case TYPE_INT: return ivalue_int(0);
-    case TYPE_FLOAT: return ivalue_float(0);
-    case TYPE_BOOL: return ivalue_bool(false);
-    case TYPE_NUMBER: return ivalue_int(0);
-    case TYPE_DEVICE: return ivalue_device(DEVICE_CPU_0);
-    case TYPE_COMPLEX: status = ivalue_from_complex(0, &v); break;
-    case TYPE_STRING: status = ivalue_from_str(STR(""), &v); break;
-    case TYPE_TENSOR: return ivalue_tensor(tensor_undefined());
+    case TYPE_INT:
+      return ivalue_int(0);
+    case TYPE_FLOAT:
+      return ivalue_float(0);
+    case TYPE_BOOL:
+      return ivalue_bool(false);
+    case TYPE_NUMBER:
+      return ivalue_int(0);
+    case TYPE_DEVICE:
+      return ivalue_device(DEVICE_CPU_0);
+    case TYPE_COMPLEX:
+      status = ivalue_from_complex(0, &v);
+      break;
+    case TYPE_STRING:
+      status = ivalue_from_str(STR(""), &v);
+      break;
+    case TYPE_TENSOR:
+      return ivalue_tensor(tensor_undefined());
     case TYPE_LIST: {
       List *list = NULL;
       status = list_new(shared_type(type->elements[0]), 0, &list);
@@ -379,11 +458,13 @@ IValue zero_of_type(Compiler *c, const Type *type, int depth) {
       if (depth > 8) return v;
       Tuple *tuple = NULL;
       status = tuple_new(type->count, NULL, &tuple);
-      for (uint32_t i = 0; !status && i < type->count; i++) tuple->values[i] = zero_of_type(c, type->elements[i], depth + 1);
+      for (uint32_t i = 0; !status && i < type->count; i++)
+        tuple->values[i] = zero_of_type(c, type->elements[i], depth + 1);
       v = ivalue_tuple(tuple);
       break;
     }
-    default: return v;
+    default:
+      return v;
   }
   if (status) compile_out(c, status);
   if (v.tag >= TAG_LIST) ivalue_mark_shared(v);

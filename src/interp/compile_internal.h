@@ -9,7 +9,7 @@
 typedef struct Compiler {
   const Graph *graph;
   Code *code;
-  Arena *arena;   /* the Code's */
+  Arena *arena; /* the Code's */
   Arena scratch;
   Catch catch_point;
   uint32_t flags;
@@ -19,35 +19,41 @@ typedef struct Compiler {
   VEC(IValue) constants;
   VEC(uint32_t) operands;
   VEC(Site) sites;
-  PtrMap inlined;            /* InlinedCall -> DebugInlined */
-  uint32_t *register_of;     /* by Value.unique */
-  uint32_t *hint_of;         /* by Value.unique: wanted register + 1 */
+  PtrMap inlined;              /* InlinedCall -> DebugInlined */
+  uint32_t *register_of;       /* by Value.unique */
+  uint32_t *hint_of;           /* by Value.unique: wanted register + 1 */
   VEC(uint8_t) register_state; /* REGISTER_... */
   VEC(const Value *) holders;  /* by register: the value that was defined into it last */
   uint32_t next_register;
-  const Node *node;          /* being compiled: for debug places */
+  const Node *node; /* being compiled: for debug places */
 } Compiler;
 /* FREE: anyone may take it. HELD: a value is in it. RESERVED: kept for whoever has a hint to it. */
 enum { REGISTER_FREE, REGISTER_HELD, REGISTER_RESERVED, REGISTER_HELD_RESERVED };
 
 uint32_t emit(Compiler *c, Opcode op, uint8_t flags, uint32_t a, uint32_t b, uint32_t cc); /* its index */
-uint32_t use(Compiler *c, const Node *node, uint32_t input);       /* the register */
-bool dies(Compiler *c, const Node *node, uint32_t input);          /* last use; never of a constant */
-bool is_counted(const Type *type);                                 /* may hold references */
+uint32_t use(Compiler *c, const Node *node, uint32_t input);                               /* the register */
+bool dies(Compiler *c, const Node *node, uint32_t input);                   /* last use; never of a constant */
+bool is_counted(const Type *type);                                          /* may hold references */
 uint8_t moves(Compiler *c, const Node *node, uint32_t input, uint8_t flag); /* flag if it dies and is counted */
-void kill_inputs(Compiler *c, const Node *node);                   /* frees registers of inputs that die */
-uint32_t define(Compiler *c, Value *value);                        /* gives it a register */
-uint32_t define_output(Compiler *c, const Node *node, uint32_t output); /* also for a dead one: then drop_dead frees it again */
+void kill_inputs(Compiler *c, const Node *node);                            /* frees registers of inputs that die */
+uint32_t define(Compiler *c, Value *value);                                 /* gives it a register */
+uint32_t define_output(Compiler *c, const Node *node,
+                       uint32_t output); /* also for a dead one: then drop_dead frees it again */
 void drop_dead(Compiler *c, const Node *node);
 uint32_t take_register(Compiler *c);
 void free_register(Compiler *c, uint32_t r);
-Site *new_site(Compiler *c, const Node *node, uint32_t first_input, uint32_t *out_index); /* args from inputs; kills them */
+Site *new_site(Compiler *c, const Node *node, uint32_t first_input,
+               uint32_t *out_index); /* args from inputs; kills them */
 void site_outputs(Compiler *c, Site *site, const Node *node);
 _Noreturn void compile_out(Compiler *c, Status status);
 
 /* compile_direct.c: instructions of their own for frequent nodes; false: none fits. */
 bool compile_direct(Compiler *c, const Node *node);
 /* A comparison that can go into the branch on it: the operands swapped where needed. */
-typedef struct FusedBranch { Opcode branch, loop; uint32_t left, right; bool two; } FusedBranch;
+typedef struct FusedBranch {
+  Opcode branch, loop;
+  uint32_t left, right;
+  bool two;
+} FusedBranch;
 bool fusable_branch(Compiler *c, const Node *comparison, FusedBranch *out);
 IValue zero_of_type(Compiler *c, const Type *type, int depth); /* owned */

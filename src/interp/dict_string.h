@@ -1,5 +1,5 @@
-/* The short way into dicts with text keys: no call, no reference counted. Only for dicts that are not shared and keys whose hash is
- * known; everything else goes through ivalue.h. */
+/* The short way into dicts with text keys: no call, no reference counted. Only for dicts that are not shared and keys
+ * whose hash is known; everything else goes through ivalue.h. */
 #pragma once
 
 #include "ivalue/lock.h"
@@ -26,7 +26,8 @@ static inline bool same_text(const String *a, const String *b) {
 
 /* Whether the short way is open. */
 static inline bool dict_is_simple(const Dict *d, IValue key) {
-  return key.tag == TAG_STRING && !dict_is_shared(d) && d->live && atomic_load_explicit(&key.string->hash, memory_order_relaxed);
+  return key.tag == TAG_STRING && !dict_is_shared(d) && d->live &&
+         atomic_load_explicit(&key.string->hash, memory_order_relaxed);
 }
 
 static inline DictEntry *dict_find_string(const Dict *d, const String *key) {
@@ -34,7 +35,8 @@ static inline DictEntry *dict_find_string(const Dict *d, const String *key) {
   uint32_t mask = d->slot_count - 1;
   for (uint32_t i = (uint32_t)hash & mask; d->slots[i]; i = (i + 1) & mask) {
     DictEntry *entry = &d->entries[d->slots[i] - 1];
-    if (entry->hash == hash && entry->live && entry->key.tag == TAG_STRING && same_text(entry->key.string, key)) return entry;
+    if (entry->hash == hash && entry->live && entry->key.tag == TAG_STRING && same_text(entry->key.string, key))
+      return entry;
   }
   return NULL;
 }

@@ -11,7 +11,8 @@ static pthread_mutex_t compile_lock = PTHREAD_MUTEX_INITIALIZER; /* resolving op
 Status function_code(Function *function, const Code **out) {
   *out = atomic_load_explicit(&function->code, memory_order_acquire);
   if (*out) return OK;
-  if (!function->graph) return status_new(ERROR_INTERNAL, "function '" STR_FMT "' has not been compiled", STR_ARG(function->name));
+  if (!function->graph)
+    return status_new(ERROR_INTERNAL, "function '" STR_FMT "' has not been compiled", STR_ARG(function->name));
   Status status = OK;
   pthread_mutex_lock(&compile_lock);
   Code *code = atomic_load_explicit(&function->code, memory_order_acquire);
@@ -29,14 +30,17 @@ Status function_code(Function *function, const Code **out) {
 
 static Status check_count(const Code *code, uint32_t count) {
   if (code->parameter_count == count) return OK;
-  return status_new(ERROR_INVALID_ARGUMENT, "'" STR_FMT "' takes %u arguments, got %u", STR_ARG(code->name), code->parameter_count, count);
+  return status_new(ERROR_INVALID_ARGUMENT, "'" STR_FMT "' takes %u arguments, got %u", STR_ARG(code->name),
+                    code->parameter_count, count);
 }
 
-Status interp_run(Exec *exec, const Code *code, const IValue *inputs, uint32_t input_count, IValue *outputs, uint32_t output_count) {
+Status interp_run(Exec *exec, const Code *code, const IValue *inputs, uint32_t input_count, IValue *outputs,
+                  uint32_t output_count) {
   for (uint32_t i = 0; i < output_count; i++) outputs[i] = IVALUE_NONE;
   TRY(check_count(code, input_count));
   if (exec->native_depth >= MAX_NATIVE_DEPTH || STACK_IS_LOW())
-    return status_exception("RecursionError", "the interpreter was entered %d times from within itself", exec->native_depth);
+    return status_exception("RecursionError", "the interpreter was entered %d times from within itself",
+                            exec->native_depth);
   Task *task = task_acquire();
   if (!task) return status_out_of_memory();
   RunGroup group = {0};
@@ -72,7 +76,8 @@ Status interp_call_async(Exec *exec, Function *function, const IValue *arguments
   const Code *code;
   TRY(function_code(function, &code));
   TRY(check_count(code, count));
-  const Type *type = function->schema && function->schema->return_count == 1 ? function->schema->returns[0].type : TYPE(ANY);
+  const Type *type =
+      function->schema && function->schema->return_count == 1 ? function->schema->returns[0].type : TYPE(ANY);
   Task *task = task_acquire();
   if (!task) return status_out_of_memory();
   Frame *frame;

@@ -1,5 +1,5 @@
-/* interp: Code, linear register code made from a Graph, and the machine that runs it. Calls push frames on the heap and never
- * recurse in C; a frame that waits for a Future is suspended and resumed by whoever completes it.
+/* interp: Code, linear register code made from a Graph, and the machine that runs it. Calls push frames on the heap and
+ * never recurse in C; a frame that waits for a Future is suspended and resumed by whoever completes it.
  *
  *   interp/interp.h    compiling and running (this file)
  *   interp/code.h      Code and its instructions
@@ -16,15 +16,18 @@ Status code_compile(const Graph *graph, Str name, Code **out) MUST_CHECK;
 void code_free(Code *code);
 void code_print(const Code *code, StrBuf *out); /* wick dump --stage bytecode, with the documents' names */
 
-/* Runs a function to its end; checks nothing about the arguments (the API did). Arguments borrowed, *out owned; several results
- * come as a Tuple. Blocks the calling thread while suspended; returns when every task it forked has ended. On failure the error's
- * trace is "Traceback of TorchScript (most recent call last):" with the source of every frame; PyTorch prints "The following operation
- * failed in the TorchScript interpreter.", that, and "RuntimeError: message". */
+/* Runs a function to its end; checks nothing about the arguments (the API did). Arguments borrowed, *out owned; several
+ * results come as a Tuple. Blocks the calling thread while suspended; returns when every task it forked has ended. On
+ * failure the error's trace is "Traceback of TorchScript (most recent call last):" with the source of every frame;
+ * PyTorch prints "The following operation failed in the TorchScript interpreter.", that, and "RuntimeError: message".
+ */
 Status interp_call(Exec *exec, Function *function, const IValue *arguments, uint32_t count, IValue *out) MUST_CHECK;
 /* The same as a task of its own: returns at once. */
-Status interp_call_async(Exec *exec, Function *function, const IValue *arguments, uint32_t count, Future **out) MUST_CHECK;
+Status interp_call_async(Exec *exec, Function *function, const IValue *arguments, uint32_t count,
+                         Future **out) MUST_CHECK;
 /* Runs Code directly, e.g. a plan's: results in outputs[graph outputs]. */
-Status interp_run(Exec *exec, const Code *code, const IValue *inputs, uint32_t input_count, IValue *outputs, uint32_t output_count) MUST_CHECK;
+Status interp_run(Exec *exec, const Code *code, const IValue *inputs, uint32_t input_count, IValue *outputs,
+                  uint32_t output_count) MUST_CHECK;
 /* Of a function, compiled on first use. */
 Status function_code(Function *function, const Code **out) MUST_CHECK;
 /* Frees the cached stacks. */

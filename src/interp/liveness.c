@@ -13,10 +13,18 @@ typedef struct Walk {
 } Walk;
 
 /* What compile.c puts among the constants of the Code: never dropped. */
-static bool is_constant(const Node *node) { return node->kind == SYM_prim_Constant || node->kind == SYM_prim_Uninitialized; }
-static bool has(const uint64_t *set, const Value *v) { return set[v->unique / 64] >> (v->unique % 64) & 1; }
-static void add(uint64_t *set, const Value *v) { set[v->unique / 64] |= (uint64_t)1 << (v->unique % 64); }
-static void take(uint64_t *set, const Value *v) { set[v->unique / 64] &= ~((uint64_t)1 << (v->unique % 64)); }
+static bool is_constant(const Node *node) {
+  return node->kind == SYM_prim_Constant || node->kind == SYM_prim_Uninitialized;
+}
+static bool has(const uint64_t *set, const Value *v) {
+  return set[v->unique / 64] >> (v->unique % 64) & 1;
+}
+static void add(uint64_t *set, const Value *v) {
+  set[v->unique / 64] |= (uint64_t)1 << (v->unique % 64);
+}
+static void take(uint64_t *set, const Value *v) {
+  set[v->unique / 64] &= ~((uint64_t)1 << (v->unique % 64));
+}
 
 static uint64_t *copy_set(Walk *w, const uint64_t *set) {
   uint64_t *copy = ARENA_ARRAY(w->arena, uint64_t, w->words);
@@ -122,9 +130,12 @@ static void walk_block(Walk *w, const Block *block, uint64_t *live) {
   for (const Node *node = block->ret->prev; node != block->param; node = node->prev) {
     if (is_constant(node)) continue;
     define(w, node, live);
-    if (node->kind == SYM_prim_If) walk_if(w, node, live);
-    else if (node->kind == SYM_prim_Loop) walk_loop(w, node, live);
-    else use_inputs(w, node, live);
+    if (node->kind == SYM_prim_If)
+      walk_if(w, node, live);
+    else if (node->kind == SYM_prim_Loop)
+      walk_loop(w, node, live);
+    else
+      use_inputs(w, node, live);
   }
   for (uint32_t i = 0; i < block_input_count(block); i++)
     if (!has(live, block_input(block, i))) drop_at_start(w, block, block_input(block, i));

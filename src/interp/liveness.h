@@ -1,10 +1,14 @@
-/* Liveness: where each value of a graph is used last. A use in a branch that is the last on its path dies there, and the other branch
- * drops the value at its start; what a loop's body uses from outside lives until the loop has ended. */
+/* Liveness: where each value of a graph is used last. A use in a branch that is the last on its path dies there, and
+ * the other branch drops the value at its start; what a loop's body uses from outside lives until the loop has ended.
+ */
 #pragma once
 
 #include "interp/interp.h"
 
-typedef struct ValueList { Value **data; size_t length, capacity; } ValueList;
+typedef struct ValueList {
+  Value **data;
+  size_t length, capacity;
+} ValueList;
 
 typedef struct NodeLife {
   uint8_t *dies;        /* per input: its value has its last use here; also on Return sentinels */

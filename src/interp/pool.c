@@ -1,6 +1,6 @@
-/* The pool of threads that runs forked tasks, started with the first fork. One lock guards the queue, the counts of groups and the
- * ends of suspended root tasks. Whoever has to block for tasks of his own runs queued ones of his group meanwhile, so that a small
- * pool never waits for itself. */
+/* The pool of threads that runs forked tasks, started with the first fork. One lock guards the queue, the counts of
+ * groups and the ends of suspended root tasks. Whoever has to block for tasks of his own runs queued ones of his group
+ * meanwhile, so that a small pool never waits for itself. */
 #include <unistd.h>
 
 #include "base/stack.h"
@@ -21,8 +21,10 @@ static void run_one(Task *task) {
 
 static void push(Task *task) {
   task->next = NULL;
-  if (last) last->next = task;
-  else first = task;
+  if (last)
+    last->next = task;
+  else
+    first = task;
   last = task;
 }
 
@@ -31,8 +33,10 @@ static Task *pop(const RunGroup *group) {
   Task *before = NULL;
   for (Task *task = first; task; before = task, task = task->next) {
     if (group && task->group != group) continue;
-    if (before) before->next = task->next;
-    else first = task->next;
+    if (before)
+      before->next = task->next;
+    else
+      first = task->next;
     if (last == task) last = before;
     task->next = NULL;
     return task;

@@ -1,18 +1,38 @@
-/* The listing of Code: `wick dump --stage bytecode`. One line for an instruction: place, the documents' word, outputs = name with
- * operands, `move(r)` where a value dies. */
+/* The listing of Code: `wick dump --stage bytecode`. One line for an instruction: place, the documents' word, outputs =
+ * name with operands, `move(r)` where a value dies. */
 #include "interp/code.h"
 
-static const struct { const char *name, *word; enum Form {
-  FORM_AB, FORM_A, FORM_TARGET, FORM_BRANCH, FORM_COMPARE_BRANCH, FORM_LOOP, FORM_ARGS, FORM_ABC, FORM_BC, FORM_MAKE, FORM_SPREAD, FORM_ABN,
-  FORM_SITE_AB, FORM_NBC, FORM_SITE
-} form; } table[] = {
+static const struct {
+  const char *name, *word;
+  enum Form {
+    FORM_AB,
+    FORM_A,
+    FORM_TARGET,
+    FORM_BRANCH,
+    FORM_COMPARE_BRANCH,
+    FORM_LOOP,
+    FORM_ARGS,
+    FORM_ABC,
+    FORM_BC,
+    FORM_MAKE,
+    FORM_SPREAD,
+    FORM_ABN,
+    FORM_SITE_AB,
+    FORM_NBC,
+    FORM_SITE
+  } form;
+} table[] = {
 #define X(name, word, form, meaning) {#name, word, FORM_##form},
-  INSTRUCTIONS(X)
+    INSTRUCTIONS(X)
 #undef X
 };
 
-const char *instruction_name(Opcode op) { return table[op].name; }
-const char *instruction_word(Opcode op) { return table[op].word; }
+const char *instruction_name(Opcode op) {
+  return table[op].name;
+}
+const char *instruction_word(Opcode op) {
+  return table[op].word;
+}
 
 static void operand(uint32_t o, bool move, StrBuf *out) {
   uint32_t r = OPERAND_REGISTER(o);
@@ -31,8 +51,10 @@ static void outputs(const Code *code, const Site *site, StrBuf *out) {
   for (uint32_t i = 0; i < site->output_count; i++) {
     uint32_t r = code->operands[site->output_begin + i];
     if (i) strbuf_puts(out, ", ");
-    if (r == NO_REGISTER) strbuf_char(out, '_');
-    else strbuf_printf(out, "%u", r);
+    if (r == NO_REGISTER)
+      strbuf_char(out, '_');
+    else
+      strbuf_printf(out, "%u", r);
   }
   strbuf_puts(out, " = ");
 }
@@ -61,8 +83,12 @@ static void print_site(const Code *code, const Instruction *i, StrBuf *out) {
 static void print_instruction(const Code *code, const Instruction *i, StrBuf *out) {
   bool b = i->flags & MOVES_B, c = i->flags & MOVES_C, a = i->flags & MOVES_A;
   switch (table[i->op].form) {
-    case FORM_SITE: print_site(code, i, out); return;
-    case FORM_SPREAD: print_site(code, i, out); return;
+    case FORM_SITE:
+      print_site(code, i, out);
+      return;
+    case FORM_SPREAD:
+      print_site(code, i, out);
+      return;
     case FORM_MAKE:
       strbuf_printf(out, "%u = ", i->a);
       lower(table[i->op].name, out);
@@ -75,17 +101,27 @@ static void print_instruction(const Code *code, const Instruction *i, StrBuf *ou
         operand(code->operands[i->b + k], false, out);
       }
       return;
-    case FORM_TARGET: strbuf_printf(out, "-> %u", i->a); return;
-    default: break;
+    case FORM_TARGET:
+      strbuf_printf(out, "-> %u", i->a);
+      return;
+    default:
+      break;
   }
-  bool stores = table[i->op].form == FORM_AB || table[i->op].form == FORM_ABC || table[i->op].form == FORM_ABN || table[i->op].form == FORM_SITE_AB;
-  bool is_store = i->op == INST_LIST_SET || i->op == INST_LIST_SET_INT || i->op == INST_LIST_SET_FLOAT || i->op == INST_LIST_SET_BOOL || i->op == INST_DICT_SET;
+  bool stores = table[i->op].form == FORM_AB || table[i->op].form == FORM_ABC || table[i->op].form == FORM_ABN ||
+                table[i->op].form == FORM_SITE_AB;
+  bool is_store = i->op == INST_LIST_SET || i->op == INST_LIST_SET_INT || i->op == INST_LIST_SET_FLOAT ||
+                  i->op == INST_LIST_SET_BOOL || i->op == INST_DICT_SET;
   if (stores && !is_store) strbuf_printf(out, "%u = ", i->a);
   lower(table[i->op].name, out);
   strbuf_char(out, ' ');
   switch (table[i->op].form) {
-    case FORM_A: operand(i->a, a, out); break;
-    case FORM_AB: case FORM_SITE_AB: operand(i->b, b || i->op == INST_MOVE, out); break;
+    case FORM_A:
+      operand(i->a, a, out);
+      break;
+    case FORM_AB:
+    case FORM_SITE_AB:
+      operand(i->b, b || i->op == INST_MOVE, out);
+      break;
     case FORM_ABN:
       operand(i->b, b, out);
       strbuf_printf(out, " [%u]", i->c);
@@ -99,7 +135,8 @@ static void print_instruction(const Code *code, const Instruction *i, StrBuf *ou
       operand(i->b, b, out);
       strbuf_printf(out, " -> %u", i->a);
       break;
-    case FORM_COMPARE_BRANCH: case FORM_LOOP:
+    case FORM_COMPARE_BRANCH:
+    case FORM_LOOP:
       operand(i->b, b, out);
       strbuf_puts(out, ", ");
       operand(i->c, c, out);
@@ -124,10 +161,15 @@ static void print_code(const Code *code, StrBuf *out) {
   for (uint32_t i = 0; i < code->constant_count; i++) {
     strbuf_printf(out, "%u = LOADC ", code->parameter_count + i);
     StrBuf text = {.max_length = 200};
-    Status status = code->constants[i].tag == TAG_TENSOR || code->constants[i].tag == TAG_FUNCTION ? OK : ivalue_print_repr(code->constants[i], &text);
-    if (status) status_free(status);
-    else if (code->constants[i].tag == TAG_TENSOR) strbuf_puts(&text, "<Tensor>");
-    else if (code->constants[i].tag == TAG_FUNCTION) strbuf_str(&text, code->constants[i].function->name);
+    Status status = code->constants[i].tag == TAG_TENSOR || code->constants[i].tag == TAG_FUNCTION
+                        ? OK
+                        : ivalue_print_repr(code->constants[i], &text);
+    if (status)
+      status_free(status);
+    else if (code->constants[i].tag == TAG_TENSOR)
+      strbuf_puts(&text, "<Tensor>");
+    else if (code->constants[i].tag == TAG_FUNCTION)
+      strbuf_str(&text, code->constants[i].function->name);
     strbuf_str(out, strbuf_view(&text));
     strbuf_char(out, '\n');
     strbuf_dispose(&text);

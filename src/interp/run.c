@@ -1,5 +1,5 @@
-/* The interpreter's loop: instructions by computed goto, calls by pushing frames, waiting by leaving the loop. Nothing here allocates,
- * locks or looks up per instruction, except where a value itself is made or shared. */
+/* The interpreter's loop: instructions by computed goto, calls by pushing frames, waiting by leaving the loop. Nothing
+ * here allocates, locks or looks up per instruction, except where a value itself is made or shared. */
 #include <assert.h>
 #include <math.h>
 
@@ -29,7 +29,9 @@ static inline bool list_position(const List *l, int64_t index, size_t *out) {
   return position < l->length;
 }
 
-static Status index_error(void) { return status_exception("IndexError", "list index out of range"); }
+static Status index_error(void) {
+  return status_exception("IndexError", "list index out of range");
+}
 
 static Status get_from_list(const List *l, int64_t index, IValue *out) {
   bool entered = LIST_ENTER(l); /* check and read under one lock */
@@ -37,10 +39,17 @@ static Status get_from_list(const List *l, int64_t index, IValue *out) {
   bool fits = list_position(l, index, &i);
   if (fits) {
     switch (l->kind) {
-      case LIST_INTS: *out = ivalue_int(l->ints[i]); break;
-      case LIST_FLOATS: *out = ivalue_float(l->floats[i]); break;
-      case LIST_BOOLS: *out = ivalue_bool(l->bools[i]); break;
-      default: *out = ivalue_retain(l->values[i]);
+      case LIST_INTS:
+        *out = ivalue_int(l->ints[i]);
+        break;
+      case LIST_FLOATS:
+        *out = ivalue_float(l->floats[i]);
+        break;
+      case LIST_BOOLS:
+        *out = ivalue_bool(l->bools[i]);
+        break;
+      default:
+        *out = ivalue_retain(l->values[i]);
     }
   }
   CONTAINER_LEAVE(entered, l);
@@ -69,7 +78,8 @@ static Status construct_dict(const Type *type, const IValue *values, uint32_t co
   Dict *dict;
   TRY(dict_new(type->elements[0], type->elements[1], &dict));
   Status status = OK;
-  for (uint32_t i = 0; i + 1 < count && !status; i += 2) status = dict_set(dict, ivalue_retain(values[i]), ivalue_retain(values[i + 1]));
+  for (uint32_t i = 0; i + 1 < count && !status; i += 2)
+    status = dict_set(dict, ivalue_retain(values[i]), ivalue_retain(values[i + 1]));
   *out = ivalue_dict(dict);
   if (status) {
     ivalue_release(*out);
@@ -99,7 +109,8 @@ static Status enum_part(IValue v, bool name, IValue *out) {
 
 /* The object's method, from the site's cache when the class is the last one's. */
 static Status find_method(Site *site, IValue self, Function **out) {
-  if (self.tag != TAG_OBJECT) return status_new(ERROR_RUNTIME, "a method of something that is not an object: '" STR_FMT "'", STR_ARG(site->name));
+  if (self.tag != TAG_OBJECT)
+    return status_new(ERROR_RUNTIME, "a method of something that is not an object: '" STR_FMT "'", STR_ARG(site->name));
   ClassType *c = self.object->class_type;
   Function *cached = atomic_load_explicit(&site->cached, memory_order_acquire);
   if (cached && cached->class_type == c) {
@@ -107,7 +118,9 @@ static Status find_method(Site *site, IValue self, Function **out) {
     return OK;
   }
   *out = class_type_find_method(c, site->name);
-  if (!*out) return status_new(ERROR_RUNTIME, "'" STR_FMT "' has no method '" STR_FMT "'", STR_ARG(c->type.name), STR_ARG(site->name));
+  if (!*out)
+    return status_new(ERROR_RUNTIME, "'" STR_FMT "' has no method '" STR_FMT "'", STR_ARG(c->type.name),
+                      STR_ARG(site->name));
   if ((*out)->class_type == c) atomic_store_explicit(&site->cached, *out, memory_order_release);
   return OK;
 }
@@ -176,7 +189,8 @@ static void unwind(Task *task) {
     Frame *frame = task->top;
     while (frame->entered_count) {
       IValue object = frame->entered[--frame->entered_count];
-      Function *exit = object.tag == TAG_OBJECT ? class_type_find_method(object.object->class_type, STR("__exit__")) : NULL;
+      Function *exit =
+          object.tag == TAG_OBJECT ? class_type_find_method(object.object->class_type, STR("__exit__")) : NULL;
       IValue arguments[4] = {object, IVALUE_NONE, IVALUE_NONE, IVALUE_NONE}, result = IVALUE_NONE;
       if (exit) {
         Status status = interp_call(task->exec, exit, arguments, 4, &result);
@@ -214,12 +228,14 @@ static inline int64_t floor_modulo(int64_t a, int64_t b) {
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-static inline double number_to_double(IValue v) { return v.tag == TAG_FLOAT ? v.f : v.tag == TAG_BOOL ? (double)v.b : (double)v.i; }
+static inline double number_to_double(IValue v) {
+  return v.tag == TAG_FLOAT ? v.f : v.tag == TAG_BOOL ? (double)v.b : (double)v.i;
+}
 
 RunState task_run(Task *task) {
   static const void *const labels[] = {
 #define X(name, word, form, meaning) &&do_##name,
-    INSTRUCTIONS(X)
+      INSTRUCTIONS(X)
 #undef X
   };
   Exec *exec = task->exec;
@@ -234,47 +250,102 @@ RunState task_run(Task *task) {
 
 #define ENTER_FRAME() (frame = task->top, code = frame->code, pc = frame->pc, r = frame->registers)
 #define GO() goto *labels[pc->op]
-#define NEXT() do { pc++; GO(); } while (0)
-#define JUMP(target) do { pc = code->instructions + (target); GO(); } while (0)
+#define NEXT() \
+  do {         \
+    pc++;      \
+    GO();      \
+  } while (0)
+#define JUMP(target)                    \
+  do {                                  \
+    pc = code->instructions + (target); \
+    GO();                               \
+  } while (0)
 #define A (r[pc->a])
 #define B (r[pc->b])
 #define C (r[pc->c])
-#define CHECK(expression) do { status = (expression); if (__builtin_expect(status != OK, 0)) goto failed; } while (0)
+#define CHECK(expression)                               \
+  do {                                                  \
+    status = (expression);                              \
+    if (__builtin_expect(status != OK, 0)) goto failed; \
+  } while (0)
 /* The value of a source that may die here, owned by the caller afterwards. */
-#define TAKE(source, flag) \
-  ({ IValue *take_ = &(source); IValue taken_ = *take_; if (pc->flags & (flag)) take_->tag = TAG_NONE; else ivalue_retain(taken_); taken_; })
+#define TAKE(source, flag)     \
+  ({                           \
+    IValue *take_ = &(source); \
+    IValue taken_ = *take_;    \
+    if (pc->flags & (flag))    \
+      take_->tag = TAG_NONE;   \
+    else                       \
+      ivalue_retain(taken_);   \
+    taken_;                    \
+  })
 /* Releases a source that dies here. */
-#define LET_GO(source, flag) \
-  do { if (pc->flags & (flag)) { IValue *gone_ = &(source); IValue old_ = *gone_; gone_->tag = TAG_NONE; ivalue_release(old_); } } while (0)
-#define TICK() \
-  do { if (__builtin_expect(--ticks <= 0, 0)) { CHECK(poll(exec, ticks_given)); ticks = ticks_given = take_ticks(exec); } } while (0)
-#define INT_OP(NAME, expression) do_##NAME: { int64_t x = B.i, y = C.i; A = ivalue_int(expression); NEXT(); }
-#define INT_TEST(NAME, op) do_##NAME: { bool t = B.i op C.i; A = ivalue_bool(t); NEXT(); }
-#define FLOAT_OP(NAME, op) do_##NAME: { double x = B.f, y = C.f; A = ivalue_float(x op y); NEXT(); }
-#define FLOAT_TEST(NAME, op) do_##NAME: { bool t = B.f op C.f; A = ivalue_bool(t); NEXT(); }
-#define BRANCH(NAME, test) do_##NAME: if (test) NEXT(); JUMP(pc->a);
+#define LET_GO(source, flag)     \
+  do {                           \
+    if (pc->flags & (flag)) {    \
+      IValue *gone_ = &(source); \
+      IValue old_ = *gone_;      \
+      gone_->tag = TAG_NONE;     \
+      ivalue_release(old_);      \
+    }                            \
+  } while (0)
+#define TICK()                                \
+  do {                                        \
+    if (__builtin_expect(--ticks <= 0, 0)) {  \
+      CHECK(poll(exec, ticks_given));         \
+      ticks = ticks_given = take_ticks(exec); \
+    }                                         \
+  } while (0)
+#define INT_OP(NAME, expression) \
+  do_##NAME : {                  \
+    int64_t x = B.i, y = C.i;    \
+    A = ivalue_int(expression);  \
+    NEXT();                      \
+  }
+#define INT_TEST(NAME, op) \
+  do_##NAME : {            \
+    bool t = B.i op C.i;   \
+    A = ivalue_bool(t);    \
+    NEXT();                \
+  }
+#define FLOAT_OP(NAME, op)    \
+  do_##NAME : {               \
+    double x = B.f, y = C.f;  \
+    A = ivalue_float(x op y); \
+    NEXT();                   \
+  }
+#define FLOAT_TEST(NAME, op) \
+  do_##NAME : {              \
+    bool t = B.f op C.f;     \
+    A = ivalue_bool(t);      \
+    NEXT();                  \
+  }
+#define BRANCH(NAME, test)      \
+  do_##NAME : if (test) NEXT(); \
+  JUMP(pc->a);
 
   ENTER_FRAME();
   GO();
 
-do_MOVE: {
-    IValue v = B;
-    B.tag = TAG_NONE;
-    A = v;
-    NEXT();
-  }
-do_LOAD: {
-    A = ivalue_retain(B);
-    NEXT();
-  }
-do_DROP: {
-    IValue v = A;
-    A.tag = TAG_NONE;
-    ivalue_release(v);
-    NEXT();
-  }
+do_MOVE : {
+  IValue v = B;
+  B.tag = TAG_NONE;
+  A = v;
+  NEXT();
+}
+do_LOAD : {
+  A = ivalue_retain(B);
+  NEXT();
+}
+do_DROP : {
+  IValue v = A;
+  A.tag = TAG_NONE;
+  ivalue_release(v);
+  NEXT();
+}
 
-do_JMP: JUMP(pc->a);
+do_JMP:
+  JUMP(pc->a);
   BRANCH(JF, B.b)
   BRANCH(JT, !B.b)
   BRANCH(JF_LT_INT, B.i < C.i)
@@ -317,58 +388,66 @@ do_LOOP_WHILE_NE_INT:
   if (B.i != C.i) JUMP(pc->a);
   NEXT();
 
-do_RET: {
-    const uint32_t *o = code->operands + pc->b;
-    uint32_t count = pc->c;
-    Frame *caller = frame->caller;
-    if (__builtin_expect(caller && count == 1, 1)) {
-      IValue *source = &r[OPERAND_REGISTER(*o)], v = *source;
-      if (*o & OPERAND_MOVE) source->tag = TAG_NONE;
-      else ivalue_retain(v);
-      uint32_t output = frame->output;
-      task_pop(task);
-      ENTER_FRAME();
-      if (output == NO_REGISTER) ivalue_release(v);
-      else r[output] = v;
-      NEXT();
-    }
-    IValue one[1], *results = one;
-    if (count > 1) {
-      results = mem_alloc(count * sizeof *results);
-      if (!results) CHECK(status_out_of_memory());
-    }
-    for (uint32_t i = 0; i < count; i++) {
-      IValue *source = &r[OPERAND_REGISTER(o[i])];
-      results[i] = *source;
-      if (o[i] & OPERAND_MOVE) source->tag = TAG_NONE;
-      else ivalue_retain(results[i]);
-    }
-    if (!caller) {
-      task_pop(task);
-      status = give_results(task, results, count);
-      if (results != one) mem_free(results);
-      goto done;
-    }
+do_RET : {
+  const uint32_t *o = code->operands + pc->b;
+  uint32_t count = pc->c;
+  Frame *caller = frame->caller;
+  if (__builtin_expect(caller && count == 1, 1)) {
+    IValue *source = &r[OPERAND_REGISTER(*o)], v = *source;
+    if (*o & OPERAND_MOVE)
+      source->tag = TAG_NONE;
+    else
+      ivalue_retain(v);
     uint32_t output = frame->output;
-    IValue packed = IVALUE_NONE;
-    if (count) {
-      Tuple *tuple;
-      status = tuple_new(count, NULL, &tuple);
-      if (!status) {
-        memcpy(tuple->values, results, count * sizeof *results);
-        packed = ivalue_tuple(tuple);
-      } else {
-        for (uint32_t i = 0; i < count; i++) ivalue_release(results[i]);
-      }
-    }
-    if (results != one) mem_free(results);
-    if (status) goto failed;
     task_pop(task);
     ENTER_FRAME();
-    if (output == NO_REGISTER) ivalue_release(packed);
-    else r[output] = packed;
+    if (output == NO_REGISTER)
+      ivalue_release(v);
+    else
+      r[output] = v;
     NEXT();
   }
+  IValue one[1], *results = one;
+  if (count > 1) {
+    results = mem_alloc(count * sizeof *results);
+    if (!results) CHECK(status_out_of_memory());
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    IValue *source = &r[OPERAND_REGISTER(o[i])];
+    results[i] = *source;
+    if (o[i] & OPERAND_MOVE)
+      source->tag = TAG_NONE;
+    else
+      ivalue_retain(results[i]);
+  }
+  if (!caller) {
+    task_pop(task);
+    status = give_results(task, results, count);
+    if (results != one) mem_free(results);
+    goto done;
+  }
+  uint32_t output = frame->output;
+  IValue packed = IVALUE_NONE;
+  if (count) {
+    Tuple *tuple;
+    status = tuple_new(count, NULL, &tuple);
+    if (!status) {
+      memcpy(tuple->values, results, count * sizeof *results);
+      packed = ivalue_tuple(tuple);
+    } else {
+      for (uint32_t i = 0; i < count; i++) ivalue_release(results[i]);
+    }
+  }
+  if (results != one) mem_free(results);
+  if (status) goto failed;
+  task_pop(task);
+  ENTER_FRAME();
+  if (output == NO_REGISTER)
+    ivalue_release(packed);
+  else
+    r[output] = packed;
+  NEXT();
+}
 
   INT_OP(ADD_INT, (int64_t)((uint64_t)x + (uint64_t)y))
   INT_OP(SUB_INT, (int64_t)((uint64_t)x - (uint64_t)y))
@@ -378,24 +457,24 @@ do_RET: {
   INT_OP(XOR_INT, x ^ y)
   INT_OP(MIN_INT, x < y ? x : y)
   INT_OP(MAX_INT, x > y ? x : y)
-do_FLOORDIV_INT: {
-    if (__builtin_expect(C.i == 0, 0)) CHECK(status_exception("ZeroDivisionError", "division by 0"));
-    A = ivalue_int(floor_divide(B.i, C.i));
-    NEXT();
-  }
-do_MOD_INT: {
-    if (__builtin_expect(C.i == 0, 0)) CHECK(status_exception("ZeroDivisionError", "modulo by 0"));
-    A = ivalue_int(floor_modulo(B.i, C.i));
-    NEXT();
-  }
-do_DIV_INT: {
-    A = ivalue_float((double)B.i / (double)C.i);
-    NEXT();
-  }
-do_NEG_INT: {
-    A = ivalue_int((int64_t)(0 - (uint64_t)B.i));
-    NEXT();
-  }
+do_FLOORDIV_INT : {
+  if (__builtin_expect(C.i == 0, 0)) CHECK(status_exception("ZeroDivisionError", "division by 0"));
+  A = ivalue_int(floor_divide(B.i, C.i));
+  NEXT();
+}
+do_MOD_INT : {
+  if (__builtin_expect(C.i == 0, 0)) CHECK(status_exception("ZeroDivisionError", "modulo by 0"));
+  A = ivalue_int(floor_modulo(B.i, C.i));
+  NEXT();
+}
+do_DIV_INT : {
+  A = ivalue_float((double)B.i / (double)C.i);
+  NEXT();
+}
+do_NEG_INT : {
+  A = ivalue_int((int64_t)(0 - (uint64_t)B.i));
+  NEXT();
+}
   INT_TEST(LT_INT, <)
   INT_TEST(LE_INT, <=)
   INT_TEST(EQ_INT, ==)
@@ -404,420 +483,446 @@ do_NEG_INT: {
   FLOAT_OP(SUB_FLOAT, -)
   FLOAT_OP(MUL_FLOAT, *)
   FLOAT_OP(DIV_FLOAT, /)
-do_NEG_FLOAT: {
-    A = ivalue_float(-B.f);
-    NEXT();
-  }
+do_NEG_FLOAT : {
+  A = ivalue_float(-B.f);
+  NEXT();
+}
   FLOAT_TEST(LT_FLOAT, <)
   FLOAT_TEST(LE_FLOAT, <=)
   FLOAT_TEST(EQ_FLOAT, ==)
   FLOAT_TEST(NE_FLOAT, !=)
-do_NOT: {
-    A = ivalue_bool(!B.b);
-    NEXT();
+do_NOT : {
+  A = ivalue_bool(!B.b);
+  NEXT();
+}
+do_TO_INT : {
+  IValue v = B;
+  if (v.tag == TAG_FLOAT) {
+    if (!(v.f > -9223372036854775809.0 && v.f < 9223372036854775808.0))
+      CHECK(status_exception("OverflowError", "cannot convert float %g to an int", v.f));
+    A = ivalue_int((int64_t)v.f);
+  } else {
+    A = ivalue_int(v.tag == TAG_BOOL ? v.b : v.i);
   }
-do_TO_INT: {
-    IValue v = B;
-    if (v.tag == TAG_FLOAT) {
-      if (!(v.f > -9223372036854775809.0 && v.f < 9223372036854775808.0))
-        CHECK(status_exception("OverflowError", "cannot convert float %g to an int", v.f));
-      A = ivalue_int((int64_t)v.f);
-    } else {
-      A = ivalue_int(v.tag == TAG_BOOL ? v.b : v.i);
-    }
-    NEXT();
-  }
-do_TO_FLOAT: {
-    A = ivalue_float(number_to_double(B));
-    NEXT();
-  }
-do_TO_BOOL: {
-    A = ivalue_bool(B.tag == TAG_FLOAT ? B.f != 0 : B.tag == TAG_BOOL ? B.b : B.i != 0);
-    NEXT();
-  }
-do_IS_NONE: {
-    bool none = B.tag == TAG_NONE;
-    LET_GO(B, MOVES_B);
-    A = ivalue_bool(none);
-    NEXT();
-  }
-do_IS_NOT_NONE: {
-    bool none = B.tag == TAG_NONE;
-    LET_GO(B, MOVES_B);
-    A = ivalue_bool(!none);
-    NEXT();
-  }
-do_IS: {
-    bool same = ivalue_is(B, C);
-    LET_GO(B, MOVES_B);
-    LET_GO(C, MOVES_C);
-    A = ivalue_bool(same);
-    NEXT();
-  }
+  NEXT();
+}
+do_TO_FLOAT : {
+  A = ivalue_float(number_to_double(B));
+  NEXT();
+}
+do_TO_BOOL : {
+  A = ivalue_bool(B.tag == TAG_FLOAT ? B.f != 0 : B.tag == TAG_BOOL ? B.b : B.i != 0);
+  NEXT();
+}
+do_IS_NONE : {
+  bool none = B.tag == TAG_NONE;
+  LET_GO(B, MOVES_B);
+  A = ivalue_bool(none);
+  NEXT();
+}
+do_IS_NOT_NONE : {
+  bool none = B.tag == TAG_NONE;
+  LET_GO(B, MOVES_B);
+  A = ivalue_bool(!none);
+  NEXT();
+}
+do_IS : {
+  bool same = ivalue_is(B, C);
+  LET_GO(B, MOVES_B);
+  LET_GO(C, MOVES_C);
+  A = ivalue_bool(same);
+  NEXT();
+}
 do_EQ_STR:
-do_NE_STR: {
-    bool same = B.string == C.string || (B.string->length == C.string->length && !memcmp(B.string->data, C.string->data, B.string->length));
-    bool want = pc->op == INST_EQ_STR;
-    LET_GO(B, MOVES_B);
-    LET_GO(C, MOVES_C);
-    A = ivalue_bool(same == want);
-    NEXT();
-  }
+do_NE_STR : {
+  bool same = B.string == C.string ||
+              (B.string->length == C.string->length && !memcmp(B.string->data, C.string->data, B.string->length));
+  bool want = pc->op == INST_EQ_STR;
+  LET_GO(B, MOVES_B);
+  LET_GO(C, MOVES_C);
+  A = ivalue_bool(same == want);
+  NEXT();
+}
 
-do_LIST_LEN: {
-    int64_t length = (int64_t)B.list->length;
-    LET_GO(B, MOVES_B);
-    A = ivalue_int(length);
-    NEXT();
-  }
-#define LIST_GET(NAME, KIND, field, make)                                          \
-  do_##NAME: {                                                                     \
-    const List *l = B.list;                                                        \
-    size_t i;                                                                      \
-    IValue v;                                                                      \
-    if (__builtin_expect(l->kind == KIND && !list_is_shared(l) && list_position(l, C.i, &i), 1)) v = make(l->field[i]); \
-    else CHECK(get_from_list(l, C.i, &v));                                         \
-    LET_GO(B, MOVES_B);                                                            \
-    A = v;                                                                         \
-    NEXT();                                                                        \
+do_LIST_LEN : {
+  int64_t length = (int64_t)B.list->length;
+  LET_GO(B, MOVES_B);
+  A = ivalue_int(length);
+  NEXT();
+}
+#define LIST_GET(NAME, KIND, field, make)                                                        \
+  do_##NAME : {                                                                                  \
+    const List *l = B.list;                                                                      \
+    size_t i;                                                                                    \
+    IValue v;                                                                                    \
+    if (__builtin_expect(l->kind == KIND && !list_is_shared(l) && list_position(l, C.i, &i), 1)) \
+      v = make(l->field[i]);                                                                     \
+    else                                                                                         \
+      CHECK(get_from_list(l, C.i, &v));                                                          \
+    LET_GO(B, MOVES_B);                                                                          \
+    A = v;                                                                                       \
+    NEXT();                                                                                      \
   }
   LIST_GET(LIST_GET_INT, LIST_INTS, ints, ivalue_int)
   LIST_GET(LIST_GET_FLOAT, LIST_FLOATS, floats, ivalue_float)
   LIST_GET(LIST_GET_BOOL, LIST_BOOLS, bools, ivalue_bool)
   LIST_GET(LIST_GET, LIST_VALUES, values, ivalue_retain)
-#define LIST_SET(NAME, KIND, field, payload)                                       \
-  do_##NAME: {                                                                     \
-    List *l = A.list;                                                              \
-    size_t i;                                                                      \
-    if (__builtin_expect(l->kind == KIND && !list_is_shared(l) && list_position(l, B.i, &i), 1)) l->field[i] = C.payload; \
-    else CHECK(set_in_list(l, B.i, C));                                            \
-    LET_GO(A, MOVES_A);                                                            \
-    NEXT();                                                                        \
+#define LIST_SET(NAME, KIND, field, payload)                                                     \
+  do_##NAME : {                                                                                  \
+    List *l = A.list;                                                                            \
+    size_t i;                                                                                    \
+    if (__builtin_expect(l->kind == KIND && !list_is_shared(l) && list_position(l, B.i, &i), 1)) \
+      l->field[i] = C.payload;                                                                   \
+    else                                                                                         \
+      CHECK(set_in_list(l, B.i, C));                                                             \
+    LET_GO(A, MOVES_A);                                                                          \
+    NEXT();                                                                                      \
   }
   LIST_SET(LIST_SET_INT, LIST_INTS, ints, i)
   LIST_SET(LIST_SET_FLOAT, LIST_FLOATS, floats, f)
   LIST_SET(LIST_SET_BOOL, LIST_BOOLS, bools, b)
-do_LIST_SET: {
-    CHECK(set_in_list(A.list, B.i, TAKE(C, MOVES_C)));
-    LET_GO(A, MOVES_A);
-    NEXT();
-  }
-#define LIST_APPEND(NAME, KIND, field, payload)                                    \
-  do_##NAME: {                                                                     \
-    List *l = B.list;                                                              \
-    if (__builtin_expect(l->kind == KIND && !list_is_shared(l) && l->length < l->capacity, 1)) l->field[l->length++] = C.payload; \
-    else CHECK(list_append(l, C));                                                 \
-    LET_GO(B, MOVES_B);                                                            \
-    NEXT();                                                                        \
+do_LIST_SET : {
+  CHECK(set_in_list(A.list, B.i, TAKE(C, MOVES_C)));
+  LET_GO(A, MOVES_A);
+  NEXT();
+}
+#define LIST_APPEND(NAME, KIND, field, payload)                                                \
+  do_##NAME : {                                                                                \
+    List *l = B.list;                                                                          \
+    if (__builtin_expect(l->kind == KIND && !list_is_shared(l) && l->length < l->capacity, 1)) \
+      l->field[l->length++] = C.payload;                                                       \
+    else                                                                                       \
+      CHECK(list_append(l, C));                                                                \
+    LET_GO(B, MOVES_B);                                                                        \
+    NEXT();                                                                                    \
   }
   LIST_APPEND(LIST_APPEND_INT, LIST_INTS, ints, i)
   LIST_APPEND(LIST_APPEND_FLOAT, LIST_FLOATS, floats, f)
-do_LIST_APPEND: {
-    IValue v = TAKE(C, MOVES_C);
-    CHECK(list_append(B.list, v));
-    LET_GO(B, MOVES_B);
-    NEXT();
-  }
+do_LIST_APPEND : {
+  IValue v = TAKE(C, MOVES_C);
+  CHECK(list_append(B.list, v));
+  LET_GO(B, MOVES_B);
+  NEXT();
+}
 
 /* Gathers a site's arguments into the frame's window: bits only; what dies leaves its register. */
-#define GATHER(site)                                                               \
-  const uint32_t *operands = code->operands + (site)->arg_begin;                   \
-  uint32_t arg_count = (site)->arg_count;                                          \
-  IValue *window = frame->window;                                                  \
-  for (uint32_t i = 0; i < arg_count; i++) {                                       \
-    IValue *source = &r[OPERAND_REGISTER(operands[i])];                            \
-    window[i] = *source;                                                           \
-    if (operands[i] & OPERAND_MOVE) source->tag = TAG_NONE;                        \
+#define GATHER(site)                                             \
+  const uint32_t *operands = code->operands + (site)->arg_begin; \
+  uint32_t arg_count = (site)->arg_count;                        \
+  IValue *window = frame->window;                                \
+  for (uint32_t i = 0; i < arg_count; i++) {                     \
+    IValue *source = &r[OPERAND_REGISTER(operands[i])];          \
+    window[i] = *source;                                         \
+    if (operands[i] & OPERAND_MOVE) source->tag = TAG_NONE;      \
   }
-#define SCATTER_DEAD()                                                             \
-  for (uint32_t i = 0; i < arg_count; i++)                                         \
+#define SCATTER_DEAD()                     \
+  for (uint32_t i = 0; i < arg_count; i++) \
     if (operands[i] & OPERAND_MOVE) ivalue_release(window[i])
-#define STORE_OUTPUTS(site, values)                                                \
-  for (uint32_t i = 0; i < (site)->output_count; i++) {                            \
-    uint32_t to = code->operands[(site)->output_begin + i];                        \
-    if (to == NO_REGISTER) ivalue_release((values)[i]);                            \
-    else r[to] = (values)[i];                                                      \
+#define STORE_OUTPUTS(site, values)                         \
+  for (uint32_t i = 0; i < (site)->output_count; i++) {     \
+    uint32_t to = code->operands[(site)->output_begin + i]; \
+    if (to == NO_REGISTER)                                  \
+      ivalue_release((values)[i]);                          \
+    else                                                    \
+      r[to] = (values)[i];                                  \
   }
-#define MAKE(expression)                                                           \
-  do {                                                                             \
-    const Site *site = &code->sites[pc->b];                                        \
-    GATHER(site)                                                                   \
-    IValue made = IVALUE_NONE;                                                     \
-    status = (expression);                                                         \
-    SCATTER_DEAD();                                                                \
-    if (status) goto failed;                                                       \
-    A = made;                                                                      \
-    NEXT();                                                                        \
+#define MAKE(expression)                    \
+  do {                                      \
+    const Site *site = &code->sites[pc->b]; \
+    GATHER(site)                            \
+    IValue made = IVALUE_NONE;              \
+    status = (expression);                  \
+    SCATTER_DEAD();                         \
+    if (status) goto failed;                \
+    A = made;                               \
+    NEXT();                                 \
   } while (0)
 
-do_LIST_CONSTRUCT: MAKE(value_list_construct(site->type, window, arg_count, &made));
-do_DICT_CONSTRUCT: MAKE(construct_dict(site->type, window, arg_count, &made));
-do_TUPLE_CONSTRUCT: {
-    const Site *site = &code->sites[pc->b];
-    Tuple *tuple;
-    CHECK(tuple_new(site->arg_count, site->type, &tuple));
-    const uint32_t *operands = code->operands + site->arg_begin;
-    for (uint32_t i = 0; i < site->arg_count; i++) {
-      IValue *source = &r[OPERAND_REGISTER(operands[i])];
-      tuple->values[i] = ivalue_retain(*source);
-    }
-    for (uint32_t i = 0; i < site->arg_count; i++)
-      if (operands[i] & OPERAND_MOVE) {
-        IValue *source = &r[OPERAND_REGISTER(operands[i])], old = *source;
-        source->tag = TAG_NONE;
-        ivalue_release(old);
-      }
-    A = ivalue_tuple(tuple);
-    NEXT();
+do_LIST_CONSTRUCT:
+  MAKE(value_list_construct(site->type, window, arg_count, &made));
+do_DICT_CONSTRUCT:
+  MAKE(construct_dict(site->type, window, arg_count, &made));
+do_TUPLE_CONSTRUCT : {
+  const Site *site = &code->sites[pc->b];
+  Tuple *tuple;
+  CHECK(tuple_new(site->arg_count, site->type, &tuple));
+  const uint32_t *operands = code->operands + site->arg_begin;
+  for (uint32_t i = 0; i < site->arg_count; i++) {
+    IValue *source = &r[OPERAND_REGISTER(operands[i])];
+    tuple->values[i] = ivalue_retain(*source);
   }
-do_CREATE_OBJECT: {
-    Object *object;
-    CHECK(object_new(code->sites[pc->b].type->class_type, &object));
-    A = ivalue_object(object);
-    NEXT();
-  }
-do_LIST_UNPACK:
-do_TUPLE_UNPACK: {
-    const Site *site = &code->sites[pc->a];
-    GATHER(site)
-    IValue *outputs = window + arg_count;
-    if (pc->op == INST_LIST_UNPACK) {
-      status = unpack_list(window[0].list, site->output_count, outputs);
-    } else if (window[0].tag == TAG_TUPLE && window[0].tuple->length == site->output_count) {
-      for (uint32_t i = 0; i < site->output_count; i++) outputs[i] = ivalue_retain(window[0].tuple->values[i]);
-    } else {
-      status = status_new(ERROR_RUNTIME, "a tuple of another length than expected");
-    }
-    SCATTER_DEAD();
-    if (status) goto failed;
-    STORE_OUTPUTS(site, outputs);
-    NEXT();
-  }
-do_DICT_GET: {
-    IValue v;
-    if (dict_is_simple(B.dict, C)) {
-      DictEntry *entry = dict_find_string(B.dict, C.string);
-      if (!entry) CHECK(value_key_error(C));
-      v = ivalue_retain(entry->value);
-    } else if (!dict_get(B.dict, C, &v)) CHECK(value_key_error(C));
-    LET_GO(B, MOVES_B);
-    LET_GO(C, MOVES_C);
-    A = v;
-    NEXT();
-  }
-do_DICT_SET: {
-    DictEntry *entry = dict_is_simple(A.dict, B) ? dict_find_string(A.dict, B.string) : NULL;
-    if (entry) {
-      IValue old = entry->value;
-      entry->value = TAKE(C, MOVES_C);
+  for (uint32_t i = 0; i < site->arg_count; i++)
+    if (operands[i] & OPERAND_MOVE) {
+      IValue *source = &r[OPERAND_REGISTER(operands[i])], old = *source;
+      source->tag = TAG_NONE;
       ivalue_release(old);
-      LET_GO(B, MOVES_B);
-      LET_GO(A, MOVES_A);
-      NEXT();
     }
-    IValue key = TAKE(B, MOVES_B), value = TAKE(C, MOVES_C);
-    CHECK(dict_set(A.dict, key, value));
+  A = ivalue_tuple(tuple);
+  NEXT();
+}
+do_CREATE_OBJECT : {
+  Object *object;
+  CHECK(object_new(code->sites[pc->b].type->class_type, &object));
+  A = ivalue_object(object);
+  NEXT();
+}
+do_LIST_UNPACK:
+do_TUPLE_UNPACK : {
+  const Site *site = &code->sites[pc->a];
+  GATHER(site)
+  IValue *outputs = window + arg_count;
+  if (pc->op == INST_LIST_UNPACK) {
+    status = unpack_list(window[0].list, site->output_count, outputs);
+  } else if (window[0].tag == TAG_TUPLE && window[0].tuple->length == site->output_count) {
+    for (uint32_t i = 0; i < site->output_count; i++) outputs[i] = ivalue_retain(window[0].tuple->values[i]);
+  } else {
+    status = status_new(ERROR_RUNTIME, "a tuple of another length than expected");
+  }
+  SCATTER_DEAD();
+  if (status) goto failed;
+  STORE_OUTPUTS(site, outputs);
+  NEXT();
+}
+do_DICT_GET : {
+  IValue v;
+  if (dict_is_simple(B.dict, C)) {
+    DictEntry *entry = dict_find_string(B.dict, C.string);
+    if (!entry) CHECK(value_key_error(C));
+    v = ivalue_retain(entry->value);
+  } else if (!dict_get(B.dict, C, &v))
+    CHECK(value_key_error(C));
+  LET_GO(B, MOVES_B);
+  LET_GO(C, MOVES_C);
+  A = v;
+  NEXT();
+}
+do_DICT_SET : {
+  DictEntry *entry = dict_is_simple(A.dict, B) ? dict_find_string(A.dict, B.string) : NULL;
+  if (entry) {
+    IValue old = entry->value;
+    entry->value = TAKE(C, MOVES_C);
+    ivalue_release(old);
+    LET_GO(B, MOVES_B);
     LET_GO(A, MOVES_A);
     NEXT();
   }
-do_DICT_HAS: {
-    bool has = dict_is_simple(B.dict, C) ? dict_find_string(B.dict, C.string) != NULL : dict_get(B.dict, C, NULL);
-    LET_GO(B, MOVES_B);
-    LET_GO(C, MOVES_C);
-    A = ivalue_bool(has);
-    NEXT();
-  }
-do_TUPLE_GET: {
-    if (__builtin_expect(B.tag != TAG_TUPLE || pc->c >= B.tuple->length, 0))
-      CHECK(status_exception("IndexError", "tuple index out of range"));
-    IValue v = ivalue_retain(B.tuple->values[pc->c]);
-    LET_GO(B, MOVES_B);
-    A = v;
-    NEXT();
-  }
-do_TUPLE_INDEX: {
-    int64_t i = C.i, n = B.tag == TAG_TUPLE ? B.tuple->length : 0;
-    if (i < 0) i += n;
-    if (i < 0 || i >= n) CHECK(status_exception("IndexError", "tuple index out of range"));
-    IValue v = ivalue_retain(B.tuple->values[i]);
-    LET_GO(B, MOVES_B);
-    A = v;
-    NEXT();
-  }
-do_TUPLE_SLICE: {
-    const Site *site = &code->sites[pc->c];
-    IValue v = IVALUE_NONE;
-    if (B.tag != TAG_TUPLE) CHECK(status_new(ERROR_RUNTIME, "a slice of something that is not a tuple"));
-    CHECK(slice_tuple(B.tuple, site->begin, site->end, &v));
-    LET_GO(B, MOVES_B);
-    A = v;
-    NEXT();
-  }
-do_GET_ATTR: {
-    if (__builtin_expect(B.tag != TAG_OBJECT || pc->c >= B.object->slot_count, 0))
-      CHECK(status_new(ERROR_RUNTIME, "an attribute of something that is not an object of its class"));
-    const Object *o = B.object;
-    IValue v = __builtin_expect(atomic_load_explicit(&o->shared, memory_order_relaxed), 0) ? object_get(o, pc->c) : ivalue_retain(o->slots[pc->c]);
-    LET_GO(B, MOVES_B);
-    A = v;
-    NEXT();
-  }
-do_SET_ATTR: {
-    if (__builtin_expect(B.tag != TAG_OBJECT || pc->a >= B.object->slot_count, 0))
-      CHECK(status_new(ERROR_RUNTIME, "an attribute of something that is not an object of its class"));
-    object_set(B.object, pc->a, TAKE(C, MOVES_C));
-    LET_GO(B, MOVES_B);
-    NEXT();
-  }
-do_CAST: {
-    const Type *type = code->sites[pc->c].type;
-    if (__builtin_expect(!value_fits(B, type), 0)) CHECK(value_cast_error(B, type));
-    IValue v = TAKE(B, MOVES_B);
-    A = v;
-    NEXT();
-  }
-do_UNWRAP: {
-    if (B.tag == TAG_NONE) CHECK(status_new(ERROR_RUNTIME, "Unwrapping null optional"));
-    IValue v = TAKE(B, MOVES_B);
-    A = v;
-    NEXT();
-  }
-do_IS_INSTANCE: {
-    const Site *site = &code->sites[pc->c];
-    bool is = false;
-    for (uint32_t i = 0; i < site->type_count && !is; i++) is = value_fits(B, site->types[i]);
-    LET_GO(B, MOVES_B);
-    A = ivalue_bool(is);
-    NEXT();
-  }
+  IValue key = TAKE(B, MOVES_B), value = TAKE(C, MOVES_C);
+  CHECK(dict_set(A.dict, key, value));
+  LET_GO(A, MOVES_A);
+  NEXT();
+}
+do_DICT_HAS : {
+  bool has = dict_is_simple(B.dict, C) ? dict_find_string(B.dict, C.string) != NULL : dict_get(B.dict, C, NULL);
+  LET_GO(B, MOVES_B);
+  LET_GO(C, MOVES_C);
+  A = ivalue_bool(has);
+  NEXT();
+}
+do_TUPLE_GET : {
+  if (__builtin_expect(B.tag != TAG_TUPLE || pc->c >= B.tuple->length, 0))
+    CHECK(status_exception("IndexError", "tuple index out of range"));
+  IValue v = ivalue_retain(B.tuple->values[pc->c]);
+  LET_GO(B, MOVES_B);
+  A = v;
+  NEXT();
+}
+do_TUPLE_INDEX : {
+  int64_t i = C.i, n = B.tag == TAG_TUPLE ? B.tuple->length : 0;
+  if (i < 0) i += n;
+  if (i < 0 || i >= n) CHECK(status_exception("IndexError", "tuple index out of range"));
+  IValue v = ivalue_retain(B.tuple->values[i]);
+  LET_GO(B, MOVES_B);
+  A = v;
+  NEXT();
+}
+do_TUPLE_SLICE : {
+  const Site *site = &code->sites[pc->c];
+  IValue v = IVALUE_NONE;
+  if (B.tag != TAG_TUPLE) CHECK(status_new(ERROR_RUNTIME, "a slice of something that is not a tuple"));
+  CHECK(slice_tuple(B.tuple, site->begin, site->end, &v));
+  LET_GO(B, MOVES_B);
+  A = v;
+  NEXT();
+}
+do_GET_ATTR : {
+  if (__builtin_expect(B.tag != TAG_OBJECT || pc->c >= B.object->slot_count, 0))
+    CHECK(status_new(ERROR_RUNTIME, "an attribute of something that is not an object of its class"));
+  const Object *o = B.object;
+  IValue v = __builtin_expect(atomic_load_explicit(&o->shared, memory_order_relaxed), 0)
+                 ? object_get(o, pc->c)
+                 : ivalue_retain(o->slots[pc->c]);
+  LET_GO(B, MOVES_B);
+  A = v;
+  NEXT();
+}
+do_SET_ATTR : {
+  if (__builtin_expect(B.tag != TAG_OBJECT || pc->a >= B.object->slot_count, 0))
+    CHECK(status_new(ERROR_RUNTIME, "an attribute of something that is not an object of its class"));
+  object_set(B.object, pc->a, TAKE(C, MOVES_C));
+  LET_GO(B, MOVES_B);
+  NEXT();
+}
+do_CAST : {
+  const Type *type = code->sites[pc->c].type;
+  if (__builtin_expect(!value_fits(B, type), 0)) CHECK(value_cast_error(B, type));
+  IValue v = TAKE(B, MOVES_B);
+  A = v;
+  NEXT();
+}
+do_UNWRAP : {
+  if (B.tag == TAG_NONE) CHECK(status_new(ERROR_RUNTIME, "Unwrapping null optional"));
+  IValue v = TAKE(B, MOVES_B);
+  A = v;
+  NEXT();
+}
+do_IS_INSTANCE : {
+  const Site *site = &code->sites[pc->c];
+  bool is = false;
+  for (uint32_t i = 0; i < site->type_count && !is; i++) is = value_fits(B, site->types[i]);
+  LET_GO(B, MOVES_B);
+  A = ivalue_bool(is);
+  NEXT();
+}
 do_ENUM_NAME:
-do_ENUM_VALUE: {
-    IValue v = IVALUE_NONE;
-    CHECK(enum_part(B, pc->op == INST_ENUM_NAME, &v));
-    LET_GO(B, MOVES_B);
-    A = v;
-    NEXT();
-  }
-do_TO_LIST: {
-    IValue v = IVALUE_NONE;
-    CHECK(value_to_list(code->sites[pc->c].type, B, &v));
-    LET_GO(B, MOVES_B);
-    A = v;
-    NEXT();
-  }
-do_CONTAINER_INDEX: {
-    IValue v = IVALUE_NONE;
-    CHECK(value_container_index(B, C, &v));
-    LET_GO(B, MOVES_B);
-    LET_GO(C, MOVES_C);
-    A = v;
-    NEXT();
-  }
+do_ENUM_VALUE : {
+  IValue v = IVALUE_NONE;
+  CHECK(enum_part(B, pc->op == INST_ENUM_NAME, &v));
+  LET_GO(B, MOVES_B);
+  A = v;
+  NEXT();
+}
+do_TO_LIST : {
+  IValue v = IVALUE_NONE;
+  CHECK(value_to_list(code->sites[pc->c].type, B, &v));
+  LET_GO(B, MOVES_B);
+  A = v;
+  NEXT();
+}
+do_CONTAINER_INDEX : {
+  IValue v = IVALUE_NONE;
+  CHECK(value_container_index(B, C, &v));
+  LET_GO(B, MOVES_B);
+  LET_GO(C, MOVES_C);
+  A = v;
+  NEXT();
+}
 
-do_OP: {
-    const Site *site = &code->sites[pc->a];
-    GATHER(site)
-    IValue *outputs = window + arg_count;
-    for (uint32_t i = 0; i < site->output_count; i++) outputs[i] = IVALUE_NONE;
-    Call call = {.exec = exec, .op = site->op, .inputs = window, .outputs = outputs, .input_count = arg_count,
-                 .output_count = site->output_count, .dying = site->dying, .state = site->state};
-    status = site->kernel ? site->kernel(&call) : operator_call(exec, site->op, &call);
-    SCATTER_DEAD();
-    if (__builtin_expect(status != OK, 0)) {
-      for (uint32_t i = 0; i < site->output_count; i++) ivalue_release(outputs[i]);
-      goto failed;
-    }
-    STORE_OUTPUTS(site, outputs);
-    NEXT();
+do_OP : {
+  const Site *site = &code->sites[pc->a];
+  GATHER(site)
+  IValue *outputs = window + arg_count;
+  for (uint32_t i = 0; i < site->output_count; i++) outputs[i] = IVALUE_NONE;
+  Call call = {.exec = exec,
+               .op = site->op,
+               .inputs = window,
+               .outputs = outputs,
+               .input_count = arg_count,
+               .output_count = site->output_count,
+               .dying = site->dying,
+               .state = site->state};
+  status = site->kernel ? site->kernel(&call) : operator_call(exec, site->op, &call);
+  SCATTER_DEAD();
+  if (__builtin_expect(status != OK, 0)) {
+    for (uint32_t i = 0; i < site->output_count; i++) ivalue_release(outputs[i]);
+    goto failed;
   }
-do_CALLABLE: {
-    const Site *site = &code->sites[pc->a];
-    GATHER(site)
-    IValue *outputs = window + arg_count;
-    for (uint32_t i = 0; i < site->output_count; i++) outputs[i] = IVALUE_NONE;
-    status = site->callable->run(site->callable, exec, window, arg_count, outputs, site->output_count);
-    SCATTER_DEAD();
-    if (status) {
-      for (uint32_t i = 0; i < site->output_count; i++) ivalue_release(outputs[i]);
-      goto failed;
-    }
-    STORE_OUTPUTS(site, outputs);
-    NEXT();
+  STORE_OUTPUTS(site, outputs);
+  NEXT();
+}
+do_CALLABLE : {
+  const Site *site = &code->sites[pc->a];
+  GATHER(site)
+  IValue *outputs = window + arg_count;
+  for (uint32_t i = 0; i < site->output_count; i++) outputs[i] = IVALUE_NONE;
+  status = site->callable->run(site->callable, exec, window, arg_count, outputs, site->output_count);
+  SCATTER_DEAD();
+  if (status) {
+    for (uint32_t i = 0; i < site->output_count; i++) ivalue_release(outputs[i]);
+    goto failed;
   }
+  STORE_OUTPUTS(site, outputs);
+  NEXT();
+}
 do_CALL:
 do_INTERFACE_CALL:
 do_ENTER:
-do_EXIT: {
-    Site *site = &code->sites[pc->a];
-    Function *function = site->function;
-    TICK();
-    if (pc->op == INST_INTERFACE_CALL) CHECK(find_method(site, r[OPERAND_REGISTER(code->operands[site->arg_begin])], &function));
-    const Code *callee = atomic_load_explicit(&function->code, memory_order_acquire);
-    if (__builtin_expect(!callee, 0)) CHECK(function_code(function, &callee));
-    uint32_t wanted = pc->op == INST_EXIT ? 4 : site->arg_count;
-    if (__builtin_expect(callee->parameter_count != wanted, 0))
-      CHECK(status_new(ERROR_INTERNAL, "'" STR_FMT "' takes %u arguments, not %u", STR_ARG(function->name), callee->parameter_count, wanted));
-    if (pc->op == INST_ENTER) {
-      if (frame->entered_count == code->enter_depth) CHECK(status_new(ERROR_RUNTIME, "a `with` is entered again before its exit"));
-      frame->entered[frame->entered_count++] = ivalue_retain(r[OPERAND_REGISTER(code->operands[site->arg_begin])]);
-    } else if (pc->op == INST_EXIT && frame->entered_count) {
-      ivalue_release(frame->entered[--frame->entered_count]);
-    }
+do_EXIT : {
+  Site *site = &code->sites[pc->a];
+  Function *function = site->function;
+  TICK();
+  if (pc->op == INST_INTERFACE_CALL)
+    CHECK(find_method(site, r[OPERAND_REGISTER(code->operands[site->arg_begin])], &function));
+  const Code *callee = atomic_load_explicit(&function->code, memory_order_acquire);
+  if (__builtin_expect(!callee, 0)) CHECK(function_code(function, &callee));
+  uint32_t wanted = pc->op == INST_EXIT ? 4 : site->arg_count;
+  if (__builtin_expect(callee->parameter_count != wanted, 0))
+    CHECK(status_new(ERROR_INTERNAL, "'" STR_FMT "' takes %u arguments, not %u", STR_ARG(function->name),
+                     callee->parameter_count, wanted));
+  if (pc->op == INST_ENTER) {
+    if (frame->entered_count == code->enter_depth)
+      CHECK(status_new(ERROR_RUNTIME, "a `with` is entered again before its exit"));
+    frame->entered[frame->entered_count++] = ivalue_retain(r[OPERAND_REGISTER(code->operands[site->arg_begin])]);
+  } else if (pc->op == INST_EXIT && frame->entered_count) {
+    ivalue_release(frame->entered[--frame->entered_count]);
+  }
+  frame->pc = pc;
+  Frame *new_frame;
+  CHECK(task_push(task, callee, &new_frame));
+  const uint32_t *operands = code->operands + site->arg_begin;
+  for (uint32_t i = 0; i < site->arg_count; i++) {
+    IValue *source = &r[OPERAND_REGISTER(operands[i])];
+    new_frame->registers[i] = *source;
+    if (operands[i] & OPERAND_MOVE)
+      source->tag = TAG_NONE;
+    else
+      ivalue_retain(*source);
+  }
+  new_frame->output = site->output_count && pc->op != INST_EXIT ? code->operands[site->output_begin] : NO_REGISTER;
+  ENTER_FRAME();
+  GO();
+}
+do_FORK : {
+  const Site *site = &code->sites[pc->a];
+  GATHER(site)
+  IValue future = IVALUE_NONE;
+  status = fork_task(task, site, window, &future);
+  SCATTER_DEAD();
+  if (status) goto failed;
+  STORE_OUTPUTS(site, &future);
+  NEXT();
+}
+do_WAIT : {
+  if (B.tag != TAG_FUTURE) CHECK(status_new(ERROR_RUNTIME, "wait() for something that is not a Future"));
+  Future *future = B.future;
+  if (!future_is_done(future)) {
     frame->pc = pc;
-    Frame *new_frame;
-    CHECK(task_push(task, callee, &new_frame));
-    const uint32_t *operands = code->operands + site->arg_begin;
-    for (uint32_t i = 0; i < site->arg_count; i++) {
-      IValue *source = &r[OPERAND_REGISTER(operands[i])];
-      new_frame->registers[i] = *source;
-      if (operands[i] & OPERAND_MOVE) source->tag = TAG_NONE;
-      else ivalue_retain(*source);
-    }
-    new_frame->output = site->output_count && pc->op != INST_EXIT ? code->operands[site->output_begin] : NO_REGISTER;
-    ENTER_FRAME();
-    GO();
-  }
-do_FORK: {
-    const Site *site = &code->sites[pc->a];
-    GATHER(site)
-    IValue future = IVALUE_NONE;
-    status = fork_task(task, site, window, &future);
-    SCATTER_DEAD();
-    if (status) goto failed;
-    STORE_OUTPUTS(site, &future);
-    NEXT();
-  }
-do_WAIT: {
-    if (B.tag != TAG_FUTURE) CHECK(status_new(ERROR_RUNTIME, "wait() for something that is not a Future"));
-    Future *future = B.future;
-    if (!future_is_done(future)) {
-      frame->pc = pc;
-      exec->task = outer_task;
-      IValue held = ivalue_retain(B); /* the register may be gone by the time future_then returns */
-      status = future_then(future, resume, task);
-      if (!status) {
-        ivalue_release(held);
-        return RUN_SUSPENDED;
-      }
+    exec->task = outer_task;
+    IValue held = ivalue_retain(B); /* the register may be gone by the time future_then returns */
+    status = future_then(future, resume, task);
+    if (!status) {
       ivalue_release(held);
-      exec->task = task;
-      goto failed;
+      return RUN_SUSPENDED;
     }
-    IValue v = IVALUE_NONE;
-    CHECK(future_result(future, &v));
-    LET_GO(B, MOVES_B);
-    A = v;
-    NEXT();
-  }
-do_RAISE: {
-    const Site *site = &code->sites[pc->a];
-    GATHER(site)
-    status = value_raise(site, window);
-    SCATTER_DEAD();
+    ivalue_release(held);
+    exec->task = task;
     goto failed;
   }
+  IValue v = IVALUE_NONE;
+  CHECK(future_result(future, &v));
+  LET_GO(B, MOVES_B);
+  A = v;
+  NEXT();
+}
+do_RAISE : {
+  const Site *site = &code->sites[pc->a];
+  GATHER(site)
+  status = value_raise(site, window);
+  SCATTER_DEAD();
+  goto failed;
+}
 do_UNSUPPORTED:
-  status = status_new(ERROR_UNSUPPORTED, "there is no operator '" STR_FMT "' for these arguments", STR_ARG(code->sites[pc->a].name));
+  status = status_new(ERROR_UNSUPPORTED, "there is no operator '" STR_FMT "' for these arguments",
+                      STR_ARG(code->sites[pc->a].name));
   goto failed;
 
 failed:

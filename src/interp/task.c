@@ -53,7 +53,8 @@ void task_release(Task *task) {
   *task = (Task){.first_chunk = first, .chunk = first};
   for (int i = 0; i < CACHED_TASKS; i++) {
     Task *expected = NULL;
-    if (atomic_compare_exchange_strong_explicit(&cache[i], &expected, task, memory_order_release, memory_order_relaxed)) return;
+    if (atomic_compare_exchange_strong_explicit(&cache[i], &expected, task, memory_order_release, memory_order_relaxed))
+      return;
   }
   task_free(task);
 }
@@ -66,7 +67,8 @@ void interp_trim(void) {
 }
 
 Status task_push(Task *task, const Code *code, Frame **out) {
-  if (task->depth >= MAX_FRAMES) return status_exception("RecursionError", "maximum recursion depth of %d calls exceeded", MAX_FRAMES);
+  if (task->depth >= MAX_FRAMES)
+    return status_exception("RecursionError", "maximum recursion depth of %d calls exceeded", MAX_FRAMES);
   size_t values = (size_t)code->register_count + code->window + code->enter_depth;
   size_t bytes = sizeof(Frame) + values * sizeof(IValue);
   TaskChunk *chunk = task->chunk;
@@ -82,8 +84,15 @@ Status task_push(Task *task, const Code *code, Frame **out) {
   }
   Frame *frame = (Frame *)(chunk->data + chunk->used);
   IValue *registers = (IValue *)(frame + 1);
-  *frame = (Frame){.caller = task->top, .code = code, .pc = code->instructions, .registers = registers, .window = registers + code->register_count,
-                   .entered = registers + code->register_count + code->window, .output = NO_REGISTER, .chunk = task->chunk, .chunk_used = task->chunk->used};
+  *frame = (Frame){.caller = task->top,
+                   .code = code,
+                   .pc = code->instructions,
+                   .registers = registers,
+                   .window = registers + code->register_count,
+                   .entered = registers + code->register_count + code->window,
+                   .output = NO_REGISTER,
+                   .chunk = task->chunk,
+                   .chunk_used = task->chunk->used};
   chunk->used += bytes;
   task->chunk = chunk;
   uint32_t p = code->parameter_count, k = code->constant_count;

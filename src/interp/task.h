@@ -1,5 +1,5 @@
-/* Task: one run of the interpreter: its frames, on a stack of chunks of its own so that it can be left in `wait` and taken up by
- * another thread, and where its results go. Forked tasks run on a small pool of threads. */
+/* Task: one run of the interpreter: its frames, on a stack of chunks of its own so that it can be left in `wait` and
+ * taken up by another thread, and where its results go. Forked tasks run on a small pool of threads. */
 #pragma once
 
 #include <pthread.h>
@@ -12,15 +12,16 @@ typedef struct Frame {
   const Code *code;
   const Instruction *pc; /* of the call or wait that is under way, while another frame runs */
   IValue *registers;
-  IValue *window;        /* scratch for call sites; owns nothing between instructions */
-  IValue *entered;       /* objects of open `with` statements, retained */
+  IValue *window;  /* scratch for call sites; owns nothing between instructions */
+  IValue *entered; /* objects of open `with` statements, retained */
   uint32_t entered_count;
-  uint32_t output;       /* the caller's register for the result */
+  uint32_t output; /* the caller's register for the result */
   struct TaskChunk *chunk;
-  size_t chunk_used;     /* of chunk, before this frame */
+  size_t chunk_used; /* of chunk, before this frame */
 } Frame;
 
-/* Everything one interp_run starts: it returns when all of it has ended, so that forked tasks never outlive the caller's Exec. */
+/* Everything one interp_run starts: it returns when all of it has ended, so that forked tasks never outlive the
+ * caller's Exec. */
 typedef struct RunGroup {
   _Atomic int running; /* forked tasks that have not ended; changed under the pool's lock */
 } RunGroup;
@@ -30,17 +31,17 @@ typedef struct Task {
   Frame *top;
   uint32_t depth;
   Exec *exec;
-  Exec own_exec;      /* of a forked task */
+  Exec own_exec; /* of a forked task */
   RunGroup *group;
   RunGroup own_group; /* of an asynchronous call */
   Future *future;     /* gets the result of a forked task */
   IValue *outputs;    /* of a root task */
   uint32_t output_count;
   Status status;
-  bool is_done;       /* of a root task, under the pool's lock; of a forked one: it is counted in its group */
-  struct Task *next;  /* in the pool's queue */
+  bool is_done;          /* of a root task, under the pool's lock; of a forked one: it is counted in its group */
+  struct Task *next;     /* in the pool's queue */
   CompilationUnit *unit; /* held while an asynchronous call runs */
-  IValue result;      /* slot for a forked task's output */
+  IValue result;         /* slot for a forked task's output */
 } Task;
 
 enum { MAX_FRAMES = 20000 };
@@ -49,7 +50,7 @@ Task *task_acquire(void);      /* from a small cache; NULL: no memory */
 void task_release(Task *task); /* its frames must be gone */
 /* Pushes a frame with dead registers and the constants in place; parameters are the caller's to fill. */
 Status task_push(Task *task, const Code *code, Frame **out) MUST_CHECK;
-void task_pop(Task *task);     /* releases what the registers hold */
+void task_pop(Task *task); /* releases what the registers hold */
 
 /* ---- run.c ---- */
 typedef enum RunState { RUN_DONE, RUN_SUSPENDED } RunState; /* suspended: the task must not be touched any more */

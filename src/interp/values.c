@@ -29,20 +29,28 @@ Status value_raise(const Site *site, const IValue *arguments) {
 
 bool value_fits(IValue v, const Type *type) {
   switch (type->kind) {
-    case TYPE_ANY: return true;
-    case TYPE_TENSOR: return v.tag == TAG_TENSOR;
-    case TYPE_INT: return v.tag == TAG_INT;
-    case TYPE_FLOAT: return v.tag == TAG_FLOAT;
-    case TYPE_BOOL: return v.tag == TAG_BOOL;
-    case TYPE_STRING: return v.tag == TAG_STRING;
-    case TYPE_NONE: return v.tag == TAG_NONE;
+    case TYPE_ANY:
+      return true;
+    case TYPE_TENSOR:
+      return v.tag == TAG_TENSOR;
+    case TYPE_INT:
+      return v.tag == TAG_INT;
+    case TYPE_FLOAT:
+      return v.tag == TAG_FLOAT;
+    case TYPE_BOOL:
+      return v.tag == TAG_BOOL;
+    case TYPE_STRING:
+      return v.tag == TAG_STRING;
+    case TYPE_NONE:
+      return v.tag == TAG_NONE;
     case TYPE_CLASS:
       if (v.tag != TAG_OBJECT) return false;
       return v.object->class_type == type->class_type || ivalue_is_instance(v, type);
     case TYPE_LIST:
       if (v.tag == TAG_LIST && v.list->element == type->elements[0]) return true;
       return ivalue_is_instance(v, type);
-    default: return ivalue_is_instance(v, type);
+    default:
+      return ivalue_is_instance(v, type);
   }
 }
 
@@ -50,8 +58,8 @@ Status value_cast_error(IValue v, const Type *type) {
   StrBuf wanted = {.max_length = 500}, found = {.max_length = 500};
   type_print_annotation(type, &wanted);
   type_print_annotation(ivalue_type(v, type_store_process()), &found);
-  Status status = status_new(ERROR_RUNTIME, "a value of type '" STR_FMT "' was expected, found '" STR_FMT "'", STR_ARG(strbuf_view(&wanted)),
-                             STR_ARG(strbuf_view(&found)));
+  Status status = status_new(ERROR_RUNTIME, "a value of type '" STR_FMT "' was expected, found '" STR_FMT "'",
+                             STR_ARG(strbuf_view(&wanted)), STR_ARG(strbuf_view(&found)));
   strbuf_dispose(&wanted);
   strbuf_dispose(&found);
   return status;
@@ -90,15 +98,28 @@ Status value_list_construct(const Type *element, const IValue *values, uint32_t 
 }
 
 /* Nested lists of one dimension each; data lies dense in row-major order. */
-static Status nested_list(const Type *type, DType dtype, const char *data, const int64_t *sizes, int ndim, IValue *out) {
+static Status nested_list(const Type *type, DType dtype, const char *data, const int64_t *sizes, int ndim,
+                          IValue *out) {
   if (ndim == 0) {
-    DType to = type->kind == TYPE_FLOAT ? DTYPE_FLOAT64 : type->kind == TYPE_BOOL ? DTYPE_BOOL : type->kind == TYPE_COMPLEX ? DTYPE_COMPLEX128 : DTYPE_INT64;
-    union { int64_t i; double f; uint8_t b; complex128 c; } item = {0};
+    DType to = type->kind == TYPE_FLOAT     ? DTYPE_FLOAT64
+               : type->kind == TYPE_BOOL    ? DTYPE_BOOL
+               : type->kind == TYPE_COMPLEX ? DTYPE_COMPLEX128
+                                            : DTYPE_INT64;
+    union {
+      int64_t i;
+      double f;
+      uint8_t b;
+      complex128 c;
+    } item = {0};
     dtype_convert(to, &item, 1, dtype, data, 1, 1);
-    if (to == DTYPE_FLOAT64) *out = ivalue_float(item.f);
-    else if (to == DTYPE_BOOL) *out = ivalue_bool(item.b != 0);
-    else if (to == DTYPE_COMPLEX128) return ivalue_from_complex(item.c, out);
-    else *out = ivalue_int(item.i);
+    if (to == DTYPE_FLOAT64)
+      *out = ivalue_float(item.f);
+    else if (to == DTYPE_BOOL)
+      *out = ivalue_bool(item.b != 0);
+    else if (to == DTYPE_COMPLEX128)
+      return ivalue_from_complex(item.c, out);
+    else
+      *out = ivalue_int(item.i);
     return OK;
   }
   List *list;
@@ -120,23 +141,36 @@ static Status nested_list(const Type *type, DType dtype, const char *data, const
 }
 
 Status value_to_list(const Type *type, IValue value, IValue *out) {
-  if (value.tag != TAG_TENSOR || !tensor_is_defined(value.tensor)) return status_new(ERROR_RUNTIME, "tolist() of something that is not a tensor");
+  if (value.tag != TAG_TENSOR || !tensor_is_defined(value.tensor))
+    return status_new(ERROR_RUNTIME, "tolist() of something that is not a tensor");
   int depth = 0;
   const Type *element = type;
   for (; element->kind == TYPE_LIST; element = element->elements[0]) depth++;
   Tensor *t = value.tensor;
   if (depth != t->ndim)
-    return status_new(ERROR_RUNTIME, "Output annotation list dimension and runtime tensor dimension must match for tolist()");
+    return status_new(ERROR_RUNTIME,
+                      "Output annotation list dimension and runtime tensor dimension must match for tolist()");
   bool fits;
   switch (element->kind) {
-    case TYPE_INT: fits = t->dtype == DTYPE_INT64; break;
-    case TYPE_FLOAT: fits = dtype_is_floating((DType)t->dtype); break;
-    case TYPE_BOOL: fits = t->dtype == DTYPE_BOOL; break;
-    case TYPE_COMPLEX: fits = dtype_is_complex((DType)t->dtype); break;
-    default: fits = false;
+    case TYPE_INT:
+      fits = t->dtype == DTYPE_INT64;
+      break;
+    case TYPE_FLOAT:
+      fits = dtype_is_floating((DType)t->dtype);
+      break;
+    case TYPE_BOOL:
+      fits = t->dtype == DTYPE_BOOL;
+      break;
+    case TYPE_COMPLEX:
+      fits = dtype_is_complex((DType)t->dtype);
+      break;
+    default:
+      fits = false;
   }
-  if (!fits) return status_new(ERROR_RUNTIME, "Output annotation element type and runtime tensor element type must match for tolist(): %s",
-                               dtype_scalar_name((DType)t->dtype));
+  if (!fits)
+    return status_new(ERROR_RUNTIME,
+                      "Output annotation element type and runtime tensor element type must match for tolist(): %s",
+                      dtype_scalar_name((DType)t->dtype));
   Tensor *dense;
   TRY(tensor_contiguous(t, &dense));
   Status status = nested_list(type, (DType)dense->dtype, tensor_data(dense), dense->sizes, dense->ndim, out);
@@ -146,7 +180,8 @@ Status value_to_list(const Type *type, IValue value, IValue *out) {
 
 /* ---- containers of modules ---- */
 
-/* ModuleList[i] and ModuleDict[key] where the result is an interface: submodules are attributes in order, a list's are named 0, 1, ... */
+/* ModuleList[i] and ModuleDict[key] where the result is an interface: submodules are attributes in order, a list's are
+ * named 0, 1, ... */
 Status value_container_index(IValue container, IValue key, IValue *out) {
   if (container.tag != TAG_OBJECT) return status_new(ERROR_RUNTIME, "indexing something that is not a module");
   Object *object = container.object;
@@ -157,7 +192,8 @@ Status value_container_index(IValue container, IValue key, IValue *out) {
     name = ivalue_str(key);
   } else if (key.tag == TAG_INT) {
     int64_t i = key.i, n = 0;
-    for (size_t k = 0; k < c->attributes.length; k++) n += c->attributes.data[k].type->kind == TYPE_CLASS || c->attributes.data[k].type->kind == TYPE_INTERFACE;
+    for (size_t k = 0; k < c->attributes.length; k++)
+      n += c->attributes.data[k].type->kind == TYPE_CLASS || c->attributes.data[k].type->kind == TYPE_INTERFACE;
     if (i < 0) i += n;
     if (i < 0 || i >= n) return status_exception("IndexError", "index %lld is out of range", (long long)key.i);
     snprintf(digits, sizeof digits, "%lld", (long long)i);

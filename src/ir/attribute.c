@@ -19,11 +19,17 @@ static NodeAttribute *slot(Node *node, Symbol name, AttributeTag tag) {
   return a;
 }
 
-void node_set_int(Node *node, Symbol name, int64_t value) { slot(node, name, ATTR_INT)->i = value; }
+void node_set_int(Node *node, Symbol name, int64_t value) {
+  slot(node, name, ATTR_INT)->i = value;
+}
 
-void node_set_float(Node *node, Symbol name, double value) { slot(node, name, ATTR_FLOAT)->f = value; }
+void node_set_float(Node *node, Symbol name, double value) {
+  slot(node, name, ATTR_FLOAT)->f = value;
+}
 
-void node_set_complex(Node *node, Symbol name, complex128 value) { slot(node, name, ATTR_COMPLEX)->c = value; }
+void node_set_complex(Node *node, Symbol name, complex128 value) {
+  slot(node, name, ATTR_COMPLEX)->c = value;
+}
 
 void node_set_string(Node *node, Symbol name, Str value) {
   Str copy = {arena_strndup(node->graph->arena, value.data, value.length), value.length};
@@ -35,7 +41,9 @@ void node_set_graph(Node *node, Symbol name, Graph *value) {
   slot(node, name, ATTR_GRAPH)->g = value;
 }
 
-void node_set_type(Node *node, Symbol name, const Type *value) { slot(node, name, ATTR_TYPE)->ty = value; }
+void node_set_type(Node *node, Symbol name, const Type *value) {
+  slot(node, name, ATTR_TYPE)->ty = value;
+}
 
 void node_set_tensor(Node *node, Symbol name, Tensor *value) {
   NodeAttribute *a = slot(node, name, ATTR_TENSOR);
@@ -80,7 +88,8 @@ void node_set_types(Node *node, Symbol name, uint32_t count, const Type *const *
 
 void node_set_strings(Node *node, Symbol name, uint32_t count, const Str *values) {
   Str *copy = copy_items(node, values, count, sizeof *values);
-  for (uint32_t i = 0; i < count; i++) copy[i].data = arena_strndup(node->graph->arena, values[i].data, values[i].length);
+  for (uint32_t i = 0; i < count; i++)
+    copy[i].data = arena_strndup(node->graph->arena, values[i].data, values[i].length);
   NodeAttribute *a = slot(node, name, ATTR_STRINGS);
   a->count = count;
   a->strings = copy;
@@ -89,7 +98,8 @@ void node_set_strings(Node *node, Symbol name, uint32_t count, const Str *values
 void node_remove_attribute(Node *node, Symbol name) {
   for (uint32_t i = 0; i < node->attribute_count; i++)
     if (node->attributes[i].name == name) {
-      memmove(&node->attributes[i], &node->attributes[i + 1], (node->attribute_count - i - 1) * sizeof *node->attributes);
+      memmove(&node->attributes[i], &node->attributes[i + 1],
+              (node->attribute_count - i - 1) * sizeof *node->attributes);
       node->attribute_count--;
       return;
     }
@@ -123,14 +133,31 @@ void node_copy_attributes(Node *to, const Node *from) {
         node_set_string(to, a->name, a->s);
         copy_boxed(to, a);
         break;
-      case ATTR_TENSOR: node_set_tensor(to, a->name, a->t); break;
-      case ATTR_IVALUE: node_set_ivalue(to, a->name, a->value); break;
-      case ATTR_GRAPH: node_set_graph(to, a->name, graph_copy(a->g, graph->arena, graph->store)); break;
-      case ATTR_INTS: node_set_ints(to, a->name, a->count, a->ints); break;
-      case ATTR_FLOATS: node_set_floats(to, a->name, a->count, a->floats); break;
-      case ATTR_TYPES: node_set_types(to, a->name, a->count, a->types); break;
-      case ATTR_STRINGS: node_set_strings(to, a->name, a->count, a->strings); break;
-      case ATTR_INT: case ATTR_FLOAT: case ATTR_COMPLEX: case ATTR_TYPE: {
+      case ATTR_TENSOR:
+        node_set_tensor(to, a->name, a->t);
+        break;
+      case ATTR_IVALUE:
+        node_set_ivalue(to, a->name, a->value);
+        break;
+      case ATTR_GRAPH:
+        node_set_graph(to, a->name, graph_copy(a->g, graph->arena, graph->store));
+        break;
+      case ATTR_INTS:
+        node_set_ints(to, a->name, a->count, a->ints);
+        break;
+      case ATTR_FLOATS:
+        node_set_floats(to, a->name, a->count, a->floats);
+        break;
+      case ATTR_TYPES:
+        node_set_types(to, a->name, a->count, a->types);
+        break;
+      case ATTR_STRINGS:
+        node_set_strings(to, a->name, a->count, a->strings);
+        break;
+      case ATTR_INT:
+      case ATTR_FLOAT:
+      case ATTR_COMPLEX:
+      case ATTR_TYPE: {
         NodeAttribute copy = *a;
         copy.boxed = IVALUE_NONE;
         *slot(to, a->name, a->tag) = copy;

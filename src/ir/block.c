@@ -1,5 +1,5 @@
-/* Blocks: their inputs are the outputs of a Param sentinel, their outputs the inputs of a Return sentinel. The two close a ring
- * with the nodes between them. */
+/* Blocks: their inputs are the outputs of a Param sentinel, their outputs the inputs of a Return sentinel. The two
+ * close a ring with the nodes between them. */
 #include "ir/ir_internal.h"
 
 Block *block_new(Graph *graph, Node *owning_node) {
@@ -27,12 +27,22 @@ Value *block_insert_input(Block *block, uint32_t at, Str name, const Type *type)
   return value;
 }
 
-void block_erase_input(Block *block, uint32_t i) { node_erase_output(block->param, i); }
+void block_erase_input(Block *block, uint32_t i) {
+  node_erase_output(block->param, i);
+}
 
-uint32_t block_register_output(Block *block, Value *value) { return node_add_input(block->ret, value); }
+uint32_t block_register_output(Block *block, Value *value) {
+  return node_add_input(block->ret, value);
+}
 
-void block_insert_output(Block *block, uint32_t at, Value *value) { node_insert_input(block->ret, at, value); }
+void block_insert_output(Block *block, uint32_t at, Value *value) {
+  node_insert_input(block->ret, at, value);
+}
 
-void block_replace_output(Block *block, uint32_t i, Value *value) { node_replace_input(block->ret, i, value); }
+void block_replace_output(Block *block, uint32_t i, Value *value) {
+  node_replace_input(block->ret, i, value);
+}
 
-void block_erase_output(Block *block, uint32_t i) { node_remove_input(block->ret, i); }
+void block_erase_output(Block *block, uint32_t i) {
+  node_remove_input(block->ret, i);
+}

@@ -1,5 +1,5 @@
-/* Constants: which values may stand in a prim::Constant, and in which attribute form (as PyTorch: numbers and bools as int and
- * float, text and devices as string, tensors as tensor, the rest boxed). */
+/* Constants: which values may stand in a prim::Constant, and in which attribute form (as PyTorch: numbers and bools as
+ * int and float, text and devices as string, tensors as tensor, the rest boxed). */
 #include "ir/ir_internal.h"
 
 enum { CONSTANT_MAX_DEPTH = 64 };
@@ -7,12 +7,20 @@ enum { CONSTANT_MAX_DEPTH = 64 };
 static bool insertable(IValue v, int depth) {
   if (depth > CONSTANT_MAX_DEPTH) return false;
   switch ((Tag)v.tag) {
-    case TAG_NONE: return v.i == 0;
-    case TAG_INT: case TAG_FLOAT: case TAG_BOOL: case TAG_DEVICE: case TAG_COMPLEX: case TAG_STRING: case TAG_ENUM:
+    case TAG_NONE:
+      return v.i == 0;
+    case TAG_INT:
+    case TAG_FLOAT:
+    case TAG_BOOL:
+    case TAG_DEVICE:
+    case TAG_COMPLEX:
+    case TAG_STRING:
+    case TAG_ENUM:
     case TAG_GENERATOR:
       return true;
     case TAG_TENSOR:
-      return !(v.tensor->flags & (TENSOR_RECORDS | TENSOR_OPAQUE)) && (v.tensor->storage || v.tensor->flags & TENSOR_UNDEFINED);
+      return !(v.tensor->flags & (TENSOR_RECORDS | TENSOR_OPAQUE)) &&
+             (v.tensor->storage || v.tensor->flags & TENSOR_UNDEFINED);
     case TAG_LIST:
       if (v.list->kind == LIST_VALUES)
         for (size_t i = 0; i < v.list->length; i++)
@@ -26,16 +34,26 @@ static bool insertable(IValue v, int depth) {
       for (DictEntry *e = dict_next(v.dict, NULL); e; e = dict_next(v.dict, e))
         if (!insertable(e->key, depth + 1) || !insertable(e->value, depth + 1)) return false;
       return true;
-    case TAG_OBJECT: return !v.object->class_type->is_module;
-    default: return false;
+    case TAG_OBJECT:
+      return !v.object->class_type->is_module;
+    default:
+      return false;
   }
 }
 
-bool constant_is_possible(IValue value) { return insertable(value, 0); }
+bool constant_is_possible(IValue value) {
+  return insertable(value, 0);
+}
 
 static const Type *tensor_type(Graph *graph, const Tensor *t) {
-  TensorInfo info = {.dtype = t->dtype, .device_type = -1, .device_index = -1, .ndim = t->ndim, .has_sizes = true,
-                     .has_strides = true, .requires_grad = (t->flags & TENSOR_RECORDS) != 0, .undefined = -1};
+  TensorInfo info = {.dtype = t->dtype,
+                     .device_type = -1,
+                     .device_index = -1,
+                     .ndim = t->ndim,
+                     .has_sizes = true,
+                     .has_strides = true,
+                     .requires_grad = (t->flags & TENSOR_RECORDS) != 0,
+                     .undefined = -1};
   Device device = tensor_device(t);
   info.device_type = device.type;
   info.device_index = device.index;
@@ -129,11 +147,23 @@ bool value_is_constant(const Value *value, IValue *out) {
   *out = IVALUE_NONE;
   if (!a) return true;
   switch ((AttributeTag)a->tag) {
-    case ATTR_INT: *out = value->type->kind == TYPE_BOOL ? ivalue_bool(a->i != 0) : ivalue_int(a->i); return true;
-    case ATTR_FLOAT: *out = ivalue_float(a->f); return true;
-    case ATTR_STRING: case ATTR_COMPLEX: *out = a->boxed; return a->boxed.tag != TAG_NONE;
-    case ATTR_TENSOR: *out = ivalue_tensor(a->t); return true;
-    case ATTR_IVALUE: *out = a->value; return true;
-    default: return false;
+    case ATTR_INT:
+      *out = value->type->kind == TYPE_BOOL ? ivalue_bool(a->i != 0) : ivalue_int(a->i);
+      return true;
+    case ATTR_FLOAT:
+      *out = ivalue_float(a->f);
+      return true;
+    case ATTR_STRING:
+    case ATTR_COMPLEX:
+      *out = a->boxed;
+      return a->boxed.tag != TAG_NONE;
+    case ATTR_TENSOR:
+      *out = ivalue_tensor(a->t);
+      return true;
+    case ATTR_IVALUE:
+      *out = a->value;
+      return true;
+    default:
+      return false;
   }
 }

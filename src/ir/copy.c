@@ -19,8 +19,8 @@ static void copy_metadata(Value *to, const Value *from) {
   if (from->name.length) value_set_name(to, from->name);
 }
 
-/* Chains are shared by neighbouring nodes: one memo entry catches almost all. Links are copied because the other graph's arena may
- * go first. */
+/* Chains are shared by neighbouring nodes: one memo entry catches almost all. Links are copied because the other
+ * graph's arena may go first. */
 static const InlinedCall *copy_inlined(NodeCopier *copier, const InlinedCall *from) {
   if (!from) return copier->outer;
   if (from == copier->last_from) return copier->last_to;
@@ -29,8 +29,10 @@ static const InlinedCall *copy_inlined(NodeCopier *copier, const InlinedCall *fr
     InlinedCall *copy = ARENA_NEW(copier->into->arena, InlinedCall);
     *copy = *c;
     copy->caller = copier->outer;
-    if (link) *link = copy;
-    else first = copy;
+    if (link)
+      *link = copy;
+    else
+      first = copy;
     link = (InlinedCall **)&copy->caller;
   }
   copier->last_from = from;
@@ -95,11 +97,14 @@ void graph_inline(Graph *graph, const Graph *callee, Value *const *arguments, Va
   graph_inline_call(graph, callee, arguments, NULL, out_values);
 }
 
-void graph_inline_call(Graph *graph, const Graph *callee, Value *const *arguments, const InlinedCall *call, Value **out_values) {
+void graph_inline_call(Graph *graph, const Graph *callee, Value *const *arguments, const InlinedCall *call,
+                       Value **out_values) {
   NodeCopier copier;
   copier_init(&copier, graph, NULL, NULL);
   copier.outer = call;
-  for (uint32_t i = 0; i < graph_input_count(callee); i++) ptrmap_put(&copier.values, graph_input(callee, i), arguments[i]);
+  for (uint32_t i = 0; i < graph_input_count(callee); i++)
+    ptrmap_put(&copier.values, graph_input(callee, i), arguments[i]);
   BLOCK_EACH(node, callee->block) graph_insert_node(graph, copier_node(&copier, node));
-  for (uint32_t i = 0; i < graph_output_count(callee); i++) out_values[i] = copier_value(&copier, graph_output(callee, i));
+  for (uint32_t i = 0; i < graph_output_count(callee); i++)
+    out_values[i] = copier_value(&copier, graph_output(callee, i));
 }

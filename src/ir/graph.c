@@ -1,5 +1,5 @@
-/* Graphs: making, disposing, the insertion point, creation of nodes. Everything is allocated in the graph's arena and throws
- * there. */
+/* Graphs: making, disposing, the insertion point, creation of nodes. Everything is allocated in the graph's arena and
+ * throws there. */
 #include "ir/graph.h"
 
 #include "ir/ir_internal.h"
@@ -51,9 +51,13 @@ void graph_fail(Graph *graph, ErrorCode code, SourceRange range, const char *for
   catch_throw(graph->arena->catch_point, status);
 }
 
-Value *graph_add_input(Graph *graph, Str name, const Type *type) { return block_add_input(graph->block, name, type); }
+Value *graph_add_input(Graph *graph, Str name, const Type *type) {
+  return block_add_input(graph->block, name, type);
+}
 
-uint32_t graph_register_output(Graph *graph, Value *value) { return block_register_output(graph->block, value); }
+uint32_t graph_register_output(Graph *graph, Value *value) {
+  return block_register_output(graph->block, value);
+}
 
 Node *graph_create(Graph *graph, Symbol kind, uint32_t input_count, Value *const *inputs, uint32_t output_count) {
   Node *node = node_new(graph, kind);
@@ -76,7 +80,9 @@ void graph_set_insert_point(Graph *graph, Node *before) {
   graph->insert_before = before;
 }
 
-void graph_set_insert_block(Graph *graph, Block *block) { graph->insert_before = block->ret; }
+void graph_set_insert_block(Graph *graph, Block *block) {
+  graph->insert_before = block->ret;
+}
 
 Node *graph_create_if(Graph *graph, Value *condition) {
   Node *node = graph_create(graph, SYM_prim_If, 1, &condition, 0);

@@ -1,5 +1,5 @@
-/* Graph: a program in SSA with structured control flow. A Graph has a Block, a Block a list of Nodes between a Param and a
- * Return sentinel, a Node inputs, outputs, attributes and nested Blocks, a Value its uses.
+/* Graph: a program in SSA with structured control flow. A Graph has a Block, a Block a list of Nodes between a Param
+ * and a Return sentinel, a Node inputs, outputs, attributes and nested Blocks, a Value its uses.
  *
  * Everything lives in the graph's arena and dies with it; making things throws to arena->catch_point (set it, or use
  * arena_protect). References that constants hold are kept by the Graph and dropped by graph_dispose. */
@@ -22,28 +22,42 @@ struct Value {
   uint32_t offset; /* which output */
   uint32_t unique; /* number in the graph */
   const Type *type;
-  Str name;        /* debug name without %, empty: the number */
-  VEC(Use) uses;   /* in no particular order after removals */
+  Str name;      /* debug name without %, empty: the number */
+  VEC(Use) uses; /* in no particular order after removals */
 };
 
 typedef enum AttributeTag {
-  ATTR_INT, ATTR_FLOAT, ATTR_COMPLEX, ATTR_STRING, ATTR_TENSOR, ATTR_GRAPH, ATTR_TYPE, ATTR_IVALUE,
-  ATTR_INTS, ATTR_FLOATS, ATTR_COMPLEXES, ATTR_STRINGS, ATTR_TENSORS, ATTR_GRAPHS, ATTR_TYPES
+  ATTR_INT,
+  ATTR_FLOAT,
+  ATTR_COMPLEX,
+  ATTR_STRING,
+  ATTR_TENSOR,
+  ATTR_GRAPH,
+  ATTR_TYPE,
+  ATTR_IVALUE,
+  ATTR_INTS,
+  ATTR_FLOATS,
+  ATTR_COMPLEXES,
+  ATTR_STRINGS,
+  ATTR_TENSORS,
+  ATTR_GRAPHS,
+  ATTR_TYPES
 } AttributeTag;
 typedef struct NodeAttribute {
   Symbol name; /* attr::... */
   uint8_t tag;
   uint32_t count; /* of the list forms */
-  IValue boxed;   /* a constant's attr::value in string or complex form: the same as a value, held by the graph; else None */
+  IValue
+      boxed; /* a constant's attr::value in string or complex form: the same as a value, held by the graph; else None */
   union {
     int64_t i;
     double f;
     complex128 c;
     Str s;
-    Tensor *t;      /* held by the graph */
+    Tensor *t; /* held by the graph */
     Graph *g;
     const Type *ty;
-    IValue value;   /* held by the graph */
+    IValue value; /* held by the graph */
     const int64_t *ints;
     const double *floats;
     const complex128 *complexes;
@@ -98,11 +112,11 @@ struct Graph {
   Node *insert_before; /* insertion point */
   SourceRange range;   /* given to new nodes */
   uint32_t next_unique;
-  Map names;           /* debug names in use -> Value */
-  Map name_suffixes;   /* "x" -> last suffix given to an "x.N", as an integer in the pointer */
-  VEC(IValue) held;    /* references of constants */
+  Map names;                        /* debug names in use -> Value */
+  Map name_suffixes;                /* "x" -> last suffix given to an "x.N", as an integer in the pointer */
+  VEC(IValue) held;                 /* references of constants */
   VEC(struct Callable *) callables; /* held */
-  VEC(struct Graph *) subgraphs; /* of attributes: disposed with this one */
+  VEC(struct Graph *) subgraphs;    /* of attributes: disposed with this one */
 };
 
 /* Throws at the graph's catch point: "message:" and the highlighted range. */
@@ -111,7 +125,8 @@ _Noreturn void graph_fail(Graph *graph, ErrorCode code, SourceRange range, const
 /* Something executable that a node carries: the interpreter calls it without knowing what it is. */
 typedef struct Callable {
   RefCount refs;
-  Status (*run)(struct Callable *callable, Exec *exec, const IValue *inputs, uint32_t input_count, IValue *outputs, uint32_t output_count);
+  Status (*run)(struct Callable *callable, Exec *exec, const IValue *inputs, uint32_t input_count, IValue *outputs,
+                uint32_t output_count);
   void (*release)(struct Callable *callable);
 } Callable;
 
@@ -121,32 +136,54 @@ void graph_dispose(Graph *graph); /* drops held references; the memory goes with
 Graph *graph_copy(const Graph *graph, Arena *arena, TypeStore *store);
 Value *graph_add_input(Graph *graph, Str name, const Type *type);
 uint32_t graph_register_output(Graph *graph, Value *value);
-static inline uint32_t graph_input_count(const Graph *g) { return g->block->param->output_count; }
-static inline Value *graph_input(const Graph *g, uint32_t i) { return g->block->param->outputs[i]; }
-static inline uint32_t graph_output_count(const Graph *g) { return g->block->ret->input_count; }
-static inline Value *graph_output(const Graph *g, uint32_t i) { return g->block->ret->inputs[i].value; }
+static inline uint32_t graph_input_count(const Graph *g) {
+  return g->block->param->output_count;
+}
+static inline Value *graph_input(const Graph *g, uint32_t i) {
+  return g->block->param->outputs[i];
+}
+static inline uint32_t graph_output_count(const Graph *g) {
+  return g->block->ret->input_count;
+}
+static inline Value *graph_output(const Graph *g, uint32_t i) {
+  return g->block->ret->inputs[i].value;
+}
 void graph_hold(Graph *graph, IValue value); /* takes over a reference until graph_dispose */
 
 /* ---- insertion ---- */
-Node *graph_create(Graph *graph, Symbol kind, uint32_t input_count, Value *const *inputs, uint32_t output_count); /* outputs of type Tensor; not inserted */
+Node *graph_create(Graph *graph, Symbol kind, uint32_t input_count, Value *const *inputs,
+                   uint32_t output_count);         /* outputs of type Tensor; not inserted */
 Node *graph_insert_node(Graph *graph, Node *node); /* at the insertion point; returns node */
 void graph_set_insert_point(Graph *graph, Node *before);
 void graph_set_insert_block(Graph *graph, Block *block); /* at its end */
-Value *graph_insert_constant(Graph *graph, IValue value, const Type *type_or_null); /* borrows value; reference list/dict/objects that can't be constants are the caller's fault (asserted) */
+Value *graph_insert_constant(Graph *graph, IValue value,
+                             const Type *type_or_null); /* borrows value; reference list/dict/objects that can't be
+                                                           constants are the caller's fault (asserted) */
 bool constant_is_possible(IValue value);
 /* Sets attr::value of a prim::Constant in the form that belongs to the value, and the type of its output. */
 void constant_set(Node *constant, IValue value, const Type *type_or_null);
 /* prim::Constant[name="f"] of a function type. */
 Value *graph_insert_function(Graph *graph, const struct Function *function);
-/* Matches the schema of the named operator, inserts constants for IValue defaults, sets output types; throws with candidates. */
-typedef struct NamedValue { Str name; Value *value; IValue constant; bool is_constant; SourceRange range; } NamedValue;
-Value *graph_insert(Graph *graph, Symbol kind, uint32_t count, const NamedValue *arguments, uint32_t keyword_count, const NamedValue *keywords);
-/* Copies the body of `callee` in front of the insertion point, its inputs standing for `arguments`; outputs go to out_values (graph_output_count). */
+/* Matches the schema of the named operator, inserts constants for IValue defaults, sets output types; throws with
+ * candidates. */
+typedef struct NamedValue {
+  Str name;
+  Value *value;
+  IValue constant;
+  bool is_constant;
+  SourceRange range;
+} NamedValue;
+Value *graph_insert(Graph *graph, Symbol kind, uint32_t count, const NamedValue *arguments, uint32_t keyword_count,
+                    const NamedValue *keywords);
+/* Copies the body of `callee` in front of the insertion point, its inputs standing for `arguments`; outputs go to
+ * out_values (graph_output_count). */
 void graph_inline(Graph *graph, const Graph *callee, Value *const *arguments, Value **out_values);
-/* The same for a call's node: `call` (in the graph's arena, may be NULL) is put below the inlined calls of every copied node. */
-void graph_inline_call(Graph *graph, const Graph *callee, Value *const *arguments, const InlinedCall *call, Value **out_values);
-Node *graph_create_if(Graph *graph, Value *condition);                       /* two empty blocks, no outputs */
-Node *graph_create_loop(Graph *graph, Value *trip_count, Value *condition);  /* one block with the trip index as input */
+/* The same for a call's node: `call` (in the graph's arena, may be NULL) is put below the inlined calls of every copied
+ * node. */
+void graph_inline_call(Graph *graph, const Graph *callee, Value *const *arguments, const InlinedCall *call,
+                       Value **out_values);
+Node *graph_create_if(Graph *graph, Value *condition);                      /* two empty blocks, no outputs */
+Node *graph_create_loop(Graph *graph, Value *trip_count, Value *condition); /* one block with the trip index as input */
 
 /* ---- blocks ---- */
 Block *node_add_block(Node *node);
@@ -157,21 +194,35 @@ uint32_t block_register_output(Block *block, Value *value);
 void block_insert_output(Block *block, uint32_t at, Value *value);
 void block_replace_output(Block *block, uint32_t i, Value *value);
 void block_erase_output(Block *block, uint32_t i);
-static inline uint32_t block_input_count(const Block *b) { return b->param->output_count; }
-static inline Value *block_input(const Block *b, uint32_t i) { return b->param->outputs[i]; }
-static inline uint32_t block_output_count(const Block *b) { return b->ret->input_count; }
-static inline Value *block_output(const Block *b, uint32_t i) { return b->ret->inputs[i].value; }
+static inline uint32_t block_input_count(const Block *b) {
+  return b->param->output_count;
+}
+static inline Value *block_input(const Block *b, uint32_t i) {
+  return b->param->outputs[i];
+}
+static inline uint32_t block_output_count(const Block *b) {
+  return b->ret->input_count;
+}
+static inline Value *block_output(const Block *b, uint32_t i) {
+  return b->ret->inputs[i].value;
+}
 /* Gives empty `to` the inputs, copies of the nodes and the outputs of `from`; map answers for values from outside. */
 void block_clone_into(Block *to, const Block *from, Value *(*map)(Value *value, void *argument), void *argument);
 /* Iteration that allows destroying the current node: BLOCK_EACH(node, block) { ... } */
-#define BLOCK_EACH(node, block_) \
-  for (Node *node = (block_)->param->next, *node##_next; (node##_next = node->next), node != (block_)->ret; node = node##_next)
-#define BLOCK_EACH_REVERSE(node, block_) \
-  for (Node *node = (block_)->ret->prev, *node##_prev; (node##_prev = node->prev), node != (block_)->param; node = node##_prev)
+#define BLOCK_EACH(node, block_)                                                                            \
+  for (Node *node = (block_)->param->next, *node##_next; (node##_next = node->next), node != (block_)->ret; \
+       node = node##_next)
+#define BLOCK_EACH_REVERSE(node, block_)                                                                    \
+  for (Node *node = (block_)->ret->prev, *node##_prev; (node##_prev = node->prev), node != (block_)->param; \
+       node = node##_prev)
 
 /* ---- nodes ---- */
-static inline Value *node_input(const Node *n, uint32_t i) { return n->inputs[i].value; }
-static inline Value *node_output(const Node *n, uint32_t i) { return n->outputs[i]; }
+static inline Value *node_input(const Node *n, uint32_t i) {
+  return n->inputs[i].value;
+}
+static inline Value *node_output(const Node *n, uint32_t i) {
+  return n->outputs[i];
+}
 Value *node_named_input(const Node *node, const char *name); /* by the schema's argument name; NULL: no such */
 uint32_t node_add_input(Node *node, Value *value);
 void node_insert_input(Node *node, uint32_t at, Value *value);
@@ -188,14 +239,15 @@ void node_insert_after(Node *node, Node *after);
 void node_move_before(Node *node, Node *before);
 void node_move_after(Node *node, Node *after);
 void node_replace_all_uses_with(Node *node, Node *with); /* output by output */
-void node_destroy(Node *node); /* outputs must be unused; poisoned for the sanitizers */
+void node_destroy(Node *node);                           /* outputs must be unused; poisoned for the sanitizers */
 bool node_is_before(const Node *a, const Node *b); /* constant time within a block; across blocks by their ancestors */
 bool node_is_in_block(const Node *node, const Block *block); /* itself or nested */
-const FunctionSchema *node_schema(const Node *node);         /* resolved from kind and operand types, cached; NULL: none fits */
+const FunctionSchema *node_schema(const Node *node); /* resolved from kind and operand types, cached; NULL: none fits */
 const Operator *node_operator(const Node *node);
 bool node_has_side_effects(const Node *node);
 bool node_is_nondeterministic(const Node *node);
-Node *node_copy(Node *node, Graph *into, Value *(*map)(Value *value, void *argument), void *argument); /* with its blocks; not inserted */
+Node *node_copy(Node *node, Graph *into, Value *(*map)(Value *value, void *argument),
+                void *argument); /* with its blocks; not inserted */
 
 /* ---- attributes; setters replace ---- */
 const NodeAttribute *node_attribute(const Node *node, Symbol name); /* NULL: absent */
@@ -212,22 +264,26 @@ void node_set_floats(Node *node, Symbol name, uint32_t count, const double *valu
 void node_set_types(Node *node, Symbol name, uint32_t count, const Type *const *values);
 void node_set_strings(Node *node, Symbol name, uint32_t count, const Str *values);
 void node_remove_attribute(Node *node, Symbol name);
-void node_copy_attributes(Node *to, const Node *from); /* from may be of another graph: references are retained, graphs copied */
+void node_copy_attributes(Node *to,
+                          const Node *from); /* from may be of another graph: references are retained, graphs copied */
 void node_set_callable(Node *node, Callable *callable); /* retains */
-int64_t node_int(const Node *node, Symbol name);  /* asserts presence */
+int64_t node_int(const Node *node, Symbol name);        /* asserts presence */
 Str node_string(const Node *node, Symbol name);
 
 /* ---- values ---- */
 void value_set_name(Value *value, Str name); /* made unique as PyTorch does: x.1, x.2 */
 void value_replace_all_uses_with(Value *value, Value *with);
 void value_replace_all_uses_after(Value *value, Node *after, Value *with); /* users behind node `after` */
-static inline bool value_has_uses(const Value *v) { return v->uses.length != 0; }
+static inline bool value_has_uses(const Value *v) {
+  return v->uses.length != 0;
+}
 bool value_is_constant(const Value *value, IValue *out_or_null); /* prim::Constant; *out is borrowed */
 
 /* ---- text: as PyTorch 1.13 prints it; parsed back by the same rules ---- */
 void graph_print(const Graph *graph, bool with_source, StrBuf *out);
 void node_print(const Node *node, StrBuf *out);
 /* Throws ERROR_SYNTAX. Class types are looked up by name through resolve (may be NULL). */
-Graph *graph_parse(Arena *arena, TypeStore *store, Str text, const Type *(*resolve)(void *argument, Str name), void *argument);
+Graph *graph_parse(Arena *arena, TypeStore *store, Str text, const Type *(*resolve)(void *argument, Str name),
+                   void *argument);
 /* Order, block scope, use lists, owning graph, schemas: OK or ERROR_INTERNAL saying what is broken. */
 Status graph_lint(const Graph *graph) MUST_CHECK;

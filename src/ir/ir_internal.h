@@ -6,16 +6,16 @@
 #include "ir/ir.h"
 
 Block *block_new(Graph *graph, Node *owning_node);
-Node *node_new(Graph *graph, Symbol kind);        /* without inputs, outputs; range is the graph's */
+Node *node_new(Graph *graph, Symbol kind); /* without inputs, outputs; range is the graph's */
 Value *value_new(Node *node, uint32_t offset, const Type *type);
-void value_forget_name(Value *value);             /* before it is destroyed */
-void use_remove(Node *user, uint32_t offset);     /* takes the use of input `offset` out of its value's list */
+void value_forget_name(Value *value);         /* before it is destroyed */
+void use_remove(Node *user, uint32_t offset); /* takes the use of input `offset` out of its value's list */
 void use_add(Node *user, uint32_t offset, Value *value);
 
 /* Copies nodes from one graph to another: values and the chains of inlined calls. */
 typedef struct NodeCopier {
   Graph *into;
-  PtrMap values; /* old -> new */
+  PtrMap values;                               /* old -> new */
   Value *(*map)(Value *value, void *argument); /* of values the copier did not make */
   void *argument;
   const InlinedCall *last_from, *last_to; /* memo: neighbours share their chain */
@@ -27,4 +27,3 @@ Node *copier_node(NodeCopier *copier, const Node *node);
 void copier_block(NodeCopier *copier, Block *to, const Block *from);
 
 bool schema_is_blocked(const FunctionSchema *schema); /* match.h: overloads that PyTorch's matcher leaves out */
-

@@ -1,10 +1,11 @@
-/* Lint: says what is broken in a graph. Checks rings and owners, order, block scope, use lists and inputs against each other, names,
- * the shape of control flow, and that resolved operators fit. What it does not check: types of blocks' outputs against the node's. */
+/* Lint: says what is broken in a graph. Checks rings and owners, order, block scope, use lists and inputs against each
+ * other, names, the shape of control flow, and that resolved operators fit. What it does not check: types of blocks'
+ * outputs against the node's. */
 #include "ir/ir_internal.h"
 
 typedef struct Linter {
   const Graph *graph;
-  PtrMap in_scope; /* Value -> itself, of all open blocks */
+  PtrMap in_scope;          /* Value -> itself, of all open blocks */
   VEC(const Value *) scope; /* in order, so that a block's end closes it */
 } Linter;
 
@@ -47,23 +48,27 @@ static Status check_inputs(Linter *l, const Node *node) {
     uint32_t use = node->inputs[i].use_index;
     if (use >= value->uses.length || value->uses.data[use].user != node || value->uses.data[use].offset != i)
       return broken(node, "an input is not among its value's uses");
-    if (ptrmap_get(&l->in_scope, value) != value) return broken(node, "an input is used outside its block or before its definition");
+    if (ptrmap_get(&l->in_scope, value) != value)
+      return broken(node, "an input is used outside its block or before its definition");
   }
   return OK;
 }
 
 static Status check_shape(const Node *node) {
   if (node->kind == SYM_prim_If) {
-    if (node->block_count != 2 || node->input_count != 1) return broken(node, "prim::If takes a condition and two blocks");
+    if (node->block_count != 2 || node->input_count != 1)
+      return broken(node, "prim::If takes a condition and two blocks");
     for (int i = 0; i < 2; i++)
       if (block_output_count(node->blocks[i]) != node->output_count || block_input_count(node->blocks[i]))
         return broken(node, "a block of prim::If does not give the node's outputs");
   } else if (node->kind == SYM_prim_Loop) {
     if (node->block_count != 1 || node->input_count < 2 || node->output_count != node->input_count - 2 ||
-        block_input_count(node->blocks[0]) != node->output_count + 1 || block_output_count(node->blocks[0]) != node->output_count + 1)
+        block_input_count(node->blocks[0]) != node->output_count + 1 ||
+        block_output_count(node->blocks[0]) != node->output_count + 1)
       return broken(node, "inputs, outputs and block of prim::Loop do not agree");
   } else if (node->kind == SYM_prim_Constant) {
-    if (node->input_count || node->output_count != 1) return broken(node, "prim::Constant takes nothing and gives one value");
+    if (node->input_count || node->output_count != 1)
+      return broken(node, "prim::Constant takes nothing and gives one value");
   } else if (node->op) {
     const Operator *cached = node->op;
     ((Node *)node)->op = NULL;

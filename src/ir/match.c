@@ -1,13 +1,15 @@
-/* See match.h. The rules are those of PyTorch 1.13: one schema alone is tried with conversions at once; of several each is tried
- * without conversions first, then each with them. */
+/* See match.h. The rules are those of PyTorch 1.13: one schema alone is tried with conversions at once; of several each
+ * is tried without conversions first, then each with them. */
 #include "ir/match.h"
 
 #include "ir/ir_internal.h"
 
 bool schema_is_blocked(const FunctionSchema *schema) {
-  /* dtypes are ints here, so view(dtype) would shadow view(int[]); the outs of max and min collide with the two-tensor forms */
+  /* dtypes are ints here, so view(dtype) would shadow view(int[]); the outs of max and min collide with the two-tensor
+   * forms */
   if (str_is(schema->name, "aten::view")) return str_is(schema->overload_name, "dtype");
-  if (str_is(schema->name, "aten::max") || str_is(schema->name, "aten::min")) return str_is(schema->overload_name, "unary_out");
+  if (str_is(schema->name, "aten::max") || str_is(schema->name, "aten::min"))
+    return str_is(schema->overload_name, "unary_out");
   return false;
 }
 
@@ -63,7 +65,9 @@ Value **graph_insert_tuple_unpack(Graph *graph, Value *tuple) {
 
 /* ---- conversions ---- */
 
-static const Type *unwrap_optional(const Type *type) { return type->kind == TYPE_OPTIONAL ? type->elements[0] : type; }
+static const Type *unwrap_optional(const Type *type) {
+  return type->kind == TYPE_OPTIONAL ? type->elements[0] : type;
+}
 
 bool type_converts_to_list(const Type *type, const Type *list_type) {
   if (list_type->kind != TYPE_LIST) return false;
@@ -107,22 +111,32 @@ Value *value_convert(Graph *graph, const Type *type, Value *value, bool allow_co
   if (!allow_conversions) return value;
   if (value->type->kind == TYPE_TENSOR) {
     switch (type->kind) {
-      case TYPE_FLOAT: return insert_conversion(graph, "aten::FloatImplicit", value, range);
-      case TYPE_COMPLEX: return insert_conversion(graph, "aten::ComplexImplicit", value, range);
-      case TYPE_INT: return insert_conversion(graph, "aten::IntImplicit", value, range);
-      case TYPE_NUMBER: return insert_conversion(graph, "aten::ScalarImplicit", value, range);
-      default: return value;
+      case TYPE_FLOAT:
+        return insert_conversion(graph, "aten::FloatImplicit", value, range);
+      case TYPE_COMPLEX:
+        return insert_conversion(graph, "aten::ComplexImplicit", value, range);
+      case TYPE_INT:
+        return insert_conversion(graph, "aten::IntImplicit", value, range);
+      case TYPE_NUMBER:
+        return insert_conversion(graph, "aten::ScalarImplicit", value, range);
+      default:
+        return value;
     }
   }
   if (value->type->kind == TYPE_NUMBER) {
     switch (type->kind) {
-      case TYPE_FLOAT: return insert_conversion(graph, "aten::Float", value, range);
-      case TYPE_COMPLEX: return insert_conversion(graph, "aten::Complex", value, range);
-      case TYPE_INT: return insert_conversion(graph, "aten::Int", value, range);
-      default: return value;
+      case TYPE_FLOAT:
+        return insert_conversion(graph, "aten::Float", value, range);
+      case TYPE_COMPLEX:
+        return insert_conversion(graph, "aten::Complex", value, range);
+      case TYPE_INT:
+        return insert_conversion(graph, "aten::Int", value, range);
+      default:
+        return value;
     }
   }
-  if (value->type->kind == TYPE_STRING && type->kind == TYPE_DEVICE) return insert_conversion(graph, "aten::device", value, range);
+  if (value->type->kind == TYPE_STRING && type->kind == TYPE_DEVICE)
+    return insert_conversion(graph, "aten::device", value, range);
   return value;
 }
 
@@ -169,7 +183,8 @@ static Value *match_argument(Matcher *m, const Argument *argument, Value *value)
         type_print_annotation(value->type, m->why);
         strbuf_puts(m->why, " to ");
         type_print_annotation(type, m->why);
-        strbuf_printf(m->why, " in argument '" STR_FMT "': " STR_FMT ".\n", STR_ARG(argument->name), STR_ARG(strbuf_view(&text)));
+        strbuf_printf(m->why, " in argument '" STR_FMT "': " STR_FMT ".\n", STR_ARG(argument->name),
+                      STR_ARG(strbuf_view(&text)));
       }
       strbuf_dispose(&text);
       return NULL;
@@ -196,9 +211,10 @@ static Value *match_argument(Matcher *m, const Argument *argument, Value *value)
     type_print_annotation(value->type, m->why);
     strbuf_puts(m->why, "'.\n");
     if (value->type->kind == TYPE_LIST && value->type->elements[0]->kind == TYPE_TENSOR)
-      strbuf_puts(m->why, "Empty lists default to List[Tensor]. Add a variable annotation to the assignment to create an empty "
-                          "list of another type (torch.jit.annotate(List[T, []]) where T is the type of elements in the list "
-                          "for Python 2)\n");
+      strbuf_puts(m->why,
+                  "Empty lists default to List[Tensor]. Add a variable annotation to the assignment to create an empty "
+                  "list of another type (torch.jit.annotate(List[T, []]) where T is the type of elements in the list "
+                  "for Python 2)\n");
     type_is_subtype(value->type, type, m->why);
   }
   return NULL;
@@ -208,7 +224,8 @@ static Value *match_argument(Matcher *m, const Argument *argument, Value *value)
 static bool takes_remaining(const FunctionSchema *schema, uint32_t i) {
   const Argument *argument = &schema->arguments[i];
   bool is_last = i + 1 == schema->argument_count || schema->arguments[i + 1].kwarg_only;
-  return is_last && argument->type->kind == TYPE_LIST && !argument->broadcast_n && argument->type->elements[0]->kind != TYPE_VAR;
+  return is_last && argument->type->kind == TYPE_LIST && !argument->broadcast_n &&
+         argument->type->elements[0]->kind != TYPE_VAR;
 }
 
 static Value *match_remaining(Matcher *m, const Argument *argument, const CallArguments *call, uint32_t from) {
@@ -280,10 +297,12 @@ static bool match_all(Matcher *m, const CallArguments *call, Value **inputs, uin
     return false;
   }
   if (schema->is_vararg)
-    for (; used_count < call->count; used_count++) inputs[input_count++] = named_value(m->graph, &call->positional[used_count]);
+    for (; used_count < call->count; used_count++)
+      inputs[input_count++] = named_value(m->graph, &call->positional[used_count]);
   if (used_count < call->count) {
     if (m->why)
-      strbuf_printf(reason(m), "Expected at most %u arguments but found %u positional arguments.\n", used_count, call->count);
+      strbuf_printf(reason(m), "Expected at most %u arguments but found %u positional arguments.\n", used_count,
+                    call->count);
     return false;
   }
   for (uint32_t i = 0; i < call->keyword_count; i++) {
@@ -291,7 +310,8 @@ static bool match_all(Matcher *m, const CallArguments *call, Value **inputs, uin
     Str name = call->keywords[i].name;
     if (m->why) {
       bool known = schema_find_argument(schema, name) >= 0;
-      strbuf_printf(reason(m), "Keyword argument " STR_FMT " %s.\n", STR_ARG(name), known ? "specified twice" : "unknown");
+      strbuf_printf(reason(m), "Keyword argument " STR_FMT " %s.\n", STR_ARG(name),
+                    known ? "specified twice" : "unknown");
     }
     return false;
   }
@@ -363,7 +383,8 @@ uint32_t schemas_match(Graph *graph, uint32_t count, const FunctionSchema *const
       if (schema_try_match(graph, schemas[i], range, call, allow_conversions, NULL, out)) return i;
   StrBuf why = {.max_length = 1 << 16};
   for (uint32_t i = 0; i < count; i++) schema_try_match(graph, schemas[i], range, call, true, &why, out);
-  graph_fail(graph, ERROR_COMPILE, range, "Arguments for call are not valid.\nThe following variants are available:\n%s\nThe original call is",
+  graph_fail(graph, ERROR_COMPILE, range,
+             "Arguments for call are not valid.\nThe following variants are available:\n%s\nThe original call is",
              take_text(graph, &why, "  "));
 }
 
@@ -381,11 +402,13 @@ _Noreturn static void fail_unknown(Graph *graph, Str name, SourceRange range) {
   }
   const char *names = take_text(graph, &text, "");
   if (count)
-    graph_fail(graph, ERROR_COMPILE, range, "Unknown builtin op: " STR_FMT ".\nHere are some suggestions: \n%s\nThe original call is",
-               STR_ARG(name), names);
+    graph_fail(graph, ERROR_COMPILE, range,
+               "Unknown builtin op: " STR_FMT ".\nHere are some suggestions: \n%s\nThe original call is", STR_ARG(name),
+               names);
   graph_fail(graph, ERROR_COMPILE, range,
              "Unknown builtin op: " STR_FMT ".\nCould not find any similar ops to " STR_FMT
-             ". This op may not exist or may not be currently supported in TorchScript.\n", STR_ARG(name), STR_ARG(name));
+             ". This op may not exist or may not be currently supported in TorchScript.\n",
+             STR_ARG(name), STR_ARG(name));
 }
 
 static Value *pack_outputs(Graph *graph, const MatchedSchema *m, uint32_t count, Value *const *values) {
@@ -402,12 +425,14 @@ static Value *pack_outputs(Graph *graph, const MatchedSchema *m, uint32_t count,
     types[i] = values[i]->type;
     all_named &= names[i].length != 0;
   }
-  return graph_insert_tuple(graph, count, values, all_named ? type_named_tuple(graph->store, STR(""), count, types, names) : NULL);
+  return graph_insert_tuple(graph, count, values,
+                            all_named ? type_named_tuple(graph->store, STR(""), count, types, names) : NULL);
 }
 
 static Value *inline_builtin(Graph *graph, Exec *exec, const Operator *op, SourceRange range, const MatchedSchema *m) {
   if (!exec || !exec->services || !exec->services->compile_body)
-    graph_fail(graph, ERROR_UNSUPPORTED, range, STR_FMT " is written in TorchScript, which can't be compiled here", STR_ARG(op->name));
+    graph_fail(graph, ERROR_UNSUPPORTED, range, STR_FMT " is written in TorchScript, which can't be compiled here",
+               STR_ARG(op->name));
   Function *function;
   Status status = exec->services->compile_body(exec, op, &function);
   if (status) catch_throw(graph->arena->catch_point, status);

@@ -1,6 +1,6 @@
-/* Matching: arguments in a program against a schema, with the implicit conversions TorchScript makes. Conversions, constants for
- * defaults and lists for `int[2]` are inserted into the graph at its insertion point; an attempt that fails takes its nodes out
- * again. Works for operators and for schemas of functions and methods alike.
+/* Matching: arguments in a program against a schema, with the implicit conversions TorchScript makes. Conversions,
+ * constants for defaults and lists for `int[2]` are inserted into the graph at its insertion point; an attempt that
+ * fails takes its nodes out again. Works for operators and for schemas of functions and methods alike.
  *
  *   MatchedSchema m = schema_match(graph, function->schema, range, &call);   // throws with the reasons
  *   node = graph_create(graph, SYM_prim_CallFunction, ...m.inputs...)                                    */
@@ -17,28 +17,29 @@ typedef struct CallArguments {
 typedef struct MatchedSchema {
   const FunctionSchema *schema;
   uint32_t input_count, return_count;
-  Value **inputs; /* in the order of the schema, converted, defaults filled in */
+  Value **inputs;            /* in the order of the schema, converted, defaults filled in */
   const Type **return_types; /* type variables substituted */
 } MatchedSchema;
 
-/* One attempt; without allow_conversions only subtypes, broadcast lists and tuples fit. The reasons go to why (may be NULL).
- * Memory comes from the graph's arena. */
+/* One attempt; without allow_conversions only subtypes, broadcast lists and tuples fit. The reasons go to why (may be
+ * NULL). Memory comes from the graph's arena. */
 bool schema_try_match(Graph *graph, const FunctionSchema *schema, SourceRange range, const CallArguments *call,
                       bool allow_conversions, StrBuf *why, MatchedSchema *out);
 /* Throws ERROR_COMPILE with the reasons. */
 MatchedSchema schema_match(Graph *graph, const FunctionSchema *schema, SourceRange range, const CallArguments *call);
-/* The first schema that fits without conversions, else the first that fits with them; its index. Throws with every candidate's
- * reasons. */
+/* The first schema that fits without conversions, else the first that fits with them; its index. Throws with every
+ * candidate's reasons. */
 uint32_t schemas_match(Graph *graph, uint32_t count, const FunctionSchema *const *schemas, SourceRange range,
                        const CallArguments *call, MatchedSchema *out);
-/* Matches the operators of that name and inserts a node; several results come packed in a tuple, none as None. Throws; an unknown name
- * with similar ones. exec (may be NULL) is needed for OP_BUILTIN rows, whose bodies are compiled and inlined. */
+/* Matches the operators of that name and inserts a node; several results come packed in a tuple, none as None. Throws;
+ * an unknown name with similar ones. exec (may be NULL) is needed for OP_BUILTIN rows, whose bodies are compiled and
+ * inlined. */
 Value *operator_emit(Graph *graph, Exec *exec, Str name, SourceRange range, const CallArguments *call);
 
 /* The value of an argument: inserts a constant where it is one. */
 Value *named_value(Graph *graph, const NamedValue *argument);
-/* Converts where TorchScript does it silently (tuple to list, Tensor to number, ...); otherwise the value itself: check the subtype
- * relation afterwards. */
+/* Converts where TorchScript does it silently (tuple to list, Tensor to number, ...); otherwise the value itself: check
+ * the subtype relation afterwards. */
 Value *value_convert(Graph *graph, const Type *type, Value *value, bool allow_conversions, SourceRange range);
 /* A tuple all of whose elements may stand in a list of that type, or a subtype of it. */
 bool type_converts_to_list(const Type *type, const Type *list_type);

@@ -83,13 +83,16 @@ Value *node_named_input(const Node *node, const char *name) {
 
 /* ---- outputs ---- */
 
-Value *node_add_output(Node *node, const Type *type) { return node_insert_output(node, node->output_count, type); }
+Value *node_add_output(Node *node, const Type *type) {
+  return node_insert_output(node, node->output_count, type);
+}
 
 Value *node_insert_output(Node *node, uint32_t at, const Type *type) {
   assert(at <= node->output_count);
   node->op = NULL;
   Value *value = value_new(node, at, type);
-  node->outputs = grow(node->graph->arena, node->outputs, node->output_count, &node->output_capacity, sizeof *node->outputs);
+  node->outputs =
+      grow(node->graph->arena, node->outputs, node->output_count, &node->output_capacity, sizeof *node->outputs);
   for (uint32_t i = node->output_count; i > at; i--) {
     node->outputs[i] = node->outputs[i - 1];
     node->outputs[i]->offset = i;
@@ -146,20 +149,26 @@ enum { POSITION_GAP = 1 << 20 };
 
 static void number_block(Block *block) {
   int64_t position = INT64_MIN / 2;
-  for (Node *node = block->param->next; node != block->ret; node = node->next) node->position = position += POSITION_GAP;
+  for (Node *node = block->param->next; node != block->ret; node = node->next)
+    node->position = position += POSITION_GAP;
 }
 
-/* A node at the end stands a gap behind its predecessor, one between two others midway; a block without room is renumbered,
- * so that comparing positions decides the order. */
+/* A node at the end stands a gap behind its predecessor, one between two others midway; a block without room is
+ * renumbered, so that comparing positions decides the order. */
 static void assign_position(Node *node) {
   int64_t before = node->prev->position, after = node->next->position;
   if (after == INT64_MAX) {
-    if (before == INT64_MIN) node->position = 0;
-    else if (before < INT64_MAX - 2 * (int64_t)POSITION_GAP) node->position = before + POSITION_GAP;
-    else number_block(node->owning_block);
+    if (before == INT64_MIN)
+      node->position = 0;
+    else if (before < INT64_MAX - 2 * (int64_t)POSITION_GAP)
+      node->position = before + POSITION_GAP;
+    else
+      number_block(node->owning_block);
   } else if (before == INT64_MIN) {
-    if (after > INT64_MIN + 2 * (int64_t)POSITION_GAP) node->position = after - POSITION_GAP;
-    else number_block(node->owning_block);
+    if (after > INT64_MIN + 2 * (int64_t)POSITION_GAP)
+      node->position = after - POSITION_GAP;
+    else
+      number_block(node->owning_block);
   } else {
     node->position = before + (int64_t)(((uint64_t)after - (uint64_t)before) / 2);
     if (node->position == before) number_block(node->owning_block);
@@ -299,16 +308,37 @@ const FunctionSchema *node_schema(const Node *node) {
 
 bool node_has_side_effects(const Node *node) {
   switch (node->kind) {
-    case SYM_prim_SetAttr: case SYM_prim_RaiseException: case SYM_prim_Print: case SYM_prim_CallFunction:
-    case SYM_prim_CallMethod: case SYM_prim_fork: case SYM_aten_wait: case SYM_prim_Enter: case SYM_prim_Exit:
-    case SYM_aten_warn: case SYM_prim_Store: case SYM_prim_ReturnStmt: case SYM_prim_BreakStmt:
-    case SYM_prim_ContinueStmt: case SYM_prim_BailOut: case SYM_prim_Guard: case SYM_prim_CallOptionalFunction:
+    case SYM_prim_SetAttr:
+    case SYM_prim_RaiseException:
+    case SYM_prim_Print:
+    case SYM_prim_CallFunction:
+    case SYM_prim_CallMethod:
+    case SYM_prim_fork:
+    case SYM_aten_wait:
+    case SYM_prim_Enter:
+    case SYM_prim_Exit:
+    case SYM_aten_warn:
+    case SYM_prim_Store:
+    case SYM_prim_ReturnStmt:
+    case SYM_prim_BreakStmt:
+    case SYM_prim_ContinueStmt:
+    case SYM_prim_BailOut:
+    case SYM_prim_Guard:
+    case SYM_prim_CallOptionalFunction:
     case SYM_prim_rpc_async:
       return true;
-    case SYM_prim_Constant: case SYM_prim_If: case SYM_prim_Loop: case SYM_prim_GetAttr: case SYM_prim_TupleConstruct:
-    case SYM_prim_ListConstruct: case SYM_prim_DictConstruct: case SYM_prim_TupleUnpack: case SYM_prim_TupleIndex:
+    case SYM_prim_Constant:
+    case SYM_prim_If:
+    case SYM_prim_Loop:
+    case SYM_prim_GetAttr:
+    case SYM_prim_TupleConstruct:
+    case SYM_prim_ListConstruct:
+    case SYM_prim_DictConstruct:
+    case SYM_prim_TupleUnpack:
+    case SYM_prim_TupleIndex:
       return false;
-    default: break;
+    default:
+      break;
   }
   const Operator *op = node_operator(node);
   return op && op->flags & OP_SIDE_EFFECTS;
@@ -320,7 +350,8 @@ bool node_is_nondeterministic(const Node *node) {
   /* dropout that does not train draws nothing */
   if (str_is(symbol_name(node->kind), "aten::dropout")) {
     IValue train;
-    if (node->input_count > 2 && value_is_constant(node_input(node, 2), &train) && train.tag == TAG_BOOL) return train.b;
+    if (node->input_count > 2 && value_is_constant(node_input(node, 2), &train) && train.tag == TAG_BOOL)
+      return train.b;
   }
   return true;
 }

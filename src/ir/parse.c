@@ -1,5 +1,5 @@
-/* The parser of IR text: what print.c writes, read back. Values named by numbers keep them. Constants come back in the form that
- * their type says; tensors only with one element, as longer ones are printed for people. */
+/* The parser of IR text: what print.c writes, read back. Values named by numbers keep them. Constants come back in the
+ * form that their type says; tensors only with one element, as longer ones are printed for people. */
 #include <ctype.h>
 
 #include "ir/ir_internal.h"
@@ -11,7 +11,7 @@ typedef struct IrParser {
   Str text;
   size_t at;
   Map values;
-  VEC(Value *) named; /* those whose names are not numbers: numbered after the others */
+  VEC(Value *) named;   /* those whose names are not numbers: numbered after the others */
   uint32_t next_number; /* behind the largest number in the text */
   int depth;
   const Type *(*resolve)(void *argument, Str name);
@@ -29,16 +29,20 @@ _Noreturn static void fail(IrParser *p, const char *what) {
 
 /* ---- characters ---- */
 
-static char peek(const IrParser *p) { return p->at < p->text.length ? p->text.data[p->at] : 0; }
+static char peek(const IrParser *p) {
+  return p->at < p->text.length ? p->text.data[p->at] : 0;
+}
 
 /* Line ends are white space; so are comments, which hold source places. */
 static void skip(IrParser *p) {
   for (;;) {
     char c = peek(p);
-    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') p->at++;
+    if (c == ' ' || c == '\t' || c == '\n' || c == '\r')
+      p->at++;
     else if (c == '#')
       while (peek(p) && peek(p) != '\n') p->at++;
-    else return;
+    else
+      return;
   }
 }
 
@@ -54,7 +58,9 @@ static void expect(IrParser *p, const char *token) {
   if (!accept(p, token)) fail(p, arena_printf(p->graph->arena, "expected '%s'", token));
 }
 
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.'; }
+static bool is_word(char c) {
+  return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
 
 static Str word(IrParser *p) {
   skip(p);
@@ -77,7 +83,8 @@ static Str number(IrParser *p) {
   size_t begin = p->at;
   if (peek(p) == '-' || peek(p) == '+') p->at++;
   while (isalnum((unsigned char)peek(p)) || peek(p) == '.' ||
-         ((peek(p) == '-' || peek(p) == '+') && p->at > begin && (p->text.data[p->at - 1] == 'e' || p->text.data[p->at - 1] == 'E')))
+         ((peek(p) == '-' || peek(p) == '+') && p->at > begin &&
+          (p->text.data[p->at - 1] == 'e' || p->text.data[p->at - 1] == 'E')))
     p->at++;
   if (p->at == begin) fail(p, "expected a number");
   return str_slice(p->text, begin, p->at);
@@ -186,7 +193,8 @@ static const Type *tensor(IrParser *p, TensorInfo info, bool has_name_only) {
     if (info.ndim == 0) info.has_sizes = true;
   }
   if (accept(p, "[Undefined]")) info.undefined = 1;
-  bool known = info.dtype >= 0 || info.ndim >= 0 || info.requires_grad >= 0 || info.device_type >= 0 || info.undefined >= 0;
+  bool known =
+      info.dtype >= 0 || info.ndim >= 0 || info.requires_grad >= 0 || info.device_type >= 0 || info.undefined >= 0;
   return known ? type_tensor_refined(p->graph->store, &info) : TYPE(TENSOR);
 }
 
@@ -199,22 +207,42 @@ static const Type *base_type(IrParser *p) {
     return type_tuple(store, count, items);
   }
   Str name = word(p);
-  static const struct { const char *name; TypeKind kind; } simple[] = {
-    {"int", TYPE_INT}, {"float", TYPE_FLOAT}, {"complex", TYPE_COMPLEX}, {"bool", TYPE_BOOL}, {"str", TYPE_STRING},
-    {"NoneType", TYPE_NONE}, {"None", TYPE_NONE}, {"Scalar", TYPE_NUMBER}, {"number", TYPE_NUMBER}, {"Any", TYPE_ANY},
-    {"Device", TYPE_DEVICE}, {"Generator", TYPE_GENERATOR}, {"Stream", TYPE_STREAM}, {"Storage", TYPE_STORAGE},
-    {"QScheme", TYPE_QSCHEME}, {"Capsule", TYPE_CAPSULE}, {"AnyListType", TYPE_ANY_LIST}, {"AnyTupleType", TYPE_ANY_TUPLE},
-    {"AnyClassType", TYPE_ANY_CLASS}, {"AnyEnumType", TYPE_ANY_ENUM}, {"list", TYPE_ANY_LIST}, {"tuple", TYPE_ANY_TUPLE}};
+  static const struct {
+    const char *name;
+    TypeKind kind;
+  } simple[] = {{"int", TYPE_INT},
+                {"float", TYPE_FLOAT},
+                {"complex", TYPE_COMPLEX},
+                {"bool", TYPE_BOOL},
+                {"str", TYPE_STRING},
+                {"NoneType", TYPE_NONE},
+                {"None", TYPE_NONE},
+                {"Scalar", TYPE_NUMBER},
+                {"number", TYPE_NUMBER},
+                {"Any", TYPE_ANY},
+                {"Device", TYPE_DEVICE},
+                {"Generator", TYPE_GENERATOR},
+                {"Stream", TYPE_STREAM},
+                {"Storage", TYPE_STORAGE},
+                {"QScheme", TYPE_QSCHEME},
+                {"Capsule", TYPE_CAPSULE},
+                {"AnyListType", TYPE_ANY_LIST},
+                {"AnyTupleType", TYPE_ANY_TUPLE},
+                {"AnyClassType", TYPE_ANY_CLASS},
+                {"AnyEnumType", TYPE_ANY_ENUM},
+                {"list", TYPE_ANY_LIST},
+                {"tuple", TYPE_ANY_TUPLE}};
   for (size_t i = 0; i < sizeof simple / sizeof *simple; i++)
     if (str_is(name, simple[i].name)) return type_simple(simple[i].kind);
-  TensorInfo info = {.dtype = -1, .device_type = -1, .device_index = -1, .ndim = -1, .requires_grad = -1, .undefined = -1};
+  TensorInfo info = {
+      .dtype = -1, .device_type = -1, .device_index = -1, .ndim = -1, .requires_grad = -1, .undefined = -1};
   if (scalar_type(name, &info)) {
     size_t n = name.length;
     bool name_only = info.dtype < 0 || (n > 6 && str_ends_with(name, "Tensor"));
     return tensor(p, info, name_only);
   }
-  if (str_is(name, "Dict") || str_is(name, "Future") || str_is(name, "RRef") || str_is(name, "Union") || str_is(name, "Optional") ||
-      str_is(name, "List") || str_is(name, "Tuple")) {
+  if (str_is(name, "Dict") || str_is(name, "Future") || str_is(name, "RRef") || str_is(name, "Union") ||
+      str_is(name, "Optional") || str_is(name, "List") || str_is(name, "Tuple")) {
     const char *close = accept(p, "[") ? "]" : ")";
     if (*close == ')') expect(p, "(");
     types_until(p, close, &count, &items);
@@ -270,22 +298,34 @@ static IValue constant(IrParser *p, const Type *t) {
     case TYPE_OPTIONAL:
       value = accept_word(p, "None") ? IVALUE_NONE : constant(p, t->elements[0]);
       break;
-    case TYPE_NONE: expect(p, "None"); break;
-    case TYPE_INT: value = ivalue_int(integer(p)); break;
-    case TYPE_FLOAT: value = ivalue_float(floating(p)); break;
+    case TYPE_NONE:
+      expect(p, "None");
+      break;
+    case TYPE_INT:
+      value = ivalue_int(integer(p));
+      break;
+    case TYPE_FLOAT:
+      value = ivalue_float(floating(p));
+      break;
     case TYPE_BOOL: {
-      if (accept_word(p, "True")) value = ivalue_bool(true);
-      else if (accept_word(p, "False")) value = ivalue_bool(false);
-      else value = ivalue_bool(integer(p) != 0);
+      if (accept_word(p, "True"))
+        value = ivalue_bool(true);
+      else if (accept_word(p, "False"))
+        value = ivalue_bool(false);
+      else
+        value = ivalue_bool(integer(p) != 0);
       break;
     }
     case TYPE_NUMBER: {
       Str text = number(p);
       int64_t i;
       double f;
-      if (str_to_int64(text, 10, &i)) value = ivalue_int(i);
-      else if (str_to_double(text, &f)) value = ivalue_float(f);
-      else fail(p, "expected a number");
+      if (str_to_int64(text, 10, &i))
+        value = ivalue_int(i);
+      else if (str_to_double(text, &f))
+        value = ivalue_float(f);
+      else
+        fail(p, "expected a number");
       break;
     }
     case TYPE_COMPLEX: {
@@ -330,7 +370,8 @@ static IValue constant(IrParser *p, const Type *t) {
       if (from == DTYPE_FLOAT64 && !str_to_double(text, &real)) fail(p, "expected a number");
       expect(p, "}");
       Status status = tensor_empty(dtype, ndim, ones, &made);
-      if (!status) dtype_convert(dtype, tensor_data(made), 1, from, from == DTYPE_INT64 ? (void *)&integral : (void *)&real, 1, 1);
+      if (!status)
+        dtype_convert(dtype, tensor_data(made), 1, from, from == DTYPE_INT64 ? (void *)&integral : (void *)&real, 1, 1);
       value = hold(p, status, ivalue_tensor(made));
       break;
     }
@@ -374,7 +415,8 @@ static IValue constant(IrParser *p, const Type *t) {
       expect(p, ")");
       break;
     }
-    default: fail(p, "a constant of this type can't be read");
+    default:
+      fail(p, "a constant of this type can't be read");
   }
   p->depth--;
   return value;
@@ -405,25 +447,35 @@ static void attribute(IrParser *p, Node *node, Symbol name) {
         Str text = number(p);
         int64_t i;
         double f;
-        if (!floats.length && str_to_int64(text, 10, &i)) vec_arena_push(arena, &ints, i);
-        else if (str_to_double(text, &f)) vec_arena_push(arena, &floats, f);
-        else fail(p, "expected a number");
+        if (!floats.length && str_to_int64(text, 10, &i))
+          vec_arena_push(arena, &ints, i);
+        else if (str_to_double(text, &f))
+          vec_arena_push(arena, &floats, f);
+        else
+          fail(p, "expected a number");
       } else {
         vec_arena_push(arena, &types, type(p));
       }
     }
     if (floats.length && ints.length) fail(p, "a list of ints and floats");
-    if (is_text) node_set_strings(node, name, (uint32_t)strings.length, strings.data);
-    else if (floats.length) node_set_floats(node, name, (uint32_t)floats.length, floats.data);
-    else if (is_number) node_set_ints(node, name, (uint32_t)ints.length, ints.data);
-    else node_set_types(node, name, (uint32_t)types.length, types.data);
+    if (is_text)
+      node_set_strings(node, name, (uint32_t)strings.length, strings.data);
+    else if (floats.length)
+      node_set_floats(node, name, (uint32_t)floats.length, floats.data);
+    else if (is_number)
+      node_set_ints(node, name, (uint32_t)ints.length, ints.data);
+    else
+      node_set_types(node, name, (uint32_t)types.length, types.data);
   } else if (isdigit((unsigned char)c) || c == '-') {
     Str text = number(p);
     int64_t i;
     double f;
-    if (str_to_int64(text, 10, &i)) node_set_int(node, name, i);
-    else if (str_to_double(text, &f)) node_set_float(node, name, f);
-    else fail(p, "expected a number");
+    if (str_to_int64(text, 10, &i))
+      node_set_int(node, name, i);
+    else if (str_to_double(text, &f))
+      node_set_float(node, name, f);
+    else
+      fail(p, "expected a number");
   } else {
     node_set_type(node, name, type(p));
   }
@@ -438,7 +490,8 @@ static void attributes(IrParser *p, Node *node) {
     expect(p, "=");
     if (node->kind == SYM_prim_Constant && name == SYM_attr_value && node->output_count == 1)
       constant_set(node, constant(p, node->outputs[0]->type), node->outputs[0]->type);
-    else attribute(p, node, name);
+    else
+      attribute(p, node, name);
   }
 }
 
@@ -448,7 +501,8 @@ static Str value_name(IrParser *p) {
 }
 
 static void name_value(IrParser *p, Value *value, Str name) {
-  if (map_has(&p->values, name)) fail(p, arena_printf(p->graph->arena, "%%" STR_FMT " is defined twice", STR_ARG(name)));
+  if (map_has(&p->values, name))
+    fail(p, arena_printf(p->graph->arena, "%%" STR_FMT " is defined twice", STR_ARG(name)));
   map_put(&p->values, name, value);
   bool is_number = true;
   for (size_t i = 0; i < name.length; i++) is_number &= isdigit((unsigned char)name.data[i]) != 0;

@@ -48,8 +48,12 @@ static void print_tensor(const Tensor *t, StrBuf *out) {
 /* Constants are not deep: constant_is_possible bounds them. */
 static void print_constant(IValue v, StrBuf *out) {
   switch ((Tag)v.tag) {
-    case TAG_TENSOR: print_tensor(v.tensor, out); return;
-    case TAG_STRING: print_quoted(ivalue_str(v), out); return;
+    case TAG_TENSOR:
+      print_tensor(v.tensor, out);
+      return;
+    case TAG_STRING:
+      print_quoted(ivalue_str(v), out);
+      return;
     case TAG_LIST:
       if (v.list->kind != LIST_VALUES) break;
       if (v.list->element && v.list->element->kind == TYPE_TENSOR) {
@@ -71,8 +75,11 @@ static void print_constant(IValue v, StrBuf *out) {
       }
       strbuf_puts(out, v.tuple->length == 1 ? ",)" : ")");
       return;
-    case TAG_OBJECT: strbuf_printf(out, "object(%p)", (void *)v.object); return;
-    default: break;
+    case TAG_OBJECT:
+      strbuf_printf(out, "object(%p)", (void *)v.object);
+      return;
+    default:
+      break;
   }
   Status status = ivalue_print_repr(v, out);
   if (status) {
@@ -82,16 +89,20 @@ static void print_constant(IValue v, StrBuf *out) {
 }
 
 static void print_attribute(const NodeAttribute *a, StrBuf *out) {
-#define LIST(field, print)                   \
-  strbuf_char(out, '[');                     \
-  for (uint32_t i = 0; i < a->count; i++) {  \
-    if (i) strbuf_puts(out, ", ");           \
-    print;                                   \
-  }                                          \
+#define LIST(field, print)                  \
+  strbuf_char(out, '[');                    \
+  for (uint32_t i = 0; i < a->count; i++) { \
+    if (i) strbuf_puts(out, ", ");          \
+    print;                                  \
+  }                                         \
   strbuf_char(out, ']')
   switch ((AttributeTag)a->tag) {
-    case ATTR_INT: strbuf_printf(out, "%lld", (long long)a->i); break;
-    case ATTR_FLOAT: print_constant(ivalue_float(a->f), out); break;
+    case ATTR_INT:
+      strbuf_printf(out, "%lld", (long long)a->i);
+      break;
+    case ATTR_FLOAT:
+      print_constant(ivalue_float(a->f), out);
+      break;
     case ATTR_COMPLEX:
       if (a->boxed.tag == TAG_COMPLEX) {
         print_constant(a->boxed, out);
@@ -100,26 +111,52 @@ static void print_attribute(const NodeAttribute *a, StrBuf *out) {
         print_constant((IValue){.tag = TAG_COMPLEX, .complex = &box}, out);
       }
       break;
-    case ATTR_STRING: print_quoted(a->s, out); break;
-    case ATTR_TENSOR: print_tensor(a->t, out); break;
-    case ATTR_GRAPH: strbuf_puts(out, "<Graph>"); break;
-    case ATTR_TYPE: type_print(a->ty, out); break;
-    case ATTR_IVALUE: print_constant(a->value, out); break;
-    case ATTR_INTS: LIST(ints, strbuf_printf(out, "%lld", (long long)a->ints[i])); break;
-    case ATTR_FLOATS: LIST(floats, print_constant(ivalue_float(a->floats[i]), out)); break;
-    case ATTR_COMPLEXES: LIST(complexes, strbuf_double_g(out, __real__ a->complexes[i], 17)); break;
-    case ATTR_STRINGS: LIST(strings, print_quoted(a->strings[i], out)); break;
-    case ATTR_TENSORS: strbuf_puts(out, "[<Tensors>]"); break;
-    case ATTR_GRAPHS: strbuf_puts(out, "[<Graphs>]"); break;
-    case ATTR_TYPES: LIST(types, type_print(a->types[i], out)); break;
+    case ATTR_STRING:
+      print_quoted(a->s, out);
+      break;
+    case ATTR_TENSOR:
+      print_tensor(a->t, out);
+      break;
+    case ATTR_GRAPH:
+      strbuf_puts(out, "<Graph>");
+      break;
+    case ATTR_TYPE:
+      type_print(a->ty, out);
+      break;
+    case ATTR_IVALUE:
+      print_constant(a->value, out);
+      break;
+    case ATTR_INTS:
+      LIST(ints, strbuf_printf(out, "%lld", (long long)a->ints[i]));
+      break;
+    case ATTR_FLOATS:
+      LIST(floats, print_constant(ivalue_float(a->floats[i]), out));
+      break;
+    case ATTR_COMPLEXES:
+      LIST(complexes, strbuf_double_g(out, __real__ a->complexes[i], 17));
+      break;
+    case ATTR_STRINGS:
+      LIST(strings, print_quoted(a->strings[i], out));
+      break;
+    case ATTR_TENSORS:
+      strbuf_puts(out, "[<Tensors>]");
+      break;
+    case ATTR_GRAPHS:
+      strbuf_puts(out, "[<Graphs>]");
+      break;
+    case ATTR_TYPES:
+      LIST(types, type_print(a->types[i], out));
+      break;
   }
 #undef LIST
 }
 
 static void print_value(const Value *value, StrBuf *out) {
   strbuf_char(out, '%');
-  if (value->name.length) strbuf_str(out, value->name);
-  else strbuf_printf(out, "%u", value->unique);
+  if (value->name.length)
+    strbuf_str(out, value->name);
+  else
+    strbuf_printf(out, "%u", value->unique);
 }
 
 static void print_typed(const Value *value, StrBuf *out) {
@@ -147,7 +184,8 @@ static void print_typed_outputs(const Node *node, const char *separator, StrBuf 
 static void print_source(const Node *node, StrBuf *out) {
   SourceRange range = node->range, original;
   if (!range.source) return;
-  if (range.source->find_original && range.source->find_original(range.source, range.begin, &original)) range = original;
+  if (range.source->find_original && range.source->find_original(range.source, range.begin, &original))
+    range = original;
   if (!range.source->filename) return;
   uint32_t line, column;
   source_position(range.source, range.begin, &line, &column);

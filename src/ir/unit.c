@@ -53,9 +53,13 @@ void unit_release(CompilationUnit *unit) {
   if (unit) type_store_release(&unit->store);
 }
 
-Function *unit_find_function(const CompilationUnit *unit, Str name) { return map_get(&unit->function_names, name); }
+Function *unit_find_function(const CompilationUnit *unit, Str name) {
+  return map_get(&unit->function_names, name);
+}
 
-const Type *unit_find_type(const CompilationUnit *unit, Str name) { return map_get(&unit->types, name); }
+const Type *unit_find_type(const CompilationUnit *unit, Str name) {
+  return map_get(&unit->types, name);
+}
 
 static Function *new_function(CompilationUnit *unit, Str name) {
   Arena *arena = &unit->store.arena;
@@ -70,7 +74,8 @@ static Function *new_function(CompilationUnit *unit, Str name) {
 Function *unit_new_function(CompilationUnit *unit, Str name) {
   Arena *arena = &unit->store.arena;
   if (map_has(&unit->function_names, name))
-    catch_throw(arena->catch_point, status_new(ERROR_COMPILE, "function '" STR_FMT "' is already defined", STR_ARG(name)));
+    catch_throw(arena->catch_point,
+                status_new(ERROR_COMPILE, "function '" STR_FMT "' is already defined", STR_ARG(name)));
   Function *function = new_function(unit, name);
   map_put(&unit->function_names, function->name, function);
   vec_arena_push(arena, &unit->functions, function);
@@ -80,8 +85,9 @@ Function *unit_new_function(CompilationUnit *unit, Str name) {
 Function *unit_new_method(CompilationUnit *unit, ClassType *c, Str method_name) {
   Arena *arena = &unit->store.arena;
   if (class_type_find_method(c, method_name))
-    catch_throw(arena->catch_point, status_new(ERROR_COMPILE, "method '" STR_FMT "' of '" STR_FMT "' is already defined",
-                                               STR_ARG(method_name), STR_ARG(c->type.name)));
+    catch_throw(arena->catch_point,
+                status_new(ERROR_COMPILE, "method '" STR_FMT "' of '" STR_FMT "' is already defined",
+                           STR_ARG(method_name), STR_ARG(c->type.name)));
   Str name = str_from(arena_printf(arena, STR_FMT "." STR_FMT, STR_ARG(c->type.name), STR_ARG(method_name)));
   Function *function = new_function(unit, name);
   function->class_type = c;

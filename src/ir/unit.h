@@ -1,5 +1,5 @@
-/* Function and CompilationUnit: named, compiled code and the types it declares. A unit lives as long as its type store is
- * retained (by values of its classes, by modules, by its maker). */
+/* Function and CompilationUnit: named, compiled code and the types it declares. A unit lives as long as its type store
+ * is retained (by values of its classes, by modules, by its maker). */
 #pragma once
 
 #include "ir/graph.h"
@@ -8,29 +8,29 @@ typedef struct CompilationUnit CompilationUnit;
 
 /* A Function's graph is as written and immutable once `graph` is set; executors copy it. */
 typedef struct Function {
-  RefCount refs;   /* of function values; memory belongs to the unit */
-  Str name;        /* qualified: "__torch__.M.forward", "f" */
+  RefCount refs; /* of function values; memory belongs to the unit */
+  Str name;      /* qualified: "__torch__.M.forward", "f" */
   CompilationUnit *unit;
-  ClassType *class_type;        /* of a method, else NULL */
-  FunctionSchema *schema;       /* NULL until it is known; annotations may give it before the body is compiled */
-  Graph *graph;                 /* NULL until compiled */
+  ClassType *class_type;  /* of a method, else NULL */
+  FunctionSchema *schema; /* NULL until it is known; annotations may give it before the body is compiled */
+  Graph *graph;           /* NULL until compiled */
   /* Compiles on demand when graph is NULL (frontend sets it with its state); throws. NULL: graph is there. */
   void (*ensure_defined)(struct Function *function, void *compilation);
-  void *definition;             /* frontend: tree and resolver */
-  bool is_compiling;            /* recursion is a compile error */
-  _Atomic(struct Code *) code;  /* interp: of the graph as written, made on first call */
-  _Atomic(void *) executor;     /* executor: its plans */
+  void *definition;            /* frontend: tree and resolver */
+  bool is_compiling;           /* recursion is a compile error */
+  _Atomic(struct Code *) code; /* interp: of the graph as written, made on first call */
+  _Atomic(void *) executor;    /* executor: its plans */
   void (*executor_free)(void *executor);
 } Function;
 
 struct CompilationUnit {
-  TypeStore store;  /* first member: the unit's reference count and arena */
-  VEC(Function *) functions;     /* not methods, in order of definition */
-  VEC(Function *) all_functions; /* with methods */
-  Map function_names;           /* qualified name -> Function (not methods) */
-  Map types;                    /* qualified name -> Type: classes, interfaces, enums, named tuples */
-  VEC(Source *) sources;        /* held */
-  VEC(IValue) held;             /* released with the unit: class constants, enum values, schema defaults */
+  TypeStore store;                      /* first member: the unit's reference count and arena */
+  VEC(Function *) functions;            /* not methods, in order of definition */
+  VEC(Function *) all_functions;        /* with methods */
+  Map function_names;                   /* qualified name -> Function (not methods) */
+  Map types;                            /* qualified name -> Type: classes, interfaces, enums, named tuples */
+  VEC(Source *) sources;                /* held */
+  VEC(IValue) held;                     /* released with the unit: class constants, enum values, schema defaults */
   void (*code_free)(struct Code *code); /* interp's */
   uint32_t mangle_counter;
 };
@@ -40,8 +40,10 @@ CompilationUnit *unit_retain(CompilationUnit *unit);
 Function *unit_find_function(const CompilationUnit *unit, Str qualified_name);
 const Type *unit_find_type(const CompilationUnit *unit, Str qualified_name);
 /* These throw to unit->store.arena.catch_point. */
-Function *unit_new_function(CompilationUnit *unit, Str qualified_name); /* registered; names are unique: ERROR_COMPILE otherwise */
+Function *unit_new_function(CompilationUnit *unit,
+                            Str qualified_name); /* registered; names are unique: ERROR_COMPILE otherwise */
 Function *unit_new_method(CompilationUnit *unit, ClassType *c, Str method_name);
 void unit_add_type(CompilationUnit *unit, const Type *named);
-void unit_hold(CompilationUnit *unit, IValue value); /* takes over a reference; beware of values that retain the unit themselves */
+void unit_hold(CompilationUnit *unit,
+               IValue value); /* takes over a reference; beware of values that retain the unit themselves */
 void unit_hold_source(CompilationUnit *unit, Source *source);

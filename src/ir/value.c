@@ -1,5 +1,5 @@
-/* Values: debug names, uses, replacement. Uses know their place and inputs know their use, so that removing one takes constant
- * time however many there are. */
+/* Values: debug names, uses, replacement. Uses know their place and inputs know their use, so that removing one takes
+ * constant time however many there are. */
 #include "ir/ir_internal.h"
 
 Value *value_new(Node *node, uint32_t offset, const Type *type) {
@@ -72,7 +72,8 @@ void value_set_name(Value *value, Str name) {
     } while (map_has(&graph->names, replacement));
     map_put(&graph->name_suffixes, base, (void *)(intptr_t)suffix);
     owner->name = replacement;
-    map_put(&graph->names, replacement, owner); /* the old entry is taken over below: renaming often leaves no removed ones behind */
+    map_put(&graph->names, replacement,
+            owner); /* the old entry is taken over below: renaming often leaves no removed ones behind */
   }
   map_put(&graph->names, name, value);
   value->name = name;

@@ -1,5 +1,5 @@
-/* Equality, identity and hashes. Equality walks an explicit list of pairs and remembers the pairs of containers it has seen, so
- * that shared and cyclic structure ends. */
+/* Equality, identity and hashes. Equality walks an explicit list of pairs and remembers the pairs of containers it has
+ * seen, so that shared and cyclic structure ends. */
 #include "ivalue/lock.h"
 #include "type/pair_map.h"
 
@@ -15,14 +15,22 @@ typedef struct Comparison {
 bool ivalue_is(IValue a, IValue b) {
   if (a.tag != b.tag) return false;
   switch (a.tag) {
-    case TAG_NONE: return true;
-    case TAG_BOOL: return a.b == b.b;
-    case TAG_INT: return a.i == b.i;
-    case TAG_FLOAT: return a.f == b.f;
-    case TAG_DEVICE: return device_equal(a.device, b.device);
-    case TAG_ENUM: return a.enum_value->type == b.enum_value->type && a.enum_value->index == b.enum_value->index;
-    case TAG_COMPLEX: return a.complex->value == b.complex->value;
-    default: return a.counted == b.counted;
+    case TAG_NONE:
+      return true;
+    case TAG_BOOL:
+      return a.b == b.b;
+    case TAG_INT:
+      return a.i == b.i;
+    case TAG_FLOAT:
+      return a.f == b.f;
+    case TAG_DEVICE:
+      return device_equal(a.device, b.device);
+    case TAG_ENUM:
+      return a.enum_value->type == b.enum_value->type && a.enum_value->index == b.enum_value->index;
+    case TAG_COMPLEX:
+      return a.complex->value == b.complex->value;
+    default:
+      return a.counted == b.counted;
   }
 }
 
@@ -41,9 +49,11 @@ static bool later(Comparison *c, IValue a, IValue b) {
 
 static bool lists_equal(Comparison *c, const List *a, const List *b) {
   if (a->length != b->length) return false;
-  if (a->kind == b->kind && a->kind == LIST_INTS) return !a->length || !memcmp(a->ints, b->ints, a->length * sizeof *a->ints);
+  if (a->kind == b->kind && a->kind == LIST_INTS)
+    return !a->length || !memcmp(a->ints, b->ints, a->length * sizeof *a->ints);
   for (size_t i = 0; i < a->length; i++) {
-    IValue x = a->kind == LIST_VALUES ? a->values[i] : list_get(a, i), y = b->kind == LIST_VALUES ? b->values[i] : list_get(b, i);
+    IValue x = a->kind == LIST_VALUES ? a->values[i] : list_get(a, i),
+           y = b->kind == LIST_VALUES ? b->values[i] : list_get(b, i);
     if (ivalue_is_number(x) && ivalue_is_number(y)) {
       if (!numbers_equal(x, y)) return false;
     } else if (!later(c, x, y)) {
@@ -69,14 +79,17 @@ static bool pair_equal(Comparison *c, IValue a, IValue b) {
   if (ivalue_is_number(a) && ivalue_is_number(b)) return numbers_equal(a, b);
   if (a.tag != b.tag) return false;
   switch (a.tag) {
-    case TAG_STRING: return a.string == b.string || str_equal(ivalue_str(a), ivalue_str(b));
+    case TAG_STRING:
+      return a.string == b.string || str_equal(ivalue_str(a), ivalue_str(b));
     case TAG_LIST:
     case TAG_DICT:
-    case TAG_TUPLE: break;
+    case TAG_TUPLE:
+      break;
     case TAG_TENSOR:
       if (a.tensor != b.tensor) c->comparable = false;
       return a.tensor == b.tensor;
-    default: return ivalue_is(a, b);
+    default:
+      return ivalue_is(a, b);
   }
   if (pair_map_find(&c->seen, a.counted, b.counted)) return true; /* decided elsewhere in the walk */
   if (!pair_map_put(&c->seen, a.counted, b.counted, c)) return c->comparable = false;
@@ -131,22 +144,40 @@ static uint64_t hash_string(String *s) {
 
 static Status hash_leaf(IValue v, uint64_t *out) {
   switch (v.tag) {
-    case TAG_NONE: *out = mix(0x6e6f6e65); return OK;
-    case TAG_INT: *out = mix((uint64_t)v.i); return OK;
-    case TAG_BOOL: *out = mix(v.b); return OK;
-    case TAG_FLOAT: *out = hash_double(v.f); return OK;
+    case TAG_NONE:
+      *out = mix(0x6e6f6e65);
+      return OK;
+    case TAG_INT:
+      *out = mix((uint64_t)v.i);
+      return OK;
+    case TAG_BOOL:
+      *out = mix(v.b);
+      return OK;
+    case TAG_FLOAT:
+      *out = hash_double(v.f);
+      return OK;
     case TAG_COMPLEX: {
       double imaginary = __imag__ v.complex->value;
       uint64_t hash = hash_double(__real__ v.complex->value);
       *out = imaginary == 0 ? hash : mix(hash ^ hash_double(imaginary) * 31);
       return OK;
     }
-    case TAG_DEVICE: *out = mix((uint64_t)v.device.type << 32 ^ (uint16_t)v.device.index); return OK;
-    case TAG_STRING: *out = hash_string(v.string); return OK;
-    case TAG_ENUM: *out = mix((uintptr_t)v.enum_value->type ^ (uint64_t)v.enum_value->index << 48); return OK;
-    case TAG_LIST: return status_exception("TypeError", "unhashable type: 'list'");
-    case TAG_DICT: return status_exception("TypeError", "unhashable type: 'dict'");
-    default: *out = mix((uintptr_t)v.counted); return OK;
+    case TAG_DEVICE:
+      *out = mix((uint64_t)v.device.type << 32 ^ (uint16_t)v.device.index);
+      return OK;
+    case TAG_STRING:
+      *out = hash_string(v.string);
+      return OK;
+    case TAG_ENUM:
+      *out = mix((uintptr_t)v.enum_value->type ^ (uint64_t)v.enum_value->index << 48);
+      return OK;
+    case TAG_LIST:
+      return status_exception("TypeError", "unhashable type: 'list'");
+    case TAG_DICT:
+      return status_exception("TypeError", "unhashable type: 'dict'");
+    default:
+      *out = mix((uintptr_t)v.counted);
+      return OK;
   }
 }
 
@@ -156,12 +187,16 @@ static Status hash_tuple(const Tuple *t, int depth, uint64_t *out) {
   for (uint32_t i = 0; i < t->length; i++) {
     uint64_t element = 0;
     IValue v = t->values[i];
-    if (v.tag != TAG_TUPLE) TRY(hash_leaf(v, &element));
-    else if (depth < 4) TRY(hash_tuple(v.tuple, depth + 1, &element));
+    if (v.tag != TAG_TUPLE)
+      TRY(hash_leaf(v, &element));
+    else if (depth < 4)
+      TRY(hash_tuple(v.tuple, depth + 1, &element));
     hash = mix(hash * 31 ^ element);
   }
   *out = hash;
   return OK;
 }
 
-Status ivalue_hash(IValue v, uint64_t *out) { return v.tag == TAG_TUPLE ? hash_tuple(v.tuple, 0, out) : hash_leaf(v, out); }
+Status ivalue_hash(IValue v, uint64_t *out) {
+  return v.tag == TAG_TUPLE ? hash_tuple(v.tuple, 0, out) : hash_leaf(v, out);
+}

@@ -47,11 +47,15 @@ static Status make_shell(IValue v, IValue *out) {
       *out = ivalue_object(o);
       return OK;
     }
-    default: *out = ivalue_retain(v); return OK;
+    default:
+      *out = ivalue_retain(v);
+      return OK;
   }
 }
 
-static bool is_container(IValue v) { return v.tag == TAG_LIST || v.tag == TAG_DICT || v.tag == TAG_TUPLE || v.tag == TAG_OBJECT; }
+static bool is_container(IValue v) {
+  return v.tag == TAG_LIST || v.tag == TAG_DICT || v.tag == TAG_TUPLE || v.tag == TAG_OBJECT;
+}
 
 /* The copy of one value, owned by the caller. */
 static Status copy_value(Copier *c, IValue v, IValue *out) {
@@ -103,8 +107,10 @@ static Status fill_dict(Copier *c, const Dict *from, Dict *to) {
 
 static Status fill(Copier *c, IValue from, IValue to) {
   switch (from.tag) {
-    case TAG_LIST: return fill_list(c, from.list, to.list);
-    case TAG_DICT: return fill_dict(c, from.dict, to.dict);
+    case TAG_LIST:
+      return fill_list(c, from.list, to.list);
+    case TAG_DICT:
+      return fill_dict(c, from.dict, to.dict);
     case TAG_TUPLE:
       for (uint32_t i = 0; i < from.tuple->length; i++) TRY(copy_value(c, from.tuple->values[i], &to.tuple->values[i]));
       return OK;
@@ -126,8 +132,10 @@ Status ivalue_deep_copy(IValue v, IValue *out) {
   }
   vec_dispose(&c.pending);
   ptrmap_dispose(&c.copies);
-  if (status == OK) *out = root;
-  else ivalue_release(root);
+  if (status == OK)
+    *out = root;
+  else
+    ivalue_release(root);
   return status;
 }
 
@@ -135,7 +143,8 @@ Status ivalue_deep_copy(IValue v, IValue *out) {
 
 typedef VEC(IValue) Values;
 
-/* Out of memory leaves the rest unmarked only after the walk's stack failed to grow by a few bytes; the values then stay private. */
+/* Out of memory leaves the rest unmarked only after the walk's stack failed to grow by a few bytes; the values then
+ * stay private. */
 static void visit(Values *pending, PtrMap *tuples, IValue v) {
   switch (v.tag) {
     case TAG_LIST:
@@ -150,7 +159,8 @@ static void visit(Values *pending, PtrMap *tuples, IValue v) {
     case TAG_TUPLE:
       if (ptrmap_has(tuples, v.tuple) || !ptrmap_put(tuples, v.tuple, v.tuple)) return;
       break;
-    default: return;
+    default:
+      return;
   }
   if (!vec_push(pending, v)) return;
 }

@@ -1,5 +1,5 @@
-/* Dict: entries in order of insertion, found through an open-addressed table of entry numbers. A removed entry stays, dead,
- * until the next rebuild. */
+/* Dict: entries in order of insertion, found through an open-addressed table of entry numbers. A removed entry stays,
+ * dead, until the next rebuild. */
 #include "ivalue/lock.h"
 
 enum { MIN_SLOTS = 8, MAX_SLOTS = 1u << 31 };
@@ -18,7 +18,8 @@ Status dict_new(const Type *key, const Type *value, Dict **out) {
 
 static bool same_key(IValue a, IValue b) {
   bool comparable;
-  if (a.tag == TAG_STRING && b.tag == TAG_STRING) return a.string == b.string || str_equal(ivalue_str(a), ivalue_str(b));
+  if (a.tag == TAG_STRING && b.tag == TAG_STRING)
+    return a.string == b.string || str_equal(ivalue_str(a), ivalue_str(b));
   if (a.tag == TAG_INT && b.tag == TAG_INT) return a.i == b.i;
   return ivalue_equal(a, b, &comparable);
 }
@@ -138,8 +139,10 @@ bool dict_remove(Dict *d, IValue key, IValue *out_value_or_null) {
   if (entry) kill_entry(d, entry, &old_key, &old_value);
   CONTAINER_LEAVE(entered, d);
   ivalue_release(old_key);
-  if (entry && out_value_or_null) *out_value_or_null = old_value;
-  else ivalue_release(old_value);
+  if (entry && out_value_or_null)
+    *out_value_or_null = old_value;
+  else
+    ivalue_release(old_value);
   return entry != NULL;
 }
 
@@ -185,7 +188,9 @@ Status dict_copy(const Dict *d, Dict **out) {
   for (DictEntry *e = dict_next(d, NULL); e && status == OK; e = dict_next(d, e))
     status = dict_set(copy, ivalue_retain(e->key), ivalue_retain(e->value));
   CONTAINER_LEAVE(entered, d);
-  if (status == OK) *out = copy;
-  else ivalue_release(ivalue_dict(copy));
+  if (status == OK)
+    *out = copy;
+  else
+    ivalue_release(ivalue_dict(copy));
   return status;
 }

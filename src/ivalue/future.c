@@ -41,8 +41,12 @@ void future_free(Future *f) {
   type_store_release(store);
 }
 
-bool future_is_done(const Future *f) { return atomic_load_explicit(&f->done, memory_order_acquire); }
-const Type *future_element_type(const Future *f) { return f->element; }
+bool future_is_done(const Future *f) {
+  return atomic_load_explicit(&f->done, memory_order_acquire);
+}
+const Type *future_element_type(const Future *f) {
+  return f->element;
+}
 
 static Status error_copy(const Error *error) {
   Status copy = status_new(error->code, "%s", error->message ? error->message : "");
@@ -80,8 +84,12 @@ static void finish(Future *f, IValue value, Status error) {
   ivalue_release(ivalue_future(f));
 }
 
-void future_complete(Future *f, IValue value) { finish(f, value, OK); }
-void future_fail(Future *f, Status error) { finish(f, IVALUE_NONE, error); }
+void future_complete(Future *f, IValue value) {
+  finish(f, value, OK);
+}
+void future_fail(Future *f, Status error) {
+  finish(f, IVALUE_NONE, error);
+}
 
 Status future_then(Future *f, void (*callback)(void *argument, Future *f), void *argument) {
   pthread_mutex_lock(&f->lock);

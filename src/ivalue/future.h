@@ -1,4 +1,5 @@
-/* Future: a value that comes later. Waiting suspends the interpreter's frames; C callers may block or give a callback. */
+/* Future: a value that comes later. Waiting suspends the interpreter's frames; C callers may block or give a callback.
+ */
 #pragma once
 
 #include "ivalue/ivalue.h"

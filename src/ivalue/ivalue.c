@@ -1,5 +1,5 @@
-/* IValue: release, strings, numbers and dynamic types. Release is iterative and takes no memory: dead containers form a list
- * through a field that they no longer need. */
+/* IValue: release, strings, numbers and dynamic types. Release is iterative and takes no memory: dead containers form a
+ * list through a field that they no longer need. */
 #include "ivalue/ivalue.h"
 
 #include <math.h>
@@ -8,7 +8,9 @@
 #include "ivalue/lock.h"
 #include "type/pair_map.h"
 
-static TypeStore *store_of(const Type *type) { return type ? type->store : NULL; }
+static TypeStore *store_of(const Type *type) {
+  return type ? type->store : NULL;
+}
 
 /* ---- release ---- */
 
@@ -18,9 +20,12 @@ static void free_leaf(IValue v) {
     case TAG_GENERATOR:
     case TAG_STORAGE: /* their own release counts down itself */
       ref_init(v.counted);
-      if (v.tag == TAG_TENSOR) tensor_release(v.tensor);
-      else if (v.tag == TAG_GENERATOR) generator_release(v.generator);
-      else storage_release(v.storage);
+      if (v.tag == TAG_TENSOR)
+        tensor_release(v.tensor);
+      else if (v.tag == TAG_GENERATOR)
+        generator_release(v.generator);
+      else
+        storage_release(v.storage);
       return;
     case TAG_ENUM: {
       TypeStore *store = v.enum_value->borrows_type ? NULL : store_of(v.enum_value->type);
@@ -28,10 +33,17 @@ static void free_leaf(IValue v) {
       type_store_release(store);
       return;
     }
-    case TAG_FUTURE: future_free(v.future); return;
-    case TAG_CAPSULE: v.capsule->free(v.capsule); return;
-    case TAG_FUNCTION: return; /* its unit holds the last reference */
-    default: mem_free(v.counted); return;
+    case TAG_FUTURE:
+      future_free(v.future);
+      return;
+    case TAG_CAPSULE:
+      v.capsule->free(v.capsule);
+      return;
+    case TAG_FUNCTION:
+      return; /* its unit holds the last reference */
+    default:
+      mem_free(v.counted);
+      return;
   }
 }
 
@@ -42,10 +54,14 @@ typedef struct DeadList {
 
 static void *link_place(uint32_t tag, RefCount *container) {
   switch (tag) {
-    case TAG_LIST: return &((List *)container)->capacity;
-    case TAG_DICT: return &((Dict *)container)->slots;
-    case TAG_TUPLE: return &((Tuple *)container)->values[0];
-    default: return &((Object *)container)->slots[0];
+    case TAG_LIST:
+      return &((List *)container)->capacity;
+    case TAG_DICT:
+      return &((Dict *)container)->slots;
+    case TAG_TUPLE:
+      return &((Tuple *)container)->values[0];
+    default:
+      return &((Object *)container)->slots[0];
   }
 }
 
@@ -60,7 +76,9 @@ static void bury(DeadList *dead, IValue v) {
   for (;;) {
     IValue child = IVALUE_NONE;
     switch (v.tag) {
-      case TAG_LIST: push_dead(dead, v); return;
+      case TAG_LIST:
+        push_dead(dead, v);
+        return;
       case TAG_DICT:
         mem_free(v.dict->slots);
         push_dead(dead, v);
@@ -83,7 +101,9 @@ static void bury(DeadList *dead, IValue v) {
         if (!v.object->borrows_type) type_store_release(v.object->class_type->type.store);
         mem_free(v.object);
         return;
-      default: free_leaf(v); return;
+      default:
+        free_leaf(v);
+        return;
     }
     if (!ivalue_is_counted(child) || !ref_release(child.counted)) return;
     v = child;
@@ -184,7 +204,8 @@ Status ivalue_from_str(Str text, IValue *out) {
 
 Status tuple_new(uint32_t length, const Type *named_or_null, Tuple **out) {
   size_t bytes;
-  if (!size_mul(length, sizeof(IValue), &bytes) || !size_add(bytes, sizeof(Tuple), &bytes)) return status_out_of_memory();
+  if (!size_mul(length, sizeof(IValue), &bytes) || !size_add(bytes, sizeof(Tuple), &bytes))
+    return status_out_of_memory();
   Tuple *t = mem_calloc(1, bytes);
   if (!t) return status_out_of_memory();
   ref_init(&t->refs);
@@ -254,33 +275,45 @@ void enum_value_borrow_type(EnumValue *value) {
 
 /* ---- numbers ---- */
 
-bool ivalue_is_number(IValue v) { return v.tag == TAG_INT || v.tag == TAG_FLOAT || v.tag == TAG_BOOL || v.tag == TAG_COMPLEX; }
+bool ivalue_is_number(IValue v) {
+  return v.tag == TAG_INT || v.tag == TAG_FLOAT || v.tag == TAG_BOOL || v.tag == TAG_COMPLEX;
+}
 
 double ivalue_to_double(IValue v) {
   switch (v.tag) {
-    case TAG_INT: return (double)v.i;
-    case TAG_FLOAT: return v.f;
-    case TAG_BOOL: return v.b;
-    case TAG_COMPLEX: return __real__ v.complex->value;
-    default: return 0;
+    case TAG_INT:
+      return (double)v.i;
+    case TAG_FLOAT:
+      return v.f;
+    case TAG_BOOL:
+      return v.b;
+    case TAG_COMPLEX:
+      return __real__ v.complex->value;
+    default:
+      return 0;
   }
 }
 
 /* Out of range and NaN give the smallest integer, as x86's conversion does. */
 int64_t ivalue_to_int(IValue v) {
   switch (v.tag) {
-    case TAG_INT: return v.i;
-    case TAG_BOOL: return v.b;
+    case TAG_INT:
+      return v.i;
+    case TAG_BOOL:
+      return v.b;
     case TAG_FLOAT:
     case TAG_COMPLEX: {
       double f = ivalue_to_double(v);
       return f >= -0x1p63 && f < 0x1p63 ? (int64_t)f : INT64_MIN;
     }
-    default: return 0;
+    default:
+      return 0;
   }
 }
 
-complex128 ivalue_to_complex(IValue v) { return v.tag == TAG_COMPLEX ? v.complex->value : (complex128)ivalue_to_double(v); }
+complex128 ivalue_to_complex(IValue v) {
+  return v.tag == TAG_COMPLEX ? v.complex->value : (complex128)ivalue_to_double(v);
+}
 
 /* ---- dynamic types ---- */
 
@@ -308,24 +341,42 @@ static const Type *type_of_tuple(TypeWalk *walk, Tuple *t, int depth) {
 
 static const Type *type_of(TypeWalk *walk, IValue v, int depth) {
   switch ((Tag)v.tag) {
-    case TAG_NONE: return TYPE(NONE);
-    case TAG_INT: return TYPE(INT);
-    case TAG_FLOAT: return TYPE(FLOAT);
-    case TAG_BOOL: return TYPE(BOOL);
-    case TAG_DEVICE: return TYPE(DEVICE);
-    case TAG_TENSOR: return TYPE(TENSOR);
-    case TAG_COMPLEX: return TYPE(COMPLEX);
-    case TAG_STRING: return TYPE(STRING);
-    case TAG_LIST: return type_list(walk->store, v.list->element);
-    case TAG_DICT: return type_dict(walk->store, v.dict->key_type, v.dict->value_type);
-    case TAG_TUPLE: return type_of_tuple(walk, v.tuple, depth);
-    case TAG_OBJECT: return &v.object->class_type->type;
-    case TAG_ENUM: return v.enum_value->type;
-    case TAG_FUNCTION: return type_function(walk->store, v.function);
-    case TAG_FUTURE: return type_future(walk->store, future_element_type(v.future));
-    case TAG_GENERATOR: return TYPE(GENERATOR);
-    case TAG_STORAGE: return TYPE(STORAGE);
-    case TAG_CAPSULE: return TYPE(CAPSULE);
+    case TAG_NONE:
+      return TYPE(NONE);
+    case TAG_INT:
+      return TYPE(INT);
+    case TAG_FLOAT:
+      return TYPE(FLOAT);
+    case TAG_BOOL:
+      return TYPE(BOOL);
+    case TAG_DEVICE:
+      return TYPE(DEVICE);
+    case TAG_TENSOR:
+      return TYPE(TENSOR);
+    case TAG_COMPLEX:
+      return TYPE(COMPLEX);
+    case TAG_STRING:
+      return TYPE(STRING);
+    case TAG_LIST:
+      return type_list(walk->store, v.list->element);
+    case TAG_DICT:
+      return type_dict(walk->store, v.dict->key_type, v.dict->value_type);
+    case TAG_TUPLE:
+      return type_of_tuple(walk, v.tuple, depth);
+    case TAG_OBJECT:
+      return &v.object->class_type->type;
+    case TAG_ENUM:
+      return v.enum_value->type;
+    case TAG_FUNCTION:
+      return type_function(walk->store, v.function);
+    case TAG_FUTURE:
+      return type_future(walk->store, future_element_type(v.future));
+    case TAG_GENERATOR:
+      return TYPE(GENERATOR);
+    case TAG_STORAGE:
+      return TYPE(STORAGE);
+    case TAG_CAPSULE:
+      return TYPE(CAPSULE);
   }
   return TYPE(ANY);
 }
@@ -354,42 +405,70 @@ static bool tuple_is_instance(PairMap *known, const Tuple *t, const Type *type) 
 static bool is_instance(PairMap *known, IValue v, const Type *type) {
   switch ((TypeKind)type->kind) {
     case TYPE_ANY:
-    case TYPE_VAR: return true;
-    case TYPE_TENSOR: return v.tag == TAG_TENSOR;
-    case TYPE_INT: return v.tag == TAG_INT;
-    case TYPE_FLOAT: return v.tag == TAG_FLOAT;
-    case TYPE_COMPLEX: return v.tag == TAG_COMPLEX;
-    case TYPE_BOOL: return v.tag == TAG_BOOL;
-    case TYPE_STRING: return v.tag == TAG_STRING;
-    case TYPE_NONE: return v.tag == TAG_NONE;
-    case TYPE_NUMBER: return v.tag == TAG_INT || v.tag == TAG_FLOAT || v.tag == TAG_COMPLEX;
-    case TYPE_DEVICE: return v.tag == TAG_DEVICE;
-    case TYPE_GENERATOR: return v.tag == TAG_GENERATOR;
-    case TYPE_STORAGE: return v.tag == TAG_STORAGE;
+    case TYPE_VAR:
+      return true;
+    case TYPE_TENSOR:
+      return v.tag == TAG_TENSOR;
+    case TYPE_INT:
+      return v.tag == TAG_INT;
+    case TYPE_FLOAT:
+      return v.tag == TAG_FLOAT;
+    case TYPE_COMPLEX:
+      return v.tag == TAG_COMPLEX;
+    case TYPE_BOOL:
+      return v.tag == TAG_BOOL;
+    case TYPE_STRING:
+      return v.tag == TAG_STRING;
+    case TYPE_NONE:
+      return v.tag == TAG_NONE;
+    case TYPE_NUMBER:
+      return v.tag == TAG_INT || v.tag == TAG_FLOAT || v.tag == TAG_COMPLEX;
+    case TYPE_DEVICE:
+      return v.tag == TAG_DEVICE;
+    case TYPE_GENERATOR:
+      return v.tag == TAG_GENERATOR;
+    case TYPE_STORAGE:
+      return v.tag == TAG_STORAGE;
     case TYPE_STREAM:
-    case TYPE_QSCHEME: return v.tag == TAG_INT;
-    case TYPE_CAPSULE: return v.tag == TAG_CAPSULE;
-    case TYPE_LIST: return v.tag == TAG_LIST && type_equal(v.list->element, type->elements[0]);
+    case TYPE_QSCHEME:
+      return v.tag == TAG_INT;
+    case TYPE_CAPSULE:
+      return v.tag == TAG_CAPSULE;
+    case TYPE_LIST:
+      return v.tag == TAG_LIST && type_equal(v.list->element, type->elements[0]);
     case TYPE_DICT:
-      return v.tag == TAG_DICT && type_equal(v.dict->key_type, type->elements[0]) && type_equal(v.dict->value_type, type->elements[1]);
-    case TYPE_TUPLE: return v.tag == TAG_TUPLE && tuple_is_instance(known, v.tuple, type);
-    case TYPE_OPTIONAL: return v.tag == TAG_NONE || is_instance(known, v, type->elements[0]);
+      return v.tag == TAG_DICT && type_equal(v.dict->key_type, type->elements[0]) &&
+             type_equal(v.dict->value_type, type->elements[1]);
+    case TYPE_TUPLE:
+      return v.tag == TAG_TUPLE && tuple_is_instance(known, v.tuple, type);
+    case TYPE_OPTIONAL:
+      return v.tag == TAG_NONE || is_instance(known, v, type->elements[0]);
     case TYPE_UNION:
       for (uint32_t i = 0; i < type->count; i++)
         if (is_instance(known, v, type->elements[i])) return true;
       return false;
     case TYPE_FUTURE:
     case TYPE_RREF:
-    case TYPE_AWAIT: return v.tag == TAG_FUTURE && type_is_subtype(future_element_type(v.future), type->elements[0], NULL);
-    case TYPE_CLASS: return v.tag == TAG_OBJECT && &v.object->class_type->type == type;
-    case TYPE_INTERFACE: return v.tag == TAG_OBJECT && type_is_subtype(&v.object->class_type->type, type, NULL);
-    case TYPE_ENUM: return v.tag == TAG_ENUM && v.enum_value->type == type;
-    case TYPE_FUNCTION: return v.tag == TAG_FUNCTION;
-    case TYPE_ANY_LIST: return v.tag == TAG_LIST;
-    case TYPE_ANY_TUPLE: return v.tag == TAG_TUPLE;
-    case TYPE_ANY_CLASS: return v.tag == TAG_OBJECT;
-    case TYPE_ANY_ENUM: return v.tag == TAG_ENUM;
-    case TYPE_ERROR: return false;
+    case TYPE_AWAIT:
+      return v.tag == TAG_FUTURE && type_is_subtype(future_element_type(v.future), type->elements[0], NULL);
+    case TYPE_CLASS:
+      return v.tag == TAG_OBJECT && &v.object->class_type->type == type;
+    case TYPE_INTERFACE:
+      return v.tag == TAG_OBJECT && type_is_subtype(&v.object->class_type->type, type, NULL);
+    case TYPE_ENUM:
+      return v.tag == TAG_ENUM && v.enum_value->type == type;
+    case TYPE_FUNCTION:
+      return v.tag == TAG_FUNCTION;
+    case TYPE_ANY_LIST:
+      return v.tag == TAG_LIST;
+    case TYPE_ANY_TUPLE:
+      return v.tag == TAG_TUPLE;
+    case TYPE_ANY_CLASS:
+      return v.tag == TAG_OBJECT;
+    case TYPE_ANY_ENUM:
+      return v.tag == TAG_ENUM;
+    case TYPE_ERROR:
+      return false;
   }
   return false;
 }

@@ -5,10 +5,24 @@
 #include "tensor/random.h"
 
 typedef enum Tag {
-  TAG_NONE, TAG_INT, TAG_FLOAT, TAG_BOOL, TAG_DEVICE,
+  TAG_NONE,
+  TAG_INT,
+  TAG_FLOAT,
+  TAG_BOOL,
+  TAG_DEVICE,
   TAG_TENSOR, /* first counted tag: ORDER tag */
-  TAG_COMPLEX, TAG_STRING, TAG_LIST, TAG_DICT, TAG_TUPLE, TAG_OBJECT, TAG_ENUM, TAG_FUNCTION, TAG_FUTURE,
-  TAG_GENERATOR, TAG_STORAGE, TAG_CAPSULE
+  TAG_COMPLEX,
+  TAG_STRING,
+  TAG_LIST,
+  TAG_DICT,
+  TAG_TUPLE,
+  TAG_OBJECT,
+  TAG_ENUM,
+  TAG_FUNCTION,
+  TAG_FUTURE,
+  TAG_GENERATOR,
+  TAG_STORAGE,
+  TAG_CAPSULE
 } Tag;
 /* prim::Uninitialized is TAG_NONE with payload 1. */
 
@@ -38,7 +52,10 @@ typedef struct IValue {
 } IValue;
 _Static_assert(sizeof(IValue) == 16, "an IValue is 16 bytes");
 
-typedef struct ComplexBox { RefCount refs; complex128 value; } ComplexBox;
+typedef struct ComplexBox {
+  RefCount refs;
+  complex128 value;
+} ComplexBox;
 typedef struct String {
   RefCount refs;
   _Atomic uint64_t hash; /* 0: not computed */
@@ -46,7 +63,8 @@ typedef struct String {
   char data[]; /* UTF-8, terminated; may hold zeros inside */
 } String;
 
-/* Lists of int, float and bool are unboxed. `shared`: reachable from several threads; mutation and reading then lock. */
+/* Lists of int, float and bool are unboxed. `shared`: reachable from several threads; mutation and reading then lock.
+ */
 typedef enum ListKind { LIST_VALUES, LIST_INTS, LIST_FLOATS, LIST_BOOLS } ListKind;
 typedef struct List {
   RefCount refs;
@@ -68,8 +86,13 @@ typedef struct Tuple { /* immutable */
   const Type *type; /* a named tuple's type, else NULL */
   IValue values[];
 } Tuple;
-typedef struct DictEntry { IValue key, value; uint64_t hash; bool live; } DictEntry;
-typedef struct Dict { /* in order of insertion; keys: int, float, complex, bool, str, Tensor (by identity), enum, device */
+typedef struct DictEntry {
+  IValue key, value;
+  uint64_t hash;
+  bool live;
+} DictEntry;
+typedef struct Dict { /* in order of insertion; keys: int, float, complex, bool, str, Tensor (by identity), enum, device
+                       */
   RefCount refs;
   _Atomic uint8_t shared;
   const Type *key_type, *value_type;
@@ -86,12 +109,22 @@ typedef struct Object { /* instance of a ClassType; a Module is one */
   ClassType *class_type; /* its store is retained, unless borrows_type */
   IValue slots[];
 } Object;
-typedef struct EnumValue { RefCount refs; const Type *type; uint32_t index; bool borrows_type; } EnumValue;
-typedef struct Capsule { RefCount refs; void (*free)(struct Capsule *capsule); } Capsule;
+typedef struct EnumValue {
+  RefCount refs;
+  const Type *type;
+  uint32_t index;
+  bool borrows_type;
+} EnumValue;
+typedef struct Capsule {
+  RefCount refs;
+  void (*free)(struct Capsule *capsule);
+} Capsule;
 typedef struct Future Future; /* future.h */
 
 /* ---- ownership ---- */
-static inline bool ivalue_is_counted(IValue v) { return v.tag >= TAG_TENSOR; }
+static inline bool ivalue_is_counted(IValue v) {
+  return v.tag >= TAG_TENSOR;
+}
 static inline IValue ivalue_retain(IValue v) {
   if (ivalue_is_counted(v)) ref_retain(v.counted);
   return v;
@@ -103,41 +136,82 @@ static inline void ivalue_release(IValue v) {
 
 /* ---- making: immediate ---- */
 #define IVALUE_NONE ((IValue){.tag = TAG_NONE})
-static inline IValue ivalue_int(int64_t i) { return (IValue){.tag = TAG_INT, .i = i}; }
-static inline IValue ivalue_float(double f) { return (IValue){.tag = TAG_FLOAT, .f = f}; }
-static inline IValue ivalue_bool(bool b) { IValue v = {.tag = TAG_BOOL, .i = 0}; v.b = b; return v; }
-static inline IValue ivalue_device(Device d) { IValue v = {.tag = TAG_DEVICE, .i = 0}; v.device = d; return v; }
-static inline IValue ivalue_uninitialized(void) { return (IValue){.tag = TAG_NONE, .i = 1}; }
+static inline IValue ivalue_int(int64_t i) {
+  return (IValue){.tag = TAG_INT, .i = i};
+}
+static inline IValue ivalue_float(double f) {
+  return (IValue){.tag = TAG_FLOAT, .f = f};
+}
+static inline IValue ivalue_bool(bool b) {
+  IValue v = {.tag = TAG_BOOL, .i = 0};
+  v.b = b;
+  return v;
+}
+static inline IValue ivalue_device(Device d) {
+  IValue v = {.tag = TAG_DEVICE, .i = 0};
+  v.device = d;
+  return v;
+}
+static inline IValue ivalue_uninitialized(void) {
+  return (IValue){.tag = TAG_NONE, .i = 1};
+}
 /* ---- wrapping: takes over the reference ---- */
-static inline IValue ivalue_tensor(Tensor *t) { return (IValue){.tag = TAG_TENSOR, .tensor = t}; }
-static inline IValue ivalue_string(String *s) { return (IValue){.tag = TAG_STRING, .string = s}; }
-static inline IValue ivalue_list(List *l) { return (IValue){.tag = TAG_LIST, .list = l}; }
-static inline IValue ivalue_dict(Dict *d) { return (IValue){.tag = TAG_DICT, .dict = d}; }
-static inline IValue ivalue_tuple(Tuple *t) { return (IValue){.tag = TAG_TUPLE, .tuple = t}; }
-static inline IValue ivalue_object(Object *o) { return (IValue){.tag = TAG_OBJECT, .object = o}; }
-static inline IValue ivalue_future(Future *f) { return (IValue){.tag = TAG_FUTURE, .future = f}; }
-static inline IValue ivalue_generator(Generator *g) { return (IValue){.tag = TAG_GENERATOR, .generator = g}; }
+static inline IValue ivalue_tensor(Tensor *t) {
+  return (IValue){.tag = TAG_TENSOR, .tensor = t};
+}
+static inline IValue ivalue_string(String *s) {
+  return (IValue){.tag = TAG_STRING, .string = s};
+}
+static inline IValue ivalue_list(List *l) {
+  return (IValue){.tag = TAG_LIST, .list = l};
+}
+static inline IValue ivalue_dict(Dict *d) {
+  return (IValue){.tag = TAG_DICT, .dict = d};
+}
+static inline IValue ivalue_tuple(Tuple *t) {
+  return (IValue){.tag = TAG_TUPLE, .tuple = t};
+}
+static inline IValue ivalue_object(Object *o) {
+  return (IValue){.tag = TAG_OBJECT, .object = o};
+}
+static inline IValue ivalue_future(Future *f) {
+  return (IValue){.tag = TAG_FUTURE, .future = f};
+}
+static inline IValue ivalue_generator(Generator *g) {
+  return (IValue){.tag = TAG_GENERATOR, .generator = g};
+}
 /* ---- making: counted, at reference 1 ---- */
 Status ivalue_from_complex(complex128 value, IValue *out) MUST_CHECK;
 Status ivalue_from_str(Str text, IValue *out) MUST_CHECK;
 Status string_new(Str text, String **out) MUST_CHECK;
 Status string_new_uninitialized(size_t length, String **out) MUST_CHECK; /* terminated; fill data before sharing */
-Status list_new(const Type *element, size_t capacity, List **out) MUST_CHECK; /* kind follows from the element type; retains the type's store */
+Status list_new(const Type *element, size_t capacity,
+                List **out) MUST_CHECK; /* kind follows from the element type; retains the type's store */
 Status list_from_ints(const int64_t *values, size_t count, List **out) MUST_CHECK;
 Status list_from_doubles(const double *values, size_t count, List **out) MUST_CHECK;
-Status tuple_new(uint32_t length, const Type *named_or_null, Tuple **out) MUST_CHECK; /* values None; fill before sharing */
+Status tuple_new(uint32_t length, const Type *named_or_null,
+                 Tuple **out) MUST_CHECK; /* values None; fill before sharing */
 Status dict_new(const Type *key, const Type *value, Dict **out) MUST_CHECK;
 Status object_new(ClassType *class_type, Object **out) MUST_CHECK; /* slots None */
 Status enum_value_new(const Type *type, uint32_t index, EnumValue **out) MUST_CHECK;
-/* For constants that the type's own unit holds: they must not keep it. Who gives such a value out of the unit keeps the unit. */
+/* For constants that the type's own unit holds: they must not keep it. Who gives such a value out of the unit keeps the
+ * unit. */
 void enum_value_borrow_type(EnumValue *value);
 void object_borrow_type(Object *object);
 
 /* ---- asking ---- */
-static inline bool ivalue_is_none(IValue v) { return v.tag == TAG_NONE; }
-static inline Str string_view(const String *s) { return (Str){s->data, s->length}; }
-static inline Str ivalue_str(IValue v) { return string_view(v.string); }
-static inline complex128 ivalue_complex(IValue v) { return v.complex->value; }
+static inline bool ivalue_is_none(IValue v) {
+  return v.tag == TAG_NONE;
+}
+static inline Str string_view(const String *s) {
+  return (Str){s->data, s->length};
+}
+static inline Str ivalue_str(IValue v) {
+  return string_view(v.string);
+}
+static inline complex128 ivalue_complex(IValue v) {
+  return v.complex->value;
+}
 /* Numbers as a Scalar parameter takes them: int, float, bool or complex. */
 bool ivalue_is_number(IValue v);
 double ivalue_to_double(IValue number);
@@ -152,15 +226,16 @@ bool ivalue_is(IValue a, IValue b);                          /* Python's `is` */
 Status ivalue_hash(IValue v, uint64_t *out) MUST_CHECK;      /* TypeError "unhashable type" */
 
 /* ---- lists; index checked by the caller unless said otherwise. Readers of any kind go through these. ---- */
-IValue list_get(const List *l, size_t index); /* retained */
-void list_set(List *l, size_t index, IValue value); /* takes over the reference */
+IValue list_get(const List *l, size_t index);         /* retained */
+void list_set(List *l, size_t index, IValue value);   /* takes over the reference */
 Status list_append(List *l, IValue value) MUST_CHECK; /* takes over the reference, also on failure */
 Status list_insert(List *l, size_t index, IValue value) MUST_CHECK;
 IValue list_remove(List *l, size_t index); /* gives the reference */
 void list_truncate(List *l, size_t length);
 Status list_reserve(List *l, size_t capacity) MUST_CHECK;
 Status list_copy(const List *l, List **out) MUST_CHECK;
-Status list_slice(const List *l, size_t start, size_t step, size_t count, List **out) MUST_CHECK; /* what is there of the items start, start + step, ... */
+Status list_slice(const List *l, size_t start, size_t step, size_t count,
+                  List **out) MUST_CHECK; /* what is there of the items start, start + step, ... */
 /* For reading a whole list: itself, retained, or a copy where other threads may change it. */
 Status list_hold(const List *l, List **out) MUST_CHECK;
 void list_swap_items(List *l, List *with); /* two lists of one kind; `with` is the caller's alone */
@@ -168,16 +243,17 @@ void list_swap_items(List *l, List *with); /* two lists of one kind; `with` is t
 Status list_index(const List *l, int64_t index, size_t *out) MUST_CHECK;
 
 /* ---- dicts ---- */
-bool dict_get(const Dict *d, IValue key, IValue *out); /* retained; false: absent or unhashable */
+bool dict_get(const Dict *d, IValue key, IValue *out);         /* retained; false: absent or unhashable */
 Status dict_set(Dict *d, IValue key, IValue value) MUST_CHECK; /* takes over both, also on failure */
 bool dict_remove(Dict *d, IValue key, IValue *out_value_or_null);
 bool dict_pop_first(Dict *d, IValue *out_key, IValue *out_value); /* gives the references; false: empty */
 void dict_clear(Dict *d);
-DictEntry *dict_next(const Dict *d, DictEntry *after); /* order of insertion; NULL at the end. Iterate a copy of a shared dict */
+DictEntry *dict_next(const Dict *d,
+                     DictEntry *after); /* order of insertion; NULL at the end. Iterate a copy of a shared dict */
 Status dict_copy(const Dict *d, Dict **out) MUST_CHECK;
 
 /* ---- objects: slots that respect `shared` ---- */
-IValue object_get(const Object *o, uint32_t slot); /* retained */
+IValue object_get(const Object *o, uint32_t slot);       /* retained */
 void object_set(Object *o, uint32_t slot, IValue value); /* takes over */
 
 /* ---- deep things; iterative, shared structure stays shared, bounded ---- */

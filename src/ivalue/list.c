@@ -1,5 +1,5 @@
-/* List: growing arrays of values, ints, floats or bools. Every entry point locks when the list is shared; values that fall out
- * are released after the lock. */
+/* List: growing arrays of values, ints, floats or bools. Every entry point locks when the list is shared; values that
+ * fall out are released after the lock. */
 #include "ivalue/lock.h"
 
 static size_t item_bytes(const List *l) {
@@ -9,10 +9,14 @@ static size_t item_bytes(const List *l) {
 
 static ListKind kind_for(const Type *element) {
   switch (element->kind) {
-    case TYPE_INT: return LIST_INTS;
-    case TYPE_FLOAT: return LIST_FLOATS;
-    case TYPE_BOOL: return LIST_BOOLS;
-    default: return LIST_VALUES;
+    case TYPE_INT:
+      return LIST_INTS;
+    case TYPE_FLOAT:
+      return LIST_FLOATS;
+    case TYPE_BOOL:
+      return LIST_BOOLS;
+    default:
+      return LIST_VALUES;
   }
 }
 
@@ -53,27 +57,43 @@ static Status list_from_items(TypeKind element, const void *items, size_t count,
   return OK;
 }
 
-Status list_from_ints(const int64_t *values, size_t count, List **out) { return list_from_items(TYPE_INT, values, count, out); }
-Status list_from_doubles(const double *values, size_t count, List **out) { return list_from_items(TYPE_FLOAT, values, count, out); }
+Status list_from_ints(const int64_t *values, size_t count, List **out) {
+  return list_from_items(TYPE_INT, values, count, out);
+}
+Status list_from_doubles(const double *values, size_t count, List **out) {
+  return list_from_items(TYPE_FLOAT, values, count, out);
+}
 
 /* ---- under the lock: no checks ---- */
 
 static IValue peek(const List *l, size_t index) {
   switch (l->kind) {
-    case LIST_INTS: return ivalue_int(l->ints[index]);
-    case LIST_FLOATS: return ivalue_float(l->floats[index]);
-    case LIST_BOOLS: return ivalue_bool(l->bools[index]);
-    default: return l->values[index];
+    case LIST_INTS:
+      return ivalue_int(l->ints[index]);
+    case LIST_FLOATS:
+      return ivalue_float(l->floats[index]);
+    case LIST_BOOLS:
+      return ivalue_bool(l->bools[index]);
+    default:
+      return l->values[index];
   }
 }
 
 /* Unboxed kinds take the number and leave nothing to release. */
 static void put(List *l, size_t index, IValue value) {
   switch (l->kind) {
-    case LIST_INTS: l->ints[index] = ivalue_to_int(value); return;
-    case LIST_FLOATS: l->floats[index] = ivalue_to_double(value); return;
-    case LIST_BOOLS: l->bools[index] = value.tag == TAG_BOOL ? value.b : ivalue_to_double(value) != 0; return;
-    default: l->values[index] = value; return;
+    case LIST_INTS:
+      l->ints[index] = ivalue_to_int(value);
+      return;
+    case LIST_FLOATS:
+      l->floats[index] = ivalue_to_double(value);
+      return;
+    case LIST_BOOLS:
+      l->bools[index] = value.tag == TAG_BOOL ? value.b : ivalue_to_double(value) != 0;
+      return;
+    default:
+      l->values[index] = value;
+      return;
   }
 }
 
@@ -107,7 +127,9 @@ void list_set(List *l, size_t index, IValue value) {
   ivalue_release(old);
 }
 
-Status list_append(List *l, IValue value) { return list_insert(l, SIZE_MAX, value); }
+Status list_append(List *l, IValue value) {
+  return list_insert(l, SIZE_MAX, value);
+}
 
 Status list_insert(List *l, size_t index, IValue value) {
   bool shared = list_is_shared(l);
@@ -144,8 +166,10 @@ void list_truncate(List *l, size_t length) {
     bool entered = LIST_ENTER(l);
     IValue last = IVALUE_NONE;
     bool more = l->length > length;
-    if (more && l->kind == LIST_VALUES) last = l->values[--l->length];
-    else if (more) l->length = length;
+    if (more && l->kind == LIST_VALUES)
+      last = l->values[--l->length];
+    else if (more)
+      l->length = length;
     CONTAINER_LEAVE(entered, l);
     if (!more) return;
     ivalue_release(last);
@@ -163,12 +187,16 @@ Status list_slice(const List *l, size_t start, size_t step, size_t count, List *
   List *copy;
   TRY(list_new(l->element, count, &copy));
   bool entered = LIST_ENTER(l);
-  if (start > l->length) count = 0;
-  else if (count && count > (l->length - start + step - 1) / step) count = (l->length - start + step - 1) / step;
+  if (start > l->length)
+    count = 0;
+  else if (count && count > (l->length - start + step - 1) / step)
+    count = (l->length - start + step - 1) / step;
   for (size_t i = 0; i < count; i++) {
     size_t from = start + i * step;
-    if (l->kind == LIST_VALUES) copy->values[i] = ivalue_retain(l->values[from]);
-    else put(copy, i, peek(l, from));
+    if (l->kind == LIST_VALUES)
+      copy->values[i] = ivalue_retain(l->values[from]);
+    else
+      put(copy, i, peek(l, from));
   }
   copy->length = count;
   CONTAINER_LEAVE(entered, l);
@@ -176,7 +204,9 @@ Status list_slice(const List *l, size_t start, size_t step, size_t count, List *
   return OK;
 }
 
-Status list_copy(const List *l, List **out) { return list_slice(l, 0, 1, l->length, out); }
+Status list_copy(const List *l, List **out) {
+  return list_slice(l, 0, 1, l->length, out);
+}
 
 Status list_hold(const List *l, List **out) {
   if (list_is_shared(l)) return list_copy(l, out);

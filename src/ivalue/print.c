@@ -1,23 +1,31 @@
-/* Values as text: print() and str() on one hand, constants of graphs on the other. Containers are walked with a stack of their
- * own; depth and length are bounded, so shared and cyclic values end. */
+/* Values as text: print() and str() on one hand, constants of graphs on the other. Containers are walked with a stack
+ * of their own; depth and length are bounded, so shared and cyclic values end. */
 #include "ivalue/print.h"
 
 #include <math.h>
 
 enum { MAX_DEPTH = 1000, MAX_TEXT = 1 << 26 };
 
-static bool has_integer(double value) { return value >= -0x1p63 && value < 0x1p63 && (double)(int64_t)value == value; }
+static bool has_integer(double value) {
+  return value >= -0x1p63 && value < 0x1p63 && (double)(int64_t)value == value;
+}
 
 void print_double(double value, StrBuf *out) {
-  if (has_integer(value)) strbuf_printf(out, "%lld.", (long long)value);
-  else if (isnan(value)) strbuf_puts(out, signbit(value) ? "-nan" : "nan");
-  else strbuf_double_g(out, value, 17);
+  if (has_integer(value))
+    strbuf_printf(out, "%lld.", (long long)value);
+  else if (isnan(value))
+    strbuf_puts(out, signbit(value) ? "-nan" : "nan");
+  else
+    strbuf_double_g(out, value, 17);
 }
 
 void print_double_repr(double value, StrBuf *out) {
-  if (has_integer(value) && fabs(value) < 1e10) strbuf_printf(out, "%s%lld.", value == 0 && signbit(value) ? "-" : "", (long long)value);
-  else if (isnan(value)) strbuf_puts(out, "nan");
-  else strbuf_double_g(out, value, 17);
+  if (has_integer(value) && fabs(value) < 1e10)
+    strbuf_printf(out, "%s%lld.", value == 0 && signbit(value) ? "-" : "", (long long)value);
+  else if (isnan(value))
+    strbuf_puts(out, "nan");
+  else
+    strbuf_double_g(out, value, 17);
 }
 
 void print_complex(complex128 value, StrBuf *out) {
@@ -33,10 +41,14 @@ void print_quoted(Str text, StrBuf *out) {
   strbuf_char(out, '"');
   for (size_t i = 0; i < text.length; i++) {
     unsigned char c = (unsigned char)text.data[i];
-    if (c == '\\' || c == '\'' || c == '"') strbuf_printf(out, "\\%c", c);
-    else if (c >= 7 && c <= 13) strbuf_printf(out, "\\%c", names[c - 7]);
-    else if (c >= 32 && c < 127) strbuf_char(out, (char)c);
-    else strbuf_printf(out, "\\%03o", c);
+    if (c == '\\' || c == '\'' || c == '"')
+      strbuf_printf(out, "\\%c", c);
+    else if (c >= 7 && c <= 13)
+      strbuf_printf(out, "\\%c", names[c - 7]);
+    else if (c >= 32 && c < 127)
+      strbuf_char(out, (char)c);
+    else
+      strbuf_printf(out, "\\%03o", c);
   }
   strbuf_char(out, '"');
 }
@@ -56,42 +68,75 @@ static void print_enum(const EnumValue *e, bool repr, StrBuf *out) {
   Str name = e->type->name;
   ptrdiff_t dot = str_rfind_char(name, '.');
   if (!repr && dot >= 0) name = str_slice(name, (size_t)dot + 1, name.length);
-  strbuf_printf(out, repr ? STR_FMT "." STR_FMT : "Enum<" STR_FMT "." STR_FMT ">", STR_ARG(name), STR_ARG(type->names[e->index]));
+  strbuf_printf(out, repr ? STR_FMT "." STR_FMT : "Enum<" STR_FMT "." STR_FMT ">", STR_ARG(name),
+                STR_ARG(type->names[e->index]));
 }
 
 static Status print_leaf(Printer *p, IValue v) {
   StrBuf *out = p->out;
   switch ((Tag)v.tag) {
-    case TAG_NONE: strbuf_puts(out, v.i ? "Uninitialized" : "None"); return OK;
-    case TAG_INT: strbuf_printf(out, "%lld", (long long)v.i); return OK;
-    case TAG_FLOAT: (p->repr ? print_double_repr : print_double)(v.f, out); return OK;
-    case TAG_BOOL: strbuf_puts(out, v.b ? "True" : "False"); return OK;
-    case TAG_DEVICE: device_print(v.device, out); return OK;
-    case TAG_TENSOR: return tensor_print(v.tensor, out);
-    case TAG_COMPLEX: print_complex(v.complex->value, out); return OK;
-    case TAG_STRING:
-      if (p->repr) print_quoted(ivalue_str(v), out);
-      else strbuf_str(out, ivalue_str(v));
+    case TAG_NONE:
+      strbuf_puts(out, v.i ? "Uninitialized" : "None");
       return OK;
-    case TAG_ENUM: print_enum(v.enum_value, p->repr, out); return OK;
-    case TAG_OBJECT: strbuf_printf(out, "<" STR_FMT " object at %p>", STR_ARG(v.object->class_type->type.name), (void *)v.object); return OK;
-    case TAG_FUNCTION: strbuf_puts(out, "Function"); return OK;
-    case TAG_FUTURE: strbuf_puts(out, "Future"); return OK;
-    case TAG_GENERATOR: strbuf_puts(out, "Generator"); return OK;
-    case TAG_STORAGE: strbuf_puts(out, "Storage"); return OK;
-    case TAG_CAPSULE: strbuf_puts(out, "Capsule"); return OK;
-    default: return OK;
+    case TAG_INT:
+      strbuf_printf(out, "%lld", (long long)v.i);
+      return OK;
+    case TAG_FLOAT:
+      (p->repr ? print_double_repr : print_double)(v.f, out);
+      return OK;
+    case TAG_BOOL:
+      strbuf_puts(out, v.b ? "True" : "False");
+      return OK;
+    case TAG_DEVICE:
+      device_print(v.device, out);
+      return OK;
+    case TAG_TENSOR:
+      return tensor_print(v.tensor, out);
+    case TAG_COMPLEX:
+      print_complex(v.complex->value, out);
+      return OK;
+    case TAG_STRING:
+      if (p->repr)
+        print_quoted(ivalue_str(v), out);
+      else
+        strbuf_str(out, ivalue_str(v));
+      return OK;
+    case TAG_ENUM:
+      print_enum(v.enum_value, p->repr, out);
+      return OK;
+    case TAG_OBJECT:
+      strbuf_printf(out, "<" STR_FMT " object at %p>", STR_ARG(v.object->class_type->type.name), (void *)v.object);
+      return OK;
+    case TAG_FUNCTION:
+      strbuf_puts(out, "Function");
+      return OK;
+    case TAG_FUTURE:
+      strbuf_puts(out, "Future");
+      return OK;
+    case TAG_GENERATOR:
+      strbuf_puts(out, "Generator");
+      return OK;
+    case TAG_STORAGE:
+      strbuf_puts(out, "Storage");
+      return OK;
+    case TAG_CAPSULE:
+      strbuf_puts(out, "Capsule");
+      return OK;
+    default:
+      return OK;
   }
 }
 
 /* Element types that members show by themselves need no annotation in front of them. */
 static bool shows_in_members(const Type *type) {
-  return type->kind != TYPE_UNION && type->kind != TYPE_OPTIONAL && type->kind != TYPE_INTERFACE && type->kind != TYPE_ANY;
+  return type->kind != TYPE_UNION && type->kind != TYPE_OPTIONAL && type->kind != TYPE_INTERFACE &&
+         type->kind != TYPE_ANY;
 }
 
 static bool needs_annotation(IValue v) {
   if (v.tag == TAG_LIST) return !v.list->length || !shows_in_members(v.list->element);
-  return v.tag == TAG_DICT && (!v.dict->live || !shows_in_members(v.dict->key_type) || !shows_in_members(v.dict->value_type));
+  return v.tag == TAG_DICT &&
+         (!v.dict->live || !shows_in_members(v.dict->key_type) || !shows_in_members(v.dict->value_type));
 }
 
 static void open_container(Printer *p, IValue v) {
@@ -135,11 +180,14 @@ static Status step(Printer *p) {
     return begin(p, container.tuple->values[position]);
   }
   if (container.tag == TAG_DICT) { /* entry number doubled: even at the key, odd at the value */
-    while (position / 2 < container.dict->used && !container.dict->entries[position / 2].live) frame->next = (position += 2) + 1;
+    while (position / 2 < container.dict->used && !container.dict->entries[position / 2].live)
+      frame->next = (position += 2) + 1;
     if (position / 2 < container.dict->used) {
       DictEntry *entry = &container.dict->entries[position / 2];
-      if (position & 1) strbuf_puts(p->out, ": ");
-      else if (entry != dict_next(container.dict, NULL)) strbuf_puts(p->out, ", ");
+      if (position & 1)
+        strbuf_puts(p->out, ": ");
+      else if (entry != dict_next(container.dict, NULL))
+        strbuf_puts(p->out, ", ");
       member = position & 1 ? entry->value : entry->key;
       return begin(p, member);
     }
@@ -158,11 +206,16 @@ static Status print_value(IValue v, bool repr, StrBuf *out) {
   vec_dispose(&p.stack);
   if (!limit) {
     out->max_length = 0;
-    if (status == OK && out->truncated) status = status_new(ERROR_BUDGET, "a value's text is longer than %d bytes", MAX_TEXT);
+    if (status == OK && out->truncated)
+      status = status_new(ERROR_BUDGET, "a value's text is longer than %d bytes", MAX_TEXT);
     out->truncated = false;
   }
   return status;
 }
 
-Status ivalue_print(IValue v, StrBuf *out) { return print_value(v, false, out); }
-Status ivalue_print_repr(IValue v, StrBuf *out) { return print_value(v, true, out); }
+Status ivalue_print(IValue v, StrBuf *out) {
+  return print_value(v, false, out);
+}
+Status ivalue_print_repr(IValue v, StrBuf *out) {
+  return print_value(v, true, out);
+}

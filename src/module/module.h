@@ -24,6 +24,6 @@ Status module_train(Module *module, bool training) MUST_CHECK;
 Status module_to(Module *module, DType dtype_or_none, Device device) MUST_CHECK;
 /* Parameters and buffers by dotted name; the tensors themselves, not copies. */
 Status module_state_dict(const Module *module, Dict **out) MUST_CHECK;
-/* Copies the values of a state dict, whose names must be those of module_state_dict; dtypes are converted. When anything
- * does not fit, an error says all that does not, and the module stays as it was. */
+/* Copies the values of a state dict, whose names must be those of module_state_dict; dtypes are converted. When
+ * anything does not fit, an error says all that does not, and the module stays as it was. */
 Status module_load_state(Module *module, const Dict *state) MUST_CHECK;

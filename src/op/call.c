@@ -1,5 +1,6 @@
-/* operator_call: the only way to run an operator. The short way (nothing unusual about the inputs, nothing recorded, nothing
- * written) checks one mask, asks the shape function, allocates, runs; everything else takes the long way below. */
+/* operator_call: the only way to run an operator. The short way (nothing unusual about the inputs, nothing recorded,
+ * nothing written) checks one mask, asks the shape function, allocates, runs; everything else takes the long way below.
+ */
 #include "op/call.h"
 
 #include "op/plan.h"
@@ -22,8 +23,10 @@ static inline uint32_t input_flags(const Call *call, const CallPlan *plan) {
   uint32_t flags = 0;
   for (uint32_t i = 0; i < call->input_count; i++) {
     IValue v = call->inputs[i];
-    if (v.tag == TAG_TENSOR) flags |= v.tensor->flags;
-    else if (v.tag == TAG_LIST && i < CALL_MAX_INPUTS && (plan->lists >> i & 1)) flags |= list_flags(v.list);
+    if (v.tag == TAG_TENSOR)
+      flags |= v.tensor->flags;
+    else if (v.tag == TAG_LIST && i < CALL_MAX_INPUTS && (plan->lists >> i & 1))
+      flags |= list_flags(v.list);
   }
   return flags;
 }
@@ -32,23 +35,30 @@ static Status check_accepted(const Call *call, const CallPlan *plan, uint32_t fl
   const Operator *op = call->op;
   uint32_t accept = op->flags;
   const char *what = NULL;
-  if ((flags & TENSOR_SPARSE) && !(accept & OP_ACCEPT_SPARSE)) what = "sparse tensors are";
-  else if ((flags & TENSOR_QUANTIZED) && !(accept & OP_ACCEPT_QUANTIZED)) what = "quantized tensors are";
-  else if ((flags & TENSOR_OPAQUE) && !(accept & OP_ACCEPT_OPAQUE)) what = "tensors without strides are";
-  else if ((flags & TENSOR_NOT_CPU) && !(flags & TENSOR_META)) what = "tensors on this device are";
-  else if ((flags & TENSOR_META) && !(accept & OP_ACCEPT_META) && !op->row->shape && !op->row->lower && !op->row->body && !(accept & OP_COMPOSITE))
+  if ((flags & TENSOR_SPARSE) && !(accept & OP_ACCEPT_SPARSE))
+    what = "sparse tensors are";
+  else if ((flags & TENSOR_QUANTIZED) && !(accept & OP_ACCEPT_QUANTIZED))
+    what = "quantized tensors are";
+  else if ((flags & TENSOR_OPAQUE) && !(accept & OP_ACCEPT_OPAQUE))
+    what = "tensors without strides are";
+  else if ((flags & TENSOR_NOT_CPU) && !(flags & TENSOR_META))
+    what = "tensors on this device are";
+  else if ((flags & TENSOR_META) && !(accept & OP_ACCEPT_META) && !op->row->shape && !op->row->lower &&
+           !op->row->body && !(accept & OP_COMPOSITE))
     what = "meta tensors are";
   if (what) return status_new(ERROR_UNSUPPORTED, STR_FMT ": %s not supported", STR_ARG(op->name), what);
   if (!(flags & TENSOR_UNDEFINED) || (accept & OP_ACCEPT_UNDEFINED)) return OK;
   for (uint32_t i = 0; i < call->input_count && i < CALL_MAX_INPUTS; i++)
     if ((plan->required >> i & 1) && call->inputs[i].tag == TAG_TENSOR && !tensor_is_defined(call->inputs[i].tensor))
-      return status_new(ERROR_RUNTIME, "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #%u '" STR_FMT "'", i,
-                        STR_ARG(plan->schema->arguments[i].name));
+      return status_new(
+          ERROR_RUNTIME,
+          "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #%u '" STR_FMT "'", i,
+          STR_ARG(plan->schema->arguments[i].name));
   return OK;
 }
 
-/* Whether a pointwise kernel may write `target` while it reads the inputs; partial overlap is PyTorch's error, overlap of tensors
- * with gaps can't be told cheaply and takes a temporary. */
+/* Whether a pointwise kernel may write `target` while it reads the inputs; partial overlap is PyTorch's error, overlap
+ * of tensors with gaps can't be told cheaply and takes a temporary. */
 static Status check_overlap(const Call *call, uint32_t input_count, const Tensor *target, bool *out_direct) {
   *out_direct = true;
   for (uint32_t i = 0; i < input_count; i++) {
@@ -64,14 +74,15 @@ static Status check_overlap(const Call *call, uint32_t input_count, const Tensor
 }
 
 static Status check_writable(const Tensor *t) {
-  if (t->storage && (t->storage->flags & STORAGE_READ_ONLY)) return status_new(ERROR_RUNTIME, "a tensor in read-only memory can't be written");
+  if (t->storage && (t->storage->flags & STORAGE_READ_ONLY))
+    return status_new(ERROR_RUNTIME, "a tensor in read-only memory can't be written");
   return OK;
 }
 
 static Status check_cast(DType from, const Tensor *to) {
   if (from == to->dtype || dtype_can_cast(from, (DType)to->dtype)) return OK;
-  return status_new(ERROR_RUNTIME, "result type %s can't be cast to the desired output type %s", dtype_scalar_name(from),
-                    dtype_scalar_name((DType)to->dtype));
+  return status_new(ERROR_RUNTIME, "result type %s can't be cast to the desired output type %s",
+                    dtype_scalar_name(from), dtype_scalar_name((DType)to->dtype));
 }
 
 static bool sizes_equal(const Tensor *t, int ndim, const int64_t *sizes) {
@@ -80,13 +91,15 @@ static bool sizes_equal(const Tensor *t, int ndim, const int64_t *sizes) {
 
 static Status check_sizes(const Tensor *target, int ndim, const int64_t *sizes) {
   if (sizes_equal(target, ndim, sizes)) return OK;
-  return status_new(ERROR_RUNTIME, "output with shape %s doesn't match the broadcast shape %s", SIZES_TEXT(target->ndim, target->sizes),
-                    SIZES_TEXT(ndim, sizes));
+  return status_new(ERROR_RUNTIME, "output with shape %s doesn't match the broadcast shape %s",
+                    SIZES_TEXT(target->ndim, target->sizes), SIZES_TEXT(ndim, sizes));
 }
 
 /* ---- running ---- */
 
-static ShapeFunction *row_shape(const OpRow *row) { return row->shape ? row->shape : row->lower ? shape_pointwise : NULL; }
+static ShapeFunction *row_shape(const OpRow *row) {
+  return row->shape ? row->shape : row->lower ? shape_pointwise : NULL;
+}
 
 static Status compute_specs(Call *call, ShapeFunction *shape, TensorSpec *specs) {
   for (uint32_t i = 0; i < call->output_count && i < CALL_MAX_OUTPUTS; i++) {
@@ -122,7 +135,9 @@ static Status run_body(Call *call) {
   if (call->output_count > 1) {
     if (result.tag == TAG_TUPLE && result.tuple->length == call->output_count)
       for (uint32_t i = 0; i < call->output_count; i++) call_set(call, i, ivalue_retain(result.tuple->values[i]));
-    else status = status_new(ERROR_INTERNAL, STR_FMT ": its body does not return %u values", STR_ARG(op->name), call->output_count);
+    else
+      status = status_new(ERROR_INTERNAL, STR_FMT ": its body does not return %u values", STR_ARG(op->name),
+                          call->output_count);
   }
   ivalue_release(result);
   return status;
@@ -155,10 +170,15 @@ static Tensor *reusable_input(const Call *call, const TensorSpec *spec) {
   for (uint32_t i = 0; i < call->input_count && i < 64; i++) {
     if (!(call->dying >> i & 1) || call->inputs[i].tag != TAG_TENSOR) continue;
     Tensor *t = call->inputs[i].tensor;
-    if (t->numel < REUSE_MIN_NUMEL || t->dtype != spec->dtype || t->flags & ~(uint32_t)TENSOR_EMBEDDED || t->autograd || t->extension) continue;
-    if (!ref_is_unique(&t->refs) || !ref_is_unique(&t->storage->refs) || t->storage->flags & STORAGE_READ_ONLY) continue;
+    if (t->numel < REUSE_MIN_NUMEL || t->dtype != spec->dtype || t->flags & ~(uint32_t)TENSOR_EMBEDDED || t->autograd ||
+        t->extension)
+      continue;
+    if (!ref_is_unique(&t->refs) || !ref_is_unique(&t->storage->refs) || t->storage->flags & STORAGE_READ_ONLY)
+      continue;
     if (!sizes_equal(t, spec->ndim, spec->sizes)) continue;
-    if (spec->has_strides ? memcmp(t->strides, spec->strides, (size_t)spec->ndim * sizeof *t->strides) != 0 : !tensor_is_contiguous(t)) continue;
+    if (spec->has_strides ? memcmp(t->strides, spec->strides, (size_t)spec->ndim * sizeof *t->strides) != 0
+                          : !tensor_is_contiguous(t))
+      continue;
     return t;
   }
   return NULL;
@@ -214,7 +234,8 @@ static Status write_back(Call *call, Tensor *target, Tensor *value) {
   if (exec->grad_enabled && ((target->flags | value->flags) & TENSOR_RECORDS)) {
     static OpRef copy = OP_REF("aten::copy_", "");
     IValue result = IVALUE_NONE;
-    TRY(op_call(exec, &copy, 3, (IValue[]){ivalue_tensor(target), ivalue_tensor(value), ivalue_bool(false)}, 1, &result));
+    TRY(op_call(exec, &copy, 3, (IValue[]){ivalue_tensor(target), ivalue_tensor(value), ivalue_bool(false)}, 1,
+                &result));
     ivalue_release(result);
     return OK;
   }
@@ -242,14 +263,17 @@ static Status run_foreach_inplace(Call *call, bool meta) {
   return status;
 }
 
-/* The functional form. What a composite that autograd sees through saves of self must outlive the write: it gets a copy. */
+/* The functional form. What a composite that autograd sees through saves of self must outlive the write: it gets a
+ * copy. */
 static Status run_before_write(Call *call, bool meta) {
   static OpRef clone = OP_REF("aten::clone", "");
   bool seen_through = (call->op->flags & OP_COMPOSITE || call->op->row->body) && !call->op->row->grad;
-  if (!seen_through || !call->exec->grad_enabled || !(call->inputs[0].tensor->flags & TENSOR_RECORDS)) return run_functional(call, meta);
+  if (!seen_through || !call->exec->grad_enabled || !(call->inputs[0].tensor->flags & TENSOR_RECORDS))
+    return run_functional(call, meta);
   IValue inputs[CALL_MAX_INPUTS], copy = IVALUE_NONE;
   Call inner = *call;
-  if (call->input_count > CALL_MAX_INPUTS) return status_new(ERROR_INTERNAL, STR_FMT ": too many arguments", STR_ARG(call->op->name));
+  if (call->input_count > CALL_MAX_INPUTS)
+    return status_new(ERROR_INTERNAL, STR_FMT ": too many arguments", STR_ARG(call->op->name));
   memcpy(inputs, call->inputs, call->input_count * sizeof *inputs);
   TRY(op_call(call->exec, &clone, 1, call->inputs, 1, &copy));
   inputs[0] = copy;
@@ -289,7 +313,8 @@ static Status run_inplace(Call *call, bool meta) {
     }
   }
   Status status = run_before_write(&inner, meta);
-  if (status == OK && result.tag != TAG_TENSOR) status = status_new(ERROR_INTERNAL, STR_FMT ": no tensor computed", STR_ARG(call->op->name));
+  if (status == OK && result.tag != TAG_TENSOR)
+    status = status_new(ERROR_INTERNAL, STR_FMT ": no tensor computed", STR_ARG(call->op->name));
   if (status == OK) {
     status = check_sizes(self, result.tensor->ndim, result.tensor->sizes);
     if (status == OK) status = check_cast((DType)result.tensor->dtype, self);
@@ -311,7 +336,8 @@ static Status may_fill(const Call *functional, const TensorSpec *spec, const Ten
   TRY(check_overlap(functional, functional->input_count, out, out_direct));
   if (out->dtype != spec->dtype || (out->flags & TENSOR_UNUSUAL)) *out_direct = false;
   if (pointwise || !*out_direct) return OK;
-  *out_direct = spec->has_strides ? memcmp(out->strides, spec->strides, (size_t)spec->ndim * sizeof *spec->strides) == 0 : tensor_is_contiguous(out);
+  *out_direct = spec->has_strides ? memcmp(out->strides, spec->strides, (size_t)spec->ndim * sizeof *spec->strides) == 0
+                                  : tensor_is_contiguous(out);
   for (uint32_t i = 0; i < functional->input_count && *out_direct; i++) {
     const Tensor *input = call_tensor_or_null(functional, i);
     if (input && tensor_overlap(out, input) != OVERLAP_NONE) *out_direct = false;
@@ -327,7 +353,8 @@ static Status resize_to(Tensor *out, int ndim, const int64_t *sizes, const int64
 }
 
 /* The inputs of the functional form: without the outs, with the options that the outs stand for. */
-static void functional_inputs(const Call *call, const CallPlan *plan, const Tensor *out, IValue *inputs, uint32_t *out_count) {
+static void functional_inputs(const Call *call, const CallPlan *plan, const Tensor *out, IValue *inputs,
+                              uint32_t *out_count) {
   uint32_t count = 0;
   for (uint32_t i = 0; i <= plan->first_out; i++) {
     if ((ptrdiff_t)i == plan->options_at) {
@@ -365,8 +392,10 @@ static Status run_out(Call *call, const CallPlan *plan, bool meta) {
     return status_new(ERROR_INTERNAL, STR_FMT ": too many arguments", STR_ARG(call->op->name));
   const IValue *outs = &call->inputs[plan->first_out];
   bool list = outs[0].tag == TAG_LIST;
-  if (!list) functional_inputs(call, plan, outs[0].tensor, inputs, &inner.input_count);
-  else memcpy(inputs, call->inputs, (inner.input_count = plan->first_out) * sizeof *inputs);
+  if (!list)
+    functional_inputs(call, plan, outs[0].tensor, inputs, &inner.input_count);
+  else
+    memcpy(inputs, call->inputs, (inner.input_count = plan->first_out) * sizeof *inputs);
   inner.inputs = inputs;
   inner.outputs = results;
   inner.output_count = out_count;
@@ -382,7 +411,8 @@ static Status run_out(Call *call, const CallPlan *plan, bool meta) {
   ShapeFunction *shape = row_shape(call->op->row);
   bool filled[CALL_MAX_OUTPUTS] = {false};
   for (uint32_t i = 0; i < out_count; i++) {
-    if (!tensor_is_defined(outs[i].tensor)) return status_new(ERROR_RUNTIME, STR_FMT ": an out argument is undefined", STR_ARG(call->op->name));
+    if (!tensor_is_defined(outs[i].tensor))
+      return status_new(ERROR_RUNTIME, STR_FMT ": an out argument is undefined", STR_ARG(call->op->name));
     TRY(check_writable(outs[i].tensor));
   }
   if (shape) {
@@ -395,8 +425,10 @@ static Status run_out(Call *call, const CallPlan *plan, bool meta) {
       TRY_GOTO(resize_to(out, specs[i].ndim, specs[i].sizes, specs[i].has_strides ? specs[i].strides : NULL), done);
       if (meta) continue;
       TRY_GOTO(may_fill(&inner, &specs[i], out, &filled[i]), done);
-      if (filled[i]) results[i] = ivalue_tensor(tensor_retain(out));
-      else TRY_GOTO(fill_slot(&inner, i, &specs[i]), done);
+      if (filled[i])
+        results[i] = ivalue_tensor(tensor_retain(out));
+      else
+        TRY_GOTO(fill_slot(&inner, i, &specs[i]), done);
     }
     if (!meta) status = run_row(&inner);
   } else {
@@ -413,7 +445,8 @@ static Status run_out(Call *call, const CallPlan *plan, bool meta) {
     if (status == OK) status = resize_to(out, results[i].tensor->ndim, results[i].tensor->sizes, NULL);
     if (status == OK) status = write_back(call, out, results[i].tensor);
   }
-  for (uint32_t i = 0; status == OK && i < call->output_count && i < out_count; i++) call_set_tensor(call, i, tensor_retain(outs[i].tensor));
+  for (uint32_t i = 0; status == OK && i < call->output_count && i < out_count; i++)
+    call_set_tensor(call, i, tensor_retain(outs[i].tensor));
 done:
   clear_outputs(&inner);
   return status;
@@ -431,7 +464,8 @@ static Status run_writer(Call *call, const CallPlan *plan, bool meta) {
     uint32_t i = (uint32_t)__builtin_ctzll(left);
     if (i >= call->input_count) continue;
     IValue v = call->inputs[i];
-    if (v.tag == TAG_TENSOR) tensor_bump_version(v.tensor);
+    if (v.tag == TAG_TENSOR)
+      tensor_bump_version(v.tensor);
     else if (v.tag == TAG_LIST && v.list->kind == LIST_VALUES)
       for (size_t k = 0; k < v.list->length; k++)
         if (v.list->values[k].tag == TAG_TENSOR) tensor_bump_version(v.list->values[k].tensor);
@@ -441,22 +475,29 @@ static Status run_writer(Call *call, const CallPlan *plan, bool meta) {
 
 static Status run_variant(Call *call, const CallPlan *plan, bool meta) {
   switch (call->op->variant) {
-    case VARIANT_INPLACE: return run_inplace(call, meta);
-    case VARIANT_OUT: return run_out(call, plan, meta);
-    default: return plan->writes ? run_writer(call, plan, meta) : run_functional(call, meta);
+    case VARIANT_INPLACE:
+      return run_inplace(call, meta);
+    case VARIANT_OUT:
+      return run_out(call, plan, meta);
+    default:
+      return plan->writes ? run_writer(call, plan, meta) : run_functional(call, meta);
   }
 }
 
 /* ---- lazy conj and neg ---- */
 
-static bool is_lazy(IValue v) { return v.tag == TAG_TENSOR && (v.tensor->flags & (TENSOR_CONJ | TENSOR_NEG)); }
+static bool is_lazy(IValue v) {
+  return v.tag == TAG_TENSOR && (v.tensor->flags & (TENSOR_CONJ | TENSOR_NEG));
+}
 
 static Status resolve(const Tensor *t, int threads, Tensor **out) {
   Tensor *copy;
   TRY(tensor_empty_like(t, &copy));
   Status status = tensor_copy(copy, t, threads);
-  if (status != OK) tensor_release(copy);
-  else *out = copy;
+  if (status != OK)
+    tensor_release(copy);
+  else
+    *out = copy;
   return status;
 }
 
@@ -483,7 +524,8 @@ static Status run_resolved(Call *call, const CallPlan *plan, bool meta) {
   Call inner = *call;
   uint64_t replaced = 0;
   Status status = OK;
-  if (call->input_count > CALL_MAX_INPUTS) return status_new(ERROR_UNSUPPORTED, STR_FMT ": lazily conjugated arguments", STR_ARG(call->op->name));
+  if (call->input_count > CALL_MAX_INPUTS)
+    return status_new(ERROR_UNSUPPORTED, STR_FMT ": lazily conjugated arguments", STR_ARG(call->op->name));
   for (uint32_t i = 0; i < call->input_count; i++) {
     inputs[i] = call->inputs[i];
     uint64_t bit = (uint64_t)1 << i;
@@ -492,7 +534,8 @@ static Status run_resolved(Call *call, const CallPlan *plan, bool meta) {
       TRY_GOTO(resolve(inputs[i].tensor, call->exec->threads, &resolved), done);
       inputs[i] = ivalue_tensor(resolved);
       replaced |= bit;
-    } else if ((plan->lists & bit) && inputs[i].tag == TAG_LIST && (list_flags(inputs[i].list) & (TENSOR_CONJ | TENSOR_NEG))) {
+    } else if ((plan->lists & bit) && inputs[i].tag == TAG_LIST &&
+               (list_flags(inputs[i].list) & (TENSOR_CONJ | TENSOR_NEG))) {
       List *resolved;
       TRY_GOTO(resolve_list(inputs[i].list, call->exec->threads, &resolved), done);
       inputs[i] = ivalue_list(resolved);
@@ -509,7 +552,8 @@ static Status run_resolved(Call *call, const CallPlan *plan, bool meta) {
     TRY_GOTO(tensor_copy(target, inputs[i].tensor, call->exec->threads), done);
     tensor_bump_version(target);
     for (uint32_t k = 0; k < call->output_count; k++)
-      if (call->outputs[k].tag == TAG_TENSOR && call->outputs[k].tensor == inputs[i].tensor) call_set_tensor(call, k, tensor_retain(target));
+      if (call->outputs[k].tag == TAG_TENSOR && call->outputs[k].tensor == inputs[i].tensor)
+        call_set_tensor(call, k, tensor_retain(target));
   }
 done:
   for (uint64_t left = replaced; left; left &= left - 1) ivalue_release(inputs[__builtin_ctzll(left)]);
@@ -525,7 +569,8 @@ Status operator_run(Call *call) {
   Status status = OK;
   if (flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED)) {
     TRY_GOTO(check_accepted(call, plan, flags), done);
-    if ((flags & (TENSOR_CONJ | TENSOR_NEG)) && !(call->op->flags & OP_ACCEPT_CONJ) && !(call->op->flags & OP_COMPOSITE) && !call->op->row->body) {
+    if ((flags & (TENSOR_CONJ | TENSOR_NEG)) && !(call->op->flags & OP_ACCEPT_CONJ) &&
+        !(call->op->flags & OP_COMPOSITE) && !call->op->row->body) {
       status = run_resolved(call, plan, flags & TENSOR_META);
       goto done;
     }
@@ -566,7 +611,8 @@ Status operator_call(Exec *exec, const Operator *op, Call *call) {
   Status status = call_plan(op, &plan);
   if (__builtin_expect(status != OK, 0)) goto failed;
   uint32_t flags = input_flags(call, plan);
-  if (__builtin_expect(plan->direct && !exec->recorder && !(flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED | TENSOR_RECORDS)), 1))
+  if (__builtin_expect(
+          plan->direct && !exec->recorder && !(flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED | TENSOR_RECORDS)), 1))
     status = run_functional(call, false);
   else
     status = call_long(call, plan, flags);
@@ -576,13 +622,15 @@ failed:
   return status;
 }
 
-Status op_call(Exec *exec, OpRef *ref, uint32_t input_count, const IValue *inputs, uint32_t output_count, IValue *outputs) {
+Status op_call(Exec *exec, OpRef *ref, uint32_t input_count, const IValue *inputs, uint32_t output_count,
+               IValue *outputs) {
   const Operator *op = atomic_load_explicit(&ref->op, memory_order_acquire);
   for (uint32_t i = 0; i < output_count; i++) outputs[i] = IVALUE_NONE;
   if (!op) {
     op = operator_find_overload(str_from(ref->name), str_from(ref->overload));
     if (!op)
-      return status_new(ERROR_UNSUPPORTED, "there is no operator %s%s%s", ref->name, ref->overload[0] ? "." : "", ref->overload);
+      return status_new(ERROR_UNSUPPORTED, "there is no operator %s%s%s", ref->name, ref->overload[0] ? "." : "",
+                        ref->overload);
     atomic_store_explicit(&ref->op, op, memory_order_release);
   }
   const CallPlan *plan;
@@ -595,7 +643,8 @@ Status op_call(Exec *exec, OpRef *ref, uint32_t input_count, const IValue *input
     memcpy(all, inputs, input_count * sizeof *inputs);
     for (uint32_t i = input_count; i < wanted; i++) {
       const Argument *a = &plan->schema->arguments[i];
-      if (!a->has_default) return status_new(ERROR_INTERNAL, "%s: missing argument " STR_FMT, ref->name, STR_ARG(a->name));
+      if (!a->has_default)
+        return status_new(ERROR_INTERNAL, "%s: missing argument " STR_FMT, ref->name, STR_ARG(a->name));
       all[i] = a->default_value;
     }
     call.inputs = all;

@@ -2,19 +2,23 @@
 #include "op/conv.h"
 
 /* A list of one number for each spatial dimension (one number stands for all), into the last `spatial` places. */
-static Status read_numbers(const Call *call, const char *name, int spatial, int64_t fallback, int64_t least, int64_t *out) {
+static Status read_numbers(const Call *call, const char *name, int spatial, int64_t fallback, int64_t least,
+                           int64_t *out) {
   for (int d = 0; d < CONV_SPATIAL; d++) out[d] = fallback;
   int at = call_find_argument(call, name);
   if (at < 0 || call->inputs[at].tag != TAG_LIST) return OK;
   size_t count;
   const int64_t *values = call_ints(call, (uint32_t)at, &count);
   if (count != 1 && count != (size_t)spatial)
-    return status_new(ERROR_RUNTIME, "expected %s to be a single integer value or a list of %d values to match the convolution dimensions, but got %zu values",
+    return status_new(ERROR_RUNTIME,
+                      "expected %s to be a single integer value or a list of %d values to match the convolution "
+                      "dimensions, but got %zu values",
                       name, spatial, count);
   for (int d = 0; d < spatial; d++) {
     int64_t v = values[count == 1 ? 0 : d];
     if (v < least)
-      return status_new(ERROR_RUNTIME, least > 0 ? "non-positive %s is not supported" : "negative %s is not supported", name);
+      return status_new(ERROR_RUNTIME, least > 0 ? "non-positive %s is not supported" : "negative %s is not supported",
+                        name);
     if (v > INT32_MAX) return status_new(ERROR_RUNTIME, "%s is too large: %lld", name, (long long)v);
     out[CONV_SPATIAL - spatial + d] = v;
   }
@@ -44,14 +48,19 @@ Status conv_params(const Tensor *input, const Tensor *weight, ConvParams *p) {
   }
   if (p->groups <= 0) return status_new(ERROR_RUNTIME, "non-positive groups is not supported");
   if (p->in_channels % p->groups || weight->sizes[0] % p->groups)
-    return status_new(ERROR_RUNTIME, "Given groups=%lld, expected weight to be divisible by %lld at dimension 0, but got weight of size [%lld, ...] instead",
+    return status_new(ERROR_RUNTIME,
+                      "Given groups=%lld, expected weight to be divisible by %lld at dimension 0, but got weight of "
+                      "size [%lld, ...] instead",
                       (long long)p->groups, (long long)p->groups, (long long)weight->sizes[0]);
   int64_t expected = p->transposed ? weight->sizes[0] : weight->sizes[1] * p->groups;
   if (p->in_channels != expected)
-    return status_new(ERROR_RUNTIME, "Given groups=%lld%s, weight of size [%lld, %lld, ...], expected input to have %lld channels, but got %lld channels instead",
-                      (long long)p->groups, p->transposed ? ", transposed=1" : "", (long long)weight->sizes[0], (long long)weight->sizes[1],
-                      (long long)expected, (long long)p->in_channels);
-  if (p->transposed && !int64_mul(weight->sizes[1], p->groups, &p->out_channels)) return status_new(ERROR_RUNTIME, "too many channels");
+    return status_new(ERROR_RUNTIME,
+                      "Given groups=%lld%s, weight of size [%lld, %lld, ...], expected input to have %lld channels, "
+                      "but got %lld channels instead",
+                      (long long)p->groups, p->transposed ? ", transposed=1" : "", (long long)weight->sizes[0],
+                      (long long)weight->sizes[1], (long long)expected, (long long)p->in_channels);
+  if (p->transposed && !int64_mul(weight->sizes[1], p->groups, &p->out_channels))
+    return status_new(ERROR_RUNTIME, "too many channels");
   if (!p->transposed) p->out_channels = weight->sizes[0];
   return OK;
 }
@@ -66,24 +75,30 @@ static Status output_sizes(ConvParams *p) {
         return status_new(ERROR_RUNTIME, "output is too large");
       p->out[d] = wide - p->padding[d] - p->padding_after[d];
       if (p->output_padding[d] > 0 && p->output_padding[d] >= p->stride[d] && p->output_padding[d] >= p->dilation[d])
-        return status_new(ERROR_RUNTIME, "output padding must be smaller than either stride or dilation, but got output_padding %lld",
+        return status_new(ERROR_RUNTIME,
+                          "output padding must be smaller than either stride or dilation, but got output_padding %lld",
                           (long long)p->output_padding[d]);
     } else {
       int64_t padded = p->in[d] + p->padding[d] + p->padding_after[d];
       if (padded < span + 1)
-        return status_new(ERROR_RUNTIME, "Calculated padded input size per channel: (%lld). Kernel size: (%lld). Kernel size can't be greater than actual input size",
+        return status_new(ERROR_RUNTIME,
+                          "Calculated padded input size per channel: (%lld). Kernel size: (%lld). Kernel size can't be "
+                          "greater than actual input size",
                           (long long)padded, (long long)(span + 1));
       p->out[d] = (padded - span - 1) / p->stride[d] + 1;
     }
     if (p->out[d] < 0 || (p->transposed && p->out[d] == 0 && p->in[d] > 0))
-      return status_new(ERROR_RUNTIME, "Given input size per channel, calculated output size per channel: (%lld). Output size is too small",
-                        (long long)p->out[d]);
+      return status_new(
+          ERROR_RUNTIME,
+          "Given input size per channel, calculated output size per channel: (%lld). Output size is too small",
+          (long long)p->out[d]);
   }
   return OK;
 }
 
 Status conv_read(const Call *call, ConvParams *p) {
-  int input_at = call_find_argument(call, "input"), weight_at = call_find_argument(call, "weight"), bias_at = call_find_argument(call, "bias");
+  int input_at = call_find_argument(call, "input"), weight_at = call_find_argument(call, "weight"),
+      bias_at = call_find_argument(call, "bias");
   if (input_at < 0) input_at = call_find_argument(call, "self");
   const Tensor *input = call_tensor(call, (uint32_t)input_at), *weight = call_tensor(call, (uint32_t)weight_at);
   const Tensor *bias = bias_at < 0 ? NULL : call_tensor_or_null(call, (uint32_t)bias_at);
@@ -93,17 +108,23 @@ Status conv_read(const Call *call, ConvParams *p) {
   for (int n = 1; n <= 3; n++) { /* conv2d, conv_transpose3d name their rank */
     char digit[3] = {(char)('0' + n), 'd', 0};
     if (str_ends_with(name, digit) && p->spatial != n)
-      return status_new(ERROR_RUNTIME, "Expected %dD (unbatched) or %dD (batched) input to " STR_FMT ", with weight of %d dimensions, but got weight of %d dimensions",
+      return status_new(ERROR_RUNTIME,
+                        "Expected %dD (unbatched) or %dD (batched) input to " STR_FMT
+                        ", with weight of %d dimensions, but got weight of %d dimensions",
                         n + 1, n + 2, STR_ARG(name), n + 2, weight->ndim);
   }
   if (p->spatial < 1 || p->spatial > CONV_SPATIAL)
-    return status_new(ERROR_RUNTIME, "weight should have at least three dimensions and at most five, but has %d", weight->ndim);
+    return status_new(ERROR_RUNTIME, "weight should have at least three dimensions and at most five, but has %d",
+                      weight->ndim);
   if (input->ndim != weight->ndim && input->ndim != weight->ndim - 1)
-    return status_new(ERROR_RUNTIME, "Expected %dD (unbatched) or %dD (batched) input to " STR_FMT ", but got input of %d dimensions",
+    return status_new(ERROR_RUNTIME,
+                      "Expected %dD (unbatched) or %dD (batched) input to " STR_FMT ", but got input of %d dimensions",
                       p->spatial + 1, p->spatial + 2, STR_ARG(str_slice(name, 6, name.length)), input->ndim);
   p->unbatched = input->ndim == weight->ndim - 1;
-  int transposed = call_find_argument(call, "transposed"), groups = call_find_argument(call, "groups"), padding = call_find_argument(call, "padding");
-  p->transposed = transposed >= 0 ? call_bool(call, (uint32_t)transposed) : str_starts_with(name, "aten::conv_transpose");
+  int transposed = call_find_argument(call, "transposed"), groups = call_find_argument(call, "groups"),
+      padding = call_find_argument(call, "padding");
+  p->transposed =
+      transposed >= 0 ? call_bool(call, (uint32_t)transposed) : str_starts_with(name, "aten::conv_transpose");
   p->groups = groups >= 0 ? call_int(call, (uint32_t)groups) : 1;
   TRY(read_numbers(call, "stride", p->spatial, 1, 1, p->stride));
   TRY(read_numbers(call, "dilation", p->spatial, 1, 1, p->dilation));
@@ -112,24 +133,30 @@ Status conv_read(const Call *call, ConvParams *p) {
   if (!p->transposed) memset(p->output_padding, 0, sizeof p->output_padding);
   memcpy(p->padding_after, p->padding, sizeof p->padding);
   TRY(conv_params(input, weight, p));
-  if (padding >= 0 && call->inputs[padding].tag == TAG_STRING) TRY(read_text_padding(call_str(call, (uint32_t)padding), p));
+  if (padding >= 0 && call->inputs[padding].tag == TAG_STRING)
+    TRY(read_text_padding(call_str(call, (uint32_t)padding), p));
   if (input->dtype != weight->dtype)
     return status_new(ERROR_RUNTIME, "expected scalar type %s but found %s", dtype_scalar_name((DType)input->dtype),
                       dtype_scalar_name((DType)weight->dtype));
   if (bias && bias->dtype != input->dtype)
-    return status_new(ERROR_RUNTIME, "Input type (%s) and bias type (%s) should be the same", dtype_scalar_name((DType)input->dtype),
-                      dtype_scalar_name((DType)bias->dtype));
+    return status_new(ERROR_RUNTIME, "Input type (%s) and bias type (%s) should be the same",
+                      dtype_scalar_name((DType)input->dtype), dtype_scalar_name((DType)bias->dtype));
   if (bias && (bias->ndim != 1 || bias->sizes[0] != p->out_channels))
-    return status_new(ERROR_RUNTIME, "Given weight of size [%lld, %lld, ...], expected bias to be 1-dimensional with %lld elements, but got bias of size [%lld] instead",
-                      (long long)weight->sizes[0], (long long)weight->sizes[1], (long long)p->out_channels, (long long)bias->numel);
+    return status_new(ERROR_RUNTIME,
+                      "Given weight of size [%lld, %lld, ...], expected bias to be 1-dimensional with %lld elements, "
+                      "but got bias of size [%lld] instead",
+                      (long long)weight->sizes[0], (long long)weight->sizes[1], (long long)p->out_channels,
+                      (long long)bias->numel);
   return output_sizes(p);
 }
 
 static Status shape_conv(Call *call, TensorSpec *specs) {
   ConvParams p;
   TRY(conv_read(call, &p));
-  int input_at = call_find_argument(call, "input") < 0 ? call_find_argument(call, "self") : call_find_argument(call, "input");
-  const Tensor *input = call_tensor(call, (uint32_t)input_at), *weight = call_tensor(call, (uint32_t)call_find_argument(call, "weight"));
+  int input_at =
+      call_find_argument(call, "input") < 0 ? call_find_argument(call, "self") : call_find_argument(call, "input");
+  const Tensor *input = call_tensor(call, (uint32_t)input_at),
+               *weight = call_tensor(call, (uint32_t)call_find_argument(call, "weight"));
   memset(specs, 0, offsetof(TensorSpec, sizes));
   specs->dtype = (DType)input->dtype;
   specs->device = tensor_device(input);
@@ -162,10 +189,12 @@ static DType compute_dtype(DType dtype) {
 
 /* A complex convolution is four real ones: calls itself through the operator on real and imaginary parts. */
 static Status conv_complex(Call *call, int input_at, int weight_at, int bias_at) {
-  static OpRef view_as_real = OP_REF("aten::view_as_real", ""), select = OP_REF("aten::select", "int"), sub = OP_REF("aten::sub", "Tensor"),
-               add = OP_REF("aten::add", "Tensor"), complex = OP_REF("aten::complex", "");
+  static OpRef view_as_real = OP_REF("aten::view_as_real", ""), select = OP_REF("aten::select", "int"),
+               sub = OP_REF("aten::sub", "Tensor"), add = OP_REF("aten::add", "Tensor"),
+               complex = OP_REF("aten::complex", "");
   Exec *exec = call->exec;
-  IValue parts[2][2] = {{IVALUE_NONE, IVALUE_NONE}, {IVALUE_NONE, IVALUE_NONE}}, products[2][2] = {{IVALUE_NONE, IVALUE_NONE}, {IVALUE_NONE, IVALUE_NONE}};
+  IValue parts[2][2] = {{IVALUE_NONE, IVALUE_NONE}, {IVALUE_NONE, IVALUE_NONE}},
+         products[2][2] = {{IVALUE_NONE, IVALUE_NONE}, {IVALUE_NONE, IVALUE_NONE}};
   IValue real = IVALUE_NONE, imaginary = IVALUE_NONE, whole = IVALUE_NONE, inputs[16];
   Status status = OK;
   const int at[2] = {input_at, weight_at};
@@ -183,7 +212,12 @@ static Status conv_complex(Call *call, int input_at, int weight_at, int bias_at)
     for (int w = 0; w < 2; w++) {
       inputs[input_at] = parts[0][i];
       inputs[weight_at] = parts[1][w];
-      Call inner = {.exec = exec, .op = call->op, .inputs = inputs, .outputs = &products[i][w], .input_count = call->input_count, .output_count = 1};
+      Call inner = {.exec = exec,
+                    .op = call->op,
+                    .inputs = inputs,
+                    .outputs = &products[i][w],
+                    .input_count = call->input_count,
+                    .output_count = 1};
       TRY_GOTO(operator_call(exec, call->op, &inner), done);
     }
   TRY_GOTO(op_call(exec, &sub, 3, (IValue[]){products[0][0], products[1][1], ivalue_int(1)}, 1, &real), done);
@@ -220,7 +254,9 @@ done:
 static Status kernel_conv(Call *call) {
   ConvParams p;
   TRY(conv_read(call, &p));
-  int input_at = call_find_argument(call, "input") < 0 ? call_find_argument(call, "self") : call_find_argument(call, "input"), weight_at = call_find_argument(call, "weight"), bias_at = call_find_argument(call, "bias");
+  int input_at =
+          call_find_argument(call, "input") < 0 ? call_find_argument(call, "self") : call_find_argument(call, "input"),
+      weight_at = call_find_argument(call, "weight"), bias_at = call_find_argument(call, "bias");
   const Tensor *input = call_tensor(call, (uint32_t)input_at), *weight = call_tensor(call, (uint32_t)weight_at);
   const Tensor *bias = bias_at < 0 ? NULL : call_tensor_or_null(call, (uint32_t)bias_at);
   Tensor *out = call_out(call, 0);
@@ -237,12 +273,15 @@ static Status kernel_conv(Call *call) {
   TRY_GOTO(portable_operand(input, dtype, &x), done);
   TRY_GOTO(portable_operand(weight, dtype, &w), done);
   TRY_GOTO(portable_operand(bias, dtype, &b), done);
-  if (out->dtype == dtype && tensor_is_contiguous(out)) y = tensor_retain(out);
-  else TRY_GOTO(tensor_empty(dtype, out->ndim, out->sizes, &y), done);
+  if (out->dtype == dtype && tensor_is_contiguous(out))
+    y = tensor_retain(out);
+  else
+    TRY_GOTO(tensor_empty(dtype, out->ndim, out->sizes, &y), done);
   if (dtype == DTYPE_FLOAT32 && conv_is_depthwise(&p))
     conv_depthwise(call->exec->threads, &p, tensor_data(x), tensor_data(w), b ? tensor_data(b) : NULL, tensor_data(y));
   else
-    status = conv_forward_portable(call->exec, &p, dtype, tensor_data(x), tensor_data(w), b ? tensor_data(b) : NULL, tensor_data(y));
+    status = conv_forward_portable(call->exec, &p, dtype, tensor_data(x), tensor_data(w), b ? tensor_data(b) : NULL,
+                                   tensor_data(y));
   if (status == OK && y != out) status = tensor_copy(out, y, call->exec->threads);
 done:
   tensor_release(x);
@@ -271,10 +310,14 @@ static Status kernel_conv_backward(Call *call) {
   TRY_GOTO(portable_operand(weight, dtype, &w), done);
   for (int i = 0; i < 3; i++) {
     if (!mask[i]) continue;
-    TRY_GOTO(tensor_empty(dtype, i == 2 ? 1 : like[i]->ndim, i == 2 ? &p.out_channels : like[i]->sizes, &results[i]), done);
+    TRY_GOTO(tensor_empty(dtype, i == 2 ? 1 : like[i]->ndim, i == 2 ? &p.out_channels : like[i]->sizes, &results[i]),
+             done);
   }
-  TRY_GOTO(conv_backward_portable(call->exec, &p, dtype, tensor_data(g), tensor_data(x), tensor_data(w), results[0] ? tensor_data(results[0]) : NULL,
-                                  results[1] ? tensor_data(results[1]) : NULL, results[2] ? tensor_data(results[2]) : NULL), done);
+  TRY_GOTO(
+      conv_backward_portable(call->exec, &p, dtype, tensor_data(g), tensor_data(x), tensor_data(w),
+                             results[0] ? tensor_data(results[0]) : NULL, results[1] ? tensor_data(results[1]) : NULL,
+                             results[2] ? tensor_data(results[2]) : NULL),
+      done);
   for (uint32_t i = 0; i < 3; i++) {
     Tensor *final = results[i] ? NULL : tensor_undefined();
     if (results[i]) TRY_GOTO(tensor_to_dtype(results[i], (DType)input->dtype, &final), done);
@@ -289,35 +332,70 @@ done:
 }
 
 /* The gradient of a spelling with its own arguments as convolution_backward's. */
-#define GRAD(input, stride, padding, dilation, transposed, output_padding, groups)                                             \
-  input ", weight, bias: conv_backward(grad, " input ", weight, bias, " stride ", " padding ", " dilation ", " transposed ", " \
-        output_padding ", " groups ")"
-#define CONV(text, grad_) {.schema = text, .shape = shape_conv, .kernel = kernel_conv, .grad = grad_}
+#define GRAD(input, stride, padding, dilation, transposed, output_padding, groups)                        \
+  input ", weight, bias: conv_backward(grad, " input ", weight, bias, " stride ", " padding ", " dilation \
+        ", " transposed ", " output_padding ", " groups ")"
+#define CONV(text, grad_) \
+  { .schema = text, .shape = shape_conv, .kernel = kernel_conv, .grad = grad_ }
 #define PLAIN GRAD("input", "stride", "padding", "dilation", "False", "[0]", "groups")
-#define PADDED "input, weight, bias: conv_padding_backward(grad, input, weight, bias, stride, padding, dilation, groups)"
+#define PADDED \
+  "input, weight, bias: conv_padding_backward(grad, input, weight, bias, stride, padding, dilation, groups)"
 #define TRANSPOSED GRAD("input", "stride", "padding", "dilation", "True", "output_padding", "groups")
 #define GENERAL GRAD("input", "stride", "padding", "dilation", "transposed", "output_padding", "groups")
 static const OpRow rows[] = {
-    CONV("aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], int[1] padding=[0], int[1] dilation=[1], int groups=1) -> Tensor", PLAIN),
-    CONV("aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor", PLAIN),
-    CONV("aten::conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor", PLAIN),
-    CONV("aten::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], str padding=\"valid\", int[1] dilation=[1], int groups=1) -> Tensor", PADDED),
-    CONV("aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", int[2] dilation=1, int groups=1) -> Tensor", PADDED),
-    CONV("aten::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding=\"valid\", int[3] dilation=1, int groups=1) -> Tensor", PADDED),
-    CONV("aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, int[] stride, str padding, int[] dilation, int groups) -> Tensor", PADDED),
-    CONV("aten::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], int[1] padding=[0], int[1] output_padding=[0], int groups=1, int[1] dilation=[1]) -> Tensor", TRANSPOSED),
-    CONV("aten::conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor", TRANSPOSED),
-    CONV("aten::conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1) -> Tensor", TRANSPOSED),
-    CONV("aten::convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor", GENERAL),
-    CONV("aten::_convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, bool benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor", GENERAL),
-    CONV("aten::_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, bool benchmark, bool deterministic, bool cudnn_enabled) -> Tensor", GENERAL),
-    CONV("aten::mkldnn_convolution(Tensor self, Tensor weight, Tensor? bias, int[] padding, int[] stride, int[] dilation, int groups) -> Tensor",
+    CONV("aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], int[1] padding=[0], int[1] "
+         "dilation=[1], int groups=1) -> Tensor",
+         PLAIN),
+    CONV("aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] "
+         "dilation=1, int groups=1) -> Tensor",
+         PLAIN),
+    CONV("aten::conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] "
+         "dilation=1, int groups=1) -> Tensor",
+         PLAIN),
+    CONV("aten::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], str "
+         "padding=\"valid\", int[1] dilation=[1], int groups=1) -> Tensor",
+         PADDED),
+    CONV("aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", "
+         "int[2] dilation=1, int groups=1) -> Tensor",
+         PADDED),
+    CONV("aten::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding=\"valid\", "
+         "int[3] dilation=1, int groups=1) -> Tensor",
+         PADDED),
+    CONV("aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, int[] stride, str padding, int[] "
+         "dilation, int groups) -> Tensor",
+         PADDED),
+    CONV("aten::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], int[1] "
+         "padding=[0], int[1] output_padding=[0], int groups=1, int[1] dilation=[1]) -> Tensor",
+         TRANSPOSED),
+    CONV("aten::conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] "
+         "padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
+         TRANSPOSED),
+    CONV("aten::conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] "
+         "padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1) -> Tensor",
+         TRANSPOSED),
+    CONV("aten::convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, "
+         "bool transposed, int[] output_padding, int groups) -> Tensor",
+         GENERAL),
+    CONV("aten::_convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, "
+         "bool transposed, int[] output_padding, int groups, bool benchmark, bool deterministic, bool cudnn_enabled, "
+         "bool allow_tf32) -> Tensor",
+         GENERAL),
+    CONV("aten::_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] "
+         "dilation, bool transposed, int[] output_padding, int groups, bool benchmark, bool deterministic, bool "
+         "cudnn_enabled) -> Tensor",
+         GENERAL),
+    CONV("aten::mkldnn_convolution(Tensor self, Tensor weight, Tensor? bias, int[] padding, int[] stride, int[] "
+         "dilation, int groups) -> Tensor",
          GRAD("self", "stride", "padding", "dilation", "False", "[0]", "groups")),
-    {.schema = "aten::convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    {.schema = "aten::convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, "
+               "int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, "
+               "bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
      .kernel = kernel_conv_backward,
-     .grad = "grad_output, input, weight: convolution_second_order(grads, grad_output, input, weight, stride, padding, dilation, transposed, "
+     .grad = "grad_output, input, weight: convolution_second_order(grads, grad_output, input, weight, stride, padding, "
+             "dilation, transposed, "
              "output_padding, groups, output_mask)"},
     {.schema = "aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
-     .body = "return torch.conv1d(self.permute([1, 2, 0]), weight.permute([2, 1, 0]), bias, [1], [pad]).permute([2, 0, 1]).contiguous()"},
+     .body = "return torch.conv1d(self.permute([1, 2, 0]), weight.permute([2, 1, 0]), bias, [1], [pad]).permute([2, 0, "
+             "1]).contiguous()"},
 };
 OP_TABLE(op_table_conv, rows);

@@ -21,14 +21,16 @@ typedef struct Planes {
 static void run_planes(void *argument, int64_t begin, int64_t end) {
   const Planes *a = argument;
   const ConvParams *p = a->p;
-  int64_t in = p->in[0] * p->in[1] * p->in[2], out = p->out[0] * p->out[1] * p->out[2], kernel = p->kernel[0] * p->kernel[1] * p->kernel[2];
+  int64_t in = p->in[0] * p->in[1] * p->in[2], out = p->out[0] * p->out[1] * p->out[2],
+          kernel = p->kernel[0] * p->kernel[1] * p->kernel[2];
   for (int64_t i = begin; i < end; i++) {
     int64_t channel = i % p->groups;
     a->plane(p, a->input + i * in, a->weight + channel * kernel, a->bias ? a->bias[channel] : 0, a->out + i * out);
   }
 }
 
-void conv_depthwise(int threads, const ConvParams *p, const float *input, const float *weight, const float *bias, float *out) {
+void conv_depthwise(int threads, const ConvParams *p, const float *input, const float *weight, const float *bias,
+                    float *out) {
   Planes planes = {p, input, weight, bias, out, conv_depthwise_plane};
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) planes.plane = conv_depthwise_plane_avx2;

@@ -1,6 +1,5 @@
-/* Depthwise convolution of one plane, row by row: each tap adds a scaled run of the input row to the output row. Compiled for several
- * instruction sets by the files that include it, which define NAME
- * and MULTIPLY_ADD(a, b, c). */
+/* Depthwise convolution of one plane, row by row: each tap adds a scaled run of the input row to the output row.
+ * Compiled for several instruction sets by the files that include it, which define NAME and MULTIPLY_ADD(a, b, c). */
 #include "op/conv.h"
 
 /* out[i] += w * in[i * stride], for the outputs [begin, end) whose input lies inside the row. */
@@ -27,7 +26,8 @@ void NAME(const ConvParams *p, const float *in, const float *weight, float bias,
           const float *taps = weight + (k0 * p->kernel[1] + k1) * p->kernel[2];
           for (int64_t k2 = 0; k2 < p->kernel[2]; k2++) {
             int64_t shift = k2 * p->dilation[2] - p->padding[2], s = p->stride[2];
-            int64_t begin = shift < 0 ? (-shift + s - 1) / s : 0, end = shift < p->in[2] ? (p->in[2] - 1 - shift) / s + 1 : 0;
+            int64_t begin = shift < 0 ? (-shift + s - 1) / s : 0,
+                    end = shift < p->in[2] ? (p->in[2] - 1 - shift) / s + 1 : 0;
             if (end > p->out[2]) end = p->out[2];
             add_tap(taps[k2], row + shift, s, begin, end, out);
           }

@@ -1,8 +1,9 @@
 /* Convolution by oneDNN, opened on first use.
  *
- * A ConvPlan holds what oneDNN prepares for one convolution of one weight: the primitive, the reorders around it and the
- * weight in the primitive's own layout. Plans are kept, up to a bound, because packing a weight costs as much as using it.
- * A plan retains its weight's storage; plans whose weight nobody else holds are dropped when another is made. */
+ * A ConvPlan holds what oneDNN prepares for one convolution of one weight: the primitive, the reorders around it and
+ * the weight in the primitive's own layout. Plans are kept, up to a bound, because packing a weight costs as much as
+ * using it. A plan retains its weight's storage; plans whose weight nobody else holds are dropped when another is made.
+ */
 #include "op/conv.h"
 
 #ifdef WICK_HAVE_ONEDNN
@@ -16,12 +17,17 @@
 
 #if defined(WICK_HAVE_ONEDNN) && DNNL_VERSION_MAJOR == 2
 
-#define FUNCTIONS(X)                                                                                                      \
-  X(engine_create) X(stream_create) X(stream_wait) X(memory_desc_init_by_tag) X(memory_desc_equal) X(memory_desc_get_size) \
-  X(dilated_convolution_forward_desc_init) X(primitive_desc_create)             \
-  X(primitive_desc_destroy) X(primitive_desc_query_md) X(primitive_create) X(primitive_destroy) X(primitive_execute)       \
-  X(reorder_primitive_desc_create) X(memory_create) X(memory_destroy) X(primitive_attr_create)                            \
-  X(primitive_attr_destroy) X(primitive_attr_set_scratchpad_mode)
+/* clang-format off */
+#define FUNCTIONS(X)                                                                                               \
+  X(engine_create)                                                                                                 \
+  X(stream_create)                                                                                                 \
+  X(stream_wait)                                                                                                   \
+  X(memory_desc_init_by_tag) X(memory_desc_equal) X(memory_desc_get_size) X(dilated_convolution_forward_desc_init) \
+      X(primitive_desc_create) X(primitive_desc_destroy) X(primitive_desc_query_md) X(primitive_create)            \
+          X(primitive_destroy) X(primitive_execute) X(reorder_primitive_desc_create) X(memory_create)              \
+              X(memory_destroy) X(primitive_attr_create) X(primitive_attr_destroy)                                 \
+                  X(primitive_attr_set_scratchpad_mode)
+/* clang-format on */
 static struct {
 #define X(name) __typeof__(dnnl_##name) *name;
   FUNCTIONS(X)
@@ -49,7 +55,7 @@ typedef struct ConvPlan {
   struct ConvPlan *next;
   ConvParams params;
   bool has_bias;
-  int threads; /* a primitive is made for a number of threads */
+  int threads;      /* a primitive is made for a number of threads */
   Storage *storage; /* of the weight; with offset and version the plan's identity */
   int64_t offset;
   uint32_t version;
@@ -112,7 +118,8 @@ void conv_onednn_trim(void) {
   pthread_mutex_unlock(&store.lock);
 }
 
-static bool execute(dnnl_primitive_t primitive, int count, const int *names, const dnnl_memory_desc_t *const *descs, void *const *data) {
+static bool execute(dnnl_primitive_t primitive, int count, const int *names, const dnnl_memory_desc_t *const *descs,
+                    void *const *data) {
   dnnl_exec_arg_t arguments[8];
   dnnl_stream_t stream = NULL;
   static _Thread_local dnnl_stream_t own_stream; /* a stream is a queue of one thread */
@@ -125,7 +132,8 @@ static bool execute(dnnl_primitive_t primitive, int count, const int *names, con
     fine = dnnl.memory_create(&arguments[made].memory, descs[made], engine, data[made]) == dnnl_success;
     if (!fine) break;
   }
-  fine = fine && dnnl.primitive_execute(primitive, stream, count, arguments) == dnnl_success && dnnl.stream_wait(stream) == dnnl_success;
+  fine = fine && dnnl.primitive_execute(primitive, stream, count, arguments) == dnnl_success &&
+         dnnl.stream_wait(stream) == dnnl_success;
   for (int i = 0; i < made; i++) dnnl.memory_destroy(arguments[i].memory);
   return fine;
 }
@@ -137,7 +145,8 @@ static bool reorder_new(const dnnl_memory_desc_t *from, const dnnl_memory_desc_t
   dnnl.primitive_desc_destroy(desc);
   return fine;
 }
-static bool reorder_run(dnnl_primitive_t reorder, const dnnl_memory_desc_t *from, const void *from_data, const dnnl_memory_desc_t *to, void *to_data) {
+static bool reorder_run(dnnl_primitive_t reorder, const dnnl_memory_desc_t *from, const void *from_data,
+                        const dnnl_memory_desc_t *to, void *to_data) {
   return execute(reorder, 2, (const int[]){DNNL_ARG_FROM, DNNL_ARG_TO}, (const dnnl_memory_desc_t *const[]){from, to},
                  (void *const[]){(void *)from_data, to_data});
 }
@@ -146,7 +155,8 @@ static bool reorder_run(dnnl_primitive_t reorder, const dnnl_memory_desc_t *from
 static bool describe(ConvPlan *plan, dnnl_memory_desc_t *plain_weight, dnnl_primitive_desc_t *out) {
   const ConvParams *p = &plan->params;
   int n = p->spatial == 3 ? 3 : 2, first = 3 - n;
-  dnnl_dims_t in = {p->batch, p->in_channels}, result = {p->batch, p->out_channels}, weight, strides, dilates, before, after;
+  dnnl_dims_t in = {p->batch, p->in_channels}, result = {p->batch, p->out_channels}, weight, strides, dilates, before,
+              after;
   int64_t out_group = p->out_channels / p->groups, in_group = p->in_channels / p->groups;
   int w = 0;
   if (p->groups > 1) weight[w++] = p->groups;
@@ -161,7 +171,8 @@ static bool describe(ConvPlan *plan, dnnl_memory_desc_t *plain_weight, dnnl_prim
     before[d] = p->padding[first + d];
     after[d] = p->padding_after[first + d];
   }
-  static const dnnl_format_tag_t plain[] = {dnnl_format_tag_undef, dnnl_a, dnnl_ab, dnnl_abc, dnnl_abcd, dnnl_abcde, dnnl_abcdef};
+  static const dnnl_format_tag_t plain[] = {
+      dnnl_format_tag_undef, dnnl_a, dnnl_ab, dnnl_abc, dnnl_abcd, dnnl_abcde, dnnl_abcdef};
   dnnl_dims_t channels = {p->out_channels};
   dnnl_memory_desc_t any_in, any_out, any_weight;
   dnnl_convolution_desc_t desc;
@@ -173,8 +184,9 @@ static bool describe(ConvPlan *plan, dnnl_memory_desc_t *plain_weight, dnnl_prim
       dnnl.memory_desc_init_by_tag(&any_out, n + 2, result, dnnl_f32, dnnl_format_tag_any) != dnnl_success ||
       dnnl.memory_desc_init_by_tag(&any_weight, w, weight, dnnl_f32, dnnl_format_tag_any) != dnnl_success ||
       dnnl.memory_desc_init_by_tag(&plan->bias, 1, channels, dnnl_f32, dnnl_a) != dnnl_success ||
-      dnnl.dilated_convolution_forward_desc_init(&desc, dnnl_forward_inference, dnnl_convolution_auto, &any_in, &any_weight,
-                                                 plan->has_bias ? &plan->bias : NULL, &any_out, strides, dilates, before, after) != dnnl_success ||
+      dnnl.dilated_convolution_forward_desc_init(&desc, dnnl_forward_inference, dnnl_convolution_auto, &any_in,
+                                                 &any_weight, plan->has_bias ? &plan->bias : NULL, &any_out, strides,
+                                                 dilates, before, after) != dnnl_success ||
       dnnl.primitive_attr_create(&attributes) != dnnl_success)
     return false;
   bool fine = dnnl.primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user) == dnnl_success &&
@@ -194,18 +206,23 @@ static bool prepare(ConvPlan *plan, const void *weight_data) {
   plan->scratch = *dnnl.primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0);
   bool fine = dnnl.primitive_create(&plan->conv, desc) == dnnl_success;
   dnnl.primitive_desc_destroy(desc);
-  if (fine && !dnnl.memory_desc_equal(&plan->in, &plan->plain_in)) fine = reorder_new(&plan->plain_in, &plan->in, &plan->reorder_in);
-  if (fine && !dnnl.memory_desc_equal(&plan->out, &plan->plain_out)) fine = reorder_new(&plan->out, &plan->plain_out, &plan->reorder_out);
+  if (fine && !dnnl.memory_desc_equal(&plan->in, &plan->plain_in))
+    fine = reorder_new(&plan->plain_in, &plan->in, &plan->reorder_in);
+  if (fine && !dnnl.memory_desc_equal(&plan->out, &plan->plain_out))
+    fine = reorder_new(&plan->out, &plan->plain_out, &plan->reorder_out);
   plan->packed_bytes = dnnl.memory_desc_get_size(&plan->weight);
   if (fine) fine = (plan->packed = cache_alloc(plan->packed_bytes)) != NULL;
-  if (fine) fine = reorder_new(&plain_weight, &plan->weight, &pack) && reorder_run(pack, &plain_weight, weight_data, &plan->weight, plan->packed);
+  if (fine)
+    fine = reorder_new(&plain_weight, &plan->weight, &pack) &&
+           reorder_run(pack, &plain_weight, weight_data, &plan->weight, plan->packed);
   if (pack) dnnl.primitive_destroy(pack);
   return fine;
 }
 
 static bool is_plan_for(const ConvPlan *p, int threads, const ConvParams *params, const Tensor *weight, bool has_bias) {
-  return p->threads == threads && p->storage == weight->storage && p->offset == weight->offset && p->has_bias == has_bias &&
-         p->version == atomic_load(&weight->storage->version) && memcmp(&p->params, params, sizeof *params) == 0;
+  return p->threads == threads && p->storage == weight->storage && p->offset == weight->offset &&
+         p->has_bias == has_bias && p->version == atomic_load(&weight->storage->version) &&
+         memcmp(&p->params, params, sizeof *params) == 0;
 }
 
 /* The plan, in use by the caller; NULL when oneDNN can't or there is no memory. */
@@ -267,11 +284,12 @@ static bool run_plan(const ConvPlan *plan, const void *in, const void *bias, voi
   return fine;
 }
 
-Status conv_forward_onednn(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight, const Tensor *bias, Tensor *out, bool *done) {
+Status conv_forward_onednn(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
+                           const Tensor *bias, Tensor *out, bool *done) {
   *done = false;
   int64_t work = out->numel * p->in_channels / p->groups * p->kernel[0] * p->kernel[1] * p->kernel[2];
-  if (p->transposed || work < (1 << 19) || !weight->storage || !tensor_is_contiguous(weight) || !tensor_is_contiguous(out) ||
-      (bias && !tensor_is_contiguous(bias)) || !is_open())
+  if (p->transposed || work < (1 << 19) || !weight->storage || !tensor_is_contiguous(weight) ||
+      !tensor_is_contiguous(out) || (bias && !tensor_is_contiguous(bias)) || !is_open())
     return OK;
   Tensor *dense;
   TRY(tensor_contiguous(input, &dense));
@@ -288,7 +306,8 @@ Status conv_forward_onednn(Exec *exec, const ConvParams *p, const Tensor *input,
 
 #else
 
-Status conv_forward_onednn(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight, const Tensor *bias, Tensor *out, bool *done) {
+Status conv_forward_onednn(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
+                           const Tensor *bias, Tensor *out, bool *done) {
   (void)exec, (void)p, (void)input, (void)weight, (void)bias, (void)out;
   *done = false;
   return OK;

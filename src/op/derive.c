@@ -1,5 +1,5 @@
-/* Derives the schema text of `name_` and of the `.out` overloads from a functional row's, as PyTorch spells them. Relies on rows
- * being written in PyTorch's canonical spacing. */
+/* Derives the schema text of `name_` and of the `.out` overloads from a functional row's, as PyTorch spells them.
+ * Relies on rows being written in PyTorch's canonical spacing. */
 #include "op/derive.h"
 
 #include "op/out_names.h"
@@ -102,9 +102,14 @@ void derive_out_name(Str name, Str overload, StrBuf *out_overload, const char **
 }
 
 Str derive_inplace_overload(Str name, Str overload) {
-  static const struct { const char *name, *overload, *inplace; } names[] = {
-    {"aten::pow", "Tensor_Scalar", "Scalar"}, {"aten::pow", "Tensor_Tensor", "Tensor"}, {"aten::float_power", "Tensor_Scalar", "Scalar"},
-    {"aten::float_power", "Tensor_Tensor", "Tensor"}, {"aten::ldexp", "Tensor", ""}, {"aten::floor_divide", "", "Tensor"}};
+  static const struct {
+    const char *name, *overload, *inplace;
+  } names[] = {{"aten::pow", "Tensor_Scalar", "Scalar"},
+               {"aten::pow", "Tensor_Tensor", "Tensor"},
+               {"aten::float_power", "Tensor_Scalar", "Scalar"},
+               {"aten::float_power", "Tensor_Tensor", "Tensor"},
+               {"aten::ldexp", "Tensor", ""},
+               {"aten::floor_divide", "", "Tensor"}};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (str_is(name, names[i].name) && str_is(overload, names[i].overload)) return str_from(names[i].inplace);
   return overload;
@@ -140,7 +145,8 @@ static bool derive_out(Str name, Str overload, Str arguments, Str returns, StrBu
   const char *out_arguments;
   derive_out_name(name, overload, &out_overload, &out_arguments);
   strbuf_printf(out, STR_FMT "." STR_FMT "(", STR_ARG(name), STR_ARG(strbuf_view(&out_overload)));
-  bool named_returns = !str_is(strbuf_view(&out_overload), "output") && !(out_arguments && str_starts_with(str_from(out_arguments), "out0"));
+  bool named_returns = !str_is(strbuf_view(&out_overload), "output") &&
+                       !(out_arguments && str_starts_with(str_from(out_arguments), "out0"));
   strbuf_dispose(&out_overload);
 
   ptrdiff_t options = find_options(pieces, count);
@@ -179,7 +185,8 @@ static bool derive_out(Str name, Str overload, Str arguments, Str returns, StrBu
 
 bool derive_schema(Str functional, OpVariant variant, StrBuf *out) {
   Str name, overload, arguments, returns;
-  if (!schema_text_split(functional, &name, &overload) || !split_signature(functional, &arguments, &returns)) return false;
+  if (!schema_text_split(functional, &name, &overload) || !split_signature(functional, &arguments, &returns))
+    return false;
   if (variant == VARIANT_INPLACE) return derive_inplace(name, overload, arguments, returns, out);
   if (variant == VARIANT_OUT) return derive_out(name, overload, arguments, returns, out);
   strbuf_str(out, functional);

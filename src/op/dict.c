@@ -9,7 +9,9 @@ static Status key_error(IValue key) {
   return status;
 }
 
-static Dict *dict_at(const Call *c, uint32_t i) { return c->inputs[i].dict; }
+static Dict *dict_at(const Call *c, uint32_t i) {
+  return c->inputs[i].dict;
+}
 
 /* ---- one entry ---- */
 
@@ -27,7 +29,9 @@ static Status get(Call *c) {
   return OK;
 }
 
-static Status set_item(Call *c) { return dict_set(dict_at(c, 0), ivalue_retain(c->inputs[1]), ivalue_retain(c->inputs[2])); }
+static Status set_item(Call *c) {
+  return dict_set(dict_at(c, 0), ivalue_retain(c->inputs[1]), ivalue_retain(c->inputs[2]));
+}
 
 static Status set_default(Call *c) {
   IValue value;
@@ -39,15 +43,22 @@ static Status set_default(Call *c) {
   return OK;
 }
 
-static Status contains(Call *c) { return result_bool(c, 0, dict_get(dict_at(c, 0), c->inputs[1], NULL)); }
+static Status contains(Call *c) {
+  return result_bool(c, 0, dict_get(dict_at(c, 0), c->inputs[1], NULL));
+}
 
-static Status delete_item(Call *c) { return dict_remove(dict_at(c, 0), c->inputs[1], NULL) ? OK : key_error(c->inputs[1]); }
+static Status delete_item(Call *c) {
+  return dict_remove(dict_at(c, 0), c->inputs[1], NULL) ? OK : key_error(c->inputs[1]);
+}
 
 static Status pop(Call *c) {
   IValue value;
-  if (dict_remove(dict_at(c, 0), c->inputs[1], &value)) call_set(c, 0, value);
-  else if (c->input_count > 2) return result_value(c, 0, c->inputs[2]);
-  else return key_error(c->inputs[1]);
+  if (dict_remove(dict_at(c, 0), c->inputs[1], &value))
+    call_set(c, 0, value);
+  else if (c->input_count > 2)
+    return result_value(c, 0, c->inputs[2]);
+  else
+    return key_error(c->inputs[1]);
   return OK;
 }
 
@@ -68,7 +79,8 @@ static Status pair(IValue key, IValue value, IValue *out) {
 /* TorchScript takes the oldest entry, not the newest. */
 static Status pop_item(Call *c) {
   IValue key, value, out;
-  if (!dict_pop_first(dict_at(c, 0), &key, &value)) return status_exception("KeyError", "popitem(): dictionary is empty");
+  if (!dict_pop_first(dict_at(c, 0), &key, &value))
+    return status_exception("KeyError", "popitem(): dictionary is empty");
   TRY(pair(key, value, &out));
   call_set(c, 0, out);
   return OK;
@@ -103,17 +115,27 @@ static Status entries(Call *c, What what) {
   Status status = list_new(element, d->live, &out);
   if (status == OK) {
     status = append_entries(out, d, what);
-    if (status == OK) call_set(c, 0, ivalue_list(out));
-    else ivalue_release(ivalue_list(out));
+    if (status == OK)
+      call_set(c, 0, ivalue_list(out));
+    else
+      ivalue_release(ivalue_list(out));
   }
   ivalue_release(ivalue_dict(d));
   return status;
 }
-static Status keys(Call *c) { return entries(c, KEYS); }
-static Status values(Call *c) { return entries(c, VALUES); }
-static Status items(Call *c) { return entries(c, ITEMS); }
+static Status keys(Call *c) {
+  return entries(c, KEYS);
+}
+static Status values(Call *c) {
+  return entries(c, VALUES);
+}
+static Status items(Call *c) {
+  return entries(c, ITEMS);
+}
 
-static Status length(Call *c) { return result_int(c, 0, dict_at(c, 0)->live); }
+static Status length(Call *c) {
+  return result_int(c, 0, dict_at(c, 0)->live);
+}
 
 static Status clear(Call *c) {
   dict_clear(dict_at(c, 0));
@@ -149,11 +171,14 @@ static Status from_pairs(Call *c) {
     IValue item = list_get(pairs, i);
     if (item.tag == TAG_TUPLE && item.tuple->length == 2)
       status = dict_set(out, ivalue_retain(item.tuple->values[0]), ivalue_retain(item.tuple->values[1]));
-    else status = status_exception("TypeError", "dict() needs pairs of a key and a value");
+    else
+      status = status_exception("TypeError", "dict() needs pairs of a key and a value");
     ivalue_release(item);
   }
-  if (status == OK) call_set(c, 0, ivalue_dict(out));
-  else ivalue_release(ivalue_dict(out));
+  if (status == OK)
+    call_set(c, 0, ivalue_dict(out));
+  else
+    ivalue_release(ivalue_dict(out));
   return status;
 }
 
@@ -164,29 +189,28 @@ static Status empty(Call *c) {
   return OK;
 }
 
-#define ROWS(K)                                                                                                        \
-  ROW_ANY("aten::len.Dict_" K "(Dict(" K ", t) self) -> int", length),                                                 \
-  ROW_ANY("aten::keys." K "(Dict(" K ", t) self) -> " K "[](*)", keys),                                                \
-  ROW_ANY("aten::values." K "(Dict(" K ", t) self) -> t[](*)", values),                                                \
-  ROW_ANY("aten::items." K "(Dict(" K ", t) self) -> ((" K ", t)[])", items),                                          \
-  ROW_ANY("aten::__getitem__.Dict_" K "(Dict(" K ", t) self, " K " key) -> t(*)", get_item),                           \
-  ROW_ANY("aten::get." K "(Dict(" K ", t) self, " K " key) -> t(*)?", get),                                            \
-  ROW_ANY("aten::get.default_" K "(Dict(" K ", t) self, " K " key, t default_value) -> t(*)", get),                    \
-  ROW_ANY("aten::setdefault." K "(Dict(" K ", t)(a!) self, " K "(b -> *) key, t(c -> *) default_value) -> t(*)", set_default), \
-  ROW_ANY("aten::Delete.Dict_" K "(Dict(" K ", t)(a!) self, " K " key) -> ()", delete_item),                           \
-  ROW_ANY("aten::pop.Dict_" K "(Dict(" K ", t)(a!) self, " K " key) -> t(*)", pop),                                    \
-  ROW_ANY("aten::pop.Dict_default_" K "(Dict(" K ", t)(a!) self, " K " key, t default_value) -> t(*)", pop),           \
-  ROW_ANY("aten::popitem." K "(Dict(" K ", t)(a!) self) -> ((" K ", t))", pop_item),                                   \
-  ROW_ANY("aten::clear." K "(Dict(" K ", t)(a!) self) -> ()", clear),                                                  \
-  ROW_ANY("aten::update." K "(Dict(" K ", t)(a!) self, Dict(" K ", t)(a!) to_add) -> ()", update),                     \
-  ROW_ANY("aten::copy.Dict_" K "(Dict(" K ", t)(a) self) -> Dict(" K ", t)", copy),                                    \
-  ROW_ANY("aten::__contains__." K "(Dict(" K ", t) dict, " K " key) -> bool", contains),                               \
-  ROW_ANY("aten::_set_item." K "(Dict(" K ", t)(a!) l, " K "(b -> *) idx, t(c -> *) v) -> ()", set_item),              \
-  ROW_ANY("aten::dict." K "((" K ", tVal)[] inputs) -> Dict(" K ", tVal)", from_pairs),                                \
-  ROW_ANY("aten::dict.Dict_" K "(Dict(" K ", t)(a) self) -> Dict(" K ", t)", copy),
+#define ROWS(K)                                                                                                      \
+  ROW_ANY("aten::len.Dict_" K "(Dict(" K ", t) self) -> int", length),                                               \
+      ROW_ANY("aten::keys." K "(Dict(" K ", t) self) -> " K "[](*)", keys),                                          \
+      ROW_ANY("aten::values." K "(Dict(" K ", t) self) -> t[](*)", values),                                          \
+      ROW_ANY("aten::items." K "(Dict(" K ", t) self) -> ((" K ", t)[])", items),                                    \
+      ROW_ANY("aten::__getitem__.Dict_" K "(Dict(" K ", t) self, " K " key) -> t(*)", get_item),                     \
+      ROW_ANY("aten::get." K "(Dict(" K ", t) self, " K " key) -> t(*)?", get),                                      \
+      ROW_ANY("aten::get.default_" K "(Dict(" K ", t) self, " K " key, t default_value) -> t(*)", get),              \
+      ROW_ANY("aten::setdefault." K "(Dict(" K ", t)(a!) self, " K "(b -> *) key, t(c -> *) default_value) -> t(*)", \
+              set_default),                                                                                          \
+      ROW_ANY("aten::Delete.Dict_" K "(Dict(" K ", t)(a!) self, " K " key) -> ()", delete_item),                     \
+      ROW_ANY("aten::pop.Dict_" K "(Dict(" K ", t)(a!) self, " K " key) -> t(*)", pop),                              \
+      ROW_ANY("aten::pop.Dict_default_" K "(Dict(" K ", t)(a!) self, " K " key, t default_value) -> t(*)", pop),     \
+      ROW_ANY("aten::popitem." K "(Dict(" K ", t)(a!) self) -> ((" K ", t))", pop_item),                             \
+      ROW_ANY("aten::clear." K "(Dict(" K ", t)(a!) self) -> ()", clear),                                            \
+      ROW_ANY("aten::update." K "(Dict(" K ", t)(a!) self, Dict(" K ", t)(a!) to_add) -> ()", update),               \
+      ROW_ANY("aten::copy.Dict_" K "(Dict(" K ", t)(a) self) -> Dict(" K ", t)", copy),                              \
+      ROW_ANY("aten::__contains__." K "(Dict(" K ", t) dict, " K " key) -> bool", contains),                         \
+      ROW_ANY("aten::_set_item." K "(Dict(" K ", t)(a!) l, " K "(b -> *) idx, t(c -> *) v) -> ()", set_item),        \
+      ROW_ANY("aten::dict." K "((" K ", tVal)[] inputs) -> Dict(" K ", tVal)", from_pairs),                          \
+      ROW_ANY("aten::dict.Dict_" K "(Dict(" K ", t)(a) self) -> Dict(" K ", t)", copy),
 
-static const OpRow rows[] = {
-  ROW("aten::dict() -> Dict(str, Tensor)", empty),
-  ROWS("str") ROWS("int") ROWS("bool") ROWS("float") ROWS("complex") ROWS("Tensor")
-};
+static const OpRow rows[] = {ROW("aten::dict() -> Dict(str, Tensor)", empty),
+                             ROWS("str") ROWS("int") ROWS("bool") ROWS("float") ROWS("complex") ROWS("Tensor")};
 OP_TABLE(op_table_dict, rows);

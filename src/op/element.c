@@ -9,20 +9,26 @@
 #define MIN(a, b) ((a) < (b) || (a) != (a) ? (a) : (b))
 
 /* LOAD and STORE translate the stored form (halves) to the arithmetic one. */
-#define COMBINE(NAME, STORED, LOAD, STORE, OP)                            \
-  static void combine_##OP##_##NAME(void *into, const void *from) {       \
-    STORED a, b;                                                          \
-    memcpy(&a, into, sizeof a);                                           \
-    memcpy(&b, from, sizeof b);                                           \
-    a = STORE(OP(LOAD(a), LOAD(b)));                                      \
-    memcpy(into, &a, sizeof a);                                           \
+#define COMBINE(NAME, STORED, LOAD, STORE, OP)                      \
+  static void combine_##OP##_##NAME(void *into, const void *from) { \
+    STORED a, b;                                                    \
+    memcpy(&a, into, sizeof a);                                     \
+    memcpy(&b, from, sizeof b);                                     \
+    a = STORE(OP(LOAD(a), LOAD(b)));                                \
+    memcpy(into, &a, sizeof a);                                     \
   }
 #define SAME(x) (x)
 #define TRUTH(x) ((uint8_t)((x) != 0))
-#define ALL_ORDERED(X)                                                                                                          \
-  X(UINT8, uint8_t, SAME, (uint8_t)) X(INT8, int8_t, SAME, (int8_t)) X(INT16, int16_t, SAME, (int16_t)) X(INT32, int32_t, SAME, SAME) \
-  X(INT64, int64_t, SAME, SAME) X(FLOAT32, float, SAME, SAME) X(FLOAT64, double, SAME, SAME) X(BOOL, uint8_t, SAME, TRUTH)          \
-  X(FLOAT16, uint16_t, half_to_float, half_from_float) X(BFLOAT16, uint16_t, bfloat16_to_float, bfloat16_from_float)
+/* clang-format off */
+#define ALL_ORDERED(X)                                                                      \
+  X(UINT8, uint8_t, SAME, (uint8_t))                                                        \
+  X(INT8, int8_t, SAME, (int8_t))                                                           \
+  X(INT16, int16_t, SAME, (int16_t))                                                        \
+  X(INT32, int32_t, SAME, SAME) X(INT64, int64_t, SAME, SAME) X(FLOAT32, float, SAME, SAME) \
+      X(FLOAT64, double, SAME, SAME) X(BOOL, uint8_t, SAME, TRUTH)                          \
+          X(FLOAT16, uint16_t, half_to_float, half_from_float)                              \
+              X(BFLOAT16, uint16_t, bfloat16_to_float, bfloat16_from_float)
+/* clang-format on */
 #define ALL_COMPLEX(X) X(COMPLEX64, complex64, SAME, SAME) X(COMPLEX128, complex128, SAME, SAME)
 
 #define EVERY_ORDERED(NAME, STORED, LOAD, STORE) \

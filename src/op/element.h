@@ -1,5 +1,5 @@
-/* One element at a time: combining two elements of a dtype in place, identities, one-element tensors. For operators whose
- * order of access rules out bulk conversion. */
+/* One element at a time: combining two elements of a dtype in place, identities, one-element tensors. For operators
+ * whose order of access rules out bulk conversion. */
 #pragma once
 
 #include "op/op.h"

@@ -13,12 +13,15 @@ typedef struct Services {
   /* Compiles an operator's `body` text once; the Function is the process's. */
   Status (*compile_body)(struct Exec *exec, const struct Operator *op, struct Function **out);
   /* Runs a function to its end; arguments borrowed, result owned. Bounded re-entry. */
-  Status (*call_function)(struct Exec *exec, struct Function *function, const IValue *arguments, uint32_t count, IValue *out);
-  /* Autograd: called by operator_call in place of running the operator, when an input records and grad mode is on. It saves what the
-   * gradient needs, runs the operator with operator_run (with grad mode off: what a kernel calls is not recorded) and hangs the
-   * history on the outputs. Not called for composite kernels and bodies without a gradient of their own. */
+  Status (*call_function)(struct Exec *exec, struct Function *function, const IValue *arguments, uint32_t count,
+                          IValue *out);
+  /* Autograd: called by operator_call in place of running the operator, when an input records and grad mode is on. It
+   * saves what the gradient needs, runs the operator with operator_run (with grad mode off: what a kernel calls is not
+   * recorded) and hangs the history on the outputs. Not called for composite kernels and bodies without a gradient of
+   * their own. */
   Status (*autograd_record)(struct Exec *exec, struct Call *call);
-  /* After an operator whose result is a view of an input that doesn't record, in grad mode: for later writes into views. */
+  /* After an operator whose result is a view of an input that doesn't record, in grad mode: for later writes into
+   * views. */
   Status (*autograd_view)(struct Exec *exec, struct Call *call);
   /* What the operators of op/autograd.c do. */
   Status (*autograd_backward)(struct Call *call);
@@ -33,17 +36,17 @@ typedef struct Services {
 typedef struct Exec {
   const Services *services;
   bool grad_enabled, deterministic, inference;
-  int threads;                    /* for parallel_for inside kernels */
-  Generator *generator;           /* the default generator, borrowed; lock around use: generator_lock */
-  _Atomic bool *stop;             /* polled by long loops; NULL: never. Set by cancel and deadline */
-  uint64_t deadline_ns;           /* monotonic, 0: none */
-  _Atomic int64_t steps_left;     /* back edges and calls; INT64_MAX: no budget */
+  int threads;                /* for parallel_for inside kernels */
+  Generator *generator;       /* the default generator, borrowed; lock around use: generator_lock */
+  _Atomic bool *stop;         /* polled by long loops; NULL: never. Set by cancel and deadline */
+  uint64_t deadline_ns;       /* monotonic, 0: none */
+  _Atomic int64_t steps_left; /* back edges and calls; INT64_MAX: no budget */
   int64_t bytes_left;
-  int native_depth;               /* re-entries into the interpreter from C */
-  void *recorder;                 /* tracer */
+  int native_depth;                                           /* re-entries into the interpreter from C */
+  void *recorder;                                             /* tracer */
   void (*print)(void *user, const char *text, size_t length); /* print() and warnings; NULL: stdout */
   void *print_user;
-  struct Task *task;              /* interp: the running task, or NULL */
+  struct Task *task; /* interp: the running task, or NULL */
   struct Runtime *runtime;
 } Exec;
 

@@ -1,5 +1,5 @@
-/* The three transforms everything else is made of: complex to complex, real to complex, complex to real, by FFTW, which is opened on
- * first use. Normalisation: 0 none, 1 by the root of the number of points, 2 by that number. */
+/* The three transforms everything else is made of: complex to complex, real to complex, complex to real, by FFTW, which
+ * is opened on first use. Normalisation: 0 none, 1 by the root of the number of points, 2 by that number. */
 #include "op/op.h"
 
 #include <complex.h>
@@ -27,7 +27,10 @@ static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER; /* plans are made an
 
 static void open_libraries(void) {
   static const char *const libraries[2] = {"libfftw3f.so.3", "libfftw3.so.3"}, *const prefixes[2] = {"fftwf", "fftw"};
-  static const struct { const char *name; size_t offset; } functions[] = {
+  static const struct {
+    const char *name;
+    size_t offset;
+  } functions[] = {
       {"plan_guru64_dft", offsetof(Fftw, dft)},     {"plan_guru64_dft_r2c", offsetof(Fftw, r2c)},
       {"plan_guru64_dft_c2r", offsetof(Fftw, c2r)}, {"execute", offsetof(Fftw, execute)},
       {"destroy_plan", offsetof(Fftw, destroy)},
@@ -60,9 +63,10 @@ static Status fftw_open(bool wide, const Fftw **out) {
 
 typedef enum Transform { C2C, R2C, C2R } Transform;
 
-/* Transforms the dimensions `dims` of `in` into `out`; `logical` has the real side's sizes (either's when both are complex).
- * `in` may be overwritten. */
-static Status transform(Transform kind, const Tensor *in, const Tensor *out, const Tensor *logical, size_t count, const int *dims, bool forward) {
+/* Transforms the dimensions `dims` of `in` into `out`; `logical` has the real side's sizes (either's when both are
+ * complex). `in` may be overwritten. */
+static Status transform(Transform kind, const Tensor *in, const Tensor *out, const Tensor *logical, size_t count,
+                        const int *dims, bool forward) {
   bool wide = in->dtype == DTYPE_FLOAT64 || in->dtype == DTYPE_COMPLEX128;
   const Fftw *f;
   TRY(fftw_open(wide, &f));
@@ -78,11 +82,14 @@ static Status transform(Transform kind, const Tensor *in, const Tensor *out, con
     if (!chosen[d]) outer[outer_rank++] = (fftw_iodim64){in->sizes[d], in->strides[d], out->strides[d]};
   void *from = tensor_data(in), *to = tensor_data(out);
   pthread_mutex_lock(&planner);
-  void *plan = kind == C2C   ? f->dft((int)count, inner, outer_rank, outer, from, to, forward ? FFTW_FORWARD : FFTW_BACKWARD, FFTW_ESTIMATE)
+  void *plan = kind == C2C   ? f->dft((int)count, inner, outer_rank, outer, from, to,
+                                    forward ? FFTW_FORWARD : FFTW_BACKWARD, FFTW_ESTIMATE)
                : kind == R2C ? f->r2c((int)count, inner, outer_rank, outer, from, to, FFTW_ESTIMATE)
                              : f->c2r((int)count, inner, outer_rank, outer, from, to, FFTW_ESTIMATE);
   pthread_mutex_unlock(&planner);
-  if (!plan) return status_new(ERROR_RUNTIME, "FFTW has no plan for a transform of sizes %s", SIZES_TEXT(logical->ndim, logical->sizes));
+  if (!plan)
+    return status_new(ERROR_RUNTIME, "FFTW has no plan for a transform of sizes %s",
+                      SIZES_TEXT(logical->ndim, logical->sizes));
   f->execute(plan);
   pthread_mutex_lock(&planner);
   f->destroy(plan);
@@ -93,7 +100,8 @@ static Status transform(Transform kind, const Tensor *in, const Tensor *out, con
 #else
 
 typedef enum Transform { C2C, R2C, C2R } Transform;
-static Status transform(Transform kind, const Tensor *in, const Tensor *out, const Tensor *logical, size_t count, const int *dims, bool forward) {
+static Status transform(Transform kind, const Tensor *in, const Tensor *out, const Tensor *logical, size_t count,
+                        const int *dims, bool forward) {
   (void)kind, (void)in, (void)out, (void)logical, (void)count, (void)dims, (void)forward;
   return status_new(ERROR_UNSUPPORTED, "this build has no FFTW");
 }
@@ -134,9 +142,10 @@ static Status normalise(const Tensor *out, const Tensor *logical, size_t count, 
 static Status check_input(const Call *call, bool complex_input) {
   const Tensor *self = call_tensor(call, 0);
   DType d = (DType)self->dtype;
-  if (complex_input ? d == DTYPE_COMPLEX64 || d == DTYPE_COMPLEX128 : d == DTYPE_FLOAT32 || d == DTYPE_FLOAT64) return OK;
-  return status_new(ERROR_RUNTIME, "expected a %s tensor of single or double precision, but got %s", complex_input ? "complex" : "real",
-                    dtype_scalar_name(d));
+  if (complex_input ? d == DTYPE_COMPLEX64 || d == DTYPE_COMPLEX128 : d == DTYPE_FLOAT32 || d == DTYPE_FLOAT64)
+    return OK;
+  return status_new(ERROR_RUNTIME, "expected a %s tensor of single or double precision, but got %s",
+                    complex_input ? "complex" : "real", dtype_scalar_name(d));
 }
 
 /* ---- _fft_c2c ---- */
@@ -179,8 +188,10 @@ static Status kernel_r2c(Call *call) {
   TRY(read_dims(call, self->ndim, dims, &count));
   if (self->numel == 0 || count == 0) return tensor_copy(out, self, 1);
   bool half = call_bool(call, 3);
-  if (half) TRY(tensor_clone(self, &in));
-  else TRY(tensor_to_dtype(self, (DType)out->dtype, &in));
+  if (half)
+    TRY(tensor_clone(self, &in));
+  else
+    TRY(tensor_to_dtype(self, (DType)out->dtype, &in));
   Status status = transform(half ? R2C : C2C, in, out, self, count, dims, true);
   tensor_release(in);
   TRY(status);
@@ -199,8 +210,8 @@ static Status shape_c2r(Call *call, TensorSpec *specs) {
   int64_t points = call_int(call, 3), half = self->sizes[dims[count - 1]];
   if (points < 1) return status_new(ERROR_RUNTIME, "Invalid number of data points (%lld) specified", (long long)points);
   if (half < points / 2 + 1)
-    return status_new(ERROR_RUNTIME, "a transform to %lld real points needs %lld complex ones, but got %lld", (long long)points,
-                      (long long)(points / 2 + 1), (long long)half);
+    return status_new(ERROR_RUNTIME, "a transform to %lld real points needs %lld complex ones, but got %lld",
+                      (long long)points, (long long)(points / 2 + 1), (long long)half);
   specs->sizes[dims[count - 1]] = points;
   return OK;
 }
@@ -219,11 +230,20 @@ static Status kernel_c2r(Call *call) {
 }
 
 static const OpRow rows[] = {
-    {.schema = "aten::_fft_c2c(Tensor self, int[] dim, int normalization, bool forward) -> Tensor", .kernel = kernel_c2c,
-     .shape = shape_c2c, .flags = OP_OUT, .grad = "self: torch._fft_c2c(grad, dim, normalization, not forward)"},
-    {.schema = "aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor", .kernel = kernel_r2c,
-     .shape = shape_r2c, .flags = OP_OUT, .grad = "self: fft_r2c_backward(grad, dim, normalization, onesided, self.size(dim[-1]))"},
-    {.schema = "aten::_fft_c2r(Tensor self, int[] dim, int normalization, int last_dim_size) -> Tensor", .kernel = kernel_c2r,
-     .shape = shape_c2r, .flags = OP_OUT, .grad = "self: fft_c2r_backward(grad, dim, normalization, self.size(dim[-1]))"},
+    {.schema = "aten::_fft_c2c(Tensor self, int[] dim, int normalization, bool forward) -> Tensor",
+     .kernel = kernel_c2c,
+     .shape = shape_c2c,
+     .flags = OP_OUT,
+     .grad = "self: torch._fft_c2c(grad, dim, normalization, not forward)"},
+    {.schema = "aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
+     .kernel = kernel_r2c,
+     .shape = shape_r2c,
+     .flags = OP_OUT,
+     .grad = "self: fft_r2c_backward(grad, dim, normalization, onesided, self.size(dim[-1]))"},
+    {.schema = "aten::_fft_c2r(Tensor self, int[] dim, int normalization, int last_dim_size) -> Tensor",
+     .kernel = kernel_c2r,
+     .shape = shape_c2r,
+     .flags = OP_OUT,
+     .grad = "self: fft_c2r_backward(grad, dim, normalization, self.size(dim[-1]))"},
 };
 OP_TABLE(op_table_fft, rows);

@@ -1,5 +1,5 @@
-/* The Fourier transforms of torch.fft, each a choice of sizes and dimensions before one or two of the basic transforms; shifts and
- * frequencies. */
+/* The Fourier transforms of torch.fft, each a choice of sizes and dimensions before one or two of the basic transforms;
+ * shifts and frequencies. */
 #include "op/op.h"
 
 #include <math.h>
@@ -22,7 +22,8 @@ static Status step_conj(Exec *exec, Tensor **x) {
   static OpRef conjugate = OP_REF("aten::_conj_physical", "");
   return step(exec, &conjugate, 1, (IValue[]){IVALUE_NONE}, x);
 }
-static Status step_with_list(Exec *exec, OpRef *ref, uint32_t count, IValue *inputs, const int64_t *ints, size_t length, Tensor **x) {
+static Status step_with_list(Exec *exec, OpRef *ref, uint32_t count, IValue *inputs, const int64_t *ints, size_t length,
+                             Tensor **x) {
   List *list;
   TRY(list_from_ints(ints, length, &list));
   inputs[1] = ivalue_list(list);
@@ -36,7 +37,8 @@ static Status step_resize(Exec *exec, int64_t dim, int64_t size, Tensor **x) {
   int64_t have = (*x)->sizes[dim];
   if (have == size) return OK;
   if (have > size)
-    return step(exec, &slice, 5, (IValue[]){IVALUE_NONE, ivalue_int(dim), ivalue_int(0), ivalue_int(size), ivalue_int(1)}, x);
+    return step(exec, &slice, 5,
+                (IValue[]){IVALUE_NONE, ivalue_int(dim), ivalue_int(0), ivalue_int(size), ivalue_int(1)}, x);
   int64_t amounts[2 * TENSOR_MAX_DIMS] = {0};
   size_t length = (size_t)((*x)->ndim - dim) * 2;
   amounts[length - 1] = size - have;
@@ -44,22 +46,25 @@ static Status step_resize(Exec *exec, int64_t dim, int64_t size, Tensor **x) {
 }
 static Status step_c2c(Exec *exec, const int64_t *dims, size_t count, int64_t mode, bool forward, Tensor **x) {
   static OpRef ref = OP_REF("aten::_fft_c2c", "");
-  return step_with_list(exec, &ref, 4, (IValue[]){IVALUE_NONE, IVALUE_NONE, ivalue_int(mode), ivalue_bool(forward)}, dims, count, x);
+  return step_with_list(exec, &ref, 4, (IValue[]){IVALUE_NONE, IVALUE_NONE, ivalue_int(mode), ivalue_bool(forward)},
+                        dims, count, x);
 }
 static Status step_r2c(Exec *exec, const int64_t *dims, size_t count, int64_t mode, bool onesided, Tensor **x) {
   static OpRef ref = OP_REF("aten::_fft_r2c", "");
-  return step_with_list(exec, &ref, 4, (IValue[]){IVALUE_NONE, IVALUE_NONE, ivalue_int(mode), ivalue_bool(onesided)}, dims, count, x);
+  return step_with_list(exec, &ref, 4, (IValue[]){IVALUE_NONE, IVALUE_NONE, ivalue_int(mode), ivalue_bool(onesided)},
+                        dims, count, x);
 }
 static Status step_c2r(Exec *exec, const int64_t *dims, size_t count, int64_t mode, int64_t points, Tensor **x) {
   static OpRef ref = OP_REF("aten::_fft_c2r", "");
-  return step_with_list(exec, &ref, 4, (IValue[]){IVALUE_NONE, IVALUE_NONE, ivalue_int(mode), ivalue_int(points)}, dims, count, x);
+  return step_with_list(exec, &ref, 4, (IValue[]){IVALUE_NONE, IVALUE_NONE, ivalue_int(mode), ivalue_int(points)}, dims,
+                        count, x);
 }
 
 /* ---- what the functions are ---- */
 typedef enum Kind {
-  COMPLEX,       /* complex to complex; real input is promoted */
-  FROM_REAL,     /* real to half of a Hermitian signal */
-  TO_REAL,       /* half of a Hermitian signal to real */
+  COMPLEX,   /* complex to complex; real input is promoted */
+  FROM_REAL, /* real to half of a Hermitian signal */
+  TO_REAL,   /* half of a Hermitian signal to real */
 } Kind;
 typedef struct Fft {
   const char *name;
@@ -67,7 +72,7 @@ typedef struct Fft {
   bool forward;
 } Fft;
 static const Fft functions[] = {
-    {"fft", COMPLEX, true},     {"ifft", COMPLEX, false},  {"rfft", FROM_REAL, true},
+    {"fft", COMPLEX, true},      {"ifft", COMPLEX, false},  {"rfft", FROM_REAL, true},
     {"ihfft", FROM_REAL, false}, {"irfft", TO_REAL, false}, {"hfft", TO_REAL, true},
 };
 /* aten::fft_ihfft2 -> ihfft */
@@ -82,10 +87,14 @@ static const Fft *fft_of(const Call *call) {
 
 /* "backward" (the default) scales the inverse by the points, "forward" the forward one, "ortho" both by the root. */
 static Status read_norm(const Call *call, uint32_t i, bool forward, int64_t *out) {
-  if (call_is_none(call, i) || str_is(call_str(call, i), "backward")) *out = forward ? 0 : 2;
-  else if (str_is(call_str(call, i), "forward")) *out = forward ? 2 : 0;
-  else if (str_is(call_str(call, i), "ortho")) *out = 1;
-  else return status_new(ERROR_RUNTIME, "Invalid normalization mode: \"" STR_FMT "\"", STR_ARG(call_str(call, i)));
+  if (call_is_none(call, i) || str_is(call_str(call, i), "backward"))
+    *out = forward ? 0 : 2;
+  else if (str_is(call_str(call, i), "forward"))
+    *out = forward ? 2 : 0;
+  else if (str_is(call_str(call, i), "ortho"))
+    *out = 1;
+  else
+    return status_new(ERROR_RUNTIME, "Invalid normalization mode: \"" STR_FMT "\"", STR_ARG(call_str(call, i)));
   return OK;
 }
 static Status check_points(int64_t n) {
@@ -114,8 +123,8 @@ static Status run_fft(Exec *exec, const Fft *fft, bool many, Points *p, const Ca
   TRY(read_norm(call, norm, fft->forward, &mode));
   bool had_real = !dtype_is_complex((DType)(*x)->dtype);
   if (fft->kind == FROM_REAL && !had_real)
-    return status_new(ERROR_RUNTIME, "%s%s expects a real%s input tensor, but got %s", fft->name, many ? "n" : "", many ? "-valued" : "",
-                      dtype_scalar_name((DType)(*x)->dtype));
+    return status_new(ERROR_RUNTIME, "%s%s expects a real%s input tensor, but got %s", fft->name, many ? "n" : "",
+                      many ? "-valued" : "", dtype_scalar_name((DType)(*x)->dtype));
   if (fft->kind != COMPLEX && p->count == 0)
     return status_new(ERROR_RUNTIME, "%sn must transform at least one axis", fft->name);
   bool stay_real = fft->kind == FROM_REAL || (fft->kind == COMPLEX && had_real && p->count == 1);
@@ -157,21 +166,26 @@ static Status kernel_fft(Call *call) {
   const Fft *fft = fft_of(call);
   Tensor *x = call_tensor(call, 0);
   Points p = {.count = 1, .sized = !call_is_none(call, 1)};
-  if (x->ndim == 0) return status_exception("IndexError", "Dimension specified as %lld but tensor has no dimensions", (long long)call_int(call, 2));
+  if (x->ndim == 0)
+    return status_exception("IndexError", "Dimension specified as %lld but tensor has no dimensions",
+                            (long long)call_int(call, 2));
   TRY(dim_wrap(call_int(call, 2), x->ndim, &p.dims[0]));
   p.sizes[0] = call_int_or(call, 1, -1);
   if (p.sized) TRY(check_points(p.sizes[0]));
   tensor_retain(x);
   Status status = run_fft(call->exec, fft, false, &p, call, 3, &x);
-  if (status == OK) call_set_tensor(call, 0, x);
-  else tensor_release(x);
+  if (status == OK)
+    call_set_tensor(call, 0, x);
+  else
+    tensor_release(x);
   return status;
 }
 
 static Status read_points(const Call *call, int ndim, Points *p) {
   bool sized = !call_is_none(call, 1), placed = !call_is_none(call, 2);
   size_t size_count = 0, dim_count = 0;
-  const int64_t *sizes = sized ? call_ints(call, 1, &size_count) : NULL, *dims = placed ? call_ints(call, 2, &dim_count) : NULL;
+  const int64_t *sizes = sized ? call_ints(call, 1, &size_count) : NULL,
+                *dims = placed ? call_ints(call, 2, &dim_count) : NULL;
   bool seen[TENSOR_MAX_DIMS] = {false};
   if (placed && dim_count > TENSOR_MAX_DIMS) return status_new(ERROR_RUNTIME, "FFT dims must be unique");
   for (size_t i = 0; i < dim_count; i++) {
@@ -182,7 +196,8 @@ static Status read_points(const Call *call, int ndim, Points *p) {
   if (sized && placed && size_count != dim_count)
     return status_new(ERROR_RUNTIME, "When given, dim and shape arguments must have the same length");
   if (sized && size_count > (size_t)ndim)
-    return status_new(ERROR_RUNTIME, "Got shape with %zu values but input tensor only has %d dimensions.", size_count, ndim);
+    return status_new(ERROR_RUNTIME, "Got shape with %zu values but input tensor only has %d dimensions.", size_count,
+                      ndim);
   p->sized = sized;
   p->count = sized ? size_count : placed ? dim_count : (size_t)ndim;
   for (size_t i = 0; i < p->count; i++) {
@@ -200,8 +215,10 @@ static Status kernel_fftn(Call *call) {
   TRY(read_points(call, x->ndim, &p));
   tensor_retain(x);
   Status status = run_fft(call->exec, fft, true, &p, call, 3, &x);
-  if (status == OK) call_set_tensor(call, 0, x);
-  else tensor_release(x);
+  if (status == OK)
+    call_set_tensor(call, 0, x);
+  else
+    tensor_release(x);
   return status;
 }
 
@@ -223,15 +240,21 @@ static Status run_shift(Call *call, bool inverse) {
   TRY_GOTO(list_from_ints(shifts, count, &shift_list), done);
   TRY_GOTO(list_from_ints(dims, count, &dim_list), done);
   IValue result = IVALUE_NONE;
-  TRY_GOTO(op_call(call->exec, &roll, 3, (IValue[]){call_value(call, 0), ivalue_list(shift_list), ivalue_list(dim_list)}, 1, &result), done);
+  TRY_GOTO(op_call(call->exec, &roll, 3,
+                   (IValue[]){call_value(call, 0), ivalue_list(shift_list), ivalue_list(dim_list)}, 1, &result),
+           done);
   call_set(call, 0, result);
 done:
   if (shift_list) ivalue_release(ivalue_list(shift_list));
   if (dim_list) ivalue_release(ivalue_list(dim_list));
   return status;
 }
-static Status kernel_shift(Call *call) { return run_shift(call, false); }
-static Status kernel_unshift(Call *call) { return run_shift(call, true); }
+static Status kernel_shift(Call *call) {
+  return run_shift(call, false);
+}
+static Status kernel_unshift(Call *call) {
+  return run_shift(call, true);
+}
 
 /* ---- fftfreq, rfftfreq: (n, d, dtype, layout, device, pin_memory) ---- */
 static Status shape_freq(Call *call, TensorSpec *specs, int64_t size, const char *name) {
@@ -241,7 +264,9 @@ static Status shape_freq(Call *call, TensorSpec *specs, int64_t size, const char
   shape_set(specs, dtype, 1, &size);
   return OK;
 }
-static Status shape_fftfreq(Call *call, TensorSpec *specs) { return shape_freq(call, specs, call_int(call, 0), "fftfreq"); }
+static Status shape_fftfreq(Call *call, TensorSpec *specs) {
+  return shape_freq(call, specs, call_int(call, 0), "fftfreq");
+}
 static Status shape_rfftfreq(Call *call, TensorSpec *specs) {
   int64_t n = call_int(call, 0);
   return shape_freq(call, specs, n < 0 ? n : n / 2 + 1, "rfftfreq");
@@ -263,14 +288,21 @@ static Status kernel_freq(Call *call) {
   return OK;
 }
 
-#define FFT_1(name) \
-  {.schema = "aten::fft_" name "(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor", .kernel = kernel_fft, .flags = OP_COMPOSITE | OP_OUT}
-#define FFT_2(name)                                                                                                          \
-  {.schema = "aten::fft_" name "2(Tensor self, int[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor", .kernel = kernel_fftn, \
-   .flags = OP_COMPOSITE | OP_OUT}
-#define FFT_N(name)                                                                                                         \
-  {.schema = "aten::fft_" name "n(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor", .kernel = kernel_fftn, \
-   .flags = OP_COMPOSITE | OP_OUT}
+#define FFT_1(name)                                                                                 \
+  {                                                                                                 \
+    .schema = "aten::fft_" name "(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor", \
+    .kernel = kernel_fft, .flags = OP_COMPOSITE | OP_OUT                                            \
+  }
+#define FFT_2(name)                                                                                              \
+  {                                                                                                              \
+    .schema = "aten::fft_" name "2(Tensor self, int[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor", \
+    .kernel = kernel_fftn, .flags = OP_COMPOSITE | OP_OUT                                                        \
+  }
+#define FFT_N(name)                                                                                           \
+  {                                                                                                           \
+    .schema = "aten::fft_" name "n(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor", \
+    .kernel = kernel_fftn, .flags = OP_COMPOSITE | OP_OUT                                                     \
+  }
 #define FFT(name) FFT_1(name), FFT_2(name), FFT_N(name)
 static const OpRow rows[] = {
     FFT("fft"),
@@ -279,11 +311,21 @@ static const OpRow rows[] = {
     FFT("irfft"),
     FFT("hfft"),
     FFT("ihfft"),
-    {.schema = "aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor", .kernel = kernel_shift, .flags = OP_COMPOSITE},
-    {.schema = "aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor", .kernel = kernel_unshift, .flags = OP_COMPOSITE},
-    {.schema = "aten::fft_fftfreq(int n, float d=1., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     .kernel = kernel_freq, .shape = shape_fftfreq, .flags = OP_OUT},
-    {.schema = "aten::fft_rfftfreq(int n, float d=1., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     .kernel = kernel_freq, .shape = shape_rfftfreq, .flags = OP_OUT},
+    {.schema = "aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor",
+     .kernel = kernel_shift,
+     .flags = OP_COMPOSITE},
+    {.schema = "aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor",
+     .kernel = kernel_unshift,
+     .flags = OP_COMPOSITE},
+    {.schema = "aten::fft_fftfreq(int n, float d=1., *, ScalarType? dtype=None, Layout? layout=None, Device? "
+               "device=None, bool? pin_memory=None) -> Tensor",
+     .kernel = kernel_freq,
+     .shape = shape_fftfreq,
+     .flags = OP_OUT},
+    {.schema = "aten::fft_rfftfreq(int n, float d=1., *, ScalarType? dtype=None, Layout? layout=None, Device? "
+               "device=None, bool? pin_memory=None) -> Tensor",
+     .kernel = kernel_freq,
+     .shape = shape_rfftfreq,
+     .flags = OP_OUT},
 };
 OP_TABLE(op_table_fft_ops, rows);

@@ -19,7 +19,8 @@ static Status format_into(const Call *c, StrBuf *out) {
     if (!place) break;
     size_t before = (size_t)(place - rest.data);
     strbuf_append(out, rest.data, before);
-    if (used >= c->input_count) return status_new(ERROR_RUNTIME, "Too few arguments for format string: " STR_FMT, STR_ARG(call_str(c, 0)));
+    if (used >= c->input_count)
+      return status_new(ERROR_RUNTIME, "Too few arguments for format string: " STR_FMT, STR_ARG(call_str(c, 0)));
     TRY(ivalue_print(c->inputs[used], out));
     rest = str_slice(rest, before + 2, rest.length);
   }
@@ -39,7 +40,8 @@ static Status needs_number(char key, IValue v) {
   if (ivalue_is_number(v)) return OK;
   StrBuf type = {0};
   type_print_annotation(ivalue_type(v, type_store_process()), &type);
-  Status status = status_exception("TypeError", "%%%c requires a number for formatting, but got " STR_FMT, key, STR_ARG(strbuf_view(&type)));
+  Status status = status_exception("TypeError", "%%%c requires a number for formatting, but got " STR_FMT, key,
+                                   STR_ARG(strbuf_view(&type)));
   strbuf_dispose(&type);
   return status;
 }
@@ -68,12 +70,17 @@ static Status format_one(char key, IValue v, StrBuf *out) {
       append_float(key, ivalue_to_double(v), out);
       return OK;
     case 'c':
-      if (v.tag == TAG_INT) strbuf_char(out, (char)v.i);
-      else if (v.tag == TAG_STRING) strbuf_str(out, ivalue_str(v));
-      else return status_exception("TypeError", "%%c requires an int or char for formatting");
+      if (v.tag == TAG_INT)
+        strbuf_char(out, (char)v.i);
+      else if (v.tag == TAG_STRING)
+        strbuf_str(out, ivalue_str(v));
+      else
+        return status_exception("TypeError", "%%c requires an int or char for formatting");
       return OK;
-    case 's': return ivalue_print(v, out);
-    default: return status_new(ERROR_RUNTIME, "The specifier %%%c is not supported in TorchScript format strings", key);
+    case 's':
+      return ivalue_print(v, out);
+    default:
+      return status_new(ERROR_RUNTIME, "The specifier %%%c is not supported in TorchScript format strings", key);
   }
 }
 
@@ -107,8 +114,10 @@ static Status percent_format(Call *c) {
 }
 
 static void emit(const Exec *exec, const StrBuf *text) {
-  if (exec->print) exec->print(exec->print_user, text->data ? text->data : "", text->length);
-  else fwrite(text->data ? text->data : "", 1, text->length, stdout);
+  if (exec->print)
+    exec->print(exec->print_user, text->data ? text->data : "", text->length);
+  else
+    fwrite(text->data ? text->data : "", 1, text->length, stdout);
 }
 
 static Status print(Call *c) {
@@ -128,17 +137,19 @@ static Status print(Call *c) {
 static Status warn(Call *c) {
   StrBuf out = {0};
   strbuf_printf(&out, "UserWarning: " STR_FMT "\n", STR_ARG(call_str(c, 0)));
-  if (c->exec->print) emit(c->exec, &out);
-  else if (!out.failed) fwrite(out.data, 1, out.length, stderr);
+  if (c->exec->print)
+    emit(c->exec, &out);
+  else if (!out.failed)
+    fwrite(out.data, 1, out.length, stderr);
   strbuf_dispose(&out);
   return OK;
 }
 
 static const OpRow rows[] = {
-  ROW_ANY("aten::str(t elem) -> str", str_of),
-  ROW_ANY("aten::format(str self, ...) -> str", format),
-  ROW_ANY("aten::percentFormat(str self, ...) -> str", percent_format),
-  {.schema = "prim::Print(...) -> ()", .kernel = print, .flags = OP_CONTAINER | OP_SIDE_EFFECTS},
-  {.schema = "aten::warn(str message, int stacklevel=2) -> ()", .kernel = warn, .flags = OP_SIDE_EFFECTS},
+    ROW_ANY("aten::str(t elem) -> str", str_of),
+    ROW_ANY("aten::format(str self, ...) -> str", format),
+    ROW_ANY("aten::percentFormat(str self, ...) -> str", percent_format),
+    {.schema = "prim::Print(...) -> ()", .kernel = print, .flags = OP_CONTAINER | OP_SIDE_EFFECTS},
+    {.schema = "aten::warn(str message, int stacklevel=2) -> ()", .kernel = warn, .flags = OP_SIDE_EFFECTS},
 };
 OP_TABLE(op_table_format, rows);

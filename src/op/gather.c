@@ -1,26 +1,27 @@
 /* Reading and writing along one dimension by index: gather, scatter and its reductions, index_select, index_add, ...
  *
- * All of them walk the index tensor's shape with a view of the table (the tensor that is read or written) whose stride along the
- * dimension is 0; the index read at each place says how far to step along it. */
+ * All of them walk the index tensor's shape with a view of the table (the tensor that is read or written) whose stride
+ * along the dimension is 0; the index read at each place says how far to step along it. */
 #include "op/element.h"
 #include "tensor/iterate.h"
 
 typedef enum ScatterMode { SCATTER_PUT, SCATTER_ADD, SCATTER_MULTIPLY, SCATTER_AMAX, SCATTER_AMIN } ScatterMode;
 
 typedef struct IndexWalk {
-  DType dtype;          /* of table and source */
+  DType dtype; /* of table and source */
   DType index_dtype;
   int64_t step, length; /* bytes and elements of the table along the dimension */
   ScatterMode mode;
   bool gather;
   ElementCombine *combine;
-  int64_t bad;          /* an index that was out of range */
+  int64_t bad; /* an index that was out of range */
   bool is_bad;
 } IndexWalk;
 
 static bool read_index(IndexWalk *w, const char *from, int64_t *out) {
   int64_t index;
-  if (w->index_dtype == DTYPE_INT64) memcpy(&index, from, sizeof index);
+  if (w->index_dtype == DTYPE_INT64)
+    memcpy(&index, from, sizeof index);
   else {
     int32_t narrow;
     memcpy(&narrow, from, sizeof narrow);
@@ -43,9 +44,12 @@ static void walk_run(void *argument, int64_t n, char *const *data, const int64_t
     int64_t index;
     if (!read_index(w, data[0] + i * strides[0], &index)) return;
     char *other = data[1] + i * strides[1], *place = data[2] + i * strides[2] + index * w->step;
-    if (w->gather) memcpy(other, place, item);
-    else if (w->mode == SCATTER_PUT) memcpy(place, other, item);
-    else w->combine(place, other);
+    if (w->gather)
+      memcpy(other, place, item);
+    else if (w->mode == SCATTER_PUT)
+      memcpy(place, other, item);
+    else
+      w->combine(place, other);
   }
 }
 
@@ -56,7 +60,8 @@ static Status table_view(const Tensor *table, int ndim, const int64_t *sizes, in
   return tensor_as_strided(table, ndim, sizes, strides, table->offset, out);
 }
 
-static Status walk(Exec *exec, IndexWalk *w, const Tensor *table, int64_t dim, const Tensor *index, const Tensor *other) {
+static Status walk(Exec *exec, IndexWalk *w, const Tensor *table, int64_t dim, const Tensor *index,
+                   const Tensor *other) {
   Tensor *view = NULL;
   Status status = OK;
   if (index->numel == 0) return OK;
@@ -69,17 +74,20 @@ static Status walk(Exec *exec, IndexWalk *w, const Tensor *table, int64_t dim, c
   if (table->ndim) TRY(table_view(table, index->ndim, index->sizes, dim, &view));
   Iterator it;
   TRY_GOTO(iterator_init(&it, 3, (const Tensor *const[]){index, other, view ? view : table}), done);
-  if (w->gather) iterator_run_parallel(&it, exec->threads, 16384, walk_run, w);
-  else iterator_run(&it, 0, it.numel, walk_run, w);
+  if (w->gather)
+    iterator_run_parallel(&it, exec->threads, 16384, walk_run, w);
+  else
+    iterator_run(&it, 0, it.numel, walk_run, w);
   if (w->is_bad)
-    status = status_exception("IndexError", "index %lld is out of bounds for dimension %lld with size %lld", (long long)w->bad,
-                              (long long)dim, (long long)w->length);
+    status = status_exception("IndexError", "index %lld is out of bounds for dimension %lld with size %lld",
+                              (long long)w->bad, (long long)dim, (long long)w->length);
 done:
   tensor_release(view);
   return status;
 }
 
-static Status check_walk_sizes(const Tensor *table, int64_t dim, const Tensor *index, const Tensor *source, const char *name) {
+static Status check_walk_sizes(const Tensor *table, int64_t dim, const Tensor *index, const Tensor *source,
+                               const char *name) {
   int index_ndim = index->ndim ? index->ndim : 1, table_ndim = table->ndim ? table->ndim : 1;
   if (index->numel == 0) return OK;
   if (index_ndim != table_ndim)
@@ -88,10 +96,12 @@ static Status check_walk_sizes(const Tensor *table, int64_t dim, const Tensor *i
   if (source && (source->ndim ? source->ndim : 1) != index_ndim)
     return status_new(ERROR_RUNTIME, "%s: Index tensor must have the same number of dimensions as src tensor", name);
   for (int d = 0; d < index->ndim; d++) {
-    int64_t table_size = table->ndim ? table->sizes[d] : 1, source_size = source && source->ndim ? source->sizes[d] : INT64_MAX;
+    int64_t table_size = table->ndim ? table->sizes[d] : 1,
+            source_size = source && source->ndim ? source->sizes[d] : INT64_MAX;
     if ((d != dim && index->sizes[d] > table_size) || index->sizes[d] > source_size)
-      return status_new(ERROR_RUNTIME, "%s: Size does not match at dimension %d: expected index to be smaller than self %s%s", name,
-                        d, "apart from the dimension walked", source ? " and to be smaller than src" : "");
+      return status_new(ERROR_RUNTIME,
+                        "%s: Size does not match at dimension %d: expected index to be smaller than self %s%s", name, d,
+                        "apart from the dimension walked", source ? " and to be smaller than src" : "");
   }
   return OK;
 }
@@ -118,7 +128,8 @@ static Status kernel_gather(Call *call) {
 }
 
 /* ---- scatter ---- */
-/* The source as a tensor of self's dtype and at least the index's sizes: a tensor argument, or one number spread by strides of 0. */
+/* The source as a tensor of self's dtype and at least the index's sizes: a tensor argument, or one number spread by
+ * strides of 0. */
 static Status source_tensor(const Call *call, uint32_t at, const Tensor *like, const Tensor *index, Tensor **out) {
   IValue v = call_value(call, at);
   Tensor *given = NULL, *converted = NULL;
@@ -144,8 +155,10 @@ done:
 }
 
 static Status scatter(Call *call, const Tensor *index, int64_t dim, const Tensor *source, ScatterMode mode) {
-  static const ElementReduction reductions[] = {
-      [SCATTER_ADD] = ELEMENT_ADD, [SCATTER_MULTIPLY] = ELEMENT_MULTIPLY, [SCATTER_AMAX] = ELEMENT_MAX, [SCATTER_AMIN] = ELEMENT_MIN};
+  static const ElementReduction reductions[] = {[SCATTER_ADD] = ELEMENT_ADD,
+                                                [SCATTER_MULTIPLY] = ELEMENT_MULTIPLY,
+                                                [SCATTER_AMAX] = ELEMENT_MAX,
+                                                [SCATTER_AMIN] = ELEMENT_MIN};
   Tensor *out = call_out(call, 0);
   IndexWalk w = {.mode = mode};
   if (mode != SCATTER_PUT) {
@@ -175,8 +188,12 @@ static Status scatter_call(Call *call, ScatterMode mode) {
   tensor_release(source);
   return status;
 }
-static Status kernel_scatter(Call *call) { return scatter_call(call, SCATTER_PUT); }
-static Status kernel_scatter_add(Call *call) { return scatter_call(call, SCATTER_ADD); }
+static Status kernel_scatter(Call *call) {
+  return scatter_call(call, SCATTER_PUT);
+}
+static Status kernel_scatter_add(Call *call) {
+  return scatter_call(call, SCATTER_ADD);
+}
 static Status kernel_scatter_with(Call *call) {
   Str reduce = call_str(call, 4);
   if (str_is(reduce, "add")) return scatter_call(call, SCATTER_ADD);
@@ -190,11 +207,16 @@ typedef struct Reduction {
   bool mean, prod;
 } Reduction;
 static Status read_reduction(Str name, bool allow_sum, Reduction *out) {
-  if (allow_sum && str_is(name, "sum")) *out = (Reduction){SCATTER_ADD, false, false};
-  else if (str_is(name, "prod")) *out = (Reduction){SCATTER_MULTIPLY, false, true};
-  else if (str_is(name, "mean")) *out = (Reduction){SCATTER_ADD, true, false};
-  else if (str_is(name, "amax")) *out = (Reduction){SCATTER_AMAX, false, false};
-  else if (str_is(name, "amin")) *out = (Reduction){SCATTER_AMIN, false, false};
+  if (allow_sum && str_is(name, "sum"))
+    *out = (Reduction){SCATTER_ADD, false, false};
+  else if (str_is(name, "prod"))
+    *out = (Reduction){SCATTER_MULTIPLY, false, true};
+  else if (str_is(name, "mean"))
+    *out = (Reduction){SCATTER_ADD, true, false};
+  else if (str_is(name, "amax"))
+    *out = (Reduction){SCATTER_AMAX, false, false};
+  else if (str_is(name, "amin"))
+    *out = (Reduction){SCATTER_AMIN, false, false};
   else
     return status_new(ERROR_RUNTIME, "reduce argument must be either %sprod, mean, amax or amin, got " STR_FMT ".",
                       allow_sum ? "sum, " : "", STR_ARG(name));
@@ -250,7 +272,8 @@ done:
   return status;
 }
 
-static Status reduce_into(Call *call, const Tensor *index, int64_t dim, const Tensor *source, Reduction r, bool include_self) {
+static Status reduce_into(Call *call, const Tensor *index, int64_t dim, const Tensor *source, Reduction r,
+                          bool include_self) {
   TRY(copy_self(call));
   if (index->numel == 0) return OK;
   if (!include_self) TRY(forget_touched(call, index, dim, r));
@@ -327,10 +350,12 @@ static Status with_spread_index(Call *call, const Tensor *like, const Tensor *so
 static Status indexed_source(Call *call, const Tensor **out) {
   const Tensor *self = call_tensor(call, 0), *source = call_tensor(call, 3);
   if (source->dtype != self->dtype)
-    return status_new(ERROR_RUNTIME, "self and source expected to have the same dtype, but got (self) %s and (source) %s",
+    return status_new(ERROR_RUNTIME,
+                      "self and source expected to have the same dtype, but got (self) %s and (source) %s",
                       dtype_scalar_name((DType)self->dtype), dtype_scalar_name((DType)source->dtype));
   if (source->ndim > self->ndim && source->numel != 1)
-    return status_exception("IndexError", "When source and destination are not scalars, their dimensionality must match");
+    return status_exception("IndexError",
+                            "When source and destination are not scalars, their dimensionality must match");
   *out = source;
   return OK;
 }
@@ -383,7 +408,8 @@ static Status kernel_index_fill(Call *call) {
   int64_t length = self->ndim ? self->sizes[dim] : 1;
   if (call_value(call, 3).tag == TAG_TENSOR) {
     if (call_tensor(call, 3)->ndim != 0)
-      return status_new(ERROR_RUNTIME, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).",
+      return status_new(ERROR_RUNTIME,
+                        "index_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).",
                         call_tensor(call, 3)->ndim);
     TRY_GOTO(tensor_to_dtype(call_tensor(call, 3), (DType)self->dtype, &number), done);
   } else {
@@ -393,13 +419,17 @@ static Status kernel_index_fill(Call *call) {
   for (int64_t i = 0; i < index->numel; i++) {
     int64_t at;
     dtype_convert(DTYPE_INT64, &at, 1, (DType)index->dtype,
-                  (char *)tensor_data(index) + i * (index->ndim ? index->strides[0] : 0) * (int64_t)dtype_size((DType)index->dtype), 1, 1);
+                  (char *)tensor_data(index) +
+                      i * (index->ndim ? index->strides[0] : 0) * (int64_t)dtype_size((DType)index->dtype),
+                  1, 1);
     if (at < -length || at >= length) {
       status = status_exception("IndexError", "index out of range in self");
       goto done;
     }
   }
-  TRY_GOTO(op_call(call->exec, &remainder, 2, (IValue[]){ivalue_tensor((Tensor *)index), ivalue_int(length)}, 1, &positive), done);
+  TRY_GOTO(
+      op_call(call->exec, &remainder, 2, (IValue[]){ivalue_tensor((Tensor *)index), ivalue_int(length)}, 1, &positive),
+      done);
   if (self->ndim) strides[dim] = positive.tensor->ndim ? positive.tensor->strides[0] : 0;
   TRY_GOTO(tensor_as_strided(positive.tensor, self->ndim, sizes, strides, positive.tensor->offset, &wrapped), done);
   TRY_GOTO(tensor_expand(number, self->ndim, sizes, &value), done);
@@ -412,36 +442,50 @@ done:
   return status;
 }
 
-#define WRITES(text, kernel_, ...) \
-  {.schema = text, .shape = shape_same_as_first, .kernel = kernel_, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK, __VA_ARGS__}
+#define WRITES(text, kernel_, ...)                                                                                  \
+  {                                                                                                                 \
+    .schema = text, .shape = shape_same_as_first, .kernel = kernel_, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK, \
+    __VA_ARGS__                                                                                                     \
+  }
 static const OpRow rows[] = {
-    {.schema = "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", .shape = shape_gather,
-     .kernel = kernel_gather, .grad = "self: gather_backward(grad, self, dim, index, sparse_grad)", .flags = OP_OUT},
+    {.schema = "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+     .shape = shape_gather,
+     .kernel = kernel_gather,
+     .grad = "self: gather_backward(grad, self, dim, index, sparse_grad)",
+     .flags = OP_OUT},
     {.schema = "aten::gather_backward(Tensor grad, Tensor self, int dim, Tensor index, bool sparse_grad) -> Tensor",
      .body = "return torch.zeros_like(self).scatter_add(dim, index, grad)"},
     WRITES("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", kernel_scatter,
            .grad = "self: grad.scatter(dim, index, 0); src: grad.gather(dim, index)"),
     WRITES("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", kernel_scatter,
            .grad = "self: grad.scatter(dim, index, 0)"),
-    WRITES("aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor", kernel_scatter_with),
-    WRITES("aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor", kernel_scatter_with),
+    WRITES("aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
+           kernel_scatter_with),
+    WRITES("aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
+           kernel_scatter_with),
     WRITES("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", kernel_scatter_add,
            .grad = "self: grad; src: grad.gather(dim, index)"),
-    WRITES("aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
-           kernel_scatter_reduce, .grad = "self, src: scatter_reduce_backward(grad, self, dim, index, src, reduce, include_self, result)"),
-    {.schema = "aten::index_select(Tensor self, int dim, Tensor index) -> Tensor", .shape = shape_index_select,
-     .kernel = kernel_index_select, .grad = "self: index_select_backward(grad, self.size(), dim, index)", .flags = OP_OUT},
+    WRITES("aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool "
+           "include_self=True) -> Tensor",
+           kernel_scatter_reduce,
+           .grad = "self, src: scatter_reduce_backward(grad, self, dim, index, src, reduce, include_self, result)"),
+    {.schema = "aten::index_select(Tensor self, int dim, Tensor index) -> Tensor",
+     .shape = shape_index_select,
+     .kernel = kernel_index_select,
+     .grad = "self: index_select_backward(grad, self.size(), dim, index)",
+     .flags = OP_OUT},
     {.schema = "aten::index_select_backward(Tensor grad, int[] self_sizes, int dim, Tensor index) -> Tensor",
      .body = "return torch.zeros(self_sizes, dtype=grad.dtype, device=grad.device).index_add(dim, index, grad)"},
-    WRITES("aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor", kernel_index_add,
-           .grad = "self: grad; source: grad.index_select(dim, index).expand_as(source) * alpha"),
+    WRITES("aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+           kernel_index_add, .grad = "self: grad; source: grad.index_select(dim, index).expand_as(source) * alpha"),
     WRITES("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", kernel_index_copy,
            .grad = "self: grad.index_fill(dim, index, 0); source: grad.index_select(dim, index).expand_as(source)"),
     WRITES("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", kernel_index_fill,
            .grad = "self: grad.index_fill(dim, index, 0)"),
     WRITES("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", kernel_index_fill,
            .grad = "self: grad.index_fill(dim, index, 0); value: grad.index_select(dim, index).sum()"),
-    WRITES("aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
+    WRITES("aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool "
+           "include_self=True) -> Tensor",
            kernel_index_reduce,
            .grad = "self, source: index_reduce_backward(grad, self, dim, index, source, reduce, include_self, result)"),
 };

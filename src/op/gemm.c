@@ -9,7 +9,8 @@ static const int64_t ONEDNN_FROM = 1 << 20;
 
 static const GemmKernels *kernels(void) {
 #if defined(__x86_64__)
-  if (gemm_kernels_avx2.f32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &gemm_kernels_avx2;
+  if (gemm_kernels_avx2.f32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return &gemm_kernels_avx2;
 #endif
   return &gemm_kernels_baseline;
 }
@@ -46,8 +47,10 @@ static void run_part(void *argument, int64_t begin, int64_t end) {
     p->failed = true;
     return;
   }
-  if (p->dtype == DTYPE_FLOAT32) kernels()->f32(m, n, p->k, p->alpha, a, b, (float *)c, p->c_row_stride, scratch);
-  else kernels()->f64(m, n, p->k, p->alpha, a, b, (double *)c, p->c_row_stride, scratch);
+  if (p->dtype == DTYPE_FLOAT32)
+    kernels()->f32(m, n, p->k, p->alpha, a, b, (float *)c, p->c_row_stride, scratch);
+  else
+    kernels()->f64(m, n, p->k, p->alpha, a, b, (double *)c, p->c_row_stride, scratch);
   if (scratch != small) cache_free(scratch, bytes);
 }
 
@@ -61,34 +64,38 @@ static Status gemm_packed(Exec *exec, Product *p) {
 }
 
 /* Any other type: plain loops over the wide class, which is exact enough and small. */
-#define PLAIN(WIDE, WIDE_DTYPE)                                                                                   \
-  for (int64_t i = 0; i < m; i++) {                                                                               \
-    for (int64_t j = 0; j < n; j++) {                                                                             \
-      WIDE sum = 0, x, y;                                                                                         \
-      for (int64_t p = 0; p < k; p++) {                                                                           \
-        dtype_convert(WIDE_DTYPE, &x, 1, dtype, (const char *)a.data + (i * a.row_stride + p * a.col_stride) * item, 1, 1); \
-        dtype_convert(WIDE_DTYPE, &y, 1, dtype, (const char *)b.data + (p * b.row_stride + j * b.col_stride) * item, 1, 1); \
-        sum += x * y;                                                                                             \
-      }                                                                                                           \
-      sum *= (WIDE)alpha;                                                                                         \
-      char *to = (char *)c + (i * c_row_stride + j) * item;                                                       \
-      if (accumulate) {                                                                                           \
-        dtype_convert(WIDE_DTYPE, &x, 1, dtype, to, 1, 1);                                                        \
-        sum += x;                                                                                                 \
-      }                                                                                                           \
-      dtype_convert(dtype, to, 1, WIDE_DTYPE, &sum, 1, 1);                                                        \
-    }                                                                                                             \
+#define PLAIN(WIDE, WIDE_DTYPE)                                                                                      \
+  for (int64_t i = 0; i < m; i++) {                                                                                  \
+    for (int64_t j = 0; j < n; j++) {                                                                                \
+      WIDE sum = 0, x, y;                                                                                            \
+      for (int64_t p = 0; p < k; p++) {                                                                              \
+        dtype_convert(WIDE_DTYPE, &x, 1, dtype, (const char *)a.data + (i * a.row_stride + p * a.col_stride) * item, \
+                      1, 1);                                                                                         \
+        dtype_convert(WIDE_DTYPE, &y, 1, dtype, (const char *)b.data + (p * b.row_stride + j * b.col_stride) * item, \
+                      1, 1);                                                                                         \
+        sum += x * y;                                                                                                \
+      }                                                                                                              \
+      sum *= (WIDE)alpha;                                                                                            \
+      char *to = (char *)c + (i * c_row_stride + j) * item;                                                          \
+      if (accumulate) {                                                                                              \
+        dtype_convert(WIDE_DTYPE, &x, 1, dtype, to, 1, 1);                                                           \
+        sum += x;                                                                                                    \
+      }                                                                                                              \
+      dtype_convert(dtype, to, 1, WIDE_DTYPE, &sum, 1, 1);                                                           \
+    }                                                                                                                \
   }
 static void gemm_plain(DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, void *c,
                        int64_t c_row_stride, bool accumulate) {
   int64_t item = (int64_t)dtype_size(dtype);
-  if (dtype_is_complex(dtype)) PLAIN(complex128, DTYPE_COMPLEX128)
-  else PLAIN(int64_t, DTYPE_INT64)
+  if (dtype_is_complex(dtype))
+    PLAIN(complex128, DTYPE_COMPLEX128)
+  else
+    PLAIN(int64_t, DTYPE_INT64)
 }
 
 /* Halves: float32 copies of the operands, the product, and back. */
-static Status gemm_half(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, void *c,
-                        int64_t c_row_stride, bool accumulate) {
+static Status gemm_half(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a,
+                        GemmMatrix b, void *c, int64_t c_row_stride, bool accumulate) {
   size_t cells, bytes;
   if (!size_add((size_t)(m * k), (size_t)(k * n), &cells) || !size_add(cells, (size_t)(m * n), &cells) ||
       !size_mul(cells + 1, sizeof(float), &bytes))
@@ -99,11 +106,14 @@ static Status gemm_half(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k
   for (int64_t i = 0; i < m; i++)
     dtype_convert(DTYPE_FLOAT32, wide + i * k, 1, dtype, (const char *)a.data + i * a.row_stride * 2, a.col_stride, k);
   for (int64_t p = 0; p < k; p++)
-    dtype_convert(DTYPE_FLOAT32, wide_b + p * n, 1, dtype, (const char *)b.data + p * b.row_stride * 2, b.col_stride, n);
+    dtype_convert(DTYPE_FLOAT32, wide_b + p * n, 1, dtype, (const char *)b.data + p * b.row_stride * 2, b.col_stride,
+                  n);
   for (int64_t i = 0; i < m && accumulate; i++)
     dtype_convert(DTYPE_FLOAT32, wide_c + i * n, 1, dtype, (char *)c + i * c_row_stride * 2, 1, n);
-  Status status = gemm(exec, DTYPE_FLOAT32, m, n, k, alpha, (GemmMatrix){wide, k, 1}, (GemmMatrix){wide_b, n, 1}, wide_c, n, accumulate);
-  for (int64_t i = 0; i < m; i++) dtype_convert(dtype, (char *)c + i * c_row_stride * 2, 1, DTYPE_FLOAT32, wide_c + i * n, 1, n);
+  Status status = gemm(exec, DTYPE_FLOAT32, m, n, k, alpha, (GemmMatrix){wide, k, 1}, (GemmMatrix){wide_b, n, 1},
+                       wide_c, n, accumulate);
+  for (int64_t i = 0; i < m; i++)
+    dtype_convert(dtype, (char *)c + i * c_row_stride * 2, 1, DTYPE_FLOAT32, wide_c + i * n, 1, n);
   cache_free(wide, bytes);
   return status;
 }
@@ -120,8 +130,10 @@ Status gemm(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alp
     return OK;
   if (dtype == DTYPE_FLOAT32 || dtype == DTYPE_FLOAT64) {
     if (!accumulate)
-      for (int64_t i = 0; i < m; i++) memset((char *)c + i * c_row_stride * (int64_t)dtype_size(dtype), 0, (size_t)n * dtype_size(dtype));
-    Product p = {.dtype = dtype, .m = m, .n = n, .k = k, .c_row_stride = c_row_stride, .alpha = alpha, .a = a, .b = b, .c = c};
+      for (int64_t i = 0; i < m; i++)
+        memset((char *)c + i * c_row_stride * (int64_t)dtype_size(dtype), 0, (size_t)n * dtype_size(dtype));
+    Product p = {
+        .dtype = dtype, .m = m, .n = n, .k = k, .c_row_stride = c_row_stride, .alpha = alpha, .a = a, .b = b, .c = c};
     return k == 0 ? OK : gemm_packed(exec, &p);
   }
   gemm_plain(dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);

@@ -1,18 +1,21 @@
-/* The packed matrix product for one element type and instruction set. The including file defines T, VECTOR (bytes of a vector),
- * FMA(a, b, c) on vectors of T, and NAME(x), which gives the functions their names. No include guard: included once for each type.
+/* The packed matrix product for one element type and instruction set. The including file defines T, VECTOR (bytes of a
+ * vector), FMA(a, b, c) on vectors of T, and NAME(x), which gives the functions their names. No include guard: included
+ * once for each type.
  *
- * After K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008): panels of A and B are packed so
- * that the innermost kernel reads them in order; it keeps ROWS x COLUMNS results in registers. */
+ * After K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008): panels of A and B are
+ * packed so that the innermost kernel reads them in order; it keeps ROWS x COLUMNS results in registers. */
 
 typedef T NAME(Vec) __attribute__((vector_size(VECTOR), aligned(sizeof(T)), may_alias));
 #define LANES ((int64_t)(VECTOR / sizeof(T)))
 #define ROWS 6
 #define COLUMNS (2 * LANES)
 
-/* m rows of A (m is constant where this is inlined), each contiguous, against columns of B as they lie: C += alpha A B. */
-static inline __attribute__((always_inline)) void NAME(thin_across)(const int m, const int wide, int64_t n, int64_t k, T alpha,
-                                                                    const T *const *rows, const T *b, int64_t b_stride, T *c,
-                                                                    int64_t c_row, int64_t c_step, int64_t *done) {
+/* m rows of A (m is constant where this is inlined), each contiguous, against columns of B as they lie: C += alpha A B.
+ */
+static inline __attribute__((always_inline)) void NAME(thin_across)(const int m, const int wide, int64_t n, int64_t k,
+                                                                    T alpha, const T *const *rows, const T *b,
+                                                                    int64_t b_stride, T *c, int64_t c_row,
+                                                                    int64_t c_step, int64_t *done) {
   int64_t j = *done;
   for (; j + wide * LANES <= n; j += wide * LANES) {
     NAME(Vec) acc[4][4] = {0};
@@ -71,9 +74,9 @@ static inline void NAME(thin_dot_one)(int64_t k, T alpha, const T *row, const T 
   *c += alpha * sum;
 }
 
-static inline __attribute__((always_inline)) void NAME(thin_rows)(const int m, const int wide, int64_t n, int64_t k, T alpha,
-                                                                  const T *const *rows, GemmMatrix bm, T *c, int64_t c_row,
-                                                                  int64_t c_step) {
+static inline __attribute__((always_inline)) void NAME(thin_rows)(const int m, const int wide, int64_t n, int64_t k,
+                                                                  T alpha, const T *const *rows, GemmMatrix bm, T *c,
+                                                                  int64_t c_row, int64_t c_step) {
   const T *b = bm.data;
   int64_t j = 0;
   if (bm.col_stride == 1) {
@@ -85,9 +88,10 @@ static inline __attribute__((always_inline)) void NAME(thin_rows)(const int m, c
   for (; j < n; j++) NAME(thin_dot)(m, k, alpha, rows, b + j * bm.col_stride, bm.row_stride, c + j * c_step, c_row);
 }
 
-/* Up to four rows of A against B as it lies, unpacked: what small products (one sample, one step) need. Rows with gaps are
- * copied, a piece of k at a time. */
-static void NAME(thin)(int64_t m, int64_t n, int64_t k, T alpha, GemmMatrix am, GemmMatrix bm, T *c, int64_t c_row, int64_t c_step) {
+/* Up to four rows of A against B as it lies, unpacked: what small products (one sample, one step) need. Rows with gaps
+ * are copied, a piece of k at a time. */
+static void NAME(thin)(int64_t m, int64_t n, int64_t k, T alpha, GemmMatrix am, GemmMatrix bm, T *c, int64_t c_row,
+                       int64_t c_step) {
   enum { PIECE = 2048 };
   T copies[4][PIECE];
   const T *rows[4];
@@ -102,10 +106,18 @@ static void NAME(thin)(int64_t m, int64_t n, int64_t k, T alpha, GemmMatrix am, 
     GemmMatrix b = bm;
     b.data = (const T *)bm.data + from * bm.row_stride;
     switch (m) {
-      case 1: NAME(thin_rows)(1, 4, n, length, alpha, rows, b, c, c_row, c_step); break;
-      case 2: NAME(thin_rows)(2, 4, n, length, alpha, rows, b, c, c_row, c_step); break;
-      case 3: NAME(thin_rows)(3, 2, n, length, alpha, rows, b, c, c_row, c_step); break;
-      default: NAME(thin_rows)(4, 2, n, length, alpha, rows, b, c, c_row, c_step); break;
+      case 1:
+        NAME(thin_rows)(1, 4, n, length, alpha, rows, b, c, c_row, c_step);
+        break;
+      case 2:
+        NAME(thin_rows)(2, 4, n, length, alpha, rows, b, c, c_row, c_step);
+        break;
+      case 3:
+        NAME(thin_rows)(3, 2, n, length, alpha, rows, b, c, c_row, c_step);
+        break;
+      default:
+        NAME(thin_rows)(4, 2, n, length, alpha, rows, b, c, c_row, c_step);
+        break;
     }
   }
 }
@@ -154,7 +166,8 @@ static void NAME(pack)(T *to, const T *from, int64_t across, int64_t along, int6
 }
 
 /* C += alpha A B */
-static void NAME(gemm)(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix am, GemmMatrix bm, T *c, int64_t ldc, void *scratch) {
+static void NAME(gemm)(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix am, GemmMatrix bm, T *c, int64_t ldc,
+                       void *scratch) {
   if (m <= 4) {
     NAME(thin)(m, n, k, (T)alpha, am, bm, c, ldc, 1);
     return;
@@ -178,9 +191,9 @@ static void NAME(gemm)(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix
         int64_t mc = m - ic < GEMM_MC ? m - ic : GEMM_MC;
         NAME(pack)(packed_a, a + ic * am.row_stride + pc * am.col_stride, am.row_stride, am.col_stride, mc, kc, ROWS);
         for (int64_t j = 0; j < nc; j += COLUMNS)
-          for (int64_t i = 0; i < mc; i += ROWS)
-            NAME(kernel)(kc, packed_a + i * kc, packed_b + j * kc, (T)alpha, c + (ic + i) * ldc + jc + j, ldc,
-                         mc - i < ROWS ? mc - i : ROWS, nc - j < COLUMNS ? nc - j : COLUMNS);
+          for (int64_t i = 0; i < mc; i += ROWS) NAME(kernel)
+        (kc, packed_a + i * kc, packed_b + j * kc, (T)alpha, c + (ic + i) * ldc + jc + j, ldc,
+         mc - i < ROWS ? mc - i : ROWS, nc - j < COLUMNS ? nc - j : COLUMNS);
       }
     }
   }

@@ -12,8 +12,9 @@ static Status read_pair(const Call *c, uint32_t i, const char *name, int64_t lea
   if (count != 2) return status_new(ERROR_RUNTIME, "It is expected %s equals to 2, but got size %zu", name, count);
   for (int k = 0; k < 2; k++) {
     if (values[k] < least)
-      return status_new(ERROR_RUNTIME, "%s should be %s, but got %s height: %lld %s width: %lld", name, least ? "greater than zero" : "non-negative", name,
-                        (long long)values[0], name, (long long)values[1]);
+      return status_new(ERROR_RUNTIME, "%s should be %s, but got %s height: %lld %s width: %lld", name,
+                        least ? "greater than zero" : "non-negative", name, (long long)values[0], name,
+                        (long long)values[1]);
     if (values[k] > (1ll << 31)) return status_new(ERROR_RUNTIME, "%s is too large", name);
     out[k] = values[k];
   }
@@ -33,10 +34,14 @@ static Status read_blocks(const Call *c, uint32_t first, int64_t height, int64_t
   b->blocks_high = high < 0 ? 0 : high / b->stride[0] + 1;
   b->blocks_wide = wide < 0 ? 0 : wide / b->stride[1] + 1;
   if (b->blocks_high < 1 || b->blocks_wide < 1)
-    return status_new(ERROR_RUNTIME, "Given input with spatial size (%lld, %lld), kernel_size=(%lld, %lld), dilation=(%lld, %lld), padding=(%lld, %lld), "
-                                     "calculated shape of the array of sliding blocks as (%lld, %lld), which is too small (non-positive)",
-                      (long long)height, (long long)width, (long long)b->kernel[0], (long long)b->kernel[1], (long long)b->dilation[0],
-                      (long long)b->dilation[1], (long long)b->padding[0], (long long)b->padding[1], (long long)b->blocks_high, (long long)b->blocks_wide);
+    return status_new(
+        ERROR_RUNTIME,
+        "Given input with spatial size (%lld, %lld), kernel_size=(%lld, %lld), dilation=(%lld, %lld), padding=(%lld, "
+        "%lld), "
+        "calculated shape of the array of sliding blocks as (%lld, %lld), which is too small (non-positive)",
+        (long long)height, (long long)width, (long long)b->kernel[0], (long long)b->kernel[1],
+        (long long)b->dilation[0], (long long)b->dilation[1], (long long)b->padding[0], (long long)b->padding[1],
+        (long long)b->blocks_high, (long long)b->blocks_wide);
   return OK;
 }
 
@@ -57,7 +62,8 @@ typedef struct Job {
         for (int64_t x = 0; x < (b)->blocks_wide; x++) {                                                               \
           int64_t pixel = x * (b)->stride[1] - (b)->padding[1] + kx * (b)->dilation[1];                                \
           if (pixel < 0 || pixel >= (b)->width) continue;                                                              \
-          int64_t column_at = ((((plane) * (b)->kernel[0] + ky) * (b)->kernel[1] + kx) * (b)->blocks_high + y) * (b)->blocks_wide + x; \
+          int64_t column_at =                                                                                          \
+              ((((plane) * (b)->kernel[0] + ky) * (b)->kernel[1] + kx) * (b)->blocks_high + y) * (b)->blocks_wide + x; \
           int64_t image_at = ((plane) * (b)->height + row) * (b)->width + pixel;                                       \
           body                                                                                                         \
         }                                                                                                              \
@@ -68,8 +74,10 @@ static void to_columns(void *argument, int64_t begin, int64_t end) {
   const Blocks *b = job->blocks;
   for (int64_t plane = begin; plane < end; plane++) {
     FOR_EACH_SHOWN(b, plane, column, image, {
-      if (job->item == 4) ((uint32_t *)job->columns)[column] = ((const uint32_t *)job->image)[image];
-      else memcpy(job->columns + column * job->item, job->image + image * job->item, (size_t)job->item);
+      if (job->item == 4)
+        ((uint32_t *)job->columns)[column] = ((const uint32_t *)job->image)[image];
+      else
+        memcpy(job->columns + column * job->item, job->image + image * job->item, (size_t)job->item);
     })
   }
 }
@@ -79,8 +87,10 @@ static void to_images(void *argument, int64_t begin, int64_t end) {
   const Blocks *b = job->blocks;
   for (int64_t plane = begin; plane < end; plane++) {
     FOR_EACH_SHOWN(b, plane, column, image, {
-      if (job->complex) ((complex128 *)job->image)[image] += ((const complex128 *)job->columns)[column];
-      else ((double *)job->image)[image] += ((const double *)job->columns)[column];
+      if (job->complex)
+        ((complex128 *)job->image)[image] += ((const complex128 *)job->columns)[column];
+      else
+        ((double *)job->image)[image] += ((const double *)job->columns)[column];
     })
   }
 }
@@ -88,9 +98,12 @@ static void to_images(void *argument, int64_t begin, int64_t end) {
 static Status im2col_blocks(const Call *c, Blocks *b) {
   const Tensor *self = call_tensor(c, 0);
   int d = self->ndim;
-  bool valid = (d == 3 && self->sizes[0] && self->sizes[1] && self->sizes[2]) || (d == 4 && self->sizes[1] && self->sizes[2] && self->sizes[3]);
+  bool valid = (d == 3 && self->sizes[0] && self->sizes[1] && self->sizes[2]) ||
+               (d == 4 && self->sizes[1] && self->sizes[2] && self->sizes[3]);
   if (!valid)
-    return status_new(ERROR_RUNTIME, "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: %s",
+    return status_new(ERROR_RUNTIME,
+                      "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions "
+                      "for input, but got: %s",
                       SIZES_TEXT(self->ndim, self->sizes));
   TRY(read_blocks(c, 1, self->sizes[d - 2], self->sizes[d - 1], b));
   b->batch = d == 4 ? self->sizes[0] : 1;
@@ -103,10 +116,13 @@ static Status shape_im2col(Call *c, TensorSpec *specs) {
   Blocks b;
   TRY(im2col_blocks(c, &b));
   int64_t rows, columns;
-  if (!int64_mul(b.channels, b.kernel[0], &rows) || !int64_mul(rows, b.kernel[1], &rows) || !int64_mul(b.blocks_high, b.blocks_wide, &columns))
+  if (!int64_mul(b.channels, b.kernel[0], &rows) || !int64_mul(rows, b.kernel[1], &rows) ||
+      !int64_mul(b.blocks_high, b.blocks_wide, &columns))
     return status_out_of_memory();
-  if (self->ndim == 4) shape_set(specs, (DType)self->dtype, 3, (const int64_t[]){b.batch, rows, columns});
-  else shape_set(specs, (DType)self->dtype, 2, (const int64_t[]){rows, columns});
+  if (self->ndim == 4)
+    shape_set(specs, (DType)self->dtype, 3, (const int64_t[]){b.batch, rows, columns});
+  else
+    shape_set(specs, (DType)self->dtype, 2, (const int64_t[]){rows, columns});
   return OK;
 }
 
@@ -130,21 +146,31 @@ static Status col2im_blocks(const Call *c, Blocks *b) {
   TRY(read_pair(c, 1, "output_size", 1, size));
   bool valid = (d == 2 && self->sizes[0] && self->sizes[1]) || (d == 3 && self->sizes[1] && self->sizes[2]);
   if (!valid)
-    return status_new(ERROR_RUNTIME, "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, but got: %s",
+    return status_new(ERROR_RUNTIME,
+                      "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero "
+                      "dimensions for input, but got: %s",
                       SIZES_TEXT(self->ndim, self->sizes));
   TRY(read_blocks(c, 2, size[0], size[1], b));
   b->batch = d == 3 ? self->sizes[0] : 1;
   int64_t rows = self->sizes[d - 2], kernel = b->kernel[0] * b->kernel[1];
   if (rows % kernel)
-    return status_new(ERROR_RUNTIME, "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)=%lld and "
-                                     "kernel_size=(%lld, %lld).", (long long)rows, (long long)b->kernel[0], (long long)b->kernel[1]);
+    return status_new(ERROR_RUNTIME,
+                      "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+                      "input.size(1)=%lld and "
+                      "kernel_size=(%lld, %lld).",
+                      (long long)rows, (long long)b->kernel[0], (long long)b->kernel[1]);
   b->channels = rows / kernel;
   if (self->sizes[d - 1] != b->blocks_high * b->blocks_wide)
-    return status_new(ERROR_RUNTIME, "Given output_size=(%lld, %lld), kernel_size=(%lld, %lld), dilation=(%lld, %lld), padding=(%lld, %lld), stride=(%lld, %lld), "
-                                     "expected size of input's dimension 2 to match the calculated number of sliding blocks %lld * %lld = %lld, but got input.size(2)=%lld.",
-                      (long long)size[0], (long long)size[1], (long long)b->kernel[0], (long long)b->kernel[1], (long long)b->dilation[0],
-                      (long long)b->dilation[1], (long long)b->padding[0], (long long)b->padding[1], (long long)b->stride[0], (long long)b->stride[1],
-                      (long long)b->blocks_high, (long long)b->blocks_wide, (long long)(b->blocks_high * b->blocks_wide), (long long)self->sizes[d - 1]);
+    return status_new(ERROR_RUNTIME,
+                      "Given output_size=(%lld, %lld), kernel_size=(%lld, %lld), dilation=(%lld, %lld), padding=(%lld, "
+                      "%lld), stride=(%lld, %lld), "
+                      "expected size of input's dimension 2 to match the calculated number of sliding blocks %lld * "
+                      "%lld = %lld, but got input.size(2)=%lld.",
+                      (long long)size[0], (long long)size[1], (long long)b->kernel[0], (long long)b->kernel[1],
+                      (long long)b->dilation[0], (long long)b->dilation[1], (long long)b->padding[0],
+                      (long long)b->padding[1], (long long)b->stride[0], (long long)b->stride[1],
+                      (long long)b->blocks_high, (long long)b->blocks_wide,
+                      (long long)(b->blocks_high * b->blocks_wide), (long long)self->sizes[d - 1]);
   return OK;
 }
 
@@ -152,8 +178,10 @@ static Status shape_col2im(Call *c, TensorSpec *specs) {
   const Tensor *self = call_tensor(c, 0);
   Blocks b;
   TRY(col2im_blocks(c, &b));
-  if (self->ndim == 3) shape_set(specs, (DType)self->dtype, 4, (const int64_t[]){b.batch, b.channels, b.height, b.width});
-  else shape_set(specs, (DType)self->dtype, 3, (const int64_t[]){b.channels, b.height, b.width});
+  if (self->ndim == 3)
+    shape_set(specs, (DType)self->dtype, 4, (const int64_t[]){b.batch, b.channels, b.height, b.width});
+  else
+    shape_set(specs, (DType)self->dtype, 3, (const int64_t[]){b.channels, b.height, b.width});
   return OK;
 }
 
@@ -181,9 +209,17 @@ done:
 }
 
 static const OpRow rows[] = {
-  {.schema = "aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor", .kernel = kernel_im2col,
-   .shape = shape_im2col, .grad = "self: torch.col2im(grad, [self.size(-2), self.size(-1)], kernel_size, dilation, padding, stride)", .flags = OP_OUT},
-  {.schema = "aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
-   .kernel = kernel_col2im, .shape = shape_col2im, .grad = "self: torch.im2col(grad, kernel_size, dilation, padding, stride)", .flags = OP_OUT},
+    {.schema =
+         "aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
+     .kernel = kernel_im2col,
+     .shape = shape_im2col,
+     .grad = "self: torch.col2im(grad, [self.size(-2), self.size(-1)], kernel_size, dilation, padding, stride)",
+     .flags = OP_OUT},
+    {.schema = "aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, "
+               "int[2] stride) -> Tensor",
+     .kernel = kernel_col2im,
+     .shape = shape_col2im,
+     .grad = "self: torch.im2col(grad, kernel_size, dilation, padding, stride)",
+     .flags = OP_OUT},
 };
 OP_TABLE(op_table_im2col, rows);

@@ -1,18 +1,18 @@
 /* Advanced indexing: index, index_put, masked_select, nonzero, take and put.
  *
- * The indices become one list of element offsets into the table (masks as the positions of their true elements); the dimensions
- * that are not indexed are walked around it. */
+ * The indices become one list of element offsets into the table (masks as the positions of their true elements); the
+ * dimensions that are not indexed are walked around it. */
 #include "op/element.h"
 #include "tensor/iterate.h"
 
 typedef struct Indexing {
-  int ndim;                            /* of the result */
-  int64_t sizes[TENSOR_MAX_DIMS];      /* of the result */
-  int outer_ndim, inner_ndim;          /* kept dimensions before and behind the indexed block */
+  int ndim;                       /* of the result */
+  int64_t sizes[TENSOR_MAX_DIMS]; /* of the result */
+  int outer_ndim, inner_ndim;     /* kept dimensions before and behind the indexed block */
   int64_t outer_sizes[TENSOR_MAX_DIMS], outer_strides[TENSOR_MAX_DIMS]; /* of the table, in elements */
   int64_t inner_sizes[TENSOR_MAX_DIMS], inner_strides[TENSOR_MAX_DIMS];
   int64_t outer_numel, inner_numel, count;
-  int64_t *offsets;                    /* count of them, in elements */
+  int64_t *offsets; /* count of them, in elements */
 } Indexing;
 
 static int64_t product(int n, const int64_t *sizes) {
@@ -51,16 +51,20 @@ static Status expand_masks(const Tensor *self, const List *given, Tensor **slots
   for (size_t i = 0; i < given->length; i++) {
     IValue v = given->values[i];
     if (v.tag == TAG_NONE || !tensor_is_defined(v.tensor)) {
-      if (n >= self->ndim) return status_exception("IndexError", "too many indices for tensor of dimension %d", self->ndim);
+      if (n >= self->ndim)
+        return status_exception("IndexError", "too many indices for tensor of dimension %d", self->ndim);
       slots[n++] = NULL;
       continue;
     }
     const Tensor *index = v.tensor;
     if (index->dtype == DTYPE_BOOL || index->dtype == DTYPE_UINT8) {
-      if (n + index->ndim > self->ndim) return status_exception("IndexError", "too many indices for tensor of dimension %d", self->ndim);
+      if (n + index->ndim > self->ndim)
+        return status_exception("IndexError", "too many indices for tensor of dimension %d", self->ndim);
       for (int d = 0; d < index->ndim; d++)
         if (index->sizes[d] != self->sizes[n + d])
-          return status_exception("IndexError", "The shape of the mask at index %d does not match the shape of the indexed tensor at index %d", d, n + d);
+          return status_exception(
+              "IndexError",
+              "The shape of the mask at index %d does not match the shape of the indexed tensor at index %d", d, n + d);
       Tensor *positions;
       TRY(nonzero(index, &positions));
       Status status = OK;
@@ -68,8 +72,10 @@ static Status expand_masks(const Tensor *self, const List *given, Tensor **slots
       *out_count = n;
       tensor_release(positions);
       TRY(status);
-    } else if (index->dtype == DTYPE_INT64 || index->dtype == DTYPE_INT32 || index->dtype == DTYPE_INT16 || index->dtype == DTYPE_INT8) {
-      if (n >= self->ndim) return status_exception("IndexError", "too many indices for tensor of dimension %d", self->ndim);
+    } else if (index->dtype == DTYPE_INT64 || index->dtype == DTYPE_INT32 || index->dtype == DTYPE_INT16 ||
+               index->dtype == DTYPE_INT8) {
+      if (n >= self->ndim)
+        return status_exception("IndexError", "too many indices for tensor of dimension %d", self->ndim);
       TRY(tensor_to_dtype(index, DTYPE_INT64, &slots[n++]));
     } else {
       return status_exception("IndexError", "tensors used as indices must be long, byte or bool tensors");
@@ -80,7 +86,8 @@ static Status expand_masks(const Tensor *self, const List *given, Tensor **slots
   return OK;
 }
 
-static Status add_offsets(Indexing *x, const Tensor *self, int dim, const Tensor *index, int ndim, const int64_t *sizes) {
+static Status add_offsets(Indexing *x, const Tensor *self, int dim, const Tensor *index, int ndim,
+                          const int64_t *sizes) {
   Tensor *spread, *dense = NULL;
   TRY(tensor_expand(index, ndim, sizes, &spread));
   Status status = tensor_contiguous(spread, &dense);
@@ -90,8 +97,8 @@ static Status add_offsets(Indexing *x, const Tensor *self, int dim, const Tensor
   for (int64_t i = 0; i < x->count; i++) {
     int64_t k = at[i];
     if (k < -self->sizes[dim] || k >= self->sizes[dim]) {
-      status = status_exception("IndexError", "index %lld is out of bounds for dimension %d with size %lld", (long long)k, dim,
-                                (long long)self->sizes[dim]);
+      status = status_exception("IndexError", "index %lld is out of bounds for dimension %d with size %lld",
+                                (long long)k, dim, (long long)self->sizes[dim]);
       break;
     }
     x->offsets[i] += (k < 0 ? k + self->sizes[dim] : k) * self->strides[dim];
@@ -106,8 +113,10 @@ static Status resolve(Indexing *x, const Tensor *self, Tensor *const *slots, int
   bool adjacent = true;
   for (int d = 0; d < slot_count; d++) {
     if (!slots[d]) continue;
-    if (first < 0) first = d;
-    else if (last != d - 1) adjacent = false;
+    if (first < 0)
+      first = d;
+    else if (last != d - 1)
+      adjacent = false;
     last = d;
     Status status = sizes_broadcast(ndim, sizes, slots[d]->ndim, slots[d]->sizes, &ndim, sizes);
     if (status != OK) {
@@ -144,13 +153,16 @@ static Status indexing_init(Indexing *x, const Tensor *self, const List *indices
   Tensor *slots[TENSOR_MAX_DIMS] = {NULL};
   int count = 0;
   Status status = indices->length > (size_t)self->ndim
-                      ? status_exception("IndexError", "too many indices for tensor of dimension %d (got %zu)", self->ndim, indices->length)
+                      ? status_exception("IndexError", "too many indices for tensor of dimension %d (got %zu)",
+                                         self->ndim, indices->length)
                       : expand_masks(self, indices, slots, &count);
   if (status == OK) status = resolve(x, self, slots, count);
   for (int i = 0; i < TENSOR_MAX_DIMS; i++) tensor_release(slots[i]);
   return status;
 }
-static void indexing_dispose(Indexing *x) { mem_free(x->offsets); }
+static void indexing_dispose(Indexing *x) {
+  mem_free(x->offsets);
+}
 
 typedef struct Transfer {
   const Indexing *x;
@@ -193,8 +205,10 @@ static void transfer(void *argument, int64_t begin, int64_t end) {
       }
       for (int64_t k = 0; k < line; k++) {
         char *a = table + k * step * (int64_t)item, *b = dense + k * (int64_t)item;
-        if (t->combine) t->combine(a, b);
-        else memcpy(t->to_table ? a : b, t->to_table ? b : a, item);
+        if (t->combine)
+          t->combine(a, b);
+        else
+          memcpy(t->to_table ? a : b, t->to_table ? b : a, item);
       }
     }
   }
@@ -217,8 +231,10 @@ static Status kernel_index(Call *call) {
 
 static Status put_values(Call *call, const Indexing *x, Tensor *table, const Tensor *values, bool accumulate) {
   if (values->dtype != table->dtype)
-    return status_new(ERROR_RUNTIME, "Index put requires the source and destination dtypes match, got %s for the destination and %s for the source.",
-                      dtype_scalar_name((DType)table->dtype), dtype_scalar_name((DType)values->dtype));
+    return status_new(
+        ERROR_RUNTIME,
+        "Index put requires the source and destination dtypes match, got %s for the destination and %s for the source.",
+        dtype_scalar_name((DType)table->dtype), dtype_scalar_name((DType)values->dtype));
   Tensor *spread = NULL, *dense = NULL;
   Status status = tensor_expand(values, x->ndim, x->sizes, &spread);
   if (status != OK) {
@@ -226,7 +242,11 @@ static Status put_values(Call *call, const Indexing *x, Tensor *table, const Ten
     return status_new(ERROR_RUNTIME, "shape mismatch: value tensor cannot be broadcast to indexing result");
   }
   TRY_GOTO(tensor_contiguous(spread, &dense), done);
-  Transfer t = {x, tensor_data(table), tensor_data(dense), dtype_size((DType)table->dtype), true,
+  Transfer t = {x,
+                tensor_data(table),
+                tensor_data(dense),
+                dtype_size((DType)table->dtype),
+                true,
                 accumulate ? element_combine(ELEMENT_ADD, (DType)table->dtype) : NULL};
   if (dense->numel) transfer(&t, 0, x->outer_numel * x->count);
   (void)call;
@@ -242,7 +262,8 @@ static Status kernel_index_put(Call *call) {
   if (out != self) TRY(tensor_copy(out, self, call->exec->threads));
   Indexing x;
   Status status = indexing_init(&x, out, call_list(call, 1));
-  if (status == OK && (values->flags & TENSOR_WRAPPED_NUMBER)) status = tensor_to_dtype(values, (DType)out->dtype, &converted);
+  if (status == OK && (values->flags & TENSOR_WRAPPED_NUMBER))
+    status = tensor_to_dtype(values, (DType)out->dtype, &converted);
   if (status == OK) status = put_values(call, &x, out, converted ? converted : values, call_bool(call, 3));
   tensor_release(converted);
   indexing_dispose(&x);
@@ -297,7 +318,8 @@ done:
 
 static Status kernel_masked_scatter(Call *call) {
   const Tensor *self = call_tensor(call, 0), *mask = call_tensor(call, 1), *source = call_tensor(call, 2);
-  if (source->dtype != self->dtype) return status_new(ERROR_RUNTIME, "masked_scatter: expected self and source to have same dtypes");
+  if (source->dtype != self->dtype)
+    return status_new(ERROR_RUNTIME, "masked_scatter: expected self and source to have same dtypes");
   if (mask->dtype != DTYPE_BOOL && mask->dtype != DTYPE_UINT8)
     return status_new(ERROR_RUNTIME, "masked_scatter: expected BoolTensor or ByteTensor for mask");
   Tensor *wide = NULL, *wide_mask = NULL, *out = NULL, *bits = NULL, *values = NULL;
@@ -313,7 +335,8 @@ static Status kernel_masked_scatter(Call *call) {
   for (int64_t i = 0; i < bits->numel; i++) {
     if (!bit[i]) continue;
     if (used == values->numel) {
-      status = status_new(ERROR_RUNTIME, "masked_scatter: expected source to have at least as many elements as the mask has ones");
+      status = status_new(ERROR_RUNTIME,
+                          "masked_scatter: expected source to have at least as many elements as the mask has ones");
       goto done;
     }
     memcpy((char *)tensor_data(out) + i * (int64_t)item, (char *)tensor_data(values) + used++ * (int64_t)item, item);
@@ -331,15 +354,16 @@ done:
 /* ---- take and put: positions in the flattened tensor ---- */
 static Status flat_offset(const Tensor *self, int64_t index, int64_t *out) {
   if (index < -self->numel || index >= self->numel)
-    return status_exception("IndexError", "out of range: tried to access index %lld on a tensor of %lld elements.", (long long)index,
-                            (long long)self->numel);
+    return status_exception("IndexError", "out of range: tried to access index %lld on a tensor of %lld elements.",
+                            (long long)index, (long long)self->numel);
   *out = offset_of(self->ndim, self->sizes, self->strides, index < 0 ? index + self->numel : index);
   return OK;
 }
 static Status shape_take(Call *call, TensorSpec *specs) {
   const Tensor *index = call_tensor(call, 1);
-  if (index->dtype != DTYPE_INT64) return status_new(ERROR_RUNTIME, "take(): Expected a long tensor for index, but got %s",
-                                                     dtype_scalar_name((DType)index->dtype));
+  if (index->dtype != DTYPE_INT64)
+    return status_new(ERROR_RUNTIME, "take(): Expected a long tensor for index, but got %s",
+                      dtype_scalar_name((DType)index->dtype));
   tensor_spec_of(index, specs);
   specs->dtype = (DType)call_tensor(call, 0)->dtype;
   specs->has_strides = false;
@@ -365,10 +389,13 @@ static Status kernel_put(Call *call) {
   const Tensor *self = call_tensor(call, 0), *given = call_tensor(call, 1), *source = call_tensor(call, 2);
   Tensor *out = call_out(call, 0), *index = NULL, *values = NULL;
   Status status = OK;
-  if (given->dtype != DTYPE_INT64) return status_new(ERROR_RUNTIME, "put_(): Expected a long tensor for index, but got %s",
-                                                     dtype_scalar_name((DType)given->dtype));
-  if (source->dtype != self->dtype) return status_new(ERROR_RUNTIME, "put_(): self and source expected to have the same dtype");
-  if (source->numel != given->numel) return status_new(ERROR_RUNTIME, "put_(): Expected source and index to have the same number of elements");
+  if (given->dtype != DTYPE_INT64)
+    return status_new(ERROR_RUNTIME, "put_(): Expected a long tensor for index, but got %s",
+                      dtype_scalar_name((DType)given->dtype));
+  if (source->dtype != self->dtype)
+    return status_new(ERROR_RUNTIME, "put_(): self and source expected to have the same dtype");
+  if (source->numel != given->numel)
+    return status_new(ERROR_RUNTIME, "put_(): Expected source and index to have the same number of elements");
   if (out != self) TRY(tensor_copy(out, self, call->exec->threads));
   TRY_GOTO(tensor_contiguous(given, &index), done);
   TRY_GOTO(tensor_contiguous(source, &values), done);
@@ -377,9 +404,12 @@ static Status kernel_put(Call *call) {
   for (int64_t i = 0; i < index->numel; i++) {
     int64_t to;
     TRY_GOTO(flat_offset(out, ((int64_t *)tensor_data(index))[i], &to), done);
-    char *place = (char *)tensor_data(out) + to * (int64_t)item, *value = (char *)tensor_data(values) + i * (int64_t)item;
-    if (add) add(place, value);
-    else memcpy(place, value, item);
+    char *place = (char *)tensor_data(out) + to * (int64_t)item,
+         *value = (char *)tensor_data(values) + i * (int64_t)item;
+    if (add)
+      add(place, value);
+    else
+      memcpy(place, value, item);
   }
 done:
   tensor_release(index);
@@ -388,39 +418,67 @@ done:
 }
 
 #define INDEX_GRAD "self: torch.zeros_like(self).index_put(indices, grad, True)"
-#define PUT_GRAD "self: grad if accumulate else grad.index_put(indices, torch.zeros_like(values), False); values: grad.index(indices)"
+#define PUT_GRAD                                                                                     \
+  "self: grad if accumulate else grad.index_put(indices, torch.zeros_like(values), False); values: " \
+  "grad.index(indices)"
 #define WRITES OP_INPLACE | OP_ALIASING_OK
 static const OpRow rows[] = {
-    {.schema = "aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", .kernel = kernel_index, .grad = INDEX_GRAD, .flags = OP_OUT},
-    {.schema = "aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", .kernel = kernel_index, .grad = INDEX_GRAD},
+    {.schema = "aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+     .kernel = kernel_index,
+     .grad = INDEX_GRAD,
+     .flags = OP_OUT},
+    {.schema = "aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor",
+     .kernel = kernel_index,
+     .grad = INDEX_GRAD},
     {.schema = "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-     .shape = shape_same_as_first, .kernel = kernel_index_put, .grad = PUT_GRAD, .flags = WRITES | OP_OUT},
-    {.schema = "aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) -> Tensor",
-     .shape = shape_same_as_first, .kernel = kernel_index_put, .grad = PUT_GRAD, .flags = WRITES},
-    {.schema = "aten::nonzero(Tensor self) -> Tensor", .kernel = kernel_nonzero, .flags = OP_OUT | OP_NOT_DIFFERENTIABLE},
-    {.schema = "aten::argwhere(Tensor self) -> Tensor", .body = "return torch.nonzero(self)", .flags = OP_NOT_DIFFERENTIABLE},
+     .shape = shape_same_as_first,
+     .kernel = kernel_index_put,
+     .grad = PUT_GRAD,
+     .flags = WRITES | OP_OUT},
+    {.schema =
+         "aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) -> Tensor",
+     .shape = shape_same_as_first,
+     .kernel = kernel_index_put,
+     .grad = PUT_GRAD,
+     .flags = WRITES},
+    {.schema = "aten::nonzero(Tensor self) -> Tensor",
+     .kernel = kernel_nonzero,
+     .flags = OP_OUT | OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::argwhere(Tensor self) -> Tensor",
+     .body = "return torch.nonzero(self)",
+     .flags = OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::nonzero_numpy(Tensor self) -> Tensor[]",
      .body = "if self.dim() == 0:\n    return self.unsqueeze(0).nonzero().unbind(1)\nreturn self.nonzero().unbind(1)"},
     {.schema = "aten::where(Tensor condition) -> Tensor[]", .body = "return condition.nonzero_numpy()"},
-    {.schema = "aten::masked_select(Tensor self, Tensor mask) -> Tensor", .kernel = kernel_masked_select,
-     .grad = "self: masked_select_backward(grad, self, mask)", .flags = OP_OUT},
+    {.schema = "aten::masked_select(Tensor self, Tensor mask) -> Tensor",
+     .kernel = kernel_masked_select,
+     .grad = "self: masked_select_backward(grad, self, mask)",
+     .flags = OP_OUT},
     {.schema = "aten::masked_select_backward(Tensor grad, Tensor input, Tensor mask) -> Tensor",
      .body = "size = torch._infer_size(input.size(), mask.size())\n"
-             "return torch.zeros(size, dtype=grad.dtype, device=grad.device).masked_scatter(mask, grad).sum_to_size(input.size())"},
-    {.schema = "aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", .kernel = kernel_masked_scatter,
+             "return torch.zeros(size, dtype=grad.dtype, device=grad.device).masked_scatter(mask, "
+             "grad).sum_to_size(input.size())"},
+    {.schema = "aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+     .kernel = kernel_masked_scatter,
      .grad = "self: grad.masked_fill(mask, 0); source: masked_scatter_source_backward(grad, mask, source.size())",
      .flags = OP_INPLACE | OP_OUT},
-    {.schema = "aten::take(Tensor self, Tensor index) -> Tensor", .shape = shape_take, .kernel = kernel_take,
-     .grad = "self: torch.zeros_like(self).put(index, grad, True)", .flags = OP_OUT},
-    {.schema = "aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", .shape = shape_same_as_first,
+    {.schema = "aten::take(Tensor self, Tensor index) -> Tensor",
+     .shape = shape_take,
+     .kernel = kernel_take,
+     .grad = "self: torch.zeros_like(self).put(index, grad, True)",
+     .flags = OP_OUT},
+    {.schema = "aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
+     .shape = shape_same_as_first,
      .kernel = kernel_put,
-     .grad = "self: grad if accumulate else grad.put(index, torch.zeros_like(source), False); source: grad.take(index).reshape_as(source)",
+     .grad = "self: grad if accumulate else grad.put(index, torch.zeros_like(source), False); source: "
+             "grad.take(index).reshape_as(source)",
      .flags = WRITES | OP_OUT},
     {.schema = "aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
      .body = "if dim is None:\n"
              "    return self.reshape(-1).gather(0, indices.reshape(-1))\n"
              "if self.dim() != indices.dim():\n"
-             "    raise RuntimeError('torch.take_along_dim(): input and indices should have the same number of dimensions')\n"
+             "    raise RuntimeError('torch.take_along_dim(): input and indices should have the same number of "
+             "dimensions')\n"
              "d = dim + self.dim() if dim < 0 else dim\n"
              "own = list(self.size())\n"
              "index = list(indices.size())\n"
@@ -429,7 +487,8 @@ static const OpRow rows[] = {
              "index = list(shape)\n"
              "wide = list(shape)\n"
              "wide[d] = self.size(d)\n"
-             "return self.expand(wide).gather(d, indices.expand(index))", .flags = OP_OUT},
+             "return self.expand(wide).gather(d, indices.expand(index))",
+     .flags = OP_OUT},
     {.schema = "aten::one_hot(Tensor self, int num_classes=-1) -> Tensor",
      .body = "if self.dtype != torch.int64:\n"
              "    raise RuntimeError('one_hot is only applicable to index tensor.')\n"
@@ -442,14 +501,16 @@ static const OpRow rows[] = {
              "    raise RuntimeError('Class values must be smaller than num_classes.')\n"
              "result = torch.zeros(self.size() + [classes], dtype=torch.int64, device=self.device)\n"
              "return result.scatter_(-1, self.unsqueeze(-1), 1)"},
-    {.schema = "aten::embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
+    {.schema = "aten::embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool "
+               "sparse=False) -> Tensor",
      .body = "if weight.dim() != 2:\n"
              "    raise RuntimeError(\"'weight' must be 2-D\")\n"
              "if indices.dim() == 1:\n"
              "    return weight.index_select(0, indices)\n"
              "return weight.index_select(0, indices.reshape(-1)).view(indices.size() + [weight.size(1)])",
      .grad = "weight: embedding_dense_backward(grad, indices, weight.size(0), padding_idx, scale_grad_by_freq)"},
-    {.schema = "aten::embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq) -> Tensor",
+    {.schema = "aten::embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int padding_idx, "
+               "bool scale_grad_by_freq) -> Tensor",
      .body = "flat = indices.reshape(-1)\n"
              "grad = grad_output.reshape([flat.numel(), grad_output.size(-1)])\n"
              "if padding_idx >= 0:\n"
@@ -457,6 +518,7 @@ static const OpRow rows[] = {
              "if scale_grad_by_freq:\n"
              "    counts = torch.bincount(flat, None, num_weights)\n"
              "    grad = grad / counts.index_select(0, flat).unsqueeze(1)\n"
-             "return torch.zeros([num_weights, grad.size(1)], dtype=grad.dtype, device=grad.device).index_add(0, flat, grad)"},
+             "return torch.zeros([num_weights, grad.size(1)], dtype=grad.dtype, device=grad.device).index_add(0, flat, "
+             "grad)"},
 };
 OP_TABLE(op_table_index, rows);

@@ -2,7 +2,10 @@
 #include "op/lapack.h"
 
 LapackType lapack_type(DType dtype) {
-  return dtype == DTYPE_FLOAT32 ? LAPACK_S : dtype == DTYPE_FLOAT64 ? LAPACK_D : dtype == DTYPE_COMPLEX64 ? LAPACK_C : LAPACK_Z;
+  return dtype == DTYPE_FLOAT32     ? LAPACK_S
+         : dtype == DTYPE_FLOAT64   ? LAPACK_D
+         : dtype == DTYPE_COMPLEX64 ? LAPACK_C
+                                    : LAPACK_Z;
 }
 
 #ifdef WICK_HAVE_LAPACK

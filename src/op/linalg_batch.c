@@ -6,31 +6,35 @@
 
 /* ---- checks ---- */
 Status linalg_check_matrix(const Tensor *t, const char *name, const char *argument) {
-  if (t->ndim < 2) return status_new(ERROR_RUNTIME, "%s: The input tensor %s must have at least 2 dimensions.", name, argument);
+  if (t->ndim < 2)
+    return status_new(ERROR_RUNTIME, "%s: The input tensor %s must have at least 2 dimensions.", name, argument);
   if (matrix_rows(t) > INT32_MAX / 4 || matrix_cols(t) > INT32_MAX / 4)
-    return status_new(ERROR_RUNTIME, "%s: %s has matrices of %lld by %lld, which is more than LAPACK takes", name, argument,
-                      (long long)matrix_rows(t), (long long)matrix_cols(t));
+    return status_new(ERROR_RUNTIME, "%s: %s has matrices of %lld by %lld, which is more than LAPACK takes", name,
+                      argument, (long long)matrix_rows(t), (long long)matrix_cols(t));
   return OK;
 }
 Status linalg_check_square(const Tensor *t, const char *name, const char *argument) {
   TRY(linalg_check_matrix(t, name, argument));
   if (matrix_rows(t) != matrix_cols(t))
-    return status_new(ERROR_RUNTIME, "%s: %s must be batches of square matrices, but they are %lld by %lld matrices", name, argument,
-                      (long long)matrix_rows(t), (long long)matrix_cols(t));
+    return status_new(ERROR_RUNTIME, "%s: %s must be batches of square matrices, but they are %lld by %lld matrices",
+                      name, argument, (long long)matrix_rows(t), (long long)matrix_cols(t));
   return OK;
 }
 Status linalg_check_dtype(const Tensor *t, const char *name, bool low_precision_ok) {
   DType dtype = (DType)t->dtype;
   if (!dtype_is_floating(dtype) && !dtype_is_complex(dtype))
-    return status_new(ERROR_RUNTIME, "%s: Expected a floating point or complex tensor as input. Got %s", name, dtype_scalar_name(dtype));
+    return status_new(ERROR_RUNTIME, "%s: Expected a floating point or complex tensor as input. Got %s", name,
+                      dtype_scalar_name(dtype));
   if (!low_precision_ok && (dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16 || dtype == DTYPE_COMPLEX32))
     return status_new(ERROR_RUNTIME, "%s: Low precision dtypes not supported. Got %s", name, dtype_scalar_name(dtype));
   return OK;
 }
-Status linalg_check_same_dtype(const Tensor *a, const Tensor *b, const char *name, const char *a_name, const char *b_name) {
+Status linalg_check_same_dtype(const Tensor *a, const Tensor *b, const char *name, const char *a_name,
+                               const char *b_name) {
   if (a->dtype == b->dtype) return OK;
-  return status_new(ERROR_RUNTIME, "%s: Expected %s and %s to have the same dtype, but found %s of type %s and %s of type %s instead", name,
-                    a_name, b_name, a_name, dtype_scalar_name((DType)a->dtype), b_name, dtype_scalar_name((DType)b->dtype));
+  return status_new(
+      ERROR_RUNTIME, "%s: Expected %s and %s to have the same dtype, but found %s of type %s and %s of type %s instead",
+      name, a_name, b_name, a_name, dtype_scalar_name((DType)a->dtype), b_name, dtype_scalar_name((DType)b->dtype));
 }
 
 /* ---- looks ---- */
@@ -51,7 +55,8 @@ void linalg_spec_rows(TensorSpec *spec, const Tensor *like, DType dtype, int ext
   shape_set(spec, dtype, like->ndim - 2, like->sizes);
   for (int d = 0; d < extra; d++) spec->sizes[spec->ndim++] = sizes[d];
 }
-Status linalg_spec_broadcast(TensorSpec *spec, const Tensor *a, const Tensor *b, DType dtype, int64_t rows, int64_t cols) {
+Status linalg_spec_broadcast(TensorSpec *spec, const Tensor *a, const Tensor *b, DType dtype, int64_t rows,
+                             int64_t cols) {
   int ndim;
   int64_t sizes[TENSOR_MAX_DIMS];
   TRY(sizes_broadcast(a->ndim - 2, a->sizes, b->ndim - 2, b->sizes, &ndim, sizes));
@@ -105,26 +110,34 @@ void linalg_keep_triangle(const Matrices *m, size_t item, bool upper) {
     for (LapackInt col = 0; col < m->cols; col++) {
       char *column = (char *)matrix_at(m, i) + (size_t)col * (size_t)m->ld * item;
       LapackInt diagonal = col < m->rows ? col : m->rows;
-      if (!upper) memset(column, 0, (size_t)diagonal * item);
-      else if (col + 1 < m->rows) memset(column + (size_t)(col + 1) * item, 0, (size_t)(m->rows - col - 1) * item);
+      if (!upper)
+        memset(column, 0, (size_t)diagonal * item);
+      else if (col + 1 < m->rows)
+        memset(column + (size_t)(col + 1) * item, 0, (size_t)(m->rows - col - 1) * item);
     }
 }
 void linalg_mirror(const Matrices *m, DType dtype, bool from_upper) {
-#define MIRROR(T, conjugate)                                        \
-  for (int64_t i = 0; i < m->count; i++) {                          \
-    T *a = matrix_at(m, i);                                         \
-    for (int64_t col = 0; col < m->cols; col++)                     \
-      for (int64_t row = 0; row < col; row++) {                     \
+#define MIRROR(T, conjugate)                                           \
+  for (int64_t i = 0; i < m->count; i++) {                             \
+    T *a = matrix_at(m, i);                                            \
+    for (int64_t col = 0; col < m->cols; col++)                        \
+      for (int64_t row = 0; row < col; row++) {                        \
         T *high = &a[row + col * m->ld], *low = &a[col + row * m->ld]; \
-        if (from_upper) *low = conjugate(*high);                    \
-        else *high = conjugate(*low);                               \
-      }                                                             \
+        if (from_upper)                                                \
+          *low = conjugate(*high);                                     \
+        else                                                           \
+          *high = conjugate(*low);                                     \
+      }                                                                \
   }
   switch (dtype) {
-    case DTYPE_FLOAT32: MIRROR(float, ) break;
-    case DTYPE_FLOAT64: MIRROR(double, ) break;
-    case DTYPE_COMPLEX64: MIRROR(complex64, conjf) break;
-    default: MIRROR(complex128, conj) break;
+    case DTYPE_FLOAT32:
+      MIRROR(float, ) break;
+    case DTYPE_FLOAT64:
+      MIRROR(double, ) break;
+    case DTYPE_COMPLEX64:
+      MIRROR(complex64, conjf) break;
+    default:
+      MIRROR(complex128, conj) break;
   }
 #undef MIRROR
 }
@@ -135,18 +148,31 @@ typedef struct Explanation {
   const char *text; /* takes info once or twice */
 } Explanation;
 static const Explanation explanations[] = {
-    {"inv", "The diagonal element %d is zero, the inversion could not be completed because the input matrix is singular."},
+    {"inv",
+     "The diagonal element %d is zero, the inversion could not be completed because the input matrix is singular."},
     {"solve", "The solver failed because the input matrix is singular."},
-    {"cholesky", "The factorization could not be completed because the input is not positive-definite (the leading minor of order %d is not positive-definite)."},
-    {"svd", "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated singular values (error code: %d)."},
-    {"eig", "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated eigenvalues (error code: %d)."},
-    {"lstsq", "The least squares problem could not be solved because the input matrix does not have full rank (error code: %d)."},
-    {"lu_factor", "U[%1$d,%1$d] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"},
+    {"cholesky",
+     "The factorization could not be completed because the input is not positive-definite (the leading minor of order "
+     "%d is not positive-definite)."},
+    {"svd",
+     "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated singular "
+     "values (error code: %d)."},
+    {"eig",
+     "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
+     "eigenvalues (error code: %d)."},
+    {"lstsq",
+     "The least squares problem could not be solved because the input matrix does not have full rank (error code: "
+     "%d)."},
+    {"lu_factor",
+     "U[%1$d,%1$d] is zero and using it on lu_solve would result in a division by zero. If you still want to perform "
+     "the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"},
 };
 
 static Status info_error(const char *name, const char *where, int32_t info) {
   if (info < 0)
-    return status_new(ERROR_RUNTIME, "%s: %sArgument %d has illegal value. Most certainly there is a bug in the implementation calling the backend library.",
+    return status_new(ERROR_RUNTIME,
+                      "%s: %sArgument %d has illegal value. Most certainly there is a bug in the implementation "
+                      "calling the backend library.",
                       name, where, -info);
   for (size_t i = 0; i < sizeof explanations / sizeof *explanations; i++) {
     if (!strstr(name, explanations[i].part)) continue;

@@ -1,5 +1,5 @@
-/* Distances: between rows (cdist, pdist), between tensors (dist, pairwise_distance, cosine_similarity), norms cut down (renorm), and
- * covariances. */
+/* Distances: between rows (cdist, pdist), between tensors (dist, pairwise_distance, cosine_similarity), norms cut down
+ * (renorm), and covariances. */
 #include "base/parallel.h"
 #include "op/call.h"
 #include "op/op.h"
@@ -81,12 +81,13 @@ static Status shape_cdist(Call *call, TensorSpec *specs) {
   if (a->ndim < 2) return status_new(ERROR_RUNTIME, "cdist only supports at least 2D tensors, X1 got: %dD", a->ndim);
   if (b->ndim < 2) return status_new(ERROR_RUNTIME, "cdist only supports at least 2D tensors, X2 got: %dD", b->ndim);
   if (a->sizes[a->ndim - 1] != b->sizes[b->ndim - 1])
-    return status_new(ERROR_RUNTIME, "X1 and X2 must have the same number of columns. X1: %lld X2: %lld", (long long)a->sizes[a->ndim - 1],
-                      (long long)b->sizes[b->ndim - 1]);
+    return status_new(ERROR_RUNTIME, "X1 and X2 must have the same number of columns. X1: %lld X2: %lld",
+                      (long long)a->sizes[a->ndim - 1], (long long)b->sizes[b->ndim - 1]);
   for (int i = 0; i < 2; i++) {
     DType dtype = (DType)call_tensor(call, (uint32_t)i)->dtype;
     if (!dtype_is_floating(dtype))
-      return status_new(ERROR_RUNTIME, "cdist only supports floating-point dtypes, X%d got: %s", i + 1, dtype_scalar_name(dtype));
+      return status_new(ERROR_RUNTIME, "cdist only supports floating-point dtypes, X%d got: %s", i + 1,
+                        dtype_scalar_name(dtype));
   }
   if (!(call_double(call, 2) >= 0)) return status_new(ERROR_RUNTIME, "cdist only supports non-negative p values");
   if (!call_is_none(call, 3) && (call_int(call, 3) < 0 || call_int(call, 3) > 2))
@@ -107,9 +108,16 @@ static Status kernel_cdist(Call *call) {
   TRY_GOTO(rows_of(call_tensor(call, 1), out, &b), done);
   TRY_GOTO(tensor_empty(DTYPE_FLOAT64, out->ndim, out->sizes, &wide), done);
   double p = call_double(call, 2);
-  Rows rows = {.a = tensor_data(a), .b = tensor_data(b), .out = tensor_data(wide), .rows_a = out->sizes[out->ndim - 2],
-               .rows_b = out->sizes[out->ndim - 1], .n = a->sizes[a->ndim - 1], .p = p, .distance = distance_of(p)};
-  parallel_for(call->exec->threads, out->numel / rows.rows_b, 1 + 30000 / (rows.rows_b * rows.n + 1), cross_rows, &rows);
+  Rows rows = {.a = tensor_data(a),
+               .b = tensor_data(b),
+               .out = tensor_data(wide),
+               .rows_a = out->sizes[out->ndim - 2],
+               .rows_b = out->sizes[out->ndim - 1],
+               .n = a->sizes[a->ndim - 1],
+               .p = p,
+               .distance = distance_of(p)};
+  parallel_for(call->exec->threads, out->numel / rows.rows_b, 1 + 30000 / (rows.rows_b * rows.n + 1), cross_rows,
+               &rows);
   status = tensor_copy(out, wide, 1);
 done:
   tensor_release(a);
@@ -122,10 +130,12 @@ done:
 static Status shape_pdist(Call *call, TensorSpec *specs) {
   const Tensor *self = call_tensor(call, 0);
   if (self->ndim != 2) return status_new(ERROR_RUNTIME, "pdist only supports 2D tensors, got: %dD", self->ndim);
-  if (!dtype_is_floating((DType)self->dtype)) return status_new(ERROR_RUNTIME, "pdist only supports floating-point dtypes");
+  if (!dtype_is_floating((DType)self->dtype))
+    return status_new(ERROR_RUNTIME, "pdist only supports floating-point dtypes");
   if (!(call_double(call, 1) >= 0)) return status_new(ERROR_RUNTIME, "pdist only supports non-negative p values");
   int64_t n = self->sizes[0], pairs;
-  if (!int64_mul(n, n > 0 ? n - 1 : 0, &pairs)) return status_new(ERROR_RUNTIME, "pdist of %lld rows is too large", (long long)n);
+  if (!int64_mul(n, n > 0 ? n - 1 : 0, &pairs))
+    return status_new(ERROR_RUNTIME, "pdist of %lld rows is too large", (long long)n);
   shape_set(specs, (DType)self->dtype, 1, (const int64_t[]){pairs / 2});
   return OK;
 }
@@ -149,30 +159,46 @@ done:
   return status;
 }
 
-#define CDIST_GRAD                                        \
-  "x1: torch._cdist_backward(grad, x1, x2, p, result); "  \
+#define CDIST_GRAD                                       \
+  "x1: torch._cdist_backward(grad, x1, x2, p, result); " \
   "x2: torch._cdist_backward(grad.transpose(-2, -1), x2, x1, p, result.transpose(-2, -1))"
 static const OpRow rows[] = {
-    {.schema = "aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor", .kernel = kernel_cdist,
-     .shape = shape_cdist, .grad = CDIST_GRAD},
-    {.schema = "aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", .kernel = kernel_cdist,
-     .shape = shape_cdist, .grad = CDIST_GRAD, .flags = OP_OUT},
+    {.schema = "aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
+     .kernel = kernel_cdist,
+     .shape = shape_cdist,
+     .grad = CDIST_GRAD},
+    {.schema = "aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
+     .kernel = kernel_cdist,
+     .shape = shape_cdist,
+     .grad = CDIST_GRAD,
+     .flags = OP_OUT},
     {.schema = "aten::_cdist_backward(Tensor grad, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor",
      .body = "slope = distance_slope(x1.unsqueeze(-2) - x2.unsqueeze(-3), cdist.unsqueeze(-1), p)\n"
-             "return (slope * grad.unsqueeze(-1)).sum(-2)", .flags = OP_OUT},
-    {.schema = "aten::_euclidean_dist(Tensor x1, Tensor x2) -> Tensor", .body = "return torch.cdist(x1, x2)", .flags = OP_OUT},
-    {.schema = "aten::pdist(Tensor self, float p=2.) -> Tensor", .kernel = kernel_pdist, .shape = shape_pdist,
+             "return (slope * grad.unsqueeze(-1)).sum(-2)",
+     .flags = OP_OUT},
+    {.schema = "aten::_euclidean_dist(Tensor x1, Tensor x2) -> Tensor",
+     .body = "return torch.cdist(x1, x2)",
+     .flags = OP_OUT},
+    {.schema = "aten::pdist(Tensor self, float p=2.) -> Tensor",
+     .kernel = kernel_pdist,
+     .shape = shape_pdist,
      .grad = "self: torch._pdist_backward(grad, self, p, result)"},
-    {.schema = "aten::_pdist_forward(Tensor self, float p=2.) -> Tensor", .kernel = kernel_pdist, .shape = shape_pdist,
-     .grad = "self: torch._pdist_backward(grad, self, p, result)", .flags = OP_OUT},
+    {.schema = "aten::_pdist_forward(Tensor self, float p=2.) -> Tensor",
+     .kernel = kernel_pdist,
+     .shape = shape_pdist,
+     .grad = "self: torch._pdist_backward(grad, self, p, result)",
+     .flags = OP_OUT},
     {.schema = "aten::_pdist_backward(Tensor grad, Tensor self, float p, Tensor pdist) -> Tensor",
      .body = "n = self.size(0)\n"
              "pairs = torch.triu_indices(n, n, 1)\n"
              "low = pairs[0]\n"
              "high = pairs[1]\n"
-             "slope = distance_slope(self.index_select(0, low) - self.index_select(0, high), pdist.unsqueeze(-1), p) * grad.unsqueeze(-1)\n"
-             "return torch.zeros_like(self).index_add(0, low, slope).index_add(0, high, -slope)", .flags = OP_OUT},
-    {.schema = "aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor",
+             "slope = distance_slope(self.index_select(0, low) - self.index_select(0, high), pdist.unsqueeze(-1), p) * "
+             "grad.unsqueeze(-1)\n"
+             "return torch.zeros_like(self).index_add(0, low, slope).index_add(0, high, -slope)",
+     .flags = OP_OUT},
+    {.schema = "aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool "
+               "keepdim=False) -> Tensor",
      .body = "difference = x1 - x2 + eps\nreturn torch.norm(difference, p, [difference.dim() - 1], keepdim)"},
     {.schema = "aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
      .body = "dtype = torch.result_type(x1, x2)\n"
@@ -182,27 +208,32 @@ static const OpRow rows[] = {
              "    raise RuntimeError('expected common dtype to be floating point, yet common dtype is another')\n"
              "both = torch.broadcast_tensors([a, b])\n"
              "return (unit_vectors(both[0], dim, eps) * unit_vectors(both[1], dim, eps)).sum(dim)"},
-    {.schema = "aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", .body = "return torch.norm(self - other, p)", .flags = OP_OUT},
-    {.schema = "aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", .flags = OP_INPLACE | OP_OUT,
-     .body = "if float(p) <= 0.0:\n"
-             "    raise RuntimeError('renorm: non-positive-norm not supported')\n"
-             "if float(maxnorm) < 0.0:\n"
-             "    raise RuntimeError('renorm: expected maxnorm to be >= 0 but got {}'.format(float(maxnorm)))\n"
-             "if self.dim() < 2:\n"
-             "    raise RuntimeError('renorm: input needs at least 2 dimensions, got {} dimensions'.format(self.dim()))\n"
-             "kept = dim if dim >= 0 else dim + self.dim()\n"
-             "others: List[int] = []\n"
-             "for d in range(self.dim()):\n"
-             "    if d != kept:\n"
-             "        others.append(d)\n"
-             "norm = torch.linalg_vector_norm(self, p, others, True)\n"
-             "factor = torch.where(norm > float(maxnorm), float(maxnorm) / (norm + 1e-07), torch.ones_like(norm))\n"
-             "return self * factor"},
+    {.schema = "aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
+     .body = "return torch.norm(self - other, p)",
+     .flags = OP_OUT},
+    {.schema = "aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
+     .flags = OP_INPLACE | OP_OUT,
+     .body =
+         "if float(p) <= 0.0:\n"
+         "    raise RuntimeError('renorm: non-positive-norm not supported')\n"
+         "if float(maxnorm) < 0.0:\n"
+         "    raise RuntimeError('renorm: expected maxnorm to be >= 0 but got {}'.format(float(maxnorm)))\n"
+         "if self.dim() < 2:\n"
+         "    raise RuntimeError('renorm: input needs at least 2 dimensions, got {} dimensions'.format(self.dim()))\n"
+         "kept = dim if dim >= 0 else dim + self.dim()\n"
+         "others: List[int] = []\n"
+         "for d in range(self.dim()):\n"
+         "    if d != kept:\n"
+         "        others.append(d)\n"
+         "norm = torch.linalg_vector_norm(self, p, others, True)\n"
+         "factor = torch.where(norm > float(maxnorm), float(maxnorm) / (norm + 1e-07), torch.ones_like(norm))\n"
+         "return self * factor"},
     {.schema = "aten::cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor",
      .body = "return covariance(self, correction, fweights, aweights)"},
     {.schema = "aten::corrcoef(Tensor self) -> Tensor",
      .body = "if self.dim() > 2:\n"
-             "    raise RuntimeError('corrcoef(): expected input to have two or fewer dimensions but got an input with {} dimensions'.format(self.dim()))\n"
+             "    raise RuntimeError('corrcoef(): expected input to have two or fewer dimensions but got an input with "
+             "{} dimensions'.format(self.dim()))\n"
              "c = torch.cov(self)\n"
              "if c.dim() == 0:\n"
              "    return c / c\n"

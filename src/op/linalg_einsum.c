@@ -1,5 +1,5 @@
-/* einsum: the equation is read into a label for each dimension; operands are laid out over all labels and multiplied two at a time,
- * labels that no later operand has being summed on the way: by bmm. */
+/* einsum: the equation is read into a label for each dimension; operands are laid out over all labels and multiplied
+ * two at a time, labels that no later operand has being summed on the way: by bmm. */
 #include "op/op.h"
 
 enum { LABELS = 52, MAX_LABELS = TENSOR_MAX_DIMS };
@@ -11,7 +11,9 @@ typedef struct Term {
   int ellipsis; /* where "..." stands in labels, or -1 */
 } Term;
 
-static int letter_label(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? c - 'a' + 26 : -1; }
+static int letter_label(char c) {
+  return c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? c - 'a' + 26 : -1;
+}
 
 static Status parse_term(Str text, const char *what, size_t operand, Term *out) {
   *out = (Term){.ellipsis = -1};
@@ -20,25 +22,29 @@ static Status parse_term(Str text, const char *what, size_t operand, Term *out) 
     if (c == ' ') continue;
     if (c == '.') {
       if (out->ellipsis >= 0 || i + 2 >= text.length || text.data[i + 1] != '.' || text.data[i + 2] != '.')
-        return status_new(ERROR_RUNTIME, "einsum(): found '.' for %s %zu that is not part of any ellipsis", what, operand);
+        return status_new(ERROR_RUNTIME, "einsum(): found '.' for %s %zu that is not part of any ellipsis", what,
+                          operand);
       out->ellipsis = out->count;
       i += 2;
       continue;
     }
     int label = letter_label(c);
     if (label < 0)
-      return status_new(ERROR_RUNTIME, "einsum(): invalid subscript given at index %zu in the equation string, subscripts must be in [a-zA-Z]", i);
-    if (out->count == TENSOR_MAX_DIMS) return status_new(ERROR_RUNTIME, "einsum(): %s %zu has too many subscripts", what, operand);
+      return status_new(
+          ERROR_RUNTIME,
+          "einsum(): invalid subscript given at index %zu in the equation string, subscripts must be in [a-zA-Z]", i);
+    if (out->count == TENSOR_MAX_DIMS)
+      return status_new(ERROR_RUNTIME, "einsum(): %s %zu has too many subscripts", what, operand);
     out->labels[out->count++] = label;
   }
   return OK;
 }
 
 typedef struct Plan {
-  int label_count;               /* positions: output labels first, then summed ones in order */
+  int label_count; /* positions: output labels first, then summed ones in order */
   int out_count;
   int position[LABELS + TENSOR_MAX_DIMS]; /* of a label, -1: unused */
-  int last_use[MAX_LABELS];      /* the last operand with that label */
+  int last_use[MAX_LABELS];               /* the last operand with that label */
   int ellipsis_dims;
 } Plan;
 
@@ -56,8 +62,8 @@ static Status call_ints_op(Exec *exec, OpRef *ref, Tensor **x, const int64_t *in
 
 /* Repeated labels become diagonals; dimensions are put at their labels' positions, the missing ones being 1. */
 static Status lay_out(Exec *exec, const Term *term, size_t operand, const Plan *plan, Tensor **x) {
-  static OpRef diagonal = OP_REF("aten::diagonal", ""), movedim = OP_REF("aten::movedim", "int"), permute = OP_REF("aten::permute", ""),
-               reshape = OP_REF("aten::reshape", "");
+  static OpRef diagonal = OP_REF("aten::diagonal", ""), movedim = OP_REF("aten::movedim", "int"),
+               permute = OP_REF("aten::permute", ""), reshape = OP_REF("aten::reshape", "");
   int64_t at[MAX_LABELS];
   for (int i = 0; i < MAX_LABELS; i++) at[i] = -1;
   int dim = 0;
@@ -74,12 +80,13 @@ static Status lay_out(Exec *exec, const Term *term, size_t operand, const Plan *
     }
     int64_t first = at[position];
     if ((*x)->sizes[first] != (*x)->sizes[dim])
-      return status_new(ERROR_RUNTIME, "einsum(): subscript %c is repeated for operand %zu but the sizes don't match, %lld != %lld",
+      return status_new(ERROR_RUNTIME,
+                        "einsum(): subscript %c is repeated for operand %zu but the sizes don't match, %lld != %lld",
                         term->labels[k] < 26 ? 'A' + term->labels[k] : 'a' + term->labels[k] - 26, operand,
-                        (long long)(*x)->sizes[dim],
-                        (long long)(*x)->sizes[first]);
+                        (long long)(*x)->sizes[dim], (long long)(*x)->sizes[first]);
     IValue result = IVALUE_NONE;
-    TRY(op_call(exec, &diagonal, 4, (IValue[]){ivalue_tensor(*x), ivalue_int(0), ivalue_int(first), ivalue_int(dim)}, 1, &result));
+    TRY(op_call(exec, &diagonal, 4, (IValue[]){ivalue_tensor(*x), ivalue_int(0), ivalue_int(first), ivalue_int(dim)}, 1,
+                &result));
     tensor_release(*x);
     *x = result.tensor;
     TRY(op_call(exec, &movedim, 3, (IValue[]){ivalue_tensor(*x), ivalue_int(-1), ivalue_int(first)}, 1, &result));
@@ -117,8 +124,8 @@ static Status sum_positions(Exec *exec, const bool *chosen, int count, Tensor **
 
 /* a (taken over) times b, summed over the chosen positions: groups of positions become the dimensions of a bmm. */
 static Status contract(Exec *exec, const bool *summed, int count, Tensor **a, const Tensor *b) {
-  static OpRef permute = OP_REF("aten::permute", ""), reshape = OP_REF("aten::reshape", ""), bmm = OP_REF("aten::bmm", ""),
-               mul = OP_REF("aten::mul", "Tensor");
+  static OpRef permute = OP_REF("aten::permute", ""), reshape = OP_REF("aten::reshape", ""),
+               bmm = OP_REF("aten::bmm", ""), mul = OP_REF("aten::mul", "Tensor");
   IValue result = IVALUE_NONE;
   Tensor *x = *a, *y = tensor_retain(b);
   bool alone_x[MAX_LABELS] = {false}, alone_y[MAX_LABELS] = {false};
@@ -139,7 +146,8 @@ static Status contract(Exec *exec, const bool *summed, int count, Tensor **a, co
   for (int p = 0; p < count; p++) {
     int64_t in_x = x->sizes[p], in_y = y->sizes[p];
     if (in_x != in_y && in_x != 1 && in_y != 1) {
-      status = status_new(ERROR_RUNTIME, "einsum(): operands do not broadcast with remapped shapes [original->remapped]: %s and %s",
+      status = status_new(ERROR_RUNTIME,
+                          "einsum(): operands do not broadcast with remapped shapes [original->remapped]: %s and %s",
                           SIZES_TEXT(x->ndim, x->sizes), SIZES_TEXT(y->ndim, y->sizes));
       goto done;
     }
@@ -164,7 +172,9 @@ static Status contract(Exec *exec, const bool *summed, int count, Tensor **a, co
       for (int k = 0; k < sizes[orders[side][g]]; k++) order[n++] = members[orders[side][g]][k];
     TRY_GOTO(call_ints_op(exec, &permute, operands[side], order, (size_t)n), done);
     const int *g = orders[side];
-    TRY_GOTO(call_ints_op(exec, &reshape, operands[side], (const int64_t[]){product[g[0]], product[g[1]], product[g[2]]}, 3), done);
+    TRY_GOTO(
+        call_ints_op(exec, &reshape, operands[side], (const int64_t[]){product[g[0]], product[g[1]], product[g[2]]}, 3),
+        done);
   }
   TRY_GOTO(op_call(exec, &bmm, 2, (IValue[]){ivalue_tensor(x), ivalue_tensor(y)}, 1, &result), done);
   int64_t shape[MAX_LABELS], back[MAX_LABELS];
@@ -198,7 +208,9 @@ static Status check_sizes(Tensor *const *operands, size_t count, const Plan *pla
     for (int p = 0; p < plan->label_count; p++) {
       int64_t size = operands[i]->sizes[p];
       if (size != 1 && known[p] != 1 && known[p] != size)
-        return status_new(ERROR_RUNTIME, "einsum(): subscript %s has size %lld for operand %zu which does not broadcast with previously seen size %lld",
+        return status_new(ERROR_RUNTIME,
+                          "einsum(): subscript %s has size %lld for operand %zu which does not broadcast with "
+                          "previously seen size %lld",
                           label_text(plan, p, (char[8]){0}), (long long)size, i, (long long)known[p]);
       if (size != 1) known[p] = size;
     }
@@ -212,9 +224,11 @@ static Status make_plan(const Term *terms, Tensor *const *operands, size_t count
     for (int k = 0; k < terms[i].count; k++) uses[terms[i].labels[k]]++;
     int covered = operands[i]->ndim - terms[i].count;
     if (terms[i].ellipsis < 0 ? covered != 0 : covered < 0)
-      return status_new(ERROR_RUNTIME, "einsum(): the number of subscripts in the equation (%d) %s the number of dimensions (%d) for operand %zu%s",
-                        terms[i].count, terms[i].ellipsis < 0 ? "does not match" : "is more than", operands[i]->ndim, i,
-                        terms[i].ellipsis < 0 ? " and no ellipsis was given" : "");
+      return status_new(
+          ERROR_RUNTIME,
+          "einsum(): the number of subscripts in the equation (%d) %s the number of dimensions (%d) for operand %zu%s",
+          terms[i].count, terms[i].ellipsis < 0 ? "does not match" : "is more than", operands[i]->ndim, i,
+          terms[i].ellipsis < 0 ? " and no ellipsis was given" : "");
     if (covered > plan->ellipsis_dims) plan->ellipsis_dims = covered;
   }
   for (int l = 0; l < LABELS + TENSOR_MAX_DIMS; l++) plan->position[l] = -1;
@@ -229,8 +243,12 @@ static Status make_plan(const Term *terms, Tensor *const *operands, size_t count
       if (k == output->count) break;
       int l = output->labels[k];
       char letter = (char)(l < 26 ? 'A' + l : 'a' + l - 26);
-      if (plan->position[l] >= 0) return status_new(ERROR_RUNTIME, "einsum(): output subscript %c appears more than once in the output", letter);
-      if (!uses[l]) return status_new(ERROR_RUNTIME, "einsum(): output subscript %c does not appear in the equation for any input operand", letter);
+      if (plan->position[l] >= 0)
+        return status_new(ERROR_RUNTIME, "einsum(): output subscript %c appears more than once in the output", letter);
+      if (!uses[l])
+        return status_new(ERROR_RUNTIME,
+                          "einsum(): output subscript %c does not appear in the equation for any input operand",
+                          letter);
       plan->position[l] = next++;
     }
   } else { /* "..." and then every letter that stands once, in order */
@@ -316,6 +334,8 @@ done:
 }
 
 static const OpRow rows[] = {
-    {.schema = "aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", .kernel = kernel_einsum, .flags = OP_COMPOSITE},
+    {.schema = "aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
+     .kernel = kernel_einsum,
+     .flags = OP_COMPOSITE},
 };
 OP_TABLE(op_table_linalg_einsum, rows);

@@ -3,7 +3,9 @@
 
 #include <complex.h>
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t smaller(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
 
 /* ---- geqrf ---- */
 static Status shape_geqrf(Call *call, TensorSpec *specs) {
@@ -37,15 +39,18 @@ static Status shape_product(Call *call, TensorSpec *specs) {
   if (a->ndim < 2) return status_new(ERROR_RUNTIME, "%s: input must have at least 2 dimensions.", name);
   TRY(linalg_check_matrix(a, name, "input"));
   TRY(linalg_check_dtype(a, name, false));
-  if (matrix_rows(a) < matrix_cols(a)) return status_new(ERROR_RUNTIME, "%s: input.shape[-2] must be greater than or equal to input.shape[-1]", name);
+  if (matrix_rows(a) < matrix_cols(a))
+    return status_new(ERROR_RUNTIME, "%s: input.shape[-2] must be greater than or equal to input.shape[-1]", name);
   if (tau->ndim < 1 || matrix_cols(a) < tau->sizes[tau->ndim - 1])
     return status_new(ERROR_RUNTIME, "%s: input.shape[-1] must be greater than or equal to tau.shape[-1]", name);
   if (a->ndim - tau->ndim != 1)
-    return status_new(ERROR_RUNTIME, "%s: Expected tau to have one dimension less than input, but got tau.ndim equal to %d and input.ndim is equal to %d",
+    return status_new(ERROR_RUNTIME,
+                      "%s: Expected tau to have one dimension less than input, but got tau.ndim equal to %d and "
+                      "input.ndim is equal to %d",
                       name, tau->ndim, a->ndim);
   if (memcmp(a->sizes, tau->sizes, (size_t)(a->ndim - 2) * sizeof *a->sizes) != 0)
-    return status_new(ERROR_RUNTIME, "%s: Expected batch dimensions of tau to be equal to input.shape[:-2], but got %s", name,
-                      SIZES_TEXT(tau->ndim - 1, tau->sizes));
+    return status_new(ERROR_RUNTIME, "%s: Expected batch dimensions of tau to be equal to input.shape[:-2], but got %s",
+                      name, SIZES_TEXT(tau->ndim - 1, tau->sizes));
   TRY(linalg_check_same_dtype(tau, a, name, "tau", "input"));
   linalg_spec(specs, a, (DType)a->dtype, matrix_rows(a), matrix_cols(a));
   return OK;
@@ -57,8 +62,8 @@ static Status multiply_out(const Tensor *a, const Tensor *tau, int64_t k) {
   if (a->numel == 0) return OK;
   Matrices m = matrices_of(a);
   for (int64_t i = 0; i < m.count; i++)
-    (void)lapack->orgqr[lapack_type((DType)a->dtype)](LAPACK_COLUMNS, m.rows, m.cols, (LapackInt)k, matrix_at(&m, i), m.ld,
-                                                      vector_at(tau, i, k));
+    (void)lapack->orgqr[lapack_type((DType)a->dtype)](LAPACK_COLUMNS, m.rows, m.cols, (LapackInt)k, matrix_at(&m, i),
+                                                      m.ld, vector_at(tau, i, k));
   return OK;
 }
 static Status kernel_product(Call *call) {
@@ -83,10 +88,13 @@ static Status shape_ormqr(Call *call, TensorSpec *specs) {
   TRY(linalg_check_same_dtype(c, a, name, "other", "input"));
   const char *side = left ? "other.shape[-2]" : "other.shape[-1]";
   int64_t n = left ? matrix_rows(c) : matrix_cols(c);
-  if (tau->ndim != a->ndim - 1 || c->ndim != a->ndim || memcmp(a->sizes, tau->sizes, (size_t)(a->ndim - 2) * sizeof *a->sizes) != 0 ||
+  if (tau->ndim != a->ndim - 1 || c->ndim != a->ndim ||
+      memcmp(a->sizes, tau->sizes, (size_t)(a->ndim - 2) * sizeof *a->sizes) != 0 ||
       memcmp(a->sizes, c->sizes, (size_t)(a->ndim - 2) * sizeof *a->sizes) != 0)
-    return status_new(ERROR_RUNTIME, "%s: Expected batch dimensions of tau and other to be equal to those of input", name);
-  if (n < tau->sizes[tau->ndim - 1]) return status_new(ERROR_RUNTIME, "%s: %s must be greater than or equal to tau.shape[-1]", name, side);
+    return status_new(ERROR_RUNTIME, "%s: Expected batch dimensions of tau and other to be equal to those of input",
+                      name);
+  if (n < tau->sizes[tau->ndim - 1])
+    return status_new(ERROR_RUNTIME, "%s: %s must be greater than or equal to tau.shape[-1]", name, side);
   if (n != matrix_rows(a)) return status_new(ERROR_RUNTIME, "%s: %s must be equal to input.shape[-2]", name, side);
   if (tau->sizes[tau->ndim - 1] > matrix_cols(a))
     return status_new(ERROR_RUNTIME, "%s: tau.shape[-1] must be less than or equal to input.shape[-1]", name);
@@ -105,8 +113,9 @@ static Status kernel_ormqr(Call *call) {
   LapackInt k = (LapackInt)tau->sizes[tau->ndim - 1];
   char trans = call_bool(call, 4) ? (dtype_is_complex((DType)out->dtype) ? 'C' : 'T') : 'N';
   for (int64_t i = 0; i < c.count && out->numel && k; i++)
-    (void)lapack->ormqr[lapack_type((DType)out->dtype)](LAPACK_COLUMNS, call_bool(call, 3) ? 'L' : 'R', trans, c.rows, c.cols, k,
-                                                        matrix_at(&a, i), a.ld, vector_at(tau, i, k), matrix_at(&c, i), c.ld);
+    (void)lapack->ormqr[lapack_type((DType)out->dtype)](LAPACK_COLUMNS, call_bool(call, 3) ? 'L' : 'R', trans, c.rows,
+                                                        c.cols, k, matrix_at(&a, i), a.ld, vector_at(tau, i, k),
+                                                        matrix_at(&c, i), c.ld);
 done:
   tensor_release(reflections);
   tensor_release(tau);
@@ -126,7 +135,9 @@ static Status qr_mode(const Call *call, QrMode *out) {
       *out = (QrMode)i;
       return OK;
     }
-  return status_new(ERROR_RUNTIME, "qr received unrecognized mode '" STR_FMT "' but expected one of 'reduced' (default), 'r', or 'complete'",
+  return status_new(ERROR_RUNTIME,
+                    "qr received unrecognized mode '" STR_FMT
+                    "' but expected one of 'reduced' (default), 'r', or 'complete'",
                     STR_ARG(call_str(call, 1)));
 }
 static Status shape_qr(Call *call, TensorSpec *specs) {
@@ -136,8 +147,10 @@ static Status shape_qr(Call *call, TensorSpec *specs) {
   TRY(linalg_check_dtype(a, "linalg.qr", false));
   TRY(qr_mode(call, &mode));
   int64_t rows = matrix_rows(a), cols = matrix_cols(a), k = mode == QR_COMPLETE ? rows : smaller(rows, cols);
-  if (mode == QR_R) linalg_spec_empty(&specs[0], (DType)a->dtype);
-  else linalg_spec(&specs[0], a, (DType)a->dtype, rows, k);
+  if (mode == QR_R)
+    linalg_spec_empty(&specs[0], (DType)a->dtype);
+  else
+    linalg_spec(&specs[0], a, (DType)a->dtype, rows, k);
   linalg_spec(&specs[1], a, (DType)a->dtype, k, cols);
   return OK;
 }
@@ -198,10 +211,12 @@ static Status lstsq_driver(const Call *call, Driver *out) {
       *out = (Driver)i;
       return OK;
     }
-  return status_new(ERROR_RUNTIME, "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)");
+  return status_new(ERROR_RUNTIME,
+                    "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)");
 }
 static bool lstsq_is_vector(const Tensor *a, const Tensor *b) {
-  return b->ndim == 1 || (a->ndim - 1 == b->ndim && memcmp(a->sizes, b->sizes, (size_t)b->ndim * sizeof *b->sizes) == 0);
+  return b->ndim == 1 ||
+         (a->ndim - 1 == b->ndim && memcmp(a->sizes, b->sizes, (size_t)b->ndim * sizeof *b->sizes) == 0);
 }
 static Status lstsq_check(const Tensor *a, const Tensor *b, bool vector) {
   static const char name[] = "torch.linalg.lstsq";
@@ -211,16 +226,21 @@ static Status lstsq_check(const Tensor *a, const Tensor *b, bool vector) {
   TRY(linalg_check_dtype(a, name, false));
   TRY(linalg_check_same_dtype(b, a, name, "other", "input"));
   if (a->ndim < b->ndim || a->ndim - b->ndim > 1)
-    return status_new(ERROR_RUNTIME, "%s: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= 1", name);
+    return status_new(ERROR_RUNTIME,
+                      "%s: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= 1",
+                      name);
   if ((vector ? b->sizes[b->ndim - 1] : matrix_rows(b)) != matrix_rows(a))
-    return status_new(ERROR_RUNTIME, vector ? "%s: input.size(-2) should match other.size(-1)" : "%s: input.size(-2) should match other.size(-2)", name);
+    return status_new(
+        ERROR_RUNTIME,
+        vector ? "%s: input.size(-2) should match other.size(-1)" : "%s: input.size(-2) should match other.size(-2)",
+        name);
   return OK;
 }
 
 typedef struct Lstsq {
   Driver driver;
   double rcond;
-  Tensor *a, *x;           /* packed: the matrices; max(rows, cols) by nrhs, the right-hand sides and then the solutions */
+  Tensor *a, *x; /* packed: the matrices; max(rows, cols) by nrhs, the right-hand sides and then the solutions */
   Tensor *rank, *singular; /* of the whole batch; NULL where the driver has none */
 } Lstsq;
 static Status lstsq_run(const Lstsq *p, LapackInt *pivots) {
@@ -236,21 +256,28 @@ static Status lstsq_run(const Lstsq *p, LapackInt *pivots) {
     float rcond = (float)p->rcond;
 #define ARGUMENTS LAPACK_COLUMNS, a.rows, a.cols, x.cols, at, a.ld, xt, x.ld
     switch (p->driver) {
-      case DRIVER_GELS: info = lapack->gels[t](LAPACK_COLUMNS, 'N', a.rows, a.cols, x.cols, at, a.ld, xt, x.ld); break;
+      case DRIVER_GELS:
+        info = lapack->gels[t](LAPACK_COLUMNS, 'N', a.rows, a.cols, x.cols, at, a.ld, xt, x.ld);
+        break;
       case DRIVER_GELSY:
         memset(pivots, 0, (size_t)a.cols * sizeof *pivots);
-        info = single ? lapack->gelsy_single[t](ARGUMENTS, pivots, rcond, &rank) : lapack->gelsy[t](ARGUMENTS, pivots, p->rcond, &rank);
+        info = single ? lapack->gelsy_single[t](ARGUMENTS, pivots, rcond, &rank)
+                      : lapack->gelsy[t](ARGUMENTS, pivots, p->rcond, &rank);
         break;
       case DRIVER_GELSD:
-        info = single ? lapack->gelsd_single[t](ARGUMENTS, s, rcond, &rank) : lapack->gelsd[t](ARGUMENTS, s, p->rcond, &rank);
+        info = single ? lapack->gelsd_single[t](ARGUMENTS, s, rcond, &rank)
+                      : lapack->gelsd[t](ARGUMENTS, s, p->rcond, &rank);
         break;
       case DRIVER_GELSS:
-        info = single ? lapack->gelss_single[t](ARGUMENTS, s, rcond, &rank) : lapack->gelss[t](ARGUMENTS, s, p->rcond, &rank);
+        info = single ? lapack->gelss_single[t](ARGUMENTS, s, rcond, &rank)
+                      : lapack->gelss[t](ARGUMENTS, s, p->rcond, &rank);
         break;
     }
 #undef ARGUMENTS
     if (info > 0)
-      return status_new(ERROR_RUNTIME, "torch.linalg.lstsq: The least squares problem could not be solved because the input matrix does not have full rank (error code: %d).",
+      return status_new(ERROR_RUNTIME,
+                        "torch.linalg.lstsq: The least squares problem could not be solved because the input matrix "
+                        "does not have full rank (error code: %d).",
                         info);
     if (p->rank) ((int64_t *)tensor_data(p->rank))[i] = rank;
   }
@@ -271,7 +298,8 @@ static Status first_along(const Tensor *t, int batch, const int64_t *sizes, Tens
   return OK;
 }
 /* Squared lengths of what the rows below the solution hold. */
-static Status lstsq_residuals(const Tensor *x, int64_t cols, int batch, const int64_t *batch_sizes, DType real, Tensor **out) {
+static Status lstsq_residuals(const Tensor *x, int64_t cols, int batch, const int64_t *batch_sizes, DType real,
+                              Tensor **out) {
   Matrices m = matrices_of(x);
   int64_t sizes[TENSOR_MAX_DIMS];
   memcpy(sizes, batch_sizes, (size_t)batch * sizeof *sizes);
@@ -331,8 +359,10 @@ static Status kernel_lstsq(Call *call) {
 
   bool full = rows > cols && p.driver != DRIVER_GELSY;
   for (int64_t i = 0; p.rank && i < p.rank->numel; i++) full = full && ((int64_t *)tensor_data(p.rank))[i] == cols;
-  if (full) TRY_GOTO(lstsq_residuals(p.x, cols, ndim, sizes, real, &out), done);
-  else TRY_GOTO(tensor_empty(real, 1, (const int64_t[]){0}, &out), done);
+  if (full)
+    TRY_GOTO(lstsq_residuals(p.x, cols, ndim, sizes, real, &out), done);
+  else
+    TRY_GOTO(tensor_empty(real, 1, (const int64_t[]){0}, &out), done);
   call_set_tensor(call, 1, out);
   tensor_release(top);
   top = NULL;
@@ -349,15 +379,16 @@ static Status kernel_lstsq(Call *call) {
   if (p.rank) {
     TRY_GOTO(first_along(p.rank, ndim, a->sizes, &firsts), done);
     TRY_GOTO(tensor_clone(firsts, &out), done);
-  } else TRY_GOTO(tensor_empty(DTYPE_INT64, 1, (const int64_t[]){0}, &out), done);
+  } else
+    TRY_GOTO(tensor_empty(DTYPE_INT64, 1, (const int64_t[]){0}, &out), done);
   call_set_tensor(call, 2, out);
   if (p.singular) {
     tensor_release(firsts);
     firsts = NULL;
     TRY_GOTO(first_along(p.singular, ndim, a->sizes, &firsts), done);
     TRY_GOTO(tensor_clone(firsts, &out), done);
-  }
-  else TRY_GOTO(tensor_empty(real, 1, (const int64_t[]){0}, &out), done);
+  } else
+    TRY_GOTO(tensor_empty(real, 1, (const int64_t[]){0}, &out), done);
   call_set_tensor(call, 3, out);
 done:
   tensor_release(b);
@@ -373,18 +404,38 @@ done:
 }
 
 static const OpRow rows[] = {
-    {.schema = "aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)", .kernel = kernel_geqrf, .shape = shape_geqrf, .flags = OP_OUT},
-    {.schema = "aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor", .kernel = kernel_product, .shape = shape_product,
-     .flags = OP_OUT, .grad = "input, tau: householder_product_backward(grad, result, input, tau)"},
-    {.schema = "aten::orgqr(Tensor self, Tensor input2) -> Tensor", .kernel = kernel_product, .shape = shape_product, .flags = OP_OUT,
+    {.schema = "aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)",
+     .kernel = kernel_geqrf,
+     .shape = shape_geqrf,
+     .flags = OP_OUT},
+    {.schema = "aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
+     .kernel = kernel_product,
+     .shape = shape_product,
+     .flags = OP_OUT,
+     .grad = "input, tau: householder_product_backward(grad, result, input, tau)"},
+    {.schema = "aten::orgqr(Tensor self, Tensor input2) -> Tensor",
+     .kernel = kernel_product,
+     .shape = shape_product,
+     .flags = OP_OUT,
      .grad = "self, input2: householder_product_backward(grad, result, self, input2)"},
     {.schema = "aten::ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
-     .kernel = kernel_ormqr, .shape = shape_ormqr, .flags = OP_OUT},
-    {.schema = "aten::linalg_qr(Tensor A, str mode=\"reduced\") -> (Tensor Q, Tensor R)", .kernel = kernel_qr, .shape = shape_qr,
-     .flags = OP_OUT, .grad = "A: qr_backward(grads[0], grads[1], results[0], results[1], mode)"},
-    {.schema = "aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", .kernel = kernel_qr, .shape = shape_qr, .flags = OP_OUT,
+     .kernel = kernel_ormqr,
+     .shape = shape_ormqr,
+     .flags = OP_OUT},
+    {.schema = "aten::linalg_qr(Tensor A, str mode=\"reduced\") -> (Tensor Q, Tensor R)",
+     .kernel = kernel_qr,
+     .shape = shape_qr,
+     .flags = OP_OUT,
+     .grad = "A: qr_backward(grads[0], grads[1], results[0], results[1], mode)"},
+    {.schema = "aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)",
+     .kernel = kernel_qr,
+     .shape = shape_qr,
+     .flags = OP_OUT,
      .grad = "self: qr_backward(grads[0], grads[1], results[0], results[1], 'reduced' if some else 'complete')"},
-    {.schema = "aten::linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)",
-     .kernel = kernel_lstsq, .flags = OP_OUT, .grad = "self, b: lstsq_backward(grads[0], self, b)"},
+    {.schema = "aten::linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, "
+               "Tensor residuals, Tensor rank, Tensor singular_values)",
+     .kernel = kernel_lstsq,
+     .flags = OP_OUT,
+     .grad = "self, b: lstsq_backward(grads[0], self, b)"},
 };
 OP_TABLE(op_table_linalg_qr, rows);

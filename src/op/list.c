@@ -1,17 +1,24 @@
-/* Lists of any element type. Whoever reads a whole list holds it first, so that other threads can't change it meanwhile. */
+/* Lists of any element type. Whoever reads a whole list holds it first, so that other threads can't change it
+ * meanwhile. */
 #include "op/results.h"
 
 enum { MAX_ITEMS = INT32_MAX };
 
-static Status too_long(void) { return status_new(ERROR_BUDGET, "a list would have more than %d items", MAX_ITEMS); }
+static Status too_long(void) {
+  return status_new(ERROR_BUDGET, "a list would have more than %d items", MAX_ITEMS);
+}
 
 static Status result_list(Call *c, List *list, Status status) {
-  if (status == OK) call_set(c, 0, ivalue_list(list));
-  else ivalue_release(ivalue_list(list));
+  if (status == OK)
+    call_set(c, 0, ivalue_list(list));
+  else
+    ivalue_release(ivalue_list(list));
   return status;
 }
 
-static Status return_self(Call *c) { return c->output_count ? result_value(c, 0, c->inputs[0]) : OK; }
+static Status return_self(Call *c) {
+  return c->output_count ? result_value(c, 0, c->inputs[0]) : OK;
+}
 
 /* ---- items ---- */
 
@@ -56,7 +63,9 @@ static Status insert(Call *c) {
   return list_insert(list, index > length ? (size_t)length : (size_t)index, ivalue_retain(c->inputs[2]));
 }
 
-static Status length(Call *c) { return result_int(c, 0, (int64_t)call_list(c, 0)->length); }
+static Status length(Call *c) {
+  return result_int(c, 0, (int64_t)call_list(c, 0)->length);
+}
 
 static Status clear(Call *c) {
   list_truncate(call_list(c, 0), 0);
@@ -145,9 +154,12 @@ static Status slice(Call *c) {
   int64_t start, step, count;
   TRY(slice_bounds(c, (int64_t)list->length, &start, &step, &count));
   List *out;
-  if (!count) TRY(list_slice(list, 0, 1, 0, &out));
-  else if (step > 0) TRY(list_slice(list, (size_t)start, (size_t)step, (size_t)count, &out));
-  else TRY(list_slice(list, (size_t)(start + (count - 1) * step), (size_t)-step, (size_t)count, &out));
+  if (!count)
+    TRY(list_slice(list, 0, 1, 0, &out));
+  else if (step > 0)
+    TRY(list_slice(list, (size_t)start, (size_t)step, (size_t)count, &out));
+  else
+    TRY(list_slice(list, (size_t)(start + (count - 1) * step), (size_t)-step, (size_t)count, &out));
   if (step < 0) reverse_items(out);
   return result_list(c, out, OK);
 }
@@ -173,8 +185,10 @@ static Status items_equal(Call *c, IValue a, IValue b, bool *out) {
   static OpRef eq = OP_REF("aten::eq", "Tensor");
   IValue result;
   TRY(op_call(c->exec, &eq, 2, (IValue[]){a, b}, 1, &result));
-  Status status = result.tensor->numel == 1 ? OK : status_new(ERROR_RUNTIME, "Boolean value of Tensor with %s value is ambiguous",
-                                                              result.tensor->numel ? "more than one" : "no");
+  Status status = result.tensor->numel == 1
+                      ? OK
+                      : status_new(ERROR_RUNTIME, "Boolean value of Tensor with %s value is ambiguous",
+                                   result.tensor->numel ? "more than one" : "no");
   if (status == OK) *out = tensor_item_bool(result.tensor);
   ivalue_release(result);
   return status;
@@ -206,7 +220,8 @@ static Status index_of(Call *c) {
   if (place >= 0) return result_int(c, 0, place);
   StrBuf text = {0};
   Status status = ivalue_print(c->inputs[1], &text);
-  if (status == OK) status = status_exception("ValueError", "'" STR_FMT "' is not in list", STR_ARG(strbuf_view(&text)));
+  if (status == OK)
+    status = status_exception("ValueError", "'" STR_FMT "' is not in list", STR_ARG(strbuf_view(&text)));
   strbuf_dispose(&text);
   return status;
 }
@@ -270,7 +285,9 @@ static Status sum(Call *c) {
   return result_int(c, 0, (int64_t)total);
 }
 
-static bool is_truth(IValue v) { return v.tag == TAG_STRING ? v.string->length > 0 : ivalue_to_double(v) != 0; }
+static bool is_truth(IValue v) {
+  return v.tag == TAG_STRING ? v.string->length > 0 : ivalue_to_double(v) != 0;
+}
 
 /* Whether some item's truth is `wanted`. */
 static bool some_item_is(const List *list, bool wanted) {
@@ -283,8 +300,12 @@ static bool some_item_is(const List *list, bool wanted) {
   return found;
 }
 
-static Status all(Call *c) { return result_bool(c, 0, !some_item_is(call_list(c, 0), false)); }
-static Status any(Call *c) { return result_bool(c, 0, some_item_is(call_list(c, 0), true)); }
+static Status all(Call *c) {
+  return result_bool(c, 0, !some_item_is(call_list(c, 0), false));
+}
+static Status any(Call *c) {
+  return result_bool(c, 0, some_item_is(call_list(c, 0), true));
+}
 
 /* Numbers of an unboxed list compare as doubles except ints. */
 static int compare_numbers(IValue a, IValue b) {
@@ -304,8 +325,12 @@ static Status extreme_item(Call *c, int sign, const char *name) {
   call_set(c, 0, best);
   return OK;
 }
-static Status max_item(Call *c) { return extreme_item(c, 1, "max"); }
-static Status min_item(Call *c) { return extreme_item(c, -1, "min"); }
+static Status max_item(Call *c) {
+  return extreme_item(c, 1, "max");
+}
+static Status min_item(Call *c) {
+  return extreme_item(c, -1, "min");
+}
 
 /* Lexicographic. */
 static int compare_lists(const List *a, const List *b) {
@@ -315,8 +340,12 @@ static int compare_lists(const List *a, const List *b) {
   }
   return (a->length > b->length) - (a->length < b->length);
 }
-static Status max_list(Call *c) { return result_value(c, 0, c->inputs[compare_lists(call_list(c, 0), call_list(c, 1)) < 0]); }
-static Status min_list(Call *c) { return result_value(c, 0, c->inputs[compare_lists(call_list(c, 0), call_list(c, 1)) > 0]); }
+static Status max_list(Call *c) {
+  return result_value(c, 0, c->inputs[compare_lists(call_list(c, 0), call_list(c, 1)) < 0]);
+}
+static Status min_list(Call *c) {
+  return result_value(c, 0, c->inputs[compare_lists(call_list(c, 0), call_list(c, 1)) > 0]);
+}
 
 static Status range_list(Call *c) {
   int64_t n = call_int(c, 0);
@@ -328,55 +357,55 @@ static Status range_list(Call *c) {
   return result_list(c, out, OK);
 }
 
-static Status self(Call *c) { return result_value(c, 0, c->inputs[0]); }
+static Status self(Call *c) {
+  return result_value(c, 0, c->inputs[0]);
+}
 
 #define OF_ELEMENTS(X) X("int") X("float") X("bool") X("Tensor") X("str")
-#define SEARCHES(T)                                                                      \
-  ROW_ANY("aten::remove." T "(" T "[](a!) self, " T " el) -> ()", remove_item),          \
-  ROW_ANY("aten::index.list_" T "(" T "[] self, " T " el) -> int", index_of),            \
-  ROW_ANY("aten::count." T "(" T "[] self, " T " el) -> int", count),                    \
-  ROW_ANY("aten::eq." T "_list(" T "[] a, " T "[] b) -> bool", equal),                   \
-  ROW_ANY("aten::ne." T "_list(" T "[] a, " T "[] b) -> bool", not_equal),
-#define EXTREMES(T)                                                                      \
-  ROW("prim::max." T "_list(" T "[] l, " T "[] r) -> " T "[]", max_list),                \
-  ROW("prim::max.self_" T "(" T "[] self) -> " T, max_item),                             \
-  ROW("prim::min." T "_list(" T "[] l, " T "[] r) -> " T "[]", min_list),                \
-  ROW("prim::min.self_" T "(" T "[] self) -> " T, min_item),                             \
-  ROW("aten::all." T "(" T "[] self) -> bool", all),                                     \
-  ROW("aten::any." T "(" T "[] self) -> bool", any),
+#define SEARCHES(T)                                                               \
+  ROW_ANY("aten::remove." T "(" T "[](a!) self, " T " el) -> ()", remove_item),   \
+      ROW_ANY("aten::index.list_" T "(" T "[] self, " T " el) -> int", index_of), \
+      ROW_ANY("aten::count." T "(" T "[] self, " T " el) -> int", count),         \
+      ROW_ANY("aten::eq." T "_list(" T "[] a, " T "[] b) -> bool", equal),        \
+      ROW_ANY("aten::ne." T "_list(" T "[] a, " T "[] b) -> bool", not_equal),
+#define EXTREMES(T)                                                                                                 \
+  ROW("prim::max." T "_list(" T "[] l, " T "[] r) -> " T "[]", max_list),                                           \
+      ROW("prim::max.self_" T "(" T "[] self) -> " T, max_item),                                                    \
+      ROW("prim::min." T "_list(" T "[] l, " T "[] r) -> " T "[]", min_list),                                       \
+      ROW("prim::min.self_" T "(" T "[] self) -> " T, min_item), ROW("aten::all." T "(" T "[] self) -> bool", all), \
+      ROW("aten::any." T "(" T "[] self) -> bool", any),
 
 static const OpRow rows[] = {
-  ROW_ANY("aten::__getitem__.t(t[](a) list, int idx) -> t(*)", get_item),
-  ROW_ANY("aten::select.t(t[](a) list, int idx) -> t(*)", get_item),
-  ROW_ANY("aten::_set_item.t(t[](a!) l, int idx, t(b -> *) el) -> t[](a!)", set_item),
-  ROW_ANY("aten::Delete.t(t[](a!) self, int idx) -> ()", delete_item),
-  ROW_ANY("aten::pop.t(t[](a!) self, int idx=-1) -> t(*)", pop),
-  ROW_ANY("aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)", append),
-  ROW_ANY("aten::insert.t(t[](a!) self, int idx, t(b -> *) el) -> ()", insert),
-  ROW_ANY("aten::extend.t(t[](a!) self, t[] other) -> ()", extend),
-  ROW_ANY("aten::clear.t(t[](a!) self) -> ()", clear),
-  ROW_ANY("aten::reverse.t(t[](a!) self) -> ()", reverse),
-  ROW_ANY("aten::copy.t(t[](a) self) -> t[]", copy),
-  ROW_ANY("aten::list.t(t[] l) -> t[]", copy),
-  ROW_ANY("aten::len.t(t[] a) -> int", length),
-  ROW_ANY("aten::len.any(Any[] a) -> int", length),
-  ROW_ANY("aten::slice.t(t[] l, int? start=None, int? end=None, int step=1) -> t[]", slice),
-  ROW_ANY("aten::add.t(t[] a, t[] b) -> t[]", concatenate),
-  ROW_ANY("aten::add_.t(t[](a!) self, t[] b) -> t[]", extend),
-  ROW_ANY("aten::mul.left_t(t[] l, int n) -> t[]", repeat_left),
-  ROW_ANY("aten::mul.right_(int n, t[] l) -> t[]", repeat_right),
-  ROW_ANY("aten::mul_.t(t[](a!) l, int n) -> t[](a!)", repeat_in_place),
-  ROW("aten::__contains__.int_list(int[] l, int item) -> bool", contains),
-  ROW("aten::__contains__.float_list(float[] l, float item) -> bool", contains),
-  ROW("aten::__contains__.str_list(str[] l, str item) -> bool", contains),
-  OF_ELEMENTS(SEARCHES)
-  EXTREMES("int") EXTREMES("float") EXTREMES("bool")
-  ROW("aten::any.str(str[] self) -> bool", any),
-  ROW("aten::sum.int(int[] self) -> int", sum),
-  ROW("aten::sum.float(float[] self) -> float", sum),
-  ROW("aten::sum.bool(bool[] self) -> int", sum),
-  ROW("aten::sum.complex(complex[] self) -> complex", sum),
-  ROW("prim::rangelist(int n) -> int[]", range_list),
-  ROW("aten::Size(int[] sizes) -> int[]", self),
+    ROW_ANY("aten::__getitem__.t(t[](a) list, int idx) -> t(*)", get_item),
+    ROW_ANY("aten::select.t(t[](a) list, int idx) -> t(*)", get_item),
+    ROW_ANY("aten::_set_item.t(t[](a!) l, int idx, t(b -> *) el) -> t[](a!)", set_item),
+    ROW_ANY("aten::Delete.t(t[](a!) self, int idx) -> ()", delete_item),
+    ROW_ANY("aten::pop.t(t[](a!) self, int idx=-1) -> t(*)", pop),
+    ROW_ANY("aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)", append),
+    ROW_ANY("aten::insert.t(t[](a!) self, int idx, t(b -> *) el) -> ()", insert),
+    ROW_ANY("aten::extend.t(t[](a!) self, t[] other) -> ()", extend),
+    ROW_ANY("aten::clear.t(t[](a!) self) -> ()", clear),
+    ROW_ANY("aten::reverse.t(t[](a!) self) -> ()", reverse),
+    ROW_ANY("aten::copy.t(t[](a) self) -> t[]", copy),
+    ROW_ANY("aten::list.t(t[] l) -> t[]", copy),
+    ROW_ANY("aten::len.t(t[] a) -> int", length),
+    ROW_ANY("aten::len.any(Any[] a) -> int", length),
+    ROW_ANY("aten::slice.t(t[] l, int? start=None, int? end=None, int step=1) -> t[]", slice),
+    ROW_ANY("aten::add.t(t[] a, t[] b) -> t[]", concatenate),
+    ROW_ANY("aten::add_.t(t[](a!) self, t[] b) -> t[]", extend),
+    ROW_ANY("aten::mul.left_t(t[] l, int n) -> t[]", repeat_left),
+    ROW_ANY("aten::mul.right_(int n, t[] l) -> t[]", repeat_right),
+    ROW_ANY("aten::mul_.t(t[](a!) l, int n) -> t[](a!)", repeat_in_place),
+    ROW("aten::__contains__.int_list(int[] l, int item) -> bool", contains),
+    ROW("aten::__contains__.float_list(float[] l, float item) -> bool", contains),
+    ROW("aten::__contains__.str_list(str[] l, str item) -> bool", contains),
+    OF_ELEMENTS(SEARCHES) EXTREMES("int") EXTREMES("float") EXTREMES("bool")
+        ROW("aten::any.str(str[] self) -> bool", any),
+    ROW("aten::sum.int(int[] self) -> int", sum),
+    ROW("aten::sum.float(float[] self) -> float", sum),
+    ROW("aten::sum.bool(bool[] self) -> int", sum),
+    ROW("aten::sum.complex(complex[] self) -> complex", sum),
+    ROW("prim::rangelist(int n) -> int[]", range_list),
+    ROW("aten::Size(int[] sizes) -> int[]", self),
 };
 OP_TABLE(op_table_list, rows);

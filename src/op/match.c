@@ -1,36 +1,51 @@
 /* Chooses an overload for values and converts them to its parameters. */
 #include "op/match.h"
 
-enum { MAX_ARGUMENTS = sizeof ((MatchedCall *)0)->inputs / sizeof(IValue) };
+enum { MAX_ARGUMENTS = sizeof((MatchedCall *)0)->inputs / sizeof(IValue) };
 typedef enum Leniency { EXACT, NUMBERS, TENSORS, LENIENCY_COUNT } Leniency;
 
 /* ---- one value, one type: *out is owned; false: does not fit; an error only when memory is short ---- */
 
-static Status fit(IValue v, const Type *type, int32_t broadcast_n, bool written, Leniency leniency, IValue *out, bool *out_fits);
+static Status fit(IValue v, const Type *type, int32_t broadcast_n, bool written, Leniency leniency, IValue *out,
+                  bool *out_fits);
 
-static bool is_scalar_tensor(IValue v) { return v.tag == TAG_TENSOR && tensor_is_defined(v.tensor) && v.tensor->numel == 1 && !(v.tensor->flags & TENSOR_RECORDS); }
+static bool is_scalar_tensor(IValue v) {
+  return v.tag == TAG_TENSOR && tensor_is_defined(v.tensor) && v.tensor->numel == 1 &&
+         !(v.tensor->flags & TENSOR_RECORDS);
+}
 
 static Status tensor_to_number(const Tensor *t, IValue *out) {
   DType dtype = (DType)t->dtype;
   if (dtype_is_complex(dtype)) return ivalue_from_complex(tensor_item_complex(t), out);
-  *out = dtype == DTYPE_BOOL ? ivalue_bool(tensor_item_bool(t)) : dtype_is_floating(dtype) ? ivalue_float(tensor_item_double(t)) : ivalue_int(tensor_item_int(t));
+  *out = dtype == DTYPE_BOOL        ? ivalue_bool(tensor_item_bool(t))
+         : dtype_is_floating(dtype) ? ivalue_float(tensor_item_double(t))
+                                    : ivalue_int(tensor_item_int(t));
   return OK;
 }
 
 static Status number_to_tensor(IValue v, IValue *out) {
   Tensor *t;
   switch (v.tag) {
-    case TAG_INT: TRY(tensor_from_int(v.i, &t)); break;
-    case TAG_FLOAT: TRY(tensor_from_double(v.f, &t)); break;
-    case TAG_BOOL: TRY(tensor_from_bool(v.b, &t)); break;
-    default: TRY(tensor_from_complex(ivalue_complex(v), &t)); break;
+    case TAG_INT:
+      TRY(tensor_from_int(v.i, &t));
+      break;
+    case TAG_FLOAT:
+      TRY(tensor_from_double(v.f, &t));
+      break;
+    case TAG_BOOL:
+      TRY(tensor_from_bool(v.b, &t));
+      break;
+    default:
+      TRY(tensor_from_complex(ivalue_complex(v), &t));
+      break;
   }
   *out = ivalue_tensor(t);
   return OK;
 }
 
 /* A list from a list of other kind or a tuple, element by element; or of `broadcast_n` times one number. */
-static Status fit_list(IValue v, const Type *type, int32_t broadcast_n, bool written, Leniency leniency, IValue *out, bool *out_fits) {
+static Status fit_list(IValue v, const Type *type, int32_t broadcast_n, bool written, Leniency leniency, IValue *out,
+                       bool *out_fits) {
   const Type *element = type->elements[0];
   if (v.tag == TAG_LIST && (element->kind == TYPE_VAR || ivalue_is_instance(v, type))) {
     *out = ivalue_retain(v);
@@ -45,7 +60,10 @@ static Status fit_list(IValue v, const Type *type, int32_t broadcast_n, bool wri
   Status status = OK;
   bool fits = true;
   for (size_t i = 0; i < count && fits && status == OK; i++) {
-    IValue item = repeated ? v : v.tag == TAG_LIST ? list_get(v.list, i) : ivalue_retain(v.tuple->values[i]), converted = IVALUE_NONE;
+    IValue item = repeated            ? v
+                  : v.tag == TAG_LIST ? list_get(v.list, i)
+                                      : ivalue_retain(v.tuple->values[i]),
+           converted = IVALUE_NONE;
     fits = false;
     status = fit(item, element, 0, false, leniency, &converted, &fits);
     if (!repeated) ivalue_release(item);
@@ -60,7 +78,8 @@ static Status fit_list(IValue v, const Type *type, int32_t broadcast_n, bool wri
   return status;
 }
 
-static Status fit(IValue v, const Type *type, int32_t broadcast_n, bool written, Leniency leniency, IValue *out, bool *out_fits) {
+static Status fit(IValue v, const Type *type, int32_t broadcast_n, bool written, Leniency leniency, IValue *out,
+                  bool *out_fits) {
   *out_fits = false;
   *out = IVALUE_NONE;
   if (type->kind == TYPE_OPTIONAL) {
@@ -71,7 +90,8 @@ static Status fit(IValue v, const Type *type, int32_t broadcast_n, bool written,
   if (leniency >= TENSORS && is_scalar_tensor(v)) {
     DType dtype = (DType)v.tensor->dtype;
     bool integral = dtype_is_integral(dtype), real = integral || dtype_is_floating(dtype);
-    if (type->kind == TYPE_NUMBER || (type->kind == TYPE_INT && integral) || (type->kind == TYPE_FLOAT && real) || type->kind == TYPE_COMPLEX) {
+    if (type->kind == TYPE_NUMBER || (type->kind == TYPE_INT && integral) || (type->kind == TYPE_FLOAT && real) ||
+        type->kind == TYPE_COMPLEX) {
       IValue item;
       TRY(tensor_to_number(v.tensor, &item));
       Status status = fit(item, type, 0, false, NUMBERS, out, out_fits);
@@ -80,7 +100,9 @@ static Status fit(IValue v, const Type *type, int32_t broadcast_n, bool written,
     }
   }
   switch (type->kind) {
-    case TYPE_ANY: case TYPE_VAR: break;
+    case TYPE_ANY:
+    case TYPE_VAR:
+      break;
     case TYPE_TENSOR:
       if (v.tag == TAG_TENSOR) break;
       if (!number || leniency < TENSORS || written) return OK;
@@ -113,9 +135,12 @@ static Status fit(IValue v, const Type *type, int32_t broadcast_n, bool written,
         status_free(status);
       }
       return OK;
-    case TYPE_LIST: return fit_list(v, type, broadcast_n, written, leniency, out, out_fits);
+    case TYPE_LIST:
+      return fit_list(v, type, broadcast_n, written, leniency, out, out_fits);
     default:
-      if (type->has_var ? v.tag != (type->kind == TYPE_DICT ? TAG_DICT : type->kind == TYPE_TUPLE ? TAG_TUPLE : TAG_FUTURE)
+      if (type->has_var ? v.tag != (type->kind == TYPE_DICT    ? TAG_DICT
+                                    : type->kind == TYPE_TUPLE ? TAG_TUPLE
+                                                               : TAG_FUTURE)
                         : !ivalue_is_instance(v, type))
         return OK;
   }
@@ -133,10 +158,14 @@ void matched_call_dispose(MatchedCall *matched) {
 
 /* As messages name what was found. */
 static void print_found(IValue v, StrBuf *out) {
-  static const char *const names[] = {[TAG_NONE] = "NoneType", [TAG_INT] = "int", [TAG_FLOAT] = "float", [TAG_BOOL] = "bool", [TAG_DEVICE] = "Device",
-                                      [TAG_TENSOR] = "Tensor", [TAG_COMPLEX] = "complex", [TAG_STRING] = "str", [TAG_TUPLE] = "Tuple", [TAG_DICT] = "Dict", [TAG_ENUM] = "Enum",
-                                      [TAG_FUNCTION] = "Function", [TAG_FUTURE] = "Future", [TAG_GENERATOR] = "Generator", [TAG_STORAGE] = "Storage",
-                                      [TAG_CAPSULE] = "Capsule"};
+  static const char *const names[] = {[TAG_NONE] = "NoneType",   [TAG_INT] = "int",
+                                      [TAG_FLOAT] = "float",     [TAG_BOOL] = "bool",
+                                      [TAG_DEVICE] = "Device",   [TAG_TENSOR] = "Tensor",
+                                      [TAG_COMPLEX] = "complex", [TAG_STRING] = "str",
+                                      [TAG_TUPLE] = "Tuple",     [TAG_DICT] = "Dict",
+                                      [TAG_ENUM] = "Enum",       [TAG_FUNCTION] = "Function",
+                                      [TAG_FUTURE] = "Future",   [TAG_GENERATOR] = "Generator",
+                                      [TAG_STORAGE] = "Storage", [TAG_CAPSULE] = "Capsule"};
   if (v.tag == TAG_LIST) {
     strbuf_puts(out, "List[");
     type_print_annotation(v.list->element, out);
@@ -148,7 +177,9 @@ static void print_found(IValue v, StrBuf *out) {
   }
 }
 
-static bool is_written(const Argument *a) { return a->alias && (a->alias->is_write || a->alias->contained_write); }
+static bool is_written(const Argument *a) {
+  return a->alias && (a->alias->is_write || a->alias->contained_write);
+}
 
 /* The rest of the positional arguments stands for a last list: `view(2, 3)`. */
 static bool takes_rest(const FunctionSchema *schema, uint32_t i) {
@@ -157,8 +188,9 @@ static bool takes_rest(const FunctionSchema *schema, uint32_t i) {
   return last && a->broadcast_n == 0 && a->type->kind == TYPE_LIST && a->type->elements[0]->kind == TYPE_INT;
 }
 
-static Status try_overload(const Operator *op, uint32_t count, const IValue *arguments, uint32_t named_count, const KeywordValue *named, Leniency leniency,
-                           MatchedCall *out, bool *out_matches, StrBuf *why) {
+static Status try_overload(const Operator *op, uint32_t count, const IValue *arguments, uint32_t named_count,
+                           const KeywordValue *named, Leniency leniency, MatchedCall *out, bool *out_matches,
+                           StrBuf *why) {
   const FunctionSchema *schema = operator_schema(op);
   uint32_t used = 0, used_named = 0;
   out->op = op;
@@ -211,7 +243,8 @@ static Status try_overload(const Operator *op, uint32_t count, const IValue *arg
     out->input_count++;
   }
   if (schema->is_vararg) {
-    while (used < count && out->input_count < MAX_ARGUMENTS) out->inputs[out->input_count++] = ivalue_retain(arguments[used++]);
+    while (used < count && out->input_count < MAX_ARGUMENTS)
+      out->inputs[out->input_count++] = ivalue_retain(arguments[used++]);
   }
   if (used < count) {
     if (why) strbuf_printf(why, "Expected at most %u arguments but found %u positional arguments.\n", used, count);
@@ -219,7 +252,8 @@ static Status try_overload(const Operator *op, uint32_t count, const IValue *arg
   }
   if (used_named < named_count) {
     for (uint32_t k = 0; k < named_count && why; k++)
-      if (schema_find_argument(schema, named[k].name) < 0) strbuf_printf(why, "Unknown keyword argument '" STR_FMT "'.\n", STR_ARG(named[k].name));
+      if (schema_find_argument(schema, named[k].name) < 0)
+        strbuf_printf(why, "Unknown keyword argument '" STR_FMT "'.\n", STR_ARG(named[k].name));
     return OK;
   }
   *out_matches = true;
@@ -234,7 +268,10 @@ static Status report_unknown(Str name) {
   StrBuf text = {0};
   strbuf_printf(&text, "Unknown builtin op: " STR_FMT ".\n", STR_ARG(name));
   if (count == 0) {
-    strbuf_printf(&text, "Could not find any similar ops to " STR_FMT ". This op may not exist or may not be currently supported in TorchScript.\n", STR_ARG(name));
+    strbuf_printf(&text,
+                  "Could not find any similar ops to " STR_FMT
+                  ". This op may not exist or may not be currently supported in TorchScript.\n",
+                  STR_ARG(name));
   } else {
     strbuf_puts(&text, "Here are some suggestions: \n");
     for (size_t i = 0; i < count; i++) strbuf_printf(&text, "\t" STR_FMT "\n", STR_ARG(similar[i]));
@@ -248,8 +285,8 @@ static bool is_candidate(const Operator *op, const char *overload) {
   return (!overload || str_is(op->overload_name, overload)) && !op->row->factory;
 }
 
-static Status report_refusals(const Operator *first, const char *overload, uint32_t count, const IValue *arguments, uint32_t named_count,
-                              const KeywordValue *named) {
+static Status report_refusals(const Operator *first, const char *overload, uint32_t count, const IValue *arguments,
+                              uint32_t named_count, const KeywordValue *named) {
   StrBuf text = {.max_length = 16384};
   strbuf_puts(&text, "Arguments for call are not valid.\nThe following variants are available:\n");
   Status status = OK;
@@ -268,8 +305,9 @@ static Status report_refusals(const Operator *first, const char *overload, uint3
   return status;
 }
 
-Status operator_match_values(Str qualified_name, const char *overload_or_null, uint32_t argument_count, const IValue *arguments,
-                             uint32_t named_count, const KeywordValue *named, MatchedCall *out) {
+Status operator_match_values(Str qualified_name, const char *overload_or_null, uint32_t argument_count,
+                             const IValue *arguments, uint32_t named_count, const KeywordValue *named,
+                             MatchedCall *out) {
   const Operator *first = operator_find(qualified_name);
   out->input_count = 0;
   bool any = false;
@@ -279,7 +317,8 @@ Status operator_match_values(Str qualified_name, const char *overload_or_null, u
     for (const Operator *op = first; op; op = op->next) {
       if (!is_candidate(op, overload_or_null)) continue;
       bool matches;
-      Status status = try_overload(op, argument_count, arguments, named_count, named, (Leniency)leniency, out, &matches, NULL);
+      Status status =
+          try_overload(op, argument_count, arguments, named_count, named, (Leniency)leniency, out, &matches, NULL);
       if (status == OK && matches) return OK;
       matched_call_dispose(out);
       TRY(status);
@@ -287,17 +326,19 @@ Status operator_match_values(Str qualified_name, const char *overload_or_null, u
   return report_refusals(first, overload_or_null, argument_count, arguments, named_count, named);
 }
 
-Status operator_call_values(Exec *exec, Str qualified_name, const char *overload_or_null, uint32_t argument_count, const IValue *arguments,
-                            uint32_t named_count, const KeywordValue *named, IValue *out) {
+Status operator_call_values(Exec *exec, Str qualified_name, const char *overload_or_null, uint32_t argument_count,
+                            const IValue *arguments, uint32_t named_count, const KeywordValue *named, IValue *out) {
   MatchedCall matched;
   *out = IVALUE_NONE;
   TRY(operator_match_values(qualified_name, overload_or_null, argument_count, arguments, named_count, named, &matched));
   const FunctionSchema *schema = operator_schema(matched.op);
   IValue outputs[CALL_MAX_OUTPUTS] = {IVALUE_NONE};
   uint32_t count = schema->return_count;
-  Status status = count > CALL_MAX_OUTPUTS ? status_new(ERROR_UNSUPPORTED, "more than %d results", CALL_MAX_OUTPUTS) : OK;
+  Status status =
+      count > CALL_MAX_OUTPUTS ? status_new(ERROR_UNSUPPORTED, "more than %d results", CALL_MAX_OUTPUTS) : OK;
   if (status == OK) {
-    Call call = {.inputs = matched.inputs, .input_count = matched.input_count, .outputs = outputs, .output_count = count};
+    Call call = {
+        .inputs = matched.inputs, .input_count = matched.input_count, .outputs = outputs, .output_count = count};
     status = operator_call(exec, matched.op, &call);
   }
   if (status == OK && count == 1) {
@@ -306,8 +347,10 @@ Status operator_call_values(Exec *exec, Str qualified_name, const char *overload
     Tuple *tuple;
     status = tuple_new(count, NULL, &tuple);
     for (uint32_t i = 0; i < count; i++) {
-      if (status == OK) tuple->values[i] = outputs[i];
-      else ivalue_release(outputs[i]);
+      if (status == OK)
+        tuple->values[i] = outputs[i];
+      else
+        ivalue_release(outputs[i]);
     }
     if (status == OK) *out = ivalue_tuple(tuple);
   }

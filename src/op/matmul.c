@@ -37,8 +37,8 @@ static Status gemm_finish(Tensor *out, Tensor *target, Status status) {
 }
 
 static Status shapes_error(const char *name, const Tensor *a, const Tensor *b) {
-  return status_new(ERROR_RUNTIME, "%s and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)", name, (long long)a->sizes[0],
-                    (long long)a->sizes[1], (long long)b->sizes[0], (long long)b->sizes[1]);
+  return status_new(ERROR_RUNTIME, "%s and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)", name,
+                    (long long)a->sizes[0], (long long)a->sizes[1], (long long)b->sizes[0], (long long)b->sizes[1]);
 }
 
 /* ---- mm, bmm, mv, dot ---- */
@@ -54,8 +54,8 @@ static Status shape_mm(Call *call, TensorSpec *specs) {
 static Status product_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha, bool accumulate) {
   Tensor *target;
   TRY(gemm_target(out, &target));
-  Status status = gemm(exec, (DType)out->dtype, a->sizes[0], b->sizes[1], a->sizes[1], alpha, matrix(a, 0), matrix(b, 0),
-                       tensor_data(target), target->strides[0], accumulate);
+  Status status = gemm(exec, (DType)out->dtype, a->sizes[0], b->sizes[1], a->sizes[1], alpha, matrix(a, 0),
+                       matrix(b, 0), tensor_data(target), target->strides[0], accumulate);
   return gemm_finish(out, target, status);
 }
 static Status kernel_mm(Call *call) {
@@ -66,8 +66,10 @@ static Status check_batches(const Tensor *a, const Tensor *b) {
   if (a->ndim != 3) return status_new(ERROR_RUNTIME, "batch1 must be a 3D tensor");
   if (b->ndim != 3) return status_new(ERROR_RUNTIME, "batch2 must be a 3D tensor");
   if (a->sizes[0] != b->sizes[0] || a->sizes[2] != b->sizes[1])
-    return status_new(ERROR_RUNTIME, "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: [%lld, %lld].",
-                      (long long)a->sizes[0], (long long)a->sizes[2], (long long)b->sizes[0], (long long)b->sizes[1]);
+    return status_new(
+        ERROR_RUNTIME,
+        "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: [%lld, %lld].",
+        (long long)a->sizes[0], (long long)a->sizes[2], (long long)b->sizes[0], (long long)b->sizes[1]);
   return expect_same_dtype(a, b);
 }
 static Status shape_bmm(Call *call, TensorSpec *specs) {
@@ -131,8 +133,8 @@ static Status shape_mv(Call *call, TensorSpec *specs) {
   if (a->ndim != 2 || v->ndim != 1)
     return status_new(ERROR_RUNTIME, "vector + matrix @ vector expected, got %d, %d, %d", 1, a->ndim, v->ndim);
   if (a->sizes[1] != v->sizes[0])
-    return status_new(ERROR_RUNTIME, "size mismatch, got %lld, %lldx%lld,%lld", (long long)a->sizes[0], (long long)a->sizes[0],
-                      (long long)a->sizes[1], (long long)v->sizes[0]);
+    return status_new(ERROR_RUNTIME, "size mismatch, got %lld, %lldx%lld,%lld", (long long)a->sizes[0],
+                      (long long)a->sizes[0], (long long)a->sizes[1], (long long)v->sizes[0]);
   TRY(expect_same_dtype(a, v));
   spec(a, 1, a->sizes, specs);
   return OK;
@@ -142,7 +144,8 @@ static Status mv_into(Exec *exec, const Tensor *a, const Tensor *v, Tensor *out,
   Status status;
   if (a->dtype == DTYPE_BFLOAT16 && !(a->strides[0] == 1 && a->strides[1] >= a->sizes[0])) {
     GemmMatrix x = {tensor_data(v), v->strides[0], 0};
-    gemv_bfloat16(a->sizes[0], a->sizes[1], (float)alpha, matrix(a, 0), x, tensor_data(out), out->strides[0], accumulate);
+    gemv_bfloat16(a->sizes[0], a->sizes[1], (float)alpha, matrix(a, 0), x, tensor_data(out), out->strides[0],
+                  accumulate);
     return OK;
   }
   TRY_GOTO(tensor_unsqueeze(v, 1, &column), done);
@@ -161,10 +164,12 @@ static Status shape_dot(Call *call, TensorSpec *specs) {
   if (a->ndim != 1 || b->ndim != 1)
     return status_new(ERROR_RUNTIME, "1D tensors expected, but got %dD and %dD tensors", a->ndim, b->ndim);
   if (a->dtype != b->dtype)
-    return status_new(ERROR_RUNTIME, "dot : expected both vectors to have same dtype, but found %s and %s", dtype_scalar_name((DType)a->dtype),
-                      dtype_scalar_name((DType)b->dtype));
+    return status_new(ERROR_RUNTIME, "dot : expected both vectors to have same dtype, but found %s and %s",
+                      dtype_scalar_name((DType)a->dtype), dtype_scalar_name((DType)b->dtype));
   if (a->numel != b->numel)
-    return status_new(ERROR_RUNTIME, "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the same number of elements, but got %lld and %lld elements respectively",
+    return status_new(ERROR_RUNTIME,
+                      "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the same number of "
+                      "elements, but got %lld and %lld elements respectively",
                       (long long)a->numel, (long long)b->numel, (long long)a->numel, (long long)b->numel);
   spec(a, 0, NULL, specs);
   return OK;
@@ -187,7 +192,8 @@ static Status add_spec(const Call *call, const Tensor *a, int ndim, const int64_
 }
 static Status shape_addmm(Call *call, TensorSpec *specs) {
   const Tensor *a = call_tensor(call, 1), *b = call_tensor(call, 2);
-  if (a->ndim != 2 || b->ndim != 2) return status_new(ERROR_RUNTIME, "mat1 and mat2 must be matrices, got %d-D and %d-D tensors", a->ndim, b->ndim);
+  if (a->ndim != 2 || b->ndim != 2)
+    return status_new(ERROR_RUNTIME, "mat1 and mat2 must be matrices, got %d-D and %d-D tensors", a->ndim, b->ndim);
   if (a->sizes[1] != b->sizes[0]) return shapes_error("mat1", a, b);
   TRY(expect_same_dtype(a, b));
   return add_spec(call, a, 2, (const int64_t[]){a->sizes[0], b->sizes[1]}, specs);
@@ -205,10 +211,11 @@ static Status shape_addbmm(Call *call, TensorSpec *specs) {
 static Status shape_addmv(Call *call, TensorSpec *specs) {
   const Tensor *a = call_tensor(call, 1), *v = call_tensor(call, 2);
   if (a->ndim != 2 || v->ndim != 1)
-    return status_new(ERROR_RUNTIME, "vector + matrix @ vector expected, got %d, %d, %d", call_tensor(call, 0)->ndim, a->ndim, v->ndim);
+    return status_new(ERROR_RUNTIME, "vector + matrix @ vector expected, got %d, %d, %d", call_tensor(call, 0)->ndim,
+                      a->ndim, v->ndim);
   if (a->sizes[1] != v->sizes[0])
-    return status_new(ERROR_RUNTIME, "size mismatch, got %lld, %lldx%lld,%lld", (long long)a->sizes[0], (long long)a->sizes[0],
-                      (long long)a->sizes[1], (long long)v->sizes[0]);
+    return status_new(ERROR_RUNTIME, "size mismatch, got %lld, %lldx%lld,%lld", (long long)a->sizes[0],
+                      (long long)a->sizes[0], (long long)a->sizes[1], (long long)v->sizes[0]);
   TRY(expect_same_dtype(a, v));
   return add_spec(call, a, 1, a->sizes, specs);
 }
@@ -250,7 +257,8 @@ static Status add_complex_product(Call *call, ProductInto *product, IValue alpha
 /* Integers are scaled by integers, and small batches and vectors of bfloat16 by bfloat16. */
 static IValue scale_of(const Tensor *out, IValue scale) {
   if (scale.tag == TAG_COMPLEX) return scale;
-  if (!dtype_is_floating((DType)out->dtype) && !dtype_is_complex((DType)out->dtype)) return ivalue_int((int64_t)ivalue_to_double(scale));
+  if (!dtype_is_floating((DType)out->dtype) && !dtype_is_complex((DType)out->dtype))
+    return ivalue_int((int64_t)ivalue_to_double(scale));
   if (out->dtype == DTYPE_BFLOAT16 && out->ndim != 2)
     return ivalue_float(bfloat16_to_float(bfloat16_from_float((float)ivalue_to_double(scale))));
   return scale;
@@ -259,12 +267,20 @@ static Status add_product(Call *call, ProductInto *product) {
   IValue alpha = scale_of(call_out(call, 0), call_scalar(call, 4));
   TRY(scale_self(call, scale_of(call_out(call, 0), call_scalar(call, 3))));
   if (alpha.tag == TAG_COMPLEX) return add_complex_product(call, product, alpha);
-  return product(call->exec, call_tensor(call, 1), call_tensor(call, 2), call_out(call, 0), ivalue_to_double(alpha), true);
+  return product(call->exec, call_tensor(call, 1), call_tensor(call, 2), call_out(call, 0), ivalue_to_double(alpha),
+                 true);
 }
-static Status kernel_addmm(Call *call) { return add_product(call, product_into); }
-static Status kernel_baddbmm(Call *call) { return add_product(call, batches_into); }
-static Status kernel_addmv(Call *call) { return add_product(call, mv_into); }
-static Status all_batches_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha, bool accumulate) {
+static Status kernel_addmm(Call *call) {
+  return add_product(call, product_into);
+}
+static Status kernel_baddbmm(Call *call) {
+  return add_product(call, batches_into);
+}
+static Status kernel_addmv(Call *call) {
+  return add_product(call, mv_into);
+}
+static Status all_batches_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha,
+                               bool accumulate) {
   (void)accumulate;
   Status status = OK;
   for (int64_t i = 0; i < a->sizes[0] && status == OK; i++) {
@@ -277,7 +293,9 @@ static Status all_batches_into(Exec *exec, const Tensor *a, const Tensor *b, Ten
   }
   return status;
 }
-static Status kernel_addbmm(Call *call) { return add_product(call, all_batches_into); }
+static Status kernel_addbmm(Call *call) {
+  return add_product(call, all_batches_into);
+}
 
 /* ---- linear: input (..., in), weight (out, in) ---- */
 static Status shape_linear(Call *call, TensorSpec *specs) {
@@ -291,8 +309,10 @@ static Status shape_linear(Call *call, TensorSpec *specs) {
   }
   TRY(expect_same_dtype(input, weight));
   spec(input, input->ndim, input->sizes, specs);
-  if (weight->ndim == 2) specs->sizes[input->ndim - 1] = rows;
-  else specs->ndim--;
+  if (weight->ndim == 2)
+    specs->sizes[input->ndim - 1] = rows;
+  else
+    specs->ndim--;
   if (bias) {
     TRY(expect_same_dtype(input, bias));
     Tensor *fits;
@@ -315,7 +335,9 @@ static Status kernel_linear(Call *call) {
     TRY(tensor_contiguous(input, &dense));
     x.data = tensor_data(dense);
   }
-  TRY_GOTO(tensor_is_contiguous(out) ? (target = tensor_retain(out), OK) : tensor_empty((DType)out->dtype, out->ndim, out->sizes, &target), done);
+  TRY_GOTO(tensor_is_contiguous(out) ? (target = tensor_retain(out), OK)
+                                     : tensor_empty((DType)out->dtype, out->ndim, out->sizes, &target),
+           done);
   if (bias) TRY_GOTO(tensor_copy(target, bias, call->exec->threads), done);
   status = gemm(call->exec, (DType)out->dtype, count, rows, in, 1, x, w, tensor_data(target), rows, bias != NULL);
   if (status == OK && target != out) status = tensor_copy(out, target, call->exec->threads);
@@ -329,12 +351,15 @@ done:
 static Status shape_matmul(Call *call, TensorSpec *specs) {
   const Tensor *a = call_tensor(call, 0), *b = call_tensor(call, 1);
   if (a->ndim == 0 || b->ndim == 0)
-    return status_new(ERROR_RUNTIME, "both arguments to matmul need to be at least 1D, but they are %dD and %dD", a->ndim, b->ndim);
+    return status_new(ERROR_RUNTIME, "both arguments to matmul need to be at least 1D, but they are %dD and %dD",
+                      a->ndim, b->ndim);
   TRY(expect_same_dtype(a, b));
   int64_t left = a->sizes[a->ndim - 1], right = b->sizes[b->ndim > 1 ? b->ndim - 2 : 0];
   if (left != right) {
     if (a->ndim == 1 && b->ndim == 1)
-      return status_new(ERROR_RUNTIME, "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the same number of elements, but got %lld and %lld elements respectively",
+      return status_new(ERROR_RUNTIME,
+                        "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the same number of "
+                        "elements, but got %lld and %lld elements respectively",
                         (long long)left, (long long)right, (long long)left, (long long)right);
     return status_new(ERROR_RUNTIME, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
                       (long long)(left ? a->numel / left : 0), (long long)left, (long long)right,
@@ -342,19 +367,24 @@ static Status shape_matmul(Call *call, TensorSpec *specs) {
   }
   spec(a, 0, NULL, specs);
   if (a->ndim > 2 || b->ndim > 2)
-    TRY(sizes_broadcast(a->ndim > 2 ? a->ndim - 2 : 0, a->sizes, b->ndim > 2 ? b->ndim - 2 : 0, b->sizes, &specs->ndim, specs->sizes));
+    TRY(sizes_broadcast(a->ndim > 2 ? a->ndim - 2 : 0, a->sizes, b->ndim > 2 ? b->ndim - 2 : 0, b->sizes, &specs->ndim,
+                        specs->sizes));
   if (a->ndim > 1) specs->sizes[specs->ndim++] = a->sizes[a->ndim - 2];
   if (b->ndim > 1) specs->sizes[specs->ndim++] = b->sizes[b->ndim - 1];
   return OK;
 }
 
-/* The operand as (batch..., rows, columns) spread over the batch, flattened to three dimensions (copied where no view can). */
-static Status batched(const Tensor *t, bool is_left, int batch_ndim, const int64_t *batch, int64_t count, Tensor **out) {
+/* The operand as (batch..., rows, columns) spread over the batch, flattened to three dimensions (copied where no view
+ * can). */
+static Status batched(const Tensor *t, bool is_left, int batch_ndim, const int64_t *batch, int64_t count,
+                      Tensor **out) {
   int64_t sizes[TENSOR_MAX_DIMS];
   Tensor *wide = NULL, *spread = NULL, *dense = NULL;
   Status status = OK;
-  if (t->ndim == 1) TRY(tensor_unsqueeze(t, is_left ? 0 : 1, &wide));
-  else wide = tensor_retain(t);
+  if (t->ndim == 1)
+    TRY(tensor_unsqueeze(t, is_left ? 0 : 1, &wide));
+  else
+    wide = tensor_retain(t);
   if (batch_ndim) memcpy(sizes, batch, (size_t)batch_ndim * sizeof *sizes);
   sizes[batch_ndim] = wide->sizes[wide->ndim - 2];
   sizes[batch_ndim + 1] = wide->sizes[wide->ndim - 1];
@@ -390,10 +420,15 @@ static Status kernel_matmul(Call *call) {
     if (!left) fold = false;
   }
   if (!fold) TRY_GOTO(batched(a, true, batch_ndim, batch, count, &left), done);
-  if (fold) TRY_GOTO(batched(b, false, 0, NULL, 1, &right), done);
-  else TRY_GOTO(batched(b, false, batch_ndim, batch, count, &right), done);
-  TRY_GOTO(tensor_is_contiguous(out) ? (target = tensor_retain(out), OK) : tensor_empty((DType)out->dtype, out->ndim, out->sizes, &target), done);
-  TRY_GOTO(tensor_view_sizes(target, 3, (const int64_t[]){left->sizes[0], left->sizes[1], right->sizes[2]}, &result), done);
+  if (fold)
+    TRY_GOTO(batched(b, false, 0, NULL, 1, &right), done);
+  else
+    TRY_GOTO(batched(b, false, batch_ndim, batch, count, &right), done);
+  TRY_GOTO(tensor_is_contiguous(out) ? (target = tensor_retain(out), OK)
+                                     : tensor_empty((DType)out->dtype, out->ndim, out->sizes, &target),
+           done);
+  TRY_GOTO(tensor_view_sizes(target, 3, (const int64_t[]){left->sizes[0], left->sizes[1], right->sizes[2]}, &result),
+           done);
   status = batches_into(call->exec, left, right, result, 1, false);
   if (status == OK && target != out) status = tensor_copy(out, target, call->exec->threads);
 done:
@@ -405,27 +440,46 @@ done:
 }
 
 #define ADD_ROW(text, shape_, kernel_, grad_) \
-  {.schema = text, .shape = shape_, .kernel = kernel_, .grad = grad_, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK}
+  { .schema = text, .shape = shape_, .kernel = kernel_, .grad = grad_, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK }
 static const OpRow rows[] = {
-    {.schema = "aten::mm(Tensor self, Tensor mat2) -> Tensor", .shape = shape_mm, .kernel = kernel_mm,
-     .grad = "self: grad.mm(mat2.t().conj()); mat2: self.t().conj().mm(grad)", .flags = OP_OUT},
-    {.schema = "aten::bmm(Tensor self, Tensor mat2) -> Tensor", .shape = shape_bmm, .kernel = kernel_bmm,
-     .grad = "self: grad.bmm(mat2.transpose(1, 2).conj()); mat2: self.transpose(1, 2).conj().bmm(grad)", .flags = OP_OUT},
-    {.schema = "aten::mv(Tensor self, Tensor vec) -> Tensor", .shape = shape_mv, .kernel = kernel_mv,
-     .grad = "self: grad.outer(vec.conj()); vec: self.conj().t().mv(grad)", .flags = OP_OUT},
-    {.schema = "aten::dot(Tensor self, Tensor tensor) -> Tensor", .shape = shape_dot, .kernel = kernel_dot,
-     .grad = "self: grad * tensor.conj(); tensor: grad * self.conj()", .flags = OP_OUT},
-    {.schema = "aten::vdot(Tensor self, Tensor other) -> Tensor", .body = "return torch.dot(self.conj(), other)", .flags = OP_OUT},
-    ADD_ROW("aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", shape_addmm, kernel_addmm,
+    {.schema = "aten::mm(Tensor self, Tensor mat2) -> Tensor",
+     .shape = shape_mm,
+     .kernel = kernel_mm,
+     .grad = "self: grad.mm(mat2.t().conj()); mat2: self.t().conj().mm(grad)",
+     .flags = OP_OUT},
+    {.schema = "aten::bmm(Tensor self, Tensor mat2) -> Tensor",
+     .shape = shape_bmm,
+     .kernel = kernel_bmm,
+     .grad = "self: grad.bmm(mat2.transpose(1, 2).conj()); mat2: self.transpose(1, 2).conj().bmm(grad)",
+     .flags = OP_OUT},
+    {.schema = "aten::mv(Tensor self, Tensor vec) -> Tensor",
+     .shape = shape_mv,
+     .kernel = kernel_mv,
+     .grad = "self: grad.outer(vec.conj()); vec: self.conj().t().mv(grad)",
+     .flags = OP_OUT},
+    {.schema = "aten::dot(Tensor self, Tensor tensor) -> Tensor",
+     .shape = shape_dot,
+     .kernel = kernel_dot,
+     .grad = "self: grad * tensor.conj(); tensor: grad * self.conj()",
+     .flags = OP_OUT},
+    {.schema = "aten::vdot(Tensor self, Tensor other) -> Tensor",
+     .body = "return torch.dot(self.conj(), other)",
+     .flags = OP_OUT},
+    ADD_ROW("aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+            shape_addmm, kernel_addmm,
             "self: grad * beta; mat1: grad.mm(mat2.t().conj()) * alpha; mat2: mat1.t().conj().mm(grad) * alpha"),
-    ADD_ROW("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", shape_baddbmm,
-            kernel_baddbmm,
-            "self: grad * beta; batch1: grad.bmm(batch2.transpose(1, 2).conj()) * alpha; batch2: batch1.transpose(1, 2).conj().bmm(grad) * alpha"),
-    ADD_ROW("aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", shape_addbmm,
-            kernel_addbmm,
-            "self: grad * beta; batch1: grad.unsqueeze(0).expand([batch1.size(0), grad.size(0), grad.size(1)]).bmm(batch2.transpose(1, 2).conj()) * alpha; "
-            "batch2: batch1.transpose(1, 2).conj().bmm(grad.unsqueeze(0).expand([batch1.size(0), grad.size(0), grad.size(1)])) * alpha"),
-    ADD_ROW("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", shape_addmv, kernel_addmv,
+    ADD_ROW("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+            shape_baddbmm, kernel_baddbmm,
+            "self: grad * beta; batch1: grad.bmm(batch2.transpose(1, 2).conj()) * alpha; batch2: batch1.transpose(1, "
+            "2).conj().bmm(grad) * alpha"),
+    ADD_ROW("aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+            shape_addbmm, kernel_addbmm,
+            "self: grad * beta; batch1: grad.unsqueeze(0).expand([batch1.size(0), grad.size(0), "
+            "grad.size(1)]).bmm(batch2.transpose(1, 2).conj()) * alpha; "
+            "batch2: batch1.transpose(1, 2).conj().bmm(grad.unsqueeze(0).expand([batch1.size(0), grad.size(0), "
+            "grad.size(1)])) * alpha"),
+    ADD_ROW("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", shape_addmv,
+            kernel_addmv,
             "self: grad * beta; mat: grad.outer(vec.conj()) * alpha; vec: mat.t().conj().mv(grad) * alpha"),
     {.schema = "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
      .body = "if torch.promote_types(self.dtype, torch.promote_types(vec1.dtype, vec2.dtype)) == torch.bool:\n"
@@ -437,23 +491,37 @@ static const OpRow rows[] = {
              "product = torch.outer(vec1 * torch.full([], alpha, dtype=vec1.dtype), vec2)\n"
              "if bool(beta == 0):\n"
              "    return product.expand(torch._infer_size(self.size(), product.size())).clone()\n"
-             "return self * torch.full([], beta, dtype=self.dtype) + product", .flags = OP_INPLACE | OP_OUT},
+             "return self * torch.full([], beta, dtype=self.dtype) + product",
+     .flags = OP_INPLACE | OP_OUT},
     {.schema = "aten::outer(Tensor self, Tensor vec2) -> Tensor",
      .body = "if self.dim() != 1 or vec2.dim() != 1:\n"
              "    raise RuntimeError('outer: Expected 1-D arguments self and vec2')\n"
-             "return self.unsqueeze(1) * vec2", .flags = OP_OUT},
-    {.schema = "aten::ger(Tensor self, Tensor vec2) -> Tensor", .body = "return torch.outer(self, vec2)", .flags = OP_OUT},
-    {.schema = "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", .shape = shape_linear, .kernel = kernel_linear,
-     .grad = "input, weight, bias: linear_backward(grad, input, weight)", .flags = OP_OUT},
-    {.schema = "aten::matmul(Tensor self, Tensor other) -> Tensor", .shape = shape_matmul, .kernel = kernel_matmul,
-     .grad = "self, other: matmul_backward(grad, self, other)", .flags = OP_OUT},
-    {.schema = "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", .body = "return torch.matmul(self, other)", .flags = OP_OUT},
+             "return self.unsqueeze(1) * vec2",
+     .flags = OP_OUT},
+    {.schema = "aten::ger(Tensor self, Tensor vec2) -> Tensor",
+     .body = "return torch.outer(self, vec2)",
+     .flags = OP_OUT},
+    {.schema = "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+     .shape = shape_linear,
+     .kernel = kernel_linear,
+     .grad = "input, weight, bias: linear_backward(grad, input, weight)",
+     .flags = OP_OUT},
+    {.schema = "aten::matmul(Tensor self, Tensor other) -> Tensor",
+     .shape = shape_matmul,
+     .kernel = kernel_matmul,
+     .grad = "self, other: matmul_backward(grad, self, other)",
+     .flags = OP_OUT},
+    {.schema = "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor",
+     .body = "return torch.matmul(self, other)",
+     .flags = OP_OUT},
     {.schema = "aten::inner(Tensor self, Tensor other) -> Tensor",
      .body = "if self.dim() == 0 or other.dim() == 0:\n"
              "    return self * other\n"
              "if self.size(-1) != other.size(-1):\n"
-             "    raise RuntimeError('inner() the last dimension must match on both input tensors but got shapes {} and {}'.format(self.size(), other.size()))\n"
-             "return torch.tensordot(self, other, [-1], [-1])", .flags = OP_OUT},
+             "    raise RuntimeError('inner() the last dimension must match on both input tensors but got shapes {} "
+             "and {}'.format(self.size(), other.size()))\n"
+             "return torch.tensordot(self, other, [-1], [-1])",
+     .flags = OP_OUT},
     {.schema = "aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
      .body = "if len(dims_self) != len(dims_other):\n"
              "    raise RuntimeError('both dimension lists should have same length')\n"
@@ -472,7 +540,8 @@ static const OpRow rows[] = {
              "    elif b.size(db) == 1 and a.size(da) != 1:\n"
              "        a = a.sum([da], True)\n"
              "    elif a.size(da) != b.size(db):\n"
-             "        raise RuntimeError('contracted dimensions need to match, but first has size {} in dim {} and second has size {} in dim {}'.format(a.size(da), da, b.size(db), db))\n"
+             "        raise RuntimeError('contracted dimensions need to match, but first has size {} in dim {} and "
+             "second has size {} in dim {}'.format(a.size(da), da, b.size(db), db))\n"
              "    width = width * a.size(da)\n"
              "left: List[int] = []\n"
              "sizes: List[int] = []\n"
@@ -489,8 +558,10 @@ static const OpRow rows[] = {
              "        right.append(d)\n"
              "        sizes.append(other.size(d))\n"
              "        columns = columns * other.size(d)\n"
-             "product = a.permute(left + own).reshape([rows, width]).mm(b.permute(others + right).reshape([width, columns]))\n"
-             "return product.reshape(sizes)", .flags = OP_OUT},
+             "product = a.permute(left + own).reshape([rows, width]).mm(b.permute(others + right).reshape([width, "
+             "columns]))\n"
+             "return product.reshape(sizes)",
+     .flags = OP_OUT},
     {.schema = "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
      .body = "sizes = list(input1.size())\n"
              "sizes[-1] = weight.size(0)\n"
@@ -510,16 +581,22 @@ static const OpRow rows[] = {
              "    a += [sa, 1]\n"
              "    b += [1, sb]\n"
              "    sizes.append(sa * sb)\n"
-             "return (self.reshape(a) * other.reshape(b)).reshape(sizes)", .flags = OP_OUT},
-    {.schema = "aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", .body = "return (x.conj() * y).sum([dim])", .flags = OP_OUT},
-    {.schema = "aten::chain_matmul(Tensor[] matrices) -> Tensor", .body = "return torch.linalg_multi_dot(matrices)", .flags = OP_OUT},
+             "return (self.reshape(a) * other.reshape(b)).reshape(sizes)",
+     .flags = OP_OUT},
+    {.schema = "aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
+     .body = "return (x.conj() * y).sum([dim])",
+     .flags = OP_OUT},
+    {.schema = "aten::chain_matmul(Tensor[] matrices) -> Tensor",
+     .body = "return torch.linalg_multi_dot(matrices)",
+     .flags = OP_OUT},
     {.schema = "aten::linalg_multi_dot(Tensor[] tensors) -> Tensor",
      .body = "if len(tensors) < 2:\n"
              "    raise RuntimeError('multi_dot(): expected at least 2 tensors but got {}'.format(len(tensors)))\n"
              "result = tensors[0]\n"
              "for i in range(1, len(tensors)):\n"
              "    result = result.matmul(tensors[i])\n"
-             "return result", .flags = OP_OUT},
+             "return result",
+     .flags = OP_OUT},
     {.schema = "aten::linalg_matrix_power(Tensor self, int n) -> Tensor",
      .body = "if n == 0:\n"
              "    return torch.eye(self.size(-1), dtype=self.dtype, device=self.device).expand(self.size()).clone()\n"
@@ -533,7 +610,10 @@ static const OpRow rows[] = {
              "    if left > 0:\n"
              "        base = base.matmul(base)\n"
              "assert result is not None\n"
-             "return result", .flags = OP_OUT},
-    {.schema = "aten::matrix_power(Tensor self, int n) -> Tensor", .body = "return torch.linalg_matrix_power(self, n)", .flags = OP_OUT},
+             "return result",
+     .flags = OP_OUT},
+    {.schema = "aten::matrix_power(Tensor self, int n) -> Tensor",
+     .body = "return torch.linalg_matrix_power(self, n)",
+     .flags = OP_OUT},
 };
 OP_TABLE(op_table_matmul, rows);

@@ -21,14 +21,19 @@ typedef struct Rows {
 static double number_at(const Tensor *t, int64_t i, double fallback) {
   if (!t) return fallback;
   double v;
-  dtype_convert(DTYPE_FLOAT64, &v, 1, (DType)t->dtype, (const char *)tensor_data(t) + i * t->strides[0] * (int64_t)dtype_size((DType)t->dtype), 1, 1);
+  dtype_convert(DTYPE_FLOAT64, &v, 1, (DType)t->dtype,
+                (const char *)tensor_data(t) + i * t->strides[0] * (int64_t)dtype_size((DType)t->dtype), 1, 1);
   return v;
 }
 static void put_number(Tensor *t, int64_t i, double v) {
-  if (t) dtype_convert((DType)t->dtype, (char *)tensor_data(t) + i * (int64_t)dtype_size((DType)t->dtype), 1, DTYPE_FLOAT64, &v, 1, 1);
+  if (t)
+    dtype_convert((DType)t->dtype, (char *)tensor_data(t) + i * (int64_t)dtype_size((DType)t->dtype), 1, DTYPE_FLOAT64,
+                  &v, 1, 1);
 }
 
-static Status optional_contiguous(const Tensor *t, Tensor **out) { return t ? tensor_contiguous(t, out) : OK; }
+static Status optional_contiguous(const Tensor *t, Tensor **out) {
+  return t ? tensor_contiguous(t, out) : OK;
+}
 
 /* Mean and 1 / sqrt(variance + eps) of n elements. */
 static void statistics(DType dtype, const char *x, int64_t n, double eps, double *out_mean, double *out_invstd) {
@@ -57,7 +62,8 @@ static void statistics(DType dtype, const char *x, int64_t n, double eps, double
 }
 
 /* y = (x * scale + shift) for n elements with numbers of their own or common ones (step 0). */
-static void affine(DType dtype, const char *x, char *y, int64_t n, const float *scale, const float *shift, int64_t step) {
+static void affine(DType dtype, const char *x, char *y, int64_t n, const float *scale, const float *shift,
+                   int64_t step) {
   if (dtype == DTYPE_FLOAT32) {
     norm_affine(n, (const float *)x, (float *)y, scale, shift, step);
     return;
@@ -83,7 +89,8 @@ static void layer_rows(void *argument, int64_t begin, int64_t end) {
     put_number(r->mean, row, mean);
     put_number(r->invstd, row, invstd);
     if (r->dtype == DTYPE_FLOAT32) {
-      const float *from = (const float *)x, *w = r->weight ? tensor_data(r->weight) : NULL, *b = r->bias ? tensor_data(r->bias) : NULL;
+      const float *from = (const float *)x, *w = r->weight ? tensor_data(r->weight) : NULL,
+                  *b = r->bias ? tensor_data(r->bias) : NULL;
       float *to = (float *)y, a = (float)invstd, s = (float)(-mean * invstd);
       for (int64_t i = 0; i < r->length; i++) to[i] = from[i] * a + s;
       if (w)
@@ -102,20 +109,28 @@ static void layer_rows(void *argument, int64_t begin, int64_t end) {
 }
 
 static Status shape_layer_norm(Call *call, TensorSpec *specs) {
-  const Tensor *input = call_tensor(call, 0), *weight = call_tensor_or_null(call, 2), *bias = call_tensor_or_null(call, 3);
+  const Tensor *input = call_tensor(call, 0), *weight = call_tensor_or_null(call, 2),
+               *bias = call_tensor_or_null(call, 3);
   size_t n;
   const int64_t *shape = call_ints(call, 1, &n);
-  if (n == 0) return status_new(ERROR_RUNTIME, "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []");
+  if (n == 0)
+    return status_new(ERROR_RUNTIME,
+                      "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
+                      "but got normalized_shape = []");
   bool fits = (size_t)input->ndim >= n;
   for (size_t d = 0; fits && d < n; d++) fits = input->sizes[(size_t)input->ndim - n + d] == shape[d];
-  if (!fits) return status_new(ERROR_RUNTIME, "Given normalized_shape of %zu dimensions, expected input with shape [*, ...] of those sizes", n);
+  if (!fits)
+    return status_new(ERROR_RUNTIME,
+                      "Given normalized_shape of %zu dimensions, expected input with shape [*, ...] of those sizes", n);
   for (int k = 0; k < 2; k++) {
     const Tensor *t = k ? bias : weight;
     bool same = !t || (size_t)t->ndim == n;
     for (size_t d = 0; same && t && d < n; d++) same = t->sizes[d] == shape[d];
-    if (!same) return status_new(ERROR_RUNTIME, "Expected %s to be of same shape as normalized_shape", k ? "bias" : "weight");
+    if (!same)
+      return status_new(ERROR_RUNTIME, "Expected %s to be of same shape as normalized_shape", k ? "bias" : "weight");
     if (t && t->dtype != input->dtype)
-      return status_new(ERROR_RUNTIME, "expected scalar type %s but found %s", dtype_scalar_name((DType)input->dtype), dtype_scalar_name((DType)t->dtype));
+      return status_new(ERROR_RUNTIME, "expected scalar type %s but found %s", dtype_scalar_name((DType)input->dtype),
+                        dtype_scalar_name((DType)t->dtype));
   }
   if (!dtype_is_floating((DType)input->dtype)) return call_unsupported_dtype(call, (DType)input->dtype);
   memset(specs, 0, offsetof(TensorSpec, sizes));
@@ -148,7 +163,8 @@ static Status kernel_layer_norm(Call *call) {
     tensor_release(*t);
     *t = flat;
   }
-  TRY_GOTO(tensor_is_contiguous(out) ? (y = tensor_retain(out), OK) : tensor_empty(r.dtype, out->ndim, out->sizes, &y), done);
+  TRY_GOTO(tensor_is_contiguous(out) ? (y = tensor_retain(out), OK) : tensor_empty(r.dtype, out->ndim, out->sizes, &y),
+           done);
   r.x = tensor_data(x);
   r.y = tensor_data(y);
   r.weight = w;
@@ -194,15 +210,21 @@ static void group_rows(void *argument, int64_t begin, int64_t end) {
 }
 static Status shape_group_norm(Call *call, TensorSpec *specs) {
   const Tensor *input = call_tensor(call, 0);
-  int64_t n = call_int(call, 3), channels = call_int(call, 4), inner = call_int(call, 5), groups = call_int(call, 6), expected;
-  if (n < 0 || channels < 0 || inner < 0 || !int64_mul(n, channels, &expected) || !int64_mul(expected, inner, &expected) || expected != input->numel)
-    return status_new(ERROR_RUNTIME, "group_norm: N, C and HxW do not make up the input's %lld elements", (long long)input->numel);
+  int64_t n = call_int(call, 3), channels = call_int(call, 4), inner = call_int(call, 5), groups = call_int(call, 6),
+          expected;
+  if (n < 0 || channels < 0 || inner < 0 || !int64_mul(n, channels, &expected) ||
+      !int64_mul(expected, inner, &expected) || expected != input->numel)
+    return status_new(ERROR_RUNTIME, "group_norm: N, C and HxW do not make up the input's %lld elements",
+                      (long long)input->numel);
   if (groups <= 0 || channels % groups)
-    return status_new(ERROR_RUNTIME, "Expected number of channels in input to be divisible by num_groups, but got num_groups=%lld", (long long)groups);
+    return status_new(ERROR_RUNTIME,
+                      "Expected number of channels in input to be divisible by num_groups, but got num_groups=%lld",
+                      (long long)groups);
   for (uint32_t k = 1; k < 3; k++) {
     const Tensor *t = call_tensor_or_null(call, k);
     if (t && (t->ndim != 1 || t->numel != channels))
-      return status_new(ERROR_RUNTIME, "Expected %s to be a vector of size equal to the number of channels in input", k == 1 ? "weight" : "bias");
+      return status_new(ERROR_RUNTIME, "Expected %s to be a vector of size equal to the number of channels in input",
+                        k == 1 ? "weight" : "bias");
   }
   if (!dtype_is_floating((DType)input->dtype)) return call_unsupported_dtype(call, (DType)input->dtype);
   memset(specs, 0, offsetof(TensorSpec, sizes));
@@ -220,9 +242,15 @@ static Status shape_group_norm(Call *call, TensorSpec *specs) {
 static Status kernel_group_norm(Call *call) {
   const Tensor *input = call_tensor(call, 0);
   Tensor *x, *out = call_out(call, 0);
-  Rows r = {.dtype = (DType)input->dtype, .channels = call_int(call, 4), .inner = call_int(call, 5), .group = call_int(call, 6),
-            .eps = call_double(call, 7), .weight = call_tensor_or_null(call, 1), .bias = call_tensor_or_null(call, 2),
-            .mean = call_out(call, 1), .invstd = call_out(call, 2)};
+  Rows r = {.dtype = (DType)input->dtype,
+            .channels = call_int(call, 4),
+            .inner = call_int(call, 5),
+            .group = call_int(call, 6),
+            .eps = call_double(call, 7),
+            .weight = call_tensor_or_null(call, 1),
+            .bias = call_tensor_or_null(call, 2),
+            .mean = call_out(call, 1),
+            .invstd = call_out(call, 2)};
   if (input->numel == 0) return OK;
   TRY(tensor_contiguous(input, &x));
   r.length = r.channels / r.group * r.inner;
@@ -274,11 +302,13 @@ static void batch_planes(void *argument, int64_t begin, int64_t end) {
   int64_t item = (int64_t)dtype_size(b->dtype);
   if (b->inner == 1) { /* whole rows of channels */
     for (int64_t n = begin; n < end; n++)
-      affine(b->dtype, b->x + n * b->channels * item, b->y + n * b->channels * item, b->channels, b->scale, b->shift, 1);
+      affine(b->dtype, b->x + n * b->channels * item, b->y + n * b->channels * item, b->channels, b->scale, b->shift,
+             1);
     return;
   }
   for (int64_t p = begin; p < end; p++)
-    affine(b->dtype, b->x + p * b->inner * item, b->y + p * b->inner * item, b->inner, b->scale + p % b->channels, b->shift + p % b->channels, 0);
+    affine(b->dtype, b->x + p * b->inner * item, b->y + p * b->inner * item, b->inner, b->scale + p % b->channels,
+           b->shift + p % b->channels, 0);
 }
 
 static Status shape_batch_norm(Call *call, TensorSpec *specs) {
@@ -290,7 +320,8 @@ static Status shape_batch_norm(Call *call, TensorSpec *specs) {
   for (uint32_t k = 1; k <= 4; k++) {
     const Tensor *t = call_tensor_or_null(call, k);
     if (t && t->numel != channels)
-      return status_new(ERROR_RUNTIME, "%s should contain %lld elements not %lld", names[k - 1], (long long)channels, (long long)t->numel);
+      return status_new(ERROR_RUNTIME, "%s should contain %lld elements not %lld", names[k - 1], (long long)channels,
+                        (long long)t->numel);
     if (t && t->ndim != 1) return status_new(ERROR_RUNTIME, "%s should be one-dimensional", names[k - 1]);
   }
   bool training = call_bool(call, 5);
@@ -313,14 +344,17 @@ static void update_running(Tensor *running, const double *now, int64_t channels,
   if (!running) return;
   for (int64_t c = 0; c < channels; c++) {
     double v = (1 - momentum) * number_at(running, c, 0) + momentum * now[c] * factor;
-    dtype_convert((DType)running->dtype, (char *)tensor_data(running) + c * running->strides[0] * (int64_t)dtype_size((DType)running->dtype), 1,
-                  DTYPE_FLOAT64, &v, 1, 1);
+    dtype_convert((DType)running->dtype,
+                  (char *)tensor_data(running) + c * running->strides[0] * (int64_t)dtype_size((DType)running->dtype),
+                  1, DTYPE_FLOAT64, &v, 1, 1);
   }
 }
 
 static Status kernel_batch_norm(Call *call) {
-  const Tensor *input = call_tensor(call, 0), *weight = call_tensor_or_null(call, 1), *bias = call_tensor_or_null(call, 2);
-  Tensor *mean = call_tensor_or_null(call, 3), *var = call_tensor_or_null(call, 4), *out = call_out(call, 0), *x = NULL, *y = NULL;
+  const Tensor *input = call_tensor(call, 0), *weight = call_tensor_or_null(call, 1),
+               *bias = call_tensor_or_null(call, 2);
+  Tensor *mean = call_tensor_or_null(call, 3), *var = call_tensor_or_null(call, 4), *out = call_out(call, 0), *x = NULL,
+         *y = NULL;
   bool training = call_bool(call, 5);
   double eps = call_double(call, 7), momentum = call_double(call, 6);
   if (input->ndim < 2) return OK; /* empty */
@@ -329,7 +363,8 @@ static Status kernel_batch_norm(Call *call) {
   if (training && input->numel == channels && channels)
     return status_exception("ValueError", "Expected more than 1 value per channel when training, got input size");
   BatchNorm b = {.dtype = (DType)input->dtype, .channels = channels};
-  bool last = tensor_is_channels_last(input) && !tensor_is_contiguous(input) && tensor_is_channels_last(out) && !training;
+  bool last =
+      tensor_is_channels_last(input) && !tensor_is_contiguous(input) && tensor_is_channels_last(out) && !training;
   size_t bytes;
   if (!size_mul((size_t)channels + 1, 2 * (sizeof(double) + sizeof(float)), &bytes)) return status_out_of_memory();
   double *numbers = mem_alloc(bytes);
@@ -338,10 +373,14 @@ static Status kernel_batch_norm(Call *call) {
   b.variance = numbers + channels;
   b.scale = (float *)(numbers + 2 * channels);
   b.shift = b.scale + channels;
-  if (last) x = tensor_retain(input);
-  else TRY_GOTO(tensor_contiguous(input, &x), done);
-  if (last || tensor_is_contiguous(out)) y = tensor_retain(out);
-  else TRY_GOTO(tensor_empty(b.dtype, out->ndim, out->sizes, &y), done);
+  if (last)
+    x = tensor_retain(input);
+  else
+    TRY_GOTO(tensor_contiguous(input, &x), done);
+  if (last || tensor_is_contiguous(out))
+    y = tensor_retain(out);
+  else
+    TRY_GOTO(tensor_empty(b.dtype, out->ndim, out->sizes, &y), done);
   b.x = tensor_data(x);
   b.y = tensor_data(y);
   b.inner = last || channels == 0 || input->sizes[0] == 0 ? 1 : input->numel / channels / input->sizes[0];
@@ -376,7 +415,8 @@ static Status kernel_batch_norm(Call *call) {
       to[i] = (from[i] - b.mean[c]) / sqrt(b.variance[c] + eps) * number_at(weight, c, 1) + number_at(bias, c, 0);
     }
   } else if (input->numel) {
-    parallel_for(call->exec->threads, b.inner == 1 ? b.batch : b.batch * channels, 1 + 16384 / (b.inner == 1 ? channels : b.inner), batch_planes, &b);
+    parallel_for(call->exec->threads, b.inner == 1 ? b.batch : b.batch * channels,
+                 1 + 16384 / (b.inner == 1 ? channels : b.inner), batch_planes, &b);
   }
   if (y != out) status = tensor_copy(out, y, call->exec->threads);
 done:
@@ -387,47 +427,64 @@ done:
 }
 
 static const OpRow rows[] = {
-    {.schema = "aten::layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
-     .shape = shape_layer_norm, .kernel = kernel_layer_norm,
+    {.schema = "aten::layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
+               "eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
+     .shape = shape_layer_norm,
+     .kernel = kernel_layer_norm,
      .grad = "input, weight, bias: layer_norm_backward(grad, input, normalized_shape, weight, bias, eps)"},
-    {.schema = "aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
-     .shape = shape_layer_norm, .kernel = kernel_layer_norm,
+    {.schema = "aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float "
+               "eps) -> (Tensor, Tensor, Tensor)",
+     .shape = shape_layer_norm,
+     .kernel = kernel_layer_norm,
      .grad = "input, weight, bias: native_layer_norm_grads(grads, input, normalized_shape, weight, bias, eps)"},
-    {.schema = "aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
-     .shape = shape_group_norm, .kernel = kernel_group_norm,
+    {.schema = "aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, "
+               "int group, float eps) -> (Tensor, Tensor, Tensor)",
+     .shape = shape_group_norm,
+     .kernel = kernel_group_norm,
      .grad = "input, weight, bias: group_norm_backward(grads[0], input, weight, bias, N, C, HxW, group, eps)"},
-    {.schema = "aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
+    {.schema = "aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
+               "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
      .body = "if num_groups <= 0 or input.size(1) % num_groups != 0:\n"
-             "    raise RuntimeError('Expected number of channels in input to be divisible by num_groups, but got input of shape {} and num_groups={}'.format(input.size(), num_groups))\n"
+             "    raise RuntimeError('Expected number of channels in input to be divisible by num_groups, but got "
+             "input of shape {} and num_groups={}'.format(input.size(), num_groups))\n"
              "n = input.size(0)\n"
              "c = input.size(1)\n"
              "inner = 1\n"
              "for d in range(2, input.dim()):\n"
              "    inner = inner * input.size(d)\n"
              "return torch.native_group_norm(input, weight, bias, n, c, inner, num_groups, eps)[0]"},
-    {.schema = "aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
-     .shape = shape_batch_norm, .kernel = kernel_batch_norm,
-     .grad = "input, weight, bias: batch_norm_backward(grad, input, weight, bias, running_mean, running_var, training, eps)"},
-    {.schema = "aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-     .shape = shape_batch_norm, .kernel = kernel_batch_norm,
-     .grad = "input, weight, bias: batch_norm_backward(grads[0], input, weight, bias, running_mean, running_var, training, eps)"},
-    {.schema = "aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
-     .body = "if not use_input_stats and (running_mean is None or running_var is None):\n"
-             "    raise RuntimeError('Expected running_mean and running_var to be defined when use_input_stats is false')\n"
-             "n = input.size(0)\n"
-             "c = input.size(1)\n"
-             "shape = list(input.size())\n"
-             "shape[0] = 1\n"
-             "shape[1] = n * c\n"
-             "w = weight.repeat([n]) if weight is not None else None\n"
-             "b = bias.repeat([n]) if bias is not None else None\n"
-             "mean = running_mean.repeat([n]) if running_mean is not None else None\n"
-             "var = running_var.repeat([n]) if running_var is not None else None\n"
-             "result = torch.batch_norm(input.contiguous().view(shape), w, b, mean, var, use_input_stats, momentum, eps, cudnn_enabled)\n"
-             "if running_mean is not None and mean is not None:\n"
-             "    running_mean.copy_(mean.view([n, c]).mean([0], False))\n"
-             "if running_var is not None and var is not None:\n"
-             "    running_var.copy_(var.view([n, c]).mean([0], False))\n"
-             "return result.view(input.size())"},
+    {.schema = "aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
+               "running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+     .shape = shape_batch_norm,
+     .kernel = kernel_batch_norm,
+     .grad = "input, weight, bias: batch_norm_backward(grad, input, weight, bias, running_mean, running_var, training, "
+             "eps)"},
+    {.schema = "aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
+               "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+     .shape = shape_batch_norm,
+     .kernel = kernel_batch_norm,
+     .grad = "input, weight, bias: batch_norm_backward(grads[0], input, weight, bias, running_mean, running_var, "
+             "training, eps)"},
+    {.schema = "aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
+               "running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+     .body =
+         "if not use_input_stats and (running_mean is None or running_var is None):\n"
+         "    raise RuntimeError('Expected running_mean and running_var to be defined when use_input_stats is false')\n"
+         "n = input.size(0)\n"
+         "c = input.size(1)\n"
+         "shape = list(input.size())\n"
+         "shape[0] = 1\n"
+         "shape[1] = n * c\n"
+         "w = weight.repeat([n]) if weight is not None else None\n"
+         "b = bias.repeat([n]) if bias is not None else None\n"
+         "mean = running_mean.repeat([n]) if running_mean is not None else None\n"
+         "var = running_var.repeat([n]) if running_var is not None else None\n"
+         "result = torch.batch_norm(input.contiguous().view(shape), w, b, mean, var, use_input_stats, momentum, eps, "
+         "cudnn_enabled)\n"
+         "if running_mean is not None and mean is not None:\n"
+         "    running_mean.copy_(mean.view([n, c]).mean([0], False))\n"
+         "if running_var is not None and var is not None:\n"
+         "    running_var.copy_(var.view([n, c]).mean([0], False))\n"
+         "return result.view(input.size())"},
 };
 OP_TABLE(op_table_norm, rows);

@@ -1,30 +1,36 @@
 /* op: operators. An operator is one row of data; the registry finds rows; operator_call is the only way to run one.
  *
- *   op/op.h, exec.h, call.h  rows, registry (here); Exec, Services; Call, its accessors, shape functions; match.h: from outside
- *   for kernels              pointwise, options, view, reduce, sort, element, results, gemm, conv, pool, linalg, lapack
- *   for the registry         derive.h, out_names.h: in-place and .out forms; plan.h: what operator_call asks of a schema
- *   op/<family>.c            rows and kernels                       */
+ *   op/op.h, exec.h, call.h  rows, registry (here); Exec, Services; Call, its accessors, shape functions; match.h: from
+ * outside for kernels              pointwise, options, view, reduce, sort, element, results, gemm, conv, pool, linalg,
+ * lapack for the registry         derive.h, out_names.h: in-place and .out forms; plan.h: what operator_call asks of a
+ * schema op/<family>.c            rows and kernels                       */
 #pragma once
 
 #include "op/call.h"
 #include "op/exec.h"
 #include "schema/schema.h"
 
-/* What a kernel may do beyond computing its outputs from its inputs (writes stand in the schema's alias annotations). */
+/* What a kernel may do beyond computing its outputs from its inputs (writes stand in the schema's alias annotations).
+ */
 enum OpFlags {
-  OP_INPLACE = 1u << 0,     /* derive `name_`: self (a!) first, result written into it */
-  OP_OUT = 1u << 1,         /* derive the `.out` overload(s) with PyTorch's naming */
-  OP_SIDE_EFFECTS = 1u << 2,/* prints, raises, changes global state: never removed or moved */
+  OP_INPLACE = 1u << 0,          /* derive `name_`: self (a!) first, result written into it */
+  OP_OUT = 1u << 1,              /* derive the `.out` overload(s) with PyTorch's naming */
+  OP_SIDE_EFFECTS = 1u << 2,     /* prints, raises, changes global state: never removed or moved */
   OP_NONDETERMINISTIC = 1u << 3, /* draws random numbers */
-  OP_COMPOSITE = 1u << 4,   /* the kernel only calls other operators: autograd records those, not this */
-  OP_ALIASING_OK = 1u << 5, /* out may be exactly one of the inputs (pointwise): in place needs no temporary */
-  OP_EAGER_ONLY = 1u << 6,  /* its gradient can't go into a DifferentiableGraph */
-  OP_BUILTIN = 1u << 7,     /* body text is matched with the schemas and inlined at emission */
-  OP_ACCEPT_SPARSE = 1u << 8, OP_ACCEPT_QUANTIZED = 1u << 9, OP_ACCEPT_CONJ = 1u << 10, /* kernel sees lazy conj/neg itself; else inputs are resolved first */
-  OP_ACCEPT_META = 1u << 11, OP_ACCEPT_OPAQUE = 1u << 12, OP_ACCEPT_UNDEFINED = 1u << 13,
-  OP_ACCEPT_ANY = OP_ACCEPT_SPARSE | OP_ACCEPT_QUANTIZED | OP_ACCEPT_CONJ | OP_ACCEPT_META | OP_ACCEPT_OPAQUE | OP_ACCEPT_UNDEFINED,
+  OP_COMPOSITE = 1u << 4,        /* the kernel only calls other operators: autograd records those, not this */
+  OP_ALIASING_OK = 1u << 5,      /* out may be exactly one of the inputs (pointwise): in place needs no temporary */
+  OP_EAGER_ONLY = 1u << 6,       /* its gradient can't go into a DifferentiableGraph */
+  OP_BUILTIN = 1u << 7,          /* body text is matched with the schemas and inlined at emission */
+  OP_ACCEPT_SPARSE = 1u << 8,
+  OP_ACCEPT_QUANTIZED = 1u << 9,
+  OP_ACCEPT_CONJ = 1u << 10, /* kernel sees lazy conj/neg itself; else inputs are resolved first */
+  OP_ACCEPT_META = 1u << 11,
+  OP_ACCEPT_OPAQUE = 1u << 12,
+  OP_ACCEPT_UNDEFINED = 1u << 13,
+  OP_ACCEPT_ANY =
+      OP_ACCEPT_SPARSE | OP_ACCEPT_QUANTIZED | OP_ACCEPT_CONJ | OP_ACCEPT_META | OP_ACCEPT_OPAQUE | OP_ACCEPT_UNDEFINED,
   OP_NOT_DIFFERENTIABLE = 1u << 14, /* results never require grad (comparisons, argmax, ...) */
-  OP_CONSTANT_OK = 1u << 15 /* reserved for rows whose kernel may be run at compile time although not pure */
+  OP_CONSTANT_OK = 1u << 15         /* reserved for rows whose kernel may be run at compile time although not pure */
 };
 
 typedef Status Kernel(Call *call);
@@ -32,35 +38,39 @@ typedef Status Kernel(Call *call);
  * return. Errors about shapes and dtypes are raised here. */
 typedef Status ShapeFunction(Call *call, TensorSpec *specs);
 
-/* A row. Text fields are C literals. Exactly one of kernel, lower, body and factory says how it runs (with lower the tile
- * interpreter does, shape defaults to shape_pointwise). */
+/* A row. Text fields are C literals. Exactly one of kernel, lower, body and factory says how it runs (with lower the
+ * tile interpreter does, shape defaults to shape_pointwise). */
 typedef struct OpRow {
   const char *schema;
   Kernel *kernel;
-  ShapeFunction *shape;  /* NULL: the kernel sets its outputs itself (call_set) */
-  const char *lower;     /* formula over the argument names, tile/formula.h */
-  const char *grad;      /* "self: grad * cos(self); other: ..." TorchScript text; NULL: none known; see docs/autograd.md */
-  const char *body;      /* TorchScript statements: the body of the function; the parameter names are the schema's */
+  ShapeFunction *shape; /* NULL: the kernel sets its outputs itself (call_set) */
+  const char *lower;    /* formula over the argument names, tile/formula.h */
+  const char *grad; /* "self: grad * cos(self); other: ..." TorchScript text; NULL: none known; see docs/autograd.md */
+  const char *body; /* TorchScript statements: the body of the function; the parameter names are the schema's */
   struct OpFactory *factory;
   uint32_t flags;
-  const char *promote;   /* Scalar parameters that take part in type promotion, separated by blanks; NULL: "self other" */
+  const char *promote; /* Scalar parameters that take part in type promotion, separated by blanks; NULL: "self other" */
 } OpRow;
 /* node -> operation with state (vararg primitives, user compilers); Node is ir's. */
 typedef struct OpFactory {
   Status (*make)(const struct Node *node, Kernel **out_kernel, void **out_state, void (**out_free)(void *state));
 } OpFactory;
 
-typedef struct OpTable { const char *family; const OpRow *rows; size_t count; } OpTable;
+typedef struct OpTable {
+  const char *family;
+  const OpRow *rows;
+  size_t count;
+} OpTable;
 #define OP_TABLE(name, array) const OpTable name = {#name, array, sizeof(array) / sizeof *(array)}
 
 /* A registered row or a variant derived from one. Made when the index is built; its schema is parsed on first use. */
 typedef enum OpVariant { VARIANT_FUNCTIONAL, VARIANT_INPLACE, VARIANT_OUT } OpVariant;
 typedef struct Operator {
   const OpRow *row;
-  Str name;          /* "aten::add_" */
+  Str name; /* "aten::add_" */
   Str overload_name;
   uint8_t variant;
-  uint32_t flags;    /* the row's, adjusted for the variant */
+  uint32_t flags; /* the row's, adjusted for the variant */
   _Atomic(FunctionSchema *) schema;
   _Atomic(struct KernelProgram *) program; /* compiled `lower`, on first use */
   _Atomic(struct Function *) body;         /* compiled body, on first use */
@@ -81,8 +91,8 @@ size_t operator_similar(Str qualified_name, Str *out, size_t max);
 /* Adds rows (kept by reference) to the open registry; thread-safe. Refuses a schema that is there already or differs
  * from one only in its returns. */
 Status operator_register(const OpTable *table, void *library) MUST_CHECK;
-/* Hides the operators of a library from look-ups. Programs that were compiled with them go on working, so the rows, and the
- * library that holds them, must stay in memory. */
+/* Hides the operators of a library from look-ups. Programs that were compiled with them go on working, so the rows, and
+ * the library that holds them, must stay in memory. */
 void operator_retire(void *library);
 /* Every table of rows that is built in, ended by NULL: src/api/op_tables.c. */
 extern const OpTable *const op_tables[];

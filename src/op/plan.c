@@ -23,7 +23,8 @@ Status call_plan_make(const Operator *op, const CallPlan **out) {
     uint64_t bit = (uint64_t)1 << i;
     if (a->type->kind == TYPE_TENSOR) plan->required |= bit;
     if (is_tensor_list(a->type)) plan->lists |= bit;
-    bool is_tensor = a->type->kind == TYPE_TENSOR || (a->type->kind == TYPE_OPTIONAL && a->type->elements[0]->kind == TYPE_TENSOR);
+    bool is_tensor =
+        a->type->kind == TYPE_TENSOR || (a->type->kind == TYPE_OPTIONAL && a->type->elements[0]->kind == TYPE_TENSOR);
     /* A container that is itself written keeps its tensors as they are. */
     if (a->alias && ((a->alias->is_write && is_tensor) || a->alias->contained_write)) plan->writes |= bit;
     if (a->is_out) {
@@ -43,8 +44,10 @@ Status call_plan_make(const Operator *op, const CallPlan **out) {
   if (op->variant != VARIANT_FUNCTIONAL) {
     Str name, overload;
     const Operator *functional = NULL;
-    if (schema_text_split(str_from(op->row->schema), &name, &overload)) functional = operator_find_overload(name, overload);
-    if (functional && functional->row == op->row) plan->functional = functional; /* a retired one can't be found: then without sharing */
+    if (schema_text_split(str_from(op->row->schema), &name, &overload))
+      functional = operator_find_overload(name, overload);
+    if (functional && functional->row == op->row)
+      plan->functional = functional; /* a retired one can't be found: then without sharing */
   }
   if (op->variant == VARIANT_OUT) {
     plan->options_at = derive_dropped_options(str_from(op->row->schema));

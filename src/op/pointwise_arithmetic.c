@@ -213,7 +213,8 @@ static const OpRow rows[] = {
     {.schema = "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
      .lower = "self + value * (tensor1 / tensor2)",
      .shape = shape_addcdiv,
-     .grad = "self: grad; tensor1: grad * torch.conj(tensor2.reciprocal() * value); tensor2: -grad * torch.conj(tensor1 * value / "
+     .grad = "self: grad; tensor1: grad * torch.conj(tensor2.reciprocal() * value); tensor2: -grad * "
+             "torch.conj(tensor1 * value / "
              "(tensor2 * tensor2))",
      .flags = POINTWISE},
     {.schema = "aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",

@@ -105,7 +105,7 @@ static Status shape_masked_fill(Call *call, TensorSpec *specs) {
         "max: torch.clamp_backward_max(grad, self, min, max)",                                                    \
     .flags = POINTWISE                                                                                            \
   }
-#define INSIDE                                                                                                     \
+#define INSIDE \
   "inside = (True if min is None else self >= min) and (True if max is None else self <= max); grad if inside else 0"
 
 static const OpRow rows[] = {

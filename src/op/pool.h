@@ -20,5 +20,9 @@ void pool_spec(const Tensor *input, const PoolWindow *w, DType dtype, TensorSpec
 /* How many spatial dimensions the operator's name says: ...1d, ...2d_backward. */
 int pool_spatial(const Call *call);
 /* Window [begin, end) of output o along dimension d of an adaptive pool. */
-static inline int64_t adaptive_begin(int64_t o, int64_t out, int64_t in) { return o * in / out; }
-static inline int64_t adaptive_end(int64_t o, int64_t out, int64_t in) { return ((o + 1) * in + out - 1) / out; }
+static inline int64_t adaptive_begin(int64_t o, int64_t out, int64_t in) {
+  return o * in / out;
+}
+static inline int64_t adaptive_end(int64_t o, int64_t out, int64_t in) {
+  return ((o + 1) * in + out - 1) / out;
+}

@@ -1,5 +1,5 @@
-/* Rows of primitives that the interpreter runs as instructions of its own (they are here for their schemas: matching, aliases, side
- * effects), and of the silent conversions of tensors to numbers. */
+/* Rows of primitives that the interpreter runs as instructions of its own (they are here for their schemas: matching,
+ * aliases, side effects), and of the silent conversions of tensors to numbers. */
 #include "op/op.h"
 
 /* Only the interpreter can do it. */
@@ -14,10 +14,13 @@ static Status raise_exception(Call *call) {
 
 static Status check_scalar(const Call *call, bool integral) {
   const Tensor *t = call_tensor(call, 0);
-  if (t->flags & TENSOR_RECORDS) return status_new(ERROR_RUNTIME, "Cannot input a tensor that requires grad as a scalar argument");
-  if (t->ndim != 0) return status_new(ERROR_RUNTIME, "Cannot input a tensor of dimension other than 0 as a scalar argument");
+  if (t->flags & TENSOR_RECORDS)
+    return status_new(ERROR_RUNTIME, "Cannot input a tensor that requires grad as a scalar argument");
+  if (t->ndim != 0)
+    return status_new(ERROR_RUNTIME, "Cannot input a tensor of dimension other than 0 as a scalar argument");
   if (integral && !dtype_is_integral((DType)t->dtype))
-    return status_new(ERROR_RUNTIME, "Cannot input a tensor of type %s as an integral argument", dtype_scalar_name((DType)t->dtype));
+    return status_new(ERROR_RUNTIME, "Cannot input a tensor of type %s as an integral argument",
+                      dtype_scalar_name((DType)t->dtype));
   return OK;
 }
 
@@ -50,9 +53,12 @@ static Status scalar_implicit(Call *call) {
   const Tensor *t = call_tensor(call, 0);
   DType dtype = (DType)t->dtype;
   if (dtype_is_complex(dtype)) return set_complex(call);
-  if (dtype == DTYPE_BOOL) call_set(call, 0, ivalue_bool(tensor_item_bool(t)));
-  else if (dtype_is_floating(dtype)) call_set(call, 0, ivalue_float(tensor_item_double(t)));
-  else call_set(call, 0, ivalue_int(tensor_item_int(t)));
+  if (dtype == DTYPE_BOOL)
+    call_set(call, 0, ivalue_bool(tensor_item_bool(t)));
+  else if (dtype_is_floating(dtype))
+    call_set(call, 0, ivalue_float(tensor_item_double(t)));
+  else
+    call_set(call, 0, ivalue_int(tensor_item_int(t)));
   return OK;
 }
 
@@ -69,7 +75,9 @@ static Status autograd_add(Call *call) {
   return OK;
 }
 
-static bool is_zero(IValue v) { return v.tag == TAG_NONE || (v.tag == TAG_TENSOR && !tensor_is_defined(v.tensor)); }
+static bool is_zero(IValue v) {
+  return v.tag == TAG_NONE || (v.tag == TAG_TENSOR && !tensor_is_defined(v.tensor));
+}
 
 static uint32_t count_zeros(const Call *call) {
   uint32_t zeros = 0;
@@ -112,22 +120,30 @@ static Status same_future(Call *call) {
 
 #define OP_ANY (OP_COMPOSITE | OP_ACCEPT_ANY)
 static const OpRow rows[] = {
-  {.schema = "prim::RaiseException(str msg, str? cls=None) -> ()", .kernel = raise_exception, .flags = OP_SIDE_EFFECTS},
-  {.schema = "aten::wait(Future(t) self) -> t", .kernel = not_alone, .flags = OP_SIDE_EFFECTS | OP_ANY},
-  {.schema = "prim::tolist(...) -> ...", .kernel = not_alone, .flags = OP_ANY},
-  {.schema = "prim::ModuleContainerIndex.dict(Any self, str ind) -> Any", .kernel = not_alone, .flags = OP_ANY},
-  {.schema = "prim::ModuleContainerIndex.list(Any self, int ind) -> Any", .kernel = not_alone, .flags = OP_ANY},
-  {.schema = "aten::IntImplicit(Tensor a) -> int", .kernel = int_implicit},
-  {.schema = "aten::FloatImplicit(Tensor a) -> float", .kernel = float_implicit},
-  {.schema = "aten::ComplexImplicit(Tensor a) -> complex", .kernel = complex_implicit},
-  {.schema = "aten::ScalarImplicit(Tensor a) -> Scalar", .kernel = scalar_implicit},
-  {.schema = "prim::AutogradZero() -> Tensor", .kernel = undefined_tensor, .flags = OP_ANY},
-  {.schema = "prim::AutogradAdd(Any a, Any b) -> Any", .kernel = autograd_add, .flags = OP_ANY},
-  {.schema = "prim::AutogradAllZero(...) -> bool", .kernel = all_zero, .flags = OP_ANY},
-  {.schema = "prim::AutogradAllNonZero(...) -> bool", .kernel = all_nonzero, .flags = OP_ANY},
-  {.schema = "prim::AutogradAnyNonZero(...) -> bool", .kernel = any_nonzero, .flags = OP_ANY},
-  {.schema = "profiler::_record_function_enter(str name, str? args=None) -> Tensor", .kernel = record_function_enter, .flags = OP_SIDE_EFFECTS},
-  {.schema = "profiler::_record_function_exit(Tensor _0) -> ()", .kernel = record_function_exit, .flags = OP_SIDE_EFFECTS | OP_ANY},
-  {.schema = "profiler::_call_end_callbacks_on_jit_fut(Tensor x, Future(t) y) -> Future(t)", .kernel = same_future, .flags = OP_SIDE_EFFECTS | OP_ANY},
+    {.schema = "prim::RaiseException(str msg, str? cls=None) -> ()",
+     .kernel = raise_exception,
+     .flags = OP_SIDE_EFFECTS},
+    {.schema = "aten::wait(Future(t) self) -> t", .kernel = not_alone, .flags = OP_SIDE_EFFECTS | OP_ANY},
+    {.schema = "prim::tolist(...) -> ...", .kernel = not_alone, .flags = OP_ANY},
+    {.schema = "prim::ModuleContainerIndex.dict(Any self, str ind) -> Any", .kernel = not_alone, .flags = OP_ANY},
+    {.schema = "prim::ModuleContainerIndex.list(Any self, int ind) -> Any", .kernel = not_alone, .flags = OP_ANY},
+    {.schema = "aten::IntImplicit(Tensor a) -> int", .kernel = int_implicit},
+    {.schema = "aten::FloatImplicit(Tensor a) -> float", .kernel = float_implicit},
+    {.schema = "aten::ComplexImplicit(Tensor a) -> complex", .kernel = complex_implicit},
+    {.schema = "aten::ScalarImplicit(Tensor a) -> Scalar", .kernel = scalar_implicit},
+    {.schema = "prim::AutogradZero() -> Tensor", .kernel = undefined_tensor, .flags = OP_ANY},
+    {.schema = "prim::AutogradAdd(Any a, Any b) -> Any", .kernel = autograd_add, .flags = OP_ANY},
+    {.schema = "prim::AutogradAllZero(...) -> bool", .kernel = all_zero, .flags = OP_ANY},
+    {.schema = "prim::AutogradAllNonZero(...) -> bool", .kernel = all_nonzero, .flags = OP_ANY},
+    {.schema = "prim::AutogradAnyNonZero(...) -> bool", .kernel = any_nonzero, .flags = OP_ANY},
+    {.schema = "profiler::_record_function_enter(str name, str? args=None) -> Tensor",
+     .kernel = record_function_enter,
+     .flags = OP_SIDE_EFFECTS},
+    {.schema = "profiler::_record_function_exit(Tensor _0) -> ()",
+     .kernel = record_function_exit,
+     .flags = OP_SIDE_EFFECTS | OP_ANY},
+    {.schema = "profiler::_call_end_callbacks_on_jit_fut(Tensor x, Future(t) y) -> Future(t)",
+     .kernel = same_future,
+     .flags = OP_SIDE_EFFECTS | OP_ANY},
 };
 OP_TABLE(op_table_prim, rows);

@@ -22,14 +22,16 @@ static Status kernel_flip(Call *c) {
   for (int i = 0; i < count; i++) {
     int64_t dim;
     TRY(dim_wrap(dims[i], self->ndim, &dim));
-    if (flipped >> dim & 1) return status_new(ERROR_RUNTIME, "dim %lld appears multiple times in the list of dims", (long long)dim);
+    if (flipped >> dim & 1)
+      return status_new(ERROR_RUNTIME, "dim %lld appears multiple times in the list of dims", (long long)dim);
     flipped |= 1u << dim;
   }
   if (self->numel == 0) return OK;
   if (self->ndim == 0) return tensor_copy(out, self, 1);
   DType dtype = (DType)self->dtype;
   int64_t item = (int64_t)dtype_size(dtype);
-  Iterator it = {.operand_count = 2, .ndim = self->ndim, .numel = self->numel, .data = {tensor_data(out), tensor_data(self)}};
+  Iterator it = {
+      .operand_count = 2, .ndim = self->ndim, .numel = self->numel, .data = {tensor_data(out), tensor_data(self)}};
   for (int i = 0; i < self->ndim; i++) {
     int dim = self->ndim - 1 - i;
     it.sizes[i] = self->sizes[dim];
@@ -46,7 +48,9 @@ static Status kernel_flip(Call *c) {
 
 /* ---- roll ---- */
 
-static Status copy_part(Tensor *to, const Tensor *from, int threads) { return to->numel ? tensor_copy(to, from, threads) : OK; }
+static Status copy_part(Tensor *to, const Tensor *from, int threads) {
+  return to->numel ? tensor_copy(to, from, threads) : OK;
+}
 
 /* Moves each dimension by its shift: every corner of the box goes to the corner across. */
 static Status roll_corners(const Tensor *self, Tensor *out, const int64_t *shifts, int threads) {
@@ -101,7 +105,9 @@ static Status kernel_roll(Call *c) {
   int64_t total[TENSOR_MAX_DIMS] = {0};
   for (size_t i = 0; i < dim_count; i++) {
     int64_t dim;
-    if (self->ndim == 0) return status_exception("IndexError", "Dimension specified as %lld but tensor has no dimensions", (long long)dims[i]);
+    if (self->ndim == 0)
+      return status_exception("IndexError", "Dimension specified as %lld but tensor has no dimensions",
+                              (long long)dims[i]);
     TRY(dim_wrap(dims[i], self->ndim, &dim));
     int64_t size = self->sizes[dim];
     total[dim] = (total[dim] + (shifts[i] % size) + size) % size;
@@ -123,10 +129,13 @@ static Status shape_repeat(Call *c, TensorSpec *specs) {
   int count;
   TRY(view_ints(c, 1, &repeats, &count));
   if (count < self->ndim)
-    return status_new(ERROR_RUNTIME, "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
+    return status_new(ERROR_RUNTIME,
+                      "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
   shape_set(specs, (DType)self->dtype, count, repeats);
   for (int i = 0; i < count; i++) {
-    if (repeats[i] < 0) return status_new(ERROR_RUNTIME, "Trying to create tensor with negative dimension %lld: %s", (long long)repeats[i], SIZES_TEXT(count, repeats));
+    if (repeats[i] < 0)
+      return status_new(ERROR_RUNTIME, "Trying to create tensor with negative dimension %lld: %s",
+                        (long long)repeats[i], SIZES_TEXT(count, repeats));
     int d = i - (count - self->ndim);
     if (d >= 0 && !int64_mul(specs->sizes[i], self->sizes[d], &specs->sizes[i])) return status_out_of_memory();
   }
@@ -170,7 +179,8 @@ static Status kernel_repeat_interleave(Call *c) {
   const Tensor *repeats = call_tensor(c, 0);
   Tensor *counts = NULL, *wide = NULL, *out = NULL;
   if (repeats->ndim != 1) return status_new(ERROR_RUNTIME, "repeat_interleave only accept 1D vector as repeat");
-  if (repeats->dtype != DTYPE_INT32 && repeats->dtype != DTYPE_INT64) return status_new(ERROR_RUNTIME, "repeats has to be Long or Int tensor");
+  if (repeats->dtype != DTYPE_INT32 && repeats->dtype != DTYPE_INT64)
+    return status_new(ERROR_RUNTIME, "repeats has to be Long or Int tensor");
   TRY(tensor_to_dtype(repeats, DTYPE_INT64, &wide));
   Status status = tensor_contiguous(wide, &counts);
   tensor_release(wide);
@@ -178,8 +188,10 @@ static Status kernel_repeat_interleave(Call *c) {
   const int64_t *n = tensor_data(counts);
   int64_t total = 0;
   for (int64_t i = 0; i < counts->numel; i++) {
-    if (n[i] < 0) status = status_new(ERROR_RUNTIME, "repeats can not be negative");
-    else if (!int64_add(total, n[i], &total)) status = status_out_of_memory();
+    if (n[i] < 0)
+      status = status_new(ERROR_RUNTIME, "repeats can not be negative");
+    else if (!int64_add(total, n[i], &total))
+      status = status_out_of_memory();
     if (status != OK) goto done;
   }
   if (!call_is_none(c, 1) && call_int(c, 1) != total) {
@@ -189,8 +201,10 @@ static Status kernel_repeat_interleave(Call *c) {
   TRY_GOTO(tensor_empty((DType)repeats->dtype, 1, &total, &out), done);
   for (int64_t i = 0, at = 0; i < counts->numel; i++)
     for (int64_t k = 0; k < n[i]; k++, at++) {
-      if (out->dtype == DTYPE_INT64) ((int64_t *)tensor_data(out))[at] = i;
-      else ((int32_t *)tensor_data(out))[at] = (int32_t)i;
+      if (out->dtype == DTYPE_INT64)
+        ((int64_t *)tensor_data(out))[at] = i;
+      else
+        ((int32_t *)tensor_data(out))[at] = (int32_t)i;
     }
   call_set_tensor(c, 0, out);
 done:
@@ -242,27 +256,39 @@ static Status triangle(Call *c, bool upper) {
   Tensor *out = call_out(c, 0), *self;
   if (out->numel == 0) return OK;
   TRY(tensor_contiguous(call_tensor(c, 0), &self));
-  Triangle t = {tensor_data(out), tensor_data(self), out->sizes[out->ndim - 2], out->sizes[out->ndim - 1], call_int(c, 1),
-                (int64_t)dtype_size((DType)out->dtype), upper};
+  Triangle t = {tensor_data(out),
+                tensor_data(self),
+                out->sizes[out->ndim - 2],
+                out->sizes[out->ndim - 1],
+                call_int(c, 1),
+                (int64_t)dtype_size((DType)out->dtype),
+                upper};
   parallel_for(c->exec->threads, out->numel / t.columns, 32768 / t.columns + 1, triangle_rows, &t);
   tensor_release(self);
   return OK;
 }
 
-static Status kernel_tril(Call *c) { return triangle(c, false); }
-static Status kernel_triu(Call *c) { return triangle(c, true); }
+static Status kernel_tril(Call *c) {
+  return triangle(c, false);
+}
+static Status kernel_triu(Call *c) {
+  return triangle(c, true);
+}
 
 /* ---- diagonals ---- */
 
 static Status diag_embed_dims(const Call *c, int64_t *out_dim1, int64_t *out_dim2, int64_t *out_size) {
   const Tensor *self = call_tensor(c, 0);
   int64_t offset = call_int(c, 1);
-  if (self->ndim == 0) return status_exception("IndexError", "Dimension out of range (expected to be in range of [-1, 0], but got -1)");
+  if (self->ndim == 0)
+    return status_exception("IndexError", "Dimension out of range (expected to be in range of [-1, 0], but got -1)");
   TRY(dim_wrap(call_int(c, 2), self->ndim + 1, out_dim1));
   TRY(dim_wrap(call_int(c, 3), self->ndim + 1, out_dim2));
   if (*out_dim1 == *out_dim2)
-    return status_new(ERROR_RUNTIME, "diagonal dimensions cannot be identical %lld, %lld", (long long)call_int(c, 2), (long long)call_int(c, 3));
-  if (offset == INT64_MIN || !int64_add(self->sizes[self->ndim - 1], offset < 0 ? -offset : offset, out_size)) return status_out_of_memory();
+    return status_new(ERROR_RUNTIME, "diagonal dimensions cannot be identical %lld, %lld", (long long)call_int(c, 2),
+                      (long long)call_int(c, 3));
+  if (offset == INT64_MIN || !int64_add(self->sizes[self->ndim - 1], offset < 0 ? -offset : offset, out_size))
+    return status_out_of_memory();
   return OK;
 }
 
@@ -270,7 +296,8 @@ static Status shape_diag_embed(Call *c, TensorSpec *specs) {
   const Tensor *self = call_tensor(c, 0);
   int64_t dim1, dim2, size;
   TRY(diag_embed_dims(c, &dim1, &dim2, &size));
-  if (self->ndim == TENSOR_MAX_DIMS) return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
+  if (self->ndim == TENSOR_MAX_DIMS)
+    return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
   shape_set(specs, (DType)self->dtype, 0, NULL);
   specs->ndim = self->ndim + 1;
   for (int i = 0, from = 0; i < specs->ndim; i++) specs->sizes[i] = i == dim1 || i == dim2 ? size : self->sizes[from++];
@@ -293,7 +320,8 @@ static Status kernel_fill_diagonal(Call *c) {
   bool wrap = call_bool(c, 2);
   if (self->ndim < 2) return status_new(ERROR_RUNTIME, "dimensions must larger than 1");
   for (int i = 1; i < self->ndim && self->ndim > 2; i++)
-    if (self->sizes[i] != self->sizes[0]) return status_new(ERROR_RUNTIME, "all dimensions of input must be of equal length");
+    if (self->sizes[i] != self->sizes[0])
+      return status_new(ERROR_RUNTIME, "all dimensions of input must be of equal length");
   int64_t height = self->sizes[0], width = self->sizes[1], length = height < width ? height : width, stride = 0;
   for (int i = 0; i < self->ndim; i++) stride += self->strides[i];
   int64_t sizes[1] = {length}, strides[1] = {stride};
@@ -305,7 +333,8 @@ static Status kernel_fill_diagonal(Call *c) {
     TRY(tensor_from_complex(ivalue_to_complex(value), &number));
     for (int64_t at = 0; at < height * width && status == OK; at += step) {
       Tensor *one;
-      status = tensor_as_strided(self, 0, sizes, strides, offset + at / width * self->strides[0] + at % width * self->strides[1], &one);
+      status = tensor_as_strided(self, 0, sizes, strides,
+                                 offset + at / width * self->strides[0] + at % width * self->strides[1], &one);
       if (status == OK) status = tensor_copy(one, number, 1);
       if (status == OK) tensor_release(one);
     }
@@ -326,163 +355,206 @@ static Status kernel_fill_diagonal(Call *c) {
   return OK;
 }
 
-#define BODY(text, statements) {.schema = text, .body = statements}
-#define BODY_OUT(text, statements) {.schema = text, .body = statements, .flags = OP_OUT}
+#define BODY(text, statements) \
+  { .schema = text, .body = statements }
+#define BODY_OUT(text, statements) \
+  { .schema = text, .body = statements, .flags = OP_OUT }
 
 static const OpRow rows[] = {
-  {.schema = "aten::flip(Tensor self, int[] dims) -> Tensor", .kernel = kernel_flip, .shape = shape_same_as_first, .grad = "self: grad.flip(dims)",
-   .flags = OP_OUT},
-  BODY("aten::fliplr(Tensor self) -> Tensor",
-       "if self.dim() < 2:\n  raise RuntimeError(\"Input must be >= 2-d.\")\n"
-       "return self.flip([1])\n"),
-  BODY("aten::flipud(Tensor self) -> Tensor",
-       "if self.dim() < 1:\n  raise RuntimeError(\"Input must be >= 1-d.\")\n"
-       "return self.flip([0])\n"),
-  {.schema = "aten::roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", .kernel = kernel_roll, .shape = shape_row_major,
-   .grad = "self: grad.roll([-s for s in shifts], dims)", .flags = OP_OUT},
-  BODY_OUT("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor",
-           "if len(dims) != 2:\n  raise RuntimeError(\"expected total rotation dims == 2, but got dims = \" + str(len(dims)))\n"
-           "if self.dim() < 2:\n  raise RuntimeError(\"expected total dims >= 2, but got total dims = \" + str(self.dim()))\n"
-           "a = dims[0] + self.dim() if dims[0] < 0 else dims[0]\n"
-           "b = dims[1] + self.dim() if dims[1] < 0 else dims[1]\n"
-           "if a == b:\n  raise RuntimeError(\"expected rotation dims to be different, but got dim0 = \" + str(dims[0]) + \" and dim1 = \" + str(dims[1]))\n"
-           "turns = k % 4\n"
-           "if turns == 1:\n  return self.flip([b]).transpose(a, b)\n"
-           "if turns == 2:\n  return self.flip([a, b])\n"
-           "if turns == 3:\n  return self.flip([a]).transpose(a, b)\n"
-           "return self.clone(memory_format=torch.contiguous_format)\n"),
-  {.schema = "aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", .kernel = kernel_repeat, .shape = shape_repeat,
-   .grad = "self: torch._repeat_backward(grad, repeats, self.size())", .flags = OP_OUT},
-  BODY("aten::_repeat_backward(Tensor grad, int[] repeats, int[] input_sizes) -> Tensor",
-       "sizes: List[int] = []\n"
-       "dims: List[int] = []\n"
-       "extra = len(repeats) - len(input_sizes)\n"
-       "for i in range(len(repeats)):\n"
-       "  dims.append(len(sizes))\n"
-       "  sizes.append(repeats[i])\n"
-       "  if i >= extra:\n"
-       "    sizes.append(input_sizes[i - extra])\n"
-       "if len(dims) == 0:\n  return grad\n"
-       "return grad.reshape(sizes).sum(dims)\n"),
-  BODY("aten::tile(Tensor self, int[] dims) -> Tensor",
-       "repeats = [1 for i in range(self.dim() - len(dims))]\n"
-       "repeats.extend(dims)\n"
-       "return self.repeat(repeats)\n"),
-  {.schema = "aten::repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor", .kernel = kernel_repeat_interleave,
-   .flags = OP_OUT | OP_NOT_DIFFERENTIABLE},
-  BODY("aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor",
-       "x = self\n"
-       "d = 0\n"
-       "if dim is None:\n  x = self.flatten()\n"
-       "else:\n  d = dim\n"
-       "counts = repeats\n"
-       "if repeats.dim() == 0 or (repeats.dim() == 1 and repeats.size(0) == 1):\n"
-       "  counts = repeats.reshape([1]).expand([x.size(d)])\n"
-       "elif repeats.dim() != 1:\n  raise RuntimeError(\"repeats must be 0-dim or 1-dim tensor\")\n"
-       "elif repeats.size(0) != x.size(d):\n  raise RuntimeError(\"repeats must have the same size as input along dim\")\n"
-       "return x.index_select(d, torch.repeat_interleave(counts, output_size=output_size))\n"),
-  BODY("aten::repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor",
-       "if repeats < 0:\n  raise RuntimeError(\"repeats can not be negative\")\n"
-       "x = self\n"
-       "d = 0\n"
-       "if dim is None:\n  x = self.flatten()\n"
-       "else:\n  d = dim + self.dim() if dim < 0 else dim\n"
-       "if x.dim() == 0:\n  x = x.reshape([1])\n"
-       "if output_size is not None and output_size != repeats * x.size(d):\n"
-       "  raise RuntimeError(\"allocated size does not match required size\")\n"
-       "if repeats == 1:\n  return x.clone()\n"
-       "sizes = x.size()\n"
-       "sizes.insert(d + 1, repeats)\n"
-       "return x.unsqueeze(d + 1).expand(sizes).flatten(d, d + 1)\n"),
-  {.schema = "aten::tril(Tensor self, int diagonal=0) -> Tensor", .kernel = kernel_tril, .shape = shape_triangle, .grad = "self: grad.tril(diagonal)",
-   .flags = OP_INPLACE | OP_OUT},
-  {.schema = "aten::triu(Tensor self, int diagonal=0) -> Tensor", .kernel = kernel_triu, .shape = shape_triangle, .grad = "self: grad.triu(diagonal)",
-   .flags = OP_INPLACE | OP_OUT},
-  {.schema = "aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", .kernel = kernel_diag_embed, .shape = shape_diag_embed,
-   .grad = "self: grad.diagonal(offset, dim1, dim2)", .flags = OP_OUT},
-  BODY_OUT("aten::diag(Tensor self, int diagonal=0) -> Tensor",
-           "if self.dim() == 1:\n  return torch.diag_embed(self, diagonal)\n"
-           "if self.dim() == 2:\n  return torch.diagonal_copy(self, diagonal)\n"
-           "raise RuntimeError(\"matrix or a vector expected\")\n"),
-  {.schema = "aten::trace(Tensor self) -> Tensor", .body =
-     "if self.dim() != 2:\n  raise RuntimeError(\"trace: expected a matrix, but got tensor with dim \" + str(self.dim()))\n"
-     "return self.diagonal().sum()\n", .flags = OP_OUT},
-  BODY_OUT("aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
-           "if self.dim() < 1:\n  raise RuntimeError(\"diff expects input to be at least one-dimensional\")\n"
-           "if n <= 0:\n  return self.clone()\n"
-           "parts: List[Tensor] = []\n"
-           "if prepend is not None:\n  parts.append(prepend)\n"
-           "parts.append(self)\n"
-           "if append is not None:\n  parts.append(append)\n"
-           "x = torch.cat(parts, dim) if len(parts) > 1 else self\n"
-           "for i in range(n):\n"
-           "  size = x.size(dim)\n"
-           "  if size == 0:\n    break\n"
-           "  late = x.narrow(dim, 1, size - 1)\n"
-           "  early = x.narrow(dim, 0, size - 1)\n"
-           "  x = torch.logical_xor(late, early) if x.dtype == torch.bool else late - early\n"
-           "return x\n"),
-  BODY("aten::sum_to_size(Tensor self, int[] size) -> Tensor",
-       "if len(size) == 0:\n  return self.sum()\n"
-       "extra = self.dim() - len(size)\n"
-       "if extra < 0:\n"
-       "  raise RuntimeError(\"size {\" + str(size) + \"} is not expandable to size {\" + str(self.size()) + \"}.\")\n"
-       "dims = [i for i in range(extra)]\n"
-       "for i in range(len(size)):\n"
-       "  if size[i] == 1 and self.size(extra + i) != 1:\n"
-       "    dims.append(extra + i)\n"
-       "  elif size[i] != self.size(extra + i):\n"
-       "    raise RuntimeError(\"size {\" + str(size) + \"} is not expandable to size {\" + str(self.size()) + \"}.\")\n"
-       "if len(dims) == 0:\n  return self\n"
-       "return self.sum(dims, True).view(size)\n"),
-  BODY("aten::diagflat(Tensor self, int offset=0) -> Tensor", "return torch.diag_embed(self.flatten(), offset)\n"),
-  {.schema = "aten::fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)", .kernel = kernel_fill_diagonal,
-   .grad = "self: grad.clone().fill_diagonal_(0, wrap)"},
-  BODY_OUT("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
-           "n = self.dim()\n"
-           "r = upscale_factor\n"
-           "if n < 3:\n"
-           "  raise RuntimeError(\"pixel_shuffle expects input to have at least 3 dimensions, but got input with \" + str(n) + \" dimension(s)\")\n"
-           "if r <= 0:\n"
-           "  raise RuntimeError(\"pixel_shuffle expects a positive upscale_factor, but got \" + str(r))\n"
-           "c = self.size(-3)\n"
-           "h = self.size(-2)\n"
-           "w = self.size(-1)\n"
-           "if c % (r * r) != 0:\n"
-           "  raise RuntimeError(\"pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, \"\n"
-           "                     \"but input.size(-3)=\" + str(c) + \" is not divisible by \" + str(r * r))\n"
-           "batch = self.size()[:-3]\n"
-           "b = [i for i in range(len(batch))]\n"
-           "k = len(batch)\n"
-           "return self.reshape(batch + [c // (r * r), r, r, h, w]).permute(b + [k, k + 3, k + 1, k + 4, k + 2]).reshape(batch + [c // (r * r), h * r, w * r])\n"),
-  BODY_OUT("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
-           "n = self.dim()\n"
-           "r = downscale_factor\n"
-           "if n < 3:\n"
-           "  raise RuntimeError(\"pixel_unshuffle expects input to have at least 3 dimensions, but got input with \" + str(n) + \" dimension(s)\")\n"
-           "if r <= 0:\n"
-           "  raise RuntimeError(\"pixel_unshuffle expects a positive downscale_factor, but got \" + str(r))\n"
-           "c = self.size(-3)\n"
-           "h = self.size(-2)\n"
-           "w = self.size(-1)\n"
-           "if h % r != 0:\n"
-           "  raise RuntimeError(\"pixel_unshuffle expects height to be divisible by downscale_factor, but input.size(-2)=\" + str(h) + \" is not divisible by \" + str(r))\n"
-           "if w % r != 0:\n"
-           "  raise RuntimeError(\"pixel_unshuffle expects width to be divisible by downscale_factor, but input.size(-1)=\" + str(w) + \" is not divisible by \" + str(r))\n"
-           "batch = self.size()[:-3]\n"
-           "b = [i for i in range(len(batch))]\n"
-           "k = len(batch)\n"
-           "return self.reshape(batch + [c, h // r, r, w // r, r]).permute(b + [k, k + 2, k + 4, k + 1, k + 3]).reshape(batch + [c * r * r, h // r, w // r])\n"),
-  BODY_OUT("aten::channel_shuffle(Tensor self, int groups) -> Tensor",
-           "if self.dim() <= 2:\n"
-           "  raise RuntimeError(\"channel_shuffle expects input with > 2 dims, but got input with sizes \" + str(self.size()))\n"
-           "c = self.size(1)\n"
-           "if groups <= 0:\n"
-           "  raise RuntimeError(\"Number of groups to divide channels in must be positive. Value of groups:\" + str(groups))\n"
-           "if c % groups != 0:\n"
-           "  raise RuntimeError(\"Number of channels must be divisible by groups. Got \" + str(c) + \" channels and \" + str(groups) + \" groups.\")\n"
-           "sizes = self.size()\n"
-           "return self.reshape([sizes[0], groups, c // groups, -1]).transpose(1, 2).reshape(sizes)\n"),
-  BODY("aten::native_channel_shuffle(Tensor self, int groups) -> Tensor", "return torch.channel_shuffle(self, groups)\n"),
+    {.schema = "aten::flip(Tensor self, int[] dims) -> Tensor",
+     .kernel = kernel_flip,
+     .shape = shape_same_as_first,
+     .grad = "self: grad.flip(dims)",
+     .flags = OP_OUT},
+    BODY("aten::fliplr(Tensor self) -> Tensor",
+         "if self.dim() < 2:\n  raise RuntimeError(\"Input must be >= 2-d.\")\n"
+         "return self.flip([1])\n"),
+    BODY("aten::flipud(Tensor self) -> Tensor",
+         "if self.dim() < 1:\n  raise RuntimeError(\"Input must be >= 1-d.\")\n"
+         "return self.flip([0])\n"),
+    {.schema = "aten::roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",
+     .kernel = kernel_roll,
+     .shape = shape_row_major,
+     .grad = "self: grad.roll([-s for s in shifts], dims)",
+     .flags = OP_OUT},
+    BODY_OUT("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor",
+             "if len(dims) != 2:\n  raise RuntimeError(\"expected total rotation dims == 2, but got dims = \" + "
+             "str(len(dims)))\n"
+             "if self.dim() < 2:\n  raise RuntimeError(\"expected total dims >= 2, but got total dims = \" + "
+             "str(self.dim()))\n"
+             "a = dims[0] + self.dim() if dims[0] < 0 else dims[0]\n"
+             "b = dims[1] + self.dim() if dims[1] < 0 else dims[1]\n"
+             "if a == b:\n  raise RuntimeError(\"expected rotation dims to be different, but got dim0 = \" + "
+             "str(dims[0]) + \" and dim1 = \" + str(dims[1]))\n"
+             "turns = k % 4\n"
+             "if turns == 1:\n  return self.flip([b]).transpose(a, b)\n"
+             "if turns == 2:\n  return self.flip([a, b])\n"
+             "if turns == 3:\n  return self.flip([a]).transpose(a, b)\n"
+             "return self.clone(memory_format=torch.contiguous_format)\n"),
+    {.schema = "aten::repeat(Tensor self, SymInt[] repeats) -> Tensor",
+     .kernel = kernel_repeat,
+     .shape = shape_repeat,
+     .grad = "self: torch._repeat_backward(grad, repeats, self.size())",
+     .flags = OP_OUT},
+    BODY("aten::_repeat_backward(Tensor grad, int[] repeats, int[] input_sizes) -> Tensor",
+         "sizes: List[int] = []\n"
+         "dims: List[int] = []\n"
+         "extra = len(repeats) - len(input_sizes)\n"
+         "for i in range(len(repeats)):\n"
+         "  dims.append(len(sizes))\n"
+         "  sizes.append(repeats[i])\n"
+         "  if i >= extra:\n"
+         "    sizes.append(input_sizes[i - extra])\n"
+         "if len(dims) == 0:\n  return grad\n"
+         "return grad.reshape(sizes).sum(dims)\n"),
+    BODY("aten::tile(Tensor self, int[] dims) -> Tensor",
+         "repeats = [1 for i in range(self.dim() - len(dims))]\n"
+         "repeats.extend(dims)\n"
+         "return self.repeat(repeats)\n"),
+    {.schema = "aten::repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
+     .kernel = kernel_repeat_interleave,
+     .flags = OP_OUT | OP_NOT_DIFFERENTIABLE},
+    BODY("aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> "
+         "Tensor",
+         "x = self\n"
+         "d = 0\n"
+         "if dim is None:\n  x = self.flatten()\n"
+         "else:\n  d = dim\n"
+         "counts = repeats\n"
+         "if repeats.dim() == 0 or (repeats.dim() == 1 and repeats.size(0) == 1):\n"
+         "  counts = repeats.reshape([1]).expand([x.size(d)])\n"
+         "elif repeats.dim() != 1:\n  raise RuntimeError(\"repeats must be 0-dim or 1-dim tensor\")\n"
+         "elif repeats.size(0) != x.size(d):\n  raise RuntimeError(\"repeats must have the same size as input along "
+         "dim\")\n"
+         "return x.index_select(d, torch.repeat_interleave(counts, output_size=output_size))\n"),
+    BODY(
+        "aten::repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor",
+        "if repeats < 0:\n  raise RuntimeError(\"repeats can not be negative\")\n"
+        "x = self\n"
+        "d = 0\n"
+        "if dim is None:\n  x = self.flatten()\n"
+        "else:\n  d = dim + self.dim() if dim < 0 else dim\n"
+        "if x.dim() == 0:\n  x = x.reshape([1])\n"
+        "if output_size is not None and output_size != repeats * x.size(d):\n"
+        "  raise RuntimeError(\"allocated size does not match required size\")\n"
+        "if repeats == 1:\n  return x.clone()\n"
+        "sizes = x.size()\n"
+        "sizes.insert(d + 1, repeats)\n"
+        "return x.unsqueeze(d + 1).expand(sizes).flatten(d, d + 1)\n"),
+    {.schema = "aten::tril(Tensor self, int diagonal=0) -> Tensor",
+     .kernel = kernel_tril,
+     .shape = shape_triangle,
+     .grad = "self: grad.tril(diagonal)",
+     .flags = OP_INPLACE | OP_OUT},
+    {.schema = "aten::triu(Tensor self, int diagonal=0) -> Tensor",
+     .kernel = kernel_triu,
+     .shape = shape_triangle,
+     .grad = "self: grad.triu(diagonal)",
+     .flags = OP_INPLACE | OP_OUT},
+    {.schema = "aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+     .kernel = kernel_diag_embed,
+     .shape = shape_diag_embed,
+     .grad = "self: grad.diagonal(offset, dim1, dim2)",
+     .flags = OP_OUT},
+    BODY_OUT("aten::diag(Tensor self, int diagonal=0) -> Tensor",
+             "if self.dim() == 1:\n  return torch.diag_embed(self, diagonal)\n"
+             "if self.dim() == 2:\n  return torch.diagonal_copy(self, diagonal)\n"
+             "raise RuntimeError(\"matrix or a vector expected\")\n"),
+    {.schema = "aten::trace(Tensor self) -> Tensor",
+     .body = "if self.dim() != 2:\n  raise RuntimeError(\"trace: expected a matrix, but got tensor with dim \" + "
+             "str(self.dim()))\n"
+             "return self.diagonal().sum()\n",
+     .flags = OP_OUT},
+    BODY_OUT("aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
+             "if self.dim() < 1:\n  raise RuntimeError(\"diff expects input to be at least one-dimensional\")\n"
+             "if n <= 0:\n  return self.clone()\n"
+             "parts: List[Tensor] = []\n"
+             "if prepend is not None:\n  parts.append(prepend)\n"
+             "parts.append(self)\n"
+             "if append is not None:\n  parts.append(append)\n"
+             "x = torch.cat(parts, dim) if len(parts) > 1 else self\n"
+             "for i in range(n):\n"
+             "  size = x.size(dim)\n"
+             "  if size == 0:\n    break\n"
+             "  late = x.narrow(dim, 1, size - 1)\n"
+             "  early = x.narrow(dim, 0, size - 1)\n"
+             "  x = torch.logical_xor(late, early) if x.dtype == torch.bool else late - early\n"
+             "return x\n"),
+    BODY(
+        "aten::sum_to_size(Tensor self, int[] size) -> Tensor",
+        "if len(size) == 0:\n  return self.sum()\n"
+        "extra = self.dim() - len(size)\n"
+        "if extra < 0:\n"
+        "  raise RuntimeError(\"size {\" + str(size) + \"} is not expandable to size {\" + str(self.size()) + \"}.\")\n"
+        "dims = [i for i in range(extra)]\n"
+        "for i in range(len(size)):\n"
+        "  if size[i] == 1 and self.size(extra + i) != 1:\n"
+        "    dims.append(extra + i)\n"
+        "  elif size[i] != self.size(extra + i):\n"
+        "    raise RuntimeError(\"size {\" + str(size) + \"} is not expandable to size {\" + str(self.size()) + "
+        "\"}.\")\n"
+        "if len(dims) == 0:\n  return self\n"
+        "return self.sum(dims, True).view(size)\n"),
+    BODY("aten::diagflat(Tensor self, int offset=0) -> Tensor", "return torch.diag_embed(self.flatten(), offset)\n"),
+    {.schema = "aten::fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
+     .kernel = kernel_fill_diagonal,
+     .grad = "self: grad.clone().fill_diagonal_(0, wrap)"},
+    BODY_OUT("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
+             "n = self.dim()\n"
+             "r = upscale_factor\n"
+             "if n < 3:\n"
+             "  raise RuntimeError(\"pixel_shuffle expects input to have at least 3 dimensions, but got input with \" "
+             "+ str(n) + \" dimension(s)\")\n"
+             "if r <= 0:\n"
+             "  raise RuntimeError(\"pixel_shuffle expects a positive upscale_factor, but got \" + str(r))\n"
+             "c = self.size(-3)\n"
+             "h = self.size(-2)\n"
+             "w = self.size(-1)\n"
+             "if c % (r * r) != 0:\n"
+             "  raise RuntimeError(\"pixel_shuffle expects its input's 'channel' dimension to be divisible by the "
+             "square of upscale_factor, \"\n"
+             "                     \"but input.size(-3)=\" + str(c) + \" is not divisible by \" + str(r * r))\n"
+             "batch = self.size()[:-3]\n"
+             "b = [i for i in range(len(batch))]\n"
+             "k = len(batch)\n"
+             "return self.reshape(batch + [c // (r * r), r, r, h, w]).permute(b + [k, k + 3, k + 1, k + 4, k + "
+             "2]).reshape(batch + [c // (r * r), h * r, w * r])\n"),
+    BODY_OUT("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
+             "n = self.dim()\n"
+             "r = downscale_factor\n"
+             "if n < 3:\n"
+             "  raise RuntimeError(\"pixel_unshuffle expects input to have at least 3 dimensions, but got input with "
+             "\" + str(n) + \" dimension(s)\")\n"
+             "if r <= 0:\n"
+             "  raise RuntimeError(\"pixel_unshuffle expects a positive downscale_factor, but got \" + str(r))\n"
+             "c = self.size(-3)\n"
+             "h = self.size(-2)\n"
+             "w = self.size(-1)\n"
+             "if h % r != 0:\n"
+             "  raise RuntimeError(\"pixel_unshuffle expects height to be divisible by downscale_factor, but "
+             "input.size(-2)=\" + str(h) + \" is not divisible by \" + str(r))\n"
+             "if w % r != 0:\n"
+             "  raise RuntimeError(\"pixel_unshuffle expects width to be divisible by downscale_factor, but "
+             "input.size(-1)=\" + str(w) + \" is not divisible by \" + str(r))\n"
+             "batch = self.size()[:-3]\n"
+             "b = [i for i in range(len(batch))]\n"
+             "k = len(batch)\n"
+             "return self.reshape(batch + [c, h // r, r, w // r, r]).permute(b + [k, k + 2, k + 4, k + 1, k + "
+             "3]).reshape(batch + [c * r * r, h // r, w // r])\n"),
+    BODY_OUT("aten::channel_shuffle(Tensor self, int groups) -> Tensor",
+             "if self.dim() <= 2:\n"
+             "  raise RuntimeError(\"channel_shuffle expects input with > 2 dims, but got input with sizes \" + "
+             "str(self.size()))\n"
+             "c = self.size(1)\n"
+             "if groups <= 0:\n"
+             "  raise RuntimeError(\"Number of groups to divide channels in must be positive. Value of groups:\" + "
+             "str(groups))\n"
+             "if c % groups != 0:\n"
+             "  raise RuntimeError(\"Number of channels must be divisible by groups. Got \" + str(c) + \" channels and "
+             "\" + str(groups) + \" groups.\")\n"
+             "sizes = self.size()\n"
+             "return self.reshape([sizes[0], groups, c // groups, -1]).transpose(1, 2).reshape(sizes)\n"),
+    BODY("aten::native_channel_shuffle(Tensor self, int groups) -> Tensor",
+         "return torch.channel_shuffle(self, groups)\n"),
 };
 OP_TABLE(op_table_rearrange, rows);

@@ -4,7 +4,7 @@
 #include "base/parallel.h"
 
 typedef struct Axis {
-  int64_t size, in_stride;      /* elements */
+  int64_t size, in_stride; /* elements */
   int64_t out_stride[2];
 } Axis;
 
@@ -15,9 +15,9 @@ typedef struct Plan {
   const char *in;
   Tensor *const *outputs;
   char *out[2];
-  Axis vector;                   /* the kept axis that `down` runs over; size 1 when `along` is used */
+  Axis vector; /* the kept axis that `down` runs over; size 1 when `along` is used */
   bool go_down;
-  int outer_count, inner_count;  /* axes walked by counting; the last inner axis is the line of `along` */
+  int outer_count, inner_count; /* axes walked by counting; the last inner axis is the line of `along` */
   Axis outer[TENSOR_MAX_DIMS], inner[TENSOR_MAX_DIMS];
   int64_t outer_items, blocks;
 } Plan;
@@ -180,7 +180,9 @@ void reduce_spec(const Tensor *self, const ReduceDims *dims, DType dtype, Tensor
   out->dtype = dtype;
   out->device = tensor_device(self);
   for (int d = 0; d < self->ndim; d++) {
-    if (!dims->reduced[d]) out->sizes[out->ndim++] = self->sizes[d];
-    else if (dims->keepdim) out->sizes[out->ndim++] = 1;
+    if (!dims->reduced[d])
+      out->sizes[out->ndim++] = self->sizes[d];
+    else if (dims->keepdim)
+      out->sizes[out->ndim++] = 1;
   }
 }

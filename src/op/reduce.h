@@ -1,5 +1,5 @@
-/* The reduction engine: walks a tensor so that memory is read in order, hands runs of values to an accumulator, and writes
- * the finished results. Values are computed in double, int64 or complex double whatever the element type.
+/* The reduction engine: walks a tensor so that memory is read in order, hands runs of values to an accumulator, and
+ * writes the finished results. Values are computed in double, int64 or complex double whatever the element type.
  *
  * An accumulator keeps up to three states for each result. `down` adds one value to each of n results, `along` adds n
  * values to one result; `position` is the index of the (first) value among the reduced ones, in row-major order. */
@@ -28,8 +28,10 @@ typedef struct ReduceOp {
   ReduceClass outputs[2]; /* class of each result */
   bool magnitude;         /* complex values arrive as their absolute value (input must be REDUCE_F64) */
   void (*start)(ReduceCell *const state[REDUCE_STATES], int64_t n, const ReduceParams *params);
-  void (*down)(ReduceCell *const state[REDUCE_STATES], const void *values, int64_t n, int64_t position, const ReduceParams *params);
-  void (*along)(ReduceCell *const state[REDUCE_STATES], const void *values, int64_t n, int64_t position, const ReduceParams *params);
+  void (*down)(ReduceCell *const state[REDUCE_STATES], const void *values, int64_t n, int64_t position,
+               const ReduceParams *params);
+  void (*along)(ReduceCell *const state[REDUCE_STATES], const void *values, int64_t n, int64_t position,
+                const ReduceParams *params);
   /* Writes n results of each output class to out[k]. */
   void (*finish)(ReduceCell *const state[REDUCE_STATES], int64_t n, const ReduceParams *params, void *const out[2]);
 } ReduceOp;

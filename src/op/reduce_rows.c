@@ -55,9 +55,10 @@ static Status kernel_prod(Call *call) {
 static Status shape_mean(Call *call, TensorSpec *specs) {
   DType self = (DType)call_tensor(call, 0)->dtype, dtype = call_dtype_argument(call, self);
   if (class_of(dtype) == REDUCE_I64)
-    return status_new(ERROR_RUNTIME,
-                      "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: %s",
-                      dtype_scalar_name(dtype));
+    return status_new(
+        ERROR_RUNTIME,
+        "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: %s",
+        dtype_scalar_name(dtype));
   return one_output(call, specs, dtype);
 }
 static Status kernel_mean(Call *call) {
@@ -77,7 +78,9 @@ static Status kernel_all(Call *call) {
   static const ByClass ops = {&reduce_all_f64, &reduce_all_i64, &reduce_all_c128};
   return run(call, ops, (DType)call_tensor(call, 0)->dtype, (ReduceParams){0});
 }
-static Status shape_count(Call *call, TensorSpec *specs) { return one_output(call, specs, DTYPE_INT64); }
+static Status shape_count(Call *call, TensorSpec *specs) {
+  return one_output(call, specs, DTYPE_INT64);
+}
 static Status kernel_count_nonzero(Call *call) {
   static const ByClass ops = {&reduce_count_f64, &reduce_count_i64, &reduce_count_c128};
   return run(call, ops, (DType)call_tensor(call, 0)->dtype, (ReduceParams){0});
@@ -91,11 +94,14 @@ static Status check_not_empty(const Call *call, const ReduceDims *dims) {
   bool whole = dim < 0 || call_is_none(call, (uint32_t)dim);
   if (whole && self->numel == 0)
     return status_exception("IndexError",
-                            STR_FMT "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.",
+                            STR_FMT
+                            "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
+                            "dim with the 'dim' argument.",
                             STR_ARG(name));
   for (int d = 0; d < self->ndim; d++)
     if (dims->reduced[d] && self->sizes[d] == 0)
-      return status_exception("IndexError", STR_FMT "(): Expected reduction dim %d to have non-zero size.", STR_ARG(name), d);
+      return status_exception("IndexError", STR_FMT "(): Expected reduction dim %d to have non-zero size.",
+                              STR_ARG(name), d);
   return OK;
 }
 static Status shape_extreme(Call *call, TensorSpec *specs) {
@@ -107,9 +113,14 @@ static Status shape_extreme(Call *call, TensorSpec *specs) {
   if (call->output_count > 1) reduce_spec(self, &dims, DTYPE_INT64, &specs[1]);
   return OK;
 }
-static const ByClass max_ops = {&reduce_max_f64, &reduce_max_i64, NULL}, min_ops = {&reduce_min_f64, &reduce_min_i64, NULL};
-static Status kernel_max(Call *call) { return run(call, max_ops, (DType)call_tensor(call, 0)->dtype, (ReduceParams){0}); }
-static Status kernel_min(Call *call) { return run(call, min_ops, (DType)call_tensor(call, 0)->dtype, (ReduceParams){0}); }
+static const ByClass max_ops = {&reduce_max_f64, &reduce_max_i64, NULL},
+                     min_ops = {&reduce_min_f64, &reduce_min_i64, NULL};
+static Status kernel_max(Call *call) {
+  return run(call, max_ops, (DType)call_tensor(call, 0)->dtype, (ReduceParams){0});
+}
+static Status kernel_min(Call *call) {
+  return run(call, min_ops, (DType)call_tensor(call, 0)->dtype, (ReduceParams){0});
+}
 
 static Status shape_arg_extreme(Call *call, TensorSpec *specs) {
   const Tensor *self = call_tensor(call, 0);
@@ -128,13 +139,18 @@ static Status run_arg_extreme(Call *call, const ByClass ops) {
   ReduceParams params = {0};
   return reduce_run(call->exec, op, &params, self, &dims, (Tensor *const[2]){NULL, call_out(call, 0)});
 }
-static Status kernel_argmax(Call *call) { return run_arg_extreme(call, max_ops); }
-static Status kernel_argmin(Call *call) { return run_arg_extreme(call, min_ops); }
+static Status kernel_argmax(Call *call) {
+  return run_arg_extreme(call, max_ops);
+}
+static Status kernel_argmin(Call *call) {
+  return run_arg_extreme(call, min_ops);
+}
 
 static Status shape_aminmax(Call *call, TensorSpec *specs) {
   TRY(shape_arg_extreme(call, &specs[0]));
   specs[0].dtype = (DType)call_tensor(call, 0)->dtype;
-  if (call_tensor(call, 0)->ndim == 0 && !call_is_none(call, 1) && call_bool(call, 2)) { /* a kept dimension where there was none */
+  if (call_tensor(call, 0)->ndim == 0 && !call_is_none(call, 1) &&
+      call_bool(call, 2)) { /* a kept dimension where there was none */
     specs[0].ndim = 1;
     specs[0].sizes[0] = 1;
   }
@@ -170,8 +186,12 @@ static Status run_var(Call *call, bool take_root) {
   if (correction >= 0) params.correction = (double)call_int_or(call, (uint32_t)correction, 1);
   return run(call, ops, (DType)call_tensor(call, 0)->dtype, params);
 }
-static Status kernel_var(Call *call) { return run_var(call, false); }
-static Status kernel_std(Call *call) { return run_var(call, true); }
+static Status kernel_var(Call *call) {
+  return run_var(call, false);
+}
+static Status kernel_std(Call *call) {
+  return run_var(call, true);
+}
 
 /* ---- logsumexp ---- */
 static Status shape_logsumexp(Call *call, TensorSpec *specs) {
@@ -189,8 +209,8 @@ static Status shape_norm(Call *call, TensorSpec *specs) {
   DType dtype = call_dtype_argument(call, (DType)self->dtype);
   if (class_of((DType)self->dtype) == REDUCE_I64 || class_of(dtype) == REDUCE_I64) {
     Str name = str_slice(call->op->name, 6, call->op->name.length);
-    return status_new(ERROR_RUNTIME, STR_FMT "(): Expected a floating point or complex tensor as input. Got %s", STR_ARG(name),
-                      dtype_scalar_name((DType)self->dtype));
+    return status_new(ERROR_RUNTIME, STR_FMT "(): Expected a floating point or complex tensor as input. Got %s",
+                      STR_ARG(name), dtype_scalar_name((DType)self->dtype));
   }
   int ord = call_find_argument(call, "ord");
   if (ord < 0) ord = call_find_argument(call, "p");
@@ -200,7 +220,9 @@ static Status shape_norm(Call *call, TensorSpec *specs) {
   for (int d = 0; d < self->ndim; d++)
     if (dims.reduced[d] && self->sizes[d] == 0 && (p < 0 || isinf(p)))
       return status_new(ERROR_RUNTIME,
-                        "linalg.vector_norm cannot compute the %g norm on an empty tensor because the operation does not have an identity", p);
+                        "linalg.vector_norm cannot compute the %g norm on an empty tensor because the operation does "
+                        "not have an identity",
+                        p);
   return one_output(call, specs, dtype_is_complex(dtype) ? dtype_to_real(dtype) : dtype);
 }
 static Status kernel_norm(Call *call) {
@@ -208,9 +230,9 @@ static Status kernel_norm(Call *call) {
   int ord = call_find_argument(call, "ord");
   if (ord < 0) ord = call_find_argument(call, "p");
   double p = ord < 0 || call_is_none(call, (uint32_t)ord) ? 2 : ivalue_to_double(call_scalar(call, (uint32_t)ord));
-  const ReduceOp *op = p == 0   ? &reduce_norm0
-                       : p == 1 ? &reduce_norm1
-                       : p == 2 ? &reduce_norm2
+  const ReduceOp *op = p == 0     ? &reduce_norm0
+                       : p == 1   ? &reduce_norm1
+                       : p == 2   ? &reduce_norm2
                        : isinf(p) ? (p > 0 ? &reduce_norm_inf : &reduce_norm_neg_inf)
                                   : &reduce_norm_p;
   ReduceDims dims;
@@ -219,25 +241,28 @@ static Status kernel_norm(Call *call) {
   return reduce_run(call->exec, op, &params, self, &dims, (Tensor *const[2]){call_out(call, 0), NULL});
 }
 
-#define REDUCE(text, shape_, kernel_, ...) {.schema = text, .shape = shape_, .kernel = kernel_, .flags = OP_OUT, __VA_ARGS__}
+#define REDUCE(text, shape_, kernel_, ...) \
+  { .schema = text, .shape = shape_, .kernel = kernel_, .flags = OP_OUT, __VA_ARGS__ }
 #define PICK(text, shape_, kernel_) \
-  {.schema = text, .shape = shape_, .kernel = kernel_, .flags = OP_OUT | OP_NOT_DIFFERENTIABLE}
+  { .schema = text, .shape = shape_, .kernel = kernel_, .flags = OP_OUT | OP_NOT_DIFFERENTIABLE }
 /* Helpers in gradient formulas (expand_reduced, ...) stand in prelude/autodiff.py. */
 static const OpRow rows[] = {
     REDUCE("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape_sum, kernel_sum,
            .grad = "self: grad.expand(self.size())"),
-    REDUCE("aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", shape_sum,
-           kernel_sum, .grad = "self: expand_reduced(grad, self.size(), dim, keepdim)"),
-    REDUCE("aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", shape_sum,
-           kernel_nansum, .grad = "self: expand_reduced(grad, self.size(), dim, keepdim) * self.isnan().logical_not()"),
+    REDUCE("aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+           shape_sum, kernel_sum, .grad = "self: expand_reduced(grad, self.size(), dim, keepdim)"),
+    REDUCE("aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+           shape_sum, kernel_nansum,
+           .grad = "self: expand_reduced(grad, self.size(), dim, keepdim) * self.isnan().logical_not()"),
     REDUCE("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape_sum, kernel_prod,
            .grad = "self: prod_backward(grad, self, result)"),
-    REDUCE("aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", shape_sum,
-           kernel_prod, .grad = "self: prod_dim_backward(grad, self, result, dim, keepdim)"),
+    REDUCE("aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+           shape_sum, kernel_prod, .grad = "self: prod_dim_backward(grad, self, result, dim, keepdim)"),
     REDUCE("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape_mean, kernel_mean,
            .grad = "self: grad.expand(self.size()) / self.numel()"),
-    REDUCE("aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", shape_mean,
-           kernel_mean, .grad = "self: expand_reduced(grad, self.size(), dim, keepdim) * (result.numel() / self.numel())"),
+    REDUCE("aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+           shape_mean, kernel_mean,
+           .grad = "self: expand_reduced(grad, self.size(), dim, keepdim) * (result.numel() / self.numel())"),
     PICK("aten::any(Tensor self) -> Tensor", shape_bool, kernel_any),
     PICK("aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", shape_bool, kernel_any),
     PICK("aten::all(Tensor self) -> Tensor", shape_bool, kernel_all),
@@ -248,55 +273,66 @@ static const OpRow rows[] = {
            .grad = "self: spread_evenly(grad, self == result)"),
     REDUCE("aten::min(Tensor self) -> Tensor", shape_extreme, kernel_min,
            .grad = "self: spread_evenly(grad, self == result)"),
-    REDUCE("aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", shape_extreme, kernel_max,
-           .grad = "self: value_selecting_reduction_backward(grad, dim, results[1], self.size(), keepdim)"),
-    REDUCE("aten::min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", shape_extreme, kernel_min,
-           .grad = "self: value_selecting_reduction_backward(grad, dim, results[1], self.size(), keepdim)"),
+    REDUCE("aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", shape_extreme,
+           kernel_max, .grad = "self: value_selecting_reduction_backward(grad, dim, results[1], self.size(), keepdim)"),
+    REDUCE("aten::min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", shape_extreme,
+           kernel_min, .grad = "self: value_selecting_reduction_backward(grad, dim, results[1], self.size(), keepdim)"),
     REDUCE("aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", shape_extreme, kernel_max,
            .grad = "self: amax_backward(grad, self, result, dim, keepdim)"),
     REDUCE("aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", shape_extreme, kernel_min,
            .grad = "self: amax_backward(grad, self, result, dim, keepdim)"),
     PICK("aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", shape_arg_extreme, kernel_argmax),
     PICK("aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", shape_arg_extreme, kernel_argmin),
-    REDUCE("aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", shape_aminmax,
-           kernel_aminmax, .grad = "self: aminmax_backward(grads, self, dim, keepdim, results[0], results[1])"),
+    REDUCE("aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+           shape_aminmax, kernel_aminmax,
+           .grad = "self: aminmax_backward(grads, self, dim, keepdim, results[0], results[1])"),
     REDUCE("aten::var(Tensor self, bool unbiased=True) -> Tensor", shape_var, kernel_var,
            .grad = "self: var_backward(grad, self, None, 1 if unbiased else 0, False)"),
-    REDUCE("aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", shape_var, kernel_var,
-           .grad = "self: var_backward(grad, self, dim, 1 if unbiased else 0, keepdim)"),
-    REDUCE("aten::var.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> Tensor", shape_var,
-           kernel_var, .grad = "self: var_backward(grad, self, dim, 1 if correction is None else correction, keepdim)"),
+    REDUCE("aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", shape_var,
+           kernel_var, .grad = "self: var_backward(grad, self, dim, 1 if unbiased else 0, keepdim)"),
+    REDUCE("aten::var.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> Tensor",
+           shape_var, kernel_var,
+           .grad = "self: var_backward(grad, self, dim, 1 if correction is None else correction, keepdim)"),
     REDUCE("aten::std(Tensor self, bool unbiased=True) -> Tensor", shape_var, kernel_std,
            .grad = "self: std_backward(grad, result, self, None, 1 if unbiased else 0, False)"),
-    REDUCE("aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", shape_var, kernel_std,
-           .grad = "self: std_backward(grad, result, self, dim, 1 if unbiased else 0, keepdim)"),
-    REDUCE("aten::std.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> Tensor", shape_var,
-           kernel_std, .grad = "self: std_backward(grad, result, self, dim, 1 if correction is None else correction, keepdim)"),
+    REDUCE("aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", shape_var,
+           kernel_std, .grad = "self: std_backward(grad, result, self, dim, 1 if unbiased else 0, keepdim)"),
+    REDUCE("aten::std.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> Tensor",
+           shape_var, kernel_std,
+           .grad = "self: std_backward(grad, result, self, dim, 1 if correction is None else correction, keepdim)"),
     REDUCE("aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", shape_var, kernel_var,
            .grad = "self: var_mean_backward(grads, self, None, 1 if unbiased else 0, False)"),
-    REDUCE("aten::var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)", shape_var,
-           kernel_var, .grad = "self: var_mean_backward(grads, self, dim, 1 if unbiased else 0, keepdim)"),
-    REDUCE("aten::var_mean.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> (Tensor, Tensor)",
+    REDUCE("aten::var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+           shape_var, kernel_var, .grad = "self: var_mean_backward(grads, self, dim, 1 if unbiased else 0, keepdim)"),
+    REDUCE("aten::var_mean.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> (Tensor, "
+           "Tensor)",
            shape_var, kernel_var,
            .grad = "self: var_mean_backward(grads, self, dim, 1 if correction is None else correction, keepdim)"),
     REDUCE("aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", shape_var, kernel_std,
            .grad = "self: std_mean_backward(grads, results[0], self, None, 1 if unbiased else 0, False)"),
-    REDUCE("aten::std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)", shape_var,
-           kernel_std, .grad = "self: std_mean_backward(grads, results[0], self, dim, 1 if unbiased else 0, keepdim)"),
-    REDUCE("aten::std_mean.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> (Tensor, Tensor)",
+    REDUCE("aten::std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
            shape_var, kernel_std,
-           .grad = "self: std_mean_backward(grads, results[0], self, dim, 1 if correction is None else correction, keepdim)"),
+           .grad = "self: std_mean_backward(grads, results[0], self, dim, 1 if unbiased else 0, keepdim)"),
+    REDUCE(
+        "aten::std_mean.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> (Tensor, "
+        "Tensor)",
+        shape_var, kernel_std,
+        .grad =
+            "self: std_mean_backward(grads, results[0], self, dim, 1 if correction is None else correction, keepdim)"),
     REDUCE("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", shape_logsumexp, kernel_logsumexp,
            .grad = "self: logsumexp_backward(grad, self, result, dim, keepdim)"),
-    REDUCE("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", shape_logsumexp, kernel_logsumexp,
-           .grad = "self: logsumexp_backward(grad, self, result, dim, keepdim)"),
-    REDUCE("aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    REDUCE("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", shape_logsumexp,
+           kernel_logsumexp, .grad = "self: logsumexp_backward(grad, self, result, dim, keepdim)"),
+    REDUCE("aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+           "dtype=None) -> Tensor",
            shape_norm, kernel_norm, .grad = "self: norm_backward(grad, self, float(ord), result, dim, keepdim)"),
     REDUCE("aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor", shape_norm, kernel_norm,
            .grad = "self: norm_backward(grad, self, float(p), result, None, False)"),
-    REDUCE("aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor", shape_norm, kernel_norm,
+    REDUCE("aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor", shape_norm,
+           kernel_norm,
            .grad = "self: norm_backward(grad, self, 2.0 if p is None else float(p), result, dim, keepdim)"),
-    REDUCE("aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor",
+    REDUCE("aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> "
+           "Tensor",
            shape_norm, kernel_norm,
            .grad = "self: norm_backward(grad, self, 2.0 if p is None else float(p), result, dim, keepdim)"),
     REDUCE("aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor", shape_norm, kernel_norm,

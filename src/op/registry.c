@@ -1,6 +1,7 @@
-/* The registry of operators: an index by name over the built-in tables, made at the first look-up, and open to rows of libraries.
- * Operators and schemas live as long as the process, in two arenas; a reader-writer lock guards the index, so calls, which hold
- * their Operator already, never meet it. Chains of overloads only grow or skip, and are walked without the lock. */
+/* The registry of operators: an index by name over the built-in tables, made at the first look-up, and open to rows of
+ * libraries. Operators and schemas live as long as the process, in two arenas; a reader-writer lock guards the index,
+ * so calls, which hold their Operator already, never meet it. Chains of overloads only grow or skip, and are walked
+ * without the lock. */
 #include <assert.h>
 #include <pthread.h>
 
@@ -43,9 +44,12 @@ static Status parse_schema(const OpRow *row, OpVariant variant, FunctionSchema *
   StrBuf line = {0};
   Status status;
   *out = NULL;
-  if (!derive_schema(str_from(row->schema), variant, &line)) status = status_new(ERROR_SYNTAX, "not a schema: %s", row->schema);
-  else if (line.failed) status = status_out_of_memory();
-  else status = parse_locked(strbuf_view(&line), out);
+  if (!derive_schema(str_from(row->schema), variant, &line))
+    status = status_new(ERROR_SYNTAX, "not a schema: %s", row->schema);
+  else if (line.failed)
+    status = status_out_of_memory();
+  else
+    status = parse_locked(strbuf_view(&line), out);
   strbuf_dispose(&line);
   return status;
 }
@@ -55,7 +59,8 @@ const FunctionSchema *operator_schema(const Operator *op) {
   if (schema) return schema;
   Status status = parse_schema(op->row, op->variant, &schema);
   if (status != OK) {
-    /* Out of memory (the rows' texts are checked by a test, a library's when it registers): nothing matches this stand-in. */
+    /* Out of memory (the rows' texts are checked by a test, a library's when it registers): nothing matches this
+     * stand-in. */
     static FunctionSchema unreadable;
     status_free(status);
     return &unreadable;
@@ -81,8 +86,10 @@ static void append(Operator *op) {
     while (chain->next) chain = chain->next;
     chain->next = op;
   }
-  if (registry.last) registry.last->following = op;
-  else first_operator = op;
+  if (registry.last)
+    registry.last->following = op;
+  else
+    first_operator = op;
   registry.last = op;
 }
 
@@ -197,7 +204,8 @@ size_t operator_similar(Str qualified_name, Str *out, size_t max) {
   if (max == 0 || !lock_for_reading()) return 0;
   size_t limit = qualified_name.length < 10 ? 1 : LIMIT; /* short names are near to everything */
   for (MapEntry *e = map_next(&registry.index, NULL); e; e = map_next(&registry.index, e)) {
-    size_t longer = e->key.length > qualified_name.length ? e->key.length - qualified_name.length : qualified_name.length - e->key.length;
+    size_t longer = e->key.length > qualified_name.length ? e->key.length - qualified_name.length
+                                                          : qualified_name.length - e->key.length;
     if (longer > limit) continue;
     size_t distance = str_distance(qualified_name, e->key, limit);
     if (distance > limit || distance == 0) continue;
@@ -218,7 +226,9 @@ size_t operator_similar(Str qualified_name, Str *out, size_t max) {
 
 static Status check_row(const OpRow *row, const OpTable *table, size_t position) {
   int ways = !!row->kernel + !!row->lower + !!row->body + !!row->factory;
-  if (ways != 1) return status_new(ERROR_INVALID_ARGUMENT, "%s: a row needs exactly one of kernel, lower, body and factory", row->schema);
+  if (ways != 1)
+    return status_new(ERROR_INVALID_ARGUMENT, "%s: a row needs exactly one of kernel, lower, body and factory",
+                      row->schema);
   Str name, overload;
   if (!schema_text_split(str_from(row->schema), &name, &overload))
     return status_new(ERROR_INVALID_ARGUMENT, "not a schema: %s", row->schema);
@@ -226,16 +236,17 @@ static Status check_row(const OpRow *row, const OpTable *table, size_t position)
   TRY(parse_schema(row, VARIANT_FUNCTIONAL, &schema));
   for (size_t i = 0; i < position; i++) {
     Str other, other_overload;
-    if (schema_text_split(str_from(table->rows[i].schema), &other, &other_overload) && str_equal(name, other) && str_equal(overload, other_overload))
+    if (schema_text_split(str_from(table->rows[i].schema), &other, &other_overload) && str_equal(name, other) &&
+        str_equal(overload, other_overload))
       return status_new(ERROR_INVALID_ARGUMENT, "the table has two rows for %s", row->schema);
   }
   for (const Operator *op = map_get(&registry.index, name); op; op = op->next) {
     if (str_equal(op->overload_name, overload))
-      return status_new(ERROR_INVALID_ARGUMENT, "an operator " STR_FMT "%s" STR_FMT " is registered already", STR_ARG(name),
-                        overload.length ? "." : "", STR_ARG(overload));
+      return status_new(ERROR_INVALID_ARGUMENT, "an operator " STR_FMT "%s" STR_FMT " is registered already",
+                        STR_ARG(name), overload.length ? "." : "", STR_ARG(overload));
     if (schema_same_arguments(operator_schema(op), schema))
-      return status_new(ERROR_INVALID_ARGUMENT, "%s differs from overload \"" STR_FMT "\" at most in what it returns", row->schema,
-                        STR_ARG(op->overload_name));
+      return status_new(ERROR_INVALID_ARGUMENT, "%s differs from overload \"" STR_FMT "\" at most in what it returns",
+                        row->schema, STR_ARG(op->overload_name));
   }
   return OK;
 }
@@ -270,13 +281,16 @@ void operator_retire(void *library) {
     Operator *head = map_get(&registry.index, op->name);
     if (head == op) {
       map_remove(&registry.index, op->name);
-      if (op->next && !map_put(&registry.index, ((Operator *)op->next)->name, op->next)) assert(!"a freed slot is there");
+      if (op->next && !map_put(&registry.index, ((Operator *)op->next)->name, op->next))
+        assert(!"a freed slot is there");
     } else {
       while (head && head->next != op) head = head->next;
       if (head) head->next = op->next;
     }
-    if (before) before->following = op->following;
-    else first_operator = op->following;
+    if (before)
+      before->following = op->following;
+    else
+      first_operator = op->following;
     if (registry.last == op) registry.last = before;
   }
   pthread_rwlock_unlock(&registry.lock);
@@ -289,16 +303,20 @@ void operator_check_tables(StrBuf *problems) {
     for (size_t i = 0; i < (*t)->count; i++) {
       const OpRow *row = &(*t)->rows[i];
       Str text = str_from(row->schema), name, overload;
-      if (row->kernel == NULL && !row->lower && !row->body && !row->factory) strbuf_printf(problems, "%s: nothing to run: %s\n", (*t)->family, row->schema);
+      if (row->kernel == NULL && !row->lower && !row->body && !row->factory)
+        strbuf_printf(problems, "%s: nothing to run: %s\n", (*t)->family, row->schema);
       if (!schema_text_split(text, &name, &overload)) {
         strbuf_printf(problems, "%s: not a schema: %s\n", (*t)->family, row->schema);
         continue;
       }
       Str key = str_slice(text, 0, name.length + (overload.length ? 1 + overload.length : 0));
-      if (map_has(&seen, key)) strbuf_printf(problems, "%s: again: " STR_FMT "\n", (*t)->family, STR_ARG(key));
-      else if (!map_put(&seen, key, (void *)row)) strbuf_puts(problems, "out of memory\n");
+      if (map_has(&seen, key))
+        strbuf_printf(problems, "%s: again: " STR_FMT "\n", (*t)->family, STR_ARG(key));
+      else if (!map_put(&seen, key, (void *)row))
+        strbuf_puts(problems, "out of memory\n");
       for (int variant = VARIANT_FUNCTIONAL; variant <= VARIANT_OUT; variant++) {
-        if (variant != VARIANT_FUNCTIONAL && !(row->flags & (variant == VARIANT_INPLACE ? OP_INPLACE : OP_OUT))) continue;
+        if (variant != VARIANT_FUNCTIONAL && !(row->flags & (variant == VARIANT_INPLACE ? OP_INPLACE : OP_OUT)))
+          continue;
         FunctionSchema *schema;
         Status status = parse_schema(row, (OpVariant)variant, &schema);
         if (status != OK) strbuf_printf(problems, "%s: %s: %s\n", (*t)->family, row->schema, status->message);

@@ -3,10 +3,22 @@
 
 #include "op/op.h"
 
-static inline Status result_int(Call *c, uint32_t i, int64_t value) { call_set(c, i, ivalue_int(value)); return OK; }
-static inline Status result_double(Call *c, uint32_t i, double value) { call_set(c, i, ivalue_float(value)); return OK; }
-static inline Status result_bool(Call *c, uint32_t i, bool value) { call_set(c, i, ivalue_bool(value)); return OK; }
-static inline Status result_value(Call *c, uint32_t i, IValue value) { call_set(c, i, ivalue_retain(value)); return OK; }
+static inline Status result_int(Call *c, uint32_t i, int64_t value) {
+  call_set(c, i, ivalue_int(value));
+  return OK;
+}
+static inline Status result_double(Call *c, uint32_t i, double value) {
+  call_set(c, i, ivalue_float(value));
+  return OK;
+}
+static inline Status result_bool(Call *c, uint32_t i, bool value) {
+  call_set(c, i, ivalue_bool(value));
+  return OK;
+}
+static inline Status result_value(Call *c, uint32_t i, IValue value) {
+  call_set(c, i, ivalue_retain(value));
+  return OK;
+}
 static inline Status result_complex(Call *c, uint32_t i, complex128 value) {
   IValue boxed;
   TRY(ivalue_from_complex(value, &boxed));
@@ -27,7 +39,8 @@ static inline Status result_strbuf(Call *c, uint32_t i, StrBuf *text) {
 }
 
 /* Python's slice over `length` items: how many there are and where the first is; step is not 0. */
-static inline Status slice_bounds(const Call *c, int64_t length, int64_t *out_start, int64_t *out_step, int64_t *out_count) {
+static inline Status slice_bounds(const Call *c, int64_t length, int64_t *out_start, int64_t *out_step,
+                                  int64_t *out_count) {
   int64_t step = call_int(c, 3);
   if (step == 0) return status_exception("ValueError", "slice step cannot be zero");
   if (step == INT64_MIN) step++; /* so that it can be negated */
@@ -47,5 +60,7 @@ static inline Status slice_bounds(const Call *c, int64_t length, int64_t *out_st
 
 /* Rows of operators on containers: they look at tensors only as values. */
 enum { OP_CONTAINER = OP_COMPOSITE | OP_ACCEPT_ANY };
-#define ROW(text, function) {.schema = text, .kernel = function}
-#define ROW_ANY(text, function) {.schema = text, .kernel = function, .flags = OP_CONTAINER}
+#define ROW(text, function) \
+  { .schema = text, .kernel = function }
+#define ROW_ANY(text, function) \
+  { .schema = text, .kernel = function, .flags = OP_CONTAINER }

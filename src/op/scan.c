@@ -33,11 +33,15 @@ static double log_add_exp(double a, double x) {
 /* Steps over n values in place; *run carries the running result from chunk to chunk. */
 static void scan_chunk(const Scan *scan, DType class, void *values, int64_t n, bool first, complex128 *run) {
   if (class == DTYPE_COMPLEX128) {
-    if (scan->kind == SCAN_SUM) SCAN_CHUNK(complex128, 0, a += x[i])
-    else SCAN_CHUNK(complex128, 1, a *= x[i])
+    if (scan->kind == SCAN_SUM)
+      SCAN_CHUNK(complex128, 0, a += x[i])
+    else
+      SCAN_CHUNK(complex128, 1, a *= x[i])
   } else if (class == DTYPE_INT64) {
-    if (scan->kind == SCAN_SUM) SCAN_CHUNK(uint64_t, 0, a += x[i])
-    else SCAN_CHUNK(uint64_t, 1, a *= x[i])
+    if (scan->kind == SCAN_SUM)
+      SCAN_CHUNK(uint64_t, 0, a += x[i])
+    else
+      SCAN_CHUNK(uint64_t, 1, a *= x[i])
   } else if (scan->kind == SCAN_SUM) {
     SCAN_CHUNK(double, 0, a += x[i])
   } else if (scan->kind == SCAN_PROD) {
@@ -125,12 +129,19 @@ static Status run_scan(Call *call, ScanKind kind) {
   Scan scan = {kind, (DType)self->dtype, (DType)out->dtype, self->ndim ? self->sizes[dim] : 1};
   if (self->ndim == 0) return tensor_copy(out, self, 1);
   if (kind == SCAN_MAX || kind == SCAN_MIN)
-    return iterate_lines(3, (const Tensor *const[]){out, call_out(call, 1), self}, (int)dim, call->exec->threads, extreme_line, &scan);
+    return iterate_lines(3, (const Tensor *const[]){out, call_out(call, 1), self}, (int)dim, call->exec->threads,
+                         extreme_line, &scan);
   return iterate_lines(2, (const Tensor *const[]){out, self}, (int)dim, call->exec->threads, scan_line, &scan);
 }
-static Status kernel_cumsum(Call *call) { return run_scan(call, SCAN_SUM); }
-static Status kernel_cumprod(Call *call) { return run_scan(call, SCAN_PROD); }
-static Status kernel_logcumsumexp(Call *call) { return run_scan(call, SCAN_LOGSUMEXP); }
+static Status kernel_cumsum(Call *call) {
+  return run_scan(call, SCAN_SUM);
+}
+static Status kernel_cumprod(Call *call) {
+  return run_scan(call, SCAN_PROD);
+}
+static Status kernel_logcumsumexp(Call *call) {
+  return run_scan(call, SCAN_LOGSUMEXP);
+}
 static Status kernel_cummax(Call *call) {
   if (call_tensor(call, 0)->ndim == 0) tensor_fill_zero(call_out(call, 1));
   return run_scan(call, SCAN_MAX);
@@ -141,16 +152,31 @@ static Status kernel_cummin(Call *call) {
 }
 
 static const OpRow rows[] = {
-    {.schema = "aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", .shape = shape_scan,
-     .kernel = kernel_cumsum, .grad = "self: grad.flip([dim]).cumsum(dim).flip([dim])", .flags = OP_INPLACE | OP_OUT},
-    {.schema = "aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", .shape = shape_scan,
-     .kernel = kernel_cumprod, .grad = "self: cumprod_backward(grad, self, dim, result)", .flags = OP_INPLACE | OP_OUT},
-    {.schema = "aten::logcumsumexp(Tensor self, int dim) -> Tensor", .shape = shape_log_scan, .kernel = kernel_logcumsumexp,
-     .grad = "self: logcumsumexp_backward(grad, self, result, dim)", .flags = OP_OUT},
-    {.schema = "aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", .shape = shape_extreme_scan,
-     .kernel = kernel_cummax, .grad = "self: cummaxmin_backward(grad, self, results[1], dim)", .flags = OP_OUT},
-    {.schema = "aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", .shape = shape_extreme_scan,
-     .kernel = kernel_cummin, .grad = "self: cummaxmin_backward(grad, self, results[1], dim)", .flags = OP_OUT},
+    {.schema = "aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+     .shape = shape_scan,
+     .kernel = kernel_cumsum,
+     .grad = "self: grad.flip([dim]).cumsum(dim).flip([dim])",
+     .flags = OP_INPLACE | OP_OUT},
+    {.schema = "aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+     .shape = shape_scan,
+     .kernel = kernel_cumprod,
+     .grad = "self: cumprod_backward(grad, self, dim, result)",
+     .flags = OP_INPLACE | OP_OUT},
+    {.schema = "aten::logcumsumexp(Tensor self, int dim) -> Tensor",
+     .shape = shape_log_scan,
+     .kernel = kernel_logcumsumexp,
+     .grad = "self: logcumsumexp_backward(grad, self, result, dim)",
+     .flags = OP_OUT},
+    {.schema = "aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+     .shape = shape_extreme_scan,
+     .kernel = kernel_cummax,
+     .grad = "self: cummaxmin_backward(grad, self, results[1], dim)",
+     .flags = OP_OUT},
+    {.schema = "aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+     .shape = shape_extreme_scan,
+     .kernel = kernel_cummin,
+     .grad = "self: cummaxmin_backward(grad, self, results[1], dim)",
+     .flags = OP_OUT},
     {.schema = "aten::cummaxmin_backward(Tensor grad, Tensor input, Tensor indices, int dim) -> Tensor",
      .body = "return torch.zeros_like(input).scatter_add(dim, indices, grad) if input.numel() != 0 else input"},
 };

@@ -19,9 +19,12 @@ static int64_t search(const Search *s, double value) {
     int64_t middle = low + (high - low) / 2;
     double edge = s->edges[s->order ? s->order[middle] : middle];
     /* NaN sorts behind everything */
-    bool go_right = s->right ? !(value < edge) && !(isnan(edge) && !isnan(value)) : edge < value || (isnan(value) && !isnan(edge));
-    if (go_right) low = middle + 1;
-    else high = middle;
+    bool go_right =
+        s->right ? !(value < edge) && !(isnan(edge) && !isnan(value)) : edge < value || (isnan(value) && !isnan(edge));
+    if (go_right)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }
@@ -32,17 +35,24 @@ static bool flag(const Call *call, const char *name) {
 }
 
 /* edges: (..., n), values: (..., m) of the same leading sizes, or edges of one dimension for any values. */
-static Status search_lines(Call *call, const Tensor *edges, const Tensor *values, const Tensor *sorter, bool right, Tensor *out) {
+static Status search_lines(Call *call, const Tensor *edges, const Tensor *values, const Tensor *sorter, bool right,
+                           Tensor *out) {
   Tensor *wide = NULL, *from = NULL, *order = NULL, *asked = NULL, *asked_wide = NULL, *places = NULL;
   Status status;
   bool shared = edges->ndim == 1;
-  if (edges->ndim == 0) return status_new(ERROR_RUNTIME, "torch.searchsorted(): boundaries tensor should have positive dimension");
+  if (edges->ndim == 0)
+    return status_new(ERROR_RUNTIME, "torch.searchsorted(): boundaries tensor should have positive dimension");
   if (!shared && values->ndim != edges->ndim)
-    return status_new(ERROR_RUNTIME, "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input value tensor must match");
+    return status_new(ERROR_RUNTIME,
+                      "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+                      "boundaries tensor and input value tensor must match");
   for (int d = 0; !shared && d < edges->ndim - 1; d++)
     if (edges->sizes[d] != values->sizes[d])
-      return status_new(ERROR_RUNTIME, "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input value tensor must match");
-  if (sorter && !tensor_same_sizes(sorter, edges)) return status_new(ERROR_RUNTIME, "torch.searchsorted(): boundary and sorter must have the same size");
+      return status_new(ERROR_RUNTIME,
+                        "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+                        "boundaries tensor and input value tensor must match");
+  if (sorter && !tensor_same_sizes(sorter, edges))
+    return status_new(ERROR_RUNTIME, "torch.searchsorted(): boundary and sorter must have the same size");
   TRY_GOTO(tensor_to_dtype(edges, DTYPE_FLOAT64, &wide), done);
   TRY_GOTO(tensor_contiguous(wide, &from), done);
   if (sorter) TRY_GOTO(tensor_contiguous(sorter, &order), done);
@@ -57,7 +67,8 @@ static Status search_lines(Call *call, const Tensor *edges, const Tensor *values
     }
   for (int64_t i = 0; i < asked->numel; i++) {
     int64_t row = shared ? 0 : i / line;
-    Search s = {(double *)tensor_data(from) + row * length, order ? (int64_t *)tensor_data(order) + row * length : NULL, length, right};
+    Search s = {(double *)tensor_data(from) + row * length, order ? (int64_t *)tensor_data(order) + row * length : NULL,
+                length, right};
     ((int64_t *)tensor_data(places))[i] = search(&s, ((double *)tensor_data(asked))[i]);
   }
   status = tensor_copy(out, places, call->exec->threads);
@@ -93,21 +104,26 @@ static Status shape_search(Call *call, TensorSpec *specs) {
   return OK;
 }
 static Status kernel_search(Call *call) {
-  int edges = call_find_argument(call, "sorted_sequence"), side = call_find_argument(call, "side"), sorter = call_find_argument(call, "sorter");
+  int edges = call_find_argument(call, "sorted_sequence"), side = call_find_argument(call, "side"),
+      sorter = call_find_argument(call, "sorter");
   if (edges < 0) edges = call_find_argument(call, "boundaries");
   bool right = flag(call, "right");
   if (side >= 0 && !call_is_none(call, (uint32_t)side)) {
     Str text = call_str(call, (uint32_t)side);
     if (!str_is(text, "left") && !str_is(text, "right"))
-      return status_new(ERROR_RUNTIME, "torch.searchsorted(): side can only be 'left' or 'right' but got " STR_FMT, STR_ARG(text));
+      return status_new(ERROR_RUNTIME, "torch.searchsorted(): side can only be 'left' or 'right' but got " STR_FMT,
+                        STR_ARG(text));
     if (right && str_is(text, "left"))
-      return status_new(ERROR_RUNTIME, "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True");
+      return status_new(
+          ERROR_RUNTIME,
+          "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True");
     right = str_is(text, "right");
   }
   Tensor *values;
   TRY(asked_values(call, (uint32_t)call_find_argument(call, "self"), &values));
-  Status status = search_lines(call, call_tensor(call, (uint32_t)edges), values,
-                               sorter < 0 ? NULL : call_tensor_or_null(call, (uint32_t)sorter), right, call_out(call, 0));
+  Status status =
+      search_lines(call, call_tensor(call, (uint32_t)edges), values,
+                   sorter < 0 ? NULL : call_tensor_or_null(call, (uint32_t)sorter), right, call_out(call, 0));
   tensor_release(values);
   return status;
 }
@@ -136,7 +152,8 @@ static int compare_items(DType dtype, const char *a, const char *b) {
 }
 static int compare_rows(const Table *t, int64_t a, int64_t b) {
   for (int64_t i = 0; i < t->width; i++) {
-    int order = compare_items(t->dtype, t->data + (a * t->width + i) * (int64_t)t->item, t->data + (b * t->width + i) * (int64_t)t->item);
+    int order = compare_items(t->dtype, t->data + (a * t->width + i) * (int64_t)t->item,
+                              t->data + (b * t->width + i) * (int64_t)t->item);
     if (order) return order;
   }
   return 0;
@@ -156,12 +173,14 @@ static int compare_positions(const void *a, const void *b, void *table) {
 }
 
 /* Sets outputs (values, inverse, counts); those not asked for are empty. */
-static Status unique_rows(Call *call, const Tensor *table, bool sort, bool want_inverse, bool want_counts, int ndim, const int64_t *inverse_sizes) {
+static Status unique_rows(Call *call, const Tensor *table, bool sort, bool want_inverse, bool want_counts, int ndim,
+                          const int64_t *inverse_sizes) {
   Tensor *dense, *values = NULL, *inverse = NULL, *counts = NULL;
   int64_t *order = NULL, *firsts = NULL, *number = NULL, none = 0;
   Status status;
   TRY(tensor_contiguous(table, &dense));
-  Table t = {tensor_data(dense), (DType)table->dtype, table->sizes[0], table->sizes[1], dtype_size((DType)table->dtype)};
+  Table t = {tensor_data(dense), (DType)table->dtype, table->sizes[0], table->sizes[1],
+             dtype_size((DType)table->dtype)};
   size_t n = (size_t)t.rows + 1;
   order = mem_calloc(n, sizeof *order);
   firsts = mem_calloc(n, sizeof *firsts);
@@ -180,8 +199,11 @@ static Status unique_rows(Call *call, const Tensor *table, bool sort, bool want_
   firsts[found] = t.rows;
   TRY_GOTO(tensor_empty(t.dtype, 2, (const int64_t[]){found, t.width}, &values), done);
   for (int64_t i = 0; i < found; i++)
-    memcpy((char *)tensor_data(values) + i * t.width * (int64_t)t.item, t.data + order[firsts[i]] * t.width * (int64_t)t.item, (size_t)t.width * t.item);
-  TRY_GOTO(want_inverse ? tensor_empty(DTYPE_INT64, ndim, inverse_sizes, &inverse) : tensor_empty(DTYPE_INT64, 1, &none, &inverse), done);
+    memcpy((char *)tensor_data(values) + i * t.width * (int64_t)t.item,
+           t.data + order[firsts[i]] * t.width * (int64_t)t.item, (size_t)t.width * t.item);
+  TRY_GOTO(want_inverse ? tensor_empty(DTYPE_INT64, ndim, inverse_sizes, &inverse)
+                        : tensor_empty(DTYPE_INT64, 1, &none, &inverse),
+           done);
   if (want_inverse) memcpy(tensor_data(inverse), number, (size_t)t.rows * sizeof *number);
   TRY_GOTO(tensor_empty(DTYPE_INT64, 1, want_counts ? &found : &none, &counts), done);
   for (int64_t i = 0; want_counts && i < found; i++) ((int64_t *)tensor_data(counts))[i] = firsts[i + 1] - firsts[i];
@@ -214,7 +236,9 @@ done:
   tensor_release(table);
   return status;
 }
-static Status kernel_unique(Call *call) { return unique_elements(call, true, flag(call, "return_inverse"), flag(call, "return_counts")); }
+static Status kernel_unique(Call *call) {
+  return unique_elements(call, true, flag(call, "return_inverse"), flag(call, "return_counts"));
+}
 
 static Status unique_along(Call *call, int64_t dim, bool sort) {
   const Tensor *self = call_tensor(call, 0);
@@ -244,8 +268,12 @@ done:
   tensor_release(back);
   return status;
 }
-static Status kernel_unique_dim(Call *call) { return unique_along(call, call_int(call, 1), true); }
-static Status kernel_unique_dim_consecutive(Call *call) { return unique_along(call, call_int(call, 1), false); }
+static Status kernel_unique_dim(Call *call) {
+  return unique_along(call, call_int(call, 1), true);
+}
+static Status kernel_unique_dim_consecutive(Call *call) {
+  return unique_along(call, call_int(call, 1), false);
+}
 static Status kernel_unique_consecutive(Call *call) {
   if (!call_is_none(call, 3)) return unique_along(call, call_int(call, 3), false);
   return unique_elements(call, false, call_bool(call, 1), call_bool(call, 2));
@@ -258,7 +286,8 @@ static Status kernel_bincount(Call *call) {
   if (least < 0) return status_new(ERROR_RUNTIME, "minlength should be >= 0");
   if (self->ndim != 1 || dtype_is_floating((DType)self->dtype) || dtype_is_complex((DType)self->dtype))
     return status_new(ERROR_RUNTIME, "bincount only supports 1-d non-negative integral inputs.");
-  if (weights && (weights->ndim != 1 || weights->numel != self->numel)) return status_new(ERROR_RUNTIME, "weights should be 1-d and have the same length as input");
+  if (weights && (weights->ndim != 1 || weights->numel != self->numel))
+    return status_new(ERROR_RUNTIME, "weights should be 1-d and have the same length as input");
   Tensor *wide = NULL, *at = NULL, *scale_wide = NULL, *scale = NULL, *sums = NULL, *out = NULL;
   Status status;
   TRY_GOTO(tensor_to_dtype(self, DTYPE_INT64, &wide), done);
@@ -279,8 +308,10 @@ static Status kernel_bincount(Call *call) {
   TRY_GOTO(tensor_empty(weights ? DTYPE_FLOAT64 : DTYPE_INT64, 1, &length, &sums), done);
   tensor_fill_zero(sums);
   for (int64_t i = 0; i < at->numel; i++) {
-    if (weights) ((double *)tensor_data(sums))[index[i]] += ((double *)tensor_data(scale))[i];
-    else ((int64_t *)tensor_data(sums))[index[i]]++;
+    if (weights)
+      ((double *)tensor_data(sums))[index[i]] += ((double *)tensor_data(scale))[i];
+    else
+      ((int64_t *)tensor_data(sums))[index[i]]++;
   }
   TRY_GOTO(tensor_to_dtype(sums, dtype, &out), done);
   call_set_tensor(call, 0, out);
@@ -293,26 +324,47 @@ done:
   return status;
 }
 
-#define SEARCH(text) {.schema = text, .shape = shape_search, .kernel = kernel_search, .flags = OP_NOT_DIFFERENTIABLE | OP_OUT}
-#define UNIQUE(text, kernel_) {.schema = text, .kernel = kernel_, .flags = OP_NOT_DIFFERENTIABLE}
+#define SEARCH(text) \
+  { .schema = text, .shape = shape_search, .kernel = kernel_search, .flags = OP_NOT_DIFFERENTIABLE | OP_OUT }
+#define UNIQUE(text, kernel_) \
+  { .schema = text, .kernel = kernel_, .flags = OP_NOT_DIFFERENTIABLE }
 static const OpRow rows[] = {
-    SEARCH("aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor"),
-    SEARCH("aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor"),
-    SEARCH("aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"),
-    SEARCH("aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"),
-    UNIQUE("aten::_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)", kernel_unique),
-    UNIQUE("aten::_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", kernel_unique),
-    UNIQUE("aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", kernel_unique_dim),
-    UNIQUE("aten::unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", kernel_unique_dim_consecutive),
-    UNIQUE("aten::unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)", kernel_unique_consecutive),
+    SEARCH("aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, "
+           "str? side=None, Tensor? sorter=None) -> Tensor"),
+    SEARCH("aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, "
+           "str? side=None, Tensor? sorter=None) -> Tensor"),
+    SEARCH(
+        "aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"),
+    SEARCH(
+        "aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"),
+    UNIQUE("aten::_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
+           kernel_unique),
+    UNIQUE("aten::_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> "
+           "(Tensor, Tensor, Tensor)",
+           kernel_unique),
+    UNIQUE("aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool "
+           "return_counts=False) -> (Tensor, Tensor, Tensor)",
+           kernel_unique_dim),
+    UNIQUE("aten::unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> "
+           "(Tensor, Tensor, Tensor)",
+           kernel_unique_dim_consecutive),
+    UNIQUE("aten::unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) "
+           "-> (Tensor, Tensor, Tensor)",
+           kernel_unique_consecutive),
     UNIQUE("aten::bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor", kernel_bincount),
-    {.schema = "aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
-     .body = "found = (elements.unsqueeze(-1) == test_elements.reshape(-1)).any(-1)\nreturn found.logical_not() if invert else found",
+    {.schema = "aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool "
+               "invert=False) -> Tensor",
+     .body = "found = (elements.unsqueeze(-1) == test_elements.reshape(-1)).any(-1)\nreturn found.logical_not() if "
+             "invert else found",
      .flags = OP_NOT_DIFFERENTIABLE},
-    {.schema = "aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor",
-     .body = "found = elements == test_element\nreturn found.logical_not() if invert else found", .flags = OP_NOT_DIFFERENTIABLE},
-    {.schema = "aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
-     .body = "found = (test_elements == element).any()\nreturn found.logical_not() if invert else found", .flags = OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool "
+               "invert=False) -> Tensor",
+     .body = "found = elements == test_element\nreturn found.logical_not() if invert else found",
+     .flags = OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool "
+               "invert=False) -> Tensor",
+     .body = "found = (test_elements == element).any()\nreturn found.logical_not() if invert else found",
+     .flags = OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
      .body = "if bins <= 0:\n"
              "    raise RuntimeError('bins must be > 0')\n"
@@ -330,33 +382,52 @@ static const OpRow rows[] = {
              "inside = (flat >= low).logical_and(flat <= high)\n"
              "kept = flat[inside]\n"
              "bin = ((kept - low) / (high - low) * bins).to(torch.int64).clamp(0, bins - 1)\n"
-             "return torch.bincount(bin, None, bins).to(self.dtype)", .flags = OP_NOT_DIFFERENTIABLE},
-    {.schema = "aten::histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
-     .body = "return histogram_of(self, [bins], weight, density), bins.clone()", .flags = OP_NOT_DIFFERENTIABLE},
-    {.schema = "aten::histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
+             "return torch.bincount(bin, None, bins).to(self.dtype)",
+     .flags = OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> "
+               "(Tensor hist, Tensor bin_edges)",
+     .body = "return histogram_of(self, [bins], weight, density), bins.clone()",
+     .flags = OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool "
+               "density=False) -> (Tensor hist, Tensor bin_edges)",
      .body = "edges = histogram_edges(self.reshape([-1, 1]), [bins], range)\n"
-             "return histogram_of(self, edges, weight, density), edges[0]", .flags = OP_NOT_DIFFERENTIABLE},
-    {.schema = "aten::histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
+             "return histogram_of(self, edges, weight, density), edges[0]",
+     .flags = OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? weight=None, bool "
+               "density=False) -> (Tensor hist, Tensor[] bin_edges)",
      .body = "edges = histogram_edges(self.reshape([-1, self.size(-1)]), bins, range)\n"
-             "return histogramdd_of(self, edges, weight, density), edges", .flags = OP_NOT_DIFFERENTIABLE},
-    {.schema = "aten::histogramdd.int_bins(Tensor self, int bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
+             "return histogramdd_of(self, edges, weight, density), edges",
+     .flags = OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::histogramdd.int_bins(Tensor self, int bins, float[]? range=None, Tensor? weight=None, bool "
+               "density=False) -> (Tensor hist, Tensor[] bin_edges)",
      .body = "edges = histogram_edges(self.reshape([-1, self.size(-1)]), same_count(bins, self.size(-1)), range)\n"
-             "return histogramdd_of(self, edges, weight, density), edges", .flags = OP_NOT_DIFFERENTIABLE},
-    {.schema = "aten::histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
-     .body = "return histogramdd_of(self, bins, weight, density), bins", .flags = OP_NOT_DIFFERENTIABLE},
-    {.schema = "aten::_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor[]",
+             "return histogramdd_of(self, edges, weight, density), edges",
+     .flags = OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor? "
+               "weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
+     .body = "return histogramdd_of(self, bins, weight, density), bins",
+     .flags = OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, "
+               "bool density=False) -> Tensor[]",
      .body = "return histogram_edges(self.reshape([-1, self.size(-1)]), bins, range)"},
-    {.schema = "aten::_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor",
-     .body = "return histogramdd_of(self, histogram_edges(self.reshape([-1, self.size(-1)]), bins, range), weight, density)"},
-    {.schema = "aten::_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool density=False) -> Tensor",
+    {.schema = "aten::_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, "
+               "bool density=False) -> Tensor",
+     .body = "return histogramdd_of(self, histogram_edges(self.reshape([-1, self.size(-1)]), bins, range), weight, "
+             "density)"},
+    {.schema = "aten::_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool "
+               "density=False) -> Tensor",
      .body = "return histogramdd_of(self, bins, weight, density)"},
-    {.schema = "aten::quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
+    {.schema = "aten::quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
+               "interpolation=\"linear\") -> Tensor",
      .body = "return quantile_of(self, q, dim, keepdim, interpolation, False)"},
-    {.schema = "aten::quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
+    {.schema = "aten::quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
+               "interpolation=\"linear\") -> Tensor",
      .body = "return quantile_of(self, torch.full([], q, dtype=self.dtype), dim, keepdim, interpolation, False)"},
-    {.schema = "aten::nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
+    {.schema = "aten::nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
+               "interpolation=\"linear\") -> Tensor",
      .body = "return quantile_of(self, q, dim, keepdim, interpolation, True)"},
-    {.schema = "aten::nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
+    {.schema = "aten::nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
+               "interpolation=\"linear\") -> Tensor",
      .body = "return quantile_of(self, torch.full([], q, dtype=self.dtype), dim, keepdim, interpolation, True)"},
 };
 OP_TABLE(op_table_search, rows);

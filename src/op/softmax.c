@@ -1,5 +1,5 @@
-/* softmax and log_softmax along one dimension, and their gradients. Lines are computed in float32 (halves too) or float64 with the
- * tile loops, so that their bits agree with the pointwise operators'. */
+/* softmax and log_softmax along one dimension, and their gradients. Lines are computed in float32 (halves too) or
+ * float64 with the tile loops, so that their bits agree with the pointwise operators'. */
 #include <math.h>
 
 #include "op/op.h"
@@ -53,8 +53,10 @@ static void softmax_line(void *argument, char *const *data, const int64_t *strid
     }
   }
   dtype_convert(s->compute, buffer, 1, s->in, data[1], strides[1] / (int64_t)dtype_size(s->in), s->length);
-  if (s->compute == DTYPE_FLOAT32) softmax_float(s, (float *)buffer, (float *)buffer + s->length);
-  else softmax_double(s, buffer, buffer + s->length);
+  if (s->compute == DTYPE_FLOAT32)
+    softmax_float(s, (float *)buffer, (float *)buffer + s->length);
+  else
+    softmax_double(s, buffer, buffer + s->length);
   dtype_convert(s->out, data[0], strides[0] / (int64_t)dtype_size(s->out), s->compute, buffer, 1, s->length);
   if (buffer != stack) mem_free(buffer);
 }
@@ -65,8 +67,12 @@ static Status run_softmax(Call *call, bool is_log) {
   int64_t dim;
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
   DType compute = out->dtype == DTYPE_FLOAT64 ? DTYPE_FLOAT64 : DTYPE_FLOAT32;
-  SoftmaxLine s = {.length = self->ndim ? self->sizes[dim] : 1, .in = (DType)self->dtype, .out = (DType)out->dtype, .compute = compute,
-                   .is_log = is_log, .exp = tile_loop(KERNEL_EXP, tile_type_of(compute))};
+  SoftmaxLine s = {.length = self->ndim ? self->sizes[dim] : 1,
+                   .in = (DType)self->dtype,
+                   .out = (DType)out->dtype,
+                   .compute = compute,
+                   .is_log = is_log,
+                   .exp = tile_loop(KERNEL_EXP, tile_type_of(compute))};
   if (self->numel == 0) return OK;
   if (self->ndim == 0) {
     double x = tensor_item_double(self) - tensor_item_double(self); /* NaN for what is not finite */
@@ -77,8 +83,12 @@ static Status run_softmax(Call *call, bool is_log) {
   TRY(iterate_lines(2, (const Tensor *const[]){out, self}, (int)dim, call->exec->threads, softmax_line, &s));
   return s.failed ? status_out_of_memory() : OK;
 }
-static Status kernel_softmax(Call *call) { return run_softmax(call, false); }
-static Status kernel_log_softmax(Call *call) { return run_softmax(call, true); }
+static Status kernel_softmax(Call *call) {
+  return run_softmax(call, false);
+}
+static Status kernel_log_softmax(Call *call) {
+  return run_softmax(call, true);
+}
 
 static Status softmax_spec(Call *call, TensorSpec *specs, DType dtype) {
   const Tensor *self = call_tensor(call, 0);
@@ -93,29 +103,50 @@ static Status shape_softmax(Call *call, TensorSpec *specs) { /* (self, dim, ...,
 }
 static Status shape_half_softmax(Call *call, TensorSpec *specs) {
   DType self = (DType)call_tensor(call, 0)->dtype;
-  if (call_bool(call, 2)) return status_new(ERROR_RUNTIME, "softmax with half to float conversion is not supported on CPU");
+  if (call_bool(call, 2))
+    return status_new(ERROR_RUNTIME, "softmax with half to float conversion is not supported on CPU");
   return softmax_spec(call, specs, self);
 }
 
 #define SOFTMAX_GRAD "self: _softmax_backward_data(grad, result, dim, self.dtype)"
 #define LOG_SOFTMAX_GRAD "self: _log_softmax_backward_data(grad, result, dim, self.dtype)"
 static const OpRow rows[] = {
-    {.schema = "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", .shape = shape_softmax,
-     .kernel = kernel_softmax, .grad = SOFTMAX_GRAD, .flags = OP_OUT | OP_ALIASING_OK},
-    {.schema = "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", .shape = shape_softmax,
-     .kernel = kernel_log_softmax, .grad = LOG_SOFTMAX_GRAD, .flags = OP_OUT | OP_ALIASING_OK},
-    {.schema = "aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", .shape = shape_softmax,
-     .kernel = kernel_softmax, .grad = SOFTMAX_GRAD, .flags = OP_ALIASING_OK},
-    {.schema = "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", .shape = shape_softmax,
-     .kernel = kernel_log_softmax, .grad = LOG_SOFTMAX_GRAD, .flags = OP_ALIASING_OK},
-    {.schema = "aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", .shape = shape_half_softmax,
-     .kernel = kernel_softmax, .grad = SOFTMAX_GRAD, .flags = OP_OUT | OP_ALIASING_OK},
-    {.schema = "aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", .shape = shape_half_softmax,
-     .kernel = kernel_log_softmax, .grad = LOG_SOFTMAX_GRAD, .flags = OP_OUT | OP_ALIASING_OK},
-    {.schema = "aten::_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+    {.schema = "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+     .shape = shape_softmax,
+     .kernel = kernel_softmax,
+     .grad = SOFTMAX_GRAD,
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+     .shape = shape_softmax,
+     .kernel = kernel_log_softmax,
+     .grad = LOG_SOFTMAX_GRAD,
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+     .shape = shape_softmax,
+     .kernel = kernel_softmax,
+     .grad = SOFTMAX_GRAD,
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+     .shape = shape_softmax,
+     .kernel = kernel_log_softmax,
+     .grad = LOG_SOFTMAX_GRAD,
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+     .shape = shape_half_softmax,
+     .kernel = kernel_softmax,
+     .grad = SOFTMAX_GRAD,
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+     .shape = shape_half_softmax,
+     .kernel = kernel_log_softmax,
+     .grad = LOG_SOFTMAX_GRAD,
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema =
+         "aten::_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
      .body = "product = grad_output * output\n"
              "return (product - output * product.sum([dim], True)).to(input_dtype)"},
-    {.schema = "aten::_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+    {.schema = "aten::_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) "
+               "-> Tensor",
      .body = "return (grad_output - output.exp() * grad_output.sum([dim], True)).to(input_dtype)"},
 };
 OP_TABLE(op_table_softmax, rows);

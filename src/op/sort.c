@@ -7,7 +7,8 @@
 
 typedef struct Selection Selection;
 /* Picks from one line of keys: writes `count` values and positions. */
-typedef void SelectLine(const Selection *s, SortKeys *keys, char *values, int64_t value_stride, char *indices, int64_t index_stride);
+typedef void SelectLine(const Selection *s, SortKeys *keys, char *values, int64_t value_stride, char *indices,
+                        int64_t index_stride);
 struct Selection {
   SelectLine *select;
   DType dtype;
@@ -37,7 +38,8 @@ static Status run_selection(Call *call, Selection *s, int64_t dim) {
   Tensor *out[2] = {call_out(call, 0), call_out(call, 1)}, *views[3] = {NULL, NULL, NULL};
   Status status = OK;
   s->dtype = (DType)self->dtype;
-  if (dtype_is_complex(s->dtype)) return status_new(ERROR_RUNTIME, "Sort currently does not support complex dtypes on CPU");
+  if (dtype_is_complex(s->dtype))
+    return status_new(ERROR_RUNTIME, "Sort currently does not support complex dtypes on CPU");
   if (self->numel == 0 && out[0]->numel == 0) return OK;
   const Tensor *source[3] = {out[0], out[1], self};
   int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS];
@@ -47,8 +49,10 @@ static Status run_selection(Call *call, Selection *s, int64_t dim) {
     for (int d = 0, from = 0; d < ndim; d++) {
       bool along = d == dim;
       sizes[d] = along ? 1 : self->sizes[d];
-      if (along) strides[d] = dropped || !self->ndim ? 1 : source[t]->strides[from];
-      else strides[d] = source[t]->strides[from];
+      if (along)
+        strides[d] = dropped || !self->ndim ? 1 : source[t]->strides[from];
+      else
+        strides[d] = source[t]->strides[from];
       if (!(along && dropped)) from++;
     }
     TRY_GOTO(tensor_as_strided(source[t], ndim, sizes, strides, source[t]->offset, &views[t]), done);
@@ -60,7 +64,8 @@ done:
   return status;
 }
 
-static void select_sorted(const Selection *s, SortKeys *keys, char *values, int64_t value_stride, char *indices, int64_t index_stride) {
+static void select_sorted(const Selection *s, SortKeys *keys, char *values, int64_t value_stride, char *indices,
+                          int64_t index_stride) {
   sort_keys_sort(keys, s->descending);
   for (int64_t i = 0; i < s->count; i++) {
     sort_keys_store(keys, keys->order[i], values + i * value_stride);
@@ -74,7 +79,8 @@ static void swap_places(SortKeys *keys, int64_t a, int64_t b) {
   keys->order[b] = kept;
 }
 
-/* Moves the k-th smallest to its place: quickselect by the median of three, whose choice among equal values is PyTorch's. */
+/* Moves the k-th smallest to its place: quickselect by the median of three, whose choice among equal values is
+ * PyTorch's. */
 static void quick_select(SortKeys *keys, int64_t k) {
   for (int64_t low = 0, high = keys->length - 1; low < high;) {
     if (low + 1 == high) {
@@ -100,27 +106,33 @@ static void quick_select(SortKeys *keys, int64_t k) {
   }
 }
 
-static void select_kth(const Selection *s, SortKeys *keys, char *values, int64_t value_stride, char *indices, int64_t index_stride) {
+static void select_kth(const Selection *s, SortKeys *keys, char *values, int64_t value_stride, char *indices,
+                       int64_t index_stride) {
   (void)value_stride;
   (void)index_stride;
   int64_t k = s->k;
-  if (k >= 0) quick_select(keys, k);
-  else sort_keys_sort(keys, false);
+  if (k >= 0)
+    quick_select(keys, k);
+  else
+    sort_keys_sort(keys, false);
   if (k < 0) { /* the lower median */
     int64_t numbers = 0;
     if (keys->floating)
       while (numbers < s->length && !isnan(keys->f[keys->order[numbers]])) numbers++;
     else
       numbers = s->length;
-    if (numbers < s->length && !s->ignore_nan) k = numbers;
-    else k = numbers > 0 ? (numbers - 1) / 2 : 0;
+    if (numbers < s->length && !s->ignore_nan)
+      k = numbers;
+    else
+      k = numbers > 0 ? (numbers - 1) / 2 : 0;
   }
   sort_keys_store(keys, keys->order[k], values);
   memcpy(indices, &keys->order[k], sizeof(int64_t));
 }
 
 /* The most frequent value, the smallest of those equally frequent; the position of its last occurrence. */
-static void select_mode(const Selection *s, SortKeys *keys, char *values, int64_t value_stride, char *indices, int64_t index_stride) {
+static void select_mode(const Selection *s, SortKeys *keys, char *values, int64_t value_stride, char *indices,
+                        int64_t index_stride) {
   (void)value_stride;
   (void)index_stride;
   sort_keys_sort(keys, false);
@@ -156,9 +168,12 @@ static Status shape_selected(Call *call, TensorSpec *specs, int64_t length) {
   specs->dtype = (DType)self->dtype;
   specs->device = tensor_device(self);
   for (int d = 0; d < self->ndim; d++) {
-    if (d != dim) specs->sizes[specs->ndim++] = self->sizes[d];
-    else if (length >= 0) specs->sizes[specs->ndim++] = length;
-    else if (bool_argument(call, "keepdim", false)) specs->sizes[specs->ndim++] = 1;
+    if (d != dim)
+      specs->sizes[specs->ndim++] = self->sizes[d];
+    else if (length >= 0)
+      specs->sizes[specs->ndim++] = length;
+    else if (bool_argument(call, "keepdim", false))
+      specs->sizes[specs->ndim++] = 1;
     if (d == dim && length < 0 && self->sizes[d] == 0)
       return status_exception("IndexError", "Expected reduction dim %d to have non-zero size.", d);
   }
@@ -178,7 +193,10 @@ static Status kernel_sort(Call *call) {
   int64_t dim;
   TRY(dim_wrap(dim_argument(call), self->ndim, &dim));
   int64_t length = self->ndim ? self->sizes[dim] : 1;
-  Selection s = {.select = select_sorted, .length = length, .count = length, .descending = bool_argument(call, "descending", false)};
+  Selection s = {.select = select_sorted,
+                 .length = length,
+                 .count = length,
+                 .descending = bool_argument(call, "descending", false)};
   return run_selection(call, &s, dim);
 }
 
@@ -186,8 +204,7 @@ static Status check_k(Call *call, int64_t k, bool from_one, int64_t *out_dim) {
   const Tensor *self = call_tensor(call, 0);
   TRY(dim_wrap(dim_argument(call), self->ndim, out_dim));
   int64_t length = self->ndim ? self->sizes[*out_dim] : 1;
-  if (k < (from_one ? 1 : 0) || k > length)
-    return status_new(ERROR_RUNTIME, "selected index k out of range");
+  if (k < (from_one ? 1 : 0) || k > length) return status_new(ERROR_RUNTIME, "selected index k out of range");
   return OK;
 }
 static Status shape_topk(Call *call, TensorSpec *specs) {
@@ -199,12 +216,16 @@ static Status kernel_topk(Call *call) {
   const Tensor *self = call_tensor(call, 0);
   int64_t dim;
   TRY(check_k(call, call_int(call, 1), false, &dim));
-  Selection s = {.select = select_sorted, .length = self->ndim ? self->sizes[dim] : 1, .count = call_int(call, 1),
+  Selection s = {.select = select_sorted,
+                 .length = self->ndim ? self->sizes[dim] : 1,
+                 .count = call_int(call, 1),
                  .descending = call_bool(call, 3)};
   return run_selection(call, &s, dim);
 }
 
-static Status shape_picked(Call *call, TensorSpec *specs) { return shape_selected(call, specs, -1); }
+static Status shape_picked(Call *call, TensorSpec *specs) {
+  return shape_selected(call, specs, -1);
+}
 static Status shape_kthvalue(Call *call, TensorSpec *specs) {
   int64_t dim;
   TRY(check_k(call, call_int(call, 1), true, &dim));
@@ -218,30 +239,60 @@ static Status pick(Call *call, Selection s) {
   s.count = 1;
   return run_selection(call, &s, dim);
 }
-static Status kernel_kthvalue(Call *call) { return pick(call, (Selection){.select = select_kth, .k = call_int(call, 1) - 1}); }
-static Status kernel_median(Call *call) { return pick(call, (Selection){.select = select_kth, .k = -1}); }
-static Status kernel_nanmedian(Call *call) { return pick(call, (Selection){.select = select_kth, .k = -1, .ignore_nan = true}); }
-static Status kernel_mode(Call *call) { return pick(call, (Selection){.select = select_mode}); }
+static Status kernel_kthvalue(Call *call) {
+  return pick(call, (Selection){.select = select_kth, .k = call_int(call, 1) - 1});
+}
+static Status kernel_median(Call *call) {
+  return pick(call, (Selection){.select = select_kth, .k = -1});
+}
+static Status kernel_nanmedian(Call *call) {
+  return pick(call, (Selection){.select = select_kth, .k = -1, .ignore_nan = true});
+}
+static Status kernel_mode(Call *call) {
+  return pick(call, (Selection){.select = select_mode});
+}
 
 #define PICKED "self: value_selecting_reduction_backward(grad, dim, results[1], self.size(), "
 static const OpRow rows[] = {
-    {.schema = "aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", .shape = shape_sort,
-     .kernel = kernel_sort, .grad = PICKED "True)", .flags = OP_OUT},
-    {.schema = "aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-     .shape = shape_sort, .kernel = kernel_sort, .grad = PICKED "True)", .flags = OP_OUT},
+    {.schema = "aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+     .shape = shape_sort,
+     .kernel = kernel_sort,
+     .grad = PICKED "True)",
+     .flags = OP_OUT},
+    {.schema = "aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, "
+               "Tensor indices)",
+     .shape = shape_sort,
+     .kernel = kernel_sort,
+     .grad = PICKED "True)",
+     .flags = OP_OUT},
     {.schema = "aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
-     .body = "return torch.sort(self, dim, descending)[1]", .flags = OP_NOT_DIFFERENTIABLE},
+     .body = "return torch.sort(self, dim, descending)[1]",
+     .flags = OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
-     .body = "return torch.sort(self, dim, descending)[1]", .flags = OP_NOT_DIFFERENTIABLE},
+     .body = "return torch.sort(self, dim, descending)[1]",
+     .flags = OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::msort(Tensor self) -> Tensor", .body = "return torch.sort(self, 0)[0]", .flags = OP_OUT},
-    {.schema = "aten::topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
-     .shape = shape_topk, .kernel = kernel_topk, .grad = PICKED "True)", .flags = OP_OUT},
+    {.schema = "aten::topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, "
+               "Tensor indices)",
+     .shape = shape_topk,
+     .kernel = kernel_topk,
+     .grad = PICKED "True)",
+     .flags = OP_OUT},
     {.schema = "aten::kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
-     .shape = shape_kthvalue, .kernel = kernel_kthvalue, .grad = PICKED "keepdim)", .flags = OP_OUT},
-    {.schema = "aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", .shape = shape_picked,
-     .kernel = kernel_median, .grad = PICKED "keepdim)", .flags = OP_OUT},
+     .shape = shape_kthvalue,
+     .kernel = kernel_kthvalue,
+     .grad = PICKED "keepdim)",
+     .flags = OP_OUT},
+    {.schema = "aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+     .shape = shape_picked,
+     .kernel = kernel_median,
+     .grad = PICKED "keepdim)",
+     .flags = OP_OUT},
     {.schema = "aten::nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-     .shape = shape_picked, .kernel = kernel_nanmedian, .grad = PICKED "keepdim)", .flags = OP_OUT},
+     .shape = shape_picked,
+     .kernel = kernel_nanmedian,
+     .grad = PICKED "keepdim)",
+     .flags = OP_OUT},
     {.schema = "aten::median(Tensor self) -> Tensor",
      .body = "if self.numel() == 0:\n"
              "    return torch.full([], float('nan'), dtype=self.dtype, device=self.device)\n"
@@ -250,9 +301,13 @@ static const OpRow rows[] = {
      .body = "if self.numel() == 0:\n"
              "    return torch.full([], float('nan'), dtype=self.dtype, device=self.device)\n"
              "return torch.nanmedian(self.reshape(-1), 0)[0]"},
-    {.schema = "aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", .shape = shape_picked,
-     .kernel = kernel_mode, .grad = PICKED "keepdim)", .flags = OP_OUT},
-    {.schema = "aten::value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim) -> Tensor",
+    {.schema = "aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+     .shape = shape_picked,
+     .kernel = kernel_mode,
+     .grad = PICKED "keepdim)",
+     .flags = OP_OUT},
+    {.schema = "aten::value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool "
+               "keepdim) -> Tensor",
      .body = "if not keepdim and len(sizes) > 0:\n"
              "    grad = grad.unsqueeze(dim)\n"
              "    indices = indices.unsqueeze(dim)\n"

@@ -5,7 +5,8 @@
 
 Status sort_keys_new(DType dtype, int64_t length, SortKeys *out) {
   *out = (SortKeys){.floating = dtype_is_floating(dtype), .dtype = dtype, .length = length};
-  if (dtype_is_complex(dtype)) return status_new(ERROR_RUNTIME, "Sort currently does not support complex dtypes on CPU");
+  if (dtype_is_complex(dtype))
+    return status_new(ERROR_RUNTIME, "Sort currently does not support complex dtypes on CPU");
   size_t n = length > 0 ? (size_t)length : 1;
   out->i = mem_calloc(n, sizeof(int64_t));
   out->order = mem_calloc(n, sizeof(int64_t));

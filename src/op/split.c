@@ -39,11 +39,14 @@ static Status add_slice(Parts *parts, const Tensor *t, int64_t dim, int64_t star
 
 static Status split_by(Parts *parts, const Tensor *t, int64_t split_size, int64_t dim) {
   if (t->ndim == 0) return status_new(ERROR_RUNTIME, "split expects at least a 1-dimensional tensor");
-  if (split_size < 0) return status_new(ERROR_RUNTIME, "split expects split_size be non-negative, but got split_size=%lld", (long long)split_size);
+  if (split_size < 0)
+    return status_new(ERROR_RUNTIME, "split expects split_size be non-negative, but got split_size=%lld",
+                      (long long)split_size);
   TRY(dim_wrap(dim, t->ndim, &dim));
   int64_t size = t->sizes[dim];
   if (split_size == 0 && size != 0)
-    return status_new(ERROR_RUNTIME, "split_size can only be 0 if dimension size is 0, but got dimension size of %lld", (long long)size);
+    return status_new(ERROR_RUNTIME, "split_size can only be 0 if dimension size is 0, but got dimension size of %lld",
+                      (long long)size);
   int64_t count = split_size == 0 ? 1 : size / split_size + (size % split_size != 0);
   if (count < 1) count = 1;
   if (!vec_reserve(&parts->tensors, (size_t)count)) return status_out_of_memory();
@@ -59,12 +62,15 @@ static Status split_sizes(Parts *parts, const Tensor *t, const int64_t *sizes, s
   TRY(dim_wrap(dim, t->ndim, &dim));
   for (size_t i = 0; i < count && fits; i++) {
     if (sizes[i] < 0)
-      return status_new(ERROR_RUNTIME, "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=%s",
+      return status_new(ERROR_RUNTIME,
+                        "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=%s",
                         SIZES_TEXT((int)count, sizes));
     fits = int64_add(start, sizes[i], &start);
   }
   if (!fits || start != t->sizes[dim])
-    return status_new(ERROR_RUNTIME, "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at dimension %lld), but got split_sizes=%s",
+    return status_new(ERROR_RUNTIME,
+                      "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at dimension "
+                      "%lld), but got split_sizes=%s",
                       (long long)t->sizes[dim], (long long)given, SIZES_TEXT((int)count, sizes));
   start = 0;
   for (size_t i = 0; i < count; i++) {
@@ -102,7 +108,8 @@ static Status chunk_of(Call *c, Parts *parts) {
   const Tensor *t = call_tensor(c, 0);
   int64_t chunks = call_int(c, 1), dim;
   if (t->ndim == 0) return status_new(ERROR_RUNTIME, "chunk expects at least a 1-dimensional tensor");
-  if (chunks <= 0) return status_new(ERROR_RUNTIME, "chunk expects `chunks` to be greater than 0, got: %lld", (long long)chunks);
+  if (chunks <= 0)
+    return status_new(ERROR_RUNTIME, "chunk expects `chunks` to be greater than 0, got: %lld", (long long)chunks);
   TRY(dim_wrap(call_int(c, 2), t->ndim, &dim));
   int64_t size = t->sizes[dim], split_size = size / chunks + (size % chunks != 0);
   if (size > 0) return split_by(parts, t, split_size, dim);
@@ -145,13 +152,17 @@ static Status kernel_unbind_copy(Call *c) {
 static Status add_part(Parts *parts, const Call *c, int64_t dim, int64_t start, int64_t end) {
   static OpRef slice = OP_REF("aten::slice", "Tensor");
   IValue part = IVALUE_NONE;
-  Status status = op_call(c->exec, &slice, 5, (IValue[]){c->inputs[0], ivalue_int(dim), ivalue_int(start), ivalue_int(end), ivalue_int(1)}, 1, &part);
+  Status status =
+      op_call(c->exec, &slice, 5,
+              (IValue[]){c->inputs[0], ivalue_int(dim), ivalue_int(start), ivalue_int(end), ivalue_int(1)}, 1, &part);
   return parts_add(parts, status, part.tensor);
 }
 
 static Status at_indices(const Call *c, Parts *parts, const int64_t *indices, size_t count, int64_t dim) {
   const Tensor *t = call_tensor(c, 0);
-  if (t->ndim == 0) return status_new(ERROR_RUNTIME, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
+  if (t->ndim == 0)
+    return status_new(ERROR_RUNTIME,
+                      "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
   TRY(dim_wrap(dim, t->ndim, &dim));
   int64_t start = 0;
   for (size_t i = 0; i <= count; i++) {
@@ -164,9 +175,12 @@ static Status at_indices(const Call *c, Parts *parts, const int64_t *indices, si
 
 static Status into_sections(const Call *c, Parts *parts, int64_t sections, int64_t dim) {
   const Tensor *t = call_tensor(c, 0);
-  if (t->ndim == 0) return status_new(ERROR_RUNTIME, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
+  if (t->ndim == 0)
+    return status_new(ERROR_RUNTIME,
+                      "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
   TRY(dim_wrap(dim, t->ndim, &dim));
-  if (sections <= 0) return status_new(ERROR_RUNTIME, "number of sections must be larger than 0, got %lld", (long long)sections);
+  if (sections <= 0)
+    return status_new(ERROR_RUNTIME, "number of sections must be larger than 0, got %lld", (long long)sections);
   int64_t size = t->sizes[dim], start = 0;
   for (int64_t i = 0; i < sections; i++) {
     int64_t end = start + size / sections + (i < size % sections);
@@ -192,11 +206,17 @@ static Status kernel_tensor_split_tensor(Call *c) {
   const Tensor *given = call_tensor(c, 1);
   Parts parts = {.copy = false};
   if (given->dtype != DTYPE_INT64)
-    return status_new(ERROR_RUNTIME, "tensor_split expected tensor_indices_or_sections to have dtype of long, but got %s", dtype_scalar_name((DType)given->dtype));
+    return status_new(ERROR_RUNTIME,
+                      "tensor_split expected tensor_indices_or_sections to have dtype of long, but got %s",
+                      dtype_scalar_name((DType)given->dtype));
   if (given->ndim > 1)
-    return status_new(ERROR_RUNTIME, "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, "
-                                     "but got a tensor with %d dims", given->ndim);
-  if (given->ndim == 0) return parts_finish(&parts, c, into_sections(c, &parts, tensor_item_int(given), call_int(c, 2)));
+    return status_new(
+        ERROR_RUNTIME,
+        "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, "
+        "but got a tensor with %d dims",
+        given->ndim);
+  if (given->ndim == 0)
+    return parts_finish(&parts, c, into_sections(c, &parts, tensor_item_int(given), call_int(c, 2)));
   Tensor *indices;
   TRY(tensor_contiguous(given, &indices));
   Status status = at_indices(c, &parts, tensor_data(indices), (size_t)indices->numel, call_int(c, 2));
@@ -212,7 +232,9 @@ static Status split_kind(const Call *c, const char **out_name, int64_t *out_dim)
   *out_name = kind == 'h' ? "hsplit" : kind == 'v' ? "vsplit" : "dsplit";
   *out_dim = kind == 'v' || (kind == 'h' && ndim == 1) ? 0 : kind == 'h' ? 1 : 2;
   if (ndim >= least) return OK;
-  return status_new(ERROR_RUNTIME, "torch.%s requires a tensor with at least %d dimension, but got a tensor with %d dimensions!", *out_name, least, ndim);
+  return status_new(ERROR_RUNTIME,
+                    "torch.%s requires a tensor with at least %d dimension, but got a tensor with %d dimensions!",
+                    *out_name, least, ndim);
 }
 
 static Status kernel_xsplit_sections(Call *c) {
@@ -221,7 +243,9 @@ static Status kernel_xsplit_sections(Call *c) {
   TRY(split_kind(c, &name, &dim));
   const Tensor *t = call_tensor(c, 0);
   if (sections == 0 || t->sizes[dim] % sections != 0)
-    return status_new(ERROR_RUNTIME, "torch.%s attempted to split along dimension %lld, but the size of the dimension %lld is not divisible by the split_size %lld!",
+    return status_new(ERROR_RUNTIME,
+                      "torch.%s attempted to split along dimension %lld, but the size of the dimension %lld is not "
+                      "divisible by the split_size %lld!",
                       name, (long long)dim, (long long)t->sizes[dim], (long long)sections);
   Parts parts = {.copy = false};
   return parts_finish(&parts, c, into_sections(c, &parts, sections, dim));
@@ -237,34 +261,45 @@ static Status kernel_xsplit_indices(Call *c) {
   return parts_finish(&parts, c, at_indices(c, &parts, indices, count, dim));
 }
 
-#define ROW(text, function) {.schema = text, .kernel = kernel_##function, .grad = "self: torch.cat(grads, dim)", .flags = OP_VIEW}
-#define COPY_ROW(text, function) {.schema = text, .kernel = kernel_##function, .grad = "self: torch.cat(grads, dim)", .flags = OP_VIEW | OP_OUT}
-#define COMPOSITE(text, function) {.schema = text, .kernel = kernel_##function, .flags = OP_VIEW | OP_COMPOSITE}
+#define ROW(text, function) \
+  { .schema = text, .kernel = kernel_##function, .grad = "self: torch.cat(grads, dim)", .flags = OP_VIEW }
+#define COPY_ROW(text, function) \
+  { .schema = text, .kernel = kernel_##function, .grad = "self: torch.cat(grads, dim)", .flags = OP_VIEW | OP_OUT }
+#define COMPOSITE(text, function) \
+  { .schema = text, .kernel = kernel_##function, .flags = OP_VIEW | OP_COMPOSITE }
 
 static const OpRow rows[] = {
-  ROW("aten::split.Tensor(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]", split),
-  ROW("aten::split.sizes(Tensor(a -> *) self, int[] split_size, int dim=0) -> Tensor(a)[]", split_with_sizes),
-  ROW("aten::split(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]", split_with_sizes),
-  ROW("aten::split_with_sizes(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]", split_with_sizes),
-  COPY_ROW("aten::split_copy.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", split_copy),
-  COPY_ROW("aten::split_with_sizes_copy(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]", split_with_sizes_copy),
-  COPY_ROW("aten::unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", split),
-  COPY_ROW("aten::unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]", split_with_sizes),
-  ROW("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", chunk),
-  ROW("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", chunk),
-  {.schema = "aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", .kernel = kernel_unbind,
-   .grad = "self: torch.stack(grads, dim)", .flags = OP_VIEW},
-  {.schema = "aten::unbind_copy.int(Tensor self, int dim=0) -> Tensor[]", .kernel = kernel_unbind_copy,
-   .grad = "self: torch.stack(grads, dim)", .flags = OP_VIEW | OP_OUT},
-  COMPOSITE("aten::tensor_split.sections(Tensor(a -> *) self, int sections, int dim=0) -> Tensor(a)[]", tensor_split_sections),
-  COMPOSITE("aten::tensor_split.indices(Tensor(a -> *) self, int[] indices, int dim=0) -> Tensor(a)[]", tensor_split_indices),
-  COMPOSITE("aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
-            tensor_split_tensor),
-  COMPOSITE("aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", xsplit_sections),
-  COMPOSITE("aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", xsplit_indices),
-  COMPOSITE("aten::vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", xsplit_sections),
-  COMPOSITE("aten::vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", xsplit_indices),
-  COMPOSITE("aten::dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", xsplit_sections),
-  COMPOSITE("aten::dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", xsplit_indices),
+    ROW("aten::split.Tensor(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]", split),
+    ROW("aten::split.sizes(Tensor(a -> *) self, int[] split_size, int dim=0) -> Tensor(a)[]", split_with_sizes),
+    ROW("aten::split(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]", split_with_sizes),
+    ROW("aten::split_with_sizes(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]", split_with_sizes),
+    COPY_ROW("aten::split_copy.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", split_copy),
+    COPY_ROW("aten::split_with_sizes_copy(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
+             split_with_sizes_copy),
+    COPY_ROW("aten::unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", split),
+    COPY_ROW("aten::unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]", split_with_sizes),
+    ROW("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", chunk),
+    ROW("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", chunk),
+    {.schema = "aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
+     .kernel = kernel_unbind,
+     .grad = "self: torch.stack(grads, dim)",
+     .flags = OP_VIEW},
+    {.schema = "aten::unbind_copy.int(Tensor self, int dim=0) -> Tensor[]",
+     .kernel = kernel_unbind_copy,
+     .grad = "self: torch.stack(grads, dim)",
+     .flags = OP_VIEW | OP_OUT},
+    COMPOSITE("aten::tensor_split.sections(Tensor(a -> *) self, int sections, int dim=0) -> Tensor(a)[]",
+              tensor_split_sections),
+    COMPOSITE("aten::tensor_split.indices(Tensor(a -> *) self, int[] indices, int dim=0) -> Tensor(a)[]",
+              tensor_split_indices),
+    COMPOSITE("aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, "
+              "int dim=0) -> Tensor(a)[]",
+              tensor_split_tensor),
+    COMPOSITE("aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", xsplit_sections),
+    COMPOSITE("aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", xsplit_indices),
+    COMPOSITE("aten::vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", xsplit_sections),
+    COMPOSITE("aten::vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", xsplit_indices),
+    COMPOSITE("aten::dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", xsplit_sections),
+    COMPOSITE("aten::dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", xsplit_indices),
 };
 OP_TABLE(op_table_split, rows);

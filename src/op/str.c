@@ -1,16 +1,36 @@
 /* Strings. As in TorchScript a string is its bytes: lengths, indices and character classes are those of ASCII. */
 #include "op/results.h"
 
-static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-static bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-static bool is_alpha(char c) { return is_upper(c) || is_lower(c); }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_alnum(char c) { return is_alpha(c) || is_digit(c); }
-static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-static bool is_printable(char c) { return c >= ' ' && c <= '~'; }
-static char to_upper(char c) { return is_lower(c) ? (char)(c - 32) : c; }
-static char to_lower(char c) { return is_upper(c) ? (char)(c + 32) : c; }
-static char to_swapped(char c) { return is_upper(c) ? to_lower(c) : to_upper(c); }
+static bool is_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+static bool is_lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+static bool is_alpha(char c) {
+  return is_upper(c) || is_lower(c);
+}
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+static bool is_alnum(char c) {
+  return is_alpha(c) || is_digit(c);
+}
+static bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+static bool is_printable(char c) {
+  return c >= ' ' && c <= '~';
+}
+static char to_upper(char c) {
+  return is_lower(c) ? (char)(c - 32) : c;
+}
+static char to_lower(char c) {
+  return is_upper(c) ? (char)(c + 32) : c;
+}
+static char to_swapped(char c) {
+  return is_upper(c) ? to_lower(c) : to_upper(c);
+}
 
 /* ---- case ---- */
 
@@ -22,9 +42,15 @@ static Status map_chars(Call *c, char (*map)(char)) {
   call_set(c, 0, ivalue_string(out));
   return OK;
 }
-static Status upper(Call *c) { return map_chars(c, to_upper); }
-static Status lower(Call *c) { return map_chars(c, to_lower); }
-static Status swapcase(Call *c) { return map_chars(c, to_swapped); }
+static Status upper(Call *c) {
+  return map_chars(c, to_upper);
+}
+static Status lower(Call *c) {
+  return map_chars(c, to_lower);
+}
+static Status swapcase(Call *c) {
+  return map_chars(c, to_swapped);
+}
 
 static Status capitalize(Call *c) {
   TRY(map_chars(c, to_lower));
@@ -49,11 +75,21 @@ static Status all_are(Call *c, bool (*is)(char), bool of_empty) {
   for (size_t i = 0; i < s.length && result; i++) result = is(s.data[i]);
   return result_bool(c, 0, result);
 }
-static Status isalpha_(Call *c) { return all_are(c, is_alpha, false); }
-static Status isalnum_(Call *c) { return all_are(c, is_alnum, false); }
-static Status isdigit_(Call *c) { return all_are(c, is_digit, false); }
-static Status isspace_(Call *c) { return all_are(c, is_space, false); }
-static Status isprintable_(Call *c) { return all_are(c, is_printable, true); }
+static Status isalpha_(Call *c) {
+  return all_are(c, is_alpha, false);
+}
+static Status isalnum_(Call *c) {
+  return all_are(c, is_alnum, false);
+}
+static Status isdigit_(Call *c) {
+  return all_are(c, is_digit, false);
+}
+static Status isspace_(Call *c) {
+  return all_are(c, is_space, false);
+}
+static Status isprintable_(Call *c) {
+  return all_are(c, is_printable, true);
+}
 
 static Status has_one_case(Call *c, bool (*wrong)(char)) {
   Str s = call_str(c, 0);
@@ -64,8 +100,12 @@ static Status has_one_case(Call *c, bool (*wrong)(char)) {
   }
   return result_bool(c, 0, found);
 }
-static Status islower_(Call *c) { return has_one_case(c, is_upper); }
-static Status isupper_(Call *c) { return has_one_case(c, is_lower); }
+static Status islower_(Call *c) {
+  return has_one_case(c, is_upper);
+}
+static Status isupper_(Call *c) {
+  return has_one_case(c, is_lower);
+}
 
 static Status istitle_(Call *c) {
   Str s = call_str(c, 0);
@@ -99,7 +139,8 @@ static ptrdiff_t find_in(Str s, Str what, bool last) {
   return -1;
 }
 
-/* The piece [start, end) of argument 0 that arguments 2 and 3 name; -1 is the end itself. False: start lies behind the string. */
+/* The piece [start, end) of argument 0 that arguments 2 and 3 name; -1 is the end itself. False: start lies behind the
+ * string. */
 static bool window(const Call *c, Str *out, size_t *out_start) {
   Str s = call_str(c, 0);
   int64_t length = (int64_t)s.length, start = call_int(c, 2), end = call_int(c, 3);
@@ -120,10 +161,18 @@ static Status search(Call *c, bool last, bool must) {
   if (place < 0 && must) return status_exception("ValueError", "substring not found");
   return result_int(c, 0, place < 0 ? -1 : place + (ptrdiff_t)start);
 }
-static Status find(Call *c) { return search(c, false, false); }
-static Status rfind(Call *c) { return search(c, true, false); }
-static Status index_(Call *c) { return search(c, false, true); }
-static Status rindex_(Call *c) { return search(c, true, true); }
+static Status find(Call *c) {
+  return search(c, false, false);
+}
+static Status rfind(Call *c) {
+  return search(c, true, false);
+}
+static Status index_(Call *c) {
+  return search(c, false, true);
+}
+static Status rindex_(Call *c) {
+  return search(c, true, true);
+}
 
 static Status count(Call *c) {
   Str s, what = call_str(c, 1);
@@ -131,7 +180,8 @@ static Status count(Call *c) {
   if (!window(c, &s, &start)) return result_int(c, 0, 0);
   if (!what.length) return result_int(c, 0, (int64_t)s.length + 1);
   int64_t n = 0;
-  for (ptrdiff_t place; (place = find_in(s, what, false)) >= 0; n++) s = str_slice(s, (size_t)place + what.length, s.length);
+  for (ptrdiff_t place; (place = find_in(s, what, false)) >= 0; n++)
+    s = str_slice(s, (size_t)place + what.length, s.length);
   return result_int(c, 0, n);
 }
 
@@ -157,9 +207,15 @@ static Status strip_ends(Call *c, bool left, bool right) {
   while (right && s.length && str_find_char(chars, s.data[s.length - 1]) >= 0) s = str_slice(s, 0, s.length - 1);
   return result_str(c, 0, s);
 }
-static Status strip(Call *c) { return strip_ends(c, true, true); }
-static Status lstrip(Call *c) { return strip_ends(c, true, false); }
-static Status rstrip(Call *c) { return strip_ends(c, false, true); }
+static Status strip(Call *c) {
+  return strip_ends(c, true, true);
+}
+static Status lstrip(Call *c) {
+  return strip_ends(c, true, false);
+}
+static Status rstrip(Call *c) {
+  return strip_ends(c, false, true);
+}
 
 static Status padded(Call *c, Str s, size_t left, size_t right, char fill) {
   String *out;
@@ -206,7 +262,9 @@ static Status center(Call *c) {
 }
 
 /* A sign gets no special place. */
-static Status zfill(Call *c) { return padded(c, call_str(c, 0), missing(c), 0, '0'); }
+static Status zfill(Call *c) {
+  return padded(c, call_str(c, 0), missing(c), 0, '0');
+}
 
 static Status expandtabs(Call *c) {
   Str s = call_str(c, 0);
@@ -237,8 +295,10 @@ static Status append_piece(List *list, Str piece) {
 
 /* Hands the list to the call, or releases it when the status is an error. */
 static Status finish_list(Call *c, List *list, Status status) {
-  if (status == OK) call_set(c, 0, ivalue_list(list));
-  else ivalue_release(ivalue_list(list));
+  if (status == OK)
+    call_set(c, 0, ivalue_list(list));
+  else
+    ivalue_release(ivalue_list(list));
   return status;
 }
 
@@ -327,8 +387,12 @@ static Status partition_at(Call *c, bool last) {
   TRY(result_str(c, 1, place < 0 ? STR("") : separator));
   return result_str(c, 2, after);
 }
-static Status partition(Call *c) { return partition_at(c, false); }
-static Status rpartition(Call *c) { return partition_at(c, true); }
+static Status partition(Call *c) {
+  return partition_at(c, false);
+}
+static Status rpartition(Call *c) {
+  return partition_at(c, true);
+}
 
 static Status join(Call *c) {
   Str separator = call_str(c, 0);
@@ -396,7 +460,9 @@ static Status slice(Call *c) {
   return OK;
 }
 
-static Status length(Call *c) { return result_int(c, 0, (int64_t)call_str(c, 0).length); }
+static Status length(Call *c) {
+  return result_int(c, 0, (int64_t)call_str(c, 0).length);
+}
 
 static Status chars(Call *c) {
   Str s = call_str(c, 0);
@@ -437,16 +503,28 @@ static Status in_base(Call *c, int bits, const char *prefix) {
   strbuf_append(&out, digits + sizeof digits - n, n);
   return result_strbuf(c, 0, &out);
 }
-static Status hex(Call *c) { return in_base(c, 4, "0x"); }
-static Status oct(Call *c) { return in_base(c, 3, "0o"); }
-static Status bin(Call *c) { return in_base(c, 1, "0b"); }
+static Status hex(Call *c) {
+  return in_base(c, 4, "0x");
+}
+static Status oct(Call *c) {
+  return in_base(c, 3, "0o");
+}
+static Status bin(Call *c) {
+  return in_base(c, 1, "0b");
+}
 
 /* ---- comparison ---- */
 
-#define COMPARE(name, relation) \
-  static Status name(Call *c) { return result_bool(c, 0, str_compare(call_str(c, 0), call_str(c, 1)) relation 0); }
-static Status equal(Call *c) { return result_bool(c, 0, str_equal(call_str(c, 0), call_str(c, 1))); }
-static Status not_equal(Call *c) { return result_bool(c, 0, !str_equal(call_str(c, 0), call_str(c, 1))); }
+#define COMPARE(name, relation)                                                       \
+  static Status name(Call *c) {                                                       \
+    return result_bool(c, 0, str_compare(call_str(c, 0), call_str(c, 1)) relation 0); \
+  }
+static Status equal(Call *c) {
+  return result_bool(c, 0, str_equal(call_str(c, 0), call_str(c, 1)));
+}
+static Status not_equal(Call *c) {
+  return result_bool(c, 0, !str_equal(call_str(c, 0), call_str(c, 1)));
+}
 COMPARE(less, <)
 COMPARE(less_equal, <=)
 COMPARE(greater, >)
@@ -454,44 +532,68 @@ COMPARE(greater_equal, >=)
 
 #define TO_STR(name, function) ROW("aten::" name "(str self) -> str", function)
 #define TO_BOOL(name, function) ROW("aten::" name "(str self) -> bool", function)
-#define WINDOWED(name, result, function) ROW("aten::" name "(str self, str substr, int start=0, int end=-1) -> " result, function)
+#define WINDOWED(name, result, function) \
+  ROW("aten::" name "(str self, str substr, int start=0, int end=-1) -> " result, function)
 #define COMPARISON(name, function) ROW("aten::" name ".str(str a, str b) -> bool", function)
 
 static const OpRow rows[] = {
-  TO_STR("upper", upper), TO_STR("lower", lower), TO_STR("swapcase", swapcase), TO_STR("capitalize", capitalize), TO_STR("title", title),
-  TO_BOOL("isalpha", isalpha_), TO_BOOL("isalnum", isalnum_), TO_BOOL("isdigit", isdigit_), TO_BOOL("isdecimal", isdigit_),
-  TO_BOOL("isnumeric", isdigit_), TO_BOOL("isspace", isspace_), TO_BOOL("isprintable", isprintable_), TO_BOOL("islower", islower_),
-  TO_BOOL("isupper", isupper_), TO_BOOL("istitle", istitle_), TO_BOOL("isidentifier", isidentifier_),
-  WINDOWED("find", "int", find), WINDOWED("rfind", "int", rfind), WINDOWED("index.str", "int", index_), WINDOWED("rindex", "int", rindex_),
-  WINDOWED("count", "int", count), WINDOWED("startswith", "bool", startswith), WINDOWED("endswith", "bool", endswith),
-  {.schema = "aten::__contains__.substr(str self, str key) -> bool", .body = "return self.find(key, 0, len(self)) != -1", .flags = OP_BUILTIN},
-  ROW("aten::strip(str self, str chars=\" \\n\\t\\f\\v\") -> str", strip),
-  ROW("aten::lstrip(str self, str chars=\" \\n\\t\\f\\v\") -> str", lstrip),
-  ROW("aten::rstrip(str self, str chars=\" \\n\\t\\f\\v\") -> str", rstrip),
-  ROW("aten::ljust(str self, int width, str fillchar=\" \") -> str", ljust),
-  ROW("aten::rjust(str self, int width, str fillchar=\" \") -> str", rjust),
-  ROW("aten::center(str self, int width, str fillchar=\" \") -> str", center),
-  ROW("aten::zfill(str self, int width) -> str", zfill),
-  ROW("aten::expandtabs(str self, int tabsize=8) -> str", expandtabs),
-  ROW("aten::split.str(str self, str? separator=None, int max=-1) -> str[]", split),
-  ROW("aten::rsplit(str self, str separator=\" \", int max=-1) -> str[]", rsplit),
-  ROW("aten::splitlines(str self, bool keepends=False) -> str[]", splitlines),
-  ROW("aten::partition(str self, str separator) -> (str, str, str)", partition),
-  ROW("aten::rpartition(str self, str separator) -> (str, str, str)", rpartition),
-  ROW("aten::join(str self, str[] values) -> str", join),
-  ROW("aten::replace(str self, str old, str new, int max=-1) -> str", replace),
-  ROW("aten::add.str(str a, str b) -> str", concatenate),
-  ROW("aten::__getitem__.str(str s, int index) -> str", get_char),
-  ROW("prim::StringIndex(str string, int index) -> str", get_char),
-  ROW("aten::slice.str(str string, int? start=None, int? end=None, int step=1) -> str", slice),
-  ROW("aten::len.str(str s) -> int", length),
-  ROW("aten::list(str t) -> str[]", chars),
-  ROW("aten::ord(str string) -> int", ord),
-  ROW("aten::chr(int i) -> str", chr),
-  ROW("aten::hex(int i) -> str", hex),
-  ROW("aten::oct(int i) -> str", oct),
-  ROW("aten::bin(int i) -> str", bin),
-  COMPARISON("eq", equal), COMPARISON("ne", not_equal), COMPARISON("lt", less), COMPARISON("le", less_equal),
-  COMPARISON("gt", greater), COMPARISON("ge", greater_equal),
+    TO_STR("upper", upper),
+    TO_STR("lower", lower),
+    TO_STR("swapcase", swapcase),
+    TO_STR("capitalize", capitalize),
+    TO_STR("title", title),
+    TO_BOOL("isalpha", isalpha_),
+    TO_BOOL("isalnum", isalnum_),
+    TO_BOOL("isdigit", isdigit_),
+    TO_BOOL("isdecimal", isdigit_),
+    TO_BOOL("isnumeric", isdigit_),
+    TO_BOOL("isspace", isspace_),
+    TO_BOOL("isprintable", isprintable_),
+    TO_BOOL("islower", islower_),
+    TO_BOOL("isupper", isupper_),
+    TO_BOOL("istitle", istitle_),
+    TO_BOOL("isidentifier", isidentifier_),
+    WINDOWED("find", "int", find),
+    WINDOWED("rfind", "int", rfind),
+    WINDOWED("index.str", "int", index_),
+    WINDOWED("rindex", "int", rindex_),
+    WINDOWED("count", "int", count),
+    WINDOWED("startswith", "bool", startswith),
+    WINDOWED("endswith", "bool", endswith),
+    {.schema = "aten::__contains__.substr(str self, str key) -> bool",
+     .body = "return self.find(key, 0, len(self)) != -1",
+     .flags = OP_BUILTIN},
+    ROW("aten::strip(str self, str chars=\" \\n\\t\\f\\v\") -> str", strip),
+    ROW("aten::lstrip(str self, str chars=\" \\n\\t\\f\\v\") -> str", lstrip),
+    ROW("aten::rstrip(str self, str chars=\" \\n\\t\\f\\v\") -> str", rstrip),
+    ROW("aten::ljust(str self, int width, str fillchar=\" \") -> str", ljust),
+    ROW("aten::rjust(str self, int width, str fillchar=\" \") -> str", rjust),
+    ROW("aten::center(str self, int width, str fillchar=\" \") -> str", center),
+    ROW("aten::zfill(str self, int width) -> str", zfill),
+    ROW("aten::expandtabs(str self, int tabsize=8) -> str", expandtabs),
+    ROW("aten::split.str(str self, str? separator=None, int max=-1) -> str[]", split),
+    ROW("aten::rsplit(str self, str separator=\" \", int max=-1) -> str[]", rsplit),
+    ROW("aten::splitlines(str self, bool keepends=False) -> str[]", splitlines),
+    ROW("aten::partition(str self, str separator) -> (str, str, str)", partition),
+    ROW("aten::rpartition(str self, str separator) -> (str, str, str)", rpartition),
+    ROW("aten::join(str self, str[] values) -> str", join),
+    ROW("aten::replace(str self, str old, str new, int max=-1) -> str", replace),
+    ROW("aten::add.str(str a, str b) -> str", concatenate),
+    ROW("aten::__getitem__.str(str s, int index) -> str", get_char),
+    ROW("prim::StringIndex(str string, int index) -> str", get_char),
+    ROW("aten::slice.str(str string, int? start=None, int? end=None, int step=1) -> str", slice),
+    ROW("aten::len.str(str s) -> int", length),
+    ROW("aten::list(str t) -> str[]", chars),
+    ROW("aten::ord(str string) -> int", ord),
+    ROW("aten::chr(int i) -> str", chr),
+    ROW("aten::hex(int i) -> str", hex),
+    ROW("aten::oct(int i) -> str", oct),
+    ROW("aten::bin(int i) -> str", bin),
+    COMPARISON("eq", equal),
+    COMPARISON("ne", not_equal),
+    COMPARISON("lt", less),
+    COMPARISON("le", less_equal),
+    COMPARISON("gt", greater),
+    COMPARISON("ge", greater_equal),
 };
 OP_TABLE(op_table_str, rows);

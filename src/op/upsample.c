@@ -1,8 +1,9 @@
 /* Resampling of images: nearest, linear, cubic, with or without antialiasing, in one to three dimensions.
  *
- * Every one of them is separable: along a dimension, each output is a weighted sum of a few inputs (its taps). The taps of each
- * dimension are made once; planes are resampled dimension by dimension; gradients apply the same taps transposed.
- * Cubic: R. Keys, "Cubic convolution interpolation for digital image processing" (1981), with a = -0.75, or -0.5 with antialiasing. */
+ * Every one of them is separable: along a dimension, each output is a weighted sum of a few inputs (its taps). The taps
+ * of each dimension are made once; planes are resampled dimension by dimension; gradients apply the same taps
+ * transposed. Cubic: R. Keys, "Cubic convolution interpolation for digital image processing" (1981), with a = -0.75, or
+ * -0.5 with antialiasing. */
 #include <math.h>
 
 #include "base/parallel.h"
@@ -31,7 +32,9 @@ typedef struct Resample {
 } Resample;
 
 /* Rounds to the precision that coordinates are computed in. */
-static double fit(const Resample *r, double x) { return r->single ? (double)(float)x : x; }
+static double fit(const Resample *r, double x) {
+  return r->single ? (double)(float)x : x;
+}
 
 static double step_of(const Resample *r, int d) {
   bool nearest = r->filter <= FILTER_NEAREST_EXACT;
@@ -39,15 +42,21 @@ static double step_of(const Resample *r, int d) {
   return fit(r, r->scale[d] > 0 ? 1 / r->scale[d] : (double)r->in[d] / (double)r->out[d]);
 }
 
-static double cubic_near(double x, double a) { return ((a + 2) * x - (a + 3)) * x * x + 1; }
-static double cubic_far(double x, double a) { return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a; }
+static double cubic_near(double x, double a) {
+  return ((a + 2) * x - (a + 3)) * x * x + 1;
+}
+static double cubic_far(double x, double a) {
+  return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+}
 static double filter_at(Filter filter, double x) {
   x = fabs(x);
   if (filter == FILTER_LINEAR) return x < 1 ? 1 - x : 0;
   return x < 1 ? cubic_near(x, -0.5) : x < 2 ? cubic_far(x, -0.5) : 0;
 }
 
-static int64_t clamp(int64_t i, int64_t n) { return i < 0 ? 0 : i >= n ? n - 1 : i; }
+static int64_t clamp(int64_t i, int64_t n) {
+  return i < 0 ? 0 : i >= n ? n - 1 : i;
+}
 
 static void taps_plain(const Resample *r, int d, Taps *t) {
   double step = step_of(r, d);
@@ -56,8 +65,14 @@ static void taps_plain(const Resample *r, int d, Taps *t) {
     double *weight = t->weight + o * t->width;
     double half = r->align_corners ? fit(r, step * (double)o) : fit(r, fit(r, step * ((double)o + 0.5)) - 0.5);
     switch (r->filter) {
-      case FILTER_NEAREST: index[0] = clamp((int64_t)floor(fit(r, step * (double)o)), t->in); weight[0] = 1; break;
-      case FILTER_NEAREST_EXACT: index[0] = clamp((int64_t)floor(fit(r, step * ((double)o + 0.5))), t->in); weight[0] = 1; break;
+      case FILTER_NEAREST:
+        index[0] = clamp((int64_t)floor(fit(r, step * (double)o)), t->in);
+        weight[0] = 1;
+        break;
+      case FILTER_NEAREST_EXACT:
+        index[0] = clamp((int64_t)floor(fit(r, step * ((double)o + 0.5))), t->in);
+        weight[0] = 1;
+        break;
       case FILTER_LINEAR: {
         double at = half < 0 ? 0 : half;
         index[0] = clamp((int64_t)at, t->in);
@@ -105,7 +120,8 @@ static Status taps_new(const Resample *r, int d, Taps *t) {
   t->out = r->out[d];
   t->width = widths[r->filter];
   if (r->antialias) {
-    double size = r->filter == FILTER_CUBIC ? 4 : 2, step = step_of(r, d), support = step >= 1 ? size / 2 * step : size / 2;
+    double size = r->filter == FILTER_CUBIC ? 4 : 2, step = step_of(r, d),
+           support = step >= 1 ? size / 2 * step : size / 2;
     if (!(support < 1e9)) return status_new(ERROR_RUNTIME, "upsample: the scale is too small");
     t->width = (int64_t)ceil(support) * 2 + 1;
   }
@@ -114,8 +130,10 @@ static Status taps_new(const Resample *r, int d, Taps *t) {
   t->index = mem_calloc((size_t)cells + 1, sizeof *t->index);
   t->weight = mem_calloc((size_t)cells + 1, sizeof *t->weight);
   if (!t->index || !t->weight) return status_out_of_memory();
-  if (r->antialias) taps_antialias(r, d, t);
-  else taps_plain(r, d, t);
+  if (r->antialias)
+    taps_antialias(r, d, t);
+  else
+    taps_plain(r, d, t);
   return OK;
 }
 
@@ -135,7 +153,9 @@ static void pass(const Taps *t, bool transposed, int64_t before, int64_t behind,
       }
 }
 
-static int64_t numel3(const int64_t *n) { return n[0] * n[1] * n[2]; }
+static int64_t numel3(const int64_t *n) {
+  return n[0] * n[1] * n[2];
+}
 
 static void resample_planes(void *argument, int64_t begin, int64_t end) {
   Resample *r = argument;
@@ -151,7 +171,8 @@ static void resample_planes(void *argument, int64_t begin, int64_t end) {
   for (int64_t plane = begin; plane < end; plane++) {
     double *now = buffers, *next = buffers + most;
     int64_t sizes[3] = {from_sizes[0], from_sizes[1], from_sizes[2]};
-    dtype_convert(DTYPE_FLOAT64, now, 1, (DType)r->from->dtype, (char *)tensor_data(r->from) + plane * from * item, 1, from);
+    dtype_convert(DTYPE_FLOAT64, now, 1, (DType)r->from->dtype, (char *)tensor_data(r->from) + plane * from * item, 1,
+                  from);
     for (int d = 2; d >= 0; d--) {
       if (r->in[d] == 1 && r->out[d] == 1) continue;
       int64_t before = 1, behind = 1;
@@ -169,7 +190,9 @@ static void resample_planes(void *argument, int64_t begin, int64_t end) {
 }
 
 /* ---- arguments ---- */
-static bool has_text(Str s, const char *text) { return memmem(s.data, s.length, text, strlen(text)) != NULL; }
+static bool has_text(Str s, const char *text) {
+  return memmem(s.data, s.length, text, strlen(text)) != NULL;
+}
 
 static Status read_scales(const Call *call, Resample *r) {
   static const char *const names[] = {"scales_d", "scales_h", "scales_w"};
@@ -177,7 +200,8 @@ static Status read_scales(const Call *call, Resample *r) {
   if (factors >= 0 && !call_is_none(call, (uint32_t)factors)) {
     size_t n;
     const double *values = call_doubles(call, (uint32_t)factors, &n);
-    if (n != (size_t)r->spatial) return status_new(ERROR_RUNTIME, "upsample: expected %d scale factors, got %zu", r->spatial, n);
+    if (n != (size_t)r->spatial)
+      return status_new(ERROR_RUNTIME, "upsample: expected %d scale factors, got %zu", r->spatial, n);
     for (int d = 0; d < r->spatial; d++) r->scale[3 - r->spatial + d] = values[d];
   }
   if (single >= 0) r->scale[2] = call_double_or(call, (uint32_t)single, 0);
@@ -199,23 +223,27 @@ static Status resample_read(const Call *call, Resample *r) {
                                               : FILTER_LINEAR;
   r->antialias = has_text(name, "_aa");
   r->transposed = has_text(name, "_backward");
-  int align = call_find_argument(call, "align_corners"), output = call_find_argument(call, "output_size"), input_size = call_find_argument(call, "input_size");
+  int align = call_find_argument(call, "align_corners"), output = call_find_argument(call, "output_size"),
+      input_size = call_find_argument(call, "input_size");
   r->align_corners = align >= 0 && call_bool(call, (uint32_t)align);
   const Tensor *t = call_tensor(call, 0);
   r->single = t->dtype != DTYPE_FLOAT64;
   if (t->ndim != r->spatial + 2)
-    return status_new(ERROR_RUNTIME, "It is expected input_size equals to %d, but got size %d", r->spatial + 2, t->ndim);
+    return status_new(ERROR_RUNTIME, "It is expected input_size equals to %d, but got size %d", r->spatial + 2,
+                      t->ndim);
   const int64_t *sizes = t->sizes;
   size_t n = (size_t)t->ndim;
   if (input_size >= 0) sizes = call_ints(call, (uint32_t)input_size, &n);
-  if (n != (size_t)t->ndim) return status_new(ERROR_RUNTIME, "It is expected input_size equals to %d, but got size %zu", r->spatial + 2, n);
+  if (n != (size_t)t->ndim)
+    return status_new(ERROR_RUNTIME, "It is expected input_size equals to %d, but got size %zu", r->spatial + 2, n);
   r->planes = sizes[0] * sizes[1];
   TRY(read_scales(call, r));
   for (int d = 0; d < 3; d++) r->in[d] = r->out[d] = 1;
   bool given = output >= 0 && !call_is_none(call, (uint32_t)output);
   size_t count = 0;
   const int64_t *wanted = given ? call_ints(call, (uint32_t)output, &count) : NULL;
-  if (given && count != (size_t)r->spatial) return status_new(ERROR_RUNTIME, "It is expected output_size equals to %d, but got size %zu", r->spatial, count);
+  if (given && count != (size_t)r->spatial)
+    return status_new(ERROR_RUNTIME, "It is expected output_size equals to %d, but got size %zu", r->spatial, count);
   int factors = call_find_argument(call, "scale_factors");
   if (call_find_argument(call, "scale_factors") >= 0 && given != call_is_none(call, (uint32_t)factors))
     return status_new(ERROR_RUNTIME, "Must specify exactly one of output_size and scale_factors");
@@ -226,11 +254,13 @@ static Status resample_read(const Call *call, Resample *r) {
     if (!given && !(scaled < 9e15)) return status_new(ERROR_RUNTIME, "upsample: the scale factor is too large");
     r->out[at] = given ? wanted[d] : (int64_t)scaled;
     if (r->in[at] <= 0 || r->out[at] <= 0)
-      return status_new(ERROR_RUNTIME, "Input and output sizes should be greater than 0, but got input (%lld) output (%lld)", (long long)r->in[at],
-                        (long long)r->out[at]);
+      return status_new(ERROR_RUNTIME,
+                        "Input and output sizes should be greater than 0, but got input (%lld) output (%lld)",
+                        (long long)r->in[at], (long long)r->out[at]);
   }
   bool plain = r->filter <= FILTER_NEAREST_EXACT || (r->filter == FILTER_LINEAR && r->spatial == 2);
-  if (!dtype_is_floating((DType)t->dtype) && !(plain && t->dtype == DTYPE_UINT8)) return call_unsupported_dtype(call, (DType)t->dtype);
+  if (!dtype_is_floating((DType)t->dtype) && !(plain && t->dtype == DTYPE_UINT8))
+    return call_unsupported_dtype(call, (DType)t->dtype);
   return OK;
 }
 
@@ -247,7 +277,8 @@ static Status shape_resample(Call *call, TensorSpec *specs) {
   const int64_t *sizes = r.transposed ? r.in : r.out;
   for (int d = 0; d < r.spatial; d++) {
     specs->sizes[2 + d] = sizes[3 - r.spatial + d];
-    if (r.transposed && t->sizes[2 + d] != r.out[3 - r.spatial + d]) return status_new(ERROR_RUNTIME, "grad_output has the wrong size");
+    if (r.transposed && t->sizes[2 + d] != r.out[3 - r.spatial + d])
+      return status_new(ERROR_RUNTIME, "grad_output has the wrong size");
   }
   return OK;
 }
@@ -276,16 +307,27 @@ done:
   return status;
 }
 
-/* Four rows for each: with numbers, with lists (.vec), and their gradients. ALIGN, SCALES: the arguments that not all have. */
-#define UPSAMPLE(name, n, numel, ALIGN, ALIGN_NAME, SCALES, SCALE_NAMES)                                                                     \
-  {.schema = "aten::" name "(Tensor self, SymInt[" n "] output_size" ALIGN SCALES ") -> Tensor", .shape = shape_resample,                     \
-   .kernel = kernel_resample, .grad = "self: " name "_backward(grad, output_size, self.size()" ALIGN_NAME SCALE_NAMES ")", .flags = OP_OUT},    \
-  {.schema = "aten::" name ".vec(Tensor input, SymInt[]? output_size" ALIGN ", float[]? scale_factors) -> Tensor", .shape = shape_resample,   \
-   .kernel = kernel_resample, .grad = "input: " name "_backward(grad, output_size, input.size()" ALIGN_NAME ", scale_factors)"},               \
-  {.schema = "aten::" name "_backward(Tensor grad_output, SymInt[" n "] output_size, SymInt[" numel "] input_size" ALIGN SCALES ") -> Tensor", \
-   .shape = shape_resample, .kernel = kernel_resample},                                                                                      \
-  {.schema = "aten::" name "_backward.vec(Tensor grad_output, SymInt[]? output_size, SymInt[] input_size" ALIGN ", float[]? scale_factors) -> Tensor", \
-   .shape = shape_resample, .kernel = kernel_resample}
+/* Four rows for each: with numbers, with lists (.vec), and their gradients. ALIGN, SCALES: the arguments that not all
+ * have. */
+#define UPSAMPLE(name, n, numel, ALIGN, ALIGN_NAME, SCALES, SCALE_NAMES)                                               \
+  {.schema = "aten::" name "(Tensor self, SymInt[" n "] output_size" ALIGN SCALES ") -> Tensor",                       \
+   .shape = shape_resample,                                                                                            \
+   .kernel = kernel_resample,                                                                                          \
+   .grad = "self: " name "_backward(grad, output_size, self.size()" ALIGN_NAME SCALE_NAMES ")",                        \
+   .flags = OP_OUT},                                                                                                   \
+      {.schema = "aten::" name ".vec(Tensor input, SymInt[]? output_size" ALIGN ", float[]? scale_factors) -> Tensor", \
+       .shape = shape_resample,                                                                                        \
+       .kernel = kernel_resample,                                                                                      \
+       .grad = "input: " name "_backward(grad, output_size, input.size()" ALIGN_NAME ", scale_factors)"},              \
+      {.schema = "aten::" name "_backward(Tensor grad_output, SymInt[" n "] output_size, SymInt[" numel                \
+                 "] input_size" ALIGN SCALES ") -> Tensor",                                                            \
+       .shape = shape_resample,                                                                                        \
+       .kernel = kernel_resample},                                                                                     \
+  {                                                                                                                    \
+    .schema = "aten::" name "_backward.vec(Tensor grad_output, SymInt[]? output_size, SymInt[] input_size" ALIGN       \
+              ", float[]? scale_factors) -> Tensor",                                                                   \
+    .shape = shape_resample, .kernel = kernel_resample                                                                 \
+  }
 #define ALIGNED ", bool align_corners", ", align_corners"
 #define UNALIGNED "", ""
 #define SCALES1 ", float? scales=None", ", scales"

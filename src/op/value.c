@@ -1,4 +1,5 @@
-/* Operators on values of any type: identity, hashes, optionals, tuples, enums, devices, sizes, and questions about the surroundings. */
+/* Operators on values of any type: identity, hashes, optionals, tuples, enums, devices, sizes, and questions about the
+ * surroundings. */
 #include <time.h>
 
 #include "op/results.h"
@@ -6,7 +7,9 @@
 
 /* ---- identity ---- */
 
-static bool is_undefined(IValue v) { return v.tag == TAG_TENSOR && !tensor_is_defined(v.tensor); }
+static bool is_undefined(IValue v) {
+  return v.tag == TAG_TENSOR && !tensor_is_defined(v.tensor);
+}
 
 /* An undefined tensor is None. */
 static bool is_same(const Call *c) {
@@ -15,8 +18,12 @@ static bool is_same(const Call *c) {
   if (is_undefined(b)) b = IVALUE_NONE;
   return ivalue_is(a, b);
 }
-static Status is(Call *c) { return result_bool(c, 0, is_same(c)); }
-static Status is_not(Call *c) { return result_bool(c, 0, !is_same(c)); }
+static Status is(Call *c) {
+  return result_bool(c, 0, is_same(c));
+}
+static Status is_not(Call *c) {
+  return result_bool(c, 0, !is_same(c));
+}
 
 static Status hash(Call *c) {
   uint64_t value;
@@ -24,9 +31,13 @@ static Status hash(Call *c) {
   return result_int(c, 0, (int64_t)value);
 }
 
-static Status id(Call *c) { return result_int(c, 0, call_is_none(c, 0) ? 0 : (int64_t)(uintptr_t)c->inputs[0].object); }
+static Status id(Call *c) {
+  return result_int(c, 0, call_is_none(c, 0) ? 0 : (int64_t)(uintptr_t)c->inputs[0].object);
+}
 
-static Status same_value(Call *c) { return result_value(c, 0, c->inputs[0]); }
+static Status same_value(Call *c) {
+  return result_value(c, 0, c->inputs[0]);
+}
 
 static Status unwrap(Call *c) {
   if (call_is_none(c, 0)) return status_exception("RuntimeError", "Unwrapping null optional");
@@ -38,7 +49,9 @@ static Status uninitialized(Call *c) {
   return OK;
 }
 
-static Status choose(Call *c) { return result_value(c, 0, c->inputs[call_bool(c, 0) ? 1 : 2]); }
+static Status choose(Call *c) {
+  return result_value(c, 0, c->inputs[call_bool(c, 0) ? 1 : 2]);
+}
 
 static Status tuple_item(Call *c) {
   const Tuple *tuple = c->inputs[0].tuple;
@@ -59,9 +72,15 @@ static Status tuple_unpack(Call *c) {
 
 /* ---- bools, enums, devices ---- */
 
-static bool tags_equal(const Call *c) { return ivalue_is(c->inputs[0], c->inputs[1]); }
-static Status equal(Call *c) { return result_bool(c, 0, tags_equal(c)); }
-static Status not_equal(Call *c) { return result_bool(c, 0, !tags_equal(c)); }
+static bool tags_equal(const Call *c) {
+  return ivalue_is(c->inputs[0], c->inputs[1]);
+}
+static Status equal(Call *c) {
+  return result_bool(c, 0, tags_equal(c));
+}
+static Status not_equal(Call *c) {
+  return result_bool(c, 0, !tags_equal(c));
+}
 
 static Status enum_name(Call *c) {
   const EnumValue *e = c->inputs[0].enum_value;
@@ -80,7 +99,9 @@ static Status device_of(Call *c) {
   return OK;
 }
 
-static Status device_type(Call *c) { return result_str(c, 0, str_from(device_type_name(c->inputs[0].device.type))); }
+static Status device_type(Call *c) {
+  return result_str(c, 0, str_from(device_type_name(c->inputs[0].device.type)));
+}
 
 static Status device_index(Call *c) {
   int index = c->inputs[0].device.index;
@@ -92,7 +113,8 @@ static Status device_index(Call *c) {
 
 static Status dtype_at(const Call *c, uint32_t i, DType *out) {
   int64_t number = call_int(c, i);
-  if (number < 0 || number >= DTYPE_COUNT) return status_exception("TypeError", STR_FMT ": %lld is no dtype", STR_ARG(c->op->name), (long long)number);
+  if (number < 0 || number >= DTYPE_COUNT)
+    return status_exception("TypeError", STR_FMT ": %lld is no dtype", STR_ARG(c->op->name), (long long)number);
   *out = (DType)number;
   return OK;
 }
@@ -113,13 +135,19 @@ static Status can_cast(Call *c) {
 
 static DType number_dtype(IValue v) {
   switch (v.tag) {
-    case TAG_BOOL: return DTYPE_BOOL;
-    case TAG_INT: return DTYPE_INT64;
-    case TAG_COMPLEX: return DTYPE_COMPLEX64;
-    default: return DTYPE_FLOAT32;
+    case TAG_BOOL:
+      return DTYPE_BOOL;
+    case TAG_INT:
+      return DTYPE_INT64;
+    case TAG_COMPLEX:
+      return DTYPE_COMPLEX64;
+    default:
+      return DTYPE_FLOAT32;
   }
 }
-static Status result_type(Call *c) { return result_int(c, 0, dtype_promote(number_dtype(c->inputs[0]), number_dtype(c->inputs[1]))); }
+static Status result_type(Call *c) {
+  return result_int(c, 0, dtype_promote(number_dtype(c->inputs[0]), number_dtype(c->inputs[1])));
+}
 
 /* ---- sizes ---- */
 
@@ -132,7 +160,8 @@ static Status result_sizes(Call *c, const int64_t *sizes, size_t count) {
 
 static Status sizes_at(const Call *c, uint32_t i, const int64_t **out, size_t *out_count) {
   *out = call_ints(c, i, out_count);
-  if (*out_count > TENSOR_MAX_DIMS) return status_new(ERROR_RUNTIME, STR_FMT ": more than %d dimensions", STR_ARG(c->op->name), TENSOR_MAX_DIMS);
+  if (*out_count > TENSOR_MAX_DIMS)
+    return status_new(ERROR_RUNTIME, STR_FMT ": more than %d dimensions", STR_ARG(c->op->name), TENSOR_MAX_DIMS);
   return OK;
 }
 
@@ -164,8 +193,10 @@ static Status broadcast_sizes(Call *c) {
 static Status size_if_not_equal(Call *c) {
   const List *a = call_list(c, 0), *b = call_list(c, 1);
   bool same = a->length == b->length && (!a->length || !memcmp(a->ints, b->ints, a->length * sizeof *a->ints));
-  if (same) call_set(c, 0, IVALUE_NONE);
-  else return same_value(c);
+  if (same)
+    call_set(c, 0, IVALUE_NONE);
+  else
+    return same_value(c);
   return OK;
 }
 
@@ -223,7 +254,9 @@ static Status tensor_device_index(Call *c) {
   return result_int(c, 0, device.type == DEVICE_CPU ? -1 : device.index);
 }
 
-static Status is_dense(Call *c) { return result_bool(c, 0, tensor_is_dense(call_tensor(c, 0))); }
+static Status is_dense(Call *c) {
+  return result_bool(c, 0, tensor_is_dense(call_tensor(c, 0)));
+}
 
 static Status is_set_to(Call *c) {
   const Tensor *a = call_tensor(c, 0), *b = call_tensor(c, 1);
@@ -243,10 +276,18 @@ static Status strides_have_format(Call *c) {
 
 /* ---- surroundings ---- */
 
-static Status yes(Call *c) { return result_bool(c, 0, true); }
-static Status no(Call *c) { return result_bool(c, 0, false); }
-static Status is_grad_enabled(Call *c) { return result_bool(c, 0, c->exec->grad_enabled); }
-static Status is_tracing(Call *c) { return result_bool(c, 0, c->exec->recorder != NULL); }
+static Status yes(Call *c) {
+  return result_bool(c, 0, true);
+}
+static Status no(Call *c) {
+  return result_bool(c, 0, false);
+}
+static Status is_grad_enabled(Call *c) {
+  return result_bool(c, 0, c->exec->grad_enabled);
+}
+static Status is_tracing(Call *c) {
+  return result_bool(c, 0, c->exec->recorder != NULL);
+}
 
 static Status set_grad_enabled(Call *c) {
   c->exec->grad_enabled = call_bool(c, 0);
@@ -271,60 +312,63 @@ static Status nothing(Call *c) {
   return OK;
 }
 
-#define ROW_ASK(text, function) {.schema = text, .kernel = function, .flags = OP_ACCEPT_ANY | OP_NOT_DIFFERENTIABLE}
-#define ROW_EFFECT(text, function) {.schema = text, .kernel = function, .flags = OP_SIDE_EFFECTS}
-#define ROW_STATE(text, function) {.schema = text, .kernel = function, .flags = OP_NONDETERMINISTIC}
+#define ROW_ASK(text, function) \
+  { .schema = text, .kernel = function, .flags = OP_ACCEPT_ANY | OP_NOT_DIFFERENTIABLE }
+#define ROW_EFFECT(text, function) \
+  { .schema = text, .kernel = function, .flags = OP_SIDE_EFFECTS }
+#define ROW_STATE(text, function) \
+  { .schema = text, .kernel = function, .flags = OP_NONDETERMINISTIC }
 
 static const OpRow rows[] = {
-  ROW_ANY("aten::__is__(t1 self, t2 obj) -> bool", is),
-  ROW_ANY("aten::__isnot__(t1 self, t2 obj) -> bool", is_not),
-  ROW_ANY("aten::hash.generic(t value) -> int", hash),
-  ROW_ANY("prim::id(AnyClassType? x) -> int", id),
-  ROW_ANY("prim::unchecked_cast(t x) -> t", same_value),
-  ROW_ANY("prim::unchecked_unwrap_optional(t(a)? optional) -> t(a)", same_value),
-  ROW_ANY("aten::_unwrap_optional(t(a)? optional) -> t(a)", unwrap),
-  ROW_ANY("prim::Uninitialized() -> Any", uninitialized),
-  ROW_ANY("prim::IfThenElse(bool cond, Any(a) x, Any(b) y) -> Any(b|a)", choose),
-  ROW_ANY("prim::TupleIndex(Any tup, int i) -> Any", tuple_item),
-  ROW_ANY("prim::TupleUnpack(Any tup) -> ...", tuple_unpack),
-  ROW("aten::eq.enum(AnyEnumType a, AnyEnumType b) -> bool", equal),
-  ROW("aten::ne.enum(AnyEnumType a, AnyEnumType b) -> bool", not_equal),
-  ROW("aten::eq.device(Device a, Device b) -> bool", equal),
-  ROW("aten::ne.device(Device a, Device b) -> bool", not_equal),
-  ROW("prim::EnumName(AnyEnumType enum) -> str", enum_name),
-  ROW("prim::EnumValue.int(AnyEnumType enum) -> int", enum_value),
-  ROW("prim::EnumValue.float(AnyEnumType enum) -> float", enum_value),
-  ROW("prim::EnumValue.str(AnyEnumType enum) -> str", enum_value),
-  ROW("aten::device(str a) -> Device", device_of),
-  ROW("prim::type(Device self) -> str", device_type),
-  ROW("prim::index(Device self) -> int?", device_index),
-  ROW("aten::promote_types(ScalarType type1, ScalarType type2) -> ScalarType", promote_types),
-  ROW("aten::can_cast(ScalarType from, ScalarType to) -> bool", can_cast),
-  ROW("aten::result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType", result_type),
-  ROW("aten::_infer_size(int[] a, int[] b) -> int[]", infer_size),
-  ROW("prim::BroadcastSizes(...) -> int[]", broadcast_sizes),
-  ROW("aten::_size_if_not_equal(int[] self_size, int[] other_size) -> int[]?", size_if_not_equal),
-  ROW("prim::infer_squeeze_size(int[] a) -> int[]", squeeze_size),
-  ROW("prim::infer_squeeze_size.dim(int[] a, int dim) -> int[]", squeeze_size),
-  ROW("prim::infer_unsqueeze_size(int[] a, int dim) -> int[]", unsqueeze_size),
-  ROW("prim::ReductionSizes(int[] size, int[] red_axes, bool keepdim=False) -> int[]", reduction_sizes),
-  ROW_ASK("aten::len.Tensor(Tensor t) -> int", tensor_length),
-  ROW_ASK("aten::get_device(Tensor self) -> int", tensor_device_index),
-  ROW_ASK("aten::is_non_overlapping_and_dense(Tensor self) -> bool", is_dense),
-  ROW_ASK("aten::is_set_to(Tensor self, Tensor tensor) -> bool", is_set_to),
-  ROW_ASK("aten::is_strides_like_format(Tensor self, MemoryFormat memory_format) -> bool", strides_have_format),
-  {.schema = "prim::abs(Tensor x) -> Tensor", .body = "return torch.abs(x)"},
-  ROW("aten::is_scripting() -> bool", yes),
-  ROW_ANY("aten::has_torch_function(...) -> bool", no),
-  ROW("aten::is_autocast_enabled() -> bool", no),
-  ROW("aten::is_autocast_cpu_enabled() -> bool", no),
-  ROW("aten::_nnpack_available() -> bool", no),
-  ROW("aten::is_vulkan_available() -> bool", no),
-  ROW_STATE("aten::_get_tracing_state() -> bool", is_tracing),
-  ROW_STATE("aten::is_grad_enabled() -> bool", is_grad_enabled),
-  ROW_STATE("prim::TimePoint() -> int", time_point),
-  ROW_EFFECT("aten::set_grad_enabled(bool val) -> ()", set_grad_enabled),
-  ROW_EFFECT("aten::manual_seed(int seed) -> ()", manual_seed),
-  ROW_EFFECT("prim::AddStatValue(str key, int val) -> ()", nothing),
+    ROW_ANY("aten::__is__(t1 self, t2 obj) -> bool", is),
+    ROW_ANY("aten::__isnot__(t1 self, t2 obj) -> bool", is_not),
+    ROW_ANY("aten::hash.generic(t value) -> int", hash),
+    ROW_ANY("prim::id(AnyClassType? x) -> int", id),
+    ROW_ANY("prim::unchecked_cast(t x) -> t", same_value),
+    ROW_ANY("prim::unchecked_unwrap_optional(t(a)? optional) -> t(a)", same_value),
+    ROW_ANY("aten::_unwrap_optional(t(a)? optional) -> t(a)", unwrap),
+    ROW_ANY("prim::Uninitialized() -> Any", uninitialized),
+    ROW_ANY("prim::IfThenElse(bool cond, Any(a) x, Any(b) y) -> Any(b|a)", choose),
+    ROW_ANY("prim::TupleIndex(Any tup, int i) -> Any", tuple_item),
+    ROW_ANY("prim::TupleUnpack(Any tup) -> ...", tuple_unpack),
+    ROW("aten::eq.enum(AnyEnumType a, AnyEnumType b) -> bool", equal),
+    ROW("aten::ne.enum(AnyEnumType a, AnyEnumType b) -> bool", not_equal),
+    ROW("aten::eq.device(Device a, Device b) -> bool", equal),
+    ROW("aten::ne.device(Device a, Device b) -> bool", not_equal),
+    ROW("prim::EnumName(AnyEnumType enum) -> str", enum_name),
+    ROW("prim::EnumValue.int(AnyEnumType enum) -> int", enum_value),
+    ROW("prim::EnumValue.float(AnyEnumType enum) -> float", enum_value),
+    ROW("prim::EnumValue.str(AnyEnumType enum) -> str", enum_value),
+    ROW("aten::device(str a) -> Device", device_of),
+    ROW("prim::type(Device self) -> str", device_type),
+    ROW("prim::index(Device self) -> int?", device_index),
+    ROW("aten::promote_types(ScalarType type1, ScalarType type2) -> ScalarType", promote_types),
+    ROW("aten::can_cast(ScalarType from, ScalarType to) -> bool", can_cast),
+    ROW("aten::result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType", result_type),
+    ROW("aten::_infer_size(int[] a, int[] b) -> int[]", infer_size),
+    ROW("prim::BroadcastSizes(...) -> int[]", broadcast_sizes),
+    ROW("aten::_size_if_not_equal(int[] self_size, int[] other_size) -> int[]?", size_if_not_equal),
+    ROW("prim::infer_squeeze_size(int[] a) -> int[]", squeeze_size),
+    ROW("prim::infer_squeeze_size.dim(int[] a, int dim) -> int[]", squeeze_size),
+    ROW("prim::infer_unsqueeze_size(int[] a, int dim) -> int[]", unsqueeze_size),
+    ROW("prim::ReductionSizes(int[] size, int[] red_axes, bool keepdim=False) -> int[]", reduction_sizes),
+    ROW_ASK("aten::len.Tensor(Tensor t) -> int", tensor_length),
+    ROW_ASK("aten::get_device(Tensor self) -> int", tensor_device_index),
+    ROW_ASK("aten::is_non_overlapping_and_dense(Tensor self) -> bool", is_dense),
+    ROW_ASK("aten::is_set_to(Tensor self, Tensor tensor) -> bool", is_set_to),
+    ROW_ASK("aten::is_strides_like_format(Tensor self, MemoryFormat memory_format) -> bool", strides_have_format),
+    {.schema = "prim::abs(Tensor x) -> Tensor", .body = "return torch.abs(x)"},
+    ROW("aten::is_scripting() -> bool", yes),
+    ROW_ANY("aten::has_torch_function(...) -> bool", no),
+    ROW("aten::is_autocast_enabled() -> bool", no),
+    ROW("aten::is_autocast_cpu_enabled() -> bool", no),
+    ROW("aten::_nnpack_available() -> bool", no),
+    ROW("aten::is_vulkan_available() -> bool", no),
+    ROW_STATE("aten::_get_tracing_state() -> bool", is_tracing),
+    ROW_STATE("aten::is_grad_enabled() -> bool", is_grad_enabled),
+    ROW_STATE("prim::TimePoint() -> int", time_point),
+    ROW_EFFECT("aten::set_grad_enabled(bool val) -> ()", set_grad_enabled),
+    ROW_EFFECT("aten::manual_seed(int seed) -> ()", manual_seed),
+    ROW_EFFECT("prim::AddStatValue(str key, int val) -> ()", nothing),
 };
 OP_TABLE(op_table_value, rows);

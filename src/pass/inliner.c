@@ -1,5 +1,5 @@
-/* Puts the bodies of called functions and methods in place of their calls, and goes on in what was put there. Calls that recurse, whose
- * function is not compiled, or that would make the graph too large stay calls. */
+/* Puts the bodies of called functions and methods in place of their calls, and goes on in what was put there. Calls
+ * that recurse, whose function is not compiled, or that would make the graph too large stay calls. */
 #include "pass/pass.h"
 
 enum { MAX_NODES = 1 << 18, MAX_DEPTH = 200 };
@@ -36,11 +36,14 @@ static void inline_block(Graph *graph, const Block *block, uint32_t *nodes) {
     if (!callee || !callee->graph || callee->graph == graph || recurses(node, callee)) continue;
     uint32_t size = count_nodes(callee->graph->block);
     uint32_t first = node->kind == SYM_prim_CallFunction, count = graph_input_count(callee->graph);
-    if (size > MAX_NODES - *nodes || node->input_count - first != count || graph_output_count(callee->graph) != node->output_count) continue;
+    if (size > MAX_NODES - *nodes || node->input_count - first != count ||
+        graph_output_count(callee->graph) != node->output_count)
+      continue;
     *nodes += size;
     InlinedCall *call = ARENA_NEW(graph->arena, InlinedCall);
     *call = (InlinedCall){callee, node->range, node->inlined};
-    Value **arguments = ARENA_ARRAY(graph->arena, Value *, count + 1), **outputs = ARENA_ARRAY(graph->arena, Value *, node->output_count + 1);
+    Value **arguments = ARENA_ARRAY(graph->arena, Value *, count + 1),
+          **outputs = ARENA_ARRAY(graph->arena, Value *, node->output_count + 1);
     for (uint32_t i = 0; i < count; i++) arguments[i] = node_input(node, first + i);
     Node *before = node->prev;
     graph_set_insert_point(graph, node);

@@ -1,5 +1,5 @@
-/* pass: graph -> graph, one optimisation or normalisation per file, with PyTorch's names. Passes allocate from the graph's arena
- * and throw to its catch point. In the order the front end runs them: */
+/* pass: graph -> graph, one optimisation or normalisation per file, with PyTorch's names. Passes allocate from the
+ * graph's arena and throw to its catch point. In the order the front end runs them: */
 #pragma once
 
 #include "ir/ir.h"
@@ -16,7 +16,8 @@ void canonicalize_modified_loops(Graph *graph);
 void normalize_ops(Graph *graph);
 /* TupleUnpack, TupleIndex of a TupleConstruct are its inputs. */
 void lower_simple_tuples(Graph *graph);
-/* Runs what depends on constants alone and gives values that nobody can change; takes the known branch of Ifs. exec may be NULL. */
+/* Runs what depends on constants alone and gives values that nobody can change; takes the known branch of Ifs. exec may
+ * be NULL. */
 void constant_propagation_immutable(Graph *graph, Exec *exec);
 /* Equal constants are one, at the top of the graph. */
 void constant_pooling(Graph *graph);
@@ -30,8 +31,8 @@ void eliminate_dead_code(Graph *graph);
 
 /* ---- not part of the clean-up ---- */
 
-/* Bodies of called functions and methods in place of the calls, and of the calls in those. What recurses, is not compiled or would
- * make the graph too large stays a call. */
+/* Bodies of called functions and methods in place of the calls, and of the calls in those. What recurses, is not
+ * compiled or would make the graph too large stays a call. */
 void inline_calls(Graph *graph);
 /* Small local rewrites: tests for None that types decide, casts to the type a value has. */
 void peephole(Graph *graph);

@@ -1,14 +1,24 @@
-/* Local rewrites that need no analysis: tests for None that the type decides, casts and unwraps to the type a value has. Every rule
- * removes a node or replaces it by a constant, so one walk is enough to end. */
+/* Local rewrites that need no analysis: tests for None that the type decides, casts and unwraps to the type a value
+ * has. Every rule removes a node or replaces it by a constant, so one walk is enough to end. */
 #include "pass/pass.h"
 
-static bool is_none(const Value *v) { return v->type->kind == TYPE_NONE; }
+static bool is_none(const Value *v) {
+  return v->type->kind == TYPE_NONE;
+}
 
 static bool is_never_none(const Type *type) {
   switch (type->kind) {
-    case TYPE_ANY: case TYPE_NONE: case TYPE_OPTIONAL: case TYPE_UNION: case TYPE_VAR: case TYPE_ERROR: return false;
-    case TYPE_TENSOR: return true;
-    default: return true;
+    case TYPE_ANY:
+    case TYPE_NONE:
+    case TYPE_OPTIONAL:
+    case TYPE_UNION:
+    case TYPE_VAR:
+    case TYPE_ERROR:
+      return false;
+    case TYPE_TENSOR:
+      return true;
+    default:
+      return true;
   }
 }
 
@@ -20,15 +30,18 @@ static Value *known_bool(Graph *graph, Node *node, bool value) {
 /* The value that node's only output is the same as; NULL: no rule fits. */
 static Value *rewrite(Graph *graph, Node *node) {
   switch (node->kind) {
-    case SYM_aten___is__: case SYM_aten___isnot__: {
+    case SYM_aten___is__:
+    case SYM_aten___isnot__: {
       if (node->input_count != 2) return NULL;
       const Value *a = node_input(node, 0), *b = node_input(node, 1);
       bool is = node->kind == SYM_aten___is__;
       if (is_none(a) && is_none(b)) return known_bool(graph, node, is);
-      if ((is_none(a) && is_never_none(b->type)) || (is_none(b) && is_never_none(a->type))) return known_bool(graph, node, !is);
+      if ((is_none(a) && is_never_none(b->type)) || (is_none(b) && is_never_none(a->type)))
+        return known_bool(graph, node, !is);
       return NULL;
     }
-    case SYM_prim_unchecked_unwrap_optional: case SYM_aten__unwrap_optional: {
+    case SYM_prim_unchecked_unwrap_optional:
+    case SYM_aten__unwrap_optional: {
       Value *v = node_input(node, 0);
       return is_never_none(v->type) ? v : NULL;
     }
@@ -36,14 +49,18 @@ static Value *rewrite(Graph *graph, Node *node) {
       Value *v = node_input(node, 0);
       return v->type->kind != TYPE_TENSOR && type_is_subtype(v->type, node->outputs[0]->type, NULL) ? v : NULL;
     }
-    case SYM_aten_Float: return node_input(node, 0)->type->kind == TYPE_FLOAT ? node_input(node, 0) : NULL;
-    case SYM_aten_Int: return node_input(node, 0)->type->kind == TYPE_INT ? node_input(node, 0) : NULL;
-    case SYM_aten_Bool: return node_input(node, 0)->type->kind == TYPE_BOOL ? node_input(node, 0) : NULL;
+    case SYM_aten_Float:
+      return node_input(node, 0)->type->kind == TYPE_FLOAT ? node_input(node, 0) : NULL;
+    case SYM_aten_Int:
+      return node_input(node, 0)->type->kind == TYPE_INT ? node_input(node, 0) : NULL;
+    case SYM_aten_Bool:
+      return node_input(node, 0)->type->kind == TYPE_BOOL ? node_input(node, 0) : NULL;
     case SYM_aten___not__: {
       const Node *inner = node_input(node, 0)->node;
       return inner->kind == SYM_aten___not__ ? node_input(inner, 0) : NULL;
     }
-    default: return NULL;
+    default:
+      return NULL;
   }
 }
 

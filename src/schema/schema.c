@@ -26,8 +26,9 @@ void schema_dispose_defaults(FunctionSchema *schema) {
 /* Whether a value for `sub` can be used where `super` is expected. */
 static bool argument_is_subtype(const Argument *sub, const Argument *super, StrBuf *why) {
   bool comparable;
-  return type_is_subtype(sub->type, super->type, why) && str_equal(sub->name, super->name) && sub->kwarg_only == super->kwarg_only &&
-         sub->has_default == super->has_default && (!sub->has_default || ivalue_equal(sub->default_value, super->default_value, &comparable));
+  return type_is_subtype(sub->type, super->type, why) && str_equal(sub->name, super->name) &&
+         sub->kwarg_only == super->kwarg_only && sub->has_default == super->has_default &&
+         (!sub->has_default || ivalue_equal(sub->default_value, super->default_value, &comparable));
 }
 
 bool schema_is_subtype(const FunctionSchema *a, const FunctionSchema *b, bool as_method, StrBuf *why) {
@@ -47,21 +48,23 @@ const FunctionSchema *interface_type_find_method(const InterfaceType *interface,
 
 bool schema_implements(const Type *type, const InterfaceType *interface,
                        const FunctionSchema *(*find_method)(const Type *type, Str name), StrBuf *why) {
-  const char *what = type->kind == TYPE_CLASS ? "Class" : "Interface", *lower = type->kind == TYPE_CLASS ? "class" : "interface";
+  const char *what = type->kind == TYPE_CLASS ? "Class" : "Interface",
+             *lower = type->kind == TYPE_CLASS ? "class" : "interface";
   Str super = interface->type.name;
   for (size_t i = 0; i < interface->methods.length; i++) {
     const FunctionSchema *wanted = interface->methods.data[i];
-    const FunctionSchema *own = type->kind == TYPE_INTERFACE ? interface_type_find_method(type->interface_type, wanted->name)
-                                                             : find_method(type, wanted->name);
+    const FunctionSchema *own = type->kind == TYPE_INTERFACE
+                                    ? interface_type_find_method(type->interface_type, wanted->name)
+                                    : find_method(type, wanted->name);
     if (own && schema_is_subtype(own, wanted, true, why)) continue;
     if (!why) return false;
     if (!own) {
-      strbuf_printf(why, "%s '" STR_FMT "' does not have method '" STR_FMT "' but '" STR_FMT "' does.\n", what, STR_ARG(type->name),
-                    STR_ARG(wanted->name), STR_ARG(super));
+      strbuf_printf(why, "%s '" STR_FMT "' does not have method '" STR_FMT "' but '" STR_FMT "' does.\n", what,
+                    STR_ARG(type->name), STR_ARG(wanted->name), STR_ARG(super));
       return false;
     }
-    strbuf_printf(why, "Method on %s '" STR_FMT "' (1) is not compatible with interface '" STR_FMT "' (2)\n  (1) ", lower,
-                  STR_ARG(type->name), STR_ARG(super));
+    strbuf_printf(why, "Method on %s '" STR_FMT "' (1) is not compatible with interface '" STR_FMT "' (2)\n  (1) ",
+                  lower, STR_ARG(type->name), STR_ARG(super));
     schema_print(own, why);
     strbuf_puts(why, "\n  (2) ");
     schema_print(wanted, why);

@@ -1,24 +1,26 @@
-/* schema: FunctionSchema, what a function takes and gives, with defaults and aliases (here); type_parse.h, types as text. */
+/* schema: FunctionSchema, what a function takes and gives, with defaults and aliases (here); type_parse.h, types as
+ * text. */
 #pragma once
 
 #include "ivalue/ivalue.h"
 
-/* `(a! -> b|c)` with what elements of a container may hold: before and after sets are bits, letter a is bit 0; the wildcard `*` is ALIAS_WILDCARD. */
+/* `(a! -> b|c)` with what elements of a container may hold: before and after sets are bits, letter a is bit 0; the
+ * wildcard `*` is ALIAS_WILDCARD. */
 typedef struct AliasInfo {
-  uint32_t before, after;        /* sets of letters; 0 after: same as before */
-  uint32_t contained;            /* for Tensor(a)[]-like element annotations: the element's letters */
+  uint32_t before, after; /* sets of letters; 0 after: same as before */
+  uint32_t contained;     /* for Tensor(a)[]-like element annotations: the element's letters */
   bool is_write, contained_write;
 } AliasInfo;
 #define ALIAS_WILDCARD (1u << 31)
 
 typedef struct Argument {
   Str name;
-  const Type *type;      /* list parameters `int[2]`: type int[], n = 2 */
-  int32_t broadcast_n;   /* 0: none; a single int or float is accepted and repeated */
+  const Type *type;    /* list parameters `int[2]`: type int[], n = 2 */
+  int32_t broadcast_n; /* 0: none; a single int or float is accepted and repeated */
   bool kwarg_only, has_default;
-  bool is_out;           /* `Tensor(a!) out` after `*` of an .out overload */
-  bool dynamic_dtype;    /* ScalarType, Layout, MemoryFormat parameters: int that printing names again */
-  uint8_t int_kind;      /* IntKind: how an int parameter was spelled */
+  bool is_out;            /* `Tensor(a!) out` after `*` of an .out overload */
+  bool dynamic_dtype;     /* ScalarType, Layout, MemoryFormat parameters: int that printing names again */
+  uint8_t int_kind;       /* IntKind: how an int parameter was spelled */
   const AliasInfo *alias; /* NULL: none */
   IValue default_value;
 } Argument;
@@ -34,19 +36,20 @@ typedef struct FunctionSchema {
   bool has_out;
 } FunctionSchema;
 
-/* "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor". The schema and its types belong to arena and store;
- * throws at the arena's catch point on errors (ERROR_SYNTAX with the place). Accepts every line of PyTorch's native_functions and prim registrations. */
+/* "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor". The schema and its types belong to arena
+ * and store; throws at the arena's catch point on errors (ERROR_SYNTAX with the place). Accepts every line of PyTorch's
+ * native_functions and prim registrations. */
 FunctionSchema *schema_parse(Arena *arena, TypeStore *store, Str text);
 /* Gives back the counted values in the defaults; for schemas whose arena ends before the process does. */
 void schema_dispose_defaults(FunctionSchema *schema);
-void schema_print(const FunctionSchema *schema, StrBuf *out); /* gives the line back */
+void schema_print(const FunctionSchema *schema, StrBuf *out);           /* gives the line back */
 ptrdiff_t schema_find_argument(const FunctionSchema *schema, Str name); /* -1: none */
 /* Same parameters (types, defaults aside): such overloads are refused when only returns differ. */
 bool schema_same_arguments(const FunctionSchema *a, const FunctionSchema *b);
 /* Whether a function of schema `a` can stand where interface method `b` is expected. */
 bool schema_is_subtype(const FunctionSchema *a, const FunctionSchema *b, bool as_method, StrBuf *why);
-/* Whether the type (class or interface) has every method of the interface: what a unit's TypeStore.implements calls with its
- * way to find a method's schema (NULL: no such method). */
+/* Whether the type (class or interface) has every method of the interface: what a unit's TypeStore.implements calls
+ * with its way to find a method's schema (NULL: no such method). */
 bool schema_implements(const Type *type, const InterfaceType *interface,
                        const FunctionSchema *(*find_method)(const Type *type, Str name), StrBuf *why);
 const FunctionSchema *interface_type_find_method(const InterfaceType *interface, Str name);

@@ -37,17 +37,27 @@ static IValue parse_number(TypeParser *p, bool negative) {
   int64_t integer;
   double real;
   IValue value;
-  if (str_to_int64(text, 10, &integer)) value = ivalue_int(negative ? -integer : integer);
-  else if (str_to_double(text, &real)) value = ivalue_float(negative ? -real : real);
-  else type_parser_fail(p, "a number");
+  if (str_to_int64(text, 10, &integer))
+    value = ivalue_int(negative ? -integer : integer);
+  else if (str_to_double(text, &real))
+    value = ivalue_float(negative ? -real : real);
+  else
+    type_parser_fail(p, "a number");
   type_parser_advance(p);
   return value;
 }
 
 /* Constants that PyTorch's declarations name. */
 static bool parse_constant(Str name, IValue *out) {
-  static const struct { const char *name; int64_t value; } constants[] = {
-    {"Mean", 1}, {"Sum", 2}, {"contiguous_format", FORMAT_CONTIGUOUS}, {"preserve_format", FORMAT_PRESERVE}, {"long", DTYPE_INT64}, {"strided", 0}};
+  static const struct {
+    const char *name;
+    int64_t value;
+  } constants[] = {{"Mean", 1},
+                   {"Sum", 2},
+                   {"contiguous_format", FORMAT_CONTIGUOUS},
+                   {"preserve_format", FORMAT_PRESERVE},
+                   {"long", DTYPE_INT64},
+                   {"strided", 0}};
   for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) {
     if (!str_is(name, constants[i].name)) continue;
     *out = ivalue_int(constants[i].value);
@@ -95,21 +105,29 @@ static IValue parse_scalar_default(TypeParser *p) {
   IValue value;
   TokenKind kind = p->token.kind;
   switch (kind) {
-    case TK_NONE: value = IVALUE_NONE; break;
+    case TK_NONE:
+      value = IVALUE_NONE;
+      break;
     case TK_TRUE:
-    case TK_FALSE: value = ivalue_bool(kind == TK_TRUE); break;
+    case TK_FALSE:
+      value = ivalue_bool(kind == TK_TRUE);
+      break;
     case TK_STRINGLITERAL: {
       SchemaParser *parser = reserve_default(p);
       check(p, ivalue_from_str(unquote(p, type_parser_text(p)), &value));
       keep_default(parser, value);
       break;
     }
-    case '-': type_parser_advance(p); return parse_number(p, true);
-    case TK_NUMBER: return parse_number(p, false);
+    case '-':
+      type_parser_advance(p);
+      return parse_number(p, true);
+    case TK_NUMBER:
+      return parse_number(p, false);
     case TK_IDENT:
       if (parse_constant(type_parser_text(p), &value)) break;
       __attribute__((fallthrough));
-    default: type_parser_fail(p, "a default value");
+    default:
+      type_parser_fail(p, "a default value");
   }
   type_parser_advance(p);
   return value;
@@ -151,7 +169,9 @@ static bool is_written(const Argument *argument) {
   return argument->alias && (argument->alias->is_write || argument->alias->contained_write);
 }
 
-static Str copy_name(TypeParser *p, Str name) { return (Str){arena_strndup(p->arena, name.data, name.length), name.length}; }
+static Str copy_name(TypeParser *p, Str name) {
+  return (Str){arena_strndup(p->arena, name.data, name.length), name.length};
+}
 
 static void parse_parameters(TypeParser *p, FunctionSchema *schema) {
   Arguments arguments = {0};
@@ -190,8 +210,10 @@ static void parse_parameters(TypeParser *p, FunctionSchema *schema) {
 static void parse_return(TypeParser *p, Arguments *returns) {
   Argument result = {.kwarg_only = false};
   parse_type_into(p, &result);
-  if (p->token.kind == TK_IDENT) result.name = copy_name(p, type_parser_name(p, "a name"));
-  else result.name = STR("");
+  if (p->token.kind == TK_IDENT)
+    result.name = copy_name(p, type_parser_name(p, "a name"));
+  else
+    result.name = STR("");
   vec_arena_push(p->arena, returns, result);
 }
 
@@ -203,8 +225,10 @@ static void parse_returns(TypeParser *p, FunctionSchema *schema) {
   } else if (type_parser_take(p, '(')) {
     while (p->token.kind != ')') {
       if (returns.length) type_parser_expect(p, ',', ", or )");
-      if (type_parser_take(p, TK_DOTS)) schema->is_varret = true;
-      else parse_return(p, &returns);
+      if (type_parser_take(p, TK_DOTS))
+        schema->is_varret = true;
+      else
+        parse_return(p, &returns);
     }
     type_parser_advance(p);
   } else {

@@ -28,8 +28,10 @@ static void print_alias(uint32_t before, uint32_t after, bool is_write, StrBuf *
 
 static void print_base(const Type *type, uint8_t int_kind, StrBuf *out) {
   static const char *const names[] = {NULL, "ScalarType", "Layout", "MemoryFormat", "SymInt"};
-  if (int_kind && type->kind == TYPE_INT) strbuf_puts(out, names[int_kind]);
-  else type_print_str(type, out);
+  if (int_kind && type->kind == TYPE_INT)
+    strbuf_puts(out, names[int_kind]);
+  else
+    type_print_str(type, out);
 }
 
 /* Annotations stand before the `?`: `t(*)?`. */
@@ -44,8 +46,10 @@ static void print_type(const Argument *argument, StrBuf *out) {
     print_base(element_optional ? element->elements[0] : element, argument->int_kind, out);
     if (element_optional) strbuf_char(out, '?');
     if (alias && alias->contained) print_alias(alias->contained, 0, alias->contained_write, out);
-    if (argument->broadcast_n) strbuf_printf(out, "[%d]", argument->broadcast_n);
-    else strbuf_puts(out, "[]");
+    if (argument->broadcast_n)
+      strbuf_printf(out, "[%d]", argument->broadcast_n);
+    else
+      strbuf_puts(out, "[]");
   } else {
     print_base(type, argument->int_kind, out);
   }

@@ -21,8 +21,8 @@ _Noreturn void type_parser_fail(TypeParser *parser, const char *expected) {
   const Lexer *lexer = &parser->lexer;
   catch_throw(parser->arena->catch_point,
               status_new(ERROR_SYNTAX, "expected %s but found '" STR_FMT "' at column %u of: " STR_FMT, expected,
-                         STR_ARG(text.length ? text : STR("end of text")), parser->token.begin, (int)(lexer->end > 2000 ? 2000 : lexer->end),
-                         lexer->text));
+                         STR_ARG(text.length ? text : STR("end of text")), parser->token.begin,
+                         (int)(lexer->end > 2000 ? 2000 : lexer->end), lexer->text));
 }
 
 void type_parser_advance(TypeParser *parser) {
@@ -40,7 +40,9 @@ void type_parser_expect(TypeParser *parser, TokenKind kind, const char *what) {
   if (!type_parser_take(parser, kind)) type_parser_fail(parser, what);
 }
 
-static bool is_name(TokenKind kind) { return kind == TK_IDENT || (kind >= TK_DEF && kind <= TK_YIELD); }
+static bool is_name(TokenKind kind) {
+  return kind == TK_IDENT || (kind >= TK_DEF && kind <= TK_YIELD);
+}
 
 Str type_parser_name(TypeParser *parser, const char *what) {
   if (!is_name(parser->token.kind)) type_parser_fail(parser, what);
@@ -71,7 +73,8 @@ const Type *type_native_class(Str qualified_name) {
   if (!native.type) {
     Status status = arena_protect(&type_store_process()->arena, make_native_class, &native);
     if (status != OK) status_free(status);
-    if (!native.type || !map_put(&native_classes, native.type->name, (void *)(uintptr_t)native.type)) native.type = TYPE(ERROR);
+    if (!native.type || !map_put(&native_classes, native.type->name, (void *)(uintptr_t)native.type))
+      native.type = TYPE(ERROR);
   }
   pthread_mutex_unlock(&native_lock);
   return native.type;
@@ -84,16 +87,34 @@ typedef struct NamedType {
   uint8_t kind, int_kind;
 } NamedType;
 static const NamedType named_types[] = {
-  {"Any", TYPE_ANY, 0},           {"AnyClassType", TYPE_ANY_CLASS, 0}, {"AnyEnumType", TYPE_ANY_ENUM, 0},
-  {"AnyListType", TYPE_ANY_LIST, 0}, {"AnyTupleType", TYPE_ANY_TUPLE, 0}, {"Capsule", TYPE_CAPSULE, 0},
-  {"Device", TYPE_DEVICE, 0},     {"Dimname", TYPE_STRING, 0},         {"Generator", TYPE_GENERATOR, 0},
-  {"Layout", TYPE_INT, INT_LAYOUT}, {"MemoryFormat", TYPE_INT, INT_MEMORY_FORMAT}, {"None", TYPE_NONE, 0},
-  {"NoneType", TYPE_NONE, 0},     {"QScheme", TYPE_QSCHEME, 0},        {"Scalar", TYPE_NUMBER, 0},
-  {"ScalarType", TYPE_INT, INT_SCALAR_TYPE}, {"Storage", TYPE_STORAGE, 0}, {"Stream", TYPE_STREAM, 0},
-  {"SymInt", TYPE_INT, INT_SYM},  {"Tensor", TYPE_TENSOR, 0},          {"bool", TYPE_BOOL, 0},
-  {"complex", TYPE_COMPLEX, 0},   {"float", TYPE_FLOAT, 0},            {"int", TYPE_INT, 0},
-  {"list", TYPE_ANY_LIST, 0},     {"number", TYPE_NUMBER, 0},          {"str", TYPE_STRING, 0},
-  {"tuple", TYPE_ANY_TUPLE, 0},
+    {"Any", TYPE_ANY, 0},
+    {"AnyClassType", TYPE_ANY_CLASS, 0},
+    {"AnyEnumType", TYPE_ANY_ENUM, 0},
+    {"AnyListType", TYPE_ANY_LIST, 0},
+    {"AnyTupleType", TYPE_ANY_TUPLE, 0},
+    {"Capsule", TYPE_CAPSULE, 0},
+    {"Device", TYPE_DEVICE, 0},
+    {"Dimname", TYPE_STRING, 0},
+    {"Generator", TYPE_GENERATOR, 0},
+    {"Layout", TYPE_INT, INT_LAYOUT},
+    {"MemoryFormat", TYPE_INT, INT_MEMORY_FORMAT},
+    {"None", TYPE_NONE, 0},
+    {"NoneType", TYPE_NONE, 0},
+    {"QScheme", TYPE_QSCHEME, 0},
+    {"Scalar", TYPE_NUMBER, 0},
+    {"ScalarType", TYPE_INT, INT_SCALAR_TYPE},
+    {"Storage", TYPE_STORAGE, 0},
+    {"Stream", TYPE_STREAM, 0},
+    {"SymInt", TYPE_INT, INT_SYM},
+    {"Tensor", TYPE_TENSOR, 0},
+    {"bool", TYPE_BOOL, 0},
+    {"complex", TYPE_COMPLEX, 0},
+    {"float", TYPE_FLOAT, 0},
+    {"int", TYPE_INT, 0},
+    {"list", TYPE_ANY_LIST, 0},
+    {"number", TYPE_NUMBER, 0},
+    {"str", TYPE_STRING, 0},
+    {"tuple", TYPE_ANY_TUPLE, 0},
 };
 
 static bool find_named(Str name, ParsedType *out) {
@@ -126,7 +147,8 @@ static Str qualified(TypeParser *p, Str first) {
 static const Type *resolve(TypeParser *p, Str name) {
   const Type *type = p->resolve ? p->resolve(p->context, name) : NULL;
   if (!type && (!p->resolve || str_starts_with(name, "__torch__.torch.classes."))) type = type_native_class(name);
-  if (!type) catch_throw(p->arena->catch_point, status_new(ERROR_SYNTAX, "unknown type name '" STR_FMT "'", STR_ARG(name)));
+  if (!type)
+    catch_throw(p->arena->catch_point, status_new(ERROR_SYNTAX, "unknown type name '" STR_FMT "'", STR_ARG(name)));
   return type;
 }
 
@@ -178,9 +200,11 @@ static void parse_fact(TypeParser *p, TensorInfo *info) {
   }
 }
 
-/* After the dtype's name or `Tensor`, at '(' or where `[Undefined]` may follow. has_shape: `Float(...)`, whose rank counts. */
+/* After the dtype's name or `Tensor`, at '(' or where `[Undefined]` may follow. has_shape: `Float(...)`, whose rank
+ * counts. */
 static const Type *parse_tensor(TypeParser *p, int dtype, bool has_shape) {
-  TensorInfo info = {.dtype = dtype, .device_type = -1, .device_index = -1, .ndim = -1, .requires_grad = -1, .undefined = -1};
+  TensorInfo info = {
+      .dtype = dtype, .device_type = -1, .device_index = -1, .ndim = -1, .requires_grad = -1, .undefined = -1};
   if (type_parser_take(p, '(')) {
     int count = 0;
     bool known = false, facts = false;
@@ -242,19 +266,27 @@ static void expect_count(TypeParser *p, const Members *members, size_t count) {
 }
 
 static const Type *parse_generic(TypeParser *p, Str name, int depth) {
-  static const struct { const char *name; TypeKind kind; } generics[] = {
-    {"Dict", TYPE_DICT}, {"Union", TYPE_UNION}, {"Future", TYPE_FUTURE}, {"RRef", TYPE_RREF}, {"Await", TYPE_AWAIT},
-    {"NamedTuple", TYPE_TUPLE}};
+  static const struct {
+    const char *name;
+    TypeKind kind;
+  } generics[] = {{"Dict", TYPE_DICT}, {"Union", TYPE_UNION}, {"Future", TYPE_FUTURE},
+                  {"RRef", TYPE_RREF}, {"Await", TYPE_AWAIT}, {"NamedTuple", TYPE_TUPLE}};
   for (size_t i = 0; i < sizeof generics / sizeof *generics; i++) {
     if (!str_is(name, generics[i].name)) continue;
     Members members = {0};
     parse_members(p, &members, generics[i].kind == TYPE_TUPLE, depth);
     uint32_t count = (uint32_t)members.types.length;
     switch (generics[i].kind) {
-      case TYPE_DICT: expect_count(p, &members, 2); return type_dict(p->store, members.types.data[0], members.types.data[1]);
-      case TYPE_UNION: return type_union(p->store, count, members.types.data);
-      case TYPE_TUPLE: return type_named_tuple(p->store, STR(""), count, members.types.data, members.names.data);
-      default: expect_count(p, &members, 1); return type_wrapped(p->store, generics[i].kind, members.types.data[0]);
+      case TYPE_DICT:
+        expect_count(p, &members, 2);
+        return type_dict(p->store, members.types.data[0], members.types.data[1]);
+      case TYPE_UNION:
+        return type_union(p->store, count, members.types.data);
+      case TYPE_TUPLE:
+        return type_named_tuple(p->store, STR(""), count, members.types.data, members.names.data);
+      default:
+        expect_count(p, &members, 1);
+        return type_wrapped(p->store, generics[i].kind, members.types.data[0]);
     }
   }
   return NULL;
@@ -286,7 +318,8 @@ static void parse_base(TypeParser *p, ParsedType *out, int depth) {
     out->type = parse_tensor(p, dtype, true);
   } else if (is_tensor && !p->has_aliases) {
     out->type = parse_tensor(p, -1, false);
-  } else if (!is_tensor && str_ends_with(name, "Tensor") && (dtype = find_dtype(str_slice(name, 0, name.length - 6))) >= 0) {
+  } else if (!is_tensor && str_ends_with(name, "Tensor") &&
+             (dtype = find_dtype(str_slice(name, 0, name.length - 6))) >= 0) {
     out->type = parse_tensor(p, dtype, false);
   } else if (!find_named(name, out) && !(out->type = parse_generic(p, name, depth))) {
     bool is_var = str_find_char(name, '.') < 0 && name.data[0] >= 'a' && name.data[0] <= 'z';
@@ -341,4 +374,6 @@ static void parse(TypeParser *p, ParsedType *out, int depth) {
   }
 }
 
-void type_parse(TypeParser *parser, ParsedType *out) { parse(parser, out, 0); }
+void type_parse(TypeParser *parser, ParsedType *out) {
+  parse(parser, out, 0);
+}

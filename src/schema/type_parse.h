@@ -11,7 +11,8 @@ typedef struct TypeParser {
   Arena *arena;
   TypeStore *store;
   bool has_aliases; /* a '(' after a type opens an alias annotation */
-  /* Finds a class, interface, enum or named tuple by qualified name; NULL result: unknown. resolve NULL: native classes only. */
+  /* Finds a class, interface, enum or named tuple by qualified name; NULL result: unknown. resolve NULL: native classes
+   * only. */
   const Type *(*resolve)(void *context, Str qualified_name);
   void *context;
 } TypeParser;
@@ -35,7 +36,10 @@ void type_parser_advance(TypeParser *parser);
 bool type_parser_take(TypeParser *parser, TokenKind kind); /* false: another token, which stays */
 void type_parser_expect(TypeParser *parser, TokenKind kind, const char *what);
 Str type_parser_name(TypeParser *parser, const char *what); /* an identifier; keywords count */
-static inline Str type_parser_text(const TypeParser *parser) { return token_text(&parser->lexer, &parser->token); }
+static inline Str type_parser_text(const TypeParser *parser) {
+  return token_text(&parser->lexer, &parser->token);
+}
 
-/* A class that the runtime itself provides ("__torch__.torch.classes.rnn.CellParamsBase"): one for each name in the process. */
+/* A class that the runtime itself provides ("__torch__.torch.classes.rnn.CellParamsBase"): one for each name in the
+ * process. */
 const Type *type_native_class(Str qualified_name);

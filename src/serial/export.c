@@ -134,15 +134,16 @@ static Status write_extra_files(Export *e, const Map *files) {
     const String *text = entry->value;
     StrBuf name = {0};
     strbuf_printf(&name, "extra/" STR_FMT, STR_ARG(entry->key));
-    Status status = name.failed ? status_out_of_memory()
-                                : zip_writer_add(&e->zip, strbuf_view(&name), text->data, text->length);
+    Status status =
+        name.failed ? status_out_of_memory() : zip_writer_add(&e->zip, strbuf_view(&name), text->data, text->length);
     strbuf_dispose(&name);
     TRY(status);
   }
   return OK;
 }
 
-/* Everything behind data.pkl. The pickled constants may name types that are printed already: printing them named those. */
+/* Everything behind data.pkl. The pickled constants may name types that are printed already: printing them named those.
+ */
 static Status write_rest(Export *e, Exec *exec) {
   char version[16];
   TRY(print_code(e));
@@ -185,14 +186,17 @@ Status module_export(const Module *module, Exec *exec, const char *path) {
 
 /* A module with nothing but `training` whose forward is the function, as PyTorch saves one. */
 Status function_export(const Function *function, Exec *exec, const char *path) {
-  static const char pickle[] = "\x80\x02" "c__torch__\nPlaceholderModule\n)\x81}(X\x08\0\0\0training\x88ub.";
+  static const char pickle[] =
+      "\x80\x02"
+      "c__torch__\nPlaceholderModule\n)\x81}(X\x08\0\0\0training\x88ub.";
   Export e;
   StrBuf *text;
   Status status = export_begin(&e, path);
   if (!status) status = zip_writer_add(&e.zip, STR("data.pkl"), pickle, sizeof pickle - 1);
   if (!status) status = code_file(&e, STR("__torch__.PlaceholderModule"), &text);
   if (!status) {
-    strbuf_puts(text, "class PlaceholderModule(Module):\n  __parameters__ = []\n  __buffers__ = []\n  training : bool\n");
+    strbuf_puts(text,
+                "class PlaceholderModule(Module):\n  __parameters__ = []\n  __buffers__ = []\n  training : bool\n");
     status = python_print_function(&e.printer, function, 1, STR("__torch__.PlaceholderModule"), text);
   }
   if (!status) status = write_rest(&e, exec);

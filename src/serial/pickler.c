@@ -6,10 +6,33 @@
 #include "ir/ir.h"
 
 enum PickleOp {
-  MARK = '(', STOP = '.', BININT = 'J', BININT1 = 'K', BININT2 = 'M', NONE = 'N', BINPERSID = 'Q', REDUCE = 'R',
-  BINUNICODE = 'X', APPENDS = 'e', BUILD = 'b', GLOBAL = 'c', BINGET = 'h', LONG_BINGET = 'j', BINPUT = 'q',
-  LONG_BINPUT = 'r', TUPLE = 't', EMPTY_TUPLE = ')', EMPTY_LIST = ']', EMPTY_DICT = '}', SETITEMS = 'u',
-  BINFLOAT = 'G', NEWOBJ = 0x81, NEWTRUE = 0x88, NEWFALSE = 0x89, LONG1 = 0x8a, PROTO = 0x80
+  MARK = '(',
+  STOP = '.',
+  BININT = 'J',
+  BININT1 = 'K',
+  BININT2 = 'M',
+  NONE = 'N',
+  BINPERSID = 'Q',
+  REDUCE = 'R',
+  BINUNICODE = 'X',
+  APPENDS = 'e',
+  BUILD = 'b',
+  GLOBAL = 'c',
+  BINGET = 'h',
+  LONG_BINGET = 'j',
+  BINPUT = 'q',
+  LONG_BINPUT = 'r',
+  TUPLE = 't',
+  EMPTY_TUPLE = ')',
+  EMPTY_LIST = ']',
+  EMPTY_DICT = '}',
+  SETITEMS = 'u',
+  BINFLOAT = 'G',
+  NEWOBJ = 0x81,
+  NEWTRUE = 0x88,
+  NEWFALSE = 0x89,
+  LONG1 = 0x8a,
+  PROTO = 0x80
 };
 
 #define X(name, number, type, bytes, text, storage) [number] = storage,
@@ -76,7 +99,7 @@ static void put_class(Pickler *p, const Type *type) {
   ptrdiff_t dot = str_rfind_char(type->name, '.');
   if (p->depend) p->depend(p->context, type);
   put_global(p, dot < 0 ? STR("__torch__") : str_slice(type->name, 0, (size_t)dot),
-                 str_slice(type->name, (size_t)(dot + 1), type->name.length));
+             str_slice(type->name, (size_t)(dot + 1), type->name.length));
 }
 
 /* ---- values ---- */
@@ -138,7 +161,8 @@ static Status put_tensor(Pickler *p, const Tensor *t) {
     return OK;
   }
   if (t->flags & TENSOR_UNUSUAL || !t->storage)
-    return status_new(ERROR_UNSUPPORTED, "tensors that are quantized, sparse, conjugated or without data can't be saved");
+    return status_new(ERROR_UNSUPPORTED,
+                      "tensors that are quantized, sparse, conjugated or without data can't be saved");
   uintptr_t index = (uintptr_t)ptrmap_get(&p->storage_index, t->storage);
   if (!index) {
     if (!vec_push(&p->storages, t->storage)) return status_out_of_memory();
@@ -181,11 +205,16 @@ static void end_tag(Pickler *p, const char *form, const Type *a, const Type *b) 
 
 static const char *list_builder(const Type *element) {
   switch (element->kind) {
-    case TYPE_INT: return "build_intlist";
-    case TYPE_FLOAT: return "build_doublelist";
-    case TYPE_BOOL: return "build_boollist";
-    case TYPE_TENSOR: return "build_tensorlist";
-    default: return NULL;
+    case TYPE_INT:
+      return "build_intlist";
+    case TYPE_FLOAT:
+      return "build_doublelist";
+    case TYPE_BOOL:
+      return "build_boollist";
+    case TYPE_TENSOR:
+      return "build_tensorlist";
+    default:
+      return NULL;
   }
 }
 static Status put_list(Pickler *p, const List *list) {
@@ -278,11 +307,16 @@ static void put_device(Pickler *p, Device device) {
 
 static Status put_counted(Pickler *p, IValue v) {
   switch (v.tag) {
-    case TAG_TENSOR: return put_tensor(p, v.tensor);
-    case TAG_LIST: return put_list(p, v.list);
-    case TAG_DICT: return put_dict(p, v.dict);
-    case TAG_TUPLE: return put_tuple(p, v.tuple);
-    case TAG_OBJECT: return put_object(p, v.object);
+    case TAG_TENSOR:
+      return put_tensor(p, v.tensor);
+    case TAG_LIST:
+      return put_list(p, v.list);
+    case TAG_DICT:
+      return put_dict(p, v.dict);
+    case TAG_TUPLE:
+      return put_tuple(p, v.tuple);
+    case TAG_OBJECT:
+      return put_object(p, v.object);
     case TAG_ENUM:
       put_class(p, v.enum_value->type);
       TRY(put_value(p, v.enum_value->type->enum_type->values[v.enum_value->index]));
@@ -296,7 +330,8 @@ static Status put_counted(Pickler *p, IValue v) {
       put_op(p, TUPLE);
       put_op(p, REDUCE);
       return OK;
-    default: return status_new(ERROR_UNSUPPORTED, "functions, futures, generators and the like can't be saved");
+    default:
+      return status_new(ERROR_UNSUPPORTED, "functions, futures, generators and the like can't be saved");
   }
 }
 
@@ -317,17 +352,32 @@ static Status put_shared(Pickler *p, IValue v) {
 static Status put_value(Pickler *p, IValue v) {
   if (STACK_IS_LOW()) return status_new(ERROR_UNSUPPORTED, "a value is nested too deeply to be saved");
   switch (v.tag) {
-    case TAG_NONE: put_op(p, NONE); return OK;
-    case TAG_INT: put_int(p, v.i); return OK;
-    case TAG_FLOAT: put_double(p, v.f); return OK;
-    case TAG_BOOL: put_op(p, v.b ? NEWTRUE : NEWFALSE); return OK;
-    case TAG_DEVICE: put_device(p, v.device); return OK;
+    case TAG_NONE:
+      put_op(p, NONE);
+      return OK;
+    case TAG_INT:
+      put_int(p, v.i);
+      return OK;
+    case TAG_FLOAT:
+      put_double(p, v.f);
+      return OK;
+    case TAG_BOOL:
+      put_op(p, v.b ? NEWTRUE : NEWFALSE);
+      return OK;
+    case TAG_DEVICE:
+      put_device(p, v.device);
+      return OK;
     case TAG_STRING:
       if (ivalue_str(v).length > UINT32_MAX) return status_new(ERROR_UNSUPPORTED, "a string is too long to be saved");
       put_text(p, ivalue_str(v));
       return OK;
-    case TAG_TENSOR: case TAG_LIST: case TAG_DICT: case TAG_OBJECT: return put_shared(p, v);
-    default: return put_counted(p, v);
+    case TAG_TENSOR:
+    case TAG_LIST:
+    case TAG_DICT:
+    case TAG_OBJECT:
+      return put_shared(p, v);
+    default:
+      return put_counted(p, v);
   }
 }
 

@@ -10,10 +10,10 @@ typedef struct Pickler {
   /* Told of the class of every object, of enums and of types in tags. */
   void (*depend)(void *context, const Type *type);
   void *context;
-  PtrMap memo;    /* counted value -> number + 1 */
-  Map names;      /* strings and "module\nname" of globals -> number + 1 */
-  uint32_t count; /* of numbers given */
-  PtrMap storage_index; /* Storage -> index + 1 */
+  PtrMap memo;             /* counted value -> number + 1 */
+  Map names;               /* strings and "module\nname" of globals -> number + 1 */
+  uint32_t count;          /* of numbers given */
+  PtrMap storage_index;    /* Storage -> index + 1 */
   VEC(Storage *) storages; /* by key, borrowed */
   VEC(IValue) held;        /* states: the memo knows them by address */
 } Pickler;

@@ -27,8 +27,15 @@ static bool is_ascii(Str text) {
 
 bool python_items_tell_type(const Type *element) {
   switch (element->kind) {
-    case TYPE_OPTIONAL: case TYPE_UNION: case TYPE_INTERFACE: case TYPE_ANY: case TYPE_NUMBER: case TYPE_NONE: return false;
-    default: return true;
+    case TYPE_OPTIONAL:
+    case TYPE_UNION:
+    case TYPE_INTERFACE:
+    case TYPE_ANY:
+    case TYPE_NUMBER:
+    case TYPE_NONE:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -91,9 +98,15 @@ static Status print_tuple(PythonPrinter *printer, const Tuple *tuple, StrBuf *ou
 Status python_print_constant(PythonPrinter *printer, IValue value, const Type *type, StrBuf *out) {
   if (STACK_IS_LOW()) return status_new(ERROR_UNSUPPORTED, "a constant is nested too deeply to be printed");
   switch (value.tag) {
-    case TAG_NONE: strbuf_puts(out, "None"); return OK;
-    case TAG_BOOL: strbuf_puts(out, value.b ? "True" : "False"); return OK;
-    case TAG_INT: strbuf_printf(out, "%lld", (long long)value.i); return OK;
+    case TAG_NONE:
+      strbuf_puts(out, "None");
+      return OK;
+    case TAG_BOOL:
+      strbuf_puts(out, value.b ? "True" : "False");
+      return OK;
+    case TAG_INT:
+      strbuf_printf(out, "%lld", (long long)value.i);
+      return OK;
     case TAG_FLOAT:
       if (isnan(value.f)) {
         strbuf_puts(out, "nan");
@@ -116,9 +129,12 @@ Status python_print_constant(PythonPrinter *printer, IValue value, const Type *t
       if (!is_ascii(ivalue_str(value))) return stored_constant(printer, value, out);
       print_quoted(ivalue_str(value), out);
       return OK;
-    case TAG_LIST: return print_list(printer, value.list, out);
-    case TAG_DICT: return print_dict(printer, value.dict, out);
-    case TAG_TUPLE: return print_tuple(printer, value.tuple, out);
+    case TAG_LIST:
+      return print_list(printer, value.list, out);
+    case TAG_DICT:
+      return print_dict(printer, value.dict, out);
+    case TAG_TUPLE:
+      return print_tuple(printer, value.tuple, out);
     case TAG_ENUM:
       type_print_annotation(value.enum_value->type, out);
       strbuf_char(out, '.');
@@ -132,8 +148,8 @@ Status python_print_constant(PythonPrinter *printer, IValue value, const Type *t
     default: {
       StrBuf text = {.max_length = 200};
       if (type) type_print_annotation(type, &text);
-      Status status = status_new(ERROR_UNSUPPORTED, "a constant of type " STR_FMT " can't be saved",
-                                 STR_ARG(strbuf_view(&text)));
+      Status status =
+          status_new(ERROR_UNSUPPORTED, "a constant of type " STR_FMT " can't be saved", STR_ARG(strbuf_view(&text)));
       strbuf_dispose(&text);
       return status;
     }

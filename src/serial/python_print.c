@@ -24,14 +24,73 @@ static void check(Printing *p, Status status) {
 /* ---- names ---- */
 
 /* Words that mean something where the code is read, and so are no variables. */
-static const char *const reserved[] = {
-    "_",       "as",     "aten",   "attribute", "CONSTANTS", "fork",   "getattr", "inf",     "nan",      "infj",
-    "nanj",    "ops",    "__torch__", "torch",  "False",     "None",   "True",    "and",     "assert",   "async",
-    "await",   "break",  "class",  "continue",  "def",       "del",    "elif",    "else",    "except",   "finally",
-    "for",     "from",   "global", "if",        "import",    "in",     "is",      "lambda",  "nonlocal", "not",
-    "or",      "pass",   "raise",  "return",    "try",       "while",  "with",    "yield",   "annotate", "uninitialized",
-    "unchecked_cast", "isinstance", "int", "float", "bool", "str", "print", "range", "complex", "sorted",
-    "unchecked_unwrap_optional", "hasattr", "rpc_async", "tuple", "list", "dict", "len"};
+static const char *const reserved[] = {"_",
+                                       "as",
+                                       "aten",
+                                       "attribute",
+                                       "CONSTANTS",
+                                       "fork",
+                                       "getattr",
+                                       "inf",
+                                       "nan",
+                                       "infj",
+                                       "nanj",
+                                       "ops",
+                                       "__torch__",
+                                       "torch",
+                                       "False",
+                                       "None",
+                                       "True",
+                                       "and",
+                                       "assert",
+                                       "async",
+                                       "await",
+                                       "break",
+                                       "class",
+                                       "continue",
+                                       "def",
+                                       "del",
+                                       "elif",
+                                       "else",
+                                       "except",
+                                       "finally",
+                                       "for",
+                                       "from",
+                                       "global",
+                                       "if",
+                                       "import",
+                                       "in",
+                                       "is",
+                                       "lambda",
+                                       "nonlocal",
+                                       "not",
+                                       "or",
+                                       "pass",
+                                       "raise",
+                                       "return",
+                                       "try",
+                                       "while",
+                                       "with",
+                                       "yield",
+                                       "annotate",
+                                       "uninitialized",
+                                       "unchecked_cast",
+                                       "isinstance",
+                                       "int",
+                                       "float",
+                                       "bool",
+                                       "str",
+                                       "print",
+                                       "range",
+                                       "complex",
+                                       "sorted",
+                                       "unchecked_unwrap_optional",
+                                       "hasattr",
+                                       "rpc_async",
+                                       "tuple",
+                                       "list",
+                                       "dict",
+                                       "len"};
 static bool is_reserved(Str name) {
   for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
     if (str_is(name, reserved[i])) return true;
@@ -56,10 +115,12 @@ static Str name_base(Printing *p, const Value *value) {
   if (!name.length) return STR("_");
   if (dot > 0 && (size_t)dot + 1 < name.length) {
     bool digits = true;
-    for (size_t i = (size_t)dot + 1; i < name.length; i++) digits = digits && name.data[i] >= '0' && name.data[i] <= '9';
+    for (size_t i = (size_t)dot + 1; i < name.length; i++)
+      digits = digits && name.data[i] >= '0' && name.data[i] <= '9';
     if (digits) name.length = (size_t)dot;
   }
-  char *text = arena_printf(p->arena, "%s" STR_FMT, name.data[0] >= '0' && name.data[0] <= '9' ? "_" : "", STR_ARG(name));
+  char *text =
+      arena_printf(p->arena, "%s" STR_FMT, name.data[0] >= '0' && name.data[0] <= '9' ? "_" : "", STR_ARG(name));
   for (char *c = text; *c; c++)
     if (!python_is_identifier((Str){c, 1}) && !(*c >= '0' && *c <= '9')) *c = '_';
   return str_from(text);
@@ -344,7 +405,8 @@ static void put_list(Printing *p, const Node *node, StrBuf *out) {
 
 static void put_dict(Printing *p, const Node *node, StrBuf *out) {
   const Type *type = node_output(node, 0)->type;
-  bool annotated = !node->input_count || !python_items_tell_type(type->elements[0]) || !python_items_tell_type(type->elements[1]);
+  bool annotated =
+      !node->input_count || !python_items_tell_type(type->elements[0]) || !python_items_tell_type(type->elements[1]);
   if (annotated) {
     strbuf_puts(out, "annotate(");
     put_type(p, out, type);
@@ -396,7 +458,8 @@ static void put_call(Printing *p, const Node *node, StrBuf *out) {
   } else {
     strbuf_printf(out, STR_FMT "(", STR_ARG(callee));
   }
-  for (uint32_t i = 1; i < node->input_count; i++) strbuf_printf(out, STR_FMT ", ", STR_ARG(use(p, node_input(node, i))));
+  for (uint32_t i = 1; i < node->input_count; i++)
+    strbuf_printf(out, STR_FMT ", ", STR_ARG(use(p, node_input(node, i))));
   strbuf_char(out, ')');
 }
 
@@ -441,9 +504,11 @@ static uint32_t necessary_arguments(const FunctionSchema *schema, const Node *no
 }
 
 /* From what version of archives on an operator means what it means now. */
-static const struct { const char *name; int version; } changed_operators[] = {
-    {"aten::div", 4},      {"aten::div_", 4},     {"aten::full", 5}, {"aten::linspace", 8},
-    {"aten::logspace", 9}, {"aten::gelu", 10}};
+static const struct {
+  const char *name;
+  int version;
+} changed_operators[] = {{"aten::div", 4},      {"aten::div_", 4},     {"aten::full", 5},
+                         {"aten::linspace", 8}, {"aten::logspace", 9}, {"aten::gelu", 10}};
 
 static void put_operator(Printing *p, const Node *node, StrBuf *out) {
   const FunctionSchema *schema = node_schema(node);
@@ -480,31 +545,61 @@ static void put_typed(Printing *p, const Node *node, StrBuf *out, const char *fo
 
 static void put_expression(Printing *p, const Node *node, StrBuf *out) {
   switch (node->kind) {
-    case SYM_prim_Constant: put_constant(p, node, out); return;
-    case SYM_prim_Uninitialized: put_typed(p, node, out, "uninitialized(", ")"); return;
-    case SYM_prim_unchecked_cast: put_typed(p, node, out, "unchecked_cast(", ")"); return;
+    case SYM_prim_Constant:
+      put_constant(p, node, out);
+      return;
+    case SYM_prim_Uninitialized:
+      put_typed(p, node, out, "uninitialized(", ")");
+      return;
+    case SYM_prim_unchecked_cast:
+      put_typed(p, node, out, "unchecked_cast(", ")");
+      return;
     case SYM_prim_annotate:
     case SYM_aten_ScalarImplicit:
     case SYM_aten_FloatImplicit:
     case SYM_aten_IntImplicit:
-    case SYM_aten_ComplexImplicit: put_typed(p, node, out, "annotate(", ")"); return;
-    case SYM_prim_tolist: put_typed(p, node, out, "annotate(", ".tolist())"); return;
-    case SYM_prim_unchecked_unwrap_optional: put_inputs(p, out, node, "unchecked_unwrap_optional(", ")"); return;
-    case SYM_aten_Int: put_inputs(p, out, node, "int(", ")"); return;
-    case SYM_aten_Float: put_inputs(p, out, node, "float(", ")"); return;
-    case SYM_aten_Bool: put_inputs(p, out, node, "bool(", ")"); return;
-    case SYM_aten_str: put_inputs(p, out, node, "str(", ")"); return;
-    case SYM_prim_Print: put_inputs(p, out, node, "print(", ")"); return;
+    case SYM_aten_ComplexImplicit:
+      put_typed(p, node, out, "annotate(", ")");
+      return;
+    case SYM_prim_tolist:
+      put_typed(p, node, out, "annotate(", ".tolist())");
+      return;
+    case SYM_prim_unchecked_unwrap_optional:
+      put_inputs(p, out, node, "unchecked_unwrap_optional(", ")");
+      return;
+    case SYM_aten_Int:
+      put_inputs(p, out, node, "int(", ")");
+      return;
+    case SYM_aten_Float:
+      put_inputs(p, out, node, "float(", ")");
+      return;
+    case SYM_aten_Bool:
+      put_inputs(p, out, node, "bool(", ")");
+      return;
+    case SYM_aten_str:
+      put_inputs(p, out, node, "str(", ")");
+      return;
+    case SYM_prim_Print:
+      put_inputs(p, out, node, "print(", ")");
+      return;
     case SYM_prim_TupleConstruct: {
       const Type *type = node_output(node, 0)->type;
       if (type->name.length) put_type(p, out, type);
       put_inputs(p, out, node, "(", node->input_count == 1 && !type->name.length ? ",)" : ")");
       return;
     }
-    case SYM_prim_TupleIndex: put_subscript(p, node, out, true); return;
-    case SYM_aten___getitem__: put_subscript(p, node, out, false); return;
-    case SYM_prim_ListConstruct: put_list(p, node, out); return;
-    case SYM_prim_DictConstruct: put_dict(p, node, out); return;
+    case SYM_prim_TupleIndex:
+      put_subscript(p, node, out, true);
+      return;
+    case SYM_aten___getitem__:
+      put_subscript(p, node, out, false);
+      return;
+    case SYM_prim_ListConstruct:
+      put_list(p, node, out);
+      return;
+    case SYM_prim_DictConstruct:
+      put_dict(p, node, out);
+      return;
     case SYM_prim_CreateObject: {
       const Type *type = node_output(node, 0)->type;
       put_type(p, out, type);
@@ -513,14 +608,25 @@ static void put_expression(Printing *p, const Node *node, StrBuf *out) {
       strbuf_char(out, ')');
       return;
     }
-    case SYM_prim_GetAttr: put_get_attr(p, node, out); return;
+    case SYM_prim_GetAttr:
+      put_get_attr(p, node, out);
+      return;
     case SYM_prim_CallFunction:
-    case SYM_prim_CallMethod: put_call(p, node, out); return;
-    case SYM_prim_isinstance: put_isinstance(p, node, out); return;
-    case SYM_prim_EnumName: put_inputs(p, out, node, "(", ").name"); return;
-    case SYM_prim_EnumValue: put_inputs(p, out, node, "(", ").value"); return;
+    case SYM_prim_CallMethod:
+      put_call(p, node, out);
+      return;
+    case SYM_prim_isinstance:
+      put_isinstance(p, node, out);
+      return;
+    case SYM_prim_EnumName:
+      put_inputs(p, out, node, "(", ").name");
+      return;
+    case SYM_prim_EnumValue:
+      put_inputs(p, out, node, "(", ").value");
+      return;
     case SYM_prim_Closure:
-    case SYM_prim_Function: fail(p, status_new(ERROR_UNSUPPORTED, "closures can't be saved"));
+    case SYM_prim_Function:
+      fail(p, status_new(ERROR_UNSUPPORTED, "closures can't be saved"));
     default:
       if (str_is(symbol_name(node->kind), "aten::sorted") && node->input_count == 1) {
         put_inputs(p, out, node, "sorted(", ")");
@@ -572,18 +678,29 @@ static void print_node(Printing *p, const Node *node, bool constants) {
         put_inputs(p, p->out, node, "return ", "\n");
       }
       return;
-    case SYM_prim_Loop: print_loop(p, node); return;
-    case SYM_prim_If: print_if(p, node); return;
+    case SYM_prim_Loop:
+      print_loop(p, node);
+      return;
+    case SYM_prim_If:
+      print_if(p, node);
+      return;
     case SYM_prim_TupleUnpack:
-    case SYM_prim_ListUnpack: print_unpack(p, node); return;
+    case SYM_prim_ListUnpack:
+      print_unpack(p, node);
+      return;
     case SYM_prim_SetAttr: {
-      Str object = use(p, node_input(node, 0)), value = use(p, node_input(node, 1)), name = node_string(node, SYM_attr_name);
+      Str object = use(p, node_input(node, 0)), value = use(p, node_input(node, 1)),
+          name = node_string(node, SYM_attr_name);
       indent(p);
       strbuf_printf(p->out, STR_FMT "." STR_FMT " = " STR_FMT "\n", STR_ARG(object), STR_ARG(name), STR_ARG(value));
       return;
     }
-    case SYM_prim_fork: print_fork(p, node); return;
-    case SYM_prim_Enter: print_enter(p, node); return;
+    case SYM_prim_fork:
+      print_fork(p, node);
+      return;
+    case SYM_prim_Enter:
+      print_enter(p, node);
+      return;
     case SYM_prim_Exit:
       if (node->prev->kind == SYM_prim_Enter) {
         indent(p);
@@ -591,7 +708,8 @@ static void print_node(Printing *p, const Node *node, bool constants) {
       }
       p->level--;
       return;
-    default: print_expression(p, node);
+    default:
+      print_expression(p, node);
   }
 }
 
@@ -600,7 +718,8 @@ static void print_constants(Printing *p, const Block *block) {
   for (const Node *node = block->param->next;; node = node->next) {
     for (uint32_t i = 0; i < node->input_count; i++) {
       const Node *maker = node_input(node, i)->node;
-      if (maker->kind == SYM_prim_Constant && !ptrmap_has(&p->expressions, maker->outputs[0])) print_node(p, maker, true);
+      if (maker->kind == SYM_prim_Constant && !ptrmap_has(&p->expressions, maker->outputs[0]))
+        print_node(p, maker, true);
     }
     for (uint32_t i = 0; i < node->block_count; i++) print_constants(p, node->blocks[i]);
     if (node == block->ret) return;
@@ -658,7 +777,8 @@ void python_print_function_name(const Function *function, StrBuf *out) {
   strbuf_str(out, function->name);
 }
 
-Status python_print_function(PythonPrinter *printer, const Function *function, int level, Str placeholder, StrBuf *out) {
+Status python_print_function(PythonPrinter *printer, const Function *function, int level, Str placeholder,
+                             StrBuf *out) {
   Catch c;
   Arena arena;
   arena_init(&arena, &c);

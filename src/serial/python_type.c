@@ -4,11 +4,16 @@
 void python_depend_type(PythonPrinter *printer, const Type *type) {
   if (!printer->depend) return;
   switch (type->kind) {
-    case TYPE_CLASS: case TYPE_INTERFACE: case TYPE_ENUM: printer->depend(printer->context, type, NULL); return;
+    case TYPE_CLASS:
+    case TYPE_INTERFACE:
+    case TYPE_ENUM:
+      printer->depend(printer->context, type, NULL);
+      return;
     case TYPE_TUPLE:
       if (type->name.length) printer->depend(printer->context, type, NULL);
       break;
-    default: break;
+    default:
+      break;
   }
   for (uint32_t i = 0; i < type->count; i++) python_depend_type(printer, type->elements[i]);
 }
@@ -140,10 +145,16 @@ static Status print_enum(PythonPrinter *printer, const EnumType *type, StrBuf *o
 
 Status python_print_type(PythonPrinter *printer, const Type *type, StrBuf *out) {
   switch (type->kind) {
-    case TYPE_CLASS: return print_class(printer, type->class_type, out);
-    case TYPE_INTERFACE: return print_interface(printer, type->interface_type, out);
-    case TYPE_ENUM: return print_enum(printer, type->enum_type, out);
-    case TYPE_TUPLE: print_named_tuple(printer, type, out); return OK;
-    default: return status_new(ERROR_INTERNAL, "a type without a definition");
+    case TYPE_CLASS:
+      return print_class(printer, type->class_type, out);
+    case TYPE_INTERFACE:
+      return print_interface(printer, type->interface_type, out);
+    case TYPE_ENUM:
+      return print_enum(printer, type->enum_type, out);
+    case TYPE_TUPLE:
+      print_named_tuple(printer, type, out);
+      return OK;
+    default:
+      return status_new(ERROR_INTERNAL, "a type without a definition");
   }
 }

@@ -7,7 +7,14 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { ALIGNMENT = 64, LOCAL_HEADER = 30, CENTRAL_HEADER = 46, END_RECORD = 22, UTF8_FLAG = 0x800, PADDING_ID = 0x4246 };
+enum {
+  ALIGNMENT = 64,
+  LOCAL_HEADER = 30,
+  CENTRAL_HEADER = 46,
+  END_RECORD = 22,
+  UTF8_FLAG = 0x800,
+  PADDING_ID = 0x4246
+};
 
 static Status io_error(const ZipWriter *writer, const char *what) {
   return status_new(ERROR_IO, "%s: %s: %s", writer->path, what, strerror(errno));
@@ -69,7 +76,8 @@ Status zip_writer_add(ZipWriter *writer, Str name, const void *data, size_t size
   if (writer->records.length == 0xFFFE || writer->at + size > 0xFFFF0000u)
     return status_new(ERROR_UNSUPPORTED, "archives beyond 4 GiB can't be written");
   for (size_t i = 0; i < size; i += (size_t)1 << 30)
-    record.crc = (uint32_t)crc32_z(record.crc, (const unsigned char *)data + i, size - i < (size_t)1 << 30 ? size - i : (size_t)1 << 30);
+    record.crc = (uint32_t)crc32_z(record.crc, (const unsigned char *)data + i,
+                                   size - i < (size_t)1 << 30 ? size - i : (size_t)1 << 30);
   record.name = mem_alloc(length + 1);
   if (!record.name) return status_out_of_memory();
   snprintf(record.name, length + 1, "%s/" STR_FMT, writer->folder, STR_ARG(name));

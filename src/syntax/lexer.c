@@ -18,7 +18,9 @@ static const uint8_t char_class[256] = {
     ['_'] = CLASS_NAME,
     [0x80 ... 0xFF] = CLASS_NAME,
 };
-static bool is_class(char c, int class) { return char_class[(unsigned char)c] & class; }
+static bool is_class(char c, int class) {
+  return char_class[(unsigned char)c] & class;
+}
 
 /* ---- beginnings ---- */
 
@@ -167,9 +169,8 @@ static void lex_end(Lexer *lexer, Token *token) {
 /* Digits of a class with single underscores between them. */
 static uint32_t skip_digits(const Lexer *lexer, uint32_t i, int class) {
   const char *text = lexer->text;
-  while (i < lexer->end &&
-         (is_class(text[i], class) ||
-          (text[i] == '_' && i + 1 < lexer->end && is_class(text[i + 1], class) && text[i - 1] != '_')))
+  while (i < lexer->end && (is_class(text[i], class) || (text[i] == '_' && i + 1 < lexer->end &&
+                                                         is_class(text[i + 1], class) && text[i - 1] != '_')))
     i++;
   return i;
 }
@@ -228,14 +229,24 @@ static TokenKind string_kind(Str prefix) {
   if (prefix.length > 2) return 0;
   for (size_t i = 0; i < prefix.length; i++) {
     switch (prefix.data[i] | 0x20) {
-      case 'r': raw = true; break;
-      case 'b': bytes = true; break;
-      case 'f': formatted = true; break;
-      case 'u': unicode = true; break;
-      default: return 0;
+      case 'r':
+        raw = true;
+        break;
+      case 'b':
+        bytes = true;
+        break;
+      case 'f':
+        formatted = true;
+        break;
+      case 'u':
+        unicode = true;
+        break;
+      default:
+        return 0;
     }
   }
-  if ((size_t)(raw + bytes + formatted + unicode) != prefix.length || bytes + formatted + unicode > 1 || (unicode && raw))
+  if ((size_t)(raw + bytes + formatted + unicode) != prefix.length || bytes + formatted + unicode > 1 ||
+      (unicode && raw))
     return 0;
   return bytes ? TK_BYTES : formatted ? TK_FSTRING : TK_STRINGLITERAL;
 }
@@ -274,19 +285,52 @@ static TokenKind operator_kind(const Lexer *lexer, uint32_t *length) {
   char a = p[0], b = left > 1 ? p[1] : '\0', c = left > 2 ? p[2] : '\0';
 #define LONG(n, kind) return *length = (n), (kind)
   switch (a) {
-    case '(': case ')': case '[': case ']': case '{': case '}': case ',': case ';': case '~': case '?': case '$':
+    case '(':
+    case ')':
+    case '[':
+    case ']':
+    case '{':
+    case '}':
+    case ',':
+    case ';':
+    case '~':
+    case '?':
+    case '$':
       LONG(1, a);
-    case ':': if (b == '=') LONG(2, TK_WALRUS); LONG(1, a);
-    case '.': if (b == '.' && c == '.') LONG(3, TK_DOTS); LONG(1, a);
-    case '+': if (b == '=') LONG(2, TK_PLUS_EQ); LONG(1, a);
-    case '-': if (b == '=') LONG(2, TK_MINUS_EQ); if (b == '>') LONG(2, TK_ARROW); LONG(1, a);
-    case '%': if (b == '=') LONG(2, TK_MOD_EQ); LONG(1, a);
-    case '@': if (b == '=') LONG(2, TK_MATMUL_EQ); LONG(1, a);
-    case '|': if (b == '=') LONG(2, TK_BIT_OR_EQ); LONG(1, a);
-    case '&': if (b == '=') LONG(2, TK_BIT_AND_EQ); LONG(1, a);
-    case '^': if (b == '=') LONG(2, TK_BIT_XOR_EQ); LONG(1, a);
-    case '=': if (b == '=') LONG(2, TK_EQ); LONG(1, a);
-    case '!': if (b == '=') LONG(2, TK_NE); LONG(1, a);
+    case ':':
+      if (b == '=') LONG(2, TK_WALRUS);
+      LONG(1, a);
+    case '.':
+      if (b == '.' && c == '.') LONG(3, TK_DOTS);
+      LONG(1, a);
+    case '+':
+      if (b == '=') LONG(2, TK_PLUS_EQ);
+      LONG(1, a);
+    case '-':
+      if (b == '=') LONG(2, TK_MINUS_EQ);
+      if (b == '>') LONG(2, TK_ARROW);
+      LONG(1, a);
+    case '%':
+      if (b == '=') LONG(2, TK_MOD_EQ);
+      LONG(1, a);
+    case '@':
+      if (b == '=') LONG(2, TK_MATMUL_EQ);
+      LONG(1, a);
+    case '|':
+      if (b == '=') LONG(2, TK_BIT_OR_EQ);
+      LONG(1, a);
+    case '&':
+      if (b == '=') LONG(2, TK_BIT_AND_EQ);
+      LONG(1, a);
+    case '^':
+      if (b == '=') LONG(2, TK_BIT_XOR_EQ);
+      LONG(1, a);
+    case '=':
+      if (b == '=') LONG(2, TK_EQ);
+      LONG(1, a);
+    case '!':
+      if (b == '=') LONG(2, TK_NE);
+      LONG(1, a);
     case '*':
       if (b == '*' && c == '=') LONG(3, TK_POW_EQ);
       if (b == '*') LONG(2, TK_POW);
@@ -307,7 +351,8 @@ static TokenKind operator_kind(const Lexer *lexer, uint32_t *length) {
       if (b == '>') LONG(2, TK_RSHIFT);
       if (b == '=') LONG(2, TK_GE);
       LONG(1, a);
-    default: return 0;
+    default:
+      return 0;
   }
 #undef LONG
 }

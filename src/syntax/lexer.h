@@ -1,5 +1,5 @@
-/* Lexer: TorchScript text -> tokens. Indentation becomes TK_INDENT and TK_DEDENT, the end of a statement TK_NEWLINE; inside
- * brackets there are none of them. Errors are thrown to the arena's catch point as ERROR_SYNTAX. */
+/* Lexer: TorchScript text -> tokens. Indentation becomes TK_INDENT and TK_DEDENT, the end of a statement TK_NEWLINE;
+ * inside brackets there are none of them. Errors are thrown to the arena's catch point as ERROR_SYNTAX. */
 #pragma once
 
 #include "syntax/token.h"
@@ -16,10 +16,10 @@ typedef struct Lexer {
   const Source *source;
   const char *text; /* what is lexed: the source's text, or a text that stands for `range` of it */
   uint32_t position, end;
-  bool is_foreign;   /* text is not the source's: every token's range is `range` */
+  bool is_foreign; /* text is not the source's: every token's range is `range` */
   SourceRange range;
   bool at_line_start, fragment; /* fragment: as if inside brackets */
-  bool newline_due; /* a last line without a line break still ends in TK_NEWLINE */
+  bool newline_due;             /* a last line without a line break still ends in TK_NEWLINE */
   uint32_t pending_dedents;
   VEC(uint32_t) indents; /* widths of the open blocks, the first line's at the bottom */
   VEC(uint32_t) open;    /* where the open brackets are */

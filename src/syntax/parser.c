@@ -1,4 +1,5 @@
-/* Statements and whole files. What TorchScript lacks is parsed all the same and becomes an (unsupported ...) statement. */
+/* Statements and whole files. What TorchScript lacks is parsed all the same and becomes an (unsupported ...) statement.
+ */
 #include "syntax/parser.h"
 
 #include "base/stack.h"
@@ -17,8 +18,13 @@ void parser_start(Parser *p) {
 }
 
 Parser parser_within(const Parser *p, uint32_t begin, uint32_t end) {
-  Parser inner = {.arena = p->arena, .flags = p->flags, .nesting = p->nesting, .blocks = p->blocks, .shared = p->shared,
-                  .nothing = p->nothing, .no_items = p->no_items};
+  Parser inner = {.arena = p->arena,
+                  .flags = p->flags,
+                  .nesting = p->nesting,
+                  .blocks = p->blocks,
+                  .shared = p->shared,
+                  .nothing = p->nothing,
+                  .no_items = p->no_items};
   if (p->lexer.is_foreign)
     lexer_init_text(&inner.lexer, p->arena, (Str){p->lexer.text + begin, end - begin}, p->lexer.range);
   else
@@ -63,7 +69,9 @@ SourceRange parser_since(const Parser *p, uint32_t begin) {
   return token_range(&p->lexer, &token);
 }
 
-SourceRange parser_here(const Parser *p) { return token_range(&p->lexer, &p->current); }
+SourceRange parser_here(const Parser *p) {
+  return token_range(&p->lexer, &p->current);
+}
 
 Tree *parser_ident(Parser *p) {
   if (!parser_at(p, TK_IDENT)) parser_fail(p, "ident");
@@ -227,7 +235,9 @@ static Tree *parse_while(Parser *p) {
   return parse_loop_else(p, begin, TREE(p->arena, TK_WHILE, parser_since(p, begin), condition, body));
 }
 
-static Tree *list_of(Parser *p, Tree *item) { return tree_list(p->arena, item->range, 1, &item); }
+static Tree *list_of(Parser *p, Tree *item) {
+  return tree_list(p->arena, item->range, 1, &item);
+}
 
 static Tree *parse_for(Parser *p) {
   uint32_t begin = p->current.begin;
@@ -239,7 +249,9 @@ static Tree *parse_for(Parser *p) {
   return parse_loop_else(p, begin, TREE(p->arena, TK_FOR, parser_since(p, begin), targets, iters, body));
 }
 
-static Tree *option_of(Parser *p, Tree *tree) { return tree ? tree_option(p->arena, tree->range, tree) : p->nothing; }
+static Tree *option_of(Parser *p, Tree *tree) {
+  return tree ? tree_option(p->arena, tree->range, tree) : p->nothing;
+}
 
 static Tree *parse_with_item(Parser *p) {
   uint32_t begin = p->current.begin;
@@ -285,7 +297,9 @@ static Tree *one_keyword(Parser *p, TokenKind kind) {
   return tree_empty(p->arena, kind, range);
 }
 
-static Tree *none_here(Parser *p, uint32_t begin) { return tree_empty(p->arena, TK_NONE, parser_since(p, begin)); }
+static Tree *none_here(Parser *p, uint32_t begin) {
+  return tree_empty(p->arena, TK_NONE, parser_since(p, begin));
+}
 
 static Tree *parse_return(Parser *p) {
   uint32_t begin = p->current.begin;
@@ -339,8 +353,7 @@ static Tree *parse_dotted(Parser *p, bool relative) {
     parser_ident(p);
     while (parser_accept(p, '.')) parser_ident(p);
   }
-  return tree_atom(p->arena, TK_IDENT, parser_since(p, begin),
-                   (Str){p->lexer.text + begin, p->last_end - begin});
+  return tree_atom(p->arena, TK_IDENT, parser_since(p, begin), (Str){p->lexer.text + begin, p->last_end - begin});
 }
 
 static Tree *parse_alias(Parser *p, bool dotted) {
@@ -373,28 +386,48 @@ static Tree *parse_import(Parser *p) {
 /* The binary operator of an augmented assignment; 0: it is none. */
 static TokenKind augmented_operator(TokenKind kind) {
   switch (kind) {
-    case TK_PLUS_EQ: return '+';
-    case TK_MINUS_EQ: return '-';
-    case TK_TIMES_EQ: return '*';
-    case TK_DIV_EQ: return '/';
-    case TK_MOD_EQ: return '%';
-    case TK_MATMUL_EQ: return '@';
-    case TK_BIT_OR_EQ: return '|';
-    case TK_BIT_AND_EQ: return '&';
-    case TK_BIT_XOR_EQ: return '^';
-    case TK_LSHIFT_EQ: return TK_LSHIFT;
-    case TK_RSHIFT_EQ: return TK_RSHIFT;
-    case TK_POW_EQ: return TK_POW;
-    case TK_FLOOR_DIV_EQ: return TK_FLOOR_DIV;
-    default: return 0;
+    case TK_PLUS_EQ:
+      return '+';
+    case TK_MINUS_EQ:
+      return '-';
+    case TK_TIMES_EQ:
+      return '*';
+    case TK_DIV_EQ:
+      return '/';
+    case TK_MOD_EQ:
+      return '%';
+    case TK_MATMUL_EQ:
+      return '@';
+    case TK_BIT_OR_EQ:
+      return '|';
+    case TK_BIT_AND_EQ:
+      return '&';
+    case TK_BIT_XOR_EQ:
+      return '^';
+    case TK_LSHIFT_EQ:
+      return TK_LSHIFT;
+    case TK_RSHIFT_EQ:
+      return TK_RSHIFT;
+    case TK_POW_EQ:
+      return TK_POW;
+    case TK_FLOOR_DIV_EQ:
+      return TK_FLOOR_DIV;
+    default:
+      return 0;
   }
 }
 
 static void check_target(Parser *p, const Tree *target) {
   switch (target->kind) {
-    case TK_VAR: case '.': case TK_SUBSCRIPT: return;
-    case TK_STARRED: check_target(p, starred_value(target)); return;
-    case TK_TUPLE_LITERAL: case TK_LIST_LITERAL:
+    case TK_VAR:
+    case '.':
+    case TK_SUBSCRIPT:
+      return;
+    case TK_STARRED:
+      check_target(p, starred_value(target));
+      return;
+    case TK_TUPLE_LITERAL:
+    case TK_LIST_LITERAL:
       for (uint32_t i = 0; i < target->children[0]->count; i++) check_target(p, target->children[0]->children[i]);
       return;
     default:
@@ -417,7 +450,7 @@ static Tree *finish_assign(Parser *p, uint32_t begin, size_t mark, Tree *value, 
 static Tree *parse_expression_statement(Parser *p) {
   uint32_t begin = p->current.begin;
   Tree *first = parser_expression_list(p);
-  TokenKind operator = augmented_operator(p->current.kind);
+  TokenKind operator= augmented_operator(p->current.kind);
   if (operator) {
     SourceRange range = parser_here(p);
     check_target(p, first);
@@ -443,15 +476,27 @@ static Tree *parse_expression_statement(Parser *p) {
 
 static Tree *parse_simple(Parser *p) {
   switch (p->current.kind) {
-    case TK_RETURN: return parse_return(p);
-    case TK_RAISE: return parse_raise(p);
-    case TK_ASSERT: return parse_assert(p);
-    case TK_DELETE: return parse_delete(p);
-    case TK_PASS: case TK_BREAK: case TK_CONTINUE: return one_keyword(p, p->current.kind);
-    case TK_GLOBAL: return parse_scope(p, "global");
-    case TK_NONLOCAL: return parse_scope(p, "nonlocal");
-    case TK_IMPORT: case TK_FROM: return parse_import(p);
-    default: return parse_expression_statement(p);
+    case TK_RETURN:
+      return parse_return(p);
+    case TK_RAISE:
+      return parse_raise(p);
+    case TK_ASSERT:
+      return parse_assert(p);
+    case TK_DELETE:
+      return parse_delete(p);
+    case TK_PASS:
+    case TK_BREAK:
+    case TK_CONTINUE:
+      return one_keyword(p, p->current.kind);
+    case TK_GLOBAL:
+      return parse_scope(p, "global");
+    case TK_NONLOCAL:
+      return parse_scope(p, "nonlocal");
+    case TK_IMPORT:
+    case TK_FROM:
+      return parse_import(p);
+    default:
+      return parse_expression_statement(p);
   }
 }
 
@@ -466,16 +511,26 @@ static void simple_statements(Parser *p) {
 
 static Tree *parse_compound(Parser *p) {
   switch (p->current.kind) {
-    case TK_DEF: return parse_decorated_def(p, NULL);
-    case TK_CLASS_DEF: return parse_class(p, NULL);
-    case '@': return parse_decorated(p);
-    case TK_ASYNC: return parse_async(p);
-    case TK_IF: return parse_if(p);
-    case TK_WHILE: return parse_while(p);
-    case TK_FOR: return parse_for(p);
-    case TK_WITH: return parse_with(p);
-    case TK_TRY: return parse_try(p);
-    default: return NULL;
+    case TK_DEF:
+      return parse_decorated_def(p, NULL);
+    case TK_CLASS_DEF:
+      return parse_class(p, NULL);
+    case '@':
+      return parse_decorated(p);
+    case TK_ASYNC:
+      return parse_async(p);
+    case TK_IF:
+      return parse_if(p);
+    case TK_WHILE:
+      return parse_while(p);
+    case TK_FOR:
+      return parse_for(p);
+    case TK_WITH:
+      return parse_with(p);
+    case TK_TRY:
+      return parse_try(p);
+    default:
+      return NULL;
   }
 }
 

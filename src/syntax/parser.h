@@ -1,5 +1,6 @@
-/* Parser: tokens -> Tree, by precedence climbing ("Pratt"). All functions allocate from the arena and throw ERROR_SYNTAX to its
- * catch point, with an excerpt and a caret. Trees point into the source, which must outlive them. */
+/* Parser: tokens -> Tree, by precedence climbing ("Pratt"). All functions allocate from the arena and throw
+ * ERROR_SYNTAX to its catch point, with an excerpt and a caret. Trees point into the source, which must outlive them.
+ */
 #pragma once
 
 #include "syntax/lexer.h"

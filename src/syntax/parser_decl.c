@@ -95,7 +95,8 @@ Tree *parser_merge_type_comment(Parser *p, Tree *decl, const Token *commented) {
   if (!elided && types.length + first != params->count)
     range_error(p->arena, ERROR_SYNTAX, range,
                 "Number of type annotations for function parameters (%zu) does not match the number of parameters on "
-                "the function (%u)!", types.length, params->count);
+                "the function (%u)!",
+                types.length, params->count);
   TreeVec typed = {0};
   for (uint32_t i = 0; i < params->count; i++) {
     Tree *param = params->children[i];
@@ -104,5 +105,6 @@ Tree *parser_merge_type_comment(Parser *p, Tree *decl, const Token *commented) {
   }
   Tree *return_type = decl_return_type(decl);
   if (result && !option_get(return_type)) return_type = tree_option(p->arena, range, result);
-  return TREE(p->arena, TK_DECL, decl->range, tree_list(p->arena, params->range, params->count, typed.data), return_type);
+  return TREE(p->arena, TK_DECL, decl->range, tree_list(p->arena, params->range, params->count, typed.data),
+              return_type);
 }

@@ -1,5 +1,5 @@
-/* Expressions by precedence: an operand, then every operator that binds at least as tightly as the caller asks. Chains of
- * operators, attributes and calls are loops; only real nesting recurses, and it is counted. */
+/* Expressions by precedence: an operand, then every operator that binds at least as tightly as the caller asks. Chains
+ * of operators, attributes and calls are loops; only real nesting recurses, and it is counted. */
 #include "base/stack.h"
 #include "syntax/parser_state.h"
 
@@ -21,12 +21,18 @@ enum {
 };
 
 static const uint8_t binary_precedence[TK_COUNT] = {
-    [TK_OR] = PREC_OR,          [TK_AND] = PREC_AND,         [TK_EQ] = PREC_COMPARE,  [TK_NE] = PREC_COMPARE,
-    [TK_LE] = PREC_COMPARE,     [TK_GE] = PREC_COMPARE,      ['<'] = PREC_COMPARE,    ['>'] = PREC_COMPARE,
-    [TK_IN] = PREC_COMPARE,     [TK_IS] = PREC_COMPARE,      [TK_NOT] = PREC_COMPARE, ['|'] = PREC_BIT_OR,
-    ['^'] = PREC_BIT_XOR,       ['&'] = PREC_BIT_AND,        [TK_LSHIFT] = PREC_SHIFT, [TK_RSHIFT] = PREC_SHIFT,
-    ['+'] = PREC_SUM,           ['-'] = PREC_SUM,            ['*'] = PREC_PRODUCT,    ['/'] = PREC_PRODUCT,
-    ['%'] = PREC_PRODUCT,       [TK_FLOOR_DIV] = PREC_PRODUCT, ['@'] = PREC_PRODUCT,
+    [TK_OR] = PREC_OR,        [TK_AND] = PREC_AND,
+    [TK_EQ] = PREC_COMPARE,   [TK_NE] = PREC_COMPARE,
+    [TK_LE] = PREC_COMPARE,   [TK_GE] = PREC_COMPARE,
+    ['<'] = PREC_COMPARE,     ['>'] = PREC_COMPARE,
+    [TK_IN] = PREC_COMPARE,   [TK_IS] = PREC_COMPARE,
+    [TK_NOT] = PREC_COMPARE,  ['|'] = PREC_BIT_OR,
+    ['^'] = PREC_BIT_XOR,     ['&'] = PREC_BIT_AND,
+    [TK_LSHIFT] = PREC_SHIFT, [TK_RSHIFT] = PREC_SHIFT,
+    ['+'] = PREC_SUM,         ['-'] = PREC_SUM,
+    ['*'] = PREC_PRODUCT,     ['/'] = PREC_PRODUCT,
+    ['%'] = PREC_PRODUCT,     [TK_FLOOR_DIV] = PREC_PRODUCT,
+    ['@'] = PREC_PRODUCT,
 };
 
 /* Beyond the length of the text. */
@@ -41,9 +47,26 @@ static void enter(Parser *p) {
 
 bool parser_at_expression(const Parser *p) {
   switch (p->current.kind) {
-    case TK_IDENT: case TK_NUMBER: case TK_STRINGLITERAL: case TK_FSTRING: case TK_BYTES: case TK_TRUE: case TK_FALSE:
-    case TK_NONE: case TK_DOTS: case TK_NOT: case TK_LAMBDA: case TK_AWAIT: case TK_YIELD: case '(': case '[': case '{':
-    case '-': case '+': case '~': case '*':
+    case TK_IDENT:
+    case TK_NUMBER:
+    case TK_STRINGLITERAL:
+    case TK_FSTRING:
+    case TK_BYTES:
+    case TK_TRUE:
+    case TK_FALSE:
+    case TK_NONE:
+    case TK_DOTS:
+    case TK_NOT:
+    case TK_LAMBDA:
+    case TK_AWAIT:
+    case TK_YIELD:
+    case '(':
+    case '[':
+    case '{':
+    case '-':
+    case '+':
+    case '~':
+    case '*':
       return true;
     default:
       return false;
@@ -229,17 +252,28 @@ static Tree *parse_atom(Parser *p) {
       parser_advance(p);
       return tree;
     }
-    case TK_NUMBER: return parse_number(p);
-    case TK_STRINGLITERAL: case TK_FSTRING: case TK_BYTES: return parser_strings(p);
-    case TK_TRUE: case TK_FALSE: case TK_NONE: case TK_DOTS: {
+    case TK_NUMBER:
+      return parse_number(p);
+    case TK_STRINGLITERAL:
+    case TK_FSTRING:
+    case TK_BYTES:
+      return parser_strings(p);
+    case TK_TRUE:
+    case TK_FALSE:
+    case TK_NONE:
+    case TK_DOTS: {
       Tree *tree = tree_empty(p->arena, p->current.kind, range);
       parser_advance(p);
       return tree;
     }
-    case '(': return parse_parenthesis(p);
-    case '[': return parse_list(p);
-    case '{': return parse_braces(p);
-    default: parser_fail(p, "an expression");
+    case '(':
+      return parse_parenthesis(p);
+    case '[':
+      return parse_list(p);
+    case '{':
+      return parse_braces(p);
+    default:
+      parser_fail(p, "an expression");
   }
 }
 
@@ -343,10 +377,17 @@ static Tree *parse_postfix(Parser *p) {
   Tree *tree = parse_atom(p);
   for (;;) {
     switch (p->current.kind) {
-      case '.': tree = parse_select(p, tree, begin); break;
-      case '(': tree = parse_call(p, tree); break;
-      case '[': tree = parse_subscript(p, tree, begin); break;
-      default: return tree;
+      case '.':
+        tree = parse_select(p, tree, begin);
+        break;
+      case '(':
+        tree = parse_call(p, tree);
+        break;
+      case '[':
+        tree = parse_subscript(p, tree, begin);
+        break;
+      default:
+        return tree;
     }
   }
 }
@@ -376,7 +417,9 @@ static Tree *parse_unary(Parser *p) {
   uint32_t begin = p->current.begin;
   TokenKind kind = p->current.kind;
   switch (kind) {
-    case '-': case '~': case '+': {
+    case '-':
+    case '~':
+    case '+': {
       parser_advance(p);
       Tree *operand = parse(p, PREC_UNARY);
       if (kind == '+') return parser_unsupported(p, begin, "unary plus");
@@ -391,9 +434,12 @@ static Tree *parse_unary(Parser *p) {
       parser_advance(p);
       parse(p, PREC_UNARY);
       return parser_unsupported(p, begin, "await");
-    case TK_LAMBDA: return parse_lambda(p);
-    case TK_YIELD: return parse_yield(p);
-    default: break;
+    case TK_LAMBDA:
+      return parse_lambda(p);
+    case TK_YIELD:
+      return parse_yield(p);
+    default:
+      break;
   }
   Tree *base = parse_postfix(p);
   if (!parser_accept(p, TK_POW)) return base;

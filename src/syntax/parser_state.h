@@ -22,7 +22,9 @@ void parser_start(Parser *p);
 /* A parser for the bytes [begin, end) of p's text, as deeply nested as p is now. */
 Parser parser_within(const Parser *p, uint32_t begin, uint32_t end);
 void parser_advance(Parser *p);
-static inline bool parser_at(const Parser *p, TokenKind kind) { return p->current.kind == kind; }
+static inline bool parser_at(const Parser *p, TokenKind kind) {
+  return p->current.kind == kind;
+}
 bool parser_accept(Parser *p, TokenKind kind);
 void parser_expect(Parser *p, TokenKind kind);
 /* "expected <what> but found '<token>' here" */
@@ -32,16 +34,22 @@ SourceRange parser_since(const Parser *p, uint32_t begin);
 SourceRange parser_here(const Parser *p);
 Tree *parser_ident(Parser *p);
 /* Lists: size_t mark = items_begin(p); items_push(p, tree) ...; Tree *list = items_end(p, mark, begin); */
-static inline size_t items_begin(const Parser *p) { return p->items.length; }
-static inline void items_push(Parser *p, Tree *tree) { vec_arena_push(p->arena, &p->items, tree); }
-static inline size_t items_count(const Parser *p, size_t mark) { return p->items.length - mark; }
+static inline size_t items_begin(const Parser *p) {
+  return p->items.length;
+}
+static inline void items_push(Parser *p, Tree *tree) {
+  vec_arena_push(p->arena, &p->items, tree);
+}
+static inline size_t items_count(const Parser *p, size_t mark) {
+  return p->items.length - mark;
+}
 Tree *items_end(Parser *p, size_t mark, uint32_t begin);
 Tree *parser_unsupported(Parser *p, uint32_t begin, const char *what);
 
 /* parser_expression.c */
-Tree *parser_expression(Parser *p);           /* a ternary and below; also lambda and `:=` */
-Tree *parser_expression_list(Parser *p);      /* `a, *b` is a tuple-literal */
-Tree *parser_target_list(Parser *p);          /* for and comprehension targets: stops before `in` */
+Tree *parser_expression(Parser *p);      /* a ternary and below; also lambda and `:=` */
+Tree *parser_expression_list(Parser *p); /* `a, *b` is a tuple-literal */
+Tree *parser_target_list(Parser *p);     /* for and comprehension targets: stops before `in` */
 /* Behind "(" up to and with ")": a list of expressions and a list of attributes. */
 void parser_arguments(Parser *p, Tree **out_inputs, Tree **out_attributes);
 bool parser_at_expression(const Parser *p);

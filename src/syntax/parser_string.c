@@ -58,26 +58,52 @@ static void put_escape(const Parser *p, uint32_t *position, uint32_t end, StrBuf
   uint32_t i = *position + 1;
   char c = text[i++];
   switch (c) {
-    case '\n': break;
+    case '\n':
+      break;
     case '\r':
       if (i < end && text[i] == '\n') i++;
       break;
-    case '\\': case '\'': case '"': strbuf_char(out, c); break;
-    case 'a': strbuf_char(out, '\a'); break;
-    case 'b': strbuf_char(out, '\b'); break;
-    case 'f': strbuf_char(out, '\f'); break;
-    case 'n': strbuf_char(out, '\n'); break;
-    case 'r': strbuf_char(out, '\r'); break;
-    case 't': strbuf_char(out, '\t'); break;
-    case 'v': strbuf_char(out, '\v'); break;
-    case 'x': put_code_point(p, out, hex_escape(p, &i, end, 2)); break;
-    case 'u': put_code_point(p, out, hex_escape(p, &i, end, 4)); break;
-    case 'U': put_code_point(p, out, hex_escape(p, &i, end, 8)); break;
+    case '\\':
+    case '\'':
+    case '"':
+      strbuf_char(out, c);
+      break;
+    case 'a':
+      strbuf_char(out, '\a');
+      break;
+    case 'b':
+      strbuf_char(out, '\b');
+      break;
+    case 'f':
+      strbuf_char(out, '\f');
+      break;
+    case 'n':
+      strbuf_char(out, '\n');
+      break;
+    case 'r':
+      strbuf_char(out, '\r');
+      break;
+    case 't':
+      strbuf_char(out, '\t');
+      break;
+    case 'v':
+      strbuf_char(out, '\v');
+      break;
+    case 'x':
+      put_code_point(p, out, hex_escape(p, &i, end, 2));
+      break;
+    case 'u':
+      put_code_point(p, out, hex_escape(p, &i, end, 4));
+      break;
+    case 'U':
+      put_code_point(p, out, hex_escape(p, &i, end, 8));
+      break;
     case 'N':
       range_error(p->arena, ERROR_SYNTAX, text_range(p, *position, i), "characters by name are not supported");
     case '0' ... '7': {
       uint32_t code = (uint32_t)(c - '0');
-      for (int k = 0; k < 2 && i < end && text[i] >= '0' && text[i] <= '7'; k++) code = code << 3 | (uint32_t)(text[i++] - '0');
+      for (int k = 0; k < 2 && i < end && text[i] >= '0' && text[i] <= '7'; k++)
+        code = code << 3 | (uint32_t)(text[i++] - '0');
       put_code_point(p, out, code & ((p->flags & PARSE_ARCHIVE) ? 0xFF : 0x1FF));
       break;
     }
@@ -93,7 +119,8 @@ static uint32_t put_text(const Parser *p, Literal literal, uint32_t position, bo
   const char *text = p->lexer.text;
   while (position < literal.end) {
     uint32_t plain = position;
-    while (plain < literal.end && text[plain] != '\\' && !(fields && (text[plain] == '{' || text[plain] == '}'))) plain++;
+    while (plain < literal.end && text[plain] != '\\' && !(fields && (text[plain] == '{' || text[plain] == '}')))
+      plain++;
     strbuf_append(out, text + position, plain - position);
     position = plain;
     if (position == literal.end) break;
@@ -107,7 +134,8 @@ static uint32_t put_text(const Parser *p, Literal literal, uint32_t position, bo
     bool doubled = position + 1 < literal.end && text[position + 1] == text[position];
     if (!doubled && text[position] == '{') return position;
     if (!doubled)
-      range_error(p->arena, ERROR_SYNTAX, text_range(p, position, position + 1), "f-string: a single '}' is not allowed");
+      range_error(p->arena, ERROR_SYNTAX, text_range(p, position, position + 1),
+                  "f-string: a single '}' is not allowed");
     strbuf_char(out, text[position]);
     position += 2;
   }
@@ -129,8 +157,10 @@ static uint32_t field_end(const Parser *p, uint32_t begin, uint32_t end) {
     } else if (!depth && (c == '}' || c == ':' || (c == '!' && after != '='))) {
       break;
     } else if (!depth && (c == '=' || c == '<' || c == '>' || c == '!')) {
-      if (after == '=') i++;
-      else if (c == '=') break;
+      if (after == '=')
+        i++;
+      else if (c == '=')
+        break;
     }
   }
   return i < end ? i : end;
@@ -170,7 +200,9 @@ static uint32_t put_field(Parser *p, Pieces *pieces, uint32_t position, uint32_t
   strbuf_puts(&pieces->format, "{}");
   char c = p->lexer.text[stop];
   if (c == '}') return stop + 1;
-  pieces->unsupported = c == ':' ? "a format in an f-string" : c == '!' ? "a conversion in an f-string" : "'=' in an f-string";
+  pieces->unsupported = c == ':'   ? "a format in an f-string"
+                        : c == '!' ? "a conversion in an f-string"
+                                   : "'=' in an f-string";
   uint32_t depth = 1;
   for (; stop < end; stop++) {
     if (p->lexer.text[stop] == '{') depth++;

@@ -34,7 +34,9 @@ Tree *tree_atom(Arena *arena, TokenKind kind, SourceRange range, Str text) {
   return tree;
 }
 
-Tree *tree_empty(Arena *arena, TokenKind kind, SourceRange range) { return tree_new(arena, kind, range, 0, NULL); }
+Tree *tree_empty(Arena *arena, TokenKind kind, SourceRange range) {
+  return tree_new(arena, kind, range, 0, NULL);
+}
 
 Tree *tree_option(Arena *arena, SourceRange range, Tree *tree_or_null) {
   return tree_new(arena, TK_OPTION, range, tree_or_null ? 1 : 0, &tree_or_null);
@@ -79,7 +81,9 @@ static void print_tree(const Tree *tree, size_t indent, StrBuf *out) {
   strbuf_char(out, ')');
 }
 
-void tree_print(const Tree *tree, StrBuf *out) { print_tree(tree, 0, out); }
+void tree_print(const Tree *tree, StrBuf *out) {
+  print_tree(tree, 0, out);
+}
 
 /* ---- errors ---- */
 

@@ -1,5 +1,6 @@
-/* dtype_convert: each dtype loads into one of three compute types (int64, double, complex128) and stores from each of them, so
- * sixteen dtypes need sixteen loaders and storers instead of 256 loops. Frequent contiguous pairs have loops of their own. */
+/* dtype_convert: each dtype loads into one of three compute types (int64, double, complex128) and stores from each of
+ * them, so sixteen dtypes need sixteen loaders and storers instead of 256 loops. Frequent contiguous pairs have loops
+ * of their own. */
 #include "tensor/tensor.h"
 
 enum { BLOCK = 256 };
@@ -10,12 +11,18 @@ typedef union Values {
   complex128 complexes[BLOCK];
 } Values;
 
-/* Out of range and NaN give what x86's conversions give, which is what PyTorch shows: the least integer of the width that
- * the conversion passes through. */
-static inline int64_t int64_from_real(double x) { return x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN; }
-static inline int32_t int32_from_real(double x) { return x > -0x1p31 - 1 && x < 0x1p31 ? (int32_t)x : INT32_MIN; }
+/* Out of range and NaN give what x86's conversions give, which is what PyTorch shows: the least integer of the width
+ * that the conversion passes through. */
+static inline int64_t int64_from_real(double x) {
+  return x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN;
+}
+static inline int32_t int32_from_real(double x) {
+  return x > -0x1p31 - 1 && x < 0x1p31 ? (int32_t)x : INT32_MIN;
+}
 
-static inline complex128 complex_make(double re, double im) { return __builtin_complex(re, im); }
+static inline complex128 complex_make(double re, double im) {
+  return __builtin_complex(re, im);
+}
 static inline complex128 load_complex32(uint32_t bits) {
   return complex_make(half_to_float((uint16_t)bits), half_to_float((uint16_t)(bits >> 16)));
 }
@@ -26,48 +33,48 @@ static inline uint32_t store_complex32(double re, double im) {
 #define IM(z) __builtin_cimag(z)
 
 /*  dtype, C type, kind, field; load from x; store from int64 x; from double x; from complex z */
-#define ELEMENTS(X)                                                                                                         \
-  X(UINT8, uint8_t, INT, ints, x, (uint8_t)x, (uint8_t)int64_from_real(x), (uint8_t)int64_from_real(RE(z)))                 \
-  X(INT8, int8_t, INT, ints, x, (int8_t)x, (int8_t)int32_from_real(x), (int8_t)int32_from_real(RE(z)))                      \
-  X(INT16, int16_t, INT, ints, x, (int16_t)x, (int16_t)int32_from_real(x), (int16_t)int32_from_real(RE(z)))                 \
-  X(INT32, int32_t, INT, ints, x, (int32_t)x, int32_from_real(x), int32_from_real(RE(z)))                                   \
-  X(INT64, int64_t, INT, ints, x, x, int64_from_real(x), int64_from_real(RE(z)))                                            \
-  X(FLOAT16, uint16_t, REAL, reals, half_to_float(x), half_from_float((float)x), half_from_float((float)x),                 \
-    half_from_float((float)RE(z)))                                                                                          \
-  X(FLOAT32, float, REAL, reals, x, (float)x, (float)x, (float)RE(z))                                                       \
-  X(FLOAT64, double, REAL, reals, x, (double)x, x, RE(z))                                                                   \
-  X(COMPLEX32, uint32_t, COMPLEX, complexes, load_complex32(x), store_complex32((float)x, 0), store_complex32(x, 0),        \
-    store_complex32(RE(z), IM(z)))                                                                                          \
-  X(COMPLEX64, complex64, COMPLEX, complexes, complex_make(RE((complex128)x), IM((complex128)x)),                           \
-    __builtin_complex((float)x, 0.f), __builtin_complex((float)x, 0.f), __builtin_complex((float)RE(z), (float)IM(z)))      \
-  X(COMPLEX128, complex128, COMPLEX, complexes, x, complex_make((double)x, 0), complex_make(x, 0), z)                       \
-  X(BOOL, uint8_t, INT, ints, x != 0, x != 0, x != 0, RE(z) != 0)                                                           \
-  X(BFLOAT16, uint16_t, REAL, reals, bfloat16_to_float(x), bfloat16_from_float((float)x), bfloat16_from_float((float)x),    \
-    bfloat16_from_float((float)RE(z)))
+#define ELEMENTS(X)                                                                                                    \
+  X(UINT8, uint8_t, INT, ints, x, (uint8_t)x, (uint8_t)int64_from_real(x), (uint8_t)int64_from_real(RE(z)))            \
+  X(INT8, int8_t, INT, ints, x, (int8_t)x, (int8_t)int32_from_real(x), (int8_t)int32_from_real(RE(z)))                 \
+  X(INT16, int16_t, INT, ints, x, (int16_t)x, (int16_t)int32_from_real(x), (int16_t)int32_from_real(RE(z)))            \
+  X(INT32, int32_t, INT, ints, x, (int32_t)x, int32_from_real(x), int32_from_real(RE(z)))                              \
+  X(INT64, int64_t, INT, ints, x, x, int64_from_real(x), int64_from_real(RE(z)))                                       \
+  X(FLOAT16, uint16_t, REAL, reals, half_to_float(x), half_from_float((float)x), half_from_float((float)x),            \
+    half_from_float((float)RE(z)))                                                                                     \
+  X(FLOAT32, float, REAL, reals, x, (float)x, (float)x, (float)RE(z))                                                  \
+  X(FLOAT64, double, REAL, reals, x, (double)x, x, RE(z))                                                              \
+  X(COMPLEX32, uint32_t, COMPLEX, complexes, load_complex32(x), store_complex32((float)x, 0), store_complex32(x, 0),   \
+    store_complex32(RE(z), IM(z)))                                                                                     \
+  X(COMPLEX64, complex64, COMPLEX, complexes, complex_make(RE((complex128)x), IM((complex128)x)),                      \
+    __builtin_complex((float)x, 0.f), __builtin_complex((float)x, 0.f), __builtin_complex((float)RE(z), (float)IM(z))) \
+  X(COMPLEX128, complex128, COMPLEX, complexes, x, complex_make((double)x, 0), complex_make(x, 0), z)                  \
+  X(BOOL, uint8_t, INT, ints, x != 0, x != 0, x != 0, RE(z) != 0)                                                      \
+  X(BFLOAT16, uint16_t, REAL, reals, bfloat16_to_float(x), bfloat16_from_float((float)x),                              \
+    bfloat16_from_float((float)x), bfloat16_from_float((float)RE(z)))
 
-#define X(name, type, kind, field, load, from_int, from_real, from_complex)                                 \
-  static void load_##name(Values *out, const char *from, int64_t stride, int64_t n) {                       \
-    for (int64_t i = 0; i < n; i++, from += stride) {                                                       \
-      type x = *(const type *)from;                                                                         \
-      out->field[i] = load;                                                                                 \
-    }                                                                                                       \
-  }                                                                                                         \
-  static void store_##name(char *to, int64_t stride, const Values *values, Kind from, int64_t n) {          \
-    if (from == KIND_INT)                                                                                   \
-      for (int64_t i = 0; i < n; i++, to += stride) {                                                       \
-        int64_t x = values->ints[i];                                                                        \
-        *(type *)to = from_int;                                                                             \
-      }                                                                                                     \
-    else if (from == KIND_REAL)                                                                             \
-      for (int64_t i = 0; i < n; i++, to += stride) {                                                       \
-        double x = values->reals[i];                                                                        \
-        *(type *)to = from_real;                                                                            \
-      }                                                                                                     \
-    else                                                                                                    \
-      for (int64_t i = 0; i < n; i++, to += stride) {                                                       \
-        complex128 z = values->complexes[i];                                                                \
-        *(type *)to = from_complex;                                                                         \
-      }                                                                                                     \
+#define X(name, type, kind, field, load, from_int, from_real, from_complex)                        \
+  static void load_##name(Values *out, const char *from, int64_t stride, int64_t n) {              \
+    for (int64_t i = 0; i < n; i++, from += stride) {                                              \
+      type x = *(const type *)from;                                                                \
+      out->field[i] = load;                                                                        \
+    }                                                                                              \
+  }                                                                                                \
+  static void store_##name(char *to, int64_t stride, const Values *values, Kind from, int64_t n) { \
+    if (from == KIND_INT)                                                                          \
+      for (int64_t i = 0; i < n; i++, to += stride) {                                              \
+        int64_t x = values->ints[i];                                                               \
+        *(type *)to = from_int;                                                                    \
+      }                                                                                            \
+    else if (from == KIND_REAL)                                                                    \
+      for (int64_t i = 0; i < n; i++, to += stride) {                                              \
+        double x = values->reals[i];                                                               \
+        *(type *)to = from_real;                                                                   \
+      }                                                                                            \
+    else                                                                                           \
+      for (int64_t i = 0; i < n; i++, to += stride) {                                              \
+        complex128 z = values->complexes[i];                                                       \
+        *(type *)to = from_complex;                                                                \
+      }                                                                                            \
   }
 ELEMENTS(X)
 #undef X
@@ -80,40 +87,40 @@ static const struct {
 #define X(name, type, kind, field, ...) [DTYPE_##name] = {KIND_##kind, load_##name, store_##name},
     ELEMENTS(X)
 #undef X
-    [DTYPE_QINT8] = {KIND_INT, load_INT8, store_INT8},
+        [DTYPE_QINT8] = {KIND_INT, load_INT8, store_INT8},
     [DTYPE_QUINT8] = {KIND_INT, load_UINT8, store_UINT8},
     [DTYPE_QINT32] = {KIND_INT, load_INT32, store_INT32},
 };
 
 /*  to, its C type, from, its C type, x converted */
-#define FAST_PAIRS(X)                                               \
-  X(FLOAT32, float, FLOAT64, double, (float)x)                      \
-  X(FLOAT64, double, FLOAT32, float, x)                             \
-  X(FLOAT32, float, FLOAT16, uint16_t, half_to_float(x))            \
-  X(FLOAT16, uint16_t, FLOAT32, float, half_from_float(x))          \
-  X(FLOAT32, float, BFLOAT16, uint16_t, bfloat16_to_float(x))       \
-  X(BFLOAT16, uint16_t, FLOAT32, float, bfloat16_from_float(x))     \
-  X(FLOAT32, float, INT64, int64_t, (float)x)                       \
-  X(INT64, int64_t, FLOAT32, float, int64_from_real((double)x))     \
-  X(FLOAT64, double, INT64, int64_t, (double)x)                     \
-  X(FLOAT32, float, INT32, int32_t, (float)x)                       \
-  X(FLOAT32, float, UINT8, uint8_t, x)                              \
+#define FAST_PAIRS(X)                                                    \
+  X(FLOAT32, float, FLOAT64, double, (float)x)                           \
+  X(FLOAT64, double, FLOAT32, float, x)                                  \
+  X(FLOAT32, float, FLOAT16, uint16_t, half_to_float(x))                 \
+  X(FLOAT16, uint16_t, FLOAT32, float, half_from_float(x))               \
+  X(FLOAT32, float, BFLOAT16, uint16_t, bfloat16_to_float(x))            \
+  X(BFLOAT16, uint16_t, FLOAT32, float, bfloat16_from_float(x))          \
+  X(FLOAT32, float, INT64, int64_t, (float)x)                            \
+  X(INT64, int64_t, FLOAT32, float, int64_from_real((double)x))          \
+  X(FLOAT64, double, INT64, int64_t, (double)x)                          \
+  X(FLOAT32, float, INT32, int32_t, (float)x)                            \
+  X(FLOAT32, float, UINT8, uint8_t, x)                                   \
   X(UINT8, uint8_t, FLOAT32, float, (uint8_t)int64_from_real((double)x)) \
-  X(FLOAT32, float, BOOL, uint8_t, x != 0)                          \
-  X(BOOL, uint8_t, FLOAT32, float, x != 0)                          \
-  X(INT64, int64_t, BOOL, uint8_t, x != 0)                          \
-  X(BOOL, uint8_t, INT64, int64_t, x != 0)                          \
-  X(INT64, int64_t, INT32, int32_t, x)                              \
-  X(INT32, int32_t, INT64, int64_t, (int32_t)x)                     \
-  X(BOOL, uint8_t, UINT8, uint8_t, x != 0)                          \
+  X(FLOAT32, float, BOOL, uint8_t, x != 0)                               \
+  X(BOOL, uint8_t, FLOAT32, float, x != 0)                               \
+  X(INT64, int64_t, BOOL, uint8_t, x != 0)                               \
+  X(BOOL, uint8_t, INT64, int64_t, x != 0)                               \
+  X(INT64, int64_t, INT32, int32_t, x)                                   \
+  X(INT32, int32_t, INT64, int64_t, (int32_t)x)                          \
+  X(BOOL, uint8_t, UINT8, uint8_t, x != 0)                               \
   X(UINT8, uint8_t, BOOL, uint8_t, x != 0)
 
-#define X(to_name, to_type, from_name, from_type, converted)                                                  \
-  static void to_name##_from_##from_name(void *restrict to, const void *restrict from, int64_t n) {           \
-    for (int64_t i = 0; i < n; i++) {                                                                         \
-      from_type x = ((const from_type *)from)[i];                                                             \
-      ((to_type *)to)[i] = converted;                                                                         \
-    }                                                                                                         \
+#define X(to_name, to_type, from_name, from_type, converted)                                        \
+  static void to_name##_from_##from_name(void *restrict to, const void *restrict from, int64_t n) { \
+    for (int64_t i = 0; i < n; i++) {                                                               \
+      from_type x = ((const from_type *)from)[i];                                                   \
+      ((to_type *)to)[i] = converted;                                                               \
+    }                                                                                               \
   }
 FAST_PAIRS(X)
 #undef X
@@ -122,7 +129,8 @@ static const struct {
   uint8_t to, from;
   void (*run)(void *restrict to, const void *restrict from, int64_t n);
 } fast_pairs[] = {
-#define X(to_name, to_type, from_name, from_type, converted) {DTYPE_##to_name, DTYPE_##from_name, to_name##_from_##from_name},
+#define X(to_name, to_type, from_name, from_type, converted) \
+  {DTYPE_##to_name, DTYPE_##from_name, to_name##_from_##from_name},
     FAST_PAIRS(X)
 #undef X
 };
@@ -132,18 +140,30 @@ static void copy_same(size_t item, char *to, int64_t to_stride, const char *from
     memmove(to, from, (size_t)n * item);
     return;
   }
-#define MOVE(type) for (int64_t i = 0; i < n; i++, to += to_stride, from += from_stride) *(type *)to = *(const type *)from
+#define MOVE(type) \
+  for (int64_t i = 0; i < n; i++, to += to_stride, from += from_stride) *(type *)to = *(const type *)from
   switch (item) {
-    case 1: MOVE(uint8_t); break;
-    case 2: MOVE(uint16_t); break;
-    case 4: MOVE(uint32_t); break;
-    case 8: MOVE(uint64_t); break;
-    default: MOVE(complex128); break;
+    case 1:
+      MOVE(uint8_t);
+      break;
+    case 2:
+      MOVE(uint16_t);
+      break;
+    case 4:
+      MOVE(uint32_t);
+      break;
+    case 8:
+      MOVE(uint64_t);
+      break;
+    default:
+      MOVE(complex128);
+      break;
   }
 #undef MOVE
 }
 
-void dtype_convert(DType to, void *to_data, int64_t to_stride, DType from, const void *from_data, int64_t from_stride, int64_t n) {
+void dtype_convert(DType to, void *to_data, int64_t to_stride, DType from, const void *from_data, int64_t from_stride,
+                   int64_t n) {
   int64_t to_item = (int64_t)dtype_size(to), from_item = (int64_t)dtype_size(from);
   if (to == from) {
     copy_same((size_t)to_item, to_data, to_stride * to_item, from_data, from_stride * from_item, n);

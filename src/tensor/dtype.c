@@ -26,11 +26,17 @@ static const struct {
 DTYPES(X)
 #undef X
 
-size_t dtype_size(DType dtype) { return dtype < DTYPE_COUNT ? dtypes[dtype].bytes : 0; }
+size_t dtype_size(DType dtype) {
+  return dtype < DTYPE_COUNT ? dtypes[dtype].bytes : 0;
+}
 
-const char *dtype_name(DType dtype) { return dtype < DTYPE_COUNT ? dtypes[dtype].name : "undefined"; }
+const char *dtype_name(DType dtype) {
+  return dtype < DTYPE_COUNT ? dtypes[dtype].name : "undefined";
+}
 
-const char *dtype_scalar_name(DType dtype) { return dtype < DTYPE_COUNT ? dtypes[dtype].scalar_name : "Undefined"; }
+const char *dtype_scalar_name(DType dtype) {
+  return dtype < DTYPE_COUNT ? dtypes[dtype].scalar_name : "Undefined";
+}
 
 bool dtype_from_name(Str name, DType *out) {
   for (int d = 0; d < DTYPE_COUNT; d++) {
@@ -44,18 +50,25 @@ bool dtype_from_name(Str name, DType *out) {
 
 DType dtype_to_real(DType d) {
   switch (d) {
-    case DTYPE_COMPLEX32: return DTYPE_FLOAT16;
-    case DTYPE_COMPLEX64: return DTYPE_FLOAT32;
-    case DTYPE_COMPLEX128: return DTYPE_FLOAT64;
-    default: return d;
+    case DTYPE_COMPLEX32:
+      return DTYPE_FLOAT16;
+    case DTYPE_COMPLEX64:
+      return DTYPE_FLOAT32;
+    case DTYPE_COMPLEX128:
+      return DTYPE_FLOAT64;
+    default:
+      return d;
   }
 }
 
 DType dtype_to_complex(DType d) {
   switch (d) {
-    case DTYPE_FLOAT16: return DTYPE_COMPLEX32;
-    case DTYPE_FLOAT64: return DTYPE_COMPLEX128;
-    default: return dtype_is_complex(d) ? d : DTYPE_COMPLEX64;
+    case DTYPE_FLOAT16:
+      return DTYPE_COMPLEX32;
+    case DTYPE_FLOAT64:
+      return DTYPE_COMPLEX128;
+    default:
+      return dtype_is_complex(d) ? d : DTYPE_COMPLEX64;
   }
 }
 
@@ -109,8 +122,9 @@ uint16_t half_from_float(float f) {
   uint16_t sign = (uint16_t)((wide >> 16) & 0x8000u);
   wide &= 0x7fffffffu;
   if (wide > 0x7f800000u) return (uint16_t)(sign | 0x7e00u);
-  if (wide >= 0x47800000u) return (uint16_t)(sign | 0x7c00u); /* from 65536 on; below, rounding itself carries into infinity */
-  if (wide < 0x38800000u) {                                  /* below 2^-14: let a float addition round to the unit 2^-24 */
+  if (wide >= 0x47800000u)
+    return (uint16_t)(sign | 0x7c00u); /* from 65536 on; below, rounding itself carries into infinity */
+  if (wide < 0x38800000u) {            /* below 2^-14: let a float addition round to the unit 2^-24 */
     float magic = 0.5f, magnitude;
     uint32_t sum, base;
     memcpy(&magnitude, &wide, sizeof magnitude);

@@ -5,22 +5,22 @@
 #include "base/base.h"
 
 /*  name in C, number, C type, bytes, PyTorch's name, pickle storage class */
-#define DTYPES(X)                                              \
-  X(UINT8, 0, uint8_t, 1, "uint8", "ByteStorage")              \
-  X(INT8, 1, int8_t, 1, "int8", "CharStorage")                 \
-  X(INT16, 2, int16_t, 2, "int16", "ShortStorage")             \
-  X(INT32, 3, int32_t, 4, "int32", "IntStorage")               \
-  X(INT64, 4, int64_t, 8, "int64", "LongStorage")              \
-  X(FLOAT16, 5, uint16_t, 2, "float16", "HalfStorage")         \
-  X(FLOAT32, 6, float, 4, "float32", "FloatStorage")           \
-  X(FLOAT64, 7, double, 8, "float64", "DoubleStorage")         \
-  X(COMPLEX32, 8, uint32_t, 4, "complex32", "ComplexHalfStorage") \
-  X(COMPLEX64, 9, complex64, 8, "complex64", "ComplexFloatStorage") \
+#define DTYPES(X)                                                         \
+  X(UINT8, 0, uint8_t, 1, "uint8", "ByteStorage")                         \
+  X(INT8, 1, int8_t, 1, "int8", "CharStorage")                            \
+  X(INT16, 2, int16_t, 2, "int16", "ShortStorage")                        \
+  X(INT32, 3, int32_t, 4, "int32", "IntStorage")                          \
+  X(INT64, 4, int64_t, 8, "int64", "LongStorage")                         \
+  X(FLOAT16, 5, uint16_t, 2, "float16", "HalfStorage")                    \
+  X(FLOAT32, 6, float, 4, "float32", "FloatStorage")                      \
+  X(FLOAT64, 7, double, 8, "float64", "DoubleStorage")                    \
+  X(COMPLEX32, 8, uint32_t, 4, "complex32", "ComplexHalfStorage")         \
+  X(COMPLEX64, 9, complex64, 8, "complex64", "ComplexFloatStorage")       \
   X(COMPLEX128, 10, complex128, 16, "complex128", "ComplexDoubleStorage") \
-  X(BOOL, 11, uint8_t, 1, "bool", "BoolStorage")               \
-  X(QINT8, 12, int8_t, 1, "qint8", "QInt8Storage")             \
-  X(QUINT8, 13, uint8_t, 1, "quint8", "QUInt8Storage")         \
-  X(QINT32, 14, int32_t, 4, "qint32", "QInt32Storage")         \
+  X(BOOL, 11, uint8_t, 1, "bool", "BoolStorage")                          \
+  X(QINT8, 12, int8_t, 1, "qint8", "QInt8Storage")                        \
+  X(QUINT8, 13, uint8_t, 1, "quint8", "QUInt8Storage")                    \
+  X(QINT32, 14, int32_t, 4, "qint32", "QInt32Storage")                    \
   X(BFLOAT16, 15, uint16_t, 2, "bfloat16", "BFloat16Storage")
 
 typedef float _Complex complex64;
@@ -30,23 +30,31 @@ typedef enum DType {
 #define X(name, number, type, bytes, text, storage) DTYPE_##name = number,
   DTYPES(X)
 #undef X
-  DTYPE_COUNT,
+      DTYPE_COUNT,
   DTYPE_NONE = 255 /* not given */
 } DType;
 
 size_t dtype_size(DType dtype);
-const char *dtype_name(DType dtype);         /* "float32" */
-const char *dtype_scalar_name(DType dtype);  /* PyTorch's C++ name: "Float", "Long"; graphs print it */
-bool dtype_from_name(Str name, DType *out);  /* "float32", "float", "long", ... */
-static inline bool dtype_is_complex(DType d) { return d == DTYPE_COMPLEX32 || d == DTYPE_COMPLEX64 || d == DTYPE_COMPLEX128; }
-static inline bool dtype_is_floating(DType d) { return d == DTYPE_FLOAT16 || d == DTYPE_FLOAT32 || d == DTYPE_FLOAT64 || d == DTYPE_BFLOAT16; }
-static inline bool dtype_is_integral(DType d) { return d <= DTYPE_INT64; } /* without bool */
-static inline bool dtype_is_quantized(DType d) { return d >= DTYPE_QINT8 && d <= DTYPE_QINT32; }
+const char *dtype_name(DType dtype);        /* "float32" */
+const char *dtype_scalar_name(DType dtype); /* PyTorch's C++ name: "Float", "Long"; graphs print it */
+bool dtype_from_name(Str name, DType *out); /* "float32", "float", "long", ... */
+static inline bool dtype_is_complex(DType d) {
+  return d == DTYPE_COMPLEX32 || d == DTYPE_COMPLEX64 || d == DTYPE_COMPLEX128;
+}
+static inline bool dtype_is_floating(DType d) {
+  return d == DTYPE_FLOAT16 || d == DTYPE_FLOAT32 || d == DTYPE_FLOAT64 || d == DTYPE_BFLOAT16;
+}
+static inline bool dtype_is_integral(DType d) {
+  return d <= DTYPE_INT64;
+} /* without bool */
+static inline bool dtype_is_quantized(DType d) {
+  return d >= DTYPE_QINT8 && d <= DTYPE_QINT32;
+}
 /* The dtype both fit in by PyTorch's promotion lattice (without the scalar and dimension rules). */
 DType dtype_promote(DType a, DType b);
 /* Whether a result of dtype `from` may be written into `to` in place (torch.can_cast). */
 bool dtype_can_cast(DType from, DType to);
-DType dtype_to_real(DType complex_dtype);  /* complex64 -> float32 */
+DType dtype_to_real(DType complex_dtype); /* complex64 -> float32 */
 DType dtype_to_complex(DType real_dtype);
 
 static inline float bfloat16_to_float(uint16_t bits) {

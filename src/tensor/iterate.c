@@ -75,7 +75,8 @@ static Status init_without(Iterator *it, int count, const Tensor *const *operand
       /* Operands that all have length 1 there may be heads of longer lines: their own strides are told. */
       int own = without - (shape->ndim - operands[k]->ndim);
       bool head = shape->sizes[without] == 1 && own >= 0;
-      line_strides[k] = head ? operands[k]->strides[own] * (int64_t)dtype_size((DType)operands[k]->dtype) : strides[k][without];
+      line_strides[k] =
+          head ? operands[k]->strides[own] * (int64_t)dtype_size((DType)operands[k]->dtype) : strides[k][without];
     }
   }
   int order[TENSOR_MAX_DIMS];

@@ -25,9 +25,10 @@ double generator_uniform_double(Generator *g); /* [0, 1), 53 bits */
 double generator_normal(Generator *g);         /* mean 0, deviation 1; keeps every second one */
 /* Fill a tensor of any strides in PyTorch's order and precision. */
 Status random_uniform(Generator *g, Tensor *t, double from, double to) MUST_CHECK;
-Status random_normal(Generator *g, Tensor *t, double mean, double std) MUST_CHECK; /* the 16-wide path for n >= 16, scalar below */
+Status random_normal(Generator *g, Tensor *t, double mean,
+                     double std) MUST_CHECK; /* the 16-wide path for n >= 16, scalar below */
 Status random_from_to(Generator *g, Tensor *t, int64_t from, uint64_t range) MUST_CHECK; /* range 0: all 64 bits */
-Status random_full_range(Generator *g, Tensor *t) MUST_CHECK;                     /* random_() without bounds */
+Status random_full_range(Generator *g, Tensor *t) MUST_CHECK;                            /* random_() without bounds */
 Status random_bernoulli(Generator *g, Tensor *t, double p) MUST_CHECK;
 Status random_bernoulli_tensor(Generator *g, Tensor *t, const Tensor *p) MUST_CHECK;
 Status random_permutation(Generator *g, Tensor *t) MUST_CHECK;

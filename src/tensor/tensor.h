@@ -1,4 +1,5 @@
-/* tensor: arrays of numbers. dtype.h; Tensor, a strided view of a counted Storage (here); iterate.h; promote.h; random.h. */
+/* tensor: arrays of numbers. dtype.h; Tensor, a strided view of a counted Storage (here); iterate.h; promote.h;
+ * random.h. */
 #pragma once
 
 #include "tensor/dtype.h"
@@ -23,7 +24,7 @@ typedef struct Storage {
   Device device;
   _Atomic uint32_t version; /* bumped by every write through an operator */
   size_t bytes;
-  void *data; /* 16-byte aligned at least when wick allocated it */
+  void *data;                                                 /* 16-byte aligned at least when wick allocated it */
   void (*free_data)(void *context, void *data, size_t bytes); /* NULL: data is not owned (inline or static) */
   void *context;
 } Storage;
@@ -32,19 +33,20 @@ enum StorageFlags { STORAGE_READ_ONLY = 1, STORAGE_RESIZABLE = 2 };
 /* One word of flags from the start: operator_call tests the OR of its inputs' flags with one mask. */
 enum TensorFlags {
   TENSOR_UNDEFINED = 1u << 0,
-  TENSOR_REQUIRES_GRAD = 1u << 1,  /* a leaf that asks for a gradient */
-  TENSOR_HAS_GRAD_FN = 1u << 2,    /* the result of a recorded operator */
-  TENSOR_CONJ = 1u << 3,           /* lazily conjugated */
+  TENSOR_REQUIRES_GRAD = 1u << 1, /* a leaf that asks for a gradient */
+  TENSOR_HAS_GRAD_FN = 1u << 2,   /* the result of a recorded operator */
+  TENSOR_CONJ = 1u << 3,          /* lazily conjugated */
   TENSOR_NEG = 1u << 4,
   TENSOR_SPARSE = 1u << 5,
   TENSOR_QUANTIZED = 1u << 6,
   TENSOR_WRAPPED_NUMBER = 1u << 7, /* made from a Python number: weak in type promotion */
   TENSOR_META = 1u << 8,           /* no data */
   TENSOR_NOT_CPU = 1u << 9,
-  TENSOR_EMBEDDED = 1u << 10,      /* its memory belongs to its storage's block */
-  TENSOR_OPAQUE = 1u << 11,        /* nested, mkldnn: data is in `extension` */
+  TENSOR_EMBEDDED = 1u << 10, /* its memory belongs to its storage's block */
+  TENSOR_OPAQUE = 1u << 11,   /* nested, mkldnn: data is in `extension` */
   TENSOR_RECORDS = TENSOR_REQUIRES_GRAD | TENSOR_HAS_GRAD_FN,
-  TENSOR_UNUSUAL = TENSOR_CONJ | TENSOR_NEG | TENSOR_SPARSE | TENSOR_QUANTIZED | TENSOR_META | TENSOR_NOT_CPU | TENSOR_OPAQUE
+  TENSOR_UNUSUAL =
+      TENSOR_CONJ | TENSOR_NEG | TENSOR_SPARSE | TENSOR_QUANTIZED | TENSOR_META | TENSOR_NOT_CPU | TENSOR_OPAQUE
 };
 
 /* autodiff: gradient function, accumulated grad, hooks. Its first member is an AutogradBase. */
@@ -91,12 +93,15 @@ typedef struct TensorSpec {
 /* Uninitialised data. Checks sizes (negative, overflow, budget): a clear error. */
 Status tensor_new(const TensorSpec *spec, Tensor **out) MUST_CHECK;
 Status tensor_empty(DType dtype, int ndim, const int64_t *sizes, Tensor **out) MUST_CHECK;
-Status tensor_empty_strided(DType dtype, int ndim, const int64_t *sizes, const int64_t *strides, Tensor **out) MUST_CHECK;
-Status tensor_empty_like(const Tensor *like, Tensor **out) MUST_CHECK; /* keeps dense strides, as torch.preserve_format */
-Status tensor_from_storage(Storage *storage, DType dtype, int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset, Tensor **out) MUST_CHECK; /* retains storage; checks bounds */
+Status tensor_empty_strided(DType dtype, int ndim, const int64_t *sizes, const int64_t *strides,
+                            Tensor **out) MUST_CHECK;
+Status tensor_empty_like(const Tensor *like,
+                         Tensor **out) MUST_CHECK; /* keeps dense strides, as torch.preserve_format */
+Status tensor_from_storage(Storage *storage, DType dtype, int ndim, const int64_t *sizes, const int64_t *strides,
+                           int64_t offset, Tensor **out) MUST_CHECK; /* retains storage; checks bounds */
 /* Zero-dimensional, flagged TENSOR_WRAPPED_NUMBER: what a Python number becomes in a Tensor parameter. */
-Status tensor_from_int(int64_t value, Tensor **out) MUST_CHECK;       /* int64 */
-Status tensor_from_double(double value, Tensor **out) MUST_CHECK;     /* float64 (promotes as the default dtype) */
+Status tensor_from_int(int64_t value, Tensor **out) MUST_CHECK;   /* int64 */
+Status tensor_from_double(double value, Tensor **out) MUST_CHECK; /* float64 (promotes as the default dtype) */
 Status tensor_from_complex(complex128 value, Tensor **out) MUST_CHECK;
 Status tensor_from_bool(bool value, Tensor **out) MUST_CHECK;
 Tensor *tensor_undefined(void); /* the one shared undefined tensor; retained */
@@ -106,19 +111,26 @@ void tensor_destroy(Tensor *t); /* for who released the last reference himself *
 
 Status storage_new(size_t bytes, Storage **out) MUST_CHECK; /* from the size-class cache when large */
 /* Borrowed memory; free_data (may be NULL) is called once when the last tensor goes. */
-Status storage_from_data(void *data, size_t bytes, void (*free_data)(void *, void *, size_t), void *context, Storage **out) MUST_CHECK;
+Status storage_from_data(void *data, size_t bytes, void (*free_data)(void *, void *, size_t), void *context,
+                         Storage **out) MUST_CHECK;
 Storage *storage_retain(const Storage *s);
 void storage_release(Storage *s);
-void storage_destroy(Storage *s); /* for who released the last reference himself */
+void storage_destroy(Storage *s);     /* for who released the last reference himself */
 void storage_set_limit(size_t bytes); /* largest single storage; default: the machine's memory or the cgroup's */
 Status storage_resize(Storage *s, size_t bytes) MUST_CHECK; /* keeps the old content; for resize_ */
 
 /* ---- asking ---- */
-static inline bool tensor_is_defined(const Tensor *t) { return t && !(t->flags & TENSOR_UNDEFINED); }
-static inline void *tensor_data(const Tensor *t) { return t->storage ? (char *)t->storage->data + t->offset * (int64_t)dtype_size((DType)t->dtype) : NULL; }
-static inline bool tensor_is_contiguous(const Tensor *t) { return t->contiguous; }
-bool tensor_is_channels_last(const Tensor *t);    /* NHWC of 4, NDHWC of 5 dimensions, without gaps */
-bool tensor_is_dense(const Tensor *t);            /* non-overlapping, no gaps, in some order of dimensions */
+static inline bool tensor_is_defined(const Tensor *t) {
+  return t && !(t->flags & TENSOR_UNDEFINED);
+}
+static inline void *tensor_data(const Tensor *t) {
+  return t->storage ? (char *)t->storage->data + t->offset * (int64_t)dtype_size((DType)t->dtype) : NULL;
+}
+static inline bool tensor_is_contiguous(const Tensor *t) {
+  return t->contiguous;
+}
+bool tensor_is_channels_last(const Tensor *t); /* NHWC of 4, NDHWC of 5 dimensions, without gaps */
+bool tensor_is_dense(const Tensor *t);         /* non-overlapping, no gaps, in some order of dimensions */
 bool tensor_same_sizes(const Tensor *a, const Tensor *b);
 bool tensor_shares_storage(const Tensor *a, const Tensor *b);
 /* Whether memory is shared: FULL when elements coincide one by one, UNKNOWN when that would be hard to say. */
@@ -134,11 +146,14 @@ double tensor_item_double(const Tensor *t);
 complex128 tensor_item_complex(const Tensor *t);
 bool tensor_item_bool(const Tensor *t);
 void tensor_spec_of(const Tensor *t, TensorSpec *out);
-static inline void tensor_bump_version(Tensor *t) { if (t->storage) atomic_fetch_add_explicit(&t->storage->version, 1, memory_order_relaxed); }
+static inline void tensor_bump_version(Tensor *t) {
+  if (t->storage) atomic_fetch_add_explicit(&t->storage->version, 1, memory_order_relaxed);
+}
 
 /* ---- views: share the storage; arguments checked where they can be wrong ---- */
 Status tensor_alias(const Tensor *t, Tensor **out) MUST_CHECK; /* same view, a tensor of its own, without autograd */
-Status tensor_as_strided(const Tensor *t, int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset, Tensor **out) MUST_CHECK;
+Status tensor_as_strided(const Tensor *t, int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset,
+                         Tensor **out) MUST_CHECK;
 /* Sizes may hold one -1. *out is NULL (and OK) when no view can show it: the caller copies. */
 Status tensor_view_sizes(const Tensor *t, int ndim, const int64_t *sizes, Tensor **out) MUST_CHECK;
 Status tensor_expand(const Tensor *t, int ndim, const int64_t *sizes, Tensor **out) MUST_CHECK;
@@ -149,26 +164,32 @@ Status tensor_slice(const Tensor *t, int64_t dim, int64_t start, int64_t end, in
 Status tensor_narrow(const Tensor *t, int64_t dim, int64_t start, int64_t length, Tensor **out) MUST_CHECK;
 Status tensor_squeeze_dim(const Tensor *t, int64_t dim, Tensor **out) MUST_CHECK;
 Status tensor_unsqueeze(const Tensor *t, int64_t dim, Tensor **out) MUST_CHECK;
-/* Changes sizes and strides (NULL: row-major) in place: for set_, resize_ and kernels' own tensors; the storage must hold them. */
+/* Changes sizes and strides (NULL: row-major) in place: for set_, resize_ and kernels' own tensors; the storage must
+ * hold them. */
 Status tensor_set_sizes(Tensor *t, int ndim, const int64_t *sizes, const int64_t *strides) MUST_CHECK;
-Status tensor_set_storage(Tensor *t, Storage *storage, int64_t offset, int ndim, const int64_t *sizes, const int64_t *strides) MUST_CHECK;
+Status tensor_set_storage(Tensor *t, Storage *storage, int64_t offset, int ndim, const int64_t *sizes,
+                          const int64_t *strides) MUST_CHECK;
 /* resize_: row-major sizes, the storage growing where it must. */
 Status tensor_resize(Tensor *t, int ndim, const int64_t *sizes) MUST_CHECK;
 
 /* ---- copying and converting (bulk, parallel up to `threads`) ---- */
-Status tensor_copy(Tensor *to, const Tensor *from, int threads) MUST_CHECK; /* broadcasts, converts dtype, any strides, resolves conj/neg; memory may overlap exactly */
+Status tensor_copy(Tensor *to, const Tensor *from, int threads)
+    MUST_CHECK; /* broadcasts, converts dtype, any strides, resolves conj/neg; memory may overlap exactly */
 Status tensor_contiguous(const Tensor *t, Tensor **out) MUST_CHECK; /* retained self when already so and not conj/neg */
 Status tensor_clone(const Tensor *t, Tensor **out) MUST_CHECK;
 Status tensor_to_dtype(const Tensor *t, DType dtype, Tensor **out) MUST_CHECK; /* retained self when already so */
 void tensor_fill_zero(Tensor *t);
 /* Converts n elements, strides in elements (0 broadcasts one): the one element converter. */
-void dtype_convert(DType to, void *to_data, int64_t to_stride, DType from, const void *from_data, int64_t from_stride, int64_t n);
+void dtype_convert(DType to, void *to_data, int64_t to_stride, DType from, const void *from_data, int64_t from_stride,
+                   int64_t n);
 
 /* ---- sizes ---- */
-/* Python's negative dimensions; IndexError "Dimension out of range (expected to be in range of [-2, 1], but got 3)". ndim 0 counts as 1. */
+/* Python's negative dimensions; IndexError "Dimension out of range (expected to be in range of [-2, 1], but got 3)".
+ * ndim 0 counts as 1. */
 Status dim_wrap(int64_t dim, int64_t ndim, int64_t *out) MUST_CHECK;
 /* "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1" */
-Status sizes_broadcast(int ndim_a, const int64_t *a, int ndim_b, const int64_t *b, int *out_ndim, int64_t *out) MUST_CHECK;
+Status sizes_broadcast(int ndim_a, const int64_t *a, int ndim_b, const int64_t *b, int *out_ndim,
+                       int64_t *out) MUST_CHECK;
 void strides_contiguous(int ndim, const int64_t *sizes, int64_t *out);
 void strides_channels_last(int ndim, const int64_t *sizes, int64_t *out); /* ndim 4 or 5 */
 /* Overflow and negative sizes are errors. */
@@ -177,21 +198,31 @@ Status sizes_numel(int ndim, const int64_t *sizes, int64_t *out) MUST_CHECK;
 Status sizes_infer(int ndim, const int64_t *sizes, int64_t numel, int64_t *out) MUST_CHECK;
 /* Dense strides in the order of dimensions that `strides` has: what preserve_format means. */
 void strides_preserve(int ndim, const int64_t *sizes, const int64_t *strides, int64_t *out);
-/* Dimensions from the innermost to the outermost by the strides of `count` operands, the first deciding first; ambiguous ones
- * keep their order. PyTorch walks memory in this order, so random numbers and preserved strides depend on it. */
+/* Dimensions from the innermost to the outermost by the strides of `count` operands, the first deciding first;
+ * ambiguous ones keep their order. PyTorch walks memory in this order, so random numbers and preserved strides depend
+ * on it. */
 void dims_sort(int ndim, const int64_t *sizes, int count, const int64_t *const *strides, int *order);
 /* "[2, 3]" */
-typedef struct SizesText { char text[400]; } SizesText;
+typedef struct SizesText {
+  char text[400];
+} SizesText;
 SizesText sizes_text(int ndim, const int64_t *sizes);
 #define SIZES_TEXT(ndim, sizes) (sizes_text((ndim), (sizes)).text)
 
 /* ---- memory formats, numbered as PyTorch's ---- */
-typedef enum MemoryFormat { FORMAT_CONTIGUOUS = 0, FORMAT_PRESERVE = 1, FORMAT_CHANNELS_LAST = 2, FORMAT_CHANNELS_LAST_3D = 3 } MemoryFormat;
+typedef enum MemoryFormat {
+  FORMAT_CONTIGUOUS = 0,
+  FORMAT_PRESERVE = 1,
+  FORMAT_CHANNELS_LAST = 2,
+  FORMAT_CHANNELS_LAST_3D = 3
+} MemoryFormat;
 /* The format that its strides suggest for results. */
 MemoryFormat tensor_suggested_format(const Tensor *t);
 bool tensor_has_format(const Tensor *t, MemoryFormat format); /* is_contiguous(memory_format=...) */
-/* Strides of `sizes` in a format; "required rank 4 tensor to use channels_last format". FORMAT_PRESERVE keeps those of `like`. */
-Status strides_of_format(MemoryFormat format, int ndim, const int64_t *sizes, const Tensor *like_or_null, int64_t *out) MUST_CHECK;
+/* Strides of `sizes` in a format; "required rank 4 tensor to use channels_last format". FORMAT_PRESERVE keeps those of
+ * `like`. */
+Status strides_of_format(MemoryFormat format, int ndim, const int64_t *sizes, const Tensor *like_or_null,
+                         int64_t *out) MUST_CHECK;
 
 /* As PyTorch prints a tensor: `tensor`-less text of torch's C++ printer used by print() in TorchScript. */
 Status tensor_print(const Tensor *t, StrBuf *out) MUST_CHECK;

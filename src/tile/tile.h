@@ -4,11 +4,10 @@
  * bits.
  *
  *   tile/kernel_ir.h         TileKernel: registers, instructions, text form; the builder
- *   tile/formula.h           formula text (`1 / (1 + exp(-self))`) -> TileKernel; KernelProgram, what an operator carries
- *   tile/run.h               the tile interpreter
- *   tile/loops.h             for each operation, type and instruction set the loop over a block
- *   tile/vector_math_body.h  float32 elementary functions, at most 2 ulp, the source of those loops
- *   tile/special.h           special functions, an element at a time */
+ *   tile/formula.h           formula text (`1 / (1 + exp(-self))`) -> TileKernel; KernelProgram, what an operator
+ * carries tile/run.h               the tile interpreter tile/loops.h             for each operation, type and
+ * instruction set the loop over a block tile/vector_math_body.h  float32 elementary functions, at most 2 ulp, the
+ * source of those loops tile/special.h           special functions, an element at a time */
 #pragma once
 
 #include "tile/formula.h"

@@ -4,7 +4,11 @@
 #include "base/memory.h"
 
 typedef struct PairMap {
-  struct PairSlot { const void *a, *b; void *value; bool used; } *slots;
+  struct PairSlot {
+    const void *a, *b;
+    void *value;
+    bool used;
+  } * slots;
   size_t length, slot_count;
 } PairMap;
 void pair_map_dispose(PairMap *map);

@@ -1,5 +1,5 @@
-/* Equality and subtyping. Walks over two types remember the pairs of composite types they decided, so shared structure costs
- * once; recursion is bounded by TYPE_MAX_DEPTH. */
+/* Equality and subtyping. Walks over two types remember the pairs of composite types they decided, so shared structure
+ * costs once; recursion is bounded by TYPE_MAX_DEPTH. */
 #include "type/pair_map.h"
 #include "type/store.h"
 
@@ -12,9 +12,10 @@ static bool tensor_info_equal(const TensorInfo *a, const TensorInfo *b) {
   if (a == b) return true;
   if (!a || !b) return false;
   size_t bytes = a->ndim > 0 ? (size_t)a->ndim * sizeof(int64_t) : 0;
-  return a->dtype == b->dtype && a->device_type == b->device_type && a->device_index == b->device_index && a->ndim == b->ndim &&
-         a->has_sizes == b->has_sizes && a->has_strides == b->has_strides && a->requires_grad == b->requires_grad &&
-         a->undefined == b->undefined && (!a->has_sizes || !memcmp(a->sizes, b->sizes, bytes)) &&
+  return a->dtype == b->dtype && a->device_type == b->device_type && a->device_index == b->device_index &&
+         a->ndim == b->ndim && a->has_sizes == b->has_sizes && a->has_strides == b->has_strides &&
+         a->requires_grad == b->requires_grad && a->undefined == b->undefined &&
+         (!a->has_sizes || !memcmp(a->sizes, b->sizes, bytes)) &&
          (!a->has_strides || !memcmp(a->strides, b->strides, bytes));
 }
 
@@ -22,13 +23,18 @@ static bool equal(Walk *walk, const Type *a, const Type *b);
 
 static bool equal_parts(Walk *walk, const Type *a, const Type *b) {
   switch (a->kind) {
-    case TYPE_TENSOR: return tensor_info_equal(a->tensor, b->tensor);
-    case TYPE_VAR: return str_equal(a->name, b->name);
-    case TYPE_FUNCTION: return a->function == b->function;
+    case TYPE_TENSOR:
+      return tensor_info_equal(a->tensor, b->tensor);
+    case TYPE_VAR:
+      return str_equal(a->name, b->name);
+    case TYPE_FUNCTION:
+      return a->function == b->function;
     case TYPE_CLASS:
     case TYPE_INTERFACE:
-    case TYPE_ENUM: return a == b;
-    default: break;
+    case TYPE_ENUM:
+      return a == b;
+    default:
+      break;
   }
   if (a->count != b->count) return false;
   if (a->kind == TYPE_TUPLE) {
@@ -70,14 +76,16 @@ static bool tensor_is_subtype(const TensorInfo *sub, const TensorInfo *super) {
   if (!super) return true;
   if (!sub) return false;
   if (super->dtype >= 0 && sub->dtype != super->dtype) return false;
-  if (super->device_type >= 0 && (sub->device_type != super->device_type || sub->device_index != super->device_index)) return false;
+  if (super->device_type >= 0 && (sub->device_type != super->device_type || sub->device_index != super->device_index))
+    return false;
   if (super->requires_grad >= 0 && sub->requires_grad != super->requires_grad) return false;
   if (super->undefined >= 0 && sub->undefined != super->undefined) return false;
   if (super->ndim < 0) return true;
   if (sub->ndim != super->ndim) return false;
   for (int i = 0; i < super->ndim; i++) {
     if (super->has_sizes && super->sizes[i] >= 0 && (!sub->has_sizes || sub->sizes[i] != super->sizes[i])) return false;
-    if (super->has_strides && super->strides[i] >= 0 && (!sub->has_strides || sub->strides[i] != super->strides[i])) return false;
+    if (super->has_strides && super->strides[i] >= 0 && (!sub->has_strides || sub->strides[i] != super->strides[i]))
+      return false;
   }
   return true;
 }
@@ -122,22 +130,33 @@ static bool implements(Walk *walk, const Type *a, const Type *b) {
 /* Rules of each kind on the left beyond those that hold for all. */
 static bool subtype_by_kind(Walk *walk, const Type *a, const Type *b) {
   switch (a->kind) {
-    case TYPE_NONE: return b->kind == TYPE_OPTIONAL;
+    case TYPE_NONE:
+      return b->kind == TYPE_OPTIONAL;
     case TYPE_INT:
     case TYPE_FLOAT:
-    case TYPE_COMPLEX: return b->kind == TYPE_NUMBER;
+    case TYPE_COMPLEX:
+      return b->kind == TYPE_NUMBER;
     case TYPE_NUMBER:
-      return b->kind == TYPE_UNION && any_member(walk, TYPE(INT), b) && any_member(walk, TYPE(FLOAT), b) && any_member(walk, TYPE(COMPLEX), b);
-    case TYPE_TENSOR: return b->kind == TYPE_TENSOR && tensor_is_subtype(a->tensor, b->tensor);
-    case TYPE_LIST: return b->kind == TYPE_ANY_LIST;
-    case TYPE_TUPLE: return b->kind == TYPE_ANY_TUPLE || (b->kind == TYPE_TUPLE && tuple_is_subtype(walk, a, b));
-    case TYPE_ENUM: return b->kind == TYPE_ANY_ENUM;
+      return b->kind == TYPE_UNION && any_member(walk, TYPE(INT), b) && any_member(walk, TYPE(FLOAT), b) &&
+             any_member(walk, TYPE(COMPLEX), b);
+    case TYPE_TENSOR:
+      return b->kind == TYPE_TENSOR && tensor_is_subtype(a->tensor, b->tensor);
+    case TYPE_LIST:
+      return b->kind == TYPE_ANY_LIST;
+    case TYPE_TUPLE:
+      return b->kind == TYPE_ANY_TUPLE || (b->kind == TYPE_TUPLE && tuple_is_subtype(walk, a, b));
+    case TYPE_ENUM:
+      return b->kind == TYPE_ANY_ENUM;
     case TYPE_FUTURE:
     case TYPE_RREF:
-    case TYPE_AWAIT: return b->kind == a->kind && subtype(walk, a->elements[0], b->elements[0]);
-    case TYPE_CLASS: return b->kind == TYPE_ANY_CLASS || (b->kind == TYPE_INTERFACE && implements(walk, a, b));
-    case TYPE_INTERFACE: return b->kind == TYPE_INTERFACE && implements(walk, a, b);
-    default: return false;
+    case TYPE_AWAIT:
+      return b->kind == a->kind && subtype(walk, a->elements[0], b->elements[0]);
+    case TYPE_CLASS:
+      return b->kind == TYPE_ANY_CLASS || (b->kind == TYPE_INTERFACE && implements(walk, a, b));
+    case TYPE_INTERFACE:
+      return b->kind == TYPE_INTERFACE && implements(walk, a, b);
+    default:
+      return false;
   }
 }
 
@@ -178,4 +197,6 @@ bool type_is_optional_like(const Type *type) {
   return false;
 }
 
-bool type_may_be_mutable(const Type *type) { return type->may_be_mutable; }
+bool type_may_be_mutable(const Type *type) {
+  return type->may_be_mutable;
+}

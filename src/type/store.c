@@ -14,7 +14,9 @@ static TypeTable process_table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static TypeStore process_store = {.table = &process_table, .is_process = true};
 static pthread_once_t process_once = PTHREAD_ONCE_INIT;
 
-static void process_init(void) { arena_init(&process_store.arena, NULL); }
+static void process_init(void) {
+  arena_init(&process_store.arena, NULL);
+}
 
 TypeStore *type_store_process(void) {
   pthread_once(&process_once, process_init);
@@ -56,8 +58,8 @@ static uint32_t hash_bytes(uint32_t hash, const void *data, size_t bytes) {
 }
 
 static uint32_t hash_tensor_info(uint32_t hash, const TensorInfo *info) {
-  int facts[] = {info->dtype, info->device_type, info->device_index, info->ndim, info->has_sizes,
-                 info->has_strides, info->requires_grad, info->undefined};
+  int facts[] = {info->dtype,     info->device_type, info->device_index,  info->ndim,
+                 info->has_sizes, info->has_strides, info->requires_grad, info->undefined};
   hash = hash_bytes(hash, facts, sizeof facts);
   size_t ndim = info->ndim > 0 ? (size_t)info->ndim : 0;
   if (info->has_sizes) hash = hash_bytes(hash, info->sizes, ndim * sizeof *info->sizes);
@@ -71,7 +73,8 @@ static void complete_key(Type *key) {
   key->has_var = key->kind == TYPE_VAR;
   key->has_refinement = key->kind == TYPE_TENSOR && key->tensor;
   key->may_be_mutable = key->kind == TYPE_TENSOR || key->kind == TYPE_LIST || key->kind == TYPE_DICT ||
-                        key->kind == TYPE_FUTURE || key->kind == TYPE_RREF || key->kind == TYPE_AWAIT || key->kind == TYPE_VAR;
+                        key->kind == TYPE_FUTURE || key->kind == TYPE_RREF || key->kind == TYPE_AWAIT ||
+                        key->kind == TYPE_VAR;
   for (uint32_t i = 0; i < key->count; i++) {
     const Type *element = key->elements[i];
     hash = TYPE_HASH_JOIN(hash, element->hash);
@@ -92,7 +95,8 @@ static const Type *table_find(const TypeTable *table, const Type *key) {
   uint32_t mask = table->slot_count - 1;
   for (uint32_t i = key->hash & mask; table->slots[i]; i = (i + 1) & mask) {
     const Type *candidate = table->slots[i];
-    if (candidate->hash == key->hash && candidate->kind == key->kind && type_equal_parts(candidate, key)) return candidate;
+    if (candidate->hash == key->hash && candidate->kind == key->kind && type_equal_parts(candidate, key))
+      return candidate;
   }
   return NULL;
 }
@@ -168,7 +172,8 @@ const Type *type_intern(TypeStore *store, Type *key) {
   if (store->is_process)
     for (uint32_t i = 0; i < key->count; i++)
       if (key->elements[i]->store && !key->elements[i]->store->is_process) store = key->elements[i]->store;
-  if (key->depth > TYPE_MAX_DEPTH) return intern_failed(store, status_new(ERROR_INVALID_ARGUMENT, "types are nested too deeply"));
+  if (key->depth > TYPE_MAX_DEPTH)
+    return intern_failed(store, status_new(ERROR_INVALID_ARGUMENT, "types are nested too deeply"));
 
   if (!store->is_process) {
     pthread_mutex_lock(&process_table.lock);

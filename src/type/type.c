@@ -4,46 +4,65 @@
 #include "type/store.h"
 
 /* Kinds without parts, in the order of TypeKind. */
-#define SIMPLE_KINDS(X)                                                                                              \
-  X(ANY) X(TENSOR) X(INT) X(FLOAT) X(COMPLEX) X(BOOL) X(STRING) X(NONE) X(NUMBER) X(DEVICE) X(GENERATOR) X(STREAM)   \
-  X(STORAGE) X(QSCHEME) X(CAPSULE) X(ANY_LIST) X(ANY_TUPLE) X(ANY_CLASS) X(ANY_ENUM) X(ERROR)
+/* clang-format off */
+#define SIMPLE_KINDS(X)                                                                                          \
+  X(ANY)                                                                                                         \
+  X(TENSOR)                                                                                                      \
+  X(INT)                                                                                                         \
+  X(FLOAT) X(COMPLEX) X(BOOL) X(STRING) X(NONE) X(NUMBER) X(DEVICE) X(GENERATOR) X(STREAM) X(STORAGE) X(QSCHEME) \
+      X(CAPSULE) X(ANY_LIST) X(ANY_TUPLE) X(ANY_CLASS) X(ANY_ENUM) X(ERROR)
+/* clang-format on */
 
-#define IS_MUTABLE(kind) ((kind) == TYPE_ANY || (kind) == TYPE_TENSOR || (kind) == TYPE_ANY_LIST || (kind) == TYPE_ANY_CLASS)
+#define IS_MUTABLE(kind) \
+  ((kind) == TYPE_ANY || (kind) == TYPE_TENSOR || (kind) == TYPE_ANY_LIST || (kind) == TYPE_ANY_CLASS)
 #define HASH_WRAPPED(outer, kind) TYPE_HASH_JOIN(TYPE_HASH_OF_KIND(outer), TYPE_HASH_OF_KIND(kind))
 
 static const Type simple_types[TYPE_ERROR + 1] = {
-#define X(k) [TYPE_##k] = {.kind = TYPE_##k, .may_be_mutable = IS_MUTABLE(TYPE_##k), .hash = TYPE_HASH_OF_KIND(TYPE_##k), .name = {"", 0}},
-  SIMPLE_KINDS(X)
+#define X(k)     \
+  [TYPE_##k] = { \
+      .kind = TYPE_##k, .may_be_mutable = IS_MUTABLE(TYPE_##k), .hash = TYPE_HASH_OF_KIND(TYPE_##k), .name = {"", 0}},
+    SIMPLE_KINDS(X)
 #undef X
 };
 static const Type *const simple_pointers[TYPE_ERROR + 1] = {
 #define X(k) [TYPE_##k] = &simple_types[TYPE_##k],
-  SIMPLE_KINDS(X)
+    SIMPLE_KINDS(X)
 #undef X
 };
-#define WRAPPED(outer, mutable_always, k)                                                                  \
-  [TYPE_##k] = {.kind = outer, .depth = 1, .may_be_mutable = (mutable_always) || IS_MUTABLE(TYPE_##k),     \
-                .hash = HASH_WRAPPED(outer, TYPE_##k), .count = 1, .elements = &simple_pointers[TYPE_##k], .name = {"", 0}},
+#define WRAPPED(outer, mutable_always, k)                                   \
+  [TYPE_##k] = {.kind = outer,                                              \
+                .depth = 1,                                                 \
+                .may_be_mutable = (mutable_always) || IS_MUTABLE(TYPE_##k), \
+                .hash = HASH_WRAPPED(outer, TYPE_##k),                      \
+                .count = 1,                                                 \
+                .elements = &simple_pointers[TYPE_##k],                     \
+                .name = {"", 0}},
 static const Type list_types[TYPE_ERROR + 1] = {
 #define X(k) WRAPPED(TYPE_LIST, true, k)
-  SIMPLE_KINDS(X)
+    SIMPLE_KINDS(X)
 #undef X
 };
 static const Type optional_types[TYPE_ERROR + 1] = {
 #define X(k) WRAPPED(TYPE_OPTIONAL, false, k)
-  SIMPLE_KINDS(X)
+    SIMPLE_KINDS(X)
 #undef X
 };
 static const Type future_types[TYPE_ERROR + 1] = {
 #define X(k) WRAPPED(TYPE_FUTURE, true, k)
-  SIMPLE_KINDS(X)
+    SIMPLE_KINDS(X)
 #undef X
 };
 static const Type empty_tuple = {.kind = TYPE_TUPLE, .hash = TYPE_HASH_OF_KIND(TYPE_TUPLE), .name = {"", 0}};
 
-const Type *type_simple(TypeKind kind) { return simple_pointers[kind]; }
-const Type *type_list_of(TypeKind element) { return &list_types[element]; }
-const Type *type_optional_of(TypeKind element) { return &optional_types[element]; }
+const Type *type_simple(TypeKind kind) {
+  return simple_pointers[kind];
+}
+const Type *type_list_of(TypeKind element) {
+  return &list_types[element];
+}
+const Type *type_optional_of(TypeKind element) {
+  return &optional_types[element];
+}
 
 const Type *type_find_static(const Type *key) {
   if (key->count == 0) {
@@ -53,10 +72,14 @@ const Type *type_find_static(const Type *key) {
   const Type *element = key->elements[0];
   if (key->count != 1 || element != simple_pointers[element->kind]) return NULL;
   switch (key->kind) {
-    case TYPE_LIST: return &list_types[element->kind];
-    case TYPE_OPTIONAL: return &optional_types[element->kind];
-    case TYPE_FUTURE: return &future_types[element->kind];
-    default: return NULL;
+    case TYPE_LIST:
+      return &list_types[element->kind];
+    case TYPE_OPTIONAL:
+      return &optional_types[element->kind];
+    case TYPE_FUTURE:
+      return &future_types[element->kind];
+    default:
+      return NULL;
   }
 }
 
@@ -66,15 +89,22 @@ const Type *type_wrapped(TypeStore *store, TypeKind kind, const Type *element) {
   return type_intern(store, &key);
 }
 
-const Type *type_list(TypeStore *store, const Type *element) { return type_wrapped(store, TYPE_LIST, element); }
-const Type *type_future(TypeStore *store, const Type *element) { return type_wrapped(store, TYPE_FUTURE, element); }
+const Type *type_list(TypeStore *store, const Type *element) {
+  return type_wrapped(store, TYPE_LIST, element);
+}
+const Type *type_future(TypeStore *store, const Type *element) {
+  return type_wrapped(store, TYPE_FUTURE, element);
+}
 
 const Type *type_optional(TypeStore *store, const Type *element) {
   switch (element->kind) {
     case TYPE_OPTIONAL:
-    case TYPE_NONE: return element;
-    case TYPE_UNION: return type_union(store, 2, (const Type *const[]){element, TYPE(NONE)});
-    default: return type_wrapped(store, TYPE_OPTIONAL, element);
+    case TYPE_NONE:
+      return element;
+    case TYPE_UNION:
+      return type_union(store, 2, (const Type *const[]){element, TYPE(NONE)});
+    default:
+      return type_wrapped(store, TYPE_OPTIONAL, element);
   }
 }
 
@@ -88,10 +118,12 @@ const Type *type_tuple(TypeStore *store, uint32_t count, const Type *const *elem
   return type_named_tuple(store, STR(""), count, elements, NULL);
 }
 
-const Type *type_named_tuple(TypeStore *store, Str qualified_name, uint32_t count, const Type *const *elements, const Str *field_names) {
+const Type *type_named_tuple(TypeStore *store, Str qualified_name, uint32_t count, const Type *const *elements,
+                             const Str *field_names) {
   for (uint32_t i = 0; i < count; i++)
     if (elements[i]->kind == TYPE_ERROR) return TYPE(ERROR);
-  Type key = {.kind = TYPE_TUPLE, .count = count, .elements = elements, .name = qualified_name, .field_names = field_names};
+  Type key = {
+      .kind = TYPE_TUPLE, .count = count, .elements = elements, .name = qualified_name, .field_names = field_names};
   return type_intern(store, &key);
 }
 
@@ -106,7 +138,8 @@ const Type *type_function(TypeStore *store, const struct Function *function) {
 }
 
 const Type *type_tensor_refined(TypeStore *store, const TensorInfo *info) {
-  if (info->dtype < 0 && info->device_type < 0 && info->ndim < 0 && info->requires_grad < 0 && info->undefined < 0) return TYPE(TENSOR);
+  if (info->dtype < 0 && info->device_type < 0 && info->ndim < 0 && info->requires_grad < 0 && info->undefined < 0)
+    return TYPE(TENSOR);
   Type key = {.kind = TYPE_TENSOR, .name = STR(""), .tensor = info};
   return type_intern(store, &key);
 }
@@ -114,10 +147,11 @@ const Type *type_tensor_refined(TypeStore *store, const TensorInfo *info) {
 /* PyTorch's order of kinds inside a Union: part of how it prints. */
 static int union_rank(TypeKind kind) {
   static const TypeKind order[] = {
-    TYPE_ANY, TYPE_ENUM, TYPE_ANY_ENUM, TYPE_TENSOR, TYPE_STORAGE, TYPE_TUPLE, TYPE_LIST, TYPE_DICT, TYPE_NUMBER, TYPE_FLOAT,
-    TYPE_COMPLEX, TYPE_FUTURE, TYPE_RREF, TYPE_AWAIT, TYPE_INT, TYPE_NONE, TYPE_STRING, TYPE_GENERATOR, TYPE_BOOL, TYPE_OPTIONAL,
-    TYPE_VAR, TYPE_DEVICE, TYPE_STREAM, TYPE_FUNCTION, TYPE_CLASS, TYPE_CAPSULE, TYPE_INTERFACE, TYPE_QSCHEME, TYPE_ANY_LIST,
-    TYPE_ANY_TUPLE, TYPE_ANY_CLASS, TYPE_UNION, TYPE_ERROR};
+      TYPE_ANY,      TYPE_ENUM,      TYPE_ANY_ENUM,  TYPE_TENSOR,    TYPE_STORAGE, TYPE_TUPLE,     TYPE_LIST,
+      TYPE_DICT,     TYPE_NUMBER,    TYPE_FLOAT,     TYPE_COMPLEX,   TYPE_FUTURE,  TYPE_RREF,      TYPE_AWAIT,
+      TYPE_INT,      TYPE_NONE,      TYPE_STRING,    TYPE_GENERATOR, TYPE_BOOL,    TYPE_OPTIONAL,  TYPE_VAR,
+      TYPE_DEVICE,   TYPE_STREAM,    TYPE_FUNCTION,  TYPE_CLASS,     TYPE_CAPSULE, TYPE_INTERFACE, TYPE_QSCHEME,
+      TYPE_ANY_LIST, TYPE_ANY_TUPLE, TYPE_ANY_CLASS, TYPE_UNION,     TYPE_ERROR};
   for (int i = 0;; i++)
     if (order[i] == kind) return i;
 }
@@ -145,9 +179,11 @@ static bool members_add(Members *members, const Type *type) {
       for (uint32_t i = 0; i < type->count; i++)
         if (!members_add(members, type->elements[i])) return false;
       return true;
-    case TYPE_OPTIONAL: return members_add(members, type->elements[0]) && members_add(members, TYPE(NONE));
+    case TYPE_OPTIONAL:
+      return members_add(members, type->elements[0]) && members_add(members, TYPE(NONE));
     case TYPE_NUMBER:
-      return members_add(members, TYPE(INT)) && members_add(members, TYPE(FLOAT)) && members_add(members, TYPE(COMPLEX));
+      return members_add(members, TYPE(INT)) && members_add(members, TYPE(FLOAT)) &&
+             members_add(members, TYPE(COMPLEX));
     default:
       if (members->count == TYPE_MAX_MEMBERS) return false;
       members->types[members->count++] = type;
@@ -175,7 +211,8 @@ const Type *type_union(TypeStore *store, uint32_t count, const Type *const *type
     if (types[i]->kind == TYPE_ERROR) return types[i];
     if (!members_add(&members, types[i])) {
       if (!store->is_process && store->arena.catch_point)
-        catch_throw(store->arena.catch_point, status_new(ERROR_INVALID_ARGUMENT, "a Union has more than %d members", TYPE_MAX_MEMBERS));
+        catch_throw(store->arena.catch_point,
+                    status_new(ERROR_INVALID_ARGUMENT, "a Union has more than %d members", TYPE_MAX_MEMBERS));
       return TYPE(ERROR);
     }
   }
@@ -193,8 +230,10 @@ const Type *type_union(TypeStore *store, uint32_t count, const Type *const *type
   for (uint32_t i = 0; i < members.count; i++) {
     TypeKind kind = (TypeKind)members.types[i]->kind;
     if (kind == TYPE_ANY) return members.types[i];
-    if (kind == TYPE_NONE) has_none = true;
-    else other = members.types[i];
+    if (kind == TYPE_NONE)
+      has_none = true;
+    else
+      other = members.types[i];
     numbers += kind == TYPE_INT || kind == TYPE_FLOAT || kind == TYPE_COMPLEX;
   }
   if (members.count == 1) return members.types[0];
@@ -232,7 +271,8 @@ InterfaceType *interface_type_new(TypeStore *store, Str qualified_name, bool is_
   return interface;
 }
 
-EnumType *enum_type_new(TypeStore *store, Str qualified_name, const Type *value_type, uint32_t count, const Str *names, const struct IValue *values) {
+EnumType *enum_type_new(TypeStore *store, Str qualified_name, const Type *value_type, uint32_t count, const Str *names,
+                        const struct IValue *values) {
   EnumType *e = ARENA_NEW(&store->arena, EnumType);
   nominal_init(&e->type, store, TYPE_ENUM, qualified_name);
   e->type.enum_type = e;
@@ -265,7 +305,9 @@ ptrdiff_t class_type_find_constant(const ClassType *c, Str name) {
   return -1;
 }
 
-struct Function *class_type_find_method(const ClassType *c, Str name) { return map_get(&c->method_index, name); }
+struct Function *class_type_find_method(const ClassType *c, Str name) {
+  return map_get(&c->method_index, name);
+}
 
 void class_type_add_method(ClassType *c, Str name, struct Function *method) {
   Arena *arena = &c->type.store->arena;

@@ -1,18 +1,46 @@
 /* Type: TorchScript's types, immutable and hash-consed within a TypeStore.
  *
  * Stores form a chain: the process's (structural types of builtin things, never freed), a unit's (classes and what
- * the unit's programs mention), a plan's (refined Tensor types). Constructors take the store that must own a new type and
- * return an existing equal type of that store or of the process. Compare with type_equal: pointers may differ across stores. */
+ * the unit's programs mention), a plan's (refined Tensor types). Constructors take the store that must own a new type
+ * and return an existing equal type of that store or of the process. Compare with type_equal: pointers may differ
+ * across stores. */
 #pragma once
 
 #include "tensor/tensor.h"
 
 typedef enum TypeKind {
-  TYPE_ANY, TYPE_TENSOR, TYPE_INT, TYPE_FLOAT, TYPE_COMPLEX, TYPE_BOOL, TYPE_STRING, TYPE_NONE, TYPE_NUMBER,
-  TYPE_DEVICE, TYPE_GENERATOR, TYPE_STREAM, TYPE_STORAGE, TYPE_QSCHEME, TYPE_CAPSULE,
-  TYPE_LIST, TYPE_DICT, TYPE_TUPLE, TYPE_OPTIONAL, TYPE_UNION, TYPE_FUTURE, TYPE_RREF, TYPE_AWAIT,
-  TYPE_CLASS, TYPE_INTERFACE, TYPE_ENUM, TYPE_FUNCTION, TYPE_VAR,
-  TYPE_ANY_LIST, TYPE_ANY_TUPLE, TYPE_ANY_CLASS, TYPE_ANY_ENUM,
+  TYPE_ANY,
+  TYPE_TENSOR,
+  TYPE_INT,
+  TYPE_FLOAT,
+  TYPE_COMPLEX,
+  TYPE_BOOL,
+  TYPE_STRING,
+  TYPE_NONE,
+  TYPE_NUMBER,
+  TYPE_DEVICE,
+  TYPE_GENERATOR,
+  TYPE_STREAM,
+  TYPE_STORAGE,
+  TYPE_QSCHEME,
+  TYPE_CAPSULE,
+  TYPE_LIST,
+  TYPE_DICT,
+  TYPE_TUPLE,
+  TYPE_OPTIONAL,
+  TYPE_UNION,
+  TYPE_FUTURE,
+  TYPE_RREF,
+  TYPE_AWAIT,
+  TYPE_CLASS,
+  TYPE_INTERFACE,
+  TYPE_ENUM,
+  TYPE_FUNCTION,
+  TYPE_VAR,
+  TYPE_ANY_LIST,
+  TYPE_ANY_TUPLE,
+  TYPE_ANY_CLASS,
+  TYPE_ANY_ENUM,
   TYPE_ERROR /* of a declaration that failed to compile: silences what follows from it */
 } TypeKind;
 
@@ -26,10 +54,10 @@ union IValuePayload;
 
 /* What is known of a Tensor type; -1 is unknown. */
 typedef struct TensorInfo {
-  int dtype;  /* DType or -1 */
+  int dtype;                     /* DType or -1 */
   int device_type, device_index; /* -1, -1: unknown */
-  int ndim;          /* -1: unknown rank */
-  bool has_sizes;    /* sizes below are given (an entry may be -1) */
+  int ndim;                      /* -1: unknown rank */
+  bool has_sizes;                /* sizes below are given (an entry may be -1) */
   bool has_strides;
   int requires_grad; /* -1, 0, 1 */
   int undefined;     /* -1, 0, 1 */
@@ -39,18 +67,18 @@ typedef struct TensorInfo {
 /* LIST, OPTIONAL, FUTURE, RREF, AWAIT: elements[0]. DICT: key, value. TUPLE, UNION: all. UNION is flat, sorted, without
  * subsumed members; Optional[T] is its own kind. */
 struct Type {
-  uint8_t kind; /* TypeKind */
-  bool has_var; /* mentions a type variable */
+  uint8_t kind;        /* TypeKind */
+  bool has_var;        /* mentions a type variable */
   bool has_refinement; /* mentions a Tensor type of which something is known */
   bool may_be_mutable;
   uint16_t depth; /* of nesting, at most TYPE_MAX_DEPTH, so that walks may recurse */
   uint32_t hash, count;
-  TypeStore *store;             /* NULL: static, lives as long as the process */
+  TypeStore *store; /* NULL: static, lives as long as the process */
   const Type *const *elements;
-  Str name;                     /* VAR: its letter; CLASS, INTERFACE, ENUM, named TUPLE: qualified name, else empty */
+  Str name; /* VAR: its letter; CLASS, INTERFACE, ENUM, named TUPLE: qualified name, else empty */
   union {
-    const TensorInfo *tensor;   /* TENSOR: NULL when nothing is known */
-    const Str *field_names;     /* named TUPLE: count of them, else NULL */
+    const TensorInfo *tensor; /* TENSOR: NULL when nothing is known */
+    const Str *field_names;   /* named TUPLE: count of them, else NULL */
     struct ClassType *class_type;
     struct InterfaceType *interface_type;
     struct EnumType *enum_type;
@@ -73,7 +101,8 @@ typedef struct ClassProperty {
   struct Function *getter, *setter; /* setter may be NULL */
 } ClassProperty;
 
-/* Filled while its declaration compiles, immutable once its unit is published. Slots of an Object follow `attributes`. */
+/* Filled while its declaration compiles, immutable once its unit is published. Slots of an Object follow `attributes`.
+ */
 typedef struct ClassType {
   Type type;
   bool is_module;
@@ -99,48 +128,55 @@ typedef struct EnumType {
   const struct IValue *values;
 } EnumType;
 
-/* The owner of types. A unit embeds one; values whose type belongs to it retain it. destroy runs at the last release. */
+/* The owner of types. A unit embeds one; values whose type belongs to it retain it. destroy runs at the last release.
+ */
 struct TypeStore {
   RefCount refs;
   Arena arena;
   struct TypeTable *table; /* hash-consing */
   void (*destroy)(TypeStore *store);
-  /* Whether a class or interface has an interface's methods; set by whoever knows functions. NULL: by name only, never. */
+  /* Whether a class or interface has an interface's methods; set by whoever knows functions. NULL: by name only, never.
+   */
   bool (*implements)(const Type *type, const InterfaceType *interface, StrBuf *why);
   bool is_process;
 };
 Status type_store_init(TypeStore *store, void (*destroy)(TypeStore *store)) MUST_CHECK;
 void type_store_dispose(TypeStore *store);
-TypeStore *type_store_process(void); /* locked inside; its types are never freed */
-void type_store_retain(TypeStore *store);  /* NULL and the process's: nothing to do */
+TypeStore *type_store_process(void);      /* locked inside; its types are never freed */
+void type_store_retain(TypeStore *store); /* NULL and the process's: nothing to do */
 void type_store_release(TypeStore *store);
 
 /* ---- the simple types, static ---- */
 const Type *type_simple(TypeKind kind);
 #define TYPE(kind) type_simple(TYPE_##kind)
 /* Frequent composites, of the process's store; never NULL: built into the table. */
-const Type *type_list_of(TypeKind element);     /* INT, FLOAT, BOOL, COMPLEX, STRING, TENSOR, ANY */
+const Type *type_list_of(TypeKind element); /* INT, FLOAT, BOOL, COMPLEX, STRING, TENSOR, ANY */
 const Type *type_optional_of(TypeKind element);
 
-/* ---- constructors: throw to store->arena.catch_point when out of memory; the process's store answers from static storage or throws likewise ---- */
+/* ---- constructors: throw to store->arena.catch_point when out of memory; the process's store answers from static
+ * storage or throws likewise ---- */
 const Type *type_list(TypeStore *store, const Type *element);
 const Type *type_dict(TypeStore *store, const Type *key, const Type *value);
 const Type *type_tuple(TypeStore *store, uint32_t count, const Type *const *elements);
-const Type *type_named_tuple(TypeStore *store, Str qualified_name, uint32_t count, const Type *const *elements, const Str *field_names);
+const Type *type_named_tuple(TypeStore *store, Str qualified_name, uint32_t count, const Type *const *elements,
+                             const Str *field_names);
 const Type *type_optional(TypeStore *store, const Type *element); /* of Optional, None, Any: itself as PyTorch folds */
-const Type *type_union(TypeStore *store, uint32_t count, const Type *const *members); /* folds subtypes; may give Optional or the single member */
+const Type *type_union(TypeStore *store, uint32_t count,
+                       const Type *const *members); /* folds subtypes; may give Optional or the single member */
 const Type *type_future(TypeStore *store, const Type *element);
-const Type *type_wrapped(TypeStore *store, TypeKind kind, const Type *element); /* RREF, AWAIT, FUTURE, LIST, OPTIONAL */
+const Type *type_wrapped(TypeStore *store, TypeKind kind,
+                         const Type *element); /* RREF, AWAIT, FUTURE, LIST, OPTIONAL */
 const Type *type_var(TypeStore *store, Str name);
 const Type *type_function(TypeStore *store, const struct Function *function);
 const Type *type_tensor_refined(TypeStore *store, const TensorInfo *info);
 ClassType *class_type_new(TypeStore *store, Str qualified_name, bool is_module); /* nominal: always a new one */
 InterfaceType *interface_type_new(TypeStore *store, Str qualified_name, bool is_module);
-EnumType *enum_type_new(TypeStore *store, Str qualified_name, const Type *value_type, uint32_t count, const Str *names, const struct IValue *values);
+EnumType *enum_type_new(TypeStore *store, Str qualified_name, const Type *value_type, uint32_t count, const Str *names,
+                        const struct IValue *values);
 
 /* ---- class types ---- */
 uint32_t class_type_add_attribute(ClassType *c, Str name, const Type *type, AttributeKind kind); /* its slot */
-ptrdiff_t class_type_find_attribute(const ClassType *c, Str name); /* slot or -1 */
+ptrdiff_t class_type_find_attribute(const ClassType *c, Str name);                               /* slot or -1 */
 ptrdiff_t class_type_find_constant(const ClassType *c, Str name);
 struct Function *class_type_find_method(const ClassType *c, Str name);
 void class_type_add_method(ClassType *c, Str name, struct Function *method);
@@ -149,16 +185,22 @@ void class_type_add_method(ClassType *c, Str name, struct Function *method);
 bool type_equal(const Type *a, const Type *b);
 /* why (may be NULL) gets the reason when it is not. */
 bool type_is_subtype(const Type *sub, const Type *super, StrBuf *why);
-/* The least type both are subtypes of, as PyTorch's unifyTypes: NULL when there is none (or a Union with default_to_union). */
+/* The least type both are subtypes of, as PyTorch's unifyTypes: NULL when there is none (or a Union with
+ * default_to_union). */
 const Type *type_unify(TypeStore *store, const Type *a, const Type *b, bool default_to_union);
-/* Binds the type variables of `formal` so that it accepts `actual`; bindings: name -> Type. NULL and `why` when impossible. */
+/* Binds the type variables of `formal` so that it accepts `actual`; bindings: name -> Type. NULL and `why` when
+ * impossible. */
 const Type *type_match_vars(TypeStore *store, const Type *formal, const Type *actual, Map *bindings, StrBuf *why);
 const Type *type_substitute(TypeStore *store, const Type *type, const Map *bindings); /* NULL: an unbound variable */
-const Type *type_without_refinement(TypeStore *store, const Type *type); /* Tensor types lose their sizes: unshapedType */
-bool type_is_optional_like(const Type *type); /* Optional, or a Union with None */
-bool type_may_be_mutable(const Type *type);   /* Tensor, List, Dict, Class, Interface, Any, Future, or contains one */
+const Type *type_without_refinement(TypeStore *store,
+                                    const Type *type); /* Tensor types lose their sizes: unshapedType */
+bool type_is_optional_like(const Type *type);          /* Optional, or a Union with None */
+bool type_may_be_mutable(const Type *type); /* Tensor, List, Dict, Class, Interface, Any, Future, or contains one */
 
 /* ---- printing, bounded ---- */
-void type_print_str(const Type *type, StrBuf *out); /* as schemas and messages print: named tuples and classes by name, Tensor types without what is known */
-void type_print(const Type *type, StrBuf *out);            /* `str()`: Tensor, int[], Dict(str, Tensor), (int, str), Float(2, 3, strides=[3, 1]): as graphs print */
-void type_print_annotation(const Type *type, StrBuf *out); /* Python: List[int], Dict[str, Tensor], Tuple[int, str], __torch__.M */
+void type_print_str(const Type *type, StrBuf *out); /* as schemas and messages print: named tuples and classes by name,
+                                                       Tensor types without what is known */
+void type_print(const Type *type, StrBuf *out); /* `str()`: Tensor, int[], Dict(str, Tensor), (int, str), Float(2, 3,
+                                                   strides=[3, 1]): as graphs print */
+void type_print_annotation(const Type *type,
+                           StrBuf *out); /* Python: List[int], Dict[str, Tensor], Tuple[int, str], __torch__.M */

@@ -1,17 +1,32 @@
-/* Types as text, in three ways: as graphs show them, as schemas and messages do, and as Python annotations. A type is a DAG whose
- * tree may be exponential, so the text is cut at a bound. */
+/* Types as text, in three ways: as graphs show them, as schemas and messages do, and as Python annotations. A type is a
+ * DAG whose tree may be exponential, so the text is cut at a bound. */
 #include "type/type.h"
 
 typedef enum Style { STYLE_GRAPH, STYLE_STR, STYLE_ANNOTATION } Style;
 
 static void print(const Type *type, Style style, StrBuf *out);
 
-static const char *const simple_names[TYPE_ERROR + 1] = {
-  [TYPE_ANY] = "Any", [TYPE_TENSOR] = "Tensor", [TYPE_INT] = "int", [TYPE_FLOAT] = "float", [TYPE_COMPLEX] = "complex",
-  [TYPE_BOOL] = "bool", [TYPE_STRING] = "str", [TYPE_NONE] = "NoneType", [TYPE_NUMBER] = "Scalar", [TYPE_DEVICE] = "Device",
-  [TYPE_GENERATOR] = "Generator", [TYPE_STREAM] = "Stream", [TYPE_STORAGE] = "Storage", [TYPE_QSCHEME] = "QScheme",
-  [TYPE_CAPSULE] = "Capsule", [TYPE_FUNCTION] = "Function", [TYPE_ANY_LIST] = "list", [TYPE_ANY_TUPLE] = "tuple",
-  [TYPE_ANY_CLASS] = "AnyClassType", [TYPE_ANY_ENUM] = "AnyEnumType", [TYPE_ERROR] = "<error>"};
+static const char *const simple_names[TYPE_ERROR + 1] = {[TYPE_ANY] = "Any",
+                                                         [TYPE_TENSOR] = "Tensor",
+                                                         [TYPE_INT] = "int",
+                                                         [TYPE_FLOAT] = "float",
+                                                         [TYPE_COMPLEX] = "complex",
+                                                         [TYPE_BOOL] = "bool",
+                                                         [TYPE_STRING] = "str",
+                                                         [TYPE_NONE] = "NoneType",
+                                                         [TYPE_NUMBER] = "Scalar",
+                                                         [TYPE_DEVICE] = "Device",
+                                                         [TYPE_GENERATOR] = "Generator",
+                                                         [TYPE_STREAM] = "Stream",
+                                                         [TYPE_STORAGE] = "Storage",
+                                                         [TYPE_QSCHEME] = "QScheme",
+                                                         [TYPE_CAPSULE] = "Capsule",
+                                                         [TYPE_FUNCTION] = "Function",
+                                                         [TYPE_ANY_LIST] = "list",
+                                                         [TYPE_ANY_TUPLE] = "tuple",
+                                                         [TYPE_ANY_CLASS] = "AnyClassType",
+                                                         [TYPE_ANY_ENUM] = "AnyEnumType",
+                                                         [TYPE_ERROR] = "<error>"};
 
 static void print_tensor(const TensorInfo *info, StrBuf *out) {
   bool has_shape = info->ndim >= 0;
@@ -24,8 +39,10 @@ static void print_tensor(const TensorInfo *info, StrBuf *out) {
     for (int i = 0; i < info->ndim; i++) {
       strbuf_puts(out, separator);
       separator = ", ";
-      if (info->has_sizes && info->sizes[i] >= 0) strbuf_printf(out, "%lld", (long long)info->sizes[i]);
-      else strbuf_char(out, '*');
+      if (info->has_sizes && info->sizes[i] >= 0)
+        strbuf_printf(out, "%lld", (long long)info->sizes[i]);
+      else
+        strbuf_char(out, '*');
       strides_known = strides_known && info->strides[i] >= 0;
     }
     if (strides_known) {
@@ -106,26 +123,54 @@ static void print(const Type *type, Style style, StrBuf *out) {
   if (out->truncated || out->failed) return;
   switch (type->kind) {
     case TYPE_TENSOR:
-      if (type->tensor && style == STYLE_GRAPH) print_tensor(type->tensor, out);
-      else strbuf_puts(out, "Tensor");
+      if (type->tensor && style == STYLE_GRAPH)
+        print_tensor(type->tensor, out);
+      else
+        strbuf_puts(out, "Tensor");
       return;
-    case TYPE_LIST: print_wrapper("List", "[]", type, style, out); return;
-    case TYPE_OPTIONAL: print_wrapper("Optional", "?", type, style, out); return;
-    case TYPE_FUTURE: print_wrapper("Future", NULL, type, style, out); return;
-    case TYPE_RREF: print_wrapper("RRef", NULL, type, style, out); return;
-    case TYPE_AWAIT: print_wrapper("Await", NULL, type, style, out); return;
-    case TYPE_DICT: print_generic("Dict", type, style, out); return;
-    case TYPE_UNION: print_generic("Union", type, style, out); return;
-    case TYPE_TUPLE: print_tuple(type, style, out); return;
+    case TYPE_LIST:
+      print_wrapper("List", "[]", type, style, out);
+      return;
+    case TYPE_OPTIONAL:
+      print_wrapper("Optional", "?", type, style, out);
+      return;
+    case TYPE_FUTURE:
+      print_wrapper("Future", NULL, type, style, out);
+      return;
+    case TYPE_RREF:
+      print_wrapper("RRef", NULL, type, style, out);
+      return;
+    case TYPE_AWAIT:
+      print_wrapper("Await", NULL, type, style, out);
+      return;
+    case TYPE_DICT:
+      print_generic("Dict", type, style, out);
+      return;
+    case TYPE_UNION:
+      print_generic("Union", type, style, out);
+      return;
+    case TYPE_TUPLE:
+      print_tuple(type, style, out);
+      return;
     case TYPE_CLASS:
-    case TYPE_VAR: strbuf_str(out, type->name); return;
-    case TYPE_ENUM: strbuf_printf(out, style == STYLE_ANNOTATION ? STR_FMT : "Enum<" STR_FMT ">", STR_ARG(type->name)); return;
-    case TYPE_INTERFACE:
-      if (style == STYLE_ANNOTATION) strbuf_str(out, type->name);
-      else strbuf_printf(out, "InterfaceType<" STR_FMT ">", STR_ARG(unqualified(type->name)));
+    case TYPE_VAR:
+      strbuf_str(out, type->name);
       return;
-    case TYPE_NUMBER: strbuf_puts(out, style == STYLE_ANNOTATION ? "number" : "Scalar"); return;
-    default: strbuf_puts(out, simple_names[type->kind]); return;
+    case TYPE_ENUM:
+      strbuf_printf(out, style == STYLE_ANNOTATION ? STR_FMT : "Enum<" STR_FMT ">", STR_ARG(type->name));
+      return;
+    case TYPE_INTERFACE:
+      if (style == STYLE_ANNOTATION)
+        strbuf_str(out, type->name);
+      else
+        strbuf_printf(out, "InterfaceType<" STR_FMT ">", STR_ARG(unqualified(type->name)));
+      return;
+    case TYPE_NUMBER:
+      strbuf_puts(out, style == STYLE_ANNOTATION ? "number" : "Scalar");
+      return;
+    default:
+      strbuf_puts(out, simple_names[type->kind]);
+      return;
   }
 }
 
@@ -142,6 +187,12 @@ static void print_bounded(const Type *type, Style style, StrBuf *out) {
   }
 }
 
-void type_print(const Type *type, StrBuf *out) { print_bounded(type, STYLE_GRAPH, out); }
-void type_print_str(const Type *type, StrBuf *out) { print_bounded(type, STYLE_STR, out); }
-void type_print_annotation(const Type *type, StrBuf *out) { print_bounded(type, STYLE_ANNOTATION, out); }
+void type_print(const Type *type, StrBuf *out) {
+  print_bounded(type, STYLE_GRAPH, out);
+}
+void type_print_str(const Type *type, StrBuf *out) {
+  print_bounded(type, STYLE_STR, out);
+}
+void type_print_annotation(const Type *type, StrBuf *out) {
+  print_bounded(type, STYLE_ANNOTATION, out);
+}

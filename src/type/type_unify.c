@@ -1,5 +1,5 @@
-/* Unification of two types, as branches of an `if` and elements of a list literal need it, and matching of type variables.
- * Memoised over pairs like subtyping. */
+/* Unification of two types, as branches of an `if` and elements of a list literal need it, and matching of type
+ * variables. Memoised over pairs like subtyping. */
 #include "type/pair_map.h"
 #include "type/store.h"
 
@@ -14,7 +14,9 @@ typedef struct Unifier {
 
 static const Type *unify(Unifier *u, const Type *a, const Type *b, bool default_to_union);
 
-static int keep_if_same(int a, int b) { return a == b ? a : -1; }
+static int keep_if_same(int a, int b) {
+  return a == b ? a : -1;
+}
 
 /* What both tensors have in common. */
 static const Type *merge_tensors(TypeStore *store, const TensorInfo *a, const TensorInfo *b) {
@@ -48,11 +50,21 @@ static const Type *map_elements(Unifier *u, const Type *type, const Type *(*map)
     if (!(elements[i] = map(u, type->elements[i]))) result = NULL;
   if (result) {
     switch (type->kind) {
-      case TYPE_OPTIONAL: result = type_optional(u->store, elements[0]); break;
-      case TYPE_UNION: result = type_union(u->store, type->count, elements); break;
-      case TYPE_DICT: result = type_dict(u->store, elements[0], elements[1]); break;
-      case TYPE_TUPLE: result = type_named_tuple(u->store, type->name, type->count, elements, type->field_names); break;
-      default: result = type_wrapped(u->store, (TypeKind)type->kind, elements[0]); break;
+      case TYPE_OPTIONAL:
+        result = type_optional(u->store, elements[0]);
+        break;
+      case TYPE_UNION:
+        result = type_union(u->store, type->count, elements);
+        break;
+      case TYPE_DICT:
+        result = type_dict(u->store, elements[0], elements[1]);
+        break;
+      case TYPE_TUPLE:
+        result = type_named_tuple(u->store, type->name, type->count, elements, type->field_names);
+        break;
+      default:
+        result = type_wrapped(u->store, (TypeKind)type->kind, elements[0]);
+        break;
     }
     ptrmap_put(&u->rebuilt, type, (void *)(uintptr_t)result);
   }
@@ -84,7 +96,8 @@ static const Type *unify_rules(Unifier *u, const Type *a, const Type *b, bool de
   if (a->kind == TYPE_NONE) return type_optional(u->store, b);
   if (b->kind == TYPE_NONE) return type_optional(u->store, a);
   if (a->kind == TYPE_OPTIONAL || b->kind == TYPE_OPTIONAL) {
-    const Type *element = a->kind == TYPE_OPTIONAL ? unify(u, a->elements[0], b, false) : unify(u, b->elements[0], a, false);
+    const Type *element =
+        a->kind == TYPE_OPTIONAL ? unify(u, a->elements[0], b, false) : unify(u, b->elements[0], a, false);
     if (element) return type_optional(u->store, element);
   }
   if (a->kind == TYPE_TUPLE && b->kind == TYPE_TUPLE) return unify_tuples(u, a, b, default_to_union);
@@ -166,9 +179,12 @@ static bool mismatch(StrBuf *why, const char *format, const Type *a, const Type 
   type_print_annotation(a, &text_a);
   if (b) type_print_annotation(b, &text_b);
   for (const char *p = format; *p; p++) {
-    if (*p == '1') strbuf_str(why, strbuf_view(&text_a));
-    else if (*p == '2') strbuf_str(why, strbuf_view(&text_b));
-    else strbuf_char(why, *p);
+    if (*p == '1')
+      strbuf_str(why, strbuf_view(&text_a));
+    else if (*p == '2')
+      strbuf_str(why, strbuf_view(&text_b));
+    else
+      strbuf_char(why, *p);
   }
   strbuf_dispose(&text_a);
   strbuf_dispose(&text_b);
@@ -190,7 +206,8 @@ static bool match_list(TypeStore *store, const Type *formal, const Type *actual,
   if (actual->kind == TYPE_LIST) return match(store, element, actual->elements[0], bindings, why);
   if (actual->kind == TYPE_TUPLE && actual->count) {
     const Type *unified = actual->elements[0];
-    for (uint32_t i = 1; i < actual->count && unified; i++) unified = type_unify(store, unified, actual->elements[i], false);
+    for (uint32_t i = 1; i < actual->count && unified; i++)
+      unified = type_unify(store, unified, actual->elements[i], false);
     if (unified) return match(store, element, unified, bindings, why);
   }
   return mismatch(why, "Cannot match 1 to 2", formal, actual);
@@ -205,8 +222,10 @@ static bool match_elements(TypeStore *store, const Type *formal, const Type *act
 static bool match(TypeStore *store, const Type *formal, const Type *actual, Map *bindings, StrBuf *why) {
   if (!formal->has_var) return true;
   switch (formal->kind) {
-    case TYPE_VAR: return match_var(store, formal, actual, bindings, why);
-    case TYPE_LIST: return match_list(store, formal, actual, bindings, why);
+    case TYPE_VAR:
+      return match_var(store, formal, actual, bindings, why);
+    case TYPE_LIST:
+      return match_list(store, formal, actual, bindings, why);
     case TYPE_TUPLE:
       if (actual->kind != TYPE_TUPLE) return mismatch(why, "Cannot match a tuple to 1", actual, NULL);
       if (actual->count != formal->count) return mismatch(why, "Cannot match tuples of mismatched size", actual, NULL);
@@ -214,7 +233,8 @@ static bool match(TypeStore *store, const Type *formal, const Type *actual, Map 
     case TYPE_OPTIONAL:
       if (actual->kind == TYPE_OPTIONAL) return match_elements(store, formal, actual, bindings, why);
       if (actual->kind != TYPE_NONE) return match(store, formal->elements[0], actual, bindings, why);
-      return mismatch(why, "Cannot match an Optional[T] to None, because there is no way to determine T from None", actual, NULL);
+      return mismatch(why, "Cannot match an Optional[T] to None, because there is no way to determine T from None",
+                      actual, NULL);
     case TYPE_DICT:
       if (actual->kind != TYPE_DICT) return mismatch(why, "Cannot match a dict to 1", actual, NULL);
       return match_elements(store, formal, actual, bindings, why);
@@ -222,8 +242,10 @@ static bool match(TypeStore *store, const Type *formal, const Type *actual, Map 
     case TYPE_RREF:
     case TYPE_AWAIT:
       if (actual->kind == formal->kind) return match_elements(store, formal, actual, bindings, why);
-      return mismatch(why, formal->kind == TYPE_FUTURE ? "Cannot match a future to 1" : "Cannot match a rref to 1", actual, NULL);
-    default: return mismatch(why, "Cannot match 1 to 2", formal, actual);
+      return mismatch(why, formal->kind == TYPE_FUTURE ? "Cannot match a future to 1" : "Cannot match a rref to 1",
+                      actual, NULL);
+    default:
+      return mismatch(why, "Cannot match 1 to 2", formal, actual);
   }
 }
 

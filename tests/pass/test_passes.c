@@ -1,5 +1,5 @@
-/* Runs every tests/pass/<anything>.ir: a line "# pass: name name ...", IR text, a line "---", the expected text; more such cases may
- * follow behind lines "===". */
+/* Runs every tests/pass/<anything>.ir: a line "# pass: name name ...", IR text, a line "---", the expected text; more
+ * such cases may follow behind lines "===". */
 #include <dirent.h>
 #include <stdlib.h>
 
@@ -18,7 +18,8 @@ static char *read_file(const char *path) {
 }
 
 static void run_case(const char *path, char *text) {
-  char *names = strstr(text, "# pass:"), *body = names ? strchr(names, '\n') : NULL, *expected = body ? strstr(body, "\n---\n") : NULL;
+  char *names = strstr(text, "# pass:"), *body = names ? strchr(names, '\n') : NULL,
+       *expected = body ? strstr(body, "\n---\n") : NULL;
   if (!expected) fail_msg("%s: a case needs '# pass:' and '---'", path);
   *body++ = 0;
   expected[1] = 0;

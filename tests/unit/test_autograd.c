@@ -1,4 +1,5 @@
-/* Eager gradients, through programs: accumulation, views, writes, versions, modes, gradients of gradients, long chains. */
+/* Eager gradients, through programs: accumulation, views, writes, versions, modes, gradients of gradients, long chains.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,8 @@
 
 #include "wick/wick.h"
 
-/* Runs f() of the text; the program asserts what should hold. *out_error holds the message of a failure, or is empty. */
+/* Runs f() of the text; the program asserts what should hold. *out_error holds the message of a failure, or is empty.
+ */
 static void run_text(const char *text, char *out_error, size_t capacity) {
   wick_module *module;
   wick_error *error = NULL;
@@ -47,24 +49,26 @@ static void expect_error(const char *body, const char *part) {
 
 static void test_accumulation(void **state) {
   (void)state;
-  expect_fine("    (x * x).sum().backward()\n" CLOSE("x.grad", "[2., 4., 6.]")
-              "    (x * 3.).sum().backward()\n" CLOSE("x.grad", "[5., 7., 9.]"));
+  expect_fine("    (x * x).sum().backward()\n" CLOSE("x.grad", "[2., 4., 6.]") "    (x * 3.).sum().backward()\n" CLOSE(
+      "x.grad", "[5., 7., 9.]"));
   expect_fine("    y = x * x\n    (y + y * y).sum().backward()\n" CLOSE("x.grad", "[6., 36., 114.]"));
   expect_fine("    y = x * 2.\n    y.retain_grad()\n    (y * y).sum().backward()\n" CLOSE("y.grad", "[4., 8., 12.]"));
 }
 
 static void test_broadcasting_and_dtypes(void **state) {
   (void)state;
-  expect_fine("    y = torch.ones([2, 3], dtype=torch.float64)\n    (x * y).sum().backward()\n" CLOSE("x.grad", "[2., 2., 2.]")
-              "    assert x.grad.dtype == torch.float32\n");
+  expect_fine("    y = torch.ones([2, 3], dtype=torch.float64)\n    (x * y).sum().backward()\n" CLOSE(
+      "x.grad", "[2., 2., 2.]") "    assert x.grad.dtype == torch.float32\n");
 }
 
 static void test_views_and_writes(void **state) {
   (void)state;
-  expect_fine("    z = torch.zeros([2, 3])\n    z[0] = x * x\n    z[1] = x\n    z.mul_(2.)\n    z.sum().backward()\n"
-              CLOSE("x.grad", "[6., 10., 14.]"));
+  expect_fine(
+      "    z = torch.zeros([2, 3])\n    z[0] = x * x\n    z[1] = x\n    z.mul_(2.)\n    z.sum().backward()\n" CLOSE(
+          "x.grad", "[6., 10., 14.]"));
   /* A view made before its base was written knows of the write. */
-  expect_fine("    y = x * 1.\n    v = y[1:]\n    y.mul_(3.)\n    v.sum().backward()\n" CLOSE("x.grad", "[0., 3., 3.]"));
+  expect_fine(
+      "    y = x * 1.\n    v = y[1:]\n    y.mul_(3.)\n    v.sum().backward()\n" CLOSE("x.grad", "[0., 3., 3.]"));
   /* What an in-place operator overwrites is kept where its gradient reads it. */
   expect_fine("    y = x * 1.\n    y.mul_(y)\n    y.sum().backward()\n" CLOSE("x.grad", "[2., 4., 6.]"));
   expect_error("    x.add_(1.)\n", "a leaf Variable that requires grad is being used in an in-place operation");
@@ -73,14 +77,16 @@ static void test_views_and_writes(void **state) {
 
 static void test_versions(void **state) {
   (void)state;
-  expect_error("    y = x.exp()\n    z = y * y\n    y.add_(1.)\n    z.sum().backward()\n", "modified by an inplace operation");
+  expect_error("    y = x.exp()\n    z = y * y\n    y.add_(1.)\n    z.sum().backward()\n",
+               "modified by an inplace operation");
   expect_fine("    y = x * 2.\n    z = y.sum()\n    y.add_(1.)\n    z.backward()\n");
 }
 
 static void test_freed_and_retained(void **state) {
   (void)state;
   expect_error("    y = (x * x).sum()\n    y.backward()\n    y.backward()\n", "a second time");
-  expect_fine("    y = (x * x).sum()\n    y.backward(retain_graph=True)\n    y.backward()\n" CLOSE("x.grad", "[4., 8., 12.]"));
+  expect_fine(
+      "    y = (x * x).sum()\n    y.backward(retain_graph=True)\n    y.backward()\n" CLOSE("x.grad", "[4., 8., 12.]"));
 }
 
 static void test_roots(void **state) {
@@ -93,22 +99,27 @@ static void test_roots(void **state) {
 
 static void test_second_order(void **state) {
   (void)state;
-  expect_fine("    g = torch.autograd.grad([(x * x * x).sum()], [x], create_graph=True)[0]\n    assert g is not None\n"
-              "    h = torch.autograd.grad([g.sum()], [x])[0]\n    assert h is not None\n" CLOSE("h", "[6., 12., 18.]"));
-  expect_fine("    y = torch.ones([3], dtype=torch.float32)\n    y = y * 1.\n"
-              "    g = torch.autograd.grad([x.sum()], [x, x], allow_unused=True)\n    assert g[0] is not None and g[1] is not None\n");
+  expect_fine(
+      "    g = torch.autograd.grad([(x * x * x).sum()], [x], create_graph=True)[0]\n    assert g is not None\n"
+      "    h = torch.autograd.grad([g.sum()], [x])[0]\n    assert h is not None\n" CLOSE("h", "[6., 12., 18.]"));
+  expect_fine(
+      "    y = torch.ones([3], dtype=torch.float32)\n    y = y * 1.\n"
+      "    g = torch.autograd.grad([x.sum()], [x, x], allow_unused=True)\n    assert g[0] is not None and g[1] is not "
+      "None\n");
   expect_error("    z = x * 2.\n    g = torch.autograd.grad([x.sum()], [z])\n", "appears to not have been used");
 }
 
 static void test_lists(void **state) {
   (void)state;
-  expect_fine("    a, b = x.split([1, 2])\n    torch.cat([b, a * 2., b]).sum().backward()\n" CLOSE("x.grad", "[2., 2., 2.]"));
+  expect_fine(
+      "    a, b = x.split([1, 2])\n    torch.cat([b, a * 2., b]).sum().backward()\n" CLOSE("x.grad", "[2., 2., 2.]"));
 }
 
 /* Neither the walk nor the release recurses. */
 static void test_long_chain(void **state) {
   (void)state;
-  expect_fine("    y = x\n    for i in range(20000):\n        y = y + 1.\n    y.sum().backward()\n" CLOSE("x.grad", "[1., 1., 1.]"));
+  expect_fine("    y = x\n    for i in range(20000):\n        y = y + 1.\n    y.sum().backward()\n" CLOSE(
+      "x.grad", "[1., 1., 1.]"));
   expect_fine("    y = x\n    for i in range(20000):\n        y = y + 1.\n");
 }
 
@@ -146,10 +157,11 @@ static void test_api(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_accumulation), cmocka_unit_test(test_broadcasting_and_dtypes), cmocka_unit_test(test_views_and_writes),
-      cmocka_unit_test(test_versions),     cmocka_unit_test(test_freed_and_retained),      cmocka_unit_test(test_roots),
-      cmocka_unit_test(test_second_order), cmocka_unit_test(test_lists),                   cmocka_unit_test(test_long_chain),
-      cmocka_unit_test(test_api),
+      cmocka_unit_test(test_accumulation),       cmocka_unit_test(test_broadcasting_and_dtypes),
+      cmocka_unit_test(test_views_and_writes),   cmocka_unit_test(test_versions),
+      cmocka_unit_test(test_freed_and_retained), cmocka_unit_test(test_roots),
+      cmocka_unit_test(test_second_order),       cmocka_unit_test(test_lists),
+      cmocka_unit_test(test_long_chain),         cmocka_unit_test(test_api),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,10 @@
 #include "op/op.h"
 #include "tensor/iterate.h"
 
-#define SIZES(...) (int64_t[]){__VA_ARGS__}
+#define SIZES(...) \
+  (int64_t[]) {    \
+    __VA_ARGS__    \
+  }
 
 /* ---- two operators to test with ---- */
 
@@ -42,10 +45,15 @@ static Status kernel_fails(Call *c) {
 }
 
 static const OpRow rows[] = {
-  {.schema = "test::plus(Tensor self, Tensor other) -> Tensor", .kernel = kernel_plus, .shape = shape_pointwise,
-   .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK},
-  {.schema = "test::careful(Tensor self, Tensor other) -> Tensor", .kernel = kernel_plus, .shape = shape_pointwise, .flags = OP_INPLACE | OP_OUT},
-  {.schema = "test::fails(Tensor self) -> Tensor", .kernel = kernel_fails, .shape = shape_same_as_first},
+    {.schema = "test::plus(Tensor self, Tensor other) -> Tensor",
+     .kernel = kernel_plus,
+     .shape = shape_pointwise,
+     .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK},
+    {.schema = "test::careful(Tensor self, Tensor other) -> Tensor",
+     .kernel = kernel_plus,
+     .shape = shape_pointwise,
+     .flags = OP_INPLACE | OP_OUT},
+    {.schema = "test::fails(Tensor self) -> Tensor", .kernel = kernel_fails, .shape = shape_same_as_first},
 };
 static OP_TABLE(table, rows);
 
@@ -79,7 +87,9 @@ static void expect_error(Status status, const char *message) {
   status_free(status);
 }
 
-static float at(const Tensor *t, int64_t i) { return ((float *)tensor_data(t))[i]; }
+static float at(const Tensor *t, int64_t i) {
+  return ((float *)tensor_data(t))[i];
+}
 
 /* ---- tests ---- */
 
@@ -130,15 +140,17 @@ static void refuses_in_place(void **state) {
   assert_null(tensor_to_dtype(a, DTYPE_INT64, &longs));
   expect_error(run2("test::plus_", longs, a, &out), "result type Float can't be cast to the desired output type Long");
   assert_null(tensor_expand(a, 2, SIZES(2, 2), &wide));
-  expect_error(run2("test::plus_", wide, b, &out),
-               "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-               "Please clone() the tensor before performing the operation.");
+  expect_error(
+      run2("test::plus_", wide, b, &out),
+      "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+      "Please clone() the tensor before performing the operation.");
   whole = floats(1, SIZES(4), 0);
   Tensor *rest;
   assert_null(tensor_narrow(whole, 0, 0, 3, &part));
   assert_null(tensor_narrow(whole, 0, 1, 3, &rest));
   expect_error(run2("test::plus_", part, rest, &out),
-               "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. "
+               "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+               "memory location. "
                "Please clone() the tensor before performing the operation.");
   Tensor *all[] = {a, b, longs, wide, whole, part, rest};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) tensor_release(all[i]);
@@ -159,7 +171,8 @@ static void fills_out(void **state) {
     assert_null(run(names[i], "out", 3, (IValue[]){ivalue_tensor(a), ivalue_tensor(b), ivalue_tensor(doubles)}, &out));
     assert_true(((double *)tensor_data(doubles))[3] == 4);
     ivalue_release(out);
-    assert_null(run(names[i], "out", 3, (IValue[]){ivalue_tensor(b), ivalue_tensor(a), ivalue_tensor(b)}, &out)); /* out is an input */
+    assert_null(run(names[i], "out", 3, (IValue[]){ivalue_tensor(b), ivalue_tensor(a), ivalue_tensor(b)},
+                    &out)); /* out is an input */
     assert_true(at(b, 3) == 4 && at(b, 1) == 2);
     ivalue_release(out);
     assert_null(tensor_empty(DTYPE_INT64, 2, SIZES(2, 2), &longs));
@@ -205,7 +218,11 @@ static void refuses_what_rows_do_not_accept(void **state) {
 
 static void computes_sizes_of_meta_tensors(void **state) {
   (void)state;
-  TensorSpec spec = {.dtype = DTYPE_FLOAT32, .device = {DEVICE_META, -1}, .flags = TENSOR_META, .ndim = 2, .sizes = {1 << 20, 1 << 20}};
+  TensorSpec spec = {.dtype = DTYPE_FLOAT32,
+                     .device = {DEVICE_META, -1},
+                     .flags = TENSOR_META,
+                     .ndim = 2,
+                     .sizes = {1 << 20, 1 << 20}};
   Tensor *a;
   IValue out;
   assert_null(tensor_new(&spec, &a));
@@ -222,7 +239,11 @@ static void reuses_planned_and_dying_memory(void **state) {
   Tensor *a = floats(1, SIZES(1 << 15), 0), *b = floats(1, SIZES(1 << 15), 0);
   const Operator *op = operator_find(STR("test::plus"));
   IValue out = IVALUE_NONE;
-  Call call = {.inputs = (IValue[]){ivalue_tensor(a), ivalue_tensor(b)}, .input_count = 2, .outputs = &out, .output_count = 1, .dying = 1};
+  Call call = {.inputs = (IValue[]){ivalue_tensor(a), ivalue_tensor(b)},
+               .input_count = 2,
+               .outputs = &out,
+               .output_count = 1,
+               .dying = 1};
   assert_null(operator_call(&exec, op, &call));
   assert_ptr_equal(out.tensor, a);
   call.dying = 0;
@@ -259,9 +280,11 @@ static void calls_autograd_and_tracer(void **state) {
   Exec with = exec;
   with.services = &services;
   Tensor *a = floats(1, SIZES(2), 0), *b = floats(1, SIZES(2), 0);
-  const Operator *plus = operator_find(STR("test::plus")), *alias = operator_find(STR("aten::alias")), *detach = operator_find(STR("aten::detach"));
+  const Operator *plus = operator_find(STR("test::plus")), *alias = operator_find(STR("aten::alias")),
+                 *detach = operator_find(STR("aten::detach"));
   IValue out = IVALUE_NONE;
-  Call call = {.inputs = (IValue[]){ivalue_tensor(a), ivalue_tensor(b)}, .input_count = 2, .outputs = &out, .output_count = 1};
+  Call call = {
+      .inputs = (IValue[]){ivalue_tensor(a), ivalue_tensor(b)}, .input_count = 2, .outputs = &out, .output_count = 1};
 #define CALL(op, count) \
   call.input_count = count, assert_null(operator_call(&with, op, &call)), ivalue_release(out), out = IVALUE_NONE
   recorded = viewed = traced = 0;
@@ -299,9 +322,15 @@ static void op_call_fills_defaults(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(runs_functional), cmocka_unit_test(writes_in_place), cmocka_unit_test(refuses_in_place), cmocka_unit_test(fills_out),
-    cmocka_unit_test(resolves_lazy_inputs), cmocka_unit_test(refuses_what_rows_do_not_accept), cmocka_unit_test(computes_sizes_of_meta_tensors),
-    cmocka_unit_test(reuses_planned_and_dying_memory), cmocka_unit_test(calls_autograd_and_tracer), cmocka_unit_test(op_call_fills_defaults)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(runs_functional),
+                                     cmocka_unit_test(writes_in_place),
+                                     cmocka_unit_test(refuses_in_place),
+                                     cmocka_unit_test(fills_out),
+                                     cmocka_unit_test(resolves_lazy_inputs),
+                                     cmocka_unit_test(refuses_what_rows_do_not_accept),
+                                     cmocka_unit_test(computes_sizes_of_meta_tensors),
+                                     cmocka_unit_test(reuses_planned_and_dying_memory),
+                                     cmocka_unit_test(calls_autograd_and_tracer),
+                                     cmocka_unit_test(op_call_fills_defaults)};
   return cmocka_run_group_tests(tests, setup, NULL);
 }

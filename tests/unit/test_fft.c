@@ -10,7 +10,10 @@
 #include <complex.h>
 #include <math.h>
 
-#define SIZES(...) (int64_t[]){__VA_ARGS__}
+#define SIZES(...) \
+  (int64_t[]) {    \
+    __VA_ARGS__    \
+  }
 
 static Exec exec;
 static int setup(void **state) {
@@ -45,7 +48,8 @@ static Tensor *signal(DType dtype, int64_t rows, int64_t cols) {
 }
 static complex128 at(const Tensor *t, int64_t i) {
   complex128 value;
-  dtype_convert(DTYPE_COMPLEX128, &value, 0, (DType)t->dtype, (char *)tensor_data(t) + i * (int64_t)dtype_size((DType)t->dtype), 0, 1);
+  dtype_convert(DTYPE_COMPLEX128, &value, 0, (DType)t->dtype,
+                (char *)tensor_data(t) + i * (int64_t)dtype_size((DType)t->dtype), 0, 1);
   return value;
 }
 /* (self, n, dim, norm) */
@@ -64,8 +68,9 @@ static bool missing(Status status) {
   return is;
 }
 
-static OpRef fft_ref = OP_REF("aten::fft_fft", ""), ifft_ref = OP_REF("aten::fft_ifft", ""), rfft_ref = OP_REF("aten::fft_rfft", ""),
-             irfft_ref = OP_REF("aten::fft_irfft", ""), hfft_ref = OP_REF("aten::fft_hfft", ""), ihfft_ref = OP_REF("aten::fft_ihfft", "");
+static OpRef fft_ref = OP_REF("aten::fft_fft", ""), ifft_ref = OP_REF("aten::fft_ifft", ""),
+             rfft_ref = OP_REF("aten::fft_rfft", ""), irfft_ref = OP_REF("aten::fft_irfft", ""),
+             hfft_ref = OP_REF("aten::fft_hfft", ""), ihfft_ref = OP_REF("aten::fft_ihfft", "");
 
 static void test_against_the_definition(void **state) {
   (void)state;
@@ -91,8 +96,12 @@ static void test_against_the_definition(void **state) {
 
 static void test_there_and_back(void **state) {
   (void)state;
-  struct { OpRef *there, *back; DType dtype; } pairs[] = {
-      {&fft_ref, &ifft_ref, DTYPE_COMPLEX128}, {&rfft_ref, &irfft_ref, DTYPE_FLOAT64}, {&ihfft_ref, &hfft_ref, DTYPE_FLOAT64}};
+  struct {
+    OpRef *there, *back;
+    DType dtype;
+  } pairs[] = {{&fft_ref, &ifft_ref, DTYPE_COMPLEX128},
+               {&rfft_ref, &irfft_ref, DTYPE_FLOAT64},
+               {&ihfft_ref, &hfft_ref, DTYPE_FLOAT64}};
   for (int p = 0; p < 3; p++)
     for (int64_t n = 1; n < 8; n++) {
       Tensor *x = signal(pairs[p].dtype, 2, n), *y, *z;
@@ -123,10 +132,13 @@ static void test_errors(void **state) {
   List *twice;
   IValue result = IVALUE_NONE;
   check(list_from_ints(SIZES(0, -2), 2, &twice));
-  check_error(op_call(&exec, &fftn, 3, (IValue[]){ivalue_tensor(x), IVALUE_NONE, ivalue_list(twice)}, 1, &result), "FFT dims must be unique");
+  check_error(op_call(&exec, &fftn, 3, (IValue[]){ivalue_tensor(x), IVALUE_NONE, ivalue_list(twice)}, 1, &result),
+              "FFT dims must be unique");
   ivalue_release(ivalue_list(twice));
   check(list_from_ints(SIZES(1), 1, &twice)); /* would read beyond the input */
-  check_error(op_call(&exec, &c2r, 4, (IValue[]){ivalue_tensor(z), ivalue_list(twice), ivalue_int(0), ivalue_int(100)}, 1, &result), "needs 51 complex ones, but got 3");
+  check_error(op_call(&exec, &c2r, 4, (IValue[]){ivalue_tensor(z), ivalue_list(twice), ivalue_int(0), ivalue_int(100)},
+                      1, &result),
+              "needs 51 complex ones, but got 3");
   ivalue_release(ivalue_list(twice));
   tensor_release(x);
   tensor_release(half);

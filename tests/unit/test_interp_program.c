@@ -38,20 +38,20 @@ static void test_with(void **state) {
   (void)state;
   Program p;
   compile(&p,
-    "class Log:\n"
-    "    def __init__(self, entries: List[str]):\n"
-    "        self.entries = entries\n"
-    "    def __enter__(self) -> int:\n"
-    "        self.entries.append('enter')\n"
-    "        return 7\n"
-    "    def __exit__(self, a: Any, b: Any, c: Any) -> None:\n"
-    "        self.entries.append('exit')\n"
-    "def f(entries: List[str], bad: bool) -> int:\n"
-    "    with Log(entries) as n:\n"
-    "        if bad:\n"
-    "            raise ValueError('no')\n"
-    "        k = n\n"
-    "    return k\n");
+          "class Log:\n"
+          "    def __init__(self, entries: List[str]):\n"
+          "        self.entries = entries\n"
+          "    def __enter__(self) -> int:\n"
+          "        self.entries.append('enter')\n"
+          "        return 7\n"
+          "    def __exit__(self, a: Any, b: Any, c: Any) -> None:\n"
+          "        self.entries.append('exit')\n"
+          "def f(entries: List[str], bad: bool) -> int:\n"
+          "    with Log(entries) as n:\n"
+          "        if bad:\n"
+          "            raise ValueError('no')\n"
+          "        k = n\n"
+          "    return k\n");
   List *l;
   assert_null(list_new(TYPE(STRING), 0, &l));
   IValue out, arguments[2] = {ivalue_list(l), ivalue_bool(false)};
@@ -73,31 +73,31 @@ static void test_trace(void **state) {
   (void)state;
   Program p;
   compile(&p,
-    "def g(k: int) -> int:\n"
-    "    if k > 3:\n"
-    "        raise ValueError('bad')\n"
-    "    return k\n"
-    "def f(k: int) -> int:\n"
-    "    return g(k) + 1\n");
+          "def g(k: int) -> int:\n"
+          "    if k > 3:\n"
+          "        raise ValueError('bad')\n"
+          "    return k\n"
+          "def f(k: int) -> int:\n"
+          "    return g(k) + 1\n");
   IValue out, k = ivalue_int(4);
   Status status = call(&p, "f", 1, &k, &out);
   assert_non_null(status);
   assert_string_equal(status->message, "bad");
   assert_string_equal(status->exception, "ValueError");
   assert_string_equal(status->trace,
-    "Traceback of TorchScript (most recent call last):\n"
-    "  File \"program.py\", line 6, in f\n"
-    "    return k\n"
-    "def f(k: int) -> int:\n"
-    "    return g(k) + 1\n"
-    "           ~ <--- HERE\n"
-    "  File \"program.py\", line 3, in g\n"
-    "def g(k: int) -> int:\n"
-    "    if k > 3:\n"
-    "        raise ValueError('bad')\n"
-    "        ~~~~~~~~~~~~~~~~~~~~~~~ <--- HERE\n"
-    "    return k\n"
-    "def f(k: int) -> int:\n");
+                      "Traceback of TorchScript (most recent call last):\n"
+                      "  File \"program.py\", line 6, in f\n"
+                      "    return k\n"
+                      "def f(k: int) -> int:\n"
+                      "    return g(k) + 1\n"
+                      "           ~ <--- HERE\n"
+                      "  File \"program.py\", line 3, in g\n"
+                      "def g(k: int) -> int:\n"
+                      "    if k > 3:\n"
+                      "        raise ValueError('bad')\n"
+                      "        ~~~~~~~~~~~~~~~~~~~~~~~ <--- HERE\n"
+                      "    return k\n"
+                      "def f(k: int) -> int:\n");
   status_free(status);
   dispose(&p);
 }
@@ -107,22 +107,22 @@ static void test_tasks(void **state) {
   (void)state;
   Program p;
   compile(&p,
-    "def leaf(k: int) -> int:\n"
-    "    if k == 13:\n"
-    "        raise ValueError('thirteen')\n"
-    "    return k\n"
-    "def middle(k: int) -> int:\n"
-    "    a = torch.jit.fork(leaf, k)\n"
-    "    b = torch.jit.fork(leaf, k + 1)\n"
-    "    return torch.jit.wait(a) + torch.jit.wait(b)\n"
-    "def f(n: int, first: int) -> int:\n"
-    "    futures: List[Future[int]] = []\n"
-    "    for i in range(n):\n"
-    "        futures.append(torch.jit.fork(middle, first + i))\n"
-    "    total = 0\n"
-    "    for future in futures:\n"
-    "        total += torch.jit.wait(future)\n"
-    "    return total\n");
+          "def leaf(k: int) -> int:\n"
+          "    if k == 13:\n"
+          "        raise ValueError('thirteen')\n"
+          "    return k\n"
+          "def middle(k: int) -> int:\n"
+          "    a = torch.jit.fork(leaf, k)\n"
+          "    b = torch.jit.fork(leaf, k + 1)\n"
+          "    return torch.jit.wait(a) + torch.jit.wait(b)\n"
+          "def f(n: int, first: int) -> int:\n"
+          "    futures: List[Future[int]] = []\n"
+          "    for i in range(n):\n"
+          "        futures.append(torch.jit.fork(middle, first + i))\n"
+          "    total = 0\n"
+          "    for future in futures:\n"
+          "        total += torch.jit.wait(future)\n"
+          "    return total\n");
   IValue out, arguments[2] = {ivalue_int(500), ivalue_int(100)};
   assert_null(call(&p, "f", 2, arguments, &out));
   assert_int_equal(out.i, 350000);
@@ -152,12 +152,12 @@ static void test_early_release(void **state) {
   (void)state;
   Program p;
   compile(&p,
-    "def f(x: Tensor) -> int:\n"
-    "    y = x.reshape(-1).clone()\n"
-    "    for i in range(50):\n"
-    "        y = y.clone()\n"
-    "    z = y.clone()\n"
-    "    return z.numel()\n");
+          "def f(x: Tensor) -> int:\n"
+          "    y = x.reshape(-1).clone()\n"
+          "    for i in range(50):\n"
+          "        y = y.clone()\n"
+          "    z = y.clone()\n"
+          "    return z.numel()\n");
   Tensor *t;
   assert_null(tensor_empty(DTYPE_FLOAT32, 1, (int64_t[]){1 << 20}, &t));
   tensor_fill_zero(t);
@@ -177,7 +177,10 @@ static void test_early_release(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_with), cmocka_unit_test(test_trace), cmocka_unit_test(test_tasks), cmocka_unit_test(test_early_release),
+      cmocka_unit_test(test_with),
+      cmocka_unit_test(test_trace),
+      cmocka_unit_test(test_tasks),
+      cmocka_unit_test(test_early_release),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Random programs of branches and loops over ints and lists, run by the interpreter and by a walk of the graph: registers, moves and
- * drops must not change a result, lose a reference or keep one. */
+/* Random programs of branches and loops over ints and lists, run by the interpreter and by a walk of the graph:
+ * registers, moves and drops must not change a result, lose a reference or keep one. */
 #include <stdlib.h>
 
 #include "ir_fixture.h"
@@ -10,7 +10,7 @@ typedef struct Maker {
   Graph *graph;
   uint64_t seed;
   VEC(Value *) ints, lists; /* in scope */
-  int left; /* nodes */
+  int left;                 /* nodes */
 } Maker;
 
 static uint32_t pick(Maker *m, uint32_t n) {
@@ -18,8 +18,12 @@ static uint32_t pick(Maker *m, uint32_t n) {
   return (uint32_t)(m->seed >> 33) % n;
 }
 
-static Value *an_int(Maker *m) { return m->ints.data[pick(m, (uint32_t)m->ints.length)]; }
-static Value *a_list(Maker *m) { return m->lists.data[pick(m, (uint32_t)m->lists.length)]; }
+static Value *an_int(Maker *m) {
+  return m->ints.data[pick(m, (uint32_t)m->ints.length)];
+}
+static Value *a_list(Maker *m) {
+  return m->lists.data[pick(m, (uint32_t)m->lists.length)];
+}
 
 static Value *add(Maker *m, Symbol kind, Value *a, Value *b, const Type *type) {
   Node *node = graph_create(m->graph, kind, b ? 2 : 1, (Value *[]){a, b}, 1);
@@ -36,8 +40,10 @@ static void make_body(Maker *m, Block *block, int depth, uint32_t int_outputs) {
   Node *before = m->graph->insert_before;
   for (uint32_t i = 0; i < block_input_count(block); i++) {
     Value *v = block_input(block, i);
-    if (v->type->kind == TYPE_INT) assert_true(vec_push(&m->ints, v));
-    else assert_true(vec_push(&m->lists, v));
+    if (v->type->kind == TYPE_INT)
+      assert_true(vec_push(&m->ints, v));
+    else
+      assert_true(vec_push(&m->lists, v));
   }
   graph_set_insert_block(m->graph, block);
   make_block(m, block, depth);
@@ -49,7 +55,8 @@ static void make_body(Maker *m, Block *block, int depth, uint32_t int_outputs) {
 }
 
 static void add_outputs(Maker *m, Node *node, uint32_t int_outputs) {
-  for (uint32_t i = 0; i <= int_outputs; i++) node_add_output(node, i < int_outputs ? TYPE(INT) : type_list_of(TYPE_INT));
+  for (uint32_t i = 0; i <= int_outputs; i++)
+    node_add_output(node, i < int_outputs ? TYPE(INT) : type_list_of(TYPE_INT));
   graph_insert_node(m->graph, node);
 }
 
@@ -64,17 +71,28 @@ static void make_block(Maker *m, Block *block, int depth) {
   for (uint32_t n = 2 + pick(m, 6); n-- && m->left > 0;) {
     m->left--;
     switch (pick(m, depth < 4 ? 9 : 6)) {
-      case 0: case 1: assert_true(vec_push(&m->ints, add(m, SYM_aten_add, an_int(m), an_int(m), TYPE(INT)))); break;
-      case 2: assert_true(vec_push(&m->ints, add(m, SYM_aten_sub, an_int(m), an_int(m), TYPE(INT)))); break;
-      case 3: assert_true(vec_push(&m->lists, add(m, SYM_prim_ListConstruct, an_int(m), an_int(m), list))); break;
-      case 4: assert_true(vec_push(&m->ints, add(m, SYM_aten___getitem__, a_list(m), graph_insert_constant(m->graph, ivalue_int(1), NULL), TYPE(INT)))); break;
+      case 0:
+      case 1:
+        assert_true(vec_push(&m->ints, add(m, SYM_aten_add, an_int(m), an_int(m), TYPE(INT))));
+        break;
+      case 2:
+        assert_true(vec_push(&m->ints, add(m, SYM_aten_sub, an_int(m), an_int(m), TYPE(INT))));
+        break;
+      case 3:
+        assert_true(vec_push(&m->lists, add(m, SYM_prim_ListConstruct, an_int(m), an_int(m), list)));
+        break;
+      case 4:
+        assert_true(vec_push(&m->ints, add(m, SYM_aten___getitem__, a_list(m),
+                                           graph_insert_constant(m->graph, ivalue_int(1), NULL), TYPE(INT))));
+        break;
       case 5: {
         Value *l = a_list(m), *tuple = graph_insert_tuple(m->graph, 2, (Value *[]){l, an_int(m)}, NULL);
         Value **parts = graph_insert_tuple_unpack(m->graph, tuple);
         assert_true(vec_push(&m->lists, parts[0]));
         break;
       }
-      case 6: case 7: {
+      case 6:
+      case 7: {
         Value *condition = add(m, pick(m, 2) ? SYM_aten_lt : SYM_aten_ge, an_int(m), an_int(m), TYPE(BOOL));
         if (pick(m, 3) == 0) condition = add(m, SYM_aten___not__, condition, NULL, TYPE(BOOL));
         Node *node = graph_create_if(m->graph, condition);
@@ -89,7 +107,8 @@ static void make_block(Maker *m, Block *block, int depth) {
         uint32_t outputs = 1 + pick(m, 3);
         Value *limit = graph_insert_constant(m->graph, ivalue_int(is_while ? INT64_MAX : (int64_t)pick(m, 4)), NULL);
         Value *yes = graph_insert_constant(m->graph, ivalue_bool(true), NULL);
-        Value *zero = graph_insert_constant(m->graph, ivalue_int(0), NULL), *turns = graph_insert_constant(m->graph, ivalue_int(pick(m, 4)), NULL);
+        Value *zero = graph_insert_constant(m->graph, ivalue_int(0), NULL),
+              *turns = graph_insert_constant(m->graph, ivalue_int(pick(m, 4)), NULL);
         Value *start = is_while ? add(m, SYM_aten_lt, zero, turns, TYPE(BOOL)) : yes;
         Node *node = graph_create_loop(m->graph, limit, start);
         Block *body = node->blocks[0];
@@ -129,7 +148,9 @@ static void make_block(Maker *m, Block *block, int depth) {
 
 /* ---- the walk ---- */
 
-static IValue *slot(IValue *values, const Value *v) { return &values[v->unique]; }
+static IValue *slot(IValue *values, const Value *v) {
+  return &values[v->unique];
+}
 
 static void set(IValue *values, const Value *v, IValue value) {
   ivalue_release(*slot(values, v));
@@ -147,12 +168,24 @@ static void walk(const Block *block, IValue *values) {
         OUT(ivalue_retain(v));
         break;
       }
-      case SYM_aten_add: OUT(ivalue_int((int64_t)((uint64_t)IN(0).i + (uint64_t)IN(1).i))); break;
-      case SYM_aten_sub: OUT(ivalue_int((int64_t)((uint64_t)IN(0).i - (uint64_t)IN(1).i))); break;
-      case SYM_aten_lt: OUT(ivalue_bool(IN(0).i < IN(1).i)); break;
-      case SYM_aten_ge: OUT(ivalue_bool(IN(0).i >= IN(1).i)); break;
-      case SYM_aten___not__: OUT(ivalue_bool(!IN(0).b)); break;
-      case SYM_aten___getitem__: OUT(list_get(IN(0).list, (size_t)IN(1).i)); break;
+      case SYM_aten_add:
+        OUT(ivalue_int((int64_t)((uint64_t)IN(0).i + (uint64_t)IN(1).i)));
+        break;
+      case SYM_aten_sub:
+        OUT(ivalue_int((int64_t)((uint64_t)IN(0).i - (uint64_t)IN(1).i)));
+        break;
+      case SYM_aten_lt:
+        OUT(ivalue_bool(IN(0).i < IN(1).i));
+        break;
+      case SYM_aten_ge:
+        OUT(ivalue_bool(IN(0).i >= IN(1).i));
+        break;
+      case SYM_aten___not__:
+        OUT(ivalue_bool(!IN(0).b));
+        break;
+      case SYM_aten___getitem__:
+        OUT(list_get(IN(0).list, (size_t)IN(1).i));
+        break;
       case SYM_prim_ListConstruct: {
         List *l;
         assert_null(list_from_ints((int64_t[]){IN(0).i, IN(1).i}, 2, &l));
@@ -173,7 +206,8 @@ static void walk(const Block *block, IValue *values) {
       case SYM_prim_If: {
         const Block *taken = node->blocks[!IN(0).b];
         walk(taken, values);
-        for (uint32_t i = 0; i < node->output_count; i++) set(values, node->outputs[i], ivalue_retain(*slot(values, block_output(taken, i))));
+        for (uint32_t i = 0; i < node->output_count; i++)
+          set(values, node->outputs[i], ivalue_retain(*slot(values, block_output(taken, i))));
         break;
       }
       case SYM_prim_Loop: {
@@ -193,7 +227,8 @@ static void walk(const Block *block, IValue *values) {
         free(carried);
         break;
       }
-      default: fail();
+      default:
+        fail();
     }
   }
 }

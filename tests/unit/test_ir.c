@@ -4,36 +4,36 @@
 
 /* As PyTorch 1.13 prints it. */
 static const char program[] =
-  "graph(%x.1 : Tensor,\n"
-  "      %l.1 : int[],\n"
-  "      %d.1 : Dict(str, int),\n"
-  "      %o.1 : int?):\n"
-  "  %2 : str = prim::Constant[value=\"hello\\n\\'q\\'\"]()\n"
-  "  %139 : (int, str) = prim::Constant[value=(1, \"a\")]()\n"
-  "  %27 : NoneType = prim::Constant()\n"
-  "  %11 : bool = prim::Constant[value=1]()\n"
-  "  %5 : int = prim::Constant[value=1]()\n"
-  "  %15 : float = prim::Constant[value=2.5]()\n"
-  "  %14 : float = prim::Constant[value=1.0000000000000001e-05]()\n"
-  "  %70 : float = prim::Constant[value=1.]()\n"
-  "  %26 : Device = prim::Constant[value=\"cpu\"]()\n"
-  "  %25 : Long(requires_grad=0, device=cpu) = prim::Constant[value={3}]()\n"
-  "  %8 : Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu) = aten::mul(%x.1, %25)\n"
-  "  %y.1 : Tensor = aten::add(%x.1, %5, %5)\n"
-  "  %y : Tensor = prim::Loop(%5, %11, %y.1)\n"
-  "    block0(%i.1 : int, %y.27 : Tensor):\n"
-  "      %16 : float = aten::mul(%i.1, %15)\n"
-  "      %22 : bool = aten::gt(%i.1, %5)\n"
-  "       = prim::If(%22)\n"
-  "        block0():\n"
-  "           = prim::RaiseException(%2, %27)\n"
-  "          -> ()\n"
-  "        block1():\n"
-  "          -> ()\n"
-  "      -> (%11, %y.27)\n"
-  "  %3 : Tensor, %4 : Tensor = prim::ConstantChunk[chunks=2, dim=0](%y)\n"
-  "  %114 : (Tensor, int[], Future[int]?) = prim::TupleConstruct(%y, %l.1, %27)\n"
-  "  return (%114)\n";
+    "graph(%x.1 : Tensor,\n"
+    "      %l.1 : int[],\n"
+    "      %d.1 : Dict(str, int),\n"
+    "      %o.1 : int?):\n"
+    "  %2 : str = prim::Constant[value=\"hello\\n\\'q\\'\"]()\n"
+    "  %139 : (int, str) = prim::Constant[value=(1, \"a\")]()\n"
+    "  %27 : NoneType = prim::Constant()\n"
+    "  %11 : bool = prim::Constant[value=1]()\n"
+    "  %5 : int = prim::Constant[value=1]()\n"
+    "  %15 : float = prim::Constant[value=2.5]()\n"
+    "  %14 : float = prim::Constant[value=1.0000000000000001e-05]()\n"
+    "  %70 : float = prim::Constant[value=1.]()\n"
+    "  %26 : Device = prim::Constant[value=\"cpu\"]()\n"
+    "  %25 : Long(requires_grad=0, device=cpu) = prim::Constant[value={3}]()\n"
+    "  %8 : Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu) = aten::mul(%x.1, %25)\n"
+    "  %y.1 : Tensor = aten::add(%x.1, %5, %5)\n"
+    "  %y : Tensor = prim::Loop(%5, %11, %y.1)\n"
+    "    block0(%i.1 : int, %y.27 : Tensor):\n"
+    "      %16 : float = aten::mul(%i.1, %15)\n"
+    "      %22 : bool = aten::gt(%i.1, %5)\n"
+    "       = prim::If(%22)\n"
+    "        block0():\n"
+    "           = prim::RaiseException(%2, %27)\n"
+    "          -> ()\n"
+    "        block1():\n"
+    "          -> ()\n"
+    "      -> (%11, %y.27)\n"
+    "  %3 : Tensor, %4 : Tensor = prim::ConstantChunk[chunks=2, dim=0](%y)\n"
+    "  %114 : (Tensor, int[], Future[int]?) = prim::TupleConstruct(%y, %l.1, %27)\n"
+    "  return (%114)\n";
 
 static void test_round_trip(void **state) {
   (void)state;
@@ -53,11 +53,17 @@ static void test_round_trip(void **state) {
 static void test_bad_text(void **state) {
   (void)state;
   static const char *const bad[] = {
-    "", "graph", "graph(", "graph(%x : Tensr):\n  return (%x)\n", "graph(%x : int):\n  return (%y)\n",
-    "graph(%x : int):\n  %x : int = aten::neg(%x)\n  return (%x)\n", "graph(%x : int):\n  %y : int = neg(%x)\n  return (%y)\n",
-    "graph():\n  %t : Float(2) = prim::Constant[value=<Tensor>]()\n  return (%t)\n",
-    "graph():\n  %t : str[] = prim::Constant[value=[\"a\", \"b]()\n  return (%t)\n", "graph(%x : int):\n  return (%x) x",
-    "graph(%x : ((((((((((int):\n  return (%x)\n",
+      "",
+      "graph",
+      "graph(",
+      "graph(%x : Tensr):\n  return (%x)\n",
+      "graph(%x : int):\n  return (%y)\n",
+      "graph(%x : int):\n  %x : int = aten::neg(%x)\n  return (%x)\n",
+      "graph(%x : int):\n  %y : int = neg(%x)\n  return (%y)\n",
+      "graph():\n  %t : Float(2) = prim::Constant[value=<Tensor>]()\n  return (%t)\n",
+      "graph():\n  %t : str[] = prim::Constant[value=[\"a\", \"b]()\n  return (%t)\n",
+      "graph(%x : int):\n  return (%x) x",
+      "graph(%x : ((((((((((int):\n  return (%x)\n",
   };
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     Arena arena;
@@ -98,7 +104,9 @@ static void test_names(void **state) {
 static void test_uses_and_order(void **state) {
   (void)state;
   IrText ir;
-  ir_parse(&ir, "graph(%x : int, %y : int):\n  %a : int = aten::add(%x, %x)\n  %b : int = aten::add(%a, %x)\n  return (%b)\n");
+  ir_parse(
+      &ir,
+      "graph(%x : int, %y : int):\n  %a : int = aten::add(%x, %x)\n  %b : int = aten::add(%a, %x)\n  return (%b)\n");
   if (catch_enter(&ir.catch_point)) {
     Value *x = graph_input(ir.graph, 0), *y = graph_input(ir.graph, 1);
     Node *a = ir.graph->block->param->next, *b = a->next;
@@ -120,7 +128,7 @@ static void test_uses_and_order(void **state) {
     }
     assert_null(graph_lint(ir.graph));
     BLOCK_EACH(node, ir.graph->block)
-      if (node->kind == SYM_aten_neg) node_destroy(node);
+    if (node->kind == SYM_aten_neg) node_destroy(node);
     assert_null(graph_lint(ir.graph));
     node_move_before(b, a);
     Status status = graph_lint(ir.graph);
@@ -154,7 +162,8 @@ static void test_many_uses(void **state) {
 
 /* ---- matching ---- */
 
-static MatchedSchema match(IrText *ir, const char *schema_text, uint32_t count, const NamedValue *arguments, bool *out_ok, StrBuf *why) {
+static MatchedSchema match(IrText *ir, const char *schema_text, uint32_t count, const NamedValue *arguments,
+                           bool *out_ok, StrBuf *why) {
   MatchedSchema m = {0};
   if (catch_enter(&ir->catch_point)) {
     FunctionSchema *schema = schema_parse(&ir->arena, &ir->store, str_from(schema_text));
@@ -168,9 +177,12 @@ static MatchedSchema match(IrText *ir, const char *schema_text, uint32_t count, 
 static void test_matching(void **state) {
   (void)state;
   IrText ir;
-  ir_parse(&ir, "graph(%t : Tensor, %i : int, %f : float, %ts : (Tensor, Tensor), %is : (int, int), %o : Tensor?, %l : int[]):\n  return (%i)\n");
-  NamedValue t = {.value = graph_input(ir.graph, 0)}, i = {.value = graph_input(ir.graph, 1)}, f = {.value = graph_input(ir.graph, 2)},
-             ts = {.value = graph_input(ir.graph, 3)}, is = {.value = graph_input(ir.graph, 4)}, o = {.value = graph_input(ir.graph, 5)},
+  ir_parse(&ir,
+           "graph(%t : Tensor, %i : int, %f : float, %ts : (Tensor, Tensor), %is : (int, int), %o : Tensor?, %l : "
+           "int[]):\n  return (%i)\n");
+  NamedValue t = {.value = graph_input(ir.graph, 0)}, i = {.value = graph_input(ir.graph, 1)},
+             f = {.value = graph_input(ir.graph, 2)}, ts = {.value = graph_input(ir.graph, 3)},
+             is = {.value = graph_input(ir.graph, 4)}, o = {.value = graph_input(ir.graph, 5)},
              l = {.value = graph_input(ir.graph, 6)}, three = {.constant = ivalue_int(3), .is_constant = true};
   bool ok;
   MatchedSchema m = match(&ir, "aten::f(Tensor x, *, Scalar alpha=1) -> Tensor", 1, &t, &ok, NULL);
@@ -180,7 +192,8 @@ static void test_matching(void **state) {
   m = match(&ir, "aten::f(int[] x) -> Tensor", 2, (NamedValue[]){i, three}, &ok, NULL);
   assert_true(ok && m.input_count == 1 && m.inputs[0]->node->input_count == 2);
   m = match(&ir, "aten::f(int[] x) -> Tensor", 1, &is, &ok, NULL);
-  assert_true(ok && m.inputs[0]->node->kind == SYM_prim_ListConstruct && node_input(m.inputs[0]->node, 0)->node->kind == SYM_prim_TupleUnpack);
+  assert_true(ok && m.inputs[0]->node->kind == SYM_prim_ListConstruct &&
+              node_input(m.inputs[0]->node, 0)->node->kind == SYM_prim_TupleUnpack);
   m = match(&ir, "aten::f(Tensor[] x) -> Tensor", 1, &ts, &ok, NULL);
   assert_true(ok);
   m = match(&ir, "aten::f(t[] x, t y) -> t", 2, (NamedValue[]){l, i}, &ok, NULL);
@@ -193,7 +206,9 @@ static void test_matching(void **state) {
   match(&ir, "aten::f(int x, Tensor y) -> Tensor", 2, (NamedValue[]){three, f}, &ok, &why);
   assert_false(ok);
   assert_ptr_equal(ir.graph->insert_before->prev, last); /* nothing stays behind */
-  assert_text(&why, "\naten::f(int x, Tensor y) -> Tensor:\nExpected a value of type 'Tensor' for argument 'y' but instead found type 'float'.\n");
+  assert_text(&why,
+              "\naten::f(int x, Tensor y) -> Tensor:\nExpected a value of type 'Tensor' for argument 'y' but instead "
+              "found type 'float'.\n");
   match(&ir, "aten::f(int x) -> Tensor", 1, &f, &ok, NULL);
   assert_false(ok);
   match(&ir, "aten::f(Tensor x) -> Tensor", 1, &o, &ok, NULL);
@@ -208,8 +223,8 @@ static void test_matching(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_round_trip), cmocka_unit_test(test_bad_text), cmocka_unit_test(test_names),
-    cmocka_unit_test(test_uses_and_order), cmocka_unit_test(test_many_uses), cmocka_unit_test(test_matching),
+      cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_bad_text),  cmocka_unit_test(test_names),
+      cmocka_unit_test(test_uses_and_order), cmocka_unit_test(test_many_uses), cmocka_unit_test(test_matching),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

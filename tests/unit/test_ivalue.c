@@ -132,7 +132,8 @@ static void dicts_keep_order(void **state) {
 static void equality(void **state) {
   (void)state;
   bool comparable;
-  IValue a = tuple_of(2, (IValue[]){ints(2, (int64_t[]){1, 2}), text("x")}), b = tuple_of(2, (IValue[]){ints(2, (int64_t[]){1, 2}), text("x")});
+  IValue a = tuple_of(2, (IValue[]){ints(2, (int64_t[]){1, 2}), text("x")}),
+         b = tuple_of(2, (IValue[]){ints(2, (int64_t[]){1, 2}), text("x")});
   assert_true(ivalue_equal(a, b, &comparable));
   assert_false(ivalue_is(a, b));
   list_set(b.tuple->values[0].list, 1, ivalue_int(3));
@@ -145,7 +146,8 @@ static void equality(void **state) {
 /* Chains of a million containers, trees of 2^60 leaves and cycles. */
 static void hostile_structure(void **state) {
   (void)state;
-  IValue chain = IVALUE_NONE, list_chain = list_of(TYPE(ANY), 0, NULL), dag = tuple_of(1, (IValue[]){ivalue_int(1)}), other = tuple_of(1, (IValue[]){ivalue_int(1)});
+  IValue chain = IVALUE_NONE, list_chain = list_of(TYPE(ANY), 0, NULL), dag = tuple_of(1, (IValue[]){ivalue_int(1)}),
+         other = tuple_of(1, (IValue[]){ivalue_int(1)});
   for (int i = 0; i < 1000000; i++) chain = tuple_of(1, &chain);
   for (int i = 0; i < 100000; i++) list_chain = list_of(TYPE(ANY), 1, &list_chain);
   for (int i = 0; i < 60; i++) {
@@ -190,7 +192,8 @@ static void hostile_structure(void **state) {
 
 static void deep_copy_is_apart(void **state) {
   (void)state;
-  IValue inner = ints(1, (int64_t[]){1}), v = list_of(type_list_of(TYPE_INT), 2, (IValue[]){inner, ivalue_retain(inner)}), copy;
+  IValue inner = ints(1, (int64_t[]){1}),
+         v = list_of(type_list_of(TYPE_INT), 2, (IValue[]){inner, ivalue_retain(inner)}), copy;
   OKAY(ivalue_deep_copy(v, &copy));
   assert_ptr_not_equal(copy.list->values[0].list, inner.list);
   assert_ptr_equal(copy.list->values[0].list, copy.list->values[1].list);
@@ -285,7 +288,8 @@ static void shared_containers_stay_whole(void **state) {
 /* Each allocation refused in turn: an error, and nothing lost (the sanitizers look). */
 static void refused_memory_is_an_error(void **state) {
   (void)state;
-  IValue v = list_of(type_list_of(TYPE_STRING), 2, (IValue[]){list_of(TYPE(STRING), 1, (IValue[]){text("a")}), list_of(TYPE(STRING), 0, NULL)});
+  IValue v = list_of(type_list_of(TYPE_STRING), 2,
+                     (IValue[]){list_of(TYPE(STRING), 1, (IValue[]){text("a")}), list_of(TYPE(STRING), 0, NULL)});
   for (int n = 1;; n++) {
     IValue copy;
     mem_fail_after(n);
@@ -343,21 +347,34 @@ static void subtypes_are_readable(void **state) {
     n = add(samples, n, type_optional(store, samples[i].type), ivalue_retain(v));
     n = add(samples, n, type_union(store, 2, (const Type *const[]){samples[i].type, TYPE(STRING)}), ivalue_retain(v));
   }
-  const Type *wide[] = {TYPE(ANY), TYPE(NUMBER), TYPE(ANY_LIST), TYPE(ANY_TUPLE), type_optional_of(TYPE_ANY), type_optional_of(TYPE_NUMBER)};
+  const Type *wide[] = {TYPE(ANY),
+                        TYPE(NUMBER),
+                        TYPE(ANY_LIST),
+                        TYPE(ANY_TUPLE),
+                        type_optional_of(TYPE_ANY),
+                        type_optional_of(TYPE_NUMBER)};
   for (uint32_t s = 0; s < n; s++) {
     if (!ivalue_is_instance(samples[s].value, samples[s].type)) fail_msg("sample %u is not of its own type", s);
     assert_true(type_is_subtype(ivalue_type(samples[s].value, store), samples[s].type, NULL));
     for (uint32_t p = 0; p < n + 6; p++) {
       const Type *super = p < n ? samples[p].type : wide[p - n];
-      if (type_is_subtype(samples[s].type, super, NULL) && !ivalue_is_instance(samples[s].value, super)) fail_msg("%u is no %u", s, p);
+      if (type_is_subtype(samples[s].type, super, NULL) && !ivalue_is_instance(samples[s].value, super))
+        fail_msg("%u is no %u", s, p);
     }
   }
   for (uint32_t i = 0; i < n; i++) ivalue_release(samples[i].value);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(prints_as_torchscript), cmocka_unit_test(lists), cmocka_unit_test(dicts_keep_order),
-    cmocka_unit_test(equality), cmocka_unit_test(hostile_structure), cmocka_unit_test(deep_copy_is_apart), cmocka_unit_test(futures), cmocka_unit_test(shared_containers_stay_whole), cmocka_unit_test(refused_memory_is_an_error),
-    cmocka_unit_test(subtypes_are_readable)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(prints_as_torchscript),
+                                     cmocka_unit_test(lists),
+                                     cmocka_unit_test(dicts_keep_order),
+                                     cmocka_unit_test(equality),
+                                     cmocka_unit_test(hostile_structure),
+                                     cmocka_unit_test(deep_copy_is_apart),
+                                     cmocka_unit_test(futures),
+                                     cmocka_unit_test(shared_containers_stay_whole),
+                                     cmocka_unit_test(refused_memory_is_an_error),
+                                     cmocka_unit_test(subtypes_are_readable)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,17 +19,21 @@ static const Case CASES[] = {
     {"if a:\n  b\n\n    \n# c\n  c\nd",
      "TK_IF TK_IDENT a : TK_NEWLINE TK_INDENT TK_IDENT b TK_NEWLINE TK_IDENT c TK_NEWLINE TK_DEDENT TK_IDENT d "
      "TK_NEWLINE TK_EOF"},
-    {"a\n  b\n    c\nd", "TK_IDENT a TK_NEWLINE TK_INDENT TK_IDENT b TK_NEWLINE TK_INDENT TK_IDENT c TK_NEWLINE TK_DEDENT "
+    {"a\n  b\n    c\nd",
+     "TK_IDENT a TK_NEWLINE TK_INDENT TK_IDENT b TK_NEWLINE TK_INDENT TK_IDENT c TK_NEWLINE TK_DEDENT "
      "TK_DEDENT TK_IDENT d TK_NEWLINE TK_EOF"},
     {"f(a,\n      b)\n", "TK_IDENT f ( TK_IDENT a , TK_IDENT b ) TK_NEWLINE TK_EOF"},
     {"a + \\\n  b", "TK_IDENT a + TK_IDENT b TK_NEWLINE TK_EOF"},
     {"1 1_000 0xFf 0b1_0 0o17 1. .5 1e3 1E-05 2j 1.5e2J 00",
-     "TK_NUMBER 1 TK_NUMBER 1_000 TK_NUMBER 0xFf TK_NUMBER 0b1_0 TK_NUMBER 0o17 TK_NUMBER 1. TK_NUMBER .5 TK_NUMBER 1e3 "
+     "TK_NUMBER 1 TK_NUMBER 1_000 TK_NUMBER 0xFf TK_NUMBER 0b1_0 TK_NUMBER 0o17 TK_NUMBER 1. TK_NUMBER .5 TK_NUMBER "
+     "1e3 "
      "TK_NUMBER 1E-05 TK_NUMBER 2j TK_NUMBER 1.5e2J TK_NUMBER 00 TK_NEWLINE TK_EOF"},
     {"'a' r'\\\\' f\"{x}\" b'' '''q'\n'''",
-     "TK_STRINGLITERAL 'a' TK_STRINGLITERAL r'\\\\' TK_FSTRING f\"{x}\" TK_BYTES b'' TK_STRINGLITERAL '''q'\n''' TK_NEWLINE "
+     "TK_STRINGLITERAL 'a' TK_STRINGLITERAL r'\\\\' TK_FSTRING f\"{x}\" TK_BYTES b'' TK_STRINGLITERAL '''q'\n''' "
+     "TK_NEWLINE "
      "TK_EOF"},
-    {"** //= -> ... := != <<= @", "TK_POW TK_FLOOR_DIV_EQ TK_ARROW TK_DOTS TK_WALRUS TK_NE TK_LSHIFT_EQ @ TK_NEWLINE TK_EOF"},
+    {"** //= -> ... := != <<= @",
+     "TK_POW TK_FLOOR_DIV_EQ TK_ARROW TK_DOTS TK_WALRUS TK_NE TK_LSHIFT_EQ @ TK_NEWLINE TK_EOF"},
     {"x  # type: List[int]\n", "TK_IDENT x TK_TYPE_COMMENT List[int] TK_NEWLINE TK_EOF"},
     {"x  # type: ignore\n", "TK_IDENT x TK_NEWLINE TK_EOF"},
     {"caf\xC3\xA9 _x9", "TK_IDENT caf\xC3\xA9 TK_IDENT _x9 TK_NEWLINE TK_EOF"},

@@ -11,7 +11,10 @@
 #include <complex.h>
 #include <math.h>
 
-#define SIZES(...) (int64_t[]){__VA_ARGS__}
+#define SIZES(...) \
+  (int64_t[]) {    \
+    __VA_ARGS__    \
+  }
 
 static Exec exec;
 static bool have_lapack;
@@ -25,12 +28,12 @@ static int setup(void **state) {
   status_free(status);
   return 0;
 }
-#define NEEDS_LAPACK()                     \
-  do {                                     \
-    if (!have_lapack) {                    \
+#define NEEDS_LAPACK()                       \
+  do {                                       \
+    if (!have_lapack) {                      \
       print_message("no LAPACK: skipped\n"); \
-      skip();                              \
-    }                                      \
+      skip();                                \
+    }                                        \
   } while (0)
 
 static void check(Status status) {
@@ -61,7 +64,8 @@ static Tensor *matrix(DType dtype, int ndim, const int64_t *sizes) {
 }
 static complex128 at(const Tensor *t, int64_t offset) {
   complex128 value;
-  dtype_convert(DTYPE_COMPLEX128, &value, 0, (DType)t->dtype, (char *)tensor_data(t) + offset * (int64_t)dtype_size((DType)t->dtype), 0, 1);
+  dtype_convert(DTYPE_COMPLEX128, &value, 0, (DType)t->dtype,
+                (char *)tensor_data(t) + offset * (int64_t)dtype_size((DType)t->dtype), 0, 1);
   return value;
 }
 static complex128 at_matrix(const Tensor *t, int64_t batch, int64_t row, int64_t col) {
@@ -69,7 +73,9 @@ static complex128 at_matrix(const Tensor *t, int64_t batch, int64_t row, int64_t
   return at(t, offset + (t->ndim > 2 ? batch * t->strides[t->ndim - 3] : 0));
 }
 static const DType four_types[] = {DTYPE_FLOAT32, DTYPE_FLOAT64, DTYPE_COMPLEX64, DTYPE_COMPLEX128};
-static double tolerance_of(DType dtype) { return dtype == DTYPE_FLOAT32 || dtype == DTYPE_COMPLEX64 ? 1e-4 : 1e-11; }
+static double tolerance_of(DType dtype) {
+  return dtype == DTYPE_FLOAT32 || dtype == DTYPE_COMPLEX64 ? 1e-4 : 1e-11;
+}
 
 static void release_all(uint32_t count, IValue *values) {
   for (uint32_t i = 0; i < count; i++) ivalue_release(values[i]);
@@ -109,7 +115,8 @@ static void test_solve_from_either_side(void **state) {
   static OpRef solve = OP_REF("aten::_linalg_solve_ex", "");
   for (size_t d = 0; d < 4; d++)
     for (int left = 0; left < 2; left++) {
-      Tensor *a = matrix(four_types[d], 2, SIZES(3, 3)), *b = matrix(four_types[d], 3, left ? SIZES(2, 3, 2) : SIZES(2, 2, 3));
+      Tensor *a = matrix(four_types[d], 2, SIZES(3, 3)),
+             *b = matrix(four_types[d], 3, left ? SIZES(2, 3, 2) : SIZES(2, 2, 3));
       IValue out[4] = {IVALUE_NONE, IVALUE_NONE, IVALUE_NONE, IVALUE_NONE};
       check(op_call(&exec, &solve, 3, (IValue[]){ivalue_tensor(a), ivalue_tensor(b), ivalue_bool(left)}, 4, out));
       const Tensor *x = out[0].tensor;
@@ -119,7 +126,8 @@ static void test_solve_from_either_side(void **state) {
           for (int64_t j = 0; j < b->sizes[2]; j++) {
             complex128 sum = 0;
             for (int64_t k = 0; k < 3; k++)
-              sum += left ? at_matrix(a, 0, i, k) * at_matrix(x, batch, k, j) : at_matrix(x, batch, i, k) * at_matrix(a, 0, k, j);
+              sum += left ? at_matrix(a, 0, i, k) * at_matrix(x, batch, k, j)
+                          : at_matrix(x, batch, i, k) * at_matrix(a, 0, k, j);
             assert_true(cabs(sum - at_matrix(b, batch, i, j)) < tolerance_of(four_types[d]));
           }
       release_all(4, out);
@@ -141,7 +149,8 @@ static void test_svd_multiplies_back(void **state) {
       for (int64_t i = 0; i < 2; i++)
         for (int64_t j = 0; j < 4; j++) {
           complex128 sum = 0;
-          for (int64_t k = 0; k < 2; k++) sum += at_matrix(out[0].tensor, 0, i, k) * at(out[1].tensor, k) * at_matrix(out[2].tensor, 0, k, j);
+          for (int64_t k = 0; k < 2; k++)
+            sum += at_matrix(out[0].tensor, 0, i, k) * at(out[1].tensor, k) * at_matrix(out[2].tensor, 0, k, j);
           assert_true(cabs(sum - at_matrix(a, 0, i, j)) < tolerance_of(four_types[d]));
         }
       release_all(3, out);
@@ -191,23 +200,31 @@ static void test_empty_matrices(void **state) {
 static void test_errors_name_the_function(void **state) {
   (void)state;
   NEEDS_LAPACK();
-  static OpRef inv = OP_REF("aten::linalg_inv_ex", ""), cholesky = OP_REF("aten::linalg_cholesky_ex", ""), svd = OP_REF("aten::_linalg_svd", ""),
-               lu_solve = OP_REF("aten::linalg_lu_solve", "");
+  static OpRef inv = OP_REF("aten::linalg_inv_ex", ""), cholesky = OP_REF("aten::linalg_cholesky_ex", ""),
+               svd = OP_REF("aten::_linalg_svd", ""), lu_solve = OP_REF("aten::linalg_lu_solve", "");
   IValue out[3] = {IVALUE_NONE, IVALUE_NONE, IVALUE_NONE};
-  Tensor *wide = matrix(DTYPE_FLOAT32, 2, SIZES(2, 3)), *ints = matrix(DTYPE_INT64, 2, SIZES(2, 2)), *zero = matrix(DTYPE_FLOAT64, 3, SIZES(2, 2, 2)),
-         *vector = matrix(DTYPE_FLOAT32, 1, SIZES(2)), *pivots;
-  check_error(op_call(&exec, &inv, 1, (IValue[]){ivalue_tensor(wide)}, 2, out), "linalg.inv: A must be batches of square matrices, but they are 2 by 3 matrices");
-  check_error(op_call(&exec, &inv, 1, (IValue[]){ivalue_tensor(ints)}, 2, out), "linalg.inv: Expected a floating point or complex tensor as input. Got Long");
-  check_error(op_call(&exec, &inv, 1, (IValue[]){ivalue_tensor(vector)}, 2, out), "linalg.inv: The input tensor A must have at least 2 dimensions.");
+  Tensor *wide = matrix(DTYPE_FLOAT32, 2, SIZES(2, 3)), *ints = matrix(DTYPE_INT64, 2, SIZES(2, 2)),
+         *zero = matrix(DTYPE_FLOAT64, 3, SIZES(2, 2, 2)), *vector = matrix(DTYPE_FLOAT32, 1, SIZES(2)), *pivots;
+  check_error(op_call(&exec, &inv, 1, (IValue[]){ivalue_tensor(wide)}, 2, out),
+              "linalg.inv: A must be batches of square matrices, but they are 2 by 3 matrices");
+  check_error(op_call(&exec, &inv, 1, (IValue[]){ivalue_tensor(ints)}, 2, out),
+              "linalg.inv: Expected a floating point or complex tensor as input. Got Long");
+  check_error(op_call(&exec, &inv, 1, (IValue[]){ivalue_tensor(vector)}, 2, out),
+              "linalg.inv: The input tensor A must have at least 2 dimensions.");
   memset((char *)tensor_data(zero) + 4 * sizeof(double), 0, 4 * sizeof(double));
-  check_error(op_call(&exec, &inv, 2, (IValue[]){ivalue_tensor(zero), ivalue_bool(true)}, 2, out), "(Batch element 1): The diagonal element 1 is zero");
+  check_error(op_call(&exec, &inv, 2, (IValue[]){ivalue_tensor(zero), ivalue_bool(true)}, 2, out),
+              "(Batch element 1): The diagonal element 1 is zero");
   memset(tensor_data(zero), 0, 4 * sizeof(double));
-  check_error(op_call(&exec, &cholesky, 3, (IValue[]){ivalue_tensor(zero), ivalue_bool(false), ivalue_bool(true)}, 2, out), "the leading minor of order 1");
+  check_error(
+      op_call(&exec, &cholesky, 3, (IValue[]){ivalue_tensor(zero), ivalue_bool(false), ivalue_bool(true)}, 2, out),
+      "the leading minor of order 1");
   *(double *)tensor_data(zero) = NAN;
   check_error(op_call(&exec, &svd, 1, (IValue[]){ivalue_tensor(zero)}, 3, out), "contained non-finite values");
   check(tensor_empty(DTYPE_INT32, 2, SIZES(2, 2), &pivots));
   memcpy(tensor_data(pivots), (int32_t[]){1, 2, 99, 2}, 4 * sizeof(int32_t)); /* would have LAPACK write anywhere */
-  check_error(op_call(&exec, &lu_solve, 3, (IValue[]){ivalue_tensor(zero), ivalue_tensor(pivots), ivalue_tensor(zero)}, 1, out), "Pivots given to lu_solve");
+  check_error(
+      op_call(&exec, &lu_solve, 3, (IValue[]){ivalue_tensor(zero), ivalue_tensor(pivots), ivalue_tensor(zero)}, 1, out),
+      "Pivots given to lu_solve");
   tensor_release(pivots);
   tensor_release(wide);
   tensor_release(ints);
@@ -250,7 +267,8 @@ static Status einsum(const char *equation, size_t count, Tensor *const *operands
 }
 static void test_einsum(void **state) {
   (void)state;
-  Tensor *a = matrix(DTYPE_FLOAT64, 3, SIZES(2, 3, 4)), *b = matrix(DTYPE_FLOAT64, 2, SIZES(4, 3)), *square = matrix(DTYPE_FLOAT64, 2, SIZES(3, 3)), *out;
+  Tensor *a = matrix(DTYPE_FLOAT64, 3, SIZES(2, 3, 4)), *b = matrix(DTYPE_FLOAT64, 2, SIZES(4, 3)),
+         *square = matrix(DTYPE_FLOAT64, 2, SIZES(3, 3)), *out;
   check(einsum("...ik, kj -> j...i", 2, (Tensor *[]){a, b}, &out));
   assert_string_equal(SIZES_TEXT(out->ndim, out->sizes), "[3, 2, 3]");
   Tensor *dense;
@@ -281,10 +299,10 @@ static void test_einsum(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_inverse_of_a_batch),      cmocka_unit_test(test_solve_from_either_side),
-      cmocka_unit_test(test_svd_multiplies_back),     cmocka_unit_test(test_eigenvectors_of_a_rotation),
-      cmocka_unit_test(test_empty_matrices),          cmocka_unit_test(test_errors_name_the_function),
-      cmocka_unit_test(test_without_memory),          cmocka_unit_test(test_einsum),
+      cmocka_unit_test(test_inverse_of_a_batch),  cmocka_unit_test(test_solve_from_either_side),
+      cmocka_unit_test(test_svd_multiplies_back), cmocka_unit_test(test_eigenvectors_of_a_rotation),
+      cmocka_unit_test(test_empty_matrices),      cmocka_unit_test(test_errors_name_the_function),
+      cmocka_unit_test(test_without_memory),      cmocka_unit_test(test_einsum),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -12,11 +12,11 @@ static Status run_number(Call *c) {
 }
 
 static const OpRow rows[] = {
-  {.schema = "match::f.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> int", .kernel = run_number},
-  {.schema = "match::f.Scalar(Tensor self, Scalar other) -> int", .kernel = run_number},
-  {.schema = "match::f.int(int a, float b=2.5, str? name=None) -> int", .kernel = run_number},
-  {.schema = "match::sizes(Tensor self, int[] size) -> int", .kernel = run_number},
-  {.schema = "match::window(Tensor self, int[2] size, Device? device=None) -> int", .kernel = run_number},
+    {.schema = "match::f.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> int", .kernel = run_number},
+    {.schema = "match::f.Scalar(Tensor self, Scalar other) -> int", .kernel = run_number},
+    {.schema = "match::f.int(int a, float b=2.5, str? name=None) -> int", .kernel = run_number},
+    {.schema = "match::sizes(Tensor self, int[] size) -> int", .kernel = run_number},
+    {.schema = "match::window(Tensor self, int[2] size, Device? device=None) -> int", .kernel = run_number},
 };
 static OP_TABLE(table, rows);
 
@@ -31,7 +31,10 @@ static int teardown(void **state) {
   return 0;
 }
 
-#define VALUES(...) (uint32_t)(sizeof((IValue[]){__VA_ARGS__}) / sizeof(IValue)), (IValue[]){__VA_ARGS__}
+#define VALUES(...)                                                          \
+  (uint32_t)(sizeof((IValue[]){__VA_ARGS__}) / sizeof(IValue)), (IValue[]) { \
+    __VA_ARGS__                                                              \
+  }
 
 static MatchedCall matched;
 static void expect_overload(const char *overload) {
@@ -62,7 +65,8 @@ static void chooses_overloads(void **state) {
 static void converts_lists(void **state) {
   (void)state;
   IValue t = ivalue_tensor(tensor), device;
-  assert_null(operator_match_values(STR("match::sizes"), NULL, VALUES(t, ivalue_int(3), ivalue_int(2)), 0, NULL, &matched));
+  assert_null(
+      operator_match_values(STR("match::sizes"), NULL, VALUES(t, ivalue_int(3), ivalue_int(2)), 0, NULL, &matched));
   assert_true(matched.inputs[1].list->length == 2 && matched.inputs[1].list->ints[0] == 3);
   matched_call_dispose(&matched);
   Tuple *pair;
@@ -75,7 +79,8 @@ static void converts_lists(void **state) {
   assert_null(ivalue_from_str(STR("cpu"), &device));
   KeywordValue named = {STR("device"), device};
   assert_null(operator_match_values(STR("match::window"), NULL, VALUES(t, ivalue_int(5)), 1, &named, &matched));
-  assert_true(matched.inputs[1].list->length == 2 && matched.inputs[1].list->ints[1] == 5 && matched.inputs[2].tag == TAG_DEVICE);
+  assert_true(matched.inputs[1].list->length == 2 && matched.inputs[1].list->ints[1] == 5 &&
+              matched.inputs[2].tag == TAG_DEVICE);
   matched_call_dispose(&matched);
   ivalue_release(device);
 }
@@ -90,11 +95,14 @@ static void says_why_not(void **state) {
   (void)state;
   IValue t = ivalue_tensor(tensor);
   KeywordValue wrong = {STR("beta"), ivalue_int(3)};
-  expect_message(operator_match_values(STR("match::f"), NULL, VALUES(t), 0, NULL, &matched), "Argument other not provided.");
-  expect_message(operator_match_values(STR("match::f"), NULL, VALUES(t, t), 1, &wrong, &matched), "Unknown keyword argument 'beta'.");
+  expect_message(operator_match_values(STR("match::f"), NULL, VALUES(t), 0, NULL, &matched),
+                 "Argument other not provided.");
+  expect_message(operator_match_values(STR("match::f"), NULL, VALUES(t, t), 1, &wrong, &matched),
+                 "Unknown keyword argument 'beta'.");
   expect_message(operator_match_values(STR("match::f"), "Tensor", VALUES(t, IVALUE_NONE), 0, NULL, &matched),
                  "Expected a value of type 'Tensor' for argument 'other' but instead found type 'NoneType'.");
-  expect_message(operator_match_values(STR("match::f"), NULL, VALUES(t, t, t, t), 0, NULL, &matched), "Expected at most 2 arguments but found 4");
+  expect_message(operator_match_values(STR("match::f"), NULL, VALUES(t, t, t, t), 0, NULL, &matched),
+                 "Expected at most 2 arguments but found 4");
   expect_message(operator_match_values(STR("match::windov"), NULL, VALUES(t), 0, NULL, &matched), "match::window");
   expect_message(operator_match_values(STR("match::f"), "Missing", VALUES(t), 0, NULL, &matched), "Unknown builtin op");
 }
@@ -109,7 +117,7 @@ static void calls(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(chooses_overloads), cmocka_unit_test(converts_lists), cmocka_unit_test(says_why_not),
-                                     cmocka_unit_test(calls)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(chooses_overloads), cmocka_unit_test(converts_lists),
+                                     cmocka_unit_test(says_why_not), cmocka_unit_test(calls)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,4 +1,5 @@
-/* parallel_for covers each index once, nests serially and works in a forked child; the cache keeps and bounds blocks. */
+/* parallel_for covers each index once, nests serially and works in a forked child; the cache keeps and bounds blocks.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -21,7 +21,8 @@ static const Case EXPRESSIONS[] = {
     {"-x ** -2", "(unary minus (pow operator " V("x") " (unary minus (const 2))))"},
     {"2 ** 3 ** 4", "(pow operator (const 2) (pow operator (const 3) (const 4)))"},
     {"a @ b // c % d", "(% (floordiv (@ " V("a") " " V("b") ") " V("c") ") " V("d") ")"},
-    {"a | b ^ c & d << 1 >> 2", "(| " V("a") " (^ " V("b") " (& " V("c") " (>> (<< " V("d") " (const 1)) (const 2)))))"},
+    {"a | b ^ c & d << 1 >> 2",
+     "(| " V("a") " (^ " V("b") " (& " V("c") " (>> (<< " V("d") " (const 1)) (const 2)))))"},
     {"not a and b or c", "(or (and (not " V("a") ") " V("b") ") " V("c") ")"},
     {"a < b <= c", "(and (< " V("a") " " V("b") ") (le " V("b") " " V("c") "))"},
     {"a is not b not in c", "(and (is not " V("a") " " V("b") ") (not (in " V("b") " " V("c") ")))"},
@@ -37,16 +38,16 @@ static const Case EXPRESSIONS[] = {
     {"{}", "(dict-literal (list) (list))"},
     {"{1: a, 2: b,}", "(dict-literal (list (const 1) (const 2)) (list " V("a") " " V("b") "))"},
     {"[x for x in y]", "(list comprehension " V("x") " " V("x") " " V("y") ")"},
-    {"[a for a, b in y if a if b]",
-     "(list comprehension " V("a") " (tuple-literal (list " V("a") " " V("b") ")) " V("y") " (list " V("a") " " V("b") "))"},
-    {"{k: v for k in y if k}",
-     "(dict comprehension " V("k") " " V("v") " " V("k") " " V("y") " (list " V("k") "))"},
+    {"[a for a, b in y if a if b]", "(list comprehension " V("a") " (tuple-literal (list " V("a") " " V("b") ")) " V(
+                                        "y") " (list " V("a") " " V("b") "))"},
+    {"{k: v for k in y if k}", "(dict comprehension " V("k") " " V("v") " " V("k") " " V("y") " (list " V("k") "))"},
     {"any(x for x in y)", "(apply " V("any") " (list (list comprehension " V("x") " " V("x") " " V("y") ")) (list))"},
-    {"f(a, *b, c=1, d=2)", "(apply " V("f") " (list " V("a") " (starred " V("b") ")) (list (attribute (ident c) (const 1)) "
-     "(attribute (ident d) (const 2))))"},
+    {"f(a, *b, c=1, d=2)",
+     "(apply " V("f") " (list " V("a") " (starred " V("b") ")) (list (attribute (ident c) (const 1)) "
+                                                           "(attribute (ident d) (const 2))))"},
     {"x[1]", "(subscript " V("x") " (list (const 1)))"},
     {"x[1:, ..., ::2, None]", "(subscript " V("x") " (list (slice expr (option (const 1)) (option) (option)) (dots) "
-     "(slice expr (option) (option) (option (const 2))) (None)))"},
+                                                   "(slice expr (option) (option) (option (const 2))) (None)))"},
     {"x[(1, 2)]", "(subscript " V("x") " (list (const 1) (const 2)))"},
     {"T[()]", "(subscript " V("T") " (list (tuple-literal (list))))"},
     {"CONSTANTS.c0", "(. " V("CONSTANTS") " (ident c0))"},
@@ -62,8 +63,8 @@ static const Case EXPRESSIONS[] = {
      "(apply (. (string_literal {}a{}) (ident format)) (list " V("x") " (+ " V("y") " (const 1))) (list))"},
     {"f'a{{'", "(string_literal a{)"},
     {"f'{{}}{x}'", "(apply (. (string_literal {}{}) (ident format)) (list (string_literal {}) " V("x") ") (list))"},
-    {"f'{d[\"k\"]}'", "(apply (. (string_literal {}) (ident format)) (list (subscript " V("d")
-     " (list (string_literal k)))) (list))"},
+    {"f'{d[\"k\"]}'",
+     "(apply (. (string_literal {}) (ident format)) (list (subscript " V("d") " (list (string_literal k)))) (list))"},
     {"f'{x!r}'", "(unsupported a conversion in an f-string)"},
     {"f'{x:>{w}}'", "(unsupported a format in an f-string)"},
     {"lambda x, *y, z=1: x", "(unsupported lambda)"},
@@ -94,35 +95,43 @@ static const Case FILES[] = {
     {"a, b = c", "(list (assign (list (tuple-literal (list " V("a") " " V("b") "))) (option " V("c") ") (option)))"},
     {"x: int", "(list (assign (list " V("x") ") (option) (option " V("int") ")))"},
     {"x: int = 1", "(list (assign (list " V("x") ") (option (const 1)) (option " V("int") ")))"},
-    {"x = []  # type: List[int]\n", "(list (assign (list " V("x") ") (option (list-literal (list))) (option (subscript "
-     V("List") " (list " V("int") ")))))"},
+    {"x = []  # type: List[int]\n",
+     "(list (assign (list " V("x") ") (option (list-literal (list))) (option (subscript " V("List") " (list " V(
+         "int") ")))))"},
     {"x //= 2; y @= x", "(list (aug_assign " V("x") " (floordiv) (const 2)) (aug_assign " V("y") " (@) " V("x") "))"},
     {"def f(): pass", "(list " DEF("(list)", "(option)", "(pass)") ")"},
     {"def f(a: int, b=1, *, c: float) -> int:\n  return a\n",
-     "(list " DEF("(list (param (ident a) (option " V("int") ") (option) (False)) (param (ident b) (option) (option (const 1)) "
-     "(False)) (param (ident c) (option " V("float") ") (option) (True)))", "(option " V("int") ")", "(return " V("a") ")")
-     ")"},
-    {"def f(*a, **k): return", "(list " DEF("(list (param (ident a) (option) (option) (starred)) (param (ident k) (option) "
-     "(option) (pow operator)))", "(option)", "(return (None))") ")"},
+     "(list " DEF("(list (param (ident a) (option " V(
+                      "int") ") (option) (False)) (param (ident b) (option) (option (const 1)) "
+                             "(False)) (param (ident c) (option " V("float") ") (option) (True)))",
+                  "(option " V("int") ")", "(return " V("a") ")") ")"},
+    {"def f(*a, **k): return",
+     "(list " DEF("(list (param (ident a) (option) (option) (starred)) (param (ident k) (option) "
+                  "(option) (pow operator)))",
+                  "(option)", "(return (None))") ")"},
     {"def f(self, x):\n  # type: (int) -> float\n  pass\n",
-     "(list " DEF("(list (param (ident self) (option) (option) (False)) (param (ident x) (option " V("int") ") (option) "
-     "(False)))", "(option " V("float") ")", "(pass)") ")"},
+     "(list " DEF(
+         "(list (param (ident self) (option) (option) (False)) (param (ident x) (option " V("int") ") (option) "
+                                                                                                   "(False)))",
+         "(option " V("float") ")", "(pass)") ")"},
     {"def f(x,  # type: int\n      y  # type: str\n      ):\n  # type: (...) -> float\n  pass\n",
-     "(list " DEF("(list (param (ident x) (option " V("int") ") (option) (False)) (param (ident y) (option " V("str")
-     ") (option) (False)))", "(option " V("float") ")", "(pass)") ")"},
-    {"@torch.jit.script\ndef f(): pass",
-     "(list (def (ident f) (decl (list) (option)) (list (pass)) (list (. (. " V("torch") " (ident jit)) (ident script)))))"},
+     "(list " DEF("(list (param (ident x) (option " V("int") ") (option) (False)) (param (ident y) (option " V(
+                      "str") ") (option) (False)))",
+                  "(option " V("float") ")", "(pass)") ")"},
+    {"@torch.jit.script\ndef f(): pass", "(list (def (ident f) (decl (list) (option)) (list (pass)) (list (. (. " V(
+                                             "torch") " (ident jit)) (ident script)))))"},
     {"class A(B):\n  x: int\n  def f(self): pass\n",
-     "(list (class (ident A) (list " V("B") ") (list (assign (list " V("x") ") (option) (option " V("int") ")) "
-     DEF("(list (param (ident self) (option) (option) (False)))", "(option)", "(pass)") ") (list)))"},
+     "(list (class (ident A) (list " V("B") ") (list (assign (list " V("x") ") (option) (option " V("int") ")) " DEF(
+         "(list (param (ident self) (option) (option) (False)))", "(option)", "(pass)") ") (list)))"},
     {"if a:\n  b\nelif c: d\nelse:\n  e\n",
-     "(list (if " V("a") " (list (expression statement " V("b") ")) (list (if " V("c") " (list (expression statement "
-     V("d") ")) (list (expression statement " V("e") "))))))"},
+     "(list (if " V("a") " (list (expression statement " V("b") ")) (list (if " V(
+         "c") " (list (expression statement " V("d") ")) (list (expression statement " V("e") "))))))"},
     {"while a: break", "(list (while " V("a") " (list (break))))"},
-    {"for a, b in c, d:\n  continue", "(list (for (list (tuple-literal (list " V("a") " " V("b")
-     "))) (list (tuple-literal (list " V("c") " " V("d") "))) (list (continue))))"},
-    {"with a as b, c: pass", "(list (with (list (withitem " V("a") " (option " V("b") ")) (withitem " V("c")
-     " (option))) (list (pass))))"},
+    {"for a, b in c, d:\n  continue",
+     "(list (for (list (tuple-literal (list " V("a") " " V("b") "))) (list (tuple-literal (list " V("c") " " V(
+         "d") "))) (list (continue))))"},
+    {"with a as b, c: pass",
+     "(list (with (list (withitem " V("a") " (option " V("b") ")) (withitem " V("c") " (option))) (list (pass))))"},
     {"assert a, 'm'", "(list (assert " V("a") " (option (string_literal m))))"},
     {"raise E('m') from e\nraise", "(list (raise (apply " V("E") " (list (string_literal m)) (list))) (raise (None)))"},
     {"del a, b[0]", "(list (del (list " V("a") " (subscript " V("b") " (list (const 0))))))"},
@@ -141,7 +150,8 @@ static const Case FILES[] = {
     {"if a:\nb", "expected an indented block but found 'b' here:"},
     {"a\n  b", "unexpected indent:"},
     {"def f(x, /): pass", "expected parameter ('/' is not supported in TorchScript) but found '/' here:"},
-    {"def f(x):\n  # type: (int, int) -> int\n  pass", "Number of type annotations for function parameters (2) does not match "
+    {"def f(x):\n  # type: (int, int) -> int\n  pass",
+     "Number of type annotations for function parameters (2) does not match "
      "the number of parameters on the function (1)!:"},
     {"@a\nx = 1", "expected def or class but found 'x' here:"},
     {"print 1", "expected newline but found '1' here:"},
@@ -210,9 +220,10 @@ static void test_layout_and_archive_escapes(void **state) {
   Job job = {.parse = parse_expression};
   assert_null(source_new(STR("z.sigmoid() - (x + y)"), NULL, 1, &job.source));
   assert_null(arena_protect(&job.arena, parse_and_print, &job));
-  assert_string_equal(job.out.data,
-                      "(-\n  (apply\n    (.\n      (variable (ident z))\n      (ident sigmoid))\n    (list)\n    (list))\n"
-                      "  (+\n    (variable (ident x))\n    (variable (ident y))))");
+  assert_string_equal(
+      job.out.data,
+      "(-\n  (apply\n    (.\n      (variable (ident z))\n      (ident sigmoid))\n    (list)\n    (list))\n"
+      "  (+\n    (variable (ident x))\n    (variable (ident y))))");
   strbuf_dispose(&job.out);
   arena_dispose(&job.arena);
   source_release(job.source);
@@ -229,8 +240,10 @@ static void check_repeated(Tree *(*parse)(Arena *, const Source *, int), const c
   for (int i = 0; i < count; i++) strbuf_puts(&text, piece);
   strbuf_puts(&text, tail);
   char *result = result_of(parse, strbuf_view(&text), PARSE_PYTHON);
-  if (error_or_null) assert_non_null(strstr(result, error_or_null));
-  else assert_int_equal(result[0], '(');
+  if (error_or_null)
+    assert_non_null(strstr(result, error_or_null));
+  else
+    assert_int_equal(result[0], '(');
   mem_free(result);
   strbuf_dispose(&text);
 }
@@ -317,8 +330,9 @@ static void test_views(void **state) {
   Status status = arena_protect(&job.arena, use_views, &job);
   assert_non_null(status);
   assert_int_equal(status->code, ERROR_COMPILE);
-  assert_string_equal(status->message, "lambda is not supported in TorchScript:\ndef g(x: 'List[int]'):\n"
-                                       "  return x + (lambda: 1)\n              ~~~~~~~~~ <--- HERE\n");
+  assert_string_equal(status->message,
+                      "lambda is not supported in TorchScript:\ndef g(x: 'List[int]'):\n"
+                      "  return x + (lambda: 1)\n              ~~~~~~~~~ <--- HERE\n");
   status_free(status);
   arena_dispose(&job.arena);
   source_release(job.source);
@@ -359,10 +373,14 @@ static void test_memory_runs_out(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_expressions),  cmocka_unit_test(test_files),
-      cmocka_unit_test(test_layout_and_archive_escapes), cmocka_unit_test(test_depth),
-      cmocka_unit_test(test_depth_on_small_stack),       cmocka_unit_test(test_views),
-      cmocka_unit_test(test_numbers),      cmocka_unit_test(test_memory_runs_out),
+      cmocka_unit_test(test_expressions),
+      cmocka_unit_test(test_files),
+      cmocka_unit_test(test_layout_and_archive_escapes),
+      cmocka_unit_test(test_depth),
+      cmocka_unit_test(test_depth_on_small_stack),
+      cmocka_unit_test(test_views),
+      cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_memory_runs_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,21 +18,30 @@ static void expect_derived(const char *functional, OpVariant variant, const char
 static void derives_schemas(void **state) {
   (void)state;
   expect_derived("aten::abs(Tensor self) -> Tensor", VARIANT_INPLACE, "aten::abs_(Tensor(a!) self) -> Tensor(a!)");
-  expect_derived("aten::abs(Tensor self) -> Tensor", VARIANT_OUT, "aten::abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)");
+  expect_derived("aten::abs(Tensor self) -> Tensor", VARIANT_OUT,
+                 "aten::abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)");
   expect_derived("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", VARIANT_OUT,
                  "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)");
   expect_derived("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", VARIANT_INPLACE,
                  "aten::add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)");
-  expect_derived("aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", VARIANT_OUT,
-                 "aten::sort.values_stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor(a!) values, Tensor(b!) indices)"
-                 " -> (Tensor(a!) values, Tensor(b!) indices)");
-  expect_derived("aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, "
-                 "Device? device=None, bool? pin_memory=None) -> Tensor", VARIANT_OUT,
-                 "aten::arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)");
+  expect_derived(
+      "aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor "
+      "indices)",
+      VARIANT_OUT,
+      "aten::sort.values_stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor(a!) values, "
+      "Tensor(b!) indices)"
+      " -> (Tensor(a!) values, Tensor(b!) indices)");
+  expect_derived(
+      "aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? "
+      "layout=None, "
+      "Device? device=None, bool? pin_memory=None) -> Tensor",
+      VARIANT_OUT, "aten::arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)");
   expect_derived("aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", VARIANT_INPLACE,
                  "aten::pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)");
-  expect_derived("aten::_foreach_neg(Tensor[] self) -> Tensor[]", VARIANT_INPLACE, "aten::_foreach_neg_(Tensor(a!)[] self) -> ()");
-  expect_derived("aten::_foreach_neg(Tensor[] self) -> Tensor[]", VARIANT_OUT, "aten::_foreach_neg.out(Tensor[] self, *, Tensor(a!)[] out) -> ()");
+  expect_derived("aten::_foreach_neg(Tensor[] self) -> Tensor[]", VARIANT_INPLACE,
+                 "aten::_foreach_neg_(Tensor(a!)[] self) -> ()");
+  expect_derived("aten::_foreach_neg(Tensor[] self) -> Tensor[]", VARIANT_OUT,
+                 "aten::_foreach_neg.out(Tensor[] self, *, Tensor(a!)[] out) -> ()");
   expect_derived("aten::is_floating_point(Tensor self) -> bool", VARIANT_OUT, NULL);
   expect_derived("aten::zeros(int[] size) -> Tensor", VARIANT_INPLACE, NULL);
 }
@@ -80,9 +89,10 @@ static void expect_refused(const char *schema, const char *part) {
 
 static void registers_and_retires(void **state) {
   (void)state;
-  static const OpRow rows[] = {{.schema = "library::first(Tensor self) -> Tensor", .kernel = kernel_nothing, .flags = OP_OUT},
-                               {.schema = "library::first.int(int self) -> int", .kernel = kernel_nothing},
-                               {.schema = "library::second(int a) -> int", .kernel = kernel_nothing}};
+  static const OpRow rows[] = {
+      {.schema = "library::first(Tensor self) -> Tensor", .kernel = kernel_nothing, .flags = OP_OUT},
+      {.schema = "library::first.int(int self) -> int", .kernel = kernel_nothing},
+      {.schema = "library::second(int a) -> int", .kernel = kernel_nothing}};
   static OP_TABLE(table, rows);
   int library;
   assert_null(operator_register(&table, &library));

@@ -73,7 +73,9 @@ static void lines_print_back(void **state) {
 
 static void facts_are_kept(void **state) {
   Parse *p = *state;
-  FunctionSchema *s = schema_of(p, "aten::f.over(Tensor(a -> *) self, int[2] size=1, *, ScalarType? dtype=None, Tensor(b!) out) -> (Tensor(b!) x, int)");
+  FunctionSchema *s = schema_of(p,
+                                "aten::f.over(Tensor(a -> *) self, int[2] size=1, *, ScalarType? dtype=None, "
+                                "Tensor(b!) out) -> (Tensor(b!) x, int)");
   assert_true(str_is(s->name, "aten::f") && str_is(s->overload_name, "over"));
   assert_int_equal(s->argument_count, 4);
   assert_int_equal(s->arguments[0].alias->before, 1);
@@ -100,9 +102,21 @@ static void overloads_compare_by_arguments(void **state) {
 
 static void wrong_lines_are_refused(void **state) {
   Parse *p = *state;
-  static const char *const lines[] = {"", "aten::f", "aten::f(", "aten::f(Tensor x", "aten::f(Tensor x) ->", "aten::f(Tensor) -> Tensor",
-    "aten::f(Tensor x, *) -> Tensor", "aten::f(..., int x) -> Tensor", "aten::f(int x=\"a\") -> Tensor", "aten::f(int x) -> Tensor int y z",
-    "aten::f(Tensor(ab) x) -> Tensor", "aten::f(Dict(int) x) -> Tensor", "aten::f(Float x) -> Tensor", "aten::f(int[] x=[1, 2) -> ()", "aten::f(int x=1e999999999999) -> ("};
+  static const char *const lines[] = {"",
+                                      "aten::f",
+                                      "aten::f(",
+                                      "aten::f(Tensor x",
+                                      "aten::f(Tensor x) ->",
+                                      "aten::f(Tensor) -> Tensor",
+                                      "aten::f(Tensor x, *) -> Tensor",
+                                      "aten::f(..., int x) -> Tensor",
+                                      "aten::f(int x=\"a\") -> Tensor",
+                                      "aten::f(int x) -> Tensor int y z",
+                                      "aten::f(Tensor(ab) x) -> Tensor",
+                                      "aten::f(Dict(int) x) -> Tensor",
+                                      "aten::f(Float x) -> Tensor",
+                                      "aten::f(int[] x=[1, 2) -> ()",
+                                      "aten::f(int x=1e999999999999) -> ("};
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
     p->text = str_from(lines[i]);
     Status status = arena_protect(&p->arena, parse_schema, p);
@@ -142,9 +156,28 @@ static void refused_memory_is_an_error(void **state) {
 
 static void types_print_back(void **state) {
   Parse *p = *state;
-  static const char *const types[] = {"Tensor", "int[]", "int?", "Tensor?[]", "Dict(str, Tensor)", "(int, Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu))",
-    "Float(*, 2)", "Float(*, *, requires_grad=1, device=cuda:0)", "Long()", "Double(requires_grad=0)", "FloatTensor(device=cpu)", "Tensor(requires_grad=1)", "Tensor(2, *)", "()", "(int)", "Future[int]",
-    "Union(Tensor, (int, str), int[], Dict(str, int), float, int, NoneType, str)", "Scalar?", "NamedTuple(a : int, b : Tensor)", "Any?", "Tensor[Undefined]", "__torch__.torch.classes.rnn.CellParamsBase[]"};
+  static const char *const types[] = {"Tensor",
+                                      "int[]",
+                                      "int?",
+                                      "Tensor?[]",
+                                      "Dict(str, Tensor)",
+                                      "(int, Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu))",
+                                      "Float(*, 2)",
+                                      "Float(*, *, requires_grad=1, device=cuda:0)",
+                                      "Long()",
+                                      "Double(requires_grad=0)",
+                                      "FloatTensor(device=cpu)",
+                                      "Tensor(requires_grad=1)",
+                                      "Tensor(2, *)",
+                                      "()",
+                                      "(int)",
+                                      "Future[int]",
+                                      "Union(Tensor, (int, str), int[], Dict(str, int), float, int, NoneType, str)",
+                                      "Scalar?",
+                                      "NamedTuple(a : int, b : Tensor)",
+                                      "Any?",
+                                      "Tensor[Undefined]",
+                                      "__torch__.torch.classes.rnn.CellParamsBase[]"};
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     p->text = str_from(types[i]);
     Status status = arena_protect(&p->arena, parse_type, p);
@@ -158,12 +191,12 @@ static void types_print_back(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(lines_print_back, setup, teardown),
-    cmocka_unit_test_setup_teardown(facts_are_kept, setup, teardown),
-    cmocka_unit_test_setup_teardown(overloads_compare_by_arguments, setup, teardown),
-    cmocka_unit_test_setup_teardown(wrong_lines_are_refused, setup, teardown),
-    cmocka_unit_test_setup_teardown(refused_memory_is_an_error, setup, teardown),
-    cmocka_unit_test_setup_teardown(types_print_back, setup, teardown),
+      cmocka_unit_test_setup_teardown(lines_print_back, setup, teardown),
+      cmocka_unit_test_setup_teardown(facts_are_kept, setup, teardown),
+      cmocka_unit_test_setup_teardown(overloads_compare_by_arguments, setup, teardown),
+      cmocka_unit_test_setup_teardown(wrong_lines_are_refused, setup, teardown),
+      cmocka_unit_test_setup_teardown(refused_memory_is_an_error, setup, teardown),
+      cmocka_unit_test_setup_teardown(types_print_back, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

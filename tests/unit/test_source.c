@@ -21,8 +21,9 @@ static void check_highlight(uint32_t begin, uint32_t end, const char *filename, 
 
 static void test_excerpts(void **state) {
   (void)state;
-  check_highlight(24, 27, "f.py",
-                  "  File \"f.py\", line 3\ndef f(x):\n  y = 1\n  z = foo(y,\n      ~~~ <--- HERE\n    z)\n  return z\n");
+  check_highlight(
+      24, 27, "f.py",
+      "  File \"f.py\", line 3\ndef f(x):\n  y = 1\n  z = foo(y,\n      ~~~ <--- HERE\n    z)\n  return z\n");
   check_highlight(24, 37, NULL,
                   "def f(x):\n  y = 1\n  z = foo(y,\n      ~~~~~~\n    z)\n    ~~ <--- HERE\n  return z\n");
   check_highlight(0, 3, NULL, "def f(x):\n~~~ <--- HERE\n  y = 1\n  z = foo(y,\n");

@@ -133,9 +133,12 @@ static void test_distance(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_shortest_double),  cmocka_unit_test(test_doubles_read_back),
-      cmocka_unit_test(test_reading_numbers),  cmocka_unit_test(test_buffer_limits),
-      cmocka_unit_test(test_utf8),             cmocka_unit_test(test_distance),
+      cmocka_unit_test(test_shortest_double),
+      cmocka_unit_test(test_doubles_read_back),
+      cmocka_unit_test(test_reading_numbers),
+      cmocka_unit_test(test_buffer_limits),
+      cmocka_unit_test(test_utf8),
+      cmocka_unit_test(test_distance),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,9 @@ static int teardown(void **state) {
   return 0;
 }
 
-static TypeStore *process(void) { return type_store_process(); }
+static TypeStore *process(void) {
+  return type_store_process();
+}
 
 static void assert_prints(const Type *type, const char *graph, const char *str, const char *annotation) {
   void (*const printers[])(const Type *, StrBuf *) = {type_print, type_print_str, type_print_annotation};
@@ -34,7 +36,9 @@ static void assert_prints(const Type *type, const char *graph, const char *str, 
   }
 }
 
-static const Type *pair(TypeStore *store, const Type *a, const Type *b) { return type_tuple(store, 2, (const Type *const[]){a, b}); }
+static const Type *pair(TypeStore *store, const Type *a, const Type *b) {
+  return type_tuple(store, 2, (const Type *const[]){a, b});
+}
 
 static void equal_types_are_one_pointer(void **state) {
   (void)state;
@@ -53,8 +57,14 @@ static void equal_types_are_one_pointer(void **state) {
 
 static void prints_as_torchscript(void **state) {
   (void)state;
-  TensorInfo info = {.dtype = DTYPE_FLOAT32, .device_type = -1, .device_index = -1, .ndim = 2, .has_sizes = true,
-                     .requires_grad = -1, .undefined = -1, .sizes = {2, -1}};
+  TensorInfo info = {.dtype = DTYPE_FLOAT32,
+                     .device_type = -1,
+                     .device_index = -1,
+                     .ndim = 2,
+                     .has_sizes = true,
+                     .requires_grad = -1,
+                     .undefined = -1,
+                     .sizes = {2, -1}};
   const Type *refined = type_tensor_refined(&unit, &info);
   assert_prints(refined, "Float(2, *)", "Tensor", "Tensor");
   assert_prints(type_list(&unit, refined), "Float(2, *)[]", "Tensor[]", "List[Tensor]");
@@ -62,11 +72,19 @@ static void prints_as_torchscript(void **state) {
   assert_prints(pair(&unit, TYPE(INT), TYPE(NUMBER)), "(int, Scalar)", "(int, Scalar)", "Tuple[int, number]");
   assert_prints(type_future(&unit, TYPE(INT)), "Future[int]", "Future(int)", "Future[int]");
   assert_prints(type_tuple(&unit, 0, NULL), "()", "()", "Tuple[()]");
-  const Type *named = type_named_tuple(&unit, STR("__torch__.NT"), 2, (const Type *const[]){TYPE(INT), TYPE(TENSOR)}, (Str[]){STR("a"), STR("b")});
+  const Type *named = type_named_tuple(&unit, STR("__torch__.NT"), 2, (const Type *const[]){TYPE(INT), TYPE(TENSOR)},
+                                       (Str[]){STR("a"), STR("b")});
   assert_prints(named, "NamedTuple(a : int, b : Tensor)", "__torch__.NT", "__torch__.NT");
-  const Type *members[] = {TYPE(INT), TYPE(STRING), TYPE(TENSOR), type_list_of(TYPE_INT), TYPE(FLOAT), TYPE(NONE),
-                           type_dict(&unit, TYPE(STRING), TYPE(INT)), pair(&unit, TYPE(INT), TYPE(STRING))};
-  assert_prints(type_union(&unit, 8, members), "Union(Tensor, (int, str), int[], Dict(str, int), float, int, NoneType, str)",
+  const Type *members[] = {TYPE(INT),
+                           TYPE(STRING),
+                           TYPE(TENSOR),
+                           type_list_of(TYPE_INT),
+                           TYPE(FLOAT),
+                           TYPE(NONE),
+                           type_dict(&unit, TYPE(STRING), TYPE(INT)),
+                           pair(&unit, TYPE(INT), TYPE(STRING))};
+  assert_prints(type_union(&unit, 8, members),
+                "Union(Tensor, (int, str), int[], Dict(str, int), float, int, NoneType, str)",
                 "Union(Tensor, (int, str), int[], Dict(str, int), float, int, NoneType, str)",
                 "Union[Tensor, Tuple[int, str], List[int], Dict[str, int], float, int, NoneType, str]");
 }
@@ -75,7 +93,8 @@ static void unions_fold(void **state) {
   (void)state;
   assert_ptr_equal(type_union(&unit, 2, (const Type *const[]){TYPE(INT), TYPE(NONE)}), type_optional_of(TYPE_INT));
   assert_ptr_equal(type_union(&unit, 3, (const Type *const[]){TYPE(INT), TYPE(COMPLEX), TYPE(FLOAT)}), TYPE(NUMBER));
-  assert_ptr_equal(type_union(&unit, 2, (const Type *const[]){TYPE(NUMBER), TYPE(NONE)}), type_optional_of(TYPE_NUMBER));
+  assert_ptr_equal(type_union(&unit, 2, (const Type *const[]){TYPE(NUMBER), TYPE(NONE)}),
+                   type_optional_of(TYPE_NUMBER));
   assert_ptr_equal(type_union(&unit, 2, (const Type *const[]){TYPE(STRING), TYPE(STRING)}), TYPE(STRING));
   const Type *a = type_union(&unit, 2, (const Type *const[]){TYPE(INT), TYPE(STRING)});
   assert_ptr_equal(a, type_union(&unit, 3, (const Type *const[]){TYPE(STRING), TYPE(INT), a}));
@@ -86,20 +105,39 @@ static void subtypes(void **state) {
   (void)state;
   const Type *int_or_str = type_union(&unit, 2, (const Type *const[]){TYPE(INT), TYPE(STRING)});
   const Type *with_none = type_union(&unit, 3, (const Type *const[]){TYPE(INT), TYPE(STRING), TYPE(NONE)});
-  const Type *named = type_named_tuple(&unit, STR("N"), 2, (const Type *const[]){TYPE(INT), TYPE(INT)}, (Str[]){STR("a"), STR("b")});
-  const struct { const Type *sub, *super; bool holds; } cases[] = {
-    {TYPE(INT), TYPE(ANY), true}, {TYPE(INT), TYPE(NUMBER), true}, {TYPE(BOOL), TYPE(NUMBER), false}, {TYPE(INT), TYPE(FLOAT), false},
-    {TYPE(INT), type_optional_of(TYPE_INT), true}, {TYPE(NONE), type_optional_of(TYPE_INT), true}, {type_optional_of(TYPE_INT), TYPE(INT), false},
-    {TYPE(INT), type_optional_of(TYPE_NUMBER), true}, {type_optional_of(TYPE_INT), type_optional_of(TYPE_NUMBER), true},
-    {type_list_of(TYPE_INT), type_list_of(TYPE_NUMBER), false}, {type_list_of(TYPE_INT), TYPE(ANY_LIST), true}, {TYPE(INT), int_or_str, true},
-    {int_or_str, with_none, true}, {with_none, int_or_str, false}, {type_optional_of(TYPE_INT), with_none, true}, {TYPE(FLOAT), int_or_str, false},
-    {int_or_str, TYPE(ANY), true}, {named, pair(&unit, TYPE(INT), TYPE(INT)), true}, {pair(&unit, TYPE(INT), TYPE(INT)), named, false},
-    {pair(&unit, TYPE(INT), TYPE(NONE)), pair(&unit, TYPE(NUMBER), type_optional_of(TYPE_INT)), true}, {named, TYPE(ANY_TUPLE), true},
-    {type_future(&unit, TYPE(INT)), type_future(&unit, TYPE(NUMBER)), true}, {type_dict(&unit, TYPE(STRING), TYPE(INT)), type_dict(&unit, TYPE(STRING), TYPE(NUMBER)), false}};
+  const Type *named =
+      type_named_tuple(&unit, STR("N"), 2, (const Type *const[]){TYPE(INT), TYPE(INT)}, (Str[]){STR("a"), STR("b")});
+  const struct {
+    const Type *sub, *super;
+    bool holds;
+  } cases[] = {{TYPE(INT), TYPE(ANY), true},
+               {TYPE(INT), TYPE(NUMBER), true},
+               {TYPE(BOOL), TYPE(NUMBER), false},
+               {TYPE(INT), TYPE(FLOAT), false},
+               {TYPE(INT), type_optional_of(TYPE_INT), true},
+               {TYPE(NONE), type_optional_of(TYPE_INT), true},
+               {type_optional_of(TYPE_INT), TYPE(INT), false},
+               {TYPE(INT), type_optional_of(TYPE_NUMBER), true},
+               {type_optional_of(TYPE_INT), type_optional_of(TYPE_NUMBER), true},
+               {type_list_of(TYPE_INT), type_list_of(TYPE_NUMBER), false},
+               {type_list_of(TYPE_INT), TYPE(ANY_LIST), true},
+               {TYPE(INT), int_or_str, true},
+               {int_or_str, with_none, true},
+               {with_none, int_or_str, false},
+               {type_optional_of(TYPE_INT), with_none, true},
+               {TYPE(FLOAT), int_or_str, false},
+               {int_or_str, TYPE(ANY), true},
+               {named, pair(&unit, TYPE(INT), TYPE(INT)), true},
+               {pair(&unit, TYPE(INT), TYPE(INT)), named, false},
+               {pair(&unit, TYPE(INT), TYPE(NONE)), pair(&unit, TYPE(NUMBER), type_optional_of(TYPE_INT)), true},
+               {named, TYPE(ANY_TUPLE), true},
+               {type_future(&unit, TYPE(INT)), type_future(&unit, TYPE(NUMBER)), true},
+               {type_dict(&unit, TYPE(STRING), TYPE(INT)), type_dict(&unit, TYPE(STRING), TYPE(NUMBER)), false}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     if (type_is_subtype(cases[i].sub, cases[i].super, NULL) != cases[i].holds) fail_msg("case %zu", i);
 
-  TensorInfo info = {.dtype = DTYPE_FLOAT32, .device_type = -1, .device_index = -1, .ndim = 2, .requires_grad = -1, .undefined = -1};
+  TensorInfo info = {
+      .dtype = DTYPE_FLOAT32, .device_type = -1, .device_index = -1, .ndim = 2, .requires_grad = -1, .undefined = -1};
   const Type *rank = type_tensor_refined(&unit, &info);
   info.has_sizes = true;
   info.sizes[0] = 3, info.sizes[1] = 4;
@@ -115,7 +153,14 @@ static void unifies(void **state) {
   assert_int_equal(type_unify(&unit, TYPE(INT), TYPE(STRING), true)->kind, TYPE_UNION);
   const Type *a = pair(&unit, TYPE(INT), TYPE(NONE)), *b = pair(&unit, TYPE(INT), TYPE(STRING));
   assert_true(type_equal(type_unify(&unit, a, b, false), pair(&unit, TYPE(INT), type_optional_of(TYPE_STRING))));
-  TensorInfo info = {.dtype = DTYPE_FLOAT32, .device_type = -1, .device_index = -1, .ndim = 1, .has_sizes = true, .requires_grad = -1, .undefined = -1, .sizes = {3}};
+  TensorInfo info = {.dtype = DTYPE_FLOAT32,
+                     .device_type = -1,
+                     .device_index = -1,
+                     .ndim = 1,
+                     .has_sizes = true,
+                     .requires_grad = -1,
+                     .undefined = -1,
+                     .sizes = {3}};
   const Type *x = type_tensor_refined(&unit, &info);
   info.sizes[0] = 4;
   const Type *y = type_tensor_refined(&unit, &info);
@@ -131,14 +176,16 @@ static void type_variables_bind(void **state) {
   Map bindings;
   StrBuf why = {0};
   map_init(&bindings, NULL);
-  assert_ptr_equal(type_match_vars(&unit, type_list(&unit, t), type_list_of(TYPE_INT), &bindings, &why), type_list_of(TYPE_INT));
+  assert_ptr_equal(type_match_vars(&unit, type_list(&unit, t), type_list_of(TYPE_INT), &bindings, &why),
+                   type_list_of(TYPE_INT));
   assert_ptr_equal(map_get(&bindings, STR("t")), TYPE(INT));
   assert_null(type_match_vars(&unit, t, TYPE(STRING), &bindings, &why));
   assert_string_equal(why.data, "Type variable 't' previously matched to type int is matched to type str");
   strbuf_clear(&why);
   map_dispose(&bindings);
   map_init(&bindings, NULL);
-  assert_ptr_equal(type_match_vars(&unit, type_optional(&unit, t), TYPE(FLOAT), &bindings, &why), type_optional_of(TYPE_FLOAT));
+  assert_ptr_equal(type_match_vars(&unit, type_optional(&unit, t), TYPE(FLOAT), &bindings, &why),
+                   type_optional_of(TYPE_FLOAT));
   map_dispose(&bindings);
   map_init(&bindings, NULL);
   assert_null(type_match_vars(&unit, type_optional(&unit, t), TYPE(NONE), &bindings, &why));
@@ -194,7 +241,14 @@ static void class_types(void **state) {
 
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-  const struct CMUnitTest tests[] = {TEST(equal_types_are_one_pointer), TEST(prints_as_torchscript), TEST(unions_fold), TEST(subtypes),
-    TEST(unifies), TEST(type_variables_bind), TEST(shared_structure_costs_once), TEST(deep_nesting_is_an_error), TEST(class_types)};
+  const struct CMUnitTest tests[] = {TEST(equal_types_are_one_pointer),
+                                     TEST(prints_as_torchscript),
+                                     TEST(unions_fold),
+                                     TEST(subtypes),
+                                     TEST(unifies),
+                                     TEST(type_variables_bind),
+                                     TEST(shared_structure_costs_once),
+                                     TEST(deep_nesting_is_an_error),
+                                     TEST(class_types)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,7 +59,10 @@ static const char *call(const char *name, const char *overload, uint32_t count, 
   strbuf_dispose(&out);
   return text;
 }
-#define ARGS(...) sizeof((IValue[]){__VA_ARGS__}) / sizeof(IValue), (IValue[]){__VA_ARGS__}
+#define ARGS(...)                                                \
+  sizeof((IValue[]){__VA_ARGS__}) / sizeof(IValue), (IValue[]) { \
+    __VA_ARGS__                                                  \
+  }
 #define CHECK(expected, name, overload, ...) assert_string_equal(call(name, overload, ARGS(__VA_ARGS__)), expected)
 
 static void numbers(void **state) {
@@ -158,6 +161,7 @@ static void dicts(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(numbers), cmocka_unit_test(strings), cmocka_unit_test(lists), cmocka_unit_test(dicts)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(numbers), cmocka_unit_test(strings), cmocka_unit_test(lists),
+                                     cmocka_unit_test(dicts)};
   return cmocka_run_group_tests(tests, setup, NULL);
 }
