@@ -3,8 +3,6 @@
 build=build/$1
 log=$build/test.log
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-# The leak checker can't look into OpenMP's threads inside oneDNN ("Tracer caught signal 11"): one thread for it.
-[ "$1" = asan ] && export OMP_NUM_THREADS=1
 ctest --test-dir "$build" --output-on-failure -j "$(nproc)" --timeout 900 > "$log" 2>&1
 status=$?
 grep -E "^\s*[0-9]+/[0-9]+ Test .*(Failed|Timeout|Exception|Not Run|SEGFAULT)" "$log"
