@@ -1,4 +1,5 @@
 /* Runtimes, caches, version. */
+#include "op/conv.h"
 #include "api/handles.h"
 
 #define TEXT_OF(x) #x
@@ -41,6 +42,7 @@ void api_exec_init(Exec *exec, const wick_runtime *runtime) {
 }
 
 uint64_t wick_trim(void) {
+  conv_onednn_trim(); /* packed weights go to the cache, which then gives everything back */
   return cache_trim();
 }
 

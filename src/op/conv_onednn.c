@@ -112,7 +112,6 @@ static void drop_plans(bool all) {
 }
 
 void conv_onednn_trim(void) {
-  if (!store.count) return;
   pthread_mutex_lock(&store.lock);
   drop_plans(true);
   pthread_mutex_unlock(&store.lock);
