@@ -2,7 +2,7 @@
 PACKAGES_STAMP = build/.packages
 BUILD = cmake --preset $(1) > build/$(1).log || (cat build/$(1).log; exit 1); cmake --build build/$(1)
 
-.PHONY: all setup demo test asan tsan plain size lint tidy format install clean
+.PHONY: all setup demo test asan tsan plain fuzz hard size lint tidy format install clean
 
 all: setup
 	@mkdir -p build; $(call BUILD,release)
@@ -28,6 +28,18 @@ tsan: setup
 plain: setup
 	@mkdir -p build; $(call BUILD,plain)
 	@sh scripts/test.sh plain
+
+# What is too slow for every day: each allocation refused in turn, many random programs; under the sanitizers.
+hard: setup
+	@mkdir -p build; $(call BUILD,asan)
+	@cd tests && WICK_HARD_PROGRAMS=1000 WICK_HARD_STEPS=100000 ../build/asan/test_hard
+	@cd tests && WICK_RANDOM_PROGRAMS=20000 ../build/asan/test_random_programs
+
+# libFuzzer's targets, FUZZ_SECONDS each.
+fuzz: setup
+	@sh scripts/setup.sh clang libclang-rt-14-dev
+	@mkdir -p build; cmake --preset fuzz > build/fuzz.log || (cat build/fuzz.log; exit 1); cmake --build build/fuzz --target fuzzers
+	@sh scripts/fuzz.sh
 
 size: all
 	@strip -o build/libwick.stripped.so build/release/libwick.so && stat -c '%s bytes, libwick.so stripped' build/libwick.stripped.so

@@ -26,7 +26,8 @@ add_custom_command(OUTPUT ${libwick}
 add_custom_target(wick_archive ALL DEPENDS ${libwick})
 
 if(WICK_CLI_SOURCES)
-  add_executable(wick_cli ${WICK_CLI_SOURCES})
+  # all of the objects: libraries that the command loads call the whole of the API
+  add_executable(wick_cli ${WICK_CLI_SOURCES} $<TARGET_OBJECTS:wick_objects>)
   set_target_properties(wick_cli PROPERTIES OUTPUT_NAME wick)
   target_link_libraries(wick_cli PRIVATE wick_static wick_flags)
   target_link_options(wick_cli PRIVATE -Wl,--dynamic-list=${CMAKE_SOURCE_DIR}/cmake/wick.list)

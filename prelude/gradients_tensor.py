@@ -415,3 +415,18 @@ def elu_second_order(grad: Tensor, alpha: float, scale: float, input_scale: floa
 def softplus_second_order(grad: Tensor, x: Tensor, beta: float, threshold: float) -> Tensor:
     s = torch.sigmoid(x * beta)
     return torch.where(x * beta > threshold, torch.zeros_like(grad), grad * s * (1 - s) * beta)
+
+
+# Of the first result of nll_loss_forward; total: the second, the sum of the weights.
+def nll_loss_input_backward(grad: Tensor, self: Tensor, target: Tensor, weight: Optional[Tensor], reduction: int, ignore_index: int, total: Tensor) -> Tensor:
+    labels = target.reshape([1]) if self.dim() == 1 else target
+    counted = labels != ignore_index
+    safe = labels.masked_fill(counted.logical_not(), 0)
+    scale = counted.to(grad.dtype)
+    if weight is not None:
+        scale = scale * weight.index_select(0, safe.reshape(-1)).view(safe.size())
+    if reduction == 1:
+        grad = grad / total
+    result = torch.zeros_like(self.unsqueeze(0) if self.dim() == 1 else self)
+    result = result.scatter(1, safe.unsqueeze(1), -(grad * scale).unsqueeze(1))
+    return result.squeeze(0) if self.dim() == 1 else result

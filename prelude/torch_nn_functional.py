@@ -494,43 +494,39 @@ def _adaptive_max_pool1d(input: Tensor, output_size: BroadcastingList1[int], ret
 adaptive_max_pool1d = boolean_dispatch('return_indices', 2, False, adaptive_max_pool1d_with_indices, _adaptive_max_pool1d)
 
 
-def whole_sizes(output_size: List[Optional[int]], sizes: List[int]) -> List[int]:
+def whole_sizes(output_size: List[int], sizes: List[int]) -> List[int]:
     if len(sizes) <= len(output_size):
         raise ValueError('Input dimension should be at least {}'.format(len(output_size) + 1))
-    result: List[int] = []
-    for k in range(len(output_size)):
-        wanted = output_size[k]
-        result.append(sizes[len(sizes) - len(output_size) + k] if wanted is None else wanted)
-    return result
+    return output_size
 
 
-def adaptive_max_pool2d_with_indices(input: Tensor, output_size: BroadcastingList2[Optional[int]], return_indices: bool = False) -> Tuple[Tensor, Tensor]:
+def adaptive_max_pool2d_with_indices(input: Tensor, output_size: BroadcastingList2[int], return_indices: bool = False) -> Tuple[Tensor, Tensor]:
     return torch.adaptive_max_pool2d(input, whole_sizes(output_size, input.size()))
 
 
-def _adaptive_max_pool2d(input: Tensor, output_size: BroadcastingList2[Optional[int]], return_indices: bool = False) -> Tensor:
+def _adaptive_max_pool2d(input: Tensor, output_size: BroadcastingList2[int], return_indices: bool = False) -> Tensor:
     return torch.adaptive_max_pool2d(input, whole_sizes(output_size, input.size()))[0]
 
 
 adaptive_max_pool2d = boolean_dispatch('return_indices', 2, False, adaptive_max_pool2d_with_indices, _adaptive_max_pool2d)
 
 
-def adaptive_max_pool3d_with_indices(input: Tensor, output_size: BroadcastingList3[Optional[int]], return_indices: bool = False) -> Tuple[Tensor, Tensor]:
+def adaptive_max_pool3d_with_indices(input: Tensor, output_size: BroadcastingList3[int], return_indices: bool = False) -> Tuple[Tensor, Tensor]:
     return torch.adaptive_max_pool3d(input, whole_sizes(output_size, input.size()))
 
 
-def _adaptive_max_pool3d(input: Tensor, output_size: BroadcastingList3[Optional[int]], return_indices: bool = False) -> Tensor:
+def _adaptive_max_pool3d(input: Tensor, output_size: BroadcastingList3[int], return_indices: bool = False) -> Tensor:
     return torch.adaptive_max_pool3d(input, whole_sizes(output_size, input.size()))[0]
 
 
 adaptive_max_pool3d = boolean_dispatch('return_indices', 2, False, adaptive_max_pool3d_with_indices, _adaptive_max_pool3d)
 
 
-def adaptive_avg_pool2d(input: Tensor, output_size: BroadcastingList2[Optional[int]]) -> Tensor:
+def adaptive_avg_pool2d(input: Tensor, output_size: BroadcastingList2[int]) -> Tensor:
     return torch.adaptive_avg_pool2d(input, whole_sizes(output_size, input.size()))
 
 
-def adaptive_avg_pool3d(input: Tensor, output_size: BroadcastingList3[Optional[int]]) -> Tensor:
+def adaptive_avg_pool3d(input: Tensor, output_size: BroadcastingList3[int]) -> Tensor:
     return torch.adaptive_avg_pool3d(input, whole_sizes(output_size, input.size()))
 
 

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Installs the Debian packages that building and testing wick needs; says what is missing where apt can't be used.
+# Installs the Debian packages that building and testing wick needs, and those that are named; says what is missing where
+# apt can't be used.
 set -e
-packages="gcc cmake ninja-build pkg-config zlib1g-dev libdnnl-dev libopenblas-openmp-dev liblapacke-dev libcjson-dev libfftw3-dev libcmocka-dev python3"
+packages="$* gcc cmake ninja-build pkg-config zlib1g-dev libdnnl-dev libopenblas-openmp-dev liblapacke-dev libcjson-dev libfftw3-dev libcmocka-dev python3"
 missing=""
 for p in $packages; do
   dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q "install ok installed" || missing="$missing $p"

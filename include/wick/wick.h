@@ -95,9 +95,50 @@ typedef struct wick_stats {
   uint32_t size;
   uint32_t reserved;
   uint64_t cache_bytes; /* freed storage kept for reuse */
+  /* since the process started: */
+  uint64_t invocations; /* calls that came to an optimising executor */
+  uint64_t plan_hits;   /* of these, ran in a plan */
+  uint64_t plan_misses; /* ran the program as written, for want of a plan */
+  uint64_t compiles;    /* plans that were made */
+  uint64_t bailouts;    /* calls that left their plan because an assumption failed; they went on as written */
 } wick_stats;
 /* Fills the part of *out that its size covers. */
 WICK_API void wick_stats_get(wick_stats *out);
+
+/* ---- executors: how functions are made to run ----
+ * simple         as written
+ * specialising   optimised for every kind of arguments: dtypes, ranks, what requires a gradient, what is None
+ * profiling      a few calls are watched; then calls run in a plan that assumes what was seen, checks it, and goes on
+ *                as written where it does not hold
+ * Plans are made on a thread of wick's own while calls go on. The environment's WICK_EXECUTOR names the default. */
+enum {
+  WICK_EXECUTOR_DEFAULT = 0,
+  WICK_EXECUTOR_SIMPLE = 1,
+  WICK_EXECUTOR_SPECIALISING = 2,
+  WICK_EXECUTOR_PROFILING = 3
+};
+typedef struct wick_executor_options {
+  uint32_t size;
+  uint32_t executor;      /* WICK_EXECUTOR_... */
+  uint32_t profiled_runs; /* calls that are watched before a plan is made; 0: the default */
+  uint32_t bailout_depth; /* how often calls are watched again after assumptions failed; 0: the default */
+  uint32_t max_plans;     /* kinds of arguments of one function with plans of their own, 32 at most; 0: the default */
+  uint32_t synchronous;   /* nonzero: plans are made by the call that wants them, and kept whatever they gain */
+} wick_executor_options;
+/* For later calls of modules of this runtime (NULL: of those without one, and of runtimes to come). Not while any runs.
+ */
+WICK_API wick_status wick_set_executor(wick_runtime *runtime, const wick_executor_options *options, wick_error **error);
+/* What runs groups of pointwise operators as one. Results have the same bits with any. */
+enum { WICK_FUSER_DEFAULT = 0, WICK_FUSER_NONE = 1 /* operator by operator */, WICK_FUSER_TILE = 2 /* interpreted */ };
+/* For later calls of modules of this runtime (NULL: of those without one) on a kind of device ("cpu"); a call's options
+ * go before. WICK_FUSER_DEFAULT: as the environment's WICK_FUSER=none|tile says. */
+WICK_API wick_status wick_set_fuser(wick_runtime *runtime, const char *device, uint32_t fuser, wick_error **error);
+/* Switches one of them off, or on again, for the whole process, whoever asks for it. */
+WICK_API wick_status wick_enable_fuser(uint32_t fuser, int on, wick_error **error);
+/* 0: plans get what is required to run them and nothing else. Not while calls of this runtime run. */
+WICK_API void wick_set_optimize(wick_runtime *runtime, int optimize);
+/* Returns when no plan is being made. */
+WICK_API void wick_wait_for_plans(void);
 
 /* ---- values: IValues of TorchScript, immutable but for lists, dicts and objects ---- */
 typedef struct wick_value wick_value;
@@ -241,6 +282,118 @@ WICK_API wick_status wick_tensor_to_npy(const wick_value *tensor, char **out_dat
 WICK_API wick_module *wick_module_retain(wick_module *module);
 WICK_API void wick_module_release(wick_module *module); /* NULL is allowed */
 
+/* ---- compiling with names from outside ----
+ *
+ *   static wick_status resolve(void *user, const char *name, wick_name *out) {
+ *     if (strcmp(name, "scale") == 0) out->kind = WICK_NAME_VALUE, out->value = user;
+ *     return WICK_OK;
+ *   }
+ *   wick_compile_options options = {.size = sizeof options, .resolve = resolve, .user = scale};
+ *   wick_compile_with(NULL, text, strlen(text), &options, &module, &error);                                */
+enum {
+  WICK_NAME_UNKNOWN = 0,  /* not the resolver's: the language's own names are tried, then it is an error */
+  WICK_NAME_VALUE = 1,    /* `value` becomes a constant of the program. An object (a module, too: wick_module_object)
+                             has its attributes and methods */
+  WICK_NAME_FUNCTION = 2, /* the function `member` of a compiled text, or the method of a loaded module */
+  WICK_NAME_CLASS = 3,    /* the class `member` of `module`'s program, as it names it: "__torch__.Net", "Net" */
+  WICK_NAME_NAMESPACE = 4 /* what leads to names: for `config.size` the resolver is asked "config", "config.size" */
+};
+typedef struct wick_name {
+  uint32_t size; /* set by wick */
+  uint32_t kind; /* WICK_NAME_...; UNKNOWN when the resolver is called */
+  const wick_value *value;
+  const wick_module *module;
+  const char *member;
+} wick_name;
+/* What a name stands for that a program uses and does not define, as a value or as a type. `name` is borrowed for the
+ * call; so is what the answer points to, until the compilation has returned: then the program holds it itself. An
+ * answer other than WICK_OK makes the use of the name an error. It may call wick, but not with the module that is being
+ * compiled into. Asked more than once, it must answer the same. */
+typedef wick_status wick_resolve_callback(void *user, const char *name, wick_name *out);
+typedef struct wick_compile_options {
+  uint32_t size;
+  uint32_t first_line;            /* the number of the text's first line in messages; 0: 1 */
+  const char *file_name;          /* for messages; may be NULL */
+  wick_resolve_callback *resolve; /* may be NULL */
+  void *user;                     /* given to resolve */
+} wick_compile_options;
+/* As wick_compile. WICK_SYNTAX and WICK_COMPILE: the message has an excerpt with the place for each mistake. */
+WICK_API wick_status wick_compile_with(wick_runtime *runtime, const char *text, size_t length,
+                                       const wick_compile_options *options, wick_module **out, wick_error **error);
+/* Adds to what is there: to a loaded module the text's functions as methods of its class (their first parameter is
+ * self), to a compiled text its functions and classes. All or, on failure, nothing; what has a name already is an
+ * error. Not while the module runs elsewhere. */
+WICK_API wick_status wick_module_define(wick_runtime *runtime, wick_module *module, const char *text, size_t length,
+                                        const wick_compile_options *options, wick_error **error);
+
+/* ---- trees: for front ends that have a syntax tree instead of a text ----
+ *
+ * A tree has a kind and children, or a text. Kinds go by their names, those of `wick dump --stage tree` in the form
+ * "TK_DEF", "TK_APPLY", "TK_IF"; operators of one character are "+", ".", "~". What children each has:
+ *
+ *   TK_DEF            ident, TK_DECL, list of statements, [list of decorators]
+ *   TK_DECL           list of TK_PARAM, option of the return type
+ *   TK_PARAM          ident, option of type, option of default, TK_FALSE (TK_TRUE: keyword only)
+ *   TK_CLASS_DEF      ident, list of bases, list of statements, list of decorators
+ *   TK_ASSIGN         list of targets, option of value, option of type
+ *   TK_AUG_ASSIGN     target, an empty tree of the operator, value
+ *   TK_IF             condition, list, list
+ *   TK_WHILE          condition, list
+ *   TK_FOR            list of one target, list of one iterable, list
+ *   TK_WITH           list of TK_WITH_ITEM, list
+ *   TK_WITH_ITEM      expression, option of target
+ *   TK_RETURN         expression (TK_NONE where nothing is written)
+ *   TK_RAISE          the same
+ *   TK_ASSERT         expression, option of message
+ *   TK_DELETE         list of targets
+ *   TK_EXPR_STMT      expression
+ *   TK_IMPORT         option of ident, list of TK_ALIAS
+ *   TK_ALIAS          ident, option of ident
+ *   TK_VAR            ident
+ *   .                 expression, ident
+ *   TK_APPLY          callee, list of expressions, list of TK_ATTRIBUTE
+ *   TK_ATTRIBUTE      ident, expression: a keyword argument
+ *   TK_SUBSCRIPT      expression, list
+ *   TK_SLICE_EXPR     options of start, stop and step
+ *   TK_STARRED        expression
+ *   TK_IF_EXPR        condition, then, else
+ *   TK_LIST_LITERAL   list, and so TK_TUPLE_LITERAL
+ *   TK_DICT_LITERAL   list of keys, list of values
+ *   TK_LIST_COMP      element, target, iterable, [list of conditions]
+ *   TK_DICT_COMP      key, value, target, iterable, [list of conditions]
+ *   TK_LIST           any trees
+ *   TK_OPTION         nothing, or one tree
+ *
+ * Two expressions: + - * / % @ & | ^ < > and TK_POW, TK_LSHIFT, TK_RSHIFT, TK_FLOOR_DIV, TK_EQ, TK_NE, TK_LE, TK_GE,
+ * TK_AND, TK_OR, TK_IN, TK_IS, TK_ISNOT. One: ~ and TK_NOT, TK_UNARY_MINUS. None: TK_PASS, TK_BREAK, TK_CONTINUE,
+ * TK_TRUE, TK_FALSE, TK_NONE, TK_DOTS. A text: TK_IDENT, TK_CONST (a number as it is written), TK_STRINGLITERAL
+ * (decoded). */
+typedef struct wick_trees wick_trees; /* counted; used by one thread at a time. Holds trees */
+typedef struct wick_tree wick_tree;   /* borrowed from its wick_trees, immutable */
+/* `text` is what ranges of trees refer to, for messages: copied; NULL: there is none. */
+WICK_API wick_status wick_trees_new(const char *text, size_t length, const char *file_name, wick_trees **out,
+                                    wick_error **error);
+WICK_API void wick_trees_release(wick_trees *trees); /* NULL is allowed; programs compiled from them hold them too */
+/* begin and end are offsets in the text; both 0 where there is none. Children are of the same wick_trees, and may stand
+ * in several trees. WICK_INVALID_ARGUMENT: a kind that is not one, children that do not fit it, a text that is no
+ * identifier or number. */
+WICK_API wick_status wick_tree_new(wick_trees *trees, const char *kind, const wick_tree *const *children, size_t count,
+                                   uint32_t begin, uint32_t end, const wick_tree **out, wick_error **error);
+WICK_API wick_status wick_tree_new_text(wick_trees *trees, const char *kind, const char *text, size_t length,
+                                        uint32_t begin, uint32_t end, const wick_tree **out, wick_error **error);
+/* The TK_LIST of the statements of the text of the wick_trees. */
+WICK_API wick_status wick_trees_parse(wick_trees *trees, const wick_tree **out, wick_error **error);
+/* As `wick dump --stage tree` prints it. Freed with wick_text_free. */
+WICK_API wick_status wick_tree_print(const wick_tree *tree, char **out_text, wick_error **error);
+/* As wick_compile_with; `statements` is a TK_LIST of what a file has. Of the options file_name and first_line have no
+ * meaning here. */
+WICK_API wick_status wick_compile_tree(wick_runtime *runtime, const wick_tree *statements,
+                                       const wick_compile_options *options, wick_module **out, wick_error **error);
+WICK_API wick_status wick_module_define_tree(wick_runtime *runtime, wick_module *module, const wick_tree *statements,
+                                             const wick_compile_options *options, wick_error **error);
+
+/* ---- what a module has ---- */
+
 /* Methods of a module, functions of a compiled text. */
 WICK_API size_t wick_module_method_count(const wick_module *module);
 /* Borrowed from the module; NULL: no such index. */
@@ -272,6 +425,10 @@ WICK_API wick_status wick_module_load_state(wick_module *module, const wick_valu
 /* Not while the module runs elsewhere. */
 WICK_API wick_status wick_module_train(wick_module *module, int training, wick_error **error);
 WICK_API wick_status wick_module_to(wick_module *module, uint32_t floating_dtype, wick_error **error);
+/* A new module whose forward (and preserved methods) has the attributes that nobody changes as constants, and the calls
+ * inlined. `preserved` names methods and attributes that stay. Only in evaluation mode. */
+WICK_API wick_status wick_module_freeze(wick_runtime *runtime, const wick_module *module, const char *const *preserved,
+                                        size_t preserved_count, wick_module **out, wick_error **error);
 /* A file of the archive's extra/ folder, borrowed from the module; NULL: absent. */
 WICK_API const char *wick_module_extra_file(const wick_module *module, const char *name, size_t *out_length);
 
@@ -290,6 +447,8 @@ typedef struct wick_run_options {
   uint64_t max_steps;     /* loop iterations and calls; 0: no limit */
   uint64_t max_bytes;     /* of tensors allocated; 0: no limit */
   wick_cancel *cancel;    /* may be NULL */
+  uint32_t executor;      /* WICK_EXECUTOR_...; 0: the runtime's */
+  uint32_t fuser;         /* WICK_FUSER_...; 0: the runtime's */
 } wick_run_options;
 /* Calls a method (or function). `arguments` are borrowed; the last `named_count` of the `count` are named by `names`.
  * Containers are passed as Python passes them to TorchScript: copied, with the types the schema asks for; tensors and
@@ -297,6 +456,25 @@ typedef struct wick_run_options {
 WICK_API wick_status wick_run(const wick_module *module, const char *method, const wick_value *const *arguments,
                               size_t count, const char *const *names, size_t named_count,
                               const wick_run_options *options, wick_value **out, wick_error **error);
+
+/* ---- asynchronous calls ---- */
+typedef struct wick_future wick_future; /* counted by its users; the call goes on when all of them let go */
+/* As wick_run, but returns at once: the call goes on in wick's threads. The arguments must not be changed meanwhile
+ * unless the program is written for it. Errors of the arguments come at once, errors of the run with wick_future_wait.
+ */
+WICK_API wick_status wick_run_async(const wick_module *module, const char *method, const wick_value *const *arguments,
+                                    size_t count, const char *const *names, size_t named_count,
+                                    const wick_run_options *options, wick_future **out, wick_error **error);
+WICK_API int wick_future_done(const wick_future *future);
+/* Blocks until the call has ended with all it forked, for timeout_ns at most (0: for ever; afterwards WICK_DEADLINE,
+ * and the call goes on). Gives the result, or the call's error, each time it is asked. */
+WICK_API wick_status wick_future_wait(wick_future *future, uint64_t timeout_ns, wick_value **out, wick_error **error);
+/* Calls back once, when the call has ended: on the thread that ended it, or on this one when it has already. The
+ * callback must not block for long; wick_future_wait returns at once in it. */
+typedef void wick_future_callback(void *user, wick_future *future);
+WICK_API wick_status wick_future_then(wick_future *future, wick_future_callback *callback, void *user,
+                                      wick_error **error);
+WICK_API void wick_future_release(wick_future *future); /* NULL is allowed */
 
 /* ---- gradients ----
  * wick_tensor_set_requires_grad(weight, 1, NULL);
@@ -313,6 +491,16 @@ WICK_API wick_status wick_tensor_set_requires_grad(const wick_value *tensor, int
 /* *out is NULL when backward left none. */
 WICK_API wick_status wick_tensor_grad(const wick_value *tensor, wick_value **out, wick_error **error);
 WICK_API wick_status wick_tensor_clear_grad(const wick_value *tensor, wick_error **error);
+/* Called by wick_backward, on its thread, with the gradient that is about to be added to a leaf's. *out_replacement
+ * (NULL before) may be set to an owned tensor of the same sizes and dtype, which takes its place. A status other than
+ * 0, with an error from wick_error_new or none, ends the backward. */
+typedef wick_status wick_grad_hook(void *user, const wick_value *grad, wick_value **out_replacement,
+                                   wick_error **error);
+/* Hooks of a leaf that requires grad run in the order they were added, until they are cleared or the tensor goes;
+ * `drop` (may be NULL) is then called with the user's pointer, and at once on failure. Not while a backward runs. */
+WICK_API wick_status wick_tensor_add_hook(const wick_value *leaf, wick_grad_hook *hook, void (*drop)(void *user),
+                                          void *user, wick_error **error);
+WICK_API wick_status wick_tensor_clear_hooks(const wick_value *leaf, wick_error **error);
 /* Adds to the gradients of the leaves that the outputs were computed from. grads (or one of them) may be NULL for
  * outputs of one element. */
 WICK_API wick_status wick_backward(wick_runtime *runtime, const wick_value *const *outputs,

@@ -95,7 +95,8 @@ static Status convert_union(IValue v, const Type *type, const char *what, int64_
   return misfit(v, type, what);
 }
 
-static Status convert_number(IValue v, const Type *type, const char *what, IValue *out) {
+/* Numbers of other kinds, 0-dimensional tensors, names of devices. */
+static Status convert_scalar(IValue v, const Type *type, const char *what, IValue *out) {
   if (v.tag == TAG_TENSOR && tensor_is_defined(v.tensor) && v.tensor->numel == 1 && v.tensor->ndim == 0 &&
       !(v.tensor->flags & TENSOR_UNUSUAL)) {
     DType dtype = (DType)v.tensor->dtype;
@@ -119,6 +120,12 @@ static Status convert_number(IValue v, const Type *type, const char *what, IValu
   }
   if (type->kind == TYPE_BOOL && v.tag == TAG_INT) {
     *out = ivalue_bool(v.i != 0);
+    return OK;
+  }
+  if (type->kind == TYPE_DEVICE && v.tag == TAG_STRING) {
+    Device device;
+    TRY(device_parse(ivalue_str(v), &device));
+    *out = ivalue_device(device);
     return OK;
   }
   if (type->kind == TYPE_COMPLEX && (v.tag == TAG_INT || v.tag == TAG_FLOAT))
@@ -147,7 +154,7 @@ static Status convert(IValue v, const Type *type, const char *what, int64_t *ste
       break;
   }
   if (v.tag == TAG_CAPSULE || v.tag == TAG_STORAGE) return misfit(v, type, what);
-  if (!ivalue_is_instance(v, type)) return convert_number(v, type, what, out);
+  if (!ivalue_is_instance(v, type)) return convert_scalar(v, type, what, out);
   *out = ivalue_retain(v);
   return OK;
 }

@@ -39,6 +39,64 @@ wick_status wick_tensor_clear_grad(const wick_value *tensor, wick_error **error)
   return api_status(OK, error);
 }
 
+/* ---- hooks ---- */
+
+typedef struct Hook {
+  wick_grad_hook *hook;
+  void (*drop)(void *user);
+  void *user;
+} Hook;
+
+static Status call_hook(void *user, Tensor *grad, Tensor **out_replacement) {
+  Hook *hook = user;
+  wick_value *given = NULL, *replacement = NULL;
+  wick_error *error = NULL;
+  TRY(value_box(ivalue_tensor(tensor_retain(grad)), &given));
+  wick_status failed = hook->hook(hook->user, given, &replacement, &error);
+  wick_value_release(given);
+  if (failed) {
+    wick_value_release(replacement);
+    return error ? (Status)error : status_new(ERROR_RUNTIME, "a hook failed with %d", (int)failed);
+  }
+  wick_error_free(error);
+  if (!replacement) return OK;
+  Status status = OK;
+  if (replacement->value.tag == TAG_TENSOR && tensor_is_defined(replacement->value.tensor))
+    *out_replacement = tensor_retain(replacement->value.tensor);
+  else
+    status = status_new(ERROR_INVALID_ARGUMENT, "a hook gives a tensor, or nothing");
+  wick_value_release(replacement);
+  return status;
+}
+
+static void drop_hook(void *user) {
+  Hook *hook = user;
+  if (hook->drop) hook->drop(hook->user);
+  mem_free(hook);
+}
+
+wick_status wick_tensor_add_hook(const wick_value *leaf, wick_grad_hook *hook, void (*drop)(void *user), void *user,
+                                 wick_error **error) {
+  Tensor *t;
+  Hook *made = mem_calloc(1, sizeof *made);
+  Status status = made ? check_tensor(leaf, "wick_tensor_add_hook", &t) : status_out_of_memory();
+  if (!status && !hook) status = status_new(ERROR_INVALID_ARGUMENT, "wick_tensor_add_hook: no hook");
+  if (status) {
+    mem_free(made);
+    if (drop) drop(user);
+    return api_status(status, error);
+  }
+  *made = (Hook){hook, drop, user};
+  return api_status(autograd_add_hook(t, (GradHook){call_hook, drop_hook, made}), error);
+}
+
+wick_status wick_tensor_clear_hooks(const wick_value *leaf, wick_error **error) {
+  Tensor *t;
+  API_TRY(check_tensor(leaf, "wick_tensor_clear_hooks", &t));
+  autograd_clear_hooks(t);
+  return api_status(OK, error);
+}
+
 /* The tensors of an array of handles, borrowed; freed by the caller. A NULL handle is NULL where that is allowed. */
 static Status take_tensors(const wick_value *const *values, size_t count, const char *what, bool may_lack,
                            Tensor ***out) {

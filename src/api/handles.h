@@ -3,10 +3,12 @@
  *   api/handles.h    the structs behind the handles, and how statuses cross the border (this file)
  *   api/arguments.h  values as Python has them to values as a schema wants them
  *   api/find.h       a method or function by name
+ *   api/trees.h      trees from outside
  *
  * op_tables.c lists every table of operator rows, services.c what lower folders call of higher ones. */
 #pragma once
 
+#include "executor/executor.h"
 #include "ir/unit.h"
 #include "module/module.h"
 #include "wick/wick.h"
@@ -16,6 +18,10 @@ struct wick_runtime {
   int threads; /* 0: the default */
   void (*print)(void *user, const char *text, size_t length);
   void *print_user;
+  void (*observe)(void *user, const Function *function, const char *step, const Graph *graph); /* Exec's */
+  void *observe_user;
+  ExecutorOptions executor; /* complete */
+  uint8_t fusers[2];        /* Exec's */
 };
 struct wick_value {
   RefCount refs;
@@ -31,6 +37,10 @@ struct wick_module {
   VEC(char *) names;     /* of methods or functions, owned */
   char *class_name;      /* owned */
 };
+/* Takes over `module` (may be NULL); retains the rest. */
+Status module_handle_new(wick_runtime *runtime, Module *module, CompilationUnit *unit, wick_module **out) MUST_CHECK;
+/* Reads the names of methods or functions again. */
+Status module_handle_list(wick_module *handle) MUST_CHECK;
 struct wick_cancel {
   RefCount refs;
   _Atomic bool fired;
@@ -53,6 +63,10 @@ Status value_box_of(IValue value, CompilationUnit *unit, wick_value **out) MUST_
 static inline Status value_box(IValue value, wick_value **out) {
   return value_box_of(value, NULL, out);
 }
+/* Kernels and callbacks from outside: what they give as a Status. */
+Status foreign_run(wick_kernel *kernel, void *user, Call *call) MUST_CHECK;
+Status foreign_status(wick_status status, wick_error *error, const char *what) MUST_CHECK;
+Status foreign_check_schema(const char *schema) MUST_CHECK;
 wick_value *value_box_or_null(IValue value, CompilationUnit *unit);
 void api_exec_init(Exec *exec, const wick_runtime *runtime);
 wick_runtime *runtime_retain(wick_runtime *runtime); /* NULL is allowed */

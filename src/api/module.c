@@ -2,6 +2,84 @@
 #include "api/handles.h"
 #include "api/find.h"
 
+/* ---- the handle ---- */
+
+static Status add_name(wick_module *handle, Str name) {
+  char *copy = mem_alloc(name.length + 1);
+  if (!copy) return status_out_of_memory();
+  memcpy(copy, name.data, name.length);
+  copy[name.length] = 0;
+  if (vec_push(&handle->names, copy)) return OK;
+  mem_free(copy);
+  return status_out_of_memory();
+}
+
+static Str base_name(Str qualified) {
+  ptrdiff_t dot = str_rfind_char(qualified, '.');
+  return str_slice(qualified, (size_t)(dot + 1), qualified.length);
+}
+
+Status module_handle_list(wick_module *handle) {
+  for (size_t i = 0; i < handle->names.length; i++) mem_free(handle->names.data[i]);
+  handle->names.length = 0;
+  if (handle->module) {
+    const ClassType *type = handle->module->object->class_type;
+    for (size_t i = 0; i < type->methods.length; i++) TRY(add_name(handle, base_name(type->methods.data[i]->name)));
+    return OK;
+  }
+  for (size_t i = 0; i < handle->unit->functions.length; i++) {
+    const Function *function = handle->unit->functions.data[i];
+    if (!function->class_type) TRY(add_name(handle, function->name));
+  }
+  return OK;
+}
+
+Status module_handle_new(wick_runtime *runtime, Module *module, CompilationUnit *unit, wick_module **out) {
+  wick_module *handle = mem_calloc(1, sizeof *handle);
+  if (!handle) {
+    module_release(module);
+    return status_out_of_memory();
+  }
+  ref_init(&handle->refs);
+  handle->module = module;
+  handle->unit = unit_retain(unit);
+  handle->runtime = runtime_retain(runtime);
+  Status status = module_handle_list(handle);
+  if (module && !status) {
+    Str name = module->object->class_type->type.name;
+    handle->class_name = mem_alloc(name.length + 1);
+    if (handle->class_name) {
+      memcpy(handle->class_name, name.data, name.length);
+      handle->class_name[name.length] = 0;
+    } else {
+      status = status_out_of_memory();
+    }
+  }
+  if (status) {
+    wick_module_release(handle);
+    return status;
+  }
+  *out = handle;
+  return OK;
+}
+
+wick_module *wick_module_retain(wick_module *module) {
+  if (module) ref_retain(&module->refs);
+  return module;
+}
+void wick_module_release(wick_module *module) {
+  if (!module || !ref_release(&module->refs)) return;
+  for (size_t i = 0; i < module->names.length; i++) mem_free(module->names.data[i]);
+  vec_dispose(&module->names);
+  mem_free(module->class_name);
+  module_release(module->module);
+  unit_release(module->unit);
+  wick_runtime_release(module->runtime);
+  mem_free(module);
+}
+
+/* ---- asking ---- */
+
 size_t wick_module_method_count(const wick_module *module) {
   return module->names.length;
 }

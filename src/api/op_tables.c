@@ -8,6 +8,7 @@ extern const OpTable op_table_builtin;
 extern const OpTable op_table_complex;
 extern const OpTable op_table_composite;
 extern const OpTable op_table_conv;
+extern const OpTable op_table_conv_norm;
 extern const OpTable op_table_create;
 extern const OpTable op_table_dict;
 extern const OpTable op_table_dropout;
@@ -16,6 +17,7 @@ extern const OpTable op_table_fft_ops;
 extern const OpTable op_table_fft_stft;
 extern const OpTable op_table_format;
 extern const OpTable op_table_gather;
+extern const OpTable op_table_gradient_support;
 extern const OpTable op_table_im2col;
 extern const OpTable op_table_index;
 extern const OpTable op_table_join;
@@ -72,6 +74,7 @@ const OpTable *const op_tables[] = {
     &op_table_complex,
     &op_table_composite,
     &op_table_conv,
+    &op_table_conv_norm,
     &op_table_create,
     &op_table_dict,
     &op_table_dropout,
@@ -80,6 +83,7 @@ const OpTable *const op_tables[] = {
     &op_table_fft_stft,
     &op_table_format,
     &op_table_gather,
+    &op_table_gradient_support,
     &op_table_im2col,
     &op_table_index,
     &op_table_join,

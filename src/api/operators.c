@@ -53,16 +53,24 @@ typedef struct ForeignRow {
   char *schema; /* owned */
 } ForeignRow;
 
-static Status run_foreign(Call *call) {
-  const ForeignRow *foreign = (const ForeignRow *)call->op->row;
+Status foreign_run(wick_kernel *kernel, void *user, Call *call) {
   wick_call border = {call};
   wick_error *error = NULL;
-  wick_status status = foreign->kernel(foreign->user, &border, &error);
+  wick_status status = kernel(user, &border, &error);
   if (status == WICK_OK) {
     wick_error_free(error);
     return OK;
   }
-  return error ? (Status)error : status_new(ERROR_RUNTIME, "the kernel failed with status %d", status);
+  return foreign_status(status, error, "the kernel");
+}
+
+Status foreign_status(wick_status status, wick_error *error, const char *what) {
+  return error ? (Status)error : status_new(ERROR_RUNTIME, "%s failed with status %d", what, status);
+}
+
+static Status run_foreign(Call *call) {
+  const ForeignRow *foreign = (const ForeignRow *)call->op->row;
+  return foreign_run(foreign->kernel, foreign->user, call);
 }
 
 size_t wick_call_argument_count(const wick_call *call) {
@@ -85,14 +93,20 @@ static void parse_schema(void *argument) {
   schema_parse(&parse->arena, type_store_process(), parse->text);
 }
 
+/* operator_register trusts its rows. */
+Status foreign_check_schema(const char *schema) {
+  Parse parse = {.text = str_from(schema)};
+  arena_init(&parse.arena, NULL);
+  Status status = arena_protect(&parse.arena, parse_schema, &parse);
+  arena_dispose(&parse.arena);
+  return status;
+}
+
 /* Rows live as long as the process: values and graphs may refer to them at any time. */
 wick_status wick_op_register(const char *schema, wick_kernel *kernel, void *user, wick_error **error) {
   if (!schema || !kernel)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "a schema and a kernel are needed"), error);
-  Parse parse = {.text = str_from(schema)};
-  arena_init(&parse.arena, NULL);
-  Status status = arena_protect(&parse.arena, parse_schema, &parse); /* operator_register trusts its rows */
-  arena_dispose(&parse.arena);
+  Status status = foreign_check_schema(schema);
   if (status) return api_status(status, error);
   ForeignRow *foreign = mem_calloc(1, sizeof *foreign);
   if (!foreign || !(foreign->schema = mem_strdup(schema))) {

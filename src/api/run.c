@@ -1,8 +1,10 @@
-/* wick_run: options to an Exec, arguments to the schema's types, then the interpreter. */
+/* wick_run and wick_run_async: options to an Exec, arguments to the schema's types, then the interpreter. */
 #include <time.h>
 
 #include "api/arguments.h"
 #include "api/find.h"
+#include "api/future.h"
+#include "fuse/backend.h"
 
 static uint64_t now_ns(void) {
   struct timespec t;
@@ -10,9 +12,11 @@ static uint64_t now_ns(void) {
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static Status apply_options(Exec *exec, const wick_run_options *options) {
+static Status apply_options(Exec *exec, const wick_run_options *options, wick_cancel **out_cancel) {
   wick_run_options o;
   TRY(api_copy_options("wick_run_options", options, sizeof o, &o));
+  if (o.executor > WICK_EXECUTOR_PROFILING)
+    return status_new(ERROR_INVALID_ARGUMENT, "wick_run_options: executor %u", o.executor);
   if (o.grad > WICK_GRAD_OFF) return status_new(ERROR_INVALID_ARGUMENT, "wick_run_options: grad %u", o.grad);
   if (o.threads) exec->threads = o.threads > 1024 ? 1024 : (int)o.threads;
   exec->grad_enabled = o.grad == WICK_GRAD_ON;
@@ -23,12 +27,20 @@ static Status apply_options(Exec *exec, const wick_run_options *options) {
   }
   if (o.max_steps) atomic_store(&exec->steps_left, o.max_steps > INT64_MAX ? INT64_MAX : (int64_t)o.max_steps);
   if (o.max_bytes) exec->bytes_left = o.max_bytes > INT64_MAX ? INT64_MAX : (int64_t)o.max_bytes;
+  exec->executor_mode = o.executor;
+  if (!fuse_exists((Fuser)o.fuser, DEVICE_CPU))
+    return status_new(ERROR_INVALID_ARGUMENT, "wick_run_options: fuser %u", o.fuser);
+  if (o.fuser) exec->fusers[DEVICE_CPU] = (uint8_t)o.fuser;
   if (o.cancel) exec->stop = &o.cancel->fired;
+  *out_cancel = o.cancel;
   return OK;
 }
 
-static Status run(Exec *exec, const wick_module *module, Function *function, const wick_value *const *arguments,
-                  size_t count, const char *const *names, size_t named_count, IValue *out) {
+/* What run_checked is to do with the arguments when they fit. */
+typedef Status Runner(Exec *exec, Function *function, const IValue *arguments, uint32_t count, void *result);
+
+static Status run_checked(Exec *exec, const wick_module *module, Function *function, const wick_value *const *arguments,
+                          size_t count, const char *const *names, size_t named_count, Runner *runner, void *result) {
   const FunctionSchema *schema = function->schema;
   if (!schema) return status_new(ERROR_INTERNAL, "the function was not compiled");
   if (count > 100000 || named_count > count)
@@ -40,23 +52,53 @@ static Status run(Exec *exec, const wick_module *module, Function *function, con
   IValue self = module->module ? ivalue_object(module->module->object) : IVALUE_NONE;
   Status status = arguments_match(schema, self, (uint32_t)count, values, (uint32_t)named_count, names, values + count);
   if (!status) {
-    status = interp_call(exec, function, values + count, slots, out);
+    status = runner(exec, function, values + count, slots, result);
     for (uint32_t i = 0; i < slots; i++) ivalue_release(values[count + i]);
   }
   mem_free(values);
   return status;
 }
 
+static Status run_now(Exec *exec, Function *function, const IValue *arguments, uint32_t count, void *result) {
+  return executor_call(exec, function, arguments, count, result);
+}
+static Status run_async(Exec *exec, Function *function, const IValue *arguments, uint32_t count, void *result) {
+  return interp_call_async(exec, function, arguments, count, result);
+}
+
 wick_status wick_run(const wick_module *module, const char *method, const wick_value *const *arguments, size_t count,
                      const char *const *names, size_t named_count, const wick_run_options *options, wick_value **out,
                      wick_error **error) {
   Exec exec;
+  wick_cancel *cancel;
   Function *function;
   IValue result;
   *out = NULL;
   api_exec_init(&exec, module->runtime);
-  API_TRY(apply_options(&exec, options));
+  API_TRY(apply_options(&exec, options, &cancel));
   API_TRY(module_find(module, method, &function));
-  API_TRY(run(&exec, module, function, arguments, count, names, named_count, &result));
+  API_TRY(run_checked(&exec, module, function, arguments, count, names, named_count, run_now, &result));
   return api_status(value_box_of(result, module->unit, out), error);
+}
+
+wick_status wick_run_async(const wick_module *module, const char *method, const wick_value *const *arguments,
+                           size_t count, const char *const *names, size_t named_count, const wick_run_options *options,
+                           wick_future **out, wick_error **error) {
+  Exec exec;
+  wick_cancel *cancel;
+  Function *function;
+  Future *future;
+  *out = NULL;
+  api_exec_init(&exec, module->runtime);
+  API_TRY(apply_options(&exec, options, &cancel));
+  API_TRY(module_find(module, method, &function));
+  wick_future *handle;
+  API_TRY(future_handle_new(module, cancel, &handle));
+  Status status = run_checked(&exec, module, function, arguments, count, names, named_count, run_async, &future);
+  if (status) {
+    wick_future_release(handle);
+    return api_status(status, error);
+  }
+  *out = handle;
+  return api_status(future_handle_start(handle, future), error);
 }

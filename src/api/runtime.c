@@ -1,6 +1,7 @@
 /* Runtimes, caches, version. */
 #include "op/conv.h"
 #include "api/handles.h"
+#include "fuse/backend.h"
 
 #define TEXT_OF(x) #x
 #define VERSION_TEXT(a, b, c) TEXT_OF(a) "." TEXT_OF(b) "." TEXT_OF(c)
@@ -21,6 +22,7 @@ wick_status wick_runtime_new(const wick_runtime_options *options, wick_runtime *
   runtime->threads = o.max_threads > 1024 ? 1024 : (int)o.max_threads;
   runtime->print = o.print;
   runtime->print_user = o.user;
+  executor_options_complete(&(ExecutorOptions){0}, &runtime->executor);
   if (o.cache_bytes) cache_set_limit((size_t)o.cache_bytes);
   *out = runtime;
   return api_status(OK, error);
@@ -37,8 +39,12 @@ void api_exec_init(Exec *exec, const wick_runtime *runtime) {
   exec_init(exec, &api_services);
   if (!runtime) return;
   if (runtime->threads) exec->threads = runtime->threads;
+  exec->executor = &runtime->executor;
+  memcpy(exec->fusers, runtime->fusers, sizeof exec->fusers);
   exec->print = runtime->print;
   exec->print_user = runtime->print_user;
+  exec->observe = runtime->observe;
+  exec->observe_user = runtime->observe_user;
 }
 
 uint64_t wick_trim(void) {
@@ -48,7 +54,70 @@ uint64_t wick_trim(void) {
 
 void wick_stats_get(wick_stats *out) {
   wick_stats stats = {.size = out->size, .cache_bytes = cache_bytes()};
+#define X(name, text) stats.name = STATISTIC_GET(name);
+  STATISTICS(X)
+#undef X
   memcpy(out, &stats, out->size < sizeof stats ? out->size : sizeof stats);
+}
+
+_Static_assert((int)WICK_EXECUTOR_PROFILING == (int)EXECUTOR_PROFILING &&
+                   (int)WICK_EXECUTOR_SIMPLE == (int)EXECUTOR_SIMPLE,
+               "executors are numbered alike");
+
+wick_status wick_set_executor(wick_runtime *runtime, const wick_executor_options *options, wick_error **error) {
+  wick_executor_options o;
+  API_TRY(api_copy_options("wick_executor_options", options, sizeof o, &o));
+  if (o.executor > WICK_EXECUTOR_PROFILING)
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_executor_options: executor %u", o.executor), error);
+  ExecutorOptions wanted = {.mode = (ExecutorMode)o.executor,
+                            .no_optimize = runtime ? runtime->executor.no_optimize : executor_defaults()->no_optimize,
+                            .compile_now = o.synchronous != 0,
+                            .profiled_runs = o.profiled_runs,
+                            .bailout_depth = o.bailout_depth,
+                            .max_plans = o.max_plans};
+  if (runtime)
+    executor_options_complete(&wanted, &runtime->executor);
+  else
+    executor_set_defaults(&wanted);
+  return api_status(OK, error);
+}
+
+_Static_assert((int)WICK_FUSER_TILE == (int)FUSER_TILE && (int)WICK_FUSER_NONE == (int)FUSER_NONE,
+               "fusers are numbered alike");
+
+wick_status wick_set_fuser(wick_runtime *runtime, const char *device, uint32_t fuser, wick_error **error) {
+  Device parsed;
+  API_TRY(device ? device_parse(str_from(device), &parsed)
+                 : status_new(ERROR_INVALID_ARGUMENT, "wick_set_fuser: device is NULL"));
+  if (!fuse_exists((Fuser)fuser, parsed.type))
+    return api_status(
+        status_new(ERROR_INVALID_ARGUMENT, "wick_set_fuser: there is no fuser %u for device '%s'", fuser, device),
+        error);
+  if (runtime)
+    runtime->fusers[parsed.type] = (uint8_t)fuser;
+  else
+    fuse_set_default(parsed.type, (Fuser)fuser);
+  return api_status(OK, error);
+}
+
+wick_status wick_enable_fuser(uint32_t fuser, int on, wick_error **error) {
+  if (fuser <= WICK_FUSER_NONE || fuser >= FUSER_COUNT)
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_enable_fuser: there is no fuser %u", fuser), error);
+  fuse_set_enabled((Fuser)fuser, on != 0);
+  return api_status(OK, error);
+}
+
+void wick_set_optimize(wick_runtime *runtime, int optimize) {
+  ExecutorOptions options = *executor_defaults();
+  options.no_optimize = !optimize;
+  if (runtime)
+    runtime->executor.no_optimize = !optimize;
+  else
+    executor_set_defaults(&options);
+}
+
+void wick_wait_for_plans(void) {
+  executor_drain();
 }
 
 wick_cancel *wick_cancel_new(void) {

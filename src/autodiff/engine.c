@@ -2,6 +2,7 @@
  * caller's thread does it all; nothing recurses. */
 #include "autodiff/engine.h"
 
+#include "autodiff/graph_program.h"
 #include "ivalue/print.h"
 
 /* ---- one run ---- */
@@ -144,38 +145,6 @@ static Status zeros(const Look *look, Tensor **out) {
 
 enum { MAX_PARAMETERS = 68 };
 
-static Status unpack_list(const SavedTensor *tensors, size_t count, const Type *element, bool with_history,
-                          GradNode *own, IValue *out) {
-  List *list;
-  TRY(list_new(element, count, &list));
-  Status status = OK;
-  for (size_t i = 0; !status && i < count; i++) {
-    Tensor *t;
-    status = saved_tensor_unpack(&tensors[i], with_history, (GradEdge){own, (uint32_t)i}, &t);
-    if (status) break;
-    bool none = !tensor_is_defined(t) && element->kind == TYPE_OPTIONAL;
-    list->values[list->length++] = none ? IVALUE_NONE : ivalue_tensor(t);
-    if (none) tensor_release(t);
-  }
-  if (status)
-    ivalue_release(ivalue_list(list));
-  else
-    *out = ivalue_list(list);
-  return status;
-}
-
-static Status unpack_argument(const SavedValue *v, bool with_history, IValue *out) {
-  if (v->kind == SAVED_TENSORS) return unpack_list(v->tensors, v->count, v->element, with_history, NULL, out);
-  if (v->kind != SAVED_TENSOR) {
-    *out = ivalue_retain(v->value);
-    return OK;
-  }
-  Tensor *t;
-  TRY(saved_tensor_unpack(&v->tensors[0], with_history, (GradEdge){0}, &t));
-  *out = ivalue_tensor(t);
-  return OK;
-}
-
 static Status pack_grads(GradNode *node, Tensor *const *grads, IValue *out) {
   List *list;
   TRY(list_new(TYPE(TENSOR), node->output_count, &list));
@@ -196,13 +165,19 @@ static Status pack_grads(GradNode *node, Tensor *const *grads, IValue *out) {
   return status;
 }
 
+static Status unpack_results(GradNode *node, bool with_history, IValue *out) {
+  SavedValue all = {
+      .kind = SAVED_TENSORS, .element = TYPE(TENSOR), .tensors = node->results, .count = node->result_count};
+  return saved_value_unpack(&all, with_history, (GradEdge){node, 0}, out);
+}
+
 /* The parameters of the formula's function, in its order. */
 static Status pack_parameters(Run *run, GradNode *node, Tensor *const *grads, IValue *values, uint32_t *count) {
   FormulaNames names = formula_names(node->formula, node->statements);
   bool create = run->options.create_graph;
   for (uint32_t i = 0; i < node->saved_count; i++)
     if (names.arguments >> i & 1) {
-      TRY(unpack_argument(&node->saved[i], create, &values[*count]));
+      TRY(saved_value_unpack(&node->saved[i], create, (GradEdge){0}, &values[*count]));
       ++*count;
     }
   if (names.grad) {
@@ -219,11 +194,11 @@ static Status pack_parameters(Run *run, GradNode *node, Tensor *const *grads, IV
     TRY(saved_tensor_unpack(&node->results[0], create, (GradEdge){node, 0}, &t));
     values[(*count)++] = ivalue_tensor(t);
   } else if (names.result) {
-    TRY(unpack_list(node->results, node->result_count, TYPE(TENSOR), create, node, &values[*count]));
+    TRY(unpack_results(node, create, &values[*count]));
     ++*count;
   }
   if (names.results) {
-    TRY(unpack_list(node->results, node->result_count, TYPE(TENSOR), create, node, &values[*count]));
+    TRY(unpack_results(node, create, &values[*count]));
     ++*count;
   }
   return OK;
@@ -264,8 +239,7 @@ static Status take_statement(Run *run, const GradNode *node, const FormulaStatem
   return OK;
 }
 
-static Status apply_formula(Run *run, GradNode *node, Tensor *const *grads, Tensor **out) {
-  Exec *exec = run->exec;
+static Status check_saved(const GradNode *node) {
   if (node->released)
     return status_new(
         ERROR_RUNTIME,
@@ -275,6 +249,20 @@ static Status apply_formula(Run *run, GradNode *node, Tensor *const *grads, Tens
         "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
         "saved "
         "tensors after calling backward.");
+  return OK;
+}
+
+static Status apply_graph(Run *run, GradNode *node, Tensor *const *grads, Tensor **out) {
+  TRY(check_saved(node));
+  TRY(graph_node_backward(run->exec, node, run->options.create_graph, grads, out));
+  for (uint32_t i = 0; i < node->edge_count; i++)
+    if (out[i] && node->edges[i].to.node) TRY(conform(run->exec, &node->edges[i].look, &out[i]));
+  return OK;
+}
+
+static Status apply_formula(Run *run, GradNode *node, Tensor *const *grads, Tensor **out) {
+  Exec *exec = run->exec;
+  TRY(check_saved(node));
   if (!exec->services || !exec->services->call_function)
     return status_new(ERROR_UNSUPPORTED, "nothing here runs TorchScript");
   Function *function;
@@ -374,6 +362,7 @@ done:
 
 static Status apply_formula_or_fail(Run *run, GradNode *node, Tensor *const *grads, Tensor **out) {
   if (node->kind == GRAD_FORMULA) return apply_formula(run, node, grads, out);
+  if (node->kind == GRAD_GRAPH) return apply_graph(run, node, grads, out);
   return status_new(ERROR_RUNTIME, "derivative for " STR_FMT " is not implemented", STR_ARG(node->op->name));
 }
 
@@ -405,10 +394,11 @@ static Status run_task(Run *run, Task *task) {
   GradNode *node = task->node;
   TRY(retain_gradients(run, task));
   if (run->grad_only) capture(run, task);
-  if (node->kind == GRAD_ACCUMULATE)
-    return run->grad_only || !task->grads[0]
-               ? OK
-               : autograd_accumulate(run->exec, node->leaf, task->grads[0], run->options.create_graph);
+  if (node->kind == GRAD_ACCUMULATE) {
+    if (run->grad_only || !task->grads[0]) return OK;
+    TRY(autograd_run_hooks(node->leaf, &task->grads[0]));
+    return autograd_accumulate(run->exec, node->leaf, task->grads[0], run->options.create_graph);
+  }
   if (!leads_on(run, node)) return OK;
   Tensor **out = mem_calloc(node->edge_count + 1u, sizeof *out);
   if (!out) return status_out_of_memory();

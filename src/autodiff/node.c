@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 
+#include "autodiff/graph_program.h"
+
 static _Atomic uint64_t next_sequence = 1;
 /* Over accumulators' borrowed pointers, retained gradients and leaves' .grad, which several backward runs may share. */
 static pthread_mutex_t leaf_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -110,6 +112,7 @@ static void free_node(GradNode *node, GradNode **dead) {
   }
   for (uint32_t i = 0; i < node->output_count; i++) mem_free(node->outputs[i].look.sizes);
   push_dead(dead, node->inner);
+  graph_program_release(node->program);
   tensor_release(node->leaf);
   geometry_dispose(&node->base);
   geometry_dispose(&node->view);
@@ -152,7 +155,14 @@ void gradedge_release(GradEdge edge) {
 
 /* ---- the autograd data of tensors ---- */
 
+static void drop_hooks(AutogradMeta *meta) {
+  for (size_t i = 0; i < meta->hooks.length; i++)
+    if (meta->hooks.data[i].drop) meta->hooks.data[i].drop(meta->hooks.data[i].user);
+  vec_dispose(&meta->hooks);
+}
+
 static void meta_free(AutogradMeta *meta) {
+  drop_hooks(meta);
   if (meta->retains_grad && meta->history.node) {
     pthread_mutex_lock(&leaf_lock);
     meta->history.node->outputs[meta->history.output].retains = NULL;
@@ -237,6 +247,46 @@ Status autograd_edge(Tensor *t, GradEdge *out) {
     TRY(autograd_set_history(t, (GradEdge){node, 0}));
   }
   *out = (GradEdge){gradnode_retain(meta->history.node), meta->history.output};
+  return OK;
+}
+
+Status autograd_add_hook(Tensor *leaf, GradHook hook) {
+  AutogradMeta *meta;
+  Status status = leaf->flags & TENSOR_REQUIRES_GRAD
+                      ? autograd_meta(leaf, &meta)
+                      : status_new(ERROR_RUNTIME, "cannot register a hook on a tensor that doesn't require gradient");
+  if (!status && !vec_push(&meta->hooks, hook)) status = status_out_of_memory();
+  if (status && hook.drop) hook.drop(hook.user);
+  return status;
+}
+
+void autograd_clear_hooks(Tensor *leaf) {
+  if (leaf->autograd) drop_hooks(leaf->autograd);
+}
+
+Status autograd_run_hooks(Tensor *leaf, Tensor **grad) {
+  AutogradMeta *meta = leaf->autograd;
+  for (size_t i = 0; meta && i < meta->hooks.length; i++) {
+    Tensor *replacement = NULL;
+    TRY(meta->hooks.data[i].call(meta->hooks.data[i].user, *grad, &replacement));
+    if (!replacement) continue;
+    if (!tensor_same_sizes(replacement, *grad) || replacement->dtype != (*grad)->dtype) {
+      Status status = status_new(ERROR_RUNTIME, "hook has changed the size or the type of value");
+      tensor_release(replacement);
+      return status;
+    }
+    tensor_release(*grad);
+    *grad = replacement;
+  }
+  return OK;
+}
+
+Status autograd_note_view(Tensor *t, Tensor *of) {
+  AutogradMeta *meta;
+  TRY(autograd_meta(t, &meta));
+  if (meta->base) return OK;
+  meta->base = tensor_retain(of->autograd && of->autograd->base ? of->autograd->base : of);
+  meta->version = tensor_version(t);
   return OK;
 }
 
@@ -328,4 +378,35 @@ Status saved_tensor_unpack(const SavedTensor *saved, bool with_history, GradEdge
   else
     *out = alias;
   return status;
+}
+
+static Status unpack_list(const SavedValue *saved, bool with_history, GradEdge own, IValue *out) {
+  List *list;
+  TRY(list_new(saved->element, saved->count, &list));
+  Status status = OK;
+  for (size_t i = 0; !status && i < saved->count; i++) {
+    Tensor *t;
+    status = saved_tensor_unpack(&saved->tensors[i], with_history, (GradEdge){own.node, own.output + (uint32_t)i}, &t);
+    if (status) break;
+    bool none = !tensor_is_defined(t) && saved->element->kind == TYPE_OPTIONAL;
+    list->values[list->length++] = none ? IVALUE_NONE : ivalue_tensor(t);
+    if (none) tensor_release(t);
+  }
+  if (status)
+    ivalue_release(ivalue_list(list));
+  else
+    *out = ivalue_list(list);
+  return status;
+}
+
+Status saved_value_unpack(const SavedValue *saved, bool with_history, GradEdge own, IValue *out) {
+  if (saved->kind == SAVED_TENSORS) return unpack_list(saved, with_history, own, out);
+  if (saved->kind != SAVED_TENSOR) {
+    *out = ivalue_retain(saved->value);
+    return OK;
+  }
+  Tensor *t;
+  TRY(saved_tensor_unpack(&saved->tensors[0], with_history, own, &t));
+  *out = ivalue_tensor(t);
+  return OK;
 }

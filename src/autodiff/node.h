@@ -54,6 +54,7 @@ typedef enum GradKind {
   GRAD_FORMULA,        /* by the row's text */
   GRAD_ACCUMULATE,     /* into a leaf's .grad */
   GRAD_COPY_SLICES,    /* an operator that wrote into a view, seen by the view's base */
+  GRAD_GRAPH,          /* a differentiable graph: by its backward graph */
   GRAD_NOT_IMPLEMENTED /* an error, if backward gets here */
 } GradKind;
 
@@ -76,18 +77,27 @@ struct GradNode {
   GradArgument *arguments;
   Formula *formula;
   uint32_t statements;
-  SavedValue *saved;    /* by argument of the schema */
-  SavedTensor *results; /* by output */
-  Tensor *leaf;         /* GRAD_ACCUMULATE */
-  GradNode *inner;      /* GRAD_COPY_SLICES: the operator on the view; edge 0 is the base's, edge i the inner's i - 1 */
+  SavedValue *saved;            /* by argument of the schema */
+  SavedTensor *results;         /* by output */
+  Tensor *leaf;                 /* GRAD_ACCUMULATE */
+  struct GraphProgram *program; /* GRAD_GRAPH; what is saved are its captures */
+  GradNode *inner; /* GRAD_COPY_SLICES: the operator on the view; edge 0 is the base's, edge i the inner's i - 1 */
   Geometry base, view;
 };
+
+/* Called with the gradient that backward is about to add to a leaf's; may give another one, owned. */
+typedef struct GradHook {
+  Status (*call)(void *user, Tensor *grad, Tensor **out_replacement);
+  void (*drop)(void *user); /* when the hook goes; may be NULL */
+  void *user;
+} GradHook;
 
 struct AutogradMeta {
   AutogradBase free; /* first */
   GradEdge history;  /* owned; node NULL: a leaf */
   Tensor *grad;
   GradNode *accumulator; /* borrowed: it holds the tensor */
+  VEC(GradHook) hooks;   /* of a leaf, in order of registration */
   bool retains_grad;
   Tensor *base;     /* of a view: what it shows, itself no view */
   uint32_t version; /* of a view's storage when `history` was right */
@@ -115,10 +125,21 @@ Status autograd_edge(Tensor *t, GradEdge *out) MUST_CHECK;
 /* Adds to a leaf's .grad; with keep_history out of place. */
 Status autograd_accumulate(Exec *exec, Tensor *leaf, Tensor *grad, bool keep_history) MUST_CHECK;
 
+/* Takes over the hook's user, also on failure. Not while backward runs. */
+Status autograd_add_hook(Tensor *leaf, GradHook hook) MUST_CHECK;
+void autograd_clear_hooks(Tensor *leaf);
+/* Takes over *grad and gives what the leaf's hooks make of it. */
+Status autograd_run_hooks(Tensor *leaf, Tensor **grad) MUST_CHECK;
+
 Status saved_tensor(Tensor *t, bool checked, SavedTensor *out) MUST_CHECK;
 void saved_tensor_dispose(SavedTensor *saved);
 /* The tensor as it was; with its history when with_history. history: of a result, whose own edge is not kept. */
 Status saved_tensor_unpack(const SavedTensor *saved, bool with_history, GradEdge own, Tensor **out) MUST_CHECK;
+
+/* With its history when with_history; `own` is the edge of the first tensor when it is a result of the node. */
+Status saved_value_unpack(const SavedValue *saved, bool with_history, GradEdge own, IValue *out) MUST_CHECK;
+/* `t` shares the memory of `of`: writes into one are seen by the other's gradients. */
+Status autograd_note_view(Tensor *t, Tensor *of) MUST_CHECK;
 
 /* The record of aten::as_strided(base, ...) that gives `view`; in record.c. */
 Status record_strided_view(Tensor *base, const Tensor *view, GradNode **out) MUST_CHECK;

@@ -192,25 +192,13 @@ static bool is_differentiable(const Tensor *t) {
   return t && (dtype_is_floating((DType)t->dtype) || dtype_is_complex((DType)t->dtype));
 }
 
-/* The tensor that `t`, a result, shows: the base of the input whose memory it shares. */
-static Tensor *base_of(const Call *call, const Tensor *t) {
+/* `t`, a result, shows the memory of an input. */
+static Status set_base(const Call *call, Tensor *t) {
   for (uint32_t i = 0; i < call->input_count; i++) {
     IValue v = call->inputs[i];
     if (v.tag != TAG_TENSOR || v.tensor == t || !v.tensor->storage || v.tensor->storage != t->storage) continue;
-    const AutogradMeta *meta = v.tensor->autograd;
-    return meta && meta->base ? meta->base : v.tensor;
+    return autograd_note_view(t, v.tensor);
   }
-  return NULL;
-}
-
-static Status set_base(const Call *call, Tensor *t) {
-  Tensor *base = base_of(call, t);
-  AutogradMeta *meta;
-  if (!base) return OK;
-  TRY(autograd_meta(t, &meta));
-  if (meta->base) return OK;
-  meta->base = tensor_retain(base);
-  meta->version = tensor_version(t);
   return OK;
 }
 

@@ -8,6 +8,8 @@
 #include "base/map.h"      /* hash maps by text and by pointer */
 #include "base/symbol.h"   /* interned names of node kinds and attributes */
 #include "base/source.h"   /* source text and ranges of it */
+#include "base/reason.h"   /* why something was not optimised, counters */
 #include "base/cache.h"    /* the size-class cache for large blocks */
 #include "base/parallel.h" /* parallel_for */
 #include "base/stack.h"    /* native stack left */
+#include "base/jit_log.h"  /* what the optimiser tells, how many rewrites it may do */

@@ -18,6 +18,10 @@ void mem_fail_after(int64_t n) {
   atomic_store(&fail_countdown, n);
 }
 
+int64_t mem_fail_left(void) {
+  return atomic_load(&fail_countdown);
+}
+
 void *mem_alloc(size_t bytes) {
   if (refuse_now() || bytes > PTRDIFF_MAX) return NULL;
   return malloc(bytes ? bytes : 1);
@@ -147,4 +151,17 @@ Status arena_protect(Arena *arena, void (*body)(void *argument), void *argument)
   }
   arena->catch_point = outer;
   return c.status;
+}
+
+void arena_with_scratch(Arena *arena, void (*body)(Arena *scratch, void *argument), void *argument) {
+  Catch c, *outer = arena->catch_point;
+  Arena scratch;
+  arena_init(&scratch, &c);
+  if (catch_enter(&c)) {
+    arena->catch_point = &c;
+    body(&scratch, argument);
+  }
+  arena->catch_point = outer;
+  arena_dispose(&scratch);
+  if (c.status) catch_throw(outer, c.status);
 }

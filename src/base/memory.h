@@ -30,6 +30,7 @@ void mem_free(void *p);
 char *mem_strdup(const char *text);
 /* Test hook: the n-th allocation from now on fails (0: never). */
 void mem_fail_after(int64_t n);
+int64_t mem_fail_left(void); /* how many are still to come until one fails */
 
 /* ---- reference counts ---- */
 typedef struct RefCount {
@@ -84,3 +85,5 @@ char *arena_printf(Arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
 #define ARENA_ARRAY(arena, T, count) ((T *)arena_alloc_array((arena), (count), sizeof(T)))
 /* Runs body(argument) with the arena's catch point set to one of this call's own; restores it after. */
 Status arena_protect(Arena *arena, void (*body)(void *argument), void *argument) MUST_CHECK;
+/* Runs body with an arena that goes when it returns or throws; what it throws goes on to arena's catch point. */
+void arena_with_scratch(Arena *arena, void (*body)(Arena *scratch, void *argument), void *argument);

@@ -207,6 +207,24 @@ Status strbuf_take(StrBuf *b, char **out_text) {
   return OK;
 }
 
+typedef struct Taking {
+  Arena *arena;
+  const StrBuf *from;
+  char *copy;
+} Taking;
+static void copy_text(void *argument) {
+  Taking *t = argument;
+  t->copy = arena_strndup(t->arena, strbuf_view(t->from).data, t->from->length);
+}
+Str arena_take_text(Arena *arena, StrBuf *b) {
+  Taking taking = {arena, b, NULL};
+  Status status = b->failed ? status_out_of_memory() : arena_protect(arena, copy_text, &taking);
+  Str text = {taking.copy, b->length};
+  strbuf_dispose(b);
+  if (status) catch_throw(arena->catch_point, status);
+  return text;
+}
+
 /* ---- numbers ---- */
 
 static locale_t c_locale;

@@ -49,6 +49,8 @@ static inline Str strbuf_view(const StrBuf *b) {
 }
 /* Gives the text away (never NULL on success); *b becomes empty. */
 Status strbuf_take(StrBuf *b, char **out_text) MUST_CHECK;
+/* The text as a copy in an arena, terminated; *b becomes empty. Throws when the text ran out of memory. */
+Str arena_take_text(Arena *arena, StrBuf *b);
 
 /* Locale-independent parsing of the whole of s; false when malformed or out of range. */
 bool str_to_int64(Str s, int base, int64_t *out);

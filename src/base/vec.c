@@ -31,3 +31,18 @@ void vec_arena_grow_(Arena *arena, void **data, size_t *capacity, size_t length,
   *data = grown;
   *capacity = wanted;
 }
+
+typedef struct Growth {
+  Arena *arena;
+  void **data;
+  size_t *capacity, length, count, item_bytes;
+} Growth;
+static void grow(void *argument) {
+  const Growth *g = argument;
+  vec_arena_grow_(g->arena, g->data, g->capacity, g->length, g->count, g->item_bytes);
+}
+Status vec_arena_try_grow_(Arena *arena, void **data, size_t *capacity, size_t length, size_t count,
+                           size_t item_bytes) {
+  if (count <= *capacity) return OK;
+  return arena_protect(arena, grow, &(Growth){arena, data, capacity, length, count, item_bytes});
+}

@@ -23,6 +23,11 @@
   vec_arena_grow_((arena), (void **)&(v)->data, &(v)->capacity, (v)->length, (count), sizeof *(v)->data)
 #define vec_arena_push(arena, v, item) \
   (vec_arena_reserve((arena), (v), (v)->length + 1), (void)((v)->data[(v)->length++] = (item)))
+/* OK, or what vec_arena_reserve would have thrown: for who has something to release first. */
+#define vec_arena_try_reserve(arena, v, count) \
+  vec_arena_try_grow_((arena), (void **)&(v)->data, &(v)->capacity, (v)->length, (count), sizeof *(v)->data)
 
 bool vec_grow_(void **data, size_t *capacity, size_t count, size_t item_bytes) MUST_CHECK;
 void vec_arena_grow_(Arena *arena, void **data, size_t *capacity, size_t length, size_t count, size_t item_bytes);
+Status vec_arena_try_grow_(Arena *arena, void **data, size_t *capacity, size_t length, size_t count,
+                           size_t item_bytes) MUST_CHECK;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "base/base.h"
 #include "cli/cli.h"
 
 static int compare_times(const void *a, const void *b) {
@@ -35,6 +36,17 @@ static void report(bool json, double load, const double *times, size_t count) {
   printf("median      %10.3f ms (second half of %zu calls)\npeak memory %10.1f MB\n", median, count, peak);
 }
 
+static void show_reasons(void) {
+  StrBuf text = {0};
+  wick_wait_for_plans();
+#define X(name, what) printf("%10llu  %s\n", (unsigned long long)STATISTIC_GET(name), what);
+  STATISTICS(X)
+#undef X
+  reason_print(&text);
+  fwrite(text.data ? text.data : "", 1, text.length, stdout);
+  strbuf_dispose(&text);
+}
+
 static int measure(const wick_module *module, const char *path, const char *method, const Inputs *inputs, long threads,
                    size_t calls, double *times) {
   wick_run_options options = {.size = sizeof options, .threads = (uint32_t)threads};
@@ -59,13 +71,14 @@ static int measure(const wick_module *module, const char *path, const char *meth
 static int run(const Command *command, int count, char **words) {
   const char *method = NULL;
   long threads = 0, calls = 20;
-  bool json = false;
+  bool json = false, explain = false;
   ModelOptions model = {0};
   const Option options[] = {
       {"--method", OPTION_TEXT, &method, "NAME  the method or function to call"},
       {"--threads", OPTION_INT, &threads, "N  threads within one call"},
       {"--calls", OPTION_INT, &calls, "N  calls to make (20)"},
       {"--json", OPTION_FLAG, &json, "  one JSON object with every call's time"},
+      {"--explain", OPTION_FLAG, &explain, "  what the executor did, and what it left undone and why"},
       MODEL_OPTIONS(model),
       {0},
   };
@@ -92,6 +105,7 @@ static int run(const Command *command, int count, char **words) {
     result = measure(module, words[0], method ? method : model_default_method(module), &inputs, threads, (size_t)calls,
                      times);
     if (result == EXIT_DONE) report(json, load, times, (size_t)calls);
+    if (result == EXIT_DONE && explain) show_reasons();
   }
   free(times);
   wick_module_release(module);

@@ -4,13 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/handles.h"
 #include "cli/cli.h"
+#include "pass/pass.h"
+#include "serial/reprint.h"
 
 typedef struct Check {
   const char *model_path;
   wick_module *module;
   Tolerance tolerance;
-  bool no_grads;
+  bool no_grads, reprint;
+  const char *passes;
   long repeat, threads;
   size_t passed, failed, total;
 } Check;
@@ -129,13 +133,14 @@ static bool arguments_make(const wick_value *call, bool copy, Arguments *out) {
   out->values = calloc(out->count + 1, sizeof *out->values);
   out->names = calloc(out->named_count + 1, sizeof *out->names);
   if (!out->values || !out->names) return false;
-  for (size_t i = 0; i < positional; i++) out->values[i] = wick_value_item(out->args, i);
+  for (size_t i = 0; i < positional; i++)
+    if (!(out->values[i] = wick_value_item(out->args, i))) return false;
   for (size_t i = 0; i < out->named_count; i++) {
     wick_value *key = wick_value_key(out->kwargs, i);
     out->names[i] = strdup(wick_value_to_string(key, NULL));
     out->values[positional + i] = wick_value_item(out->kwargs, i);
     wick_value_release(key);
-    if (!out->names[i]) return false;
+    if (!out->names[i] || !out->values[positional + i]) return false;
   }
   return true;
 }
@@ -264,7 +269,7 @@ static bool check_once(const Check *check, const wick_value *call, const char *n
   bool fine;
   wick_run_options options = {.size = sizeof options, .threads = (uint32_t)check->threads, .grad = WICK_GRAD_ON};
   if (!method || !arguments_make(call, copy, &a)) {
-    fine = failed(check, name, "the recorded call is malformed");
+    fine = failed(check, name, "the recorded call is malformed, or memory ran out");
     if (method) arguments_dispose(&a);
   } else {
     if (recorded) mark_wanted(a.args, recorded, 0);
@@ -299,7 +304,7 @@ static void check_calls(Check *check, const wick_value *calls, const char *kind)
     snprintf(name, sizeof name, "%s %zu", kind, i);
     wick_value *call = wick_value_item(calls, i);
     bool fine = call && wick_value_kind(call) == WICK_DICT;
-    if (!fine) failed(check, name, "the recorded call is malformed");
+    if (!fine) failed(check, name, "the recorded call is malformed, or memory ran out");
     for (long k = 0; fine && k < check->repeat; k++) fine = check_once(check, call, name, check->repeat > 1);
     wick_value_release(call);
     *(fine ? &check->passed : &check->failed) += 1;
@@ -323,6 +328,46 @@ static int check_rejection(Check *check, const wick_value *rejects, wick_error *
   return finish(check);
 }
 
+/* Whether every compiled function means the same after it was saved and loaded. */
+static void check_reprint(Check *check) {
+  Exec exec;
+  StrBuf differences = {.max_length = 1 << 16};
+  size_t count = 0;
+  api_exec_init(&exec, NULL);
+  Status status = unit_reprint(check->module->unit, &exec, &differences, &count);
+  bool fine = !status && !differences.length;
+  if (status) complain(check->model_path, "reprint: %s", status->message);
+  if (differences.length) complain(check->model_path, "reprint: " STR_FMT, STR_ARG(strbuf_view(&differences)));
+  status_free(status);
+  strbuf_dispose(&differences);
+  *(fine ? &check->passed : &check->failed) += 1;
+}
+
+/* Puts every compiled function's graph through the passes, before anything runs. */
+static bool run_passes(Check *check) {
+  const CompilationUnit *unit = check->module->unit;
+  Exec exec;
+  api_exec_init(&exec, NULL);
+  for (size_t i = 0; i < unit->all_functions.length; i++) {
+    Graph *graph = unit->all_functions.data[i]->graph;
+    Str names = str_from(check->passes);
+    while (graph && names.length) {
+      ptrdiff_t comma = str_find_char(names, ',');
+      Str name = comma < 0 ? names : str_slice(names, 0, (size_t)comma);
+      names = comma < 0 ? STR("") : str_slice(names, (size_t)comma + 1, names.length);
+      const Pass *pass = pass_find(name);
+      Status status = pass ? pass_run(pass, graph, &exec)
+                           : status_new(ERROR_INVALID_ARGUMENT, "there is no pass '" STR_FMT "'", STR_ARG(name));
+      if (!status) status = graph_lint(graph);
+      if (!status) continue;
+      complain(check->model_path, STR_FMT ": %s", STR_ARG(unit->all_functions.data[i]->name), status->message);
+      status_free(status);
+      return false;
+    }
+  }
+  return true;
+}
+
 static int run_check(Check *check, const wick_value *io, const ModelOptions *model) {
   wick_error *error;
   wick_value *rejects = wick_value_get_text(io, "rejects"), *calls = wick_value_get_text(io, "calls"),
@@ -336,6 +381,8 @@ static int run_check(Check *check, const wick_value *io, const ModelOptions *mod
   } else if (!check->module) {
     if (error) complain_error(check->model_path, error);
   } else {
+    if (check->reprint) check_reprint(check);
+    if (check->passes && !run_passes(check)) check->failed++;
     check_calls(check, calls, "call");
     check_calls(check, raising, "raising call");
     result = finish(check);
@@ -357,6 +404,8 @@ static int run(const Command *command, int count, char **words) {
       {"--scaled", OPTION_FLAG, &check.tolerance.scaled, "  relative to the largest magnitude in the tensor"},
       {"--no-grads", OPTION_FLAG, &check.no_grads, "  leave recorded gradients out"},
       {"--repeat", OPTION_INT, &check.repeat, "N  make every call N times on copies of its inputs"},
+      {"--reprint", OPTION_FLAG, &check.reprint, "  also print every function, compile that again, compare the graphs"},
+      {"--passes", OPTION_TEXT, &check.passes, "A,B  first put every function's graph through these passes"},
       {"--threads", OPTION_INT, &check.threads, "N  threads within one call"},
       MODEL_OPTIONS(model),
       {0},
@@ -371,7 +420,7 @@ static int run(const Command *command, int count, char **words) {
   }
   check.model_path = words[0];
   if (!(mark = wick_value_get_text(io, "wick_io"))) {
-    complain(words[1], "not a file of recorded calls");
+    complain(words[1], "not a file of recorded calls, or memory ran out");
     result = EXIT_USAGE;
   } else {
     result = run_check(&check, io, &model);

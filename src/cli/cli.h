@@ -35,7 +35,8 @@ void complain_error(const char *file, wick_error *error);
 /* ---- models ---- */
 typedef struct ModelOptions {
   const char *device_map;
-  bool read; /* read the archive instead of mapping it */
+  bool read;             /* read the archive instead of mapping it */
+  wick_runtime *runtime; /* NULL: the default */
 } ModelOptions;
 #define MODEL_OPTIONS(m)                                                                                   \
   {"--device-map", OPTION_TEXT, &(m).device_map, "MAP  where tensors go: \"cuda=cpu\", \"*=cpu\""},        \
@@ -58,6 +59,14 @@ typedef struct Inputs {
 /* Adds what one word of the command line means; false: it was complained about. */
 bool inputs_add(Inputs *inputs, const char *word);
 void inputs_dispose(Inputs *inputs);
+
+/* ---- plans (dump_optimized.c) ---- */
+typedef struct OptimizedDump {
+  const char *path, *method, *pass; /* pass: its graphs are shown in place of the plans' */
+  bool with_source, grad, kernels;  /* kernels: of the plans' fusion groups, in place of the graphs */
+  long calls;
+} OptimizedDump;
+int dump_optimized(const OptimizedDump *dump, ModelOptions *model, int count, char **words); /* words: the inputs */
 
 /* ---- comparing ---- */
 typedef struct Tolerance {

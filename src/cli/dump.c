@@ -5,14 +5,27 @@
 
 #include "api/find.h"
 #include "cli/cli.h"
+#include "frontend/frontend.h"
+#include "fuse/fuse.h"
+#include "fuse/group.h"
 #include "interp/interp.h"
+#include "ir/alias_db.h"
+#include "pass/pass.h"
 #include "serial/archive.h"
 #include "serial/python_print.h"
 #include "syntax/syntax.h"
 
+/* A function's graph after a step of its compilation. */
+typedef struct Snapshot {
+  const Function *function;
+  const char *step;
+  StrBuf text;
+} Snapshot;
 typedef struct Dump {
-  const char *path, *stage, *method;
+  const char *path, *stage, *method, *pass;
   bool with_source;
+  VEC(Snapshot) snapshots; /* of the step `pass`, or of all */
+  bool failed;             /* out of memory while compiling */
 } Dump;
 
 static int print_and_dispose(const char *path, StrBuf *text) {
@@ -103,12 +116,127 @@ static int dump_texts(const Dump *dump) {
   return result;
 }
 
+/* ---- on the way to the graph ---- */
+
+static void observe(void *user, const Function *function, const char *step, const Graph *graph) {
+  Dump *dump = user;
+  Snapshot snapshot = {function, step, {0}};
+  if (strcmp(dump->pass, "all") != 0 && strcmp(dump->pass, step) != 0) return;
+  graph_print(graph, dump->with_source, &snapshot.text);
+  if (!vec_push(&dump->snapshots, snapshot)) {
+    strbuf_dispose(&snapshot.text);
+    dump->failed = true;
+  }
+}
+
+static bool is_lowering_step(const char *name) {
+  for (size_t i = 0; frontend_lowering_step(i); i++)
+    if (!strcmp(frontend_lowering_step(i), name)) return true;
+  return !strcmp(name, "all");
+}
+
+static int complain_of_pass(const char *name) {
+  StrBuf text = {0};
+  for (size_t i = 0; frontend_lowering_step(i); i++) strbuf_printf(&text, "%s, ", frontend_lowering_step(i));
+  for (const Pass *pass = pass_next(NULL); pass; pass = pass_next(pass))
+    if (!is_lowering_step(pass->name)) strbuf_printf(&text, "%s, ", pass->name);
+  complain(NULL, "there is no pass '%s' (" STR_FMT "alias, alias-dot, all)", name, STR_ARG(strbuf_view(&text)));
+  strbuf_dispose(&text);
+  return EXIT_USAGE;
+}
+
+static int dump_steps(const Dump *dump, const Function *function) {
+  for (size_t i = 0; i < dump->snapshots.length; i++) {
+    const Snapshot *snapshot = &dump->snapshots.data[i];
+    if (snapshot->function != function) continue;
+    if (!strcmp(dump->pass, "all")) printf("# after %s\n", snapshot->step);
+    fwrite(snapshot->text.data, 1, snapshot->text.length, stdout);
+  }
+  return EXIT_DONE;
+}
+
+/* Not passes, but found out about the compiled graph in the same way. */
+static bool is_alias_dump(const char *name) {
+  return !strcmp(name, "alias") || !strcmp(name, "alias-dot");
+}
+
+static Status print_aliases(const Dump *dump, Graph *graph, StrBuf *text) {
+  Arena arena;
+  Catch here;
+  arena_init(&arena, &here);
+  if (catch_enter(&here)) {
+    AliasDb *db = alias_db_new(graph, &arena);
+    if (!strcmp(dump->pass, "alias")) {
+      graph_print(graph, dump->with_source, text);
+      alias_print(db, text);
+    } else {
+      alias_print_dot(db, text);
+    }
+  }
+  arena_dispose(&arena);
+  return here.status;
+}
+
+/* A pass that is no part of compiling, over a copy of the compiled graph. */
+static Status run_pass(const Dump *dump, const Function *function, StrBuf *text) {
+  Arena arena;
+  Exec exec;
+  Catch here;
+  Graph *volatile copy = NULL;
+  api_exec_init(&exec, NULL);
+  arena_init(&arena, &here);
+  if (catch_enter(&here)) copy = graph_copy(function->graph, &arena, function->graph->store);
+  Status status = here.status;
+  bool aliases = is_alias_dump(dump->pass);
+  if (!status) status = pass_run(pass_find(aliases ? STR("inline") : str_from(dump->pass)), copy, &exec);
+  if (!status && aliases)
+    status = print_aliases(dump, copy, text);
+  else if (!status)
+    graph_print(copy, dump->with_source, text);
+  if (copy) graph_dispose(copy);
+  arena_dispose(&arena);
+  return status;
+}
+
+typedef struct Fusing {
+  Graph *graph;
+  StrBuf *text;
+} Fusing;
+static void fuse_body(void *argument) {
+  Fusing *fusing = argument;
+  Graph *graph = fusing->graph;
+  inline_calls(graph);
+  canonicalize_ops(graph);
+  fuse_graph(graph, NULL);
+  Status status = fuse_print_kernels(graph, fusing->text);
+  if (status) catch_throw(graph->arena->catch_point, status);
+}
+
+/* Of the groups that the graph as written has, for tensors of float32: without inputs nothing more is known. */
+static Status print_kernels(const Function *function, StrBuf *text) {
+  Arena arena;
+  Catch here;
+  Graph *volatile copy = NULL;
+  arena_init(&arena, &here);
+  if (catch_enter(&here)) copy = graph_copy(function->graph, &arena, function->graph->store);
+  Status status = here.status;
+  if (!status) status = arena_protect(&arena, fuse_body, &(Fusing){copy, text});
+  if (copy) graph_dispose(copy);
+  arena_dispose(&arena);
+  return status;
+}
+
 /* ---- compiled ---- */
 
 static int dump_function(const Dump *dump, Function *function) {
   StrBuf text = {0};
   Status status = OK;
-  if (!strcmp(dump->stage, "ir")) {
+  if (dump->pass && is_lowering_step(dump->pass)) return dump_steps(dump, function);
+  if (dump->pass) {
+    if (function->graph) status = run_pass(dump, function, &text);
+  } else if (!strcmp(dump->stage, "kernel")) {
+    if (function->graph) status = print_kernels(function, &text);
+  } else if (!strcmp(dump->stage, "ir")) {
     if (function->graph) graph_print(function->graph, dump->with_source, &text);
   } else if (!strcmp(dump->stage, "code")) {
     PythonPrinter printer;
@@ -147,13 +275,44 @@ static int dump_module(const Dump *dump, const wick_module *module) {
   return result;
 }
 
+static int dump_model(Dump *dump, ModelOptions *model) {
+  wick_error *error = NULL;
+  if (dump->pass && wick_runtime_new(NULL, &model->runtime, &error)) {
+    complain_error(NULL, error);
+    return EXIT_FAILED;
+  }
+  if (model->runtime) {
+    model->runtime->observe = observe;
+    model->runtime->observe_user = dump;
+  }
+  wick_module *module = model_open(dump->path, model, &error);
+  int result = EXIT_USAGE;
+  if (dump->failed) {
+    complain(dump->path, "out of memory");
+  } else if (module) {
+    result = dump_module(dump, module);
+  }
+  if (error) complain_error(dump->path, error);
+  wick_module_release(module);
+  wick_runtime_release(model->runtime);
+  for (size_t i = 0; i < dump->snapshots.length; i++) strbuf_dispose(&dump->snapshots.data[i].text);
+  vec_dispose(&dump->snapshots);
+  return result;
+}
+
 static int run(const Command *command, int count, char **words) {
   Dump dump = {.stage = "ir"};
   ModelOptions model = {0};
+  OptimizedDump optimized = {.calls = 4};
   const Option options[] = {
-      {"--stage", OPTION_TEXT, &dump.stage, "STAGE  tokens, tree, ir (the default), code or bytecode"},
+      {"--stage", OPTION_TEXT, &dump.stage,
+       "STAGE  tokens, tree, ir (the default), code, bytecode, optimized or kernel"},
       {"--method", OPTION_TEXT, &dump.method, "NAME  only this method or function"},
+      {"--pass", OPTION_TEXT, &dump.pass,
+       "NAME  the graph after this step of compiling, `all` of them, or another pass"},
       {"--source", OPTION_FLAG, &dump.with_source, "  with source positions in graphs"},
+      {"--calls", OPTION_INT, &optimized.calls, "N  calls before plans are shown (4; optimized and kernel)"},
+      {"--grad", OPTION_FLAG, &optimized.grad, "  calls with grad mode on (optimized and kernel)"},
       MODEL_OPTIONS(model),
       {0},
   };
@@ -161,19 +320,24 @@ static int run(const Command *command, int count, char **words) {
   if (!options_parse(command, options, &count, words, 1, &result)) return result;
   dump.path = words[0];
   if (!strcmp(dump.stage, "tokens") || !strcmp(dump.stage, "tree")) return dump_texts(&dump);
-  if (strcmp(dump.stage, "ir") != 0 && strcmp(dump.stage, "code") != 0 && strcmp(dump.stage, "bytecode") != 0) {
-    complain(NULL, "there is no stage '%s' (tokens, tree, ir, code, bytecode)", dump.stage);
+  bool kernels = !strcmp(dump.stage, "kernel");
+  if (!strcmp(dump.stage, "optimized") || (kernels && count > 1)) {
+    optimized.kernels = kernels;
+    optimized.path = dump.path;
+    optimized.method = dump.method;
+    optimized.pass = dump.pass;
+    optimized.with_source = dump.with_source;
+    return dump_optimized(&optimized, &model, count - 1, words + 1);
+  }
+  if (strcmp(dump.stage, "ir") != 0 && strcmp(dump.stage, "code") != 0 && strcmp(dump.stage, "bytecode") != 0 &&
+      !kernels) {
+    complain(NULL, "there is no stage '%s' (tokens, tree, ir, code, bytecode, optimized, kernel)", dump.stage);
     return EXIT_USAGE;
   }
-  wick_error *error;
-  wick_module *module = model_open(dump.path, &model, &error);
-  if (!module) {
-    if (error) complain_error(dump.path, error);
-    return EXIT_USAGE;
-  }
-  result = dump_module(&dump, module);
-  wick_module_release(module);
-  return result;
+  if (dump.pass && (strcmp(dump.stage, "ir") != 0 ||
+                    (!is_lowering_step(dump.pass) && !is_alias_dump(dump.pass) && !pass_find(str_from(dump.pass)))))
+    return complain_of_pass(dump.pass);
+  return dump_model(&dump, &model);
 }
 
-const Command command_dump = {"dump", "MODEL", "print the program at a stage", run};
+const Command command_dump = {"dump", "MODEL [INPUT...]", "print the program at a stage", run};

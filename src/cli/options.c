@@ -128,13 +128,13 @@ wick_module *model_open(const char *path, const ModelOptions *options, wick_erro
   if (!is_source_file(path)) {
     wick_load_options load = {
         .size = sizeof load, .mode = options->read ? WICK_LOAD_READ : WICK_LOAD_MAP, .device_map = options->device_map};
-    wick_load(NULL, path, &load, &module, error);
+    wick_load(options->runtime, path, &load, &module, error);
     return module;
   }
   size_t length;
   char *text = file_read(path, &length);
   if (!text) return NULL;
-  wick_compile(NULL, text, length, path, &module, error);
+  wick_compile(options->runtime, text, length, path, &module, error);
   free(text);
   return module;
 }

@@ -1,14 +1,31 @@
 /* wick save, wick compile: programs to archives. */
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "cli/cli.h"
 
-static int save(const char *path, const char *to, const char *entry, const ModelOptions *model) {
+/* Puts the frozen module in its place. */
+static wick_status freeze(wick_module **module, wick_error **error) {
+  wick_module *frozen;
+  wick_status status = wick_module_train(*module, 0, error);
+  if (!status) status = wick_module_freeze(NULL, *module, NULL, 0, &frozen, error);
+  if (status) return status;
+  wick_module_release(*module);
+  *module = frozen;
+  return status;
+}
+
+static int save(const char *path, const char *to, const char *entry, bool frozen, const ModelOptions *model) {
   wick_error *error;
   wick_module *module = model_open(path, model, &error);
   if (!module) {
     if (error) complain_error(path, error);
     return EXIT_USAGE;
+  }
+  if (frozen && freeze(&module, &error)) {
+    complain_error(path, error);
+    wick_module_release(module);
+    return EXIT_FAILED;
   }
   int result = EXIT_DONE;
   if (wick_module_save(NULL, module, to, entry, &error)) {
@@ -21,9 +38,11 @@ static int save(const char *path, const char *to, const char *entry, const Model
 
 static int run_save(const Command *command, int count, char **words) {
   const char *to = NULL;
+  bool frozen = false;
   ModelOptions model = {0};
   const Option options[] = {
       {"-o", OPTION_TEXT, &to, "OUT.pt  the archive to write"},
+      {"--freeze", OPTION_FLAG, &frozen, "  parameters and other attributes as constants, in evaluation mode"},
       MODEL_OPTIONS(model),
       {0},
   };
@@ -33,7 +52,7 @@ static int run_save(const Command *command, int count, char **words) {
     complain(NULL, "where to? (-o OUT.pt)");
     return EXIT_USAGE;
   }
-  return save(words[0], to, NULL, &model);
+  return save(words[0], to, NULL, frozen, &model);
 }
 
 static int run_compile(const Command *command, int count, char **words) {
@@ -51,7 +70,7 @@ static int run_compile(const Command *command, int count, char **words) {
     complain(words[0], to ? "is no .py source" : "where to? (-o OUT.pt)");
     return EXIT_USAGE;
   }
-  return save(words[0], to, entry, &model);
+  return save(words[0], to, entry, false, &model);
 }
 
 const Command command_save = {"save", "MODEL -o OUT.pt", "write a program as an archive", run_save};

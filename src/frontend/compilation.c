@@ -100,20 +100,59 @@ typedef struct Emission {
   Graph *graph;
 } Emission;
 
-static void clean_subgraph(Graph *graph, void *exec) {
-  cleanup_passes(graph, exec);
+/* Lowering, straight down: from variables to SSA, then the clean-up in 1.13's order. */
+#define SSA_STEPS(X)                                                    \
+  X(control_flow_load_stores, control_flow_load_stores(graph, scratch)) \
+  X(loop_continuations, loop_continuations(graph))                      \
+  X(inline_loop_condition, inline_loop_condition(graph))                \
+  X(erase_load_stores, erase_load_stores(graph, scratch))               \
+  X(transform_exits, transform_exits(graph, scratch))                   \
+  X(canonicalize_modified_loops, canonicalize_modified_loops(graph))    \
+  X(normalize_ops, normalize_ops(graph))
+#define CLEANUP_STEPS(X)                                                         \
+  X(lift_closures, lift_closures(graph, clean_subgraph, exec))                   \
+  X(inline_forked_closures, inline_forked_closures(graph, clean_subgraph, exec)) \
+  X(lower_empty_lists, lower_empty_lists(graph))                                 \
+  X(lower_simple_tuples, lower_simple_tuples(graph))                             \
+  X(constant_propagation, constant_propagation_immutable(graph, exec))           \
+  X(constant_pooling, constant_pooling(graph))                                   \
+  X(canonicalize_outputs, canonicalize_outputs(graph))                           \
+  X(annotate_warns, annotate_warns(graph))
+
+#define X(name, call) #name,
+static const char *const steps[] = {"emit", SSA_STEPS(X) CLEANUP_STEPS(X)};
+#undef X
+const char *frontend_lowering_step(size_t index) {
+  return index < sizeof steps / sizeof *steps ? steps[index] : NULL;
 }
 
-void cleanup_passes(Graph *graph, Exec *exec) {
-  lift_closures(graph, clean_subgraph, exec);
-  inline_forked_closures(graph, clean_subgraph, exec);
-  lower_empty_lists(graph);
-  lower_simple_tuples(graph);
-  constant_propagation_immutable(graph, exec);
-  constant_pooling(graph);
-  canonicalize_outputs(graph);
-  annotate_warns(graph);
+static void show(const Exec *exec, const Function *function, const char *step, const Graph *graph) {
+  if (exec && exec->observe && function) exec->observe(exec->observe_user, function, step, graph);
 }
+
+#define X(name, call) \
+  call;               \
+  show(exec, function, #name, graph);
+/* Also of the graphs of lifted closures, which are no functions. */
+static void clean_up(Graph *graph, Exec *exec, const Function *function);
+static void clean_subgraph(Graph *graph, void *exec) {
+  clean_up(graph, exec, NULL);
+}
+static void clean_up(Graph *graph, Exec *exec, const Function *function) {
+  CLEANUP_STEPS(X)
+}
+/* Early returns put the rest of their blocks in blocks of their own, so that the steps make what they must bear. */
+static void require_stack(Graph *graph) {
+  graph_require_stack(graph);
+}
+static void lower(Graph *graph, Arena *scratch, Exec *exec, const Function *function) {
+  require_stack(graph);
+  show(exec, function, "emit", graph);
+  SSA_STEPS(X)
+  require_stack(graph);
+  clean_up(graph, exec, function);
+}
+#undef X
 
 static void emit_function(Compilation *c, void *argument) {
   Emission *m = argument;
@@ -136,15 +175,20 @@ static void emit_function(Compilation *c, void *argument) {
     emit_body_def(e, d->def, d->schema);
   else
     emit_def(e, d->def, m->graph->block, d->self);
-  convert_to_ssa(m->graph, &m->arena);
-  canonicalize_modified_loops(m->graph);
-  normalize_ops(m->graph);
-  cleanup_passes(m->graph, c->exec);
+  lower(m->graph, &m->arena, c->exec, m->function);
 #ifndef NDEBUG
   Status lint = graph_lint(m->graph);
   if (lint) catch_throw(&c->catch_point, lint);
 #endif
   m->function->graph = graph_copy(m->graph, &c->unit->store.arena, &c->unit->store);
+}
+
+static void ensure_defined(Function *function, void *compilation);
+
+/* A class has the attributes that its __init__ sets: that compiles before the other methods. */
+static void ensure_attributes(Compilation *c, const Function *method, const ClassType *self) {
+  Function *init = self->is_module ? NULL : class_type_find_method(self, STR("__init__"));
+  if (init && init != method && init->definition && !init->graph && !init->is_compiling) ensure_defined(init, c);
 }
 
 static void ensure_defined(Function *function, void *compilation) {
@@ -160,6 +204,8 @@ static void ensure_defined(Function *function, void *compilation) {
     compilation_fail(c, d->def->range,
                      "function '" STR_FMT "' is called recursively. Recursive calls are not supported",
                      STR_ARG(function->name));
+  if (d->self) ensure_attributes(c, function, d->self);
+  if (function->graph) return; /* __init__ called it */
   Emission *m = mem_calloc(1, sizeof *m);
   if (!m) catch_throw(&c->catch_point, status_out_of_memory());
   m->function = function;

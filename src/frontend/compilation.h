@@ -16,8 +16,6 @@ void define_with_schema(Compilation *c, Function *function, const Tree *def, con
                         Resolver *resolver);
 /* A def whose parameters and result are a schema's. */
 void emit_body_def(Emitter *e, const Tree *def, const FunctionSchema *schema);
-/* The passes after SSA conversion, in 1.13's order; also of the graphs of lifted closures. */
-void cleanup_passes(Graph *graph, Exec *exec);
 
 extern Resolver builtin_resolver; /* what frontend_builtin_resolver gives */
 /* prelude.c: functions and classes of prelude files, by dotted prefix ("torch.nn.functional"); NULL: not there. */

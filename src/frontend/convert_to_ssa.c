@@ -84,13 +84,16 @@ static void add_loop_load_stores(LoadStores *s, Node *node) {
   for (uint32_t k = 0; k < count; k++) {
     const Type *outer_type = scope_find(s->scope, names[k]);
     if (!outer_type) continue; /* local to the body */
+    /* It holds what it held before the loop, or what the body has put there. */
+    const Type *unified = type_unify(s->graph->store, outer_type, scope_find(in_loop, names[k]), true);
+    if (!unified) unified = outer_type;
     Node *load = create_load(s->graph, names[k], outer_type);
     node_insert_before(load, node);
     node_add_input(node, node_output(load, 0));
-    add_block_input(s, body, outer_type, names[k]);
-    add_block_output(s, body, outer_type, names[k]);
-    add_node_output(s, node, outer_type, names[k]);
-    scope_set(s->scope, names[k], (void *)outer_type); /* a loop around this one carries it too */
+    add_block_input(s, body, unified, names[k]);
+    add_block_output(s, body, unified, names[k]);
+    add_node_output(s, node, unified, names[k]);
+    scope_set(s->scope, names[k], (void *)unified); /* a loop around this one carries it too */
   }
 }
 
@@ -259,12 +262,4 @@ static void erase_in(Block *block, Arena *arena, Scope *outer) {
 
 void erase_load_stores(Graph *graph, Arena *scratch) {
   erase_in(graph->block, scratch, NULL);
-}
-
-void convert_to_ssa(Graph *graph, Arena *scratch) {
-  control_flow_load_stores(graph, scratch);
-  loop_continuations(graph);
-  inline_loop_condition(graph);
-  erase_load_stores(graph, scratch);
-  transform_exits(graph, scratch);
 }

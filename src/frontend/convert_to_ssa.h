@@ -4,10 +4,7 @@
 
 #include "ir/ir.h"
 
-/* Runs every step below in order. */
-void convert_to_ssa(Graph *graph, Arena *scratch);
-
-/* Steps, for dumps and tests. */
+/* In this order. */
 void control_flow_load_stores(Graph *graph,
                               Arena *scratch); /* Ifs and Loops get the variables they change as outputs */
 void loop_continuations(Graph *graph);         /* BreakStmt and ContinueStmt become LoopContinuation */

@@ -23,7 +23,9 @@
 typedef struct Variable {
   SugaredValue *sugared;
   const Type *type;
-  const char *error;
+  const char *inferred;    /* Value.inferred of what is stored */
+  const char *error;       /* why the name can't be used */
+  SourceRange error_range; /* shown below it, if any */
 } Variable;
 typedef struct Environment {
   struct Environment *outer;
@@ -73,7 +75,7 @@ void environment_set_value(Emitter *e, SourceRange range, Str name, Value *value
 void environment_set_type(Emitter *e, Environment *env, Str name, const Type *type);
 /* `del name`; fails when it is not there. */
 void environment_remove(Emitter *e, Str name, SourceRange range);
-void environment_set_error(Emitter *e, Environment *env, Str name, const char *message);
+void environment_set_error(Emitter *e, Environment *env, Str name, const char *message, SourceRange range);
 void environment_store(Emitter *e, Environment *env, SourceRange range, Str name, Value *value, const Type *type);
 bool name_is_meaningful(Str name);
 

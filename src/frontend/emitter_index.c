@@ -1,6 +1,7 @@
 /* Subscripts: of tensors (ints, slices, None, ..., tensors, lists), lists, dicts, strings, tuples and classes; read,
  * written, updated and deleted. */
 #include "frontend/emitter.h"
+#include "frontend/suggest.h"
 
 static Value *builtin_with(Emitter *e, SourceRange range, const char *name, uint32_t count, Value *const *inputs) {
   return emit_builtin(e, range, symbol_intern(str_from(name)), count, inputs);
@@ -77,7 +78,7 @@ typedef struct TensorIndex {
   bool has_parts;
 } TensorIndex;
 
-static void classify_index(Emitter *e, SourceRange range, const Tree *expr, TensorIndex *index) {
+static void classify_index(Emitter *e, SourceRange range, const Value *indexed, const Tree *expr, TensorIndex *index) {
   if (expr->kind == TK_SLICE_EXPR) {
     index->kind = INDEX_SLICE;
     return;
@@ -113,8 +114,8 @@ static void classify_index(Emitter *e, SourceRange range, const Tree *expr, Tens
   else
     compilation_fail(e->c, range,
                      "Unsupported operation: indexing tensor with unsupported index type '%s'. Only ints, slices, "
-                     "lists and tensors are supported",
-                     type_text(e->c, type));
+                     "lists and tensors are supported%s",
+                     type_text(e->c, type), suggest_annotation(e, *suggest_annotation(e, value) ? value : indexed));
 }
 
 static bool is_dots(const Tree *expr) {
@@ -139,7 +140,7 @@ static IndexedTensor emit_int_and_slice_indexing(Emitter *e, SourceRange range, 
       break;
     }
     parts[i].dim = dim;
-    classify_index(e, range, indices->children[i], &parts[i]);
+    classify_index(e, range, tensor, indices->children[i], &parts[i]);
     if (parts[i].kind != INDEX_SELECT) dim++;
   }
   int64_t from_end = -1;
@@ -147,7 +148,7 @@ static IndexedTensor emit_int_and_slice_indexing(Emitter *e, SourceRange range, 
     if (is_dots(indices->children[i]))
       compilation_fail(e->c, range, "An index can only have a single ellipsis ('...')");
     parts[i].dim = from_end;
-    classify_index(e, range, indices->children[i], &parts[i]);
+    classify_index(e, range, tensor, indices->children[i], &parts[i]);
     if (parts[i].kind == INDEX_TENSOR)
       compilation_fail(e->c, range, "Ellipses followed by tensor indexing is currently not supported");
     if (parts[i].kind != INDEX_NEW_AXIS) from_end--;
@@ -377,5 +378,10 @@ void emit_subscript_delete(Emitter *e, const Tree *target) {
                      &(CallArguments){.count = 1, .positional = &index});
     return;
   }
+  if (inputs[0]->type->kind != TYPE_LIST && inputs[0]->type->kind != TYPE_DICT)
+    compilation_fail(
+        e->c, target->range,
+        "del statements are only supported for deleting list and dict items and variables, not items of %s%s",
+        type_text(e->c, inputs[0]->type), suggest_annotation(e, inputs[0]));
   builtin_with(e, target->range, "aten::Delete", 2, inputs);
 }

@@ -53,16 +53,6 @@ static Value *placeholder_in_branch(Emitter *e, Branch *branch, Str name, const 
   return value;
 }
 
-static const char *highlight(Emitter *e, SourceRange range, const char *message) {
-  StrBuf buffer = {0};
-  strbuf_puts(&buffer, message);
-  strbuf_puts(&buffer, ":\n");
-  source_range_highlight(range, &buffer);
-  const char *text = arena_strndup(e->arena, buffer.data ? buffer.data : "", buffer.length);
-  strbuf_dispose(&buffer);
-  return text;
-}
-
 /* Variables that escape the if: those assigned in one branch and known in the other. */
 static void merge_branches(Emitter *e, SourceRange range, Branch branches[2]) {
   uint32_t count = 0, counts[2];
@@ -79,9 +69,9 @@ static void merge_branches(Emitter *e, SourceRange range, Branch branches[2]) {
         names[count++] = own[i][k];
       } else {
         environment_set_error(e, e->environment, own[i][k],
-                              highlight(e, range,
-                                        arena_printf(e->arena, STR_FMT " is not defined in the %s branch",
-                                                     STR_ARG(own[i][k]), i == 0 ? "false" : "true")));
+                              arena_printf(e->arena, STR_FMT " is not defined in the %s branch", STR_ARG(own[i][k]),
+                                           i == 0 ? "false" : "true"),
+                              range);
       }
     }
   names_sort(names, count);
@@ -110,7 +100,7 @@ static void merge_branches(Emitter *e, SourceRange range, Branch branches[2]) {
         e->arena, "Type mismatch: " STR_FMT " is set to type %s in the true branch and type %s in the false branch",
         STR_ARG(names[k]), type_text(e->c, values[0]->type), type_text(e->c, values[1]->type));
     if (outer && e->environment->outer) compilation_fail(e->c, range, "%s", message);
-    environment_set_error(e, e->environment, names[k], highlight(e, range, message));
+    environment_set_error(e, e->environment, names[k], message, range);
     Variable *variable = map_get(&e->environment->table, names[k]);
     variable->type = NULL;
     variable->sugared = NULL;
@@ -362,6 +352,8 @@ static void emit_parameters(Emitter *e, const Tree *def, const FunctionSchema *s
           "Compiled functions can't take variable number of arguments or use keyword-only arguments with defaults");
     const Type *type = a < schema->argument_count ? schema->arguments[a].type : TYPE(TENSOR);
     Value *input = block_add_input(block, name, self && i == 0 ? &self->type : type);
+    if (input->type->kind == TYPE_TENSOR && !option_get(param_type(param)))
+      input->inferred = arena_printf(e->arena, STR_FMT, STR_ARG(name));
     a++;
     environment_set_value(e, param->range, name, input);
   }

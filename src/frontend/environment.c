@@ -2,6 +2,7 @@
  * in the graph (prim::Store and prim::Load, which SSA conversion removes) and known here by type; SugaredValues are
  * kept here and can't be assigned again. Also the small helpers that insert nodes. */
 #include "frontend/emitter.h"
+#include "frontend/suggest.h"
 
 bool name_is_meaningful(Str name) {
   return name.length && name.data[0] != '$';
@@ -31,11 +32,12 @@ static Variable *variable_of(Emitter *e, Environment *env, Str name) {
   return variable;
 }
 
-static SugaredValue *load(Emitter *e, Str name, const Type *type) {
+static SugaredValue *load(Emitter *e, Str name, const Variable *variable) {
   Node *node = graph_create(e->graph, SYM_prim_Load, 0, NULL, 1);
   node_set_string(node, SYM_attr_name, name);
   Value *value = node_output(graph_insert_node(e->graph, node), 0);
-  value->type = type;
+  value->type = variable->type;
+  value->inferred = variable->inferred;
   if (name_is_meaningful(name)) value_set_name(value, name);
   return sugared_value(e->c, value);
 }
@@ -44,7 +46,7 @@ static SugaredValue *find_here(Emitter *e, Environment *env, Str name) {
   const Variable *variable = map_get(&env->table, name);
   if (!variable) return NULL;
   if (variable->sugared) return variable->sugared;
-  return variable->type ? load(e, name, variable->type) : NULL;
+  return variable->type ? load(e, name, variable) : NULL;
 }
 
 SugaredValue *environment_find(Emitter *e, Environment *env, Str name) {
@@ -59,10 +61,13 @@ void environment_set_type(Emitter *e, Environment *env, Str name, const Type *ty
   Variable *variable = variable_of(e, env, name);
   variable->type = type;
   variable->sugared = NULL;
+  variable->inferred = NULL;
 }
 
-void environment_set_error(Emitter *e, Environment *env, Str name, const char *message) {
-  variable_of(e, env, name)->error = message;
+void environment_set_error(Emitter *e, Environment *env, Str name, const char *message, SourceRange range) {
+  Variable *variable = variable_of(e, env, name);
+  variable->error = message;
+  variable->error_range = range;
 }
 
 void environment_remove(Emitter *e, Str name, SourceRange range) {
@@ -81,6 +86,7 @@ void environment_store(Emitter *e, Environment *env, SourceRange range, Str name
   graph_insert_node(e->graph, store);
   store->range = range;
   environment_set_type(e, env, name, type);
+  if (type->kind == TYPE_TENSOR) variable_of(e, env, name)->inferred = value->inferred;
 }
 
 static void check_reassignment(Emitter *e, SourceRange range, Str name, SugaredValue *outer, SugaredValue *value,
@@ -141,27 +147,25 @@ void environment_set_value(Emitter *e, SourceRange range, Str name, Value *value
   environment_set(e, range, name, sugared_value(e->c, value), NULL);
 }
 
-static const char *find_error(const Environment *env, Str name) {
-  for (; env; env = env->outer) {
-    const Variable *variable = map_get(&env->table, name);
-    if (variable && variable->error) return variable->error;
-  }
-  return NULL;
+static const char *find_error(Emitter *e, const Environment *env, Str name) {
+  const Variable *variable = NULL;
+  for (; env && !(variable && variable->error); env = env->outer) variable = map_get(&env->table, name);
+  if (!variable || !variable->error || !variable->error_range.source) return variable ? variable->error : NULL;
+  StrBuf buffer = {0};
+  strbuf_printf(&buffer, "%s:\n", variable->error);
+  source_range_highlight(variable->error_range, &buffer);
+  return arena_take_text(e->arena, &buffer).data;
 }
 
-/* The nearest known variable, for "did you mean". */
-static Str similar_name(const Environment *env, Str name) {
-  Str best = {0};
-  size_t limit = name.length < 4 ? 1 : 2;
+static _Noreturn void fail_undefined(Emitter *e, const Environment *env, Str name, SourceRange range) {
+  Suggestion similar;
+  suggestion_start(&similar, name);
   for (; env; env = env->outer)
-    for (MapEntry *entry = map_next(&env->table, NULL); entry; entry = map_next(&env->table, entry)) {
-      if (!name_is_meaningful(entry->key) || ((const Variable *)entry->value)->error) continue;
-      size_t distance = str_distance(name, entry->key, limit);
-      if (distance > limit) continue;
-      best = entry->key;
-      limit = distance ? distance - 1 : 0;
-    }
-  return best;
+    for (MapEntry *entry = map_next(&env->table, NULL); entry; entry = map_next(&env->table, entry))
+      if (name_is_meaningful(entry->key) && !((const Variable *)entry->value)->error)
+        suggestion_offer(&similar, entry->key);
+  const char *hint = suggestion_text(&similar, e->c);
+  compilation_fail(e->c, range, "undefined value " STR_FMT "%s%s", STR_ARG(name), *hint ? "." : "", hint);
 }
 
 SugaredValue *environment_get(Emitter *e, Environment *env, Str name, SourceRange range, bool required) {
@@ -173,13 +177,9 @@ SugaredValue *environment_get(Emitter *e, Environment *env, Str name, SourceRang
     if (type) found = sugared_class(e->c, type);
   }
   if (found || !required) return found;
-  const char *error = find_error(env, name);
+  const char *error = find_error(e, env, name);
   if (error) compilation_fail(e->c, range, "%s and was used here", error);
-  Str similar = similar_name(env, name);
-  if (similar.length)
-    compilation_fail(e->c, range, "undefined value " STR_FMT ". Did you mean " STR_FMT "?", STR_ARG(name),
-                     STR_ARG(similar));
-  compilation_fail(e->c, range, "undefined value " STR_FMT, STR_ARG(name));
+  fail_undefined(e, env, name, range);
 }
 
 Value *environment_get_value(Emitter *e, Environment *env, Str name, SourceRange range) {

@@ -2,6 +2,7 @@
  * block may have left, a boolean says whether it did, and what follows is put under an If. A block that always raises
  * needs neither; values that nobody will read are prim::Uninitialized. While it runs, Enter ... Exit stand as one
  * prim::With node. */
+#include "base/stack.h"
 #include "frontend/convert_to_ssa.h"
 
 typedef struct Values {
@@ -182,6 +183,7 @@ static bool is_target(const Transform *t, const Block *block) {
 }
 
 static Exit transform_block(Transform *t, Block *block) {
+  if (STACK_IS_LOW()) catch_throw(t->graph->arena->catch_point, graph_too_deep());
   Block *outer_target = t->target;
   if (is_target(t, block)) t->target = block;
   Exit exit = wont(t);
@@ -296,14 +298,25 @@ static void with_to_enter_exit(Block *block) {
 
 /* ---- an If that tests what the If before it computed as a constant in each branch goes into it ---- */
 
-typedef struct BranchMap {
-  Node *first;
-  Block *branch;
-} BranchMap;
+static bool is_within(const Node *node, const Block *block) {
+  for (const Block *b = node->owning_block; b; b = b->owning_node ? b->owning_node->owning_block : NULL)
+    if (b == block) return true;
+  return false;
+}
 
-static Value *map_into_branch(Value *value, void *argument) {
-  BranchMap *map = argument;
-  return value->node == map->first ? block_output(map->branch, value->offset) : value;
+/* Moves the nodes of `from`, a branch of the If behind `first`, to the end of branch i of `first`; what they use of
+ * first's outputs is known there. */
+static void append_branch(Node *first, uint32_t i, Block *from) {
+  Block *to = first->blocks[i];
+  for (uint32_t k = 0; k < first->output_count; k++) {
+    Value *output = node_output(first, k);
+    for (size_t u = output->uses.length; u-- > 0;) {
+      Use use = output->uses.data[u];
+      if (is_within(use.user, from)) node_replace_input(use.user, use.offset, block_output(to, k));
+    }
+  }
+  BLOCK_EACH(node, from) node_move_before(node, to->ret);
+  for (uint32_t k = 0; k < block_output_count(from); k++) block_register_output(to, block_output(from, k));
 }
 
 static bool merge_with_next_if(Node *first) {
@@ -316,16 +329,8 @@ static bool merge_with_next_if(Node *first) {
       !value_is_constant(block_output(first->blocks[1], condition->offset), &else_value) ||
       then_value.b == else_value.b)
     return false;
-  for (int i = 0; i < 2; i++) {
-    bool taken = i == 0 ? then_value.b : else_value.b;
-    BranchMap map = {first, first->blocks[i]};
-    Block *copy = node_add_block(first);
-    block_clone_into(copy, second->blocks[taken ? 0 : 1], map_into_branch, &map);
-    BLOCK_EACH(node, copy) node_move_before(node, first->blocks[i]->ret);
-    for (uint32_t k = 0; k < block_output_count(copy); k++)
-      block_register_output(first->blocks[i], block_output(copy, k));
-    node_erase_block(first, 2);
-  }
+  append_branch(first, 0, second->blocks[then_value.b ? 0 : 1]);
+  append_branch(first, 1, second->blocks[else_value.b ? 0 : 1]);
   for (uint32_t i = 0; i < second->output_count; i++) {
     Value *old = node_output(second, i), *merged = node_add_output(first, old->type);
     if (old->name.length) value_set_name(merged, old->name);

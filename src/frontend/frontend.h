@@ -54,6 +54,15 @@ Status compilation_protect(Compilation *c, void (*body)(Compilation *c, void *ar
  * known. */
 Status frontend_compile_program(CompilationUnit *unit, Exec *exec, Source *source,
                                 Resolver *resolver_or_null) MUST_CHECK;
+typedef struct FrontendInput {
+  Source *source;        /* held by the unit from now on; NULL only with `file` */
+  const Tree *file;      /* (list statement...) in place of the source's text, or NULL */
+  ClassType *class_type; /* the text's defs become its methods; NULL: they are functions */
+  Resolver *resolver;    /* for names that the text does not define, before the language's own; or NULL. Its `outer` is
+                            frontend_builtin_resolver() */
+} FrontendInput;
+/* The same into a unit that may have something already. When it fails, the unit is as it was. */
+Status frontend_compile(CompilationUnit *unit, Exec *exec, const FrontendInput *input) MUST_CHECK;
 
 /* For importers and the API; these throw. Bodies compile on first use or at compilation_finish. Trees must live as long
  * as the compilation, their sources as long as the unit. */
@@ -65,6 +74,8 @@ void frontend_define_method(Compilation *c, ClassType *class_type, const Tree *d
 void compilation_finish(Compilation *c); /* every pending body */
 /* A type annotation's text, as in archives and pickles: "List[Tensor]", "Dict[str, __torch__.Foo]". */
 const Type *frontend_parse_type(Compilation *c, Str text, Resolver *resolver_or_null);
+/* The steps of lowering, by which exec->observe is shown graphs, in order from "emit" on; NULL behind the last. */
+const char *frontend_lowering_step(size_t index);
 /* Compiles an operator's or prelude function's text; Services.compile_body points here. */
 Status frontend_compile_body(Exec *exec, const Operator *op, Function **out) MUST_CHECK;
 /* Compiles the text of one function with the names that bodies know, for the process; `name` is what messages call its

@@ -16,6 +16,7 @@ static const struct {
     {"torch.autograd.profiler", "torch_autograd_profiler"},
     {"torch._lowrank", "torch_lowrank"},
     {"torch.nn.utils.rnn", "torch_nn_utils_rnn"},
+    {"torch.optim._functional", "torch_optim_functional"},
     {"torch.distributions", "torch_distributions"},
     {"torch.linalg", "torch_linalg"},
     {"torch.jit", "torch_jit"},
@@ -91,7 +92,6 @@ static PreludeModule *load_module(Compilation *c, Str prefix) {
   Status status = source_new((Str){file->text, file->length}, file_name, 1, &source);
   if (status) catch_throw(&c->catch_point, status);
   unit_hold_source(c->unit, source);
-  source_release(source);
   const Tree *tree = parse_file(&c->scratch, source, PARSE_PYTHON);
   for (uint32_t i = 0; i < tree->count; i++) {
     const Tree *stmt = tree->children[i];

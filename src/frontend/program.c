@@ -47,7 +47,10 @@ static SugaredValue *follow_path(Program *p, Compilation *c, Str path, SourceRan
 static SugaredValue *program_value(Resolver *resolver, Compilation *c, Str name, SourceRange range) {
   Program *p = (Program *)resolver;
   Entry *entry = map_get(&p->names, name);
-  if (!entry) return NULL;
+  if (!entry) { /* what the unit had before */
+    Function *function = unit_find_function(c->unit, name);
+    return function ? sugared_function(c, function) : NULL;
+  }
   switch (entry->kind) {
     case ENTRY_FUNCTION:
       return sugared_overloads(c, entry->count, entry->functions);
@@ -78,7 +81,8 @@ static const Type *program_type(Resolver *resolver, Compilation *c, Str name, So
     SugaredValue *value = follow_path(p, c, entry->path, range);
     return value && value->kind->as_type ? value->kind->as_type(value, c) : NULL;
   }
-  return NULL;
+  return entry ? NULL
+               : unit_find_type(c->unit, str_from(arena_printf(&c->scratch, "__torch__." STR_FMT, STR_ARG(name))));
 }
 
 /* ---- reading the file ---- */
@@ -145,11 +149,6 @@ static bool is_exception_class(const Tree *class_def) {
   return false;
 }
 
-typedef struct ProgramText {
-  Source *source;
-  Resolver *outer;
-} ProgramText;
-
 typedef struct DefineClass {
   Program *program;
   Entry *entry;
@@ -159,15 +158,28 @@ static void define_class_entry(Compilation *c, void *argument) {
   class_of(d->program, c, d->entry);
 }
 
+static void define_methods(Compilation *c, Program *p, ClassType *class_type, const Tree *file) {
+  for (uint32_t i = 0; i < file->count; i++) {
+    const Tree *stmt = file->children[i];
+    if (stmt->kind != TK_DEF) compilation_fail(c, stmt->range, "Only methods can be added to a module");
+    frontend_define_method(c, class_type, stmt, &p->resolver);
+  }
+}
+
 static void compile_program(Compilation *c, void *argument) {
-  const ProgramText *text = argument;
+  const FrontendInput *input = argument;
   Program *p = ARENA_NEW(&c->scratch, Program);
   map_init(&p->names, &c->scratch);
   p->resolver = (Resolver){.resolve_value = program_value,
                            .resolve_type = program_type,
-                           .outer = text->outer ? text->outer : frontend_builtin_resolver()};
-  unit_hold_source(c->unit, text->source);
-  const Tree *file = parse_file(&c->scratch, text->source, PARSE_PYTHON);
+                           .outer = input->resolver ? input->resolver : frontend_builtin_resolver()};
+  if (input->source) unit_hold_source(c->unit, source_retain(input->source));
+  const Tree *file = input->file ? input->file : parse_file(&c->scratch, input->source, PARSE_PYTHON);
+  if (input->class_type) {
+    define_methods(c, p, input->class_type, file);
+    compilation_finish(c);
+    return;
+  }
   for (uint32_t i = 0; i < file->count; i++) {
     const Tree *stmt = file->children[i];
     if (stmt->kind == TK_CLASS_DEF)
@@ -213,8 +225,14 @@ static void compile_program(Compilation *c, void *argument) {
 }
 
 Status frontend_compile_program(CompilationUnit *unit, Exec *exec, Source *source, Resolver *resolver) {
-  ProgramText text = {source, resolver};
-  return compilation_run(unit, exec, compile_program, &text);
+  return frontend_compile(unit, exec, &(FrontendInput){.source = source, .resolver = resolver});
+}
+
+Status frontend_compile(CompilationUnit *unit, Exec *exec, const FrontendInput *input) {
+  UnitMark mark = unit_mark(unit);
+  Status status = compilation_run(unit, exec, compile_program, (void *)input);
+  if (status) unit_roll_back(unit, mark);
+  return status;
 }
 
 /* ---- operator bodies ---- */
@@ -259,11 +277,9 @@ static Source *body_source(Compilation *c, const Operator *op) {
     at += length + (at[length] == '\n');
   }
   Source *source;
-  Status status = source_new(strbuf_view(&text), op->row->schema, 1, &source);
-  strbuf_dispose(&text);
+  Status status = source_new(arena_take_text(&c->scratch, &text), op->row->schema, 1, &source);
   if (status) catch_throw(&c->catch_point, status);
   unit_hold_source(c->unit, source);
-  source_release(source);
   return source;
 }
 
@@ -320,7 +336,6 @@ static void compile_helper(Compilation *c, void *argument) {
   Status status = source_new(request->text, request->name, 1, &source);
   if (status) catch_throw(&c->catch_point, status);
   unit_hold_source(c->unit, source);
-  source_release(source);
   const Tree *def = parse_def(&c->scratch, source, PARSE_PYTHON);
   Str name = str_from(arena_printf(&c->unit->store.arena, STR_FMT "%zu", STR_ARG(ident_text(def_name(def))),
                                    c->unit->all_functions.length));

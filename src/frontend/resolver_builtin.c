@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "frontend/compilation.h"
+#include "frontend/suggest.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -95,6 +96,7 @@ static const struct {
     {"warnings.warn", "aten::warn"},
     {"math.remainder", "aten::mathremainder"},
     {"cmath.phase", "aten::angle"},
+    {"cmath.rect", "aten::polar"},
     {"torch.autograd.grad", "aten::grad"},
     {"torch.autograd.backward", "aten::backward"},
     {"torch._C._set_grad_enabled", "aten::set_grad_enabled"},
@@ -154,6 +156,8 @@ static const char *const passages[] = {
     "torch.testing",
     "torch.utils",
     "torch.distributions",
+    "torch.optim",
+    "torch.optim._functional",
     "torch._lowrank",
     "torch.nn.parameter",
     "torch.version",
@@ -262,7 +266,31 @@ static SugaredValue *lookup(Compilation *c, Str space, Str name) {
   return found;
 }
 
-/* The operator that `space.name` would be, with similar ones. */
+static bool parent_is(const char *path, Str space) {
+  return !strncmp(path, space.data, space.length) && path[space.length] == '.' && !strchr(path + space.length + 1, '.');
+}
+
+/* Constants and operators with names like the one that `space` does not have. */
+static const char *suggest_global(Compilation *c, Str space, const char *prefix, Str name) {
+  Suggestion s;
+  suggestion_start(&s, name);
+  if (str_is(space, "torch")) {
+    for (size_t i = 0; i < COUNT(dtypes); i++) suggestion_offer(&s, str_from(dtypes[i].name));
+    for (size_t i = 0; i < COUNT(torch_ints); i++) suggestion_offer(&s, str_from(torch_ints[i].name));
+    for (size_t i = 0; i < COUNT(legacy_tensors); i++) suggestion_offer(&s, str_from(legacy_tensors[i].name));
+  }
+  for (size_t i = 0; i < COUNT(float_constants); i++) suggestion_offer(&s, str_from(float_constants[i].name));
+  for (size_t i = 0; i < COUNT(prelude_names); i++)
+    if (parent_is(prelude_names[i].name, space))
+      suggestion_offer(&s, str_from(prelude_names[i].name + space.length + 1));
+  for (size_t i = 0; i < COUNT(renamed); i++)
+    if (parent_is(renamed[i].name, space)) suggestion_offer(&s, str_from(renamed[i].name + space.length + 1));
+  for (const Operator *op = operator_next(NULL); op; op = operator_next(op))
+    if (str_starts_with(op->name, prefix)) suggestion_offer(&s, str_slice(op->name, strlen(prefix), op->name.length));
+  return suggestion_text(&s, c);
+}
+
+/* The operator that `space.name` would be, with a similar one. */
 static _Noreturn void fail_unknown(Compilation *c, Str space, Str name, SourceRange range) {
   const char *prefix = "";
   for (size_t i = 0; i < COUNT(spaces); i++)
@@ -272,14 +300,9 @@ static _Noreturn void fail_unknown(Compilation *c, Str space, Str name, SourceRa
     if (str_is(path, renamed[i].name))
       compilation_fail(c, range, STR_FMT ": unknown operator %s", STR_ARG(path), renamed[i].op);
   if (!*prefix) compilation_fail(c, range, STR_FMT " has no attribute '" STR_FMT "'", STR_ARG(space), STR_ARG(name));
-  Str qualified = str_from(arena_printf(&c->scratch, "%s" STR_FMT, prefix, STR_ARG(name))), similar[3];
-  size_t count = operator_similar(qualified, similar, 3);
-  StrBuf text = {0};
-  for (size_t i = 0; i < count; i++) strbuf_printf(&text, "%s" STR_FMT, i ? ", " : " Similar: ", STR_ARG(similar[i]));
-  const char *hint = arena_strndup(&c->scratch, text.data ? text.data : "", text.length);
-  strbuf_dispose(&text);
+  Str qualified = str_from(arena_printf(&c->scratch, "%s" STR_FMT, prefix, STR_ARG(name)));
   compilation_fail(c, range, STR_FMT " has no attribute '" STR_FMT "': unknown operator " STR_FMT ".%s", STR_ARG(space),
-                   STR_ARG(name), STR_ARG(qualified), hint);
+                   STR_ARG(name), STR_ARG(qualified), suggest_global(c, space, prefix, name));
 }
 
 static SugaredValue *space_attr(void *data, Compilation *c, Str name, SourceRange range) {

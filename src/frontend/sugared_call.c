@@ -1,6 +1,7 @@
 /* What can be called: operators, functions, methods, classes, casts, exceptions; and the names of the language that are
  * always known. */
 #include "frontend/compilation.h"
+#include "frontend/suggest.h"
 
 #define NEW_SUGARED(c, T, kind_)      \
   T *s = ARENA_NEW(&(c)->scratch, T); \
@@ -288,7 +289,12 @@ static SugaredValue *class_static_attr(SugaredValue *self, Emitter *e, SourceRan
       graph_hold(e->graph, value);
       return sugared_value(e->c, emit_constant(e, range, value));
     }
-    compilation_fail(e->c, range, "%s has no attribute '" STR_FMT "'", type_text(e->c, type), STR_ARG(name));
+    Suggestion similar;
+    suggestion_start(&similar, name);
+    for (uint32_t i = 0; i < type->enum_type->count; i++) suggestion_offer(&similar, type->enum_type->names[i]);
+    const char *hint = suggestion_text(&similar, e->c);
+    compilation_fail(e->c, range, "%s has no attribute '" STR_FMT "'%s%s", type_text(e->c, type), STR_ARG(name),
+                     *hint ? "." : "", hint);
   }
   if (type->kind != TYPE_CLASS) return NULL;
   ClassType *c = type->class_type;

@@ -1,5 +1,6 @@
 /* What for loops go over that is no Value: ranges, zip and enumerate, reversed, tuples of SugaredValues, slices. */
 #include "frontend/emitter.h"
+#include "frontend/suggest.h"
 
 /* ---- tuples of sugared values: unrolled ---- */
 
@@ -88,11 +89,9 @@ const SugaredKind SUGARED_RANGE = {
 
 SugaredValue *sugared_range(Emitter *e, SourceRange range, uint32_t count, Value **inputs, int64_t static_length) {
   for (uint32_t i = 0; i < count; i++) {
-    /* A tensor of one element stands for an int, as in calls. */
-    if (inputs[i]->type->kind == TYPE_TENSOR) inputs[i] = emit_convert(e, range, TYPE(INT), inputs[i], true);
     if (inputs[i]->type->kind != TYPE_INT)
-      compilation_fail(e->c, range, "all inputs of range must be ints, found %s in argument %u",
-                       type_text(e->c, inputs[i]->type), i);
+      compilation_fail(e->c, range, "all inputs of range must be ints, found %s in argument %u%s",
+                       type_text(e->c, inputs[i]->type), i, suggest_annotation(e, inputs[i]));
   }
   if (!count) compilation_fail(e->c, range, "range expected at least 1 arguments, got 0");
   if (count > 3) compilation_fail(e->c, range, "range expected at most 3 arguments, got %u", count);

@@ -1,5 +1,6 @@
 /* Asking SugaredValues, and the kind that is an ordinary Value: attributes by type, iteration, unpacking. */
 #include "frontend/emitter.h"
+#include "frontend/suggest.h"
 
 /* ---- asking ---- */
 
@@ -15,14 +16,17 @@ Value *sugared_as_value(SugaredValue *s, Emitter *e, SourceRange range) {
   return s->kind->as_value(s, e, range);
 }
 
+static _Noreturn void fail_no_attribute(Value *value, Emitter *e, SourceRange range, Str name) {
+  const char *hint = suggest_attribute(e, value, name);
+  if (!*hint && value->type->kind == TYPE_CLASS) hint = " Did you forget to initialize an attribute in __init__()?";
+  compilation_fail(e->c, range, "'%s' object has no attribute or method '" STR_FMT "'.%s", type_text(e->c, value->type),
+                   STR_ARG(name), hint);
+}
+
 SugaredValue *sugared_attr(SugaredValue *s, Emitter *e, SourceRange range, Str name) {
   SugaredValue *found = s->kind->attr ? s->kind->attr(s, e, range, name) : NULL;
   if (found) return found;
-  if (s->kind == &SUGARED_VALUE)
-    compilation_fail(
-        e->c, range, "'%s' object has no attribute or method '" STR_FMT "'.%s", type_text(e->c, s->value->type),
-        STR_ARG(name),
-        s->value->type->kind == TYPE_CLASS ? " Did you forget to initialize an attribute in __init__()?" : "");
+  if (s->kind == &SUGARED_VALUE) fail_no_attribute(s->value, e, range, name);
   compilation_fail(e->c, range, "attribute lookup is not defined on %s: there is no '" STR_FMT "'", s->kind->name,
                    STR_ARG(name));
 }
@@ -63,13 +67,19 @@ SugaredValue **sugared_elements(SugaredValue *s, Emitter *e, SourceRange range, 
   return s->kind->elements(s, e, range, binders, out_count);
 }
 
+/* A plain class has the attributes that its __init__ sets, so that is compiled first. */
+static ptrdiff_t find_slot(Emitter *e, SourceRange range, ClassType *c, Str name) {
+  Function *init = c->is_module ? NULL : class_type_find_method(c, STR("__init__"));
+  if (init && init->definition && !init->is_compiling && e->initializing != c) function_require(e, range, init);
+  return class_type_find_attribute(c, name);
+}
+
 bool sugared_has_attr(SugaredValue *s, Emitter *e, SourceRange range, Str name) {
   if (s->kind != &SUGARED_VALUE) return s->kind->attr && s->kind->attr(s, e, range, name) != NULL;
   const Type *type = s->value->type;
   if (type->kind == TYPE_CLASS) {
     ClassType *c = type->class_type;
-    if (class_type_find_attribute(c, name) >= 0 || class_type_find_constant(c, name) >= 0 ||
-        class_type_find_method(c, name))
+    if (find_slot(e, range, c, name) >= 0 || class_type_find_constant(c, name) >= 0 || class_type_find_method(c, name))
       return true;
     for (size_t i = 0; i < c->properties.length; i++)
       if (str_equal(c->properties.data[i].name, name)) return true;
@@ -141,6 +151,11 @@ static const struct {
     {TYPE_COMPLEX, "imag", "aten::imag"},
 };
 
+void sugared_offer_properties(Suggestion *s, const Type *type) {
+  for (size_t i = 0; i < sizeof properties / sizeof *properties; i++)
+    if (properties[i].kind == (TypeKind)type->kind) suggestion_offer(s, str_from(properties[i].name));
+}
+
 static SugaredValue *property_of(Emitter *e, SourceRange range, Value *value, Str name) {
   for (size_t i = 0; i < sizeof properties / sizeof *properties; i++)
     if (properties[i].kind == (TypeKind)value->type->kind && str_is(name, properties[i].name)) {
@@ -153,7 +168,7 @@ static SugaredValue *property_of(Emitter *e, SourceRange range, Value *value, St
 static SugaredValue *class_attr(Emitter *e, SourceRange range, Value *value, Str name) {
   ClassType *c = value->type->class_type;
   if (class_type_find_method(c, name)) return sugared_method(e->c, value, name);
-  ptrdiff_t slot = class_type_find_attribute(c, name);
+  ptrdiff_t slot = find_slot(e, range, c, name);
   if (slot >= 0) {
     Value *result = emit_typed(e, range, SYM_prim_GetAttr, 1, &value, c->attributes.data[slot].type);
     node_set_string(result->node, SYM_attr_name, name);
@@ -182,7 +197,7 @@ static SugaredValue *class_attr(Emitter *e, SourceRange range, Value *value, Str
   return NULL;
 }
 
-static bool accepts_receiver(Emitter *e, const FunctionSchema *schema, Value *value) {
+bool sugared_takes_receiver(Emitter *e, const FunctionSchema *schema, Value *value) {
   if (schema->is_vararg) return true;
   if (!schema->argument_count) return false;
   ptrdiff_t at = schema_find_argument(schema, STR("self"));
@@ -240,7 +255,7 @@ static SugaredValue *builtin_attr(Emitter *e, SourceRange range, Value *value, S
   Str qualified = str_from(arena_printf(e->arena, "aten::" STR_FMT, STR_ARG(name)));
   if (value->type->kind == TYPE_TENSOR && str_is(name, "type")) qualified = STR("aten::to");
   for (const Operator *op = operator_find(qualified); op; op = op->next)
-    if (accepts_receiver(e, operator_schema(op), value))
+    if (sugared_takes_receiver(e, operator_schema(op), value))
       return sugared_builtin_method(e->c, symbol_intern(qualified), value, range);
   return NULL;
 }
@@ -287,7 +302,7 @@ static void value_set_attr(SugaredValue *self, Emitter *e, SourceRange range, St
     compilation_fail(e->c, range, "Tried to set an attribute: " STR_FMT " on a non-class: %s", STR_ARG(name),
                      type_text(e->c, type));
   ClassType *c = type->class_type;
-  ptrdiff_t slot = class_type_find_attribute(c, name);
+  ptrdiff_t slot = find_slot(e, range, c, name);
   if (slot < 0 && e->initializing == c) {
     if (class_type_find_method(c, name))
       compilation_fail(e->c, range, "Can't add attribute '" STR_FMT "' to %s: a method of that name is there",
@@ -501,7 +516,7 @@ SugaredValue *sugared_value(Compilation *c, Value *value) {
 /* ---- constants: the value when it is asked for ---- */
 
 static Value *constant_as_value(SugaredValue *self, Emitter *e, SourceRange range) {
-  if (!constant_is_possible(self->constant))
+  if (!constant_is_possible(self->constant) && self->constant.tag != TAG_OBJECT)
     compilation_fail(e->c, range, "This constant can't be used as a value here");
   return emit_constant(e, range, self->constant);
 }
@@ -510,6 +525,10 @@ static SugaredValue *constant_as_sugared(SugaredValue *self, Emitter *e, SourceR
 }
 static SugaredValue *constant_attr(SugaredValue *self, Emitter *e, SourceRange range, Str name) {
   return value_attr(constant_as_sugared(self, e, range), e, range, name);
+}
+static SugaredValue *constant_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments,
+                                   uint32_t binders) {
+  return sugared_call(constant_as_sugared(self, e, range), e, range, arguments, binders);
 }
 static SugaredValue *constant_iter(SugaredValue *self, Emitter *e, SourceRange range) {
   return value_iter(constant_as_sugared(self, e, range), e, range);
@@ -529,6 +548,7 @@ static SugaredValue **constant_elements(SugaredValue *self, Emitter *e, SourceRa
 const SugaredKind SUGARED_CONSTANT = {.name = "constant",
                                       .as_value = constant_as_value,
                                       .attr = constant_attr,
+                                      .call = constant_call,
                                       .iter = constant_iter,
                                       .len = constant_len,
                                       .get_item = constant_get_item,

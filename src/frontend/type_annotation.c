@@ -3,13 +3,12 @@
 #include <math.h>
 
 #include "frontend/emitter.h"
+#include "frontend/suggest.h"
 
 const char *type_text(Compilation *c, const Type *type) {
   StrBuf buffer = {0};
   type_print_annotation(type, &buffer);
-  const char *text = arena_strndup(&c->scratch, buffer.data ? buffer.data : "", buffer.length);
-  strbuf_dispose(&buffer);
-  return text;
+  return arena_take_text(&c->scratch, &buffer).data;
 }
 
 const Type *resolver_find_type(Resolver *resolver, Compilation *c, Str name, SourceRange range) {
@@ -99,10 +98,8 @@ static bool dotted_name(const Tree *expr, StrBuf *out) {
 /* The dotted text of an expression, empty when it is none. */
 static Str dotted_text(Compilation *c, const Tree *expr) {
   StrBuf buffer = {0};
-  bool fine = dotted_name(expr, &buffer);
-  Str text = {fine ? arena_strndup(&c->scratch, buffer.data, buffer.length) : "", fine ? buffer.length : 0};
-  strbuf_dispose(&buffer);
-  return text;
+  if (!dotted_name(expr, &buffer)) strbuf_clear(&buffer);
+  return arena_take_text(&c->scratch, &buffer);
 }
 
 static SugaredValue *find_value(Compilation *c, Resolver *resolver, const Tree *expr) {
@@ -254,12 +251,26 @@ const Type *annotation_type_or_null(Compilation *c, Resolver *resolver, const Tr
   }
 }
 
+static const char *suggest_type(Compilation *c, Str name) {
+  Suggestion s;
+  suggestion_start(&s, name);
+  for (size_t i = 0; i < sizeof simple_types / sizeof *simple_types; i++)
+    suggestion_offer(&s, str_from(simple_types[i].name));
+  for (size_t i = 0; i < sizeof torch_types / sizeof *torch_types; i++)
+    suggestion_offer(&s, str_from(torch_types[i].name));
+  for (size_t i = 0; i < sizeof generics / sizeof *generics; i++) suggestion_offer(&s, str_from(generics[i].name));
+  return suggestion_text(&s, c);
+}
+
 const Type *annotation_type(Compilation *c, Resolver *resolver, const Tree *expr) {
   const Type *type = annotation_type_or_null(c, resolver, expr);
   if (type) return type;
   if (expr->kind == TK_UNSUPPORTED) unsupported_throw(&c->scratch, expr);
   Str name = expr->kind == TK_SUBSCRIPT ? dotted_text(c, subscript_value(expr)) : dotted_text(c, expr);
-  if (name.length) compilation_fail(c, expr->range, "Unknown type name '" STR_FMT "'", STR_ARG(name));
+  if (name.length) {
+    const char *hint = suggest_type(c, name);
+    compilation_fail(c, expr->range, "Unknown type name '" STR_FMT "'%s%s", STR_ARG(name), *hint ? "." : "", hint);
+  }
   compilation_fail(c, expr->range, "Expression of type %s cannot be used in a type expression",
                    token_kind_name(expr->kind));
 }
@@ -318,8 +329,10 @@ bool constant_from_tree(Compilation *c, Resolver *resolver, const Tree *expr, co
         out->f = -out->f;
       else if (out->tag == TAG_INT && out->i != INT64_MIN)
         out->i = -out->i;
-      else
+      else {
+        ivalue_release(*out);
         return false;
+      }
       break;
     case TK_STRINGLITERAL:
       status = ivalue_from_str(string_text(expr), out);
@@ -394,10 +407,13 @@ static int32_t broadcast_count(Compilation *c, const Tree *annotation) {
 static IValue repeat_default(Compilation *c, const Argument *argument, IValue value) {
   if (!argument->broadcast_n || (value.tag != TAG_INT && value.tag != TAG_FLOAT && value.tag != TAG_BOOL)) return value;
   const Type *type = argument->type->kind == TYPE_OPTIONAL ? argument->type->elements[0] : argument->type;
-  List *list;
+  List *list = NULL;
   Status status = list_new(type->elements[0], (size_t)argument->broadcast_n, &list);
   for (int32_t i = 0; i < argument->broadcast_n && !status; i++) status = list_append(list, value);
-  if (status) throw_status(c, status);
+  if (status) {
+    if (list) ivalue_release(ivalue_list(list));
+    throw_status(c, status);
+  }
   return ivalue_list(list);
 }
 
@@ -452,7 +468,6 @@ const Type *frontend_parse_type(Compilation *c, Str text, Resolver *resolver) {
   Status status = source_new(text, "type", 1, &source);
   if (status) throw_status(c, status);
   unit_hold_source(c->unit, source);
-  source_release(source);
   const Tree *expr = parse_expression(&c->scratch, source, PARSE_ARCHIVE);
   return annotation_type(c, resolver ? resolver : frontend_builtin_resolver(), expr);
 }

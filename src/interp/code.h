@@ -119,7 +119,10 @@
   X(FORK, "OP", SITE, "output = a Future of code(args)")                                      \
   X(WAIT, "WAIT", AB, "r[a] = the value of Future r[b]; suspends until it is there")          \
   X(RAISE, "OP", SITE, "raises args[0], of class args[1]")                                    \
-  X(UNSUPPORTED, "OP", SITE, "an error: there is no such operator")
+  X(UNSUPPORTED, "OP", SITE, "an error: there is no such operator")                           \
+  /* ---- of the profiling executor; c is a site with the live values as args ---- */         \
+  X(PROFILE, "OP", ABN, "r[a] = r[b], observed in slot c of the run")                         \
+  X(GUARD, "GUARD", SITE_AB, "r[a] = r[b] if it is of the type; else the baseline goes on")
 
 typedef enum Opcode {
 #define X(name, word, form, meaning) INST_##name,
@@ -159,7 +162,16 @@ typedef struct Site {
   const Type *const *types;
   uint32_t type_count;
   int64_t begin, end; /* of slices */
+  uint32_t entry;     /* of a guard: in the baseline's entries */
 } Site;
+
+/* Where baseline Code can be entered: the place of a prim::BailOut marker and, for each of its inputs, the register
+ * that the input lives in there; no other register is needed from there on. */
+typedef struct CodeEntry {
+  uint32_t pc;        /* NO_REGISTER: there is no marker of this index */
+  uint32_t count;     /* of inputs */
+  uint32_t registers; /* in Code.operands */
+} CodeEntry;
 /* Where an instruction comes from; calls that were inlined innermost first. */
 typedef struct DebugInlined {
   Str name;          /* of the called function */
@@ -182,12 +194,17 @@ struct Code {
   const uint32_t *operands;
   Site *sites;
   uint32_t site_count;
-  uint32_t window;      /* most values that one call site gathers and receives */
-  uint32_t enter_depth; /* no more objects than this are entered (`with`) at once */
+  uint32_t window;          /* most values that one call site gathers and receives */
+  uint32_t enter_depth;     /* no more objects than this are entered (`with`) at once */
+  const CodeEntry *entries; /* of baseline Code: by the markers' index */
+  uint32_t entry_count;
+  const struct Code *baseline; /* of a plan's Code with guards: borrowed */
+  uint32_t profile_count;      /* slots that a ProfileRun of this Code needs */
 };
 
 /* For listings: every value gets a register of its own, in order of definition, as the documents number them. */
-enum { CODE_NO_REUSE = 1 };
-Status code_compile_with(const Graph *graph, Str name, uint32_t flags, Code **out) MUST_CHECK;
+enum { CODE_NO_REUSE = 1, CODE_IS_BASELINE = 2 };
+/* baseline: NULL but for plans. */
+Status code_compile_with(const Graph *graph, Str name, uint32_t flags, const Code *baseline, Code **out) MUST_CHECK;
 const char *instruction_name(Opcode op);
 const char *instruction_word(Opcode op); /* the documents' */

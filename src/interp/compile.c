@@ -170,7 +170,7 @@ uint32_t define_output(Compiler *c, const Node *node, uint32_t output) {
   return define(c, node_output(node, output));
 }
 
-static void drop_value(Compiler *c, const Value *value) {
+void drop_value(Compiler *c, const Value *value) {
   uint32_t r = c->register_of[value->unique];
   if (is_counted(value->type)) emit(c, INST_DROP, 0, r, 0, 0);
   free_register(c, r);
@@ -219,7 +219,9 @@ void site_outputs(Compiler *c, Site *site, const Node *node) {
 }
 
 static void compile_operator(Compiler *c, const Node *node) {
-  const Operator *op = node_operator(node);
+  const Operator *op;
+  Status failed = node_resolve(node, &op);
+  if (failed) compile_out(c, failed);
   uint32_t index;
   Site *site = new_site(c, node, 0, &index);
   site->op = op;
@@ -291,11 +293,12 @@ static void compile_fork(Compiler *c, const Node *node) {
   uint32_t index;
   new_site(c, node, 0, &index);
   Code *child;
-  Status status = code_compile_with(graph->g, c->code->name, c->flags, &child);
+  Status status = code_compile_with(graph->g, c->code->name, c->flags & CODE_NO_REUSE, NULL, &child);
   if (status) compile_out(c, status);
   Site *site = &c->sites.data[index];
   site->code = child;
-  site->type = node_output(node, 0)->type->kind == TYPE_FUTURE ? node_output(node, 0)->type->elements[0] : TYPE(ANY);
+  const Type *future = node_output(node, 0)->type;
+  site->type = future->kind == TYPE_FUTURE ? type_for_value(future->elements[0]) : TYPE(ANY);
   site_outputs(c, site, node);
   emit(c, INST_FORK, 0, index, 0, 0);
 }
@@ -359,11 +362,12 @@ static void join(Compiler *c, const Node *ret, uint32_t first, const uint32_t *t
   for (uint32_t i = first; i < ret->input_count; i++) {
     uint32_t r = use(c, ret, i);
     if (!dies(c, ret, i)) continue;
+    bool is_target = false; /* then something else is in there by now */
+    for (uint32_t j = 0; j < count; j++) is_target |= to[j] == r;
+    if (is_target) continue;
     if (ptrmap_get(&owned, (void *)(uintptr_t)(r + 1)) && is_counted(node_input(ret, i)->type))
       emit(c, INST_DROP, 0, r, 0, 0);
-    bool is_target = false;
-    for (uint32_t j = 0; j < count; j++) is_target |= to[j] == r;
-    if (!is_target) free_register(c, r);
+    free_register(c, r);
   }
 }
 
@@ -446,6 +450,8 @@ static void compile_if(Compiler *c, const Node *node) {
   }
   if (skip && here(c) == skip) { /* nothing to do in the other branch */
     c->instructions.length = c->places.length = skip - 1;
+    for (size_t i = 0; i < c->entries.length; i++)
+      if (c->entries.data[i].pc == skip) c->entries.data[i].pc = skip - 1;
     patch(c, branch);
   } else if (skip) {
     patch(c, skip - 1);
@@ -631,6 +637,15 @@ static void compile_node(Compiler *c, const Node *node) {
     case SYM_prim_fork:
       compile_fork(c, node);
       return;
+    case SYM_prim_profile:
+      compile_profile(c, node);
+      return;
+    case SYM_prim_BailOut:
+      if (c->flags & CODE_IS_BASELINE)
+        compile_marker(c, node);
+      else
+        compile_guard(c, node);
+      return;
     default:
       if (fuses_with_next(c, node)) return; /* compiled with its branch */
       if (!compile_direct(c, node)) compile_operator(c, node);
@@ -655,6 +670,7 @@ static void compile_block(Compiler *c, const Block *block) {
 
 /* ---- constants ---- */
 
+/* Takes over the reference, also when it throws. */
 static uint32_t add_constant(Compiler *c, IValue value) {
   for (size_t i = 0; i < c->constants.length && c->constants.length < 256; i++) {
     IValue known = c->constants.data[i];
@@ -666,7 +682,11 @@ static uint32_t add_constant(Compiler *c, IValue value) {
       return (uint32_t)i;
     }
   }
-  vec_arena_reserve(&c->scratch, &c->constants, c->constants.length + 1);
+  Status status = vec_arena_try_reserve(&c->scratch, &c->constants, c->constants.length + 1);
+  if (status) {
+    ivalue_release(value);
+    compile_out(c, status);
+  }
   c->constants.data[c->constants.length++] = value;
   return (uint32_t)c->constants.length - 1;
 }
@@ -736,6 +756,8 @@ static void finish(Compiler *c) {
   code->instructions = keep(c, c->instructions.data, c->instructions.length, sizeof(Instruction));
   code->places = keep(c, c->places.data, c->places.length, sizeof(DebugPlace));
   code->operands = keep(c, c->operands.data, c->operands.length, sizeof(uint32_t));
+  code->entries = keep(c, c->entries.data, c->entries.length, sizeof(CodeEntry));
+  code->entry_count = (uint32_t)c->entries.length;
   code->sites = (Site *)keep(c, c->sites.data, c->sites.length, sizeof(Site));
   code->constants = keep(c, c->constants.data, c->constants.length, sizeof(IValue));
   code->site_count = (uint32_t)c->sites.length;
@@ -748,8 +770,9 @@ static void site_dispose(Site *site) {
   if (site->callable && ref_release(&site->callable->refs)) site->callable->release(site->callable);
 }
 
-Status code_compile_with(const Graph *graph, Str name, uint32_t flags, Code **out) {
+Status code_compile_with(const Graph *graph, Str name, uint32_t flags, const Code *baseline, Code **out) {
   *out = NULL;
+  if (!graph_fits_stack(graph)) return graph_too_deep();
   Compiler *c = mem_calloc(1, sizeof *c);
   Code *code = mem_calloc(1, sizeof *code);
   if (!c || !code) {
@@ -760,6 +783,7 @@ Status code_compile_with(const Graph *graph, Str name, uint32_t flags, Code **ou
   c->graph = graph;
   c->code = code;
   c->flags = flags;
+  c->baseline = code->baseline = baseline;
   arena_init(&c->scratch, &c->catch_point);
   arena_init(&code->arena, &c->catch_point);
   c->arena = &code->arena;
@@ -784,7 +808,15 @@ Status code_compile_with(const Graph *graph, Str name, uint32_t flags, Code **ou
 }
 
 Status code_compile(const Graph *graph, Str name, Code **out) {
-  return code_compile_with(graph, name, 0, out);
+  return code_compile_with(graph, name, 0, NULL, out);
+}
+
+Status code_compile_baseline(const Graph *graph, Str name, Code **out) {
+  return code_compile_with(graph, name, CODE_IS_BASELINE, NULL, out);
+}
+
+Status code_compile_plan(const Graph *graph, Str name, const Code *baseline, Code **out) {
+  return code_compile_with(graph, name, 0, baseline, out);
 }
 
 void code_free(Code *code) {

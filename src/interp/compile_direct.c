@@ -105,7 +105,7 @@ static bool make(Compiler *c, const Node *node, Opcode op, const Type *type) {
   uint32_t index;
   new_site(c, node, 0, &index);
   Site *site = &c->sites.data[index];
-  site->type = type;
+  site->type = type_for_value(type);
   if (site->arg_count > c->code->window) c->code->window = site->arg_count;
   emit(c, op, 0, define_output(c, node, 0), index, 0);
   drop_dead(c, node);
@@ -264,7 +264,7 @@ static bool is_instance(Compiler *c, const Node *node) {
 }
 
 static bool to_list(Compiler *c, const Node *node) {
-  return node->input_count && with_site(c, node, INST_TO_LIST, (Site){.type = node->outputs[0]->type});
+  return node->input_count && with_site(c, node, INST_TO_LIST, (Site){.type = type_for_value(node->outputs[0]->type)});
 }
 
 static bool raise(Compiler *c, const Node *node) {

@@ -19,6 +19,8 @@ typedef struct Compiler {
   VEC(IValue) constants;
   VEC(uint32_t) operands;
   VEC(Site) sites;
+  VEC(CodeEntry) entries;
+  const Code *baseline;        /* of the plan that is compiled */
   PtrMap inlined;              /* InlinedCall -> DebugInlined */
   uint32_t *register_of;       /* by Value.unique */
   uint32_t *hint_of;           /* by Value.unique: wanted register + 1 */
@@ -38,7 +40,8 @@ uint8_t moves(Compiler *c, const Node *node, uint32_t input, uint8_t flag); /* f
 void kill_inputs(Compiler *c, const Node *node);                            /* frees registers of inputs that die */
 uint32_t define(Compiler *c, Value *value);                                 /* gives it a register */
 uint32_t define_output(Compiler *c, const Node *node,
-                       uint32_t output); /* also for a dead one: then drop_dead frees it again */
+                       uint32_t output);          /* also for a dead one: then drop_dead frees it again */
+void drop_value(Compiler *c, const Value *value); /* its register is free afterwards */
 void drop_dead(Compiler *c, const Node *node);
 uint32_t take_register(Compiler *c);
 void free_register(Compiler *c, uint32_t r);
@@ -46,6 +49,11 @@ Site *new_site(Compiler *c, const Node *node, uint32_t first_input,
                uint32_t *out_index); /* args from inputs; kills them */
 void site_outputs(Compiler *c, Site *site, const Node *node);
 _Noreturn void compile_out(Compiler *c, Status status);
+
+/* compile_plan.c: what only graphs of the profiling executor have. */
+void compile_profile(Compiler *c, const Node *node);
+void compile_guard(Compiler *c, const Node *node);
+void compile_marker(Compiler *c, const Node *node);
 
 /* compile_direct.c: instructions of their own for frequent nodes; false: none fits. */
 bool compile_direct(Compiler *c, const Node *node);

@@ -8,6 +8,13 @@ enum { MAX_NATIVE_DEPTH = 200 };
 
 static pthread_mutex_t compile_lock = PTHREAD_MUTEX_INITIALIZER; /* resolving operators caches in the graph's nodes */
 
+void code_graphs_lock(void) {
+  pthread_mutex_lock(&compile_lock);
+}
+void code_graphs_unlock(void) {
+  pthread_mutex_unlock(&compile_lock);
+}
+
 Status function_code(Function *function, const Code **out) {
   *out = atomic_load_explicit(&function->code, memory_order_acquire);
   if (*out) return OK;
@@ -34,8 +41,8 @@ static Status check_count(const Code *code, uint32_t count) {
                     code->parameter_count, count);
 }
 
-Status interp_run(Exec *exec, const Code *code, const IValue *inputs, uint32_t input_count, IValue *outputs,
-                  uint32_t output_count) {
+Status interp_run_plan(Exec *exec, const Code *code, const IValue *inputs, uint32_t input_count, IValue *outputs,
+                       uint32_t output_count, InterpRun *run) {
   for (uint32_t i = 0; i < output_count; i++) outputs[i] = IVALUE_NONE;
   TRY(check_count(code, input_count));
   if (exec->native_depth >= MAX_NATIVE_DEPTH || STACK_IS_LOW())
@@ -48,6 +55,7 @@ Status interp_run(Exec *exec, const Code *code, const IValue *inputs, uint32_t i
   task->group = &group;
   task->outputs = outputs;
   task->output_count = output_count;
+  task->run = run;
   Frame *frame;
   Status status = task_push(task, code, &frame);
   if (status) {
@@ -62,6 +70,11 @@ Status interp_run(Exec *exec, const Code *code, const IValue *inputs, uint32_t i
   status = task->status;
   task_release(task);
   return status;
+}
+
+Status interp_run(Exec *exec, const Code *code, const IValue *inputs, uint32_t input_count, IValue *outputs,
+                  uint32_t output_count) {
+  return interp_run_plan(exec, code, inputs, input_count, outputs, output_count, NULL);
 }
 
 Status interp_call(Exec *exec, Function *function, const IValue *arguments, uint32_t count, IValue *out) {

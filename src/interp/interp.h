@@ -5,6 +5,7 @@
  *   interp/code.h      Code and its instructions
  *   interp/liveness.h  where values die
  *   interp/task.h      frames, stacks, tasks
+ *   interp/profile.h   what profiling code observes, guards
  *   interp/dict_string.h  the short way into dicts with text keys */
 #pragma once
 
@@ -28,7 +29,27 @@ Status interp_call_async(Exec *exec, Function *function, const IValue *arguments
 /* Runs Code directly, e.g. a plan's: results in outputs[graph outputs]. */
 Status interp_run(Exec *exec, const Code *code, const IValue *inputs, uint32_t input_count, IValue *outputs,
                   uint32_t output_count) MUST_CHECK;
+/* ---- plans ----
+ * A baseline is Code of a graph with prim::BailOut markers: they cost nothing, and it can be entered at each of them.
+ * A plan's graph has come from a copy of the baseline's graph by rewriting; its BailOuts are guards, and where one
+ * fails the run goes on in the baseline at the marker of the same index, with the BailOut's inputs as the values that
+ * live there. */
+Status code_compile_baseline(const Graph *graph, Str name, Code **out) MUST_CHECK;
+/* `baseline` must live as long as *out; NULL when the graph has no guards. */
+Status code_compile_plan(const Graph *graph, Str name, const Code *baseline, Code **out) MUST_CHECK;
+typedef struct InterpRun {
+  struct ProfileRun *profile; /* in: slots for prim::profile, or NULL */
+  uint32_t force_guard;       /* in, for tests: fails even if it holds; an index plus one, UINT32_MAX: any */
+  uint32_t force_after;       /* in: it holds so many times first */
+  uint32_t failed_guard;      /* out: index of the guard that failed, plus one; 0: none did */
+} InterpRun;
+Status interp_run_plan(Exec *exec, const Code *code, const IValue *inputs, uint32_t input_count, IValue *outputs,
+                       uint32_t output_count, InterpRun *run) MUST_CHECK;
 /* Of a function, compiled on first use. */
 Status function_code(Function *function, const Code **out) MUST_CHECK;
+/* Graphs of functions keep the operators that were found for their nodes while they are compiled to Code, on any
+ * thread; who copies from one excludes that. */
+void code_graphs_lock(void);
+void code_graphs_unlock(void);
 /* Frees the cached stacks. */
 void interp_trim(void);

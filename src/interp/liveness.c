@@ -124,12 +124,27 @@ static void define(Walk *w, const Node *node, uint64_t *live) {
   }
 }
 
+/* A run that enters the Code at the marker has the inputs only. */
+static void list_missing(Walk *w, const Node *marker, const uint64_t *live) {
+  ValueList *list = NULL;
+  for (size_t i = 0; i < w->words; i++)
+    for (uint64_t left = live[i]; left; left &= left - 1) {
+      Value *v = w->by_unique[i * 64 + (size_t)__builtin_ctzll(left)];
+      bool listed = !v || is_constant(v->node);
+      for (uint32_t k = 0; k < marker->input_count && !listed; k++) listed = node_input(marker, k) == v;
+      if (listed) continue;
+      if (!list) ptrmap_put(&w->out->unlisted, marker, list = ARENA_NEW(w->arena, ValueList));
+      vec_arena_push(w->arena, list, v);
+    }
+}
+
 /* live: what is needed after the block; becomes what is needed before it. */
 static void walk_block(Walk *w, const Block *block, uint64_t *live) {
   use_inputs(w, block->ret, live);
   for (const Node *node = block->ret->prev; node != block->param; node = node->prev) {
     if (is_constant(node)) continue;
     define(w, node, live);
+    if (node->kind == SYM_prim_BailOut) list_missing(w, node, live);
     if (node->kind == SYM_prim_If)
       walk_if(w, node, live);
     else if (node->kind == SYM_prim_Loop)
@@ -154,6 +169,7 @@ void liveness_compute(const Graph *graph, Arena *scratch, Liveness *out) {
   Walk w = {.arena = scratch, .out = out, .words = count / 64 + 1};
   ptrmap_init(&out->nodes, scratch);
   ptrmap_init(&out->block_starts, scratch);
+  ptrmap_init(&out->unlisted, scratch);
   out->dead = ARENA_ARRAY(scratch, uint8_t, count + 1);
   w.stamps = ARENA_ARRAY(scratch, uint32_t, count + 1);
   w.by_unique = ARENA_ARRAY(scratch, Value *, w.words * 64);

@@ -105,13 +105,13 @@ void pool_finish(Task *task) {
   RunGroup *group = task->group;
   CompilationUnit *unit = task->unit;
   bool is_own = group == &task->own_group;
+  if (is_own) pool_wait_group_but(group, 1); /* an asynchronous call has ended when all it forked has */
   if (task->status) {
     future_fail(future, task->status);
   } else {
     ivalue_mark_shared(task->result);
     future_complete(future, task->result);
   }
-  if (is_own) pool_wait_group_but(group, 1);
   task_release(task);
   ivalue_release(ivalue_future(future));
   unit_release(unit);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "interp/dict_string.h"
+#include "interp/profile.h"
 #include "interp/task.h"
 #include "ivalue/lock.h"
 
@@ -180,6 +181,44 @@ static Status give_results(Task *task, IValue *results, uint32_t count) {
   }
   for (uint32_t i = 0; i < count; i++) ivalue_release(results[i]);
   for (uint32_t i = 0; i < task->output_count; i++) task->outputs[i] = IVALUE_NONE;
+  return OK;
+}
+
+static bool guard_is_forced(InterpRun *run, uint32_t entry) {
+  if (!run->force_guard || (run->force_guard != UINT32_MAX && run->force_guard - 1 != entry)) return false;
+  return run->force_after == 0 || run->force_after-- == 0;
+}
+
+/* A guard of the top frame failed: puts a frame of the baseline in its place, at the guard's entry, with the values
+ * that live there. On failure the frame stays. */
+static Status resume_baseline(Task *task, const Site *site) {
+  enum { FEW = 32 };
+  Frame *frame = task->top;
+  const Code *baseline = frame->code->baseline;
+  const CodeEntry *entry = &baseline->entries[site->entry];
+  const uint32_t *from = frame->code->operands + site->arg_begin, *to = baseline->operands + entry->registers;
+  if (frame->entered_count) return status_new(ERROR_INTERNAL, "a guard failed within `with`");
+  IValue few[FEW], *live = few;
+  if (entry->count > FEW && !(live = mem_alloc(entry->count * sizeof *live))) return status_out_of_memory();
+  for (uint32_t i = 0; i < entry->count; i++) live[i] = ivalue_retain(frame->registers[OPERAND_REGISTER(from[i])]);
+  if (task->run) task->run->failed_guard = site->entry + 1;
+  uint32_t output = frame->output;
+  task_pop(task);
+  Status status = task_push(task, baseline, &frame);
+  uint32_t constants = baseline->parameter_count, temporaries = constants + baseline->constant_count;
+  for (uint32_t i = 0; i < entry->count; i++) {
+    if (!status && (to[i] < constants || to[i] >= temporaries)) {
+      IValue *r = &frame->registers[to[i]];
+      ivalue_release(*r);
+      *r = live[i];
+    } else {
+      ivalue_release(live[i]);
+    }
+  }
+  if (live != few) mem_free(live);
+  TRY(status);
+  frame->output = output;
+  frame->pc = baseline->instructions + entry->pc;
   return OK;
 }
 
@@ -919,6 +958,28 @@ do_RAISE : {
   status = value_raise(site, window);
   SCATTER_DEAD();
   goto failed;
+}
+do_PROFILE : {
+  IValue v = TAKE(B, MOVES_B);
+  if (v.tag == TAG_TENSOR && task->run && task->run->profile)
+    profile_observe(&task->run->profile->slots[pc->c], v.tensor, exec->grad_enabled);
+  A = v;
+  NEXT();
+}
+do_GUARD : {
+  const Site *site = &code->sites[pc->c];
+  bool holds = B.tag == TAG_TENSOR && guard_holds(site->type->tensor, B.tensor, exec->grad_enabled);
+  if (__builtin_expect(!holds || (task->run && guard_is_forced(task->run, site->entry)), 0)) {
+    frame->pc = pc;
+    CHECK(resume_baseline(task, site));
+    ENTER_FRAME();
+    GO();
+  }
+  if (pc->a != pc->b) {
+    IValue v = TAKE(B, MOVES_B);
+    A = v;
+  }
+  NEXT();
 }
 do_UNSUPPORTED:
   status = status_new(ERROR_UNSUPPORTED, "there is no operator '" STR_FMT "' for these arguments",

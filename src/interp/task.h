@@ -42,6 +42,7 @@ typedef struct Task {
   struct Task *next;     /* in the pool's queue */
   CompilationUnit *unit; /* held while an asynchronous call runs */
   IValue result;         /* slot for a forked task's output */
+  InterpRun *run;        /* of a root task in a plan, or NULL */
 } Task;
 
 enum { MAX_FRAMES = 20000 };

@@ -143,6 +143,8 @@ static Status nested_list(const Type *type, DType dtype, const char *data, const
 Status value_to_list(const Type *type, IValue value, IValue *out) {
   if (value.tag != TAG_TENSOR || !tensor_is_defined(value.tensor))
     return status_new(ERROR_RUNTIME, "tolist() of something that is not a tensor");
+  if (value.tensor->flags & TENSOR_META)
+    return status_new(ERROR_UNSUPPORTED, "tolist() of a tensor without data (device 'meta')");
   int depth = 0;
   const Type *element = type;
   for (; element->kind == TYPE_LIST; element = element->elements[0]) depth++;

@@ -123,7 +123,7 @@ void constant_set(Node *node, IValue value, const Type *type) {
 }
 
 Value *graph_insert_constant(Graph *graph, IValue value, const Type *type) {
-  assert(constant_is_possible(value));
+  assert(constant_is_possible(value) || value.tag == TAG_OBJECT);
   Node *node = graph_create(graph, SYM_prim_Constant, 0, NULL, 1);
   constant_set(node, value, type);
   graph_insert_node(graph, node);
@@ -145,7 +145,7 @@ bool value_is_constant(const Value *value, IValue *out) {
   IValue unused;
   if (!out) out = &unused;
   *out = IVALUE_NONE;
-  if (!a) return true;
+  if (!a) return value->type->kind != TYPE_STRING; /* text can't be left out */
   switch ((AttributeTag)a->tag) {
     case ATTR_INT:
       *out = value->type->kind == TYPE_BOOL ? ivalue_bool(a->i != 0) : ivalue_int(a->i);

@@ -85,12 +85,24 @@ Node *node_copy(Node *node, Graph *into, Value *(*map)(Value *, void *), void *a
   return copier_node(&copier, node);
 }
 
-Graph *graph_copy(const Graph *graph, Arena *arena, TypeStore *store) {
-  Graph *copy = graph_new(arena, store);
+typedef struct Copying {
+  const Graph *from;
+  Graph *to;
+} Copying;
+static void copy_into(void *argument) {
+  const Copying *c = argument;
   NodeCopier copier;
-  copier_init(&copier, copy, NULL, NULL);
-  copier_block(&copier, copy->block, graph->block);
-  return copy;
+  copier_init(&copier, c->to, NULL, NULL);
+  copier_block(&copier, c->to->block, c->from->block);
+}
+
+Graph *graph_copy(const Graph *graph, Arena *arena, TypeStore *store) {
+  if (!graph_fits_stack(graph)) catch_throw(arena->catch_point, graph_too_deep());
+  Copying copying = {graph, graph_new(arena, store)};
+  Status status = arena_protect(arena, copy_into, &copying);
+  if (!status) return copying.to;
+  graph_dispose(copying.to); /* the constants that it holds already */
+  catch_throw(arena->catch_point, status);
 }
 
 void graph_inline(Graph *graph, const Graph *callee, Value *const *arguments, Value **out_values) {

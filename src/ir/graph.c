@@ -4,6 +4,8 @@
 
 #include "ir/ir_internal.h"
 
+#include "base/stack.h"
+
 Graph *graph_new(Arena *arena, TypeStore *store) {
   Graph *graph = ARENA_NEW(arena, Graph);
   graph->arena = arena;
@@ -30,7 +32,12 @@ void graph_dispose(Graph *graph) {
 
 void graph_hold(Graph *graph, IValue value) {
   if (!ivalue_is_counted(value)) return;
-  vec_arena_push(graph->arena, &graph->held, value);
+  Status status = vec_arena_try_reserve(graph->arena, &graph->held, graph->held.length + 1);
+  if (status) {
+    ivalue_release(value);
+    catch_throw(graph->arena->catch_point, status);
+  }
+  graph->held.data[graph->held.length++] = value;
 }
 
 void graph_fail(Graph *graph, ErrorCode code, SourceRange range, const char *format, ...) {
@@ -95,4 +102,36 @@ Node *graph_create_loop(Graph *graph, Value *trip_count, Value *condition) {
   Node *node = graph_create(graph, SYM_prim_Loop, 2, (Value *[]){trip_count, condition}, 0);
   block_add_input(node_add_block(node), STR(""), TYPE(INT));
   return node;
+}
+
+/* What the most wasteful walker takes for one block within another. */
+enum { STACK_PER_BLOCK = 2048 };
+#define TOO_DEEP UINT32_MAX
+
+static uint32_t block_depth(const Block *block) {
+  uint32_t deepest = 0;
+  if (STACK_IS_LOW()) return TOO_DEEP;
+  for (const Node *node = block->param->next; node != block->ret; node = node->next)
+    for (uint32_t i = 0; i < node->block_count; i++) {
+      uint32_t depth = block_depth(node->blocks[i]);
+      if (depth == TOO_DEEP) return TOO_DEEP;
+      if (depth > deepest) deepest = depth;
+    }
+  return deepest + 1;
+}
+
+bool graph_fits_stack(const Graph *graph) {
+  uint32_t depth = block_depth(graph->block);
+  if (depth == TOO_DEEP) return false;
+  for (size_t i = 0; i < graph->subgraphs.length; i++)
+    if (STACK_IS_LOW() || !graph_fits_stack(graph->subgraphs.data[i])) return false;
+  return stack_left() > STACK_RESERVE + (size_t)depth * STACK_PER_BLOCK;
+}
+
+Status graph_too_deep(void) {
+  return status_new(ERROR_UNSUPPORTED, "the program's blocks are nested too deeply for the stack of this thread");
+}
+
+void graph_require_stack(const Graph *graph) {
+  if (!graph_fits_stack(graph)) catch_throw(graph->arena->catch_point, graph_too_deep());
 }

@@ -22,8 +22,9 @@ struct Value {
   uint32_t offset; /* which output */
   uint32_t unique; /* number in the graph */
   const Type *type;
-  Str name;      /* debug name without %, empty: the number */
-  VEC(Use) uses; /* in no particular order after removals */
+  Str name;             /* debug name without %, empty: the number */
+  VEC(Use) uses;        /* in no particular order after removals */
+  const char *inferred; /* while emitting: the parameter without annotation that this Tensor is; for errors */
 };
 
 typedef enum AttributeTag {
@@ -148,7 +149,7 @@ static inline uint32_t graph_output_count(const Graph *g) {
 static inline Value *graph_output(const Graph *g, uint32_t i) {
   return g->block->ret->inputs[i].value;
 }
-void graph_hold(Graph *graph, IValue value); /* takes over a reference until graph_dispose */
+void graph_hold(Graph *graph, IValue value); /* takes over a reference until graph_dispose, also when it throws */
 
 /* ---- insertion ---- */
 Node *graph_create(Graph *graph, Symbol kind, uint32_t input_count, Value *const *inputs,
@@ -157,8 +158,8 @@ Node *graph_insert_node(Graph *graph, Node *node); /* at the insertion point; re
 void graph_set_insert_point(Graph *graph, Node *before);
 void graph_set_insert_block(Graph *graph, Block *block); /* at its end */
 Value *graph_insert_constant(Graph *graph, IValue value,
-                             const Type *type_or_null); /* borrows value; reference list/dict/objects that can't be
-                                                           constants are the caller's fault (asserted) */
+                             const Type *type_or_null); /* borrows value; what can't be a constant and is no
+                                                           object is the caller's fault (asserted) */
 bool constant_is_possible(IValue value);
 /* Sets attr::value of a prim::Constant in the form that belongs to the value, and the type of its output. */
 void constant_set(Node *constant, IValue value, const Type *type_or_null);
@@ -244,6 +245,8 @@ bool node_is_before(const Node *a, const Node *b); /* constant time within a blo
 bool node_is_in_block(const Node *node, const Block *block); /* itself or nested */
 const FunctionSchema *node_schema(const Node *node); /* resolved from kind and operand types, cached; NULL: none fits */
 const Operator *node_operator(const Node *node);
+/* The same, but tells no memory from no operator. */
+Status node_resolve(const Node *node, const Operator **out) MUST_CHECK;
 bool node_has_side_effects(const Node *node);
 bool node_is_nondeterministic(const Node *node);
 Node *node_copy(Node *node, Graph *into, Value *(*map)(Value *value, void *argument),
@@ -285,5 +288,11 @@ void node_print(const Node *node, StrBuf *out);
 /* Throws ERROR_SYNTAX. Class types are looked up by name through resolve (may be NULL). */
 Graph *graph_parse(Arena *arena, TypeStore *store, Str text, const Type *(*resolve)(void *argument, Str name),
                    void *argument);
+/* Whether what recurses over the graph's blocks has the native stack for it, here on this thread. Who starts such a
+ * walk asks this first: code with many early returns makes blocks within blocks. */
+bool graph_fits_stack(const Graph *graph);
+/* The error of a graph that doesn't; graph_require_stack throws it. */
+Status graph_too_deep(void) MUST_CHECK NEVER_NULL;
+void graph_require_stack(const Graph *graph);
 /* Order, block scope, use lists, owning graph, schemas: OK or ERROR_INTERNAL saying what is broken. */
 Status graph_lint(const Graph *graph) MUST_CHECK;

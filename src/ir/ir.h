@@ -1,6 +1,7 @@
 /* ir: programs as data. In reading order: */
 #pragma once
 
-#include "ir/graph.h" /* Graph, Block, Node, Value */
-#include "ir/match.h" /* arguments against schemas, implicit conversions */
-#include "ir/unit.h"  /* Function, CompilationUnit */
+#include "ir/graph.h"     /* Graph, Block, Node, Value */
+#include "ir/graph_log.h" /* graphs in the log */
+#include "ir/match.h"     /* arguments against schemas, implicit conversions */
+#include "ir/unit.h"      /* Function, CompilationUnit */

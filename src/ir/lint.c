@@ -104,6 +104,7 @@ static Status check_block(Linter *l, const Block *block) {
 }
 
 Status graph_lint(const Graph *graph) {
+  if (!graph_fits_stack(graph)) return graph_too_deep();
   Linter l = {.graph = graph};
   ptrmap_init(&l.in_scope, NULL);
   Status status = check_block(&l, graph->block);

@@ -165,6 +165,18 @@ static bool is_number_used_as_list(const Value *value, const Argument *argument)
   return list->kind == TYPE_LIST && list->elements[0]->kind == value->type->kind;
 }
 
+/* What to write so that the value would fit. */
+static void explain_mismatch(Matcher *m, const Type *type, const Value *value) {
+  if (value->inferred) {
+    strbuf_printf(m->why, "'%s' is taken for a Tensor because it has no annotation; write '%s: ", value->inferred,
+                  value->inferred);
+    type_print_annotation(type, m->why);
+    strbuf_puts(m->why, "' if it is one.\n");
+  } else if (value->type->kind == TYPE_OPTIONAL && type_is_subtype(value->type->elements[0], type, NULL)) {
+    strbuf_puts(m->why, "The value may be None: check 'is not None' before.\n");
+  }
+}
+
 static Value *match_argument(Matcher *m, const Argument *argument, Value *value) {
   Graph *graph = m->graph;
   if (is_number_used_as_list(value, argument)) {
@@ -209,7 +221,8 @@ static Value *match_argument(Matcher *m, const Argument *argument, Value *value)
     type_print_annotation(argument->type, m->why);
     strbuf_printf(m->why, "' for argument '" STR_FMT "' but instead found type '", STR_ARG(argument->name));
     type_print_annotation(value->type, m->why);
-    strbuf_puts(m->why, "'.\n");
+    strbuf_puts(m->why, value->inferred ? " (inferred)'.\n" : "'.\n");
+    explain_mismatch(m, type, value);
     if (value->type->kind == TYPE_LIST && value->type->elements[0]->kind == TYPE_TENSOR)
       strbuf_puts(m->why,
                   "Empty lists default to List[Tensor]. Add a variable annotation to the assignment to create an empty "
@@ -310,8 +323,14 @@ static bool match_all(Matcher *m, const CallArguments *call, Value **inputs, uin
     Str name = call->keywords[i].name;
     if (m->why) {
       bool known = schema_find_argument(schema, name) >= 0;
-      strbuf_printf(reason(m), "Keyword argument " STR_FMT " %s.\n", STR_ARG(name),
+      strbuf_printf(reason(m), "Keyword argument " STR_FMT " %s.", STR_ARG(name),
                     known ? "specified twice" : "unknown");
+      for (uint32_t k = 0; k < schema->argument_count && !known; k++) {
+        Str similar = schema->arguments[k].name;
+        known = similar.length > 2 && str_distance(name, similar, 2) <= (name.length < 4 ? 1 : 2);
+        if (known) strbuf_printf(m->why, " Did you mean '" STR_FMT "'?", STR_ARG(similar));
+      }
+      strbuf_char(m->why, '\n');
     }
     return false;
   }
@@ -371,6 +390,12 @@ MatchedSchema schema_match(Graph *graph, const FunctionSchema *schema, SourceRan
   graph_fail(graph, ERROR_COMPILE, range, "%s", take_text(graph, &why, ""));
 }
 
+static bool schema_has_tensor(const FunctionSchema *schema) {
+  for (uint32_t i = 0; i < schema->argument_count; i++)
+    if (schema->arguments[i].type->kind == TYPE_TENSOR) return true;
+  return false;
+}
+
 uint32_t schemas_match(Graph *graph, uint32_t count, const FunctionSchema *const *schemas, SourceRange range,
                        const CallArguments *call, MatchedSchema *out) {
   assert(count);
@@ -382,7 +407,9 @@ uint32_t schemas_match(Graph *graph, uint32_t count, const FunctionSchema *const
     for (uint32_t i = 0; i < count; i++)
       if (schema_try_match(graph, schemas[i], range, call, allow_conversions, NULL, out)) return i;
   StrBuf why = {.max_length = 1 << 16};
-  for (uint32_t i = 0; i < count; i++) schema_try_match(graph, schemas[i], range, call, true, &why, out);
+  for (unsigned other = 0; other < 2; other++) /* those of tensors first: they are meant most often */
+    for (uint32_t i = 0; i < count; i++)
+      if (schema_has_tensor(schemas[i]) != other) schema_try_match(graph, schemas[i], range, call, true, &why, out);
   graph_fail(graph, ERROR_COMPILE, range,
              "Arguments for call are not valid.\nThe following variants are available:\n%s\nThe original call is",
              take_text(graph, &why, "  "));
@@ -449,9 +476,9 @@ Value *operator_emit(Graph *graph, Exec *exec, Str name, SourceRange range, cons
   for (const Operator *op = first; op; op = op->next) count++;
   const Operator **ops = ARENA_ARRAY(graph->arena, const Operator *, count);
   const FunctionSchema **schemas = ARENA_ARRAY(graph->arena, const FunctionSchema *, count);
-  for (unsigned builtin = 0; builtin < 2; builtin++) /* operators first, then what is written in TorchScript */
+  for (unsigned rank = 0; rank < 3; rank++) /* as 1.13: tensors' own in-place forms, the rest, TorchScript text */
     for (const Operator *op = first; op; op = op->next)
-      if (((op->flags & OP_BUILTIN) != 0) == builtin) ops[at++] = op;
+      if ((op->flags & OP_BUILTIN ? 2 : op->variant == VARIANT_INPLACE ? 0 : 1) == rank) ops[at++] = op;
   for (uint32_t i = 0; i < count; i++) schemas[i] = operator_schema(ops[i]);
   MatchedSchema m;
   const Operator *op = ops[schemas_match(graph, count, schemas, range, call, &m)];

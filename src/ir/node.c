@@ -289,16 +289,20 @@ static void resolve(void *argument) {
     if (!(op->flags & OP_BUILTIN) && schema_fits(r->node, operator_schema(op))) r->found = op;
 }
 
-const Operator *node_operator(const Node *node) {
-  if (node->op) return node->op;
+Status node_resolve(const Node *node, const Operator **out) {
+  *out = node->op;
+  if (node->op) return OK;
   Resolution r = {node, NULL};
-  Status status = arena_protect(node->graph->arena, resolve, &r); /* binding type variables allocates */
-  if (status) {
-    status_free(status);
-    return NULL;
-  }
-  ((Node *)node)->op = r.found;
-  return r.found;
+  TRY(arena_protect(node->graph->arena, resolve, &r)); /* binding type variables allocates */
+  *out = ((Node *)node)->op = r.found;
+  return OK;
+}
+
+const Operator *node_operator(const Node *node) {
+  const Operator *op;
+  Status status = node_resolve(node, &op);
+  if (status) status_free(status);
+  return op;
 }
 
 const FunctionSchema *node_schema(const Node *node) {

@@ -2,6 +2,8 @@
  * form that their type says; tensors only with one element, as longer ones are printed for people. */
 #include <ctype.h>
 
+#include "base/stack.h"
+
 #include "ir/ir_internal.h"
 
 enum { MAX_DEPTH = 200 };
@@ -156,6 +158,16 @@ static bool scalar_type(Str name, TensorInfo *info) {
   return str_is(name, "Tensor");
 }
 
+/* `3`, `*`, or a symbol: `SS(-2)`. */
+static int64_t size(IrParser *p) {
+  if (accept(p, "*")) return -1;
+  bool is_symbol = accept(p, "SS(");
+  int64_t value = integer(p);
+  if (is_symbol) expect(p, ")");
+  if (is_symbol ? value >= 0 || value < INT32_MIN : value < 0) fail(p, "a size out of range");
+  return is_symbol ? value - 1 : value;
+}
+
 static const Type *tensor(IrParser *p, TensorInfo info, bool has_name_only) {
   if (peek(p) == '(') {
     p->at++;
@@ -187,7 +199,7 @@ static const Type *tensor(IrParser *p, TensorInfo info, bool has_name_only) {
         if (info.ndim < 0) info.ndim = 0;
         if (info.ndim >= TENSOR_MAX_DIMS) fail(p, "too many dimensions");
         info.has_sizes = true;
-        info.sizes[info.ndim++] = accept(p, "*") ? -1 : integer(p);
+        info.sizes[info.ndim++] = size(p);
       }
     }
     if (info.ndim == 0) info.has_sizes = true;
@@ -265,7 +277,7 @@ static const Type *base_type(IrParser *p) {
 }
 
 static const Type *type(IrParser *p) {
-  if (++p->depth > MAX_DEPTH) fail(p, "types are nested too deeply");
+  if (++p->depth > MAX_DEPTH || STACK_IS_LOW()) fail(p, "types are nested too deeply");
   const Type *t = base_type(p);
   for (;;) {
     if (peek(p) == '?') {
@@ -291,7 +303,7 @@ static IValue hold(IrParser *p, Status status, IValue value) {
 
 /* A value of the type; the graph holds it. */
 static IValue constant(IrParser *p, const Type *t) {
-  if (++p->depth > MAX_DEPTH) fail(p, "constants are nested too deeply");
+  if (++p->depth > MAX_DEPTH || STACK_IS_LOW()) fail(p, "constants are nested too deeply");
   IValue value = IVALUE_NONE;
   skip(p);
   switch (t->kind) {
@@ -561,7 +573,7 @@ static void node(IrParser *p, Block *block) {
   for (size_t i = 0; i < names.length; i++) node_add_output(made, types.data[i]);
   attributes(p, made);
   uses(p, made);
-  if (++p->depth > MAX_DEPTH) fail(p, "blocks are nested too deeply");
+  if (++p->depth > MAX_DEPTH || STACK_IS_LOW()) fail(p, "blocks are nested too deeply");
   for (uint32_t i = 0;; i++) {
     size_t before = p->at;
     if (!accept(p, arena_printf(arena, "block%u", i))) break;

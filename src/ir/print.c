@@ -161,6 +161,7 @@ static void print_value(const Value *value, StrBuf *out) {
 
 static void print_typed(const Value *value, StrBuf *out) {
   print_value(value, out);
+  if (jit_type_verbosity() == TYPE_VERBOSITY_NONE) return;
   strbuf_puts(out, " : ");
   type_print(value->type, out);
 }
@@ -237,6 +238,10 @@ static void print_node(Printer *p, const Node *node, uint32_t level) {
 }
 
 void graph_print(const Graph *graph, bool with_source, StrBuf *out) {
+  if (!graph_fits_stack(graph)) {
+    strbuf_puts(out, "graph(blocks nested too deeply for the stack of this thread)\n");
+    return;
+  }
   Printer p = {.out = out, .with_source = with_source};
   strbuf_puts(out, "graph(");
   print_typed_outputs(graph->block->param, ",\n      ", out);

@@ -3,17 +3,19 @@
 
 #include "ir/ir_internal.h"
 
+static void function_dispose(CompilationUnit *unit, Function *function) {
+  struct Code *code = atomic_load(&function->code);
+  if (code && unit->code_free) unit->code_free(code);
+  if (function->executor_free) function->executor_free(atomic_load(&function->executor));
+  graph_dispose(function->graph);
+}
+
 static void destroy(TypeStore *store) {
   CompilationUnit *unit = (CompilationUnit *)store;
-  for (size_t i = 0; i < unit->all_functions.length; i++) {
-    Function *function = unit->all_functions.data[i];
-    struct Code *code = atomic_load(&function->code);
-    if (code && unit->code_free) unit->code_free(code);
-    if (function->executor_free) function->executor_free(atomic_load(&function->executor));
-    graph_dispose(function->graph);
-  }
+  for (size_t i = 0; i < unit->all_functions.length; i++) function_dispose(unit, unit->all_functions.data[i]);
   for (size_t i = 0; i < unit->held.length; i++) ivalue_release(unit->held.data[i]);
   for (size_t i = 0; i < unit->sources.length; i++) source_release(unit->sources.data[i]);
+  for (size_t i = 0; i < unit->used.length; i++) unit_release(unit->used.data[i]);
   type_store_dispose(store);
   mem_free(unit);
 }
@@ -101,11 +103,59 @@ void unit_add_type(CompilationUnit *unit, const Type *named) {
 }
 
 void unit_hold_source(CompilationUnit *unit, Source *source) {
-  vec_arena_reserve(&unit->store.arena, &unit->sources, unit->sources.length + 1);
-  unit->sources.data[unit->sources.length++] = source_retain(source);
+  Status status = vec_arena_try_reserve(&unit->store.arena, &unit->sources, unit->sources.length + 1);
+  if (status) {
+    source_release(source);
+    catch_throw(unit->store.arena.catch_point, status);
+  }
+  unit->sources.data[unit->sources.length++] = source;
 }
 
 void unit_hold(CompilationUnit *unit, IValue value) {
-  vec_arena_reserve(&unit->store.arena, &unit->held, unit->held.length + 1);
+  Status status = vec_arena_try_reserve(&unit->store.arena, &unit->held, unit->held.length + 1);
+  if (status) {
+    ivalue_release(value);
+    catch_throw(unit->store.arena.catch_point, status);
+  }
   unit->held.data[unit->held.length++] = value;
+}
+
+static bool uses(const CompilationUnit *unit, const CompilationUnit *other) {
+  for (size_t i = 0; i < unit->used.length; i++)
+    if (unit->used.data[i] == other || uses(unit->used.data[i], other)) return true;
+  return false;
+}
+
+void unit_use(CompilationUnit *unit, CompilationUnit *other) {
+  Arena *arena = &unit->store.arena;
+  if (unit == other) return;
+  for (size_t i = 0; i < unit->used.length; i++)
+    if (unit->used.data[i] == other) return;
+  if (uses(other, unit))
+    catch_throw(arena->catch_point, status_new(ERROR_COMPILE, "programs can't use each other both ways"));
+  vec_arena_reserve(arena, &unit->used, unit->used.length + 1);
+  unit->used.data[unit->used.length++] = unit_retain(other);
+}
+
+UnitMark unit_mark(const CompilationUnit *unit) {
+  return (UnitMark){unit->functions.length, unit->all_functions.length, map_count(&unit->types)};
+}
+
+void unit_roll_back(CompilationUnit *unit, UnitMark mark) {
+  for (size_t i = mark.all_functions; i < unit->all_functions.length; i++) {
+    Function *function = unit->all_functions.data[i];
+    if (function->class_type)
+      class_type_remove_method(function->class_type, function);
+    else
+      map_remove(&unit->function_names, function->name);
+    function_dispose(unit, function);
+    function->graph = NULL;
+  }
+  unit->all_functions.length = mark.all_functions;
+  unit->functions.length = mark.functions;
+  uint32_t seen = 0;
+  for (MapEntry *it = map_next(&unit->types, NULL), *next; it; it = next) {
+    next = map_next(&unit->types, it);
+    if (seen++ >= mark.types) map_remove(&unit->types, it->key);
+  }
 }

@@ -32,6 +32,7 @@ struct CompilationUnit {
   VEC(Source *) sources;                /* held */
   VEC(IValue) held;                     /* released with the unit: class constants, enum values, schema defaults */
   void (*code_free)(struct Code *code); /* interp's */
+  VEC(CompilationUnit *) used;          /* retained: units whose functions and types this one's code names */
   uint32_t mangle_counter;
 };
 Status unit_new(CompilationUnit **out) MUST_CHECK;
@@ -46,4 +47,15 @@ Function *unit_new_method(CompilationUnit *unit, ClassType *c, Str method_name);
 void unit_add_type(CompilationUnit *unit, const Type *named);
 void unit_hold(CompilationUnit *unit,
                IValue value); /* takes over a reference; beware of values that retain the unit themselves */
-void unit_hold_source(CompilationUnit *unit, Source *source);
+void unit_hold_source(CompilationUnit *unit, Source *source); /* takes over a reference, also when it throws */
+/* Keeps `other` for as long as the unit lives; refused when `other` uses the unit itself, for neither would ever go. */
+void unit_use(CompilationUnit *unit, CompilationUnit *other);
+
+/* What a unit has now. Rolling back removes what was defined since, for definitions that failed: no one else may have
+ * seen it. Memory of the arena is not given back. */
+typedef struct UnitMark {
+  size_t functions, all_functions;
+  uint32_t types;
+} UnitMark;
+UnitMark unit_mark(const CompilationUnit *unit);
+void unit_roll_back(CompilationUnit *unit, UnitMark mark);

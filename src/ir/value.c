@@ -53,6 +53,21 @@ static Str split_suffix(Str name, int64_t *out_suffix) {
 }
 
 /* The newcomer gets the name, who had it is renamed: that leaves plain names to the last assignment of a variable. */
+/* "base.suffix"; written by hand because every assignment in a program comes here. */
+static Str with_suffix(Arena *arena, Str base, int64_t suffix) {
+  char digits[24];
+  size_t count = 0;
+  do {
+    digits[count++] = (char)('0' + suffix % 10);
+    suffix /= 10;
+  } while (suffix);
+  char *text = arena_alloc(arena, base.length + 1 + count);
+  memcpy(text, base.data, base.length);
+  text[base.length] = '.';
+  for (size_t i = 0; i < count; i++) text[base.length + 1 + i] = digits[count - 1 - i];
+  return (Str){text, base.length + 1 + count};
+}
+
 void value_set_name(Value *value, Str name) {
   Graph *graph = value->node->graph;
   if (str_equal(value->name, name)) return;
@@ -68,7 +83,7 @@ void value_set_name(Value *value, Str name) {
     if (last && suffix < last + 1) suffix = last + 1;
     Str replacement;
     do {
-      replacement = str_from(arena_printf(graph->arena, STR_FMT ".%lld", STR_ARG(base), (long long)suffix++));
+      replacement = with_suffix(graph->arena, base, suffix++);
     } while (map_has(&graph->names, replacement));
     map_put(&graph->name_suffixes, base, (void *)(intptr_t)suffix);
     owner->name = replacement;

@@ -2,6 +2,7 @@
 #include "ivalue/future.h"
 
 #include <pthread.h>
+#include <time.h>
 
 typedef struct Callback {
   void (*run)(void *argument, Future *f);
@@ -25,7 +26,11 @@ Status future_new(const Type *element, Future **out) {
   f->element = element;
   type_store_retain(element->store);
   pthread_mutex_init(&f->lock, NULL);
-  pthread_cond_init(&f->completed, NULL);
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_cond_init(&f->completed, &attributes);
+  pthread_condattr_destroy(&attributes);
   *out = f;
   return OK;
 }
@@ -106,4 +111,19 @@ void future_wait(Future *f) {
   pthread_mutex_lock(&f->lock);
   while (!f->done) pthread_cond_wait(&f->completed, &f->lock);
   pthread_mutex_unlock(&f->lock);
+}
+
+bool future_wait_for(Future *f, uint64_t timeout_ns) {
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  uint64_t seconds = timeout_ns / 1000000000u, rest = (uint64_t)until.tv_nsec + timeout_ns % 1000000000u;
+  if (seconds > INT32_MAX) seconds = INT32_MAX; /* for ever */
+  until.tv_sec += (time_t)(seconds + rest / 1000000000u);
+  until.tv_nsec = (long)(rest % 1000000000u);
+  pthread_mutex_lock(&f->lock);
+  while (!f->done && !pthread_cond_timedwait(&f->completed, &f->lock, &until)) {
+  }
+  bool done = f->done;
+  pthread_mutex_unlock(&f->lock);
+  return done;
 }

@@ -12,6 +12,7 @@ void future_complete(Future *f, IValue value); /* takes over; a second completio
 void future_fail(Future *f, Status error);     /* takes over */
 /* callback runs once, at once when done already, else on the completing thread. */
 Status future_then(Future *f, void (*callback)(void *argument, Future *f), void *argument) MUST_CHECK;
-void future_wait(Future *f); /* blocks the thread; for callers from outside */
+void future_wait(Future *f);                          /* blocks the thread; for callers from outside */
+bool future_wait_for(Future *f, uint64_t timeout_ns); /* false: not done within the time */
 const Type *future_element_type(const Future *f);
 void future_free(Future *f);

@@ -264,8 +264,12 @@ static Status kernel_conv(Call *call) {
   if (dtype_is_complex((DType)input->dtype)) return conv_complex(call, input_at, weight_at, bias_at);
   if (input->dtype == DTYPE_FLOAT32 && !conv_is_depthwise(&p)) {
     bool done = false;
-    TRY(conv_forward_onednn(call->exec, &p, input, weight, bias, out, &done));
-    if (done) return OK;
+    Tensor *dense_bias = NULL;
+    if (bias) TRY(tensor_contiguous(bias, &dense_bias));
+    ConvEpilogue epilogue = {.shift = bias ? tensor_data(dense_bias) : NULL};
+    Status status = conv_forward_onednn(call->exec, &p, input, weight, &epilogue, out, &done);
+    tensor_release(dense_bias);
+    if (done || status != OK) return status;
   }
   DType dtype = compute_dtype((DType)input->dtype);
   Tensor *x = NULL, *w = NULL, *b = NULL, *y = NULL;
@@ -277,8 +281,9 @@ static Status kernel_conv(Call *call) {
     y = tensor_retain(out);
   else
     TRY_GOTO(tensor_empty(dtype, out->ndim, out->sizes, &y), done);
+  ConvEpilogue bias_only = {.shift = b ? tensor_data(b) : NULL};
   if (dtype == DTYPE_FLOAT32 && conv_is_depthwise(&p))
-    conv_depthwise(call->exec->threads, &p, tensor_data(x), tensor_data(w), b ? tensor_data(b) : NULL, tensor_data(y));
+    status = conv_depthwise(call->exec->threads, &p, tensor_data(x), tensor_data(w), &bias_only, tensor_data(y));
   else
     status = conv_forward_portable(call->exec, &p, dtype, tensor_data(x), tensor_data(w), b ? tensor_data(b) : NULL,
                                    tensor_data(y));
@@ -331,12 +336,13 @@ done:
   return status;
 }
 
-/* The gradient of a spelling with its own arguments as convolution_backward's. */
+/* As TorchScript has it, convolutions are differentiated where they run, not in graphs.
+ * The gradient of a spelling with its own arguments as convolution_backward's. */
 #define GRAD(input, stride, padding, dilation, transposed, output_padding, groups)                        \
   input ", weight, bias: conv_backward(grad, " input ", weight, bias, " stride ", " padding ", " dilation \
         ", " transposed ", " output_padding ", " groups ")"
 #define CONV(text, grad_) \
-  { .schema = text, .shape = shape_conv, .kernel = kernel_conv, .grad = grad_ }
+  { .schema = text, .shape = shape_conv, .kernel = kernel_conv, .grad = grad_, .flags = OP_EAGER_ONLY }
 #define PLAIN GRAD("input", "stride", "padding", "dilation", "False", "[0]", "groups")
 #define PADDED \
   "input, weight, bias: conv_padding_backward(grad, input, weight, bias, stride, padding, dilation, groups)"

@@ -29,12 +29,21 @@ bool conv_is_product(const ConvParams *p);
 /* Any of the results may be NULL. */
 Status conv_backward_portable(Exec *exec, const ConvParams *p, DType dtype, const void *grad, const void *input,
                               const void *weight, void *grad_input, void *grad_weight, void *grad_bias) MUST_CHECK;
+/* What happens to a result while it is written: result * scale[channel] + shift[channel], each if not NULL, and a clamp
+ * to [low, high]. */
+typedef struct ConvEpilogue {
+  const float *scale, *shift;
+  bool clamps;
+  float low, high;
+} ConvEpilogue;
+/* The clamp alone, in place; NaN stays NaN, which oneDNN's own would lose. */
+void conv_clamp(int threads, const ConvEpilogue *epilogue, int64_t count, float *values);
 /* float32 through oneDNN; *done false: not there or not this case, nothing was written. */
 Status conv_forward_onednn(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
-                           const Tensor *bias, Tensor *out, bool *done) MUST_CHECK;
+                           const ConvEpilogue *epilogue, Tensor *out, bool *done) MUST_CHECK;
 /* Gives back the packed weights that no call is using. */
 void conv_onednn_trim(void);
 /* Every group one input channel, every plane its own kernel: no matrix product in it. float32, row-major. */
 bool conv_is_depthwise(const ConvParams *p);
-void conv_depthwise(int threads, const ConvParams *p, const float *input, const float *weight, const float *bias,
-                    float *out);
+Status conv_depthwise(int threads, const ConvParams *p, const float *input, const float *weight,
+                      const ConvEpilogue *epilogue, float *out) MUST_CHECK;

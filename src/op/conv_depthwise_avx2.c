@@ -1,4 +1,5 @@
-/* Depthwise planes with AVX2. */
-#define NAME conv_depthwise_plane_avx2
-#define MULTIPLY_ADD(a, b, c) __builtin_fmaf(a, b, c)
+/* Depthwise convolution's inner loop with AVX2. */
+#include <immintrin.h>
+#define NAME conv_depthwise_run_avx2
+#define MULTIPLY_ADD(a, b, c) _mm256_fmadd_ps((a), _mm256_set1_ps(b), (c))
 #include "op/conv_depthwise_body.h"

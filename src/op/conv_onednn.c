@@ -54,7 +54,8 @@ static bool is_open(void) {
 typedef struct ConvPlan {
   struct ConvPlan *next;
   ConvParams params;
-  bool has_bias;
+  bool has_shift;
+  float *scale;     /* of each output channel, multiplied into the packed weight; or NULL */
   int threads;      /* a primitive is made for a number of threads */
   Storage *storage; /* of the weight; with offset and version the plan's identity */
   int64_t offset;
@@ -81,6 +82,7 @@ static void plan_free(ConvPlan *p) {
   if (p->reorder_in) dnnl.primitive_destroy(p->reorder_in);
   if (p->reorder_out) dnnl.primitive_destroy(p->reorder_out);
   if (p->packed) cache_free(p->packed, p->packed_bytes);
+  mem_free(p->scale);
   storage_release(p->storage);
   mem_free(p);
 }
@@ -184,7 +186,7 @@ static bool describe(ConvPlan *plan, dnnl_memory_desc_t *plain_weight, dnnl_prim
       dnnl.memory_desc_init_by_tag(&any_weight, w, weight, dnnl_f32, dnnl_format_tag_any) != dnnl_success ||
       dnnl.memory_desc_init_by_tag(&plan->bias, 1, channels, dnnl_f32, dnnl_a) != dnnl_success ||
       dnnl.dilated_convolution_forward_desc_init(&desc, dnnl_forward_inference, dnnl_convolution_auto, &any_in,
-                                                 &any_weight, plan->has_bias ? &plan->bias : NULL, &any_out, strides,
+                                                 &any_weight, plan->has_shift ? &plan->bias : NULL, &any_out, strides,
                                                  dilates, before, after) != dnnl_success ||
       dnnl.primitive_attr_create(&attributes) != dnnl_success)
     return false;
@@ -194,7 +196,18 @@ static bool describe(ConvPlan *plan, dnnl_memory_desc_t *plain_weight, dnnl_prim
   return fine;
 }
 
-static bool prepare(ConvPlan *plan, const void *weight_data) {
+/* The weight with each output channel multiplied by its scale; NULL: no memory. */
+static float *scaled_weight(const ConvPlan *plan, const float *weight) {
+  int64_t channels = plan->params.out_channels, each = plan->params.in_channels / plan->params.groups;
+  for (int d = 0; d < CONV_SPATIAL; d++) each *= plan->params.kernel[d];
+  float *scaled = mem_alloc((size_t)(channels * each) * sizeof *scaled); /* no larger than the weight */
+  if (!scaled) return NULL;
+  for (int64_t c = 0; c < channels; c++)
+    for (int64_t i = 0; i < each; i++) scaled[c * each + i] = weight[c * each + i] * plan->scale[c];
+  return scaled;
+}
+
+static bool prepare(ConvPlan *plan, const float *weight_data) {
   dnnl_memory_desc_t plain_weight;
   dnnl_primitive_desc_t desc;
   dnnl_primitive_t pack = NULL;
@@ -211,43 +224,58 @@ static bool prepare(ConvPlan *plan, const void *weight_data) {
     fine = reorder_new(&plan->out, &plan->plain_out, &plan->reorder_out);
   plan->packed_bytes = dnnl.memory_desc_get_size(&plan->weight);
   if (fine) fine = (plan->packed = cache_alloc(plan->packed_bytes)) != NULL;
+  float *scaled = NULL;
+  if (fine && plan->scale) fine = (scaled = scaled_weight(plan, weight_data)) != NULL;
   if (fine)
     fine = reorder_new(&plain_weight, &plan->weight, &pack) &&
-           reorder_run(pack, &plain_weight, weight_data, &plan->weight, plan->packed);
+           reorder_run(pack, &plain_weight, scaled ? scaled : weight_data, &plan->weight, plan->packed);
   if (pack) dnnl.primitive_destroy(pack);
+  mem_free(scaled);
   return fine;
 }
 
-static bool is_plan_for(const ConvPlan *p, int threads, const ConvParams *params, const Tensor *weight, bool has_bias) {
+static bool is_plan_for(const ConvPlan *p, int threads, const ConvParams *params, const Tensor *weight,
+                        const ConvEpilogue *e) {
   return p->threads == threads && p->storage == weight->storage && p->offset == weight->offset &&
-         p->has_bias == has_bias && p->version == atomic_load(&weight->storage->version) &&
-         memcmp(&p->params, params, sizeof *params) == 0;
+         p->has_shift == (e->shift != NULL) && p->version == atomic_load(&weight->storage->version) &&
+         (p->scale != NULL) == (e->scale != NULL) && memcmp(&p->params, params, sizeof *params) == 0 &&
+         (!p->scale || memcmp(p->scale, e->scale, (size_t)params->out_channels * sizeof *p->scale) == 0);
+}
+
+/* A plan of this call's own; NULL when oneDNN can't or there is no memory. */
+static ConvPlan *plan_new(int threads, const ConvParams *params, const Tensor *weight, const ConvEpilogue *e) {
+  ConvPlan *plan = mem_calloc(1, sizeof *plan);
+  if (!plan) return NULL;
+  plan->params = *params;
+  plan->has_shift = e->shift != NULL;
+  plan->threads = threads;
+  plan->storage = storage_retain(weight->storage);
+  plan->offset = weight->offset;
+  plan->version = atomic_load(&weight->storage->version);
+  bool fine = true;
+  if (e->scale) {
+    size_t bytes = (size_t)params->out_channels * sizeof *plan->scale;
+    fine = (plan->scale = mem_alloc(bytes)) != NULL;
+    if (fine) memcpy(plan->scale, e->scale, bytes);
+  }
+  if (fine && prepare(plan, tensor_data(weight))) return plan;
+  plan_free(plan);
+  return NULL;
 }
 
 /* The plan, in use by the caller; NULL when oneDNN can't or there is no memory. */
-static ConvPlan *plan_take(int threads, const ConvParams *params, const Tensor *weight, bool has_bias) {
+static ConvPlan *plan_take(int threads, const ConvParams *params, const Tensor *weight, const ConvEpilogue *e) {
   pthread_mutex_lock(&store.lock);
   ConvPlan *plan = store.plans;
-  while (plan && !is_plan_for(plan, threads, params, weight, has_bias)) plan = plan->next;
-  if (!plan && (plan = mem_calloc(1, sizeof *plan))) {
-    plan->params = *params;
-    plan->has_bias = has_bias;
-    plan->threads = threads;
-    plan->storage = storage_retain(weight->storage);
-    plan->offset = weight->offset;
-    plan->version = atomic_load(&weight->storage->version);
-    if (!prepare(plan, tensor_data(weight))) {
-      plan_free(plan);
-      plan = NULL;
-    } else {
-      plan->next = store.plans;
-      store.plans = plan;
-      store.bytes += plan->packed_bytes;
-      store.count++;
-      plan->users = 1;
-      drop_plans(false);
-      plan->users = 0;
-    }
+  while (plan && !is_plan_for(plan, threads, params, weight, e)) plan = plan->next;
+  if (!plan && (plan = plan_new(threads, params, weight, e))) {
+    plan->next = store.plans;
+    store.plans = plan;
+    store.bytes += plan->packed_bytes;
+    store.count++;
+    plan->users = 1;
+    drop_plans(false);
+    plan->users = 0;
   }
   if (plan) {
     plan->users++;
@@ -274,7 +302,7 @@ static bool run_plan(const ConvPlan *plan, const void *in, const void *bias, voi
     int names[5] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_SCRATCHPAD, DNNL_ARG_BIAS};
     const dnnl_memory_desc_t *descs[5] = {&plan->in, &plan->weight, &plan->out, &plan->scratch, &plan->bias};
     void *data[5] = {own_in ? own_in : (void *)in, plan->packed, own_out ? own_out : out, scratch, (void *)bias};
-    fine = execute(plan->conv, plan->has_bias ? 5 : 4, names, descs, data);
+    fine = execute(plan->conv, plan->has_shift ? 5 : 4, names, descs, data);
   }
   if (fine && own_out) fine = reorder_run(plan->reorder_out, &plan->out, own_out, &plan->plain_out, out);
   if (own_in) cache_free(own_in, in_bytes);
@@ -284,19 +312,20 @@ static bool run_plan(const ConvPlan *plan, const void *in, const void *bias, voi
 }
 
 Status conv_forward_onednn(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
-                           const Tensor *bias, Tensor *out, bool *done) {
+                           const ConvEpilogue *epilogue, Tensor *out, bool *done) {
   *done = false;
   int64_t work = out->numel * p->in_channels / p->groups * p->kernel[0] * p->kernel[1] * p->kernel[2];
   if (p->transposed || work < (1 << 19) || !weight->storage || !tensor_is_contiguous(weight) ||
-      !tensor_is_contiguous(out) || (bias && !tensor_is_contiguous(bias)) || !is_open())
+      !tensor_is_contiguous(out) || !is_open())
     return OK;
   Tensor *dense;
   TRY(tensor_contiguous(input, &dense));
   int threads = work < ONE_THREAD_WORK ? 1 : exec->threads, before = parallel_limit_openmp(threads);
-  ConvPlan *plan = plan_take(threads, p, weight, bias != NULL);
+  ConvPlan *plan = plan_take(threads, p, weight, epilogue);
   if (plan) {
-    *done = run_plan(plan, tensor_data(dense), bias ? tensor_data(bias) : NULL, tensor_data(out));
+    *done = run_plan(plan, tensor_data(dense), epilogue->shift, tensor_data(out));
     plan_give_back(plan);
+    if (*done && epilogue->clamps) conv_clamp(threads, epilogue, out->numel, tensor_data(out));
   }
   parallel_limit_openmp(before);
   tensor_release(dense);
@@ -306,8 +335,8 @@ Status conv_forward_onednn(Exec *exec, const ConvParams *p, const Tensor *input,
 #else
 
 Status conv_forward_onednn(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
-                           const Tensor *bias, Tensor *out, bool *done) {
-  (void)exec, (void)p, (void)input, (void)weight, (void)bias, (void)out;
+                           const ConvEpilogue *epilogue, Tensor *out, bool *done) {
+  (void)exec, (void)p, (void)input, (void)weight, (void)epilogue, (void)out;
   *done = false;
   return OK;
 }

@@ -156,10 +156,14 @@ static Status kernel_native_dropout(Call *c) {
   double keep = 1 - call_double(c, 1);
   bool train = call_is_none(c, 2) || call_bool(c, 2);
   if (!out->storage) return OK;
-  TRY(draw_bernoulli(c->exec, mask, train ? keep : 1));
+  if (!train) {
+    memset(tensor_data(mask), 1, (size_t)mask->numel);
+    return tensor_copy(out, input, c->exec->threads);
+  }
+  TRY(draw_bernoulli(c->exec, mask, keep));
   Iterator it;
   TRY(iterator_init(&it, 3, (const Tensor *const[]){out, mask, input}));
-  iterator_run(&it, 0, it.numel, mask_run, &(Mask){(DType)out->dtype, !train ? 1 : keep == 0 ? 0 : 1 / keep});
+  iterator_run(&it, 0, it.numel, mask_run, &(Mask){(DType)out->dtype, keep == 0 ? 0 : 1 / keep});
   return OK;
 }
 
@@ -246,7 +250,7 @@ static Status kernel_rrelu(Call *c) {
 #define DROPOUT(name)                                                                            \
   {.schema = "aten::" #name "(Tensor input, float p, bool train) -> Tensor",                     \
    .kernel = kernel_##name,                                                                      \
-   .flags = OP_COMPOSITE | OP_NONDETERMINISTIC | OP_ACCEPT_META},                                \
+   .flags = OP_COMPOSITE | OP_NONDETERMINISTIC | OP_ACCEPT_META | OP_RETURNS_ARGUMENT},          \
   {                                                                                              \
     .schema = "aten::" #name "_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",            \
     .body = "return self.copy_(torch." #name "(self, p, train)) if train and p > 0.0 else self", \

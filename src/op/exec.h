@@ -6,6 +6,7 @@
 struct Operator;
 struct Call;
 struct Function;
+struct Graph;
 struct Exec;
 
 /* What lower folders need from higher ones; one const struct, filled in api. Entries may be NULL in small tests. */
@@ -36,6 +37,7 @@ typedef struct Services {
 typedef struct Exec {
   const Services *services;
   bool grad_enabled, deterministic, inference;
+  uint8_t fusers[2];          /* fuse/backend.h: back ends of fusion groups on CPU and CUDA; 0: the process's */
   int threads;                /* for parallel_for inside kernels */
   Generator *generator;       /* the default generator, borrowed; lock around use: generator_lock */
   _Atomic bool *stop;         /* polled by long loops; NULL: never. Set by cancel and deadline */
@@ -47,6 +49,11 @@ typedef struct Exec {
   void (*print)(void *user, const char *text, size_t length); /* print() and warnings; NULL: stdout */
   void *print_user;
   struct Task *task; /* interp: the running task, or NULL */
+  /* Shown every function's graph after each step of its compilation, for dumps; NULL: nobody. */
+  void (*observe)(void *user, const struct Function *function, const char *step, const struct Graph *graph);
+  void *observe_user;
+  const struct ExecutorOptions *executor; /* how functions are made to run; NULL: as the environment says */
+  uint32_t executor_mode;                 /* ExecutorMode of this call, or 0: executor's */
   struct Runtime *runtime;
 } Exec;
 

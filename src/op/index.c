@@ -238,6 +238,7 @@ static Status put_values(Call *call, const Indexing *x, Tensor *table, const Ten
   Tensor *spread = NULL, *dense = NULL;
   Status status = tensor_expand(values, x->ndim, x->sizes, &spread);
   if (status != OK) {
+    if (status->code == ERROR_OUT_OF_MEMORY) return status;
     status_free(status);
     return status_new(ERROR_RUNTIME, "shape mismatch: value tensor cannot be broadcast to indexing result");
   }

@@ -280,7 +280,7 @@ static const OpRow rows[] = {
          "return parts\n"),
     {.schema = "aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]",
      .kernel = kernel_broadcast_tensors,
-     .flags = OP_COMPOSITE},
+     .flags = OP_COMPOSITE | OP_RETURNS_ARGUMENT},
     BODY("aten::atleast_1d(Tensor self) -> Tensor", "return self.reshape([1]) if self.dim() == 0 else self\n"),
     BODY("aten::atleast_2d(Tensor self) -> Tensor",
          "if self.dim() == 0:\n  return self.reshape([1, 1])\n"

@@ -336,6 +336,6 @@ done:
 static const OpRow rows[] = {
     {.schema = "aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
      .kernel = kernel_einsum,
-     .flags = OP_COMPOSITE},
+     .flags = OP_COMPOSITE | OP_RETURNS_ARGUMENT},
 };
 OP_TABLE(op_table_linalg_einsum, rows);

@@ -185,7 +185,9 @@ static Status items_equal(Call *c, IValue a, IValue b, bool *out) {
   static OpRef eq = OP_REF("aten::eq", "Tensor");
   IValue result;
   TRY(op_call(c->exec, &eq, 2, (IValue[]){a, b}, 1, &result));
-  Status status = result.tensor->numel == 1
+  Status status = result.tensor->flags & TENSOR_META
+                      ? status_new(ERROR_UNSUPPORTED, "tensors without data (device 'meta') can't be compared")
+                  : result.tensor->numel == 1
                       ? OK
                       : status_new(ERROR_RUNTIME, "Boolean value of Tensor with %s value is ambiguous",
                                    result.tensor->numel ? "more than one" : "no");

@@ -4,6 +4,15 @@
 
 #define LOSS(text, body_) \
   { .schema = text, .body = body_ }
+#define NLL_FORWARD(name)                                                                                    \
+  {                                                                                                          \
+    .schema = name                                                                                           \
+        "(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor "          \
+        "output, Tensor total_weight)",                                                                      \
+    .body = "return nll_loss_any(self, target, weight, reduction, ignore_index)",                            \
+    .grad = "self: nll_loss_input_backward(grad, self, target, weight, reduction, ignore_index, results[1])" \
+  }
+
 static const OpRow rows[] = {
     {.schema = "aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
      .body = "d = self - target\nreturn reduce_loss(d * d, reduction)",
@@ -132,12 +141,8 @@ static const OpRow rows[] = {
          "if self.dim() < 1:\n"
          "    raise ValueError('Expected 1 or more dimensions (got 0)')\n"
          "return nll_loss_any(self, target, weight, reduction, ignore_index)[0]"),
-    LOSS("aten::nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> "
-         "(Tensor output, Tensor total_weight)",
-         "return nll_loss_any(self, target, weight, reduction, ignore_index)"),
-    LOSS("aten::nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> "
-         "(Tensor output, Tensor total_weight)",
-         "return nll_loss_any(self, target, weight, reduction, ignore_index)"),
+    NLL_FORWARD("aten::nll_loss_forward"),
+    NLL_FORWARD("aten::nll_loss2d_forward"),
     LOSS("aten::cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int "
          "ignore_index=-100, float label_smoothing=0.) -> Tensor",
          "d = 0 if self.dim() == 1 else 1\n"

@@ -30,7 +30,10 @@ enum OpFlags {
   OP_ACCEPT_ANY =
       OP_ACCEPT_SPARSE | OP_ACCEPT_QUANTIZED | OP_ACCEPT_CONJ | OP_ACCEPT_META | OP_ACCEPT_OPAQUE | OP_ACCEPT_UNDEFINED,
   OP_NOT_DIFFERENTIABLE = 1u << 14, /* results never require grad (comparisons, argmax, ...) */
-  OP_CONSTANT_OK = 1u << 15         /* reserved for rows whose kernel may be run at compile time although not pure */
+  OP_CONSTANT_OK = 1u << 15,        /* reserved for rows whose kernel may be run at compile time although not pure */
+  OP_RESHAPES = 1u << 16,           /* may change sizes or strides of the tensor it writes: resize_, t_, ... */
+  OP_RETURNS_ARGUMENT = 1u << 18,   /* the result may be, or show, an argument although the schema does not say so */
+  OP_GRAD_EXACT = 1u << 17          /* not pointwise: its formula gives gradients of the arguments' sizes and dtypes */
 };
 
 typedef Status Kernel(Call *call);
@@ -83,6 +86,8 @@ typedef struct Operator {
 
 /* Never NULL; the parsed schema, of the process. */
 const FunctionSchema *operator_schema(const Operator *op);
+/* OP_RETURNS_ARGUMENT, or a body: that may pass on what it got. */
+bool operator_may_return_argument(const Operator *op);
 /* First overload of a qualified name or NULL; walk with ->next. */
 const Operator *operator_find(Str qualified_name);
 const Operator *operator_find_overload(Str qualified_name, Str overload_name);
@@ -94,8 +99,9 @@ Status operator_register(const OpTable *table, void *library) MUST_CHECK;
 /* Hides the operators of a library from look-ups. Programs that were compiled with them go on working, so the rows, and
  * the library that holds them, must stay in memory. */
 void operator_retire(void *library);
-/* Every table of rows that is built in, ended by NULL: src/api/op_tables.c. */
-extern const OpTable *const op_tables[];
+/* Every table of rows that is built in, ended by NULL: src/api/op_tables.c; those of folders above this one, whose
+ * operators read their node: src/api/graph_op_tables.c. */
+extern const OpTable *const op_tables[], *const graph_op_tables[];
 /* For tests: writes a line for every built-in row that is there twice or whose schema is wrong. */
 void operator_check_tables(StrBuf *problems);
 /* Every operator in turn, for tests and dumps: for (op = operator_next(NULL); op; op = operator_next(op)). */

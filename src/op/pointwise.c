@@ -44,12 +44,12 @@ Status operator_program(const Operator *op, KernelProgram **out) {
   KernelProgram *program = atomic_load_explicit(&op->program, memory_order_acquire);
   if (!program) {
     const FunctionSchema *schema = operator_schema(op);
-    FormulaParameter parameters[KERNEL_MAX_ARGUMENTS];
+    FormulaParameter parameters[FORMULA_MAX_PARAMETERS];
     int count = 0;
     for (uint32_t i = 0; i < schema->argument_count; i++) {
       const Argument *argument = &schema->arguments[i];
       if (argument->is_out) break;
-      if (count == KERNEL_MAX_ARGUMENTS)
+      if (count == FORMULA_MAX_PARAMETERS)
         return status_new(ERROR_INTERNAL, "%s: too many parameters for a formula", op->row->schema);
       FormulaKind kind = formula_kind(argument->type);
       bool promotes = kind == FORMULA_NUMBER && number_promotes(op->row, argument->name);
@@ -125,7 +125,7 @@ Status pointwise_promote(const Call *call, DType *out) {
   return OK;
 }
 
-static void set_argument(TileArgument *to, IValue from) {
+void pointwise_set_argument(TileArgument *to, IValue from) {
   switch (from.tag) {
     case TAG_TENSOR:
       to->kind = tensor_is_defined(from.tensor) ? TILE_ARG_TENSOR : TILE_ARG_NONE;
@@ -152,37 +152,44 @@ static void set_argument(TileArgument *to, IValue from) {
   }
 }
 
-/* Numbers beside narrow integers are such integers themselves: -1 beside uint8 is 255. */
-static void wrap_numbers(uint64_t promoting, DType dtype, TileArgument *arguments) {
-  for (int i = 0; promoting >> i; i++) {
-    if (!(promoting >> i & 1) || arguments[i].kind != TILE_ARG_INT) continue;
-    int64_t narrow;
-    dtype_convert(dtype, &narrow, 1, DTYPE_INT64, &arguments[i].i, 1, 1);
-    dtype_convert(DTYPE_INT64, &arguments[i].i, 1, dtype, &narrow, 1, 1);
-  }
+bool pointwise_wraps_numbers(DType promoted) {
+  return dtype_is_integral(promoted) && promoted != DTYPE_INT64;
 }
 
-/* What a formula computes in when its inputs promote to `promoted`. */
-static TileType compute_type(const Call *call, DType promoted) {
-  TileType type = tile_type_of(promoted);
-  if (type > TILE_I64 || call->op->row->shape == shape_pointwise || !call->op->row->shape) return type;
-  return dtype_is_floating((DType)call_out(call, 0)->dtype) || dtype_is_complex((DType)call_out(call, 0)->dtype)
-             ? TILE_F32
-             : type;
+void pointwise_wrap_number(TileArgument *number, DType dtype) {
+  if (number->kind != TILE_ARG_INT) return;
+  int64_t narrow;
+  dtype_convert(dtype, &narrow, 1, DTYPE_INT64, &number->i, 1, 1);
+  dtype_convert(DTYPE_INT64, &number->i, 1, dtype, &narrow, 1, 1);
+}
+
+Status pointwise_types(const Call *call, DType result, DType *out_promoted, TileType *out_compute) {
+  ShapeFunction *shape = call->op->row->shape;
+  bool plain = !shape || shape == shape_pointwise;
+  *out_promoted = result; /* the shape function promoted already */
+  if (!plain) TRY(pointwise_promote(call, out_promoted));
+  *out_compute = tile_type_of(*out_promoted);
+  if (!plain && *out_compute <= TILE_I64 && (dtype_is_floating(result) || dtype_is_complex(result)))
+    *out_compute = TILE_F32;
+  return OK;
 }
 
 Status pointwise_run(Call *call) {
   KernelProgram *program;
   TRY(operator_program(call->op, &program));
-  DType promoted = (DType)call_out(call, 0)->dtype; /* the shape function promoted already */
-  if (call->op->row->shape && call->op->row->shape != shape_pointwise) TRY(pointwise_promote(call, &promoted));
-  TileArgument arguments[KERNEL_MAX_ARGUMENTS];
-  for (uint32_t i = 0; i < call->input_count && i < KERNEL_MAX_ARGUMENTS; i++)
-    set_argument(&arguments[i], call->inputs[i]);
-  if (dtype_is_integral(promoted) && promoted != DTYPE_INT64)
-    wrap_numbers(formula_promoting(kernel_program_formula(program)), promoted, arguments);
+  DType promoted;
+  TileType compute;
+  TRY(pointwise_types(call, (DType)call_out(call, 0)->dtype, &promoted, &compute));
+  TileArgument arguments[FORMULA_MAX_PARAMETERS];
+  for (uint32_t i = 0; i < call->input_count && i < FORMULA_MAX_PARAMETERS; i++)
+    pointwise_set_argument(&arguments[i], call->inputs[i]);
+  if (pointwise_wraps_numbers(promoted)) {
+    uint64_t promoting = formula_promoting(kernel_program_formula(program));
+    for (int i = 0; promoting >> i; i++)
+      if (promoting >> i & 1) pointwise_wrap_number(&arguments[i], promoted);
+  }
   const TileKernel *kernel;
-  Status status = kernel_program_kernel(program, compute_type(call, promoted), arguments, &kernel);
+  Status status = kernel_program_kernel(program, compute, arguments, &kernel);
   if (status) {
     if (status->code != ERROR_UNSUPPORTED) return status;
     status_free(status);

@@ -155,6 +155,8 @@ static const OpRow rows[] = {
     {.schema = "aten::logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor",
      .lower = "d = grad_output / (self * (1 - self)); (nan if self < 0 or self > 1 else d) if eps is None else 0 if "
               "self < eps or self > 1 - eps else d",
+     .grad = "grad_output: torch.logit_backward(grad, self, eps); self: grad * torch.logit_backward(grad_output, self, "
+             "eps) * (2 * self - 1) / (self * (1 - self))",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::polygamma(int n, Tensor self) -> Tensor",
      .lower = "digamma(self) if n == 0 else (polygamma(n, self) if self >= 0.5 else (pi / sin(pi * self)) ** 2 - "

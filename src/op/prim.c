@@ -14,6 +14,8 @@ static Status raise_exception(Call *call) {
 
 static Status check_scalar(const Call *call, bool integral) {
   const Tensor *t = call_tensor(call, 0);
+  if (t->flags & TENSOR_META)
+    return status_new(ERROR_UNSUPPORTED, "a tensor without data (device 'meta') has no value");
   if (t->flags & TENSOR_RECORDS)
     return status_new(ERROR_RUNTIME, "Cannot input a tensor that requires grad as a scalar argument");
   if (t->ndim != 0)

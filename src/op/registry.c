@@ -149,6 +149,7 @@ static Status build(void) {
   registry.last = NULL;
   if (catch_enter(&here)) {
     index_tables(op_tables, NULL);
+    index_tables(graph_op_tables, NULL);
     registry.built = true;
   } else {
     map_dispose(&registry.index);
@@ -296,10 +297,8 @@ void operator_retire(void *library) {
   pthread_rwlock_unlock(&registry.lock);
 }
 
-void operator_check_tables(StrBuf *problems) {
-  Map seen;
-  map_init(&seen, NULL);
-  for (const OpTable *const *t = op_tables; *t; t++)
+static void check_tables(const OpTable *const *tables, Map *seen, StrBuf *problems) {
+  for (const OpTable *const *t = tables; *t; t++)
     for (size_t i = 0; i < (*t)->count; i++) {
       const OpRow *row = &(*t)->rows[i];
       Str text = str_from(row->schema), name, overload;
@@ -310,9 +309,9 @@ void operator_check_tables(StrBuf *problems) {
         continue;
       }
       Str key = str_slice(text, 0, name.length + (overload.length ? 1 + overload.length : 0));
-      if (map_has(&seen, key))
+      if (map_has(seen, key))
         strbuf_printf(problems, "%s: again: " STR_FMT "\n", (*t)->family, STR_ARG(key));
-      else if (!map_put(&seen, key, (void *)row))
+      else if (!map_put(seen, key, (void *)row))
         strbuf_puts(problems, "out of memory\n");
       for (int variant = VARIANT_FUNCTIONAL; variant <= VARIANT_OUT; variant++) {
         if (variant != VARIANT_FUNCTIONAL && !(row->flags & (variant == VARIANT_INPLACE ? OP_INPLACE : OP_OUT)))
@@ -323,5 +322,16 @@ void operator_check_tables(StrBuf *problems) {
         status_free(status);
       }
     }
+}
+
+void operator_check_tables(StrBuf *problems) {
+  Map seen;
+  map_init(&seen, NULL);
+  check_tables(op_tables, &seen, problems);
+  check_tables(graph_op_tables, &seen, problems);
   map_dispose(&seen);
+}
+
+bool operator_may_return_argument(const Operator *op) {
+  return op->row->body || op->flags & OP_RETURNS_ARGUMENT;
 }

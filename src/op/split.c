@@ -209,6 +209,8 @@ static Status kernel_tensor_split_tensor(Call *c) {
     return status_new(ERROR_RUNTIME,
                       "tensor_split expected tensor_indices_or_sections to have dtype of long, but got %s",
                       dtype_scalar_name((DType)given->dtype));
+  if (given->flags & TENSOR_META)
+    return status_new(ERROR_UNSUPPORTED, "aten::tensor_split: the sections' numbers have no data");
   if (given->ndim > 1)
     return status_new(
         ERROR_RUNTIME,
@@ -265,6 +267,12 @@ static Status kernel_xsplit_indices(Call *c) {
   { .schema = text, .kernel = kernel_##function, .grad = "self: torch.cat(grads, dim)", .flags = OP_VIEW }
 #define COPY_ROW(text, function) \
   { .schema = text, .kernel = kernel_##function, .grad = "self: torch.cat(grads, dim)", .flags = OP_VIEW | OP_OUT }
+/* Not annotated, as PyTorch has it; they show self all the same. */
+#define UNSAFE_ROW(text, function, more)                                                \
+  {                                                                                     \
+    .schema = text, .kernel = kernel_##function, .grad = "self: torch.cat(grads, dim)", \
+    .flags = OP_VIEW | OP_RETURNS_ARGUMENT | (more)                                     \
+  }
 #define COMPOSITE(text, function) \
   { .schema = text, .kernel = kernel_##function, .flags = OP_VIEW | OP_COMPOSITE }
 
@@ -276,10 +284,11 @@ static const OpRow rows[] = {
     COPY_ROW("aten::split_copy.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", split_copy),
     COPY_ROW("aten::split_with_sizes_copy(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
              split_with_sizes_copy),
-    COPY_ROW("aten::unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", split),
-    COPY_ROW("aten::unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]", split_with_sizes),
+    UNSAFE_ROW("aten::unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", split, OP_OUT),
+    UNSAFE_ROW("aten::unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]", split_with_sizes,
+               OP_OUT),
     ROW("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", chunk),
-    ROW("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", chunk),
+    UNSAFE_ROW("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", chunk, 0),
     {.schema = "aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
      .kernel = kernel_unbind,
      .grad = "self: torch.stack(grads, dim)",

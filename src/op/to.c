@@ -276,7 +276,7 @@ static Status kernel_set_tensor_parts_(Call *c) {
 #define CONVERT(text, kernel_function) \
   { .schema = text, .kernel = kernel_function, .flags = OP_COMPOSITE | OP_ACCEPT_ANY }
 #define SET(text, kernel_function) \
-  { .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE }
+  { .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE | OP_RESHAPES }
 
 static const OpRow rows[] = {
     {.schema = "aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
@@ -311,7 +311,9 @@ static const OpRow rows[] = {
         kernel_to_prim_dtype),
     CONVERT("aten::to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) -> Tensor(b|a)",
             kernel_to_prim_other),
-    CONVERT("aten::type_as(Tensor self, Tensor other) -> Tensor", kernel_type_as),
+    {.schema = "aten::type_as(Tensor self, Tensor other) -> Tensor",
+     .kernel = kernel_type_as,
+     .flags = OP_COMPOSITE | OP_ACCEPT_ANY | OP_RETURNS_ARGUMENT},
     CONVERT("aten::cpu(Tensor(a) self) -> Tensor(b|a)", kernel_cpu),
     CONVERT("aten::cuda(Tensor(a) self) -> Tensor(b|a)", kernel_cuda),
     CONVERT("aten::_cast_Byte(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Byte),

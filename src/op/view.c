@@ -366,6 +366,7 @@ static Status view_narrow_tensor(const Call *c, Tensor **out) {
   const Tensor *start = call_tensor(c, 2);
   if (start->ndim != 0 || !(dtype_is_integral((DType)start->dtype)))
     return status_new(ERROR_RUNTIME, "start must be an 0-dim integral Tensor.");
+  if (start->flags & TENSOR_META) return status_new(ERROR_UNSUPPORTED, "aten::narrow: start has no data");
   return tensor_narrow(call_tensor(c, 0), call_int(c, 1), tensor_item_int(start), call_int(c, 3), out);
 }
 
@@ -517,8 +518,12 @@ static Status kernel_detach_(Call *c) {
 
 #define ROW(text, function, gradient) \
   { .schema = text, .kernel = kernel_##function, .grad = gradient, .flags = OP_VIEW }
+#define EXACT_ROW(text, function, gradient) \
+  { .schema = text, .kernel = kernel_##function, .grad = gradient, .flags = OP_VIEW | OP_GRAD_EXACT }
 #define COPY_ROW(text, function, gradient) \
   { .schema = text, .kernel = kernel_##function##_copy, .grad = gradient, .flags = OP_VIEW | OP_OUT }
+#define SELF_ROW(text, function, gradient) \
+  { .schema = text, .kernel = kernel_##function, .grad = gradient, .flags = OP_VIEW | OP_RESHAPES }
 #define GRAD_SIZES "self: grad.reshape(self.size())"
 #define GRAD_SELECT "self: torch.select_backward(grad, self.size(), dim, index)"
 #define GRAD_SLICE                                                                                                   \
@@ -534,9 +539,12 @@ static Status kernel_detach_(Call *c) {
 #define GRAD_VIEW_DTYPE "self: grad.view(self.dtype)"
 
 static const OpRow rows[] = {
-    ROW("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", view, GRAD_SIZES),
+    EXACT_ROW("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", view, GRAD_SIZES),
     COPY_ROW("aten::view_copy(Tensor self, SymInt[] size) -> Tensor", view, GRAD_SIZES),
-    ROW("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", view, GRAD_SIZES),
+    {.schema = "aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor",
+     .kernel = kernel_view,
+     .grad = GRAD_SIZES,
+     .flags = OP_VIEW | OP_RETURNS_ARGUMENT},
     ROW("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", view_dtype, GRAD_VIEW_DTYPE),
     COPY_ROW("aten::view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor", view_dtype, GRAD_VIEW_DTYPE),
     ROW("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", reshape, GRAD_SIZES),
@@ -552,28 +560,28 @@ static const OpRow rows[] = {
     COPY_ROW("aten::squeeze_copy(Tensor self) -> Tensor", squeeze, GRAD_SIZES),
     ROW("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", squeeze_dim, GRAD_SIZES),
     COPY_ROW("aten::squeeze_copy.dim(Tensor self, int dim) -> Tensor", squeeze_dim, GRAD_SIZES),
-    ROW("aten::squeeze_(Tensor(a!) self) -> Tensor(a!)", squeeze_, GRAD_SIZES),
-    ROW("aten::squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", squeeze_dim_, GRAD_SIZES),
+    SELF_ROW("aten::squeeze_(Tensor(a!) self) -> Tensor(a!)", squeeze_, GRAD_SIZES),
+    SELF_ROW("aten::squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", squeeze_dim_, GRAD_SIZES),
     ROW("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", unsqueeze, "self: grad.squeeze(dim)"),
     COPY_ROW("aten::unsqueeze_copy(Tensor self, int dim) -> Tensor", unsqueeze, "self: grad.squeeze(dim)"),
-    ROW("aten::unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", unsqueeze_, "self: grad.squeeze(dim)"),
-    ROW("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transpose,
-        "self: grad.transpose(dim0, dim1)"),
+    SELF_ROW("aten::unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", unsqueeze_, "self: grad.squeeze(dim)"),
+    EXACT_ROW("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transpose,
+              "self: grad.transpose(dim0, dim1)"),
     COPY_ROW("aten::transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor", transpose,
              "self: grad.transpose(dim0, dim1)"),
-    ROW("aten::transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", transpose_,
-        "self: grad.transpose(dim0, dim1)"),
+    SELF_ROW("aten::transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", transpose_,
+             "self: grad.transpose(dim0, dim1)"),
     ROW("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transpose,
         "self: grad.transpose(dim0, dim1)"),
-    ROW("aten::swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", transpose_,
-        "self: grad.transpose(dim0, dim1)"),
+    SELF_ROW("aten::swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", transpose_,
+             "self: grad.transpose(dim0, dim1)"),
     ROW("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", transpose,
         "self: grad.transpose(axis0, axis1)"),
-    ROW("aten::swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", transpose_,
-        "self: grad.transpose(axis0, axis1)"),
-    ROW("aten::t(Tensor(a) self) -> Tensor(a)", t, "self: grad.t()"),
+    SELF_ROW("aten::swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", transpose_,
+             "self: grad.transpose(axis0, axis1)"),
+    EXACT_ROW("aten::t(Tensor(a) self) -> Tensor(a)", t, "self: grad.t()"),
     COPY_ROW("aten::t_copy(Tensor self) -> Tensor", t, "self: grad.t()"),
-    ROW("aten::t_(Tensor(a!) self) -> Tensor(a!)", t_, "self: grad.t()"),
+    SELF_ROW("aten::t_(Tensor(a!) self) -> Tensor(a!)", t_, "self: grad.t()"),
     ROW("aten::numpy_T(Tensor(a) self) -> Tensor(a)", numpy_T, "self: torch.numpy_T(grad)"),
     ROW("aten::numpy_T.a(Tensor(a) self) -> Tensor(a)", numpy_T, "self: torch.numpy_T(grad)"),
     ROW("aten::mT(Tensor(a) self) -> Tensor(a)", mT, "self: torch.mT(grad)"),
@@ -583,7 +591,7 @@ static const OpRow rows[] = {
     ROW("aten::matrix_H(Tensor(a) self) -> Tensor(a)", matrix_H, "self: torch.matrix_H(grad)"),
     ROW("aten::matrix_H.a(Tensor(a) self) -> Tensor(a)", matrix_H, "self: torch.matrix_H(grad)"),
     ROW("aten::adjoint(Tensor(a) self) -> Tensor(a)", adjoint, "self: torch.adjoint(grad)"),
-    ROW("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", permute, GRAD_PERMUTE),
+    EXACT_ROW("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", permute, GRAD_PERMUTE),
     COPY_ROW("aten::permute_copy(Tensor self, int[] dims) -> Tensor", permute, GRAD_PERMUTE),
     ROW("aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)", movedim,
         "self: torch.movedim(grad, destination, source)"),
@@ -622,7 +630,8 @@ static const OpRow rows[] = {
     COPY_ROW(
         "aten::as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
         as_strided, GRAD_STRIDED),
-    ROW("aten::as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)",
+    SELF_ROW(
+        "aten::as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)",
         as_strided_, NULL),
     ROW("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)", expand, "self: grad"),
     COPY_ROW("aten::expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor", expand, "self: grad"),

@@ -26,7 +26,7 @@ static void canonicalize(Graph *graph, Node *loop) {
   Value *trips = node_input(loop, 0), *condition = insert_call(graph, SYM_aten_gt, trips, zero, TYPE(BOOL));
   node_replace_input(loop, 0, graph_insert_constant(graph, ivalue_int(INT64_MAX), NULL));
   IValue first;
-  if (!value_is_constant(node_input(loop, 1), &first) || !first.b)
+  if (!value_is_constant(node_input(loop, 1), &first) || first.tag != TAG_BOOL || !first.b)
     condition = insert_call(graph, SYM_aten___and__, condition, node_input(loop, 1), TYPE(BOOL));
   node_replace_input(loop, 1, condition);
   node_add_input(loop, zero);

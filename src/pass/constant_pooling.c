@@ -28,9 +28,7 @@ static Str key_of(Graph *graph, const Node *node) {
       strbuf_printf(&text, "node %p", (void *)node);
     }
   }
-  Str key = {arena_strndup(graph->arena, text.data ? text.data : "", text.length), text.length};
-  strbuf_dispose(&text);
-  return key;
+  return arena_take_text(graph->arena, &text);
 }
 
 static void pool_in(Graph *graph, Block *block, Map *seen) {

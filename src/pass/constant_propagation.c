@@ -2,8 +2,13 @@
  * nobody can change runs now. Ifs with a known condition are replaced by their branch, loops that never run and values
  * that they do not change disappear. Needs operators that run; a failing one is left for run time. */
 #include "pass/pass.h"
+#include "pass/with_aliases.h"
 
-enum { FOLDED_TEXT_LIMIT = 1 << 16 }; /* a longer string stays computed */
+enum {
+  FOLDED_TEXT_LIMIT = 1 << 16,  /* a longer string stays computed */
+  FOLDED_BYTES_LIMIT = 1 << 16, /* so does a larger tensor, */
+  FOLD_WORK_LIMIT = 1 << 20     /* and what needs more memory on the way */
+};
 
 static bool is_immutable_type(const Type *type) {
   switch (type->kind) {
@@ -35,6 +40,23 @@ static bool outputs_are_immutable(const Node *node) {
   return true;
 }
 
+static bool stays_small(const Value *output) {
+  const Type *type = output->type;
+  if (type->kind == TYPE_OPTIONAL) type = type->elements[0];
+  return type->kind == TYPE_TENSOR || (type->kind == TYPE_LIST && is_immutable_type(type->elements[0]));
+}
+
+/* Nobody writes to what the node gives, and nobody outside can tell one from the next. */
+static bool outputs_stay_inside(AliasDb *db, const Node *node) {
+  if (!db || alias_node_has_writers(db, node)) return false;
+  for (uint32_t i = 0; i < node->output_count; i++) {
+    const Value *output = node_output(node, i);
+    if (is_immutable_type(output->type)) continue;
+    if (!stays_small(output) || !alias_safe_to_change(db, output, output)) return false;
+  }
+  return true;
+}
+
 static bool gather_constants(Graph *graph, const Node *node, IValue **out) {
   *out = ARENA_ARRAY(graph->arena, IValue, node->input_count + 1);
   for (uint32_t i = 0; i < node->input_count; i++) {
@@ -56,6 +78,14 @@ static bool run_node(Exec *exec, Node *node, const IValue *inputs, IValue *outpu
       if (status) return status_free(status), false;
       for (uint32_t i = 0; i < node->input_count; i++) tuple->values[i] = ivalue_retain(inputs[i]);
       outputs[0] = ivalue_tuple(tuple);
+      return true;
+    }
+    case SYM_prim_ListConstruct: {
+      List *list = NULL;
+      Status status = list_new(node_output(node, 0)->type->elements[0], node->input_count, &list);
+      for (uint32_t i = 0; !status && i < node->input_count; i++) status = list_append(list, ivalue_retain(inputs[i]));
+      if (list) outputs[0] = ivalue_list(list); /* the caller's, also when it is not whole */
+      if (status) return status_free(status), false;
       return true;
     }
     case SYM_prim_TupleUnpack:
@@ -85,17 +115,28 @@ static bool run_node(Exec *exec, Node *node, const IValue *inputs, IValue *outpu
                .input_count = node->input_count,
                .output_count = node->output_count,
                .node = node};
+  int64_t bytes_left = exec->bytes_left;
+  bool grad_enabled = exec->grad_enabled;
+  if (bytes_left > FOLD_WORK_LIMIT) exec->bytes_left = FOLD_WORK_LIMIT;
+  exec->grad_enabled = false;
   Status status = operator_call(exec, op, &call);
+  exec->bytes_left = bytes_left;
+  exec->grad_enabled = grad_enabled;
   if (!status) return true;
   status_free(status);
   return false;
 }
 
 static bool worth_keeping(IValue value) {
+  if (value.tag == TAG_TENSOR) {
+    size_t bytes;
+    if (!size_mul((size_t)value.tensor->numel, dtype_size(value.tensor->dtype), &bytes) || bytes > FOLDED_BYTES_LIMIT)
+      return false;
+  }
   return constant_is_possible(value) && (value.tag != TAG_STRING || value.string->length <= FOLDED_TEXT_LIMIT);
 }
 
-static void fold_node(Graph *graph, Exec *exec, Node *node) {
+static void fold_node(Graph *graph, Exec *exec, AliasDb *db, Node *node) {
   switch (node->kind) {
     case SYM_prim_Constant:
     case SYM_prim_Uninitialized:
@@ -116,7 +157,9 @@ static void fold_node(Graph *graph, Exec *exec, Node *node) {
       break;
   }
   IValue *inputs, outputs[CALL_MAX_OUTPUTS] = {0}, *results = outputs;
-  if (!node->output_count || !outputs_are_immutable(node) || !gather_constants(graph, node, &inputs)) return;
+  if (!node->output_count || (!outputs_are_immutable(node) && !outputs_stay_inside(db, node)) ||
+      !gather_constants(graph, node, &inputs))
+    return;
   if (node->output_count > CALL_MAX_OUTPUTS) results = ARENA_ARRAY(graph->arena, IValue, node->output_count);
   if (!run_node(exec, node, inputs, results)) {
     for (uint32_t i = 0; i < node->output_count; i++) ivalue_release(results[i]);
@@ -207,41 +250,50 @@ static void drop_loop_outputs(Node *loop) {
   }
 }
 
-static void propagate_in(Graph *graph, Exec *exec, Block *block);
+static void propagate_in(Graph *graph, Exec *exec, AliasDb *db, Block *block);
 
-static void propagate_if(Graph *graph, Exec *exec, Node *node) {
+static void propagate_if(Graph *graph, Exec *exec, AliasDb *db, Node *node) {
   IValue condition;
   if (value_is_constant(node_input(node, 0), &condition) && condition.tag == TAG_BOOL) {
-    propagate_in(graph, exec, node->blocks[condition.b ? 0 : 1]);
+    propagate_in(graph, exec, db, node->blocks[condition.b ? 0 : 1]);
     inline_branch(node, condition.b);
     return;
   }
-  for (int i = 0; i < 2; i++) propagate_in(graph, exec, node->blocks[i]);
+  for (int i = 0; i < 2; i++) propagate_in(graph, exec, db, node->blocks[i]);
   drop_if_outputs(graph, node);
 }
 
-static void propagate_in(Graph *graph, Exec *exec, Block *block) {
+static void propagate_in(Graph *graph, Exec *exec, AliasDb *db, Block *block) {
   BLOCK_EACH(node, block) {
     switch (node->kind) {
       case SYM_prim_If:
-        propagate_if(graph, exec, node);
+        propagate_if(graph, exec, db, node);
         break;
       case SYM_prim_Loop:
         if (never_runs(node)) {
           remove_loop(node);
         } else {
-          propagate_in(graph, exec, node->blocks[0]);
+          propagate_in(graph, exec, db, node->blocks[0]);
           drop_loop_outputs(node);
         }
         break;
       default:
-        for (uint32_t i = 0; i < node->block_count; i++) propagate_in(graph, exec, node->blocks[i]);
-        fold_node(graph, exec, node);
+        for (uint32_t i = 0; i < node->block_count; i++) propagate_in(graph, exec, db, node->blocks[i]);
+        fold_node(graph, exec, db, node);
     }
   }
 }
 
 void constant_propagation_immutable(Graph *graph, Exec *exec) {
-  propagate_in(graph, exec, graph->block);
+  propagate_in(graph, exec, NULL, graph->block);
+  eliminate_dead_code(graph);
+}
+
+static void propagate_with_aliases(Graph *graph, AliasDb *db, void *argument) {
+  propagate_in(graph, argument, db, graph->block);
+}
+
+void constant_propagation(Graph *graph, Exec *exec) {
+  with_aliases(graph, propagate_with_aliases, exec);
   eliminate_dead_code(graph);
 }

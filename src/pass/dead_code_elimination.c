@@ -1,12 +1,16 @@
 /* Dead code elimination by marking: nodes with effects and what the graph returns are live, and what they need. Outputs
- * of Ifs and values carried by Loops are marked one by one, so a dead one goes while the others stay. */
+ * of Ifs and values carried by Loops are marked one by one, so a dead one goes while the others stay. A write is live
+ * when something live, or somebody outside, may see the memory. */
 #include "pass/pass.h"
+#include "pass/with_aliases.h"
 
 typedef struct Marking {
   Arena *arena;
   PtrMap nodes, values;
   VEC(Node *) node_work;
   VEC(Value *) value_work;
+  VEC(Node *) writes; /* needed when something needs what they write to */
+  AliasMarks *marks;  /* what is needed of memory; NULL: nobody writes */
 } Marking;
 
 static void need_node(Marking *m, Node *node) {
@@ -16,6 +20,7 @@ static void need_node(Marking *m, Node *node) {
 }
 static void need_value(Marking *m, Value *value) {
   if (ptrmap_has(&m->values, value)) return;
+  if (m->marks) alias_mark(m->marks, value);
   ptrmap_put(&m->values, value, value);
   vec_arena_push(m->arena, &m->value_work, value);
 }
@@ -60,21 +65,6 @@ static void follow_value(Marking *m, Value *value) {
     need_carried(m, node, value->offset);
 }
 
-/* A list or dict made here that is written to and never read: append, _set_item and their like, whose results nobody
- * uses. */
-static bool is_only_written(const Node *made) {
-  if (made->kind != SYM_prim_ListConstruct && made->kind != SYM_prim_DictConstruct) return false;
-  const Value *container = node_output(made, 0);
-  for (size_t i = 0; i < container->uses.length; i++) {
-    const Use *use = &container->uses.data[i];
-    bool writes = use->user->kind == SYM_aten_append || use->user->kind == SYM_aten__set_item;
-    if (!writes || use->offset != 0) return false;
-    for (uint32_t k = 0; k < use->user->output_count; k++)
-      if (value_has_uses(node_output(use->user, k))) return false;
-  }
-  return true;
-}
-
 static bool has_effect(const Node *node) {
   switch (node->kind) {
     case SYM_prim_Constant:
@@ -108,13 +98,20 @@ static bool has_effect(const Node *node) {
       break;
   }
   if (node_has_side_effects(node)) return true;
-  const FunctionSchema *schema = node_schema(node);
-  return schema && schema->is_mutable && !(node->input_count && is_only_written(node_input(node, 0)->node));
+  return false;
+}
+
+static bool is_write(const Node *node) {
+  const FunctionSchema *schema = node->block_count ? NULL : node_schema(node);
+  return schema && schema->is_mutable;
 }
 
 static void mark_effects(Marking *m, Block *block) {
   BLOCK_EACH(node, block) {
-    if (has_effect(node)) need_node(m, node);
+    if (has_effect(node))
+      need_node(m, node);
+    else if (is_write(node))
+      vec_arena_push(m->arena, &m->writes, node);
     for (uint32_t i = 0; i < node->block_count; i++) mark_effects(m, node->blocks[i]);
   }
 }
@@ -158,17 +155,47 @@ static void sweep(Marking *m, Block *block) {
   }
 }
 
+static void follow(Marking *m) {
+  while (m->node_work.length || m->value_work.length) {
+    if (m->value_work.length)
+      follow_value(m, vec_pop(&m->value_work));
+    else
+      follow_node(m, vec_pop(&m->node_work));
+  }
+}
+
+/* Writes to needed memory need their operands, which makes more memory needed. */
+static void follow_writes(Graph *graph, AliasDb *db, void *argument) {
+  Marking *m = argument;
+  (void)graph;
+  m->marks = alias_marks_new(db);
+  for (uint32_t i = 0; i < m->values.slot_count; i++)
+    if (m->values.slots[i].key) alias_mark(m->marks, m->values.slots[i].value);
+  bool again;
+  do {
+    again = false;
+    for (size_t i = 0; i < m->writes.length;) {
+      if (!alias_node_writes_marked(m->marks, m->writes.data[i])) {
+        i++;
+        continue;
+      }
+      need_node(m, m->writes.data[i]);
+      m->writes.data[i] = vec_last(&m->writes);
+      m->writes.length--;
+      follow(m);
+      again = true;
+    }
+  } while (again);
+  m->marks = NULL;
+}
+
 void eliminate_dead_code(Graph *graph) {
   Marking m = {.arena = graph->arena};
   ptrmap_init(&m.nodes, graph->arena);
   ptrmap_init(&m.values, graph->arena);
   for (uint32_t i = 0; i < graph_output_count(graph); i++) need_value(&m, graph_output(graph, i));
   mark_effects(&m, graph->block);
-  while (m.node_work.length || m.value_work.length) {
-    if (m.value_work.length)
-      follow_value(&m, vec_pop(&m.value_work));
-    else
-      follow_node(&m, vec_pop(&m.node_work));
-  }
+  follow(&m);
+  if (m.writes.length) with_aliases(graph, follow_writes, &m);
   sweep(&m, graph->block);
 }

@@ -1,8 +1,7 @@
 /* Puts the bodies of called functions and methods in place of their calls, and goes on in what was put there. Calls
  * that recurse, whose function is not compiled, or that would make the graph too large stay calls. */
 #include "pass/pass.h"
-
-enum { MAX_NODES = 1 << 18, MAX_DEPTH = 200 };
+#include "pass/rewrite.h"
 
 static const Function *callee_of(const Node *node) {
   const Type *type = node->input_count ? node_input(node, 0)->type : NULL;
@@ -15,7 +14,7 @@ static const Function *callee_of(const Node *node) {
 static bool recurses(const Node *node, const Function *callee) {
   uint32_t depth = 0;
   for (const InlinedCall *call = node->inlined; call; call = call->caller)
-    if (call->function == callee || ++depth > MAX_DEPTH) return true;
+    if (call->function == callee || ++depth > INLINE_MAX_DEPTH) return true;
   return false;
 }
 
@@ -36,7 +35,7 @@ static void inline_block(Graph *graph, const Block *block, uint32_t *nodes) {
     if (!callee || !callee->graph || callee->graph == graph || recurses(node, callee)) continue;
     uint32_t size = count_nodes(callee->graph->block);
     uint32_t first = node->kind == SYM_prim_CallFunction, count = graph_input_count(callee->graph);
-    if (size > MAX_NODES - *nodes || node->input_count - first != count ||
+    if (size > INLINE_MAX_NODES - *nodes || node->input_count - first != count ||
         graph_output_count(callee->graph) != node->output_count)
       continue;
     *nodes += size;
@@ -61,8 +60,8 @@ static void inline_block(Graph *graph, const Block *block, uint32_t *nodes) {
 }
 
 void inline_calls(Graph *graph) {
-  uint32_t nodes = count_nodes(graph->block);
-  if (nodes > MAX_NODES) return;
+  uint32_t nodes = graph_fits_stack(graph) ? count_nodes(graph->block) : UINT32_MAX;
+  if (nodes > INLINE_MAX_NODES) return;
   inline_block(graph, graph->block, &nodes);
   graph->insert_before = graph->block->ret;
 }

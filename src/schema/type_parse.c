@@ -200,6 +200,18 @@ static void parse_fact(TypeParser *p, TensorInfo *info) {
   }
 }
 
+/* `SS(-3)`: a size that has a name only. */
+static bool parse_symbol(TypeParser *p, int64_t *out) {
+  if (!is_name(p->token.kind) || !str_is(type_parser_text(p), "SS") || p->ahead.kind != '(') return false;
+  type_parser_advance(p);
+  type_parser_advance(p);
+  int64_t symbol = parse_int(p);
+  if (symbol >= 0 || symbol < INT32_MIN) type_parser_fail(p, "a symbol's number, below zero");
+  type_parser_expect(p, ')', ")");
+  *out = symbol - 1;
+  return true;
+}
+
 /* After the dtype's name or `Tensor`, at '(' or where `[Undefined]` may follow. has_shape: `Float(...)`, whose rank
  * counts. */
 static const Type *parse_tensor(TypeParser *p, int dtype, bool has_shape) {
@@ -210,6 +222,11 @@ static const Type *parse_tensor(TypeParser *p, int dtype, bool has_shape) {
     bool known = false, facts = false;
     while (p->token.kind != ')') {
       if (count || facts) type_parser_expect(p, ',', ",");
+      if (!facts && count < TENSOR_MAX_DIMS && parse_symbol(p, &info.sizes[count])) {
+        count++;
+        known = true;
+        continue;
+      }
       if (is_name(p->token.kind)) {
         if (!facts && (has_shape || count)) info.ndim = count;
         facts = true;

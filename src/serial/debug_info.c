@@ -105,7 +105,7 @@ static void collect(DebugInfo *info, IValue root) {
       source = make_source(info, tuple, strings);
       if (!source || !ptrmap_put(&made, tuple.tuple, source)) continue;
     }
-    if (begin.i < 0 || end.i < begin.i || (uint64_t)end.i > source->length || source->length == 0) continue;
+    if (begin.i < 0 || end.i < begin.i || (uint64_t)end.i > source->length) continue;
     if (!vec_push(&info->entries, ((Entry){(uint32_t)offset.i, {source, (uint32_t)begin.i, (uint32_t)end.i}}))) break;
   }
   ptrmap_dispose(&made);
@@ -148,7 +148,7 @@ static bool find_original(const Source *source, uint32_t offset, SourceRange *ou
       high = middle;
     }
   }
-  if (!low) return false;
+  if (!low || !info->entries.data[low - 1].range.source->length) return false;
   *out = info->entries.data[low - 1].range;
   return true;
 }

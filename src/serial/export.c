@@ -1,12 +1,15 @@
 /* Saving: the object pickled, the code it needs printed, both with their tensors in one archive. */
+#include "serial/debug_records.h"
 #include "serial/pickler.h"
 #include "serial/python_print.h"
+#include "serial/reprint.h"
 #include "serial/serial.h"
 #include "serial/zip_writer.h"
 
 typedef struct CodeFile {
   char *path; /* owned: "code/__torch__/a/b.py" */
   StrBuf text;
+  VEC(PythonMark) marks; /* what the text was made from */
 } CodeFile;
 /* A type or function whose definition is still to be printed. */
 typedef struct Needed {
@@ -16,6 +19,7 @@ typedef struct Needed {
 typedef struct Export {
   ZipWriter zip;
   PythonPrinter printer;
+  DebugRecords debug;
   VEC(CodeFile) files; /* in order of need */
   VEC(Needed) needed;  /* grows while it is worked off */
   Map known;           /* qualified names in `needed` */
@@ -38,8 +42,8 @@ static void depend_object(void *context, const Type *type) {
   depend(context, type, NULL);
 }
 
-/* The text of the file where `__torch__.a.b.C` stands: code/__torch__/a/b.py. */
-static Status code_file(Export *e, Str qualified, StrBuf **out) {
+/* The file where `__torch__.a.b.C` stands: code/__torch__/a/b.py. */
+static Status code_file(Export *e, Str qualified, CodeFile **out) {
   StrBuf path = {0};
   ptrdiff_t dot = str_rfind_char(qualified, '.');
   strbuf_puts(&path, "code/");
@@ -52,7 +56,7 @@ static Status code_file(Export *e, Str qualified, StrBuf **out) {
   for (size_t i = 0; i < e->files.length; i++) {
     if (!str_is(strbuf_view(&path), e->files.data[i].path)) continue;
     strbuf_dispose(&path);
-    *out = &e->files.data[i].text;
+    *out = &e->files.data[i];
     return OK;
   }
   CodeFile file = {0};
@@ -61,13 +65,28 @@ static Status code_file(Export *e, Str qualified, StrBuf **out) {
     mem_free(file.path);
     return status_out_of_memory();
   }
-  *out = &vec_last(&e->files).text;
+  *out = &vec_last(&e->files);
+  return OK;
+}
+
+/* Puts what the printer wrote behind what is in the file. */
+static Status add_definition(Export *e, CodeFile *file, const StrBuf *text) {
+  PythonPrinter *printer = &e->printer;
+  size_t count = printer->marks.length, start = file->text.length;
+  if (text->failed || !vec_reserve(&file->marks, file->marks.length + count + 1)) return status_out_of_memory();
+  TRY(debug_records_cut(&e->debug, printer->marks.data, count));
+  (void)vec_push(&file->marks, (PythonMark){.offset = start});
+  for (size_t i = 0; i < count; i++)
+    (void)vec_push(&file->marks, ((PythonMark){start + printer->marks.data[i].offset, printer->marks.data[i].range}));
+  printer->marks.length = 0;
+  strbuf_str(&file->text, strbuf_view(text));
   return OK;
 }
 
 /* The text goes to a buffer of its own first: printing may open another file. */
 static Status print_needed(Export *e, Needed needed) {
-  StrBuf name = {0}, text = {0}, *file;
+  StrBuf name = {0}, text = {0};
+  CodeFile *file;
   Status status = needed.type ? python_print_type(&e->printer, needed.type, &text)
                               : python_print_function(&e->printer, needed.function, 0, (Str){0}, &text);
   if (needed.type) {
@@ -75,9 +94,9 @@ static Status print_needed(Export *e, Needed needed) {
   } else {
     python_print_function_name(needed.function, &name);
   }
-  if (!status && (name.failed || text.failed)) status = status_out_of_memory();
+  if (!status && name.failed) status = status_out_of_memory();
   if (!status) status = code_file(e, strbuf_view(&name), &file);
-  if (!status) strbuf_str(file, strbuf_view(&text));
+  if (!status) status = add_definition(e, file, &text);
   strbuf_dispose(&name);
   strbuf_dispose(&text);
   return status;
@@ -115,7 +134,15 @@ static Status write_code(Export *e) {
   for (size_t i = 0; i < e->files.length; i++) {
     const CodeFile *file = &e->files.data[i];
     if (file->text.failed) return status_out_of_memory();
-    TRY(zip_writer_add(&e->zip, str_from(file->path), file->text.data, file->text.length));
+    StrBuf name = {0}, records = {0};
+    strbuf_printf(&name, "%s.debug_pkl", file->path);
+    Status status = name.failed ? status_out_of_memory() : OK;
+    if (!status) status = zip_writer_add_text(&e->zip, str_from(file->path), file->text.data, file->text.length);
+    if (!status) status = debug_records_write(&e->debug, file->marks.data, file->marks.length, &records);
+    if (!status) status = zip_writer_add_text(&e->zip, strbuf_view(&name), records.data, records.length);
+    strbuf_dispose(&name);
+    strbuf_dispose(&records);
+    TRY(status);
   }
   return OK;
 }
@@ -154,20 +181,26 @@ static Status write_rest(Export *e, Exec *exec) {
   return zip_writer_finish(&e->zip);
 }
 
-static Status export_begin(Export *e, const char *path) {
+/* path NULL: into memory. */
+static Status export_begin(Export *e, const char *path_or_null) {
   *e = (Export){0};
   python_printer_init(&e->printer);
+  debug_records_init(&e->debug);
   e->printer.depend = depend;
   e->printer.context = e;
   map_init(&e->known, NULL);
-  return zip_writer_open(&e->zip, path, "archive");
+  if (path_or_null) return zip_writer_open(&e->zip, path_or_null, "archive");
+  zip_writer_open_memory(&e->zip, "archive");
+  return OK;
 }
 static void export_end(Export *e) {
   zip_writer_dispose(&e->zip);
   python_printer_dispose(&e->printer);
+  debug_records_dispose(&e->debug);
   for (size_t i = 0; i < e->files.length; i++) {
     mem_free(e->files.data[i].path);
     strbuf_dispose(&e->files.data[i].text);
+    vec_dispose(&e->files.data[i].marks);
   }
   vec_dispose(&e->files);
   vec_dispose(&e->needed);
@@ -188,18 +221,36 @@ Status module_export(const Module *module, Exec *exec, const char *path) {
 Status function_export(const Function *function, Exec *exec, const char *path) {
   static const char pickle[] =
       "\x80\x02"
-      "c__torch__\nPlaceholderModule\n)\x81}(X\x08\0\0\0training\x88ub.";
+      "c__torch__\nPlaceholderModule\n)\x81}(X\x08\0\0\0training"
+      "q\0\x88ub"
+      "q\1.";
   Export e;
-  StrBuf *text;
+  CodeFile *file;
+  StrBuf text = {0};
   Status status = export_begin(&e, path);
   if (!status) status = zip_writer_add(&e.zip, STR("data.pkl"), pickle, sizeof pickle - 1);
-  if (!status) status = code_file(&e, STR("__torch__.PlaceholderModule"), &text);
+  if (!status) status = code_file(&e, STR("__torch__.PlaceholderModule"), &file);
   if (!status) {
-    strbuf_puts(text,
+    strbuf_puts(&text,
                 "class PlaceholderModule(Module):\n  __parameters__ = []\n  __buffers__ = []\n  training : bool\n");
-    status = python_print_function(&e.printer, function, 1, STR("__torch__.PlaceholderModule"), text);
+    status = python_print_function(&e.printer, function, 1, STR("__torch__.PlaceholderModule"), &text);
   }
+  if (!status) status = add_definition(&e, file, &text);
+  strbuf_dispose(&text);
   if (!status) status = write_rest(&e, exec);
+  export_end(&e);
+  return status;
+}
+
+Status unit_export_code(const CompilationUnit *unit, Exec *exec, StrBuf *out) {
+  Export e;
+  Status status = export_begin(&e, NULL);
+  for (MapEntry *t = map_next(&unit->types, NULL); t; t = map_next(&unit->types, t)) depend(&e, t->value, NULL);
+  for (size_t i = 0; i < unit->functions.length; i++)
+    if (unit->functions.data[i]->graph) depend(&e, NULL, unit->functions.data[i]);
+  if (!status) status = write_rest(&e, exec);
+  if (!status) strbuf_str(out, strbuf_view(&e.zip.memory));
+  if (!status && out->failed) status = status_out_of_memory();
   export_end(&e);
   return status;
 }

@@ -3,6 +3,7 @@
 #include "serial/import.h"
 
 #include "serial/model_json.h"
+#include "serial/reprint.h"
 #include "serial/used_operators.h"
 
 enum { NEWEST_VERSION = 10 };
@@ -180,6 +181,28 @@ static Status read_pickles(Import *import, IValue *out) {
   if (import->options->allow_ops) TRY(used_operators_check(&import->importer, import->options->allow_ops));
   TRY(read_constants(import));
   return read_pickle(import, "data.pkl", "data/", out);
+}
+
+static Status import_code(Archive *archive, Exec *exec, CompilationUnit *unit) {
+  LoadOptions options = {0};
+  Import import = {.archive = archive, .options = &options};
+  Status status = importer_init(&import.importer, archive, unit, exec);
+  if (!status) status = read_version(archive, &import.importer.version);
+  if (!status) status = read_constants(&import);
+  if (!status) status = importer_compile_all(&import.importer);
+  importer_dispose(&import.importer);
+  return status;
+}
+Status unit_import_code(ByteSource *source, Exec *exec, CompilationUnit **out) {
+  Archive *archive;
+  TRY(archive_open(source, true, 0, &archive));
+  Status status = unit_new(out);
+  if (!status) {
+    status = import_code(archive, exec, *out);
+    if (status) unit_release(*out);
+  }
+  archive_free(archive);
+  return status;
 }
 
 static Status import_archive(Archive *archive, Exec *exec, const LoadOptions *options, Module **out) {

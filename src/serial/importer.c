@@ -28,20 +28,18 @@ typedef struct Prefix {
 static CodeFile *parse_code(Importer *importer, CodeFile *file) {
   Arena *arena = &importer->arena;
   if (file->tree) return file;
-  char *text;
+  char *filename = arena_strndup(arena, file->record->name.data, file->record->name.length), *text;
+  const char *debug_name = arena_printf(arena, "%s.debug_pkl", filename);
   size_t length;
   Status status = archive_read(importer->archive, file->record, &text, &length);
   if (status) catch_throw(arena->catch_point, status);
-  char *filename = arena_strndup(arena, file->record->name.data, file->record->name.length);
   status = length > UINT32_MAX / 2 ? status_new(ERROR_DATA, "%s is too long", filename)
                                    : source_new((Str){text, length}, filename, 1, &file->source);
   mem_free(text);
   if (status) catch_throw(arena->catch_point, status);
   unit_hold_source(importer->unit, file->source);
-  const char *debug_name = arena_printf(arena, "%s.debug_pkl", filename);
   const ArchiveRecord *debug = archive_find(importer->archive, str_from(debug_name));
   if (debug) status = debug_info_attach(file->source, importer->archive, debug);
-  source_release(file->source);
   if (status) catch_throw(arena->catch_point, status);
   Tree *tree = parse_file(arena, file->source, PARSE_ARCHIVE);
   for (uint32_t i = 0; i < tree->count; i++) {
@@ -216,13 +214,14 @@ Status importer_init(Importer *importer, Archive *archive, CompilationUnit *unit
 }
 
 Status importer_add_constant(Importer *importer, IValue value) {
-  IValue constant = ivalue_retain(value);
+  IValue constant = value;
   if (value.tag == TAG_TENSOR && tensor_is_defined(value.tensor) && value.tensor->ndim == 0) {
     Tensor *number;
-    ivalue_release(constant);
     TRY(tensor_alias(value.tensor, &number));
     number->flags |= (value.tensor->flags & TENSOR_REQUIRES_GRAD) | TENSOR_WRAPPED_NUMBER;
     constant = ivalue_tensor(number);
+  } else {
+    ivalue_retain(constant);
   }
   if (vec_push(&importer->constants, constant)) return OK;
   ivalue_release(constant);
@@ -301,6 +300,26 @@ void importer_each_tree(Importer *importer, void (*visit)(void *argument, const 
     const CodeFile *file = e->value;
     if (file->tree) visit(argument, file->tree);
   }
+}
+
+static void compile_all(Compilation *c, void *argument) {
+  Importer *importer = argument;
+  importer_parse_all(importer);
+  for (MapEntry *f = map_next(&importer->files, NULL); f; f = map_next(&importer->files, f)) {
+    const CodeFile *file = f->value;
+    for (MapEntry *d = map_next(&file->definitions, NULL); d; d = map_next(&file->definitions, d)) {
+      const Tree *tree = d->value;
+      Str qualified = join(importer, file->module, d->key);
+      if (tree->kind == TK_CLASS_DEF) {
+        find_type(importer, c, qualified);
+      } else if (!unit_find_function(importer->unit, qualified)) {
+        frontend_define_function(c, tree, qualified, &importer->resolver);
+      }
+    }
+  }
+}
+Status importer_compile_all(Importer *importer) {
+  return importer_compile(importer, compile_all, importer);
 }
 
 Status importer_resolve_class(Importer *importer, Str qualified_name, const Type **out) {

@@ -33,5 +33,7 @@ Status importer_compile(Importer *importer, void (*body)(Compilation *c, void *a
 void importer_define_methods(Importer *importer, Compilation *c, Str record_name, ClassType *class_type);
 /* Parses every file, or throws to the importer's arena. */
 void importer_parse_all(Importer *importer);
+/* Every class and function of every file. */
+Status importer_compile_all(Importer *importer) MUST_CHECK;
 /* Every file that has been parsed. */
 void importer_each_tree(Importer *importer, void (*visit)(void *argument, const Tree *tree), void *argument);

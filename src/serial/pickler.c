@@ -4,36 +4,7 @@
 #include <stdio.h>
 
 #include "ir/ir.h"
-
-enum PickleOp {
-  MARK = '(',
-  STOP = '.',
-  BININT = 'J',
-  BININT1 = 'K',
-  BININT2 = 'M',
-  NONE = 'N',
-  BINPERSID = 'Q',
-  REDUCE = 'R',
-  BINUNICODE = 'X',
-  APPENDS = 'e',
-  BUILD = 'b',
-  GLOBAL = 'c',
-  BINGET = 'h',
-  LONG_BINGET = 'j',
-  BINPUT = 'q',
-  LONG_BINPUT = 'r',
-  TUPLE = 't',
-  EMPTY_TUPLE = ')',
-  EMPTY_LIST = ']',
-  EMPTY_DICT = '}',
-  SETITEMS = 'u',
-  BINFLOAT = 'G',
-  NEWOBJ = 0x81,
-  NEWTRUE = 0x88,
-  NEWFALSE = 0x89,
-  LONG1 = 0x8a,
-  PROTO = 0x80
-};
+#include "serial/pickle_ops.h"
 
 #define X(name, number, type, bytes, text, storage) [number] = storage,
 _Static_assert(sizeof(Storage) >= DTYPE_COUNT, "addresses within a storage tell dtypes apart");
@@ -56,28 +27,60 @@ void pickler_dispose(Pickler *pickler) {
   vec_dispose(&pickler->held);
 }
 
-static void put_op(Pickler *p, unsigned char op) {
-  strbuf_char(&p->out, (char)op);
+void pickle_int(StrBuf *out, int64_t value) {
+  if (value >= 0 && value < 256) {
+    pickle_op(out, BININT1);
+    pickle_number(out, (uint64_t)value, 1);
+  } else if (value >= 0 && value < 65536) {
+    pickle_op(out, BININT2);
+    pickle_number(out, (uint64_t)value, 2);
+  } else if (value >= INT32_MIN && value <= INT32_MAX) {
+    pickle_op(out, BININT);
+    pickle_number(out, (uint64_t)value, 4);
+  } else {
+    pickle_op(out, LONG1);
+    pickle_op(out, 8);
+    pickle_number(out, (uint64_t)value, 8);
+  }
 }
-static void put_number(Pickler *p, uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; i++) put_op(p, (unsigned char)(value >> (8 * i)));
+void pickle_text(StrBuf *out, Str text) {
+  pickle_op(out, BINUNICODE);
+  pickle_number(out, text.length, 4);
+  strbuf_str(out, text);
+}
+void pickle_global(StrBuf *out, Str module, Str name) {
+  pickle_op(out, GLOBAL);
+  strbuf_printf(out, STR_FMT "\n" STR_FMT "\n", STR_ARG(module), STR_ARG(name));
+}
+void pickle_get(StrBuf *out, uint32_t number) {
+  pickle_op(out, number < 256 ? BINGET : LONG_BINGET);
+  pickle_number(out, number, number < 256 ? 1 : 4);
+}
+void pickle_put(StrBuf *out, uint32_t number) {
+  pickle_op(out, number < 256 ? BINPUT : LONG_BINPUT);
+  pickle_number(out, number, number < 256 ? 1 : 4);
+}
+
+static void put_op(Pickler *p, unsigned char op) {
+  pickle_op(&p->out, op);
+}
+static void put_int(Pickler *p, int64_t value) {
+  pickle_int(&p->out, value);
+}
+static void put_text(Pickler *p, Str text) {
+  pickle_text(&p->out, text);
+}
+static void put_global(Pickler *p, Str module, Str name) {
+  pickle_global(&p->out, module, name);
 }
 
 /* ---- memo ---- */
 static void put_get(Pickler *p, uintptr_t number) {
-  put_op(p, number < 256 ? BINGET : LONG_BINGET);
-  put_number(p, number, number < 256 ? 1 : 4);
+  pickle_get(&p->out, (uint32_t)number);
 }
 static uint32_t put_put(Pickler *p) {
-  uint32_t number = p->count++;
-  put_op(p, number < 256 ? BINPUT : LONG_BINPUT);
-  put_number(p, number, number < 256 ? 1 : 4);
-  return number;
-}
-static void put_text(Pickler *p, Str text) {
-  put_op(p, BINUNICODE);
-  put_number(p, text.length, 4);
-  strbuf_str(&p->out, text);
+  pickle_put(&p->out, p->count);
+  return p->count++;
 }
 /* Text that outlives the pickler. */
 static Status put_string(Pickler *p, Str text) {
@@ -91,10 +94,6 @@ static Status put_string(Pickler *p, Str text) {
   return map_put(&p->names, text, (void *)((uintptr_t)put_put(p) + 1)) ? OK : status_out_of_memory();
 }
 
-static void put_global(Pickler *p, Str module, Str name) {
-  put_op(p, GLOBAL);
-  strbuf_printf(&p->out, STR_FMT "\n" STR_FMT "\n", STR_ARG(module), STR_ARG(name));
-}
 static void put_class(Pickler *p, const Type *type) {
   ptrdiff_t dot = str_rfind_char(type->name, '.');
   if (p->depend) p->depend(p->context, type);
@@ -106,22 +105,6 @@ static void put_class(Pickler *p, const Type *type) {
 
 static Status put_value(Pickler *p, IValue v);
 
-static void put_int(Pickler *p, int64_t value) {
-  if (value >= 0 && value < 256) {
-    put_op(p, BININT1);
-    put_number(p, (uint64_t)value, 1);
-  } else if (value >= 0 && value < 65536) {
-    put_op(p, BININT2);
-    put_number(p, (uint64_t)value, 2);
-  } else if (value >= INT32_MIN && value <= INT32_MAX) {
-    put_op(p, BININT);
-    put_number(p, (uint64_t)value, 4);
-  } else {
-    put_op(p, LONG1);
-    put_op(p, 8);
-    put_number(p, (uint64_t)value, 8);
-  }
-}
 static void put_double(Pickler *p, double value) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);

@@ -1,24 +1,11 @@
 /* Functions as Python. A first walk, backwards, finds the nodes whose value can stand inside the one expression that
  * uses it without changing the order in which things happen; a second writes statements. */
-#include "serial/python_print.h"
+#include "serial/python_printing.h"
 
 enum { LONG_LINE = 40 /* expressions beyond it get a name */, INLINE_DEPTH = 200 };
 
-typedef struct Printing {
-  PythonPrinter *printer;
-  Arena *arena;
-  StrBuf *out;
-  int level;
-  PtrMap expressions; /* Value -> Str: its name, or the expression it stands for */
-  PtrMap inlined;     /* nodes */
-  Map used, next;     /* names; the next number to try behind one */
-} Printing;
-
-static _Noreturn void fail(Printing *p, Status status) {
+void printing_fail(Printing *p, Status status) {
   catch_throw(p->arena->catch_point, status);
-}
-static void check(Printing *p, Status status) {
-  if (status) fail(p, status);
 }
 
 /* ---- names ---- */
@@ -126,18 +113,18 @@ static Str name_base(Printing *p, const Value *value) {
   return str_from(text);
 }
 
-static void assign(Printing *p, const Value *value, Str expression) {
-  Str *copy = ARENA_NEW(p->arena, Str);
-  *copy = expression;
+static void assign(Printing *p, const Value *value, PythonPiece piece) {
+  PythonPiece *copy = ARENA_NEW(p->arena, PythonPiece);
+  *copy = piece;
   ptrmap_put(&p->expressions, value, copy);
 }
 static void assign_name(Printing *p, const Value *value) {
-  assign(p, value, unique_name(p, name_base(p, value)));
+  assign(p, value, (PythonPiece){.text = unique_name(p, name_base(p, value))});
 }
-static Str use(Printing *p, const Value *value) {
-  const Str *text = ptrmap_get(&p->expressions, value);
-  if (!text) fail(p, status_new(ERROR_INTERNAL, "a value is used before it is printed"));
-  return *text;
+const PythonPiece *printed(Printing *p, const Value *value) {
+  const PythonPiece *piece = ptrmap_get(&p->expressions, value);
+  if (!piece) printing_fail(p, status_new(ERROR_INTERNAL, "a value is used before it is printed"));
+  return piece;
 }
 
 /* ---- what stands inside expressions ---- */
@@ -154,8 +141,8 @@ static bool may_inline(const Value *value) {
   if (use.user->kind == SYM_prim_Loop && use.offset >= 2) return false; /* would move behind the loop's header */
   if (use.user->kind == SYM_prim_fork || node->kind == SYM_prim_fork) return false;
   /* Read back inside a condition it would refine types a second time. */
-  return node->kind != SYM_prim_isinstance && node->kind != SYM_prim_Enter && node->kind != SYM_prim_Exit &&
-         node->kind != SYM_prim_Param;
+  return node->kind != SYM_prim_isinstance && node->kind != SYM_prim_ModuleContainerIndex &&
+         node->kind != SYM_prim_Enter && node->kind != SYM_prim_Exit && node->kind != SYM_prim_Param;
 }
 
 static Node *before_constants(const Node *node) {
@@ -185,7 +172,7 @@ static const Node *scan_node(Printing *p, const Node *node, int depth) {
   return at;
 }
 static void scan_block(Printing *p, const Block *block) {
-  if (STACK_IS_LOW()) fail(p, status_new(ERROR_UNSUPPORTED, "a program is nested too deeply to be printed"));
+  if (STACK_IS_LOW()) printing_fail(p, status_new(ERROR_UNSUPPORTED, "a program is nested too deeply to be printed"));
   scan_node(p, block->ret, 0);
   BLOCK_EACH_REVERSE(node, block) scan_node(p, node, 0);
 }
@@ -193,80 +180,87 @@ static void scan_block(Printing *p, const Block *block) {
 /* ---- statements ---- */
 
 static void indent(Printing *p) {
-  strbuf_repeat(p->out, ' ', (size_t)p->level * 2);
+  strbuf_repeat(python_text_at(&p->out), ' ', (size_t)p->level * 2);
 }
-static void put_type(Printing *p, StrBuf *out, const Type *type) {
+void put_type(Printing *p, PythonText *out, const Type *type) {
   python_depend_type(p->printer, type);
-  type_print_annotation(type, out);
+  type_print_annotation(type, python_text_at(out));
 }
-static void put_values(Printing *p, StrBuf *out, uint32_t count, Value *const *values) {
+static void put_values(Printing *p, uint32_t count, Value *const *values) {
   for (uint32_t i = 0; i < count; i++) {
-    if (i) strbuf_puts(out, ", ");
-    strbuf_str(out, use(p, values[i]));
+    if (i) put(&p->out, ", ");
+    put_value(p, &p->out, values[i]);
   }
 }
-static void put_inputs(Printing *p, StrBuf *out, const Node *node, const char *begin, const char *end) {
-  strbuf_puts(out, begin);
+void put_inputs(Printing *p, PythonText *out, const Node *node, const char *begin, const char *end) {
+  put(out, begin);
   for (uint32_t i = 0; i < node->input_count; i++) {
-    if (i) strbuf_puts(out, ", ");
-    strbuf_str(out, use(p, node_input(node, i)));
+    if (i) put(out, ", ");
+    put_value(p, out, node_input(node, i));
   }
-  strbuf_puts(out, end);
+  put(out, end);
 }
 
-static void put_definition(Printing *p, const Node *node, Str expression) {
+static void put_definition(Printing *p, const Node *node, PythonPiece expression) {
+  SourceRange outer = p->out.range;
+  p->out.range = node->range;
   for (uint32_t i = 0; i < node->output_count; i++) assign_name(p, node_output(node, i));
   indent(p);
-  put_values(p, p->out, node->output_count, node->outputs);
-  if (node->output_count) strbuf_puts(p->out, " = ");
-  strbuf_str(p->out, expression);
-  strbuf_char(p->out, '\n');
+  put_values(p, node->output_count, node->outputs);
+  if (node->output_count) put(&p->out, " = ");
+  python_text_put(&p->out, &expression);
+  put(&p->out, "\n");
+  p->out.range = outer;
 }
 
 static bool is_long(const Printing *p, Str text) {
   return text.length + (size_t)p->level * 2 >= LONG_LINE;
 }
-/* Gives names to the inlined inputs up to the last one that is long; all of them, so that their order stays. */
+/* Gives names to what is pending, up to the last long input of the node: what happens before it must be written before
+ * it. */
 static void split_long_inputs(Printing *p, const Node *node) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < node->input_count; i++) {
-    const Value *value = node_input(node, i);
-    if (is_inlined(p, value->node) && is_long(p, use(p, value))) count = i + 1;
+  size_t count = 0;
+  for (size_t i = p->pending.length; i-- > 0 && !count;) {
+    const Value *value = node_output(p->pending.data[i], 0);
+    if (value->uses.data[0].user != node) break;
+    if (is_long(p, printed_text(p, value))) count = i + 1;
   }
-  for (uint32_t i = 0; i < count; i++) {
-    const Value *value = node_input(node, i);
-    const Node *maker = value->node;
-    if (maker->kind == SYM_prim_Constant || !is_inlined(p, maker)) continue;
-    Str expression = use(p, value);
-    put_definition(p, maker, expression);
+  for (size_t i = 0; i < count; i++) {
+    const Node *maker = p->pending.data[i];
+    put_definition(p, maker, *printed(p, node_output(maker, 0)));
   }
+  p->pending.length -= count;
+  if (count) memmove(p->pending.data, p->pending.data + count, p->pending.length * sizeof *p->pending.data);
+  while (p->pending.length && node_output(vec_last(&p->pending), 0)->uses.data[0].user == node)
+    (void)vec_pop(&p->pending);
 }
 
 /* One assignment per type that must be said; the others together. */
 static void put_assignments(Printing *p, uint32_t count, Value *const *to, const NodeInput *from, const char *colon) {
+  PythonText *out = &p->out;
   for (uint32_t i = 0; i < count; i++) {
     indent(p);
-    strbuf_str(p->out, use(p, to[i]));
-    if (colon && !type_equal(to[i]->type, from[i].value->type)) {
-      strbuf_puts(p->out, colon);
-      put_type(p, p->out, to[i]->type);
+    put_value(p, out, to[i]);
+    if (!type_equal(to[i]->type, from[i].value->type)) {
+      put(out, colon);
+      put_type(p, out, to[i]->type);
     }
-    strbuf_puts(p->out, " = ");
-    strbuf_str(p->out, use(p, from[i].value));
-    strbuf_char(p->out, '\n');
+    put(out, " = ");
+    put_value(p, out, from[i].value);
+    put(out, "\n");
   }
 }
 /* All at once: what is assigned may be read on the right. */
 static void put_assignment(Printing *p, uint32_t count, Value *const *to, const NodeInput *from) {
   if (!count) return;
   indent(p);
-  put_values(p, p->out, count, to);
-  strbuf_puts(p->out, " = ");
+  put_values(p, count, to);
+  put(&p->out, " = ");
   for (uint32_t i = 0; i < count; i++) {
-    if (i) strbuf_puts(p->out, ", ");
-    strbuf_str(p->out, use(p, from[i].value));
+    if (i) put(&p->out, ", ");
+    put_value(p, &p->out, from[i].value);
   }
-  strbuf_char(p->out, '\n');
+  put(&p->out, "\n");
 }
 
 static void print_node(Printing *p, const Node *node, bool constants);
@@ -274,7 +268,7 @@ static void print_node(Printing *p, const Node *node, bool constants);
 static void print_block(Printing *p, const Block *block, bool has_more) {
   if (!has_more && block->param->next == block->ret) {
     indent(p);
-    strbuf_puts(p->out, "pass\n");
+    put(&p->out, "pass\n");
   }
   BLOCK_EACH(node, block) print_node(p, node, false);
 }
@@ -298,10 +292,10 @@ static void print_branch(Printing *p, const Node *node, uint32_t i) {
 static void print_if(Printing *p, const Node *node) {
   for (uint32_t i = 0; i < node->output_count; i++) assign_name(p, node_output(node, i));
   indent(p);
-  strbuf_printf(p->out, "if " STR_FMT ":\n", STR_ARG(use(p, node_input(node, 0))));
+  put_inputs(p, &p->out, node, "if ", ":\n");
   print_branch(p, node, 0);
   indent(p);
-  strbuf_puts(p->out, "else:\n");
+  put(&p->out, "else:\n");
   print_branch(p, node, 1);
 }
 
@@ -314,45 +308,35 @@ static bool is_endless(const Value *trip_count) {
   return value_is_constant(trip_count, &v) && v.tag == TAG_INT && v.i == INT64_MAX;
 }
 
-/* What a carried variable starts with says its type when that is not the variable's; one that starts as None may be
- * typed so in the graph, though its body assigns something else. */
-static void put_initial(Printing *p, const Node *loop) {
-  for (uint32_t i = 0; i < loop->output_count; i++) {
-    Value *output = node_output(loop, i);
-    const Type *next = block_output(loop->blocks[0], i + 1)->type;
-    if (output->type->kind != TYPE_NONE || next->kind == TYPE_NONE) {
-      put_assignments(p, 1, &output, &loop->inputs[i + 2], ": ");
-      continue;
-    }
-    bool wrap = !type_is_optional_like(next);
-    indent(p);
-    strbuf_printf(p->out, STR_FMT ": %s", STR_ARG(use(p, output)), wrap ? "Optional[" : "");
-    put_type(p, p->out, next);
-    strbuf_printf(p->out, "%s = " STR_FMT "\n", wrap ? "]" : "", STR_ARG(use(p, node_input(loop, i + 2))));
-  }
-}
-
 /* Carried values keep one name: assigned before the loop, and at the end of its body. */
 static void print_loop(Printing *p, const Node *node) {
   const Block *body = node->blocks[0];
   bool is_for = is_constant_true(node_input(node, 1)) && is_constant_true(block_output(body, 0));
   if (!is_for && !is_endless(node_input(node, 0)))
-    fail(p, status_new(ERROR_UNSUPPORTED, "a loop with a trip count and a condition can't be printed"));
+    printing_fail(p, status_new(ERROR_UNSUPPORTED, "a loop with a trip count and a condition can't be printed"));
   for (uint32_t i = 0; i < node->output_count; i++) {
     assign_name(p, node_output(node, i));
-    assign(p, block_input(body, i + 1), use(p, node_output(node, i)));
+    assign(p, block_input(body, i + 1), *printed(p, node_output(node, i)));
   }
-  put_initial(p, node);
+  put_assignments(p, node->output_count, node->outputs, node->inputs + 2, ": ");
   assign_name(p, block_input(body, 0));
-  Str counter = use(p, block_input(body, 0));
+  const Value *counter = block_input(body, 0);
   indent(p);
   if (is_for) {
-    strbuf_printf(p->out, "for " STR_FMT " in range(" STR_FMT "):\n", STR_ARG(counter),
-                  STR_ARG(use(p, node_input(node, 0))));
+    put(&p->out, "for ");
+    put_value(p, &p->out, counter);
+    put(&p->out, " in range(");
+    put_value(p, &p->out, node_input(node, 0));
+    put(&p->out, "):\n");
   } else {
-    strbuf_printf(p->out, STR_FMT " = " STR_FMT "\n", STR_ARG(counter), STR_ARG(use(p, node_input(node, 1))));
+    put_value(p, &p->out, counter);
+    put(&p->out, " = ");
+    put_value(p, &p->out, node_input(node, 1));
+    put(&p->out, "\n");
     indent(p);
-    strbuf_printf(p->out, "while " STR_FMT ":\n", STR_ARG(counter));
+    put(&p->out, "while ");
+    put_value(p, &p->out, counter);
+    put(&p->out, ":\n");
   }
   uint32_t skip = is_for, count = block_output_count(body) - skip;
   p->level++;
@@ -367,315 +351,108 @@ static void print_body(Printing *p, const Block *block);
 /* The forked graph is a function of no parameters that reads the variables around it. */
 static void print_fork(Printing *p, const Node *node) {
   const NodeAttribute *subgraph = node_attribute(node, SYM_attr_Subgraph);
-  if (!subgraph || subgraph->tag != ATTR_GRAPH) fail(p, status_new(ERROR_UNSUPPORTED, "a fork without its graph"));
+  if (!subgraph || subgraph->tag != ATTR_GRAPH)
+    printing_fail(p, status_new(ERROR_UNSUPPORTED, "a fork without its graph"));
   Str name = unique_name(p, STR("__forked_function"));
   indent(p);
-  strbuf_printf(p->out, "def " STR_FMT "():\n", STR_ARG(name));
-  for (uint32_t i = 0; i < node->input_count; i++) assign(p, graph_input(subgraph->g, i), use(p, node_input(node, i)));
+  strbuf_printf(python_text_at(&p->out), "def " STR_FMT "():\n", STR_ARG(name));
+  for (uint32_t i = 0; i < node->input_count; i++)
+    assign(p, graph_input(subgraph->g, i), *printed(p, node_input(node, i)));
   p->level++;
   print_body(p, subgraph->g->block);
   p->level--;
-  put_definition(p, node, str_from(arena_printf(p->arena, "fork(" STR_FMT ")", STR_ARG(name))));
+  put_definition(p, node, (PythonPiece){.text = str_from(arena_printf(p->arena, "fork(" STR_FMT ")", STR_ARG(name)))});
 }
 
 static void print_enter(Printing *p, const Node *node) {
   Value *out = node_output(node, 0);
   indent(p);
-  strbuf_printf(p->out, "with " STR_FMT, STR_ARG(use(p, node_input(node, 0))));
+  put_inputs(p, &p->out, node, "with ", "");
   if (value_has_uses(out)) {
     assign_name(p, out);
-    strbuf_printf(p->out, " as " STR_FMT, STR_ARG(use(p, out)));
+    put(&p->out, " as ");
+    put_value(p, &p->out, out);
   }
-  strbuf_puts(p->out, ":\n");
+  put(&p->out, ":\n");
   p->level++;
 }
 
-/* ---- expressions ---- */
-
-static void put_list(Printing *p, const Node *node, StrBuf *out) {
-  const Type *type = node_output(node, 0)->type;
-  bool annotated = !node->input_count || !python_items_tell_type(type->elements[0]);
-  if (annotated) {
-    strbuf_puts(out, "annotate(");
-    put_type(p, out, type);
-    strbuf_puts(out, ", ");
-  }
-  put_inputs(p, out, node, "[", annotated ? "])" : "]");
+/* The buffer must not leak when printing throws. */
+typedef struct Expression {
+  Printing *p;
+  const Node *node;
+  PythonText text;
+  PythonPiece piece;
+} Expression;
+static void write_expression(void *argument) {
+  Expression *e = argument;
+  put_expression(e->p, e->node, &e->text);
+  if (e->text.text.failed) printing_fail(e->p, status_out_of_memory());
+  e->piece = python_text_piece(&e->text);
 }
-
-static void put_dict(Printing *p, const Node *node, StrBuf *out) {
-  const Type *type = node_output(node, 0)->type;
-  bool annotated =
-      !node->input_count || !python_items_tell_type(type->elements[0]) || !python_items_tell_type(type->elements[1]);
-  if (annotated) {
-    strbuf_puts(out, "annotate(");
-    put_type(p, out, type);
-    strbuf_puts(out, ", ");
-  }
-  strbuf_char(out, '{');
-  for (uint32_t i = 0; i + 1 < node->input_count; i += 2)
-    strbuf_printf(out, "%s" STR_FMT ": " STR_FMT, i ? ", " : "", STR_ARG(use(p, node_input(node, i))),
-                  STR_ARG(use(p, node_input(node, i + 1))));
-  strbuf_puts(out, annotated ? "})" : "}");
-}
-
-static void put_constant(Printing *p, const Node *node, StrBuf *out) {
-  const Type *type = node_output(node, 0)->type;
-  IValue value;
-  if (type->kind == TYPE_FUNCTION) {
-    if (p->printer->depend) p->printer->depend(p->printer->context, NULL, type->function);
-    python_print_function_name(type->function, out);
-  } else if (value_is_constant(node_output(node, 0), &value)) {
-    bool typed = value.tag == TAG_NONE && type->kind != TYPE_NONE;
-    if (typed) {
-      strbuf_puts(out, "annotate(");
-      put_type(p, out, type);
-      strbuf_puts(out, ", ");
-    }
-    check(p, python_print_constant(p->printer, value, type, out));
-    if (typed) strbuf_char(out, ')');
-  } else {
-    fail(p, status_new(ERROR_UNSUPPORTED, "a constant without a value can't be printed"));
-  }
-}
-
-static void put_get_attr(Printing *p, const Node *node, StrBuf *out) {
-  Str object = use(p, node_input(node, 0)), name = node_string(node, SYM_attr_name);
-  if (python_is_identifier(name)) {
-    strbuf_printf(out, python_is_identifier(object) ? STR_FMT "." STR_FMT : "(" STR_FMT ")." STR_FMT, STR_ARG(object),
-                  STR_ARG(name));
-  } else {
-    strbuf_printf(out, "getattr(" STR_FMT ", \"" STR_FMT "\")", STR_ARG(object), STR_ARG(name));
-  }
-}
-
-/* `f(a, b, )`: the first input is what is called. */
-static void put_call(Printing *p, const Node *node, StrBuf *out) {
-  Str callee = use(p, node_input(node, 0));
-  if (node->kind == SYM_prim_CallMethod) {
-    Str method = node_string(node, SYM_attr_name);
-    strbuf_printf(out, "(" STR_FMT ")." STR_FMT "(", STR_ARG(callee), STR_ARG(method));
-  } else {
-    strbuf_printf(out, STR_FMT "(", STR_ARG(callee));
-  }
-  for (uint32_t i = 1; i < node->input_count; i++)
-    strbuf_printf(out, STR_FMT ", ", STR_ARG(use(p, node_input(node, i))));
-  strbuf_char(out, ')');
-}
-
-static void put_isinstance(Printing *p, const Node *node, StrBuf *out) {
-  const NodeAttribute *types = node_attribute(node, SYM_attr_types);
-  strbuf_printf(out, "isinstance(" STR_FMT ", ", STR_ARG(use(p, node_input(node, 0))));
-  if (!types || types->tag != ATTR_TYPES) fail(p, status_new(ERROR_INTERNAL, "isinstance without types"));
-  if (types->count != 1) strbuf_char(out, '(');
-  for (uint32_t i = 0; i < types->count; i++) {
-    put_type(p, out, types->types[i]);
-    if (types->count != 1) strbuf_puts(out, ", ");
-  }
-  strbuf_puts(out, types->count != 1 ? "))" : ")");
-}
-
-/* `torch.size(x)[0]` is written with parentheses, a variable without. */
-static void put_subscript(Printing *p, const Node *node, StrBuf *out, bool parentheses) {
-  Str from = use(p, node_input(node, 0));
-  strbuf_printf(out, !parentheses && python_is_identifier(from) ? STR_FMT "[" : "(" STR_FMT ")[", STR_ARG(from));
-  strbuf_str(out, use(p, node_input(node, 1)));
-  if (node->kind == SYM_prim_TupleSlice) fail(p, status_new(ERROR_UNSUPPORTED, "a slice of a tuple as a node"));
-  strbuf_char(out, ']');
-}
-
-/* Arguments that equal their defaults are left out at the end, where out arguments do not count. */
-static uint32_t necessary_arguments(const FunctionSchema *schema, const Node *node, uint32_t *out_count) {
-  uint32_t count = schema->argument_count;
-  *out_count = 0;
-  if (count < node->input_count) return node->input_count;
-  if (node->input_count < count) count = node->input_count;
-  while (count && schema->arguments[count - 1].is_out) count--, (*out_count)++;
-  for (; count; count--) {
-    const Argument *argument = &schema->arguments[count - 1];
-    IValue value;
-    bool comparable = true;
-    if (!argument->has_default || !value_is_constant(node_input(node, count - 1), &value)) break;
-    if (value.tag != argument->default_value.tag || !ivalue_equal(value, argument->default_value, &comparable) ||
-        !comparable)
-      break;
-  }
-  return count;
-}
-
-/* From what version of archives on an operator means what it means now. */
-static const struct {
-  const char *name;
-  int version;
-} changed_operators[] = {{"aten::div", 4},      {"aten::div_", 4},     {"aten::full", 5},
-                         {"aten::linspace", 8}, {"aten::logspace", 9}, {"aten::gelu", 10}};
-
-static void put_operator(Printing *p, const Node *node, StrBuf *out) {
-  const FunctionSchema *schema = node_schema(node);
-  Str name = symbol_name(node->kind), base = symbol_base(node->kind), space = symbol_space(node->kind);
-  if (!schema) fail(p, status_new(ERROR_UNSUPPORTED, "a " STR_FMT " can't be printed", STR_ARG(name)));
-  for (size_t i = 0; i < sizeof changed_operators / sizeof *changed_operators; i++)
-    if (str_is(name, changed_operators[i].name) && p->printer->min_version < changed_operators[i].version)
-      p->printer->min_version = changed_operators[i].version;
-  if (str_is(name, "aten::backward") || str_is(name, "aten::grad")) {
-    strbuf_printf(out, "torch.autograd." STR_FMT "(", STR_ARG(base));
-  } else if (str_is(space, "aten")) {
-    strbuf_printf(out, "torch." STR_FMT "(", STR_ARG(base));
-  } else {
-    strbuf_printf(out, "ops." STR_FMT "." STR_FMT "(", STR_ARG(space), STR_ARG(base));
-  }
-  uint32_t out_count, count = necessary_arguments(schema, node, &out_count), written = 0;
-  for (uint32_t i = 0; i < node->input_count; i++) {
-    if (i >= count && i < node->input_count - out_count) continue;
-    if (written++) strbuf_puts(out, ", ");
-    if (i < schema->argument_count && schema->arguments[i].kwarg_only)
-      strbuf_printf(out, STR_FMT "=", STR_ARG(schema->arguments[i].name));
-    strbuf_str(out, use(p, node_input(node, i)));
-  }
-  strbuf_char(out, ')');
-}
-
-/* annotate(T, x...) and its kin. */
-static void put_typed(Printing *p, const Node *node, StrBuf *out, const char *form, const char *end) {
-  strbuf_puts(out, form);
-  put_type(p, out, node_output(node, 0)->type);
-  if (node->input_count) strbuf_printf(out, ", " STR_FMT, STR_ARG(use(p, node_input(node, 0))));
-  strbuf_puts(out, end);
-}
-
-static void put_expression(Printing *p, const Node *node, StrBuf *out) {
-  switch (node->kind) {
-    case SYM_prim_Constant:
-      put_constant(p, node, out);
-      return;
-    case SYM_prim_Uninitialized:
-      put_typed(p, node, out, "uninitialized(", ")");
-      return;
-    case SYM_prim_unchecked_cast:
-      put_typed(p, node, out, "unchecked_cast(", ")");
-      return;
-    case SYM_prim_annotate:
-    case SYM_aten_ScalarImplicit:
-    case SYM_aten_FloatImplicit:
-    case SYM_aten_IntImplicit:
-    case SYM_aten_ComplexImplicit:
-      put_typed(p, node, out, "annotate(", ")");
-      return;
-    case SYM_prim_tolist:
-      put_typed(p, node, out, "annotate(", ".tolist())");
-      return;
-    case SYM_prim_unchecked_unwrap_optional:
-      put_inputs(p, out, node, "unchecked_unwrap_optional(", ")");
-      return;
-    case SYM_aten_Int:
-      put_inputs(p, out, node, "int(", ")");
-      return;
-    case SYM_aten_Float:
-      put_inputs(p, out, node, "float(", ")");
-      return;
-    case SYM_aten_Bool:
-      put_inputs(p, out, node, "bool(", ")");
-      return;
-    case SYM_aten_str:
-      put_inputs(p, out, node, "str(", ")");
-      return;
-    case SYM_prim_Print:
-      put_inputs(p, out, node, "print(", ")");
-      return;
-    case SYM_prim_TupleConstruct: {
-      const Type *type = node_output(node, 0)->type;
-      if (type->name.length) put_type(p, out, type);
-      put_inputs(p, out, node, "(", node->input_count == 1 && !type->name.length ? ",)" : ")");
-      return;
-    }
-    case SYM_prim_TupleIndex:
-      put_subscript(p, node, out, true);
-      return;
-    case SYM_aten___getitem__:
-      put_subscript(p, node, out, false);
-      return;
-    case SYM_prim_ListConstruct:
-      put_list(p, node, out);
-      return;
-    case SYM_prim_DictConstruct:
-      put_dict(p, node, out);
-      return;
-    case SYM_prim_CreateObject: {
-      const Type *type = node_output(node, 0)->type;
-      put_type(p, out, type);
-      strbuf_puts(out, ".__new__(");
-      put_type(p, out, type);
-      strbuf_char(out, ')');
-      return;
-    }
-    case SYM_prim_GetAttr:
-      put_get_attr(p, node, out);
-      return;
-    case SYM_prim_CallFunction:
-    case SYM_prim_CallMethod:
-      put_call(p, node, out);
-      return;
-    case SYM_prim_isinstance:
-      put_isinstance(p, node, out);
-      return;
-    case SYM_prim_EnumName:
-      put_inputs(p, out, node, "(", ").name");
-      return;
-    case SYM_prim_EnumValue:
-      put_inputs(p, out, node, "(", ").value");
-      return;
-    case SYM_prim_Closure:
-    case SYM_prim_Function:
-      fail(p, status_new(ERROR_UNSUPPORTED, "closures can't be saved"));
-    default:
-      if (str_is(symbol_name(node->kind), "aten::sorted") && node->input_count == 1) {
-        put_inputs(p, out, node, "sorted(", ")");
-      } else {
-        put_operator(p, node, out);
-      }
-  }
-}
-
 static void print_expression(Printing *p, const Node *node) {
-  StrBuf text = {0};
-  /* The buffer must not leak when printing throws. */
-  Catch here, *outer = p->arena->catch_point;
-  char *volatile copy = NULL;
-  if (catch_enter(&here)) {
-    p->arena->catch_point = &here;
-    put_expression(p, node, &text);
-    if (text.failed) fail(p, status_out_of_memory());
-    copy = arena_strndup(p->arena, strbuf_view(&text).data, text.length);
-  }
-  p->arena->catch_point = outer;
-  Str expression = {copy, text.length};
-  strbuf_dispose(&text);
-  if (here.status) catch_throw(outer, here.status);
-  if (is_inlined(p, node) && !(node->kind == SYM_prim_Constant && is_long(p, expression))) {
-    assign(p, node_output(node, 0), expression);
+  Expression e = {.p = p, .node = node, .text = {.arena = p->arena, .range = node->range}};
+  Status status = arena_protect(p->arena, write_expression, &e);
+  strbuf_dispose(&e.text.text);
+  if (status) printing_fail(p, status);
+  if (is_inlined(p, node) && !(node->kind == SYM_prim_Constant && is_long(p, e.piece.text))) {
+    assign(p, node_output(node, 0), e.piece);
+    if (node->kind != SYM_prim_Constant) vec_arena_push(p->arena, &p->pending, node);
   } else {
-    put_definition(p, node, expression);
+    put_definition(p, node, e.piece);
   }
 }
 
 static void print_unpack(Printing *p, const Node *node) {
   for (uint32_t i = 0; i < node->output_count; i++) assign_name(p, node_output(node, i));
   indent(p);
-  put_values(p, p->out, node->output_count, node->outputs);
-  if (node->output_count == 1) strbuf_char(p->out, ',');
-  if (node->output_count) strbuf_puts(p->out, " = ");
-  put_inputs(p, p->out, node, "", "\n");
+  put_values(p, node->output_count, node->outputs);
+  if (node->output_count == 1) put(&p->out, ",");
+  if (node->output_count) put(&p->out, " = ");
+  put_inputs(p, &p->out, node, "", "\n");
 }
+
+static void print_set_attr(Printing *p, const Node *node) {
+  PythonText *out = &p->out;
+  indent(p);
+  put_value(p, out, node_input(node, 0));
+  strbuf_printf(python_text_at(out), "." STR_FMT " = ", STR_ARG(node_string(node, SYM_attr_name)));
+  put_value(p, out, node_input(node, 1));
+  put(out, "\n");
+}
+
+/* The interface that the modules share must be said. */
+static void print_container_index(Printing *p, const Node *node) {
+  PythonText *out = &p->out;
+  assign_name(p, node_output(node, 0));
+  indent(p);
+  put_value(p, out, node_output(node, 0));
+  put(out, " : ");
+  put_type(p, out, node_output(node, 0)->type);
+  put(out, " = ");
+  put_value(p, out, node_input(node, 0));
+  put(out, "[");
+  put_value(p, out, node_input(node, 1));
+  put(out, "]\n");
+}
+
+static void print_statement(Printing *p, const Node *node);
 
 static void print_node(Printing *p, const Node *node, bool constants) {
   if (node->kind == SYM_prim_Constant && !constants) return;
-  if (STACK_IS_LOW()) fail(p, status_new(ERROR_UNSUPPORTED, "a program is nested too deeply to be printed"));
+  if (STACK_IS_LOW()) printing_fail(p, status_new(ERROR_UNSUPPORTED, "a program is nested too deeply to be printed"));
+  SourceRange outer = p->out.range;
+  p->out.range = node->range;
   split_long_inputs(p, node);
+  print_statement(p, node);
+  p->out.range = outer;
+}
+static void print_statement(Printing *p, const Node *node) {
   switch (node->kind) {
     case SYM_prim_Return:
       if (node->input_count) {
         indent(p);
-        put_inputs(p, p->out, node, "return ", "\n");
+        put_inputs(p, &p->out, node, "return ", "\n");
       }
       return;
     case SYM_prim_Loop:
@@ -688,13 +465,12 @@ static void print_node(Printing *p, const Node *node, bool constants) {
     case SYM_prim_ListUnpack:
       print_unpack(p, node);
       return;
-    case SYM_prim_SetAttr: {
-      Str object = use(p, node_input(node, 0)), value = use(p, node_input(node, 1)),
-          name = node_string(node, SYM_attr_name);
-      indent(p);
-      strbuf_printf(p->out, STR_FMT "." STR_FMT " = " STR_FMT "\n", STR_ARG(object), STR_ARG(name), STR_ARG(value));
+    case SYM_prim_SetAttr:
+      print_set_attr(p, node);
       return;
-    }
+    case SYM_prim_ModuleContainerIndex:
+      print_container_index(p, node);
+      return;
     case SYM_prim_fork:
       print_fork(p, node);
       return;
@@ -704,7 +480,7 @@ static void print_node(Printing *p, const Node *node, bool constants) {
     case SYM_prim_Exit:
       if (node->prev->kind == SYM_prim_Enter) {
         indent(p);
-        strbuf_puts(p->out, "pass\n");
+        put(&p->out, "pass\n");
       }
       p->level--;
       return;
@@ -738,27 +514,33 @@ static void print_function(Printing *p, const Function *function, Str placeholde
   const Graph *graph = function->graph;
   Str base = str_slice(function->name, (size_t)(str_rfind_char(function->name, '.') + 1), function->name.length);
   if (!graph || !schema || graph_input_count(graph) != schema->argument_count)
-    fail(p, status_new(ERROR_UNSUPPORTED, STR_FMT " has no graph to print", STR_ARG(function->name)));
+    printing_fail(p, status_new(ERROR_UNSUPPORTED, STR_FMT " has no graph to print", STR_ARG(function->name)));
+  PythonText *out = &p->out;
   indent(p);
-  strbuf_printf(p->out, "def " STR_FMT "(", STR_ARG(placeholder.length ? STR("forward") : base));
+  strbuf_printf(python_text_at(out), "def " STR_FMT "(", STR_ARG(placeholder.length ? STR("forward") : base));
   if (placeholder.length) {
     unique_name(p, STR("self"));
-    strbuf_printf(p->out, "self: " STR_FMT, STR_ARG(placeholder));
+    strbuf_printf(python_text_at(out), "self: " STR_FMT, STR_ARG(placeholder));
   }
+  uint32_t required = schema->argument_count; /* a default before it (there are parameters by name only) has to go */
+  while (required && schema->arguments[required - 1].has_default) required--;
   for (uint32_t i = 0; i < schema->argument_count; i++) {
     const Argument *argument = &schema->arguments[i];
     Str name = unique_name(p, argument->name);
-    strbuf_printf(p->out, "%s" STR_FMT ": ", i || placeholder.length ? ",\n    " : "", STR_ARG(name));
-    put_type(p, p->out, argument->type);
-    if (argument->has_default) {
-      strbuf_char(p->out, '=');
-      check(p, python_print_constant(p->printer, argument->default_value, argument->type, p->out));
+    put(out, i || placeholder.length ? ",\n    " : "");
+    put_str(out, name);
+    put(out, ": ");
+    put_type(p, out, argument->type);
+    if (argument->has_default && i >= required) {
+      put(out, "=");
+      Status status = python_print_constant(p->printer, argument->default_value, argument->type, python_text_at(out));
+      if (status) printing_fail(p, status);
     }
-    assign(p, graph_input(graph, i), name);
+    assign(p, graph_input(graph, i), (PythonPiece){.text = name});
   }
-  strbuf_puts(p->out, ") -> ");
-  put_type(p, p->out, schema->return_count ? schema->returns[0].type : TYPE(NONE));
-  strbuf_puts(p->out, ":\n");
+  put(out, ") -> ");
+  put_type(p, out, schema->return_count ? schema->returns[0].type : TYPE(NONE));
+  put(out, ":\n");
   p->level++;
   print_body(p, graph->block);
   p->level--;
@@ -770,6 +552,7 @@ void python_printer_init(PythonPrinter *printer) {
 void python_printer_dispose(PythonPrinter *printer) {
   for (size_t i = 0; i < printer->constants.length; i++) ivalue_release(printer->constants.data[i]);
   vec_dispose(&printer->constants);
+  vec_dispose(&printer->marks);
 }
 
 void python_print_function_name(const Function *function, StrBuf *out) {
@@ -777,20 +560,42 @@ void python_print_function_name(const Function *function, StrBuf *out) {
   strbuf_str(out, function->name);
 }
 
+static Status give_text(Printing *p, StrBuf *out) {
+  PythonText *text = &p->out;
+  if (text->text.failed || !vec_reserve(&p->printer->marks, p->printer->marks.length + text->marks.length))
+    return status_out_of_memory();
+  for (size_t i = 0; i < text->marks.length; i++) {
+    PythonMark mark = text->marks.data[i];
+    mark.offset += out->length;
+    p->printer->marks.data[p->printer->marks.length++] = mark;
+  }
+  strbuf_str(out, strbuf_view(&text->text));
+  return out->failed ? status_out_of_memory() : OK;
+}
+
+typedef struct Request {
+  Printing p;
+  const Function *function;
+  Str placeholder;
+} Request;
+static void print_request(void *argument) {
+  Request *r = argument;
+  Arena *arena = r->p.arena;
+  ptrmap_init(&r->p.expressions, arena);
+  ptrmap_init(&r->p.inlined, arena);
+  map_init(&r->p.used, arena);
+  map_init(&r->p.next, arena);
+  print_function(&r->p, r->function, r->placeholder);
+}
+
 Status python_print_function(PythonPrinter *printer, const Function *function, int level, Str placeholder,
                              StrBuf *out) {
-  Catch c;
   Arena arena;
-  arena_init(&arena, &c);
-  if (catch_enter(&c)) {
-    Printing p = {.printer = printer, .arena = &arena, .out = out, .level = level};
-    ptrmap_init(&p.expressions, &arena);
-    ptrmap_init(&p.inlined, &arena);
-    map_init(&p.used, &arena);
-    map_init(&p.next, &arena);
-    print_function(&p, function, placeholder);
-    if (out->failed) fail(&p, status_out_of_memory());
-  }
+  Request r = {{.printer = printer, .arena = &arena, .out = {.arena = &arena}, .level = level}, function, placeholder};
+  arena_init(&arena, NULL);
+  Status status = arena_protect(&arena, print_request, &r);
+  if (!status) status = give_text(&r.p, out);
+  strbuf_dispose(&r.p.out.text);
   arena_dispose(&arena);
-  return c.status ? status_context(c.status, STR_FMT, STR_ARG(function->name)) : OK;
+  return status ? status_context(status, STR_FMT, STR_ARG(function->name)) : OK;
 }

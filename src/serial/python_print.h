@@ -3,13 +3,17 @@
 #pragma once
 
 #include "ir/ir.h"
+#include "serial/python_text.h"
 
 typedef struct PythonPrinter {
   /* Told of every class, interface, enum, named tuple (type) and function that printed code names. May be NULL. */
   void (*depend)(void *context, const Type *type_or_null, const Function *function_or_null);
   void *context;
   VEC(IValue) constants; /* owned: what the code calls CONSTANTS.c0, CONSTANTS.c1, ... */
-  int min_version;       /* of the archive: from what version on the printed operators mean what they mean now */
+  /* What functions were printed from; offsets in the `out` of the call. The caller takes them out, or lets them grow.
+   */
+  VEC(PythonMark) marks;
+  int min_version; /* of the archive: from what version on the printed operators mean what they mean now */
 } PythonPrinter;
 enum { PYTHON_PRINT_FIRST_VERSION = 3 };
 void python_printer_init(PythonPrinter *printer);

@@ -14,8 +14,12 @@
  *   serial/model_json.h   the format of 2019
  *   serial/safetensors.h  tensors by name
  *   serial/python_print.h    graphs and types as that code
+ *   serial/python_text.h     text that knows what it was made from
+ *   serial/debug_records.h   writing that down
+ *   serial/pickle_ops.h      opcodes, written
  *   serial/pickler.h         values as pickles
  *   serial/zip_writer.h      records to a file
+ *   serial/reprint.h         both ways, compared
  *   serial/serial.h       loading modules, torch.save's files, NumPy's files (this file) */
 #pragma once
 

@@ -58,6 +58,10 @@ static Status load_new(StorageTable *table, Str key, size_t bytes, Storage **out
   StrBuf name = {0};
   strbuf_puts(&name, table->folder);
   strbuf_str(&name, key);
+  if (name.failed) {
+    strbuf_dispose(&name);
+    return status_out_of_memory();
+  }
   const ArchiveRecord *record = archive_find(table->archive, strbuf_view(&name));
   Status status = record ? archive_storage(table->archive, record, bytes, out)
                          : status_new(ERROR_DATA, "the archive has no record '" STR_FMT "' with a tensor's data",

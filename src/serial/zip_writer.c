@@ -1,4 +1,4 @@
-/* The bytes of a zip file, without zip64: archives beyond 4 GiB are refused. */
+/* The bytes of a zip file. */
 #include "serial/zip_writer.h"
 
 #include <errno.h>
@@ -12,7 +12,14 @@ enum {
   LOCAL_HEADER = 30,
   CENTRAL_HEADER = 46,
   END_RECORD = 22,
+  END64_RECORD = 56,
+  LOCATOR64 = 20,
   UTF8_FLAG = 0x800,
+  METHOD_STORED = 0,
+  METHOD_DEFLATED = 8,
+  VERSION_ZIP64 = 45,
+  ZIP64_ID = 1,
+  ZIP64_BYTES = 4 + 3 * 8,
   PADDING_ID = 0x4246
 };
 
@@ -28,15 +35,27 @@ static void put_u32(unsigned char *to, uint32_t value) {
   put_u16(to, value & 0xFFFF);
   put_u16(to + 2, value >> 16);
 }
+static void put_u64(unsigned char *to, uint64_t value) {
+  put_u32(to, (uint32_t)value);
+  put_u32(to + 4, (uint32_t)(value >> 32));
+}
 
 static Status put(ZipWriter *writer, const void *data, size_t size) {
-  if (size && fwrite(data, 1, size, writer->file) != size) return io_error(writer, "can't write");
+  if (!writer->file) {
+    strbuf_str(&writer->memory, (Str){data, size});
+    if (writer->memory.failed) return status_out_of_memory();
+  } else if (size && fwrite(data, 1, size, writer->file) != size) {
+    return io_error(writer, "can't write");
+  }
   writer->at += size;
   return OK;
 }
 
+void zip_writer_open_memory(ZipWriter *writer, const char *folder) {
+  *writer = (ZipWriter){.folder = folder, .limit = UINT32_MAX, .count_limit = UINT16_MAX};
+}
 Status zip_writer_open(ZipWriter *writer, const char *path, const char *folder) {
-  *writer = (ZipWriter){.folder = folder};
+  zip_writer_open_memory(writer, folder);
   size_t length = strlen(path);
   writer->path = mem_strdup(path);
   writer->temporary = mem_alloc(length + 12);
@@ -58,26 +77,49 @@ Status zip_writer_open(ZipWriter *writer, const char *path, const char *folder) 
   return status;
 }
 
-/* The fields that the local and the central header share. */
-static void put_common(unsigned char *to, const ZipRecord *record, unsigned extra) {
-  put_u16(to + 2, UTF8_FLAG);
-  put_u32(to + 10, record->crc);
-  put_u32(to + 14, (uint32_t)record->size);
-  put_u32(to + 18, (uint32_t)record->size);
-  put_u16(to + 22, (unsigned)strlen(record->name));
-  put_u16(to + 24, extra);
+/* ---- records ---- */
+
+/* Numbers too large for their 32 bits, for the zip64 field. */
+typedef struct Wide {
+  uint64_t values[3];
+  unsigned count;
+} Wide;
+static void put_narrow(const ZipWriter *writer, unsigned char *to, uint64_t value, Wide *wide) {
+  bool fits = value < writer->limit;
+  put_u32(to, fits ? (uint32_t)value : UINT32_MAX);
+  if (!fits) wide->values[wide->count++] = value;
+}
+/* The zip64 field of an entry; its length. */
+static unsigned put_wide(unsigned char *to, const Wide *wide) {
+  if (!wide->count) return 0;
+  put_u16(to, ZIP64_ID);
+  put_u16(to + 2, 8 * wide->count);
+  for (unsigned i = 0; i < wide->count; i++) put_u64(to + 4 + 8 * i, wide->values[i]);
+  return 4 + 8 * wide->count;
 }
 
-Status zip_writer_add(ZipWriter *writer, Str name, const void *data, size_t size) {
-  ZipRecord record = {.header = writer->at, .size = size};
+/* The fields that the local and the central header share. In a local header both sizes are wide when one is. */
+static void put_common(const ZipWriter *writer, unsigned char *to, const ZipRecord *record, bool is_local, Wide *wide) {
+  bool both = is_local && (record->size >= writer->limit || record->stored >= writer->limit);
+  put_u16(to, UTF8_FLAG);
+  put_u16(to + 2, record->deflated ? METHOD_DEFLATED : METHOD_STORED);
+  put_u32(to + 8, record->crc);
+  if (both) {
+    put_u32(to + 12, UINT32_MAX);
+    put_u32(to + 16, UINT32_MAX);
+    *wide = (Wide){{record->size, record->stored}, 2};
+  } else { /* the sizes stand in the other order in the zip64 field */
+    put_narrow(writer, to + 16, record->size, wide);
+    put_narrow(writer, to + 12, record->stored, wide);
+  }
+  put_u16(to + 20, (unsigned)strlen(record->name));
+}
+
+static Status put_record(ZipWriter *writer, ZipRecord record, Str name, const void *data) {
   size_t length = strlen(writer->folder) + 1 + name.length;
-  unsigned char header[LOCAL_HEADER] = {'P', 'K', 3, 4}, padding[4 + ALIGNMENT];
-  if (length > 0xFFFF) return status_new(ERROR_UNSUPPORTED, "a record's name is too long for a zip file");
-  if (writer->records.length == 0xFFFE || writer->at + size > 0xFFFF0000u)
-    return status_new(ERROR_UNSUPPORTED, "archives beyond 4 GiB can't be written");
-  for (size_t i = 0; i < size; i += (size_t)1 << 30)
-    record.crc = (uint32_t)crc32_z(record.crc, (const unsigned char *)data + i,
-                                   size - i < (size_t)1 << 30 ? size - i : (size_t)1 << 30);
+  unsigned char header[LOCAL_HEADER] = {'P', 'K', 3, 4}, extra[ZIP64_BYTES + 4 + ALIGNMENT];
+  if (length > UINT16_MAX) return status_new(ERROR_UNSUPPORTED, "a record's name is too long for a zip file");
+  record.header = writer->at;
   record.name = mem_alloc(length + 1);
   if (!record.name) return status_out_of_memory();
   snprintf(record.name, length + 1, "%s/" STR_FMT, writer->folder, STR_ARG(name));
@@ -85,38 +127,112 @@ Status zip_writer_add(ZipWriter *writer, Str name, const void *data, size_t size
     mem_free(record.name);
     return status_out_of_memory();
   }
-  size_t start = (size_t)(writer->at % ALIGNMENT) + LOCAL_HEADER + length + 4;
-  size_t fill = (ALIGNMENT - start % ALIGNMENT) % ALIGNMENT;
-  memset(padding, 'Z', sizeof padding);
-  put_u16(padding, PADDING_ID);
-  put_u16(padding + 2, (unsigned)fill);
-  put_common(header + 4, &record, (unsigned)fill + 4);
+  Wide wide = {0};
+  put_common(writer, header + 6, &record, true, &wide);
+  memset(extra, 'Z', sizeof extra);
+  unsigned used = put_wide(extra, &wide);
+  size_t start = (size_t)(writer->at % ALIGNMENT) + LOCAL_HEADER + length + used + 4;
+  unsigned fill = (unsigned)((ALIGNMENT - start % ALIGNMENT) % ALIGNMENT);
+  put_u16(extra + used, PADDING_ID);
+  put_u16(extra + used + 2, fill);
+  put_u16(header + 4, wide.count ? VERSION_ZIP64 : 0);
+  put_u16(header + 28, used + 4 + fill);
   TRY(put(writer, header, sizeof header));
   TRY(put(writer, record.name, length));
-  TRY(put(writer, padding, fill + 4));
-  return put(writer, data, size);
+  TRY(put(writer, extra, used + 4 + fill));
+  return put(writer, data, (size_t)record.stored);
+}
+
+Status zip_writer_add(ZipWriter *writer, Str name, const void *data, size_t size) {
+  ZipRecord record = {.size = size, .stored = size, .crc = (uint32_t)crc32_z(0, data, size)};
+  return put_record(writer, record, name, data);
+}
+
+/* The whole text at once; *out is NULL when that is not smaller. */
+static Status deflate_text(const void *data, size_t size, unsigned char **out, size_t *out_size) {
+  z_stream stream = {0};
+  *out = NULL;
+  if (!size || size > UINT32_MAX / 2) return OK;
+  unsigned char *buffer = mem_alloc(size);
+  if (!buffer) return status_out_of_memory();
+  if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) != Z_OK) {
+    mem_free(buffer);
+    return status_out_of_memory();
+  }
+  stream.next_in = (unsigned char *)data;
+  stream.avail_in = (uInt)size;
+  stream.next_out = buffer;
+  stream.avail_out = (uInt)size - 1;
+  bool is_smaller = deflate(&stream, Z_FINISH) == Z_STREAM_END;
+  *out_size = stream.total_out;
+  deflateEnd(&stream);
+  if (is_smaller) {
+    *out = buffer;
+  } else {
+    mem_free(buffer);
+  }
+  return OK;
+}
+
+Status zip_writer_add_text(ZipWriter *writer, Str name, const void *data, size_t size) {
+  unsigned char *smaller;
+  size_t stored;
+  TRY(deflate_text(data, size, &smaller, &stored));
+  if (!smaller) return zip_writer_add(writer, name, data, size);
+  ZipRecord record = {.size = size, .stored = stored, .crc = (uint32_t)crc32_z(0, data, size), .deflated = true};
+  Status status = put_record(writer, record, name, smaller);
+  mem_free(smaller);
+  return status;
+}
+
+/* ---- the directory ---- */
+
+static Status put_entry(ZipWriter *writer, const ZipRecord *record) {
+  unsigned char header[CENTRAL_HEADER] = {'P', 'K', 1, 2}, extra[ZIP64_BYTES];
+  Wide wide = {0};
+  put_common(writer, header + 8, record, false, &wide);
+  put_narrow(writer, header + 42, record->header, &wide);
+  unsigned used = put_wide(extra, &wide);
+  put_u16(header + 6, wide.count ? VERSION_ZIP64 : 0);
+  put_u16(header + 30, used);
+  TRY(put(writer, header, sizeof header));
+  TRY(put(writer, record->name, strlen(record->name)));
+  return put(writer, extra, used);
+}
+
+/* The zip64 end record and the locator that finds it. */
+static Status put_end64(ZipWriter *writer, uint64_t start, uint64_t bytes, uint64_t count) {
+  unsigned char end[END64_RECORD] = {'P', 'K', 6, 6}, locator[LOCATOR64] = {'P', 'K', 6, 7};
+  put_u64(locator + 8, writer->at);
+  put_u32(locator + 16, 1);
+  put_u64(end + 4, sizeof end - 12);
+  put_u16(end + 12, VERSION_ZIP64);
+  put_u16(end + 14, VERSION_ZIP64);
+  put_u64(end + 24, count);
+  put_u64(end + 32, count);
+  put_u64(end + 40, bytes);
+  put_u64(end + 48, start);
+  TRY(put(writer, end, sizeof end));
+  return put(writer, locator, sizeof locator);
 }
 
 static Status put_directory(ZipWriter *writer) {
-  uint64_t start = writer->at;
+  uint64_t start = writer->at, count = writer->records.length;
   unsigned char end[END_RECORD] = {'P', 'K', 5, 6};
-  for (size_t i = 0; i < writer->records.length; i++) {
-    const ZipRecord *record = &writer->records.data[i];
-    unsigned char header[CENTRAL_HEADER] = {'P', 'K', 1, 2};
-    put_common(header + 6, record, 0);
-    put_u32(header + 42, (uint32_t)record->header);
-    TRY(put(writer, header, sizeof header));
-    TRY(put(writer, record->name, strlen(record->name)));
-  }
-  put_u16(end + 8, (unsigned)writer->records.length);
-  put_u16(end + 10, (unsigned)writer->records.length);
-  put_u32(end + 12, (uint32_t)(writer->at - start));
-  put_u32(end + 16, (uint32_t)start);
+  for (size_t i = 0; i < count; i++) TRY(put_entry(writer, &writer->records.data[i]));
+  uint64_t bytes = writer->at - start;
+  bool is_wide = count >= writer->count_limit || bytes >= writer->limit || start >= writer->limit;
+  if (is_wide) TRY(put_end64(writer, start, bytes, count));
+  put_u16(end + 8, is_wide ? UINT16_MAX : (unsigned)count);
+  put_u16(end + 10, is_wide ? UINT16_MAX : (unsigned)count);
+  put_u32(end + 12, is_wide ? UINT32_MAX : (uint32_t)bytes);
+  put_u32(end + 16, is_wide ? UINT32_MAX : (uint32_t)start);
   return put(writer, end, sizeof end);
 }
 
 Status zip_writer_finish(ZipWriter *writer) {
   TRY(put_directory(writer));
+  if (!writer->file) return OK;
   if (fflush(writer->file) || fsync(fileno(writer->file))) return io_error(writer, "can't write");
   FILE *file = writer->file;
   writer->file = NULL;
@@ -132,6 +248,7 @@ void zip_writer_dispose(ZipWriter *writer) {
   if (writer->temporary) unlink(writer->temporary);
   for (size_t i = 0; i < writer->records.length; i++) mem_free(writer->records.data[i].name);
   vec_dispose(&writer->records);
+  strbuf_dispose(&writer->memory);
   mem_free(writer->temporary);
   mem_free(writer->path);
 }

@@ -4,7 +4,7 @@
 
 #include "tensor/tensor.h"
 
-enum { ITERATE_MAX_OPERANDS = 12 };
+enum { ITERATE_MAX_OPERANDS = 40 };
 
 typedef struct Iterator {
   int operand_count, ndim;

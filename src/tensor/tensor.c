@@ -401,8 +401,13 @@ Status tensor_check_overlap(const Tensor *to, const Tensor *from) {
                     "single memory location. Please clone() the tensor before performing the operation.");
 }
 
-/* Writes element 0 as dtype `to`, lazy conjugation and negation applied. */
+/* Writes element 0 as dtype `to`, lazy conjugation and negation applied. Callers refuse tensors without data; should
+ * one forget, it reads zero. */
 static void item(const Tensor *t, DType to, void *out) {
+  if (!tensor_data(t)) {
+    memset(out, 0, dtype_size(to));
+    return;
+  }
   dtype_convert(to, out, 1, (DType)t->dtype, tensor_data(t), 1, 1);
 }
 

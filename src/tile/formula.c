@@ -42,7 +42,7 @@ enum { MAX_NODES = 512, MAX_LOCALS = 24, MAX_CHOICES = 6, MAX_DEPTH = 100, NO_NO
 
 struct Formula {
   int parameter_count, node_count, local_count, result_count, choice_count;
-  FormulaParameter parameters[KERNEL_MAX_ARGUMENTS];
+  FormulaParameter parameters[FORMULA_MAX_PARAMETERS];
   uint64_t conditions, promoting;
   Choice choices[MAX_CHOICES];
   uint16_t locals[MAX_LOCALS], results[KERNEL_MAX_OUTPUTS]; /* nodes */
@@ -62,7 +62,7 @@ typedef struct FormulaParser {
   Status status;
   int depth;
   Str local_names[MAX_LOCALS];
-  int uses[KERNEL_MAX_ARGUMENTS], condition_uses[KERNEL_MAX_ARGUMENTS];
+  int uses[FORMULA_MAX_PARAMETERS], condition_uses[FORMULA_MAX_PARAMETERS];
 } FormulaParser;
 
 static uint16_t fail(FormulaParser *p, const char *what) {
@@ -395,7 +395,7 @@ static void parse_statements(FormulaParser *p) {
 
 Status formula_parse(Str text, int count, const FormulaParameter *parameters, Formula **out) {
   *out = NULL;
-  if (count > KERNEL_MAX_ARGUMENTS) return status_new(ERROR_UNSUPPORTED, "a formula of %d parameters", count);
+  if (count > FORMULA_MAX_PARAMETERS) return status_new(ERROR_UNSUPPORTED, "a formula of %d parameters", count);
   size_t bytes = text.length + 1;
   for (int i = 0; i < count; i++) bytes += parameters[i].name.length;
   Formula *f = mem_calloc(1, sizeof *f);

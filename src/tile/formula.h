@@ -28,6 +28,7 @@ typedef struct FormulaParameter {
   bool promotes; /* a number that takes part in type promotion; tensors do unless they are only conditions */
 } FormulaParameter;
 
+enum { FORMULA_MAX_PARAMETERS = 16 };
 typedef struct Formula Formula;
 /* The text and the names are copied. Errors name the place. */
 Status formula_parse(Str text, int count, const FormulaParameter *parameters, Formula **out) MUST_CHECK;

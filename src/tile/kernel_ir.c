@@ -3,6 +3,7 @@
  * lives don't overlap. */
 #include "tile/kernel_ir.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 
@@ -109,6 +110,12 @@ TileType kernel_type(const KernelBuilder *builder, KernelReg value) {
   if (value >= FIRST_INS) return (TileType)builder->ins_types[value - FIRST_INS];
   if (value >= FIRST_CONSTANT) return (TileType)builder->constant_types[value - FIRST_CONSTANT];
   return (TileType)builder->argument_types[value];
+}
+
+KernelReg kernel_add_argument(KernelBuilder *builder, TileType type) {
+  assert(builder->argument_count < KERNEL_MAX_ARGUMENTS);
+  builder->argument_types[builder->argument_count] = (uint8_t)type;
+  return (KernelReg)builder->argument_count++;
 }
 
 KernelReg kernel_argument(KernelBuilder *builder, int argument) {

@@ -75,7 +75,7 @@ typedef struct KernelConstant {
   int64_t integer; /* what an I64 or BOOL one holds */
 } KernelConstant;
 
-enum { KERNEL_MAX_ARGUMENTS = 16, KERNEL_MAX_OUTPUTS = 8, KERNEL_MAX_REGISTERS = 1024, KERNEL_NO_REGISTER = 0xffff };
+enum { KERNEL_MAX_ARGUMENTS = 32, KERNEL_MAX_OUTPUTS = 16, KERNEL_MAX_REGISTERS = 1024, KERNEL_NO_REGISTER = 0xffff };
 
 /* Immutable once finished. */
 typedef struct TileKernel {
@@ -102,6 +102,8 @@ typedef struct KernelBuilder KernelBuilder;
 typedef uint16_t KernelReg;
 Status kernel_builder_new(int argument_count, const TileType *types, KernelBuilder **out) MUST_CHECK;
 void kernel_builder_free(KernelBuilder *builder);
+/* One more argument; at most KERNEL_MAX_ARGUMENTS. */
+KernelReg kernel_add_argument(KernelBuilder *builder, TileType type);
 void kernel_builder_name_argument(KernelBuilder *builder, int argument, Str name);
 KernelReg kernel_argument(KernelBuilder *builder, int argument);
 KernelReg kernel_constant(KernelBuilder *builder, TileType type, complex128 value);

@@ -37,8 +37,8 @@ const Formula *kernel_program_formula(const KernelProgram *program) {
 
 static Status lower(const Formula *formula, TileType compute, uint32_t choices, int count,
                     const TileArgument *arguments, TileKernel **out) {
-  TileType types[KERNEL_MAX_ARGUMENTS];
-  KernelReg registers[KERNEL_MAX_ARGUMENTS], results[KERNEL_MAX_OUTPUTS];
+  TileType types[FORMULA_MAX_PARAMETERS];
+  KernelReg registers[FORMULA_MAX_PARAMETERS], results[KERNEL_MAX_OUTPUTS];
   formula_argument_types(formula, compute, types);
   KernelBuilder *builder;
   TRY(kernel_builder_new(count, types, &builder));

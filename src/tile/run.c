@@ -1,13 +1,21 @@
 /* The tile interpreter. A run is cut into lines (one, when all operands lie in memory alike) and lines into blocks that
  * stay in L1 cache; a block's values live in buffers on the stack, except operands and results whose memory can be used
- * as it is. */
+ * as it is. Lines too short to be worth a round of instructions are gathered into blocks, computed and scattered. */
 #include "tile/run.h"
 
+#include "base/parallel.h"
 #include "tensor/iterate.h"
 #include "tile/loops.h"
 #include "tile/special.h"
 
-enum { BUFFER_BYTES = 48 << 10, MAX_BLOCK = 1024, GRAIN = 32768, HEAVY_GRAIN = 16384, NO_OPERAND = -1 };
+enum {
+  BUFFER_BYTES = 48 << 10,
+  MAX_BLOCK = 1024,
+  GRAIN = 32768,
+  HEAVY_GRAIN = 16384,
+  SHORT_LINE = 128,
+  MAX_GATHERED = 64
+};
 
 /* A tensor of the run: the outputs first, then the arguments that are not one number for all elements. */
 typedef struct Operand {
@@ -15,6 +23,7 @@ typedef struct Operand {
   uint16_t reg;
   int64_t size;      /* of an element, in bytes */
   bool same_layout;  /* the register's type is the tensor's */
+  bool is_target;    /* an output that the instruction which computes it may write itself */
   TileLoop *convert; /* for contiguous elements, when there is one faster than dtype_convert */
 } Operand;
 
@@ -25,14 +34,20 @@ typedef struct Number { /* a register that holds one number for all elements */
 
 typedef struct Run {
   const TileKernel *kernel;
-  int operand_count, number_count,
-      last_operand; /* last_operand: the output that the last instruction may write itself, or NO_OPERAND */
+  int operand_count, number_count;
   int64_t block, place_bytes;
   _Atomic bool divided_by_zero;
   Operand operands[ITERATE_MAX_OPERANDS];
   const Tensor *tensors[ITERATE_MAX_OPERANDS];
   Number numbers[KERNEL_MAX_ARGUMENTS];
 } Run;
+
+/* What one thread works with. */
+typedef struct Worker {
+  Run *run;
+  char *buffer;
+  char *values[KERNEL_MAX_REGISTERS]; /* the block of every register; whose memory is not a buffer's is set per line */
+} Worker;
 
 static void spread(TileType type, void *to, const KernelConstant *constant, int64_t n) {
   switch (type) {
@@ -63,8 +78,15 @@ static bool has_zero(const int64_t *values, int64_t n) {
 static void round_to(DType dtype, TileType type, void *to, const void *from, int64_t n) {
   char narrow[MAX_BLOCK * 16];
   DType wide = tile_type_dtype(type);
-  dtype_convert(dtype, narrow, 1, wide, from, 1, n);
-  dtype_convert(wide, to, 1, dtype, narrow, 1, n);
+  TileLoop *store = tile_store_loop(type, dtype), *load = tile_load_loop(dtype, type);
+  if (store)
+    store(n, narrow, from, from, from);
+  else
+    dtype_convert(dtype, narrow, 1, wide, from, 1, n);
+  if (load)
+    load(n, to, narrow, narrow, narrow);
+  else
+    dtype_convert(wide, to, 1, dtype, narrow, 1, n);
 }
 
 static void run_instruction(Run *run, const KernelIns *ins, int64_t n, void *to, char *const *values) {
@@ -84,53 +106,110 @@ static void run_instruction(Run *run, const KernelIns *ins, int64_t n, void *to,
   }
 }
 
+static void run_instructions(Worker *worker, int64_t n) {
+  const TileKernel *kernel = worker->run->kernel;
+  char **values = worker->values, **results = values + kernel->argument_count + kernel->constant_count;
+  for (int i = 0; i < kernel->ins_count; i++) run_instruction(worker->run, &kernel->ins[i], n, results[i], values);
+}
+
+/* A complex number is true unless both parts are zero; converting it would drop one. */
+static void load_truth(DType from_dtype, uint8_t *to, const char *from, int64_t stride, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    complex128 value;
+    dtype_convert(DTYPE_COMPLEX128, &value, 1, from_dtype, from + i * stride, 1, 1);
+    to[i] = value != 0;
+  }
+}
+
+#define COPY_LINE(T) \
+  for (int64_t i = 0; i < n; i++, from += from_stride, to += to_stride) *(T *)to = *(const T *)from;
+static void copy_line(int64_t size, char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n) {
+  if (to_stride == size && from_stride == size) {
+    memcpy(to, from, (size_t)(n * size));
+    return;
+  }
+  switch (size) {
+    case 1:
+      COPY_LINE(uint8_t)
+      break;
+    case 4:
+      COPY_LINE(uint32_t)
+      break;
+    case 8:
+      COPY_LINE(uint64_t)
+      break;
+    default:
+      for (int64_t i = 0; i < n; i++, from += from_stride, to += to_stride) memcpy(to, from, (size_t)size);
+      break;
+  }
+}
+
 static inline void load(const Run *run, const Operand *operand, char *to, const char *from, int64_t stride, int64_t n) {
-  if (operand->convert && stride == operand->size)
+  TileType type = (TileType)run->kernel->types[operand->reg];
+  if (operand->same_layout)
+    copy_line(operand->size, to, operand->size, from, stride, n);
+  else if (operand->convert && stride == operand->size)
     operand->convert(n, to, from, NULL, NULL);
+  else if (type == TILE_BOOL && dtype_is_complex(operand->dtype))
+    load_truth(operand->dtype, (uint8_t *)to, from, stride, n);
   else
-    dtype_convert(tile_type_dtype((TileType)run->kernel->types[operand->reg]), to, 1, operand->dtype, from,
-                  stride / operand->size, n);
+    dtype_convert(tile_type_dtype(type), to, 1, operand->dtype, from, stride / operand->size, n);
 }
 
 static inline void store(const Run *run, const Operand *operand, char *to, int64_t stride, const char *from,
                          int64_t n) {
-  if (operand->convert && stride == operand->size)
+  if (operand->same_layout)
+    copy_line(operand->size, to, stride, from, operand->size, n);
+  else if (operand->convert && stride == operand->size)
     operand->convert(n, to, from, NULL, NULL);
   else
     dtype_convert(operand->dtype, to, stride / operand->size,
                   tile_type_dtype((TileType)run->kernel->types[operand->reg]), from, 1, n);
 }
 
-/* One line of n elements; data and strides in bytes as in `operands`. */
-static void run_line(void *argument, int64_t n, char *const *data, const int64_t *strides) {
-  Run *run = argument;
+static inline char *place(const Worker *worker, int reg) {
+  return worker->buffer + worker->run->place_bytes * worker->run->kernel->places[reg];
+}
+
+/* Constants and numbers fill their buffers once. */
+static void start_worker(Worker *worker, Run *run, char *buffer, int64_t n) {
   const TileKernel *kernel = run->kernel;
-  _Alignas(64) char buffer[BUFFER_BYTES];
-  char *values[KERNEL_MAX_REGISTERS];
-  int64_t block = n < run->block ? n : run->block;
-  int first_ins = kernel->argument_count + kernel->constant_count, outputs = kernel->output_count;
-#define PLACE(r) (buffer + run->place_bytes * kernel->places[r])
-  for (int i = 0; i < kernel->constant_count; i++) {
-    int r = kernel->argument_count + i;
-    spread((TileType)kernel->types[r], values[r] = PLACE(r), &kernel->constants[i], block);
-  }
+  int reg = kernel->argument_count;
+  worker->run = run;
+  worker->buffer = buffer;
+  if (n > run->block) n = run->block;
+  for (int i = 0; i < kernel->constant_count; i++, reg++)
+    spread((TileType)kernel->types[reg], worker->values[reg] = place(worker, reg), &kernel->constants[i], n);
   for (int i = 0; i < run->number_count; i++) {
     int r = run->numbers[i].reg;
-    spread((TileType)kernel->types[r], values[r] = PLACE(r), &run->numbers[i].value, block);
+    spread((TileType)kernel->types[r], worker->values[r] = place(worker, r), &run->numbers[i].value, n);
   }
+  for (int i = 0; i < kernel->ins_count; i++, reg++) worker->values[reg] = place(worker, reg);
+}
+
+/* One line of n elements; data and strides in bytes as in `operands`. */
+static void run_line(void *argument, int64_t n, char *const *data, const int64_t *strides) {
+  Worker *worker = argument;
+  Run *run = worker->run;
+  const TileKernel *kernel = run->kernel;
+  int outputs = kernel->output_count;
+  char **values = worker->values;
   bool moving[ITERATE_MAX_OPERANDS], direct[ITERATE_MAX_OPERANDS];
+  int64_t block = n < run->block ? n : run->block;
   bool all_direct = kernel->constant_count + run->number_count == 0 && kernel->ins_count == 1;
   for (int i = 0; i < run->operand_count; i++) {
     const Operand *operand = &run->operands[i];
-    direct[i] = operand->same_layout && strides[i] == operand->size && (i >= outputs || i == run->last_operand);
+    direct[i] = operand->same_layout && strides[i] == operand->size && (i >= outputs || operand->is_target);
     all_direct &= direct[i];
     if (i < outputs) continue;
     moving[i] = strides[i] != 0;
-    if (!moving[i]) load(run, operand, values[operand->reg] = PLACE(operand->reg), data[i], 0, block);
+    if (!moving[i]) load(run, operand, values[operand->reg] = place(worker, operand->reg), data[i], 0, block);
   }
   if (all_direct) block = n; /* nothing goes through a buffer */
   for (int64_t begin = 0; begin < n; begin += block) {
     int64_t count = n - begin < block ? n - begin : block;
+    for (int i = 0; i < outputs; i++)
+      if (direct[i]) values[run->operands[i].reg] = data[i] + begin * strides[i];
     for (int i = outputs; i < run->operand_count; i++) {
       if (!moving[i]) continue;
       const Operand *operand = &run->operands[i];
@@ -138,23 +217,100 @@ static void run_line(void *argument, int64_t n, char *const *data, const int64_t
       if (direct[i])
         values[operand->reg] = from;
       else
-        load(run, operand, values[operand->reg] = PLACE(operand->reg), from, strides[i], count);
+        load(run, operand, values[operand->reg] = place(worker, operand->reg), from, strides[i], count);
     }
-    for (int i = 0; i < kernel->ins_count; i++) {
-      int r = first_ins + i;
-      values[r] = PLACE(r);
-      if (i == kernel->ins_count - 1 && run->last_operand != NO_OPERAND && direct[run->last_operand])
-        values[r] = data[run->last_operand] + begin * strides[run->last_operand];
-      run_instruction(run, &kernel->ins[i], count, values[r], values);
-    }
+    run_instructions(worker, count);
     for (int i = 0; i < outputs; i++) {
       if (direct[i]) continue;
       const Operand *operand = &run->operands[i];
       store(run, operand, data[i] + begin * strides[i], strides[i], values[operand->reg], count);
     }
   }
-#undef PLACE
 }
+
+/* ---- short lines ---- */
+
+typedef struct Gather {
+  Worker *worker;
+  int64_t held; /* elements in the buffers */
+  int line_count;
+  int64_t lengths[MAX_GATHERED];
+  char *targets[MAX_GATHERED][KERNEL_MAX_OUTPUTS];
+  int64_t strides[KERNEL_MAX_OUTPUTS];
+} Gather;
+
+static void compute_gathered(Gather *gather) {
+  Worker *worker = gather->worker;
+  const Run *run = worker->run;
+  run_instructions(worker, gather->held);
+  for (int i = 0; i < run->kernel->output_count; i++) {
+    const Operand *operand = &run->operands[i];
+    int64_t item = (int64_t)dtype_size(tile_type_dtype((TileType)run->kernel->types[operand->reg]));
+    const char *from = worker->values[operand->reg];
+    for (int k = 0; k < gather->line_count; k++) {
+      store(run, operand, gather->targets[k][i], gather->strides[i], from, gather->lengths[k]);
+      from += gather->lengths[k] * item;
+    }
+  }
+  gather->held = gather->line_count = 0;
+}
+
+static void gather_line(void *argument, int64_t n, char *const *data, const int64_t *strides) {
+  Gather *gather = argument;
+  const Run *run = gather->worker->run;
+  int outputs = run->kernel->output_count;
+  if (gather->line_count == MAX_GATHERED || gather->held + n > run->block) compute_gathered(gather);
+  for (int i = 0; i < outputs; i++) {
+    gather->targets[gather->line_count][i] = data[i];
+    gather->strides[i] = strides[i];
+  }
+  for (int i = outputs; i < run->operand_count; i++) {
+    const Operand *operand = &run->operands[i];
+    int64_t item = (int64_t)dtype_size(tile_type_dtype((TileType)run->kernel->types[operand->reg]));
+    load(run, operand, gather->worker->values[operand->reg] + gather->held * item, data[i], strides[i], n);
+  }
+  gather->lengths[gather->line_count++] = n;
+  gather->held += n;
+}
+
+typedef struct LinesRun {
+  Run *run;
+  const Iterator *it;
+} LinesRun;
+
+static void run_lines(void *argument, int64_t begin, int64_t end) {
+  const LinesRun *lines = argument;
+  Run *run = lines->run;
+  _Alignas(64) char buffer[BUFFER_BYTES];
+  Worker worker;
+  bool is_short = lines->it->sizes[0] < SHORT_LINE && lines->it->sizes[0] <= run->block;
+  start_worker(&worker, run, buffer, is_short || end - begin < lines->it->sizes[0] ? end - begin : lines->it->sizes[0]);
+  if (!is_short) {
+    iterator_run(lines->it, begin, end, run_line, &worker);
+    return;
+  }
+  Gather gather = {.worker = &worker, .held = 0, .line_count = 0};
+  for (int i = run->kernel->output_count; i < run->operand_count; i++)
+    worker.values[run->operands[i].reg] = place(&worker, run->operands[i].reg);
+  iterator_run(lines->it, begin, end, gather_line, &gather);
+  if (gather.held) compute_gathered(&gather);
+}
+
+static void run_range(void *argument, int64_t begin, int64_t end) {
+  Run *run = argument;
+  _Alignas(64) char buffer[BUFFER_BYTES];
+  Worker worker;
+  char *data[ITERATE_MAX_OPERANDS];
+  int64_t strides[ITERATE_MAX_OPERANDS];
+  for (int i = 0; i < run->operand_count; i++) {
+    strides[i] = run->operands[i].size;
+    data[i] = (char *)tensor_data(run->tensors[i]) + begin * strides[i];
+  }
+  start_worker(&worker, run, buffer, end - begin);
+  run_line(&worker, end - begin, data, strides);
+}
+
+/* ---- setting up ---- */
 
 static void add_operand(Run *run, const Tensor *tensor, uint16_t reg, bool is_output) {
   DType dtype = (DType)tensor->dtype;
@@ -162,7 +318,7 @@ static void add_operand(Run *run, const Tensor *tensor, uint16_t reg, bool is_ou
   bool same = dtype == tile_type_dtype(type);
   TileLoop *convert = same ? NULL : is_output ? tile_store_loop(type, dtype) : tile_load_loop(dtype, type);
   run->tensors[run->operand_count] = tensor;
-  run->operands[run->operand_count++] = (Operand){dtype, reg, (int64_t)dtype_size(dtype), same, convert};
+  run->operands[run->operand_count++] = (Operand){dtype, reg, (int64_t)dtype_size(dtype), same, false, convert};
 }
 
 static void set_number(Run *run, uint16_t reg, complex128 value, int64_t integer) {
@@ -185,7 +341,10 @@ static Status add_argument(Run *run, uint16_t reg, const TileArgument *argument,
         KernelConstant value = {0, 0};
         if (run->kernel->types[reg] == TILE_BOOL) {
           uint8_t truth;
-          dtype_convert(DTYPE_BOOL, &truth, 1, dtype, data, 1, 1);
+          if (dtype_is_complex(dtype))
+            load_truth(dtype, &truth, data, 0, 1);
+          else
+            dtype_convert(DTYPE_BOOL, &truth, 1, dtype, data, 1, 1);
           value.integer = truth;
         } else if (run->kernel->types[reg] == TILE_I64) {
           dtype_convert(DTYPE_INT64, &value.integer, 1, dtype, data, 1, 1);
@@ -236,23 +395,27 @@ static bool is_linear(const Run *run) {
   return alike && tensor_is_dense(first);
 }
 
-static void run_range(void *argument, int64_t begin, int64_t end) {
-  Run *run = argument;
-  char *data[ITERATE_MAX_OPERANDS];
-  int64_t strides[ITERATE_MAX_OPERANDS];
-  for (int i = 0; i < run->operand_count; i++) {
-    strides[i] = run->operands[i].size;
-    data[i] = (char *)tensor_data(run->tensors[i]) + begin * strides[i];
-  }
-  run_line(run, end - begin, data, strides);
-}
-
 static void choose_block(Run *run) {
   const TileKernel *kernel = run->kernel;
   int64_t bytes = (BUFFER_BYTES / (kernel->place_count ? kernel->place_count : 1)) & ~(int64_t)63;
   run->block = bytes / kernel->widest;
   if (run->block > MAX_BLOCK) run->block = MAX_BLOCK;
   run->place_bytes = bytes;
+}
+
+/* Who may write an output before the block is done: the last instruction, for then every operand was read at this
+ * element; any other, when the output shares no memory with an argument. */
+static void choose_targets(Run *run) {
+  const TileKernel *kernel = run->kernel;
+  int first_ins = kernel->argument_count + kernel->constant_count;
+  for (int i = 0; i < kernel->output_count; i++) {
+    int reg = kernel->outputs[i];
+    bool fine = reg >= first_ins;
+    for (int k = 0; k < i && fine; k++) fine = kernel->outputs[k] != reg;
+    for (int k = kernel->output_count; k < run->operand_count && fine && reg != kernel->register_count - 1; k++)
+      fine = run->tensors[k]->storage != run->tensors[i]->storage;
+    run->operands[i].is_target = fine;
+  }
 }
 
 /* One instruction over contiguous tensors of its own type: its loop is all there is to run. */
@@ -281,16 +444,12 @@ Status tile_run(const TileKernel *kernel, int threads, const TileArgument *argum
   Run run;
   run.kernel = kernel;
   run.operand_count = run.number_count = 0;
-  run.last_operand = NO_OPERAND;
   run.divided_by_zero = false;
-  for (int i = 0; i < kernel->output_count; i++) {
-    add_operand(&run, outputs[i], kernel->outputs[i], true);
-    if (kernel->ins_count && kernel->outputs[i] == kernel->register_count - 1 && run.last_operand == NO_OPERAND)
-      run.last_operand = i;
-  }
+  for (int i = 0; i < kernel->output_count; i++) add_operand(&run, outputs[i], kernel->outputs[i], true);
   for (int i = 0; i < kernel->argument_count; i++)
     if (kernel->used[i]) TRY(add_argument(&run, (uint16_t)i, &arguments[i], numel));
   choose_block(&run);
+  choose_targets(&run);
   int64_t grain = kernel->ins_count > 2 ? HEAVY_GRAIN : GRAIN;
   if (is_linear(&run)) {
     if (numel <= grain || threads <= 1)
@@ -300,7 +459,11 @@ Status tile_run(const TileKernel *kernel, int threads, const TileArgument *argum
   } else {
     Iterator it;
     TRY(iterator_init(&it, run.operand_count, run.tensors));
-    iterator_run_parallel(&it, threads, grain, run_line, &run);
+    LinesRun lines = {&run, &it};
+    if (numel <= grain || threads <= 1)
+      run_lines(&lines, 0, numel);
+    else
+      parallel_for(threads, numel, grain, run_lines, &lines);
   }
   if (run.divided_by_zero) return status_exception("RuntimeError", "ZeroDivisionError");
   return OK;

@@ -137,10 +137,21 @@ const Type *type_function(TypeStore *store, const struct Function *function) {
   return type_intern(store, &key);
 }
 
+static bool any_known(const int64_t *dims, int ndim) {
+  for (int i = 0; i < ndim; i++)
+    if (dims[i] != -1) return true;
+  return ndim == 0;
+}
+
+/* One form for one meaning, so that equal types are one pointer. */
 const Type *type_tensor_refined(TypeStore *store, const TensorInfo *info) {
   if (info->dtype < 0 && info->device_type < 0 && info->ndim < 0 && info->requires_grad < 0 && info->undefined < 0)
     return TYPE(TENSOR);
-  Type key = {.kind = TYPE_TENSOR, .name = STR(""), .tensor = info};
+  TensorInfo canonical = *info;
+  canonical.has_sizes = info->ndim >= 0 && (info->ndim == 0 || (info->has_sizes && any_known(info->sizes, info->ndim)));
+  canonical.has_strides =
+      info->ndim >= 0 && (info->ndim == 0 || (info->has_strides && any_known(info->strides, info->ndim)));
+  Type key = {.kind = TYPE_TENSOR, .name = STR(""), .tensor = &canonical};
   return type_intern(store, &key);
 }
 
@@ -319,4 +330,16 @@ void class_type_add_method(ClassType *c, Str name, struct Function *method) {
     vec_arena_push(arena, &c->methods, method);
   }
   map_put(&c->method_index, (Str){arena_strndup(arena, name.data, name.length), name.length}, method);
+}
+
+void class_type_remove_method(ClassType *c, const struct Function *method) {
+  size_t kept = 0;
+  for (size_t i = 0; i < c->methods.length; i++)
+    if (c->methods.data[i] != method) c->methods.data[kept++] = c->methods.data[i];
+  c->methods.length = kept;
+  for (MapEntry *it = map_next(&c->method_index, NULL); it; it = map_next(&c->method_index, it))
+    if (it->value == method) {
+      map_remove(&c->method_index, it->key);
+      return;
+    }
 }

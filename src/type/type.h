@@ -57,7 +57,7 @@ typedef struct TensorInfo {
   int dtype;                     /* DType or -1 */
   int device_type, device_index; /* -1, -1: unknown */
   int ndim;                      /* -1: unknown rank */
-  bool has_sizes;                /* sizes below are given (an entry may be -1) */
+  bool has_sizes; /* sizes below are given; an entry may be -1, or less for a symbol: -2 prints as SS(-1) */
   bool has_strides;
   int requires_grad; /* -1, 0, 1 */
   int undefined;     /* -1, 0, 1 */
@@ -139,6 +139,7 @@ struct TypeStore {
    */
   bool (*implements)(const Type *type, const InterfaceType *interface, StrBuf *why);
   bool is_process;
+  TypeStore *home; /* of a plan's store: the one for types of values, which outlive the plan; else NULL */
 };
 Status type_store_init(TypeStore *store, void (*destroy)(TypeStore *store)) MUST_CHECK;
 void type_store_dispose(TypeStore *store);
@@ -180,6 +181,7 @@ ptrdiff_t class_type_find_attribute(const ClassType *c, Str name);              
 ptrdiff_t class_type_find_constant(const ClassType *c, Str name);
 struct Function *class_type_find_method(const ClassType *c, Str name);
 void class_type_add_method(ClassType *c, Str name, struct Function *method);
+void class_type_remove_method(ClassType *c, const struct Function *method);
 
 /* ---- relations; memoised over shared structure, so linear in the DAG ---- */
 bool type_equal(const Type *a, const Type *b);
@@ -194,8 +196,10 @@ const Type *type_match_vars(TypeStore *store, const Type *formal, const Type *ac
 const Type *type_substitute(TypeStore *store, const Type *type, const Map *bindings); /* NULL: an unbound variable */
 const Type *type_without_refinement(TypeStore *store,
                                     const Type *type); /* Tensor types lose their sizes: unshapedType */
-bool type_is_optional_like(const Type *type);          /* Optional, or a Union with None */
-bool type_may_be_mutable(const Type *type); /* Tensor, List, Dict, Class, Interface, Any, Future, or contains one */
+/* What a value is made with (NULL: of nothing): nothing of a store that has a home, and then nothing refined. */
+const Type *type_for_value(const Type *type);
+bool type_is_optional_like(const Type *type); /* Optional, or a Union with None */
+bool type_may_be_mutable(const Type *type);   /* Tensor, List, Dict, Class, Interface, Any, Future, or contains one */
 
 /* ---- printing, bounded ---- */
 void type_print_str(const Type *type, StrBuf *out); /* as schemas and messages print: named tuples and classes by name,

@@ -32,6 +32,7 @@ static void print_tensor(const TensorInfo *info, StrBuf *out) {
   bool has_shape = info->ndim >= 0;
   if (info->dtype >= 0) strbuf_puts(out, dtype_scalar_name((DType)info->dtype));
   if (info->dtype < 0 || !has_shape) strbuf_puts(out, "Tensor");
+  int verbosity = jit_type_verbosity();
   const char *separator = has_shape ? "" : "(";
   if (has_shape) {
     strbuf_char(out, '(');
@@ -41,21 +42,23 @@ static void print_tensor(const TensorInfo *info, StrBuf *out) {
       separator = ", ";
       if (info->has_sizes && info->sizes[i] >= 0)
         strbuf_printf(out, "%lld", (long long)info->sizes[i]);
+      else if (info->has_sizes && info->sizes[i] < -1 && verbosity >= TYPE_VERBOSITY_SYMBOLIC)
+        strbuf_printf(out, "SS(%lld)", (long long)info->sizes[i] + 1);
       else
         strbuf_char(out, '*');
       strides_known = strides_known && info->strides[i] >= 0;
     }
-    if (strides_known) {
+    if (strides_known && verbosity >= TYPE_VERBOSITY_STRIDE) {
       strbuf_puts(out, ", strides=[");
       for (int i = 0; i < info->ndim; i++) strbuf_printf(out, "%s%lld", i ? ", " : "", (long long)info->strides[i]);
       strbuf_char(out, ']');
     }
   }
-  if (info->requires_grad >= 0) {
+  if (info->requires_grad >= 0 && verbosity >= TYPE_VERBOSITY_FULL) {
     strbuf_printf(out, "%srequires_grad=%d", separator, info->requires_grad);
     separator = ", ";
   }
-  if (info->device_type >= 0) {
+  if (info->device_type >= 0 && verbosity >= TYPE_VERBOSITY_FULL) {
     strbuf_printf(out, "%sdevice=", separator);
     separator = ", ";
     device_print((Device){(int16_t)info->device_type, (int16_t)info->device_index}, out);

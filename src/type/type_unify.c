@@ -2,6 +2,7 @@
  * variables. Memoised over pairs like subtyping. */
 #include "type/pair_map.h"
 #include "type/store.h"
+#include "type/tensor_type.h"
 
 typedef struct Unifier {
   TypeStore *store;
@@ -13,32 +14,6 @@ typedef struct Unifier {
 } Unifier;
 
 static const Type *unify(Unifier *u, const Type *a, const Type *b, bool default_to_union);
-
-static int keep_if_same(int a, int b) {
-  return a == b ? a : -1;
-}
-
-/* What both tensors have in common. */
-static const Type *merge_tensors(TypeStore *store, const TensorInfo *a, const TensorInfo *b) {
-  if (!a || !b) return TYPE(TENSOR);
-  TensorInfo merged = {.dtype = keep_if_same(a->dtype, b->dtype),
-                       .device_type = -1,
-                       .device_index = -1,
-                       .ndim = keep_if_same(a->ndim, b->ndim),
-                       .requires_grad = keep_if_same(a->requires_grad, b->requires_grad),
-                       .undefined = keep_if_same(a->undefined, b->undefined)};
-  if (a->device_type == b->device_type && a->device_index == b->device_index) {
-    merged.device_type = a->device_type;
-    merged.device_index = a->device_index;
-  }
-  merged.has_sizes = merged.ndim >= 0 && a->has_sizes && b->has_sizes;
-  merged.has_strides = merged.ndim >= 0 && a->has_strides && b->has_strides;
-  for (int i = 0; i < merged.ndim; i++) {
-    merged.sizes[i] = merged.has_sizes && a->sizes[i] == b->sizes[i] ? a->sizes[i] : -1;
-    merged.strides[i] = merged.has_strides && a->strides[i] == b->strides[i] ? a->strides[i] : -1;
-  }
-  return type_tensor_refined(store, &merged);
-}
 
 /* Rebuilds a composite type from parts mapped by `map`; NULL when a part has none. */
 static const Type *map_elements(Unifier *u, const Type *type, const Type *(*map)(Unifier *u, const Type *type)) {
@@ -92,7 +67,7 @@ static const Type *unify_tuples(Unifier *u, const Type *a, const Type *b, bool d
 static const Type *unify_rules(Unifier *u, const Type *a, const Type *b, bool default_to_union) {
   if (type_is_subtype(a, b, NULL)) return b;
   if (type_is_subtype(b, a, NULL)) return a;
-  if (a->kind == TYPE_TENSOR && b->kind == TYPE_TENSOR) return merge_tensors(u->store, a->tensor, b->tensor);
+  if (a->kind == TYPE_TENSOR && b->kind == TYPE_TENSOR) return type_merge_tensor(u->store, a, b);
   if (a->kind == TYPE_NONE) return type_optional(u->store, b);
   if (b->kind == TYPE_NONE) return type_optional(u->store, a);
   if (a->kind == TYPE_OPTIONAL || b->kind == TYPE_OPTIONAL) {
@@ -163,6 +138,39 @@ const Type *type_without_refinement(TypeStore *store, const Type *type) {
   Task task = {.unifier = {.store = store}, .a = type, .map = unrefined};
   const Type *result = task_run(&task);
   return result ? result : type;
+}
+
+/* Not by map_elements: the home's arena is used by other threads. */
+static const Type *at_home(TypeStore *home, const Type *type, uint32_t *steps_left) {
+  enum { FEW = 16 };
+  const Type *few[FEW];
+  if (!type->store || !type->store->home) return type;
+  if (type->kind == TYPE_TENSOR) return TYPE(TENSOR);
+  if (type->count > FEW || !*steps_left) return TYPE(ANY);
+  --*steps_left;
+  for (uint32_t i = 0; i < type->count; i++) few[i] = at_home(home, type->elements[i], steps_left);
+  switch (type->kind) {
+    case TYPE_OPTIONAL:
+      return type_optional(home, few[0]);
+    case TYPE_UNION:
+      return type_union(home, type->count, few);
+    case TYPE_DICT:
+      return type_dict(home, few[0], few[1]);
+    case TYPE_TUPLE:
+      return type_named_tuple(home, type->name, type->count, few, type->field_names);
+    case TYPE_LIST:
+    case TYPE_FUTURE:
+    case TYPE_RREF:
+    case TYPE_AWAIT:
+      return type_wrapped(home, (TypeKind)type->kind, few[0]);
+    default:
+      return TYPE(ANY);
+  }
+}
+
+const Type *type_for_value(const Type *type) {
+  uint32_t steps = 1000;
+  return type && type->store && type->store->home ? at_home(type->store->home, type, &steps) : type;
 }
 
 const Type *type_substitute(TypeStore *store, const Type *type, const Map *bindings) {

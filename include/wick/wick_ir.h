@@ -1,0 +1,151 @@
+/* wick_ir: graphs seen from outside. For passes, for compilers that take parts of graphs over, and for tools that look
+ * at programs. This header promises less than wick.h: kinds of nodes and what passes make of graphs change between
+ * versions; the functions here are meant to stay.
+ *
+ * A graph has a block, a block nodes in order, inputs and outputs; a node has a kind ("aten::add"), inputs, outputs,
+ * attributes and nested blocks (prim::If, prim::Loop); a wick_ir_value is what a node or block gives, with its type and
+ * its uses. Blocks, nodes and values are borrowed: they live as long as their graph, or until they are destroyed.
+ * One graph must not be used from several threads at once. `wick dump` shows graphs as text, wick_graph_parse reads it.
+ *
+ *   static wick_status my_pass(void *user, wick_graph *graph, wick_error **error) {
+ *     size_t count;
+ *     return wick_graph_rewrite(graph, "graph(%x):\n ... return (%y)", "graph(%x):\n ... return (%y)", &count, error);
+ *   }
+ *   wick_pass_register("my_pass", my_pass, NULL, &error);                                      */
+#ifndef WICK_IR_H
+#define WICK_IR_H
+
+#include "wick/wick.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct wick_graph wick_graph;
+typedef struct wick_block wick_block;
+typedef struct wick_node wick_node;
+typedef struct wick_ir_value wick_ir_value;
+
+/* ---- graphs ---- */
+/* IR text, as wick_graph_print gives it. Released with wick_graph_release. */
+WICK_API wick_status wick_graph_parse(const char *text, size_t length, wick_graph **out, wick_error **error);
+/* A copy of a method's graph as it was compiled; with `inlined` nonzero, calls are replaced by what they call. */
+WICK_API wick_status wick_graph_of_method(const wick_module *module, const char *method, int inlined, wick_graph **out,
+                                          wick_error **error);
+/* A copy of a node's Subgraph. */
+WICK_API wick_status wick_graph_of_node(const wick_node *node, wick_graph **out, wick_error **error);
+/* Not for the graph that a pass is given. NULL is allowed. */
+WICK_API void wick_graph_release(wick_graph *graph);
+/* As PyTorch prints graphs. Freed with wick_text_free. */
+WICK_API wick_status wick_graph_print(const wick_graph *graph, char **out_text, wick_error **error);
+/* Fails when the graph is broken: order, scope, shape of control flow. Runs after every pass from outside. */
+WICK_API wick_status wick_graph_check(const wick_graph *graph, wick_error **error);
+/* One of wick's passes by name ("dead_code_elimination"): `wick dump --pass` lists them. */
+WICK_API wick_status wick_graph_run_pass(wick_graph *graph, const char *pass, wick_error **error);
+WICK_API wick_block *wick_graph_block(const wick_graph *graph);
+/* Runs the graph as it is. arguments: one for each input, of its type. `results` gets one value for each output, to be
+ * released. Inside a kernel `call` is the call it serves: settings, gradients and budgets are that call's; else NULL.
+ * The first run compiles: the graph must not be changed after it. Then any thread may run it. */
+WICK_API wick_status wick_graph_run(wick_graph *graph, wick_call *call, const wick_value *const *arguments,
+                                    size_t count, wick_value **results, size_t result_count, wick_error **error);
+
+/* ---- blocks ---- */
+WICK_API wick_node *wick_block_first(const wick_block *block); /* NULL: it has no nodes */
+WICK_API wick_node *wick_block_last(const wick_block *block);
+WICK_API wick_node *wick_block_owner(const wick_block *block); /* NULL: the graph's own block */
+WICK_API size_t wick_block_input_count(const wick_block *block);
+WICK_API wick_ir_value *wick_block_input(const wick_block *block, size_t index); /* NULL: no such index */
+WICK_API size_t wick_block_output_count(const wick_block *block);
+WICK_API wick_ir_value *wick_block_output(const wick_block *block, size_t index);
+WICK_API wick_status wick_block_add_input(wick_block *block, const char *type, wick_ir_value **out, wick_error **error);
+WICK_API wick_status wick_block_add_output(wick_block *block, wick_ir_value *value, wick_error **error);
+
+/* ---- nodes ---- */
+WICK_API wick_node *wick_node_next(const wick_node *node); /* NULL: the last one */
+WICK_API wick_node *wick_node_previous(const wick_node *node);
+WICK_API wick_block *wick_node_owner(const wick_node *node);
+WICK_API const char *wick_node_kind(const wick_node *node); /* static */
+/* The schema that the node's kind and operands resolve to; "" when there is none. Freed with wick_text_free. */
+WICK_API wick_status wick_node_schema(const wick_node *node, char **out_text, wick_error **error);
+WICK_API size_t wick_node_input_count(const wick_node *node);
+WICK_API wick_ir_value *wick_node_input(const wick_node *node, size_t index); /* NULL: no such index */
+WICK_API size_t wick_node_output_count(const wick_node *node);
+WICK_API wick_ir_value *wick_node_output(const wick_node *node, size_t index);
+WICK_API size_t wick_node_block_count(const wick_node *node);
+WICK_API wick_block *wick_node_block(const wick_node *node, size_t index);
+/* The block of the node's Subgraph; NULL: it has none. */
+WICK_API wick_block *wick_node_subgraph(const wick_node *node);
+/* Whether the node only computes its outputs: no writes, no effects, no random numbers, no control flow. */
+WICK_API int wick_node_is_pure(const wick_node *node);
+/* Inserted in front of `before`, or at the end of `block` when that is NULL. Outputs are of type Tensor. */
+WICK_API wick_status wick_node_new(wick_block *block, wick_node *before, const char *kind, wick_ir_value *const *inputs,
+                                   size_t input_count, size_t output_count, wick_node **out, wick_error **error);
+/* prim::Constant of a value that can be one (no tensors that record, no modules), in front of `before`. */
+WICK_API wick_status wick_node_insert_constant(wick_node *before, const wick_value *value, wick_ir_value **out,
+                                               wick_error **error);
+/* Replaces an input; index may be the count: then it is added. */
+WICK_API wick_status wick_node_set_input(wick_node *node, size_t index, wick_ir_value *value, wick_error **error);
+WICK_API wick_status wick_node_move_before(wick_node *node, wick_node *before, wick_error **error);
+/* Refused while an output has users. */
+WICK_API wick_status wick_node_destroy(wick_node *node, wick_error **error);
+/* Moves nodes of one block into the Subgraph of a new node, which stands where the last of them stood. Constants that
+ * they use are copied into it; its inputs are what they use from outside, its outputs what others use of theirs. In
+ * block order `nodes`; refused when a node between them needs what they give, or when one of them has an effect. */
+WICK_API wick_status wick_node_group(wick_node *const *nodes, size_t count, const char *kind, wick_node **out,
+                                     wick_error **error);
+
+/* ---- attributes: set replaces; a name is given without "attr::" ---- */
+WICK_API size_t wick_node_attribute_count(const wick_node *node);
+WICK_API const char *wick_node_attribute_name(const wick_node *node, size_t index); /* static; NULL: no such index */
+/* *out is NULL when there is no such attribute, or when it is a graph or a type. */
+WICK_API wick_status wick_node_attribute(const wick_node *node, const char *name, wick_value **out, wick_error **error);
+WICK_API wick_status wick_node_set_attribute(wick_node *node, const char *name, const wick_value *value,
+                                             wick_error **error);
+
+/* ---- values ---- */
+WICK_API wick_node *wick_ir_value_node(const wick_ir_value *value); /* NULL: an input of a block */
+/* The text behind %: a name, or a number. Freed with wick_text_free. */
+WICK_API wick_status wick_ir_value_name(const wick_ir_value *value, char **out_text, wick_error **error);
+/* "Tensor", "int[]", "Float(2, 3, strides=[3, 1], device=cpu)". Freed with wick_text_free. */
+WICK_API wick_status wick_ir_value_type(const wick_ir_value *value, char **out_text, wick_error **error);
+WICK_API wick_status wick_ir_value_set_type(wick_ir_value *value, const char *type, wick_error **error);
+WICK_API size_t wick_ir_value_use_count(const wick_ir_value *value);
+/* A user and which of its inputs it is; NULL: no such index, or a block's output. In no particular order. */
+WICK_API wick_node *wick_ir_value_user(const wick_ir_value *value, size_t index, size_t *out_input);
+/* Every user of `value` uses `with` from now on. */
+WICK_API wick_status wick_ir_value_replace(wick_ir_value *value, wick_ir_value *with, wick_error **error);
+/* What a constant is; *out is NULL for other values. */
+WICK_API wick_status wick_ir_value_constant(const wick_ir_value *value, wick_value **out, wick_error **error);
+
+/* ---- rewriting by pattern ---- */
+/* Puts `replacement` where the graph does what `pattern` does, both IR text with the same inputs and outputs. A pattern
+ * is straight code whose inner values nobody else uses; constants in it must be equal. *out_count (may be NULL): how
+ * often. */
+WICK_API wick_status wick_graph_rewrite(wick_graph *graph, const char *pattern, const char *replacement,
+                                        size_t *out_count, wick_error **error);
+
+/* ---- passes ---- */
+/* Runs on every graph that is optimised from now on, on any thread, behind wick's own passes: on code for which
+ * derivatives are there already. `graph` is borrowed for the call. What it fails with, or a graph that it breaks, makes
+ * the program run without that optimisation. Names are unique in the process. */
+typedef wick_status wick_pass(void *user, wick_graph *graph, wick_error **error);
+WICK_API wick_status wick_pass_register(const char *name, wick_pass *pass, void *user, wick_error **error);
+/* For graphs that are optimised later. Not found: WICK_NOT_FOUND. */
+WICK_API wick_status wick_pass_remove(const char *name, wick_error **error);
+
+/* ---- operations for kinds of nodes ---- */
+/* Makes what runs a node when its graph is compiled: a kernel and its own state (the kernel's `user`), dropped with the
+ * code. The node is borrowed for the call. */
+typedef wick_status wick_operation_factory(void *user, const wick_node *node, wick_kernel **out_kernel,
+                                           void **out_state, void (**out_drop)(void *state), wick_error **error);
+/* For the rest of the process: "mine::group(...) -> ...". Kernels are called without autograd: a pass that takes over
+ * differentiable code asks wick_call_records and runs the Subgraph then. */
+WICK_API wick_status wick_operation_register(const char *schema, wick_operation_factory *factory, void *user,
+                                             wick_error **error);
+/* Whether gradients are recorded and an argument requires one. */
+WICK_API int wick_call_records(const wick_call *call);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,89 @@
+/* Asynchronous calls. A handle has two owners: the caller, and the call itself until it has ended, so that what the
+ * call needs outlives it whoever lets go first. */
+#include "api/future.h"
+
+struct wick_future {
+  RefCount refs;
+  Future *future; /* NULL until the call was started */
+  CompilationUnit *unit;
+  wick_runtime *runtime;
+  wick_cancel *cancel;
+};
+
+Status future_handle_new(const wick_module *module, wick_cancel *cancel, wick_future **out) {
+  wick_future *handle = mem_calloc(1, sizeof *handle);
+  if (!handle) return status_out_of_memory();
+  ref_init(&handle->refs);
+  handle->unit = unit_retain(module->unit);
+  handle->runtime = runtime_retain(module->runtime);
+  if (cancel) ref_retain(&cancel->refs);
+  handle->cancel = cancel;
+  *out = handle;
+  return OK;
+}
+
+static void let_go(void *argument, Future *future) {
+  (void)future;
+  wick_future_release(argument);
+}
+
+Status future_handle_start(wick_future *handle, Future *future) {
+  handle->future = future;
+  ref_retain(&handle->refs);
+  Status status = future_then(future, let_go, handle);
+  if (!status) return OK;
+  future_wait(future); /* no memory to be told of the end: stay until it has come */
+  wick_future_release(handle);
+  return status;
+}
+
+int wick_future_done(const wick_future *future) {
+  return future_is_done(future->future);
+}
+
+wick_status wick_future_wait(wick_future *future, uint64_t timeout_ns, wick_value **out, wick_error **error) {
+  *out = NULL;
+  if (!timeout_ns)
+    future_wait(future->future);
+  else if (!future_wait_for(future->future, timeout_ns))
+    return api_status(status_new(ERROR_DEADLINE, "the call has not ended within the time to wait"), error);
+  IValue result;
+  API_TRY(future_result(future->future, &result));
+  return api_status(value_box_of(result, future->unit, out), error);
+}
+
+typedef struct Then {
+  wick_future *handle;
+  wick_future_callback *callback;
+  void *user;
+} Then;
+
+static void call_back(void *argument, Future *future) {
+  (void)future;
+  Then *then = argument;
+  then->callback(then->user, then->handle);
+  wick_future_release(then->handle);
+  mem_free(then);
+}
+
+wick_status wick_future_then(wick_future *future, wick_future_callback *callback, void *user, wick_error **error) {
+  Then *then = mem_alloc(sizeof *then);
+  if (!then) return api_status(status_out_of_memory(), error);
+  *then = (Then){future, callback, user};
+  ref_retain(&future->refs);
+  Status status = future_then(future->future, call_back, then);
+  if (status) {
+    wick_future_release(future);
+    mem_free(then);
+  }
+  return api_status(status, error);
+}
+
+void wick_future_release(wick_future *future) {
+  if (!future || !ref_release(&future->refs)) return;
+  if (future->future) ivalue_release(ivalue_future(future->future));
+  unit_release(future->unit);
+  wick_runtime_release(future->runtime);
+  wick_cancel_release(future->cancel);
+  mem_free(future);
+}

@@ -1,0 +1,330 @@
+/* Graphs from outside: reading, printing, running, passes and operations. */
+#include "api/find.h"
+#include "api/ir_handles.h"
+#include "pass/pass.h"
+#include "pass/subgraph_rewrite.h"
+#include "pass/user_passes.h"
+
+Status ir_protect(Graph *graph, void (*body)(void *argument), void *argument) {
+  Arena *const store = graph->store->is_process ? NULL : &graph->store->arena;
+  Catch *const of_graph = graph->arena->catch_point, *const of_store = store ? store->catch_point : NULL;
+  Catch here;
+  if (catch_enter(&here)) {
+    graph->arena->catch_point = &here;
+    if (store) store->catch_point = &here;
+    body(argument);
+  }
+  graph->arena->catch_point = of_graph;
+  if (store) store->catch_point = of_store;
+  return here.status;
+}
+
+/* ---- making ---- */
+
+static Status graph_box(wick_graph **out) {
+  wick_graph *box = mem_calloc(1, sizeof *box);
+  if (!box) return status_out_of_memory();
+  Status status = type_store_init(&box->store, NULL);
+  if (status) {
+    mem_free(box);
+    return status;
+  }
+  arena_init(&box->arena, NULL);
+  box->is_owned = true;
+  *out = box;
+  return OK;
+}
+
+void wick_graph_release(wick_graph *graph) {
+  if (!graph || !graph->is_owned) return;
+  Code *code = atomic_load(&graph->code);
+  if (code) code_free(code);
+  if (graph->graph) graph_dispose(graph->graph);
+  arena_dispose(&graph->arena);
+  type_store_dispose(&graph->store);
+  if (graph->unit) unit_release(graph->unit);
+  mem_free(graph);
+}
+
+typedef struct Make {
+  wick_graph *box;
+  Str text;
+  const Graph *from;
+  bool inlined;
+} Make;
+
+static void make(void *argument) {
+  Make *m = argument;
+  wick_graph *box = m->box;
+  box->store.arena.catch_point = box->arena.catch_point;
+  box->graph = m->from ? graph_copy(m->from, &box->arena, &box->store)
+                       : graph_parse(&box->arena, &box->store, m->text, NULL, NULL);
+  if (m->inlined) inline_calls(box->graph);
+}
+
+static Status make_graph(Make *m, CompilationUnit *unit, wick_graph **out) {
+  TRY(graph_box(&m->box));
+  m->box->unit = unit ? unit_retain(unit) : NULL;
+  Status status = arena_protect(&m->box->arena, make, m);
+  m->box->store.arena.catch_point = NULL;
+  if (status)
+    wick_graph_release(m->box);
+  else
+    *out = m->box;
+  return status;
+}
+
+wick_status wick_graph_parse(const char *text, size_t length, wick_graph **out, wick_error **error) {
+  Make m = {.text = {text, length}};
+  *out = NULL;
+  return api_status(make_graph(&m, NULL, out), error);
+}
+
+wick_status wick_graph_of_method(const wick_module *module, const char *method, int inlined, wick_graph **out,
+                                 wick_error **error) {
+  Function *function;
+  *out = NULL;
+  API_TRY(module_find(module, method, &function));
+  if (!function->graph) return api_status(status_new(ERROR_INTERNAL, "'%s' was not compiled", method), error);
+  Make m = {.from = function->graph, .inlined = inlined != 0};
+  return api_status(make_graph(&m, module->unit, out), error);
+}
+
+wick_status wick_graph_of_node(const wick_node *node, wick_graph **out, wick_error **error) {
+  const NodeAttribute *subgraph = node_attribute(node_of(node), SYM_attr_Subgraph);
+  *out = NULL;
+  if (!subgraph || subgraph->tag != ATTR_GRAPH)
+    return api_status(status_new(ERROR_NOT_FOUND, "%s has no Subgraph", wick_node_kind(node)), error);
+  Make m = {.from = subgraph->g};
+  return api_status(make_graph(&m, NULL, out), error);
+}
+
+/* ---- looking ---- */
+
+wick_status wick_graph_print(const wick_graph *graph, char **out_text, wick_error **error) {
+  StrBuf text = {0};
+  *out_text = NULL;
+  graph_print(graph->graph, false, &text);
+  return api_status(strbuf_take(&text, out_text), error);
+}
+
+wick_status wick_graph_check(const wick_graph *graph, wick_error **error) {
+  return api_status(graph_lint(graph->graph), error);
+}
+
+wick_block *wick_graph_block(const wick_graph *graph) {
+  return (wick_block *)graph->graph->block;
+}
+
+/* ---- running ---- */
+
+static Status graph_code(wick_graph *graph, const Code **out) {
+  Code *code = atomic_load(&graph->code), *there = NULL;
+  if (!code) {
+    TRY(code_compile(graph->graph, STR("graph"), &code));
+    if (!atomic_compare_exchange_strong(&graph->code, &there, code)) {
+      code_free(code);
+      code = there;
+    }
+  }
+  *out = code;
+  return OK;
+}
+
+static Status check_argument(const Graph *graph, uint32_t i, const wick_value *argument) {
+  const Type *type = graph_input(graph, i)->type;
+  IValue value = argument ? argument->value : IVALUE_NONE;
+  if (type->kind == TYPE_TENSOR ? value.tag == TAG_TENSOR : ivalue_is_instance(value, type)) return OK;
+  StrBuf text = {.max_length = 1000};
+  type_print_str(type, &text);
+  Status status = status_new(ERROR_INVALID_ARGUMENT, "argument %u is no " STR_FMT, i, STR_ARG(strbuf_view(&text)));
+  strbuf_dispose(&text);
+  return status;
+}
+
+static Status run_graph(wick_graph *graph, Exec *exec, const wick_value *const *arguments, uint32_t count,
+                        wick_value **results, uint32_t result_count) {
+  const Code *code;
+  if (count != graph_input_count(graph->graph) || result_count != graph_output_count(graph->graph))
+    return status_new(ERROR_INVALID_ARGUMENT, "the graph takes %u values and gives %u, not %u and %u",
+                      graph_input_count(graph->graph), graph_output_count(graph->graph), count, result_count);
+  for (uint32_t i = 0; i < count; i++) TRY(check_argument(graph->graph, i, arguments[i]));
+  TRY(graph_code(graph, &code));
+  IValue *values = mem_calloc((size_t)count + result_count + 1, sizeof *values);
+  if (!values) return status_out_of_memory();
+  for (uint32_t i = 0; i < count; i++) values[i] = arguments[i] ? arguments[i]->value : IVALUE_NONE;
+  IValue *outputs = values + count;
+  Status status = interp_run(exec, code, values, count, outputs, result_count);
+  for (uint32_t i = 0; i < result_count && !status; i++) {
+    status = value_box_of(outputs[i], graph->unit, &results[i]);
+    outputs[i] = IVALUE_NONE;
+  }
+  for (uint32_t i = 0; i < result_count; i++) ivalue_release(outputs[i]);
+  mem_free(values);
+  return status;
+}
+
+wick_status wick_graph_run(wick_graph *graph, wick_call *call, const wick_value *const *arguments, size_t count,
+                           wick_value **results, size_t result_count, wick_error **error) {
+  Exec own;
+  for (size_t i = 0; i < result_count; i++) results[i] = NULL;
+  if (!graph->is_owned || count > UINT32_MAX / 2 || result_count > UINT32_MAX / 2)
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "a pass can't run the graph it is given: copy it"), error);
+  if (!call) api_exec_init(&own, NULL);
+  Status status =
+      run_graph(graph, call ? call->call->exec : &own, arguments, (uint32_t)count, results, (uint32_t)result_count);
+  for (size_t i = 0; status && i < result_count; i++) {
+    wick_value_release(results[i]);
+    results[i] = NULL;
+  }
+  return api_status(status, error);
+}
+
+/* ---- passes ---- */
+
+wick_status wick_graph_run_pass(wick_graph *graph, const char *name, wick_error **error) {
+  const Pass *pass = pass_find(str_from(name));
+  Exec exec;
+  if (!pass) return api_status(status_new(ERROR_NOT_FOUND, "there is no pass '%s'", name), error);
+  api_exec_init(&exec, NULL);
+  Arena *const store = graph->graph->store->is_process ? NULL : &graph->graph->store->arena;
+  Catch here, *const outer = store ? store->catch_point : NULL;
+  Status status = OK;
+  if (catch_enter(&here)) {
+    if (store) store->catch_point = &here;
+    status = pass_run(pass, graph->graph, &exec);
+  }
+  if (store) store->catch_point = outer;
+  return api_status(here.status ? here.status : status, error);
+}
+
+typedef struct Rewrite {
+  Graph *graph;
+  RewritePattern pattern;
+  uint32_t count;
+} Rewrite;
+static void rewrite(void *argument) {
+  Rewrite *r = argument;
+  r->count = rewrite_subgraphs(r->graph, 1, &r->pattern);
+}
+
+wick_status wick_graph_rewrite(wick_graph *graph, const char *pattern, const char *replacement, size_t *out_count,
+                               wick_error **error) {
+  Rewrite r = {.graph = graph->graph, .pattern = {.pattern = pattern, .replacement = replacement}};
+  Status status = ir_protect(graph->graph, rewrite, &r);
+  if (out_count) *out_count = r.count;
+  return api_status(status, error);
+}
+
+typedef struct ForeignPass {
+  wick_pass *pass;
+  void *user;
+} ForeignPass;
+
+static Status run_foreign_pass(void *user, Graph *graph) {
+  const ForeignPass *foreign = user;
+  wick_graph box = {.graph = graph};
+  wick_error *error = NULL;
+  wick_status status = foreign->pass(foreign->user, &box, &error);
+  if (status) return foreign_status(status, error, "the pass");
+  wick_error_free(error);
+  return OK;
+}
+
+/* What stands behind a name is never freed: a pass may be running while it is removed. */
+wick_status wick_pass_register(const char *name, wick_pass *pass, void *user, wick_error **error) {
+  if (!name || !pass) return api_status(status_new(ERROR_INVALID_ARGUMENT, "a name and a pass are needed"), error);
+  ForeignPass *foreign = mem_calloc(1, sizeof *foreign);
+  if (!foreign) return api_status(status_out_of_memory(), error);
+  *foreign = (ForeignPass){pass, user};
+  Status status = user_pass_add(name, run_foreign_pass, foreign);
+  if (status) mem_free(foreign);
+  return api_status(status, error);
+}
+
+wick_status wick_pass_remove(const char *name, wick_error **error) {
+  return api_status(user_pass_remove(name) ? OK : status_new(ERROR_NOT_FOUND, "there is no pass '%s'", name), error);
+}
+
+/* ---- operations ---- */
+
+typedef struct ForeignOperation {
+  OpRow row; /* first: a node's operator leads here */
+  OpFactory factory;
+  OpTable table;
+  wick_operation_factory *make;
+  void *user;
+  char *schema; /* owned */
+} ForeignOperation;
+
+typedef struct ForeignState {
+  wick_kernel *kernel;
+  void *state;
+  void (*drop)(void *state);
+} ForeignState;
+
+static Status run_operation(Call *call) {
+  const ForeignState *s = call->state;
+  return foreign_run(s->kernel, s->state, call);
+}
+
+static void drop_operation(void *state) {
+  ForeignState *s = state;
+  if (s->drop) s->drop(s->state);
+  mem_free(s);
+}
+
+static Status make_operation(const Node *node, Kernel **out_kernel, void **out_state, void (**out_free)(void *state)) {
+  const ForeignOperation *operation = (const ForeignOperation *)node_operator(node)->row;
+  wick_error *error = NULL;
+  ForeignState *s = mem_calloc(1, sizeof *s);
+  if (!s) return status_out_of_memory();
+  wick_status status =
+      operation->make(operation->user, (const wick_node *)node, &s->kernel, &s->state, &s->drop, &error);
+  if (!status && !s->kernel) {
+    if (s->drop) s->drop(s->state);
+    mem_free(s);
+    wick_error_free(error);
+    return status_new(ERROR_INVALID_ARGUMENT, "the factory of %s gave no kernel", operation->schema);
+  }
+  if (status) {
+    mem_free(s);
+    return foreign_status(status, error, "the factory");
+  }
+  wick_error_free(error);
+  *out_kernel = run_operation;
+  *out_state = s;
+  *out_free = drop_operation;
+  return OK;
+}
+
+wick_status wick_operation_register(const char *schema, wick_operation_factory *factory, void *user,
+                                    wick_error **error) {
+  if (!schema || !factory)
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "a schema and a factory are needed"), error);
+  API_TRY(foreign_check_schema(schema));
+  ForeignOperation *operation = mem_calloc(1, sizeof *operation);
+  if (!operation || !(operation->schema = mem_strdup(schema))) {
+    mem_free(operation);
+    return api_status(status_out_of_memory(), error);
+  }
+  operation->make = factory;
+  operation->user = user;
+  operation->factory.make = make_operation;
+  operation->row = (OpRow){.schema = operation->schema, .factory = &operation->factory, .flags = OP_ACCEPT_UNDEFINED};
+  operation->table = (OpTable){"foreign", &operation->row, 1};
+  Status status = operator_register(&operation->table, operation);
+  if (status) {
+    mem_free(operation->schema);
+    mem_free(operation);
+  }
+  return api_status(status, error);
+}
+
+int wick_call_records(const wick_call *border) {
+  const Call *call = border->call;
+  if (!call->exec->grad_enabled) return 0;
+  for (uint32_t i = 0; i < call->input_count; i++)
+    if (call->inputs[i].tag == TAG_TENSOR && call->inputs[i].tensor->flags & TENSOR_RECORDS) return 1;
+  return 0;
+}

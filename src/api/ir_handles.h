@@ -1,0 +1,32 @@
+/* What stands behind the handles of wick_ir.h: blocks, nodes and values are the IR's own structs, a graph is boxed with
+ * what it lives in. */
+#pragma once
+
+#include "api/handles.h"
+#include "wick/wick_ir.h"
+
+struct wick_graph {
+  Graph *graph;
+  bool is_owned; /* else a pass was given it */
+  Arena arena;   /* these of an owned one */
+  TypeStore store;
+  CompilationUnit *unit; /* whose types it mentions; may be NULL */
+  _Atomic(Code *) code;  /* made by the first run */
+};
+
+static inline Block *block_of(const wick_block *block) {
+  return (Block *)(uintptr_t)block;
+}
+static inline Node *node_of(const wick_node *node) {
+  return (Node *)(uintptr_t)node;
+}
+static inline Value *value_of(const wick_ir_value *value) {
+  return (Value *)(uintptr_t)value;
+}
+/* Nodes at the ends of a block are not shown. */
+static inline wick_node *node_shown(const Node *node) {
+  bool is_end = !node || node->kind == SYM_prim_Param || node->kind == SYM_prim_Return;
+  return is_end ? NULL : (wick_node *)(uintptr_t)node;
+}
+/* Runs what throws to the graph's arena or its store's. */
+Status ir_protect(Graph *graph, void (*body)(void *argument), void *argument) MUST_CHECK;

@@ -1,0 +1,161 @@
+/* wick_trees: trees that a caller builds node by node. Every node is checked as it is made, so that what is compiled
+ * has the shape that a parser would have given it. */
+#include "api/trees.h"
+
+#include "syntax/grammar.h"
+
+struct wick_trees {
+  RefCount refs;
+  Arena arena;    /* allocates within arena_protect only */
+  Source *source; /* owned, or NULL */
+};
+struct wick_tree {
+  Tree *tree;
+  wick_trees *owner;
+  uint32_t size; /* of the tree written out: shared parts count each time */
+};
+enum { MAX_SIZE = 1 << 24 };
+
+Tree *tree_of(const wick_tree *tree) {
+  return tree->tree;
+}
+
+static void release(void *trees) {
+  wick_trees_release(trees);
+}
+Status trees_keeper(const wick_tree *tree, Source **out) {
+  TRY(source_new(STR(""), NULL, 1, out));
+  ref_retain(&tree->owner->refs);
+  (*out)->original_data = tree->owner;
+  (*out)->original_free = release;
+  return OK;
+}
+
+static Status trees_new(const char *text, size_t length, const char *file_name, wick_trees **out) {
+  if (length > UINT32_MAX / 2) return status_new(ERROR_INVALID_ARGUMENT, "the text is too long");
+  wick_trees *trees = mem_calloc(1, sizeof *trees);
+  if (!trees) return status_out_of_memory();
+  ref_init(&trees->refs);
+  arena_init(&trees->arena, NULL);
+  Status status = text ? source_new((Str){text, length}, file_name, 1, &trees->source) : OK;
+  if (status)
+    mem_free(trees);
+  else
+    *out = trees;
+  return status;
+}
+wick_status wick_trees_new(const char *text, size_t length, const char *file_name, wick_trees **out,
+                           wick_error **error) {
+  *out = NULL;
+  return api_status(trees_new(text, length, file_name, out), error);
+}
+
+void wick_trees_release(wick_trees *trees) {
+  if (!trees || !ref_release(&trees->refs)) return;
+  arena_dispose(&trees->arena);
+  source_release(trees->source);
+  mem_free(trees);
+}
+
+/* ---- making ---- */
+
+typedef struct TreeRequest {
+  wick_trees *trees;
+  const char *kind;
+  const wick_tree *const *children;
+  size_t count;
+  Str text;
+  bool is_atom;
+  uint32_t begin, end;
+  wick_tree *made;
+} TreeRequest;
+
+static _Noreturn void refuse(wick_trees *trees, const char *why) {
+  catch_throw(trees->arena.catch_point, status_new(ERROR_INVALID_ARGUMENT, "%s", why));
+}
+
+static TokenKind kind_named(wick_trees *trees, const char *name) {
+  if (name[0] && !name[1] && (unsigned char)name[0] < 128) return name[0];
+  for (TokenKind kind = TK_FIRST + 1; kind < TK_COUNT; kind++)
+    if (!strcmp(token_kind_enumerator(kind), name)) return kind;
+  refuse(trees, arena_printf(&trees->arena, "'%.100s' is no kind of tree", name));
+}
+
+static void make(void *argument) {
+  TreeRequest *r = argument;
+  wick_trees *trees = r->trees;
+  Arena *arena = &trees->arena;
+  TokenKind kind = kind_named(trees, r->kind);
+  SourceRange range = {trees->source, r->begin, r->end};
+  if (r->end < r->begin || r->end > (trees->source ? trees->source->length : 0))
+    refuse(trees, arena_printf(arena, "a tree can't stand from %u to %u of the text", r->begin, r->end));
+  wick_tree *made = ARENA_NEW(arena, wick_tree);
+  *made = (wick_tree){.owner = trees, .size = 1};
+  if (r->is_atom) {
+    const char *misfit = grammar_atom_misfit(arena, kind, r->text);
+    if (misfit) refuse(trees, misfit);
+    made->tree =
+        tree_atom(arena, kind, range, (Str){arena_strndup(arena, r->text.data, r->text.length), r->text.length});
+  } else {
+    if (r->count > MAX_SIZE) refuse(trees, "a tree has too many children");
+    Tree **children = ARENA_ARRAY(arena, Tree *, r->count + 1);
+    for (size_t i = 0; i < r->count; i++) {
+      if (!r->children[i] || r->children[i]->owner != trees)
+        refuse(trees, arena_printf(arena, "child %zu is NULL or of other wick_trees", i));
+      children[i] = r->children[i]->tree;
+      made->size += r->children[i]->size;
+      if (made->size > MAX_SIZE) refuse(trees, "a tree is too large, when shared parts count each time");
+    }
+    const char *misfit = grammar_misfit(arena, kind, (uint32_t)r->count, children);
+    if (misfit) refuse(trees, misfit);
+    made->tree = tree_new(arena, kind, range, (uint32_t)r->count, children);
+  }
+  r->made = made;
+}
+
+static wick_status request(TreeRequest *r, const wick_tree **out, wick_error **error) {
+  Status status = arena_protect(&r->trees->arena, make, r);
+  *out = status ? NULL : r->made;
+  return api_status(status, error);
+}
+
+wick_status wick_tree_new(wick_trees *trees, const char *kind, const wick_tree *const *children, size_t count,
+                          uint32_t begin, uint32_t end, const wick_tree **out, wick_error **error) {
+  return request(&(TreeRequest){trees, kind, children, count, .begin = begin, .end = end}, out, error);
+}
+wick_status wick_tree_new_text(wick_trees *trees, const char *kind, const char *text, size_t length, uint32_t begin,
+                               uint32_t end, const wick_tree **out, wick_error **error) {
+  return request(&(TreeRequest){trees, kind, .text = {text, length}, .is_atom = true, .begin = begin, .end = end}, out,
+                 error);
+}
+
+/* ---- parsing, printing ---- */
+
+static uint32_t tree_size(const Tree *tree) {
+  uint64_t size = 1;
+  for (uint32_t i = 0; !tree_is_atom(tree) && i < tree->count && size < MAX_SIZE; i++)
+    size += tree_size(tree->children[i]);
+  return size < MAX_SIZE ? (uint32_t)size : MAX_SIZE;
+}
+
+static void parse(void *argument) {
+  TreeRequest *r = argument;
+  r->made = ARENA_NEW(&r->trees->arena, wick_tree);
+  Tree *tree = parse_file(&r->trees->arena, r->trees->source, PARSE_PYTHON);
+  *r->made = (wick_tree){.tree = tree, .owner = r->trees, .size = tree_size(tree)};
+}
+wick_status wick_trees_parse(wick_trees *trees, const wick_tree **out, wick_error **error) {
+  TreeRequest r = {.trees = trees};
+  *out = NULL;
+  if (!trees->source) return api_status(status_new(ERROR_INVALID_ARGUMENT, "the trees have no text to parse"), error);
+  API_TRY(arena_protect(&trees->arena, parse, &r));
+  *out = r.made;
+  return WICK_OK;
+}
+
+wick_status wick_tree_print(const wick_tree *tree, char **out_text, wick_error **error) {
+  StrBuf text = {.max_length = 64 << 20};
+  *out_text = NULL;
+  tree_print(tree->tree, &text);
+  return api_status(strbuf_take(&text, out_text), error);
+}

@@ -1,0 +1,297 @@
+/* Splits off the parts of a graph that can be differentiated as graphs. From the end of each block, a node that can be
+ * takes its producers in, the nearest first, as long as they can be moved next to it; again until nothing changes. Then
+ * small parts go back, and views of what comes in or goes out are computed outside: a write into one of two results
+ * that share memory must be seen by eager gradients. */
+#include "autodiff/differentiate.h"
+
+#include "autodiff/differentiate_internal.h"
+
+#include "ir/graph_log.h"
+#include "ir/subgraph.h"
+#include "op/plan.h"
+
+#define PASS "create_autodiff_subgraphs"
+
+/* ---- what can be differentiated ---- */
+
+static const Operator *graph_operator(const Node *node) {
+  if (node->block_count || node->callable) return NULL;
+  const Operator *op = node_operator(node);
+  const CallPlan *plan;
+  if (!op || op->variant != VARIANT_FUNCTIONAL || op->flags & (OP_SIDE_EFFECTS | OP_EAGER_ONLY)) return NULL;
+  Status status = call_plan(op, &plan);
+  if (status) {
+    status_free(status);
+    return NULL;
+  }
+  return plan->writes || node->input_count > CALL_MAX_INPUTS ? NULL : op;
+}
+
+Formula *node_formula(const Node *node) {
+  const Operator *op = graph_operator(node);
+  Formula *formula = NULL;
+  if (op) status_free(formula_of(op, &formula));
+  return formula;
+}
+
+static bool gives_tensors(const Node *node) {
+  if (node->output_count == 1 && type_is_tensor_list(node_output(node, 0)->type)) {
+    const Value *list = node_output(node, 0); /* taken apart at once */
+    return list->uses.length == 1 && list->uses.data[0].user->kind == SYM_prim_ListUnpack;
+  }
+  for (uint32_t i = 0; i < node->output_count; i++)
+    if (node_output(node, i)->type->kind != TYPE_TENSOR) return false;
+  return node->output_count > 0;
+}
+
+/* Lists of tensors come from a node that can go along. */
+static bool takes_tensors(const Node *node) {
+  for (uint32_t i = 0; i < node->input_count; i++) {
+    const Value *input = node_input(node, i);
+    if (type_is_tensor_list(input->type) && input->node->kind != SYM_prim_ListConstruct &&
+        !value_is_constant(input, NULL))
+      return false;
+  }
+  return true;
+}
+
+/* Lists of tensors that are made for operators which can be differentiated. */
+static bool is_list_for_operators(const Node *node) {
+  const Value *list = node_output(node, 0);
+  if (!type_is_tensor_list(list->type) || !value_has_uses(list)) return false;
+  for (size_t i = 0; i < list->uses.length; i++) {
+    const Node *user = list->uses.data[i].user;
+    if (user->kind == SYM_prim_DifferentiableGraph || user->owning_block != node->owning_block) continue;
+    if (user->kind == SYM_prim_ListUnpack || !node_is_differentiable(user)) return false;
+  }
+  return true;
+}
+
+bool node_is_differentiable(const Node *node) {
+  if (node->kind == SYM_prim_ConstantChunk) return true;
+  if (node->kind == SYM_prim_ListUnpack) {
+    const Value *list = node_input(node, 0);
+    return type_is_tensor_list(list->type) && list->uses.length == 1 && node_formula(list->node) &&
+           node_is_differentiable(list->node);
+  }
+  if (node_is_expanded(node)) return true;
+  const Operator *op = graph_operator(node);
+  if (!op || !gives_tensors(node) || !takes_tensors(node)) return false;
+  if (op->row->grad) return node_formula(node) != NULL;
+  return op->row->lower && op->flags & OP_NOT_DIFFERENTIABLE;
+}
+
+static bool may_merge(const Node *node) {
+  if (node->kind == SYM_prim_DifferentiableGraph) return true;
+  if (node->kind == SYM_prim_Constant) return false;
+  if (node->kind == SYM_prim_ListConstruct) return is_list_for_operators(node);
+  return node_is_differentiable(node);
+}
+
+/* ---- merging ---- */
+
+typedef struct Slicer {
+  Graph *graph;
+  Node *floor; /* nothing is taken in from before it */
+  AliasDb *db;
+  Arena *scratch;
+  uint32_t threshold;
+} Slicer;
+
+/* The producers of a group's inputs in its block, the latest first. */
+static uint32_t producers_of(const Node *group, Arena *scratch, Node ***out) {
+  Node **nodes = ARENA_ARRAY(scratch, Node *, group->input_count + 1);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < group->input_count; i++) {
+    Node *node = node_input(group, i)->node;
+    if (node->owning_block != group->owning_block || node == group->owning_block->param ||
+        node->kind == SYM_prim_Constant)
+      continue;
+    uint32_t at = count;
+    while (at > 0 && nodes[at - 1]->position < node->position) at--;
+    if (at > 0 && nodes[at - 1] == node) continue;
+    memmove(nodes + at + 1, nodes + at, (count - at) * sizeof *nodes);
+    nodes[at] = node;
+    count++;
+  }
+  *out = nodes;
+  return count;
+}
+
+static bool merge_producer(Slicer *s, Node *group) {
+  Node **producers;
+  uint32_t count = producers_of(group, s->scratch, &producers);
+  for (uint32_t i = 0; i < count; i++) {
+    Node *producer = producers[i];
+    if ((s->floor && node_is_before(producer, s->floor)) || !may_merge(producer) ||
+        !alias_move_before(s->db, producer, group))
+      continue;
+    subgraph_merge(group, producer, s->db);
+    return true;
+  }
+  return false;
+}
+
+/* Grad mode may be another one behind it. */
+static bool is_barrier(const Node *node) {
+  if (node->kind == SYM_prim_Enter || node->kind == SYM_prim_Exit || node->kind == SYM_prim_CallFunction ||
+      node->kind == SYM_prim_CallMethod || str_is(symbol_name(node->kind), "aten::set_grad_enabled"))
+    return true;
+  for (uint32_t i = 0; i < node->block_count; i++)
+    BLOCK_EACH(inner, node->blocks[i]) if (is_barrier(inner)) return true;
+  return false;
+}
+
+static Node *barrier_before(const Node *node) {
+  for (Node *n = node->prev; n != node->owning_block->param; n = n->prev)
+    if (is_barrier(n)) return n;
+  return NULL;
+}
+
+static bool slice_once(Slicer *s, Block *block) {
+  bool changed = false;
+  s->floor = barrier_before(block->ret);
+  for (Node *node = block->ret->prev; node != block->param;) {
+    if (node == s->floor) {
+      s->floor = barrier_before(node);
+      node = node->prev;
+      continue;
+    }
+    if (!may_merge(node) || node->kind == SYM_prim_ListConstruct) {
+      node = node->prev;
+      continue;
+    }
+    if (node->kind != SYM_prim_DifferentiableGraph) {
+      if (!jit_opt_limit(PASS)) return changed;
+      node = subgraph_wrap(node, SYM_prim_DifferentiableGraph, s->db);
+      alias_add_node(s->db, node);
+      changed = true;
+    }
+    while (merge_producer(s, node)) changed = true;
+    node = node->prev;
+  }
+  return changed;
+}
+
+static void slice_block(Slicer *s, Block *block) {
+  BLOCK_EACH(node, block)
+  for (uint32_t i = 0; i < node->block_count; i++) slice_block(s, node->blocks[i]);
+  while (slice_once(s, block)) continue;
+}
+
+/* ---- afterwards ---- */
+
+/* The input of the graph, or the node's output, whose memory the value shows, as schemas say. */
+static const Value *root_of(const Value *value) {
+  for (;;) {
+    const Node *node = value->node;
+    if (node->kind == SYM_prim_ConstantChunk) {
+      value = node_input(node, 0);
+      continue;
+    }
+    if (node->kind == SYM_prim_ListUnpack) {
+      value = node_output(node_input(node, 0)->node, 0);
+      node = value->node;
+    }
+    const Operator *op = node_operator(node);
+    const CallPlan *plan;
+    if (!op || node->kind == SYM_prim_Param) return value;
+    Status status = call_plan(op, &plan);
+    status_free(status);
+    if (status || !plan->is_view || !node->input_count) return value;
+    const Value *from = NULL; /* the tensor input whose alias set the outputs share: the first */
+    for (uint32_t i = 0; i < node->input_count && !from; i++)
+      if (type_is_tensor(node_input(node, i)->type)) from = node_input(node, i);
+    if (!from) return value;
+    value = from;
+  }
+}
+
+static bool shares_memory(const Graph *subgraph, uint32_t output) {
+  const Value *value = graph_output(subgraph, output), *root = root_of(value);
+  if (root->node->kind == SYM_prim_Param) return true;
+  if (root == value) return false;
+  for (uint32_t i = 0; i < graph_output_count(subgraph); i++)
+    if (i != output && root_of(graph_output(subgraph, i)) == root) return true;
+  return false;
+}
+
+static void unmerge_shared_outputs(Node *group) {
+  Graph *subgraph = node_subgraph(group);
+  for (uint32_t i = 0; i < graph_output_count(subgraph);) {
+    const Node *node = graph_output(subgraph, i)->node;
+    if (!shares_memory(subgraph, i) || node->kind == SYM_prim_ListUnpack) {
+      i++;
+      continue;
+    }
+    subgraph_unmerge_output(group, i);
+    i = 0;
+  }
+  for (uint32_t i = group->input_count; i-- > 0;)
+    if (!value_has_uses(graph_input(subgraph, i))) subgraph_erase_input(group, i);
+}
+
+/* Constants and what is taken apart into them don't run. */
+static uint32_t count_running(const Graph *subgraph) {
+  uint32_t count = 0;
+  BLOCK_EACH(node, subgraph->block) count += node->kind != SYM_prim_Constant && node->kind != SYM_prim_profile;
+  return count;
+}
+
+static void clean_up(Slicer *s, Block *block) {
+  BLOCK_EACH(node, block) {
+    for (uint32_t i = 0; i < node->block_count; i++) clean_up(s, node->blocks[i]);
+    if (node->kind != SYM_prim_DifferentiableGraph || node->callable) continue;
+    if (count_running(node_subgraph(node)) >= s->threshold) unmerge_shared_outputs(node);
+    if (count_running(node_subgraph(node)) >= s->threshold) continue;
+    subgraph_unwrap(node, NULL);
+  }
+}
+
+typedef struct Slicing {
+  Graph *graph;
+  uint32_t threshold;
+  Arena scratch;
+} Slicing;
+
+static void slice(void *argument) {
+  Slicing *slicing = argument;
+  slicing->scratch.catch_point = slicing->graph->arena->catch_point;
+  Slicer s = {.graph = slicing->graph, .scratch = &slicing->scratch, .threshold = slicing->threshold};
+  s.db = alias_db_new(s.graph, s.scratch);
+  slice_block(&s, s.graph->block);
+  clean_up(&s, s.graph->block);
+}
+
+void create_autodiff_subgraphs(Graph *graph, uint32_t threshold) {
+  Slicing slicing = {.graph = graph, .threshold = threshold};
+  graph_require_stack(graph);
+  arena_init(&slicing.scratch, NULL);
+  Status status = arena_protect(graph->arena, slice, &slicing);
+  arena_dispose(&slicing.scratch);
+  if (status) catch_throw(graph->arena->catch_point, status);
+  GRAPH_LOG_DUMP(PASS, "After create_autodiff_subgraphs", graph);
+}
+
+/* ---- back ---- */
+
+static bool runs_with_autograd(const Graph *subgraph) {
+  BLOCK_EACH(node, subgraph->block) if (node->kind == SYM_prim_FusionGroup) return false;
+  return true;
+}
+
+static void inline_in(Block *block, uint32_t threshold) {
+  BLOCK_EACH(node, block) {
+    for (uint32_t i = 0; i < node->block_count; i++) inline_in(node->blocks[i], threshold);
+    const Graph *subgraph = node->kind == SYM_prim_DifferentiableGraph ? node_subgraph(node) : NULL;
+    if (!subgraph || !runs_with_autograd(subgraph) || count_running(subgraph) >= threshold) continue;
+    if (!jit_opt_limit("inline_autodiff_subgraphs")) return;
+    subgraph_unwrap(node, NULL);
+  }
+}
+
+void inline_autodiff_subgraphs(Graph *graph, uint32_t threshold) {
+  graph_require_stack(graph);
+  inline_in(graph->block, threshold);
+  eliminate_dead_code(graph);
+}

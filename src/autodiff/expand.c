@@ -1,0 +1,44 @@
+/* Operators whose graph gradient is that of another one, which also gives what the gradient needs. */
+#include "autodiff/differentiate_internal.h"
+
+typedef struct Expansion {
+  const char *from, *to; /* the same arguments in the same order; the first result of `to` is that of `from` */
+} Expansion;
+
+static const Expansion expansions[] = {
+    {"aten::dropout", "aten::native_dropout"},       {"aten::max_pool2d", "aten::max_pool2d_with_indices"},
+    {"aten::nll_loss", "aten::nll_loss_forward"},    {"aten::nll_loss2d", "aten::nll_loss2d_forward"},
+    {"aten::nll_loss_nd", "aten::nll_loss_forward"},
+};
+
+static const Operator *expansion_of(const Node *node) {
+  Str name = symbol_name(node->kind);
+  for (size_t i = 0; i < sizeof expansions / sizeof *expansions; i++)
+    if (str_is(name, expansions[i].from)) return operator_find_overload(str_from(expansions[i].to), STR(""));
+  return NULL;
+}
+
+bool node_is_expanded(const Node *node) {
+  const Operator *op = expansion_of(node);
+  return op && node->output_count == 1 && node->input_count == operator_schema(op)->argument_count;
+}
+
+void expand_nodes(Graph *graph) {
+  BLOCK_EACH(node, graph->block) {
+    if (!node_is_expanded(node)) continue;
+    const Operator *op = expansion_of(node);
+    const FunctionSchema *schema = operator_schema(op);
+    Node *expanded = graph_create(graph, symbol_intern(op->name), 0, NULL, schema->return_count);
+    expanded->range = node->range;
+    expanded->inlined = node->inlined;
+    for (uint32_t i = 0; i < node->input_count; i++) node_add_input(expanded, node_input(node, i));
+    Value *old = node_output(node, 0), *result = node_output(expanded, 0);
+    node_insert_before(expanded, node);
+    result->type = old->type;
+    Str name = old->name;
+    value_set_name(old, STR(""));
+    if (name.length) value_set_name(result, name);
+    value_replace_all_uses_with(old, result);
+    node_destroy(node);
+  }
+}

@@ -1,0 +1,444 @@
+/* One walk over inputs and attributes, by their static types, gives the words; a second one over the same words puts
+ * into a graph what they say. ORDER spec: both visit in the same order. */
+#include "executor/argument_spec.h"
+
+#include "executor/attribute_writes.h"
+
+#include "type/tensor_type.h"
+
+enum { WORD_NONE = 1, WORD_VALUE = 2, WORD_UNUSUAL = 3, WORD_UNDEFINED = 4, WORD_TENSOR = 5, MAX_OBJECTS = 4096 };
+enum { NOT_DESCRIBED = TENSOR_SPARSE | TENSOR_OPAQUE | TENSOR_WRAPPED_NUMBER };
+
+/* ---- words ---- */
+
+static void put(ArgumentSpec *spec, uint64_t word) {
+  if (spec->count == spec->capacity) {
+    size_t bytes = (size_t)spec->capacity * 2 * sizeof(uint64_t);
+    uint64_t *words = mem_alloc(bytes);
+    if (!words) {
+      spec->failed = true;
+      return;
+    }
+    memcpy(words, spec->words, bytes / 2);
+    if (spec->words != spec->few) mem_free(spec->words);
+    spec->words = words;
+    spec->capacity *= 2;
+  }
+  spec->words[spec->count++] = word;
+}
+
+void argument_spec_dispose(ArgumentSpec *spec) {
+  if (spec->words != spec->few) mem_free(spec->words);
+}
+
+uint64_t argument_spec_hash(const ArgumentSpec *spec) {
+  uint64_t hash = spec->count;
+  for (uint32_t i = 0; i < spec->count; i++) {
+    hash = (hash ^ spec->words[i]) * 0x9E3779B97F4A7C15u;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+/* kind in bits 0-7, dtype 8-15, rank 16-23, requires_grad 24, device type 32-47 and index 48-63 */
+static uint64_t tensor_word(const Tensor *t, bool grad_enabled) {
+  if (t->flags & TENSOR_UNDEFINED) return WORD_UNDEFINED;
+  if (t->flags & NOT_DESCRIBED) return WORD_UNUSUAL;
+  Device device = tensor_device(t);
+  return WORD_TENSOR | (uint64_t)t->dtype << 8 | (uint64_t)t->ndim << 16 |
+         (uint64_t)(grad_enabled && t->flags & TENSOR_RECORDS) << 24 | (uint64_t)(uint16_t)device.type << 32 |
+         (uint64_t)(uint16_t)device.index << 48;
+}
+
+static const Type *refined_type(TypeStore *store, uint64_t word) {
+  TensorInfo info;
+  tensor_info_init(&info);
+  uint32_t kind = word & 0xff;
+  if (kind == WORD_UNDEFINED) {
+    info.undefined = 1;
+  } else if (kind == WORD_TENSOR) {
+    info.undefined = 0;
+    info.dtype = word >> 8 & 0xff;
+    info.ndim = word >> 16 & 0xff;
+    info.requires_grad = word >> 24 & 1;
+    info.device_type = (int16_t)(word >> 32);
+    info.device_index = (int16_t)(word >> 48);
+  } else {
+    return TYPE(TENSOR);
+  }
+  return type_tensor_refined(store, &info);
+}
+
+/* Strings by what they say: a seeded hash and the length stand for the text. */
+static void put_value(ArgumentSpec *spec, const Type *type, IValue v) {
+  static const uint8_t tags[] = {
+      [TYPE_INT] = TAG_INT, [TYPE_FLOAT] = TAG_FLOAT, [TYPE_BOOL] = TAG_BOOL, [TYPE_STRING] = TAG_STRING};
+  if (type->kind == TYPE_OPTIONAL && v.tag != TAG_NONE) type = type->elements[0];
+  if (type->kind != TYPE_NONE && type->kind != TYPE_OPTIONAL && v.tag != tags[type->kind]) {
+    spec->failed = true; /* not set yet */
+    return;
+  }
+  put(spec, v.tag == TAG_NONE ? WORD_NONE : (uint64_t)v.tag << 8 | WORD_VALUE);
+  switch (v.tag) {
+    case TAG_NONE:
+      return;
+    case TAG_BOOL:
+      put(spec, v.b);
+      return;
+    case TAG_STRING:
+      put(spec, str_hash(ivalue_str(v)));
+      put(spec, v.string->length);
+      return;
+    case TAG_INT:
+    case TAG_FLOAT:
+      put(spec, (uint64_t)v.i);
+      return;
+    default:
+      spec->failed = true;
+  }
+}
+
+static void put_input(ArgumentSpec *spec, const Type *type, IValue v) {
+  switch (type->kind) {
+    case TYPE_TENSOR:
+      if (spec->tensors) put(spec, v.tag == TAG_TENSOR ? tensor_word(v.tensor, spec->grad_enabled) : WORD_UNUSUAL);
+      return;
+    case TYPE_OPTIONAL:
+      put(spec, v.tag == TAG_NONE ? WORD_NONE : WORD_VALUE);
+      if (v.tag != TAG_NONE) put_input(spec, type->elements[0], v);
+      return;
+    case TYPE_TUPLE:
+      if (v.tag != TAG_TUPLE || v.tuple->length != type->count) {
+        spec->failed = true;
+        return;
+      }
+      for (uint32_t i = 0; i < type->count; i++) put_input(spec, type->elements[i], v.tuple->values[i]);
+      return;
+    default:
+      return;
+  }
+}
+
+/* ---- attributes ---- */
+
+/* Objects on the paths. Those that other threads may reach are held while they are looked at. */
+typedef struct Walk {
+  const Object **objects;
+  bool *held;
+  uint32_t count;
+  const Object *few[64];
+  bool few_held[64];
+} Walk;
+
+static IValue read_slot(const Object *o, uint32_t slot, bool *out_held) {
+  *out_held = atomic_load_explicit(&o->shared, memory_order_relaxed);
+  return *out_held ? object_get(o, slot) : o->slots[slot];
+}
+
+static void walk_end(Walk *w) {
+  for (uint32_t i = 1; i < w->count; i++)
+    if (w->held[i]) ivalue_release(ivalue_object((Object *)(uintptr_t)w->objects[i]));
+  if (w->objects != w->few) {
+    mem_free(w->objects);
+    mem_free(w->held);
+  }
+}
+
+static bool walk_begin(Walk *w, const AttributePaths *paths, IValue self) {
+  uint32_t n = (uint32_t)paths->objects.length;
+  w->objects = w->few;
+  w->held = w->few_held;
+  w->count = 0;
+  if (n > sizeof w->few / sizeof *w->few) {
+    w->objects = mem_alloc(n * sizeof *w->objects);
+    w->held = mem_alloc(n * sizeof *w->held);
+    if (!w->objects || !w->held) return false;
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    const AttributeObject *path = &paths->objects.data[i];
+    bool held = false;
+    IValue v = self;
+    if (i) {
+      const Object *parent = w->objects[path->parent];
+      if (path->slot >= parent->slot_count) return false;
+      v = read_slot(parent, path->slot, &held);
+    }
+    if (v.tag != TAG_OBJECT || v.object->class_type != path->class_type) {
+      if (held) ivalue_release(v);
+      return false;
+    }
+    w->objects[i] = v.object;
+    w->held[i] = held;
+    w->count++;
+  }
+  return true;
+}
+
+static bool is_tensor_like(const Type *type) {
+  return type->kind == TYPE_TENSOR || (type->kind == TYPE_OPTIONAL && type->elements[0]->kind == TYPE_TENSOR);
+}
+
+static void put_attributes(ArgumentSpec *spec, const AttributePaths *paths, IValue self) {
+  Walk w;
+  bool fits = walk_begin(&w, paths, self);
+  for (size_t i = 0; fits && i < paths->leaves.length && !spec->failed; i++) {
+    const AttributeLeaf *leaf = &paths->leaves.data[i];
+    const Object *o = w.objects[leaf->object];
+    if (leaf->type->kind == TYPE_TENSOR && !spec->tensors) continue;
+    if (leaf->slot >= o->slot_count) {
+      fits = false;
+      break;
+    }
+    bool held;
+    IValue v = read_slot(o, leaf->slot, &held);
+    if (!is_tensor_like(leaf->type))
+      put_value(spec, leaf->type, v);
+    else
+      put_input(spec, leaf->type, v);
+    if (held) ivalue_release(v);
+  }
+  walk_end(&w);
+  if (!fits) spec->failed = true;
+}
+
+void argument_spec_take(ArgumentSpec *spec, bool grad_enabled, bool tensors, const Graph *graph,
+                        const AttributePaths *paths, const IValue *arguments, uint32_t count) {
+  spec->count = 0;
+  spec->capacity = SPEC_FEW_WORDS;
+  spec->words = spec->few;
+  spec->failed = count != graph_input_count(graph);
+  spec->grad_enabled = grad_enabled;
+  spec->tensors = tensors;
+  if (spec->failed) return;
+  put(spec, grad_enabled);
+  for (uint32_t i = 0; i < count; i++) put_input(spec, graph_input(graph, i)->type, arguments[i]);
+  if (paths && paths->objects.length && count) put_attributes(spec, paths, arguments[0]);
+}
+
+/* ---- finding the paths ---- */
+
+static bool is_leaf_type(const Type *type) {
+  switch (type->kind) {
+    case TYPE_TENSOR:
+    case TYPE_INT:
+    case TYPE_FLOAT:
+    case TYPE_BOOL:
+    case TYPE_STRING:
+    case TYPE_NONE:
+      return true;
+    case TYPE_OPTIONAL:
+      return type->elements[0]->kind != TYPE_OPTIONAL && is_leaf_type(type->elements[0]);
+    default:
+      return false;
+  }
+}
+
+/* Where the nodes of a graph stand in the paths. */
+typedef struct Finder {
+  AttributePaths *paths; /* filled, or only looked up when `only_look_up` */
+  bool only_look_up;
+  AttributeWrites writes;
+  PtrMap objects; /* Value -> object index + 1 */
+  Arena scratch;
+  const Graph *graph;
+  void (*on_leaf)(void *argument, Node *node, uint32_t leaf);
+  void *argument;
+} Finder;
+
+static uint32_t object_index(Finder *f, uint32_t parent, uint32_t slot, const ClassType *class_type) {
+  AttributePaths *p = f->paths;
+  for (uint32_t i = 1; i < p->objects.length; i++)
+    if (p->objects.data[i].parent == parent && p->objects.data[i].slot == slot) return i;
+  if (f->only_look_up || p->objects.length >= MAX_OBJECTS) return 0;
+  if (!vec_push(&p->objects, ((AttributeObject){parent, slot, class_type})))
+    catch_throw(f->scratch.catch_point, status_out_of_memory());
+  return (uint32_t)p->objects.length - 1;
+}
+
+static uint32_t leaf_index(Finder *f, uint32_t object, uint32_t slot, const Type *type) {
+  AttributePaths *p = f->paths;
+  for (uint32_t i = 0; i < p->leaves.length; i++)
+    if (p->leaves.data[i].object == object && p->leaves.data[i].slot == slot) return i;
+  if (f->only_look_up || p->leaves.length >= MAX_OBJECTS) return UINT32_MAX;
+  if (!vec_push(&p->leaves, ((AttributeLeaf){object, slot, type})))
+    catch_throw(f->scratch.catch_point, status_out_of_memory());
+  return (uint32_t)p->leaves.length - 1;
+}
+
+static void find_in_block(Finder *f, const Block *block) {
+  BLOCK_EACH(node, block) {
+    for (uint32_t i = 0; i < node->block_count; i++) find_in_block(f, node->blocks[i]);
+    if (node->kind != SYM_prim_GetAttr) continue;
+    uintptr_t object = (uintptr_t)ptrmap_get(&f->objects, node_input(node, 0));
+    const ClassType *class_type;
+    uint32_t slot;
+    const ClassAttribute *attribute = object ? attribute_of_node(node, &class_type, &slot) : NULL;
+    if (!attribute) continue;
+    if (!f->only_look_up && attribute_is_written(&f->writes, attribute)) {
+      reason_add(REASON_ATTRIBUTE_NOT_ASSUMED, node->range);
+      continue;
+    }
+    if (attribute->type->kind == TYPE_CLASS) {
+      uintptr_t index = object_index(f, (uint32_t)object - 1, slot, attribute->type->class_type);
+      if (index) ptrmap_put(&f->objects, node_output(node, 0), (void *)(index + 1));
+    } else if (is_leaf_type(attribute->type)) {
+      uint32_t leaf = leaf_index(f, (uint32_t)object - 1, slot, attribute->type);
+      if (leaf != UINT32_MAX && f->on_leaf) f->on_leaf(f->argument, node, leaf);
+    }
+  }
+}
+
+static void find_body(void *argument) {
+  Finder *f = argument;
+  const Graph *graph = f->graph;
+  if (!graph_input_count(graph) || graph_input(graph, 0)->type->kind != TYPE_CLASS) return;
+  attribute_writes_init(&f->writes, &f->scratch);
+  ptrmap_init(&f->objects, &f->scratch);
+  if (f->only_look_up) {
+    if (!f->paths->objects.length) return;
+  } else {
+    attribute_writes_collect(&f->writes, graph);
+    if (f->writes.unknown) return;
+    AttributeObject self = {.class_type = graph_input(graph, 0)->type->class_type};
+    if (!vec_push(&f->paths->objects, self)) catch_throw(f->scratch.catch_point, status_out_of_memory());
+  }
+  ptrmap_put(&f->objects, graph_input(graph, 0), (void *)(uintptr_t)1);
+  find_in_block(f, graph->block);
+}
+
+static Status find(Finder *f) {
+  arena_init(&f->scratch, NULL);
+  Status status = arena_protect(&f->scratch, find_body, f);
+  arena_dispose(&f->scratch);
+  return status;
+}
+
+Status attribute_paths_find(const Graph *graph, AttributePaths *out) {
+  *out = (AttributePaths){0};
+  if (!graph_fits_stack(graph)) return graph_too_deep();
+  Finder f = {.paths = out, .graph = graph};
+  Status status = find(&f);
+  if (status || !out->leaves.length) attribute_paths_dispose(out);
+  return status;
+}
+
+void attribute_paths_dispose(AttributePaths *paths) {
+  vec_dispose(&paths->objects);
+  vec_dispose(&paths->leaves);
+}
+
+/* ---- applying ---- */
+
+typedef struct Reader {
+  const ArgumentSpec *spec;
+  uint32_t at;
+  Graph *graph;
+} Reader;
+
+static uint64_t next(Reader *r) {
+  return r->at < r->spec->count ? r->spec->words[r->at++] : 0;
+}
+
+/* The type that the words say for a value of this static type. */
+static const Type *next_type(Reader *r, const Type *type) {
+  TypeStore *store = r->graph->store;
+  switch (type->kind) {
+    case TYPE_TENSOR:
+      return r->spec->tensors ? refined_type(store, next(r)) : type;
+    case TYPE_OPTIONAL:
+      return next(r) == WORD_NONE ? TYPE(NONE) : next_type(r, type->elements[0]);
+    case TYPE_TUPLE: {
+      const Type **elements = ARENA_ARRAY(r->graph->arena, const Type *, type->count + 1);
+      bool same = true;
+      for (uint32_t i = 0; i < type->count; i++) {
+        elements[i] = next_type(r, type->elements[i]);
+        same &= elements[i] == type->elements[i];
+      }
+      if (same) return type;
+      return type->field_names ? type_named_tuple(store, type->name, type->count, elements, type->field_names)
+                               : type_tuple(store, type->count, elements);
+    }
+    default:
+      return type;
+  }
+}
+
+static void replace_by_constant(Graph *graph, Value *value, IValue constant, const Type *type) {
+  if (!value_has_uses(value)) return;
+  graph_set_insert_point(graph, graph->block->param->next);
+  value_replace_all_uses_with(value, graph_insert_constant(graph, constant, type));
+}
+
+typedef struct Application {
+  const Type **types; /* of leaves, refined */
+  const IValue *values;
+  Graph *graph;
+} Application;
+
+static void apply_leaf(void *argument, Node *node, uint32_t leaf) {
+  Application *a = argument;
+  Value *output = node_output(node, 0);
+  if (a->types[leaf]->kind == TYPE_NONE)
+    replace_by_constant(a->graph, output, IVALUE_NONE, TYPE(NONE));
+  else if (is_tensor_like(a->types[leaf]))
+    output->type = a->types[leaf];
+  else
+    replace_by_constant(a->graph, output, a->values[leaf], NULL);
+}
+
+bool argument_spec_values(const ArgumentSpec *spec, const AttributePaths *paths, IValue self, IValue *values) {
+  size_t n = paths->leaves.length;
+  for (size_t i = 0; i < n; i++) values[i] = IVALUE_NONE;
+  if (!n) return true;
+  ArgumentSpec now = {.capacity = SPEC_FEW_WORDS, .grad_enabled = spec->grad_enabled, .tensors = spec->tensors};
+  now.words = now.few;
+  Walk w;
+  bool same = walk_begin(&w, paths, self);
+  for (size_t i = 0; same && i < n; i++) {
+    const AttributeLeaf *leaf = &paths->leaves.data[i];
+    if (is_tensor_like(leaf->type)) continue;
+    bool held;
+    IValue v = read_slot(w.objects[leaf->object], leaf->slot, &held);
+    values[i] = held ? v : ivalue_retain(v);
+  }
+  walk_end(&w);
+  if (same) put_attributes(&now, paths, self);
+  same = same && !now.failed && now.count <= spec->count &&
+         !memcmp(now.words, spec->words + (spec->count - now.count), now.count * sizeof *now.words);
+  argument_spec_dispose(&now);
+  return same;
+}
+
+void argument_spec_apply(const ArgumentSpec *spec, Graph *graph, const AttributePaths *paths, const IValue *values) {
+  Reader r = {spec, 1, graph};
+  uint32_t inputs = graph_input_count(graph), leaves = paths ? (uint32_t)paths->leaves.length : 0;
+  for (uint32_t i = 0; i < inputs; i++) {
+    Value *input = graph_input(graph, i);
+    const Type *type = next_type(&r, input->type);
+    if (type->kind == TYPE_NONE && input->type->kind == TYPE_OPTIONAL)
+      replace_by_constant(graph, input, IVALUE_NONE, TYPE(NONE));
+    else
+      input->type = type;
+  }
+  if (!leaves) return;
+  Application a = {ARENA_ARRAY(graph->arena, const Type *, leaves), values, graph};
+  for (uint32_t i = 0; i < leaves; i++) {
+    const Type *type = paths->leaves.data[i].type;
+    a.types[i] = type;
+    if (is_tensor_like(type)) {
+      if (type->kind == TYPE_OPTIONAL || spec->tensors) a.types[i] = next_type(&r, type);
+      continue;
+    }
+    uint64_t word = next(&r);
+    if (word != WORD_NONE) next(&r);
+    if (word >> 8 == TAG_STRING) next(&r);
+    if (word == WORD_NONE) a.types[i] = TYPE(NONE);
+  }
+  Finder f = {.paths = (AttributePaths *)(uintptr_t)paths,
+              .only_look_up = true,
+              .graph = graph,
+              .on_leaf = apply_leaf,
+              .argument = &a};
+  Status status = find(&f);
+  if (status) catch_throw(graph->arena->catch_point, status);
+}

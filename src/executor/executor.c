@@ -1,0 +1,115 @@
+/* Options, and the way from a function to its executor. */
+#include "executor/executor.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "executor/graph_executor.h"
+#include "executor/queue.h"
+
+enum { PROFILED_RUNS = 1, BAILOUT_DEPTH = 2, MAX_PLANS = 8 };
+
+static const char *const mode_names[] = {"default", "simple", "specialising", "profiling"};
+
+const char *executor_mode_name(ExecutorMode mode) {
+  return mode_names[mode];
+}
+
+bool executor_mode_parse(Str name, ExecutorMode *out) {
+  for (int i = EXECUTOR_SIMPLE; i < EXECUTOR_MODE_COUNT; i++)
+    if (str_is(name, mode_names[i])) {
+      *out = (ExecutorMode)i;
+      return true;
+    }
+  return false;
+}
+
+static ExecutorOptions defaults;
+
+static void read_environment(void) {
+  const char *mode = getenv("WICK_EXECUTOR"), *compile = getenv("WICK_COMPILE"), *guard = getenv("WICK_FAIL_GUARD");
+  defaults = (ExecutorOptions){.mode = EXECUTOR_PROFILING,
+                               .profiled_runs = PROFILED_RUNS,
+                               .bailout_depth = BAILOUT_DEPTH,
+                               .max_plans = MAX_PLANS};
+  if (mode) (void)executor_mode_parse(str_from(mode), &defaults.mode);
+  if (guard) defaults.force_guard = strcmp(guard, "all") ? (uint32_t)strtoul(guard, NULL, 10) + 1 : UINT32_MAX;
+  defaults.compile_now = compile && !strcmp(compile, "now");
+}
+
+const ExecutorOptions *executor_defaults(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, read_environment);
+  return &defaults;
+}
+
+void executor_set_defaults(const ExecutorOptions *options) {
+  ExecutorOptions complete;
+  executor_options_complete(options, &complete);
+  defaults = complete;
+}
+
+void executor_options_complete(const ExecutorOptions *wanted, ExecutorOptions *out) {
+  const ExecutorOptions *d = executor_defaults();
+  *out = *wanted;
+  if (!out->mode) out->mode = d->mode;
+  if (!out->profiled_runs) out->profiled_runs = d->profiled_runs;
+  if (!out->bailout_depth) out->bailout_depth = d->bailout_depth;
+  if (!out->max_plans) out->max_plans = d->max_plans;
+  if (!out->force_guard) out->force_guard = d->force_guard;
+  out->compile_now |= d->compile_now;
+}
+
+Status executor_call(Exec *exec, Function *function, const IValue *arguments, uint32_t count, IValue *out) {
+  const ExecutorOptions *options = exec->executor ? exec->executor : executor_defaults();
+  GraphExecutor *executor = NULL;
+  if (options->mode != EXECUTOR_SIMPLE || options->no_optimize) executor = graph_executor_of(function, exec->services);
+  if (!executor) return interp_call(exec, function, arguments, count, out);
+  return graph_executor_run(executor, exec, arguments, count, out, 1);
+}
+
+void executor_print_plans(Function *function, bool with_source, StrBuf *out) {
+  GraphExecutor *executor = atomic_load(&function->executor);
+  if (executor) graph_executor_print_plans(executor, with_source, out);
+}
+
+void executor_print_kernels(Function *function, StrBuf *out) {
+  GraphExecutor *executor = atomic_load(&function->executor);
+  if (executor) graph_executor_print_kernels(executor, out);
+}
+
+void executor_drain(void) {
+  queue_drain();
+}
+
+/* ---- a graph as something to call ---- */
+
+typedef struct GraphCallable {
+  Callable callable; /* first member */
+  GraphExecutor *executor;
+} GraphCallable;
+
+static Status run_callable(Callable *callable, Exec *exec, const IValue *inputs, uint32_t input_count, IValue *outputs,
+                           uint32_t output_count) {
+  return graph_executor_run(((GraphCallable *)callable)->executor, exec, inputs, input_count, outputs, output_count);
+}
+
+static void release_callable(Callable *callable) {
+  graph_executor_release(((GraphCallable *)callable)->executor);
+  mem_free(callable);
+}
+
+Status executor_callable(const Graph *graph, Str name, const Services *services, Callable **out) {
+  *out = NULL;
+  GraphCallable *made = mem_calloc(1, sizeof *made);
+  if (!made) return status_out_of_memory();
+  Status status = graph_executor_new(graph, name, services, &made->executor);
+  if (status) {
+    mem_free(made);
+    return status;
+  }
+  made->callable = (Callable){.run = run_callable, .release = release_callable};
+  ref_init(&made->callable.refs);
+  *out = &made->callable;
+  return OK;
+}

@@ -1,0 +1,61 @@
+/* executor: how a function's graph is made to run. Three ways, TorchScript's: the simple one runs Code of the graph as
+ * written; the specialising one makes a plan for every kind of arguments; the profiling one watches a few runs, makes a
+ * plan that assumes what they showed, and goes on in baseline Code where an assumption fails. Plans are made off the
+ * caller's thread, while calls run in what is there.
+ *
+ *   executor/executor.h          calling (this file)
+ *   executor/graph_executor.h    the state of one graph: variants, plans, when which is made
+ *   executor/plan.h              Plan: graphs, types and Code that live and die together
+ *   executor/phases.h            the lists of passes
+ *   executor/argument_spec.h     what a plan assumes of arguments and attributes
+ *   executor/profiling_record.h  what runs have shown
+ *   executor/queue.h             the thread that makes plans */
+#pragma once
+
+#include "interp/interp.h"
+
+typedef enum ExecutorMode {
+  EXECUTOR_DEFAULT,
+  EXECUTOR_SIMPLE,
+  EXECUTOR_SPECIALISING,
+  EXECUTOR_PROFILING,
+  EXECUTOR_MODE_COUNT
+} ExecutorMode;
+/* 0 in a field is the default. */
+typedef struct ExecutorOptions {
+  ExecutorMode mode;
+  bool no_optimize;       /* plans get the required passes only */
+  bool compile_now;       /* on the caller's thread, and plans are kept that gain nothing: for tests and dumps */
+  uint32_t force_guard;   /* for tests: this guard fails even if it holds; an index plus one, UINT32_MAX: all */
+  uint32_t profiled_runs; /* before a plan is made */
+  uint32_t bailout_depth; /* how often runs are profiled again after guards failed; then nothing is assumed any more */
+  uint32_t max_plans;     /* kinds of arguments of one function that get plans of their own */
+} ExecutorOptions;
+const char *executor_mode_name(ExecutorMode mode);
+bool executor_mode_parse(Str name, ExecutorMode *out);
+/* What the environment says: WICK_EXECUTOR=simple|specialising|profiling, WICK_COMPILE=now,
+ * WICK_FAIL_GUARD=index|all. Read once. */
+const ExecutorOptions *executor_defaults(void);
+/* Of a call. */
+static inline const ExecutorOptions *executor_options_of(const Exec *exec) {
+  return exec->executor ? exec->executor : executor_defaults();
+}
+static inline ExecutorMode executor_mode_of(const Exec *exec) {
+  return exec->executor_mode ? (ExecutorMode)exec->executor_mode : executor_options_of(exec)->mode;
+}
+/* Another answer from then on; not while calls run. */
+void executor_set_defaults(const ExecutorOptions *options);
+/* `wanted` with the defaults in place of zeros. */
+void executor_options_complete(const ExecutorOptions *wanted, ExecutorOptions *out);
+
+/* As interp_call: arguments borrowed, *out owned. In what way, exec->executor says (NULL: executor_defaults). */
+Status executor_call(Exec *exec, Function *function, const IValue *arguments, uint32_t count, IValue *out) MUST_CHECK;
+/* Prints the graphs of the function's plans, newest first; nothing when there are none. */
+void executor_print_plans(Function *function, bool with_source, StrBuf *out);
+/* The kernels that their fusion groups have. */
+void executor_print_kernels(Function *function, StrBuf *out);
+/* Waits until nothing is being compiled. */
+void executor_drain(void);
+
+/* A Callable that runs a copy of `graph` under an executor of its own, as exec->executor says at each call. */
+Status executor_callable(const Graph *graph, Str name, const Services *services, Callable **out) MUST_CHECK;

@@ -1,0 +1,26 @@
+/* GraphExecutor: the plans of one graph, and when which one is made.
+ *
+ * Calls fall into variants, by mode and ArgumentSpec; a variant has at most one plan that calls run in, published
+ * atomically and counted, so that no lock is taken by a call that finds its plan. Stages of a variant:
+ *
+ *   specialising   NEW --compile--> SETTLED
+ *   profiling      NEW --compile--> PROFILING --runs, compile--> READY --failed guards--> PROFILING ... --> SETTLED
+ *
+ * With every return from READY to PROFILING the types merge and the depth goes down; at depth 0 the plan that is
+ * insensitive to profiles settles the matter. A variant without a plan runs the graph as written. */
+#pragma once
+
+#include "executor/executor.h"
+
+typedef struct GraphExecutor GraphExecutor;
+
+/* Of a function: made at its first call, freed with its unit. NULL: no memory. */
+GraphExecutor *graph_executor_of(Function *function, const Services *services);
+/* Of a graph that belongs to nobody: copied with the sources it mentions. */
+Status graph_executor_new(const Graph *graph, Str name, const Services *services, GraphExecutor **out) MUST_CHECK;
+void graph_executor_retain(GraphExecutor *executor); /* these two not for a function's */
+void graph_executor_release(GraphExecutor *executor);
+Status graph_executor_run(GraphExecutor *executor, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
+                          uint32_t output_count) MUST_CHECK;
+void graph_executor_print_plans(GraphExecutor *executor, bool with_source, StrBuf *out);
+void graph_executor_print_kernels(GraphExecutor *executor, StrBuf *out);

@@ -1,0 +1,28 @@
+/* The lists of passes that make a plan's graph of a graph as written: straight lists, in the documents' order. */
+#pragma once
+
+#include "ir/ir.h"
+
+/* What a list works on. Between passes it pauses (queue_pause) and shows the graph to who observes. */
+typedef struct Phases {
+  Graph *graph;
+  Exec *exec;               /* for what passes compute; its observer is shown the graph after every pass */
+  const Function *function; /* for the observer; NULL of a subgraph */
+  bool grad_enabled;        /* when the graph is entered */
+  Graph *baseline;          /* out, of profiling_optimizations: what failed guards go on in */
+} Phases;
+
+/* All throw to the graph's catch point; ERROR_CANCELLED when the process ends. */
+void run_inlining(Phases *p); /* reads graphs of functions: code_graphs_lock must be held */
+/* Attributes that the graph does not write are read at its start, once each. */
+void hoist_attributes(Graph *graph);
+void run_required_passes(Phases *p);
+/* The specialising executor's, phases 0 to 5, of a graph whose inputs' types say what the spec says. */
+void run_specialised(Phases *p);
+void run_profiling_insensitive(Phases *p);
+/* Of an instrumented graph with the profile's types on its prim::profile nodes. */
+void run_profiling_optimizations(Phases *p);
+/* Fusion and what else autograd can't see through; nothing in the graph may need a gradient. */
+void run_nondiff_optimization(Phases *p);
+/* What of that may be done to a graph of which nothing is known. */
+void run_last_optimizations(Phases *p);

@@ -1,0 +1,51 @@
+/* Plan: a graph made ready for a kind of calls, with the Code that runs it. All its graphs and their types live in the
+ * arena of its store and die together, when the last run that is in it has returned (and the last value of one of its
+ * types is gone). It borrows the sources, types and graphs of its function's unit. */
+#pragma once
+
+#include "executor/argument_spec.h"
+#include "executor/executor.h"
+#include "executor/profiling_record.h"
+
+typedef enum PlanKind {
+  PLAN_REQUIRED,    /* required passes only */
+  PLAN_SPECIALISED, /* for an ArgumentSpec */
+  PLAN_PROFILING,   /* instrumented */
+  PLAN_OPTIMISED,   /* with guards for what a profile showed */
+  PLAN_INSENSITIVE  /* assumes nothing of tensors */
+} PlanKind;
+const char *plan_kind_name(PlanKind kind);
+
+typedef struct Plan {
+  TypeStore store; /* first member: its count is the plan's */
+  PlanKind kind;
+  Graph *graph, *baseline_graph;
+  Code *code, *baseline;
+  ProfilingRecord *record;   /* of PLAN_PROFILING */
+  _Atomic uint32_t bailouts; /* runs that left it by a failed guard */
+  uint32_t cost;             /* about how many nodes a run goes through */
+  bool has_gain;             /* costs less than the graph as written; with guards: than the one that was profiled */
+} Plan;
+
+typedef struct PlanRequest {
+  PlanKind kind;
+  const Graph *graph; /* as written */
+  Str name;
+  const Function *function; /* NULL of a subgraph */
+  const ArgumentSpec *spec; /* NULL: nothing is assumed */
+  const AttributePaths *paths;
+  const IValue *values;   /* of the paths' leaves */
+  const Plan *profiling;  /* for PLAN_OPTIMISED: its record is ready */
+  uint32_t profiled_runs; /* for PLAN_PROFILING */
+  bool grad_enabled;      /* the calls' grad mode */
+  const Services *services;
+  const Exec *caller; /* whose observer is shown the passes; NULL: nobody's */
+} PlanRequest;
+Status plan_new(const PlanRequest *request, Plan **out) MUST_CHECK;
+static inline Plan *plan_retain(Plan *plan) {
+  type_store_retain(&plan->store);
+  return plan;
+}
+static inline void plan_release(Plan *plan) {
+  if (plan) type_store_release(&plan->store);
+}

@@ -1,0 +1,162 @@
+/* One thread, one list, one lock. */
+#include "executor/queue.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { STACK_BYTES = 16 << 20, NICE = 10 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* for the thread */
+static pthread_cond_t idle = PTHREAD_COND_INITIALIZER; /* for who waits for it */
+static Job *first, *last;
+static bool has_thread, is_running, is_paused, has_handlers;
+static _Atomic bool cancelled;
+static _Atomic int forking; /* threads that want the job under way to pause */
+static pthread_t thread;
+static _Thread_local bool is_queue_thread;
+
+static Job *take_first(void) {
+  Job *job = first;
+  first = job->next;
+  if (!first) last = NULL;
+  job->next = NULL;
+  job->is_queued = false;
+  return job;
+}
+
+static void lower_priority(void) {
+  (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
+}
+
+static void *serve(void *argument) {
+  (void)argument;
+  is_queue_thread = true;
+  lower_priority();
+  pthread_mutex_lock(&lock);
+  while (!atomic_load(&cancelled)) {
+    if (!first || atomic_load(&forking)) {
+      pthread_cond_broadcast(&idle);
+      pthread_cond_wait(&work, &lock);
+      continue;
+    }
+    Job *job = take_first();
+    if (!job->hold(job)) continue;
+    is_running = true;
+    pthread_mutex_unlock(&lock);
+    job->run(job);
+    job->let_go(job); /* may free the job and its unit */
+    pthread_mutex_lock(&lock);
+    is_running = false;
+    pthread_cond_broadcast(&idle);
+  }
+  pthread_mutex_unlock(&lock);
+  return NULL;
+}
+
+/* ---- forks ---- */
+
+static void before_fork(void) {
+  if (is_queue_thread) return;
+  atomic_fetch_add(&forking, 1);
+  pthread_mutex_lock(&lock);
+  while (is_running && !is_paused) pthread_cond_wait(&idle, &lock);
+}
+
+static void after_fork_in_parent(void) {
+  if (is_queue_thread) return;
+  atomic_fetch_sub(&forking, 1);
+  pthread_cond_signal(&work);
+  pthread_mutex_unlock(&lock);
+}
+
+/* The job that was under way never ends here: what it works on stays as it is. */
+static void after_fork_in_child(void) {
+  atomic_store(&forking, 0);
+  has_thread = is_running = is_paused = false;
+  pthread_cond_init(&work, NULL);
+  pthread_cond_init(&idle, NULL);
+  if (!is_queue_thread) pthread_mutex_unlock(&lock);
+}
+
+bool queue_pause(void) {
+  if (!is_queue_thread) return true;
+  if (atomic_load_explicit(&forking, memory_order_relaxed)) {
+    pthread_mutex_lock(&lock);
+    is_paused = true;
+    pthread_cond_broadcast(&idle);
+    while (atomic_load(&forking)) pthread_cond_wait(&work, &lock);
+    is_paused = false;
+    pthread_mutex_unlock(&lock);
+  }
+  return !atomic_load_explicit(&cancelled, memory_order_relaxed);
+}
+
+/* ---- the list ---- */
+
+static bool start_thread(void) {
+  if (has_thread) return true;
+  if (!has_handlers) has_handlers = !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  pthread_attr_t attributes;
+  sigset_t all, before;
+  if (pthread_attr_init(&attributes)) return false;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* the host's signals are for its own threads */
+  has_thread =
+      !pthread_attr_setstacksize(&attributes, STACK_BYTES) && !pthread_create(&thread, &attributes, serve, NULL);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
+  return has_thread;
+}
+
+bool queue_add(Job *job) {
+  pthread_mutex_lock(&lock);
+  bool started = !atomic_load(&cancelled) && start_thread();
+  if (started && !job->is_queued) {
+    job->is_queued = true;
+    job->next = NULL;
+    if (last)
+      last->next = job;
+    else
+      first = job;
+    last = job;
+    pthread_cond_signal(&work);
+  }
+  pthread_mutex_unlock(&lock);
+  return started;
+}
+
+void queue_remove(Job *job) {
+  pthread_mutex_lock(&lock);
+  Job *before = NULL;
+  for (Job *j = first; j; before = j, j = j->next) {
+    if (j != job) continue;
+    if (before)
+      before->next = j->next;
+    else
+      first = j->next;
+    if (last == j) last = before;
+    job->is_queued = false;
+    break;
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+void queue_drain(void) {
+  pthread_mutex_lock(&lock);
+  while (has_thread && (first || is_running)) pthread_cond_wait(&idle, &lock);
+  pthread_mutex_unlock(&lock);
+}
+
+/* The process ends or the library is unloaded. */
+__attribute__((destructor)) static void stop(void) {
+  pthread_mutex_lock(&lock);
+  bool join = has_thread && !is_queue_thread;
+  atomic_store(&cancelled, true);
+  pthread_cond_broadcast(&work);
+  pthread_mutex_unlock(&lock);
+  if (join) pthread_join(thread, NULL);
+}

@@ -1,0 +1,21 @@
+/* fuse: groups of pointwise operators that run as one.
+ *
+ *   fuse/fuse.h          the pass, the switches (this file)
+ *   fuse/group.h         FuseGroup: a Subgraph made ready to run, for any inputs
+ *   fuse/lower.h         a group with the dtypes of one call -> kernels
+ *   fuse/backend.h       what compiles and runs kernels; the tile interpreter is the first */
+#pragma once
+
+#include "ir/graph.h"
+
+typedef struct FuseOptions {
+  uint32_t argument_limit; /* inputs and outputs of a group together; 0: the default */
+  bool without_callables;  /* only the graph changes: for text that nobody runs */
+} FuseOptions;
+
+/* Adjacent pointwise operators (rows with `.lower` and one result), and the ConstantChunks before and cats behind them,
+ * become prim::FusionGroup nodes with attr Subgraph and a Callable. Needs no types and no guards: a group looks at its
+ * inputs when it runs, and does what its Subgraph does for any. options may be NULL. */
+void fuse_graph(Graph *graph, const FuseOptions *options);
+/* Gives every prim::FusionGroup without one its Callable: for graphs that were read from text. */
+void fuse_make_callables(Graph *graph);

@@ -1,0 +1,94 @@
+/* FuseGroup: a FusionGroup's Subgraph made ready to run. It is what the node's Callable is.
+ *
+ * A run looks at its inputs. Where all are ordinary CPU tensors and numbers, none records gradients and nobody traces,
+ * it finds the kernels for their dtypes (made on first use; found again without a lock), computes the outputs' looks by
+ * the operators' own shape functions, allocates, and runs the kernels. In every other case, whatever it is, the
+ * Subgraph's own Code runs, so that results and errors are those of the operators.
+ *
+ * Values of a group are numbered: its inputs, the pieces of its chunks, the results of its steps. */
+#pragma once
+
+#include "fuse/backend.h"
+#include "ir/graph.h"
+
+enum { FUSE_MAX_INPUTS = 64, FUSE_MAX_STORES = 32, FUSE_MAX_KEY = 256, FUSE_MAX_DIMS = 5, FUSE_MAX_ENTRIES = 16 };
+
+/* name, why a group ran operator by operator */
+#define FUSE_REFUSALS(X)                                                \
+  X(NOT_REFUSED, "it was not refused")                                  \
+  X(SWITCHED_OFF, "fusion is switched off")                             \
+  X(GRADIENT, "an input records gradients")                             \
+  X(TRACED, "the call is traced or has a budget of memory")             \
+  X(KIND, "an input is undefined, lazily conjugated, or no CPU tensor") \
+  X(RANK, "an input has too many dimensions")                           \
+  X(SHAPE, "the inputs' sizes don't fit together")                      \
+  X(NO_KERNEL, "the operators have no kernel for these dtypes")         \
+  X(CACHE_FULL, "the group has kernels for too many kinds of inputs")   \
+  X(FORM, "the group's graph has a form that is not lowered")           \
+  X(FAILED, "the kernel failed, and the operators tell where")
+typedef enum FuseRefusal {
+#define X(name, text) FUSE_##name,
+  FUSE_REFUSALS(X)
+#undef X
+      FUSE_REFUSAL_COUNT
+} FuseRefusal;
+const char *fuse_refusal_text(FuseRefusal refusal);
+
+typedef enum FuseOperandKind { FUSE_VALUE, FUSE_NUMBER, FUSE_CONSTANT } FuseOperandKind;
+typedef struct FuseOperand {
+  uint8_t kind;
+  uint16_t index; /* of a value, an input, a constant */
+} FuseOperand;
+typedef struct FuseStep {
+  const Operator *op;
+  ShapeFunction *shape;
+  uint16_t first_operand, operand_count, result;
+  bool depends_on_numbers; /* the formula or the shape function may look at a number that is not constant */
+} FuseStep;
+typedef struct FusePiece { /* of an input that is cut: value input_count + its place */
+  uint16_t input, index, count;
+  int64_t dim;
+} FusePiece;
+typedef struct FuseOutput { /* its stores are first_store ..; several for a cat */
+  uint16_t first_store, store_count;
+  bool is_cat;
+  int64_t dim;
+} FuseOutput;
+
+struct Code;
+typedef struct FuseEntry FuseEntry;
+typedef struct FuseGroup {
+  Callable callable;
+  SourceRange range; /* of the group's node */
+  FuseRefusal form;  /* FUSE_FORM: it always runs operator by operator */
+  struct Code *code; /* of the Subgraph */
+  uint16_t input_count, output_count, piece_count, step_count, value_count, store_count, leaf_count;
+  bool has_cat, depends_on_numbers;
+  uint64_t tensor_inputs; /* bit i: input i is a tensor */
+  FusePiece *pieces;
+  FuseStep *steps;
+  FuseOperand *operands;
+  IValue *constants; /* held */
+  uint32_t constant_count;
+  uint16_t *stores;  /* values */
+  uint16_t *leaves;  /* inputs and pieces that steps and stores read */
+  uint64_t *sources; /* of every store: inputs that it depends on, as bits */
+  DType *hints;      /* of every input as the graph's types tell, DTYPE_NONE where they don't: for dumps */
+  FuseOutput *outputs;
+  _Atomic(FuseEntry *) entries; /* immutable ones, the newest first */
+  _Atomic uint32_t entry_count;
+  _Atomic uint64_t runs, refusals[FUSE_REFUSAL_COUNT];
+} FuseGroup;
+
+/* The Callable of a prim::FusionGroup node, with one reference. */
+Status fuse_group_new(const Node *node, Callable **out) MUST_CHECK;
+/* What the Callable does. */
+Status fuse_group_run(Callable *callable, Exec *exec, const IValue *inputs, uint32_t input_count, IValue *outputs,
+                      uint32_t output_count) MUST_CHECK;
+/* NULL when the callable is not a group. */
+FuseGroup *fuse_group_of(Callable *callable);
+/* Kernel IR of what was made so far; when nothing was, for the dtypes that the graph's types tell, float32 where they
+ * don't. */
+Status fuse_group_print(FuseGroup *group, StrBuf *out) MUST_CHECK;
+/* Every group of the graph in turn, with a heading; for dumps. */
+Status fuse_print_kernels(const Graph *graph, StrBuf *out) MUST_CHECK;

@@ -1,0 +1,371 @@
+/* Running a FuseGroup: looking at the inputs, finding or making the kernels for them, allocating, running. What does
+ * not suit is left to the Subgraph's Code. */
+#include "base/reason.h"
+#include "fuse/group.h"
+#include "fuse/lower.h"
+#include "interp/interp.h"
+#include "op/pointwise.h"
+#include "tile/formula.h"
+
+/* What one run finds out. Looks of pieces and results are tensors on the stack or in one block: nobody counts them. */
+typedef struct Run {
+  FuseCall call;
+  uint8_t key[FUSE_MAX_KEY], classes[FUSE_MAX_STORES];
+  uint32_t key_length;
+  Tensor *looks;
+} Run;
+
+/* Everything but what runs every time stands here. */
+static FuseRefusal check_inputs(const FuseGroup *g, const Exec *exec, const IValue *inputs, uint8_t *key,
+                                uint32_t *out_flags) {
+  uint32_t flags = 0;
+  for (uint32_t i = 0; i < g->input_count; i++) {
+    IValue v = inputs[i];
+    if (g->tensor_inputs >> i & 1) {
+      if (__builtin_expect(v.tag != TAG_TENSOR, 0)) return FUSE_KIND;
+      const Tensor *t = v.tensor;
+      flags |= t->flags;
+      if (__builtin_expect(t->ndim > FUSE_MAX_DIMS, 0)) return FUSE_RANK;
+      key[i] = (uint8_t)(t->dtype | (t->ndim == 0) << 5 | (t->flags & TENSOR_WRAPPED_NUMBER ? 1 : 0) << 6);
+    } else {
+      if (__builtin_expect(v.tag > TAG_BOOL && v.tag != TAG_COMPLEX, 0)) return FUSE_KIND;
+      key[i] = (uint8_t)(0x80 | v.tag);
+    }
+  }
+  *out_flags = flags;
+  if (__builtin_expect(flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED), 0)) return FUSE_KIND;
+  if (exec->grad_enabled && (flags & TENSOR_RECORDS)) return FUSE_GRADIENT;
+  return FUSE_NOT_REFUSED;
+}
+_Static_assert(DTYPE_COUNT <= 32, "a dtype takes five bits of a key");
+
+static void set_look(Tensor *look, DType dtype, int ndim) {
+  memset(look, 0, offsetof(Tensor, dims));
+  look->dtype = (uint8_t)dtype;
+  look->ndim = (uint8_t)ndim;
+  look->sizes = look->dims;
+  look->strides = look->dims + FUSE_MAX_DIMS;
+}
+_Static_assert(sizeof((Tensor){0}.dims) == 2 * FUSE_MAX_DIMS * sizeof(int64_t), "looks fit into a Tensor's own room");
+
+static void finish_look(Tensor *look) {
+  int64_t expected = 1;
+  look->contiguous = true;
+  look->numel = 1;
+  for (int i = look->ndim - 1; i >= 0; i--) {
+    if (look->sizes[i] != 1 && look->strides[i] != expected) look->contiguous = false;
+    expected *= look->sizes[i];
+    look->numel *= look->sizes[i];
+  }
+  if (look->numel == 0) look->contiguous = true;
+}
+
+/* The part [start, start + length) of a tensor along a dimension. */
+static void look_at_part(Tensor *look, const Tensor *whole, int dim, int64_t start, int64_t length) {
+  set_look(look, (DType)whole->dtype, whole->ndim);
+  memcpy(look->sizes, whole->sizes, sizeof(int64_t) * whole->ndim);
+  memcpy(look->strides, whole->strides, sizeof(int64_t) * whole->ndim);
+  look->sizes[dim] = length;
+  look->storage = whole->storage;
+  look->offset = whole->offset + start * whole->strides[dim];
+  finish_look(look);
+}
+
+static bool look_at_piece(Tensor *look, const Tensor *whole, const FusePiece *piece) {
+  int64_t dim = piece->dim < 0 ? piece->dim + whole->ndim : piece->dim;
+  if (dim < 0 || dim >= whole->ndim) return false;
+  int64_t size = whole->sizes[dim], each = size / piece->count + (size % piece->count != 0);
+  int64_t start = piece->index * each;
+  if (size > 0 && (piece->count - 1) * each >= size) return false; /* chunk gives fewer */
+  look_at_part(look, whole, (int)dim, start, start + each > size ? size - start : each);
+  return true;
+}
+
+static bool same_sizes(const Tensor *a, const Tensor *b) {
+  return a->ndim == b->ndim && !memcmp(a->sizes, b->sizes, sizeof(int64_t) * a->ndim);
+}
+
+/* The frequent case: every tensor is contiguous and has the same sizes, or has no dimensions and is not all that a
+ * store depends on. Then so have all results. */
+static const Tensor *find_uniform(const FuseGroup *g, const Tensor *const *values) {
+  const Tensor *first = NULL;
+  uint64_t dimensioned = 0;
+  for (uint32_t i = 0; i < g->leaf_count; i++) {
+    uint32_t leaf = g->leaves[i];
+    const Tensor *t = values[leaf];
+    if (t->ndim == 0) continue;
+    if (!t->contiguous) return NULL;
+    dimensioned |= 1ull << (leaf < g->input_count ? leaf : g->pieces[leaf - g->input_count].input);
+    if (!first)
+      first = t;
+    else if (!same_sizes(first, t))
+      return NULL;
+  }
+  if (first)
+    for (uint32_t i = 0; i < g->store_count; i++)
+      if (!(g->sources[i] & dimensioned)) return NULL;
+  return first;
+}
+
+/* Runs every step's shape function; numbers that formulas look at go into the key. */
+static bool find_shapes(Run *run) {
+  const FuseGroup *g = run->call.group;
+  for (uint32_t i = 0; i < g->step_count; i++) {
+    const FuseStep *step = &g->steps[i];
+    IValue inputs[FORMULA_MAX_PARAMETERS];
+    TensorSpec spec;
+    Call call;
+    fuse_step_call(&run->call, step, inputs, &call);
+    Status error = fuse_step_shape(&call, step, &spec);
+    if (error) {
+      status_free(error);
+      return false;
+    }
+    if (spec.ndim > FUSE_MAX_DIMS || spec.flags) return false;
+    Tensor *look = &run->looks[step->result - g->input_count];
+    set_look(look, spec.dtype, spec.ndim);
+    memcpy(look->sizes, spec.sizes, sizeof(int64_t) * (size_t)spec.ndim);
+    if (spec.has_strides)
+      memcpy(look->strides, spec.strides, sizeof(int64_t) * (size_t)spec.ndim);
+    else
+      strides_contiguous(spec.ndim, spec.sizes, look->strides);
+    finish_look(look);
+    run->call.values[step->result] = look;
+    if (!step->depends_on_numbers) continue;
+    TileArgument arguments[FORMULA_MAX_PARAMETERS];
+    KernelProgram *program;
+    error = operator_program(step->op, &program);
+    if (error) {
+      status_free(error);
+      return false;
+    }
+    for (uint32_t k = 0; k < step->operand_count; k++) pointwise_set_argument(&arguments[k], inputs[k]);
+    run->key[run->key_length++] = (uint8_t)formula_choices(kernel_program_formula(program), arguments);
+  }
+  return true;
+}
+
+/* Stores of equal sizes share a kernel. */
+static void find_classes(Run *run) {
+  const FuseGroup *g = run->call.group;
+  uint8_t members[FUSE_MAX_STORES] = {0}, count = 0, first[FUSE_MAX_STORES];
+  for (uint32_t i = 0; i < g->store_count; i++) {
+    uint8_t class = 0;
+    const Tensor *look = run->call.values[g->stores[i]];
+    while (class < count &&
+           (members[class] == KERNEL_MAX_OUTPUTS || !same_sizes(look, run->call.values[g->stores[first[class]]])))
+      class ++;
+    if (class == count) first[count++] = (uint8_t)i;
+    members[class]++;
+    run->classes[i] = class;
+    run->key[run->key_length++] = class;
+  }
+}
+
+static FuseEntry *find_entry(const FuseGroup *g, const FuseBackend *backend, const uint8_t *key, uint32_t length) {
+  for (FuseEntry *entry = atomic_load_explicit(&g->entries, memory_order_acquire); entry; entry = entry->next)
+    if (entry->key_length == length && entry->backend == backend && !memcmp(entry->key, key, length)) return entry;
+  return NULL;
+}
+
+/* Makes an entry and puts it in front. Threads that race may make the same twice: both serve. */
+static FuseRefusal make_entry(FuseGroup *g, const FuseBackend *backend, Run *run, FuseEntry **out, Status *status) {
+  if (atomic_fetch_add(&g->entry_count, 1) >= FUSE_MAX_ENTRIES) {
+    atomic_fetch_sub(&g->entry_count, 1);
+    return FUSE_CACHE_FULL;
+  }
+  FuseEntry *entry = NULL;
+  *status = fuse_lower(&run->call, backend, &entry);
+  if (*status == OK && !(entry->key = mem_alloc(run->key_length + 1))) *status = status_out_of_memory();
+  if (*status) {
+    fuse_entry_free(entry);
+    atomic_fetch_sub(&g->entry_count, 1);
+    return FUSE_FAILED;
+  }
+  memcpy(entry->key, run->key, run->key_length);
+  entry->key_length = run->key_length;
+  entry->next = atomic_load_explicit(&g->entries, memory_order_relaxed);
+  while (!atomic_compare_exchange_weak(&g->entries, &entry->next, entry)) continue;
+  *out = entry;
+  return FUSE_NOT_REFUSED;
+}
+
+/* The look of a cat's result, as its operator has it. */
+static bool find_cat_spec(const Run *run, const FuseOutput *output, TensorSpec *spec) {
+  static OpRef cat = OP_REF("aten::cat", "");
+  const FuseGroup *g = run->call.group;
+  IValue parts[FUSE_MAX_STORES];
+  const Operator *op = atomic_load_explicit(&cat.op, memory_order_acquire);
+  if (!op) {
+    op = operator_find_overload(STR("aten::cat"), STR(""));
+    if (!op) return false;
+    atomic_store_explicit(&cat.op, op, memory_order_release);
+  }
+  for (uint32_t i = 0; i < output->store_count; i++)
+    parts[i] = ivalue_tensor((Tensor *)run->call.values[g->stores[output->first_store + i]]);
+  List list = {.kind = LIST_VALUES,
+               .element = TYPE(TENSOR),
+               .length = output->store_count,
+               .capacity = output->store_count,
+               .values = parts};
+  IValue inputs[2] = {ivalue_list(&list), ivalue_int(output->dim)};
+  Call call = {.exec = run->call.exec, .op = op, .inputs = inputs, .input_count = 2, .output_count = 1};
+  spec->dtype = DTYPE_NONE;
+  spec->device = DEVICE_CPU_0;
+  spec->flags = 0;
+  spec->ndim = 0;
+  spec->has_strides = false;
+  Status error = op->row->shape(&call, spec);
+  status_free(error);
+  if (error) return false;
+  for (uint32_t i = 0; i < output->store_count; i++)
+    if (parts[i].tensor->ndim != spec->ndim || parts[i].tensor->dtype != spec->dtype) return false;
+  return spec->ndim > 0 && spec->ndim <= FUSE_MAX_DIMS;
+}
+
+static void set_spec(TensorSpec *spec, DType dtype, const Tensor *like) {
+  spec->dtype = dtype;
+  spec->device = DEVICE_CPU_0;
+  spec->flags = 0;
+  spec->ndim = like->ndim;
+  spec->has_strides = !like->contiguous;
+  memcpy(spec->sizes, like->sizes, sizeof(int64_t) * like->ndim);
+  if (spec->has_strides) memcpy(spec->strides, like->strides, sizeof(int64_t) * like->ndim);
+}
+
+/* Allocates the outputs; targets[i] is where store i goes. */
+static FuseRefusal make_outputs(Run *run, const FuseEntry *entry, const Tensor *uniform, IValue *outputs,
+                                Tensor **targets, Tensor *parts, Status *status) {
+  const FuseGroup *g = run->call.group;
+  TensorSpec spec;
+  for (uint32_t i = 0; i < g->output_count; i++) {
+    const FuseOutput *output = &g->outputs[i];
+    Tensor *made;
+    if (!output->is_cat) {
+      const Tensor *like = uniform ? uniform : run->call.values[g->stores[output->first_store]];
+      set_spec(&spec, (DType)entry->dtypes[output->first_store], like);
+      if ((*status = tensor_new(&spec, &made))) return FUSE_FAILED;
+      outputs[i] = ivalue_tensor(made);
+      targets[output->first_store] = made;
+      continue;
+    }
+    if (!find_cat_spec(run, output, &spec)) return FUSE_SHAPE;
+    if ((*status = tensor_new(&spec, &made))) return FUSE_FAILED;
+    outputs[i] = ivalue_tensor(made);
+    int dim = (int)(output->dim < 0 ? output->dim + spec.ndim : output->dim);
+    int64_t start = 0;
+    for (uint32_t k = 0; k < output->store_count; k++) {
+      uint32_t store = output->first_store + k;
+      int64_t length = run->call.values[g->stores[store]]->sizes[dim];
+      look_at_part(&parts[store], made, dim, start, length);
+      targets[store] = &parts[store];
+      start += length;
+    }
+  }
+  return FUSE_NOT_REFUSED;
+}
+
+static Status run_kernels(const Run *run, const FuseEntry *entry, Tensor *const *targets) {
+  TileArgument arguments[KERNEL_MAX_ARGUMENTS];
+  Tensor *outputs[KERNEL_MAX_OUTPUTS];
+  for (uint32_t i = 0; i < entry->kernel_count; i++) {
+    const FuseKernel *kernel = &entry->kernels[i];
+    for (uint32_t k = 0; k < kernel->argument_count; k++) {
+      uint16_t source = kernel->arguments[k];
+      if (source & FUSE_ARGUMENT_NUMBER) {
+        pointwise_set_argument(&arguments[k], run->call.inputs[source & ~FUSE_ARGUMENT_NUMBER]);
+      } else {
+        arguments[k].kind = TILE_ARG_TENSOR;
+        arguments[k].tensor = run->call.values[source];
+      }
+    }
+    for (uint32_t k = 0; k < kernel->output_count; k++) outputs[k] = targets[kernel->outputs[k]];
+    TRY(entry->backend->run(kernel->kernel, kernel->compiled, run->call.exec->threads, arguments, outputs));
+  }
+  return OK;
+}
+
+enum { LOOKS_ON_STACK = 48, VALUES_ON_STACK = 80 };
+
+static FuseRefusal run_fused(FuseGroup *g, Exec *exec, const IValue *inputs, IValue *outputs, Status *status) {
+  if (__builtin_expect(g->form, 0)) return g->form;
+  const FuseBackend *backend = fuse_backend(exec, DEVICE_CPU);
+  if (__builtin_expect(!backend, 0)) return FUSE_SWITCHED_OFF;
+  if (__builtin_expect(exec->recorder || exec->bytes_left != INT64_MAX, 0)) return FUSE_TRACED;
+  Run run;
+  uint32_t flags;
+  FuseRefusal refusal = check_inputs(g, exec, inputs, run.key, &flags);
+  if (__builtin_expect(refusal, 0)) return refusal;
+
+  Tensor looks[LOOKS_ON_STACK], parts[FUSE_MAX_STORES], *targets[FUSE_MAX_STORES];
+  const Tensor *values[VALUES_ON_STACK];
+  void *block = NULL;
+  uint32_t look_count = (uint32_t)g->value_count - g->input_count;
+  run.call = (FuseCall){exec, g, inputs, values, run.classes};
+  run.looks = looks;
+  run.key_length = g->input_count;
+  if (__builtin_expect(look_count > LOOKS_ON_STACK || g->value_count > VALUES_ON_STACK, 0)) {
+    block = mem_alloc(look_count * sizeof(Tensor) + g->value_count * sizeof *values);
+    if (!block) {
+      *status = status_out_of_memory();
+      return FUSE_FAILED;
+    }
+    run.looks = block;
+    run.call.values = (const Tensor **)(run.looks + look_count);
+  }
+  for (uint32_t i = 0; i < g->input_count; i++)
+    run.call.values[i] = g->tensor_inputs >> i & 1 ? inputs[i].tensor : NULL;
+  refusal = FUSE_SHAPE;
+  for (uint32_t i = 0; i < g->piece_count; i++) {
+    const FusePiece *piece = &g->pieces[i];
+    if (!look_at_piece(&run.looks[i], inputs[piece->input].tensor, piece)) goto done;
+    run.call.values[g->input_count + i] = &run.looks[i];
+  }
+  const Tensor *uniform = g->has_cat || g->depends_on_numbers ? NULL : find_uniform(g, run.call.values);
+  if (uniform) {
+    memset(run.classes, 0, g->store_count);
+    for (uint32_t i = 0; i < g->store_count; i++) run.classes[i] = (uint8_t)(i / KERNEL_MAX_OUTPUTS);
+    memcpy(run.key + run.key_length, run.classes, g->store_count);
+    run.key_length += g->store_count;
+  } else {
+    if (!find_shapes(&run)) goto done;
+    find_classes(&run);
+  }
+  refusal = FUSE_NOT_REFUSED;
+  FuseEntry *entry = find_entry(g, backend, run.key, run.key_length);
+  if (__builtin_expect(!entry, 0)) refusal = make_entry(g, backend, &run, &entry, status);
+  if (!refusal) refusal = entry->refusal;
+  if (!refusal) refusal = make_outputs(&run, entry, uniform, outputs, targets, parts, status);
+  if (!refusal && (*status = run_kernels(&run, entry, targets))) {
+    refusal = FUSE_FAILED;
+    if ((*status)->code != ERROR_OUT_OF_MEMORY) {
+      status_free(*status);
+      *status = OK;
+    }
+  }
+done:
+  if (block) mem_free(block);
+  return refusal;
+}
+
+Status fuse_group_run(Callable *callable, Exec *exec, const IValue *inputs, uint32_t input_count, IValue *outputs,
+                      uint32_t output_count) {
+  FuseGroup *g = (FuseGroup *)callable;
+  Status status = OK;
+  if (!g->form && (input_count != g->input_count || output_count != g->output_count))
+    return status_new(ERROR_INTERNAL, "a fusion group of %u inputs and %u outputs got %u and %u", g->input_count,
+                      g->output_count, input_count, output_count);
+  FuseRefusal refusal = run_fused(g, exec, inputs, outputs, &status);
+  if (__builtin_expect(!refusal, 1)) {
+    atomic_fetch_add_explicit(&g->runs, 1, memory_order_relaxed);
+    return OK;
+  }
+  for (uint32_t i = 0; i < output_count; i++) {
+    ivalue_release(outputs[i]);
+    outputs[i] = IVALUE_NONE;
+  }
+  if (status) return status;
+  atomic_fetch_add_explicit(&g->refusals[refusal], 1, memory_order_relaxed);
+  if (refusal != FUSE_SWITCHED_OFF) reason_add(REASON_NOT_FUSED_AT_RUN_TIME, g->range);
+  return interp_run(exec, g->code, inputs, input_count, outputs, output_count);
+}

@@ -1,0 +1,130 @@
+/* Moves of nodes within a block. From the node towards the point a working set grows: what depends on it comes along.
+ * The move is possible when the point does not depend on what has to pass it. */
+#include "ir/alias_internal.h"
+
+typedef struct WorkingSet {
+  AliasDb *db;
+  const Block *block;
+  bool forward;
+  VEC(Node *) nodes;
+  VEC(const Effects *) effects;
+  PtrMap members;  /* nodes of the set */
+  PtrMap supplies; /* backwards: nodes of the block that the set takes values from */
+} WorkingSet;
+
+/* The node of the block that gives the value; NULL: none does. */
+static const Node *supplier(const WorkingSet *set, const Value *value) {
+  return value->node->owning_block == set->block && value->node->kind != SYM_prim_Param ? value->node : NULL;
+}
+
+typedef bool UseVisitor(WorkingSet *set, const Value *value);
+
+/* Every value that the node, its blocks included, takes from outside of itself; true: the visitor had enough. */
+static bool each_use(WorkingSet *set, const Node *node, UseVisitor *visit) {
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (visit(set, node_input(node, i))) return true;
+  for (uint32_t b = 0; b < node->block_count; b++) {
+    BLOCK_EACH(inner, node->blocks[b]) if (each_use(set, inner, visit)) return true;
+    if (each_use(set, node->blocks[b]->ret, visit)) return true;
+  }
+  return false;
+}
+
+static bool is_from_set(WorkingSet *set, const Value *value) {
+  return ptrmap_has(&set->members, value->node);
+}
+
+static bool note_supplier(WorkingSet *set, const Value *value) {
+  const Node *node = supplier(set, value);
+  if (node) ptrmap_put(&set->supplies, node, (void *)node);
+  return false;
+}
+
+static void add(WorkingSet *set, Node *node) {
+  vec_arena_push(set->db->arena, &set->nodes, node);
+  vec_arena_push(set->db->arena, &set->effects, alias_effects(set->db, node));
+  if (set->forward)
+    ptrmap_put(&set->members, node, node);
+  else
+    each_use(set, node, note_supplier);
+}
+
+static bool effects_collide(const Effects *a, const Effects *b) {
+  if (a->is_ordered && b->is_ordered) return true;
+  if (a->is_drawing && b->is_drawing) return true;
+  bool a_acts = a->is_ordered || a->is_drawing || a->is_barrier || a->writes->count;
+  bool b_acts = b->is_ordered || b->is_drawing || b->is_barrier || b->writes->count;
+  if ((a->is_barrier && b_acts) || (b->is_barrier && a_acts)) return true;
+  return memory_set_intersects(a->writes, b->reads) || memory_set_intersects(a->reads, b->writes) ||
+         memory_set_intersects(a->writes, b->writes);
+}
+
+static bool depends(WorkingSet *set, const Node *node) {
+  if (!set->nodes.length) return false;
+  if (set->forward ? each_use(set, node, is_from_set) : ptrmap_has(&set->supplies, node)) return true;
+  const Effects *effects = alias_effects(set->db, node);
+  for (size_t i = 0; i < set->effects.length; i++)
+    if (effects_collide(set->effects.data[i], effects)) return true;
+  return false;
+}
+
+static void clear(WorkingSet *set) {
+  set->nodes.length = set->effects.length = 0;
+  ptrmap_init(&set->members, set->db->arena);
+  ptrmap_init(&set->supplies, set->db->arena);
+}
+
+static void place(Node *node, Node *point, bool before) {
+  if (before)
+    node_move_before(node, point);
+  else
+    node_move_after(node, point);
+}
+
+static bool try_move(AliasDb *db, Node *node, Node *point, bool before, bool dry_run) {
+  if (!node->owning_block || node->owning_block != point->owning_block) return false;
+  if (node == point) return true;
+  WorkingSet set = {.db = db, .block = node->owning_block, .forward = node_is_before(node, point)};
+  ptrmap_init(&set.members, db->arena);
+  ptrmap_init(&set.supplies, db->arena);
+  add(&set, node);
+  for (Node *n = set.forward ? node->next : node->prev; n != point; n = set.forward ? n->next : n->prev)
+    if (depends(&set, n)) add(&set, n);
+  bool is_edge = point == node->owning_block->ret || point == node->owning_block->param;
+  bool stops_here = before == set.forward; /* only what depends on the node has to pass the point */
+  if (stops_here) {
+    size_t count = set.nodes.length;
+    Node **nodes = set.nodes.data;
+    WorkingSet rest = set;
+    rest.nodes.data = NULL;
+    rest.nodes.length = rest.nodes.capacity = 0;
+    rest.effects.data = NULL;
+    rest.effects.length = rest.effects.capacity = 0;
+    clear(&rest);
+    for (size_t i = 1; i < count; i++) add(&rest, nodes[i]);
+    set = rest;
+  }
+  if (is_edge ? set.nodes.length != 0 : depends(&set, point)) return false;
+  if (dry_run) return true;
+  if (stops_here) place(node, point, before);
+  Node *last = point;
+  bool side = stops_here ? !before : before;
+  for (size_t i = 0; i < set.nodes.length; i++) {
+    place(set.nodes.data[i], last, side);
+    last = set.nodes.data[i];
+  }
+  return true;
+}
+
+bool alias_could_move_before(AliasDb *db, Node *node, Node *point) {
+  return try_move(db, node, point, true, true);
+}
+bool alias_could_move_after(AliasDb *db, Node *node, Node *point) {
+  return try_move(db, node, point, false, true);
+}
+bool alias_move_before(AliasDb *db, Node *node, Node *point) {
+  return try_move(db, node, point, true, false);
+}
+bool alias_move_after(AliasDb *db, Node *node, Node *point) {
+  return try_move(db, node, point, false, false);
+}

@@ -1,0 +1,20 @@
+#include "ir/graph_log.h"
+
+void graph_log_at(const char *file, int line, JitLogLevel level, const char *title, const Graph *graph) {
+  StrBuf text = {0};
+  strbuf_printf(&text, "%s\n", title);
+  graph_print(graph, false, &text);
+  jit_log_write(file, line, level, strbuf_view(&text));
+  strbuf_dispose(&text);
+}
+
+void node_log_at(const char *file, int line, JitLogLevel level, const char *text, const Node *node) {
+  StrBuf printed = {0};
+  node_print(node, &printed);
+  Str first = strbuf_view(&printed);
+  ptrdiff_t end = str_find_char(first, '\n');
+  if (end >= 0) first.length = (size_t)end;
+  while (first.length && first.data[0] == ' ') first = str_slice(first, 1, first.length);
+  jit_log_printf(file, line, level, "%s " STR_FMT, text, STR_ARG(first));
+  strbuf_dispose(&printed);
+}

@@ -1,0 +1,18 @@
+/* Graphs and nodes in the optimiser's log (base/jit_log.h). */
+#pragma once
+
+#include "ir/graph.h"
+
+void graph_log_at(const char *file, int line, JitLogLevel level, const char *title, const Graph *graph);
+/* "text %3 : Tensor = aten::add(%1, %2)": the node's first line, without what its blocks hold. */
+void node_log_at(const char *file, int line, JitLogLevel level, const char *text, const Node *node);
+
+#define GRAPH_LOG(file, level, title, graph)                                                         \
+  do {                                                                                               \
+    if (jit_log_enabled((file), (level))) graph_log_at((file), __LINE__, (level), (title), (graph)); \
+  } while (0)
+#define GRAPH_LOG_DUMP(file, title, graph) GRAPH_LOG(file, JIT_DUMP, title, graph)
+#define NODE_LOG_UPDATE(file, text, node)                                                               \
+  do {                                                                                                  \
+    if (jit_log_enabled((file), JIT_UPDATE)) node_log_at((file), __LINE__, JIT_UPDATE, (text), (node)); \
+  } while (0)

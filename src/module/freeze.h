@@ -1,0 +1,9 @@
+/* torch.jit.freeze: a module whose parameters, buffers and other attributes are constants of its methods. */
+#pragma once
+
+#include "module/module.h"
+
+/* A new module with the method forward and the preserved ones. Attributes stay that are preserved, set or written into
+ * by a method, or that can't be constants. The module must be in evaluation mode. */
+Status module_freeze(const Module *module, uint32_t preserved_count, const Str *preserved, Exec *exec,
+                     Module **out) MUST_CHECK;

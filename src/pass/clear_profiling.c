@@ -1,0 +1,16 @@
+/* Profiles go, and with them what they said of types. */
+#include "pass/pass.h"
+
+static void remove_profiles(Block *block) {
+  BLOCK_EACH(node, block) {
+    for (uint32_t i = 0; i < node->block_count; i++) remove_profiles(node->blocks[i]);
+    if (node->kind != SYM_prim_profile) continue;
+    if (node->output_count) value_replace_all_uses_with(node_output(node, 0), node_input(node, 0));
+    node_destroy(node);
+  }
+}
+
+void clear_profiling(Graph *graph) {
+  remove_profiles(graph->block);
+  erase_shape_information(graph);
+}

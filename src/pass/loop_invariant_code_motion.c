@@ -1,0 +1,78 @@
+/* What a loop computes anew in every iteration from values that come from outside moves in front of it: where nobody
+ * writes to what it reads or gives, nothing has an effect, and it can't fail, or the loop is known to run. */
+#include "base/jit_log.h"
+#include "pass/pass.h"
+#include "pass/rewrite.h"
+#include "pass/with_aliases.h"
+
+#define FILE_NAME "loop_invariant_code_motion"
+
+static bool is_number(const Type *type) {
+  return type->kind == TYPE_INT || type->kind == TYPE_FLOAT || type->kind == TYPE_BOOL;
+}
+
+/* Can't raise, whatever the values. */
+static bool never_fails(const Node *node) {
+  switch (node->kind) {
+    case SYM_prim_Constant:
+    case SYM_aten___is__:
+    case SYM_aten___isnot__:
+      return true;
+    case SYM_aten_add:
+    case SYM_aten_sub:
+    case SYM_aten_mul:
+    case SYM_aten_neg:
+    case SYM_aten_lt:
+    case SYM_aten_le:
+    case SYM_aten_gt:
+    case SYM_aten_ge:
+    case SYM_aten_eq:
+    case SYM_aten_ne:
+    case SYM_aten___not__:
+      for (uint32_t i = 0; i < node->input_count; i++)
+        if (!is_number(node_input(node, i)->type)) return false;
+      return true;
+    default:
+      return false;
+  }
+}
+
+static bool is_invariant(AliasDb *db, const Node *node, const Block *body, bool runs) {
+  if (node->block_count || node->callable || !node->output_count || node_has_side_effects(node) ||
+      node_is_nondeterministic(node) || node->kind == SYM_prim_CreateObject || node->kind == SYM_prim_profile)
+    return false;
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (node_is_in_block(node_input(node, i)->node, body)) return false;
+  if (!runs && !never_fails(node)) return false;
+  if (alias_node_writes(db, node) || alias_node_has_writers(db, node)) return false;
+  if (node->kind == SYM_prim_Constant) return true;
+  for (uint32_t i = 0; i < node->output_count; i++) /* a new one each time, if anybody outside could tell */
+    if (!alias_safe_to_change(db, node_output(node, i), node_output(node, i))) return false;
+  return true;
+}
+
+static void hoist_in(AliasDb *db, Block *block) {
+  BLOCK_EACH(node, block) {
+    for (uint32_t i = 0; i < node->block_count; i++) hoist_in(db, node->blocks[i]);
+    if (node->kind != SYM_prim_Loop) continue;
+    int64_t trips;
+    bool runs = constant_int(node_input(node, 0), &trips) && trips > 0 && constant_is_bool(node_input(node, 1), true);
+    Block *body = node->blocks[0];
+    BLOCK_EACH(inner, body) {
+      /* behind what may leave the loop or be seen from outside, nothing is sure to run */
+      if (node_has_side_effects(inner) || inner->block_count) runs = false;
+      if (!is_invariant(db, inner, body, runs) || !jit_opt_limit(FILE_NAME)) continue;
+      JIT_LOG_UPDATE(FILE_NAME, STR_FMT " moves out of a loop", STR_ARG(symbol_name(inner->kind)));
+      node_move_before(inner, node);
+    }
+  }
+}
+
+static void hoist(Graph *graph, AliasDb *db, void *argument) {
+  (void)argument;
+  hoist_in(db, graph->block);
+}
+
+void hoist_loop_invariants(Graph *graph) {
+  with_aliases(graph, hoist, NULL);
+}
