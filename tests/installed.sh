@@ -18,3 +18,5 @@ echo "$shared"
 [ "$shared" = "$static" ]
 others=$(nm -g --defined-only "$libraries/libwick.a" | awk 'NF == 3 && $3 !~ /^wick_/ {print $3}')
 [ -z "$others" ] || { echo "libwick.a defines $others"; exit 1; }
+# the example compiler, outside of the tree
+$cc -std=c11 -Wall -Wextra -Werror -shared -fPIC "$source/examples/compiler/compiler.c" $(pkg-config --cflags wick) -lm -o "$prefix/compiler.so"

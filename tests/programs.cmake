@@ -1,4 +1,5 @@
-# Every program/NAME.pt or NAME.py with NAME.io.pt beside it is a test through `wick check`.
+# Every program/NAME.pt or NAME.py with NAME.io.pt beside it is a test through `wick check`, which also prints and recompiles
+# every function.
 if(TARGET wick_cli)
   file(GLOB recorded CONFIGURE_DEPENDS program/*.io.pt model/*.io.pt)
   foreach(io ${recorded})
@@ -8,13 +9,28 @@ if(TARGET wick_cli)
     if(EXISTS ${stem}.py)
       set(model ${stem}.py)
     endif()
-    add_test(NAME program_${name} COMMAND wick_cli check --no-grads --scaled ${model} ${io})
+    add_test(NAME program_${name} COMMAND wick_cli check --no-grads --scaled --reprint ${model} ${io})
     set_tests_properties(program_${name} PROPERTIES SKIP_REGULAR_EXPRESSION "this build has no (LAPACK|FFTW|cJSON)")
   endforeach()
+  add_test(NAME graphs COMMAND ${CMAKE_COMMAND} -DWICK=$<TARGET_FILE:wick_cli> -P ${CMAKE_CURRENT_SOURCE_DIR}/ir.cmake)
+  # Side by side with PyTorch, where some Python has it.
   find_package(Python3 COMPONENTS Interpreter)
+  foreach(candidate ${Python3_EXECUTABLE} /usr/bin/python3)
+    execute_process(COMMAND ${candidate} -c "import importlib.util as u; exit(u.find_spec('torch') is None)"
+                    RESULT_VARIABLE lacks_torch OUTPUT_QUIET ERROR_QUIET)
+    if(NOT torch_python OR lacks_torch EQUAL 0)
+      set(torch_python ${candidate})
+    endif()
+    if(lacks_torch EQUAL 0)
+      break()
+    endif()
+  endforeach()
   if(Python3_FOUND)
-    add_test(NAME roundtrip COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/torch/test_roundtrip.py
-                                    $<TARGET_FILE:wick_cli> ${CMAKE_CURRENT_SOURCE_DIR}/model ${CMAKE_CURRENT_SOURCE_DIR}/program)
+    set(torch_tests ${CMAKE_CURRENT_SOURCE_DIR}/torch)
+    add_test(NAME roundtrip COMMAND ${torch_python} ${torch_tests}/test_roundtrip.py $<TARGET_FILE:wick_cli>)
+    add_test(NAME node_kinds COMMAND ${torch_python} ${torch_tests}/test_node_kinds.py $<TARGET_FILE:wick_cli>)
+    add_test(NAME documents COMMAND ${torch_python} ${torch_tests}/test_documents.py)
+    set_tests_properties(roundtrip node_kinds documents PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
   endif()
 endif()
 include(interface.cmake)

@@ -153,7 +153,7 @@ static void test_errors_of_several_functions_come_together(void **state) {
   Program p = compile("def f(x):\n  return undefined_one\ndef g(x):\n  return f(x)\ndef h(value):\n  return valeu\n");
   assert_non_null(p.status);
   assert_non_null(strstr(p.status->message, "undefined value undefined_one"));
-  assert_non_null(strstr(p.status->message, "Did you mean value?"));
+  assert_non_null(strstr(p.status->message, "Did you mean 'value'?"));
   assert_null(strstr(p.status->message, "did not compile"));
   release(&p);
 }
@@ -169,6 +169,34 @@ static void test_rejections(void **state) {
   expect_error("def f(x: Dict[List[int], int]):\n  pass\n", "Cannot create dict for key type");
   expect_error("def f(x):\n  return lambda y: y\n", "not supported in TorchScript");
   expect_error("def f(x: Lst[int]):\n  pass\n", "Unknown type name 'Lst'");
+}
+
+static void test_suggestions(void **state) {
+  (void)state;
+  const char *const wrong[][2] = {
+      {"def f(x: Tensor):\n  return x.transpos(0, 1)\n", "Did you mean 'transpose'?"},
+      {"def f(x: Tensor):\n  return x.shap\n", "Did you mean 'shape'?"},
+      {"def f(x: List[int]):\n  x.apend(1)\n", "Did you mean 'append'?"},
+      {"def f(x: Dict[str, int]):\n  return x.item()\n", "Did you mean 'items'?"},
+      {"def f(x: str):\n  return x.uper()\n", "Did you mean 'upper'?"},
+      {"def f(x: float):\n  return math.sqr(x)\n", "Did you mean 'sqrt'?"},
+      {"def f(x):\n  return torch.sofmax(x, 0)\n", "Did you mean 'softmax'?"},
+      {"def f(x):\n  return x.to(torch.flaot32)\n", "Did you mean 'float32'?"},
+      {"def f(x):\n  with torch.no_gard():\n    return x\n", "Did you mean 'no_grad'?"},
+      {"def f(x: Tensr):\n  return x\n", "Did you mean 'Tensor'?"},
+      {"def f(x):\n  return torch.add(x, x, alph=2)\n", "Did you mean 'alpha'?"},
+      {"class P(NamedTuple):\n  first: int\ndef f(p: P):\n  return p.frst\n", "Did you mean 'first'?"},
+      {"class C(Enum):\n  RED = 1\ndef f():\n  return C.REDD\n", "Did you mean 'RED'?"},
+      {"class M(Module):\n  weight : Tensor\n  def forward(self) -> Tensor:\n    return self.wieght\n",
+       "Did you mean 'weight'?"},
+      {"def f(a: A):\n  return a.vlue\nclass A:\n  def __init__(self):\n    self.value = 1\n", "Did you mean 'value'?"},
+      {"def f(x: Optional[int]):\n  return math.sqrt(x)\n", "may be None"},
+      {"def f(n):\n  for i in range(n):\n    pass\n", "write 'n: TYPE'"},
+      {"def f(s):\n  t = s\n  return t.split(',')\n", "write 's: str'"},
+      {"def f(d):\n  return d['key']\n", "write 'd: TYPE'"},
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) expect_error(wrong[i][0], wrong[i][1]);
+  expect_compiles("def f(a: A) -> int:\n  return a.n\nclass A:\n  def __init__(self):\n    self.n = 1\n");
 }
 
 static void test_deep_nesting_ends(void **state) {
@@ -202,6 +230,7 @@ int main(void) {
       cmocka_unit_test(test_recursion_is_refused),
       cmocka_unit_test(test_errors_of_several_functions_come_together),
       cmocka_unit_test(test_rejections),
+      cmocka_unit_test(test_suggestions),
       cmocka_unit_test(test_deep_nesting_ends),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -175,12 +175,38 @@ static void test_early_release(void **state) {
   dispose(&p);
 }
 
+/* Counted values that change places and one that nobody wants any more: none is dropped behind the moves. */
+static void test_swap_in_branch(void **state) {
+  (void)state;
+  Program p;
+  compile(&p,
+          "def f(swaps: bool, n: int) -> str:\n"
+          "    a = 'a' + str(n)\n"
+          "    b = 'b' + str(n)\n"
+          "    c = 'c' + str(n)\n"
+          "    for i in range(3):\n"
+          "        if swaps:\n"
+          "            a, b = b, a\n"
+          "        if i > 0:\n"
+          "            a, b, c = b, c, a\n"
+          "        if i > 1:\n"
+          "            c = a + b\n"
+          "            a = b\n"
+          "    return a + b + c\n");
+  static const char *const expected[] = {"a2a2c2a2", "a2a2b2a2"};
+  for (int swaps = 0; swaps < 2; swaps++) {
+    IValue out, arguments[2] = {ivalue_bool(swaps), ivalue_int(2)};
+    assert_null(call(&p, "f", 2, arguments, &out));
+    assert_true(str_is(ivalue_str(out), expected[swaps]));
+    ivalue_release(out);
+  }
+  dispose(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_with),
-      cmocka_unit_test(test_trace),
-      cmocka_unit_test(test_tasks),
-      cmocka_unit_test(test_early_release),
+      cmocka_unit_test(test_with),          cmocka_unit_test(test_trace),          cmocka_unit_test(test_tasks),
+      cmocka_unit_test(test_early_release), cmocka_unit_test(test_swap_in_branch),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

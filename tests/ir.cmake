@@ -1,0 +1,27 @@
+# ir/NAME.py, NAME.pt: what `wick dump` prints of it stands in NAME.ir (the graph), NAME.code (printed Python) and
+# NAME.steps (the graph after every step of compiling). To see and take over what has changed:
+#   cmake -DWICK=build/release/wick -DUPDATE=1 -P tests/ir.cmake
+cmake_minimum_required(VERSION 3.20)
+set(folder ${CMAKE_CURRENT_LIST_DIR}/ir)
+set(options_ir --stage ir)
+set(options_code --stage code)
+set(options_steps --pass all)
+get_filename_component(WICK ${WICK} ABSOLUTE)
+file(GLOB texts RELATIVE ${folder} ${folder}/*.ir ${folder}/*.code ${folder}/*.steps)
+foreach(text ${texts})
+  string(REGEX MATCH "^(.*)\\.([a-z]+)$" parts ${text})
+  set(kind ${CMAKE_MATCH_2})
+  set(program ${CMAKE_MATCH_1}.py)
+  if(NOT EXISTS ${folder}/${program})
+    set(program ${CMAKE_MATCH_1}.pt)
+  endif()
+  execute_process(COMMAND ${WICK} dump ${options_${kind}} ${program} WORKING_DIRECTORY ${folder}
+                  OUTPUT_VARIABLE printed ERROR_VARIABLE errors RESULT_VARIABLE result)
+  file(READ ${folder}/${text} expected)
+  if(NOT result EQUAL 0 OR NOT printed STREQUAL expected)
+    message(SEND_ERROR "${text}: wick dump prints\n${printed}${errors}")
+    if(UPDATE AND result EQUAL 0)
+      file(WRITE ${folder}/${text} "${printed}")
+    endif()
+  endif()
+endforeach()

@@ -1,0 +1,2 @@
+def forward(x):
+    return torch.abs(torch.tanh(torch.neg(x)))

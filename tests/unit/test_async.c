@@ -1,0 +1,161 @@
+/* Asynchronous calls from C: results, errors, callbacks, time, cancelling, handles that go early, many forks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "wick/wick.h"
+
+static const char source[] =
+    "def add(a: int, b: int) -> int:\n"
+    "    return a + b\n"
+    "def fail(a: int, b: int) -> int:\n"
+    "    raise ValueError('as asked')\n"
+    "def endless(a: int, b: int) -> int:\n"
+    "    i = 0\n"
+    "    while i >= 0:\n"
+    "        i = (i + 1) % 7\n"
+    "    return i\n"
+    "def forks(a: int, b: int) -> int:\n"
+    "    futures = [torch.jit.fork(add, i, b) for i in range(a)]\n"
+    "    total = 0\n"
+    "    for f in futures:\n"
+    "        total += torch.jit.wait(f)\n"
+    "    return total\n"
+    "def nest(a: int, b: int) -> int:\n"
+    "    f = torch.jit.fork(add, a, b)\n"
+    "    for i in range(a):\n"
+    "        f = torch.jit.fork(follow, f)\n"
+    "    return torch.jit.wait(f)\n"
+    "def follow(f: Future[int]) -> int:\n"
+    "    return torch.jit.wait(f) + 1\n";
+
+static wick_module *module;
+static int setup(void **state) {
+  (void)state;
+  return wick_compile(NULL, source, strlen(source), "async.py", &module, NULL);
+}
+static int teardown(void **state) {
+  (void)state;
+  wick_module_release(module);
+  return 0;
+}
+
+static wick_future *start(const char *name, int64_t a, int64_t b, const wick_run_options *options) {
+  wick_value *arguments[2] = {wick_value_int(a), wick_value_int(b)};
+  wick_future *future = NULL;
+  assert_int_equal(
+      wick_run_async(module, name, (const wick_value *const *)arguments, 2, NULL, 0, options, &future, NULL), WICK_OK);
+  for (int i = 0; i < 2; i++) wick_value_release(arguments[i]);
+  return future;
+}
+
+static int64_t result_of(wick_future *future) {
+  wick_value *value = NULL;
+  int64_t number = -1;
+  assert_int_equal(wick_future_wait(future, 0, &value, NULL), WICK_OK);
+  number = wick_value_to_int(value);
+  wick_value_release(value);
+  return number;
+}
+
+static void test_result(void **state) {
+  (void)state;
+  wick_future *future = start("add", 2, 3, NULL);
+  assert_int_equal(result_of(future), 5);
+  assert_true(wick_future_done(future));
+  assert_int_equal(result_of(future), 5); /* again */
+  wick_future_release(future);
+}
+
+static void test_error(void **state) {
+  (void)state;
+  wick_future *future = start("fail", 2, 3, NULL);
+  wick_value *value = NULL;
+  wick_error *error = NULL;
+  assert_int_equal(wick_future_wait(future, 0, &value, &error), WICK_RAISED);
+  assert_null(value);
+  assert_non_null(strstr(wick_error_message(error), "as asked"));
+  wick_error_free(error);
+  wick_future_release(future);
+}
+
+static void test_cancel(void **state) {
+  (void)state;
+  wick_cancel *cancel = wick_cancel_new();
+  wick_run_options options = {.size = sizeof options, .cancel = cancel};
+  wick_future *future = start("endless", 0, 0, &options);
+  wick_value *value = NULL;
+  assert_int_equal(wick_future_wait(future, 2000000, &value, NULL), WICK_DEADLINE);
+  assert_false(wick_future_done(future));
+  wick_cancel_fire(cancel);
+  assert_int_equal(wick_future_wait(future, 0, &value, NULL), WICK_CANCELLED);
+  wick_future_release(future);
+  wick_cancel_release(cancel);
+}
+
+static void test_released_early(void **state) {
+  (void)state;
+  wick_run_options options = {.size = sizeof options, .deadline_ns = 20000000};
+  wick_cancel *cancel = options.cancel = wick_cancel_new();
+  for (int i = 0; i < 4; i++) wick_future_release(start("endless", 0, 0, &options));
+  wick_cancel_release(cancel);
+  wick_future *last = start("endless", 0, 0, &options); /* ends after the others, which began before */
+  wick_value *value = NULL;
+  assert_int_equal(wick_future_wait(last, 0, &value, NULL), WICK_DEADLINE);
+  wick_future_release(last);
+}
+
+typedef struct Heard {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  int count;
+  int64_t sum;
+} Heard;
+static void hear(void *user, wick_future *future) {
+  Heard *heard = user;
+  wick_value *value = NULL;
+  int64_t number = 0;
+  if (wick_future_wait(future, 0, &value, NULL) == WICK_OK) number = wick_value_to_int(value);
+  wick_value_release(value);
+  pthread_mutex_lock(&heard->lock);
+  heard->count++;
+  heard->sum += number;
+  pthread_cond_signal(&heard->changed);
+  pthread_mutex_unlock(&heard->lock);
+}
+
+static void test_then(void **state) {
+  (void)state;
+  Heard heard = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+  for (int i = 0; i < 100; i++) {
+    wick_future *future = start("add", i, 1, NULL);
+    assert_int_equal(wick_future_then(future, hear, &heard, NULL), WICK_OK);
+    wick_future_release(future);
+  }
+  pthread_mutex_lock(&heard.lock);
+  while (heard.count < 100) pthread_cond_wait(&heard.changed, &heard.lock);
+  pthread_mutex_unlock(&heard.lock);
+  assert_int_equal(heard.sum, 100 * 99 / 2 + 100);
+}
+
+/* Neither threads nor native stack grow with the number of forks or the length of a chain of waits. */
+static void test_ten_thousand_forks(void **state) {
+  (void)state;
+  wick_future *flat = start("forks", 10000, 1, NULL), *deep = start("nest", 10000, 1, NULL);
+  assert_int_equal(result_of(flat), 10000ll * 9999 / 2 + 10000);
+  assert_int_equal(result_of(deep), 20001);
+  wick_future_release(flat);
+  wick_future_release(deep);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_result),         cmocka_unit_test(test_error), cmocka_unit_test(test_cancel),
+      cmocka_unit_test(test_released_early), cmocka_unit_test(test_then),  cmocka_unit_test(test_ten_thousand_forks),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}

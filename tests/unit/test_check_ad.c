@@ -1,0 +1,427 @@
+/* check_ad: functions, their gradients and what of them belongs into differentiable graphs, recorded from PyTorch by
+ * tests/autodiff/record_check_ad.py. Every function is split and differentiated; the named nodes must be in a
+ * prim::DifferentiableGraph, or in none; results and gradients must be the recorded ones; gradients, first and second,
+ * must agree with finite differences. With CHECK_AD=name in the environment the graphs of one function are shown. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "api/handles.h"
+#include "autodiff/differentiate.h"
+#include "autodiff/engine.h"
+#include "frontend/frontend.h"
+#include "interp/interp.h"
+#include "ir/subgraph.h"
+
+enum { MAX_TENSORS = 8 };
+
+typedef struct Tensors {
+  uint32_t count;
+  Tensor *items[MAX_TENSORS];
+} Tensors;
+
+typedef struct Case {
+  const Dict *dict;
+  Str name;
+  Tensors arguments, outputs, seeds, grads;
+  bool requires[MAX_TENSORS], random, should_autodiff;
+} Case;
+
+typedef struct Program {
+  Exec exec;
+  CompilationUnit *unit;
+  Function *function;
+  Arena arena;
+  Graph *graph;
+  Code *code;
+} Program;
+
+/* ---- the record ---- */
+
+static IValue field(const Dict *dict, const char *name) {
+  String *key;
+  IValue value;
+  assert_null(string_new(str_from(name), &key));
+  if (!dict_get(dict, ivalue_string(key), &value)) fail_msg("no '%s' in the record", name);
+  ivalue_release(ivalue_string(key));
+  ivalue_release(value); /* the record holds it */
+  return value;
+}
+
+static IValue item(IValue list, size_t i) {
+  IValue v;
+  assert_true(list.tag == TAG_LIST && i < list.list->length);
+  v = list_get(list.list, i);
+  ivalue_release(v);
+  return v;
+}
+
+static Tensors tensors(const Dict *dict, const char *name) {
+  IValue list = field(dict, name);
+  Tensors t = {.count = (uint32_t)list.list->length};
+  assert_true(t.count <= MAX_TENSORS);
+  for (uint32_t i = 0; i < t.count; i++) t.items[i] = item(list, i).tensor;
+  return t;
+}
+
+static bool truth(IValue v) {
+  return v.tag == TAG_BOOL ? v.b : v.i != 0;
+}
+
+static Case case_of(const Dict *dict) {
+  Case c = {.dict = dict,
+            .name = ivalue_str(field(dict, "name")),
+            .arguments = tensors(dict, "arguments"),
+            .outputs = tensors(dict, "outputs"),
+            .seeds = tensors(dict, "seeds"),
+            .grads = tensors(dict, "grads"),
+            .random = truth(field(dict, "random")),
+            .should_autodiff = truth(field(dict, "should_autodiff_node"))};
+  for (uint32_t i = 0; i < c.arguments.count; i++) c.requires[i] = truth(item(field(dict, "requires_grad"), i));
+  return c;
+}
+
+/* ---- programs ---- */
+
+static void check(const Case *c, Status status, const char *what) {
+  if (status) fail_msg(STR_FMT ": %s: %s", STR_ARG(c->name), what, status->message);
+}
+
+static void run_pass(const Case *c, Program *p, const char *name) {
+  const Pass *pass = pass_find(str_from(name));
+  if (pass) check(c, pass_run(pass, p->graph, &p->exec), name);
+}
+
+static void split(void *argument) {
+  create_autodiff_subgraphs(argument, 1);
+}
+
+static void show(const Case *c, const Graph *graph) {
+  const char *wanted = getenv("CHECK_AD");
+  if (!wanted || !str_is(c->name, wanted)) return;
+  StrBuf text = {0};
+  graph_print(graph, false, &text);
+  print_message("%s\n", text.data);
+  strbuf_dispose(&text);
+}
+
+static void build(const Case *c, Program *p) {
+  *p = (Program){0};
+  exec_init(&p->exec, &api_services);
+  p->exec.grad_enabled = true;
+  Source *source;
+  assert_null(unit_new(&p->unit));
+  assert_null(source_new(ivalue_str(field(c->dict, "text")), "case.py", 1, &source));
+  check(c, frontend_compile_program(p->unit, &p->exec, source, NULL), "compiling");
+  source_release(source);
+  p->function = unit_find_function(p->unit, STR("f"));
+  arena_init(&p->arena, NULL);
+  Catch catch_point;
+  p->arena.catch_point = &catch_point;
+  if (catch_enter(&catch_point)) p->graph = graph_copy(p->function->graph, &p->arena, &p->unit->store);
+  check(c, catch_point.status, "copying");
+  static const char *const passes[] = {"inline",   "lower_simple_tuples",          "constant_propagation",
+                                       "peephole", "canonicalize_graph_fuser_ops", "dead_code_elimination"};
+  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) run_pass(c, p, passes[i]);
+  check(c, arena_protect(&p->arena, split, p->graph), "create_autodiff_subgraphs");
+  show(c, p->graph);
+  run_pass(c, p, "differentiate");
+  show(c, p->graph);
+  check(c, code_compile(p->graph, STR("f"), &p->code), "code_compile");
+}
+
+static void dispose(Program *p) {
+  code_free(p->code);
+  graph_dispose(p->graph);
+  arena_dispose(&p->arena);
+  unit_release(p->unit);
+}
+
+/* ---- nodes ---- */
+
+static const Node *find_inside(const Block *block, Str kind, bool inside) {
+  BLOCK_EACH(node, block) {
+    if (inside && str_equal(symbol_name(node->kind), kind)) return node;
+    for (uint32_t i = 0; i < node->block_count; i++) {
+      const Node *found = find_inside(node->blocks[i], kind, inside);
+      if (found) return found;
+    }
+    const Graph *subgraph = node_subgraph(node);
+    const Node *found = !subgraph                                      ? NULL
+                        : node->kind == SYM_prim_DifferentiableGraph   ? find_inside(subgraph->block, kind, true)
+                        : inside && node->kind == SYM_prim_FusionGroup ? find_inside(subgraph->block, kind, true)
+                                                                       : NULL;
+    if (found) return found;
+  }
+  return NULL;
+}
+
+static void check_node(const Case *c, const Program *p, Str kind) {
+  const Node *found = find_inside(p->graph->block, kind, false);
+  if (!found != c->should_autodiff) return;
+  StrBuf text = {0};
+  graph_print(p->graph, false, &text);
+  if (found && node_schema(found)) {
+    strbuf_puts(&text, "matched: ");
+    schema_print(node_schema(found), &text);
+  }
+  fail_msg(STR_FMT ": " STR_FMT " %s a DifferentiableGraph\n%s", STR_ARG(c->name), STR_ARG(kind),
+           found ? "should be in no part of" : "should be in", text.data);
+}
+
+static void check_nodes(const Case *c, const Program *p) {
+  static const char *const lists[] = {"nonfusible_nodes", "fusible_nodes"};
+  for (int k = 0; k < 2; k++) {
+    IValue names = field(c->dict, lists[k]);
+    for (size_t i = 0; i < names.list->length; i++) check_node(c, p, ivalue_str(item(names, i)));
+  }
+}
+
+/* ---- running ---- */
+
+static Tensor *leaf(const Tensor *from, bool requires) {
+  Tensor *t;
+  assert_null(tensor_clone(from, &t));
+  if (requires) t->flags |= TENSOR_REQUIRES_GRAD;
+  return t;
+}
+
+static Tensors leaves(const Case *c) {
+  Tensors t = {.count = c->arguments.count};
+  for (uint32_t i = 0; i < t.count; i++) t.items[i] = leaf(c->arguments.items[i], c->requires[i]);
+  return t;
+}
+
+static void release(Tensors *t) {
+  for (uint32_t i = 0; i < t->count; i++) tensor_release(t->items[i]);
+  t->count = 0;
+}
+
+static void take(IValue v, Tensors *out) {
+  if (v.tag == TAG_TENSOR) {
+    assert_true(out->count < MAX_TENSORS);
+    out->items[out->count++] = tensor_retain(v.tensor);
+    return;
+  }
+  for (uint32_t i = 0; v.tag == TAG_TUPLE && i < v.tuple->length; i++) take(v.tuple->values[i], out);
+}
+
+static Tensors run(const Case *c, Program *p, const Code *code, const Tensors *arguments) {
+  IValue inputs[MAX_TENSORS], result = IVALUE_NONE;
+  for (uint32_t i = 0; i < arguments->count; i++) inputs[i] = ivalue_tensor(arguments->items[i]);
+  if (c->random) generator_seed(p->exec.generator, 11);
+  check(c, interp_run(&p->exec, code, inputs, arguments->count, &result, 1), "running");
+  Tensors out = {0};
+  take(result, &out);
+  ivalue_release(result);
+  return out;
+}
+
+static Tensors recording(const Tensors *all) {
+  Tensors some = {0};
+  for (uint32_t i = 0; i < all->count; i++)
+    if (all->items[i]->flags & TENSOR_RECORDS) some.items[some.count++] = all->items[i];
+  return some;
+}
+
+/* Owned; NULL: none. */
+static Tensors gradients(const Case *c, Program *p, const Tensors *outputs, const Tensors *seeds,
+                         const Tensors *arguments, bool create_graph) {
+  Tensors from = recording(outputs), wanted = recording(arguments), out = {0};
+  BackwardOptions options = {.retain_graph = create_graph, .create_graph = create_graph, .allow_unused = true};
+  if (from.count != seeds->count) fail_msg(STR_FMT ": %u results require grad", STR_ARG(c->name), from.count);
+  check(c,
+        autograd_grad(&p->exec, from.count, from.items, seeds->items, wanted.count, wanted.items, options, out.items),
+        create_graph ? "gradients of gradients" : "gradients");
+  out.count = wanted.count;
+  return out;
+}
+
+static double *values_of(const Tensor *t, Tensor **out_copy) {
+  assert_null(tensor_empty(DTYPE_FLOAT64, t->ndim, t->sizes, out_copy));
+  assert_null(tensor_copy(*out_copy, t, 1));
+  return tensor_data(*out_copy);
+}
+
+static void compare(const Case *c, const Tensor *got, const Tensor *expected, double tolerance, const char *what,
+                    uint32_t index) {
+  Tensor *a, *b;
+  if (!got) { /* none where zeros were expected */
+    assert_null(tensor_empty(DTYPE_FLOAT64, expected->ndim, expected->sizes, &a));
+    tensor_fill_zero(a);
+  } else {
+    if (!tensor_same_sizes(got, expected)) fail_msg(STR_FMT ": sizes of %s %u", STR_ARG(c->name), what, index);
+    values_of(got, &a);
+  }
+  const double *x = tensor_data(a), *y = values_of(expected, &b);
+  for (int64_t i = 0; i < b->numel; i++)
+    if (!(fabs(x[i] - y[i]) <= tolerance * (1 + fabs(y[i]))))
+      fail_msg(STR_FMT ": %s %u at %d is %.12g, not %.12g", STR_ARG(c->name), what, index, (int)i, x[i], y[i]);
+  tensor_release(a);
+  tensor_release(b);
+}
+
+static double dot(const Tensors *a, const Tensors *b) {
+  double sum = 0;
+  for (uint32_t i = 0; i < a->count; i++) {
+    if (!a->items[i] || !b->items[i]) continue;
+    Tensor *u, *v;
+    const double *x = values_of(a->items[i], &u), *y = values_of(b->items[i], &v);
+    for (int64_t k = 0; k < u->numel; k++) sum += x[k] * y[k];
+    tensor_release(u);
+    tensor_release(v);
+  }
+  return sum;
+}
+
+/* ---- finite differences ---- */
+
+/* The function whose derivative is taken: by its results, or by its gradients. */
+static double value_at(const Case *c, Program *p, const Tensors *arguments, const Tensors *directions) {
+  const Code *code;
+  check(c, function_code(p->function, &code), "function_code");
+  if (!directions) {
+    p->exec.grad_enabled = false;
+    Tensors outputs = run(c, p, code, arguments), chosen = {0};
+    p->exec.grad_enabled = true;
+    for (uint32_t i = 0; i < outputs.count; i++)
+      if (dtype_is_floating((DType)outputs.items[i]->dtype)) chosen.items[chosen.count++] = outputs.items[i];
+    double value = dot(&chosen, &c->seeds);
+    release(&outputs);
+    return value;
+  }
+  Tensors outputs = run(c, p, p->code, arguments);
+  Tensors grads = gradients(c, p, &outputs, &c->seeds, arguments, false);
+  double value = dot(&grads, directions);
+  release(&outputs);
+  release(&grads);
+  return value;
+}
+
+static void compare_with_differences(const Case *c, Program *p, const Tensors *grads, const Tensors *directions) {
+  const double step = 1e-6;
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < c->arguments.count; i++) {
+    if (!c->requires[i]) continue;
+    Tensor *expected;
+    assert_null(tensor_empty(DTYPE_FLOAT64, c->arguments.items[i]->ndim, c->arguments.items[i]->sizes, &expected));
+    for (int64_t k = 0; k < expected->numel; k++) {
+      double values[2];
+      for (int side = 0; side < 2; side++) {
+        Tensors arguments = leaves(c);
+        ((double *)tensor_data(arguments.items[i]))[k] += side ? step : -step;
+        values[side] = value_at(c, p, &arguments, directions);
+        release(&arguments);
+      }
+      ((double *)tensor_data(expected))[k] = (values[1] - values[0]) / (2 * step);
+    }
+    compare(c, grads->items[at], expected, 2e-5, directions ? "second derivative" : "derivative", at);
+    tensor_release(expected);
+    at++;
+  }
+}
+
+static void check_second(const Case *c, Program *p) {
+  Tensors arguments = leaves(c), outputs = run(c, p, p->code, &arguments), directions = {0};
+  Tensors grads = gradients(c, p, &outputs, &c->seeds, &arguments, true), some = {0};
+  directions.count = grads.count;
+  for (uint32_t i = 0; i < grads.count; i++) {
+    if (!grads.items[i]) continue;
+    assert_null(tensor_clone(grads.items[i], &directions.items[i]));
+    double *d = tensor_data(directions.items[i]);
+    for (int64_t k = 0; k < directions.items[i]->numel; k++) d[k] = 0.5 + 0.25 * (double)(k % 5);
+    if (grads.items[i]->flags & TENSOR_RECORDS) some.items[some.count++] = directions.items[i];
+  }
+  Tensors defined = {0};
+  for (uint32_t i = 0; i < grads.count; i++)
+    if (grads.items[i]) defined.items[defined.count++] = grads.items[i];
+  if (some.count) {
+    Tensors second = gradients(c, p, &defined, &some, &arguments, false);
+    compare_with_differences(c, p, &second, &directions);
+    release(&second);
+  }
+  release(&grads);
+  release(&directions);
+  release(&outputs);
+  release(&arguments);
+}
+
+/* ---- cases ---- */
+
+/* Builds may lack the library that an operator needs; nothing of the case can be checked then. */
+static bool is_in_this_build(const Case *c, Program *p) {
+  IValue inputs[MAX_TENSORS], result = IVALUE_NONE;
+  for (uint32_t i = 0; i < c->arguments.count; i++) inputs[i] = ivalue_tensor(c->arguments.items[i]);
+  Status status = interp_run(&p->exec, p->code, inputs, c->arguments.count, &result, 1);
+  bool lacks = status && strstr(status->message, "this build has no");
+  if (status) status_free(status);
+  ivalue_release(result);
+  return !lacks;
+}
+
+static void check_case(const Case *c) {
+  Program p;
+  build(c, &p);
+  check_nodes(c, &p);
+  if (!is_in_this_build(c, &p)) {
+    dispose(&p);
+    return;
+  }
+  Tensors arguments = leaves(c), outputs = run(c, &p, p.code, &arguments);
+  assert_int_equal(outputs.count, c->outputs.count);
+  for (uint32_t i = 0; i < outputs.count && !c->random; i++)
+    compare(c, outputs.items[i], c->outputs.items[i], 1e-6, "result", i);
+  if (c->seeds.count) {
+    Tensors grads = gradients(c, &p, &outputs, &c->seeds, &arguments, false);
+    assert_int_equal(grads.count, c->grads.count);
+    for (uint32_t i = 0; i < grads.count && !c->random; i++) {
+      if (grads.items[i])
+        compare(c, grads.items[i], c->grads.items[i], 1e-6, "gradient", i);
+      else
+        assert_int_equal(c->grads.items[i]->numel, 0);
+    }
+    bool exact = !c->random && !str_is(c->name, "mixed");
+    if (exact) {
+      compare_with_differences(c, &p, &grads, NULL);
+      check_second(c, &p);
+    }
+    release(&grads);
+  }
+  release(&outputs);
+  release(&arguments);
+
+  p.exec.grad_enabled = false; /* the same results, and nothing recorded */
+  Tensors again = leaves(c), quiet = run(c, &p, p.code, &again);
+  assert_int_equal(recording(&quiet).count, 0);
+  for (uint32_t i = 0; i < quiet.count && !c->random; i++)
+    compare(c, quiet.items[i], c->outputs.items[i], 1e-6, "result without gradients", i);
+  release(&quiet);
+  release(&again);
+  dispose(&p);
+}
+
+static void test_cases(void **state) {
+  (void)state;
+  wick_value *record;
+  wick_error *error = NULL;
+  if (wick_load_value(NULL, "data/check_ad.pt", NULL, &record, &error)) fail_msg("%s", wick_error_message(error));
+  assert_int_equal(record->value.tag, TAG_LIST);
+  const char *wanted = getenv("CHECK_AD");
+  for (size_t i = 0; i < record->value.list->length; i++) {
+    Case c = case_of(item(record->value, i).dict);
+    if (wanted && !str_is(c.name, wanted)) continue;
+    check_case(&c);
+  }
+  wick_value_release(record);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

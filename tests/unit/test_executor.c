@@ -1,0 +1,278 @@
+/* Executors through wick.h: the same results in every mode, what is assumed and noticed, bounds, threads. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "wick/wick.h"
+
+static const char *const program =
+    "def scale(x, k: int):\n"
+    "    return x * k + x\n"
+    "def shapes(x, n: int):\n"
+    "    y = x\n"
+    "    for i in range(n):\n"
+    "        if i % 2 == 0:\n"
+    "            y = scale(y, i)\n"
+    "        else:\n"
+    "            y = y - x.size(0)\n"
+    "    return y.sum()\n"
+    "def numbers(n: int):\n"
+    "    total = 0\n"
+    "    for i in range(n):\n"
+    "        total += i * 2\n"
+    "    return total\n"
+    "def maybe(x, y: Optional[Tensor]):\n"
+    "    if y is None:\n"
+    "        return x * 2 + 1\n"
+    "    return x + y\n"
+    "def fails(x, n: int):\n"
+    "    y = scale(x, n)\n"
+    "    assert n < 3, 'n is too large'\n"
+    "    return y\n";
+
+static wick_stats stats(void) {
+  wick_stats s = {.size = sizeof s};
+  wick_stats_get(&s);
+  return s;
+}
+
+static wick_runtime *runtime_of(uint32_t executor, uint32_t synchronous, uint32_t depth) {
+  wick_runtime *runtime;
+  wick_executor_options options = {
+      .size = sizeof options, .executor = executor, .synchronous = synchronous, .bailout_depth = depth};
+  assert_int_equal(wick_runtime_new(NULL, &runtime, NULL), WICK_OK);
+  assert_int_equal(wick_set_executor(runtime, &options, NULL), WICK_OK);
+  return runtime;
+}
+
+static wick_module *compile(wick_runtime *runtime) {
+  wick_module *module;
+  wick_error *error = NULL;
+  wick_compile(runtime, program, strlen(program), "program.py", &module, &error);
+  if (error) print_error("%s\n", wick_error_message(error));
+  assert_null(error);
+  return module;
+}
+
+static wick_value *ones(int64_t n) {
+  wick_value *size = wick_value_int(n), *list, *none = wick_value_none(), *out;
+  wick_value_list((const wick_value *const[]){size}, 1, &list, NULL);
+  wick_error *error = NULL;
+  wick_op_call(NULL, "aten::ones", NULL, (const wick_value *const[]){list}, 1, NULL, 0, &out, &error);
+  assert_null(error);
+  wick_value_release(size);
+  wick_value_release(list);
+  wick_value_release(none);
+  return out;
+}
+
+static double number(const wick_value *v) {
+  if (wick_value_kind(v) != WICK_TENSOR) return wick_value_to_double(v);
+  wick_tensor_view view = {.size = sizeof view};
+  assert_int_equal(wick_tensor_view_of(v, &view, NULL), WICK_OK);
+  return *(float *)view.data;
+}
+
+/* The first element of the result; both arguments are released. */
+static double run2(wick_module *module, const char *name, wick_value *a, wick_value *b) {
+  wick_value *out;
+  wick_error *error = NULL;
+  wick_run(module, name, (const wick_value *const[]){a, b}, b ? 2 : 1, NULL, 0, NULL, &out, &error);
+  if (error) print_error("%s\n", wick_error_message(error));
+  assert_null(error);
+  double result = number(out);
+  wick_value_release(out);
+  wick_value_release(a);
+  wick_value_release(b);
+  return result;
+}
+
+static double expected_shapes(int64_t size, int n) {
+  double y = 1;
+  for (int i = 0; i < n; i++) y = i % 2 ? y - (double)size : y * i + y;
+  return y * (double)size;
+}
+
+static void test_modes_agree(void **state) {
+  (void)state;
+  for (uint32_t executor = WICK_EXECUTOR_SIMPLE; executor <= WICK_EXECUTOR_PROFILING; executor++) {
+    wick_runtime *runtime = runtime_of(executor, 1, 2);
+    wick_module *module = compile(runtime);
+    for (int64_t size = 1; size < 5; size++)
+      for (int k = 0; k < 4; k++) {
+        assert_float_equal(run2(module, "shapes", ones(size), wick_value_int(6)), expected_shapes(size, 6), 1e-3);
+        assert_float_equal(run2(module, "numbers", wick_value_int(10), NULL), 90, 0);
+      }
+    for (int k = 0; k < 3; k++) {
+      assert_float_equal(run2(module, "maybe", ones(2), wick_value_none()), 3, 0);
+      assert_float_equal(run2(module, "maybe", ones(2), ones(2)), 2, 0);
+    }
+    wick_module_release(module);
+    wick_runtime_release(runtime);
+  }
+}
+
+static void test_bailout_goes_on(void **state) {
+  (void)state;
+  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 1, 1);
+  wick_module *module = compile(runtime);
+  for (int k = 0; k < 3; k++) run2(module, "shapes", ones(3), wick_value_int(4));
+  wick_stats before = stats();
+  assert_float_equal(run2(module, "shapes", ones(5), wick_value_int(4)), expected_shapes(5, 4), 1e-3);
+  assert_int_equal(stats().bailouts, before.bailouts + 1);
+  /* profiled again, both sizes are expected from then on */
+  for (int k = 0; k < 4; k++) run2(module, "shapes", ones(5), wick_value_int(4));
+  before = stats();
+  assert_float_equal(run2(module, "shapes", ones(3), wick_value_int(4)), expected_shapes(3, 4), 1e-3);
+  assert_int_equal(stats().bailouts, before.bailouts);
+  wick_module_release(module);
+  wick_runtime_release(runtime);
+}
+
+static void test_error_has_a_trace(void **state) {
+  (void)state;
+  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 1, 1);
+  wick_module *module = compile(runtime);
+  for (int k = 0; k < 4; k++) {
+    wick_value *x = ones(2), *n = wick_value_int(5), *out;
+    wick_error *error = NULL;
+    assert_int_not_equal(wick_run(module, "fails", (const wick_value *const[]){x, n}, 2, NULL, 0, NULL, &out, &error),
+                         WICK_OK);
+    assert_non_null(strstr(wick_error_message(error), "n is too large"));
+    assert_non_null(strstr(wick_error_trace(error), "program.py\", line"));
+    assert_non_null(strstr(wick_error_trace(error), "assert n < 3"));
+    wick_error_free(error);
+    wick_value_release(x);
+    wick_value_release(n);
+    run2(module, "fails", ones(2), wick_value_int(1));
+  }
+  wick_module_release(module);
+  wick_runtime_release(runtime);
+}
+
+/* Ever new shapes end in a plan that assumes none; nothing is compiled any more. */
+static void test_changing_shapes_settle(void **state) {
+  (void)state;
+  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 1, 2);
+  wick_module *module = compile(runtime);
+  for (int64_t i = 0; i < 40; i++) run2(module, "shapes", ones(1 + i % 23), wick_value_int(3));
+  wick_stats before = stats();
+  for (int64_t i = 0; i < 200; i++) {
+    int64_t size = 1 + i % 29;
+    assert_float_equal(run2(module, "shapes", ones(size), wick_value_int(3)), expected_shapes(size, 3), 1e-2);
+  }
+  assert_int_equal(stats().compiles, before.compiles);
+  assert_int_equal(stats().bailouts, before.bailouts);
+  wick_module_release(module);
+  wick_runtime_release(runtime);
+}
+
+static void test_unoptimised(void **state) {
+  (void)state;
+  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 1, 0);
+  wick_set_optimize(runtime, 0);
+  wick_module *module = compile(runtime);
+  for (int k = 0; k < 3; k++)
+    assert_float_equal(run2(module, "shapes", ones(3), wick_value_int(4)), expected_shapes(3, 4), 1e-3);
+  wick_module_release(module);
+  wick_runtime_release(runtime);
+}
+
+static void test_options_are_checked(void **state) {
+  (void)state;
+  wick_executor_options options = {.size = sizeof options, .executor = 9};
+  wick_error *error = NULL;
+  assert_int_not_equal(wick_set_executor(NULL, &options, &error), WICK_OK);
+  wick_error_free(error);
+}
+
+/* A child has no thread that compiles, and starts its own. */
+static void test_forked_child(void **state) {
+  (void)state;
+#ifdef __SANITIZE_THREAD__
+  skip(); /* it does not let a forked child start threads */
+#endif
+  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 0, 1);
+  wick_module *module = compile(runtime);
+  for (int k = 0; k < 20; k++) run2(module, "shapes", ones(3), wick_value_int(4));
+  for (int k = 0; k < 5; k++) {
+    run2(module, "maybe", ones(1 + k), ones(1 + k));
+    pid_t child = fork();
+    if (!child) {
+      alarm(20);
+      wick_module *own = compile(runtime);
+      for (int i = 0; i < 50; i++) run2(own, "shapes", ones(2), wick_value_int(4));
+      wick_wait_for_plans();
+      double y = run2(own, "shapes", ones(2), wick_value_int(4));
+      _exit(y == expected_shapes(2, 4) ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+  }
+  wick_module_release(module);
+  wick_runtime_release(runtime);
+}
+
+typedef struct Shared {
+  wick_module *module;
+  int index, failed;
+} Shared;
+
+static void *call_often(void *argument) {
+  Shared *s = argument;
+  for (int i = 0; i < 60; i++) {
+    int64_t size = 1 + (i / 20 + s->index % 2) % 3;
+    wick_value *x = ones(size), *n = wick_value_int(5), *out;
+    if (wick_run(s->module, "shapes", (const wick_value *const[]){x, n}, 2, NULL, 0, NULL, &out, NULL)) {
+      s->failed++;
+    } else {
+      double want = expected_shapes(size, 5), got = number(out);
+      if (got < want - 1e-2 || got > want + 1e-2) s->failed++;
+      wick_value_release(out);
+    }
+    wick_value_release(x);
+    wick_value_release(n);
+  }
+  return NULL;
+}
+
+/* One module while it is profiled, optimised and bails out. */
+static void test_many_threads(void **state) {
+  (void)state;
+  enum { THREADS = 32 };
+  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 0, 2);
+  wick_module *module = compile(runtime);
+  pthread_t threads[THREADS];
+  Shared shared[THREADS];
+  for (int i = 0; i < THREADS; i++) {
+    shared[i] = (Shared){module, i, 0};
+    assert_int_equal(pthread_create(&threads[i], NULL, call_often, &shared[i]), 0);
+  }
+  for (int i = 0; i < THREADS; i++) {
+    pthread_join(threads[i], NULL);
+    assert_int_equal(shared[i].failed, 0);
+  }
+  wick_module_release(module); /* while plans may be in the making */
+  wick_runtime_release(runtime);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_modes_agree),       cmocka_unit_test(test_bailout_goes_on),
+      cmocka_unit_test(test_error_has_a_trace), cmocka_unit_test(test_changing_shapes_settle),
+      cmocka_unit_test(test_unoptimised),       cmocka_unit_test(test_options_are_checked),
+      cmocka_unit_test(test_forked_child),      cmocka_unit_test(test_many_threads),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,549 @@
+/* fuse: groups give the bits of their operators, whatever the inputs; what the pass makes of graphs is in
+ * tests/pass/fuse_graph.ir. */
+#include "ir_fixture.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "fuse/fuse.h"
+#include "fuse/group.h"
+
+typedef struct Pair {
+  IrText ir;
+  Code *plain, *fused;
+  Graph *fused_graph;
+  FuseGroup *group; /* the first, or NULL */
+} Pair;
+
+static void find_group(Pair *pair, const Block *block) {
+  BLOCK_EACH(node, block) {
+    for (uint32_t i = 0; i < node->block_count; i++) find_group(pair, node->blocks[i]);
+    if (node->callable && !pair->group) pair->group = fuse_group_of(node->callable);
+  }
+}
+
+static void pair_make(Pair *pair, const char *text) {
+  memset(pair, 0, sizeof *pair);
+  ir_parse(&pair->ir, text);
+  Status status = code_compile(pair->ir.graph, STR("f"), &pair->plain);
+  if (status) fail_msg("%s", status->message);
+  if (catch_enter(&pair->ir.catch_point)) {
+    pair->fused_graph = graph_copy(pair->ir.graph, &pair->ir.arena, &pair->ir.store);
+    fuse_graph(pair->fused_graph, NULL);
+  }
+  if (pair->ir.catch_point.status) fail_msg("%s\n%s", text, pair->ir.catch_point.status->message);
+  status = graph_lint(pair->fused_graph);
+  if (status) fail_msg("%s\n%s", text, status->message);
+  status = code_compile(pair->fused_graph, STR("f"), &pair->fused);
+  if (status) fail_msg("%s", status->message);
+  find_group(pair, pair->fused_graph->block);
+}
+
+static void pair_dispose(Pair *pair) {
+  code_free(pair->plain);
+  code_free(pair->fused);
+  graph_dispose(pair->fused_graph);
+  ir_dispose(&pair->ir);
+}
+
+/* ---- comparing ---- */
+
+static bool bits_equal(const Tensor *a, const Tensor *b) {
+  size_t item = dtype_size((DType)a->dtype);
+  int64_t at[TENSOR_MAX_DIMS] = {0};
+  for (int64_t n = 0; n < a->numel; n++) {
+    int64_t from_a = 0, from_b = 0;
+    for (int i = 0; i < a->ndim; i++) from_a += at[i] * a->strides[i], from_b += at[i] * b->strides[i];
+    if (memcmp((char *)tensor_data(a) + from_a * (int64_t)item, (char *)tensor_data(b) + from_b * (int64_t)item, item))
+      return false;
+    for (int i = a->ndim - 1; i >= 0 && ++at[i] == a->sizes[i]; i--) at[i] = 0;
+  }
+  return true;
+}
+
+static bool tensors_equal(const Tensor *a, const Tensor *b) {
+  if (!tensor_is_defined(a) || !tensor_is_defined(b)) return tensor_is_defined(a) == tensor_is_defined(b);
+  if (a->dtype != b->dtype || a->ndim != b->ndim || a->numel != b->numel) return false;
+  size_t bytes = sizeof(int64_t) * a->ndim;
+  if (memcmp(a->sizes, b->sizes, bytes)) return false;
+  for (int i = 0; i < a->ndim && a->numel > 0; i++) /* a stride along one element says nothing */
+    if (a->sizes[i] != 1 && a->strides[i] != b->strides[i]) return false;
+  return bits_equal(a, b);
+}
+
+static bool values_equal(IValue a, IValue b) {
+  if (a.tag != b.tag) return false;
+  if (a.tag == TAG_TENSOR) return tensors_equal(a.tensor, b.tensor);
+  if (a.tag == TAG_LIST && a.list->kind == LIST_INTS)
+    return a.list->length == b.list->length && !memcmp(a.list->ints, b.list->ints, a.list->length * sizeof(int64_t));
+  return a.i == b.i;
+}
+
+enum { MAX_RESULTS = 24 };
+
+/* Runs both; equal results or errors, which may be of different operators where several fail. */
+static void check_run(Pair *pair, Exec *exec, const char *text, const IValue *inputs) {
+  uint32_t count = graph_output_count(pair->ir.graph), input_count = graph_input_count(pair->ir.graph);
+  IValue plain[MAX_RESULTS] = {{0}}, fused[MAX_RESULTS] = {{0}};
+  assert_true(count <= MAX_RESULTS);
+  Status first = interp_run(exec, pair->plain, inputs, input_count, plain, count);
+  Status second = interp_run(exec, pair->fused, inputs, input_count, fused, count);
+  bool equal = !first == !second;
+  if (equal && !first) {
+    for (uint32_t i = 0; i < count; i++) equal &= values_equal(plain[i], fused[i]);
+  }
+  if (!equal) {
+    StrBuf out = {0};
+    for (uint32_t i = 0; i < count && !first && !second; i++) {
+      if (values_equal(plain[i], fused[i])) continue;
+      strbuf_printf(&out, "\noutput %u: ", i);
+      if (plain[i].tag == TAG_TENSOR) {
+        if (plain[i].tensor->numel <= 64) status_free(tensor_print(plain[i].tensor, &out));
+        strbuf_printf(&out, " %s %s\nfused: ", dtype_name((DType)plain[i].tensor->dtype),
+                      SIZES_TEXT(plain[i].tensor->ndim, plain[i].tensor->strides));
+        if (fused[i].tensor->numel <= 64) status_free(tensor_print(fused[i].tensor, &out));
+        strbuf_printf(&out, " %s %s", dtype_name((DType)fused[i].tensor->dtype),
+                      SIZES_TEXT(fused[i].tensor->ndim, fused[i].tensor->strides));
+      }
+    }
+    for (uint32_t i = 0; i < input_count; i++)
+      if (inputs[i].tag == TAG_TENSOR && tensor_is_defined(inputs[i].tensor))
+        strbuf_printf(&out, "\ninput %u: %s %s %s", i, dtype_name((DType)inputs[i].tensor->dtype),
+                      SIZES_TEXT(inputs[i].tensor->ndim, inputs[i].tensor->sizes),
+                      SIZES_TEXT(inputs[i].tensor->ndim, inputs[i].tensor->strides));
+    fprintf(stderr, "%s%s\nplain: %s\nfused: %s\n", text, out.data ? out.data : "", first ? first->message : "a result",
+            second ? second->message : "a result");
+    fail_msg("fused and not fused differ");
+  }
+  status_free(first);
+  status_free(second);
+  for (uint32_t i = 0; i < count; i++) {
+    ivalue_release(plain[i]);
+    ivalue_release(fused[i]);
+  }
+}
+
+/* ---- inputs ---- */
+
+typedef struct Random {
+  uint64_t state;
+} Random;
+static uint32_t next_random(Random *r) {
+  r->state = r->state * 6364136223846793005ull + 1442695040888963407ull;
+  uint64_t x = r->state ^ r->state >> 29;
+  return (uint32_t)(x * 0x9e3779b97f4a7c15ull >> 32);
+}
+static uint32_t below(Random *r, uint32_t n) {
+  return next_random(r) % n;
+}
+
+static Tensor *dense(DType dtype, int ndim, const int64_t *sizes, Random *r) {
+  Tensor *t, *doubles;
+  assert_null(tensor_empty(DTYPE_FLOAT64, ndim, sizes, &doubles));
+  double *data = tensor_data(doubles);
+  static const double odd[] = {0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 1e-42, 65504, 300, 2.5, -2.5};
+  bool plain = dtype_is_integral(dtype) || dtype == DTYPE_BOOL;
+  for (int64_t i = 0; i < doubles->numel; i++) {
+    double value = ((double)next_random(r) / 4294967296.0 - 0.5) * 8;
+    if (!plain && below(r, 12) == 0) value = odd[below(r, sizeof odd / sizeof *odd)];
+    if (plain) value = floor(value * 2);
+    if (dtype == DTYPE_UINT8) value = fabs(value);
+    data[i] = value;
+  }
+  assert_null(tensor_to_dtype(doubles, dtype, &t));
+  tensor_release(doubles);
+  return t;
+}
+
+static IValue tensor_of(DType dtype, int ndim, const int64_t *sizes, uint64_t seed) {
+  Random r = {seed};
+  return ivalue_tensor(dense(dtype, ndim, sizes, &r));
+}
+
+static const DType dtypes[] = {DTYPE_FLOAT32, DTYPE_FLOAT32,  DTYPE_FLOAT32, DTYPE_FLOAT64,
+                               DTYPE_FLOAT16, DTYPE_BFLOAT16, DTYPE_INT64,   DTYPE_INT32,
+                               DTYPE_UINT8,   DTYPE_BOOL,     DTYPE_INT8,    DTYPE_COMPLEX64};
+
+/* Some tensor that broadcasts to the sizes (mostly), laid out in some way. */
+static Tensor *some_tensor(DType dtype, int ndim, const int64_t *sizes, Random *r) {
+  int64_t own[8];
+  int drop = below(r, 5) == 0 ? (int)below(r, (uint32_t)ndim + 1) : 0, n = ndim - drop;
+  for (int i = 0; i < n; i++) own[i] = below(r, 7) == 0 ? 1 : sizes[i + drop];
+  switch (below(r, 8)) {
+    case 0: { /* transposed */
+      if (n < 2) break;
+      int64_t swapped = own[n - 1];
+      own[n - 1] = own[n - 2], own[n - 2] = swapped;
+      Tensor *t = dense(dtype, n, own, r), *view;
+      assert_null(tensor_transpose(t, n - 1, n - 2, &view));
+      tensor_release(t);
+      return view;
+    }
+    case 1: { /* every second of twice as many */
+      if (n < 1) break;
+      int64_t length = own[n - 1];
+      own[n - 1] = 2 * length + 1;
+      Tensor *t = dense(dtype, n, own, r), *view;
+      assert_null(tensor_slice(t, n - 1, 1, 2 * length + 1, 2, &view));
+      tensor_release(t);
+      return view;
+    }
+    case 2: { /* repeated in memory */
+      if (n < 1) break;
+      int64_t length = own[0];
+      own[0] = 1;
+      Tensor *t = dense(dtype, n, own, r), *view;
+      own[0] = length;
+      assert_null(tensor_expand(t, n, own, &view));
+      tensor_release(t);
+      return view;
+    }
+    case 3: { /* a part */
+      if (n < 1) break;
+      int64_t length = own[0];
+      own[0] = length + 2;
+      Tensor *t = dense(dtype, n, own, r), *view;
+      assert_null(tensor_narrow(t, 0, 1, length, &view));
+      tensor_release(t);
+      return view;
+    }
+    default:
+      break;
+  }
+  return dense(dtype, n, own, r);
+}
+
+/* ---- random programs ---- */
+
+/* One letter each: t a tensor, n a number, or text that stands as it is. */
+static const char *const templates[] = {"aten::relu(t)",
+                                        "aten::sigmoid(t)",
+                                        "aten::tanh(t)",
+                                        "aten::exp(t)",
+                                        "aten::neg(t)",
+                                        "aten::abs(t)",
+                                        "aten::sin(t)",
+                                        "aten::sqrt(t)",
+                                        "aten::rsqrt(t)",
+                                        "aten::log1p(t)",
+                                        "aten::floor(t)",
+                                        "aten::erf(t)",
+                                        "aten::reciprocal(t)",
+                                        "aten::logical_not(t)",
+                                        "aten::bitwise_not(t)",
+                                        "aten::isnan(t)",
+                                        "aten::sign(t)",
+                                        "aten::square(t)",
+                                        "aten::add(t, t, %one)",
+                                        "aten::add(t, t, %two)",
+                                        "aten::add(t, t, %half)",
+                                        "aten::sub(t, t, %one)",
+                                        "aten::mul(t, t)",
+                                        "aten::mul(t, t)",
+                                        "aten::mul(t, t)",
+                                        "aten::div(t, t)",
+                                        "aten::maximum(t, t)",
+                                        "aten::minimum(t, t)",
+                                        "aten::eq(t, t)",
+                                        "aten::lt(t, t)",
+                                        "aten::ge(t, t)",
+                                        "aten::logical_and(t, t)",
+                                        "aten::bitwise_and(t, t)",
+                                        "aten::bitwise_xor(t, t)",
+                                        "aten::atan2(t, t)",
+                                        "aten::remainder(t, t)",
+                                        "aten::fmod(t, t)",
+                                        "aten::pow(t, t)",
+                                        "aten::add(t, n, %one)",
+                                        "aten::add(t, n, %two)",
+                                        "aten::sub(t, n, %one)",
+                                        "aten::mul(t, n)",
+                                        "aten::mul(t, n)",
+                                        "aten::div(t, n)",
+                                        "aten::gt(t, n)",
+                                        "aten::ne(t, n)",
+                                        "aten::le(t, n)",
+                                        "aten::pow(t, n)",
+                                        "aten::clamp(t, n, n)",
+                                        "aten::clamp(t, n, %none)",
+                                        "aten::where(t, t, t)",
+                                        "aten::lerp(t, t, n)",
+                                        "aten::leaky_relu(t, n)",
+                                        "aten::gelu(t, %erf)",
+                                        "aten::gelu(t, %approximate)",
+                                        "aten::hardtanh(t, n, n)",
+                                        "aten::threshold(t, n, n)",
+                                        "aten::softplus(t, n, n)",
+                                        "aten::addcmul(t, t, t, n)",
+                                        "aten::silu(t)",
+                                        "aten::hardswish(t)",
+                                        "aten::rsub(t, n, %one)",
+                                        "aten::floor_divide(t, t)",
+                                        "aten::div(t, t, %trunc)",
+                                        "aten::elu(t, n, n, n)",
+                                        "aten::logical_xor(t, t)",
+                                        "aten::type_as(t, t)",
+                                        "aten::fmin(t, t)"};
+static const char *const constants[] = {"%one", "%two", "%three", "%minus", "%half", "%tiny", "%zero", "%wrap", "%yes"};
+
+typedef struct Program {
+  StrBuf text;
+  uint32_t tensor_inputs, inputs;
+  uint32_t values; /* %v0 ... */
+} Program;
+
+static void write_program(Program *p, Random *r) {
+  StrBuf *out = &p->text;
+  p->tensor_inputs = 1 + below(r, 4);
+  uint32_t floats = below(r, 4) == 0, ints = below(r, 4) == 0;
+  p->inputs = p->tensor_inputs + floats + ints;
+  strbuf_puts(out, "graph(");
+  for (uint32_t i = 0; i < p->tensor_inputs; i++) strbuf_printf(out, "%s%%v%u : Tensor", i ? ", " : "", i);
+  if (floats) strbuf_puts(out, ", %f : float");
+  if (ints) strbuf_puts(out, ", %i : int");
+  strbuf_puts(out,
+              "):\n  %one : int = prim::Constant[value=1]()\n  %two : int = prim::Constant[value=2]()\n"
+              "  %three : int = prim::Constant[value=3]()\n  %minus : int = prim::Constant[value=-1]()\n"
+              "  %zero : int = prim::Constant[value=0]()\n  %wrap : int = prim::Constant[value=300]()\n"
+              "  %half : float = prim::Constant[value=0.5]()\n  %tiny : float = prim::Constant[value=0.1]()\n"
+              "  %yes : bool = prim::Constant[value=1]()\n  %none : NoneType = prim::Constant()\n"
+              "  %erf : str = prim::Constant[value=\"none\"]()\n"
+              "  %approximate : str = prim::Constant[value=\"tanh\"]()\n"
+              "  %trunc : str = prim::Constant[value=\"trunc\"]()\n");
+  p->values = p->tensor_inputs;
+  uint32_t steps = 2 + below(r, 14);
+  uint32_t unused = 0;
+  bool used[64] = {false};
+  for (uint32_t s = 0; s < steps; s++) {
+    const char *template = templates[below(r, sizeof templates / sizeof *templates)];
+    if (below(r, 12) == 0) { /* cut one, join the pieces' sum */
+      uint32_t from = p->values - 1 - below(r, p->values < 4 ? p->values : 4);
+      strbuf_printf(out, "  %%a%u : Tensor, %%b%u : Tensor = prim::ConstantChunk[chunks=2, dim=-1](%%v%u)\n", s, s,
+                    from);
+      strbuf_printf(out, "  %%v%u : Tensor = aten::mul(%%a%u, %%b%u)\n", p->values, s, s);
+      used[from] = true;
+      p->values++;
+      continue;
+    }
+    if (below(r, 24) == 0) {
+      uint32_t from = p->values - 1 - below(r, p->values < 3 ? p->values : 3);
+      strbuf_printf(out, "  %%l%u : Tensor[] = prim::ListConstruct(%%v%u, %%v%u)\n", s, p->values - 1, from);
+      strbuf_printf(out, "  %%v%u : Tensor = aten::cat(%%l%u, %%zero)\n", p->values, s);
+      used[from] = used[p->values - 1] = true;
+      p->values++;
+      continue;
+    }
+    strbuf_printf(out, "  %%v%u : Tensor = ", p->values);
+    bool open = false;
+    for (const char *c = template; *c; c++) {
+      bool stands = open && (c[1] == ',' || c[1] == ')') && (c[-1] == ' ' || c[-1] == '(');
+      open |= *c == '(';
+      if (stands && *c == 't') {
+        uint32_t from = below(r, 3) ? p->values - 1 - below(r, p->values < 4 ? p->values : 4) : below(r, p->values);
+        used[from] = true;
+        strbuf_printf(out, "%%v%u", from);
+      } else if (stands && *c == 'n') {
+        uint32_t which = below(r, 4);
+        if (which == 0 && floats)
+          strbuf_puts(out, "%f");
+        else if (which == 1 && ints)
+          strbuf_puts(out, "%i");
+        else
+          strbuf_puts(out, constants[below(r, sizeof constants / sizeof *constants)]);
+      } else {
+        strbuf_char(out, *c);
+      }
+    }
+    strbuf_char(out, '\n');
+    p->values++;
+  }
+  strbuf_puts(out, "  return (");
+  for (uint32_t i = p->tensor_inputs; i < p->values; i++)
+    if (!used[i] || below(r, 6) == 0) strbuf_printf(out, "%s%%v%u", unused++ ? ", " : "", i);
+  strbuf_puts(out, ")\n");
+}
+
+static void test_random_programs(void **state) {
+  (void)state;
+  const char *seed = getenv("WICK_TEST_SEED"), *count = getenv("WICK_TEST_COUNT");
+  uint64_t first = seed ? strtoull(seed, NULL, 10) : 1;
+  uint32_t programs = count ? (uint32_t)strtoul(count, NULL, 10) : 600, groups = 0, fused = 0, refused = 0;
+  Exec exec;
+  exec_init(&exec, NULL);
+  exec.threads = 2;
+  for (uint32_t p = 0; p < programs; p++) {
+    Random r = {(first + p) * 7919};
+    next_random(&r);
+    Program program = {{0}};
+    Pair pair;
+    write_program(&program, &r);
+    pair_make(&pair, program.text.data);
+    groups += pair.group != NULL;
+    for (int run = 0; run < 6; run++) {
+      IValue inputs[8];
+      int64_t sizes[5];
+      int ndim = 1 + (int)below(&r, 4);
+      for (int i = 0; i < ndim; i++) sizes[i] = 1 + below(&r, 6);
+      if (below(&r, 20) == 0) sizes[below(&r, (uint32_t)ndim)] = 0;
+      if (below(&r, 12) == 0) sizes[ndim - 1] = 1500 + below(&r, 3000);
+      DType common = dtypes[below(&r, sizeof dtypes / sizeof *dtypes)];
+      uint32_t i = 0;
+      for (; i < program.tensor_inputs; i++) {
+        if (run < 2) common = DTYPE_FLOAT32;
+        DType dtype = below(&r, 3) || run < 2 ? common : dtypes[below(&r, sizeof dtypes / sizeof *dtypes)];
+        inputs[i] = ivalue_tensor(run == 0 ? dense(dtype, ndim, sizes, &r) : some_tensor(dtype, ndim, sizes, &r));
+        if (below(&r, 60) == 0) {
+          ivalue_release(inputs[i]);
+          inputs[i] = ivalue_tensor(tensor_undefined());
+        }
+      }
+      for (; i < program.inputs; i++) {
+        bool is_float = i == program.tensor_inputs && strstr(program.text.data, "%f : float");
+        inputs[i] = is_float ? ivalue_float(below(&r, 3) ? 1.5 : 1.0) : ivalue_int((int64_t)below(&r, 5) - 1);
+      }
+      check_run(&pair, &exec, program.text.data, inputs);
+      for (i = 0; i < program.inputs; i++) ivalue_release(inputs[i]);
+    }
+    if (pair.group) {
+      fused += (uint32_t)pair.group->runs;
+      for (int i = 0; i < FUSE_REFUSAL_COUNT; i++) refused += (uint32_t)pair.group->refusals[i];
+    }
+    pair_dispose(&pair);
+    strbuf_dispose(&program.text);
+  }
+  print_message("%u programs, %u with groups: %u runs fused, %u operator by operator\n", programs, groups, fused,
+                refused);
+  assert_true(fused > programs); /* most others fail under the operators too */
+}
+
+/* ---- cases of their own ---- */
+
+static const char lstm[] =
+    "graph(%a : Float(*, *), %b : Float(*), %c : Float(*, *)):\n"
+    "  %one : int = prim::Constant[value=1]()\n"
+    "  %g : Tensor = aten::add(%a, %b, %one)\n"
+    "  %1 : Tensor, %2 : Tensor, %3 : Tensor, %4 : Tensor = prim::ConstantChunk[chunks=4, dim=1](%g)\n"
+    "  %5 : Tensor = aten::sigmoid(%1)\n  %6 : Tensor = aten::sigmoid(%2)\n"
+    "  %7 : Tensor = aten::tanh(%3)\n  %8 : Tensor = aten::sigmoid(%4)\n"
+    "  %9 : Tensor = aten::mul(%6, %c)\n  %10 : Tensor = aten::mul(%5, %7)\n"
+    "  %11 : Tensor = aten::add(%9, %10, %one)\n  %12 : Tensor = aten::tanh(%11)\n"
+    "  %13 : Tensor = aten::mul(%8, %12)\n  return (%13, %11)\n";
+
+static void test_lstm_cell(void **state) {
+  (void)state;
+  Pair pair;
+  Exec exec;
+  exec_init(&exec, NULL);
+  exec.threads = 2;
+  pair_make(&pair, lstm);
+  assert_non_null(pair.group);
+  assert_int_equal(pair.group->piece_count, 8);
+  static const int64_t rows[] = {1, 3, 64};
+  for (int i = 0; i < 3; i++) {
+    int64_t gates[] = {rows[i], 4 * 50}, bias[] = {4 * 50}, cell[] = {rows[i], 50};
+    IValue inputs[] = {tensor_of(DTYPE_FLOAT32, 2, gates, 1), tensor_of(DTYPE_FLOAT32, 1, bias, 2),
+                       tensor_of(DTYPE_FLOAT32, 2, cell, 3)};
+    check_run(&pair, &exec, lstm, inputs);
+    for (int k = 0; k < 3; k++) ivalue_release(inputs[k]);
+  }
+  assert_int_equal(pair.group->runs, 3);
+  pair_dispose(&pair);
+}
+
+static void test_refusals(void **state) {
+  (void)state;
+  static const char text[] =
+      "graph(%a : Tensor, %b : Tensor):\n  %x : Tensor = aten::mul(%a, %b)\n"
+      "  %y : Tensor = aten::floor_divide(%x, %b)\n  %z : Tensor = aten::relu(%y)\n  return (%z)\n";
+  Pair pair;
+  Exec exec;
+  exec_init(&exec, NULL);
+  exec.threads = 1;
+  pair_make(&pair, text);
+  FuseGroup *group = pair.group;
+  assert_non_null(group);
+  int64_t sizes[] = {4}, others[] = {3}, many[] = {1, 1, 1, 1, 1, 4};
+  IValue a = tensor_of(DTYPE_FLOAT32, 1, sizes, 1), b = tensor_of(DTYPE_FLOAT32, 1, sizes, 2);
+  IValue c = tensor_of(DTYPE_FLOAT32, 1, others, 3), d = tensor_of(DTYPE_FLOAT32, 6, many, 4);
+  IValue none = ivalue_tensor(tensor_undefined());
+  check_run(&pair, &exec, text, (IValue[]){a, b});
+  assert_int_equal(group->runs, 1);
+  check_run(&pair, &exec, text, (IValue[]){a, c});
+  assert_int_equal(group->refusals[FUSE_SHAPE], 1);
+  check_run(&pair, &exec, text, (IValue[]){a, d});
+  assert_int_equal(group->refusals[FUSE_RANK], 1);
+  check_run(&pair, &exec, text, (IValue[]){a, none});
+  assert_int_equal(group->refusals[FUSE_KIND], 1);
+  exec.fusers[DEVICE_CPU] = FUSER_NONE;
+  check_run(&pair, &exec, text, (IValue[]){a, b});
+  assert_int_equal(group->refusals[FUSE_SWITCHED_OFF], 1);
+  fuse_set_default(DEVICE_CPU, FUSER_NONE);
+  exec.fusers[DEVICE_CPU] = FUSER_DEFAULT;
+  check_run(&pair, &exec, text, (IValue[]){a, b});
+  assert_int_equal(group->refusals[FUSE_SWITCHED_OFF], 2);
+  exec.fusers[DEVICE_CPU] = FUSER_TILE; /* the call's goes first */
+  check_run(&pair, &exec, text, (IValue[]){a, b});
+  assert_int_equal(group->runs, 2);
+  fuse_set_enabled(FUSER_TILE, false);
+  check_run(&pair, &exec, text, (IValue[]){a, b});
+  assert_int_equal(group->refusals[FUSE_SWITCHED_OFF], 3);
+  fuse_set_enabled(FUSER_TILE, true);
+  fuse_set_default(DEVICE_CPU, FUSER_DEFAULT);
+  exec.fusers[DEVICE_CPU] = FUSER_DEFAULT;
+  a.tensor->flags |= TENSOR_REQUIRES_GRAD; /* nobody records here: what matters is that the group does not run */
+  exec.grad_enabled = true;
+  check_run(&pair, &exec, text, (IValue[]){a, b});
+  assert_int_equal(group->refusals[FUSE_GRADIENT], 1);
+  a.tensor->flags &= ~(uint32_t)TENSOR_REQUIRES_GRAD;
+  IValue whole = tensor_of(DTYPE_INT64, 1, sizes, 5), zero = tensor_of(DTYPE_INT64, 1, sizes, 6);
+  memset(tensor_data(zero.tensor), 0, sizeof(int64_t) * 4);
+  check_run(&pair, &exec, text, (IValue[]){whole, zero}); /* the error of the operator that divides */
+  assert_int_equal(group->refusals[FUSE_FAILED], 1);
+  IValue all[] = {a, b, c, d, none, whole, zero};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) ivalue_release(all[i]);
+  pair_dispose(&pair);
+}
+
+/* More kinds of inputs than a group keeps kernels for: the rest runs operator by operator. */
+static void test_bounded_cache(void **state) {
+  (void)state;
+  static const char text[] =
+      "graph(%a : Tensor, %b : Tensor):\n  %x : Tensor = aten::mul(%a, %b)\n"
+      "  %z : Tensor = aten::mul(%x, %a)\n  return (%z)\n";
+  Pair pair;
+  Exec exec;
+  exec_init(&exec, NULL);
+  pair_make(&pair, text);
+  int64_t sizes[] = {3};
+  for (int i = 0; i < 100; i++) {
+    IValue inputs[] = {tensor_of(dtypes[2 + i % 10], 1, sizes, 1), tensor_of(dtypes[2 + i / 10], 1, sizes, 2)};
+    check_run(&pair, &exec, text, inputs);
+    for (int k = 0; k < 2; k++) ivalue_release(inputs[k]);
+  }
+  assert_int_equal(pair.group->entry_count, FUSE_MAX_ENTRIES);
+  assert_int_equal(pair.group->runs, FUSE_MAX_ENTRIES);
+  pair_dispose(&pair);
+}
+
+static void test_printed_kernel(void **state) {
+  (void)state;
+  Pair pair;
+  StrBuf out = {0};
+  pair_make(&pair,
+            "graph(%a : Tensor, %b : Tensor):\n  %one : int = prim::Constant[value=1]()\n"
+            "  %x : Tensor = aten::mul(%a, %b)\n  %z : Tensor = aten::add(%x, %a, %one)\n  return (%z)\n");
+  assert_null(fuse_print_kernels(pair.fused_graph, &out));
+  assert_text(&out,
+              "# FusionGroup 0\ninputs: float32 float32\nkernel(%0: f32, %1: f32) {\n  %2: f32 = mul %0, %1\n"
+              "  %3: f32 = add %2, %0\n  return %3\n}\n");
+  pair_dispose(&pair);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_lstm_cell),       cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_bounded_cache),   cmocka_unit_test(test_printed_kernel),
+      cmocka_unit_test(test_random_programs),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

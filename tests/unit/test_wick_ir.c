@@ -1,0 +1,224 @@
+/* wick_ir.h: looking at graphs, changing them, passes and operations; the example compiler does its work. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "../../examples/compiler/compiler.c"
+
+static const char text[] =
+    "graph(%x : Tensor, %n : int):\n"
+    "  %one : int = prim::Constant[value=1]()\n"
+    "  %y : Tensor = aten::relu(%x)\n"
+    "  %z : Tensor = aten::neg(%y)\n"
+    "  %w : Tensor = aten::add(%z, %n, %one)\n"
+    "  return (%w)\n";
+
+static wick_graph *parse(const char *from) {
+  wick_graph *graph;
+  wick_error *error = NULL;
+  if (wick_graph_parse(from, strlen(from), &graph, &error)) print_error("%s\n", wick_error_message(error));
+  assert_non_null(graph);
+  return graph;
+}
+
+static void assert_printed(const wick_graph *graph, const char *expected) {
+  char *printed;
+  assert_int_equal(wick_graph_print(graph, &printed, NULL), WICK_OK);
+  assert_string_equal(printed, expected);
+  wick_text_free(printed);
+}
+
+static wick_value *floats(float a, float b) {
+  wick_value *tensor;
+  wick_tensor_view view = {.size = sizeof view};
+  assert_int_equal(wick_tensor_new(WICK_FLOAT32, 1, (int64_t[]){2}, &tensor, NULL), WICK_OK);
+  assert_int_equal(wick_tensor_view_of(tensor, &view, NULL), WICK_OK);
+  ((float *)view.data)[0] = a;
+  ((float *)view.data)[1] = b;
+  return tensor;
+}
+
+static void assert_floats(const wick_value *tensor, float a, float b) {
+  wick_tensor_view view = {.size = sizeof view};
+  assert_int_equal(wick_tensor_view_of(tensor, &view, NULL), WICK_OK);
+  assert_true(fabsf(((float *)view.data)[0] - a) < 1e-6f && fabsf(((float *)view.data)[1] - b) < 1e-6f);
+}
+
+static void test_look(void **state) {
+  (void)state;
+  wick_graph *graph = parse(text);
+  wick_block *block = wick_graph_block(graph);
+  wick_node *constant = wick_block_first(block), *relu = wick_node_next(constant), *add = wick_block_last(block);
+  assert_string_equal(wick_node_kind(relu), "aten::relu");
+  assert_null(wick_node_previous(constant));
+  assert_null(wick_node_next(add));
+  assert_int_equal(wick_block_input_count(block), 2);
+  assert_ptr_equal(wick_node_input(relu, 0), wick_block_input(block, 0));
+  assert_null(wick_node_input(relu, 1));
+  assert_ptr_equal(wick_block_output(block, 0), wick_node_output(add, 0));
+  char *string;
+  assert_int_equal(wick_node_schema(add, &string, NULL), WICK_OK);
+  assert_string_equal(string, "aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor");
+  wick_text_free(string);
+  assert_int_equal(wick_ir_value_type(wick_node_input(add, 1), &string, NULL), WICK_OK);
+  assert_string_equal(string, "int");
+  wick_text_free(string);
+  wick_value *value;
+  assert_int_equal(wick_ir_value_constant(wick_node_output(constant, 0), &value, NULL), WICK_OK);
+  assert_int_equal(wick_value_to_int(value), 1);
+  wick_value_release(value);
+  size_t input;
+  assert_ptr_equal(wick_ir_value_user(wick_node_output(constant, 0), 0, &input), add);
+  assert_int_equal(input, 2);
+  assert_true(wick_node_is_pure(relu));
+  wick_graph_release(graph);
+}
+
+static void test_change(void **state) {
+  (void)state;
+  wick_graph *graph = parse(text);
+  wick_block *block = wick_graph_block(graph);
+  wick_node *relu = wick_node_next(wick_block_first(block)), *neg = wick_node_next(relu), *made;
+  wick_ir_value *input = wick_node_output(relu, 0), *two;
+  wick_value *number = wick_value_int(2);
+  assert_int_equal(wick_node_insert_constant(neg, number, &two, NULL), WICK_OK);
+  wick_ir_value *inputs[] = {input, two};
+  assert_int_equal(wick_node_new(block, neg, "aten::mul", inputs, 2, 1, &made, NULL), WICK_OK);
+  assert_int_equal(wick_ir_value_set_type(wick_node_output(made, 0), "Float(2)", NULL), WICK_OK);
+  assert_int_equal(wick_node_set_attribute(made, "note", number, NULL), WICK_OK);
+  wick_error *error = NULL;
+  assert_int_equal(wick_ir_value_set_type(wick_node_output(made, 0), "Flo at(", &error), WICK_SYNTAX);
+  wick_error_free(error);
+  assert_int_equal(wick_node_destroy(relu, NULL), WICK_INVALID_ARGUMENT);
+  assert_int_equal(wick_ir_value_replace(wick_node_output(neg, 0), wick_node_output(made, 0), NULL), WICK_OK);
+  assert_int_equal(wick_node_destroy(neg, NULL), WICK_OK);
+  assert_int_equal(wick_graph_check(graph, NULL), WICK_OK);
+  assert_printed(graph,
+                 "graph(%x : Tensor,\n      %n : int):\n"
+                 "  %one : int = prim::Constant[value=1]()\n"
+                 "  %y : Tensor = aten::relu(%x)\n"
+                 "  %6 : int = prim::Constant[value=2]()\n"
+                 "  %7 : Float(2) = aten::mul[note=2](%y, %6)\n"
+                 "  %w : Tensor = aten::add(%7, %n, %one)\n"
+                 "  return (%w)\n");
+  assert_int_equal(wick_node_new(block, NULL, "no kind", NULL, 0, 1, &made, NULL), WICK_INVALID_ARGUMENT);
+  wick_value_release(number);
+  wick_graph_release(graph);
+}
+
+static void test_rewrite_and_run(void **state) {
+  (void)state;
+  wick_graph *graph = parse(text);
+  size_t count;
+  assert_int_equal(wick_graph_rewrite(graph,
+                                      "graph(%x):\n  %y : Tensor = aten::relu(%x)\n  %z : Tensor = aten::neg(%y)\n"
+                                      "  return (%z)",
+                                      "graph(%x):\n  %z : Tensor = aten::neg(%x)\n  return (%z)", &count, NULL),
+                   WICK_OK);
+  assert_int_equal(count, 1);
+  assert_int_equal(wick_graph_rewrite(graph, "graph(", "graph(", NULL, NULL), WICK_SYNTAX);
+  assert_int_equal(wick_graph_run_pass(graph, "canonicalize", NULL), WICK_OK);
+  assert_int_equal(wick_graph_run_pass(graph, "no_such_pass", NULL), WICK_NOT_FOUND);
+  wick_value *x = floats(1, -2), *n = wick_value_int(3), *result;
+  const wick_value *arguments[] = {x, n}, *wrong[] = {n, x};
+  assert_int_equal(wick_graph_run(graph, NULL, arguments, 2, &result, 1, NULL), WICK_OK);
+  assert_floats(result, 2, 5);
+  wick_value_release(result);
+  assert_int_equal(wick_graph_run(graph, NULL, wrong, 2, &result, 1, NULL), WICK_INVALID_ARGUMENT);
+  assert_int_equal(wick_graph_run(graph, NULL, arguments, 1, &result, 1, NULL), WICK_INVALID_ARGUMENT);
+  wick_value_release(x);
+  wick_value_release(n);
+  wick_graph_release(graph);
+}
+
+static void test_group_refusals(void **state) {
+  (void)state;
+  wick_graph *graph = parse(
+      "graph(%x : Tensor):\n"
+      "  %one : int = prim::Constant[value=1]()\n"
+      "  %a : Tensor = aten::relu(%x)\n"
+      "  %b : Tensor = aten::neg(%a)\n"
+      "  %c : Tensor = aten::mul(%a, %b)\n"
+      "  %d : Tensor = aten::add_(%c, %x, %one)\n"
+      "  return (%d)\n");
+  wick_node *a = wick_node_next(wick_block_first(wick_graph_block(graph))), *b = wick_node_next(a),
+            *c = wick_node_next(b), *d = wick_node_next(c), *group;
+  wick_node *with_gap[] = {a, c}, *disordered[] = {b, a}, *writes[] = {c, d}, *fine[] = {a, b, c};
+  assert_int_equal(wick_node_group(with_gap, 2, "mine::group", &group, NULL), WICK_INVALID_ARGUMENT);
+  assert_int_equal(wick_node_group(disordered, 2, "mine::group", &group, NULL), WICK_INVALID_ARGUMENT);
+  assert_int_equal(wick_node_group(writes, 2, "mine::group", &group, NULL), WICK_INVALID_ARGUMENT);
+  assert_int_equal(wick_node_group(fine, 3, "mine::group", &group, NULL), WICK_OK);
+  assert_int_equal(wick_node_input_count(group), 1);
+  assert_int_equal(wick_node_output_count(group), 1);
+  assert_int_equal(wick_graph_check(graph, NULL), WICK_OK);
+  wick_graph_release(graph);
+}
+
+/* ---- the example ---- */
+
+static int runs_of_chain;
+static wick_status count_chains(void *user, wick_graph *graph, wick_error **error) {
+  (void)user, (void)error;
+  for (wick_node *node = wick_block_first(wick_graph_block(graph)); node; node = wick_node_next(node))
+    runs_of_chain += strcmp(wick_node_kind(node), "example::chain") == 0;
+  return WICK_OK;
+}
+
+static void test_example(void **state) {
+  (void)state;
+  static const char source[] =
+      "def forward(x: Tensor, y: Tensor):\n    return torch.abs(torch.tanh(torch.neg(x))) @ y\n";
+  wick_module *module;
+  assert_int_equal(wick_library_init(NULL), WICK_OK);
+  assert_int_equal(wick_pass_register("count_chains", count_chains, NULL, NULL), WICK_OK);
+  assert_int_equal(wick_pass_register("count_chains", count_chains, NULL, NULL), WICK_INVALID_ARGUMENT);
+  assert_int_equal(wick_compile(NULL, source, sizeof source - 1, NULL, &module, NULL), WICK_OK);
+
+  wick_graph *graph; /* by hand: the pass over a copy of the graph, which then runs */
+  assert_int_equal(wick_graph_of_method(module, "forward", 1, &graph, NULL), WICK_OK);
+  assert_int_equal(chain_pass(NULL, graph, NULL), WICK_OK);
+  assert_int_equal(wick_graph_check(graph, NULL), WICK_OK);
+  count_chains(NULL, graph, NULL);
+  assert_int_equal(runs_of_chain, 1);
+  wick_value *x = floats(1, -2), *y = floats(1, 0), *result;
+  const wick_value *arguments[] = {x, y};
+  assert_int_equal(wick_graph_run(graph, NULL, arguments, 2, &result, 1, NULL), WICK_OK);
+  wick_tensor_view view = {.size = sizeof view};
+  assert_int_equal(wick_tensor_view_of(result, &view, NULL), WICK_OK);
+  assert_true(fabsf(*(float *)view.data - tanhf(1)) < 1e-6f);
+  wick_value_release(result);
+  wick_graph_release(graph);
+  wick_module_release(module);
+
+  /* by the executor, which runs both passes behind its own */
+  wick_runtime *runtime;
+  wick_executor_options options = {
+      .size = sizeof options, .executor = WICK_EXECUTOR_SPECIALISING, .profiled_runs = 1, .synchronous = 1};
+  assert_int_equal(wick_runtime_new(NULL, &runtime, NULL), WICK_OK);
+  assert_int_equal(wick_set_executor(runtime, &options, NULL), WICK_OK);
+  assert_int_equal(wick_enable_fuser(WICK_FUSER_TILE, 0, NULL), WICK_OK);
+  assert_int_equal(wick_compile(runtime, source, sizeof source - 1, NULL, &module, NULL), WICK_OK);
+  for (int call = 0; call < 4; call++) {
+    assert_int_equal(wick_run(module, "forward", arguments, 2, NULL, 0, NULL, &result, NULL), WICK_OK);
+    assert_int_equal(wick_tensor_view_of(result, &view, NULL), WICK_OK);
+    assert_true(fabsf(*(float *)view.data - tanhf(1)) < 1e-6f);
+    wick_value_release(result);
+  }
+  assert_true(runs_of_chain >= 2);
+  assert_int_equal(wick_enable_fuser(WICK_FUSER_TILE, 1, NULL), WICK_OK);
+  wick_runtime_release(runtime);
+  wick_value_release(x);
+  wick_value_release(y);
+  wick_module_release(module);
+  assert_int_equal(wick_pass_remove("count_chains", NULL), WICK_OK);
+  assert_int_equal(wick_pass_remove("count_chains", NULL), WICK_NOT_FOUND);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_look), cmocka_unit_test(test_change),
+                                     cmocka_unit_test(test_rewrite_and_run), cmocka_unit_test(test_group_refusals),
+                                     cmocka_unit_test(test_example)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
