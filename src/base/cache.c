@@ -36,9 +36,12 @@ static void drop_lock(void) {
 static void watch_forks(void) {
   pthread_atfork(take_lock, drop_lock, drop_lock);
 }
-static void lock_cache(void) {
+void cache_watch_forks(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_forks);
+}
+static void lock_cache(void) {
+  cache_watch_forks();
   pthread_mutex_lock(&lock);
 }
 

@@ -7,13 +7,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cache.h"
+
 enum { STACK_BYTES = 16 << 20, NICE = 10 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* for the thread */
 static pthread_cond_t idle = PTHREAD_COND_INITIALIZER; /* for who waits for it */
 static Job *first, *last;
-static bool has_thread, is_running, is_paused, has_handlers;
+static bool has_thread, has_begun, is_running, is_paused, has_handlers;
 static _Atomic bool cancelled;
 static _Atomic int forking; /* threads that want the job under way to pause */
 static pthread_t thread;
@@ -37,6 +39,8 @@ static void *serve(void *argument) {
   is_queue_thread = true;
   lower_priority();
   pthread_mutex_lock(&lock);
+  has_begun = true;
+  pthread_cond_broadcast(&idle);
   while (!atomic_load(&cancelled)) {
     if (!first || atomic_load(&forking)) {
       pthread_cond_broadcast(&idle);
@@ -59,11 +63,12 @@ static void *serve(void *argument) {
 
 /* ---- forks ---- */
 
+/* Waits out a thread that is still starting, too: an allocator's lock may be in its hands. */
 static void before_fork(void) {
   if (is_queue_thread) return;
   atomic_fetch_add(&forking, 1);
   pthread_mutex_lock(&lock);
-  while (is_running && !is_paused) pthread_cond_wait(&idle, &lock);
+  while ((has_thread && !has_begun) || (is_running && !is_paused)) pthread_cond_wait(&idle, &lock);
 }
 
 static void after_fork_in_parent(void) {
@@ -76,10 +81,17 @@ static void after_fork_in_parent(void) {
 /* The job that was under way never ends here: what it works on stays as it is. */
 static void after_fork_in_child(void) {
   atomic_store(&forking, 0);
-  has_thread = is_running = is_paused = false;
+  has_thread = has_begun = is_running = is_paused = false;
   pthread_cond_init(&work, NULL);
   pthread_cond_init(&idle, NULL);
   if (!is_queue_thread) pthread_mutex_unlock(&lock);
+}
+
+/* Handlers before a fork run in the reverse of the order they were registered in. This one must run before those that
+ * take a lock which a job on its way to a pause may still want. */
+static void watch_forks(void) {
+  cache_watch_forks();
+  has_handlers = !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 bool queue_pause(void) {
@@ -99,7 +111,7 @@ bool queue_pause(void) {
 
 static bool start_thread(void) {
   if (has_thread) return true;
-  if (!has_handlers) has_handlers = !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  if (!has_handlers) watch_forks();
   pthread_attr_t attributes;
   sigset_t all, before;
   if (pthread_attr_init(&attributes)) return false;
