@@ -165,10 +165,10 @@ static Status kernel_scalar_to_tensor(Call *c) {
   return OK;
 }
 
-#define MAKE(text, shape_function, kernel_function)                           \
-  {                                                                           \
-    .schema = text, .shape = shape_function, .kernel = kernel_function,       \
-    .flags = OP_OUT | OP_ACCEPT_META | OP_NOT_DIFFERENTIABLE | OP_ACCEPT_CONJ \
+#define MAKE(text, shape_function, kernel_function, ...)                                   \
+  {                                                                                        \
+    .schema = text, .shape = shape_function, .kernel = kernel_function,                    \
+    .flags = OP_OUT | OP_ACCEPT_META | OP_NOT_DIFFERENTIABLE | OP_ACCEPT_CONJ, __VA_ARGS__ \
   }
 #define WRITE(text, kernel_function, gradient)                                                 \
   {                                                                                            \
@@ -178,7 +178,7 @@ static Status kernel_scalar_to_tensor(Call *c) {
 
 static const OpRow rows[] = {
     MAKE("aten::empty.memory_format(SymInt[] size, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
-         shape_empty, kernel_empty),
+         shape_empty, kernel_empty, .out = "out"),
     MAKE("aten::empty_strided(SymInt[] size, SymInt[] stride, *, " OPTIONS ") -> Tensor", shape_empty_strided,
          kernel_empty),
     MAKE("aten::empty_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", shape_like_1,

@@ -2,8 +2,6 @@
  * Relies on rows being written in PyTorch's canonical spacing. */
 #include "op/derive.h"
 
-#include "op/out_names.h"
-
 enum { MAX_PIECES = 64 };
 
 bool schema_text_split(Str text, Str *out_name, Str *out_overload) {
@@ -79,56 +77,42 @@ ptrdiff_t derive_dropped_options(Str functional) {
   return at;
 }
 
-static const OutName *find_known(Str name, Str overload) {
-  return str_starts_with(name, "aten::") ? out_name_find(str_slice(name, 6, name.length), overload) : NULL;
+bool derive_has_form(const OpRow *row, OpVariant variant) {
+  if (variant == VARIANT_INPLACE) return row->flags & OP_INPLACE;
+  return variant == VARIANT_FUNCTIONAL || row->out || (row->flags & OP_OUT);
 }
 
-bool derive_has_known_out(Str functional) {
-  Str name, overload;
-  return schema_text_split(functional, &name, &overload) && find_known(name, overload);
+/* The names of the arguments behind those of the overload in `row->out`; NULL: by the rule. */
+static const char *known_arguments(const OpRow *row) {
+  const char *colon = row->out ? strchr(row->out, ':') : NULL;
+  return colon ? colon + 2 : NULL;
 }
 
-void derive_out_name(Str name, Str overload, StrBuf *out_overload, const char **out_arguments) {
-  *out_arguments = NULL;
-  const OutName *known = find_known(name, overload);
-  if (known) {
-    strbuf_puts(out_overload, known->out_overload);
-    *out_arguments = known->arguments;
-  } else if (overload.length) {
-    strbuf_printf(out_overload, STR_FMT "_out", STR_ARG(overload));
-  } else {
-    strbuf_puts(out_overload, "out");
-  }
+void derive_out_overload(const OpRow *row, Str overload, StrBuf *out) {
+  if (row->out)
+    strbuf_append(out, row->out, strcspn(row->out, ":"));
+  else
+    strbuf_printf(out, STR_FMT "%sout", STR_ARG(overload), overload.length ? "_" : "");
 }
 
-Str derive_inplace_overload(Str name, Str overload) {
-  static const struct {
-    const char *name, *overload, *inplace;
-  } names[] = {{"aten::pow", "Tensor_Scalar", "Scalar"},
-               {"aten::pow", "Tensor_Tensor", "Tensor"},
-               {"aten::float_power", "Tensor_Scalar", "Scalar"},
-               {"aten::float_power", "Tensor_Tensor", "Tensor"},
-               {"aten::ldexp", "Tensor", ""},
-               {"aten::floor_divide", "", "Tensor"}};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (str_is(name, names[i].name) && str_is(overload, names[i].overload)) return str_from(names[i].inplace);
-  return overload;
+Str derive_inplace_overload(const OpRow *row, Str overload) {
+  return row->inplace ? str_from(row->inplace) : overload;
 }
 
 /* "Tensor self, ..." with the first argument written: `Tensor(a!) self` or `Tensor(a!)[] self`. */
-static bool derive_inplace(Str name, Str overload, Str arguments, Str returns, StrBuf *out) {
+static bool derive_inplace(const OpRow *row, Str name, Str overload, Str arguments, Str returns, StrBuf *out) {
   bool list = str_starts_with(arguments, "Tensor[] ");
   if (!list && !str_starts_with(arguments, "Tensor ")) return false;
   if (!str_is(returns, list ? "Tensor[]" : "Tensor")) return false;
   strbuf_printf(out, STR_FMT "_", STR_ARG(name));
-  overload = derive_inplace_overload(name, overload);
+  overload = derive_inplace_overload(row, overload);
   if (overload.length) strbuf_printf(out, "." STR_FMT, STR_ARG(overload));
   strbuf_printf(out, "(Tensor(a!)" STR_FMT ") -> %s", STR_ARG(str_slice(arguments, 6, arguments.length)),
                 list ? "()" : "Tensor(a!)");
   return true;
 }
 
-static bool derive_out(Str name, Str overload, Str arguments, Str returns, StrBuf *out) {
+static bool derive_out(const OpRow *row, Str name, Str overload, Str arguments, Str returns, StrBuf *out) {
   Str pieces[MAX_PIECES], results[MAX_PIECES];
   size_t count = split_commas(arguments, pieces);
   bool many = returns.length > 1 && returns.data[0] == '(';
@@ -142,8 +126,8 @@ static bool derive_out(Str name, Str overload, Str arguments, Str returns, StrBu
   if (list && result_count > 1) return false;
 
   StrBuf out_overload = {0};
-  const char *out_arguments;
-  derive_out_name(name, overload, &out_overload, &out_arguments);
+  const char *out_arguments = known_arguments(row);
+  derive_out_overload(row, overload, &out_overload);
   strbuf_printf(out, STR_FMT "." STR_FMT "(", STR_ARG(name), STR_ARG(strbuf_view(&out_overload)));
   bool named_returns = !str_is(strbuf_view(&out_overload), "output") &&
                        !(out_arguments && str_starts_with(str_from(out_arguments), "out0"));
@@ -183,12 +167,11 @@ static bool derive_out(Str name, Str overload, Str arguments, Str returns, StrBu
   return true;
 }
 
-bool derive_schema(Str functional, OpVariant variant, StrBuf *out) {
-  Str name, overload, arguments, returns;
-  if (!schema_text_split(functional, &name, &overload) || !split_signature(functional, &arguments, &returns))
-    return false;
-  if (variant == VARIANT_INPLACE) return derive_inplace(name, overload, arguments, returns, out);
-  if (variant == VARIANT_OUT) return derive_out(name, overload, arguments, returns, out);
-  strbuf_str(out, functional);
+bool derive_schema(const OpRow *row, OpVariant variant, StrBuf *out) {
+  Str text = str_from(row->schema), name, overload, arguments, returns;
+  if (!schema_text_split(text, &name, &overload) || !split_signature(text, &arguments, &returns)) return false;
+  if (variant == VARIANT_INPLACE) return derive_inplace(row, name, overload, arguments, returns, out);
+  if (variant == VARIANT_OUT) return derive_out(row, name, overload, arguments, returns, out);
+  strbuf_str(out, text);
   return true;
 }

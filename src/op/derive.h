@@ -6,15 +6,14 @@
 /* "aten::add.Tensor(...)": its name and overload name, pieces of the text; false when there is no "space::name(" in it.
  */
 bool schema_text_split(Str text, Str *out_name, Str *out_overload);
-/* What the out form of a functional overload is called: overload name and arguments (blank-separated, NULL by the
- * rule). */
-void derive_out_name(Str name, Str overload, StrBuf *out_overload, const char **out_arguments);
-/* The overload name of the in-place form: the functional one's but for a few. */
-Str derive_inplace_overload(Str name, Str overload);
-/* Whether that name is one of PyTorch's that the rule does not give. */
-bool derive_has_known_out(Str functional);
-/* The schema text of a variant; false when the row has no such form (nothing it returns can be written). */
-bool derive_schema(Str functional, OpVariant variant, StrBuf *out);
+bool derive_has_form(const OpRow *row, OpVariant variant);
+/* The overload name of the out form: "out" or "X_out" for X, unless the row says another. */
+void derive_out_overload(const OpRow *row, Str overload, StrBuf *out);
+/* That of the in-place form: the functional one's, unless the row says another. */
+Str derive_inplace_overload(const OpRow *row, Str overload);
+/* The schema text of a variant; false when the row has no such form (nothing it returns can be written). Out arguments
+ * are `out`, or `out0`, `out1` and so on, unless the row names them. */
+bool derive_schema(const OpRow *row, OpVariant variant, StrBuf *out);
 /* Whether the out form leaves out `dtype, layout, device, pin_memory`, as the out tensor says them: their place, or -1.
  */
 ptrdiff_t derive_dropped_options(Str functional);

@@ -239,6 +239,7 @@ done:
 static const OpRow rows[] = {
     {.schema = "aten::linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, "
                "Tensor info)",
+     .out = "L: L info",
      .kernel = kernel_cholesky,
      .shape = shape_cholesky,
      .flags = OP_OUT,
@@ -276,16 +277,19 @@ static const OpRow rows[] = {
      .grad = "self, B: solve_triangular_backward(grad, self, result, upper, left, unitriangular)"},
     {.schema = "aten::triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool "
                "unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
+     .out = "X: X M",
      .kernel = kernel_triangular_solve,
      .shape = shape_triangular_solve,
      .flags = OP_OUT,
      .grad = "self, A: triangular_solve_backward(grads[0], grads[1], A, results[0], upper, transpose, unitriangular)"},
     {.schema = "aten::linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor "
                "LD, Tensor pivots, Tensor info)",
+     .out = "out: LD pivots info",
      .kernel = kernel_ldl,
      .shape = shape_ldl,
      .flags = OP_OUT},
     {.schema = "aten::linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)",
+     .out = "out: LD pivots",
      .body = "ld, pivots, info = torch.linalg_ldl_factor_ex(self, hermitian=hermitian)\n"
              "torch._linalg_check_errors(info, 'torch.linalg.ldl_factor', is_matrix=self.dim() == 2)\n"
              "return ld, pivots",

@@ -70,7 +70,7 @@ static const OpRow rows[] = {
     BODY_OUT("aten::linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
              "return matrix_rank(self, tolerance(self, tol), tolerance(self, 0.0), hermitian)"),
     BODY_OUT("aten::linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
-             "return matrix_rank(input, tol, torch.zeros_like(tol), hermitian)"),
+             "return matrix_rank(input, tol, torch.zeros_like(tol), hermitian)", .out = "out_tol_tensor"),
     {.schema = "aten::linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool "
                "hermitian=False) -> Tensor",
      .flags = OP_OUT,
@@ -86,6 +86,7 @@ static const OpRow rows[] = {
      .body = "return pseudo_inverse(self, tolerance(self, 0.0), tolerance(self, rcond), hermitian)",
      .grad = "self: pinv_backward(grad, result, self)"},
     {.schema = "aten::linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
+     .out = "out_rcond_tensor",
      .flags = OP_OUT,
      .body = "return pseudo_inverse(self, torch.zeros_like(rcond), rcond, hermitian)",
      .grad = "self: pinv_backward(grad, result, self)"},

@@ -405,6 +405,7 @@ done:
 
 static const OpRow rows[] = {
     {.schema = "aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)",
+     .out = "a: a tau",
      .kernel = kernel_geqrf,
      .shape = shape_geqrf,
      .flags = OP_OUT},
@@ -423,17 +424,20 @@ static const OpRow rows[] = {
      .shape = shape_ormqr,
      .flags = OP_OUT},
     {.schema = "aten::linalg_qr(Tensor A, str mode=\"reduced\") -> (Tensor Q, Tensor R)",
+     .out = "out: Q R",
      .kernel = kernel_qr,
      .shape = shape_qr,
      .flags = OP_OUT,
      .grad = "A: qr_backward(grads[0], grads[1], results[0], results[1], mode)"},
     {.schema = "aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)",
+     .out = "Q: Q R",
      .kernel = kernel_qr,
      .shape = shape_qr,
      .flags = OP_OUT,
      .grad = "self: qr_backward(grads[0], grads[1], results[0], results[1], 'reduced' if some else 'complete')"},
     {.schema = "aten::linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, "
                "Tensor residuals, Tensor rank, Tensor singular_values)",
+     .out = "out: solution residuals rank singular_values",
      .kernel = kernel_lstsq,
      .flags = OP_OUT,
      .grad = "self, b: lstsq_backward(grads[0], self, b)"},

@@ -244,6 +244,7 @@ done:
 static const OpRow rows[] = {
     {.schema = "aten::_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> "
                "(Tensor U, Tensor S, Tensor Vh)",
+     .out = "U: U S Vh",
      .kernel = kernel_svd,
      .shape = shape_svd,
      .flags = OP_OUT,
@@ -251,12 +252,14 @@ static const OpRow rows[] = {
              "compute_uv)"},
     {.schema =
          "aten::linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
+     .out = "U: U S Vh",
      .body = "return torch._linalg_svd(A, full_matrices, True, driver=driver)",
      .flags = OP_OUT},
     {.schema = "aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor",
      .body = "u, s, vh = torch._linalg_svd(A, False, A.requires_grad, driver=driver)\nreturn s",
      .flags = OP_OUT},
     {.schema = "aten::svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)",
+     .out = "U: U S V",
      .body = "if self.dim() < 2:\n"
              "    raise RuntimeError('linalg.svd: input should have at least 2 dimensions, but has {} dimensions "
              "instead'.format(self.dim()))\n"
@@ -273,11 +276,13 @@ static const OpRow rows[] = {
      .flags = OP_OUT},
     {.schema = "aten::_linalg_eigh(Tensor A, str UPLO=\"L\", bool compute_v=True) -> (Tensor eigenvalues, Tensor "
                "eigenvectors)",
+     .out = "eigenvalues: eigenvalues eigenvectors",
      .kernel = kernel_eigh,
      .shape = shape_eigh,
      .flags = OP_OUT,
      .grad = "A: eigh_backward(grads[0], grads[1], A, results[0], results[1], compute_v)"},
     {.schema = "aten::linalg_eigh(Tensor self, str UPLO=\"L\") -> (Tensor eigenvalues, Tensor eigenvectors)",
+     .out = "eigvals: eigvals eigvecs",
      .kernel = kernel_eigh,
      .shape = shape_eigh,
      .flags = OP_OUT,
@@ -287,6 +292,7 @@ static const OpRow rows[] = {
      .flags = OP_OUT},
     {.schema = "aten::symeig(Tensor self, bool eigenvectors=False, bool upper=True) -> (Tensor eigenvalues, Tensor "
                "eigenvectors)",
+     .out = "e: e V",
      .kernel = kernel_eigh,
      .shape = shape_eigh,
      .flags = OP_OUT,
@@ -295,6 +301,7 @@ static const OpRow rows[] = {
      .kernel = kernel_eigh,
      .shape = shape_eigh},
     {.schema = "aten::linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)",
+     .out = "out: eigenvalues eigenvectors",
      .kernel = kernel_eig,
      .shape = shape_eig,
      .flags = OP_OUT,

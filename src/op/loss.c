@@ -2,13 +2,14 @@
  * gradients. */
 #include "op/op.h"
 
-#define LOSS(text, body_) \
-  { .schema = text, .body = body_ }
+#define LOSS(text, ...) \
+  { .schema = text, .body = __VA_ARGS__ }
 #define NLL_FORWARD(name)                                                                                    \
   {                                                                                                          \
     .schema = name                                                                                           \
         "(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor "          \
         "output, Tensor total_weight)",                                                                      \
+    .out = "output: output total_weight",                                                                    \
     .body = "return nll_loss_any(self, target, weight, reduction, ignore_index)",                            \
     .grad = "self: nll_loss_input_backward(grad, self, target, weight, reduction, ignore_index, results[1])" \
   }
@@ -129,7 +130,8 @@ static const OpRow rows[] = {
          "loss, is_target = multilabel_margin_terms(self, target)\n"
          "if reduction == 0 and self.dim() < 2:\n"
          "    return loss.squeeze(0), is_target\n"
-         "return reduce_loss(loss, reduction), is_target"),
+         "return reduce_loss(loss, reduction), is_target",
+         .out = "output: output is_target"),
     LOSS("aten::nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) -> "
          "Tensor",
          "return nll_loss_any(self, target, weight, reduction, ignore_index)[0]"),

@@ -461,6 +461,7 @@ static const OpRow rows[] = {
              "eps)"},
     {.schema = "aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
                "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+     .out = "out: out save_mean save_invstd",
      .shape = shape_batch_norm,
      .kernel = kernel_batch_norm,
      .grad = "input, weight, bias: batch_norm_backward(grads[0], input, weight, bias, running_mean, running_var, "

@@ -391,16 +391,16 @@ static Status kernel_pad_named(Call *c) {
   return pad_by_mode(c, found, c->inputs[3]);
 }
 
-#define PAD(name, type)                                                                                               \
-  {.schema = "aten::" name "(Tensor self, " type " padding) -> Tensor",                                               \
-   .kernel = kernel_pad,                                                                                              \
-   .shape = shape_pad,                                                                                                \
-   .grad = "self: torch." name "_backward(grad, self, padding)",                                                      \
-   .flags = OP_OUT},                                                                                                  \
-  {                                                                                                                   \
-    .schema = "aten::" name "_backward(Tensor grad_output, Tensor self, " type " padding) -> Tensor",                 \
-    .kernel = kernel_pad_backward, .shape = shape_pad_backward, .grad = "grad_output: torch." name "(grad, padding)", \
-    .flags = OP_OUT                                                                                                   \
+#define PAD(name, type)                                                                               \
+  {.schema = "aten::" name "(Tensor self, " type " padding) -> Tensor",                               \
+   .kernel = kernel_pad,                                                                              \
+   .shape = shape_pad,                                                                                \
+   .grad = "self: torch." name "_backward(grad, self, padding)",                                      \
+   .flags = OP_OUT},                                                                                  \
+  {                                                                                                   \
+    .schema = "aten::" name "_backward(Tensor grad_output, Tensor self, " type " padding) -> Tensor", \
+    .out = "grad_input: grad_input", .kernel = kernel_pad_backward, .shape = shape_pad_backward,      \
+    .grad = "grad_output: torch." name "(grad, padding)", .flags = OP_OUT                             \
   }
 
 static const OpRow rows[] = {

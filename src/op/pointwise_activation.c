@@ -45,15 +45,18 @@ static const OpRow rows[] = {
      .grad = "self: torch.threshold_backward(grad, self, threshold)",
      .flags = POINTWISE},
     {.schema = "aten::threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
+     .out = "grad_input: grad_input",
      .lower = "0 if self <= threshold else grad_output",
      .grad = "grad_output: torch.threshold_backward(grad, self, threshold)",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
+     .out = "grad_input: grad_input",
      .lower = "grad_output * (1 - conj(output)) * conj(output)",
      .grad = "grad_output: grad * torch.conj(output * (1 - output)); output: grad * torch.conj(grad_output * (1 - 2 * "
              "output))",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::tanh_backward(Tensor grad_output, Tensor output) -> Tensor",
+     .out = "grad_input: grad_input",
      .lower = "o = conj(output); grad_output * (1 - o * o)",
      .grad =
          "grad_output: grad * torch.conj(1 - output * output); output: grad * torch.conj(-2 * output * grad_output)",
@@ -64,6 +67,7 @@ static const OpRow rows[] = {
      .grad = "self: torch.gelu_backward(grad, self, approximate=approximate)",
      .flags = POINTWISE},
     {.schema = "aten::gelu_backward(Tensor grad_output, Tensor self, *, str approximate=\"none\") -> Tensor",
+     .out = "grad_input: grad_input",
      .lower = GELU_BACKWARD,
      .grad = "grad_output: torch.gelu_backward(grad, self, approximate=approximate); self: "
              "gelu_second_order(grad * grad_output, self, approximate)",
@@ -74,6 +78,7 @@ static const OpRow rows[] = {
      .grad = "self: torch.silu_backward(grad, self)",
      .flags = POINTWISE},
     {.schema = "aten::silu_backward(Tensor grad_output, Tensor self) -> Tensor",
+     .out = "grad_input: grad_input",
      .lower = "s = sigmoid(self); grad_output * s * (1 + self * (1 - s))",
      .grad = "grad_output: torch.silu_backward(grad, self); self: silu_second_order(grad * grad_output, self)",
      .flags = OP_ALIASING_OK},
@@ -91,6 +96,7 @@ static const OpRow rows[] = {
      .grad = "self: torch.hardtanh_backward(grad, self, min_val, max_val)",
      .flags = POINTWISE},
     {.schema = "aten::hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
+     .out = "grad_input: grad_input",
      .lower = "0 if self <= min_val or self >= max_val else grad_output",
      .grad = "grad_output: torch.hardtanh_backward(grad, self, min_val, max_val)",
      .flags = OP_OUT | OP_ALIASING_OK},
@@ -100,6 +106,7 @@ static const OpRow rows[] = {
      .grad = "self: torch.hardsigmoid_backward(grad, self)",
      .flags = POINTWISE},
     {.schema = "aten::hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor",
+     .out = "grad_input: grad_input",
      .lower = "grad_output / 6 if self > -3 and self < 3 else 0",
      .grad = "grad_output: torch.hardsigmoid_backward(grad, self)",
      .flags = OP_ALIASING_OK},
@@ -120,6 +127,7 @@ static const OpRow rows[] = {
      .flags = POINTWISE},
     {.schema = "aten::leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) "
                "-> Tensor",
+     .out = "grad_input: grad_input",
      .lower = "grad_output if self > 0 else grad_output * negative_slope",
      .grad = "grad_output: torch.leaky_relu_backward(grad, self, negative_slope, False)",
      .flags = OP_ALIASING_OK},
@@ -130,6 +138,7 @@ static const OpRow rows[] = {
      .flags = POINTWISE},
     {.schema = "aten::elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
                "Tensor self_or_result) -> Tensor",
+     .out = "grad_input: grad_input",
      .lower = "x = self_or_result; grad_output * input_scale * (x + alpha * scale if is_result else alpha * scale * "
               "exp(x * input_scale)) if x <= 0 else grad_output * scale",
      .grad = "grad_output: torch.elu_backward(grad, alpha, scale, input_scale, is_result, self_or_result); "
@@ -152,6 +161,7 @@ static const OpRow rows[] = {
      .grad = "self: torch.softplus_backward(grad, self, beta, threshold)",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
+     .out = "grad_input: grad_input",
      .lower = "grad_output if self * beta > threshold else grad_output * sigmoid(self * beta)",
      .grad = "grad_output: torch.softplus_backward(grad, self, beta, threshold); self: "
              "softplus_second_order(grad * grad_output, self, float(beta), float(threshold))",
@@ -162,6 +172,7 @@ static const OpRow rows[] = {
      .grad = "self: torch.softshrink_backward(grad, self, lambd)",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
+     .out = "grad_input: grad_input",
      .lower = "0 if self >= -lambd and self <= lambd else grad_output",
      .grad = "grad_output: torch.softshrink_backward(grad, self, lambd)",
      .flags = OP_ALIASING_OK},
@@ -171,6 +182,7 @@ static const OpRow rows[] = {
      .grad = "self: torch.hardshrink_backward(grad, self, lambd)",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor",
+     .out = "grad_input: grad_input",
      .lower = "grad_out if self > lambd or self < -lambd else 0",
      .grad = "grad_out: torch.hardshrink_backward(grad, self, lambd)",
      .flags = OP_ALIASING_OK},
@@ -180,6 +192,7 @@ static const OpRow rows[] = {
      .grad = "self: grad * torch.sigmoid(-self)",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor",
+     .out = "grad_input: grad_input",
      .lower = "grad_output * sigmoid(-self)",
      .grad = "grad_output: torch.log_sigmoid_backward(grad, self, buffer); self: silu_gate(grad * "
              "grad_output, self)",

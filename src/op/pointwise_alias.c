@@ -1,12 +1,15 @@
 /* Second names: each row calls the operator that it is another name of. */
 #include "op/op.h"
 
-#define ALIAS(name, parameters, call, more) \
-  { .schema = "aten::" name "(" parameters ") -> Tensor", .body = "return " call, .flags = OP_OUT | (more) }
+#define ALIAS(name, parameters, call, more, ...)                                                            \
+  {                                                                                                         \
+    .schema = "aten::" name "(" parameters ") -> Tensor", .body = "return " call, .flags = OP_OUT | (more), \
+    __VA_ARGS__                                                                                             \
+  }
 #define UNARY(name, call) ALIAS(name, "Tensor self", "torch." call "(self)", OP_INPLACE)
 #define SPECIAL(name, call) ALIAS("special_" name, "Tensor self", "torch." call "(self)", 0)
-#define BINARY(name, call)                                                                       \
-  ALIAS(name ".Tensor", "Tensor self, Tensor other", "torch." call "(self, other)", OP_INPLACE), \
+#define BINARY(name, call)                                                                                     \
+  ALIAS(name ".Tensor", "Tensor self, Tensor other", "torch." call "(self, other)", OP_INPLACE, .out = "out"), \
       ALIAS(name ".Scalar", "Tensor self, Scalar other", "torch." call "(self, other)", OP_INPLACE)
 #define WRITES(method, right, call)                                                             \
   {                                                                                             \
@@ -30,11 +33,11 @@ static const OpRow rows[] = {
     BINARY("multiply", "mul"),
     BINARY("true_divide", "div"),
     ALIAS("divide.Tensor_mode", "Tensor self, Tensor other, *, str? rounding_mode",
-          "torch.div(self, other, rounding_mode=rounding_mode)", OP_INPLACE),
+          "torch.div(self, other, rounding_mode=rounding_mode)", OP_INPLACE, .out = "out_mode"),
     ALIAS("divide.Scalar_mode", "Tensor self, Scalar other, *, str? rounding_mode",
           "torch.div(self, other, rounding_mode=rounding_mode)", OP_INPLACE),
     ALIAS("subtract.Tensor", "Tensor self, Tensor other, *, Scalar alpha=1", "torch.sub(self, other, alpha=alpha)",
-          OP_INPLACE),
+          OP_INPLACE, .out = "out"),
     ALIAS("subtract.Scalar", "Tensor self, Scalar other, Scalar alpha=1", "torch.sub(self, other, alpha)", OP_INPLACE),
     SPECIAL("expit", "sigmoid"),
     SPECIAL("exp2", "exp2"),

@@ -99,12 +99,13 @@ static Status shape_lerp(Call *call, TensorSpec *specs) {
   " == 0, torch.real(exponent) >= 0), 0).conj()"
 
 /* A schema whose second operand is a tensor or a number, with the gradients of each. */
-#define BINARY(name, formula, shape_function, grad_self, grad_other, grad_beside_number)                               \
+#define BINARY(name, formula, shape_function, grad_self, grad_other, grad_beside_number, ...)                          \
   {.schema = "aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor",                                             \
    .lower = formula,                                                                                                   \
    .shape = shape_function,                                                                                            \
    .grad = "self: " grad_self "; other: " grad_other,                                                                  \
-   .flags = POINTWISE},                                                                                                \
+   .flags = POINTWISE,                                                                                                 \
+   __VA_ARGS__},                                                                                                       \
   {                                                                                                                    \
     .schema = "aten::" name ".Scalar(Tensor self, Scalar other) -> Tensor", .lower = formula, .shape = shape_function, \
     .grad = "self: " grad_beside_number, .flags = POINTWISE                                                            \
@@ -112,6 +113,7 @@ static Status shape_lerp(Call *call, TensorSpec *specs) {
 
 static const OpRow rows[] = {
     {.schema = "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+     .out = "out",
      .lower = ADD,
      .shape = shape_add,
      .grad = "self: grad; other: grad if alpha == 1 else grad * alpha",
@@ -122,6 +124,7 @@ static const OpRow rows[] = {
      .grad = "self: grad",
      .flags = POINTWISE},
     {.schema = "aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+     .out = "out",
      .lower = SUB,
      .shape = shape_sub,
      .grad = "self: grad; other: -grad if alpha == 1 else -grad * alpha",
@@ -142,6 +145,7 @@ static const OpRow rows[] = {
      .grad = "self: -grad if alpha == 1 else -grad * alpha",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::_add_relu.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+     .out = "out",
      .lower = ADD_RELU,
      .shape = shape_add,
      .flags = POINTWISE},
@@ -150,10 +154,11 @@ static const OpRow rows[] = {
      .shape = shape_add,
      .flags = POINTWISE},
     BINARY("mul", "self * other", NULL, "grad * torch.conj(other)", "grad * torch.conj(self)",
-           "torch.conj(torch.conj(grad) * other)"),
+           "torch.conj(torch.conj(grad) * other)", .out = "out"),
     BINARY("div", "self / other", shape_pointwise_float, "grad / torch.conj(other)",
-           "-grad * torch.conj(result / other)", "torch.conj(torch.conj(grad) / other)"),
+           "-grad * torch.conj(result / other)", "torch.conj(torch.conj(grad) / other)", .out = "out"),
     {.schema = "aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+     .out = "out_mode",
      .lower = DIV_MODE,
      .shape = shape_div_mode,
      .grad = "self: grad / torch.conj(other) if rounding_mode is None else torch.zeros_like(grad); "
@@ -165,6 +170,7 @@ static const OpRow rows[] = {
      .grad = "self: grad / other if rounding_mode is None else torch.zeros_like(grad)",
      .flags = POINTWISE},
     {.schema = "aten::floor_divide(Tensor self, Tensor other) -> Tensor",
+     .inplace = "Tensor",
      .lower = "self // other",
      .flags = POINTWISE | OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor",
@@ -177,12 +183,14 @@ static const OpRow rows[] = {
      .flags = OP_OUT | OP_ALIASING_OK},
     BINARY("fmod", "fmod(self, other)", NULL, "grad", "-grad * torch.div(self, other, rounding_mode='trunc')", "grad"),
     {.schema = "aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+     .inplace = "Scalar",
      .lower = POW,
      .shape = shape_pow,
      .promote = "exponent",
      .grad = POW_GRAD_SCALAR,
      .flags = POINTWISE},
     {.schema = "aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+     .inplace = "Tensor",
      .lower = "pow(self, exponent)",
      .grad = POW_GRAD_SELF "; " POW_GRAD_EXPONENT("self", "self.log()"),
      .flags = POINTWISE},
@@ -191,11 +199,13 @@ static const OpRow rows[] = {
      .grad = "exponent: grad * (result * torch.log(torch.tensor(self))).conj()",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+     .inplace = "Tensor",
      .lower = FLOAT_POWER,
      .shape = shape_float_power,
      .grad = POW_GRAD_SELF "; " POW_GRAD_EXPONENT("self", "self.log()"),
      .flags = POINTWISE},
     {.schema = "aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+     .inplace = "Scalar",
      .lower = FLOAT_POWER,
      .shape = shape_float_power,
      .promote = "exponent",
@@ -239,7 +249,7 @@ static const OpRow rows[] = {
      .flags = POINTWISE},
     BINARY("copysign", "copysign(self, other)", shape_pointwise_float,
            "grad * (result / self).masked_fill(self == 0, 0)", "torch.zeros_like(other)",
-           "grad * (result / self).masked_fill(self == 0, 0)"),
+           "grad * (result / self).masked_fill(self == 0, 0)", .out = "out"),
     {.schema = "aten::nextafter(Tensor self, Tensor other) -> Tensor",
      .lower = "nextafter(self, other)",
      .flags = POINTWISE | OP_NOT_DIFFERENTIABLE},
@@ -247,6 +257,8 @@ static const OpRow rows[] = {
      .lower = "values if self == 0 else 1 if self > 0 else 0",
      .flags = POINTWISE | OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
+     .inplace = "",
+     .out = "out",
      .lower = "self * pow(2, other)",
      .shape = shape_pointwise_float,
      .grad = "self: grad * torch.pow(2.0, other); other: grad * result * 0.69314718055994531",

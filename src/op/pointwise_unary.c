@@ -144,6 +144,7 @@ static const OpRow rows[] = {
      .grad = "self: grad",
      .flags = POINTWISE},
     {.schema = "aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)",
+     .out = "Tensor_out: mantissa exponent",
      .lower = "frexp_mantissa(self), frexp_exponent(self)",
      .shape = shape_frexp,
      .grad = "self: grads[0] / torch.pow(2.0, results[1])"},
@@ -153,6 +154,7 @@ static const OpRow rows[] = {
      .grad = "self: torch.logit_backward(grad, self, eps)",
      .flags = POINTWISE},
     {.schema = "aten::logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor",
+     .out = "grad_input: grad_input",
      .lower = "d = grad_output / (self * (1 - self)); (nan if self < 0 or self > 1 else d) if eps is None else 0 if "
               "self < eps or self > 1 - eps else d",
      .grad = "grad_output: torch.logit_backward(grad, self, eps); self: grad * torch.logit_backward(grad_output, self, "

@@ -372,7 +372,7 @@ static Status kernel_adaptive_backward(Call *call) {
     .schema =                                                                                                     \
         "aten::max_pool" #d "d_with_indices(Tensor self, int[" #d "] kernel_size, int[" #d "] stride=[], int[" #d \
         "] padding=" zero ", int[" #d "] dilation=" one ", bool ceil_mode=False) -> (Tensor, Tensor)",            \
-    .shape = shape_max, .kernel = kernel_max, .grad = SPREAD #d ")"                                               \
+    .out = "out: out indices", .shape = shape_max, .kernel = kernel_max, .grad = SPREAD #d ")"                    \
   }
 #define AVERAGE_SCHEMA(d, one_zero, tail)                                                                            \
   "aten::avg_pool" #d "d(Tensor self, int[" #d "] kernel_size, int[" #d "] stride=[], int[" #d "] padding=" one_zero \
@@ -399,11 +399,13 @@ static const OpRow rows[] = {
      .grad = "self: avg_pool3d_backward(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, "
              "divisor_override)"},
     {.schema = AVERAGE_BACKWARD_SCHEMA(2),
+     .out = "grad_input: grad_input",
      .shape = shape_like_second,
      .kernel = kernel_average_backward,
      .grad = "grad_output: torch.avg_pool2d(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, "
              "divisor_override)"},
     {.schema = AVERAGE_BACKWARD_SCHEMA(3),
+     .out = "grad_input: grad_input",
      .shape = shape_like_second,
      .kernel = kernel_average_backward,
      .grad = "grad_output: torch.avg_pool3d(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, "
@@ -441,10 +443,12 @@ static const OpRow rows[] = {
      .kernel = kernel_adaptive_max,
      .grad = SPREAD "1)"},
     {.schema = "aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
+     .out = "out: out indices",
      .shape = shape_adaptive,
      .kernel = kernel_adaptive_max,
      .grad = SPREAD "2)"},
     {.schema = "aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
+     .out = "out: out indices",
      .shape = shape_adaptive,
      .kernel = kernel_adaptive_max,
      .grad = SPREAD "3)"},

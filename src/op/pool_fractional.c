@@ -136,7 +136,7 @@ done:
     .schema = "aten::fractional_max_pool" #d "d(Tensor self, int[" #d "] kernel_size, int[" #d \
               "] output_size, Tensor random_samples) "                                         \
               "-> (Tensor, Tensor)",                                                           \
-    .shape = shape_fractional, .kernel = kernel_fractional,                                    \
+    .out = "output: output indices", .shape = shape_fractional, .kernel = kernel_fractional,   \
     .grad = "self: pool_scatter_backward(grad, self, results[1], " #d ")"                      \
   }
 static const OpRow rows[] = {FRACTIONAL(2), FRACTIONAL(3)};

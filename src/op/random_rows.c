@@ -475,6 +475,7 @@ static const OpRow rows[] = {
      .grad = "self: torch.zeros_like(grad)",
      .flags = OP_OUT | OP_NONDETERMINISTIC},
     {.schema = "aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
+
      .shape = shape_row_major,
      .kernel = kernel_bernoulli_p,
      .grad = "self: torch.zeros_like(grad)",

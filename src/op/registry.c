@@ -44,7 +44,7 @@ static Status parse_schema(const OpRow *row, OpVariant variant, FunctionSchema *
   StrBuf line = {0};
   Status status;
   *out = NULL;
-  if (!derive_schema(str_from(row->schema), variant, &line))
+  if (!derive_schema(row, variant, &line))
     status = status_new(ERROR_SYNTAX, "not a schema: %s", row->schema);
   else if (line.failed)
     status = status_out_of_memory();
@@ -106,11 +106,10 @@ static Operator *make_operator(const OpRow *row, OpVariant variant, void *librar
   op->overload_name = overload;
   if (variant == VARIANT_INPLACE) {
     op->name = str_from(arena_printf(&registry.arena, STR_FMT "_", STR_ARG(name)));
-    op->overload_name = derive_inplace_overload(name, overload);
+    op->overload_name = derive_inplace_overload(row, overload);
   } else if (variant == VARIANT_OUT) {
     StrBuf text = {0};
-    const char *arguments;
-    derive_out_name(name, overload, &text, &arguments);
+    derive_out_overload(row, overload, &text);
     Str view = strbuf_view(&text);
     Str kept = {arena_strndup(&registry.arena, view.data, view.length), view.length};
     strbuf_dispose(&text);
@@ -120,20 +119,18 @@ static Operator *make_operator(const OpRow *row, OpVariant variant, void *librar
 }
 
 /* A variant of every row that has it and whose name is not taken. */
-static void index_variants(const OpTable *const *tables, OpVariant variant, bool known_names, void *library) {
-  uint32_t flag = variant == VARIANT_FUNCTIONAL ? 0 : variant == VARIANT_INPLACE ? OP_INPLACE : OP_OUT;
+static void index_variants(const OpTable *const *tables, OpVariant variant, bool named, void *library) {
   for (const OpTable *const *t = tables; *t; t++)
     for (size_t i = 0; i < (*t)->count; i++) {
       const OpRow *row = &(*t)->rows[i];
-      if (flag && !(row->flags & flag)) continue;
+      if (!derive_has_form(row, variant) || (named && !row->out)) continue;
       Operator *op = make_operator(row, variant, library);
-      if (known_names && !derive_has_known_out(str_from(row->schema))) continue;
       if (!find_in_chain(op->name, op->overload_name)) append(op);
     }
 }
 
 /* Forms that are written out have precedence over derived ones, in whichever order they come; and `mean.out` belongs to
- * mean.dim, of which it is known, rather than to mean, of which the rule would make it. */
+ * mean.dim, whose row says so, rather than to mean, of which the rule would make it. */
 static void index_tables(const OpTable *const *tables, void *library) {
   index_variants(tables, VARIANT_FUNCTIONAL, false, library);
   index_variants(tables, VARIANT_INPLACE, false, library);
@@ -314,8 +311,7 @@ static void check_tables(const OpTable *const *tables, Map *seen, StrBuf *proble
       else if (!map_put(seen, key, (void *)row))
         strbuf_puts(problems, "out of memory\n");
       for (int variant = VARIANT_FUNCTIONAL; variant <= VARIANT_OUT; variant++) {
-        if (variant != VARIANT_FUNCTIONAL && !(row->flags & (variant == VARIANT_INPLACE ? OP_INPLACE : OP_OUT)))
-          continue;
+        if (!derive_has_form(row, (OpVariant)variant)) continue;
         FunctionSchema *schema;
         Status status = parse_schema(row, (OpVariant)variant, &schema);
         if (status != OK) strbuf_printf(problems, "%s: %s: %s\n", (*t)->family, row->schema, status->message);

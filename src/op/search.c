@@ -386,10 +386,12 @@ static const OpRow rows[] = {
      .flags = OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> "
                "(Tensor hist, Tensor bin_edges)",
+     .out = "bins_tensor_out: hist bin_edges",
      .body = "return histogram_of(self, [bins], weight, density), bins.clone()",
      .flags = OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool "
                "density=False) -> (Tensor hist, Tensor bin_edges)",
+     .out = "bin_ct_out: hist bin_edges",
      .body = "edges = histogram_edges(self.reshape([-1, 1]), [bins], range)\n"
              "return histogram_of(self, edges, weight, density), edges[0]",
      .flags = OP_NOT_DIFFERENTIABLE},

@@ -404,10 +404,10 @@ WINDOW(kaiser, 1, fill_kaiser, 0, 12.0)
 WINDOW(kaiser, 2, fill_kaiser, 0, 12.0)
 WINDOW(kaiser, 3, fill_kaiser, 0, call_double(c, 2))
 
-#define ROW(text, shape_function, kernel_function)                      \
-  {                                                                     \
-    .schema = text, .shape = shape_function, .kernel = kernel_function, \
-    .flags = OP_OUT | OP_ACCEPT_META | OP_NOT_DIFFERENTIABLE            \
+#define ROW(text, shape_function, kernel_function, ...)                   \
+  {                                                                       \
+    .schema = text, .shape = shape_function, .kernel = kernel_function,   \
+    .flags = OP_OUT | OP_ACCEPT_META | OP_NOT_DIFFERENTIABLE, __VA_ARGS__ \
   }
 #define LONG_OPTIONS "ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
@@ -415,10 +415,11 @@ static const OpRow rows[] = {
     ROW("aten::arange(Scalar end, *, " OPTIONS ") -> Tensor", shape_arange_1, kernel_arange_1),
     ROW("aten::arange.start(Scalar start, Scalar end, *, " OPTIONS ") -> Tensor", shape_arange_2, kernel_arange_2),
     ROW("aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor", shape_arange_3,
-        kernel_arange_3),
-    ROW("aten::range(Scalar start, Scalar end, *, " OPTIONS ") -> Tensor", shape_range_2, kernel_arange_2),
+        kernel_arange_3, .out = "start_out"),
+    ROW("aten::range(Scalar start, Scalar end, *, " OPTIONS ") -> Tensor", shape_range_2, kernel_arange_2,
+        .out = "out_"),
     ROW("aten::range.step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor", shape_range_3,
-        kernel_arange_3),
+        kernel_arange_3, .out = "out"),
     {.schema = "aten::_dim_arange(Tensor like, int dim) -> Tensor",
      .kernel = kernel_dim_arange,
      .flags = OP_NOT_DIFFERENTIABLE},

@@ -143,6 +143,7 @@ static const OpRow rows[] = {
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema =
          "aten::_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+     .out = "out: grad_input",
      .body = "product = grad_output * output\n"
              "return (product - output * product.sum([dim], True)).to(input_dtype)"},
     {.schema = "aten::_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) "

@@ -321,6 +321,7 @@ done:
        .grad = "input: " name "_backward(grad, output_size, input.size()" ALIGN_NAME ", scale_factors)"},              \
       {.schema = "aten::" name "_backward(Tensor grad_output, SymInt[" n "] output_size, SymInt[" numel                \
                  "] input_size" ALIGN SCALES ") -> Tensor",                                                            \
+       .out = "grad_input: grad_input",                                                                                \
        .shape = shape_resample,                                                                                        \
        .kernel = kernel_resample},                                                                                     \
   {                                                                                                                    \
