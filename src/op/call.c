@@ -6,8 +6,6 @@
 #include "op/plan.h"
 #include "op/pointwise.h"
 
-enum { REUSE_MIN_NUMEL = 16384 }; /* below, allocating costs less than asking whether an input may be reused */
-
 /* ---- checks ---- */
 
 static uint32_t list_flags(const List *list) {
@@ -170,9 +168,7 @@ static Tensor *reusable_input(const Call *call, const TensorSpec *spec) {
   for (uint32_t i = 0; i < call->input_count && i < 64; i++) {
     if (!(call->dying >> i & 1) || call->inputs[i].tag != TAG_TENSOR) continue;
     Tensor *t = call->inputs[i].tensor;
-    if (t->numel < REUSE_MIN_NUMEL || t->dtype != spec->dtype || t->flags & ~(uint32_t)TENSOR_EMBEDDED || t->autograd ||
-        t->extension)
-      continue;
+    if (t->dtype != spec->dtype || t->flags & ~(uint32_t)TENSOR_EMBEDDED || t->autograd || t->extension) continue;
     if (!ref_is_unique(&t->refs) || !ref_is_unique(&t->storage->refs) || t->storage->flags & STORAGE_READ_ONLY)
       continue;
     if (!sizes_equal(t, spec->ndim, spec->sizes)) continue;
