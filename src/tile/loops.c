@@ -11,9 +11,19 @@ static const TileLoops *processor_loops(void) {
   return &tile_loops_portable;
 }
 
+static TileLoop *loop_of_512_bits(KernelOp op, TileType type) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+    return tile_loops_avx512[op][type];
+#endif
+  (void)op, (void)type;
+  return NULL;
+}
+
 TileLoop *tile_loop(KernelOp op, TileType type) {
   if (type == TILE_C128) return tile_loops_complex[op][type];
-  TileLoop *loop = processor_loops()->loops[op][type];
+  TileLoop *loop = loop_of_512_bits(op, type);
+  if (!loop) loop = processor_loops()->loops[op][type];
   return loop ? loop : tile_loops_libm[op][type];
 }
 

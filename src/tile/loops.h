@@ -23,6 +23,7 @@ typedef struct TileLoops {
 extern const TileLoops tile_loops_portable;
 #if defined(__x86_64__)
 extern const TileLoops tile_loops_avx2;
+extern const TileLoopTable tile_loops_avx512; /* only the frequent float32 ones */
 #endif
 /* What stays with libm, and complex numbers: one for all processors. */
 extern const TileLoopTable tile_loops_libm, tile_loops_complex;

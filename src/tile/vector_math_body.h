@@ -27,38 +27,45 @@ static inline int32_t as_int(float f) {
 /* Adding and subtracting it rounds to the nearest integer, half to even, for magnitudes below 2^22 (2^51). */
 #define ROUND_F 0x1.8p23f
 #define ROUND_D 0x1.8p52
+/* The same, which leaves the integer plus `bias` in the sum's low bits: an exponent, ready to be shifted into place. */
+#define ROUND_BIASED(bias) (ROUND_F + (bias))
 
-/* 2^(biased - 127). Unsigned: what NaN leaves in the exponent may be anything. */
+/* 2^(biased - 127); of `biased` only the low nine bits count. Unsigned: what NaN leaves there may be anything. */
 static inline float power_of_two(int32_t biased) {
   return as_float((int32_t)((uint32_t)biased << 23));
 }
 
-/* p * 2^n in two steps, so that denormal results round once and 2^128 is reached. */
-static inline float scale_f32(float p, int32_t n) {
-  int32_t half = n >> 1;
-  return p * power_of_two(half + 127) * power_of_two(n - half + 127);
+/* p * 2^n, for `biased` of n + 254 in the low bits: in two steps, so that denormal results round once and 2^128 is
+ * reached. */
+static inline float scale_f32(float p, int32_t biased) {
+  int32_t half = biased >> 1;
+  return p * power_of_two(half) * power_of_two(biased - half);
 }
 
-/* (e^r - 1 - r) / r^2 for |r| <= ln(2)/2 */
-static inline float exp_tail(float r) {
+/* e^r for |r| <= ln(2)/2 */
+static inline float exp_core(float r) {
   float q = 0x1.6a648p-10f;
   q = FMA(q, r, 0x1.12444ep-7f);
   q = FMA(q, r, 0x1.5558acp-5f);
   q = FMA(q, r, 0x1.555484p-3f);
-  return FMA(q, r, 0x1.fffffcp-2f);
+  q = FMA(q, r, 0x1.fffffcp-2f);
+  return FMA(FMA(q, r, 1.0f), r, 1.0f);
 }
 #define LOG2_E 0x1.715476p+0f
+#define LN2 0x1.62e43p-1f
 #define LN2_HI 0x1.62e4p-1f /* 15 bits: its product with an exponent is exact */
 #define LN2_LO 0x1.7f7d1cp-20f
 
+static inline float exp_clamped(float x) { /* x of [-104, 89], or NaN */
+  float shifted = FMA(x, LOG2_E, ROUND_BIASED(254));
+  float n = shifted - ROUND_BIASED(254);
+  float r = FMA(n, -LN2_LO, FMA(n, -LN2_HI, x));
+  return scale_f32(exp_core(r), as_int(shifted));
+}
 static inline float f32_exp(float x) {
   x = x < -104.0f ? -104.0f : x;
   x = x > 89.0f ? 89.0f : x;
-  float shifted = FMA(x, LOG2_E, ROUND_F);
-  float n = shifted - ROUND_F;
-  float r = FMA(n, -LN2_LO, FMA(n, -LN2_HI, x));
-  float p = FMA(r * r, exp_tail(r), r) + 1.0f;
-  return scale_f32(p, as_int(shifted) - as_int(ROUND_F));
+  return exp_clamped(x);
 }
 
 /* exp where the result is a normal number, as its callers know: the exponent is added to the bits. Of NaN it makes
@@ -67,38 +74,37 @@ static inline float exp_normal(float x) {
   float shifted = FMA(x, LOG2_E, ROUND_F);
   float n = shifted - ROUND_F;
   float r = FMA(n, -LN2_LO, FMA(n, -LN2_HI, x));
-  float p = FMA(r * r, exp_tail(r), r) + 1.0f;
-  uint32_t exponent = (uint32_t)(as_int(shifted) - as_int(ROUND_F)) << 23;
-  return as_float((int32_t)((uint32_t)as_int(p) + exponent));
+  uint32_t exponent = (uint32_t)as_int(shifted) << 23;
+  return as_float((int32_t)((uint32_t)as_int(exp_core(r)) + exponent));
 }
 
 static inline float f32_exp2(float x) {
   x = x < -152.0f ? -152.0f : x;
   x = x > 129.0f ? 129.0f : x;
-  float shifted = x + ROUND_F;
-  float r = x - (shifted - ROUND_F);
+  float shifted = x + ROUND_BIASED(254);
+  float r = x - (shifted - ROUND_BIASED(254));
   float p = 0x1.417c5ep-13f; /* (2^r - 1) / r for |r| <= 1/2 */
   p = FMA(p, r, 0x1.5f0f74p-10f);
   p = FMA(p, r, 0x1.3b2dd8p-7f);
   p = FMA(p, r, 0x1.c6af72p-5f);
   p = FMA(p, r, 0x1.ebfbdcp-3f);
   p = FMA(p, r, 0x1.62e43p-1f);
-  return scale_f32(FMA(p, r, 1.0f), as_int(shifted) - as_int(ROUND_F));
+  return scale_f32(FMA(p, r, 1.0f), as_int(shifted));
 }
 
 static inline float f32_expm1(float x) {
   float c = x < -20.0f ? -20.0f : x;
   c = c > 89.0f ? 89.0f : c;
-  float shifted = FMA(c, LOG2_E, ROUND_F);
-  float n = shifted - ROUND_F;
+  float shifted = FMA(c, LOG2_E, ROUND_BIASED(126));
+  float n = shifted - ROUND_BIASED(126);
   float r = FMA(n, -LN2_LO, FMA(n, -LN2_HI, c));
-  float q = 0x1.6d7ba2p-10f; /* as exp_tail, fitted for the relative error of the whole */
+  float q = 0x1.6d7ba2p-10f; /* as in exp_core, fitted for the relative error of the whole */
   q = FMA(q, r, 0x1.1231ecp-7f);
   q = FMA(q, r, 0x1.5554cp-5f);
   q = FMA(q, r, 0x1.5554a4p-3f);
   q = FMA(q, r, 0.5f);
   float p = FMA(r * r, q, r);
-  float half = power_of_two(as_int(shifted) - as_int(ROUND_F) + 126); /* 2^n / 2, so that 2^128 is not needed */
+  float half = power_of_two(as_int(shifted)); /* 2^n / 2, so that 2^128 is not needed */
   float big = FMA(half, p, half - 0.5f) * 2.0f;
   big = n == 0.0f ? p : big;
   return x == 0.0f ? x : big;
@@ -167,22 +173,26 @@ static inline float f32_log1p(float x) {
   return fabsf(x) < 0x1p-26f ? x : result;
 }
 
+/* Beyond 0.5625 it is 1 - 2 / (e^2|x| + 1), for which a reduction in one step is exact enough. */
 static inline float f32_tanh(float x) {
-  float a = fabsf(x);
-  float z = x * x;
+  float a = fabsf(x), z = x * x;
   float small = -0x1.94012ap-8f; /* (tanh(x) / x - 1) / z for a <= 0.5625 */
   small = FMA(small, z, 0x1.580584p-6f);
   small = FMA(small, z, -0x1.b904ap-5f);
   small = FMA(small, z, 0x1.110c5ap-3f);
   small = FMA(small, z, -0x1.555548p-2f);
-  small = FMA(small * z, x, x);
-  float e = exp_normal(2.0f * (a > 10.0f ? 10.0f : a));
-  float large = copysignf(1.0f - 2.0f / (e + 1.0f), x);
-  return a > 0.5625f ? large : small;
+  small = FMA(small * z, a, a);
+  float y = a > 10.0f ? 10.0f : a;
+  y += y;
+  float shifted = FMA(y, LOG2_E, ROUND_BIASED(127));
+  float r = FMA(shifted - ROUND_BIASED(127), -LN2, y);
+  float large = 1.0f - 2.0f / FMA(exp_core(r), power_of_two(as_int(shifted)), 1.0f);
+  return copysignf(a > 0.5625f ? large : small, x);
 }
 
 static inline float f32_sigmoid(float x) {
-  float e = f32_exp(-fabsf(x));
+  float y = -fabsf(x);
+  float e = exp_clamped(y < -104.0f ? -104.0f : y);
   return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
@@ -254,7 +264,7 @@ static inline float f32_pow(float x, float y) {
   p = FMA_D(p, r, 0x1.c6b08dcef3e3dp-5);
   p = FMA_D(p, r, 0x1.ebfbdff8ee08fp-3);
   p = FMA_D(p, r, 0x1.62e42fef89c45p-1);
-  return scale_f32((float)FMA_D(p, r, 1.0), (int32_t)n);
+  return scale_f32((float)FMA_D(p, r, 1.0), (int32_t)n + 254);
 }
 static inline int pow_is_plain(float x, float y) {
   return x > 0.0f && x < INFINITY && fabsf(y) < INFINITY;
