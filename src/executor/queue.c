@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cache.h"
+#include "interp/task.h"
 
 enum { STACK_BYTES = 16 << 20, NICE = 10 };
 
@@ -91,6 +92,7 @@ static void after_fork_in_child(void) {
  * take a lock which a job on its way to a pause may still want. */
 static void watch_forks(void) {
   cache_watch_forks();
+  pool_watch_forks();
   has_handlers = !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 

@@ -1,8 +1,6 @@
 /* The pool of threads that runs forked tasks, started with the first fork. One lock guards the queue, the counts of
  * groups and the ends of suspended root tasks. Whoever has to block for tasks of his own runs queued ones of his group
  * meanwhile, so that a small pool never waits for itself. */
-#include <unistd.h>
-
 #include "base/stack.h"
 #include "interp/task.h"
 
@@ -12,8 +10,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER;    /* for the pool's threads */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* for those who wait: a task ended or was queued */
 static Task *first, *last;
-static int thread_count, waiting;
-static pid_t owner;
+static int thread_count, begun, waiting;
 
 static void run_one(Task *task) {
   if (task_run(task) == RUN_DONE) pool_finish(task);
@@ -47,6 +44,8 @@ static Task *pop(const RunGroup *group) {
 static void *serve(void *argument) {
   (void)argument;
   pthread_mutex_lock(&lock);
+  begun++;
+  pthread_cond_broadcast(&changed);
   for (;;) {
     Task *task = pop(NULL);
     if (!task) {
@@ -60,12 +59,36 @@ static void *serve(void *argument) {
   return NULL;
 }
 
-/* A process that was forked has none of its parent's threads. */
+/* ---- forks ---- */
+
+/* Waits out threads that are still starting: an allocator's lock may be in their hands. */
+static void before_fork(void) {
+  pthread_mutex_lock(&lock);
+  while (begun < thread_count) pthread_cond_wait(&changed, &lock);
+}
+static void after_fork_in_parent(void) {
+  pthread_mutex_unlock(&lock);
+}
+/* The child has none of the threads, and nobody there waits for what they were to run. The conditions still count
+ * sleepers that are gone. */
+static void after_fork_in_child(void) {
+  first = last = NULL;
+  thread_count = begun = waiting = 0;
+  pthread_cond_init(&work, NULL);
+  pthread_cond_init(&changed, NULL);
+  pthread_mutex_unlock(&lock);
+}
+static void watch_forks(void) {
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+void pool_watch_forks(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_forks);
+}
+
+/* ---- tasks ---- */
+
 static void start_threads(void) {
-  if (owner != getpid()) {
-    owner = getpid();
-    thread_count = 0;
-  }
   int wanted = parallel_default_threads();
   if (wanted > MAX_THREADS) wanted = MAX_THREADS;
   while (thread_count < wanted) {
@@ -77,6 +100,7 @@ static void start_threads(void) {
 }
 
 Status pool_submit(Task *task) {
+  pool_watch_forks();
   pthread_mutex_lock(&lock);
   start_threads();
   bool started = thread_count > 0;

@@ -59,6 +59,7 @@ RunState task_run(Task *task);
 
 /* ---- pool.c ---- */
 Status pool_submit(Task *task) MUST_CHECK; /* starts the threads at first */
+void pool_watch_forks(void);               /* as cache_watch_forks */
 void pool_finish(Task *task);              /* after RUN_DONE: results, group, memory of forked tasks */
 void pool_wait_done(Task *root);           /* until a suspended root task is done, helping with its group's tasks */
 void pool_wait_group_but(RunGroup *group, int count); /* until no more than count of its tasks run */

@@ -5,7 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "wick/wick.h"
 
@@ -152,10 +155,49 @@ static void test_ten_thousand_forks(void **state) {
   wick_future_release(deep);
 }
 
+/* A child has none of the pool's threads, whether they slept or worked, and starts its own. */
+static void test_forked_child(void **state) {
+  (void)state;
+#ifdef __SANITIZE_THREAD__
+  skip(); /* its runtime does not start threads in a forked child */
+#endif
+  wick_cancel *cancel = wick_cancel_new();
+  wick_run_options options = {.size = sizeof options, .cancel = cancel};
+  wick_future *busy = NULL;
+  for (int i = 0; i < 6; i++) {
+    wick_future *future = start("forks", 20, 1, NULL);
+    assert_int_equal(result_of(future), 210);
+    wick_future_release(future);
+    if (i == 3) busy = start("endless", 0, 0, &options);
+    pid_t child = fork();
+    if (!child) {
+      alarm(300); /* no machine is so slow: it hangs */
+      bool fine = true;
+      for (int k = 0; k < 20 && fine; k++) {
+        wick_value *value = NULL;
+        future = start("forks", 50, 1, NULL);
+        fine = wick_future_wait(future, 0, &value, NULL) == WICK_OK && wick_value_to_int(value) == 50 * 49 / 2 + 50;
+        wick_value_release(value);
+        wick_future_release(future);
+      }
+      _exit(fine ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+  }
+  wick_cancel_fire(cancel);
+  wick_value *value = NULL;
+  assert_int_equal(wick_future_wait(busy, 0, &value, NULL), WICK_CANCELLED);
+  wick_future_release(busy);
+  wick_cancel_release(cancel);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_result),         cmocka_unit_test(test_error), cmocka_unit_test(test_cancel),
       cmocka_unit_test(test_released_early), cmocka_unit_test(test_then),  cmocka_unit_test(test_ten_thousand_forks),
+      cmocka_unit_test(test_forked_child),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,12 +1,14 @@
-/* Every pass over a straight graph of 20,000 nodes and over one of half the size: prints milliseconds, and fails when
- * the larger one takes out of proportion long. */
+/* Every pass over a straight graph of 20,000 nodes and over one of a quarter of the size: prints milliseconds, and
+ * fails when the larger one takes out of proportion long whenever it is measured: a loaded machine makes some measures
+ * too large and none too small. */
+#include <math.h>
 #include <time.h>
 
 #include "ir_fixture.h"
 
 #include "pass/pass.h"
 
-enum { NODES = 20000, SLACK_MS = 200, FACTOR = 8 };
+enum { NODES = 20000, SLACK_MS = 200, FACTOR = 8, MEASURES = 6 };
 
 static double now_ms(void) {
   struct timespec t;
@@ -58,10 +60,12 @@ static double time_pass(const Pass *pass, int nodes) {
 static void test_speed(void **state) {
   (void)state;
   for (const Pass *pass = pass_next(NULL); pass; pass = pass_next(pass)) {
-    double half = time_pass(pass, NODES / 4), whole = time_pass(pass, NODES);
+    double quarter = time_pass(pass, NODES / 4), whole = time_pass(pass, NODES);
+    for (int i = 1; i < MEASURES && whole > FACTOR * quarter + SLACK_MS; i++)
+      quarter = fmin(quarter, time_pass(pass, NODES / 4)), whole = fmin(whole, time_pass(pass, NODES));
     print_message("%8.2f ms  %s\n", whole, pass->name);
-    if (whole > FACTOR * half + SLACK_MS)
-      fail_msg("%s: %.1f ms for %d nodes, %.1f ms for %d", pass->name, half, NODES / 4, whole, NODES);
+    if (whole > FACTOR * quarter + SLACK_MS)
+      fail_msg("%s: %.1f ms for %d nodes, %.1f ms for %d", pass->name, quarter, NODES / 4, whole, NODES);
   }
 }
 
