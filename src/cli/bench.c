@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "cli/cli.h"
+#include "executor/compile_times.h"
 
 static int compare_times(const void *a, const void *b) {
   double left = *(const double *)a, right = *(const double *)b;
@@ -42,6 +43,7 @@ static void show_reasons(void) {
 #define X(name, what) printf("%10llu  %s\n", (unsigned long long)STATISTIC_GET(name), what);
   STATISTICS(X)
 #undef X
+  compile_times_print(&text);
   reason_print(&text);
   fwrite(text.data ? text.data : "", 1, text.length, stdout);
   strbuf_dispose(&text);
@@ -78,7 +80,8 @@ static int run(const Command *command, int count, char **words) {
       {"--threads", OPTION_INT, &threads, "N  threads within one call"},
       {"--calls", OPTION_INT, &calls, "N  calls to make (20)"},
       {"--json", OPTION_FLAG, &json, "  one JSON object with every call's time"},
-      {"--explain", OPTION_FLAG, &explain, "  what the executor did, and what it left undone and why"},
+      {"--explain", OPTION_FLAG, &explain,
+       "  what the executor did, what compiling took, what was left undone and why"},
       MODEL_OPTIONS(model),
       {0},
   };

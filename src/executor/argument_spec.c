@@ -2,7 +2,7 @@
  * into a graph what they say. ORDER spec: both visit in the same order. */
 #include "executor/argument_spec.h"
 
-#include "executor/attribute_writes.h"
+#include "pass/attribute_writes.h"
 
 #include "type/tensor_type.h"
 

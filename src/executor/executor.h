@@ -9,6 +9,7 @@
  *   executor/phases.h            the lists of passes
  *   executor/argument_spec.h     what a plan assumes of arguments and attributes
  *   executor/profiling_record.h  what runs have shown
+ *   executor/compile_times.h     processor time that making plans took
  *   executor/queue.h             the thread that makes plans */
 #pragma once
 

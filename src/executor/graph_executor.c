@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "executor/compile_times.h"
 #include "executor/plan.h"
 #include "executor/queue.h"
 #include "fuse/group.h"
@@ -243,6 +244,8 @@ static void inline_copy(void *argument) {
 
 static void find_paths_now(GraphExecutor *e) {
   PathSearch search = {.executor = e};
+  CompileClock clock;
+  compile_clock_start(&clock, "attributes");
   AttributePaths *paths = mem_calloc(1, sizeof *paths);
   Status status = paths ? type_store_init(&search.store, NULL) : status_out_of_memory();
   if (!status) {
@@ -255,6 +258,7 @@ static void find_paths_now(GraphExecutor *e) {
   }
   status_free(status); /* without paths nothing is assumed */
   atomic_store(&e->paths, paths);
+  compile_clock_step(&clock, "paths");
 }
 
 static void run_find_paths(Job *job) {

@@ -1,21 +1,23 @@
-/* Attributes that the graph can't write are read once, at its start: chains of prim::GetAttr from the graph's inputs.
- * What guards promise of parameters is then tested before anything has run, and does not stand between the operators
- * that fusers look for. */
-#include "executor/attribute_writes.h"
+/* Attributes that the graph can't write are read once, at its start. What guards promise of parameters is then tested
+ * before anything has run, and does not stand between the operators that fusers look for. */
 #include "executor/phases.h"
+#include "pass/attribute_reads.h"
 
 typedef struct Hoist {
-  AttributeWrites writes;
-  PtrMap objects; /* Value that is there at the start: an input of the graph, or a hoisted read */
-  Node *last;     /* hoisted last; the block's Param at first */
+  AttributeReads reads;
+  Node *last; /* hoisted last; the block's Param at first */
 } Hoist;
+
+static bool is_hoisted(const Hoist *h, const Node *read) {
+  return read->owning_block == h->last->owning_block && !node_is_before(h->last, read);
+}
 
 /* The hoisted read of the same attribute of the same object; NULL: none. */
 static Node *same_read(const Hoist *h, const Node *node) {
   const Value *object = node_input(node, 0);
   for (size_t i = 0; i < object->uses.length; i++) {
     Node *user = object->uses.data[i].user;
-    if (user != node && user->kind == SYM_prim_GetAttr && ptrmap_get(&h->objects, node_output(user, 0)) &&
+    if (user != node && user->kind == SYM_prim_GetAttr && is_hoisted(h, user) &&
         str_equal(node_string(user, SYM_attr_name), node_string(node, SYM_attr_name)))
       return user;
   }
@@ -23,11 +25,6 @@ static Node *same_read(const Hoist *h, const Node *node) {
 }
 
 static void hoist_read(Hoist *h, Node *node) {
-  const ClassType *class_type;
-  uint32_t slot;
-  if (!ptrmap_get(&h->objects, node_input(node, 0))) return;
-  const ClassAttribute *attribute = attribute_of_node(node, &class_type, &slot);
-  if (!attribute || attribute_is_written(&h->writes, attribute)) return;
   Node *same = same_read(h, node);
   if (same) {
     value_replace_all_uses_with(node_output(node, 0), node_output(same, 0));
@@ -36,25 +33,19 @@ static void hoist_read(Hoist *h, Node *node) {
   }
   if (h->last->next != node) node_move_after(node, h->last);
   h->last = node;
-  ptrmap_put(&h->objects, node_output(node, 0), node);
 }
 
 static void hoist_block(Hoist *h, Block *block) {
   BLOCK_EACH(node, block) {
     for (uint32_t i = 0; i < node->block_count; i++) hoist_block(h, node->blocks[i]);
-    if (node->kind == SYM_prim_GetAttr) hoist_read(h, node);
+    if (node->kind == SYM_prim_GetAttr && attribute_read_input(&h->reads, node_output(node, 0))) hoist_read(h, node);
   }
 }
 
 static void hoist(Arena *scratch, void *argument) {
   Graph *graph = argument;
   Hoist h = {.last = graph->block->param};
-  ptrmap_init(&h.objects, scratch);
-  attribute_writes_init(&h.writes, scratch);
-  attribute_writes_collect(&h.writes, graph);
-  if (h.writes.unknown) return;
-  for (uint32_t i = 0; i < graph_input_count(graph); i++)
-    if (graph_input(graph, i)->type->kind == TYPE_CLASS) ptrmap_put(&h.objects, graph_input(graph, i), graph);
+  attribute_reads_find(&h.reads, graph, scratch);
   hoist_block(&h, graph->block);
 }
 

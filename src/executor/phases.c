@@ -11,6 +11,7 @@
 
 static void after_pass(Phases *p, const char *name) {
   Graph *graph = p->graph;
+  compile_clock_step(p->clock, name);
   GRAPH_LOG_DUMP("graph_executor", name, graph);
 #ifndef NDEBUG
   Status status = graph_lint(graph);
@@ -174,6 +175,7 @@ void run_profiling_optimizations(Phases *p) {
   PASS("guard_elimination", eliminate_redundant_guards(p->graph, p->exec));
   PASS("insert_bailouts", insert_bailouts(p->graph));
   p->baseline = bailout_baseline(p->graph, p->graph->arena, p->graph->store);
+  compile_clock_step(p->clock, "baseline");
   PASS("specialize_autogradzero", specialize_autogradzero(p->graph));
   run_required_passes(p);
   PASS("constant_propagation", constant_propagation_immutable(p->graph, p->exec));

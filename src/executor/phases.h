@@ -1,6 +1,7 @@
 /* The lists of passes that make a plan's graph of a graph as written: straight lists, in the documents' order. */
 #pragma once
 
+#include "executor/compile_times.h"
 #include "ir/ir.h"
 
 /* What a list works on. Between passes it pauses (queue_pause) and shows the graph to who observes. */
@@ -9,6 +10,7 @@ typedef struct Phases {
   Exec *exec;               /* for what passes compute; its observer is shown the graph after every pass */
   const Function *function; /* for the observer; NULL of a subgraph */
   bool grad_enabled;        /* when the graph is entered */
+  CompileClock *clock;      /* is told what every pass took */
   Graph *baseline;          /* out, of profiling_optimizations: what failed guards go on in */
 } Phases;
 

@@ -1,6 +1,7 @@
 /* Making plans: copy, inline, the kind's list of passes, Code. */
 #include "executor/plan.h"
 
+#include "executor/compile_times.h"
 #include "executor/phases.h"
 #include "pass/pass.h"
 
@@ -49,6 +50,7 @@ typedef struct Work {
   Plan *plan;
   Exec exec;
   Phases phases;
+  CompileClock clock;
   Cost before;
 } Work;
 
@@ -61,6 +63,7 @@ static void copy_as_written(void *argument) {
   w->phases.graph = plan->graph;
   run_inlining(&w->phases);
   w->before.nodes = cost_of(plan->graph).nodes;
+  compile_clock_step(&w->clock, "copy and inline");
 }
 
 static void run_phases(void *argument) {
@@ -72,6 +75,7 @@ static void run_phases(void *argument) {
     plan->graph = phases->graph = graph_copy(r->profiling->graph, &plan->store.arena, &plan->store);
     w->before = cost_of(plan->graph);
     profiling_record_apply(r->profiling->record, plan->graph);
+    compile_clock_step(&w->clock, "copy and inline");
   } else {
     erase_shape_information(plan->graph);
   }
@@ -116,7 +120,9 @@ static Status make(Work *w) {
   plan->has_gain = r->kind == PLAN_PROFILING || r->kind == PLAN_REQUIRED || cost.has_callables ||
                    (w->before.has_calls && !cost.has_calls) || cost.nodes + 2 < w->before.nodes;
   if (plan->baseline_graph) TRY(code_compile_baseline(plan->baseline_graph, r->name, &plan->baseline));
-  return code_compile_plan(plan->graph, r->name, plan->baseline, &plan->code);
+  TRY(code_compile_plan(plan->graph, r->name, plan->baseline, &plan->code));
+  compile_clock_step(&w->clock, "code");
+  return OK;
 }
 
 Status plan_new(const PlanRequest *request, Plan **out) {
@@ -131,7 +137,8 @@ Status plan_new(const PlanRequest *request, Plan **out) {
   plan->store.home = request->graph->store;
   plan->kind = request->kind;
   Work w = {.request = request, .plan = plan};
-  w.phases = (Phases){.exec = &w.exec, .function = request->function, .grad_enabled = request->grad_enabled};
+  w.phases = (Phases){
+      .exec = &w.exec, .function = request->function, .grad_enabled = request->grad_enabled, .clock = &w.clock};
   exec_init(&w.exec, request->services);
   w.exec.threads = 1;
   if (request->caller) {
@@ -139,6 +146,7 @@ Status plan_new(const PlanRequest *request, Plan **out) {
     w.exec.observe_user = request->caller->observe_user;
   }
   STATISTIC_ADD(compiles);
+  compile_clock_start(&w.clock, plan_kind_name(request->kind));
   status = make(&w);
   if (status) {
     plan_release(plan);

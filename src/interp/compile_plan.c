@@ -34,15 +34,20 @@ void compile_profile(Compiler *c, const Node *node) {
 static uint32_t marker_index(Compiler *c, const Node *node) {
   enum { MAX_MARKERS = 1 << 20 };
   const NodeAttribute *index = node_attribute(node, SYM_attr_index);
-  if (!index || index->tag != ATTR_INT || index->i < 0 || index->i >= MAX_MARKERS || !node->input_count)
+  if (!index || index->tag != ATTR_INT || index->i < 0 || index->i >= MAX_MARKERS)
     compile_out(c, status_new(ERROR_INTERNAL, "prim::BailOut without an index"));
   return (uint32_t)index->i;
+}
+
+/* The marker may do without what the guard tests. */
+static bool fits_marker(const CodeEntry *entry, const Node *guard) {
+  return entry->pc != NO_REGISTER && (entry->count == guard->input_count || entry->count + 1 == guard->input_count);
 }
 
 void compile_guard(Compiler *c, const Node *node) {
   uint32_t index = marker_index(c, node);
   const CodeEntry *entry = c->baseline && index < c->baseline->entry_count ? &c->baseline->entries[index] : NULL;
-  if (!entry || entry->pc == NO_REGISTER || entry->count != node->input_count)
+  if (!entry || !node->input_count || !fits_marker(entry, node))
     compile_out(c, status_new(ERROR_INTERNAL, "guard %u has no entry into the baseline", index));
   Site site = {.arg_begin = (uint32_t)c->operands.length,
                .arg_count = node->input_count,
@@ -51,6 +56,8 @@ void compile_guard(Compiler *c, const Node *node) {
   if (site.type->kind != TYPE_TENSOR)
     compile_out(c, status_new(ERROR_INTERNAL, "guard %u of something that is not a tensor", index));
   for (uint32_t i = 0; i < node->input_count; i++) vec_arena_push(&c->scratch, &c->operands, use(c, node, i));
+  site.arg_begin += node->input_count - entry->count;
+  site.arg_count = entry->count;
   vec_arena_push(&c->scratch, &c->sites, site);
   uint8_t flags;
   uint32_t from = use(c, node, 0), to = pass_on(c, node, &flags);
@@ -74,9 +81,7 @@ void compile_marker(Compiler *c, const Node *node) {
     uint8_t flags;
     uint32_t from = use(c, node, 0), to = pass_on(c, node, &flags);
     if (to != from) emit(c, flags ? INST_MOVE : INST_LOAD, 0, to, from, 0);
-  } else if (dies(c, node, 0)) {
-    drop_value(c, node_input(node, 0));
   }
-  drop_dying(c, node, 1);
+  drop_dying(c, node, node->output_count ? 1 : 0);
   drop_dead(c, node);
 }

@@ -33,7 +33,7 @@ Status interp_run(Exec *exec, const Code *code, const IValue *inputs, uint32_t i
  * A baseline is Code of a graph with prim::BailOut markers: they cost nothing, and it can be entered at each of them.
  * A plan's graph has come from a copy of the baseline's graph by rewriting; its BailOuts are guards, and where one
  * fails the run goes on in the baseline at the marker of the same index, with the BailOut's inputs as the values that
- * live there. */
+ * live there; the first one, which is tested, the marker may do without. */
 Status code_compile_baseline(const Graph *graph, Str name, Code **out) MUST_CHECK;
 /* `baseline` must live as long as *out; NULL when the graph has no guards. */
 Status code_compile_plan(const Graph *graph, Str name, const Code *baseline, Code **out) MUST_CHECK;

@@ -7,20 +7,23 @@ typedef struct Walk {
   Value **by_unique, **list; /* list: room for one visit */
   uint32_t *stamps;          /* by unique: the loop in whose body the value is defined, while that body is scanned */
   uint32_t stamp;
+  const AttributeReads *reads;
   bool (*wanted)(const Node *node);
   LivenessVisitor *visit;
   void *argument;
 } Walk;
 
-static void add(uint64_t *live, const Value *v) {
+static void add(const Walk *w, uint64_t *live, const Value *v) {
+  const Value *object = w->reads ? attribute_read_input(w->reads, v) : NULL;
+  if (object) v = object;
   if (v->node->kind != SYM_prim_Constant && v->node->kind != SYM_prim_Uninitialized)
     live[v->unique / 64] |= (uint64_t)1 << (v->unique % 64);
 }
 static void take(uint64_t *live, const Value *v) {
   live[v->unique / 64] &= ~((uint64_t)1 << (v->unique % 64));
 }
-static void add_inputs(uint64_t *live, const Node *node) {
-  for (uint32_t i = 0; i < node->input_count; i++) add(live, node_input(node, i));
+static void add_inputs(const Walk *w, uint64_t *live, const Node *node) {
+  for (uint32_t i = 0; i < node->input_count; i++) add(w, live, node_input(node, i));
 }
 static uint64_t *copy(Walk *w, const uint64_t *live) {
   uint64_t *set = ARENA_ARRAY(w->arena, uint64_t, w->words);
@@ -40,7 +43,7 @@ static void visit(Walk *w, Node *node, const uint64_t *live) {
 static void add_outer(Walk *w, const Block *body, uint64_t *live) {
   for (const Node *node = body->param;; node = node->next) {
     for (uint32_t i = 0; i < node->input_count; i++)
-      if (w->stamps[node_input(node, i)->unique] != w->stamp) add(live, node_input(node, i));
+      if (w->stamps[node_input(node, i)->unique] != w->stamp) add(w, live, node_input(node, i));
     if (node == body->ret) return;
     for (uint32_t i = 0; i < node->block_count; i++) add_outer(w, node->blocks[i], live);
     for (uint32_t i = 0; i < node->output_count; i++) w->stamps[node->outputs[i]->unique] = w->stamp;
@@ -53,15 +56,15 @@ static void walk_loop(Walk *w, Node *node, uint64_t *live) {
   Block *body = node->blocks[0];
   w->stamp++;
   add_outer(w, body, live);
-  add(live, node_input(node, 0));
+  add(w, live, node_input(node, 0));
   uint64_t *inside = copy(w, live);
-  add(inside, block_input(body, 0));
+  add(w, inside, block_input(body, 0));
   walk_block(w, body, inside);
 }
 
 /* live: what is needed behind the block; becomes what is needed before it. */
 static void walk_block(Walk *w, Block *block, uint64_t *live) {
-  add_inputs(live, block->ret);
+  add_inputs(w, live, block->ret);
   for (Node *node = block->ret->prev; node != block->param; node = node->prev) {
     for (uint32_t i = 0; i < node->output_count; i++) take(live, node_output(node, i));
     if (w->wanted(node)) visit(w, node, live);
@@ -76,7 +79,7 @@ static void walk_block(Walk *w, Block *block, uint64_t *live) {
       }
       memcpy(live, before, w->words * sizeof *live);
     }
-    add_inputs(live, node);
+    add_inputs(w, live, node);
   }
   /* The index is needed from its loop, not from here. */
   for (uint32_t i = 0; i < block_input_count(block); i++) take(live, block_input(block, i));
@@ -89,10 +92,15 @@ static void number_values(Walk *w, const Block *block) {
   }
 }
 
-void liveness_visit(Graph *graph, Arena *scratch, bool (*wanted)(const Node *node), LivenessVisitor *visitor,
-                    void *argument) {
+void liveness_visit(Graph *graph, Arena *scratch, const AttributeReads *reads, bool (*wanted)(const Node *node),
+                    LivenessVisitor *visitor, void *argument) {
   size_t count = graph->next_unique;
-  Walk w = {.arena = scratch, .words = count / 64 + 1, .wanted = wanted, .visit = visitor, .argument = argument};
+  Walk w = {.arena = scratch,
+            .words = count / 64 + 1,
+            .reads = reads,
+            .wanted = wanted,
+            .visit = visitor,
+            .argument = argument};
   w.by_unique = ARENA_ARRAY(scratch, Value *, w.words * 64);
   w.list = ARENA_ARRAY(scratch, Value *, w.words * 64);
   w.stamps = ARENA_ARRAY(scratch, uint32_t, count + 1);
@@ -115,5 +123,5 @@ static void annotate(void *argument, Node *node, uint32_t count, Value *const *l
 }
 
 void annotate_liveness(Graph *graph) {
-  liveness_visit(graph, graph->arena, every_node, annotate, graph->arena);
+  liveness_visit(graph, graph->arena, NULL, every_node, annotate, graph->arena);
 }

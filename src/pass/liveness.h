@@ -3,11 +3,13 @@
  * the next turn takes from outside. */
 #pragma once
 
+#include "pass/attribute_reads.h"
 #include "pass/pass.h"
 
 /* live: what is needed behind `node` without its outputs, in order of value numbers; valid during the call, which must
  * not change the graph. */
 typedef void LivenessVisitor(void *argument, Node *node, uint32_t count, Value *const *live);
-/* Visits the nodes for which `wanted` says so, the last first. Throws to the arena's catch point. */
-void liveness_visit(Graph *graph, Arena *scratch, bool (*wanted)(const Node *node), LivenessVisitor *visit,
-                    void *argument);
+/* Visits the nodes for which `wanted` says so, the last first. `reads` (NULL: none) are not live, the inputs that they
+ * begin at are in their place. Throws to the arena's catch point. */
+void liveness_visit(Graph *graph, Arena *scratch, const AttributeReads *reads, bool (*wanted)(const Node *node),
+                    LivenessVisitor *visit, void *argument);

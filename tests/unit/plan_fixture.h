@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "api/handles.h"
+#include "executor/phases.h"
 #include "executor/profiling_record.h"
 #include "interp/interp.h"
 #include "interp/profile.h"
@@ -44,6 +45,7 @@ static inline void planned_init(Planned *p, Exec *exec, const Function *function
   if (catch_enter(&p->catch_point)) {
     p->profiled = graph_copy(function->graph, &p->arena, function->graph->store);
     inline_calls(p->profiled);
+    hoist_attributes(p->profiled);
     constant_propagation_immutable(p->profiled, exec);
     lower_simple_tuples(p->profiled);
     eliminate_dead_code(p->profiled);

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "executor/compile_times.h"
 #include "wick/wick.h"
 
 static const char *const program =
@@ -94,6 +95,22 @@ static double run2(wick_module *module, const char *name, wick_value *a, wick_va
   wick_value_release(a);
   wick_value_release(b);
   return result;
+}
+
+static void test_times_are_told(void **state) {
+  (void)state;
+  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 1, 2);
+  wick_module *module = compile(runtime);
+  for (int k = 0; k < 4; k++) run2(module, "shapes", ones(2), wick_value_int(6));
+  StrBuf text = {0};
+  compile_times_print(&text);
+  const char *whole = strstr(text.data, "  optimised\n"), *step = strstr(text.data, "  optimised: guard_elimination\n");
+  assert_non_null(whole);
+  assert_true(step > whole); /* the sum stands above its parts */
+  assert_non_null(strstr(text.data, "  profiling: copy and inline\n"));
+  strbuf_dispose(&text);
+  wick_module_release(module);
+  wick_runtime_release(runtime);
 }
 
 static double expected_shapes(int64_t size, int n) {
@@ -269,10 +286,11 @@ static void test_many_threads(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_modes_agree),       cmocka_unit_test(test_bailout_goes_on),
-      cmocka_unit_test(test_error_has_a_trace), cmocka_unit_test(test_changing_shapes_settle),
-      cmocka_unit_test(test_unoptimised),       cmocka_unit_test(test_options_are_checked),
-      cmocka_unit_test(test_forked_child),      cmocka_unit_test(test_many_threads),
+      cmocka_unit_test(test_times_are_told),         cmocka_unit_test(test_modes_agree),
+      cmocka_unit_test(test_bailout_goes_on),        cmocka_unit_test(test_error_has_a_trace),
+      cmocka_unit_test(test_changing_shapes_settle), cmocka_unit_test(test_unoptimised),
+      cmocka_unit_test(test_options_are_checked),    cmocka_unit_test(test_forked_child),
+      cmocka_unit_test(test_many_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

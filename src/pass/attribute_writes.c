@@ -1,5 +1,5 @@
 /* A walk over a graph and what it calls. */
-#include "executor/attribute_writes.h"
+#include "pass/attribute_writes.h"
 
 static void collect_writes(AttributeWrites *w, const Graph *graph, const Block *block);
 
