@@ -63,7 +63,7 @@ static Status run_now(Exec *exec, Function *function, const IValue *arguments, u
   return executor_call(exec, function, arguments, count, result);
 }
 static Status run_async(Exec *exec, Function *function, const IValue *arguments, uint32_t count, void *result) {
-  return interp_call_async(exec, function, arguments, count, result);
+  return executor_start(exec, function, arguments, count, result);
 }
 
 wick_status wick_run(const wick_module *module, const char *method, const wick_value *const *arguments, size_t count,

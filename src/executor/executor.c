@@ -60,12 +60,25 @@ void executor_options_complete(const ExecutorOptions *wanted, ExecutorOptions *o
   out->compile_now |= d->compile_now;
 }
 
+/* NULL: as written. */
+static GraphExecutor *executor_of(const Exec *exec, Function *function) {
+  if (executor_mode_of(exec) == EXECUTOR_SIMPLE && !executor_options_of(exec)->no_optimize) return NULL;
+  return graph_executor_of(function, exec->services);
+}
+
 Status executor_call(Exec *exec, Function *function, const IValue *arguments, uint32_t count, IValue *out) {
-  const ExecutorOptions *options = exec->executor ? exec->executor : executor_defaults();
-  GraphExecutor *executor = NULL;
-  if (options->mode != EXECUTOR_SIMPLE || options->no_optimize) executor = graph_executor_of(function, exec->services);
+  GraphExecutor *executor = executor_of(exec, function);
   if (!executor) return interp_call(exec, function, arguments, count, out);
   return graph_executor_run(executor, exec, arguments, count, out, 1);
+}
+
+Status executor_start(Exec *exec, Function *function, const IValue *arguments, uint32_t count, Future **out) {
+  GraphExecutor *executor = executor_of(exec, function);
+  if (executor) return graph_executor_start(executor, exec, arguments, count, out);
+  *out = NULL;
+  const Code *code;
+  TRY(function_code(function, &code));
+  return interp_start(exec, function, code, arguments, count, NULL, out);
 }
 
 void executor_print_plans(Function *function, bool with_source, StrBuf *out) {

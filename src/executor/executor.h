@@ -51,6 +51,8 @@ void executor_options_complete(const ExecutorOptions *wanted, ExecutorOptions *o
 
 /* As interp_call: arguments borrowed, *out owned. In what way, exec->executor says (NULL: executor_defaults). */
 Status executor_call(Exec *exec, Function *function, const IValue *arguments, uint32_t count, IValue *out) MUST_CHECK;
+/* The same as a task of its own: returns at once. */
+Status executor_start(Exec *exec, Function *function, const IValue *arguments, uint32_t count, Future **out) MUST_CHECK;
 /* Prints the graphs of the function's plans, newest first; nothing when there are none. */
 void executor_print_plans(Function *function, bool with_source, StrBuf *out);
 /* The kernels that their fusion groups have. */

@@ -413,44 +413,84 @@ static void bailed_out(Variant *v, Plan *plan, const Exec *exec) {
   if (falls_back) compile(v, exec);
 }
 
-static Status run_in_plan(Variant *v, Plan *plan, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
-                          uint32_t output_count) {
+static InterpRun begin_in_plan(const Variant *v, Plan *plan) {
   InterpRun run = {.force_guard = v->options.force_guard};
   if (plan->record && !profiling_record_is_ready(plan->record)) run.profile = profiling_record_begin(plan->record);
-  Status status = interp_run_plan(exec, plan->code, arguments, count, outputs, output_count, &run);
-  if (plan->record) {
-    profiling_record_end(plan->record, run.profile, status == OK);
-    if (profiling_record_is_ready(plan->record) && atomic_load(&v->stage) == STAGE_PROFILING) compile(v, exec);
-  }
-  if (run.failed_guard) bailed_out(v, plan, exec);
-  return status;
+  return run;
 }
 
-static Status run_in(GraphExecutor *e, Exec *exec, ExecutorMode mode, const ExecutorOptions *options,
-                     const IValue *arguments, uint32_t count, IValue *outputs, uint32_t output_count) {
+static void end_in_plan(Variant *v, Plan *plan, const InterpRun *run, const Exec *exec, bool succeeded) {
+  if (plan->record) {
+    profiling_record_end(plan->record, run->profile, succeeded);
+    if (profiling_record_is_ready(plan->record) && atomic_load(&v->stage) == STAGE_PROFILING) compile(v, exec);
+  }
+  if (run->failed_guard) bailed_out(v, plan, exec);
+  plan_release(plan);
+}
+
+/* The variant and the plan that the call runs in; the plan is acquired. NULL: it runs the graph as written. */
+static Plan *plan_of_call(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, Variant **out) {
+  const ExecutorOptions *options = executor_options_of(exec);
+  ExecutorMode mode = options->no_optimize ? EXECUTOR_DEFAULT : executor_mode_of(exec);
+  if (mode == EXECUTOR_SIMPLE || exec->recorder) return NULL;
   STATISTIC_ADD(invocations);
-  if (atomic_load_explicit(&e->hopeless[exec->grad_enabled], memory_order_relaxed))
-    return run_as_written(e, exec, arguments, count, outputs, output_count);
+  if (atomic_load_explicit(&e->hopeless[exec->grad_enabled], memory_order_relaxed)) return NULL;
   Variant *v = variant_of(e, exec, mode, options, arguments, count);
   if (v && atomic_load_explicit(&v->stage, memory_order_relaxed) == STAGE_NEW) compile(v, exec);
   Plan *plan = v ? acquire(v) : NULL;
-  if (!plan) {
+  if (plan)
+    STATISTIC_ADD(plan_hits);
+  else
     STATISTIC_ADD(plan_misses);
-    return run_as_written(e, exec, arguments, count, outputs, output_count);
-  }
-  STATISTIC_ADD(plan_hits);
-  Status status = run_in_plan(v, plan, exec, arguments, count, outputs, output_count);
-  plan_release(plan);
-  return status;
+  *out = v;
+  return plan;
 }
 
 Status graph_executor_run(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
                           uint32_t output_count) {
-  const ExecutorOptions *options = executor_options_of(exec);
-  ExecutorMode mode = options->no_optimize ? EXECUTOR_DEFAULT : executor_mode_of(exec);
-  if (mode == EXECUTOR_SIMPLE || exec->recorder)
-    return run_as_written(e, exec, arguments, count, outputs, output_count);
-  return run_in(e, exec, mode, options, arguments, count, outputs, output_count);
+  Variant *v;
+  Plan *plan = plan_of_call(e, exec, arguments, count, &v);
+  if (!plan) return run_as_written(e, exec, arguments, count, outputs, output_count);
+  InterpRun run = begin_in_plan(v, plan);
+  Status status = interp_run_plan(exec, plan->code, arguments, count, outputs, output_count, &run);
+  end_in_plan(v, plan, &run, exec, !status);
+  return status;
+}
+
+/* ---- running as a task ---- */
+
+typedef struct PlanRun {
+  AsyncRun async; /* first member */
+  Variant *variant;
+  Plan *plan;
+} PlanRun;
+
+static void plan_run_ended(AsyncRun *async, Exec *exec, bool succeeded) {
+  PlanRun *run = (PlanRun *)async;
+  end_in_plan(run->variant, run->plan, &run->async.run, exec, succeeded);
+  mem_free(run);
+}
+
+static Status start_as_written(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, Future **out) {
+  const Code *code;
+  *out = NULL;
+  TRY(function_code(e->function, &code));
+  return interp_start(exec, e->function, code, arguments, count, NULL, out);
+}
+
+Status graph_executor_start(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, Future **out) {
+  Variant *v;
+  Plan *plan = plan_of_call(e, exec, arguments, count, &v);
+  if (!plan) return start_as_written(e, exec, arguments, count, out);
+  PlanRun *run = mem_alloc(sizeof *run);
+  if (!run) {
+    plan_release(plan);
+    return start_as_written(e, exec, arguments, count, out);
+  }
+  *run = (PlanRun){{begin_in_plan(v, plan), plan_run_ended}, v, plan};
+  Status status = interp_start(exec, e->function, plan->code, arguments, count, &run->async, out);
+  if (status) plan_run_ended(&run->async, exec, false);
+  return status;
 }
 
 /* ---- making and freeing ---- */

@@ -22,5 +22,8 @@ void graph_executor_retain(GraphExecutor *executor); /* these two not for a func
 void graph_executor_release(GraphExecutor *executor);
 Status graph_executor_run(GraphExecutor *executor, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
                           uint32_t output_count) MUST_CHECK;
+/* As a task of its own; for a function's executor. */
+Status graph_executor_start(GraphExecutor *executor, Exec *exec, const IValue *arguments, uint32_t count,
+                            Future **out) MUST_CHECK;
 void graph_executor_print_plans(GraphExecutor *executor, bool with_source, StrBuf *out);
 void graph_executor_print_kernels(GraphExecutor *executor, StrBuf *out);

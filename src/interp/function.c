@@ -84,10 +84,9 @@ Status interp_call(Exec *exec, Function *function, const IValue *arguments, uint
   return interp_run(exec, code, arguments, count, out, 1);
 }
 
-Status interp_call_async(Exec *exec, Function *function, const IValue *arguments, uint32_t count, Future **out) {
+Status interp_start(Exec *exec, Function *function, const Code *code, const IValue *arguments, uint32_t count,
+                    AsyncRun *run, Future **out) {
   *out = NULL;
-  const Code *code;
-  TRY(function_code(function, &code));
   TRY(check_count(code, count));
   const Type *type =
       function->schema && function->schema->return_count == 1 ? function->schema->returns[0].type : TYPE(ANY);
@@ -112,6 +111,7 @@ Status interp_call_async(Exec *exec, Function *function, const IValue *arguments
   task->future = future;
   task->outputs = &task->result;
   task->output_count = 1;
+  if (run) task->run = &run->run;
   task->unit = unit_retain(function->unit);
   *out = future;
   ivalue_retain(ivalue_future(future));

@@ -23,9 +23,6 @@ void code_print(const Code *code, StrBuf *out); /* wick dump --stage bytecode, w
  * PyTorch prints "The following operation failed in the TorchScript interpreter.", that, and "RuntimeError: message".
  */
 Status interp_call(Exec *exec, Function *function, const IValue *arguments, uint32_t count, IValue *out) MUST_CHECK;
-/* The same as a task of its own: returns at once. */
-Status interp_call_async(Exec *exec, Function *function, const IValue *arguments, uint32_t count,
-                         Future **out) MUST_CHECK;
 /* Runs Code directly, e.g. a plan's: results in outputs[graph outputs]. */
 Status interp_run(Exec *exec, const Code *code, const IValue *inputs, uint32_t input_count, IValue *outputs,
                   uint32_t output_count) MUST_CHECK;
@@ -45,6 +42,16 @@ typedef struct InterpRun {
 } InterpRun;
 Status interp_run_plan(Exec *exec, const Code *code, const IValue *inputs, uint32_t input_count, IValue *outputs,
                        uint32_t output_count, InterpRun *run) MUST_CHECK;
+/* ---- calls that return at once ---- */
+/* What an asynchronous run in a plan keeps: told once, on the thread that ended it, before the Future is complete. */
+typedef struct AsyncRun {
+  InterpRun run; /* first member */
+  void (*ended)(struct AsyncRun *run, Exec *exec, bool succeeded);
+} AsyncRun;
+/* As interp_call, as a task of its own. `code` is the function's or one of its plans'; `run` belongs to the task from
+ * then on, on failure it stays the caller's; NULL: nobody is told. */
+Status interp_start(Exec *exec, Function *function, const Code *code, const IValue *arguments, uint32_t count,
+                    AsyncRun *run, Future **out) MUST_CHECK;
 /* Of a function, compiled on first use. */
 Status function_code(Function *function, const Code **out) MUST_CHECK;
 /* Graphs of functions keep the operators that were found for their nodes while they are compiled to Code, on any

@@ -130,6 +130,8 @@ void pool_finish(Task *task) {
   CompilationUnit *unit = task->unit;
   bool is_own = group == &task->own_group;
   if (is_own) pool_wait_group_but(group, 1); /* an asynchronous call has ended when all it forked has */
+  AsyncRun *run = (AsyncRun *)task->run;
+  if (run) run->ended(run, task->exec, !task->status);
   if (task->status) {
     future_fail(future, task->status);
   } else {

@@ -42,7 +42,7 @@ typedef struct Task {
   struct Task *next;     /* in the pool's queue */
   CompilationUnit *unit; /* held while an asynchronous call runs */
   IValue result;         /* slot for a forked task's output */
-  InterpRun *run;        /* of a root task in a plan, or NULL */
+  InterpRun *run; /* of a root task or an asynchronous call in a plan, or NULL; in the latter case an AsyncRun's */
 } Task;
 
 enum { MAX_FRAMES = 20000 };
@@ -74,5 +74,5 @@ Status value_to_list(const Type *type, IValue tensor, IValue *out) MUST_CHECK;
 Status value_list_construct(const Type *element, const IValue *values, uint32_t count, IValue *out) MUST_CHECK;
 Status value_key_error(IValue key) MUST_CHECK;
 Status value_container_index(IValue container, IValue key, IValue *out) MUST_CHECK;
-bool value_fits(IValue v, const Type *type); /* shallow for the simple types */
+bool value_fits(IValue v, const Type *type); /* ivalue_is_instance with short ways for what is frequent */
 Status value_cast_error(IValue v, const Type *type) MUST_CHECK;

@@ -28,30 +28,9 @@ Status value_raise(const Site *site, const IValue *arguments) {
 /* ---- casts ---- */
 
 bool value_fits(IValue v, const Type *type) {
-  switch (type->kind) {
-    case TYPE_ANY:
-      return true;
-    case TYPE_TENSOR:
-      return v.tag == TAG_TENSOR;
-    case TYPE_INT:
-      return v.tag == TAG_INT;
-    case TYPE_FLOAT:
-      return v.tag == TAG_FLOAT;
-    case TYPE_BOOL:
-      return v.tag == TAG_BOOL;
-    case TYPE_STRING:
-      return v.tag == TAG_STRING;
-    case TYPE_NONE:
-      return v.tag == TAG_NONE;
-    case TYPE_CLASS:
-      if (v.tag != TAG_OBJECT) return false;
-      return v.object->class_type == type->class_type || ivalue_is_instance(v, type);
-    case TYPE_LIST:
-      if (v.tag == TAG_LIST && v.list->element == type->elements[0]) return true;
-      return ivalue_is_instance(v, type);
-    default:
-      return ivalue_is_instance(v, type);
-  }
+  if (type->kind == TYPE_CLASS && v.tag == TAG_OBJECT && v.object->class_type == type->class_type) return true;
+  if (type->kind == TYPE_LIST && v.tag == TAG_LIST && v.list->element == type->elements[0]) return true;
+  return ivalue_is_instance(v, type);
 }
 
 Status value_cast_error(IValue v, const Type *type) {

@@ -204,6 +204,36 @@ static void test_unoptimised(void **state) {
   wick_runtime_release(runtime);
 }
 
+static double start2(wick_module *module, const char *name, wick_value *a, wick_value *b) {
+  wick_future *future;
+  wick_value *out;
+  assert_int_equal(wick_run_async(module, name, (const wick_value *const[]){a, b}, 2, NULL, 0, NULL, &future, NULL),
+                   WICK_OK);
+  assert_int_equal(wick_future_wait(future, 0, &out, NULL), WICK_OK);
+  double result = number(out);
+  wick_value_release(out);
+  wick_future_release(future);
+  wick_value_release(a);
+  wick_value_release(b);
+  return result;
+}
+
+/* Asynchronous calls are watched, run in the plan and bail out of it as the others. */
+static void test_asynchronous_calls(void **state) {
+  (void)state;
+  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 1, 1);
+  wick_module *module = compile(runtime);
+  for (int k = 0; k < 4; k++)
+    assert_float_equal(start2(module, "shapes", ones(3), wick_value_int(4)), expected_shapes(3, 4), 1e-3);
+  wick_stats before = stats();
+  assert_float_equal(start2(module, "shapes", ones(3), wick_value_int(4)), expected_shapes(3, 4), 1e-3);
+  assert_int_equal(stats().plan_hits, before.plan_hits + 1);
+  assert_float_equal(start2(module, "shapes", ones(5), wick_value_int(4)), expected_shapes(5, 4), 1e-3);
+  assert_int_equal(stats().bailouts, before.bailouts + 1);
+  wick_module_release(module);
+  wick_runtime_release(runtime);
+}
+
 static void test_options_are_checked(void **state) {
   (void)state;
   wick_executor_options options = {.size = sizeof options, .executor = 9};
@@ -289,8 +319,8 @@ int main(void) {
       cmocka_unit_test(test_times_are_told),         cmocka_unit_test(test_modes_agree),
       cmocka_unit_test(test_bailout_goes_on),        cmocka_unit_test(test_error_has_a_trace),
       cmocka_unit_test(test_changing_shapes_settle), cmocka_unit_test(test_unoptimised),
-      cmocka_unit_test(test_options_are_checked),    cmocka_unit_test(test_forked_child),
-      cmocka_unit_test(test_many_threads),
+      cmocka_unit_test(test_asynchronous_calls),     cmocka_unit_test(test_options_are_checked),
+      cmocka_unit_test(test_forked_child),           cmocka_unit_test(test_many_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

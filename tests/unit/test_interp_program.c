@@ -133,7 +133,10 @@ static void test_tasks(void **state) {
   status_free(status);
   Future *future;
   arguments[1] = ivalue_int(100);
-  assert_null(interp_call_async(&p.exec, unit_find_function(p.unit, STR("f")), arguments, 2, &future));
+  Function *function = unit_find_function(p.unit, STR("f"));
+  const Code *code;
+  assert_null(function_code(function, &code));
+  assert_null(interp_start(&p.exec, function, code, arguments, 2, NULL, &future));
   future_wait(future);
   assert_null(future_result(future, &out));
   assert_int_equal(out.i, 350000);
