@@ -91,12 +91,8 @@ static int run(const Command *command, int count, char **words) {
     complain(NULL, "--calls %ld", calls);
     return EXIT_USAGE;
   }
-  Inputs inputs = {0};
-  for (int i = 1; i < count; i++)
-    if (!inputs_add(&inputs, words[i])) {
-      inputs_dispose(&inputs);
-      return EXIT_USAGE;
-    }
+  Inputs inputs;
+  if (!inputs_read(&inputs, count - 1, words + 1)) return EXIT_USAGE;
   wick_error *error;
   double start = clock_ms();
   wick_module *module = model_open(words[0], &model, &error);

@@ -56,8 +56,8 @@ typedef struct Inputs {
   wick_value **values;
   size_t count, capacity;
 } Inputs;
-/* Adds what one word of the command line means; false: it was complained about. */
-bool inputs_add(Inputs *inputs, const char *word);
+/* What words of the command line mean; false: it was complained about, and nothing is kept. */
+bool inputs_read(Inputs *inputs, int count, char **words);
 void inputs_dispose(Inputs *inputs);
 
 /* ---- plans (dump_optimized.c) ---- */

@@ -59,18 +59,16 @@ static int dump_plans(const OptimizedDump *dump, const wick_module *module, cons
 }
 
 int dump_optimized(const OptimizedDump *dump, ModelOptions *model, int count, char **words) {
-  Inputs inputs = {0};
+  Inputs inputs;
+  if (!inputs_read(&inputs, count, words)) return EXIT_USAGE;
   Watch watch = {.dump = dump};
   wick_error *error = NULL;
   wick_module *module = NULL;
   ExecutorMode mode = executor_defaults()->mode;
   wick_executor_options options = {.size = sizeof options, .executor = (uint32_t)mode, .synchronous = 1};
   if (mode == EXECUTOR_SIMPLE) options.executor = WICK_EXECUTOR_PROFILING;
-  bool read = true;
-  for (int i = 0; i < count && read; i++) read = inputs_add(&inputs, words[i]);
   int result = EXIT_USAGE;
-  if (read && !wick_runtime_new(NULL, &model->runtime, &error) &&
-      !wick_set_executor(model->runtime, &options, &error)) {
+  if (!wick_runtime_new(NULL, &model->runtime, &error) && !wick_set_executor(model->runtime, &options, &error)) {
     module = model_open(dump->path, model, &error);
     if (module && dump->pass) {
       model->runtime->observe = observe;

@@ -257,7 +257,7 @@ static bool has_suffix(const char *word, const char *suffix) {
   return n > m && !strcmp(word + n - m, suffix);
 }
 
-bool inputs_add(Inputs *inputs, const char *word) {
+static bool add_word(Inputs *inputs, const char *word) {
   wick_value *value = NULL;
   if (has_suffix(word, ".npy") || has_suffix(word, ".npz") || has_suffix(word, ".pt") || has_suffix(word, ".pth")) {
     wick_error *error;
@@ -282,6 +282,16 @@ bool inputs_add(Inputs *inputs, const char *word) {
            "randint(...))",
            word, reader.problem[0] ? reader.problem : "it has no value");
   return false;
+}
+
+bool inputs_read(Inputs *inputs, int count, char **words) {
+  *inputs = (Inputs){0};
+  for (int i = 0; i < count; i++)
+    if (!add_word(inputs, words[i])) {
+      inputs_dispose(inputs);
+      return false;
+    }
+  return true;
 }
 
 void inputs_dispose(Inputs *inputs) {

@@ -73,12 +73,8 @@ static int run(const Command *command, int count, char **words) {
   };
   int result;
   if (!options_parse(command, options, &count, words, 1, &result)) return result;
-  Inputs inputs = {0};
-  for (int i = 1; i < count; i++)
-    if (!inputs_add(&inputs, words[i])) {
-      inputs_dispose(&inputs);
-      return EXIT_USAGE;
-    }
+  Inputs inputs;
+  if (!inputs_read(&inputs, count - 1, words + 1)) return EXIT_USAGE;
   wick_error *error;
   wick_module *module = model_open(words[0], &model, &error);
   result = EXIT_USAGE;

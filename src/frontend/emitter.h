@@ -183,6 +183,8 @@ Value *emit_if_expr(Emitter *e, SourceRange range, const Condition *condition, E
 const Type *annotation_type(Compilation *c, Resolver *resolver, const Tree *expr);
 /* The same, NULL when it is none. */
 const Type *annotation_type_or_null(Compilation *c, Resolver *resolver, const Tree *expr);
+/* Throws unless a dict can have keys of the type. */
+void check_dict_key(Compilation *c, SourceRange range, const Type *key);
 /* The arguments of a def and its declared return; `self` (a method's class) types the first parameter. */
 FunctionSchema *schema_from_def(Compilation *c, Resolver *resolver, const Tree *def, ClassType *self, Str name,
                                 bool skip_self);

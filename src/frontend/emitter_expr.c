@@ -232,26 +232,6 @@ static Value *emit_list_literal(Emitter *e, const Tree *expr, const Type *hint) 
   return cast_to_union(e, expr->range, emit_list(e, expr->range, element, count, values), hint);
 }
 
-static void check_key_type(Emitter *e, SourceRange range, const Type *type) {
-  switch (type->kind) {
-    case TYPE_INT:
-    case TYPE_FLOAT:
-    case TYPE_COMPLEX:
-    case TYPE_BOOL:
-    case TYPE_STRING:
-    case TYPE_TENSOR:
-    case TYPE_DEVICE:
-    case TYPE_ANY:
-    case TYPE_VAR:
-      return;
-    default:
-      compilation_fail(e->c, range,
-                       "Cannot create dict for key type '%s', only int, float, complex, Tensor, device, string and "
-                       "bool keys are supported",
-                       type_text(e->c, type));
-  }
-}
-
 static const Type *dict_hint(Emitter *e, SourceRange range, const Type *hint) {
   bool ambiguous;
   const Type *found = hint_of_kind(e, range, hint, TYPE_DICT, &ambiguous);
@@ -284,7 +264,7 @@ static Value *emit_dict_literal(Emitter *e, const Tree *expr, const Type *hint) 
                        type_text(e->c, value_type), type_text(e->c, value_inputs[i]->type));
   }
   if (!value_type) compilation_fail(e->c, expr->range, "The values of a dict must have one type, or a Union");
-  check_key_type(e, expr->range, key_type);
+  check_dict_key(e->c, expr->range, key_type);
   Value *dict =
       emit_typed(e, expr->range, SYM_prim_DictConstruct, 2 * count, inputs, type_dict(e->store, key_type, value_type));
   return cast_to_union(e, expr->range, dict, hint);
@@ -313,7 +293,7 @@ static void comprehension_type(Emitter *e, Comprehension *c, Value *key, Value *
   const Type *type = type_without_refinement(e->store, element->type);
   if (c->typed) type = type_unify(e->store, c->result->type->elements[c->key ? 1 : 0], type, true);
   if (!type) compilation_fail(e->c, c->range, "The elements of a comprehension must have one type");
-  if (key) check_key_type(e, c->range, key->type);
+  if (key) check_dict_key(e->c, c->range, key->type);
   c->result->type = key ? type_dict(e->store, key->type, type) : type_list(e->store, type);
   c->typed = true;
 }

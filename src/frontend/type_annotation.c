@@ -168,7 +168,7 @@ static const struct {
     {"BroadcastingList3", GENERIC_LIST, 0, 1, 1},
 };
 
-static void check_dict_key(Compilation *c, SourceRange range, const Type *key) {
+void check_dict_key(Compilation *c, SourceRange range, const Type *key) {
   switch (key->kind) {
     case TYPE_INT:
     case TYPE_FLOAT:
@@ -178,6 +178,7 @@ static void check_dict_key(Compilation *c, SourceRange range, const Type *key) {
     case TYPE_TENSOR:
     case TYPE_DEVICE:
     case TYPE_ANY:
+    case TYPE_VAR:
       return;
     default:
       compilation_fail(c, range,

@@ -148,6 +148,14 @@ static Status check_input(const Call *call, bool complex_input) {
                     complex_input ? "complex" : "real", dtype_scalar_name(d));
 }
 
+/* A full-sized transform of `in`, which it takes over; the normalisation is argument 2. */
+static Status run_full(Call *call, Transform kind, Tensor *in, size_t count, const int *dims, bool forward) {
+  Status status = transform(kind, in, call_out(call, 0), call_tensor(call, 0), count, dims, forward);
+  tensor_release(in);
+  TRY(status);
+  return normalise(call_out(call, 0), call_tensor(call, 0), count, dims, call_int(call, 2));
+}
+
 /* ---- _fft_c2c ---- */
 static Status shape_c2c(Call *call, TensorSpec *specs) {
   TRY(check_input(call, true));
@@ -163,10 +171,7 @@ static Status kernel_c2c(Call *call) {
   TRY(read_dims(call, self->ndim, dims, &count));
   if (out->numel == 0 || count == 0) return tensor_copy(out, self, 1);
   TRY(tensor_clone(self, &in));
-  Status status = transform(C2C, in, out, self, count, dims, call_bool(call, 3));
-  tensor_release(in);
-  TRY(status);
-  return normalise(out, self, count, dims, call_int(call, 2));
+  return run_full(call, C2C, in, count, dims, call_bool(call, 3));
 }
 
 /* ---- _fft_r2c ---- */
@@ -192,10 +197,7 @@ static Status kernel_r2c(Call *call) {
     TRY(tensor_clone(self, &in));
   else
     TRY(tensor_to_dtype(self, (DType)out->dtype, &in));
-  Status status = transform(half ? R2C : C2C, in, out, self, count, dims, true);
-  tensor_release(in);
-  TRY(status);
-  return normalise(out, self, count, dims, call_int(call, 2));
+  return run_full(call, half ? R2C : C2C, in, count, dims, true);
 }
 
 /* ---- _fft_c2r ---- */

@@ -2,6 +2,7 @@
  * surroundings. */
 #include <time.h>
 
+#include "op/options.h"
 #include "op/results.h"
 #include "tensor/promote.h"
 
@@ -133,20 +134,8 @@ static Status can_cast(Call *c) {
   return result_bool(c, 0, dtype_can_cast(from, to));
 }
 
-static DType number_dtype(IValue v) {
-  switch (v.tag) {
-    case TAG_BOOL:
-      return DTYPE_BOOL;
-    case TAG_INT:
-      return DTYPE_INT64;
-    case TAG_COMPLEX:
-      return DTYPE_COMPLEX64;
-    default:
-      return DTYPE_FLOAT32;
-  }
-}
 static Status result_type(Call *c) {
-  return result_int(c, 0, dtype_promote(number_dtype(c->inputs[0]), number_dtype(c->inputs[1])));
+  return result_int(c, 0, dtype_promote(scalar_default_dtype(c->inputs[0]), scalar_default_dtype(c->inputs[1])));
 }
 
 /* ---- sizes ---- */
