@@ -27,7 +27,7 @@ typedef struct wick_node wick_node;
 typedef struct wick_ir_value wick_ir_value;
 
 /* ---- graphs ---- */
-/* IR text, as wick_graph_print gives it. Released with wick_graph_release. */
+/* IR text, as wick_graph_print gives it; fails as wick_graph_check does. Released with wick_graph_release. */
 WICK_API wick_status wick_graph_parse(const char *text, size_t length, wick_graph **out, wick_error **error);
 /* A copy of a method's graph as it was compiled; with `inlined` nonzero, calls are replaced by what they call. */
 WICK_API wick_status wick_graph_of_method(const wick_module *module, const char *method, int inlined, wick_graph **out,
@@ -38,7 +38,9 @@ WICK_API wick_status wick_graph_of_node(const wick_node *node, wick_graph **out,
 WICK_API void wick_graph_release(wick_graph *graph);
 /* As PyTorch prints graphs. Freed with wick_text_free. */
 WICK_API wick_status wick_graph_print(const wick_graph *graph, char **out_text, wick_error **error);
-/* Fails when the graph is broken: order, scope, shape of control flow. Runs after every pass from outside. */
+/* Fails when the graph is broken: order and scope; operators whose schemas do not fit; control flow, constants and
+ * containers whose inputs, outputs, attributes and types do not belong together. Of kinds that are no operators nothing
+ * is asked. Runs before wick's passes and the first run, and after every pass from outside. */
 WICK_API wick_status wick_graph_check(const wick_graph *graph, wick_error **error);
 /* One of wick's passes by name ("dead_code_elimination"): `wick dump --pass` lists them. */
 WICK_API wick_status wick_graph_run_pass(wick_graph *graph, const char *pass, wick_error **error);

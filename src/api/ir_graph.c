@@ -60,6 +60,9 @@ static void make(void *argument) {
   box->graph = m->from ? graph_copy(m->from, &box->arena, &box->store)
                        : graph_parse(&box->arena, &box->store, m->text, NULL, NULL);
   if (m->inlined) inline_calls(box->graph);
+  if (m->from) return;
+  Status status = graph_check(box->graph);
+  if (status) catch_throw(box->arena.catch_point, status);
 }
 
 static Status make_graph(Make *m, CompilationUnit *unit, wick_graph **out) {
@@ -109,7 +112,7 @@ wick_status wick_graph_print(const wick_graph *graph, char **out_text, wick_erro
 }
 
 wick_status wick_graph_check(const wick_graph *graph, wick_error **error) {
-  return api_status(graph_lint(graph->graph), error);
+  return api_status(graph_check(graph->graph), error);
 }
 
 wick_block *wick_graph_block(const wick_graph *graph) {
@@ -121,6 +124,7 @@ wick_block *wick_graph_block(const wick_graph *graph) {
 static Status graph_code(wick_graph *graph, const Code **out) {
   Code *code = atomic_load(&graph->code), *there = NULL;
   if (!code) {
+    TRY(graph_check(graph->graph));
     TRY(code_compile(graph->graph, STR("graph"), &code));
     if (!atomic_compare_exchange_strong(&graph->code, &there, code)) {
       code_free(code);
@@ -192,7 +196,8 @@ wick_status wick_graph_run_pass(wick_graph *graph, const char *name, wick_error 
   Status status = OK;
   if (catch_enter(&here)) {
     if (store) store->catch_point = &here;
-    status = pass_run(pass, graph->graph, &exec);
+    status = graph_check(graph->graph);
+    if (!status) status = pass_run(pass, graph->graph, &exec);
   }
   if (store) store->catch_point = outer;
   return api_status(here.status ? here.status : status, error);

@@ -8,9 +8,12 @@
   X(prim, BailoutTemplate) \
   X(prim, Block) \
   X(prim, BreakStmt) \
+  X(prim, BroadcastSizes) \
+  X(prim, BroadcastingChunk) \
   X(prim, CallFunction) \
   X(prim, CallMethod) \
   X(prim, CallOptionalFunction) \
+  X(prim, ChunkSizes) \
   X(prim, Closure) \
   X(prim, ComprehensionScope) \
   X(prim, Constant) \
@@ -26,6 +29,7 @@
   X(prim, EnumValue) \
   X(prim, Exit) \
   X(prim, Function) \
+  X(prim, FusedConcat) \
   X(prim, FusionGroup) \
   X(prim, GetAttr) \
   X(prim, GradOf) \
@@ -114,6 +118,8 @@
   X(aten, append_) \
   X(aten, batch_norm) \
   X(aten, bitwise_not) \
+  X(aten, broadcast_tensors) \
+  X(aten, cat) \
   X(aten, chunk) \
   X(aten, conv1d) \
   X(aten, conv2d) \

@@ -26,7 +26,6 @@ typedef struct GraphFuser {
   Graph *graph;
   Arena *scratch;
   AliasDb *alias;
-  const FuseWords *words;
   Block *block;
   uint32_t argument_limit;
   bool stopped; /* the limiter of rewrites said so */
@@ -235,11 +234,11 @@ static Node *chunk_inside(const Node *group, const Value *value) {
 }
 
 /* Within a group, only inputs are cut, and what a cat gives is used no more. */
-static bool may_merge(const GraphFuser *f, const Node *consumer, const Node *producer) {
+static bool may_merge(const Node *consumer, const Node *producer) {
   if (is_group(producer)) {
     Graph *subgraph = subgraph_of(producer);
     for (uint32_t i = 0; i < graph_output_count(subgraph); i++)
-      if (graph_output(subgraph, i)->node->kind == f->words->fused_concat) return false;
+      if (graph_output(subgraph, i)->node->kind == SYM_prim_FusedConcat) return false;
   }
   if (is_group(consumer))
     for (uint32_t i = 0; i < producer->output_count; i++)
@@ -256,7 +255,7 @@ static Node *refuse(const Node *node, Reason reason) {
 /* Takes the producer of one of consumer's inputs into its group; returns the group, or NULL where that can't be. */
 static Node *try_fuse(GraphFuser *f, Node *consumer, Value *value) {
   Node *producer = value->node;
-  if (!is_fusable(f, producer) || !may_merge(f, consumer, producer)) return NULL;
+  if (!is_fusable(f, producer) || !may_merge(consumer, producer)) return NULL;
   if (is_too_large(f, consumer, producer)) return refuse(producer, REASON_NOT_FUSED_LIMIT);
   if (!alias_move_before(f->alias, producer, consumer)) return refuse(producer, REASON_NOT_FUSED_ALIASING);
   if (!may_rewrite(f, producer, "fuses ")) return NULL;
@@ -295,20 +294,20 @@ static bool used_only_by(const Node *node, const Node *user) {
   return true;
 }
 
-static bool is_size_of(const GraphFuser *f, const Node *node) {
-  return node->kind == f->words->size && node->input_count == 1;
+static bool is_size_of(const Node *node) {
+  return node->kind == SYM_aten_size && node->input_count == 1;
 }
 
-static bool used_only_by_or_size(const GraphFuser *f, const Value *value, const Node *user) {
+static bool used_only_by_or_size(const Value *value, const Node *user) {
   for (size_t i = 0; i < value->uses.length; i++)
-    if (value->uses.data[i].user != user && !is_size_of(f, value->uses.data[i].user)) return false;
+    if (value->uses.data[i].user != user && !is_size_of(value->uses.data[i].user)) return false;
   return true;
 }
 
 /* prim::ConstantChunk becomes the kind that takes several inputs. */
 static Node *broadcasting_chunk(GraphFuser *f, Node *chunk) {
-  if (chunk->kind == f->words->broadcasting_chunk) return chunk;
-  Node *wide = graph_create(f->graph, f->words->broadcasting_chunk, 1, (Value *[]){node_input(chunk, 0)}, 0);
+  if (chunk->kind == SYM_prim_BroadcastingChunk) return chunk;
+  Node *wide = graph_create(f->graph, SYM_prim_BroadcastingChunk, 1, (Value *[]){node_input(chunk, 0)}, 0);
   wide->range = chunk->range;
   node_copy_attributes(wide, chunk);
   node_insert_after(wide, chunk);
@@ -324,14 +323,14 @@ static Node *broadcasting_chunk(GraphFuser *f, Node *chunk) {
 
 static Value *broadcast_sizes_of(GraphFuser *f, uint32_t count, Value *const *sizes) {
   if (count == 1) return sizes[0];
-  Node *node = graph_insert_node(f->graph, graph_create(f->graph, f->words->broadcast_sizes, count, sizes, 1));
+  Node *node = graph_insert_node(f->graph, graph_create(f->graph, SYM_prim_BroadcastSizes, count, sizes, 1));
   node_output(node, 0)->type = type_list_of(TYPE_INT);
   alias_add_node(f->alias, node);
   return node_output(node, 0);
 }
 
 static Value *insert_size(GraphFuser *f, Value *value) {
-  Node *node = graph_insert_node(f->graph, graph_create(f->graph, f->words->size, 1, &value, 1));
+  Node *node = graph_insert_node(f->graph, graph_create(f->graph, SYM_aten_size, 1, &value, 1));
   node_output(node, 0)->type = type_list_of(TYPE_INT);
   alias_add_node(f->alias, node);
   return node_output(node, 0);
@@ -426,13 +425,13 @@ static bool may_broadcast_before(const Node *node) {
 
 static bool try_move_chunk(GraphFuser *f, Node *consumer, Value *value) {
   Node *chunk = value->node;
-  if (chunk->kind != SYM_prim_ConstantChunk && chunk->kind != f->words->broadcasting_chunk) return false;
+  if (chunk->kind != SYM_prim_ConstantChunk && chunk->kind != SYM_prim_BroadcastingChunk) return false;
   if (!used_only_by(chunk, consumer)) return false;
   uint32_t i = 0;
   for (; i < chunk->input_count; i++) {
     Value *input = node_input(chunk, i);
     if (is_fusable(f, input->node) && !is_group(input->node) && may_broadcast_before(input->node) &&
-        used_only_by_or_size(f, input, chunk))
+        used_only_by_or_size(input, chunk))
       break;
   }
   if (i == chunk->input_count || !may_rewrite(f, chunk, "moves in front of what it cuts ")) return false;
@@ -462,11 +461,11 @@ static Node *scan_node(GraphFuser *f, Node *consumer, bool *changed) {
 /* ---- cat behind a group ---- */
 
 static bool is_fusable_cat(const GraphFuser *f, const Node *node) {
-  if (node->kind != f->words->cat || node->input_count != 2) return false;
+  if (node->kind != SYM_aten_cat || node->input_count != 2) return false;
   const Value *list = node_input(node, 0);
   IValue dim;
   if (!value_is_constant(node_input(node, 1), &dim) || dim.tag != TAG_INT) return false;
-  if (list->node->kind != f->words->list_construct || list->uses.length != 1 || list->node->owning_block != f->block)
+  if (list->node->kind != SYM_prim_ListConstruct || list->uses.length != 1 || list->node->owning_block != f->block)
     return false;
   if (list->node->input_count == 0 || list->node->input_count + 1 > f->argument_limit) return false;
   for (uint32_t i = 0; i < list->node->input_count; i++)
@@ -476,7 +475,7 @@ static bool is_fusable_cat(const GraphFuser *f, const Node *node) {
 
 static bool may_join_cat(const GraphFuser *f, const Value *value, Node *before) {
   Node *producer = value->node;
-  return is_fusable(f, producer) && !is_too_large(f, before, producer) && may_merge(f, before, producer);
+  return is_fusable(f, producer) && !is_too_large(f, before, producer) && may_merge(before, producer);
 }
 
 /* Returns the node from which to look on. */
@@ -489,7 +488,7 @@ static Node *fuse_cat(GraphFuser *f, Node *cat) {
   value_is_constant(node_input(cat, 1), &dim);
   Value **parts = ARENA_ARRAY(f->scratch, Value *, list->input_count);
   for (uint32_t i = 0; i < list->input_count; i++) parts[i] = node_input(list, i);
-  Node *fused = graph_create(f->graph, f->words->fused_concat, list->input_count, parts, 1);
+  Node *fused = graph_create(f->graph, SYM_prim_FusedConcat, list->input_count, parts, 1);
   fused->range = cat->range;
   node_set_int(fused, SYM_attr_dim, dim.i);
   node_insert_before(fused, list);
@@ -515,13 +514,13 @@ static void finish_chunk(GraphFuser *f, Node *chunk) {
   Value **inputs = ARENA_ARRAY(f->scratch, Value *, count);
   for (uint32_t i = 0; i < count; i++) inputs[i] = node_input(chunk, i);
   graph_set_insert_point(f->graph, chunk);
-  Node *list = graph_insert_node(f->graph, graph_create(f->graph, f->words->list_construct, count, inputs, 1));
+  Node *list = graph_insert_node(f->graph, graph_create(f->graph, SYM_prim_ListConstruct, count, inputs, 1));
   node_output(list, 0)->type = type_list_of(TYPE_TENSOR);
   Node *broadcast = graph_insert_node(
-      f->graph, graph_create(f->graph, f->words->broadcast_tensors, 1, (Value *[]){node_output(list, 0)}, 1));
+      f->graph, graph_create(f->graph, SYM_aten_broadcast_tensors, 1, (Value *[]){node_output(list, 0)}, 1));
   node_output(broadcast, 0)->type = type_list_of(TYPE_TENSOR);
   Node *unpack = graph_insert_node(
-      f->graph, graph_create(f->graph, f->words->list_unpack, 1, (Value *[]){node_output(broadcast, 0)}, count));
+      f->graph, graph_create(f->graph, SYM_prim_ListUnpack, 1, (Value *[]){node_output(broadcast, 0)}, count));
   list->range = broadcast->range = unpack->range = chunk->range;
   alias_add_node(f->alias, list);
   alias_add_node(f->alias, broadcast);
@@ -579,9 +578,9 @@ static void fuse_chunks(GraphFuser *f, Node *group) {
 
 /* ---- outputs of which only the size is used ---- */
 
-static bool used_only_in_size(const GraphFuser *f, const Value *value) {
+static bool used_only_in_size(const Value *value) {
   for (size_t i = 0; i < value->uses.length; i++)
-    if (!is_size_of(f, value->uses.data[i].user)) return false;
+    if (!is_size_of(value->uses.data[i].user)) return false;
   return true;
 }
 
@@ -594,13 +593,13 @@ static void build_sizes(GraphFuser *f, Node *group, PtrMap *sizes) {
     if (value_is_tensor(node_input(group, i)))
       ptrmap_put(sizes, graph_input(subgraph, i), insert_size(f, node_input(group, i)));
   for (uint32_t i = 0; i < group->output_count; i++)
-    if (!used_only_in_size(f, node_output(group, i)))
+    if (!used_only_in_size(node_output(group, i)))
       ptrmap_put(sizes, graph_output(subgraph, i), insert_size(f, node_output(group, i)));
   BLOCK_EACH(node, subgraph->block) {
-    if (node->kind == f->words->fused_concat || node->kind == SYM_prim_Constant) continue;
+    if (node->kind == SYM_prim_FusedConcat || node->kind == SYM_prim_Constant) continue;
     if (node->kind == SYM_prim_ConstantChunk) {
       Value *whole = ptrmap_get(sizes, node_input(node, 0));
-      Node *cut = graph_insert_node(graph, graph_create(graph, f->words->chunk_sizes, 1, &whole, 2));
+      Node *cut = graph_insert_node(graph, graph_create(graph, SYM_prim_ChunkSizes, 1, &whole, 2));
       node_set_int(cut, SYM_attr_dim, node_int(node, SYM_attr_dim));
       node_set_int(cut, SYM_attr_chunks, node_int(node, SYM_attr_chunks));
       for (uint32_t i = 0; i < 2; i++) node_output(cut, i)->type = type_list_of(TYPE_INT);
@@ -625,14 +624,14 @@ static void build_sizes(GraphFuser *f, Node *group, PtrMap *sizes) {
 
 static void remove_outputs_used_in_size(GraphFuser *f, Node *group) {
   bool any = false;
-  for (uint32_t i = 0; i < group->output_count; i++) any |= used_only_in_size(f, node_output(group, i));
+  for (uint32_t i = 0; i < group->output_count; i++) any |= used_only_in_size(node_output(group, i));
   if (!any) return;
   PtrMap sizes;
   Graph *subgraph = subgraph_of(group);
   build_sizes(f, group, &sizes);
   for (uint32_t i = group->output_count; i-- > 0;) {
     Value *output = node_output(group, i), *size = ptrmap_get(&sizes, graph_output(subgraph, i));
-    if (!size || !used_only_in_size(f, output) || group->output_count == 1) continue;
+    if (!size || !used_only_in_size(output) || group->output_count == 1) continue;
     replace_size_uses(f, output, size);
     node_erase_output(group, i);
     block_erase_output(subgraph->block, i);
@@ -640,11 +639,11 @@ static void remove_outputs_used_in_size(GraphFuser *f, Node *group) {
 }
 
 /* prim::BroadcastSizes of equal sizes, of one, or of another that nobody else uses. */
-static void simplify_sizes(const FuseWords *words, Block *block) {
+static void simplify_sizes(Block *block) {
   for (Node *node = block->param->next, *next; node != block->ret; node = next) {
     next = node->next;
-    for (uint32_t i = 0; i < node->block_count; i++) simplify_sizes(words, node->blocks[i]);
-    if (node->kind != words->broadcast_sizes) continue;
+    for (uint32_t i = 0; i < node->block_count; i++) simplify_sizes(node->blocks[i]);
+    if (node->kind != SYM_prim_BroadcastSizes) continue;
     for (uint32_t i = 0; i < node->input_count; i++)
       for (uint32_t k = node->input_count; k-- > i + 1;)
         if (node_input(node, k) == node_input(node, i)) node_remove_input(node, k);
@@ -652,7 +651,7 @@ static void simplify_sizes(const FuseWords *words, Block *block) {
     if (node->input_count == 1) {
       value_replace_all_uses_with(output, node_input(node, 0));
       node_destroy(node);
-    } else if (output->uses.length == 1 && output->uses.data[0].user->kind == words->broadcast_sizes) {
+    } else if (output->uses.length == 1 && output->uses.data[0].user->kind == SYM_prim_BroadcastSizes) {
       Node *user = output->uses.data[0].user;
       node_remove_input(user, output->uses.data[0].offset);
       for (uint32_t i = 0; i < node->input_count; i++) node_add_input(user, node_input(node, i));
@@ -680,7 +679,7 @@ static void fuse_block(GraphFuser *f, Block *block) {
   BLOCK_EACH(node, block)
   if (is_group(node)) clean_subgraph(subgraph_of(node));
   BLOCK_EACH_REVERSE(node, block)
-  if (node->kind == f->words->broadcasting_chunk) finish_chunk(f, node);
+  if (node->kind == SYM_prim_BroadcastingChunk) finish_chunk(f, node);
   for (Node *node = block->ret->prev; node != block->param; node = node->prev)
     if (is_group(node)) fuse_chunks(f, node);
   for (Node *node = block->param->next; node != block->ret; node = node->next)
@@ -714,12 +713,12 @@ void fuse_make_callables(Graph *graph) {
 
 static void fuse_in(Graph *graph, Arena *scratch, const FuseOptions *options) {
   uint32_t limit = options && options->argument_limit ? options->argument_limit : DEFAULT_ARGUMENT_LIMIT;
-  GraphFuser fuser = {.graph = graph, .scratch = scratch, .words = fuse_words(), .argument_limit = limit};
+  GraphFuser fuser = {.graph = graph, .scratch = scratch, .argument_limit = limit};
   fuser.alias = alias_db_new(graph, scratch);
   fuse_block(&fuser, graph->block);
   graph_set_insert_block(graph, graph->block);
   eliminate_dead_code(graph);
-  simplify_sizes(fuser.words, graph->block);
+  simplify_sizes(graph->block);
   if (!options || !options->without_callables) fuse_make_callables(graph);
 }
 

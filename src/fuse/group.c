@@ -42,7 +42,7 @@ static Sizes count_sizes(const Graph *graph) {
   BLOCK_EACH(node, graph->block) {
     if (node->kind == SYM_prim_Constant) continue;
     if (node->kind == SYM_prim_ConstantChunk) sizes.pieces += node->output_count;
-    if (node->kind == fuse_words()->fused_concat) sizes.stores += node->input_count;
+    if (node->kind == SYM_prim_FusedConcat) sizes.stores += node->input_count;
     sizes.nodes++;
     sizes.operands += node->input_count;
     sizes.values += node->output_count;
@@ -147,7 +147,7 @@ static bool add_output(Maker *m, const Value *value) {
   const Node *node = value->node;
   FuseOutput *output = &g->outputs[g->output_count++];
   output->first_store = g->store_count;
-  if (node->kind == fuse_words()->fused_concat) {
+  if (node->kind == SYM_prim_FusedConcat) {
     output->is_cat = g->has_cat = true;
     output->dim = node_int(node, SYM_attr_dim);
     for (uint32_t i = 0; i < node->input_count; i++)
@@ -183,8 +183,7 @@ static bool describe(Maker *m, const Sizes *sizes) {
   BLOCK_EACH(node, graph->block)
   if (node->kind == SYM_prim_ConstantChunk && !add_pieces(m, node)) return false;
   BLOCK_EACH(node, graph->block) {
-    if (node->kind == SYM_prim_Constant || node->kind == SYM_prim_ConstantChunk ||
-        node->kind == fuse_words()->fused_concat)
+    if (node->kind == SYM_prim_Constant || node->kind == SYM_prim_ConstantChunk || node->kind == SYM_prim_FusedConcat)
       continue;
     if (!add_step(m, node, &operand_count)) return false;
   }

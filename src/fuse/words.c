@@ -1,32 +1,6 @@
-/* Which nodes groups are made of. */
 #include "fuse/words.h"
 
 #include "tile/formula.h"
-
-const FuseWords *fuse_words(void) {
-  static FuseWords words;
-  static _Atomic int ready; /* 0: not there, 1: being written, 2: there */
-  int state = atomic_load_explicit(&ready, memory_order_acquire);
-  if (state == 2) return &words;
-  FuseWords made = {
-      .size = symbol_intern(STR("aten::size")),
-      .cat = symbol_intern(STR("aten::cat")),
-      .list_construct = SYM_prim_ListConstruct,
-      .list_unpack = SYM_prim_ListUnpack,
-      .broadcast_tensors = symbol_intern(STR("aten::broadcast_tensors")),
-      .broadcasting_chunk = symbol_intern(STR("prim::BroadcastingChunk")),
-      .fused_concat = symbol_intern(STR("prim::FusedConcat")),
-      .chunk_sizes = symbol_intern(STR("prim::ChunkSizes")),
-      .broadcast_sizes = symbol_intern(STR("prim::BroadcastSizes")),
-  };
-  int expected = 0;
-  if (atomic_compare_exchange_strong(&ready, &expected, 1)) {
-    words = made;
-    atomic_store_explicit(&ready, 2, memory_order_release);
-  }
-  while (atomic_load_explicit(&ready, memory_order_acquire) != 2) continue;
-  return &words;
-}
 
 static bool may_be_operand(const Value *value) {
   switch (value->type->kind) {

@@ -1,17 +1,11 @@
-/* The node kinds that only this folder makes. */
+/* Which nodes groups are made of, and the kinds that only this folder makes:
+ * - prim::BroadcastingChunk[dim, chunks](x, y, ...): broadcasts its inputs, then cuts each; within the pass only
+ * - prim::FusedConcat[dim](parts...) -> Tensor: cat inside a group; the last node of its value
+ * - prim::ChunkSizes[dim, chunks](int[]) -> int[], int[]: sizes of all chunks but the last, and of it
+ * - prim::BroadcastSizes(int[]...) -> int[] */
 #pragma once
 
 #include "ir/graph.h"
-
-typedef struct FuseWords {
-  Symbol size, cat, list_construct, list_unpack, broadcast_tensors;
-  Symbol broadcasting_chunk; /* (x, y, ...): broadcasts its inputs, then cuts each in `chunks`; within the pass only */
-  Symbol fused_concat;       /* [dim](parts...) -> Tensor: cat inside a group; the last node of its value */
-  Symbol chunk_sizes;        /* [dim, chunks](int[]) -> int[], int[]: sizes of all chunks but the last, and of it */
-  Symbol broadcast_sizes;    /* (int[]...) -> int[] */
-} FuseWords;
-/* Interned on first use; thread-safe. */
-const FuseWords *fuse_words(void);
 
 static inline bool value_is_tensor(const Value *value) {
   return value->type->kind == TYPE_TENSOR;

@@ -773,6 +773,7 @@ static void site_dispose(Site *site) {
 Status code_compile_with(const Graph *graph, Str name, uint32_t flags, const Code *baseline, Code **out) {
   *out = NULL;
   if (!graph_fits_stack(graph)) return graph_too_deep();
+  if (graph->numbers_erased) return status_new(ERROR_UNSUPPORTED, "a graph whose numbers were erased does not run");
   Compiler *c = mem_calloc(1, sizeof *c);
   Code *code = mem_calloc(1, sizeof *code);
   if (!c || !code) {

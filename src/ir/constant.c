@@ -2,10 +2,11 @@
  * int and float, text and devices as string, tensors as tensor, the rest boxed). */
 #include "ir/ir_internal.h"
 
-enum { CONSTANT_MAX_DEPTH = 64 };
+/* A value may hold one part many times over; what prints, compares and copies constants walks it as a tree. */
+enum { CONSTANT_MAX_DEPTH = 64, CONSTANT_MAX_PARTS = 1 << 18 };
 
-static bool insertable(IValue v, int depth) {
-  if (depth > CONSTANT_MAX_DEPTH) return false;
+static bool insertable(IValue v, int depth, uint32_t *parts) {
+  if (depth > CONSTANT_MAX_DEPTH || ++*parts > CONSTANT_MAX_PARTS) return false;
   switch ((Tag)v.tag) {
     case TAG_NONE:
       return v.i == 0;
@@ -24,15 +25,15 @@ static bool insertable(IValue v, int depth) {
     case TAG_LIST:
       if (v.list->kind == LIST_VALUES)
         for (size_t i = 0; i < v.list->length; i++)
-          if (!insertable(v.list->values[i], depth + 1)) return false;
+          if (!insertable(v.list->values[i], depth + 1, parts)) return false;
       return true;
     case TAG_TUPLE:
       for (uint32_t i = 0; i < v.tuple->length; i++)
-        if (!insertable(v.tuple->values[i], depth + 1)) return false;
+        if (!insertable(v.tuple->values[i], depth + 1, parts)) return false;
       return true;
     case TAG_DICT:
       for (DictEntry *e = dict_next(v.dict, NULL); e; e = dict_next(v.dict, e))
-        if (!insertable(e->key, depth + 1) || !insertable(e->value, depth + 1)) return false;
+        if (!insertable(e->key, depth + 1, parts) || !insertable(e->value, depth + 1, parts)) return false;
       return true;
     case TAG_OBJECT:
       return !v.object->class_type->is_module;
@@ -42,7 +43,8 @@ static bool insertable(IValue v, int depth) {
 }
 
 bool constant_is_possible(IValue value) {
-  return insertable(value, 0);
+  uint32_t parts = 0;
+  return insertable(value, 0, &parts);
 }
 
 static const Type *tensor_type(Graph *graph, const Tensor *t) {
@@ -145,7 +147,7 @@ bool value_is_constant(const Value *value, IValue *out) {
   IValue unused;
   if (!out) out = &unused;
   *out = IVALUE_NONE;
-  if (!a) return value->type->kind != TYPE_STRING; /* text can't be left out */
+  if (!a) return true;
   switch ((AttributeTag)a->tag) {
     case ATTR_INT:
       *out = value->type->kind == TYPE_BOOL ? ivalue_bool(a->i != 0) : ivalue_int(a->i);
@@ -156,7 +158,7 @@ bool value_is_constant(const Value *value, IValue *out) {
     case ATTR_STRING:
     case ATTR_COMPLEX:
       *out = a->boxed;
-      return a->boxed.tag != TAG_NONE;
+      return true;
     case ATTR_TENSOR:
       *out = ivalue_tensor(a->t);
       return true;

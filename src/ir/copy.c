@@ -99,6 +99,7 @@ static void copy_into(void *argument) {
 Graph *graph_copy(const Graph *graph, Arena *arena, TypeStore *store) {
   if (!graph_fits_stack(graph)) catch_throw(arena->catch_point, graph_too_deep());
   Copying copying = {graph, graph_new(arena, store)};
+  copying.to->numbers_erased = graph->numbers_erased;
   Status status = arena_protect(arena, copy_into, &copying);
   if (!status) return copying.to;
   graph_dispose(copying.to); /* the constants that it holds already */

@@ -118,6 +118,7 @@ struct Graph {
   VEC(IValue) held;                 /* references of constants */
   VEC(struct Callable *) callables; /* held */
   VEC(struct Graph *) subgraphs;    /* of attributes: disposed with this one */
+  bool numbers_erased; /* tensors stand for numbers: operators need not fit, and the graph can't become Code */
 };
 
 /* Throws at the graph's catch point: "message:" and the highlighted range. */
@@ -294,5 +295,7 @@ bool graph_fits_stack(const Graph *graph);
 /* The error of a graph that doesn't; graph_require_stack throws it. */
 Status graph_too_deep(void) MUST_CHECK NEVER_NULL;
 void graph_require_stack(const Graph *graph);
-/* Order, block scope, use lists, owning graph, schemas: OK or ERROR_INTERNAL saying what is broken. */
+/* Order, block scope, use lists, owning graph, forms of nodes: OK or ERROR_INTERNAL saying what is broken. */
 Status graph_lint(const Graph *graph) MUST_CHECK;
+/* The same for a graph from outside: there it is ERROR_INVALID_ARGUMENT. */
+Status graph_check(const Graph *graph) MUST_CHECK;

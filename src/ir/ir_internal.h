@@ -26,4 +26,6 @@ Value *copier_value(NodeCopier *copier, Value *value);
 Node *copier_node(NodeCopier *copier, const Node *node);
 void copier_block(NodeCopier *copier, Block *to, const Block *from);
 
+/* Whether the schema accepts the node's inputs, without conversions; binds its type variables, which allocates. */
+bool schema_takes_inputs(const Node *node, const FunctionSchema *schema, Map *bindings);
 bool schema_is_blocked(const FunctionSchema *schema); /* match.h: overloads that PyTorch's matcher leaves out */

@@ -1,7 +1,7 @@
 /* Lint: says what is broken in a graph. Checks rings and owners, order, block scope, use lists and inputs against each
- * other, names, the shape of control flow, and that resolved operators fit. What it does not check: types of blocks'
- * outputs against the node's. */
+ * other, names, and that every node has the form of its kind (node_form.h): what passes rely on without asking. */
 #include "ir/ir_internal.h"
+#include "ir/node_form.h"
 
 typedef struct Linter {
   const Graph *graph;
@@ -54,31 +54,6 @@ static Status check_inputs(Linter *l, const Node *node) {
   return OK;
 }
 
-static Status check_shape(const Node *node) {
-  if (node->kind == SYM_prim_If) {
-    if (node->block_count != 2 || node->input_count != 1)
-      return broken(node, "prim::If takes a condition and two blocks");
-    for (int i = 0; i < 2; i++)
-      if (block_output_count(node->blocks[i]) != node->output_count || block_input_count(node->blocks[i]))
-        return broken(node, "a block of prim::If does not give the node's outputs");
-  } else if (node->kind == SYM_prim_Loop) {
-    if (node->block_count != 1 || node->input_count < 2 || node->output_count != node->input_count - 2 ||
-        block_input_count(node->blocks[0]) != node->output_count + 1 ||
-        block_output_count(node->blocks[0]) != node->output_count + 1)
-      return broken(node, "inputs, outputs and block of prim::Loop do not agree");
-  } else if (node->kind == SYM_prim_Constant) {
-    if (node->input_count || node->output_count != 1)
-      return broken(node, "prim::Constant takes nothing and gives one value");
-  } else if (node->op) {
-    const Operator *cached = node->op;
-    ((Node *)node)->op = NULL;
-    const Operator *fresh = node_operator(node);
-    ((Node *)node)->op = cached;
-    if (!fresh) return broken(node, "no schema fits the node's inputs");
-  }
-  return OK;
-}
-
 static Status check_block(Linter *l, const Block *block) {
   size_t outer = l->scope.length;
   if (block->graph != l->graph || block->param->owning_block != block || block->ret->owning_block != block)
@@ -91,7 +66,9 @@ static Status check_block(Linter *l, const Block *block) {
     if (node->position <= before->position) return broken(node, "positions are out of order");
     TRY(check_inputs(l, node));
     if (node == block->ret) break;
-    TRY(check_shape(node));
+    const char *misfit;
+    TRY(node_check_form(node, &misfit));
+    if (misfit) return broken(node, misfit);
     for (uint32_t i = 0; i < node->block_count; i++) {
       if (node->blocks[i]->owning_node != node) return broken(node, "a block does not know its node");
       TRY(check_block(l, node->blocks[i]));
@@ -110,5 +87,13 @@ Status graph_lint(const Graph *graph) {
   Status status = check_block(&l, graph->block);
   ptrmap_dispose(&l.in_scope);
   vec_dispose(&l.scope);
+  return status;
+}
+
+Status graph_check(const Graph *graph) {
+  Status broken = graph_lint(graph);
+  if (!broken || broken->code != ERROR_INTERNAL) return broken;
+  Status status = status_new(ERROR_INVALID_ARGUMENT, "%s", broken->message);
+  status_free(broken);
   return status;
 }

@@ -259,18 +259,16 @@ bool node_is_in_block(const Node *node, const Block *block) {
 
 /* ---- operators ---- */
 
-static bool schema_fits(const Node *node, const FunctionSchema *schema) {
+bool schema_takes_inputs(const Node *node, const FunctionSchema *schema, Map *bindings) {
   if (schema_is_blocked(schema)) return false;
   uint32_t n = schema->argument_count;
   if (node->input_count < n || (node->input_count > n && !schema->is_vararg)) return false;
-  Graph *graph = node->graph;
-  Map bindings;
-  map_init(&bindings, graph->arena);
+  TypeStore *store = node->graph->store;
   for (uint32_t i = 0; i < n; i++) {
     const Type *formal = schema->arguments[i].type, *actual = node_input(node, i)->type;
     if (formal->has_var) {
-      if (!type_match_vars(graph->store, formal, actual, &bindings, NULL)) return false;
-      const Type *concrete = type_substitute(graph->store, formal, &bindings);
+      if (!type_match_vars(store, formal, actual, bindings, NULL)) return false;
+      const Type *concrete = type_substitute(store, formal, bindings);
       if (concrete) formal = concrete;
     }
     if (!type_is_subtype(actual, formal, NULL)) return false;
@@ -285,8 +283,11 @@ typedef struct Resolution {
 
 static void resolve(void *argument) {
   Resolution *r = argument;
-  for (const Operator *op = operator_find(symbol_name(r->node->kind)); op && !r->found; op = op->next)
-    if (!(op->flags & OP_BUILTIN) && schema_fits(r->node, operator_schema(op))) r->found = op;
+  for (const Operator *op = operator_find(symbol_name(r->node->kind)); op && !r->found; op = op->next) {
+    Map bindings;
+    map_init(&bindings, r->node->graph->arena);
+    if (!(op->flags & OP_BUILTIN) && schema_takes_inputs(r->node, operator_schema(op), &bindings)) r->found = op;
+  }
 }
 
 Status node_resolve(const Node *node, const Operator **out) {

@@ -94,5 +94,6 @@ static void erase_in(Graph *graph, const Block *block) {
 }
 
 void erase_number_types(Graph *graph) {
+  graph->numbers_erased = true;
   erase_in(graph, graph->block);
 }

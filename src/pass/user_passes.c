@@ -60,11 +60,7 @@ void pass_run_user(Graph *graph) {
     if (atomic_load(&e->removed)) continue;
     Status status = e->run(e->user, graph);
     graph->insert_before = graph->block->ret;
-    if (!status && (status = graph_lint(graph))) {
-      Status broken = status_new(ERROR_INVALID_ARGUMENT, "%s", status->message);
-      status_free(status);
-      status = broken;
-    }
+    if (!status) status = graph_check(graph);
     if (status) catch_throw(graph->arena->catch_point, status_context(status, "pass %s", e->name));
   }
 }

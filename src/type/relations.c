@@ -6,6 +6,7 @@
 typedef struct Walk {
   PairMap equal_pairs, subtype_pairs; /* value NULL: it does not hold */
   StrBuf *why;
+  bool any_tensor; /* what is known of tensors does not count */
 } Walk;
 
 static bool tensor_info_equal(const TensorInfo *a, const TensorInfo *b) {
@@ -24,7 +25,7 @@ static bool equal(Walk *walk, const Type *a, const Type *b);
 static bool equal_parts(Walk *walk, const Type *a, const Type *b) {
   switch (a->kind) {
     case TYPE_TENSOR:
-      return tensor_info_equal(a->tensor, b->tensor);
+      return walk->any_tensor || tensor_info_equal(a->tensor, b->tensor);
     case TYPE_VAR:
       return str_equal(a->name, b->name);
     case TYPE_FUNCTION:
@@ -49,7 +50,7 @@ static bool equal_parts(Walk *walk, const Type *a, const Type *b) {
 
 static bool equal(Walk *walk, const Type *a, const Type *b) {
   if (a == b) return true;
-  if (a->hash != b->hash || a->kind != b->kind) return false;
+  if (a->kind != b->kind || (a->hash != b->hash && !walk->any_tensor)) return false;
   if (!a->count) return equal_parts(walk, a, b);
   void **known = pair_map_find(&walk->equal_pairs, a, b);
   if (known) return *known != NULL;
@@ -140,7 +141,7 @@ static bool subtype_by_kind(Walk *walk, const Type *a, const Type *b) {
       return b->kind == TYPE_UNION && any_member(walk, TYPE(INT), b) && any_member(walk, TYPE(FLOAT), b) &&
              any_member(walk, TYPE(COMPLEX), b);
     case TYPE_TENSOR:
-      return b->kind == TYPE_TENSOR && tensor_is_subtype(a->tensor, b->tensor);
+      return b->kind == TYPE_TENSOR && (walk->any_tensor || tensor_is_subtype(a->tensor, b->tensor));
     case TYPE_LIST:
       return b->kind == TYPE_ANY_LIST;
     case TYPE_TUPLE:
@@ -181,13 +182,20 @@ static bool subtype(Walk *walk, const Type *a, const Type *b) {
   return pair_map_put(&walk->subtype_pairs, a, b, result ? walk : NULL) && result;
 }
 
-bool type_is_subtype(const Type *sub, const Type *super, StrBuf *why) {
+static bool decide_subtype(Walk *walk, const Type *sub, const Type *super) {
   if (sub == super || super->kind == TYPE_ANY) return true;
-  Walk walk = {.why = why};
-  bool result = subtype(&walk, sub, super);
-  pair_map_dispose(&walk.equal_pairs);
-  pair_map_dispose(&walk.subtype_pairs);
+  bool result = subtype(walk, sub, super);
+  pair_map_dispose(&walk->equal_pairs);
+  pair_map_dispose(&walk->subtype_pairs);
   return result;
+}
+
+bool type_is_subtype(const Type *sub, const Type *super, StrBuf *why) {
+  return decide_subtype(&(Walk){.why = why}, sub, super);
+}
+
+bool type_is_subtype_unrefined(const Type *sub, const Type *super) {
+  return decide_subtype(&(Walk){.any_tensor = true}, sub, super);
 }
 
 bool type_is_optional_like(const Type *type) {

@@ -187,6 +187,8 @@ void class_type_remove_method(ClassType *c, const struct Function *method);
 bool type_equal(const Type *a, const Type *b);
 /* why (may be NULL) gets the reason when it is not. */
 bool type_is_subtype(const Type *sub, const Type *super, StrBuf *why);
+/* The same, whatever is known of tensors: a Tensor is a subtype of Float(2, 3). */
+bool type_is_subtype_unrefined(const Type *sub, const Type *super);
 /* The least type both are subtypes of, as PyTorch's unifyTypes: NULL when there is none (or a Union with
  * default_to_union). */
 const Type *type_unify(TypeStore *store, const Type *a, const Type *b, bool default_to_union);

@@ -28,6 +28,8 @@ static void run_case(const char *path, char *text) {
   ir_parse(&ir, body);
   Exec exec;
   exec_init(&exec, NULL);
+  Status lint = graph_lint(ir.graph);
+  if (lint) fail_msg("%s: %s", path, lint->message);
   for (char *name = strtok(names + 7, " "); name; name = strtok(NULL, " ")) {
     const Pass *pass = pass_find(str_from(name));
     if (!pass) fail_msg("%s: no pass '%s'", path, name);

@@ -284,7 +284,7 @@ static const char *const templates[] = {"aten::relu(t)",
                                         "aten::logical_xor(t, t)",
                                         "aten::type_as(t, t)",
                                         "aten::fmin(t, t)"};
-static const char *const constants[] = {"%one", "%two", "%three", "%minus", "%half", "%tiny", "%zero", "%wrap", "%yes"};
+static const char *const constants[] = {"%one", "%two", "%three", "%minus", "%half", "%tiny", "%zero", "%wrap"};
 
 typedef struct Program {
   StrBuf text;
@@ -306,7 +306,7 @@ static void write_program(Program *p, Random *r) {
               "  %three : int = prim::Constant[value=3]()\n  %minus : int = prim::Constant[value=-1]()\n"
               "  %zero : int = prim::Constant[value=0]()\n  %wrap : int = prim::Constant[value=300]()\n"
               "  %half : float = prim::Constant[value=0.5]()\n  %tiny : float = prim::Constant[value=0.1]()\n"
-              "  %yes : bool = prim::Constant[value=1]()\n  %none : NoneType = prim::Constant()\n"
+              "  %none : NoneType = prim::Constant()\n"
               "  %erf : str = prim::Constant[value=\"none\"]()\n"
               "  %approximate : str = prim::Constant[value=\"tanh\"]()\n"
               "  %trunc : str = prim::Constant[value=\"trunc\"]()\n");

@@ -1,0 +1,393 @@
+/* See node_form.h: the table of forms, and what their types must say. Types are compared whatever is known of tensors,
+ * for passes learn and forget that at every place on its own. */
+#include "ir/node_form.h"
+
+#include "ir/ir_internal.h"
+
+enum { MANY = UINT16_MAX, FORM_MAX_ATTRIBUTES = 2 };
+
+typedef struct NodeForm {
+  Symbol kind;
+  uint16_t min_inputs, max_inputs, min_outputs, max_outputs, blocks; /* max, blocks: MANY is no limit */
+  const char *(*check)(const Node *node);                            /* what is wrong, or NULL; NULL: nothing more */
+  struct {
+    Symbol name;
+    uint8_t tag;
+  } attributes[FORM_MAX_ATTRIBUTES]; /* that it must have */
+} NodeForm;
+
+/* ---- types ---- */
+
+static bool is_number(const Type *type) {
+  switch (type->kind) {
+    case TYPE_INT:
+    case TYPE_FLOAT:
+    case TYPE_COMPLEX:
+    case TYPE_BOOL:
+    case TYPE_NUMBER:
+      return true;
+    case TYPE_OPTIONAL:
+      return is_number(type->elements[0]);
+    default:
+      return false;
+  }
+}
+
+static bool fits(const Node *node, const Type *actual, const Type *formal) {
+  if (type_is_subtype_unrefined(actual, formal)) return true;
+  if (!node->graph->numbers_erased) return false;
+  return (actual->kind == TYPE_TENSOR && is_number(formal)) || (formal->kind == TYPE_TENSOR && is_number(actual));
+}
+
+static const Type *input_type(const Node *node, uint32_t i) {
+  return node_input(node, i)->type;
+}
+static const Type *output_type(const Node *node, uint32_t i) {
+  return node_output(node, i)->type;
+}
+
+static bool inputs_fit(const Node *node, const Type *type) {
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (!fits(node, input_type(node, i), type)) return false;
+  return true;
+}
+static bool outputs_fit(const Node *node, const Type *type) {
+  for (uint32_t i = 0; i < node->output_count; i++)
+    if (!fits(node, type, output_type(node, i))) return false;
+  return true;
+}
+
+/* Outputs [from, ...) of the block against those of the node. */
+static bool gives_outputs(const Node *node, const Block *block, uint32_t from) {
+  if (block_output_count(block) != node->output_count + from) return false;
+  for (uint32_t i = 0; i < node->output_count; i++)
+    if (!fits(node, block_output(block, i + from)->type, output_type(node, i))) return false;
+  return true;
+}
+
+/* ---- constants ---- */
+
+static const char *check_constant(const Node *node) {
+  const Value *output = node_output(node, 0);
+  IValue value;
+  if (output->type->kind == TYPE_FUNCTION) {
+    const NodeAttribute *name = node_attribute(node, SYM_attr_name);
+    return name && name->tag == ATTR_STRING ? NULL : "a function needs its name";
+  }
+  return value_is_constant(output, &value) && ivalue_is_instance(value, output->type) ? NULL
+                                                                                      : "the value is none of the type";
+}
+
+/* ---- control flow ---- */
+
+static const char *check_if(const Node *node) {
+  if (!fits(node, input_type(node, 0), TYPE(BOOL))) return "the condition is no bool";
+  for (int i = 0; i < 2; i++)
+    if (block_input_count(node->blocks[i]) || !gives_outputs(node, node->blocks[i], 0))
+      return "a block does not give the node's outputs";
+  return NULL;
+}
+
+static const char *check_loop(const Node *node) {
+  const Block *body = node->blocks[0];
+  if (!fits(node, input_type(node, 0), TYPE(INT)) || !fits(node, input_type(node, 1), TYPE(BOOL)))
+    return "the trip count is no int or the condition no bool";
+  if (node->output_count != node->input_count - 2 || block_input_count(body) != node->output_count + 1 ||
+      !gives_outputs(node, body, 1) || !fits(node, TYPE(INT), block_input(body, 0)->type) ||
+      !fits(node, block_output(body, 0)->type, TYPE(BOOL)))
+    return "inputs, outputs and block do not agree";
+  for (uint32_t i = 0; i < node->output_count; i++) {
+    const Type *carried = block_input(body, i + 1)->type;
+    if (!fits(node, input_type(node, i + 2), carried) || !fits(node, block_output(body, i + 1)->type, carried) ||
+        !fits(node, input_type(node, i + 2), output_type(node, i)))
+      return "what the loop carries changes its type";
+  }
+  return NULL;
+}
+
+static const char *check_grad_of(const Node *node) {
+  const Block *formula = node->blocks[0];
+  if (block_input_count(formula) || !gives_outputs(node, formula, 0) || !outputs_fit(node, TYPE(TENSOR)))
+    return "the block does not give the node's outputs";
+  return NULL;
+}
+
+static const char *check_subgraph(const Node *node) {
+  const Graph *graph = node_attribute(node, SYM_attr_Subgraph)->g;
+  return graph_input_count(graph) == node->input_count ? NULL : "the Subgraph takes another number of inputs";
+}
+
+/* Behind a callable the Subgraph is for people to look at. */
+static const char *check_group(const Node *node) {
+  const Graph *graph = node_attribute(node, SYM_attr_Subgraph)->g;
+  if (node->callable) return NULL;
+  if (graph_output_count(graph) != node->output_count) return "the Subgraph gives another number of outputs";
+  return check_subgraph(node);
+}
+
+static const char *check_call(const Node *node) {
+  switch (input_type(node, 0)->kind) {
+    case TYPE_FUNCTION:
+      return node->kind == SYM_prim_CallFunction ? NULL : "a function has no methods";
+    case TYPE_CLASS:
+    case TYPE_INTERFACE:
+      return node->kind != SYM_prim_CallFunction ? NULL : "an object is no function";
+    default:
+      return "the first input can't be called";
+  }
+}
+
+static const char *check_call_method(const Node *node) {
+  const NodeAttribute *name = node_attribute(node, SYM_attr_name);
+  return name && name->tag == ATTR_STRING ? check_call(node) : "the method has no name";
+}
+
+/* ---- objects ---- */
+
+static const char *check_attribute(const Node *node) {
+  const Type *type = input_type(node, 0);
+  if (type->kind != TYPE_CLASS) return "the first input is no object";
+  ptrdiff_t slot = class_type_find_attribute(type->class_type, node_string(node, SYM_attr_name));
+  if (slot < 0) return "the class has no such attribute";
+  const Type *attribute = type->class_type->attributes.data[slot].type;
+  bool get = node->kind == SYM_prim_GetAttr;
+  return (get ? fits(node, attribute, output_type(node, 0)) : fits(node, input_type(node, 1), attribute))
+             ? NULL
+             : "the attribute is of another type";
+}
+
+static const char *check_create_object(const Node *node) {
+  return output_type(node, 0)->kind == TYPE_CLASS ? NULL : "only objects of a class can be created";
+}
+
+static const char *check_is_instance(const Node *node) {
+  return fits(node, TYPE(BOOL), output_type(node, 0)) ? NULL : "the answer is a bool";
+}
+
+static const char *check_enum(const Node *node) {
+  return fits(node, input_type(node, 0), TYPE(ANY_ENUM)) ? NULL : "the input is no enum";
+}
+
+static const char *check_annotate(const Node *node) {
+  return fits(node, input_type(node, 0), output_type(node, 0)) ? NULL : "the input is none of the type";
+}
+
+static const char *check_unwrap(const Node *node) {
+  const Type *type = input_type(node, 0);
+  if (type->kind == TYPE_OPTIONAL) type = type->elements[0];
+  return type->kind == TYPE_NONE || type->kind == TYPE_UNION || fits(node, type, output_type(node, 0))
+             ? NULL
+             : "the input is none of the type";
+}
+
+/* ---- containers ---- */
+
+static const char *check_list(const Node *node) {
+  const Type *type = output_type(node, 0);
+  return type->kind == TYPE_LIST && inputs_fit(node, type->elements[0]) ? NULL : "the elements make no such list";
+}
+
+static const char *check_list_unpack(const Node *node) {
+  const Type *type = input_type(node, 0);
+  return type->kind == TYPE_LIST && outputs_fit(node, type->elements[0]) ? NULL : "the list holds no such elements";
+}
+
+static const char *check_dict(const Node *node) {
+  const Type *type = output_type(node, 0);
+  bool fine = type->kind == TYPE_DICT && node->input_count % 2 == 0;
+  for (uint32_t i = 0; fine && i < node->input_count; i++)
+    fine = fits(node, input_type(node, i), type->elements[i % 2]);
+  return fine ? NULL : "keys and values make no such dict";
+}
+
+static const char *check_tuple(const Node *node) {
+  const Type *type = output_type(node, 0);
+  bool fine = type->kind == TYPE_TUPLE && type->count == node->input_count;
+  for (uint32_t i = 0; fine && i < node->input_count; i++) fine = fits(node, input_type(node, i), type->elements[i]);
+  return fine ? NULL : "the elements make no such tuple";
+}
+
+static const char *check_tuple_unpack(const Node *node) {
+  const Type *type = input_type(node, 0);
+  bool fine = type->kind == TYPE_TUPLE && type->count == node->output_count;
+  for (uint32_t i = 0; fine && i < node->output_count; i++) fine = fits(node, type->elements[i], output_type(node, i));
+  return fine ? NULL : "the tuple holds no such elements";
+}
+
+static const char *check_tuple_index(const Node *node) {
+  const Type *type = input_type(node, 0);
+  IValue index;
+  if (type->kind != TYPE_TUPLE || !fits(node, input_type(node, 1), TYPE(INT))) return "a tuple and an int are needed";
+  if (!value_is_constant(node_input(node, 1), &index) || index.tag != TAG_INT) return NULL;
+  int64_t at = index.i < 0 ? index.i + type->count : index.i;
+  return at >= 0 && at < (int64_t)type->count && fits(node, type->elements[at], output_type(node, 0))
+             ? NULL
+             : "the tuple holds no such element";
+}
+
+static const char *check_tuple_slice(const Node *node) {
+  const Type *type = input_type(node, 0), *result = output_type(node, 0);
+  int64_t begin = node_int(node, SYM_attr_beg), end = node_int(node, SYM_attr_end);
+  bool fine = type->kind == TYPE_TUPLE && result->kind == TYPE_TUPLE && begin >= 0 && begin <= end &&
+              end <= (int64_t)type->count && end - begin == (int64_t)result->count;
+  for (uint32_t i = 0; fine && i < result->count; i++)
+    fine = fits(node, type->elements[begin + i], result->elements[i]);
+  return fine ? NULL : "the tuple holds no such slice";
+}
+
+/* ---- tensors ---- */
+
+static const char *check_tensors(const Node *node) {
+  return inputs_fit(node, TYPE(TENSOR)) && outputs_fit(node, TYPE(TENSOR)) ? NULL : "it takes and gives tensors";
+}
+
+static const char *check_chunk(const Node *node) {
+  int64_t chunks = node_int(node, SYM_attr_chunks);
+  if (chunks < 1 || chunks > UINT16_MAX || (uint64_t)chunks * node->input_count != node->output_count)
+    return "there are not as many outputs as chunks";
+  return check_tensors(node);
+}
+
+static const char *check_chunk_sizes(const Node *node) {
+  const Type *sizes = type_list_of(TYPE_INT);
+  return inputs_fit(node, sizes) && outputs_fit(node, sizes) ? NULL : "it takes and gives sizes";
+}
+
+static const char *check_pass_on(const Node *node) {
+  if (node->output_count > node->input_count) return "there is nothing to pass on";
+  return node->output_count ? check_annotate(node) : NULL;
+}
+
+static const char *check_type_check(const Node *node) {
+  const NodeAttribute *types = node_attribute(node, SYM_attr_types);
+  if (types->count != node->input_count || node->output_count != node->input_count + 1)
+    return "inputs, outputs and types do not agree";
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (!fits(node, input_type(node, i), output_type(node, i))) return "an output is of another type";
+  return fits(node, TYPE(BOOL), output_type(node, node->input_count)) ? NULL : "the answer is a bool";
+}
+
+/* ---- the table ---- */
+
+#define HAS(name, tag) \
+  { SYM_attr_##name, tag }
+
+/* kind, inputs, outputs, blocks, what else must hold, attributes */
+#define FORMS(X)                                                                                    \
+  X(Constant, 0, 0, 1, 1, 0, check_constant, {0})                                                   \
+  X(Uninitialized, 0, 0, 1, 1, 0, NULL, {0})                                                        \
+  X(If, 1, 1, 0, MANY, 2, check_if, {0})                                                            \
+  X(Loop, 2, MANY, 0, MANY, 1, check_loop, {0})                                                     \
+  X(GradOf, 0, MANY, 0, MANY, 1, check_grad_of, {0})                                                \
+  X(fork, 0, MANY, 1, 1, 0, check_subgraph, HAS(Subgraph, ATTR_GRAPH))                              \
+  X(DifferentiableGraph, 0, MANY, 0, MANY, 0, check_group, HAS(Subgraph, ATTR_GRAPH))               \
+  X(FusionGroup, 0, MANY, 0, MANY, 0, check_group, HAS(Subgraph, ATTR_GRAPH))                       \
+  X(CallFunction, 1, MANY, 1, 1, 0, check_call, {0})                                                \
+  X(CallMethod, 1, MANY, 1, 1, 0, check_call_method, HAS(name, ATTR_STRING))                        \
+  X(Enter, 1, 1, 1, 1, 0, NULL, {0})                                                                \
+  X(Exit, 1, MANY, 0, 1, 0, NULL, {0})                                                              \
+  X(CreateObject, 0, 0, 1, 1, 0, check_create_object, {0})                                          \
+  X(GetAttr, 1, 1, 1, 1, 0, check_attribute, HAS(name, ATTR_STRING))                                \
+  X(SetAttr, 2, 2, 0, 0, 0, check_attribute, HAS(name, ATTR_STRING))                                \
+  X(EnumName, 1, 1, 1, 1, 0, check_enum, {0})                                                       \
+  X(EnumValue, 1, 1, 1, 1, 0, check_enum, {0})                                                      \
+  X(isinstance, 1, 1, 1, 1, 0, check_is_instance, HAS(types, ATTR_TYPES))                           \
+  X(annotate, 1, 1, 1, 1, 0, check_annotate, {0})                                                   \
+  X(unchecked_cast, 1, 1, 1, 1, 0, NULL, {0})                                                       \
+  X(unchecked_unwrap_optional, 1, 1, 1, 1, 0, check_unwrap, {0})                                    \
+  X(RaiseException, 1, 2, 0, 0, 0, NULL, {0})                                                       \
+  X(tolist, 1, MANY, 1, 1, 0, NULL, {0})                                                            \
+  X(EmptyListLiteral, 0, 0, 1, 1, 0, check_list, {0})                                               \
+  X(ListConstruct, 0, MANY, 1, 1, 0, check_list, {0})                                               \
+  X(ListUnpack, 1, 1, 0, MANY, 0, check_list_unpack, {0})                                           \
+  X(DictConstruct, 0, MANY, 1, 1, 0, check_dict, {0})                                               \
+  X(TupleConstruct, 0, MANY, 1, 1, 0, check_tuple, {0})                                             \
+  X(TupleUnpack, 1, 1, 0, MANY, 0, check_tuple_unpack, {0})                                         \
+  X(TupleIndex, 2, 2, 1, 1, 0, check_tuple_index, {0})                                              \
+  X(TupleSlice, 1, 1, 1, 1, 0, check_tuple_slice, HAS(beg, ATTR_INT), HAS(end, ATTR_INT))           \
+  X(ConstantChunk, 1, 1, 0, MANY, 0, check_chunk, HAS(chunks, ATTR_INT), HAS(dim, ATTR_INT))        \
+  X(BroadcastingChunk, 1, MANY, 0, MANY, 0, check_chunk, HAS(chunks, ATTR_INT), HAS(dim, ATTR_INT)) \
+  X(ChunkSizes, 1, 1, 2, 2, 0, check_chunk_sizes, HAS(chunks, ATTR_INT), HAS(dim, ATTR_INT))        \
+  X(FusedConcat, 1, MANY, 1, 1, 0, check_tensors, HAS(dim, ATTR_INT))                               \
+  X(profile, 0, MANY, 0, 1, 0, check_pass_on, {0})                                                  \
+  X(Guard, 1, 1, 1, 1, 0, check_tensors, {0})                                                       \
+  X(BailOut, 1, MANY, 0, 1, 0, check_pass_on, {0})                                                  \
+  X(TypeCheck, 1, MANY, 2, MANY, 0, check_type_check, HAS(types, ATTR_TYPES))
+
+static const NodeForm forms[] = {
+#define X(name, in, in_max, out, out_max, blocks, check, ...) \
+  {SYM_prim_##name, in, in_max, out, out_max, blocks, check, {__VA_ARGS__}},
+    FORMS(X)
+#undef X
+};
+
+static const NodeForm *find_form(Symbol kind) {
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    if (forms[i].kind == kind) return &forms[i];
+  return NULL;
+}
+
+static bool is_within(uint32_t count, uint16_t min, uint16_t max) {
+  return count >= min && (max == MANY || count <= max);
+}
+
+static const char *check_form(const Node *node, const NodeForm *form) {
+  if (!is_within(node->input_count, form->min_inputs, form->max_inputs)) return "it takes another number of inputs";
+  if (!is_within(node->output_count, form->min_outputs, form->max_outputs)) return "it gives another number of outputs";
+  if (node->block_count != form->blocks) return "it has another number of blocks";
+  for (int i = 0; i < FORM_MAX_ATTRIBUTES && form->attributes[i].name; i++) {
+    const NodeAttribute *attribute = node_attribute(node, form->attributes[i].name);
+    if (!attribute || attribute->tag != form->attributes[i].tag) return "it lacks an attribute";
+  }
+  return form->check ? form->check(node) : NULL;
+}
+
+/* ---- operators ---- */
+
+typedef struct OperatorCheck {
+  const Node *node;
+  const char *wrong;
+} OperatorCheck;
+
+static bool gives_returns(const Node *node, const FunctionSchema *schema, const Map *bindings) {
+  if (schema->is_varret) return true;
+  if (node->output_count != schema->return_count) return false;
+  for (uint32_t i = 0; i < node->output_count; i++) {
+    const Type *type = schema->returns[i].type;
+    if (type->has_var) type = type_substitute(node->graph->store, type, bindings);
+    if (type && !fits(node, type, output_type(node, i)) && !fits(node, output_type(node, i), type)) return false;
+  }
+  return true;
+}
+
+/* The overload that was chosen, or the first that takes the inputs. */
+static void check_operator(void *argument) {
+  OperatorCheck *c = argument;
+  const Node *node = c->node;
+  bool is_operator = false;
+  for (const Operator *op = operator_find(symbol_name(node->kind)); op; op = op->next) {
+    Map bindings;
+    if (op->flags & OP_BUILTIN || (node->op && node->op != op)) continue;
+    is_operator = true;
+    map_init(&bindings, node->graph->arena);
+    if (!schema_takes_inputs(node, operator_schema(op), &bindings)) continue;
+    if (!gives_returns(node, operator_schema(op), &bindings)) c->wrong = "the outputs are not those of the schema";
+    return;
+  }
+  if (is_operator) c->wrong = "no schema fits the node's inputs";
+}
+
+Status node_check_form(const Node *node, const char **out) {
+  const NodeForm *form = find_form(node->kind);
+  const NodeAttribute *subgraph = node_attribute(node, SYM_attr_Subgraph);
+  OperatorCheck check = {.node = node};
+  *out = NULL;
+  if (subgraph && subgraph->tag != ATTR_GRAPH)
+    *out = "its Subgraph is no graph";
+  else if (form)
+    *out = check_form(node, form);
+  if (*out || form || node->graph->numbers_erased) return OK;
+  TRY(arena_protect(node->graph->arena, check_operator, &check)); /* binding type variables allocates */
+  *out = check.wrong;
+  return OK;
+}
