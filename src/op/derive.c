@@ -88,11 +88,14 @@ static const char *known_arguments(const OpRow *row) {
   return colon ? colon + 2 : NULL;
 }
 
-void derive_out_overload(const OpRow *row, Str overload, StrBuf *out) {
-  if (row->out)
-    strbuf_append(out, row->out, strcspn(row->out, ":"));
-  else
-    strbuf_printf(out, STR_FMT "%sout", STR_ARG(overload), overload.length ? "_" : "");
+void derive_out_overload(const OpRow *row, Str overload, Str *out_stem, Str *out_ending) {
+  if (row->out) {
+    *out_stem = (Str){row->out, strcspn(row->out, ":")};
+    *out_ending = STR("");
+  } else {
+    *out_stem = overload;
+    *out_ending = overload.length ? STR("_out") : STR("out");
+  }
 }
 
 Str derive_inplace_overload(const OpRow *row, Str overload) {
@@ -125,13 +128,11 @@ static bool derive_out(const OpRow *row, Str name, Str overload, Str arguments, 
   bool list = str_is(results[0], "Tensor[]");
   if (list && result_count > 1) return false;
 
-  StrBuf out_overload = {0};
+  Str stem, ending;
   const char *out_arguments = known_arguments(row);
-  derive_out_overload(row, overload, &out_overload);
-  strbuf_printf(out, STR_FMT "." STR_FMT "(", STR_ARG(name), STR_ARG(strbuf_view(&out_overload)));
-  bool named_returns = !str_is(strbuf_view(&out_overload), "output") &&
-                       !(out_arguments && str_starts_with(str_from(out_arguments), "out0"));
-  strbuf_dispose(&out_overload);
+  derive_out_overload(row, overload, &stem, &ending);
+  strbuf_printf(out, STR_FMT "." STR_FMT STR_FMT "(", STR_ARG(name), STR_ARG(stem), STR_ARG(ending));
+  bool named_returns = !str_is(stem, "output") && !(out_arguments && str_starts_with(str_from(out_arguments), "out0"));
 
   ptrdiff_t options = find_options(pieces, count);
   bool star = false, first = true;

@@ -7,8 +7,8 @@
  */
 bool schema_text_split(Str text, Str *out_name, Str *out_overload);
 bool derive_has_form(const OpRow *row, OpVariant variant);
-/* The overload name of the out form: "out" or "X_out" for X, unless the row says another. */
-void derive_out_overload(const OpRow *row, Str overload, StrBuf *out);
+/* The overload name of the out form, in two pieces: "out" or "X_out" for X, unless the row says another. */
+void derive_out_overload(const OpRow *row, Str overload, Str *out_stem, Str *out_ending);
 /* That of the in-place form: the functional one's, unless the row says another. */
 Str derive_inplace_overload(const OpRow *row, Str overload);
 /* The schema text of a variant; false when the row has no such form (nothing it returns can be written). Out arguments

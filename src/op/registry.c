@@ -72,25 +72,32 @@ const FunctionSchema *operator_schema(const Operator *op) {
 
 /* ---- the index; the lock is held for writing, the arena's catch point set ---- */
 
-static Operator *find_in_chain(Str name, Str overload) {
-  for (Operator *op = map_get(&registry.index, name); op; op = op->next)
-    if (str_equal(op->overload_name, overload)) return op;
-  return NULL;
-}
-
+/* Unless an overload of that name is there. */
 static void append(Operator *op) {
-  Operator *chain = map_get(&registry.index, op->name);
-  if (!chain) {
-    if (!map_put(&registry.index, op->name, op)) catch_throw(registry.arena.catch_point, status_out_of_memory());
-  } else {
-    while (chain->next) chain = chain->next;
-    chain->next = op;
+  Operator *last = NULL;
+  for (Operator *other = map_get(&registry.index, op->name); other; other = other->next) {
+    if (str_equal(other->overload_name, op->overload_name)) return;
+    last = other;
   }
+  if (last)
+    last->next = op;
+  else if (!map_put(&registry.index, op->name, op))
+    catch_throw(registry.arena.catch_point, status_out_of_memory());
   if (registry.last)
     registry.last->following = op;
   else
     first_operator = op;
   registry.last = op;
+}
+
+/* Of texts that live as long as the registry. */
+static Str join(Str stem, Str ending) {
+  if (!ending.length) return stem;
+  if (!stem.length) return ending;
+  char *text = arena_alloc(&registry.arena, stem.length + ending.length);
+  memcpy(text, stem.data, stem.length);
+  memcpy(text + stem.length, ending.data, ending.length);
+  return (Str){text, stem.length + ending.length};
 }
 
 static Operator *make_operator(const OpRow *row, OpVariant variant, void *library) {
@@ -105,15 +112,12 @@ static Operator *make_operator(const OpRow *row, OpVariant variant, void *librar
   op->name = name;
   op->overload_name = overload;
   if (variant == VARIANT_INPLACE) {
-    op->name = str_from(arena_printf(&registry.arena, STR_FMT "_", STR_ARG(name)));
+    op->name = join(name, STR("_"));
     op->overload_name = derive_inplace_overload(row, overload);
   } else if (variant == VARIANT_OUT) {
-    StrBuf text = {0};
-    derive_out_overload(row, overload, &text);
-    Str view = strbuf_view(&text);
-    Str kept = {arena_strndup(&registry.arena, view.data, view.length), view.length};
-    strbuf_dispose(&text);
-    op->overload_name = kept;
+    Str stem, ending;
+    derive_out_overload(row, overload, &stem, &ending);
+    op->overload_name = join(stem, ending);
   }
   return op;
 }
@@ -124,8 +128,7 @@ static void index_variants(const OpTable *const *tables, OpVariant variant, bool
     for (size_t i = 0; i < (*t)->count; i++) {
       const OpRow *row = &(*t)->rows[i];
       if (!derive_has_form(row, variant) || (named && !row->out)) continue;
-      Operator *op = make_operator(row, variant, library);
-      if (!find_in_chain(op->name, op->overload_name)) append(op);
+      append(make_operator(row, variant, library));
     }
 }
 
