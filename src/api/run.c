@@ -4,13 +4,8 @@
 #include "api/arguments.h"
 #include "api/find.h"
 #include "api/future.h"
+#include "base/clock.h"
 #include "fuse/backend.h"
-
-static uint64_t now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static Status apply_options(Exec *exec, const wick_run_options *options, wick_cancel **out_cancel) {
   wick_run_options o;
@@ -22,7 +17,7 @@ static Status apply_options(Exec *exec, const wick_run_options *options, wick_ca
   exec->grad_enabled = o.grad == WICK_GRAD_ON;
   exec->deterministic = o.deterministic != 0;
   if (o.deadline_ns) {
-    uint64_t now = now_ns();
+    uint64_t now = clock_now_ns();
     exec->deadline_ns = o.deadline_ns > UINT64_MAX - now ? UINT64_MAX : now + o.deadline_ns;
   }
   if (o.max_steps) atomic_store(&exec->steps_left, o.max_steps > INT64_MAX ? INT64_MAX : (int64_t)o.max_steps);

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 
 void complain(const char *file, const char *format, ...) {
@@ -164,7 +164,5 @@ void progress_clear(void) {
   progress_shown = false;
 }
 double clock_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+  return (double)clock_now_ns() / 1e6;
 }

@@ -1,5 +1,6 @@
 /* wick run: calls a method and prints what it gives. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -86,6 +87,7 @@ static int run(const Command *command, int count, char **words) {
                                .deadline_ns = (uint64_t)seconds * 1000000000u,
                                .max_steps = (uint64_t)steps,
                                .max_bytes = (uint64_t)megabytes << 20};
+    if (!getenv("WICK_EXECUTOR")) limits.executor = WICK_EXECUTOR_SIMPLE; /* a plan would come too late */
     result = call(module, words[0], method ? method : model_default_method(module), &inputs, &limits, output);
   } else if (error) {
     complain_error(words[0], error);

@@ -4,11 +4,15 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "base/clock.h"
 #include "executor/compile_times.h"
 #include "executor/plan.h"
 #include "executor/queue.h"
 #include "fuse/group.h"
 #include "pass/pass.h"
+
+/* What the first call of a function waits for a plan to run in, at most. */
+#define FIRST_WAIT_NS UINT64_C(10000000)
 
 enum { MAX_VARIANTS = 32, BAILOUTS_TO_GIVE_UP = 2, GENERIC_VARIANTS = 2 };
 
@@ -45,7 +49,7 @@ struct GraphExecutor {
   const Services *services;
   pthread_mutex_t lock;
   Job find_paths;
-  _Atomic bool is_finding;
+  _Atomic bool is_finding, was_called;
   _Atomic(AttributePaths *) paths; /* NULL: not looked for yet */
   VariantList lists[EXECUTOR_MODE_COUNT];
   _Atomic uint8_t hopeless[GENERIC_VARIANTS]; /* by grad mode: optimising gains nothing, whatever the arguments */
@@ -365,8 +369,12 @@ static Variant *add(GraphExecutor *e, ExecutorMode mode, const ExecutorOptions *
 }
 
 static Variant *variant_of(GraphExecutor *e, Exec *exec, ExecutorMode mode, const ExecutorOptions *options,
-                           const IValue *arguments, uint32_t count) {
+                           const IValue *arguments, uint32_t count, bool waits) {
   const AttributePaths *paths = paths_of(e, options->compile_now);
+  if (!paths && waits) {
+    queue_wait(&e->find_paths, FIRST_WAIT_NS);
+    paths = atomic_load(&e->paths);
+  }
   if (!paths) return NULL;
   VariantList *list = &e->lists[mode];
   ArgumentSpec spec;
@@ -429,14 +437,18 @@ static void end_in_plan(Variant *v, Plan *plan, const InterpRun *run, const Exec
 }
 
 /* The variant and the plan that the call runs in; the plan is acquired. NULL: it runs the graph as written. */
-static Plan *plan_of_call(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, Variant **out) {
+static Plan *plan_of_call(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, bool waits,
+                          Variant **out) {
   const ExecutorOptions *options = executor_options_of(exec);
   ExecutorMode mode = options->no_optimize ? EXECUTOR_DEFAULT : executor_mode_of(exec);
   if (mode == EXECUTOR_SIMPLE || exec->recorder) return NULL;
   STATISTIC_ADD(invocations);
   if (atomic_load_explicit(&e->hopeless[exec->grad_enabled], memory_order_relaxed)) return NULL;
-  Variant *v = variant_of(e, exec, mode, options, arguments, count);
-  if (v && atomic_load_explicit(&v->stage, memory_order_relaxed) == STAGE_NEW) compile(v, exec);
+  Variant *v = variant_of(e, exec, mode, options, arguments, count, waits);
+  if (v && atomic_load_explicit(&v->stage, memory_order_relaxed) == STAGE_NEW) {
+    compile(v, exec);
+    if (waits) queue_wait(&v->job, FIRST_WAIT_NS);
+  }
   Plan *plan = v ? acquire(v) : NULL;
   if (plan)
     STATISTIC_ADD(plan_hits);
@@ -449,11 +461,15 @@ static Plan *plan_of_call(GraphExecutor *e, Exec *exec, const IValue *arguments,
 Status graph_executor_run(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
                           uint32_t output_count) {
   Variant *v;
-  Plan *plan = plan_of_call(e, exec, arguments, count, &v);
+  bool is_first = e->function && !atomic_load_explicit(&e->was_called, memory_order_relaxed) &&
+                  !atomic_exchange(&e->was_called, true);
+  Plan *plan = plan_of_call(e, exec, arguments, count, is_first, &v);
   if (!plan) return run_as_written(e, exec, arguments, count, outputs, output_count);
+  uint64_t begin = is_first ? clock_now_ns() : 0;
   InterpRun run = begin_in_plan(v, plan);
   Status status = interp_run_plan(exec, plan->code, arguments, count, outputs, output_count, &run);
   end_in_plan(v, plan, &run, exec, !status);
+  if (is_first) queue_wait(&v->job, clock_now_ns() - begin);
   return status;
 }
 
@@ -480,7 +496,7 @@ static Status start_as_written(GraphExecutor *e, Exec *exec, const IValue *argum
 
 Status graph_executor_start(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, Future **out) {
   Variant *v;
-  Plan *plan = plan_of_call(e, exec, arguments, count, &v);
+  Plan *plan = plan_of_call(e, exec, arguments, count, false, &v);
   if (!plan) return start_as_written(e, exec, arguments, count, out);
   PlanRun *run = mem_alloc(sizeof *run);
   if (!run) {

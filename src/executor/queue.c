@@ -8,15 +8,16 @@
 #include <unistd.h>
 
 #include "base/cache.h"
+#include "base/clock.h"
 #include "interp/task.h"
 
 enum { STACK_BYTES = 16 << 20, NICE = 10 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* for the thread */
-static pthread_cond_t idle = PTHREAD_COND_INITIALIZER; /* for who waits for it */
+static pthread_cond_t work, idle; /* for the thread; for who waits for it; made before the thread is */
 static Job *first, *last;
-static bool has_thread, has_begun, is_running, is_paused, has_handlers;
+static const Job *current; /* the job that runs, or ran last: it may have been freed */
+static bool has_thread, has_begun, is_running, is_paused;
 static _Atomic bool cancelled;
 static _Atomic int forking; /* threads that want the job under way to pause */
 static pthread_t thread;
@@ -51,6 +52,7 @@ static void *serve(void *argument) {
     Job *job = take_first();
     if (!job->hold(job)) continue;
     is_running = true;
+    current = job;
     pthread_mutex_unlock(&lock);
     job->run(job);
     job->let_go(job); /* may free the job and its unit */
@@ -60,6 +62,11 @@ static void *serve(void *argument) {
   }
   pthread_mutex_unlock(&lock);
   return NULL;
+}
+
+static void init_conditions(void) {
+  clock_condition_init(&work);
+  clock_condition_init(&idle);
 }
 
 /* ---- forks ---- */
@@ -83,17 +90,17 @@ static void after_fork_in_parent(void) {
 static void after_fork_in_child(void) {
   atomic_store(&forking, 0);
   has_thread = has_begun = is_running = is_paused = false;
-  pthread_cond_init(&work, NULL);
-  pthread_cond_init(&idle, NULL);
+  init_conditions();
   if (!is_queue_thread) pthread_mutex_unlock(&lock);
 }
 
 /* Handlers before a fork run in the reverse of the order they were registered in. This one must run before those that
  * take a lock which a job on its way to a pause may still want. */
-static void watch_forks(void) {
+static void prepare(void) {
+  init_conditions();
   cache_watch_forks();
   pool_watch_forks();
-  has_handlers = !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 bool queue_pause(void) {
@@ -113,7 +120,8 @@ bool queue_pause(void) {
 
 static bool start_thread(void) {
   if (has_thread) return true;
-  if (!has_handlers) watch_forks();
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, prepare);
   pthread_attr_t attributes;
   sigset_t all, before;
   if (pthread_attr_init(&attributes)) return false;
@@ -156,6 +164,15 @@ void queue_remove(Job *job) {
     job->is_queued = false;
     break;
   }
+  pthread_mutex_unlock(&lock);
+}
+
+void queue_wait(const Job *job, uint64_t ns) {
+  struct timespec until = clock_after(ns);
+  pthread_mutex_lock(&lock);
+  bool others_first = job->is_queued && (is_running || first != job);
+  while (!others_first && has_thread && (job->is_queued || (is_running && current == job)))
+    if (pthread_cond_timedwait(&idle, &lock, &until)) break;
   pthread_mutex_unlock(&lock);
 }
 

@@ -19,6 +19,8 @@ typedef struct Job {
 bool queue_add(Job *job);
 /* Takes a waiting job out; afterwards the queue does not know it. Not for one that runs: it holds what it works on. */
 void queue_remove(Job *job);
+/* Until the job neither waits nor runs, at most ns; not at all when others are ahead of it. */
+void queue_wait(const Job *job, uint64_t ns);
 /* Within a job, at places where no lock is held: lets a fork go ahead. false: the job is to end. On other threads: true
  * at once. */
 bool queue_pause(void);

@@ -1,8 +1,7 @@
 /* Future: one value or error, given once. Callbacks run without the lock. */
 #include "ivalue/future.h"
 
-#include <pthread.h>
-#include <time.h>
+#include "base/clock.h"
 
 typedef struct Callback {
   void (*run)(void *argument, Future *f);
@@ -26,11 +25,7 @@ Status future_new(const Type *element, Future **out) {
   f->element = element;
   type_store_retain(element->store);
   pthread_mutex_init(&f->lock, NULL);
-  pthread_condattr_t attributes;
-  pthread_condattr_init(&attributes);
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-  pthread_cond_init(&f->completed, &attributes);
-  pthread_condattr_destroy(&attributes);
+  clock_condition_init(&f->completed);
   *out = f;
   return OK;
 }
@@ -114,12 +109,7 @@ void future_wait(Future *f) {
 }
 
 bool future_wait_for(Future *f, uint64_t timeout_ns) {
-  struct timespec until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  uint64_t seconds = timeout_ns / 1000000000u, rest = (uint64_t)until.tv_nsec + timeout_ns % 1000000000u;
-  if (seconds > INT32_MAX) seconds = INT32_MAX; /* for ever */
-  until.tv_sec += (time_t)(seconds + rest / 1000000000u);
-  until.tv_nsec = (long)(rest % 1000000000u);
+  struct timespec until = clock_after(timeout_ns);
   pthread_mutex_lock(&f->lock);
   while (!f->done && !pthread_cond_timedwait(&f->completed, &f->lock, &until)) {
   }

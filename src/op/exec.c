@@ -3,7 +3,8 @@
 
 #include <limits.h>
 #include <pthread.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 static pthread_once_t generator_once = PTHREAD_ONCE_INIT;
 static Generator *default_generator; /* NULL when there was no memory for it */
@@ -25,16 +26,11 @@ void exec_init(Exec *exec, const Services *services) {
   };
 }
 
-static uint64_t now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 Status exec_poll(Exec *exec) {
   if (exec->stop && atomic_load_explicit(exec->stop, memory_order_relaxed))
     return status_new(ERROR_CANCELLED, "cancelled");
-  if (exec->deadline_ns && now_ns() >= exec->deadline_ns) return status_new(ERROR_DEADLINE, "the deadline has passed");
+  if (exec->deadline_ns && clock_now_ns() >= exec->deadline_ns)
+    return status_new(ERROR_DEADLINE, "the deadline has passed");
   if (atomic_load_explicit(&exec->steps_left, memory_order_relaxed) <= 0)
     return status_new(ERROR_BUDGET, "the step budget is used up");
   return OK;

@@ -1,7 +1,6 @@
 /* Operators on values of any type: identity, hashes, optionals, tuples, enums, devices, sizes, and questions about the
  * surroundings. */
-#include <time.h>
-
+#include "base/clock.h"
 #include "op/options.h"
 #include "op/results.h"
 #include "tensor/promote.h"
@@ -291,9 +290,7 @@ static Status manual_seed(Call *c) {
 }
 
 static Status time_point(Call *c) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return result_int(c, 0, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+  return result_int(c, 0, (int64_t)clock_now_ns());
 }
 
 static Status nothing(Call *c) {
