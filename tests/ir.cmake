@@ -1,5 +1,5 @@
-# ir/NAME.py, NAME.pt: what `wick dump` prints of it stands in NAME.ir (the graph), NAME.code (printed Python) and
-# NAME.steps (the graph after every step of compiling). To see and take over what has changed:
+# ir/NAME.py, NAME.pt: what `wick dump` prints of it stands in NAME.ir (the graph), NAME.code (printed Python),
+# NAME.steps (the graph after every step of compiling) and NAME.PASS.pass (the graph after that pass). To see and take over what has changed:
 #   cmake -DWICK=build/release/wick -DUPDATE=1 -P tests/ir.cmake
 cmake_minimum_required(VERSION 3.20)
 set(folder ${CMAKE_CURRENT_LIST_DIR}/ir)
@@ -7,13 +7,20 @@ set(options_ir --stage ir)
 set(options_code --stage code)
 set(options_steps --pass all)
 get_filename_component(WICK ${WICK} ABSOLUTE)
-file(GLOB texts RELATIVE ${folder} ${folder}/*.ir ${folder}/*.code ${folder}/*.steps)
+file(GLOB texts RELATIVE ${folder} ${folder}/*.ir ${folder}/*.code ${folder}/*.steps
+     ${folder}/*.pass)
 foreach(text ${texts})
   string(REGEX MATCH "^(.*)\\.([a-z]+)$" parts ${text})
   set(kind ${CMAKE_MATCH_2})
-  set(program ${CMAKE_MATCH_1}.py)
+  set(name ${CMAKE_MATCH_1})
+  if(kind STREQUAL pass)
+    string(REGEX MATCH "^(.*)\\.([a-z_]+)$" parts ${name})
+    set(name ${CMAKE_MATCH_1})
+    set(options_pass --pass ${CMAKE_MATCH_2})
+  endif()
+  set(program ${name}.py)
   if(NOT EXISTS ${folder}/${program})
-    set(program ${CMAKE_MATCH_1}.pt)
+    set(program ${name}.pt)
   endif()
   execute_process(COMMAND ${WICK} dump ${options_${kind}} ${program} WORKING_DIRECTORY ${folder}
                   OUTPUT_VARIABLE printed ERROR_VARIABLE errors RESULT_VARIABLE result)

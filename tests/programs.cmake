@@ -13,6 +13,8 @@ if(TARGET wick_cli)
     set_tests_properties(program_${name} PROPERTIES SKIP_REGULAR_EXPRESSION "this build has no (LAPACK|FFTW|cJSON)")
   endforeach()
   add_test(NAME graphs COMMAND ${CMAKE_COMMAND} -DWICK=$<TARGET_FILE:wick_cli> -P ${CMAKE_CURRENT_SOURCE_DIR}/ir.cmake)
+  add_test(NAME freeze COMMAND ${CMAKE_COMMAND} -DWICK=$<TARGET_FILE:wick_cli>
+                               -DOUT=${CMAKE_CURRENT_BINARY_DIR}/frozen.pt -P ${CMAKE_CURRENT_SOURCE_DIR}/freeze.cmake)
   # Side by side with PyTorch, where some Python has it.
   find_package(Python3 COMPONENTS Interpreter)
   foreach(candidate ${Python3_EXECUTABLE} /usr/bin/python3)

@@ -427,7 +427,8 @@ WICK_API wick_status wick_module_load_state(wick_module *module, const wick_valu
 WICK_API wick_status wick_module_train(wick_module *module, int training, wick_error **error);
 WICK_API wick_status wick_module_to(wick_module *module, uint32_t floating_dtype, wick_error **error);
 /* A new module whose forward (and preserved methods) has the attributes that nobody changes as constants, and the calls
- * inlined. `preserved` names methods and attributes that stay. Only in evaluation mode. */
+ * inlined. `preserved` names methods and attributes that stay ("scale", "inner.weight", a
+ * whole submodule "inner"). Only in evaluation mode. */
 WICK_API wick_status wick_module_freeze(wick_runtime *runtime, const wick_module *module, const char *const *preserved,
                                         size_t preserved_count, wick_module **out, wick_error **error);
 /* A file of the archive's extra/ folder, borrowed from the module; NULL: absent. */

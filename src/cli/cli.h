@@ -46,6 +46,9 @@ typedef struct ModelOptions {
 bool is_source_file(const char *path); /* ends in .py */
 /* NULL: *error says why. */
 wick_module *model_open(const char *path, const ModelOptions *options, wick_error **error);
+/* Puts the frozen module, in evaluation mode, in its place; the names of what stays as it is have commas between them,
+ * NULL: nothing but forward. */
+wick_status model_freeze(wick_module **module, const char *preserved_or_null, wick_error **error);
 /* The whole file, terminated; the caller frees with free(). NULL: it was complained about. */
 char *file_read(const char *path, size_t *out_length);
 /* "forward", or the first function of a source. */

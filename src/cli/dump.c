@@ -10,6 +10,7 @@
 #include "fuse/group.h"
 #include "interp/interp.h"
 #include "ir/alias_db.h"
+#include "module/lower_graph.h"
 #include "pass/pass.h"
 #include "serial/archive.h"
 #include "serial/python_print.h"
@@ -22,7 +23,8 @@ typedef struct Snapshot {
   StrBuf text;
 } Snapshot;
 typedef struct Dump {
-  const char *path, *stage, *method, *pass;
+  const char *path, *stage, *method, *pass, *preserved;
+  Object *self; /* of a module */
   bool with_source;
   VEC(Snapshot) snapshots; /* of the step `pass`, or of all */
   bool failed;             /* out of memory while compiling */
@@ -140,7 +142,8 @@ static int complain_of_pass(const char *name) {
   for (size_t i = 0; frontend_lowering_step(i); i++) strbuf_printf(&text, "%s, ", frontend_lowering_step(i));
   for (const Pass *pass = pass_next(NULL); pass; pass = pass_next(pass))
     if (!is_lowering_step(pass->name)) strbuf_printf(&text, "%s, ", pass->name);
-  complain(NULL, "there is no pass '%s' (" STR_FMT "alias, alias-dot, all)", name, STR_ARG(strbuf_view(&text)));
+  complain(NULL, "there is no pass '%s' (" STR_FMT "lower_graph, freeze, alias, alias-dot, all)", name,
+           STR_ARG(strbuf_view(&text)));
   strbuf_dispose(&text);
   return EXIT_USAGE;
 }
@@ -153,6 +156,11 @@ static int dump_steps(const Dump *dump, const Function *function) {
     fwrite(snapshot->text.data, 1, snapshot->text.length, stdout);
   }
   return EXIT_DONE;
+}
+
+/* Passes over a whole module, not over one graph. */
+static bool is_module_pass(const char *name) {
+  return !strcmp(name, "lower_graph") || !strcmp(name, "freeze");
 }
 
 /* Not passes, but found out about the compiled graph in the same way. */
@@ -198,6 +206,22 @@ static Status run_pass(const Dump *dump, const Function *function, StrBuf *text)
   return status;
 }
 
+/* The method with every attribute that it reads as an input. */
+static Status print_lowered(const Dump *dump, const Function *function, StrBuf *text) {
+  Arena arena;
+  Catch here;
+  LoweredGraph lowered = {0};
+  if (!dump->self) return status_new(ERROR_INVALID_ARGUMENT, "a function has no attributes to lower");
+  arena_init(&arena, &here);
+  if (catch_enter(&here)) {
+    lower_graph(function, dump->self, &arena, function->graph->store, &lowered);
+    graph_print(lowered.graph, dump->with_source, text);
+  }
+  if (lowered.graph) graph_dispose(lowered.graph);
+  arena_dispose(&arena);
+  return here.status;
+}
+
 typedef struct Fusing {
   Graph *graph;
   StrBuf *text;
@@ -232,7 +256,9 @@ static int dump_function(const Dump *dump, Function *function) {
   StrBuf text = {0};
   Status status = OK;
   if (dump->pass && is_lowering_step(dump->pass)) return dump_steps(dump, function);
-  if (dump->pass) {
+  if (dump->pass && !strcmp(dump->pass, "lower_graph")) {
+    if (function->graph) status = print_lowered(dump, function, &text);
+  } else if (dump->pass && !is_module_pass(dump->pass)) {
     if (function->graph) status = run_pass(dump, function, &text);
   } else if (!strcmp(dump->stage, "kernel")) {
     if (function->graph) status = print_kernels(function, &text);
@@ -289,7 +315,10 @@ static int dump_model(Dump *dump, ModelOptions *model) {
   int result = EXIT_USAGE;
   if (dump->failed) {
     complain(dump->path, "out of memory");
+  } else if (module && dump->pass && !strcmp(dump->pass, "freeze") && model_freeze(&module, dump->preserved, &error)) {
+    result = EXIT_FAILED;
   } else if (module) {
+    if (module->module) dump->self = module->module->object;
     result = dump_module(dump, module);
   }
   if (error) complain_error(dump->path, error);
@@ -310,6 +339,7 @@ static int run(const Command *command, int count, char **words) {
       {"--method", OPTION_TEXT, &dump.method, "NAME  only this method or function"},
       {"--pass", OPTION_TEXT, &dump.pass,
        "NAME  the graph after this step of compiling, `all` of them, or another pass"},
+      {"--preserve", OPTION_TEXT, &dump.preserved, "A,B  for --pass freeze: what stays, as in `wick save --freeze`"},
       {"--source", OPTION_FLAG, &dump.with_source, "  with source positions in graphs"},
       {"--calls", OPTION_INT, &optimized.calls, "N  calls before plans are shown (4; optimized and kernel)"},
       {"--grad", OPTION_FLAG, &optimized.grad, "  calls with grad mode on (optimized and kernel)"},
@@ -334,8 +364,8 @@ static int run(const Command *command, int count, char **words) {
     complain(NULL, "there is no stage '%s' (tokens, tree, ir, code, bytecode, optimized, kernel)", dump.stage);
     return EXIT_USAGE;
   }
-  if (dump.pass && (strcmp(dump.stage, "ir") != 0 ||
-                    (!is_lowering_step(dump.pass) && !is_alias_dump(dump.pass) && !pass_find(str_from(dump.pass)))))
+  if (dump.pass && (strcmp(dump.stage, "ir") != 0 || (!is_lowering_step(dump.pass) && !is_alias_dump(dump.pass) &&
+                                                      !is_module_pass(dump.pass) && !pass_find(str_from(dump.pass)))))
     return complain_of_pass(dump.pass);
   return dump_model(&dump, &model);
 }

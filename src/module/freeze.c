@@ -15,7 +15,7 @@ typedef struct Freezer {
   ClassType *type;
   Object *object;
   PtrMap objects;   /* value of a graph -> the object it is at the time of freezing */
-  PtrMap changed;   /* slots that are set, values and storages that are written into */
+  PtrMap changed;   /* slots that are set or have to stay, values and storages that are written into */
   Map set_names;    /* attributes that are set on objects nobody knows */
   PtrMap constants; /* tensor that records -> the same, detached */
   Map used;         /* attributes of the module that are still read or set */
@@ -25,14 +25,53 @@ static _Noreturn void fail(Freezer *f, Status status) {
   catch_throw(f->unit->store.arena.catch_point, status);
 }
 
+static bool is_module(IValue v) {
+  return v.tag == TAG_OBJECT && v.object->class_type->is_module;
+}
+
+/* ---- what was asked to stay ---- */
+
+static Str first_part(Str path) {
+  ptrdiff_t dot = str_find_char(path, '.');
+  return dot < 0 ? path : str_slice(path, 0, (size_t)dot);
+}
+
+/* The attribute, or something within it, was asked to stay. */
 static bool is_preserved(const Freezer *f, Str name) {
   for (uint32_t i = 0; i < f->preserved_count; i++)
-    if (str_equal(f->preserved[i], name)) return true;
+    if (str_equal(first_part(f->preserved[i]), name)) return true;
   return false;
 }
 
-static bool is_module(IValue v) {
-  return v.tag == TAG_OBJECT && v.object->class_type->is_module;
+/* Of "inner.weight"; NULL: there is no such attribute. */
+static IValue *find_slot(const Freezer *f, Str path) {
+  Object *object = f->from->object;
+  for (;;) {
+    Str name = first_part(path);
+    ptrdiff_t at = class_type_find_attribute(object->class_type, name);
+    if (at < 0 || (uint32_t)at >= object->slot_count) return NULL;
+    if (name.length == path.length) return &object->slots[at];
+    if (!is_module(object->slots[at])) return NULL;
+    object = object->slots[at].object;
+    path = str_slice(path, name.length + 1, path.length);
+  }
+}
+
+/* What stays counts as changed; of a module, all that is in it. */
+static void mark_preserved(Freezer *f) {
+  VEC(IValue *) slots = {0};
+  Arena *arena = &f->unit->store.arena;
+  for (uint32_t i = 0; i < f->preserved_count; i++) {
+    IValue *slot = find_slot(f, f->preserved[i]);
+    if (slot) vec_arena_push(arena, &slots, slot);
+  }
+  while (slots.length) {
+    IValue *slot = slots.data[--slots.length];
+    if (ptrmap_has(&f->changed, slot)) continue;
+    ptrmap_put(&f->changed, slot, f);
+    for (uint32_t i = 0; is_module(*slot) && i < slot->object->slot_count; i++)
+      vec_arena_push(arena, &slots, &slot->object->slots[i]);
+  }
 }
 
 /* The slot that a GetAttr or SetAttr means; NULL: its object is not known before the program runs. */
@@ -141,9 +180,8 @@ static void replace_attributes(Freezer *f, Graph *graph, const Block *block, boo
     if (node->kind != SYM_prim_GetAttr) continue;
     const IValue *slot = slot_of(f, node);
     Str name = node_string(node, SYM_attr_name);
-    bool of_self = node_input(node, 0) == graph_input(graph, 0);
     if (!slot || is_module(*slot) || is_marked(f, slot) || map_has(&f->set_names, name) ||
-        (of_self && is_preserved(f, name)) || (plain && alias_type_is_mutable(node_output(node, 0)->type)))
+        (plain && alias_type_is_mutable(node_output(node, 0)->type)))
       continue;
     IValue value = without_gradients(f, *slot, node_output(node, 0)->type);
     if (!constant_is_possible(value)) continue;
@@ -211,6 +249,7 @@ static void freeze(void *argument) {
   ptrmap_init(&f->constants, arena);
   map_init(&f->set_names, arena);
   map_init(&f->used, arena);
+  mark_preserved(f);
   unit_hold(f->unit, ivalue_retain(ivalue_object(f->from->object)));
   f->type = class_type_new(&f->unit->store, f->from->object->class_type->type.name, true);
   unit_add_type(f->unit, &f->type->type);
@@ -250,8 +289,7 @@ static Status check(const Freezer *f) {
   if (training >= 0 && object->slots[training].tag == TAG_BOOL && object->slots[training].b)
     return status_new(ERROR_INVALID_ARGUMENT, "a module that trains can't be frozen: switch it to evaluation before");
   for (uint32_t i = 0; i < f->preserved_count; i++)
-    if (class_type_find_attribute(object->class_type, f->preserved[i]) < 0 &&
-        !module_find_method(f->from, f->preserved[i]))
+    if (!find_slot(f, f->preserved[i]) && !module_find_method(f->from, f->preserved[i]))
       return status_new(ERROR_NOT_FOUND, "the module has no '" STR_FMT "' to preserve", STR_ARG(f->preserved[i]));
   return OK;
 }
