@@ -383,8 +383,9 @@ static void run_inline(Graph *graph, Exec *exec) {
 }
 
 static const Pass passes[] = {
-    {"create_autodiff_subgraphs", "puts what can be differentiated as a graph into nodes of its own", run_create},
-    {"differentiate", "makes forward and backward graphs of these nodes", differentiate_subgraphs},
-    {"inline_autodiff_subgraphs", "puts small ones back", run_inline},
+    {"create_autodiff_subgraphs", "puts what can be differentiated as a graph into nodes of its own", run_create,
+     KEEPS_NOTHING},
+    {"differentiate", "makes forward and backward graphs of these nodes", differentiate_subgraphs, KEEPS_GRADIENTS},
+    {"inline_autodiff_subgraphs", "puts small ones back", run_inline, KEEPS_GRADIENTS},
 };
 const PassTable pass_table_autodiff = {passes, sizeof passes / sizeof *passes};

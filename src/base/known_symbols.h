@@ -189,6 +189,7 @@
   X(attr, end) \
   X(attr, i) \
   X(attr, index) \
+  X(attr, inplace) \
   X(attr, inputs) \
   X(attr, name) \
   X(attr, names) \

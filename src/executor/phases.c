@@ -48,7 +48,9 @@ static void run_optimization(Phases *p) {
   PASS("constant_propagation", constant_propagation(p->graph, p->exec));
   PASS("constant_pooling", constant_pooling(p->graph));
   PASS("loop_unrolling", unroll_loops(p->graph));
+  PASS("common_subexpression_elimination", eliminate_common_subexpressions(p->graph));
   PASS("loop_invariant_code_motion", hoist_loop_invariants(p->graph));
+  PASS("check_inplace", check_inplace(p->graph));
 }
 
 /* Without a back end the operators stay for passes from outside. */
@@ -57,13 +59,17 @@ static void fuse_if_there(Graph *graph, const Exec *exec) {
 }
 
 void run_nondiff_optimization(Phases *p) {
+  if (!p->is_profiled) PASS("decompose_ops", decompose_ops(p->graph)); /* a profiled graph has been through it */
   PASS("lower_tuples", lower_simple_tuples(p->graph));
   PASS("remove_list_mutation", remove_list_mutation(p->graph));
   PASS("remove_tensor_mutation", remove_tensor_mutation(p->graph));
   PASS("batch_mm", batch_mm(p->graph));
   PASS("quant_fusion", quant_fusion(p->graph));
   PASS("fuse_convolution", fuse_convolution(p->graph));
+  PASS("concat_opt", combine_concats(p->graph));
   PASS("graph_fuser", fuse_if_there(p->graph, p->exec));
+  PASS("use_variadic_cat", use_variadic_cat(p->graph)); /* groups take the cats that have lists */
+  PASS("use_variadic_stack", use_variadic_stack(p->graph));
   PASS("user_passes", pass_run_user(p->graph)); /* last: wick's own have priority */
 }
 
@@ -103,6 +109,7 @@ static void differentiate_node(Phases *p, Node *node) {
   Gradient gradient;
   differentiate(subgraph->g, p->exec, &gradient);
   forward.graph = gradient.forward;
+  if (!p->is_profiled) PASS("shape_analysis", propagate_input_shapes(gradient.forward, p->exec));
   run_optimization(&forward);
   run_nondiff_optimization(&forward);
   pack_gradient(node, &gradient, make_callable, p);
@@ -161,15 +168,19 @@ void run_profiling_insensitive(Phases *p) {
   PASS("lower_grad_of", lower_grad_of(p->graph));
   PASS("clear_undefinedness", clear_undefinedness(p->graph));
   run_required_passes(p);
+  PASS("decompose_ops", decompose_ops(p->graph));
   PASS("constant_propagation", constant_propagation_immutable(p->graph, p->exec));
   PASS("dead_code_elimination", eliminate_dead_code(p->graph));
+  PASS("common_subexpression_elimination", eliminate_common_subexpressions(p->graph));
   PASS("constant_pooling", constant_pooling(p->graph));
   PASS("peephole", peephole_optimize(p->graph, false));
   PASS("lower_tuples", lower_simple_tuples(p->graph));
   PASS("dead_code_elimination", eliminate_dead_code(p->graph));
+  PASS("check_inplace", check_inplace(p->graph));
 }
 
 void run_profiling_optimizations(Phases *p) {
+  p->is_profiled = true;
   PASS("insert_guards", insert_guards(p->graph));
   PASS("lower_grad_of", lower_grad_of(p->graph));
   PASS("guard_elimination", eliminate_redundant_guards(p->graph, p->exec));

@@ -11,6 +11,7 @@ typedef struct Phases {
   const Function *function; /* for the observer; NULL of a subgraph */
   bool grad_enabled;        /* when the graph is entered */
   CompileClock *clock;      /* is told what every pass took */
+  bool is_profiled;         /* the graph comes from profiling_insensitive, instrumented */
   Graph *baseline;          /* out, of profiling_optimizations: what failed guards go on in */
 } Phases;
 

@@ -8,6 +8,6 @@ static void run_fuse_graph(Graph *graph, Exec *exec) {
 }
 
 static const Pass passes[] = {
-    {"fuse_graph", "makes groups of pointwise operators that run as one", run_fuse_graph},
+    {"fuse_graph", "makes groups of pointwise operators that run as one", run_fuse_graph, KEEPS_RESULTS},
 };
 const PassTable pass_table_fuse = {passes, sizeof passes / sizeof *passes};

@@ -61,9 +61,7 @@ static Status kernel_fused_concat(Call *call) {
   static OpRef cat = OP_REF("aten::cat", "");
   const CutState *state = call->state;
   List *list;
-  TRY(list_new(TYPE(TENSOR), call->input_count, &list));
-  for (uint32_t i = 0; i < call->input_count; i++) list->values[i] = ivalue_retain(call->inputs[i]);
-  list->length = call->input_count;
+  TRY(call_list_of_inputs(call, call->input_count, &list));
   Status status = op_call(call->exec, &cat, 2, (IValue[]){ivalue_list(list), ivalue_int(state->dim)}, 1, call->outputs);
   ivalue_release(ivalue_list(list));
   return status;

@@ -659,6 +659,13 @@ Generator *call_generator(const Call *c, uint32_t i) {
   return c->inputs[i].tag == TAG_GENERATOR ? c->inputs[i].generator : c->exec->generator;
 }
 
+Status call_list_of_inputs(const Call *c, uint32_t count, List **out) {
+  TRY(list_new(TYPE(TENSOR), count, out));
+  for (uint32_t i = 0; i < count; i++) (*out)->values[i] = ivalue_retain(c->inputs[i]);
+  (*out)->length = count;
+  return OK;
+}
+
 Status call_set_tensor_list(Call *c, uint32_t i, size_t count, Tensor *const *tensors) {
   List *list;
   Status status = list_new(TYPE(TENSOR), count, &list);

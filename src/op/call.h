@@ -97,6 +97,8 @@ static inline const Tensor *list_tensor(const List *l, size_t i) {
 } /* Tensor[]; element None is TAG_NONE in Tensor?[] */
 Generator *call_generator(const Call *c, uint32_t i); /* Generator? parameter, else the default; lock around use */
 
+/* The first `count` inputs, of an operator that takes any number of tensors, as a new list of tensors. */
+Status call_list_of_inputs(const Call *c, uint32_t count, List **out) MUST_CHECK;
 /* Index of a schema argument, or -1. */
 int call_find_argument(const Call *call, const char *name);
 

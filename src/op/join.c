@@ -185,6 +185,26 @@ static Status kernel_stack(Call *c) {
   return OK;
 }
 
+/* prim::VarConcat(tensors..., dim) and VarStack: the operator over a list of the inputs but the last. */
+static Status join_inputs(Call *c, OpRef *op) {
+  List *list;
+  if (c->input_count < 2) return status_new(ERROR_RUNTIME, STR_FMT " needs tensors and a dim", STR_ARG(c->op->name));
+  TRY(call_list_of_inputs(c, c->input_count - 1, &list));
+  Status status = op_call(c->exec, op, 2, (IValue[]){ivalue_list(list), c->inputs[c->input_count - 1]}, 1, c->outputs);
+  ivalue_release(ivalue_list(list));
+  return status;
+}
+
+static Status kernel_variadic_cat(Call *c) {
+  static OpRef cat = OP_REF("aten::cat", "");
+  return join_inputs(c, &cat);
+}
+
+static Status kernel_variadic_stack(Call *c) {
+  static OpRef stack = OP_REF("aten::stack", "");
+  return join_inputs(c, &stack);
+}
+
 /* _cat_backward(grad, tensors, dim): each tensor's part, in its dtype. */
 static Status kernel_cat_backward(Call *c) {
   static OpRef narrow = OP_REF("aten::narrow", ""), to = OP_REF("aten::to", "dtype"),
@@ -270,6 +290,8 @@ static const OpRow rows[] = {
      .shape = shape_stack,
      .grad = "tensors: torch._stack_backward(grad, tensors, dim)",
      .flags = OP_OUT},
+    {.schema = "prim::VarConcat(...) -> Tensor", .kernel = kernel_variadic_cat, .flags = OP_COMPOSITE},
+    {.schema = "prim::VarStack(...) -> Tensor", .kernel = kernel_variadic_stack, .flags = OP_COMPOSITE},
     {.schema = "aten::_cat_backward(Tensor grad, Tensor[] tensors, int dim) -> Tensor[]",
      .kernel = kernel_cat_backward,
      .flags = OP_COMPOSITE},

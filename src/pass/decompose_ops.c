@@ -1,6 +1,7 @@
-/* Operators as smaller ones that later passes can work with: addmm with factors 1 as mm and add, so that products can
- * be batched and sums fused. decompose_norms does the same for normalisation with known weights: the affine part
- * becomes pointwise. */
+/* Operators as smaller ones that later passes can work with: addmm with factors 1 to a sum of products as mm and add,
+ * so that batch_mm finds the whole sum. Where it adds a bias it stays: one product that starts from the bias is faster
+ * than a product and a sum, fused with what follows or not. decompose_norms does the same for normalisation with known
+ * weights: the affine part becomes pointwise. */
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -15,10 +16,16 @@ static Value *one_before(Node *node) {
   return insert_constant_before(node, ivalue_int(1), NULL);
 }
 
+static bool is_sum_of_products(const Value *value) {
+  const Node *node = value->node;
+  return node->kind == SYM_aten_mm ||
+         (node->kind == SYM_aten_add && node->input_count > 1 && node_input(node, 1)->node->kind == SYM_aten_mm);
+}
+
 /* addmm with integral operands adds integers: mm and add do the same. */
 static bool decompose_addmm(Node *node) {
   if (node->input_count != 5 || !is_one(node_input(node, 3)) || !is_one(node_input(node, 4)) ||
-      !jit_opt_limit(FILE_NAME))
+      !is_sum_of_products(node_input(node, 0)) || !jit_opt_limit(FILE_NAME))
     return false;
   const Type *type = node_output(node, 0)->type;
   Value *product =

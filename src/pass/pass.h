@@ -37,6 +37,8 @@ void fuse_convolution(Graph *graph);
 /* Bodies of called functions and methods in place of the calls, and of the calls in those. What recurses, is not
  * compiled or would make the graph too large stays a call. */
 void inline_calls(Graph *graph);
+/* Throws where a node from outside says that it works in place and nothing says what it writes to. */
+void check_inplace(Graph *graph);
 /* Names go, values are numbered from 0 in order of definition. */
 void canonicalize_names(Graph *graph);
 
@@ -84,6 +86,10 @@ void constant_propagation(Graph *graph, Exec *exec);
 void eliminate_common_subexpressions(Graph *graph);
 /* A concatenation of concatenations along one dimension is one. */
 void combine_concats(Graph *graph);
+/* aten::cat and aten::stack of a list that is made for them as prim::VarConcat and prim::VarStack of its elements. For
+ * plans: archives never hold them. */
+void use_variadic_cat(Graph *graph);
+void use_variadic_stack(Graph *graph);
 /* What every iteration of a loop computes anew moves in front of it. */
 void hoist_loop_invariants(Graph *graph);
 /* Writes to what is made in the graph become new values; whether anything changed. */
@@ -129,9 +135,16 @@ void lower_grad_of(Graph *graph);
 void annotate_liveness(Graph *graph);
 
 /* ---- by name, for dumps and tests ---- */
+/* What is the same of the graph as it runs without an executor's help. */
+typedef enum PassKeeps {
+  KEEPS_NOTHING,  /* only an executor, or somebody who does not run it, makes sense of it */
+  KEEPS_RESULTS,  /* and effects */
+  KEEPS_GRADIENTS /* also what eager autograd makes of it */
+} PassKeeps;
 typedef struct Pass {
   const char *name, *what;
   void (*run)(Graph *graph, Exec *exec); /* exec may be NULL */
+  PassKeeps keeps;
 } Pass;
 /* The passes of one folder: those of folders below this one have tables of their own. */
 typedef struct PassTable {

@@ -217,17 +217,9 @@ static bool check_executors(Program *p, const Outcome expected[2]) {
   return fine;
 }
 
-/* Passes that leave nodes which only an executor makes sense of, or change results: they are for exporters. */
-static bool is_for_executors(const Pass *pass) {
-  static const char *const names[] = {"insert_guards", "insert_bailouts", "erase_number_types",
-                                      "create_autodiff_subgraphs", "remove_inplace_ops"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (!strcmp(pass->name, names[i])) return true;
-  return false;
-}
 static const Pass *runnable_pass(const Pass *after) {
   const Pass *pass = pass_next(after);
-  while (pass && is_for_executors(pass)) pass = pass_next(pass);
+  while (pass && pass->keeps == KEEPS_NOTHING) pass = pass_next(pass);
   return pass;
 }
 
