@@ -6,6 +6,7 @@ Each case: the function's name and text, tensors, which of them require grad, an
 aten::<name>.
 """
 import sys
+from typing import Dict, List, Optional, Tuple
 
 import torch
 import torch.nn.functional as F
@@ -247,8 +248,6 @@ def names(given):
 def record(case):
     name, parameters, body, arguments, check = case
     text = 'def f(%s):\n    return %s\n' % (parameters, body) + HELPERS
-    scope = {'torch': torch}
-    exec(text, scope)
     asked = check is not None
     check = check or ()
     should = bool(check and check[0])
@@ -256,11 +255,19 @@ def record(case):
     fusible = names(check[2]) if len(check) > 2 else []
     if not asked:
         nonfusible, fusible = [], []
+    return record_text(name, text, arguments, should, nonfusible, fusible)
+
+
+def record_text(name, text, arguments, should=False, nonfusible=(), fusible=()):
+    """What the tests read of the function f of a text, called with these arguments."""
+    scope = {'torch': torch, 'List': List, 'Dict': Dict, 'Optional': Optional, 'Tuple': Tuple}
+    exec(text, scope)
     torch.manual_seed(11)
-    outputs = scope['f'](*arguments)
+    leaves = [a.detach().clone().requires_grad_(a.requires_grad) for a in arguments]
+    outputs = scope['f'](*leaves)
     outputs = list(outputs) if isinstance(outputs, tuple) else [outputs]
     seeds = [torch.rand(o.shape, dtype=o.dtype) for o in outputs if o.requires_grad]
-    wanted = [a for a in arguments if a.requires_grad]
+    wanted = [a for a in leaves if a.requires_grad]
     grads = torch.autograd.grad([o for o in outputs if o.requires_grad], wanted, seeds, allow_unused=True) if seeds else []
     return {
         'name': name,
@@ -268,8 +275,8 @@ def record(case):
         'arguments': [a.detach() for a in arguments],
         'requires_grad': [bool(a.requires_grad) for a in arguments],
         'should_autodiff_node': should,
-        'nonfusible_nodes': nonfusible,
-        'fusible_nodes': fusible,
+        'nonfusible_nodes': list(nonfusible),
+        'fusible_nodes': list(fusible),
         'random': name == 'dropout',
         'outputs': [o.detach() for o in outputs],
         'seeds': seeds,

@@ -2,36 +2,11 @@
  * tests/autodiff/record_check_ad.py. Every function is split and differentiated; the named nodes must be in a
  * prim::DifferentiableGraph, or in none; results and gradients must be the recorded ones; gradients, first and second,
  * must agree with finite differences. With CHECK_AD=name in the environment the graphs of one function are shown. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "gradient_record.h"
 
-#include <cmocka.h>
-
-#include "api/handles.h"
 #include "autodiff/differentiate.h"
-#include "autodiff/engine.h"
 #include "frontend/frontend.h"
-#include "interp/interp.h"
 #include "ir/subgraph.h"
-
-enum { MAX_TENSORS = 8 };
-
-typedef struct Tensors {
-  uint32_t count;
-  Tensor *items[MAX_TENSORS];
-} Tensors;
-
-typedef struct Case {
-  const Dict *dict;
-  Str name;
-  Tensors arguments, outputs, seeds, grads;
-  bool requires[MAX_TENSORS], random, should_autodiff;
-} Case;
 
 typedef struct Program {
   Exec exec;
@@ -42,56 +17,7 @@ typedef struct Program {
   Code *code;
 } Program;
 
-/* ---- the record ---- */
-
-static IValue field(const Dict *dict, const char *name) {
-  String *key;
-  IValue value;
-  assert_null(string_new(str_from(name), &key));
-  if (!dict_get(dict, ivalue_string(key), &value)) fail_msg("no '%s' in the record", name);
-  ivalue_release(ivalue_string(key));
-  ivalue_release(value); /* the record holds it */
-  return value;
-}
-
-static IValue item(IValue list, size_t i) {
-  IValue v;
-  assert_true(list.tag == TAG_LIST && i < list.list->length);
-  v = list_get(list.list, i);
-  ivalue_release(v);
-  return v;
-}
-
-static Tensors tensors(const Dict *dict, const char *name) {
-  IValue list = field(dict, name);
-  Tensors t = {.count = (uint32_t)list.list->length};
-  assert_true(t.count <= MAX_TENSORS);
-  for (uint32_t i = 0; i < t.count; i++) t.items[i] = item(list, i).tensor;
-  return t;
-}
-
-static bool truth(IValue v) {
-  return v.tag == TAG_BOOL ? v.b : v.i != 0;
-}
-
-static Case case_of(const Dict *dict) {
-  Case c = {.dict = dict,
-            .name = ivalue_str(field(dict, "name")),
-            .arguments = tensors(dict, "arguments"),
-            .outputs = tensors(dict, "outputs"),
-            .seeds = tensors(dict, "seeds"),
-            .grads = tensors(dict, "grads"),
-            .random = truth(field(dict, "random")),
-            .should_autodiff = truth(field(dict, "should_autodiff_node"))};
-  for (uint32_t i = 0; i < c.arguments.count; i++) c.requires[i] = truth(item(field(dict, "requires_grad"), i));
-  return c;
-}
-
 /* ---- programs ---- */
-
-static void check(const Case *c, Status status, const char *what) {
-  if (status) fail_msg(STR_FMT ": %s: %s", STR_ARG(c->name), what, status->message);
-}
 
 static void run_pass(const Case *c, Program *p, const char *name) {
   const Pass *pass = pass_find(str_from(name));
@@ -183,90 +109,6 @@ static void check_nodes(const Case *c, const Program *p) {
   }
 }
 
-/* ---- running ---- */
-
-static Tensor *leaf(const Tensor *from, bool requires) {
-  Tensor *t;
-  assert_null(tensor_clone(from, &t));
-  if (requires) t->flags |= TENSOR_REQUIRES_GRAD;
-  return t;
-}
-
-static Tensors leaves(const Case *c) {
-  Tensors t = {.count = c->arguments.count};
-  for (uint32_t i = 0; i < t.count; i++) t.items[i] = leaf(c->arguments.items[i], c->requires[i]);
-  return t;
-}
-
-static void release(Tensors *t) {
-  for (uint32_t i = 0; i < t->count; i++) tensor_release(t->items[i]);
-  t->count = 0;
-}
-
-static void take(IValue v, Tensors *out) {
-  if (v.tag == TAG_TENSOR) {
-    assert_true(out->count < MAX_TENSORS);
-    out->items[out->count++] = tensor_retain(v.tensor);
-    return;
-  }
-  for (uint32_t i = 0; v.tag == TAG_TUPLE && i < v.tuple->length; i++) take(v.tuple->values[i], out);
-}
-
-static Tensors run(const Case *c, Program *p, const Code *code, const Tensors *arguments) {
-  IValue inputs[MAX_TENSORS], result = IVALUE_NONE;
-  for (uint32_t i = 0; i < arguments->count; i++) inputs[i] = ivalue_tensor(arguments->items[i]);
-  if (c->random) generator_seed(p->exec.generator, 11);
-  check(c, interp_run(&p->exec, code, inputs, arguments->count, &result, 1), "running");
-  Tensors out = {0};
-  take(result, &out);
-  ivalue_release(result);
-  return out;
-}
-
-static Tensors recording(const Tensors *all) {
-  Tensors some = {0};
-  for (uint32_t i = 0; i < all->count; i++)
-    if (all->items[i]->flags & TENSOR_RECORDS) some.items[some.count++] = all->items[i];
-  return some;
-}
-
-/* Owned; NULL: none. */
-static Tensors gradients(const Case *c, Program *p, const Tensors *outputs, const Tensors *seeds,
-                         const Tensors *arguments, bool create_graph) {
-  Tensors from = recording(outputs), wanted = recording(arguments), out = {0};
-  BackwardOptions options = {.retain_graph = create_graph, .create_graph = create_graph, .allow_unused = true};
-  if (from.count != seeds->count) fail_msg(STR_FMT ": %u results require grad", STR_ARG(c->name), from.count);
-  check(c,
-        autograd_grad(&p->exec, from.count, from.items, seeds->items, wanted.count, wanted.items, options, out.items),
-        create_graph ? "gradients of gradients" : "gradients");
-  out.count = wanted.count;
-  return out;
-}
-
-static double *values_of(const Tensor *t, Tensor **out_copy) {
-  assert_null(tensor_empty(DTYPE_FLOAT64, t->ndim, t->sizes, out_copy));
-  assert_null(tensor_copy(*out_copy, t, 1));
-  return tensor_data(*out_copy);
-}
-
-static void compare(const Case *c, const Tensor *got, const Tensor *expected, double tolerance, const char *what,
-                    uint32_t index) {
-  Tensor *a, *b;
-  if (!got) { /* none where zeros were expected */
-    assert_null(tensor_empty(DTYPE_FLOAT64, expected->ndim, expected->sizes, &a));
-    tensor_fill_zero(a);
-  } else {
-    if (!tensor_same_sizes(got, expected)) fail_msg(STR_FMT ": sizes of %s %u", STR_ARG(c->name), what, index);
-    values_of(got, &a);
-  }
-  const double *x = tensor_data(a), *y = values_of(expected, &b);
-  for (int64_t i = 0; i < b->numel; i++)
-    if (!(fabs(x[i] - y[i]) <= tolerance * (1 + fabs(y[i]))))
-      fail_msg(STR_FMT ": %s %u at %d is %.12g, not %.12g", STR_ARG(c->name), what, index, (int)i, x[i], y[i]);
-  tensor_release(a);
-  tensor_release(b);
-}
-
 static double dot(const Tensors *a, const Tensors *b) {
   double sum = 0;
   for (uint32_t i = 0; i < a->count; i++) {
@@ -288,7 +130,7 @@ static double value_at(const Case *c, Program *p, const Tensors *arguments, cons
   check(c, function_code(p->function, &code), "function_code");
   if (!directions) {
     p->exec.grad_enabled = false;
-    Tensors outputs = run(c, p, code, arguments), chosen = {0};
+    Tensors outputs = run(c, &p->exec, code, arguments), chosen = {0};
     p->exec.grad_enabled = true;
     for (uint32_t i = 0; i < outputs.count; i++)
       if (dtype_is_floating((DType)outputs.items[i]->dtype)) chosen.items[chosen.count++] = outputs.items[i];
@@ -296,8 +138,8 @@ static double value_at(const Case *c, Program *p, const Tensors *arguments, cons
     release(&outputs);
     return value;
   }
-  Tensors outputs = run(c, p, p->code, arguments);
-  Tensors grads = gradients(c, p, &outputs, &c->seeds, arguments, false);
+  Tensors outputs = run(c, &p->exec, p->code, arguments);
+  Tensors grads = gradients(c, &p->exec, &outputs, &c->seeds, arguments, false);
   double value = dot(&grads, directions);
   release(&outputs);
   release(&grads);
@@ -328,8 +170,8 @@ static void compare_with_differences(const Case *c, Program *p, const Tensors *g
 }
 
 static void check_second(const Case *c, Program *p) {
-  Tensors arguments = leaves(c), outputs = run(c, p, p->code, &arguments), directions = {0};
-  Tensors grads = gradients(c, p, &outputs, &c->seeds, &arguments, true), some = {0};
+  Tensors arguments = leaves(c), outputs = run(c, &p->exec, p->code, &arguments), directions = {0};
+  Tensors grads = gradients(c, &p->exec, &outputs, &c->seeds, &arguments, true), some = {0};
   directions.count = grads.count;
   for (uint32_t i = 0; i < grads.count; i++) {
     if (!grads.items[i]) continue;
@@ -342,7 +184,7 @@ static void check_second(const Case *c, Program *p) {
   for (uint32_t i = 0; i < grads.count; i++)
     if (grads.items[i]) defined.items[defined.count++] = grads.items[i];
   if (some.count) {
-    Tensors second = gradients(c, p, &defined, &some, &arguments, false);
+    Tensors second = gradients(c, &p->exec, &defined, &some, &arguments, false);
     compare_with_differences(c, p, &second, &directions);
     release(&second);
   }
@@ -354,31 +196,20 @@ static void check_second(const Case *c, Program *p) {
 
 /* ---- cases ---- */
 
-/* Builds may lack the library that an operator needs; nothing of the case can be checked then. */
-static bool is_in_this_build(const Case *c, Program *p) {
-  IValue inputs[MAX_TENSORS], result = IVALUE_NONE;
-  for (uint32_t i = 0; i < c->arguments.count; i++) inputs[i] = ivalue_tensor(c->arguments.items[i]);
-  Status status = interp_run(&p->exec, p->code, inputs, c->arguments.count, &result, 1);
-  bool lacks = status && strstr(status->message, "this build has no");
-  if (status) status_free(status);
-  ivalue_release(result);
-  return !lacks;
-}
-
 static void check_case(const Case *c) {
   Program p;
   build(c, &p);
   check_nodes(c, &p);
-  if (!is_in_this_build(c, &p)) {
+  if (!is_in_this_build(c, &p.exec, p.code)) {
     dispose(&p);
     return;
   }
-  Tensors arguments = leaves(c), outputs = run(c, &p, p.code, &arguments);
+  Tensors arguments = leaves(c), outputs = run(c, &p.exec, p.code, &arguments);
   assert_int_equal(outputs.count, c->outputs.count);
   for (uint32_t i = 0; i < outputs.count && !c->random; i++)
     compare(c, outputs.items[i], c->outputs.items[i], 1e-6, "result", i);
   if (c->seeds.count) {
-    Tensors grads = gradients(c, &p, &outputs, &c->seeds, &arguments, false);
+    Tensors grads = gradients(c, &p.exec, &outputs, &c->seeds, &arguments, false);
     assert_int_equal(grads.count, c->grads.count);
     for (uint32_t i = 0; i < grads.count && !c->random; i++) {
       if (grads.items[i])
@@ -397,7 +228,7 @@ static void check_case(const Case *c) {
   release(&arguments);
 
   p.exec.grad_enabled = false; /* the same results, and nothing recorded */
-  Tensors again = leaves(c), quiet = run(c, &p, p.code, &again);
+  Tensors again = leaves(c), quiet = run(c, &p.exec, p.code, &again);
   assert_int_equal(recording(&quiet).count, 0);
   for (uint32_t i = 0; i < quiet.count && !c->random; i++)
     compare(c, quiet.items[i], c->outputs.items[i], 1e-6, "result without gradients", i);
