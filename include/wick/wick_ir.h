@@ -134,6 +134,9 @@ typedef wick_status wick_pass(void *user, wick_graph *graph, wick_error **error)
 WICK_API wick_status wick_pass_register(const char *name, wick_pass *pass, void *user, wick_error **error);
 /* For graphs that are optimised later. Not found: WICK_NOT_FOUND. */
 WICK_API wick_status wick_pass_remove(const char *name, wick_error **error);
+/* 0: enough rewrites. PYTORCH_JIT_OPT_LIMIT=my_pass=5 lets a pass make five in this process, so that the wrong one of
+ * many is found by bisection. Counts: ask right before each rewrite that could as well be left out. */
+WICK_API int wick_pass_may_rewrite(const char *name);
 
 /* ---- operations for kinds of nodes ---- */
 /* Makes what runs a node when its graph is compiled: a kernel and its own state (the kernel's `user`), dropped with the

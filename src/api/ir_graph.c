@@ -251,6 +251,10 @@ wick_status wick_pass_remove(const char *name, wick_error **error) {
   return api_status(user_pass_remove(name) ? OK : status_new(ERROR_NOT_FOUND, "there is no pass '%s'", name), error);
 }
 
+int wick_pass_may_rewrite(const char *name) {
+  return jit_opt_limit(name);
+}
+
 /* ---- operations ---- */
 
 typedef struct ForeignOperation {

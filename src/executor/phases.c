@@ -9,10 +9,15 @@
 #include "pass/pass.h"
 #include "pass/user_passes.h"
 
+const char *phases_log_file(bool profiles) {
+  static const char profiling[] = "profiling_graph_executor_impl";
+  return profiles && jit_log_enabled(profiling, JIT_DUMP) ? profiling : "graph_executor";
+}
+
 static void after_pass(Phases *p, const char *name) {
   Graph *graph = p->graph;
   compile_clock_step(p->clock, name);
-  GRAPH_LOG_DUMP("graph_executor", name, graph);
+  GRAPH_LOG_DUMP(phases_log_file(p->profiles), name, graph);
 #ifndef NDEBUG
   Status status = graph_lint(graph);
   if (status) catch_throw(graph->arena->catch_point, status_context(status, "pass %s", name));

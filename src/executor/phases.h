@@ -11,9 +11,13 @@ typedef struct Phases {
   const Function *function; /* for the observer; NULL of a subgraph */
   bool grad_enabled;        /* when the graph is entered */
   CompileClock *clock;      /* is told what every pass took */
+  bool profiles;            /* for the profiling executor, whatever the list */
   bool is_profiled;         /* the graph comes from profiling_insensitive, instrumented */
   Graph *baseline;          /* out, of profiling_optimizations: what failed guards go on in */
 } Phases;
+
+/* The file under whose name PyTorch logs what becomes of graphs; "graph_executor" shows them all. */
+const char *phases_log_file(bool profiles);
 
 /* All throw to the graph's catch point; ERROR_CANCELLED when the process ends. */
 void run_inlining(Phases *p); /* reads graphs of functions: code_graphs_lock must be held */

@@ -3,6 +3,7 @@
 
 #include "executor/compile_times.h"
 #include "executor/phases.h"
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 
 const char *plan_kind_name(PlanKind kind) {
@@ -59,6 +60,7 @@ static void copy_as_written(void *argument) {
   const PlanRequest *r = w->request;
   Plan *plan = w->plan;
   plan->graph = graph_copy(r->graph, &plan->store.arena, &plan->store);
+  SOURCE_LOG_DUMP(phases_log_file(w->phases.profiles), "Optimizing the following function:", r->services, plan->graph);
   w->before = cost_of(plan->graph);
   w->phases.graph = plan->graph;
   run_inlining(&w->phases);
@@ -137,8 +139,11 @@ Status plan_new(const PlanRequest *request, Plan **out) {
   plan->store.home = request->graph->store;
   plan->kind = request->kind;
   Work w = {.request = request, .plan = plan};
-  w.phases = (Phases){
-      .exec = &w.exec, .function = request->function, .grad_enabled = request->grad_enabled, .clock = &w.clock};
+  w.phases = (Phases){.exec = &w.exec,
+                      .function = request->function,
+                      .grad_enabled = request->grad_enabled,
+                      .clock = &w.clock,
+                      .profiles = request->kind != PLAN_REQUIRED && request->kind != PLAN_SPECIALISED};
   exec_init(&w.exec, request->services);
   w.exec.threads = 1;
   if (request->caller) {

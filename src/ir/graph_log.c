@@ -8,6 +8,17 @@ void graph_log_at(const char *file, int line, JitLogLevel level, const char *tit
   strbuf_dispose(&text);
 }
 
+void source_log_at(const char *file, int line, JitLogLevel level, const char *title, const Services *services,
+                   const Graph *graph) {
+  StrBuf text = {0};
+  strbuf_printf(&text, "%s\n", title);
+  Status status = services && services->print_source ? services->print_source(graph, &text) : OK;
+  if (status) strbuf_printf(&text, "# it can't be written as Python: %s\n", status->message);
+  status_free(status);
+  jit_log_write(file, line, level, strbuf_view(&text));
+  strbuf_dispose(&text);
+}
+
 void node_log_at(const char *file, int line, JitLogLevel level, const char *text, const Node *node) {
   StrBuf printed = {0};
   node_print(node, &printed);

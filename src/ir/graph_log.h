@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/graph.h"
+#include "op/exec.h"
 
 void graph_log_at(const char *file, int line, JitLogLevel level, const char *title, const Graph *graph);
 /* "text %3 : Tensor = aten::add(%1, %2)": the node's first line, without what its blocks hold. */
@@ -12,6 +13,13 @@ void node_log_at(const char *file, int line, JitLogLevel level, const char *text
     if (jit_log_enabled((file), (level))) graph_log_at((file), __LINE__, (level), (title), (graph)); \
   } while (0)
 #define GRAPH_LOG_DUMP(file, title, graph) GRAPH_LOG(file, JIT_DUMP, title, graph)
+/* The same as Python: what a user wrote, more or less. */
+void source_log_at(const char *file, int line, JitLogLevel level, const char *title, const Services *services,
+                   const Graph *graph);
+#define SOURCE_LOG_DUMP(file, title, services, graph)                                                               \
+  do {                                                                                                              \
+    if (jit_log_enabled((file), JIT_DUMP)) source_log_at((file), __LINE__, JIT_DUMP, (title), (services), (graph)); \
+  } while (0)
 #define NODE_LOG_UPDATE(file, text, node)                                                               \
   do {                                                                                                  \
     if (jit_log_enabled((file), JIT_UPDATE)) node_log_at((file), __LINE__, JIT_UPDATE, (text), (node)); \
