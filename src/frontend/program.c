@@ -1,8 +1,7 @@
 /* A whole .py program: its functions, classes and constants in any order, the names they give each other; and the text
  * of operator bodies, which compile once into a unit of the process. */
-#include <pthread.h>
-
 #include "frontend/compilation.h"
+#include "interp/interp.h"
 
 /* ---- names of a program ---- */
 
@@ -296,26 +295,16 @@ static void compile_body(Compilation *c, void *argument) {
   request->function = function->graph ? function : NULL;
 }
 
-/* Makes a locked unit of the process; bodies that need others re-enter. */
-static pthread_mutex_t body_lock;
-static pthread_once_t body_once = PTHREAD_ONCE_INIT;
+/* Of the process. It grows while other threads make Code of what it has, and both allocate from its arena: the lock is
+ * that of Code. Bodies that need others re-enter. */
 static CompilationUnit *body_unit;
 
-static void init_body_lock(void) {
-  pthread_mutexattr_t attributes;
-  pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
-  pthread_mutex_init(&body_lock, &attributes);
-  pthread_mutexattr_destroy(&attributes);
-}
-
 Status frontend_compile_body(Exec *exec, const Operator *op, Function **out) {
-  pthread_once(&body_once, init_body_lock);
-  pthread_mutex_lock(&body_lock);
+  code_graphs_lock();
   BodyRequest request = {op, NULL};
   Status status = body_unit ? OK : unit_new(&body_unit);
   if (!status) status = compilation_run(body_unit, exec, compile_body, &request);
-  pthread_mutex_unlock(&body_lock);
+  code_graphs_unlock();
   *out = request.function;
   if (!status && !request.function)
     status = status_new(ERROR_INTERNAL, "the body of " STR_FMT " did not compile", STR_ARG(op->name));
@@ -345,12 +334,11 @@ static void compile_helper(Compilation *c, void *argument) {
 }
 
 Status frontend_compile_helper(Exec *exec, Str text, const char *name, Function **out) {
-  pthread_once(&body_once, init_body_lock);
-  pthread_mutex_lock(&body_lock);
+  code_graphs_lock();
   HelperRequest request = {text, name, NULL};
   Status status = body_unit ? OK : unit_new(&body_unit);
   if (!status) status = compilation_run(body_unit, exec, compile_helper, &request);
-  pthread_mutex_unlock(&body_lock);
+  code_graphs_unlock();
   *out = request.function;
   if (!status && !request.function) status = status_new(ERROR_INTERNAL, "%s did not compile", name);
   return status;

@@ -6,9 +6,19 @@
 
 enum { MAX_NATIVE_DEPTH = 200 };
 
-static pthread_mutex_t compile_lock = PTHREAD_MUTEX_INITIALIZER; /* resolving operators caches in the graph's nodes */
+static pthread_mutex_t compile_lock;
+static pthread_once_t compile_once = PTHREAD_ONCE_INIT;
+
+static void init_compile_lock(void) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&compile_lock, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+}
 
 void code_graphs_lock(void) {
+  pthread_once(&compile_once, init_compile_lock);
   pthread_mutex_lock(&compile_lock);
 }
 void code_graphs_unlock(void) {
@@ -21,7 +31,7 @@ Status function_code(Function *function, const Code **out) {
   if (!function->graph)
     return status_new(ERROR_INTERNAL, "function '" STR_FMT "' has not been compiled", STR_ARG(function->name));
   Status status = OK;
-  pthread_mutex_lock(&compile_lock);
+  code_graphs_lock();
   Code *code = atomic_load_explicit(&function->code, memory_order_acquire);
   if (!code) {
     status = code_compile(function->graph, function->name, &code);
@@ -30,7 +40,7 @@ Status function_code(Function *function, const Code **out) {
       atomic_store_explicit(&function->code, code, memory_order_release);
     }
   }
-  pthread_mutex_unlock(&compile_lock);
+  code_graphs_unlock();
   *out = code;
   return status;
 }

@@ -55,7 +55,8 @@ Status interp_start(Exec *exec, Function *function, const Code *code, const IVal
 /* Of a function, compiled on first use. */
 Status function_code(Function *function, const Code **out) MUST_CHECK;
 /* Graphs of functions keep the operators that were found for their nodes while they are compiled to Code, on any
- * thread; who copies from one excludes that. */
+ * thread; who copies from one excludes that, as who compiles into a unit that is in use. The lock may be taken again by
+ * its holder. */
 void code_graphs_lock(void);
 void code_graphs_unlock(void);
 /* Frees the cached stacks. */

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,6 +27,14 @@ static const char *const program =
     "        else:\n"
     "            y = y - x.size(0)\n"
     "    return y.sum()\n"
+    "def loss(x, w, n: int):\n"
+    "    y = x\n"
+    "    for i in range(n):\n"
+    "        if i % 2 == 0:\n"
+    "            y = y * w\n"
+    "        else:\n"
+    "            y = torch.relu(y) + x\n"
+    "    return (y * 2 + w).sum()\n"
     "def numbers(n: int):\n"
     "    total = 0\n"
     "    for i in range(n):\n"
@@ -273,7 +282,9 @@ static void test_forked_child(void **state) {
 
 typedef struct Shared {
   wick_module *module;
+  wick_value *weight; /* requires grad; of all threads */
   int index, failed;
+  double weight_grad; /* what the thread's calls add to the weight's */
 } Shared;
 
 static void *call_often(void *argument) {
@@ -294,33 +305,79 @@ static void *call_often(void *argument) {
   return NULL;
 }
 
-/* One module while it is profiled, optimised and bails out. */
-static void test_many_threads(void **state) {
-  (void)state;
+/* Backward of graphs of its own, which end in a weight of all threads and in an input of the call. */
+static void *differentiate_often(void *argument) {
+  Shared *s = argument;
+  for (int i = 0; i < 40; i++) {
+    int64_t size = 1 + (i / 10 + s->index % 2) % 3;
+    wick_run_options options = {.size = sizeof options, .grad = WICK_GRAD_ON};
+    wick_value *x = ones(size), *n = wick_value_int(4), *out = NULL, *grad = NULL;
+    bool fine =
+        !wick_tensor_set_requires_grad(x, 1, NULL) &&
+        !wick_run(s->module, "loss", (const wick_value *const[]){x, s->weight, n}, 3, NULL, 0, &options, &out, NULL);
+    fine = fine && !wick_backward(NULL, (const wick_value *const[]){out}, NULL, 1, 0, NULL);
+    fine = fine && !wick_tensor_grad(x, &grad, NULL) && grad && number(grad) == 6;
+    if (fine) s->weight_grad += 7 * (double)size;
+    s->failed += !fine;
+    wick_value_release(grad);
+    wick_value_release(out);
+    wick_value_release(n);
+    wick_value_release(x);
+  }
+  return NULL;
+}
+
+/* One module in many threads: it is profiled, optimised and bails out meanwhile. */
+static void call_in_threads(void *(*first)(void *), void *(*second)(void *)) {
   enum { THREADS = 32 };
   wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 0, 2);
   wick_module *module = compile(runtime);
+  wick_value *weight = ones(1), *grad = NULL;
+  assert_int_equal(wick_tensor_set_requires_grad(weight, 1, NULL), WICK_OK);
   pthread_t threads[THREADS];
   Shared shared[THREADS];
+  double expected = 0;
   for (int i = 0; i < THREADS; i++) {
-    shared[i] = (Shared){module, i, 0};
-    assert_int_equal(pthread_create(&threads[i], NULL, call_often, &shared[i]), 0);
+    shared[i] = (Shared){.module = module, .weight = weight, .index = i};
+    assert_int_equal(pthread_create(&threads[i], NULL, i % 4 < 2 ? first : second, &shared[i]), 0);
   }
   for (int i = 0; i < THREADS; i++) {
     pthread_join(threads[i], NULL);
     assert_int_equal(shared[i].failed, 0);
+    expected += shared[i].weight_grad;
   }
+  assert_int_equal(wick_tensor_grad(weight, &grad, NULL), WICK_OK);
+  assert_true(expected > 0 ? grad && number(grad) == expected : !grad);
+  wick_value_release(grad);
+  wick_value_release(weight);
   wick_module_release(module); /* while plans may be in the making */
   wick_runtime_release(runtime);
 }
 
+static void test_many_threads(void **state) {
+  (void)state;
+  call_in_threads(call_often, call_often);
+}
+
+static void test_many_threads_differentiate(void **state) {
+  (void)state;
+  call_in_threads(differentiate_often, call_often);
+  call_in_threads(differentiate_often, differentiate_often);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_times_are_told),         cmocka_unit_test(test_modes_agree),
-      cmocka_unit_test(test_bailout_goes_on),        cmocka_unit_test(test_error_has_a_trace),
-      cmocka_unit_test(test_changing_shapes_settle), cmocka_unit_test(test_unoptimised),
-      cmocka_unit_test(test_asynchronous_calls),     cmocka_unit_test(test_options_are_checked),
-      cmocka_unit_test(test_forked_child),           cmocka_unit_test(test_many_threads),
+      cmocka_unit_test(test_times_are_told),
+      cmocka_unit_test(test_modes_agree),
+      cmocka_unit_test(test_bailout_goes_on),
+      cmocka_unit_test(test_error_has_a_trace),
+      cmocka_unit_test(test_changing_shapes_settle),
+      cmocka_unit_test(test_unoptimised),
+      cmocka_unit_test(test_asynchronous_calls),
+      cmocka_unit_test(test_options_are_checked),
+      cmocka_unit_test(test_forked_child),
+      cmocka_unit_test(test_many_threads),
+      cmocka_unit_test(test_many_threads_differentiate),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
