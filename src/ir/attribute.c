@@ -36,8 +36,18 @@ void node_set_string(Node *node, Symbol name, Str value) {
   slot(node, name, ATTR_STRING)->s = copy;
 }
 
+/* Takes it over, also when it throws. */
+static void own_subgraph(Graph *graph, Graph *subgraph) {
+  Status status = vec_arena_try_reserve(graph->arena, &graph->subgraphs, graph->subgraphs.length + 1);
+  if (status) {
+    graph_dispose(subgraph);
+    catch_throw(graph->arena->catch_point, status);
+  }
+  graph->subgraphs.data[graph->subgraphs.length++] = subgraph;
+}
+
 void node_set_graph(Node *node, Symbol name, Graph *value) {
-  if (value != node->graph) vec_arena_push(node->graph->arena, &node->graph->subgraphs, value);
+  if (value != node->graph) own_subgraph(node->graph, value);
   slot(node, name, ATTR_GRAPH)->g = value;
 }
 
@@ -186,7 +196,7 @@ void node_copy_attributes(Node *to, const Node *from) {
         Graph **items = copy_items(to, a->graphs, a->count, sizeof *items);
         for (uint32_t k = 0; k < a->count; k++) {
           items[k] = graph_copy(a->graphs[k], graph->arena, graph->store);
-          vec_arena_push(graph->arena, &graph->subgraphs, items[k]);
+          own_subgraph(graph, items[k]);
         }
         NodeAttribute *new = slot(to, a->name, a->tag);
         new->count = a->count;

@@ -258,8 +258,8 @@ const NodeAttribute *node_attribute(const Node *node, Symbol name); /* NULL: abs
 void node_set_int(Node *node, Symbol name, int64_t value);
 void node_set_float(Node *node, Symbol name, double value);
 void node_set_complex(Node *node, Symbol name, complex128 value);
-void node_set_string(Node *node, Symbol name, Str value); /* copied */
-void node_set_graph(Node *node, Symbol name, Graph *value);
+void node_set_string(Node *node, Symbol name, Str value);   /* copied */
+void node_set_graph(Node *node, Symbol name, Graph *value); /* takes it over, also when it throws */
 void node_set_type(Node *node, Symbol name, const Type *value);
 void node_set_tensor(Node *node, Symbol name, Tensor *value); /* retains */
 void node_set_ivalue(Node *node, Symbol name, IValue value);  /* retains */

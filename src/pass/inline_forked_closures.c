@@ -13,12 +13,13 @@ static void inline_one(Node *fork_closure, void (*clean_up)(Graph *graph, void *
   if (closure->kind != SYM_prim_Closure || context->kind != SYM_prim_TupleConstruct) fail(graph);
   const NodeAttribute *attribute = node_attribute(closure, SYM_attr_Subgraph);
   if (!attribute) fail(graph);
+  Node *fork = graph_create(graph, SYM_prim_fork, 0, NULL, 1);
   Graph *subgraph = graph_copy(attribute->g, graph->arena, graph->store);
+  node_set_graph(fork, SYM_attr_Subgraph, subgraph);
   Value *packed = graph_input(subgraph, 0);
   Node *unpack = NULL;
   for (size_t i = 0; i < packed->uses.length; i++)
     if (packed->uses.data[i].user->kind == SYM_prim_TupleUnpack) unpack = packed->uses.data[i].user;
-  Node *fork = graph_create(graph, SYM_prim_fork, 0, NULL, 1);
   node_insert_after(fork, fork_closure);
   fork->range = fork_closure->range;
   for (uint32_t i = 0; i < context->input_count; i++) {
@@ -35,7 +36,6 @@ static void inline_one(Node *fork_closure, void (*clean_up)(Graph *graph, void *
   value_replace_all_uses_with(old, result);
   node_destroy(fork_closure);
   if (name.length) value_set_name(result, name);
-  node_set_graph(fork, SYM_attr_Subgraph, subgraph);
   clean_up(subgraph, argument);
 }
 

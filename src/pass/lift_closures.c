@@ -22,6 +22,7 @@ static Value *capture(Value *value, void *argument) {
 static void lift_one(Node *closure, void (*clean_up)(Graph *graph, void *argument), void *argument) {
   Graph *graph = closure->graph;
   Lift lift = {.outer = graph, .subgraph = graph_new(graph->arena, graph->store), .block = closure->blocks[0]};
+  node_set_graph(closure, SYM_attr_Subgraph, lift.subgraph);
   ptrmap_init(&lift.captures, graph->arena);
   lift.pack = graph_create(graph, SYM_prim_TupleConstruct, 0, NULL, 1);
   node_insert_after(lift.pack, closure);
@@ -44,7 +45,6 @@ static void lift_one(Node *closure, void (*clean_up)(Graph *graph, void *argumen
   node_add_input(pair, node_output(lift.pack, 0));
   node_output(pair, 0)->type = type_tuple(graph->store, 2, (const Type *[]){closure_value->type, context_type});
   node_erase_block(closure, 0);
-  node_set_graph(closure, SYM_attr_Subgraph, lift.subgraph);
   clean_up(lift.subgraph, argument);
 }
 
