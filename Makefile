@@ -29,11 +29,14 @@ plain: setup
 	@mkdir -p build; $(call BUILD,plain)
 	@sh scripts/test.sh plain
 
-# What is too slow for every day: each allocation refused in turn, many random programs; under the sanitizers.
+# The hostile build: caches of one entry, released memory overwritten, under the sanitizers. All tests, and what is too
+# slow for every day: each allocation and each rewrite refused in turn, each guard failed, many random programs.
 hard: setup
-	@mkdir -p build; $(call BUILD,asan)
-	@cd tests && WICK_HARD_PROGRAMS=1000 WICK_HARD_STEPS=100000 ../build/asan/test_hard
-	@cd tests && WICK_RANDOM_PROGRAMS=20000 ../build/asan/test_random_programs
+	@mkdir -p build; $(call BUILD,hard)
+	@sh scripts/test.sh hard
+	@cd tests && WICK_HARD_PROGRAMS=1000 WICK_HARD_STEPS=100000 ../build/hard/test_hard_plans
+	@cd tests && WICK_HARD_PROGRAMS=1000 WICK_HARD_STEPS=100000 ../build/hard/test_hard
+	@cd tests && WICK_RANDOM_PROGRAMS=20000 ../build/hard/test_random_programs
 
 # libFuzzer's targets, FUZZ_SECONDS each.
 fuzz: setup

@@ -12,4 +12,5 @@
 #include "base/cache.h"    /* the size-class cache for large blocks */
 #include "base/parallel.h" /* parallel_for */
 #include "base/stack.h"    /* native stack left */
+#include "base/hostile.h"  /* a build for tests */
 #include "base/jit_log.h"  /* what the optimiser tells, how many rewrites it may do */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/hostile.h"
+
 enum { BLOCK_ALIGN = 64, LEAST_LOG2 = 16, STEPS_LOG2 = 3, MAX_LOG2 = 47 };
 enum { HUGE_PAGE = 2 << 20, HUGE_FROM = 8 << 20 };
 enum { CLASS_COUNT = (MAX_LOG2 - LEAST_LOG2) << STEPS_LOG2 };
@@ -15,7 +17,7 @@ typedef struct FreeBlock {
 } FreeBlock;
 
 /* The sanitizer can only see a use after free in memory that was really freed. */
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) && !defined(WICK_HOSTILE)
 #define DEFAULT_LIMIT 0
 #else
 #define DEFAULT_LIMIT ((size_t)256 << 20)
@@ -23,7 +25,7 @@ typedef struct FreeBlock {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static FreeBlock *kept[CLASS_COUNT]; /* guarded, as the two below */
-static size_t kept_bytes;
+static size_t kept_bytes, kept_count;
 static size_t limit = DEFAULT_LIMIT;
 
 /* A fork must not catch the lock in another thread's hands: the child could never take it. */
@@ -80,6 +82,7 @@ void *cache_alloc(size_t bytes) {
     if (block) {
       kept[class_index] = block->next;
       kept_bytes -= block_bytes;
+      kept_count--;
     }
     pthread_mutex_unlock(&lock);
     if (block) return block;
@@ -95,11 +98,12 @@ void cache_free(void *p, size_t bytes) {
   int class_index = size_class(bytes, &block_bytes);
   if (class_index >= 0) {
     lock_cache();
-    bool keep = block_bytes <= limit && kept_bytes <= limit - block_bytes;
+    bool keep = block_bytes <= limit && kept_bytes <= limit - block_bytes && kept_count < CACHE_ENTRIES(SIZE_MAX);
     if (keep) {
       ((FreeBlock *)p)->next = kept[class_index];
       kept[class_index] = p;
       kept_bytes += block_bytes;
+      kept_count++;
     }
     pthread_mutex_unlock(&lock);
     if (keep) return;
@@ -121,7 +125,7 @@ size_t cache_trim(void) {
   memcpy(taken, kept, sizeof taken);
   memset(kept, 0, sizeof kept);
   size_t bytes = kept_bytes;
-  kept_bytes = 0;
+  kept_bytes = kept_count = 0;
   pthread_mutex_unlock(&lock);
   for (int i = 0; i < CLASS_COUNT; i++) {
     for (FreeBlock *block = taken[i]; block;) {

@@ -17,9 +17,11 @@ typedef struct OptLimit {
 
 typedef enum LogState { UNREAD, IDLE, ACTIVE } LogState;
 
+static _Atomic int64_t refuse_countdown;
+
 static struct {
   pthread_mutex_t lock;
-  _Atomic int state; /* ACTIVE: levels or limits are set */
+  _Atomic int state; /* ACTIVE: levels or limits are set, or a refusal is to come */
   const char *levels;
   OptLimit limits[MAX_LIMITS];
   uint32_t limit_count;
@@ -61,7 +63,7 @@ static void configure_locked(const char *levels, const char *limits) {
   if (!limits) limits = getenv("PYTORCH_JIT_OPT_LIMIT");
   log_settings.levels = levels ? levels : "";
   read_limits(limits ? limits : "");
-  bool active = *log_settings.levels || log_settings.limit_count;
+  bool active = *log_settings.levels || log_settings.limit_count || atomic_load(&refuse_countdown) > 0;
   atomic_store_explicit(&log_settings.state, active ? ACTIVE : IDLE, memory_order_release);
 }
 
@@ -80,6 +82,15 @@ void jit_log_configure(const char *log_levels, const char *opt_limits) {
   pthread_mutex_lock(&log_settings.lock);
   configure_locked(log_levels, opt_limits);
   pthread_mutex_unlock(&log_settings.lock);
+}
+
+void jit_opt_refuse(int64_t n) {
+  atomic_store(&refuse_countdown, n);
+  jit_log_configure(NULL, NULL);
+}
+
+int64_t jit_opt_refuse_left(void) {
+  return atomic_load(&refuse_countdown);
 }
 
 void jit_log_set_sink(void (*sink)(void *user, const char *text, size_t length), void *user) {
@@ -133,6 +144,7 @@ void jit_log_printf(const char *file, int line, JitLogLevel level, const char *f
 
 bool jit_opt_limit(const char *file) {
   if (!log_is_active()) return true;
+  if (atomic_load(&refuse_countdown) > 0 && atomic_fetch_sub(&refuse_countdown, 1) == 1) return false;
   for (uint32_t i = 0; i < log_settings.limit_count; i++) {
     OptLimit *limit = &log_settings.limits[i];
     if (!is_file(limit->file, file)) continue;

@@ -29,6 +29,10 @@ void jit_log_printf(const char *file, int line, JitLogLevel level, const char *f
 /* Whether `file` may rewrite once more; counts. Ask right before a rewrite that could as well be left out. */
 bool jit_opt_limit(const char *file);
 
+/* Test hook: the n-th question from now is answered with no (0: none). Settings become the environment's. */
+void jit_opt_refuse(int64_t n);
+int64_t jit_opt_refuse_left(void); /* how many are still to come until then */
+
 enum { TYPE_VERBOSITY_NONE, TYPE_VERBOSITY_TYPE, TYPE_VERBOSITY_STRIDE, TYPE_VERBOSITY_FULL, TYPE_VERBOSITY_SYMBOLIC };
 int jit_type_verbosity(void);
 

@@ -4,10 +4,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/hostile.h"
 #include "executor/graph_executor.h"
 #include "executor/queue.h"
 
-enum { PROFILED_RUNS = 1, BAILOUT_DEPTH = 2, MAX_PLANS = 8 };
+enum { PROFILED_RUNS = 1, BAILOUT_DEPTH = 2, MAX_PLANS = CACHE_ENTRIES(8) };
 
 static const char *const mode_names[] = {"default", "simple", "specialising", "profiling"};
 

@@ -3,9 +3,10 @@
 
 #include <assert.h>
 
+#include "base/hostile.h"
 #include "type/tensor_type.h"
 
-enum { MAX_IDLE_RUNS = 4 };
+enum { MAX_IDLE_RUNS = CACHE_ENTRIES(4) };
 
 struct ProfilingRecord {
   pthread_mutex_t lock; /* of everything below */

@@ -8,10 +8,12 @@
  * Values of a group are numbered: its inputs, the pieces of its chunks, the results of its steps. */
 #pragma once
 
+#include "base/hostile.h"
 #include "fuse/backend.h"
 #include "ir/graph.h"
 
-enum { FUSE_MAX_INPUTS = 64, FUSE_MAX_STORES = 32, FUSE_MAX_KEY = 256, FUSE_MAX_DIMS = 5, FUSE_MAX_ENTRIES = 16 };
+enum { FUSE_MAX_INPUTS = 64, FUSE_MAX_STORES = 32, FUSE_MAX_KEY = 256, FUSE_MAX_DIMS = 5 };
+enum { FUSE_MAX_ENTRIES = CACHE_ENTRIES(16) };
 
 /* name, why a group ran operator by operator */
 #define FUSE_REFUSALS(X)                                                \

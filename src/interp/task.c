@@ -1,13 +1,15 @@
 /* Tasks and their stacks of frames. */
 #include "interp/task.h"
 
+#include "base/hostile.h"
+
 typedef struct TaskChunk {
   struct TaskChunk *next, *previous;
   size_t used, size;
   _Alignas(16) char data[];
 } TaskChunk;
 
-enum { FIRST_CHUNK = 2048, CHUNK = 64 << 10, CACHED_TASKS = 8 };
+enum { FIRST_CHUNK = 2048, CHUNK = 64 << 10, CACHED_TASKS = CACHE_ENTRIES(8) };
 
 static _Atomic(Task *) cache[CACHED_TASKS];
 

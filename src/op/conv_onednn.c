@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include "base/cache.h"
+#include "base/hostile.h"
 #include "base/parallel.h"
 #endif
 
@@ -74,7 +75,7 @@ static struct {
   size_t bytes, count;
   uint64_t clock;
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
-enum { MAX_PLANS = 1024, ONE_THREAD_WORK = 1 << 20 /* below, waking another thread costs more */ };
+enum { MAX_PLANS = CACHE_ENTRIES(1024), ONE_THREAD_WORK = 1 << 20 /* below, waking another thread costs more */ };
 static const size_t MAX_PACKED = (size_t)512 << 20;
 
 static void plan_free(ConvPlan *p) {

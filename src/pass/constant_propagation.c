@@ -4,6 +4,8 @@
 #include "pass/pass.h"
 #include "pass/with_aliases.h"
 
+#define FILE_NAME "constant_propagation"
+
 enum {
   FOLDED_TEXT_LIMIT = 1 << 16,  /* a longer string stays computed */
   FOLDED_BYTES_LIMIT = 1 << 16, /* so does a larger tensor, */
@@ -161,6 +163,7 @@ static void fold_node(Graph *graph, Exec *exec, AliasDb *db, Node *node) {
       !gather_constants(graph, node, &inputs))
     return;
   if (node->output_count > CALL_MAX_OUTPUTS) results = ARENA_ARRAY(graph->arena, IValue, node->output_count);
+  vec_arena_reserve(graph->arena, &graph->held, graph->held.length + node->output_count); /* holding can't fail then */
   if (!run_node(exec, node, inputs, results)) {
     for (uint32_t i = 0; i < node->output_count; i++) ivalue_release(results[i]);
     return;
@@ -170,7 +173,7 @@ static void fold_node(Graph *graph, Exec *exec, AliasDb *db, Node *node) {
     graph_hold(graph, results[i]);
     fine = fine && worth_keeping(results[i]);
   }
-  if (!fine) return;
+  if (!fine || !jit_opt_limit(FILE_NAME)) return;
   Node *saved = graph->insert_before;
   graph_set_insert_point(graph, node);
   for (uint32_t i = 0; i < node->output_count; i++) {
@@ -209,9 +212,9 @@ static void drop_if_outputs(Graph *graph, Node *node) {
     IValue x, y;
     bool comparable;
     if (a == b && is_before_if_chain(a, node->blocks[0])) {
-      instead = a;
+      if (jit_opt_limit(FILE_NAME)) instead = a;
     } else if (value_is_constant(a, &x) && value_is_constant(b, &y) && x.tag == y.tag && x.tag != TAG_TENSOR &&
-               type_equal(a->type, b->type) && ivalue_equal(x, y, &comparable)) {
+               type_equal(a->type, b->type) && ivalue_equal(x, y, &comparable) && jit_opt_limit(FILE_NAME)) {
       Node *saved = graph->insert_before;
       graph_set_insert_point(graph, node);
       instead = graph_insert_constant(graph, x, a->type);
@@ -241,6 +244,7 @@ static void drop_loop_outputs(Node *loop) {
   for (uint32_t i = loop->output_count; i-- > 0;) {
     Value *carried = block_input(body, i + 1);
     if (block_output(body, i + 1) != carried && block_output(body, i + 1) != node_input(loop, i + 2)) continue;
+    if (!jit_opt_limit(FILE_NAME)) continue;
     value_replace_all_uses_with(carried, node_input(loop, i + 2));
     value_replace_all_uses_with(node_output(loop, i), node_input(loop, i + 2));
     node_erase_output(loop, i);
@@ -254,7 +258,7 @@ static void propagate_in(Graph *graph, Exec *exec, AliasDb *db, Block *block);
 
 static void propagate_if(Graph *graph, Exec *exec, AliasDb *db, Node *node) {
   IValue condition;
-  if (value_is_constant(node_input(node, 0), &condition) && condition.tag == TAG_BOOL) {
+  if (value_is_constant(node_input(node, 0), &condition) && condition.tag == TAG_BOOL && jit_opt_limit(FILE_NAME)) {
     propagate_in(graph, exec, db, node->blocks[condition.b ? 0 : 1]);
     inline_branch(node, condition.b);
     return;
@@ -270,7 +274,7 @@ static void propagate_in(Graph *graph, Exec *exec, AliasDb *db, Block *block) {
         propagate_if(graph, exec, db, node);
         break;
       case SYM_prim_Loop:
-        if (never_runs(node)) {
+        if (never_runs(node) && jit_opt_limit(FILE_NAME)) {
           remove_loop(node);
         } else {
           propagate_in(graph, exec, db, node->blocks[0]);

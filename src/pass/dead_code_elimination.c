@@ -4,6 +4,8 @@
 #include "pass/pass.h"
 #include "pass/with_aliases.h"
 
+#define FILE_NAME "dead_code_elimination"
+
 typedef struct Marking {
   Arena *arena;
   PtrMap nodes, values;
@@ -190,6 +192,7 @@ static void follow_writes(Graph *graph, AliasDb *db, void *argument) {
 }
 
 void eliminate_dead_code(Graph *graph) {
+  if (!jit_opt_limit(FILE_NAME)) return;
   Marking m = {.arena = graph->arena};
   ptrmap_init(&m.nodes, graph->arena);
   ptrmap_init(&m.values, graph->arena);

@@ -3,9 +3,11 @@
 #include "ir/match.h"
 #include "pass/pass.h"
 
+#define FILE_NAME "lower_tuples"
+
 static void lower_node(Node *node) {
   Node *construct = node->input_count ? node_input(node, 0)->node : NULL;
-  if (!construct || construct->kind != SYM_prim_TupleConstruct) return;
+  if (!construct || construct->kind != SYM_prim_TupleConstruct || !jit_opt_limit(FILE_NAME)) return;
   if (node->kind == SYM_prim_TupleUnpack) {
     for (uint32_t i = 0; i < node->output_count && i < construct->input_count; i++)
       value_replace_all_uses_with(node_output(node, i), node_input(construct, i));

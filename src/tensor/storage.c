@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/hostile.h"
+
 static _Atomic size_t storage_limit;
 
 static size_t machine_memory(void) {
@@ -88,6 +90,7 @@ Storage *storage_retain(const Storage *s) {
 }
 
 void storage_destroy(Storage *s) {
+  if (s->flags & STORAGE_RESIZABLE) OVERWRITE_RELEASED(s->data, s->bytes); /* wick's own */
   if (s->free_data) s->free_data(s->context, s->data, s->bytes);
   mem_free(s);
 }
@@ -103,6 +106,7 @@ Status storage_resize(Storage *s, size_t bytes) {
   TRY(storage_allocate(&fresh, bytes));
   size_t kept = s->bytes < bytes ? s->bytes : bytes;
   if (kept) memcpy(fresh.data, s->data, kept);
+  OVERWRITE_RELEASED(s->data, s->bytes);
   if (s->free_data) s->free_data(s->context, s->data, s->bytes);
   s->data = fresh.data;
   s->bytes = bytes;

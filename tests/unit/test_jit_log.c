@@ -57,11 +57,24 @@ static void test_opt_limit(void **state) {
   assert_false(jit_opt_limit("peephole"));
 }
 
+static void test_one_refusal(void **state) {
+  (void)state;
+  jit_opt_refuse(3);
+  assert_true(jit_opt_limit("peephole"));
+  assert_int_equal(jit_opt_refuse_left(), 2);
+  assert_true(jit_opt_limit("cse"));
+  assert_false(jit_opt_limit("peephole"));
+  for (int i = 0; i < 10; i++) assert_true(jit_opt_limit("peephole"));
+  jit_opt_refuse(0);
+  assert_true(jit_opt_limit("peephole"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
       cmocka_unit_test_setup_teardown(test_every_line_has_its_prefix, setup, teardown),
       cmocka_unit_test_setup_teardown(test_opt_limit, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_one_refusal, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
