@@ -1,7 +1,8 @@
-/* The reduction engine (reduce.h). Relies on dtype_convert for every element type. */
+/* The reduction engine (reduce.h). Relies on the tile loops and dtype_convert for every element type. */
 #include "op/reduce.h"
 
 #include "base/parallel.h"
+#include "tile/loops.h"
 
 typedef struct Axis {
   int64_t size, in_stride; /* elements */
@@ -12,6 +13,7 @@ typedef struct Plan {
   const ReduceOp *op;
   const ReduceParams *params;
   DType in_dtype;
+  TileLoop *convert; /* for neighbouring elements, when there is one faster than dtype_convert */
   const char *in;
   Tensor *const *outputs;
   char *out[2];
@@ -33,7 +35,10 @@ static void load(const Plan *plan, const char *from, int64_t stride, int64_t n, 
     for (int64_t i = 0; i < n; i++) ((double *)to)[i] = __builtin_cabs(values[i]);
     return;
   }
-  dtype_convert(class_dtype(plan->op->input), to, 1, plan->in_dtype, from, stride, n);
+  if (plan->convert && stride == 1)
+    plan->convert(n, to, from, NULL, NULL);
+  else
+    dtype_convert(class_dtype(plan->op->input), to, 1, plan->in_dtype, from, stride, n);
 }
 
 static int64_t count_of(const Axis *axes, int n) {
@@ -115,6 +120,7 @@ Status reduce_run(Exec *exec, const ReduceOp *op, ReduceParams *params, const Te
                   Tensor *const outputs[2]) {
   _Static_assert(sizeof(complex128) >= sizeof(ReduceCell), "result buffers hold any class");
   Plan plan = {.op = op, .params = params, .in_dtype = (DType)self->dtype, .in = tensor_data(self), .outputs = outputs};
+  plan.convert = tile_load_loop(plan.in_dtype, tile_type_of(class_dtype(op->input)));
   plan.vector = (Axis){.size = 1};
   int64_t least_inner = INT64_MAX;
   int best = -1;

@@ -1,6 +1,8 @@
 /* The tile interpreter. A run is cut into lines (one, when all operands lie in memory alike) and lines into blocks that
  * stay in L1 cache; a block's values live in buffers on the stack, except operands and results whose memory can be used
- * as it is. Lines too short to be worth a round of instructions are gathered into blocks, computed and scattered. */
+ * as it is. What is one number along a whole line (a row's mean, and what follows from it) is computed for one element
+ * and spread where others need it. Lines too short to be worth a round of instructions are gathered into blocks,
+ * computed and scattered. */
 #include "tile/run.h"
 
 #include "base/parallel.h"
@@ -14,6 +16,7 @@ enum {
   GRAIN = 32768,
   HEAVY_GRAIN = 16384,
   SHORT_LINE = 128,
+  MAX_PLACES = 96,
   MAX_GATHERED = 64
 };
 
@@ -32,8 +35,13 @@ typedef struct Number { /* a register that holds one number for all elements */
   KernelConstant value;
 } Number;
 
+/* Registers that hold one number along a line. */
+enum { UNIFORM = 1, SPREAD = 2 /* a whole block of it is asked for */ };
+
 typedef struct Run {
   const TileKernel *kernel;
+  int uniform_count; /* of instructions: their values live in buffers of their own, behind the kernel's */
+  uint8_t uniform[KERNEL_MAX_REGISTERS]; /* set where uniform_count is */
   int operand_count, number_count;
   int64_t block, place_bytes;
   _Atomic bool divided_by_zero;
@@ -106,10 +114,23 @@ static void run_instruction(Run *run, const KernelIns *ins, int64_t n, void *to,
   }
 }
 
+static inline int first_result(const TileKernel *kernel) {
+  return kernel->argument_count + kernel->constant_count;
+}
+
 static void run_instructions(Worker *worker, int64_t n) {
   const TileKernel *kernel = worker->run->kernel;
-  char **values = worker->values, **results = values + kernel->argument_count + kernel->constant_count;
+  char **values = worker->values, **results = values + first_result(kernel);
   for (int i = 0; i < kernel->ins_count; i++) run_instruction(worker->run, &kernel->ins[i], n, results[i], values);
+}
+
+/* Those that are not uniform. */
+static void run_moving_instructions(Worker *worker, int64_t n) {
+  const TileKernel *kernel = worker->run->kernel;
+  const uint8_t *uniform = worker->run->uniform + first_result(kernel);
+  char **values = worker->values, **results = values + first_result(kernel);
+  for (int i = 0; i < kernel->ins_count; i++)
+    if (!uniform[i]) run_instruction(worker->run, &kernel->ins[i], n, results[i], values);
 }
 
 /* A complex number is true unless both parts are zero; converting it would drop one. */
@@ -121,11 +142,32 @@ static void load_truth(DType from_dtype, uint8_t *to, const char *from, int64_t 
   }
 }
 
+/* n times the element at `from`, which may be to[0]. */
+static void repeat(int64_t size, char *to, const char *from, int64_t n) {
+  if (size == 4) {
+    uint32_t element, *block = (uint32_t *)to;
+    memcpy(&element, from, sizeof element);
+    for (int64_t i = 0; i < n; i++) block[i] = element;
+  } else if (size == 8) {
+    uint64_t element, *block = (uint64_t *)to;
+    memcpy(&element, from, sizeof element);
+    for (int64_t i = 0; i < n; i++) block[i] = element;
+  } else if (size == 1) {
+    memset(to, *(const uint8_t *)from, (size_t)n);
+  } else {
+    for (int64_t i = 0; i < n; i++) memmove(to + i * size, from, (size_t)size);
+  }
+}
+
 #define COPY_LINE(T) \
   for (int64_t i = 0; i < n; i++, from += from_stride, to += to_stride) *(T *)to = *(const T *)from;
 static void copy_line(int64_t size, char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n) {
   if (to_stride == size && from_stride == size) {
     memcpy(to, from, (size_t)(n * size));
+    return;
+  }
+  if (from_stride == 0 && to_stride == size) {
+    repeat(size, to, from, n);
     return;
   }
   switch (size) {
@@ -184,7 +226,23 @@ static void start_worker(Worker *worker, Run *run, char *buffer, int64_t n) {
     int r = run->numbers[i].reg;
     spread((TileType)kernel->types[r], worker->values[r] = place(worker, r), &run->numbers[i].value, n);
   }
-  for (int i = 0; i < kernel->ins_count; i++, reg++) worker->values[reg] = place(worker, reg);
+  int own_place = kernel->place_count;
+  for (int i = 0; i < kernel->ins_count; i++, reg++)
+    worker->values[reg] =
+        run->uniform_count && run->uniform[reg] ? buffer + run->place_bytes * own_place++ : place(worker, reg);
+}
+
+/* The numbers of one line: uniform instructions in their order, spread over n elements where that is asked for. */
+static void run_uniform(Worker *worker, int64_t n) {
+  Run *run = worker->run;
+  const TileKernel *kernel = run->kernel;
+  for (int i = 0, reg = first_result(kernel); i < kernel->ins_count; i++, reg++) {
+    if (!run->uniform[reg]) continue;
+    char *to = worker->values[reg];
+    run_instruction(run, &kernel->ins[i], 1, to, worker->values);
+    if (run->uniform[reg] & SPREAD)
+      repeat((int64_t)dtype_size(tile_type_dtype((TileType)kernel->types[reg])), to, to, n);
+  }
 }
 
 /* One line of n elements; data and strides in bytes as in `operands`. */
@@ -203,9 +261,12 @@ static void run_line(void *argument, int64_t n, char *const *data, const int64_t
     all_direct &= direct[i];
     if (i < outputs) continue;
     moving[i] = strides[i] != 0;
-    if (!moving[i]) load(run, operand, values[operand->reg] = place(worker, operand->reg), data[i], 0, block);
+    if (moving[i]) continue;
+    bool only_one = run->uniform_count && !(run->uniform[operand->reg] & SPREAD);
+    load(run, operand, values[operand->reg] = place(worker, operand->reg), data[i], 0, only_one ? 1 : block);
   }
   if (all_direct) block = n; /* nothing goes through a buffer */
+  if (run->uniform_count) run_uniform(worker, block);
   for (int64_t begin = 0; begin < n; begin += block) {
     int64_t count = n - begin < block ? n - begin : block;
     for (int i = 0; i < outputs; i++)
@@ -219,7 +280,10 @@ static void run_line(void *argument, int64_t n, char *const *data, const int64_t
       else
         load(run, operand, values[operand->reg] = place(worker, operand->reg), from, strides[i], count);
     }
-    run_instructions(worker, count);
+    if (run->uniform_count)
+      run_moving_instructions(worker, count);
+    else
+      run_instructions(worker, count);
     for (int i = 0; i < outputs; i++) {
       if (direct[i]) continue;
       const Operand *operand = &run->operands[i];
@@ -397,20 +461,46 @@ static bool is_linear(const Run *run) {
 
 static void choose_block(Run *run) {
   const TileKernel *kernel = run->kernel;
-  int64_t bytes = (BUFFER_BYTES / (kernel->place_count ? kernel->place_count : 1)) & ~(int64_t)63;
+  int places = kernel->place_count + run->uniform_count;
+  int64_t bytes = (BUFFER_BYTES / (places ? places : 1)) & ~(int64_t)63;
   run->block = bytes / kernel->widest;
   if (run->block > MAX_BLOCK) run->block = MAX_BLOCK;
   run->place_bytes = bytes;
+}
+
+/* Finds what is uniform along the iterator's lines. Short lines are gathered, where nothing is. */
+static void find_uniform(Run *run, const Iterator *it) {
+  const TileKernel *kernel = run->kernel;
+  int outputs = kernel->output_count, first = first_result(kernel), count = 0;
+  uint8_t *uniform = run->uniform;
+  if (it->sizes[0] < SHORT_LINE) return;
+  bool stationary = false;
+  for (int i = outputs; i < run->operand_count; i++) stationary |= it->strides[i][0] == 0;
+  if (!stationary) return;
+  memset(uniform, UNIFORM, (size_t)first); /* constants and numbers */
+  for (int i = outputs; i < run->operand_count; i++) uniform[run->operands[i].reg] = it->strides[i][0] == 0;
+  for (int i = 0; i < kernel->ins_count; i++) {
+    const uint16_t operands[3] = {kernel->ins[i].a, kernel->ins[i].b, kernel->ins[i].c};
+    bool all = true;
+    for (int k = 0; k < 3; k++) all &= operands[k] == KERNEL_NO_REGISTER || uniform[operands[k]];
+    uniform[first + i] = all;
+    count += all;
+    for (int k = 0; k < 3 && !all; k++)
+      if (operands[k] != KERNEL_NO_REGISTER && uniform[operands[k]]) uniform[operands[k]] |= SPREAD;
+  }
+  for (int i = 0; i < outputs; i++)
+    if (uniform[kernel->outputs[i]]) uniform[kernel->outputs[i]] |= SPREAD;
+  if (kernel->place_count + count <= MAX_PLACES) run->uniform_count = count; /* else blocks would get too short */
 }
 
 /* Who may write an output before the block is done: the last instruction, for then every operand was read at this
  * element; any other, when the output shares no memory with an argument. */
 static void choose_targets(Run *run) {
   const TileKernel *kernel = run->kernel;
-  int first_ins = kernel->argument_count + kernel->constant_count;
+  int first_ins = first_result(kernel);
   for (int i = 0; i < kernel->output_count; i++) {
     int reg = kernel->outputs[i];
-    bool fine = reg >= first_ins;
+    bool fine = reg >= first_ins && !(run->uniform_count && run->uniform[reg]);
     for (int k = 0; k < i && fine; k++) fine = kernel->outputs[k] != reg;
     for (int k = kernel->output_count; k < run->operand_count && fine && reg != kernel->register_count - 1; k++)
       fine = run->tensors[k]->storage != run->tensors[i]->storage;
@@ -443,15 +533,15 @@ Status tile_run(const TileKernel *kernel, int threads, const TileArgument *argum
   if (kernel->is_simple && (numel <= GRAIN || threads <= 1) && run_simple(kernel, arguments, outputs[0])) return OK;
   Run run;
   run.kernel = kernel;
-  run.operand_count = run.number_count = 0;
+  run.operand_count = run.number_count = run.uniform_count = 0;
   run.divided_by_zero = false;
   for (int i = 0; i < kernel->output_count; i++) add_operand(&run, outputs[i], kernel->outputs[i], true);
   for (int i = 0; i < kernel->argument_count; i++)
     if (kernel->used[i]) TRY(add_argument(&run, (uint16_t)i, &arguments[i], numel));
-  choose_block(&run);
-  choose_targets(&run);
   int64_t grain = kernel->ins_count > 2 ? HEAVY_GRAIN : GRAIN;
   if (is_linear(&run)) {
+    choose_block(&run);
+    choose_targets(&run);
     if (numel <= grain || threads <= 1)
       run_range(&run, 0, numel);
     else
@@ -459,6 +549,9 @@ Status tile_run(const TileKernel *kernel, int threads, const TileArgument *argum
   } else {
     Iterator it;
     TRY(iterator_init(&it, run.operand_count, run.tensors));
+    find_uniform(&run, &it);
+    choose_block(&run);
+    choose_targets(&run);
     LinesRun lines = {&run, &it};
     if (numel <= grain || threads <= 1)
       run_lines(&lines, 0, numel);

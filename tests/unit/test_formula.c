@@ -210,6 +210,32 @@ static void threads_and_blocks_do_not_change_bits(void **state) {
   tensor_release(self), tensor_release(out);
 }
 
+/* A column spread over rows of several blocks, and the same column written out. */
+static void numbers_along_a_line_do_not_change_bits(void **state) {
+  (void)state;
+  static const char *const texts[] = {
+      "self * rsqrt(other + 1e-5)", "exp(other * 0.1)",
+      "t = exp(other * 0.1); u = tanh(self * 0.01 * t) + t; u * sqrt(other) + self * t",
+      "t = self * 0.5; u = t + sqrt(other) * alpha; v = u * t - log(other); v + cos(other) * u",
+      "other + alpha if self > other else exp(other)"};
+  static const DType dtypes[] = {DTYPE_FLOAT32, DTYPE_FLOAT64, DTYPE_BFLOAT16, DTYPE_UINT8};
+  const int64_t sizes[] = {6, 2500}, column_sizes[] = {6, 1};
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    Tensor *self = new_tensor(DTYPE_FLOAT32, 2, sizes), *column = new_tensor(dtypes[d], 2, column_sizes), *wide, *whole;
+    DType dtype = dtypes[d] == DTYPE_UINT8 ? DTYPE_FLOAT32 : dtypes[d];
+    Tensor *out = new_tensor(dtype, 2, sizes), *expected = new_tensor(dtype, 2, sizes);
+    must(tensor_expand(column, 2, sizes, &wide));
+    must(tensor_contiguous(wide, &whole));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+      run(texts[i], self, column, out);
+      run(texts[i], self, whole, expected);
+      assert_memory_equal(tensor_data(out), tensor_data(expected), (size_t)out->numel * dtype_size(dtype));
+    }
+    tensor_release(self), tensor_release(column), tensor_release(wide), tensor_release(whole);
+    tensor_release(out), tensor_release(expected);
+  }
+}
+
 static void integers_do_not_divide_by_zero(void **state) {
   (void)state;
   const int64_t size = 3;
@@ -242,6 +268,7 @@ int main(void) {
                                      cmocka_unit_test(meaningless_types_are_refused),
                                      cmocka_unit_test(operands_of_any_strides_and_dtypes),
                                      cmocka_unit_test(threads_and_blocks_do_not_change_bits),
+                                     cmocka_unit_test(numbers_along_a_line_do_not_change_bits),
                                      cmocka_unit_test(integers_do_not_divide_by_zero)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
