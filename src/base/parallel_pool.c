@@ -1,14 +1,16 @@
 /* A list of jobs under one lock. The caller works on its own job and waits only for helpers that have joined it, so a
- * job ends even when no helper ever comes. */
+ * job ends even when no helper ever comes. Who waits looks for some microseconds before it sleeps: waking a thread
+ * takes longer than many an operator. */
 #include "base/parallel_pool.h"
 
 #include <pthread.h>
 
-enum { MAX_WORKERS = 255 };
+enum { MAX_WORKERS = 255, LOOKS = 1000 /* some 10 to 40 microseconds */ };
 
 typedef struct Job {
   ParallelPieces *pieces;
-  int wanted, working; /* helpers still welcome, helpers inside; guarded */
+  int wanted;          /* helpers still welcome; guarded */
+  _Atomic int working; /* helpers inside; changed under the lock */
   struct Job *link;
 } Job;
 
@@ -16,8 +18,9 @@ static struct {
   pthread_mutex_t lock;
   pthread_cond_t work, done;
   Job *jobs;
-  int workers, idle;
-} pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, 0, 0};
+  int workers, idle;  /* of the idle some look, the others sleep */
+  _Atomic int posted; /* jobs so far; changed under the lock */
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
 static _Thread_local bool inside;
 static _Atomic int claimed;
@@ -62,6 +65,17 @@ void parallel_pieces_work(ParallelPieces *p) {
   inside = false;
 }
 
+/* Returns when the value is another, or after a while. */
+static void look_while_equal(_Atomic int *value, int to) {
+  for (int i = 0; i < LOOKS && atomic_load_explicit(value, memory_order_relaxed) == to; i++) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" ::: "memory");
+#endif
+  }
+}
+
 static void *worker_main(void *unused) {
   (void)unused;
   pthread_mutex_lock(&pool.lock);
@@ -69,8 +83,12 @@ static void *worker_main(void *unused) {
     Job *job = pool.jobs;
     while (job && !job->wanted) job = job->link;
     if (!job) {
+      int posted = pool.posted;
       pool.idle++;
-      pthread_cond_wait(&pool.work, &pool.lock);
+      pthread_mutex_unlock(&pool.lock);
+      look_while_equal(&pool.posted, posted);
+      pthread_mutex_lock(&pool.lock);
+      if (pool.posted == posted) pthread_cond_wait(&pool.work, &pool.lock);
       pool.idle--;
       continue;
     }
@@ -104,12 +122,19 @@ void parallel_pool_run(int threads, ParallelPieces *pieces) {
   pthread_mutex_lock(&pool.lock);
   job.link = pool.jobs;
   pool.jobs = &job;
+  pool.posted++;
   start_workers(job.wanted);
   for (int i = 0; i < job.wanted; i++) pthread_cond_signal(&pool.work);
   pthread_mutex_unlock(&pool.lock);
   parallel_pieces_work(pieces);
   pthread_mutex_lock(&pool.lock);
   job.wanted = 0;
+  if (job.working) {
+    int working = job.working;
+    pthread_mutex_unlock(&pool.lock);
+    look_while_equal(&job.working, working);
+    pthread_mutex_lock(&pool.lock);
+  }
   while (job.working) pthread_cond_wait(&pool.done, &pool.lock);
   Job **link = &pool.jobs;
   while (*link != &job) link = &(*link)->link;
