@@ -1,49 +1,53 @@
-/* softmax and log_softmax along one dimension, and their gradients. Lines are computed in float32 (halves too) or
- * float64 with the tile loops, so that their bits agree with the pointwise operators'. */
+/* softmax and log_softmax along one dimension, and their gradients. Lines are computed in float32 (halves too,
+ * softmax_line.h) or float64. */
 #include <math.h>
 
 #include "op/op.h"
+#include "op/softmax_line.h"
 #include "tensor/iterate.h"
 #include "tile/loops.h"
 
 enum { LINE_ON_STACK = 1024 };
 
-typedef struct SoftmaxLine {
+typedef struct SoftmaxRun {
   int64_t length;
   DType in, out, compute;
   bool is_log;
-  TileLoop *exp;
+  SoftmaxLine *line; /* of float32 */
+  TileLoop *exp;     /* of float64 */
   _Atomic bool failed;
-} SoftmaxLine;
+} SoftmaxRun;
 
 /* x becomes its softmax, or its logarithm. */
-#define SOFTMAX(T, SUFFIX)                                                            \
-  static void softmax_##T(const SoftmaxLine *s, T *x, T *spare) {                     \
-    int64_t n = s->length;                                                            \
-    T most = -INFINITY, sum = 0;                                                      \
-    for (int64_t i = 0; i < n; i++) most = x[i] > most || x[i] != x[i] ? x[i] : most; \
-    for (int64_t i = 0; i < n; i++) x[i] -= most;                                     \
-    s->exp(n, spare, x, NULL, NULL);                                                  \
-    T lanes[8] = {0};                                                                 \
-    int64_t i = 0;                                                                    \
-    for (; i + 8 <= n; i += 8)                                                        \
-      for (int k = 0; k < 8; k++) lanes[k] += spare[i + k];                           \
-    for (; i < n; i++) sum += spare[i];                                               \
-    for (int k = 0; k < 8; k++) sum += lanes[k];                                      \
-    if (s->is_log) {                                                                  \
-      T shift = log##SUFFIX(sum);                                                     \
-      for (i = 0; i < n; i++) x[i] -= shift;                                          \
-    } else {                                                                          \
-      T scale = 1 / sum;                                                              \
-      for (i = 0; i < n; i++) x[i] = spare[i] * scale;                                \
-    }                                                                                 \
+static void softmax_double(const SoftmaxRun *s, double *x, double *spare) {
+  int64_t n = s->length;
+  double most = -INFINITY, sum = 0, lanes[8] = {0};
+  for (int64_t i = 0; i < n; i++) most = x[i] > most || x[i] != x[i] ? x[i] : most;
+  for (int64_t i = 0; i < n; i++) x[i] -= most;
+  s->exp(n, spare, x, NULL, NULL);
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (int k = 0; k < 8; k++) lanes[k] += spare[i + k];
+  for (; i < n; i++) sum += spare[i];
+  for (int k = 0; k < 8; k++) sum += lanes[k];
+  if (s->is_log) {
+    double shift = log(sum);
+    for (i = 0; i < n; i++) x[i] -= shift;
+  } else {
+    double scale = 1 / sum;
+    for (i = 0; i < n; i++) x[i] = spare[i] * scale;
   }
-SOFTMAX(float, f)
-SOFTMAX(double, )
+}
 
 /* data: out, in */
-static void softmax_line(void *argument, char *const *data, const int64_t *strides) {
-  SoftmaxLine *s = argument;
+static void run_line(void *argument, char *const *data, const int64_t *strides) {
+  SoftmaxRun *s = argument;
+  bool single = s->compute == DTYPE_FLOAT32;
+  if (single && s->in == DTYPE_FLOAT32 && s->out == DTYPE_FLOAT32 && strides[0] == sizeof(float) &&
+      strides[1] == sizeof(float)) {
+    s->line(s->length, (const float *)data[1], (float *)data[0], s->is_log);
+    return;
+  }
   double stack[2 * LINE_ON_STACK], *buffer = stack;
   if (s->length > LINE_ON_STACK) {
     buffer = mem_calloc((size_t)s->length, 2 * sizeof(double));
@@ -53,8 +57,8 @@ static void softmax_line(void *argument, char *const *data, const int64_t *strid
     }
   }
   dtype_convert(s->compute, buffer, 1, s->in, data[1], strides[1] / (int64_t)dtype_size(s->in), s->length);
-  if (s->compute == DTYPE_FLOAT32)
-    softmax_float(s, (float *)buffer, (float *)buffer + s->length);
+  if (single)
+    s->line(s->length, (float *)buffer, (float *)buffer, s->is_log);
   else
     softmax_double(s, buffer, buffer + s->length);
   dtype_convert(s->out, data[0], strides[0] / (int64_t)dtype_size(s->out), s->compute, buffer, 1, s->length);
@@ -67,12 +71,13 @@ static Status run_softmax(Call *call, bool is_log) {
   int64_t dim;
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
   DType compute = out->dtype == DTYPE_FLOAT64 ? DTYPE_FLOAT64 : DTYPE_FLOAT32;
-  SoftmaxLine s = {.length = self->ndim ? self->sizes[dim] : 1,
-                   .in = (DType)self->dtype,
-                   .out = (DType)out->dtype,
-                   .compute = compute,
-                   .is_log = is_log,
-                   .exp = tile_loop(KERNEL_EXP, tile_type_of(compute))};
+  SoftmaxRun s = {.length = self->ndim ? self->sizes[dim] : 1,
+                  .in = (DType)self->dtype,
+                  .out = (DType)out->dtype,
+                  .compute = compute,
+                  .is_log = is_log,
+                  .line = softmax_line(),
+                  .exp = tile_loop(KERNEL_EXP, TILE_F64)};
   if (self->numel == 0) return OK;
   if (self->ndim == 0) {
     double x = tensor_item_double(self) - tensor_item_double(self); /* NaN for what is not finite */
@@ -80,7 +85,7 @@ static Status run_softmax(Call *call, bool is_log) {
     dtype_convert(s.out, tensor_data(out), 1, DTYPE_FLOAT64, &x, 1, 1);
     return OK;
   }
-  TRY(iterate_lines(2, (const Tensor *const[]){out, self}, (int)dim, call->exec->threads, softmax_line, &s));
+  TRY(iterate_lines(2, (const Tensor *const[]){out, self}, (int)dim, call->exec->threads, run_line, &s));
   return s.failed ? status_out_of_memory() : OK;
 }
 static Status kernel_softmax(Call *call) {

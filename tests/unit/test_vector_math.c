@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "op/softmax_line.h"
 #include "tile/loops.h"
 
 enum { BLOCK = 1024 };
@@ -155,9 +156,45 @@ static void halves_convert_both_ways(void **state) {
     }
 }
 
+static void softmax_lines_are_accurate(void **state) {
+  (void)state;
+  SoftmaxLine *const forms[] = {
+    softmax_line_portable,
+#if defined(__x86_64__)
+    softmax_line_avx2,
+    softmax_line_avx512,
+#endif
+  };
+  static const int64_t lengths[] = {1, 5, 16, 33, 256, 700};
+  float x[700], to[700];
+  for (size_t form = 0; form < table_count(); form++)
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+      for (int is_log = 0; is_log < 2; is_log++) {
+        int64_t n = lengths[l];
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++) sum += exp((double)(x[i] = (float)(i * 37 % 101) * 0.25f - 3));
+        forms[form](n, x, to, is_log);
+        for (int64_t i = 0; i < n; i++) {
+          double exact = is_log ? (double)x[i] - log(sum) : exp((double)x[i]) / sum;
+          if (!(fabs(to[i] - exact) <= 1e-6 * fabs(exact) + 1e-7))
+            fail_msg("form %zu, %lld of %lld: %g, not %g", form, (long long)i, (long long)n, (double)to[i], exact);
+        }
+        forms[form](n, x, x, is_log);
+        assert_memory_equal(x, to, (size_t)n * sizeof *x);
+        x[n / 2] = NAN;
+        forms[form](n, x, to, is_log);
+        for (int64_t i = 0; i < n; i++) assert_true(isnan(to[i]));
+        for (int64_t i = 0; i < n; i++) x[i] = -INFINITY;
+        x[n / 2] = 1;
+        forms[form](n, x, to, false);
+        for (int64_t i = 0; i < n; i++) assert_true(to[i] == (i == n / 2));
+      }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(functions_are_accurate), cmocka_unit_test(powers_are_accurate),
                                      cmocka_unit_test(position_does_not_matter),
-                                     cmocka_unit_test(halves_convert_both_ways)};
+                                     cmocka_unit_test(halves_convert_both_ways),
+                                     cmocka_unit_test(softmax_lines_are_accurate)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
