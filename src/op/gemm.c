@@ -15,6 +15,18 @@ static const GemmKernels *kernels(void) {
   return &gemm_kernels_baseline;
 }
 
+static void multiply_f32(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, float *c,
+                         int64_t c_row_stride, void *scratch) {
+#if defined(__x86_64__)
+  if (m > 4 && n > 4 && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl")) {
+    gemm_block_avx512(m, n, k, alpha, a, b, c, c_row_stride, scratch);
+    return;
+  }
+#endif
+  kernels()->f32(m, n, k, alpha, a, b, c, c_row_stride, scratch);
+}
+
 typedef struct Product {
   DType dtype;
   int64_t m, n, k, c_row_stride;
@@ -48,7 +60,7 @@ static void run_part(void *argument, int64_t begin, int64_t end) {
     return;
   }
   if (p->dtype == DTYPE_FLOAT32)
-    kernels()->f32(m, n, p->k, p->alpha, a, b, (float *)c, p->c_row_stride, scratch);
+    multiply_f32(m, n, p->k, p->alpha, a, b, (float *)c, p->c_row_stride, scratch);
   else
     kernels()->f64(m, n, p->k, p->alpha, a, b, (double *)c, p->c_row_stride, scratch);
   if (scratch != small) cache_free(scratch, bytes);

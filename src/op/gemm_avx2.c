@@ -2,13 +2,16 @@
 #include "op/gemm.h"
 
 #if defined(__AVX2__) && defined(__FMA__)
-#include <immintrin.h>
+#include "op/gemm_transpose.h"
 
 #define VECTOR 32
+#define WIDE 2
 #define FMA(a, b, c) ((Vec_f32)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
 #define T float
 #define NAME(x) x##_f32
+#define TRANSPOSE_4(to, to_stride, from, from_stride) gemm_transpose_4(to, to_stride, from, from_stride)
 #include "op/gemm_template.h"
+#undef TRANSPOSE_4
 #undef T
 #undef NAME
 #undef FMA

@@ -2,6 +2,7 @@
 #include "op/gemm.h"
 
 #define VECTOR 16
+#define WIDE 2
 #define FMA(a, b, c) ((a) * (b) + (c))
 #define T float
 #define NAME(x) x##_f32

@@ -1,15 +1,19 @@
 /* The packed matrix product for one element type and instruction set. The including file defines T, VECTOR (bytes of a
- * vector), FMA(a, b, c) on vectors of T, and NAME(x), which gives the functions their names. No include guard: included
+ * vector), WIDE (vectors beside each other in a tile of results), FMA(a, b, c) on vectors of T, and NAME(x), which
+ * gives the functions their names; where it can, TRANSPOSE_4(to, to_stride, from, from_stride), which writes a
+ * transposed block of 4 x 4 elements; WITHOUT_THIN leaves products of few rows to others. No include guard: included
  * once for each type.
  *
- * After K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008): panels of A and B are
- * packed so that the innermost kernel reads them in order; it keeps ROWS x COLUMNS results in registers. */
+ * After K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008): panels of B, and of A
+ * where its rows have gaps, are packed so that the innermost kernel reads them in order; it keeps ROWS x COLUMNS
+ * results in registers. */
 
 typedef T NAME(Vec) __attribute__((vector_size(VECTOR), aligned(sizeof(T)), may_alias));
 #define LANES ((int64_t)(VECTOR / sizeof(T)))
 #define ROWS 6
-#define COLUMNS (2 * LANES)
+#define COLUMNS (WIDE * LANES)
 
+#ifndef WITHOUT_THIN
 /* m rows of A (m is constant where this is inlined), each contiguous, against columns of B as they lie: C += alpha A B.
  */
 static inline __attribute__((always_inline)) void NAME(thin_across)(const int m, const int wide, int64_t n, int64_t k,
@@ -122,34 +126,67 @@ static void NAME(thin)(int64_t m, int64_t n, int64_t k, T alpha, GemmMatrix am, 
   }
 }
 
-static void NAME(kernel)(int64_t k, const T *a, const T *b, T alpha, T *c, int64_t ldc, int64_t rows, int64_t columns) {
-  NAME(Vec) acc[ROWS][2] = {0};
-  for (int64_t p = 0; p < k; p++, a += ROWS, b += COLUMNS) {
-    NAME(Vec) b0 = *(const NAME(Vec) *)b, b1 = *(const NAME(Vec) *)(b + LANES);
+#endif
+
+/* A tile of the product, `wide` vectors (constant where this is inlined) of each row; k is at least 1, a_step in bytes.
+ * In memory, by a loop that is always entered and whose step is no number of elements: else GCC makes several loops of
+ * it, and copies the sums around inside them. */
+static inline __attribute__((always_inline)) void NAME(tile)(const int wide, int64_t k, const char *const *row,
+                                                             int64_t a_step, const T *b, T (*out)[COLUMNS]) {
+  NAME(Vec) acc[ROWS][WIDE] = {0};
+  int64_t at = 0;
+  do {
+    NAME(Vec) from[WIDE];
+#pragma GCC unroll 4
+    for (int v = 0; v < wide; v++) from[v] = *(const NAME(Vec) *)(b + v * LANES);
 #pragma GCC unroll 6
     for (int i = 0; i < ROWS; i++) {
-      NAME(Vec) x = a[i] - (NAME(Vec)){0};
-      acc[i][0] = FMA(x, b0, acc[i][0]);
-      acc[i][1] = FMA(x, b1, acc[i][1]);
+      NAME(Vec) x = *(const T *)(row[i] + at) - (NAME(Vec)){0};
+#pragma GCC unroll 4
+      for (int v = 0; v < wide; v++) acc[i][v] = FMA(x, from[v], acc[i][v]);
     }
-  }
-  NAME(Vec) scale = alpha - (NAME(Vec)){0};
-  if (rows == ROWS && columns == COLUMNS) {
+    b += wide * LANES;
+    at += a_step;
+  } while (--k);
 #pragma GCC unroll 6
-    for (int i = 0; i < ROWS; i++) {
-      NAME(Vec) *out = (NAME(Vec) *)(c + i * ldc);
-      out[0] = FMA(scale, acc[i][0], out[0]);
-      out[1] = FMA(scale, acc[i][1], out[1]);
-    }
-    return;
+  for (int i = 0; i < ROWS; i++)
+#pragma GCC unroll 4
+    for (int v = 0; v < wide; v++) *(NAME(Vec) *)(out[i] + v * LANES) = acc[i][v];
+}
+#define TILE_OF(wide)                                                                                        \
+  static __attribute__((noinline)) void NAME(tile_##wide)(int64_t k, const char *const *row, int64_t a_step, \
+                                                          const T *b, T(*out)[COLUMNS]) {                    \
+    NAME(tile)(wide, k, row, a_step, b, out);                                                                \
   }
-  T tile[ROWS][COLUMNS];
-  memcpy(tile, acc, sizeof tile);
+TILE_OF(1)
+TILE_OF(2)
+#if WIDE > 2
+TILE_OF(3)
+TILE_OF(4)
+#endif
+#undef TILE_OF
+
+/* C += alpha times a tile of the product. Elements of A are a_row and a_step apart; rows beyond the last are computed
+ * from the first. */
+static void NAME(kernel)(int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b, T alpha, T *c, int64_t ldc,
+                         int64_t rows, int64_t columns) {
+  static void (*const tiles[])(int64_t, const char *const *, int64_t, const T *, T(*)[COLUMNS]) = {
+    NAME(tile_1),
+    NAME(tile_2),
+#if WIDE > 2
+    NAME(tile_3),
+    NAME(tile_4),
+#endif
+  };
+  _Alignas(64) T out[ROWS][COLUMNS];
+  const char *row[ROWS];
+  for (int i = 0; i < ROWS; i++) row[i] = (const char *)(i < rows ? a + i * a_row : a);
+  tiles[(columns - 1) / LANES](k, row, a_step * (int64_t)sizeof(T), b, out);
   for (int64_t i = 0; i < rows; i++)
-    for (int64_t j = 0; j < columns; j++) c[i * ldc + j] += alpha * tile[i][j];
+    for (int64_t j = 0; j < columns; j++) c[i * ldc + j] += alpha * out[i][j];
 }
 
-/* `count` rows (or columns) starting at `from`, in groups of `width`, padded with zeros. */
+/* `count` rows (or columns) starting at `from`, in groups of `width`, the last padded with zeros. */
 static void NAME(pack)(T *to, const T *from, int64_t across, int64_t along, int64_t count, int64_t k, int64_t width) {
   for (int64_t i = 0; i < count; i += width) {
     int64_t n = count - i < width ? count - i : width;
@@ -165,9 +202,33 @@ static void NAME(pack)(T *to, const T *from, int64_t across, int64_t along, int6
   }
 }
 
+/* A panel of B: n columns, padded with zeros to `width`. */
+static void NAME(pack_panel)(T *to, const T *from, int64_t across, int64_t along, int64_t n, int64_t k, int64_t width) {
+#ifdef TRANSPOSE_4
+  if (along == 1) { /* columns lie in memory: block by block, so that every line of cache is read and written at once */
+    for (int64_t j0 = 0; j0 < n; j0 += 16)
+      for (int64_t p0 = 0; p0 < k; p0 += 16)
+        for (int64_t j = j0; j < j0 + 16 && j < n; j += 4)
+          for (int64_t p = p0; p < p0 + 16 && p < k; p += 4) {
+            const T *block = from + j * across + p;
+            if (j + 4 <= n && p + 4 <= k) {
+              TRANSPOSE_4(to + p * width + j, width, block, across);
+              continue;
+            }
+            for (int64_t q = p; q < p + 4 && q < k; q++)
+              for (int64_t l = j; l < j + 4 && l < n; l++) to[q * width + l] = from[l * across + q];
+          }
+    for (int64_t p = 0; p < k && n < width; p++) memset(to + p * width + n, 0, (size_t)(width - n) * sizeof(T));
+    return;
+  }
+#endif
+  NAME(pack)(to, from, across, along, n, k, width);
+}
+
 /* C += alpha A B */
 static void NAME(gemm)(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix am, GemmMatrix bm, T *c, int64_t ldc,
                        void *scratch) {
+#ifndef WITHOUT_THIN
   if (m <= 4) {
     NAME(thin)(m, n, k, (T)alpha, am, bm, c, ldc, 1);
     return;
@@ -177,8 +238,10 @@ static void NAME(gemm)(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix
     NAME(thin)(n, m, k, (T)alpha, bt, at, c, 1, ldc);
     return;
   }
+#endif
   T *packed_a = (T *)(((uintptr_t)scratch + GEMM_PAD - 1) & ~(uintptr_t)(GEMM_PAD - 1));
   const T *a = am.data, *b = bm.data;
+  bool a_lies = am.col_stride == 1; /* its rows are read where they are */
   int64_t kc_max = k < GEMM_KC ? k : GEMM_KC;
   T *packed_b = packed_a + ((m < GEMM_MC ? m : GEMM_MC) + ROWS) * kc_max;
   packed_b = (T *)(((uintptr_t)packed_b + GEMM_PAD - 1) & ~(uintptr_t)(GEMM_PAD - 1));
@@ -186,14 +249,21 @@ static void NAME(gemm)(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix
     int64_t nc = n - jc < GEMM_NC ? n - jc : GEMM_NC;
     for (int64_t pc = 0; pc < k; pc += GEMM_KC) {
       int64_t kc = k - pc < GEMM_KC ? k - pc : GEMM_KC;
-      NAME(pack)(packed_b, b + pc * bm.row_stride + jc * bm.col_stride, bm.col_stride, bm.row_stride, nc, kc, COLUMNS);
+      for (int64_t j = 0; j < nc; j += COLUMNS) {
+        int64_t columns = nc - j < COLUMNS ? nc - j : COLUMNS;
+        NAME(pack_panel)
+        (packed_b + j * kc, b + pc * bm.row_stride + (jc + j) * bm.col_stride, bm.col_stride, bm.row_stride, columns,
+         kc, (columns + LANES - 1) / LANES * LANES);
+      }
       for (int64_t ic = 0; ic < m; ic += GEMM_MC) {
         int64_t mc = m - ic < GEMM_MC ? m - ic : GEMM_MC;
-        NAME(pack)(packed_a, a + ic * am.row_stride + pc * am.col_stride, am.row_stride, am.col_stride, mc, kc, ROWS);
+        const T *rows = a + ic * am.row_stride + pc * am.col_stride;
+        if (!a_lies) NAME(pack)(packed_a, rows, am.row_stride, am.col_stride, mc, kc, ROWS);
         for (int64_t j = 0; j < nc; j += COLUMNS)
           for (int64_t i = 0; i < mc; i += ROWS) NAME(kernel)
-        (kc, packed_a + i * kc, packed_b + j * kc, (T)alpha, c + (ic + i) * ldc + jc + j, ldc,
-         mc - i < ROWS ? mc - i : ROWS, nc - j < COLUMNS ? nc - j : COLUMNS);
+        (kc, a_lies ? rows + i * am.row_stride : packed_a + i * kc, a_lies ? am.row_stride : 1, a_lies ? 1 : ROWS,
+         packed_b + j * kc, (T)alpha, c + (ic + i) * ldc + jc + j, ldc, mc - i < ROWS ? mc - i : ROWS,
+         nc - j < COLUMNS ? nc - j : COLUMNS);
       }
     }
   }
