@@ -58,6 +58,7 @@ static Status check_accepted(const Call *call, const CallPlan *plan, uint32_t fl
 /* Whether a pointwise kernel may write `target` while it reads the inputs; partial overlap is PyTorch's error, overlap
  * of tensors with gaps can't be told cheaply and takes a temporary. */
 static Status check_overlap(const Call *call, uint32_t input_count, const Tensor *target, bool *out_direct) {
+  uint32_t flags = call->op->flags;
   *out_direct = true;
   for (uint32_t i = 0; i < input_count; i++) {
     const Tensor *input = call_tensor_or_null(call, i);
@@ -66,7 +67,9 @@ static Status check_overlap(const Call *call, uint32_t input_count, const Tensor
       continue;
     }
     TRY(tensor_check_overlap(target, input));
-    if (tensor_overlap(target, input) == OVERLAP_UNKNOWN) *out_direct = false;
+    bool may_be_target = flags & OP_ALIASING_OK || (i == 0 && flags & OP_ALIASING_SELF);
+    TensorOverlap overlap = tensor_overlap(target, input);
+    if (overlap == OVERLAP_UNKNOWN || (overlap != OVERLAP_NONE && !may_be_target)) *out_direct = false;
   }
   return OK;
 }
@@ -162,10 +165,16 @@ static Status check_budget(const Exec *exec, const TensorSpec *spec) {
   return status_new(ERROR_BUDGET, "%lld bytes asked for, beyond the memory budget", (long long)bytes);
 }
 
+static bool stands_behind_first(const Call *call, const Tensor *t) {
+  for (uint32_t i = 1; i < call->input_count; i++)
+    if (call->inputs[i].tag == TAG_TENSOR && call->inputs[i].tensor == t) return true;
+  return false;
+}
+
 /* A dying input of the result's look, when the kernel may write over it. */
 static Tensor *reusable_input(const Call *call, const TensorSpec *spec) {
-  if (!(call->op->flags & OP_ALIASING_OK)) return NULL;
-  for (uint32_t i = 0; i < call->input_count && i < 64; i++) {
+  uint32_t count = call->op->flags & OP_ALIASING_OK ? call->input_count : call->op->flags & OP_ALIASING_SELF ? 1 : 0;
+  for (uint32_t i = 0; i < count && i < 64; i++) {
     if (!(call->dying >> i & 1) || call->inputs[i].tag != TAG_TENSOR) continue;
     Tensor *t = call->inputs[i].tensor;
     if (t->dtype != spec->dtype || t->flags & ~(uint32_t)TENSOR_EMBEDDED || t->autograd || t->extension) continue;
@@ -175,7 +184,7 @@ static Tensor *reusable_input(const Call *call, const TensorSpec *spec) {
     if (spec->has_strides ? memcmp(t->strides, spec->strides, (size_t)spec->ndim * sizeof *t->strides) != 0
                           : !tensor_is_contiguous(t))
       continue;
-    return t;
+    return call->op->flags & OP_ALIASING_OK || !stands_behind_first(call, t) ? t : NULL;
   }
   return NULL;
 }
@@ -299,7 +308,7 @@ static Status run_inplace(Call *call, bool meta) {
     TRY(tensor_check_writable(self));
     if (meta) goto done;
     TRY(check_overlap(call, call->input_count, self, &direct));
-    if (direct && (call->op->flags & OP_ALIASING_OK) && spec->dtype == self->dtype) {
+    if (direct && spec->dtype == self->dtype) {
       result = ivalue_tensor(tensor_retain(self));
       Status status = run_row(&inner);
       ivalue_release(result);
@@ -326,18 +335,14 @@ done:
 
 /* Whether the kernel can fill `out` itself: of the look the shape function asked for, clear of the inputs. */
 static Status may_fill(const Call *functional, const TensorSpec *spec, const Tensor *out, bool *out_direct) {
-  bool pointwise = functional->op->flags & OP_ALIASING_OK;
+  bool takes_any_strides = functional->op->flags & (OP_ALIASING_OK | OP_ALIASING_SELF);
   *out_direct = false;
   TRY(tensor_check_writable(out));
   TRY(check_overlap(functional, functional->input_count, out, out_direct));
   if (out->dtype != spec->dtype || (out->flags & TENSOR_UNUSUAL)) *out_direct = false;
-  if (pointwise || !*out_direct) return OK;
+  if (takes_any_strides || !*out_direct) return OK;
   *out_direct = spec->has_strides ? memcmp(out->strides, spec->strides, (size_t)spec->ndim * sizeof *spec->strides) == 0
                                   : tensor_is_contiguous(out);
-  for (uint32_t i = 0; i < functional->input_count && *out_direct; i++) {
-    const Tensor *input = call_tensor_or_null(functional, i);
-    if (input && tensor_overlap(out, input) != OVERLAP_NONE) *out_direct = false;
-  }
   return OK;
 }
 

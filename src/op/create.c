@@ -173,7 +173,7 @@ static Status kernel_scalar_to_tensor(Call *c) {
 #define WRITE(text, kernel_function, gradient)                                                 \
   {                                                                                            \
     .schema = text, .shape = shape_same_as_first, .kernel = kernel_function, .grad = gradient, \
-    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK | OP_ACCEPT_CONJ                             \
+    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF | OP_ACCEPT_CONJ                           \
   }
 
 static const OpRow rows[] = {

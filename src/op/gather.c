@@ -442,10 +442,10 @@ done:
   return status;
 }
 
-#define WRITES(text, kernel_, ...)                                                                                  \
-  {                                                                                                                 \
-    .schema = text, .shape = shape_same_as_first, .kernel = kernel_, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK, \
-    __VA_ARGS__                                                                                                     \
+#define WRITES(text, kernel_, ...)                                                                                    \
+  {                                                                                                                   \
+    .schema = text, .shape = shape_same_as_first, .kernel = kernel_, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF, \
+    __VA_ARGS__                                                                                                       \
   }
 static const OpRow rows[] = {
     {.schema = "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",

@@ -422,7 +422,7 @@ done:
 #define PUT_GRAD                                                                                     \
   "self: grad if accumulate else grad.index_put(indices, torch.zeros_like(values), False); values: " \
   "grad.index(indices)"
-#define WRITES OP_INPLACE | OP_ALIASING_OK
+#define WRITES OP_INPLACE | OP_ALIASING_SELF
 static const OpRow rows[] = {
     {.schema = "aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
      .kernel = kernel_index,

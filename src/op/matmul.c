@@ -440,7 +440,7 @@ done:
 }
 
 #define ADD_ROW(text, shape_, kernel_, grad_) \
-  { .schema = text, .shape = shape_, .kernel = kernel_, .grad = grad_, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK }
+  { .schema = text, .shape = shape_, .kernel = kernel_, .grad = grad_, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF }
 static const OpRow rows[] = {
     {.schema = "aten::mm(Tensor self, Tensor mat2) -> Tensor",
      .shape = shape_mm,

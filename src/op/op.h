@@ -33,6 +33,7 @@ enum OpFlags {
   OP_CONSTANT_OK = 1u << 15,        /* reserved for rows whose kernel may be run at compile time although not pure */
   OP_RESHAPES = 1u << 16,           /* may change sizes or strides of the tensor it writes: resize_, t_, ... */
   OP_RETURNS_ARGUMENT = 1u << 18,   /* the result may be, or show, an argument although the schema does not say so */
+  OP_ALIASING_SELF = 1u << 19,      /* as OP_ALIASING_OK for the first input alone, when no other shows it */
   OP_GRAD_EXACT = 1u << 17          /* not pointwise: its formula gives gradients of the arguments' sizes and dtypes */
 };
 

@@ -420,7 +420,7 @@ static Status kernel_normal_floats(Call *c) {
 #define FILL(text, kernel_function)                                                                                  \
   {                                                                                                                  \
     .schema = text, .shape = shape_same_as_first, .kernel = kernel_function, .grad = "self: torch.zeros_like(grad)", \
-    .flags = OP_INPLACE | OP_OUT | OP_NONDETERMINISTIC | OP_ALIASING_OK                                              \
+    .flags = OP_INPLACE | OP_OUT | OP_NONDETERMINISTIC | OP_ALIASING_SELF                                            \
   }
 #define NORMAL(text, shape_function, gradient)                                                  \
   {                                                                                             \
