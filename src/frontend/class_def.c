@@ -49,7 +49,7 @@ static const Type *define_named_tuple(Compilation *c, const Tree *def, Str name,
     }
     count++;
   }
-  const Type *type = type_named_tuple(&c->unit->store, name, count, types, names);
+  const Type *type = require_small_type(c, def->range, type_named_tuple(&c->unit->store, name, count, types, names));
   if (any_default) ptrmap_put(&c->tuple_defaults, type, defaults);
   unit_add_type(c->unit, type);
   return type;

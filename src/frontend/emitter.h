@@ -181,6 +181,8 @@ Value *emit_if_expr(Emitter *e, SourceRange range, const Condition *condition, E
 /* ---- types ---- */
 /* An annotation expression as a type; fails when it is none. */
 const Type *annotation_type(Compilation *c, Resolver *resolver, const Tree *expr);
+/* The type; throws when it has more than TYPE_MAX_PARTS: walks over types of values go through them as trees. */
+const Type *require_small_type(Compilation *c, SourceRange range, const Type *type);
 /* The same, NULL when it is none. */
 const Type *annotation_type_or_null(Compilation *c, Resolver *resolver, const Tree *expr);
 /* Throws unless a dict can have keys of the type. */

@@ -243,7 +243,8 @@ Value *emit_unchecked_cast(Emitter *e, SourceRange range, Value *value, const Ty
 Value *emit_tuple(Emitter *e, SourceRange range, uint32_t count, Value *const *values) {
   const Type **types = ARENA_ARRAY(e->arena, const Type *, count + 1);
   for (uint32_t i = 0; i < count; i++) types[i] = values[i]->type;
-  return emit_typed(e, range, SYM_prim_TupleConstruct, count, values, type_tuple(e->store, count, types));
+  const Type *type = require_small_type(e->c, range, type_tuple(e->store, count, types));
+  return emit_typed(e, range, SYM_prim_TupleConstruct, count, values, type);
 }
 
 Value *emit_list(Emitter *e, SourceRange range, const Type *element, uint32_t count, Value *const *values) {

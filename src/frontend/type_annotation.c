@@ -263,9 +263,14 @@ static const char *suggest_type(Compilation *c, Str name) {
   return suggestion_text(&s, c);
 }
 
+const Type *require_small_type(Compilation *c, SourceRange range, const Type *type) {
+  if (type->parts > TYPE_MAX_PARTS) compilation_fail(c, range, "This type has more than %d parts", TYPE_MAX_PARTS);
+  return type;
+}
+
 const Type *annotation_type(Compilation *c, Resolver *resolver, const Tree *expr) {
   const Type *type = annotation_type_or_null(c, resolver, expr);
-  if (type) return type;
+  if (type) return require_small_type(c, expr->range, type);
   if (expr->kind == TK_UNSUPPORTED) unsupported_throw(&c->scratch, expr);
   Str name = expr->kind == TK_SUBSCRIPT ? dotted_text(c, subscript_value(expr)) : dotted_text(c, expr);
   if (name.length) {

@@ -70,6 +70,7 @@ static uint32_t hash_tensor_info(uint32_t hash, const TensorInfo *info) {
 static void complete_key(Type *key) {
   uint32_t hash = TYPE_HASH_OF_KIND(key->kind);
   uint32_t depth = 0;
+  uint64_t parts = key->count;
   key->has_var = key->kind == TYPE_VAR;
   key->has_refinement = key->kind == TYPE_TENSOR && key->tensor;
   key->may_be_mutable = key->kind == TYPE_TENSOR || key->kind == TYPE_LIST || key->kind == TYPE_DICT ||
@@ -79,6 +80,7 @@ static void complete_key(Type *key) {
     const Type *element = key->elements[i];
     hash = TYPE_HASH_JOIN(hash, element->hash);
     if (element->depth >= depth) depth = element->depth + 1u;
+    parts += element->parts;
     key->has_var |= element->has_var;
     key->has_refinement |= element->has_refinement;
     key->may_be_mutable |= element->may_be_mutable;
@@ -88,6 +90,7 @@ static void complete_key(Type *key) {
   if (key->kind == TYPE_FUNCTION) hash = hash_bytes(hash, &key->function, sizeof key->function);
   key->hash = hash;
   key->depth = (uint16_t)depth;
+  key->parts = parts < UINT32_MAX ? (uint32_t)parts : UINT32_MAX;
 }
 
 static const Type *table_find(const TypeTable *table, const Type *key) {

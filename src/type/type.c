@@ -32,6 +32,7 @@ static const Type *const simple_pointers[TYPE_ERROR + 1] = {
 #define WRAPPED(outer, mutable_always, k)                                   \
   [TYPE_##k] = {.kind = outer,                                              \
                 .depth = 1,                                                 \
+                .parts = 1,                                                 \
                 .may_be_mutable = (mutable_always) || IS_MUTABLE(TYPE_##k), \
                 .hash = HASH_WRAPPED(outer, TYPE_##k),                      \
                 .count = 1,                                                 \

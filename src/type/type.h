@@ -44,7 +44,7 @@ typedef enum TypeKind {
   TYPE_ERROR /* of a declaration that failed to compile: silences what follows from it */
 } TypeKind;
 
-enum { TYPE_MAX_DEPTH = 256, TYPE_MAX_MEMBERS = 128 /* of a Union */ };
+enum { TYPE_MAX_DEPTH = 256, TYPE_MAX_PARTS = 1 << 16, TYPE_MAX_MEMBERS = 128 /* of a Union */ };
 
 typedef struct Type Type;
 typedef struct TypeStore TypeStore;
@@ -72,6 +72,7 @@ struct Type {
   bool has_refinement; /* mentions a Tensor type of which something is known */
   bool may_be_mutable;
   uint16_t depth; /* of nesting, at most TYPE_MAX_DEPTH, so that walks may recurse */
+  uint32_t parts; /* below it, counted as a tree; at most TYPE_MAX_PARTS in a program; saturates */
   uint32_t hash, count;
   TypeStore *store; /* NULL: static, lives as long as the process */
   const Type *const *elements;

@@ -216,10 +216,32 @@ static void test_graphs_and_schemas(void **state) {
   run_texts(NULL);
 }
 
+/* Types and values that hold their parts twice, sixty times over: trees of 2^60 leaves in a text of a few lines. */
+static void test_doubling(void **state) {
+  (void)state;
+  static const char *const steps[][3] = {
+      {"def f():\n  x0 = (1, 2)\n", "  x%d = (x%d, x%d)\n", "  return x60\n"},
+      {"def f(x0: Tensor):\n", "  x%d = (x%d, x%d)\n", "  return x60\n"},
+      {"class A0(NamedTuple):\n  a: int\n", "class A%d(NamedTuple):\n  a: A%d\n  b: A%d\n",
+       "def f(x: A60):\n  return x\n"},
+      {"class A0(NamedTuple):\n  a: Tensor\n", "class A%d(NamedTuple):\n  a: A%d\n  b: Optional[A%d]\n",
+       "def f(x: A60):\n  return x\n"},
+  };
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    StrBuf text = {0};
+    strbuf_puts(&text, steps[i][0]);
+    for (int k = 1; k <= 60; k++) strbuf_printf(&text, steps[i][1], k, k - 1, k - 1);
+    strbuf_puts(&text, steps[i][2]);
+    compile_text(strbuf_view(&text));
+    strbuf_dispose(&text);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_many_early_returns),
       cmocka_unit_test(test_sources),
+      cmocka_unit_test(test_doubling),
       cmocka_unit_test(test_graphs_and_schemas),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
