@@ -1,5 +1,6 @@
-/* A build for tests, WICK_HOSTILE: caches hold one entry, and memory that was released is overwritten, so that what
- * relies on luck fails. Elsewhere this is nothing. */
+/* A build for tests, WICK_HOSTILE: caches hold one entry, memory that was released is overwritten, and every
+ * argument that an operator may write over dies (op/call.c), so that what relies on luck fails. Elsewhere this is
+ * nothing. */
 #pragma once
 
 #include <stddef.h>

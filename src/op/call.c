@@ -605,6 +605,34 @@ static __attribute__((noinline)) Status call_long(Call *call, const CallPlan *pl
   return status;
 }
 
+#ifdef WICK_HOSTILE
+/* Every argument that may be written over dies: copies of them do, so that a kernel shows that reads what it wrote. */
+static Status run_direct(Call *call) {
+  enum { MAX_COPIES = 64 };
+  IValue copies[MAX_COPIES];
+  Call dying = *call;
+  Status status = OK;
+  if (!(call->op->flags & (OP_ALIASING_OK | OP_ALIASING_SELF)) || call->input_count > MAX_COPIES)
+    return run_functional(call, false);
+  for (uint32_t i = 0; i < call->input_count; i++) {
+    Tensor *tensor = call_tensor_or_null(call, i), *copy;
+    copies[i] = ivalue_retain(call->inputs[i]);
+    if (!tensor || status || (status = tensor_clone(tensor, &copy))) continue;
+    ivalue_release(copies[i]);
+    copies[i] = ivalue_tensor(copy);
+    dying.dying |= (uint64_t)1 << i;
+  }
+  dying.inputs = copies;
+  if (!status) status = run_functional(&dying, false);
+  for (uint32_t i = 0; i < call->input_count; i++) ivalue_release(copies[i]);
+  return status;
+}
+#else
+static inline Status run_direct(Call *call) {
+  return run_functional(call, false);
+}
+#endif
+
 Status operator_call(Exec *exec, const Operator *op, Call *call) {
   call->exec = exec;
   call->op = op;
@@ -614,7 +642,7 @@ Status operator_call(Exec *exec, const Operator *op, Call *call) {
   uint32_t flags = input_flags(call, plan);
   if (__builtin_expect(
           plan->direct && !exec->recorder && !(flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED | TENSOR_RECORDS)), 1))
-    status = run_functional(call, false);
+    status = run_direct(call);
   else
     status = call_long(call, plan, flags);
   if (__builtin_expect(status == OK, 1)) return OK;
