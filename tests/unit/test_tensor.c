@@ -200,6 +200,27 @@ static void frees_when_allocation_fails(void **state) {
   }
 }
 
+/* What the build for tests promises: what is released is overwritten, and one block is kept for another use. */
+static void released_memory_is_hostile(void **state) {
+  (void)state;
+#ifndef WICK_HOSTILE
+  skip();
+#else
+  enum { BYTES = 100000 };
+  Storage *storage[2];
+  cache_trim();
+  for (int i = 0; i < 2; i++) {
+    assert_null(storage_new(BYTES, &storage[i]));
+    memset(storage[i]->data, 0, BYTES);
+  }
+  for (int i = 0; i < 2; i++) storage_release(storage[i]);
+  assert_in_range(cache_bytes(), BYTES, 2 * BYTES - 1);
+  unsigned char *again = cache_alloc(BYTES);
+  for (size_t i = sizeof(void *); i < BYTES; i++) assert_int_equal(again[i], 0xff); /* before: the cache's link */
+  cache_free(again, BYTES);
+#endif
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(view_outlives_its_tensor),     cmocka_unit_test(set_storage_keeps_the_block),
@@ -207,6 +228,6 @@ int main(void) {
       cmocka_unit_test(views_show_what_they_should),  cmocka_unit_test(views_refuse),
       cmocka_unit_test(many_dimensions_use_the_heap), cmocka_unit_test(knows_memory_formats),
       cmocka_unit_test(undefined_is_shared),          cmocka_unit_test(parses_devices),
-      cmocka_unit_test(frees_when_allocation_fails)};
+      cmocka_unit_test(frees_when_allocation_fails),  cmocka_unit_test(released_memory_is_hostile)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
