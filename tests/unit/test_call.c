@@ -245,10 +245,13 @@ static void reuses_planned_and_dying_memory(void **state) {
                .output_count = 1,
                .dying = 1};
   assert_null(operator_call(&exec, op, &call));
-  assert_ptr_equal(out.tensor, a);
+  const Tensor *taken = out.tensor;
+#ifndef WICK_HOSTILE /* there a copy of it dies */
+  assert_ptr_equal(taken, a);
+#endif
   call.dying = 0;
   assert_null(operator_call(&exec, op, &call)); /* the slot holds a tensor that fits */
-  assert_ptr_equal(out.tensor, a);
+  assert_ptr_equal(out.tensor, taken);
   ivalue_release(out);
   tensor_release(a);
   tensor_release(b);
