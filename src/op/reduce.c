@@ -81,12 +81,18 @@ static void reduce_one_along(const Plan *plan, const char *base, ReduceCell *con
   complex128 values[REDUCE_BLOCK];
   const Axis *line = &plan->inner[plan->inner_count - 1];
   int64_t lines = count_of(plan->inner, plan->inner_count - 1), position = 0;
+  bool sums = plan->op->sum_f32 && plan->in_dtype == DTYPE_FLOAT32 && line->in_stride == 1;
   for (int64_t l = 0; l < lines; l++) {
     const char *from = base + offset_of(plan->inner, plan->inner_count - 1, l, NULL) * (int64_t)item;
     for (int64_t i = 0; i < line->size; i += REDUCE_BLOCK) {
       int64_t n = line->size - i < REDUCE_BLOCK ? line->size - i : REDUCE_BLOCK;
-      load(plan, from + i * line->in_stride * (int64_t)item, line->in_stride, n, values);
-      plan->op->along(state, values, n, position, plan->params);
+      const char *at = from + i * line->in_stride * (int64_t)item;
+      if (sums) {
+        state[0][0].f += plan->op->sum_f32(n, (const float *)at);
+      } else {
+        load(plan, at, line->in_stride, n, values);
+        plan->op->along(state, values, n, position, plan->params);
+      }
       position += n;
     }
   }

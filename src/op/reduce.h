@@ -34,6 +34,9 @@ typedef struct ReduceOp {
                 const ReduceParams *params);
   /* Writes n results of each output class to out[k]. */
   void (*finish)(ReduceCell *const state[REDUCE_STATES], int64_t n, const ReduceParams *params, void *const out[2]);
+  /* What `along` would add to state 0 for neighbouring float32 values, which then needn't be converted; NULL: all are.
+   */
+  double (*sum_f32)(int64_t n, const float *values);
 } ReduceOp;
 
 /* Which dimensions go. */

@@ -4,6 +4,7 @@
  * In a STEP `x` is the value, `a`, `b`, `c` the states, `at` its position among the reduced values, `params` the
  * parameters. */
 #include "op/reduce_ops.h"
+#include "op/reduce_sum.h"
 
 #include <complex.h>
 #include <math.h>
@@ -16,7 +17,7 @@
 #define CTYPE_c complex128
 
 /* IN, A, B, C: member letters of the input's class and the three states; OUT0, OUT1: of the results. */
-#define ACCUMULATOR_WITH(NAME, ALONG, MAGNITUDE, IN, A, B, C, START, STEP, OUT0, FINISH0, OUT1, FINISH1)              \
+#define ACCUMULATOR_WITH(NAME, ALONG, SUM_F32, MAGNITUDE, IN, A, B, C, START, STEP, OUT0, FINISH0, OUT1, FINISH1)     \
   static void NAME##_start(ReduceCell *const s[REDUCE_STATES], int64_t n, const ReduceParams *params) {               \
     (void)params;                                                                                                     \
     for (int64_t i = 0; i < n; i++) {                                                                                 \
@@ -71,15 +72,15 @@
     }                                                                                                                 \
   }                                                                                                                   \
   const ReduceOp reduce_##NAME = {                                                                                    \
-      CLASS_##IN, {CLASS_##OUT0, CLASS_##OUT1}, MAGNITUDE, NAME##_start, NAME##_down, ALONG, NAME##_finish}
-#define ACCUMULATOR(NAME, ...) ACCUMULATOR_WITH(NAME, NAME##_along, __VA_ARGS__)
+      CLASS_##IN, {CLASS_##OUT0, CLASS_##OUT1}, MAGNITUDE, NAME##_start, NAME##_down, ALONG, NAME##_finish, SUM_F32}
+#define ACCUMULATOR(NAME, ...) ACCUMULATOR_WITH(NAME, NAME##_along, NULL, __VA_ARGS__)
 
 #define SIMPLE(NAME, IN, A, START, STEP, OUT, FINISH) \
   ACCUMULATOR(NAME, false, IN, A, i, i, START, STEP, OUT, FINISH, i, 0)
 #define NOTHING ((void)0)
 
-/* Eight partial sums in a fixed order: the compiler keeps them in vector registers, and the bits don't depend on
- * threads. */
+/* Eight partial sums in a fixed order, that of reduce_sum_f32: the compiler keeps them in vector registers, and the
+ * bits don't depend on threads. */
 static void sum_lanes(ReduceCell *const s[REDUCE_STATES], const void *values, int64_t n, int64_t at,
                       const ReduceParams *params) {
   (void)at;
@@ -93,14 +94,15 @@ static void sum_lanes(ReduceCell *const s[REDUCE_STATES], const void *values, in
   s[0][0].f += ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7])) + tail;
 }
 
-ACCUMULATOR_WITH(sum_f64, sum_lanes, false, f, f, i, i, NOTHING, a += x, f, a, i, 0);
+ACCUMULATOR_WITH(sum_f64, sum_lanes, reduce_sum_f32, false, f, f, i, i, NOTHING, a += x, f, a, i, 0);
 SIMPLE(sum_i64, i, i, NOTHING, a = (int64_t)((uint64_t)a + (uint64_t)x), i, a);
 SIMPLE(sum_c128, c, c, NOTHING, a += x, c, a);
 SIMPLE(nansum_f64, f, f, NOTHING, a += isnan(x) ? 0 : x, f, a);
 SIMPLE(prod_f64, f, f, a = 1, a *= x, f, a);
 SIMPLE(prod_i64, i, i, a = 1, a = (int64_t)((uint64_t)a * (uint64_t)x), i, a);
 SIMPLE(prod_c128, c, c, a = 1, a *= x, c, a);
-ACCUMULATOR_WITH(mean_f64, sum_lanes, false, f, f, i, i, NOTHING, a += x, f, a / (double)params->count, i, 0);
+ACCUMULATOR_WITH(mean_f64, sum_lanes, reduce_sum_f32, false, f, f, i, i, NOTHING, a += x, f, a / (double)params->count,
+                 i, 0);
 SIMPLE(mean_c128, c, c, NOTHING, a += x, c, a / (double)params->count);
 SIMPLE(any_f64, f, i, NOTHING, a |= x != 0, i, a);
 SIMPLE(any_i64, i, i, NOTHING, a |= x != 0, i, a);

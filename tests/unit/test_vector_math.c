@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "op/reduce_sum.h"
 #include "op/softmax_line.h"
 #include "tile/loops.h"
 
@@ -191,10 +192,26 @@ static void softmax_lines_are_accurate(void **state) {
       }
 }
 
+static void sums_have_the_same_bits_in_every_form(void **state) {
+  (void)state;
+  float x[300];
+  for (int i = 0; i < 300; i++) x[i] = (float)(i * 37 % 101) * 0.37f - 13;
+  for (int64_t n = 0; n <= 300; n += n < 20 ? 1 : 7) {
+    double exact = 0, sum = reduce_sum_f32_portable(n, x);
+    for (int64_t i = 0; i < n; i++) exact += (double)x[i];
+    assert_true(fabs(sum - exact) <= 1e-10);
+#if defined(__x86_64__)
+    if (table_count() == 1) continue;
+    double wide = reduce_sum_f32_avx2(n, x);
+    assert_memory_equal(&sum, &wide, sizeof sum);
+#endif
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(functions_are_accurate), cmocka_unit_test(powers_are_accurate),
-                                     cmocka_unit_test(position_does_not_matter),
-                                     cmocka_unit_test(halves_convert_both_ways),
-                                     cmocka_unit_test(softmax_lines_are_accurate)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(functions_are_accurate),     cmocka_unit_test(powers_are_accurate),
+      cmocka_unit_test(position_does_not_matter),   cmocka_unit_test(halves_convert_both_ways),
+      cmocka_unit_test(softmax_lines_are_accurate), cmocka_unit_test(sums_have_the_same_bits_in_every_form)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
