@@ -1,7 +1,9 @@
 /* Common subexpression elimination: of two nodes that compute the same from the same, the second goes, where nobody
- * writes to what they read or give and no sharing becomes visible. Blocks know the nodes of the blocks around them. */
+ * writes to what they read or give, no sharing becomes visible and grad mode stays. Blocks know the nodes of the blocks
+ * around them. */
 #include "base/jit_log.h"
 #include "pass/pass.h"
+#include "pass/tensor_facts.h"
 #include "pass/with_aliases.h"
 
 #define FILE_NAME "common_subexpression_elimination"
@@ -16,6 +18,8 @@ typedef struct Elimination {
   Arena *arena;
   PtrMap heads; /* hash | 1 -> entry + 1 */
   VEC(Seen) seen;
+  bool has_modes; /* grad mode may change somewhere */
+  size_t floor;   /* of `seen`: before it, grad mode may be another one */
 } Elimination;
 
 static uintptr_t hash_of(const Node *node) {
@@ -64,6 +68,15 @@ static bool is_candidate(Elimination *e, const Node *node) {
          !node_is_nondeterministic(node) && !alias_node_writes(e->db, node) && !alias_node_has_writers(e->db, node);
 }
 
+static bool changes_grad_mode(const Block *block) {
+  BLOCK_EACH(node, block) {
+    if (node_may_change_grad_mode(node)) return true;
+    for (uint32_t i = 0; i < node->block_count; i++)
+      if (changes_grad_mode(node->blocks[i])) return true;
+  }
+  return false;
+}
+
 static bool may_share(Elimination *e, const Node *a, const Node *b) {
   for (uint32_t i = 0; i < a->output_count; i++)
     if (!alias_safe_to_change(e->db, node_output(a, i), node_output(b, i))) return false;
@@ -73,13 +86,16 @@ static bool may_share(Elimination *e, const Node *a, const Node *b) {
 static void eliminate_in(Elimination *e, Block *block) {
   size_t bottom = e->seen.length;
   BLOCK_EACH(node, block) {
+    if (e->has_modes && (node->block_count || node_may_change_grad_mode(node))) e->floor = e->seen.length;
     for (uint32_t i = 0; i < node->block_count; i++) eliminate_in(e, node->blocks[i]);
+    if (e->has_modes && node->block_count) e->floor = e->seen.length;
     if (!is_candidate(e, node)) continue;
     uintptr_t hash = hash_of(node), head = (uintptr_t)ptrmap_get(&e->heads, (void *)hash);
     uintptr_t at = head;
-    while (at && !(is_same(e->seen.data[at - 1].node, node) && may_share(e, e->seen.data[at - 1].node, node)))
+    while (at > e->floor &&
+           !(is_same(e->seen.data[at - 1].node, node) && may_share(e, e->seen.data[at - 1].node, node)))
       at = e->seen.data[at - 1].next;
-    if (at && jit_opt_limit(FILE_NAME)) {
+    if (at > e->floor && jit_opt_limit(FILE_NAME)) {
       JIT_LOG_UPDATE(FILE_NAME, "a second " STR_FMT " of the same goes", STR_ARG(symbol_name(node->kind)));
       node_replace_all_uses_with(node, e->seen.data[at - 1].node);
       node_destroy(node);
@@ -99,6 +115,7 @@ static void eliminate(Graph *graph, AliasDb *db, void *argument) {
   Elimination e = {.db = db, .arena = argument};
   e.arena = graph->arena;
   ptrmap_init(&e.heads, e.arena);
+  e.has_modes = changes_grad_mode(graph->block);
   eliminate_in(&e, graph->block);
 }
 
