@@ -120,7 +120,7 @@ def norm_backward(grad: Tensor, self: Tensor, p: float, norm: Tensor, dim: Optio
         return grad * (self / norm).masked_fill(norm == 0, 0)
     size = self.abs()
     if p == float('inf') or p == -float('inf'):
-        mask = size == norm
+        mask = torch.logical_or(size == norm, torch.logical_and(self.isnan(), norm.isnan()))
         count = mask.sum() if self.dim() == 0 else mask.sum(wrapped_axes(dim, self.dim()), True)
         return self.sgn() * (grad / count * mask)
     if p < 1.:
@@ -157,8 +157,9 @@ def logcumsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim: int) 
     if self.dim() == 0 or self.numel() == 0:
         return grad
     size = grad.abs().log()
-    up = (torch.where(grad > 0, size, -float('inf')) - result).flip([dim]).logcumsumexp(dim).flip([dim]) + self
-    down = (torch.where(grad < 0, size, -float('inf')) - result).flip([dim]).logcumsumexp(dim).flip([dim]) + self
+    least = torch.full_like(grad, -1e38)  # finite: the gradient of this formula subtracts it from itself
+    up = (torch.where(grad > 0, size, least) - result).flip([dim]).logcumsumexp(dim).flip([dim]) + self
+    down = (torch.where(grad < 0, size, least) - result).flip([dim]).logcumsumexp(dim).flip([dim]) + self
     return up.exp() - down.exp()
 
 
@@ -207,16 +208,6 @@ def layer_norm_backward(grad: Tensor, input: Tensor, normalized_shape: List[int]
     scaled = grad if weight is None else grad * weight
     inner, normalized = normalized_backward(scaled, input, last_axes(len(normalized_shape)), eps)
     return inner, grad * normalized, grad
-
-
-def native_layer_norm_grads(grads: List[Tensor], input: Tensor, normalized_shape: List[int], weight: Optional[Tensor], bias: Optional[Tensor],
-                            eps: float) -> Tuple[Tensor, Tensor, Tensor]:
-    axes = last_axes(len(normalized_shape))
-    inner, for_weight, for_bias = layer_norm_backward(grads[0], input, normalized_shape, weight, bias, eps)
-    count = reduced_count(input, axes)
-    centered = input - input.mean(axes, True)
-    scale = (centered * centered).mean(axes, True).add(eps).rsqrt()
-    return inner + (grads[1] - grads[2] * scale.pow(3) * centered) / count, for_weight, for_bias
 
 
 def group_norm_backward(grad: Tensor, input: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], N: int, C: int, HxW: int, group: int,

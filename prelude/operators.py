@@ -480,7 +480,7 @@ def sample_grid(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mo
         x = grid_unnormalize(grid.select(-1, spatial - 1 - d), input.size(2 + d), align_corners)
         at.append(x if interpolation_mode == 2 else grid_inside(x, input.size(2 + d), padding_mode, align_corners))
     if interpolation_mode == 1:
-        return grid_gather(input, [x.round() for x in at])
+        return grid_gather(input, [x.round() for x in at]) + at[0].sign().mul(0).unsqueeze(1)  # a gradient of zeros for the grid
     result = torch.zeros([1], dtype=input.dtype, device=input.device)
     if interpolation_mode == 0:
         for corner in range(1 << spatial):

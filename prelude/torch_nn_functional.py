@@ -245,12 +245,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: Optional[int] = None, 
         else:
             padding = 0
     if max_norm is not None:
-        with torch.no_grad():
-            used = torch.unique_consecutive(input.reshape(-1).sort()[0])[0]
-            rows = weight.index_select(0, used)
-            lengths = rows.norm(norm_type, [1], keepdim=True)
-            scale = torch.where(lengths > max_norm, max_norm / (lengths + 1e-7), torch.ones_like(lengths))
-            weight.index_copy_(0, used, rows * scale)
+        torch._no_grad_embedding_renorm_(weight, input, max_norm, norm_type)  # dead code, as it is in PyTorch
     return torch.embedding(weight, input, padding, scale_grad_by_freq, sparse)
 
 

@@ -52,6 +52,7 @@ const Services api_services = {
     .autograd_backward_list = autodiff_backward_list,
     .autograd_grad = autodiff_grad,
     .autograd_retain_grad = autodiff_retain_grad,
+    .autograd_retains_grad = autodiff_retains_grad,
     .autograd_tensor_grad = autodiff_tensor_grad,
     .print_source = print_source,
 };

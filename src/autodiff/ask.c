@@ -90,6 +90,12 @@ Status autodiff_retain_grad(Call *c) {
   return OK;
 }
 
+Status autodiff_retains_grad(Call *c) {
+  const AutogradMeta *meta = call_tensor(c, 0)->autograd;
+  call_set(c, 0, ivalue_bool(meta && meta->retains_grad));
+  return OK;
+}
+
 Status autodiff_tensor_grad(Call *c) {
   const AutogradMeta *meta = call_tensor(c, 0)->autograd;
   call_set_tensor(c, 0, meta && meta->grad ? tensor_retain(meta->grad) : tensor_undefined());

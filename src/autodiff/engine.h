@@ -19,4 +19,5 @@ Status autodiff_backward(Call *call) MUST_CHECK;
 Status autodiff_backward_list(Call *call) MUST_CHECK;
 Status autodiff_grad(Call *call) MUST_CHECK;
 Status autodiff_retain_grad(Call *call) MUST_CHECK;
+Status autodiff_retains_grad(Call *call) MUST_CHECK;
 Status autodiff_tensor_grad(Call *call) MUST_CHECK;

@@ -134,6 +134,7 @@ static const struct {
     {TYPE_TENSOR, "is_meta", "prim::is_meta"},
     {TYPE_TENSOR, "is_ort", "prim::is_ort"},
     {TYPE_TENSOR, "is_leaf", "aten::is_leaf"},
+    {TYPE_TENSOR, "retains_grad", "aten::retains_grad"},
     {TYPE_TENSOR, "is_nested", "prim::is_nested"},
     {TYPE_TENSOR, "requires_grad", "prim::requires_grad"},
     {TYPE_TENSOR, "layout", "prim::layout"},

@@ -11,6 +11,7 @@ ASK(backward)
 ASK(backward_list)
 ASK(grad)
 ASK(retain_grad)
+ASK(retains_grad)
 ASK(tensor_grad)
 
 enum { ENGINE = OP_ACCEPT_ANY | OP_NOT_DIFFERENTIABLE };
@@ -32,6 +33,7 @@ static const OpRow rows[] = {
     {.schema = "aten::retain_grad(Tensor(a!) self) -> ()",
      .kernel = kernel_retain_grad,
      .flags = ENGINE | OP_SIDE_EFFECTS},
+    {.schema = "aten::retains_grad(Tensor self) -> bool", .kernel = kernel_retains_grad, .flags = ENGINE},
     {.schema = "prim::grad(Tensor a) -> Tensor(*)", .kernel = kernel_tensor_grad, .flags = ENGINE},
 };
 OP_TABLE(op_table_autograd, rows);

@@ -3,6 +3,8 @@
 
 #define COMPOSITE(text, body_) \
   { .schema = text, .body = body_ }
+#define NO_GRAD(text, write) \
+  { .schema = text, .body = "with torch.no_grad():\n    " write "\nreturn tensor" }
 #define GRADIENT_AXES                      \
   "axes: List[int] = []\n"                 \
   "if dim is None:\n"                      \
@@ -27,6 +29,18 @@ static const OpRow rows[] = {
         "return self.index_copy_(0, places, torch.where(norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows))"),
     COMPOSITE("aten::embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> Tensor",
               "return torch.embedding_renorm_(self.clone(), indices, max_norm, norm_type)"),
+    NO_GRAD("aten::_no_grad_fill_(Tensor(a!) tensor, float val) -> Tensor(a!)", "tensor.fill_(val)"),
+    NO_GRAD("aten::_no_grad_zero_(Tensor(a!) tensor) -> Tensor(a!)", "tensor.zero_()"),
+    NO_GRAD("aten::_no_grad_uniform_(Tensor(a!) tensor, float a, float b) -> Tensor(a!)", "tensor.uniform_(a, b)"),
+    NO_GRAD("aten::_no_grad_normal_(Tensor(a!) tensor, float mean, float std) -> Tensor(a!)",
+            "tensor.normal_(mean, std)"),
+    /* The schema is PyTorch's. It hides the write, so that a call whose result is not used is dead code there and here.
+     */
+    COMPOSITE(
+        "aten::_no_grad_embedding_renorm_(Tensor weight, Tensor input, float max_norm, float norm_type) -> Tensor",
+        "with torch.no_grad():\n"
+        "    weight.embedding_renorm_(input, max_norm, norm_type)\n"
+        "return weight"),
     COMPOSITE("aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor", "return norm_but(v, pow, dim)"),
     COMPOSITE("aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", "return v * (g / norm_but(v, 2, dim))"),
     COMPOSITE("aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",

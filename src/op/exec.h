@@ -29,6 +29,7 @@ typedef struct Services {
   Status (*autograd_backward_list)(struct Call *call);
   Status (*autograd_grad)(struct Call *call);
   Status (*autograd_retain_grad)(struct Call *call);
+  Status (*autograd_retains_grad)(struct Call *call);
   Status (*autograd_tensor_grad)(struct Call *call);
   /* A graph as the Python of archives, for the optimiser's log. */
   Status (*print_source)(const struct Graph *graph, StrBuf *out);

@@ -333,9 +333,58 @@ done:
   return status;
 }
 
+static Status append_labels(IValue labels, StrBuf *equation) {
+  if (labels.tag != TAG_LIST || (labels.list->length && labels.list->element->kind != TYPE_INT))
+    return status_new(ERROR_RUNTIME, "einsum(): expected a list of subscripts");
+  for (size_t i = 0; i < labels.list->length; i++) {
+    int64_t label = list_get(labels.list, i).i;
+    if (label < 0 || label >= 52)
+      return status_new(ERROR_RUNTIME, "einsum(): subscripts must be in [0, 52), but got %lld", (long long)label);
+    strbuf_char(equation, (char)(label < 26 ? 'A' + label : 'a' + label - 26)); /* sorted as the numbers are */
+  }
+  return OK;
+}
+/* einsum(a, [0, 1], b, [1, 2], [0, 2]): subscripts as lists behind the operands, those of the output last or left out.
+ */
+static Status kernel_einsum_sublist(Call *call) {
+  static OpRef einsum = OP_REF("aten::einsum", "");
+  size_t count = call->input_count;
+  StrBuf equation = {0};
+  List *operands = NULL;
+  IValue result = IVALUE_NONE;
+  Status status;
+  TRY(list_new(TYPE(TENSOR), count / 2, &operands));
+  for (size_t i = 0; i + 1 < count; i += 2) {
+    if (call->inputs[i].tag != TAG_TENSOR) {
+      status = status_new(ERROR_RUNTIME, "einsum(): expected a Tensor before each list of subscripts");
+      goto done;
+    }
+    if (i) strbuf_char(&equation, ',');
+    TRY_GOTO(append_labels(call->inputs[i + 1], &equation), done);
+    TRY_GOTO(list_append(operands, ivalue_retain(call->inputs[i])), done);
+  }
+  if (count % 2) {
+    strbuf_puts(&equation, "->");
+    TRY_GOTO(append_labels(call->inputs[count - 1], &equation), done);
+  }
+  String *text;
+  TRY_GOTO(string_new(strbuf_view(&equation), &text), done);
+  status =
+      op_call(call->exec, &einsum, 3, (IValue[]){ivalue_string(text), ivalue_list(operands), IVALUE_NONE}, 1, &result);
+  ivalue_release(ivalue_string(text));
+  if (!status) call_set(call, 0, result);
+done:
+  ivalue_release(ivalue_list(operands));
+  strbuf_dispose(&equation);
+  return status;
+}
+
 static const OpRow rows[] = {
     {.schema = "aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
      .kernel = kernel_einsum,
+     .flags = OP_COMPOSITE | OP_RETURNS_ARGUMENT},
+    {.schema = "aten::einsum.sublist(Tensor a, ...) -> Tensor",
+     .kernel = kernel_einsum_sublist,
      .flags = OP_COMPOSITE | OP_RETURNS_ARGUMENT},
 };
 OP_TABLE(op_table_linalg_einsum, rows);

@@ -490,7 +490,7 @@ static const OpRow rows[] = {
              "    return product.logical_or(self) if bool(beta) else product.clone()\n"
              "product = torch.outer(vec1 * torch.full([], alpha, dtype=vec1.dtype), vec2)\n"
              "if bool(beta == 0):\n"
-             "    return product.expand(torch._infer_size(self.size(), product.size())).clone()\n"
+             "    return self.expand(product.size()).clone().copy_(product)\n"
              "return self * torch.full([], beta, dtype=self.dtype) + product",
      .flags = OP_INPLACE | OP_OUT},
     {.schema = "aten::outer(Tensor self, Tensor vec2) -> Tensor",
@@ -599,7 +599,7 @@ static const OpRow rows[] = {
      .flags = OP_OUT},
     {.schema = "aten::linalg_matrix_power(Tensor self, int n) -> Tensor",
      .body = "if n == 0:\n"
-             "    return torch.eye(self.size(-1), dtype=self.dtype, device=self.device).expand(self.size()).clone()\n"
+             "    return self.clone().copy_(torch.eye(self.size(-1), dtype=self.dtype, device=self.device))\n"
              "base = torch.linalg_inv(self) if n < 0 else self\n"
              "left = -n if n < 0 else n\n"
              "result: Optional[Tensor] = None\n"

@@ -436,7 +436,7 @@ static const OpRow rows[] = {
                "eps) -> (Tensor, Tensor, Tensor)",
      .shape = shape_layer_norm,
      .kernel = kernel_layer_norm,
-     .grad = "input, weight, bias: native_layer_norm_grads(grads, input, normalized_shape, weight, bias, eps)"},
+     .grad = "input, weight, bias: layer_norm_backward(grads[0], input, normalized_shape, weight, bias, eps)"},
     {.schema = "aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, "
                "int group, float eps) -> (Tensor, Tensor, Tensor)",
      .shape = shape_group_norm,

@@ -38,7 +38,7 @@ static const OpRow rows[] = {
             "self: grad / torch.special_erfcx(self * -0.70710678118654752) * 0.797884560802865356"),
     SPECIAL("ndtri", "ndtri(self)", "self: grad * torch.exp(result * result / 2) * 2.50662827463100051"),
     SPECIAL("entr", "nan if isnan(self) else -self * log(self) if self > 0 else 0 if self == 0 else -inf",
-            "self: (-grad * (1 + torch.log(self))).masked_fill(self < 0, 0)"),
+            "self: -grad * (1 + torch.log(self))"),
     SPECIAL("i0e", "i0e(self)", "self: grad * (torch.special_i1e(self) - torch.sgn(self) * result)"),
     SPECIAL("i1", "i1(self)", "self: grad * (torch.i0(self) - (result / self).masked_fill(self == 0, 0.5))"),
     SPECIAL("i1e", "i1e(self)",

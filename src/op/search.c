@@ -240,6 +240,7 @@ static Status kernel_unique(Call *call) {
   return unique_elements(call, true, flag(call, "return_inverse"), flag(call, "return_counts"));
 }
 
+/* PyTorch gives the inverse and the counts along a dimension whether they are asked for or not. */
 static Status unique_along(Call *call, int64_t dim, bool sort) {
   const Tensor *self = call_tensor(call, 0);
   Tensor *front = NULL, *dense = NULL, *table = NULL, *whole = NULL, *back = NULL;
@@ -254,7 +255,7 @@ static Status unique_along(Call *call, int64_t dim, bool sort) {
     for (int d = 1; d < dense->ndim; d++) width *= dense->sizes[d];
   }
   TRY_GOTO(tensor_view_sizes(dense, 2, (const int64_t[]){rows, width}, &table), done);
-  TRY_GOTO(unique_rows(call, table, sort, flag(call, "return_inverse"), flag(call, "return_counts"), 1, &rows), done);
+  TRY_GOTO(unique_rows(call, table, sort, true, true, 1, &rows), done);
   memcpy(sizes, dense->sizes, (size_t)dense->ndim * sizeof *sizes);
   sizes[0] = call_out(call, 0)->sizes[0];
   TRY_GOTO(tensor_view_sizes(call_out(call, 0), dense->ndim, sizes, &whole), done);
