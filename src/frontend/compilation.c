@@ -106,7 +106,9 @@ typedef struct Emission {
   X(loop_continuations, loop_continuations(graph))                      \
   X(inline_loop_condition, inline_loop_condition(graph))                \
   X(erase_load_stores, erase_load_stores(graph, scratch))               \
+  X(enter_exit_to_with, enter_exit_to_with(graph, scratch))             \
   X(transform_exits, transform_exits(graph, scratch))                   \
+  X(with_to_enter_exit, with_to_enter_exit(graph))                      \
   X(canonicalize_modified_loops, canonicalize_modified_loops(graph))    \
   X(normalize_ops, normalize_ops(graph))
 #define CLEANUP_STEPS(X)                                                         \

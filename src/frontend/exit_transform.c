@@ -1,7 +1,7 @@
 /* The exit transform: erases prim::LoopContinuation and prim::ReturnStmt and sets block outputs instead. Where a nested
  * block may have left, a boolean says whether it did, and what follows is put under an If. A block that always raises
- * needs neither; values that nobody will read are prim::Uninitialized. While it runs, Enter ... Exit stand as one
- * prim::With node. */
+ * needs neither; values that nobody will read are prim::Uninitialized. Enter ... Exit stand as one prim::With node
+ * while it runs. */
 #include "base/stack.h"
 #include "frontend/convert_to_ssa.h"
 
@@ -125,11 +125,12 @@ static Exit transform_loop(Transform *t, Node *node) {
   return (Exit){exited, last_outputs(t, node, exit.values.count)};
 }
 
+static Value *add_with_output(Node *node, Value *value) {
+  block_register_output(node->blocks[0], value);
+  return node_add_output(node, value->type);
+}
 static void add_with_outputs(Node *node, Values values) {
-  for (uint32_t i = 0; i < values.count; i++) {
-    block_register_output(node->blocks[0], values.data[i]);
-    node_add_output(node, values.data[i]->type);
-  }
+  for (uint32_t i = 0; i < values.count; i++) add_with_output(node, values.data[i]);
 }
 
 static Exit transform_with(Transform *t, Node *node) {
@@ -254,6 +255,12 @@ static void transform_kind(Graph *graph, Arena *arena, Symbol kind) {
 
 /* ---- With blocks ---- */
 
+static bool is_within(const Node *node, const Block *block) {
+  for (const Block *b = node->owning_block; b; b = b->owning_node ? b->owning_node->owning_block : NULL)
+    if (b == block) return true;
+  return false;
+}
+
 typedef struct WithPairs {
   Arena *arena;
   VEC(Node *) open;
@@ -272,7 +279,18 @@ static void find_with_pairs(WithPairs *p, Block *block) {
   }
 }
 
-static void enter_exit_to_with(Graph *graph, Arena *arena) {
+/* What the body computes may be read behind it, also where an early exit puts the end of the body under an If. */
+static void hand_out(Node *with, Value *value) {
+  Value *outside = NULL;
+  for (size_t u = value->uses.length; u-- > 0;) {
+    Use use = value->uses.data[u];
+    if (is_within(use.user, with->blocks[0])) continue;
+    if (!outside) outside = add_with_output(with, value);
+    node_replace_input(use.user, use.offset, outside);
+  }
+}
+
+void enter_exit_to_with(Graph *graph, Arena *arena) {
   WithPairs pairs = {.arena = arena};
   find_with_pairs(&pairs, graph->block);
   for (size_t i = 0; i < pairs.enters.length; i++) {
@@ -282,12 +300,13 @@ static void enter_exit_to_with(Graph *graph, Arena *arena) {
     while (enter->next != exit) node_move_before(enter->next, body->ret);
     node_move_before(exit, after->ret);
     node_insert_after(with, enter);
+    BLOCK_EACH(node, body) for (uint32_t k = 0; k < node->output_count; k++) hand_out(with, node_output(node, k));
   }
 }
 
-static void with_to_enter_exit(Block *block) {
+static void open_withs(Block *block) {
   BLOCK_EACH(node, block) {
-    for (uint32_t i = 0; i < node->block_count; i++) with_to_enter_exit(node->blocks[i]);
+    for (uint32_t i = 0; i < node->block_count; i++) open_withs(node->blocks[i]);
     if (node->kind != SYM_prim_With) continue;
     for (uint32_t i = 0; i < 2; i++) BLOCK_EACH(inner, node->blocks[i]) node_move_before(inner, node);
     for (uint32_t i = 0; i < node->output_count; i++)
@@ -296,13 +315,11 @@ static void with_to_enter_exit(Block *block) {
   }
 }
 
-/* ---- an If that tests what the If before it computed as a constant in each branch goes into it ---- */
-
-static bool is_within(const Node *node, const Block *block) {
-  for (const Block *b = node->owning_block; b; b = b->owning_node ? b->owning_node->owning_block : NULL)
-    if (b == block) return true;
-  return false;
+void with_to_enter_exit(Graph *graph) {
+  open_withs(graph->block);
 }
+
+/* ---- an If that tests what the If before it computed as a constant in each branch goes into it ---- */
 
 /* Moves the nodes of `from`, a branch of the If behind `first`, to the end of branch i of `first`; what they use of
  * first's outputs is known there. */
@@ -348,9 +365,7 @@ static void merge_consecutive_ifs(Block *block) {
 }
 
 void transform_exits(Graph *graph, Arena *scratch) {
-  enter_exit_to_with(graph, scratch);
   transform_kind(graph, scratch, SYM_prim_LoopContinuation);
   transform_kind(graph, scratch, SYM_prim_ReturnStmt);
   merge_consecutive_ifs(graph->block);
-  with_to_enter_exit(graph->block);
 }
