@@ -1,8 +1,9 @@
-/* Normalisations: batch, layer and group norm. Statistics are summed in double. */
+/* Normalisations: batch, layer and group norm. Statistics are summed in double, but for those of bfloat16. */
 #include <math.h>
 
 #include "base/parallel.h"
 #include "op/norm_affine.h"
+#include "op/norm_bfloat16.h"
 #include "op/op.h"
 
 /* A walk over x and y in rows of `length` equal-strided elements. */
@@ -37,6 +38,13 @@ static Status optional_contiguous(const Tensor *t, Tensor **out) {
 
 /* Mean and 1 / sqrt(variance + eps) of n elements. */
 static void statistics(DType dtype, const char *x, int64_t n, double eps, double *out_mean, double *out_invstd) {
+  if (dtype == DTYPE_BFLOAT16) {
+    float mean, invstd;
+    bfloat16_statistics((const uint16_t *)x, n, eps, &mean, &invstd);
+    *out_mean = mean;
+    *out_invstd = invstd;
+    return;
+  }
   double block[256], sum[4] = {0}, squares[4] = {0}, first = 0;
   int64_t item = (int64_t)dtype_size(dtype);
   for (int64_t i = 0; i < n; i += 256) {
@@ -78,6 +86,13 @@ static void affine(DType dtype, const char *x, char *y, int64_t n, const float *
 }
 
 /* ---- layer norm: each row has its statistics, each column its weight and bias ---- */
+static void layer_row_bfloat16(const Rows *r, const uint16_t *x, uint16_t *y, float mean, float invstd) {
+  float shift = bfloat16_round(-mean * invstd);
+  for (int64_t i = 0; i < r->length; i++) {
+    float w = (float)number_at(r->weight, i, 1), b = (float)number_at(r->bias, i, 0);
+    y[i] = bfloat16_from_float((bfloat16_to_float(x[i]) * invstd + shift) * w + b);
+  }
+}
 static void layer_rows(void *argument, int64_t begin, int64_t end) {
   const Rows *r = argument;
   int64_t item = (int64_t)dtype_size(r->dtype);
@@ -97,6 +112,10 @@ static void layer_rows(void *argument, int64_t begin, int64_t end) {
         for (int64_t i = 0; i < r->length; i++) to[i] *= w[i];
       if (b)
         for (int64_t i = 0; i < r->length; i++) to[i] += b[i];
+      continue;
+    }
+    if (r->dtype == DTYPE_BFLOAT16) {
+      layer_row_bfloat16(r, (const uint16_t *)x, (uint16_t *)y, (float)mean, (float)invstd);
       continue;
     }
     for (int64_t i = 0; i < r->length; i++) {
@@ -184,6 +203,16 @@ done:
 }
 
 /* ---- group norm: rows are groups of channels; weight and bias for each channel ---- */
+static void group_channel_bfloat16(const Rows *r, int64_t channel, const uint16_t *x, uint16_t *y, float mean,
+                                   float invstd) {
+  float scale = bfloat16_round(invstd * (float)number_at(r->weight, channel, 1));
+  float shift = bfloat16_round(bfloat16_round(-scale * mean) + (float)number_at(r->bias, channel, 0));
+  for (int64_t i = 0; i < r->inner; i++) {
+    float v = bfloat16_to_float(x[i]);
+    v = r->weight || r->bias ? bfloat16_round(v * scale) + shift : bfloat16_round(v - mean) * invstd;
+    y[i] = bfloat16_from_float(v);
+  }
+}
 static void group_rows(void *argument, int64_t begin, int64_t end) {
   const Rows *r = argument;
   int64_t item = (int64_t)dtype_size(r->dtype), per_group = r->channels / r->group;
@@ -202,6 +231,9 @@ static void group_rows(void *argument, int64_t begin, int64_t end) {
         const double *from = (const double *)(r->x + at);
         double *to = (double *)(r->y + at), b = number_at(r->bias, channel, 0);
         for (int64_t i = 0; i < r->inner; i++) to[i] = (from[i] - mean) * invstd * w + b;
+      } else if (r->dtype == DTYPE_BFLOAT16) {
+        group_channel_bfloat16(r, channel, (const uint16_t *)(r->x + at), (uint16_t *)(r->y + at), (float)mean,
+                               (float)invstd);
       } else {
         affine(r->dtype, r->x + at, r->y + at, r->inner, &scale, &shift, 0);
       }
@@ -363,6 +395,7 @@ static Status kernel_batch_norm(Call *call) {
   if (training && input->numel == channels && channels)
     return status_exception("ValueError", "Expected more than 1 value per channel when training, got input size");
   BatchNorm b = {.dtype = (DType)input->dtype, .channels = channels};
+  DType statistics_dtype = weight ? (DType)weight->dtype : b.dtype;
   bool last =
       tensor_is_channels_last(input) && !tensor_is_contiguous(input) && tensor_is_channels_last(out) && !training;
   size_t bytes;
@@ -400,8 +433,14 @@ static Status kernel_batch_norm(Call *call) {
     double invstd = 1 / sqrt(b.variance[c] + eps), w = number_at(weight, c, 1);
     if (b.dtype == DTYPE_FLOAT32 && !training) /* in float throughout, as is customary for stored statistics */
       invstd = 1 / sqrtf((float)b.variance[c] + (float)eps);
+    double center = b.mean[c];
+    if (training && statistics_dtype == DTYPE_BFLOAT16) { /* 1.13 keeps the sums in it, and uses what it saves */
+      float count = (float)(b.batch * b.inner), squares = bfloat16_round((float)b.variance[c] * count);
+      center = bfloat16_round((float)center);
+      invstd = bfloat16_round((float)(1 / sqrt(bfloat16_round(squares / bfloat16_round(count)) + eps)));
+    }
     b.scale[c] = (float)invstd * (float)w;
-    b.shift[c] = fmaf(-(float)b.mean[c], b.scale[c], (float)number_at(bias, c, 0));
+    b.shift[c] = fmaf(-(float)center, b.scale[c], (float)number_at(bias, c, 0));
     if (training && call->output_count > 1) {
       put_number(call_out(call, 1), c, b.mean[c]);
       put_number(call_out(call, 2), c, invstd);

@@ -12,7 +12,8 @@ enum { LINE_ON_STACK = 1024 };
 typedef struct SoftmaxRun {
   int64_t length;
   DType in, out, compute;
-  bool is_log;
+  bool is_log,
+      rounds;        /* rounds: the sum and its logarithm to bfloat16, as PyTorch 1.13 does along the last dimension */
   SoftmaxLine *line; /* of float32 */
   TileLoop *exp;     /* of float64 */
   _Atomic bool failed;
@@ -31,7 +32,7 @@ static void softmax_double(const SoftmaxRun *s, double *x, double *spare) {
   for (; i < n; i++) sum += spare[i];
   for (int k = 0; k < 8; k++) sum += lanes[k];
   if (s->is_log) {
-    double shift = log(sum);
+    double shift = s->rounds ? bfloat16_round(logf(bfloat16_round((float)sum))) : log(sum);
     for (i = 0; i < n; i++) x[i] -= shift;
   } else {
     double scale = 1 / sum;
@@ -70,12 +71,14 @@ static Status run_softmax(Call *call, bool is_log) {
   Tensor *out = call_out(call, 0);
   int64_t dim;
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
-  DType compute = out->dtype == DTYPE_FLOAT64 ? DTYPE_FLOAT64 : DTYPE_FLOAT32;
+  bool rounds = is_log && self->dtype == DTYPE_BFLOAT16 && out->dtype == DTYPE_BFLOAT16 && dim == self->ndim - 1;
+  DType compute = out->dtype == DTYPE_FLOAT64 || rounds ? DTYPE_FLOAT64 : DTYPE_FLOAT32;
   SoftmaxRun s = {.length = self->ndim ? self->sizes[dim] : 1,
                   .in = (DType)self->dtype,
                   .out = (DType)out->dtype,
                   .compute = compute,
                   .is_log = is_log,
+                  .rounds = rounds,
                   .line = softmax_line(),
                   .exp = tile_loop(KERNEL_EXP, TILE_F64)};
   if (self->numel == 0) return OK;

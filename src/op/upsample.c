@@ -16,11 +16,13 @@ typedef struct Taps {
   int64_t in, out, width; /* width: taps of each output */
   int64_t *index;         /* out * width */
   double *weight;
+  bool rounds;
 } Taps;
 
 typedef struct Resample {
   Filter filter;
   bool antialias, align_corners, single; /* single: coordinates in float32, as for float32 data */
+  bool rounds; /* dense bfloat16: step, weights, products and sums are rounded to it, as in PyTorch 1.13 */
   int spatial;
   int64_t planes, in[3], out[3];
   double scale[3]; /* as the caller gave it, 0: from the sizes */
@@ -36,22 +38,35 @@ static double fit(const Resample *r, double x) {
   return r->single ? (double)(float)x : x;
 }
 
-static double step_of(const Resample *r, int d) {
-  bool nearest = r->filter <= FILTER_NEAREST_EXACT;
-  if (r->align_corners && !nearest) return r->out[d] > 1 ? fit(r, (double)(r->in[d] - 1) / (double)(r->out[d] - 1)) : 0;
-  return fit(r, r->scale[d] > 0 ? 1 / r->scale[d] : (double)r->in[d] / (double)r->out[d]);
+static double round_if(bool rounds, double x) {
+  return rounds ? (double)bfloat16_round((float)x) : x;
+}
+static double ratio(const Resample *r, int64_t a, int64_t b) {
+  return round_if(r->rounds, round_if(r->rounds, (double)a) / round_if(r->rounds, (double)b));
 }
 
-static double cubic_near(double x, double a) {
-  return ((a + 2) * x - (a + 3)) * x * x + 1;
+static double step_of(const Resample *r, int d) {
+  bool nearest = r->filter <= FILTER_NEAREST_EXACT;
+  if (r->align_corners && !nearest) return r->out[d] > 1 ? fit(r, ratio(r, r->in[d] - 1, r->out[d] - 1)) : 0;
+  return fit(r, r->scale[d] > 0 ? round_if(r->rounds, 1 / r->scale[d]) : ratio(r, r->in[d], r->out[d]));
 }
-static double cubic_far(double x, double a) {
-  return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+
+/* c[0] + x * (c[1] + x * (c[2] + x * c[3])) */
+static double cubic(bool rounds, double x, const double *c) {
+  double sum = c[3];
+  for (int k = 2; k >= 0; k--) sum = round_if(rounds, round_if(rounds, sum * x) + c[k]);
+  return sum;
+}
+static double cubic_near(bool rounds, double x, double a) {
+  return cubic(rounds, x, (const double[]){1, 0, -(a + 3), a + 2});
+}
+static double cubic_far(bool rounds, double x, double a) {
+  return cubic(rounds, x, (const double[]){-4 * a, 8 * a, -5 * a, a});
 }
 static double filter_at(Filter filter, double x) {
   x = fabs(x);
   if (filter == FILTER_LINEAR) return x < 1 ? 1 - x : 0;
-  return x < 1 ? cubic_near(x, -0.5) : x < 2 ? cubic_far(x, -0.5) : 0;
+  return x < 1 ? cubic_near(false, x, -0.5) : x < 2 ? cubic_far(false, x, -0.5) : 0;
 }
 
 static int64_t clamp(int64_t i, int64_t n) {
@@ -77,18 +92,18 @@ static void taps_plain(const Resample *r, int d, Taps *t) {
         double at = half < 0 ? 0 : half;
         index[0] = clamp((int64_t)at, t->in);
         index[1] = clamp(index[0] + 1, t->in);
-        weight[1] = at - (double)index[0];
+        weight[1] = round_if(r->rounds, at - (double)index[0]);
         if (weight[1] > 1) weight[1] = 1;
-        weight[0] = 1 - weight[1];
+        weight[0] = round_if(r->rounds, 1 - weight[1]);
         break;
       }
       case FILTER_CUBIC: {
-        double base = floor(half), x = half - base, a = -0.75;
+        double base = floor(half), x = round_if(r->rounds, half - base), rest = round_if(r->rounds, 1 - x), a = -0.75;
         for (int k = 0; k < 4; k++) index[k] = clamp((int64_t)base - 1 + k, t->in);
-        weight[0] = cubic_far(x + 1, a);
-        weight[1] = cubic_near(x, a);
-        weight[2] = cubic_near(1 - x, a);
-        weight[3] = cubic_far(2 - x, a);
+        weight[0] = cubic_far(r->rounds, round_if(r->rounds, x + 1), a);
+        weight[1] = cubic_near(r->rounds, x, a);
+        weight[2] = cubic_near(r->rounds, rest, a);
+        weight[3] = cubic_far(r->rounds, round_if(r->rounds, rest + 1), a);
         break;
       }
     }
@@ -119,6 +134,7 @@ static Status taps_new(const Resample *r, int d, Taps *t) {
   t->in = r->in[d];
   t->out = r->out[d];
   t->width = widths[r->filter];
+  t->rounds = r->rounds;
   if (r->antialias) {
     double size = r->filter == FILTER_CUBIC ? 4 : 2, step = step_of(r, d),
            support = step >= 1 ? size / 2 * step : size / 2;
@@ -149,7 +165,10 @@ static void pass(const Taps *t, bool transposed, int64_t before, int64_t behind,
         int64_t i = t->index[o * t->width + k];
         const double *x = from + (b * from_size + (transposed ? o : i)) * behind;
         double *y = to + (b * to_size + (transposed ? i : o)) * behind;
-        for (int64_t e = 0; e < behind; e++) y[e] += w * x[e];
+        if (t->rounds)
+          for (int64_t e = 0; e < behind; e++) y[e] = round_if(true, y[e] + round_if(true, w * x[e]));
+        else
+          for (int64_t e = 0; e < behind; e++) y[e] += w * x[e];
       }
 }
 
@@ -228,6 +247,8 @@ static Status resample_read(const Call *call, Resample *r) {
   r->align_corners = align >= 0 && call_bool(call, (uint32_t)align);
   const Tensor *t = call_tensor(call, 0);
   r->single = t->dtype != DTYPE_FLOAT64;
+  r->rounds = t->dtype == DTYPE_BFLOAT16 && r->filter >= FILTER_LINEAR && !r->antialias && !r->transposed &&
+              (tensor_is_contiguous(t) || !tensor_is_channels_last(t));
   if (t->ndim != r->spatial + 2)
     return status_new(ERROR_RUNTIME, "It is expected input_size equals to %d, but got size %d", r->spatial + 2,
                       t->ndim);

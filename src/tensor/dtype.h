@@ -69,5 +69,8 @@ static inline uint16_t bfloat16_from_float(float f) { /* nearest even */
   if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fc0;
   return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
+static inline float bfloat16_round(float f) {
+  return bfloat16_to_float(bfloat16_from_float(f));
+}
 float half_to_float(uint16_t bits);
 uint16_t half_from_float(float f);
