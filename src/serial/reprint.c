@@ -7,8 +7,8 @@
 #include "serial/python_print.h"
 
 /* What printed code does not hold, and canonical text leaves out: whether a list of constants is itself a constant
- * (defaults are) and where it was made, the order of the constants at the top of a graph (they stand where they are
- * used), names for the items of a tuple that an operator gave, and addresses. */
+ * (defaults are) and where it was made, the order of the constants and of prim::Uninitialized at the top of a graph
+ * (they stand where they are used), names for the items of a tuple that an operator gave, and addresses. */
 static bool is_list_of_constants(const Node *node) {
   if (node->kind != SYM_prim_ListConstruct || node_output(node, 0)->uses.length != 1) return false;
   for (uint32_t i = 0; i < node->input_count; i++)
@@ -46,25 +46,44 @@ static void spell_lists(Graph *graph, Block *block) {
   spell_lists_in(graph, block->ret);
 }
 
-static void order_uses(Node *node, Node *end, Node *top, PtrMap *seen) {
+static bool has_no_place(const Node *node) {
+  return node->kind == SYM_prim_Constant || node->kind == SYM_prim_Uninitialized;
+}
+/* What stands at the top, in the order of its first use. */
+typedef struct Tops {
+  PtrMap seen;          /* Node */
+  PtrMap uninitialized; /* Type -> the one node that there is for it */
+} Tops;
+static void order_uses(Node *node, Node *end, Node *top, Tops *tops) {
   for (;; node = node->next) {
     for (uint32_t i = 0; i < node->input_count; i++) {
       Node *maker = node_input(node, i)->node;
-      if (maker->kind != SYM_prim_Constant || ptrmap_has(seen, maker)) continue;
-      ptrmap_put(seen, maker, maker);
+      if (!has_no_place(maker) || ptrmap_has(&tops->seen, maker)) continue;
+      if (maker->kind == SYM_prim_Uninitialized) {
+        const Type *type = node_input(node, i)->type;
+        Node *first = ptrmap_get(&tops->uninitialized, type);
+        if (first) {
+          node_replace_input(node, i, node_output(first, 0));
+          if (!value_has_uses(node_output(maker, 0))) node_destroy(maker);
+          continue;
+        }
+        ptrmap_put(&tops->uninitialized, type, maker);
+      }
+      ptrmap_put(&tops->seen, maker, maker);
       node_move_before(maker, top);
     }
     for (uint32_t i = 0; i < node->block_count; i++)
-      order_uses(node->blocks[i]->param->next, node->blocks[i]->ret, top, seen);
+      order_uses(node->blocks[i]->param->next, node->blocks[i]->ret, top, tops);
     if (node == end) return;
   }
 }
 static void order_constants(Graph *graph, Arena *arena) {
-  PtrMap seen;
+  Tops tops;
   Node *top = graph->block->param->next;
-  while (top->kind == SYM_prim_Constant) top = top->next;
-  ptrmap_init(&seen, arena);
-  order_uses(top, graph->block->ret, top, &seen);
+  while (has_no_place(top)) top = top->next;
+  ptrmap_init(&tops.seen, arena);
+  ptrmap_init(&tops.uninitialized, arena);
+  order_uses(top, graph->block->ret, top, &tops);
   BLOCK_EACH(node, graph->block) {
     if (node == top) break;
     if (!value_has_uses(node_output(node, 0))) node_destroy(node);

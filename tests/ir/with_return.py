@@ -13,5 +13,5 @@ def f(x: int, guard: Guard) -> int:
     with guard as by:
         if x > 0:
             return by
-        x = x + by
+        print(by)
     return x
