@@ -23,6 +23,7 @@
   X(NOT_INLINED, "not inlined: the call is recursive, unknown or too large")                  \
   X(GUARD_FAILED, "a guard failed: the tensor is not as it was when it was profiled")         \
   X(PLAN_NOT_CACHED, "no plan: there are plans for too many kinds of arguments")              \
+  X(GUARDS_WITHOUT_GAIN, "nothing assumed: guards would cost more than they gain")            \
   X(PLAN_WITHOUT_GAIN, "no plan: optimising gained nothing")                                  \
   X(PLAN_FAILED, "no plan: compiling it failed")                                              \
   X(ATTRIBUTE_NOT_ASSUMED, "an attribute is not taken for constant: the program writes to it")

@@ -6,6 +6,7 @@
  *   executor/executor.h          calling (this file)
  *   executor/graph_executor.h    the state of one graph: variants, plans, when which is made
  *   executor/plan.h              Plan: graphs, types and Code that live and die together
+ *   executor/plan_cost.h         which of two plans does less
  *   executor/phases.h            the lists of passes
  *   executor/argument_spec.h     what a plan assumes of arguments and attributes
  *   executor/profiling_record.h  what runs have shown

@@ -97,7 +97,8 @@ static Status make_plan(Variant *v, PlanKind kind, Plan **out) {
                          .spec = v->is_generic ? NULL : &v->spec,
                          .paths = paths,
                          .values = v->values,
-                         .profiling = kind == PLAN_OPTIMISED ? v->profiling : NULL,
+                         .profiling = v->profiling,
+                         .keep_guards = v->options.compile_now,
                          .profiled_runs = v->options.profiled_runs,
                          .grad_enabled = v->spec.grad_enabled,
                          .services = e->services,
@@ -105,28 +106,9 @@ static Status make_plan(Variant *v, PlanKind kind, Plan **out) {
   return plan_new(&request, out);
 }
 
-static Status settle_with(Variant *v, PlanKind kind);
-
-static Status profile_first(Variant *v) {
-  Plan *plan;
-  TRY(make_plan(v, PLAN_PROFILING, &plan));
-  if (!profiling_record_slots(plan->record)) { /* no tensors */
-    plan_release(plan);
-    return settle_with(v, PLAN_INSENSITIVE);
-  }
-  pthread_mutex_lock(&v->executor->lock);
-  v->profiling = plan_retain(plan);
-  publish(v, plan);
-  atomic_store(&v->stage, STAGE_PROFILING);
-  pthread_mutex_unlock(&v->executor->lock);
-  return OK;
-}
-
-/* The last plan of the variant; the graph as written where that does no more. */
-static Status settle_with(Variant *v, PlanKind kind) {
+/* `plan` is taken over: the last of the variant; the graph as written where that does no more. */
+static void settle_on(Variant *v, Plan *plan) {
   GraphExecutor *e = v->executor;
-  Plan *plan;
-  TRY(make_plan(v, kind, &plan));
   if (!plan->has_gain && !v->options.compile_now) {
     enum { GRAD_MODE_ALONE = 1 };
     reason_add(REASON_PLAN_WITHOUT_GAIN, e->graph->block->ret->range);
@@ -138,16 +120,34 @@ static Status settle_with(Variant *v, PlanKind kind) {
   pthread_mutex_lock(&e->lock);
   settle(v, plan);
   pthread_mutex_unlock(&e->lock);
+}
+
+static Status settle_with(Variant *v, PlanKind kind) {
+  Plan *plan;
+  TRY(make_plan(v, kind, &plan));
+  settle_on(v, plan);
   return OK;
 }
 
-/* A plan with guards has to do less than one without. */
+static Status profile_first(Variant *v) {
+  Plan *plan;
+  TRY(make_plan(v, PLAN_PROFILING, &plan));
+  plan_release(v->profiling); /* of an attempt that was cancelled */
+  v->profiling = plan;
+  if (!profiling_record_slots(plan->record)) return settle_with(v, PLAN_INSENSITIVE); /* no tensors */
+  pthread_mutex_lock(&v->executor->lock);
+  publish(v, plan_retain(plan));
+  atomic_store(&v->stage, STAGE_PROFILING);
+  pthread_mutex_unlock(&v->executor->lock);
+  return OK;
+}
+
 static Status assume_profile(Variant *v) {
   Plan *plan;
   TRY(make_plan(v, PLAN_OPTIMISED, &plan));
-  if (!plan->has_gain && !v->options.compile_now) {
-    plan_release(plan);
-    return settle_with(v, PLAN_INSENSITIVE);
+  if (plan->kind != PLAN_OPTIMISED || (!plan->has_gain && !v->options.compile_now)) {
+    settle_on(v, plan);
+    return OK;
   }
   pthread_mutex_lock(&v->executor->lock);
   publish(v, plan);

@@ -162,6 +162,7 @@ void run_specialised(Phases *p) {
 }
 
 void run_last_optimizations(Phases *p) {
+  run_optimization(p);
   if (p->grad_enabled)
     PASS("graph_fuser", fuse_if_there(p->graph, p->exec)); /* groups are right for whatever comes */
   else

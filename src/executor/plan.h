@@ -5,6 +5,7 @@
 
 #include "executor/argument_spec.h"
 #include "executor/executor.h"
+#include "executor/plan_cost.h"
 #include "executor/profiling_record.h"
 
 typedef enum PlanKind {
@@ -23,8 +24,8 @@ typedef struct Plan {
   Code *code, *baseline;
   ProfilingRecord *record;   /* of PLAN_PROFILING */
   _Atomic uint32_t bailouts; /* runs that left it by a failed guard */
-  uint32_t cost;             /* about how many nodes a run goes through */
-  bool has_gain;             /* costs less than the graph as written; with guards: than the one that was profiled */
+  PlanCost as_written, cost;
+  bool has_gain; /* costs less than the graph as written */
 } Plan;
 
 typedef struct PlanRequest {
@@ -35,12 +36,14 @@ typedef struct PlanRequest {
   const ArgumentSpec *spec; /* NULL: nothing is assumed */
   const AttributePaths *paths;
   const IValue *values;   /* of the paths' leaves */
-  const Plan *profiling;  /* for PLAN_OPTIMISED: its record is ready */
+  const Plan *profiling;  /* to start from, instead of `graph`; PLAN_OPTIMISED needs it, with a record that is ready */
   uint32_t profiled_runs; /* for PLAN_PROFILING */
   bool grad_enabled;      /* the calls' grad mode */
+  bool keep_guards;       /* even if they don't pay */
   const Services *services;
   const Exec *caller; /* whose observer is shown the passes; NULL: nobody's */
 } PlanRequest;
+/* PLAN_OPTIMISED may give a PLAN_INSENSITIVE: where guards gain nothing, there are none. */
 Status plan_new(const PlanRequest *request, Plan **out) MUST_CHECK;
 static inline Plan *plan_retain(Plan *plan) {
   type_store_retain(&plan->store);

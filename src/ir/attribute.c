@@ -158,16 +158,21 @@ void node_copy_attributes(Node *to, const Node *from) {
       case ATTR_FLOATS:
         node_set_floats(to, a->name, a->count, a->floats);
         break;
-      case ATTR_TYPES:
-        node_set_types(to, a->name, a->count, a->types);
+      case ATTR_TYPE:
+        node_set_type(to, a->name, type_copy(graph->store, a->ty));
         break;
+      case ATTR_TYPES: {
+        const Type **items = ARENA_ARRAY(graph->arena, const Type *, a->count + 1);
+        for (uint32_t k = 0; k < a->count; k++) items[k] = type_copy(graph->store, a->types[k]);
+        node_set_types(to, a->name, a->count, items);
+        break;
+      }
       case ATTR_STRINGS:
         node_set_strings(to, a->name, a->count, a->strings);
         break;
       case ATTR_INT:
       case ATTR_FLOAT:
-      case ATTR_COMPLEX:
-      case ATTR_TYPE: {
+      case ATTR_COMPLEX: {
         NodeAttribute copy = *a;
         copy.boxed = IVALUE_NONE;
         *slot(to, a->name, a->tag) = copy;

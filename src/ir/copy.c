@@ -15,7 +15,7 @@ Value *copier_value(NodeCopier *copier, Value *value) {
 }
 
 static void copy_metadata(Value *to, const Value *from) {
-  to->type = from->type;
+  to->type = type_copy(to->node->graph->store, from->type);
   if (from->name.length) value_set_name(to, from->name);
 }
 

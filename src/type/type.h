@@ -199,6 +199,8 @@ const Type *type_match_vars(TypeStore *store, const Type *formal, const Type *ac
 const Type *type_substitute(TypeStore *store, const Type *type, const Map *bindings); /* NULL: an unbound variable */
 const Type *type_without_refinement(TypeStore *store,
                                     const Type *type); /* Tensor types lose their sizes: unshapedType */
+/* The same type, and nothing of it belongs to another store that has a home. */
+const Type *type_copy(TypeStore *store, const Type *type);
 /* What a value is made with (NULL: of nothing): nothing of a store that has a home, and then nothing refined. */
 const Type *type_for_value(const Type *type);
 bool type_is_optional_like(const Type *type); /* Optional, or a Union with None */

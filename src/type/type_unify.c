@@ -133,6 +133,19 @@ const Type *type_unify(TypeStore *store, const Type *a, const Type *b, bool defa
   return task_run(&task);
 }
 
+static const Type *copied(Unifier *u, const Type *type) {
+  if (!type->store || !type->store->home || type->store == u->store) return type;
+  if (type->kind == TYPE_TENSOR) return type_tensor_refined(u->store, type->tensor);
+  return type->count ? map_elements(u, type, copied) : type;
+}
+
+const Type *type_copy(TypeStore *store, const Type *type) {
+  if (!type->store || !type->store->home || type->store == store) return type;
+  Task task = {.unifier = {.store = store}, .a = type, .map = copied};
+  const Type *result = task_run(&task);
+  return result ? result : type;
+}
+
 const Type *type_without_refinement(TypeStore *store, const Type *type) {
   if (!type->has_refinement) return type;
   Task task = {.unifier = {.store = store}, .a = type, .map = unrefined};

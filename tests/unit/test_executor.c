@@ -35,6 +35,16 @@ static const char *const program =
     "        else:\n"
     "            y = torch.relu(y) + x\n"
     "    return (y * 2 + w).sum()\n"
+    "def nothing_to_assume(x, n: int):\n"
+    "    y = scale(x, n)\n"
+    "    return scale(y, n).sum()\n"
+    "def much_to_assume(x, n: int):\n"
+    "    y = scale(x, n)\n"
+    "    if x.dim() != 1:\n"
+    "        y = y.flatten()\n"
+    "    if x.size(0) > 100:\n"
+    "        y = y[:100] * 2\n"
+    "    return y.sum()\n"
     "def numbers(n: int):\n"
     "    total = 0\n"
     "    for i in range(n):\n"
@@ -104,6 +114,28 @@ static double run2(wick_module *module, const char *name, wick_value *a, wick_va
   wick_value_release(a);
   wick_value_release(b);
   return result;
+}
+
+/* Calls until the plan is made, then one with another size; returns how many of these failed a guard. */
+static uint64_t bailouts_of(wick_module *module, const char *name) {
+  for (int k = 0; k < 6; k++) {
+    run2(module, name, ones(3), wick_value_int(2));
+    wick_wait_for_plans();
+  }
+  wick_stats before = stats();
+  assert_float_equal(run2(module, name, ones(5), wick_value_int(0)), 5, 0);
+  assert_int_equal(stats().plan_hits, before.plan_hits + 1);
+  return stats().bailouts - before.bailouts;
+}
+
+static void test_guards_have_to_pay(void **state) {
+  (void)state;
+  wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 0, 1);
+  wick_module *module = compile(runtime);
+  assert_int_equal(bailouts_of(module, "nothing_to_assume"), 0);
+  assert_int_equal(bailouts_of(module, "much_to_assume"), 1);
+  wick_module_release(module);
+  wick_runtime_release(runtime);
 }
 
 static void test_times_are_told(void **state) {
@@ -378,6 +410,7 @@ int main(void) {
       cmocka_unit_test(test_forked_child),
       cmocka_unit_test(test_many_threads),
       cmocka_unit_test(test_many_threads_differentiate),
+      cmocka_unit_test(test_guards_have_to_pay),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

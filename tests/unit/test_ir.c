@@ -50,6 +50,43 @@ static void test_round_trip(void **state) {
   ir_dispose(&ir);
 }
 
+/* A copy made with one plan's store of a graph made with another's: its types are its own. */
+static void test_copy_outlives_its_plan(void **state) {
+  (void)state;
+  const char *text =
+      "graph(%x : Float(2, 3, device=cpu),\n"
+      "      %y : Tensor):\n"
+      "  %l : (Float(2, 3, device=cpu), Tensor[][]?) = prim::Uninitialized()\n"
+      "  %p : Tensor = prim::profile[profiled_type=Float(2)](%y)\n"
+      "  return (%x)\n";
+  IrText ir;
+  ir_parse(&ir, text);
+  TypeStore home, other;
+  Arena arena;
+  Catch c;
+  assert_null(type_store_init(&home, NULL));
+  assert_null(type_store_init(&other, NULL));
+  ir.store.home = other.home = &home;
+  arena_init(&arena, &c);
+  other.arena.catch_point = &c;
+  Graph *copy = NULL;
+  if (catch_enter(&c)) copy = graph_copy(ir.graph, &arena, &other);
+  assert_null(c.status);
+  const Type *tuple = node_output(copy->block->param->next, 0)->type;
+  assert_ptr_equal(graph_input(copy, 0)->type->store, &other);
+  assert_ptr_equal(tuple->store, &other);
+  assert_ptr_equal(tuple->elements[0], graph_input(copy, 0)->type);
+  assert_ptr_equal(tuple->elements[1]->elements[0]->store, &other);
+  ir_dispose(&ir);
+  StrBuf out = {0};
+  graph_print(copy, false, &out);
+  assert_text(&out, text);
+  graph_dispose(copy);
+  arena_dispose(&arena);
+  type_store_dispose(&other);
+  type_store_dispose(&home);
+}
+
 static void test_bad_text(void **state) {
   (void)state;
   static const char *const bad[] = {
@@ -223,8 +260,10 @@ static void test_matching(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_bad_text),  cmocka_unit_test(test_names),
-      cmocka_unit_test(test_uses_and_order), cmocka_unit_test(test_many_uses), cmocka_unit_test(test_matching),
+      cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_copy_outlives_its_plan),
+      cmocka_unit_test(test_bad_text),       cmocka_unit_test(test_names),
+      cmocka_unit_test(test_uses_and_order), cmocka_unit_test(test_many_uses),
+      cmocka_unit_test(test_matching),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

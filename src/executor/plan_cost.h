@@ -1,0 +1,14 @@
+/* About what a run of a graph costs: enough to tell which of two graphs that do the same does less. */
+#pragma once
+
+#include "ir/ir.h"
+
+typedef struct PlanCost {
+  uint64_t time;      /* in steps of the interpreter */
+  bool has_calls;     /* of functions and methods */
+  bool has_groups;    /* nodes that carry something made for them: fusion groups, graphs with gradients */
+  bool has_gradients; /* of graphs */
+  bool has_guards;
+} PlanCost;
+
+PlanCost plan_cost(const Graph *graph);
