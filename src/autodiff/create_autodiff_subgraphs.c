@@ -14,17 +14,25 @@
 
 /* ---- what can be differentiated ---- */
 
-static const Operator *graph_operator(const Node *node) {
-  if (node->block_count || node->callable) return NULL;
-  const Operator *op = node_operator(node);
+/* Why the operator's gradient can't go into a graph, whatever its gradient; REASON_COUNT: it could. */
+static Reason why_not_operator(const Node *node, const Operator *op) {
   const CallPlan *plan;
-  if (!op || op->variant != VARIANT_FUNCTIONAL || op->flags & (OP_SIDE_EFFECTS | OP_EAGER_ONLY)) return NULL;
+  if (op->flags & OP_SIDE_EFFECTS) return REASON_NOT_DIFFERENTIATED_EFFECTS;
+  if (op->variant != VARIANT_FUNCTIONAL) return REASON_NOT_DIFFERENTIATED_WRITES;
+  if (op->flags & OP_EAGER_ONLY) return REASON_NOT_DIFFERENTIATED_EAGER_ONLY;
   Status status = call_plan(op, &plan);
   if (status) {
     status_free(status);
-    return NULL;
+    return REASON_NOT_DIFFERENTIATED_NO_FORMULA;
   }
-  return plan->writes || node->input_count > CALL_MAX_INPUTS ? NULL : op;
+  if (plan->writes) return REASON_NOT_DIFFERENTIATED_WRITES;
+  return node->input_count > CALL_MAX_INPUTS ? REASON_NOT_DIFFERENTIATED_LIMIT : REASON_COUNT;
+}
+
+static const Operator *graph_operator(const Node *node) {
+  if (node->block_count || node->callable) return NULL;
+  const Operator *op = node_operator(node);
+  return op && why_not_operator(node, op) == REASON_COUNT ? op : NULL;
 }
 
 Formula *node_formula(const Node *node) {
@@ -67,18 +75,27 @@ static bool is_list_for_operators(const Node *node) {
   return true;
 }
 
-bool node_is_differentiable(const Node *node) {
-  if (node->kind == SYM_prim_ConstantChunk) return true;
+/* REASON_COUNT: the node can be differentiated. */
+static Reason why_not_differentiable(const Node *node) {
+  if (node->kind == SYM_prim_ConstantChunk) return REASON_COUNT;
   if (node->kind == SYM_prim_ListUnpack) {
     const Value *list = node_input(node, 0);
-    return type_is_tensor_list(list->type) && list->uses.length == 1 && node_formula(list->node) &&
-           node_is_differentiable(list->node);
+    bool fine = type_is_tensor_list(list->type) && list->uses.length == 1 && node_formula(list->node) &&
+                node_is_differentiable(list->node);
+    return fine ? REASON_COUNT : REASON_NOT_DIFFERENTIATED_LIST;
   }
-  if (node_is_expanded(node)) return true;
-  const Operator *op = graph_operator(node);
-  if (!op || !gives_tensors(node) || !takes_tensors(node)) return false;
-  if (op->row->grad) return node_formula(node) != NULL;
-  return op->row->lower && op->flags & OP_NOT_DIFFERENTIABLE;
+  if (node_is_expanded(node)) return REASON_COUNT;
+  const Operator *op = node->block_count || node->callable ? NULL : node_operator(node);
+  if (!op) return REASON_NOT_DIFFERENTIATED_CONTROL_FLOW;
+  Reason reason = why_not_operator(node, op);
+  if (reason != REASON_COUNT) return reason;
+  if (!gives_tensors(node) || !takes_tensors(node)) return REASON_NOT_DIFFERENTIATED_LIST;
+  bool fine = op->row->grad ? node_formula(node) != NULL : op->row->lower && op->flags & OP_NOT_DIFFERENTIABLE;
+  return fine ? REASON_COUNT : REASON_NOT_DIFFERENTIATED_NO_FORMULA;
+}
+
+bool node_is_differentiable(const Node *node) {
+  return why_not_differentiable(node) == REASON_COUNT;
 }
 
 static bool may_merge(const Node *node) {
@@ -96,6 +113,7 @@ typedef struct Slicer {
   AliasDb *db;
   Arena *scratch;
   uint32_t threshold;
+  PtrMap refused; /* node -> the Reason that was last counted for it, plus one: rounds ask again */
 } Slicer;
 
 /* The producers of a group's inputs in its block, the latest first. */
@@ -118,14 +136,27 @@ static uint32_t producers_of(const Node *group, Arena *scratch, Node ***out) {
   return count;
 }
 
+static void refuse(Slicer *s, const Node *node, Reason reason) {
+  void *mark = (void *)(uintptr_t)(reason + 1);
+  if (ptrmap_get(&s->refused, node) == mark) return;
+  ptrmap_put(&s->refused, node, mark);
+  node_refused(PASS, node, reason);
+}
+
 static bool merge_producer(Slicer *s, Node *group) {
   Node **producers;
   uint32_t count = producers_of(group, s->scratch, &producers);
   for (uint32_t i = 0; i < count; i++) {
     Node *producer = producers[i];
-    if ((s->floor && node_is_before(producer, s->floor)) || !may_merge(producer) ||
-        !alias_move_before(s->db, producer, group))
+    if (!may_merge(producer)) continue;
+    if (s->floor && node_is_before(producer, s->floor)) {
+      refuse(s, producer, REASON_NOT_DIFFERENTIATED_GRAD_MODE);
       continue;
+    }
+    if (!alias_move_before(s->db, producer, group)) {
+      refuse(s, producer, REASON_NOT_DIFFERENTIATED_ALIASING);
+      continue;
+    }
     subgraph_merge(group, producer, s->db);
     return true;
   }
@@ -224,6 +255,7 @@ static void unmerge_shared_outputs(Node *group) {
       i++;
       continue;
     }
+    node_refused(PASS, node, REASON_NOT_DIFFERENTIATED_ALIASING);
     subgraph_unmerge_output(group, i);
     i = 0;
   }
@@ -244,7 +276,27 @@ static void clean_up(Slicer *s, Block *block) {
     if (node->kind != SYM_prim_DifferentiableGraph || node->callable) continue;
     if (count_running(node_subgraph(node)) >= s->threshold) unmerge_shared_outputs(node);
     if (count_running(node_subgraph(node)) >= s->threshold) continue;
+    refuse(s, node, REASON_NOT_DIFFERENTIATED_TOO_SMALL);
     subgraph_unwrap(node, NULL);
+  }
+}
+
+/* Whether a gradient could go through: tensors go in, and tensors that may require grad come out. */
+static bool is_worth_a_reason(const Node *node) {
+  bool takes = false, gives = false;
+  if (node->kind == SYM_prim_DifferentiableGraph || node->kind == SYM_prim_Constant) return false;
+  for (uint32_t i = 0; i < node->input_count; i++)
+    takes |= type_is_tensor(node_input(node, i)->type) || type_is_tensor_list(node_input(node, i)->type);
+  for (uint32_t i = 0; i < node->output_count; i++) gives |= type_is_tensor(node_output(node, i)->type);
+  return takes && gives && node->kind != SYM_prim_BailOut && node->kind != SYM_prim_Guard;
+}
+
+/* What stays outside because of what it is. */
+static void explain(Slicer *s, const Block *block) {
+  BLOCK_EACH(node, block) {
+    for (uint32_t i = 0; i < node->block_count; i++) explain(s, node->blocks[i]);
+    Reason reason = is_worth_a_reason(node) ? why_not_differentiable(node) : REASON_COUNT;
+    if (reason != REASON_COUNT) refuse(s, node, reason);
   }
 }
 
@@ -259,7 +311,9 @@ static void slice(void *argument) {
   slicing->scratch.catch_point = slicing->graph->arena->catch_point;
   Slicer s = {.graph = slicing->graph, .scratch = &slicing->scratch, .threshold = slicing->threshold};
   s.db = alias_db_new(s.graph, s.scratch);
+  ptrmap_init(&s.refused, s.scratch);
   slice_block(&s, s.graph->block);
+  explain(&s, s.graph->block);
   clean_up(&s, s.graph->block);
 }
 
@@ -286,6 +340,7 @@ static void inline_in(Block *block, uint32_t threshold) {
     const Graph *subgraph = node->kind == SYM_prim_DifferentiableGraph ? node_subgraph(node) : NULL;
     if (!subgraph || !runs_with_autograd(subgraph) || count_running(subgraph) >= threshold) continue;
     if (!jit_opt_limit("inline_autodiff_subgraphs")) return;
+    node_refused("inline_autodiff_subgraphs", node, REASON_NOT_DIFFERENTIATED_PUT_BACK);
     subgraph_unwrap(node, NULL);
   }
 }

@@ -60,7 +60,10 @@ static void run_optimization(Phases *p) {
 
 /* Without a back end the operators stay for passes from outside. */
 static void fuse_if_there(Graph *graph, const Exec *exec) {
-  if (fuse_backend(exec, DEVICE_CPU)) fuse_graph(graph, NULL);
+  if (fuse_backend(exec, DEVICE_CPU))
+    fuse_graph(graph, NULL);
+  else
+    node_refused("graph_executor", graph->block->ret, REASON_NOT_FUSED_SWITCHED_OFF);
 }
 
 void run_nondiff_optimization(Phases *p) {

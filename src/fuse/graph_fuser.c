@@ -11,7 +11,6 @@
 
 #include <assert.h>
 
-#include "base/reason.h"
 #include "fuse/group.h"
 #include "fuse/words.h"
 #include "ir/alias_db.h"
@@ -28,7 +27,8 @@ typedef struct GraphFuser {
   AliasDb *alias;
   Block *block;
   uint32_t argument_limit;
-  bool stopped; /* the limiter of rewrites said so */
+  bool stopped;   /* the limiter of rewrites said so */
+  PtrMap refused; /* node -> the Reason that was last counted for it, plus one: rounds ask again */
 } GraphFuser;
 
 static bool is_group(const Node *node) {
@@ -234,30 +234,40 @@ static Node *chunk_inside(const Node *group, const Value *value) {
 }
 
 /* Within a group, only inputs are cut, and what a cat gives is used no more. */
-static bool may_merge(const Node *consumer, const Node *producer) {
+static Reason why_not_merge(const GraphFuser *f, const Node *consumer, const Node *producer) {
   if (is_group(producer)) {
     Graph *subgraph = subgraph_of(producer);
     for (uint32_t i = 0; i < graph_output_count(subgraph); i++)
-      if (graph_output(subgraph, i)->node->kind == SYM_prim_FusedConcat) return false;
+      if (graph_output(subgraph, i)->node->kind == SYM_prim_FusedConcat) return REASON_NOT_FUSED_CONCATENATION;
   }
   if (is_group(consumer))
     for (uint32_t i = 0; i < producer->output_count; i++)
-      if (chunk_inside(consumer, node_output(producer, i))) return false;
-  return true;
+      if (chunk_inside(consumer, node_output(producer, i))) return REASON_NOT_FUSED_PIECES;
+  return is_too_large(f, consumer, producer) ? REASON_NOT_FUSED_LIMIT : REASON_COUNT;
 }
 
-static Node *refuse(const Node *node, Reason reason) {
-  JIT_LOG_DEBUG(LOG_NAME, "%s", reason_text(reason));
-  reason_add(reason, node->range);
+static Node *refuse(GraphFuser *f, const Node *node, Reason reason) {
+  void *mark = (void *)(uintptr_t)(reason + 1);
+  if (f->stopped || ptrmap_get(&f->refused, node) == mark) return NULL;
+  ptrmap_put(&f->refused, node, mark);
+  node_refused(LOG_NAME, node, reason);
   return NULL;
+}
+
+/* What makes an operand, but is no part of groups. */
+static Node *refuse_kind(GraphFuser *f, const Node *node) {
+  if (node->owning_block != f->block || is_sentinel(node)) return NULL;
+  Reason reason = fuse_why_not_pointwise(node);
+  return reason == REASON_COUNT ? NULL : refuse(f, node, reason);
 }
 
 /* Takes the producer of one of consumer's inputs into its group; returns the group, or NULL where that can't be. */
 static Node *try_fuse(GraphFuser *f, Node *consumer, Value *value) {
   Node *producer = value->node;
-  if (!is_fusable(f, producer) || !may_merge(consumer, producer)) return NULL;
-  if (is_too_large(f, consumer, producer)) return refuse(producer, REASON_NOT_FUSED_LIMIT);
-  if (!alias_move_before(f->alias, producer, consumer)) return refuse(producer, REASON_NOT_FUSED_ALIASING);
+  if (!is_fusable(f, producer)) return refuse_kind(f, producer);
+  Reason reason = why_not_merge(f, consumer, producer);
+  if (reason != REASON_COUNT) return refuse(f, producer, reason);
+  if (!alias_move_before(f->alias, producer, consumer)) return refuse(f, producer, REASON_NOT_FUSED_ALIASING);
   if (!may_rewrite(f, producer, "fuses ")) return NULL;
   Node *group = is_group(consumer) ? consumer : singleton_group(f, consumer);
   if (is_group(producer)) {
@@ -426,15 +436,21 @@ static bool may_broadcast_before(const Node *node) {
 static bool try_move_chunk(GraphFuser *f, Node *consumer, Value *value) {
   Node *chunk = value->node;
   if (chunk->kind != SYM_prim_ConstantChunk && chunk->kind != SYM_prim_BroadcastingChunk) return false;
-  if (!used_only_by(chunk, consumer)) return false;
+  bool is_shared = !used_only_by(chunk, consumer);
+  Reason reason = REASON_COUNT;
   uint32_t i = 0;
   for (; i < chunk->input_count; i++) {
     Value *input = node_input(chunk, i);
-    if (is_fusable(f, input->node) && !is_group(input->node) && may_broadcast_before(input->node) &&
-        used_only_by_or_size(input, chunk))
+    if (!is_fusable(f, input->node) || is_group(input->node)) continue;
+    if (is_shared || !used_only_by_or_size(input, chunk))
+      reason = REASON_NOT_FUSED_PIECES;
+    else if (!may_broadcast_before(input->node))
+      reason = REASON_NOT_FUSED_UNKNOWN_TYPE;
+    else
       break;
   }
-  if (i == chunk->input_count || !may_rewrite(f, chunk, "moves in front of what it cuts ")) return false;
+  if (i == chunk->input_count) return reason != REASON_COUNT && refuse(f, chunk, reason);
+  if (!may_rewrite(f, chunk, "moves in front of what it cuts ")) return false;
   move_behind_chunk(f, broadcasting_chunk(f, chunk), i);
   return true;
 }
@@ -475,7 +491,7 @@ static bool is_fusable_cat(const GraphFuser *f, const Node *node) {
 
 static bool may_join_cat(const GraphFuser *f, const Value *value, Node *before) {
   Node *producer = value->node;
-  return is_fusable(f, producer) && !is_too_large(f, before, producer) && may_merge(before, producer);
+  return is_fusable(f, producer) && why_not_merge(f, before, producer) == REASON_COUNT;
 }
 
 /* Returns the node from which to look on. */
@@ -547,13 +563,13 @@ static bool try_fuse_chunk(GraphFuser *f, Node *group, Node *chunk) {
   Graph *subgraph = subgraph_of(group);
   Node *inside = chunk_inside(group, node_input(chunk, 0));
   if (!inside) {
-    if (!alias_move_before(f->alias, chunk, group)) return false;
+    if (!alias_move_before(f->alias, chunk, group)) return refuse(f, chunk, REASON_NOT_FUSED_ALIASING) != NULL;
     merge_node(f, group, chunk);
     node_destroy(chunk);
     return true;
   }
   if (inside->output_count != chunk->output_count || node_int(inside, SYM_attr_dim) != node_int(chunk, SYM_attr_dim))
-    return false;
+    return refuse(f, chunk, REASON_NOT_FUSED_PIECES) != NULL;
   for (uint32_t i = 0; i < chunk->output_count; i++) {
     for (uint32_t k = 0; k < group->input_count; k++) {
       if (node_input(group, k) != node_output(chunk, i)) continue;
@@ -660,6 +676,25 @@ static void simplify_sizes(Block *block) {
   }
 }
 
+/* ---- what was left ---- */
+
+/* A concatenation of what groups gave that could not be their last node. */
+static bool is_left_cat(const Node *node) {
+  if (node->kind != SYM_aten_cat || node->input_count != 2) return false;
+  const Node *list = node_input(node, 0)->node;
+  if (list->kind != SYM_prim_ListConstruct) return false;
+  for (uint32_t i = 0; i < list->input_count; i++)
+    if (is_group(node_input(list, i)->node)) return true;
+  return false;
+}
+
+static void explain(GraphFuser *f, const Block *block) {
+  BLOCK_EACH(node, block) {
+    if (fuse_is_pointwise(node)) refuse(f, node, REASON_NOT_FUSED_ALONE);
+    if (is_left_cat(node)) refuse(f, node, REASON_NOT_FUSED_LIST);
+  }
+}
+
 /* ---- the whole ---- */
 
 static void clean_subgraph(Graph *subgraph) {
@@ -684,6 +719,7 @@ static void fuse_block(GraphFuser *f, Block *block) {
     if (is_group(node)) fuse_chunks(f, node);
   for (Node *node = block->param->next; node != block->ret; node = node->next)
     if (is_group(node)) remove_outputs_used_in_size(f, node);
+  explain(f, block);
   for (Node *node = block->param->next; node != block->ret; node = node->next)
     for (uint32_t i = 0; i < node->block_count; i++) fuse_block(f, node->blocks[i]);
 }
@@ -715,6 +751,7 @@ static void fuse_in(Graph *graph, Arena *scratch, const FuseOptions *options) {
   uint32_t limit = options && options->argument_limit ? options->argument_limit : DEFAULT_ARGUMENT_LIMIT;
   GraphFuser fuser = {.graph = graph, .scratch = scratch, .argument_limit = limit};
   fuser.alias = alias_db_new(graph, scratch);
+  ptrmap_init(&fuser.refused, scratch);
   fuse_block(&fuser, graph->block);
   graph_set_insert_block(graph, graph->block);
   eliminate_dead_code(graph);

@@ -248,7 +248,7 @@ FuseGroup *fuse_group_of(Callable *callable) {
 
 static Status print_entry(const FuseGroup *g, const FuseEntry *entry, StrBuf *out) {
   if (entry->refusal) {
-    strbuf_printf(out, "refused: %s\n", fuse_refusal_text(entry->refusal));
+    strbuf_printf(out, "%s\n", reason_text(fuse_refusal_reason(entry->refusal)));
     return OK;
   }
   strbuf_puts(out, "inputs:");
@@ -307,7 +307,7 @@ done:
 
 Status fuse_group_print(FuseGroup *g, StrBuf *out) {
   if (g->form) {
-    strbuf_printf(out, "refused: %s\n", fuse_refusal_text(g->form));
+    strbuf_printf(out, "%s\n", reason_text(fuse_refusal_reason(g->form)));
     return OK;
   }
   FuseEntry *entry = atomic_load_explicit(&g->entries, memory_order_acquire);

@@ -9,32 +9,24 @@
 #pragma once
 
 #include "base/hostile.h"
+#include "base/reason.h"
 #include "fuse/backend.h"
 #include "ir/graph.h"
 
 enum { FUSE_MAX_INPUTS = 64, FUSE_MAX_STORES = 32, FUSE_MAX_KEY = 256, FUSE_MAX_DIMS = 5 };
 enum { FUSE_MAX_ENTRIES = CACHE_ENTRIES(16) };
 
-/* name, why a group ran operator by operator */
-#define FUSE_REFUSALS(X)                                                \
-  X(NOT_REFUSED, "it was not refused")                                  \
-  X(SWITCHED_OFF, "fusion is switched off")                             \
-  X(GRADIENT, "an input records gradients")                             \
-  X(TRACED, "the call is traced or has a budget of memory")             \
-  X(KIND, "an input is undefined, lazily conjugated, or no CPU tensor") \
-  X(RANK, "an input has too many dimensions")                           \
-  X(SHAPE, "the inputs' sizes don't fit together")                      \
-  X(NO_KERNEL, "the operators have no kernel for these dtypes")         \
-  X(CACHE_FULL, "the group has kernels for too many kinds of inputs")   \
-  X(FORM, "the group's graph has a form that is not lowered")           \
-  X(FAILED, "the kernel failed, and the operators tell where")
+/* Why a group ran operator by operator: REASON_NOT_FUSED_... of base/reason.h. */
+#define FUSE_REFUSALS(X) \
+  X(SWITCHED_OFF) X(GRADIENT) X(TRACED) X(KIND) X(RANK) X(SHAPE) X(NO_KERNEL) X(CACHE_FULL) X(FORM) X(FAILED)
 typedef enum FuseRefusal {
-#define X(name, text) FUSE_##name,
+  FUSE_NOT_REFUSED,
+#define X(name) FUSE_##name,
   FUSE_REFUSALS(X)
 #undef X
       FUSE_REFUSAL_COUNT
 } FuseRefusal;
-const char *fuse_refusal_text(FuseRefusal refusal);
+Reason fuse_refusal_reason(FuseRefusal refusal); /* REASON_COUNT: it was not refused */
 
 typedef enum FuseOperandKind { FUSE_VALUE, FUSE_NUMBER, FUSE_CONSTANT } FuseOperandKind;
 typedef struct FuseOperand {

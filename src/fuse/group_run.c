@@ -366,6 +366,6 @@ Status fuse_group_run(Callable *callable, Exec *exec, const IValue *inputs, uint
   }
   if (status) return status;
   atomic_fetch_add_explicit(&g->refusals[refusal], 1, memory_order_relaxed);
-  if (refusal != FUSE_SWITCHED_OFF) reason_add(REASON_NOT_FUSED_AT_RUN_TIME, g->range);
+  if (refusal != FUSE_SWITCHED_OFF) reason_add(fuse_refusal_reason(refusal), g->range);
   return interp_run(exec, g->code, inputs, input_count, outputs, output_count);
 }

@@ -5,13 +5,13 @@
 #include "tensor/iterate.h"
 #include "tile/formula.h"
 
-const char *fuse_refusal_text(FuseRefusal refusal) {
-  static const char *const texts[] = {
-#define X(name, text) text,
-      FUSE_REFUSALS(X)
+Reason fuse_refusal_reason(FuseRefusal refusal) {
+  static const Reason reasons[] = {REASON_COUNT,
+#define X(name) REASON_NOT_FUSED_##name,
+                                   FUSE_REFUSALS(X)
 #undef X
   };
-  return texts[refusal];
+  return reasons[refusal];
 }
 
 void fuse_step_call(const FuseCall *call, const FuseStep *step, IValue *inputs, Call *out) {

@@ -5,6 +5,7 @@
  * - prim::BroadcastSizes(int[]...) -> int[] */
 #pragma once
 
+#include "base/reason.h"
 #include "ir/graph.h"
 
 static inline bool value_is_tensor(const Value *value) {
@@ -13,3 +14,5 @@ static inline bool value_is_tensor(const Value *value) {
 /* Whether a node may stand in a group: a functional operator with a `.lower` formula and one fresh tensor as result,
  * over tensors and numbers. */
 bool fuse_is_pointwise(const Node *node);
+/* Why not; REASON_COUNT: it may, or it is nothing that gives a tensor. */
+Reason fuse_why_not_pointwise(const Node *node);

@@ -48,24 +48,34 @@ void profile_observe(ProfileSlot *slot, const Tensor *t, bool grad_enabled) {
   }
 }
 
-bool guard_holds(const TensorInfo *info, const Tensor *t, bool grad_enabled) {
-  if (!info) return true;
+static inline Reason compare_with_type(const TensorInfo *info, const Tensor *t, bool grad_enabled) {
+  if (!info) return REASON_COUNT;
   if (__builtin_expect(t->flags & (TENSOR_NOT_DESCRIBED | TENSOR_UNDEFINED), 0))
-    return t->flags & TENSOR_UNDEFINED && info->undefined == 1;
-  if (info->undefined == 1) return false;
-  if (info->dtype >= 0 && info->dtype != t->dtype) return false;
+    return t->flags & TENSOR_UNDEFINED && info->undefined == 1 ? REASON_COUNT : REASON_GUARD_FAILED_UNDEFINED;
+  if (info->undefined == 1) return REASON_GUARD_FAILED_UNDEFINED;
+  if (info->dtype >= 0 && info->dtype != t->dtype) return REASON_GUARD_FAILED_DTYPE;
   if (info->ndim >= 0) {
-    if (info->ndim != t->ndim) return false;
+    if (info->ndim != t->ndim) return REASON_GUARD_FAILED_RANK;
     if (info->has_sizes)
       for (int i = 0; i < info->ndim; i++)
-        if (info->sizes[i] >= 0 && info->sizes[i] != t->sizes[i]) return false;
+        if (info->sizes[i] >= 0 && info->sizes[i] != t->sizes[i]) return REASON_GUARD_FAILED_SIZES;
     if (info->has_strides)
       for (int i = 0; i < info->ndim; i++)
-        if (info->strides[i] >= 0 && info->strides[i] != t->strides[i]) return false;
+        if (info->strides[i] >= 0 && info->strides[i] != t->strides[i]) return REASON_GUARD_FAILED_STRIDES;
   }
-  if (info->requires_grad >= 0 && info->requires_grad != (grad_enabled && t->flags & TENSOR_RECORDS)) return false;
-  if (info->device_type < 0 || (info->device_type == DEVICE_CPU && !(t->flags & TENSOR_NOT_CPU))) return true;
+  if (info->requires_grad >= 0 && info->requires_grad != (grad_enabled && t->flags & TENSOR_RECORDS))
+    return REASON_GUARD_FAILED_REQUIRES_GRAD;
+  if (info->device_type < 0 || (info->device_type == DEVICE_CPU && !(t->flags & TENSOR_NOT_CPU))) return REASON_COUNT;
   Device device = tensor_device(t);
-  return device.type == info->device_type &&
-         (info->device_index < 0 || device.index < 0 || device.index == info->device_index);
+  bool same = device.type == info->device_type &&
+              (info->device_index < 0 || device.index < 0 || device.index == info->device_index);
+  return same ? REASON_COUNT : REASON_GUARD_FAILED_DEVICE;
+}
+
+bool guard_holds(const TensorInfo *info, const Tensor *t, bool grad_enabled) {
+  return compare_with_type(info, t, grad_enabled) == REASON_COUNT;
+}
+
+Reason guard_failure(const TensorInfo *info, const Tensor *t, bool grad_enabled) {
+  return compare_with_type(info, t, grad_enabled);
 }

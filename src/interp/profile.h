@@ -2,6 +2,7 @@
  * own, so that profiling takes no lock; the executor merges them when the run has returned. */
 #pragma once
 
+#include "base/reason.h"
 #include "type/type.h"
 
 enum { PROFILE_MAX_DIMS = 8 };
@@ -31,3 +32,5 @@ void profile_observe(ProfileSlot *slot, const Tensor *t, bool grad_enabled);
 /* Whether the tensor is of a refined Tensor type, in every respect of which the type knows something. Anything unusual
  * (as above) never is, unless nothing is known. */
 bool guard_holds(const TensorInfo *info, const Tensor *t, bool grad_enabled);
+/* In which respect it is not; REASON_COUNT: in none. */
+Reason guard_failure(const TensorInfo *info, const Tensor *t, bool grad_enabled);

@@ -189,6 +189,13 @@ static bool guard_is_forced(InterpRun *run, uint32_t entry) {
   return run->force_after == 0 || run->force_after-- == 0;
 }
 
+static void count_bailout(const Task *task, const Frame *frame, const Site *site, IValue value) {
+  Reason reason = REASON_GUARD_FAILED_UNDEFINED;
+  if (value.tag == TAG_TENSOR) reason = guard_failure(site->type->tensor, value.tensor, task->exec->grad_enabled);
+  if (reason == REASON_COUNT) reason = REASON_GUARD_FAILED_FORCED;
+  reason_add(reason, frame->code->places[frame->pc - frame->code->instructions].range);
+}
+
 /* A guard of the top frame failed: puts a frame of the baseline in its place, at the guard's entry, with the values
  * that live there. On failure the frame stays. */
 static Status resume_baseline(Task *task, const Site *site) {
@@ -971,6 +978,7 @@ do_GUARD : {
   bool holds = B.tag == TAG_TENSOR && guard_holds(site->type->tensor, B.tensor, exec->grad_enabled);
   if (__builtin_expect(!holds || (task->run && guard_is_forced(task->run, site->entry)), 0)) {
     frame->pc = pc;
+    count_bailout(task, frame, site, B);
     CHECK(resume_baseline(task, site));
     ENTER_FRAME();
     GO();

@@ -29,3 +29,9 @@ void node_log_at(const char *file, int line, JitLogLevel level, const char *text
   jit_log_printf(file, line, level, "%s " STR_FMT, text, STR_ARG(first));
   strbuf_dispose(&printed);
 }
+
+bool node_refused(const char *file, const Node *node, Reason reason) {
+  if (jit_log_enabled(file, JIT_DEBUG)) node_log_at(file, __LINE__, JIT_DEBUG, reason_text(reason), node);
+  reason_add(reason, node->range);
+  return false;
+}

@@ -1,12 +1,16 @@
 /* Graphs and nodes in the optimiser's log (base/jit_log.h). */
 #pragma once
 
+#include "base/reason.h"
 #include "ir/graph.h"
 #include "op/exec.h"
 
 void graph_log_at(const char *file, int line, JitLogLevel level, const char *title, const Graph *graph);
 /* "text %3 : Tensor = aten::add(%1, %2)": the node's first line, without what its blocks hold. */
 void node_log_at(const char *file, int line, JitLogLevel level, const char *text, const Node *node);
+
+/* Counts why something was not done to the node and says it in the debug log; false, for the caller to return. */
+bool node_refused(const char *file, const Node *node, Reason reason);
 
 #define GRAPH_LOG(file, level, title, graph)                                                         \
   do {                                                                                               \

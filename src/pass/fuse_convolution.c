@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "ir/alias_db.h"
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 
 typedef struct Chain {
@@ -108,8 +109,14 @@ static void fuse_block(Graph *graph, AliasDb *db, Block *block) {
     Chain c;
     if (!find_chain(node, &c)) continue;
     /* The later ones first, so that each lies right before the next. */
-    if (c.norm && c.clamp && !alias_move_before(db, c.norm, c.clamp)) c.clamp = NULL;
-    if (!alias_move_before(db, c.conv, c.norm ? c.norm : c.clamp)) continue;
+    if (c.norm && c.clamp && !alias_move_before(db, c.norm, c.clamp)) {
+      node_refused("fuse_convolution", c.clamp, REASON_NOT_MOVED_ALIASING);
+      c.clamp = NULL;
+    }
+    if (!alias_move_before(db, c.conv, c.norm ? c.norm : c.clamp)) {
+      node_refused("fuse_convolution", c.conv, REASON_NOT_MOVED_ALIASING);
+      continue;
+    }
     if (!jit_opt_limit("fuse_convolution")) return;
     NODE_LOG_UPDATE("fuse_convolution", "with what follows:", c.conv);
     replace_chain(graph, db, &c);

@@ -1,7 +1,10 @@
 /* Puts the bodies of called functions and methods in place of their calls, and goes on in what was put there. Calls
  * that recurse, whose function is not compiled, or that would make the graph too large stay calls. */
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
+
+#define FILE_NAME "inliner"
 
 static const Function *callee_of(const Node *node) {
   const Type *type = node->input_count ? node_input(node, 0)->type : NULL;
@@ -32,12 +35,22 @@ static void inline_block(Graph *graph, const Block *block, uint32_t *nodes) {
     next = node->next;
     for (uint32_t i = 0; i < node->block_count; i++) inline_block(graph, node->blocks[i], nodes);
     const Function *callee = callee_of(node);
-    if (!callee || !callee->graph || callee->graph == graph || recurses(node, callee)) continue;
+    if (node->kind != SYM_prim_CallFunction && node->kind != SYM_prim_CallMethod) continue;
+    if (!callee || !callee->graph) {
+      node_refused(FILE_NAME, node, REASON_NOT_INLINED_UNKNOWN);
+      continue;
+    }
+    if (callee->graph == graph || recurses(node, callee)) {
+      node_refused(FILE_NAME, node, REASON_NOT_INLINED_RECURSIVE);
+      continue;
+    }
     uint32_t size = count_nodes(callee->graph->block);
     uint32_t first = node->kind == SYM_prim_CallFunction, count = graph_input_count(callee->graph);
-    if (size > INLINE_MAX_NODES - *nodes || node->input_count - first != count ||
-        graph_output_count(callee->graph) != node->output_count)
+    if (node->input_count - first != count || graph_output_count(callee->graph) != node->output_count) continue;
+    if (size > INLINE_MAX_NODES - *nodes) {
+      node_refused(FILE_NAME, node, REASON_NOT_INLINED_TOO_LARGE);
       continue;
+    }
     *nodes += size;
     InlinedCall *call = ARENA_NEW(graph->arena, InlinedCall);
     *call = (InlinedCall){callee, node->range, node->inlined};

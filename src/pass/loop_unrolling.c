@@ -1,6 +1,7 @@
 /* Unrolling of counted loops, whose conditions are constantly true: a small body with few known iterations stands there
  * as often as it runs; else the loop does UNROLL_FACTOR iterations at a time and an epilogue the rest. Peeling puts the
  * first iterations in front of the loop. The limits are in rewrite.h; beyond them loops stay as they are. */
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -117,9 +118,13 @@ static bool unroll(Graph *graph, Node *loop, bool constant_only, uint32_t *budge
   Block *body = loop->blocks[0];
   int64_t trips = -1;
   bool known = constant_int(node_input(loop, 0), &trips) && trips >= 0;
-  if (constant_only ? !known : block_size(body, UNROLL_MAX_BODY + 1) > UNROLL_MAX_BODY) return false;
+  if (constant_only && !known) return node_refused(FILE_NAME, loop, REASON_NOT_UNROLLED_UNKNOWN);
+  if (!constant_only && block_size(body, UNROLL_MAX_BODY + 1) > UNROLL_MAX_BODY)
+    return node_refused(FILE_NAME, loop, REASON_NOT_UNROLLED_TOO_LARGE);
   bool whole = known && trips < UNROLL_MAX_REPEATS;
-  if (!take(budget, body, whole ? trips : UNROLL_FACTOR) || !jit_opt_limit(FILE_NAME)) return false;
+  if (!take(budget, body, whole ? trips : UNROLL_FACTOR))
+    return node_refused(FILE_NAME, loop, REASON_NOT_UNROLLED_BUDGET);
+  if (!jit_opt_limit(FILE_NAME)) return false;
   JIT_LOG_UPDATE(FILE_NAME, "unrolling a loop of %lld iterations", (long long)trips);
   if (value_has_uses(block_input(body, 0))) carry_counter(graph, loop);
   if (whole)
@@ -134,7 +139,9 @@ static bool unroll_in(Graph *graph, Block *block, bool constant_only, uint32_t *
   BLOCK_EACH_REVERSE(node, block) { /* an epilogue, behind its loop, is not met again */
     for (uint32_t i = 0; i < node->block_count; i++)
       changed |= unroll_in(graph, node->blocks[i], constant_only, budget);
-    if (is_counted(node)) changed |= unroll(graph, node, constant_only, budget);
+    if (node->kind != SYM_prim_Loop) continue;
+    changed |= is_counted(node) ? unroll(graph, node, constant_only, budget)
+                                : node_refused(FILE_NAME, node, REASON_NOT_UNROLLED_CONDITION);
   }
   return changed;
 }
@@ -206,9 +213,12 @@ static bool peel_in(Block *block, bool (*wanted)(const Node *loop, void *argumen
   bool changed = false;
   BLOCK_EACH(node, block) {
     for (uint32_t i = 0; i < node->block_count; i++) changed |= peel_in(node->blocks[i], wanted, argument, iterations);
-    if (node->kind != SYM_prim_Loop || block_size(node->blocks[0], PEEL_MAX_BODY + 1) > PEEL_MAX_BODY ||
-        (wanted && !wanted(node, argument)) || !jit_opt_limit(FILE_NAME))
+    if (node->kind != SYM_prim_Loop || (wanted && !wanted(node, argument))) continue;
+    if (block_size(node->blocks[0], PEEL_MAX_BODY + 1) > PEEL_MAX_BODY) {
+      node_refused(FILE_NAME, node, REASON_NOT_PEELED_TOO_LARGE);
       continue;
+    }
+    if (!jit_opt_limit(FILE_NAME)) continue;
     peel_loop(node, iterations);
     changed = true;
   }

@@ -1,6 +1,6 @@
 /* In-place operators on memory that is made here become functional ones, appending to a list that is made here becomes
  * part of making it. Only where making and writing can stand side by side, so that nobody sees the value between. */
-#include "base/jit_log.h"
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 #include "pass/with_aliases.h"
@@ -67,8 +67,8 @@ static bool brings_together(Removal *r, Value *value, Node *write) {
     case SYM_prim_Constant:
       return false;
     default:
-      return (alias_is_fresh(r->db, value) || ptrmap_has(&r->made, value)) && !maker->block_count &&
-             alias_move_before(r->db, maker, write);
+      if ((!alias_is_fresh(r->db, value) && !ptrmap_has(&r->made, value)) || maker->block_count) return false;
+      return alias_move_before(r->db, maker, write) || node_refused(FILE_NAME, maker, REASON_NOT_MOVED_ALIASING);
   }
 }
 

@@ -1,6 +1,6 @@
 /* prim::VarConcat and prim::VarStack take the tensors themselves: no list is made for each call. Where the list can't
  * have been changed between its making and its use; it goes when nobody else wants it. */
-#include "base/jit_log.h"
+#include "ir/graph_log.h"
 #include "op/plan.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
@@ -16,9 +16,9 @@ typedef struct Variadic {
 static bool replace(const Variadic *v, AliasDb *db, Node *node) {
   if (node->kind != v->from || node->input_count != 2) return false;
   Node *list = node_input(node, 0)->node;
-  if (list->kind != SYM_prim_ListConstruct || !list->input_count || list->input_count >= CALL_MAX_INPUTS ||
-      !alias_could_move_before(db, list, node) || !jit_opt_limit(FILE_NAME))
-    return false;
+  if (list->kind != SYM_prim_ListConstruct || !list->input_count || list->input_count >= CALL_MAX_INPUTS) return false;
+  if (!alias_could_move_before(db, list, node)) return node_refused(FILE_NAME, list, REASON_NOT_MOVED_ALIASING);
+  if (!jit_opt_limit(FILE_NAME)) return false;
   Value **inputs = ARENA_ARRAY(node->graph->arena, Value *, list->input_count + 1), *dim = node_input(node, 1);
   for (uint32_t i = 0; i < list->input_count; i++) inputs[i] = node_input(list, i);
   inputs[list->input_count] = dim;
