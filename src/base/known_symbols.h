@@ -168,6 +168,7 @@
   X(aten, relu_) \
   X(aten, remainder) \
   X(aten, select) \
+  X(aten, set_grad_enabled) \
   X(aten, size) \
   X(aten, slice) \
   X(aten, str) \

@@ -59,6 +59,8 @@ static void gather_block(AliasDb *db, Gathering *g, const Block *block) {
     g->effects.is_ordered |= effects->is_ordered;
     g->effects.is_barrier |= effects->is_barrier;
     g->effects.is_drawing |= effects->is_drawing;
+    g->effects.sets_mode |= effects->sets_mode;
+    g->effects.records |= effects->records;
   }
 }
 
@@ -100,6 +102,11 @@ static void gather(AliasDb *db, Gathering *g, const Node *node) {
     vec_arena_push(db->arena, &g->reads, ELEMENT_ANY);
   }
   g->effects.is_drawing |= node_is_nondeterministic(node);
+  g->effects.sets_mode |= node_may_change_grad_mode(node);
+  for (uint32_t i = 0; i < node->output_count; i++) {
+    TypeKind kind = (TypeKind)node_output(node, i)->type->kind;
+    g->effects.records |= kind == TYPE_TENSOR || kind == TYPE_LIST;
+  }
   for (uint32_t b = 0; b < node->block_count; b++) gather_block(db, g, node->blocks[b]);
   const Graph *subgraph = subgraph_of(node);
   if (subgraph && gather_subgraph(&g->effects, subgraph->block))

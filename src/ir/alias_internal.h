@@ -21,6 +21,8 @@ typedef struct Effects {
   bool is_ordered; /* prints, raises: keeps its order among such, and with writes that are visible outside */
   bool is_barrier; /* prim::BailOut */
   bool is_drawing; /* random numbers */
+  bool sets_mode;  /* turns grad mode on or off */
+  bool records;    /* gives tensors, which grad mode tells whether to record */
 } Effects;
 
 struct AliasDb {

@@ -52,6 +52,7 @@ static void add(WorkingSet *set, Node *node) {
 static bool effects_collide(const Effects *a, const Effects *b) {
   if (a->is_ordered && b->is_ordered) return true;
   if (a->is_drawing && b->is_drawing) return true;
+  if ((a->sets_mode && b->records) || (a->records && b->sets_mode)) return true;
   bool a_acts = a->is_ordered || a->is_drawing || a->is_barrier || a->writes->count;
   bool b_acts = b->is_ordered || b->is_drawing || b->is_barrier || b->writes->count;
   if ((a->is_barrier && b_acts) || (b->is_barrier && a_acts)) return true;

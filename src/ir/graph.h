@@ -250,6 +250,7 @@ const Operator *node_operator(const Node *node);
 Status node_resolve(const Node *node, const Operator **out) MUST_CHECK;
 bool node_has_side_effects(const Node *node);
 bool node_is_nondeterministic(const Node *node);
+bool node_may_change_grad_mode(const Node *node); /* calls set it back */
 Node *node_copy(Node *node, Graph *into, Value *(*map)(Value *value, void *argument),
                 void *argument); /* with its blocks; not inserted */
 

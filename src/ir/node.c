@@ -360,3 +360,7 @@ bool node_is_nondeterministic(const Node *node) {
   }
   return true;
 }
+
+bool node_may_change_grad_mode(const Node *node) {
+  return node->kind == SYM_prim_Enter || node->kind == SYM_prim_Exit || node->kind == SYM_aten_set_grad_enabled;
+}

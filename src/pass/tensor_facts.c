@@ -62,14 +62,6 @@ bool node_may_reshape(const Node *node) {
   return may_reshape(node, MAX_CALL_DEPTH);
 }
 
-bool node_may_change_grad_mode(const Node *node) {
-  static _Atomic Symbol symbol;
-  if (node->kind == SYM_prim_CallFunction || node->kind == SYM_prim_CallMethod) return false; /* they set it back */
-  Symbol known = symbol;
-  if (!known) symbol = known = symbol_intern(STR("aten::set_grad_enabled"));
-  return node->kind == SYM_prim_Enter || node->kind == SYM_prim_Exit || node->kind == known;
-}
-
 /* The OR over tensors in a type: -1 when one is unknown and none is 1. */
 static int type_requires_grad(const Type *type) {
   switch (type->kind) {

@@ -6,8 +6,6 @@
 /* May change sizes or strides of a tensor that is there already: operators that say so (OP_RESHAPES), `out=` forms, and
  * whatever may run anything. */
 bool node_may_reshape(const Node *node);
-/* May turn grad mode on or off. */
-bool node_may_change_grad_mode(const Node *node);
 /* 1, 0 or -1: whether the node's results require grad, by its inputs' types alone; only floating and complex ones do.
  */
 int node_results_require_grad(const Node *node);

@@ -275,6 +275,28 @@ static void test_asynchronous_calls(void **state) {
   wick_runtime_release(runtime);
 }
 
+/* A call that enters without grad mode and turns it on: what no_grad computes stays in there. */
+static void test_grad_mode_within(void **state) {
+  (void)state;
+  static const char *const text =
+      "def f(x):\n"
+      "    with torch.enable_grad():\n"
+      "        x = x * 1.\n"
+      "        x.requires_grad_()\n"
+      "        with torch.no_grad():\n"
+      "            y = x * 2.\n"
+      "        z = y + 1.\n"
+      "    return int(z.requires_grad)\n";
+  for (uint32_t executor = WICK_EXECUTOR_SIMPLE; executor <= WICK_EXECUTOR_PROFILING; executor++) {
+    wick_runtime *runtime = runtime_of(executor, 1, 1);
+    wick_module *module;
+    assert_int_equal(wick_compile(runtime, text, strlen(text), "mode.py", &module, NULL), WICK_OK);
+    for (int k = 0; k < 4; k++) assert_float_equal(run2(module, "f", ones(3), NULL), 0, 0);
+    wick_module_release(module);
+    wick_runtime_release(runtime);
+  }
+}
+
 static void test_options_are_checked(void **state) {
   (void)state;
   wick_executor_options options = {.size = sizeof options, .executor = 9};
@@ -399,17 +421,12 @@ static void test_many_threads_differentiate(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_times_are_told),
-      cmocka_unit_test(test_modes_agree),
-      cmocka_unit_test(test_bailout_goes_on),
-      cmocka_unit_test(test_error_has_a_trace),
-      cmocka_unit_test(test_changing_shapes_settle),
-      cmocka_unit_test(test_unoptimised),
-      cmocka_unit_test(test_asynchronous_calls),
-      cmocka_unit_test(test_options_are_checked),
-      cmocka_unit_test(test_forked_child),
-      cmocka_unit_test(test_many_threads),
-      cmocka_unit_test(test_many_threads_differentiate),
+      cmocka_unit_test(test_times_are_told),         cmocka_unit_test(test_modes_agree),
+      cmocka_unit_test(test_bailout_goes_on),        cmocka_unit_test(test_error_has_a_trace),
+      cmocka_unit_test(test_changing_shapes_settle), cmocka_unit_test(test_unoptimised),
+      cmocka_unit_test(test_grad_mode_within),       cmocka_unit_test(test_asynchronous_calls),
+      cmocka_unit_test(test_options_are_checked),    cmocka_unit_test(test_forked_child),
+      cmocka_unit_test(test_many_threads),           cmocka_unit_test(test_many_threads_differentiate),
       cmocka_unit_test(test_guards_have_to_pay),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
