@@ -266,19 +266,19 @@ done:
   return status;
 }
 
-#define CAT(text)                                                               \
-  {                                                                             \
-    .schema = text, .kernel = kernel_cat, .shape = shape_cat,                   \
-    .grad = "tensors: torch._cat_backward(grad, tensors, dim)", .flags = OP_OUT \
+#define CAT(text, ...)                                                                       \
+  {                                                                                          \
+    .schema = text, .kernel = kernel_cat, .shape = shape_cat,                                \
+    .grad = "tensors: torch._cat_backward(grad, tensors, dim)", .flags = OP_OUT, __VA_ARGS__ \
   }
 #define BODY(text, statements) \
   { .schema = text, .body = statements }
-#define BODY_OUT(text, statements) \
-  { .schema = text, .body = statements, .flags = OP_OUT }
+#define BODY_OUT(text, ...) \
+  { .schema = text, .flags = OP_OUT, .body = __VA_ARGS__ }
 
 static const OpRow rows[] = {
     CAT("aten::cat(Tensor[] tensors, int dim=0) -> Tensor"),
-    CAT("aten::concat(Tensor[] tensors, int dim=0) -> Tensor"),
+    CAT("aten::concat(Tensor[] tensors, int dim=0) -> Tensor", .same_as = "aten::cat"),
     CAT("aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor"),
     {.schema = "aten::stack(Tensor[] tensors, int dim=0) -> Tensor",
      .kernel = kernel_stack,
@@ -323,7 +323,8 @@ static const OpRow rows[] = {
              "return torch.cat([torch.atleast_2d(t) for t in tensors], 0)\n"),
     BODY_OUT("aten::row_stack(Tensor[] tensors) -> Tensor",
              "if len(tensors) == 0:\n  raise RuntimeError(\"vstack expects a non-empty TensorList\")\n"
-             "return torch.cat([torch.atleast_2d(t) for t in tensors], 0)\n"),
+             "return torch.cat([torch.atleast_2d(t) for t in tensors], 0)\n",
+             .same_as = "aten::vstack"),
     BODY_OUT("aten::dstack(Tensor[] tensors) -> Tensor",
              "if len(tensors) == 0:\n  raise RuntimeError(\"dstack expects a non-empty TensorList\")\n"
              "return torch.cat([torch.atleast_3d(t) for t in tensors], 2)\n"),

@@ -99,7 +99,8 @@ static const OpRow rows[] = {
      .flags = OP_OUT,
      .body = "return exponential_of_matrices(self)",
      .grad = "self: torch.matrix_exp_backward(self, grad)"},
-    BODY("aten::matrix_exp(Tensor self) -> Tensor", "return torch.linalg_matrix_exp(self)"),
+    BODY("aten::matrix_exp(Tensor self) -> Tensor", "return torch.linalg_matrix_exp(self)",
+         .same_as = "aten::linalg_matrix_exp"),
     /* The derivative stands in a corner of the exponential of [[A^H, G], [0, A^H]]. */
     BODY("aten::matrix_exp_backward(Tensor self, Tensor grad) -> Tensor",
          "n = self.size(-1)\n"

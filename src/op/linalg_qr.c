@@ -415,6 +415,7 @@ static const OpRow rows[] = {
      .flags = OP_OUT,
      .grad = "input, tau: householder_product_backward(grad, result, input, tau)"},
     {.schema = "aten::orgqr(Tensor self, Tensor input2) -> Tensor",
+     .same_as = "aten::linalg_householder_product",
      .kernel = kernel_product,
      .shape = shape_product,
      .flags = OP_OUT,

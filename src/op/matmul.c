@@ -499,6 +499,7 @@ static const OpRow rows[] = {
              "return self.unsqueeze(1) * vec2",
      .flags = OP_OUT},
     {.schema = "aten::ger(Tensor self, Tensor vec2) -> Tensor",
+     .same_as = "aten::outer",
      .body = "return torch.outer(self, vec2)",
      .flags = OP_OUT},
     {.schema = "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",

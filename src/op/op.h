@@ -56,6 +56,7 @@ typedef struct OpRow {
   /* Where PyTorch's names do not follow the rule (see op/derive.h): the overload of the in-place form; that of the out
    * form, and behind ": " its arguments, separated by blanks. A row with `out` has an out form without OP_OUT too. */
   const char *inplace, *out;
+  const char *same_as; /* "aten::neg": the operator this one is another name of; plans have one name for each */
   const char *promote; /* Scalar parameters that take part in type promotion, separated by blanks; NULL: "self other" */
 } OpRow;
 /* node -> operation with state (vararg primitives, user compilers); Node is ir's. */

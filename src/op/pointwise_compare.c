@@ -42,16 +42,18 @@ static Status shape_masked_fill(Call *call, TensorSpec *specs) {
 }
 
 /* ops: the overloads that take tensors or numbers on the right */
-#define COMPARISON_OF(name, formula)                                                          \
+#define COMPARISON_OF(name, formula, ...)                                                     \
   {.schema = "aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor",                    \
    .lower = formula,                                                                          \
    .shape = shape_pointwise_bool,                                                             \
-   .flags = PREDICATE},                                                                       \
+   .flags = PREDICATE,                                                                        \
+   __VA_ARGS__},                                                                              \
   {                                                                                           \
     .schema = "aten::" name ".Scalar(Tensor self, Scalar other) -> Tensor", .lower = formula, \
-    .shape = shape_pointwise_bool, .flags = PREDICATE                                         \
+    .shape = shape_pointwise_bool, .flags = PREDICATE, __VA_ARGS__                            \
   }
-#define COMPARISON(name, alias, formula) COMPARISON_OF(name, formula), COMPARISON_OF(alias, formula)
+#define COMPARISON(name, alias, formula) \
+  COMPARISON_OF(name, formula), COMPARISON_OF(alias, formula, .same_as = "aten::" name)
 #define LOGIC(name, formula)                                                                                          \
   {                                                                                                                   \
     .schema = "aten::" name "(Tensor self, Tensor other) -> Tensor", .lower = formula, .shape = shape_pointwise_bool, \
@@ -90,20 +92,21 @@ static Status shape_masked_fill(Call *call, TensorSpec *specs) {
   "self: torch.where(self == other, grad / 2, grad).masked_fill(self > other, 0); other: torch.where(self == other, " \
   "grad / 2, grad).masked_fill(self < other, 0)"
 #define CLAMP "low = self if min is None else max(self, min); low if max is None else min(low, max)"
-#define CLIP(name)                                                                                                \
+#define CLIP(name, ...)                                                                                           \
   {.schema = "aten::" name "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",                         \
    .lower = CLAMP,                                                                                                \
    .shape = shape_clamp,                                                                                          \
    .promote = "min max",                                                                                          \
    .grad = "self: torch.clamp_backward(grad, self, min, max)",                                                    \
-   .flags = POINTWISE},                                                                                           \
+   .flags = POINTWISE,                                                                                            \
+   __VA_ARGS__},                                                                                                  \
   {                                                                                                               \
     .schema = "aten::" name ".Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", .lower = CLAMP, \
     .shape = shape_clamp,                                                                                         \
     .grad =                                                                                                       \
         "self: torch.clamp_backward(grad, self, min, max); min: torch.clamp_backward_min(grad, self, min, max); " \
         "max: torch.clamp_backward_max(grad, self, min, max)",                                                    \
-    .flags = POINTWISE                                                                                            \
+    .flags = POINTWISE, __VA_ARGS__                                                                               \
   }
 #define INSIDE \
   "inside = (True if min is None else self >= min) and (True if max is None else self <= max); grad if inside else 0"
@@ -172,7 +175,7 @@ static const OpRow rows[] = {
      .grad = "self: grad.masked_fill(mask, 0); value: grad.masked_fill(torch.logical_not(mask), 0).sum()",
      .flags = POINTWISE},
     CLIP("clamp"),
-    CLIP("clip"),
+    CLIP("clip", .same_as = "aten::clamp"),
     {.schema = "aten::clamp_backward(Tensor grad, Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
      .lower = INSIDE,
      .promote = "min max",

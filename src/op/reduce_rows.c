@@ -328,7 +328,8 @@ static const OpRow rows[] = {
     REDUCE("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", shape_logsumexp, kernel_logsumexp,
            .grad = "self: logsumexp_backward(grad, self, result, dim, keepdim)"),
     REDUCE("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", shape_logsumexp,
-           kernel_logsumexp, .grad = "self: logsumexp_backward(grad, self, result, dim, keepdim)"),
+           kernel_logsumexp, .grad = "self: logsumexp_backward(grad, self, result, dim, keepdim)",
+           .same_as = "aten::logsumexp"),
     REDUCE("aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
            "dtype=None) -> Tensor",
            shape_norm, kernel_norm, .grad = "self: norm_backward(grad, self, float(ord), result, dim, keepdim)"),

@@ -516,14 +516,14 @@ static Status kernel_detach_(Call *c) {
   return OK;
 }
 
-#define ROW(text, function, gradient) \
-  { .schema = text, .kernel = kernel_##function, .grad = gradient, .flags = OP_VIEW }
+#define ROW(text, function, ...) \
+  { .schema = text, .kernel = kernel_##function, .flags = OP_VIEW, .grad = __VA_ARGS__ }
 #define EXACT_ROW(text, function, gradient) \
   { .schema = text, .kernel = kernel_##function, .grad = gradient, .flags = OP_VIEW | OP_GRAD_EXACT }
 #define COPY_ROW(text, function, gradient) \
   { .schema = text, .kernel = kernel_##function##_copy, .grad = gradient, .flags = OP_VIEW | OP_OUT }
-#define SELF_ROW(text, function, gradient) \
-  { .schema = text, .kernel = kernel_##function, .grad = gradient, .flags = OP_VIEW | OP_RESHAPES }
+#define SELF_ROW(text, function, ...) \
+  { .schema = text, .kernel = kernel_##function, .flags = OP_VIEW | OP_RESHAPES, .grad = __VA_ARGS__ }
 #define GRAD_SIZES "self: grad.reshape(self.size())"
 #define GRAD_SELECT "self: torch.select_backward(grad, self.size(), dim, index)"
 #define GRAD_SLICE                                                                                                   \
@@ -572,13 +572,13 @@ static const OpRow rows[] = {
     SELF_ROW("aten::transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", transpose_,
              "self: grad.transpose(dim0, dim1)"),
     ROW("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transpose,
-        "self: grad.transpose(dim0, dim1)"),
+        "self: grad.transpose(dim0, dim1)", .same_as = "aten::transpose"),
     SELF_ROW("aten::swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", transpose_,
-             "self: grad.transpose(dim0, dim1)"),
+             "self: grad.transpose(dim0, dim1)", .same_as = "aten::transpose_"),
     ROW("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", transpose,
-        "self: grad.transpose(axis0, axis1)"),
+        "self: grad.transpose(axis0, axis1)", .same_as = "aten::transpose"),
     SELF_ROW("aten::swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", transpose_,
-             "self: grad.transpose(axis0, axis1)"),
+             "self: grad.transpose(axis0, axis1)", .same_as = "aten::transpose_"),
     EXACT_ROW("aten::t(Tensor(a) self) -> Tensor(a)", t, "self: grad.t()"),
     COPY_ROW("aten::t_copy(Tensor self) -> Tensor", t, "self: grad.t()"),
     SELF_ROW("aten::t_(Tensor(a!) self) -> Tensor(a!)", t_, "self: grad.t()"),
@@ -598,9 +598,9 @@ static const OpRow rows[] = {
     ROW("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)", movedim_list,
         "self: torch.movedim(grad, destination, source)"),
     ROW("aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)", movedim,
-        "self: torch.movedim(grad, destination, source)"),
+        "self: torch.movedim(grad, destination, source)", .same_as = "aten::movedim"),
     ROW("aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)", movedim_list,
-        "self: torch.movedim(grad, destination, source)"),
+        "self: torch.movedim(grad, destination, source)", .same_as = "aten::movedim"),
     ROW("aten::select.int(Tensor(a) self, int dim, int index) -> Tensor(a)", select, GRAD_SELECT),
     COPY_ROW("aten::select_copy.int(Tensor self, int dim, int index) -> Tensor", select, GRAD_SELECT),
     ROW("aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> "
