@@ -68,187 +68,6 @@ static Status set_in_list(List *l, int64_t index, IValue value) {
   return OK;
 }
 
-static Status unpack_list(List *l, uint32_t count, IValue *out) {
-  if (l->length != count)
-    return status_new(ERROR_RUNTIME, "Expected %u elements in a list but found %zu", count, l->length);
-  for (uint32_t i = 0; i < count; i++) out[i] = list_get(l, i);
-  return OK;
-}
-
-static Status construct_dict(const Type *type, const IValue *values, uint32_t count, IValue *out) {
-  Dict *dict;
-  TRY(dict_new(type->elements[0], type->elements[1], &dict));
-  Status status = OK;
-  for (uint32_t i = 0; i + 1 < count && !status; i += 2)
-    status = dict_set(dict, ivalue_retain(values[i]), ivalue_retain(values[i + 1]));
-  *out = ivalue_dict(dict);
-  if (status) {
-    ivalue_release(*out);
-    *out = IVALUE_NONE;
-  }
-  return status;
-}
-
-static Status slice_tuple(const Tuple *t, int64_t begin, int64_t end, IValue *out) {
-  int64_t n = t->length;
-  begin = begin < 0 ? begin + n < 0 ? 0 : begin + n : begin > n ? n : begin;
-  end = end < 0 ? end + n : end > n ? n : end;
-  Tuple *slice;
-  TRY(tuple_new((uint32_t)(end > begin ? end - begin : 0), NULL, &slice));
-  for (int64_t i = begin; i < end; i++) slice->values[i - begin] = ivalue_retain(t->values[i]);
-  *out = ivalue_tuple(slice);
-  return OK;
-}
-
-static Status enum_part(IValue v, bool name, IValue *out) {
-  if (v.tag != TAG_ENUM) return status_new(ERROR_RUNTIME, "name or value of something that is not an enum");
-  const EnumType *type = v.enum_value->type->enum_type;
-  if (name) return ivalue_from_str(type->names[v.enum_value->index], out);
-  *out = ivalue_retain(type->values[v.enum_value->index]);
-  return OK;
-}
-
-/* The object's method, from the site's cache when the class is the last one's. */
-static Status find_method(Site *site, IValue self, Function **out) {
-  if (self.tag != TAG_OBJECT)
-    return status_new(ERROR_RUNTIME, "a method of something that is not an object: '" STR_FMT "'", STR_ARG(site->name));
-  ClassType *c = self.object->class_type;
-  Function *cached = atomic_load_explicit(&site->cached, memory_order_acquire);
-  if (cached && cached->class_type == c) {
-    *out = cached;
-    return OK;
-  }
-  *out = class_type_find_method(c, site->name);
-  if (!*out)
-    return status_new(ERROR_RUNTIME, "'" STR_FMT "' has no method '" STR_FMT "'", STR_ARG(c->type.name),
-                      STR_ARG(site->name));
-  if ((*out)->class_type == c) atomic_store_explicit(&site->cached, *out, memory_order_release);
-  return OK;
-}
-
-/* A task of its own for the site's code; arguments are in values, retained here. */
-static Status fork_task(Task *parent, const Site *site, const IValue *values, IValue *out) {
-  Task *task = task_acquire();
-  if (!task) return status_out_of_memory();
-  Frame *frame;
-  Future *future = NULL;
-  Status status = task_push(task, site->code, &frame);
-  if (!status) {
-    for (uint32_t i = 0; i < site->arg_count && i < site->code->parameter_count; i++) {
-      ivalue_mark_shared(values[i]);
-      frame->registers[i] = ivalue_retain(values[i]);
-    }
-    status = future_new(site->type, &future);
-  }
-  if (!status) {
-    task->own_exec = *parent->exec;
-    task->own_exec.task = NULL;
-    task->own_exec.native_depth = 0;
-    task->exec = &task->own_exec;
-    task->group = parent->group;
-    task->future = future;
-    task->outputs = &task->result;
-    task->output_count = 1;
-    *out = ivalue_future(future);
-    ivalue_retain(*out);
-    status = pool_submit(task);
-    if (!status) return OK;
-    ivalue_release(*out);
-    ivalue_release(*out);
-    *out = IVALUE_NONE;
-  }
-  while (task->top) task_pop(task);
-  task_release(task);
-  return status;
-}
-
-/* The results of the bottom frame go to the task: one for one, or packed in a tuple where the caller wants one. */
-static Status give_results(Task *task, IValue *results, uint32_t count) {
-  if (task->output_count == count) {
-    memcpy(task->outputs, results, count * sizeof *results);
-    return OK;
-  }
-  if (task->output_count == 1 && count > 1) {
-    Tuple *tuple;
-    Status status = tuple_new(count, NULL, &tuple);
-    if (!status) {
-      memcpy(tuple->values, results, count * sizeof *results);
-      task->outputs[0] = ivalue_tuple(tuple);
-      return OK;
-    }
-    for (uint32_t i = 0; i < count; i++) ivalue_release(results[i]);
-    return status;
-  }
-  for (uint32_t i = 0; i < count; i++) ivalue_release(results[i]);
-  for (uint32_t i = 0; i < task->output_count; i++) task->outputs[i] = IVALUE_NONE;
-  return OK;
-}
-
-static bool guard_is_forced(InterpRun *run, uint32_t entry) {
-  if (!run->force_guard || (run->force_guard != UINT32_MAX && run->force_guard - 1 != entry)) return false;
-  return run->force_after == 0 || run->force_after-- == 0;
-}
-
-static void count_bailout(const Task *task, const Frame *frame, const Site *site, IValue value) {
-  Reason reason = REASON_GUARD_FAILED_UNDEFINED;
-  if (value.tag == TAG_TENSOR) reason = guard_failure(site->type->tensor, value.tensor, task->exec->grad_enabled);
-  if (reason == REASON_COUNT) reason = REASON_GUARD_FAILED_FORCED;
-  reason_add(reason, frame->code->places[frame->pc - frame->code->instructions].range);
-}
-
-/* A guard of the top frame failed: puts a frame of the baseline in its place, at the guard's entry, with the values
- * that live there. On failure the frame stays. */
-static Status resume_baseline(Task *task, const Site *site) {
-  enum { FEW = 32 };
-  Frame *frame = task->top;
-  const Code *baseline = frame->code->baseline;
-  const CodeEntry *entry = &baseline->entries[site->entry];
-  const uint32_t *from = frame->code->operands + site->arg_begin, *to = baseline->operands + entry->registers;
-  if (frame->entered_count) return status_new(ERROR_INTERNAL, "a guard failed within `with`");
-  IValue few[FEW], *live = few;
-  if (entry->count > FEW && !(live = mem_alloc(entry->count * sizeof *live))) return status_out_of_memory();
-  for (uint32_t i = 0; i < entry->count; i++) live[i] = ivalue_retain(frame->registers[OPERAND_REGISTER(from[i])]);
-  if (task->run) task->run->failed_guard = site->entry + 1;
-  uint32_t output = frame->output;
-  task_pop(task);
-  Status status = task_push(task, baseline, &frame);
-  uint32_t constants = baseline->parameter_count, temporaries = constants + baseline->constant_count;
-  for (uint32_t i = 0; i < entry->count; i++) {
-    if (!status && (to[i] < constants || to[i] >= temporaries)) {
-      IValue *r = &frame->registers[to[i]];
-      ivalue_release(*r);
-      *r = live[i];
-    } else {
-      ivalue_release(live[i]);
-    }
-  }
-  if (live != few) mem_free(live);
-  TRY(status);
-  frame->output = output;
-  frame->pc = baseline->instructions + entry->pc;
-  return OK;
-}
-
-/* Ends every `with` and releases every frame; the first error stays. */
-static void unwind(Task *task) {
-  while (task->top) {
-    Frame *frame = task->top;
-    while (frame->entered_count) {
-      IValue object = frame->entered[--frame->entered_count];
-      Function *exit =
-          object.tag == TAG_OBJECT ? class_type_find_method(object.object->class_type, STR("__exit__")) : NULL;
-      IValue arguments[4] = {object, IVALUE_NONE, IVALUE_NONE, IVALUE_NONE}, result = IVALUE_NONE;
-      if (exit) {
-        Status status = interp_call(task->exec, exit, arguments, 4, &result);
-        status_free(status);
-        ivalue_release(result);
-      }
-      ivalue_release(object);
-    }
-    task_pop(task);
-  }
-}
-
 static void resume(void *argument, Future *future) {
   (void)future;
   Task *task = argument;
@@ -468,7 +287,7 @@ do_RET : {
   }
   if (!caller) {
     task_pop(task);
-    status = give_results(task, results, count);
+    status = transfer_results(task, results, count);
     if (results != one) mem_free(results);
     goto done;
   }
@@ -687,7 +506,7 @@ do_LIST_APPEND : {
 do_LIST_CONSTRUCT:
   MAKE(value_list_construct(site->type, window, arg_count, &made));
 do_DICT_CONSTRUCT:
-  MAKE(construct_dict(site->type, window, arg_count, &made));
+  MAKE(value_dict_construct(site->type, window, arg_count, &made));
 do_TUPLE_CONSTRUCT : {
   const Site *site = &code->sites[pc->b];
   Tuple *tuple;
@@ -718,7 +537,7 @@ do_TUPLE_UNPACK : {
   GATHER(site)
   IValue *outputs = window + arg_count;
   if (pc->op == INST_LIST_UNPACK) {
-    status = unpack_list(window[0].list, site->output_count, outputs);
+    status = value_unpack_list(window[0].list, site->output_count, outputs);
   } else if (window[0].tag == TAG_TUPLE && window[0].tuple->length == site->output_count) {
     for (uint32_t i = 0; i < site->output_count; i++) outputs[i] = ivalue_retain(window[0].tuple->values[i]);
   } else {
@@ -785,7 +604,7 @@ do_TUPLE_SLICE : {
   const Site *site = &code->sites[pc->c];
   IValue v = IVALUE_NONE;
   if (B.tag != TAG_TUPLE) CHECK(status_new(ERROR_RUNTIME, "a slice of something that is not a tuple"));
-  CHECK(slice_tuple(B.tuple, site->begin, site->end, &v));
+  CHECK(value_tuple_slice(B.tuple, site->begin, site->end, &v));
   LET_GO(B, MOVES_B);
   A = v;
   NEXT();
@@ -832,7 +651,7 @@ do_IS_INSTANCE : {
 do_ENUM_NAME:
 do_ENUM_VALUE : {
   IValue v = IVALUE_NONE;
-  CHECK(enum_part(B, pc->op == INST_ENUM_NAME, &v));
+  CHECK(value_enum_part(B, pc->op == INST_ENUM_NAME, &v));
   LET_GO(B, MOVES_B);
   A = v;
   NEXT();
@@ -897,7 +716,7 @@ do_EXIT : {
   Function *function = site->function;
   TICK();
   if (pc->op == INST_INTERFACE_CALL)
-    CHECK(find_method(site, r[OPERAND_REGISTER(code->operands[site->arg_begin])], &function));
+    CHECK(transfer_find_method(site, r[OPERAND_REGISTER(code->operands[site->arg_begin])], &function));
   const Code *callee = atomic_load_explicit(&function->code, memory_order_acquire);
   if (__builtin_expect(!callee, 0)) CHECK(function_code(function, &callee));
   uint32_t wanted = pc->op == INST_EXIT ? 4 : site->arg_count;
@@ -931,7 +750,7 @@ do_FORK : {
   const Site *site = &code->sites[pc->a];
   GATHER(site)
   IValue future = IVALUE_NONE;
-  status = fork_task(task, site, window, &future);
+  status = transfer_fork(task, site, window, &future);
   SCATTER_DEAD();
   if (status) goto failed;
   STORE_OUTPUTS(site, &future);
@@ -976,10 +795,10 @@ do_PROFILE : {
 do_GUARD : {
   const Site *site = &code->sites[pc->c];
   bool holds = B.tag == TAG_TENSOR && guard_holds(site->type->tensor, B.tensor, exec->grad_enabled);
-  if (__builtin_expect(!holds || (task->run && guard_is_forced(task->run, site->entry)), 0)) {
+  if (__builtin_expect(
+          !holds || (task->run && task->run->force_guard && transfer_guard_is_forced(task->run, site->entry)), 0)) {
     frame->pc = pc;
-    count_bailout(task, frame, site, B);
-    CHECK(resume_baseline(task, site));
+    CHECK(transfer_to_baseline(task, site, B));
     ENTER_FRAME();
     GO();
   }
@@ -999,7 +818,7 @@ failed:
   if (status->code != ERROR_OUT_OF_MEMORY) status = trace_add(task, status);
   task->status = status;
   exec->task = outer_task;
-  unwind(task);
+  transfer_unwind(task);
   return RUN_DONE;
 done:
   task->status = status;

@@ -64,6 +64,21 @@ void pool_finish(Task *task);              /* after RUN_DONE: results, group, me
 void pool_wait_done(Task *root);           /* until a suspended root task is done, helping with its group's tasks */
 void pool_wait_group_but(RunGroup *group, int count); /* until no more than count of its tasks run */
 
+/* ---- transfer.c ---- */
+/* The object's method, from the site's cache when the class is the last one's. */
+Status transfer_find_method(Site *site, IValue self, Function **out) MUST_CHECK;
+/* A task of its own for the site's code; arguments are in values, retained here. */
+Status transfer_fork(Task *parent, const Site *site, const IValue *values, IValue *out) MUST_CHECK;
+/* The results of the bottom frame go to the task, which takes them over also on failure: one for one, or packed in a
+ * tuple where the caller wants one. */
+Status transfer_results(Task *task, IValue *results, uint32_t count) MUST_CHECK;
+/* The top frame's guard, on value, does not hold, or is to fail for a test: counts the reason and puts a frame of the
+ * baseline in its place, at the guard's entry, with the values that live there. On failure the frame stays. */
+Status transfer_to_baseline(Task *task, const Site *site, IValue value) MUST_CHECK;
+bool transfer_guard_is_forced(InterpRun *run, uint32_t entry); /* only where run->force_guard is set */
+/* Ends every `with` and releases every frame; the first error stays. */
+void transfer_unwind(Task *task);
+
 /* ---- trace.c ---- */
 /* Adds the TorchScript stack trace of the task's frames (PyTorch's text). */
 Status trace_add(const Task *task, Status status) MUST_CHECK;
@@ -72,6 +87,10 @@ Status trace_add(const Task *task, Status status) MUST_CHECK;
 Status value_raise(const Site *site, const IValue *arguments) MUST_CHECK;
 Status value_to_list(const Type *type, IValue tensor, IValue *out) MUST_CHECK;
 Status value_list_construct(const Type *element, const IValue *values, uint32_t count, IValue *out) MUST_CHECK;
+Status value_dict_construct(const Type *type, const IValue *values, uint32_t count, IValue *out) MUST_CHECK;
+Status value_unpack_list(List *l, uint32_t count, IValue *out) MUST_CHECK; /* as many as there are, or an error */
+Status value_tuple_slice(const Tuple *t, int64_t begin, int64_t end, IValue *out) MUST_CHECK;
+Status value_enum_part(IValue v, bool name, IValue *out) MUST_CHECK; /* its name, or its value */
 Status value_key_error(IValue key) MUST_CHECK;
 Status value_container_index(IValue container, IValue key, IValue *out) MUST_CHECK;
 bool value_fits(IValue v, const Type *type); /* ivalue_is_instance with short ways for what is frequent */

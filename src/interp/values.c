@@ -1,4 +1,4 @@
-/* The slow parts of instructions: making lists, raising, casts, tolist. */
+/* The slow parts of instructions: making and taking apart containers, raising, casts, tolist. */
 #include <limits.h>
 #include <stdio.h>
 
@@ -185,5 +185,47 @@ Status value_container_index(IValue container, IValue key, IValue *out) {
   ptrdiff_t slot = class_type_find_attribute(c, name);
   if (slot < 0) return value_key_error(key);
   *out = object_get(object, (uint32_t)slot);
+  return OK;
+}
+
+/* ---- parts of containers ---- */
+
+Status value_unpack_list(List *l, uint32_t count, IValue *out) {
+  if (l->length != count)
+    return status_new(ERROR_RUNTIME, "Expected %u elements in a list but found %zu", count, l->length);
+  for (uint32_t i = 0; i < count; i++) out[i] = list_get(l, i);
+  return OK;
+}
+
+Status value_dict_construct(const Type *type, const IValue *values, uint32_t count, IValue *out) {
+  Dict *dict;
+  TRY(dict_new(type->elements[0], type->elements[1], &dict));
+  Status status = OK;
+  for (uint32_t i = 0; i + 1 < count && !status; i += 2)
+    status = dict_set(dict, ivalue_retain(values[i]), ivalue_retain(values[i + 1]));
+  *out = ivalue_dict(dict);
+  if (status) {
+    ivalue_release(*out);
+    *out = IVALUE_NONE;
+  }
+  return status;
+}
+
+Status value_tuple_slice(const Tuple *t, int64_t begin, int64_t end, IValue *out) {
+  int64_t n = t->length;
+  begin = begin < 0 ? begin + n < 0 ? 0 : begin + n : begin > n ? n : begin;
+  end = end < 0 ? end + n : end > n ? n : end;
+  Tuple *slice;
+  TRY(tuple_new((uint32_t)(end > begin ? end - begin : 0), NULL, &slice));
+  for (int64_t i = begin; i < end; i++) slice->values[i - begin] = ivalue_retain(t->values[i]);
+  *out = ivalue_tuple(slice);
+  return OK;
+}
+
+Status value_enum_part(IValue v, bool name, IValue *out) {
+  if (v.tag != TAG_ENUM) return status_new(ERROR_RUNTIME, "name or value of something that is not an enum");
+  const EnumType *type = v.enum_value->type->enum_type;
+  if (name) return ivalue_from_str(type->names[v.enum_value->index], out);
+  *out = ivalue_retain(type->values[v.enum_value->index]);
   return OK;
 }
