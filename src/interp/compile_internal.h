@@ -50,6 +50,24 @@ Site *new_site(Compiler *c, const Node *node, uint32_t first_input,
 void site_outputs(Compiler *c, Site *site, const Node *node);
 _Noreturn void compile_out(Compiler *c, Status status);
 
+/* Keeps a register for values that want it, whether one is in it or not; its state before. */
+uint8_t reserve(Compiler *c, uint32_t r, bool held);
+bool claim(Compiler *c, uint32_t r);              /* takes a reserved register in which nothing is */
+bool is_temporary(const Compiler *c, uint32_t r); /* neither a parameter's nor a constant's */
+bool is_dead(const Compiler *c, const Value *value);
+bool takes_over(Compiler *c, const Node *node,
+                const Value *output); /* a register that the loop's old value still holds */
+void drop_list(Compiler *c, const ValueList *list);
+uint32_t here(const Compiler *c);              /* the next instruction's index */
+void patch(Compiler *c, uint32_t instruction); /* makes it jump here */
+void compile_block(Compiler *c, const Block *block);
+
+/* compile_control.c */
+void compile_if(Compiler *c, const Node *node);
+void compile_loop(Compiler *c, const Node *node);
+bool fuses_with_next(Compiler *c, const Node *node); /* makes the condition of the branch behind it, nothing else */
+bool waits_for_loop(Compiler *c, const Node *node);  /* a comparison at the end of a while loop's body: placed by it */
+
 /* compile_plan.c: what only graphs of the profiling executor have. */
 void compile_profile(Compiler *c, const Node *node);
 void compile_guard(Compiler *c, const Node *node);
