@@ -21,6 +21,7 @@ struct Value {
   Node *node;      /* that defines it; a Param sentinel for block inputs */
   uint32_t offset; /* which output */
   uint32_t unique; /* number in the graph */
+  uint32_t mark;   /* of the last walk that came by: graph_new_mark */
   const Type *type;
   Str name;             /* debug name without %, empty: the number */
   VEC(Use) uses;        /* in no particular order after removals */
@@ -91,6 +92,7 @@ struct Node {
   const InlinedCall *inlined;
   const Operator *op; /* the resolved overload, cached; NULL: not resolved or not an operator */
   uint32_t input_count, input_capacity, output_count, output_capacity, block_count, attribute_count;
+  uint32_t mark; /* of the last walk that came by: graph_new_mark */
   bool destroyed;
   NodeInput *inputs;
   Value **outputs;
@@ -112,7 +114,7 @@ struct Graph {
   Block *block;
   Node *insert_before; /* insertion point */
   SourceRange range;   /* given to new nodes */
-  uint32_t next_unique;
+  uint32_t next_unique, marks;
   Map names;                        /* debug names in use -> Value */
   Map name_suffixes;                /* "x" -> last suffix given to an "x.N", as an integer in the pointer */
   VEC(IValue) held;                 /* references of constants */
@@ -149,6 +151,10 @@ static inline uint32_t graph_output_count(const Graph *g) {
 }
 static inline Value *graph_output(const Graph *g, uint32_t i) {
   return g->block->ret->inputs[i].value;
+}
+/* A mark that no node and no value bears yet, for a walk to remember where it has been. */
+static inline uint32_t graph_new_mark(Graph *graph) {
+  return ++graph->marks;
 }
 void graph_hold(Graph *graph, IValue value); /* takes over a reference until graph_dispose, also when it throws */
 

@@ -1,30 +1,38 @@
 /* Dead code elimination by marking: nodes with effects and what the graph returns are live, and what they need. Outputs
  * of Ifs and values carried by Loops are marked one by one, so a dead one goes while the others stay. A write is live
  * when something live, or somebody outside, may see the memory. */
+#include "ir/alias_db.h"
 #include "pass/pass.h"
-#include "pass/with_aliases.h"
 
 #define FILE_NAME "dead_code_elimination"
 
 typedef struct Marking {
-  Arena *arena;
-  PtrMap nodes, values;
+  Graph *graph;
+  Arena *scratch;
+  uint32_t mark; /* what bears it is needed */
   VEC(Node *) node_work;
   VEC(Value *) value_work;
   VEC(Node *) writes; /* needed when something needs what they write to */
-  AliasMarks *marks;  /* what is needed of memory; NULL: nobody writes */
+  AliasMarks *memory; /* what is needed of it; NULL: not asked yet */
 } Marking;
 
+static bool is_needed(const Marking *m, const Node *node) {
+  return node->mark == m->mark;
+}
+static bool is_value_needed(const Marking *m, const Value *value) {
+  return value->mark == m->mark;
+}
+
 static void need_node(Marking *m, Node *node) {
-  if (ptrmap_has(&m->nodes, node)) return;
-  ptrmap_put(&m->nodes, node, node);
-  vec_arena_push(m->arena, &m->node_work, node);
+  if (is_needed(m, node)) return;
+  node->mark = m->mark;
+  vec_arena_push(m->scratch, &m->node_work, node);
 }
 static void need_value(Marking *m, Value *value) {
-  if (ptrmap_has(&m->values, value)) return;
-  if (m->marks) alias_mark(m->marks, value);
-  ptrmap_put(&m->values, value, value);
-  vec_arena_push(m->arena, &m->value_work, value);
+  if (is_value_needed(m, value)) return;
+  if (m->memory) alias_mark(m->memory, value);
+  value->mark = m->mark;
+  vec_arena_push(m->scratch, &m->value_work, value);
 }
 
 static void need_carried(Marking *m, Node *loop, uint32_t i) {
@@ -51,8 +59,20 @@ static void follow_node(Marking *m, Node *node) {
     for (uint32_t i = 0; i < block_output_count(node->blocks[b]); i++) need_value(m, block_output(node->blocks[b], i));
 }
 
+/* Who writes to a needed value is needed: for most writes that is answer enough. */
+static void follow_uses(Marking *m, const Value *value) {
+  for (size_t i = 0; i < value->uses.length; i++) {
+    Use use = value->uses.data[i];
+    const FunctionSchema *schema = is_needed(m, use.user) || use.user->block_count ? NULL : node_schema(use.user);
+    if (!schema || !schema->is_mutable || use.offset >= schema->argument_count) continue;
+    const AliasInfo *alias = schema->arguments[use.offset].alias;
+    if (alias && alias->is_write) need_node(m, use.user);
+  }
+}
+
 static void follow_value(Marking *m, Value *value) {
   Node *node = value->node;
+  if (m->writes.length) follow_uses(m, value);
   if (node->kind == SYM_prim_Param) {
     Node *owner = node->owning_block ? node->owning_block->owning_node : NULL;
     if (!owner) return;
@@ -113,7 +133,7 @@ static void mark_effects(Marking *m, Block *block) {
     if (has_effect(node))
       need_node(m, node);
     else if (is_write(node))
-      vec_arena_push(m->arena, &m->writes, node);
+      vec_arena_push(m->scratch, &m->writes, node);
     for (uint32_t i = 0; i < node->block_count; i++) mark_effects(m, node->blocks[i]);
   }
 }
@@ -122,7 +142,7 @@ static void sweep(Marking *m, Block *block);
 
 static void sweep_if(Marking *m, Node *node) {
   for (uint32_t i = node->output_count; i-- > 0;) {
-    if (ptrmap_has(&m->values, node_output(node, i))) continue;
+    if (is_value_needed(m, node_output(node, i))) continue;
     for (int b = 0; b < 2; b++) block_erase_output(node->blocks[b], i);
     node_erase_output(node, i);
   }
@@ -133,10 +153,10 @@ static void sweep_loop(Marking *m, Node *node) {
   Block *body = node->blocks[0];
   uint32_t count = node->output_count;
   for (uint32_t i = count; i-- > 0;)
-    if (!ptrmap_has(&m->values, block_input(body, i + 1))) block_erase_output(body, i + 1);
+    if (!is_value_needed(m, block_input(body, i + 1))) block_erase_output(body, i + 1);
   sweep(m, body);
   for (uint32_t i = count; i-- > 0;) {
-    if (ptrmap_has(&m->values, block_input(body, i + 1))) continue;
+    if (is_value_needed(m, block_input(body, i + 1))) continue;
     node_remove_input(node, i + 2);
     node_erase_output(node, i);
     block_erase_input(body, i + 1);
@@ -146,7 +166,7 @@ static void sweep_loop(Marking *m, Node *node) {
 /* From the end: the users of a dead node's outputs are gone before it. */
 static void sweep(Marking *m, Block *block) {
   BLOCK_EACH_REVERSE(node, block) {
-    if (!ptrmap_has(&m->nodes, node))
+    if (!is_needed(m, node))
       node_destroy(node);
     else if (node->kind == SYM_prim_If)
       sweep_if(m, node);
@@ -166,39 +186,50 @@ static void follow(Marking *m) {
   }
 }
 
-/* Writes to needed memory need their operands, which makes more memory needed. */
-static void follow_writes(Graph *graph, AliasDb *db, void *argument) {
-  Marking *m = argument;
-  (void)graph;
-  m->marks = alias_marks_new(db);
-  for (uint32_t i = 0; i < m->values.slot_count; i++)
-    if (m->values.slots[i].key) alias_mark(m->marks, m->values.slots[i].value);
+/* ---- writes ---- */
+
+static void mark_memory(const Marking *m, const Block *block) {
+  for (const Node *node = block->param; node != block->ret; node = node->next) {
+    for (uint32_t i = 0; i < node->output_count; i++)
+      if (is_value_needed(m, node_output(node, i))) alias_mark(m->memory, node_output(node, i));
+    for (uint32_t i = 0; i < node->block_count; i++) mark_memory(m, node->blocks[i]);
+  }
+}
+
+static bool all_are_needed(const Marking *m) {
+  for (size_t i = 0; i < m->writes.length; i++)
+    if (!is_needed(m, m->writes.data[i])) return false;
+  return true;
+}
+
+/* Writes to needed memory need their operands, which makes more memory needed: that of earlier writes, mostly. */
+static void follow_writes(Marking *m) {
+  if (all_are_needed(m)) return;
+  m->memory = alias_marks_new(alias_db_new(m->graph, m->scratch));
+  mark_memory(m, m->graph->block);
   bool again;
   do {
     again = false;
-    for (size_t i = 0; i < m->writes.length;) {
-      if (!alias_node_writes_marked(m->marks, m->writes.data[i])) {
-        i++;
-        continue;
-      }
-      need_node(m, m->writes.data[i]);
-      m->writes.data[i] = vec_last(&m->writes);
-      m->writes.length--;
+    for (size_t i = m->writes.length; i-- > 0;) {
+      Node *write = m->writes.data[i];
+      if (is_needed(m, write) || !alias_node_writes_marked(m->memory, write)) continue;
+      need_node(m, write);
       follow(m);
       again = true;
     }
   } while (again);
-  m->marks = NULL;
 }
 
-void eliminate_dead_code(Graph *graph) {
-  if (!jit_opt_limit(FILE_NAME)) return;
-  Marking m = {.arena = graph->arena};
-  ptrmap_init(&m.nodes, graph->arena);
-  ptrmap_init(&m.values, graph->arena);
+static void eliminate(Arena *scratch, void *argument) {
+  Graph *graph = argument;
+  Marking m = {.graph = graph, .scratch = scratch, .mark = graph_new_mark(graph)};
   for (uint32_t i = 0; i < graph_output_count(graph); i++) need_value(&m, graph_output(graph, i));
   mark_effects(&m, graph->block);
   follow(&m);
-  if (m.writes.length) with_aliases(graph, follow_writes, &m);
+  follow_writes(&m);
   sweep(&m, graph->block);
+}
+
+void eliminate_dead_code(Graph *graph) {
+  if (jit_opt_limit(FILE_NAME)) arena_with_scratch(graph->arena, eliminate, graph);
 }
