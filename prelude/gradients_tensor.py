@@ -344,9 +344,9 @@ def masked_scatter_source_backward(grad: Tensor, mask: Tensor, sizes: List[int])
 
 # ---- gradients of gradients ----
 
-def strided_of(grad: Tensor, self: Tensor, size: List[int], stride: List[int], storage_offset: Optional[int]) -> Tensor:
-    laid = torch.empty_strided(self.size(), self.stride(), dtype=grad.dtype, device=grad.device).copy_(grad)
-    first = self.storage_offset()
+def strided_of(grad: Tensor, sizes: List[int], strides: List[int], first: int, size: List[int], stride: List[int],
+               storage_offset: Optional[int]) -> Tensor:
+    laid = torch.empty_strided(sizes, strides, dtype=grad.dtype, device=grad.device).copy_(grad)
     return laid.as_strided(size, stride, 0 if storage_offset is None else storage_offset - first)
 
 

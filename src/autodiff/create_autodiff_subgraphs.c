@@ -165,8 +165,7 @@ static bool merge_producer(Slicer *s, Node *group) {
 
 /* Grad mode may be another one behind it. */
 static bool is_barrier(const Node *node) {
-  if (node->kind == SYM_prim_Enter || node->kind == SYM_prim_Exit || node->kind == SYM_prim_CallFunction ||
-      node->kind == SYM_prim_CallMethod || str_is(symbol_name(node->kind), "aten::set_grad_enabled"))
+  if (node_may_change_grad_mode(node) || node->kind == SYM_prim_CallFunction || node->kind == SYM_prim_CallMethod)
     return true;
   for (uint32_t i = 0; i < node->block_count; i++)
     BLOCK_EACH(inner, node->blocks[i]) if (is_barrier(inner)) return true;

@@ -133,21 +133,11 @@ void differ_add_gradient(Differ *d, Value *outside, Value *gradient) {
 
 /* ---- captures that are only looked at ---- */
 
+/* What the forward graph can ask in its place. */
 static bool asks_look(const Node *node) {
-  static const char *const names[] = {"aten::size",
-                                      "aten::dim",
-                                      "prim::dtype",
-                                      "aten::numel",
-                                      "prim::device",
-                                      "prim::layout",
-                                      "aten::is_floating_point",
-                                      "aten::is_complex",
-                                      "prim::shape"};
   if (node->kind == SYM_aten_size && node->input_count == 2) return true; /* of one dimension */
-  if (node->input_count != 1 || node->output_count != 1) return false;
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (str_is(symbol_name(node->kind), names[i])) return true;
-  return false;
+  return node->input_count == 1 && node->output_count == 1 && node_reads_metadata(node, 0) &&
+         !type_is_tensor(node_output(node, 0)->type);
 }
 
 static void capture_looks(Differ *d, Value *outside, Value *inside) {
@@ -255,8 +245,8 @@ static bool is_known_real(const Value *value) {
 static void drop_conjugates(Block *block) {
   BLOCK_EACH(node, block) {
     for (uint32_t i = 0; i < node->block_count; i++) drop_conjugates(node->blocks[i]);
-    Str name = symbol_name(node->kind);
-    if (!str_is(name, "aten::conj") && !str_is(name, "aten::_conj")) continue;
+    const Operator *op = node_operator(node);
+    if (!op || !(op->flags & OP_CONJUGATE)) continue;
     value_replace_all_uses_with(node_output(node, 0), node_input(node, 0));
     node_destroy(node);
   }
@@ -330,13 +320,8 @@ static void visit_capture(Differ *d, Value *value, void *argument) {
 }
 
 static bool looks_only(const Value *inside) {
-  static const char *const names[] = {"aten::zeros_like", "aten::ones_like", "aten::empty_like", "aten::full_like"};
-  for (size_t i = 0; i < inside->uses.length; i++) {
-    const Node *user = inside->uses.data[i].user;
-    bool look = asks_look(user);
-    for (size_t k = 0; k < sizeof names / sizeof *names && !look; k++) look = str_is(symbol_name(user->kind), names[k]);
-    if (!look) return false;
-  }
+  for (size_t i = 0; i < inside->uses.length; i++)
+    if (!node_reads_metadata(inside->uses.data[i].user, inside->uses.data[i].offset)) return false;
   return true;
 }
 

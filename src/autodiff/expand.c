@@ -1,21 +1,13 @@
 /* Operators whose graph gradient is that of another one, which also gives what the gradient needs. */
 #include "autodiff/differentiate_internal.h"
 
-typedef struct Expansion {
-  const char *from, *to; /* the same arguments in the same order; the first result of `to` is that of `from` */
-} Expansion;
-
-static const Expansion expansions[] = {
-    {"aten::dropout", "aten::native_dropout"},       {"aten::max_pool2d", "aten::max_pool2d_with_indices"},
-    {"aten::nll_loss", "aten::nll_loss_forward"},    {"aten::nll_loss2d", "aten::nll_loss2d_forward"},
-    {"aten::nll_loss_nd", "aten::nll_loss_forward"},
-};
-
+/* The same arguments in the same order; its first result is the node's, others follow. */
 static const Operator *expansion_of(const Node *node) {
-  Str name = symbol_name(node->kind);
-  for (size_t i = 0; i < sizeof expansions / sizeof *expansions; i++)
-    if (str_is(name, expansions[i].from)) return operator_find_overload(str_from(expansions[i].to), STR(""));
-  return NULL;
+  const Operator *op = node_operator(node);
+  if (!op || op->variant != VARIANT_FUNCTIONAL || op->row->grad || !op->row->same_as) return NULL;
+  const Operator *other = operator_find_overload(str_from(op->row->same_as), STR(""));
+  bool more = other && operator_schema(other)->return_count > operator_schema(op)->return_count;
+  return more ? other : NULL;
 }
 
 bool node_is_expanded(const Node *node) {

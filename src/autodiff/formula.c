@@ -3,8 +3,10 @@
 
 #include <ctype.h>
 #include <pthread.h>
+#include <stdio.h>
 
 #include "frontend/frontend.h"
+#include "frontend/sugared_value.h"
 #include "op/plan.h"
 
 typedef struct FormulaProgram {
@@ -42,24 +44,61 @@ static size_t find_outside(Str text, size_t from, char separator) {
   return text.length;
 }
 
-/* What asks a tensor for its look, and functions that ask no more of the argument that follows. */
-static const char *const look_suffixes[] = {".size(",        ".dim(", ".shape",  ".dtype",       ".device",
-                                            ".numel(",       ".ndim", ".layout", ".is_complex(", ".is_floating_point(",
-                                            ".requires_grad"};
-static const char *const look_prefixes[] = {"zeros_like(", "_cat_backward(grad, ", "_stack_backward(grad, ",
-                                            "strided_of(grad, "};
-
-static bool asks_look(Str text, size_t begin, size_t end) {
-  Str before = str_slice(text, 0, begin), after = str_slice(text, end, text.length);
-  for (size_t i = 0; i < sizeof look_suffixes / sizeof *look_suffixes; i++)
-    if (str_starts_with(after, look_suffixes[i])) return true;
-  for (size_t i = 0; i < sizeof look_prefixes / sizeof *look_prefixes; i++)
-    if (str_ends_with(before, look_prefixes[i])) return true;
-  return false;
-}
-
 static bool is_word(char c) {
   return isalnum((unsigned char)c) || c == '_';
+}
+
+static size_t skip_blanks(Str text, size_t at) {
+  while (at < text.length && isspace((unsigned char)text.data[at])) at++;
+  return at;
+}
+
+/* Of every overload but those that write into an `out`; false where there is no such operator. */
+static bool reads_metadata(const Operator *op, uint32_t argument) {
+  if (!op) return false;
+  for (; op; op = atomic_load_explicit(&op->next, memory_order_acquire))
+    if (op->variant != VARIANT_OUT && !operator_reads_metadata(op, argument)) return false;
+  return true;
+}
+
+static const Operator *function_named(Str name) {
+  char qualified[64];
+  int length = snprintf(qualified, sizeof qualified, "aten::" STR_FMT, STR_ARG(name));
+  return length < (int)sizeof qualified ? operator_find(str_from(qualified)) : NULL;
+}
+
+/* `self.size(0)`, `self.dtype`: what follows the name asks it. */
+static bool is_asked(Str text, size_t end) {
+  if (end >= text.length || text.data[end] != '.') return false;
+  size_t begin = ++end;
+  while (end < text.length && is_word(text.data[end])) end++;
+  Str name = str_slice(text, begin, end);
+  bool called = end < text.length && text.data[end] == '(';
+  return reads_metadata(called ? function_named(name) : property_operator(TYPE_TENSOR, name), 0);
+}
+
+/* `torch.zeros_like(self)`, `grad.expand_as(self)`: the name is an argument by position of a call that asks it. */
+static bool is_passed_to_ask(Str text, size_t begin, size_t end) {
+  end = skip_blanks(text, end);
+  if (end == text.length || (text.data[end] != ',' && text.data[end] != ')')) return false;
+  uint32_t argument = 0;
+  size_t open = begin;
+  bool whole = true; /* nothing but blanks so far */
+  for (int depth = 0;; open--) {
+    if (open == 0) return false;
+    char c = text.data[open - 1];
+    if (c == '(' && depth == 0) break;
+    if (c == ',' && depth == 0)
+      argument++, whole = false;
+    else if (whole && !isspace((unsigned char)c))
+      return false; /* an operand, or an argument by keyword */
+    if (c == ')' || c == ']' || c == '}') depth++;
+    if ((c == '(' || c == '[' || c == '{') && --depth < 0) return false;
+  }
+  size_t name = --open;
+  while (name > 0 && is_word(text.data[name - 1])) name--;
+  bool method = name > 0 && text.data[name - 1] == '.' && !str_ends_with(str_slice(text, 0, name), "torch.");
+  return open > name && reads_metadata(function_named(str_slice(text, name, open)), argument + method);
 }
 
 static void note_name(const Formula *f, FormulaStatement *s, size_t begin, size_t end) {
@@ -70,7 +109,8 @@ static void note_name(const Formula *f, FormulaStatement *s, size_t begin, size_
   if (str_is(name, "results")) s->results = true;
   ptrdiff_t at = schema_find_argument(f->schema, name);
   if (at < 0 || at >= CALL_MAX_INPUTS) return;
-  *(asks_look(text, begin, end) ? &s->measures : &s->reads) |= (uint64_t)1 << at;
+  bool measured = is_asked(text, end) || is_passed_to_ask(text, begin, end);
+  *(measured ? &s->measures : &s->reads) |= (uint64_t)1 << at;
 }
 
 static void note_names(const Formula *f, FormulaStatement *s) {

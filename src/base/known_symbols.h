@@ -112,8 +112,6 @@
   X(aten, add) \
   X(aten, add_) \
   X(aten, addmm) \
-  X(aten, alpha_dropout) \
-  X(aten, alpha_dropout_) \
   X(aten, append) \
   X(aten, append_) \
   X(aten, batch_norm) \
@@ -129,14 +127,8 @@
   X(aten, dim) \
   X(aten, div) \
   X(aten, div_) \
-  X(aten, dropout) \
-  X(aten, dropout_) \
   X(aten, eq) \
   X(aten, expand) \
-  X(aten, feature_alpha_dropout) \
-  X(aten, feature_alpha_dropout_) \
-  X(aten, feature_dropout) \
-  X(aten, feature_dropout_) \
   X(aten, floordiv) \
   X(aten, format) \
   X(aten, ge) \

@@ -157,13 +157,16 @@ void sugared_offer_properties(Suggestion *s, const Type *type) {
     if (properties[i].kind == (TypeKind)type->kind) suggestion_offer(s, str_from(properties[i].name));
 }
 
-static SugaredValue *property_of(Emitter *e, SourceRange range, Value *value, Str name) {
+const Operator *property_operator(TypeKind kind, Str name) {
   for (size_t i = 0; i < sizeof properties / sizeof *properties; i++)
-    if (properties[i].kind == (TypeKind)value->type->kind && str_is(name, properties[i].name)) {
-      if (!operator_find(str_from(properties[i].op))) return NULL;
-      return sugared_value(e->c, emit_builtin(e, range, symbol_intern(str_from(properties[i].op)), 1, &value));
-    }
+    if (properties[i].kind == kind && str_is(name, properties[i].name))
+      return operator_find(str_from(properties[i].op));
   return NULL;
+}
+
+static SugaredValue *property_of(Emitter *e, SourceRange range, Value *value, Str name) {
+  const Operator *op = property_operator((TypeKind)value->type->kind, name);
+  return op ? sugared_value(e->c, emit_builtin(e, range, symbol_intern(op->name), 1, &value)) : NULL;
 }
 
 static SugaredValue *class_attr(Emitter *e, SourceRange range, Value *value, Str name) {

@@ -64,6 +64,8 @@ SugaredValue *sugared_builtin_method(Compilation *c, Symbol name, Value *receive
 /* ---- for the emitter ---- */
 SugaredValue *sugared_value(Compilation *c, Value *value);
 /* The Value that it is, or NULL when it isn't one without writing nodes. */
+/* The operator of one argument that a property of a builtin type is: `x.dtype`; NULL: none. */
+const Operator *property_operator(TypeKind kind, Str name);
 Value *sugared_plain_value(const SugaredValue *s);
 extern const SugaredKind SUGARED_VALUE, SUGARED_CONSTANT, SUGARED_FUNCTION, SUGARED_CLASS, SUGARED_NAMESPACE,
     SUGARED_BUILTIN;

@@ -256,7 +256,9 @@ const Operator *node_operator(const Node *node);
 Status node_resolve(const Node *node, const Operator **out) MUST_CHECK;
 bool node_has_side_effects(const Node *node);
 bool node_is_nondeterministic(const Node *node);
-bool node_may_change_grad_mode(const Node *node); /* calls set it back */
+bool node_is_in_eval(const Node *node); /* its argument `train` or `training` is there and known to be false */
+bool node_reads_metadata(const Node *node, uint32_t i); /* of its i-th input: operator_reads_metadata */
+bool node_may_change_grad_mode(const Node *node);       /* calls set it back */
 Node *node_copy(Node *node, Graph *into, Value *(*map)(Value *value, void *argument),
                 void *argument); /* with its blocks; not inserted */
 

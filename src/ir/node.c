@@ -349,16 +349,21 @@ bool node_has_side_effects(const Node *node) {
   return op && op->flags & OP_SIDE_EFFECTS;
 }
 
+bool node_is_in_eval(const Node *node) {
+  const Value *train = node_named_input(node, "train");
+  if (!train) train = node_named_input(node, "training");
+  IValue value;
+  return train && value_is_constant(train, &value) && value.tag == TAG_BOOL && !value.b;
+}
+
+bool node_reads_metadata(const Node *node, uint32_t i) {
+  const Operator *op = node_operator(node);
+  return op && operator_reads_metadata(op, i);
+}
+
 bool node_is_nondeterministic(const Node *node) {
   const Operator *op = node_operator(node);
-  if (!op || !(op->flags & OP_NONDETERMINISTIC)) return false;
-  /* dropout that does not train draws nothing */
-  if (str_is(symbol_name(node->kind), "aten::dropout")) {
-    IValue train;
-    if (node->input_count > 2 && value_is_constant(node_input(node, 2), &train) && train.tag == TAG_BOOL)
-      return train.b;
-  }
-  return true;
+  return op && op->flags & OP_NONDETERMINISTIC && !node_is_in_eval(node);
 }
 
 bool node_may_change_grad_mode(const Node *node) {

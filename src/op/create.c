@@ -170,6 +170,11 @@ static Status kernel_scalar_to_tensor(Call *c) {
     .schema = text, .shape = shape_function, .kernel = kernel_function,                    \
     .flags = OP_OUT | OP_ACCEPT_META | OP_NOT_DIFFERENTIABLE | OP_ACCEPT_CONJ, __VA_ARGS__ \
   }
+#define LIKE(text, shape_function, kernel_function)                                              \
+  {                                                                                              \
+    .schema = text, .shape = shape_function, .kernel = kernel_function,                          \
+    .flags = OP_OUT | OP_ACCEPT_META | OP_NOT_DIFFERENTIABLE | OP_ACCEPT_CONJ | OP_METADATA_ONLY \
+  }
 #define WRITE(text, kernel_function, gradient)                                                 \
   {                                                                                            \
     .schema = text, .shape = shape_same_as_first, .kernel = kernel_function, .grad = gradient, \
@@ -181,24 +186,24 @@ static const OpRow rows[] = {
          shape_empty, kernel_empty, .out = "out"),
     MAKE("aten::empty_strided(SymInt[] size, SymInt[] stride, *, " OPTIONS ") -> Tensor", shape_empty_strided,
          kernel_empty),
-    MAKE("aten::empty_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", shape_like_1,
+    LIKE("aten::empty_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", shape_like_1,
          kernel_empty),
     MAKE("aten::zeros(SymInt[] size, *, " OPTIONS ") -> Tensor", shape_sizes, kernel_zeros),
-    MAKE("aten::zeros_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", shape_like_1,
+    LIKE("aten::zeros_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", shape_like_1,
          kernel_zeros),
     MAKE("aten::_efficientzerotensor(int[] size, *, " OPTIONS ") -> Tensor", shape_sizes, kernel_zeros),
     MAKE("aten::ones(SymInt[] size, *, " OPTIONS ") -> Tensor", shape_sizes, kernel_ones),
-    MAKE("aten::ones_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", shape_like_1,
+    LIKE("aten::ones_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", shape_like_1,
          kernel_ones),
     MAKE("aten::full(SymInt[] size, Scalar fill_value, *, " OPTIONS ") -> Tensor", shape_full, kernel_full_1),
-    MAKE("aten::full_like(Tensor self, Scalar fill_value, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
+    LIKE("aten::full_like(Tensor self, Scalar fill_value, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
          shape_like_2, kernel_full_1),
-    MAKE("aten::new_empty(Tensor self, SymInt[] size, *, " OPTIONS ") -> Tensor", shape_new, kernel_empty),
-    MAKE("aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, " OPTIONS ") -> Tensor",
+    LIKE("aten::new_empty(Tensor self, SymInt[] size, *, " OPTIONS ") -> Tensor", shape_new, kernel_empty),
+    LIKE("aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, " OPTIONS ") -> Tensor",
          shape_new_strided, kernel_empty),
-    MAKE("aten::new_zeros(Tensor self, SymInt[] size, *, " OPTIONS ") -> Tensor", shape_new, kernel_zeros),
-    MAKE("aten::new_ones(Tensor self, SymInt[] size, *, " OPTIONS ") -> Tensor", shape_new, kernel_ones),
-    MAKE("aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, " OPTIONS ") -> Tensor", shape_new_full,
+    LIKE("aten::new_zeros(Tensor self, SymInt[] size, *, " OPTIONS ") -> Tensor", shape_new, kernel_zeros),
+    LIKE("aten::new_ones(Tensor self, SymInt[] size, *, " OPTIONS ") -> Tensor", shape_new, kernel_ones),
+    LIKE("aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, " OPTIONS ") -> Tensor", shape_new_full,
          kernel_full_2),
     MAKE("aten::scalar_tensor(Scalar s, *, " OPTIONS ") -> Tensor", shape_scalar, kernel_full_0),
     MAKE("aten::eye(int n, *, " OPTIONS ") -> Tensor", shape_eye_n, kernel_eye),

@@ -247,18 +247,19 @@ static Status kernel_rrelu(Call *c) {
   return OK;
 }
 
-#define DROPOUT(name)                                                                            \
-  {.schema = "aten::" #name "(Tensor input, float p, bool train) -> Tensor",                     \
-   .kernel = kernel_##name,                                                                      \
-   .flags = OP_COMPOSITE | OP_NONDETERMINISTIC | OP_ACCEPT_META | OP_RETURNS_ARGUMENT},          \
-  {                                                                                              \
-    .schema = "aten::" #name "_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",            \
-    .body = "return self.copy_(torch." #name "(self, p, train)) if train and p > 0.0 else self", \
-    .flags = OP_NONDETERMINISTIC                                                                 \
+#define DROPOUT(name, ...)                                                                                \
+  {.schema = "aten::" #name "(Tensor input, float p, bool train) -> Tensor",                              \
+   .kernel = kernel_##name,                                                                               \
+   .flags = OP_COMPOSITE | OP_NONDETERMINISTIC | OP_ACCEPT_META | OP_RETURNS_ARGUMENT | OP_EVAL_IDENTITY, \
+   __VA_ARGS__},                                                                                          \
+  {                                                                                                       \
+    .schema = "aten::" #name "_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",                     \
+    .body = "return self.copy_(torch." #name "(self, p, train)) if train and p > 0.0 else self",          \
+    .flags = OP_NONDETERMINISTIC | OP_EVAL_IDENTITY                                                       \
   }
 
 static const OpRow rows[] = {
-    DROPOUT(dropout),
+    DROPOUT(dropout, .same_as = "aten::native_dropout"),
     DROPOUT(feature_dropout),
     DROPOUT(alpha_dropout),
     DROPOUT(feature_alpha_dropout),

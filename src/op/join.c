@@ -294,12 +294,13 @@ static const OpRow rows[] = {
     {.schema = "prim::VarStack(...) -> Tensor", .kernel = kernel_variadic_stack, .flags = OP_COMPOSITE},
     {.schema = "aten::_cat_backward(Tensor grad, Tensor[] tensors, int dim) -> Tensor[]",
      .kernel = kernel_cat_backward,
-     .flags = OP_COMPOSITE},
-    BODY("aten::_stack_backward(Tensor grad, Tensor[] tensors, int dim) -> Tensor[]",
-         "parts: List[Tensor] = []\n"
-         "for i, part in enumerate(torch.unbind(grad, dim)):\n"
-         "  parts.append(part.to(tensors[i].dtype))\n"
-         "return parts\n"),
+     .flags = OP_COMPOSITE | OP_METADATA_OTHERS},
+    {.schema = "aten::_stack_backward(Tensor grad, Tensor[] tensors, int dim) -> Tensor[]",
+     .body = "parts: List[Tensor] = []\n"
+             "for i, part in enumerate(torch.unbind(grad, dim)):\n"
+             "  parts.append(part.to(tensors[i].dtype))\n"
+             "return parts\n",
+     .flags = OP_METADATA_OTHERS},
     {.schema = "aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]",
      .kernel = kernel_broadcast_tensors,
      .flags = OP_COMPOSITE | OP_RETURNS_ARGUMENT},

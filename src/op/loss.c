@@ -134,15 +134,17 @@ static const OpRow rows[] = {
          .out = "output: output is_target"),
     LOSS("aten::nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) -> "
          "Tensor",
-         "return nll_loss_any(self, target, weight, reduction, ignore_index)[0]"),
+         "return nll_loss_any(self, target, weight, reduction, ignore_index)[0]", .same_as = "aten::nll_loss_forward"),
     LOSS("aten::nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) -> "
          "Tensor",
-         "return nll_loss_any(self, target, weight, reduction, ignore_index)[0]"),
+         "return nll_loss_any(self, target, weight, reduction, ignore_index)[0]",
+         .same_as = "aten::nll_loss2d_forward"),
     LOSS("aten::nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) "
          "-> Tensor",
          "if self.dim() < 1:\n"
          "    raise ValueError('Expected 1 or more dimensions (got 0)')\n"
-         "return nll_loss_any(self, target, weight, reduction, ignore_index)[0]"),
+         "return nll_loss_any(self, target, weight, reduction, ignore_index)[0]",
+         .same_as = "aten::nll_loss_forward"),
     NLL_FORWARD("aten::nll_loss_forward"),
     NLL_FORWARD("aten::nll_loss2d_forward"),
     LOSS("aten::cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int "

@@ -271,11 +271,18 @@ static Status derive_index(Call *c) {
   return result_int(c, 0, wrap_add(call_int(c, 1), wrap_mul(call_int(c, 0), call_int(c, 2))));
 }
 
+#define SAFE(text, function) \
+  { .schema = text, .kernel = function, .flags = OP_NEVER_RAISES }
 #define INT_FLOAT(name, result_of_ints, function)                         \
   ROW("aten::" name ".int(int a, int b) -> " result_of_ints, function),   \
       ROW("aten::" name ".float(float a, float b) -> float", function),   \
       ROW("aten::" name ".int_float(int a, float b) -> float", function), \
       ROW("aten::" name ".float_int(float a, int b) -> float", function)
+#define SAFE_INT_FLOAT(name, function)                                     \
+  SAFE("aten::" name ".int(int a, int b) -> int", function),               \
+      SAFE("aten::" name ".float(float a, float b) -> float", function),   \
+      SAFE("aten::" name ".int_float(int a, float b) -> float", function), \
+      SAFE("aten::" name ".float_int(float a, int b) -> float", function)
 #define COMPLEX(name, function)                                                     \
   ROW("aten::" name ".complex(complex a, complex b) -> complex", function),         \
       ROW("aten::" name ".complex_int(complex a, int b) -> complex", function),     \
@@ -283,16 +290,16 @@ static Status derive_index(Call *c) {
       ROW("aten::" name ".int_complex(int a, complex b) -> complex", function),     \
       ROW("aten::" name ".float_complex(float a, complex b) -> complex", function)
 #define SCALAR(name, result, function) ROW("aten::" name "(Scalar a, Scalar b) -> " result, function)
-#define ORDER(name, function)                                            \
-  ROW("aten::" name ".int(int a, int b) -> bool", function),             \
-      ROW("aten::" name ".float(float a, float b) -> bool", function),   \
-      ROW("aten::" name ".int_float(int a, float b) -> bool", function), \
-      ROW("aten::" name ".float_int(float a, int b) -> bool", function), SCALAR(name, "bool", function)
-#define EQUALITY(name, function)                                                 \
-  ROW("aten::" name ".bool(bool a, bool b) -> bool", function),                  \
-      ROW("aten::" name ".complex(complex a, complex b) -> bool", function),     \
-      ROW("aten::" name ".complex_float(complex a, float b) -> bool", function), \
-      ROW("aten::" name ".float_complex(float a, complex b) -> bool", function), ORDER(name, function)
+#define ORDER(name, function)                                             \
+  SAFE("aten::" name ".int(int a, int b) -> bool", function),             \
+      SAFE("aten::" name ".float(float a, float b) -> bool", function),   \
+      SAFE("aten::" name ".int_float(int a, float b) -> bool", function), \
+      SAFE("aten::" name ".float_int(float a, int b) -> bool", function), SCALAR(name, "bool", function)
+#define EQUALITY(name, function)                                                  \
+  SAFE("aten::" name ".bool(bool a, bool b) -> bool", function),                  \
+      SAFE("aten::" name ".complex(complex a, complex b) -> bool", function),     \
+      SAFE("aten::" name ".complex_float(complex a, float b) -> bool", function), \
+      SAFE("aten::" name ".float_complex(float a, complex b) -> bool", function), ORDER(name, function)
 #define EXTREME(name, function)                                           \
   ROW("prim::" name ".int(int a, int b) -> int", function),               \
       ROW("prim::" name ".float(float a, float b) -> float", function),   \
@@ -301,13 +308,13 @@ static Status derive_index(Call *c) {
       ROW("prim::" name "(Scalar a, Scalar b) -> Scalar", function)
 
 static const OpRow rows[] = {
-    INT_FLOAT("add", "int", add),
+    SAFE_INT_FLOAT("add", add),
     COMPLEX("add", add),
     SCALAR("add", "Scalar", add),
-    INT_FLOAT("sub", "int", subtract),
+    SAFE_INT_FLOAT("sub", subtract),
     COMPLEX("sub", subtract),
     SCALAR("sub", "Scalar", subtract),
-    INT_FLOAT("mul", "int", multiply),
+    SAFE_INT_FLOAT("mul", multiply),
     COMPLEX("mul", multiply),
     SCALAR("mul", "Scalar", multiply),
     ROW("aten::div.int(int a, int b) -> float", divide),
@@ -337,21 +344,21 @@ static const OpRow rows[] = {
     ORDER("ge", greater_equal),
     EXTREME("max", maximum),
     EXTREME("min", minimum),
-    ROW("aten::neg.int(int a) -> int", negate),
-    ROW("aten::neg.float(float a) -> float", negate),
+    SAFE("aten::neg.int(int a) -> int", negate),
+    SAFE("aten::neg.float(float a) -> float", negate),
     ROW("aten::neg.complex(complex a) -> complex", negate),
     ROW("aten::neg.Scalar(Scalar a) -> Scalar", negate),
     ROW("prim::abs.int(int a) -> int", absolute),
     ROW("prim::abs.float(float a) -> float", absolute),
     ROW("prim::abs.complex(complex a) -> float", absolute),
     ROW("prim::abs.Scalar(Scalar a) -> Scalar", absolute),
-    ROW("aten::__and__.int(int a, int b) -> int", bit_and),
-    ROW("aten::__and__.bool(bool a, bool b) -> bool", bool_and),
-    ROW("aten::__or__.int(int a, int b) -> int", bit_or),
-    ROW("aten::__or__.bool(bool a, bool b) -> bool", bool_or),
-    ROW("aten::__xor__.int(int a, int b) -> int", bit_xor),
-    ROW("aten::__xor__.bool(bool a, bool b) -> bool", bool_xor),
-    ROW("aten::__not__(bool self) -> bool", bool_not),
+    SAFE("aten::__and__.int(int a, int b) -> int", bit_and),
+    SAFE("aten::__and__.bool(bool a, bool b) -> bool", bool_and),
+    SAFE("aten::__or__.int(int a, int b) -> int", bit_or),
+    SAFE("aten::__or__.bool(bool a, bool b) -> bool", bool_or),
+    SAFE("aten::__xor__.int(int a, int b) -> int", bit_xor),
+    SAFE("aten::__xor__.bool(bool a, bool b) -> bool", bool_xor),
+    SAFE("aten::__not__(bool self) -> bool", bool_not),
     ROW("aten::__lshift__.int(int a, int b) -> int", shift_left),
     ROW("aten::__rshift__.int(int a, int b) -> int", shift_right),
     ROW("aten::Bool.int(int a) -> bool", to_bool),

@@ -34,7 +34,13 @@ enum OpFlags {
   OP_RESHAPES = 1u << 16,           /* may change sizes or strides of the tensor it writes: resize_, t_, ... */
   OP_RETURNS_ARGUMENT = 1u << 18,   /* the result may be, or show, an argument although the schema does not say so */
   OP_ALIASING_SELF = 1u << 19,      /* as OP_ALIASING_OK for the first input alone, when no other shows it */
-  OP_GRAD_EXACT = 1u << 17          /* not pointwise: its formula gives gradients of the arguments' sizes and dtypes */
+  OP_GRAD_EXACT = 1u << 17,         /* not pointwise: its formula gives gradients of the arguments' sizes and dtypes */
+  OP_METADATA_ONLY = 1u << 20,   /* of tensors it reads sizes, strides, dtype, layout, device: no values, no history */
+  OP_METADATA_OTHERS = 1u << 21, /* as OP_METADATA_ONLY for all arguments but the first */
+  OP_NEVER_RAISES = 1u << 22,    /* gives a result whatever the arguments' values */
+  OP_EVAL_IDENTITY = 1u << 23,   /* where its argument `train` is false it gives its first argument */
+  OP_CONJUGATE = 1u << 24,       /* of real tensors it gives its first argument */
+  OP_ELEMENT = 1u << 25          /* the number that a tensor of one element holds */
 };
 
 typedef Status Kernel(Call *call);
@@ -56,7 +62,9 @@ typedef struct OpRow {
   /* Where PyTorch's names do not follow the rule (see op/derive.h): the overload of the in-place form; that of the out
    * form, and behind ": " its arguments, separated by blanks. A row with `out` has an out form without OP_OUT too. */
   const char *inplace, *out;
-  const char *same_as; /* "aten::neg": the operator this one is another name of; plans have one name for each */
+  /* "aten::neg": the operator this one is another name of, plans have one name for each; or, of more results, the one
+   * whose first it gives, by which gradients of graphs go. */
+  const char *same_as;
   const char *promote; /* Scalar parameters that take part in type promotion, separated by blanks; NULL: "self other" */
 } OpRow;
 /* node -> operation with state (vararg primitives, user compilers); Node is ir's. */
@@ -91,6 +99,8 @@ typedef struct Operator {
 
 /* Never NULL; the parsed schema, of the process. */
 const FunctionSchema *operator_schema(const Operator *op);
+/* Whether of its i-th argument, a tensor or a list of them, it reads only what OP_METADATA_ONLY says. */
+bool operator_reads_metadata(const Operator *op, uint32_t i);
 /* OP_RETURNS_ARGUMENT, or a body: that may pass on what it got. */
 bool operator_may_return_argument(const Operator *op);
 /* First overload of a qualified name or NULL; walk with ->next. */

@@ -367,7 +367,8 @@ static Status kernel_adaptive_backward(Call *call) {
 #define MAX_POOL(d, one, zero)                                                                                    \
   {.schema = "aten::max_pool" #d "d(Tensor self, int[" #d "] kernel_size, int[" #d "] stride=[], int[" #d         \
              "] padding=" zero ", int[" #d "] dilation=" one ", bool ceil_mode=False) -> Tensor",                 \
-   .body = FIRST_OF("max_pool" #d "d_with_indices", MAX_ARGUMENTS)},                                              \
+   .body = FIRST_OF("max_pool" #d "d_with_indices", MAX_ARGUMENTS),                                               \
+   .same_as = "aten::max_pool" #d "d_with_indices"},                                                              \
   {                                                                                                               \
     .schema =                                                                                                     \
         "aten::max_pool" #d "d_with_indices(Tensor self, int[" #d "] kernel_size, int[" #d "] stride=[], int[" #d \

@@ -331,6 +331,11 @@ void operator_check_tables(StrBuf *problems) {
   map_dispose(&seen);
 }
 
+bool operator_reads_metadata(const Operator *op, uint32_t i) {
+  if (op->variant != VARIANT_FUNCTIONAL) return false;
+  return op->flags & OP_METADATA_ONLY || (i > 0 && op->flags & OP_METADATA_OTHERS);
+}
+
 bool operator_may_return_argument(const Operator *op) {
   return op->row->body || op->flags & OP_RETURNS_ARGUMENT;
 }

@@ -313,7 +313,7 @@ static const OpRow rows[] = {
             kernel_to_prim_other),
     {.schema = "aten::type_as(Tensor self, Tensor other) -> Tensor",
      .kernel = kernel_type_as,
-     .flags = OP_COMPOSITE | OP_ACCEPT_ANY | OP_RETURNS_ARGUMENT},
+     .flags = OP_COMPOSITE | OP_ACCEPT_ANY | OP_RETURNS_ARGUMENT | OP_METADATA_OTHERS},
     CONVERT("aten::cpu(Tensor(a) self) -> Tensor(b|a)", kernel_cpu),
     CONVERT("aten::cuda(Tensor(a) self) -> Tensor(b|a)", kernel_cuda),
     CONVERT("aten::_cast_Byte(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Byte),

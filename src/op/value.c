@@ -306,8 +306,8 @@ static Status nothing(Call *c) {
   { .schema = text, .kernel = function, .flags = OP_NONDETERMINISTIC }
 
 static const OpRow rows[] = {
-    ROW_ANY("aten::__is__(t1 self, t2 obj) -> bool", is),
-    ROW_ANY("aten::__isnot__(t1 self, t2 obj) -> bool", is_not),
+    {.schema = "aten::__is__(t1 self, t2 obj) -> bool", .kernel = is, .flags = OP_CONTAINER | OP_NEVER_RAISES},
+    {.schema = "aten::__isnot__(t1 self, t2 obj) -> bool", .kernel = is_not, .flags = OP_CONTAINER | OP_NEVER_RAISES},
     ROW_ANY("aten::hash.generic(t value) -> int", hash),
     ROW_ANY("prim::id(AnyClassType? x) -> int", id),
     ROW_ANY("prim::unchecked_cast(t x) -> t", same_value),
@@ -338,7 +338,9 @@ static const OpRow rows[] = {
     ROW("prim::infer_squeeze_size.dim(int[] a, int dim) -> int[]", squeeze_size),
     ROW("prim::infer_unsqueeze_size(int[] a, int dim) -> int[]", unsqueeze_size),
     ROW("prim::ReductionSizes(int[] size, int[] red_axes, bool keepdim=False) -> int[]", reduction_sizes),
-    ROW_ASK("aten::len.Tensor(Tensor t) -> int", tensor_length),
+    {.schema = "aten::len.Tensor(Tensor t) -> int",
+     .kernel = tensor_length,
+     .flags = OP_ACCEPT_ANY | OP_NOT_DIFFERENTIABLE | OP_METADATA_ONLY},
     ROW_ASK("aten::get_device(Tensor self) -> int", tensor_device_index),
     ROW_ASK("aten::is_non_overlapping_and_dense(Tensor self) -> bool", is_dense),
     ROW_ASK("aten::is_set_to(Tensor self, Tensor tensor) -> bool", is_set_to),

@@ -518,6 +518,8 @@ static Status kernel_detach_(Call *c) {
 
 #define ROW(text, function, ...) \
   { .schema = text, .kernel = kernel_##function, .flags = OP_VIEW, .grad = __VA_ARGS__ }
+#define LIKE_ROW(text, function, gradient) \
+  { .schema = text, .kernel = kernel_##function, .grad = gradient, .flags = OP_VIEW | OP_METADATA_OTHERS }
 #define EXACT_ROW(text, function, gradient) \
   { .schema = text, .kernel = kernel_##function, .grad = gradient, .flags = OP_VIEW | OP_GRAD_EXACT }
 #define COPY_ROW(text, function, gradient) \
@@ -551,8 +553,8 @@ static const OpRow rows[] = {
     ROW("aten::_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)", reshape_alias, GRAD_SIZES),
     COPY_ROW("aten::_reshape_alias_copy(Tensor self, SymInt[] size, SymInt[] stride) -> Tensor", reshape_alias,
              GRAD_SIZES),
-    ROW("aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)", view_as, GRAD_SIZES),
-    ROW("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", reshape_as, GRAD_SIZES),
+    LIKE_ROW("aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)", view_as, GRAD_SIZES),
+    LIKE_ROW("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", reshape_as, GRAD_SIZES),
     ROW("aten::ravel(Tensor(a) self) -> Tensor(a)", ravel, GRAD_SIZES),
     ROW("aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)", flatten, GRAD_SIZES),
     ROW("aten::unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", unflatten, GRAD_SIZES),
@@ -635,7 +637,7 @@ static const OpRow rows[] = {
         as_strided_, NULL),
     ROW("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)", expand, "self: grad"),
     COPY_ROW("aten::expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor", expand, "self: grad"),
-    ROW("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", expand_as, "self: grad"),
+    LIKE_ROW("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", expand_as, "self: grad"),
     ROW("aten::broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", expand, "self: grad"),
     ROW("aten::alias(Tensor(a) self) -> Tensor(a)", alias, "self: grad"),
     COPY_ROW("aten::alias_copy(Tensor self) -> Tensor", alias, "self: grad"),

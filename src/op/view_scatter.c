@@ -226,6 +226,7 @@ static const OpRow rows[] = {
                "storage_offset) -> Tensor",
      .kernel = kernel_as_strided_backward,
      .shape = shape_as_strided_backward,
-     .grad = "grad_output: strided_of(grad, self, size, stride, storage_offset)"},
+     .grad = "grad_output: strided_of(grad, self.size(), self.stride(), self.storage_offset(), size, stride, "
+             "storage_offset)"},
 };
 OP_TABLE(op_table_view_scatter, rows);

@@ -11,7 +11,7 @@ enum { CONCAT_MAX_INPUTS = 1 << 12 };
 
 /* The list behind a concatenation that nothing else uses; NULL: not one. */
 static Node *own_list(const Node *node) {
-  if (!str_is(symbol_name(node->kind), "aten::cat") || node->input_count != 2) return NULL;
+  if (node->kind != SYM_aten_cat || node->input_count != 2) return NULL;
   Value *list = node_input(node, 0);
   return list->node->kind == SYM_prim_ListConstruct && list->uses.length == 1 ? list->node : NULL;
 }

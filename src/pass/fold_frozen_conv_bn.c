@@ -67,9 +67,7 @@ static bool is_convolution(Symbol kind) {
 static bool only_feeds(const Value *result, const Node *norm) {
   for (size_t i = 0; i < result->uses.length; i++) {
     const Node *user = result->uses.data[i].user;
-    bool asks = user->kind == SYM_aten_dim || user->kind == SYM_aten_size || user->kind == SYM_prim_dtype ||
-                user->kind == SYM_prim_device || user->kind == SYM_aten_len;
-    if (user != norm && !asks) return false;
+    if (user != norm && !node_reads_metadata(user, result->uses.data[i].offset)) return false;
   }
   return true;
 }

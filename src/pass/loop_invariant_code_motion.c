@@ -7,34 +7,10 @@
 
 #define FILE_NAME "loop_invariant_code_motion"
 
-static bool is_number(const Type *type) {
-  return type->kind == TYPE_INT || type->kind == TYPE_FLOAT || type->kind == TYPE_BOOL;
-}
-
-/* Can't raise, whatever the values. */
 static bool never_fails(const Node *node) {
-  switch (node->kind) {
-    case SYM_prim_Constant:
-    case SYM_aten___is__:
-    case SYM_aten___isnot__:
-      return true;
-    case SYM_aten_add:
-    case SYM_aten_sub:
-    case SYM_aten_mul:
-    case SYM_aten_neg:
-    case SYM_aten_lt:
-    case SYM_aten_le:
-    case SYM_aten_gt:
-    case SYM_aten_ge:
-    case SYM_aten_eq:
-    case SYM_aten_ne:
-    case SYM_aten___not__:
-      for (uint32_t i = 0; i < node->input_count; i++)
-        if (!is_number(node_input(node, i)->type)) return false;
-      return true;
-    default:
-      return false;
-  }
+  if (node->kind == SYM_prim_Constant) return true;
+  const Operator *op = node_operator(node);
+  return op && op->flags & OP_NEVER_RAISES;
 }
 
 /* Whether it computes the same in every iteration, if it may be computed elsewhere at all. */

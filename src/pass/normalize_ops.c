@@ -4,10 +4,13 @@
 
 #include "pass/pass.h"
 
-/* The row says what it is another name of; its in-place form is one of that one's. */
+/* The row says what it is another name of; its in-place form is one of that one's. What has more results is not the
+ * same. */
 static Symbol synonym_of(const Node *node) {
   const Operator *op = node_operator(node);
   if (!op || !op->row->same_as) return node->kind;
+  const Operator *same = operator_find(str_from(op->row->same_as));
+  if (!same || operator_schema(same)->return_count != operator_schema(op)->return_count) return node->kind;
   char name[64];
   snprintf(name, sizeof name, "%s%s", op->row->same_as, op->variant == VARIANT_INPLACE ? "_" : "");
   return symbol_intern(str_from(name));

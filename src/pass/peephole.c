@@ -124,10 +124,21 @@ static Value *sum_to_size(Node *node) {
   return NULL;
 }
 
+/* The number that was made a tensor, asked for again. */
+static Value *number_again(const Node *node) {
+  const Node *inner = node_input(node, 0)->node;
+  if (inner->kind != SYM_prim_NumToTensor) return NULL;
+  const Operator *op = node_operator(node);
+  bool same =
+      op && op->flags & OP_ELEMENT && type_is_subtype(node_input(inner, 0)->type, node_output(node, 0)->type, NULL);
+  return same ? node_input(inner, 0) : NULL;
+}
+
 /* The value that the node's only output is the same as; NULL: no rule fits. */
 static Value *rewrite(Node *node, bool shapes) {
   if (!node->input_count) return NULL;
-  Value *first = node_input(node, 0);
+  Value *first = node_input(node, 0), *number = number_again(node);
+  if (number) return number;
   const Node *inner = first->node;
   switch (node->kind) {
     case SYM_aten___is__:
@@ -143,15 +154,6 @@ static Value *rewrite(Node *node, bool shapes) {
       return inner->kind == SYM_aten_t ? node_input(inner, 0) : NULL;
     case SYM_aten__grad_sum_to_size:
       return node->input_count == 2 ? sum_to_size(node) : NULL;
-    case SYM_aten_Float:
-    case SYM_aten_Int:
-    case SYM_aten_FloatImplicit:
-    case SYM_aten_IntImplicit:
-    case SYM_aten_ScalarImplicit:
-      if (inner->kind == SYM_prim_NumToTensor &&
-          type_is_subtype(node_input(inner, 0)->type, node_output(node, 0)->type, NULL))
-        return node_input(inner, 0);
-      return NULL;
     case SYM_aten_len:
       return shapes ? length_of_sizes(node) : NULL;
     default:
