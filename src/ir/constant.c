@@ -106,8 +106,7 @@ void constant_set(Node *node, IValue value, const Type *type) {
     case TAG_DEVICE: {
       StrBuf text = {0};
       device_print(value.device, &text);
-      node_set_string(node, SYM_attr_value, strbuf_view(&text));
-      strbuf_dispose(&text);
+      node_set_string(node, SYM_attr_value, arena_take_text(node->graph->arena, &text));
       set_boxed(node, value);
       own = TYPE(DEVICE);
       break;

@@ -1,4 +1,5 @@
 /* Rows that ask a tensor something: sizes, dtype, flags, its one element as a number. */
+#include "op/element.h"
 #include "op/options.h"
 #include "tensor/promote.h"
 
@@ -208,11 +209,9 @@ static Status kernel_item(Call *c) {
 }
 
 static Status kernel_is_nonzero(Call *c) {
-  const Tensor *t = call_tensor(c, 0);
-  if (t->numel == 0) return status_new(ERROR_RUNTIME, "Boolean value of Tensor with no values is ambiguous");
-  if (t->numel > 1) return status_new(ERROR_RUNTIME, "Boolean value of Tensor with more than one value is ambiguous");
-  if (!t->storage) return status_new(ERROR_RUNTIME, "a tensor on the meta device has no element to read");
-  return give_bool(c, tensor_item_bool(t));
+  bool truth;
+  TRY(element_truth(call_tensor(c, 0), &truth));
+  return give_bool(c, truth);
 }
 
 /* complex(a, b) where either may be a tensor. */

@@ -75,3 +75,12 @@ Status element_identity(ElementReduction reduction, DType dtype, Tensor **out) {
   int64_t least = INT64_MIN >> (64 - bits), most = ~least;
   return element_tensor(ivalue_int(is_max ? least : most), dtype, out);
 }
+
+Status element_truth(const Tensor *t, bool *out) {
+  if (t->numel != 1)
+    return status_new(ERROR_RUNTIME, "Boolean value of Tensor with %s ambiguous",
+                      t->numel ? "more than one value is" : "no values is");
+  if (!t->storage) return status_new(ERROR_RUNTIME, "a tensor on the meta device has no element to read");
+  *out = tensor_item_bool(t);
+  return OK;
+}

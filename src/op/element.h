@@ -11,5 +11,7 @@ typedef void ElementCombine(void *into, const void *from);
 ElementCombine *element_combine(ElementReduction reduction, DType dtype);
 /* A zero-dimensional tensor of the number that changes nothing. */
 Status element_identity(ElementReduction reduction, DType dtype, Tensor **out) MUST_CHECK;
+/* Of a tensor that must have one element, and data. */
+Status element_truth(const Tensor *t, bool *out) MUST_CHECK;
 /* A zero-dimensional tensor of `dtype` (not a wrapped number) from a Scalar. */
 Status element_tensor(IValue number, DType dtype, Tensor **out) MUST_CHECK;

@@ -368,6 +368,10 @@ static Status kernel_einsum_sublist(Call *call) {
     TRY_GOTO(append_labels(call->inputs[count - 1], &equation), done);
   }
   String *text;
+  if (equation.failed) {
+    status = status_out_of_memory();
+    goto done;
+  }
   TRY_GOTO(string_new(strbuf_view(&equation), &text), done);
   status =
       op_call(call->exec, &einsum, 3, (IValue[]){ivalue_string(text), ivalue_list(operands), IVALUE_NONE}, 1, &result);

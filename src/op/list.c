@@ -1,5 +1,6 @@
 /* Lists of any element type. Whoever reads a whole list holds it first, so that other threads can't change it
  * meanwhile. */
+#include "op/element.h"
 #include "op/results.h"
 
 enum { MAX_ITEMS = INT32_MAX };
@@ -185,13 +186,7 @@ static Status items_equal(Call *c, IValue a, IValue b, bool *out) {
   static OpRef eq = OP_REF("aten::eq", "Tensor");
   IValue result;
   TRY(op_call(c->exec, &eq, 2, (IValue[]){a, b}, 1, &result));
-  Status status = result.tensor->flags & TENSOR_META
-                      ? status_new(ERROR_UNSUPPORTED, "tensors without data (device 'meta') can't be compared")
-                  : result.tensor->numel == 1
-                      ? OK
-                      : status_new(ERROR_RUNTIME, "Boolean value of Tensor with %s value is ambiguous",
-                                   result.tensor->numel ? "more than one" : "no");
-  if (status == OK) *out = tensor_item_bool(result.tensor);
+  Status status = element_truth(result.tensor, out);
   ivalue_release(result);
   return status;
 }

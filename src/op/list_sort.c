@@ -2,6 +2,7 @@
  * comparison may fail, because it may run a program. */
 #include <stdlib.h>
 
+#include "op/element.h"
 #include "op/results.h"
 
 static int up_ints(const void *a, const void *b) {
@@ -57,11 +58,7 @@ static Status less_tensors(Call *c, IValue a, IValue b, bool *out) {
   static OpRef lt = OP_REF("aten::lt", "Tensor");
   IValue result;
   TRY(op_call(c->exec, &lt, 2, (IValue[]){a, b}, 1, &result));
-  Status status = result.tensor->numel == 1
-                      ? OK
-                      : status_new(ERROR_RUNTIME, "Boolean value of Tensor with %s value is ambiguous",
-                                   result.tensor->numel ? "more than one" : "no");
-  if (status == OK) *out = tensor_item_bool(result.tensor);
+  Status status = element_truth(result.tensor, out);
   ivalue_release(result);
   return status;
 }

@@ -168,14 +168,16 @@ static int union_rank(TypeKind kind) {
     if (order[i] == kind) return i;
 }
 
-static bool union_before(const Type *a, const Type *b) {
+static bool union_before(TypeStore *store, const Type *a, const Type *b) {
   if (a->kind != b->kind) return union_rank((TypeKind)a->kind) < union_rank((TypeKind)b->kind);
   StrBuf text_a = {0}, text_b = {0};
   type_print_str(a, &text_a);
   type_print_str(b, &text_b);
-  bool before = str_compare(strbuf_view(&text_a), strbuf_view(&text_b)) < 0;
+  bool before = str_compare(strbuf_view(&text_a), strbuf_view(&text_b)) < 0, failed = text_a.failed || text_b.failed;
   strbuf_dispose(&text_a);
   strbuf_dispose(&text_b);
+  if (failed && !store->is_process && store->arena.catch_point)
+    catch_throw(store->arena.catch_point, status_out_of_memory());
   return before;
 }
 
@@ -231,7 +233,7 @@ const Type *type_union(TypeStore *store, uint32_t count, const Type *const *type
   if (members.count == 0) return TYPE(NONE);
   members_coalesce(&members, store);
   for (uint32_t i = 1; i < members.count; i++)
-    for (uint32_t j = i; j > 0 && union_before(members.types[j], members.types[j - 1]); j--) {
+    for (uint32_t j = i; j > 0 && union_before(store, members.types[j], members.types[j - 1]); j--) {
       const Type *moved = members.types[j];
       members.types[j] = members.types[j - 1];
       members.types[j - 1] = moved;

@@ -13,6 +13,7 @@
 
 #include "api/handles.h"
 #include "autodiff/engine.h"
+#include "frontend/frontend.h"
 #include "interp/interp.h"
 
 enum { MAX_TENSORS = 8 };
@@ -74,6 +75,26 @@ static inline Case case_of(const Dict *dict) {
 
 static inline void check(const Case *c, Status status, const char *what) {
   if (status) fail_msg(STR_FMT ": %s: %s", STR_ARG(c->name), what, status->message);
+}
+
+/* ---- compiling ---- */
+
+typedef struct CompiledCase {
+  Exec exec; /* in grad mode */
+  CompilationUnit *unit;
+  Function *function;
+} CompiledCase;
+
+static inline void compile_case(const Case *c, CompiledCase *out) {
+  *out = (CompiledCase){0};
+  exec_init(&out->exec, &api_services);
+  out->exec.grad_enabled = true;
+  Source *source;
+  assert_null(unit_new(&out->unit));
+  assert_null(source_new(ivalue_str(field(c->dict, "text")), "case.py", 1, &source));
+  check(c, frontend_compile_program(out->unit, &out->exec, source, NULL), "compiling");
+  source_release(source);
+  out->function = unit_find_function(out->unit, STR("f"));
 }
 
 /* ---- running ---- */

@@ -5,13 +5,10 @@
 #include "gradient_record.h"
 
 #include "autodiff/differentiate.h"
-#include "frontend/frontend.h"
 #include "ir/subgraph.h"
 
 typedef struct Program {
-  Exec exec;
-  CompilationUnit *unit;
-  Function *function;
+  CompiledCase compiled;
   Arena arena;
   Graph *graph;
   Code *code;
@@ -21,7 +18,7 @@ typedef struct Program {
 
 static void run_pass(const Case *c, Program *p, const char *name) {
   const Pass *pass = pass_find(str_from(name));
-  if (pass) check(c, pass_run(pass, p->graph, &p->exec), name);
+  if (pass) check(c, pass_run(pass, p->graph, &p->compiled.exec), name);
 }
 
 static void split(void *argument) {
@@ -39,18 +36,12 @@ static void show(const Case *c, const Graph *graph) {
 
 static void build(const Case *c, Program *p) {
   *p = (Program){0};
-  exec_init(&p->exec, &api_services);
-  p->exec.grad_enabled = true;
-  Source *source;
-  assert_null(unit_new(&p->unit));
-  assert_null(source_new(ivalue_str(field(c->dict, "text")), "case.py", 1, &source));
-  check(c, frontend_compile_program(p->unit, &p->exec, source, NULL), "compiling");
-  source_release(source);
-  p->function = unit_find_function(p->unit, STR("f"));
+  compile_case(c, &p->compiled);
   arena_init(&p->arena, NULL);
   Catch catch_point;
   p->arena.catch_point = &catch_point;
-  if (catch_enter(&catch_point)) p->graph = graph_copy(p->function->graph, &p->arena, &p->unit->store);
+  if (catch_enter(&catch_point))
+    p->graph = graph_copy(p->compiled.function->graph, &p->arena, &p->compiled.unit->store);
   check(c, catch_point.status, "copying");
   static const char *const passes[] = {"inline",   "lower_simple_tuples",          "constant_propagation",
                                        "peephole", "canonicalize_graph_fuser_ops", "dead_code_elimination"};
@@ -66,7 +57,7 @@ static void dispose(Program *p) {
   code_free(p->code);
   graph_dispose(p->graph);
   arena_dispose(&p->arena);
-  unit_release(p->unit);
+  unit_release(p->compiled.unit);
 }
 
 /* ---- nodes ---- */
@@ -127,19 +118,19 @@ static double dot(const Tensors *a, const Tensors *b) {
 /* The function whose derivative is taken: by its results, or by its gradients. */
 static double value_at(const Case *c, Program *p, const Tensors *arguments, const Tensors *directions) {
   const Code *code;
-  check(c, function_code(p->function, &code), "function_code");
+  check(c, function_code(p->compiled.function, &code), "function_code");
   if (!directions) {
-    p->exec.grad_enabled = false;
-    Tensors outputs = run(c, &p->exec, code, arguments), chosen = {0};
-    p->exec.grad_enabled = true;
+    p->compiled.exec.grad_enabled = false;
+    Tensors outputs = run(c, &p->compiled.exec, code, arguments), chosen = {0};
+    p->compiled.exec.grad_enabled = true;
     for (uint32_t i = 0; i < outputs.count; i++)
       if (dtype_is_floating((DType)outputs.items[i]->dtype)) chosen.items[chosen.count++] = outputs.items[i];
     double value = dot(&chosen, &c->seeds);
     release(&outputs);
     return value;
   }
-  Tensors outputs = run(c, &p->exec, p->code, arguments);
-  Tensors grads = gradients(c, &p->exec, &outputs, &c->seeds, arguments, false);
+  Tensors outputs = run(c, &p->compiled.exec, p->code, arguments);
+  Tensors grads = gradients(c, &p->compiled.exec, &outputs, &c->seeds, arguments, false);
   double value = dot(&grads, directions);
   release(&outputs);
   release(&grads);
@@ -170,8 +161,8 @@ static void compare_with_differences(const Case *c, Program *p, const Tensors *g
 }
 
 static void check_second(const Case *c, Program *p) {
-  Tensors arguments = leaves(c), outputs = run(c, &p->exec, p->code, &arguments), directions = {0};
-  Tensors grads = gradients(c, &p->exec, &outputs, &c->seeds, &arguments, true), some = {0};
+  Tensors arguments = leaves(c), outputs = run(c, &p->compiled.exec, p->code, &arguments), directions = {0};
+  Tensors grads = gradients(c, &p->compiled.exec, &outputs, &c->seeds, &arguments, true), some = {0};
   directions.count = grads.count;
   for (uint32_t i = 0; i < grads.count; i++) {
     if (!grads.items[i]) continue;
@@ -184,7 +175,7 @@ static void check_second(const Case *c, Program *p) {
   for (uint32_t i = 0; i < grads.count; i++)
     if (grads.items[i]) defined.items[defined.count++] = grads.items[i];
   if (some.count) {
-    Tensors second = gradients(c, &p->exec, &defined, &some, &arguments, false);
+    Tensors second = gradients(c, &p->compiled.exec, &defined, &some, &arguments, false);
     compare_with_differences(c, p, &second, &directions);
     release(&second);
   }
@@ -200,16 +191,16 @@ static void check_case(const Case *c) {
   Program p;
   build(c, &p);
   check_nodes(c, &p);
-  if (!is_in_this_build(c, &p.exec, p.code)) {
+  if (!is_in_this_build(c, &p.compiled.exec, p.code)) {
     dispose(&p);
     return;
   }
-  Tensors arguments = leaves(c), outputs = run(c, &p.exec, p.code, &arguments);
+  Tensors arguments = leaves(c), outputs = run(c, &p.compiled.exec, p.code, &arguments);
   assert_int_equal(outputs.count, c->outputs.count);
   for (uint32_t i = 0; i < outputs.count && !c->random; i++)
     compare(c, outputs.items[i], c->outputs.items[i], 1e-6, "result", i);
   if (c->seeds.count) {
-    Tensors grads = gradients(c, &p.exec, &outputs, &c->seeds, &arguments, false);
+    Tensors grads = gradients(c, &p.compiled.exec, &outputs, &c->seeds, &arguments, false);
     assert_int_equal(grads.count, c->grads.count);
     for (uint32_t i = 0; i < grads.count && !c->random; i++) {
       if (grads.items[i])
@@ -227,8 +218,8 @@ static void check_case(const Case *c) {
   release(&outputs);
   release(&arguments);
 
-  p.exec.grad_enabled = false; /* the same results, and nothing recorded */
-  Tensors again = leaves(c), quiet = run(c, &p.exec, p.code, &again);
+  p.compiled.exec.grad_enabled = false; /* the same results, and nothing recorded */
+  Tensors again = leaves(c), quiet = run(c, &p.compiled.exec, p.code, &again);
   assert_int_equal(recording(&quiet).count, 0);
   for (uint32_t i = 0; i < quiet.count && !c->random; i++)
     compare(c, quiet.items[i], c->outputs.items[i], 1e-6, "result without gradients", i);

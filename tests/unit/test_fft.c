@@ -1,40 +1,15 @@
 /* Fourier transforms against the sum that defines them; there and back; errors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include "op/op.h"
+#include "checks.h"
 
 /* after the headers: it defines `complex` */
 #include <complex.h>
 #include <math.h>
-
-#define SIZES(...) \
-  (int64_t[]) {    \
-    __VA_ARGS__    \
-  }
 
 static Exec exec;
 static int setup(void **state) {
   (void)state;
   exec_init(&exec, NULL);
   return 0;
-}
-static void check(Status status) {
-  if (status) print_error("%s\n", status->message);
-  assert_null(status);
-}
-static IValue text_value(const char *text) {
-  String *s;
-  check(string_new(str_from(text), &s));
-  return ivalue_string(s);
-}
-static void check_error(Status status, const char *part) {
-  assert_non_null(status);
-  if (!strstr(status->message, part)) print_error("\"%s\" is not in \"%s\"\n", part, status->message);
-  assert_non_null(strstr(status->message, part));
-  status_free(status);
 }
 
 static Tensor *signal(DType dtype, int64_t rows, int64_t cols) {

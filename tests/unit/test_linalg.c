@@ -1,20 +1,11 @@
 /* Linear algebra: looks, batches, sides, errors; what comes back multiplied together again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "checks.h"
 
 #include "op/lapack.h"
-#include "op/op.h"
 
 /* after the headers: it defines `complex` */
 #include <complex.h>
 #include <math.h>
-
-#define SIZES(...) \
-  (int64_t[]) {    \
-    __VA_ARGS__    \
-  }
 
 static Exec exec;
 static bool have_lapack;
@@ -35,22 +26,6 @@ static int setup(void **state) {
       skip();                                \
     }                                        \
   } while (0)
-
-static void check(Status status) {
-  if (status) print_error("%s\n", status->message);
-  assert_null(status);
-}
-static IValue text_value(const char *text) {
-  String *s;
-  check(string_new(str_from(text), &s));
-  return ivalue_string(s);
-}
-static void check_error(Status status, const char *part) {
-  assert_non_null(status);
-  if (!strstr(status->message, part)) print_error("\"%s\" is not in \"%s\"\n", part, status->message);
-  assert_non_null(strstr(status->message, part));
-  status_free(status);
-}
 
 /* Filled with numbers that are neither regular nor singular. */
 static Tensor *matrix(DType dtype, int ndim, const int64_t *sizes) {

@@ -5,7 +5,6 @@
 #include "gradient_record.h"
 
 #include "autodiff/differentiate.h"
-#include "frontend/frontend.h"
 #include "type/tensor_type.h"
 
 enum { MAX_PASSES = 256 };
@@ -30,9 +29,7 @@ typedef struct Outcome {
 } Outcome;
 
 typedef struct Program {
-  Exec exec;
-  CompilationUnit *unit;
-  Function *function;
+  CompiledCase compiled;
   Outcome plain; /* of the function as compiled */
 } Program;
 
@@ -43,23 +40,11 @@ typedef struct Way {
 
 static uint32_t changes[MAX_PASSES];
 
-static void compile(const Case *c, Program *p) {
-  *p = (Program){0};
-  exec_init(&p->exec, &api_services);
-  p->exec.grad_enabled = true;
-  Source *source;
-  assert_null(unit_new(&p->unit));
-  assert_null(source_new(ivalue_str(field(c->dict, "text")), "case.py", 1, &source));
-  check(c, frontend_compile_program(p->unit, &p->exec, source, NULL), "compiling");
-  source_release(source);
-  p->function = unit_find_function(p->unit, STR("f"));
-}
-
 static Outcome outcome_of(const Case *c, Program *p, const Code *code) {
   Outcome o = {0};
   Tensors arguments = leaves(c);
-  o.outputs = run(c, &p->exec, code, &arguments);
-  if (c->seeds.count) o.grads = gradients(c, &p->exec, &o.outputs, &c->seeds, &arguments, false);
+  o.outputs = run(c, &p->compiled.exec, code, &arguments);
+  if (c->seeds.count) o.grads = gradients(c, &p->compiled.exec, &o.outputs, &c->seeds, &arguments, false);
   release(&arguments);
   return o;
 }
@@ -110,7 +95,7 @@ static void print(const Graph *graph, StrBuf *out) {
 }
 
 static void run_pass(const Case *c, Program *p, Graph *graph, const char *name) {
-  Status status = pass_run(pass_find(str_from(name)), graph, &p->exec);
+  Status status = pass_run(pass_find(str_from(name)), graph, &p->compiled.exec);
   if (!status) status = graph_lint(graph);
   check(c, status, name);
 }
@@ -124,7 +109,7 @@ static bool check_pass(const Case *of, Program *p, const Pass *pass, Way way) {
   Arena arena;
   StrBuf before = {0}, after = {0};
   arena_init(&arena, NULL);
-  Copying copying = {c, p->function->graph, &arena, &p->unit->store, NULL, way.typed};
+  Copying copying = {c, p->compiled.function->graph, &arena, &p->compiled.unit->store, NULL, way.typed};
   check(c, arena_protect(&arena, copy_graph, &copying), "copying");
   if (way.typed) run_pass(c, p, copying.graph, "inline");
   if (way.typed) run_pass(c, p, copying.graph, "shape_analysis");
@@ -157,10 +142,10 @@ static bool check_pass(const Case *of, Program *p, const Pass *pass, Way way) {
 
 static void check_case(const Case *c) {
   Program p;
-  compile(c, &p);
+  compile_case(c, &p.compiled);
   const Code *code;
-  check(c, function_code(p.function, &code), "function_code");
-  if (is_in_this_build(c, &p.exec, code)) {
+  check(c, function_code(p.compiled.function, &code), "function_code");
+  if (is_in_this_build(c, &p.compiled.exec, code)) {
     p.plain = outcome_of(c, &p, code);
     compare_outcomes(c, &p.plain, &c->outputs, &c->grads, 1e-6);
     uint32_t number = 0;
@@ -173,7 +158,7 @@ static void check_case(const Case *c) {
     }
     outcome_dispose(&p.plain);
   }
-  unit_release(p.unit);
+  unit_release(p.compiled.unit);
 }
 
 static void check_file(const char *path) {
