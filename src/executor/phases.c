@@ -190,7 +190,7 @@ void run_profiling_insensitive(Phases *p) {
 
 void run_profiling_optimizations(Phases *p) {
   p->is_profiled = true;
-  PASS("insert_guards", insert_guards(p->graph));
+  PASS("insert_guards", insert_guards(p->graph, p->grad_enabled));
   PASS("lower_grad_of", lower_grad_of(p->graph));
   PASS("guard_elimination", eliminate_redundant_guards(p->graph, p->exec));
   PASS("insert_bailouts", insert_bailouts(p->graph));

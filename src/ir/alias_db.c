@@ -126,6 +126,20 @@ bool alias_node_writes(AliasDb *db, const Node *node) {
   return alias_effects(db, node)->writes->count != 0;
 }
 
+const MemorySet *alias_written_by(AliasDb *db, size_t count, const Node *const *nodes) {
+  VEC(ElementId) ids = {0};
+  for (size_t i = 0; i < count; i++) {
+    const MemorySet *set = alias_effects(db, nodes[i])->writes;
+    for (uint32_t k = 0; k < set->count; k++) vec_arena_push(db->arena, &ids, set->ids[k]);
+  }
+  return memory_dag_set(&db->dag, ids.length, ids.data);
+}
+
+bool alias_may_reach(AliasDb *db, const Value *value, const MemorySet *memory) {
+  const MemorySet *reached = alias_reachable(db, value); /* which may make locations one */
+  return memory_set_intersects(memory_set_current(&db->dag, reached), memory_set_current(&db->dag, memory));
+}
+
 struct AliasMarks {
   AliasDb *db;
   size_t count;

@@ -43,6 +43,9 @@ bool alias_node_has_output_writers(AliasDb *db, const Node *node); /* of any out
 bool alias_node_writes_to(AliasDb *db, const Node *node, const Value *value);
 bool alias_writes_to_wildcard(AliasDb *db, const Node *node);
 bool alias_node_writes(AliasDb *db, const Node *node); /* to anything */
+/* The memory that the nodes, with their blocks, may write to; whether the value may point to or contain some of it. */
+const struct MemorySet *alias_written_by(AliasDb *db, size_t count, const Node *const *nodes);
+bool alias_may_reach(AliasDb *db, const Value *value, const struct MemorySet *memory);
 
 /* Memory that is needed, for dead code elimination: everything outside of the graph from the start. */
 typedef struct AliasMarks AliasMarks;

@@ -1,7 +1,7 @@
 /* Fewer guards. They move up to what defines their value, out of loops too but never out of a branch; guards that meet
  * there become one; then shape analysis decides which are left: a guard goes when the type of its input, which follows
- * from other guards and from constants, promises as much. Where operators need guards stands in no list: whatever shape
- * analysis can follow needs none.
+ * from other guards and from constants, promises as much, requires_grad aside. Where operators need guards stands in no
+ * list: whatever shape analysis can follow needs none.
  *
  * A guard may stand anywhere between its value and the uses: what it promises holds as long as the value lives
  * (insert_guards), and a bailout takes up the run wherever it is. It never moves between prim::Enter and prim::Exit. */
@@ -99,19 +99,32 @@ static void use_guarded(Elimination *e) {
   }
 }
 
-static void remove_proven(Elimination *e) {
+/* What the guard promises follows from the type of its input; the second: all but requires_grad, which a plan may as
+ * well not know of what it computes itself. */
+typedef enum Proof { PROOF_NONE, PROOF_WHOLE, PROOF_BUT_REQUIRES_GRAD } Proof;
+
+static Proof proof_of(const Node *guard) {
+  const Type *known = node_input(guard, 0)->type, *promised = node_output(guard, 0)->type;
+  if (known->kind != TYPE_TENSOR || !known->tensor || !promised->tensor) return PROOF_NONE;
+  if (tensor_info_implies(known->tensor, promised->tensor)) return PROOF_WHOLE;
+  TensorInfo look = *promised->tensor;
+  look.requires_grad = -1;
+  return tensor_info_implies(known->tensor, &look) ? PROOF_BUT_REQUIRES_GRAD : PROOF_NONE;
+}
+
+/* True: something was promised of requires_grad that is not any more. */
+static bool remove_proven(Elimination *e) {
+  bool fewer_promises = false;
   for (size_t i = 0; i < e->guards.length; i++) {
     Node *guard = e->guards.data[i];
-    if (!guard) continue;
-    Value *value = node_input(guard, 0);
-    const TensorInfo *promised = node_output(guard, 0)->type->tensor;
-    bool proven = value->type->kind == TYPE_TENSOR && value->type->tensor && promised &&
-                  tensor_info_implies(value->type->tensor, promised);
-    if (!proven || !jit_opt_limit("guard_elimination")) continue;
+    Proof proof = guard ? proof_of(guard) : PROOF_NONE;
+    if (proof == PROOF_NONE || !jit_opt_limit("guard_elimination")) continue;
     NODE_LOG_UPDATE("guard_elimination", "proven: ", guard);
-    value_replace_all_uses_with(node_output(guard, 0), value);
+    fewer_promises |= proof == PROOF_BUT_REQUIRES_GRAD;
+    value_replace_all_uses_with(node_output(guard, 0), node_input(guard, 0));
     node_destroy(guard);
   }
+  return fewer_promises;
 }
 
 void eliminate_redundant_guards(Graph *graph, Exec *exec) {
@@ -123,5 +136,5 @@ void eliminate_redundant_guards(Graph *graph, Exec *exec) {
   move_to_definitions(&e);
   use_guarded(&e);
   shape_analysis_run(graph, exec, true);
-  remove_proven(&e);
+  if (remove_proven(&e)) shape_analysis_run(graph, exec, true);
 }

@@ -1,35 +1,21 @@
-/* Guards in place of profiles. A guard promises for as long as its value lives, so it promises nothing that a write may
- * change: requires_grad where somebody writes or grad mode changes, sizes where somebody reshapes. Between prim::Enter
- * and prim::Exit there are none: a bailout could not take the open `with` along. */
-#include "pass/tensor_facts.h"
+/* Guards in place of profiles. They promise what lasts (lasting_facts.h); where grad mode is off, nothing about
+ * requires_grad, which nobody asks for then. Between prim::Enter and prim::Exit there are none: a bailout could not
+ * take the open `with` along. */
+#include "pass/lasting_facts.h"
 #include "type/tensor_type.h"
 
 typedef struct Inserter {
   Graph *graph;
-  bool reshapes, writes, changes_grad_mode; /* somewhere in the graph */
+  LastingFacts facts;
+  bool grad_enabled;
 } Inserter;
 
-static void scan(Inserter *s, const Block *block) {
-  for (const Node *node = block->param->next; node != block->ret; node = node->next) {
-    for (uint32_t i = 0; i < node->block_count; i++) scan(s, node->blocks[i]);
-    if (node->kind == SYM_prim_profile) continue;
-    const FunctionSchema *schema = node_schema(node);
-    s->writes |= schema && schema->is_mutable;
-    s->reshapes |= node_may_reshape(node);
-    s->changes_grad_mode |= node_may_change_grad_mode(node);
-  }
-}
-
-static const Type *guarded_type(Inserter *s, const Node *profile) {
-  const Type *type = node_output(profile, 0)->type;
+static const Type *guarded_type(const Inserter *s, const Node *profile) {
+  TypeStore *store = s->graph->store;
+  const Type *type = lasting_type(&s->facts, store, node_input(profile, 0), node_output(profile, 0)->type);
   if (type->kind != TYPE_TENSOR || !type->tensor) return NULL;
-  TensorInfo info = *type->tensor;
-  if (s->writes || s->changes_grad_mode || s->reshapes) info.requires_grad = -1;
-  if (s->reshapes) {
-    info.ndim = -1;
-    info.has_sizes = info.has_strides = false;
-  }
-  return tensor_info_is_known(&info) ? type_tensor_refined(s->graph->store, &info) : NULL;
+  if (!s->grad_enabled) type = type_with_requires_grad(store, type, -1);
+  return type->tensor && tensor_info_is_known(type->tensor) ? type : NULL;
 }
 
 static void walk(Inserter *s, Block *block, int open) {
@@ -45,6 +31,7 @@ static void walk(Inserter *s, Block *block, int open) {
       guard->range = node->range;
       node_output(guard, 0)->type = type;
       node_insert_before(guard, node);
+      if (s->facts.db) alias_replace_value(s->facts.db, input, node_output(guard, 0));
       value_replace_all_uses_with(node_output(node, 0), node_output(guard, 0));
     } else if (node->output_count) {
       value_replace_all_uses_with(node_output(node, 0), input);
@@ -53,8 +40,13 @@ static void walk(Inserter *s, Block *block, int open) {
   }
 }
 
-void insert_guards(Graph *graph) {
-  Inserter s = {.graph = graph};
-  scan(&s, graph->block);
-  walk(&s, graph->block, 0);
+static void insert(Arena *scratch, void *argument) {
+  Inserter *s = argument;
+  lasting_facts_find(&s->facts, s->graph, scratch);
+  walk(s, s->graph->block, 0);
+}
+
+void insert_guards(Graph *graph, bool grad_enabled) {
+  Inserter s = {.graph = graph, .grad_enabled = grad_enabled};
+  arena_with_scratch(graph->arena, insert, &s);
 }

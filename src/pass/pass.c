@@ -37,7 +37,7 @@
   X(fuse_convolution, RESULTS, fuse_convolution(graph), "makes convolution, stored normalisation and clamp one node")  \
   X(inline, GRADIENTS, inline_calls(graph), "puts bodies of functions and methods in place of the calls")              \
   X(inline_fork_wait, GRADIENTS, inline_fork_wait(graph), "runs forks where they stand")                               \
-  X(insert_guards, NOTHING, insert_guards(graph), "makes profiles guards")                                             \
+  X(insert_guards, NOTHING, insert_guards(graph, true), "makes profiles guards")                                       \
   X(liveness, GRADIENTS, annotate_liveness(graph), "writes on every node what is live behind it")                      \
   X(loop_invariant_code_motion, GRADIENTS, hoist_loop_invariants(graph),                                               \
     "moves what iterations have in common out of loops")                                                               \

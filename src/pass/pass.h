@@ -111,8 +111,9 @@ void propagate_shapes_on_graph(Graph *graph, Exec *exec);
 void propagate_requires_grad(Graph *graph);
 /* Tensor types lose what is known of them; constants keep it. */
 void erase_shape_information(Graph *graph);
-/* prim::profile with a refined type becomes prim::Guard of that type; the others go. */
-void insert_guards(Graph *graph);
+/* prim::profile with a refined type becomes prim::Guard of what of it holds as long as the value lives; the others go.
+ */
+void insert_guards(Graph *graph, bool grad_enabled);
 /* Guards move up to what defines their value, guards of one value become one, and those go whose type shape functions
  * prove from types that are guarded already. */
 void eliminate_redundant_guards(Graph *graph, Exec *exec);

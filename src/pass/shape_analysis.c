@@ -1,16 +1,14 @@
 /* Types of tensors, forward through the graph: operators by shape_evaluate, structure by rules. Types of inputs, of
- * constants and of guards stand; all others are computed anew. Nothing is said of tensors that somebody may reshape. */
+ * constants, of attributes and of guards stand as far as they last (lasting_facts.h); all others are computed anew. */
 #include "pass/shape_analysis.h"
 
-#include "pass/tensor_facts.h"
+#include "pass/lasting_facts.h"
 
 typedef struct Analysis {
   Graph *graph;
   Exec *exec;
   bool strict;
-  bool reshapes;     /* somebody changes sizes in place */
-  bool changes_mode; /* grad mode changes on the way */
-  bool writes;
+  LastingFacts lasting;
   Arena scratch;
   ShapeEvaluator evaluator;
 } Analysis;
@@ -25,6 +23,10 @@ static void set_info(Analysis *a, Value *v, const TensorInfo *info) {
 
 static const Type *plain(Analysis *a, const Type *type) {
   return type_without_refinement(a->graph->store, type);
+}
+
+static void keep_lasting(Analysis *a, Value *v) {
+  v->type = lasting_type(&a->lasting, a->graph->store, v, v->type);
 }
 
 static void set_unknown(Analysis *a, Node *node) {
@@ -54,7 +56,7 @@ static const Type *carried(Analysis *a, const Type *type, const Type *declared) 
 
 /* ---- operators ---- */
 
-/* In place: the result is the argument that was written, which keeps its look unless somebody reshapes. */
+/* In place: the result is the argument that was written. */
 static bool same_as_written(Node *node, const FunctionSchema *schema, TensorInfo *infos) {
   for (uint32_t r = 0; r < node->output_count; r++) {
     tensor_info_init(&infos[r]);
@@ -64,7 +66,6 @@ static bool same_as_written(Node *node, const FunctionSchema *schema, TensorInfo
       if (!written || !written->is_write || !(written->before & result->before)) continue;
       const Type *type = node_input(node, i)->type;
       if (type->kind == TYPE_TENSOR && type->tensor) infos[r] = *type->tensor;
-      infos[r].requires_grad = -1;
     }
   }
   return true;
@@ -79,25 +80,22 @@ static void analyse_operator(Analysis *a, Node *node) {
   }
   const FunctionSchema *schema = node_schema(node);
   if (schema && schema->is_mutable)
-    known = !node_may_reshape(node) && same_as_written(node, schema, infos);
+    known = same_as_written(node, schema, infos);
   else if (schema)
     known = shape_evaluate(&a->evaluator, node, a->strict, infos);
   if (!known) {
     set_unknown(a, node);
     return;
   }
-  int requires_grad = schema->is_mutable || a->writes || a->changes_mode ? -1 : node_results_require_grad(node);
+  int result_grad = schema->is_mutable ? -1 : node_results_require_grad(node);
   for (uint32_t i = 0; i < node->output_count; i++) {
     Value *v = node_output(node, i);
     if (v->type->kind != TYPE_TENSOR) continue;
     TensorInfo *info = &infos[i];
     bool differentiable =
         info->dtype >= 0 && (dtype_is_floating((DType)info->dtype) || dtype_is_complex((DType)info->dtype));
+    int requires_grad = schema->is_mutable ? info->requires_grad : result_grad;
     info->requires_grad = info->dtype < 0 ? -1 : differentiable ? requires_grad : 0;
-    if (a->reshapes) {
-      info->ndim = -1;
-      info->has_sizes = info->has_strides = false;
-    }
     set_info(a, v, info);
   }
 }
@@ -172,14 +170,14 @@ static void analyse_index(Analysis *a, Node *node) {
 static void analyse_list_unpack(Analysis *a, Node *node) {
   const Value *list = node_input(node, 0);
   set_unknown(a, node);
-  if (!list_is_plain(list) || a->reshapes) return;
+  if (!list_is_plain(list)) return;
   const Node *made = list->node;
   if (made->kind == SYM_prim_ListConstruct && made->input_count == node->output_count) {
     for (uint32_t i = 0; i < node->output_count; i++)
       node_output(node, i)->type = carried(a, node_input(made, i)->type, node_output(node, i)->type);
     return;
   }
-  shape_known_elements(&a->evaluator, node, a->writes || a->changes_mode ? -1 : node_results_require_grad(made));
+  shape_known_elements(&a->evaluator, node, node_results_require_grad(made));
 }
 
 /* prim::ConstantChunk: pieces are views, so that all but one size is the whole's. */
@@ -187,10 +185,10 @@ static void analyse_chunk(Analysis *a, Node *node) {
   const TensorInfo *whole = node_input(node, 0)->type->tensor;
   int64_t dim = node_int(node, SYM_attr_dim), count = node->output_count;
   set_unknown(a, node);
-  if (a->reshapes || !whole || whole->ndim < 1 || dim < -whole->ndim || dim >= whole->ndim) return;
+  if (!whole || whole->ndim < 1 || dim < -whole->ndim || dim >= whole->ndim) return;
   if (dim < 0) dim += whole->ndim;
   TensorInfo info = *whole;
-  info.requires_grad = a->writes || a->changes_mode ? -1 : node_results_require_grad(node);
+  info.requires_grad = node_results_require_grad(node);
   int64_t size = whole->has_sizes ? whole->sizes[dim] : -1, each = size < 0 ? -1 : size / count + (size % count != 0);
   if (size > 0 && (count - 1) * each >= size) return; /* there will be fewer */
   for (int64_t i = 0; i < count; i++) {
@@ -199,9 +197,10 @@ static void analyse_chunk(Analysis *a, Node *node) {
   }
 }
 
-static void analyse_node(Analysis *a, Node *node) {
+static void find_types(Analysis *a, Node *node) {
   switch (node->kind) {
     case SYM_prim_Constant:
+    case SYM_prim_GetAttr:
     case SYM_prim_Guard:
     case SYM_prim_BailOut:
     case SYM_prim_FusionGroup:
@@ -246,24 +245,19 @@ static void analyse_node(Analysis *a, Node *node) {
   analyse_operator(a, node);
 }
 
+static void analyse_node(Analysis *a, Node *node) {
+  find_types(a, node);
+  for (uint32_t i = 0; i < node->output_count; i++) keep_lasting(a, node_output(node, i));
+}
+
 static void analyse_block(Analysis *a, Block *block) {
   BLOCK_EACH(node, block) analyse_node(a, node);
 }
 
-static void scan(Analysis *a, const Block *block) {
-  for (const Node *node = block->param->next; node != block->ret; node = node->next) {
-    for (uint32_t i = 0; i < node->block_count; i++) scan(a, node->blocks[i]);
-    if (node->kind == SYM_prim_Constant) continue;
-    const FunctionSchema *schema = node_schema(node);
-    a->writes |= schema && schema->is_mutable;
-    a->reshapes |= node_may_reshape(node);
-    a->changes_mode |= node_may_change_grad_mode(node);
-  }
-}
-
 static void analyse(void *argument) {
   Analysis *a = argument;
-  scan(a, a->graph->block);
+  lasting_facts_find(&a->lasting, a->graph, &a->scratch);
+  for (uint32_t i = 0; i < graph_input_count(a->graph); i++) keep_lasting(a, graph_input(a->graph, i));
   analyse_block(a, a->graph->block);
 }
 

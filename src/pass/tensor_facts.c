@@ -7,59 +7,98 @@
 
 enum { MAX_CALL_DEPTH = 4 };
 
-static bool block_may_reshape(const Block *block, int depth);
+static unsigned changes_of_block(const Block *block, int depth);
 
-static bool function_may_reshape(const Function *function, int depth) {
-  return !function || !function->graph || depth == 0 || block_may_reshape(function->graph->block, depth - 1);
+static unsigned changes_of_function(const Function *function, int depth) {
+  if (!function || !function->graph || depth == 0) return CHANGES_ANYTHING;
+  return changes_of_block(function->graph->block, depth - 1);
 }
 
-static bool method_may_reshape(const Type *type, Str name, int depth) {
-  return type->kind != TYPE_CLASS || function_may_reshape(class_type_find_method(type->class_type, name), depth);
+static unsigned changes_of_method(const Type *type, Str name, int depth) {
+  if (type->kind != TYPE_CLASS) return CHANGES_ANYTHING;
+  return changes_of_function(class_type_find_method(type->class_type, name), depth);
 }
 
-static bool may_reshape(const Node *node, int depth) {
-  switch (node->kind) {
-    case SYM_prim_CallFunction: {
-      const Type *type = node->input_count ? node_input(node, 0)->type : TYPE(ANY);
-      return type->kind != TYPE_FUNCTION || function_may_reshape(type->function, depth);
-    }
-    case SYM_prim_CallMethod: {
-      const NodeAttribute *name = node_attribute(node, SYM_attr_name);
-      return !name || name->tag != ATTR_STRING || method_may_reshape(node_input(node, 0)->type, name->s, depth);
-    }
-    case SYM_prim_Enter:
-      return method_may_reshape(node_input(node, 0)->type, STR("__enter__"), depth);
-    case SYM_prim_Exit:
-      return method_may_reshape(node_input(node, 0)->type, STR("__exit__"), depth);
-    case SYM_prim_fork: {
-      const NodeAttribute *body = node_attribute(node, SYM_attr_Subgraph);
-      return !body || body->tag != ATTR_GRAPH || depth == 0 || block_may_reshape(body->g->block, depth - 1);
-    }
-    case SYM_prim_CallOptionalFunction:
-    case SYM_prim_rpc_async:
-      return true;
-    default:
-      break;
-  }
-  const FunctionSchema *schema = node_schema(node);
-  if (!schema || !schema->is_mutable) return false;
-  const Operator *op = node_operator(node);
-  if (!op) return true;
-  bool own_body = op->row->body && op->variant == VARIANT_FUNCTIONAL;
-  return op->flags & OP_RESHAPES || op->variant == VARIANT_OUT || own_body || op->library;
+/* Something in a value of the type may be a tensor. */
+static bool holds_tensor(const Type *type) {
+  if (type->kind == TYPE_TENSOR) return true;
+  if (!type->may_be_mutable) return false;
+  if (type->kind != TYPE_LIST && type->kind != TYPE_OPTIONAL && type->kind != TYPE_TUPLE) return true;
+  for (uint32_t i = 0; i < type->count; i++)
+    if (holds_tensor(type->elements[i])) return true;
+  return false;
 }
 
-static bool block_may_reshape(const Block *block, int depth) {
-  for (const Node *node = block->param->next; node != block->ret; node = node->next) {
-    if (may_reshape(node, depth)) return true;
-    for (uint32_t i = 0; i < node->block_count; i++)
-      if (block_may_reshape(node->blocks[i], depth)) return true;
+/* Lists and dicts that are written to themselves don't count. */
+static bool writes_to_tensors(const FunctionSchema *schema) {
+  for (uint32_t i = 0; i < schema->argument_count; i++) {
+    const AliasInfo *alias = schema->arguments[i].alias;
+    const Type *type = schema->arguments[i].type;
+    if (!alias || !(alias->is_write || alias->contained_write)) continue;
+    if (alias->contained_write || (type->kind != TYPE_LIST && type->kind != TYPE_DICT)) return true;
   }
   return false;
 }
 
-bool node_may_reshape(const Node *node) {
-  return may_reshape(node, MAX_CALL_DEPTH);
+/* The derived in-place forms record what they read: a tensor starts to require grad when another operand does. */
+static bool other_operand_may_record(const Node *node) {
+  for (uint32_t i = 1; i < node->input_count; i++)
+    if (holds_tensor(node_input(node, i)->type)) return true;
+  return false;
+}
+
+static unsigned changes_of_operator(const Node *node, const FunctionSchema *schema) {
+  const Operator *op = node_operator(node);
+  if (!schema->is_mutable || (op && !op->library && !writes_to_tensors(schema))) return 0;
+  if (!op || op->library || (op->row->body && op->variant == VARIANT_FUNCTIONAL)) return CHANGES_ANYTHING;
+  unsigned changes = op->flags & OP_RESHAPES || op->variant == VARIANT_OUT ? CHANGES_SIZES : 0;
+  bool continues = op->variant == VARIANT_INPLACE || op->row->grad;
+  return continues && !other_operand_may_record(node) ? changes : changes | CHANGES_REQUIRES_GRAD;
+}
+
+static unsigned changes_of_node(const Node *node, int depth) {
+  switch (node->kind) {
+    case SYM_prim_CallFunction: {
+      const Type *type = node->input_count ? node_input(node, 0)->type : TYPE(ANY);
+      return type->kind == TYPE_FUNCTION ? changes_of_function(type->function, depth) : CHANGES_ANYTHING;
+    }
+    case SYM_prim_CallMethod: {
+      const NodeAttribute *name = node_attribute(node, SYM_attr_name);
+      if (!name || name->tag != ATTR_STRING) return CHANGES_ANYTHING;
+      return changes_of_method(node_input(node, 0)->type, name->s, depth);
+    }
+    case SYM_prim_Enter:
+      return changes_of_method(node_input(node, 0)->type, STR("__enter__"), depth);
+    case SYM_prim_Exit:
+      return changes_of_method(node_input(node, 0)->type, STR("__exit__"), depth);
+    case SYM_prim_fork: {
+      const NodeAttribute *body = node_attribute(node, SYM_attr_Subgraph);
+      if (!body || body->tag != ATTR_GRAPH || depth == 0) return CHANGES_ANYTHING;
+      return changes_of_block(body->g->block, depth - 1);
+    }
+    case SYM_aten_wait: /* what this graph forked counts there */
+      return node->input_count && node_input(node, 0)->node->kind == SYM_prim_fork ? 0 : CHANGES_ANYTHING;
+    case SYM_prim_CallOptionalFunction:
+    case SYM_prim_rpc_async:
+      return CHANGES_ANYTHING;
+    default:
+      break;
+  }
+  const FunctionSchema *schema = node_schema(node);
+  return schema ? changes_of_operator(node, schema) : 0;
+}
+
+static unsigned changes_of_block(const Block *block, int depth) {
+  unsigned changes = 0;
+  for (const Node *node = block->param->next; node != block->ret && changes != CHANGES_ANYTHING; node = node->next) {
+    changes |= changes_of_node(node, depth);
+    for (uint32_t i = 0; i < node->block_count; i++) changes |= changes_of_block(node->blocks[i], depth);
+  }
+  return changes;
+}
+
+unsigned node_changes(const Node *node) {
+  return changes_of_node(node, MAX_CALL_DEPTH);
 }
 
 /* The OR over tensors in a type: -1 when one is unknown and none is 1. */

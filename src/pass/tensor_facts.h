@@ -3,9 +3,14 @@
 
 #include "pass/pass.h"
 
-/* May change sizes or strides of a tensor that is there already: operators that say so (OP_RESHAPES), `out=` forms, and
- * whatever may run anything. */
-bool node_may_reshape(const Node *node);
+/* What may change of tensors that are there already, besides their elements; dtype and device never do. */
+enum TensorChanges {
+  CHANGES_SIZES = 1,         /* and strides: operators that say so (OP_RESHAPES), `out=` forms */
+  CHANGES_REQUIRES_GRAD = 2, /* in-place forms with other tensors, and what is no in-place form of a pure operator */
+  CHANGES_ANYTHING = CHANGES_SIZES | CHANGES_REQUIRES_GRAD /* whatever may run anything */
+};
+/* What the node may change, of whatever alias analysis says that it writes to. Blocks count by themselves. */
+unsigned node_changes(const Node *node);
 /* 1, 0 or -1: whether the node's results require grad, by its inputs' types alone; only floating and complex ones do.
  */
 int node_results_require_grad(const Node *node);

@@ -67,7 +67,7 @@ static inline void planned_guard(Planned *p, bool eliminate) {
   if (catch_enter(&p->catch_point)) {
     p->plan = graph_copy(p->profiled, &p->arena, p->profiled->store);
     profiling_record_apply(p->record, p->plan);
-    insert_guards(p->plan);
+    insert_guards(p->plan, true);
     if (eliminate) eliminate_redundant_guards(p->plan, p->exec);
     insert_bailouts(p->plan);
     p->baseline = bailout_baseline(p->plan, &p->arena, p->plan->store);

@@ -147,7 +147,7 @@ static void test_record(void **state) {
 
   if (catch_enter(&ir.catch_point)) {
     profiling_record_apply(record, ir.graph);
-    insert_guards(ir.graph);
+    insert_guards(ir.graph, true);
   }
   assert_null(ir.catch_point.status);
   assert_null(graph_lint(ir.graph));
