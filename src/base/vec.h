@@ -21,8 +21,9 @@
 
 #define vec_arena_reserve(arena, v, count) \
   vec_arena_grow_((arena), (void **)&(v)->data, &(v)->capacity, (v)->length, (count), sizeof *(v)->data)
-#define vec_arena_push(arena, v, item) \
-  (vec_arena_reserve((arena), (v), (v)->length + 1), (void)((v)->data[(v)->length++] = (item)))
+#define vec_arena_push(arena, v, item)                                                              \
+  ((void)((v)->length < (v)->capacity || (vec_arena_reserve((arena), (v), (v)->length + 1), true)), \
+   (void)((v)->data[(v)->length++] = (item)))
 /* OK, or what vec_arena_reserve would have thrown: for who has something to release first. */
 #define vec_arena_try_reserve(arena, v, count) \
   vec_arena_try_grow_((arena), (void **)&(v)->data, &(v)->capacity, (v)->length, (count), sizeof *(v)->data)

@@ -4,7 +4,15 @@
 
 AliasDb *alias_db_new(Graph *graph, Arena *arena) {
   AliasDb *db = ARENA_NEW(arena, AliasDb);
-  *db = (AliasDb){.graph = graph, .arena = arena, .unique_capacity = graph->next_unique + graph->next_unique / 8 + 16};
+  *db = (AliasDb){.graph = graph, .arena = arena};
+  return db;
+}
+
+void alias_analyze(AliasDb *db) {
+  Graph *graph = db->graph;
+  Arena *arena = db->arena;
+  db->is_analyzed = true;
+  db->unique_capacity = graph->next_unique + graph->next_unique / 8 + 16;
   db->by_unique = ARENA_ARRAY(arena, ElementId, db->unique_capacity);
   memory_dag_init(&db->dag, arena, graph->store);
   vec_arena_reserve(arena, &db->dag.elements, graph->next_unique + 16);
@@ -15,7 +23,6 @@ AliasDb *alias_db_new(Graph *graph, Arena *arena) {
   for (uint32_t i = 0; i < graph_input_count(graph); i++) alias_wildcard_value(db, graph_input(graph, i));
   alias_analyze_block(db, graph->block);
   memory_dag_solve(&db->dag);
-  return db;
 }
 
 /* ---- values ---- */
@@ -27,11 +34,13 @@ static ElementId known_element(AliasDb *db, const Value *value) {
 }
 
 const MemorySet *alias_locations(AliasDb *db, const Value *value) {
+  alias_require(db);
   if (!alias_type_is_mutable(value->type)) return db->dag.empty;
   return memory_dag_locations(&db->dag, known_element(db, value));
 }
 
 const MemorySet *alias_reachable(AliasDb *db, const Value *value) {
+  alias_require(db);
   if (!alias_type_is_mutable(value->type)) return db->dag.empty;
   return memory_dag_reachable(&db->dag, known_element(db, value));
 }
@@ -57,6 +66,7 @@ bool alias_is_wildcard(AliasDb *db, const Value *value) {
 }
 
 bool alias_is_fresh(AliasDb *db, const Value *value) {
+  alias_require(db);
   ElementId element = alias_find(db, value);
   if (element == ELEMENT_NONE) return false;
   const MemorySet *set = memory_dag_locations(&db->dag, element);
@@ -78,6 +88,7 @@ bool alias_safe_to_change(AliasDb *db, const Value *a, const Value *b) {
 /* ---- writes ---- */
 
 static const MemorySet *written(AliasDb *db) {
+  alias_require(db);
   if (db->written && db->written_count == db->writes.length)
     return db->written = memory_set_current(&db->dag, db->written);
   VEC(ElementId) ids = {0};
@@ -127,6 +138,7 @@ bool alias_node_writes(AliasDb *db, const Node *node) {
 }
 
 const MemorySet *alias_written_by(AliasDb *db, size_t count, const Node *const *nodes) {
+  alias_require(db);
   VEC(ElementId) ids = {0};
   for (size_t i = 0; i < count; i++) {
     const MemorySet *set = alias_effects(db, nodes[i])->writes;
@@ -147,6 +159,7 @@ struct AliasMarks {
 };
 
 AliasMarks *alias_marks_new(AliasDb *db) {
+  alias_require(db);
   AliasMarks *marks = ARENA_NEW(db->arena, AliasMarks);
   *marks = (AliasMarks){.db = db, .count = db->dag.elements.length + 1};
   marks->marked = ARENA_ARRAY(db->arena, bool, marks->count);
@@ -174,11 +187,11 @@ bool alias_node_writes_marked(const AliasMarks *marks, const Node *node) {
 /* ---- changes ---- */
 
 void alias_replace_value(AliasDb *db, const Value *from, const Value *to) {
-  if (!alias_type_is_mutable(from->type) || !alias_type_is_mutable(to->type)) return;
+  if (!db->is_analyzed || !alias_type_is_mutable(from->type) || !alias_type_is_mutable(to->type)) return;
   if (alias_find(db, to) == ELEMENT_NONE) alias_declare(db, to);
   memory_dag_point(&db->dag, alias_find(db, to), known_element(db, from));
 }
 
 void alias_add_node(AliasDb *db, Node *node) {
-  alias_analyze_node(db, node);
+  if (db->is_analyzed) alias_analyze_node(db, node);
 }

@@ -1,9 +1,9 @@
 /* AliasDb: what a graph's values may point to, who writes there, and which nodes may change places.
  *
- * A snapshot: it is made for a graph as it stands and kept right by the functions below that change the graph. Passes
- * make one in a scratch arena of their own, use it and drop it. Nodes that a pass destroys may stay in it (answers
- * only get more careful); nodes that a pass makes must be added (alias_add_node) or their outputs declared
- * (alias_replace_value) before questions about them are asked.
+ * A snapshot: it is made at the first question, for the graph as it stands then, and kept right by the functions below
+ * that change the graph. Passes make one in a scratch arena of their own, use it and drop it. Nodes that a pass
+ * destroys may stay in it (answers only get more careful); nodes that a pass makes must be added (alias_add_node) or
+ * their outputs declared (alias_replace_value) before questions about them are asked.
  *
  * Every answer errs on the side of "may". Immutable values (numbers, strings, tuples of such) alias nothing. Building
  * is near-linear in the graph; questions about two values take bounded time. All functions may throw to the catch point

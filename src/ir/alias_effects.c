@@ -114,6 +114,7 @@ static void gather(AliasDb *db, Gathering *g, const Node *node) {
 }
 
 const Effects *alias_effects(AliasDb *db, const Node *node) {
+  alias_require(db);
   if (db->effects_version != db->dag.version) {
     ptrmap_init(&db->effects, db->arena);
     db->effects_version = db->dag.version;

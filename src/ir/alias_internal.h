@@ -28,6 +28,7 @@ typedef struct Effects {
 struct AliasDb {
   Graph *graph;
   Arena *arena;
+  bool is_analyzed; /* all below is made for the first question */
   MemoryDag dag;
   ElementId *by_unique; /* of the graph's own values: element + 1 */
   size_t unique_capacity;
@@ -41,6 +42,10 @@ struct AliasDb {
   uint32_t effects_version;
 };
 
+void alias_analyze(AliasDb *db);
+static inline void alias_require(AliasDb *db) {
+  if (!db->is_analyzed) alias_analyze(db);
+}
 ElementId alias_find(const AliasDb *db, const Value *value); /* ELEMENT_NONE: immutable or unknown */
 const MemorySet *alias_locations(AliasDb *db, const Value *value);
 const MemorySet *alias_reachable(AliasDb *db, const Value *value);

@@ -10,6 +10,7 @@ typedef struct WorkingSet {
   VEC(const Effects *) effects;
   PtrMap members;  /* nodes of the set */
   PtrMap supplies; /* backwards: nodes of the block that the set takes values from */
+  const Node *asked;
 } WorkingSet;
 
 /* The node of the block that gives the value; NULL: none does. */
@@ -69,10 +70,15 @@ static bool depends(WorkingSet *set, const Node *node) {
   return false;
 }
 
-static void clear(WorkingSet *set) {
-  set->nodes.length = set->effects.length = 0;
-  ptrmap_init(&set->members, set->db->arena);
-  ptrmap_init(&set->supplies, set->db->arena);
+static bool is_from_asked(WorkingSet *set, const Value *value) {
+  return supplier(set, value) == set->asked;
+}
+
+/* Whether `n` and `point` have to keep their order. */
+static bool is_bound(WorkingSet *set, const Node *n, const Node *point) {
+  set->asked = set->forward ? n : point;
+  return each_use(set, set->forward ? point : n, is_from_asked) ||
+         effects_collide(alias_effects(set->db, n), alias_effects(set->db, point));
 }
 
 static void place(Node *node, Node *point, bool before) {
@@ -89,28 +95,19 @@ static bool try_move(AliasDb *db, Node *node, Node *point, bool before, bool dry
   ptrmap_init(&set.members, db->arena);
   ptrmap_init(&set.supplies, db->arena);
   add(&set, node);
-  for (Node *n = set.forward ? node->next : node->prev; n != point; n = set.forward ? n->next : n->prev)
-    if (depends(&set, n)) add(&set, n);
   bool is_edge = point == node->owning_block->ret || point == node->owning_block->param;
   bool stops_here = before == set.forward; /* only what depends on the node has to pass the point */
-  if (stops_here) {
-    size_t count = set.nodes.length;
-    Node **nodes = set.nodes.data;
-    WorkingSet rest = set;
-    rest.nodes.data = NULL;
-    rest.nodes.length = rest.nodes.capacity = 0;
-    rest.effects.data = NULL;
-    rest.effects.length = rest.effects.capacity = 0;
-    clear(&rest);
-    for (size_t i = 1; i < count; i++) add(&rest, nodes[i]);
-    set = rest;
+  if (!stops_here && (is_edge || is_bound(&set, node, point))) return false;
+  for (Node *n = set.forward ? node->next : node->prev; n != point; n = set.forward ? n->next : n->prev) {
+    if (!depends(&set, n)) continue;
+    if (is_edge || is_bound(&set, n, point)) return false;
+    add(&set, n);
   }
-  if (is_edge ? set.nodes.length != 0 : depends(&set, point)) return false;
   if (dry_run) return true;
   if (stops_here) place(node, point, before);
   Node *last = point;
   bool side = stops_here ? !before : before;
-  for (size_t i = 0; i < set.nodes.length; i++) {
+  for (size_t i = stops_here; i < set.nodes.length; i++) {
     place(set.nodes.data[i], last, side);
     last = set.nodes.data[i];
   }

@@ -44,6 +44,7 @@ static void print_pointers(AliasDb *db, ElementId id, StrBuf *out) {
 }
 
 void alias_print(AliasDb *db, StrBuf *out) {
+  alias_require(db);
   strbuf_puts(out, "===1. ALIAS DB===\n");
   for (ElementId id = 0; id < db->dag.elements.length; id++) print_pointers(db, id, out);
   strbuf_puts(out, "===2. WRITES===\n");
@@ -77,6 +78,7 @@ static void print_arrow(AliasDb *db, ElementId from, ElementId to, const char *s
 }
 
 void alias_print_dot(AliasDb *db, StrBuf *out) {
+  alias_require(db);
   strbuf_puts(out, "digraph alias_db {\n  rankdir=LR\n  node [shape=rect];\n");
   for (ElementId id = 0; id < db->dag.elements.length; id++) {
     const Element *e = &db->dag.elements.data[id];

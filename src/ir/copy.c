@@ -6,8 +6,27 @@ void copier_init(NodeCopier *copier, Graph *into, Value *(*map)(Value *, void *)
   ptrmap_init(&copier->values, into->arena);
 }
 
+/* For all of `from`: a table in `into` that the next such copy takes over. Text from outside may have larger numbers
+ * than values. */
+static void copier_init_whole(NodeCopier *copier, Graph *into, const Graph *from) {
+  enum { MAX_COUNT = 1 << 20 };
+  size_t count = from->next_unique;
+  copier_init(copier, into, NULL, NULL);
+  if (count > MAX_COUNT) return;
+  vec_arena_reserve(into->arena, &into->copies, count);
+  copier->by_unique = into->copies.data;
+  if (count) memset(copier->by_unique, 0, count * sizeof *copier->by_unique);
+}
+
+static void remember(NodeCopier *copier, const Value *from, Value *to) {
+  if (copier->by_unique)
+    copier->by_unique[from->unique] = to;
+  else
+    ptrmap_put(&copier->values, from, to);
+}
+
 Value *copier_value(NodeCopier *copier, Value *value) {
-  Value *copy = ptrmap_get(&copier->values, value);
+  Value *copy = copier->by_unique ? copier->by_unique[value->unique] : ptrmap_get(&copier->values, value);
   if (copy) return copy;
   copy = copier->map ? copier->map(value, copier->argument) : NULL;
   assert(copy);
@@ -52,7 +71,7 @@ Node *copier_node(NodeCopier *copier, const Node *node) {
   for (uint32_t i = 0; i < node->output_count; i++) {
     Value *output = node_add_output(copy, node->outputs[i]->type);
     copy_metadata(output, node->outputs[i]);
-    ptrmap_put(&copier->values, node->outputs[i], output);
+    remember(copier, node->outputs[i], output);
   }
   for (uint32_t i = 0; i < node->block_count; i++) copier_block(copier, node_add_block(copy), node->blocks[i]);
   node_copy_attributes(copy, node);
@@ -66,7 +85,7 @@ void copier_block(NodeCopier *copier, Block *to, const Block *from) {
   for (uint32_t i = 0; i < block_input_count(from); i++) {
     Value *input = block_add_input(to, STR(""), block_input(from, i)->type);
     copy_metadata(input, block_input(from, i));
-    ptrmap_put(&copier->values, block_input(from, i), input);
+    remember(copier, block_input(from, i), input);
   }
   BLOCK_EACH(node, from) node_insert_before(copier_node(copier, node), to->ret);
   for (uint32_t i = 0; i < block_output_count(from); i++)
@@ -92,7 +111,7 @@ typedef struct Copying {
 static void copy_into(void *argument) {
   const Copying *c = argument;
   NodeCopier copier;
-  copier_init(&copier, c->to, NULL, NULL);
+  copier_init_whole(&copier, c->to, c->from);
   copier_block(&copier, c->to->block, c->from->block);
 }
 
@@ -113,10 +132,9 @@ void graph_inline(Graph *graph, const Graph *callee, Value *const *arguments, Va
 void graph_inline_call(Graph *graph, const Graph *callee, Value *const *arguments, const InlinedCall *call,
                        Value **out_values) {
   NodeCopier copier;
-  copier_init(&copier, graph, NULL, NULL);
+  copier_init_whole(&copier, graph, callee);
   copier.outer = call;
-  for (uint32_t i = 0; i < graph_input_count(callee); i++)
-    ptrmap_put(&copier.values, graph_input(callee, i), arguments[i]);
+  for (uint32_t i = 0; i < graph_input_count(callee); i++) remember(&copier, graph_input(callee, i), arguments[i]);
   BLOCK_EACH(node, callee->block) graph_insert_node(graph, copier_node(&copier, node));
   for (uint32_t i = 0; i < graph_output_count(callee); i++)
     out_values[i] = copier_value(&copier, graph_output(callee, i));

@@ -117,6 +117,7 @@ struct Graph {
   uint32_t next_unique, marks;
   Map names;                        /* debug names in use -> Value */
   Map name_suffixes;                /* "x" -> last suffix given to an "x.N", as an integer in the pointer */
+  VEC(Value *) copies;              /* room for graph_copy and graph_inline: by number, what was copied into this one */
   VEC(IValue) held;                 /* references of constants */
   VEC(struct Callable *) callables; /* held */
   VEC(struct Graph *) subgraphs;    /* of attributes: disposed with this one */

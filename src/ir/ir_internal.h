@@ -16,6 +16,7 @@ void use_add(Node *user, uint32_t offset, Value *value);
 typedef struct NodeCopier {
   Graph *into;
   PtrMap values;                               /* old -> new */
+  Value **by_unique;                           /* the same where a whole graph is copied; else NULL */
   Value *(*map)(Value *value, void *argument); /* of values the copier did not make */
   void *argument;
   const InlinedCall *last_from, *last_to; /* memo: neighbours share their chain */

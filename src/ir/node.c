@@ -278,12 +278,12 @@ bool schema_takes_inputs(const Node *node, const FunctionSchema *schema, Map *bi
 
 typedef struct Resolution {
   const Node *node;
-  const Operator *found;
+  const Operator *first, *found;
 } Resolution;
 
 static void resolve(void *argument) {
   Resolution *r = argument;
-  for (const Operator *op = operator_find(symbol_name(r->node->kind)); op && !r->found; op = op->next) {
+  for (const Operator *op = r->first; op && !r->found; op = op->next) {
     Map bindings;
     map_init(&bindings, r->node->graph->arena);
     if (!(op->flags & OP_BUILTIN) && schema_takes_inputs(r->node, operator_schema(op), &bindings)) r->found = op;
@@ -293,7 +293,8 @@ static void resolve(void *argument) {
 Status node_resolve(const Node *node, const Operator **out) {
   *out = node->op;
   if (node->op) return OK;
-  Resolution r = {node, NULL};
+  Resolution r = {node, operator_find_symbol(node->kind), NULL};
+  if (!r.first) return OK;
   TRY(arena_protect(node->graph->arena, resolve, &r)); /* binding type variables allocates */
   *out = ((Node *)node)->op = r.found;
   return OK;

@@ -365,7 +365,7 @@ static void check_operator(void *argument) {
   OperatorCheck *c = argument;
   const Node *node = c->node;
   bool is_operator = false;
-  for (const Operator *op = operator_find(symbol_name(node->kind)); op; op = op->next) {
+  for (const Operator *op = operator_find_symbol(node->kind); op; op = op->next) {
     Map bindings;
     if (op->flags & OP_BUILTIN || (node->op && node->op != op)) continue;
     is_operator = true;

@@ -105,6 +105,7 @@ bool operator_reads_metadata(const Operator *op, uint32_t i);
 bool operator_may_return_argument(const Operator *op);
 /* First overload of a qualified name or NULL; walk with ->next. */
 const Operator *operator_find(Str qualified_name);
+const Operator *operator_find_symbol(Symbol name); /* the same, without a look-up in the index for known symbols */
 const Operator *operator_find_overload(Str qualified_name, Str overload_name);
 /* Up to `max` names near to an unknown one, for messages. */
 size_t operator_similar(Str qualified_name, Str *out, size_t max);

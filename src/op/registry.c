@@ -17,6 +17,11 @@ static struct {
 } registry = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 static _Atomic(Operator *) first_operator;
 
+/* What the index says of known symbols: most look-ups are of nodes, which have one. NULL: not asked yet. Written with
+ * the lock held for reading, emptied with it held for writing. */
+static _Atomic(const Operator *) of_known_symbols[SYMBOL_KNOWN_COUNT];
+static const Operator no_operator;
+
 static struct {
   pthread_mutex_t lock;
   Arena arena;
@@ -185,6 +190,22 @@ const Operator *operator_find(Str qualified_name) {
   return op;
 }
 
+const Operator *operator_find_symbol(Symbol name) {
+  if (name >= SYMBOL_KNOWN_COUNT) return operator_find(symbol_name(name));
+  const Operator *op = atomic_load_explicit(&of_known_symbols[name], memory_order_acquire);
+  if (!op) {
+    if (!lock_for_reading()) return NULL;
+    op = map_get(&registry.index, symbol_name(name));
+    atomic_store_explicit(&of_known_symbols[name], op ? op : &no_operator, memory_order_release);
+    pthread_rwlock_unlock(&registry.lock);
+  }
+  return op == &no_operator ? NULL : op;
+}
+
+static void forget_known_symbols(void) {
+  for (uint32_t i = 0; i < SYMBOL_KNOWN_COUNT; i++) atomic_store(&of_known_symbols[i], NULL);
+}
+
 const Operator *operator_find_overload(Str qualified_name, Str overload_name) {
   for (const Operator *op = operator_find(qualified_name); op; op = op->next)
     if (str_equal(op->overload_name, overload_name)) return op;
@@ -260,6 +281,7 @@ Status operator_register(const OpTable *table, void *library) {
   for (size_t i = 0; status == OK && i < table->count; i++) status = check_row(&table->rows[i], table, i);
   if (status == OK) {
     const OpTable *const tables[] = {table, NULL};
+    forget_known_symbols();
     registry.arena.catch_point = &here;
     if (catch_enter(&here)) index_tables(tables, library);
     registry.arena.catch_point = NULL;
@@ -273,6 +295,7 @@ void operator_retire(void *library) {
   if (!library || !lock_for_reading()) return;
   pthread_rwlock_unlock(&registry.lock);
   pthread_rwlock_wrlock(&registry.lock);
+  forget_known_symbols();
   for (Operator *op = first_operator, *before = NULL; op; op = op->following) {
     if (op->library != library) {
       before = op;

@@ -59,14 +59,9 @@ static bool outputs_stay_inside(AliasDb *db, const Node *node) {
   return true;
 }
 
-static bool gather_constants(Graph *graph, const Node *node, IValue **out) {
-  *out = ARENA_ARRAY(graph->arena, IValue, node->input_count + 1);
-  for (uint32_t i = 0; i < node->input_count; i++) {
-    Value *input = node_input(node, i);
-    if (input->node->kind != SYM_prim_Constant || input->type->kind == TYPE_FUNCTION ||
-        !value_is_constant(input, &(*out)[i]))
-      return false;
-  }
+static bool inputs_are_constant(const Node *node) {
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (!value_is_constant(node_input(node, i), NULL)) return false;
   return true;
 }
 
@@ -159,9 +154,11 @@ static void fold_node(Graph *graph, Exec *exec, AliasDb *db, Node *node) {
       break;
   }
   IValue *inputs, outputs[CALL_MAX_OUTPUTS] = {0}, *results = outputs;
-  if (!node->output_count || (!outputs_are_immutable(node) && !outputs_stay_inside(db, node)) ||
-      !gather_constants(graph, node, &inputs))
+  if (!node->output_count || !inputs_are_constant(node) ||
+      (!outputs_are_immutable(node) && !outputs_stay_inside(db, node)))
     return;
+  inputs = ARENA_ARRAY(graph->arena, IValue, node->input_count + 1);
+  for (uint32_t i = 0; i < node->input_count; i++) (void)value_is_constant(node_input(node, i), &inputs[i]);
   if (node->output_count > CALL_MAX_OUTPUTS) results = ARENA_ARRAY(graph->arena, IValue, node->output_count);
   vec_arena_reserve(graph->arena, &graph->held, graph->held.length + node->output_count); /* holding can't fail then */
   if (!run_node(exec, node, inputs, results)) {
