@@ -96,11 +96,12 @@ typedef struct wick_stats {
   uint32_t reserved;
   uint64_t cache_bytes; /* freed storage kept for reuse */
   /* since the process started: */
-  uint64_t invocations; /* calls that came to an optimising executor */
-  uint64_t plan_hits;   /* of these, ran in a plan */
-  uint64_t plan_misses; /* ran the program as written, for want of a plan */
-  uint64_t compiles;    /* plans that were made */
-  uint64_t bailouts;    /* calls that left their plan because an assumption failed; they went on as written */
+  uint64_t invocations;    /* calls that came to an optimising executor */
+  uint64_t plan_hits;      /* of these, ran in a plan */
+  uint64_t plan_misses;    /* ran the program as written, for want of a plan */
+  uint64_t compiles;       /* plans that were made */
+  uint64_t bailouts;       /* calls that left their plan because an assumption failed; they went on as written */
+  uint64_t packed_weights; /* weights that convolutions put in the order their kernels read */
 } wick_stats;
 /* Fills the part of *out that its size covers. */
 WICK_API void wick_stats_get(wick_stats *out);

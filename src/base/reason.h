@@ -83,7 +83,8 @@ void reason_reset(void);
   X(plan_hits, "calls that ran in a plan")                          \
   X(plan_misses, "calls for whose arguments there was no plan yet") \
   X(compiles, "plans that were made")                               \
-  X(bailouts, "calls that a failed guard sent on in the baseline")
+  X(bailouts, "calls that a failed guard sent on in the baseline")  \
+  X(packed_weights, "weights that convolutions packed")
 
 typedef struct Statistics {
 #define X(name, text) _Atomic uint64_t name;

@@ -1,6 +1,7 @@
 /* Convolutions: one description for every spelling, portable kernels, and the door to oneDNN. */
 #pragma once
 
+#include "op/conv_epilogue.h"
 #include "op/op.h"
 
 enum { CONV_SPATIAL = 3 };
@@ -29,15 +30,6 @@ bool conv_is_product(const ConvParams *p);
 /* Any of the results may be NULL. */
 Status conv_backward_portable(Exec *exec, const ConvParams *p, DType dtype, const void *grad, const void *input,
                               const void *weight, void *grad_input, void *grad_weight, void *grad_bias) MUST_CHECK;
-/* What happens to a result while it is written: result * scale[channel] + shift[channel], each if not NULL, and a clamp
- * to [low, high]. */
-typedef struct ConvEpilogue {
-  const float *scale, *shift;
-  bool clamps;
-  float low, high;
-} ConvEpilogue;
-/* The clamp alone, in place; NaN stays NaN, which oneDNN's own would lose. */
-void conv_clamp(int threads, const ConvEpilogue *epilogue, int64_t count, float *values);
 /* float32 through oneDNN; *done false: not there or not this case, nothing was written. */
 Status conv_forward_onednn(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
                            const ConvEpilogue *epilogue, Tensor *out, bool *done) MUST_CHECK;

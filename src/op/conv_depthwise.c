@@ -113,14 +113,8 @@ static void lay_phases(const Depthwise *d, const float *plane, int64_t first, fl
 /* Writes a row of at least `count` values; `room` values may be written. */
 static void write_row(const ConvEpilogue *e, int64_t channel, const float *from, int64_t count, int64_t room,
                       float *to) {
-  float scale = e->scale ? e->scale[channel] : 1, shift = e->shift ? e->shift[channel] : 0;
   int64_t whole = (count + 7) & ~(int64_t)7; /* no tail: the next row is written later */
-  if (whole <= room) count = whole;
-  if (e->scale)
-    for (int64_t i = 0; i < count; i++) to[i] = from[i] * scale + shift;
-  else
-    for (int64_t i = 0; i < count; i++) to[i] = from[i] + shift;
-  if (e->clamps) conv_clamp(1, e, count, to);
+  conv_epilogue_line(e, channel, whole <= room ? whole : count, from, to);
 }
 
 static void run_plane(const Depthwise *d, int64_t channel, const float *in, float *out, float *scratch) {

@@ -1,33 +1,12 @@
-/* A convolution, the normalisation by stored statistics behind it and a clamp as one operation, for plans: the scale
- * goes into the packed weight, shift and clamp into the writing of results. */
+/* A convolution, the normalisation by stored statistics behind it and a clamp as one operation, for plans. */
 #include <math.h>
 
-#include "base/parallel.h"
 #include "op/conv.h"
 
 enum { INPUT, WEIGHT, BIAS, STRIDE, PADDING, DILATION, GROUPS, GAMMA, BETA, MEAN, VAR, EPS, LOW, HIGH };
 
-typedef struct Clamp {
-  float low, high, *values;
-} Clamp;
-static void clamp_range(void *argument, int64_t begin, int64_t end) {
-  const Clamp *c = argument;
-  float low = c->low, high = c->high, *values = c->values;
-  for (int64_t i = begin; i < end; i++) {
-    float x = values[i] < low ? low : values[i];
-    values[i] = x > high ? high : x;
-  }
-}
-void conv_clamp(int threads, const ConvEpilogue *epilogue, int64_t count, float *values) {
-  Clamp clamp = {epilogue->low, epilogue->high, values};
-  if (threads == 1)
-    clamp_range(&clamp, 0, count);
-  else
-    parallel_for(threads, count, 65536, clamp_range, &clamp);
-}
-
 static bool is_plain(const Tensor *t) {
-  return !t || (t->dtype == DTYPE_FLOAT32 && tensor_is_contiguous(t));
+  return !t || (t->dtype == DTYPE_FLOAT32 && !(t->flags & TENSOR_UNUSUAL) && tensor_is_contiguous(t));
 }
 static bool is_vector(const Tensor *t, int64_t channels) {
   return !t || (is_plain(t) && t->ndim == 1 && t->sizes[0] == channels);

@@ -1,8 +1,9 @@
 /* Convolution by oneDNN, opened on first use.
  *
- * A ConvPlan holds what oneDNN prepares for one convolution of one weight: the primitive, the reorders around it and
- * the weight in the primitive's own layout. Plans are kept, up to a bound, because packing a weight costs as much as
- * using it. A plan retains its weight's storage; plans whose weight nobody else holds are dropped when another is made.
+ * A Convolution holds what oneDNN prepares for one shape: the primitive, the reorders around it and the layout it wants
+ * the weight in. They are kept, up to a bound, because making one costs more than many a convolution. All have a bias,
+ * which costs nothing, so that a convolution and the one it becomes in a plan, where a normalisation shifts it, are the
+ * same. Weights are packed by conv_weights.c, which knows no oneDNN.
  */
 #include "op/conv.h"
 
@@ -14,6 +15,7 @@
 #include "base/cache.h"
 #include "base/hostile.h"
 #include "base/parallel.h"
+#include "op/conv_weights.h"
 #endif
 
 #if defined(WICK_HAVE_ONEDNN) && DNNL_VERSION_MAJOR == 2
@@ -52,72 +54,54 @@ static bool is_open(void) {
   return engine != NULL && !parallel_forked();
 }
 
-typedef struct ConvPlan {
-  struct ConvPlan *next;
+/* What oneDNN prepares for one shape of convolution. */
+typedef struct Convolution {
+  struct Convolution *next;
   ConvParams params;
-  bool has_shift;
-  float *scale;     /* of each output channel, multiplied into the packed weight; or NULL */
-  int threads;      /* a primitive is made for a number of threads */
-  Storage *storage; /* of the weight; with offset and version the plan's identity */
-  int64_t offset;
-  uint32_t version;
+  int threads; /* a primitive is made for a number of threads */
   int users;
   uint64_t last_use;
   dnnl_primitive_t conv, reorder_in, reorder_out; /* reorders NULL where the layout is the caller's */
   dnnl_memory_desc_t plain_in, plain_out, in, out, weight, bias, scratch;
-  void *packed;
-  size_t packed_bytes;
-} ConvPlan;
+  WeightLayout layout; /* of `weight` */
+  float *no_bias;      /* zeros */
+} Convolution;
 
 static struct {
   pthread_mutex_t lock;
-  ConvPlan *plans;
-  size_t bytes, count;
+  Convolution *first;
+  size_t count;
   uint64_t clock;
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
-enum { MAX_PLANS = CACHE_ENTRIES(1024), ONE_THREAD_WORK = 1 << 20 /* below, waking another thread costs more */ };
-static const size_t MAX_PACKED = (size_t)512 << 20;
+enum { MAX_KEPT = CACHE_ENTRIES(1024), ONE_THREAD_WORK = 1 << 20 /* below, waking another thread costs more */ };
 
-static void plan_free(ConvPlan *p) {
-  if (p->conv) dnnl.primitive_destroy(p->conv);
-  if (p->reorder_in) dnnl.primitive_destroy(p->reorder_in);
-  if (p->reorder_out) dnnl.primitive_destroy(p->reorder_out);
-  if (p->packed) cache_free(p->packed, p->packed_bytes);
-  mem_free(p->scale);
-  storage_release(p->storage);
-  mem_free(p);
+static void convolution_free(Convolution *c) {
+  if (c->conv) dnnl.primitive_destroy(c->conv);
+  if (c->reorder_in) dnnl.primitive_destroy(c->reorder_in);
+  if (c->reorder_out) dnnl.primitive_destroy(c->reorder_out);
+  mem_free(c->no_bias);
+  mem_free(c);
 }
 
-/* Drops idle plans that match `all`, or whose weight is gone, or, beyond the bounds, the oldest. Under the lock. */
-static void drop_plans(bool all) {
-  for (ConvPlan **at = &store.plans; *at;) {
-    ConvPlan *p = *at;
-    if (p->users == 0 && (all || ref_is_unique(&p->storage->refs))) {
-      *at = p->next;
-      store.bytes -= p->packed_bytes;
-      store.count--;
-      plan_free(p);
-    } else {
-      at = &p->next;
-    }
-  }
-  while (store.count > MAX_PLANS || store.bytes > MAX_PACKED) {
-    ConvPlan **oldest = NULL;
-    for (ConvPlan **at = &store.plans; *at; at = &(*at)->next)
+/* Drops the ones not used for longest until no more than `count` are left, or all are in use. Under the lock. */
+static void drop_beyond(size_t count) {
+  while (store.count > count) {
+    Convolution **oldest = NULL;
+    for (Convolution **at = &store.first; *at; at = &(*at)->next)
       if ((*at)->users == 0 && (!oldest || (*at)->last_use < (*oldest)->last_use)) oldest = at;
     if (!oldest) return;
-    ConvPlan *p = *oldest;
-    *oldest = p->next;
-    store.bytes -= p->packed_bytes;
+    Convolution *c = *oldest;
+    *oldest = c->next;
     store.count--;
-    plan_free(p);
+    convolution_free(c);
   }
 }
 
 void conv_onednn_trim(void) {
   pthread_mutex_lock(&store.lock);
-  drop_plans(true);
+  drop_beyond(0);
   pthread_mutex_unlock(&store.lock);
+  packed_weights_trim();
 }
 
 static bool execute(dnnl_primitive_t primitive, int count, const int *names, const dnnl_memory_desc_t *const *descs,
@@ -154,8 +138,8 @@ static bool reorder_run(dnnl_primitive_t reorder, const dnnl_memory_desc_t *from
 }
 
 /* Descriptors of two or three spatial dimensions, as oneDNN has them (one dimension counts as two). */
-static bool describe(ConvPlan *plan, dnnl_memory_desc_t *plain_weight, dnnl_primitive_desc_t *out) {
-  const ConvParams *p = &plan->params;
+static bool describe(Convolution *c, dnnl_primitive_desc_t *out) {
+  const ConvParams *p = &c->params;
   int n = p->spatial == 3 ? 3 : 2, first = 3 - n;
   dnnl_dims_t in = {p->batch, p->in_channels}, result = {p->batch, p->out_channels}, weight, strides, dilates, before,
               after;
@@ -179,16 +163,15 @@ static bool describe(ConvPlan *plan, dnnl_memory_desc_t *plain_weight, dnnl_prim
   dnnl_memory_desc_t any_in, any_out, any_weight;
   dnnl_convolution_desc_t desc;
   dnnl_primitive_attr_t attributes;
-  if (dnnl.memory_desc_init_by_tag(&plan->plain_in, n + 2, in, dnnl_f32, plain[n + 2]) != dnnl_success ||
-      dnnl.memory_desc_init_by_tag(&plan->plain_out, n + 2, result, dnnl_f32, plain[n + 2]) != dnnl_success ||
-      dnnl.memory_desc_init_by_tag(plain_weight, w, weight, dnnl_f32, plain[w]) != dnnl_success ||
+  if (dnnl.memory_desc_init_by_tag(&c->plain_in, n + 2, in, dnnl_f32, plain[n + 2]) != dnnl_success ||
+      dnnl.memory_desc_init_by_tag(&c->plain_out, n + 2, result, dnnl_f32, plain[n + 2]) != dnnl_success ||
       dnnl.memory_desc_init_by_tag(&any_in, n + 2, in, dnnl_f32, dnnl_format_tag_any) != dnnl_success ||
       dnnl.memory_desc_init_by_tag(&any_out, n + 2, result, dnnl_f32, dnnl_format_tag_any) != dnnl_success ||
       dnnl.memory_desc_init_by_tag(&any_weight, w, weight, dnnl_f32, dnnl_format_tag_any) != dnnl_success ||
-      dnnl.memory_desc_init_by_tag(&plan->bias, 1, channels, dnnl_f32, dnnl_a) != dnnl_success ||
+      dnnl.memory_desc_init_by_tag(&c->bias, 1, channels, dnnl_f32, dnnl_a) != dnnl_success ||
       dnnl.dilated_convolution_forward_desc_init(&desc, dnnl_forward_inference, dnnl_convolution_auto, &any_in,
-                                                 &any_weight, plan->has_shift ? &plan->bias : NULL, &any_out, strides,
-                                                 dilates, before, after) != dnnl_success ||
+                                                 &any_weight, &c->bias, &any_out, strides, dilates, before,
+                                                 after) != dnnl_success ||
       dnnl.primitive_attr_create(&attributes) != dnnl_success)
     return false;
   bool fine = dnnl.primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user) == dnnl_success &&
@@ -197,119 +180,108 @@ static bool describe(ConvPlan *plan, dnnl_memory_desc_t *plain_weight, dnnl_prim
   return fine;
 }
 
-/* The weight with each output channel multiplied by its scale; NULL: no memory. */
-static float *scaled_weight(const ConvPlan *plan, const float *weight) {
-  int64_t channels = plan->params.out_channels, each = plan->params.in_channels / plan->params.groups;
-  for (int d = 0; d < CONV_SPATIAL; d++) each *= plan->params.kernel[d];
-  float *scaled = mem_alloc((size_t)(channels * each) * sizeof *scaled); /* no larger than the weight */
-  if (!scaled) return NULL;
-  for (int64_t c = 0; c < channels; c++)
-    for (int64_t i = 0; i < each; i++) scaled[c * each + i] = weight[c * each + i] * plan->scale[c];
-  return scaled;
-}
-
-static bool prepare(ConvPlan *plan, const float *weight_data) {
-  dnnl_memory_desc_t plain_weight;
-  dnnl_primitive_desc_t desc;
-  dnnl_primitive_t pack = NULL;
-  if (!describe(plan, &plain_weight, &desc)) return false;
-  plan->in = *dnnl.primitive_desc_query_md(desc, dnnl_query_src_md, 0);
-  plan->out = *dnnl.primitive_desc_query_md(desc, dnnl_query_dst_md, 0);
-  plan->weight = *dnnl.primitive_desc_query_md(desc, dnnl_query_weights_md, 0);
-  plan->scratch = *dnnl.primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0);
-  bool fine = dnnl.primitive_create(&plan->conv, desc) == dnnl_success;
-  dnnl.primitive_desc_destroy(desc);
-  if (fine && !dnnl.memory_desc_equal(&plan->in, &plan->plain_in))
-    fine = reorder_new(&plan->plain_in, &plan->in, &plan->reorder_in);
-  if (fine && !dnnl.memory_desc_equal(&plan->out, &plan->plain_out))
-    fine = reorder_new(&plan->out, &plan->plain_out, &plan->reorder_out);
-  plan->packed_bytes = dnnl.memory_desc_get_size(&plan->weight);
-  if (fine) fine = (plan->packed = cache_alloc(plan->packed_bytes)) != NULL;
-  float *scaled = NULL;
-  if (fine && plan->scale) fine = (scaled = scaled_weight(plan, weight_data)) != NULL;
-  if (fine)
-    fine = reorder_new(&plain_weight, &plan->weight, &pack) &&
-           reorder_run(pack, &plain_weight, scaled ? scaled : weight_data, &plan->weight, plan->packed);
-  if (pack) dnnl.primitive_destroy(pack);
-  mem_free(scaled);
-  return fine;
-}
-
-static bool is_plan_for(const ConvPlan *p, int threads, const ConvParams *params, const Tensor *weight,
-                        const ConvEpilogue *e) {
-  return p->threads == threads && p->storage == weight->storage && p->offset == weight->offset &&
-         p->has_shift == (e->shift != NULL) && p->version == atomic_load(&weight->storage->version) &&
-         (p->scale != NULL) == (e->scale != NULL) && memcmp(&p->params, params, sizeof *params) == 0 &&
-         (!p->scale || memcmp(p->scale, e->scale, (size_t)params->out_channels * sizeof *p->scale) == 0);
-}
-
-/* A plan of this call's own; NULL when oneDNN can't or there is no memory. */
-static ConvPlan *plan_new(int threads, const ConvParams *params, const Tensor *weight, const ConvEpilogue *e) {
-  ConvPlan *plan = mem_calloc(1, sizeof *plan);
-  if (!plan) return NULL;
-  plan->params = *params;
-  plan->has_shift = e->shift != NULL;
-  plan->threads = threads;
-  plan->storage = storage_retain(weight->storage);
-  plan->offset = weight->offset;
-  plan->version = atomic_load(&weight->storage->version);
-  bool fine = true;
-  if (e->scale) {
-    size_t bytes = (size_t)params->out_channels * sizeof *plan->scale;
-    fine = (plan->scale = mem_alloc(bytes)) != NULL;
-    if (fine) memcpy(plan->scale, e->scale, bytes);
+/* false: not a layout that conv_weights.c writes. */
+static bool read_layout(const Convolution *c, WeightLayout *out) {
+  const dnnl_memory_desc_t *md = &c->weight;
+  const dnnl_blocking_desc_t *blocking = &md->format_desc.blocking;
+  memset(out, 0, sizeof *out);
+  if (md->format_kind != dnnl_blocked || md->extra.flags || md->data_type != dnnl_f32 || md->offset0 ||
+      md->ndims > WEIGHT_DIMS || blocking->inner_nblks > WEIGHT_BLOCKS)
+    return false;
+  out->ndim = md->ndims;
+  out->channels = c->params.groups > 1;
+  out->block_count = blocking->inner_nblks;
+  out->bytes = dnnl.memory_desc_get_size(md);
+  for (int d = 0; d < md->ndims; d++) {
+    if (md->padded_offsets[d]) return false;
+    out->sizes[d] = md->dims[d];
+    out->strides[d] = blocking->strides[d];
   }
-  if (fine && prepare(plan, tensor_data(weight))) return plan;
-  plan_free(plan);
+  for (int b = 0; b < blocking->inner_nblks; b++) {
+    out->block_dims[b] = (int32_t)blocking->inner_idxs[b];
+    out->blocks[b] = blocking->inner_blks[b];
+  }
+  return true;
+}
+
+static bool prepare(Convolution *c) {
+  dnnl_primitive_desc_t desc;
+  if (!describe(c, &desc)) return false;
+  c->in = *dnnl.primitive_desc_query_md(desc, dnnl_query_src_md, 0);
+  c->out = *dnnl.primitive_desc_query_md(desc, dnnl_query_dst_md, 0);
+  c->weight = *dnnl.primitive_desc_query_md(desc, dnnl_query_weights_md, 0);
+  c->scratch = *dnnl.primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0);
+  bool fine = dnnl.primitive_create(&c->conv, desc) == dnnl_success;
+  dnnl.primitive_desc_destroy(desc);
+  if (fine && !dnnl.memory_desc_equal(&c->in, &c->plain_in)) fine = reorder_new(&c->plain_in, &c->in, &c->reorder_in);
+  if (fine && !dnnl.memory_desc_equal(&c->out, &c->plain_out))
+    fine = reorder_new(&c->out, &c->plain_out, &c->reorder_out);
+  return fine && read_layout(c, &c->layout);
+}
+
+/* NULL when oneDNN can't or there is no memory. */
+static Convolution *convolution_new(int threads, const ConvParams *params) {
+  Convolution *c = mem_calloc(1, sizeof *c);
+  if (!c) return NULL;
+  c->params = *params;
+  c->threads = threads;
+  c->no_bias = mem_calloc((size_t)params->out_channels, sizeof *c->no_bias);
+  if (c->no_bias && prepare(c)) return c;
+  convolution_free(c);
   return NULL;
 }
 
-/* The plan, in use by the caller; NULL when oneDNN can't or there is no memory. */
-static ConvPlan *plan_take(int threads, const ConvParams *params, const Tensor *weight, const ConvEpilogue *e) {
+/* In use by the caller; NULL when oneDNN can't or there is no memory. */
+static Convolution *convolution_take(int threads, const ConvParams *params) {
   pthread_mutex_lock(&store.lock);
-  ConvPlan *plan = store.plans;
-  while (plan && !is_plan_for(plan, threads, params, weight, e)) plan = plan->next;
-  if (!plan && (plan = plan_new(threads, params, weight, e))) {
-    plan->next = store.plans;
-    store.plans = plan;
-    store.bytes += plan->packed_bytes;
+  Convolution *c = store.first;
+  while (c && !(c->threads == threads && memcmp(&c->params, params, sizeof *params) == 0)) c = c->next;
+  if (!c && (c = convolution_new(threads, params))) {
+    drop_beyond(MAX_KEPT - 1);
+    c->next = store.first;
+    store.first = c;
     store.count++;
-    plan->users = 1;
-    drop_plans(false);
-    plan->users = 0;
   }
-  if (plan) {
-    plan->users++;
-    plan->last_use = ++store.clock;
+  if (c) {
+    c->users++;
+    c->last_use = ++store.clock;
   }
   pthread_mutex_unlock(&store.lock);
-  return plan;
+  return c;
 }
-static void plan_give_back(ConvPlan *plan) {
+static void convolution_give_back(Convolution *c) {
   pthread_mutex_lock(&store.lock);
-  plan->users--;
+  c->users--;
   pthread_mutex_unlock(&store.lock);
 }
 
-static bool run_plan(const ConvPlan *plan, const void *in, const void *bias, void *out) {
-  size_t in_bytes = plan->reorder_in ? dnnl.memory_desc_get_size(&plan->in) : 0;
-  size_t out_bytes = plan->reorder_out ? dnnl.memory_desc_get_size(&plan->out) : 0;
-  size_t scratch_bytes = dnnl.memory_desc_get_size(&plan->scratch);
+static bool run(const Convolution *c, const void *in, const float *weight, const float *bias, void *out) {
+  size_t in_bytes = c->reorder_in ? dnnl.memory_desc_get_size(&c->in) : 0;
+  size_t out_bytes = c->reorder_out ? dnnl.memory_desc_get_size(&c->out) : 0;
+  size_t scratch_bytes = dnnl.memory_desc_get_size(&c->scratch);
   void *own_in = in_bytes ? cache_alloc(in_bytes) : NULL, *own_out = out_bytes ? cache_alloc(out_bytes) : NULL;
   void *scratch = scratch_bytes ? cache_alloc(scratch_bytes) : NULL;
   bool fine = (!in_bytes || own_in) && (!out_bytes || own_out) && (!scratch_bytes || scratch);
-  if (fine && own_in) fine = reorder_run(plan->reorder_in, &plan->plain_in, in, &plan->in, own_in);
+  if (fine && own_in) fine = reorder_run(c->reorder_in, &c->plain_in, in, &c->in, own_in);
   if (fine) {
     int names[5] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_SCRATCHPAD, DNNL_ARG_BIAS};
-    const dnnl_memory_desc_t *descs[5] = {&plan->in, &plan->weight, &plan->out, &plan->scratch, &plan->bias};
-    void *data[5] = {own_in ? own_in : (void *)in, plan->packed, own_out ? own_out : out, scratch, (void *)bias};
-    fine = execute(plan->conv, plan->has_shift ? 5 : 4, names, descs, data);
+    const dnnl_memory_desc_t *descs[5] = {&c->in, &c->weight, &c->out, &c->scratch, &c->bias};
+    void *data[5] = {own_in ? own_in : (void *)in, (void *)weight, own_out ? own_out : out, scratch, (void *)bias};
+    fine = execute(c->conv, 5, names, descs, data);
   }
-  if (fine && own_out) fine = reorder_run(plan->reorder_out, &plan->out, own_out, &plan->plain_out, out);
+  if (fine && own_out) fine = reorder_run(c->reorder_out, &c->out, own_out, &c->plain_out, out);
   if (own_in) cache_free(own_in, in_bytes);
   if (own_out) cache_free(own_out, out_bytes);
   if (scratch) cache_free(scratch, scratch_bytes);
   return fine;
+}
+
+/* Whether the epilogue is a pass of its own over the results. It is one anyway where they are clamped; and where many
+ * products make a result, a pass costs less than a second packed weight does. Else the scale goes into the weight and
+ * the shift is the bias. */
+static bool has_pass(const ConvParams *p, const ConvEpilogue *e) {
+  enum { MANY = 512 };
+  return e->clamps || (e->scale && p->in_channels / p->groups * p->kernel[0] * p->kernel[1] * p->kernel[2] >= MANY);
 }
 
 Status conv_forward_onednn(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
@@ -322,12 +294,19 @@ Status conv_forward_onednn(Exec *exec, const ConvParams *p, const Tensor *input,
   Tensor *dense;
   TRY(tensor_contiguous(input, &dense));
   int threads = work < ONE_THREAD_WORK ? 1 : exec->threads, before = parallel_limit_openmp(threads);
-  ConvPlan *plan = plan_take(threads, p, weight, epilogue);
-  if (plan) {
-    *done = run_plan(plan, tensor_data(dense), epilogue->shift, tensor_data(out));
-    plan_give_back(plan);
-    if (*done && epilogue->clamps) conv_clamp(threads, epilogue, out->numel, tensor_data(out));
+  Convolution *c = convolution_take(threads, p);
+  bool passes = has_pass(p, epilogue);
+  PackedWeight *packed = c ? packed_weight_take(threads, weight, passes ? NULL : epilogue->scale, &c->layout) : NULL;
+  if (packed) {
+    const float *bias = passes || !epilogue->shift ? c->no_bias : epilogue->shift;
+    *done = run(c, tensor_data(dense), packed_weight_data(packed), bias, tensor_data(out));
+    packed_weight_give_back(packed);
+    if (*done && passes) {
+      int64_t planes = p->batch * p->out_channels;
+      conv_epilogue_planes(epilogue, threads, planes, p->out_channels, out->numel / planes, tensor_data(out));
+    }
   }
+  if (c) convolution_give_back(c);
   parallel_limit_openmp(before);
   tensor_release(dense);
   return exec_poll(exec);

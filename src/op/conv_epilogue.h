@@ -1,0 +1,21 @@
+/* What happens to a convolution's results while they are in cache: result * scale[channel] + shift[channel], each if
+ * not NULL, and a clamp to [low, high]. NaN stays NaN, which oneDNN's own would lose. */
+#pragma once
+
+#include "base/base.h"
+
+typedef struct ConvEpilogue {
+  const float *scale, *shift;
+  bool clamps;
+  float low, high;
+} ConvEpilogue;
+
+/* n results of one channel; `to` may be `from`. */
+void conv_epilogue_line(const ConvEpilogue *e, int64_t channel, int64_t n, const float *from, float *to);
+/* All results, in place: planes of n elements, `channels` of them for each sample. */
+void conv_epilogue_planes(const ConvEpilogue *e, int threads, int64_t planes, int64_t channels, int64_t n,
+                          float *values);
+
+/* The loop, with infinite bounds where nothing clamps; for each instruction set. */
+typedef void ConvEpilogueLoop(int64_t n, const float *from, float *to, float scale, float shift, float low, float high);
+ConvEpilogueLoop conv_epilogue_baseline, conv_epilogue_avx2;

@@ -1,0 +1,31 @@
+/* Weights of convolutions in the order in which a kernel reads them, kept for the calls to come.
+ *
+ * A packed weight belongs to a storage, an offset and a version: one that was written to since is packed again, into
+ * the memory of the old. It does not depend on the sizes of inputs or on biases, so that all convolutions by one weight
+ * share it. A scale of output channels is part of it. When the same weight is wanted with another scale, that takes
+ * over the memory once: a function as written uses the weight as it is, the plan that follows never does so again. Who
+ * really uses both has two from then on, and never more. */
+#pragma once
+
+#include "tensor/tensor.h"
+
+enum { WEIGHT_DIMS = 6, WEIGHT_BLOCKS = 8 };
+
+/* Where elements go. Each dimension's index is split by its blocks, from the innermost on; what is left moves by its
+ * stride. Nothing but numbers, all that are not used zero, so layouts can be compared as bytes. */
+typedef struct WeightLayout {
+  int32_t ndim, block_count;
+  int32_t channels;                  /* the dimension of output channels: 0, or 1 behind the groups */
+  int32_t block_dims[WEIGHT_BLOCKS]; /* outermost block first */
+  int64_t sizes[WEIGHT_DIMS], strides[WEIGHT_DIMS], blocks[WEIGHT_BLOCKS];
+  uint64_t bytes; /* with padding, which is zero */
+} WeightLayout;
+
+typedef struct PackedWeight PackedWeight;
+/* The packed weight, in use by the caller; NULL: no memory. `weight` is contiguous, of float32 and as many elements as
+ * the layout; `scale` has a number for each output channel of all groups, or is NULL. */
+PackedWeight *packed_weight_take(int threads, const Tensor *weight, const float *scale, const WeightLayout *layout);
+const float *packed_weight_data(const PackedWeight *packed);
+void packed_weight_give_back(PackedWeight *packed);
+/* Frees what no call is using. */
+void packed_weights_trim(void);

@@ -1,0 +1,382 @@
+/* Packed weights: where elements go, what is kept, what is packed again; counted, not timed. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/hostile.h"
+#include "base/reason.h"
+#include "op/conv_weights.h"
+#include "wick/wick.h"
+
+/* ---- the store ---- */
+
+static Tensor *counting(int64_t n) {
+  Tensor *t;
+  assert_null(tensor_empty(DTYPE_FLOAT32, 1, &n, &t));
+  for (int64_t i = 0; i < n; i++) ((float *)tensor_data(t))[i] = (float)(i + 1);
+  return t;
+}
+
+/* The layout of sizes that are blocked by `blocks`, outermost first, each of a dimension. */
+static WeightLayout layout_of(int ndim, int channels, const int64_t *sizes, int blocks, const int64_t *block_sizes,
+                              const int *dims) {
+  WeightLayout l;
+  memset(&l, 0, sizeof l);
+  l.ndim = ndim;
+  l.channels = channels;
+  l.block_count = blocks;
+  int64_t outer[WEIGHT_DIMS], stride = 1;
+  for (int d = 0; d < ndim; d++) outer[d] = l.sizes[d] = sizes[d];
+  for (int b = 0; b < blocks; b++) {
+    l.block_dims[b] = dims[b];
+    l.blocks[b] = block_sizes[b];
+    stride *= block_sizes[b];
+    outer[dims[b]] = (outer[dims[b]] + block_sizes[b] - 1) / block_sizes[b];
+  }
+  for (int d = ndim - 1; d >= 0; d--) {
+    l.strides[d] = stride;
+    stride *= outer[d];
+  }
+  l.bytes = (uint64_t)stride * sizeof(float);
+  return l;
+}
+
+static PackedWeight *take(const Tensor *weight, const float *scale, const WeightLayout *l) {
+  PackedWeight *p = packed_weight_take(2, weight, scale, l);
+  assert_non_null(p);
+  return p;
+}
+
+/* Every element once, by the definition of the layout; zeros between. Blocks of one dimension stand beside each other
+ * here, or it has but one. */
+static void check_layout(const WeightLayout *l, bool scaled) {
+  int64_t count = 1, total = 0;
+  float scale[256];
+  for (int d = 0; d < l->ndim; d++) count *= l->sizes[d];
+  for (int i = 0; i < 256; i++) scale[i] = (float)(1 << i % 5);
+  Tensor *weight = counting(count);
+  PackedWeight *packed = take(weight, scaled ? scale : NULL, l);
+  const float *data = packed_weight_data(packed);
+  int64_t channels = l->channels ? l->sizes[0] * l->sizes[1] : l->sizes[0];
+  for (int64_t i = 0; i < count; i++) {
+    int64_t rest = i, offset = 0, inside = 1, index[WEIGHT_DIMS];
+    for (int d = l->ndim - 1; d >= 0; d--) {
+      index[d] = rest % l->sizes[d];
+      rest /= l->sizes[d];
+    }
+    for (int b = l->block_count - 1; b >= 0; b--) {
+      offset += index[l->block_dims[b]] % l->blocks[b] * inside;
+      index[l->block_dims[b]] /= l->blocks[b];
+      inside *= l->blocks[b];
+    }
+    for (int d = 0; d < l->ndim; d++) offset += index[d] * l->strides[d];
+    float expected = (float)(i + 1) * (scaled ? scale[i / (count / channels)] : 1);
+    if (data[offset] != expected)
+      fail_msg("element %lld: %g, not %g", (long long)i, (double)data[offset], (double)expected);
+  }
+  for (uint64_t i = 0; i < l->bytes / sizeof(float); i++) total += data[i] != 0;
+  assert_int_equal(total, count);
+  packed_weight_give_back(packed);
+  tensor_release(weight);
+}
+
+static void layouts(void **state) {
+  (void)state;
+  for (int scaled = 0; scaled < 2; scaled++) {
+    static const int64_t plain[] = {37, 5, 3, 3}, grouped[] = {3, 10, 6, 3, 2}, deep[] = {33, 20, 2, 3, 1},
+                         long_rows[] = {4, 300, 1, 1};
+    WeightLayout l = layout_of(4, 0, plain, 0, NULL, NULL);
+    check_layout(&l, scaled);
+    l = layout_of(4, 0, plain, 1, (int64_t[]){16}, (int[]){0});
+    check_layout(&l, scaled);
+    l = layout_of(4, 0, long_rows, 2, (int64_t[]){8, 8}, (int[]){1, 0});
+    check_layout(&l, scaled);
+    l = layout_of(5, 1, grouped, 3, (int64_t[]){4, 8, 2}, (int[]){2, 1, 2});
+    check_layout(&l, scaled);
+    l = layout_of(5, 0, deep, 3, (int64_t[]){2, 16, 4}, (int[]){1, 0, 1});
+    check_layout(&l, scaled);
+  }
+}
+
+/* How many weights that made. */
+static uint64_t packs_of(const Tensor *weight, const float *scale, const WeightLayout *l) {
+  uint64_t before = STATISTIC_GET(packed_weights);
+  packed_weight_give_back(take(weight, scale, l));
+  return STATISTIC_GET(packed_weights) - before;
+}
+
+#ifndef WICK_HOSTILE
+static void at_most_two_of_a_weight(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {16, 4, 3, 3};
+  WeightLayout l = layout_of(4, 0, sizes, 1, (int64_t[]){16}, (int[]){0});
+  Tensor *weight = counting(16 * 4 * 9);
+  float one[16], two[16], three[16];
+  for (int i = 0; i < 16; i++) one[i] = 1, two[i] = 2, three[i] = 3;
+  PackedWeight *plain = take(weight, NULL, &l);
+  packed_weight_give_back(plain);
+  assert_int_equal(packs_of(weight, NULL, &l), 0);
+  PackedWeight *scaled = take(weight, two, &l);
+  assert_ptr_equal(scaled, plain); /* it took over the memory, once */
+  packed_weight_give_back(scaled);
+  assert_int_equal(packs_of(weight, NULL, &l), 1);
+  for (int i = 0; i < 3; i++) { /* both are used: nothing is packed any more */
+    assert_int_equal(packs_of(weight, two, &l), 0);
+    assert_int_equal(packs_of(weight, NULL, &l), 0);
+  }
+  assert_int_equal(packs_of(weight, three, &l), 1); /* in the place of the older */
+  assert_int_equal(packs_of(weight, NULL, &l), 0);
+  assert_int_equal(packs_of(weight, two, &l), 1);
+  /* What is in use keeps its place and its numbers. */
+  PackedWeight *held = take(weight, one, &l), *other = take(weight, two, &l), *third = take(weight, three, &l);
+  assert_int_equal(packed_weight_data(held)[0], 1);
+  assert_int_equal(packed_weight_data(other)[0], 2);
+  assert_int_equal(packed_weight_data(third)[0], 3);
+  packed_weight_give_back(held), packed_weight_give_back(other), packed_weight_give_back(third);
+  tensor_release(weight);
+}
+#endif
+
+static void packs_again_after_a_write(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {16, 4, 3, 3};
+  WeightLayout l = layout_of(4, 0, sizes, 1, (int64_t[]){16}, (int[]){0});
+  Tensor *weight = counting(16 * 4 * 9);
+  PackedWeight *before = take(weight, NULL, &l);
+  ((float *)tensor_data(weight))[0] = 100;
+  tensor_bump_version(weight);
+  PackedWeight *during = take(weight, NULL, &l); /* `before` is in use: it stays as it is */
+  assert_ptr_not_equal(during, before);
+  assert_int_equal(packed_weight_data(before)[0], 1);
+  assert_int_equal(packed_weight_data(during)[0], 100);
+  packed_weight_give_back(before);
+  packed_weight_give_back(during);
+  ((float *)tensor_data(weight))[0] = 200;
+  tensor_bump_version(weight);
+  PackedWeight *after = take(weight, NULL, &l);
+  assert_true(after == before || after == during); /* memory of an old version */
+  assert_int_equal(packed_weight_data(after)[0], 200);
+  packed_weight_give_back(after);
+  tensor_release(weight);
+}
+
+static void trim_empties_the_store(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {16, 4, 3, 3};
+  WeightLayout l = layout_of(4, 0, sizes, 1, (int64_t[]){16}, (int[]){0});
+  Tensor *weight = counting(16 * 4 * 9);
+  PackedWeight *held = take(weight, NULL, &l);
+  packed_weights_trim();
+  assert_int_equal(packed_weight_data(held)[0], 1);
+  assert_int_equal(packs_of(weight, NULL, &l), 0);
+  packed_weight_give_back(held);
+  packed_weights_trim();
+  assert_true(ref_is_unique(&weight->storage->refs));
+  assert_int_equal(packs_of(weight, NULL, &l), 1);
+  tensor_release(weight);
+}
+
+/* ---- through plans ---- */
+
+static const char program[] =
+    "def clamped(x, w, a, b, mean, var):\n"
+    "    y = torch.conv2d(x, w, None, [1, 1], [1, 1], [1, 1], 1)\n"
+    "    return torch.relu(torch.batch_norm(y, a, b, mean, var, False, 0.1, 1e-5, True))\n"
+    "def normalised(x, w, a, b, mean, var):\n"
+    "    y = torch.conv2d(x, w, None, [1, 1], [1, 1], [1, 1], 1)\n"
+    "    return torch.batch_norm(y, a, b, mean, var, False, 0.1, 1e-5, True)\n"
+    "def without_data(n: int):\n"
+    "    x = torch.zeros([1, 16, n, n], device=torch.device('meta'))\n"
+    "    w = torch.zeros([32, 16, 3, 3], device=torch.device('meta'))\n"
+    "    v = torch.zeros([32], device=torch.device('meta'))\n"
+    "    y = torch.conv2d(x, w, None, [1, 1], [1, 1], [1, 1], 1)\n"
+    "    y = torch.batch_norm(y, v, v, v, v, False, 0.1, 1e-5, True)\n"
+    "    return torch.relu(y).numel()\n";
+
+enum { INPUT, WEIGHT, GAMMA, BETA, MEAN, VAR, ARGUMENTS, OUT = 32, SIDE = 20 };
+typedef struct Net {
+  wick_module *module;
+  int64_t in;
+  wick_value *arguments[ARGUMENTS];
+} Net;
+
+static float *data_of(const wick_value *value) {
+  wick_tensor_view view = {.size = sizeof view};
+  assert_int_equal(wick_tensor_view_of(value, &view, NULL), WICK_OK);
+  return view.data;
+}
+
+static wick_value *numbers(int32_t ndim, const int64_t *sizes, float from, float step) {
+  wick_value *value;
+  assert_int_equal(wick_tensor_new(WICK_FLOAT32, ndim, sizes, &value, NULL), WICK_OK);
+  int64_t count = 1;
+  for (int i = 0; i < ndim; i++) count *= sizes[i];
+  for (int64_t i = 0; i < count; i++) data_of(value)[i] = from + step * (float)(i * 7 % 13);
+  return value;
+}
+
+static Net net_new(int64_t in) {
+  Net net = {.in = in};
+  const int64_t channels = OUT;
+  assert_int_equal(wick_compile(NULL, program, sizeof program - 1, "conv.py", &net.module, NULL), WICK_OK);
+  net.arguments[INPUT] = numbers(4, (const int64_t[]){1, in, SIDE, SIDE}, -0.5f, 0.1f);
+  net.arguments[WEIGHT] = numbers(4, (const int64_t[]){OUT, in, 3, 3}, -0.05f, 0.01f);
+  net.arguments[GAMMA] = numbers(1, &channels, 0.5f, 0.1f);
+  net.arguments[BETA] = numbers(1, &channels, -0.2f, 0.05f);
+  net.arguments[MEAN] = numbers(1, &channels, -0.1f, 0.02f);
+  net.arguments[VAR] = numbers(1, &channels, 0.4f, 0.1f);
+  return net;
+}
+static void net_free(Net *net) {
+  for (int i = 0; i < ARGUMENTS; i++) wick_value_release(net->arguments[i]);
+  wick_module_release(net->module);
+}
+
+static double expected_at(const Net *net, int64_t channel, int64_t row, int64_t column, bool clamps) {
+  const float *x = data_of(net->arguments[INPUT]), *w = data_of(net->arguments[WEIGHT]) + channel * net->in * 9;
+  double sum = 0;
+  for (int64_t i = 0; i < net->in; i++)
+    for (int64_t k = 0; k < 9; k++) {
+      int64_t r = row + k / 3 - 1, c = column + k % 3 - 1;
+      if (r >= 0 && r < SIDE && c >= 0 && c < SIDE) sum += (double)x[(i * SIDE + r) * SIDE + c] * (double)w[i * 9 + k];
+    }
+  double scale =
+      (double)data_of(net->arguments[GAMMA])[channel] / sqrt((double)data_of(net->arguments[VAR])[channel] + 1e-5);
+  double y =
+      (sum - (double)data_of(net->arguments[MEAN])[channel]) * scale + (double)data_of(net->arguments[BETA])[channel];
+  return clamps && y < 0 ? 0 : y;
+}
+
+/* How many weights a call packs; its result is right, and the next plan ready when this returns. */
+static uint64_t packs_of_call(const Net *net, const char *name, uint32_t executor) {
+  uint64_t before = STATISTIC_GET(packed_weights);
+  wick_run_options options = {.size = sizeof options, .executor = executor, .threads = 2};
+  wick_value *out;
+  assert_int_equal(
+      wick_run(net->module, name, (const wick_value *const *)net->arguments, ARGUMENTS, NULL, 0, &options, &out, NULL),
+      WICK_OK);
+  uint64_t packs = STATISTIC_GET(packed_weights) - before;
+  wick_wait_for_plans();
+  for (int64_t i = 0; i < OUT * SIDE * SIDE; i += 37) {
+    double y = expected_at(net, i / (SIDE * SIDE), i / SIDE % SIDE, i % SIDE, strcmp(name, "clamped") == 0);
+    if (!(fabs((double)data_of(out)[i] - y) <= 1e-4 + 1e-4 * fabs(y)))
+      fail_msg("%s: %g, not %g at %lld", name, (double)data_of(out)[i], y, (long long)i);
+  }
+  wick_value_release(out);
+  return packs;
+}
+
+/* Skips where convolutions don't run in oneDNN. */
+static void pack_first(const Net *net, const char *name) {
+  uint64_t packs = packs_of_call(net, name, WICK_EXECUTOR_PROFILING);
+  if (!packs) skip();
+  assert_int_equal(packs, 1);
+}
+
+/* The first call runs the parts, the second the plan in which they are one. */
+static void plans_pack_nothing(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    int64_t in;
+  } nets[] = {{"clamped", 16}, {"normalised", 64}};
+  for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+    Net net = net_new(nets[i].in);
+    pack_first(&net, nets[i].name);
+    for (int k = 0; k < 3; k++) assert_int_equal(packs_of_call(&net, nets[i].name, WICK_EXECUTOR_PROFILING), 0);
+    assert_int_equal(packs_of_call(&net, nets[i].name, WICK_EXECUTOR_SIMPLE), 0);
+    net_free(&net);
+  }
+}
+
+#ifndef WICK_HOSTILE
+/* Few products for each result and nothing that clamps: the scale goes into the weight. */
+static void scaled_weights_are_packed_once(void **state) {
+  (void)state;
+  Net net = net_new(16);
+  pack_first(&net, "normalised");
+  assert_int_equal(packs_of_call(&net, "normalised", WICK_EXECUTOR_PROFILING), 1);
+  assert_int_equal(packs_of_call(&net, "normalised", WICK_EXECUTOR_PROFILING), 0);
+  assert_int_equal(packs_of_call(&net, "normalised", WICK_EXECUTOR_SIMPLE), 1);
+  for (int k = 0; k < 2; k++) {
+    assert_int_equal(packs_of_call(&net, "normalised", WICK_EXECUTOR_PROFILING), 0);
+    assert_int_equal(packs_of_call(&net, "normalised", WICK_EXECUTOR_SIMPLE), 0);
+  }
+  net_free(&net);
+}
+#endif
+
+static void write_in_place(const Net *net, int which) {
+  wick_value *two = wick_value_double(2), *out;
+  assert_int_equal(wick_op_call(NULL, "aten::mul_", "Scalar", (const wick_value *const[]){net->arguments[which], two},
+                                2, NULL, 0, &out, NULL),
+                   WICK_OK);
+  wick_value_release(out);
+  wick_value_release(two);
+}
+
+static void writes_are_seen(void **state) {
+  (void)state;
+  static const char *const names[] = {"clamped", "normalised"};
+  for (int i = 0; i < 2; i++) {
+    Net net = net_new(16);
+    pack_first(&net, names[i]);
+    packs_of_call(&net, names[i], WICK_EXECUTOR_PROFILING);
+    write_in_place(&net, WEIGHT);
+    assert_int_equal(packs_of_call(&net, names[i], WICK_EXECUTOR_PROFILING), 1);
+    write_in_place(&net, GAMMA);
+    packs_of_call(&net, names[i], WICK_EXECUTOR_PROFILING);
+    write_in_place(&net, VAR);
+    packs_of_call(&net, names[i], WICK_EXECUTOR_PROFILING);
+    net_free(&net);
+  }
+}
+
+static void trim_between_calls(void **state) {
+  (void)state;
+  Net net = net_new(16);
+  pack_first(&net, "clamped");
+  wick_trim();
+  assert_int_equal(packs_of_call(&net, "clamped", WICK_EXECUTOR_PROFILING), 1);
+  assert_int_equal(packs_of_call(&net, "clamped", WICK_EXECUTOR_PROFILING), 0);
+  net_free(&net);
+}
+
+/* In the plan they are one operation, which must not look for data. */
+static void meta_tensors(void **state) {
+  (void)state;
+  Net net = net_new(16);
+  wick_value *side = wick_value_int(SIDE), *out;
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(
+        wick_run(net.module, "without_data", (const wick_value *const[]){side}, 1, NULL, 0, NULL, &out, NULL), WICK_OK);
+    assert_int_equal(wick_value_to_int(out), OUT * SIDE * SIDE);
+    wick_value_release(out);
+    wick_wait_for_plans();
+  }
+  wick_value_release(side);
+  net_free(&net);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(layouts),
+#ifndef WICK_HOSTILE /* which keeps one weight */
+      cmocka_unit_test(at_most_two_of_a_weight),
+      cmocka_unit_test(scaled_weights_are_packed_once),
+#endif
+      cmocka_unit_test(packs_again_after_a_write),
+      cmocka_unit_test(trim_empties_the_store),
+      cmocka_unit_test(plans_pack_nothing),
+      cmocka_unit_test(writes_are_seen),
+      cmocka_unit_test(trim_between_calls),
+      cmocka_unit_test(meta_tensors),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
