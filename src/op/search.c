@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "op/sort.h"
+#include "op/op.h"
 #include "tensor/iterate.h"
 
 /* ---- searchsorted: the place of each value in a sorted line ---- */

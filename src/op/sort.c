@@ -1,35 +1,38 @@
 /* Rows that order values along a dimension: sort, topk, kthvalue, median, mode. */
 #include "op/sort.h"
 
-#include <math.h>
-
 #include "tensor/iterate.h"
 
 typedef struct Selection Selection;
-/* Picks from one line of keys: writes `count` values and positions. */
-typedef void SelectLine(const Selection *s, SortKeys *keys, char *values, int64_t value_stride, char *indices,
-                        int64_t index_stride);
+/* Puts the items wanted into the first `count` places of the line. */
+typedef void SelectInLine(const Selection *s, SortLine *line);
 struct Selection {
-  SelectLine *select;
+  SelectInLine *select;
   DType dtype;
   int64_t length, count; /* values in and out of a line */
   int64_t k;
-  bool descending, ignore_nan;
+  bool descending, stable, sorted, ignore_nan;
   _Atomic(bool) failed;
 };
 
 static void select_line(void *argument, char *const *data, const int64_t *strides) {
   Selection *s = argument;
-  SortKeys keys;
-  Status status = sort_keys_new(s->dtype, s->length, &keys);
+  SortLine line;
+  Status status = sort_line_new(s->length, &line);
   if (status != OK) {
     status_free(status);
     s->failed = true;
     return;
   }
-  sort_keys_load(&keys, data[2], strides[2]);
-  s->select(s, &keys, data[0], strides[0], data[1], strides[1]);
-  sort_keys_dispose(&keys);
+  sort_line_load(&line, s->dtype, data[2], strides[2], s->descending);
+  s->select(s, &line);
+  size_t bytes = dtype_size(s->dtype);
+  for (int64_t i = 0; i < s->count; i++) {
+    int64_t position = line.items[i].position;
+    memcpy(data[0] + i * strides[0], data[2] + position * strides[2], bytes);
+    memcpy(data[1] + i * strides[1], &position, sizeof position);
+  }
+  sort_line_dispose(&line);
 }
 
 /* A view of `self` with dimension `dim` replaced by length 1, so that all operands of a walk have equal other sizes. */
@@ -64,90 +67,85 @@ done:
   return status;
 }
 
-static void select_sorted(const Selection *s, SortKeys *keys, char *values, int64_t value_stride, char *indices,
-                          int64_t index_stride) {
-  sort_keys_sort(keys, s->descending);
-  for (int64_t i = 0; i < s->count; i++) {
-    sort_keys_store(keys, keys->order[i], values + i * value_stride);
-    memcpy(indices + i * index_stride, &keys->order[i], sizeof(int64_t));
-  }
+static void select_sorted(const Selection *s, SortLine *line) {
+  if (s->stable)
+    sort_stable(line);
+  else
+    sort_unstable(line->items, line->length);
 }
 
-static void swap_places(SortKeys *keys, int64_t a, int64_t b) {
-  int64_t kept = keys->order[a];
-  keys->order[a] = keys->order[b];
-  keys->order[b] = kept;
+/* The k first, by a heap when they are few. */
+static void select_top(const Selection *s, SortLine *line) {
+  enum { FEW = 64 }; /* one in so many */
+  int64_t k = s->count;
+  if (k == 0) return;
+  if (k * FEW <= line->length) {
+    sort_partial(line->items, k, line->length);
+    return;
+  }
+  if (k < line->length || !s->sorted) sort_select(line->items, k - 1, line->length);
+  if (s->sorted) sort_unstable(line->items, k - 1);
 }
 
 /* Moves the k-th smallest to its place: quickselect by the median of three, whose choice among equal values is
  * PyTorch's. */
-static void quick_select(SortKeys *keys, int64_t k) {
-  for (int64_t low = 0, high = keys->length - 1; low < high;) {
+static void quick_select(Ranked *items, int64_t length, int64_t k) {
+  for (int64_t low = 0, high = length - 1; low < high;) {
     if (low + 1 == high) {
-      if (sort_keys_less(keys, keys->order[high], keys->order[low])) swap_places(keys, low, high);
+      if (items[high].key < items[low].key) swap_items(&items[low], &items[high]);
       return;
     }
-    swap_places(keys, (low + high) / 2, low + 1);
-    if (sort_keys_less(keys, keys->order[high], keys->order[low + 1])) swap_places(keys, low + 1, high);
-    if (sort_keys_less(keys, keys->order[high], keys->order[low])) swap_places(keys, low, high);
-    if (sort_keys_less(keys, keys->order[low], keys->order[low + 1])) swap_places(keys, low + 1, low);
-    int64_t i = low + 1, j = high, pivot = keys->order[low];
+    swap_items(&items[(low + high) / 2], &items[low + 1]);
+    if (items[high].key < items[low + 1].key) swap_items(&items[low + 1], &items[high]);
+    if (items[high].key < items[low].key) swap_items(&items[low], &items[high]);
+    if (items[low].key < items[low + 1].key) swap_items(&items[low + 1], &items[low]);
+    int64_t i = low + 1, j = high, pivot = items[low].key;
     for (;;) {
       do i++;
-      while (sort_keys_less(keys, keys->order[i], pivot));
+      while (items[i].key < pivot);
       do j--;
-      while (sort_keys_less(keys, pivot, keys->order[j]));
+      while (pivot < items[j].key);
       if (j < i) break;
-      swap_places(keys, i, j);
+      swap_items(&items[i], &items[j]);
     }
-    swap_places(keys, low, j);
+    swap_items(&items[low], &items[j]);
     if (j <= k) low = i;
     if (j >= k) high = j - 1;
   }
 }
 
-static void select_kth(const Selection *s, SortKeys *keys, char *values, int64_t value_stride, char *indices,
-                       int64_t index_stride) {
-  (void)value_stride;
-  (void)index_stride;
-  int64_t k = s->k;
-  if (k >= 0)
-    quick_select(keys, k);
-  else
-    sort_keys_sort(keys, false);
-  if (k < 0) { /* the lower median */
-    int64_t numbers = 0;
-    if (keys->floating)
-      while (numbers < s->length && !isnan(keys->f[keys->order[numbers]])) numbers++;
-    else
-      numbers = s->length;
-    if (numbers < s->length && !s->ignore_nan)
-      k = numbers;
-    else
-      k = numbers > 0 ? (numbers - 1) / 2 : 0;
-  }
-  sort_keys_store(keys, keys->order[k], values);
-  memcpy(indices, &keys->order[k], sizeof(int64_t));
+static void select_kth(const Selection *s, SortLine *line) {
+  quick_select(line->items, line->length, s->k);
+  line->items[0] = line->items[s->k];
 }
 
-/* The most frequent value, the smallest of those equally frequent; the position of its last occurrence. */
-static void select_mode(const Selection *s, SortKeys *keys, char *values, int64_t value_stride, char *indices,
-                        int64_t index_stride) {
-  (void)value_stride;
-  (void)index_stride;
-  sort_keys_sort(keys, false);
+/* The lower median; the first NaN where one is and counts. */
+static void select_median(const Selection *s, SortLine *line) {
+  int64_t numbers = line->length;
+  sort_stable(line);
+  if (dtype_is_floating(s->dtype))
+    while (numbers > 0 && line->items[numbers - 1].key == SORT_KEY_NAN) numbers--;
+  int64_t at = numbers < line->length && !s->ignore_nan ? numbers : numbers > 0 ? (numbers - 1) / 2 : 0;
+  line->items[0] = line->items[at];
+}
+
+/* The most frequent value, the smallest of those equally frequent; the position of the last one of its run. */
+static void select_mode(const Selection *s, SortLine *line) {
+  const Ranked *items = line->items;
+  sort_unstable(line->items, line->length);
+  bool floating = dtype_is_floating(s->dtype);
   int64_t best = 0, best_count = 0;
-  for (int64_t begin = 0; begin < s->length;) {
+  for (int64_t begin = 0; begin < line->length;) {
     int64_t end = begin + 1;
-    while (end < s->length && sort_keys_equal(keys, keys->order[begin], keys->order[end])) end++;
+    bool is_nan = floating && items[begin].key == SORT_KEY_NAN; /* equals nothing */
+    while (end < line->length && !is_nan && items[begin].key == items[end].key) end++;
     if (end - begin > best_count) {
       best_count = end - begin;
       best = end - 1;
     }
     begin = end;
   }
-  sort_keys_store(keys, keys->order[best], values);
-  memcpy(indices, &keys->order[best], sizeof(int64_t));
+  line->items[0] = line->items[best];
 }
 
 static int64_t dim_argument(const Call *call) {
@@ -196,7 +194,8 @@ static Status kernel_sort(Call *call) {
   Selection s = {.select = select_sorted,
                  .length = length,
                  .count = length,
-                 .descending = bool_argument(call, "descending", false)};
+                 .descending = bool_argument(call, "descending", false),
+                 .stable = bool_argument(call, "stable", false)};
   return run_selection(call, &s, dim);
 }
 
@@ -216,10 +215,11 @@ static Status kernel_topk(Call *call) {
   const Tensor *self = call_tensor(call, 0);
   int64_t dim;
   TRY(check_k(call, call_int(call, 1), false, &dim));
-  Selection s = {.select = select_sorted,
+  Selection s = {.select = select_top,
                  .length = self->ndim ? self->sizes[dim] : 1,
                  .count = call_int(call, 1),
-                 .descending = call_bool(call, 3)};
+                 .descending = call_bool(call, 3),
+                 .sorted = call_bool(call, 4)};
   return run_selection(call, &s, dim);
 }
 
@@ -243,10 +243,10 @@ static Status kernel_kthvalue(Call *call) {
   return pick(call, (Selection){.select = select_kth, .k = call_int(call, 1) - 1});
 }
 static Status kernel_median(Call *call) {
-  return pick(call, (Selection){.select = select_kth, .k = -1});
+  return pick(call, (Selection){.select = select_median});
 }
 static Status kernel_nanmedian(Call *call) {
-  return pick(call, (Selection){.select = select_kth, .k = -1, .ignore_nan = true});
+  return pick(call, (Selection){.select = select_median, .ignore_nan = true});
 }
 static Status kernel_mode(Call *call) {
   return pick(call, (Selection){.select = select_mode});
@@ -271,7 +271,7 @@ static const OpRow rows[] = {
      .body = "return torch.sort(self, dim, descending)[1]",
      .flags = OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
-     .body = "return torch.sort(self, dim, descending)[1]",
+     .body = "return torch.sort(self, stable=stable, dim=dim, descending=descending)[1]",
      .flags = OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::msort(Tensor self) -> Tensor", .body = "return torch.sort(self, 0)[0]", .flags = OP_OUT},
     {.schema = "aten::topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, "

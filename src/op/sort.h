@@ -1,28 +1,38 @@
-/* Sorting of one line of values, shared by the operators that order things. */
+/* Sorting and selecting in one line of values, shared by the operators that order things. What the unstable functions
+ * do with equal values is part of PyTorch's results: they take the steps of C++'s std::sort, std::nth_element and
+ * std::partial_sort as libstdc++ has them (introsort: D. Musser, Introspective Sorting and Selection Algorithms, 1997).
+ */
 #pragma once
 
 #include "op/op.h"
 
-/* Sort keys: doubles or integers, whatever the element type (every dtype but complex fits one of them exactly). */
-typedef struct SortKeys {
-  bool floating;
-  DType dtype; /* the elements' */
-  int64_t length;
-  union {
-    double *f;
-    int64_t *i;
-  };
-  int64_t *order; /* positions, in sorted order after sort_keys */
-  int64_t *spare;
-} SortKeys;
+typedef struct Ranked {
+  int64_t key;      /* in the order wanted */
+  int64_t position; /* in the line */
+} Ranked;
+static inline void swap_items(Ranked *a, Ranked *b) {
+  Ranked kept = *a;
+  *a = *b;
+  *b = kept;
+}
 
-Status sort_keys_new(DType dtype, int64_t length, SortKeys *out) MUST_CHECK; /* complex: ERROR_RUNTIME */
-void sort_keys_dispose(SortKeys *keys);
-void sort_keys_load(SortKeys *keys, const char *data, int64_t byte_stride);
-/* Stable merge sort of `order`; NaN counts as the greatest. */
-void sort_keys_sort(SortKeys *keys, bool descending);
-/* Of the keys at positions a and b. */
-bool sort_keys_less(const SortKeys *keys, int64_t a, int64_t b);
-bool sort_keys_equal(const SortKeys *keys, int64_t a, int64_t b);
-/* Writes key `at` as an element. */
-void sort_keys_store(const SortKeys *keys, int64_t at, char *to);
+/* The line's values as keys: integers, or the bits of doubles made to order like integers, both zeros alike and NaN
+ * above all; inverted for descending order. */
+typedef struct SortLine {
+  Ranked *items, *spare;
+  int64_t length;
+} SortLine;
+
+#define SORT_KEY_NAN INT64_MAX /* of floating values, ascending */
+
+Status sort_line_new(int64_t length, SortLine *out) MUST_CHECK;
+void sort_line_dispose(SortLine *line);
+/* Values of any dtype but complex. */
+void sort_line_load(SortLine *line, DType dtype, const char *data, int64_t byte_stride, bool descending);
+
+void sort_stable(SortLine *line);
+void sort_unstable(Ranked *items, int64_t count);
+/* The item of rank `nth` goes to its place, smaller ones before it. */
+void sort_select(Ranked *items, int64_t nth, int64_t count);
+/* The first `middle` items are the smallest, in order. */
+void sort_partial(Ranked *items, int64_t middle, int64_t count);
