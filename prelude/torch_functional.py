@@ -57,6 +57,12 @@ _consecutive_return_inverse_false = boolean_dispatch('return_counts', 2, False, 
 unique_consecutive = boolean_dispatch('return_inverse', 1, False, _consecutive_return_inverse_true, _consecutive_return_inverse_false)
 
 
+def stft(input: Tensor, n_fft: int, hop_length: Optional[int] = None, win_length: Optional[int] = None, window: Optional[Tensor] = None,
+         center: bool = True, pad_mode: str = 'reflect', normalized: bool = False, onesided: Optional[bool] = None,
+         return_complex: Optional[bool] = None) -> Tensor:
+    return torch._VF.stft(input, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex)
+
+
 def _lu_with_infos(A: Tensor, pivot: bool = True, get_infos: bool = False,
                    out: Optional[Tuple[Tensor, Tensor, Tensor]] = None) -> Tuple[Tensor, Tensor, Tensor]:
     result = torch._lu_with_info(A, pivot, not get_infos)

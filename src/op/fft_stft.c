@@ -6,6 +6,11 @@
   "length = n_fft if win_length is None else win_length\n"
 
 static const OpRow rows[] = {
+    /* First, as it is the one that archives mean by torch.stft and methods by .stft; torch.functional.stft centers. */
+    {.schema = "aten::stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, "
+               "bool normalized=False, bool? onesided=None, bool? return_complex=None) -> Tensor",
+     .body =
+         STFT_CHECKS "return short_transform(self, n_fft, hop, length, window, normalized, onesided, return_complex)"},
     {.schema = "aten::stft.center(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
                "window=None, bool center=True, str pad_mode=\"reflect\", bool normalized=False, bool? onesided=None, "
                "bool? return_complex=None) -> Tensor",
@@ -18,10 +23,6 @@ static const OpRow rows[] = {
                          "    x = torch.pad(x, [side, side], pad_mode)\n"
                          "    x = x.squeeze(0) if self.dim() == 2 else x.squeeze(0).squeeze(0)\n"
                          "return short_transform(x, n_fft, hop, length, window, normalized, onesided, return_complex)"},
-    {.schema = "aten::stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, "
-               "bool normalized=False, bool? onesided=None, bool? return_complex=None) -> Tensor",
-     .body =
-         STFT_CHECKS "return short_transform(self, n_fft, hop, length, window, normalized, onesided, return_complex)"},
     {.schema = "aten::istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, "
                "bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool "
                "return_complex=False) -> Tensor",

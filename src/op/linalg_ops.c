@@ -164,7 +164,7 @@ static const OpRow rows[] = {
          "    n = N\n"
          "if n <= 1:\n"
          "    raise RuntimeError('N must be greater than 1.')\n"
-         "powers = values.unsqueeze(-1).expand(values.size() + [n - 1]).cumprod(-1).to(x.dtype)\n"
+         "powers = values.unsqueeze(-1).expand(values.size() + [n - 1]).cumprod(-1)\n"
          "return torch.cat([torch.ones_like(powers.narrow(-1, 0, 1)), powers], -1)"),
 };
 OP_TABLE(op_table_linalg_ops, rows);

@@ -415,8 +415,8 @@ static Status kernel_matmul(Call *call) {
   bool fold = a->ndim > 2 && b->ndim <= 2 && tensor_is_contiguous(a); /* one product of all rows */
   const int64_t *batch = out->sizes;
   if (fold) {
-    int64_t width = a->sizes[a->ndim - 1];
-    TRY_GOTO(tensor_view_sizes(a, 3, (const int64_t[]){1, width ? a->numel / width : 0, width}, &left), done);
+    const int64_t flat[3] = {1, count * a->sizes[a->ndim - 2], a->sizes[a->ndim - 1]};
+    TRY_GOTO(tensor_view_sizes(a, 3, flat, &left), done);
     if (!left) fold = false;
   }
   if (!fold) TRY_GOTO(batched(a, true, batch_ndim, batch, count, &left), done);

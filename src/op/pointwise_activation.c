@@ -183,7 +183,7 @@ static const OpRow rows[] = {
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor",
      .out = "grad_input: grad_input",
-     .lower = "grad_out if self > lambd or self < -lambd else 0",
+     .lower = "0 if self >= -lambd and self <= lambd else grad_out",
      .grad = "grad_out: torch.hardshrink_backward(grad, self, lambd)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::log_sigmoid(Tensor self) -> Tensor",

@@ -28,6 +28,8 @@
 #define XLOGY_SELF "self: grad * torch.log(other).masked_fill(torch.logical_and(self == 0, other <= 0), 0)"
 #define XLOG1PY_SELF "self: grad * torch.log1p(other).masked_fill(torch.logical_and(self == 0, other <= -1), 0)"
 #define GAMMA_DENSITY "torch.exp((self - 1) * torch.log(other) - other - torch.lgamma(self))"
+/* Of i1 and i1e: 1/2 at zero; PyTorch takes NaN for it too. */
+#define AT_ZERO ".masked_fill(torch.logical_not(torch.abs(self) > 1e-30), 0.5)"
 #define ZETA_OTHER "other: -grad * self * torch.special_zeta(self + 1, other)"
 
 static const OpRow rows[] = {
@@ -40,10 +42,9 @@ static const OpRow rows[] = {
     SPECIAL("entr", "nan if isnan(self) else -self * log(self) if self > 0 else 0 if self == 0 else -inf",
             "self: -grad * (1 + torch.log(self))"),
     SPECIAL("i0e", "i0e(self)", "self: grad * (torch.special_i1e(self) - torch.sgn(self) * result)"),
-    SPECIAL("i1", "i1(self)", "self: grad * (torch.i0(self) - (result / self).masked_fill(self == 0, 0.5))"),
+    SPECIAL("i1", "i1(self)", "self: grad * (torch.i0(self) - result / self)" AT_ZERO),
     SPECIAL("i1e", "i1e(self)",
-            "self: grad * (torch.special_i0e(self) - torch.sgn(self) * result - (result / self).masked_fill(self == 0, "
-            "0.5))"),
+            "self: grad * (torch.special_i0e(self) - torch.sgn(self) * result - result / self)" AT_ZERO),
     BESSEL("bessel_j0", "bessel_j0(self)", "self"),
     BESSEL("bessel_j1", "bessel_j1(self)", "self"),
     BESSEL("bessel_y0", "bessel_y0(self)", "self"),

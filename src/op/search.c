@@ -276,7 +276,8 @@ static Status kernel_unique_dim_consecutive(Call *call) {
   return unique_along(call, call_int(call, 1), false);
 }
 static Status kernel_unique_consecutive(Call *call) {
-  if (!call_is_none(call, 3)) return unique_along(call, call_int(call, 3), false);
+  bool of_line = call_tensor(call, 0)->ndim == 1 && !call_is_none(call, 3) && call_int(call, 3) == 0;
+  if (!call_is_none(call, 3) && !of_line) return unique_along(call, call_int(call, 3), false);
   return unique_elements(call, false, call_bool(call, 1), call_bool(call, 2));
 }
 

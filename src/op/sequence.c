@@ -187,6 +187,16 @@ static Status shape_logspace(Call *c, TensorSpec *spec) {
   return space_shape(c, 4, "logspace_cpu", spec);
 }
 
+/* PyTorch fills vectors of integers from a first element that is cut off already, two vectors at a time; what is left
+ * over comes one by one. */
+static double linspace_int_at(const Sequence *s, int64_t i) {
+  enum { VECTOR_BYTES = 32 };
+  int64_t lanes = VECTOR_BYTES / (int64_t)dtype_size(s->dtype), lane = i < s->n - s->n % (2 * lanes) ? i % lanes : 0;
+  int64_t first = i - lane;
+  double value = first < s->n / 2 ? s->start + s->step * (double)first : s->end - s->step * (double)(s->n - first - 1);
+  return trunc(value) + s->step * (double)lane;
+}
+
 /* The first half counts from the start, the second from the end; in the dtype's precision. */
 static double linspace_at(const Sequence *s, int64_t i) {
   bool from_start = i < s->n / 2;
@@ -202,6 +212,9 @@ static complex128 linspace_complex_at(const Sequence *s, int64_t i) {
 }
 static void fill_linspace(const Sequence *s, int64_t from, int64_t count, void *out) {
   for (int64_t i = 0; i < count; i++) ((double *)out)[i] = linspace_at(s, from + i);
+}
+static void fill_linspace_ints(const Sequence *s, int64_t from, int64_t count, void *out) {
+  for (int64_t i = 0; i < count; i++) ((double *)out)[i] = linspace_int_at(s, from + i);
 }
 static void fill_linspace_complex(const Sequence *s, int64_t from, int64_t count, void *out) {
   for (int64_t i = 0; i < count; i++) ((complex128 *)out)[i] = linspace_complex_at(s, from + i);
@@ -236,7 +249,7 @@ static Status space_write(Call *c, double base, bool is_log) {
     s.step =
         s.dtype == DTYPE_FLOAT32 ? ((float)s.end - (float)s.start) / (float)intervals : (s.end - s.start) / intervals;
     s.kind = DTYPE_FLOAT64;
-    s.fill = is_log ? fill_logspace : fill_linspace;
+    s.fill = is_log ? fill_logspace : dtype_is_floating(s.dtype) ? fill_linspace : fill_linspace_ints;
   }
   return sequence_write(&s, out);
 }

@@ -103,7 +103,8 @@ static double zeta_positive(double s, double q) {
 static double zeta(double s, double q) {
   if (s == 1) return INFINITY;
   if (!(s > 1) || q != q) return NAN;
-  if (q > 0) return q == INFINITY ? 0 : zeta_positive(s, q);
+  if (q == INFINITY) return NAN; /* as PyTorch has it */
+  if (q > 0) return zeta_positive(s, q);
   if (q == floor(q)) return INFINITY;
   if (s != floor(s)) return NAN;
   /* The terms below zero are, up to the sign, those of two zetas above it. */
@@ -115,6 +116,7 @@ static double zeta(double s, double q) {
 static double polygamma(double n, double x) {
   if (n < 0) return NAN;
   if (n == 0) return digamma(x);
+  if (n == 1 && x == INFINITY) return 0;
   return (fmod(n, 2) == 1 ? 1 : -1) * exp(log_gamma(n + 1)) * zeta(n + 1, x);
 }
 
