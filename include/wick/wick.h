@@ -447,8 +447,8 @@ typedef struct wick_run_options {
   uint32_t grad;          /* WICK_GRAD_...; the default is off */
   uint32_t deterministic; /* nonzero: the same bits on every call */
   uint64_t deadline_ns;   /* from now; 0: none */
-  uint64_t max_steps;     /* loop iterations and calls; 0: no limit */
-  uint64_t max_bytes;     /* of tensors allocated; 0: no limit */
+  uint64_t max_steps;     /* loop iterations and calls, of all it forks together; 0: no limit */
+  uint64_t max_bytes;     /* that it holds at once (tensors, text, containers), less what it frees; 0: no limit */
   wick_cancel *cancel;    /* may be NULL */
   uint32_t executor;      /* WICK_EXECUTOR_...; 0: the runtime's */
   uint32_t fuser;         /* WICK_FUSER_...; 0: the runtime's */

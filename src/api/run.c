@@ -7,7 +7,12 @@
 #include "base/clock.h"
 #include "fuse/backend.h"
 
-static Status apply_options(Exec *exec, const wick_run_options *options, wick_cancel **out_cancel) {
+static int64_t limit_of(uint64_t wanted) {
+  return wanted && wanted < INT64_MAX ? (int64_t)wanted : INT64_MAX;
+}
+
+/* exec gets `budget` when there is one. */
+static Status apply_options(Exec *exec, const wick_run_options *options, CallBudget *budget, wick_cancel **out_cancel) {
   wick_run_options o;
   TRY(api_copy_options("wick_run_options", options, sizeof o, &o));
   if (o.executor > WICK_EXECUTOR_PROFILING)
@@ -18,15 +23,15 @@ static Status apply_options(Exec *exec, const wick_run_options *options, wick_ca
   exec->deterministic = o.deterministic != 0;
   if (o.deadline_ns) {
     uint64_t now = clock_now_ns();
-    exec->deadline_ns = o.deadline_ns > UINT64_MAX - now ? UINT64_MAX : now + o.deadline_ns;
+    exec_set_deadline(exec, o.deadline_ns > UINT64_MAX - now ? UINT64_MAX : now + o.deadline_ns);
   }
-  if (o.max_steps) atomic_store(&exec->steps_left, o.max_steps > INT64_MAX ? INT64_MAX : (int64_t)o.max_steps);
-  if (o.max_bytes) exec->bytes_left = o.max_bytes > INT64_MAX ? INT64_MAX : (int64_t)o.max_bytes;
+  *budget = (CallBudget){limit_of(o.max_steps), o.max_bytes != 0, {.left = limit_of(o.max_bytes)}};
+  if (o.max_steps || o.max_bytes) exec->budget = budget;
   exec->executor_mode = o.executor;
   if (!fuse_exists((Fuser)o.fuser, DEVICE_CPU))
     return status_new(ERROR_INVALID_ARGUMENT, "wick_run_options: fuser %u", o.fuser);
   if (o.fuser) exec->fusers[DEVICE_CPU] = (uint8_t)o.fuser;
-  if (o.cancel) exec->stop = &o.cancel->fired;
+  if (o.cancel) exec_set_stop(exec, &o.cancel->fired);
   *out_cancel = o.cancel;
   return OK;
 }
@@ -65,12 +70,13 @@ wick_status wick_run(const wick_module *module, const char *method, const wick_v
                      const char *const *names, size_t named_count, const wick_run_options *options, wick_value **out,
                      wick_error **error) {
   Exec exec;
+  CallBudget budget;
   wick_cancel *cancel;
   Function *function;
   IValue result;
   *out = NULL;
   api_exec_init(&exec, module->runtime);
-  API_TRY(apply_options(&exec, options, &cancel));
+  API_TRY(apply_options(&exec, options, &budget, &cancel));
   API_TRY(module_find(module, method, &function));
   API_TRY(run_checked(&exec, module, function, arguments, count, names, named_count, run_now, &result));
   return api_status(value_box_of(result, module->unit, out), error);
@@ -80,12 +86,13 @@ wick_status wick_run_async(const wick_module *module, const char *method, const 
                            size_t count, const char *const *names, size_t named_count, const wick_run_options *options,
                            wick_future **out, wick_error **error) {
   Exec exec;
+  CallBudget budget;
   wick_cancel *cancel;
   Function *function;
   Future *future;
   *out = NULL;
   api_exec_init(&exec, module->runtime);
-  API_TRY(apply_options(&exec, options, &cancel));
+  API_TRY(apply_options(&exec, options, &budget, &cancel));
   API_TRY(module_find(module, method, &function));
   wick_future *handle;
   API_TRY(future_handle_new(module, cancel, &handle));

@@ -76,6 +76,7 @@ static void *fresh_block(size_t block_bytes) {
 void *cache_alloc(size_t bytes) {
   size_t block_bytes;
   int class_index = size_class(bytes, &block_bytes);
+  if (!mem_budget_take(block_bytes)) return NULL;
   if (class_index >= 0) {
     lock_cache();
     FreeBlock *block = kept[class_index];
@@ -89,6 +90,7 @@ void *cache_alloc(size_t bytes) {
   }
   void *p = fresh_block(block_bytes);
   if (!p && block_bytes && cache_trim()) p = fresh_block(block_bytes);
+  if (!p) mem_budget_give(block_bytes);
   return p;
 }
 
@@ -96,6 +98,7 @@ void cache_free(void *p, size_t bytes) {
   if (!p) return;
   size_t block_bytes;
   int class_index = size_class(bytes, &block_bytes);
+  mem_budget_give(block_bytes);
   if (class_index >= 0) {
     lock_cache();
     bool keep = block_bytes <= limit && kept_bytes <= limit - block_bytes && kept_count < CACHE_ENTRIES(SIZE_MAX);

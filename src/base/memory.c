@@ -2,6 +2,7 @@
 #include "base/memory.h"
 
 #include <assert.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,23 +23,66 @@ int64_t mem_fail_left(void) {
   return atomic_load(&fail_countdown);
 }
 
+/* Read at every allocation: a place in the thread's own block, not a call. */
+static _Thread_local MemBudget *budget __attribute__((tls_model("initial-exec")));
+
+MemBudget *mem_budget_enter(MemBudget *entered) {
+  MemBudget *before = budget;
+  budget = entered;
+  return before;
+}
+
+static bool take(size_t bytes) {
+  int64_t amount = bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
+  int64_t left = atomic_load_explicit(&budget->left, memory_order_relaxed);
+  do {
+    if (left < amount) return atomic_store(&budget->refused, true), false;
+  } while (!atomic_compare_exchange_weak_explicit(&budget->left, &left, left - amount, memory_order_relaxed,
+                                                  memory_order_relaxed));
+  return true;
+}
+
+bool mem_budget_take(size_t bytes) {
+  return __builtin_expect(!budget, 1) || take(bytes);
+}
+
+void mem_budget_give(size_t bytes) {
+  if (__builtin_expect(budget != NULL, 0))
+    atomic_fetch_add_explicit(&budget->left, (int64_t)bytes, memory_order_relaxed);
+}
+
+/* Before the heap is asked, so that a refusal costs nothing; the blocks that count are as large as the heap says. */
+static void *taken(void *p, size_t bytes) {
+  if (__builtin_expect(!budget, 1)) return p;
+  mem_budget_give(bytes);
+  if (p && !take(malloc_usable_size(p))) free(p), p = NULL;
+  return p;
+}
+
 void *mem_alloc(size_t bytes) {
-  if (refuse_now() || bytes > PTRDIFF_MAX) return NULL;
-  return malloc(bytes ? bytes : 1);
+  if (refuse_now() || bytes > PTRDIFF_MAX || !mem_budget_take(bytes)) return NULL;
+  return taken(malloc(bytes ? bytes : 1), bytes);
 }
 
 void *mem_calloc(size_t count, size_t bytes) {
   size_t total;
-  if (refuse_now() || !size_mul(count, bytes, &total) || total > PTRDIFF_MAX) return NULL;
-  return calloc(total ? total : 1, 1);
+  if (refuse_now() || !size_mul(count, bytes, &total) || total > PTRDIFF_MAX || !mem_budget_take(total)) return NULL;
+  return taken(calloc(total ? total : 1, 1), total);
 }
 
 void *mem_realloc(void *p, size_t bytes) {
   if (refuse_now() || bytes > PTRDIFF_MAX) return NULL;
-  return realloc(p, bytes ? bytes : 1);
+  if (__builtin_expect(!budget, 1)) return realloc(p, bytes ? bytes : 1);
+  size_t before = p ? malloc_usable_size(p) : 0;
+  if (bytes > before && !take(bytes - before)) return NULL;
+  void *grown = realloc(p, bytes ? bytes : 1);
+  size_t now = grown ? malloc_usable_size(grown) : before, counted = bytes > before ? bytes : before;
+  atomic_fetch_add_explicit(&budget->left, (int64_t)counted - (int64_t)now, memory_order_relaxed);
+  return grown;
 }
 
 void mem_free(void *p) {
+  if (__builtin_expect(budget && p, 0)) mem_budget_give(malloc_usable_size(p));
   free(p);
 }
 
@@ -74,7 +118,7 @@ void arena_init(Arena *arena, Catch *catch_point) {
 void arena_dispose(Arena *arena) {
   for (ArenaChunk *chunk = arena->chunks; chunk;) {
     ArenaChunk *next = chunk->next;
-    mem_free(chunk);
+    free(chunk);
     chunk = next;
   }
   arena->chunks = NULL;
@@ -93,7 +137,7 @@ static void *arena_alloc_slow(Arena *arena, size_t bytes) {
   if (arena->max_bytes && (!size_add(arena->bytes, total, &sum) || sum > arena->max_bytes))
     catch_throw(arena->catch_point,
                 status_new(ERROR_OUT_OF_MEMORY, "more than %zu bytes are needed", arena->max_bytes));
-  ArenaChunk *chunk = mem_calloc(1, total);
+  ArenaChunk *chunk = refuse_now() || total > PTRDIFF_MAX ? NULL : calloc(1, total);
   if (!chunk) catch_throw(arena->catch_point, status_out_of_memory());
   chunk->bytes = total;
   chunk->next = arena->chunks;

@@ -28,6 +28,19 @@ void *mem_calloc(size_t count, size_t bytes); /* zeroed, the product checked */
 void *mem_realloc(void *p, size_t bytes);
 void mem_free(void *p);
 char *mem_strdup(const char *text);
+
+/* ---- what a call may take ----
+ * While a thread works within a budget, what it takes from the heap and from the cache of blocks counts there, less
+ * what it gives back; beyond it allocations are refused. Arenas don't count: they hold programs. Shared by several
+ * threads. */
+typedef struct MemBudget {
+  _Atomic int64_t left;
+  _Atomic bool refused; /* something was: an out-of-memory error is the budget's */
+} MemBudget;
+/* From now on this thread works within it (NULL: within none); gives the one before. */
+MemBudget *mem_budget_enter(MemBudget *budget);
+bool mem_budget_take(size_t bytes); /* false: refused */
+void mem_budget_give(size_t bytes);
 /* Test hook: the n-th allocation from now on fails (0: never). */
 void mem_fail_after(int64_t n);
 int64_t mem_fail_left(void); /* how many are still to come until one fails */

@@ -68,7 +68,7 @@ static int run(const Command *command, int count, char **words) {
       {"--threads", OPTION_INT, &threads, "N  threads within one call"},
       {"--seconds", OPTION_INT, &seconds, "N  give up after so long"},
       {"--steps", OPTION_INT, &steps, "N  give up after so many loop iterations and calls"},
-      {"--megabytes", OPTION_INT, &megabytes, "N  give up when tensors need more"},
+      {"--megabytes", OPTION_INT, &megabytes, "N  give up when it needs more"},
       MODEL_OPTIONS(model),
       {0},
   };

@@ -117,6 +117,10 @@ Status interp_start(Exec *exec, Function *function, const Code *code, const IVal
   task->own_exec.task = NULL;
   task->own_exec.native_depth = 0;
   task->exec = &task->own_exec;
+  if (exec->budget) {
+    task->own_budget = *exec->budget;
+    task->own_exec.budget = &task->own_budget;
+  }
   task->group = &task->own_group;
   task->future = future;
   task->outputs = &task->result;

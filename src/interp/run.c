@@ -11,14 +11,18 @@
 /* Back edges and calls between two looks at the budget, deadline and cancel flag. */
 enum { TICKS = 1024 };
 
-static int64_t take_ticks(Exec *exec) {
-  int64_t left = atomic_load_explicit(&exec->steps_left, memory_order_relaxed);
+static int64_t take_ticks(const Exec *exec) {
+  int64_t left = exec->budget ? atomic_load_explicit(&exec->budget->steps_left, memory_order_relaxed) : TICKS;
   return left < TICKS ? left < 1 ? 1 : left : TICKS;
 }
 
-static Status poll(Exec *exec, int64_t used) {
-  if (atomic_load_explicit(&exec->steps_left, memory_order_relaxed) != INT64_MAX)
-    atomic_fetch_sub_explicit(&exec->steps_left, used, memory_order_relaxed);
+static void use_up(const Exec *exec, int64_t ticks) {
+  if (exec->budget && atomic_load_explicit(&exec->budget->steps_left, memory_order_relaxed) != INT64_MAX)
+    atomic_fetch_sub_explicit(&exec->budget->steps_left, ticks, memory_order_relaxed);
+}
+
+static Status poll(const Exec *exec, int64_t used) {
+  use_up(exec, used);
   return exec_poll(exec);
 }
 
@@ -97,7 +101,7 @@ static inline double number_to_double(IValue v) {
   return v.tag == TAG_FLOAT ? v.f : v.tag == TAG_BOOL ? (double)v.b : (double)v.i;
 }
 
-RunState task_run(Task *task) {
+static RunState run(Task *task) {
   static const void *const labels[] = {
 #define X(name, word, form, meaning) &&do_##name,
       INSTRUCTIONS(X)
@@ -190,6 +194,7 @@ RunState task_run(Task *task) {
   JUMP(pc->a);
 
   ENTER_FRAME();
+  CHECK(exec_attend(exec));
   GO();
 
 do_MOVE : {
@@ -686,6 +691,7 @@ do_OP : {
                .dying = site->dying,
                .state = site->state};
   status = site->kernel ? site->kernel(&call) : operator_call(exec, site->op, &call);
+  if (site->kernel && !status) status = exec_attend(exec);
   SCATTER_DEAD();
   if (__builtin_expect(status != OK, 0)) {
     for (uint32_t i = 0; i < site->output_count; i++) ivalue_release(outputs[i]);
@@ -700,6 +706,7 @@ do_CALLABLE : {
   IValue *outputs = window + arg_count;
   for (uint32_t i = 0; i < site->output_count; i++) outputs[i] = IVALUE_NONE;
   status = site->callable->run(site->callable, exec, window, arg_count, outputs, site->output_count);
+  if (!status) status = exec_attend(exec);
   SCATTER_DEAD();
   if (status) {
     for (uint32_t i = 0; i < site->output_count; i++) ivalue_release(outputs[i]);
@@ -815,15 +822,24 @@ do_UNSUPPORTED:
 
 failed:
   frame->pc = pc;
+  mem_budget_enter(NULL); /* what is said of the error comes on top */
+  status = exec_memory_error(exec, status);
   if (status->code != ERROR_OUT_OF_MEMORY) status = trace_add(task, status);
   task->status = status;
   exec->task = outer_task;
+  exec_enter_memory(exec);
   transfer_unwind(task);
   return RUN_DONE;
 done:
   task->status = status;
   exec->task = outer_task;
-  if (atomic_load_explicit(&exec->steps_left, memory_order_relaxed) != INT64_MAX)
-    atomic_fetch_sub_explicit(&exec->steps_left, ticks_given - ticks, memory_order_relaxed);
+  use_up(exec, ticks_given - ticks);
   return RUN_DONE;
+}
+
+RunState task_run(Task *task) {
+  MemBudget *before = exec_enter_memory(task->exec);
+  RunState state = run(task);
+  mem_budget_enter(before);
+  return state;
 }

@@ -33,9 +33,10 @@ typedef struct Task {
   Exec *exec;
   Exec own_exec; /* of a forked task */
   RunGroup *group;
-  RunGroup own_group; /* of an asynchronous call */
-  Future *future;     /* gets the result of a forked task */
-  IValue *outputs;    /* of a root task */
+  RunGroup own_group;    /* of an asynchronous call */
+  CallBudget own_budget; /* the same */
+  Future *future;        /* gets the result of a forked task */
+  IValue *outputs;       /* of a root task */
   uint32_t output_count;
   Status status;
   bool is_done;          /* of a root task, under the pool's lock; of a forked one: it is counted in its group */

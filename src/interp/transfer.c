@@ -120,6 +120,8 @@ Status transfer_to_baseline(Task *task, const Site *site, IValue value) {
 }
 
 void transfer_unwind(Task *task) {
+  bool attended = task->exec->attended;
+  task->exec->attended = false; /* `__exit__` runs behind a deadline too, as far as loops go */
   while (task->top) {
     Frame *frame = task->top;
     while (frame->entered_count) {
@@ -136,4 +138,5 @@ void transfer_unwind(Task *task) {
     }
     task_pop(task);
   }
+  task->exec->attended = attended;
 }

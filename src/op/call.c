@@ -115,14 +115,6 @@ void call_clear_outputs(Call *call) {
   for (uint32_t i = 0; i < call->output_count; i++) call_set(call, i, IVALUE_NONE);
 }
 
-static Status check_budget(const Exec *exec, const TensorSpec *spec) {
-  int64_t bytes = (int64_t)dtype_size(spec->dtype);
-  for (int i = 0; i < spec->ndim; i++)
-    if (spec->sizes[i] > 0 && !int64_mul(bytes, spec->sizes[i], &bytes)) return OK; /* tensor_new says it better */
-  if (bytes <= exec->bytes_left) return OK;
-  return status_new(ERROR_BUDGET, "%lld bytes asked for, beyond the memory budget", (long long)bytes);
-}
-
 static bool stands_behind_first(const Call *call, const Tensor *t) {
   for (uint32_t i = 1; i < call->input_count; i++)
     if (call->inputs[i].tag == TAG_TENSOR && call->inputs[i].tensor == t) return true;
@@ -158,7 +150,6 @@ Status call_fill_slot(Call *call, uint32_t i, const TensorSpec *spec) {
     if (t->dtype == spec->dtype && sizes_equal(t, spec->ndim, spec->sizes) && !(t->flags & TENSOR_UNUSUAL)) return OK;
     call_set(call, i, IVALUE_NONE);
   }
-  if (__builtin_expect(call->exec->bytes_left != INT64_MAX, 0)) TRY(check_budget(call->exec, spec));
   if (call->dying && i == 0) {
     Tensor *reused = reusable_input(call, spec);
     if (reused) {
@@ -313,7 +304,10 @@ static Status call_recorded(Call *call, const CallPlan *plan, uint32_t flags) {
 static __attribute__((noinline)) Status call_long(Call *call, const CallPlan *plan, uint32_t flags) {
   Exec *exec = call->exec;
   void *recorder = exec->recorder;
-  if (!recorder) return call_recorded(call, plan, flags);
+  if (!recorder) {
+    TRY(call_recorded(call, plan, flags));
+    return exec_attend(exec);
+  }
   exec->recorder = NULL; /* what the operator calls itself is not part of the trace */
   Status status = call_recorded(call, plan, flags);
   exec->recorder = recorder;
@@ -356,8 +350,9 @@ Status operator_call(Exec *exec, const Operator *op, Call *call) {
   Status status = call_plan(op, &plan);
   if (__builtin_expect(status != OK, 0)) goto failed;
   uint32_t flags = input_flags(call, plan);
-  if (__builtin_expect(
-          plan->direct && !exec->recorder && !(flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED | TENSOR_RECORDS)), 1))
+  if (__builtin_expect(plan->direct && !exec->recorder && !exec->attended &&
+                           !(flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED | TENSOR_RECORDS)),
+                       1))
     status = run_direct(call);
   else
     status = call_long(call, plan, flags);

@@ -37,18 +37,25 @@ typedef struct Services {
   Status (*trace_record)(struct Exec *exec, struct Call *call);
 } Services;
 
+/* What a call may still use up, shared with all it forks. */
+typedef struct CallBudget {
+  _Atomic int64_t steps_left; /* back edges and calls; INT64_MAX: no limit */
+  bool limits_memory;
+  MemBudget memory;
+} CallBudget;
+
 typedef struct Exec {
   const Services *services;
   bool grad_enabled, deterministic, inference;
-  uint8_t fusers[2];          /* fuse/backend.h: back ends of fusion groups on CPU and CUDA; 0: the process's */
-  int threads;                /* for parallel_for inside kernels */
-  Generator *generator;       /* the default generator, borrowed; lock around use: generator_lock */
-  _Atomic bool *stop;         /* polled by long loops; NULL: never. Set by cancel and deadline */
-  uint64_t deadline_ns;       /* monotonic, 0: none */
-  _Atomic int64_t steps_left; /* back edges and calls; INT64_MAX: no budget */
-  int64_t bytes_left;
-  int native_depth;                                           /* re-entries into the interpreter from C */
-  void *recorder;                                             /* tracer */
+  bool attended;        /* there is a deadline or a cancel token: they are looked at after every operator */
+  uint8_t fusers[2];    /* fuse/backend.h: back ends of fusion groups on CPU and CUDA; 0: the process's */
+  int threads;          /* for parallel_for inside kernels */
+  Generator *generator; /* the default generator, borrowed; lock around use: generator_lock */
+  _Atomic bool *stop;   /* polled by long loops; NULL: never. Set by cancel and deadline */
+  uint64_t deadline_ns; /* monotonic, 0: none; `attended` goes with both */
+  CallBudget *budget;   /* NULL: none. The caller's; an asynchronous call's lies in its task */
+  int native_depth;     /* re-entries into the interpreter from C */
+  void *recorder;       /* tracer */
   void (*print)(void *user, const char *text, size_t length); /* print() and warnings; NULL: stdout */
   void *print_user;
   struct Task *task; /* interp: the running task, or NULL */
@@ -63,6 +70,18 @@ typedef struct Exec {
 /* The process's default context: default threads and generator. */
 void exec_init(Exec *exec, const Services *services);
 /* Cancelled, past its deadline or out of steps: the error; else OK. Cheap. */
-Status exec_poll(Exec *exec) MUST_CHECK;
+Status exec_poll(const Exec *exec) MUST_CHECK;
+/* Before work that may be long: OK, unless somebody attends and exec_poll fails. */
+static inline Status exec_attend(const Exec *exec) {
+  return __builtin_expect(exec->attended, 0) ? exec_poll(exec) : OK;
+}
+/* For loops that can't return a Status, on any thread: whether exec_attend would fail. */
+bool exec_is_over(const Exec *exec);
+void exec_set_deadline(Exec *exec, uint64_t monotonic_ns);
+void exec_set_stop(Exec *exec, _Atomic bool *stop);
+/* The thread works within the memory budget of exec's call from now on; gives what is to be entered afterwards. */
+MemBudget *exec_enter_memory(const Exec *exec);
+/* The error that a refused allocation of such a thread becomes. */
+Status exec_memory_error(const Exec *exec, Status status) MUST_CHECK;
 void generator_lock(void);
 void generator_unlock(void);

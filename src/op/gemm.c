@@ -6,6 +6,8 @@
 
 /* Above this many multiply-adds oneDNN's call pays for itself. */
 static const int64_t ONEDNN_FROM = 1 << 20;
+/* Work between two looks at a deadline. */
+static const double ATTENDED_FROM = 2e9;
 
 static const GemmKernels *kernels(void) {
 #if defined(__x86_64__)
@@ -130,9 +132,25 @@ static Status gemm_half(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k
   return status;
 }
 
+/* Panels of rows that take about a tenth of a second, with a look at the deadline between them. */
+static Status gemm_attended(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a,
+                            GemmMatrix b, void *c, int64_t c_row_stride, bool accumulate) {
+  int64_t item = (int64_t)dtype_size(dtype), rows = (int64_t)(ATTENDED_FROM / ((double)n * (double)k));
+  rows = rows < GEMM_MC ? GEMM_MC : rows / GEMM_MC * GEMM_MC;
+  for (int64_t i = 0; i < m; i += rows) {
+    GemmMatrix panel = {(const char *)a.data + i * a.row_stride * item, a.row_stride, a.col_stride};
+    TRY(exec_poll(exec));
+    TRY(gemm(exec, dtype, m - i < rows ? m - i : rows, n, k, alpha, panel, b, (char *)c + i * c_row_stride * item,
+             c_row_stride, accumulate));
+  }
+  return OK;
+}
+
 Status gemm(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, void *c,
             int64_t c_row_stride, bool accumulate) {
   if (m == 0 || n == 0) return OK;
+  if (exec->attended && m > GEMM_MC && (double)m * (double)n * (double)k > 2 * ATTENDED_FROM)
+    return gemm_attended(exec, dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
   if (dtype == DTYPE_BFLOAT16 && gemm_bfloat16_is_stepwise(m, n, k, a, b))
     return gemm_bfloat16_stepwise(m, n, k, (float)alpha, false, a, b, c, c_row_stride, accumulate);
   if (dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16)

@@ -9,7 +9,11 @@ typedef struct Axis {
   int64_t out_stride[2];
 } Axis;
 
+/* Elements between two looks at the deadline. */
+enum { ELEMENTS_PER_LOOK = 1 << 20 };
+
 typedef struct Plan {
+  const Exec *exec;
   const ReduceOp *op;
   const ReduceParams *params;
   DType in_dtype;
@@ -65,6 +69,7 @@ static void reduce_block_down(const Plan *plan, const char *base, int64_t n, Red
   complex128 values[REDUCE_BLOCK];
   int64_t total = count_of(plan->inner, plan->inner_count), at[TENSOR_MAX_DIMS] = {0}, offset = 0;
   for (int64_t position = 0; position < total; position++) {
+    if (position % (ELEMENTS_PER_LOOK / REDUCE_BLOCK) == 0 && exec_is_over(plan->exec)) return;
     load(plan, base + offset * (int64_t)item, plan->vector.in_stride, n, values);
     plan->op->down(state, values, n, position, plan->params);
     for (int i = plan->inner_count - 1; i >= 0; i--) {
@@ -87,6 +92,7 @@ static void reduce_one_along(const Plan *plan, const char *base, ReduceCell *con
     for (int64_t i = 0; i < line->size; i += REDUCE_BLOCK) {
       int64_t n = line->size - i < REDUCE_BLOCK ? line->size - i : REDUCE_BLOCK;
       const char *at = from + i * line->in_stride * (int64_t)item;
+      if (position % ELEMENTS_PER_LOOK < n && exec_is_over(plan->exec)) return;
       if (sums) {
         state[0][0].f += plan->op->sum_f32(n, (const float *)at);
       } else {
@@ -125,7 +131,12 @@ static void reduce_items(void *argument, int64_t begin, int64_t end) {
 Status reduce_run(Exec *exec, const ReduceOp *op, ReduceParams *params, const Tensor *self, const ReduceDims *dims,
                   Tensor *const outputs[2]) {
   _Static_assert(sizeof(complex128) >= sizeof(ReduceCell), "result buffers hold any class");
-  Plan plan = {.op = op, .params = params, .in_dtype = (DType)self->dtype, .in = tensor_data(self), .outputs = outputs};
+  Plan plan = {.exec = exec,
+               .op = op,
+               .params = params,
+               .in_dtype = (DType)self->dtype,
+               .in = tensor_data(self),
+               .outputs = outputs};
   plan.convert = tile_load_loop(plan.in_dtype, tile_type_of(class_dtype(op->input)));
   plan.vector = (Axis){.size = 1};
   int64_t least_inner = INT64_MAX;

@@ -112,12 +112,11 @@ static bool run_node(Exec *exec, Node *node, const IValue *inputs, IValue *outpu
                .input_count = node->input_count,
                .output_count = node->output_count,
                .node = node};
-  int64_t bytes_left = exec->bytes_left;
   bool grad_enabled = exec->grad_enabled;
-  if (bytes_left > FOLD_WORK_LIMIT) exec->bytes_left = FOLD_WORK_LIMIT;
+  MemBudget budget = {.left = FOLD_WORK_LIMIT}, *before = mem_budget_enter(&budget);
   exec->grad_enabled = false;
   Status status = operator_call(exec, op, &call);
-  exec->bytes_left = bytes_left;
+  mem_budget_enter(before);
   exec->grad_enabled = grad_enabled;
   if (!status) return true;
   status_free(status);

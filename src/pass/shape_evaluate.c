@@ -13,6 +13,7 @@ Status shape_evaluator_init(ShapeEvaluator *e, Exec *exec, Arena *scratch) {
   memset(e, 0, sizeof *e);
   exec_init(&e->exec, exec ? exec->services : NULL);
   e->scratch = scratch;
+  e->exec.budget = &e->budget;
   if (exec) {
     e->exec.runtime = exec->runtime;
     e->exec.stop = exec->stop;
@@ -388,7 +389,7 @@ static bool run(ShapeEvaluator *e, Node *node, const Operator *op, Arguments *a,
                .outputs = outputs,
                .input_count = a->count,
                .output_count = node->output_count};
-  atomic_store(&e->exec.steps_left, MAX_STEPS);
+  atomic_store(&e->budget.steps_left, MAX_STEPS);
   Status status = operator_call(&e->exec, op, &call);
   bool ok = status == OK;
   status_free(status);
