@@ -2,11 +2,11 @@
  * into a graph what they say. ORDER spec: both visit in the same order. */
 #include "executor/argument_spec.h"
 
-#include "pass/attribute_writes.h"
-
+#include "pass/inliner.h"
+#include "pass/pass.h"
 #include "type/tensor_type.h"
 
-enum { WORD_NONE = 1, WORD_VALUE = 2, WORD_UNUSUAL = 3, WORD_UNDEFINED = 4, WORD_TENSOR = 5, MAX_OBJECTS = 4096 };
+enum { WORD_NONE = 1, WORD_VALUE = 2, WORD_UNUSUAL = 3, WORD_UNDEFINED = 4, WORD_TENSOR = 5 };
 enum { NOT_DESCRIBED = TENSOR_SPARSE | TENSOR_OPAQUE | TENSOR_WRAPPED_NUMBER };
 
 /* ---- words ---- */
@@ -215,118 +215,6 @@ void argument_spec_take(ArgumentSpec *spec, bool grad_enabled, bool tensors, con
   if (paths && paths->objects.length && count) put_attributes(spec, paths, arguments[0]);
 }
 
-/* ---- finding the paths ---- */
-
-static bool is_leaf_type(const Type *type) {
-  switch (type->kind) {
-    case TYPE_TENSOR:
-    case TYPE_INT:
-    case TYPE_FLOAT:
-    case TYPE_BOOL:
-    case TYPE_STRING:
-    case TYPE_NONE:
-      return true;
-    case TYPE_OPTIONAL:
-      return type->elements[0]->kind != TYPE_OPTIONAL && is_leaf_type(type->elements[0]);
-    default:
-      return false;
-  }
-}
-
-/* Where the nodes of a graph stand in the paths. */
-typedef struct Finder {
-  AttributePaths *paths; /* filled, or only looked up when `only_look_up` */
-  bool only_look_up;
-  AttributeWrites writes;
-  PtrMap objects; /* Value -> object index + 1 */
-  Arena scratch;
-  const Graph *graph;
-  void (*on_leaf)(void *argument, Node *node, uint32_t leaf);
-  void *argument;
-} Finder;
-
-static uint32_t object_index(Finder *f, uint32_t parent, uint32_t slot, const ClassType *class_type) {
-  AttributePaths *p = f->paths;
-  for (uint32_t i = 1; i < p->objects.length; i++)
-    if (p->objects.data[i].parent == parent && p->objects.data[i].slot == slot) return i;
-  if (f->only_look_up || p->objects.length >= MAX_OBJECTS) return 0;
-  if (!vec_push(&p->objects, ((AttributeObject){parent, slot, class_type})))
-    catch_throw(f->scratch.catch_point, status_out_of_memory());
-  return (uint32_t)p->objects.length - 1;
-}
-
-static uint32_t leaf_index(Finder *f, uint32_t object, uint32_t slot, const Type *type) {
-  AttributePaths *p = f->paths;
-  for (uint32_t i = 0; i < p->leaves.length; i++)
-    if (p->leaves.data[i].object == object && p->leaves.data[i].slot == slot) return i;
-  if (f->only_look_up || p->leaves.length >= MAX_OBJECTS) return UINT32_MAX;
-  if (!vec_push(&p->leaves, ((AttributeLeaf){object, slot, type})))
-    catch_throw(f->scratch.catch_point, status_out_of_memory());
-  return (uint32_t)p->leaves.length - 1;
-}
-
-static void find_in_block(Finder *f, const Block *block) {
-  BLOCK_EACH(node, block) {
-    for (uint32_t i = 0; i < node->block_count; i++) find_in_block(f, node->blocks[i]);
-    if (node->kind != SYM_prim_GetAttr) continue;
-    uintptr_t object = (uintptr_t)ptrmap_get(&f->objects, node_input(node, 0));
-    const ClassType *class_type;
-    uint32_t slot;
-    const ClassAttribute *attribute = object ? attribute_of_node(node, &class_type, &slot) : NULL;
-    if (!attribute) continue;
-    if (!f->only_look_up && attribute_is_written(&f->writes, attribute)) {
-      reason_add(REASON_ATTRIBUTE_NOT_ASSUMED, node->range);
-      continue;
-    }
-    if (attribute->type->kind == TYPE_CLASS) {
-      uintptr_t index = object_index(f, (uint32_t)object - 1, slot, attribute->type->class_type);
-      if (index) ptrmap_put(&f->objects, node_output(node, 0), (void *)(index + 1));
-    } else if (is_leaf_type(attribute->type)) {
-      uint32_t leaf = leaf_index(f, (uint32_t)object - 1, slot, attribute->type);
-      if (leaf != UINT32_MAX && f->on_leaf) f->on_leaf(f->argument, node, leaf);
-    }
-  }
-}
-
-static void find_body(void *argument) {
-  Finder *f = argument;
-  const Graph *graph = f->graph;
-  if (!graph_input_count(graph) || graph_input(graph, 0)->type->kind != TYPE_CLASS) return;
-  attribute_writes_init(&f->writes, &f->scratch);
-  ptrmap_init(&f->objects, &f->scratch);
-  if (f->only_look_up) {
-    if (!f->paths->objects.length) return;
-  } else {
-    attribute_writes_collect(&f->writes, graph);
-    if (f->writes.unknown) return;
-    AttributeObject self = {.class_type = graph_input(graph, 0)->type->class_type};
-    if (!vec_push(&f->paths->objects, self)) catch_throw(f->scratch.catch_point, status_out_of_memory());
-  }
-  ptrmap_put(&f->objects, graph_input(graph, 0), (void *)(uintptr_t)1);
-  find_in_block(f, graph->block);
-}
-
-static Status find(Finder *f) {
-  arena_init(&f->scratch, NULL);
-  Status status = arena_protect(&f->scratch, find_body, f);
-  arena_dispose(&f->scratch);
-  return status;
-}
-
-Status attribute_paths_find(const Graph *graph, AttributePaths *out) {
-  *out = (AttributePaths){0};
-  if (!graph_fits_stack(graph)) return graph_too_deep();
-  Finder f = {.paths = out, .graph = graph};
-  Status status = find(&f);
-  if (status || !out->leaves.length) attribute_paths_dispose(out);
-  return status;
-}
-
-void attribute_paths_dispose(AttributePaths *paths) {
-  vec_dispose(&paths->objects);
-  vec_dispose(&paths->leaves);
-}
-
 /* ---- applying ---- */
 
 typedef struct Reader {
@@ -369,23 +257,6 @@ static void replace_by_constant(Graph *graph, Value *value, IValue constant, con
   value_replace_all_uses_with(value, graph_insert_constant(graph, constant, type));
 }
 
-typedef struct Application {
-  const Type **types; /* of leaves, refined */
-  const IValue *values;
-  Graph *graph;
-} Application;
-
-static void apply_leaf(void *argument, Node *node, uint32_t leaf) {
-  Application *a = argument;
-  Value *output = node_output(node, 0);
-  if (a->types[leaf]->kind == TYPE_NONE)
-    replace_by_constant(a->graph, output, IVALUE_NONE, TYPE(NONE));
-  else if (is_tensor_like(a->types[leaf]))
-    output->type = a->types[leaf];
-  else
-    replace_by_constant(a->graph, output, a->values[leaf], NULL);
-}
-
 bool argument_spec_values(const ArgumentSpec *spec, const AttributePaths *paths, IValue self, IValue *values) {
   size_t n = paths->leaves.length;
   for (size_t i = 0; i < n; i++) values[i] = IVALUE_NONE;
@@ -409,36 +280,89 @@ bool argument_spec_values(const ArgumentSpec *spec, const AttributePaths *paths,
   return same;
 }
 
-void argument_spec_apply(const ArgumentSpec *spec, Graph *graph, const AttributePaths *paths, const IValue *values) {
-  Reader r = {spec, 1, graph};
-  uint32_t inputs = graph_input_count(graph), leaves = paths ? (uint32_t)paths->leaves.length : 0;
-  for (uint32_t i = 0; i < inputs; i++) {
-    Value *input = graph_input(graph, i);
+/* What the words say of the leaves, from `r`'s place on. */
+static const Type **leaf_types(Reader *r, const AttributePaths *paths) {
+  uint32_t leaves = paths ? (uint32_t)paths->leaves.length : 0;
+  const Type **types = ARENA_ARRAY(r->graph->arena, const Type *, leaves + 1);
+  for (uint32_t i = 0; i < leaves; i++) {
+    const Type *type = paths->leaves.data[i].type;
+    types[i] = type;
+    if (is_tensor_like(type)) {
+      if (type->kind == TYPE_OPTIONAL || r->spec->tensors) types[i] = next_type(r, type);
+      continue;
+    }
+    uint64_t word = next(r);
+    if (word != WORD_NONE) next(r);
+    if (word >> 8 == TAG_STRING) next(r);
+    if (word == WORD_NONE) types[i] = TYPE(NONE);
+  }
+  return types;
+}
+
+typedef struct Application {
+  const SpecWriter *writer;
+  LeafFinder finder;
+  const Type **types; /* of leaves, refined */
+  Graph *graph;
+} Application;
+
+static void apply_node(Application *a, Node *node) {
+  uint32_t leaf = leaf_finder_visit(&a->finder, node);
+  if (leaf == NO_LEAF) return;
+  Value *output = node_output(node, 0);
+  if (a->types[leaf]->kind == TYPE_NONE)
+    replace_by_constant(a->graph, output, IVALUE_NONE, TYPE(NONE));
+  else if (is_tensor_like(a->types[leaf]))
+    output->type = a->types[leaf];
+  else
+    replace_by_constant(a->graph, output, a->writer->values[leaf], NULL);
+}
+
+static void apply_block(Application *a, const Block *block) {
+  BLOCK_EACH(node, block) {
+    for (uint32_t i = 0; i < node->block_count; i++) apply_block(a, node->blocks[i]);
+    apply_node(a, node);
+  }
+}
+
+static void apply(Arena *scratch, void *argument) {
+  Application *a = argument;
+  Reader r = {a->writer->spec, 1, a->graph};
+  for (uint32_t i = 0; i < graph_input_count(a->graph); i++) {
+    Value *input = graph_input(a->graph, i);
     const Type *type = next_type(&r, input->type);
     if (type->kind == TYPE_NONE && input->type->kind == TYPE_OPTIONAL)
-      replace_by_constant(graph, input, IVALUE_NONE, TYPE(NONE));
+      replace_by_constant(a->graph, input, IVALUE_NONE, TYPE(NONE));
     else
       input->type = type;
   }
-  if (!leaves) return;
-  Application a = {ARENA_ARRAY(graph->arena, const Type *, leaves), values, graph};
-  for (uint32_t i = 0; i < leaves; i++) {
-    const Type *type = paths->leaves.data[i].type;
-    a.types[i] = type;
-    if (is_tensor_like(type)) {
-      if (type->kind == TYPE_OPTIONAL || spec->tensors) a.types[i] = next_type(&r, type);
-      continue;
-    }
-    uint64_t word = next(&r);
-    if (word != WORD_NONE) next(&r);
-    if (word >> 8 == TAG_STRING) next(&r);
-    if (word == WORD_NONE) a.types[i] = TYPE(NONE);
-  }
-  Finder f = {.paths = (AttributePaths *)(uintptr_t)paths,
-              .only_look_up = true,
-              .graph = graph,
-              .on_leaf = apply_leaf,
-              .argument = &a};
-  Status status = find(&f);
-  if (status) catch_throw(graph->arena->catch_point, status);
+  a->types = leaf_types(&r, a->writer->paths);
+  leaf_finder_init(&a->finder, a->writer->paths, a->graph, scratch);
+  apply_block(a, a->graph->block);
+}
+
+void argument_spec_apply(const SpecWriter *writer, Graph *graph) {
+  Application a = {.writer = writer, .graph = graph};
+  arena_with_scratch(graph->arena, apply, &a);
+}
+
+static Node *visit(void *argument, Node *node) {
+  Application *a = argument;
+  if (node->kind != SYM_prim_GetAttr) return propagate_constants_at(a->graph, a->writer->exec, node);
+  apply_node(a, node);
+  return node;
+}
+
+static void inline_decided(Arena *scratch, void *argument) {
+  Application *a = argument;
+  Reader r = {a->writer->spec, 1, a->graph};
+  for (uint32_t i = 0; i < graph_input_count(a->graph); i++) next_type(&r, graph_input(a->graph, i)->type);
+  a->types = leaf_types(&r, a->writer->paths);
+  leaf_finder_init(&a->finder, a->writer->paths, a->graph, scratch);
+  inline_calls_with(a->graph, &(InlineVisitor){visit, a});
+}
+
+void argument_spec_inline(const SpecWriter *writer, Graph *graph) {
+  Application a = {.writer = writer, .graph = graph};
+  arena_with_scratch(graph->arena, inline_decided, &a);
 }

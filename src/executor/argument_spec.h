@@ -6,24 +6,7 @@
  * submodule that was replaced is noticed. */
 #pragma once
 
-#include "ir/ir.h"
-
-typedef struct AttributeObject {
-  uint32_t parent, slot; /* of an earlier object; object 0 is the first input */
-  const ClassType *class_type;
-} AttributeObject;
-typedef struct AttributeLeaf {
-  uint32_t object, slot;
-  const Type *type; /* Tensor, int, float, bool, str, None or an Optional of these */
-} AttributeLeaf;
-/* What a graph reads by prim::GetAttr chains from its first input and nobody in it can write. */
-typedef struct AttributePaths {
-  VEC(AttributeObject) objects; /* none: nothing is read */
-  VEC(AttributeLeaf) leaves;
-} AttributePaths;
-/* Of a graph with its calls inlined. */
-Status attribute_paths_find(const Graph *graph, AttributePaths *out) MUST_CHECK;
-void attribute_paths_dispose(AttributePaths *paths);
+#include "executor/attribute_paths.h"
 
 enum { SPEC_FEW_WORDS = 96 };
 typedef struct ArgumentSpec {
@@ -41,6 +24,15 @@ uint64_t argument_spec_hash(const ArgumentSpec *spec);
 
 /* The leaves' values, retained, None for tensors; false: they are not what the spec says any more. */
 bool argument_spec_values(const ArgumentSpec *spec, const AttributePaths *paths, IValue self, IValue *values);
-/* Writes what the spec says into a copy of the graph that the paths were found in: types of tensors, None for optional
- * inputs, constants for attributes, whose values are given. Throws to the graph's catch point. */
-void argument_spec_apply(const ArgumentSpec *spec, Graph *graph, const AttributePaths *paths, const IValue *values);
+/* What the spec says of a graph. */
+typedef struct SpecWriter {
+  const ArgumentSpec *spec;
+  const AttributePaths *paths; /* may be NULL */
+  const IValue *values;        /* of the paths' leaves */
+  Exec *exec;                  /* computes what follows */
+} SpecWriter;
+/* Inlines a copy of the graph that the paths were found in; attributes become constants and Ifs that these decide one
+ * of their branches before anything is inlined into it. */
+void argument_spec_inline(const SpecWriter *writer, Graph *graph);
+/* Writes the rest into it: types of tensors, None for optional inputs. Both throw to the graph's catch point. */
+void argument_spec_apply(const SpecWriter *writer, Graph *graph);

@@ -8,6 +8,7 @@
  *   executor/plan.h              Plan: graphs, types and Code that live and die together
  *   executor/plan_cost.h         which of two plans does less
  *   executor/phases.h            the lists of passes
+ *   executor/attribute_paths.h   the attributes that a graph reads and nobody in it writes
  *   executor/argument_spec.h     what a plan assumes of arguments and attributes
  *   executor/profiling_record.h  what runs have shown
  *   executor/compile_times.h     processor time that making plans took

@@ -235,33 +235,16 @@ static void compile(Variant *v, const Exec *exec) {
 
 /* ---- attributes ---- */
 
-typedef struct PathSearch {
-  GraphExecutor *executor;
-  TypeStore store;
-  Graph *copy;
-} PathSearch;
-
-static void inline_copy(void *argument) {
-  PathSearch *s = argument;
-  s->copy = graph_copy(s->executor->graph, &s->store.arena, &s->store);
-  inline_calls(s->copy);
-}
-
 static void find_paths_now(GraphExecutor *e) {
-  PathSearch search = {.executor = e};
   CompileClock clock;
   compile_clock_start(&clock, "attributes");
   AttributePaths *paths = mem_calloc(1, sizeof *paths);
-  Status status = paths ? type_store_init(&search.store, NULL) : status_out_of_memory();
-  if (!status) {
+  if (paths) {
     code_graphs_lock();
-    status = arena_protect(&search.store.arena, inline_copy, &search);
+    Status status = attribute_paths_find(e->graph, paths);
     code_graphs_unlock();
-    if (!status) status = attribute_paths_find(search.copy, paths);
-    graph_dispose(search.copy);
-    type_store_dispose(&search.store);
+    status_free(status); /* without paths nothing is assumed */
   }
-  status_free(status); /* without paths nothing is assumed */
   atomic_store(&e->paths, paths);
   compile_clock_step(&clock, "paths");
 }

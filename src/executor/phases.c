@@ -32,12 +32,6 @@ static void after_pass(Phases *p, const char *name) {
     after_pass(p, name); \
   } while (0)
 
-/* Without after_pass: a lock is held. */
-void run_inlining(Phases *p) {
-  inline_calls(p->graph);
-  hoist_attributes(p->graph);
-}
-
 void run_required_passes(Phases *p) {
   PASS("remove_expands", remove_expands(p->graph));
   PASS("normalize_ops", normalize_ops(p->graph));

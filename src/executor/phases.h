@@ -20,7 +20,6 @@ typedef struct Phases {
 const char *phases_log_file(bool profiles);
 
 /* All throw to the graph's catch point; ERROR_CANCELLED when the process ends. */
-void run_inlining(Phases *p); /* reads graphs of functions: code_graphs_lock must be held */
 /* Attributes that the graph does not write are read at its start, once each. */
 void hoist_attributes(Graph *graph);
 void run_required_passes(Phases *p);

@@ -27,6 +27,7 @@ typedef struct Work {
   const PlanRequest *request;
   Plan *plan;
   Exec exec;
+  SpecWriter spec;
   Phases phases;
   CompileClock clock;
 } Work;
@@ -39,8 +40,12 @@ static void copy_as_written(void *argument) {
   SOURCE_LOG_DUMP(phases_log_file(w->phases.profiles), "Optimizing the following function:", r->services, plan->graph);
   plan->as_written = plan_cost(plan->graph);
   w->phases.graph = plan->graph;
-  run_inlining(&w->phases);
-  plan->as_written.time = plan_cost(plan->graph).time;
+  if (r->spec && r->kind != PLAN_REQUIRED)
+    argument_spec_inline(&w->spec, plan->graph);
+  else
+    inline_calls(plan->graph);
+  hoist_attributes(plan->graph);
+  if (plan->as_written.has_calls) plan->as_written.time = plan_cost(plan->graph).time;
   compile_clock_step(&w->clock, "copy and inline");
 }
 
@@ -64,7 +69,7 @@ static void run_phases(void *argument) {
     copy_profiled(w);
   } else {
     erase_shape_information(w->plan->graph);
-    if (r->spec) argument_spec_apply(r->spec, w->plan->graph, r->paths, r->values);
+    if (r->spec) argument_spec_apply(&w->spec, w->plan->graph);
   }
   switch (r->kind) {
     case PLAN_REQUIRED:
@@ -137,6 +142,7 @@ static Status begin(const PlanRequest *request, Work *w) {
                        .grad_enabled = request->grad_enabled,
                        .clock = &w->clock,
                        .profiles = request->kind != PLAN_REQUIRED && request->kind != PLAN_SPECIALISED};
+  w->spec = (SpecWriter){request->spec, request->paths, request->values, &w->exec};
   exec_init(&w->exec, request->services);
   w->exec.threads = 1;
   if (request->caller) {

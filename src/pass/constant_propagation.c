@@ -284,6 +284,19 @@ static void propagate_in(Graph *graph, Exec *exec, AliasDb *db, Block *block) {
   }
 }
 
+Node *propagate_constants_at(Graph *graph, Exec *exec, Node *node) {
+  IValue condition;
+  if (node->kind != SYM_prim_If) {
+    if (!node->block_count) fold_node(graph, exec, NULL, node);
+  } else if (value_is_constant(node_input(node, 0), &condition) && condition.tag == TAG_BOOL &&
+             jit_opt_limit(FILE_NAME)) {
+    Node *before = node->prev;
+    inline_branch(node, condition.b);
+    return before->next;
+  }
+  return node;
+}
+
 void constant_propagation_immutable(Graph *graph, Exec *exec) {
   propagate_in(graph, exec, NULL, graph->block);
   eliminate_dead_code(graph);

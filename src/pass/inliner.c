@@ -1,12 +1,13 @@
 /* Puts the bodies of called functions and methods in place of their calls, and goes on in what was put there. Calls
  * that recurse, whose function is not compiled, or that would make the graph too large stay calls. */
+#include "pass/inliner.h"
+
 #include "ir/graph_log.h"
 #include "pass/pass.h"
-#include "pass/rewrite.h"
 
 #define FILE_NAME "inliner"
 
-static const Function *callee_of(const Node *node) {
+const Function *inlined_callee(const Node *node) {
   const Type *type = node->input_count ? node_input(node, 0)->type : NULL;
   if (node->kind == SYM_prim_CallFunction && type && type->kind == TYPE_FUNCTION) return type->function;
   if (node->kind == SYM_prim_CallMethod && type && type->kind == TYPE_CLASS)
@@ -30,12 +31,21 @@ static uint32_t count_nodes(const Block *block) {
   return n;
 }
 
-static void inline_block(Graph *graph, const Block *block, uint32_t *nodes) {
+typedef struct Inlining {
+  Graph *graph;
+  const InlineVisitor *visitor; /* NULL: nobody wants to see */
+  uint32_t nodes;
+} Inlining;
+
+static void inline_block(Inlining *n, const Block *block) {
+  Graph *graph = n->graph;
   for (Node *node = block->param->next, *next; node != block->ret; node = next) {
+    next = n->visitor ? n->visitor->visit(n->visitor->argument, node) : node;
+    if (next != node) continue;
     next = node->next;
-    for (uint32_t i = 0; i < node->block_count; i++) inline_block(graph, node->blocks[i], nodes);
-    const Function *callee = callee_of(node);
+    for (uint32_t i = 0; i < node->block_count; i++) inline_block(n, node->blocks[i]);
     if (node->kind != SYM_prim_CallFunction && node->kind != SYM_prim_CallMethod) continue;
+    const Function *callee = inlined_callee(node);
     if (!callee || !callee->graph) {
       node_refused(FILE_NAME, node, REASON_NOT_INLINED_UNKNOWN);
       continue;
@@ -47,11 +57,11 @@ static void inline_block(Graph *graph, const Block *block, uint32_t *nodes) {
     uint32_t size = count_nodes(callee->graph->block);
     uint32_t first = node->kind == SYM_prim_CallFunction, count = graph_input_count(callee->graph);
     if (node->input_count - first != count || graph_output_count(callee->graph) != node->output_count) continue;
-    if (size > INLINE_MAX_NODES - *nodes) {
+    if (size > INLINE_MAX_NODES - n->nodes) {
       node_refused(FILE_NAME, node, REASON_NOT_INLINED_TOO_LARGE);
       continue;
     }
-    *nodes += size;
+    n->nodes += size;
     InlinedCall *call = ARENA_NEW(graph->arena, InlinedCall);
     *call = (InlinedCall){callee, node->range, node->inlined};
     Value **arguments = ARENA_ARRAY(graph->arena, Value *, count + 1),
@@ -72,9 +82,13 @@ static void inline_block(Graph *graph, const Block *block, uint32_t *nodes) {
   }
 }
 
-void inline_calls(Graph *graph) {
-  uint32_t nodes = graph_fits_stack(graph) ? count_nodes(graph->block) : UINT32_MAX;
-  if (nodes > INLINE_MAX_NODES) return;
-  inline_block(graph, graph->block, &nodes);
+void inline_calls_with(Graph *graph, const InlineVisitor *visitor) {
+  Inlining n = {graph, visitor, graph_fits_stack(graph) ? count_nodes(graph->block) : UINT32_MAX};
+  if (n.nodes > INLINE_MAX_NODES) return;
+  inline_block(&n, graph->block);
   graph->insert_before = graph->block->ret;
+}
+
+void inline_calls(Graph *graph) {
+  inline_calls_with(graph, NULL);
 }

@@ -19,6 +19,9 @@ void lower_simple_tuples(Graph *graph);
 /* Runs what depends on constants alone and gives values that nobody can change; takes the known branch of Ifs. exec may
  * be NULL. */
 void constant_propagation_immutable(Graph *graph, Exec *exec);
+/* The same for one node, its blocks left out; gives what now stands in its place: the node, if nothing was to be done
+ * or its outputs have no uses any more. Dead code stays. */
+Node *propagate_constants_at(Graph *graph, Exec *exec, Node *node);
 /* Equal constants are one, at the top of the graph. */
 void constant_pooling(Graph *graph);
 /* Outputs of Ifs and Loops in the order of their first use. */
