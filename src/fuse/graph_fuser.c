@@ -498,7 +498,7 @@ static bool may_join_cat(const GraphFuser *f, const Value *value, Node *before) 
 static Node *fuse_cat(GraphFuser *f, Node *cat) {
   Node *list = node_input(cat, 0)->node;
   bool any = false;
-  for (uint32_t i = 0; i < list->input_count && !any; i++) any = may_join_cat(f, node_input(list, i), list);
+  for (uint32_t i = 0; i < list->input_count && !any; i++) any = may_join_cat(f, node_input(list, i), cat);
   if (!any || !may_rewrite(f, cat, "fuses ")) return cat->prev;
   IValue dim;
   value_is_constant(node_input(cat, 1), &dim);
@@ -507,7 +507,7 @@ static Node *fuse_cat(GraphFuser *f, Node *cat) {
   Node *fused = graph_create(f->graph, SYM_prim_FusedConcat, list->input_count, parts, 1);
   fused->range = cat->range;
   node_set_int(fused, SYM_attr_dim, dim.i);
-  node_insert_before(fused, list);
+  node_insert_before(fused, cat); /* what stands between the list and it may write */
   copy_metadata(node_output(fused, 0), node_output(cat, 0));
   value_replace_all_uses_with(node_output(cat, 0), node_output(fused, 0));
   node_destroy(cat);

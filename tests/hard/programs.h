@@ -1,25 +1,13 @@
 /* The small ones of the recorded programs in tests/program, and their calls. */
 #pragma once
 
+#include "hard.h"
+
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
-#include "../../src/cli/cli.h"
-#include "base/base.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/lsan_interface.h>
-#endif
-
-enum { MAX_PROGRAMS = 1000, MAX_BYTES = 40000, MAX_ARGUMENTS = 40, MAX_WRONG = 20 };
+enum { MAX_PROGRAMS = 1000, MAX_BYTES = 40000, MAX_ARGUMENTS = 40 };
 
 typedef struct Program {
   char model[300], io[300];
@@ -54,16 +42,9 @@ static inline int find_programs(void **state) {
   return 0;
 }
 
-static inline int64_t setting(const char *name, int64_t fallback) {
-  const char *text = getenv(name);
-  int64_t value;
-  return text && str_to_int64(str_from(text), 10, &value) ? value : fallback;
-}
-
 /* Every program that WICK_HARD_PROGRAMS asks for, evenly picked; `check` answers how often it went wrong. */
 static inline void check_programs(int64_t (*check)(const Program *program, const wick_value *calls, int64_t number)) {
-  int64_t wanted = setting("WICK_HARD_PROGRAMS", 20), wrong = 0;
-  if (wanted > (int64_t)program_count) wanted = (int64_t)program_count;
+  int64_t wanted = wanted_programs(program_count), wrong = 0;
   for (int64_t k = 0; k < wanted && wrong < MAX_WRONG; k++) {
     const Program *p = &programs[(size_t)k * program_count / (size_t)wanted];
     wick_value *io = NULL;
@@ -72,12 +53,7 @@ static inline void check_programs(int64_t (*check)(const Program *program, const
     if (calls) wrong += check(p, calls, k);
     wick_value_release(calls);
     wick_value_release(io);
-#if defined(__SANITIZE_ADDRESS__)
-    if (__lsan_do_recoverable_leak_check()) {
-      print_error("%s leaks\n", p->model);
-      wrong += MAX_WRONG; /* the next ones would tell of the same */
-    }
-#endif
+    wrong += leaks(p->model);
   }
   assert_int_equal(wrong, 0);
 }

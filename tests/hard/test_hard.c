@@ -6,23 +6,7 @@
  * the small ones of tests/program, evenly picked. */
 #include "programs.h"
 
-#include "executor/executor.h"
-
-/* ---- one attempt: load, run every recorded call; allocations fail only within the library ---- */
-
-static int64_t countdown; /* to the allocation that fails, while none is under way; 0: none */
-#define WITH_FAILURES(call)      \
-  do {                           \
-    mem_fail_after(countdown);   \
-    call;                        \
-    executor_drain();            \
-    countdown = mem_fail_left(); \
-    mem_fail_after(0);           \
-  } while (0)
-
-static bool tells_of_memory(const wick_error *error) {
-  return wick_error_status(error) == WICK_OUT_OF_MEMORY || strstr(wick_error_message(error), "memory");
-}
+/* ---- one attempt: load, run every recorded call ---- */
 
 /* NULL: right, or an error that may be. */
 static const char *run_call(wick_module *module, const wick_value *recorded, char *difference, bool *failed) {
@@ -77,12 +61,12 @@ static bool check(const Program *p, const wick_value *calls, int64_t n) {
 }
 
 static int64_t check_program(const Program *p, const wick_value *calls, int64_t first) {
-  int64_t wrong = 0, many = (int64_t)1 << 30, steps = setting("WICK_HARD_STEPS", 60);
+  int64_t wrong = 0, steps = setting("WICK_HARD_STEPS", 60);
   char difference[DIFFERENCE_BYTES];
   countdown = 0;
   if (attempt(p, calls, difference)) return 0; /* everything that is made once is there after this */
-  wrong += !check(p, calls, many);
-  int64_t total = many - countdown, step = total / steps + 1;
+  wrong += !check(p, calls, MANY);
+  int64_t total = MANY - countdown, step = total / steps + 1;
   for (int64_t n = 1 + first % step; n <= total && wrong < 10; n += step)
     if (!check(p, calls, n) || !check(p, calls, 0)) {
       print_error("(at allocation %lld)\n", (long long)n);

@@ -6,7 +6,6 @@
 #include "programs.h"
 
 #include "api/find.h"
-#include "executor/executor.h"
 
 enum { TIMES = 3 /* a call is profiled, then runs in a plan, which a guard may leave */, MAX_OUTCOMES = 300 };
 
@@ -83,10 +82,6 @@ static bool same(const Program *p, const Outcomes *want, const Outcomes *got, co
   return fine;
 }
 
-static const ExecutorOptions simple = {.mode = EXECUTOR_SIMPLE},
-                             profiling = {.mode = EXECUTOR_PROFILING, .compile_now = true},
-                             specialising = {.mode = EXECUTOR_SPECIALISING, .compile_now = true};
-
 /* What the simple executor gives; false: nothing to compare with, since it is not the same twice. */
 static bool expect(const Program *p, const wick_value *calls, Outcomes *out) {
   Outcomes again;
@@ -110,12 +105,6 @@ static int64_t check_way(const Program *p, const wick_value *calls, const Execut
 /* ---- guards ---- */
 
 static uint64_t forced;
-
-static uint64_t bailouts(void) {
-  wick_stats stats = {.size = sizeof stats};
-  wick_stats_get(&stats);
-  return stats.bailouts;
-}
 
 static int64_t check_guards(const Program *p, const wick_value *calls, int64_t number) {
   (void)number;
@@ -147,13 +136,13 @@ static int64_t refused;
 
 static int64_t check_rewrites(const Program *p, const wick_value *calls, int64_t number) {
   static const ExecutorOptions *const ways[] = {&profiling, &specialising};
-  int64_t wrong = 0, many = (int64_t)1 << 30, steps = setting("WICK_HARD_STEPS", 60);
+  int64_t wrong = 0, steps = setting("WICK_HARD_STEPS", 60);
   Outcomes want;
   if (!expect(p, calls, &want)) return 0;
   for (int way = 0; way < 2; way++) {
-    jit_opt_refuse(many);
+    jit_opt_refuse(MANY);
     wrong += check_way(p, calls, ways[way], &want, executor_mode_name(ways[way]->mode), 0, NULL);
-    int64_t total = many - jit_opt_refuse_left(), step = total / steps + 1;
+    int64_t total = MANY - jit_opt_refuse_left(), step = total / steps + 1;
     for (int64_t n = 1 + number % step; n <= total && wrong < 5; n += step) {
       jit_opt_refuse(n);
       wrong +=
