@@ -168,7 +168,7 @@ static Status pack_grads(GradNode *node, Tensor *const *grads, IValue *out) {
 static Status unpack_results(GradNode *node, bool with_history, IValue *out) {
   SavedValue all = {
       .kind = SAVED_TENSORS, .element = TYPE(TENSOR), .tensors = node->results, .count = node->result_count};
-  return saved_value_unpack(&all, with_history, (GradEdge){node, 0}, out);
+  return saved_value_unpack(&all, true, with_history, (GradEdge){node, 0}, out);
 }
 
 /* The parameters of the formula's function, in its order. */
@@ -177,7 +177,7 @@ static Status pack_parameters(Run *run, GradNode *node, Tensor *const *grads, IV
   bool create = run->options.create_graph;
   for (uint32_t i = 0; i < node->saved_count; i++)
     if (names.arguments >> i & 1) {
-      TRY(saved_value_unpack(&node->saved[i], create, (GradEdge){0}, &values[*count]));
+      TRY(saved_value_unpack(&node->saved[i], true, create, (GradEdge){0}, &values[*count]));
       ++*count;
     }
   if (names.grad) {
@@ -191,7 +191,7 @@ static Status pack_parameters(Run *run, GradNode *node, Tensor *const *grads, IV
   }
   if (names.result && !node->list_output) {
     Tensor *t;
-    TRY(saved_tensor_unpack(&node->results[0], create, (GradEdge){node, 0}, &t));
+    TRY(saved_tensor_unpack(&node->results[0], true, create, (GradEdge){node, 0}, &t));
     values[(*count)++] = ivalue_tensor(t);
   } else if (names.result) {
     TRY(unpack_results(node, create, &values[*count]));

@@ -78,10 +78,10 @@ struct GraphProgram {
   Code *forward, *plain; /* plain gives the real outputs alone */
   Callable *backward;
   uint32_t input_count, real_outputs, all_outputs, captured_input_count, captured_output_count, input_vjp_count,
-      output_vjp_count, words;
+      output_vjp_count, words, vjp_words;
   uint32_t *captured_inputs, *captured_outputs, *input_vjps, *output_vjps; /* as in Gradient; one block */
   bool *differentiable, *looks_only;
-  uint64_t *dependence;
+  uint64_t *dependence, *readers, *carriers; /* one block */
 };
 
 void graph_program_retain(GraphProgram *program) {
@@ -111,8 +111,9 @@ static Status copy_tables(GraphProgram *p, const Gradient *g) {
   size_t captures = (size_t)g->captured_input_count + g->captured_output_count;
   uint32_t *numbers = mem_calloc(captures + g->input_vjp_count + g->output_vjp_count + 1, sizeof *numbers);
   bool *flags = mem_calloc(p->input_count + captures + 1, sizeof *flags);
-  size_t words = (size_t)g->words * g->real_outputs;
-  p->dependence = mem_calloc(words + 1, sizeof *p->dependence);
+  size_t words = (size_t)g->words * g->real_outputs, reader_words = (size_t)g->words * captures,
+         carrier_words = (size_t)g->vjp_words * captures;
+  p->dependence = mem_calloc(words + reader_words + carrier_words + 1, sizeof *p->dependence);
   p->captured_inputs = numbers;
   p->differentiable = flags;
   if (!numbers || !flags || !p->dependence) return status_out_of_memory();
@@ -127,6 +128,10 @@ static Status copy_tables(GraphProgram *p, const Gradient *g) {
   for (uint32_t i = 0; i < p->input_count; i++) p->differentiable[i] = g->differentiable[i];
   for (size_t i = 0; i < captures; i++) p->looks_only[i] = g->looks_only[i];
   if (words) memcpy(p->dependence, g->dependence, words * sizeof *p->dependence);
+  p->readers = p->dependence + words;
+  p->carriers = p->readers + reader_words;
+  if (reader_words) memcpy(p->readers, g->readers, reader_words * sizeof *p->readers);
+  if (carrier_words) memcpy(p->carriers, g->carriers, carrier_words * sizeof *p->carriers);
   return OK;
 }
 
@@ -147,6 +152,7 @@ Status graph_program_new(const Gradient *g, MakeCallable *make_callable, void *m
       .input_vjp_count = g->input_vjp_count,
       .output_vjp_count = g->output_vjp_count,
       .words = g->words,
+      .vjp_words = g->vjp_words,
   };
   ref_init(&p->callable.refs);
   Status status = copy_tables(p, g);
@@ -204,16 +210,27 @@ static Status save(IValue v, bool checked, bool own, SavedValue *out) {
   return tensor_alias(v.tensor, &out->tensors[0].tensor);
 }
 
+static bool any_records(const GraphProgram *p, const uint64_t *set, const IValue *inputs) {
+  for (uint32_t i = 0; i < p->input_count; i++)
+    if (set[i / 64] >> (i % 64) & 1 && records(inputs[i])) return true;
+  return false;
+}
+
+/* Its values must not have changed: they are read, and for gradients that go on from here. */
+static bool is_checked(const GraphProgram *p, uint32_t capture, const IValue *inputs) {
+  return !p->looks_only[capture] && any_records(p, p->readers + (size_t)capture * p->words, inputs);
+}
+
 static Status save_captures(const GraphProgram *p, const IValue *inputs, const IValue *outputs, GradNode *node) {
   uint32_t count = p->captured_input_count + p->captured_output_count;
   node->saved = mem_calloc(count + 1u, sizeof *node->saved);
   if (!node->saved) return status_out_of_memory();
   node->saved_count = count;
   for (uint32_t i = 0; i < p->captured_input_count; i++)
-    TRY(save(inputs[p->captured_inputs[i]], !p->looks_only[i], false, &node->saved[i]));
+    TRY(save(inputs[p->captured_inputs[i]], is_checked(p, i, inputs), false, &node->saved[i]));
   for (uint32_t i = 0; i < p->captured_output_count; i++) {
     uint32_t at = p->captured_input_count + i;
-    TRY(save(outputs[p->captured_outputs[i]], !p->looks_only[at], true, &node->saved[at]));
+    TRY(save(outputs[p->captured_outputs[i]], is_checked(p, at, inputs), true, &node->saved[at]));
   }
   return OK;
 }
@@ -226,13 +243,6 @@ static Status make_edges(const GraphProgram *p, const IValue *inputs, GradNode *
     TRY(look_of(v.tensor, &node->edges[i].look));
   }
   return OK;
-}
-
-static bool depends(const GraphProgram *p, uint32_t output, const IValue *inputs) {
-  const uint64_t *set = p->dependence + (size_t)output * p->words;
-  for (uint32_t i = 0; i < p->input_count; i++)
-    if (set[i / 64] >> (i % 64) & 1 && records(inputs[i])) return true;
-  return false;
 }
 
 /* A tensor of its own for a result that is an input, or another result; of memory that an input has, a view. */
@@ -264,7 +274,7 @@ static Status hang(GraphProgram *p, const IValue *inputs, IValue *outputs) {
   for (uint32_t i = 0; !status && i < p->real_outputs; i++) {
     Tensor *t = outputs[i].tag == TAG_TENSOR ? outputs[i].tensor : NULL;
     if (!t || !tensor_is_defined(t) || !(dtype_is_floating((DType)t->dtype) || dtype_is_complex((DType)t->dtype)) ||
-        !depends(p, i, inputs))
+        !any_records(p, p->dependence + (size_t)i * p->words, inputs))
       continue;
     status = own_result(inputs, p->input_count, outputs, i);
     if (!status) status = look_of(outputs[i].tensor, &node->outputs[i].look);
@@ -311,6 +321,13 @@ static Status run_program(Callable *callable, Exec *exec, const IValue *inputs, 
 
 /* ---- backward ---- */
 
+static bool is_read(const GraphProgram *p, uint32_t capture, Tensor *const *grads) {
+  const uint64_t *set = p->carriers + (size_t)capture * p->vjp_words;
+  for (uint32_t i = 0; i < p->input_vjp_count; i++)
+    if (set[i / 64] >> (i % 64) & 1 && grads[p->input_vjps[i]]) return true;
+  return false;
+}
+
 static Status backward_inputs(const GraphProgram *p, GradNode *node, bool with_history, Tensor *const *grads,
                               IValue *values) {
   uint32_t at = 0;
@@ -321,7 +338,7 @@ static Status backward_inputs(const GraphProgram *p, GradNode *node, bool with_h
   for (uint32_t i = 0; i < node->saved_count; i++, at++) {
     GradEdge own = {0};
     if (i >= p->captured_input_count) own = (GradEdge){node, p->captured_outputs[i - p->captured_input_count]};
-    TRY(saved_value_unpack(&node->saved[i], with_history, own, &values[at]));
+    TRY(saved_value_unpack(&node->saved[i], is_read(p, i, grads), with_history, own, &values[at]));
   }
   return OK;
 }

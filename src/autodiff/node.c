@@ -353,13 +353,13 @@ Status saved_tensor(Tensor *t, bool checked, SavedTensor *out) {
   return status;
 }
 
-Status saved_tensor_unpack(const SavedTensor *saved, bool with_history, GradEdge own, Tensor **out) {
+Status saved_tensor_unpack(const SavedTensor *saved, bool is_read, bool with_history, GradEdge own, Tensor **out) {
   const Tensor *t = saved->tensor;
   if (!t) {
     *out = tensor_undefined();
     return OK;
   }
-  if (saved->checked && tensor_version(t) != saved->version)
+  if (is_read && saved->checked && tensor_version(t) != saved->version)
     return status_new(ERROR_RUNTIME,
                       "one of the variables needed for gradient computation has been modified by an inplace operation: "
                       "[torch.%sTensor %s] is at version %u; expected version %u instead",
@@ -380,13 +380,14 @@ Status saved_tensor_unpack(const SavedTensor *saved, bool with_history, GradEdge
   return status;
 }
 
-static Status unpack_list(const SavedValue *saved, bool with_history, GradEdge own, IValue *out) {
+static Status unpack_list(const SavedValue *saved, bool is_read, bool with_history, GradEdge own, IValue *out) {
   List *list;
   TRY(list_new(saved->element, saved->count, &list));
   Status status = OK;
   for (size_t i = 0; !status && i < saved->count; i++) {
     Tensor *t;
-    status = saved_tensor_unpack(&saved->tensors[i], with_history, (GradEdge){own.node, own.output + (uint32_t)i}, &t);
+    status = saved_tensor_unpack(&saved->tensors[i], is_read, with_history,
+                                 (GradEdge){own.node, own.output + (uint32_t)i}, &t);
     if (status) break;
     bool none = !tensor_is_defined(t) && saved->element->kind == TYPE_OPTIONAL;
     list->values[list->length++] = none ? IVALUE_NONE : ivalue_tensor(t);
@@ -399,14 +400,14 @@ static Status unpack_list(const SavedValue *saved, bool with_history, GradEdge o
   return status;
 }
 
-Status saved_value_unpack(const SavedValue *saved, bool with_history, GradEdge own, IValue *out) {
-  if (saved->kind == SAVED_TENSORS) return unpack_list(saved, with_history, own, out);
+Status saved_value_unpack(const SavedValue *saved, bool is_read, bool with_history, GradEdge own, IValue *out) {
+  if (saved->kind == SAVED_TENSORS) return unpack_list(saved, is_read, with_history, own, out);
   if (saved->kind != SAVED_TENSOR) {
     *out = ivalue_retain(saved->value);
     return OK;
   }
   Tensor *t;
-  TRY(saved_tensor_unpack(&saved->tensors[0], with_history, own, &t));
+  TRY(saved_tensor_unpack(&saved->tensors[0], is_read, with_history, own, &t));
   *out = ivalue_tensor(t);
   return OK;
 }

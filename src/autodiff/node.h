@@ -133,11 +133,14 @@ Status autograd_run_hooks(Tensor *leaf, Tensor **grad) MUST_CHECK;
 
 Status saved_tensor(Tensor *t, bool checked, SavedTensor *out) MUST_CHECK;
 void saved_tensor_dispose(SavedTensor *saved);
-/* The tensor as it was; with its history when with_history. history: of a result, whose own edge is not kept. */
-Status saved_tensor_unpack(const SavedTensor *saved, bool with_history, GradEdge own, Tensor **out) MUST_CHECK;
+/* The tensor as it was, an error if it is not any more and somebody will read it; with its history when with_history.
+ * own: of a result, whose own edge is not kept. */
+Status saved_tensor_unpack(const SavedTensor *saved, bool is_read, bool with_history, GradEdge own,
+                           Tensor **out) MUST_CHECK;
 
 /* With its history when with_history; `own` is the edge of the first tensor when it is a result of the node. */
-Status saved_value_unpack(const SavedValue *saved, bool with_history, GradEdge own, IValue *out) MUST_CHECK;
+Status saved_value_unpack(const SavedValue *saved, bool is_read, bool with_history, GradEdge own,
+                          IValue *out) MUST_CHECK;
 /* `t` shares the memory of `of`: writes into one are seen by the other's gradients. */
 Status autograd_note_view(Tensor *t, Tensor *of) MUST_CHECK;
 

@@ -3,6 +3,7 @@
  * a node or puts a constant in its place, so that one walk ends. */
 #include "pass/pass.h"
 #include "pass/rewrite.h"
+#include "pass/tensor_facts.h"
 
 #define FILE_NAME "peephole"
 
@@ -66,14 +67,24 @@ static bool same_sizes(const TensorInfo *info, const Value *list) {
   return true;
 }
 
+typedef struct Peephole {
+  bool shapes;          /* types of tensors are believed */
+  bool changes_tensors; /* somewhere, what a view would keep */
+} Peephole;
+
+/* Of a node that makes another view: nobody can tell it from what it shows. */
+static bool is_like_its_base(const Peephole *p, const Node *node) {
+  return !p->changes_tensors && value_is_only_read(node_output(node, 0));
+}
+
 /* What the type of the first operand, a tensor, decides. */
-static Value *rewrite_by_type(Node *node) {
+static Value *rewrite_by_type(const Peephole *p, Node *node) {
   Value *self = node_input(node, 0);
   const TensorInfo *info = value_tensor(self);
   if (!info) return NULL;
   switch (node->kind) {
     case SYM_aten_expand:
-      return node->input_count == 3 && same_sizes(info, node_input(node, 1)) ? self : NULL;
+      return node->input_count == 3 && same_sizes(info, node_input(node, 1)) && is_like_its_base(p, node) ? self : NULL;
     case SYM_aten_type_as: {
       const TensorInfo *other = value_tensor(node_input(node, 1));
       bool same = other && info->dtype >= 0 && info->dtype == other->dtype && info->device_type >= 0 &&
@@ -135,7 +146,7 @@ static Value *number_again(const Node *node) {
 }
 
 /* The value that the node's only output is the same as; NULL: no rule fits. */
-static Value *rewrite(Node *node, bool shapes) {
+static Value *rewrite(const Peephole *p, Node *node) {
   if (!node->input_count) return NULL;
   Value *first = node_input(node, 0), *number = number_again(node);
   if (number) return number;
@@ -151,13 +162,13 @@ static Value *rewrite(Node *node, bool shapes) {
       return first->type->kind != TYPE_TENSOR && type_is_subtype(first->type, node_output(node, 0)->type, NULL) ? first
                                                                                                                 : NULL;
     case SYM_aten_t:
-      return inner->kind == SYM_aten_t ? node_input(inner, 0) : NULL;
+      return inner->kind == SYM_aten_t && is_like_its_base(p, node) ? node_input(inner, 0) : NULL;
     case SYM_aten__grad_sum_to_size:
       return node->input_count == 2 ? sum_to_size(node) : NULL;
     case SYM_aten_len:
-      return shapes ? length_of_sizes(node) : NULL;
+      return p->shapes ? length_of_sizes(node) : NULL;
     default:
-      return shapes ? rewrite_by_type(node) : NULL;
+      return p->shapes ? rewrite_by_type(p, node) : NULL;
   }
 }
 
@@ -175,13 +186,13 @@ static bool replace_nones(Node *node) {
   return changed;
 }
 
-static bool rewrite_block(const Block *block, bool shapes) {
+static bool rewrite_block(const Peephole *p, const Block *block) {
   bool changed = false;
   BLOCK_EACH(node, block) {
-    for (uint32_t i = 0; i < node->block_count; i++) changed |= rewrite_block(node->blocks[i], shapes);
+    for (uint32_t i = 0; i < node->block_count; i++) changed |= rewrite_block(p, node->blocks[i]);
     changed |= replace_nones(node);
     if (node->output_count != 1 || !value_has_uses(node_output(node, 0))) continue;
-    Value *with = rewrite(node, shapes);
+    Value *with = rewrite(p, node);
     if (!with || with == node_output(node, 0) || !jit_opt_limit(FILE_NAME)) continue;
     JIT_LOG_UPDATE(FILE_NAME, "%%%u of " STR_FMT " becomes %%%u", node_output(node, 0)->unique,
                    STR_ARG(symbol_name(node->kind)), with->unique);
@@ -192,7 +203,8 @@ static bool rewrite_block(const Block *block, bool shapes) {
 }
 
 bool peephole_optimize(Graph *graph, bool shapes) {
-  bool changed = rewrite_block(graph->block, shapes);
+  const Peephole p = {.shapes = shapes, .changes_tensors = graph_changes_tensors(graph)};
+  bool changed = rewrite_block(&p, graph->block);
   changed |= peephole_list_idioms(graph, false);
   changed |= peephole_dict_idioms(graph);
   changed |= peephole_alias_sensitive(graph, shapes);

@@ -64,10 +64,11 @@ typedef struct Rewriter {
   Graph *graph;
   Arena *scratch;
   AliasDb *db; /* made when uses alone do not decide */
-  bool shapes, writes, changed;
+  bool shapes, writes, changes_grad_mode, changed;
 } Rewriter;
 
 static bool may_stand_for(Rewriter *r, const Value *with, const Value *value) {
+  if (r->changes_grad_mode) return false;
   if (!r->writes && value_is_only_read(value)) return true;
   if (!r->db) r->db = alias_db_new(r->graph, r->scratch);
   return alias_safe_to_change(r->db, with, value);
@@ -93,7 +94,10 @@ static void run(Arena *scratch, void *argument) {
 }
 
 bool peephole_alias_sensitive(Graph *graph, bool shapes) {
-  Rewriter r = {.graph = graph, .shapes = shapes, .writes = writes(graph->block)};
+  Rewriter r = {.graph = graph,
+                .shapes = shapes,
+                .writes = writes(graph->block),
+                .changes_grad_mode = graph_changes_grad_mode(graph)};
   arena_with_scratch(graph->arena, run, &r);
   return r.changed;
 }

@@ -91,6 +91,19 @@ static bool only_reads(const Use *use) {
   return true;
 }
 
+static bool changes_grad_mode(const Block *block) {
+  for (const Node *node = block->param->next; node != block->ret; node = node->next) {
+    if (node_may_change_grad_mode(node)) return true;
+    for (uint32_t i = 0; i < node->block_count; i++)
+      if (changes_grad_mode(node->blocks[i])) return true;
+  }
+  return false;
+}
+
+bool graph_changes_grad_mode(const Graph *graph) {
+  return changes_grad_mode(graph->block);
+}
+
 bool value_is_only_read(const Value *value) {
   for (size_t i = 0; i < value->uses.length; i++)
     if (!only_reads(&value->uses.data[i])) return false;

@@ -34,6 +34,8 @@ Value *insert_constant_before(Node *node, IValue value, const Type *type_or_null
 void replace_node(Node *node, Value *with);
 /* Nodes of the block and of those within, but no more than `limit`. */
 uint32_t block_size(const Block *block, uint32_t limit);
+/* Somewhere. Then no tensor may stand for another one of the same values: one may record, and the other not. */
+bool graph_changes_grad_mode(const Graph *graph);
 /* Every user only looks at the value: no write to it, no second name for it, no way out of the graph. */
 bool value_is_only_read(const Value *value);
 /* The same, but it may leave the graph at its end. For what is made in the graph: nobody writes to it while it runs. */

@@ -101,6 +101,19 @@ unsigned node_changes(const Node *node) {
   return changes_of_node(node, MAX_CALL_DEPTH);
 }
 
+static bool block_changes_tensors(const Block *block) {
+  for (const Node *node = block->param->next; node != block->ret; node = node->next) {
+    if (node_changes(node) || node_may_change_grad_mode(node)) return true;
+    for (uint32_t i = 0; i < node->block_count; i++)
+      if (block_changes_tensors(node->blocks[i])) return true;
+  }
+  return false;
+}
+
+bool graph_changes_tensors(const Graph *graph) {
+  return block_changes_tensors(graph->block);
+}
+
 /* The OR over tensors in a type: -1 when one is unknown and none is 1. */
 static int type_requires_grad(const Type *type) {
   switch (type->kind) {

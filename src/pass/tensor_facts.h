@@ -11,6 +11,8 @@ enum TensorChanges {
 };
 /* What the node may change, of whatever alias analysis says that it writes to. Blocks count by themselves. */
 unsigned node_changes(const Node *node);
+/* Some node changes such things, or grad mode. Then a tensor can't stand for a view of all of it. */
+bool graph_changes_tensors(const Graph *graph);
 /* 1, 0 or -1: whether the node's results require grad, by its inputs' types alone; only floating and complex ones do.
  */
 int node_results_require_grad(const Node *node);

@@ -1,9 +1,10 @@
 /* A program is made of typed variables that are all there from the start: matrices m0.. of sizes [2, 3], rows r0.. of
- * [3], ints i0.. and lists of matrices l0.. that never get empty. Statements write to these, so that every name is
- * defined on every path. */
+ * [3], tensors t0.. of any shape and dtype, ints i0.., lists of matrices l0.. and one of any tensors, ts, that never
+ * get empty, an optional matrix o, an object s that comes from outside. Statements write to these, so that every name
+ * is defined on every path. */
 #include "program_text.h"
 
-enum { MATRICES = 4, ROWS = 2, INTS = 2, LISTS = 2, MAX_DEPTH = 3 };
+enum { MATRICES = 4, ROWS = 2, TENSORS = 3, INTS = 2, LISTS = 2, MAX_DEPTH = 3 };
 
 typedef struct Writer {
   uint64_t state;
@@ -28,11 +29,12 @@ static void indent(Writer *w) {
 }
 static void int_expression(Writer *w, int depth);
 
-/* Patterns: %M a matrix expression, %m a matrix variable, %R, %r a row, %I, %i an int, %l a list, %s a number, %c a
- * condition; the rest stands for itself. */
+/* Patterns: %M a matrix expression, %m a matrix variable, %R, %r a row, %T, %t any tensor, %I, %i an int, %l a list, %s
+ * a number, %c a condition; a new line begins at the statement's column, and a tab moves it by one step; the rest
+ * stands for itself. */
 static void put(Writer *w, const char *pattern, int depth);
 
-static const char *const matrix_leaves[] = {"%m", "%m", "%m", "%l[-1]", "%l[0]"};
+static const char *const matrix_leaves[] = {"%m", "%m", "%m", "%l[-1]", "%l[0]", "s.m"};
 static const char *const matrix_forms[] = {
     "(%M + %M)",
     "(%M - %M)",
@@ -61,14 +63,57 @@ static const char *const matrix_forms[] = {
     "torch.mul(%M, %I)",
     "%M.unsqueeze(0).squeeze(0)",
     "torch.addcmul(%M, %M, %M)",
+    "g(%M, %I)",
+    "s.step(%M)",
+    "torch.jit.wait(torch.jit.fork(g, %M.clone(), %I))",
+    "(%M + %T.sum())",
 };
 static const char *const row_leaves[] = {"%r", "%m[0]", "%m[%i % 2]"};
 static const char *const row_forms[] = {"(%R + %R)",       "(%R * %s)",  "%M.sum(0)",  "%m[%I % 2]", "torch.tanh(%R)",
                                         "%M.select(0, 1)", "%r.view(3)", "%M.mean(0)", "%R.clone()"};
-static const char *const int_forms[] = {"(%I + %I)", "(%I - %I)", "(%I * 2)",   "len(%l)", "min(%I, %I)",
-                                        "abs(%I)",   "(%I // 2)", "%m.size(1)", "%m.dim()"};
-static const char *const conditions[] = {"%I > %I",          "%I % 2 == 0",       "flag", "not flag", "len(%l) < 3",
-                                         "%I <= n and flag", "bool(%M.sum() > 0)"};
+static const char *const tensor_leaves[] = {"%t", "%t", "%m", "%r", "ts[-1]", "ts[0]", "s.m"};
+static const char *const tensor_forms[] = {
+    "(%T + 1)",
+    "(%T * 0.5)",
+    "%T.abs()",
+    "%t.squeeze()",
+    "%T.reshape(-1)",
+    "%t.flatten()",
+    "%t.to(torch.float64)",
+    "%t.to(torch.int64)",
+    "%t.float()",
+    "%t.clone()",
+    "%t.transpose(0, -1)",
+    "torch.relu(%T)",
+    "(%t + %T.sum())",
+    "%t.detach()",
+    "%t.flatten()[0:1]",
+    "(%T + %t.flatten()[0])",
+    "%t.view_as(%t)",
+    "%t.contiguous()",
+    "%T.sum()",
+    "torch.cat([%T.flatten(), %t.flatten()])",
+};
+static const char *const int_forms[] = {"(%I + %I)", "(%I - %I)", "(%I * 2)",        "len(%l)",  "min(%I, %I)",
+                                        "abs(%I)",   "(%I // 2)", "%m.size(1)",      "%m.dim()", "%t.dim()",
+                                        "len(ts)",   "s.k",       "(%t.numel() % 7)"};
+static const char *const conditions[] = {"%I > %I",
+                                         "%I % 2 == 0",
+                                         "flag",
+                                         "not flag",
+                                         "len(%l) < 3",
+                                         "%I <= n and flag",
+                                         "bool(%M.sum() > 0)",
+                                         "%t.dim() > 1",
+                                         "%t.dtype == torch.float64",
+                                         "%t.requires_grad",
+                                         "%t.is_floating_point()",
+                                         "lacks(o)",
+                                         "%m.requires_grad",
+                                         "%t.numel() > 3",
+                                         "%t.size() == [2, 3]",
+                                         "s.k > 2",
+                                         "s.o is None"};
 static const char *const writes[] = {"%m.add_(%M)",
                                      "%m.mul_(%s)",
                                      "%m.mul_(%M)",
@@ -89,6 +134,43 @@ static const char *const writes[] = {"%m.add_(%M)",
                                      "%m.sub_(%M)",
                                      "%r.copy_(%R)",
                                      "%m.view(6)[%I % 3] = %s"};
+/* What changes the shape, the dtype, whether a gradient is asked for, or what is None. */
+static const char *const changes[] = {"%t = %T",
+                                      "%t = %T",
+                                      "%t = %T",
+                                      "%t = %m",
+                                      "if %t.dim() < 4:\n\t%t.unsqueeze_(0)",
+                                      "if %t.dim() < 4:\n\t%t = %t.unsqueeze(-1)",
+                                      "%t.squeeze_()",
+                                      "%t.transpose_(0, -1)",
+                                      "%t.add_(1)",
+                                      "%t.mul_(2)",
+                                      "%t.relu_()",
+                                      "%t.resize_([1])",
+                                      "%t.zero_()",
+                                      "%t.detach_()",
+                                      "%m.detach_()",
+                                      "%m = %m.detach().requires_grad_()",
+                                      "%m = %m.detach().requires_grad_() * %s",
+                                      "%t = %t.detach().float().requires_grad_()",
+                                      "if not %t.requires_grad:\n\t%t = %t.float()",
+                                      "ts[-1].unsqueeze_(0)\nts[-1] = ts[-1].flatten()",
+                                      "ts[0].transpose_(0, -1)",
+                                      "ts[0] = %T",
+                                      "ts = [%T, %t]",
+                                      "o = torch.jit.annotate(Optional[Tensor], None)",
+                                      "o = some(%M)",
+                                      "v = o\nif v is not None:\n\t%m = %m + v\n\tv.add_(%s)",
+                                      "v = s.o\nif v is not None:\n\t%m = %m * v",
+                                      "s.o = torch.jit.annotate(Optional[Tensor], None)",
+                                      "s.o = %M",
+                                      "s.m = %M",
+                                      "s.m.add_(%M)",
+                                      "s.k += 1",
+                                      "s.k = %I",
+                                      "u = torch.jit.fork(g, %M.clone(), %I)\n%m = %M\n%m = torch.jit.wait(u)",
+                                      "v1, v2 = pair(%M, %R)\nv1.add_(v2)\n%m = v1"};
+static const char *const modes[] = {"with torch.no_grad():", "with torch.no_grad():", "with torch.enable_grad():"};
 static const char *const assignments[] = {"%m = %M",       "%m = %M", "%m = %M", "%r = %R",    "%i = (%I) % 5",
                                           "%l = [%M, %M]", "%m = %m", "%l = %l", "%r = %m[0]", "%m, %m = %M, %M"};
 #define PICK(w, table) (table)[pick((w), (int)(sizeof(table) / sizeof *(table)))]
@@ -101,6 +183,9 @@ static void expression(Writer *w, char kind, int depth) {
       break;
     case 'R':
       put(w, leaf ? PICK(w, row_leaves) : PICK(w, row_forms), depth + 1);
+      break;
+    case 'T':
+      put(w, leaf ? PICK(w, tensor_leaves) : PICK(w, tensor_forms), depth + 1);
       break;
     default:
       int_expression(w, depth);
@@ -119,6 +204,15 @@ static void int_expression(Writer *w, int depth) {
 static void put(Writer *w, const char *pattern, int depth) {
   static const char *const numbers[] = {"0.5", "2.0", "-1.0", "0.25", "3", "-0.5"};
   for (const char *at = pattern; *at; at++) {
+    if (*at == '\n') {
+      strbuf_char(w->out, '\n');
+      indent(w);
+      continue;
+    }
+    if (*at == '\t') {
+      strbuf_puts(w->out, "    ");
+      continue;
+    }
     if (*at != '%' || at[1] == ' ') {
       strbuf_char(w->out, *at);
       continue;
@@ -126,6 +220,7 @@ static void put(Writer *w, const char *pattern, int depth) {
     switch (*++at) {
       case 'M':
       case 'R':
+      case 'T':
       case 'I':
         expression(w, *at, depth);
         break;
@@ -134,6 +229,9 @@ static void put(Writer *w, const char *pattern, int depth) {
         break;
       case 'r':
         strbuf_printf(w->out, "r%d", pick(w, ROWS));
+        break;
+      case 't':
+        strbuf_printf(w->out, "t%d", pick(w, TENSORS));
         break;
       case 'i':
         strbuf_printf(w->out, "i%d", pick(w, INTS));
@@ -177,11 +275,11 @@ static void loop(Writer *w) {
     indent(w);
     strbuf_printf(w->out, "k%d += 1\n", id);
   } else if (kind == 1) {
-    strbuf_printf(w->out, "for t%d in l%d:\n", id, pick(w, LISTS));
+    strbuf_printf(w->out, "for e%d in l%d:\n", id, pick(w, LISTS));
     w->depth++;
     w->iterating++;
     indent(w);
-    strbuf_printf(w->out, "m%d = t%d\n", pick(w, MATRICES), id);
+    strbuf_printf(w->out, "m%d = e%d\n", pick(w, MATRICES), id);
   } else {
     strbuf_printf(w->out, "for k%d in range(", id);
     put(w, kind == 2 ? "3" : "min(4, %I)", 1);
@@ -204,8 +302,15 @@ static void loop(Writer *w) {
 }
 
 static void statement(Writer *w) {
-  int kind = pick(w, 10);
-  if (kind < 4) {
+  int kind = pick(w, 14);
+  if (kind >= 11) {
+    line(w, PICK(w, changes));
+  } else if (kind == 10) {
+    if (w->depth >= MAX_DEPTH)
+      line(w, PICK(w, changes));
+    else
+      open_block(w, PICK(w, modes), 2);
+  } else if (kind < 4) {
     line(w, PICK(w, assignments));
   } else if (kind < 7) {
     line(w, PICK(w, writes));
@@ -227,17 +332,52 @@ static void block(Writer *w, int most) {
   for (int i = 0; i < count; i++) statement(w);
 }
 
+static const char *const bodies_of_g[] = {
+    "    if i > 1:\n        x = x * i\n    return x + 1\n",
+    "    y = x.t()\n    y.add_(i)\n    return x\n",
+    "    x.mul_(0.5)\n    return torch.tanh(x)\n",
+    "    with torch.no_grad():\n        y = x * 2\n    return x + y\n",
+    "    y = x.view(-1)\n    y[0:2].add_(y[2:4])\n    return x\n",
+};
+static const char *const bodies_of_step[] = {
+    "        self.k += 1\n        return x + self.m\n",
+    "        self.m = x\n        return x * self.k\n",
+    "        if self.k > 3:\n            self.m.add_(x)\n        return self.m\n",
+    "        v = self.o\n        if v is not None:\n            x = x - v\n        self.o = self.m\n        return x\n",
+};
+
 void program_text(uint64_t seed, StrBuf *out) {
   Writer w = {.state = seed, .out = out};
   strbuf_puts(out,
-              "def f(a: Tensor, b: Tensor, n: int, flag: bool) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor, "
-              "Tensor, int, int, List[Tensor], List[Tensor]]:\n"
+              "class State:\n"
+              "    def __init__(self, m: Tensor, k: int, o: Optional[Tensor]):\n"
+              "        self.m = m\n        self.k = k\n        self.o = o\n"
+              "    def step(self, x: Tensor) -> Tensor:\n");
+  strbuf_puts(out, PICK(&w, bodies_of_step));
+  strbuf_puts(out,
+              "def make(m: Tensor, k: int, o: Optional[Tensor]) -> State:\n    return State(m, k, o)\n"
+              "def g(x: Tensor, i: int) -> Tensor:\n");
+  strbuf_puts(out, PICK(&w, bodies_of_g));
+  static const char results[] = "m0, m1, m2, m3, r0, r1, i0, i1, l0, l1, t0, t1, t2, ts, o, s.m, s.k, s.o\n";
+  strbuf_puts(out,
+              "def lacks(x: Optional[Tensor]) -> bool:\n    return x is None\n"
+              "def some(x: Tensor) -> Optional[Tensor]:\n    return x\n"
+              "def pair(x: Tensor, y: Tensor) -> Tuple[Tensor, Tensor]:\n    return x * 2, y\n"
+              "def f(s: State, a: Tensor, b: Tensor, c: Tensor, n: int, flag: bool) -> Tuple[Tensor, Tensor, Tensor, "
+              "Tensor, Tensor, Tensor, int, int, List[Tensor], List[Tensor], Tensor, Tensor, Tensor, List[Tensor], "
+              "Optional[Tensor], Tensor, int, Optional[Tensor]]:\n"
               "    m0 = a\n    m1 = b\n    m2 = a * b\n    m3 = a + 1\n    r0 = a[0]\n    r1 = b.sum(0)\n"
+              "    t0 = c\n    t1 = c + 1\n    t2 = c.view_as(c)\n    ts = [t1, m2]\n"
+              "    o: Optional[Tensor] = None\n    if flag:\n        o = some(m3)\n"
               "    i0 = n\n    i1 = 2\n    l0 = [m2, a]\n    l1 = [m3]\n");
   int count = 4 + pick(&w, 8);
   for (int i = 0; i < count; i++) {
     statement(&w);
-    if (pick(&w, 24) == 0) put(&w, "    if %c:\n        return m0, m1, m2, m3, r0, r1, i0, i1, l0, l1\n", 0);
+    if (pick(&w, 24) == 0) {
+      put(&w, "    if %c:\n\treturn ", 0);
+      strbuf_puts(out, results);
+    }
   }
-  strbuf_puts(out, "    return m0, m1, m2, m3, r0, r1, i0, i1, l0, l1\n");
+  strbuf_puts(out, "    return ");
+  strbuf_puts(out, results);
 }

@@ -1,18 +1,20 @@
-/* Random programs give the same results, the same changes of their arguments and the same sharing of memory whatever is
- * done to their graphs: every pass alone, passes in a row, every executor.
+/* Random programs give the same results, the same changes of their arguments, the same sharing of memory and the same
+ * gradients whatever is done to their graphs: every pass alone, passes in a row, every executor.
  *
  * WICK_RANDOM_PROGRAMS is how many (PROGRAMS by default), WICK_RANDOM_SEED the first one's seed. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../unit/ir_fixture.h"
 #include "api/handles.h"
+#include "autodiff/autodiff.h"
 #include "executor/executor.h"
 #include "frontend/frontend.h"
 #include "pass/pass.h"
 #include "program_text.h"
 
-enum { ARGUMENTS = 4, MAX_TENSORS = 64 };
+enum { ARGUMENTS = 6, MAX_TENSORS = 64, LEAVES = 4, KINDS = 5 };
 #ifdef __SANITIZE_THREAD__
 enum { PROGRAMS = 50 }; /* one thread, which the sanitizer makes slow and has nothing to say about */
 #else
@@ -23,7 +25,7 @@ typedef struct Program {
   CompilationUnit *unit;
   Source *source;
   Exec exec;
-  Function *function;
+  Function *function, *make; /* f, and what makes its first argument */
   StrBuf text;
   uint64_t seed;
 } Program;
@@ -36,9 +38,10 @@ static void program_compile(Program *p, uint64_t seed) {
   assert_null(unit_new(&p->unit));
   assert_null(source_new(strbuf_view(&p->text), "random.py", 1, &p->source));
   Status status = frontend_compile_program(p->unit, &p->exec, p->source, NULL);
-  if (status) print_error("seed %llu: %s\n%s\n", (unsigned long long)seed, status->message, p->text.data);
+  if (status) fprintf(stderr, "seed %llu: %s\n%s\n", (unsigned long long)seed, status->message, p->text.data);
   assert_null(status);
   p->function = unit_find_function(p->unit, STR("f"));
+  p->make = unit_find_function(p->unit, STR("make"));
 }
 static void program_dispose(Program *p) {
   unit_release(p->unit);
@@ -49,31 +52,80 @@ static void program_dispose(Program *p) {
 /* ---- what a run leaves ---- */
 
 typedef struct Outcome {
-  Status status;
+  Status status, backward;
   IValue result, arguments[ARGUMENTS];
+  Tensor *leaves[LEAVES], *gradients[LEAVES]; /* of the arguments; owned */
 } Outcome;
 
-static IValue matrix(DType dtype, double first) {
+/* Arguments of several kinds, so that what was learnt of one does not hold for the other. */
+typedef struct Kind {
+  DType dtype, other_dtype;
+  int shape; /* of the tensor that may have any */
+  bool flag, grad_enabled, transposed;
+  bool requires_grad[LEAVES]; /* a, b, c, s.m */
+} Kind;
+static const Kind kinds[KINDS] = {
+    {DTYPE_FLOAT32, DTYPE_FLOAT32, 0, .flag = true, .grad_enabled = true},
+    {DTYPE_FLOAT64, DTYPE_FLOAT64, 1, .grad_enabled = true},
+    {DTYPE_FLOAT32, DTYPE_FLOAT32, 2, .flag = true, .grad_enabled = true, .requires_grad = {true, false, true, false}},
+    {DTYPE_FLOAT32, DTYPE_INT64, 3, .grad_enabled = true, .transposed = true,
+     .requires_grad = {false, true, false, true}},
+    {DTYPE_FLOAT32, DTYPE_FLOAT32, 0, .requires_grad = {true, true, true, false}},
+};
+
+static Tensor *tensor_of(DType dtype, double first, int ndim, const int64_t *sizes) {
   Tensor *t, *converted;
-  assert_null(tensor_empty(DTYPE_FLOAT64, 2, (const int64_t[]){2, 3}, &t));
+  assert_null(tensor_empty(DTYPE_FLOAT64, ndim, sizes, &t));
   double *data = tensor_data(t);
-  for (int i = 0; i < 6; i++) data[i] = first - i * 0.75;
+  for (int i = 0; i < t->numel; i++) data[i] = first - i * 0.75;
   assert_null(tensor_to_dtype(t, dtype, &converted));
   tensor_release(t);
-  return ivalue_tensor(converted);
+  return converted;
 }
-/* Two kinds of arguments, so that what was learnt of one does not hold for the other. */
-static void outcome_begin(Outcome *o, int which) {
+static Tensor *matrix(const Kind *kind, double first) {
+  if (!kind->transposed) return tensor_of(kind->dtype, first, 2, (const int64_t[]){2, 3});
+  Tensor *t = tensor_of(kind->dtype, first, 2, (const int64_t[]){3, 2}), *turned;
+  assert_null(
+      tensor_from_storage(t->storage, kind->dtype, 2, (const int64_t[]){2, 3}, (const int64_t[]){1, 2}, 0, &turned));
+  tensor_release(t);
+  return turned;
+}
+
+static const Kind *kind_of(const Program *p, int which) {
+  return &kinds[which ? (p->seed / KINDS + 1 + p->seed % KINDS) % KINDS : p->seed % KINDS];
+}
+
+static void outcome_begin(const Program *p, int which, Outcome *o) {
+  static const struct {
+    int ndim;
+    int64_t sizes[3];
+  } shapes[] = {{1, {4}}, {2, {2, 3}}, {2, {2, 2}}, {3, {1, 2, 2}}};
+  const Kind *kind = kind_of(p, which);
   memset(o, 0, sizeof *o);
-  o->arguments[0] = matrix(which ? DTYPE_FLOAT64 : DTYPE_FLOAT32, which ? -0.5 : 2);
-  o->arguments[1] = matrix(which ? DTYPE_FLOAT64 : DTYPE_FLOAT32, which ? 3 : 0.25);
-  o->arguments[2] = ivalue_int(which ? 1 : 4);
-  o->arguments[3] = ivalue_bool(which == 0);
+  o->leaves[0] = matrix(kind, which ? -0.5 : 2);
+  o->leaves[1] = matrix(kind, which ? 3 : 0.25);
+  o->leaves[2] = tensor_of(kind->other_dtype, which ? -1 : 1.5, shapes[kind->shape].ndim, shapes[kind->shape].sizes);
+  o->leaves[3] = matrix(kind, which ? 1 : -1.75);
+  for (int i = 0; i < LEAVES; i++)
+    if (kind->requires_grad[i]) o->leaves[i]->flags |= TENSOR_REQUIRES_GRAD;
+  Tensor *own = matrix(kind, 0.5);
+  IValue state[] = {ivalue_tensor(o->leaves[3]), ivalue_int(which ? 5 : 1), which ? ivalue_tensor(own) : IVALUE_NONE};
+  Exec exec = p->exec;
+  assert_null(interp_call(&exec, p->make, state, 3, &o->arguments[0]));
+  tensor_release(own);
+  for (int i = 0; i < 3; i++) o->arguments[1 + i] = ivalue_retain(ivalue_tensor(o->leaves[i]));
+  o->arguments[4] = ivalue_int(which ? 1 : 4);
+  o->arguments[5] = ivalue_bool(kind->flag);
 }
 static void outcome_dispose(Outcome *o) {
-  if (o->status) status_free(o->status);
+  status_free(o->status);
+  status_free(o->backward);
   ivalue_release(o->result);
   for (int i = 0; i < ARGUMENTS; i++) ivalue_release(o->arguments[i]);
+  for (int i = 0; i < LEAVES; i++) {
+    tensor_release(o->leaves[i]);
+    tensor_release(o->gradients[i]);
+  }
 }
 
 /* All tensors of a value in order. */
@@ -88,7 +140,8 @@ static void collect(IValue v, const Tensor **out, int *count) {
   }
 }
 
-static bool same_tensor(const Tensor *a, const Tensor *b) {
+/* Equal bits, or nearly equal where `tolerance` says so. */
+static bool same_values(const Tensor *a, const Tensor *b, double tolerance) {
   if (a->dtype != b->dtype || a->ndim != b->ndim || memcmp(a->sizes, b->sizes, (size_t)a->ndim * sizeof *a->sizes))
     return false;
   Tensor *x, *y;
@@ -100,7 +153,10 @@ static bool same_tensor(const Tensor *a, const Tensor *b) {
   for (int i = 0; i < 2; i++) tensor_release(dense[i]);
   const double *p = tensor_data(x), *q = tensor_data(y);
   bool same = true;
-  for (int64_t i = 0; i < a->numel; i++) same &= p[i] == q[i] || (p[i] != p[i] && q[i] != q[i]);
+  for (int64_t i = 0; i < a->numel; i++) {
+    double scale = fabs(p[i]) > 1 ? fabs(p[i]) : 1;
+    same &= p[i] == q[i] || (p[i] != p[i] && q[i] != q[i]) || fabs(p[i] - q[i]) <= tolerance * scale;
+  }
   tensor_release(x);
   tensor_release(y);
   return same;
@@ -116,27 +172,74 @@ static bool same_shape(IValue a, IValue b) { /* of everything but tensors */
   return true;
 }
 
-static const char *difference(const Outcome *a, const Outcome *b) {
-  if ((a->status == NULL) != (b->status == NULL)) return "only one of them failed";
-  const Tensor *x[MAX_TENSORS + 2], *y[MAX_TENSORS + 2];
+static const char *different_gradients(const Outcome *a, const Outcome *b) {
+  if (b->backward && !a->backward) return "only one of them can be differentiated";
+  if (a->backward) return NULL; /* the other may have kept something else, that was not written to */
+  for (int i = 0; i < LEAVES; i++) {
+    const Tensor *x = a->gradients[i], *y = b->gradients[i];
+    if (!x && !y) continue;
+    if (!x || !y) return "only one of them has a gradient";
+    if (!same_values(x, y, x->dtype == DTYPE_FLOAT64 ? 1e-9 : 1e-4)) return "other gradients";
+  }
+  return NULL;
+}
+
+static const char *difference(const Outcome *a, const Outcome *b, bool gradients) {
+  if (a->status && !b->status) return NULL; /* what nothing needs is not computed, and does not fail */
+  if (b->status && !a->status) return "only one of them failed";
+  const Tensor *x[MAX_TENSORS + LEAVES], *y[MAX_TENSORS + LEAVES];
   int n = 0, m = 0;
   if (!a->status && !same_shape(a->result, b->result)) return "results of other types, numbers or lengths";
-  for (int i = 0; i < 2; i++) collect(a->arguments[i], x, &n), collect(b->arguments[i], y, &m);
+  for (int i = 0; i < LEAVES; i++) x[n++] = a->leaves[i], y[m++] = b->leaves[i];
   if (!a->status) collect(a->result, x, &n), collect(b->result, y, &m);
   if (n != m) return "another number of tensors";
   for (int i = 0; i < n; i++)
-    if (!same_tensor(x[i], y[i])) return i < 2 ? "arguments changed otherwise" : "other values";
+    if (!same_values(x[i], y[i], 0)) return i < LEAVES ? "arguments changed otherwise" : "other values";
+  for (int i = 0; i < n && gradients; i++)
+    if ((x[i]->flags & TENSOR_RECORDS) != (y[i]->flags & TENSOR_RECORDS)) return "other tensors that require grad";
   for (int i = 0; i < n; i++)
     for (int k = 0; k < i; k++)
       if ((x[i]->storage == x[k]->storage) != (y[i]->storage == y[k]->storage)) return "memory shared otherwise";
-  return NULL;
+  return gradients ? different_gradients(a, b) : NULL;
+}
+
+static const char *message_of(const Outcome *o) {
+  return o->status ? o->status->message : o->backward ? o->backward->message : "fine";
 }
 
 /* ---- ways to run ---- */
 
+/* Gradients of the sum of everything that came out. */
+static void run_backward(Program *p, Outcome *o) {
+  const Tensor *all[MAX_TENSORS];
+  Tensor *outputs[MAX_TENSORS], *ones[MAX_TENSORS];
+  int count = 0, wanted = 0;
+  static OpRef ones_like = OP_REF("aten::ones_like", "");
+  Exec exec = p->exec;
+  exec.grad_enabled = false;
+  if (o->status) return;
+  collect(o->result, all, &count);
+  for (int i = 0; i < count; i++) {
+    if (!(all[i]->flags & TENSOR_RECORDS)) continue;
+    IValue one = IVALUE_NONE;
+    outputs[wanted] = (Tensor *)(uintptr_t)all[i];
+    assert_null(op_call(&exec, &ones_like, 1, (IValue[]){ivalue_tensor(outputs[wanted])}, 1, &one));
+    ones[wanted++] = one.tensor;
+  }
+  exec.grad_enabled = true;
+  if (wanted) o->backward = autograd_backward(&exec, (size_t)wanted, outputs, ones, (BackwardOptions){0});
+  for (int i = 0; i < wanted; i++) tensor_release(ones[i]);
+  for (int i = 0; i < LEAVES && !o->backward; i++) {
+    AutogradMeta *meta = o->leaves[i]->autograd;
+    if (meta && meta->grad) o->gradients[i] = tensor_retain(meta->grad);
+  }
+}
+
 static void run_function(Program *p, int which, Outcome *out) {
-  outcome_begin(out, which);
+  outcome_begin(p, which, out);
+  p->exec.grad_enabled = kind_of(p, which)->grad_enabled;
   out->status = interp_call(&p->exec, p->function, out->arguments, ARGUMENTS, &out->result);
+  run_backward(p, out);
 }
 
 typedef struct Copy {
@@ -155,9 +258,11 @@ static bool check_passes(Program *p, const Outcome expected[2], const Pass *cons
   Arena arena;
   arena_init(&arena, NULL);
   Copy copy = {p->function->graph, &arena, &p->unit->store, NULL};
+  bool keeps_gradients = true;
   assert_null(arena_protect(&arena, copy_graph, &copy));
   Status status = OK;
   for (int i = 0; i < count && !status; i++) {
+    keeps_gradients &= passes[i]->keeps == KEEPS_GRADIENTS;
     status = pass_run(passes[i], copy.made, &p->exec);
     if (!status) status = graph_lint(copy.made);
   }
@@ -167,15 +272,17 @@ static bool check_passes(Program *p, const Outcome expected[2], const Pass *cons
   const char *wrong = status ? status->message : NULL;
   for (int which = 0; which < 2 && !wrong; which++) {
     Outcome got;
-    outcome_begin(&got, which);
+    outcome_begin(p, which, &got);
+    p->exec.grad_enabled = kind_of(p, which)->grad_enabled;
     got.status = interp_run(&p->exec, code, got.arguments, ARGUMENTS, &got.result, 1);
-    wrong = difference(&expected[which], &got);
+    run_backward(p, &got);
+    wrong = difference(&expected[which], &got, keeps_gradients);
     outcome_dispose(&got);
   }
   if (wrong) {
-    print_error("seed %llu: %s after", (unsigned long long)p->seed, wrong);
-    for (int i = 0; i < count; i++) print_error(" %s", passes[i]->name);
-    print_error("\n%s\n", p->text.data);
+    fprintf(stderr, "seed %llu: %s after", (unsigned long long)p->seed, wrong);
+    for (int i = 0; i < count; i++) fprintf(stderr, " %s", passes[i]->name);
+    fprintf(stderr, "\n%s\n", p->text.data);
   }
   if (status) status_free(status);
   if (code) code_free(code);
@@ -195,13 +302,16 @@ static bool check_executor(Program *p, const Outcome expected[2], ExecutorOption
   const char *wrong = NULL;
   for (size_t i = 0; i < sizeof calls / sizeof *calls && !wrong; i++) {
     Outcome got;
-    outcome_begin(&got, calls[i]);
+    outcome_begin(&own, calls[i], &got);
+    own.exec.grad_enabled = kind_of(&own, calls[i])->grad_enabled;
     got.status = executor_call(&own.exec, own.function, got.arguments, ARGUMENTS, &got.result);
-    wrong = difference(&expected[calls[i]], &got);
+    run_backward(&own, &got);
+    wrong = difference(&expected[calls[i]], &got, true);
     if (wrong)
-      print_error("seed %llu: %s in call %zu, %s%s%s\n%s\n", (unsigned long long)p->seed, wrong, i + 1,
-                  executor_mode_name(options.mode), options.force_guard ? ", guards forced to fail" : "",
-                  got.status ? got.status->message : "", p->text.data);
+      fprintf(stderr, "seed %llu: %s in call %zu, %s%s\n--- got: %s\n--- expected: %s\n%s\n",
+              (unsigned long long)p->seed, wrong, i + 1, executor_mode_name(options.mode),
+              options.force_guard ? ", guards forced to fail" : "", message_of(&got), message_of(&expected[calls[i]]),
+              p->text.data);
     outcome_dispose(&got);
   }
   program_dispose(&own);
