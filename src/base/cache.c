@@ -1,7 +1,10 @@
 /* Blocks of at least 64 KiB fall in size classes, eight to each power of two; a freed block is kept in its class's
- * list, which runs through the blocks themselves, while the sum stays below the limit. */
+ * list, which runs through the blocks themselves, while the sum stays below the limit. Where a class has none, a block
+ * up to twice as large serves: the pages of a new one cost more than those that lie idle, and a program's first calls
+ * want now this size, now that. */
 #include "base/cache.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -10,7 +13,7 @@
 
 enum { BLOCK_ALIGN = 64, LEAST_LOG2 = 16, STEPS_LOG2 = 3, MAX_LOG2 = 47 };
 enum { HUGE_PAGE = 2 << 20, HUGE_FROM = 8 << 20 };
-enum { CLASS_COUNT = (MAX_LOG2 - LEAST_LOG2) << STEPS_LOG2 };
+enum { CLASS_COUNT = (MAX_LOG2 - LEAST_LOG2) << STEPS_LOG2, LARGER_CLASSES = 1 << STEPS_LOG2 /* that may serve */ };
 
 typedef struct FreeBlock {
   struct FreeBlock *next;
@@ -62,6 +65,30 @@ static int size_class(size_t bytes, size_t *out_block_bytes) {
   return ((log2 - LEAST_LOG2) << STEPS_LOG2) + (int)(steps - (1 << STEPS_LOG2));
 }
 
+/* Of a block that was made for a class: its own, whatever it was given out for. */
+static int class_of_block(void *p, size_t *out_block_bytes) {
+  size_t usable = malloc_usable_size(p);
+  int log2 = 63 - __builtin_clzll((unsigned long long)usable), shift = log2 - STEPS_LOG2;
+  size_t steps = usable >> shift; /* 8 to 15 */
+  *out_block_bytes = steps << shift;
+  return ((log2 - LEAST_LOG2) << STEPS_LOG2) + (int)(steps - (1 << STEPS_LOG2));
+}
+
+static void *take_kept(int class_index) {
+  lock_cache();
+  FreeBlock *block = NULL;
+  for (int i = class_index; !block && i <= class_index + LARGER_CLASSES && i < CLASS_COUNT; i++) {
+    if (!(block = kept[i])) continue;
+    size_t block_bytes;
+    class_of_block(block, &block_bytes);
+    kept[i] = block->next;
+    kept_bytes -= block_bytes;
+    kept_count--;
+  }
+  pthread_mutex_unlock(&lock);
+  return block;
+}
+
 static void *fresh_block(size_t block_bytes) {
   if (!block_bytes || block_bytes > PTRDIFF_MAX) return NULL;
   void *probe = mem_alloc(1); /* shares the fate that tests decree for allocations */
@@ -77,17 +104,8 @@ void *cache_alloc(size_t bytes) {
   size_t block_bytes;
   int class_index = size_class(bytes, &block_bytes);
   if (!mem_budget_take(block_bytes)) return NULL;
-  if (class_index >= 0) {
-    lock_cache();
-    FreeBlock *block = kept[class_index];
-    if (block) {
-      kept[class_index] = block->next;
-      kept_bytes -= block_bytes;
-      kept_count--;
-    }
-    pthread_mutex_unlock(&lock);
-    if (block) return block;
-  }
+  void *kept_block = class_index >= 0 ? take_kept(class_index) : NULL;
+  if (kept_block) return kept_block;
   void *p = fresh_block(block_bytes);
   if (!p && block_bytes && cache_trim()) p = fresh_block(block_bytes);
   if (!p) mem_budget_give(block_bytes);
@@ -100,6 +118,7 @@ void cache_free(void *p, size_t bytes) {
   int class_index = size_class(bytes, &block_bytes);
   mem_budget_give(block_bytes);
   if (class_index >= 0) {
+    class_index = class_of_block(p, &block_bytes);
     lock_cache();
     bool keep = block_bytes <= limit && kept_bytes <= limit - block_bytes && kept_count < CACHE_ENTRIES(SIZE_MAX);
     if (keep) {

@@ -11,8 +11,8 @@
 #include "fuse/group.h"
 #include "pass/pass.h"
 
-/* What the first call of a function waits for a plan to run in, at most; and at its end for the next, unless it took
- * longer itself. */
+/* What the first call of a function waits for a plan to run in, at most; and at its end for the plan of the next,
+ * unless it took longer itself. */
 #define FIRST_WAIT_NS UINT64_C(10000000)
 
 enum { MAX_VARIANTS = 32, BAILOUTS_TO_GIVE_UP = 2, GENERIC_VARIANTS = 2 };
@@ -353,10 +353,10 @@ static Variant *add(GraphExecutor *e, ExecutorMode mode, const ExecutorOptions *
 }
 
 static Variant *variant_of(GraphExecutor *e, Exec *exec, ExecutorMode mode, const ExecutorOptions *options,
-                           const IValue *arguments, uint32_t count, bool waits) {
+                           const IValue *arguments, uint32_t count, uint64_t wait_ns) {
   const AttributePaths *paths = paths_of(e, options->compile_now);
-  if (!paths && waits) {
-    queue_wait(&e->find_paths, FIRST_WAIT_NS);
+  if (!paths && wait_ns) {
+    queue_wait(&e->find_paths, wait_ns);
     paths = atomic_load(&e->paths);
   }
   if (!paths) return NULL;
@@ -420,44 +420,74 @@ static void end_in_plan(Variant *v, Plan *plan, const InterpRun *run, const Exec
   plan_release(plan);
 }
 
-/* The variant and the plan that the call runs in; the plan is acquired. NULL: it runs the graph as written. */
-static Plan *plan_of_call(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, bool waits,
-                          Variant **out) {
-  const ExecutorOptions *options = executor_options_of(exec);
-  ExecutorMode mode = options->no_optimize ? EXECUTOR_DEFAULT : executor_mode_of(exec);
-  if (mode == EXECUTOR_SIMPLE || exec->recorder) return NULL;
-  STATISTIC_ADD(invocations);
-  if (atomic_load_explicit(&e->hopeless[exec->grad_enabled], memory_order_relaxed)) return NULL;
-  Variant *v = variant_of(e, exec, mode, options, arguments, count, waits);
+static ExecutorMode mode_of_call(const Exec *exec) {
+  if (exec->recorder) return EXECUTOR_SIMPLE;
+  return executor_options_of(exec)->no_optimize ? EXECUTOR_DEFAULT : executor_mode_of(exec);
+}
+
+/* The variant of a call, its first plan asked for; waits for either up to `wait_ns`. NULL: it is not known yet. */
+static Variant *ask_for_plan(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, uint64_t wait_ns) {
+  Variant *v = variant_of(e, exec, mode_of_call(exec), executor_options_of(exec), arguments, count, wait_ns);
   if (v && atomic_load_explicit(&v->stage, memory_order_relaxed) == STAGE_NEW) {
     compile(v, exec);
-    if (waits) queue_wait(&v->job, FIRST_WAIT_NS);
+    if (wait_ns) queue_wait(&v->job, wait_ns);
   }
+  return v;
+}
+
+static bool is_hopeless(const GraphExecutor *e, const Exec *exec) {
+  return atomic_load_explicit(&e->hopeless[exec->grad_enabled], memory_order_relaxed);
+}
+
+/* The variant and the plan that the call runs in; the plan is acquired. NULL: it runs the graph as written. */
+static Plan *plan_of_call(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, uint64_t wait_ns,
+                          Variant **out) {
+  *out = NULL;
+  if (mode_of_call(exec) == EXECUTOR_SIMPLE) return NULL;
+  STATISTIC_ADD(invocations);
+  if (is_hopeless(e, exec)) return NULL;
+  Variant *v = *out = ask_for_plan(e, exec, arguments, count, wait_ns);
   Plan *plan = v ? acquire(v) : NULL;
   if (plan)
     STATISTIC_ADD(plan_hits);
   else
     STATISTIC_ADD(plan_misses);
-  *out = v;
   return plan;
+}
+
+static Status run_in_plan(Variant *v, Plan *plan, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
+                          uint32_t output_count) {
+  InterpRun run = begin_in_plan(v, plan);
+  Status status = interp_run_plan(exec, plan->code, arguments, count, outputs, output_count, &run);
+  end_in_plan(v, plan, &run, exec, !status);
+  return status;
+}
+
+/* The first call of a function: it waits, so that those behind it find what they will run in. */
+static Status run_first(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
+                        uint32_t output_count) {
+  Variant *v;
+  Plan *plan = plan_of_call(e, exec, arguments, count, FIRST_WAIT_NS, &v);
+  uint64_t begin = clock_now_ns();
+  Status status = plan ? run_in_plan(v, plan, exec, arguments, count, outputs, output_count)
+                       : run_as_written(e, exec, arguments, count, outputs, output_count);
+  uint64_t took = clock_now_ns() - begin, wait_ns = took > FIRST_WAIT_NS ? took : FIRST_WAIT_NS;
+  if (v)
+    queue_wait(&v->job, wait_ns);
+  else if (mode_of_call(exec) != EXECUTOR_SIMPLE && !is_hopeless(e, exec))
+    ask_for_plan(e, exec, arguments, count, wait_ns);
+  return status;
 }
 
 Status graph_executor_run(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
                           uint32_t output_count) {
+  if (e->function && !atomic_load_explicit(&e->was_called, memory_order_relaxed) &&
+      !atomic_exchange(&e->was_called, true))
+    return run_first(e, exec, arguments, count, outputs, output_count);
   Variant *v;
-  bool is_first = e->function && !atomic_load_explicit(&e->was_called, memory_order_relaxed) &&
-                  !atomic_exchange(&e->was_called, true);
-  Plan *plan = plan_of_call(e, exec, arguments, count, is_first, &v);
-  if (!plan) return run_as_written(e, exec, arguments, count, outputs, output_count);
-  uint64_t begin = is_first ? clock_now_ns() : 0;
-  InterpRun run = begin_in_plan(v, plan);
-  Status status = interp_run_plan(exec, plan->code, arguments, count, outputs, output_count, &run);
-  end_in_plan(v, plan, &run, exec, !status);
-  if (is_first) {
-    uint64_t took = clock_now_ns() - begin;
-    queue_wait(&v->job, took > FIRST_WAIT_NS ? took : FIRST_WAIT_NS);
-  }
-  return status;
+  Plan *plan = plan_of_call(e, exec, arguments, count, 0, &v);
+  return plan ? run_in_plan(v, plan, exec, arguments, count, outputs, output_count)
+              : run_as_written(e, exec, arguments, count, outputs, output_count);
 }
 
 /* ---- running as a task ---- */
@@ -483,7 +513,7 @@ static Status start_as_written(GraphExecutor *e, Exec *exec, const IValue *argum
 
 Status graph_executor_start(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, Future **out) {
   Variant *v;
-  Plan *plan = plan_of_call(e, exec, arguments, count, false, &v);
+  Plan *plan = plan_of_call(e, exec, arguments, count, 0, &v);
   if (!plan) return start_as_written(e, exec, arguments, count, out);
   PlanRun *run = mem_alloc(sizeof *run);
   if (!run) {

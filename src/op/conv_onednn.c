@@ -233,6 +233,7 @@ static Convolution *convolution_new(int threads, const ConvParams *params) {
 
 /* In use by the caller; NULL when oneDNN can't or there is no memory. */
 static Convolution *convolution_take(int threads, const ConvParams *params) {
+  MemBudget *budget = mem_budget_enter(NULL); /* what is kept is nobody's */
   pthread_mutex_lock(&store.lock);
   Convolution *c = store.first;
   while (c && !(c->threads == threads && memcmp(&c->params, params, sizeof *params) == 0)) c = c->next;
@@ -247,6 +248,7 @@ static Convolution *convolution_take(int threads, const ConvParams *params) {
     c->last_use = ++store.clock;
   }
   pthread_mutex_unlock(&store.lock);
+  mem_budget_enter(budget);
   return c;
 }
 static void convolution_give_back(Convolution *c) {

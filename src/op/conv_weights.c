@@ -227,6 +227,7 @@ static PackedWeight *pack_now(int threads, const Tensor *weight, const float *sc
 }
 
 PackedWeight *packed_weight_take(int threads, const Tensor *weight, const float *scale, const WeightLayout *layout) {
+  MemBudget *budget = mem_budget_enter(NULL); /* what is kept is nobody's */
   pthread_mutex_lock(&store.lock);
   uint32_t version = atomic_load(&weight->storage->version);
   PackedWeight *p = store.first;
@@ -237,6 +238,7 @@ PackedWeight *packed_weight_take(int threads, const Tensor *weight, const float 
     p->last_use = ++store.clock;
   }
   pthread_mutex_unlock(&store.lock);
+  mem_budget_enter(budget);
   return p;
 }
 

@@ -97,6 +97,15 @@ static void test_cache(void **state) {
   assert_ptr_equal(cache_alloc(99999), p);
   assert_int_equal(cache_bytes(), 0);
   cache_free(p, 99999);
+  void *twice = cache_alloc(400000); /* a block up to twice as large serves, and stays what it was */
+  cache_free(twice, 400000);
+  assert_ptr_equal(cache_alloc(210000), twice);
+  cache_free(twice, 210000);
+  assert_ptr_equal(cache_alloc(400000), twice);
+  cache_free(twice, 400000);
+  void *small = cache_alloc(150000);
+  assert_ptr_not_equal(small, twice);
+  cache_free(small, 150000);
   void *large = cache_alloc(8 << 20);
   cache_free(large, 8 << 20);
   assert_true(cache_bytes() <= 1 << 20);
