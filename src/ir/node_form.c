@@ -28,6 +28,10 @@ static bool is_number(const Type *type) {
       return true;
     case TYPE_OPTIONAL:
       return is_number(type->elements[0]);
+    case TYPE_UNION:
+      for (uint32_t i = 0; i < type->count; i++)
+        if (is_number(type->elements[i])) return true;
+      return false;
     default:
       return false;
   }

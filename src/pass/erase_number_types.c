@@ -86,6 +86,7 @@ static void erase_in(Graph *graph, const Block *block) {
       case SYM_aten_ScalarImplicit:
       case SYM_prim_NumToTensor:
         value_replace_all_uses_with(node_output(node, 0), node_input(node, 0));
+        node_destroy(node);
         break;
       default:
         erase_types(graph, node);

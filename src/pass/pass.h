@@ -98,7 +98,8 @@ void hoist_loop_invariants(Graph *graph);
 /* Writes to what is made in the graph become new values; whether anything changed. */
 bool remove_tensor_mutation(Graph *graph);
 bool remove_list_mutation(Graph *graph);
-/* Every operator in place becomes functional, seen through aliases or not: for exporters, results may differ. */
+/* Operators in place become functional, and what uses self behind them uses the result; those whose writes are seen
+ * around a branch or loop stay. For exporters: views don't see it, results may differ. */
 void remove_inplace_ops(Graph *graph);
 /* Bodies of forks in place of the forks, results in place of waits. */
 void inline_fork_wait(Graph *graph);
