@@ -323,7 +323,7 @@ void create_autodiff_subgraphs(Graph *graph, uint32_t threshold) {
   Status status = arena_protect(graph->arena, slice, &slicing);
   arena_dispose(&slicing.scratch);
   if (status) catch_throw(graph->arena->catch_point, status);
-  GRAPH_LOG_DUMP(PASS, "After create_autodiff_subgraphs", graph);
+  GRAPH_LOG_DUMP(PASS, "After CreateAutodiffSubgraphs: ", graph);
 }
 
 /* ---- back ---- */
@@ -348,4 +348,5 @@ void inline_autodiff_subgraphs(Graph *graph, uint32_t threshold) {
   graph_require_stack(graph);
   inline_in(graph->block, threshold);
   eliminate_dead_code(graph);
+  GRAPH_LOG_DUMP("inline_autodiff_subgraphs", "After InlineAutodiffSubgraphs: ", graph);
 }

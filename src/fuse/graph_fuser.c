@@ -769,4 +769,5 @@ void fuse_graph(Graph *graph, const FuseOptions *options) {
   graph->arena->catch_point = outer;
   arena_dispose(&scratch);
   if (here.status) catch_throw(outer, here.status);
+  GRAPH_LOG_DUMP(LOG_NAME, "After Fusion: ", graph);
 }

@@ -23,6 +23,12 @@ void alias_analyze(AliasDb *db) {
   for (uint32_t i = 0; i < graph_input_count(graph); i++) alias_wildcard_value(db, graph_input(graph, i));
   alias_analyze_block(db, graph->block);
   memory_dag_solve(&db->dag);
+  if (jit_log_enabled("alias_analysis", JIT_DEBUG)) {
+    StrBuf text = {0};
+    alias_print(db, &text);
+    jit_log_write("alias_analysis", __LINE__, JIT_DEBUG, strbuf_view(&text));
+    strbuf_dispose(&text);
+  }
 }
 
 /* ---- values ---- */

@@ -1,6 +1,7 @@
 #include "ir/graph_log.h"
 
 void graph_log_at(const char *file, int line, JitLogLevel level, const char *title, const Graph *graph) {
+  if (!jit_log_enabled(file, level)) return;
   StrBuf text = {0};
   strbuf_printf(&text, "%s\n", title);
   graph_print(graph, false, &text);
@@ -20,6 +21,7 @@ void source_log_at(const char *file, int line, JitLogLevel level, const char *ti
 }
 
 void node_log_at(const char *file, int line, JitLogLevel level, const char *text, const Node *node) {
+  if (!jit_log_enabled(file, level)) return;
   StrBuf printed = {0};
   node_print(node, &printed);
   Str first = strbuf_view(&printed);
@@ -31,7 +33,7 @@ void node_log_at(const char *file, int line, JitLogLevel level, const char *text
 }
 
 bool node_refused(const char *file, const Node *node, Reason reason) {
-  if (jit_log_enabled(file, JIT_DEBUG)) node_log_at(file, __LINE__, JIT_DEBUG, reason_text(reason), node);
+  node_log_at(file, __LINE__, JIT_DEBUG, reason_text(reason), node);
   reason_add(reason, node->range);
   return false;
 }

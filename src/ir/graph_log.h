@@ -12,11 +12,7 @@ void node_log_at(const char *file, int line, JitLogLevel level, const char *text
 /* Counts why something was not done to the node and says it in the debug log; false, for the caller to return. */
 bool node_refused(const char *file, const Node *node, Reason reason);
 
-#define GRAPH_LOG(file, level, title, graph)                                                         \
-  do {                                                                                               \
-    if (jit_log_enabled((file), (level))) graph_log_at((file), __LINE__, (level), (title), (graph)); \
-  } while (0)
-#define GRAPH_LOG_DUMP(file, title, graph) GRAPH_LOG(file, JIT_DUMP, title, graph)
+#define GRAPH_LOG_DUMP(file, title, graph) graph_log_at((file), __LINE__, JIT_DUMP, (title), (graph))
 /* The same as Python: what a user wrote, more or less. */
 void source_log_at(const char *file, int line, JitLogLevel level, const char *title, const Services *services,
                    const Graph *graph);
@@ -24,7 +20,4 @@ void source_log_at(const char *file, int line, JitLogLevel level, const char *ti
   do {                                                                                                              \
     if (jit_log_enabled((file), JIT_DUMP)) source_log_at((file), __LINE__, JIT_DUMP, (title), (services), (graph)); \
   } while (0)
-#define NODE_LOG_UPDATE(file, text, node)                                                               \
-  do {                                                                                                  \
-    if (jit_log_enabled((file), JIT_UPDATE)) node_log_at((file), __LINE__, JIT_UPDATE, (text), (node)); \
-  } while (0)
+#define NODE_LOG_UPDATE(file, text, node) node_log_at((file), __LINE__, JIT_UPDATE, (text), (node))

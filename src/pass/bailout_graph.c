@@ -4,6 +4,7 @@
  *
  * Attributes that can be read anywhere are in no list: the baseline reads them again where it uses them. Else a graph
  * with many parameters, all read at its start, would list them all in each BailOut. */
+#include "ir/graph_log.h"
 #include "pass/liveness.h"
 
 typedef struct Bailout {
@@ -48,6 +49,7 @@ static void insert(Arena *scratch, void *argument) {
 
 void insert_bailouts(Graph *graph) {
   arena_with_scratch(graph->arena, insert, graph);
+  GRAPH_LOG_DUMP("bailout_graph", "After InsertBailOuts: ", graph);
 }
 
 /* ---- the baseline ---- */

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -238,4 +239,5 @@ void batch_mm(Graph *graph) {
   if (!b.changed) return;
   eliminate_dead_code(graph);
   peephole_optimize(graph, false); /* transposes of transposes */
+  GRAPH_LOG_DUMP(FILE_NAME, "After BatchMM: ", graph);
 }

@@ -1,5 +1,6 @@
 /* What the fuser understands: aten::chunk with constant arguments whose list is only taken apart becomes
  * prim::ConstantChunk with an output for each piece, and a constant tensor without dimensions becomes a number. */
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -35,6 +36,7 @@ static void rewrite_chunk(Graph *graph, Node *node) {
       !constant_int(node_input(node, 2), &dim) || chunks < 1 || chunks > MAX_CHUNKS ||
       !only_taken_apart(list, chunks) || !jit_opt_limit(FILE_NAME))
     return;
+  NODE_LOG_UPDATE(FILE_NAME, "becomes prim::ConstantChunk:", node);
   Node *chunk = graph_create(graph, SYM_prim_ConstantChunk, 1, (Value *[]){node_input(node, 0)}, (uint32_t)chunks);
   chunk->range = node->range;
   chunk->inlined = node->inlined;
@@ -103,4 +105,5 @@ static void rewrite_in(Graph *graph, const Block *block) {
 void canonicalize_ops(Graph *graph) {
   rewrite_in(graph, graph->block);
   eliminate_dead_code(graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After CanonicalizeOps: ", graph);
 }

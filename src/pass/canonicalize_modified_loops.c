@@ -1,5 +1,6 @@
 /* A prim::Loop that has both a trip count and a condition of its own is rewritten to a while loop that counts, because
  * exporters and the machine know counted loops and while loops only. */
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 
 static bool is_modified(Node *loop) {
@@ -52,4 +53,5 @@ static void canonicalize_in(Graph *graph, Block *block) {
 
 void canonicalize_modified_loops(Graph *graph) {
   canonicalize_in(graph, graph->block);
+  GRAPH_LOG_DUMP("canonicalize_modified_loops", "After CanonicalizeModifiedLoops: ", graph);
 }

@@ -1,5 +1,6 @@
 /* Refuses nodes from outside that say attr::inplace and have no schema that says what they write to: the alias analysis
  * would take them for pure, so no pass that ran could be right. */
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 
 static bool writes_unseen(const Node *node) {
@@ -21,4 +22,5 @@ static void check_in(const Graph *graph, const Block *block) {
 
 void check_inplace(Graph *graph) {
   check_in(graph, graph->block);
+  GRAPH_LOG_DUMP("check_inplace", "After CheckInplace: ", graph);
 }

@@ -1,4 +1,5 @@
 /* Profiles go, and with them what they said of types. */
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 
 static void remove_profiles(Block *block) {
@@ -13,4 +14,5 @@ static void remove_profiles(Block *block) {
 void clear_profiling(Graph *graph) {
   remove_profiles(graph->block);
   erase_shape_information(graph);
+  GRAPH_LOG_DUMP("clear_profiling", "After ClearProfilingInformation: ", graph);
 }

@@ -1,5 +1,6 @@
 /* Forgets which tensors are undefined: graphs of second derivatives inherit it from graphs that were profiled, and it
  * need not hold for them. */
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "type/tensor_type.h"
 
@@ -28,4 +29,5 @@ static void clear(Graph *graph, Block *block) {
 
 void clear_undefinedness(Graph *graph) {
   clear(graph, graph->block);
+  GRAPH_LOG_DUMP("clear_undefinedness", "After removeUndefinedness: ", graph);
 }

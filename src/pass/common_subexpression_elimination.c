@@ -2,6 +2,7 @@
  * writes to what they read or give, no sharing becomes visible and grad mode stays. Blocks know the nodes of the blocks
  * around them. */
 #include "base/jit_log.h"
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/tensor_facts.h"
 #include "pass/with_aliases.h"
@@ -121,4 +122,5 @@ static void eliminate(Graph *graph, AliasDb *db, void *argument) {
 
 void eliminate_common_subexpressions(Graph *graph) {
   with_aliases(graph, eliminate, NULL);
+  GRAPH_LOG_DUMP(FILE_NAME, "After EliminateCommonSubexpression: ", graph);
 }

@@ -1,6 +1,7 @@
 /* aten::cat of what another aten::cat along the same dimension gave takes that one's tensors itself, where nobody
  * writes to them in between: each is copied once. */
 #include "base/jit_log.h"
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 #include "pass/with_aliases.h"
@@ -62,4 +63,5 @@ static void combine_all(Graph *graph, AliasDb *db, void *argument) {
 
 void combine_concats(Graph *graph) {
   with_aliases(graph, combine_all, NULL);
+  GRAPH_LOG_DUMP(FILE_NAME, "After combining concats: ", graph);
 }

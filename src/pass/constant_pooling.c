@@ -1,5 +1,6 @@
 /* Constant pooling: equal constants become one, and all stand at the top of the graph. Constants are immutable, so
  * sharing them is invisible; tensors are shared only when they are one object. */
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 
 #define FILE_NAME "constant_pooling"
@@ -41,6 +42,7 @@ static void pool_in(Graph *graph, Block *block, Map *seen) {
     Node *first = map_get(seen, key);
     if (first && !jit_opt_limit(FILE_NAME)) continue;
     if (first) {
+      NODE_LOG_UPDATE(FILE_NAME, "a second one:", node);
       value_replace_all_uses_with(node_output(node, 0), node_output(first, 0));
       node_destroy(node);
       continue;
@@ -55,4 +57,5 @@ void constant_pooling(Graph *graph) {
   Map seen;
   map_init(&seen, graph->arena);
   pool_in(graph, graph->block, &seen);
+  GRAPH_LOG_DUMP(FILE_NAME, "After ConstantPooling: ", graph);
 }

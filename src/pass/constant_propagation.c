@@ -1,6 +1,7 @@
 /* Constant propagation over immutable values: what depends on constants alone, has no effects and gives values that
  * nobody can change runs now. Ifs with a known condition are replaced by their branch, loops that never run and values
  * that they do not change disappear. Needs operators that run; a failing one is left for run time. */
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/with_aliases.h"
 
@@ -170,6 +171,7 @@ static void fold_node(Graph *graph, Exec *exec, AliasDb *db, Node *node) {
     fine = fine && worth_keeping(results[i]);
   }
   if (!fine || !jit_opt_limit(FILE_NAME)) return;
+  NODE_LOG_UPDATE(FILE_NAME, "is constant:", node);
   Node *saved = graph->insert_before;
   graph_set_insert_point(graph, node);
   for (uint32_t i = 0; i < node->output_count; i++) {
@@ -300,6 +302,7 @@ Node *propagate_constants_at(Graph *graph, Exec *exec, Node *node) {
 void constant_propagation_immutable(Graph *graph, Exec *exec) {
   propagate_in(graph, exec, NULL, graph->block);
   eliminate_dead_code(graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After ConstantPropagationImmutableTypes: ", graph);
 }
 
 static void propagate_with_aliases(Graph *graph, AliasDb *db, void *argument) {
@@ -309,4 +312,5 @@ static void propagate_with_aliases(Graph *graph, AliasDb *db, void *argument) {
 void constant_propagation(Graph *graph, Exec *exec) {
   with_aliases(graph, propagate_with_aliases, exec);
   eliminate_dead_code(graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After ConstantPropagation: ", graph);
 }

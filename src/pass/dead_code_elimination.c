@@ -2,6 +2,7 @@
  * of Ifs and values carried by Loops are marked one by one, so a dead one goes while the others stay. A write is live
  * when something live, or somebody outside, may see the memory. */
 #include "ir/alias_db.h"
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 
 #define FILE_NAME "dead_code_elimination"
@@ -166,9 +167,10 @@ static void sweep_loop(Marking *m, Node *node) {
 /* From the end: the users of a dead node's outputs are gone before it. */
 static void sweep(Marking *m, Block *block) {
   BLOCK_EACH_REVERSE(node, block) {
-    if (!is_needed(m, node))
+    if (!is_needed(m, node)) {
+      NODE_LOG_UPDATE(FILE_NAME, "will be removed:", node);
       node_destroy(node);
-    else if (node->kind == SYM_prim_If)
+    } else if (node->kind == SYM_prim_If)
       sweep_if(m, node);
     else if (node->kind == SYM_prim_Loop)
       sweep_loop(m, node);
@@ -232,4 +234,5 @@ static void eliminate(Arena *scratch, void *argument) {
 
 void eliminate_dead_code(Graph *graph) {
   if (jit_opt_limit(FILE_NAME)) arena_with_scratch(graph->arena, eliminate, graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After EliminateDeadCode: ", graph);
 }

@@ -2,6 +2,7 @@
  * so that batch_mm finds the whole sum. Where it adds a bias it stays: one product that starts from the bias is faster
  * than a product and a sum, fused with what follows or not. decompose_norms does the same for normalisation with known
  * weights: the affine part becomes pointwise. */
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -27,6 +28,7 @@ static bool decompose_addmm(Node *node) {
   if (node->input_count != 5 || !is_one(node_input(node, 3)) || !is_one(node_input(node, 4)) ||
       !is_sum_of_products(node_input(node, 0)) || !jit_opt_limit(FILE_NAME))
     return false;
+  NODE_LOG_UPDATE(FILE_NAME, "becomes product and sum:", node);
   const Type *type = node_output(node, 0)->type;
   Value *product =
       insert_call_before(node, SYM_aten_mm, type, 2, (Value *[]){node_input(node, 1), node_input(node, 2)});
@@ -106,6 +108,7 @@ static bool decompose_in(const Block *block, bool norms) {
 
 void decompose_ops(Graph *graph) {
   if (decompose_in(graph->block, false)) eliminate_dead_code(graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After DecomposeOps: ", graph);
 }
 
 void decompose_norms(Graph *graph) {

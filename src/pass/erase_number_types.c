@@ -1,5 +1,6 @@
 /* Numbers become tensors without dimensions: types, constants and conversions between the two. For graphs that go to
  * what knows tensors only; wick does not run them. */
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -97,4 +98,5 @@ static void erase_in(Graph *graph, const Block *block) {
 void erase_number_types(Graph *graph) {
   graph->numbers_erased = true;
   erase_in(graph, graph->block);
+  GRAPH_LOG_DUMP("erase_number_types", "After EraseNumberTypes: ", graph);
 }

@@ -1,5 +1,6 @@
 /* A convolution with constant weights and the batch normalisation behind it, in evaluation and constant too, are one
  * convolution: weight * s and (bias - mean) * s + beta, with s = gamma / sqrt(var + eps). For frozen graphs. */
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -119,4 +120,5 @@ void fold_frozen_conv_bn(Graph *graph, Exec *exec) {
   bool changed = fold_in(exec, graph->block);
   exec->grad_enabled = grad;
   if (changed) eliminate_dead_code(graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After FoldFrozenConvBatchnorm: ", graph);
 }

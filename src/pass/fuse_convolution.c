@@ -130,4 +130,5 @@ static void fuse(Arena *scratch, void *argument) {
 
 void fuse_convolution(Graph *graph) {
   arena_with_scratch(graph->arena, fuse, graph);
+  GRAPH_LOG_DUMP("fuse_convolution", "After FuseConvolution: ", graph);
 }

@@ -1,5 +1,6 @@
 /* Forks run where they stand and waits take their results, where a fork's Future goes to waits alone. */
 #include "base/jit_log.h"
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 
 #define FILE_NAME "inline_fork_wait"
@@ -43,4 +44,5 @@ static void inline_in(Graph *graph, Block *block) {
 void inline_fork_wait(Graph *graph) {
   inline_in(graph, graph->block);
   graph->insert_before = graph->block->ret;
+  GRAPH_LOG_DUMP(FILE_NAME, "After InlineForkWait: ", graph);
 }

@@ -87,6 +87,7 @@ void inline_calls_with(Graph *graph, const InlineVisitor *visitor) {
   if (n.nodes > INLINE_MAX_NODES) return;
   inline_block(&n, graph->block);
   graph->insert_before = graph->block->ret;
+  GRAPH_LOG_DUMP(FILE_NAME, "After Inlining: ", graph);
 }
 
 void inline_calls(Graph *graph) {

@@ -1,6 +1,7 @@
 /* Guards in place of profiles. They promise what lasts (lasting_facts.h); where grad mode is off, nothing about
  * requires_grad, which nobody asks for then. Between prim::Enter and prim::Exit there are none: a bailout could not
  * take the open `with` along. */
+#include "ir/graph_log.h"
 #include "pass/lasting_facts.h"
 #include "type/tensor_type.h"
 
@@ -27,6 +28,7 @@ static void walk(Inserter *s, Block *block, int open) {
     const Type *type = open == 0 && node->output_count ? guarded_type(s, node) : NULL;
     Value *input = node->input_count ? node_input(node, 0) : NULL;
     if (type && jit_opt_limit("insert_guards")) {
+      NODE_LOG_UPDATE("insert_guards", "becomes a guard:", node);
       Node *guard = graph_create(s->graph, SYM_prim_Guard, 1, &input, 1);
       guard->range = node->range;
       node_output(guard, 0)->type = type;
@@ -49,4 +51,5 @@ static void insert(Arena *scratch, void *argument) {
 void insert_guards(Graph *graph, bool grad_enabled) {
   Inserter s = {.graph = graph, .grad_enabled = grad_enabled};
   arena_with_scratch(graph->arena, insert, &s);
+  GRAPH_LOG_DUMP("insert_guards", "After InsertGuards: ", graph);
 }

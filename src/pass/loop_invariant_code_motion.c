@@ -60,4 +60,5 @@ static void hoist(Graph *graph, AliasDb *db, void *argument) {
 
 void hoist_loop_invariants(Graph *graph) {
   with_aliases(graph, hoist, NULL);
+  GRAPH_LOG_DUMP(FILE_NAME, "After HoistLoopInvariants: ", graph);
 }

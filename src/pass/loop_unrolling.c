@@ -151,6 +151,7 @@ static bool unroll_graph(Graph *graph, bool constant_only) {
   bool changed = unroll_in(graph, graph->block, constant_only, &budget);
   if (changed) eliminate_dead_code(graph);
   graph->insert_before = graph->block->ret;
+  GRAPH_LOG_DUMP(FILE_NAME, "After UnrollLoops: ", graph);
   return changed;
 }
 

@@ -1,4 +1,5 @@
 /* prim::GradOf is a formula that need not run when every gradient it starts from is zero; here it becomes that test. */
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 
 static void lower(Graph *graph, Node *node) {
@@ -30,4 +31,5 @@ static void lower_block(Graph *graph, Block *block) {
 
 void lower_grad_of(Graph *graph) {
   lower_block(graph, graph->block);
+  GRAPH_LOG_DUMP("lower_grad_of", "After LowerGradOf: ", graph);
 }

@@ -1,5 +1,6 @@
 /* Tuples that are taken apart where they were made are not made; empty list literals become lists; warnings are
  * numbered. */
+#include "ir/graph_log.h"
 #include "ir/match.h"
 #include "pass/pass.h"
 
@@ -8,6 +9,7 @@
 static void lower_node(Node *node) {
   Node *construct = node->input_count ? node_input(node, 0)->node : NULL;
   if (!construct || construct->kind != SYM_prim_TupleConstruct || !jit_opt_limit(FILE_NAME)) return;
+  NODE_LOG_UPDATE(FILE_NAME, "reads a tuple that is made here:", node);
   if (node->kind == SYM_prim_TupleUnpack) {
     for (uint32_t i = 0; i < node->output_count && i < construct->input_count; i++)
       value_replace_all_uses_with(node_output(node, i), node_input(construct, i));
@@ -40,6 +42,7 @@ static void lower_in(Block *block) {
 void lower_simple_tuples(Graph *graph) {
   lower_in(graph->block);
   eliminate_dead_code(graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After LowerSimpleTuples: ", graph);
 }
 
 static void lower_lists_in(Block *block) {

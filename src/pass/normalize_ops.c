@@ -2,6 +2,7 @@
  */
 #include <stdio.h>
 
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 
 /* The row says what it is another name of; its in-place form is one of that one's. What has more results is not the
@@ -41,4 +42,5 @@ static void normalize_in(Block *block, Symbol rsub) {
 
 void normalize_ops(Graph *graph) {
   normalize_in(graph->block, symbol_intern(STR("aten::rsub")));
+  GRAPH_LOG_DUMP("normalize_ops", "After NormalizeOps: ", graph);
 }

@@ -211,6 +211,7 @@ bool peephole_optimize(Graph *graph, bool shapes) {
   changed |= peephole_non_tensor(graph);
   if (changed) eliminate_dead_code(graph);
   graph->insert_before = graph->block->ret;
+  GRAPH_LOG_DUMP(FILE_NAME, "After PeepholeOptimize: ", graph);
   return changed;
 }
 

@@ -1,6 +1,7 @@
 /* Rewrites that put an operand in place of a new tensor: x + 0, x - 0, x * 1 and x / 1 are x where nobody can tell the
  * two apart (AliasDb) and the dtype is the same. Also the rank of what a convolution gives. */
 #include "ir/alias_db.h"
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -81,6 +82,7 @@ static void rewrite_block(Rewriter *r, const Block *block) {
     Value *output = node_output(node, 0), *with = r->shapes ? known_rank(node) : NULL;
     if (!with && is_neutral(node) && may_stand_for(r, node_input(node, 0), output)) with = node_input(node, 0);
     if (!with || !jit_opt_limit(FILE_NAME)) continue;
+    NODE_LOG_UPDATE(FILE_NAME, "gives what is there:", node);
     value_replace_all_uses_with(output, with);
     if (r->db && output->type->kind == TYPE_TENSOR) alias_replace_value(r->db, output, with);
     r->changed = true;

@@ -1,5 +1,6 @@
 /* Rewrites of dicts that are made in the graph from constant keys and never written: their length, and the value of a
  * constant key. */
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -61,6 +62,7 @@ static bool rewrite_node(PtrMap *asked, Node *node) {
     if (made) with = item_of(made, key);
   }
   if (!with || !jit_opt_limit(FILE_NAME)) return false;
+  NODE_LOG_UPDATE(FILE_NAME, "is known:", node);
   value_replace_all_uses_with(node_output(node, 0), with);
   return true;
 }

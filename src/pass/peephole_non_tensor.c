@@ -1,5 +1,6 @@
 /* Local rewrites of numbers and bools: sums with constants gathered, conversions to the type a value has, Ifs whose
  * result is their condition. */
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -88,6 +89,7 @@ static bool rewrite_block(const Block *block) {
     if (node->output_count != 1 || !value_has_uses(node_output(node, 0))) continue;
     Value *with = rewrite(node);
     if (!with || !jit_opt_limit(FILE_NAME)) continue;
+    NODE_LOG_UPDATE(FILE_NAME, "is simpler:", node);
     value_replace_all_uses_with(node_output(node, 0), with);
     changed = true;
   }

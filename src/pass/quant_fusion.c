@@ -1,5 +1,6 @@
 /* dequantize, operator, quantize becomes the quantized operator: a table of patterns for the rewriter. The quantized
  * kernels are operators like others; what is not registered says so by name when it runs. */
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/subgraph_rewrite.h"
 
@@ -93,4 +94,5 @@ void quant_fusion(Graph *graph) {
   Symbol quantize = symbol_find(STR("aten::quantize_per_tensor"));
   if (!quantize || !quantizes(graph->block, quantize)) return;
   if (rewrite_subgraphs(graph, sizeof patterns / sizeof *patterns, patterns)) eliminate_dead_code(graph);
+  GRAPH_LOG_DUMP("quant_fusion", "After QuantFusion: ", graph);
 }

@@ -1,5 +1,6 @@
 /* The type of a tuple follows what it is made of: after inlining and propagation that is often more than its
  * declaration says. */
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 
 static void refine_node(Node *node) {
@@ -28,4 +29,5 @@ static void refine_in(const Block *block) {
 
 void refine_tuple_types(Graph *graph) {
   refine_in(graph->block);
+  GRAPH_LOG_DUMP("refine_tuple_types", "After RefineTupleTypes: ", graph);
 }

@@ -1,4 +1,5 @@
 /* Removes dropout that does not train: it is the identity. In-place forms go too, for they write nothing then. */
+#include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -18,4 +19,5 @@ static void remove_in(const Block *block) {
 
 void remove_dropout(Graph *graph) {
   remove_in(graph->block);
+  GRAPH_LOG_DUMP(FILE_NAME, "After RemoveDropout: ", graph);
 }

@@ -120,12 +120,14 @@ static void remove_writes(Graph *graph, AliasDb *db, void *argument) {
 bool remove_tensor_mutation(Graph *graph) {
   Removal r = {.tensors = true};
   with_aliases(graph, remove_writes, &r);
+  GRAPH_LOG_DUMP(FILE_NAME, "After RemoveMutation: ", graph);
   return r.changed;
 }
 
 bool remove_list_mutation(Graph *graph) {
   Removal r = {.lists = true};
   with_aliases(graph, remove_writes, &r);
+  GRAPH_LOG_DUMP(FILE_NAME, "After RemoveMutation: ", graph);
   return r.changed;
 }
 
@@ -158,4 +160,5 @@ static void make_functional(Block *block) {
 
 void remove_inplace_ops(Graph *graph) {
   make_functional(graph->block);
+  GRAPH_LOG_DUMP("remove_inplace_ops", "After RemoveInplaceOps: ", graph);
 }

@@ -1,5 +1,6 @@
 /* requires_grad of every tensor, as far as the inputs' types tell and it lasts (lasting_facts.h). What is unknown stays
  * unknown. */
+#include "ir/graph_log.h"
 #include "pass/lasting_facts.h"
 #include "type/tensor_type.h"
 
@@ -94,4 +95,5 @@ static void propagate(Arena *scratch, void *argument) {
 
 void propagate_requires_grad(Graph *graph) {
   arena_with_scratch(graph->arena, propagate, graph);
+  GRAPH_LOG_DUMP("requires_grad_analysis", "After PropagateRequiresGrad: ", graph);
 }

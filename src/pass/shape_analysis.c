@@ -1,5 +1,6 @@
 /* Types of tensors, forward through the graph: operators by shape_evaluate, structure by rules. Types of inputs, of
  * constants, of attributes and of guards stand as far as they last (lasting_facts.h); all others are computed anew. */
+#include "ir/graph_log.h"
 #include "pass/shape_analysis.h"
 
 #include "pass/lasting_facts.h"
@@ -284,4 +285,5 @@ void shape_analysis_run(Graph *graph, Exec *exec, bool strict) {
 
 void propagate_input_shapes(Graph *graph, Exec *exec) {
   shape_analysis_run(graph, exec, false);
+  GRAPH_LOG_DUMP("shape_analysis", "After PropagateInputShapes: ", graph);
 }

@@ -5,6 +5,7 @@
  * symbols; sizes that had the same numbers in all runs are the same. The numbers are products of primes, so that sizes
  * which are computed in different ways differ. What can't be computed for some choice (two symbols that must be equal)
  * keeps the type that shape analysis gives it without symbols. */
+#include "ir/graph_log.h"
 #include "pass/shape_analysis.h"
 
 enum { RUNS = 3, MAX_SYMBOLS = 4096 };
@@ -160,4 +161,5 @@ static void analyse(Arena *scratch, void *argument) {
 void propagate_shapes_on_graph(Graph *graph, Exec *exec) {
   Symbolic s = {.graph = graph, .exec = exec};
   arena_with_scratch(graph->arena, analyse, &s);
+  GRAPH_LOG_DUMP("symbolic_shape_analysis", "After PropagateShapesOnGraph: ", graph);
 }

@@ -22,7 +22,7 @@ static bool replace(const Variadic *v, AliasDb *db, Node *node) {
   Value **inputs = ARENA_ARRAY(node->graph->arena, Value *, list->input_count + 1), *dim = node_input(node, 1);
   for (uint32_t i = 0; i < list->input_count; i++) inputs[i] = node_input(list, i);
   inputs[list->input_count] = dim;
-  NODE_LOG_UPDATE(FILE_NAME, "takes its tensors itself: ", node);
+  NODE_LOG_UPDATE(FILE_NAME, "takes its tensors itself:", node);
   Value *old = node_output(node, 0),
         *result = insert_call_before(node, v->to, old->type, list->input_count + 1, inputs);
   alias_add_node(db, result->node);
@@ -48,6 +48,7 @@ static void use_variadic(Graph *graph, Str from, Str to) {
   Variadic v = {.from = symbol_intern(from), .to = symbol_intern(to)};
   with_aliases(graph, replace_all, &v);
   if (v.changed) eliminate_dead_code(graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After UseVariadicOps: ", graph);
 }
 
 void use_variadic_cat(Graph *graph) {
