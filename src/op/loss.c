@@ -68,7 +68,7 @@ static const OpRow rows[] = {
          "    loss = loss + torch.where(target <= 1, torch.zeros_like(stirling), stirling)\n"
          "return reduce_loss(loss, reduction)"),
     {.schema = "aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
-     .body = "return reduce_loss((-target * self).exp().log1p(), reduction)",
+     .body = "return reduce_loss(((-target * self).exp() + 1).log(), reduction)",
      .flags = OP_OUT},
     LOSS("aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor",
          "zeros = torch.zeros_like(self)\n"
@@ -115,7 +115,7 @@ static const OpRow rows[] = {
              "    terms = terms * weight.index_select(0, labels).unsqueeze(1)\n"
              "terms = terms.scatter(1, labels.unsqueeze(1), 0)\n"
              "loss = terms.sum([1]) / x.size(1)\n"
-             "if reduction == 0 and self.dim() < 2:\n"
+             "if reduction == 0 and target.dim() == 0:\n"
              "    return loss.squeeze(0)\n"
              "return reduce_loss(loss, reduction)",
      .flags = OP_OUT},
