@@ -92,6 +92,10 @@ void executor_print_kernels(Function *function, StrBuf *out) {
   if (executor) graph_executor_print_kernels(executor, out);
 }
 
+void executor_trim(void) {
+  graph_executors_trim();
+}
+
 void executor_drain(void) {
   queue_drain();
 }

@@ -59,6 +59,8 @@ Status executor_start(Exec *exec, Function *function, const IValue *arguments, u
 void executor_print_plans(Function *function, bool with_source, StrBuf *out);
 /* The kernels that their fusion groups have. */
 void executor_print_kernels(Function *function, StrBuf *out);
+/* Frees the plans that no run is in. */
+void executor_trim(void);
 /* Waits until nothing is being compiled. */
 void executor_drain(void);
 

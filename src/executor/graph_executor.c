@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "executor/compile_times.h"
+#include "executor/executor_list.h"
 #include "executor/plan.h"
 #include "executor/queue.h"
 #include "fuse/group.h"
@@ -43,7 +44,8 @@ typedef struct VariantList {
 } VariantList;
 
 struct GraphExecutor {
-  RefCount refs; /* of one without a function */
+  ExecutorLink link; /* first member */
+  RefCount refs;     /* of one without a function */
   Function *function;
   const Graph *graph; /* as written */
   Str name;
@@ -72,11 +74,16 @@ static Plan *acquire(Variant *v) {
   return plan;
 }
 
-/* Takes over the reference to `plan`; the lock is held. */
-static void publish(Variant *v, Plan *plan) {
+/* `plan`, whose reference is taken over, in the place of the one returned, which no call acquires any more. The lock is
+ * held. */
+static Plan *withdraw(Variant *v, Plan *plan) {
   Plan *old = atomic_exchange(&v->plan, plan);
   while (atomic_load(&v->readers)) sched_yield(); /* a few instructions of theirs */
-  plan_release(old);
+  return old;
+}
+
+static void publish(Variant *v, Plan *plan) {
+  plan_release(withdraw(v, plan));
 }
 
 static void settle(Variant *v, Plan *plan) {
@@ -529,6 +536,7 @@ Status graph_executor_start(GraphExecutor *e, Exec *exec, const IValue *argument
 /* ---- making and freeing ---- */
 
 static void executor_free(GraphExecutor *e) {
+  executor_list_remove(&e->link);
   queue_remove(&e->find_paths);
   for (int mode = 0; mode < EXECUTOR_MODE_COUNT; mode++) {
     VariantList *list = &e->lists[mode];
@@ -559,6 +567,7 @@ static GraphExecutor *executor_alloc(const Graph *graph, Str name, const Service
   e->services = services;
   e->find_paths = (Job){.run = run_find_paths, .hold = hold_for_paths, .let_go = let_paths_go};
   pthread_mutex_init(&e->lock, NULL);
+  executor_list_add(&e->link);
   return e;
 }
 
@@ -638,7 +647,7 @@ Status graph_executor_new(const Graph *graph, Str name, const Services *services
   TypeStore *store = mem_calloc(1, sizeof *store);
   Status status = e && store ? type_store_init(store, destroy_store) : status_out_of_memory();
   if (status) {
-    if (e) pthread_mutex_destroy(&e->lock);
+    if (e) executor_list_remove(&e->link), pthread_mutex_destroy(&e->lock);
     mem_free(e);
     mem_free(store);
     return status;
@@ -666,6 +675,58 @@ void graph_executor_retain(GraphExecutor *executor) {
 }
 void graph_executor_release(GraphExecutor *executor) {
   if (executor && ref_release(&executor->refs)) executor_free(executor);
+}
+
+/* ---- giving plans back ---- */
+
+static void give_back(Plan *plan, Plan **list) {
+  if (!plan) return;
+  plan->next = *list;
+  *list = plan;
+}
+
+static uint32_t references(const Plan *plan) {
+  return plan ? (uint32_t)atomic_load(&plan->store.refs.count) : 0;
+}
+
+/* What the variant has of plans goes to the list, and it starts anew, unless a run is in one or one is being made.
+ * Nothing is freed here, for that may free executors. The lock is held. */
+static void take_plans(Variant *v, Plan **list) {
+  if (!v || atomic_exchange(&v->is_compiling, true)) return;
+  Plan *plan = withdraw(v, NULL), *profiling = v->profiling == plan ? NULL : v->profiling;
+  uint32_t own = v->profiling && !profiling ? 2 : 1;
+  if (references(plan) > own || references(profiling) > 1) {
+    atomic_store(&v->plan, plan);
+  } else if (plan || v->profiling) {
+    if (own == 2) plan_release(plan);
+    give_back(plan, list);
+    give_back(profiling, list);
+    v->profiling = NULL;
+    v->depth = v->options.bailout_depth;
+    atomic_store(&v->stage, STAGE_NEW);
+  }
+  atomic_store(&v->is_compiling, false);
+}
+
+static void take_plans_of(ExecutorLink *link, void *argument) {
+  GraphExecutor *e = (GraphExecutor *)link;
+  if (pthread_mutex_trylock(&e->lock)) return; /* it is being used; who has the lock may want that of the list */
+  for (int mode = 0; mode < EXECUTOR_MODE_COUNT; mode++) {
+    VariantList *list = &e->lists[mode];
+    for (uint32_t i = atomic_load(&list->count); i-- > 0;) take_plans(atomic_load(&list->items[i]), argument);
+    for (int i = 0; i < GENERIC_VARIANTS; i++) take_plans(atomic_load(&list->generic[i]), argument);
+  }
+  pthread_mutex_unlock(&e->lock);
+}
+
+void graph_executors_trim(void) {
+  Plan *plans = NULL;
+  executor_list_each(take_plans_of, &plans);
+  while (plans) {
+    Plan *next = plans->next;
+    plan_release(plans);
+    plans = next;
+  }
 }
 
 /* ---- printing ---- */

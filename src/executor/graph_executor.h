@@ -25,5 +25,7 @@ Status graph_executor_run(GraphExecutor *executor, Exec *exec, const IValue *arg
 /* As a task of its own; for a function's executor. */
 Status graph_executor_start(GraphExecutor *executor, Exec *exec, const IValue *arguments, uint32_t count,
                             Future **out) MUST_CHECK;
+/* Frees the plans of all executors that no run is in; the next calls make new ones. */
+void graph_executors_trim(void);
 void graph_executor_print_plans(GraphExecutor *executor, bool with_source, StrBuf *out);
 void graph_executor_print_kernels(GraphExecutor *executor, StrBuf *out);

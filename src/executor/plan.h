@@ -25,7 +25,8 @@ typedef struct Plan {
   ProfilingRecord *record;   /* of PLAN_PROFILING */
   _Atomic uint32_t bailouts; /* runs that left it by a failed guard */
   PlanCost as_written, cost;
-  bool has_gain; /* costs less than the graph as written */
+  bool has_gain;     /* costs less than the graph as written */
+  struct Plan *next; /* among those that are given back */
 } Plan;
 
 typedef struct PlanRequest {

@@ -9,6 +9,7 @@
 
 #include "base/cache.h"
 #include "base/clock.h"
+#include "executor/executor_list.h"
 #include "interp/task.h"
 
 enum { STACK_BYTES = 16 << 20, NICE = 10 };
@@ -98,6 +99,7 @@ static void after_fork_in_child(void) {
  * take a lock which a job on its way to a pause may still want. */
 static void prepare(void) {
   init_conditions();
+  executor_list_watch_forks();
   cache_watch_forks();
   pool_watch_forks();
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);

@@ -1,5 +1,6 @@
 /* Executors through wick.h: the same results in every mode, what is assumed and noticed, bounds, threads. */
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -138,6 +139,43 @@ static void test_guards_have_to_pay(void **state) {
   wick_runtime_release(runtime);
 }
 
+static double expected_shapes(int64_t size, int n) {
+  double y = 1;
+  for (int i = 0; i < n; i++) y = i % 2 ? y - (double)size : y * i + y;
+  return y * (double)size;
+}
+
+/* Whether the call finds a plan. */
+static bool hits_plan(wick_module *module) {
+  uint64_t before = stats().plan_hits;
+  assert_float_equal(run2(module, "shapes", ones(2), wick_value_int(4)), expected_shapes(2, 4), 1e-4);
+  return stats().plan_hits > before;
+}
+
+static void test_trim_gives_plans_back(void **state) {
+  (void)state;
+  for (uint32_t executor = WICK_EXECUTOR_SPECIALISING; executor <= WICK_EXECUTOR_PROFILING; executor++) {
+    wick_runtime *runtime = runtime_of(executor, 0, 2);
+    wick_module *module = compile(runtime);
+    for (int round = 0; round < 3; round++) {
+      uint64_t before = stats().compiles;
+      for (int k = 0; k < 5; k++) {
+        hits_plan(module);
+        wick_wait_for_plans();
+      }
+      assert_true(stats().compiles > before); /* a plan is made, and made again */
+      before = stats().compiles;
+      assert_true(hits_plan(module));
+      wick_wait_for_plans();
+      assert_int_equal(stats().compiles, before);
+      wick_trim();
+    }
+    wick_wait_for_plans();
+    wick_module_release(module);
+    wick_runtime_release(runtime);
+  }
+}
+
 static void test_times_are_told(void **state) {
   (void)state;
   wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 1, 2);
@@ -152,12 +190,6 @@ static void test_times_are_told(void **state) {
   strbuf_dispose(&text);
   wick_module_release(module);
   wick_runtime_release(runtime);
-}
-
-static double expected_shapes(int64_t size, int n) {
-  double y = 1;
-  for (int i = 0; i < n; i++) y = i % 2 ? y - (double)size : y * i + y;
-  return y * (double)size;
 }
 
 static void test_modes_agree(void **state) {
@@ -381,6 +413,14 @@ static void *differentiate_often(void *argument) {
   return NULL;
 }
 
+static void *trim_often(void *argument) {
+  for (int i = 0; i < 30; i++) {
+    wick_trim();
+    sched_yield();
+  }
+  return call_often(argument);
+}
+
 /* One module in many threads: it is profiled, optimised and bails out meanwhile. */
 static void call_in_threads(void *(*first)(void *), void *(*second)(void *)) {
   enum { THREADS = 32 };
@@ -413,6 +453,11 @@ static void test_many_threads(void **state) {
   call_in_threads(call_often, call_often);
 }
 
+static void test_many_threads_trim(void **state) {
+  (void)state;
+  call_in_threads(differentiate_often, trim_often);
+}
+
 static void test_many_threads_differentiate(void **state) {
   (void)state;
   call_in_threads(differentiate_often, call_often);
@@ -427,7 +472,8 @@ int main(void) {
       cmocka_unit_test(test_grad_mode_within),       cmocka_unit_test(test_asynchronous_calls),
       cmocka_unit_test(test_options_are_checked),    cmocka_unit_test(test_forked_child),
       cmocka_unit_test(test_many_threads),           cmocka_unit_test(test_many_threads_differentiate),
-      cmocka_unit_test(test_guards_have_to_pay),
+      cmocka_unit_test(test_guards_have_to_pay),     cmocka_unit_test(test_trim_gives_plans_back),
+      cmocka_unit_test(test_many_threads_trim),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
