@@ -42,6 +42,7 @@ add_library(magic_ops MODULE ${CMAKE_SOURCE_DIR}/examples/magic_ops.c)
 target_include_directories(magic_ops PRIVATE ${CMAKE_SOURCE_DIR}/include)
 set_target_properties(magic_ops PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden)
 if(TARGET wick_cli)
+  add_test(NAME commands COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/commands.sh $<TARGET_FILE:wick_cli>)
   add_test(NAME operator_library COMMAND wick_cli run --library $<TARGET_FILE:magic_ops> --method forward
     ${CMAKE_CURRENT_SOURCE_DIR}/program/magic.py "ones(2)")
   set_tests_properties(operator_library PROPERTIES PASS_REGULAR_EXPRESSION "4")

@@ -104,7 +104,7 @@ typedef struct wick_stats {
   uint64_t bailouts;       /* calls that left their plan because an assumption failed; they went on as written */
   uint64_t packed_weights; /* weights that convolutions put in the order their kernels read */
 } wick_stats;
-/* Fills the part of *out that its size covers. */
+/* Fills the part of *out that its size covers. NULL is allowed. */
 WICK_API void wick_stats_get(wick_stats *out);
 
 /* ---- executors: how functions are made to run ----

@@ -42,7 +42,7 @@ WICK_API wick_status wick_graph_print(const wick_graph *graph, char **out_text, 
  * containers whose inputs, outputs, attributes and types do not belong together. Of kinds that are no operators nothing
  * is asked. Runs before wick's passes and the first run, and after every pass from outside. */
 WICK_API wick_status wick_graph_check(const wick_graph *graph, wick_error **error);
-/* One of wick's passes by name ("dead_code_elimination"): `wick dump --pass` lists them. */
+/* One of wick's passes by name ("dead_code_elimination"): `wick dump --pass x MODEL` lists them. */
 WICK_API wick_status wick_graph_run_pass(wick_graph *graph, const char *pass, wick_error **error);
 WICK_API wick_block *wick_graph_block(const wick_graph *graph);
 /* Runs the graph as it is. arguments: one for each input, of its type. `results` gets one value for each output, to be

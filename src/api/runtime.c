@@ -54,6 +54,7 @@ uint64_t wick_trim(void) {
 }
 
 void wick_stats_get(wick_stats *out) {
+  if (!out) return;
   wick_stats stats = {.size = out->size, .cache_bytes = cache_bytes()};
 #define X(name, text) stats.name = STATISTIC_GET(name);
   STATISTICS(X)

@@ -185,7 +185,30 @@ static Status print_aliases(const Dump *dump, Graph *graph, StrBuf *text) {
   return here.status;
 }
 
-/* A pass that is no part of compiling, over a copy of the compiled graph. */
+/* The next of names with commas between them; false: there is none. */
+static bool next_name(Str *rest, Str *out) {
+  if (!rest->length) return false;
+  ptrdiff_t comma = str_find_char(*rest, ',');
+  size_t end = comma < 0 ? rest->length : (size_t)comma;
+  *out = str_slice(*rest, 0, end);
+  *rest = str_slice(*rest, comma < 0 ? end : end + 1, rest->length);
+  return true;
+}
+
+static bool are_passes(const char *names) {
+  Str rest = str_from(names), name;
+  while (next_name(&rest, &name))
+    if (!pass_find(name)) return false;
+  return *names;
+}
+
+static Status run_passes(const char *names, Graph *graph, Exec *exec) {
+  Str rest = str_from(names), name;
+  while (next_name(&rest, &name)) TRY(pass_run(pass_find(name), graph, exec));
+  return OK;
+}
+
+/* Passes that are no part of compiling, over a copy of the compiled graph. */
 static Status run_pass(const Dump *dump, const Function *function, StrBuf *text) {
   Arena arena;
   Exec exec;
@@ -196,7 +219,7 @@ static Status run_pass(const Dump *dump, const Function *function, StrBuf *text)
   if (catch_enter(&here)) copy = graph_copy(function->graph, &arena, function->graph->store);
   Status status = here.status;
   bool aliases = is_alias_dump(dump->pass);
-  if (!status) status = pass_run(pass_find(aliases ? STR("inline") : str_from(dump->pass)), copy, &exec);
+  if (!status) status = run_passes(aliases ? "inline" : dump->pass, copy, &exec);
   if (!status && aliases)
     status = print_aliases(dump, copy, text);
   else if (!status)
@@ -338,11 +361,11 @@ static int run(const Command *command, int count, char **words) {
        "STAGE  tokens, tree, ir (the default), code, bytecode, optimized or kernel"},
       {"--method", OPTION_TEXT, &dump.method, "NAME  only this method or function"},
       {"--pass", OPTION_TEXT, &dump.pass,
-       "NAME  the graph after this step of compiling, `all` of them, or another pass"},
+       "NAME  the graph after this step of compiling, `all` of them, or other passes A,B; unknown names list all"},
       {"--preserve", OPTION_TEXT, &dump.preserved, "A,B  for --pass freeze: what stays, as in `wick save --freeze`"},
       {"--source", OPTION_FLAG, &dump.with_source, "  with source positions in graphs"},
       {"--calls", OPTION_INT, &optimized.calls, "N  calls before plans are shown (4; optimized and kernel)"},
-      {"--grad", OPTION_FLAG, &optimized.grad, "  calls with grad mode on (optimized and kernel)"},
+      {"--grad", OPTION_FLAG, &optimized.grad, "  grad mode on, inputs that require gradients (optimized and kernel)"},
       MODEL_OPTIONS(model),
       {0},
   };
@@ -365,7 +388,7 @@ static int run(const Command *command, int count, char **words) {
     return EXIT_USAGE;
   }
   if (dump.pass && (strcmp(dump.stage, "ir") != 0 || (!is_lowering_step(dump.pass) && !is_alias_dump(dump.pass) &&
-                                                      !is_module_pass(dump.pass) && !pass_find(str_from(dump.pass)))))
+                                                      !is_module_pass(dump.pass) && !are_passes(dump.pass))))
     return complain_of_pass(dump.pass);
   return dump_model(&dump, &model);
 }

@@ -7,15 +7,28 @@
 #include "cli/cli.h"
 #include "executor/executor.h"
 
+enum { MAX_NAMES = 128 };
 typedef struct Watch {
   const OptimizedDump *dump;
   const Function *function;
+  const char *names[MAX_NAMES]; /* of the passes that ran, static */
+  size_t name_count;
+  bool found;
 } Watch;
 
+static void note_name(Watch *watch, const char *pass) {
+  for (size_t i = 0; i < watch->name_count; i++)
+    if (!strcmp(watch->names[i], pass)) return;
+  if (watch->name_count < MAX_NAMES) watch->names[watch->name_count++] = pass;
+}
+
 static void observe(void *user, const Function *function, const char *pass, const Graph *graph) {
-  const Watch *watch = user;
+  Watch *watch = user;
   bool all = !strcmp(watch->dump->pass, "all");
-  if (!watch->function || function != watch->function || (!all && strcmp(watch->dump->pass, pass) != 0)) return;
+  if (!watch->function || function != watch->function) return;
+  note_name(watch, pass);
+  if (!all && strcmp(watch->dump->pass, pass) != 0) return;
+  watch->found = true;
   StrBuf text = {0};
   graph_print(graph, watch->dump->with_source, &text);
   printf("# after %s\n" STR_FMT "\n", pass, STR_ARG(strbuf_view(&text)));
@@ -36,6 +49,15 @@ static bool call(const OptimizedDump *dump, const wick_module *module, const cha
   return true;
 }
 
+static int complain_of_name(const Watch *watch) {
+  StrBuf names = {0};
+  for (size_t i = 0; i < watch->name_count; i++) strbuf_printf(&names, "%s%s", i ? ", " : "", watch->names[i]);
+  complain(watch->dump->path, "no pass '%s' ran for the plans of these calls (%s)", watch->dump->pass,
+           watch->name_count ? names.data : "there are none");
+  strbuf_dispose(&names);
+  return EXIT_USAGE;
+}
+
 static int dump_plans(const OptimizedDump *dump, const wick_module *module, const Inputs *inputs, Watch *watch,
                       const char *method) {
   Function *function;
@@ -45,8 +67,11 @@ static int dump_plans(const OptimizedDump *dump, const wick_module *module, cons
     return EXIT_USAGE;
   }
   watch->function = function;
+  for (size_t i = 0; dump->grad && i < inputs->count; i++)
+    (void)wick_tensor_set_requires_grad(inputs->values[i], 1, NULL); /* of what can */
   for (long i = 0; i < dump->calls; i++)
     if (!call(dump, module, method, inputs, dump->grad)) return EXIT_FAILED;
+  if (dump->pass && !watch->found) return complain_of_name(watch);
   if (dump->pass) return EXIT_DONE;
   StrBuf text = {0};
   if (dump->kernels)

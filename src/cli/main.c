@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "executor/executor.h"
+#include "fuse/backend.h"
 
 static const Command *const commands[] = {&command_run, &command_check, &command_info, &command_dump,
                                           &command_ops, &command_bench, &command_save, &command_compile};
@@ -16,6 +18,22 @@ static void show_help(FILE *to) {
   fprintf(to,
           "\nMODEL is a .pt archive or a .py TorchScript source. `wick COMMAND --help` shows a command's options.\n"
           "Exit status: 0 done; 1 the program or the comparison failed; 2 usage, or a file that can't be loaded.\n");
+}
+
+/* A library that embeds wick ignores what it does not know; who types a command wants to hear of it. */
+static bool environment_is_known(void) {
+  const char *executor = getenv("WICK_EXECUTOR"), *fuser = getenv("WICK_FUSER");
+  ExecutorMode mode;
+  Fuser found;
+  if (executor && !executor_mode_parse(str_from(executor), &mode)) {
+    complain(NULL, "WICK_EXECUTOR: there is no executor '%s' (simple, specialising, profiling)", executor);
+    return false;
+  }
+  if (fuser && !fuser_find(str_from(fuser), &found)) {
+    complain(NULL, "WICK_FUSER: there is no fuser '%s' (none, tile)", fuser);
+    return false;
+  }
+  return true;
 }
 
 int main(int count, char **words) {
@@ -35,6 +53,7 @@ int main(int count, char **words) {
     printf("wick %s\n", wick_version());
     return EXIT_DONE;
   }
+  if (!environment_is_known()) return EXIT_USAGE;
   for (int i = 0; i < COMMAND_COUNT; i++)
     if (!strcmp(words[1], commands[i]->name)) return commands[i]->run(commands[i], count - 2, words + 2);
   fprintf(stderr, "wick: there is no command '%s'; `wick --help` lists them\n", words[1]);

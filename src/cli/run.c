@@ -57,6 +57,7 @@ static bool load_weights(wick_module *module, const char *path) {
 
 static int run(const Command *command, int count, char **words) {
   const char *method = NULL, *output = NULL, *weights = NULL;
+  bool grad = false;
   long threads = 0, seconds = 0, steps = 0, megabytes = 0;
   ModelOptions model = {0};
   const Option options[] = {
@@ -69,6 +70,7 @@ static int run(const Command *command, int count, char **words) {
       {"--seconds", OPTION_INT, &seconds, "N  give up after so long"},
       {"--steps", OPTION_INT, &steps, "N  give up after so many loop iterations and calls"},
       {"--megabytes", OPTION_INT, &megabytes, "N  give up when it needs more"},
+      {"--grad", OPTION_FLAG, &grad, "  with grad mode on, for programs that call backward"},
       MODEL_OPTIONS(model),
       {0},
   };
@@ -84,6 +86,7 @@ static int run(const Command *command, int count, char **words) {
   } else if (module) {
     wick_run_options limits = {.size = sizeof limits,
                                .threads = (uint32_t)threads,
+                               .grad = grad ? WICK_GRAD_ON : WICK_GRAD_OFF,
                                .deadline_ns = (uint64_t)seconds * 1000000000u,
                                .max_steps = (uint64_t)steps,
                                .max_bytes = (uint64_t)megabytes << 20};

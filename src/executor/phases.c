@@ -110,6 +110,7 @@ static void differentiate_node(Phases *p, Node *node) {
   Phases forward = *p;
   Gradient gradient;
   differentiate(subgraph->g, p->exec, &gradient);
+  if (p->exec->observe) p->exec->observe(p->exec->observe_user, p->function, "backward", gradient.backward);
   forward.graph = gradient.forward;
   if (!p->is_profiled) PASS("shape_analysis", propagate_input_shapes(gradient.forward, p->exec));
   run_optimization(&forward);

@@ -1,0 +1,38 @@
+#!/bin/sh
+# What the command says when it is asked for what is not there, and that everything it offers is reachable.
+# usage: commands.sh WICK
+wick=$1
+failed=0
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT && cd "$work" || exit 1
+cat > chain.py <<'END'
+def forward(x: Tensor, w: Tensor):
+    y = torch.tanh(x * w) * torch.sigmoid(w + x) + torch.exp(w)
+    return torch.relu(y) * y + y * w
+END
+
+# expect STATUS TEXT WORD...: the exit status, and a text somewhere in what is printed
+expect() {
+  wanted=$1 text=$2
+  shift 2
+  "$@" > out 2>&1
+  status=$?
+  if [ $status -ne "$wanted" ] || ! grep -qF -- "$text" out; then
+    echo "$*: exit status $status, '$text' expected in:"; head -5 out; failed=1
+  fi
+}
+
+expect 2 "there is no pass 'nothing' (emit, " "$wick" dump --pass nothing chain.py
+expect 2 "there is no pass 'peephole,nothing'" "$wick" dump --pass peephole,nothing chain.py
+expect 0 "prim::DifferentiableGraph_0" "$wick" dump --pass create_autodiff_subgraphs,differentiate chain.py
+expect 2 "no pass 'nothing' ran for the plans of these calls (inline, " "$wick" dump --stage optimized --pass nothing chain.py 'ones(2)' 'ones(2)'
+expect 0 "# after insert_guards" "$wick" dump --stage optimized --pass all chain.py 'ones(2)' 'ones(2)'
+expect 0 "requires_grad=1" "$wick" dump --stage optimized --grad chain.py 'ones(2)' 'ones(2)'
+expect 0 'prim::GradOf[name="aten::tanh"]' "$wick" dump --stage optimized --grad --pass backward chain.py 'ones(2)' 'ones(2)'
+expect 0 "f32 = tanh" "$wick" dump --stage kernel chain.py 'ones(2)' 'ones(2)'
+expect 2 "there is no stage 'nothing'" "$wick" dump --stage nothing chain.py
+expect 2 "there is no executor 'nothing' (simple, specialising, profiling)" env WICK_EXECUTOR=nothing "$wick" run chain.py 'ones(2)' 'ones(2)'
+expect 2 "there is no fuser 'nothing' (none, tile)" env WICK_FUSER=nothing "$wick" run chain.py 'ones(2)' 'ones(2)'
+expect 0 "CPUFloatType" env PYTORCH_JIT_LOG_LEVEL=:::: PYTORCH_JIT_OPT_LIMIT=a=b:=: PYTORCH_JIT_TYPE_VERBOSITY=x "$wick" run chain.py 'ones(2)' 'ones(2)'
+expect 0 "[DUMP dead_code_elimination.cpp:" env PYTORCH_JIT_LOG_LEVEL=dead_code_elimination "$wick" run chain.py 'ones(2)' 'ones(2)'
+expect 0 "calls that ran in a plan" "$wick" bench --explain chain.py 'ones(2)' 'ones(2)'
+exit $failed
