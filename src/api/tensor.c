@@ -97,8 +97,7 @@ wick_status wick_tensor_view_of(const wick_value *value, wick_tensor_view *out, 
     view.ndim = t->ndim;
     view.device_type = device.type;
     view.device_index = device.index;
-    view.flags =
-        (t->flags & TENSOR_RECORDS ? WICK_TENSOR_REQUIRES_GRAD : 0) | (t->flags & TENSOR_CONJ ? WICK_TENSOR_CONJ : 0);
+    view.flags = (tensor_records(t) ? WICK_TENSOR_REQUIRES_GRAD : 0) | (t->flags & TENSOR_CONJ ? WICK_TENSOR_CONJ : 0);
     view.sizes = t->sizes;
     view.strides = t->strides;
     view.data = tensor_data(t);

@@ -246,17 +246,26 @@ static bool shares_memory(const Graph *subgraph, uint32_t output) {
   return false;
 }
 
+/* The last of the outputs that have to go. When one goes, all that shows it has gone before and uses the one outside:
+ * what may copy (reshape) is there once for all who show its result. */
+static bool find_shared_output(const Graph *subgraph, uint32_t *out) {
+  const Node *last = NULL;
+  for (uint32_t i = 0; i < graph_output_count(subgraph); i++) {
+    const Node *node = graph_output(subgraph, i)->node;
+    if (!shares_memory(subgraph, i) || node->kind == SYM_prim_ListUnpack) continue;
+    if (last && (node->kind == SYM_prim_Param || (last->kind != SYM_prim_Param && !node_is_before(last, node))))
+      continue;
+    last = node;
+    *out = i;
+  }
+  return last != NULL;
+}
+
 static void unmerge_shared_outputs(Node *group) {
   Graph *subgraph = node_subgraph(group);
-  for (uint32_t i = 0; i < graph_output_count(subgraph);) {
-    const Node *node = graph_output(subgraph, i)->node;
-    if (!shares_memory(subgraph, i) || node->kind == SYM_prim_ListUnpack) {
-      i++;
-      continue;
-    }
-    node_refused(PASS, node, REASON_NOT_DIFFERENTIATED_ALIASING);
-    subgraph_unmerge_output(group, i);
-    i = 0;
+  for (uint32_t output; find_shared_output(subgraph, &output);) {
+    node_refused(PASS, graph_output(subgraph, output)->node, REASON_NOT_DIFFERENTIATED_ALIASING);
+    subgraph_unmerge_output(group, output);
   }
   for (uint32_t i = group->input_count; i-- > 0;)
     if (!value_has_uses(graph_input(subgraph, i))) subgraph_erase_input(group, i);

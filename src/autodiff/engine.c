@@ -485,7 +485,7 @@ static Status add_roots(Run *run, size_t count, Tensor *const *outputs, Tensor *
   ptrmap_init(&seen, NULL);
   Status status = OK;
   for (size_t i = 0; !status && i < count; i++) {
-    if (!tensor_is_defined(outputs[i]) || !(outputs[i]->flags & TENSOR_RECORDS))
+    if (!tensor_is_defined(outputs[i]) || !tensor_records(outputs[i]))
       status = status_new(ERROR_RUNTIME, "element %zu of tensors does not require grad and does not have a grad_fn", i);
     if (!status) status = autograd_edge(outputs[i], &roots[i]);
     if (!status && run->grad_only && roots[i].node) status = find_needed(run, roots[i].node, &seen);
@@ -539,7 +539,7 @@ Status autograd_grad(Exec *exec, size_t count, Tensor *const *outputs, Tensor *c
   if (!run.captures) return status_out_of_memory();
   for (size_t i = 0; !status && i < input_count; i++) {
     out[i] = NULL;
-    if (!tensor_is_defined(inputs[i]) || !(inputs[i]->flags & TENSOR_RECORDS))
+    if (!tensor_is_defined(inputs[i]) || !tensor_records(inputs[i]))
       status = status_new(ERROR_RUNTIME, "One of the differentiated Tensors does not require grad");
     else
       status = autograd_edge(inputs[i], &run.captures[i].edge);

@@ -169,7 +169,7 @@ Status graph_program_new(const Gradient *g, MakeCallable *make_callable, void *m
 /* ---- forward ---- */
 
 static bool records(IValue v) {
-  return v.tag == TAG_TENSOR && (v.tensor->flags & TENSOR_RECORDS);
+  return v.tag == TAG_TENSOR && tensor_records(v.tensor);
 }
 
 static bool holds_recording(IValue v) {
@@ -266,6 +266,8 @@ static Status own_result(const IValue *inputs, uint32_t input_count, IValue *out
 
 static Status hang(GraphProgram *p, const IValue *inputs, IValue *outputs) {
   GradNode *node;
+  for (uint32_t i = 0; i < p->input_count; i++)
+    if (inputs[i].tag == TAG_TENSOR) TRY(autograd_refresh(inputs[i].tensor));
   TRY(gradnode_new(GRAD_GRAPH, p->all_outputs, p->output_vjp_count, &node));
   graph_program_retain(p);
   node->program = p;

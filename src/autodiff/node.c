@@ -170,7 +170,7 @@ static void meta_free(AutogradMeta *meta) {
   }
   gradnode_release(meta->history.node);
   tensor_release(meta->grad);
-  tensor_release(meta->base);
+  tensor_release(meta->head.base);
   mem_free(meta);
 }
 
@@ -178,7 +178,7 @@ Status autograd_meta(Tensor *t, AutogradMeta **out) {
   if (!t->autograd) {
     AutogradMeta *meta = mem_calloc(1, sizeof *meta);
     if (!meta) return status_out_of_memory();
-    meta->free.free = meta_free;
+    meta->head.free = meta_free;
     pthread_mutex_lock(&leaf_lock); /* threads may use a leaf for the first time together */
     if (!t->autograd) {
       t->autograd = meta;
@@ -207,7 +207,7 @@ Status autograd_set_history(Tensor *t, GradEdge edge) {
   }
   meta->history = edge;
   gradedge_release(old);
-  meta->version = tensor_version(t);
+  meta->head.version = tensor_version(t);
   t->flags = (t->flags & ~(uint32_t)TENSOR_REQUIRES_GRAD) | TENSOR_HAS_GRAD_FN;
   return OK;
 }
@@ -236,16 +236,21 @@ static Status accumulator_of(Tensor *t, GradNode **out) {
   return OK;
 }
 
+Status autograd_refresh(Tensor *t) {
+  const AutogradMeta *meta = t->autograd;
+  GradNode *node;
+  if (!(t->flags & TENSOR_VIEW) || !(tensor_catch_up(t) & TENSOR_HAS_GRAD_FN) || !meta || !meta->head.base) return OK;
+  if (meta->head.version == tensor_version(t) || !(meta->head.base->flags & TENSOR_RECORDS)) return OK;
+  TRY(record_strided_view(meta->head.base, t, &node));
+  return autograd_set_history(t, (GradEdge){node, 0});
+}
+
 Status autograd_edge(Tensor *t, GradEdge *out) {
   *out = (GradEdge){0};
+  TRY(autograd_refresh(t));
   if (t->flags & TENSOR_REQUIRES_GRAD) return accumulator_of(t, &out->node);
   AutogradMeta *meta = t->autograd;
   if (!(t->flags & TENSOR_HAS_GRAD_FN) || !meta) return OK;
-  if (meta->base && meta->version != tensor_version(t) && (meta->base->flags & TENSOR_RECORDS)) {
-    GradNode *node;
-    TRY(record_strided_view(meta->base, t, &node));
-    TRY(autograd_set_history(t, (GradEdge){node, 0}));
-  }
   *out = (GradEdge){gradnode_retain(meta->history.node), meta->history.output};
   return OK;
 }
@@ -284,9 +289,10 @@ Status autograd_run_hooks(Tensor *leaf, Tensor **grad) {
 Status autograd_note_view(Tensor *t, Tensor *of) {
   AutogradMeta *meta;
   TRY(autograd_meta(t, &meta));
-  if (meta->base) return OK;
-  meta->base = tensor_retain(of->autograd && of->autograd->base ? of->autograd->base : of);
-  meta->version = tensor_version(t);
+  if (meta->head.base) return OK;
+  meta->head.base = tensor_retain(of->autograd && of->autograd->head.base ? of->autograd->head.base : of);
+  meta->head.version = tensor_version(t);
+  t->flags |= TENSOR_VIEW;
   return OK;
 }
 

@@ -93,14 +93,12 @@ typedef struct GradHook {
 } GradHook;
 
 struct AutogradMeta {
-  AutogradBase free; /* first */
+  AutogradBase head; /* first */
   GradEdge history;  /* owned; node NULL: a leaf */
   Tensor *grad;
   GradNode *accumulator; /* borrowed: it holds the tensor */
   VEC(GradHook) hooks;   /* of a leaf, in order of registration */
   bool retains_grad;
-  Tensor *base;     /* of a view: what it shows, itself no view */
-  uint32_t version; /* of a view's storage when `history` was right */
 };
 
 Status gradnode_new(GradKind kind, uint32_t output_count, uint32_t edge_count, GradNode **out) MUST_CHECK;
@@ -119,8 +117,10 @@ static inline uint32_t tensor_version(const Tensor *t) {
 Status autograd_meta(Tensor *t, AutogradMeta **out) MUST_CHECK;
 /* Gives t a history (taken over, also on failure). */
 Status autograd_set_history(Tensor *t, GradEdge edge) MUST_CHECK;
-/* Where t's gradient goes: its history, its accumulator when it is a leaf that requires grad; owned. A view whose base
- * was written to gets its history anew. */
+/* A view whose base was written to gets its history anew. Who makes a node calls it first for what the node's edges
+ * lead to, whose nodes must be the older ones. */
+Status autograd_refresh(Tensor *t) MUST_CHECK;
+/* Where t's gradient goes: its history, its accumulator when it is a leaf that requires grad; owned. */
 Status autograd_edge(Tensor *t, GradEdge *out) MUST_CHECK;
 /* Adds to a leaf's .grad; with keep_history out of place. */
 Status autograd_accumulate(Exec *exec, Tensor *leaf, Tensor *grad, bool keep_history) MUST_CHECK;

@@ -7,7 +7,7 @@
 /* ---- inputs ---- */
 
 static bool records(IValue v) {
-  return v.tag == TAG_TENSOR && (v.tensor->flags & TENSOR_RECORDS);
+  return v.tag == TAG_TENSOR && tensor_records(v.tensor);
 }
 
 static bool argument_records(IValue v) {
@@ -55,7 +55,7 @@ static Status check_in_place(const Recording *r) {
   if (self->flags & TENSOR_REQUIRES_GRAD)
     return status_new(ERROR_RUNTIME, "a leaf Variable that requires grad is being used in an in-place operation.");
   const AutogradMeta *meta = self->autograd;
-  if (meta && meta->base && (meta->base->flags & TENSOR_REQUIRES_GRAD))
+  if (meta && meta->head.base && (meta->head.base->flags & TENSOR_REQUIRES_GRAD))
     return status_new(ERROR_RUNTIME,
                       "a view of a leaf Variable that requires grad is being used in an in-place operation.");
   return OK;
@@ -215,7 +215,7 @@ Status autodiff_view(Exec *exec, Call *call) {
 /* The history of a write into a view goes to its base; the view's own is made anew. */
 static Status set_slices(Tensor *self, GradNode *inner) {
   AutogradMeta *meta = self->autograd;
-  Tensor *base = meta->base;
+  Tensor *base = meta->head.base;
   GradNode *node;
   if (self->dtype != base->dtype)
     return status_new(ERROR_UNSUPPORTED, "writing into a view of another dtype, with gradients");
@@ -256,7 +256,7 @@ static Status set_histories(const Recording *r, GradNode *node) {
     out->differentiable = is_differentiable(t) && (self || !is_input(call, t));
     if (!out->differentiable) continue;
     AutogradMeta *meta = t->autograd;
-    if (self && meta && meta->base) {
+    if (self && meta && meta->head.base) {
       TRY(set_slices(t, node));
       continue;
     }
@@ -303,9 +303,17 @@ static Status run_quietly(Call *call) {
   return status;
 }
 
+static Status refresh(IValue v) {
+  if (v.tag == TAG_TENSOR) return autograd_refresh(v.tensor);
+  for (size_t i = 0; holds_tensors(v) && i < v.list->length; i++)
+    if (v.list->values[i].tag == TAG_TENSOR) TRY(autograd_refresh(v.list->values[i].tensor));
+  return OK;
+}
+
 Status autodiff_record(Exec *exec, Call *call) {
   Recording r = {.call = call};
   (void)exec;
+  for (uint32_t i = 0; i < call->input_count; i++) TRY(refresh(call->inputs[i]));
   TRY(call_plan(call->op, &r.plan));
   TRY(formula_of(r.plan->functional, &r.formula));
   choose_statements(&r);

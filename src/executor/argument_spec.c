@@ -46,7 +46,7 @@ static uint64_t tensor_word(const Tensor *t, bool grad_enabled) {
   if (t->flags & NOT_DESCRIBED) return WORD_UNUSUAL;
   Device device = tensor_device(t);
   return WORD_TENSOR | (uint64_t)t->dtype << 8 | (uint64_t)t->ndim << 16 |
-         (uint64_t)(grad_enabled && t->flags & TENSOR_RECORDS) << 24 | (uint64_t)(uint16_t)device.type << 32 |
+         (uint64_t)(grad_enabled && tensor_records(t)) << 24 | (uint64_t)(uint16_t)device.type << 32 |
          (uint64_t)(uint16_t)device.index << 48;
 }
 

@@ -34,7 +34,9 @@ static FuseRefusal check_inputs(const FuseGroup *g, const Exec *exec, const IVal
   }
   *out_flags = flags;
   if (__builtin_expect(flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED), 0)) return FUSE_KIND;
-  if (exec->grad_enabled && (flags & TENSOR_RECORDS)) return FUSE_GRADIENT;
+  if (exec->grad_enabled && flags & (TENSOR_RECORDS | TENSOR_VIEW))
+    for (uint32_t i = 0; i < g->input_count; i++)
+      if (g->tensor_inputs >> i & 1 && tensor_records(inputs[i].tensor)) return FUSE_GRADIENT;
   return FUSE_NOT_REFUSED;
 }
 _Static_assert(DTYPE_COUNT <= 32, "a dtype takes five bits of a key");

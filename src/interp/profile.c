@@ -32,7 +32,7 @@ void profile_observe(ProfileSlot *slot, const Tensor *t, bool grad_enabled) {
     slot->seen |= t->flags & TENSOR_UNDEFINED ? PROFILE_UNDEFINED : PROFILE_UNUSUAL;
     return;
   }
-  int8_t grad = grad_enabled && t->flags & TENSOR_RECORDS;
+  int8_t grad = grad_enabled && tensor_records(t);
   if (!(slot->seen & PROFILE_DEFINED)) {
     observe_first(slot, t, grad);
     return;
@@ -63,7 +63,7 @@ static inline Reason compare_with_type(const TensorInfo *info, const Tensor *t, 
       for (int i = 0; i < info->ndim; i++)
         if (info->strides[i] >= 0 && info->strides[i] != t->strides[i]) return REASON_GUARD_FAILED_STRIDES;
   }
-  if (info->requires_grad >= 0 && info->requires_grad != (grad_enabled && t->flags & TENSOR_RECORDS))
+  if (info->requires_grad >= 0 && info->requires_grad != (grad_enabled && tensor_records(t)))
     return REASON_GUARD_FAILED_REQUIRES_GRAD;
   if (info->device_type < 0 || (info->device_type == DEVICE_CPU && !(t->flags & TENSOR_NOT_CPU))) return REASON_COUNT;
   Device device = tensor_device(t);

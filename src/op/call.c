@@ -289,9 +289,21 @@ done:
   return status;
 }
 
+/* The flags of the inputs, views among which may be behind. */
+static uint32_t catch_up(const Call *call, uint32_t flags) {
+  for (uint32_t i = 0; i < call->input_count; i++) {
+    IValue v = call->inputs[i];
+    if (v.tag == TAG_TENSOR) flags |= tensor_catch_up(v.tensor);
+    for (size_t k = 0; v.tag == TAG_LIST && v.list->kind == LIST_VALUES && k < v.list->length; k++)
+      if (v.list->values[k].tag == TAG_TENSOR) flags |= tensor_catch_up(v.list->values[k].tensor);
+  }
+  return flags;
+}
+
 static Status call_recorded(Call *call, const CallPlan *plan, uint32_t flags) {
   Exec *exec = call->exec;
   const Services *services = exec->services;
+  if (flags & TENSOR_VIEW) flags = catch_up(call, flags);
   if (!exec->grad_enabled || !plan->records || !services) return operator_run(call);
   if (flags & TENSOR_RECORDS) {
     call->dying = 0; /* gradients may keep the inputs */
@@ -351,7 +363,7 @@ Status operator_call(Exec *exec, const Operator *op, Call *call) {
   if (__builtin_expect(status != OK, 0)) goto failed;
   uint32_t flags = input_flags(call, plan);
   if (__builtin_expect(plan->direct && !exec->recorder && !exec->attended &&
-                           !(flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED | TENSOR_RECORDS)),
+                           !(flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED | TENSOR_RECORDS | TENSOR_VIEW)),
                        1))
     status = run_direct(call);
   else

@@ -16,7 +16,7 @@ static bool is_vector(const Tensor *t, int64_t channels) {
 static bool records(const Call *call) {
   if (!call->exec->grad_enabled) return false;
   for (uint32_t i = 0; i < call->input_count; i++)
-    if (call->inputs[i].tag == TAG_TENSOR && (call->inputs[i].tensor->flags & TENSOR_RECORDS)) return true;
+    if (call->inputs[i].tag == TAG_TENSOR && tensor_records(call->inputs[i].tensor)) return true;
   return false;
 }
 

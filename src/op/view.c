@@ -511,7 +511,7 @@ static Status kernel_detach_(Call *c) {
   Tensor *self = call_tensor(c, 0);
   if (self->autograd) ((AutogradBase *)self->autograd)->free(self->autograd);
   self->autograd = NULL;
-  self->flags &= ~(uint32_t)TENSOR_RECORDS;
+  self->flags &= ~(uint32_t)(TENSOR_RECORDS | TENSOR_VIEW);
   call_set_tensor(c, 0, tensor_retain(self));
   return OK;
 }

@@ -342,6 +342,13 @@ void tensor_release(Tensor *t) {
 }
 
 /* ---- asking ---- */
+bool tensor_is_behind(const Tensor *view) {
+  const AutogradBase *autograd = (const AutogradBase *)view->autograd;
+  return autograd && autograd->base && autograd->base->flags & TENSOR_RECORDS && view->storage &&
+         autograd->version != atomic_load(&view->storage->version) &&
+         (dtype_is_floating((DType)view->dtype) || dtype_is_complex((DType)view->dtype));
+}
+
 Device tensor_device(const Tensor *t) {
   if (t->storage) return t->storage->device;
   return (t->flags & TENSOR_META) ? (Device){DEVICE_META, -1} : DEVICE_CPU_0;

@@ -44,6 +44,7 @@ enum TensorFlags {
   TENSOR_NOT_CPU = 1u << 9,
   TENSOR_EMBEDDED = 1u << 10, /* its memory belongs to its storage's block */
   TENSOR_OPAQUE = 1u << 11,   /* nested, mkldnn: data is in `extension` */
+  TENSOR_VIEW = 1u << 12,     /* shows a tensor whose gradients are its own: tensor_catch_up */
   TENSOR_RECORDS = TENSOR_REQUIRES_GRAD | TENSOR_HAS_GRAD_FN,
   TENSOR_UNUSUAL =
       TENSOR_CONJ | TENSOR_NEG | TENSOR_SPARSE | TENSOR_QUANTIZED | TENSOR_META | TENSOR_NOT_CPU | TENSOR_OPAQUE
@@ -53,6 +54,8 @@ enum TensorFlags {
 typedef struct AutogradMeta AutogradMeta;
 typedef struct AutogradBase {
   void (*free)(AutogradMeta *meta); /* called once, when the tensor dies */
+  struct Tensor *base;              /* of a view: what it shows, itself no view */
+  uint32_t version;                 /* of a view's storage when its history was right */
 } AutogradBase;
 
 /* A tensor's metadata other than autograd and sizes under resize_/set_ is immutable once it is shared. */
@@ -125,6 +128,17 @@ static inline bool tensor_is_defined(const Tensor *t) {
 }
 static inline void *tensor_data(const Tensor *t) {
   return t->storage ? (char *)t->storage->data + t->offset * (int64_t)dtype_size((DType)t->dtype) : NULL;
+}
+/* A view of what came to record through a write since the view was made, so that the view records as well. */
+bool tensor_is_behind(const Tensor *view);
+static inline bool tensor_records(const Tensor *t) {
+  return t->flags & TENSOR_RECORDS || (t->flags & TENSOR_VIEW && tensor_is_behind(t));
+}
+/* The flags of `t` afterwards: that of a view which is behind says that it records; its history is made when asked for.
+ */
+static inline uint32_t tensor_catch_up(Tensor *t) {
+  if (t->flags & TENSOR_VIEW && !(t->flags & TENSOR_RECORDS) && tensor_is_behind(t)) t->flags |= TENSOR_HAS_GRAD_FN;
+  return t->flags;
 }
 static inline bool tensor_is_contiguous(const Tensor *t) {
   return t->contiguous;

@@ -14,7 +14,7 @@ void tensor_info_of(const Tensor *t, bool grad_enabled, TensorInfo *out) {
   out->device_index = device.index;
   out->ndim = t->ndim;
   out->has_sizes = out->has_strides = true;
-  out->requires_grad = grad_enabled && (t->flags & TENSOR_RECORDS) != 0;
+  out->requires_grad = grad_enabled && tensor_records(t);
   memcpy(out->sizes, t->sizes, t->ndim * sizeof *t->sizes);
   memcpy(out->strides, t->strides, t->ndim * sizeof *t->strides);
 }
