@@ -273,9 +273,12 @@ static uint64_t packs_of_call(const Net *net, const char *name, uint32_t executo
 }
 
 /* Skips where convolutions don't run in oneDNN. */
-static void pack_first(const Net *net, const char *name) {
+static void pack_first(Net *net, const char *name) {
   uint64_t packs = packs_of_call(net, name, WICK_EXECUTOR_PROFILING);
-  if (!packs) skip();
+  if (!packs) {
+    net_free(net);
+    skip();
+  }
   assert_int_equal(packs, 1);
 }
 
