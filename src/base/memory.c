@@ -23,8 +23,12 @@ int64_t mem_fail_left(void) {
   return atomic_load(&fail_countdown);
 }
 
-/* Read at every allocation: a place in the thread's own block, not a call. */
-static _Thread_local MemBudget *budget __attribute__((tls_model("initial-exec")));
+/* Read at every allocation: a place in the thread's own block, not a call, where a library that is opened late may have
+ * one there. */
+#ifdef __GLIBC__
+__attribute__((tls_model("initial-exec")))
+#endif
+static _Thread_local MemBudget *budget;
 
 MemBudget *mem_budget_enter(MemBudget *entered) {
   MemBudget *before = budget;
