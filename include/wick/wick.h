@@ -18,9 +18,9 @@
  *
  * Handles are opaque and counted: what a function gives through an out-parameter is the caller's, to be released once;
  * what it takes it borrows. Every function that can fail returns a status, 0 when all went well; `error` (may be NULL)
- * then receives an object that the caller frees. On failure other out-parameters are set to NULL or 0. Handles may be
- * used from several threads at once, but for those that say otherwise. Text is UTF-8. Structs begin with their size and
- * grow at the end only; zero in a field is the default. */
+ * then receives an object that the caller frees. NULL where something is needed is such a failure. On failure other
+ * out-parameters are set to NULL or 0. Handles may be used from several threads at once, but for those that say
+ * otherwise. Text is UTF-8. Structs begin with their size and grow at the end only; zero in a field is the default. */
 #ifndef WICK_H
 #define WICK_H
 

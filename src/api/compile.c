@@ -206,6 +206,7 @@ wick_status wick_compile_tree(wick_runtime *runtime, const wick_tree *statements
 
 wick_status wick_module_define(wick_runtime *runtime, wick_module *module, const char *text, size_t length,
                                const wick_compile_options *options, wick_error **error) {
+  API_NEED(module);
   return api_status(define(runtime, module, &(Program){.text = {text, length}}, options), error);
 }
 

@@ -47,6 +47,7 @@ static void delete_exported(DLManaged *self) {
 
 wick_status wick_tensor_to_dlpack(const wick_value *value, struct DLManagedTensor **out, wick_error **error) {
   *out = NULL;
+  API_NEED(value);
   const Tensor *t = value->value.tag == TAG_TENSOR ? value->value.tensor : NULL;
   if (!t || !tensor_is_defined(t))
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
@@ -94,6 +95,7 @@ wick_status wick_tensor_from_dlpack(struct DLManagedTensor *from, wick_value **o
   wick_status status = WICK_OK;
   DType dtype = DTYPE_NONE;
   *out = NULL;
+  API_NEED(from);
   for (size_t i = 0; i < sizeof dtype_rows / sizeof *dtype_rows; i++)
     if (dtype_rows[i].code == d->dtype.code && dtype_rows[i].bits == d->dtype.bits && d->dtype.lanes == 1)
       dtype = dtype_rows[i].dtype;

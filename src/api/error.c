@@ -54,3 +54,11 @@ Status api_copy_options(const char *what, const void *from, size_t known, void *
   memcpy(to, from, size < known ? size : known);
   return OK;
 }
+
+Status api_null(const char *function, const char *argument) {
+  return status_new(ERROR_INVALID_ARGUMENT, "%s: %s is NULL", function, argument);
+}
+
+Status api_null_item(const char *function, const char *argument, size_t index) {
+  return status_new(ERROR_INVALID_ARGUMENT, "%s: %s[%zu] is NULL", function, argument, index);
+}

@@ -38,11 +38,12 @@ Status future_handle_start(wick_future *handle, Future *future) {
 }
 
 int wick_future_done(const wick_future *future) {
-  return future_is_done(future->future);
+  return future && future_is_done(future->future);
 }
 
 wick_status wick_future_wait(wick_future *future, uint64_t timeout_ns, wick_value **out, wick_error **error) {
   *out = NULL;
+  API_NEED(future);
   if (!timeout_ns)
     future_wait(future->future);
   else if (!future_wait_for(future->future, timeout_ns))
@@ -67,6 +68,8 @@ static void call_back(void *argument, Future *future) {
 }
 
 wick_status wick_future_then(wick_future *future, wick_future_callback *callback, void *user, wick_error **error) {
+  API_NEED(future);
+  API_NEED(callback);
   Then *then = mem_alloc(sizeof *then);
   if (!then) return api_status(status_out_of_memory(), error);
   *then = (Then){future, callback, user};

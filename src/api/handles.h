@@ -58,6 +58,18 @@ wick_status api_status(Status status, wick_error **error);
     Status api_try_status = (expression);                         \
     if (api_try_status) return api_status(api_try_status, error); \
   } while (0)
+/* For what the caller has to give. */
+Status api_null(const char *function, const char *argument) MUST_CHECK;
+Status api_null_item(const char *function, const char *argument, size_t index) MUST_CHECK;
+#define API_NEED(pointer)                                                   \
+  do {                                                                      \
+    if (!(pointer)) return api_status(api_null(__func__, #pointer), error); \
+  } while (0)
+#define API_NEED_ITEMS(items, count)                                                                       \
+  do {                                                                                                     \
+    for (size_t need_i = 0; need_i < (count); need_i++)                                                    \
+      if (!(items) || !(items)[need_i]) return api_status(api_null_item(__func__, #items, need_i), error); \
+  } while (0)
 /* Boxes, taking over the reference also on failure. `unit` (may be NULL) is where the value comes from. */
 Status value_box_of(IValue value, CompilationUnit *unit, wick_value **out) MUST_CHECK;
 static inline Status value_box(IValue value, wick_value **out) {

@@ -87,6 +87,8 @@ wick_status wick_graph_of_method(const wick_module *module, const char *method, 
                                  wick_error **error) {
   Function *function;
   *out = NULL;
+  API_NEED(module);
+  API_NEED(method);
   API_TRY(module_find(module, method, &function));
   if (!function->graph) return api_status(status_new(ERROR_INTERNAL, "'%s' was not compiled", method), error);
   Make m = {.from = function->graph, .inlined = inlined != 0};
@@ -94,8 +96,9 @@ wick_status wick_graph_of_method(const wick_module *module, const char *method, 
 }
 
 wick_status wick_graph_of_node(const wick_node *node, wick_graph **out, wick_error **error) {
-  const NodeAttribute *subgraph = node_attribute(node_of(node), SYM_attr_Subgraph);
   *out = NULL;
+  API_NEED(node);
+  const NodeAttribute *subgraph = node_attribute(node_of(node), SYM_attr_Subgraph);
   if (!subgraph || subgraph->tag != ATTR_GRAPH)
     return api_status(status_new(ERROR_NOT_FOUND, "%s has no Subgraph", wick_node_kind(node)), error);
   Make m = {.from = subgraph->g};
@@ -107,6 +110,7 @@ wick_status wick_graph_of_node(const wick_node *node, wick_graph **out, wick_err
 wick_status wick_graph_print(const wick_graph *graph, char **out_text, wick_error **error) {
   StrBuf text = {0};
   *out_text = NULL;
+  API_NEED(graph);
   graph_print(graph->graph, false, &text);
   return api_status(strbuf_take(&text, out_text), error);
 }
@@ -172,6 +176,8 @@ wick_status wick_graph_run(wick_graph *graph, wick_call *call, const wick_value 
                            wick_value **results, size_t result_count, wick_error **error) {
   Exec own;
   for (size_t i = 0; i < result_count; i++) results[i] = NULL;
+  API_NEED(graph);
+  API_NEED_ITEMS(arguments, count);
   if (!graph->is_owned || count > UINT32_MAX / 2 || result_count > UINT32_MAX / 2)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "a pass can't run the graph it is given: copy it"), error);
   if (!call) api_exec_init(&own, NULL);
@@ -187,6 +193,8 @@ wick_status wick_graph_run(wick_graph *graph, wick_call *call, const wick_value 
 /* ---- passes ---- */
 
 wick_status wick_graph_run_pass(wick_graph *graph, const char *name, wick_error **error) {
+  API_NEED(graph);
+  API_NEED(name);
   const Pass *pass = pass_find(str_from(name));
   Exec exec;
   if (!pass) return api_status(status_new(ERROR_NOT_FOUND, "there is no pass '%s'", name), error);

@@ -121,6 +121,7 @@ static void group(void *argument) {
 wick_status wick_node_group(wick_node *const *nodes, size_t count, const char *kind, wick_node **out,
                             wick_error **error) {
   *out = NULL;
+  API_NEED_ITEMS(nodes, count);
   if (!count || count > UINT32_MAX / 2)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "no nodes to group"), error);
   Grouping g = {.graph = node_of(nodes[0])->graph,

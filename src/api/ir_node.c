@@ -123,6 +123,7 @@ wick_status wick_node_new(wick_block *block, wick_node *before, const char *kind
               .input_count = (uint32_t)input_count,
               .output_count = (uint32_t)output_count};
   *out = NULL;
+  API_NEED_ITEMS(inputs, input_count);
   if (input_count > UINT16_MAX || output_count > UINT16_MAX || c.before->owning_block != in)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "too many values, or `before` stands in another block"),
                       error);
@@ -163,6 +164,7 @@ static void set_input(void *argument) {
 }
 
 wick_status wick_node_set_input(wick_node *node, size_t index, wick_ir_value *value, wick_error **error) {
+  API_NEED(value);
   Change c = {.node = node_of(node), .value = value_of(value), .index = (uint32_t)index};
   if (index > c.node->input_count || c.value->node->graph != c.node->graph)
     return api_status(
@@ -171,6 +173,8 @@ wick_status wick_node_set_input(wick_node *node, size_t index, wick_ir_value *va
 }
 
 wick_status wick_node_move_before(wick_node *node, wick_node *before, wick_error **error) {
+  API_NEED(node);
+  API_NEED(before);
   Node *n = node_of(node), *b = node_of(before);
   for (const Node *outer = b; outer; outer = outer->owning_block->owning_node)
     if (outer == n && b != n)
@@ -205,6 +209,7 @@ static void set_type(void *argument) {
   c->value->type = parse_type(c->graph, c->text);
 }
 wick_status wick_ir_value_set_type(wick_ir_value *value, const char *type, wick_error **error) {
+  API_NEED(type);
   Change c = {.graph = value_of(value)->node->graph, .value = value_of(value), .text = type};
   return api_status(ir_protect(c.graph, set_type, &c), error);
 }
@@ -226,6 +231,7 @@ static void add_output(void *argument) {
   block_register_output(c->block, c->value);
 }
 wick_status wick_block_add_output(wick_block *block, wick_ir_value *value, wick_error **error) {
+  API_NEED(value);
   Change c = {.graph = block_of(block)->graph, .block = block_of(block), .value = value_of(value)};
   if (c.value->node->graph != c.graph)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is of another graph"), error);
@@ -336,6 +342,8 @@ static void set_attribute(void *argument) {
 }
 
 wick_status wick_node_set_attribute(wick_node *node, const char *name, const wick_value *value, wick_error **error) {
+  API_NEED(name);
+  API_NEED(value);
   Change c = {.node = node_of(node), .ivalue = value ? value->value : IVALUE_NONE};
   API_TRY(name_of(name, "attr::", &c.kind));
   if (!constant_is_possible(c.ivalue))
@@ -378,6 +386,8 @@ static void replace(void *argument) {
   value_replace_all_uses_with(c->value, c->made_value);
 }
 wick_status wick_ir_value_replace(wick_ir_value *value, wick_ir_value *with, wick_error **error) {
+  API_NEED(value);
+  API_NEED(with);
   Change c = {.value = value_of(value), .made_value = value_of(with)};
   if (c.value->node->graph != c.made_value->node->graph)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "values of two graphs"), error);

@@ -81,13 +81,13 @@ void wick_module_release(wick_module *module) {
 /* ---- asking ---- */
 
 size_t wick_module_method_count(const wick_module *module) {
-  return module->names.length;
+  return module ? module->names.length : 0;
 }
 const char *wick_module_method_name(const wick_module *module, size_t index) {
-  return index < module->names.length ? module->names.data[index] : NULL;
+  return module && index < module->names.length ? module->names.data[index] : NULL;
 }
 const char *wick_module_class_name(const wick_module *module) {
-  return module->class_name ? module->class_name : "";
+  return module && module->class_name ? module->class_name : "";
 }
 wick_value *wick_module_object(const wick_module *module) {
   return value_box_or_null(module->module ? ivalue_retain(ivalue_object(module->module->object)) : IVALUE_NONE,

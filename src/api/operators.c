@@ -34,6 +34,9 @@ wick_status wick_op_call(wick_runtime *runtime, const char *name, const char *ov
                          wick_value **out, wick_error **error) {
   IValue result = IVALUE_NONE;
   *out = NULL;
+  API_NEED(name);
+  if (count) API_NEED(arguments);
+  API_NEED_ITEMS(names, named_count);
   Status status = call_operator(runtime, name, overload, arguments, count, names, named_count, &result);
   if (!status) status = value_box(result, out);
   return api_status(status, error);

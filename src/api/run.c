@@ -75,6 +75,10 @@ wick_status wick_run(const wick_module *module, const char *method, const wick_v
   Function *function;
   IValue result;
   *out = NULL;
+  API_NEED(module);
+  API_NEED(method);
+  if (count) API_NEED(arguments);
+  API_NEED_ITEMS(names, named_count);
   api_exec_init(&exec, module->runtime);
   API_TRY(apply_options(&exec, options, &budget, &cancel));
   API_TRY(module_find(module, method, &function));
@@ -91,6 +95,10 @@ wick_status wick_run_async(const wick_module *module, const char *method, const 
   Function *function;
   Future *future;
   *out = NULL;
+  API_NEED(module);
+  API_NEED(method);
+  if (count) API_NEED(arguments);
+  API_NEED_ITEMS(names, named_count);
   api_exec_init(&exec, module->runtime);
   API_TRY(apply_options(&exec, options, &budget, &cancel));
   API_TRY(module_find(module, method, &function));

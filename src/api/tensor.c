@@ -14,6 +14,7 @@ wick_status wick_tensor_new(uint32_t dtype, int32_t ndim, const int64_t *sizes, 
   Tensor *tensor;
   *out = NULL;
   API_TRY(check_shape(dtype, ndim));
+  if (ndim) API_NEED(sizes);
   API_TRY(tensor_empty((DType)dtype, ndim, sizes, &tensor));
   return api_status(value_box(ivalue_tensor(tensor), out), error);
 }
@@ -52,6 +53,7 @@ wick_status wick_tensor_borrow(void *data, uint32_t dtype, int32_t ndim, const i
   Tensor *tensor;
   *out = NULL;
   API_TRY(check_shape(dtype, ndim));
+  if (ndim) API_NEED(sizes);
   if (!strides) {
     int64_t numel;
     API_TRY(sizes_numel(ndim, sizes, &numel));
@@ -78,6 +80,8 @@ wick_status wick_tensor_borrow(void *data, uint32_t dtype, int32_t ndim, const i
 }
 
 wick_status wick_tensor_view_of(const wick_value *value, wick_tensor_view *out, wick_error **error) {
+  API_NEED(value);
+  API_NEED(out);
   uint32_t size = out->size;
   if (value->value.tag != TAG_TENSOR)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
@@ -109,6 +113,7 @@ wick_status wick_tensor_view_of(const wick_value *value, wick_tensor_view *out, 
 wick_status wick_tensor_contiguous(const wick_value *value, wick_value **out, wick_error **error) {
   Tensor *tensor;
   *out = NULL;
+  API_NEED(value);
   if (value->value.tag != TAG_TENSOR || !tensor_is_defined(value->value.tensor))
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
   API_TRY(tensor_contiguous(value->value.tensor, &tensor));
@@ -122,6 +127,7 @@ const char *wick_dtype_name(uint32_t dtype) {
 wick_status wick_tensor_to_npy(const wick_value *value, char **out_data, size_t *out_length, wick_error **error) {
   StrBuf bytes = {0};
   *out_data = NULL;
+  API_NEED(value);
   *out_length = 0;
   if (value->value.tag != TAG_TENSOR || !tensor_is_defined(value->value.tensor))
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);

@@ -121,10 +121,12 @@ static wick_status request(TreeRequest *r, const wick_tree **out, wick_error **e
 
 wick_status wick_tree_new(wick_trees *trees, const char *kind, const wick_tree *const *children, size_t count,
                           uint32_t begin, uint32_t end, const wick_tree **out, wick_error **error) {
+  API_NEED(kind);
   return request(&(TreeRequest){trees, kind, children, count, .begin = begin, .end = end}, out, error);
 }
 wick_status wick_tree_new_text(wick_trees *trees, const char *kind, const char *text, size_t length, uint32_t begin,
                                uint32_t end, const wick_tree **out, wick_error **error) {
+  API_NEED(kind);
   return request(&(TreeRequest){trees, kind, .text = {text, length}, .is_atom = true, .begin = begin, .end = end}, out,
                  error);
 }
@@ -156,6 +158,7 @@ wick_status wick_trees_parse(wick_trees *trees, const wick_tree **out, wick_erro
 wick_status wick_tree_print(const wick_tree *tree, char **out_text, wick_error **error) {
   StrBuf text = {.max_length = 64 << 20};
   *out_text = NULL;
+  API_NEED(tree);
   tree_print(tree->tree, &text);
   return api_status(strbuf_take(&text, out_text), error);
 }

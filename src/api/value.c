@@ -98,6 +98,7 @@ static CompilationUnit *unit_of(const wick_value *const *items, size_t count) {
 wick_status wick_value_list(const wick_value *const *items, size_t count, wick_value **out, wick_error **error) {
   List *list;
   *out = NULL;
+  API_NEED_ITEMS(items, count);
   API_TRY(list_new(element_of(items, count), count, &list));
   Status status = OK;
   for (size_t i = 0; i < count && !status; i++) status = list_append(list, ivalue_retain(items[i]->value));
@@ -111,6 +112,7 @@ wick_status wick_value_list(const wick_value *const *items, size_t count, wick_v
 wick_status wick_value_tuple(const wick_value *const *items, size_t count, wick_value **out, wick_error **error) {
   Tuple *tuple;
   *out = NULL;
+  API_NEED_ITEMS(items, count);
   if (count > UINT32_MAX) return api_status(status_new(ERROR_INVALID_ARGUMENT, "a tuple of %zu items", count), error);
   API_TRY(tuple_new((uint32_t)count, NULL, &tuple));
   for (size_t i = 0; i < count; i++) tuple->values[i] = ivalue_retain(items[i]->value);
@@ -121,6 +123,8 @@ wick_status wick_value_dict(const wick_value *const *keys, const wick_value *con
                             wick_value **out, wick_error **error) {
   Dict *dict;
   *out = NULL;
+  API_NEED_ITEMS(keys, count);
+  API_NEED_ITEMS(values, count);
   API_TRY(dict_new(element_of(keys, count), element_of(values, count), &dict));
   Status status = OK;
   for (size_t i = 0; i < count && !status; i++)
@@ -217,7 +221,7 @@ wick_value *wick_value_get(const wick_value *dict, const wick_value *key) {
   return value_box_or_null(found, dict->unit);
 }
 wick_value *wick_value_get_text(const wick_value *value, const char *name) {
-  if (!value) return NULL;
+  if (!value || !name) return NULL;
   if (value->value.tag == TAG_OBJECT) {
     const Object *object = value->value.object;
     ptrdiff_t slot = class_type_find_attribute(object->class_type, str_from(name));
@@ -231,6 +235,7 @@ wick_value *wick_value_get_text(const wick_value *value, const char *name) {
 wick_status wick_value_print(const wick_value *value, char **out_text, wick_error **error) {
   StrBuf text = {.max_length = 1 << 24};
   *out_text = NULL;
+  API_NEED(value);
   Status status = ivalue_print(value->value, &text);
   if (status) {
     strbuf_dispose(&text);
@@ -242,6 +247,7 @@ wick_status wick_value_print(const wick_value *value, char **out_text, wick_erro
 wick_status wick_value_type(const wick_value *value, char **out_text, wick_error **error) {
   StrBuf text = {.max_length = 1 << 20};
   *out_text = NULL;
+  API_NEED(value);
   if (value->value.tag == TAG_CAPSULE || value->value.tag == TAG_STORAGE) {
     strbuf_puts(&text, "Any");
   } else {
@@ -256,6 +262,7 @@ void wick_text_free(char *text) {
 wick_status wick_value_copy(const wick_value *value, wick_value **out, wick_error **error) {
   IValue copy;
   *out = NULL;
+  API_NEED(value);
   API_TRY(ivalue_deep_copy(value->value, &copy));
   return api_status(value_box_of(copy, value->unit, out), error);
 }

@@ -11,7 +11,7 @@ typedef struct Str {
 #define STR_FMT "%.*s"
 #define STR_ARG(s) (int)(s).length, (s).data
 static inline Str str_from(const char *text) {
-  return (Str){text, strlen(text)};
+  return (Str){text, text ? strlen(text) : 0};
 }
 bool str_equal(Str a, Str b);
 bool str_is(Str a, const char *text);

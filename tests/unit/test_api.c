@@ -227,6 +227,50 @@ static void test_containers_are_converted(void **state) {
   wick_module_release(module);
 }
 
+#define REFUSED(call)                                           \
+  do {                                                          \
+    assert_int_equal((call), WICK_INVALID_ARGUMENT);            \
+    assert_non_null(strstr(wick_error_message(error), "NULL")); \
+    wick_error_free(error);                                     \
+  } while (0)
+
+/* What a maker gave for want of memory, or nobody filled in. */
+static void test_null_is_refused(void **state) {
+  (void)state;
+  wick_module *module = compile(), *other;
+  wick_value *one = wick_value_int(1), *result = one;
+  wick_error *error = NULL;
+  wick_tensor_view view = {.size = sizeof view};
+  wick_future *future;
+  char *text;
+  const wick_value *const items[] = {one, NULL};
+  REFUSED(wick_value_list(items, 2, &result, &error));
+  assert_null(result);
+  REFUSED(wick_value_tuple(items, 2, &result, &error));
+  REFUSED(wick_value_dict(items, items, 2, &result, &error));
+  REFUSED(wick_value_list(NULL, 1, &result, &error));
+  REFUSED(wick_value_print(NULL, &text, &error));
+  REFUSED(wick_value_copy(NULL, &result, &error));
+  REFUSED(wick_tensor_view_of(NULL, &view, &error));
+  REFUSED(wick_tensor_new(WICK_FLOAT32, 2, NULL, &result, &error));
+  REFUSED(wick_run(NULL, "forever", NULL, 0, NULL, 0, NULL, &result, &error));
+  REFUSED(wick_run(module, NULL, NULL, 0, NULL, 0, NULL, &result, &error));
+  REFUSED(wick_run(module, "forever", NULL, 1, NULL, 0, NULL, &result, &error));
+  REFUSED(wick_run(module, "forever", items, 1, NULL, 1, NULL, &result, &error));
+  REFUSED(wick_run_async(NULL, "forever", NULL, 0, NULL, 0, NULL, &future, &error));
+  REFUSED(wick_future_wait(NULL, 0, &result, &error));
+  REFUSED(wick_op_call(NULL, NULL, NULL, NULL, 0, NULL, 0, &result, &error));
+  REFUSED(wick_module_define(NULL, NULL, "", 0, NULL, &error));
+  assert_int_not_equal(wick_load(NULL, NULL, NULL, &other, NULL), WICK_OK);
+  assert_null(wick_value_get_text(one, NULL));
+  assert_int_equal(wick_module_method_count(NULL), 0);
+  assert_false(wick_future_done(NULL));
+  wick_cancel_fire(NULL);
+  wick_stats_get(NULL);
+  wick_value_release(one);
+  wick_module_release(module);
+}
+
 static void test_limits(void **state) {
   (void)state;
   wick_module *module = compile();
@@ -261,6 +305,7 @@ int main(void) {
       cmocka_unit_test(test_options_are_checked),
       cmocka_unit_test(test_calls),
       cmocka_unit_test(test_containers_are_converted),
+      cmocka_unit_test(test_null_is_refused),
       cmocka_unit_test(test_limits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
