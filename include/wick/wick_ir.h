@@ -27,7 +27,8 @@ typedef struct wick_node wick_node;
 typedef struct wick_ir_value wick_ir_value;
 
 /* ---- graphs ---- */
-/* IR text, as wick_graph_print gives it; fails as wick_graph_check does. Released with wick_graph_release. */
+/* IR text, as wick_graph_print gives it, with the graphs of groups behind it (constants that are tensors of several
+ * elements can't be read back); fails as wick_graph_check does. Released with wick_graph_release. */
 WICK_API wick_status wick_graph_parse(const char *text, size_t length, wick_graph **out, wick_error **error);
 /* A copy of a method's graph as it was compiled; with `inlined` nonzero, calls are replaced by what they call. */
 WICK_API wick_status wick_graph_of_method(const wick_module *module, const char *method, int inlined, wick_graph **out,

@@ -1,5 +1,6 @@
 /* The parser of IR text: what print.c writes, read back. Values named by numbers keep them. Constants come back in the
- * form that their type says; tensors only with one element, as longer ones are printed for people. */
+ * form that their type says; tensors only with one element, as longer ones are printed for people. "with KIND_0 =
+ * graph(...)" behind a graph is the Subgraph of its node of that kind and number. */
 #include <ctype.h>
 
 #include "base/stack.h"
@@ -15,6 +16,7 @@ typedef struct IrParser {
   Map values;
   VEC(Value *) named;   /* those whose names are not numbers: numbered after the others */
   uint32_t next_number; /* behind the largest number in the text */
+  VEC(Node *) numbered; /* nodes whose kind ends as that of a printed group does: prim::FusionGroup_0 */
   int depth;
   const Type *(*resolve)(void *argument, Str name);
   void *argument;
@@ -553,6 +555,13 @@ static void uses(IrParser *p, Node *node) {
   }
 }
 
+/* Where "_0" begins at the end of the text; its length when it does not end so. */
+static size_t number_begins(Str text) {
+  size_t at = text.length;
+  while (at && isdigit((unsigned char)text.data[at - 1])) at--;
+  return at && at < text.length && text.data[at - 1] == '_' ? at - 1 : text.length;
+}
+
 static void nodes(IrParser *p, Block *block);
 
 static void node(IrParser *p, Block *block) {
@@ -571,6 +580,7 @@ static void node(IrParser *p, Block *block) {
   if (kind == SYMBOL_NONE) fail(p, "expected the kind of a node, as in aten::add");
   Node *made = graph_create(p->graph, kind, 0, NULL, 0);
   for (size_t i = 0; i < names.length; i++) node_add_output(made, types.data[i]);
+  if (number_begins(symbol_name(kind)) < symbol_name(kind).length) vec_arena_push(arena, &p->numbered, made);
   attributes(p, made);
   uses(p, made);
   if (++p->depth > MAX_DEPTH || STACK_IS_LOW()) fail(p, "blocks are nested too deeply");
@@ -603,26 +613,61 @@ static void nodes(IrParser *p, Block *block) {
   }
 }
 
-static void parse_graph(Graph *graph, Str text, const Type *(*resolve)(void *, Str), void *argument) {
-  IrParser p = {.graph = graph, .text = text, .resolve = resolve, .argument = argument};
-  map_init(&p.values, graph->arena);
-  expect(&p, "graph");
-  parameters(&p, graph->block);
-  expect(&p, ":");
-  nodes(&p, graph->block);
-  expect(&p, "return");
-  uses(&p, graph->block->ret);
-  skip(&p);
-  if (p.at != p.text.length) fail(&p, "text behind the graph");
-  graph->next_unique = p.next_number;
-  for (size_t i = 0; i < p.named.length; i++) p.named.data[i]->unique = graph->next_unique++;
+/* The node of this graph that a "with prim::FusionGroup_0 = graph(" behind it is of; NULL: it is of an outer graph's.
+ */
+static Node *accept_with(IrParser *p) {
+  size_t before = p->at;
+  if (accept_word(p, "with")) {
+    skip(p);
+    size_t begin = p->at;
+    while (is_word(peek(p)) || peek(p) == ':') p->at++;
+    Str kind = str_slice(p->text, begin, p->at);
+    for (size_t i = 0; i < p->numbered.length; i++)
+      if (str_equal(symbol_name(p->numbered.data[i]->kind), kind)) return p->numbered.data[i];
+  }
+  p->at = before;
+  return NULL;
+}
+
+static void parse_graph(IrParser *p) {
+  Graph *graph = p->graph;
+  map_init(&p->values, graph->arena);
+  expect(p, "graph");
+  parameters(p, graph->block);
+  expect(p, ":");
+  nodes(p, graph->block);
+  expect(p, "return");
+  uses(p, graph->block->ret);
+  graph->next_unique = p->next_number;
+  for (size_t i = 0; i < p->named.length; i++) p->named.data[i]->unique = graph->next_unique++;
+  for (Node *group; (group = accept_with(p));) {
+    Str kind = symbol_name(group->kind);
+    IrParser inner = {.graph = graph_new(graph->arena, graph->store),
+                      .text = p->text,
+                      .depth = p->depth + 1,
+                      .resolve = p->resolve,
+                      .argument = p->argument};
+    if (inner.depth > MAX_DEPTH || STACK_IS_LOW()) fail(p, "graphs are nested too deeply");
+    node_set_graph(group, SYM_attr_Subgraph, inner.graph);
+    expect(p, "=");
+    inner.at = p->at;
+    group->kind = symbol_intern(str_slice(kind, 0, number_begins(kind)));
+    group->op = NULL;
+    parse_graph(&inner);
+    p->at = inner.at;
+  }
 }
 
 Graph *graph_parse(Arena *arena, TypeStore *store, Str text, const Type *(*resolve)(void *, Str), void *argument) {
   Graph *graph = graph_new(arena, store);
   Catch *outer = arena->catch_point, catch_point;
   arena->catch_point = &catch_point;
-  if (catch_enter(&catch_point)) parse_graph(graph, text, resolve, argument);
+  if (catch_enter(&catch_point)) {
+    IrParser p = {.graph = graph, .text = text, .resolve = resolve, .argument = argument};
+    parse_graph(&p);
+    skip(&p);
+    if (p.at != p.text.length) fail(&p, "text behind the graph");
+  }
   arena->catch_point = outer;
   if (!catch_point.status) return graph;
   graph_dispose(graph); /* constants that it holds already */
