@@ -74,8 +74,8 @@ static Exit wont(const Transform *t) {
   return (Exit){.exited = t->no};
 }
 
-static Exit transform_if(Transform *t, Node *node) {
-  Exit a = transform_block(t, node->blocks[0]), b = transform_block(t, node->blocks[1]);
+/* What leaving by either branch of the If means behind it. */
+static Exit join_exits(Transform *t, Node *node, Exit a, Exit b) {
   bool a_throws = a.exited == t->throws, b_throws = b.exited == t->throws;
   if (a_throws && b_throws) return a;
   if ((a_throws || a.exited == t->no) && (b_throws || b.exited == t->no)) return wont(t);
@@ -92,6 +92,11 @@ static Exit transform_if(Transform *t, Node *node) {
   }
   add_if_outputs(t, node, a.values, b.values);
   return (Exit){exited, last_outputs(t, node, a.values.count)};
+}
+
+static Exit transform_if(Transform *t, Node *node) {
+  Exit a = transform_block(t, node->blocks[0]);
+  return join_exits(t, node, a, transform_block(t, node->blocks[1]));
 }
 
 static Exit transform_loop(Transform *t, Node *node) {
@@ -157,18 +162,25 @@ static void delete_from(Transform *t, Block *block, Node *first) {
   }
 }
 
-/* Puts the nodes from `first` on under an If of their own: they run only when nothing left before. */
-static Exit guard_rest(Transform *t, Block *block, Exit exit, Node *first) {
-  Node *guard = graph_create(t->graph, SYM_prim_If, 1, &exit.exited, 0);
-  node_insert_before(guard, first);
-  Block *exited_block = node_add_block(guard), *rest = node_add_block(guard);
-  while (guard->next != block->ret) node_move_before(guard->next, rest->ret);
+/* A node by which control may have left; nodes follow. */
+typedef struct MayLeave {
+  Node *node;
+  Exit exit;
+} MayLeave;
+
+/* Puts what follows under an If of its own: it runs only when nothing left before. `rest` is how control leaves that.
+ */
+static Exit guard_rest(Transform *t, Block *block, const MayLeave *at, Exit rest) {
+  Value *exited = at->exit.exited;
+  Node *guard = graph_create(t->graph, SYM_prim_If, 1, &exited, 0);
+  node_insert_after(guard, at->node);
+  node_add_block(guard);
+  Block *rest_block = node_add_block(guard);
+  while (guard->next != block->ret) node_move_before(guard->next, rest_block->ret);
   Values outputs = block_output_values(t, block);
   add_if_outputs(t, guard, uninitialized_like(t, outputs), outputs);
   replace_block_outputs(block, last_outputs(t, guard, outputs.count));
-  Node *again = graph_create(t->graph, t->kind, exit.values.count, exit.values.data, 0);
-  node_insert_before(again, exited_block->ret);
-  return transform_if(t, guard);
+  return join_exits(t, guard, (Exit){t->yes, at->exit.values}, rest);
 }
 
 static Exit inputs_as_exit(Transform *t, Node *node) {
@@ -183,46 +195,57 @@ static bool is_target(const Transform *t, const Block *block) {
   return !owner || owner->kind == SYM_prim_Closure;
 }
 
+static Exit transform_node(Transform *t, Node *node) {
+  switch (node->kind) {
+    case SYM_prim_RaiseException:
+      return (Exit){.exited = t->throws};
+    case SYM_prim_ReturnStmt:
+    case SYM_prim_LoopContinuation: {
+      if (node->kind != t->kind) break;
+      Exit exit = inputs_as_exit(t, node);
+      node_destroy(node);
+      return exit;
+    }
+    case SYM_prim_If:
+      return transform_if(t, node);
+    case SYM_prim_With:
+      return transform_with(t, node);
+    case SYM_prim_Loop:
+      return transform_loop(t, node);
+    case SYM_prim_Closure:
+      transform_block(t, node->blocks[0]);
+      break;
+    default:
+      break;
+  }
+  return wont(t);
+}
+
+/* Guards are made from the last to the first, so that every node moves once, however many there are. */
+static Exit transform_nodes(Transform *t, Block *block) {
+  VEC(MayLeave) open = {0};
+  Exit exit = wont(t);
+  for (Node *node = block->param->next, *next; node != block->ret; node = next) {
+    next = node->next;
+    exit = transform_node(t, node);
+    if (exit.exited == t->no) continue;
+    if (exit.exited == t->yes || exit.exited == t->throws) {
+      delete_from(t, block, next);
+      break;
+    }
+    if (next == block->ret) break;
+    vec_arena_push(t->arena, &open, ((MayLeave){node, exit}));
+    exit = wont(t);
+  }
+  for (size_t i = open.length; i-- > 0;) exit = guard_rest(t, block, &open.data[i], exit);
+  return exit;
+}
+
 static Exit transform_block(Transform *t, Block *block) {
   if (STACK_IS_LOW()) catch_throw(t->graph->arena->catch_point, graph_too_deep());
   Block *outer_target = t->target;
   if (is_target(t, block)) t->target = block;
-  Exit exit = wont(t);
-  Node *next;
-  for (Node *node = block->param->next; node != block->ret; node = next) {
-    next = node->next;
-    switch (node->kind) {
-      case SYM_prim_RaiseException:
-        exit = (Exit){.exited = t->throws};
-        break;
-      case SYM_prim_ReturnStmt:
-      case SYM_prim_LoopContinuation:
-        if (node->kind != t->kind) break;
-        exit = inputs_as_exit(t, node);
-        node_destroy(node);
-        break;
-      case SYM_prim_If:
-        exit = transform_if(t, node);
-        break;
-      case SYM_prim_With:
-        exit = transform_with(t, node);
-        break;
-      case SYM_prim_Loop:
-        exit = transform_loop(t, node);
-        break;
-      case SYM_prim_Closure:
-        transform_block(t, node->blocks[0]);
-        break;
-      default:
-        break;
-    }
-    if (exit.exited == t->no) continue;
-    if (exit.exited == t->yes || exit.exited == t->throws)
-      delete_from(t, block, next);
-    else if (next != block->ret)
-      exit = guard_rest(t, block, exit, next);
-    break;
-  }
+  Exit exit = transform_nodes(t, block);
   if (t->target == block) {
     if (exit.exited == t->yes) {
       replace_block_outputs(block, exit.values);
@@ -255,8 +278,10 @@ static void transform_kind(Graph *graph, Arena *arena, Symbol kind) {
 
 /* ---- With blocks ---- */
 
+/* `block` is a node's. Neighbours of that node are not in it, however deep it lies. */
 static bool is_within(const Node *node, const Block *block) {
-  for (const Block *b = node->owning_block; b; b = b->owning_node ? b->owning_node->owning_block : NULL)
+  const Block *around = block->owning_node->owning_block;
+  for (const Block *b = node->owning_block; b && b != around; b = b->owning_node ? b->owning_node->owning_block : NULL)
     if (b == block) return true;
   return false;
 }
@@ -367,5 +392,6 @@ static void merge_consecutive_ifs(Block *block) {
 void transform_exits(Graph *graph, Arena *scratch) {
   transform_kind(graph, scratch, SYM_prim_LoopContinuation);
   transform_kind(graph, scratch, SYM_prim_ReturnStmt);
+  graph_require_stack(graph);
   merge_consecutive_ifs(graph->block);
 }
