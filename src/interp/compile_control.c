@@ -89,6 +89,46 @@ bool fuses_with_next(Compiler *c, const Node *node) {
   return false;
 }
 
+/* What is in the temporaries; constants stay where they are, however many there are. */
+typedef struct Registers {
+  size_t count;
+  uint8_t *states;
+  const Value **holders;
+} Registers;
+
+static Registers save_registers(Compiler *c) {
+  size_t parameters = c->code->parameter_count, constants = c->code->constant_count;
+  Registers saved = {.count = c->register_state.length - constants};
+  size_t others = saved.count - parameters;
+  saved.states = ARENA_ARRAY(&c->scratch, uint8_t, saved.count + 1);
+  saved.holders = ARENA_ARRAY(&c->scratch, const Value *, saved.count + 1);
+  memcpy(saved.states, c->register_state.data, parameters);
+  memcpy(saved.states + parameters, c->register_state.data + parameters + constants, others);
+  memcpy(saved.holders, c->holders.data, parameters * sizeof *saved.holders);
+  memcpy(saved.holders + parameters, c->holders.data + parameters + constants, others * sizeof *saved.holders);
+  return saved;
+}
+
+static uint32_t saved_register(const Compiler *c, size_t i) {
+  return (uint32_t)(i < c->code->parameter_count ? i : i + c->code->constant_count);
+}
+
+/* Registers that came later are free again. */
+static void free_since(Compiler *c, const Registers *saved) {
+  size_t old = saved->count + c->code->constant_count;
+  memset(c->register_state.data + old, REGISTER_FREE, c->register_state.length - old);
+  c->next_register = 0;
+}
+
+static void restore_registers(Compiler *c, const Registers *saved) {
+  for (size_t i = 0; i < saved->count; i++) {
+    uint32_t r = saved_register(c, i);
+    c->register_state.data[r] = saved->states[i];
+    c->holders.data[r] = saved->holders[i];
+  }
+  free_since(c, saved);
+}
+
 void compile_if(Compiler *c, const Node *node) {
   const Node *condition = node_input(node, 0)->node;
   uint32_t branch;
@@ -115,24 +155,16 @@ void compile_if(Compiler *c, const Node *node) {
       before[i] = reserve(c, to[i], false);
     }
   }
-  size_t size = c->register_state.length;
-  uint8_t *start = ARENA_ARRAY(&c->scratch, uint8_t, size + 1), *after_first = NULL;
-  memcpy(start, c->register_state.data, size);
-  const Value **holders = ARENA_ARRAY(&c->scratch, const Value *, size + 1);
-  memcpy(holders, c->holders.data, size * sizeof *holders);
+  const Registers start = save_registers(c);
+  Registers after_first = {0};
   uint32_t skip = 0;
   for (uint32_t b = 0; b < 2; b++) {
     const Block *block = node->blocks[b];
     if (b) {
       c->node = node;
       bool empty_else = block->param->next == block->ret && !count && !ptrmap_get(&c->life.block_starts, block);
-      after_first = ARENA_ARRAY(&c->scratch, uint8_t, c->register_state.length + 1);
-      size_t now = c->register_state.length;
-      memcpy(after_first, c->register_state.data, now);
-      memcpy(c->register_state.data, start, size);
-      memcpy(c->holders.data, holders, size * sizeof *holders);
-      memset(c->register_state.data + size, REGISTER_FREE, now - size);
-      c->next_register = 0;
+      after_first = save_registers(c);
+      restore_registers(c, &start);
       if (!empty_else) skip = emit(c, INST_JMP, 0, 0, 0, 0) + 1;
       patch(c, branch);
     }
@@ -154,20 +186,19 @@ void compile_if(Compiler *c, const Node *node) {
     patch(c, skip - 1);
   }
   /* what died in a branch is dead on both paths by now */
-  for (size_t i = 0; i < size; i++) {
-    bool died = start[i] != after_first[i] || start[i] != c->register_state.data[i];
-    if (died)
-      c->register_state.data[i] = start[i] == REGISTER_HELD            ? REGISTER_FREE
-                                  : start[i] == REGISTER_HELD_RESERVED ? REGISTER_RESERVED
-                                                                       : start[i];
+  for (size_t i = 0; i < start.count; i++) {
+    uint8_t before_it = start.states[i], *now = &c->register_state.data[saved_register(c, i)];
+    if (before_it == after_first.states[i] && before_it == *now) continue;
+    *now = before_it == REGISTER_HELD            ? REGISTER_FREE
+           : before_it == REGISTER_HELD_RESERVED ? REGISTER_RESERVED
+                                                 : before_it;
   }
-  memset(c->register_state.data + size, REGISTER_FREE, c->register_state.length - size);
+  free_since(c, &start);
   for (uint32_t i = 0; i < count; i++)
     if (to[i] != NO_REGISTER) {
       c->register_state.data[to[i]] = before[i];
       c->holders.data[to[i]] = node->outputs[i];
     }
-  c->next_register = 0;
 }
 
 /* ---- loops ---- */

@@ -4,7 +4,8 @@
 uint32_t take_register(Compiler *c) {
   uint32_t r = c->next_register;
   if (!(c->flags & CODE_NO_REUSE))
-    while (r < c->register_state.length && c->register_state.data[r] != REGISTER_FREE) r++;
+    while (r < c->register_state.length && c->register_state.data[r] != REGISTER_FREE)
+      r += r == c->code->parameter_count && c->code->constant_count ? c->code->constant_count : 1; /* all at once */
   else
     r = (uint32_t)c->register_state.length;
   c->next_register = r + 1;

@@ -10,6 +10,7 @@ typedef struct Walk {
   uint32_t *stamps; /* by unique: the loop in whose body the value is defined, while that body is scanned */
   uint32_t stamp;
   Value **by_unique;
+  VEC(uint64_t *) spare; /* sets that nobody needs any more */
 } Walk;
 
 /* What compile.c puts among the constants of the Code: never dropped. */
@@ -27,9 +28,13 @@ static void take(uint64_t *set, const Value *v) {
 }
 
 static uint64_t *copy_set(Walk *w, const uint64_t *set) {
-  uint64_t *copy = ARENA_ARRAY(w->arena, uint64_t, w->words);
+  uint64_t *copy = w->spare.length ? vec_pop(&w->spare) : ARENA_ARRAY(w->arena, uint64_t, w->words);
   memcpy(copy, set, w->words * sizeof *set);
   return copy;
+}
+
+static void give_back(Walk *w, uint64_t *set) {
+  vec_arena_push(w->arena, &w->spare, set);
 }
 
 static NodeLife *life_of(Walk *w, const Node *node) {
@@ -95,6 +100,7 @@ static void walk_loop(Walk *w, const Node *node, uint64_t *live) {
   uint64_t *inside = copy_set(w, live);
   add(inside, block_input(body, 0)); /* the trip index lives as long as the loop */
   walk_block(w, body, inside);
+  give_back(w, inside);
   use_inputs(w, node, live);
   life->dies[0] = 0; /* the limit is read at every turn */
 }
@@ -113,6 +119,8 @@ static void walk_if(Walk *w, const Node *node, uint64_t *live) {
     }
     live[i] = taken[i] | other[i];
   }
+  give_back(w, taken);
+  give_back(w, other);
   use_inputs(w, node, live);
 }
 
