@@ -309,6 +309,7 @@ static void analyze_blocks(AliasDb *db, const Node *node) {
 }
 
 void alias_analyze_node(AliasDb *db, const Node *node) {
+  db->sets_mode |= node_may_change_grad_mode(node);
   switch (node->kind) {
     case SYM_prim_If:
       analyze_if(db, node);

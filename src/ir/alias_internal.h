@@ -29,6 +29,7 @@ struct AliasDb {
   Graph *graph;
   Arena *arena;
   bool is_analyzed; /* all below is made for the first question */
+  bool sets_mode;   /* some node may turn grad mode on or off */
   MemoryDag dag;
   ElementId *by_unique; /* of the graph's own values: element + 1 */
   size_t unique_capacity;

@@ -88,6 +88,26 @@ static void place(Node *node, Node *point, bool before) {
     node_move_after(node, point);
 }
 
+/* Where the walk may begin. Of a node that neither touches memory nor has effects only users depend, so those before
+ * its first user need not be looked at. */
+static Node *first_dependent(const WorkingSet *set, Node *node, Node *point) {
+  const Effects *e = vec_last(&set->effects);
+  if (!set->forward) return node->prev;
+  if (e->reads->count || e->writes->count || e->is_ordered || e->is_drawing || e->is_barrier || e->sets_mode ||
+      (e->records && set->db->sets_mode))
+    return node->next;
+  Node *first = point;
+  for (uint32_t o = 0; o < node->output_count; o++) {
+    const Value *output = node_output(node, o);
+    for (size_t i = 0; i < output->uses.length; i++) {
+      Node *user = output->uses.data[i].user;
+      while (user->owning_block != set->block) user = user->owning_block->owning_node;
+      if (user->position < first->position) first = user;
+    }
+  }
+  return first;
+}
+
 static bool try_move(AliasDb *db, Node *node, Node *point, bool before, bool dry_run) {
   if (!node->owning_block || node->owning_block != point->owning_block) return false;
   if (node == point) return true;
@@ -98,7 +118,7 @@ static bool try_move(AliasDb *db, Node *node, Node *point, bool before, bool dry
   bool is_edge = point == node->owning_block->ret || point == node->owning_block->param;
   bool stops_here = before == set.forward; /* only what depends on the node has to pass the point */
   if (!stops_here && (is_edge || is_bound(&set, node, point))) return false;
-  for (Node *n = set.forward ? node->next : node->prev; n != point; n = set.forward ? n->next : n->prev) {
+  for (Node *n = first_dependent(&set, node, point); n != point; n = set.forward ? n->next : n->prev) {
     if (!depends(&set, n)) continue;
     if (is_edge || is_bound(&set, n, point)) return false;
     add(&set, n);

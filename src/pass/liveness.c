@@ -7,6 +7,7 @@ typedef struct Walk {
   Value **by_unique, **list; /* list: room for one visit */
   uint32_t *stamps;          /* by unique: the loop in whose body the value is defined, while that body is scanned */
   uint32_t stamp;
+  VEC(uint64_t *) spare; /* sets that nobody needs any more */
   const AttributeReads *reads;
   bool (*wanted)(const Node *node);
   LivenessVisitor *visit;
@@ -26,9 +27,12 @@ static void add_inputs(const Walk *w, uint64_t *live, const Node *node) {
   for (uint32_t i = 0; i < node->input_count; i++) add(w, live, node_input(node, i));
 }
 static uint64_t *copy(Walk *w, const uint64_t *live) {
-  uint64_t *set = ARENA_ARRAY(w->arena, uint64_t, w->words);
+  uint64_t *set = w->spare.length ? vec_pop(&w->spare) : ARENA_ARRAY(w->arena, uint64_t, w->words);
   memcpy(set, live, w->words * sizeof *live);
   return set;
+}
+static void give_back(Walk *w, uint64_t *set) {
+  vec_arena_push(w->arena, &w->spare, set);
 }
 
 static void visit(Walk *w, Node *node, const uint64_t *live) {
@@ -60,6 +64,7 @@ static void walk_loop(Walk *w, Node *node, uint64_t *live) {
   uint64_t *inside = copy(w, live);
   add(w, inside, block_input(body, 0));
   walk_block(w, body, inside);
+  give_back(w, inside);
 }
 
 /* live: what is needed behind the block; becomes what is needed before it. */
@@ -76,8 +81,10 @@ static void walk_block(Walk *w, Block *block, uint64_t *live) {
         uint64_t *inside = copy(w, live);
         walk_block(w, node->blocks[i], inside);
         for (size_t k = 0; k < w->words; k++) before[k] |= inside[k];
+        give_back(w, inside);
       }
       memcpy(live, before, w->words * sizeof *live);
+      give_back(w, before);
     }
     add_inputs(w, live, node);
   }
