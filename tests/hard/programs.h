@@ -11,6 +11,7 @@ enum { MAX_PROGRAMS = 1000, MAX_BYTES = 40000, MAX_ARGUMENTS = 40 };
 
 typedef struct Program {
   char model[300], io[300];
+  bool differentiates; /* runs in grad mode */
 } Program;
 static Program programs[MAX_PROGRAMS];
 static size_t program_count;
@@ -21,6 +22,16 @@ static inline int by_name(const void *a, const void *b) {
 static inline bool is_small(const char *path) {
   struct stat info;
   return stat(path, &info) == 0 && info.st_size < MAX_BYTES;
+}
+
+/* Whether the file, if it is a source, says "requires_grad". */
+static inline bool asks_for_gradients(const char *path) {
+  static char text[MAX_BYTES + 1];
+  FILE *file = str_ends_with(str_from(path), ".py") ? fopen(path, "rb") : NULL;
+  if (!file) return false;
+  text[fread(text, 1, MAX_BYTES, file)] = 0;
+  fclose(file);
+  return strstr(text, "requires_grad") != NULL;
 }
 
 static inline int find_programs(void **state) {
@@ -35,6 +46,7 @@ static inline int find_programs(void **state) {
     snprintf(p->io, sizeof p->io, "program/%s", entry->d_name);
     snprintf(p->model, sizeof p->model, "program/%.*s.py", stem, entry->d_name);
     if (access(p->model, R_OK)) snprintf(p->model, sizeof p->model, "program/%.*s.pt", stem, entry->d_name);
+    p->differentiates = asks_for_gradients(p->model);
     program_count += is_small(p->model) && is_small(p->io);
   }
   closedir(folder);
@@ -94,9 +106,11 @@ static inline void call_begin(const wick_value *recorded, RecordedCall *call) {
   wick_value_release(kwargs);
 }
 
-static inline void call_make(wick_module *module, const RecordedCall *call, wick_value **result, wick_error **error) {
+static inline void call_make(const Program *p, wick_module *module, const RecordedCall *call, wick_value **result,
+                             wick_error **error) {
+  wick_run_options options = {.size = sizeof options, .grad = p->differentiates ? WICK_GRAD_ON : WICK_GRAD_OFF};
   wick_run(module, wick_value_to_string(call->method, NULL), (const wick_value *const *)call->values, call->count,
-           call->names, call->named, NULL, result, error);
+           call->names, call->named, &options, result, error);
 }
 
 static inline void call_end(RecordedCall *call) {

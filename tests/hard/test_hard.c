@@ -9,7 +9,8 @@
 /* ---- one attempt: load, run every recorded call ---- */
 
 /* NULL: right, or an error that may be. */
-static const char *run_call(wick_module *module, const wick_value *recorded, char *difference, bool *failed) {
+static const char *run_call(const Program *p, wick_module *module, const wick_value *recorded, char *difference,
+                            bool *failed) {
   const Tolerance tolerance = {.rtol = 1e-4, .atol = 1e-5, .scaled = true};
   const char *wrong = NULL;
   wick_value *result = NULL;
@@ -17,7 +18,7 @@ static const char *run_call(wick_module *module, const wick_value *recorded, cha
   RecordedCall call;
   call_begin(recorded, &call);
   if (call.copied) {
-    WITH_FAILURES(call_make(module, &call, &result, &error));
+    WITH_FAILURES(call_make(p, module, &call, &result, &error));
     if (call.output && result && !values_agree(result, call.output, &tolerance, "output", difference))
       wrong = difference;
     if (call.output && error && !tells_of_memory(error))
@@ -44,7 +45,7 @@ static const char *attempt(const Program *p, const wick_value *calls, char *diff
   }
   for (size_t i = 0; module && !wrong && !failed && i < wick_value_length(calls); i++) { /* state carries over */
     wick_value *call = wick_value_item(calls, i);
-    wrong = run_call(module, call, difference, &failed);
+    wrong = run_call(p, module, call, difference, &failed);
     wick_value_release(call);
   }
   wick_error_free(error);

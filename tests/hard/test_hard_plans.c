@@ -54,7 +54,7 @@ static bool run_all(const Program *p, const wick_value *calls, const ExecutorOpt
       wick_value *result = NULL;
       call_begin(recorded, &call);
       if (call.copied) {
-        call_make(module, &call, &result, NULL);
+        call_make(p, module, &call, &result, NULL);
         out->values[out->count++] = outcome_of(&call, result);
         uint32_t guards = count_guards(module, wick_value_to_string(call.method, NULL));
         if (guards > out->guards) out->guards = guards;
