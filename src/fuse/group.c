@@ -15,6 +15,7 @@ static void group_free(FuseGroup *group) {
     next = entry->next;
     fuse_entry_free(entry);
   }
+  fuse_entry_free(group->expected);
   for (uint32_t i = 0; i < group->constant_count; i++) ivalue_release(group->constants[i]);
   code_free(group->code);
   mem_free(group->pieces);
@@ -24,7 +25,6 @@ static void group_free(FuseGroup *group) {
   mem_free(group->stores);
   mem_free(group->leaves);
   mem_free(group->sources);
-  mem_free(group->hints);
   mem_free(group->outputs);
   mem_free(group);
 }
@@ -170,12 +170,8 @@ static bool describe(Maker *m, const Sizes *sizes) {
     return false;
   for (uint32_t i = 0; i < g->input_count; i++) {
     const Value *input = graph_input(graph, i);
-    g->hints[i] = DTYPE_NONE;
     m->sources[i] = 1ull << i;
-    if (value_is_tensor(input)) {
-      g->tensor_inputs |= 1ull << i;
-      if (input->type->tensor && input->type->tensor->dtype >= 0) g->hints[i] = (DType)input->type->tensor->dtype;
-    }
+    if (value_is_tensor(input)) g->tensor_inputs |= 1ull << i;
     if (!number_value(m, input, i)) return false;
   }
   if (!g->tensor_inputs) return false;
@@ -192,6 +188,49 @@ static bool describe(Maker *m, const Sizes *sizes) {
   for (uint32_t i = 0; i < (uint32_t)g->input_count + g->piece_count; i++)
     if (m->is_leaf[i]) g->leaves[g->leaf_count++] = (uint16_t)i;
   return g->step_count > 0;
+}
+
+/* Kernels for a call of what the graph's types tell, results all of one size. A failure to make them is left to the
+ * run that wants them. */
+static void make_expected(FuseGroup *g, const Graph *graph) {
+  Exec exec;
+  uint8_t classes[FUSE_MAX_STORES];
+  IValue inputs[FUSE_MAX_INPUTS];
+  Tensor *looks = mem_calloc(g->value_count, sizeof *looks);
+  const Tensor **values = mem_calloc(g->value_count, sizeof *values);
+  uint8_t *key = mem_alloc((size_t)g->input_count + g->store_count);
+  FuseEntry *entry = NULL;
+  if (!looks || !values || !key) goto done;
+  exec_init(&exec, NULL);
+  FuseCall call = {&exec, g, inputs, values, classes};
+  for (uint32_t i = 0; i < g->store_count; i++) classes[i] = (uint8_t)(i / KERNEL_MAX_OUTPUTS);
+  for (uint32_t i = 0; i < g->input_count; i++) {
+    const Type *type = graph_input(graph, i)->type;
+    if (g->tensor_inputs >> i & 1) {
+      const TensorInfo *info = type->tensor;
+      looks[i].dtype = (uint8_t)(info && info->dtype >= 0 ? (DType)info->dtype : DTYPE_FLOAT32);
+      looks[i].ndim = !info || info->ndim != 0;
+      inputs[i] = ivalue_tensor(&looks[i]);
+      values[i] = &looks[i];
+      key[i] = fuse_key_of_tensor(&looks[i]);
+    } else {
+      inputs[i] = type->kind == TYPE_INT    ? ivalue_int(2)
+                  : type->kind == TYPE_BOOL ? ivalue_bool(true)
+                                            : ivalue_float(2);
+      key[i] = fuse_key_of_number(inputs[i]);
+    }
+  }
+  memcpy(key + g->input_count, classes, g->store_count);
+  status_free(fuse_lower(&call, &fuse_backend_tile, &entry));
+  if (!entry) goto done;
+  entry->key = key;
+  entry->key_length = (uint32_t)g->input_count + g->store_count;
+  key = NULL;
+  g->expected = entry;
+done:
+  mem_free(key);
+  mem_free(looks);
+  mem_free(values);
 }
 
 Status fuse_group_new(const Node *node, Callable **out) {
@@ -216,13 +255,12 @@ Status fuse_group_new(const Node *node, Callable **out) {
   g->stores = mem_calloc(sizes.stores + 1, sizeof *g->stores);
   g->sources = mem_calloc(sizes.stores + 1, sizeof *g->sources);
   g->leaves = mem_calloc(sizes.values + 1, sizeof *g->leaves);
-  g->hints = mem_calloc(sizes.values + 1, sizeof *g->hints);
   g->outputs = mem_calloc(sizes.stores + 1, sizeof *g->outputs);
   maker.is_leaf = mem_calloc(sizes.values + 1, sizeof *maker.is_leaf);
   maker.sources = mem_calloc(sizes.values + 1, sizeof *maker.sources);
   Status status = OK;
   if (!g->pieces || !g->steps || !g->operands || !g->constants || !g->stores || !g->sources || !g->leaves ||
-      !g->hints || !g->outputs || !maker.is_leaf || !maker.sources)
+      !g->outputs || !maker.is_leaf || !maker.sources)
     status = status_out_of_memory();
   if (!status && !describe(&maker, &sizes)) {
     if (maker.failed) status = status_out_of_memory();
@@ -236,6 +274,7 @@ Status fuse_group_new(const Node *node, Callable **out) {
     group_free(g);
     return status;
   }
+  if (!g->form) make_expected(g, graph);
   *out = &g->callable;
   return OK;
 }
@@ -264,54 +303,13 @@ static Status print_entry(const FuseGroup *g, const FuseEntry *entry, StrBuf *ou
   return OK;
 }
 
-/* As if called with what the graph's types tell. */
-static Status print_expected(FuseGroup *g, StrBuf *out) {
-  Exec exec;
-  uint8_t key[FUSE_MAX_INPUTS], classes[FUSE_MAX_STORES];
-  IValue inputs[FUSE_MAX_INPUTS];
-  Tensor *looks = mem_calloc(g->value_count, sizeof *looks);
-  const Tensor **values = mem_calloc(g->value_count, sizeof *values);
-  FuseEntry *entry = NULL;
-  Status status = OK;
-  if (!looks || !values) {
-    status = status_out_of_memory();
-    goto done;
-  }
-  exec_init(&exec, NULL);
-  FuseCall call = {&exec, g, inputs, values, classes};
-  for (uint32_t i = 0; i < g->store_count; i++) classes[i] = (uint8_t)(i / KERNEL_MAX_OUTPUTS);
-  for (uint32_t i = 0; i < g->input_count; i++) {
-    inputs[i] = ivalue_float(0.5);
-    key[i] = TAG_FLOAT;
-    if (!(g->tensor_inputs >> i & 1)) continue;
-    DType dtype = g->hints[i] == DTYPE_NONE ? DTYPE_FLOAT32 : g->hints[i];
-    looks[i].dtype = (uint8_t)dtype;
-    looks[i].ndim = 1;
-    key[i] = (uint8_t)dtype;
-    values[i] = &looks[i];
-    inputs[i] = ivalue_tensor(&looks[i]);
-  }
-  TRY_GOTO(fuse_lower(&call, &fuse_backend_tile, &entry), done);
-  if (!(entry->key = mem_alloc(g->input_count + 1))) {
-    status = status_out_of_memory();
-    goto done;
-  }
-  memcpy(entry->key, key, g->input_count);
-  status = print_entry(g, entry, out);
-done:
-  fuse_entry_free(entry);
-  mem_free(looks);
-  mem_free(values);
-  return status;
-}
-
 Status fuse_group_print(FuseGroup *g, StrBuf *out) {
   if (g->form) {
     strbuf_printf(out, "%s\n", reason_text(fuse_refusal_reason(g->form)));
     return OK;
   }
   FuseEntry *entry = atomic_load_explicit(&g->entries, memory_order_acquire);
-  if (!entry) return print_expected(g, out);
+  if (!entry) return g->expected ? print_entry(g, g->expected, out) : OK;
   for (; entry; entry = entry->next) TRY(print_entry(g, entry, out));
   return OK;
 }

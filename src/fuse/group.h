@@ -1,9 +1,9 @@
 /* FuseGroup: a FusionGroup's Subgraph made ready to run. It is what the node's Callable is.
  *
  * A run looks at its inputs. Where all are ordinary CPU tensors and numbers, none records gradients and nobody traces,
- * it finds the kernels for their dtypes (made on first use; found again without a lock), computes the outputs' looks by
- * the operators' own shape functions, allocates, and runs the kernels. In every other case, whatever it is, the
- * Subgraph's own Code runs, so that results and errors are those of the operators.
+ * it finds the kernels for their dtypes (made with the group or on first use; found again without a lock), computes the
+ * outputs' looks by the operators' own shape functions, allocates, and runs the kernels. In every other case, whatever
+ * it is, the Subgraph's own Code runs, so that results and errors are those of the operators.
  *
  * Values of a group are numbered: its inputs, the pieces of its chunks, the results of its steps. */
 #pragma once
@@ -67,22 +67,30 @@ typedef struct FuseGroup {
   uint16_t *stores;  /* values */
   uint16_t *leaves;  /* inputs and pieces that steps and stores read */
   uint64_t *sources; /* of every store: inputs that it depends on, as bits */
-  DType *hints;      /* of every input as the graph's types tell, DTYPE_NONE where they don't: for dumps */
   FuseOutput *outputs;
   _Atomic(FuseEntry *) entries; /* immutable ones, the newest first */
   _Atomic uint32_t entry_count;
+  /* Made with the group, off its callers' threads, for the dtypes that the graph's types tell, float32 where they
+   * don't. The first run that it suits puts it among the entries. */
+  _Atomic(FuseEntry *) expected;
   _Atomic uint64_t runs, refusals[FUSE_REFUSAL_COUNT];
 } FuseGroup;
 
 /* The Callable of a prim::FusionGroup node, with one reference. */
 Status fuse_group_new(const Node *node, Callable **out) MUST_CHECK;
+/* An input's byte of a key. */
+static inline uint8_t fuse_key_of_tensor(const Tensor *t) {
+  return (uint8_t)(t->dtype | (t->ndim == 0) << 5 | (t->flags & TENSOR_WRAPPED_NUMBER ? 1 : 0) << 6);
+}
+static inline uint8_t fuse_key_of_number(IValue v) {
+  return (uint8_t)(0x80 | v.tag);
+}
 /* What the Callable does. */
 Status fuse_group_run(Callable *callable, Exec *exec, const IValue *inputs, uint32_t input_count, IValue *outputs,
                       uint32_t output_count) MUST_CHECK;
 /* NULL when the callable is not a group. */
 FuseGroup *fuse_group_of(Callable *callable);
-/* Kernel IR of what was made so far; when nothing was, for the dtypes that the graph's types tell, float32 where they
- * don't. */
+/* Kernel IR of what runs have used so far; when there is nothing, of what is expected. */
 Status fuse_group_print(FuseGroup *group, StrBuf *out) MUST_CHECK;
 /* Every group of the graph in turn, with a heading; for dumps. */
 Status fuse_print_kernels(const Graph *graph, StrBuf *out) MUST_CHECK;

@@ -26,10 +26,10 @@ static FuseRefusal check_inputs(const FuseGroup *g, const Exec *exec, const IVal
       const Tensor *t = v.tensor;
       flags |= t->flags;
       if (__builtin_expect(t->ndim > FUSE_MAX_DIMS, 0)) return FUSE_RANK;
-      key[i] = (uint8_t)(t->dtype | (t->ndim == 0) << 5 | (t->flags & TENSOR_WRAPPED_NUMBER ? 1 : 0) << 6);
+      key[i] = fuse_key_of_tensor(t);
     } else {
       if (__builtin_expect(v.tag > TAG_BOOL && v.tag != TAG_COMPLEX, 0)) return FUSE_KIND;
-      key[i] = (uint8_t)(0x80 | v.tag);
+      key[i] = fuse_key_of_number(v);
     }
   }
   *out_flags = flags;
@@ -164,10 +164,32 @@ static void find_classes(Run *run) {
   }
 }
 
+static bool is_entry_for(const FuseEntry *entry, const FuseBackend *backend, const uint8_t *key, uint32_t length) {
+  return entry->key_length == length && entry->backend == backend && !memcmp(entry->key, key, length);
+}
+
 static FuseEntry *find_entry(const FuseGroup *g, const FuseBackend *backend, const uint8_t *key, uint32_t length) {
   for (FuseEntry *entry = atomic_load_explicit(&g->entries, memory_order_acquire); entry; entry = entry->next)
-    if (entry->key_length == length && entry->backend == backend && !memcmp(entry->key, key, length)) return entry;
+    if (is_entry_for(entry, backend, key, length)) return entry;
   return NULL;
+}
+
+/* The expected entry, now the caller's, if it suits; else it goes back to its place. */
+static FuseEntry *take_expected(FuseGroup *g, const FuseBackend *backend, const Run *run) {
+  FuseEntry *entry = atomic_exchange(&g->expected, NULL);
+  if (!entry || is_entry_for(entry, backend, run->key, run->key_length)) return entry;
+  atomic_store(&g->expected, entry);
+  return NULL;
+}
+
+static Status lower_for(FuseGroup *g, const FuseBackend *backend, const Run *run, FuseEntry **out) {
+  if ((*out = take_expected(g, backend, run))) return OK;
+  TRY(fuse_lower(&run->call, backend, out));
+  FuseEntry *entry = *out;
+  if (!(entry->key = mem_alloc(run->key_length + 1))) return status_out_of_memory();
+  memcpy(entry->key, run->key, run->key_length);
+  entry->key_length = run->key_length;
+  return OK;
 }
 
 /* Makes an entry and puts it in front. Threads that race may make the same twice: both serve. */
@@ -177,15 +199,12 @@ static FuseRefusal make_entry(FuseGroup *g, const FuseBackend *backend, Run *run
     return FUSE_CACHE_FULL;
   }
   FuseEntry *entry = NULL;
-  *status = fuse_lower(&run->call, backend, &entry);
-  if (*status == OK && !(entry->key = mem_alloc(run->key_length + 1))) *status = status_out_of_memory();
+  *status = lower_for(g, backend, run, &entry);
   if (*status) {
     fuse_entry_free(entry);
     atomic_fetch_sub(&g->entry_count, 1);
     return FUSE_FAILED;
   }
-  memcpy(entry->key, run->key, run->key_length);
-  entry->key_length = run->key_length;
   entry->next = atomic_load_explicit(&g->entries, memory_order_relaxed);
   while (!atomic_compare_exchange_weak(&g->entries, &entry->next, entry)) continue;
   *out = entry;

@@ -528,6 +528,31 @@ static void test_bounded_cache(void **state) {
   pair_dispose(&pair);
 }
 
+/* The first run of what was to be expected compiles nothing; what was not, waits no longer for it. */
+static void test_expected_kernels(void **state) {
+  (void)state;
+  static const char text[] =
+      "graph(%a : Tensor, %b : Double(*), %n : int):\n  %one : int = prim::Constant[value=1]()\n"
+      "  %x : Tensor = aten::mul(%a, %n)\n  %z : Tensor = aten::add(%x, %b, %one)\n  return (%z)\n";
+  static const DType kinds[] = {DTYPE_INT64, DTYPE_FLOAT32, DTYPE_FLOAT64};
+  Pair pair;
+  Exec exec;
+  exec_init(&exec, NULL);
+  pair_make(&pair, text);
+  FuseEntry *expected = pair.group->expected;
+  assert_non_null(expected);
+  int64_t sizes[] = {3};
+  for (int i = 0; i < 3; i++) {
+    IValue inputs[] = {tensor_of(kinds[i], 1, sizes, 1), tensor_of(DTYPE_FLOAT64, 1, sizes, 2), ivalue_int(3)};
+    check_run(&pair, &exec, text, inputs);
+    for (int k = 0; k < 2; k++) ivalue_release(inputs[k]);
+    assert_int_equal(pair.group->entry_count, i + 1 < FUSE_MAX_ENTRIES ? i + 1 : FUSE_MAX_ENTRIES);
+    if (FUSE_MAX_ENTRIES > 1) assert_ptr_equal(pair.group->expected, i < 1 ? expected : NULL);
+    if (FUSE_MAX_ENTRIES > 1 && i == 1) assert_ptr_equal(pair.group->entries, expected);
+  }
+  pair_dispose(&pair);
+}
+
 static void test_printed_kernel(void **state) {
   (void)state;
   Pair pair;
@@ -546,7 +571,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_lstm_cell),       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_bounded_cache),   cmocka_unit_test(test_printed_kernel),
-      cmocka_unit_test(test_random_programs),
+      cmocka_unit_test(test_random_programs), cmocka_unit_test(test_expected_kernels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
