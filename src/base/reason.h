@@ -19,7 +19,7 @@
   X(NOT_FUSED_PIECES, "not fused: the value is cut in more than one way, or the whole of it is used too")       \
   X(NOT_FUSED_SWITCHED_OFF, "not fused: fusion is switched off")                                                \
   X(NOT_FUSED_GRADIENT, "not fused: an input records gradients")                                                \
-  X(NOT_FUSED_TRACED, "not fused: the call is traced or has a budget of memory")                                \
+  X(NOT_FUSED_TRACED, "not fused: the call is traced")                                                          \
   X(NOT_FUSED_KIND, "not fused: an input is undefined, lazily conjugated, or no CPU tensor")                    \
   X(NOT_FUSED_RANK, "not fused: an input has too many dimensions")                                              \
   X(NOT_FUSED_SHAPE, "not fused: the inputs' sizes don't fit together")                                         \
