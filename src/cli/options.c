@@ -54,7 +54,8 @@ static bool set_option(const Option *option, const char *text) {
       complain_error(text, error);
       return false;
   }
-  if (end && end != text && !*end && !errno) return true;
+  bool is_negative_count = option->kind == OPTION_INT && *(long *)option->to < 0; /* all are */
+  if (end && end != text && !*end && !errno && !is_negative_count) return true;
   complain(NULL, "%s takes a number, not '%s'", option->name, text);
   return false;
 }
