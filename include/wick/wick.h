@@ -325,7 +325,7 @@ WICK_API wick_status wick_compile_with(wick_runtime *runtime, const char *text, 
                                        const wick_compile_options *options, wick_module **out, wick_error **error);
 /* Adds to what is there: to a loaded module the text's functions as methods of its class (their first parameter is
  * self), to a compiled text its functions and classes. All or, on failure, nothing; what has a name already is an
- * error. Not while the module runs elsewhere. */
+ * error. Not while the module, or one of the same program, runs or is asked elsewhere. */
 WICK_API wick_status wick_module_define(wick_runtime *runtime, wick_module *module, const char *text, size_t length,
                                         const wick_compile_options *options, wick_error **error);
 

@@ -1,6 +1,7 @@
 /* Compiling texts and trees, alone or into what is there, with names from the caller's resolver. */
 #include "api/find.h"
 #include "api/trees.h"
+#include "executor/queue.h"
 #include "frontend/compilation.h"
 #include "syntax/grammar.h"
 
@@ -184,8 +185,10 @@ static Status compile_new(wick_runtime *runtime, const Program *program, const w
 
 static Status define(wick_runtime *runtime, wick_module *module, const Program *program,
                      const wick_compile_options *options) {
-  TRY(compile_into(runtime, module->unit, module->module, program, options));
-  return module_handle_list(module);
+  queue_hold(); /* plans of what is there already are made from the unit that grows here */
+  Status status = compile_into(runtime, module->unit, module->module, program, options);
+  queue_let_go();
+  return status ? status : module_handle_list(module);
 }
 
 wick_status wick_compile(wick_runtime *runtime, const char *text, size_t length, const char *file_name,

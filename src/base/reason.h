@@ -13,6 +13,7 @@
   X(NOT_FUSED_RANDOM, "not fused: the operator draws random numbers or has an effect")                          \
   X(NOT_FUSED_ALIASING, "not fused: the value may be written to or seen through an alias")                      \
   X(NOT_FUSED_ALONE, "not fused: there is nothing next to it to fuse with")                                     \
+  X(NOT_FUSED_GUARD, "not fused: a guard stands between what makes the value and what uses it")                 \
   X(NOT_FUSED_LIMIT, "not fused: too many nodes, inputs or outputs")                                            \
   X(NOT_FUSED_CONCATENATION, "not fused: a concatenation ends its group")                                       \
   X(NOT_FUSED_LIST, "not fused: the list is used elsewhere, or dim is not constant")                            \

@@ -20,7 +20,7 @@ static Job *first, *last;
 static const Job *current; /* the job that runs, or ran last: it may have been freed */
 static bool has_thread, has_begun, is_running, is_paused;
 static _Atomic bool cancelled;
-static _Atomic int forking; /* threads that want the job under way to pause */
+static _Atomic int holders; /* threads that want the job under way to pause */
 static pthread_t thread;
 static _Thread_local bool is_queue_thread;
 
@@ -45,7 +45,7 @@ static void *serve(void *argument) {
   has_begun = true;
   pthread_cond_broadcast(&idle);
   while (!atomic_load(&cancelled)) {
-    if (!first || atomic_load(&forking)) {
+    if (!first || atomic_load(&holders)) {
       pthread_cond_broadcast(&idle);
       pthread_cond_wait(&work, &lock);
       continue;
@@ -75,21 +75,21 @@ static void init_conditions(void) {
 /* Waits out a thread that is still starting, too: an allocator's lock may be in its hands. */
 static void before_fork(void) {
   if (is_queue_thread) return;
-  atomic_fetch_add(&forking, 1);
+  atomic_fetch_add(&holders, 1);
   pthread_mutex_lock(&lock);
   while ((has_thread && !has_begun) || (is_running && !is_paused)) pthread_cond_wait(&idle, &lock);
 }
 
 static void after_fork_in_parent(void) {
   if (is_queue_thread) return;
-  atomic_fetch_sub(&forking, 1);
-  pthread_cond_signal(&work);
+  atomic_fetch_sub(&holders, 1);
+  pthread_cond_broadcast(&work);
   pthread_mutex_unlock(&lock);
 }
 
 /* The job that was under way never ends here: what it works on stays as it is. */
 static void after_fork_in_child(void) {
-  atomic_store(&forking, 0);
+  atomic_store(&holders, 0);
   has_thread = has_begun = is_running = is_paused = false;
   init_conditions();
   if (!is_queue_thread) pthread_mutex_unlock(&lock);
@@ -107,15 +107,31 @@ static void prepare(void) {
 
 bool queue_pause(void) {
   if (!is_queue_thread) return true;
-  if (atomic_load_explicit(&forking, memory_order_relaxed)) {
+  if (atomic_load_explicit(&holders, memory_order_relaxed)) {
     pthread_mutex_lock(&lock);
     is_paused = true;
     pthread_cond_broadcast(&idle);
-    while (atomic_load(&forking)) pthread_cond_wait(&work, &lock);
+    while (atomic_load(&holders)) pthread_cond_wait(&work, &lock);
     is_paused = false;
     pthread_mutex_unlock(&lock);
   }
   return !atomic_load_explicit(&cancelled, memory_order_relaxed);
+}
+
+void queue_hold(void) {
+  if (is_queue_thread) return;
+  pthread_mutex_lock(&lock);
+  atomic_fetch_add(&holders, 1);
+  while (is_running && !is_paused) pthread_cond_wait(&idle, &lock);
+  pthread_mutex_unlock(&lock);
+}
+
+void queue_let_go(void) {
+  if (is_queue_thread) return;
+  pthread_mutex_lock(&lock);
+  if (atomic_load(&holders)) atomic_fetch_sub(&holders, 1); /* not in a child that was forked meanwhile */
+  if (has_thread) pthread_cond_broadcast(&work);
+  pthread_mutex_unlock(&lock);
 }
 
 /* ---- the list ---- */

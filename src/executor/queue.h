@@ -21,8 +21,11 @@ bool queue_add(Job *job);
 void queue_remove(Job *job);
 /* Until the job neither waits nor runs, at most ns; not at all when others are ahead of it. */
 void queue_wait(const Job *job, uint64_t ns);
-/* Within a job, at places where no lock is held: lets a fork go ahead. false: the job is to end. On other threads: true
- * at once. */
+/* Between them no job goes on: for who changes what jobs read. Not with a lock that a job may take. */
+void queue_hold(void);
+void queue_let_go(void);
+/* Within a job, at places where no lock is held: lets a fork, or who holds the queue, go ahead. false: the job is to
+ * end. On other threads: true at once. */
 bool queue_pause(void);
 /* Until no job waits or runs; for tests and for who wants a warmed-up module. */
 void queue_drain(void);

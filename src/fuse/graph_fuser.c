@@ -254,17 +254,28 @@ static Node *refuse(GraphFuser *f, const Node *node, Reason reason) {
   return NULL;
 }
 
-/* What makes an operand, but is no part of groups. */
-static Node *refuse_kind(GraphFuser *f, const Node *node) {
+static bool is_guard(const Node *node) {
+  return node->kind == SYM_prim_BailOut || node->kind == SYM_prim_Guard;
+}
+
+/* What makes the value, guards left out. */
+static const Node *maker_of(const Value *value) {
+  while (is_guard(value->node)) value = node_input(value->node, 0);
+  return value->node;
+}
+
+/* What makes an operand, but is no part of groups, or is behind a guard. */
+static Node *refuse_maker(GraphFuser *f, const Value *value) {
+  const Node *node = maker_of(value);
   if (node->owning_block != f->block || is_sentinel(node)) return NULL;
-  Reason reason = fuse_why_not_pointwise(node);
+  Reason reason = is_fusable(f, node) ? REASON_NOT_FUSED_GUARD : fuse_why_not_pointwise(node);
   return reason == REASON_COUNT ? NULL : refuse(f, node, reason);
 }
 
 /* Takes the producer of one of consumer's inputs into its group; returns the group, or NULL where that can't be. */
 static Node *try_fuse(GraphFuser *f, Node *consumer, Value *value) {
   Node *producer = value->node;
-  if (!is_fusable(f, producer)) return refuse_kind(f, producer);
+  if (!is_fusable(f, producer)) return refuse_maker(f, value);
   Reason reason = why_not_merge(f, consumer, producer);
   if (reason != REASON_COUNT) return refuse(f, producer, reason);
   if (!alias_move_before(f->alias, producer, consumer)) return refuse(f, producer, REASON_NOT_FUSED_ALIASING);
@@ -688,9 +699,24 @@ static bool is_left_cat(const Node *node) {
   return false;
 }
 
+/* There is something to fuse with, on the other side of a guard. */
+static bool is_behind_guard(const GraphFuser *f, const Node *node) {
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (is_guard(node_input(node, i)->node) && is_fusable(f, maker_of(node_input(node, i)))) return true;
+  for (size_t i = 0; i < node_output(node, 0)->uses.length; i++) {
+    const Use *use = &node_output(node, 0)->uses.data[i];
+    if (!is_guard(use->user) || use->offset) continue;
+    const Value *guarded = node_output(use->user, 0);
+    for (size_t k = 0; k < guarded->uses.length; k++)
+      if (is_fusable(f, guarded->uses.data[k].user)) return true;
+  }
+  return false;
+}
+
 static void explain(GraphFuser *f, const Block *block) {
   BLOCK_EACH(node, block) {
-    if (fuse_is_pointwise(node)) refuse(f, node, REASON_NOT_FUSED_ALONE);
+    if (fuse_is_pointwise(node))
+      refuse(f, node, is_behind_guard(f, node) ? REASON_NOT_FUSED_GUARD : REASON_NOT_FUSED_ALONE);
     if (is_left_cat(node)) refuse(f, node, REASON_NOT_FUSED_LIST);
   }
 }

@@ -62,6 +62,21 @@ static wick_module *compile(const char *text) {
   if (wick_compile(NULL, text, strlen(text), NULL, &module, &error)) fail_msg("%s", wick_error_message(error));
   return module;
 }
+/* A text's function as a module with that as forward, from an archive. */
+static wick_module *loaded(const char *text) {
+  char path[] = "/tmp/wick_test_XXXXXX";
+  int file = mkstemp(path);
+  assert_true(file >= 0);
+  close(file);
+  wick_module *function = compile(text), *module;
+  wick_error *error;
+  assert_int_equal(wick_module_save(NULL, function, path, NULL, NULL), WICK_OK);
+  wick_module_release(function);
+  if (wick_load(NULL, path, NULL, &module, &error)) fail_msg("%s", wick_error_message(error));
+  unlink(path);
+  return module;
+}
+
 static wick_module *compile_with(const char *text, Names *names) {
   wick_module *module;
   wick_error *error;
@@ -157,15 +172,7 @@ static void test_methods_added_to_a_module(void **state) {
   (void)state;
   wick_module *module;
   wick_error *error;
-  char path[] = "/tmp/wick_test_XXXXXX";
-  int file = mkstemp(path);
-  assert_true(file >= 0);
-  close(file);
-  wick_module *function = compile("def f(x: Tensor) -> Tensor:\n  return x + 1\n");
-  assert_int_equal(wick_module_save(NULL, function, path, NULL, NULL), WICK_OK);
-  wick_module_release(function);
-  if (wick_load(NULL, path, NULL, &module, &error)) fail_msg("%s", wick_error_message(error));
-  unlink(path);
+  module = loaded("def f(x: Tensor) -> Tensor:\n  return x + 1\n");
   static const char good[] =
       "def twice(self, x: Tensor) -> Tensor:\n  return self.forward(x) * 2\n"
       "def thrice(self, x: Tensor) -> Tensor:\n  return self.twice(x) + self.forward(x)\n";
@@ -229,6 +236,35 @@ static void test_definitions_added_to_a_text(void **state) {
   wick_error_free(error);
   if (wick_module_define(NULL, module, whole, strlen(whole), NULL, &error)) fail_msg("%s", wick_error_message(error));
   assert_int_equal(call(module, "half", 3), 3);
+  wick_module_release(module);
+}
+
+/* What was called before is still being optimised when the next definition comes: tsan looks on. */
+static void test_definitions_while_plans_are_made(void **state) {
+  (void)state;
+  enum { DEFINITIONS = 30, STATEMENTS = 60, TEXT_BYTES = 8192 };
+  wick_module *module = loaded("def f(x: Tensor) -> Tensor:\n  return torch.tanh(x)\n");
+  wick_error *error;
+  char *text = malloc(TEXT_BYTES), name[20];
+  float data[6] = {1, 2, 3, 4, 5, 6};
+  wick_value *input, *output;
+  assert_int_equal(wick_tensor_borrow(data, WICK_FLOAT32, 2, (const int64_t[]){2, 3}, NULL, NULL, NULL, &input, NULL),
+                   WICK_OK);
+  for (int i = 0; i < DEFINITIONS; i++) {
+    snprintf(name, sizeof name, "m%d", i);
+    int length = snprintf(text, TEXT_BYTES, "def %s(self, x: Tensor) -> Tensor:\n", name);
+    for (int k = 0; k < STATEMENTS; k++)
+      length += snprintf(text + length, TEXT_BYTES - (size_t)length, "  x = self.forward(x) * %d\n", k);
+    length += snprintf(text + length, TEXT_BYTES - (size_t)length, "  return x\n");
+    if (wick_module_define(NULL, module, text, (size_t)length, NULL, &error)) fail_msg("%s", wick_error_message(error));
+    for (int k = 0; k < 3; k++) {
+      if (wick_run(module, name, (const wick_value *const[]){input}, 1, NULL, 0, NULL, &output, &error))
+        fail_msg("%s", wick_error_message(error));
+      wick_value_release(output);
+    }
+  }
+  free(text);
+  wick_value_release(input);
   wick_module_release(module);
 }
 
@@ -399,6 +435,7 @@ int main(void) {
       cmocka_unit_test(test_bad_answers),
       cmocka_unit_test(test_methods_added_to_a_module),
       cmocka_unit_test(test_definitions_added_to_a_text),
+      cmocka_unit_test(test_definitions_while_plans_are_made),
       cmocka_unit_test(test_programs_can_not_use_each_other_both_ways),
       cmocka_unit_test(test_a_program_of_trees),
       cmocka_unit_test(test_trees_that_do_not_fit),

@@ -41,6 +41,12 @@ static const Refusal refusals[] = {
     {REASON_NOT_FUSED_WRITES, "fuse_graph",
      X_Y "  %a : Tensor = aten::relu_(%x)\n  %b : Tensor = aten::neg(%a)\n  return (%b)\n"},
     {REASON_NOT_FUSED_ALONE, "fuse_graph", X_Y "  %a : Tensor = aten::relu(%x)\n  return (%a)\n"},
+    {REASON_NOT_FUSED_GUARD, "fuse_graph",
+     X_Y "  %a : Tensor = aten::mul(%x, %y)\n  %g : Float(2, 3) = prim::Guard(%a)\n  %b : Tensor = aten::neg(%g)\n"
+         "  return (%b)\n"},
+    {REASON_NOT_FUSED_OPERATOR, "fuse_graph",
+     X_Y "  %a : Tensor = aten::mm(%x, %y)\n  %g : Float(2, 3) = prim::Guard(%a)\n  %b : Tensor = aten::neg(%g)\n"
+         "  return (%b)\n"},
     {REASON_NOT_FUSED_ALIASING, "fuse_graph",
      X_Y "  %a : Tensor = aten::neg(%x)\n  %w : Tensor = aten::relu_(%x)\n  %b : Tensor = aten::mul(%a, %w)\n"
          "  return (%b)\n"},
