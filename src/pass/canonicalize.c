@@ -1,4 +1,4 @@
-/* Canonical names: none, and values numbered in order of definition. */
+/* Canonical names: none, and values numbered in the order of the text. */
 #include "pass/pass.h"
 
 static void number_outputs(Graph *graph, const Node *node) {
@@ -11,8 +11,8 @@ static void number_outputs(Graph *graph, const Node *node) {
 static void number_block(Graph *graph, const Block *block) {
   number_outputs(graph, block->param);
   BLOCK_EACH(node, block) {
+    number_outputs(graph, node); /* before what its blocks hold, as PyTorch does */
     for (uint32_t i = 0; i < node->block_count; i++) number_block(graph, node->blocks[i]);
-    number_outputs(graph, node);
   }
 }
 
