@@ -74,10 +74,14 @@ static int dump_plans(const OptimizedDump *dump, const wick_module *module, cons
   if (dump->pass && !watch->found) return complain_of_name(watch);
   if (dump->pass) return EXIT_DONE;
   StrBuf text = {0};
-  if (dump->kernels)
+  if (executor_defaults()->mode == EXECUTOR_SIMPLE) {
+    strbuf_puts(&text, "# simple: as written\n");
+    graph_print(function->graph, dump->with_source, &text);
+  } else if (dump->kernels) {
     executor_print_kernels(function, &text);
-  else
+  } else {
     executor_print_plans(function, dump->with_source, &text);
+  }
   fwrite(text.data ? text.data : "", 1, text.length, stdout);
   strbuf_dispose(&text);
   return EXIT_DONE;
@@ -91,7 +95,6 @@ int dump_optimized(const OptimizedDump *dump, ModelOptions *model, int count, ch
   wick_module *module = NULL;
   ExecutorMode mode = executor_defaults()->mode;
   wick_executor_options options = {.size = sizeof options, .executor = (uint32_t)mode, .synchronous = 1};
-  if (mode == EXECUTOR_SIMPLE) options.executor = WICK_EXECUTOR_PROFILING;
   int result = EXIT_USAGE;
   if (!wick_runtime_new(NULL, &model->runtime, &error) && !wick_set_executor(model->runtime, &options, &error)) {
     module = model_open(dump->path, model, &error);
