@@ -87,8 +87,8 @@ static bool reserve_dims(Tensor *t, int ndim) {
 
 static Status set_dims(Tensor *t, int ndim, const int64_t *sizes, const int64_t *strides, int64_t numel) {
   int64_t own_sizes[TENSOR_MAX_DIMS], own_strides[TENSOR_MAX_DIMS]; /* the arguments may be the tensor's own */
-  memcpy(own_sizes, sizes, (size_t)ndim * sizeof *sizes);
-  if (strides)
+  if (ndim) memcpy(own_sizes, sizes, (size_t)ndim * sizeof *sizes); /* an empty list may have no items to point at */
+  if (strides && ndim)
     memcpy(own_strides, strides, (size_t)ndim * sizeof *strides);
   else
     strides_contiguous(ndim, sizes, own_strides);

@@ -97,6 +97,7 @@ static void test_cache(void **state) {
   assert_ptr_equal(cache_alloc(99999), p);
   assert_int_equal(cache_bytes(), 0);
   cache_free(p, 99999);
+  cache_trim();                      /* the hostile build keeps one block */
   void *twice = cache_alloc(400000); /* a block up to twice as large serves, and stays what it was */
   cache_free(twice, 400000);
   assert_ptr_equal(cache_alloc(210000), twice);
