@@ -319,14 +319,17 @@ static void visit_capture(Differ *d, Value *value, void *argument) {
   if (differ_requires(d, value) && type_is_tensor(value->type)) add_temporary_gradient(d, value, &c->vjps);
 }
 
-/* A list that is made of it is only looked at either. */
+static bool looks_only(const Value *inside);
+
+/* Not when it only asks for sizes, dtypes and the like, of the elements of a list that is made here too. */
+static bool reads_values(const Node *node, uint32_t input) {
+  if (node->kind == SYM_prim_ListConstruct) return !looks_only(node_output(node, 0));
+  return !node_reads_metadata(node, input);
+}
+
 static bool looks_only(const Value *inside) {
-  for (size_t i = 0; i < inside->uses.length; i++) {
-    const Node *user = inside->uses.data[i].user;
-    bool looks = user->kind == SYM_prim_ListConstruct ? looks_only(node_output(user, 0))
-                                                      : node_reads_metadata(user, inside->uses.data[i].offset);
-    if (!looks) return false;
-  }
+  for (size_t i = 0; i < inside->uses.length; i++)
+    if (reads_values(inside->uses.data[i].user, inside->uses.data[i].offset)) return false;
   return true;
 }
 
@@ -404,7 +407,8 @@ static void readers_of_node(Readers *r, const Node *node) {
       readers_add(r, block_output(node->blocks[b], i), set);
   }
   for (uint32_t i = 0; i < node->block_count; i++) readers_of_block(r, node->blocks[i], by_result ? NULL : all);
-  for (uint32_t i = 0; i < node->input_count; i++) readers_add(r, node_input(node, i), all);
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (reads_values(node, i)) readers_add(r, node_input(node, i), all);
 }
 
 static void find_readers(Differ *d, Gradient *g) {
@@ -431,7 +435,7 @@ static void find_readers(Differ *d, Gradient *g) {
 static void carry_to(PtrMap *sets, uint32_t words, const Node *node, const uint64_t *all) {
   for (uint32_t i = 0; i < node->input_count; i++) {
     uint64_t *set = ptrmap_get(sets, node_input(node, i));
-    for (uint32_t k = 0; set && k < words; k++) set[k] |= all[k];
+    for (uint32_t k = 0; set && reads_values(node, i) && k < words; k++) set[k] |= all[k];
   }
   for (uint32_t b = 0; b < node->block_count; b++)
     for (const Node *inner = node->blocks[b]->param->next;; inner = inner->next) {

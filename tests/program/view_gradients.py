@@ -47,3 +47,12 @@ def of_a_copy_by_reshape(x, w):
     z = y.relu()
     y[:, 0].fill_(-0.5)
     return y + z
+
+
+# Graphs keep y for the gradient of x, which nobody asks for, and of its sizes for that of w.
+def written_but_not_read(x, w):
+    with torch.no_grad():
+        y = x * 2
+    z = (y * x).tanh() + torch.cat([y[0:1], w[1:2]]) * 3
+    y.add_(1)
+    return z + w
