@@ -470,15 +470,22 @@ static Status run_in_plan(Variant *v, Plan *plan, Exec *exec, const IValue *argu
   return status;
 }
 
+/* A call does not wait beyond its deadline. */
+static uint64_t within_deadline(const Exec *exec, uint64_t wait_ns) {
+  if (!exec->deadline_ns) return wait_ns;
+  uint64_t now = clock_now_ns(), left = exec->deadline_ns > now ? exec->deadline_ns - now : 0;
+  return wait_ns < left ? wait_ns : left;
+}
+
 /* The first call of a function: it waits, so that those behind it find what they will run in. */
 static Status run_first(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
                         uint32_t output_count) {
   Variant *v;
-  Plan *plan = plan_of_call(e, exec, arguments, count, FIRST_WAIT_NS, &v);
+  Plan *plan = plan_of_call(e, exec, arguments, count, within_deadline(exec, FIRST_WAIT_NS), &v);
   uint64_t begin = clock_now_ns();
   Status status = plan ? run_in_plan(v, plan, exec, arguments, count, outputs, output_count)
                        : run_as_written(e, exec, arguments, count, outputs, output_count);
-  uint64_t took = clock_now_ns() - begin, wait_ns = took > FIRST_WAIT_NS ? took : FIRST_WAIT_NS;
+  uint64_t took = clock_now_ns() - begin, wait_ns = within_deadline(exec, took > FIRST_WAIT_NS ? took : FIRST_WAIT_NS);
   if (v)
     queue_wait(&v->job, wait_ns);
   else if (mode_of_call(exec) != EXECUTOR_SIMPLE && !is_hopeless(e, exec))
