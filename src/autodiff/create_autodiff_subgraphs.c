@@ -143,18 +143,22 @@ static void refuse(Slicer *s, const Node *node, Reason reason) {
   node_refused(PASS, node, reason);
 }
 
-static bool merge_producer(Slicer *s, Node *group) {
+/* What was refused stays refused, whatever of before it is merged: `refused` is the earliest that was. */
+static bool merge_producer(Slicer *s, Node *group, Node **refused) {
   Node **producers;
   uint32_t count = producers_of(group, s->scratch, &producers);
   for (uint32_t i = 0; i < count; i++) {
     Node *producer = producers[i];
+    if (*refused && !node_is_before(producer, *refused)) continue;
     if (!may_merge(producer)) continue;
     if (s->floor && node_is_before(producer, s->floor)) {
       refuse(s, producer, REASON_NOT_DIFFERENTIATED_GRAD_MODE);
+      *refused = producer;
       continue;
     }
     if (!alias_move_before(s->db, producer, group)) {
       refuse(s, producer, REASON_NOT_DIFFERENTIATED_ALIASING);
+      *refused = producer;
       continue;
     }
     subgraph_merge(group, producer, s->db);
@@ -197,7 +201,7 @@ static bool slice_once(Slicer *s, Block *block) {
       alias_add_node(s->db, node);
       changed = true;
     }
-    while (merge_producer(s, node)) changed = true;
+    for (Node *refused = NULL; merge_producer(s, node, &refused);) changed = true;
     node = node->prev;
   }
   return changed;

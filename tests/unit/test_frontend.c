@@ -5,6 +5,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
+#include <time.h>
 
 #include "api/handles.h"
 #include "frontend/frontend.h"
@@ -59,6 +61,31 @@ static void expect_compiles(const char *text) {
   if (p.status) print_message("%s\n", p.status->message);
   assert_null(p.status);
   release(&p);
+}
+
+/* Seconds to compile so many early returns in a row, or to refuse them. */
+static double time_returns(int count, bool fits) {
+  StrBuf text = {0};
+  strbuf_puts(&text, "def f(x: int) -> int:\n");
+  for (int i = 0; i < count; i++) strbuf_printf(&text, "  if x == %d:\n    return %d\n", i, 2 * i);
+  strbuf_puts(&text, "  return -1\n");
+  clock_t start = clock();
+  if (fits)
+    expect_compiles(text.data);
+  else
+    expect_error(text.data, "nested too deeply");
+  double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+  strbuf_dispose(&text);
+  return seconds;
+}
+
+static void test_many_early_returns(void **state) {
+  (void)state;
+  double few = time_returns(1000, true), many = time_returns(20000, false);
+  for (int i = 0; i < 5 && many > 40 * few + 0.2; i++) /* measures may be too large, but none is too small */
+    few = fmin(few, time_returns(1000, true)), many = fmin(many, time_returns(20000, false));
+  print_message("1,000 early returns: %.0f ms, 20,000 refused: %.0f ms\n", 1e3 * few, 1e3 * many);
+  assert_true(many <= 40 * few + 0.2);
 }
 
 static void test_phi(void **state) {
@@ -223,6 +250,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_phi),
       cmocka_unit_test(test_early_return_hides_what_follows),
+      cmocka_unit_test(test_many_early_returns),
       cmocka_unit_test(test_nested_loops_carry),
       cmocka_unit_test(test_static_conditions_choose_a_branch),
       cmocka_unit_test(test_refinement),
