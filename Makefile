@@ -36,7 +36,7 @@ hard: setup
 	@sh scripts/test.sh hard
 	@cd tests && WICK_HARD_PROGRAMS=1000 WICK_HARD_STEPS=100000 ../build/hard/test_hard_plans
 	@cd tests && WICK_HARD_PROGRAMS=1000 WICK_HARD_STEPS=100000 ../build/hard/test_hard
-	@cd tests && WICK_HARD_PROGRAMS=1000 WICK_HARD_STEPS=40 ../build/hard/test_hard_gradients
+	@cd tests && WICK_HARD_PROGRAMS=1000 WICK_HARD_STEPS=20 ../build/hard/test_hard_gradients
 	@cd tests && WICK_RANDOM_PROGRAMS=20000 ../build/hard/test_random_programs
 
 # libFuzzer's targets, FUZZ_SECONDS each.

@@ -29,6 +29,7 @@ wick_status wick_load(wick_runtime *runtime, const char *path, const wick_load_o
   LoadOptions o;
   ByteSource *source;
   *out = NULL;
+  API_NEED(path);
   API_TRY(load_options(options, &o));
   API_TRY(byte_source_open(path, o.map, &source));
   return api_status(load_source(runtime, source, &o, out), error);
@@ -88,6 +89,7 @@ wick_status wick_load_value(wick_runtime *runtime, const char *path, const wick_
   LoadOptions o;
   ByteSource *source;
   *out = NULL;
+  API_NEED(path);
   API_TRY(load_options(options, &o));
   API_TRY(byte_source_open(path, o.map, &source));
   return api_status(load_boxed(runtime, source, &o, out), error);
