@@ -175,13 +175,13 @@ static void meta_free(AutogradMeta *meta) {
 }
 
 Status autograd_meta(Tensor *t, AutogradMeta **out) {
-  if (!t->autograd) {
+  if (!__atomic_load_n(&t->autograd, __ATOMIC_ACQUIRE)) {
     AutogradMeta *meta = mem_calloc(1, sizeof *meta);
     if (!meta) return status_out_of_memory();
     meta->head.free = meta_free;
     pthread_mutex_lock(&leaf_lock); /* threads may use a leaf for the first time together */
     if (!t->autograd) {
-      t->autograd = meta;
+      __atomic_store_n(&t->autograd, meta, __ATOMIC_RELEASE);
       meta = NULL;
     }
     pthread_mutex_unlock(&leaf_lock);
@@ -236,10 +236,11 @@ static Status accumulator_of(Tensor *t, GradNode **out) {
   return OK;
 }
 
-Status autograd_refresh(Tensor *t) {
-  const AutogradMeta *meta = t->autograd;
+Status autograd_refresh(Tensor *t) { /* of a leaf, which other threads may use now, only flags are read */
   GradNode *node;
-  if (!(t->flags & TENSOR_VIEW) || !(tensor_catch_up(t) & TENSOR_HAS_GRAD_FN) || !meta || !meta->head.base) return OK;
+  if (!(t->flags & TENSOR_VIEW) || !(tensor_catch_up(t) & TENSOR_HAS_GRAD_FN)) return OK;
+  const AutogradMeta *meta = t->autograd;
+  if (!meta || !meta->head.base) return OK;
   if (meta->head.version == tensor_version(t) || !(meta->head.base->flags & TENSOR_RECORDS)) return OK;
   TRY(record_strided_view(meta->head.base, t, &node));
   return autograd_set_history(t, (GradEdge){node, 0});
