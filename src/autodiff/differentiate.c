@@ -36,7 +36,7 @@ static void require(Differ *d, Value *value) {
   ptrmap_put(&d->requires, value, value);
 }
 
-static bool node_requires(const Differ *d, const Node *node) {
+bool node_requires(const Differ *d, const Node *node) {
   switch (node->kind) {
     case SYM_prim_Constant:
       return false;
@@ -126,8 +126,7 @@ Value *differ_dtype(Differ *d, Value *outside) {
 
 void differ_add_gradient(Differ *d, Value *outside, Value *gradient) {
   Value *old = ptrmap_get(&d->gradients, outside);
-  if (old)
-    gradient = differ_insert(d, symbol_intern(STR("prim::AutogradAdd")), 2, (Value *[]){old, gradient}, TYPE(TENSOR));
+  if (old) gradient = differ_insert(d, SYM_prim_AutogradAdd, 2, (Value *[]){old, gradient}, TYPE(TENSOR));
   ptrmap_put(&d->gradients, outside, gradient);
 }
 
@@ -294,7 +293,7 @@ static void add_temporary_gradient(Differ *d, Value *value, Offsets *vjps) {
     if (vjps->list.data[i] == at) return;
   Value *given = graph_add_input(d->backward, STR(""), TYPE(TENSOR));
   vec_arena_push(d->arena, &vjps->list, at);
-  Node *add = graph_create(d->backward, symbol_intern(STR("prim::AutogradAdd")), 2, (Value *[]){given, gradient}, 1);
+  Node *add = graph_create(d->backward, SYM_prim_AutogradAdd, 2, (Value *[]){given, gradient}, 1);
   node_insert_after(add, gradient->node);
   value_replace_all_uses_with(gradient, node_output(add, 0));
   node_replace_input(add, 1, gradient);
@@ -322,7 +321,7 @@ static void visit_capture(Differ *d, Value *value, void *argument) {
 static bool looks_only(const Value *inside);
 
 /* Not when it only asks for sizes, dtypes and the like, of the elements of a list that is made here too. */
-static bool reads_values(const Node *node, uint32_t input) {
+bool reads_values(const Node *node, uint32_t input) {
   if (node->kind == SYM_prim_ListConstruct) return !looks_only(node_output(node, 0));
   return !node_reads_metadata(node, input);
 }
@@ -342,134 +341,6 @@ static void make_inputs(Differ *d, const Capturing *c, bool *looks) {
   }
   for (uint32_t i = graph_input_count(d->backward); i-- > 0;)
     if (ptrmap_has(&d->is_capture, graph_input(d->backward, i))) block_erase_input(d->backward->block, i);
-}
-
-/* ---- which inputs an output depends on ---- */
-
-static void find_dependence(Differ *d, Gradient *g) {
-  uint32_t count = graph_input_count(d->forward), words = g->words;
-  PtrMap sets;
-  ptrmap_init(&sets, d->arena);
-  for (uint32_t i = 0; i < count; i++) {
-    if (!differ_requires(d, graph_input(d->forward, i))) continue;
-    uint64_t *set = ARENA_ARRAY(d->arena, uint64_t, words);
-    set[i / 64] |= (uint64_t)1 << (i % 64);
-    ptrmap_put(&sets, graph_input(d->forward, i), set);
-  }
-  BLOCK_EACH(node, d->forward->block) {
-    if (!node_requires(d, node)) continue;
-    uint64_t *set = ARENA_ARRAY(d->arena, uint64_t, words);
-    for (uint32_t i = 0; i < node->input_count; i++) {
-      const uint64_t *other = ptrmap_get(&sets, node_input(node, i));
-      for (uint32_t k = 0; other && k < words; k++) set[k] |= other[k];
-    }
-    for (uint32_t i = 0; i < node->output_count; i++)
-      if (differ_requires(d, node_output(node, i))) ptrmap_put(&sets, node_output(node, i), set);
-  }
-  g->dependence = ARENA_ARRAY(d->arena, uint64_t, (size_t)words * graph_output_count(d->forward) + 1);
-  for (uint32_t i = 0; i < graph_output_count(d->forward); i++) {
-    const uint64_t *set = ptrmap_get(&sets, graph_output(d->forward, i));
-    if (set) memcpy(g->dependence + (size_t)i * words, set, words * sizeof *set);
-  }
-}
-
-/* ---- which gradients read a capture ---- */
-
-typedef struct Readers {
-  Arena *arena;
-  PtrMap sets; /* value of the backward graph -> the inputs of forward whose gradients it is read for */
-  uint32_t words;
-} Readers;
-
-static void readers_add(Readers *r, const Value *value, const uint64_t *more) {
-  uint64_t *set = ptrmap_get(&r->sets, value);
-  if (!set) ptrmap_put(&r->sets, value, set = ARENA_ARRAY(r->arena, uint64_t, r->words));
-  for (uint32_t i = 0; i < r->words; i++) set[i] |= more[i];
-}
-
-static void readers_of_node(Readers *r, const Node *node);
-
-/* `outer`: what all that goes in may be read for besides. */
-static void readers_of_block(Readers *r, const Block *block, const uint64_t *outer) {
-  if (outer)
-    for (uint32_t i = 0; i < block_output_count(block); i++) readers_add(r, block_output(block, i), outer);
-  BLOCK_EACH_REVERSE(node, block) readers_of_node(r, node);
-}
-
-/* All that a node gives comes from all that goes in, but the results of prim::GradOf and prim::If from their own. */
-static void readers_of_node(Readers *r, const Node *node) {
-  bool by_result = node->kind == SYM_prim_GradOf || node->kind == SYM_prim_If;
-  uint64_t *all = ARENA_ARRAY(r->arena, uint64_t, r->words);
-  for (uint32_t i = 0; i < node->output_count; i++) {
-    const uint64_t *set = ptrmap_get(&r->sets, node_output(node, i));
-    for (uint32_t k = 0; set && k < r->words; k++) all[k] |= set[k];
-    for (uint32_t b = 0; set && by_result && b < node->block_count; b++)
-      readers_add(r, block_output(node->blocks[b], i), set);
-  }
-  for (uint32_t i = 0; i < node->block_count; i++) readers_of_block(r, node->blocks[i], by_result ? NULL : all);
-  for (uint32_t i = 0; i < node->input_count; i++)
-    if (reads_values(node, i)) readers_add(r, node_input(node, i), all);
-}
-
-static void find_readers(Differ *d, Gradient *g) {
-  Readers r = {.arena = d->arena, .words = g->words};
-  const Graph *backward = g->backward;
-  uint32_t captures = g->captured_input_count + g->captured_output_count;
-  ptrmap_init(&r.sets, d->arena);
-  for (uint32_t i = 0; i < g->output_vjp_count; i++) {
-    uint64_t *one = ARENA_ARRAY(d->arena, uint64_t, g->words);
-    one[g->output_vjps[i] / 64] = (uint64_t)1 << (g->output_vjps[i] % 64);
-    readers_add(&r, graph_output(backward, i), one);
-  }
-  readers_of_block(&r, backward->block, NULL);
-  g->readers = ARENA_ARRAY(d->arena, uint64_t, (size_t)captures * g->words + 1);
-  for (uint32_t i = 0; i < captures; i++) {
-    const uint64_t *set = ptrmap_get(&r.sets, graph_input(backward, g->input_vjp_count + i));
-    if (set) memcpy(g->readers + (size_t)i * g->words, set, g->words * sizeof *set);
-  }
-}
-
-/* ---- with which gradients a capture is read ---- */
-
-/* Marks what the node, or one in its blocks, reads. */
-static void carry_to(PtrMap *sets, uint32_t words, const Node *node, const uint64_t *all) {
-  for (uint32_t i = 0; i < node->input_count; i++) {
-    uint64_t *set = ptrmap_get(sets, node_input(node, i));
-    for (uint32_t k = 0; set && reads_values(node, i) && k < words; k++) set[k] |= all[k];
-  }
-  for (uint32_t b = 0; b < node->block_count; b++)
-    for (const Node *inner = node->blocks[b]->param->next;; inner = inner->next) {
-      carry_to(sets, words, inner, all);
-      if (inner == node->blocks[b]->ret) break;
-    }
-}
-
-/* A prim::GradOf whose gradients are all undefined does not run, so it does not read its captures. */
-static void find_carriers(Differ *d, Gradient *g) {
-  const Graph *backward = g->backward;
-  uint32_t captures = g->captured_input_count + g->captured_output_count, words = g->vjp_words;
-  PtrMap gradients, read; /* value -> gradients of outputs that it comes from; capture -> those with which it is read */
-  ptrmap_init(&gradients, d->arena);
-  ptrmap_init(&read, d->arena);
-  g->carriers = ARENA_ARRAY(d->arena, uint64_t, (size_t)captures * words + 1);
-  for (uint32_t i = 0; i < captures; i++)
-    ptrmap_put(&read, graph_input(backward, g->input_vjp_count + i), g->carriers + (size_t)i * words);
-  for (uint32_t i = 0; i < g->input_vjp_count; i++) {
-    uint64_t *one = ARENA_ARRAY(d->arena, uint64_t, words);
-    one[i / 64] = (uint64_t)1 << (i % 64);
-    ptrmap_put(&gradients, graph_input(backward, i), one);
-  }
-  BLOCK_EACH(node, backward->block) {
-    uint64_t *all = ARENA_ARRAY(d->arena, uint64_t, words);
-    for (uint32_t i = 0; i < node->input_count; i++) {
-      const uint64_t *set = ptrmap_get(&gradients, node_input(node, i));
-      for (uint32_t k = 0; set && k < words; k++) all[k] |= set[k];
-    }
-    if (node->kind != SYM_prim_GradOf && !str_is(symbol_name(node->kind), "prim::AutogradAdd"))
-      memset(all, 0xff, words * sizeof *all); /* it always runs */
-    carry_to(&read, words, node, all);
-    for (uint32_t i = 0; i < node->output_count; i++) ptrmap_put(&gradients, node_output(node, i), all);
-  }
 }
 
 /* ---- differentiate ---- */
@@ -524,10 +395,10 @@ void differentiate(Graph *graph, Exec *exec, Gradient *out) {
   for (uint32_t i = 0; i < graph_input_count(graph); i++)
     out->differentiable[i] = differ_requires(&d, graph_input(graph, i));
   out->words = graph_input_count(graph) / 64 + 1;
-  find_dependence(&d, out);
-  find_readers(&d, out);
+  differ_find_dependence(&d, out);
+  differ_find_readers(&d, out);
   out->vjp_words = out->input_vjp_count / 64 + 1;
-  find_carriers(&d, out);
+  differ_find_carriers(&d, out);
   GRAPH_LOG_DUMP("autodiff", "Forward", out->forward);
   GRAPH_LOG_DUMP("autodiff", "Backward", out->backward);
 }

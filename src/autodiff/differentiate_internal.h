@@ -42,3 +42,10 @@ Value *differ_insert(Differ *d, Symbol kind, uint32_t count, Value *const *input
 uint64_t wanted_arguments(const Differ *d, const Node *node, const Formula *formula, uint32_t *out_statements);
 /* Appends what gives the gradients of the node's inputs from those of its outputs. */
 void backward_of_node(Differ *d, Node *node);
+
+bool node_requires(const Differ *d, const Node *node); /* an output may require grad */
+bool reads_values(const Node *node, uint32_t input);   /* not only sizes and the like */
+/* ---- dependence.c: fill the arrays of Gradient ---- */
+void differ_find_dependence(const Differ *d, Gradient *g);
+void differ_find_readers(const Differ *d, Gradient *g);
+void differ_find_carriers(const Differ *d, Gradient *g);

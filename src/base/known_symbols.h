@@ -3,6 +3,7 @@
 
 /* clang-format off */
 #define KNOWN_SYMBOLS(X) \
+  X(prim, AutogradAdd) \
   X(prim, AutogradZero) \
   X(prim, BailOut) \
   X(prim, BailoutTemplate) \

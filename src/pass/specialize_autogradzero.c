@@ -9,7 +9,6 @@ typedef struct Specializer {
   Graph *graph;
   uint8_t *states; /* by Value.unique of the values that were there; State */
   uint32_t count;
-  Symbol add;
 } Specializer;
 
 static State state_of(const Specializer *s, const Value *v) {
@@ -80,13 +79,13 @@ static void specialize_block(Specializer *s, Block *block) {
     for (uint32_t i = 0; i < node->block_count; i++) specialize_block(s, node->blocks[i]);
     if (node->kind == SYM_prim_GradOf)
       specialize_grad_of(s, node);
-    else if (node->kind == s->add && node->input_count == 2)
+    else if (node->kind == SYM_prim_AutogradAdd && node->input_count == 2)
       specialize_add(s, node);
   }
 }
 
 void specialize_autogradzero(Graph *graph) {
-  Specializer s = {.graph = graph, .count = graph->next_unique, .add = symbol_intern(STR("prim::AutogradAdd"))};
+  Specializer s = {.graph = graph, .count = graph->next_unique};
   s.states = ARENA_ARRAY(graph->arena, uint8_t, s.count + 1);
   specialize_block(&s, graph->block);
   GRAPH_LOG_DUMP("specialize_autogradzero", "After specializeAutogradZero: ", graph);
