@@ -225,7 +225,8 @@ static Verdict attempt(const Case *c, const ExecutorOptions *options, int64_t n,
   if (verdict == REFUSED && n) {
     int64_t left = countdown;
     countdown = 0;
-    verdict = take_turns(c, module, difference) == RIGHT ? REFUSED : WRONG;
+    Verdict again = take_turns(c, module, difference);
+    verdict = again == RIGHT ? REFUSED : again == REFUSED ? WRONG : again;
     countdown = left;
   }
   wick_module_release(module);
