@@ -200,16 +200,3 @@ Status arena_protect(Arena *arena, void (*body)(void *argument), void *argument)
   arena->catch_point = outer;
   return c.status;
 }
-
-void arena_with_scratch(Arena *arena, void (*body)(Arena *scratch, void *argument), void *argument) {
-  Catch c, *outer = arena->catch_point;
-  Arena scratch;
-  arena_init(&scratch, &c);
-  if (catch_enter(&c)) {
-    arena->catch_point = &c;
-    body(&scratch, argument);
-  }
-  arena->catch_point = outer;
-  arena_dispose(&scratch);
-  if (c.status) catch_throw(outer, c.status);
-}

@@ -98,5 +98,3 @@ char *arena_printf(Arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
 #define ARENA_ARRAY(arena, T, count) ((T *)arena_alloc_array((arena), (count), sizeof(T)))
 /* Runs body(argument) with the arena's catch point set to one of this call's own; restores it after. */
 Status arena_protect(Arena *arena, void (*body)(void *argument), void *argument) MUST_CHECK;
-/* Runs body with an arena that goes when it returns or throws; what it throws goes on to arena's catch point. */
-void arena_with_scratch(Arena *arena, void (*body)(Arena *scratch, void *argument), void *argument);

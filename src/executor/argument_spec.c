@@ -343,7 +343,7 @@ static void apply(Arena *scratch, void *argument) {
 
 void argument_spec_apply(const SpecWriter *writer, Graph *graph) {
   Application a = {.writer = writer, .graph = graph};
-  arena_with_scratch(graph->arena, apply, &a);
+  graph_with_scratch(graph, apply, &a);
 }
 
 static Node *visit(void *argument, Node *node) {
@@ -364,5 +364,5 @@ static void inline_decided(Arena *scratch, void *argument) {
 
 void argument_spec_inline(const SpecWriter *writer, Graph *graph) {
   Application a = {.writer = writer, .graph = graph};
-  arena_with_scratch(graph->arena, inline_decided, &a);
+  graph_with_scratch(graph, inline_decided, &a);
 }

@@ -51,5 +51,5 @@ static void hoist(Arena *scratch, void *argument) {
 
 void hoist_attributes(Graph *graph) {
   graph_require_stack(graph);
-  arena_with_scratch(graph->arena, hoist, graph);
+  graph_with_scratch(graph, hoist, graph);
 }

@@ -262,7 +262,14 @@ void fuse_make_callables(Graph *graph) {
   make_callables(graph, graph->block);
 }
 
-static void fuse_in(Graph *graph, Arena *scratch, const FuseOptions *options) {
+typedef struct Fusing {
+  Graph *graph;
+  const FuseOptions *options;
+} Fusing;
+
+static void fuse_in(Arena *scratch, void *argument) {
+  Graph *graph = ((Fusing *)argument)->graph;
+  const FuseOptions *options = ((Fusing *)argument)->options;
   uint32_t limit = options && options->argument_limit ? options->argument_limit : DEFAULT_ARGUMENT_LIMIT;
   GraphFuser fuser = {.graph = graph, .scratch = scratch, .argument_limit = limit};
   fuser.alias = alias_db_new(graph, scratch);
@@ -275,14 +282,7 @@ static void fuse_in(Graph *graph, Arena *scratch, const FuseOptions *options) {
 }
 
 void fuse_graph(Graph *graph, const FuseOptions *options) {
-  Arena scratch;
-  Catch here, *outer = graph->arena->catch_point;
   graph_require_stack(graph);
-  arena_init(&scratch, &here);
-  graph->arena->catch_point = &here;
-  if (catch_enter(&here)) fuse_in(graph, &scratch, options);
-  graph->arena->catch_point = outer;
-  arena_dispose(&scratch);
-  if (here.status) catch_throw(outer, here.status);
+  graph_with_scratch(graph, fuse_in, &(Fusing){graph, options});
   GRAPH_LOG_DUMP(LOG_NAME, "After Fusion: ", graph);
 }

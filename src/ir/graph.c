@@ -132,6 +132,21 @@ Status graph_too_deep(void) {
   return status_new(ERROR_UNSUPPORTED, "the program's blocks are nested too deeply for the stack of this thread");
 }
 
+void graph_with_scratch(Graph *graph, void (*body)(Arena *scratch, void *argument), void *argument) {
+  Arena scratch, *types = graph->store->is_process ? NULL : &graph->store->arena;
+  Catch c, *outer = graph->arena->catch_point, *types_outer = types ? types->catch_point : NULL;
+  arena_init(&scratch, &c);
+  if (catch_enter(&c)) {
+    graph->arena->catch_point = &c;
+    if (types) types->catch_point = &c;
+    body(&scratch, argument);
+  }
+  graph->arena->catch_point = outer;
+  if (types) types->catch_point = types_outer;
+  arena_dispose(&scratch);
+  if (c.status) catch_throw(outer, c.status);
+}
+
 void graph_require_stack(const Graph *graph) {
   if (!graph_fits_stack(graph)) catch_throw(graph->arena->catch_point, graph_too_deep());
 }

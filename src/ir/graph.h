@@ -302,6 +302,9 @@ Graph *graph_parse(Arena *arena, TypeStore *store, Str text, const Type *(*resol
 /* Whether what recurses over the graph's blocks has the native stack for it, here on this thread. Who starts such a
  * walk asks this first: code with many early returns makes blocks within blocks. */
 bool graph_fits_stack(const Graph *graph);
+/* Runs body with an arena that goes when it returns, or when it or the graph's types throw; what is thrown goes on to
+ * the graph's catch point. */
+void graph_with_scratch(Graph *graph, void (*body)(Arena *scratch, void *argument), void *argument);
 /* The error of a graph that doesn't; graph_require_stack throws it. */
 Status graph_too_deep(void) MUST_CHECK NEVER_NULL;
 void graph_require_stack(const Graph *graph);

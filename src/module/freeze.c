@@ -266,7 +266,7 @@ static void freeze(void *argument) {
     Graph *graph = f->type->methods.data[i]->graph;
     replace_attributes(f, graph, graph->block, true);
     constant_propagation_immutable(graph, f->exec);
-    arena_with_scratch(arena, find_in_graph, &(Find){f, graph});
+    graph_with_scratch(graph, find_in_graph, &(Find){f, graph});
   }
   for (size_t i = 0; i < f->type->methods.length; i++) {
     Graph *graph = f->type->methods.data[i]->graph;

@@ -48,7 +48,7 @@ static void insert(Arena *scratch, void *argument) {
 }
 
 void insert_bailouts(Graph *graph) {
-  arena_with_scratch(graph->arena, insert, graph);
+  graph_with_scratch(graph, insert, graph);
   GRAPH_LOG_DUMP("bailout_graph", "After InsertBailOuts: ", graph);
 }
 
@@ -125,7 +125,7 @@ static void read_in_place(Arena *scratch, void *argument) {
 
 static void make_baseline(void *argument) {
   Graph *baseline = argument;
-  arena_with_scratch(baseline->arena, read_in_place, baseline);
+  graph_with_scratch(baseline, read_in_place, baseline);
   erase_shape_information(baseline);
 }
 

@@ -235,7 +235,7 @@ static void run(Arena *scratch, void *argument) {
 void batch_mm(Graph *graph) {
   Batcher b = {.graph = graph};
   if (count_products(graph->block) < TREE_MIN_PRODUCTS || writes(graph->block)) return;
-  arena_with_scratch(graph->arena, run, &b);
+  graph_with_scratch(graph, run, &b);
   if (!b.changed) return;
   eliminate_dead_code(graph);
   peephole_optimize(graph, false); /* transposes of transposes */

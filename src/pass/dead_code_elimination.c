@@ -233,6 +233,6 @@ static void eliminate(Arena *scratch, void *argument) {
 }
 
 void eliminate_dead_code(Graph *graph) {
-  if (jit_opt_limit(FILE_NAME)) arena_with_scratch(graph->arena, eliminate, graph);
+  if (jit_opt_limit(FILE_NAME)) graph_with_scratch(graph, eliminate, graph);
   GRAPH_LOG_DUMP(FILE_NAME, "After EliminateDeadCode: ", graph);
 }

@@ -129,6 +129,6 @@ static void fuse(Arena *scratch, void *argument) {
 }
 
 void fuse_convolution(Graph *graph) {
-  arena_with_scratch(graph->arena, fuse, graph);
+  graph_with_scratch(graph, fuse, graph);
   GRAPH_LOG_DUMP("fuse_convolution", "After FuseConvolution: ", graph);
 }

@@ -50,6 +50,6 @@ static void insert(Arena *scratch, void *argument) {
 
 void insert_guards(Graph *graph, bool grad_enabled) {
   Inserter s = {.graph = graph, .grad_enabled = grad_enabled};
-  arena_with_scratch(graph->arena, insert, &s);
+  graph_with_scratch(graph, insert, &s);
   GRAPH_LOG_DUMP("insert_guards", "After InsertGuards: ", graph);
 }

@@ -100,6 +100,6 @@ bool peephole_alias_sensitive(Graph *graph, bool shapes) {
                 .shapes = shapes,
                 .writes = writes(graph->block),
                 .changes_grad_mode = graph_changes_grad_mode(graph)};
-  arena_with_scratch(graph->arena, run, &r);
+  graph_with_scratch(graph, run, &r);
   return r.changed;
 }

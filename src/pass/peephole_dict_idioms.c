@@ -91,6 +91,6 @@ static void run(Arena *scratch, void *argument) {
 
 bool peephole_dict_idioms(Graph *graph) {
   Run r = {graph, false};
-  arena_with_scratch(graph->arena, run, &r);
+  graph_with_scratch(graph, run, &r);
   return r.changed;
 }

@@ -197,6 +197,6 @@ static void run(Arena *scratch, void *argument) {
 
 bool peephole_list_idioms(Graph *graph, bool refine) {
   Rewriter r = {.graph = graph, .refine = refine};
-  arena_with_scratch(graph->arena, run, &r);
+  graph_with_scratch(graph, run, &r);
   return r.changed;
 }

@@ -94,6 +94,6 @@ static void propagate(Arena *scratch, void *argument) {
 }
 
 void propagate_requires_grad(Graph *graph) {
-  arena_with_scratch(graph->arena, propagate, graph);
+  graph_with_scratch(graph, propagate, graph);
   GRAPH_LOG_DUMP("requires_grad_analysis", "After PropagateRequiresGrad: ", graph);
 }

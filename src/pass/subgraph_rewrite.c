@@ -108,7 +108,7 @@ static void run(Arena *scratch, void *argument) {
 
 uint32_t rewrite_subgraphs(Graph *graph, uint32_t count, const RewritePattern *rules) {
   Run r = {.rewriter = {.graph = graph}, .count = count, .rules = rules};
-  arena_with_scratch(graph->arena, run, &r);
+  graph_with_scratch(graph, run, &r);
   graph->insert_before = graph->block->ret;
   return r.rewriter.rewritten;
 }

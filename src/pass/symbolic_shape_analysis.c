@@ -160,6 +160,6 @@ static void analyse(Arena *scratch, void *argument) {
 
 void propagate_shapes_on_graph(Graph *graph, Exec *exec) {
   Symbolic s = {.graph = graph, .exec = exec};
-  arena_with_scratch(graph->arena, analyse, &s);
+  graph_with_scratch(graph, analyse, &s);
   GRAPH_LOG_DUMP("symbolic_shape_analysis", "After PropagateShapesOnGraph: ", graph);
 }

@@ -3,21 +3,15 @@
 
 typedef struct Run {
   Graph *graph;
-  Arena scratch;
   void (*body)(Graph *graph, AliasDb *db, void *argument);
   void *argument;
 } Run;
 
-static void run(void *argument) {
+static void run(Arena *scratch, void *argument) {
   Run *r = argument;
-  r->scratch.catch_point = r->graph->arena->catch_point;
-  r->body(r->graph, alias_db_new(r->graph, &r->scratch), r->argument);
+  r->body(r->graph, alias_db_new(r->graph, scratch), r->argument);
 }
 
 void with_aliases(Graph *graph, void (*body)(Graph *graph, AliasDb *db, void *argument), void *argument) {
-  Run r = {.graph = graph, .body = body, .argument = argument};
-  arena_init(&r.scratch, NULL);
-  Status status = arena_protect(graph->arena, run, &r);
-  arena_dispose(&r.scratch);
-  if (status) catch_throw(graph->arena->catch_point, status);
+  graph_with_scratch(graph, run, &(Run){graph, body, argument});
 }
