@@ -4,25 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "base/jit_log.h"
-
-static StrBuf heard;
-static void hear(void *user, const char *text, size_t length) {
-  (void)user;
-  strbuf_append(&heard, text, length);
-}
-static int setup(void **state) {
-  (void)state;
-  jit_log_set_sink(hear, NULL);
-  return 0;
-}
-static int teardown(void **state) {
-  (void)state;
-  jit_log_set_sink(NULL, NULL);
-  jit_log_configure(NULL, NULL);
-  strbuf_dispose(&heard);
-  return 0;
-}
+#include "log_fixture.h"
 
 static void test_levels(void **state) {
   (void)state;
@@ -71,10 +53,10 @@ static void test_one_refusal(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_every_line_has_its_prefix, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_opt_limit, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_one_refusal, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_levels, log_begin, log_end),
+      cmocka_unit_test_setup_teardown(test_every_line_has_its_prefix, log_begin, log_end),
+      cmocka_unit_test_setup_teardown(test_opt_limit, log_begin, log_end),
+      cmocka_unit_test_setup_teardown(test_one_refusal, log_begin, log_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* PYTORCH_JIT_LOG_LEVEL with the name of a pass's file: the graph behind it, what it rewrites, and the alias analysis.
  */
 #include "ir_fixture.h"
+#include "log_fixture.h"
 #include "pass/pass.h"
-
-static StrBuf heard;
-static void hear(void *user, const char *text, size_t length) {
-  (void)user;
-  strbuf_append(&heard, text, length);
-}
 
 static const char graph[] =
     "graph(%x : Tensor, %y : Tensor, %n : int):\n"
@@ -91,24 +86,11 @@ static void test_aliases(void **state) {
   assert_string_equal(logged("common_subexpression_elimination", ">alias_analysis"), "");
 }
 
-static int setup(void **state) {
-  (void)state;
-  jit_log_set_sink(hear, NULL);
-  return 0;
-}
-static int teardown(void **state) {
-  (void)state;
-  jit_log_set_sink(NULL, NULL);
-  jit_log_configure(NULL, NULL);
-  strbuf_dispose(&heard);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_graphs_behind_passes),
       cmocka_unit_test(test_rewrites),
       cmocka_unit_test(test_aliases),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, log_begin, log_end);
 }

@@ -2,9 +2,9 @@
 #include "ir_fixture.h"
 
 #include "api/handles.h"
-#include "base/jit_log.h"
 #include "executor/executor.h"
 #include "frontend/frontend.h"
+#include "log_fixture.h"
 
 static const char program[] =
     "def helper(x):\n"
@@ -13,12 +13,6 @@ static const char program[] =
     "    for i in range(n):\n"
     "        x = helper(x) * 2\n"
     "    return x\n";
-
-static StrBuf heard;
-static void hear(void *user, const char *text, size_t length) {
-  (void)user;
-  strbuf_append(&heard, text, length);
-}
 
 static void run(ExecutorMode mode, const char *levels) {
   Exec exec;
@@ -58,7 +52,6 @@ static void test_source_is_shown(void **state) {
                                       "    x1 = torch.mul(__torch__.helper(x0, ), 2)\n",
                                       "    x0 = x1\n",
                                       "  return x0\n"};
-  jit_log_set_sink(hear, NULL);
   run(EXECUTOR_SPECIALISING, "loop_unrolling:graph_executor.cpp");
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) assert_heard(lines[i]);
   assert_heard("[DUMP graph_executor.cpp:");
@@ -69,12 +62,9 @@ static void test_source_is_shown(void **state) {
   assert_heard("def source_dump(x: Tensor,\n");
   run(EXECUTOR_SPECIALISING, "profiling_graph_executor_impl.cpp");
   assert_true(!heard.data || !strstr(heard.data, "source_dump"));
-  jit_log_set_sink(NULL, NULL);
-  jit_log_configure(NULL, NULL);
-  strbuf_dispose(&heard);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_source_is_shown)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, log_begin, log_end);
 }
