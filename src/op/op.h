@@ -30,11 +30,10 @@ enum OpFlags {
   OP_ACCEPT_ANY =
       OP_ACCEPT_SPARSE | OP_ACCEPT_QUANTIZED | OP_ACCEPT_CONJ | OP_ACCEPT_META | OP_ACCEPT_OPAQUE | OP_ACCEPT_UNDEFINED,
   OP_NOT_DIFFERENTIABLE = 1u << 14, /* results never require grad (comparisons, argmax, ...) */
-  OP_CONSTANT_OK = 1u << 15,        /* reserved for rows whose kernel may be run at compile time although not pure */
   OP_RESHAPES = 1u << 16,           /* may change sizes or strides of the tensor it writes: resize_, t_, ... */
+  OP_GRAD_EXACT = 1u << 17,         /* not pointwise: its formula gives gradients of the arguments' sizes and dtypes */
   OP_RETURNS_ARGUMENT = 1u << 18,   /* the result may be, or show, an argument although the schema does not say so */
   OP_ALIASING_SELF = 1u << 19,      /* as OP_ALIASING_OK for the first input alone, when no other shows it */
-  OP_GRAD_EXACT = 1u << 17,         /* not pointwise: its formula gives gradients of the arguments' sizes and dtypes */
   OP_METADATA_ONLY = 1u << 20,   /* of tensors it reads sizes, strides, dtype, layout, device: no values, no history */
   OP_METADATA_OTHERS = 1u << 21, /* as OP_METADATA_ONLY for all arguments but the first */
   OP_NEVER_RAISES = 1u << 22,    /* gives a result whatever the arguments' values */
