@@ -50,6 +50,8 @@ size: all
 
 lint: setup
 	@python3 scripts/check_layers.py src
+	@python3 scripts/check_contents.py src
+	@! git grep -nE '^( \*|/\*).{119}' -- '*.c' '*.h'
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 
 # Slow; TIDY names what to look at: make tidy TIDY='src/serial/*.c'

@@ -1,11 +1,4 @@
-/* api: the functions of wick.h, by the header's sections. What they share:
- *
- *   api/handles.h    the structs behind the handles, and how statuses cross the border (this file)
- *   api/arguments.h  values as Python has them to values as a schema wants them
- *   api/find.h       a method or function by name
- *   api/trees.h      trees from outside
- *
- * op_tables.c lists every table of operator rows, services.c what lower folders call of higher ones. */
+/* The structs behind the handles of wick.h, and how statuses cross the border. */
 #pragma once
 
 #include "executor/executor.h"

@@ -3,6 +3,7 @@
  *
  *   interp/interp.h    compiling and running (this file)
  *   interp/code.h      Code and its instructions
+ *   interp/compile_internal.h  what the files that make it share
  *   interp/liveness.h  where values die
  *   interp/task.h      frames, stacks, tasks
  *   interp/profile.h   what profiling code observes, guards

@@ -1,4 +1,9 @@
-/* ivalue: any value of a program in 16 bytes, a scalar or one counted pointer (here); future.h; print.h; lock.h. */
+/* ivalue: any value of a program.
+ *
+ *   ivalue/ivalue.h  IValue, 16 bytes: a scalar or one counted pointer (this file)
+ *   ivalue/future.h  futures
+ *   ivalue/print.h   values as text
+ *   ivalue/lock.h    reading and writing objects and containers that threads share */
 #pragma once
 
 #include "type/type.h"

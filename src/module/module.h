@@ -1,4 +1,8 @@
-/* Module: a view on an Object whose class is a module. */
+/* module: modules as values.
+ *
+ *   module/module.h       Module, a view on an Object whose class is a module (this file)
+ *   module/lower_graph.h  a method's parameters as arguments
+ *   module/freeze.h       attributes as constants */
 #pragma once
 
 #include "interp/interp.h"

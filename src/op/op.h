@@ -1,9 +1,40 @@
 /* op: operators. An operator is one row of data; the registry finds rows; operator_call is the only way to run one.
  *
- *   op/op.h, exec.h, call.h  rows, registry (here); Exec, Services; Call, its accessors, shape functions; match.h: from
- * outside for kernels              pointwise, options, view, reduce, sort, element, results, gemm, conv, pool, linalg,
- * lapack for the registry         derive.h, out_names.h: in-place and .out forms; plan.h: what operator_call asks of a
- * schema op/<family>.c            rows and kernels                       */
+ *   op/op.h                 OpRow, the registry (this file)
+ *   op/exec.h               Exec, what every call is given; Services, what op asks of the folders after it
+ *   op/call.h               Call and its accessors, operator_call, shape functions
+ *   op/match.h              calls from outside: arguments against a schema
+ *
+ * for the registry and operator_call:
+ *   op/derive.h             in-place and .out forms, made from a row
+ *   op/plan.h               what operator_call asks of a schema, found once
+ *   op/call_internal.h      what operator_call and the forms that write share
+ *
+ * for kernels:
+ *   op/results.h            results that are no tensors
+ *   op/options.h            sizes, dtype, layout and device as arguments
+ *   op/element.h            one element at a time
+ *   op/view.h               rows of views
+ *   op/pointwise.h          rows with a formula
+ *   op/reduce.h             the reduction engine
+ *   op/reduce_ops.h         its accumulators
+ *   op/sort.h               sorting and selecting in a line
+ *   op/pool.h               windows of pooling
+ *   op/linalg.h             batches of matrices
+ *   op/lapack.h             LAPACK by element type
+ *
+ * computing, by files for each instruction set (the _body and _template headers are the source of those):
+ *   op/gemm.h               matrix products; op/gemm_template.h, op/gemm_transpose.h
+ *   op/conv.h               convolutions
+ *   op/conv_weights.h       their weights, packed
+ *   op/conv_depthwise.h     the inner loop of depthwise ones; op/conv_depthwise_body.h
+ *   op/conv_epilogue.h      what happens to results in cache; op/conv_epilogue_body.h
+ *   op/norm_affine.h        scale and shift; op/norm_affine_body.h
+ *   op/norm_bfloat16.h      normalisation with bfloat16's rounding
+ *   op/reduce_sum.h         sums of float32; op/reduce_sum_body.h
+ *   op/softmax_line.h       the softmax of a line; op/softmax_line_body.h
+ *
+ * op/<family>.c: rows and kernels. */
 #pragma once
 
 #include "op/call.h"

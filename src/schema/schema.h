@@ -1,5 +1,7 @@
-/* schema: FunctionSchema, what a function takes and gives, with defaults and aliases (here); type_parse.h, types as
- * text. */
+/* schema: what functions take and give.
+ *
+ *   schema/schema.h      FunctionSchema, with defaults and aliases (this file)
+ *   schema/type_parse.h  types as text */
 #pragma once
 
 #include "ivalue/ivalue.h"

@@ -4,6 +4,7 @@
  *   serial/byte_source.h  where bytes come from
  *   serial/archive.h      zip directory and records
  *   serial/pickle.h       pickles as data
+ *   serial/pickle_globals.h  the names that they may mention
  *   serial/storages.h     tensor data by key, device map
  *   serial/debug_info.h   the original source of an archive's code
  *   serial/importer.h     the code of an archive, compiled on demand
@@ -14,6 +15,7 @@
  *   serial/model_json.h   the format of 2019
  *   serial/safetensors.h  tensors by name
  *   serial/python_print.h    graphs and types as that code
+ *   serial/python_printing.h  what the files of that share
  *   serial/python_text.h     text that knows what it was made from
  *   serial/debug_records.h   writing that down
  *   serial/pickle_ops.h      opcodes, written

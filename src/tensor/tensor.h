@@ -1,5 +1,10 @@
-/* tensor: arrays of numbers. dtype.h; Tensor, a strided view of a counted Storage (here); iterate.h; promote.h;
- * random.h. */
+/* tensor: arrays of numbers.
+ *
+ *   tensor/tensor.h   Tensor, a strided view of a counted Storage (this file)
+ *   tensor/dtype.h    dtypes
+ *   tensor/iterate.h  walking over several tensors at once
+ *   tensor/promote.h  the dtype of a result
+ *   tensor/random.h   generators */
 #pragma once
 
 #include "tensor/dtype.h"

@@ -3,11 +3,14 @@
  * pointwise operators, fusion groups and their compiled forms all start from a TileKernel, so fusing does not change
  * bits.
  *
- *   tile/kernel_ir.h         TileKernel: registers, instructions, text form; the builder
- *   tile/formula.h           formula text (`1 / (1 + exp(-self))`) -> TileKernel; KernelProgram, what an operator
- * carries tile/run.h               the tile interpreter tile/loops.h             for each operation, type and
- * instruction set the loop over a block tile/vector_math_body.h  float32 elementary functions, at most 2 ulp, the
- * source of those loops tile/special.h           special functions, an element at a time */
+ *   tile/kernel_ir.h           TileKernel: registers, instructions, text form; the builder
+ *   tile/formula.h             formula text (`1 / (1 + exp(-self))`) -> TileKernel; KernelProgram, what rows carry
+ *   tile/run.h                 the tile interpreter
+ *   tile/loops.h               for each operation, type and instruction set the loop over a block
+ *   tile/loops_body.h          the source of those loops, compiled for each instruction set
+ *   tile/loops_float32_body.h  the float32 ones of them
+ *   tile/vector_math_body.h    float32 elementary functions, at most 2 ulp, for those loops
+ *   tile/special.h             special functions, an element at a time */
 #pragma once
 
 #include "tile/formula.h"

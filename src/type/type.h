@@ -1,4 +1,9 @@
-/* Type: TorchScript's types, immutable and hash-consed within a TypeStore.
+/* type: TorchScript's types, immutable and hash-consed within a TypeStore.
+ *
+ *   type/type.h         Type, its makers and relations (this file)
+ *   type/tensor_type.h  what is known of a tensor
+ *   type/store.h        hash-consing, for this folder
+ *   type/pair_map.h     the memo of walks over two structures
  *
  * Stores form a chain: the process's (structural types of builtin things, never freed), a unit's (classes and what
  * the unit's programs mention), a plan's (refined Tensor types). Constructors take the store that must own a new type

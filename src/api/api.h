@@ -1,0 +1,14 @@
+/* api: the functions of wick.h and wick_ir.h, by the headers' sections. What they share:
+ *
+ *   api/handles.h     the structs behind the handles, and how statuses cross the border
+ *   api/ir_handles.h  those of wick_ir.h
+ *   api/arguments.h   values as Python has them to values as a schema wants them
+ *   api/find.h        a method or function by name
+ *   api/future.h      calls under way
+ *   api/trees.h       trees from outside
+ *
+ * op_tables.c, graph_op_tables.c and pass_tables.c list every table of rows, services.c what lower folders call of
+ * higher ones. */
+#pragma once
+
+#include "api/handles.h"
