@@ -11,6 +11,7 @@
  *   op/call_internal.h      what operator_call and the forms that write share
  *
  * for kernels:
+ *   op/agree.h              what arguments must have in common
  *   op/results.h            results that are no tensors
  *   op/options.h            sizes, dtype, layout and device as arguments
  *   op/element.h            one element at a time

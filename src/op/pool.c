@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/parallel.h"
+#include "op/agree.h"
 
 int pool_spatial(const Call *call) {
   Str name = call->op->name;
@@ -334,8 +335,10 @@ static Status shape_like_second(Call *call, TensorSpec *specs) {
 }
 static Status run_average_backward(Call *call, Pool *p) {
   Tensor *dense;
-  if (call_tensor(call, 0)->numel != p->w.planes * numel3(p->w.out))
-    return status_new(ERROR_RUNTIME, "grad_output has the wrong size");
+  TensorSpec result;
+  const Tensor *self = call_tensor(call, 1);
+  pool_spec(self, &p->w, (DType)self->dtype, &result);
+  TRY(require_like(call_tensor(call, 0), "grad_output", &result));
   TRY(tensor_contiguous(call_tensor(call, 0), &dense));
   p->in = dense;
   p->out = call_out(call, 0);
@@ -348,6 +351,8 @@ static Status kernel_average_backward(Call *call) {
   int divisor = call_find_argument(call, "divisor_override"), include = call_find_argument(call, "count_include_pad");
   Pool p = {.count_include_pad = call_bool(call, (uint32_t)include),
             .divisor = call_int_or(call, (uint32_t)divisor, 0)};
+  if (!call_is_none(call, (uint32_t)divisor) && p.divisor == 0)
+    return status_new(ERROR_RUNTIME, "divisor must be not zero");
   TRY(pool_read(call, 1, pool_spatial(call), &p.w));
   return run_average_backward(call, &p);
 }
@@ -356,7 +361,9 @@ static Status kernel_adaptive_backward(Call *call) {
   Pool p = {.adaptive = true};
   int spatial = pool_spatial(call);
   TRY(read_input(call, 1, spatial, &p.w));
-  if (grad->ndim < spatial) return status_new(ERROR_RUNTIME, "grad_output has the wrong number of dimensions");
+  if (grad->ndim != call_tensor(call, 1)->ndim)
+    return status_new(ERROR_RUNTIME, "Expected grad_output to have %d dimensions, but got %d",
+                      call_tensor(call, 1)->ndim, grad->ndim);
   for (int d = 0; d < 3; d++) p.w.out[d] = d < 3 - spatial ? 1 : grad->sizes[grad->ndim - 3 + d];
   return run_average_backward(call, &p);
 }

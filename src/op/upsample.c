@@ -257,7 +257,13 @@ static Status resample_read(const Call *call, Resample *r) {
   if (input_size >= 0) sizes = call_ints(call, (uint32_t)input_size, &n);
   if (n != (size_t)t->ndim)
     return status_new(ERROR_RUNTIME, "It is expected input_size equals to %d, but got size %zu", r->spatial + 2, n);
-  r->planes = sizes[0] * sizes[1];
+  for (int d = 0; d < 2; d++)
+    if (sizes[d] != t->sizes[d])
+      return status_new(ERROR_RUNTIME,
+                        "Expected grad_output to have the same shape as output; output.size(%d) = %lld but got "
+                        "grad_output.size(%d) = %lld",
+                        d, (long long)sizes[d], d, (long long)t->sizes[d]);
+  r->planes = t->sizes[0] * t->sizes[1];
   TRY(read_scales(call, r));
   for (int d = 0; d < 3; d++) r->in[d] = r->out[d] = 1;
   bool given = output >= 0 && !call_is_none(call, (uint32_t)output);
@@ -299,7 +305,10 @@ static Status shape_resample(Call *call, TensorSpec *specs) {
   for (int d = 0; d < r.spatial; d++) {
     specs->sizes[2 + d] = sizes[3 - r.spatial + d];
     if (r.transposed && t->sizes[2 + d] != r.out[3 - r.spatial + d])
-      return status_new(ERROR_RUNTIME, "grad_output has the wrong size");
+      return status_new(ERROR_RUNTIME,
+                        "Expected grad_output to have the same shape as output; output.size(%d) = %lld but got "
+                        "grad_output.size(%d) = %lld",
+                        2 + d, (long long)r.out[3 - r.spatial + d], 2 + d, (long long)t->sizes[2 + d]);
   }
   return OK;
 }
