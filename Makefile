@@ -55,7 +55,7 @@ lint: setup
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 
 # Slow; TIDY names what to look at: make tidy TIDY='src/serial/*.c'
-TIDY = src/*/*.c
+TIDY = src/*/*.c src/*/*/*.c
 tidy: setup
 	@mkdir -p build; cmake --preset debug > build/debug.log && cmake --build build/debug --target wick_objects
 	@clang-tidy --quiet -p build/debug $(TIDY)

@@ -1,5 +1,5 @@
 /* The one list of the tables of rows in folders above op: operators that read their node. Sorted. */
-#include "op/op.h"
+#include "call/operator.h"
 
 extern const OpTable op_table_batch_mm;
 extern const OpTable op_table_fuse;

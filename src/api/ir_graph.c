@@ -2,8 +2,8 @@
 #include "api/find.h"
 #include "api/ir_handles.h"
 #include "pass/pass.h"
-#include "pass/subgraph_rewrite.h"
-#include "pass/user_passes.h"
+#include "pass/rewrite/subgraph_rewrite.h"
+#include "pass/rewrite/user_passes.h"
 
 Status ir_protect(Graph *graph, void (*body)(void *argument), void *argument) {
   Arena *const store = graph->store->is_process ? NULL : &graph->store->arena;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "api/handles.h"
+#include "report/symbol.h"
 #include "wick/wick_ir.h"
 
 struct wick_graph {

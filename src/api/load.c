@@ -1,7 +1,7 @@
 /* Loading archives and values. */
 #include "api/handles.h"
-#include "serial/archive.h"
-#include "serial/safetensors.h"
+#include "serial/archive/archive.h"
+#include "serial/formats/safetensors.h"
 #include "serial/serial.h"
 
 static Status load_options(const wick_load_options *options, LoadOptions *out) {

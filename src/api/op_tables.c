@@ -1,5 +1,5 @@
 /* The one list of the tables of operator rows. Sorted. */
-#include "op/op.h"
+#include "call/operator.h"
 
 extern const OpTable op_table_attention;
 extern const OpTable op_table_attribute;

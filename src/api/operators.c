@@ -3,7 +3,7 @@
 
 #include "api/arguments.h"
 #include "api/handles.h"
-#include "op/match.h"
+#include "call/match.h"
 
 enum { MAX_ARGUMENTS = 1000 };
 

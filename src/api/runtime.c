@@ -1,6 +1,6 @@
 /* Runtimes, caches, version. */
-#include "op/conv.h"
 #include "api/handles.h"
+#include "compute/conv/conv.h"
 #include "fuse/backend.h"
 
 #define TEXT_OF(x) #x

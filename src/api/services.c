@@ -2,7 +2,7 @@
 #include "api/handles.h"
 #include "autodiff/autodiff.h"
 #include "frontend/frontend.h"
-#include "serial/python_print.h"
+#include "serial/python/python_print.h"
 
 static Status call_function(Exec *exec, Function *function, const IValue *arguments, uint32_t count, IValue *out) {
   return interp_call(exec, function, arguments, count, out);

@@ -1,4 +1,5 @@
-/* The operators that ask the engine (their rows stand in op/autograd.c): backward, grad, retain_grad, a tensor's .grad.
+/* The operators that ask the engine (their rows stand in op/tensor/autograd.c): backward, grad, retain_grad, a
+ * tensor's .grad.
  */
 #include "autodiff/autodiff.h"
 

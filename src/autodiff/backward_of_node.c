@@ -1,7 +1,7 @@
 /* One node's part of a backward graph: prim::GradOf over the gradients of its results, with the row's formula inside.
  */
 #include "autodiff/differentiate_internal.h"
-#include "op/plan.h"
+#include "call/call_plan.h"
 
 static Value *list_element(Value *list, uint32_t i) { /* of a ListConstruct */
   return node_input(list->node, i);

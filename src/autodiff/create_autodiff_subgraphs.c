@@ -6,9 +6,9 @@
 
 #include "autodiff/differentiate_internal.h"
 
+#include "call/call_plan.h"
 #include "ir/graph_log.h"
 #include "ir/subgraph.h"
-#include "op/plan.h"
 
 #define PASS "create_autodiff_subgraphs"
 

@@ -2,7 +2,7 @@
  * part gets a graph that also gives what the gradient needs, and a graph that computes the gradient. */
 #pragma once
 
-#include "autodiff/formula.h"
+#include "autodiff/gradient_formula.h"
 #include "ir/ir.h"
 #include "pass/pass.h"
 

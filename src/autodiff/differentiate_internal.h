@@ -3,6 +3,7 @@
 #pragma once
 
 #include "autodiff/differentiate.h"
+#include "report/symbol.h"
 
 typedef struct Differ {
   Graph *forward, *backward;

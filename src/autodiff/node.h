@@ -5,7 +5,7 @@
  * history. */
 #pragma once
 
-#include "autodiff/formula.h"
+#include "autodiff/gradient_formula.h"
 
 typedef struct GradNode GradNode;
 /* Where a gradient goes: to that output of that recorded call. node NULL: nowhere. */

@@ -1,18 +1,13 @@
 /* base: what everything stands on, with no knowledge of TorchScript. In reading order: */
 #pragma once
 
-#include "base/status.h"        /* Status and Error: how functions fail */
-#include "base/memory.h"        /* checked sizes, heap, counts, catch points, arenas */
-#include "base/str.h"           /* Str, StrBuf, numbers and UTF-8 */
-#include "base/vec.h"           /* growing arrays */
-#include "base/map.h"           /* hash maps by text and by pointer */
-#include "base/symbol.h"        /* interned names of node kinds and attributes */
-#include "base/known_symbols.h" /* those that are known when wick is built */
-#include "base/source.h"        /* source text and ranges of it */
-#include "base/reason.h"        /* why something was not optimised, counters */
-#include "base/cache.h"         /* the size-class cache for large blocks */
-#include "base/parallel.h"      /* parallel_for */
-#include "base/stack.h"         /* native stack left */
-#include "base/hostile.h"       /* a build for tests */
-#include "base/jit_log.h"       /* what the optimiser tells, how many rewrites it may do */
+#include "base/status.h"   /* Status and Error: how functions fail */
+#include "base/memory.h"   /* checked sizes, heap, counts, catch points, arenas */
+#include "base/str.h"      /* Str, StrBuf, numbers and UTF-8 */
+#include "base/vec.h"      /* growing arrays */
+#include "base/map.h"      /* hash maps by text and by pointer */
+#include "base/cache.h"    /* the size-class cache for large blocks */
+#include "base/parallel.h" /* parallel_for */
+#include "base/stack.h"    /* native stack left */
+#include "base/hostile.h"  /* a build for tests */
 /* For those who ask for them: base/parallel_pool.h, the threads of parallel_for; base/clock.h, the monotonic clock. */

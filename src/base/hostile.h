@@ -1,5 +1,5 @@
 /* A build for tests, WICK_HOSTILE: caches hold one entry, memory that was released is overwritten, and every
- * argument that an operator may write over dies (op/call.c), so that what relies on luck fails. Elsewhere this is
+ * argument that an operator may write over dies (call/call.c), so that what relies on luck fails. Elsewhere this is
  * nothing. */
 #pragma once
 

@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "cli/cli.h"
 #include "executor/compile_times.h"
+#include "report/reason.h"
 
 static int compare_times(const void *a, const void *b) {
   double left = *(const double *)a, right = *(const double *)b;

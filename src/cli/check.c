@@ -7,7 +7,7 @@
 #include "api/handles.h"
 #include "cli/cli.h"
 #include "pass/pass.h"
-#include "serial/reprint.h"
+#include "serial/python/reprint.h"
 
 typedef struct Check {
   const char *model_path;

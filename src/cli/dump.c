@@ -12,8 +12,8 @@
 #include "ir/alias_db.h"
 #include "module/lower_graph.h"
 #include "pass/pass.h"
-#include "serial/archive.h"
-#include "serial/python_print.h"
+#include "serial/archive/archive.h"
+#include "serial/python/python_print.h"
 #include "syntax/syntax.h"
 
 /* A function's graph after a step of its compilation. */

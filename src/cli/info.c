@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 #include "cli/cli.h"
-#include "serial/archive.h"
+#include "serial/archive/archive.h"
 
 typedef struct Totals {
   size_t parameters, buffers;

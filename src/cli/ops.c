@@ -5,7 +5,7 @@
 
 #include "api/handles.h"
 #include "cli/cli.h"
-#include "serial/used_operators.h"
+#include "serial/archive/used_operators.h"
 
 typedef struct Listing {
   const char *allowed; /* text of --allow, or NULL */

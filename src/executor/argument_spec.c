@@ -2,7 +2,7 @@
  * into a graph what they say. ORDER spec: both visit in the same order. */
 #include "executor/argument_spec.h"
 
-#include "pass/inliner.h"
+#include "pass/motion/inliner.h"
 #include "pass/pass.h"
 #include "type/tensor_type.h"
 

@@ -1,10 +1,10 @@
 /* A walk over a graph and its calls finds the paths; a walk over the inlined graph finds their reads again. */
 #include "executor/attribute_paths.h"
 
-#include "base/reason.h"
 #include "base/stack.h"
-#include "pass/attribute_writes.h"
-#include "pass/inliner.h"
+#include "pass/motion/attribute_writes.h"
+#include "pass/motion/inliner.h"
+#include "report/reason.h"
 
 enum { MAX_OBJECTS = 4096 };
 

@@ -1,7 +1,7 @@
 /* Attributes that the graph can't write are read once, at its start. What guards promise of parameters is then tested
  * before anything has run, and does not stand between the operators that fusers look for. */
 #include "executor/phases.h"
-#include "pass/attribute_reads.h"
+#include "pass/motion/attribute_reads.h"
 
 typedef struct Hoist {
   AttributeReads reads;

@@ -7,7 +7,7 @@
 #include "fuse/backend.h"
 #include "fuse/fuse.h"
 #include "pass/pass.h"
-#include "pass/user_passes.h"
+#include "pass/rewrite/user_passes.h"
 
 const char *phases_log_file(bool profiles) {
   static const char profiling[] = "profiling_graph_executor_impl";

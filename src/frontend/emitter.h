@@ -1,10 +1,10 @@
 /* Emitter: one definition on its way from Tree to Graph. In reading order:
  *
- *   environment.c       what names stand for in each block
- *   emitter_stmt.c      statements          emitter_assign.c  assignments
- *   emitter_expr.c      expressions         emitter_call.c    calls and special forms
- *   emitter_index.c     subscripts          refine.c          conditions and what they prove
- *   type_annotation.c   expressions as types
+ *   environment.c      what names stand for in each block
+ *   emitter_stmt.c     statements          emitter_assign.c  assignments
+ *   emitter_expr.c     expressions         emitter_call.c    calls and special forms
+ *   emitter_index.c    subscripts          refine.c          conditions and what they prove
+ *   type_annotation.c  expressions as types
  *   sugared_*.c         what can stand in an expression
  *   convert_to_ssa.c, exit_transform.c      what follows emission
  *

@@ -6,7 +6,7 @@
  * switched off (fuse_set_enabled). */
 #pragma once
 
-#include "op/exec.h"
+#include "call/exec.h"
 #include "tile/run.h"
 
 /* ORDER fuser: as in wick.h; Exec.fusers holds it; 0 follows the process. */

@@ -1,11 +1,11 @@
 /* fuse: groups of pointwise operators that run as one.
  *
- *   fuse/fuse.h          the pass, the switches (this file)
- *   fuse/words.h         which nodes groups are made of
- *   fuse/graph_fuser.h   what the files of the pass share
- *   fuse/group.h         FuseGroup: a Subgraph made ready to run, for any inputs
- *   fuse/lower.h         a group with the dtypes of one call -> kernels
- *   fuse/backend.h       what compiles and runs kernels; the tile interpreter is the first */
+ *   fuse/fuse.h         the pass, the switches (this file)
+ *   fuse/words.h        which nodes groups are made of
+ *   fuse/graph_fuser.h  what the files of the pass share
+ *   fuse/group.h        FuseGroup: a Subgraph made ready to run, for any inputs
+ *   fuse/lower.h        a group with the dtypes of one call -> kernels
+ *   fuse/backend.h      what compiles and runs kernels; the tile interpreter is the first */
 #pragma once
 
 #include "ir/graph.h"

@@ -1,10 +1,10 @@
 /* Making a FuseGroup of a node; its kernels as text. */
 #include "fuse/group.h"
 
+#include "call/pointwise.h"
 #include "fuse/lower.h"
 #include "fuse/words.h"
 #include "interp/interp.h"
-#include "op/pointwise.h"
 #include "tile/formula.h"
 
 /* ---- making ---- */

@@ -9,14 +9,14 @@
 #pragma once
 
 #include "base/hostile.h"
-#include "base/reason.h"
 #include "fuse/backend.h"
 #include "ir/graph.h"
+#include "report/reason.h"
 
 enum { FUSE_MAX_INPUTS = 64, FUSE_MAX_STORES = 32, FUSE_MAX_KEY = 256, FUSE_MAX_DIMS = 5 };
 enum { FUSE_MAX_ENTRIES = CACHE_ENTRIES(16) };
 
-/* Why a group ran operator by operator: REASON_NOT_FUSED_... of base/reason.h. */
+/* Why a group ran operator by operator: REASON_NOT_FUSED_... of report/reason.h. */
 #define FUSE_REFUSALS(X) \
   X(SWITCHED_OFF) X(GRADIENT) X(TRACED) X(KIND) X(RANK) X(SHAPE) X(NO_KERNEL) X(CACHE_FULL) X(FORM) X(FAILED)
 typedef enum FuseRefusal {

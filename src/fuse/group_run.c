@@ -1,10 +1,10 @@
 /* Running a FuseGroup: looking at the inputs, finding or making the kernels for them, allocating, running. What does
  * not suit is left to the Subgraph's Code. */
-#include "base/reason.h"
+#include "call/pointwise.h"
 #include "fuse/group.h"
 #include "fuse/lower.h"
 #include "interp/interp.h"
-#include "op/pointwise.h"
+#include "report/reason.h"
 #include "tile/formula.h"
 
 /* What one run finds out. Looks of pieces and results are tensors on the stack or in one block: nobody counts them. */

@@ -1,7 +1,7 @@
 /* Lowering groups to kernels. */
 #include "fuse/lower.h"
 
-#include "op/pointwise.h"
+#include "call/pointwise.h"
 #include "tensor/iterate.h"
 #include "tile/formula.h"
 

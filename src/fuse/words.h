@@ -5,8 +5,8 @@
  * - prim::BroadcastSizes(int[]...) -> int[] */
 #pragma once
 
-#include "base/reason.h"
 #include "ir/graph.h"
+#include "report/reason.h"
 
 static inline bool value_is_tensor(const Value *value) {
   return value->type->kind == TYPE_TENSOR;

@@ -4,7 +4,7 @@
 #include <assert.h>
 
 #include "interp/code.h"
-#include "interp/liveness.h"
+#include "interp/last_use.h"
 
 typedef struct Compiler {
   const Graph *graph;

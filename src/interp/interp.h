@@ -1,13 +1,13 @@
 /* interp: Code, linear register code made from a Graph, and the machine that runs it. Calls push frames on the heap and
  * never recurse in C; a frame that waits for a Future is suspended and resumed by whoever completes it.
  *
- *   interp/interp.h    compiling and running (this file)
- *   interp/code.h      Code and its instructions
+ *   interp/interp.h            compiling and running (this file)
+ *   interp/code.h              Code and its instructions
  *   interp/compile_internal.h  what the files that make it share
- *   interp/liveness.h  where values die
- *   interp/task.h      frames, stacks, tasks
- *   interp/profile.h   what profiling code observes, guards
- *   interp/dict_string.h  the short way into dicts with text keys */
+ *   interp/last_use.h          where values die
+ *   interp/task.h              frames, stacks, tasks
+ *   interp/profile.h           what profiling code observes, guards
+ *   interp/dict_string.h       the short way into dicts with text keys */
 #pragma once
 
 #include "ir/ir.h"

@@ -2,7 +2,7 @@
  * own, so that profiling takes no lock; the executor merges them when the run has returned. */
 #pragma once
 
-#include "base/reason.h"
+#include "report/reason.h"
 #include "type/type.h"
 
 enum { PROFILE_MAX_DIMS = 8 };

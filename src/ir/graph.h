@@ -5,7 +5,8 @@
  * arena_protect). References that constants hold are kept by the Graph and dropped by graph_dispose. */
 #pragma once
 
-#include "op/op.h"
+#include "call/operator.h"
+#include "report/source.h"
 
 typedef struct Graph Graph;
 typedef struct Block Block;

@@ -1,9 +1,10 @@
-/* Graphs and nodes in the optimiser's log (base/jit_log.h). */
+/* Graphs and nodes in the optimiser's log (report/jit_log.h). */
 #pragma once
 
-#include "base/reason.h"
+#include "call/exec.h"
 #include "ir/graph.h"
-#include "op/exec.h"
+#include "report/jit_log.h"
+#include "report/reason.h"
 
 void graph_log_at(const char *file, int line, JitLogLevel level, const char *title, const Graph *graph);
 /* "text %3 : Tensor = aten::add(%1, %2)": the node's first line, without what its blocks hold. */

@@ -1,20 +1,20 @@
 /* pass: graph -> graph, one optimisation or normalisation per file, with PyTorch's names. Passes allocate from the
  * graph's arena and throw to its catch point.
  *
- *   pass/pass.h                the passes (this file)
- *   pass/rewrite.h             what they share: constants behind values, nodes made in passing, limits
- *   pass/with_aliases.h        passes that ask the alias analysis
- *   pass/inliner.h             inlining with a say in it
- *   pass/subgraph_matcher.h    where a graph does what a pattern does
- *   pass/subgraph_rewrite.h    patterns and what comes in their place
- *   pass/shape_analysis.h      types of all values of a graph
- *   pass/shape_evaluate.h      sizes and dtypes of an operator's results, by running it without data
- *   pass/tensor_facts.h        what the types of tensors tell
- *   pass/lasting_facts.h       and what of it no write changes
- *   pass/attribute_reads.h     reads of attributes that give the same anywhere
- *   pass/attribute_writes.h    attributes that a graph may write
- *   pass/liveness.h            what is needed after a node
- *   pass/user_passes.h         passes from outside
+ *   pass/pass.h                      the passes (this file)
+ *   pass/rewrite/rewrite.h           what they share: constants behind values, nodes made in passing, limits
+ *   pass/motion/with_aliases.h       passes that ask the alias analysis
+ *   pass/motion/inliner.h            inlining with a say in it
+ *   pass/rewrite/subgraph_matcher.h  where a graph does what a pattern does
+ *   pass/rewrite/subgraph_rewrite.h  patterns and what comes in their place
+ *   pass/types/shape_analysis.h      types of all values of a graph
+ *   pass/types/shape_evaluate.h      sizes and dtypes of an operator's results, by running it without data
+ *   pass/types/tensor_facts.h        what the types of tensors tell
+ *   pass/types/lasting_facts.h       and what of it no write changes
+ *   pass/motion/attribute_reads.h    reads of attributes that give the same anywhere
+ *   pass/motion/attribute_writes.h   attributes that a graph may write
+ *   pass/motion/liveness.h           what is needed after a node
+ *   pass/rewrite/user_passes.h       passes from outside
  *
  * In the order the front end runs them: */
 #pragma once

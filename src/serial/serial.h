@@ -1,33 +1,33 @@
 /* serial: archives. Reading never runs anything: pickles are read as data with a closed list of names. In reading
  * order:
  *
- *   serial/byte_source.h  where bytes come from
- *   serial/archive.h      zip directory and records
- *   serial/pickle.h       pickles as data
- *   serial/pickle_globals.h  the names that they may mention
- *   serial/storages.h     tensor data by key, device map
- *   serial/debug_info.h   the original source of an archive's code
- *   serial/importer.h     the code of an archive, compiled on demand
- *   serial/upgraders.h    what operators meant in older versions
- *   serial/used_operators.h  what operators that code names
- *   serial/import.h       what the formats of archives share
- *   serial/json.h         JSON by cJSON
- *   serial/model_json.h   the format of 2019
- *   serial/safetensors.h  tensors by name
- *   serial/python_print.h    graphs and types as that code
- *   serial/python_printing.h  what the files of that share
- *   serial/python_text.h     text that knows what it was made from
- *   serial/debug_records.h   writing that down
- *   serial/pickle_ops.h      opcodes, written
- *   serial/pickler.h         values as pickles
- *   serial/zip_writer.h      records to a file
- *   serial/reprint.h         both ways, compared
- *   serial/serial.h       loading modules, torch.save's files, NumPy's files (this file) */
+ *   serial/archive/byte_source.h     where bytes come from
+ *   serial/archive/archive.h         zip directory and records
+ *   serial/pickle/pickle.h           pickles as data
+ *   serial/pickle/pickle_globals.h   the names that they may mention
+ *   serial/archive/storages.h        tensor data by key, device map
+ *   serial/archive/debug_info.h      the original source of an archive's code
+ *   serial/archive/importer.h        the code of an archive, compiled on demand
+ *   serial/archive/upgraders.h       what operators meant in older versions
+ *   serial/archive/used_operators.h  what operators that code names
+ *   serial/archive/import.h          what the formats of archives share
+ *   serial/formats/json.h            JSON by cJSON
+ *   serial/formats/model_json.h      the format of 2019
+ *   serial/formats/safetensors.h     tensors by name
+ *   serial/python/python_print.h     graphs and types as that code
+ *   serial/python/python_printing.h  what the files of that share
+ *   serial/python/python_text.h      text that knows what it was made from
+ *   serial/archive/debug_records.h   writing that down
+ *   serial/pickle/pickle_ops.h       opcodes, written
+ *   serial/pickle/pickler.h          values as pickles
+ *   serial/archive/zip_writer.h      records to a file
+ *   serial/python/reprint.h          both ways, compared
+ *   serial/serial.h                  loading modules, torch.save's files, NumPy's files (this file) */
 #pragma once
 
 #include "frontend/frontend.h"
 #include "module/module.h"
-#include "serial/byte_source.h"
+#include "serial/archive/byte_source.h"
 
 typedef struct LoadOptions {
   bool map;

@@ -3,6 +3,7 @@
  * immutable once built; a subtree may have several parents (the middle of a chained comparison). */
 #pragma once
 
+#include "report/source.h"
 #include "syntax/token.h"
 
 /* No tree is higher than this: a walker that recurses needs so many of its frames at most. Chains lean: `a + b + c` to

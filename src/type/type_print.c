@@ -1,5 +1,6 @@
 /* Types as text, in three ways: as graphs show them, as schemas and messages do, and as Python annotations. A type is a
  * DAG whose tree may be exponential, so the text is cut at a bound. */
+#include "report/jit_log.h"
 #include "type/type.h"
 
 typedef enum Style { STYLE_GRAPH, STYLE_STR, STYLE_ANNOTATION } Style;

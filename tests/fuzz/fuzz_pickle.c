@@ -8,8 +8,8 @@
 
 #include "../zip_writer.h"
 #include "api/handles.h"
-#include "serial/pickle.h"
-#include "serial/pickler.h"
+#include "serial/pickle/pickle.h"
+#include "serial/pickle/pickler.h"
 
 static Exec exec;
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "api/handles.h"
-#include "serial/archive.h"
+#include "serial/archive/archive.h"
 #include "syntax/token.h"
 
 enum { MAX_SEED = 4096 };

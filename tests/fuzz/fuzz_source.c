@@ -4,7 +4,7 @@
 
 #include "api/handles.h"
 #include "frontend/frontend.h"
-#include "serial/python_print.h"
+#include "serial/python/python_print.h"
 
 static void check_function(Function *function) {
   StrBuf text = {.max_length = 1 << 20}, python = {.max_length = 1 << 20};

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "serial/archive.h"
+#include "serial/archive/archive.h"
 #include "wick/wick.h"
 #include "../zip_writer.h"
 

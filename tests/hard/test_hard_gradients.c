@@ -7,7 +7,7 @@
  * WICK_HARD_CASE the name of the only one. */
 #include "hard.h"
 
-#include "base/jit_log.h"
+#include "report/jit_log.h"
 
 enum {
   MAX_CASES = 400,

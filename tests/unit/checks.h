@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "op/op.h"
+#include "call/operator.h"
 
 #define SIZES(...) \
   (int64_t[]) {    \

@@ -1,7 +1,7 @@
 /* For tests of what is logged: the log goes into `heard`. Behind <cmocka.h>. */
 #pragma once
 
-#include "base/jit_log.h"
+#include "report/jit_log.h"
 
 static StrBuf heard;
 static void hear(void *user, const char *text, size_t length) {

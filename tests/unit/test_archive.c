@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "serial/archive.h"
+#include "serial/archive/archive.h"
 #include "../zip_writer.h"
 
 static void add(Packed *zip, const char *name, const char *content) {

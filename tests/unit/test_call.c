@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "op/op.h"
+#include "call/operator.h"
 #include "tensor/iterate.h"
 
 #define SIZES(...) \

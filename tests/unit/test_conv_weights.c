@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/hostile.h"
-#include "base/reason.h"
-#include "op/conv_weights.h"
+#include "compute/conv/conv_weights.h"
+#include "report/reason.h"
 #include "wick/wick.h"
 
 /* ---- the store ---- */

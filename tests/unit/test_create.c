@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "op/op.h"
+#include "call/operator.h"
 
 static Exec exec;
 static int setup(void **state) {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "op/gemm.h"
+#include "compute/gemm/gemm.h"
 
 typedef void ProductF32(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, float *c,
                         int64_t c_row_stride, void *scratch);

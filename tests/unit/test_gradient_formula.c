@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "autodiff/formula.h"
+#include "autodiff/gradient_formula.h"
 
 /* Whether the gradients read the values of the argument; -1: they do not name it. */
 static int reads_values(const char *name, const char *overload, const char *argument) {

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "log_fixture.h"
+#include "report/jit_log.h"
 
 static void test_levels(void **state) {
   (void)state;

@@ -9,7 +9,7 @@
 
 #include "api/handles.h"
 #include "frontend/frontend.h"
-#include "pass/lasting_facts.h"
+#include "pass/types/lasting_facts.h"
 #include "type/tensor_type.h"
 
 enum { SIZES = 1, GRAD = 2 };

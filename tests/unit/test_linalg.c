@@ -1,7 +1,7 @@
 /* Linear algebra: looks, batches, sides, errors; what comes back multiplied together again. */
 #include "checks.h"
 
-#include "op/lapack.h"
+#include "compute/lapack/lapack.h"
 
 /* after the headers: it defines `complex` */
 #include <complex.h>

@@ -4,7 +4,7 @@
 #include "api/handles.h"
 #include "executor/executor.h"
 #include "frontend/frontend.h"
-#include "pass/rewrite.h"
+#include "pass/rewrite/rewrite.h"
 
 static const char program[] =
     "def f(x, hx, cx, w_ih, w_hh, b_ih, b_hh):\n"

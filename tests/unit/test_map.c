@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/map.h"
-#include "base/symbol.h"
+#include "report/symbol.h"
 
 static char names[5000][8];
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "op/match.h"
+#include "call/match.h"
 
 static Status run_number(Call *c) {
   call_set(c, 0, ivalue_int(c->op->overload_name.length ? c->op->overload_name.data[0] : '-'));

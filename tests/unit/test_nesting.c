@@ -5,7 +5,7 @@
 
 #include "ir_fixture.h"
 
-#include "op/op.h"
+#include "call/operator.h"
 #include "schema/schema.h"
 #include "wick/wick.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/jit_log.h"
+#include "report/jit_log.h"
 #include "wick/wick_ir.h"
 
 enum { REWRITES = 29, WRONG = 17 };

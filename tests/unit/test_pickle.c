@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "serial/pickle.h"
+#include "serial/pickle/pickle.h"
 
 static Status read_text(const char *data, size_t length, IValue *out) {
   static const PickleHost host;

@@ -2,10 +2,10 @@
 #include "ir_fixture.h"
 
 #include "api/handles.h"
-#include "base/reason.h"
 #include "executor/executor.h"
 #include "frontend/frontend.h"
 #include "pass/pass.h"
+#include "report/reason.h"
 
 /* ---- passes over IR text ---- */
 

@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "op/derive.h"
-#include "op/op.h"
+#include "call/derive.h"
+#include "call/operator.h"
 
 /* By the built-in row of that schema, which may say other names than the rule; by the rule where there is none. */
 static void expect_derived(const char *functional, OpVariant variant, const char *expected) {

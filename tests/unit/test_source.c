@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/source.h"
+#include "report/source.h"
 
 static const char TEXT[] = "def f(x):\n  y = 1\n  z = foo(y,\n    z)\n  return z\n";
 

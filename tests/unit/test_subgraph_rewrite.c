@@ -2,8 +2,8 @@
 #include "ir_fixture.h"
 
 #include "pass/pass.h"
-#include "pass/subgraph_rewrite.h"
-#include "pass/user_passes.h"
+#include "pass/rewrite/subgraph_rewrite.h"
+#include "pass/rewrite/user_passes.h"
 
 static const RewritePattern add_relu = {
     "graph(%x, %y, %a):\n"

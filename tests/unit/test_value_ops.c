@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "op/op.h"
+#include "call/operator.h"
 
 static Exec exec;
 

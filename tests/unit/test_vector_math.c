@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "op/reduce_sum.h"
-#include "op/softmax_line.h"
+#include "compute/norm/softmax_line.h"
+#include "compute/reduce/reduce_sum.h"
 #include "tile/loops.h"
 
 enum { BLOCK = 1024 };

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "serial/archive.h"
-#include "serial/zip_writer.h"
+#include "serial/archive/archive.h"
+#include "serial/archive/zip_writer.h"
 
 static char path[] = "/tmp/wick_zip_writer_XXXXXX";
 

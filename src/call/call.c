@@ -1,0 +1,444 @@
+/* operator_call: the only way to run an operator. The short way (nothing unusual about the inputs, nothing recorded,
+ * nothing written) checks one mask, asks the shape function, allocates, runs; everything else takes the long way below.
+ */
+#include "call/call_internal.h"
+
+#include "call/pointwise.h"
+
+/* ---- checks ---- */
+
+static uint32_t list_flags(const List *list) {
+  uint32_t flags = 0;
+  if (list->kind != LIST_VALUES) return 0;
+  for (size_t i = 0; i < list->length; i++)
+    if (list->values[i].tag == TAG_TENSOR) flags |= list->values[i].tensor->flags;
+  return flags;
+}
+
+/* The OR of all tensors' flags: what decides between the short and the long way. */
+static inline uint32_t input_flags(const Call *call, const CallPlan *plan) {
+  uint32_t flags = 0;
+  for (uint32_t i = 0; i < call->input_count; i++) {
+    IValue v = call->inputs[i];
+    if (v.tag == TAG_TENSOR)
+      flags |= v.tensor->flags;
+    else if (v.tag == TAG_LIST && i < CALL_MAX_INPUTS && (plan->lists >> i & 1))
+      flags |= list_flags(v.list);
+  }
+  return flags;
+}
+
+static Status check_accepted(const Call *call, const CallPlan *plan, uint32_t flags) {
+  const Operator *op = call->op;
+  uint32_t accept = op->flags;
+  const char *what = NULL;
+  if ((flags & TENSOR_SPARSE) && !(accept & OP_ACCEPT_SPARSE))
+    what = "sparse tensors are";
+  else if ((flags & TENSOR_QUANTIZED) && !(accept & OP_ACCEPT_QUANTIZED))
+    what = "quantized tensors are";
+  else if ((flags & TENSOR_OPAQUE) && !(accept & OP_ACCEPT_OPAQUE))
+    what = "tensors without strides are";
+  else if ((flags & TENSOR_NOT_CPU) && !(flags & TENSOR_META))
+    what = "tensors on this device are";
+  else if ((flags & TENSOR_META) && !(accept & OP_ACCEPT_META) && !op->row->shape && !op->row->lower &&
+           !op->row->body && !(accept & OP_COMPOSITE))
+    what = "meta tensors are";
+  if (what) return status_new(ERROR_UNSUPPORTED, STR_FMT ": %s not supported", STR_ARG(op->name), what);
+  if (!(flags & TENSOR_UNDEFINED) || (accept & OP_ACCEPT_UNDEFINED)) return OK;
+  for (uint32_t i = 0; i < call->input_count && i < CALL_MAX_INPUTS; i++)
+    if ((plan->required >> i & 1) && call->inputs[i].tag == TAG_TENSOR && !tensor_is_defined(call->inputs[i].tensor))
+      return status_new(
+          ERROR_RUNTIME,
+          "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #%u '" STR_FMT "'", i,
+          STR_ARG(plan->schema->arguments[i].name));
+  return OK;
+}
+
+/* ---- running ---- */
+
+ShapeFunction *call_row_shape(const OpRow *row) {
+  return row->shape ? row->shape : row->lower ? shape_pointwise : NULL;
+}
+
+Status call_compute_specs(Call *call, ShapeFunction *shape, TensorSpec *specs) {
+  for (uint32_t i = 0; i < call->output_count && i < CALL_MAX_OUTPUTS; i++) {
+    specs[i].dtype = DTYPE_NONE;
+    specs[i].device = DEVICE_CPU_0;
+    specs[i].flags = 0;
+    specs[i].ndim = 0;
+    specs[i].has_strides = false;
+  }
+  return shape(call, specs);
+}
+
+static Status run_body(Call *call) {
+  Exec *exec = call->exec;
+  const CallPlan *plan;
+  TRY(call_plan(call->op, &plan));
+  const Operator *op = plan->functional;
+  const Services *services = exec->services;
+  if (!services || !services->compile_body || !services->call_function)
+    return status_new(ERROR_UNSUPPORTED, STR_FMT ": nothing here compiles TorchScript", STR_ARG(op->name));
+  struct Function *function = atomic_load_explicit(&op->body, memory_order_acquire);
+  if (!function) {
+    TRY(services->compile_body(exec, op, &function));
+    atomic_store_explicit(&((Operator *)op)->body, function, memory_order_release);
+  }
+  IValue result = IVALUE_NONE;
+  TRY(services->call_function(exec, function, call->inputs, call->input_count, &result));
+  if (call->output_count == 1) {
+    call_set(call, 0, result);
+    return OK;
+  }
+  Status status = OK;
+  if (call->output_count > 1) {
+    if (result.tag == TAG_TUPLE && result.tuple->length == call->output_count)
+      for (uint32_t i = 0; i < call->output_count; i++) call_set(call, i, ivalue_retain(result.tuple->values[i]));
+    else
+      status = status_new(ERROR_INTERNAL, STR_FMT ": its body does not return %u values", STR_ARG(op->name),
+                          call->output_count);
+  }
+  ivalue_release(result);
+  return status;
+}
+
+/* Kernel, formula or body, with the outputs as they are. */
+Status call_run_row(Call *call) {
+  const OpRow *row = call->op->row;
+  if (row->kernel) return row->kernel(call);
+  if (row->lower) return pointwise_run(call);
+  if (row->body) return run_body(call);
+  return status_new(ERROR_UNSUPPORTED, STR_FMT ": needs a node of a graph to run", STR_ARG(call->op->name));
+}
+
+void call_clear_outputs(Call *call) {
+  for (uint32_t i = 0; i < call->output_count; i++) call_set(call, i, IVALUE_NONE);
+}
+
+static bool stands_behind_first(const Call *call, const Tensor *t) {
+  for (uint32_t i = 1; i < call->input_count; i++)
+    if (call->inputs[i].tag == TAG_TENSOR && call->inputs[i].tensor == t) return true;
+  return false;
+}
+
+/* A dying input of the result's look, when the kernel may write over it. */
+static Tensor *reusable_input(const Call *call, const TensorSpec *spec) {
+  uint32_t count = call->op->flags & OP_ALIASING_OK ? call->input_count : call->op->flags & OP_ALIASING_SELF ? 1 : 0;
+  for (uint32_t i = 0; i < count && i < 64; i++) {
+    if (!(call->dying >> i & 1) || call->inputs[i].tag != TAG_TENSOR) continue;
+    Tensor *t = call->inputs[i].tensor;
+    if (t->dtype != spec->dtype || t->flags & ~(uint32_t)TENSOR_EMBEDDED || t->autograd || t->extension) continue;
+    if (!ref_is_unique(&t->refs) || !ref_is_unique(&t->storage->refs) || t->storage->flags & STORAGE_READ_ONLY)
+      continue;
+    if (!sizes_equal(t, spec->ndim, spec->sizes)) continue;
+    if (spec->has_strides ? memcmp(t->strides, spec->strides, (size_t)spec->ndim * sizeof *t->strides) != 0
+                          : !tensor_is_contiguous(t))
+      continue;
+    return call->op->flags & OP_ALIASING_OK || !stands_behind_first(call, t) ? t : NULL;
+  }
+  return NULL;
+}
+
+Status call_fill_slot(Call *call, uint32_t i, const TensorSpec *spec) {
+  IValue *slot = &call->outputs[i];
+  if (spec->flags & TENSOR_UNDEFINED) {
+    call_set(call, i, ivalue_tensor(tensor_undefined()));
+    return OK;
+  }
+  if (slot->tag == TAG_TENSOR) { /* a planned output: taken when it fits */
+    const Tensor *t = slot->tensor;
+    if (t->dtype == spec->dtype && sizes_equal(t, spec->ndim, spec->sizes) && !(t->flags & TENSOR_UNUSUAL)) return OK;
+    call_set(call, i, IVALUE_NONE);
+  }
+  if (call->dying && i == 0) {
+    Tensor *reused = reusable_input(call, spec);
+    if (reused) {
+      call_set_tensor(call, 0, tensor_retain(reused));
+      return OK;
+    }
+  }
+  Tensor *t;
+  TRY(tensor_new(spec, &t));
+  call_set_tensor(call, i, t);
+  return OK;
+}
+
+/* The functional form: allocate as the shape function says, then run. */
+Status call_run_functional(Call *call, bool meta) {
+  ShapeFunction *shape = call_row_shape(call->op->row);
+  if (shape) {
+    TensorSpec specs[CALL_MAX_OUTPUTS];
+    TRY(call_compute_specs(call, shape, specs));
+    for (uint32_t i = 0; i < call->output_count; i++) {
+      if (__builtin_expect(meta, 0)) {
+        specs[i].flags |= TENSOR_META;
+        specs[i].device = (Device){DEVICE_META, -1};
+      }
+      TRY(call_fill_slot(call, i, &specs[i]));
+    }
+    if (__builtin_expect(meta, 0) && !(call->op->flags & OP_ACCEPT_META)) return OK;
+  }
+  return call_run_row(call);
+}
+
+static Status run_variant(Call *call, const CallPlan *plan, bool meta) {
+  switch (call->op->variant) {
+    case VARIANT_INPLACE:
+      return call_run_inplace(call, meta);
+    case VARIANT_OUT:
+      return call_run_out(call, plan, meta);
+    default:
+      return plan->writes ? call_run_writer(call, plan, meta) : call_run_functional(call, meta);
+  }
+}
+
+/* ---- lazy conj and neg ---- */
+
+static bool is_lazy(IValue v) {
+  return v.tag == TAG_TENSOR && (v.tensor->flags & (TENSOR_CONJ | TENSOR_NEG));
+}
+
+static Status resolve(const Tensor *t, int threads, Tensor **out) {
+  Tensor *copy;
+  TRY(tensor_empty_like(t, &copy));
+  Status status = tensor_copy(copy, t, threads);
+  if (status != OK)
+    tensor_release(copy);
+  else
+    *out = copy;
+  return status;
+}
+
+static Status resolve_list(const List *list, int threads, List **out) {
+  List *copy;
+  TRY(list_copy(list, &copy));
+  for (size_t i = 0; i < copy->length; i++) {
+    if (!is_lazy(copy->values[i])) continue;
+    Tensor *resolved;
+    Status status = resolve(copy->values[i].tensor, threads, &resolved);
+    if (status != OK) {
+      ivalue_release(ivalue_list(copy));
+      return status;
+    }
+    list_set(copy, i, ivalue_tensor(resolved));
+  }
+  *out = copy;
+  return OK;
+}
+
+/* Runs with copies in place of lazily conjugated or negated inputs, and writes back into those that are written. */
+static Status run_resolved(Call *call, const CallPlan *plan, bool meta) {
+  IValue inputs[CALL_MAX_INPUTS];
+  Call inner = *call;
+  uint64_t replaced = 0;
+  Status status = OK;
+  if (call->input_count > CALL_MAX_INPUTS)
+    return status_new(ERROR_UNSUPPORTED, STR_FMT ": lazily conjugated arguments", STR_ARG(call->op->name));
+  for (uint32_t i = 0; i < call->input_count; i++) {
+    inputs[i] = call->inputs[i];
+    uint64_t bit = (uint64_t)1 << i;
+    if (is_lazy(inputs[i])) {
+      Tensor *resolved;
+      TRY_GOTO(resolve(inputs[i].tensor, call->exec->threads, &resolved), done);
+      inputs[i] = ivalue_tensor(resolved);
+      replaced |= bit;
+    } else if ((plan->lists & bit) && inputs[i].tag == TAG_LIST &&
+               (list_flags(inputs[i].list) & (TENSOR_CONJ | TENSOR_NEG))) {
+      List *resolved;
+      TRY_GOTO(resolve_list(inputs[i].list, call->exec->threads, &resolved), done);
+      inputs[i] = ivalue_list(resolved);
+      replaced |= bit;
+    }
+  }
+  inner.inputs = inputs;
+  inner.dying &= ~replaced;
+  TRY_GOTO(run_variant(&inner, plan, meta), done);
+  for (uint64_t left = replaced & plan->writes; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctzll(left);
+    if (inputs[i].tag != TAG_TENSOR) continue;
+    Tensor *target = call->inputs[i].tensor;
+    TRY_GOTO(tensor_copy(target, inputs[i].tensor, call->exec->threads), done);
+    tensor_bump_version(target);
+    for (uint32_t k = 0; k < call->output_count; k++)
+      if (call->outputs[k].tag == TAG_TENSOR && call->outputs[k].tensor == inputs[i].tensor)
+        call_set_tensor(call, k, tensor_retain(target));
+  }
+done:
+  for (uint64_t left = replaced; left; left &= left - 1) ivalue_release(inputs[__builtin_ctzll(left)]);
+  return status;
+}
+
+/* ---- the ways in ---- */
+
+Status operator_run(Call *call) {
+  const CallPlan *plan;
+  TRY(call_plan(call->op, &plan));
+  uint32_t flags = input_flags(call, plan);
+  Status status = OK;
+  if (flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED)) {
+    TRY_GOTO(check_accepted(call, plan, flags), done);
+    if ((flags & (TENSOR_CONJ | TENSOR_NEG)) && !(call->op->flags & OP_ACCEPT_CONJ) &&
+        !(call->op->flags & OP_COMPOSITE) && !call->op->row->body) {
+      status = run_resolved(call, plan, flags & TENSOR_META);
+      goto done;
+    }
+  }
+  status = run_variant(call, plan, flags & TENSOR_META);
+done:
+  if (status != OK) call_clear_outputs(call);
+  return status;
+}
+
+/* The flags of the inputs, views among which may be behind. */
+static uint32_t catch_up(const Call *call, uint32_t flags) {
+  for (uint32_t i = 0; i < call->input_count; i++) {
+    IValue v = call->inputs[i];
+    if (v.tag == TAG_TENSOR) flags |= tensor_catch_up(v.tensor);
+    for (size_t k = 0; v.tag == TAG_LIST && v.list->kind == LIST_VALUES && k < v.list->length; k++)
+      if (v.list->values[k].tag == TAG_TENSOR) flags |= tensor_catch_up(v.list->values[k].tensor);
+  }
+  return flags;
+}
+
+static Status call_recorded(Call *call, const CallPlan *plan, uint32_t flags) {
+  Exec *exec = call->exec;
+  const Services *services = exec->services;
+  if (flags & TENSOR_VIEW) flags = catch_up(call, flags);
+  if (!exec->grad_enabled || !plan->records || !services) return operator_run(call);
+  if (flags & TENSOR_RECORDS) {
+    call->dying = 0; /* gradients may keep the inputs */
+    return services->autograd_record ? services->autograd_record(exec, call) : operator_run(call);
+  }
+  TRY(operator_run(call));
+  return plan->is_view && services->autograd_view ? services->autograd_view(exec, call) : OK;
+}
+
+static __attribute__((noinline)) Status call_long(Call *call, const CallPlan *plan, uint32_t flags) {
+  Exec *exec = call->exec;
+  void *recorder = exec->recorder;
+  if (!recorder) {
+    TRY(call_recorded(call, plan, flags));
+    return exec_attend(exec);
+  }
+  exec->recorder = NULL; /* what the operator calls itself is not part of the trace */
+  Status status = call_recorded(call, plan, flags);
+  exec->recorder = recorder;
+  if (status == OK && exec->services && exec->services->trace_record) status = exec->services->trace_record(exec, call);
+  return status;
+}
+
+#ifdef WICK_HOSTILE
+/* Every argument that may be written over dies: copies of them do, so that a kernel shows that reads what it wrote. */
+static Status run_direct(Call *call) {
+  enum { MAX_COPIES = 64 };
+  IValue copies[MAX_COPIES];
+  Call dying = *call;
+  Status status = OK;
+  if (!(call->op->flags & (OP_ALIASING_OK | OP_ALIASING_SELF)) || call->input_count > MAX_COPIES)
+    return call_run_functional(call, false);
+  for (uint32_t i = 0; i < call->input_count; i++) {
+    Tensor *tensor = call_tensor_or_null(call, i), *copy;
+    copies[i] = ivalue_retain(call->inputs[i]);
+    if (!tensor || status || (status = tensor_clone(tensor, &copy))) continue;
+    ivalue_release(copies[i]);
+    copies[i] = ivalue_tensor(copy);
+    dying.dying |= (uint64_t)1 << i;
+  }
+  dying.inputs = copies;
+  if (!status) status = call_run_functional(&dying, false);
+  for (uint32_t i = 0; i < call->input_count; i++) ivalue_release(copies[i]);
+  return status;
+}
+#else
+static inline Status run_direct(Call *call) {
+  return call_run_functional(call, false);
+}
+#endif
+
+Status operator_call(Exec *exec, const Operator *op, Call *call) {
+  call->exec = exec;
+  call->op = op;
+  const CallPlan *plan;
+  Status status = call_plan(op, &plan);
+  if (__builtin_expect(status != OK, 0)) goto failed;
+  uint32_t flags = input_flags(call, plan);
+  if (__builtin_expect(plan->direct && !exec->recorder && !exec->attended &&
+                           !(flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED | TENSOR_RECORDS | TENSOR_VIEW)),
+                       1))
+    status = run_direct(call);
+  else
+    status = call_long(call, plan, flags);
+  if (__builtin_expect(status == OK, 1)) return OK;
+failed:
+  call_clear_outputs(call);
+  return status;
+}
+
+Status op_call(Exec *exec, OpRef *ref, uint32_t input_count, const IValue *inputs, uint32_t output_count,
+               IValue *outputs) {
+  const Operator *op = atomic_load_explicit(&ref->op, memory_order_acquire);
+  for (uint32_t i = 0; i < output_count; i++) outputs[i] = IVALUE_NONE;
+  if (!op) {
+    op = operator_find_overload(str_from(ref->name), str_from(ref->overload));
+    if (!op)
+      return status_new(ERROR_UNSUPPORTED, "there is no operator %s%s%s", ref->name, ref->overload[0] ? "." : "",
+                        ref->overload);
+    atomic_store_explicit(&ref->op, op, memory_order_release);
+  }
+  const CallPlan *plan;
+  TRY(call_plan(op, &plan));
+  IValue all[CALL_MAX_INPUTS];
+  uint32_t wanted = plan->schema->argument_count;
+  Call call = {.inputs = inputs, .outputs = outputs, .input_count = input_count, .output_count = output_count};
+  if (input_count < wanted && !plan->schema->is_vararg) {
+    if (wanted > CALL_MAX_INPUTS) return status_new(ERROR_INTERNAL, "%s: too many arguments", ref->name);
+    memcpy(all, inputs, input_count * sizeof *inputs);
+    for (uint32_t i = input_count; i < wanted; i++) {
+      const Argument *a = &plan->schema->arguments[i];
+      if (!a->has_default)
+        return status_new(ERROR_INTERNAL, "%s: missing argument " STR_FMT, ref->name, STR_ARG(a->name));
+      all[i] = a->default_value;
+    }
+    call.inputs = all;
+    call.input_count = wanted;
+  }
+  return operator_call(exec, op, &call);
+}
+
+/* ---- accessors ---- */
+
+int call_find_argument(const Call *call, const char *name) {
+  return (int)schema_find_argument(operator_schema(call->op), str_from(name));
+}
+
+Generator *call_generator(const Call *c, uint32_t i) {
+  return c->inputs[i].tag == TAG_GENERATOR ? c->inputs[i].generator : c->exec->generator;
+}
+
+Status call_list_of_inputs(const Call *c, uint32_t count, List **out) {
+  TRY(list_new(TYPE(TENSOR), count, out));
+  for (uint32_t i = 0; i < count; i++) (*out)->values[i] = ivalue_retain(c->inputs[i]);
+  (*out)->length = count;
+  return OK;
+}
+
+Status call_set_tensor_list(Call *c, uint32_t i, size_t count, Tensor *const *tensors) {
+  List *list;
+  Status status = list_new(TYPE(TENSOR), count, &list);
+  if (status != OK) {
+    for (size_t k = 0; k < count; k++) tensor_release(tensors[k]);
+    return status;
+  }
+  for (size_t k = 0; k < count; k++) list->values[k] = ivalue_tensor(tensors[k]);
+  list->length = count;
+  call_set(c, i, ivalue_list(list));
+  return OK;
+}
+
+Status call_unsupported_dtype(const Call *c, DType dtype) {
+  Str base = c->op->name;
+  ptrdiff_t colon = str_rfind_char(base, ':');
+  if (colon >= 0) base = str_slice(base, (size_t)colon + 1, base.length);
+  if (c->op->variant == VARIANT_INPLACE) base.length--;
+  return status_new(ERROR_RUNTIME, "\"" STR_FMT "\" not implemented for '%s'", STR_ARG(base), dtype_scalar_name(dtype));
+}

@@ -1,0 +1,69 @@
+/* Makes CallPlans. They live as long as their operators: always. */
+#include "call/call_plan.h"
+
+#include "call/derive.h"
+
+static bool is_tensor_list(const Type *type) {
+  if (type->kind == TYPE_OPTIONAL) type = type->elements[0];
+  if (type->kind != TYPE_LIST) return false;
+  const Type *element = type->elements[0];
+  if (element->kind == TYPE_OPTIONAL) element = element->elements[0];
+  return element->kind == TYPE_TENSOR;
+}
+
+Status call_plan_make(const Operator *op, const CallPlan **out) {
+  const FunctionSchema *schema = operator_schema(op);
+  if (!schema->name.length) return status_out_of_memory(); /* the stand-in for one that could not be parsed */
+  CallPlan *plan = mem_calloc(1, sizeof *plan);
+  if (!plan) return status_out_of_memory();
+  plan->schema = schema;
+  plan->options_at = -1;
+  for (uint32_t i = 0; i < schema->argument_count && i < CALL_MAX_INPUTS; i++) {
+    const Argument *a = &schema->arguments[i];
+    uint64_t bit = (uint64_t)1 << i;
+    if (a->type->kind == TYPE_TENSOR) plan->required |= bit;
+    if (is_tensor_list(a->type)) plan->lists |= bit;
+    bool is_tensor =
+        a->type->kind == TYPE_TENSOR || (a->type->kind == TYPE_OPTIONAL && a->type->elements[0]->kind == TYPE_TENSOR);
+    /* A container that is itself written keeps its tensors as they are. */
+    if (a->alias && ((a->alias->is_write && is_tensor) || a->alias->contained_write)) plan->writes |= bit;
+    if (a->is_out) {
+      if (plan->out_count++ == 0) plan->first_out = i;
+    }
+  }
+  for (uint32_t i = 0; i < schema->return_count; i++) {
+    const AliasInfo *alias = schema->returns[i].alias;
+    if (alias && !alias->is_write && !alias->contained_write) plan->is_view = true;
+  }
+  plan->output_kind = schema->return_count == 0 ? OUTPUT_OTHER : OUTPUT_TENSOR;
+  for (uint32_t i = 0; i < schema->return_count; i++) {
+    const Type *type = schema->returns[i].type;
+    if (type->kind != TYPE_TENSOR) plan->output_kind = is_tensor_list(type) ? OUTPUT_LIST : OUTPUT_OTHER;
+  }
+  plan->functional = op;
+  if (op->variant != VARIANT_FUNCTIONAL) {
+    Str name, overload;
+    const Operator *functional = NULL;
+    if (schema_text_split(str_from(op->row->schema), &name, &overload))
+      functional = operator_find_overload(name, overload);
+    if (functional && functional->row == op->row)
+      plan->functional = functional; /* a retired one can't be found: then without sharing */
+  }
+  if (op->variant == VARIANT_OUT) {
+    plan->options_at = derive_dropped_options(str_from(op->row->schema));
+    if (plan->out_count == 0) { /* a schema could not be read */
+      mem_free(plan);
+      return status_new(ERROR_OUT_OF_MEMORY, "no memory for the schema of " STR_FMT, STR_ARG(op->name));
+    }
+  }
+  bool composite = (op->flags & OP_COMPOSITE) || op->row->body;
+  plan->records = !(op->flags & OP_NOT_DIFFERENTIABLE) && (!composite || op->row->grad);
+  plan->direct = op->variant == VARIANT_FUNCTIONAL && plan->writes == 0 && !plan->is_view;
+  CallPlan *expected = NULL;
+  if (!atomic_compare_exchange_strong(&((Operator *)op)->plan, &expected, plan)) {
+    mem_free(plan);
+    plan = expected;
+  }
+  *out = plan;
+  return OK;
+}

@@ -1,0 +1,29 @@
+/* CallPlan: what operator_call needs of a schema, as masks over the first 64 arguments; made once for each operator. */
+#pragma once
+
+#include "call/operator.h"
+
+enum { CALL_MAX_INPUTS = 64, OUTPUT_TENSOR = 0, OUTPUT_LIST, OUTPUT_OTHER };
+
+typedef struct CallPlan {
+  const FunctionSchema *schema;
+  uint64_t required;   /* Tensor parameters that are not optional */
+  uint64_t lists;      /* lists of tensors */
+  uint64_t writes;     /* `(a!)` */
+  uint8_t output_kind; /* OUTPUT_*: of the first return */
+  bool direct;         /* a functional operator that writes nothing and views nothing: operator_call's short way */
+  bool is_view;        /* a result may share memory with an input that is not written */
+  bool records;        /* autograd records this operator, rather than what its kernel or body calls */
+  const Operator *functional; /* the operator a variant is derived from; itself when it is none */
+  /* VARIANT_OUT */
+  uint32_t first_out, out_count; /* the out arguments */
+  ptrdiff_t options_at; /* where the functional form has dtype, layout, device, pin_memory; -1: nothing was left out */
+} CallPlan;
+
+Status call_plan_make(const Operator *op, const CallPlan **out) MUST_CHECK;
+static inline Status call_plan(const Operator *op, const CallPlan **out) {
+  const CallPlan *plan = atomic_load_explicit(&op->plan, memory_order_acquire);
+  if (__builtin_expect(plan == NULL, 0)) return call_plan_make(op, out);
+  *out = plan;
+  return OK;
+}

@@ -1,0 +1,285 @@
+/* The forms of operators that write: `name_`, `.out`, and rows that say themselves what they write. */
+#include "call/call_internal.h"
+
+/* ---- checks ---- */
+
+/* Whether a pointwise kernel may write `target` while it reads the inputs; partial overlap is PyTorch's error, overlap
+ * of tensors with gaps can't be told cheaply and takes a temporary. */
+static Status check_overlap(const Call *call, uint32_t input_count, const Tensor *target, bool *out_direct) {
+  uint32_t flags = call->op->flags;
+  *out_direct = true;
+  for (uint32_t i = 0; i < input_count; i++) {
+    const Tensor *input = call_tensor_or_null(call, i);
+    if (!input) {
+      if (call->inputs[i].tag == TAG_LIST && call->inputs[i].list->kind == LIST_VALUES) *out_direct = false;
+      continue;
+    }
+    TRY(tensor_check_overlap(target, input));
+    bool may_be_target = flags & OP_ALIASING_OK || (i == 0 && flags & OP_ALIASING_SELF);
+    TensorOverlap overlap = tensor_overlap(target, input);
+    if (overlap == OVERLAP_UNKNOWN || (overlap != OVERLAP_NONE && !may_be_target)) *out_direct = false;
+  }
+  return OK;
+}
+
+static Status check_writable(const Tensor *t) {
+  if (t->storage && (t->storage->flags & STORAGE_READ_ONLY))
+    return status_new(ERROR_RUNTIME, "a tensor in read-only memory can't be written");
+  return OK;
+}
+
+static Status check_cast(DType from, const Tensor *to) {
+  if (from == to->dtype || dtype_can_cast(from, (DType)to->dtype)) return OK;
+  return status_new(ERROR_RUNTIME, "result type %s can't be cast to the desired output type %s",
+                    dtype_scalar_name(from), dtype_scalar_name((DType)to->dtype));
+}
+
+static Status check_sizes(const Tensor *target, int ndim, const int64_t *sizes) {
+  if (sizes_equal(target, ndim, sizes)) return OK;
+  return status_new(ERROR_RUNTIME, "output with shape %s doesn't match the broadcast shape %s",
+                    SIZES_TEXT(target->ndim, target->sizes), SIZES_TEXT(ndim, sizes));
+}
+
+/* ---- writing ---- */
+
+/* Writes `value` into `target`, with the history when there is one to write (what a composite computed). */
+static Status write_back(Call *call, Tensor *target, Tensor *value) {
+  Exec *exec = call->exec;
+  if (target == value) return OK;
+  if (exec->grad_enabled && ((target->flags | value->flags) & TENSOR_RECORDS)) {
+    static OpRef copy = OP_REF("aten::copy_", "");
+    IValue result = IVALUE_NONE;
+    TRY(op_call(exec, &copy, 3, (IValue[]){ivalue_tensor(target), ivalue_tensor(value), ivalue_bool(false)}, 1,
+                &result));
+    ivalue_release(result);
+    return OK;
+  }
+  if (!(target->flags & TENSOR_META)) TRY(tensor_copy(target, value, exec->threads));
+  tensor_bump_version(target);
+  return OK;
+}
+
+static Status run_foreach_inplace(Call *call, bool meta) {
+  List *self = call->inputs[0].list;
+  IValue result = IVALUE_NONE;
+  Call inner = *call;
+  inner.outputs = &result;
+  inner.output_count = 1;
+  Status status = call_run_functional(&inner, meta);
+  if (status == OK && (result.tag != TAG_LIST || result.list->length != self->length))
+    status = status_new(ERROR_INTERNAL, STR_FMT ": as many results as tensors expected", STR_ARG(call->op->name));
+  for (size_t i = 0; status == OK && i < self->length; i++) {
+    Tensor *target = self->values[i].tensor, *value = result.list->values[i].tensor;
+    status = check_sizes(target, value->ndim, value->sizes);
+    if (status == OK) status = check_cast((DType)value->dtype, target);
+    if (status == OK) status = write_back(call, target, value);
+  }
+  ivalue_release(result);
+  return status;
+}
+
+/* The functional form. What a composite that autograd sees through saves of self must outlive the write: it gets a
+ * copy. */
+static Status run_before_write(Call *call, bool meta) {
+  static OpRef clone = OP_REF("aten::clone", "");
+  bool seen_through = (call->op->flags & OP_COMPOSITE || call->op->row->body) && !call->op->row->grad;
+  if (!seen_through || !call->exec->grad_enabled || !(call->inputs[0].tensor->flags & TENSOR_RECORDS))
+    return call_run_functional(call, meta);
+  IValue inputs[CALL_MAX_INPUTS], copy = IVALUE_NONE;
+  Call inner = *call;
+  if (call->input_count > CALL_MAX_INPUTS)
+    return status_new(ERROR_INTERNAL, STR_FMT ": too many arguments", STR_ARG(call->op->name));
+  memcpy(inputs, call->inputs, call->input_count * sizeof *inputs);
+  TRY(op_call(call->exec, &clone, 1, call->inputs, 1, &copy));
+  inputs[0] = copy;
+  inner.inputs = inputs;
+  Status status = call_run_functional(&inner, meta);
+  ivalue_release(copy);
+  return status;
+}
+
+/* `name_`: self is the output. */
+Status call_run_inplace(Call *call, bool meta) {
+  if (call->inputs[0].tag == TAG_LIST) return run_foreach_inplace(call, meta);
+  Tensor *self = call_tensor(call, 0);
+  ShapeFunction *shape = call_row_shape(call->op->row);
+  IValue result = IVALUE_NONE;
+  Call inner = *call;
+  inner.outputs = &result;
+  inner.output_count = 1;
+  inner.dying = 0;
+  TRY(check_writable(self));
+  if (shape) {
+    TensorSpec spec[CALL_MAX_OUTPUTS];
+    bool direct = false;
+    TRY(call_compute_specs(&inner, shape, spec));
+    TRY(check_sizes(self, spec->ndim, spec->sizes));
+    TRY(check_cast(spec->dtype, self));
+    TRY(tensor_check_writable(self));
+    if (meta) goto done;
+    TRY(check_overlap(call, call->input_count, self, &direct));
+    if (direct && spec->dtype == self->dtype) {
+      result = ivalue_tensor(tensor_retain(self));
+      Status status = call_run_row(&inner);
+      ivalue_release(result);
+      TRY(status);
+      tensor_bump_version(self);
+      goto done;
+    }
+  }
+  Status status = run_before_write(&inner, meta);
+  if (status == OK && result.tag != TAG_TENSOR)
+    status = status_new(ERROR_INTERNAL, STR_FMT ": no tensor computed", STR_ARG(call->op->name));
+  if (status == OK) {
+    status = check_sizes(self, result.tensor->ndim, result.tensor->sizes);
+    if (status == OK) status = check_cast((DType)result.tensor->dtype, self);
+    if (status == OK) status = tensor_check_writable(self);
+    if (status == OK) status = write_back(call, self, result.tensor);
+  }
+  ivalue_release(result);
+  TRY(status);
+done:
+  if (call->output_count) call_set_tensor(call, 0, tensor_retain(self));
+  return OK;
+}
+
+/* Whether the kernel can fill `out` itself: of the look the shape function asked for, clear of the inputs. */
+static Status may_fill(const Call *functional, const TensorSpec *spec, const Tensor *out, bool *out_direct) {
+  bool takes_any_strides = functional->op->flags & (OP_ALIASING_OK | OP_ALIASING_SELF);
+  *out_direct = false;
+  TRY(tensor_check_writable(out));
+  TRY(check_overlap(functional, functional->input_count, out, out_direct));
+  if (out->dtype != spec->dtype || (out->flags & TENSOR_UNUSUAL)) *out_direct = false;
+  if (takes_any_strides || !*out_direct) return OK;
+  *out_direct = spec->has_strides ? memcmp(out->strides, spec->strides, (size_t)spec->ndim * sizeof *spec->strides) == 0
+                                  : tensor_is_contiguous(out);
+  return OK;
+}
+
+/* strides NULL: row-major. */
+static Status resize_to(Tensor *out, int ndim, const int64_t *sizes, const int64_t *strides) {
+  if (sizes_equal(out, ndim, sizes)) return OK;
+  TRY(tensor_resize(out, ndim, sizes));
+  return strides ? tensor_set_sizes(out, ndim, sizes, strides) : OK;
+}
+
+/* The inputs of the functional form: without the outs, with the options that the outs stand for. */
+static void functional_inputs(const Call *call, const CallPlan *plan, const Tensor *out, IValue *inputs,
+                              uint32_t *out_count) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i <= plan->first_out; i++) {
+    if ((ptrdiff_t)i == plan->options_at) {
+      inputs[count++] = ivalue_int(out->dtype);
+      inputs[count++] = IVALUE_NONE;
+      inputs[count++] = ivalue_device(tensor_device(out));
+      inputs[count++] = IVALUE_NONE;
+    }
+    if (i < plan->first_out) inputs[count++] = call->inputs[i];
+  }
+  *out_count = count;
+}
+
+static Status run_list_out(Call *call, Call *inner, bool meta, List *outs) {
+  Status status = call_run_functional(inner, meta);
+  IValue result = inner->outputs[0];
+  if (status == OK && (result.tag != TAG_LIST || result.list->length != outs->length))
+    status = status_new(ERROR_RUNTIME, STR_FMT ": expected %zu out tensors but got %zu", STR_ARG(call->op->name),
+                        result.tag == TAG_LIST ? result.list->length : 0, outs->length);
+  for (size_t i = 0; status == OK && i < outs->length; i++) {
+    Tensor *target = outs->values[i].tensor, *value = result.list->values[i].tensor;
+    status = check_cast((DType)value->dtype, target);
+    if (status == OK) status = resize_to(target, value->ndim, value->sizes, NULL);
+    if (status == OK) status = write_back(call, target, value);
+  }
+  return status;
+}
+
+/* `.out` forms: the out tensors take the results' sizes and keep their dtypes. */
+Status call_run_out(Call *call, const CallPlan *plan, bool meta) {
+  uint32_t out_count = plan->out_count;
+  IValue inputs[CALL_MAX_INPUTS + 4], results[CALL_MAX_OUTPUTS];
+  Call inner = *call;
+  if (call->input_count > CALL_MAX_INPUTS || out_count > CALL_MAX_OUTPUTS)
+    return status_new(ERROR_INTERNAL, STR_FMT ": too many arguments", STR_ARG(call->op->name));
+  const IValue *outs = &call->inputs[plan->first_out];
+  bool list = outs[0].tag == TAG_LIST;
+  if (!list)
+    functional_inputs(call, plan, outs[0].tensor, inputs, &inner.input_count);
+  else
+    memcpy(inputs, call->inputs, (inner.input_count = plan->first_out) * sizeof *inputs);
+  inner.inputs = inputs;
+  inner.outputs = results;
+  inner.output_count = out_count;
+  inner.dying = 0;
+  for (uint32_t i = 0; i < out_count; i++) results[i] = IVALUE_NONE;
+  if (list) {
+    Status status = run_list_out(call, &inner, meta, outs[0].list);
+    call_clear_outputs(&inner);
+    return status;
+  }
+
+  Status status = OK;
+  ShapeFunction *shape = call_row_shape(call->op->row);
+  bool filled[CALL_MAX_OUTPUTS] = {false};
+  for (uint32_t i = 0; i < out_count; i++) {
+    if (!tensor_is_defined(outs[i].tensor))
+      return status_new(ERROR_RUNTIME, STR_FMT ": an out argument is undefined", STR_ARG(call->op->name));
+    TRY(check_writable(outs[i].tensor));
+  }
+  if (shape) {
+    TensorSpec specs[CALL_MAX_OUTPUTS];
+    TRY(call_compute_specs(&inner, shape, specs));
+    for (uint32_t i = 0; i < out_count; i++) {
+      Tensor *out = outs[i].tensor;
+      if (specs[i].flags & TENSOR_UNDEFINED) continue;
+      TRY_GOTO(check_cast(specs[i].dtype, out), done);
+      TRY_GOTO(resize_to(out, specs[i].ndim, specs[i].sizes, specs[i].has_strides ? specs[i].strides : NULL), done);
+      if (meta) continue;
+      TRY_GOTO(may_fill(&inner, &specs[i], out, &filled[i]), done);
+      if (filled[i])
+        results[i] = ivalue_tensor(tensor_retain(out));
+      else
+        TRY_GOTO(call_fill_slot(&inner, i, &specs[i]), done);
+    }
+    if (!meta) status = call_run_row(&inner);
+  } else {
+    status = call_run_row(&inner);
+  }
+  for (uint32_t i = 0; status == OK && i < out_count; i++) {
+    Tensor *out = outs[i].tensor;
+    if (results[i].tag != TAG_TENSOR || !tensor_is_defined(results[i].tensor)) continue;
+    if (filled[i] && results[i].tensor == out) {
+      tensor_bump_version(out);
+      continue;
+    }
+    status = check_cast((DType)results[i].tensor->dtype, out);
+    if (status == OK) status = resize_to(out, results[i].tensor->ndim, results[i].tensor->sizes, NULL);
+    if (status == OK) status = write_back(call, out, results[i].tensor);
+  }
+  for (uint32_t i = 0; status == OK && i < call->output_count && i < out_count; i++)
+    call_set_tensor(call, i, tensor_retain(outs[i].tensor));
+done:
+  call_clear_outputs(&inner);
+  return status;
+}
+
+/* A row that says itself what it writes. */
+Status call_run_writer(Call *call, const CallPlan *plan, bool meta) {
+  uint64_t writes = plan->writes;
+  for (uint64_t left = writes; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctzll(left);
+    if (i < call->input_count && call->inputs[i].tag == TAG_TENSOR) TRY(check_writable(call->inputs[i].tensor));
+  }
+  Status status = call_run_functional(call, meta);
+  for (uint64_t left = writes; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctzll(left);
+    if (i >= call->input_count) continue;
+    IValue v = call->inputs[i];
+    if (v.tag == TAG_TENSOR)
+      tensor_bump_version(v.tensor);
+    else if (v.tag == TAG_LIST && v.list->kind == LIST_VALUES)
+      for (size_t k = 0; k < v.list->length; k++)
+        if (v.list->values[k].tag == TAG_TENSOR) tensor_bump_version(v.list->values[k].tensor);
+  }
+  return status;
+}

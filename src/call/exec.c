@@ -1,0 +1,69 @@
+/* Exec: defaults, polling, the process's default generator. */
+#include "call/exec.h"
+
+#include <limits.h>
+#include <pthread.h>
+
+#include "base/clock.h"
+
+static pthread_once_t generator_once = PTHREAD_ONCE_INIT;
+static Generator *default_generator; /* NULL when there was no memory for it */
+static pthread_mutex_t generator_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void make_generator(void) {
+  status_free(generator_new(67280421310721, &default_generator));
+}
+
+void exec_init(Exec *exec, const Services *services) {
+  pthread_once(&generator_once, make_generator);
+  *exec = (Exec){
+      .services = services,
+      .grad_enabled = true,
+      .threads = parallel_default_threads(),
+      .generator = default_generator,
+  };
+}
+
+void exec_set_deadline(Exec *exec, uint64_t monotonic_ns) {
+  exec->deadline_ns = monotonic_ns;
+  exec->attended = true;
+}
+
+void exec_set_stop(Exec *exec, _Atomic bool *stop) {
+  exec->stop = stop;
+  exec->attended = true;
+}
+
+MemBudget *exec_enter_memory(const Exec *exec) {
+  return mem_budget_enter(exec->budget && exec->budget->limits_memory ? &exec->budget->memory : NULL);
+}
+
+Status exec_memory_error(const Exec *exec, Status status) {
+  if (!status || status->code != ERROR_OUT_OF_MEMORY || !exec->budget || !atomic_load(&exec->budget->memory.refused))
+    return status;
+  status_free(status);
+  return status_new(ERROR_BUDGET, "the memory budget is used up");
+}
+
+bool exec_is_over(const Exec *exec) {
+  if (!exec->attended) return false;
+  return (exec->stop && atomic_load_explicit(exec->stop, memory_order_relaxed)) ||
+         (exec->deadline_ns && clock_now_ns() >= exec->deadline_ns);
+}
+
+Status exec_poll(const Exec *exec) {
+  if (exec->stop && atomic_load_explicit(exec->stop, memory_order_relaxed))
+    return status_new(ERROR_CANCELLED, "cancelled");
+  if (exec->deadline_ns && clock_now_ns() >= exec->deadline_ns)
+    return status_new(ERROR_DEADLINE, "the deadline has passed");
+  if (exec->budget && atomic_load_explicit(&exec->budget->steps_left, memory_order_relaxed) <= 0)
+    return status_new(ERROR_BUDGET, "the step budget is used up");
+  return OK;
+}
+
+void generator_lock(void) {
+  pthread_mutex_lock(&generator_mutex);
+}
+void generator_unlock(void) {
+  pthread_mutex_unlock(&generator_mutex);
+}

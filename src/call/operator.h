@@ -1,0 +1,120 @@
+/* OpRow: an operator is one row of data. The registry finds rows; operator_call (call/call.h) is the only way to run
+ * one. */
+#pragma once
+
+#include "call/call.h"
+#include "call/exec.h"
+#include "report/symbol.h"
+#include "schema/schema.h"
+
+/* What a kernel may do beyond computing its outputs from its inputs (writes stand in the schema's alias annotations).
+ */
+enum OpFlags {
+  OP_INPLACE = 1u << 0,          /* derive `name_`: self (a!) first, result written into it */
+  OP_OUT = 1u << 1,              /* derive the `.out` overload(s) with PyTorch's naming */
+  OP_SIDE_EFFECTS = 1u << 2,     /* prints, raises, changes global state: never removed or moved */
+  OP_NONDETERMINISTIC = 1u << 3, /* draws random numbers */
+  OP_COMPOSITE = 1u << 4,        /* the kernel only calls other operators: autograd records those, not this */
+  OP_ALIASING_OK = 1u << 5,      /* out may be exactly one of the inputs (pointwise): in place needs no temporary */
+  OP_EAGER_ONLY = 1u << 6,       /* its gradient can't go into a DifferentiableGraph */
+  OP_BUILTIN = 1u << 7,          /* body text is matched with the schemas and inlined at emission */
+  OP_ACCEPT_SPARSE = 1u << 8,
+  OP_ACCEPT_QUANTIZED = 1u << 9,
+  OP_ACCEPT_CONJ = 1u << 10, /* kernel sees lazy conj/neg itself; else inputs are resolved first */
+  OP_ACCEPT_META = 1u << 11,
+  OP_ACCEPT_OPAQUE = 1u << 12,
+  OP_ACCEPT_UNDEFINED = 1u << 13,
+  OP_ACCEPT_ANY =
+      OP_ACCEPT_SPARSE | OP_ACCEPT_QUANTIZED | OP_ACCEPT_CONJ | OP_ACCEPT_META | OP_ACCEPT_OPAQUE | OP_ACCEPT_UNDEFINED,
+  OP_NOT_DIFFERENTIABLE = 1u << 14, /* results never require grad (comparisons, argmax, ...) */
+  OP_RESHAPES = 1u << 16,           /* may change sizes or strides of the tensor it writes: resize_, t_, ... */
+  OP_GRAD_EXACT = 1u << 17,         /* not pointwise: its formula gives gradients of the arguments' sizes and dtypes */
+  OP_RETURNS_ARGUMENT = 1u << 18,   /* the result may be, or show, an argument although the schema does not say so */
+  OP_ALIASING_SELF = 1u << 19,      /* as OP_ALIASING_OK for the first input alone, when no other shows it */
+  OP_METADATA_ONLY = 1u << 20,   /* of tensors it reads sizes, strides, dtype, layout, device: no values, no history */
+  OP_METADATA_OTHERS = 1u << 21, /* as OP_METADATA_ONLY for all arguments but the first */
+  OP_NEVER_RAISES = 1u << 22,    /* gives a result whatever the arguments' values */
+  OP_EVAL_IDENTITY = 1u << 23,   /* where its argument `train` is false it gives its first argument */
+  OP_CONJUGATE = 1u << 24,       /* of real tensors it gives its first argument */
+  OP_ELEMENT = 1u << 25          /* the number that a tensor of one element holds */
+};
+
+typedef Status Kernel(Call *call);
+/* Computes the look of every tensor output from the arguments (sizes and dtypes only, never data): specs[i] is the i-th
+ * return. Errors about shapes and dtypes are raised here. */
+typedef Status ShapeFunction(Call *call, TensorSpec *specs);
+
+/* A row. Text fields are C literals. Exactly one of kernel, lower, body and factory says how it runs (with lower the
+ * tile interpreter does, shape defaults to shape_pointwise). */
+typedef struct OpRow {
+  const char *schema;
+  Kernel *kernel;
+  ShapeFunction *shape; /* NULL: the kernel sets its outputs itself (call_set) */
+  const char *lower;    /* formula over the argument names, tile/formula.h */
+  const char *grad; /* "self: grad * cos(self); other: ..." TorchScript text; NULL: none known; see docs/autograd.md */
+  const char *body; /* TorchScript statements: the body of the function; the parameter names are the schema's */
+  struct OpFactory *factory;
+  uint32_t flags;
+  /* Where PyTorch's names do not follow the rule (see call/derive.h): the overload of the in-place form; that of the
+   * out form, and behind ": " its arguments, separated by blanks. A row with `out` has an out form without OP_OUT too. */
+  const char *inplace, *out;
+  /* "aten::neg": the operator this one is another name of, plans have one name for each; or, of more results, the one
+   * whose first it gives, by which gradients of graphs go. */
+  const char *same_as;
+  const char *promote; /* Scalar parameters that take part in type promotion, separated by blanks; NULL: "self other" */
+} OpRow;
+/* node -> operation with state (vararg primitives, user compilers); Node is ir's. */
+typedef struct OpFactory {
+  Status (*make)(const struct Node *node, Kernel **out_kernel, void **out_state, void (**out_free)(void *state));
+} OpFactory;
+
+typedef struct OpTable {
+  const char *family;
+  const OpRow *rows;
+  size_t count;
+} OpTable;
+#define OP_TABLE(name, array) const OpTable name = {#name, array, sizeof(array) / sizeof *(array)}
+
+/* A registered row or a variant derived from one. Made when the index is built; its schema is parsed on first use. */
+typedef enum OpVariant { VARIANT_FUNCTIONAL, VARIANT_INPLACE, VARIANT_OUT } OpVariant;
+typedef struct Operator {
+  const OpRow *row;
+  Str name; /* "aten::add_" */
+  Str overload_name;
+  uint8_t variant;
+  uint32_t flags; /* the row's, adjusted for the variant */
+  _Atomic(FunctionSchema *) schema;
+  _Atomic(struct KernelProgram *) program; /* compiled `lower`, on first use */
+  _Atomic(struct Function *) body;         /* compiled body, on first use */
+  _Atomic(struct CallPlan *) plan;         /* what operator_call needs of the schema, on first use */
+  _Atomic(struct Operator *) next;         /* next overload of the same name, in order of registration */
+  _Atomic(struct Operator *) following;    /* in order of registration over all names */
+  void *library;                           /* the loaded library it came from, or NULL */
+  _Atomic uint64_t use_count;
+} Operator;
+
+/* Never NULL; the parsed schema, of the process. */
+const FunctionSchema *operator_schema(const Operator *op);
+/* Whether of its i-th argument, a tensor or a list of them, it reads only what OP_METADATA_ONLY says. */
+bool operator_reads_metadata(const Operator *op, uint32_t i);
+/* OP_RETURNS_ARGUMENT, or a body: that may pass on what it got. */
+bool operator_may_return_argument(const Operator *op);
+/* First overload of a qualified name or NULL; walk with ->next. */
+const Operator *operator_find(Str qualified_name);
+const Operator *operator_find_symbol(Symbol name); /* the same, without a look-up in the index for known symbols */
+const Operator *operator_find_overload(Str qualified_name, Str overload_name);
+/* Up to `max` names near to an unknown one, for messages. */
+size_t operator_similar(Str qualified_name, Str *out, size_t max);
+/* Adds rows (kept by reference) to the open registry; thread-safe. Refuses a schema that is there already or differs
+ * from one only in its returns. */
+Status operator_register(const OpTable *table, void *library) MUST_CHECK;
+/* Hides the operators of a library from look-ups. Programs that were compiled with them go on working, so the rows, and
+ * the library that holds them, must stay in memory. */
+void operator_retire(void *library);
+/* Every table of rows that is built in, ended by NULL: src/api/op_tables.c; those of folders above this one, whose
+ * operators read their node: src/api/graph_op_tables.c. */
+extern const OpTable *const op_tables[], *const graph_op_tables[];
+/* For tests: writes a line for every built-in row that is there twice or whose schema is wrong. */
+void operator_check_tables(StrBuf *problems);
+/* Every operator in turn, for tests and dumps: for (op = operator_next(NULL); op; op = operator_next(op)). */
+const Operator *operator_next(const Operator *after);

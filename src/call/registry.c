@@ -1,0 +1,364 @@
+/* The registry of operators: an index by name over the built-in tables, made at the first look-up, and open to rows of
+ * libraries. Operators and schemas live as long as the process, in two arenas; a reader-writer lock guards the index,
+ * so calls, which hold their Operator already, never meet it. Chains of overloads only grow or skip, and are walked
+ * without the lock. */
+#include <assert.h>
+#include <pthread.h>
+
+#include "call/derive.h"
+#include "call/operator.h"
+
+static struct {
+  pthread_rwlock_t lock;
+  bool built;
+  Map index; /* qualified name -> first overload */
+  Arena arena;
+  Operator *last; /* in order of registration */
+} registry = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+static _Atomic(Operator *) first_operator;
+
+/* What the index says of known symbols: most look-ups are of nodes, which have one. NULL: not asked yet. Written with
+ * the lock held for reading, emptied with it held for writing. */
+static _Atomic(const Operator *) of_known_symbols[SYMBOL_KNOWN_COUNT];
+static const Operator no_operator;
+
+static struct {
+  pthread_mutex_t lock;
+  Arena arena;
+} schemas = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- schemas ---- */
+
+static void parse_into(Str line, FunctionSchema **out) {
+  const char *kept = arena_strndup(&schemas.arena, line.data, line.length);
+  *out = schema_parse(&schemas.arena, type_store_process(), (Str){kept, line.length});
+}
+
+/* Parses under the lock of the arena, which then holds the schema and its text. */
+static Status parse_locked(Str line, FunctionSchema **out) {
+  Catch here;
+  pthread_mutex_lock(&schemas.lock);
+  schemas.arena.catch_point = &here;
+  if (catch_enter(&here)) parse_into(line, out);
+  schemas.arena.catch_point = NULL;
+  pthread_mutex_unlock(&schemas.lock);
+  return here.status;
+}
+
+static Status parse_schema(const OpRow *row, OpVariant variant, FunctionSchema **out) {
+  StrBuf line = {0};
+  Status status;
+  *out = NULL;
+  if (!derive_schema(row, variant, &line))
+    status = status_new(ERROR_SYNTAX, "not a schema: %s", row->schema);
+  else if (line.failed)
+    status = status_out_of_memory();
+  else
+    status = parse_locked(strbuf_view(&line), out);
+  strbuf_dispose(&line);
+  return status;
+}
+
+const FunctionSchema *operator_schema(const Operator *op) {
+  FunctionSchema *schema = atomic_load_explicit(&op->schema, memory_order_acquire);
+  if (schema) return schema;
+  Status status = parse_schema(op->row, op->variant, &schema);
+  if (status != OK) {
+    /* Out of memory (the rows' texts are checked by a test, a library's when it registers): nothing matches this
+     * stand-in. */
+    static FunctionSchema unreadable;
+    status_free(status);
+    return &unreadable;
+  }
+  FunctionSchema *expected = NULL;
+  if (!atomic_compare_exchange_strong(&((Operator *)op)->schema, &expected, schema)) schema = expected;
+  return schema;
+}
+
+/* ---- the index; the lock is held for writing, the arena's catch point set ---- */
+
+/* Unless an overload of that name is there. */
+static void append(Operator *op) {
+  Operator *last = NULL;
+  for (Operator *other = map_get(&registry.index, op->name); other; other = other->next) {
+    if (str_equal(other->overload_name, op->overload_name)) return;
+    last = other;
+  }
+  if (last)
+    last->next = op;
+  else if (!map_put(&registry.index, op->name, op))
+    catch_throw(registry.arena.catch_point, status_out_of_memory());
+  if (registry.last)
+    registry.last->following = op;
+  else
+    first_operator = op;
+  registry.last = op;
+}
+
+/* Of texts that live as long as the registry. */
+static Str join(Str stem, Str ending) {
+  if (!ending.length) return stem;
+  if (!stem.length) return ending;
+  char *text = arena_alloc(&registry.arena, stem.length + ending.length);
+  memcpy(text, stem.data, stem.length);
+  memcpy(text + stem.length, ending.data, ending.length);
+  return (Str){text, stem.length + ending.length};
+}
+
+static Operator *make_operator(const OpRow *row, OpVariant variant, void *library) {
+  Operator *op = ARENA_NEW(&registry.arena, Operator);
+  op->row = row;
+  op->variant = (uint8_t)variant;
+  op->flags = row->flags & ~(uint32_t)(OP_INPLACE | OP_OUT);
+  op->library = library;
+  Str name, overload;
+  if (!schema_text_split(str_from(row->schema), &name, &overload))
+    catch_throw(registry.arena.catch_point, status_new(ERROR_SYNTAX, "not a schema: %s", row->schema));
+  op->name = name;
+  op->overload_name = overload;
+  if (variant == VARIANT_INPLACE) {
+    op->name = join(name, STR("_"));
+    op->overload_name = derive_inplace_overload(row, overload);
+  } else if (variant == VARIANT_OUT) {
+    Str stem, ending;
+    derive_out_overload(row, overload, &stem, &ending);
+    op->overload_name = join(stem, ending);
+  }
+  return op;
+}
+
+/* A variant of every row that has it and whose name is not taken. */
+static void index_variants(const OpTable *const *tables, OpVariant variant, bool named, void *library) {
+  for (const OpTable *const *t = tables; *t; t++)
+    for (size_t i = 0; i < (*t)->count; i++) {
+      const OpRow *row = &(*t)->rows[i];
+      if (!derive_has_form(row, variant) || (named && !row->out)) continue;
+      append(make_operator(row, variant, library));
+    }
+}
+
+/* Forms that are written out have precedence over derived ones, in whichever order they come; and `mean.out` belongs to
+ * mean.dim, whose row says so, rather than to mean, of which the rule would make it. */
+static void index_tables(const OpTable *const *tables, void *library) {
+  index_variants(tables, VARIANT_FUNCTIONAL, false, library);
+  index_variants(tables, VARIANT_INPLACE, false, library);
+  index_variants(tables, VARIANT_OUT, true, library);
+  index_variants(tables, VARIANT_OUT, false, library);
+}
+
+static Status build(void) {
+  if (registry.built) return OK;
+  Catch here;
+  map_init(&registry.index, NULL);
+  arena_init(&registry.arena, &here);
+  registry.last = NULL;
+  if (catch_enter(&here)) {
+    index_tables(op_tables, NULL);
+    index_tables(graph_op_tables, NULL);
+    registry.built = true;
+  } else {
+    map_dispose(&registry.index);
+    arena_dispose(&registry.arena);
+    first_operator = NULL;
+  }
+  registry.arena.catch_point = NULL;
+  return here.status;
+}
+
+/* Leaves the lock held for reading; false when the index can't be built. */
+static bool lock_for_reading(void) {
+  pthread_rwlock_rdlock(&registry.lock);
+  if (registry.built) return true;
+  pthread_rwlock_unlock(&registry.lock);
+  pthread_rwlock_wrlock(&registry.lock);
+  Status status = build();
+  pthread_rwlock_unlock(&registry.lock);
+  if (status != OK) {
+    status_free(status);
+    return false;
+  }
+  pthread_rwlock_rdlock(&registry.lock);
+  return true;
+}
+
+/* ---- look-up ---- */
+
+const Operator *operator_find(Str qualified_name) {
+  if (!lock_for_reading()) return NULL;
+  const Operator *op = map_get(&registry.index, qualified_name);
+  pthread_rwlock_unlock(&registry.lock);
+  return op;
+}
+
+const Operator *operator_find_symbol(Symbol name) {
+  if (name >= SYMBOL_KNOWN_COUNT) return operator_find(symbol_name(name));
+  const Operator *op = atomic_load_explicit(&of_known_symbols[name], memory_order_acquire);
+  if (!op) {
+    if (!lock_for_reading()) return NULL;
+    op = map_get(&registry.index, symbol_name(name));
+    atomic_store_explicit(&of_known_symbols[name], op ? op : &no_operator, memory_order_release);
+    pthread_rwlock_unlock(&registry.lock);
+  }
+  return op == &no_operator ? NULL : op;
+}
+
+static void forget_known_symbols(void) {
+  for (uint32_t i = 0; i < SYMBOL_KNOWN_COUNT; i++) atomic_store(&of_known_symbols[i], NULL);
+}
+
+const Operator *operator_find_overload(Str qualified_name, Str overload_name) {
+  for (const Operator *op = operator_find(qualified_name); op; op = op->next)
+    if (str_equal(op->overload_name, overload_name)) return op;
+  return NULL;
+}
+
+const Operator *operator_next(const Operator *after) {
+  if (after) return after->following;
+  if (!lock_for_reading()) return NULL;
+  pthread_rwlock_unlock(&registry.lock);
+  return first_operator;
+}
+
+size_t operator_similar(Str qualified_name, Str *out, size_t max) {
+  enum { LIMIT = 3, KEPT = 16 };
+  size_t distances[KEPT], count = 0;
+  if (max > KEPT) max = KEPT;
+  if (max == 0 || !lock_for_reading()) return 0;
+  size_t limit = qualified_name.length < 10 ? 1 : LIMIT; /* short names are near to everything */
+  for (MapEntry *e = map_next(&registry.index, NULL); e; e = map_next(&registry.index, e)) {
+    size_t longer = e->key.length > qualified_name.length ? e->key.length - qualified_name.length
+                                                          : qualified_name.length - e->key.length;
+    if (longer > limit) continue;
+    size_t distance = str_distance(qualified_name, e->key, limit);
+    if (distance > limit || distance == 0) continue;
+    size_t at = count;
+    while (at > 0 && distances[at - 1] > distance) at--;
+    if (at >= max) continue;
+    if (count < max) count++;
+    memmove(&out[at + 1], &out[at], (count - 1 - at) * sizeof *out);
+    memmove(&distances[at + 1], &distances[at], (count - 1 - at) * sizeof *distances);
+    out[at] = e->key;
+    distances[at] = distance;
+  }
+  pthread_rwlock_unlock(&registry.lock);
+  return count;
+}
+
+/* ---- registration from outside ---- */
+
+static Status check_row(const OpRow *row, const OpTable *table, size_t position) {
+  int ways = !!row->kernel + !!row->lower + !!row->body + !!row->factory;
+  if (ways != 1)
+    return status_new(ERROR_INVALID_ARGUMENT, "%s: a row needs exactly one of kernel, lower, body and factory",
+                      row->schema);
+  Str name, overload;
+  if (!schema_text_split(str_from(row->schema), &name, &overload))
+    return status_new(ERROR_INVALID_ARGUMENT, "not a schema: %s", row->schema);
+  FunctionSchema *schema;
+  TRY(parse_schema(row, VARIANT_FUNCTIONAL, &schema));
+  for (size_t i = 0; i < position; i++) {
+    Str other, other_overload;
+    if (schema_text_split(str_from(table->rows[i].schema), &other, &other_overload) && str_equal(name, other) &&
+        str_equal(overload, other_overload))
+      return status_new(ERROR_INVALID_ARGUMENT, "the table has two rows for %s", row->schema);
+  }
+  for (const Operator *op = map_get(&registry.index, name); op; op = op->next) {
+    if (str_equal(op->overload_name, overload))
+      return status_new(ERROR_INVALID_ARGUMENT, "an operator " STR_FMT "%s" STR_FMT " is registered already",
+                        STR_ARG(name), overload.length ? "." : "", STR_ARG(overload));
+    if (schema_same_arguments(operator_schema(op), schema))
+      return status_new(ERROR_INVALID_ARGUMENT, "%s differs from overload \"" STR_FMT "\" at most in what it returns",
+                        row->schema, STR_ARG(op->overload_name));
+  }
+  return OK;
+}
+
+Status operator_register(const OpTable *table, void *library) {
+  Catch here;
+  here.status = OK;
+  pthread_rwlock_wrlock(&registry.lock);
+  Status status = build();
+  for (size_t i = 0; status == OK && i < table->count; i++) status = check_row(&table->rows[i], table, i);
+  if (status == OK) {
+    const OpTable *const tables[] = {table, NULL};
+    forget_known_symbols();
+    registry.arena.catch_point = &here;
+    if (catch_enter(&here)) index_tables(tables, library);
+    registry.arena.catch_point = NULL;
+    status = here.status;
+  }
+  pthread_rwlock_unlock(&registry.lock);
+  return status;
+}
+
+void operator_retire(void *library) {
+  if (!library || !lock_for_reading()) return;
+  pthread_rwlock_unlock(&registry.lock);
+  pthread_rwlock_wrlock(&registry.lock);
+  forget_known_symbols();
+  for (Operator *op = first_operator, *before = NULL; op; op = op->following) {
+    if (op->library != library) {
+      before = op;
+      continue;
+    }
+    /* The retired one keeps its links: whoever stands on it walks on. */
+    Operator *head = map_get(&registry.index, op->name);
+    if (head == op) {
+      map_remove(&registry.index, op->name);
+      if (op->next && !map_put(&registry.index, ((Operator *)op->next)->name, op->next))
+        assert(!"a freed slot is there");
+    } else {
+      while (head && head->next != op) head = head->next;
+      if (head) head->next = op->next;
+    }
+    if (before)
+      before->following = op->following;
+    else
+      first_operator = op->following;
+    if (registry.last == op) registry.last = before;
+  }
+  pthread_rwlock_unlock(&registry.lock);
+}
+
+static void check_tables(const OpTable *const *tables, Map *seen, StrBuf *problems) {
+  for (const OpTable *const *t = tables; *t; t++)
+    for (size_t i = 0; i < (*t)->count; i++) {
+      const OpRow *row = &(*t)->rows[i];
+      Str text = str_from(row->schema), name, overload;
+      if (row->kernel == NULL && !row->lower && !row->body && !row->factory)
+        strbuf_printf(problems, "%s: nothing to run: %s\n", (*t)->family, row->schema);
+      if (!schema_text_split(text, &name, &overload)) {
+        strbuf_printf(problems, "%s: not a schema: %s\n", (*t)->family, row->schema);
+        continue;
+      }
+      Str key = str_slice(text, 0, name.length + (overload.length ? 1 + overload.length : 0));
+      if (map_has(seen, key))
+        strbuf_printf(problems, "%s: again: " STR_FMT "\n", (*t)->family, STR_ARG(key));
+      else if (!map_put(seen, key, (void *)row))
+        strbuf_puts(problems, "out of memory\n");
+      for (int variant = VARIANT_FUNCTIONAL; variant <= VARIANT_OUT; variant++) {
+        if (!derive_has_form(row, (OpVariant)variant)) continue;
+        FunctionSchema *schema;
+        Status status = parse_schema(row, (OpVariant)variant, &schema);
+        if (status != OK) strbuf_printf(problems, "%s: %s: %s\n", (*t)->family, row->schema, status->message);
+        status_free(status);
+      }
+    }
+}
+
+void operator_check_tables(StrBuf *problems) {
+  Map seen;
+  map_init(&seen, NULL);
+  check_tables(op_tables, &seen, problems);
+  check_tables(graph_op_tables, &seen, problems);
+  map_dispose(&seen);
+}
+
+bool operator_reads_metadata(const Operator *op, uint32_t i) {
+  if (op->variant != VARIANT_FUNCTIONAL) return false;
+  return op->flags & OP_METADATA_ONLY || (i > 0 && op->flags & OP_METADATA_OTHERS);
+}
+
+bool operator_may_return_argument(const Operator *op) {
+  return op->row->body || op->flags & OP_RETURNS_ARGUMENT;
+}

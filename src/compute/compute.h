@@ -1,0 +1,18 @@
+/* compute: numeric engines that know no operator: numbers in memory, numbers out. Files for an instruction set are
+ * told by their suffix, chosen when they run; the _body and _template headers are the source of those.
+ *
+ *   compute/element/element.h           one element at a time
+ *   compute/gemm/gemm.h                 matrix products; gemm_template.h, gemm_transpose.h
+ *   compute/conv/conv.h                 convolutions
+ *   compute/conv/conv_weights.h         their weights, packed
+ *   compute/conv/conv_depthwise.h       the inner loop of depthwise ones; conv_depthwise_body.h
+ *   compute/conv/conv_epilogue.h        what happens to results in cache; conv_epilogue_body.h
+ *   compute/norm/norm_affine.h          scale and shift; norm_affine_body.h
+ *   compute/norm/norm_bfloat16.h        normalization with bfloat16's rounding
+ *   compute/norm/softmax_line.h         the softmax of a line; softmax_line_body.h
+ *   compute/reduce/reduce.h             the reduction engine
+ *   compute/reduce/reduce_ops.h         its accumulators
+ *   compute/reduce/reduce_sum.h         sums of float32; reduce_sum_body.h
+ *   compute/sort/sort.h                 sorting and selecting in a line
+ *   compute/lapack/lapack.h             LAPACK by element type */
+#pragma once

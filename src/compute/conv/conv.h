@@ -1,0 +1,41 @@
+/* Convolutions: one description for every spelling, portable kernels, and the door to oneDNN. */
+#pragma once
+
+#include "call/operator.h"
+#include "compute/conv/conv_epilogue.h"
+
+enum { CONV_SPATIAL = 3 };
+
+/* Always three spatial dimensions; missing leading ones have size 1, stride 1, no padding. */
+typedef struct ConvParams {
+  int spatial; /* as given: 1, 2 or 3 */
+  bool transposed, unbatched;
+  int64_t stride[CONV_SPATIAL], padding[CONV_SPATIAL], dilation[CONV_SPATIAL], output_padding[CONV_SPATIAL];
+  int64_t padding_after[CONV_SPATIAL]; /* differs from padding for "same" with an even kernel */
+  int64_t groups;
+  int64_t batch, in_channels, out_channels; /* all groups */
+  int64_t in[CONV_SPATIAL], out[CONV_SPATIAL], kernel[CONV_SPATIAL];
+} ConvParams;
+
+/* Reads the arguments by name (input or self, weight, bias, stride, padding, dilation, transposed, output_padding,
+ * groups) and checks them. */
+Status conv_read(const Call *call, ConvParams *out) MUST_CHECK;
+Status conv_params(const Tensor *input, const Tensor *weight,
+                   ConvParams *out) MUST_CHECK; /* the sizes, once the numbers are set */
+/* out, input, weight dense and row-major, of float32 or float64; bias of out_channels or NULL. */
+Status conv_forward_portable(Exec *exec, const ConvParams *p, DType dtype, const void *input, const void *weight,
+                             const void *bias, void *out) MUST_CHECK;
+/* A 1x1 kernel without stride or padding: one matrix product for each sample, on the input as it lies. */
+bool conv_is_product(const ConvParams *p);
+/* Any of the results may be NULL. */
+Status conv_backward_portable(Exec *exec, const ConvParams *p, DType dtype, const void *grad, const void *input,
+                              const void *weight, void *grad_input, void *grad_weight, void *grad_bias) MUST_CHECK;
+/* float32 through oneDNN; *done false: not there or not this case, nothing was written. */
+Status conv_forward_onednn(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
+                           const ConvEpilogue *epilogue, Tensor *out, bool *done) MUST_CHECK;
+/* Gives back the packed weights that no call is using. */
+void conv_onednn_trim(void);
+/* Every group one input channel, every plane its own kernel: no matrix product in it. float32, row-major. */
+bool conv_is_depthwise(const ConvParams *p);
+Status conv_depthwise(int threads, const ConvParams *p, const float *input, const float *weight,
+                      const ConvEpilogue *epilogue, float *out) MUST_CHECK;

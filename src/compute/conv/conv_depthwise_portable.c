@@ -1,0 +1,4 @@
+/* Depthwise convolution's inner loop with what every processor has. */
+#define NAME conv_depthwise_run
+#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
+#include "compute/conv/conv_depthwise_body.h"

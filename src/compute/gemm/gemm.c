@@ -1,0 +1,171 @@
+/* Chooses how to multiply (gemm.h) and splits the work over threads. */
+#include "compute/gemm/gemm.h"
+
+#include "base/cache.h"
+#include "base/parallel.h"
+
+/* Above this many multiply-adds oneDNN's call pays for itself. */
+static const int64_t ONEDNN_FROM = 1 << 20;
+/* Work between two looks at a deadline. */
+static const double ATTENDED_FROM = 2e9;
+
+static const GemmKernels *kernels(void) {
+#if defined(__x86_64__)
+  if (gemm_kernels_avx2.f32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return &gemm_kernels_avx2;
+#endif
+  return &gemm_kernels_baseline;
+}
+
+static void multiply_f32(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, float *c,
+                         int64_t c_row_stride, void *scratch) {
+#if defined(__x86_64__)
+  if (m > 4 && n > 4 && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl")) {
+    gemm_block_avx512(m, n, k, alpha, a, b, c, c_row_stride, scratch);
+    return;
+  }
+#endif
+  kernels()->f32(m, n, k, alpha, a, b, c, c_row_stride, scratch);
+}
+
+typedef struct Product {
+  DType dtype;
+  int64_t m, n, k, c_row_stride;
+  double alpha;
+  GemmMatrix a, b;
+  char *c;
+  bool by_rows; /* threads take rows of C, else columns */
+  _Atomic bool failed;
+} Product;
+
+static void run_part(void *argument, int64_t begin, int64_t end) {
+  Product *p = argument;
+  size_t item = dtype_size(p->dtype);
+  GemmMatrix a = p->a, b = p->b;
+  char *c = p->c;
+  int64_t m = p->m, n = p->n;
+  if (p->by_rows) {
+    a.data = (const char *)a.data + begin * a.row_stride * (int64_t)item;
+    c += begin * p->c_row_stride * (int64_t)item;
+    m = end - begin;
+  } else {
+    b.data = (const char *)b.data + begin * b.col_stride * (int64_t)item;
+    c += begin * (int64_t)item;
+    n = end - begin;
+  }
+  char small[8192];
+  size_t bytes = m <= 4 || n <= 4 ? 0 : gemm_scratch_bytes(m, n, p->k);
+  void *scratch = bytes <= sizeof small ? small : cache_alloc(bytes);
+  if (!scratch) {
+    p->failed = true;
+    return;
+  }
+  if (p->dtype == DTYPE_FLOAT32)
+    multiply_f32(m, n, p->k, p->alpha, a, b, (float *)c, p->c_row_stride, scratch);
+  else
+    kernels()->f64(m, n, p->k, p->alpha, a, b, (double *)c, p->c_row_stride, scratch);
+  if (scratch != small) cache_free(scratch, bytes);
+}
+
+static Status gemm_packed(Exec *exec, Product *p) {
+  p->by_rows = p->m >= p->n;
+  int64_t whole = p->by_rows ? p->m : p->n, other = p->by_rows ? p->n : p->m, line = other * p->k;
+  int64_t grain = line > 0 ? 500000 / line + 1 : whole;
+  grain = (grain + 47) / 48 * 48; /* whole register tiles */
+  parallel_for(exec->threads, whole, grain, run_part, p);
+  return p->failed ? status_out_of_memory() : OK;
+}
+
+/* Any other type: plain loops over the wide class, which is exact enough and small. */
+#define PLAIN(WIDE, WIDE_DTYPE)                                                                                      \
+  for (int64_t i = 0; i < m; i++) {                                                                                  \
+    for (int64_t j = 0; j < n; j++) {                                                                                \
+      WIDE sum = 0, x, y;                                                                                            \
+      for (int64_t p = 0; p < k; p++) {                                                                              \
+        dtype_convert(WIDE_DTYPE, &x, 1, dtype, (const char *)a.data + (i * a.row_stride + p * a.col_stride) * item, \
+                      1, 1);                                                                                         \
+        dtype_convert(WIDE_DTYPE, &y, 1, dtype, (const char *)b.data + (p * b.row_stride + j * b.col_stride) * item, \
+                      1, 1);                                                                                         \
+        sum += x * y;                                                                                                \
+      }                                                                                                              \
+      sum *= (WIDE)alpha;                                                                                            \
+      char *to = (char *)c + (i * c_row_stride + j) * item;                                                          \
+      if (accumulate) {                                                                                              \
+        dtype_convert(WIDE_DTYPE, &x, 1, dtype, to, 1, 1);                                                           \
+        sum += x;                                                                                                    \
+      }                                                                                                              \
+      dtype_convert(dtype, to, 1, WIDE_DTYPE, &sum, 1, 1);                                                           \
+    }                                                                                                                \
+  }
+static void gemm_plain(DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, void *c,
+                       int64_t c_row_stride, bool accumulate) {
+  int64_t item = (int64_t)dtype_size(dtype);
+  if (dtype_is_complex(dtype))
+    PLAIN(complex128, DTYPE_COMPLEX128)
+  else
+    PLAIN(int64_t, DTYPE_INT64)
+}
+
+/* Halves: float32 copies of the operands, the product, and back. */
+static Status gemm_half(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a,
+                        GemmMatrix b, void *c, int64_t c_row_stride, bool accumulate) {
+  size_t cells, bytes;
+  if (!size_add((size_t)(m * k), (size_t)(k * n), &cells) || !size_add(cells, (size_t)(m * n), &cells) ||
+      !size_mul(cells + 1, sizeof(float), &bytes))
+    return status_out_of_memory();
+  float *wide = cache_alloc(bytes);
+  if (!wide) return status_out_of_memory();
+  float *wide_b = wide + m * k, *wide_c = wide_b + k * n;
+  for (int64_t i = 0; i < m; i++)
+    dtype_convert(DTYPE_FLOAT32, wide + i * k, 1, dtype, (const char *)a.data + i * a.row_stride * 2, a.col_stride, k);
+  for (int64_t p = 0; p < k; p++)
+    dtype_convert(DTYPE_FLOAT32, wide_b + p * n, 1, dtype, (const char *)b.data + p * b.row_stride * 2, b.col_stride,
+                  n);
+  for (int64_t i = 0; i < m && accumulate; i++)
+    dtype_convert(DTYPE_FLOAT32, wide_c + i * n, 1, dtype, (char *)c + i * c_row_stride * 2, 1, n);
+  Status status = gemm(exec, DTYPE_FLOAT32, m, n, k, alpha, (GemmMatrix){wide, k, 1}, (GemmMatrix){wide_b, n, 1},
+                       wide_c, n, accumulate);
+  for (int64_t i = 0; i < m; i++)
+    dtype_convert(dtype, (char *)c + i * c_row_stride * 2, 1, DTYPE_FLOAT32, wide_c + i * n, 1, n);
+  cache_free(wide, bytes);
+  return status;
+}
+
+/* Panels of rows that take about a tenth of a second, with a look at the deadline between them. */
+static Status gemm_attended(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a,
+                            GemmMatrix b, void *c, int64_t c_row_stride, bool accumulate) {
+  int64_t item = (int64_t)dtype_size(dtype), rows = (int64_t)(ATTENDED_FROM / ((double)n * (double)k));
+  rows = rows < GEMM_MC ? GEMM_MC : rows / GEMM_MC * GEMM_MC;
+  for (int64_t i = 0; i < m; i += rows) {
+    GemmMatrix panel = {(const char *)a.data + i * a.row_stride * item, a.row_stride, a.col_stride};
+    TRY(exec_poll(exec));
+    TRY(gemm(exec, dtype, m - i < rows ? m - i : rows, n, k, alpha, panel, b, (char *)c + i * c_row_stride * item,
+             c_row_stride, accumulate));
+  }
+  return OK;
+}
+
+Status gemm(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, void *c,
+            int64_t c_row_stride, bool accumulate) {
+  if (m == 0 || n == 0) return OK;
+  if (exec->attended && m > GEMM_MC && (double)m * (double)n * (double)k > 2 * ATTENDED_FROM)
+    return gemm_attended(exec, dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
+  if (dtype == DTYPE_BFLOAT16 && gemm_bfloat16_is_stepwise(m, n, k, a, b))
+    return gemm_bfloat16_stepwise(m, n, k, (float)alpha, false, a, b, c, c_row_stride, accumulate);
+  if (dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16)
+    return gemm_half(exec, dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
+  if (dtype == DTYPE_FLOAT32 && exec->threads > 0 && m > 4 && n > 4 && m * n * k >= ONEDNN_FROM &&
+      gemm_onednn_f32(exec->threads, m, n, k, (float)alpha, a, b, c, c_row_stride, accumulate))
+    return OK;
+  if (dtype == DTYPE_FLOAT32 || dtype == DTYPE_FLOAT64) {
+    if (!accumulate)
+      for (int64_t i = 0; i < m; i++)
+        memset((char *)c + i * c_row_stride * (int64_t)dtype_size(dtype), 0, (size_t)n * dtype_size(dtype));
+    Product p = {
+        .dtype = dtype, .m = m, .n = n, .k = k, .c_row_stride = c_row_stride, .alpha = alpha, .a = a, .b = b, .c = c};
+    return k == 0 ? OK : gemm_packed(exec, &p);
+  }
+  gemm_plain(dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
+  return OK;
+}

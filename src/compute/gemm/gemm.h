@@ -1,0 +1,47 @@
+/* Matrix products: C = alpha * A B (+ C), the one way for every operator that multiplies matrices.
+ *
+ * Large float32 products go to oneDNN (opened on first use), the rest to packed kernels of our own; halves are computed
+ * in float32, integers in int64, complex numbers in complex double. */
+#pragma once
+
+#include "call/operator.h"
+
+typedef struct GemmMatrix {
+  const void *data;
+  int64_t row_stride, col_stride; /* in elements, any */
+} GemmMatrix;
+
+/* A is m x k, B is k x n, C is m x n with unit column stride. accumulate: adds to what C holds. */
+Status gemm(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, void *c,
+            int64_t c_row_stride, bool accumulate) MUST_CHECK;
+
+/* Products of bfloat16 that round at every step (gemm_bfloat16.c). alpha scales A; round_scaled rounds that too. */
+bool gemm_bfloat16_is_stepwise(int64_t m, int64_t n, int64_t k, GemmMatrix a, GemmMatrix b);
+Status gemm_bfloat16_stepwise(int64_t m, int64_t n, int64_t k, float alpha, bool round_scaled, GemmMatrix a,
+                              GemmMatrix b, void *c, int64_t c_row_stride, bool accumulate) MUST_CHECK;
+/* y = alpha * A x (+ y), each row summed before it is scaled; x is a column. */
+void gemv_bfloat16(int64_t m, int64_t k, float alpha, GemmMatrix a, GemmMatrix x, void *y, int64_t y_stride,
+                   bool accumulate);
+
+/* The packed kernels, one table for each instruction set; serial. Scratch holds gemm_scratch_bytes. */
+typedef struct GemmKernels {
+  void (*f32)(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, float *c, int64_t c_row_stride,
+              void *scratch);
+  void (*f64)(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, double *c,
+              int64_t c_row_stride, void *scratch);
+} GemmKernels;
+extern const GemmKernels gemm_kernels_baseline, gemm_kernels_avx2;
+#if defined(__x86_64__)
+/* The float32 one with 512-bit vectors, for m and n above 4. */
+void gemm_block_avx512(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, float *c,
+                       int64_t c_row_stride, void *scratch);
+#endif
+enum { GEMM_MC = 96, GEMM_KC = 256, GEMM_NC = 512, GEMM_PAD = 64 };
+static inline size_t gemm_scratch_bytes(int64_t m, int64_t n, int64_t k) {
+  size_t kc = (size_t)(k < GEMM_KC ? k : GEMM_KC), mc = (size_t)(m < GEMM_MC ? m : GEMM_MC) + 8,
+         nc = (size_t)(n < GEMM_NC ? n : GEMM_NC) + 32;
+  return (mc + nc) * kc * sizeof(double) + 4 * GEMM_PAD;
+}
+/* oneDNN's float32 product on so many threads, or false when it is not there. */
+bool gemm_onednn_f32(int threads, int64_t m, int64_t n, int64_t k, float alpha, GemmMatrix a, GemmMatrix b, float *c,
+                     int64_t c_row_stride, bool accumulate);

@@ -1,0 +1,22 @@
+/* The packed float32 product with 512-bit vectors. */
+#include "compute/gemm/gemm.h"
+
+#if defined(__x86_64__)
+#include "compute/gemm/gemm_transpose.h"
+
+#define VECTOR 64
+#define WIDE 4
+#define WITHOUT_THIN
+#define FMA(a, b, c) ((Vec_f32)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
+#define TRANSPOSE_4(to, to_stride, from, from_stride) gemm_transpose_4(to, to_stride, from, from_stride)
+#define T float
+#define NAME(x) x##_f32
+#include "compute/gemm/gemm_template.h"
+
+void gemm_block_avx512(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, float *c,
+                       int64_t c_row_stride, void *scratch) {
+  gemm_f32(m, n, k, alpha, a, b, c, c_row_stride, scratch);
+}
+#else
+typedef int gemm_avx512_has_nothing_to_compile;
+#endif

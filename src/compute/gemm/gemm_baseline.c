@@ -1,0 +1,16 @@
+/* The packed matrix products without special instructions. */
+#include "compute/gemm/gemm.h"
+
+#define VECTOR 16
+#define WIDE 2
+#define FMA(a, b, c) ((a) * (b) + (c))
+#define T float
+#define NAME(x) x##_f32
+#include "compute/gemm/gemm_template.h"
+#undef T
+#undef NAME
+#define T double
+#define NAME(x) x##_f64
+#include "compute/gemm/gemm_template.h"
+
+const GemmKernels gemm_kernels_baseline = {gemm_f32, gemm_f64};

@@ -1,0 +1,11 @@
+/* The loops of norm_affine.h for one instruction set. The including file defines NAME and MULTIPLY_ADD(a, b, c). */
+#include "compute/norm/norm_affine.h"
+
+void NAME(int64_t n, const float *x, float *y, const float *scale, const float *shift, int64_t step) {
+  if (step == 0) {
+    float a = *scale, b = *shift;
+    for (int64_t i = 0; i < n; i++) y[i] = MULTIPLY_ADD(x[i], a, b);
+  } else {
+    for (int64_t i = 0; i < n; i++) y[i] = MULTIPLY_ADD(x[i], scale[i], shift[i]);
+  }
+}

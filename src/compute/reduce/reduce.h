@@ -1,0 +1,55 @@
+/* The reduction engine: walks a tensor so that memory is read in order, hands runs of values to an accumulator, and
+ * writes the finished results. Values are computed in double, int64 or complex double whatever the element type.
+ *
+ * An accumulator keeps up to three states for each result. `down` adds one value to each of n results, `along` adds n
+ * values to one result; `position` is the index of the (first) value among the reduced ones, in row-major order. */
+#pragma once
+
+#include "call/operator.h"
+
+typedef enum ReduceClass { REDUCE_F64, REDUCE_I64, REDUCE_C128 } ReduceClass;
+enum { REDUCE_BLOCK = 256, REDUCE_STATES = 3 };
+
+typedef union ReduceCell {
+  double f;
+  int64_t i;
+  complex128 c;
+} ReduceCell;
+
+typedef struct ReduceParams {
+  double p;          /* norm's order */
+  double correction; /* var: subtracted from the count */
+  int64_t count;     /* values reduced into each result */
+  bool take_root;    /* std */
+} ReduceParams;
+
+typedef struct ReduceOp {
+  ReduceClass input;      /* class the values are converted to */
+  ReduceClass outputs[2]; /* class of each result */
+  bool magnitude;         /* complex values arrive as their absolute value (input must be REDUCE_F64) */
+  void (*start)(ReduceCell *const state[REDUCE_STATES], int64_t n, const ReduceParams *params);
+  void (*down)(ReduceCell *const state[REDUCE_STATES], const void *values, int64_t n, int64_t position,
+               const ReduceParams *params);
+  void (*along)(ReduceCell *const state[REDUCE_STATES], const void *values, int64_t n, int64_t position,
+                const ReduceParams *params);
+  /* Writes n results of each output class to out[k]. */
+  void (*finish)(ReduceCell *const state[REDUCE_STATES], int64_t n, const ReduceParams *params, void *const out[2]);
+  /* What `along` would add to state 0 for neighbouring float32 values, which then needn't be converted; NULL: all are.
+   */
+  double (*sum_f32)(int64_t n, const float *values);
+} ReduceOp;
+
+/* Which dimensions go. */
+typedef struct ReduceDims {
+  bool reduced[TENSOR_MAX_DIMS];
+  bool keepdim;
+} ReduceDims;
+
+/* outputs[k] may be NULL (not wanted); they have the kept sizes, with or without the reduced dimensions as 1. */
+Status reduce_run(Exec *exec, const ReduceOp *op, ReduceParams *params, const Tensor *self, const ReduceDims *dims,
+                  Tensor *const outputs[2]) MUST_CHECK;
+
+/* Arguments by their schema names: dim (int, int?, int[], int[]?; empty or absent: all), keepdim. */
+Status reduce_read_dims(const Call *call, int ndim, ReduceDims *out) MUST_CHECK;
+/* Sizes of a result. */
+void reduce_spec(const Tensor *self, const ReduceDims *dims, DType dtype, TensorSpec *out);

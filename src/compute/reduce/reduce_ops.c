@@ -1,0 +1,162 @@
+/* The accumulators: one STEP each, expanded for runs down (one value to each state) and along (many values to one
+ * state).
+ *
+ * In a STEP `x` is the value, `a`, `b`, `c` the states, `at` its position among the reduced values, `params` the
+ * parameters. */
+#include "compute/reduce/reduce_ops.h"
+#include "compute/reduce/reduce_sum.h"
+
+#include <complex.h>
+#include <math.h>
+
+#define CLASS_f REDUCE_F64
+#define CLASS_i REDUCE_I64
+#define CLASS_c REDUCE_C128
+#define CTYPE_f double
+#define CTYPE_i int64_t
+#define CTYPE_c complex128
+
+/* IN, A, B, C: member letters of the input's class and the three states; OUT0, OUT1: of the results. */
+#define ACCUMULATOR_WITH(NAME, ALONG, SUM_F32, MAGNITUDE, IN, A, B, C, START, STEP, OUT0, FINISH0, OUT1, FINISH1)     \
+  static void NAME##_start(ReduceCell *const s[REDUCE_STATES], int64_t n, const ReduceParams *params) {               \
+    (void)params;                                                                                                     \
+    for (int64_t i = 0; i < n; i++) {                                                                                 \
+      CTYPE_##A a = 0;                                                                                                \
+      CTYPE_##B b = 0;                                                                                                \
+      CTYPE_##C c = 0;                                                                                                \
+      START;                                                                                                          \
+      s[0][i].A = a;                                                                                                  \
+      s[1][i].B = b;                                                                                                  \
+      s[2][i].C = c;                                                                                                  \
+    }                                                                                                                 \
+  }                                                                                                                   \
+  static void NAME##_down(ReduceCell *const s[REDUCE_STATES], const void *values, int64_t n, int64_t at,              \
+                          const ReduceParams *params) {                                                               \
+    (void)params;                                                                                                     \
+    (void)at;                                                                                                         \
+    for (int64_t i = 0; i < n; i++) {                                                                                 \
+      CTYPE_##IN x = ((const CTYPE_##IN *)values)[i];                                                                 \
+      CTYPE_##A a = s[0][i].A;                                                                                        \
+      CTYPE_##B b = s[1][i].B;                                                                                        \
+      CTYPE_##C c = s[2][i].C;                                                                                        \
+      STEP;                                                                                                           \
+      s[0][i].A = a;                                                                                                  \
+      s[1][i].B = b;                                                                                                  \
+      s[2][i].C = c;                                                                                                  \
+    }                                                                                                                 \
+  }                                                                                                                   \
+  __attribute__((unused)) static void NAME##_along(ReduceCell *const s[REDUCE_STATES], const void *values, int64_t n, \
+                                                   int64_t at, const ReduceParams *params) {                          \
+    (void)params;                                                                                                     \
+    CTYPE_##A a = s[0][0].A;                                                                                          \
+    CTYPE_##B b = s[1][0].B;                                                                                          \
+    CTYPE_##C c = s[2][0].C;                                                                                          \
+    for (int64_t i = 0; i < n; i++, at++) {                                                                           \
+      CTYPE_##IN x = ((const CTYPE_##IN *)values)[i];                                                                 \
+      STEP;                                                                                                           \
+    }                                                                                                                 \
+    s[0][0].A = a;                                                                                                    \
+    s[1][0].B = b;                                                                                                    \
+    s[2][0].C = c;                                                                                                    \
+  }                                                                                                                   \
+  static void NAME##_finish(ReduceCell *const s[REDUCE_STATES], int64_t n, const ReduceParams *params,                \
+                            void *const out[2]) {                                                                     \
+    (void)params;                                                                                                     \
+    for (int64_t i = 0; i < n; i++) {                                                                                 \
+      CTYPE_##A a = s[0][i].A;                                                                                        \
+      CTYPE_##B b = s[1][i].B;                                                                                        \
+      CTYPE_##C c = s[2][i].C;                                                                                        \
+      (void)a, (void)b, (void)c;                                                                                      \
+      ((CTYPE_##OUT0 *)out[0])[i] = (FINISH0);                                                                        \
+      ((CTYPE_##OUT1 *)out[1])[i] = (FINISH1);                                                                        \
+    }                                                                                                                 \
+  }                                                                                                                   \
+  const ReduceOp reduce_##NAME = {                                                                                    \
+      CLASS_##IN, {CLASS_##OUT0, CLASS_##OUT1}, MAGNITUDE, NAME##_start, NAME##_down, ALONG, NAME##_finish, SUM_F32}
+#define ACCUMULATOR(NAME, ...) ACCUMULATOR_WITH(NAME, NAME##_along, NULL, __VA_ARGS__)
+
+#define SIMPLE(NAME, IN, A, START, STEP, OUT, FINISH) \
+  ACCUMULATOR(NAME, false, IN, A, i, i, START, STEP, OUT, FINISH, i, 0)
+#define NOTHING ((void)0)
+
+/* Eight partial sums in a fixed order, that of reduce_sum_f32: the compiler keeps them in vector registers, and the
+ * bits don't depend on threads. */
+static void sum_lanes(ReduceCell *const s[REDUCE_STATES], const void *values, int64_t n, int64_t at,
+                      const ReduceParams *params) {
+  (void)at;
+  (void)params;
+  const double *x = values;
+  double lanes[8] = {0}, tail = 0;
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (int k = 0; k < 8; k++) lanes[k] += x[i + k];
+  for (; i < n; i++) tail += x[i];
+  s[0][0].f += ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7])) + tail;
+}
+
+ACCUMULATOR_WITH(sum_f64, sum_lanes, reduce_sum_f32, false, f, f, i, i, NOTHING, a += x, f, a, i, 0);
+SIMPLE(sum_i64, i, i, NOTHING, a = (int64_t)((uint64_t)a + (uint64_t)x), i, a);
+SIMPLE(sum_c128, c, c, NOTHING, a += x, c, a);
+SIMPLE(nansum_f64, f, f, NOTHING, a += isnan(x) ? 0 : x, f, a);
+SIMPLE(prod_f64, f, f, a = 1, a *= x, f, a);
+SIMPLE(prod_i64, i, i, a = 1, a = (int64_t)((uint64_t)a * (uint64_t)x), i, a);
+SIMPLE(prod_c128, c, c, a = 1, a *= x, c, a);
+ACCUMULATOR_WITH(mean_f64, sum_lanes, reduce_sum_f32, false, f, f, i, i, NOTHING, a += x, f, a / (double)params->count,
+                 i, 0);
+SIMPLE(mean_c128, c, c, NOTHING, a += x, c, a / (double)params->count);
+SIMPLE(any_f64, f, i, NOTHING, a |= x != 0, i, a);
+SIMPLE(any_i64, i, i, NOTHING, a |= x != 0, i, a);
+SIMPLE(any_c128, c, i, NOTHING, a |= x != 0, i, a);
+SIMPLE(all_f64, f, i, a = 1, a &= x != 0, i, a);
+SIMPLE(all_i64, i, i, a = 1, a &= x != 0, i, a);
+SIMPLE(all_c128, c, i, a = 1, a &= x != 0, i, a);
+SIMPLE(count_f64, f, i, NOTHING, a += x != 0, i, a);
+SIMPLE(count_i64, i, i, NOTHING, a += x != 0, i, a);
+SIMPLE(count_c128, c, i, NOTHING, a += x != 0, i, a);
+
+/* The first of equal values wins; a NaN wins over numbers and the first NaN over later ones. */
+#define EXTREME(NAME, IN, BETTER)        \
+  ACCUMULATOR(                           \
+      NAME, false, IN, IN, i, i, b = -1, \
+      if (b < 0 || (BETTER)) {           \
+        a = x;                           \
+        b = at;                          \
+      },                                 \
+      IN, a, i, b)
+EXTREME(max_f64, f, x > a || (isnan(x) && !isnan(a)));
+EXTREME(min_f64, f, x < a || (isnan(x) && !isnan(a)));
+EXTREME(max_i64, i, x > a);
+EXTREME(min_i64, i, x < a);
+
+/* Shifted by the first value: sum and sum of squares of x - K, so that a large mean costs no digits. Second result: the
+ * mean. */
+#define VARIANCE(SUM_OF_SQUARES, SQUARED_SUM)                                                                      \
+  (params->count - params->correction < 0 ? NAN                                                                    \
+                                          : deviation(((SUM_OF_SQUARES) - (SQUARED_SUM) / (double)params->count) / \
+                                                          ((double)params->count - params->correction),            \
+                                                      params->take_root))
+static double deviation(double variance, bool take_root) {
+  if (variance < 0) variance = 0;
+  return take_root ? sqrt(variance) : variance;
+}
+ACCUMULATOR(var_f64, false, f, f, f, f, NOTHING, if (at == 0) a = x; double d = x - a; b += d;
+            c += d * d, f, VARIANCE(c, b *b), f, params->count == 0 ? (double)NAN : a + b / (double)params->count);
+ACCUMULATOR(var_c128, false, c, c, c, f, NOTHING, if (at == 0) a = x; complex128 d = x - a; b += d;
+            c += creal(d) * creal(d) + cimag(d) * cimag(d), f, VARIANCE(c, creal(b) * creal(b) + cimag(b) * cimag(b)),
+            c, params->count == 0 ? (double)NAN : a + b / (double)params->count);
+
+ACCUMULATOR(
+    logsumexp_f64, false, f, f, f, i, a = -INFINITY,
+    if (x > a) {
+      b = b * exp(a - x) + 1;
+      a = x;
+    } else if (x == a) { b += x == -INFINITY ? 0 : 1; } else { b += exp(x - a); },
+    f, isnan(b) ? b : a + log(b), i, 0);
+
+#define NORM(NAME, START, STEP, FINISH) ACCUMULATOR(NAME, true, f, f, i, i, START, STEP, f, FINISH, i, 0)
+NORM(norm0, NOTHING, a += x != 0, a);
+NORM(norm1, NOTHING, a += fabs(x), a);
+NORM(norm2, NOTHING, a += x * x, sqrt(a));
+NORM(norm_inf, NOTHING, x = fabs(x); if (x > a || isnan(x)) a = x, a);
+NORM(norm_neg_inf, a = INFINITY, x = fabs(x); if (x < a || isnan(x)) a = x, a);
+NORM(norm_p, NOTHING, a += pow(fabs(x), params->p), pow(a, 1 / params->p));

@@ -1,4 +1,0 @@
-/* Depthwise convolution's inner loop with what every processor has. */
-#define NAME conv_depthwise_run
-#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
-#include "op/conv_depthwise_body.h"

@@ -1,0 +1,251 @@
+/* The three transforms everything else is made of: complex to complex, real to complex, complex to real, by FFTW, which
+ * is opened on first use. Normalisation: 0 none, 1 by the root of the number of points, 2 by that number. */
+#include "call/operator.h"
+
+#include <complex.h>
+#include <math.h>
+
+#ifdef WICK_HAVE_FFTW
+
+#include <dlfcn.h>
+#include <fftw3.h>
+#include <pthread.h>
+#include <stdio.h>
+
+typedef const fftw_iodim64 *Dims;
+typedef struct Fftw {
+  void *(*dft)(int rank, Dims dims, int outer_rank, Dims outer, void *in, void *out, int sign, unsigned flags);
+  void *(*r2c)(int rank, Dims dims, int outer_rank, Dims outer, void *in, void *out, unsigned flags);
+  void *(*c2r)(int rank, Dims dims, int outer_rank, Dims outer, void *in, void *out, unsigned flags);
+  void (*execute)(const void *plan);
+  void (*destroy)(void *plan);
+} Fftw;
+
+static Fftw fftw[2]; /* single, double */
+static char failure[128];
+static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER; /* plans are made and destroyed by one thread at a time */
+
+static void open_libraries(void) {
+  static const char *const libraries[2] = {"libfftw3f.so.3", "libfftw3.so.3"}, *const prefixes[2] = {"fftwf", "fftw"};
+  static const struct {
+    const char *name;
+    size_t offset;
+  } functions[] = {
+      {"plan_guru64_dft", offsetof(Fftw, dft)},     {"plan_guru64_dft_r2c", offsetof(Fftw, r2c)},
+      {"plan_guru64_dft_c2r", offsetof(Fftw, c2r)}, {"execute", offsetof(Fftw, execute)},
+      {"destroy_plan", offsetof(Fftw, destroy)},
+  };
+  for (int wide = 0; wide < 2; wide++) {
+    void *library = dlopen(libraries[wide], RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+      snprintf(failure, sizeof failure, "FFTW (%s) can't be opened", libraries[wide]);
+      return;
+    }
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+      char name[48];
+      snprintf(name, sizeof name, "%s_%s", prefixes[wide], functions[i].name);
+      void *symbol = dlsym(library, name);
+      if (!symbol) {
+        snprintf(failure, sizeof failure, "FFTW has no %s", name);
+        return;
+      }
+      memcpy((char *)&fftw[wide] + functions[i].offset, &symbol, sizeof symbol);
+    }
+  }
+}
+
+static Status fftw_open(bool wide, const Fftw **out) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, open_libraries);
+  *out = &fftw[wide];
+  return failure[0] ? status_new(ERROR_UNSUPPORTED, "%s", failure) : OK;
+}
+
+typedef enum Transform { C2C, R2C, C2R } Transform;
+
+/* Transforms the dimensions `dims` of `in` into `out`; `logical` has the real side's sizes (either's when both are
+ * complex). `in` may be overwritten. */
+static Status transform(Transform kind, const Tensor *in, const Tensor *out, const Tensor *logical, size_t count,
+                        const int *dims, bool forward) {
+  bool wide = in->dtype == DTYPE_FLOAT64 || in->dtype == DTYPE_COMPLEX128;
+  const Fftw *f;
+  TRY(fftw_open(wide, &f));
+  fftw_iodim64 inner[TENSOR_MAX_DIMS], outer[TENSOR_MAX_DIMS];
+  bool chosen[TENSOR_MAX_DIMS] = {false};
+  for (size_t i = 0; i < count; i++) {
+    int d = dims[i];
+    chosen[d] = true;
+    inner[i] = (fftw_iodim64){logical->sizes[d], in->strides[d], out->strides[d]};
+  }
+  int outer_rank = 0;
+  for (int d = 0; d < in->ndim; d++)
+    if (!chosen[d]) outer[outer_rank++] = (fftw_iodim64){in->sizes[d], in->strides[d], out->strides[d]};
+  void *from = tensor_data(in), *to = tensor_data(out);
+  pthread_mutex_lock(&planner);
+  void *plan = kind == C2C   ? f->dft((int)count, inner, outer_rank, outer, from, to,
+                                    forward ? FFTW_FORWARD : FFTW_BACKWARD, FFTW_ESTIMATE)
+               : kind == R2C ? f->r2c((int)count, inner, outer_rank, outer, from, to, FFTW_ESTIMATE)
+                             : f->c2r((int)count, inner, outer_rank, outer, from, to, FFTW_ESTIMATE);
+  pthread_mutex_unlock(&planner);
+  if (!plan)
+    return status_new(ERROR_RUNTIME, "FFTW has no plan for a transform of sizes %s",
+                      SIZES_TEXT(logical->ndim, logical->sizes));
+  f->execute(plan);
+  pthread_mutex_lock(&planner);
+  f->destroy(plan);
+  pthread_mutex_unlock(&planner);
+  return OK;
+}
+
+#else
+
+typedef enum Transform { C2C, R2C, C2R } Transform;
+static Status transform(Transform kind, const Tensor *in, const Tensor *out, const Tensor *logical, size_t count,
+                        const int *dims, bool forward) {
+  (void)kind, (void)in, (void)out, (void)logical, (void)count, (void)dims, (void)forward;
+  return status_new(ERROR_UNSUPPORTED, "this build has no FFTW");
+}
+
+#endif
+
+static Status read_dims(const Call *call, int ndim, int *dims, size_t *out_count) {
+  size_t count;
+  const int64_t *given = call_ints(call, 1, &count);
+  bool seen[TENSOR_MAX_DIMS] = {false};
+  for (size_t i = 0; i < count; i++) {
+    int64_t d;
+    TRY(dim_wrap(given[i], ndim, &d));
+    if (ndim == 0 || seen[d]) return status_new(ERROR_RUNTIME, "FFT dims must be unique");
+    seen[d] = true;
+    dims[i] = (int)d;
+  }
+  *out_count = count;
+  return OK;
+}
+
+static Status normalise(const Tensor *out, const Tensor *logical, size_t count, const int *dims, int64_t mode) {
+  if (mode == 0 || out->numel == 0) return OK;
+  double points = 1;
+  for (size_t i = 0; i < count; i++) points *= (double)logical->sizes[dims[i]];
+  double scale = mode == 1 ? 1 / sqrt(points) : 1 / points;
+  int64_t n = dtype_is_complex((DType)out->dtype) ? 2 * out->numel : out->numel;
+  if (out->dtype == DTYPE_FLOAT32 || out->dtype == DTYPE_COMPLEX64) {
+    float *x = tensor_data(out), factor = (float)scale;
+    for (int64_t i = 0; i < n; i++) x[i] *= factor;
+  } else {
+    double *x = tensor_data(out);
+    for (int64_t i = 0; i < n; i++) x[i] *= scale;
+  }
+  return OK;
+}
+
+static Status check_input(const Call *call, bool complex_input) {
+  const Tensor *self = call_tensor(call, 0);
+  DType d = (DType)self->dtype;
+  if (complex_input ? d == DTYPE_COMPLEX64 || d == DTYPE_COMPLEX128 : d == DTYPE_FLOAT32 || d == DTYPE_FLOAT64)
+    return OK;
+  return status_new(ERROR_RUNTIME, "expected a %s tensor of single or double precision, but got %s",
+                    complex_input ? "complex" : "real", dtype_scalar_name(d));
+}
+
+/* A full-sized transform of `in`, which it takes over; the normalisation is argument 2. */
+static Status run_full(Call *call, Transform kind, Tensor *in, size_t count, const int *dims, bool forward) {
+  Status status = transform(kind, in, call_out(call, 0), call_tensor(call, 0), count, dims, forward);
+  tensor_release(in);
+  TRY(status);
+  return normalise(call_out(call, 0), call_tensor(call, 0), count, dims, call_int(call, 2));
+}
+
+/* ---- _fft_c2c ---- */
+static Status shape_c2c(Call *call, TensorSpec *specs) {
+  TRY(check_input(call, true));
+  const Tensor *self = call_tensor(call, 0);
+  shape_set(specs, (DType)self->dtype, self->ndim, self->sizes);
+  return OK;
+}
+static Status kernel_c2c(Call *call) {
+  const Tensor *self = call_tensor(call, 0);
+  Tensor *out = call_out(call, 0), *in;
+  int dims[TENSOR_MAX_DIMS];
+  size_t count;
+  TRY(read_dims(call, self->ndim, dims, &count));
+  if (out->numel == 0 || count == 0) return tensor_copy(out, self, 1);
+  TRY(tensor_clone(self, &in));
+  return run_full(call, C2C, in, count, dims, call_bool(call, 3));
+}
+
+/* ---- _fft_r2c ---- */
+static Status shape_r2c(Call *call, TensorSpec *specs) {
+  TRY(check_input(call, false));
+  const Tensor *self = call_tensor(call, 0);
+  int dims[TENSOR_MAX_DIMS];
+  size_t count;
+  TRY(read_dims(call, self->ndim, dims, &count));
+  shape_set(specs, dtype_to_complex((DType)self->dtype), self->ndim, self->sizes);
+  if (call_bool(call, 3) && count) specs->sizes[dims[count - 1]] = specs->sizes[dims[count - 1]] / 2 + 1;
+  return OK;
+}
+static Status kernel_r2c(Call *call) {
+  const Tensor *self = call_tensor(call, 0);
+  Tensor *out = call_out(call, 0), *in;
+  int dims[TENSOR_MAX_DIMS];
+  size_t count;
+  TRY(read_dims(call, self->ndim, dims, &count));
+  if (self->numel == 0 || count == 0) return tensor_copy(out, self, 1);
+  bool half = call_bool(call, 3);
+  if (half)
+    TRY(tensor_clone(self, &in));
+  else
+    TRY(tensor_to_dtype(self, (DType)out->dtype, &in));
+  return run_full(call, half ? R2C : C2C, in, count, dims, true);
+}
+
+/* ---- _fft_c2r ---- */
+static Status shape_c2r(Call *call, TensorSpec *specs) {
+  TRY(check_input(call, true));
+  const Tensor *self = call_tensor(call, 0);
+  int dims[TENSOR_MAX_DIMS];
+  size_t count;
+  TRY(read_dims(call, self->ndim, dims, &count));
+  shape_set(specs, dtype_to_real((DType)self->dtype), self->ndim, self->sizes);
+  if (count == 0) return OK;
+  int64_t points = call_int(call, 3), half = self->sizes[dims[count - 1]];
+  if (points < 1) return status_new(ERROR_RUNTIME, "Invalid number of data points (%lld) specified", (long long)points);
+  if (half < points / 2 + 1)
+    return status_new(ERROR_RUNTIME, "a transform to %lld real points needs %lld complex ones, but got %lld",
+                      (long long)points, (long long)(points / 2 + 1), (long long)half);
+  specs->sizes[dims[count - 1]] = points;
+  return OK;
+}
+static Status kernel_c2r(Call *call) {
+  const Tensor *self = call_tensor(call, 0);
+  Tensor *out = call_out(call, 0), *in;
+  int dims[TENSOR_MAX_DIMS];
+  size_t count;
+  TRY(read_dims(call, self->ndim, dims, &count));
+  if (out->numel == 0 || count == 0) return tensor_copy(out, self, 1);
+  TRY(tensor_clone(self, &in));
+  Status status = transform(C2R, in, out, out, count, dims, false);
+  tensor_release(in);
+  TRY(status);
+  return normalise(out, out, count, dims, call_int(call, 2));
+}
+
+static const OpRow rows[] = {
+    {.schema = "aten::_fft_c2c(Tensor self, int[] dim, int normalization, bool forward) -> Tensor",
+     .kernel = kernel_c2c,
+     .shape = shape_c2c,
+     .flags = OP_OUT,
+     .grad = "self: torch._fft_c2c(grad, dim, normalization, not forward)"},
+    {.schema = "aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
+     .kernel = kernel_r2c,
+     .shape = shape_r2c,
+     .flags = OP_OUT,
+     .grad = "self: fft_r2c_backward(grad, dim, normalization, onesided, self.size(dim[-1]))"},
+    {.schema = "aten::_fft_c2r(Tensor self, int[] dim, int normalization, int last_dim_size) -> Tensor",
+     .kernel = kernel_c2r,
+     .shape = shape_c2r,
+     .flags = OP_OUT,
+     .grad = "self: fft_c2r_backward(grad, dim, normalization, self.size(dim[-1]))"},
+};
+OP_TABLE(op_table_fft, rows);

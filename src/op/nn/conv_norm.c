@@ -1,0 +1,129 @@
+/* A convolution, the normalisation by stored statistics behind it and a clamp as one operation, for plans. */
+#include <math.h>
+
+#include "compute/conv/conv.h"
+
+enum { INPUT, WEIGHT, BIAS, STRIDE, PADDING, DILATION, GROUPS, GAMMA, BETA, MEAN, VAR, EPS, LOW, HIGH };
+
+static bool is_plain(const Tensor *t) {
+  return !t || (t->dtype == DTYPE_FLOAT32 && !(t->flags & TENSOR_UNUSUAL) && tensor_is_contiguous(t));
+}
+static bool is_vector(const Tensor *t, int64_t channels) {
+  return !t || (is_plain(t) && t->ndim == 1 && t->sizes[0] == channels);
+}
+
+/* Whether gradients are wanted; then the parts are called, which record themselves. */
+static bool records(const Call *call) {
+  if (!call->exec->grad_enabled) return false;
+  for (uint32_t i = 0; i < call->input_count; i++)
+    if (call->inputs[i].tag == TAG_TENSOR && tensor_records(call->inputs[i].tensor)) return true;
+  return false;
+}
+
+static Status run_parts(Call *call) {
+  static OpRef conv = OP_REF("aten::convolution", ""), norm = OP_REF("aten::batch_norm", ""),
+               clamp = OP_REF("aten::hardtanh", ""), relu = OP_REF("aten::relu", "");
+  const IValue *in = call->inputs;
+  IValue result, next, padding;
+  List *zeros;
+  TRY(list_from_ints((const int64_t[]){0}, 1, &zeros));
+  padding = ivalue_list(zeros);
+  Status status = op_call(call->exec, &conv, 9,
+                          (IValue[]){in[INPUT], in[WEIGHT], in[BIAS], in[STRIDE], in[PADDING], in[DILATION],
+                                     ivalue_bool(false), padding, in[GROUPS]},
+                          1, &result);
+  ivalue_release(padding);
+  if (status == OK && !call_is_none(call, MEAN)) {
+    status = op_call(call->exec, &norm, 9,
+                     (IValue[]){result, in[GAMMA], in[BETA], in[MEAN], in[VAR], ivalue_bool(false), ivalue_float(0),
+                                in[EPS], ivalue_bool(true)},
+                     1, &next);
+    ivalue_release(result);
+    result = next;
+  }
+  if (status == OK && !call_is_none(call, LOW)) {
+    bool is_relu = call_double(call, LOW) == 0 && isinf(call_double(call, HIGH));
+    status = is_relu ? op_call(call->exec, &relu, 1, (IValue[]){result}, 1, &next)
+                     : op_call(call->exec, &clamp, 3, (IValue[]){result, in[LOW], in[HIGH]}, 1, &next);
+    ivalue_release(result);
+    result = next;
+  }
+  if (status == OK) call_set(call, 0, result);
+  return status;
+}
+
+/* scale = gamma / sqrt(var + eps), shift = beta + (bias - mean) * scale: the normalisation of stored statistics. */
+static void fold(const Call *call, int64_t channels, float *scale, float *shift) {
+  const Tensor *bias = call_tensor_or_null(call, BIAS), *gamma = call_tensor_or_null(call, GAMMA),
+               *beta = call_tensor_or_null(call, BETA);
+  const float *mean = tensor_data(call_tensor(call, MEAN)), *var = tensor_data(call_tensor(call, VAR));
+  const float *b = bias ? tensor_data(bias) : NULL, *g = gamma ? tensor_data(gamma) : NULL,
+              *t = beta ? tensor_data(beta) : NULL;
+  float eps = (float)call_double(call, EPS);
+  for (int64_t c = 0; c < channels; c++) scale[c] = 1 / sqrtf(var[c] + eps);
+  if (g)
+    for (int64_t c = 0; c < channels; c++) scale[c] *= g[c];
+  for (int64_t c = 0; c < channels; c++) shift[c] = (b ? b[c] : 0) - mean[c];
+  for (int64_t c = 0; c < channels; c++) shift[c] = shift[c] * scale[c] + (t ? t[c] : 0);
+}
+
+static Status run_fused(Call *call, const ConvParams *p, const float *scale, const float *shift, bool *done) {
+  const Tensor *input = call_tensor(call, INPUT), *weight = call_tensor(call, WEIGHT);
+  ConvEpilogue epilogue = {.scale = scale, .shift = shift, .clamps = !call_is_none(call, LOW)};
+  if (epilogue.clamps) {
+    epilogue.low = (float)call_double(call, LOW);
+    epilogue.high = (float)call_double(call, HIGH);
+  }
+  int64_t sizes[5] = {p->batch, p->out_channels};
+  for (int d = 0; d < p->spatial; d++) sizes[2 + d] = p->out[CONV_SPATIAL - p->spatial + d];
+  Tensor *out;
+  TRY(tensor_empty(DTYPE_FLOAT32, input->ndim, sizes, &out));
+  Status status;
+  if (conv_is_depthwise(p)) {
+    status =
+        conv_depthwise(call->exec->threads, p, tensor_data(input), tensor_data(weight), &epilogue, tensor_data(out));
+    *done = status == OK;
+  } else {
+    status = conv_forward_onednn(call->exec, p, input, weight, &epilogue, out, done);
+  }
+  if (*done && status == OK)
+    call_set_tensor(call, 0, out);
+  else
+    tensor_release(out);
+  return status;
+}
+
+/* Anything out of the ordinary goes to the parts, which know how to do or refuse it. */
+static Status kernel_convolution_norm(Call *call) {
+  const Tensor *input = call_tensor(call, INPUT), *weight = call_tensor(call, WEIGHT);
+  const Tensor *mean = call_tensor_or_null(call, MEAN), *var = call_tensor_or_null(call, VAR);
+  if (records(call) || call->exec->deterministic || !is_plain(input) || !is_plain(weight) ||
+      input->dtype != DTYPE_FLOAT32 || input->ndim != weight->ndim || (mean != NULL) != (var != NULL))
+    return run_parts(call);
+  ConvParams p;
+  TRY(conv_read(call, &p));
+  for (uint32_t i = BIAS; i <= VAR; i++)
+    if ((i == BIAS || i >= GAMMA) && !is_vector(call_tensor_or_null(call, i), p.out_channels)) return run_parts(call);
+  bool done = false;
+  if (!mean) {
+    const Tensor *bias = call_tensor_or_null(call, BIAS);
+    TRY(run_fused(call, &p, NULL, bias ? tensor_data(bias) : NULL, &done));
+  } else {
+    float *numbers = mem_alloc((size_t)p.out_channels * 2 * sizeof *numbers);
+    if (!numbers) return status_out_of_memory();
+    fold(call, p.out_channels, numbers, numbers + p.out_channels);
+    Status status = run_fused(call, &p, numbers, numbers + p.out_channels, &done);
+    mem_free(numbers);
+    TRY(status);
+  }
+  return done ? OK : run_parts(call);
+}
+
+static const OpRow rows[] = {
+    {.schema = "wick::convolution_norm(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] "
+               "dilation, int groups, Tensor? norm_weight, Tensor? norm_bias, Tensor? running_mean, Tensor? "
+               "running_var, float eps, float? low, float? high) -> Tensor",
+     .kernel = kernel_convolution_norm,
+     .flags = OP_COMPOSITE},
+};
+OP_TABLE(op_table_conv_norm, rows);

@@ -1,0 +1,620 @@
+/* Rows that multiply matrices: mm, bmm, addmm, linear, matmul and what is made of them. */
+#include "base/parallel.h"
+#include "compute/gemm/gemm.h"
+
+static GemmMatrix matrix(const Tensor *t, int row_dim) {
+  return (GemmMatrix){tensor_data(t), t->strides[row_dim], t->strides[row_dim + 1]};
+}
+
+static Status expect_same_dtype(const Tensor *a, const Tensor *b) {
+  if (a->dtype == b->dtype) return OK;
+  return status_new(ERROR_RUNTIME, "expected scalar type %s but found %s", dtype_scalar_name((DType)a->dtype),
+                    dtype_scalar_name((DType)b->dtype));
+}
+
+static void spec(const Tensor *like, int ndim, const int64_t *sizes, TensorSpec *out) {
+  memset(out, 0, offsetof(TensorSpec, sizes));
+  out->dtype = (DType)like->dtype;
+  out->device = tensor_device(like);
+  out->ndim = ndim;
+  for (int d = 0; d < ndim; d++) out->sizes[d] = sizes[d];
+}
+
+/* Where gemm may write: `out` itself, or a dense stand-in that gemm_finish copies back. */
+static Status gemm_target(Tensor *out, Tensor **target) {
+  int last = out->ndim - 1;
+  if (out->ndim < 2 || out->strides[last] == 1 || out->sizes[last] <= 1) {
+    *target = tensor_retain(out);
+    return OK;
+  }
+  TRY(tensor_empty((DType)out->dtype, out->ndim, out->sizes, target));
+  return tensor_copy(*target, out, 1);
+}
+static Status gemm_finish(Tensor *out, Tensor *target, Status status) {
+  if (status == OK && target != out) status = tensor_copy(out, target, 1);
+  tensor_release(target);
+  return status;
+}
+
+static Status shapes_error(const char *name, const Tensor *a, const Tensor *b) {
+  return status_new(ERROR_RUNTIME, "%s and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)", name,
+                    (long long)a->sizes[0], (long long)a->sizes[1], (long long)b->sizes[0], (long long)b->sizes[1]);
+}
+
+/* ---- mm, bmm, mv, dot ---- */
+static Status shape_mm(Call *call, TensorSpec *specs) {
+  const Tensor *a = call_tensor(call, 0), *b = call_tensor(call, 1);
+  if (a->ndim != 2) return status_new(ERROR_RUNTIME, "self must be a matrix");
+  if (b->ndim != 2) return status_new(ERROR_RUNTIME, "mat2 must be a matrix");
+  if (a->sizes[1] != b->sizes[0]) return shapes_error("mat1", a, b);
+  TRY(expect_same_dtype(a, b));
+  spec(a, 2, (const int64_t[]){a->sizes[0], b->sizes[1]}, specs);
+  return OK;
+}
+static Status product_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha, bool accumulate) {
+  Tensor *target;
+  TRY(gemm_target(out, &target));
+  Status status = gemm(exec, (DType)out->dtype, a->sizes[0], b->sizes[1], a->sizes[1], alpha, matrix(a, 0),
+                       matrix(b, 0), tensor_data(target), target->strides[0], accumulate);
+  return gemm_finish(out, target, status);
+}
+static Status kernel_mm(Call *call) {
+  return product_into(call->exec, call_tensor(call, 0), call_tensor(call, 1), call_out(call, 0), 1, false);
+}
+
+static Status check_batches(const Tensor *a, const Tensor *b) {
+  if (a->ndim != 3) return status_new(ERROR_RUNTIME, "batch1 must be a 3D tensor");
+  if (b->ndim != 3) return status_new(ERROR_RUNTIME, "batch2 must be a 3D tensor");
+  if (a->sizes[0] != b->sizes[0] || a->sizes[2] != b->sizes[1])
+    return status_new(
+        ERROR_RUNTIME,
+        "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: [%lld, %lld].",
+        (long long)a->sizes[0], (long long)a->sizes[2], (long long)b->sizes[0], (long long)b->sizes[1]);
+  return expect_same_dtype(a, b);
+}
+static Status shape_bmm(Call *call, TensorSpec *specs) {
+  const Tensor *a = call_tensor(call, 0), *b = call_tensor(call, 1);
+  TRY(check_batches(a, b));
+  spec(a, 3, (const int64_t[]){a->sizes[0], a->sizes[1], b->sizes[2]}, specs);
+  return OK;
+}
+typedef struct Batch {
+  Exec exec;
+  const Tensor *a, *b;
+  Tensor *out;
+  double alpha;
+  bool accumulate;
+  _Atomic bool failed;
+} Batch;
+enum { SMALL_BATCH = 400 }; /* products per matrix below which bfloat16 is summed stepwise whatever the strides */
+static Status batch_item(Batch *p, int64_t i) {
+  int64_t item = (int64_t)dtype_size((DType)p->out->dtype);
+  GemmMatrix a = matrix(p->a, 1), b = matrix(p->b, 1);
+  a.data = (const char *)a.data + i * p->a->strides[0] * item;
+  b.data = (const char *)b.data + i * p->b->strides[0] * item;
+  int64_t m = p->a->sizes[1], n = p->b->sizes[2], k = p->a->sizes[2];
+  void *c = (char *)tensor_data(p->out) + i * p->out->strides[0] * item;
+  if (p->out->dtype == DTYPE_BFLOAT16 && m * n * k < SMALL_BATCH)
+    return gemm_bfloat16_stepwise(m, n, k, (float)p->alpha, true, a, b, c, p->out->strides[1], p->accumulate);
+  return gemm(&p->exec, (DType)p->out->dtype, m, n, k, p->alpha, a, b, c, p->out->strides[1], p->accumulate);
+}
+static void batch_items(void *argument, int64_t begin, int64_t end) {
+  Batch *p = argument;
+  for (int64_t i = begin; i < end; i++) {
+    Status status = batch_item(p, i);
+    if (status != OK) {
+      status_free(status);
+      p->failed = true;
+    }
+  }
+}
+static Status batches_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha, bool accumulate) {
+  Tensor *target;
+  TRY(gemm_target(out, &target));
+  Batch batch = {.exec = *exec, .a = a, .b = b, .out = target, .alpha = alpha, .accumulate = accumulate};
+  int64_t count = a->sizes[0];
+  Status status = OK;
+  if (count >= exec->threads) {
+    batch.exec.threads = 0; /* each product serial, by the packed kernels */
+    int64_t work = a->sizes[1] * a->sizes[2] * b->sizes[2];
+    parallel_for(exec->threads, count, 1 + 100000 / (work + 1), batch_items, &batch);
+    if (batch.failed) status = status_out_of_memory();
+  } else {
+    for (int64_t i = 0; i < count && status == OK; i++) status = batch_item(&batch, i);
+  }
+  return gemm_finish(out, target, status);
+}
+static Status kernel_bmm(Call *call) {
+  return batches_into(call->exec, call_tensor(call, 0), call_tensor(call, 1), call_out(call, 0), 1, false);
+}
+
+static Status shape_mv(Call *call, TensorSpec *specs) {
+  const Tensor *a = call_tensor(call, 0), *v = call_tensor(call, 1);
+  if (a->ndim != 2 || v->ndim != 1)
+    return status_new(ERROR_RUNTIME, "vector + matrix @ vector expected, got %d, %d, %d", 1, a->ndim, v->ndim);
+  if (a->sizes[1] != v->sizes[0])
+    return status_new(ERROR_RUNTIME, "size mismatch, got %lld, %lldx%lld,%lld", (long long)a->sizes[0],
+                      (long long)a->sizes[0], (long long)a->sizes[1], (long long)v->sizes[0]);
+  TRY(expect_same_dtype(a, v));
+  spec(a, 1, a->sizes, specs);
+  return OK;
+}
+static Status mv_into(Exec *exec, const Tensor *a, const Tensor *v, Tensor *out, double alpha, bool accumulate) {
+  Tensor *column = NULL, *result = NULL;
+  Status status;
+  if (a->dtype == DTYPE_BFLOAT16 && !(a->strides[0] == 1 && a->strides[1] >= a->sizes[0])) {
+    GemmMatrix x = {tensor_data(v), v->strides[0], 0};
+    gemv_bfloat16(a->sizes[0], a->sizes[1], (float)alpha, matrix(a, 0), x, tensor_data(out), out->strides[0],
+                  accumulate);
+    return OK;
+  }
+  TRY_GOTO(tensor_unsqueeze(v, 1, &column), done);
+  TRY_GOTO(tensor_unsqueeze(out, 1, &result), done);
+  status = product_into(exec, a, column, result, alpha, accumulate);
+done:
+  tensor_release(column);
+  tensor_release(result);
+  return status;
+}
+static Status kernel_mv(Call *call) {
+  return mv_into(call->exec, call_tensor(call, 0), call_tensor(call, 1), call_out(call, 0), 1, false);
+}
+static Status shape_dot(Call *call, TensorSpec *specs) {
+  const Tensor *a = call_tensor(call, 0), *b = call_tensor(call, 1);
+  if (a->ndim != 1 || b->ndim != 1)
+    return status_new(ERROR_RUNTIME, "1D tensors expected, but got %dD and %dD tensors", a->ndim, b->ndim);
+  if (a->dtype != b->dtype)
+    return status_new(ERROR_RUNTIME, "dot : expected both vectors to have same dtype, but found %s and %s",
+                      dtype_scalar_name((DType)a->dtype), dtype_scalar_name((DType)b->dtype));
+  if (a->numel != b->numel)
+    return status_new(ERROR_RUNTIME,
+                      "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the same number of "
+                      "elements, but got %lld and %lld elements respectively",
+                      (long long)a->numel, (long long)b->numel, (long long)a->numel, (long long)b->numel);
+  spec(a, 0, NULL, specs);
+  return OK;
+}
+static Status kernel_dot(Call *call) {
+  const Tensor *a = call_tensor(call, 0), *b = call_tensor(call, 1);
+  GemmMatrix row = {tensor_data(a), 0, a->strides[0]}, column = {tensor_data(b), b->strides[0], 0};
+  return gemm(call->exec, (DType)a->dtype, 1, 1, a->numel, 1, row, column, tensor_data(call_out(call, 0)), 1, false);
+}
+
+/* ---- beta * self + alpha * product ---- */
+static Status add_spec(const Call *call, const Tensor *a, int ndim, const int64_t *sizes, TensorSpec *specs) {
+  const Tensor *self = call_tensor(call, 0);
+  TRY(expect_same_dtype(self, a));
+  spec(a, ndim, sizes, specs);
+  Tensor *fits;
+  TRY(tensor_expand(self, ndim, sizes, &fits));
+  tensor_release(fits);
+  return OK;
+}
+static Status shape_addmm(Call *call, TensorSpec *specs) {
+  const Tensor *a = call_tensor(call, 1), *b = call_tensor(call, 2);
+  if (a->ndim != 2 || b->ndim != 2)
+    return status_new(ERROR_RUNTIME, "mat1 and mat2 must be matrices, got %d-D and %d-D tensors", a->ndim, b->ndim);
+  if (a->sizes[1] != b->sizes[0]) return shapes_error("mat1", a, b);
+  TRY(expect_same_dtype(a, b));
+  return add_spec(call, a, 2, (const int64_t[]){a->sizes[0], b->sizes[1]}, specs);
+}
+static Status shape_baddbmm(Call *call, TensorSpec *specs) {
+  const Tensor *a = call_tensor(call, 1), *b = call_tensor(call, 2);
+  TRY(check_batches(a, b));
+  return add_spec(call, a, 3, (const int64_t[]){a->sizes[0], a->sizes[1], b->sizes[2]}, specs);
+}
+static Status shape_addbmm(Call *call, TensorSpec *specs) {
+  const Tensor *a = call_tensor(call, 1), *b = call_tensor(call, 2);
+  TRY(check_batches(a, b));
+  return add_spec(call, a, 2, (const int64_t[]){a->sizes[1], b->sizes[2]}, specs);
+}
+static Status shape_addmv(Call *call, TensorSpec *specs) {
+  const Tensor *a = call_tensor(call, 1), *v = call_tensor(call, 2);
+  if (a->ndim != 2 || v->ndim != 1)
+    return status_new(ERROR_RUNTIME, "vector + matrix @ vector expected, got %d, %d, %d", call_tensor(call, 0)->ndim,
+                      a->ndim, v->ndim);
+  if (a->sizes[1] != v->sizes[0])
+    return status_new(ERROR_RUNTIME, "size mismatch, got %lld, %lldx%lld,%lld", (long long)a->sizes[0],
+                      (long long)a->sizes[0], (long long)a->sizes[1], (long long)v->sizes[0]);
+  TRY(expect_same_dtype(a, v));
+  return add_spec(call, a, 1, a->sizes, specs);
+}
+
+/* out = beta * self, spread over out; beta 0 ignores self, NaN and all. */
+static Status scale_self(Call *call, IValue beta) {
+  static OpRef mul = OP_REF("aten::mul", "Scalar");
+  const Tensor *self = call_tensor(call, 0);
+  Tensor *out = call_out(call, 0);
+  if (ivalue_to_complex(beta) == 0) {
+    tensor_fill_zero(out);
+    return OK;
+  }
+  if (ivalue_to_complex(beta) == 1) return out == self ? OK : tensor_copy(out, self, call->exec->threads);
+  IValue scaled = IVALUE_NONE;
+  TRY(op_call(call->exec, &mul, 2, (IValue[]){ivalue_tensor((Tensor *)self), beta}, 1, &scaled));
+  Status status = tensor_copy(out, scaled.tensor, call->exec->threads);
+  ivalue_release(scaled);
+  return status;
+}
+typedef Status ProductInto(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha, bool accumulate);
+/* out += alpha * product for a complex alpha, which the kernels don't take: through a temporary. */
+static Status add_complex_product(Call *call, ProductInto *product, IValue alpha) {
+  static OpRef mul = OP_REF("aten::mul", "Scalar"), add = OP_REF("aten::add", "Tensor");
+  Tensor *out = call_out(call, 0), *part;
+  IValue scaled = IVALUE_NONE, sum = IVALUE_NONE;
+  TRY(tensor_empty((DType)out->dtype, out->ndim, out->sizes, &part));
+  tensor_fill_zero(part);
+  Status status = product(call->exec, call_tensor(call, 1), call_tensor(call, 2), part, 1, true);
+  if (status == OK) status = op_call(call->exec, &mul, 2, (IValue[]){ivalue_tensor(part), alpha}, 1, &scaled);
+  if (status == OK) status = op_call(call->exec, &add, 2, (IValue[]){ivalue_tensor(out), scaled}, 1, &sum);
+  if (status == OK) status = tensor_copy(out, sum.tensor, call->exec->threads);
+  tensor_release(part);
+  ivalue_release(scaled);
+  ivalue_release(sum);
+  return status;
+}
+
+/* Integers are scaled by integers, and small batches and vectors of bfloat16 by bfloat16. */
+static IValue scale_of(const Tensor *out, IValue scale) {
+  if (scale.tag == TAG_COMPLEX) return scale;
+  if (!dtype_is_floating((DType)out->dtype) && !dtype_is_complex((DType)out->dtype))
+    return ivalue_int((int64_t)ivalue_to_double(scale));
+  if (out->dtype == DTYPE_BFLOAT16 && out->ndim != 2)
+    return ivalue_float(bfloat16_to_float(bfloat16_from_float((float)ivalue_to_double(scale))));
+  return scale;
+}
+static Status add_product(Call *call, ProductInto *product) {
+  IValue alpha = scale_of(call_out(call, 0), call_scalar(call, 4));
+  TRY(scale_self(call, scale_of(call_out(call, 0), call_scalar(call, 3))));
+  if (alpha.tag == TAG_COMPLEX) return add_complex_product(call, product, alpha);
+  return product(call->exec, call_tensor(call, 1), call_tensor(call, 2), call_out(call, 0), ivalue_to_double(alpha),
+                 true);
+}
+static Status kernel_addmm(Call *call) {
+  return add_product(call, product_into);
+}
+static Status kernel_baddbmm(Call *call) {
+  return add_product(call, batches_into);
+}
+static Status kernel_addmv(Call *call) {
+  return add_product(call, mv_into);
+}
+static Status all_batches_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha,
+                               bool accumulate) {
+  (void)accumulate;
+  Status status = OK;
+  for (int64_t i = 0; i < a->sizes[0] && status == OK; i++) {
+    Tensor *left = NULL, *right = NULL;
+    status = tensor_select(a, 0, i, &left);
+    if (status == OK) status = tensor_select(b, 0, i, &right);
+    if (status == OK) status = product_into(exec, left, right, out, alpha, true);
+    tensor_release(left);
+    tensor_release(right);
+  }
+  return status;
+}
+static Status kernel_addbmm(Call *call) {
+  return add_product(call, all_batches_into);
+}
+
+/* ---- linear: input (..., in), weight (out, in) ---- */
+static Status shape_linear(Call *call, TensorSpec *specs) {
+  const Tensor *input = call_tensor(call, 0), *weight = call_tensor(call, 1), *bias = call_tensor_or_null(call, 2);
+  if (weight->ndim != 1 && weight->ndim != 2) return status_new(ERROR_RUNTIME, "weight must be a matrix or a vector");
+  int64_t rows = weight->ndim == 2 ? weight->sizes[0] : 1, in = weight->sizes[weight->ndim - 1];
+  if (input->ndim == 0 || input->sizes[input->ndim - 1] != in) {
+    int64_t width = input->ndim ? input->sizes[input->ndim - 1] : 1;
+    return status_new(ERROR_RUNTIME, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
+                      (long long)(width ? input->numel / width : 0), (long long)width, (long long)in, (long long)rows);
+  }
+  TRY(expect_same_dtype(input, weight));
+  spec(input, input->ndim, input->sizes, specs);
+  if (weight->ndim == 2)
+    specs->sizes[input->ndim - 1] = rows;
+  else
+    specs->ndim--;
+  if (bias) {
+    TRY(expect_same_dtype(input, bias));
+    Tensor *fits;
+    TRY(tensor_expand(bias, specs->ndim, specs->sizes, &fits));
+    tensor_release(fits);
+  }
+  return OK;
+}
+static Status kernel_linear(Call *call) {
+  const Tensor *input = call_tensor(call, 0), *weight = call_tensor(call, 1), *bias = call_tensor_or_null(call, 2);
+  Tensor *out = call_out(call, 0), *dense = NULL, *target = NULL;
+  Status status;
+  int64_t in = weight->sizes[weight->ndim - 1], rows = weight->ndim == 2 ? weight->sizes[0] : 1;
+  int64_t count = in ? input->numel / in : (rows ? out->numel / rows : 0);
+  GemmMatrix w = {tensor_data(weight), weight->strides[weight->ndim - 1], weight->ndim == 2 ? weight->strides[0] : 0};
+  GemmMatrix x = {tensor_data(input), in, 1};
+  if (input->ndim == 2) {
+    x = matrix(input, 0);
+  } else if (!tensor_is_contiguous(input)) {
+    TRY(tensor_contiguous(input, &dense));
+    x.data = tensor_data(dense);
+  }
+  TRY_GOTO(tensor_is_contiguous(out) ? (target = tensor_retain(out), OK)
+                                     : tensor_empty((DType)out->dtype, out->ndim, out->sizes, &target),
+           done);
+  if (bias) TRY_GOTO(tensor_copy(target, bias, call->exec->threads), done);
+  status = gemm(call->exec, (DType)out->dtype, count, rows, in, 1, x, w, tensor_data(target), rows, bias != NULL);
+  if (status == OK && target != out) status = tensor_copy(out, target, call->exec->threads);
+done:
+  tensor_release(dense);
+  tensor_release(target);
+  return status;
+}
+
+/* ---- matmul: every combination of ranks ---- */
+static Status shape_matmul(Call *call, TensorSpec *specs) {
+  const Tensor *a = call_tensor(call, 0), *b = call_tensor(call, 1);
+  if (a->ndim == 0 || b->ndim == 0)
+    return status_new(ERROR_RUNTIME, "both arguments to matmul need to be at least 1D, but they are %dD and %dD",
+                      a->ndim, b->ndim);
+  TRY(expect_same_dtype(a, b));
+  int64_t left = a->sizes[a->ndim - 1], right = b->sizes[b->ndim > 1 ? b->ndim - 2 : 0];
+  if (left != right) {
+    if (a->ndim == 1 && b->ndim == 1)
+      return status_new(ERROR_RUNTIME,
+                        "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the same number of "
+                        "elements, but got %lld and %lld elements respectively",
+                        (long long)left, (long long)right, (long long)left, (long long)right);
+    return status_new(ERROR_RUNTIME, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
+                      (long long)(left ? a->numel / left : 0), (long long)left, (long long)right,
+                      (long long)(b->ndim > 1 ? b->sizes[b->ndim - 1] : 1));
+  }
+  spec(a, 0, NULL, specs);
+  if (a->ndim > 2 || b->ndim > 2)
+    TRY(sizes_broadcast(a->ndim > 2 ? a->ndim - 2 : 0, a->sizes, b->ndim > 2 ? b->ndim - 2 : 0, b->sizes, &specs->ndim,
+                        specs->sizes));
+  if (a->ndim > 1) specs->sizes[specs->ndim++] = a->sizes[a->ndim - 2];
+  if (b->ndim > 1) specs->sizes[specs->ndim++] = b->sizes[b->ndim - 1];
+  return OK;
+}
+
+/* The operand as (batch..., rows, columns) spread over the batch, flattened to three dimensions (copied where no view
+ * can). */
+static Status batched(const Tensor *t, bool is_left, int batch_ndim, const int64_t *batch, int64_t count,
+                      Tensor **out) {
+  int64_t sizes[TENSOR_MAX_DIMS];
+  Tensor *wide = NULL, *spread = NULL, *dense = NULL;
+  Status status = OK;
+  if (t->ndim == 1)
+    TRY(tensor_unsqueeze(t, is_left ? 0 : 1, &wide));
+  else
+    wide = tensor_retain(t);
+  if (batch_ndim) memcpy(sizes, batch, (size_t)batch_ndim * sizeof *sizes);
+  sizes[batch_ndim] = wide->sizes[wide->ndim - 2];
+  sizes[batch_ndim + 1] = wide->sizes[wide->ndim - 1];
+  TRY_GOTO(tensor_expand(wide, batch_ndim + 2, sizes, &spread), done);
+  const int64_t flat[3] = {count, sizes[batch_ndim], sizes[batch_ndim + 1]};
+  TRY_GOTO(tensor_view_sizes(spread, 3, flat, out), done);
+  if (!*out) {
+    TRY_GOTO(tensor_contiguous(spread, &dense), done);
+    status = tensor_view_sizes(dense, 3, flat, out);
+  }
+done:
+  tensor_release(wide);
+  tensor_release(spread);
+  tensor_release(dense);
+  return status;
+}
+
+static Status kernel_matmul(Call *call) {
+  const Tensor *a = call_tensor(call, 0), *b = call_tensor(call, 1);
+  Tensor *out = call_out(call, 0), *left = NULL, *right = NULL, *result = NULL, *target = NULL;
+  Status status;
+  if (a->ndim == 1 && b->ndim == 1) return kernel_dot(call);
+  if (a->ndim == 2 && b->ndim == 2) return kernel_mm(call);
+  if (a->ndim == 2 && b->ndim == 1) return kernel_mv(call);
+  int batch_ndim = out->ndim - (a->ndim > 1) - (b->ndim > 1);
+  int64_t count = 1;
+  for (int d = 0; d < batch_ndim; d++) count *= out->sizes[d];
+  bool fold = a->ndim > 2 && b->ndim <= 2 && tensor_is_contiguous(a); /* one product of all rows */
+  const int64_t *batch = out->sizes;
+  if (fold) {
+    const int64_t flat[3] = {1, count * a->sizes[a->ndim - 2], a->sizes[a->ndim - 1]};
+    TRY_GOTO(tensor_view_sizes(a, 3, flat, &left), done);
+    if (!left) fold = false;
+  }
+  if (!fold) TRY_GOTO(batched(a, true, batch_ndim, batch, count, &left), done);
+  if (fold)
+    TRY_GOTO(batched(b, false, 0, NULL, 1, &right), done);
+  else
+    TRY_GOTO(batched(b, false, batch_ndim, batch, count, &right), done);
+  TRY_GOTO(tensor_is_contiguous(out) ? (target = tensor_retain(out), OK)
+                                     : tensor_empty((DType)out->dtype, out->ndim, out->sizes, &target),
+           done);
+  TRY_GOTO(tensor_view_sizes(target, 3, (const int64_t[]){left->sizes[0], left->sizes[1], right->sizes[2]}, &result),
+           done);
+  status = batches_into(call->exec, left, right, result, 1, false);
+  if (status == OK && target != out) status = tensor_copy(out, target, call->exec->threads);
+done:
+  tensor_release(left);
+  tensor_release(right);
+  tensor_release(result);
+  tensor_release(target);
+  return status;
+}
+
+#define ADD_ROW(text, shape_, kernel_, grad_) \
+  { .schema = text, .shape = shape_, .kernel = kernel_, .grad = grad_, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF }
+static const OpRow rows[] = {
+    {.schema = "aten::mm(Tensor self, Tensor mat2) -> Tensor",
+     .shape = shape_mm,
+     .kernel = kernel_mm,
+     .grad = "self: grad.mm(mat2.t().conj()); mat2: self.t().conj().mm(grad)",
+     .flags = OP_OUT | OP_GRAD_EXACT},
+    {.schema = "aten::bmm(Tensor self, Tensor mat2) -> Tensor",
+     .shape = shape_bmm,
+     .kernel = kernel_bmm,
+     .grad = "self: grad.bmm(mat2.transpose(1, 2).conj()); mat2: self.transpose(1, 2).conj().bmm(grad)",
+     .flags = OP_OUT | OP_GRAD_EXACT},
+    {.schema = "aten::mv(Tensor self, Tensor vec) -> Tensor",
+     .shape = shape_mv,
+     .kernel = kernel_mv,
+     .grad = "self: grad.outer(vec.conj()); vec: self.conj().t().mv(grad)",
+     .flags = OP_OUT},
+    {.schema = "aten::dot(Tensor self, Tensor tensor) -> Tensor",
+     .shape = shape_dot,
+     .kernel = kernel_dot,
+     .grad = "self: grad * tensor.conj(); tensor: grad * self.conj()",
+     .flags = OP_OUT},
+    {.schema = "aten::vdot(Tensor self, Tensor other) -> Tensor",
+     .body = "return torch.dot(self.conj(), other)",
+     .flags = OP_OUT},
+    ADD_ROW("aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+            shape_addmm, kernel_addmm,
+            "self: grad * beta; mat1: grad.mm(mat2.t().conj()) * alpha; mat2: mat1.t().conj().mm(grad) * alpha"),
+    ADD_ROW("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+            shape_baddbmm, kernel_baddbmm,
+            "self: grad * beta; batch1: grad.bmm(batch2.transpose(1, 2).conj()) * alpha; batch2: batch1.transpose(1, "
+            "2).conj().bmm(grad) * alpha"),
+    ADD_ROW("aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+            shape_addbmm, kernel_addbmm,
+            "self: grad * beta; batch1: grad.unsqueeze(0).expand([batch1.size(0), grad.size(0), "
+            "grad.size(1)]).bmm(batch2.transpose(1, 2).conj()) * alpha; "
+            "batch2: batch1.transpose(1, 2).conj().bmm(grad.unsqueeze(0).expand([batch1.size(0), grad.size(0), "
+            "grad.size(1)])) * alpha"),
+    ADD_ROW("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", shape_addmv,
+            kernel_addmv,
+            "self: grad * beta; mat: grad.outer(vec.conj()) * alpha; vec: mat.t().conj().mv(grad) * alpha"),
+    {.schema = "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+     .body = "if torch.promote_types(self.dtype, torch.promote_types(vec1.dtype, vec2.dtype)) == torch.bool:\n"
+             "    product = torch.outer(vec1, vec2)\n"
+             "    if not bool(alpha):\n"
+             "        product = torch.zeros_like(product)\n"
+             "    product = product.expand(torch._infer_size(self.size(), product.size()))\n"
+             "    return product.logical_or(self) if bool(beta) else product.clone()\n"
+             "product = torch.outer(vec1 * torch.full([], alpha, dtype=vec1.dtype), vec2)\n"
+             "if bool(beta == 0):\n"
+             "    return self.expand(product.size()).clone().copy_(product)\n"
+             "return self * torch.full([], beta, dtype=self.dtype) + product",
+     .flags = OP_INPLACE | OP_OUT},
+    {.schema = "aten::outer(Tensor self, Tensor vec2) -> Tensor",
+     .body = "if self.dim() != 1 or vec2.dim() != 1:\n"
+             "    raise RuntimeError('outer: Expected 1-D arguments self and vec2')\n"
+             "return self.unsqueeze(1) * vec2",
+     .flags = OP_OUT},
+    {.schema = "aten::ger(Tensor self, Tensor vec2) -> Tensor",
+     .same_as = "aten::outer",
+     .body = "return torch.outer(self, vec2)",
+     .flags = OP_OUT},
+    {.schema = "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+     .shape = shape_linear,
+     .kernel = kernel_linear,
+     .grad = "input, weight, bias: linear_backward(grad, input, weight)",
+     .flags = OP_OUT},
+    {.schema = "aten::matmul(Tensor self, Tensor other) -> Tensor",
+     .shape = shape_matmul,
+     .kernel = kernel_matmul,
+     .grad = "self, other: matmul_backward(grad, self, other)",
+     .flags = OP_OUT},
+    {.schema = "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor",
+     .body = "return torch.matmul(self, other)",
+     .flags = OP_OUT},
+    {.schema = "aten::inner(Tensor self, Tensor other) -> Tensor",
+     .body = "if self.dim() == 0 or other.dim() == 0:\n"
+             "    return self * other\n"
+             "if self.size(-1) != other.size(-1):\n"
+             "    raise RuntimeError('inner() the last dimension must match on both input tensors but got shapes {} "
+             "and {}'.format(self.size(), other.size()))\n"
+             "return torch.tensordot(self, other, [-1], [-1])",
+     .flags = OP_OUT},
+    {.schema = "aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
+     .body = "if len(dims_self) != len(dims_other):\n"
+             "    raise RuntimeError('both dimension lists should have same length')\n"
+             "own: List[int] = []\n"
+             "others: List[int] = []\n"
+             "width = 1\n"
+             "a = self\n"
+             "b = other\n"
+             "for i in range(len(dims_self)):\n"
+             "    da = dims_self[i] + self.dim() if dims_self[i] < 0 else dims_self[i]\n"
+             "    db = dims_other[i] + other.dim() if dims_other[i] < 0 else dims_other[i]\n"
+             "    own.append(da)\n"
+             "    others.append(db)\n"
+             "    if a.size(da) == 1 and b.size(db) != 1:\n"
+             "        b = b.sum([db], True)\n"
+             "    elif b.size(db) == 1 and a.size(da) != 1:\n"
+             "        a = a.sum([da], True)\n"
+             "    elif a.size(da) != b.size(db):\n"
+             "        raise RuntimeError('contracted dimensions need to match, but first has size {} in dim {} and "
+             "second has size {} in dim {}'.format(a.size(da), da, b.size(db), db))\n"
+             "    width = width * a.size(da)\n"
+             "left: List[int] = []\n"
+             "sizes: List[int] = []\n"
+             "rows = 1\n"
+             "for d in range(self.dim()):\n"
+             "    if d not in own:\n"
+             "        left.append(d)\n"
+             "        sizes.append(self.size(d))\n"
+             "        rows = rows * self.size(d)\n"
+             "right: List[int] = []\n"
+             "columns = 1\n"
+             "for d in range(other.dim()):\n"
+             "    if d not in others:\n"
+             "        right.append(d)\n"
+             "        sizes.append(other.size(d))\n"
+             "        columns = columns * other.size(d)\n"
+             "product = a.permute(left + own).reshape([rows, width]).mm(b.permute(others + right).reshape([width, "
+             "columns]))\n"
+             "return product.reshape(sizes)",
+     .flags = OP_OUT},
+    {.schema = "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
+     .body = "sizes = list(input1.size())\n"
+             "sizes[-1] = weight.size(0)\n"
+             "a = input1.reshape([-1, input1.size(-1)])\n"
+             "b = input2.reshape([-1, input2.size(-1)])\n"
+             "left = torch.tensordot(a, weight, [1], [1])\n"
+             "result = (left * b.unsqueeze(1)).sum([2], False, dtype=left.dtype).reshape(sizes)\n"
+             "return result if bias is None else result + bias"},
+    {.schema = "aten::kron(Tensor self, Tensor other) -> Tensor",
+     .body = "n = max(self.dim(), other.dim())\n"
+             "a: List[int] = []\n"
+             "b: List[int] = []\n"
+             "sizes: List[int] = []\n"
+             "for i in range(n):\n"
+             "    sa = self.size(i - n + self.dim()) if i >= n - self.dim() else 1\n"
+             "    sb = other.size(i - n + other.dim()) if i >= n - other.dim() else 1\n"
+             "    a += [sa, 1]\n"
+             "    b += [1, sb]\n"
+             "    sizes.append(sa * sb)\n"
+             "return (self.reshape(a) * other.reshape(b)).reshape(sizes)",
+     .flags = OP_OUT},
+    {.schema = "aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
+     .body = "return (x.conj() * y).sum([dim])",
+     .flags = OP_OUT},
+    {.schema = "aten::chain_matmul(Tensor[] matrices) -> Tensor",
+     .body = "return torch.linalg_multi_dot(matrices)",
+     .flags = OP_OUT},
+    {.schema = "aten::linalg_multi_dot(Tensor[] tensors) -> Tensor",
+     .body = "if len(tensors) < 2:\n"
+             "    raise RuntimeError('multi_dot(): expected at least 2 tensors but got {}'.format(len(tensors)))\n"
+             "result = tensors[0]\n"
+             "for i in range(1, len(tensors)):\n"
+             "    result = result.matmul(tensors[i])\n"
+             "return result",
+     .flags = OP_OUT},
+    {.schema = "aten::linalg_matrix_power(Tensor self, int n) -> Tensor",
+     .body = "if n == 0:\n"
+             "    return self.clone().copy_(torch.eye(self.size(-1), dtype=self.dtype, device=self.device))\n"
+             "base = torch.linalg_inv(self) if n < 0 else self\n"
+             "left = -n if n < 0 else n\n"
+             "result: Optional[Tensor] = None\n"
+             "while left > 0:\n"
+             "    if left % 2 == 1:\n"
+             "        result = base if result is None else result.matmul(base)\n"
+             "    left = left // 2\n"
+             "    if left > 0:\n"
+             "        base = base.matmul(base)\n"
+             "assert result is not None\n"
+             "return result",
+     .flags = OP_OUT},
+    {.schema = "aten::matrix_power(Tensor self, int n) -> Tensor",
+     .body = "return torch.linalg_matrix_power(self, n)",
+     .flags = OP_OUT},
+};
+OP_TABLE(op_table_matmul, rows);

@@ -1,0 +1,464 @@
+/* Pooling: maximum, average and adaptive, forward and back. Planes are walked in double for every element type but
+ * float32, whose planes are read in place. */
+#include "op/nn/pool.h"
+
+#include <math.h>
+
+#include "base/parallel.h"
+#include "call/agree.h"
+
+int pool_spatial(const Call *call) {
+  Str name = call->op->name;
+  for (size_t i = 0; i + 1 < name.length; i++)
+    if (name.data[i] >= '1' && name.data[i] <= '3' && name.data[i + 1] == 'd') return name.data[i] - '0';
+  return 2;
+}
+
+static Status read_numbers(const Call *call, const char *name, int spatial, int64_t fallback, int64_t least,
+                           int64_t *out) {
+  for (int d = 0; d < 3; d++) out[d] = d < 3 - spatial ? (least > 0 ? 1 : 0) : fallback;
+  int at = call_find_argument(call, name);
+  if (at < 0) return OK;
+  size_t count;
+  const int64_t *values = call_ints(call, (uint32_t)at, &count);
+  if (count == 0) return OK;
+  if (count != 1 && count != (size_t)spatial)
+    return status_new(ERROR_RUNTIME, STR_FMT ": %s must either be a single int, or a tuple of %d ints",
+                      STR_ARG(str_slice(call->op->name, 6, call->op->name.length)), name, spatial);
+  for (int d = 0; d < spatial; d++) {
+    int64_t v = values[count == 1 ? 0 : d];
+    if (v < least || v > INT32_MAX)
+      return status_new(ERROR_RUNTIME, "%s should %s, but got %lld", name,
+                        least > 0 ? "be greater than zero" : "not be negative", (long long)v);
+    out[3 - spatial + d] = v;
+  }
+  return OK;
+}
+
+static Status read_input(const Call *call, uint32_t input_at, int spatial, PoolWindow *w) {
+  const Tensor *input = call_tensor(call, input_at);
+  memset(w, 0, sizeof *w);
+  w->spatial = spatial;
+  if (input->ndim != spatial + 1 && input->ndim != spatial + 2)
+    return status_new(
+        ERROR_RUNTIME,
+        "Expected %dD or %dD (batch mode) tensor with optional 0 dim batch size for input, but got: %d dimensions",
+        spatial + 1, spatial + 2, input->ndim);
+  w->unbatched = input->ndim == spatial + 1;
+  w->planes = w->unbatched ? input->sizes[0] : input->sizes[0] * input->sizes[1];
+  for (int d = 0; d < 3; d++) w->in[d] = 1;
+  for (int d = 0; d < spatial; d++) {
+    w->in[3 - spatial + d] = input->sizes[input->ndim - spatial + d];
+    if (input->sizes[input->ndim - spatial + d] == 0)
+      return status_new(
+          ERROR_RUNTIME,
+          "Expected input with optional 0 dim batch size and other non-zero dimensions, but got a dimension of size 0");
+  }
+  return OK;
+}
+
+Status pool_read(const Call *call, uint32_t input_at, int spatial, PoolWindow *w) {
+  TRY(read_input(call, input_at, spatial, w));
+  TRY(read_numbers(call, "kernel_size", spatial, 1, 1, w->kernel));
+  memcpy(w->stride, w->kernel, sizeof w->kernel);
+  int stride = call_find_argument(call, "stride");
+  if (stride >= 0 && call_list(call, (uint32_t)stride)->length)
+    TRY(read_numbers(call, "stride", spatial, 1, 1, w->stride));
+  TRY(read_numbers(call, "padding", spatial, 0, 0, w->padding));
+  TRY(read_numbers(call, "dilation", spatial, 1, 1, w->dilation));
+  int ceil_mode = call_find_argument(call, "ceil_mode");
+  w->ceil_mode = ceil_mode >= 0 && call_bool(call, (uint32_t)ceil_mode);
+  for (int d = 0; d < 3; d++) {
+    if (w->padding[d] > w->kernel[d] / 2)
+      return status_new(
+          ERROR_RUNTIME,
+          "pad should be at most half of effective kernel size, but got pad=%lld, kernel_size=%lld and dilation=%lld",
+          (long long)w->padding[d], (long long)w->kernel[d], (long long)w->dilation[d]);
+    int64_t reach = w->in[d] + 2 * w->padding[d] - w->dilation[d] * (w->kernel[d] - 1) - 1;
+    int64_t out = reach < 0 && !w->ceil_mode ? 0 : (reach + (w->ceil_mode ? w->stride[d] - 1 : 0)) / w->stride[d] + 1;
+    if (reach < 0) out = 0;
+    /* the last window starts inside the input or its left padding */
+    if (w->ceil_mode && (out - 1) * w->stride[d] >= w->in[d] + w->padding[d]) out--;
+    if (out < 1)
+      return status_new(ERROR_RUNTIME,
+                        "Given input size per plane: (%lldx%lldx%lld). Calculated output size is too small",
+                        (long long)w->in[0], (long long)w->in[1], (long long)w->in[2]);
+    w->out[d] = out;
+  }
+  return OK;
+}
+
+Status pool_read_output_size(const Call *call, uint32_t input_at, int spatial, PoolWindow *w) {
+  TRY(read_input(call, input_at, spatial, w));
+  const List *sizes = call_list(call, (uint32_t)call_find_argument(call, "output_size"));
+  if (sizes->length != (size_t)spatial && sizes->length != 1)
+    return status_new(ERROR_RUNTIME, STR_FMT ": output_size must be %d",
+                      STR_ARG(str_slice(call->op->name, 6, call->op->name.length)), spatial);
+  for (int d = 0; d < 3; d++) w->out[d] = 1;
+  for (int d = 0; d < spatial; d++) {
+    int64_t v = sizes->ints[sizes->length == 1 ? 0 : d];
+    if (v < 0)
+      return status_new(ERROR_RUNTIME, "elements of output_size must be greater than or equal to 0 but received %lld",
+                        (long long)v);
+    w->out[3 - spatial + d] = v;
+  }
+  return OK;
+}
+
+void pool_spec(const Tensor *input, const PoolWindow *w, DType dtype, TensorSpec *out) {
+  memset(out, 0, offsetof(TensorSpec, sizes));
+  out->dtype = dtype;
+  out->device = tensor_device(input);
+  out->ndim = input->ndim;
+  memcpy(out->sizes, input->sizes, (size_t)input->ndim * sizeof(int64_t));
+  for (int d = 0; d < w->spatial; d++) out->sizes[input->ndim - w->spatial + d] = w->out[3 - w->spatial + d];
+}
+
+/* ---- the walk over planes ---- */
+typedef struct Pool Pool;
+typedef void PlaneKernel(const Pool *p, const double *in, double *out, int64_t *indices);
+struct Pool {
+  PoolWindow w;
+  PlaneKernel *kernel;
+  const Tensor *in; /* dense */
+  Tensor *out, *indices;
+  bool count_include_pad, adaptive;
+  int64_t divisor; /* 0: the window's */
+  _Atomic bool failed;
+};
+
+static int64_t numel3(const int64_t *n) {
+  return n[0] * n[1] * n[2];
+}
+
+static void pool_planes(void *argument, int64_t begin, int64_t end) {
+  Pool *p = argument;
+  int64_t in = numel3(p->w.in), out = numel3(p->w.out);
+  double *buffer = mem_calloc((size_t)(in + out), sizeof(double));
+  if (!buffer) {
+    p->failed = true;
+    return;
+  }
+  DType dtype = (DType)p->in->dtype;
+  int64_t item = (int64_t)dtype_size(dtype);
+  for (int64_t plane = begin; plane < end; plane++) {
+    dtype_convert(DTYPE_FLOAT64, buffer, 1, dtype, (char *)tensor_data(p->in) + plane * in * item, 1, in);
+    p->kernel(p, buffer, buffer + in, p->indices ? (int64_t *)tensor_data(p->indices) + plane * out : NULL);
+    dtype_convert(dtype, (char *)tensor_data(p->out) + plane * out * item, 1, DTYPE_FLOAT64, buffer + in, 1, out);
+  }
+  mem_free(buffer);
+}
+
+static Status run_planes(Call *call, Pool *p, const Tensor *input) {
+  Tensor *dense, *out = p->out, *stand_in = NULL;
+  Status status;
+  if (out->numel == 0) return OK;
+  TRY(tensor_contiguous(input, &dense));
+  p->in = dense;
+  if (!tensor_is_contiguous(out)) {
+    TRY_GOTO(tensor_empty((DType)out->dtype, out->ndim, out->sizes, &stand_in), done);
+    p->out = stand_in;
+  }
+  parallel_for(call->exec->threads, p->w.planes, 1 + 8192 / (numel3(p->w.in) + 1), pool_planes, p);
+  status = p->failed ? status_out_of_memory() : OK;
+  if (status == OK && stand_in) status = tensor_copy(out, stand_in, 1);
+done:
+  tensor_release(stand_in);
+  tensor_release(dense);
+  return status;
+}
+
+#define EACH_OUTPUT(w)                                \
+  for (int64_t o0 = 0, o = 0; o0 < (w)->out[0]; o0++) \
+    for (int64_t o1 = 0; o1 < (w)->out[1]; o1++)      \
+      for (int64_t o2 = 0; o2 < (w)->out[2]; o2++, o++)
+
+typedef struct Span {
+  int64_t begin, end, step;
+} Span;
+static Span window_span(const Pool *p, int d, int64_t o) {
+  const PoolWindow *w = &p->w;
+  if (p->adaptive) return (Span){adaptive_begin(o, w->out[d], w->in[d]), adaptive_end(o, w->out[d], w->in[d]), 1};
+  int64_t begin = o * w->stride[d] - w->padding[d], end = begin + (w->kernel[d] - 1) * w->dilation[d] + 1;
+  while (begin < 0) begin += w->dilation[d];
+  return (Span){begin, end < w->in[d] ? end : w->in[d], w->dilation[d]};
+}
+
+static void plane_max(const Pool *p, const double *in, double *out, int64_t *indices) {
+  const PoolWindow *w = &p->w;
+  EACH_OUTPUT(w) {
+    Span a = window_span(p, 0, o0), b = window_span(p, 1, o1), c = window_span(p, 2, o2);
+    double best = -INFINITY;
+    int64_t at = (a.begin * w->in[1] + b.begin) * w->in[2] + c.begin;
+    for (int64_t i = a.begin; i < a.end; i += a.step)
+      for (int64_t j = b.begin; j < b.end; j += b.step)
+        for (int64_t k = c.begin; k < c.end; k += c.step) {
+          int64_t here = (i * w->in[1] + j) * w->in[2] + k;
+          if (in[here] > best || in[here] != in[here]) {
+            best = in[here];
+            at = here;
+          }
+        }
+    out[o] = best;
+    if (indices) indices[o] = at;
+  }
+}
+
+/* The window of output `at`, and what its sum is divided by. */
+static double average_window(const Pool *p, const int64_t *at, Span *spans) {
+  const PoolWindow *w = &p->w;
+  int64_t count = 1;
+  for (int d = 0; d < 3; d++) {
+    spans[d] = window_span(p, d, at[d]);
+    int64_t begin = at[d] * w->stride[d] - w->padding[d], end = begin + w->kernel[d];
+    if (end > w->in[d] + w->padding[d]) end = w->in[d] + w->padding[d];
+    count *= p->count_include_pad && !p->adaptive ? end - begin : spans[d].end - spans[d].begin;
+  }
+  return (double)(p->divisor ? p->divisor : count);
+}
+
+static void plane_average(const Pool *p, const double *in, double *out, int64_t *indices) {
+  (void)indices;
+  const PoolWindow *w = &p->w;
+  EACH_OUTPUT(w) {
+    Span s[3];
+    double divisor = average_window(p, (const int64_t[]){o0, o1, o2}, s);
+    double sum = 0;
+    for (int64_t i = s[0].begin; i < s[0].end; i++)
+      for (int64_t j = s[1].begin; j < s[1].end; j++)
+        for (int64_t k = s[2].begin; k < s[2].end; k++) sum += in[(i * w->in[1] + j) * w->in[2] + k];
+    out[o] = sum / divisor;
+  }
+}
+
+/* ---- maximum ---- */
+static Status shape_max(Call *call, TensorSpec *specs) {
+  PoolWindow w;
+  const Tensor *input = call_tensor(call, 0);
+  TRY(pool_read(call, 0, pool_spatial(call), &w));
+  if (dtype_is_complex((DType)input->dtype) || input->dtype == DTYPE_BOOL)
+    return call_unsupported_dtype(call, (DType)input->dtype);
+  pool_spec(input, &w, (DType)input->dtype, specs);
+  if (call->output_count > 1) pool_spec(input, &w, DTYPE_INT64, specs + 1);
+  return OK;
+}
+static Status kernel_max(Call *call) {
+  Pool p = {
+      .kernel = plane_max, .out = call_out(call, 0), .indices = call->output_count > 1 ? call_out(call, 1) : NULL};
+  TRY(pool_read(call, 0, pool_spatial(call), &p.w));
+  return run_planes(call, &p, call_tensor(call, 0));
+}
+
+/* ---- average ---- */
+static Status shape_average(Call *call, TensorSpec *specs) {
+  PoolWindow w;
+  const Tensor *input = call_tensor(call, 0);
+  TRY(pool_read(call, 0, pool_spatial(call), &w));
+  int divisor = call_find_argument(call, "divisor_override");
+  if (divisor >= 0 && call_int_or(call, (uint32_t)divisor, 1) == 0)
+    return status_new(ERROR_RUNTIME, "divisor must be not zero");
+  if (dtype_is_complex((DType)input->dtype) || input->dtype == DTYPE_BOOL)
+    return call_unsupported_dtype(call, (DType)input->dtype);
+  pool_spec(input, &w, (DType)input->dtype, specs);
+  return OK;
+}
+static Status kernel_average(Call *call) {
+  int divisor = call_find_argument(call, "divisor_override"), include = call_find_argument(call, "count_include_pad");
+  Pool p = {.kernel = plane_average,
+            .out = call_out(call, 0),
+            .count_include_pad = call_bool(call, (uint32_t)include),
+            .divisor = divisor >= 0 ? call_int_or(call, (uint32_t)divisor, 0) : 0};
+  TRY(pool_read(call, 0, pool_spatial(call), &p.w));
+  return run_planes(call, &p, call_tensor(call, 0));
+}
+
+/* ---- adaptive ---- */
+static Status shape_adaptive(Call *call, TensorSpec *specs) {
+  PoolWindow w;
+  const Tensor *input = call_tensor(call, 0);
+  TRY(pool_read_output_size(call, 0, pool_spatial(call), &w));
+  if (!dtype_is_floating((DType)input->dtype) && input->numel) return call_unsupported_dtype(call, (DType)input->dtype);
+  pool_spec(input, &w, (DType)input->dtype, specs);
+  if (call->output_count > 1) pool_spec(input, &w, DTYPE_INT64, specs + 1);
+  return OK;
+}
+static Status run_adaptive(Call *call, PlaneKernel *kernel) {
+  Pool p = {.kernel = kernel,
+            .adaptive = true,
+            .out = call_out(call, 0),
+            .indices = call->output_count > 1 ? call_out(call, 1) : NULL};
+  TRY(pool_read_output_size(call, 0, pool_spatial(call), &p.w));
+  return run_planes(call, &p, call_tensor(call, 0));
+}
+static Status kernel_adaptive_average(Call *call) {
+  return run_adaptive(call, plane_average);
+}
+static Status kernel_adaptive_max(Call *call) {
+  return run_adaptive(call, plane_max);
+}
+
+/* ---- gradients of averages: each output's gradient spreads over its window ---- */
+static void plane_average_backward(const Pool *p, const double *grad, double *out, int64_t *indices) {
+  (void)indices;
+  const PoolWindow *w = &p->w;
+  memset(out, 0, (size_t)numel3(w->in) * sizeof *out);
+  EACH_OUTPUT(w) {
+    Span s[3];
+    double divisor = average_window(p, (const int64_t[]){o0, o1, o2}, s);
+    double share = grad[o] / divisor;
+    for (int64_t i = s[0].begin; i < s[0].end; i++)
+      for (int64_t j = s[1].begin; j < s[1].end; j++)
+        for (int64_t k = s[2].begin; k < s[2].end; k++) out[(i * w->in[1] + j) * w->in[2] + k] += share;
+  }
+}
+static void average_backward_planes(void *argument, int64_t begin, int64_t end) {
+  Pool *p = argument;
+  int64_t in = numel3(p->w.in), out = numel3(p->w.out);
+  DType dtype = (DType)p->in->dtype;
+  int64_t item = (int64_t)dtype_size(dtype);
+  double *buffer = mem_calloc((size_t)(in + out), sizeof(double));
+  if (!buffer) {
+    p->failed = true;
+    return;
+  }
+  for (int64_t plane = begin; plane < end; plane++) {
+    dtype_convert(DTYPE_FLOAT64, buffer, 1, dtype, (char *)tensor_data(p->in) + plane * out * item, 1, out);
+    plane_average_backward(p, buffer, buffer + out, NULL);
+    dtype_convert(dtype, (char *)tensor_data(p->out) + plane * in * item, 1, DTYPE_FLOAT64, buffer + out, 1, in);
+  }
+  mem_free(buffer);
+}
+static Status shape_like_second(Call *call, TensorSpec *specs) {
+  tensor_spec_of(call_tensor(call, 1), specs);
+  specs->has_strides = false;
+  return OK;
+}
+static Status run_average_backward(Call *call, Pool *p) {
+  Tensor *dense;
+  TensorSpec result;
+  const Tensor *self = call_tensor(call, 1);
+  pool_spec(self, &p->w, (DType)self->dtype, &result);
+  TRY(require_like(call_tensor(call, 0), "grad_output", &result));
+  TRY(tensor_contiguous(call_tensor(call, 0), &dense));
+  p->in = dense;
+  p->out = call_out(call, 0);
+  if (p->out->numel)
+    parallel_for(call->exec->threads, p->w.planes, 1 + 8192 / (numel3(p->w.in) + 1), average_backward_planes, p);
+  tensor_release(dense);
+  return p->failed ? status_out_of_memory() : OK;
+}
+static Status kernel_average_backward(Call *call) {
+  int divisor = call_find_argument(call, "divisor_override"), include = call_find_argument(call, "count_include_pad");
+  Pool p = {.count_include_pad = call_bool(call, (uint32_t)include),
+            .divisor = call_int_or(call, (uint32_t)divisor, 0)};
+  if (!call_is_none(call, (uint32_t)divisor) && p.divisor == 0)
+    return status_new(ERROR_RUNTIME, "divisor must be not zero");
+  TRY(pool_read(call, 1, pool_spatial(call), &p.w));
+  return run_average_backward(call, &p);
+}
+static Status kernel_adaptive_backward(Call *call) {
+  const Tensor *grad = call_tensor(call, 0);
+  Pool p = {.adaptive = true};
+  int spatial = pool_spatial(call);
+  TRY(read_input(call, 1, spatial, &p.w));
+  if (grad->ndim != call_tensor(call, 1)->ndim)
+    return status_new(ERROR_RUNTIME, "Expected grad_output to have %d dimensions, but got %d",
+                      call_tensor(call, 1)->ndim, grad->ndim);
+  for (int d = 0; d < 3; d++) p.w.out[d] = d < 3 - spatial ? 1 : grad->sizes[grad->ndim - 3 + d];
+  return run_average_backward(call, &p);
+}
+
+#define FIRST_OF(name, arguments) "return torch." name "(" arguments ")[0]"
+#define MAX_ARGUMENTS "self, kernel_size, stride, padding, dilation, ceil_mode"
+#define SPREAD "self: pool_scatter_backward(grad, self, results[1], "
+#define MAX_POOL(d, one, zero)                                                                                    \
+  {.schema = "aten::max_pool" #d "d(Tensor self, int[" #d "] kernel_size, int[" #d "] stride=[], int[" #d         \
+             "] padding=" zero ", int[" #d "] dilation=" one ", bool ceil_mode=False) -> Tensor",                 \
+   .body = FIRST_OF("max_pool" #d "d_with_indices", MAX_ARGUMENTS),                                               \
+   .same_as = "aten::max_pool" #d "d_with_indices"},                                                              \
+  {                                                                                                               \
+    .schema =                                                                                                     \
+        "aten::max_pool" #d "d_with_indices(Tensor self, int[" #d "] kernel_size, int[" #d "] stride=[], int[" #d \
+        "] padding=" zero ", int[" #d "] dilation=" one ", bool ceil_mode=False) -> (Tensor, Tensor)",            \
+    .out = "out: out indices", .shape = shape_max, .kernel = kernel_max, .grad = SPREAD #d ")"                    \
+  }
+#define AVERAGE_SCHEMA(d, one_zero, tail)                                                                            \
+  "aten::avg_pool" #d "d(Tensor self, int[" #d "] kernel_size, int[" #d "] stride=[], int[" #d "] padding=" one_zero \
+  ", bool ceil_mode=False, bool count_include_pad=True" tail ") -> Tensor"
+#define AVERAGE_BACKWARD_SCHEMA(d)                                                                   \
+  "aten::avg_pool" #d "d_backward(Tensor grad_output, Tensor self, int[" #d "] kernel_size, int[" #d \
+  "] stride, int[" #d "] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"
+static const OpRow rows[] = {
+    MAX_POOL(1, "[1]", "[0]"),
+    MAX_POOL(2, "1", "0"),
+    MAX_POOL(3, "1", "0"),
+    {.schema = AVERAGE_SCHEMA(1, "[0]", ""),
+     .shape = shape_average,
+     .kernel = kernel_average,
+     .grad = "self: avg_pool1d_backward(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad)"},
+    {.schema = AVERAGE_SCHEMA(2, "0", ", int? divisor_override=None"),
+     .shape = shape_average,
+     .kernel = kernel_average,
+     .grad = "self: avg_pool2d_backward(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, "
+             "divisor_override)"},
+    {.schema = AVERAGE_SCHEMA(3, "0", ", int? divisor_override=None"),
+     .shape = shape_average,
+     .kernel = kernel_average,
+     .grad = "self: avg_pool3d_backward(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, "
+             "divisor_override)"},
+    {.schema = AVERAGE_BACKWARD_SCHEMA(2),
+     .out = "grad_input: grad_input",
+     .shape = shape_like_second,
+     .kernel = kernel_average_backward,
+     .grad = "grad_output: torch.avg_pool2d(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, "
+             "divisor_override)"},
+    {.schema = AVERAGE_BACKWARD_SCHEMA(3),
+     .out = "grad_input: grad_input",
+     .shape = shape_like_second,
+     .kernel = kernel_average_backward,
+     .grad = "grad_output: torch.avg_pool3d(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, "
+             "divisor_override)"},
+    {.schema = "aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor",
+     .shape = shape_adaptive,
+     .kernel = kernel_adaptive_average,
+     .grad = "self: _adaptive_avg_pool2d_backward(grad.unsqueeze(-2), self.unsqueeze(-2)).squeeze(-2)"},
+    {.schema = "aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
+     .shape = shape_adaptive,
+     .kernel = kernel_adaptive_average,
+     .grad = "self: _adaptive_avg_pool2d_backward(grad, self)"},
+    {.schema = "aten::adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
+     .shape = shape_adaptive,
+     .kernel = kernel_adaptive_average,
+     .grad = "self: _adaptive_avg_pool3d_backward(grad, self)"},
+    {.schema = "aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
+     .shape = shape_adaptive,
+     .kernel = kernel_adaptive_average,
+     .grad = "self: _adaptive_avg_pool2d_backward(grad, self)"},
+    {.schema = "aten::_adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
+     .shape = shape_adaptive,
+     .kernel = kernel_adaptive_average,
+     .grad = "self: _adaptive_avg_pool3d_backward(grad, self)"},
+    {.schema = "aten::_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor",
+     .shape = shape_like_second,
+     .kernel = kernel_adaptive_backward,
+     .grad = "grad_output: torch.adaptive_avg_pool2d(grad, grad_output.size()[-2:])"},
+    {.schema = "aten::_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor",
+     .shape = shape_like_second,
+     .kernel = kernel_adaptive_backward,
+     .grad = "grad_output: torch.adaptive_avg_pool3d(grad, grad_output.size()[-3:])"},
+    {.schema = "aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
+     .shape = shape_adaptive,
+     .kernel = kernel_adaptive_max,
+     .grad = SPREAD "1)"},
+    {.schema = "aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
+     .out = "out: out indices",
+     .shape = shape_adaptive,
+     .kernel = kernel_adaptive_max,
+     .grad = SPREAD "2)"},
+    {.schema = "aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
+     .out = "out: out indices",
+     .shape = shape_adaptive,
+     .kernel = kernel_adaptive_max,
+     .grad = SPREAD "3)"},
+};
+OP_TABLE(op_table_pool, rows);

@@ -1,0 +1,163 @@
+/* softmax and log_softmax along one dimension, and their gradients. Lines are computed in float32 (halves too,
+ * softmax_line.h) or float64. */
+#include <math.h>
+
+#include "call/operator.h"
+#include "compute/norm/softmax_line.h"
+#include "tensor/iterate.h"
+#include "tile/loops.h"
+
+enum { LINE_ON_STACK = 1024 };
+
+typedef struct SoftmaxRun {
+  int64_t length;
+  DType in, out, compute;
+  bool is_log,
+      rounds;        /* rounds: the sum and its logarithm to bfloat16, as PyTorch 1.13 does along the last dimension */
+  SoftmaxLine *line; /* of float32 */
+  TileLoop *exp;     /* of float64 */
+  _Atomic bool failed;
+} SoftmaxRun;
+
+/* x becomes its softmax, or its logarithm. */
+static void softmax_double(const SoftmaxRun *s, double *x, double *spare) {
+  int64_t n = s->length;
+  double most = -INFINITY, sum = 0, lanes[8] = {0};
+  for (int64_t i = 0; i < n; i++) most = x[i] > most || x[i] != x[i] ? x[i] : most;
+  for (int64_t i = 0; i < n; i++) x[i] -= most;
+  s->exp(n, spare, x, NULL, NULL);
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (int k = 0; k < 8; k++) lanes[k] += spare[i + k];
+  for (; i < n; i++) sum += spare[i];
+  for (int k = 0; k < 8; k++) sum += lanes[k];
+  if (s->is_log) {
+    double shift = s->rounds ? bfloat16_round(logf(bfloat16_round((float)sum))) : log(sum);
+    for (i = 0; i < n; i++) x[i] -= shift;
+  } else {
+    double scale = 1 / sum;
+    for (i = 0; i < n; i++) x[i] = spare[i] * scale;
+  }
+}
+
+/* data: out, in */
+static void run_line(void *argument, char *const *data, const int64_t *strides) {
+  SoftmaxRun *s = argument;
+  bool single = s->compute == DTYPE_FLOAT32;
+  if (single && s->in == DTYPE_FLOAT32 && s->out == DTYPE_FLOAT32 && strides[0] == sizeof(float) &&
+      strides[1] == sizeof(float)) {
+    s->line(s->length, (const float *)data[1], (float *)data[0], s->is_log);
+    return;
+  }
+  double stack[2 * LINE_ON_STACK], *buffer = stack;
+  if (s->length > LINE_ON_STACK) {
+    buffer = mem_calloc((size_t)s->length, 2 * sizeof(double));
+    if (!buffer) {
+      s->failed = true;
+      return;
+    }
+  }
+  dtype_convert(s->compute, buffer, 1, s->in, data[1], strides[1] / (int64_t)dtype_size(s->in), s->length);
+  if (single)
+    s->line(s->length, (float *)buffer, (float *)buffer, s->is_log);
+  else
+    softmax_double(s, buffer, buffer + s->length);
+  dtype_convert(s->out, data[0], strides[0] / (int64_t)dtype_size(s->out), s->compute, buffer, 1, s->length);
+  if (buffer != stack) mem_free(buffer);
+}
+
+static Status run_softmax(Call *call, bool is_log) {
+  const Tensor *self = call_tensor(call, 0);
+  Tensor *out = call_out(call, 0);
+  int64_t dim;
+  TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
+  bool rounds = is_log && self->dtype == DTYPE_BFLOAT16 && out->dtype == DTYPE_BFLOAT16 && dim == self->ndim - 1;
+  DType compute = out->dtype == DTYPE_FLOAT64 || rounds ? DTYPE_FLOAT64 : DTYPE_FLOAT32;
+  SoftmaxRun s = {.length = self->ndim ? self->sizes[dim] : 1,
+                  .in = (DType)self->dtype,
+                  .out = (DType)out->dtype,
+                  .compute = compute,
+                  .is_log = is_log,
+                  .rounds = rounds,
+                  .line = softmax_line(),
+                  .exp = tile_loop(KERNEL_EXP, TILE_F64)};
+  if (self->numel == 0) return OK;
+  if (self->ndim == 0) {
+    double x = tensor_item_double(self) - tensor_item_double(self); /* NaN for what is not finite */
+    if (!is_log) x += 1;
+    dtype_convert(s.out, tensor_data(out), 1, DTYPE_FLOAT64, &x, 1, 1);
+    return OK;
+  }
+  TRY(iterate_lines(2, (const Tensor *const[]){out, self}, (int)dim, call->exec->threads, run_line, &s));
+  return s.failed ? status_out_of_memory() : OK;
+}
+static Status kernel_softmax(Call *call) {
+  return run_softmax(call, false);
+}
+static Status kernel_log_softmax(Call *call) {
+  return run_softmax(call, true);
+}
+
+static Status softmax_spec(Call *call, TensorSpec *specs, DType dtype) {
+  const Tensor *self = call_tensor(call, 0);
+  int64_t dim;
+  TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
+  TRY(shape_same_as_first(call, specs));
+  specs->dtype = dtype;
+  return dtype_is_floating(dtype) ? OK : call_unsupported_dtype(call, dtype);
+}
+static Status shape_softmax(Call *call, TensorSpec *specs) { /* (self, dim, ..., dtype): the last argument */
+  return softmax_spec(call, specs, call_dtype_or(call, call->input_count - 1, (DType)call_tensor(call, 0)->dtype));
+}
+static Status shape_half_softmax(Call *call, TensorSpec *specs) {
+  DType self = (DType)call_tensor(call, 0)->dtype;
+  if (call_bool(call, 2))
+    return status_new(ERROR_RUNTIME, "softmax with half to float conversion is not supported on CPU");
+  return softmax_spec(call, specs, self);
+}
+
+#define SOFTMAX_GRAD "self: _softmax_backward_data(grad, result, dim, self.dtype)"
+#define LOG_SOFTMAX_GRAD "self: _log_softmax_backward_data(grad, result, dim, self.dtype)"
+static const OpRow rows[] = {
+    {.schema = "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+     .shape = shape_softmax,
+     .kernel = kernel_softmax,
+     .grad = SOFTMAX_GRAD,
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+     .shape = shape_softmax,
+     .kernel = kernel_log_softmax,
+     .grad = LOG_SOFTMAX_GRAD,
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+     .same_as = "aten::softmax",
+     .shape = shape_softmax,
+     .kernel = kernel_softmax,
+     .grad = SOFTMAX_GRAD,
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+     .same_as = "aten::log_softmax",
+     .shape = shape_softmax,
+     .kernel = kernel_log_softmax,
+     .grad = LOG_SOFTMAX_GRAD,
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+     .shape = shape_half_softmax,
+     .kernel = kernel_softmax,
+     .grad = SOFTMAX_GRAD,
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+     .shape = shape_half_softmax,
+     .kernel = kernel_log_softmax,
+     .grad = LOG_SOFTMAX_GRAD,
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema =
+         "aten::_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+     .out = "out: grad_input",
+     .body = "product = grad_output * output\n"
+             "return (product - output * product.sum([dim], True)).to(input_dtype)"},
+    {.schema = "aten::_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) "
+               "-> Tensor",
+     .body = "return (grad_output - output.exp() * grad_output.sum([dim], True)).to(input_dtype)"},
+};
+OP_TABLE(op_table_softmax, rows);

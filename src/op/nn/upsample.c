@@ -1,0 +1,382 @@
+/* Resampling of images: nearest, linear, cubic, with or without antialiasing, in one to three dimensions.
+ *
+ * Every one of them is separable: along a dimension, each output is a weighted sum of a few inputs (its taps). The taps
+ * of each dimension are made once; planes are resampled dimension by dimension; gradients apply the same taps
+ * transposed. Cubic: R. Keys, "Cubic convolution interpolation for digital image processing" (1981), with a = -0.75, or
+ * -0.5 with antialiasing. */
+#include <math.h>
+
+#include "base/parallel.h"
+#include "call/operator.h"
+
+typedef enum Filter { FILTER_NEAREST, FILTER_NEAREST_EXACT, FILTER_LINEAR, FILTER_CUBIC } Filter;
+
+/* The inputs of each output along one dimension. */
+typedef struct Taps {
+  int64_t in, out, width; /* width: taps of each output */
+  int64_t *index;         /* out * width */
+  double *weight;
+  bool rounds;
+} Taps;
+
+typedef struct Resample {
+  Filter filter;
+  bool antialias, align_corners, single; /* single: coordinates in float32, as for float32 data */
+  bool rounds; /* dense bfloat16: step, weights, products and sums are rounded to it, as in PyTorch 1.13 */
+  int spatial;
+  int64_t planes, in[3], out[3];
+  double scale[3]; /* as the caller gave it, 0: from the sizes */
+  Taps taps[3];
+  bool transposed; /* gradient: from out to in */
+  const Tensor *from;
+  Tensor *to;
+  _Atomic bool failed;
+} Resample;
+
+/* Rounds to the precision that coordinates are computed in. */
+static double fit(const Resample *r, double x) {
+  return r->single ? (double)(float)x : x;
+}
+
+static double round_if(bool rounds, double x) {
+  return rounds ? (double)bfloat16_round((float)x) : x;
+}
+static double ratio(const Resample *r, int64_t a, int64_t b) {
+  return round_if(r->rounds, round_if(r->rounds, (double)a) / round_if(r->rounds, (double)b));
+}
+
+static double step_of(const Resample *r, int d) {
+  bool nearest = r->filter <= FILTER_NEAREST_EXACT;
+  if (r->align_corners && !nearest) return r->out[d] > 1 ? fit(r, ratio(r, r->in[d] - 1, r->out[d] - 1)) : 0;
+  return fit(r, r->scale[d] > 0 ? round_if(r->rounds, 1 / r->scale[d]) : ratio(r, r->in[d], r->out[d]));
+}
+
+/* c[0] + x * (c[1] + x * (c[2] + x * c[3])) */
+static double cubic(bool rounds, double x, const double *c) {
+  double sum = c[3];
+  for (int k = 2; k >= 0; k--) sum = round_if(rounds, round_if(rounds, sum * x) + c[k]);
+  return sum;
+}
+static double cubic_near(bool rounds, double x, double a) {
+  return cubic(rounds, x, (const double[]){1, 0, -(a + 3), a + 2});
+}
+static double cubic_far(bool rounds, double x, double a) {
+  return cubic(rounds, x, (const double[]){-4 * a, 8 * a, -5 * a, a});
+}
+static double filter_at(Filter filter, double x) {
+  x = fabs(x);
+  if (filter == FILTER_LINEAR) return x < 1 ? 1 - x : 0;
+  return x < 1 ? cubic_near(false, x, -0.5) : x < 2 ? cubic_far(false, x, -0.5) : 0;
+}
+
+static int64_t clamp(int64_t i, int64_t n) {
+  return i < 0 ? 0 : i >= n ? n - 1 : i;
+}
+
+static void taps_plain(const Resample *r, int d, Taps *t) {
+  double step = step_of(r, d);
+  for (int64_t o = 0; o < t->out; o++) {
+    int64_t *index = t->index + o * t->width;
+    double *weight = t->weight + o * t->width;
+    double half = r->align_corners ? fit(r, step * (double)o) : fit(r, fit(r, step * ((double)o + 0.5)) - 0.5);
+    switch (r->filter) {
+      case FILTER_NEAREST:
+        index[0] = clamp((int64_t)floor(fit(r, step * (double)o)), t->in);
+        weight[0] = 1;
+        break;
+      case FILTER_NEAREST_EXACT:
+        index[0] = clamp((int64_t)floor(fit(r, step * ((double)o + 0.5))), t->in);
+        weight[0] = 1;
+        break;
+      case FILTER_LINEAR: {
+        double at = half < 0 ? 0 : half;
+        index[0] = clamp((int64_t)at, t->in);
+        index[1] = clamp(index[0] + 1, t->in);
+        weight[1] = round_if(r->rounds, at - (double)index[0]);
+        if (weight[1] > 1) weight[1] = 1;
+        weight[0] = round_if(r->rounds, 1 - weight[1]);
+        break;
+      }
+      case FILTER_CUBIC: {
+        double base = floor(half), x = round_if(r->rounds, half - base), rest = round_if(r->rounds, 1 - x), a = -0.75;
+        for (int k = 0; k < 4; k++) index[k] = clamp((int64_t)base - 1 + k, t->in);
+        weight[0] = cubic_far(r->rounds, round_if(r->rounds, x + 1), a);
+        weight[1] = cubic_near(r->rounds, x, a);
+        weight[2] = cubic_near(r->rounds, rest, a);
+        weight[3] = cubic_far(r->rounds, round_if(r->rounds, rest + 1), a);
+        break;
+      }
+    }
+  }
+}
+
+static void taps_antialias(const Resample *r, int d, Taps *t) {
+  double step = step_of(r, d), size = r->filter == FILTER_CUBIC ? 4 : 2;
+  double support = step >= 1 ? size / 2 * step : size / 2, inverse = step >= 1 ? 1 / step : 1;
+  for (int64_t o = 0; o < t->out; o++) {
+    int64_t *index = t->index + o * t->width;
+    double *weight = t->weight + o * t->width, total = 0, centre = step * ((double)o + 0.5);
+    int64_t first = (int64_t)(centre - support + 0.5), last = (int64_t)(centre + support + 0.5);
+    if (first < 0) first = 0;
+    if (last > t->in) last = t->in;
+    for (int64_t k = 0; k < t->width; k++) {
+      bool inside = k < last - first;
+      index[k] = inside ? first + k : 0;
+      weight[k] = inside ? filter_at(r->filter, ((double)(first + k) - centre + 0.5) * inverse) : 0;
+      total += weight[k];
+    }
+    for (int64_t k = 0; k < t->width && total != 0; k++) weight[k] /= total;
+  }
+}
+
+static Status taps_new(const Resample *r, int d, Taps *t) {
+  static const int widths[] = {1, 1, 2, 4};
+  t->in = r->in[d];
+  t->out = r->out[d];
+  t->width = widths[r->filter];
+  t->rounds = r->rounds;
+  if (r->antialias) {
+    double size = r->filter == FILTER_CUBIC ? 4 : 2, step = step_of(r, d),
+           support = step >= 1 ? size / 2 * step : size / 2;
+    if (!(support < 1e9)) return status_new(ERROR_RUNTIME, "upsample: the scale is too small");
+    t->width = (int64_t)ceil(support) * 2 + 1;
+  }
+  int64_t cells;
+  if (!int64_mul(t->out, t->width, &cells)) return status_out_of_memory();
+  t->index = mem_calloc((size_t)cells + 1, sizeof *t->index);
+  t->weight = mem_calloc((size_t)cells + 1, sizeof *t->weight);
+  if (!t->index || !t->weight) return status_out_of_memory();
+  if (r->antialias)
+    taps_antialias(r, d, t);
+  else
+    taps_plain(r, d, t);
+  return OK;
+}
+
+/* One dimension of a plane seen as (before, size, behind). */
+static void pass(const Taps *t, bool transposed, int64_t before, int64_t behind, const double *from, double *to) {
+  int64_t from_size = transposed ? t->out : t->in, to_size = transposed ? t->in : t->out;
+  memset(to, 0, (size_t)(before * to_size * behind) * sizeof *to);
+  for (int64_t b = 0; b < before; b++)
+    for (int64_t o = 0; o < t->out; o++)
+      for (int64_t k = 0; k < t->width; k++) {
+        double w = t->weight[o * t->width + k];
+        if (w == 0) continue;
+        int64_t i = t->index[o * t->width + k];
+        const double *x = from + (b * from_size + (transposed ? o : i)) * behind;
+        double *y = to + (b * to_size + (transposed ? i : o)) * behind;
+        if (t->rounds)
+          for (int64_t e = 0; e < behind; e++) y[e] = round_if(true, y[e] + round_if(true, w * x[e]));
+        else
+          for (int64_t e = 0; e < behind; e++) y[e] += w * x[e];
+      }
+}
+
+static int64_t numel3(const int64_t *n) {
+  return n[0] * n[1] * n[2];
+}
+
+static void resample_planes(void *argument, int64_t begin, int64_t end) {
+  Resample *r = argument;
+  int64_t most = 1;
+  for (int d = 0; d < 3; d++) most *= r->in[d] > r->out[d] ? r->in[d] : r->out[d];
+  double *buffers = mem_calloc((size_t)most, 2 * sizeof(double));
+  if (!buffers) {
+    r->failed = true;
+    return;
+  }
+  const int64_t *from_sizes = r->transposed ? r->out : r->in, *to_sizes = r->transposed ? r->in : r->out;
+  int64_t from = numel3(from_sizes), to = numel3(to_sizes), item = (int64_t)dtype_size((DType)r->from->dtype);
+  for (int64_t plane = begin; plane < end; plane++) {
+    double *now = buffers, *next = buffers + most;
+    int64_t sizes[3] = {from_sizes[0], from_sizes[1], from_sizes[2]};
+    dtype_convert(DTYPE_FLOAT64, now, 1, (DType)r->from->dtype, (char *)tensor_data(r->from) + plane * from * item, 1,
+                  from);
+    for (int d = 2; d >= 0; d--) {
+      if (r->in[d] == 1 && r->out[d] == 1) continue;
+      int64_t before = 1, behind = 1;
+      for (int k = 0; k < d; k++) before *= sizes[k];
+      for (int k = d + 1; k < 3; k++) behind *= sizes[k];
+      pass(&r->taps[d], r->transposed, before, behind, now, next);
+      sizes[d] = to_sizes[d];
+      double *swap = now;
+      now = next;
+      next = swap;
+    }
+    dtype_convert((DType)r->to->dtype, (char *)tensor_data(r->to) + plane * to * item, 1, DTYPE_FLOAT64, now, 1, to);
+  }
+  mem_free(buffers);
+}
+
+/* ---- arguments ---- */
+static bool has_text(Str s, const char *text) {
+  return memmem(s.data, s.length, text, strlen(text)) != NULL;
+}
+
+static Status read_scales(const Call *call, Resample *r) {
+  static const char *const names[] = {"scales_d", "scales_h", "scales_w"};
+  int factors = call_find_argument(call, "scale_factors"), single = call_find_argument(call, "scales");
+  if (factors >= 0 && !call_is_none(call, (uint32_t)factors)) {
+    size_t n;
+    const double *values = call_doubles(call, (uint32_t)factors, &n);
+    if (n != (size_t)r->spatial)
+      return status_new(ERROR_RUNTIME, "upsample: expected %d scale factors, got %zu", r->spatial, n);
+    for (int d = 0; d < r->spatial; d++) r->scale[3 - r->spatial + d] = values[d];
+  }
+  if (single >= 0) r->scale[2] = call_double_or(call, (uint32_t)single, 0);
+  for (int d = 0; d < 3; d++) {
+    int at = call_find_argument(call, names[d]);
+    if (at >= 0) r->scale[d] = call_double_or(call, (uint32_t)at, 0);
+  }
+  return OK;
+}
+
+static Status resample_read(const Call *call, Resample *r) {
+  Str name = call->op->name;
+  memset(r, 0, sizeof *r);
+  for (size_t i = 0; i + 1 < name.length; i++)
+    if (name.data[i + 1] == 'd' && name.data[i] >= '1' && name.data[i] <= '3') r->spatial = name.data[i] - '0';
+  r->filter = has_text(name, "nearest_exact") ? FILTER_NEAREST_EXACT
+              : has_text(name, "nearest")     ? FILTER_NEAREST
+              : has_text(name, "cubic")       ? FILTER_CUBIC
+                                              : FILTER_LINEAR;
+  r->antialias = has_text(name, "_aa");
+  r->transposed = has_text(name, "_backward");
+  int align = call_find_argument(call, "align_corners"), output = call_find_argument(call, "output_size"),
+      input_size = call_find_argument(call, "input_size");
+  r->align_corners = align >= 0 && call_bool(call, (uint32_t)align);
+  const Tensor *t = call_tensor(call, 0);
+  r->single = t->dtype != DTYPE_FLOAT64;
+  r->rounds = t->dtype == DTYPE_BFLOAT16 && r->filter >= FILTER_LINEAR && !r->antialias && !r->transposed &&
+              (tensor_is_contiguous(t) || !tensor_is_channels_last(t));
+  if (t->ndim != r->spatial + 2)
+    return status_new(ERROR_RUNTIME, "It is expected input_size equals to %d, but got size %d", r->spatial + 2,
+                      t->ndim);
+  const int64_t *sizes = t->sizes;
+  size_t n = (size_t)t->ndim;
+  if (input_size >= 0) sizes = call_ints(call, (uint32_t)input_size, &n);
+  if (n != (size_t)t->ndim)
+    return status_new(ERROR_RUNTIME, "It is expected input_size equals to %d, but got size %zu", r->spatial + 2, n);
+  for (int d = 0; d < 2; d++)
+    if (sizes[d] != t->sizes[d])
+      return status_new(ERROR_RUNTIME,
+                        "Expected grad_output to have the same shape as output; output.size(%d) = %lld but got "
+                        "grad_output.size(%d) = %lld",
+                        d, (long long)sizes[d], d, (long long)t->sizes[d]);
+  r->planes = t->sizes[0] * t->sizes[1];
+  TRY(read_scales(call, r));
+  for (int d = 0; d < 3; d++) r->in[d] = r->out[d] = 1;
+  bool given = output >= 0 && !call_is_none(call, (uint32_t)output);
+  size_t count = 0;
+  const int64_t *wanted = given ? call_ints(call, (uint32_t)output, &count) : NULL;
+  if (given && count != (size_t)r->spatial)
+    return status_new(ERROR_RUNTIME, "It is expected output_size equals to %d, but got size %zu", r->spatial, count);
+  int factors = call_find_argument(call, "scale_factors");
+  if (call_find_argument(call, "scale_factors") >= 0 && given != call_is_none(call, (uint32_t)factors))
+    return status_new(ERROR_RUNTIME, "Must specify exactly one of output_size and scale_factors");
+  for (int d = 0; d < r->spatial; d++) {
+    int at = 3 - r->spatial + d;
+    r->in[at] = sizes[2 + d];
+    double scaled = (double)r->in[at] * r->scale[at];
+    if (!given && !(scaled < 9e15)) return status_new(ERROR_RUNTIME, "upsample: the scale factor is too large");
+    r->out[at] = given ? wanted[d] : (int64_t)scaled;
+    if (r->in[at] <= 0 || r->out[at] <= 0)
+      return status_new(ERROR_RUNTIME,
+                        "Input and output sizes should be greater than 0, but got input (%lld) output (%lld)",
+                        (long long)r->in[at], (long long)r->out[at]);
+  }
+  bool plain = r->filter <= FILTER_NEAREST_EXACT || (r->filter == FILTER_LINEAR && r->spatial == 2);
+  if (!dtype_is_floating((DType)t->dtype) && !(plain && t->dtype == DTYPE_UINT8))
+    return call_unsupported_dtype(call, (DType)t->dtype);
+  return OK;
+}
+
+static Status shape_resample(Call *call, TensorSpec *specs) {
+  Resample r;
+  TRY(resample_read(call, &r));
+  const Tensor *t = call_tensor(call, 0);
+  memset(specs, 0, offsetof(TensorSpec, sizes));
+  specs->dtype = (DType)t->dtype;
+  specs->device = tensor_device(t);
+  specs->ndim = t->ndim;
+  specs->sizes[0] = t->sizes[0];
+  specs->sizes[1] = t->sizes[1];
+  const int64_t *sizes = r.transposed ? r.in : r.out;
+  for (int d = 0; d < r.spatial; d++) {
+    specs->sizes[2 + d] = sizes[3 - r.spatial + d];
+    if (r.transposed && t->sizes[2 + d] != r.out[3 - r.spatial + d])
+      return status_new(ERROR_RUNTIME,
+                        "Expected grad_output to have the same shape as output; output.size(%d) = %lld but got "
+                        "grad_output.size(%d) = %lld",
+                        2 + d, (long long)r.out[3 - r.spatial + d], 2 + d, (long long)t->sizes[2 + d]);
+  }
+  return OK;
+}
+
+static Status kernel_resample(Call *call) {
+  Resample r;
+  Tensor *out = call_out(call, 0), *dense = NULL, *stand_in = NULL;
+  Status status;
+  TRY(resample_read(call, &r));
+  if (out->numel == 0) return OK;
+  for (int d = 0; d < 3; d++) TRY_GOTO(taps_new(&r, d, &r.taps[d]), done);
+  TRY_GOTO(tensor_contiguous(call_tensor(call, 0), &dense), done);
+  if (!tensor_is_contiguous(out)) TRY_GOTO(tensor_empty((DType)out->dtype, out->ndim, out->sizes, &stand_in), done);
+  r.from = dense;
+  r.to = stand_in ? stand_in : out;
+  parallel_for(call->exec->threads, r.planes, 1 + 16384 / numel3(r.out), resample_planes, &r);
+  status = r.failed ? status_out_of_memory() : exec_poll(call->exec);
+  if (status == OK && stand_in) status = tensor_copy(out, stand_in, 1);
+done:
+  for (int d = 0; d < 3; d++) {
+    mem_free(r.taps[d].index);
+    mem_free(r.taps[d].weight);
+  }
+  tensor_release(dense);
+  tensor_release(stand_in);
+  return status;
+}
+
+/* Four rows for each: with numbers, with lists (.vec), and their gradients. ALIGN, SCALES: the arguments that not all
+ * have. */
+#define UPSAMPLE(name, n, numel, ALIGN, ALIGN_NAME, SCALES, SCALE_NAMES)                                               \
+  {.schema = "aten::" name "(Tensor self, SymInt[" n "] output_size" ALIGN SCALES ") -> Tensor",                       \
+   .shape = shape_resample,                                                                                            \
+   .kernel = kernel_resample,                                                                                          \
+   .grad = "self: " name "_backward(grad, output_size, self.size()" ALIGN_NAME SCALE_NAMES ")",                        \
+   .flags = OP_OUT},                                                                                                   \
+      {.schema = "aten::" name ".vec(Tensor input, SymInt[]? output_size" ALIGN ", float[]? scale_factors) -> Tensor", \
+       .shape = shape_resample,                                                                                        \
+       .kernel = kernel_resample,                                                                                      \
+       .grad = "input: " name "_backward(grad, output_size, input.size()" ALIGN_NAME ", scale_factors)"},              \
+      {.schema = "aten::" name "_backward(Tensor grad_output, SymInt[" n "] output_size, SymInt[" numel                \
+                 "] input_size" ALIGN SCALES ") -> Tensor",                                                            \
+       .out = "grad_input: grad_input",                                                                                \
+       .shape = shape_resample,                                                                                        \
+       .kernel = kernel_resample},                                                                                     \
+  {                                                                                                                    \
+    .schema = "aten::" name "_backward.vec(Tensor grad_output, SymInt[]? output_size, SymInt[] input_size" ALIGN       \
+              ", float[]? scale_factors) -> Tensor",                                                                   \
+    .shape = shape_resample, .kernel = kernel_resample                                                                 \
+  }
+#define ALIGNED ", bool align_corners", ", align_corners"
+#define UNALIGNED "", ""
+#define SCALES1 ", float? scales=None", ", scales"
+#define SCALES2 ", float? scales_h=None, float? scales_w=None", ", scales_h, scales_w"
+#define SCALES3 ", float? scales_d=None, float? scales_h=None, float? scales_w=None", ", scales_d, scales_h, scales_w"
+#define EXPAND(...) UPSAMPLE(__VA_ARGS__)
+static const OpRow rows[] = {
+    EXPAND("upsample_nearest1d", "1", "3", UNALIGNED, SCALES1),
+    EXPAND("upsample_nearest2d", "2", "4", UNALIGNED, SCALES2),
+    EXPAND("upsample_nearest3d", "3", "5", UNALIGNED, SCALES3),
+    EXPAND("_upsample_nearest_exact1d", "1", "3", UNALIGNED, SCALES1),
+    EXPAND("_upsample_nearest_exact2d", "2", "4", UNALIGNED, SCALES2),
+    EXPAND("_upsample_nearest_exact3d", "3", "5", UNALIGNED, SCALES3),
+    EXPAND("upsample_linear1d", "1", "3", ALIGNED, SCALES1),
+    EXPAND("upsample_bilinear2d", "2", "4", ALIGNED, SCALES2),
+    EXPAND("upsample_trilinear3d", "3", "5", ALIGNED, SCALES3),
+    EXPAND("upsample_bicubic2d", "2", "4", ALIGNED, SCALES2),
+    EXPAND("_upsample_bilinear2d_aa", "2", "4", ALIGNED, SCALES2),
+    EXPAND("_upsample_bicubic2d_aa", "2", "4", ALIGNED, SCALES2),
+};
+OP_TABLE(op_table_upsample, rows);

@@ -1,0 +1,389 @@
+/* Arithmetic, comparison and conversion of numbers. One kernel serves all overloads of an operator: the tags of the
+ * arguments say which they are, and int, float, complex is the order of promotion. Ints wrap. */
+#include <math.h>
+
+#include "call/results.h"
+
+typedef enum Joint { JOINT_INT, JOINT_FLOAT, JOINT_COMPLEX } Joint;
+
+static Joint joint_of(IValue a) {
+  return a.tag == TAG_COMPLEX ? JOINT_COMPLEX : a.tag == TAG_FLOAT ? JOINT_FLOAT : JOINT_INT;
+}
+
+static Joint joint(const Call *c) {
+  Joint a = joint_of(c->inputs[0]), b = joint_of(c->inputs[1]);
+  return a > b ? a : b;
+}
+
+/* Bodies see x and y in the joint type. */
+#define BINARY(name, on_ints, on_floats, on_complexes)                                       \
+  static Status name(Call *c) {                                                              \
+    switch (joint(c)) {                                                                      \
+      case JOINT_INT: {                                                                      \
+        int64_t x = ivalue_to_int(c->inputs[0]), y = ivalue_to_int(c->inputs[1]);            \
+        on_ints;                                                                             \
+      }                                                                                      \
+      case JOINT_FLOAT: {                                                                    \
+        double x = ivalue_to_double(c->inputs[0]), y = ivalue_to_double(c->inputs[1]);       \
+        on_floats;                                                                           \
+      }                                                                                      \
+      default: {                                                                             \
+        complex128 x = ivalue_to_complex(c->inputs[0]), y = ivalue_to_complex(c->inputs[1]); \
+        (void)x, (void)y;                                                                    \
+        on_complexes;                                                                        \
+      }                                                                                      \
+    }                                                                                        \
+  }
+#define NO_COMPLEX \
+  return status_exception("TypeError", STR_FMT ": not defined for complex numbers", STR_ARG(c->op->name))
+
+static Status zero_division(void) {
+  return status_exception("ZeroDivisionError", "division by 0");
+}
+
+static int64_t wrap_add(int64_t x, int64_t y) {
+  return (int64_t)((uint64_t)x + (uint64_t)y);
+}
+static int64_t wrap_sub(int64_t x, int64_t y) {
+  return (int64_t)((uint64_t)x - (uint64_t)y);
+}
+static int64_t wrap_mul(int64_t x, int64_t y) {
+  return (int64_t)((uint64_t)x * (uint64_t)y);
+}
+static int64_t wrap_neg(int64_t x) {
+  return (int64_t)(0 - (uint64_t)x);
+}
+
+/* Python's: rounded down, and the remainder has the divisor's sign; y is not 0. */
+static int64_t floor_quotient(int64_t x, int64_t y) {
+  if (y == -1) return wrap_neg(x);
+  int64_t quotient = x / y;
+  return x % y != 0 && (x < 0) != (y < 0) ? quotient - 1 : quotient;
+}
+static int64_t floor_remainder(int64_t x, int64_t y) {
+  if (y == -1) return 0;
+  int64_t remainder = x % y;
+  return remainder != 0 && (remainder < 0) != (y < 0) ? remainder + y : remainder;
+}
+
+static int64_t int_power(int64_t base, int64_t exponent) {
+  if (exponent < 0) return ivalue_to_int(ivalue_float(pow((double)base, (double)exponent)));
+  int64_t result = 1;
+  for (; exponent; exponent >>= 1, base = wrap_mul(base, base))
+    if (exponent & 1) result = wrap_mul(result, base);
+  return result;
+}
+
+/* As (a + bi)(c + di) is multiplied out, without the recovery of infinities that C's operator adds. */
+static complex128 complex_product(complex128 x, complex128 y) {
+  double a = __real__ x, b = __imag__ x, c = __real__ y, d = __imag__ y;
+  complex128 result;
+  __real__ result = a * c - b * d;
+  __imag__ result = a * d + b * c;
+  return result;
+}
+
+static complex128 complex_power(complex128 x, complex128 y) {
+  if (x == 0) return y == 0 ? 1 : 0;
+  double modulus = hypot(__real__ x, __imag__ x), argument = atan2(__imag__ x, __real__ x), c = __real__ y,
+         d = __imag__ y;
+  double scale = pow(modulus, c) * exp(-d * argument), angle = c * argument + d * log(modulus);
+  complex128 result;
+  __real__ result = scale * cos(angle);
+  __imag__ result = scale * sin(angle);
+  return result;
+}
+
+static Status real_power(Call *c, double x, double y) {
+  if (x == 0 && y < 0) return status_exception("ZeroDivisionError", "0.0 cannot be raised to a negative power");
+  return result_double(c, 0, pow(x, y));
+}
+
+BINARY(add, return result_int(c, 0, wrap_add(x, y)), return result_double(c, 0, x + y),
+       return result_complex(c, 0, x + y))
+BINARY(subtract, return result_int(c, 0, wrap_sub(x, y)), return result_double(c, 0, x - y),
+       return result_complex(c, 0, x - y))
+BINARY(multiply, return result_int(c, 0, wrap_mul(x, y)), return result_double(c, 0, x *y),
+       return result_complex(c, 0, complex_product(x, y)))
+BINARY(divide, return result_double(c, 0, (double)x / (double)y), return result_double(c, 0, x / y),
+       return result_complex(c, 0, x / y))
+BINARY(floor_divide, if (y == 0) return zero_division();
+       return result_int(c, 0, floor_quotient(x, y)), return result_double(c, 0, floor(x / y)), NO_COMPLEX)
+BINARY(truncate_divide, if (y == 0) return zero_division();
+       return result_int(c, 0, y == -1 ? wrap_neg(x) : x / y), return result_double(c, 0, trunc(x / y)), NO_COMPLEX)
+BINARY(remainder_of, if (y == 0) return zero_division();
+       return result_int(c, 0, floor_remainder(x, y)), return result_double(c, 0, fmod(y + fmod(x, y), y)), NO_COMPLEX)
+BINARY(power, return real_power(c, (double)x, (double)y), return real_power(c, x, y),
+       return result_complex(c, 0, complex_power(x, y)))
+BINARY(power_of_ints, if (x == 0 && y < 0) return real_power(c, 0, -1);
+       return result_int(c, 0, int_power(x, y)), return real_power(c, x, y), NO_COMPLEX)
+BINARY(equal, return result_bool(c, 0, x == y), return result_bool(c, 0, x == y), return result_bool(c, 0, x == y))
+BINARY(not_equal, return result_bool(c, 0, x != y), return result_bool(c, 0, x != y), return result_bool(c, 0, x != y))
+BINARY(less, return result_bool(c, 0, x < y), return result_bool(c, 0, x < y), NO_COMPLEX)
+BINARY(less_equal, return result_bool(c, 0, x <= y), return result_bool(c, 0, x <= y), NO_COMPLEX)
+BINARY(greater, return result_bool(c, 0, x > y), return result_bool(c, 0, x > y), NO_COMPLEX)
+BINARY(greater_equal, return result_bool(c, 0, x >= y), return result_bool(c, 0, x >= y), NO_COMPLEX)
+BINARY(maximum, return result_int(c, 0, x > y ? x : y), return result_double(c, 0, x > y ? x : y), NO_COMPLEX)
+BINARY(minimum, return result_int(c, 0, x < y ? x : y), return result_double(c, 0, x < y ? x : y), NO_COMPLEX)
+
+static Status divmod_int(Call *c) {
+  int64_t x = call_int(c, 0), y = call_int(c, 1);
+  if (y == 0) return status_exception("ZeroDivisionError", "integer division or modulo by zero");
+  TRY(result_int(c, 0, floor_quotient(x, y)));
+  return result_int(c, 1, floor_remainder(x, y));
+}
+
+static Status divmod_float(Call *c) {
+  double x = ivalue_to_double(c->inputs[0]), y = ivalue_to_double(c->inputs[1]);
+  if (y == 0) return status_exception("ZeroDivisionError", "float divmod()");
+  double remainder = fmod(x, y);
+  if (remainder != 0 && (x < 0) != (y < 0)) remainder += y;
+  TRY(result_double(c, 0, (x - remainder) / y));
+  return result_double(c, 1, remainder);
+}
+
+static Status negate(Call *c) {
+  IValue v = c->inputs[0];
+  if (v.tag == TAG_COMPLEX) return result_complex(c, 0, -ivalue_complex(v));
+  if (v.tag == TAG_FLOAT) return result_double(c, 0, -v.f);
+  return result_int(c, 0, wrap_neg(ivalue_to_int(v)));
+}
+
+static Status absolute(Call *c) {
+  IValue v = c->inputs[0];
+  if (v.tag == TAG_COMPLEX) return result_double(c, 0, hypot(__real__ ivalue_complex(v), __imag__ ivalue_complex(v)));
+  if (v.tag == TAG_FLOAT) return result_double(c, 0, fabs(v.f));
+  int64_t i = ivalue_to_int(v);
+  return result_int(c, 0, i < 0 ? wrap_neg(i) : i);
+}
+
+/* ---- bits and bools ---- */
+
+static Status bit_and(Call *c) {
+  return result_int(c, 0, call_int(c, 0) & call_int(c, 1));
+}
+static Status bit_or(Call *c) {
+  return result_int(c, 0, call_int(c, 0) | call_int(c, 1));
+}
+static Status bit_xor(Call *c) {
+  return result_int(c, 0, call_int(c, 0) ^ call_int(c, 1));
+}
+static Status bool_and(Call *c) {
+  return result_bool(c, 0, call_bool(c, 0) && call_bool(c, 1));
+}
+static Status bool_or(Call *c) {
+  return result_bool(c, 0, call_bool(c, 0) || call_bool(c, 1));
+}
+static Status bool_xor(Call *c) {
+  return result_bool(c, 0, call_bool(c, 0) != call_bool(c, 1));
+}
+static Status bool_not(Call *c) {
+  return result_bool(c, 0, !call_bool(c, 0));
+}
+
+static Status shift_left(Call *c) {
+  int64_t x = call_int(c, 0), by = call_int(c, 1);
+  if (by < 0) return status_exception("ValueError", "negative shift count");
+  return result_int(c, 0, by > 63 ? 0 : (int64_t)((uint64_t)x << by));
+}
+
+static Status shift_right(Call *c) {
+  int64_t x = call_int(c, 0), by = call_int(c, 1);
+  if (by < 0) return status_exception("ValueError", "negative shift count");
+  return result_int(c, 0, x >> (by > 63 ? 63 : by));
+}
+
+/* ---- conversions ---- */
+
+static Status to_bool(Call *c) {
+  IValue v = c->inputs[0];
+  return result_bool(c, 0, v.tag == TAG_FLOAT ? v.f != 0 : v.tag == TAG_BOOL ? v.b : v.i != 0);
+}
+
+static Status real_part(const Call *c, IValue v) {
+  if (v.tag == TAG_COMPLEX && __imag__ ivalue_complex(v) != 0)
+    return status_exception("RuntimeError",
+                            STR_FMT ": value cannot be converted without overflow: it has an imaginary part",
+                            STR_ARG(c->op->name));
+  return OK;
+}
+
+static Status to_int(Call *c) {
+  TRY(real_part(c, c->inputs[0]));
+  return result_int(c, 0, ivalue_to_int(c->inputs[0]));
+}
+
+static Status to_float(Call *c) {
+  TRY(real_part(c, c->inputs[0]));
+  return result_double(c, 0, ivalue_to_double(c->inputs[0]));
+}
+
+static Str without_space(Str s) {
+  while (s.length && strchr(" \t\n\v\f\r", s.data[0])) s = str_slice(s, 1, s.length);
+  while (s.length && strchr(" \t\n\v\f\r", s.data[s.length - 1])) s = str_slice(s, 0, s.length - 1);
+  return s;
+}
+
+static Status int_from_str(Call *c) {
+  int64_t value;
+  Str text = without_space(call_str(c, 0));
+  if (text.length > 1 && text.data[0] == '+' && text.data[1] != '-') text = str_slice(text, 1, text.length);
+  if (!str_to_int64(text, 10, &value))
+    return status_exception("ValueError", "invalid literal for int() with base 10: '" STR_FMT "'",
+                            STR_ARG(call_str(c, 0)));
+  return result_int(c, 0, value);
+}
+
+static Status float_from_str(Call *c) {
+  double value;
+  Str text = without_space(call_str(c, 0));
+  if (text.length > 1 && text.data[0] == '+' && text.data[1] != '-') text = str_slice(text, 1, text.length);
+  if (!str_to_double(text, &value))
+    return status_exception("ValueError", "could not convert string to float: '" STR_FMT "'", STR_ARG(call_str(c, 0)));
+  return result_double(c, 0, value);
+}
+
+static Status to_complex(Call *c) {
+  return result_complex(c, 0, ivalue_to_complex(c->inputs[0]));
+}
+
+static Status complex_of(Call *c) {
+  complex128 value;
+  __real__ value = ivalue_to_double(c->inputs[0]);
+  __imag__ value = ivalue_to_double(c->inputs[1]);
+  return result_complex(c, 0, value);
+}
+
+/* ---- ranges ---- */
+
+static Status range_length(Call *c) {
+  int64_t low = call_int(c, 0), high = call_int(c, 1), step = call_int(c, 2);
+  if (step == 0) return status_exception("ValueError", "range() arg 3 must not be zero");
+  uint64_t length = 0; /* unsigned differences can't overflow */
+  if (step > 0 && low < high)
+    length = 1 + ((uint64_t)high - 1 - (uint64_t)low) / (uint64_t)step;
+  else if (step < 0 && low > high)
+    length = 1 + ((uint64_t)low - 1 - (uint64_t)high) / (0 - (uint64_t)step);
+  return result_int(c, 0, (int64_t)(length > INT64_MAX ? INT64_MAX : length));
+}
+
+static Status derive_index(Call *c) {
+  return result_int(c, 0, wrap_add(call_int(c, 1), wrap_mul(call_int(c, 0), call_int(c, 2))));
+}
+
+#define SAFE(text, function) \
+  { .schema = text, .kernel = function, .flags = OP_NEVER_RAISES }
+#define INT_FLOAT(name, result_of_ints, function)                         \
+  ROW("aten::" name ".int(int a, int b) -> " result_of_ints, function),   \
+      ROW("aten::" name ".float(float a, float b) -> float", function),   \
+      ROW("aten::" name ".int_float(int a, float b) -> float", function), \
+      ROW("aten::" name ".float_int(float a, int b) -> float", function)
+#define SAFE_INT_FLOAT(name, function)                                     \
+  SAFE("aten::" name ".int(int a, int b) -> int", function),               \
+      SAFE("aten::" name ".float(float a, float b) -> float", function),   \
+      SAFE("aten::" name ".int_float(int a, float b) -> float", function), \
+      SAFE("aten::" name ".float_int(float a, int b) -> float", function)
+#define COMPLEX(name, function)                                                     \
+  ROW("aten::" name ".complex(complex a, complex b) -> complex", function),         \
+      ROW("aten::" name ".complex_int(complex a, int b) -> complex", function),     \
+      ROW("aten::" name ".complex_float(complex a, float b) -> complex", function), \
+      ROW("aten::" name ".int_complex(int a, complex b) -> complex", function),     \
+      ROW("aten::" name ".float_complex(float a, complex b) -> complex", function)
+#define SCALAR(name, result, function) ROW("aten::" name "(Scalar a, Scalar b) -> " result, function)
+#define ORDER(name, function)                                             \
+  SAFE("aten::" name ".int(int a, int b) -> bool", function),             \
+      SAFE("aten::" name ".float(float a, float b) -> bool", function),   \
+      SAFE("aten::" name ".int_float(int a, float b) -> bool", function), \
+      SAFE("aten::" name ".float_int(float a, int b) -> bool", function), SCALAR(name, "bool", function)
+#define EQUALITY(name, function)                                                  \
+  SAFE("aten::" name ".bool(bool a, bool b) -> bool", function),                  \
+      SAFE("aten::" name ".complex(complex a, complex b) -> bool", function),     \
+      SAFE("aten::" name ".complex_float(complex a, float b) -> bool", function), \
+      SAFE("aten::" name ".float_complex(float a, complex b) -> bool", function), ORDER(name, function)
+#define EXTREME(name, function)                                           \
+  ROW("prim::" name ".int(int a, int b) -> int", function),               \
+      ROW("prim::" name ".float(float a, float b) -> float", function),   \
+      ROW("prim::" name ".int_float(int a, float b) -> float", function), \
+      ROW("prim::" name ".float_int(float a, int b) -> float", function), \
+      ROW("prim::" name "(Scalar a, Scalar b) -> Scalar", function)
+
+static const OpRow rows[] = {
+    SAFE_INT_FLOAT("add", add),
+    COMPLEX("add", add),
+    SCALAR("add", "Scalar", add),
+    SAFE_INT_FLOAT("sub", subtract),
+    COMPLEX("sub", subtract),
+    SCALAR("sub", "Scalar", subtract),
+    SAFE_INT_FLOAT("mul", multiply),
+    COMPLEX("mul", multiply),
+    SCALAR("mul", "Scalar", multiply),
+    ROW("aten::div.int(int a, int b) -> float", divide),
+    ROW("aten::div.float(float a, float b) -> float", divide),
+    ROW("aten::div.complex(complex a, complex b) -> complex", divide),
+    SCALAR("div", "float", divide),
+    INT_FLOAT("floordiv", "int", floor_divide),
+    SCALAR("floordiv", "Scalar", floor_divide),
+    ROW("aten::__round_to_zero_floordiv.int(int a, int b) -> int", truncate_divide),
+    INT_FLOAT("remainder", "int", remainder_of),
+    SCALAR("remainder", "Scalar", remainder_of),
+    INT_FLOAT("pow", "float", power),
+    ROW("aten::pow.complex(complex a, complex b) -> complex", power),
+    ROW("aten::pow.complex_float(complex a, float b) -> complex", power),
+    ROW("aten::pow.float_complex(float a, complex b) -> complex", power),
+    ROW("aten::pow.Scalar_Scalar(Scalar a, Scalar b) -> float", power),
+    ROW("aten::pow.int_to_int(int a, int b) -> int", power_of_ints),
+    ROW("aten::divmod.int(int x, int y) -> (int, int)", divmod_int),
+    ROW("aten::divmod.float(float x, float y) -> (float, float)", divmod_float),
+    ROW("aten::divmod.int_float(int x, float y) -> (float, float)", divmod_float),
+    ROW("aten::divmod.float_int(float x, int y) -> (float, float)", divmod_float),
+    EQUALITY("eq", equal),
+    EQUALITY("ne", not_equal),
+    ORDER("lt", less),
+    ORDER("le", less_equal),
+    ORDER("gt", greater),
+    ORDER("ge", greater_equal),
+    EXTREME("max", maximum),
+    EXTREME("min", minimum),
+    SAFE("aten::neg.int(int a) -> int", negate),
+    SAFE("aten::neg.float(float a) -> float", negate),
+    ROW("aten::neg.complex(complex a) -> complex", negate),
+    ROW("aten::neg.Scalar(Scalar a) -> Scalar", negate),
+    ROW("prim::abs.int(int a) -> int", absolute),
+    ROW("prim::abs.float(float a) -> float", absolute),
+    ROW("prim::abs.complex(complex a) -> float", absolute),
+    ROW("prim::abs.Scalar(Scalar a) -> Scalar", absolute),
+    SAFE("aten::__and__.int(int a, int b) -> int", bit_and),
+    SAFE("aten::__and__.bool(bool a, bool b) -> bool", bool_and),
+    SAFE("aten::__or__.int(int a, int b) -> int", bit_or),
+    SAFE("aten::__or__.bool(bool a, bool b) -> bool", bool_or),
+    SAFE("aten::__xor__.int(int a, int b) -> int", bit_xor),
+    SAFE("aten::__xor__.bool(bool a, bool b) -> bool", bool_xor),
+    SAFE("aten::__not__(bool self) -> bool", bool_not),
+    ROW("aten::__lshift__.int(int a, int b) -> int", shift_left),
+    ROW("aten::__rshift__.int(int a, int b) -> int", shift_right),
+    ROW("aten::Bool.int(int a) -> bool", to_bool),
+    ROW("aten::Bool.float(float a) -> bool", to_bool),
+    ROW("aten::Int.float(float a) -> int", to_int),
+    ROW("aten::Int.bool(bool a) -> int", to_int),
+    ROW("aten::Int.Scalar(Scalar a) -> int", to_int),
+    ROW("aten::Int.str(str a) -> int", int_from_str),
+    ROW("aten::Float.int(int a) -> float", to_float),
+    ROW("aten::Float.bool(bool a) -> float", to_float),
+    ROW("aten::Float.Scalar(Scalar a) -> float", to_float),
+    ROW("aten::Float.str(str a) -> float", float_from_str),
+    ROW("aten::Complex.Scalar(Scalar a) -> complex", to_complex),
+#define FROM_PARTS(real, imaginary) \
+  ROW("aten::Complex." real "_" imaginary "(" real " x, " imaginary " y) -> complex", complex_of)
+    FROM_PARTS("int", "bool"),
+    FROM_PARTS("bool", "int"),
+    FROM_PARTS("float", "bool"),
+    FROM_PARTS("bool", "float"),
+    FROM_PARTS("float", "int"),
+    FROM_PARTS("int", "float"),
+    FROM_PARTS("int", "int"),
+    FROM_PARTS("bool", "bool"),
+    FROM_PARTS("float", "float"),
+    ROW("aten::__range_length(int lo, int hi, int step) -> int", range_length),
+    ROW("aten::__derive_index(int index, int start, int step) -> int", derive_index),
+};
+OP_TABLE(op_table_number, rows);

@@ -1,0 +1,492 @@
+/* Reading and writing along one dimension by index: gather, scatter and its reductions, index_select, index_add, ...
+ *
+ * All of them walk the index tensor's shape with a view of the table (the tensor that is read or written) whose stride
+ * along the dimension is 0; the index read at each place says how far to step along it. */
+#include "compute/element/element.h"
+#include "tensor/iterate.h"
+
+typedef enum ScatterMode { SCATTER_PUT, SCATTER_ADD, SCATTER_MULTIPLY, SCATTER_AMAX, SCATTER_AMIN } ScatterMode;
+
+typedef struct IndexWalk {
+  DType dtype; /* of table and source */
+  DType index_dtype;
+  int64_t step, length; /* bytes and elements of the table along the dimension */
+  ScatterMode mode;
+  bool gather;
+  ElementCombine *combine;
+  int64_t bad; /* an index that was out of range */
+  bool is_bad;
+} IndexWalk;
+
+static bool read_index(IndexWalk *w, const char *from, int64_t *out) {
+  int64_t index;
+  if (w->index_dtype == DTYPE_INT64)
+    memcpy(&index, from, sizeof index);
+  else {
+    int32_t narrow;
+    memcpy(&narrow, from, sizeof narrow);
+    index = narrow;
+  }
+  if (index < 0 || index >= w->length) {
+    w->bad = index;
+    w->is_bad = true;
+    return false;
+  }
+  *out = index;
+  return true;
+}
+
+/* data: index, source (or result of gather), table */
+static void walk_run(void *argument, int64_t n, char *const *data, const int64_t *strides) {
+  IndexWalk *w = argument;
+  size_t item = dtype_size(w->dtype);
+  for (int64_t i = 0; i < n; i++) {
+    int64_t index;
+    if (!read_index(w, data[0] + i * strides[0], &index)) return;
+    char *other = data[1] + i * strides[1], *place = data[2] + i * strides[2] + index * w->step;
+    if (w->gather)
+      memcpy(other, place, item);
+    else if (w->mode == SCATTER_PUT)
+      memcpy(place, other, item);
+    else
+      w->combine(place, other);
+  }
+}
+
+/* The view of `table` that the walk steps over: index's sizes, stride 0 along dim. */
+static Status table_view(const Tensor *table, int ndim, const int64_t *sizes, int64_t dim, Tensor **out) {
+  int64_t strides[TENSOR_MAX_DIMS];
+  for (int d = 0; d < ndim; d++) strides[d] = d == dim ? 0 : table->strides[d];
+  return tensor_as_strided(table, ndim, sizes, strides, table->offset, out);
+}
+
+static Status walk(Exec *exec, IndexWalk *w, const Tensor *table, int64_t dim, const Tensor *index,
+                   const Tensor *other) {
+  Tensor *view = NULL;
+  Status status = OK;
+  if (index->numel == 0) return OK;
+  if (index->dtype != DTYPE_INT64 && index->dtype != DTYPE_INT32)
+    return status_new(ERROR_RUNTIME, "gather/scatter: Expected dtype int64 for index");
+  w->dtype = (DType)table->dtype;
+  w->index_dtype = (DType)index->dtype;
+  w->length = table->ndim ? table->sizes[dim] : 1;
+  w->step = (table->ndim ? table->strides[dim] : 0) * (int64_t)dtype_size(w->dtype);
+  if (table->ndim) TRY(table_view(table, index->ndim, index->sizes, dim, &view));
+  Iterator it;
+  TRY_GOTO(iterator_init(&it, 3, (const Tensor *const[]){index, other, view ? view : table}), done);
+  if (w->gather)
+    iterator_run_parallel(&it, exec->threads, 16384, walk_run, w);
+  else
+    iterator_run(&it, 0, it.numel, walk_run, w);
+  if (w->is_bad)
+    status = status_exception("IndexError", "index %lld is out of bounds for dimension %lld with size %lld",
+                              (long long)w->bad, (long long)dim, (long long)w->length);
+done:
+  tensor_release(view);
+  return status;
+}
+
+static Status check_walk_sizes(const Tensor *table, int64_t dim, const Tensor *index, const Tensor *source,
+                               const char *name) {
+  int index_ndim = index->ndim ? index->ndim : 1, table_ndim = table->ndim ? table->ndim : 1;
+  if (index->numel == 0) return OK;
+  if (index_ndim != table_ndim)
+    return status_new(ERROR_RUNTIME, "%s: Index tensor must have the same number of dimensions as %s tensor", name,
+                      source ? "self" : "input");
+  if (source && (source->ndim ? source->ndim : 1) != index_ndim)
+    return status_new(ERROR_RUNTIME, "%s: Index tensor must have the same number of dimensions as src tensor", name);
+  for (int d = 0; d < index->ndim; d++) {
+    int64_t table_size = table->ndim ? table->sizes[d] : 1,
+            source_size = source && source->ndim ? source->sizes[d] : INT64_MAX;
+    if ((d != dim && index->sizes[d] > table_size) || index->sizes[d] > source_size)
+      return status_new(ERROR_RUNTIME,
+                        "%s: Size does not match at dimension %d: expected index to be smaller than self %s%s", name, d,
+                        "apart from the dimension walked", source ? " and to be smaller than src" : "");
+  }
+  return OK;
+}
+
+/* ---- gather ---- */
+static Status shape_gather(Call *call, TensorSpec *specs) {
+  const Tensor *self = call_tensor(call, 0), *index = call_tensor(call, 2);
+  int64_t dim;
+  TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
+  TRY(check_walk_sizes(self, dim, index, NULL, "gather()"));
+  memset(specs, 0, offsetof(TensorSpec, sizes));
+  specs->dtype = (DType)self->dtype;
+  specs->device = tensor_device(self);
+  specs->ndim = index->ndim;
+  for (int d = 0; d < index->ndim; d++) specs->sizes[d] = index->sizes[d];
+  return OK;
+}
+static Status kernel_gather(Call *call) {
+  const Tensor *self = call_tensor(call, 0);
+  int64_t dim;
+  TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
+  IndexWalk w = {.gather = true};
+  return walk(call->exec, &w, self, dim, call_tensor(call, 2), call_out(call, 0));
+}
+
+/* ---- scatter ---- */
+/* The source as a tensor of self's dtype and at least the index's sizes: a tensor argument, or one number spread by
+ * strides of 0. */
+static Status source_tensor(const Call *call, uint32_t at, const Tensor *like, const Tensor *index, Tensor **out) {
+  IValue v = call_value(call, at);
+  Tensor *given = NULL, *converted = NULL;
+  Status status = OK;
+  if (v.tag == TAG_TENSOR) {
+    if (v.tensor->dtype != like->dtype && !(v.tensor->flags & TENSOR_WRAPPED_NUMBER))
+      return status_new(ERROR_RUNTIME, "scatter(): Expected self.dtype to be equal to src.dtype");
+    given = tensor_retain(v.tensor);
+  } else {
+    TRY(element_tensor(v, (DType)like->dtype, &given));
+  }
+  TRY_GOTO(tensor_to_dtype(given, (DType)like->dtype, &converted), done);
+  if (converted->ndim == 0 && index->ndim > 0) {
+    TRY_GOTO(tensor_expand(converted, index->ndim, index->sizes, out), done);
+  } else {
+    /* the part of src that the index covers */
+    TRY_GOTO(tensor_as_strided(converted, index->ndim, index->sizes, converted->strides, converted->offset, out), done);
+  }
+done:
+  tensor_release(given);
+  tensor_release(converted);
+  return status;
+}
+
+static Status scatter(Call *call, const Tensor *index, int64_t dim, const Tensor *source, ScatterMode mode) {
+  static const ElementReduction reductions[] = {[SCATTER_ADD] = ELEMENT_ADD,
+                                                [SCATTER_MULTIPLY] = ELEMENT_MULTIPLY,
+                                                [SCATTER_AMAX] = ELEMENT_MAX,
+                                                [SCATTER_AMIN] = ELEMENT_MIN};
+  Tensor *out = call_out(call, 0);
+  IndexWalk w = {.mode = mode};
+  if (mode != SCATTER_PUT) {
+    w.combine = element_combine(reductions[mode], (DType)out->dtype);
+    if (!w.combine) return call_unsupported_dtype(call, (DType)out->dtype);
+  }
+  return walk(call->exec, &w, out, dim, index, source);
+}
+
+static Status copy_self(Call *call) {
+  const Tensor *self = call_tensor(call, 0);
+  Tensor *out = call_out(call, 0);
+  return out == self ? OK : tensor_copy(out, self, call->exec->threads);
+}
+
+static Status scatter_call(Call *call, ScatterMode mode) {
+  const Tensor *self = call_tensor(call, 0), *index = call_tensor(call, 2);
+  int64_t dim;
+  TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
+  const Tensor *src = call_value(call, 3).tag == TAG_TENSOR ? call_tensor(call, 3) : NULL;
+  TRY(check_walk_sizes(self, dim, index, src, "scatter()"));
+  TRY(copy_self(call));
+  if (index->numel == 0) return OK;
+  Tensor *source;
+  TRY(source_tensor(call, 3, self, index, &source));
+  Status status = scatter(call, index, dim, source, mode);
+  tensor_release(source);
+  return status;
+}
+static Status kernel_scatter(Call *call) {
+  return scatter_call(call, SCATTER_PUT);
+}
+static Status kernel_scatter_add(Call *call) {
+  return scatter_call(call, SCATTER_ADD);
+}
+static Status kernel_scatter_with(Call *call) {
+  Str reduce = call_str(call, 4);
+  if (str_is(reduce, "add")) return scatter_call(call, SCATTER_ADD);
+  if (str_is(reduce, "multiply")) return scatter_call(call, SCATTER_MULTIPLY);
+  return status_new(ERROR_RUNTIME, "reduce argument must be either add or multiply.");
+}
+
+/* ---- scatter_reduce, index_reduce ---- */
+typedef struct Reduction {
+  ScatterMode mode;
+  bool mean, prod;
+} Reduction;
+static Status read_reduction(Str name, bool allow_sum, Reduction *out) {
+  if (allow_sum && str_is(name, "sum"))
+    *out = (Reduction){SCATTER_ADD, false, false};
+  else if (str_is(name, "prod"))
+    *out = (Reduction){SCATTER_MULTIPLY, false, true};
+  else if (str_is(name, "mean"))
+    *out = (Reduction){SCATTER_ADD, true, false};
+  else if (str_is(name, "amax"))
+    *out = (Reduction){SCATTER_AMAX, false, false};
+  else if (str_is(name, "amin"))
+    *out = (Reduction){SCATTER_AMIN, false, false};
+  else
+    return status_new(ERROR_RUNTIME, "reduce argument must be either %sprod, mean, amax or amin, got " STR_FMT ".",
+                      allow_sum ? "sum, " : "", STR_ARG(name));
+  return OK;
+}
+
+/* Without self: places that the index touches start from the reduction's identity. */
+static Status forget_touched(Call *call, const Tensor *index, int64_t dim, Reduction r) {
+  Tensor *out = call_out(call, 0), *identity = NULL, *spread = NULL;
+  Status status = OK;
+  TRY(element_identity(r.mode == SCATTER_ADD        ? ELEMENT_ADD
+                       : r.mode == SCATTER_MULTIPLY ? ELEMENT_MULTIPLY
+                       : r.mode == SCATTER_AMAX     ? ELEMENT_MAX
+                                                    : ELEMENT_MIN,
+                       (DType)out->dtype, &identity));
+  TRY_GOTO(tensor_expand(identity, index->ndim, index->sizes, &spread), done);
+  status = scatter(call, index, dim, spread, SCATTER_PUT);
+done:
+  tensor_release(identity);
+  tensor_release(spread);
+  return status;
+}
+
+/* Divides by how many values came to each place; integers round down. */
+static Status divide_by_counts(Call *call, const Tensor *index, int64_t dim, bool include_self) {
+  static OpRef div = OP_REF("aten::div_", "Tensor_mode"), true_div = OP_REF("aten::div_", "Tensor");
+  Tensor *out = call_out(call, 0), *counts = NULL, *one = NULL, *ones = NULL;
+  Status status = OK;
+  IValue result = IVALUE_NONE, floor = IVALUE_NONE;
+  TRY(tensor_empty(DTYPE_INT64, out->ndim, out->sizes, &counts));
+  tensor_fill_zero(counts);
+  TRY_GOTO(element_tensor(ivalue_int(1), DTYPE_INT64, &one), done);
+  TRY_GOTO(tensor_expand(one, index->ndim, index->sizes, &ones), done);
+  IndexWalk w = {.mode = SCATTER_ADD, .combine = element_combine(ELEMENT_ADD, DTYPE_INT64)};
+  TRY_GOTO(walk(call->exec, &w, counts, dim, index, ones), done);
+  int64_t *count = tensor_data(counts);
+  for (int64_t i = 0; i < counts->numel; i++) {
+    if (include_self) count[i]++;
+    if (count[i] == 0) count[i] = 1;
+  }
+  if (dtype_is_floating((DType)out->dtype) || dtype_is_complex((DType)out->dtype)) {
+    status = op_call(call->exec, &true_div, 2, (IValue[]){ivalue_tensor(out), ivalue_tensor(counts)}, 1, &result);
+  } else {
+    TRY_GOTO(ivalue_from_str(STR("floor"), &floor), done);
+    status = op_call(call->exec, &div, 3, (IValue[]){ivalue_tensor(out), ivalue_tensor(counts), floor}, 1, &result);
+  }
+done:
+  ivalue_release(result);
+  ivalue_release(floor);
+  tensor_release(counts);
+  tensor_release(one);
+  tensor_release(ones);
+  return status;
+}
+
+static Status reduce_into(Call *call, const Tensor *index, int64_t dim, const Tensor *source, Reduction r,
+                          bool include_self) {
+  TRY(copy_self(call));
+  if (index->numel == 0) return OK;
+  if (!include_self) TRY(forget_touched(call, index, dim, r));
+  TRY(scatter(call, index, dim, source, r.mode));
+  return r.mean ? divide_by_counts(call, index, dim, include_self) : OK;
+}
+
+static Status kernel_scatter_reduce(Call *call) {
+  const Tensor *self = call_tensor(call, 0), *index = call_tensor(call, 2);
+  int64_t dim;
+  Reduction r;
+  TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
+  TRY(read_reduction(call_str(call, 4), true, &r));
+  TRY(check_walk_sizes(self, dim, index, call_tensor(call, 3), "scatter()"));
+  if (index->numel == 0) return copy_self(call);
+  Tensor *source;
+  TRY(source_tensor(call, 3, self, index, &source));
+  Status status = reduce_into(call, index, dim, source, r, call_bool(call, 5));
+  tensor_release(source);
+  return status;
+}
+
+/* ---- a one-dimensional index along dim ---- */
+/* The index spread over `like`'s shape, its elements along dim. */
+static Status spread_index(const Tensor *index, const Tensor *like, int64_t dim, Tensor **out) {
+  int64_t strides[TENSOR_MAX_DIMS] = {0};
+  if (index->ndim > 1) return status_exception("IndexError", "Index is supposed to be a vector");
+  int64_t length = like->ndim ? like->sizes[dim] : 1;
+  if (index->numel != length)
+    return status_exception("IndexError", "Number of indices (%lld) should be equal to source.size(dim) (%lld)",
+                            (long long)index->numel, (long long)length);
+  if (like->ndim) strides[dim] = index->ndim ? index->strides[0] : 0;
+  return tensor_as_strided(index, like->ndim, like->sizes, strides, index->offset, out);
+}
+
+static Status shape_index_select(Call *call, TensorSpec *specs) {
+  const Tensor *self = call_tensor(call, 0), *index = call_tensor(call, 2);
+  int64_t dim;
+  TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
+  if (index->ndim > 1) return status_exception("IndexError", "index_select(): Index is supposed to be a vector");
+  if (index->dtype != DTYPE_INT64 && index->dtype != DTYPE_INT32)
+    return status_new(ERROR_RUNTIME, "index_select(): Expected dtype int32 or int64 for index");
+  memset(specs, 0, offsetof(TensorSpec, sizes));
+  specs->dtype = (DType)self->dtype;
+  specs->device = tensor_device(self);
+  specs->ndim = self->ndim;
+  for (int d = 0; d < self->ndim; d++) specs->sizes[d] = d == dim ? index->numel : self->sizes[d];
+  return OK;
+}
+static Status kernel_index_select(Call *call) {
+  const Tensor *self = call_tensor(call, 0), *index = call_tensor(call, 2);
+  Tensor *out = call_out(call, 0), *spread;
+  int64_t dim;
+  TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
+  TRY(spread_index(index, out, dim, &spread));
+  IndexWalk w = {.gather = true};
+  Status status = walk(call->exec, &w, self, dim, spread, out);
+  tensor_release(spread);
+  return status;
+}
+
+typedef Status IndexedBody(Call *call, const Tensor *spread, int64_t dim, const Tensor *source);
+static Status with_spread_index(Call *call, const Tensor *like, const Tensor *source, IndexedBody *body) {
+  int64_t dim;
+  Tensor *spread = NULL;
+  TRY(dim_wrap(call_int(call, 1), call_tensor(call, 0)->ndim, &dim));
+  TRY(spread_index(call_tensor(call, 2), like, dim, &spread));
+  Status status = body(call, spread, dim, source);
+  tensor_release(spread);
+  return status;
+}
+
+/* source of self's dtype, whose shape agrees apart from dim */
+static Status indexed_source(Call *call, const Tensor **out) {
+  const Tensor *self = call_tensor(call, 0), *source = call_tensor(call, 3);
+  if (source->dtype != self->dtype)
+    return status_new(ERROR_RUNTIME,
+                      "self and source expected to have the same dtype, but got (self) %s and (source) %s",
+                      dtype_scalar_name((DType)self->dtype), dtype_scalar_name((DType)source->dtype));
+  if (source->ndim > self->ndim && source->numel != 1)
+    return status_exception("IndexError",
+                            "When source and destination are not scalars, their dimensionality must match");
+  *out = source;
+  return OK;
+}
+static Status body_put(Call *call, const Tensor *spread, int64_t dim, const Tensor *source) {
+  return scatter(call, spread, dim, source, SCATTER_PUT);
+}
+static Status body_add(Call *call, const Tensor *spread, int64_t dim, const Tensor *source) {
+  return scatter(call, spread, dim, source, SCATTER_ADD);
+}
+static Status body_reduce(Call *call, const Tensor *spread, int64_t dim, const Tensor *source) {
+  Reduction r;
+  TRY(read_reduction(call_str(call, 4), false, &r));
+  return reduce_into(call, spread, dim, source, r, call_bool(call, 5));
+}
+static Status kernel_index_copy(Call *call) {
+  const Tensor *source;
+  TRY(indexed_source(call, &source));
+  TRY(copy_self(call));
+  return with_spread_index(call, source, source, body_put);
+}
+static Status kernel_index_reduce(Call *call) {
+  const Tensor *source;
+  TRY(indexed_source(call, &source));
+  return with_spread_index(call, source, source, body_reduce);
+}
+static Status kernel_index_add(Call *call) {
+  static OpRef mul = OP_REF("aten::mul", "Scalar");
+  const Tensor *source;
+  TRY(indexed_source(call, &source));
+  TRY(copy_self(call));
+  IValue alpha = call_scalar(call, 4), scaled = IVALUE_NONE;
+  if (alpha.tag == TAG_INT && alpha.i == 1) return with_spread_index(call, source, source, body_add);
+  TRY(op_call(call->exec, &mul, 2, (IValue[]){ivalue_tensor((Tensor *)source), alpha}, 1, &scaled));
+  Status status = with_spread_index(call, source, scaled.tensor, body_add);
+  ivalue_release(scaled);
+  return status;
+}
+static Status kernel_index_fill(Call *call) {
+  const Tensor *self = call_tensor(call, 0), *index = call_tensor(call, 2);
+  int64_t dim, sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS] = {0};
+  TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
+  if (index->ndim > 1) return status_exception("IndexError", "index_fill_(): Index is supposed to be a vector");
+  TRY(copy_self(call));
+  Tensor *number = NULL, *value = NULL, *wrapped = NULL;
+  Status status = OK;
+  for (int d = 0; d < self->ndim; d++) sizes[d] = d == dim ? index->numel : self->sizes[d];
+  /* negative indices count from the end here */
+  static OpRef remainder = OP_REF("aten::remainder", "Scalar");
+  IValue positive = IVALUE_NONE;
+  int64_t length = self->ndim ? self->sizes[dim] : 1;
+  if (call_value(call, 3).tag == TAG_TENSOR) {
+    if (call_tensor(call, 3)->ndim != 0)
+      return status_new(ERROR_RUNTIME,
+                        "index_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).",
+                        call_tensor(call, 3)->ndim);
+    TRY_GOTO(tensor_to_dtype(call_tensor(call, 3), (DType)self->dtype, &number), done);
+  } else {
+    TRY_GOTO(element_tensor(call_value(call, 3), (DType)self->dtype, &number), done);
+  }
+  if (index->numel == 0) goto done;
+  for (int64_t i = 0; i < index->numel; i++) {
+    int64_t at;
+    dtype_convert(DTYPE_INT64, &at, 1, (DType)index->dtype,
+                  (char *)tensor_data(index) +
+                      i * (index->ndim ? index->strides[0] : 0) * (int64_t)dtype_size((DType)index->dtype),
+                  1, 1);
+    if (at < -length || at >= length) {
+      status = status_exception("IndexError", "index out of range in self");
+      goto done;
+    }
+  }
+  TRY_GOTO(
+      op_call(call->exec, &remainder, 2, (IValue[]){ivalue_tensor((Tensor *)index), ivalue_int(length)}, 1, &positive),
+      done);
+  if (self->ndim) strides[dim] = positive.tensor->ndim ? positive.tensor->strides[0] : 0;
+  TRY_GOTO(tensor_as_strided(positive.tensor, self->ndim, sizes, strides, positive.tensor->offset, &wrapped), done);
+  TRY_GOTO(tensor_expand(number, self->ndim, sizes, &value), done);
+  status = scatter(call, wrapped, dim, value, SCATTER_PUT);
+done:
+  tensor_release(number);
+  tensor_release(value);
+  tensor_release(wrapped);
+  ivalue_release(positive);
+  return status;
+}
+
+#define WRITES(text, kernel_, ...)                                                                                    \
+  {                                                                                                                   \
+    .schema = text, .shape = shape_same_as_first, .kernel = kernel_, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF, \
+    __VA_ARGS__                                                                                                       \
+  }
+static const OpRow rows[] = {
+    {.schema = "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+     .shape = shape_gather,
+     .kernel = kernel_gather,
+     .grad = "self: gather_backward(grad, self, dim, index, sparse_grad)",
+     .flags = OP_OUT},
+    {.schema = "aten::gather_backward(Tensor grad, Tensor self, int dim, Tensor index, bool sparse_grad) -> Tensor",
+     .body = "return torch.zeros_like(self).scatter_add(dim, index, grad)"},
+    WRITES("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", kernel_scatter,
+           .grad = "self: grad.scatter(dim, index, 0); src: grad.gather(dim, index)"),
+    WRITES("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", kernel_scatter,
+           .grad = "self: grad.scatter(dim, index, 0)"),
+    WRITES("aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
+           kernel_scatter_with),
+    WRITES("aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
+           kernel_scatter_with),
+    WRITES("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", kernel_scatter_add,
+           .grad = "self: grad; src: grad.gather(dim, index)"),
+    WRITES("aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool "
+           "include_self=True) -> Tensor",
+           kernel_scatter_reduce,
+           .grad = "self, src: scatter_reduce_backward(grad, self, dim, index, src, reduce, include_self, result)"),
+    {.schema = "aten::index_select(Tensor self, int dim, Tensor index) -> Tensor",
+     .shape = shape_index_select,
+     .kernel = kernel_index_select,
+     .grad = "self: index_select_backward(grad, self.size(), dim, index)",
+     .flags = OP_OUT},
+    {.schema = "aten::index_select_backward(Tensor grad, int[] self_sizes, int dim, Tensor index) -> Tensor",
+     .body = "return torch.zeros(self_sizes, dtype=grad.dtype, device=grad.device).index_add(dim, index, grad)"},
+    WRITES("aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+           kernel_index_add, .grad = "self: grad; source: grad.index_select(dim, index).expand_as(source) * alpha"),
+    WRITES("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", kernel_index_copy,
+           .grad = "self: grad.index_fill(dim, index, 0); source: grad.index_select(dim, index).expand_as(source)"),
+    WRITES("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", kernel_index_fill,
+           .grad = "self: grad.index_fill(dim, index, 0)"),
+    WRITES("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", kernel_index_fill,
+           .grad = "self: grad.index_fill(dim, index, 0); value: grad.index_select(dim, index).sum()"),
+    WRITES("aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool "
+           "include_self=True) -> Tensor",
+           kernel_index_reduce,
+           .grad = "self, source: index_reduce_backward(grad, self, dim, index, source, reduce, include_self, result)"),
+};
+OP_TABLE(op_table_gather, rows);

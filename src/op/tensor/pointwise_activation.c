@@ -1,0 +1,227 @@
+/* Rows of activation functions and of their gradients. A conditional computes both sides: they are written so that the
+ * side not taken does no harm. */
+#include "call/pointwise.h"
+
+#define POINTWISE (OP_INPLACE | OP_OUT | OP_ALIASING_OK)
+
+/* As sums of the rows' formulas: x * Phi(x) and its derivative. */
+#define GELU                                                                                                       \
+  "0.5 * self * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) if approximate == 'tanh' " \
+  "else 0.5 * self * (1 + erf(self * 0.7071067811865476))"
+#define GELU_BACKWARD                                                                                                  \
+  "s = self * self; t = tanh(0.7978845608028654 * (self + 0.044715 * s * self)); "                                     \
+  "grad_output * (0.5 * (1 + t) + 0.5 * self * (1 - t * t) * 0.7978845608028654 * (1 + 0.134145 * s)) if approximate " \
+  "== 'tanh' "                                                                                                         \
+  "else grad_output * (0.5 * (1 + erf(self * 0.7071067811865476)) + self * exp(-0.5 * s) * 0.3989422804014327)"
+#define SELU_ALPHA "1.6732632423543772848"
+#define SELU_SCALE "1.0507009873554804934"
+
+/* Activations have no meaning for integers (nor do most for complex numbers, where their loops are missing). */
+static Status shape_activation(Call *call, TensorSpec *specs) {
+  TRY(shape_pointwise(call, specs));
+  if (!dtype_is_floating(specs->dtype) && !dtype_is_complex(specs->dtype))
+    return call_unsupported_dtype(call, specs->dtype);
+  return OK;
+}
+
+static Status shape_relu(Call *call, TensorSpec *specs) {
+  TRY(shape_pointwise(call, specs));
+  if (specs->dtype == DTYPE_BOOL) return status_new(ERROR_RUNTIME, "Boolean inputs not supported for %s", "relu");
+  return OK;
+}
+
+static const OpRow rows[] = {
+    {.schema = "aten::relu(Tensor self) -> Tensor",
+     .lower = "max(self, 0)",
+     .shape = shape_relu,
+     .grad = "self: torch.threshold_backward(grad, result, 0)",
+     .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::relu6(Tensor self) -> Tensor",
+     .lower = "min(max(self, 0), 6)",
+     .grad = "self: torch.hardtanh_backward(grad, self, 0, 6)",
+     .flags = OP_INPLACE | OP_ALIASING_OK},
+    {.schema = "aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
+     .lower = "value if self <= threshold else self",
+     .grad = "self: torch.threshold_backward(grad, self, threshold)",
+     .flags = POINTWISE},
+    {.schema = "aten::threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
+     .out = "grad_input: grad_input",
+     .lower = "0 if self <= threshold else grad_output",
+     .grad = "grad_output: torch.threshold_backward(grad, self, threshold)",
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
+     .out = "grad_input: grad_input",
+     .lower = "grad_output * (1 - conj(output)) * conj(output)",
+     .grad = "grad_output: grad * torch.conj(output * (1 - output)); output: grad * torch.conj(grad_output * (1 - 2 * "
+             "output))",
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::tanh_backward(Tensor grad_output, Tensor output) -> Tensor",
+     .out = "grad_input: grad_input",
+     .lower = "o = conj(output); grad_output * (1 - o * o)",
+     .grad =
+         "grad_output: grad * torch.conj(1 - output * output); output: grad * torch.conj(-2 * output * grad_output)",
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
+     .lower = GELU,
+     .shape = shape_activation,
+     .grad = "self: torch.gelu_backward(grad, self, approximate=approximate)",
+     .flags = POINTWISE},
+    {.schema = "aten::gelu_backward(Tensor grad_output, Tensor self, *, str approximate=\"none\") -> Tensor",
+     .out = "grad_input: grad_input",
+     .lower = GELU_BACKWARD,
+     .grad = "grad_output: torch.gelu_backward(grad, self, approximate=approximate); self: "
+             "gelu_second_order(grad * grad_output, self, approximate)",
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::silu(Tensor self) -> Tensor",
+     .lower = "self * sigmoid(self)",
+     .shape = shape_activation,
+     .grad = "self: torch.silu_backward(grad, self)",
+     .flags = POINTWISE},
+    {.schema = "aten::silu_backward(Tensor grad_output, Tensor self) -> Tensor",
+     .out = "grad_input: grad_input",
+     .lower = "s = sigmoid(self); grad_output * s * (1 + self * (1 - s))",
+     .grad = "grad_output: torch.silu_backward(grad, self); self: silu_second_order(grad * grad_output, self)",
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::mish(Tensor self) -> Tensor",
+     .lower = "self * tanh(log1p(exp(self)))",
+     .shape = shape_activation,
+     .grad = "self: torch.mish_backward(grad, self)",
+     .flags = POINTWISE},
+    {.schema = "aten::mish_backward(Tensor grad_output, Tensor self) -> Tensor",
+     .lower = "t = tanh(log1p(exp(self))); grad_output * (t + self * sigmoid(self) * (1 - t * t))",
+     .grad = "grad_output: torch.mish_backward(grad, self); self: mish_second_order(grad * grad_output, self)",
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+     .lower = "min(max(self, min_val), max_val)",
+     .grad = "self: torch.hardtanh_backward(grad, self, min_val, max_val)",
+     .flags = POINTWISE},
+    {.schema = "aten::hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
+     .out = "grad_input: grad_input",
+     .lower = "0 if self <= min_val or self >= max_val else grad_output",
+     .grad = "grad_output: torch.hardtanh_backward(grad, self, min_val, max_val)",
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::hardsigmoid(Tensor self) -> Tensor",
+     .lower = "min(max(self + 3, 0), 6) / 6",
+     .shape = shape_activation,
+     .grad = "self: torch.hardsigmoid_backward(grad, self)",
+     .flags = POINTWISE},
+    {.schema = "aten::hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor",
+     .out = "grad_input: grad_input",
+     .lower = "grad_output / 6 if self > -3 and self < 3 else 0",
+     .grad = "grad_output: torch.hardsigmoid_backward(grad, self)",
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::hardswish(Tensor self) -> Tensor",
+     .lower = "self * min(max(self + 3, 0), 6) / 6",
+     .shape = shape_activation,
+     .grad = "self: torch.hardswish_backward(grad, self)",
+     .flags = POINTWISE},
+    {.schema = "aten::hardswish_backward(Tensor grad_output, Tensor self) -> Tensor",
+     .lower = "0 if self < -3 else grad_output if self >= 3 else grad_output * (self / 3 + 0.5)",
+     .grad = "grad_output: torch.hardswish_backward(grad, self); self: grad * grad_output * "
+             "torch.logical_and(self > -3, self < 3) / 3",
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
+     .lower = "self if self > 0 else self * negative_slope",
+     .shape = shape_activation,
+     .grad = "self: torch.leaky_relu_backward(grad, self, negative_slope, False)",
+     .flags = POINTWISE},
+    {.schema = "aten::leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) "
+               "-> Tensor",
+     .out = "grad_input: grad_input",
+     .lower = "grad_output if self > 0 else grad_output * negative_slope",
+     .grad = "grad_output: torch.leaky_relu_backward(grad, self, negative_slope, False)",
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+     .lower = "self * scale if self > 0 else expm1(self * input_scale) * (alpha * scale)",
+     .shape = shape_activation,
+     .grad = "self: torch.elu_backward(grad, alpha, scale, input_scale, False, self)",
+     .flags = POINTWISE},
+    {.schema = "aten::elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
+               "Tensor self_or_result) -> Tensor",
+     .out = "grad_input: grad_input",
+     .lower = "x = self_or_result; grad_output * input_scale * (x + alpha * scale if is_result else alpha * scale * "
+              "exp(x * input_scale)) if x <= 0 else grad_output * scale",
+     .grad = "grad_output: torch.elu_backward(grad, alpha, scale, input_scale, is_result, self_or_result); "
+             "self_or_result: elu_second_order(grad * grad_output, float(alpha), float(scale), "
+             "float(input_scale), is_result, self_or_result)",
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::celu(Tensor self, Scalar alpha=1.) -> Tensor",
+     .lower = "self if self > 0 else expm1(self / alpha) * alpha",
+     .shape = shape_activation,
+     .grad = "self: torch.elu_backward(grad, alpha, 1, 1.0 / float(alpha), False, self)",
+     .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::selu(Tensor self) -> Tensor",
+     .shape = shape_activation,
+     .lower = "self * " SELU_SCALE " if self > 0 else expm1(self) * (" SELU_ALPHA " * " SELU_SCALE ")",
+     .grad = "self: torch.elu_backward(grad, " SELU_ALPHA ", " SELU_SCALE ", 1, False, self)",
+     .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+     .shape = shape_activation,
+     .lower = "self if self * beta > threshold else log1p(exp(self * beta)) / beta",
+     .grad = "self: torch.softplus_backward(grad, self, beta, threshold)",
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
+     .out = "grad_input: grad_input",
+     .lower = "grad_output if self * beta > threshold else grad_output * sigmoid(self * beta)",
+     .grad = "grad_output: torch.softplus_backward(grad, self, beta, threshold); self: "
+             "softplus_second_order(grad * grad_output, self, float(beta), float(threshold))",
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+     .shape = shape_activation,
+     .lower = "self - lambd if self > lambd else self + lambd if self < -lambd else 0",
+     .grad = "self: torch.softshrink_backward(grad, self, lambd)",
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
+     .out = "grad_input: grad_input",
+     .lower = "0 if self >= -lambd and self <= lambd else grad_output",
+     .grad = "grad_output: torch.softshrink_backward(grad, self, lambd)",
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+     .lower = "0 if self >= -lambd and self <= lambd else self",
+     .shape = shape_activation,
+     .grad = "self: torch.hardshrink_backward(grad, self, lambd)",
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor",
+     .out = "grad_input: grad_input",
+     .lower = "0 if self >= -lambd and self <= lambd else grad_out",
+     .grad = "grad_out: torch.hardshrink_backward(grad, self, lambd)",
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::log_sigmoid(Tensor self) -> Tensor",
+     .lower = "min(self, 0) - log1p(exp(-abs(self)))",
+     .shape = shape_activation,
+     .grad = "self: grad * torch.sigmoid(-self)",
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor",
+     .out = "grad_input: grad_input",
+     .lower = "grad_output * sigmoid(-self)",
+     .grad = "grad_output: torch.log_sigmoid_backward(grad, self, buffer); self: silu_gate(grad * "
+             "grad_output, self)",
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
+     .lower = "grad_output * mask * scale",
+     .grad = "grad_output: torch.native_dropout_backward(grad, mask, scale)",
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::glu(Tensor self, int dim=-1) -> Tensor",
+     .body = "if self.dim() == 0:\n"
+             "    raise RuntimeError(\"glu does not support 0-dimensional tensors\")\n"
+             "if self.size(dim) % 2 != 0:\n"
+             "    raise RuntimeError(\"Halving dimension must be even, but dimension \" + str(dim) + \" is size \" + "
+             "str(self.size(dim)))\n"
+             "halves = self.chunk(2, dim)\n"
+             "return halves[0] * torch.sigmoid(halves[1])\n"},
+    {.schema = "aten::prelu(Tensor self, Tensor weight) -> Tensor",
+     .body = "if weight.numel() != 1:\n"
+             "    channels = self.size(1) if self.dim() > 1 else 1\n"
+             "    if self.dim() == 0:\n"
+             "        raise RuntimeError(\"Not allow zero-dim input tensor.\")\n"
+             "    if channels != weight.numel():\n"
+             "        raise RuntimeError(\"Mismatch of parameter numbers and input channel size. Found parameter "
+             "numbers = \" + str(weight.numel()) + \" and channel size = \" + str(channels) + \".\")\n"
+             "    if self.dim() > 1:\n"
+             "        weight = weight.reshape([1, -1] + [1] * (self.dim() - 2))\n"
+             "else:\n"
+             "    weight = weight.reshape([1] * self.dim())\n"
+             "return torch.where(self > 0, self, weight * self)\n"},
+};
+
+OP_TABLE(op_table_pointwise_activation, rows);

@@ -1,0 +1,241 @@
+/* Rows of comparisons, logic, bits, choices between operands, and tests of one number. */
+#include "call/pointwise.h"
+
+#define POINTWISE (OP_INPLACE | OP_OUT | OP_ALIASING_OK)
+#define PREDICATE (OP_INPLACE | OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE)
+
+static Status shape_clamp(Call *call, TensorSpec *specs) {
+  if (call_is_none(call, 1) && call_is_none(call, 2))
+    return status_new(ERROR_RUNTIME, "torch.clamp: At least one of 'min' or 'max' must not be None");
+  TRY(shape_pointwise(call, specs));
+  if (dtype_is_complex(specs->dtype)) return status_new(ERROR_RUNTIME, "clamp is not supported for complex types");
+  return OK;
+}
+
+static Status shape_where(Call *call, TensorSpec *specs) {
+  DType condition = (DType)call_tensor(call, 0)->dtype;
+  if (condition != DTYPE_BOOL && condition != DTYPE_UINT8)
+    return status_new(ERROR_RUNTIME, "where expected condition to be a boolean tensor, but got a tensor with dtype %s",
+                      dtype_scalar_name(condition));
+  return shape_pointwise(call, specs);
+}
+
+/* The result keeps self's dtype; broadcasting may widen it. */
+static Status shape_masked_fill(Call *call, TensorSpec *specs) {
+  const Tensor *self = call_tensor(call, 0), *mask = call_tensor(call, 1);
+  if (mask->dtype != DTYPE_BOOL && mask->dtype != DTYPE_UINT8)
+    return status_new(ERROR_RUNTIME, "masked_fill_ only supports boolean masks, but got mask with dtype %s",
+                      dtype_scalar_name((DType)mask->dtype));
+  IValue value = call_value(call, 2);
+  if (value.tag == TAG_TENSOR && value.tensor->ndim > 0)
+    return status_new(ERROR_RUNTIME,
+                      "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).",
+                      value.tensor->ndim);
+  bool complex_value =
+      value.tag == TAG_COMPLEX || (value.tag == TAG_TENSOR && dtype_is_complex((DType)value.tensor->dtype));
+  if (complex_value && !dtype_is_complex((DType)self->dtype))
+    return status_new(ERROR_RUNTIME, "value cannot be converted to type %s without overflow",
+                      dtype_scalar_name((DType)self->dtype));
+  TRY(shape_pointwise(call, specs));
+  specs->dtype = (DType)self->dtype;
+  return OK;
+}
+
+/* ops: the overloads that take tensors or numbers on the right */
+#define COMPARISON_OF(name, formula, ...)                                                     \
+  {.schema = "aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor",                    \
+   .lower = formula,                                                                          \
+   .shape = shape_pointwise_bool,                                                             \
+   .flags = PREDICATE,                                                                        \
+   __VA_ARGS__},                                                                              \
+  {                                                                                           \
+    .schema = "aten::" name ".Scalar(Tensor self, Scalar other) -> Tensor", .lower = formula, \
+    .shape = shape_pointwise_bool, .flags = PREDICATE, __VA_ARGS__                            \
+  }
+#define COMPARISON(name, alias, formula) \
+  COMPARISON_OF(name, formula), COMPARISON_OF(alias, formula, .same_as = "aten::" name)
+#define LOGIC(name, formula)                                                                                          \
+  {                                                                                                                   \
+    .schema = "aten::" name "(Tensor self, Tensor other) -> Tensor", .lower = formula, .shape = shape_pointwise_bool, \
+    .flags = PREDICATE                                                                                                \
+  }
+#define BITS_OF(name, right, type, formula) \
+  { .schema = "aten::" name "." right "(Tensor self, " type " other) -> Tensor", .lower = formula, .flags = PREDICATE }
+#define BITS(name, method, formula)                                                                             \
+  BITS_OF("bitwise_" name, "Tensor", "Tensor", formula), BITS_OF("bitwise_" name, "Scalar", "Scalar", formula), \
+      {.schema = "aten::bitwise_" name ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor",                   \
+       .lower = formula,                                                                                        \
+       .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE},                                               \
+      METHOD_OF(method, "Tensor", formula), METHOD_OF(method, "Scalar", formula)
+#define SHIFT(name, method, formula)                                                                                   \
+  BITS_OF("bitwise_" name, "Tensor", "Tensor", formula), BITS_OF("bitwise_" name, "Tensor_Scalar", "Scalar", formula), \
+      {.schema = "aten::bitwise_" name ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor",                          \
+       .lower = formula,                                                                                               \
+       .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE},                                                      \
+      METHOD_OF(method, "Tensor", formula), METHOD_OF(method, "Scalar", formula)
+/* `__and__`, and `__iand__` that writes into self */
+#define METHOD_OF(method, right, formula)                                                                 \
+  {                                                                                                       \
+    .schema = "aten::__" method "__." right "(Tensor self, " right " other) -> Tensor", .lower = formula, \
+    .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE                                              \
+  }
+#define TEST(name, formula, more)                                                                       \
+  {                                                                                                     \
+    .schema = "aten::" name "(Tensor self) -> Tensor", .lower = formula, .shape = shape_pointwise_bool, \
+    .flags = OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE | (more)                                            \
+  }
+
+#define GREATER_GRAD                                                                                                  \
+  "self: torch.where(self == other, grad / 2, grad).masked_fill(self < other, 0); other: torch.where(self == other, " \
+  "grad / 2, grad).masked_fill(self > other, 0)"
+#define LESSER_GRAD                                                                                                   \
+  "self: torch.where(self == other, grad / 2, grad).masked_fill(self > other, 0); other: torch.where(self == other, " \
+  "grad / 2, grad).masked_fill(self < other, 0)"
+#define CLAMP "low = self if min is None else max(self, min); low if max is None else min(low, max)"
+#define CLIP(name, ...)                                                                                           \
+  {.schema = "aten::" name "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",                         \
+   .lower = CLAMP,                                                                                                \
+   .shape = shape_clamp,                                                                                          \
+   .promote = "min max",                                                                                          \
+   .grad = "self: torch.clamp_backward(grad, self, min, max)",                                                    \
+   .flags = POINTWISE,                                                                                            \
+   __VA_ARGS__},                                                                                                  \
+  {                                                                                                               \
+    .schema = "aten::" name ".Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", .lower = CLAMP, \
+    .shape = shape_clamp,                                                                                         \
+    .grad =                                                                                                       \
+        "self: torch.clamp_backward(grad, self, min, max); min: torch.clamp_backward_min(grad, self, min, max); " \
+        "max: torch.clamp_backward_max(grad, self, min, max)",                                                    \
+    .flags = POINTWISE, __VA_ARGS__                                                                               \
+  }
+#define INSIDE \
+  "inside = (True if min is None else self >= min) and (True if max is None else self <= max); grad if inside else 0"
+
+static const OpRow rows[] = {
+    COMPARISON_OF("eq", "self == other"),
+    COMPARISON("ne", "not_equal", "self != other"),
+    COMPARISON("lt", "less", "self < other"),
+    COMPARISON("le", "less_equal", "self <= other"),
+    COMPARISON("gt", "greater", "self > other"),
+    COMPARISON("ge", "greater_equal", "self >= other"),
+    LOGIC("logical_and", "self and other"),
+    LOGIC("logical_or", "self or other"),
+    LOGIC("logical_xor", "bool(self) ^ bool(other)"),
+    {.schema = "aten::logical_not(Tensor self) -> Tensor",
+     .lower = "not self",
+     .shape = shape_pointwise_bool,
+     .flags = PREDICATE},
+    {.schema = "aten::bitwise_not(Tensor self) -> Tensor", .lower = "~self", .flags = PREDICATE},
+    BITS("and", "and", "self & other"),
+    BITS("or", "or", "self | other"),
+    BITS("xor", "xor", "self ^ other"),
+    SHIFT("left_shift", "lshift", "self << other if integral else self * pow(2, other)"),
+    SHIFT("right_shift", "rshift", "self >> other if integral else self / pow(2, other)"),
+    {.schema = "aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool "
+               "equal_nan=False) -> Tensor",
+     .lower = "d = abs(self - other); self == other or (d < inf and d <= real(atol) + abs(rtol * other)) or (equal_nan "
+              "and isnan(self) and isnan(other))",
+     .shape = shape_pointwise_bool,
+     .promote = "rtol",
+     .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE},
+    TEST("isnan", "isnan(self)", OP_OUT),
+    TEST("isinf", "isinf(self)", OP_OUT),
+    TEST("isfinite", "True if integral else abs(self) < inf", OP_OUT),
+    TEST("isposinf", "False if integral else self == inf", OP_OUT),
+    TEST("isneginf", "False if integral else self == -inf", OP_OUT),
+    TEST("isreal", "imag(self) == 0 if complex else True", 0),
+    TEST("signbit", "False if boolean else signbit(self)", OP_OUT),
+    {.schema = "aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
+     .lower = "self if condition else other",
+     .shape = shape_where,
+     .grad = "self: grad.masked_fill(torch.logical_not(condition), 0); other: grad.masked_fill(condition, 0)",
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
+     .lower = "self if condition else other",
+     .shape = shape_where,
+     .grad = "other: grad.masked_fill(condition, 0)",
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
+     .lower = "self if condition else other",
+     .shape = shape_where,
+     .grad = "self: grad.masked_fill(torch.logical_not(condition), 0)",
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor",
+     .lower = "self if condition else other",
+     .shape = shape_where,
+     .flags = OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
+     .lower = "value if mask else self",
+     .shape = shape_masked_fill,
+     .grad = "self: grad.masked_fill(mask, 0)",
+     .flags = POINTWISE},
+    {.schema = "aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+     .lower = "value if mask else self",
+     .shape = shape_masked_fill,
+     .grad = "self: grad.masked_fill(mask, 0); value: grad.masked_fill(torch.logical_not(mask), 0).sum()",
+     .flags = POINTWISE},
+    CLIP("clamp"),
+    CLIP("clip", .same_as = "aten::clamp"),
+    {.schema = "aten::clamp_backward(Tensor grad, Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+     .lower = INSIDE,
+     .promote = "min max",
+     .grad = "grad: torch.clamp_backward(grad, self, min, max)",
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::clamp_backward.Tensor(Tensor grad, Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+     .lower = INSIDE,
+     .grad = "grad: torch.clamp_backward(grad, self, min, max)",
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::clamp_backward_min(Tensor grad, Tensor self, Tensor? min, Tensor? max) -> Tensor",
+     .lower = "grad if self < min and (True if max is None else min < max) else 0",
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::clamp_backward_max(Tensor grad, Tensor self, Tensor? min, Tensor? max) -> Tensor",
+     .lower = "grad if self > max or (False if min is None else max < min) else 0",
+     .flags = OP_ALIASING_OK},
+    {.schema = "aten::clamp_min(Tensor self, Scalar min) -> Tensor",
+     .lower = "max(self, min)",
+     .promote = "min",
+     .grad = "self: grad.masked_fill(self < min, 0)",
+     .flags = POINTWISE},
+    {.schema = "aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
+     .lower = "max(self, min)",
+     .grad = "self: grad.masked_fill(self < min, 0); min: grad.masked_fill(self >= min, 0)",
+     .flags = POINTWISE},
+    {.schema = "aten::clamp_max(Tensor self, Scalar max) -> Tensor",
+     .lower = "min(self, max)",
+     .promote = "max",
+     .grad = "self: grad.masked_fill(self > max, 0)",
+     .flags = POINTWISE},
+    {.schema = "aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
+     .lower = "min(self, max)",
+     .grad = "self: grad.masked_fill(self > max, 0); max: grad.masked_fill(self <= max, 0)",
+     .flags = POINTWISE},
+    {.schema = "aten::maximum(Tensor self, Tensor other) -> Tensor",
+     .lower = "max(self, other)",
+     .grad = GREATER_GRAD,
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::minimum(Tensor self, Tensor other) -> Tensor",
+     .lower = "min(self, other)",
+     .grad = LESSER_GRAD,
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::max.other(Tensor self, Tensor other) -> Tensor",
+     .out = "out",
+     .lower = "max(self, other)",
+     .grad = GREATER_GRAD,
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::min.other(Tensor self, Tensor other) -> Tensor",
+     .out = "out",
+     .lower = "min(self, other)",
+     .grad = LESSER_GRAD,
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::fmax(Tensor self, Tensor other) -> Tensor",
+     .lower = "fmax(self, other)",
+     .grad = "self: grad.masked_fill(torch.logical_not(torch.logical_or(self >= other, torch.isnan(other))), 0); "
+             "other: grad.masked_fill(torch.logical_or(self >= other, torch.isnan(other)), 0)",
+     .flags = OP_OUT | OP_ALIASING_OK},
+    {.schema = "aten::fmin(Tensor self, Tensor other) -> Tensor",
+     .lower = "fmin(self, other)",
+     .grad = "self: grad.masked_fill(torch.logical_not(torch.logical_or(self <= other, torch.isnan(other))), 0); "
+             "other: grad.masked_fill(torch.logical_or(self <= other, torch.isnan(other)), 0)",
+     .flags = OP_OUT | OP_ALIASING_OK}};
+
+OP_TABLE(op_table_pointwise_compare, rows);

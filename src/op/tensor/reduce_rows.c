@@ -1,0 +1,353 @@
+/* Rows of the reductions: sum, mean, prod, any, all, extremes, variances, norms. */
+#include "compute/reduce/reduce_ops.h"
+
+#include <math.h>
+
+typedef const ReduceOp *ByClass[3]; /* ORDER ReduceClass; NULL: not for such values */
+
+static ReduceClass class_of(DType dtype) {
+  return dtype_is_complex(dtype) ? REDUCE_C128 : dtype_is_floating(dtype) ? REDUCE_F64 : REDUCE_I64;
+}
+
+static DType call_dtype_argument(const Call *call, DType fallback) {
+  int i = call_find_argument(call, "dtype");
+  return i < 0 ? fallback : call_dtype_or(call, (uint32_t)i, fallback);
+}
+
+static Status one_output(Call *call, TensorSpec *specs, DType dtype) {
+  const Tensor *self = call_tensor(call, 0);
+  ReduceDims dims;
+  TRY(reduce_read_dims(call, self->ndim, &dims));
+  reduce_spec(self, &dims, dtype, specs);
+  return OK;
+}
+
+/* Runs over the arguments' dimensions into the call's outputs, computing in the class of `dtype`. */
+static Status run(Call *call, const ByClass ops, DType dtype, ReduceParams params) {
+  const Tensor *self = call_tensor(call, 0);
+  ReduceDims dims;
+  TRY(reduce_read_dims(call, self->ndim, &dims));
+  const ReduceOp *op = ops[class_of(dtype)];
+  if (!op) return call_unsupported_dtype(call, dtype);
+  return reduce_run(call->exec, op, &params, self, &dims,
+                    (Tensor *const[2]){call_out(call, 0), call->output_count > 1 ? call_out(call, 1) : NULL});
+}
+
+/* ---- sum, prod: integers widen to int64 ---- */
+static Status shape_sum(Call *call, TensorSpec *specs) {
+  DType self = (DType)call_tensor(call, 0)->dtype;
+  return one_output(call, specs, call_dtype_argument(call, class_of(self) == REDUCE_I64 ? DTYPE_INT64 : self));
+}
+static Status kernel_sum(Call *call) {
+  static const ByClass ops = {&reduce_sum_f64, &reduce_sum_i64, &reduce_sum_c128};
+  return run(call, ops, (DType)call_out(call, 0)->dtype, (ReduceParams){0});
+}
+static Status kernel_nansum(Call *call) {
+  static const ByClass ops = {&reduce_nansum_f64, &reduce_sum_i64, NULL};
+  return run(call, ops, (DType)call_tensor(call, 0)->dtype, (ReduceParams){0});
+}
+static Status kernel_prod(Call *call) {
+  static const ByClass ops = {&reduce_prod_f64, &reduce_prod_i64, &reduce_prod_c128};
+  return run(call, ops, (DType)call_out(call, 0)->dtype, (ReduceParams){0});
+}
+
+/* ---- mean ---- */
+static Status shape_mean(Call *call, TensorSpec *specs) {
+  DType self = (DType)call_tensor(call, 0)->dtype, dtype = call_dtype_argument(call, self);
+  if (class_of(dtype) == REDUCE_I64)
+    return status_new(
+        ERROR_RUNTIME,
+        "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: %s",
+        dtype_scalar_name(dtype));
+  return one_output(call, specs, dtype);
+}
+static Status kernel_mean(Call *call) {
+  static const ByClass ops = {&reduce_mean_f64, NULL, &reduce_mean_c128};
+  return run(call, ops, (DType)call_out(call, 0)->dtype, (ReduceParams){0});
+}
+
+/* ---- any, all, count_nonzero ---- */
+static Status shape_bool(Call *call, TensorSpec *specs) {
+  return one_output(call, specs, call_tensor(call, 0)->dtype == DTYPE_UINT8 ? DTYPE_UINT8 : DTYPE_BOOL);
+}
+static Status kernel_any(Call *call) {
+  static const ByClass ops = {&reduce_any_f64, &reduce_any_i64, &reduce_any_c128};
+  return run(call, ops, (DType)call_tensor(call, 0)->dtype, (ReduceParams){0});
+}
+static Status kernel_all(Call *call) {
+  static const ByClass ops = {&reduce_all_f64, &reduce_all_i64, &reduce_all_c128};
+  return run(call, ops, (DType)call_tensor(call, 0)->dtype, (ReduceParams){0});
+}
+static Status shape_count(Call *call, TensorSpec *specs) {
+  return one_output(call, specs, DTYPE_INT64);
+}
+static Status kernel_count_nonzero(Call *call) {
+  static const ByClass ops = {&reduce_count_f64, &reduce_count_i64, &reduce_count_c128};
+  return run(call, ops, (DType)call_tensor(call, 0)->dtype, (ReduceParams){0});
+}
+
+/* ---- extremes ---- */
+static Status check_not_empty(const Call *call, const ReduceDims *dims) {
+  const Tensor *self = call_tensor(call, 0);
+  Str name = str_slice(call->op->name, 6, call->op->name.length);
+  int dim = call_find_argument(call, "dim");
+  bool whole = dim < 0 || call_is_none(call, (uint32_t)dim);
+  if (whole && self->numel == 0)
+    return status_exception("IndexError",
+                            STR_FMT
+                            "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
+                            "dim with the 'dim' argument.",
+                            STR_ARG(name));
+  for (int d = 0; d < self->ndim; d++)
+    if (dims->reduced[d] && self->sizes[d] == 0)
+      return status_exception("IndexError", STR_FMT "(): Expected reduction dim %d to have non-zero size.",
+                              STR_ARG(name), d);
+  return OK;
+}
+static Status shape_extreme(Call *call, TensorSpec *specs) {
+  const Tensor *self = call_tensor(call, 0);
+  ReduceDims dims;
+  TRY(reduce_read_dims(call, self->ndim, &dims));
+  TRY(check_not_empty(call, &dims));
+  reduce_spec(self, &dims, (DType)self->dtype, &specs[0]);
+  if (call->output_count > 1) reduce_spec(self, &dims, DTYPE_INT64, &specs[1]);
+  return OK;
+}
+static const ByClass max_ops = {&reduce_max_f64, &reduce_max_i64, NULL},
+                     min_ops = {&reduce_min_f64, &reduce_min_i64, NULL};
+static Status kernel_max(Call *call) {
+  return run(call, max_ops, (DType)call_tensor(call, 0)->dtype, (ReduceParams){0});
+}
+static Status kernel_min(Call *call) {
+  return run(call, min_ops, (DType)call_tensor(call, 0)->dtype, (ReduceParams){0});
+}
+
+static Status shape_arg_extreme(Call *call, TensorSpec *specs) {
+  const Tensor *self = call_tensor(call, 0);
+  ReduceDims dims;
+  TRY(reduce_read_dims(call, self->ndim, &dims));
+  TRY(check_not_empty(call, &dims));
+  reduce_spec(self, &dims, DTYPE_INT64, specs);
+  return OK;
+}
+static Status run_arg_extreme(Call *call, const ByClass ops) {
+  const Tensor *self = call_tensor(call, 0);
+  ReduceDims dims;
+  TRY(reduce_read_dims(call, self->ndim, &dims));
+  const ReduceOp *op = ops[class_of((DType)self->dtype)];
+  if (!op) return call_unsupported_dtype(call, (DType)self->dtype);
+  ReduceParams params = {0};
+  return reduce_run(call->exec, op, &params, self, &dims, (Tensor *const[2]){NULL, call_out(call, 0)});
+}
+static Status kernel_argmax(Call *call) {
+  return run_arg_extreme(call, max_ops);
+}
+static Status kernel_argmin(Call *call) {
+  return run_arg_extreme(call, min_ops);
+}
+
+static Status shape_aminmax(Call *call, TensorSpec *specs) {
+  TRY(shape_arg_extreme(call, &specs[0]));
+  specs[0].dtype = (DType)call_tensor(call, 0)->dtype;
+  if (call_tensor(call, 0)->ndim == 0 && !call_is_none(call, 1) &&
+      call_bool(call, 2)) { /* a kept dimension where there was none */
+    specs[0].ndim = 1;
+    specs[0].sizes[0] = 1;
+  }
+  specs[1] = specs[0];
+  return OK;
+}
+static Status kernel_aminmax(Call *call) {
+  const Tensor *self = call_tensor(call, 0);
+  ReduceDims dims;
+  TRY(reduce_read_dims(call, self->ndim, &dims));
+  ReduceClass class = class_of((DType)self->dtype);
+  if (class == REDUCE_C128) return call_unsupported_dtype(call, (DType)self->dtype);
+  ReduceParams params = {0};
+  TRY(reduce_run(call->exec, min_ops[class], &params, self, &dims, (Tensor *const[2]){call_out(call, 0), NULL}));
+  return reduce_run(call->exec, max_ops[class], &params, self, &dims, (Tensor *const[2]){call_out(call, 1), NULL});
+}
+
+/* ---- variances: (var) or (var, mean) ---- */
+static Status shape_var(Call *call, TensorSpec *specs) {
+  DType self = (DType)call_tensor(call, 0)->dtype;
+  if (class_of(self) == REDUCE_I64) {
+    Str name = str_slice(call->op->name, 6, call->op->name.length);
+    return status_new(ERROR_RUNTIME, STR_FMT " only support floating point and complex dtypes", STR_ARG(name));
+  }
+  TRY(one_output(call, &specs[0], dtype_is_complex(self) ? dtype_to_real(self) : self));
+  return call->output_count > 1 ? one_output(call, &specs[1], self) : OK;
+}
+static Status run_var(Call *call, bool take_root) {
+  static const ByClass ops = {&reduce_var_f64, NULL, &reduce_var_c128};
+  int unbiased = call_find_argument(call, "unbiased"), correction = call_find_argument(call, "correction");
+  ReduceParams params = {.correction = 1, .take_root = take_root};
+  if (unbiased >= 0) params.correction = call_bool(call, (uint32_t)unbiased) ? 1 : 0;
+  if (correction >= 0) params.correction = (double)call_int_or(call, (uint32_t)correction, 1);
+  return run(call, ops, (DType)call_tensor(call, 0)->dtype, params);
+}
+static Status kernel_var(Call *call) {
+  return run_var(call, false);
+}
+static Status kernel_std(Call *call) {
+  return run_var(call, true);
+}
+
+/* ---- logsumexp ---- */
+static Status shape_logsumexp(Call *call, TensorSpec *specs) {
+  DType self = (DType)call_tensor(call, 0)->dtype;
+  return one_output(call, specs, class_of(self) == REDUCE_I64 ? DTYPE_FLOAT32 : self);
+}
+static Status kernel_logsumexp(Call *call) {
+  static const ByClass ops = {&reduce_logsumexp_f64, NULL, NULL};
+  return run(call, ops, (DType)call_out(call, 0)->dtype, (ReduceParams){0});
+}
+
+/* ---- norms ---- */
+static Status shape_norm(Call *call, TensorSpec *specs) {
+  const Tensor *self = call_tensor(call, 0);
+  DType dtype = call_dtype_argument(call, (DType)self->dtype);
+  if (class_of((DType)self->dtype) == REDUCE_I64 || class_of(dtype) == REDUCE_I64) {
+    Str name = str_slice(call->op->name, 6, call->op->name.length);
+    return status_new(ERROR_RUNTIME, STR_FMT "(): Expected a floating point or complex tensor as input. Got %s",
+                      STR_ARG(name), dtype_scalar_name((DType)self->dtype));
+  }
+  int ord = call_find_argument(call, "ord");
+  if (ord < 0) ord = call_find_argument(call, "p");
+  double p = ord < 0 || call_is_none(call, (uint32_t)ord) ? 2 : ivalue_to_double(call_scalar(call, (uint32_t)ord));
+  ReduceDims dims;
+  TRY(reduce_read_dims(call, self->ndim, &dims));
+  for (int d = 0; d < self->ndim; d++)
+    if (dims.reduced[d] && self->sizes[d] == 0 && (p < 0 || isinf(p)))
+      return status_new(ERROR_RUNTIME,
+                        "linalg.vector_norm cannot compute the %g norm on an empty tensor because the operation does "
+                        "not have an identity",
+                        p);
+  return one_output(call, specs, dtype_is_complex(dtype) ? dtype_to_real(dtype) : dtype);
+}
+static Status kernel_norm(Call *call) {
+  const Tensor *self = call_tensor(call, 0);
+  int ord = call_find_argument(call, "ord");
+  if (ord < 0) ord = call_find_argument(call, "p");
+  double p = ord < 0 || call_is_none(call, (uint32_t)ord) ? 2 : ivalue_to_double(call_scalar(call, (uint32_t)ord));
+  const ReduceOp *op = p == 0     ? &reduce_norm0
+                       : p == 1   ? &reduce_norm1
+                       : p == 2   ? &reduce_norm2
+                       : isinf(p) ? (p > 0 ? &reduce_norm_inf : &reduce_norm_neg_inf)
+                                  : &reduce_norm_p;
+  ReduceDims dims;
+  TRY(reduce_read_dims(call, self->ndim, &dims));
+  ReduceParams params = {.p = p};
+  return reduce_run(call->exec, op, &params, self, &dims, (Tensor *const[2]){call_out(call, 0), NULL});
+}
+
+#define REDUCE(text, shape_, kernel_, ...) \
+  { .schema = text, .shape = shape_, .kernel = kernel_, .flags = OP_OUT, __VA_ARGS__ }
+#define PICK(text, shape_, kernel_, ...) \
+  { .schema = text, .shape = shape_, .kernel = kernel_, .flags = OP_OUT | OP_NOT_DIFFERENTIABLE, __VA_ARGS__ }
+/* Helpers in gradient formulas (expand_reduced, ...) stand in prelude/autodiff.py. */
+static const OpRow rows[] = {
+    REDUCE("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape_sum, kernel_sum,
+           .grad = "self: grad.expand(self.size())"),
+    REDUCE("aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+           shape_sum, kernel_sum, .grad = "self: expand_reduced(grad, self.size(), dim, keepdim)",
+           .out = "IntList_out"),
+    REDUCE("aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+           shape_sum, kernel_nansum,
+           .grad = "self: expand_reduced(grad, self.size(), dim, keepdim) * self.isnan().logical_not()"),
+    REDUCE("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape_sum, kernel_prod,
+           .grad = "self: prod_backward(grad, self, result)"),
+    REDUCE("aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+           shape_sum, kernel_prod, .grad = "self: prod_dim_backward(grad, self, result, dim, keepdim)",
+           .out = "int_out"),
+    REDUCE("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape_mean, kernel_mean,
+           .grad = "self: grad.expand(self.size()) / self.numel()"),
+    REDUCE("aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+           shape_mean, kernel_mean,
+           .grad = "self: expand_reduced(grad, self.size(), dim, keepdim) * (result.numel() / self.numel())",
+           .out = "out"),
+    PICK("aten::any(Tensor self) -> Tensor", shape_bool, kernel_any, .out = "all_out"),
+    PICK("aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", shape_bool, kernel_any, .out = "out"),
+    PICK("aten::all(Tensor self) -> Tensor", shape_bool, kernel_all, .out = "all_out"),
+    PICK("aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", shape_bool, kernel_all, .out = "out"),
+    PICK("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor", shape_count, kernel_count_nonzero),
+    PICK("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", shape_count, kernel_count_nonzero),
+    REDUCE("aten::max(Tensor self) -> Tensor", shape_extreme, kernel_max,
+           .grad = "self: spread_evenly(grad, self == result)"),
+    REDUCE("aten::min(Tensor self) -> Tensor", shape_extreme, kernel_min,
+           .grad = "self: spread_evenly(grad, self == result)"),
+    REDUCE("aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", shape_extreme,
+           kernel_max, .grad = "self: value_selecting_reduction_backward(grad, dim, results[1], self.size(), keepdim)",
+           .out = "dim_max: max max_values"),
+    REDUCE("aten::min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", shape_extreme,
+           kernel_min, .grad = "self: value_selecting_reduction_backward(grad, dim, results[1], self.size(), keepdim)",
+           .out = "dim_min: min min_indices"),
+    REDUCE("aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", shape_extreme, kernel_max,
+           .grad = "self: amax_backward(grad, self, result, dim, keepdim)"),
+    REDUCE("aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", shape_extreme, kernel_min,
+           .grad = "self: amax_backward(grad, self, result, dim, keepdim)"),
+    PICK("aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", shape_arg_extreme, kernel_argmax),
+    PICK("aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", shape_arg_extreme, kernel_argmin),
+    REDUCE("aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+           shape_aminmax, kernel_aminmax,
+           .grad = "self: aminmax_backward(grads, self, dim, keepdim, results[0], results[1])", .out = "out: min max"),
+    REDUCE("aten::var(Tensor self, bool unbiased=True) -> Tensor", shape_var, kernel_var,
+           .grad = "self: var_backward(grad, self, None, 1 if unbiased else 0, False)"),
+    REDUCE("aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", shape_var,
+           kernel_var, .grad = "self: var_backward(grad, self, dim, 1 if unbiased else 0, keepdim)", .out = "out"),
+    REDUCE("aten::var.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> Tensor",
+           shape_var, kernel_var,
+           .grad = "self: var_backward(grad, self, dim, 1 if correction is None else correction, keepdim)"),
+    REDUCE("aten::std(Tensor self, bool unbiased=True) -> Tensor", shape_var, kernel_std,
+           .grad = "self: std_backward(grad, result, self, None, 1 if unbiased else 0, False)"),
+    REDUCE("aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", shape_var,
+           kernel_std, .grad = "self: std_backward(grad, result, self, dim, 1 if unbiased else 0, keepdim)",
+           .out = "out"),
+    REDUCE("aten::std.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> Tensor",
+           shape_var, kernel_std,
+           .grad = "self: std_backward(grad, result, self, dim, 1 if correction is None else correction, keepdim)"),
+    REDUCE("aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", shape_var, kernel_var,
+           .grad = "self: var_mean_backward(grads, self, None, 1 if unbiased else 0, False)"),
+    REDUCE("aten::var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+           shape_var, kernel_var, .grad = "self: var_mean_backward(grads, self, dim, 1 if unbiased else 0, keepdim)"),
+    REDUCE("aten::var_mean.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> (Tensor, "
+           "Tensor)",
+           shape_var, kernel_var,
+           .grad = "self: var_mean_backward(grads, self, dim, 1 if correction is None else correction, keepdim)"),
+    REDUCE("aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", shape_var, kernel_std,
+           .grad = "self: std_mean_backward(grads, results[0], self, None, 1 if unbiased else 0, False)"),
+    REDUCE("aten::std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+           shape_var, kernel_std,
+           .grad = "self: std_mean_backward(grads, results[0], self, dim, 1 if unbiased else 0, keepdim)"),
+    REDUCE(
+        "aten::std_mean.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> (Tensor, "
+        "Tensor)",
+        shape_var, kernel_std,
+        .grad =
+            "self: std_mean_backward(grads, results[0], self, dim, 1 if correction is None else correction, keepdim)"),
+    REDUCE("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", shape_logsumexp, kernel_logsumexp,
+           .grad = "self: logsumexp_backward(grad, self, result, dim, keepdim)"),
+    REDUCE("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", shape_logsumexp,
+           kernel_logsumexp, .grad = "self: logsumexp_backward(grad, self, result, dim, keepdim)",
+           .same_as = "aten::logsumexp"),
+    REDUCE("aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+           "dtype=None) -> Tensor",
+           shape_norm, kernel_norm, .grad = "self: norm_backward(grad, self, float(ord), result, dim, keepdim)"),
+    REDUCE("aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor", shape_norm, kernel_norm,
+           .grad = "self: norm_backward(grad, self, float(p), result, None, False)"),
+    REDUCE("aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor", shape_norm,
+           kernel_norm, .grad = "self: norm_backward(grad, self, 2.0 if p is None else float(p), result, dim, keepdim)",
+           .out = "out"),
+    REDUCE("aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> "
+           "Tensor",
+           shape_norm, kernel_norm,
+           .grad = "self: norm_backward(grad, self, 2.0 if p is None else float(p), result, dim, keepdim)",
+           .out = "dtype_out"),
+    REDUCE("aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor", shape_norm, kernel_norm,
+           .grad = "self: norm_backward(grad, self, 2.0 if p is None else float(p), result, None, False)"),
+    REDUCE("aten::frobenius_norm(Tensor self) -> Tensor", shape_norm, kernel_norm,
+           .grad = "self: norm_backward(grad, self, 2.0, result, None, False)"),
+    REDUCE("aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", shape_norm, kernel_norm,
+           .grad = "self: norm_backward(grad, self, 2.0, result, dim, keepdim)", .out = "out"),
+};
+OP_TABLE(op_table_reduce, rows);

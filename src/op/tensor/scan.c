@@ -1,0 +1,185 @@
+/* Running results along one dimension: cumsum, cumprod, cummax, cummin, logcumsumexp. */
+#include "call/operator.h"
+#include "tensor/iterate.h"
+
+#include <math.h>
+
+enum { CHUNK = 128 };
+
+typedef enum ScanKind { SCAN_SUM, SCAN_PROD, SCAN_LOGSUMEXP, SCAN_MAX, SCAN_MIN } ScanKind;
+
+typedef struct Scan {
+  ScanKind kind;
+  DType in, out;
+  int64_t length;
+} Scan;
+
+#define SCAN_CHUNK(T, START, STEP)                  \
+  {                                                 \
+    T *x = values, a = first ? (START) : *(T *)run; \
+    for (int64_t i = 0; i < n; i++) {               \
+      STEP;                                         \
+      x[i] = a;                                     \
+    }                                               \
+    *(T *)run = a;                                  \
+  }
+
+static double log_add_exp(double a, double x) {
+  if (isnan(a) || isnan(x)) return NAN;
+  double high = a > x ? a : x, low = a > x ? x : a;
+  return isinf(high) && high == low ? high : high + log1p(exp(low - high));
+}
+
+/* Steps over n values in place; *run carries the running result from chunk to chunk. */
+static void scan_chunk(const Scan *scan, DType class, void *values, int64_t n, bool first, complex128 *run) {
+  if (class == DTYPE_COMPLEX128) {
+    if (scan->kind == SCAN_SUM)
+      SCAN_CHUNK(complex128, 0, a += x[i])
+    else
+      SCAN_CHUNK(complex128, 1, a *= x[i])
+  } else if (class == DTYPE_INT64) {
+    if (scan->kind == SCAN_SUM)
+      SCAN_CHUNK(uint64_t, 0, a += x[i])
+    else
+      SCAN_CHUNK(uint64_t, 1, a *= x[i])
+  } else if (scan->kind == SCAN_SUM) {
+    SCAN_CHUNK(double, 0, a += x[i])
+  } else if (scan->kind == SCAN_PROD) {
+    SCAN_CHUNK(double, 1, a *= x[i])
+  } else {
+    SCAN_CHUNK(double, -INFINITY, a = log_add_exp(a, x[i]))
+  }
+}
+
+static DType class_of(DType dtype) {
+  return dtype_is_complex(dtype) ? DTYPE_COMPLEX128 : dtype_is_floating(dtype) ? DTYPE_FLOAT64 : DTYPE_INT64;
+}
+
+static void scan_line(void *argument, char *const *data, const int64_t *strides) {
+  const Scan *scan = argument;
+  DType class = class_of(scan->out);
+  int64_t in_step = strides[1] / (int64_t)dtype_size(scan->in), out_step = strides[0] / (int64_t)dtype_size(scan->out);
+  complex128 values[CHUNK], run = 0;
+  for (int64_t i = 0; i < scan->length; i += CHUNK) {
+    int64_t n = scan->length - i < CHUNK ? scan->length - i : CHUNK;
+    dtype_convert(class, values, 1, scan->in, data[1] + i * strides[1], in_step, n);
+    scan_chunk(scan, class, values, n, i == 0, &run);
+    dtype_convert(scan->out, data[0] + i * strides[0], out_step, class, values, 1, n);
+  }
+}
+
+/* Values and positions of the last extreme so far; a NaN stays. */
+static void extreme_line(void *argument, char *const *data, const int64_t *strides) {
+  const Scan *scan = argument;
+  bool floating = dtype_is_floating(scan->in), want_max = scan->kind == SCAN_MAX;
+  double best = 0;
+  int64_t best_int = 0, at = 0;
+  for (int64_t i = 0; i < scan->length; i++) {
+    double x = 0;
+    int64_t k = 0;
+    bool better;
+    if (floating) {
+      dtype_convert(DTYPE_FLOAT64, &x, 1, scan->in, data[2] + i * strides[2], 1, 1);
+      better = i == 0 || isnan(x) || (!isnan(best) && (want_max ? x >= best : x <= best));
+    } else {
+      dtype_convert(DTYPE_INT64, &k, 1, scan->in, data[2] + i * strides[2], 1, 1);
+      better = i == 0 || (want_max ? k >= best_int : k <= best_int);
+    }
+    if (better) {
+      best = x;
+      best_int = k;
+      at = i;
+    }
+    dtype_convert(scan->out, data[0] + i * strides[0], 1, floating ? DTYPE_FLOAT64 : DTYPE_INT64,
+                  floating ? (void *)&best : (void *)&best_int, 1, 1);
+    memcpy(data[1] + i * strides[1], &at, sizeof at);
+  }
+}
+
+static Status shape_scan(Call *call, TensorSpec *specs) {
+  const Tensor *self = call_tensor(call, 0);
+  int64_t dim;
+  TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
+  TRY(shape_same_as_first(call, specs));
+  DType dtype = class_of((DType)self->dtype) == DTYPE_INT64 ? DTYPE_INT64 : (DType)self->dtype;
+  specs->dtype = call->input_count > 2 ? call_dtype_or(call, 2, dtype) : dtype;
+  return OK;
+}
+static Status shape_log_scan(Call *call, TensorSpec *specs) {
+  DType self = (DType)call_tensor(call, 0)->dtype;
+  if (!dtype_is_floating(self)) return call_unsupported_dtype(call, self);
+  return shape_scan(call, specs);
+}
+static Status shape_extreme_scan(Call *call, TensorSpec *specs) {
+  DType self = (DType)call_tensor(call, 0)->dtype;
+  if (dtype_is_complex(self)) return call_unsupported_dtype(call, self);
+  TRY(shape_scan(call, specs));
+  specs[0].dtype = self;
+  specs[1] = specs[0];
+  specs[1].dtype = DTYPE_INT64;
+  return OK;
+}
+
+static Status run_scan(Call *call, ScanKind kind) {
+  const Tensor *self = call_tensor(call, 0);
+  Tensor *out = call_out(call, 0);
+  if (self->numel == 0) return OK;
+  int64_t dim;
+  TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
+  Scan scan = {kind, (DType)self->dtype, (DType)out->dtype, self->ndim ? self->sizes[dim] : 1};
+  if (self->ndim == 0) return tensor_copy(out, self, 1);
+  if (kind == SCAN_MAX || kind == SCAN_MIN)
+    return iterate_lines(3, (const Tensor *const[]){out, call_out(call, 1), self}, (int)dim, call->exec->threads,
+                         extreme_line, &scan);
+  return iterate_lines(2, (const Tensor *const[]){out, self}, (int)dim, call->exec->threads, scan_line, &scan);
+}
+static Status kernel_cumsum(Call *call) {
+  return run_scan(call, SCAN_SUM);
+}
+static Status kernel_cumprod(Call *call) {
+  return run_scan(call, SCAN_PROD);
+}
+static Status kernel_logcumsumexp(Call *call) {
+  return run_scan(call, SCAN_LOGSUMEXP);
+}
+static Status kernel_cummax(Call *call) {
+  if (call_tensor(call, 0)->ndim == 0) tensor_fill_zero(call_out(call, 1));
+  return run_scan(call, SCAN_MAX);
+}
+static Status kernel_cummin(Call *call) {
+  if (call_tensor(call, 0)->ndim == 0) tensor_fill_zero(call_out(call, 1));
+  return run_scan(call, SCAN_MIN);
+}
+
+static const OpRow rows[] = {
+    {.schema = "aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+     .shape = shape_scan,
+     .kernel = kernel_cumsum,
+     .grad = "self: grad.flip([dim]).cumsum(dim).flip([dim])",
+     .flags = OP_INPLACE | OP_OUT},
+    {.schema = "aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+     .shape = shape_scan,
+     .kernel = kernel_cumprod,
+     .grad = "self: cumprod_backward(grad, self, dim, result)",
+     .flags = OP_INPLACE | OP_OUT},
+    {.schema = "aten::logcumsumexp(Tensor self, int dim) -> Tensor",
+     .shape = shape_log_scan,
+     .kernel = kernel_logcumsumexp,
+     .grad = "self: logcumsumexp_backward(grad, self, result, dim)",
+     .flags = OP_OUT},
+    {.schema = "aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+     .out = "out: values indices",
+     .shape = shape_extreme_scan,
+     .kernel = kernel_cummax,
+     .grad = "self: cummaxmin_backward(grad, self, results[1], dim)",
+     .flags = OP_OUT},
+    {.schema = "aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+     .out = "out: values indices",
+     .shape = shape_extreme_scan,
+     .kernel = kernel_cummin,
+     .grad = "self: cummaxmin_backward(grad, self, results[1], dim)",
+     .flags = OP_OUT},
+    {.schema = "aten::cummaxmin_backward(Tensor grad, Tensor input, Tensor indices, int dim) -> Tensor",
+     .body = "return torch.zeros_like(input).scatter_add(dim, indices, grad) if input.numel() != 0 else input"},
+};
+OP_TABLE(op_table_scan, rows);

@@ -1,0 +1,437 @@
+/* Finding and counting values: unique, searchsorted, bincount, histograms, quantiles. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "call/operator.h"
+#include "tensor/iterate.h"
+
+/* ---- searchsorted: the place of each value in a sorted line ---- */
+typedef struct Search {
+  const double *edges;
+  const int64_t *order; /* of a sorter, or NULL */
+  int64_t length;
+  bool right;
+} Search;
+
+static int64_t search(const Search *s, double value) {
+  int64_t low = 0, high = s->length;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    double edge = s->edges[s->order ? s->order[middle] : middle];
+    /* NaN sorts behind everything */
+    bool go_right =
+        s->right ? !(value < edge) && !(isnan(edge) && !isnan(value)) : edge < value || (isnan(value) && !isnan(edge));
+    if (go_right)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static bool flag(const Call *call, const char *name) {
+  int at = call_find_argument(call, name);
+  return at >= 0 && !call_is_none(call, (uint32_t)at) && call_bool(call, (uint32_t)at);
+}
+
+/* edges: (..., n), values: (..., m) of the same leading sizes, or edges of one dimension for any values. */
+static Status search_lines(Call *call, const Tensor *edges, const Tensor *values, const Tensor *sorter, bool right,
+                           Tensor *out) {
+  Tensor *wide = NULL, *from = NULL, *order = NULL, *asked = NULL, *asked_wide = NULL, *places = NULL;
+  Status status;
+  bool shared = edges->ndim == 1;
+  if (edges->ndim == 0)
+    return status_new(ERROR_RUNTIME, "torch.searchsorted(): boundaries tensor should have positive dimension");
+  if (!shared && values->ndim != edges->ndim)
+    return status_new(ERROR_RUNTIME,
+                      "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+                      "boundaries tensor and input value tensor must match");
+  for (int d = 0; !shared && d < edges->ndim - 1; d++)
+    if (edges->sizes[d] != values->sizes[d])
+      return status_new(ERROR_RUNTIME,
+                        "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+                        "boundaries tensor and input value tensor must match");
+  if (sorter && !tensor_same_sizes(sorter, edges))
+    return status_new(ERROR_RUNTIME, "torch.searchsorted(): boundary and sorter must have the same size");
+  TRY_GOTO(tensor_to_dtype(edges, DTYPE_FLOAT64, &wide), done);
+  TRY_GOTO(tensor_contiguous(wide, &from), done);
+  if (sorter) TRY_GOTO(tensor_contiguous(sorter, &order), done);
+  TRY_GOTO(tensor_to_dtype(values, DTYPE_FLOAT64, &asked_wide), done);
+  TRY_GOTO(tensor_contiguous(asked_wide, &asked), done);
+  TRY_GOTO(tensor_empty(DTYPE_INT64, values->ndim, values->sizes, &places), done);
+  int64_t length = edges->sizes[edges->ndim - 1], line = shared ? asked->numel : values->sizes[values->ndim - 1];
+  for (int64_t i = 0; order && i < order->numel; i++)
+    if (((int64_t *)tensor_data(order))[i] < 0 || ((int64_t *)tensor_data(order))[i] >= length) {
+      status = status_new(ERROR_RUNTIME, "torch.searchsorted(): sorter index out of range");
+      goto done;
+    }
+  for (int64_t i = 0; i < asked->numel; i++) {
+    int64_t row = shared ? 0 : i / line;
+    Search s = {(double *)tensor_data(from) + row * length, order ? (int64_t *)tensor_data(order) + row * length : NULL,
+                length, right};
+    ((int64_t *)tensor_data(places))[i] = search(&s, ((double *)tensor_data(asked))[i]);
+  }
+  status = tensor_copy(out, places, call->exec->threads);
+done:
+  tensor_release(wide);
+  tensor_release(from);
+  tensor_release(order);
+  tensor_release(asked);
+  tensor_release(asked_wide);
+  tensor_release(places);
+  return status;
+}
+
+/* The values asked for: a tensor argument or a number. */
+static Status asked_values(const Call *call, uint32_t at, Tensor **out) {
+  IValue v = call_value(call, at);
+  if (v.tag == TAG_TENSOR) {
+    *out = tensor_retain(v.tensor);
+    return OK;
+  }
+  return tensor_from_double(ivalue_to_double(v), out);
+}
+static Status shape_search(Call *call, TensorSpec *specs) {
+  int at = call_find_argument(call, "self");
+  IValue v = call_value(call, (uint32_t)at);
+  memset(specs, 0, offsetof(TensorSpec, sizes));
+  specs->dtype = flag(call, "out_int32") ? DTYPE_INT32 : DTYPE_INT64;
+  specs->device = DEVICE_CPU_0;
+  if (v.tag == TAG_TENSOR) {
+    specs->ndim = v.tensor->ndim;
+    memcpy(specs->sizes, v.tensor->sizes, (size_t)v.tensor->ndim * sizeof(int64_t));
+  }
+  return OK;
+}
+static Status kernel_search(Call *call) {
+  int edges = call_find_argument(call, "sorted_sequence"), side = call_find_argument(call, "side"),
+      sorter = call_find_argument(call, "sorter");
+  if (edges < 0) edges = call_find_argument(call, "boundaries");
+  bool right = flag(call, "right");
+  if (side >= 0 && !call_is_none(call, (uint32_t)side)) {
+    Str text = call_str(call, (uint32_t)side);
+    if (!str_is(text, "left") && !str_is(text, "right"))
+      return status_new(ERROR_RUNTIME, "torch.searchsorted(): side can only be 'left' or 'right' but got " STR_FMT,
+                        STR_ARG(text));
+    if (right && str_is(text, "left"))
+      return status_new(
+          ERROR_RUNTIME,
+          "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True");
+    right = str_is(text, "right");
+  }
+  Tensor *values;
+  TRY(asked_values(call, (uint32_t)call_find_argument(call, "self"), &values));
+  Status status =
+      search_lines(call, call_tensor(call, (uint32_t)edges), values,
+                   sorter < 0 ? NULL : call_tensor_or_null(call, (uint32_t)sorter), right, call_out(call, 0));
+  tensor_release(values);
+  return status;
+}
+
+/* ---- unique: whole rows along dimension 0 of a (rows, width) table ---- */
+typedef struct Table {
+  const char *data;
+  DType dtype;
+  int64_t rows, width;
+  size_t item;
+} Table;
+
+static int compare_items(DType dtype, const char *a, const char *b) {
+  if (dtype_is_complex(dtype) || memcmp(a, b, dtype_size(dtype)) == 0) return memcmp(a, b, dtype_size(dtype));
+  if (dtype_is_floating(dtype)) {
+    double x, y;
+    dtype_convert(DTYPE_FLOAT64, &x, 1, dtype, a, 1, 1);
+    dtype_convert(DTYPE_FLOAT64, &y, 1, dtype, b, 1, 1);
+    if (isnan(x) || isnan(y)) return isnan(x) ? 1 : -1; /* NaNs are all different, behind the numbers */
+    return x < y ? -1 : x > y;
+  }
+  int64_t x, y;
+  dtype_convert(DTYPE_INT64, &x, 1, dtype, a, 1, 1);
+  dtype_convert(DTYPE_INT64, &y, 1, dtype, b, 1, 1);
+  return x < y ? -1 : x > y;
+}
+static int compare_rows(const Table *t, int64_t a, int64_t b) {
+  for (int64_t i = 0; i < t->width; i++) {
+    int order = compare_items(t->dtype, t->data + (a * t->width + i) * (int64_t)t->item,
+                              t->data + (b * t->width + i) * (int64_t)t->item);
+    if (order) return order;
+  }
+  return 0;
+}
+static bool has_nan(const Table *t, int64_t row) {
+  for (int64_t i = 0; dtype_is_floating(t->dtype) && i < t->width; i++) {
+    double x;
+    dtype_convert(DTYPE_FLOAT64, &x, 1, t->dtype, t->data + (row * t->width + i) * (int64_t)t->item, 1, 1);
+    if (isnan(x)) return true;
+  }
+  return false;
+}
+static int compare_positions(const void *a, const void *b, void *table) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  int order = compare_rows(table, x, y);
+  return order ? order : x < y ? -1 : x > y;
+}
+
+/* Sets outputs (values, inverse, counts); those not asked for are empty. */
+static Status unique_rows(Call *call, const Tensor *table, bool sort, bool want_inverse, bool want_counts, int ndim,
+                          const int64_t *inverse_sizes) {
+  Tensor *dense, *values = NULL, *inverse = NULL, *counts = NULL;
+  int64_t *order = NULL, *firsts = NULL, *number = NULL, none = 0;
+  Status status;
+  TRY(tensor_contiguous(table, &dense));
+  Table t = {tensor_data(dense), (DType)table->dtype, table->sizes[0], table->sizes[1],
+             dtype_size((DType)table->dtype)};
+  size_t n = (size_t)t.rows + 1;
+  order = mem_calloc(n, sizeof *order);
+  firsts = mem_calloc(n, sizeof *firsts);
+  number = mem_calloc(n, sizeof *number);
+  if (!order || !firsts || !number) {
+    status = status_out_of_memory();
+    goto done;
+  }
+  for (int64_t i = 0; i < t.rows; i++) order[i] = i;
+  if (sort) qsort_r(order, (size_t)t.rows, sizeof *order, compare_positions, &t);
+  int64_t found = 0;
+  for (int64_t i = 0; i < t.rows; i++) {
+    if (i == 0 || compare_rows(&t, order[i - 1], order[i]) != 0 || has_nan(&t, order[i])) firsts[found++] = i;
+    number[order[i]] = found - 1;
+  }
+  firsts[found] = t.rows;
+  TRY_GOTO(tensor_empty(t.dtype, 2, (const int64_t[]){found, t.width}, &values), done);
+  for (int64_t i = 0; i < found; i++)
+    memcpy((char *)tensor_data(values) + i * t.width * (int64_t)t.item,
+           t.data + order[firsts[i]] * t.width * (int64_t)t.item, (size_t)t.width * t.item);
+  TRY_GOTO(want_inverse ? tensor_empty(DTYPE_INT64, ndim, inverse_sizes, &inverse)
+                        : tensor_empty(DTYPE_INT64, 1, &none, &inverse),
+           done);
+  if (want_inverse) memcpy(tensor_data(inverse), number, (size_t)t.rows * sizeof *number);
+  TRY_GOTO(tensor_empty(DTYPE_INT64, 1, want_counts ? &found : &none, &counts), done);
+  for (int64_t i = 0; want_counts && i < found; i++) ((int64_t *)tensor_data(counts))[i] = firsts[i + 1] - firsts[i];
+  call_set_tensor(call, 0, tensor_retain(values));
+  call_set_tensor(call, 1, tensor_retain(inverse));
+  if (call->output_count > 2) call_set_tensor(call, 2, tensor_retain(counts));
+done:
+  tensor_release(dense);
+  tensor_release(values);
+  tensor_release(inverse);
+  tensor_release(counts);
+  mem_free(order);
+  mem_free(firsts);
+  mem_free(number);
+  return status;
+}
+
+/* Every element a row of one; the values come back flat. */
+static Status unique_elements(Call *call, bool sort, bool want_inverse, bool want_counts) {
+  const Tensor *self = call_tensor(call, 0);
+  Tensor *dense, *table = NULL, *flat = NULL;
+  Status status;
+  TRY(tensor_contiguous(self, &dense));
+  TRY_GOTO(tensor_view_sizes(dense, 2, (const int64_t[]){self->numel, 1}, &table), done);
+  TRY_GOTO(unique_rows(call, table, sort, want_inverse, want_counts, self->ndim, self->sizes), done);
+  TRY_GOTO(tensor_view_sizes(call_out(call, 0), 1, (const int64_t[]){call_out(call, 0)->sizes[0]}, &flat), done);
+  call_set_tensor(call, 0, flat);
+done:
+  tensor_release(dense);
+  tensor_release(table);
+  return status;
+}
+static Status kernel_unique(Call *call) {
+  return unique_elements(call, true, flag(call, "return_inverse"), flag(call, "return_counts"));
+}
+
+/* PyTorch gives the inverse and the counts along a dimension whether they are asked for or not. */
+static Status unique_along(Call *call, int64_t dim, bool sort) {
+  const Tensor *self = call_tensor(call, 0);
+  Tensor *front = NULL, *dense = NULL, *table = NULL, *whole = NULL, *back = NULL;
+  Status status;
+  TRY(dim_wrap(dim, self->ndim, &dim));
+  if (self->ndim == 0) return unique_elements(call, sort, flag(call, "return_inverse"), flag(call, "return_counts"));
+  TRY_GOTO(tensor_transpose(self, 0, dim, &front), done);
+  TRY_GOTO(tensor_contiguous(front, &dense), done);
+  int64_t rows = dense->sizes[0], width = rows ? dense->numel / rows : 0, sizes[TENSOR_MAX_DIMS];
+  if (rows == 0) {
+    width = 1;
+    for (int d = 1; d < dense->ndim; d++) width *= dense->sizes[d];
+  }
+  TRY_GOTO(tensor_view_sizes(dense, 2, (const int64_t[]){rows, width}, &table), done);
+  TRY_GOTO(unique_rows(call, table, sort, true, true, 1, &rows), done);
+  memcpy(sizes, dense->sizes, (size_t)dense->ndim * sizeof *sizes);
+  sizes[0] = call_out(call, 0)->sizes[0];
+  TRY_GOTO(tensor_view_sizes(call_out(call, 0), dense->ndim, sizes, &whole), done);
+  TRY_GOTO(tensor_transpose(whole, 0, dim, &back), done);
+  call_set_tensor(call, 0, tensor_retain(back));
+done:
+  tensor_release(front);
+  tensor_release(dense);
+  tensor_release(table);
+  tensor_release(whole);
+  tensor_release(back);
+  return status;
+}
+static Status kernel_unique_dim(Call *call) {
+  return unique_along(call, call_int(call, 1), true);
+}
+static Status kernel_unique_dim_consecutive(Call *call) {
+  return unique_along(call, call_int(call, 1), false);
+}
+static Status kernel_unique_consecutive(Call *call) {
+  bool of_line = call_tensor(call, 0)->ndim == 1 && !call_is_none(call, 3) && call_int(call, 3) == 0;
+  if (!call_is_none(call, 3) && !of_line) return unique_along(call, call_int(call, 3), false);
+  return unique_elements(call, false, call_bool(call, 1), call_bool(call, 2));
+}
+
+/* ---- bincount ---- */
+static Status kernel_bincount(Call *call) {
+  const Tensor *self = call_tensor(call, 0), *weights = call_tensor_or_null(call, 1);
+  int64_t least = call_int(call, 2), length = least;
+  if (least < 0) return status_new(ERROR_RUNTIME, "minlength should be >= 0");
+  if (self->ndim != 1 || dtype_is_floating((DType)self->dtype) || dtype_is_complex((DType)self->dtype))
+    return status_new(ERROR_RUNTIME, "bincount only supports 1-d non-negative integral inputs.");
+  if (weights && (weights->ndim != 1 || weights->numel != self->numel))
+    return status_new(ERROR_RUNTIME, "weights should be 1-d and have the same length as input");
+  Tensor *wide = NULL, *at = NULL, *scale_wide = NULL, *scale = NULL, *sums = NULL, *out = NULL;
+  Status status;
+  TRY_GOTO(tensor_to_dtype(self, DTYPE_INT64, &wide), done);
+  TRY_GOTO(tensor_contiguous(wide, &at), done);
+  const int64_t *index = tensor_data(at);
+  for (int64_t i = 0; i < at->numel; i++) {
+    if (index[i] < 0 || index[i] == INT64_MAX) {
+      status = status_new(ERROR_RUNTIME, "bincount only supports 1-d non-negative integral inputs.");
+      goto done;
+    }
+    if (index[i] >= length) length = index[i] + 1;
+  }
+  DType dtype = !weights ? DTYPE_INT64 : weights->dtype == DTYPE_FLOAT32 ? DTYPE_FLOAT32 : DTYPE_FLOAT64;
+  if (weights) {
+    TRY_GOTO(tensor_to_dtype(weights, DTYPE_FLOAT64, &scale_wide), done);
+    TRY_GOTO(tensor_contiguous(scale_wide, &scale), done);
+  }
+  TRY_GOTO(tensor_empty(weights ? DTYPE_FLOAT64 : DTYPE_INT64, 1, &length, &sums), done);
+  tensor_fill_zero(sums);
+  for (int64_t i = 0; i < at->numel; i++) {
+    if (weights)
+      ((double *)tensor_data(sums))[index[i]] += ((double *)tensor_data(scale))[i];
+    else
+      ((int64_t *)tensor_data(sums))[index[i]]++;
+  }
+  TRY_GOTO(tensor_to_dtype(sums, dtype, &out), done);
+  call_set_tensor(call, 0, out);
+done:
+  tensor_release(wide);
+  tensor_release(at);
+  tensor_release(scale_wide);
+  tensor_release(scale);
+  tensor_release(sums);
+  return status;
+}
+
+#define SEARCH(text) \
+  { .schema = text, .shape = shape_search, .kernel = kernel_search, .flags = OP_NOT_DIFFERENTIABLE | OP_OUT }
+#define UNIQUE(text, kernel_) \
+  { .schema = text, .kernel = kernel_, .flags = OP_NOT_DIFFERENTIABLE }
+static const OpRow rows[] = {
+    SEARCH("aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, "
+           "str? side=None, Tensor? sorter=None) -> Tensor"),
+    SEARCH("aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, "
+           "str? side=None, Tensor? sorter=None) -> Tensor"),
+    SEARCH(
+        "aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"),
+    SEARCH(
+        "aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"),
+    UNIQUE("aten::_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
+           kernel_unique),
+    UNIQUE("aten::_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> "
+           "(Tensor, Tensor, Tensor)",
+           kernel_unique),
+    UNIQUE("aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool "
+           "return_counts=False) -> (Tensor, Tensor, Tensor)",
+           kernel_unique_dim),
+    UNIQUE("aten::unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> "
+           "(Tensor, Tensor, Tensor)",
+           kernel_unique_dim_consecutive),
+    UNIQUE("aten::unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) "
+           "-> (Tensor, Tensor, Tensor)",
+           kernel_unique_consecutive),
+    UNIQUE("aten::bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor", kernel_bincount),
+    {.schema = "aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool "
+               "invert=False) -> Tensor",
+     .body = "found = (elements.unsqueeze(-1) == test_elements.reshape(-1)).any(-1)\nreturn found.logical_not() if "
+             "invert else found",
+     .flags = OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool "
+               "invert=False) -> Tensor",
+     .body = "found = elements == test_element\nreturn found.logical_not() if invert else found",
+     .flags = OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool "
+               "invert=False) -> Tensor",
+     .body = "found = (test_elements == element).any()\nreturn found.logical_not() if invert else found",
+     .flags = OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
+     .body = "if bins <= 0:\n"
+             "    raise RuntimeError('bins must be > 0')\n"
+             "low = float(min)\n"
+             "high = float(max)\n"
+             "flat = self.reshape(-1)\n"
+             "if low == high and flat.numel() > 0:\n"
+             "    low = float(flat.min())\n"
+             "    high = float(flat.max())\n"
+             "if low == high:\n"
+             "    low = low - 1.0\n"
+             "    high = high + 1.0\n"
+             "if not low < high:\n"
+             "    raise RuntimeError('max must be larger than min')\n"
+             "inside = (flat >= low).logical_and(flat <= high)\n"
+             "kept = flat[inside]\n"
+             "bin = ((kept - low) / (high - low) * bins).to(torch.int64).clamp(0, bins - 1)\n"
+             "return torch.bincount(bin, None, bins).to(self.dtype)",
+     .flags = OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> "
+               "(Tensor hist, Tensor bin_edges)",
+     .out = "bins_tensor_out: hist bin_edges",
+     .body = "return histogram_of(self, [bins], weight, density), bins.clone()",
+     .flags = OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool "
+               "density=False) -> (Tensor hist, Tensor bin_edges)",
+     .out = "bin_ct_out: hist bin_edges",
+     .body = "edges = histogram_edges(self.reshape([-1, 1]), [bins], range)\n"
+             "return histogram_of(self, edges, weight, density), edges[0]",
+     .flags = OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? weight=None, bool "
+               "density=False) -> (Tensor hist, Tensor[] bin_edges)",
+     .body = "edges = histogram_edges(self.reshape([-1, self.size(-1)]), bins, range)\n"
+             "return histogramdd_of(self, edges, weight, density), edges",
+     .flags = OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::histogramdd.int_bins(Tensor self, int bins, float[]? range=None, Tensor? weight=None, bool "
+               "density=False) -> (Tensor hist, Tensor[] bin_edges)",
+     .body = "edges = histogram_edges(self.reshape([-1, self.size(-1)]), same_count(bins, self.size(-1)), range)\n"
+             "return histogramdd_of(self, edges, weight, density), edges",
+     .flags = OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor? "
+               "weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
+     .body = "return histogramdd_of(self, bins, weight, density), bins",
+     .flags = OP_NOT_DIFFERENTIABLE},
+    {.schema = "aten::_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, "
+               "bool density=False) -> Tensor[]",
+     .body = "return histogram_edges(self.reshape([-1, self.size(-1)]), bins, range)"},
+    {.schema = "aten::_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, "
+               "bool density=False) -> Tensor",
+     .body = "return histogramdd_of(self, histogram_edges(self.reshape([-1, self.size(-1)]), bins, range), weight, "
+             "density)"},
+    {.schema = "aten::_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool "
+               "density=False) -> Tensor",
+     .body = "return histogramdd_of(self, bins, weight, density)"},
+    {.schema = "aten::quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
+               "interpolation=\"linear\") -> Tensor",
+     .body = "return quantile_of(self, q, dim, keepdim, interpolation, False)"},
+    {.schema = "aten::quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
+               "interpolation=\"linear\") -> Tensor",
+     .body = "return quantile_of(self, torch.full([], q, dtype=self.dtype), dim, keepdim, interpolation, False)"},
+    {.schema = "aten::nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
+               "interpolation=\"linear\") -> Tensor",
+     .body = "return quantile_of(self, q, dim, keepdim, interpolation, True)"},
+    {.schema = "aten::nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
+               "interpolation=\"linear\") -> Tensor",
+     .body = "return quantile_of(self, torch.full([], q, dtype=self.dtype), dim, keepdim, interpolation, True)"},
+};
+OP_TABLE(op_table_search, rows);

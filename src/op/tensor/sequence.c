@@ -1,0 +1,469 @@
+/* Rows whose elements follow from their place: arange, linspace, logspace, indices of triangles, windows. */
+#include "call/options.h"
+
+#include <complex.h> /* after ours: its macros are common words */
+#include <math.h>
+#undef complex
+#undef I
+
+#define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+enum { BLOCK = 256 };
+
+/* ---- one-dimensional fills ---- */
+typedef struct Sequence {
+  DType dtype;
+  int64_t n;
+  double start, end, step, base;
+  int64_t int_start, int_step;
+  complex128 complex_start, complex_end, complex_step, complex_base;
+  double alpha, beta;
+  void (*fill)(const struct Sequence *s, int64_t from, int64_t count, void *out); /* out: `kind` elements */
+  DType kind;                                                                     /* int64, float64 or complex128 */
+} Sequence;
+
+static Status sequence_write(const Sequence *s, Tensor *out) {
+  if (!out->storage) return OK;
+  complex128 block[BLOCK];
+  size_t item = dtype_size(s->dtype);
+  int64_t stride = out->strides[0];
+  for (int64_t i = 0; i < out->numel; i += BLOCK) {
+    int64_t count = out->numel - i < BLOCK ? out->numel - i : BLOCK;
+    s->fill(s, i, count, block);
+    dtype_convert(s->dtype, (char *)tensor_data(out) + i * stride * (int64_t)item, stride, s->kind, block, 1, count);
+  }
+  return OK;
+}
+
+static Status check_real(const char *kernel, DType dtype) {
+  if (dtype == DTYPE_BOOL || dtype_is_complex(dtype))
+    return status_new(ERROR_RUNTIME, "\"%s\" not implemented for '%s'", kernel, dtype_scalar_name(dtype));
+  return OK;
+}
+
+/* ---- arange ---- */
+static DType arange_dtype(const IValue *scalars, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (scalars[i].tag != TAG_INT && scalars[i].tag != TAG_BOOL) return DTYPE_FLOAT32;
+  return DTYPE_INT64;
+}
+
+static Status check_bounds(double start, double end, double step, const char *bounds) {
+  if (step == 0) return status_new(ERROR_RUNTIME, "step must be nonzero");
+  if (!isfinite(start) || !isfinite(end)) return status_new(ERROR_RUNTIME, "unsupported range: %g -> %g", start, end);
+  if (!((step > 0 && end >= start) || (step < 0 && end <= start)))
+    return status_new(ERROR_RUNTIME, "upper bound and %s bound inconsistent with step sign", bounds);
+  return OK;
+}
+
+/* Arguments as 0 .. end, start .. end, or with a step. */
+static void arange_bounds(const Call *c, uint32_t count, IValue out[3]) {
+  out[0] = count > 1 ? call_scalar(c, 0) : ivalue_int(0);
+  out[1] = call_scalar(c, count > 1 ? 1 : 0);
+  out[2] = count > 2 ? call_scalar(c, 2) : ivalue_int(1);
+}
+
+static int64_t to_integer(IValue v) {
+  return v.tag == TAG_FLOAT ? (int64_t)fmin(fmax(trunc(v.f), -0x1p62), 0x1p62) : ivalue_to_int(v);
+}
+
+static Status arange_shape(Call *c, uint32_t count, TensorSpec *spec) {
+  IValue bounds[3];
+  arange_bounds(c, count, bounds);
+  shape_set(spec, DTYPE_FLOAT32, 1, (int64_t[]){0});
+  TRY(options_read(c, count, arange_dtype(c->inputs, count), spec));
+  TRY(check_real("arange_cpu", spec->dtype));
+  double start = ivalue_to_double(bounds[0]), end = ivalue_to_double(bounds[1]), step = ivalue_to_double(bounds[2]);
+  double size;
+  if (spec->dtype == DTYPE_INT64) {
+    if (to_integer(bounds[2]) == 0) return status_new(ERROR_RUNTIME, "step must be nonzero");
+    TRY(check_bounds(start, end, step, "larger"));
+    __int128 from = to_integer(bounds[0]), to = to_integer(bounds[1]), by = to_integer(bounds[2]);
+    __int128 length = by > 0 ? (to - from + by - 1) / by : (from - to - by - 1) / -by;
+    size = (double)length;
+    spec->sizes[0] = length > 0 ? (int64_t)(length < INT64_MAX ? length : INT64_MAX) : 0;
+  } else {
+    TRY(check_bounds(start, end, step, "larger"));
+    size = ceil((end - start) / step);
+    if (size >= 0 && size < 0x1p63) spec->sizes[0] = (int64_t)size;
+  }
+  if (!(size >= 0 && size < 0x1p63)) return status_new(ERROR_RUNTIME, "invalid size, possible overflow?");
+  return OK;
+}
+static Status shape_arange_1(Call *c, TensorSpec *spec) {
+  return arange_shape(c, 1, spec);
+}
+static Status shape_arange_2(Call *c, TensorSpec *spec) {
+  return arange_shape(c, 2, spec);
+}
+static Status shape_arange_3(Call *c, TensorSpec *spec) {
+  return arange_shape(c, 3, spec);
+}
+
+static void fill_int_steps(const Sequence *s, int64_t from, int64_t count, void *out) {
+  int64_t *ints = out;
+  for (int64_t i = 0; i < count; i++)
+    ints[i] = (int64_t)((uint64_t)s->int_start + (uint64_t)s->int_step * (uint64_t)(from + i));
+}
+static void fill_steps(const Sequence *s, int64_t from, int64_t count, void *out) {
+  double *reals = out;
+  for (int64_t i = 0; i < count; i++) reals[i] = s->start + s->step * (double)(from + i);
+}
+
+static Status arange_write(Tensor *out, IValue start, IValue step) {
+  Sequence s = {.dtype = (DType)out->dtype};
+  if (dtype_is_integral(s.dtype)) {
+    s.int_start = to_integer(start);
+    s.int_step = to_integer(step);
+    s.fill = fill_int_steps;
+    s.kind = DTYPE_INT64;
+  } else {
+    s.start = ivalue_to_double(start);
+    s.step = ivalue_to_double(step);
+    s.fill = fill_steps;
+    s.kind = DTYPE_FLOAT64;
+  }
+  return sequence_write(&s, out);
+}
+
+static Status kernel_arange_1(Call *c) {
+  return arange_write(call_out(c, 0), ivalue_int(0), ivalue_int(1));
+}
+static Status kernel_arange_2(Call *c) {
+  return arange_write(call_out(c, 0), call_scalar(c, 0), ivalue_int(1));
+}
+static Status kernel_arange_3(Call *c) {
+  return arange_write(call_out(c, 0), call_scalar(c, 0), call_scalar(c, 2));
+}
+
+static Status range_shape(Call *c, uint32_t count, TensorSpec *spec) {
+  IValue bounds[3];
+  arange_bounds(c, count, bounds);
+  shape_set(spec, DTYPE_FLOAT32, 1, (int64_t[]){0});
+  TRY(options_read(c, count, DTYPE_FLOAT32, spec));
+  TRY(check_real("range_cpu", spec->dtype));
+  double start = ivalue_to_double(bounds[0]), end = ivalue_to_double(bounds[1]), step = ivalue_to_double(bounds[2]);
+  TRY(check_bounds(start, end, step, "lower"));
+  double size = floor((end - start) / step) + 1;
+  if (!(size < 0x1p63)) return status_new(ERROR_RUNTIME, "invalid size, possible overflow?");
+  spec->sizes[0] = (int64_t)size;
+  return OK;
+}
+static Status shape_range_2(Call *c, TensorSpec *spec) {
+  return range_shape(c, 2, spec);
+}
+static Status shape_range_3(Call *c, TensorSpec *spec) {
+  return range_shape(c, 3, spec);
+}
+
+static Status kernel_dim_arange(Call *c) {
+  const Tensor *like = call_tensor(c, 0);
+  int64_t dim;
+  Tensor *out;
+  TRY(dim_wrap(call_int(c, 1), like->ndim, &dim));
+  TRY(tensor_empty(DTYPE_INT64, 1, (int64_t[]){like->ndim ? like->sizes[dim] : 1}, &out));
+  call_set_tensor(c, 0, out);
+  return arange_write(out, ivalue_int(0), ivalue_int(1));
+}
+
+/* ---- linspace, logspace ---- */
+static Status space_shape(Call *c, uint32_t options, const char *kernel, TensorSpec *spec) {
+  int64_t steps = call_int(c, 2);
+  if (steps < 0) return status_new(ERROR_RUNTIME, "number of steps must be non-negative");
+  bool is_complex = call_scalar(c, 0).tag == TAG_COMPLEX || call_scalar(c, 1).tag == TAG_COMPLEX;
+  shape_set(spec, DTYPE_FLOAT32, 1, &steps);
+  TRY(options_read(c, options, is_complex ? DTYPE_COMPLEX64 : DTYPE_FLOAT32, spec));
+  if (is_complex && !dtype_is_complex(spec->dtype))
+    return status_new(ERROR_RUNTIME,
+                      "torch.%.8s(): inferred dtype c10::complex<float> can't be safely cast to passed dtype %s",
+                      kernel, dtype_scalar_name(spec->dtype));
+  if (spec->dtype == DTYPE_BOOL || (spec->dtype == DTYPE_FLOAT16 && kernel[1] == 'o'))
+    return status_new(ERROR_RUNTIME, "\"%s\" not implemented for '%s'", kernel, dtype_scalar_name(spec->dtype));
+  return OK;
+}
+static Status shape_linspace(Call *c, TensorSpec *spec) {
+  return space_shape(c, 3, "linspace_cpu", spec);
+}
+static Status shape_logspace(Call *c, TensorSpec *spec) {
+  return space_shape(c, 4, "logspace_cpu", spec);
+}
+
+/* PyTorch fills vectors of integers from a first element that is cut off already, two vectors at a time; what is left
+ * over comes one by one. */
+static double linspace_int_at(const Sequence *s, int64_t i) {
+  enum { VECTOR_BYTES = 32 };
+  int64_t lanes = VECTOR_BYTES / (int64_t)dtype_size(s->dtype), lane = i < s->n - s->n % (2 * lanes) ? i % lanes : 0;
+  int64_t first = i - lane;
+  double value = first < s->n / 2 ? s->start + s->step * (double)first : s->end - s->step * (double)(s->n - first - 1);
+  return trunc(value) + s->step * (double)lane;
+}
+
+/* The first half counts from the start, the second from the end; in the dtype's precision. */
+static double linspace_at(const Sequence *s, int64_t i) {
+  bool from_start = i < s->n / 2;
+  if (s->dtype == DTYPE_FLOAT32) {
+    float step = (float)s->step;
+    return from_start ? (float)s->start + step * (float)i : (float)s->end - step * (float)(s->n - i - 1);
+  }
+  return from_start ? s->start + s->step * (double)i : s->end - s->step * (double)(s->n - i - 1);
+}
+static complex128 linspace_complex_at(const Sequence *s, int64_t i) {
+  return i < s->n / 2 ? s->complex_start + s->complex_step * (double)i
+                      : s->complex_end - s->complex_step * (double)(s->n - i - 1);
+}
+static void fill_linspace(const Sequence *s, int64_t from, int64_t count, void *out) {
+  for (int64_t i = 0; i < count; i++) ((double *)out)[i] = linspace_at(s, from + i);
+}
+static void fill_linspace_ints(const Sequence *s, int64_t from, int64_t count, void *out) {
+  for (int64_t i = 0; i < count; i++) ((double *)out)[i] = linspace_int_at(s, from + i);
+}
+static void fill_linspace_complex(const Sequence *s, int64_t from, int64_t count, void *out) {
+  for (int64_t i = 0; i < count; i++) ((complex128 *)out)[i] = linspace_complex_at(s, from + i);
+}
+static void fill_logspace(const Sequence *s, int64_t from, int64_t count, void *out) {
+  for (int64_t i = 0; i < count; i++) ((double *)out)[i] = pow(s->base, linspace_at(s, from + i));
+}
+static void fill_logspace_complex(const Sequence *s, int64_t from, int64_t count, void *out) {
+  for (int64_t i = 0; i < count; i++) ((complex128 *)out)[i] = cpow(s->complex_base, linspace_complex_at(s, from + i));
+}
+
+static Status bound_in_dtype(IValue bound, DType dtype, double *out) {
+  complex128 element;
+  TRY(scalar_to_element(bound, dtype, &element));
+  dtype_convert(DTYPE_FLOAT64, out, 1, dtype, &element, 1, 1);
+  return OK;
+}
+
+static Status space_write(Call *c, double base, bool is_log) {
+  Tensor *out = call_out(c, 0);
+  Sequence s = {.dtype = (DType)out->dtype, .n = out->numel, .base = base, .complex_base = base};
+  double intervals = s.n > 1 ? (double)(s.n - 1) : 1;
+  if (dtype_is_complex(s.dtype)) {
+    s.complex_start = ivalue_to_complex(call_scalar(c, 0));
+    s.complex_end = s.n == 1 ? s.complex_start : ivalue_to_complex(call_scalar(c, 1));
+    s.complex_step = (s.complex_end - s.complex_start) / intervals;
+    s.kind = DTYPE_COMPLEX128;
+    s.fill = is_log ? fill_logspace_complex : fill_linspace_complex;
+  } else {
+    TRY(bound_in_dtype(call_scalar(c, 0), s.dtype, &s.start));
+    TRY(bound_in_dtype(call_scalar(c, s.n == 1 ? 0 : 1), s.dtype, &s.end));
+    s.step =
+        s.dtype == DTYPE_FLOAT32 ? ((float)s.end - (float)s.start) / (float)intervals : (s.end - s.start) / intervals;
+    s.kind = DTYPE_FLOAT64;
+    s.fill = is_log ? fill_logspace : dtype_is_floating(s.dtype) ? fill_linspace : fill_linspace_ints;
+  }
+  return sequence_write(&s, out);
+}
+static Status kernel_linspace(Call *c) {
+  return space_write(c, 0, false);
+}
+static Status kernel_logspace(Call *c) {
+  return space_write(c, call_double(c, 3), true);
+}
+
+/* ---- triangles ---- */
+/* Elements (i, j) of a row-by-column matrix with j - i <= offset. */
+static __int128 tril_count(int64_t rows, int64_t columns, int64_t offset) {
+  /* Row i has clamp(i + offset + 1, 0, columns) of them: none, then growing by one, then whole rows. */
+  __int128 first = (__int128)-offset > 0 ? -(__int128)offset : 0, full = (__int128)columns - offset - 1;
+  if (first > rows) first = rows;
+  if (full < first) full = first;
+  if (full > rows) full = rows;
+  __int128 low = first + offset + 1, growing = full - first;
+  return growing * low + growing * (growing - 1) / 2 + (rows - full) * (__int128)columns;
+}
+
+static Status triangle_shape(Call *c, bool upper, TensorSpec *spec) {
+  int64_t rows = call_int(c, 0), columns = call_int(c, 1), offset = call_int(c, 2);
+  if (rows < 0) return status_new(ERROR_RUNTIME, "row must be non-negative, got%lld", (long long)rows);
+  if (columns < 0) return status_new(ERROR_RUNTIME, "col must be non-negative, got%lld", (long long)columns);
+  if (offset == INT64_MIN) return status_new(ERROR_RUNTIME, "offset %lld is out of range", (long long)offset);
+  __int128 count = rows == 0 || columns == 0 ? 0 : tril_count(rows, columns, upper ? offset - 1 : offset);
+  if (upper) count = (__int128)rows * columns - count;
+  if (count > INT64_MAX / 32) return status_new(ERROR_RUNTIME, "too many indices");
+  shape_set(spec, DTYPE_INT64, 2, (int64_t[]){2, (int64_t)count});
+  TRY(options_read(c, 3, DTYPE_INT64, spec));
+  if (spec->dtype == DTYPE_INT64 || spec->dtype == DTYPE_INT32) return OK;
+  return status_new(ERROR_RUNTIME, "\"%s_indices\" not implemented for '%s'", upper ? "triu" : "tril",
+                    dtype_scalar_name(spec->dtype));
+}
+static Status shape_tril(Call *c, TensorSpec *spec) {
+  return triangle_shape(c, false, spec);
+}
+static Status shape_triu(Call *c, TensorSpec *spec) {
+  return triangle_shape(c, true, spec);
+}
+
+static Status triangle_write(Call *c, bool upper) {
+  Tensor *out = call_out(c, 0);
+  int64_t columns = call_int(c, 1), offset = call_int(c, 2), at = 0, n = out->sizes[1];
+  if (!out->storage || n == 0) return OK;
+  char *data = tensor_data(out);
+  int64_t item = (int64_t)dtype_size((DType)out->dtype), step = out->strides[1] * item,
+          next_row = out->strides[0] * item;
+  for (int64_t row = !upper && offset < 0 ? -offset : 0; at < n; row++) {
+    __int128 diagonal = (__int128)row + offset;
+    int64_t first = 0, last = columns - 1;
+    if (upper)
+      first = diagonal > 0 ? (int64_t)diagonal : 0;
+    else if (diagonal < last)
+      last = (int64_t)diagonal;
+    for (int64_t column = first; column <= last && at < n; column++, at++) {
+      dtype_convert((DType)out->dtype, data + at * step, 1, DTYPE_INT64, &row, 1, 1);
+      dtype_convert((DType)out->dtype, data + at * step + next_row, 1, DTYPE_INT64, &column, 1, 1);
+    }
+  }
+  return OK;
+}
+static Status kernel_tril(Call *c) {
+  return triangle_write(c, false);
+}
+static Status kernel_triu(Call *c) {
+  return triangle_write(c, true);
+}
+
+/* ---- windows ---- */
+static Status window_shape(Call *c, uint32_t options, TensorSpec *spec) {
+  int64_t length = call_int(c, 0);
+  Str name = c->op->name;
+  if (length < 0)
+    return status_new(ERROR_RUNTIME, STR_FMT " requires non-negative window_length, got window_length=%lld",
+                      STR_ARG(str_slice(name, 6, name.length)), (long long)length);
+  shape_set(spec, DTYPE_FLOAT32, 1, &length);
+  TRY(options_read(c, options, DTYPE_FLOAT32, spec));
+  if (dtype_is_floating(spec->dtype)) return OK;
+  return status_new(ERROR_RUNTIME, STR_FMT " expects floating point dtypes, got: %s",
+                    STR_ARG(str_slice(name, 6, name.length)), dtype_scalar_name(spec->dtype));
+}
+static Status shape_window_1(Call *c, TensorSpec *spec) {
+  return window_shape(c, 1, spec);
+}
+static Status shape_window_2(Call *c, TensorSpec *spec) {
+  return window_shape(c, 2, spec);
+}
+static Status shape_window_3(Call *c, TensorSpec *spec) {
+  return window_shape(c, 3, spec);
+}
+static Status shape_window_4(Call *c, TensorSpec *spec) {
+  return window_shape(c, 4, spec);
+}
+
+/* step: from 0 at the first element to 1 at the last (of the period). */
+static void fill_cosine(const Sequence *s, int64_t from, int64_t count, void *out) {
+  for (int64_t i = 0; i < count; i++)
+    ((double *)out)[i] = s->alpha - s->beta * cos(2 * M_PI * s->step * (double)(from + i));
+}
+static void fill_blackman(const Sequence *s, int64_t from, int64_t count, void *out) {
+  for (int64_t i = 0; i < count; i++) {
+    double x = 2 * M_PI * s->step * (double)(from + i);
+    ((double *)out)[i] = 0.42 - 0.5 * cos(x) + 0.08 * cos(2 * x);
+  }
+}
+static void fill_bartlett(const Sequence *s, int64_t from, int64_t count, void *out) {
+  for (int64_t i = 0; i < count; i++) ((double *)out)[i] = 1 - fabs(2 * s->step * (double)(from + i) - 1);
+}
+/* The modified Bessel function of order zero: its power series, all terms positive, scaled against overflow. */
+static double log_bessel_i0(double x) {
+  double half = x / 2, term = 1, sum = 1, log_scale = 0;
+  for (int k = 1; k < 100000; k++) {
+    term *= half / k * (half / k);
+    sum += term;
+    if (sum > 1e200) {
+      sum *= 1e-200;
+      term *= 1e-200;
+      log_scale += 200 * M_LN10;
+    }
+    if (term < sum * 1e-17) break;
+  }
+  return log(sum) + log_scale;
+}
+static void fill_kaiser(const Sequence *s, int64_t from, int64_t count, void *out) {
+  for (int64_t i = 0; i < count; i++) {
+    double x = 2 * s->step * (double)(from + i) - 1, inside = 1 - x * x;
+    ((double *)out)[i] = exp(log_bessel_i0(s->beta * sqrt(inside > 0 ? inside : 0)) - log_bessel_i0(s->beta));
+  }
+}
+
+static Status window_write(Call *c, void (*fill)(const Sequence *, int64_t, int64_t, void *), bool periodic,
+                           double alpha, double beta) {
+  Tensor *out = call_out(c, 0);
+  if (out->numel == 1) return tensor_fill_scalar(out, ivalue_int(1));
+  int64_t intervals = periodic ? out->numel : out->numel - 1;
+  Sequence s = {.dtype = (DType)out->dtype,
+                .step = 1.0 / (double)intervals,
+                .alpha = alpha,
+                .beta = beta,
+                .fill = fill,
+                .kind = DTYPE_FLOAT64};
+  return sequence_write(&s, out);
+}
+static bool periodic(const Call *c, uint32_t options) {
+  return options == 1 || call_bool(c, 1);
+}
+#define WINDOW(name, options, fill, alpha, beta)                     \
+  static Status kernel_##name##_##options(Call *c) {                 \
+    return window_write(c, fill, periodic(c, options), alpha, beta); \
+  }
+WINDOW(hann, 1, fill_cosine, 0.5, 0.5)
+WINDOW(hann, 2, fill_cosine, 0.5, 0.5)
+WINDOW(hamming, 1, fill_cosine, 0.54, 0.46)
+WINDOW(hamming, 2, fill_cosine, 0.54, 0.46)
+WINDOW(hamming, 3, fill_cosine, call_double(c, 2), 0.46)
+WINDOW(hamming, 4, fill_cosine, call_double(c, 2), call_double(c, 3))
+WINDOW(blackman, 1, fill_blackman, 0, 0)
+WINDOW(blackman, 2, fill_blackman, 0, 0)
+WINDOW(bartlett, 1, fill_bartlett, 0, 0)
+WINDOW(bartlett, 2, fill_bartlett, 0, 0)
+WINDOW(kaiser, 1, fill_kaiser, 0, 12.0)
+WINDOW(kaiser, 2, fill_kaiser, 0, 12.0)
+WINDOW(kaiser, 3, fill_kaiser, 0, call_double(c, 2))
+
+#define ROW(text, shape_function, kernel_function, ...)                   \
+  {                                                                       \
+    .schema = text, .shape = shape_function, .kernel = kernel_function,   \
+    .flags = OP_OUT | OP_ACCEPT_META | OP_NOT_DIFFERENTIABLE, __VA_ARGS__ \
+  }
+#define LONG_OPTIONS "ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+
+static const OpRow rows[] = {
+    ROW("aten::arange(Scalar end, *, " OPTIONS ") -> Tensor", shape_arange_1, kernel_arange_1),
+    ROW("aten::arange.start(Scalar start, Scalar end, *, " OPTIONS ") -> Tensor", shape_arange_2, kernel_arange_2),
+    ROW("aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor", shape_arange_3,
+        kernel_arange_3, .out = "start_out"),
+    ROW("aten::range(Scalar start, Scalar end, *, " OPTIONS ") -> Tensor", shape_range_2, kernel_arange_2,
+        .out = "out_"),
+    ROW("aten::range.step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor", shape_range_3,
+        kernel_arange_3, .out = "out"),
+    {.schema = "aten::_dim_arange(Tensor like, int dim) -> Tensor",
+     .kernel = kernel_dim_arange,
+     .flags = OP_NOT_DIFFERENTIABLE},
+    ROW("aten::linspace(Scalar start, Scalar end, int steps, *, " OPTIONS ") -> Tensor", shape_linspace,
+        kernel_linspace),
+    ROW("aten::logspace(Scalar start, Scalar end, int steps, float base=10., *, " OPTIONS ") -> Tensor", shape_logspace,
+        kernel_logspace),
+    ROW("aten::tril_indices(int row, int col, int offset=0, *, " LONG_OPTIONS ") -> Tensor", shape_tril, kernel_tril),
+    ROW("aten::triu_indices(int row, int col, int offset=0, *, " LONG_OPTIONS ") -> Tensor", shape_triu, kernel_triu),
+    ROW("aten::hann_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_hann_1),
+    ROW("aten::hann_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2,
+        kernel_hann_2),
+    ROW("aten::hamming_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_hamming_1),
+    ROW("aten::hamming_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2,
+        kernel_hamming_2),
+    ROW("aten::hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, " OPTIONS ") -> Tensor",
+        shape_window_3, kernel_hamming_3),
+    ROW("aten::hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, "
+        "*, " OPTIONS ") -> Tensor",
+        shape_window_4, kernel_hamming_4),
+    ROW("aten::blackman_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_blackman_1),
+    ROW("aten::blackman_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2,
+        kernel_blackman_2),
+    ROW("aten::bartlett_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_bartlett_1),
+    ROW("aten::bartlett_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2,
+        kernel_bartlett_2),
+    ROW("aten::kaiser_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_kaiser_1),
+    ROW("aten::kaiser_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2,
+        kernel_kaiser_2),
+    ROW("aten::kaiser_window.beta(int window_length, bool periodic, float beta, *, " OPTIONS ") -> Tensor",
+        shape_window_3, kernel_kaiser_3),
+};
+
+OP_TABLE(op_table_sequence, rows);

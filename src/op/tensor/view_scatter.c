@@ -1,0 +1,232 @@
+/* The inverses of views: *_scatter puts a source into a copy of a tensor at the place a view shows, *_backward into
+ * zeros. */
+#include "op/tensor/view.h"
+
+#include "tensor/iterate.h"
+
+/* Where to write: a view of `t`, found with the call's arguments. */
+typedef Status PlaceFunction(const Call *c, const Tensor *t, Tensor **out);
+
+/* Input `source` goes into output 0 at `place`. */
+static Status put(Call *c, uint32_t source, PlaceFunction *place) {
+  const Tensor *from = call_tensor(c, source);
+  Tensor *target;
+  TRY(place(c, call_out(c, 0), &target));
+  Status status = OK;
+  if (!tensor_same_sizes(target, from))
+    status = status_new(ERROR_RUNTIME,
+                        "expected src to have a size equal to the slice of self. src size = %s, slice size = %s",
+                        SIZES_TEXT(from->ndim, from->sizes), SIZES_TEXT(target->ndim, target->sizes));
+  if (status == OK) status = tensor_copy(target, from, c->exec->threads);
+  tensor_release(target);
+  return status;
+}
+
+static Status scatter(Call *c, PlaceFunction *place) {
+  TRY(tensor_copy(call_out(c, 0), call_tensor(c, 0), c->exec->threads));
+  return put(c, 1, place);
+}
+
+static Status into_zeros(Call *c, PlaceFunction *place) {
+  tensor_fill_zero(call_out(c, 0));
+  return put(c, 0, place);
+}
+
+/* Argument 1 is the sizes of the tensor the gradient is for. */
+static Status shape_input_sizes(Call *c, TensorSpec *specs) {
+  const int64_t *sizes;
+  int ndim;
+  TRY(view_ints(c, 1, &sizes, &ndim));
+  shape_set(specs, (DType)call_tensor(c, 0)->dtype, ndim, sizes);
+  return OK;
+}
+
+static Status place_select(const Call *c, const Tensor *t, Tensor **out) {
+  return tensor_select(t, call_int(c, 2), call_int(c, 3), out);
+}
+static Status place_slice(const Call *c, const Tensor *t, Tensor **out) {
+  return view_slice(c, 2, t, out);
+}
+static Status place_diagonal(const Call *c, const Tensor *t, Tensor **out) {
+  return view_diagonal(t, call_int(c, 2), call_int(c, 3), call_int(c, 4), out);
+}
+static Status place_strided(const Call *c, const Tensor *t, Tensor **out) {
+  return view_strided(c, 2, t, out);
+}
+
+static Status kernel_select_scatter(Call *c) {
+  return scatter(c, place_select);
+}
+static Status kernel_slice_scatter(Call *c) {
+  return scatter(c, place_slice);
+}
+static Status kernel_diagonal_scatter(Call *c) {
+  return scatter(c, place_diagonal);
+}
+static Status kernel_select_backward(Call *c) {
+  return into_zeros(c, place_select);
+}
+static Status kernel_slice_backward(Call *c) {
+  return into_zeros(c, place_slice);
+}
+static Status kernel_diagonal_backward(Call *c) {
+  return into_zeros(c, place_diagonal);
+}
+
+static Status kernel_as_strided_scatter(Call *c) {
+  const Tensor *self = call_tensor(c, 0);
+  if (!tensor_is_dense(self) || self->offset)
+    return status_new(ERROR_UNSUPPORTED, "as_strided_scatter: a tensor with gaps");
+  return scatter(c, place_strided);
+}
+
+/* ---- views in which an element may show several times: their gradients add up ---- */
+
+/* to += from, elementwise over a line; both of the accumulator's dtype. */
+static void add_line(void *argument, int64_t n, char *const *data, const int64_t *strides) {
+  bool complex = *(const bool *)argument;
+  for (int64_t i = 0; i < n; i++) {
+    char *to = data[0] + i * strides[0];
+    const char *from = data[1] + i * strides[1];
+    if (complex)
+      *(complex128 *)to += *(const complex128 *)from;
+    else
+      *(double *)to += *(const double *)from;
+  }
+}
+
+/* Adds `from` to what `to` shows; to may show elements several times, so one thread walks. */
+static Status accumulate(Tensor *to, const Tensor *from) {
+  Iterator it;
+  bool complex = to->dtype == DTYPE_COMPLEX128;
+  TRY(iterator_init(&it, 2, (const Tensor *const[]){to, from}));
+  iterator_run(&it, 0, it.numel, add_line, &complex);
+  return OK;
+}
+
+typedef Status AccumulatePlace(const Call *c, const Tensor *zeros, Tensor **out);
+
+/* grad added into zeros of `sizes` at `place`, in double precision, then converted into output 0. */
+static Status add_into_zeros(Call *c, int ndim, const int64_t *sizes, AccumulatePlace *place, Tensor **out_sums) {
+  const Tensor *grad = call_tensor(c, 0);
+  DType wide = dtype_is_complex((DType)grad->dtype) ? DTYPE_COMPLEX128 : DTYPE_FLOAT64;
+  Tensor *sums = NULL, *target = NULL, *converted = NULL;
+  Status status = tensor_empty(wide, ndim, sizes, &sums);
+  if (status != OK) return status;
+  tensor_fill_zero(sums);
+  TRY_GOTO(tensor_to_dtype(grad, wide, &converted), done);
+  TRY_GOTO(place(c, sums, &target), done);
+  if (!tensor_same_sizes(target, converted)) {
+    status = status_new(ERROR_RUNTIME, "the gradient's size is %s where %s was expected",
+                        SIZES_TEXT(grad->ndim, grad->sizes), SIZES_TEXT(target->ndim, target->sizes));
+    goto done;
+  }
+  TRY_GOTO(accumulate(target, converted), done);
+done:
+  tensor_release(converted);
+  tensor_release(target);
+  if (status == OK)
+    *out_sums = sums;
+  else
+    tensor_release(sums);
+  return status;
+}
+
+static Status place_unfold(const Call *c, const Tensor *zeros, Tensor **out) {
+  return view_unfold(zeros, call_int(c, 2), call_int(c, 3), call_int(c, 4), out);
+}
+
+static Status kernel_unfold_backward(Call *c) {
+  Tensor *out = call_out(c, 0), *sums;
+  TRY(add_into_zeros(c, out->ndim, out->sizes, place_unfold, &sums));
+  Status status = tensor_copy(out, sums, c->exec->threads);
+  tensor_release(sums);
+  return status;
+}
+
+/* _as_strided_backward(grad, self, size, stride, storage_offset): sums over the stretch of storage that self and the
+ * view show. */
+static Status extent(int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset, int64_t *io_end) {
+  for (int i = 0; i < ndim; i++) {
+    int64_t reach;
+    if (sizes[i] == 0) return OK;
+    if (!int64_mul(sizes[i] - 1, strides[i], &reach) || !int64_add(offset, reach, &offset))
+      return status_out_of_memory();
+  }
+  if (offset + 1 > *io_end) *io_end = offset + 1;
+  return OK;
+}
+
+static Status place_as_strided(const Call *c, const Tensor *zeros, Tensor **out) {
+  const int64_t *sizes, *strides;
+  int ndim, stride_count;
+  TRY(view_ints(c, 2, &sizes, &ndim));
+  TRY(view_ints(c, 3, &strides, &stride_count));
+  return tensor_as_strided(zeros, ndim, sizes, strides, call_int_or(c, 4, call_tensor(c, 1)->offset), out);
+}
+
+static Status kernel_as_strided_backward(Call *c) {
+  const Tensor *self = call_tensor(c, 1);
+  const int64_t *sizes, *strides;
+  int ndim, stride_count;
+  int64_t end = 0;
+  TRY(view_ints(c, 2, &sizes, &ndim));
+  TRY(view_ints(c, 3, &strides, &stride_count));
+  if (ndim != stride_count) return status_new(ERROR_RUNTIME, "mismatch in length of strides and shape");
+  TRY(extent(self->ndim, self->sizes, self->strides, self->offset, &end));
+  TRY(extent(ndim, sizes, strides, call_int_or(c, 4, self->offset), &end));
+  Tensor *sums, *shown = NULL;
+  TRY(add_into_zeros(c, 1, &end, place_as_strided, &sums));
+  Status status = tensor_as_strided(sums, self->ndim, self->sizes, self->strides, self->offset, &shown);
+  if (status == OK) status = tensor_copy(call_out(c, 0), shown, c->exec->threads);
+  tensor_release(shown);
+  tensor_release(sums);
+  return status;
+}
+
+static Status shape_as_strided_backward(Call *c, TensorSpec *specs) {
+  const Tensor *self = call_tensor(c, 1);
+  shape_set(specs, (DType)call_tensor(c, 0)->dtype, self->ndim, self->sizes);
+  return OK;
+}
+
+#define SCATTER(text, function, gradient) \
+  { .schema = text, .kernel = kernel_##function, .shape = shape_same_as_first, .grad = gradient, .flags = OP_OUT }
+#define BACKWARD(text, function, gradient) \
+  { .schema = text, .kernel = kernel_##function, .shape = shape_input_sizes, .grad = gradient, .flags = OP_OUT }
+
+static const OpRow rows[] = {
+    SCATTER("aten::select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor", select_scatter,
+            "self: torch.select_scatter(grad, torch.zeros_like(src), dim, index); src: grad.select(dim, index)"),
+    SCATTER("aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt "
+            "step=1) -> Tensor",
+            slice_scatter,
+            "self: torch.slice_scatter(grad, torch.zeros_like(src), dim, start, end, step); src: torch.slice(grad, "
+            "dim, start, end, step)"),
+    SCATTER("aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
+            diagonal_scatter,
+            "self: torch.diagonal_scatter(grad, torch.zeros_like(src), offset, dim1, dim2); src: grad.diagonal(offset, "
+            "dim1, dim2)"),
+    SCATTER("aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? "
+            "storage_offset=None) -> Tensor",
+            as_strided_scatter,
+            "self: torch.as_strided_scatter(grad.contiguous(), torch.zeros_like(src), size, stride, storage_offset); "
+            "src: torch.as_strided(grad.contiguous(), size, stride, storage_offset)"),
+    BACKWARD("aten::select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, int index) -> Tensor",
+             select_backward, "grad_output: grad.select(dim, index)"),
+    BACKWARD("aten::slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt "
+             "step) -> Tensor",
+             slice_backward, "grad_output: torch.slice(grad, dim, start, end, step)"),
+    BACKWARD(
+        "aten::diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
+        diagonal_backward, "grad_output: grad.diagonal(offset, dim1, dim2)"),
+    BACKWARD("aten::unfold_backward(Tensor grad_in, int[] input_sizes, int dim, int size, int step) -> Tensor",
+             unfold_backward, "grad_in: grad.unfold(dim, size, step)"),
+    {.schema = "aten::_as_strided_backward(Tensor grad_output, Tensor self, int[] size, int[] stride, int? "
+               "storage_offset) -> Tensor",
+     .kernel = kernel_as_strided_backward,
+     .shape = shape_as_strided_backward,
+     .grad = "grad_output: strided_of(grad, self.size(), self.stride(), self.storage_offset(), size, stride, "
+             "storage_offset)"},
+};
+OP_TABLE(op_table_view_scatter, rows);

@@ -1,0 +1,23 @@
+/* Removes dropout that does not train: it is the identity. In-place forms go too, for they write nothing then. */
+#include "ir/graph_log.h"
+#include "pass/pass.h"
+#include "pass/rewrite/rewrite.h"
+
+#define FILE_NAME "remove_dropout"
+
+static bool is_identity(const Node *node) {
+  const Operator *op = node_operator(node);
+  return op && op->flags & OP_EVAL_IDENTITY && node_is_in_eval(node);
+}
+
+static void remove_in(const Block *block) {
+  BLOCK_EACH(node, block) {
+    for (uint32_t i = 0; i < node->block_count; i++) remove_in(node->blocks[i]);
+    if (is_identity(node) && jit_opt_limit(FILE_NAME)) replace_node(node, node_input(node, 0));
+  }
+}
+
+void remove_dropout(Graph *graph) {
+  remove_in(graph->block);
+  GRAPH_LOG_DUMP(FILE_NAME, "After RemoveDropout: ", graph);
+}

@@ -1,0 +1,164 @@
+/* In-place operators on memory that is made here become functional ones, appending to a list that is made here becomes
+ * part of making it. Only where making and writing can stand side by side, so that nobody sees the value between. */
+#include "ir/graph_log.h"
+#include "pass/motion/with_aliases.h"
+#include "pass/pass.h"
+#include "pass/rewrite/rewrite.h"
+
+#define FILE_NAME "remove_mutation"
+
+typedef struct Removal {
+  AliasDb *db;
+  PtrMap made; /* results of functional operators that took the place of writes to fresh memory */
+  bool tensors, lists, changed;
+} Removal;
+
+/* aten::add for aten::add_; SYMBOL_NONE: not an operator in place. */
+static Symbol functional_kind(const Node *node) {
+  Str name = symbol_name(node->kind);
+  const FunctionSchema *schema = node_schema(node);
+  if (!schema || !schema->is_mutable || schema->has_out || node->output_count != 1 || !node->input_count)
+    return SYMBOL_NONE;
+  if (node_output(node, 0)->type->kind != TYPE_TENSOR || node_input(node, 0)->type->kind != TYPE_TENSOR ||
+      !str_ends_with(name, "_") || str_ends_with(name, "__"))
+    return SYMBOL_NONE;
+  for (uint32_t i = 0; i < schema->argument_count; i++)
+    if (schema->arguments[i].alias && schema->arguments[i].alias->is_write != (i == 0)) return SYMBOL_NONE;
+  Str plain = str_slice(name, 0, name.length - 1);
+  return operator_find(plain) ? symbol_intern(plain) : SYMBOL_NONE;
+}
+
+/* In place the result has self's dtype; the functional form promotes. */
+static bool keeps_dtype(const Node *node) {
+  const TensorInfo *self = value_tensor(node_input(node, 0));
+  for (uint32_t i = 1; i < node->input_count; i++) {
+    if (node_input(node, i)->type->kind != TYPE_TENSOR) continue;
+    const TensorInfo *other = value_tensor(node_input(node, i));
+    if (!self || !other || self->dtype < 0 || self->dtype != other->dtype || self->ndim < 0 || other->ndim < 0 ||
+        other->ndim > self->ndim)
+      return false;
+  }
+  return true;
+}
+
+/* The functional operator with the inputs of `node`, in front of it; NULL: there is none. */
+static Node *insert_functional(Node *node, Symbol kind) {
+  Graph *graph = node->graph;
+  Value **inputs = ARENA_ARRAY(graph->arena, Value *, node->input_count);
+  for (uint32_t i = 0; i < node->input_count; i++) inputs[i] = node_input(node, i);
+  Node *plain = graph_create(graph, kind, node->input_count, inputs, 1);
+  plain->range = node->range;
+  plain->inlined = node->inlined;
+  node_output(plain, 0)->type = node_output(node, 0)->type;
+  node_insert_before(plain, node);
+  const FunctionSchema *schema = node_schema(plain);
+  if (schema && !schema->is_mutable && !schema->has_out && schema->return_count == 1) return plain;
+  node_destroy(plain);
+  return NULL;
+}
+
+/* Making the value and `write` to it become neighbours. */
+static bool brings_together(Removal *r, Value *value, Node *write) {
+  Node *maker = value->node;
+  switch (maker->kind) {
+    case SYM_prim_Param:
+    case SYM_prim_If:
+    case SYM_prim_Loop:
+    case SYM_prim_Constant:
+      return false;
+    default:
+      if ((!alias_is_fresh(r->db, value) && !ptrmap_has(&r->made, value)) || maker->block_count) return false;
+      return alias_move_before(r->db, maker, write) || node_refused(FILE_NAME, maker, REASON_NOT_MOVED_ALIASING);
+  }
+}
+
+static bool remove_tensor_write(Removal *r, Node *node) {
+  Symbol kind = functional_kind(node);
+  if (kind == SYMBOL_NONE || !keeps_dtype(node)) return false;
+  Value *written = node_input(node, 0);
+  if (written->node->owning_block != node->owning_block || !brings_together(r, written, node)) return false;
+  if (!jit_opt_limit(FILE_NAME)) return false;
+  Node *plain = insert_functional(node, kind);
+  if (!plain) return false;
+  JIT_LOG_UPDATE(FILE_NAME, STR_FMT " is functional now", STR_ARG(symbol_name(node->kind)));
+  alias_add_node(r->db, plain);
+  /* The writes behind are known as writes to the value that was there before. */
+  alias_replace_value(r->db, written, node_output(plain, 0));
+  ptrmap_put(&r->made, node_output(plain, 0), plain);
+  value_replace_all_uses_after(written, node, node_output(plain, 0));
+  value_replace_all_uses_with(node_output(node, 0), node_output(plain, 0));
+  node_destroy(node);
+  return true;
+}
+
+static bool remove_append(Removal *r, Node *node) {
+  if (node->kind != SYM_aten_append || node->input_count != 2) return false;
+  Value *list = node_input(node, 0);
+  if (list->node->kind != SYM_prim_ListConstruct || list->node->owning_block != node->owning_block) return false;
+  if (!brings_together(r, list, node) || !jit_opt_limit(FILE_NAME)) return false;
+  JIT_LOG_UPDATE(FILE_NAME, "a list is made with what was appended");
+  node_add_input(list->node, node_input(node, 1));
+  value_replace_all_uses_with(node_output(node, 0), list);
+  node_destroy(node);
+  return true;
+}
+
+static void remove_in(Removal *r, Block *block) {
+  BLOCK_EACH(node, block) {
+    for (uint32_t i = 0; i < node->block_count; i++) remove_in(r, node->blocks[i]);
+    if ((r->tensors && remove_tensor_write(r, node)) || (r->lists && remove_append(r, node))) r->changed = true;
+  }
+}
+
+static void remove_writes(Graph *graph, AliasDb *db, void *argument) {
+  Removal *r = argument;
+  r->db = db;
+  ptrmap_init(&r->made, graph->arena);
+  remove_in(r, graph->block);
+}
+
+bool remove_tensor_mutation(Graph *graph) {
+  Removal r = {.tensors = true};
+  with_aliases(graph, remove_writes, &r);
+  GRAPH_LOG_DUMP(FILE_NAME, "After RemoveMutation: ", graph);
+  return r.changed;
+}
+
+bool remove_list_mutation(Graph *graph) {
+  Removal r = {.lists = true};
+  with_aliases(graph, remove_writes, &r);
+  GRAPH_LOG_DUMP(FILE_NAME, "After RemoveMutation: ", graph);
+  return r.changed;
+}
+
+/* ---- for exporters ---- */
+
+/* Whether everything that sees the value after `node` stands behind it in its block, so that it can be given the result
+ * instead: not where the value comes from around a branch or a loop that holds the node. */
+static bool is_seen_behind_only(const Value *value, const Node *node) {
+  const Block *block = node->owning_block;
+  for (size_t i = 0; i < value->uses.length; i++)
+    if (!node_is_in_block(value->uses.data[i].user, block)) return false;
+  for (; block != value->node->owning_block; block = block->owning_node->owning_block)
+    if (block->owning_node->kind == SYM_prim_Loop) return false; /* the next iteration sees it too */
+  return true;
+}
+
+static void make_functional(Block *block) {
+  BLOCK_EACH(node, block) {
+    for (uint32_t i = 0; i < node->block_count; i++) make_functional(node->blocks[i]);
+    Symbol kind = functional_kind(node);
+    Value *written = kind == SYMBOL_NONE ? NULL : node_input(node, 0);
+    if (!written || !is_seen_behind_only(written, node) || !jit_opt_limit("remove_inplace_ops")) continue;
+    Node *plain = insert_functional(node, kind);
+    if (!plain) continue;
+    value_replace_all_uses_after(written, node, node_output(plain, 0));
+    value_replace_all_uses_with(node_output(node, 0), node_output(plain, 0));
+    node_destroy(node);
+  }
+}
+
+void remove_inplace_ops(Graph *graph) {
+  make_functional(graph->block);
+  GRAPH_LOG_DUMP("remove_inplace_ops", "After RemoveInplaceOps: ", graph);
+}

@@ -1,0 +1,118 @@
+/* What rewrites share. */
+#include "pass/rewrite/rewrite.h"
+
+bool constant_int(const Value *value, int64_t *out) {
+  IValue v;
+  if (!value_is_constant(value, &v) || v.tag != TAG_INT) return false;
+  *out = v.i;
+  return true;
+}
+
+bool constant_bool(const Value *value, bool *out) {
+  IValue v;
+  if (!value_is_constant(value, &v) || v.tag != TAG_BOOL) return false;
+  *out = v.b;
+  return true;
+}
+
+bool constant_double(const Value *value, double *out) {
+  IValue v;
+  if (!value_is_constant(value, &v)) return false;
+  if (v.tag != TAG_INT && v.tag != TAG_FLOAT && v.tag != TAG_BOOL) return false;
+  *out = ivalue_to_double(v);
+  return true;
+}
+
+bool constant_is_bool(const Value *value, bool expected) {
+  bool b;
+  return constant_bool(value, &b) && b == expected;
+}
+
+bool value_is_none(const Value *value) {
+  return value->type->kind == TYPE_NONE;
+}
+
+const TensorInfo *value_tensor(const Value *value) {
+  return value->type->kind == TYPE_TENSOR ? value->type->tensor : NULL;
+}
+
+Value *insert_call(Graph *graph, Symbol kind, const Type *type, uint32_t input_count, Value *const *inputs) {
+  Node *node = graph_insert_node(graph, graph_create(graph, kind, input_count, inputs, 1));
+  node_output(node, 0)->type = type;
+  return node_output(node, 0);
+}
+
+Value *insert_call_before(Node *node, Symbol kind, const Type *type, uint32_t input_count, Value *const *inputs) {
+  Node *call = graph_create(node->graph, kind, input_count, inputs, 1);
+  call->range = node->range;
+  call->inlined = node->inlined;
+  node_output(call, 0)->type = type;
+  node_insert_before(call, node);
+  return node_output(call, 0);
+}
+
+Value *insert_constant_before(Node *node, IValue value, const Type *type) {
+  assert(constant_is_possible(value));
+  Node *constant = graph_create(node->graph, SYM_prim_Constant, 0, NULL, 1);
+  constant->range = node->range;
+  constant_set(constant, value, type);
+  node_insert_before(constant, node);
+  return node_output(constant, 0);
+}
+
+void replace_node(Node *node, Value *with) {
+  value_replace_all_uses_with(node_output(node, 0), with);
+  node_destroy(node);
+}
+
+uint32_t block_size(const Block *block, uint32_t limit) {
+  uint32_t size = 0;
+  BLOCK_EACH(node, block) {
+    if (++size >= limit) return limit;
+    for (uint32_t i = 0; i < node->block_count; i++) {
+      size += block_size(node->blocks[i], limit - size);
+      if (size >= limit) return limit;
+    }
+  }
+  return size;
+}
+
+static bool only_reads(const Use *use) {
+  if (use->user->kind == SYM_prim_ListUnpack) return true;
+  const FunctionSchema *schema = node_schema(use->user);
+  if (!schema || use->offset >= schema->argument_count) return false;
+  const AliasInfo *alias = schema->arguments[use->offset].alias;
+  if (!alias) return true;
+  if (alias->is_write || alias->after || alias->before & ALIAS_WILDCARD) return false;
+  for (uint32_t i = 0; i < schema->return_count; i++)
+    if (schema->returns[i].alias &&
+        (schema->returns[i].alias->before | schema->returns[i].alias->contained) & alias->before)
+      return false;
+  return true;
+}
+
+static bool changes_grad_mode(const Block *block) {
+  for (const Node *node = block->param->next; node != block->ret; node = node->next) {
+    if (node_may_change_grad_mode(node)) return true;
+    for (uint32_t i = 0; i < node->block_count; i++)
+      if (changes_grad_mode(node->blocks[i])) return true;
+  }
+  return false;
+}
+
+bool graph_changes_grad_mode(const Graph *graph) {
+  return changes_grad_mode(graph->block);
+}
+
+bool value_is_only_read(const Value *value) {
+  for (size_t i = 0; i < value->uses.length; i++)
+    if (!only_reads(&value->uses.data[i])) return false;
+  return true;
+}
+
+bool value_is_never_written(const Value *made) {
+  const Node *end = made->node->graph->block->ret;
+  for (size_t i = 0; i < made->uses.length; i++)
+    if (made->uses.data[i].user != end && !only_reads(&made->uses.data[i])) return false;
+  return true;
+}

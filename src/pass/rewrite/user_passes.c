@@ -1,0 +1,66 @@
+/* Entries are never freed, so that walks need no lock: a removed one is marked and passed over. */
+#include "pass/rewrite/user_passes.h"
+
+#include <pthread.h>
+
+typedef struct Entry {
+  struct Entry *_Atomic next;
+  _Atomic bool removed;
+  char *name;
+  UserPass *run;
+  void *user;
+} Entry;
+
+static struct {
+  pthread_mutex_t lock; /* of changes */
+  Entry *_Atomic first;
+} registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static Entry *find(const char *name) {
+  for (Entry *e = atomic_load(&registry.first); e; e = atomic_load(&e->next))
+    if (!atomic_load(&e->removed) && !strcmp(e->name, name)) return e;
+  return NULL;
+}
+
+static void append(Entry *entry) {
+  struct Entry *_Atomic *link = &registry.first;
+  for (Entry *e; (e = atomic_load(link));) link = &e->next;
+  atomic_store(link, entry);
+}
+
+Status user_pass_add(const char *name, UserPass *run, void *user) {
+  Entry *entry = mem_calloc(1, sizeof *entry);
+  if (entry) entry->name = mem_strdup(name);
+  if (!entry || !entry->name) {
+    mem_free(entry);
+    return status_out_of_memory();
+  }
+  entry->run = run;
+  entry->user = user;
+  pthread_mutex_lock(&registry.lock);
+  bool is_new = !find(name);
+  if (is_new) append(entry);
+  pthread_mutex_unlock(&registry.lock);
+  if (is_new) return OK;
+  mem_free(entry->name);
+  mem_free(entry);
+  return status_new(ERROR_INVALID_ARGUMENT, "a pass '%s' is registered already", name);
+}
+
+bool user_pass_remove(const char *name) {
+  pthread_mutex_lock(&registry.lock);
+  Entry *entry = find(name);
+  if (entry) atomic_store(&entry->removed, true);
+  pthread_mutex_unlock(&registry.lock);
+  return entry != NULL;
+}
+
+void pass_run_user(Graph *graph) {
+  for (Entry *e = atomic_load(&registry.first); e; e = atomic_load(&e->next)) {
+    if (atomic_load(&e->removed)) continue;
+    Status status = e->run(e->user, graph);
+    graph->insert_before = graph->block->ret;
+    if (!status) status = graph_check(graph);
+    if (status) catch_throw(graph->arena->catch_point, status_context(status, "pass %s", e->name));
+  }
+}

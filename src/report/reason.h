@@ -1,0 +1,97 @@
+/* Why something was not done: counted by reason and by line of source, so that a user sees what keeps his program from
+ * being fast. And the executors' counters. One table for the process; every function may be called by any thread. */
+#pragma once
+
+#include "report/source.h"
+
+/* enumerator, what is shown */
+#define REASONS(X)                                                                                              \
+  X(NOT_FUSED_UNKNOWN_TYPE, "not fused: dtypes or ranks of what the chunk cuts are not known")                  \
+  X(NOT_FUSED_OPERATOR, "not fused: the operator has no formula")                                               \
+  X(NOT_FUSED_OPERAND, "not fused: an operand is neither a tensor nor a number, or there are too many")         \
+  X(NOT_FUSED_WRITES, "not fused: the operator writes to its argument")                                         \
+  X(NOT_FUSED_RANDOM, "not fused: the operator draws random numbers or has an effect")                          \
+  X(NOT_FUSED_ALIASING, "not fused: the value may be written to or seen through an alias")                      \
+  X(NOT_FUSED_ALONE, "not fused: there is nothing next to it to fuse with")                                     \
+  X(NOT_FUSED_GUARD, "not fused: a guard stands between what makes the value and what uses it")                 \
+  X(NOT_FUSED_LIMIT, "not fused: too many nodes, inputs or outputs")                                            \
+  X(NOT_FUSED_CONCATENATION, "not fused: a concatenation ends its group")                                       \
+  X(NOT_FUSED_LIST, "not fused: the list is used elsewhere, or dim is not constant")                            \
+  X(NOT_FUSED_PIECES, "not fused: the value is cut in more than one way, or the whole of it is used too")       \
+  X(NOT_FUSED_SWITCHED_OFF, "not fused: fusion is switched off")                                                \
+  X(NOT_FUSED_GRADIENT, "not fused: an input records gradients")                                                \
+  X(NOT_FUSED_TRACED, "not fused: the call is traced")                                                          \
+  X(NOT_FUSED_KIND, "not fused: an input is undefined, lazily conjugated, or no CPU tensor")                    \
+  X(NOT_FUSED_RANK, "not fused: an input has too many dimensions")                                              \
+  X(NOT_FUSED_SHAPE, "not fused: the inputs' sizes don't fit together")                                         \
+  X(NOT_FUSED_NO_KERNEL, "not fused: the operators have no kernel for these dtypes")                            \
+  X(NOT_FUSED_CACHE_FULL, "not fused: the group has kernels for too many kinds of inputs")                      \
+  X(NOT_FUSED_FORM, "not fused: the group's graph has a form that is not lowered")                              \
+  X(NOT_FUSED_FAILED, "not fused: the kernel failed, and the operators tell where")                             \
+  X(NOT_DIFFERENTIATED_NO_FORMULA, "not differentiated: the operator has no gradient")                          \
+  X(NOT_DIFFERENTIATED_EAGER_ONLY, "not differentiated: the operator's gradient is eager")                      \
+  X(NOT_DIFFERENTIATED_TOO_SMALL, "not differentiated: the subgraph is too small")                              \
+  X(NOT_DIFFERENTIATED_PUT_BACK, "not differentiated: the subgraph is too small once it is optimised")          \
+  X(NOT_DIFFERENTIATED_ALIASING, "not differentiated: the value may be written to or viewed")                   \
+  X(NOT_DIFFERENTIATED_WRITES, "not differentiated: the operator writes to its argument")                       \
+  X(NOT_DIFFERENTIATED_EFFECTS, "not differentiated: the operator has side effects")                            \
+  X(NOT_DIFFERENTIATED_LIST, "not differentiated: lists of tensors come from or go elsewhere")                  \
+  X(NOT_DIFFERENTIATED_CONTROL_FLOW, "not differentiated: control flow and calls stay outside")                 \
+  X(NOT_DIFFERENTIATED_GRAD_MODE, "not differentiated: grad mode may change in between")                        \
+  X(NOT_DIFFERENTIATED_LIMIT, "not differentiated: the operator has too many inputs")                           \
+  X(NOT_MOVED_ALIASING, "not moved: another node reads or writes the same memory")                              \
+  X(NOT_MOVED_SIDE_EFFECTS, "not moved: the node has side effects")                                             \
+  X(NOT_MOVED_RANDOM, "not moved: the node draws random numbers")                                               \
+  X(NOT_MOVED_MAY_FAIL, "not moved: the node may fail, and is not sure to run")                                 \
+  X(NOT_UNROLLED_TOO_LARGE, "not unrolled: the body is too large")                                              \
+  X(NOT_UNROLLED_CONDITION, "not unrolled: the loop has a condition")                                           \
+  X(NOT_UNROLLED_UNKNOWN, "not unrolled: the number of iterations is not known")                                \
+  X(NOT_UNROLLED_BUDGET, "not unrolled: the graph would become too large")                                      \
+  X(NOT_PEELED_TOO_LARGE, "not peeled: the body is too large")                                                  \
+  X(NOT_INLINED_RECURSIVE, "not inlined: the call is recursive or nested too deeply")                           \
+  X(NOT_INLINED_UNKNOWN, "not inlined: the function is not known or not compiled")                              \
+  X(NOT_INLINED_TOO_LARGE, "not inlined: the graph would become too large")                                     \
+  X(GUARD_FAILED_UNDEFINED, "a guard failed: the tensor is undefined, or is no plain tensor")                   \
+  X(GUARD_FAILED_DTYPE, "a guard failed: the tensor has another dtype than when it was profiled")               \
+  X(GUARD_FAILED_RANK, "a guard failed: the tensor has another number of dimensions than when it was profiled") \
+  X(GUARD_FAILED_SIZES, "a guard failed: the tensor has other sizes than when it was profiled")                 \
+  X(GUARD_FAILED_STRIDES, "a guard failed: the tensor has other strides than when it was profiled")             \
+  X(GUARD_FAILED_REQUIRES_GRAD, "a guard failed: the tensor requires grad or not, unlike when it was profiled") \
+  X(GUARD_FAILED_DEVICE, "a guard failed: the tensor is on another device than when it was profiled")           \
+  X(GUARD_FAILED_FORCED, "a guard failed: a test asked for it")                                                 \
+  X(PLAN_NOT_CACHED, "no plan: there are plans for too many kinds of arguments")                                \
+  X(GUARDS_WITHOUT_GAIN, "nothing assumed: guards would cost more than they gain")                              \
+  X(PLAN_WITHOUT_GAIN, "no plan: optimising gained nothing")                                                    \
+  X(PLAN_FAILED, "no plan: compiling it failed")                                                                \
+  X(ATTRIBUTE_NOT_ASSUMED, "an attribute is not taken for constant: the program writes to it")
+
+typedef enum Reason {
+#define X(name, text) REASON_##name,
+  REASONS(X)
+#undef X
+      REASON_COUNT
+} Reason;
+const char *reason_text(Reason reason);
+/* Counts it; a place without source is counted by reason only. Remembers a bounded number of places. */
+void reason_add(Reason reason, SourceRange range);
+uint64_t reason_count(Reason reason);
+/* One line for every reason and place: "3x  file.py:12  not fused: ...". */
+void reason_print(StrBuf *out);
+void reason_reset(void);
+
+#define STATISTICS(X)                                               \
+  X(invocations, "calls that came to an executor")                  \
+  X(plan_hits, "calls that ran in a plan")                          \
+  X(plan_misses, "calls for whose arguments there was no plan yet") \
+  X(compiles, "plans that were made")                               \
+  X(bailouts, "calls that a failed guard sent on in the baseline")  \
+  X(packed_weights, "weights that convolutions packed")
+
+typedef struct Statistics {
+#define X(name, text) _Atomic uint64_t name;
+  STATISTICS(X)
+#undef X
+} Statistics;
+extern Statistics executor_statistics;
+#define STATISTIC_ADD(name) ((void)atomic_fetch_add_explicit(&executor_statistics.name, 1, memory_order_relaxed))
+#define STATISTIC_GET(name) atomic_load_explicit(&executor_statistics.name, memory_order_relaxed)

@@ -1,0 +1,248 @@
+/* Loading a TorchScript archive: constants, then data.pkl, whose classes bring in their code, whose objects get their
+ * state. */
+#include "serial/archive/import.h"
+
+#include "serial/archive/used_operators.h"
+#include "serial/formats/model_json.h"
+#include "serial/python/reprint.h"
+
+enum { NEWEST_VERSION = 10 };
+
+static Status resolve_class(void *context, Str name, const Type **out) {
+  return importer_resolve_class(&((Import *)context)->importer, name, out);
+}
+static Status parse_type(void *context, Str annotation, const Type **out) {
+  return importer_parse_type(&((Import *)context)->importer, annotation, out);
+}
+static Status load_storage(void *context, Str key, Str location, DType dtype, size_t bytes, Storage **out) {
+  return storage_table_load(&((Import *)context)->storages, key, location, dtype, bytes, out);
+}
+
+/* The argument of a class's own __setstate__ is typed as its schema says. */
+Status import_set_state(Import *import, Function *method, IValue object, IValue state) {
+  if (!method->schema || method->schema->argument_count != 2)
+    return status_new(ERROR_DATA, STR_FMT " does not take a state", STR_ARG(method->name));
+  IValue argument = ivalue_retain(state), result;
+  Status status = ivalue_restore_type(&argument, method->schema->arguments[1].type, "the state of an object");
+  if (!status) status = interp_call(import->importer.exec, method, (IValue[]){object, argument}, 2, &result);
+  ivalue_release(argument);
+  if (!status) ivalue_release(result);
+  return status;
+}
+
+static Status set_attributes(Object *object, const ClassType *class_type, IValue state) {
+  if (state.tag != TAG_DICT)
+    return status_new(ERROR_DATA, "the state of a " STR_FMT " is no dict", STR_ARG(class_type->type.name));
+  for (size_t i = 0; i < class_type->attributes.length; i++) {
+    const ClassAttribute *attribute = &class_type->attributes.data[i];
+    IValue key, value;
+    TRY(ivalue_from_str(attribute->name, &key));
+    bool found = dict_get(state.dict, key, &value);
+    ivalue_release(key);
+    if (!found) {
+      if (type_is_optional_like(attribute->type) || attribute->type->kind == TYPE_NONE) continue;
+      return status_new(ERROR_DATA, "the archive has no value for attribute " STR_FMT "." STR_FMT,
+                        STR_ARG(class_type->type.name), STR_ARG(attribute->name));
+    }
+    StrBuf what = {.max_length = 300};
+    strbuf_printf(&what, "attribute " STR_FMT "." STR_FMT, STR_ARG(class_type->type.name), STR_ARG(attribute->name));
+    Status status = ivalue_restore_type(&value, attribute->type, what.data ? what.data : "an attribute");
+    strbuf_dispose(&what);
+    if (status) {
+      ivalue_release(value);
+      return status;
+    }
+    ivalue_release(object->slots[i]);
+    object->slots[i] = value;
+  }
+  return OK;
+}
+
+static Status make_object(void *context, ClassType *class_type, IValue state, IValue *out) {
+  Object *object;
+  TRY(object_new(class_type, &object));
+  Function *setstate = class_type_find_method(class_type, STR("__setstate__"));
+  Status status = setstate ? import_set_state(context, setstate, ivalue_object(object), state)
+                           : set_attributes(object, class_type, state);
+  *out = ivalue_object(object);
+  if (status) ivalue_release(*out);
+  return status;
+}
+
+PickleHost import_host(Import *import) {
+  return (PickleHost){.context = import,
+                      .resolve_class = resolve_class,
+                      .parse_type = parse_type,
+                      .make_object = make_object,
+                      .load_storage = load_storage};
+}
+
+/* Reads record `name` with tensors from `folder`. */
+static Status read_pickle(Import *import, const char *name, const char *folder, IValue *out) {
+  const ArchiveRecord *record = archive_find(import->archive, str_from(name));
+  if (!record) return status_new(ERROR_DATA, "the archive has no %s", name);
+  char *data;
+  size_t length;
+  TRY(archive_read(import->archive, record, &data, &length));
+  storage_table_init(&import->storages, import->archive, folder, import->options->device_map);
+  PickleHost host = import_host(import);
+  Status status = pickle_read(data, length, &host, out, NULL);
+  storage_table_dispose(&import->storages);
+  mem_free(data);
+  return status ? status_context(status, "%s", name) : OK;
+}
+
+/* Constants end up in graphs of the unit whose classes their objects have: they must not keep it. */
+static Status disown_objects(IValue constant) {
+  VEC(IValue) stack = {0};
+  bool fine = vec_push(&stack, constant);
+  while (fine && stack.length) {
+    IValue v = vec_pop(&stack);
+    if (v.tag != TAG_OBJECT || v.object->borrows_type) continue;
+    object_borrow_type(v.object);
+    for (uint32_t i = 0; fine && i < v.object->slot_count; i++) fine = vec_push(&stack, v.object->slots[i]);
+  }
+  vec_dispose(&stack);
+  return fine ? OK : status_out_of_memory();
+}
+
+/* constants.pkl may be absent in archives that have none. */
+static Status read_constants(Import *import) {
+  if (!archive_find(import->archive, STR("constants.pkl"))) return OK;
+  IValue constants;
+  TRY(read_pickle(import, "constants.pkl", "constants/", &constants));
+  Status status = OK;
+  if (constants.tag != TAG_TUPLE) status = status_new(ERROR_DATA, "constants.pkl is no tuple");
+  for (uint32_t i = 0; !status && i < constants.tuple->length; i++) {
+    status = importer_add_constant(&import->importer, constants.tuple->values[i]);
+    if (!status) status = disown_objects(constants.tuple->values[i]);
+  }
+  ivalue_release(constants);
+  return status;
+}
+
+/* A record of one line, as version and byteorder are. *out is owned text. */
+static Status read_line(Archive *archive, const ArchiveRecord *record, char **out, Str *out_line) {
+  size_t length;
+  TRY(archive_read(archive, record, out, &length));
+  *out_line = (Str){*out, length};
+  while (out_line->length && strchr("\r\n ", out_line->data[out_line->length - 1])) out_line->length--;
+  return OK;
+}
+
+static Status read_version(Archive *archive, int64_t *out) {
+  const ArchiveRecord *record = archive_find(archive, STR("version"));
+  if (!record) record = archive_find(archive, STR(".data/version"));
+  if (!record) return status_new(ERROR_DATA, "not a TorchScript archive: it has no version");
+  char *text;
+  Str digits;
+  TRY(read_line(archive, record, &text, &digits));
+  Status status = OK;
+  if (!str_to_int64(digits, 10, out)) {
+    status = status_new(ERROR_DATA, "the archive's version is no number");
+  } else if (*out < 1) {
+    status = status_new(ERROR_UNSUPPORTED, "archives of version %lld", (long long)*out);
+  }
+  mem_free(text);
+  return status;
+}
+
+/* Later releases than 1.13 say how numbers are stored. */
+static Status check_byte_order(Archive *archive) {
+  const ArchiveRecord *record = archive_find(archive, STR("byteorder"));
+  if (!record) return OK;
+  char *text;
+  Str order;
+  TRY(read_line(archive, record, &text, &order));
+  Status status = str_is(order, "little")
+                      ? OK
+                      : status_new(ERROR_UNSUPPORTED, "tensors in '" STR_FMT "' byte order",
+                                   STR_ARG(str_slice(order, 0, order.length < 20 ? order.length : 20)));
+  mem_free(text);
+  return status;
+}
+
+static Status read_extra_files(Archive *archive, Module *module) {
+  for (size_t i = 0; i < archive->records.length; i++) {
+    const ArchiveRecord *record = &archive->records.data[i];
+    if (!str_starts_with(record->name, "extra/")) continue;
+    char *text;
+    size_t length;
+    TRY(archive_read(archive, record, &text, &length));
+    Status status = module_add_extra_file(module, str_slice(record->name, 6, record->name.length), (Str){text, length});
+    mem_free(text);
+    if (status) return status;
+  }
+  return OK;
+}
+
+/* The root object by data.pkl. */
+static Status read_pickles(Import *import, IValue *out) {
+  if (import->options->allow_ops) TRY(used_operators_check(&import->importer, import->options->allow_ops));
+  TRY(read_constants(import));
+  return read_pickle(import, "data.pkl", "data/", out);
+}
+
+static Status import_code(Archive *archive, Exec *exec, CompilationUnit *unit) {
+  LoadOptions options = {0};
+  Import import = {.archive = archive, .options = &options};
+  Status status = importer_init(&import.importer, archive, unit, exec);
+  if (!status) status = read_version(archive, &import.importer.version);
+  if (!status) status = read_constants(&import);
+  if (!status) status = importer_compile_all(&import.importer);
+  importer_dispose(&import.importer);
+  return status;
+}
+Status unit_import_code(ByteSource *source, Exec *exec, CompilationUnit **out) {
+  Archive *archive;
+  TRY(archive_open(source, true, 0, &archive));
+  Status status = unit_new(out);
+  if (!status) {
+    status = import_code(archive, exec, *out);
+    if (status) unit_release(*out);
+  }
+  archive_free(archive);
+  return status;
+}
+
+static Status import_archive(Archive *archive, Exec *exec, const LoadOptions *options, Module **out) {
+  Import import = {.archive = archive, .options = options};
+  CompilationUnit *unit;
+  int64_t version;
+  TRY(read_version(archive, &version));
+  TRY(check_byte_order(archive));
+  bool has_model = model_json_is_there(archive);
+  if (!has_model && (!archive_find(archive, STR("data.pkl")) || !archive_find(archive, STR("constants.pkl"))))
+    return status_new(ERROR_DATA, "not a TorchScript archive: it has no %s",
+                      archive_find(archive, STR("data.pkl")) ? "constants.pkl (a file of torch.save?)" : "data.pkl");
+  TRY(unit_new(&unit));
+  Status status = importer_init(&import.importer, archive, unit, exec);
+  import.importer.version = version;
+  IValue root = IVALUE_NONE;
+  Module *module = NULL;
+  if (!status) status = has_model ? model_json_read(&import, &root) : read_pickles(&import, &root);
+  if (!status && (root.tag != TAG_OBJECT || !root.object->class_type->is_module)) {
+    status = status_new(ERROR_DATA, "the archive holds no module");
+  }
+  if (!status) status = module_new(unit, root.object, &module);
+  if (!status) status = read_extra_files(archive, module);
+  importer_dispose(&import.importer);
+  ivalue_release(root);
+  unit_release(unit);
+  if (status) {
+    module_release(module);
+    if (version <= NEWEST_VERSION) return status;
+    return status_context(status, "an archive of version %lld (wick knows those up to %d)", (long long)version,
+                          NEWEST_VERSION);
+  }
+  *out = module;
+  return OK;
+}
+
+Status module_import(ByteSource *source, Exec *exec, const LoadOptions *options, Module **out) {
+  Archive *archive;
+  TRY(archive_open(source, true, options->max_bytes, &archive));
+  Status status = import_archive(archive, exec, options, out);
+  archive_free(archive);
+  return status;
+}

@@ -1,0 +1,18 @@
+/* Import: one archive on its way to a module; what the formats of archives share. */
+#pragma once
+
+#include "serial/archive/importer.h"
+#include "serial/archive/storages.h"
+#include "serial/pickle/pickle.h"
+
+typedef struct Import {
+  Archive *archive;
+  const LoadOptions *options;
+  Importer importer;
+  StorageTable storages; /* of the pickle that is being read */
+} Import;
+
+/* For pickles with the archive's classes and the tensors of import->storages. */
+PickleHost import_host(Import *import);
+/* Calls a class's own __setstate__, with the state typed as its schema says; both borrowed. */
+Status import_set_state(Import *import, Function *method, IValue object, IValue state) MUST_CHECK;

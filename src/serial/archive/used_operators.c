@@ -1,0 +1,161 @@
+/* A walk over trees for calls of `torch.x` and `ops.space.x`. Archives spell operators in no other way. */
+#include "serial/archive/used_operators.h"
+
+#include "syntax/view.h"
+
+/* Names that the frontend turns into nodes or control flow without a row. */
+static const char *const forms[] = {
+    "aten::format",
+    "aten::len",
+    "aten::__isnot__",
+    "aten::__is__",
+    "aten::tensor",
+    "aten::autograd",
+    "aten::device",
+    "aten::jit",
+    "prim::data",
+    "prim::rangelist",
+    "prim::min",
+    "prim::max",
+    "prim::AutogradAnyNonZero",
+    "prim::unchecked_cast",
+};
+
+/* `a.b.c` -> its parts from the left, when it begins with a variable; at most 3 are of interest. */
+static int dotted_parts(const Tree *tree, Str out[3]) {
+  if (tree->kind == TK_VAR) {
+    out[0] = var_text(tree);
+    return 1;
+  }
+  if (tree->kind != '.') return 0;
+  int count = dotted_parts(select_value(tree), out);
+  if (!count || count == 3) return 0;
+  out[count] = ident_text(select_name(tree));
+  return count + 1;
+}
+
+static void add(UsedOperators *used, Str space, Str name) {
+  Str qualified = str_from(arena_printf(used->arena, STR_FMT "::" STR_FMT, STR_ARG(space), STR_ARG(name)));
+  uintptr_t count = (uintptr_t)map_get(&used->counts, qualified);
+  map_put(&used->counts, qualified, (void *)(count + 1));
+}
+
+/* Trees may share children, so each is visited once. */
+void used_operators_collect(UsedOperators *used, const Tree *tree) {
+  VEC(const Tree *) stack = {0};
+  PtrMap seen;
+  ptrmap_init(&seen, used->arena);
+  vec_arena_push(used->arena, &stack, tree);
+  while (stack.length) {
+    const Tree *top = vec_pop(&stack);
+    if (tree_is_atom(top) || ptrmap_has(&seen, top)) continue;
+    ptrmap_put(&seen, top, used);
+    Str parts[3];
+    int count = top->kind == TK_APPLY ? dotted_parts(apply_callee(top), parts) : 0;
+    if (count == 2 && str_is(parts[0], "torch")) add(used, STR("aten"), parts[1]);
+    if (count == 3 && str_is(parts[0], "ops")) add(used, parts[1], parts[2]);
+    if (count == 3 && str_is(parts[0], "torch") && str_is(parts[1], "autograd")) add(used, STR("aten"), parts[2]);
+    for (uint32_t i = 0; i < top->count; i++) vec_arena_push(used->arena, &stack, top->children[i]);
+  }
+}
+
+bool used_operator_is_known(Str qualified_name) {
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    if (str_is(qualified_name, forms[i])) return true;
+  return operator_find(qualified_name) != NULL;
+}
+
+typedef struct Search {
+  Importer *importer;
+  UsedOperators used;
+  StrBuf text;
+  size_t count;
+} Search;
+
+static void visit_tree(void *argument, const Tree *tree) {
+  used_operators_collect(&((Search *)argument)->used, tree);
+}
+static void collect_all(void *argument) {
+  Search *search = argument;
+  importer_parse_all(search->importer);
+  importer_each_tree(search->importer, visit_tree, search);
+}
+
+static void search_unknown(void *argument) {
+  Search *search = argument;
+  collect_all(search);
+  for (MapEntry *e = map_next(&search->used.counts, NULL); e; e = map_next(&search->used.counts, e)) {
+    if (used_operator_is_known(e->key)) continue;
+    enum { SIMILAR = 3 };
+    Str similar[SIMILAR];
+    size_t found = operator_similar(e->key, similar, SIMILAR);
+    strbuf_puts(&search->text, search->count++ ? "\n  " : "  ");
+    strbuf_str(&search->text, e->key);
+    for (size_t i = 0; i < found; i++) {
+      strbuf_puts(&search->text, i ? ", " : " (similar: ");
+      strbuf_str(&search->text, similar[i]);
+    }
+    if (found) strbuf_char(&search->text, ')');
+  }
+}
+
+Status used_operators_explain(Importer *importer, Status failure) {
+  Search search = {.importer = importer, .used.arena = &importer->arena, .text.max_length = 1 << 16};
+  map_init(&search.used.counts, &importer->arena);
+  Status status = arena_protect(&importer->arena, search_unknown, &search);
+  if (!status && search.count) {
+    status_free(failure);
+    failure = status_new(ERROR_UNSUPPORTED, "the archive uses %zu operator%s that wick does not have:\n" STR_FMT,
+                         search.count, search.count == 1 ? "" : "s", STR_ARG(strbuf_view(&search.text)));
+  }
+  status_free(status);
+  strbuf_dispose(&search.text);
+  return failure;
+}
+
+bool operator_name_is_listed(const char *lines, Str name) {
+  while (*lines) {
+    size_t length = strcspn(lines, "\r\n");
+    if (str_equal((Str){lines, length}, name)) return true;
+    lines += length;
+    lines += strspn(lines, "\r\n");
+  }
+  return false;
+}
+
+Status used_operators_check(Importer *importer, const char *allowed) {
+  Search search = {.importer = importer, .used.arena = &importer->arena, .text.max_length = 1 << 16};
+  map_init(&search.used.counts, &importer->arena);
+  Status status = arena_protect(&importer->arena, collect_all, &search);
+  for (MapEntry *e = map_next(&search.used.counts, NULL); e && !status; e = map_next(&search.used.counts, e)) {
+    if (operator_name_is_listed(allowed, e->key)) continue;
+    strbuf_puts(&search.text, search.count++ ? ", " : "");
+    strbuf_str(&search.text, e->key);
+  }
+  if (!status && search.count)
+    status = status_new(ERROR_UNSUPPORTED, "the archive uses operators that are not allowed: " STR_FMT,
+                        STR_ARG(strbuf_view(&search.text)));
+  strbuf_dispose(&search.text);
+  return status;
+}
+
+Status used_operators_of_archive(ByteSource *source, Exec *exec, UsedOperatorVisit *visit, void *argument) {
+  Archive *archive;
+  CompilationUnit *unit;
+  Importer importer;
+  TRY(archive_open(source, true, 0, &archive));
+  Status status = unit_new(&unit);
+  if (!status) {
+    status = importer_init(&importer, archive, unit, exec);
+    Search search = {.importer = &importer, .used.arena = &importer.arena};
+    map_init(&search.used.counts, &importer.arena);
+    if (!status) status = arena_protect(&importer.arena, collect_all, &search);
+    if (!status)
+      for (MapEntry *e = map_next(&search.used.counts, NULL); e; e = map_next(&search.used.counts, e))
+        visit(argument, e->key, (size_t)(uintptr_t)e->value, used_operator_is_known(e->key));
+    importer_dispose(&importer);
+    unit_release(unit);
+  }
+  archive_free(archive);
+  return status;
+}

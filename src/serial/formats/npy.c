@@ -1,0 +1,184 @@
+/* NumPy's files: .npy is a header and data in C or Fortran order, .npz a zip of them. */
+#include <stdio.h>
+
+#include "serial/archive/archive.h"
+#include "serial/serial.h"
+
+enum { MAX_HEADER = 1 << 16 };
+
+static Status bad_header(const char *what) {
+  return status_new(ERROR_DATA, "damaged .npy: %s", what);
+}
+
+static const struct {
+  char kind;
+  uint8_t bytes;
+  DType dtype;
+} descr_rows[] = {
+    {'u', 1, DTYPE_UINT8},     {'i', 1, DTYPE_INT8},        {'i', 2, DTYPE_INT16},   {'i', 4, DTYPE_INT32},
+    {'i', 8, DTYPE_INT64},     {'f', 2, DTYPE_FLOAT16},     {'f', 4, DTYPE_FLOAT32}, {'f', 8, DTYPE_FLOAT64},
+    {'c', 8, DTYPE_COMPLEX64}, {'c', 16, DTYPE_COMPLEX128}, {'b', 1, DTYPE_BOOL},
+};
+
+/* The text after `'key':` of the header's dict, without leading spaces. */
+static bool header_value(Str header, const char *key, Str *out) {
+  size_t n = strlen(key);
+  for (size_t i = 0; i + n + 2 < header.length; i++) {
+    if ((header.data[i] != '\'' && header.data[i] != '"') || memcmp(header.data + i + 1, key, n) != 0 ||
+        header.data[i + 1 + n] != header.data[i])
+      continue;
+    size_t at = i + n + 2;
+    while (at < header.length && (header.data[at] == ' ' || header.data[at] == ':')) at++;
+    *out = str_slice(header, at, header.length);
+    return true;
+  }
+  return false;
+}
+
+typedef struct NpyHeader {
+  DType dtype;
+  bool fortran;
+  int ndim;
+  int64_t sizes[TENSOR_MAX_DIMS];
+} NpyHeader;
+
+static Status parse_shape(Str text, NpyHeader *h) {
+  if (!text.length || text.data[0] != '(') return bad_header("no shape");
+  size_t at = 1;
+  while (at < text.length && text.data[at] != ')') {
+    if (text.data[at] == ' ' || text.data[at] == ',' || text.data[at] == 'L') {
+      at++;
+      continue;
+    }
+    size_t begin = at;
+    while (at < text.length && text.data[at] >= '0' && text.data[at] <= '9') at++;
+    if (h->ndim == TENSOR_MAX_DIMS) return bad_header("too many dimensions");
+    if (!str_to_int64(str_slice(text, begin, at), 10, &h->sizes[h->ndim])) return bad_header("a malformed shape");
+    h->ndim++;
+  }
+  return at < text.length ? OK : bad_header("the shape does not end");
+}
+
+static Status parse_header(Str text, NpyHeader *h) {
+  Str descr, order, shape;
+  if (!header_value(text, "descr", &descr) || !header_value(text, "fortran_order", &order) ||
+      !header_value(text, "shape", &shape))
+    return bad_header("its header lacks descr, fortran_order or shape");
+  if (descr.length < 4 || (descr.data[0] != '\'' && descr.data[0] != '"'))
+    return status_new(ERROR_UNSUPPORTED, ".npy: arrays of structures");
+  char byte_order = descr.data[1], kind = descr.data[2];
+  size_t end = 3;
+  while (end < descr.length && descr.data[end] >= '0' && descr.data[end] <= '9') end++;
+  int64_t bytes = 0;
+  h->dtype = DTYPE_NONE;
+  if (str_to_int64(str_slice(descr, 3, end), 10, &bytes))
+    for (size_t i = 0; i < sizeof descr_rows / sizeof *descr_rows; i++)
+      if (descr_rows[i].kind == kind && descr_rows[i].bytes == bytes) h->dtype = descr_rows[i].dtype;
+  if (h->dtype == DTYPE_NONE || (byte_order == '>' && bytes > 1))
+    return status_new(ERROR_UNSUPPORTED, ".npy: arrays of type " STR_FMT,
+                      STR_ARG(str_slice(descr, 0, end < 20 ? end + 1 : 20)));
+  h->fortran = str_starts_with(order, "True");
+  return parse_shape(shape, h);
+}
+
+/* Bytes [offset, offset + length) of the source hold one array. */
+static Status load_array(ByteSource *source, uint64_t offset, uint64_t length, IValue *out) {
+  unsigned char start[12];
+  if (length < sizeof start) return bad_header("it is too short");
+  TRY(byte_source_read(source, offset, start, sizeof start));
+  if (memcmp(start, "\x93NUMPY", 6) != 0) return bad_header("its signature is missing");
+  size_t prefix = start[6] == 1 ? 10 : 12;
+  size_t header = start[6] == 1
+                      ? (size_t)(start[8] | start[9] << 8)
+                      : (size_t)start[8] | (size_t)start[9] << 8 | (size_t)start[10] << 16 | (size_t)start[11] << 24;
+  if (header > MAX_HEADER || prefix + header > length) return bad_header("its header is too long");
+  char *text = mem_alloc(header + 1);
+  if (!text) return status_out_of_memory();
+  NpyHeader h = {0};
+  Status status = byte_source_read(source, offset + prefix, text, header);
+  if (!status) status = parse_header((Str){text, header}, &h);
+  mem_free(text);
+  if (status) return status;
+  int64_t numel, strides[TENSOR_MAX_DIMS], step = 1;
+  size_t bytes;
+  TRY(sizes_numel(h.ndim, h.sizes, &numel));
+  if (!size_mul((size_t)numel, dtype_size(h.dtype), &bytes) || bytes > length - prefix - header)
+    return bad_header("it has less data than its shape says");
+  strides_contiguous(h.ndim, h.sizes, strides);
+  if (h.fortran)
+    for (int i = 0; i < h.ndim; i++) strides[i] = step, step *= h.sizes[i] ? h.sizes[i] : 1;
+  Tensor *tensor;
+  TRY(tensor_empty_strided(h.dtype, h.ndim, h.sizes, strides, &tensor));
+  status = byte_source_read(source, offset + prefix + header, tensor_data(tensor), bytes);
+  if (status) {
+    tensor_release(tensor);
+    return status;
+  }
+  *out = ivalue_tensor(tensor);
+  return OK;
+}
+
+static Status load_member(Archive *archive, const ArchiveRecord *record, Dict *into) {
+  char *data;
+  size_t length;
+  ByteSource *bytes;
+  TRY(archive_read(archive, record, &data, &length));
+  Status status = byte_source_from_memory(data, length, &bytes);
+  IValue array = IVALUE_NONE, key = IVALUE_NONE;
+  if (!status) {
+    status = load_array(bytes, 0, length, &array);
+    byte_source_release(bytes);
+  }
+  mem_free(data);
+  if (status) return status_context(status, STR_FMT, STR_ARG(record->name));
+  Str name = record->name;
+  if (str_ends_with(name, ".npy")) name.length -= 4;
+  status = ivalue_from_str(name, &key);
+  if (status) {
+    ivalue_release(array);
+    return status;
+  }
+  return dict_set(into, key, array);
+}
+
+Status npy_load(ByteSource *source, IValue *out) {
+  if (!archive_is_zip(source)) return load_array(source, 0, source->size, out);
+  Archive *archive;
+  TRY(archive_open(source, false, 0, &archive));
+  Dict *dict;
+  Status status = dict_new(TYPE(STRING), TYPE(TENSOR), &dict);
+  if (!status) {
+    for (size_t i = 0; i < archive->records.length && !status; i++)
+      status = load_member(archive, &archive->records.data[i], dict);
+    *out = ivalue_dict(dict);
+    if (status) ivalue_release(*out);
+  }
+  archive_free(archive);
+  return status;
+}
+
+Status npy_write(const Tensor *tensor, StrBuf *out) {
+  char descr[8] = "";
+  for (size_t i = 0; i < sizeof descr_rows / sizeof *descr_rows; i++)
+    if (descr_rows[i].dtype == (DType)tensor->dtype)
+      snprintf(descr, sizeof descr, "%c%c%u", descr_rows[i].bytes > 1 ? '<' : '|', descr_rows[i].kind,
+               descr_rows[i].bytes);
+  if (!*descr) return status_new(ERROR_UNSUPPORTED, ".npy has no type for %s", dtype_name((DType)tensor->dtype));
+  Tensor *dense;
+  TRY(tensor_contiguous(tensor, &dense));
+  StrBuf header = {0};
+  strbuf_printf(&header, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
+  for (int i = 0; i < dense->ndim; i++) strbuf_printf(&header, "%lld, ", (long long)dense->sizes[i]);
+  strbuf_puts(&header, "), }");
+  while ((10 + header.length + 1) % 64) strbuf_char(&header, ' ');
+  strbuf_char(&header, '\n');
+  strbuf_append(out, "\x93NUMPY\x01\x00", 8);
+  strbuf_char(out, (char)(header.length & 0xff));
+  strbuf_char(out, (char)(header.length >> 8));
+  strbuf_str(out, strbuf_view(&header));
+  strbuf_append(out, tensor_data(dense), (size_t)dense->numel * dtype_size((DType)dense->dtype));
+  bool failed = header.failed || out->failed;
+  strbuf_dispose(&header);
+  tensor_release(dense);
+  return failed ? status_out_of_memory() : OK;
+}

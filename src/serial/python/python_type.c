@@ -1,0 +1,160 @@
+/* Definitions of named types: classes with attributes, constants and methods; interfaces, enums, named tuples. */
+#include "serial/python/python_print.h"
+
+void python_depend_type(PythonPrinter *printer, const Type *type) {
+  if (!printer->depend) return;
+  switch (type->kind) {
+    case TYPE_CLASS:
+    case TYPE_INTERFACE:
+    case TYPE_ENUM:
+      printer->depend(printer->context, type, NULL);
+      return;
+    case TYPE_TUPLE:
+      if (type->name.length) printer->depend(printer->context, type, NULL);
+      break;
+    default:
+      break;
+  }
+  for (uint32_t i = 0; i < type->count; i++) python_depend_type(printer, type->elements[i]);
+}
+
+bool python_is_identifier(Str name) {
+  if (!name.length || (name.data[0] >= '0' && name.data[0] <= '9')) return false;
+  for (size_t i = 0; i < name.length; i++) {
+    char c = name.data[i];
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_')) return false;
+  }
+  return true;
+}
+
+static void print_annotation(PythonPrinter *printer, const Type *type, StrBuf *out) {
+  python_depend_type(printer, type);
+  type_print_annotation(type, out);
+}
+
+static Str base_name(Str qualified) {
+  return str_slice(qualified, (size_t)(str_rfind_char(qualified, '.') + 1), qualified.length);
+}
+
+static void print_attribute_list(const ClassType *type, AttributeKind kind, const char *title, StrBuf *out) {
+  strbuf_printf(out, "  %s = [", title);
+  for (size_t i = 0; i < type->attributes.length; i++) {
+    const ClassAttribute *attribute = &type->attributes.data[i];
+    if (attribute->kind == kind) strbuf_printf(out, "\"" STR_FMT "\", ", STR_ARG(attribute->name));
+  }
+  strbuf_puts(out, "]\n");
+}
+
+static void print_attributes(PythonPrinter *printer, const ClassType *type, StrBuf *out) {
+  for (size_t i = 0; i < type->attributes.length; i++) {
+    const ClassAttribute *attribute = &type->attributes.data[i];
+    if (python_is_identifier(attribute->name)) {
+      strbuf_printf(out, "  " STR_FMT " : ", STR_ARG(attribute->name));
+    } else {
+      if (!i) strbuf_puts(out, "  __annotations__ = []\n");
+      strbuf_printf(out, "  __annotations__[\"" STR_FMT "\"] = ", STR_ARG(attribute->name));
+    }
+    print_annotation(printer, attribute->type, out);
+    strbuf_char(out, '\n');
+  }
+}
+
+/* What has no literal is left out: code has it inlined. */
+typedef struct ClassConstants {
+  PythonPrinter *printer;
+  const ClassType *class_type;
+  StrBuf *out;
+  TypeStore store; /* of the constants' types */
+  Status status;
+} ClassConstants;
+static void print_constants(void *argument) {
+  ClassConstants *c = argument;
+  StrBuf *out = c->out;
+  for (size_t i = 0; i < c->class_type->constants.length && !c->status; i++) {
+    const ClassConstant *constant = &c->class_type->constants.data[i];
+    if (!python_is_identifier(constant->name) || constant->value->tag > TAG_ENUM) continue;
+    const Type *type = ivalue_type(*constant->value, &c->store);
+    strbuf_printf(out, "  " STR_FMT " : Final[", STR_ARG(constant->name));
+    print_annotation(c->printer, type, out);
+    strbuf_puts(out, "] = ");
+    c->status = python_print_constant(c->printer, *constant->value, type, out);
+    strbuf_char(out, '\n');
+  }
+}
+
+static Status print_class(PythonPrinter *printer, const ClassType *type, StrBuf *out) {
+  strbuf_printf(out, "class " STR_FMT "%s:\n", STR_ARG(base_name(type->type.name)), type->is_module ? "(Module)" : "");
+  if (type->is_module) {
+    print_attribute_list(type, ATTRIBUTE_PARAMETER, "__parameters__", out);
+    print_attribute_list(type, ATTRIBUTE_BUFFER, "__buffers__", out);
+  }
+  print_attributes(printer, type, out);
+  ClassConstants constants = {.printer = printer, .class_type = type, .out = out};
+  TRY(type_store_init(&constants.store, NULL));
+  Status thrown = arena_protect(&constants.store.arena, print_constants, &constants);
+  type_store_dispose(&constants.store);
+  if (constants.status) status_free(thrown);
+  TRY(constants.status ? constants.status : thrown);
+  for (size_t i = 0; i < type->methods.length; i++)
+    TRY(python_print_function(printer, type->methods.data[i], 1, (Str){0}, out));
+  if (!type->is_module && !type->attributes.length && !type->methods.length && !type->constants.length)
+    strbuf_puts(out, "  pass\n");
+  return OK;
+}
+
+static void print_named_tuple(PythonPrinter *printer, const Type *type, StrBuf *out) {
+  strbuf_printf(out, "class " STR_FMT "(NamedTuple):\n", STR_ARG(base_name(type->name)));
+  for (uint32_t i = 0; i < type->count; i++) {
+    strbuf_printf(out, "  " STR_FMT " : ", STR_ARG(type->field_names[i]));
+    print_annotation(printer, type->elements[i], out);
+    strbuf_char(out, '\n');
+  }
+  if (!type->count) strbuf_puts(out, "  pass\n");
+}
+
+static Status print_interface(PythonPrinter *printer, const InterfaceType *type, StrBuf *out) {
+  strbuf_printf(out, "class " STR_FMT "(%s):\n", STR_ARG(base_name(type->type.name)),
+                type->is_module ? "ModuleInterface" : "Interface");
+  for (size_t i = 0; i < type->methods.length; i++) {
+    const FunctionSchema *method = type->methods.data[i];
+    strbuf_printf(out, "  def " STR_FMT "(self", STR_ARG(base_name(method->name)));
+    for (uint32_t k = 1; k < method->argument_count; k++) {
+      const Argument *argument = &method->arguments[k];
+      strbuf_printf(out, ", " STR_FMT ": ", STR_ARG(argument->name));
+      print_annotation(printer, argument->type, out);
+      if (!argument->has_default) continue;
+      strbuf_char(out, '=');
+      TRY(python_print_constant(printer, argument->default_value, argument->type, out));
+    }
+    strbuf_puts(out, ") -> ");
+    print_annotation(printer, method->return_count ? method->returns[0].type : TYPE(NONE), out);
+    strbuf_puts(out, ":\n    pass\n");
+  }
+  return OK;
+}
+
+static Status print_enum(PythonPrinter *printer, const EnumType *type, StrBuf *out) {
+  strbuf_printf(out, "class " STR_FMT "(Enum):\n", STR_ARG(base_name(type->type.name)));
+  for (uint32_t i = 0; i < type->count; i++) {
+    strbuf_printf(out, "  " STR_FMT " = ", STR_ARG(type->names[i]));
+    TRY(python_print_constant(printer, type->values[i], type->value_type, out));
+    strbuf_char(out, '\n');
+  }
+  return OK;
+}
+
+Status python_print_type(PythonPrinter *printer, const Type *type, StrBuf *out) {
+  switch (type->kind) {
+    case TYPE_CLASS:
+      return print_class(printer, type->class_type, out);
+    case TYPE_INTERFACE:
+      return print_interface(printer, type->interface_type, out);
+    case TYPE_ENUM:
+      return print_enum(printer, type->enum_type, out);
+    case TYPE_TUPLE:
+      print_named_tuple(printer, type, out);
+      return OK;
+    default:
+      return status_new(ERROR_INTERNAL, "a type without a definition");
+  }
+}
