@@ -13,6 +13,7 @@
  *
  * for kernels:
  *   call/results.h    results that are no tensors
+ *   call/agree.h      checks that arguments agree
  *   call/options.h    sizes, dtype, layout and device as arguments
  *   call/pointwise.h  rows with a formula
  *
