@@ -37,4 +37,11 @@ expect 0 "[DUMP dead_code_elimination.cpp:" env PYTORCH_JIT_LOG_LEVEL=dead_code_
 expect 0 "calls that ran in a plan" "$wick" bench --explain chain.py 'ones(2)' 'ones(2)'
 expect 0 "# simple: as written" env WICK_EXECUTOR=simple "$wick" dump --stage optimized chain.py 'ones(2)' 'ones(2)'
 expect 2 "--steps takes a number, not '-1'" "$wick" run chain.py --steps -1
+expect 0 "aten::tanh" "$wick" ops chain.py
+"$wick" compile chain.py -o chain.pt
+"$wick" ops chain.pt > all && awk '{ print $1 }' all > allowed
+expect 0 "aten::sigmoid" "$wick" ops --allow allowed chain.pt
+grep -v aten::mul allowed > fewer
+expect 1 "4  not allowed" "$wick" ops --allow fewer chain.pt
+expect 1 "4  not allowed" "$wick" ops --allow fewer chain.py
 exit $failed

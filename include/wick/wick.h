@@ -258,7 +258,9 @@ typedef struct wick_load_options {
                     WICK_LOAD_MAP: tensor data stays in the file, mapped privately */
   uint64_t max_bytes;     /* that reading the archive may take; 0: 1 GiB and 16 times the file */
   const char *device_map; /* "cuda=cpu,cuda:1=cpu", "*=cpu"; NULL: devices other than the processor are an error */
-  const char *allow_ops;  /* names of operators a program may use, one a line; NULL: all */
+  const char *allow_ops;  /* names of operators a program may use ("aten::add"), one a line; NULL: all. Code with others
+                             is refused before any of it runs: WICK_UNSUPPORTED, naming them. The list holds for as long
+                             as the module lives, for what wick_module_define adds and a resolver brings in, too */
 } wick_load_options;
 /* Reads exactly `length` bytes at `offset`; 0 when it did. */
 typedef int wick_read_callback(void *user, uint64_t offset, void *to, size_t length);

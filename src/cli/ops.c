@@ -5,6 +5,7 @@
 
 #include "api/handles.h"
 #include "cli/cli.h"
+#include "ir/operator_use.h"
 #include "serial/archive/used_operators.h"
 
 typedef struct Listing {
@@ -12,37 +13,25 @@ typedef struct Listing {
   size_t missing, refused;
 } Listing;
 
+static bool is_listed(const char *lines, Str name) {
+  while (*lines) {
+    size_t length = strcspn(lines, "\r\n");
+    if (str_equal((Str){lines, length}, name)) return true;
+    lines += length;
+    lines += strspn(lines, "\r\n");
+  }
+  return false;
+}
+
 static void list_operator(void *argument, Str name, size_t calls, bool is_known) {
   Listing *listing = argument;
-  bool refused = listing->allowed && !operator_name_is_listed(listing->allowed, name);
+  bool refused = listing->allowed && !is_listed(listing->allowed, name);
   listing->missing += !is_known;
   listing->refused += refused;
   printf("%-40.*s %6zu%s%s\n", STR_ARG(name), calls, is_known ? "" : "  not in wick", refused ? "  not allowed" : "");
 }
-
-/* A source has been compiled: its graphs say what it calls. */
-static void count_block(const Block *block, Map *counts) {
-  BLOCK_EACH(node, block) {
-    if (node_operator(node)) {
-      Str name = symbol_name(node->kind);
-      map_put(counts, name, (void *)((uintptr_t)map_get(counts, name) + 1));
-    }
-    for (uint32_t i = 0; i < node->block_count; i++) count_block(node->blocks[i], counts);
-  }
-}
-
-typedef struct Count {
-  const CompilationUnit *unit;
-  Arena arena;
-  Map counts;
-} Count;
-static void count_unit(void *argument) {
-  Count *count = argument;
-  map_init(&count->counts, &count->arena);
-  for (size_t i = 0; i < count->unit->functions.length; i++) {
-    const Function *function = count->unit->functions.data[i];
-    if (function->graph) count_block(function->graph->block, &count->counts);
-  }
+static void list_known(void *argument, Str name, size_t calls) {
+  list_operator(argument, name, calls, true);
 }
 
 static int list_source(const char *path, const ModelOptions *model, Listing *listing) {
@@ -52,13 +41,7 @@ static int list_source(const char *path, const ModelOptions *model, Listing *lis
     if (error) complain_error(path, error);
     return EXIT_USAGE;
   }
-  Count count = {.unit = module->unit};
-  arena_init(&count.arena, NULL);
-  Status status = arena_protect(&count.arena, count_unit, &count);
-  if (!status)
-    for (MapEntry *e = map_next(&count.counts, NULL); e; e = map_next(&count.counts, e))
-      list_operator(listing, e->key, (size_t)(uintptr_t)e->value, true);
-  arena_dispose(&count.arena);
+  Status status = unit_each_operator(module->unit, list_known, listing);
   wick_module_release(module);
   if (status) complain_error(path, (wick_error *)status);
   return status ? EXIT_USAGE : EXIT_DONE;
@@ -70,7 +53,7 @@ static int list_archive(const char *path, Listing *listing) {
   api_exec_init(&exec, NULL);
   Status status = byte_source_open(path, true, &source);
   if (!status) {
-    status = used_operators_of_archive(source, &exec, list_operator, listing);
+    status = used_operators_of_archive(source, &exec, listing->allowed, list_operator, listing);
     byte_source_release(source);
   }
   if (!status) return EXIT_DONE;

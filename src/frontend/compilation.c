@@ -3,6 +3,7 @@
 #include "frontend/compilation.h"
 
 #include "frontend/convert_to_ssa.h"
+#include "ir/operator_use.h"
 #include "pass/pass.h"
 
 /* ---- failing ---- */
@@ -147,8 +148,9 @@ static void clean_up(Graph *graph, Exec *exec, const Function *function) {
 static void require_stack(Graph *graph) {
   graph_require_stack(graph);
 }
-static void lower(Graph *graph, Arena *scratch, Exec *exec, const Function *function) {
+static void lower(Graph *graph, Arena *scratch, Exec *exec, Function *function) {
   require_stack(graph);
+  function_note_operators(function, graph);
   show(exec, function, "emit", graph);
   SSA_STEPS(X)
   require_stack(graph);

@@ -331,6 +331,11 @@ static const NodeForm *find_form(Symbol kind) {
   return NULL;
 }
 
+/* prim::tolist has a form because its result's type stands on the node. */
+bool kind_is_of_language(Symbol kind) {
+  return find_form(kind) && kind != SYM_prim_tolist;
+}
+
 static bool is_within(uint32_t count, uint16_t min, uint16_t max) {
   return count >= min && (max == MANY || count <= max);
 }

@@ -6,5 +6,7 @@
 
 #include "ir/graph.h"
 
+/* Whether nodes of the kind are the language's own: they have a form, and none whose result an operator computes. */
+bool kind_is_of_language(Symbol kind);
 /* *out: what is wrong with the node on its own, or NULL. */
 Status node_check_form(const Node *node, const char **out) MUST_CHECK;

@@ -2,6 +2,7 @@
 #include "ir/unit.h"
 
 #include "ir/ir_internal.h"
+#include "ir/operator_use.h"
 
 static void function_dispose(CompilationUnit *unit, Function *function) {
   struct Code *code = atomic_load(&function->code);
@@ -133,6 +134,8 @@ void unit_use(CompilationUnit *unit, CompilationUnit *other) {
     if (unit->used.data[i] == other) return;
   if (uses(other, unit))
     catch_throw(arena->catch_point, status_new(ERROR_COMPILE, "programs can't use each other both ways"));
+  Status status = unit_check_operators(unit, other, "the program that is named");
+  if (status) catch_throw(arena->catch_point, status);
   vec_arena_reserve(arena, &unit->used, unit->used.length + 1);
   unit->used.data[unit->used.length++] = unit_retain(other);
 }

@@ -16,7 +16,9 @@ typedef struct Function {
   Graph *graph;           /* NULL until compiled */
   /* Compiles on demand when graph is NULL (frontend sets it with its state); throws. NULL: graph is there. */
   void (*ensure_defined)(struct Function *function, void *compilation);
-  void *definition;            /* frontend: tree and resolver */
+  void *definition;                      /* frontend: tree and resolver */
+  const struct OperatorCount *operators; /* operator_use.h: what the body was emitted to; operator_count of them */
+  uint32_t operator_count;
   bool is_compiling;           /* recursion is a compile error */
   _Atomic(struct Code *) code; /* interp: of the graph as written, made on first call */
   _Atomic(void *) executor;    /* executor: its plans */
@@ -33,6 +35,7 @@ struct CompilationUnit {
   VEC(IValue) held;                     /* released with the unit: class constants, enum values, schema defaults */
   void (*code_free)(struct Code *code); /* interp's */
   VEC(CompilationUnit *) used;          /* retained: units whose functions and types this one's code names */
+  Map *allowed_operators;               /* operator_use.h: the names that code may use; NULL: all */
   uint32_t mangle_counter;
 };
 Status unit_new(CompilationUnit **out) MUST_CHECK;
@@ -48,7 +51,8 @@ void unit_add_type(CompilationUnit *unit, const Type *named);
 void unit_hold(CompilationUnit *unit,
                IValue value); /* takes over a reference; beware of values that retain the unit themselves */
 void unit_hold_source(CompilationUnit *unit, Source *source); /* takes over a reference, also when it throws */
-/* Keeps `other` for as long as the unit lives; refused when `other` uses the unit itself, for neither would ever go. */
+/* Keeps `other` for as long as the unit lives; refused when `other` uses the unit itself, for neither would ever go, or
+ * an operator that the unit may not use. */
 void unit_use(CompilationUnit *unit, CompilationUnit *other);
 
 /* What a unit has now. Rolling back removes what was defined since, for definitions that failed: no one else may have

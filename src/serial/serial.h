@@ -9,7 +9,7 @@
  *   serial/archive/debug_info.h      the original source of an archive's code
  *   serial/archive/importer.h        the code of an archive, compiled on demand
  *   serial/archive/upgraders.h       what operators meant in older versions
- *   serial/archive/used_operators.h  what operators that code names
+ *   serial/archive/used_operators.h  what operators that code uses, or lacks
  *   serial/archive/import.h          what the formats of archives share
  *   serial/formats/json.h            JSON by cJSON
  *   serial/formats/model_json.h      the format of 2019
@@ -33,7 +33,7 @@ typedef struct LoadOptions {
   bool map;
   uint64_t max_bytes;
   const char *device_map; /* "cuda=cpu,cuda:1=cpu" or "*=cpu"; NULL: devices other than cpu are an error */
-  const char *allow_ops;  /* path-free list of allowed operator names, newline separated; NULL: all */
+  const char *allow_ops;  /* names of operators that code may use, one a line (ir/operator_use.h); NULL: all */
 } LoadOptions;
 
 /* A TorchScript archive of any version. */

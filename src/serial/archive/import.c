@@ -2,7 +2,7 @@
  * state. */
 #include "serial/archive/import.h"
 
-#include "serial/archive/used_operators.h"
+#include "ir/operator_use.h"
 #include "serial/formats/model_json.h"
 #include "serial/python/reprint.h"
 
@@ -178,65 +178,96 @@ static Status read_extra_files(Archive *archive, Module *module) {
 
 /* The root object by data.pkl. */
 static Status read_pickles(Import *import, IValue *out) {
-  if (import->options->allow_ops) TRY(used_operators_check(&import->importer, import->options->allow_ops));
   TRY(read_constants(import));
   return read_pickle(import, "data.pkl", "data/", out);
 }
 
-static Status import_code(Archive *archive, Exec *exec, CompilationUnit *unit) {
-  LoadOptions options = {0};
-  Import import = {.archive = archive, .options = &options};
-  Status status = importer_init(&import.importer, archive, unit, exec);
-  if (!status) status = read_version(archive, &import.importer.version);
-  if (!status) status = read_constants(&import);
-  if (!status) status = importer_compile_all(&import.importer);
-  importer_dispose(&import.importer);
-  return status;
+typedef struct Allow {
+  CompilationUnit *unit;
+  const char *lines;
+} Allow;
+static void allow_operators(void *argument) {
+  const Allow *allow = argument;
+  unit_allow_operators(allow->unit, allow->lines);
+}
+
+Status import_begin(Import *import, Exec *exec) {
+  CompilationUnit *unit;
+  int64_t version;
+  TRY(read_version(import->archive, &version));
+  TRY(check_byte_order(import->archive));
+  TRY(unit_new(&unit));
+  Status status = importer_init(&import->importer, import->archive, unit, exec);
+  import->importer.version = version;
+  if (status || !import->options->allow_ops) return status;
+  return arena_protect(&unit->store.arena, allow_operators, &(Allow){unit, import->options->allow_ops});
+}
+void import_end(Import *import) {
+  CompilationUnit *unit = import->importer.unit;
+  importer_dispose(&import->importer);
+  unit_release(unit);
+}
+
+Status import_code(Import *import) {
+  if (model_json_is_there(import->archive)) {
+    IValue root;
+    TRY(model_json_read(import, &root));
+    ivalue_release(root);
+    return OK;
+  }
+  TRY(read_constants(import));
+  return importer_compile_all(&import->importer);
 }
 Status unit_import_code(ByteSource *source, Exec *exec, CompilationUnit **out) {
-  Archive *archive;
-  TRY(archive_open(source, true, 0, &archive));
-  Status status = unit_new(out);
-  if (!status) {
-    status = import_code(archive, exec, *out);
-    if (status) unit_release(*out);
-  }
-  archive_free(archive);
+  Import import = {.options = &(LoadOptions){0}};
+  TRY(archive_open(source, true, 0, &import.archive));
+  Status status = import_begin(&import, exec);
+  if (!status) status = import_code(&import);
+  if (!status) *out = unit_retain(import.importer.unit);
+  import_end(&import);
+  archive_free(import.archive);
   return status;
+}
+
+/* The root object of the archive. */
+static Status read_root(Import *import, IValue *out) {
+  *out = IVALUE_NONE;
+  TRY(model_json_is_there(import->archive) ? model_json_read(import, out) : read_pickles(import, out));
+  return out->tag == TAG_OBJECT && out->object->class_type->is_module
+             ? OK
+             : status_new(ERROR_DATA, "the archive holds no module");
+}
+static Status import_module(Import *import, Module **out) {
+  IValue root;
+  Module *module = NULL;
+  Status status = read_root(import, &root);
+  if (!status) status = module_new(import->importer.unit, root.object, &module);
+  if (!status) status = read_extra_files(import->archive, module);
+  ivalue_release(root);
+  if (status)
+    module_release(module);
+  else
+    *out = module;
+  return status;
+}
+
+static Status check_pickles(const Archive *archive) {
+  const char *missing = !archive_find(archive, STR("data.pkl"))        ? "data.pkl"
+                        : !archive_find(archive, STR("constants.pkl")) ? "constants.pkl (a file of torch.save?)"
+                                                                       : NULL;
+  return missing ? status_new(ERROR_DATA, "not a TorchScript archive: it has no %s", missing) : OK;
 }
 
 static Status import_archive(Archive *archive, Exec *exec, const LoadOptions *options, Module **out) {
   Import import = {.archive = archive, .options = options};
-  CompilationUnit *unit;
-  int64_t version;
-  TRY(read_version(archive, &version));
-  TRY(check_byte_order(archive));
-  bool has_model = model_json_is_there(archive);
-  if (!has_model && (!archive_find(archive, STR("data.pkl")) || !archive_find(archive, STR("constants.pkl"))))
-    return status_new(ERROR_DATA, "not a TorchScript archive: it has no %s",
-                      archive_find(archive, STR("data.pkl")) ? "constants.pkl (a file of torch.save?)" : "data.pkl");
-  TRY(unit_new(&unit));
-  Status status = importer_init(&import.importer, archive, unit, exec);
-  import.importer.version = version;
-  IValue root = IVALUE_NONE;
-  Module *module = NULL;
-  if (!status) status = has_model ? model_json_read(&import, &root) : read_pickles(&import, &root);
-  if (!status && (root.tag != TAG_OBJECT || !root.object->class_type->is_module)) {
-    status = status_new(ERROR_DATA, "the archive holds no module");
-  }
-  if (!status) status = module_new(unit, root.object, &module);
-  if (!status) status = read_extra_files(archive, module);
-  importer_dispose(&import.importer);
-  ivalue_release(root);
-  unit_release(unit);
-  if (status) {
-    module_release(module);
-    if (version <= NEWEST_VERSION) return status;
-    return status_context(status, "an archive of version %lld (wick knows those up to %d)", (long long)version,
-                          NEWEST_VERSION);
-  }
-  *out = module;
-  return OK;
+  Status status = import_begin(&import, exec);
+  if (!status && !model_json_is_there(archive)) status = check_pickles(archive);
+  if (!status) status = import_module(&import, out);
+  int64_t version = import.importer.version;
+  import_end(&import);
+  if (!status || version <= NEWEST_VERSION) return status;
+  return status_context(status, "an archive of version %lld (wick knows those up to %d)", (long long)version,
+                        NEWEST_VERSION);
 }
 
 Status module_import(ByteSource *source, Exec *exec, const LoadOptions *options, Module **out) {

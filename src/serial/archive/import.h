@@ -12,6 +12,12 @@ typedef struct Import {
   StorageTable storages; /* of the pickle that is being read */
 } Import;
 
+/* Reads the version and makes the unit; archive and options are set. import_end, which also follows a failure, gives
+ * the unit back. */
+Status import_begin(Import *import, Exec *exec) MUST_CHECK;
+void import_end(Import *import);
+/* The code, reached by objects or not, without their state. */
+Status import_code(Import *import) MUST_CHECK;
 /* For pickles with the archive's classes and the tensors of import->storages. */
 PickleHost import_host(Import *import);
 /* Calls a class's own __setstate__, with the state typed as its schema says; both borrowed. */

@@ -337,7 +337,8 @@ Status importer_resolve_class(Importer *importer, Str qualified_name, const Type
 
 Status importer_parse_type(Importer *importer, Str annotation, const Type **out) {
   Request request = {importer, annotation, NULL};
-  TRY(importer_compile(importer, parse_type_body, &request));
+  Status status = importer_compile(importer, parse_type_body, &request);
+  if (status) return used_operators_explain(importer, status);
   *out = request.type;
   return OK;
 }

@@ -1,6 +1,9 @@
-/* A walk over trees for calls of `torch.x` and `ops.space.x`. Archives spell operators in no other way. */
+/* A walk over trees for calls of `torch.x` and `ops.space.x`, as PyTorch and wick print them, finds names that wick
+ * does not have. What is there is known by what was compiled. */
 #include "serial/archive/used_operators.h"
 
+#include "ir/operator_use.h"
+#include "serial/archive/import.h"
 #include "syntax/view.h"
 
 /* Names that the frontend turns into nodes or control flow without a row. */
@@ -100,6 +103,12 @@ static void search_unknown(void *argument) {
 }
 
 Status used_operators_explain(Importer *importer, Status failure) {
+  if (importer->unit->allowed_operators) status_free(importer_compile_all(importer)); /* for the rest of them */
+  Status refused = unit_check_operators(importer->unit, importer->unit, "the archive");
+  if (refused) {
+    status_free(failure);
+    return refused;
+  }
   Search search = {.importer = importer, .used.arena = &importer->arena, .text.max_length = 1 << 16};
   map_init(&search.used.counts, &importer->arena);
   Status status = arena_protect(&importer->arena, search_unknown, &search);
@@ -113,49 +122,59 @@ Status used_operators_explain(Importer *importer, Status failure) {
   return failure;
 }
 
-bool operator_name_is_listed(const char *lines, Str name) {
-  while (*lines) {
-    size_t length = strcspn(lines, "\r\n");
-    if (str_equal((Str){lines, length}, name)) return true;
-    lines += length;
-    lines += strspn(lines, "\r\n");
-  }
-  return false;
+/* ---- listing ---- */
+
+typedef struct ArchiveListing {
+  UsedOperatorVisit *visit;
+  void *argument;
+  Search unknown;
+} ArchiveListing;
+
+static void visit_known(void *argument, Str name, size_t nodes) {
+  const ArchiveListing *listing = argument;
+  listing->visit(listing->argument, name, nodes, true);
 }
 
-Status used_operators_check(Importer *importer, const char *allowed) {
-  Search search = {.importer = importer, .used.arena = &importer->arena, .text.max_length = 1 << 16};
-  map_init(&search.used.counts, &importer->arena);
-  Status status = arena_protect(&importer->arena, collect_all, &search);
-  for (MapEntry *e = map_next(&search.used.counts, NULL); e && !status; e = map_next(&search.used.counts, e)) {
-    if (operator_name_is_listed(allowed, e->key)) continue;
-    strbuf_puts(&search.text, search.count++ ? ", " : "");
-    strbuf_str(&search.text, e->key);
+static Status list_unknown(ArchiveListing *listing) {
+  Search *search = &listing->unknown;
+  search->used.arena = &search->importer->arena;
+  map_init(&search->used.counts, search->used.arena);
+  TRY(arena_protect(search->used.arena, collect_all, search));
+  for (MapEntry *e = map_next(&search->used.counts, NULL); e; e = map_next(&search->used.counts, e)) {
+    if (used_operator_is_known(e->key)) continue;
+    listing->visit(listing->argument, e->key, (size_t)(uintptr_t)e->value, false);
+    search->count++;
   }
-  if (!status && search.count)
-    status = status_new(ERROR_UNSUPPORTED, "the archive uses operators that are not allowed: " STR_FMT,
-                        STR_ARG(strbuf_view(&search.text)));
-  strbuf_dispose(&search.text);
+  return OK;
+}
+
+/* That code does not compile is said by the list when the list shows why. */
+static Status list_import(Import *import, ArchiveListing *listing) {
+  CompilationUnit *unit = import->importer.unit;
+  Status status = import_code(import);
+  Status listed = unit_each_operator(unit, visit_known, listing);
+  Status refused = unit_check_operators(unit, unit, "the archive");
+  listing->unknown.importer = &import->importer;
+  if (!listed) listed = list_unknown(listing);
+  if (status && !listed && (refused || listing->unknown.count)) {
+    status_free(status);
+    status = OK;
+  }
+  status_free(refused);
+  if (!status) return listed;
+  status_free(listed);
   return status;
 }
 
-Status used_operators_of_archive(ByteSource *source, Exec *exec, UsedOperatorVisit *visit, void *argument) {
-  Archive *archive;
-  CompilationUnit *unit;
-  Importer importer;
-  TRY(archive_open(source, true, 0, &archive));
-  Status status = unit_new(&unit);
-  if (!status) {
-    status = importer_init(&importer, archive, unit, exec);
-    Search search = {.importer = &importer, .used.arena = &importer.arena};
-    map_init(&search.used.counts, &importer.arena);
-    if (!status) status = arena_protect(&importer.arena, collect_all, &search);
-    if (!status)
-      for (MapEntry *e = map_next(&search.used.counts, NULL); e; e = map_next(&search.used.counts, e))
-        visit(argument, e->key, (size_t)(uintptr_t)e->value, used_operator_is_known(e->key));
-    importer_dispose(&importer);
-    unit_release(unit);
-  }
-  archive_free(archive);
+Status used_operators_of_archive(ByteSource *source, Exec *exec, const char *allowed, UsedOperatorVisit *visit,
+                                 void *argument) {
+  ArchiveListing listing = {.visit = visit, .argument = argument};
+  LoadOptions options = {.allow_ops = allowed};
+  Import import = {.options = &options};
+  TRY(archive_open(source, true, 0, &import.archive));
+  Status status = import_begin(&import, exec);
+  if (!status) status = list_import(&import, &listing);
+  import_end(&import);
+  archive_free(import.archive);
   return status;
 }

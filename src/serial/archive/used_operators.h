@@ -1,4 +1,5 @@
-/* The operators an archive's code names, read off its trees: `torch.add(...)` and `ops.prim.NumToTensor(...)`. */
+/* The operators of an archive's code: those it was compiled to, and, where it does not compile for want of them, the
+ * names of others, read off its trees: `torch.add(...)` and `ops.prim.NumToTensor(...)`. */
 #pragma once
 
 #include "serial/archive/importer.h"
@@ -11,13 +12,12 @@ typedef struct UsedOperators {
 void used_operators_collect(UsedOperators *used, const Tree *tree);
 /* Whether the language or a row knows the name. */
 bool used_operator_is_known(Str qualified_name);
-/* `failure` of a compilation, taken over: when the archive names operators that wick does not have, an error that names
- * them all, with similar names; otherwise failure itself. */
+/* `failure` of a compilation, taken over: an error that names every operator of the archive's code that its unit may
+ * not use; or else those that wick does not have, with similar names; or else failure itself. */
 Status used_operators_explain(Importer *importer, Status failure) MUST_CHECK;
-/* Whether `name` is a line of the text. */
-bool operator_name_is_listed(const char *lines, Str name);
-/* An error that names every operator of the importer's code which is no line of `allowed`. */
-Status used_operators_check(Importer *importer, const char *allowed) MUST_CHECK;
-/* Every operator the archive's code names, in order of appearance, compiled or not. */
+/* Every operator of the archive's code, reached by its objects or not, and then those that wick does not have. Of the
+ * state nothing is read but constants. `allowed` as in LoadOptions: code that uses others does not compile and does not
+ * run, and its operators are visited all the same. */
 typedef void UsedOperatorVisit(void *argument, Str name, size_t calls, bool is_known);
-Status used_operators_of_archive(ByteSource *source, Exec *exec, UsedOperatorVisit *visit, void *argument) MUST_CHECK;
+Status used_operators_of_archive(ByteSource *source, Exec *exec, const char *allowed, UsedOperatorVisit *visit,
+                                 void *argument) MUST_CHECK;

@@ -302,7 +302,6 @@ bool model_json_is_there(const Archive *archive) {
 
 static Status read_model(Model *m, IValue *out) {
   TRY(importer_add_libraries(&m->import->importer));
-  if (m->import->options->allow_ops) TRY(used_operators_check(&m->import->importer, m->import->options->allow_ops));
   TRY(read_tensors(m));
   TRY(read_attributes(m));
   Status status = importer_compile(&m->import->importer, compile_body, m);
