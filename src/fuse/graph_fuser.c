@@ -22,6 +22,24 @@ bool fuser_may_rewrite(GraphFuser *f, const Node *node, const char *what) {
   return true;
 }
 
+static bool is_used_once(const Value *value) {
+  for (size_t i = 1; i < value->uses.length; i++)
+    if (value->uses.data[i].user != value->uses.data[0].user) return false;
+  return true;
+}
+
+/* Self is memory that was made in this block, and every name it had since is used by the next write alone. */
+bool fuser_owns_self(const GraphFuser *f, const Node *node) {
+  const Value *self = node_input(node, 0);
+  for (; is_used_once(self) && self->node->owning_block == f->block; self = node_input(self->node, 0)) {
+    if (is_group(self->node)) return true;
+    if (is_sentinel(self->node) || self->node->block_count || self->node->kind == SYM_prim_Constant) return false;
+    if (alias_is_fresh(f->alias, self)) return true;
+    if (!fuse_is_write(self->node) || !value_is_tensor(node_input(self->node, 0))) return false;
+  }
+  return false;
+}
+
 static uint32_t node_count(const Graph *graph) {
   uint32_t count = 0;
   BLOCK_EACH(node, graph->block) count += node->kind != SYM_prim_Constant;
@@ -71,7 +89,9 @@ static const Node *maker_of(const Value *value) {
 static Node *refuse_maker(GraphFuser *f, const Value *value) {
   const Node *node = maker_of(value);
   if (node->owning_block != f->block || is_sentinel(node)) return NULL;
-  Reason reason = is_fusable(f, node) ? REASON_NOT_FUSED_GUARD : fuse_why_not_pointwise(node);
+  Reason reason = is_fusable(f, node)       ? REASON_NOT_FUSED_GUARD
+                  : fuse_is_pointwise(node) ? REASON_NOT_FUSED_WRITES
+                                            : fuse_why_not_pointwise(node);
   return reason == REASON_COUNT ? NULL : fuser_refuse(f, node, reason);
 }
 
@@ -204,7 +224,7 @@ static bool is_behind_guard(const GraphFuser *f, const Node *node) {
 
 static void explain(GraphFuser *f, const Block *block) {
   BLOCK_EACH(node, block) {
-    if (fuse_is_pointwise(node))
+    if (is_fusable(f, node) && !is_group(node))
       fuser_refuse(f, node, is_behind_guard(f, node) ? REASON_NOT_FUSED_GUARD : REASON_NOT_FUSED_ALONE);
     if (is_left_cat(node)) fuser_refuse(f, node, REASON_NOT_FUSED_LIST);
   }

@@ -29,9 +29,11 @@ static inline bool is_sentinel(const Node *node) {
   return node == node->owning_block->param || node == node->owning_block->ret;
 }
 
+/* Whether only the node, and who uses its result, ever sees the memory that it writes. */
+bool fuser_owns_self(const GraphFuser *f, const Node *node);
 static inline bool is_fusable(const GraphFuser *f, const Node *node) {
   if (node->owning_block != f->block || is_sentinel(node)) return false;
-  return is_group(node) || fuse_is_pointwise(node);
+  return is_group(node) || (fuse_is_pointwise(node) && (!fuse_is_write(node) || fuser_owns_self(f, node)));
 }
 
 static inline void copy_metadata(Value *to, const Value *from) {

@@ -1,6 +1,7 @@
 /* Making a FuseGroup of a node; its kernels as text. */
 #include "fuse/group.h"
 
+#include "call/call_plan.h"
 #include "call/pointwise.h"
 #include "fuse/lower.h"
 #include "fuse/words.h"
@@ -86,9 +87,17 @@ static bool looks_at_numbers(const Operator *op) {
 static bool add_step(Maker *m, const Node *node, uint32_t *operand_count) {
   FuseGroup *g = m->group;
   if (!fuse_is_pointwise(node)) return false;
-  const Operator *op = node_operator(node);
+  const CallPlan *plan;
+  Status status = call_plan(node_operator(node), &plan);
+  if (status) {
+    status_free(status);
+    m->failed = true;
+    return false;
+  }
+  const Operator *op = plan->functional;
   FuseStep *step = &g->steps[g->step_count++];
   step->op = op;
+  step->is_write = fuse_is_write(node);
   step->shape = op->row->shape ? op->row->shape : shape_pointwise;
   step->first_operand = (uint16_t)*operand_count;
   step->operand_count = (uint16_t)node->input_count;
@@ -110,7 +119,9 @@ static bool add_step(Maker *m, const Node *node, uint32_t *operand_count) {
     *operand = (FuseOperand){tensor ? FUSE_VALUE : FUSE_NUMBER, (uint16_t)number};
     numbers |= !tensor;
     if (!tensor) continue;
-    if (number < g->input_count + g->piece_count) m->is_leaf[number] = true;
+    bool is_leaf = number < g->input_count + g->piece_count;
+    if (is_leaf) m->is_leaf[number] = true;
+    g->writes_leaf |= is_leaf && step->is_write && i == 0;
     m->sources[step->result] |= m->sources[number];
   }
   step->depends_on_numbers = numbers && looks_at_numbers(op);

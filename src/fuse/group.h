@@ -37,6 +37,7 @@ typedef struct FuseStep {
   const Operator *op;
   ShapeFunction *shape;
   uint16_t first_operand, operand_count, result;
+  bool is_write;           /* an in-place form: `op` is the functional one, whose result has to be what self is */
   bool depends_on_numbers; /* the formula or the shape function may look at a number that is not constant */
 } FuseStep;
 typedef struct FusePiece { /* of an input that is cut: value input_count + its place */
@@ -58,6 +59,7 @@ typedef struct FuseGroup {
   struct Code *code; /* of the Subgraph */
   uint16_t input_count, output_count, piece_count, step_count, value_count, store_count, leaf_count;
   bool has_cat, depends_on_numbers;
+  bool writes_leaf;       /* a result has the strides of an input, whatever these are */
   uint64_t tensor_inputs; /* bit i: input i is a tensor */
   FusePiece *pieces;
   FuseStep *steps;

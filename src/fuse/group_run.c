@@ -109,6 +109,17 @@ static const Tensor *find_uniform(const FuseGroup *g, const Tensor *const *value
   return first;
 }
 
+/* What a write computes must be what self is; then it gets self's strides. */
+static bool keep_self(const Tensor *self, TensorSpec *spec) {
+  size_t size = sizeof(int64_t) * self->ndim;
+  if (spec->dtype != (DType)self->dtype || spec->ndim != self->ndim || memcmp(spec->sizes, self->sizes, size) ||
+      !tensor_is_dense(self))
+    return false;
+  spec->has_strides = true;
+  memcpy(spec->strides, self->strides, size);
+  return true;
+}
+
 /* Runs every step's shape function; numbers that formulas look at go into the key. */
 static bool find_shapes(Run *run) {
   const FuseGroup *g = run->call.group;
@@ -124,6 +135,7 @@ static bool find_shapes(Run *run) {
       return false;
     }
     if (spec.ndim > FUSE_MAX_DIMS || spec.flags) return false;
+    if (step->is_write && !keep_self(inputs[0].tensor, &spec)) return false;
     Tensor *look = &run->looks[step->result - g->input_count];
     set_look(look, spec.dtype, spec.ndim);
     memcpy(look->sizes, spec.sizes, sizeof(int64_t) * (size_t)spec.ndim);
@@ -342,7 +354,8 @@ static FuseRefusal run_fused(FuseGroup *g, Exec *exec, const IValue *inputs, IVa
     if (!look_at_piece(&run.looks[i], inputs[piece->input].tensor, piece)) goto done;
     run.call.values[g->input_count + i] = &run.looks[i];
   }
-  const Tensor *uniform = g->has_cat || g->depends_on_numbers ? NULL : find_uniform(g, run.call.values);
+  const Tensor *uniform =
+      g->has_cat || g->depends_on_numbers || g->writes_leaf ? NULL : find_uniform(g, run.call.values);
   if (uniform) {
     memset(run.classes, 0, g->store_count);
     for (uint32_t i = 0; i < g->store_count; i++) run.classes[i] = (uint8_t)(i / KERNEL_MAX_OUTPUTS);

@@ -172,6 +172,8 @@ static Status find_looks(Lowering *l, bool *refused) {
       *refused = true;
       break;
     }
+    const Tensor *self = g->steps[i].is_write ? inputs[0].tensor : NULL;
+    *refused = self && (spec.dtype != (DType)self->dtype || spec.ndim != self->ndim);
     l->looks[g->steps[i].result].dtype = (uint8_t)spec.dtype;
     l->looks[g->steps[i].result].ndim = (uint8_t)spec.ndim;
   }

@@ -16,13 +16,28 @@ static bool may_be_operand(const Value *value) {
   }
 }
 
+bool fuse_is_write(const Node *node) {
+  const Operator *op = node_operator(node);
+  return op && op->variant == VARIANT_INPLACE;
+}
+
+static bool is_used_here_only(const Value *value, const Node *node) {
+  for (size_t i = 0; i < value->uses.length; i++)
+    if (value->uses.data[i].user != node) return false;
+  return true;
+}
+
 /* Only asked of nodes with one tensor as output and an operator. */
 static Reason why_not_operator(const Node *node, const Operator *op) {
   const FunctionSchema *schema = operator_schema(op);
-  if (op->variant != VARIANT_FUNCTIONAL || schema->is_mutable) return REASON_NOT_FUSED_WRITES;
+  if (op->variant == VARIANT_INPLACE && node->input_count && value_is_tensor(node_input(node, 0))) {
+    if (!is_used_here_only(node_input(node, 0), node)) return REASON_NOT_FUSED_WRITES;
+  } else if (op->variant != VARIANT_FUNCTIONAL || schema->is_mutable) {
+    return REASON_NOT_FUSED_WRITES;
+  }
   if (!op->row->lower) return REASON_NOT_FUSED_OPERATOR;
   if (op->flags & (OP_SIDE_EFFECTS | OP_NONDETERMINISTIC)) return REASON_NOT_FUSED_RANDOM;
-  if (schema->return_count != 1 || schema->returns[0].alias) return REASON_NOT_FUSED_OPERATOR;
+  if (schema->return_count != 1 || (schema->returns[0].alias && !schema->is_mutable)) return REASON_NOT_FUSED_OPERATOR;
   if (node->input_count != schema->argument_count || node->input_count > FORMULA_MAX_PARAMETERS)
     return REASON_NOT_FUSED_OPERAND;
   bool tensor = false;

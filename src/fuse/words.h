@@ -11,8 +11,12 @@
 static inline bool value_is_tensor(const Value *value) {
   return value->type->kind == TYPE_TENSOR;
 }
-/* Whether a node may stand in a group: a functional operator with a `.lower` formula and one fresh tensor as result,
- * over tensors and numbers. */
+/* Whether a node may stand in a group: an operator with a `.lower` formula and one tensor as result, over tensors and
+ * numbers. It is functional, or the in-place form of such a one where nobody else uses self: what a group computes then
+ * is what self would hold, with self's dtype, sizes and strides. That nobody sees self's memory either the graph fuser
+ * asks. */
 bool fuse_is_pointwise(const Node *node);
+/* The in-place form of an operator. */
+bool fuse_is_write(const Node *node);
 /* Why not; REASON_COUNT: it may, or it is nothing that gives a tensor. */
 Reason fuse_why_not_pointwise(const Node *node);

@@ -195,6 +195,8 @@ static const char *difference(const Outcome *a, const Outcome *b, bool gradients
   if (n != m) return "another number of tensors";
   for (int i = 0; i < n; i++)
     if (!same_values(x[i], y[i], 0)) return i < LEAVES ? "arguments changed otherwise" : "other values";
+  for (int i = 0; i < n; i++)
+    if (memcmp(x[i]->strides, y[i]->strides, (size_t)x[i]->ndim * sizeof *x[i]->strides)) return "other strides";
   for (int i = 0; i < n && gradients; i++)
     if ((x[i]->flags & TENSOR_RECORDS) != (y[i]->flags & TENSOR_RECORDS)) return "other tensors that require grad";
   for (int i = 0; i < n; i++)

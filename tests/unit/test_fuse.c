@@ -66,9 +66,7 @@ static bool tensors_equal(const Tensor *a, const Tensor *b) {
   if (a->dtype != b->dtype || a->ndim != b->ndim || a->numel != b->numel) return false;
   size_t bytes = sizeof(int64_t) * a->ndim;
   if (memcmp(a->sizes, b->sizes, bytes)) return false;
-  for (int i = 0; i < a->ndim && a->numel > 0; i++) /* a stride along one element says nothing */
-    if (a->sizes[i] != 1 && a->strides[i] != b->strides[i]) return false;
-  return bits_equal(a, b);
+  return (a->numel == 0 || !memcmp(a->strides, b->strides, bytes)) && bits_equal(a, b);
 }
 
 static bool values_equal(IValue a, IValue b) {
@@ -292,6 +290,14 @@ typedef struct Program {
   uint32_t values; /* %v0 ... */
 } Program;
 
+/* Of an operator whose first argument is a tensor. */
+static bool has_inplace_form(const char *template) {
+  char name[32];
+  size_t length = strcspn(template, "(");
+  snprintf(name, sizeof name, "%.*s_", (int)length, template);
+  return operator_find(str_from(name)) && template[length + 1] == 't';
+}
+
 static void write_program(Program *p, Random *r) {
   StrBuf *out = &p->text;
   p->tensor_inputs = 1 + below(r, 4);
@@ -313,7 +319,7 @@ static void write_program(Program *p, Random *r) {
   p->values = p->tensor_inputs;
   uint32_t steps = 2 + below(r, 14);
   uint32_t unused = 0;
-  bool used[64] = {false};
+  bool used[64] = {false}, own[64] = {false}; /* own: memory that no input shows */
   for (uint32_t s = 0; s < steps; s++) {
     const char *template = templates[below(r, sizeof templates / sizeof *templates)];
     if (below(r, 12) == 0) { /* cut one, join the pieces' sum */
@@ -321,7 +327,7 @@ static void write_program(Program *p, Random *r) {
       strbuf_printf(out, "  %%a%u : Tensor, %%b%u : Tensor = prim::ConstantChunk[chunks=2, dim=-1](%%v%u)\n", s, s,
                     from);
       strbuf_printf(out, "  %%v%u : Tensor = aten::mul(%%a%u, %%b%u)\n", p->values, s, s);
-      used[from] = true;
+      used[from] = own[p->values] = true;
       p->values++;
       continue;
     }
@@ -329,13 +335,23 @@ static void write_program(Program *p, Random *r) {
       uint32_t from = p->values - 1 - below(r, p->values < 3 ? p->values : 3);
       strbuf_printf(out, "  %%l%u : Tensor[] = prim::ListConstruct(%%v%u, %%v%u)\n", s, p->values - 1, from);
       strbuf_printf(out, "  %%v%u : Tensor = aten::cat(%%l%u, %%zero)\n", p->values, s);
-      used[from] = used[p->values - 1] = true;
+      used[from] = used[p->values - 1] = own[p->values] = true;
       p->values++;
       continue;
     }
     strbuf_printf(out, "  %%v%u : Tensor = ", p->values);
     bool open = false;
-    for (const char *c = template; *c; c++) {
+    const char *c = template;
+    uint32_t self = p->values - 1 - below(r, p->values < 3 ? p->values : 3);
+    if (below(r, 4) == 0 && own[self] && has_inplace_form(template)) {
+      open = true;
+      used[self] = true;
+      for (; *c != '('; c++) strbuf_char(out, *c);
+      strbuf_printf(out, "_(%%v%u", self);
+      c += 2;
+    }
+    own[p->values] = !strstr(template, "type_as");
+    for (; *c; c++) {
       bool stands = open && (c[1] == ',' || c[1] == ')') && (c[-1] == ' ' || c[-1] == '(');
       open |= *c == '(';
       if (stands && *c == 't') {

@@ -1,9 +1,12 @@
 /* In-place operators on memory that is made here become functional ones, appending to a list that is made here becomes
- * part of making it. Only where making and writing can stand side by side, so that nobody sees the value between. */
+ * part of making it. Only where making and writing can stand side by side, so that nobody sees the value between. Of
+ * operators, only where types tell that the functional one gives what self is: dtype, sizes and strides. Others stay,
+ * and their results stand for self behind them. */
 #include "ir/graph_log.h"
 #include "pass/motion/with_aliases.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"
+#include "pass/types/shape_evaluate.h"
 
 #define FILE_NAME "remove_mutation"
 
@@ -28,19 +31,6 @@ static Symbol functional_kind(const Node *node) {
   return operator_find(plain) ? symbol_intern(plain) : SYMBOL_NONE;
 }
 
-/* In place the result has self's dtype; the functional form promotes. */
-static bool keeps_dtype(const Node *node) {
-  const TensorInfo *self = value_tensor(node_input(node, 0));
-  for (uint32_t i = 1; i < node->input_count; i++) {
-    if (node_input(node, i)->type->kind != TYPE_TENSOR) continue;
-    const TensorInfo *other = value_tensor(node_input(node, i));
-    if (!self || !other || self->dtype < 0 || self->dtype != other->dtype || self->ndim < 0 || other->ndim < 0 ||
-        other->ndim > self->ndim)
-      return false;
-  }
-  return true;
-}
-
 /* The functional operator with the inputs of `node`, in front of it; NULL: there is none. */
 static Node *insert_functional(Node *node, Symbol kind) {
   Graph *graph = node->graph;
@@ -55,6 +45,17 @@ static Node *insert_functional(Node *node, Symbol kind) {
   if (schema && !schema->is_mutable && !schema->has_out && schema->return_count == 1) return plain;
   node_destroy(plain);
   return NULL;
+}
+
+/* The functional operator gives what self is; in place it has to: then it fails where the functional one does. */
+static bool keeps_self(const Value *self, Node *plain) {
+  const TensorInfo *known = value_tensor(self);
+  TensorInfo result;
+  if (!known || !tensor_info_is_complete(known) || !shape_evaluate_alone(plain->graph->arena, plain, &result))
+    return false;
+  result.requires_grad = known->requires_grad;
+  result.undefined = known->undefined;
+  return tensor_info_implies(&result, known);
 }
 
 /* Making the value and `write` to it become neighbours. */
@@ -72,23 +73,54 @@ static bool brings_together(Removal *r, Value *value, Node *write) {
   }
 }
 
-static bool remove_tensor_write(Removal *r, Node *node) {
-  Symbol kind = functional_kind(node);
-  if (kind == SYMBOL_NONE || !keeps_dtype(node)) return false;
-  Value *written = node_input(node, 0);
-  if (written->node->owning_block != node->owning_block || !brings_together(r, written, node)) return false;
-  if (!jit_opt_limit(FILE_NAME)) return false;
-  Node *plain = insert_functional(node, kind);
+/* A leaf that asks for gradients must not be written to. */
+static bool may_make_leaves(const Node *node) {
+  const FunctionSchema *schema = node_schema(node);
+  return !schema || schema_find_argument(schema, STR("requires_grad")) >= 0;
+}
+
+static bool remove_tensor_write(Removal *r, Node *node, Symbol kind) {
+  Value *self = node_input(node, 0);
+  Node *plain = may_make_leaves(self->node) ? NULL : insert_functional(node, kind);
   if (!plain) return false;
+  node_move_after(plain, node); /* out of the way between the neighbours */
+  if (!keeps_self(self, plain) || !brings_together(r, self, node) || !jit_opt_limit(FILE_NAME)) {
+    node_destroy(plain);
+    return false;
+  }
+  node_move_before(plain, node);
   JIT_LOG_UPDATE(FILE_NAME, STR_FMT " is functional now", STR_ARG(symbol_name(node->kind)));
   alias_add_node(r->db, plain);
   /* The writes behind are known as writes to the value that was there before. */
-  alias_replace_value(r->db, written, node_output(plain, 0));
+  alias_replace_value(r->db, self, node_output(plain, 0));
   ptrmap_put(&r->made, node_output(plain, 0), plain);
-  value_replace_all_uses_after(written, node, node_output(plain, 0));
+  value_replace_all_uses_after(self, node, node_output(plain, 0));
   value_replace_all_uses_with(node_output(node, 0), node_output(plain, 0));
   node_destroy(node);
   return true;
+}
+
+static bool is_made_here(Removal *r, const Value *value) {
+  while (functional_kind(value->node) != SYMBOL_NONE) value = node_input(value->node, 0);
+  return alias_is_fresh(r->db, value) || ptrmap_has(&r->made, value);
+}
+
+/* Of memory that is made here, what is behind the write sees its result, which is self. */
+static bool use_result(Removal *r, Node *node) {
+  Value *self = node_input(node, 0), *result = node_output(node, 0);
+  bool any = false;
+  for (size_t i = 0; i < self->uses.length && !any; i++)
+    any = self->uses.data[i].user != node && node_is_before(node, self->uses.data[i].user);
+  if (!any || !is_made_here(r, self) || !jit_opt_limit(FILE_NAME)) return false;
+  alias_replace_value(r->db, self, result);
+  value_replace_all_uses_after(self, node, result);
+  return true;
+}
+
+static bool replace_tensor_write(Removal *r, Node *node) {
+  Symbol kind = functional_kind(node);
+  if (kind == SYMBOL_NONE || node_input(node, 0)->node->owning_block != node->owning_block) return false;
+  return remove_tensor_write(r, node, kind) || use_result(r, node);
 }
 
 static bool remove_append(Removal *r, Node *node) {
@@ -106,7 +138,7 @@ static bool remove_append(Removal *r, Node *node) {
 static void remove_in(Removal *r, Block *block) {
   BLOCK_EACH(node, block) {
     for (uint32_t i = 0; i < node->block_count; i++) remove_in(r, node->blocks[i]);
-    if ((r->tensors && remove_tensor_write(r, node)) || (r->lists && remove_append(r, node))) r->changed = true;
+    if ((r->tensors && replace_tensor_write(r, node)) || (r->lists && remove_append(r, node))) r->changed = true;
   }
 }
 

@@ -468,3 +468,19 @@ bool shape_evaluate(ShapeEvaluator *e, Node *node, bool strict, TensorInfo *info
     for (uint32_t i = 0; i < node->output_count; i++) infos[i].has_sizes = infos[i].has_strides = infos[i].ndim == 0;
   return any;
 }
+
+bool shape_evaluate_alone(Arena *scratch, Node *node, TensorInfo *infos) {
+  ShapeEvaluator evaluator;
+  Catch inner, *outer = scratch->catch_point;
+  bool known = false;
+  Status status = shape_evaluator_init(&evaluator, NULL, scratch);
+  if (status) catch_throw(outer, status);
+  if (catch_enter(&inner)) {
+    scratch->catch_point = &inner;
+    known = shape_evaluate(&evaluator, node, true, infos);
+  }
+  scratch->catch_point = outer;
+  shape_evaluator_dispose(&evaluator);
+  if (inner.status) catch_throw(outer, inner.status);
+  return known;
+}
