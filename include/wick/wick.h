@@ -136,6 +136,10 @@ enum { WICK_FUSER_DEFAULT = 0, WICK_FUSER_NONE = 1 /* operator by operator */, W
 /* For later calls of modules of this runtime (NULL: of those without one) on a kind of device ("cpu"); a call's options
  * go before. WICK_FUSER_DEFAULT: as the environment's WICK_FUSER=none|tile says. */
 WICK_API wick_status wick_set_fuser(wick_runtime *runtime, const char *device, uint32_t fuser, wick_error **error);
+/* Whose arithmetic quantized linear layers, convolutions and additions follow: "qnnpack" or "onednn" ("fbgemm", "x86"
+ * mean the latter), as torch.backends.quantized.engine. The default is onednn on x86, qnnpack elsewhere. runtime NULL:
+ * for calls without a runtime. */
+WICK_API wick_status wick_set_quantized_engine(wick_runtime *runtime, const char *name, wick_error **error);
 /* Switches one of them off, or on again, for the whole process, whoever asks for it. */
 WICK_API wick_status wick_enable_fuser(uint32_t fuser, int on, wick_error **error);
 /* 0: plans get what is required to run them and nothing else. Not while calls of this runtime run. */
@@ -220,7 +224,12 @@ enum { /* dtypes, numbered as PyTorch's ScalarType */
        WICK_COMPLEX64 = 9,
        WICK_COMPLEX128 = 10,
        WICK_BOOL8 = 11,
-       WICK_BFLOAT16 = 15
+       WICK_QINT8 = 12, /* quantized: wick_tensor_quantizer_of says how */
+       WICK_QUINT8 = 13,
+       WICK_QINT32 = 14,
+       WICK_BFLOAT16 = 15,
+       WICK_QUINT4X2 = 16,
+       WICK_QUINT2X4 = 17
 };
 enum { WICK_DEVICE_CPU = 0, WICK_DEVICE_CUDA = 1 }; /* numbered as PyTorch's DeviceType */
 enum { WICK_TENSOR_REQUIRES_GRAD = 1, WICK_TENSOR_UNDEFINED = 2, WICK_TENSOR_CONJ = 4 /* data is to be conjugated */ };
@@ -242,6 +251,24 @@ WICK_API wick_status wick_tensor_new(uint32_t dtype, int32_t ndim, const int64_t
 WICK_API wick_status wick_tensor_borrow(void *data, uint32_t dtype, int32_t ndim, const int64_t *sizes,
                                         const int64_t *strides, void (*drop)(void *user), void *user, wick_value **out,
                                         wick_error **error);
+/* How the integers of a quantized tensor, which wick_tensor_view_of shows, stand for numbers:
+ * (q - zero_point) * scale. Such tensors are made by wick_op_call of aten::quantize_per_tensor, or from integers by
+ * aten::_make_per_tensor_quantized_tensor (and their forms per channel), and become numbers by aten::dequantize. */
+enum { WICK_PER_TENSOR_AFFINE = 0, WICK_PER_CHANNEL_AFFINE = 1, WICK_PER_CHANNEL_AFFINE_FLOAT_QPARAMS = 4 };
+typedef struct wick_quantizer {
+  uint32_t size;                  /* sizeof(wick_quantizer), set by the caller */
+  uint32_t scheme;                /* WICK_PER_... */
+  double scale;                   /* per tensor */
+  int64_t zero_point;             /* per tensor */
+  int64_t axis;                   /* per channel: the dimension that the channels are counted along */
+  int64_t channels;               /* per channel; else 0 */
+  const double *scales;           /* per channel affine: `channels` of them, as long as the value lives; else NULL */
+  const int64_t *zero_points;     /* likewise */
+  const float *float_scales;      /* of float qparams; else NULL */
+  const float *float_zero_points; /* likewise */
+} wick_quantizer;
+/* Fails for what is no quantized tensor. */
+WICK_API wick_status wick_tensor_quantizer_of(const wick_value *tensor, wick_quantizer *out, wick_error **error);
 /* What the tensor looks like; pointers hold while the value does and nobody resizes it. Fails for what is no tensor, or
  * has no plain memory. */
 WICK_API wick_status wick_tensor_view_of(const wick_value *tensor, wick_tensor_view *out, wick_error **error);

@@ -15,6 +15,7 @@ struct wick_runtime {
   void *observe_user;
   ExecutorOptions executor; /* complete */
   uint8_t fusers[2];        /* Exec's */
+  uint8_t quantized_engine; /* Exec's */
 };
 struct wick_value {
   RefCount refs;

@@ -1,5 +1,5 @@
 /* The one list of the tables of operator rows. Sorted. */
-#include "call/operator.h"
+#include "call/quantized_form.h"
 
 extern const OpTable op_table_attention;
 extern const OpTable op_table_attribute;
@@ -48,6 +48,7 @@ extern const OpTable op_table_pointwise_unary;
 extern const OpTable op_table_pool;
 extern const OpTable op_table_pool_fractional;
 extern const OpTable op_table_prim;
+extern const OpTable op_table_quantize;
 extern const OpTable op_table_random;
 extern const OpTable op_table_rearrange;
 extern const OpTable op_table_reduce;
@@ -115,6 +116,7 @@ const OpTable *const op_tables[] = {
     &op_table_pool,
     &op_table_pool_fractional,
     &op_table_prim,
+    &op_table_quantize,
     &op_table_random,
     &op_table_rearrange,
     &op_table_reduce,
@@ -133,5 +135,12 @@ const OpTable *const op_tables[] = {
     &op_table_view,
     &op_table_view_scatter,
     &op_table_vision,
+    NULL,
+};
+
+extern const QuantizedForms quantized_forms_basic;
+
+const QuantizedForms *const quantized_form_tables[] = {
+    &quantized_forms_basic,
     NULL,
 };

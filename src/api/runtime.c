@@ -2,6 +2,7 @@
 #include "api/handles.h"
 #include "compute/conv/conv.h"
 #include "fuse/backend.h"
+#include "call/quantized_form.h"
 
 #define TEXT_OF(x) #x
 #define VERSION_TEXT(a, b, c) TEXT_OF(a) "." TEXT_OF(b) "." TEXT_OF(c)
@@ -40,6 +41,7 @@ void api_exec_init(Exec *exec, const wick_runtime *runtime) {
   if (!runtime) return;
   if (runtime->threads) exec->threads = runtime->threads;
   exec->executor = &runtime->executor;
+  exec->quantized_engine = runtime->quantized_engine;
   memcpy(exec->fusers, runtime->fusers, sizeof exec->fusers);
   exec->print = runtime->print;
   exec->print_user = runtime->print_user;
@@ -106,6 +108,19 @@ wick_status wick_enable_fuser(uint32_t fuser, int on, wick_error **error) {
   if (fuser <= WICK_FUSER_NONE || fuser >= FUSER_COUNT)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_enable_fuser: there is no fuser %u", fuser), error);
   fuse_set_enabled((Fuser)fuser, on != 0);
+  return api_status(OK, error);
+}
+
+wick_status wick_set_quantized_engine(wick_runtime *runtime, const char *name, wick_error **error) {
+  QuantizedEngine engine;
+  API_NEED(name);
+  if (!quantized_engine_parse(str_from(name), &engine))
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_set_quantized_engine: there is no engine '%s'", name),
+                      error);
+  if (runtime)
+    runtime->quantized_engine = (uint8_t)engine;
+  else
+    quantized_engine_set_default(engine);
   return api_status(OK, error);
 }
 

@@ -1,6 +1,7 @@
 /* Tensors across the border: new, borrowed, viewed. */
 #include "api/handles.h"
 #include "serial/serial.h"
+#include "tensor/quantizer.h"
 
 static Status check_shape(uint32_t dtype, int32_t ndim) {
   if (dtype >= DTYPE_COUNT || dtype_is_quantized((DType)dtype) || dtype == DTYPE_COMPLEX32)
@@ -94,7 +95,7 @@ wick_status wick_tensor_view_of(const wick_value *value, wick_tensor_view *out, 
     view.sizes = &zero;
     view.strides = &one;
   } else {
-    if (t->flags & (TENSOR_SPARSE | TENSOR_QUANTIZED | TENSOR_META | TENSOR_NOT_CPU | TENSOR_OPAQUE | TENSOR_NEG))
+    if (t->flags & (TENSOR_SPARSE | TENSOR_META | TENSOR_NOT_CPU | TENSOR_OPAQUE | TENSOR_NEG))
       return api_status(status_new(ERROR_UNSUPPORTED, "the tensor has no plain memory"), error);
     Device device = tensor_device(t);
     view.dtype = t->dtype;
@@ -107,6 +108,27 @@ wick_status wick_tensor_view_of(const wick_value *value, wick_tensor_view *out, 
     view.data = tensor_data(t);
   }
   memcpy(out, &view, size < sizeof view ? size : sizeof view);
+  return api_status(OK, error);
+}
+
+wick_status wick_tensor_quantizer_of(const wick_value *value, wick_quantizer *out, wick_error **error) {
+  API_NEED(value);
+  API_NEED(out);
+  if (value->value.tag != TAG_TENSOR || !tensor_is_defined(value->value.tensor) ||
+      !tensor_is_quantized(value->value.tensor))
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no quantized tensor"), error);
+  const Quantizer *q = tensor_quantizer(value->value.tensor);
+  wick_quantizer quantizer = {
+      .size = out->size, .scheme = q->scheme, .scale = q->scale, .zero_point = q->zero_point, .axis = q->axis};
+  if (!quantizer_is_per_tensor(q)) {
+    bool is_float = q->scheme == QSCHEME_PER_CHANNEL_AFFINE_FLOAT_QPARAMS;
+    quantizer.channels = q->scales->numel;
+    quantizer.scales = is_float ? NULL : tensor_data(q->scales);
+    quantizer.zero_points = is_float ? NULL : tensor_data(q->zero_points);
+    quantizer.float_scales = is_float ? tensor_data(q->scales) : NULL;
+    quantizer.float_zero_points = is_float ? tensor_data(q->zero_points) : NULL;
+  }
+  memcpy(out, &quantizer, out->size < sizeof quantizer ? out->size : sizeof quantizer);
   return api_status(OK, error);
 }
 

@@ -34,7 +34,7 @@ static Status check_accepted(const Call *call, const CallPlan *plan, uint32_t fl
   const char *what = NULL;
   if ((flags & TENSOR_SPARSE) && !(accept & OP_ACCEPT_SPARSE))
     what = "sparse tensors are";
-  else if ((flags & TENSOR_QUANTIZED) && !(accept & OP_ACCEPT_QUANTIZED))
+  else if ((flags & TENSOR_QUANTIZED) && !(accept & OP_ACCEPT_QUANTIZED) && !plan->quantized && !op->row->body)
     what = "quantized tensors are";
   else if ((flags & TENSOR_OPAQUE) && !(accept & OP_ACCEPT_OPAQUE))
     what = "tensors without strides are";
@@ -56,7 +56,9 @@ static Status check_accepted(const Call *call, const CallPlan *plan, uint32_t fl
 
 /* ---- running ---- */
 
-ShapeFunction *call_row_shape(const OpRow *row) {
+ShapeFunction *call_row_shape(const Call *call) {
+  const OpRow *row = call->op->row;
+  if (__builtin_expect(call->form != NULL, 0)) return NULL;
   return row->shape ? row->shape : row->lower ? shape_pointwise : NULL;
 }
 
@@ -105,6 +107,7 @@ static Status run_body(Call *call) {
 /* Kernel, formula or body, with the outputs as they are. */
 Status call_run_row(Call *call) {
   const OpRow *row = call->op->row;
+  if (__builtin_expect(call->form != NULL, 0)) return call->form(call);
   if (row->kernel) return row->kernel(call);
   if (row->lower) return pointwise_run(call);
   if (row->body) return run_body(call);
@@ -176,7 +179,7 @@ Status call_fill_slot(Call *call, uint32_t i, const TensorSpec *spec) {
 
 /* The functional form: allocate as the shape function says, then run. */
 Status call_run_functional(Call *call, bool meta) {
-  ShapeFunction *shape = call_row_shape(call->op->row);
+  ShapeFunction *shape = call_row_shape(call);
   if (shape) {
     TensorSpec specs[CALL_MAX_OUTPUTS];
     TRY(call_compute_specs(call, shape, specs));
@@ -286,6 +289,7 @@ Status operator_run(Call *call) {
   TRY(call_plan(call->op, &plan));
   uint32_t flags = input_flags(call, plan);
   Status status = OK;
+  if (flags & TENSOR_QUANTIZED && plan->quantized) call->form = plan->quantized->kernel;
   if (flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED)) {
     TRY_GOTO(check_accepted(call, plan, flags), done);
     if ((flags & (TENSOR_CONJ | TENSOR_NEG)) && !(call->op->flags & OP_ACCEPT_CONJ) &&
@@ -369,6 +373,7 @@ static inline Status run_direct(Call *call) {
 Status operator_call(Exec *exec, const Operator *op, Call *call) {
   call->exec = exec;
   call->op = op;
+  call->form = NULL;
   const CallPlan *plan;
   Status status = call_plan(op, &plan);
   if (__builtin_expect(status != OK, 0)) goto failed;

@@ -9,6 +9,7 @@
  * for the registry and operator_call:
  *   call/derive.h         in-place and .out forms, made from a row
  *   call/call_plan.h      what operator_call asks of a schema, found once
+ *   call/quantized_form.h forms of operators for quantized tensors; whose arithmetic they follow
  *   call/call_internal.h  what operator_call and the forms that write share
  *
  * for kernels:
@@ -32,6 +33,7 @@
 
 enum { CALL_MAX_OUTPUTS = 8 };
 
+typedef Status Kernel(struct Call *call);
 typedef struct Call {
   Exec *exec;
   const struct Operator *op;
@@ -41,6 +43,7 @@ typedef struct Call {
   uint64_t dying;          /* bit i: nobody needs input i after this call, its memory may be reused */
   const struct Node *node; /* for factories' operations and traces; may be NULL */
   void *state;             /* a factory's */
+  Kernel *form;            /* runs in place of the row's kernel and shape function: call/quantized_form.h; NULL: none */
 } Call;
 
 /* The only way to call an operator: checks what kinds of tensor the row accepts, resolves lazy conj/neg, asks the shape

@@ -8,7 +8,7 @@ static inline bool sizes_equal(const Tensor *t, int ndim, const int64_t *sizes) 
   return t->ndim == ndim && memcmp(t->sizes, sizes, (size_t)ndim * sizeof *sizes) == 0;
 }
 
-ShapeFunction *call_row_shape(const OpRow *row); /* NULL: the kernel makes its outputs */
+ShapeFunction *call_row_shape(const Call *call); /* NULL: the kernel makes its outputs */
 Status call_compute_specs(Call *call, ShapeFunction *shape, TensorSpec *specs) MUST_CHECK; /* of call->output_count */
 Status call_fill_slot(Call *call, uint32_t i, const TensorSpec *spec) MUST_CHECK;          /* a tensor for output i */
 Status call_run_row(Call *call) MUST_CHECK; /* kernel, formula or body, with the outputs as they are */

@@ -102,7 +102,7 @@ static Status run_before_write(Call *call, bool meta) {
 Status call_run_inplace(Call *call, bool meta) {
   if (call->inputs[0].tag == TAG_LIST) return run_foreach_inplace(call, meta);
   Tensor *self = call_tensor(call, 0);
-  ShapeFunction *shape = call_row_shape(call->op->row);
+  ShapeFunction *shape = call_row_shape(call);
   IValue result = IVALUE_NONE;
   Call inner = *call;
   inner.outputs = &result;
@@ -219,7 +219,7 @@ Status call_run_out(Call *call, const CallPlan *plan, bool meta) {
   }
 
   Status status = OK;
-  ShapeFunction *shape = call_row_shape(call->op->row);
+  ShapeFunction *shape = call_row_shape(call);
   bool filled[CALL_MAX_OUTPUTS] = {false};
   for (uint32_t i = 0; i < out_count; i++) {
     if (!tensor_is_defined(outs[i].tensor))

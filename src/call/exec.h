@@ -47,15 +47,16 @@ typedef struct CallBudget {
 typedef struct Exec {
   const Services *services;
   bool grad_enabled, deterministic, inference;
-  bool attended;        /* there is a deadline or a cancel token: they are looked at after every operator */
-  uint8_t fusers[2];    /* fuse/backend.h: back ends of fusion groups on CPU and CUDA; 0: the process's */
-  int threads;          /* for parallel_for inside kernels */
-  Generator *generator; /* the default generator, borrowed; lock around use: generator_lock */
-  _Atomic bool *stop;   /* polled by long loops; NULL: never. Set by cancel and deadline */
-  uint64_t deadline_ns; /* monotonic, 0: none; `attended` goes with both */
-  CallBudget *budget;   /* NULL: none. The caller's; an asynchronous call's lies in its task */
-  int native_depth;     /* re-entries into the interpreter from C */
-  void *recorder;       /* tracer */
+  bool attended;            /* there is a deadline or a cancel token: they are looked at after every operator */
+  uint8_t fusers[2];        /* fuse/backend.h: back ends of fusion groups on CPU and CUDA; 0: the process's */
+  uint8_t quantized_engine; /* QuantizedEngine of packed quantized operators */
+  int threads;              /* for parallel_for inside kernels */
+  Generator *generator;     /* the default generator, borrowed; lock around use: generator_lock */
+  _Atomic bool *stop;       /* polled by long loops; NULL: never. Set by cancel and deadline */
+  uint64_t deadline_ns;     /* monotonic, 0: none; `attended` goes with both */
+  CallBudget *budget;       /* NULL: none. The caller's; an asynchronous call's lies in its task */
+  int native_depth;         /* re-entries into the interpreter from C */
+  void *recorder;           /* tracer */
   void (*print)(void *user, const char *text, size_t length); /* print() and warnings; NULL: stdout */
   void *print_user;
   struct Task *task; /* interp: the running task, or NULL */

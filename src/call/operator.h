@@ -39,7 +39,6 @@ enum OpFlags {
   OP_ELEMENT = 1u << 25          /* the number that a tensor of one element holds */
 };
 
-typedef Status Kernel(Call *call);
 /* Computes the look of every tensor output from the arguments (sizes and dtypes only, never data): specs[i] is the i-th
  * return. Errors about shapes and dtypes are raised here. */
 typedef Status ShapeFunction(Call *call, TensorSpec *specs);

@@ -40,7 +40,7 @@ static wick_value *argument_of(const wick_value *recorded, int nesting);
 static wick_value *marked(const wick_value *dict) {
   wick_value *name = wick_value_get_text(dict, "__dtype__"), *result = NULL;
   if (name) {
-    for (uint32_t dtype = 0; dtype < 16 && !result; dtype++)
+    for (uint32_t dtype = 0; *wick_dtype_name(dtype) && !result; dtype++)
       if (!strcmp(wick_dtype_name(dtype), wick_value_to_string(name, NULL))) result = wick_value_int(dtype);
   } else if ((name = wick_value_get_text(dict, "__device__"))) {
     wick_value_device(wick_value_to_string(name, NULL), &result, NULL);
@@ -372,7 +372,15 @@ static int run_check(Check *check, const wick_value *io, const ModelOptions *mod
   wick_error *error;
   wick_value *rejects = wick_value_get_text(io, "rejects"), *calls = wick_value_get_text(io, "calls"),
              *raising = wick_value_get_text(io, "raising_calls"), *rtol = wick_value_get_text(io, "rtol");
+  wick_value *engine = wick_value_get_text(io, "engine");
+  const char *engine_name =
+      engine && wick_value_kind(engine) == WICK_STRING ? wick_value_to_string(engine, NULL) : "any";
   int result = EXIT_USAGE;
+  if (strcmp(engine_name, "any") && wick_set_quantized_engine(NULL, engine_name, &error)) {
+    complain_error(check->model_path, error);
+    wick_value_release(engine);
+    return EXIT_USAGE;
+  }
   if (rtol && check->tolerance.rtol < wick_value_to_double(rtol)) check->tolerance.rtol = wick_value_to_double(rtol);
   check->total = (calls ? wick_value_length(calls) : 0) + (raising ? wick_value_length(raising) : 0);
   check->module = model_open(check->model_path, model, &error);
@@ -392,6 +400,7 @@ static int run_check(Check *check, const wick_value *io, const ModelOptions *mod
   wick_value_release(calls);
   wick_value_release(raising);
   wick_value_release(rtol);
+  wick_value_release(engine);
   return result;
 }
 

@@ -9,7 +9,7 @@
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 /* ---- options ---- */
-typedef enum OptionKind { OPTION_FLAG, OPTION_TEXT, OPTION_INT, OPTION_REAL, OPTION_LIBRARY } OptionKind;
+typedef enum OptionKind { OPTION_FLAG, OPTION_TEXT, OPTION_INT, OPTION_REAL, OPTION_LIBRARY, OPTION_ENGINE } OptionKind;
 typedef struct Option {
   const char *name; /* "--threads" or "-o" */
   OptionKind kind;
@@ -38,10 +38,11 @@ typedef struct ModelOptions {
   bool read;             /* read the archive instead of mapping it */
   wick_runtime *runtime; /* NULL: the default */
 } ModelOptions;
-#define MODEL_OPTIONS(m)                                                                                   \
-  {"--device-map", OPTION_TEXT, &(m).device_map, "MAP  where tensors go: \"cuda=cpu\", \"*=cpu\""},        \
-      {"--read", OPTION_FLAG, &(m).read, "  read the archive and check its sums instead of mapping it"}, { \
-    "--library", OPTION_LIBRARY, NULL, "FILE  open a library of operators first"                           \
+#define MODEL_OPTIONS(m)                                                                                 \
+  {"--device-map", OPTION_TEXT, &(m).device_map, "MAP  where tensors go: \"cuda=cpu\", \"*=cpu\""},      \
+      {"--read", OPTION_FLAG, &(m).read, "  read the archive and check its sums instead of mapping it"}, \
+      {"--library", OPTION_LIBRARY, NULL, "FILE  open a library of operators first"}, {                  \
+    "--engine", OPTION_ENGINE, NULL, "NAME  of quantized operators: qnnpack or onednn"                   \
   }
 bool is_source_file(const char *path); /* ends in .py */
 /* NULL: *error says why. */

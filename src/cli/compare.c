@@ -73,14 +73,19 @@ static Number load_number(const wick_tensor_view *v, int64_t at) {
 static int64_t load_integer(const wick_tensor_view *v, int64_t at) {
   switch (v->dtype) {
     case WICK_UINT8:
+    case WICK_QUINT8:
+    case WICK_QUINT4X2:
+    case WICK_QUINT2X4:
       return ((const uint8_t *)v->data)[at];
     case WICK_BOOL8:
       return ((const uint8_t *)v->data)[at] != 0;
     case WICK_INT8:
+    case WICK_QINT8:
       return ((const int8_t *)v->data)[at];
     case WICK_INT16:
       return ((const int16_t *)v->data)[at];
     case WICK_INT32:
+    case WICK_QINT32:
       return ((const int32_t *)v->data)[at];
     default:
       return ((const int64_t *)v->data)[at];
@@ -183,6 +188,28 @@ static bool elements_agree(Comparison *c, const char *where, const wick_tensor_v
          differ(c, where, "%lld of %lld elements differ; at [%s] %s", (long long)wrong, (long long)total, at, shown);
 }
 
+static bool close_to(double got, double want) {
+  return fabs(got - want) <= 1e-6 * fabs(want);
+}
+static bool quantizers_agree(Comparison *c, const char *where, const wick_value *got, const wick_value *want) {
+  wick_quantizer g = {.size = sizeof g}, w = {.size = sizeof w};
+  if (wick_tensor_quantizer_of(got, &g, NULL) || wick_tensor_quantizer_of(want, &w, NULL))
+    return differ(c, where, "one is not quantized");
+  if (g.scheme != w.scheme || g.axis != w.axis || g.channels != w.channels)
+    return differ(c, where, "quantization scheme %u, not %u, or other channels", g.scheme, w.scheme);
+  bool same = close_to(g.scale, w.scale) && g.zero_point == w.zero_point;
+  for (int64_t i = 0; same && i < w.channels; i++)
+    same = w.scales ? close_to(g.scales[i], w.scales[i]) && g.zero_points[i] == w.zero_points[i]
+                    : close_to(g.float_scales[i], w.float_scales[i]) &&
+                          fabs(g.float_zero_points[i] - w.float_zero_points[i]) < 1e-4;
+  return same || differ(c, where, "scale %g and zero point %lld, not %g and %lld (or those of a channel)", g.scale,
+                        (long long)g.zero_point, w.scale, (long long)w.zero_point);
+}
+
+static bool is_quantized(uint32_t dtype) {
+  return (dtype >= WICK_QINT8 && dtype <= WICK_QINT32) || dtype == WICK_QUINT4X2 || dtype == WICK_QUINT2X4;
+}
+
 static bool tensors_agree(Comparison *c, const char *where, const wick_value *got, const wick_value *want) {
   wick_tensor_view g = {.size = sizeof g}, w = {.size = sizeof w};
   wick_error *error = NULL;
@@ -207,6 +234,7 @@ static bool tensors_agree(Comparison *c, const char *where, const wick_value *go
     shape_text(&w, want_shape, sizeof want_shape);
     return differ(c, where, "shape %s, not %s", got_shape, want_shape);
   }
+  if (is_quantized(w.dtype) && !quantizers_agree(c, where, got, want)) return false;
   return empty || elements_agree(c, where, &g, &w);
 }
 

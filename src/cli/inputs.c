@@ -151,7 +151,7 @@ static bool read_dtype(Reader *r, uint32_t *out) {
   if (!accept_word(r, "dtype") || !accept(r, '=')) return false;
   skip_spaces(r);
   if (!strncmp(r->at, "torch.", 6)) r->at += 6;
-  for (uint32_t dtype = 0; dtype < 16; dtype++)
+  for (uint32_t dtype = 0; *wick_dtype_name(dtype); dtype++)
     if (accept_word(r, wick_dtype_name(dtype))) {
       *out = dtype;
       return true;

@@ -53,6 +53,10 @@ static bool set_option(const Option *option, const char *text) {
       if (!wick_load_library(text, &error)) return true;
       complain_error(text, error);
       return false;
+    case OPTION_ENGINE:
+      if (!wick_set_quantized_engine(NULL, text, &error)) return true;
+      complain_error("--engine", error);
+      return false;
   }
   bool is_negative_count = option->kind == OPTION_INT && *(long *)option->to < 0; /* all are */
   if (end && end != text && !*end && !errno && !is_negative_count) return true;

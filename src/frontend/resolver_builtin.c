@@ -151,6 +151,7 @@ static const char *const passages[] = {
     "torch._jit_internal",
     "torch.cuda",
     "torch.backends",
+    "torch.backends.quantized",
     "torch.nn.utils",
     "torch.jit._script",
     "torch.testing",

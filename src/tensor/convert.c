@@ -90,6 +90,8 @@ static const struct {
         [DTYPE_QINT8] = {KIND_INT, load_INT8, store_INT8},
     [DTYPE_QUINT8] = {KIND_INT, load_UINT8, store_UINT8},
     [DTYPE_QINT32] = {KIND_INT, load_INT32, store_INT32},
+    [DTYPE_QUINT4X2] = {KIND_INT, load_UINT8, store_UINT8},
+    [DTYPE_QUINT2X4] = {KIND_INT, load_UINT8, store_UINT8},
 };
 
 /*  to, its C type, from, its C type, x converted */

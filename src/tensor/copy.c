@@ -1,5 +1,6 @@
 /* Copying tensors: any strides, any dtypes; straight runs by memmove, transposed planes in blocks that fit in cache. */
 #include "tensor/iterate.h"
+#include "tensor/quantizer.h"
 
 enum { COPY_GRAIN = 32768, TRANSPOSE_BLOCK = 32 };
 
@@ -151,6 +152,24 @@ static Status copy_elements(Tensor *to, const Tensor *from, int threads) {
   return OK;
 }
 
+/* Between quantized tensors the integers and their quantizer go over; numbers are quantized as the target says. */
+static Status copy_quantized(Tensor *to, const Tensor *from, int threads) {
+  if (to->dtype == from->dtype) {
+    if (tensor_is_quantized(from)) {
+      const Quantizer *q = tensor_quantizer(from);
+      TRY(quantizer_check_fits(q, (DType)to->dtype, to->ndim, to->sizes));
+      tensor_set_quantizer(to, quantizer_retain(q));
+    }
+    return to->numel ? copy_elements(to, from, threads) : OK;
+  }
+  if (dtype_is_quantized((DType)from->dtype))
+    return status_new(ERROR_RUNTIME,
+                      "Copying from quantized Tensor to non-quantized Tensor is not allowed, please use "
+                      "dequantize to get a float Tensor from a quantized Tensor");
+  if (!tensor_is_quantized(to)) return status_new(ERROR_RUNTIME, "the target of a copy has no quantizer");
+  return tensor_quantize_into(to, from);
+}
+
 Status tensor_copy(Tensor *to, const Tensor *from, int threads) {
   if (!tensor_is_defined(to) || !tensor_is_defined(from))
     return status_new(ERROR_RUNTIME, "can't copy an undefined tensor");
@@ -166,6 +185,8 @@ Status tensor_copy(Tensor *to, const Tensor *from, int threads) {
   }
   TRY(tensor_check_writable(to));
   TRY(tensor_check_overlap(to, from));
+  if (dtype_is_quantized((DType)to->dtype) || dtype_is_quantized((DType)from->dtype))
+    return copy_quantized(to, from, threads);
   if (to->numel == 0 || ((to->flags | from->flags) & TENSOR_META)) return OK;
   TRY(copy_elements(to, from, threads));
   bool from_conj = (from->flags & TENSOR_CONJ) && dtype_is_complex((DType)from->dtype);
@@ -179,11 +200,6 @@ static Status copy_into(const Tensor *from, Tensor *fresh, Tensor **out) {
   if (status) {
     tensor_release(fresh);
     return status;
-  }
-  if (from->extension) {
-    ref_retain(&from->extension->refs);
-    fresh->extension = from->extension;
-    fresh->flags |= from->flags & TENSOR_QUANTIZED;
   }
   *out = fresh;
   return OK;

@@ -21,6 +21,8 @@ static const struct {
     [DTYPE_QUINT8] = {1, "quint8", "QUInt8", {NULL}},
     [DTYPE_QINT32] = {4, "qint32", "QInt32", {NULL}},
     [DTYPE_BFLOAT16] = {2, "bfloat16", "BFloat16", {NULL}},
+    [DTYPE_QUINT4X2] = {1, "quint4x2", "QUInt4x2", {NULL}},
+    [DTYPE_QUINT2X4] = {1, "quint2x4", "QUInt2x4", {NULL}},
 };
 #define X(name, number, type, size, text, storage) _Static_assert(sizeof(type) == (size), "ORDER dtype");
 DTYPES(X)

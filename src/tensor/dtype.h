@@ -21,7 +21,9 @@
   X(QINT8, 12, int8_t, 1, "qint8", "QInt8Storage")                        \
   X(QUINT8, 13, uint8_t, 1, "quint8", "QUInt8Storage")                    \
   X(QINT32, 14, int32_t, 4, "qint32", "QInt32Storage")                    \
-  X(BFLOAT16, 15, uint16_t, 2, "bfloat16", "BFloat16Storage")
+  X(BFLOAT16, 15, uint16_t, 2, "bfloat16", "BFloat16Storage")             \
+  X(QUINT4X2, 16, uint8_t, 1, "quint4x2", "QUInt4x2Storage")              \
+  X(QUINT2X4, 17, uint8_t, 1, "quint2x4", "QUInt2x4Storage")
 
 typedef float _Complex complex64;
 typedef double _Complex complex128;
@@ -48,7 +50,7 @@ static inline bool dtype_is_integral(DType d) {
   return d <= DTYPE_INT64;
 } /* without bool */
 static inline bool dtype_is_quantized(DType d) {
-  return d >= DTYPE_QINT8 && d <= DTYPE_QINT32;
+  return (d >= DTYPE_QINT8 && d <= DTYPE_QINT32) || d == DTYPE_QUINT4X2 || d == DTYPE_QUINT2X4;
 }
 /* The dtype both fit in by PyTorch's promotion lattice (without the scalar and dimension rules). */
 DType dtype_promote(DType a, DType b);

@@ -1,6 +1,6 @@
 /* tensor_print: the layout of torch's C++ printer. Lines are at most 80 columns; a matrix that is wider is cut into
  * groups of columns; a tensor of more dimensions is a sequence of matrices; the last line names type and sizes. */
-#include "tensor/tensor.h"
+#include "tensor/quantizer.h"
 
 #include <locale.h>
 #include <math.h>
@@ -148,27 +148,55 @@ static void print_values(Printer *p, const Tensor *t, const double *values) {
   }
 }
 
+static void print_quantizer(Printer *p, const Quantizer *q) {
+  Printer scale = {.out = p->out, .notation = p->notation, .precision = p->precision};
+  strbuf_printf(p->out, ", qscheme: %s, scale: ", qscheme_name(q->scheme));
+  print_number(&scale, 0, q->scale);
+  strbuf_printf(p->out, ", zero_point: %lld ]", (long long)q->zero_point);
+}
+static Status print_channels(const Quantizer *q, StrBuf *out) {
+  strbuf_printf(out, ", qscheme: %s, scales: ", qscheme_name(q->scheme));
+  TRY(tensor_print(q->scales, out));
+  strbuf_puts(out, ", zero_points: ");
+  TRY(tensor_print(q->zero_points, out));
+  strbuf_printf(out, ", axis: %lld ]", (long long)q->axis);
+  return OK;
+}
+
+/* The numbers to print, as float64. */
+static Status values_of(const Tensor *t, Tensor **out) {
+  TensorSpec spec;
+  Tensor *numbers = NULL;
+  if (tensor_is_quantized(t)) TRY(tensor_dequantize(t, &numbers));
+  tensor_spec_of(t, &spec);
+  spec.dtype = DTYPE_FLOAT64;
+  spec.has_strides = false;
+  Status status = tensor_new(&spec, out);
+  if (!status) {
+    status = tensor_copy(*out, numbers ? numbers : t, 1);
+    if (status) tensor_release(*out);
+  }
+  tensor_release(numbers);
+  return status;
+}
+
 Status tensor_print(const Tensor *t, StrBuf *out) {
   if (!tensor_is_defined(t)) return strbuf_puts(out, "[ Tensor (undefined) ]"), OK;
   if (t->flags & TENSOR_META)
     return status_exception("NotImplementedError", "Cannot copy out of meta tensor; no data!");
   if (t->flags & (TENSOR_SPARSE | TENSOR_OPAQUE))
     return status_new(ERROR_UNSUPPORTED, "printing a tensor that is not strided");
-  TensorSpec spec;
   Tensor *values;
-  tensor_spec_of(t, &spec);
-  spec.dtype = DTYPE_FLOAT64;
-  spec.has_strides = false;
-  TRY(tensor_new(&spec, &values));
-  Status status = tensor_copy(values, t, 1);
-  if (!status) {
-    Printer printer = {.out = out, .precision = 6};
-    print_values(&printer, t, tensor_data(values));
-    strbuf_printf(out, "[ %sCPU%sType{", t->flags & TENSOR_QUANTIZED ? "Quantized" : "",
-                  dtype_scalar_name((DType)t->dtype));
-    for (int i = 0; i < t->ndim; i++) strbuf_printf(out, "%s%lld", i ? "," : "", (long long)t->sizes[i]);
-    strbuf_puts(out, "} ]");
-  }
+  TRY(values_of(t, &values));
+  Printer printer = {.out = out, .precision = 6};
+  print_values(&printer, t, tensor_data(values));
   tensor_release(values);
-  return status;
+  strbuf_printf(out, "[ %sCPU%sType{", tensor_is_quantized(t) ? "Quantized" : "", dtype_scalar_name((DType)t->dtype));
+  for (int i = 0; i < t->ndim; i++) strbuf_printf(out, "%s%lld", i ? "," : "", (long long)t->sizes[i]);
+  strbuf_puts(out, tensor_is_quantized(t) ? "}" : "} ]");
+  if (!tensor_is_quantized(t)) return OK;
+  const Quantizer *q = tensor_quantizer(t);
+  if (!quantizer_is_per_tensor(q)) return print_channels(q, out);
+  print_quantizer(&printer, q);
+  return OK;
 }

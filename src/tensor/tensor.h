@@ -2,6 +2,7 @@
  *
  *   tensor/tensor.h   Tensor, a strided view of a counted Storage (this file)
  *   tensor/dtype.h    dtypes
+ *   tensor/quantizer.h  how integers stand for numbers
  *   tensor/iterate.h  walking over several tensors at once
  *   tensor/promote.h  the dtype of a result
  *   tensor/random.h   generators */
@@ -81,8 +82,10 @@ typedef struct Tensor {
 } Tensor;
 
 /* What layouts beyond strided hang on a tensor; shared by its views, freed with the last. */
+typedef enum ExtensionKind { EXTENSION_QUANTIZER, EXTENSION_NESTED } ExtensionKind;
 typedef struct TensorExtension {
   RefCount refs;
+  uint8_t kind; /* ExtensionKind: what it is the head of */
   void (*free)(struct TensorExtension *extension);
 } TensorExtension;
 

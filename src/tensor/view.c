@@ -1,10 +1,18 @@
 /* Views: new tensors over the same storage. */
-#include "tensor/tensor.h"
+#include "tensor/quantizer.h"
 
 /* Bounds need no check: the view shows a part of what t shows. */
 static Status view(const Tensor *t, int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset,
                    Tensor **out) {
   return tensor_as_strided(t, ndim, sizes, strides, offset, out);
+}
+
+/* The view again, or nothing if what becomes of its quantizer failed. */
+static Status with_quantizer(Status status, Tensor **view) {
+  if (!status) return OK;
+  tensor_release(*view);
+  *view = NULL;
+  return status;
 }
 
 static void copy_dims(const Tensor *t, int64_t *sizes, int64_t *strides) {
@@ -100,22 +108,29 @@ Status tensor_transpose(const Tensor *t, int64_t dim0, int64_t dim1, Tensor **ou
     sizes[dim0] = t->sizes[dim1], sizes[dim1] = t->sizes[dim0];
     strides[dim0] = t->strides[dim1], strides[dim1] = t->strides[dim0];
   }
-  return view(t, t->ndim, sizes, strides, t->offset, out);
+  TRY(view(t, t->ndim, sizes, strides, t->offset, out));
+  if (!tensor_is_quantized(t)) return OK;
+  int64_t order[TENSOR_MAX_DIMS];
+  for (int i = 0; i < t->ndim; i++) order[i] = i == dim0 ? dim1 : i == dim1 ? dim0 : i;
+  return with_quantizer(tensor_quantizer_reorder(*out, order), out);
 }
 
 Status tensor_permute(const Tensor *t, const int64_t *order, Tensor **out) {
   *out = NULL;
   int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS];
+  int64_t wrapped[TENSOR_MAX_DIMS];
   uint32_t seen = 0;
   for (int i = 0; i < t->ndim; i++) {
     int64_t d;
     TRY(dim_wrap(order[i], t->ndim, &d));
     if (seen >> d & 1) return status_new(ERROR_RUNTIME, "permute(): duplicate dims are not allowed.");
     seen |= 1u << d;
+    wrapped[i] = d;
     sizes[i] = t->sizes[d];
     strides[i] = t->strides[d];
   }
-  return view(t, t->ndim, sizes, strides, t->offset, out);
+  TRY(view(t, t->ndim, sizes, strides, t->offset, out));
+  return tensor_is_quantized(t) ? with_quantizer(tensor_quantizer_reorder(*out, wrapped), out) : OK;
 }
 
 Status tensor_select(const Tensor *t, int64_t dim, int64_t index, Tensor **out) {
@@ -134,7 +149,8 @@ Status tensor_select(const Tensor *t, int64_t dim, int64_t index, Tensor **out) 
     sizes[n] = t->sizes[i];
     strides[n++] = t->strides[i];
   }
-  return view(t, n, sizes, strides, t->offset + index * t->strides[dim], out);
+  TRY(view(t, n, sizes, strides, t->offset + index * t->strides[dim], out));
+  return tensor_is_quantized(t) ? with_quantizer(tensor_quantizer_select(*out, dim, index), out) : OK;
 }
 
 Status tensor_slice(const Tensor *t, int64_t dim, int64_t start, int64_t end, int64_t step, Tensor **out) {
@@ -152,7 +168,8 @@ Status tensor_slice(const Tensor *t, int64_t dim, int64_t start, int64_t end, in
   sizes[dim] = end > start ? 1 + (end - start - 1) / step : 0;
   if (!int64_mul(strides[dim], step, &strides[dim]))
     return status_new(ERROR_RUNTIME, "slice step %lld is too large", (long long)step);
-  return view(t, t->ndim, sizes, strides, t->offset + start * t->strides[dim], out);
+  TRY(view(t, t->ndim, sizes, strides, t->offset + start * t->strides[dim], out));
+  return tensor_is_quantized(t) ? with_quantizer(tensor_quantizer_slice(*out, dim, start, step), out) : OK;
 }
 
 Status tensor_narrow(const Tensor *t, int64_t dim, int64_t start, int64_t length, Tensor **out) {
@@ -170,14 +187,16 @@ Status tensor_narrow(const Tensor *t, int64_t dim, int64_t start, int64_t length
 Status tensor_squeeze_dim(const Tensor *t, int64_t dim, Tensor **out) {
   *out = NULL;
   TRY(dim_wrap(dim, t->ndim, &dim));
-  int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS];
+  int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS], order[TENSOR_MAX_DIMS];
   int n = 0;
   for (int i = 0; i < t->ndim; i++) {
     if (i == dim && t->sizes[i] == 1) continue;
     sizes[n] = t->sizes[i];
+    order[n] = i;
     strides[n++] = t->strides[i];
   }
-  return view(t, n, sizes, strides, t->offset, out);
+  TRY(view(t, n, sizes, strides, t->offset, out));
+  return tensor_is_quantized(t) ? with_quantizer(tensor_quantizer_reorder(*out, order), out) : OK;
 }
 
 Status tensor_unsqueeze(const Tensor *t, int64_t dim, Tensor **out) {
@@ -185,11 +204,13 @@ Status tensor_unsqueeze(const Tensor *t, int64_t dim, Tensor **out) {
   if (t->ndim == TENSOR_MAX_DIMS)
     return status_new(ERROR_UNSUPPORTED, "tensors of more than %d dimensions", TENSOR_MAX_DIMS);
   TRY(dim_wrap(dim, t->ndim + 1, &dim));
-  int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS];
+  int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS], order[TENSOR_MAX_DIMS];
   for (int i = 0; i <= t->ndim; i++) {
     int d = i > dim ? i - 1 : i;
+    order[i] = i == dim ? -1 : d;
     sizes[i] = i == dim ? 1 : t->sizes[d];
     strides[i] = i != dim ? t->strides[d] : dim < t->ndim ? t->sizes[dim] * t->strides[dim] : 1;
   }
-  return view(t, t->ndim + 1, sizes, strides, t->offset, out);
+  TRY(view(t, t->ndim + 1, sizes, strides, t->offset, out));
+  return tensor_is_quantized(t) ? with_quantizer(tensor_quantizer_reorder(*out, order), out) : OK;
 }

@@ -15,7 +15,7 @@ static void free_sizes(TensorExtension *extension) {
 }
 
 static bool is_nested(const Tensor *t) {
-  return t->flags & TENSOR_OPAQUE && t->extension && t->extension->free == free_sizes;
+  return t->flags & TENSOR_OPAQUE && t->extension && t->extension->kind == EXTENSION_NESTED;
 }
 static const Tensor *sizes_of(const Tensor *t) {
   return ((const NestedSizes *)t->extension)->sizes;
@@ -39,6 +39,7 @@ static Status give_nested(Call *call, const Tensor *padded, Tensor *sizes) {
     return status ? status : status_out_of_memory();
   }
   ref_init(&extension->base.refs);
+  extension->base.kind = EXTENSION_NESTED;
   extension->base.free = free_sizes;
   extension->sizes = sizes;
   nested->extension = &extension->base;

@@ -40,14 +40,7 @@ static Status shape_to_copy(Call *c, TensorSpec *spec) { /* (self, *options, non
 }
 
 static Status kernel_copy(Call *c) {
-  const Tensor *self = call_tensor(c, 0);
-  Tensor *out = call_out(c, 0);
-  if (self->extension && !out->extension && self->dtype == out->dtype) {
-    ref_retain(&self->extension->refs);
-    out->extension = self->extension;
-    out->flags |= self->flags & TENSOR_QUANTIZED;
-  }
-  return tensor_copy(out, self, c->exec->threads);
+  return tensor_copy(call_out(c, 0), call_tensor(c, 0), c->exec->threads);
 }
 
 static OpRef to_copy_ref = OP_REF("aten::_to_copy", "");

@@ -1,5 +1,6 @@
 /* What the names of a pickle mean: tensors, typed lists, ordered dicts, complex numbers, classes of the archive. */
 #include "serial/pickle/pickle_globals.h"
+#include "tensor/quantizer.h"
 
 static Status malformed(const char *what) {
   return status_new(ERROR_DATA, "damaged pickle: malformed arguments of %s", what);
@@ -142,6 +143,68 @@ static Status rebuild_tensor(const Tuple *a, IValue *out) {
   Tensor *tensor;
   TRY(tensor_from_storage(storage->storage, (DType)storage->dtype, ndim, sizes, strides, a->values[1].i, &tensor));
   if (a->length >= 5 && a->values[4].tag == TAG_BOOL && a->values[4].b) tensor->flags |= TENSOR_REQUIRES_GRAD;
+  *out = ivalue_tensor(tensor);
+  return OK;
+}
+
+/* (scheme, scale, zero_point) or (scheme, scales, zero_points, axis) */
+static Status read_quantizer(IValue parameters, Quantizer **out) {
+  const Tuple *p = parameters.tag == TAG_TUPLE ? parameters.tuple : NULL;
+  if (!p || p->length < 3 || p->values[0].tag != TAG_INT) return malformed("a quantized tensor");
+  const IValue *v = p->values;
+  switch (v[0].i) {
+    case QSCHEME_PER_TENSOR_AFFINE:
+      if (v[1].tag != TAG_FLOAT || v[2].tag != TAG_INT) return malformed("a quantized tensor");
+      return quantizer_new_per_tensor(v[1].f, v[2].i, out);
+    case QSCHEME_PER_CHANNEL_AFFINE:
+    case QSCHEME_PER_CHANNEL_AFFINE_FLOAT_QPARAMS:
+      if (p->length < 4 || v[1].tag != TAG_TENSOR || v[2].tag != TAG_TENSOR || v[3].tag != TAG_INT)
+        return malformed("a quantized tensor");
+      return quantizer_new_per_channel(v[1].tensor, v[2].tensor, v[3].i, out);
+    default:
+      return status_new(ERROR_UNSUPPORTED, "tensors of the quantization scheme %s", qscheme_name(v[0].i));
+  }
+}
+
+/* Less than a byte: row-major, in a storage of its own that has a byte for each element. */
+static Status rebuild_packed_bits(const Storage *storage, DType dtype, int ndim, const int64_t *sizes, Tensor **out) {
+  int each = dtype_elements_per_byte(dtype);
+  int64_t numel, columns = ndim ? sizes[ndim - 1] : 1;
+  TRY(sizes_numel(ndim, sizes, &numel));
+  int64_t bytes = columns ? numel / columns * ((columns + each - 1) / each) : 0;
+  if ((size_t)bytes > storage->bytes) return malformed("a quantized tensor");
+  TRY(tensor_empty(dtype, ndim, sizes, out));
+  memset(tensor_data(*out), 0, (size_t)numel);
+  if (bytes) memcpy(tensor_data(*out), storage->data, (size_t)bytes);
+  return OK;
+}
+
+/* (storage, offset, size, stride, quantizer, requires_grad, hooks) */
+static Status rebuild_quantized(const Tuple *a, IValue *out) {
+  PickleName *storage = a->length >= 5 ? pickle_name(a->values[0]) : NULL;
+  if (!storage || storage->kind != PICKLE_OPAQUE || a->values[1].tag != TAG_INT ||
+      !dtype_is_quantized((DType)storage->dtype))
+    return malformed("a quantized tensor");
+  DType dtype = (DType)storage->dtype;
+  int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS];
+  int ndim, stride_count;
+  Quantizer *quantizer;
+  Tensor *tensor = NULL;
+  TRY(sizes_of(a->values[2], &ndim, sizes));
+  TRY(sizes_of(a->values[3], &stride_count, strides));
+  if (ndim != stride_count) return malformed("a quantized tensor");
+  TRY(read_quantizer(a->values[4], &quantizer));
+  Status status = quantizer_check_fits(quantizer, dtype, ndim, sizes);
+  if (!status && dtype_elements_per_byte(dtype) > 1 && a->values[1].i) status = malformed("a quantized tensor");
+  if (!status)
+    status = dtype_elements_per_byte(dtype) > 1
+                 ? rebuild_packed_bits(storage->storage, dtype, ndim, sizes, &tensor)
+                 : tensor_from_storage(storage->storage, dtype, ndim, sizes, strides, a->values[1].i, &tensor);
+  if (status) {
+    quantizer_release(quantizer);
+    return status;
+  }
+  tensor_set_quantizer(tensor, quantizer);
   *out = ivalue_tensor(tensor);
   return OK;
 }
@@ -329,7 +392,7 @@ Status pickle_call(PickleReader *r, IValue callable, IValue arguments, IValue *o
     case PICKLE_REBUILD_PARAMETER:
       return rebuild_parameter(a, out);
     case PICKLE_REBUILD_QTENSOR:
-      return status_new(ERROR_UNSUPPORTED, "quantized tensors in pickles");
+      return rebuild_quantized(a, out);
     case PICKLE_REBUILD_SPARSE:
       return status_new(ERROR_UNSUPPORTED, "sparse tensors in pickles");
     case PICKLE_REBUILD_FROM_TYPE: /* (function, type, arguments, state) */

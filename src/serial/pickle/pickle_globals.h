@@ -27,17 +27,18 @@
   X(PARAMETER_CLASS, "torch.nn.parameter", "Parameter")
 
 /* Names that stand for an int, numbered as PyTorch does. */
-#define PICKLE_INTS(X)                  \
-  X("torch", "contiguous_format", 0)    \
-  X("torch", "preserve_format", 1)      \
-  X("torch", "channels_last", 2)        \
-  X("torch", "channels_last_3d", 3)     \
-  X("torch", "strided", 0)              \
-  X("torch", "sparse_coo", 1)           \
-  X("torch", "per_tensor_affine", 0)    \
-  X("torch", "per_channel_affine", 1)   \
-  X("torch", "per_tensor_symmetric", 2) \
-  X("torch", "per_channel_symmetric", 3)
+#define PICKLE_INTS(X)                   \
+  X("torch", "contiguous_format", 0)     \
+  X("torch", "preserve_format", 1)       \
+  X("torch", "channels_last", 2)         \
+  X("torch", "channels_last_3d", 3)      \
+  X("torch", "strided", 0)               \
+  X("torch", "sparse_coo", 1)            \
+  X("torch", "per_tensor_affine", 0)     \
+  X("torch", "per_channel_affine", 1)    \
+  X("torch", "per_tensor_symmetric", 2)  \
+  X("torch", "per_channel_symmetric", 3) \
+  X("torch", "per_channel_affine_float_qparams", 4)
 
 typedef enum PickleCallKind {
 #define X(name, module, global) PICKLE_##name,

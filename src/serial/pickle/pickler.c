@@ -5,6 +5,7 @@
 
 #include "ir/ir.h"
 #include "serial/pickle/pickle_ops.h"
+#include "tensor/quantizer.h"
 
 #define X(name, number, type, bytes, text, storage) [number] = storage,
 _Static_assert(sizeof(Storage) >= DTYPE_COUNT, "addresses within a storage tell dtypes apart");
@@ -138,26 +139,45 @@ static Status put_storage(Pickler *p, const Tensor *t, uintptr_t index) {
   return ptrmap_put(&p->memo, as_dtype, (void *)((uintptr_t)put_put(p) + 1)) ? OK : status_out_of_memory();
 }
 
+static Status put_quantizer(Pickler *p, const Quantizer *q) {
+  static const char *const names[] = {[QSCHEME_PER_TENSOR_AFFINE] = "per_tensor_affine",
+                                      [QSCHEME_PER_CHANNEL_AFFINE] = "per_channel_affine",
+                                      [QSCHEME_PER_CHANNEL_AFFINE_FLOAT_QPARAMS] = "per_channel_affine_float_qparams"};
+  put_op(p, MARK);
+  put_global(p, STR("torch"), str_from(names[q->scheme]));
+  if (quantizer_is_per_tensor(q)) {
+    put_double(p, q->scale);
+    put_int(p, q->zero_point);
+  } else {
+    TRY(put_value(p, ivalue_tensor(q->scales)));
+    TRY(put_value(p, ivalue_tensor(q->zero_points)));
+    put_int(p, q->axis);
+  }
+  put_op(p, TUPLE);
+  return OK;
+}
+
 static Status put_tensor(Pickler *p, const Tensor *t) {
   if (t->flags & TENSOR_UNDEFINED) {
     put_op(p, NONE);
     return OK;
   }
-  if (t->flags & TENSOR_UNUSUAL || !t->storage)
-    return status_new(ERROR_UNSUPPORTED,
-                      "tensors that are quantized, sparse, conjugated or without data can't be saved");
+  bool quantized = tensor_is_quantized(t);
+  if (t->flags & TENSOR_UNUSUAL & ~(uint32_t)TENSOR_QUANTIZED || !t->storage)
+    return status_new(ERROR_UNSUPPORTED, "tensors that are sparse, conjugated or without data can't be saved");
   uintptr_t index = (uintptr_t)ptrmap_get(&p->storage_index, t->storage);
   if (!index) {
     if (!vec_push(&p->storages, t->storage)) return status_out_of_memory();
     index = p->storages.length;
     if (!ptrmap_put(&p->storage_index, t->storage, (void *)index)) return status_out_of_memory();
   }
-  put_global(p, STR("torch._utils"), STR("_rebuild_tensor_v2"));
+  put_global(p, STR("torch._utils"), quantized ? STR("_rebuild_qtensor") : STR("_rebuild_tensor_v2"));
   put_op(p, MARK);
   TRY(put_storage(p, t, index - 1));
   put_int(p, t->offset);
   put_ints(p, t->ndim, t->sizes);
   put_ints(p, t->ndim, t->strides);
+  if (quantized) TRY(put_quantizer(p, tensor_quantizer(t)));
   put_op(p, t->flags & TENSOR_REQUIRES_GRAD ? NEWTRUE : NEWFALSE);
   put_global(p, STR("collections"), STR("OrderedDict"));
   put_op(p, EMPTY_TUPLE);

@@ -1,0 +1,140 @@
+/* What kernels of quantized tensors share. */
+#include "op/quantized/quantized.h"
+
+#include <math.h>
+
+#include "call/call_plan.h"
+
+/* ---- checks ---- */
+
+Status expect_quantized(const Call *call, const Tensor *t) {
+  if (tensor_is_defined(t) && tensor_is_quantized(t)) return OK;
+  return status_new(ERROR_RUNTIME, STR_FMT ": expected a quantized tensor, got one of dtype %s",
+                    STR_ARG(call->op->name), dtype_name((DType)t->dtype));
+}
+Status expect_per_tensor(const Call *call, const Tensor *t) {
+  TRY(expect_quantized(call, t));
+  if (quantizer_is_per_tensor(tensor_quantizer(t))) return OK;
+  return status_new(ERROR_RUNTIME, STR_FMT ": only per tensor quantization is supported, got %s",
+                    STR_ARG(call->op->name), qscheme_name(tensor_quantizer(t)->scheme));
+}
+
+/* ---- results ---- */
+
+static Status set_with(Call *call, uint32_t i, const Tensor *numbers, DType dtype, const Quantizer *q) {
+  Tensor *out;
+  TRY(tensor_quantize(numbers, dtype, q, &out));
+  call_set_tensor(call, i, out);
+  return OK;
+}
+
+Status set_quantized(Call *call, uint32_t i, const Tensor *numbers, DType dtype, double scale, int64_t zero_point) {
+  Quantizer *q;
+  TRY(quantizer_check_scale(dtype, scale, zero_point));
+  TRY(quantizer_new_per_tensor(scale, zero_point, &q));
+  Status status = set_with(call, i, numbers, dtype, q);
+  quantizer_release(q);
+  return status;
+}
+
+Status set_quantized_like(Call *call, uint32_t i, const Tensor *numbers, const Tensor *like) {
+  return set_with(call, i, numbers, (DType)like->dtype, tensor_quantizer(like));
+}
+
+static Status dequantize_list(const List *list, IValue *out) {
+  List *copy;
+  TRY(list_copy(list, &copy));
+  Status status = OK;
+  for (size_t i = 0; !status && i < copy->length; i++) {
+    Tensor *numbers;
+    if (copy->values[i].tag != TAG_TENSOR || !tensor_is_quantized(copy->values[i].tensor)) continue;
+    status = tensor_dequantize(copy->values[i].tensor, &numbers);
+    if (!status) list_set(copy, i, ivalue_tensor(numbers));
+  }
+  *out = ivalue_list(copy);
+  if (status) ivalue_release(*out);
+  return status;
+}
+
+static Status dequantize_value(IValue value, IValue *out) {
+  if (value.tag == TAG_TENSOR && tensor_is_quantized(value.tensor)) {
+    Tensor *numbers;
+    TRY(tensor_dequantize(value.tensor, &numbers));
+    *out = ivalue_tensor(numbers);
+    return OK;
+  }
+  if (value.tag == TAG_LIST && value.list->kind == LIST_VALUES) return dequantize_list(value.list, out);
+  *out = ivalue_retain(value);
+  return OK;
+}
+
+Status call_dequantized(const Call *call, OpRef *ref, uint32_t count, const IValue *inputs, IValue *out) {
+  IValue plain[CALL_MAX_INPUTS];
+  uint32_t done = 0;
+  Status status = OK;
+  *out = IVALUE_NONE;
+  if (count > CALL_MAX_INPUTS)
+    return status_new(ERROR_INTERNAL, STR_FMT ": too many arguments", STR_ARG(call->op->name));
+  for (; !status && done < count; done++) {
+    status = dequantize_value(inputs[done], &plain[done]);
+    if (status) break;
+  }
+  if (!status) status = op_call(call->exec, ref, count, plain, 1, out);
+  while (done) ivalue_release(plain[--done]);
+  return status;
+}
+
+/* ---- parameters for numbers ---- */
+
+/* quant_utils.h of PyTorch: the range includes zero; the zero point is where the error at both ends is less. */
+void choose_qparams(float least, float most, int32_t qmin, int32_t qmax, bool reduce_range, double *out_scale,
+                    int64_t *out_zero_point) {
+  const float smallest = 6.1e-5f;
+  if (reduce_range) {
+    qmin /= 2;
+    qmax /= 2;
+  }
+  if (least > 0) least = 0;
+  if (most < 0) most = 0;
+  double scale = ((double)most - least) / (qmax - qmin);
+  if ((float)scale == 0.0f || isinf(1.0f / (float)scale)) scale = 0.1;
+  if (scale < smallest) {
+    float original = (float)scale;
+    scale = smallest;
+    if (least == 0.0f)
+      most = smallest * (float)(qmax - qmin);
+    else if (most == 0.0f)
+      least = -smallest * (float)(qmax - qmin);
+    else {
+      float amplifier = smallest / original;
+      least *= amplifier;
+      most *= amplifier;
+    }
+  }
+  double from_least = qmin - least / scale, from_most = qmax - most / scale;
+  double error_least = fabs((double)qmin) + fabs(least / scale), error_most = fabs((double)qmax) + fabs(most / scale);
+  double zero = error_least < error_most ? from_least : from_most;
+  *out_scale = scale;
+  *out_zero_point = zero < qmin ? qmin : zero > qmax ? qmax : (int64_t)nearbyint(zero);
+  if (zero != zero) *out_zero_point = qmin;
+}
+
+Status tensor_min_max(const Tensor *t, float *out_least, float *out_most) {
+  Tensor *plain, *numbers;
+  *out_least = *out_most = 0;
+  if (t->numel == 0) return OK;
+  TRY(tensor_to_dtype(t, DTYPE_FLOAT32, &numbers));
+  Status status = tensor_contiguous(numbers, &plain);
+  tensor_release(numbers);
+  TRY(status);
+  const float *x = tensor_data(plain);
+  float least = x[0], most = x[0];
+  for (int64_t i = 1; i < plain->numel; i++) {
+    least = x[i] < least ? x[i] : least;
+    most = x[i] > most ? x[i] : most;
+  }
+  *out_least = least;
+  *out_most = most;
+  tensor_release(plain);
+  return OK;
+}
