@@ -466,9 +466,9 @@ WICK_API wick_status wick_module_freeze(wick_runtime *runtime, const wick_module
 WICK_API const char *wick_module_extra_file(const wick_module *module, const char *name, size_t *out_length);
 
 /* ---- running ---- */
-typedef struct wick_cancel wick_cancel;      /* counted; fired from any thread */
-WICK_API wick_cancel *wick_cancel_new(void); /* NULL: out of memory */
-WICK_API void wick_cancel_fire(wick_cancel *cancel);
+typedef struct wick_cancel wick_cancel;              /* counted; fired from any thread */
+WICK_API wick_cancel *wick_cancel_new(void);         /* NULL: out of memory */
+WICK_API void wick_cancel_fire(wick_cancel *cancel); /* safe in signal handlers */
 WICK_API void wick_cancel_release(wick_cancel *cancel);
 enum { WICK_GRAD_DEFAULT = 0, WICK_GRAD_ON = 1, WICK_GRAD_OFF = 2 };
 typedef struct wick_run_options {
@@ -476,7 +476,7 @@ typedef struct wick_run_options {
   uint32_t threads;       /* within this call; 0: the runtime's */
   uint32_t grad;          /* WICK_GRAD_...; the default is off */
   uint32_t deterministic; /* nonzero: the same bits on every call */
-  uint64_t deadline_ns;   /* from now; 0: none */
+  uint64_t deadline_ns;   /* from now; 0: none. Running, waiting and standing in a queue end then */
   uint64_t max_steps;     /* loop iterations and calls, of all it forks together; 0: no limit */
   uint64_t max_bytes;     /* that it holds at once (tensors, text, containers), less what it frees; 0: no limit */
   wick_cancel *cancel;    /* may be NULL */

@@ -143,7 +143,9 @@ wick_cancel *wick_cancel_new(void) {
   return cancel;
 }
 void wick_cancel_fire(wick_cancel *cancel) {
-  if (cancel) atomic_store_explicit(&cancel->fired, true, memory_order_relaxed);
+  if (!cancel) return;
+  atomic_store(&cancel->fired, true);
+  interp_cancelled();
 }
 void wick_cancel_release(wick_cancel *cancel) {
   if (cancel && ref_release(&cancel->refs)) mem_free(cancel);

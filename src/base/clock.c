@@ -8,6 +8,11 @@ uint64_t clock_now_ns(void) {
   return (uint64_t)now.tv_sec * NS_OF_SECOND + (uint64_t)now.tv_nsec;
 }
 
+struct timespec clock_at(uint64_t ns) {
+  uint64_t seconds = ns / NS_OF_SECOND;
+  return (struct timespec){(time_t)(seconds > INT32_MAX ? INT32_MAX : seconds), (long)(ns % NS_OF_SECOND)};
+}
+
 struct timespec clock_after(uint64_t ns) {
   struct timespec until;
   clock_gettime(CLOCK_MONOTONIC, &until);

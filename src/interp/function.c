@@ -60,9 +60,11 @@ Status interp_run_plan(Exec *exec, const Code *code, const IValue *inputs, uint3
                             exec->native_depth);
   Task *task = task_acquire();
   if (!task) return status_out_of_memory();
-  RunGroup group = {0};
+  RunGroup group;
+  group_init(&group, exec);
   task->exec = exec;
-  task->group = &group;
+  task->outer = exec->task;
+  task->group = task->outer ? task->outer->group : &group;
   task->outputs = outputs;
   task->output_count = output_count;
   task->run = run;
@@ -76,7 +78,7 @@ Status interp_run_plan(Exec *exec, const Code *code, const IValue *inputs, uint3
   exec->native_depth++;
   if (task_run(task) == RUN_SUSPENDED) pool_wait_done(task);
   exec->native_depth--;
-  if (atomic_load(&group.running)) pool_wait_group_but(&group, 0);
+  if (group.is_used) pool_wait_group(&group);
   status = task->status;
   task_release(task);
   return status;
@@ -121,6 +123,8 @@ Status interp_start(Exec *exec, Function *function, const Code *code, const IVal
     task->own_budget = *exec->budget;
     task->own_exec.budget = &task->own_budget;
   }
+  group_init(&task->own_group, exec);
+  task->own_group.active = 0; /* pool_submit counts it */
   task->group = &task->own_group;
   task->future = future;
   task->outputs = &task->result;

@@ -60,5 +60,7 @@ Status function_code(Function *function, const Code **out) MUST_CHECK;
  * its holder. */
 void code_graphs_lock(void);
 void code_graphs_unlock(void);
+/* A cancel flag was set: what waits looks at it. Safe in signal handlers. */
+void interp_cancelled(void);
 /* Frees the cached stacks. */
 void interp_trim(void);

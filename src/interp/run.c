@@ -72,15 +72,6 @@ static Status set_in_list(List *l, int64_t index, IValue value) {
   return OK;
 }
 
-static void resume(void *argument, Future *future) {
-  (void)future;
-  Task *task = argument;
-  Status status = pool_submit(task);
-  if (!status) return;
-  status_free(status); /* no thread could be started: go on here */
-  if (task_run(task) == RUN_DONE) pool_finish(task);
-}
-
 /* ---- the loop ---- */
 
 static inline int64_t floor_divide(int64_t a, int64_t b) {
@@ -194,6 +185,7 @@ static RunState run(Task *task) {
   JUMP(pc->a);
 
   ENTER_FRAME();
+  CHECK(task->interrupted);
   CHECK(exec_attend(exec));
   GO();
 
@@ -415,7 +407,7 @@ do_NE_STR : {
 }
 
 do_LIST_LEN : {
-  int64_t length = (int64_t)B.list->length;
+  int64_t length = (int64_t)list_length(B.list);
   LET_GO(B, MOVES_B);
   A = ivalue_int(length);
   NEXT();
@@ -767,17 +759,15 @@ do_WAIT : {
   if (B.tag != TAG_FUTURE) CHECK(status_new(ERROR_RUNTIME, "wait() for something that is not a Future"));
   Future *future = B.future;
   if (!future_is_done(future)) {
+    bool suspended;
     frame->pc = pc;
+    use_up(exec, ticks_given - ticks);
+    ticks_given = ticks;
     exec->task = outer_task;
-    IValue held = ivalue_retain(B); /* the register may be gone by the time future_then returns */
-    status = future_then(future, resume, task);
-    if (!status) {
-      ivalue_release(held);
-      return RUN_SUSPENDED;
-    }
-    ivalue_release(held);
+    status = wait_suspend(task, future, &suspended);
+    if (suspended) return RUN_SUSPENDED;
     exec->task = task;
-    goto failed;
+    if (status) goto failed;
   }
   IValue v = IVALUE_NONE;
   CHECK(future_result(future, &v));
@@ -826,9 +816,9 @@ failed:
   status = exec_memory_error(exec, status);
   if (status->code != ERROR_OUT_OF_MEMORY) status = trace_add(task, status);
   task->status = status;
-  exec->task = outer_task;
   exec_enter_memory(exec);
   transfer_unwind(task);
+  exec->task = outer_task;
   return RUN_DONE;
 done:
   task->status = status;

@@ -20,10 +20,17 @@ typedef struct Frame {
   size_t chunk_used; /* of chunk, before this frame */
 } Frame;
 
-/* Everything one interp_run starts: it returns when all of it has ended, so that forked tasks never outlive the
- * caller's Exec. */
+/* Everything an outermost call starts: the call returns when all of it has ended, so that forked tasks never outlive
+ * the caller's Exec. Runs that it enters again from C belong to its group. The pool's lock guards it. */
 typedef struct RunGroup {
-  _Atomic int running; /* forked tasks that have not ended; changed under the pool's lock */
+  int running;             /* forked tasks that have not ended; an asynchronous call counts itself */
+  int active;              /* of all its tasks those that are queued or on a thread: neither suspended nor ended */
+  struct Task *suspended;  /* those that wait for a Future, the last first */
+  struct Task *ended_call; /* of an asynchronous call whose forks are still running */
+  _Atomic bool *stop;      /* as the Exec's: what ends waiting, too */
+  uint64_t deadline_ns;
+  bool is_used, is_watched; /* has forked or waited; stands in the list of those that end in time (wait.c) */
+  struct RunGroup *next, *previous;
 } RunGroup;
 
 typedef struct Task {
@@ -39,11 +46,18 @@ typedef struct Task {
   IValue *outputs;       /* of a root task */
   uint32_t output_count;
   Status status;
-  bool is_done;          /* of a root task, under the pool's lock; of a forked one: it is counted in its group */
+  bool is_done;          /* of a root task, under the pool's lock */
+  bool is_overdue;       /* queued, though its call is to end */
   struct Task *next;     /* in the pool's queue */
   CompilationUnit *unit; /* held while an asynchronous call runs */
   IValue result;         /* slot for a forked task's output */
   InterpRun *run; /* of a root task or an asynchronous call in a plan, or NULL; in the latter case an AsyncRun's */
+  /* Who waits for whom, under the pool's lock: each task for one Future, or for one run that it has entered from C. */
+  Future *awaited;
+  FutureWaiter waiter;
+  struct Task *outer, *inner; /* of a run entered from C: the task that did; of that one: the run it waits for */
+  struct Task *next_suspended, *previous_suspended; /* in the group */
+  Status interrupted;                               /* why it is to end instead of waiting on */
 } Task;
 
 enum { MAX_FRAMES = 20000 };
@@ -59,11 +73,30 @@ typedef enum RunState { RUN_DONE, RUN_SUSPENDED } RunState; /* suspended: the ta
 RunState task_run(Task *task);
 
 /* ---- pool.c ---- */
-Status pool_submit(Task *task) MUST_CHECK; /* starts the threads at first */
-void pool_watch_forks(void);               /* as cache_watch_forks */
-void pool_finish(Task *task);              /* after RUN_DONE: results, group, memory of forked tasks */
-void pool_wait_done(Task *root);           /* until a suspended root task is done, helping with its group's tasks */
-void pool_wait_group_but(RunGroup *group, int count); /* until no more than count of its tasks run */
+void group_init(RunGroup *group, const Exec *exec); /* with one active task */
+Status pool_submit(Task *task) MUST_CHECK;          /* a new one with a Future; starts the threads at first */
+void pool_watch_forks(void);                        /* as cache_watch_forks */
+void pool_finish(Task *task);                       /* after RUN_DONE: results, group, memory of forked tasks */
+void pool_wait_done(
+    Task *root); /* until a suspended root task is done; an outermost one helps with its group's tasks */
+void pool_wait_group(RunGroup *group); /* whose root has ended: until all its tasks have */
+/* For wait.c, within the lock. */
+void pool_enter(void);
+void pool_leave(void);
+void pool_queue(Task *task, bool first);                 /* of a group that has threads to run it */
+void pool_hurry(bool (*is_over)(const RunGroup *group)); /* the queued tasks of such groups come next */
+bool pool_start_thread(void *(*serve)(void *));
+void pool_has_begun(void); /* first thing in such a thread */
+
+/* ---- wait.c ---- */
+/* The task's top frame waits for the future: *out_suspended, and then the task must not be touched any more; or the
+ * future is done; or the call is over. A wait that can't end, in a ring, ends with an error when the task goes on. */
+Status wait_suspend(Task *task, Future *future, bool *out_suspended) MUST_CHECK;
+/* Within the pool's lock. */
+void wait_break_ring(RunGroup *group); /* where nothing of the group is active, it may be stuck */
+bool wait_watch(RunGroup *group);      /* its tasks end in time from now on; false: no thread for that */
+void wait_unwatch(RunGroup *group);
+void wait_after_fork(void); /* in the child, where the thread that watches is gone */
 
 /* ---- transfer.c ---- */
 /* The object's method, from the site's cache when the class is the last one's. */

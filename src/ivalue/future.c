@@ -16,6 +16,8 @@ struct Future {
   IValue value;
   Status error;
   VEC(Callback) callbacks;
+  FutureWaiter *first_waiter, *last_waiter; /* fixed once it is done */
+  void *producer;
 };
 
 Status future_new(const Type *element, Future **out) {
@@ -81,6 +83,10 @@ static void finish(Future *f, IValue value, Status error) {
   pthread_mutex_unlock(&f->lock);
   ref_retain(&f->refs); /* a callback may let go of it */
   for (size_t i = 0; i < f->callbacks.length; i++) f->callbacks.data[i].run(f->callbacks.data[i].argument, f);
+  for (FutureWaiter *w = f->first_waiter, *next; w; w = next) {
+    next = w->next;
+    w->run(w, f);
+  }
   ivalue_release(ivalue_future(f));
 }
 
@@ -100,6 +106,40 @@ Status future_then(Future *f, void (*callback)(void *argument, Future *f), void 
   if (!queued) return status_out_of_memory();
   if (done) callback(argument, f);
   return OK;
+}
+
+bool future_await(Future *f, FutureWaiter *waiter) {
+  pthread_mutex_lock(&f->lock);
+  bool done = f->done;
+  if (!done) {
+    waiter->next = NULL;
+    waiter->previous = f->last_waiter;
+    if (f->last_waiter)
+      f->last_waiter->next = waiter;
+    else
+      f->first_waiter = waiter;
+    f->last_waiter = waiter;
+  }
+  pthread_mutex_unlock(&f->lock);
+  return !done;
+}
+
+bool future_forget(Future *f, FutureWaiter *waiter) {
+  pthread_mutex_lock(&f->lock);
+  bool done = f->done;
+  if (!done) {
+    *(waiter->previous ? &waiter->previous->next : &f->first_waiter) = waiter->next;
+    *(waiter->next ? &waiter->next->previous : &f->last_waiter) = waiter->previous;
+  }
+  pthread_mutex_unlock(&f->lock);
+  return !done;
+}
+
+void future_set_producer(Future *f, void *producer) {
+  f->producer = producer;
+}
+void *future_producer(const Future *f) {
+  return f->producer;
 }
 
 void future_wait(Future *f) {

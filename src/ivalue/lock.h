@@ -15,3 +15,9 @@ static inline bool dict_is_shared(const Dict *d) {
 #define LIST_ENTER(l) (list_is_shared(l) ? (container_lock(l), true) : false)
 #define DICT_ENTER(d) (dict_is_shared(d) ? (container_lock(d), true) : false)
 #define CONTAINER_LEAVE(entered, c) ((entered) ? container_unlock(c) : (void)0)
+static inline size_t list_length(const List *l) {
+  bool entered = LIST_ENTER(l);
+  size_t length = l->length;
+  CONTAINER_LEAVE(entered, l);
+  return length;
+}

@@ -2,6 +2,7 @@
  * meanwhile. */
 #include "call/results.h"
 #include "compute/element/element.h"
+#include "ivalue/lock.h"
 
 enum { MAX_ITEMS = INT32_MAX };
 
@@ -65,7 +66,7 @@ static Status insert(Call *c) {
 }
 
 static Status length(Call *c) {
-  return result_int(c, 0, (int64_t)call_list(c, 0)->length);
+  return result_int(c, 0, (int64_t)list_length(call_list(c, 0)));
 }
 
 static Status clear(Call *c) {
