@@ -194,8 +194,17 @@ const Type *resolver_find_type(Resolver *resolver, Compilation *c, Str name, Sou
 SugaredValue *resolver_find_value(Resolver *resolver, Compilation *c, Str name, SourceRange range);
 /* One more identifier behind a namespace or class, without an emitter: NULL when it is not there. */
 SugaredValue *sugared_namespace_lookup(SugaredValue *s, Compilation *c, Str name, SourceRange range);
-/* The value of a literal, or of a name that is a constant; owned by the caller. false: it is none. type may be NULL. */
+/* What a dotted name stands for, NULL when it stands for nothing. */
+SugaredValue *dotted_value(Compilation *c, Resolver *resolver, const Tree *expr);
+/* The value of a literal, of a name that is a constant, of a member of an enum; owned by the caller. false: it is none.
+ * type may be NULL. */
 bool constant_from_tree(Compilation *c, Resolver *resolver, const Tree *expr, const Type *type, IValue *out);
+/* The same for the default of a parameter of the type, which may also be a NamedTuple: that is kept as a tuple without
+ * names, and gets them where the default is used. */
+bool default_from_tree(Compilation *c, Resolver *resolver, const Tree *expr, const Type *type, IValue *out);
+bool default_fits(IValue value, const Type *type);
+/* The member of an enum as a constant that does not keep the enum's unit; owned. false: there is none of the name. */
+bool enum_member(Compilation *c, const Type *type, Str name, IValue *out);
 /* Defaults of a NamedTuple's fields, NULL when it has none; `extra` of an entry is set where there is one. */
 const IValue *named_tuple_defaults(Compilation *c, const Type *type);
 /* "List[int]" as messages show it. */

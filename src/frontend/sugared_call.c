@@ -279,13 +279,8 @@ static const SugaredKind SUGARED_UNBOUND = {.name = "method", .call = unbound_ca
 static SugaredValue *class_static_attr(SugaredValue *self, Emitter *e, SourceRange range, Str name) {
   const Type *type = self->type;
   if (type->kind == TYPE_ENUM) {
-    for (uint32_t i = 0; i < type->enum_type->count; i++) {
-      if (!str_equal(type->enum_type->names[i], name)) continue;
-      EnumValue *member;
-      Status status = enum_value_new(type, i, &member);
-      if (status) catch_throw(&e->c->catch_point, status);
-      IValue value = {.tag = TAG_ENUM, .enum_value = member};
-      enum_value_borrow_type(member);
+    IValue value;
+    if (enum_member(e->c, type, name, &value)) {
       graph_hold(e->graph, value);
       return sugared_value(e->c, emit_constant(e, range, value));
     }

@@ -1,7 +1,5 @@
 /* Expressions as types: names of typing, builtin generics, `X | None`, strings, dotted names of classes; schemas of
  * defs with the values of their defaults. */
-#include <math.h>
-
 #include "frontend/emitter.h"
 #include "frontend/suggest.h"
 
@@ -102,13 +100,13 @@ static Str dotted_text(Compilation *c, const Tree *expr) {
   return arena_take_text(&c->scratch, &buffer);
 }
 
-static SugaredValue *find_value(Compilation *c, Resolver *resolver, const Tree *expr) {
+SugaredValue *dotted_value(Compilation *c, Resolver *resolver, const Tree *expr) {
   if (expr->kind == TK_VAR) {
     SugaredValue *global = builtin_global(c, var_text(expr));
     return global ? global : resolver_find_value(resolver, c, var_text(expr), expr->range);
   }
   if (expr->kind != '.') return NULL;
-  SugaredValue *outer = find_value(c, resolver, select_value(expr));
+  SugaredValue *outer = dotted_value(c, resolver, select_value(expr));
   if (!outer) return NULL;
   return sugared_namespace_lookup(outer, c, ident_text(select_name(expr)), expr->range);
 }
@@ -119,7 +117,7 @@ static const Type *named_type(Compilation *c, Resolver *resolver, const Tree *ex
   const Type *type = find_simple(name);
   if (!type) type = resolver_find_type(resolver, c, name, expr->range);
   if (type) return type;
-  SugaredValue *value = find_value(c, resolver, expr);
+  SugaredValue *value = dotted_value(c, resolver, expr);
   if (value && value->kind->as_type) type = value->kind->as_type(value, c);
   if (type) return type;
   ptrdiff_t dot = str_rfind_char(name, '.');
@@ -281,123 +279,6 @@ const Type *annotation_type(Compilation *c, Resolver *resolver, const Tree *expr
                    token_kind_name(expr->kind));
 }
 
-/* ---- defaults ---- */
-
-static _Noreturn void throw_status(Compilation *c, Status status) {
-  catch_throw(&c->catch_point, status);
-}
-
-static bool number_value(const Tree *expr, bool negative, IValue *out) {
-  int64_t integer = 0;
-  double real = 0;
-  switch (number_parse(expr->text, negative, &integer, &real)) {
-    case NUMBER_INT:
-      *out = ivalue_int(integer);
-      return true;
-    case NUMBER_FLOAT:
-      *out = ivalue_float(real);
-      return true;
-    default:
-      return false;
-  }
-}
-
-/* An owned value, or false. type (may be NULL) is what it will be. */
-bool constant_from_tree(Compilation *c, Resolver *resolver, const Tree *expr, const Type *type, IValue *out) {
-  if (type && type->kind == TYPE_OPTIONAL && expr->kind != TK_NONE) type = type->elements[0];
-  Status status = OK;
-  switch (expr->kind) {
-    case TK_NONE:
-      *out = IVALUE_NONE;
-      return true;
-    case TK_TRUE:
-      *out = ivalue_bool(true);
-      return true;
-    case TK_FALSE:
-      *out = ivalue_bool(false);
-      return true;
-    case TK_CONST: {
-      int64_t integer;
-      double real = 0;
-      if (number_parse(expr->text, false, &integer, &real) == NUMBER_COMPLEX)
-        status = ivalue_from_complex(__builtin_complex(0.0, real), out);
-      else if (!number_value(expr, false, out))
-        return false;
-      break;
-    }
-    case TK_UNARY_MINUS:
-      if (unary_operand(expr)->kind == TK_CONST) {
-        if (!number_value(unary_operand(expr), true, out)) return false;
-        break;
-      }
-      if (!constant_from_tree(c, resolver, unary_operand(expr), type, out)) return false;
-      if (out->tag == TAG_FLOAT)
-        out->f = -out->f;
-      else if (out->tag == TAG_INT && out->i != INT64_MIN)
-        out->i = -out->i;
-      else {
-        ivalue_release(*out);
-        return false;
-      }
-      break;
-    case TK_STRINGLITERAL:
-      status = ivalue_from_str(string_text(expr), out);
-      break;
-    case TK_LIST_LITERAL:
-    case TK_TUPLE_LITERAL: {
-      const Tree *items = expr->children[0];
-      bool is_list = type ? type->kind == TYPE_LIST : expr->kind == TK_LIST_LITERAL;
-      List *list = NULL;
-      Tuple *tuple = NULL;
-      const Type *element = type && type->kind == TYPE_LIST ? type->elements[0] : NULL;
-      IValue *values = ARENA_ARRAY(&c->scratch, IValue, items->count + 1);
-      for (uint32_t i = 0; i < items->count; i++) {
-        const Type *item_type = element                                               ? element
-                                : type && type->kind == TYPE_TUPLE && i < type->count ? type->elements[i]
-                                                                                      : NULL;
-        if (constant_from_tree(c, resolver, items->children[i], item_type, &values[i])) continue;
-        while (i--) ivalue_release(values[i]);
-        return false;
-      }
-      if (is_list && !element) element = items->count ? ivalue_type(values[0], &c->unit->store) : TYPE(TENSOR);
-      status = is_list ? list_new(element, items->count, &list) : tuple_new(items->count, NULL, &tuple);
-      for (uint32_t i = 0; i < items->count; i++) {
-        if (status)
-          ivalue_release(values[i]);
-        else if (is_list)
-          status = list_append(list, values[i]);
-        else
-          tuple->values[i] = values[i];
-      }
-      *out = is_list ? ivalue_list(list) : ivalue_tuple(tuple);
-      break;
-    }
-    case TK_APPLY: { /* float("inf") */
-      const Tree *inputs = apply_inputs(expr);
-      if (apply_callee(expr)->kind != TK_VAR || !str_is(var_text(apply_callee(expr)), "float") || inputs->count != 1)
-        return false;
-      const Tree *text = inputs->children[0];
-      bool inf =
-          text->kind == TK_STRINGLITERAL && (str_is(string_text(text), "inf") || str_is(string_text(text), "-inf"));
-      if (!inf && !(text->kind == TK_STRINGLITERAL && str_is(string_text(text), "nan"))) return false;
-      *out = ivalue_float(!inf ? NAN : string_text(text).data[0] == '-' ? -INFINITY : INFINITY);
-      break;
-    }
-    case TK_VAR:
-    case '.': {
-      SugaredValue *value = find_value(c, resolver, expr);
-      if (!value || value->kind != &SUGARED_CONSTANT) return false;
-      *out = ivalue_retain(value->constant);
-      break;
-    }
-    default:
-      return false;
-  }
-  if (status) throw_status(c, status);
-  if (type && type->kind == TYPE_FLOAT && out->tag == TAG_INT) *out = ivalue_float((double)out->i);
-  return true;
-}
-
 /* ---- schemas ---- */
 
 /* BroadcastingList2[int], also within Optional: a single number stands for two. */
@@ -418,7 +299,7 @@ static IValue repeat_default(Compilation *c, const Argument *argument, IValue va
   for (int32_t i = 0; i < argument->broadcast_n && !status; i++) status = list_append(list, value);
   if (status) {
     if (list) ivalue_release(ivalue_list(list));
-    throw_status(c, status);
+    catch_throw(&c->catch_point, status);
   }
   return ivalue_list(list);
 }
@@ -449,12 +330,11 @@ FunctionSchema *schema_from_def(Compilation *c, Resolver *resolver, const Tree *
     if (annotation) argument->broadcast_n = broadcast_count(c, annotation);
     if (!value) continue;
     IValue constant;
-    if (!constant_from_tree(c, resolver, value, argument->type, &constant))
+    if (!default_from_tree(c, resolver, value, argument->type, &constant))
       compilation_fail(c, value->range, "The default value of '" STR_FMT "' must be a constant", STR_ARG(param_text));
     constant = repeat_default(c, argument, constant);
     unit_hold(c->unit, constant);
-    if (!ivalue_is_instance(constant, argument->type) &&
-        !(argument->type->kind == TYPE_TENSOR && ivalue_is_none(constant)))
+    if (!default_fits(constant, argument->type) && !(argument->type->kind == TYPE_TENSOR && ivalue_is_none(constant)))
       compilation_fail(c, value->range, "Expected a default value of type %s for parameter '" STR_FMT "'",
                        type_text(c, argument->type), STR_ARG(param_text));
     argument->has_default = true;
@@ -472,7 +352,7 @@ FunctionSchema *schema_from_def(Compilation *c, Resolver *resolver, const Tree *
 const Type *frontend_parse_type(Compilation *c, Str text, Resolver *resolver) {
   Source *source;
   Status status = source_new(text, "type", 1, &source);
-  if (status) throw_status(c, status);
+  if (status) catch_throw(&c->catch_point, status);
   unit_hold_source(c->unit, source);
   const Tree *expr = parse_expression(&c->scratch, source, PARSE_ARCHIVE);
   return annotation_type(c, resolver ? resolver : frontend_builtin_resolver(), expr);

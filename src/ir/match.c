@@ -260,6 +260,28 @@ static ptrdiff_t find_keyword(const CallArguments *call, Str name, bool is_aten)
   return -1;
 }
 
+/* ---- defaults ---- */
+
+static bool has_names(const Type *type) {
+  if (type->kind != TYPE_TUPLE) return false;
+  for (uint32_t i = 0; i < type->count; i++)
+    if (has_names(type->elements[i])) return true;
+  return type->field_names != NULL;
+}
+
+/* A default that is a NamedTuple is kept without its names. */
+static Value *insert_default(Graph *graph, IValue value, const Type *type) {
+  type = unwrap_optional(type);
+  if (value.tag != TAG_TUPLE || !has_names(type)) {
+    NamedValue constant = {.constant = value, .is_constant = true};
+    return named_value(graph, &constant);
+  }
+  Value **items = ARENA_ARRAY(graph->arena, Value *, type->count + 1);
+  for (uint32_t i = 0; i < type->count; i++)
+    items[i] = insert_default(graph, value.tuple->values[i], type->elements[i]);
+  return graph_insert_tuple(graph, type->count, items, type->field_names ? type : NULL);
+}
+
 /* ---- one schema ---- */
 
 static bool match_all(Matcher *m, const CallArguments *call, Value **inputs, uint32_t *out_count) {
@@ -295,8 +317,7 @@ static bool match_all(Matcher *m, const CallArguments *call, Value **inputs, uin
       used[keyword] = true;
       value = named_value(m->graph, &call->keywords[keyword]);
     } else if (argument->has_default) {
-      NamedValue fallback = {.constant = argument->default_value, .is_constant = true};
-      value = named_value(m->graph, &fallback);
+      value = insert_default(m->graph, argument->default_value, argument->type);
     } else {
       if (m->why) strbuf_printf(reason(m), "Argument " STR_FMT " not provided.\n", STR_ARG(argument->name));
       return false;

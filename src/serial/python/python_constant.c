@@ -81,18 +81,39 @@ static Status print_dict(PythonPrinter *printer, const Dict *dict, StrBuf *out) 
   return OK;
 }
 
-static Status print_tuple(PythonPrinter *printer, const Tuple *tuple, StrBuf *out) {
-  if (tuple->type) {
-    type_print_annotation(tuple->type, out);
-    python_depend_type(printer, tuple->type);
+/* The names of a default stand in its type. */
+static Status print_tuple(PythonPrinter *printer, const Tuple *tuple, const Type *type, StrBuf *out) {
+  if (type && type->kind == TYPE_OPTIONAL) type = type->elements[0];
+  if (!type || type->kind != TYPE_TUPLE || type->count != tuple->length) type = tuple->type;
+  const Type *named = tuple->type ? tuple->type : type && type->field_names ? type : NULL;
+  if (named) {
+    type_print_annotation(named, out);
+    python_depend_type(printer, named);
   }
   strbuf_char(out, '(');
   for (uint32_t i = 0; i < tuple->length; i++) {
     if (i) strbuf_puts(out, ", ");
-    TRY(python_print_constant(printer, tuple->values[i], NULL, out));
+    TRY(python_print_constant(printer, tuple->values[i], type ? type->elements[i] : NULL, out));
   }
-  strbuf_puts(out, tuple->length == 1 && !tuple->type ? ",)" : ")");
+  strbuf_puts(out, tuple->length == 1 && !named ? ",)" : ")");
   return OK;
+}
+
+/* Without a point whole numbers from 1e10 on would be read as ints. */
+static void print_float(double value, StrBuf *out) {
+  if (isnan(value)) {
+    strbuf_puts(out, "nan");
+    return;
+  }
+  size_t start = out->length;
+  print_double_repr(value, out);
+  Str text = str_slice(strbuf_view(out), start, out->length);
+  if (isfinite(value) && str_find_char(text, '.') < 0 && str_find_char(text, 'e') < 0) strbuf_char(out, '.');
+}
+
+/* Of a complex number, which is written as a sum: a part of -0 would come back as 0. */
+static bool reads_as_sum(double part) {
+  return isfinite(part) && !(part == 0 && signbit(part));
 }
 
 Status python_print_constant(PythonPrinter *printer, IValue value, const Type *type, StrBuf *out) {
@@ -108,11 +129,7 @@ Status python_print_constant(PythonPrinter *printer, IValue value, const Type *t
       strbuf_printf(out, "%lld", (long long)value.i);
       return OK;
     case TAG_FLOAT:
-      if (isnan(value.f)) {
-        strbuf_puts(out, "nan");
-      } else {
-        print_double_repr(value.f, out);
-      }
+      print_float(value.f, out);
       return OK;
     case TAG_DEVICE:
       strbuf_puts(out, "torch.device(\"");
@@ -121,7 +138,7 @@ Status python_print_constant(PythonPrinter *printer, IValue value, const Type *t
       return OK;
     case TAG_COMPLEX: {
       complex128 z = ivalue_complex(value);
-      if (!isfinite(__real__ z) || !isfinite(__imag__ z)) return stored_constant(printer, value, out);
+      if (!reads_as_sum(__real__ z) || !reads_as_sum(__imag__ z)) return stored_constant(printer, value, out);
       print_complex(z, out);
       return OK;
     }
@@ -134,7 +151,7 @@ Status python_print_constant(PythonPrinter *printer, IValue value, const Type *t
     case TAG_DICT:
       return print_dict(printer, value.dict, out);
     case TAG_TUPLE:
-      return print_tuple(printer, value.tuple, out);
+      return print_tuple(printer, value.tuple, type, out);
     case TAG_ENUM:
       type_print_annotation(value.enum_value->type, out);
       strbuf_char(out, '.');

@@ -62,14 +62,16 @@ static void put_operand(Printing *p, PythonText *out, const Value *value) {
 
 static void put_get_attr(Printing *p, const Node *node, PythonText *out) {
   Str name = node_string(node, SYM_attr_name);
-  if (python_is_identifier(name)) {
+  if (python_is_name(name)) {
     put_operand(p, out, node_input(node, 0));
     put(out, ".");
     put_str(out, name);
   } else {
     put(out, "getattr(");
     put_value(p, out, node_input(node, 0));
-    strbuf_printf(python_text_at(out), ", \"" STR_FMT "\")", STR_ARG(name));
+    put(out, ", ");
+    python_quote(name, python_text_at(out));
+    put(out, ")");
   }
 }
 

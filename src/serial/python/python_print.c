@@ -555,9 +555,28 @@ void python_printer_dispose(PythonPrinter *printer) {
   vec_dispose(&printer->marks);
 }
 
+/* Where a class's static methods go: attributes of a class are its methods in archives, so they stand in a file of
+ * their own, `__torch__.P__static`, with as many underscores behind as make it no other type's name. */
+static void print_static_scope(const CompilationUnit *unit, Str class_name, StrBuf *out) {
+  StrBuf scope = {0};
+  strbuf_printf(&scope, STR_FMT "__static", STR_ARG(class_name));
+  while (!scope.failed && unit_find_type(unit, strbuf_view(&scope))) strbuf_char(&scope, '_');
+  strbuf_str(out, strbuf_view(&scope));
+  out->failed |= scope.failed;
+  strbuf_dispose(&scope);
+}
+
 void python_print_function_name(const Function *function, StrBuf *out) {
-  if (!str_starts_with(function->name, "__torch__.")) strbuf_puts(out, "__torch__.");
-  strbuf_str(out, function->name);
+  Str name = function->name;
+  ptrdiff_t dot = str_rfind_char(name, '.');
+  Str scope = str_slice(name, 0, dot < 0 ? 0 : (size_t)dot);
+  if (unit_find_type(function->unit, scope)) {
+    print_static_scope(function->unit, scope, out);
+    strbuf_str(out, str_slice(name, scope.length, name.length));
+    return;
+  }
+  if (!str_starts_with(name, "__torch__.")) strbuf_puts(out, "__torch__.");
+  strbuf_str(out, name);
 }
 
 static Status give_text(Printing *p, StrBuf *out) {

@@ -28,6 +28,10 @@ Status python_print_function(PythonPrinter *printer, const Function *function, i
 Status python_print_type(PythonPrinter *printer, const Type *type, StrBuf *out) MUST_CHECK;
 /* ---- shared by the files of the printer ---- */
 bool python_is_identifier(Str name);
+/* Whether the name can stand after a point: an identifier that is no keyword. */
+bool python_is_name(Str name);
+/* A text that reads back as the same bytes, between quotes. */
+void python_quote(Str text, StrBuf *out);
 /* Whether a list or dict of such items need not say its type. */
 bool python_items_tell_type(const Type *element);
 void python_depend_type(PythonPrinter *printer, const Type *type);

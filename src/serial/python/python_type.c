@@ -1,5 +1,6 @@
 /* Definitions of named types: classes with attributes, constants and methods; interfaces, enums, named tuples. */
 #include "serial/python/python_print.h"
+#include "syntax/token.h"
 
 void python_depend_type(PythonPrinter *printer, const Type *type) {
   if (!printer->depend) return;
@@ -27,6 +28,23 @@ bool python_is_identifier(Str name) {
   return true;
 }
 
+bool python_is_name(Str name) {
+  return python_is_identifier(name) && token_keyword(name) == TK_IDENT;
+}
+
+void python_quote(Str text, StrBuf *out) {
+  strbuf_char(out, '"');
+  for (size_t i = 0; i < text.length; i++) {
+    unsigned char c = (unsigned char)text.data[i];
+    if (c == '"' || c == '\\') strbuf_char(out, '\\');
+    if (c < 32)
+      strbuf_printf(out, "\\%03o", c);
+    else
+      strbuf_char(out, (char)c);
+  }
+  strbuf_char(out, '"');
+}
+
 static void print_annotation(PythonPrinter *printer, const Type *type, StrBuf *out) {
   python_depend_type(printer, type);
   type_print_annotation(type, out);
@@ -40,19 +58,28 @@ static void print_attribute_list(const ClassType *type, AttributeKind kind, cons
   strbuf_printf(out, "  %s = [", title);
   for (size_t i = 0; i < type->attributes.length; i++) {
     const ClassAttribute *attribute = &type->attributes.data[i];
-    if (attribute->kind == kind) strbuf_printf(out, "\"" STR_FMT "\", ", STR_ARG(attribute->name));
+    if (attribute->kind != kind) continue;
+    python_quote(attribute->name, out);
+    strbuf_puts(out, ", ");
   }
   strbuf_puts(out, "]\n");
+}
+
+/* `__annotations__` and its like mean something else where they are assigned. */
+static bool has_plain_annotation(Str name) {
+  return python_is_name(name) && !(str_starts_with(name, "__") && str_ends_with(name, "__"));
 }
 
 static void print_attributes(PythonPrinter *printer, const ClassType *type, StrBuf *out) {
   for (size_t i = 0; i < type->attributes.length; i++) {
     const ClassAttribute *attribute = &type->attributes.data[i];
-    if (python_is_identifier(attribute->name)) {
+    if (has_plain_annotation(attribute->name)) {
       strbuf_printf(out, "  " STR_FMT " : ", STR_ARG(attribute->name));
     } else {
       if (!i) strbuf_puts(out, "  __annotations__ = []\n");
-      strbuf_printf(out, "  __annotations__[\"" STR_FMT "\"] = ", STR_ARG(attribute->name));
+      strbuf_puts(out, "  __annotations__[");
+      python_quote(attribute->name, out);
+      strbuf_puts(out, "] = ");
     }
     print_annotation(printer, attribute->type, out);
     strbuf_char(out, '\n');
@@ -72,7 +99,7 @@ static void print_constants(void *argument) {
   StrBuf *out = c->out;
   for (size_t i = 0; i < c->class_type->constants.length && !c->status; i++) {
     const ClassConstant *constant = &c->class_type->constants.data[i];
-    if (!python_is_identifier(constant->name) || constant->value->tag > TAG_ENUM) continue;
+    if (!python_is_name(constant->name) || constant->value->tag > TAG_ENUM) continue;
     const Type *type = ivalue_type(*constant->value, &c->store);
     strbuf_printf(out, "  " STR_FMT " : Final[", STR_ARG(constant->name));
     print_annotation(c->printer, type, out);
