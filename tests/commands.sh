@@ -44,4 +44,10 @@ expect 0 "aten::sigmoid" "$wick" ops --allow allowed chain.pt
 grep -v aten::mul allowed > fewer
 expect 1 "4  not allowed" "$wick" ops --allow fewer chain.pt
 expect 1 "4  not allowed" "$wick" ops --allow fewer chain.py
+mkfifo fifo && { cat fifo > piped.pt & }
+"$wick" compile chain.py -o fifo
+wait
+cmp piped.pt chain.pt || failed=1
+"$wick" run chain.py 'ones(2)' 'ones(2)' -o /proc/self/fd/1 | head -c 6 > start
+grep -q NUMPY start || { echo "no .npy in a pipe"; failed=1; }
 exit $failed

@@ -438,8 +438,9 @@ WICK_API wick_value *wick_module_object(const wick_module *module);
 WICK_API const char *wick_module_class_name(const wick_module *module); /* "__torch__.Net"; "" for a compiled text */
 enum { WICK_ATTRIBUTE = 0, WICK_PARAMETER = 1, WICK_BUFFER = 2 };
 /* Saves an archive that wick_load and PyTorch read: the module with its state, code and extra files; of a compiled text
- * the function `entry` (NULL: the first) as the forward of a module. The same module gives the same bytes. A file that
- * stands at `path` is replaced only by a whole one. Not while the module runs elsewhere. */
+ * the function `entry` (NULL: the first) as the forward of a module. The same module gives the same bytes. A file to
+ * which `path` leads, also through symbolic links, is replaced only by a whole one, which gets its mode and, where that
+ * is allowed, its owner; a FIFO or a device is written to. Not while the module runs elsewhere. */
 WICK_API wick_status wick_module_save(wick_runtime *runtime, const wick_module *module, const char *path,
                                       const char *entry, wick_error **error);
 /* Calls visit for every attribute, depth first, names joined with dots ("layer1.0.weight"); submodules before what they

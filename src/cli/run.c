@@ -3,7 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output_file.h"
 #include "cli/cli.h"
+
+static Status write_file(const char *path, const void *data, size_t length) {
+  OutputFile file;
+  Status status = output_file_open(&file, path);
+  if (!status) status = output_file_write(&file, data, length);
+  if (!status) status = output_file_finish(&file);
+  output_file_close(&file);
+  return status;
+}
 
 static int write_npy(const wick_value *value, const char *path) {
   char *data;
@@ -13,12 +23,11 @@ static int write_npy(const wick_value *value, const char *path) {
     complain_error(path, error);
     return EXIT_FAILED;
   }
-  FILE *file = fopen(path, "wb");
-  bool written = file && fwrite(data, 1, length, file) == length;
-  if (file && fclose(file) != 0) written = false;
-  if (!written) complain(path, "cannot be written");
+  Status status = write_file(path, data, length);
   wick_text_free(data);
-  return written ? EXIT_DONE : EXIT_FAILED;
+  if (!status) return EXIT_DONE;
+  complain_error(NULL, (wick_error *)status);
+  return EXIT_FAILED;
 }
 
 static int call(const wick_module *module, const char *path, const char *method, const Inputs *inputs,

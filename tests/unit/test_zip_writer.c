@@ -112,10 +112,7 @@ static void test_unfinished_leaves_the_old_file(void **state) {
   ZipWriter writer;
   assert_null(zip_writer_open(&writer, path, "m"));
   assert_null(zip_writer_add(&writer, STR("other"), "x", 1));
-  char *temporary = strdup(writer.temporary);
   zip_writer_dispose(&writer);
-  assert_int_not_equal(access(temporary, F_OK), 0);
-  free(temporary);
   Archive *archive = open_path();
   assert_int_equal(archive->records.length, 5);
   archive_free(archive);

@@ -1,10 +1,6 @@
 /* The bytes of a zip file. */
 #include "serial/archive/zip_writer.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 enum {
@@ -23,10 +19,6 @@ enum {
   PADDING_ID = 0x4246
 };
 
-static Status io_error(const ZipWriter *writer, const char *what) {
-  return status_new(ERROR_IO, "%s: %s: %s", writer->path, what, strerror(errno));
-}
-
 static void put_u16(unsigned char *to, unsigned value) {
   to[0] = (unsigned char)value;
   to[1] = (unsigned char)(value >> 8);
@@ -41,11 +33,11 @@ static void put_u64(unsigned char *to, uint64_t value) {
 }
 
 static Status put(ZipWriter *writer, const void *data, size_t size) {
-  if (!writer->file) {
+  if (writer->file.stream) {
+    TRY(output_file_write(&writer->file, data, size));
+  } else {
     strbuf_str(&writer->memory, (Str){data, size});
     if (writer->memory.failed) return status_out_of_memory();
-  } else if (size && fwrite(data, 1, size, writer->file) != size) {
-    return io_error(writer, "can't write");
   }
   writer->at += size;
   return OK;
@@ -56,25 +48,7 @@ void zip_writer_open_memory(ZipWriter *writer, const char *folder) {
 }
 Status zip_writer_open(ZipWriter *writer, const char *path, const char *folder) {
   zip_writer_open_memory(writer, folder);
-  size_t length = strlen(path);
-  writer->path = mem_strdup(path);
-  writer->temporary = mem_alloc(length + 12);
-  if (!writer->path || !writer->temporary) return status_out_of_memory();
-  snprintf(writer->temporary, length + 12, "%s.tmp-XXXXXX", path);
-  int descriptor = mkstemp(writer->temporary);
-  if (descriptor < 0) {
-    mem_free(writer->temporary);
-    writer->temporary = NULL;
-    return io_error(writer, "can't make a file beside it");
-  }
-  /* As if it had been made by open(): mkstemp allows nobody else to read. */
-  mode_t mask = umask(0);
-  umask(mask);
-  writer->file = fchmod(descriptor, 0666 & ~mask) ? NULL : fdopen(descriptor, "wb");
-  if (writer->file) return OK;
-  Status status = io_error(writer, "can't open");
-  close(descriptor);
-  return status;
+  return output_file_open(&writer->file, path);
 }
 
 /* ---- records ---- */
@@ -232,23 +206,12 @@ static Status put_directory(ZipWriter *writer) {
 
 Status zip_writer_finish(ZipWriter *writer) {
   TRY(put_directory(writer));
-  if (!writer->file) return OK;
-  if (fflush(writer->file) || fsync(fileno(writer->file))) return io_error(writer, "can't write");
-  FILE *file = writer->file;
-  writer->file = NULL;
-  if (fclose(file)) return io_error(writer, "can't write");
-  if (rename(writer->temporary, writer->path)) return io_error(writer, "can't be replaced");
-  mem_free(writer->temporary);
-  writer->temporary = NULL;
-  return OK;
+  return writer->file.stream ? output_file_finish(&writer->file) : OK;
 }
 
 void zip_writer_dispose(ZipWriter *writer) {
-  if (writer->file) fclose(writer->file);
-  if (writer->temporary) unlink(writer->temporary);
+  output_file_close(&writer->file);
   for (size_t i = 0; i < writer->records.length; i++) mem_free(writer->records.data[i].name);
   vec_dispose(&writer->records);
   strbuf_dispose(&writer->memory);
-  mem_free(writer->temporary);
-  mem_free(writer->path);
 }

@@ -3,9 +3,8 @@
  * name only when it is whole. */
 #pragma once
 
-#include <stdio.h>
-
 #include "base/base.h"
+#include "base/output_file.h"
 
 typedef struct ZipRecord {
   char *name; /* owned, with the folder */
@@ -14,24 +13,23 @@ typedef struct ZipRecord {
   bool deflated;
 } ZipRecord;
 typedef struct ZipWriter {
-  FILE *file; /* NULL: into memory */
+  OutputFile file; /* not open: into memory */
   StrBuf memory;
-  char *path, *temporary; /* owned */
-  const char *folder;     /* "archive" */
+  const char *folder; /* "archive" */
   uint64_t at;
   VEC(ZipRecord) records;
   /* Sizes, offsets and counts from here on go to zip64 fields: the largest of their width. Tests lower them. */
   uint32_t limit;
   uint16_t count_limit;
 } ZipWriter;
-/* Makes a temporary file beside `path`. */
+/* Opens the OutputFile; `path` must outlive the writer. */
 Status zip_writer_open(ZipWriter *writer, const char *path, const char *folder) MUST_CHECK;
 /* The bytes stand in writer->memory after zip_writer_finish. */
 void zip_writer_open_memory(ZipWriter *writer, const char *folder);
 Status zip_writer_add(ZipWriter *writer, Str name, const void *data, size_t size) MUST_CHECK;
 /* Deflated, where that makes it smaller. */
 Status zip_writer_add_text(ZipWriter *writer, Str name, const void *data, size_t size) MUST_CHECK;
-/* Writes the directory and puts the file in the place of an older one. */
+/* Writes the directory and finishes the file. */
 Status zip_writer_finish(ZipWriter *writer) MUST_CHECK;
-/* Always: after success it frees memory, otherwise it also takes the temporary file away. */
+/* Always: after success it frees memory, otherwise it also gives the file up. */
 void zip_writer_dispose(ZipWriter *writer);
