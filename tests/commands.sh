@@ -35,6 +35,11 @@ expect 2 "there is no fuser 'nothing' (none, tile)" env WICK_FUSER=nothing "$wic
 expect 0 "CPUFloatType" env PYTORCH_JIT_LOG_LEVEL=:::: PYTORCH_JIT_OPT_LIMIT=a=b:=: PYTORCH_JIT_TYPE_VERBOSITY=x "$wick" run chain.py 'ones(2)' 'ones(2)'
 expect 0 "[DUMP dead_code_elimination.cpp:" env PYTORCH_JIT_LOG_LEVEL=dead_code_elimination "$wick" run chain.py 'ones(2)' 'ones(2)'
 expect 0 "calls that ran in a plan" "$wick" bench --explain chain.py 'ones(2)' 'ones(2)'
+expect 0 "aten::sigmoid" env WICK_EXECUTOR=simple "$wick" bench --profile chain.py 'ones(2)' 'ones(2)'
+expect 0 "median" "$wick" bench --trace trace.json chain.py 'ones(2)' 'ones(2)'
+expect 0 '"traceEvents": [' cat trace.json
+expect 0 '"profile": {"calls": 10, ' "$wick" bench --json --profile chain.py 'ones(2)' 'ones(2)'
+expect 2 "No such file or directory" "$wick" bench --trace nowhere/trace.json chain.py 'ones(2)' 'ones(2)'
 expect 0 "# simple: as written" env WICK_EXECUTOR=simple "$wick" dump --stage optimized chain.py 'ones(2)' 'ones(2)'
 expect 2 "--steps takes a number, not '-1'" "$wick" run chain.py --steps -1
 expect 0 "aten::tanh" "$wick" ops chain.py

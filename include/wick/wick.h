@@ -471,6 +471,20 @@ typedef struct wick_cancel wick_cancel;              /* counted; fired from any 
 WICK_API wick_cancel *wick_cancel_new(void);         /* NULL: out of memory */
 WICK_API void wick_cancel_fire(wick_cancel *cancel); /* safe in signal handlers */
 WICK_API void wick_cancel_release(wick_cancel *cancel);
+/* How long each operator of the calls that record into it took, by the place in the program and the shapes it saw. */
+typedef struct wick_profile wick_profile;      /* counted; calls on any number of threads may record into one */
+WICK_API wick_profile *wick_profile_new(void); /* NULL: out of memory */
+WICK_API void wick_profile_release(wick_profile *profile); /* NULL is allowed */
+enum {
+  WICK_PROFILE_TABLE = 1, /* a line for each operator, shapes and place, by time: for people */
+  WICK_PROFILE_JSON = 2,  /* {"calls", "ms", "interpreter_ms", "rows": [{"op", "overload", "inputs", "output", "source",
+                           * "function", "count", "ms", "least_ms", "flops", "bytes"}]}: totals over all calls; flops 0
+                           * where not known, bytes those of all tensors read and written */
+  WICK_PROFILE_TRACE = 3  /* every run of an operator, as Chrome's trace events (the first 1,048,576) */
+};
+/* What was recorded so far, as text to be freed with wick_text_free. An operator's time is without that of operators it
+ * runs inside; backward passes that wick_backward runs are not recorded. WICK_INVALID_ARGUMENT: no such format. */
+WICK_API wick_status wick_profile_print(wick_profile *profile, uint32_t format, char **out_text, wick_error **error);
 enum { WICK_GRAD_DEFAULT = 0, WICK_GRAD_ON = 1, WICK_GRAD_OFF = 2 };
 typedef struct wick_run_options {
   uint32_t size;
@@ -483,6 +497,7 @@ typedef struct wick_run_options {
   wick_cancel *cancel;    /* may be NULL */
   uint32_t executor;      /* WICK_EXECUTOR_...; 0: the runtime's */
   uint32_t fuser;         /* WICK_FUSER_...; 0: the runtime's */
+  wick_profile *profile;  /* where the time of operators is recorded; NULL: nowhere, which costs nothing */
 } wick_run_options;
 /* Calls a method (or function). `arguments` are borrowed; the last `named_count` of the `count` are named by `names`.
  * Containers are passed as Python passes them to TorchScript: copied, with the types the schema asks for; tensors and

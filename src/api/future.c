@@ -2,15 +2,20 @@
  * call needs outlives it whoever lets go first. */
 #include "api/future.h"
 
+#include "base/clock.h"
+#include "interp/op_profile.h"
+
 struct wick_future {
   RefCount refs;
   Future *future; /* NULL until the call was started */
   CompilationUnit *unit;
   wick_runtime *runtime;
   wick_cancel *cancel;
+  wick_profile *profile;
+  uint64_t start_ns; /* of a call with a profile */
 };
 
-Status future_handle_new(const wick_module *module, wick_cancel *cancel, wick_future **out) {
+Status future_handle_new(const wick_module *module, wick_cancel *cancel, wick_profile *profile, wick_future **out) {
   wick_future *handle = mem_calloc(1, sizeof *handle);
   if (!handle) return status_out_of_memory();
   ref_init(&handle->refs);
@@ -18,13 +23,20 @@ Status future_handle_new(const wick_module *module, wick_cancel *cancel, wick_fu
   handle->runtime = runtime_retain(module->runtime);
   if (cancel) ref_retain(&cancel->refs);
   handle->cancel = cancel;
+  if (profile) {
+    ref_retain(&profile->refs);
+    handle->start_ns = clock_now_ns();
+  }
+  handle->profile = profile;
   *out = handle;
   return OK;
 }
 
 static void let_go(void *argument, Future *future) {
   (void)future;
-  wick_future_release(argument);
+  wick_future *handle = argument;
+  if (handle->profile) op_profile_add_call(handle->profile->profile, clock_now_ns() - handle->start_ns);
+  wick_future_release(handle);
 }
 
 Status future_handle_start(wick_future *handle, Future *future) {
@@ -88,5 +100,6 @@ void wick_future_release(wick_future *future) {
   unit_release(future->unit);
   wick_runtime_release(future->runtime);
   wick_cancel_release(future->cancel);
+  wick_profile_release(future->profile);
   mem_free(future);
 }

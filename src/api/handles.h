@@ -39,6 +39,10 @@ struct wick_cancel {
   RefCount refs;
   _Atomic bool fired;
 };
+struct wick_profile {
+  RefCount refs;
+  struct OpProfile *profile;
+};
 struct wick_call {
   Call *call;
 };

@@ -6,13 +6,15 @@
 #include "api/future.h"
 #include "base/clock.h"
 #include "fuse/backend.h"
+#include "interp/op_profile.h"
 
 static int64_t limit_of(uint64_t wanted) {
   return wanted && wanted < INT64_MAX ? (int64_t)wanted : INT64_MAX;
 }
 
 /* exec gets `budget` when there is one. */
-static Status apply_options(Exec *exec, const wick_run_options *options, CallBudget *budget, wick_cancel **out_cancel) {
+static Status apply_options(Exec *exec, const wick_run_options *options, CallBudget *budget, wick_cancel **out_cancel,
+                            wick_profile **out_profile) {
   wick_run_options o;
   TRY(api_copy_options("wick_run_options", options, sizeof o, &o));
   if (o.executor > WICK_EXECUTOR_PROFILING)
@@ -33,6 +35,8 @@ static Status apply_options(Exec *exec, const wick_run_options *options, CallBud
   if (o.fuser) exec->fusers[DEVICE_CPU] = (uint8_t)o.fuser;
   if (o.cancel) exec_set_stop(exec, &o.cancel->fired);
   *out_cancel = o.cancel;
+  *out_profile = o.profile;
+  exec->profile = o.profile ? o.profile->profile : NULL;
   return OK;
 }
 
@@ -72,6 +76,7 @@ wick_status wick_run(const wick_module *module, const char *method, const wick_v
   Exec exec;
   CallBudget budget;
   wick_cancel *cancel;
+  wick_profile *profile;
   Function *function;
   IValue result;
   *out = NULL;
@@ -80,9 +85,12 @@ wick_status wick_run(const wick_module *module, const char *method, const wick_v
   if (count) API_NEED(arguments);
   API_NEED_ITEMS(names, named_count);
   api_exec_init(&exec, module->runtime);
-  API_TRY(apply_options(&exec, options, &budget, &cancel));
+  API_TRY(apply_options(&exec, options, &budget, &cancel, &profile));
   API_TRY(module_find(module, method, &function));
-  API_TRY(run_checked(&exec, module, function, arguments, count, names, named_count, run_now, &result));
+  uint64_t start = profile ? clock_now_ns() : 0;
+  Status status = run_checked(&exec, module, function, arguments, count, names, named_count, run_now, &result);
+  if (profile) op_profile_add_call(profile->profile, clock_now_ns() - start);
+  API_TRY(status);
   return api_status(value_box_of(result, module->unit, out), error);
 }
 
@@ -92,6 +100,7 @@ wick_status wick_run_async(const wick_module *module, const char *method, const 
   Exec exec;
   CallBudget budget;
   wick_cancel *cancel;
+  wick_profile *profile;
   Function *function;
   Future *future;
   *out = NULL;
@@ -100,10 +109,10 @@ wick_status wick_run_async(const wick_module *module, const char *method, const 
   if (count) API_NEED(arguments);
   API_NEED_ITEMS(names, named_count);
   api_exec_init(&exec, module->runtime);
-  API_TRY(apply_options(&exec, options, &budget, &cancel));
+  API_TRY(apply_options(&exec, options, &budget, &cancel, &profile));
   API_TRY(module_find(module, method, &function));
   wick_future *handle;
-  API_TRY(future_handle_new(module, cancel, &handle));
+  API_TRY(future_handle_new(module, cancel, profile, &handle));
   Status status = run_checked(&exec, module, function, arguments, count, names, named_count, run_async, &future);
   if (status) {
     wick_future_release(handle);

@@ -42,6 +42,8 @@ enum OpFlags {
 /* Computes the look of every tensor output from the arguments (sizes and dtypes only, never data): specs[i] is the i-th
  * return. Errors about shapes and dtypes are raised here. */
 typedef Status ShapeFunction(Call *call, TensorSpec *specs);
+/* Additions and multiplications of floating numbers that a call which has returned had to do, for profiles. */
+typedef double FlopFunction(const Call *call);
 
 /* A row. Text fields are C literals. Exactly one of kernel, lower, body and factory says how it runs (with lower the
  * tile interpreter does, shape defaults to shape_pointwise). */
@@ -60,6 +62,7 @@ typedef struct OpRow {
   /* "aten::neg": the operator this one is another name of, plans have one name for each; or, of more results, the one
    * whose first it gives, by which gradients of graphs go. */
   const char *same_as;
+  FlopFunction *flops; /* NULL: not known */
   const char *promote; /* Scalar parameters that take part in type promotion, separated by blanks; NULL: "self other" */
 } OpRow;
 /* node -> operation with state (vararg primitives, user compilers); Node is ir's. */

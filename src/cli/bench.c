@@ -1,6 +1,8 @@
 /* wick bench: the first call, the calls that warm up, and the median of the second half. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "base/base.h"
@@ -23,19 +25,52 @@ static double median_of_second_half(const double *times, size_t count) {
   return result;
 }
 
-static void report(bool json, double load, const double *times, size_t count) {
+typedef struct ProfileOutput {
+  wick_profile *profile; /* of the second half of the calls; NULL: not wanted */
+  bool table;
+  const char *trace; /* a file, or NULL */
+} ProfileOutput;
+
+static wick_status write_profile(const ProfileOutput *output, uint32_t format, FILE *to, wick_error **error) {
+  char *text;
+  wick_status status = wick_profile_print(output->profile, format, &text, error);
+  if (!status) fputs(text, to);
+  wick_text_free(text);
+  return status;
+}
+
+/* The trace into its file; false: it was complained about. */
+static bool write_trace(const ProfileOutput *output) {
+  wick_error *error = NULL;
+  FILE *file = fopen(output->trace, "w");
+  bool fine = file && !write_profile(output, WICK_PROFILE_TRACE, file, &error);
+  if (file && fclose(file)) fine = false;
+  if (error)
+    complain_error(output->trace, error);
+  else if (!fine)
+    complain(output->trace, "%s", strerror(errno));
+  return fine;
+}
+
+static void report(bool json, double load, const double *times, size_t count, const ProfileOutput *output) {
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   double peak = (double)usage.ru_maxrss / 1024, median = median_of_second_half(times, count);
   if (json) {
     printf("{\"load_ms\": %.4f, \"calls_ms\": [", load);
     for (size_t i = 0; i < count; i++) printf("%s%.5f", i ? ", " : "", times[i]);
-    printf("], \"median_ms\": %.5f, \"peak_rss_mb\": %.1f}\n", median, peak);
+    printf("], \"median_ms\": %.5f, \"peak_rss_mb\": %.1f", median, peak);
+    if (output->table) {
+      printf(", \"profile\": ");
+      write_profile(output, WICK_PROFILE_JSON, stdout, NULL);
+    }
+    printf("}\n");
     return;
   }
   printf("load        %10.3f ms\nfirst call  %10.3f ms\n", load, times[0]);
   for (size_t i = 1; i < count && i < 6; i++) printf("call %-2zu     %10.3f ms\n", i + 1, times[i]);
   printf("median      %10.3f ms (second half of %zu calls)\npeak memory %10.1f MB\n", median, count, peak);
+  if (output->table) write_profile(output, WICK_PROFILE_TABLE, stdout, NULL);
 }
 
 static void show_reasons(void) {
@@ -51,11 +86,12 @@ static void show_reasons(void) {
 }
 
 static int measure(const wick_module *module, const char *path, const char *method, const Inputs *inputs, long threads,
-                   size_t calls, double *times) {
+                   size_t calls, wick_profile *profile, double *times) {
   wick_run_options options = {.size = sizeof options, .threads = (uint32_t)threads};
   wick_error *error;
   for (size_t i = 0; i < calls; i++) {
     wick_value *result;
+    options.profile = i >= calls / 2 ? profile : NULL;
     double start = clock_ms();
     wick_status status = wick_run(module, method, (const wick_value *const *)inputs->values, inputs->count, NULL, 0,
                                   &options, &result, &error);
@@ -75,6 +111,7 @@ static int run(const Command *command, int count, char **words) {
   const char *method = NULL;
   long threads = 0, calls = 20;
   bool json = false, explain = false;
+  ProfileOutput output = {0};
   ModelOptions model = {0};
   const Option options[] = {
       {"--method", OPTION_TEXT, &method, "NAME  the method or function to call"},
@@ -83,6 +120,10 @@ static int run(const Command *command, int count, char **words) {
       {"--json", OPTION_FLAG, &json, "  one JSON object with every call's time"},
       {"--explain", OPTION_FLAG, &explain,
        "  what the executor did, what compiling took, what was left undone and why"},
+      {"--profile", OPTION_FLAG, &output.table,
+       "  time by operator, shapes and place, of the second half of the calls"},
+      {"--trace", OPTION_TEXT, &output.trace,
+       "FILE  every operator of the second half of the calls, for chrome://tracing"},
       MODEL_OPTIONS(model),
       {0},
   };
@@ -99,15 +140,18 @@ static int run(const Command *command, int count, char **words) {
   wick_module *module = model_open(words[0], &model, &error);
   double load = clock_ms() - start, *times = calloc((size_t)calls, sizeof *times);
   result = EXIT_USAGE;
-  if (!module || !times) {
-    if (error) complain_error(words[0], error);
+  if (output.table || output.trace) output.profile = wick_profile_new();
+  if (!module || !times || ((output.table || output.trace) && !output.profile)) {
+    if (!module) complain_error(words[0], error);
   } else {
     result = measure(module, words[0], method ? method : model_default_method(module), &inputs, threads, (size_t)calls,
-                     times);
-    if (result == EXIT_DONE) report(json, load, times, (size_t)calls);
+                     output.profile, times);
+    if (result == EXIT_DONE) report(json, load, times, (size_t)calls, &output);
+    if (result == EXIT_DONE && output.trace && !write_trace(&output)) result = EXIT_USAGE;
     if (result == EXIT_DONE && explain) show_reasons();
   }
   free(times);
+  wick_profile_release(output.profile);
   wick_module_release(module);
   inputs_dispose(&inputs);
   return result;

@@ -186,6 +186,7 @@ typedef struct DebugPlace {
 struct Code {
   Arena arena;
   Str name;
+  uint64_t serial; /* no other Code of the process has it */
   const Instruction *instructions;
   const DebugPlace *places; /* one for each instruction */
   uint32_t instruction_count;

@@ -144,6 +144,7 @@ static void compile_node(Compiler *c, const Node *node) {
     Site *site = new_site(c, node, 0, &index);
     ref_retain(&node->callable->refs);
     site->callable = node->callable;
+    site->name = symbol_name(node->kind);
     site_outputs(c, site, node);
     emit(c, INST_CALLABLE, 0, index, 0, 0);
     return;
@@ -301,6 +302,8 @@ Status code_compile_with(const Graph *graph, Str name, uint32_t flags, const Cod
     mem_free(code);
     return status_out_of_memory();
   }
+  static _Atomic uint64_t serial; /* a profile outlives the Codes that it saw */
+  code->serial = atomic_fetch_add_explicit(&serial, 1, memory_order_relaxed);
   c->graph = graph;
   c->code = code;
   c->flags = flags;

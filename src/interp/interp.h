@@ -7,6 +7,7 @@
  *   interp/last_use.h          where values die
  *   interp/task.h              frames, stacks, tasks
  *   interp/profile.h           what profiling code observes, guards
+ *   interp/op_profile.h        how long operators take; interp/op_profile_internal.h
  *   interp/dict_string.h       the short way into dicts with text keys */
 #pragma once
 

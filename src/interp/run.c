@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "interp/dict_string.h"
+#include "interp/op_profile.h"
 #include "interp/profile.h"
 #include "interp/task.h"
 #include "ivalue/lock.h"
@@ -682,7 +683,10 @@ do_OP : {
                .output_count = site->output_count,
                .dying = site->dying,
                .state = site->state};
-  status = site->kernel ? site->kernel(&call) : operator_call(exec, site->op, &call);
+  if (__builtin_expect(exec->profile != NULL, 0))
+    status = op_profile_run(code, pc, &call);
+  else
+    status = site->kernel ? site->kernel(&call) : operator_call(exec, site->op, &call);
   if (site->kernel && !status) status = exec_attend(exec);
   SCATTER_DEAD();
   if (__builtin_expect(status != OK, 0)) {
@@ -697,7 +701,16 @@ do_CALLABLE : {
   GATHER(site)
   IValue *outputs = window + arg_count;
   for (uint32_t i = 0; i < site->output_count; i++) outputs[i] = IVALUE_NONE;
-  status = site->callable->run(site->callable, exec, window, arg_count, outputs, site->output_count);
+  if (__builtin_expect(exec->profile != NULL, 0)) {
+    Call call = {.exec = exec,
+                 .inputs = window,
+                 .outputs = outputs,
+                 .input_count = arg_count,
+                 .output_count = site->output_count};
+    status = op_profile_run(code, pc, &call);
+  } else {
+    status = site->callable->run(site->callable, exec, window, arg_count, outputs, site->output_count);
+  }
   if (!status) status = exec_attend(exec);
   SCATTER_DEAD();
   if (status) {

@@ -22,6 +22,7 @@ typedef struct ConvParams {
 Status conv_read(const Call *call, ConvParams *out) MUST_CHECK;
 Status conv_params(const Tensor *input, const Tensor *weight,
                    ConvParams *out) MUST_CHECK; /* the sizes, once the numbers are set */
+double conv_flops(const Call *call);            /* a FlopFunction; the arguments by name, as conv_read */
 /* out, input, weight dense and row-major, of float32 or float64; bias of out_channels or NULL. */
 Status conv_forward_portable(Exec *exec, const ConvParams *p, DType dtype, const void *input, const void *weight,
                              const void *bias, void *out) MUST_CHECK;

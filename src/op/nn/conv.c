@@ -336,13 +336,28 @@ done:
   return status;
 }
 
+/* Every element of the smaller side of the window meets a whole filter of its group. */
+double conv_flops(const Call *call) {
+  ConvParams p;
+  Status status = conv_read(call, &p);
+  status_free(status);
+  if (status) return 0;
+  const int64_t *places = p.transposed ? p.in : p.out;
+  double window = (double)(p.kernel[0] * p.kernel[1] * p.kernel[2]);
+  return 2 * (double)(p.batch * places[0] * places[1] * places[2]) * window * (double)p.in_channels *
+         (double)p.out_channels / (double)p.groups;
+}
+
 /* As TorchScript has it, convolutions are differentiated where they run, not in graphs.
  * The gradient of a spelling with its own arguments as convolution_backward's. */
 #define GRAD(input, stride, padding, dilation, transposed, output_padding, groups)                        \
   input ", weight, bias: conv_backward(grad, " input ", weight, bias, " stride ", " padding ", " dilation \
         ", " transposed ", " output_padding ", " groups ")"
-#define CONV(text, grad_) \
-  { .schema = text, .shape = shape_conv, .kernel = kernel_conv, .grad = grad_, .flags = OP_EAGER_ONLY }
+#define CONV(text, grad_)                                                                           \
+  {                                                                                                 \
+    .schema = text, .shape = shape_conv, .kernel = kernel_conv, .grad = grad_, .flops = conv_flops, \
+    .flags = OP_EAGER_ONLY                                                                          \
+  }
 #define PLAIN GRAD("input", "stride", "padding", "dilation", "False", "[0]", "groups")
 #define PADDED \
   "input, weight, bias: conv_padding_backward(grad, input, weight, bias, stride, padding, dilation, groups)"

@@ -124,6 +124,7 @@ static const OpRow rows[] = {
                "dilation, int groups, Tensor? norm_weight, Tensor? norm_bias, Tensor? running_mean, Tensor? "
                "running_var, float eps, float? low, float? high) -> Tensor",
      .kernel = kernel_convolution_norm,
+     .flops = conv_flops,
      .flags = OP_COMPOSITE},
 };
 OP_TABLE(op_table_conv_norm, rows);

@@ -439,27 +439,48 @@ done:
   return status;
 }
 
-#define ADD_ROW(text, shape_, kernel_, grad_) \
-  { .schema = text, .shape = shape_, .kernel = kernel_, .grad = grad_, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF }
+/* A product of matrices: each result is a sum of products over the last dimension of the argument. */
+static double flops_along(const Call *call, uint32_t argument) {
+  const Tensor *t = call_tensor(call, argument);
+  return 2 * (double)call_out(call, 0)->numel * (t->ndim ? (double)t->sizes[t->ndim - 1] : 1);
+}
+static double flops_product(const Call *call) {
+  return flops_along(call, 0);
+}
+static double flops_add_product(const Call *call) {
+  const Tensor *a = call_tensor(call, 1);
+  double sum = a->ndim == 3 && call_out(call, 0)->ndim == 2 ? (double)a->sizes[0] : 1; /* addbmm adds a batch up */
+  return flops_along(call, 1) * sum;
+}
+
+#define ADD_ROW(text, shape_, kernel_, grad_)                                                      \
+  {                                                                                                \
+    .schema = text, .shape = shape_, .kernel = kernel_, .grad = grad_, .flops = flops_add_product, \
+    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF                                                \
+  }
 static const OpRow rows[] = {
     {.schema = "aten::mm(Tensor self, Tensor mat2) -> Tensor",
      .shape = shape_mm,
      .kernel = kernel_mm,
+     .flops = flops_product,
      .grad = "self: grad.mm(mat2.t().conj()); mat2: self.t().conj().mm(grad)",
      .flags = OP_OUT | OP_GRAD_EXACT},
     {.schema = "aten::bmm(Tensor self, Tensor mat2) -> Tensor",
      .shape = shape_bmm,
      .kernel = kernel_bmm,
+     .flops = flops_product,
      .grad = "self: grad.bmm(mat2.transpose(1, 2).conj()); mat2: self.transpose(1, 2).conj().bmm(grad)",
      .flags = OP_OUT | OP_GRAD_EXACT},
     {.schema = "aten::mv(Tensor self, Tensor vec) -> Tensor",
      .shape = shape_mv,
      .kernel = kernel_mv,
+     .flops = flops_product,
      .grad = "self: grad.outer(vec.conj()); vec: self.conj().t().mv(grad)",
      .flags = OP_OUT},
     {.schema = "aten::dot(Tensor self, Tensor tensor) -> Tensor",
      .shape = shape_dot,
      .kernel = kernel_dot,
+     .flops = flops_product,
      .grad = "self: grad * tensor.conj(); tensor: grad * self.conj()",
      .flags = OP_OUT},
     {.schema = "aten::vdot(Tensor self, Tensor other) -> Tensor",
@@ -505,11 +526,13 @@ static const OpRow rows[] = {
     {.schema = "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
      .shape = shape_linear,
      .kernel = kernel_linear,
+     .flops = flops_product,
      .grad = "input, weight, bias: linear_backward(grad, input, weight)",
      .flags = OP_OUT},
     {.schema = "aten::matmul(Tensor self, Tensor other) -> Tensor",
      .shape = shape_matmul,
      .kernel = kernel_matmul,
+     .flops = flops_product,
      .grad = "self, other: matmul_backward(grad, self, other)",
      .flags = OP_OUT},
     {.schema = "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor",
