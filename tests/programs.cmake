@@ -1,7 +1,7 @@
-# Every program/NAME.pt or NAME.py with NAME.io.pt beside it is a test through `wick check`, which also prints and recompiles
-# every function.
+# Every NAME.pt or NAME.py of program/, model/ and mobile/ (archives of the lite interpreter) with NAME.io.pt beside it is a
+# test through `wick check`, which also prints and recompiles every function.
 if(TARGET wick_cli)
-  file(GLOB recorded CONFIGURE_DEPENDS program/*.io.pt model/*.io.pt)
+  file(GLOB recorded CONFIGURE_DEPENDS program/*.io.pt model/*.io.pt mobile/*.io.pt)
   foreach(io ${recorded})
     string(REGEX REPLACE "\\.io\\.pt$" "" stem ${io})
     get_filename_component(name ${stem} NAME)

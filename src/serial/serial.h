@@ -11,6 +11,9 @@
  *   serial/archive/upgraders.h       what operators meant in older versions
  *   serial/archive/used_operators.h  what operators that code uses, or lacks
  *   serial/archive/import.h          what the formats of archives share
+ *   serial/archive/bytecode.h         code of archives that carry no source
+ *   serial/archive/bytecode_lift.h    that as graphs
+ *   serial/archive/bytecode_machine.h what instructions do
  *   serial/formats/json.h            JSON by cJSON
  *   serial/formats/model_json.h      the format of 2019
  *   serial/formats/safetensors.h     tensors by name

@@ -3,12 +3,16 @@
 #include "serial/archive/import.h"
 
 #include "ir/operator_use.h"
+#include "serial/archive/bytecode.h"
 #include "serial/formats/model_json.h"
 #include "serial/python/reprint.h"
 
 enum { NEWEST_VERSION = 10 };
 
 static Status resolve_class(void *context, Str name, const Type **out) {
+  Import *import = context;
+  if (import->bytecode && !str_starts_with(name, "__torch__.torch.classes."))
+    return bytecode_resolve_class(import->bytecode, name, out);
   return importer_resolve_class(&((Import *)context)->importer, name, out);
 }
 static Status parse_type(void *context, Str annotation, const Type **out) {
@@ -59,6 +63,8 @@ static Status set_attributes(Object *object, const ClassType *class_type, IValue
 }
 
 static Status make_object(void *context, ClassType *class_type, IValue state, IValue *out) {
+  Import *import = context;
+  if (import->bytecode) return bytecode_make_object(import->bytecode, class_type, state, out);
   Object *object;
   TRY(object_new(class_type, &object));
   Function *setstate = class_type_find_method(class_type, STR("__setstate__"));
@@ -77,8 +83,8 @@ PickleHost import_host(Import *import) {
                       .load_storage = load_storage};
 }
 
-/* Reads record `name` with tensors from `folder`. */
-static Status read_pickle(Import *import, const char *name, const char *folder, IValue *out) {
+Status import_read_pickle(Import *import, const char *name, const char *folder, IValue *out) {
+  *out = IVALUE_NONE;
   const ArchiveRecord *record = archive_find(import->archive, str_from(name));
   if (!record) return status_new(ERROR_DATA, "the archive has no %s", name);
   char *data;
@@ -110,7 +116,7 @@ static Status disown_objects(IValue constant) {
 static Status read_constants(Import *import) {
   if (!archive_find(import->archive, STR("constants.pkl"))) return OK;
   IValue constants;
-  TRY(read_pickle(import, "constants.pkl", "constants/", &constants));
+  TRY(import_read_pickle(import, "constants.pkl", "constants/", &constants));
   Status status = OK;
   if (constants.tag != TAG_TUPLE) status = status_new(ERROR_DATA, "constants.pkl is no tuple");
   for (uint32_t i = 0; !status && i < constants.tuple->length; i++) {
@@ -179,7 +185,16 @@ static Status read_extra_files(Archive *archive, Module *module) {
 /* The root object by data.pkl. */
 static Status read_pickles(Import *import, IValue *out) {
   TRY(read_constants(import));
-  return read_pickle(import, "data.pkl", "data/", out);
+  return import_read_pickle(import, "data.pkl", "data/", out);
+}
+
+static Status read_bytecode(Import *import, IValue *out) {
+  Bytecode bytecode;
+  Status status = bytecode_read(&bytecode, import);
+  if (!status) status = import_read_pickle(import, "data.pkl", "data/", out);
+  if (!status) status = bytecode_define_methods(&bytecode);
+  bytecode_dispose(&bytecode);
+  return status;
 }
 
 typedef struct Allow {
@@ -215,6 +230,12 @@ Status import_code(Import *import) {
     ivalue_release(root);
     return OK;
   }
+  if (bytecode_is_there(import->archive)) {
+    IValue root;
+    Status status = read_bytecode(import, &root);
+    ivalue_release(root);
+    return status;
+  }
   TRY(read_constants(import));
   return importer_compile_all(&import->importer);
 }
@@ -232,7 +253,9 @@ Status unit_import_code(ByteSource *source, Exec *exec, CompilationUnit **out) {
 /* The root object of the archive. */
 static Status read_root(Import *import, IValue *out) {
   *out = IVALUE_NONE;
-  TRY(model_json_is_there(import->archive) ? model_json_read(import, out) : read_pickles(import, out));
+  TRY(model_json_is_there(import->archive) ? model_json_read(import, out)
+      : bytecode_is_there(import->archive) ? read_bytecode(import, out)
+                                           : read_pickles(import, out));
   return out->tag == TAG_OBJECT && out->object->class_type->is_module
              ? OK
              : status_new(ERROR_DATA, "the archive holds no module");

@@ -9,7 +9,8 @@ typedef struct Import {
   Archive *archive;
   const LoadOptions *options;
   Importer importer;
-  StorageTable storages; /* of the pickle that is being read */
+  StorageTable storages;     /* of the pickle that is being read */
+  struct Bytecode *bytecode; /* of an archive whose code is that; else NULL */
 } Import;
 
 /* Reads the version and makes the unit; archive and options are set. import_end, which also follows a failure, gives
@@ -18,6 +19,8 @@ Status import_begin(Import *import, Exec *exec) MUST_CHECK;
 void import_end(Import *import);
 /* The code, reached by objects or not, without their state. */
 Status import_code(Import *import) MUST_CHECK;
+/* Reads record `name` with tensors from `folder` ("constants/"). */
+Status import_read_pickle(Import *import, const char *name, const char *folder, IValue *out) MUST_CHECK;
 /* For pickles with the archive's classes and the tensors of import->storages. */
 PickleHost import_host(Import *import);
 /* Calls a class's own __setstate__, with the state typed as its schema says; both borrowed. */

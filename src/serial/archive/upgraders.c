@@ -17,3 +17,9 @@ SugaredValue *operator_of_version(Compilation *c, int64_t version, Symbol symbol
       return sugared_prelude_or(c, STR("upgraders"), str_from(changes[i].upgrader), today);
   return today;
 }
+
+bool operator_has_changed(int64_t version, Str name) {
+  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+    if (version <= changes[i].last && str_is(name, changes[i].name)) return true;
+  return false;
+}
