@@ -2,7 +2,7 @@
 PACKAGES_STAMP = build/.packages
 BUILD = cmake --preset $(1) > build/$(1).log || (cat build/$(1).log; exit 1); cmake --build build/$(1)
 
-.PHONY: all setup demo test asan tsan plain fuzz hard size lint tidy format install clean
+.PHONY: all setup demo test asan tsan plain aarch64 musl fuzz hard size lint tidy format install clean
 
 all: setup
 	@mkdir -p build; $(call BUILD,release)
@@ -38,6 +38,21 @@ hard: setup
 	@cd tests && WICK_HARD_PROGRAMS=1000 WICK_HARD_STEPS=100000 ../build/hard/test_hard
 	@cd tests && WICK_HARD_PROGRAMS=1000 WICK_HARD_STEPS=20 ../build/hard/test_hard_gradients
 	@cd tests && WICK_RANDOM_PROGRAMS=20000 ../build/hard/test_random_programs
+
+# Other processors and C libraries: Debian's cross compiler for AArch64, under qemu-user, and musl-gcc; both without the
+# optional libraries and statically linked. CROSS_TESTS names tests (a pattern of ctest).
+CROSS_TESTS = .
+aarch64: setup
+	@sh scripts/setup.sh gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user make bzip2 xz-utils
+	@sh scripts/cross_root.sh aarch64-linux-gnu aarch64-linux-gnu-gcc
+	@mkdir -p build; $(call BUILD,aarch64)
+	@sh scripts/test.sh aarch64 -R '$(CROSS_TESTS)'
+
+musl: setup
+	@sh scripts/setup.sh musl-tools make bzip2 xz-utils
+	@sh scripts/cross_root.sh musl musl-gcc
+	@mkdir -p build; $(call BUILD,musl)
+	@sh scripts/test.sh musl -R '$(CROSS_TESTS)'
 
 # libFuzzer's targets, FUZZ_SECONDS each.
 fuzz: setup

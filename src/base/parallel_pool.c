@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 
+#include "base/stack.h"
+
 enum { MAX_WORKERS = 255, LOOKS = 1000 /* some 10 to 40 microseconds */ };
 
 typedef struct Job {
@@ -107,6 +109,7 @@ static void start_workers(int wanted) {
   pthread_attr_t attributes;
   if (pool.idle >= wanted || pthread_attr_init(&attributes)) return;
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, STACK_OF_THREADS);
   for (int missing = wanted - pool.idle; missing > 0 && pool.workers < MAX_WORKERS; missing--) {
     pthread_t thread;
     if (pthread_create(&thread, &attributes, worker_main, NULL)) break;

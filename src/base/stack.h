@@ -9,4 +9,6 @@
 size_t stack_left(void);
 /* Below this a recursion gives up with an error; the rest is for the leaves and the error itself. */
 enum { STACK_RESERVE = 48 << 10 };
+/* Of a thread that runs kernels or tasks: musl's default is 128 KB. */
+enum { STACK_OF_THREADS = 8 << 20 };
 #define STACK_IS_LOW() (stack_left() < STACK_RESERVE)

@@ -2,7 +2,7 @@
  * told by their suffix, chosen when they run; the _body and _template headers are the source of those.
  *
  *   compute/element/element.h           one element at a time
- *   compute/gemm/gemm.h                 matrix products; gemm_template.h, gemm_transpose.h
+ *   compute/gemm/gemm.h                 matrix products; gemm_template.h, gemm_transpose.h, gemm_transpose_neon.h
  *   compute/conv/conv.h                 convolutions
  *   compute/conv/conv_weights.h         their weights, packed
  *   compute/conv/conv_depthwise.h       the inner loop of depthwise ones; conv_depthwise_body.h

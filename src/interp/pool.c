@@ -37,10 +37,14 @@ static int allowed(void) {
 
 bool pool_start_thread(void *(*serve)(void *)) {
   pthread_t thread;
-  if (pthread_create(&thread, NULL, serve, NULL)) return false;
-  pthread_detach(thread);
-  starting++;
-  return true;
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes)) return false;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, STACK_OF_THREADS);
+  bool is_started = !pthread_create(&thread, &attributes, serve, NULL);
+  pthread_attr_destroy(&attributes);
+  if (is_started) starting++;
+  return is_started;
 }
 void pool_has_begun(void) {
   pthread_mutex_lock(&lock);

@@ -3,26 +3,15 @@
 
 #include <math.h>
 
-static const TileLoops *processor_loops(void) {
-#if defined(__x86_64__)
-  /* f16c came before avx2, and clang can't ask for it. */
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &tile_loops_avx2;
-#endif
-  return &tile_loops_portable;
-}
+#include "base/processor.h"
 
-static TileLoop *loop_of_512_bits(KernelOp op, TileType type) {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-    return tile_loops_avx512[op][type];
-#endif
-  (void)op, (void)type;
-  return NULL;
+static const TileLoops *processor_loops(void) {
+  return PROCESSOR_FORM(tile_loops);
 }
 
 TileLoop *tile_loop(KernelOp op, TileType type) {
   if (type == TILE_C128) return tile_loops_complex[op][type];
-  TileLoop *loop = loop_of_512_bits(op, type);
+  TileLoop *loop = PROCESSOR_HAS_AVX512 ? tile_loops_avx512[op][type] : NULL;
   if (!loop) loop = processor_loops()->loops[op][type];
   return loop ? loop : tile_loops_libm[op][type];
 }

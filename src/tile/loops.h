@@ -20,11 +20,8 @@ typedef struct TileLoops {
   TileLoop *stores[DTYPE_COUNT][TILE_TYPE_COUNT];
 } TileLoops;
 /* The same text compiled for several instruction sets (loops_body.h). */
-extern const TileLoops tile_loops_portable;
-#if defined(__x86_64__)
-extern const TileLoops tile_loops_avx2;
+extern const TileLoops tile_loops_portable, tile_loops_avx2, tile_loops_neon;
 extern const TileLoopTable tile_loops_avx512; /* only the frequent float32 ones */
-#endif
 /* What stays with libm, and complex numbers: one for all processors. */
 extern const TileLoopTable tile_loops_libm, tile_loops_complex;
 extern TileLoop *const tile_complex_casts[TILE_TYPE_COUNT][TILE_TYPE_COUNT];

@@ -1,5 +1,4 @@
 /* The vectorised loops with 256-bit vectors, fused multiplication and addition, and half conversions. */
-#if defined(__x86_64__)
 #include <immintrin.h>
 #include <stdint.h>
 
@@ -25,6 +24,3 @@ static void store_half(int64_t n, void *to_block, const void *a_block, const voi
 }
 #define HALF_LOOPS
 #include "tile/loops_body.h"
-#else
-typedef int loops_avx2_has_nothing_to_compile;
-#endif

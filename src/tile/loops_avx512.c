@@ -1,5 +1,4 @@
 /* The frequent float32 loops with 512-bit vectors; the others gain too little to be compiled once more. */
-#if defined(__x86_64__)
 #define FUSED 1
 #include "tile/loops_float32_body.h"
 
@@ -16,6 +15,3 @@ const TileLoopTable tile_loops_avx512 = {
   ROW(ERF, erf_loop)
 };
 /* clang-format on */
-#else
-typedef int loops_avx512_has_nothing_to_compile;
-#endif

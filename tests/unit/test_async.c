@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+
 #include <cmocka.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -161,6 +163,7 @@ static void test_forked_child(void **state) {
 #ifdef __SANITIZE_THREAD__
   skip(); /* its runtime does not start threads in a forked child */
 #endif
+  if (getenv("WICK_TEST_EMULATED")) skip(); /* nor does qemu-user */
   wick_cancel *cancel = wick_cancel_new();
   wick_run_options options = {.size = sizeof options, .cancel = cancel};
   wick_future *busy = NULL;

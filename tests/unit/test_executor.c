@@ -343,6 +343,7 @@ static void test_forked_child(void **state) {
 #ifdef __SANITIZE_THREAD__
   skip(); /* it does not let a forked child start threads */
 #endif
+  if (getenv("WICK_TEST_EMULATED")) skip(); /* nor does qemu-user */
   wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 0, 1);
   wick_module *module = compile(runtime);
   for (int k = 0; k < 20; k++) run2(module, "shapes", ones(3), wick_value_int(4));

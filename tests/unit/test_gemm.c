@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/processor.h"
 #include "compute/gemm/gemm.h"
 
 typedef void ProductF32(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, float *c,
@@ -37,13 +38,11 @@ static void check(ProductF32 *product, int64_t m, int64_t n, int64_t k, bool a_r
 
 static void products_of_every_form(void **state) {
   (void)state;
-  ProductF32 *forms[3] = {gemm_kernels_baseline.f32};
-  int count = 1;
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) forms[count++] = gemm_kernels_avx2.f32;
-  if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-    forms[count++] = gemm_block_avx512;
-#endif
+  const GemmKernels *const kernels[] = {PROCESSOR_FORMS(gemm_kernels)};
+  ProductF32 *forms[3];
+  int count = 0;
+  for (; count < PROCESSOR_FORM_COUNT; count++) forms[count] = kernels[count]->f32;
+  if (PROCESSOR_HAS_AVX512) forms[count++] = gemm_block_avx512;
   static const int64_t sizes[][3] = {{5, 5, 1},    {6, 16, 3},   {7, 17, 16},   {13, 33, 18},  {12, 48, 21},
                                      {97, 64, 64}, {30, 65, 70}, {9, 127, 257}, {100, 530, 9}, {6, 79, 515}};
   for (int form = 0; form < count; form++)

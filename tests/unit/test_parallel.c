@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+
 #include <cmocka.h>
 
 #include <pthread.h>
@@ -67,6 +69,7 @@ static void test_fork(void **state) {
 #ifdef __SANITIZE_THREAD__
   skip(); /* its runtime does not start threads in a forked child */
 #endif
+  if (getenv("WICK_TEST_EMULATED")) skip(); /* nor does qemu-user */
   parallel_for(4, COUNT, 1, hit, NULL);
   assert_true(covered());
   pid_t child = fork();

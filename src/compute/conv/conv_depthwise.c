@@ -8,6 +8,7 @@
 
 #include "base/cache.h"
 #include "base/parallel.h"
+#include "base/processor.h"
 
 bool conv_is_depthwise(const ConvParams *p) {
   return !p->transposed && p->groups == p->in_channels && p->groups == p->out_channels && p->groups > 1;
@@ -155,10 +156,7 @@ static void run_planes(void *argument, int64_t begin, int64_t end) {
 Status conv_depthwise(int threads, const ConvParams *p, const float *input, const float *weight,
                       const ConvEpilogue *epilogue, float *out) {
   Depthwise d = {.p = p, .input = input, .weight = weight, .epilogue = epilogue, .out = out};
-  d.run = conv_depthwise_run;
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) d.run = conv_depthwise_run_avx2;
-#endif
+  d.run = PROCESSOR_FORM(conv_depthwise_run);
   d.axis = p->out[0] > 1 || p->kernel[0] > 1 || p->in[0] > 1 ? 0 : 1;
   d.taps = p->kernel[0] * p->kernel[1] * p->kernel[2];
   set_tile(&d, 1);

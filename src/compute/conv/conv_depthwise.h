@@ -7,4 +7,4 @@
  * be read and written too. */
 typedef void DepthwiseRun(int64_t taps, const int64_t *offsets, const float *weights, const float *phases,
                           int64_t length, float *sums);
-DepthwiseRun conv_depthwise_run, conv_depthwise_run_avx2;
+DepthwiseRun conv_depthwise_run_portable, conv_depthwise_run_avx2, conv_depthwise_run_neon;

@@ -1,9 +1,9 @@
-/* Compiled for several instruction sets by the files that include it, which define NAME and
+/* Compiled for several instruction sets by the files that include it, which define NAME, LANES (floats of a vector) and
  * MULTIPLY_ADD(vector, number, vector). */
 #include "compute/conv/conv_depthwise.h"
 
-typedef float Lanes __attribute__((vector_size(32), aligned(4), may_alias));
-enum { LANES = 8, BLOCK = 4 };
+typedef float Lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(4), may_alias));
+enum { BLOCK = 4 };
 
 void NAME(int64_t taps, const int64_t *offsets, const float *weights, const float *phases, int64_t length,
           float *sums) {

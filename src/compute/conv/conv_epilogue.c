@@ -2,20 +2,15 @@
 #include <math.h>
 
 #include "base/parallel.h"
-#define NAME conv_epilogue_baseline
+#include "base/processor.h"
+#define NAME conv_epilogue_portable
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 #include "compute/conv/conv_epilogue_body.h"
 
-static ConvEpilogueLoop *loop(void) {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return conv_epilogue_avx2;
-#endif
-  return conv_epilogue_baseline;
-}
-
 void conv_epilogue_line(const ConvEpilogue *e, int64_t channel, int64_t n, const float *from, float *to) {
-  loop()(n, from, to, e->scale ? e->scale[channel] : 1, e->shift ? e->shift[channel] : 0,
-         e->clamps ? e->low : -INFINITY, e->clamps ? e->high : INFINITY);
+  ConvEpilogueLoop *loop = PROCESSOR_FORM(conv_epilogue);
+  loop(n, from, to, e->scale ? e->scale[channel] : 1, e->shift ? e->shift[channel] : 0, e->clamps ? e->low : -INFINITY,
+       e->clamps ? e->high : INFINITY);
 }
 
 typedef struct Planes {

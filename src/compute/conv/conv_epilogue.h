@@ -18,4 +18,4 @@ void conv_epilogue_planes(const ConvEpilogue *e, int threads, int64_t planes, in
 
 /* The loop, with infinite bounds where nothing clamps; for each instruction set. */
 typedef void ConvEpilogueLoop(int64_t n, const float *from, float *to, float scale, float shift, float low, float high);
-ConvEpilogueLoop conv_epilogue_baseline, conv_epilogue_avx2;
+ConvEpilogueLoop conv_epilogue_portable, conv_epilogue_avx2, conv_epilogue_neon;

@@ -3,6 +3,7 @@
 
 #include "base/cache.h"
 #include "base/parallel.h"
+#include "base/processor.h"
 
 /* Above this many multiply-adds oneDNN's call pays for itself. */
 static const int64_t ONEDNN_FROM = 1 << 20;
@@ -10,23 +11,15 @@ static const int64_t ONEDNN_FROM = 1 << 20;
 static const double ATTENDED_FROM = 2e9;
 
 static const GemmKernels *kernels(void) {
-#if defined(__x86_64__)
-  if (gemm_kernels_avx2.f32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return &gemm_kernels_avx2;
-#endif
-  return &gemm_kernels_baseline;
+  return PROCESSOR_FORM(gemm_kernels);
 }
 
 static void multiply_f32(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, float *c,
                          int64_t c_row_stride, void *scratch) {
-#if defined(__x86_64__)
-  if (m > 4 && n > 4 && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl")) {
+  if (m > 4 && n > 4 && PROCESSOR_HAS_AVX512)
     gemm_block_avx512(m, n, k, alpha, a, b, c, c_row_stride, scratch);
-    return;
-  }
-#endif
-  kernels()->f32(m, n, k, alpha, a, b, c, c_row_stride, scratch);
+  else
+    kernels()->f32(m, n, k, alpha, a, b, c, c_row_stride, scratch);
 }
 
 typedef struct Product {

@@ -30,12 +30,10 @@ typedef struct GemmKernels {
   void (*f64)(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, double *c,
               int64_t c_row_stride, void *scratch);
 } GemmKernels;
-extern const GemmKernels gemm_kernels_baseline, gemm_kernels_avx2;
-#if defined(__x86_64__)
+extern const GemmKernels gemm_kernels_portable, gemm_kernels_avx2, gemm_kernels_neon;
 /* The float32 one with 512-bit vectors, for m and n above 4. */
 void gemm_block_avx512(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, float *c,
                        int64_t c_row_stride, void *scratch);
-#endif
 enum { GEMM_MC = 96, GEMM_KC = 256, GEMM_NC = 512, GEMM_PAD = 64 };
 static inline size_t gemm_scratch_bytes(int64_t m, int64_t n, int64_t k) {
   size_t kc = (size_t)(k < GEMM_KC ? k : GEMM_KC), mc = (size_t)(m < GEMM_MC ? m : GEMM_MC) + 8,

@@ -1,7 +1,5 @@
 /* The packed matrix products for AVX2 with fused multiply-add. */
 #include "compute/gemm/gemm.h"
-
-#if defined(__AVX2__) && defined(__FMA__)
 #include "compute/gemm/gemm_transpose.h"
 
 #define VECTOR 32
@@ -21,6 +19,3 @@
 #include "compute/gemm/gemm_template.h"
 
 const GemmKernels gemm_kernels_avx2 = {gemm_f32, gemm_f64};
-#else
-const GemmKernels gemm_kernels_avx2 = {NULL, NULL};
-#endif

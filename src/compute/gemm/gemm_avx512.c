@@ -1,7 +1,5 @@
 /* The packed float32 product with 512-bit vectors. */
 #include "compute/gemm/gemm.h"
-
-#if defined(__x86_64__)
 #include "compute/gemm/gemm_transpose.h"
 
 #define VECTOR 64
@@ -17,6 +15,3 @@ void gemm_block_avx512(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix
                        int64_t c_row_stride, void *scratch) {
   gemm_f32(m, n, k, alpha, a, b, c, c_row_stride, scratch);
 }
-#else
-typedef int gemm_avx512_has_nothing_to_compile;
-#endif

@@ -5,6 +5,6 @@
 
 /* With one scale and shift for all n elements (step 0) or their own (step 1). */
 void norm_affine(int64_t n, const float *x, float *y, const float *scale, const float *shift, int64_t step);
-/* Its forms; the second only where AVX2 and FMA are. */
-void norm_affine_baseline(int64_t n, const float *x, float *y, const float *scale, const float *shift, int64_t step);
-void norm_affine_avx2(int64_t n, const float *x, float *y, const float *scale, const float *shift, int64_t step);
+/* Its forms. */
+typedef void NormAffine(int64_t n, const float *x, float *y, const float *scale, const float *shift, int64_t step);
+NormAffine norm_affine_portable, norm_affine_avx2, norm_affine_neon;

@@ -6,7 +6,4 @@
 /* `to` may be x. */
 typedef void SoftmaxLine(int64_t n, const float *x, float *to, bool is_log);
 SoftmaxLine *softmax_line(void); /* for this processor */
-SoftmaxLine softmax_line_portable;
-#if defined(__x86_64__)
-SoftmaxLine softmax_line_avx2, softmax_line_avx512;
-#endif
+SoftmaxLine softmax_line_portable, softmax_line_avx2, softmax_line_avx512, softmax_line_neon;

@@ -5,6 +5,6 @@
 #include "base/base.h"
 
 double reduce_sum_f32(int64_t n, const float *x);
-/* Its forms; the second only where AVX2 is. */
-double reduce_sum_f32_portable(int64_t n, const float *x);
-double reduce_sum_f32_avx2(int64_t n, const float *x);
+/* Its forms. */
+typedef double ReduceSum(int64_t n, const float *x);
+ReduceSum reduce_sum_f32_portable, reduce_sum_f32_avx2, reduce_sum_f32_neon;

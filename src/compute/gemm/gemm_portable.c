@@ -13,4 +13,4 @@
 #define NAME(x) x##_f64
 #include "compute/gemm/gemm_template.h"
 
-const GemmKernels gemm_kernels_baseline = {gemm_f32, gemm_f64};
+const GemmKernels gemm_kernels_portable = {gemm_f32, gemm_f64};

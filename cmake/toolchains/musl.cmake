@@ -1,0 +1,10 @@
+# Debian's musl-gcc: everything linked statically.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR ${CMAKE_HOST_SYSTEM_PROCESSOR})
+set(CMAKE_C_COMPILER musl-gcc)
+set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
+# zlib and cmocka (scripts/cross_root.sh)
+set(CMAKE_FIND_ROOT_PATH ${CMAKE_CURRENT_LIST_DIR}/../../build/roots/musl)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)

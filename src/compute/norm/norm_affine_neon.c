@@ -1,0 +1,4 @@
+/* Scaling and shifting with NEON's fused multiply-add. */
+#define NAME norm_affine_neon
+#define MULTIPLY_ADD(a, b, c) __builtin_fmaf(a, b, c)
+#include "compute/norm/norm_affine_body.h"

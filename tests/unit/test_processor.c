@@ -1,0 +1,190 @@
+/* What has a form for each instruction set (base/processor.h): every form that this processor can run against the
+ * portable one. Equal bits, but where one fuses a multiplication with an addition and the other rounds twice. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/processor.h"
+#include "compute/conv/conv_depthwise.h"
+#include "compute/conv/conv_epilogue.h"
+#include "compute/norm/norm_affine.h"
+#include "tile/loops.h"
+
+enum { N = 203 };
+
+/* Numbers of all sizes, with what is special among them. */
+static double number(int i, int seed) {
+  static const double special[] = {0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 0.5, 2.5, -2.5, 1e-40, 3e38, 16777217};
+  uint32_t mixed = (uint32_t)(i * 31 + seed) * 2654435761u;
+  if (mixed % 7 == 0) return special[mixed / 7 % (sizeof special / sizeof *special)];
+  return ldexp((double)(int32_t)(mixed ^ mixed << 13), (int)(mixed % 11) - 32);
+}
+static void fill(TileType type, void *to, int seed) {
+  for (int i = 0; i < N; i++) switch (type) {
+      case TILE_BOOL:
+        ((uint8_t *)to)[i] = number(i, seed) > 0;
+        break;
+      case TILE_I64:
+        ((int64_t *)to)[i] = (int64_t)(int32_t)(i * 2654435761u + (uint32_t)seed) >> (i % 29);
+        break;
+      case TILE_F32:
+        ((float *)to)[i] = (float)number(i, seed);
+        break;
+      default:
+        ((double *)to)[i] = number(i, seed);
+        break;
+    }
+}
+
+static bool near(double x, double y, double relative) {
+  return x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= relative * fmax(fabs(x), fabs(y)) + 0x1p-146;
+}
+
+/* Equal numbers, or, in `relative`, as near as two functions of two ulp each are. */
+static void compare(TileType type, const void *x, const void *y, double relative, const char *what, int op) {
+  for (int i = 0; i < N; i++) {
+    double a = 0, b = 0;
+    switch (type) {
+      case TILE_BOOL:
+        a = ((const uint8_t *)x)[i], b = ((const uint8_t *)y)[i];
+        break;
+      case TILE_I64:
+        a = (double)((const int64_t *)x)[i], b = (double)((const int64_t *)y)[i];
+        break;
+      case TILE_F32:
+        a = (double)((const float *)x)[i], b = (double)((const float *)y)[i];
+        break;
+      default:
+        a = ((const double *)x)[i], b = ((const double *)y)[i];
+        break;
+    }
+    if (!near(a, b, relative)) fail_msg("%s %d of type %d, element %d: %.17g, not %.17g", what, op, type, i, b, a);
+  }
+}
+
+static const TileLoops *const forms[] = {PROCESSOR_FORMS(tile_loops)};
+static union {
+  uint8_t bytes[N * 16];
+  double aligned[N * 2];
+} operands[3], expected, result;
+
+enum { SAME, BOOL, REAL };
+static const uint8_t results[] = {
+#define X(name, operands, result) result,
+    KERNEL_OPS(X)
+#undef X
+};
+/* float32 functions of at most 2 ulp (tile/vector_math_body.h). */
+static bool is_approximate(int op) {
+  static const uint8_t functions[] = {KERNEL_EXP,  KERNEL_EXP2,  KERNEL_EXPM1, KERNEL_LOG,     KERNEL_LOG1P,
+                                      KERNEL_LOG2, KERNEL_LOG10, KERNEL_TANH,  KERNEL_SIGMOID, KERNEL_ERF,
+                                      KERNEL_SIN,  KERNEL_COS,   KERNEL_POW};
+  return memchr(functions, op, sizeof functions);
+}
+
+/* The third operand is the mask of a selection. */
+static void operations_are_the_same(void **state) {
+  (void)state;
+  int compared = 0;
+  for (int form = 1; form < PROCESSOR_FORM_COUNT; form++)
+    for (int op = 0; op < KERNEL_OP_COUNT; op++)
+      for (TileType type = TILE_BOOL; type <= TILE_F64; type++) {
+        TileLoop *portable = forms[0]->loops[op][type], *loop = forms[form]->loops[op][type];
+        assert_true(!portable == !loop);
+        if (!portable) continue;
+        TileType to = results[op] == BOOL ? TILE_BOOL : type;
+        double relative = type == TILE_F32 && is_approximate(op) ? 0x1p-21 : 0;
+        fill(type, &operands[0], 1), fill(type, &operands[1], 2), fill(TILE_BOOL, &operands[2], 3);
+        portable(N, &expected, &operands[0], &operands[1], &operands[2]);
+        loop(N, &result, &operands[0], &operands[1], &operands[2]);
+        compare(to, &expected, &result, relative, "operation", op);
+        compared++;
+      }
+  if (PROCESSOR_FORM_COUNT > 1) assert_true(compared > 100);
+}
+
+static void conversions_are_the_same(void **state) {
+  (void)state;
+  for (int form = 1; form < PROCESSOR_FORM_COUNT; form++)
+    for (TileType from = TILE_BOOL; from <= TILE_F64; from++)
+      for (TileType to = TILE_BOOL; to <= TILE_F64; to++) {
+        TileLoop *portable = forms[0]->casts[from][to];
+        if (!portable) continue;
+        fill(from, &operands[0], 5);
+        portable(N, &expected, &operands[0], NULL, NULL);
+        forms[form]->casts[from][to](N, &result, &operands[0], NULL, NULL);
+        compare(to, &expected, &result, 0, "conversion from", from);
+      }
+}
+
+/* All patterns of 16 bits, and what lies between two of them: ties go to the even one. */
+static void halves_are_the_same(void **state) {
+  (void)state;
+  static const DType dtypes[] = {DTYPE_FLOAT16, DTYPE_BFLOAT16};
+  for (int form = 1; form < PROCESSOR_FORM_COUNT; form++)
+    for (size_t d = 0; d < 2; d++)
+      for (uint32_t bits = 0; bits < 0x10000; bits++) {
+        uint16_t half[3] = {(uint16_t)bits, (uint16_t)(bits + 1), (uint16_t)bits}, back[2][5];
+        float wide[2][3], between[5];
+        for (int f = 0; f < 2; f++) forms[f ? form : 0]->loads[dtypes[d]][TILE_F32](3, wide[f], half, NULL, NULL);
+        for (int i = 0; i < 3; i++)
+          if (!(isnan(wide[0][i]) && isnan(wide[1][i]))) assert_memory_equal(&wide[0][i], &wide[1][i], 4);
+        if (isnan(wide[0][0]) || isnan(wide[0][1])) continue;
+        float middle = wide[0][0] / 2 + wide[0][1] / 2;
+        memcpy(between, (float[]){wide[0][0], middle, nextafterf(middle, 0), nextafterf(middle, INFINITY), -middle},
+               20);
+        for (int f = 0; f < 2; f++) forms[f ? form : 0]->stores[dtypes[d]][TILE_F32](5, back[f], between, NULL, NULL);
+        if (!isnan(middle)) assert_memory_equal(back[0], back[1], sizeof back[0]);
+      }
+}
+
+static void affine_and_epilogue_are_the_same(void **state) {
+  (void)state;
+  NormAffine *const affine[] = {PROCESSOR_FORMS(norm_affine)};
+  ConvEpilogueLoop *const epilogue[] = {PROCESSOR_FORMS(conv_epilogue)};
+  float x[N], scale[N], shift[N], to[2][N];
+  fill(TILE_F32, x, 7), fill(TILE_F32, scale, 8), fill(TILE_F32, shift, 9);
+  for (int i = 0; i < N; i++) { /* no cancellation, which would show the rounding of the product */
+    if (isfinite(x[i])) x[i] = fabsf(x[i]);
+    if (isfinite(scale[i])) scale[i] = fabsf(scale[i]);
+    if (isfinite(shift[i])) shift[i] = fabsf(shift[i]);
+  }
+  scale[0] = 1.7f, shift[0] = 0.3f;
+  for (int form = 1; form < PROCESSOR_FORM_COUNT; form++) {
+    for (int step = 0; step < 2; step++) {
+      affine[0](N, x, to[0], scale, shift, step);
+      affine[form](N, x, to[1], scale, shift, step);
+      compare(TILE_F32, to[0], to[1], 0x1p-22, "affine of step", step);
+    }
+    epilogue[0](N, x, to[0], 1.5f, 0.25f, 0.5f, 6);
+    epilogue[form](N, x, to[1], 1.5f, 0.25f, 0.5f, 6);
+    compare(TILE_F32, to[0], to[1], 0x1p-22, "epilogue", 0);
+  }
+}
+
+static void depthwise_taps_are_the_same(void **state) {
+  (void)state;
+  enum { SLACK = 32, TAPS = 9, FLOATS = N + 3 * 40 + SLACK };
+  DepthwiseRun *const run[] = {PROCESSOR_FORMS(conv_depthwise_run)};
+  static const int64_t offsets[TAPS] = {0, 1, 2, 40, 41, 42, 80, 81, 82};
+  float phases[FLOATS], weights[TAPS], sums[2][N + SLACK];
+  for (int i = 0; i < FLOATS; i++) phases[i] = (float)(i * 7 % 19 - 9); /* whole numbers: any order, the same bits */
+  for (int t = 0; t < TAPS; t++) weights[t] = (float)(t * 5 % 17 - 8);
+  for (int form = 0; form < PROCESSOR_FORM_COUNT; form++)
+    for (int64_t length = 1; length <= N; length += 7) {
+      run[0](TAPS, offsets, weights, phases, length, sums[0]);
+      run[form](TAPS, offsets, weights, phases, length, sums[1]);
+      assert_memory_equal(sums[0], sums[1], (size_t)length * sizeof(float));
+    }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operations_are_the_same),
+                                     cmocka_unit_test(conversions_are_the_same), cmocka_unit_test(halves_are_the_same),
+                                     cmocka_unit_test(affine_and_epilogue_are_the_same),
+                                     cmocka_unit_test(depthwise_taps_are_the_same)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
