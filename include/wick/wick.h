@@ -128,8 +128,8 @@ typedef struct wick_executor_options {
   uint32_t max_plans;     /* kinds of arguments of one function with plans of their own, 32 at most; 0: the default */
   uint32_t synchronous;   /* nonzero: plans are made by the call that wants them, and kept whatever they gain */
 } wick_executor_options;
-/* For later calls of modules of this runtime (NULL: of those without one, and of runtimes to come). Not while any runs.
- */
+/* For later calls of modules of this runtime (NULL: of those without one, and of runtimes to come). Calls under way go
+ * on as they began. */
 WICK_API wick_status wick_set_executor(wick_runtime *runtime, const wick_executor_options *options, wick_error **error);
 /* What runs groups of pointwise operators as one. Results have the same bits with any. */
 enum { WICK_FUSER_DEFAULT = 0, WICK_FUSER_NONE = 1 /* operator by operator */, WICK_FUSER_TILE = 2 /* interpreted */ };
@@ -142,7 +142,7 @@ WICK_API wick_status wick_set_fuser(wick_runtime *runtime, const char *device, u
 WICK_API wick_status wick_set_quantized_engine(wick_runtime *runtime, const char *name, wick_error **error);
 /* Switches one of them off, or on again, for the whole process, whoever asks for it. */
 WICK_API wick_status wick_enable_fuser(uint32_t fuser, int on, wick_error **error);
-/* 0: plans get what is required to run them and nothing else. Not while calls of this runtime run. */
+/* 0: plans get what is required to run them and nothing else. For later calls, as wick_set_executor. */
 WICK_API void wick_set_optimize(wick_runtime *runtime, int optimize);
 /* Returns when no plan is being made. */
 WICK_API void wick_wait_for_plans(void);
@@ -277,7 +277,9 @@ WICK_API wick_status wick_tensor_contiguous(const wick_value *tensor, wick_value
 WICK_API const char *wick_dtype_name(uint32_t dtype); /* "float32"; static; "" for an unknown number */
 
 /* ---- modules ---- */
-typedef struct wick_module wick_module; /* callable from any thread */
+/* Callable from any thread, from several at once: calls read and replace attributes whole, in no order of their own.
+ * What they write in place (x.add_(), x[0] = y, resize_) on one tensor is the program's to keep apart. */
+typedef struct wick_module wick_module;
 enum { WICK_LOAD_READ = 0, WICK_LOAD_MAP = 1 };
 typedef struct wick_load_options {
   uint32_t size;

@@ -19,6 +19,7 @@ static Status misfit(IValue v, const Type *type, const char *what) {
   return status;
 }
 
+/* Of containers that are held. */
 static size_t item_count(IValue v) {
   return v.tag == TAG_LIST ? v.list->length : v.tuple->length;
 }
@@ -42,6 +43,16 @@ static Status convert_list(IValue v, const Type *type, const char *what, int64_t
   *out = ivalue_list(list);
   if (status) ivalue_release(*out);
   return status;
+}
+
+static bool is_numbers_of(IValue v, const Type *element) {
+  return v.tag == TAG_LIST && v.list->kind != LIST_VALUES && v.list->element == element;
+}
+static Status copy_numbers(const List *from, IValue *out) {
+  List *copy;
+  TRY(list_copy(from, &copy));
+  *out = ivalue_list(copy);
+  return OK;
 }
 
 static Status convert_tuple(IValue v, const Type *type, const char *what, int64_t *steps, IValue *out) {
@@ -77,6 +88,17 @@ static Status convert_dict(IValue v, const Type *type, const char *what, int64_t
   }
   *out = ivalue_dict(dict);
   if (status) ivalue_release(*out);
+  return status;
+}
+
+/* A value of the caller's may be changed by a call on another thread. */
+typedef Status Converter(IValue v, const Type *type, const char *what, int64_t *steps, IValue *out);
+static Status convert_held(Converter *converter, IValue v, const Type *type, const char *what, int64_t *steps,
+                           IValue *out) {
+  IValue held;
+  TRY(ivalue_hold(v, &held));
+  Status status = converter(held, type, what, steps, out);
+  ivalue_release(held);
   return status;
 }
 
@@ -142,14 +164,15 @@ static Status convert(IValue v, const Type *type, const char *what, int64_t *ste
     case TYPE_UNION:
       return convert_union(v, type, what, steps, out);
     case TYPE_LIST:
+      if (is_numbers_of(v, type->elements[0])) return copy_numbers(v.list, out);
       if (v.tag != TAG_LIST && v.tag != TAG_TUPLE) return misfit(v, type, what);
-      return convert_list(v, type, what, steps, out);
+      return convert_held(convert_list, v, type, what, steps, out);
     case TYPE_TUPLE:
       if (v.tag != TAG_LIST && v.tag != TAG_TUPLE) return misfit(v, type, what);
-      return convert_tuple(v, type, what, steps, out);
+      return convert_held(convert_tuple, v, type, what, steps, out);
     case TYPE_DICT:
       if (v.tag != TAG_DICT) return misfit(v, type, what);
-      return convert_dict(v, type, what, steps, out);
+      return convert_held(convert_dict, v, type, what, steps, out);
     default:
       break;
   }

@@ -13,9 +13,9 @@ struct wick_runtime {
   void *print_user;
   void (*observe)(void *user, const Function *function, const char *step, const Graph *graph); /* Exec's */
   void *observe_user;
-  ExecutorOptions executor; /* complete */
-  uint8_t fusers[2];        /* Exec's */
-  uint8_t quantized_engine; /* Exec's */
+  _Atomic(const ExecutorOptions *) executor;
+  _Atomic uint8_t fusers[2];        /* Exec's */
+  _Atomic uint8_t quantized_engine; /* Exec's */
 };
 struct wick_value {
   RefCount refs;

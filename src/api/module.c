@@ -42,6 +42,7 @@ Status module_handle_new(wick_runtime *runtime, Module *module, CompilationUnit 
   }
   ref_init(&handle->refs);
   handle->module = module;
+  if (module) ivalue_mark_shared(ivalue_object(module->object)); /* calls may come from any thread */
   handle->unit = unit_retain(unit);
   handle->runtime = runtime_retain(runtime);
   Status status = module_handle_list(handle);
@@ -124,17 +125,17 @@ typedef struct Visit {
   Status status;
 } Visit;
 
-static bool visit_slot(void *argument, Str name, AttributeKind kind, const Type *type, IValue *slot) {
+static bool visit_slot(void *argument, const ModuleSlot *slot) {
   Visit *v = argument;
   StrBuf path = {0}, annotation = {.max_length = 1 << 16};
-  wick_value *value = value_box_or_null(ivalue_retain(*slot), v->unit);
-  strbuf_str(&path, name);
-  type_print_annotation(type, &annotation);
+  wick_value *value = value_box_or_null(ivalue_retain(slot->value), v->unit);
+  strbuf_str(&path, slot->name);
+  type_print_annotation(slot->type, &annotation);
   bool more = false;
   if (!value || path.failed || annotation.failed || !path.data || !annotation.data) {
     v->status = status_out_of_memory();
   } else {
-    more = v->visit(v->user, path.data, (uint32_t)kind, annotation.data, value) == 0;
+    more = v->visit(v->user, path.data, (uint32_t)slot->kind, annotation.data, value) == 0;
   }
   strbuf_dispose(&path);
   strbuf_dispose(&annotation);
@@ -160,7 +161,11 @@ wick_status wick_module_load_state(wick_module *module, const wick_value *state,
   if (!module->module) return api_status(status_new(ERROR_INVALID_ARGUMENT, "a compiled text has no state"), error);
   if (!state || state->value.tag != TAG_DICT)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "a state is a dict of tensors by name"), error);
-  return api_status(module_load_state(module->module, state->value.dict), error);
+  Dict *held;
+  API_TRY(dict_hold(state->value.dict, &held));
+  Status status = module_load_state(module->module, held);
+  ivalue_release(ivalue_dict(held));
+  return api_status(status, error);
 }
 
 wick_status wick_module_train(wick_module *module, int training, wick_error **error) {

@@ -17,13 +17,15 @@ wick_status wick_runtime_new(const wick_runtime_options *options, wick_runtime *
   if (o.alloc || o.free || o.parallel)
     return api_status(status_new(ERROR_UNSUPPORTED, "wick_runtime_options: alloc, free and parallel are reserved"),
                       error);
+  const ExecutorOptions *executor;
+  API_TRY(executor_options_keep(&(ExecutorOptions){0}, &executor));
   wick_runtime *runtime = mem_calloc(1, sizeof *runtime);
   if (!runtime) return api_status(status_out_of_memory(), error);
   ref_init(&runtime->refs);
   runtime->threads = o.max_threads > 1024 ? 1024 : (int)o.max_threads;
   runtime->print = o.print;
   runtime->print_user = o.user;
-  executor_options_complete(&(ExecutorOptions){0}, &runtime->executor);
+  runtime->executor = executor;
   if (o.cache_bytes) cache_set_limit((size_t)o.cache_bytes);
   *out = runtime;
   return api_status(OK, error);
@@ -40,9 +42,10 @@ void api_exec_init(Exec *exec, const wick_runtime *runtime) {
   exec_init(exec, &api_services);
   if (!runtime) return;
   if (runtime->threads) exec->threads = runtime->threads;
-  exec->executor = &runtime->executor;
-  exec->quantized_engine = runtime->quantized_engine;
-  memcpy(exec->fusers, runtime->fusers, sizeof exec->fusers);
+  exec->executor = atomic_load_explicit(&runtime->executor, memory_order_acquire);
+  exec->quantized_engine = atomic_load_explicit(&runtime->quantized_engine, memory_order_relaxed);
+  for (size_t i = 0; i < sizeof exec->fusers; i++)
+    exec->fusers[i] = atomic_load_explicit(&runtime->fusers[i], memory_order_relaxed);
   exec->print = runtime->print;
   exec->print_user = runtime->print_user;
   exec->observe = runtime->observe;
@@ -68,22 +71,29 @@ _Static_assert((int)WICK_EXECUTOR_PROFILING == (int)EXECUTOR_PROFILING &&
                    (int)WICK_EXECUTOR_SIMPLE == (int)EXECUTOR_SIMPLE,
                "executors are numbered alike");
 
+static const ExecutorOptions *executor_options_now(const wick_runtime *runtime) {
+  return runtime ? runtime->executor : executor_defaults();
+}
+static Status choose_executor(wick_runtime *runtime, const ExecutorOptions *wanted) {
+  if (!runtime) return executor_set_defaults(wanted);
+  const ExecutorOptions *kept;
+  TRY(executor_options_keep(wanted, &kept));
+  runtime->executor = kept;
+  return OK;
+}
+
 wick_status wick_set_executor(wick_runtime *runtime, const wick_executor_options *options, wick_error **error) {
   wick_executor_options o;
   API_TRY(api_copy_options("wick_executor_options", options, sizeof o, &o));
   if (o.executor > WICK_EXECUTOR_PROFILING)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_executor_options: executor %u", o.executor), error);
   ExecutorOptions wanted = {.mode = (ExecutorMode)o.executor,
-                            .no_optimize = runtime ? runtime->executor.no_optimize : executor_defaults()->no_optimize,
+                            .no_optimize = executor_options_now(runtime)->no_optimize,
                             .compile_now = o.synchronous != 0,
                             .profiled_runs = o.profiled_runs,
                             .bailout_depth = o.bailout_depth,
                             .max_plans = o.max_plans};
-  if (runtime)
-    executor_options_complete(&wanted, &runtime->executor);
-  else
-    executor_set_defaults(&wanted);
-  return api_status(OK, error);
+  return api_status(choose_executor(runtime, &wanted), error);
 }
 
 _Static_assert((int)WICK_FUSER_TILE == (int)FUSER_TILE && (int)WICK_FUSER_NONE == (int)FUSER_NONE,
@@ -125,12 +135,10 @@ wick_status wick_set_quantized_engine(wick_runtime *runtime, const char *name, w
 }
 
 void wick_set_optimize(wick_runtime *runtime, int optimize) {
-  ExecutorOptions options = *executor_defaults();
+  ExecutorOptions options = *executor_options_now(runtime);
   options.no_optimize = !optimize;
-  if (runtime)
-    runtime->executor.no_optimize = !optimize;
-  else
-    executor_set_defaults(&options);
+  Status status = choose_executor(runtime, &options);
+  status_free(status); /* out of memory: as before */
 }
 
 void wick_wait_for_plans(void) {

@@ -1,5 +1,6 @@
-/* wick_value: a counted box around an IValue. */
+/* wick_value: a counted box around an IValue. What is boxed may go to any thread, so it is marked as shared first. */
 #include "api/handles.h"
+#include "ivalue/lock.h"
 
 Status value_box_of(IValue value, CompilationUnit *unit, wick_value **out) {
   wick_value *box = mem_calloc(1, sizeof *box);
@@ -8,6 +9,7 @@ Status value_box_of(IValue value, CompilationUnit *unit, wick_value **out) {
     return status_out_of_memory();
   }
   ref_init(&box->refs);
+  ivalue_mark_shared(value);
   box->value = value;
   if (unit) box->unit = unit_retain(unit);
   *out = box;
@@ -169,11 +171,11 @@ size_t wick_value_length(const wick_value *value) {
   if (!value) return 0;
   switch (value->value.tag) {
     case TAG_LIST:
-      return value->value.list->length;
+      return list_length(value->value.list);
     case TAG_TUPLE:
       return value->value.tuple->length;
     case TAG_DICT:
-      return value->value.dict->live;
+      return dict_length(value->value.dict);
     case TAG_OBJECT:
       return value->value.object->slot_count;
     default:
@@ -181,29 +183,32 @@ size_t wick_value_length(const wick_value *value) {
   }
 }
 
-/* Entry `index` in order of insertion; removed entries are skipped. */
-static DictEntry *entry_at(const Dict *dict, size_t index) {
-  if (index >= dict->live) return NULL;
-  if (dict->live == dict->used) return &dict->entries[index];
-  DictEntry *e = dict_next(dict, NULL);
-  while (e && index--) e = dict_next(dict, e);
-  return e;
+/* Item, value of an entry, attribute; false: no such index, perhaps since another thread cut the container. */
+static bool item_of(IValue v, size_t index, IValue *out) {
+  IValue key;
+  switch (v.tag) {
+    case TAG_LIST:
+      return list_find(v.list, index, out);
+    case TAG_DICT:
+      if (!dict_entry(v.dict, index, &key, out)) return false;
+      ivalue_release(key);
+      return true;
+    case TAG_TUPLE:
+      if (index >= v.tuple->length) return false;
+      *out = ivalue_retain(v.tuple->values[index]);
+      return true;
+    case TAG_OBJECT:
+      if (index >= v.object->slot_count) return false;
+      *out = object_get(v.object, (uint32_t)index);
+      return true;
+    default:
+      return false;
+  }
 }
 
 wick_value *wick_value_item(const wick_value *value, size_t index) {
-  if (!value || index >= wick_value_length(value)) return NULL;
-  switch (value->value.tag) {
-    case TAG_LIST:
-      return value_box_or_null(list_get(value->value.list, index), value->unit);
-    case TAG_TUPLE:
-      return value_box_or_null(ivalue_retain(value->value.tuple->values[index]), value->unit);
-    case TAG_OBJECT:
-      return value_box_or_null(ivalue_retain(value->value.object->slots[index]), value->unit);
-    default: {
-      DictEntry *e = entry_at(value->value.dict, index);
-      return e ? value_box_or_null(ivalue_retain(e->value), value->unit) : NULL;
-    }
-  }
+  IValue item;
+  return value && item_of(value->value, index, &item) ? value_box_or_null(item, value->unit) : NULL;
 }
 wick_value *wick_value_key(const wick_value *dict, size_t index) {
   if (!dict) return NULL;
@@ -212,8 +217,10 @@ wick_value *wick_value_key(const wick_value *dict, size_t index) {
     Status status = ivalue_from_str(dict->value.object->class_type->attributes.data[index].name, &name);
     return box_made(status, name);
   }
-  DictEntry *e = dict->value.tag == TAG_DICT ? entry_at(dict->value.dict, index) : NULL;
-  return e ? value_box_or_null(ivalue_retain(e->key), dict->unit) : NULL;
+  IValue key, value;
+  if (dict->value.tag != TAG_DICT || !dict_entry(dict->value.dict, index, &key, &value)) return NULL;
+  ivalue_release(value);
+  return value_box_or_null(key, dict->unit);
 }
 wick_value *wick_value_get(const wick_value *dict, const wick_value *key) {
   IValue found;
@@ -225,7 +232,7 @@ wick_value *wick_value_get_text(const wick_value *value, const char *name) {
   if (value->value.tag == TAG_OBJECT) {
     const Object *object = value->value.object;
     ptrdiff_t slot = class_type_find_attribute(object->class_type, str_from(name));
-    return slot >= 0 ? value_box_or_null(ivalue_retain(object->slots[slot]), value->unit) : NULL;
+    return slot >= 0 ? value_box_or_null(object_get(object, (uint32_t)slot), value->unit) : NULL;
   }
   wick_value *key = wick_value_string(name, strlen(name)), *found = key ? wick_value_get(value, key) : NULL;
   wick_value_release(key);

@@ -1,6 +1,7 @@
 /* operator_call: the only way to run an operator. The short way (nothing unusual about the inputs, nothing recorded,
  * nothing written) checks one mask, asks the shape function, allocates, runs; everything else takes the long way below.
  */
+#include "ivalue/lock.h"
 #include "call/call_internal.h"
 
 #include "call/pointwise.h"
@@ -15,6 +16,8 @@ static uint32_t list_flags(const List *list) {
   return flags;
 }
 
+enum { INPUT_MAY_CHANGE = 1u << 31 }; /* a list that is to be held; beside the flags of tensors */
+
 /* The OR of all tensors' flags: what decides between the short and the long way. */
 static inline uint32_t input_flags(const Call *call, const CallPlan *plan) {
   uint32_t flags = 0;
@@ -22,8 +25,12 @@ static inline uint32_t input_flags(const Call *call, const CallPlan *plan) {
     IValue v = call->inputs[i];
     if (v.tag == TAG_TENSOR)
       flags |= v.tensor->flags;
-    else if (v.tag == TAG_LIST && i < CALL_MAX_INPUTS && (plan->lists >> i & 1))
-      flags |= list_flags(v.list);
+    else if (v.tag == TAG_LIST && i < CALL_MAX_INPUTS) {
+      if (list_may_change(v.list) && (plan->held >> i & 1))
+        flags |= INPUT_MAY_CHANGE;
+      else if (plan->lists >> i & 1)
+        flags |= list_flags(v.list);
+    }
   }
   return flags;
 }
@@ -331,6 +338,7 @@ static Status call_recorded(Call *call, const CallPlan *plan, uint32_t flags) {
 static __attribute__((noinline)) Status call_long(Call *call, const CallPlan *plan, uint32_t flags) {
   Exec *exec = call->exec;
   void *recorder = exec->recorder;
+  if (flags & INPUT_MAY_CHANGE) return call_run_held(call, plan);
   if (!recorder) {
     TRY(call_recorded(call, plan, flags));
     return exec_attend(exec);
@@ -378,9 +386,10 @@ Status operator_call(Exec *exec, const Operator *op, Call *call) {
   Status status = call_plan(op, &plan);
   if (__builtin_expect(status != OK, 0)) goto failed;
   uint32_t flags = input_flags(call, plan);
-  if (__builtin_expect(plan->direct && !exec->recorder && !exec->attended &&
-                           !(flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED | TENSOR_RECORDS | TENSOR_VIEW)),
-                       1))
+  if (__builtin_expect(
+          plan->direct && !exec->recorder && !exec->attended &&
+              !(flags & (INPUT_MAY_CHANGE | TENSOR_UNUSUAL | TENSOR_UNDEFINED | TENSOR_RECORDS | TENSOR_VIEW)),
+          1))
     status = run_direct(call);
   else
     status = call_long(call, plan, flags);

@@ -15,6 +15,9 @@ Status call_run_row(Call *call) MUST_CHECK; /* kernel, formula or body, with the
 Status call_run_functional(Call *call, bool meta) MUST_CHECK; /* allocates as the shape function says, then runs */
 void call_clear_outputs(Call *call);
 
+Status call_run_held(Call *call,
+                     const CallPlan *plan) MUST_CHECK; /* call_held.c: with copies of lists that may change */
+
 /* ---- call_write.c ---- */
 Status call_run_inplace(Call *call, bool meta) MUST_CHECK; /* `name_`: self is the output */
 /* `.out` forms: the out tensors take the results' sizes and keep their dtypes. */

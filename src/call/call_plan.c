@@ -3,6 +3,10 @@
 
 #include "call/derive.h"
 
+static bool is_list(const Type *type) {
+  return type->kind == TYPE_LIST || (type->kind == TYPE_OPTIONAL && type->elements[0]->kind == TYPE_LIST);
+}
+
 static bool is_tensor_list(const Type *type) {
   if (type->kind == TYPE_OPTIONAL) type = type->elements[0];
   if (type->kind != TYPE_LIST) return false;
@@ -23,6 +27,7 @@ Status call_plan_make(const Operator *op, const CallPlan **out) {
     uint64_t bit = (uint64_t)1 << i;
     if (a->type->kind == TYPE_TENSOR) plan->required |= bit;
     if (is_tensor_list(a->type)) plan->lists |= bit;
+    if (is_list(a->type) && (!a->alias || (a->alias->contained_write && !a->alias->is_write))) plan->held |= bit;
     bool is_tensor =
         a->type->kind == TYPE_TENSOR || (a->type->kind == TYPE_OPTIONAL && a->type->elements[0]->kind == TYPE_TENSOR);
     /* A container that is itself written keeps its tensors as they are. */

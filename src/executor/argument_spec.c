@@ -2,6 +2,7 @@
  * into a graph what they say. ORDER spec: both visit in the same order. */
 #include "executor/argument_spec.h"
 
+#include "ivalue/lock.h"
 #include "pass/motion/inliner.h"
 #include "pass/pass.h"
 #include "type/tensor_type.h"
@@ -131,7 +132,7 @@ typedef struct Walk {
 } Walk;
 
 static IValue read_slot(const Object *o, uint32_t slot, bool *out_held) {
-  *out_held = atomic_load_explicit(&o->shared, memory_order_relaxed);
+  *out_held = object_is_shared(o);
   return *out_held ? object_get(o, slot) : o->slots[slot];
 }
 
@@ -178,25 +179,30 @@ static bool is_tensor_like(const Type *type) {
   return type->kind == TYPE_TENSOR || (type->kind == TYPE_OPTIONAL && type->elements[0]->kind == TYPE_TENSOR);
 }
 
+static void put_leaf(ArgumentSpec *spec, const Type *type, IValue v) {
+  if (is_tensor_like(type))
+    put_input(spec, type, v);
+  else
+    put_value(spec, type, v);
+}
+
 static void put_attributes(ArgumentSpec *spec, const AttributePaths *paths, IValue self) {
   Walk w;
   bool fits = walk_begin(&w, paths, self);
+  const Object *locked = NULL; /* leaves of one object come one after another: it is locked once */
   for (size_t i = 0; fits && i < paths->leaves.length && !spec->failed; i++) {
     const AttributeLeaf *leaf = &paths->leaves.data[i];
     const Object *o = w.objects[leaf->object];
     if (leaf->type->kind == TYPE_TENSOR && !spec->tensors) continue;
-    if (leaf->slot >= o->slot_count) {
-      fits = false;
-      break;
+    if (o != locked) {
+      if (locked) container_unlock(locked);
+      locked = object_is_shared(o) ? o : NULL;
+      if (locked) container_lock(locked);
     }
-    bool held;
-    IValue v = read_slot(o, leaf->slot, &held);
-    if (!is_tensor_like(leaf->type))
-      put_value(spec, leaf->type, v);
-    else
-      put_input(spec, leaf->type, v);
-    if (held) ivalue_release(v);
+    fits = leaf->slot < o->slot_count;
+    if (fits) put_leaf(spec, leaf->type, o->slots[leaf->slot]);
   }
+  if (locked) container_unlock(locked);
   walk_end(&w);
   if (!fits) spec->failed = true;
 }

@@ -25,29 +25,74 @@ bool executor_mode_parse(Str name, ExecutorMode *out) {
   return false;
 }
 
-static ExecutorOptions defaults;
+static ExecutorOptions environment;
+static _Atomic(const ExecutorOptions *) defaults = &environment;
 
 static void read_environment(void) {
   const char *mode = getenv("WICK_EXECUTOR"), *compile = getenv("WICK_COMPILE"), *guard = getenv("WICK_FAIL_GUARD");
-  defaults = (ExecutorOptions){.mode = EXECUTOR_PROFILING,
-                               .profiled_runs = PROFILED_RUNS,
-                               .bailout_depth = BAILOUT_DEPTH,
-                               .max_plans = MAX_PLANS};
-  if (mode) (void)executor_mode_parse(str_from(mode), &defaults.mode);
-  if (guard) defaults.force_guard = strcmp(guard, "all") ? (uint32_t)strtoul(guard, NULL, 10) + 1 : UINT32_MAX;
-  defaults.compile_now = compile && !strcmp(compile, "now");
+  environment = (ExecutorOptions){.mode = EXECUTOR_PROFILING,
+                                  .profiled_runs = PROFILED_RUNS,
+                                  .bailout_depth = BAILOUT_DEPTH,
+                                  .max_plans = MAX_PLANS};
+  if (mode) (void)executor_mode_parse(str_from(mode), &environment.mode);
+  if (guard) environment.force_guard = strcmp(guard, "all") ? (uint32_t)strtoul(guard, NULL, 10) + 1 : UINT32_MAX;
+  environment.compile_now = compile && !strcmp(compile, "now");
 }
 
 const ExecutorOptions *executor_defaults(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, read_environment);
-  return &defaults;
+  return atomic_load_explicit(&defaults, memory_order_acquire);
 }
 
-void executor_set_defaults(const ExecutorOptions *options) {
+/* ---- options that calls may be reading: each set once, for the rest of the process ---- */
+
+enum { MAX_SETS = 1 << 16 };
+typedef struct OptionSet {
+  ExecutorOptions options;
+  struct OptionSet *next;
+} OptionSet;
+static pthread_mutex_t sets_lock = PTHREAD_MUTEX_INITIALIZER;
+static OptionSet *sets; /* guarded */
+static int set_count;   /* guarded */
+
+static bool same_options(const ExecutorOptions *a, const ExecutorOptions *b) {
+  return a->mode == b->mode && a->no_optimize == b->no_optimize && a->compile_now == b->compile_now &&
+         a->force_guard == b->force_guard && a->profiled_runs == b->profiled_runs &&
+         a->bailout_depth == b->bailout_depth && a->max_plans == b->max_plans;
+}
+
+/* The lock is held. */
+static Status find_or_add_set(const ExecutorOptions *options, const ExecutorOptions **out) {
+  OptionSet *set = sets;
+  while (set && !same_options(&set->options, options)) set = set->next;
+  if (!set) {
+    if (set_count == MAX_SETS)
+      return status_new(ERROR_BUDGET, "executors were chosen in more than %d different ways", MAX_SETS);
+    set = mem_alloc(sizeof *set);
+    if (!set) return status_out_of_memory();
+    *set = (OptionSet){*options, sets};
+    sets = set;
+    set_count++;
+  }
+  *out = &set->options;
+  return OK;
+}
+
+Status executor_options_keep(const ExecutorOptions *wanted, const ExecutorOptions **out) {
   ExecutorOptions complete;
-  executor_options_complete(options, &complete);
-  defaults = complete;
+  executor_options_complete(wanted, &complete);
+  pthread_mutex_lock(&sets_lock);
+  Status status = find_or_add_set(&complete, out);
+  pthread_mutex_unlock(&sets_lock);
+  return status;
+}
+
+Status executor_set_defaults(const ExecutorOptions *options) {
+  const ExecutorOptions *kept;
+  TRY(executor_options_keep(options, &kept));
+  atomic_store_explicit(&defaults, kept, memory_order_release);
+  return OK;
 }
 
 void executor_options_complete(const ExecutorOptions *wanted, ExecutorOptions *out) {

@@ -47,8 +47,10 @@ static inline const ExecutorOptions *executor_options_of(const Exec *exec) {
 static inline ExecutorMode executor_mode_of(const Exec *exec) {
   return exec->executor_mode ? (ExecutorMode)exec->executor_mode : executor_options_of(exec)->mode;
 }
-/* Another answer from then on; not while calls run. */
-void executor_set_defaults(const ExecutorOptions *options);
+/* Another answer from then on; calls under way keep to what they began with. */
+Status executor_set_defaults(const ExecutorOptions *options) MUST_CHECK;
+/* `wanted`, complete, where it stays for the rest of the process. */
+Status executor_options_keep(const ExecutorOptions *wanted, const ExecutorOptions **out) MUST_CHECK;
 /* `wanted` with the defaults in place of zeros. */
 void executor_options_complete(const ExecutorOptions *wanted, ExecutorOptions *out);
 

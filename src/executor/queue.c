@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "executor/executor_list.h"
 #include "interp/task.h"
+#include "ivalue/lock.h"
 
 enum { STACK_BYTES = 16 << 20, NICE = 10 };
 
@@ -99,6 +100,7 @@ static void after_fork_in_child(void) {
  * take a lock which a job on its way to a pause may still want. */
 static void prepare(void) {
   init_conditions();
+  container_watch_forks();
   executor_list_watch_forks();
   cache_watch_forks();
   pool_watch_forks();

@@ -227,7 +227,7 @@ static void collect_constants(Compiler *c, const Block *block) {
     } else {
       if (!value_is_constant(output, &value)) compile_out(c, status_new(ERROR_INTERNAL, "a constant without a value"));
       ivalue_retain(value);
-      if (value.tag >= TAG_LIST) ivalue_mark_shared(value);
+      if (value.tag >= TAG_LIST) ivalue_mark_constant(value);
     }
     c->register_of[output->unique] = c->code->parameter_count + add_constant(c, value);
   }

@@ -467,6 +467,6 @@ IValue zero_of_type(Compiler *c, const Type *type, int depth) {
       return v;
   }
   if (status) compile_out(c, status);
-  if (v.tag >= TAG_LIST) ivalue_mark_shared(v);
+  if (v.tag >= TAG_LIST) ivalue_mark_constant(v);
   return v;
 }

@@ -4,6 +4,7 @@
  * it blocks one of the pool's threads, another one is there instead. So the pool never waits for itself. */
 #include "base/stack.h"
 #include "interp/task.h"
+#include "ivalue/lock.h"
 
 enum { USUAL_THREADS = 8, MAX_THREADS = 128 };
 
@@ -99,6 +100,7 @@ static void after_fork_in_child(void) {
   pthread_mutex_unlock(&lock);
 }
 static void watch_forks(void) {
+  container_watch_forks();
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 void pool_watch_forks(void) {

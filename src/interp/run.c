@@ -34,6 +34,12 @@ static inline bool list_position(const List *l, int64_t index, size_t *out) {
   *out = position;
   return position < l->length;
 }
+static bool locked_position(const List *l, int64_t index, size_t *out) {
+  bool entered = LIST_ENTER(l);
+  bool fits = list_position(l, index, out);
+  CONTAINER_LEAVE(entered, l);
+  return fits;
+}
 
 static Status index_error(void) {
   return status_exception("IndexError", "list index out of range");
@@ -65,7 +71,7 @@ static Status get_from_list(const List *l, int64_t index, IValue *out) {
 /* Takes over value, also on failure. */
 static Status set_in_list(List *l, int64_t index, IValue value) {
   size_t i;
-  if (!list_position(l, index, &i)) {
+  if (!locked_position(l, index, &i)) {
     ivalue_release(value);
     return index_error();
   }
@@ -611,9 +617,7 @@ do_GET_ATTR : {
   if (__builtin_expect(B.tag != TAG_OBJECT || pc->c >= B.object->slot_count, 0))
     CHECK(status_new(ERROR_RUNTIME, "an attribute of something that is not an object of its class"));
   const Object *o = B.object;
-  IValue v = __builtin_expect(atomic_load_explicit(&o->shared, memory_order_relaxed), 0)
-                 ? object_get(o, pc->c)
-                 : ivalue_retain(o->slots[pc->c]);
+  IValue v = __builtin_expect(object_is_shared(o), 0) ? object_get(o, pc->c) : ivalue_retain(o->slots[pc->c]);
   LET_GO(B, MOVES_B);
   A = v;
   NEXT();

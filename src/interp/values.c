@@ -191,10 +191,15 @@ Status value_container_index(IValue container, IValue key, IValue *out) {
 /* ---- parts of containers ---- */
 
 Status value_unpack_list(List *l, uint32_t count, IValue *out) {
-  if (l->length != count)
-    return status_new(ERROR_RUNTIME, "Expected %u elements in a list but found %zu", count, l->length);
-  for (uint32_t i = 0; i < count; i++) out[i] = list_get(l, i);
-  return OK;
+  List *items;
+  TRY(list_hold(l, &items));
+  Status status = OK;
+  if (items->length == count)
+    for (uint32_t i = 0; i < count; i++) out[i] = list_get(items, i);
+  else
+    status = status_new(ERROR_RUNTIME, "Expected %u elements in a list but found %zu", count, items->length);
+  ivalue_release(ivalue_list(items));
+  return status;
 }
 
 Status value_dict_construct(const Type *type, const IValue *values, uint32_t count, IValue *out) {

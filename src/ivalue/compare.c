@@ -9,6 +9,7 @@ typedef struct Pair {
 typedef struct Comparison {
   VEC(Pair) pending;
   PairMap seen;
+  VEC(IValue) held; /* copies of shared containers, whose members are in `pending` */
   bool comparable;
 } Comparison;
 
@@ -45,6 +46,24 @@ static bool later(Comparison *c, IValue a, IValue b) {
   if (vec_push(&c->pending, pair)) return true;
   c->comparable = false;
   return false;
+}
+
+/* In place of a container, one that other threads do not change. */
+static bool hold(Comparison *c, IValue *v) {
+  bool shared = v->tag == TAG_LIST ? list_may_change(v->list) : v->tag == TAG_DICT && dict_may_change(v->dict);
+  if (!shared) return true;
+  IValue copy;
+  Status status = ivalue_hold(*v, &copy);
+  if (!status && !vec_push(&c->held, copy)) {
+    ivalue_release(copy);
+    status = status_out_of_memory();
+  }
+  if (!status) {
+    *v = copy;
+    return true;
+  }
+  status_free(status);
+  return c->comparable = false;
 }
 
 static bool lists_equal(Comparison *c, const List *a, const List *b) {
@@ -93,6 +112,7 @@ static bool pair_equal(Comparison *c, IValue a, IValue b) {
   }
   if (pair_map_find(&c->seen, a.counted, b.counted)) return true; /* decided elsewhere in the walk */
   if (!pair_map_put(&c->seen, a.counted, b.counted, c)) return c->comparable = false;
+  if (!hold(c, &a) || !hold(c, &b)) return false;
   if (a.tag == TAG_LIST) return lists_equal(c, a.list, b.list);
   if (a.tag == TAG_DICT) return dicts_equal(c, a.dict, b.dict);
   if (a.tuple->length != b.tuple->length) return false;
@@ -108,6 +128,8 @@ bool ivalue_equal(IValue a, IValue b, bool *out_comparable) {
     Pair pair = vec_pop(&c.pending);
     equal = pair_equal(&c, pair.a, pair.b);
   }
+  for (size_t i = 0; i < c.held.length; i++) ivalue_release(c.held.data[i]);
+  vec_dispose(&c.held);
   vec_dispose(&c.pending);
   pair_map_dispose(&c.seen);
   *out_comparable = c.comparable;

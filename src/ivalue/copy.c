@@ -1,12 +1,13 @@
-/* Deep copy and marking as shared: walks over everything reachable, with a work list instead of recursion. */
+/* Deep copy: a walk over everything reachable, with a work list instead of recursion. */
 #include "ivalue/lock.h"
 
 typedef struct Work {
-  IValue from, to; /* from borrowed; to borrowed from its container or the root */
+  IValue from, to; /* from held by the copier; to borrowed from its container or the root */
 } Work;
 typedef struct Copier {
   PtrMap copies; /* container or tensor -> its copy, which the root reaches */
   VEC(Work) pending;
+  VEC(IValue) held; /* the keys of `copies`: other threads may let go of them meanwhile */
 } Copier;
 
 /* A shell for containers, filled later; everything else is whole at once. */
@@ -25,7 +26,7 @@ static Status make_shell(IValue v, IValue *out) {
     }
     case TAG_LIST: {
       List *l;
-      TRY(list_new(v.list->element, v.list->length, &l));
+      TRY(list_new(v.list->element, list_length(v.list), &l));
       *out = ivalue_list(l);
       return OK;
     }
@@ -69,6 +70,8 @@ static Status copy_value(Copier *c, IValue v, IValue *out) {
   }
   TRY(make_shell(v, out));
   Work work = {v, *out};
+  if (remembered && !vec_push(&c->held, v)) goto out_of_memory;
+  if (remembered) ivalue_retain(v);
   if (remembered && !ptrmap_put(&c->copies, v.counted, out->counted)) goto out_of_memory;
   if (is_container(v) && !vec_push(&c->pending, work)) goto out_of_memory;
   return OK;
@@ -78,7 +81,7 @@ out_of_memory:
   return status_out_of_memory();
 }
 
-static Status fill_list(Copier *c, const List *from, List *to) {
+static Status copy_items(Copier *c, const List *from, List *to) {
   for (size_t i = 0; i < from->length; i++) {
     IValue item = list_get(from, i), copy = item;
     if (from->kind == LIST_VALUES) {
@@ -90,8 +93,15 @@ static Status fill_list(Copier *c, const List *from, List *to) {
   }
   return OK;
 }
+static Status fill_list(Copier *c, const List *from, List *to) {
+  List *items;
+  TRY(list_hold(from, &items));
+  Status status = copy_items(c, items, to);
+  ivalue_release(ivalue_list(items));
+  return status;
+}
 
-static Status fill_dict(Copier *c, const Dict *from, Dict *to) {
+static Status copy_entries(Copier *c, const Dict *from, Dict *to) {
   for (DictEntry *e = dict_next(from, NULL); e; e = dict_next(from, e)) {
     IValue key, value;
     TRY(copy_value(c, e->key, &key));
@@ -101,6 +111,23 @@ static Status fill_dict(Copier *c, const Dict *from, Dict *to) {
       return status;
     }
     TRY(dict_set(to, key, value));
+  }
+  return OK;
+}
+static Status fill_dict(Copier *c, const Dict *from, Dict *to) {
+  Dict *entries;
+  TRY(dict_hold(from, &entries));
+  Status status = copy_entries(c, entries, to);
+  ivalue_release(ivalue_dict(entries));
+  return status;
+}
+
+static Status fill_object(Copier *c, const Object *from, Object *to) {
+  for (uint32_t i = 0; i < from->slot_count && i < to->slot_count; i++) {
+    IValue value = object_get(from, i);
+    Status status = copy_value(c, value, &to->slots[i]);
+    ivalue_release(value);
+    TRY(status);
   }
   return OK;
 }
@@ -115,9 +142,7 @@ static Status fill(Copier *c, IValue from, IValue to) {
       for (uint32_t i = 0; i < from.tuple->length; i++) TRY(copy_value(c, from.tuple->values[i], &to.tuple->values[i]));
       return OK;
     default:
-      for (uint32_t i = 0; i < from.object->slot_count && i < to.object->slot_count; i++)
-        TRY(copy_value(c, from.object->slots[i], &to.object->slots[i]));
-      return OK;
+      return fill_object(c, from.object, to.object);
   }
 }
 
@@ -130,6 +155,8 @@ Status ivalue_deep_copy(IValue v, IValue *out) {
     Work work = vec_pop(&c.pending);
     status = fill(&c, work.from, work.to);
   }
+  for (size_t i = 0; i < c.held.length; i++) ivalue_release(c.held.data[i]);
+  vec_dispose(&c.held);
   vec_dispose(&c.pending);
   ptrmap_dispose(&c.copies);
   if (status == OK)
@@ -137,60 +164,4 @@ Status ivalue_deep_copy(IValue v, IValue *out) {
   else
     ivalue_release(root);
   return status;
-}
-
-/* ---- sharing ---- */
-
-typedef VEC(IValue) Values;
-
-/* Out of memory leaves the rest unmarked only after the walk's stack failed to grow by a few bytes; the values then
- * stay private. */
-static void visit(Values *pending, PtrMap *tuples, IValue v) {
-  switch (v.tag) {
-    case TAG_LIST:
-      if (atomic_exchange_explicit(&v.list->shared, 1, memory_order_relaxed) || v.list->kind != LIST_VALUES) return;
-      break;
-    case TAG_DICT:
-      if (atomic_exchange_explicit(&v.dict->shared, 1, memory_order_relaxed)) return;
-      break;
-    case TAG_OBJECT:
-      if (atomic_exchange_explicit(&v.object->shared, 1, memory_order_relaxed)) return;
-      break;
-    case TAG_TUPLE:
-      if (ptrmap_has(tuples, v.tuple) || !ptrmap_put(tuples, v.tuple, v.tuple)) return;
-      break;
-    default:
-      return;
-  }
-  if (!vec_push(pending, v)) return;
-}
-
-void ivalue_mark_shared(IValue v) {
-  if (!is_container(v)) return;
-  Values pending = {0};
-  PtrMap tuples;
-  ptrmap_init(&tuples, NULL);
-  visit(&pending, &tuples, v);
-  while (pending.length) {
-    IValue next = vec_pop(&pending);
-    switch (next.tag) {
-      case TAG_LIST:
-        for (size_t i = 0; i < next.list->length; i++) visit(&pending, &tuples, next.list->values[i]);
-        break;
-      case TAG_DICT:
-        for (DictEntry *e = dict_next(next.dict, NULL); e; e = dict_next(next.dict, e)) {
-          visit(&pending, &tuples, e->key);
-          visit(&pending, &tuples, e->value);
-        }
-        break;
-      case TAG_TUPLE:
-        for (uint32_t i = 0; i < next.tuple->length; i++) visit(&pending, &tuples, next.tuple->values[i]);
-        break;
-      default:
-        for (uint32_t i = 0; i < next.object->slot_count; i++) visit(&pending, &tuples, next.object->slots[i]);
-        break;
-    }
-  }
-  vec_dispose(&pending);
-  ptrmap_dispose(&tuples);
 }

@@ -180,6 +180,33 @@ DictEntry *dict_next(const Dict *d, DictEntry *after) {
   return i < d->used ? &d->entries[i] : NULL;
 }
 
+/* Under the lock. */
+static DictEntry *entry_at(const Dict *d, size_t index) {
+  if (index >= d->live) return NULL;
+  if (d->live == d->used) return &d->entries[index];
+  DictEntry *e = dict_next(d, NULL);
+  while (e && index--) e = dict_next(d, e);
+  return e;
+}
+
+bool dict_entry(const Dict *d, size_t index, IValue *out_key, IValue *out_value) {
+  bool entered = DICT_ENTER(d);
+  const DictEntry *e = entry_at(d, index);
+  if (e) {
+    *out_key = ivalue_retain(e->key);
+    *out_value = ivalue_retain(e->value);
+  }
+  CONTAINER_LEAVE(entered, d);
+  return e != NULL;
+}
+
+size_t dict_length(const Dict *d) {
+  bool entered = DICT_ENTER(d);
+  size_t length = d->live;
+  CONTAINER_LEAVE(entered, d);
+  return length;
+}
+
 Status dict_copy(const Dict *d, Dict **out) {
   Dict *copy;
   TRY(dict_new(d->key_type, d->value_type, &copy));
@@ -193,4 +220,11 @@ Status dict_copy(const Dict *d, Dict **out) {
   else
     ivalue_release(ivalue_dict(copy));
   return status;
+}
+
+Status dict_hold(const Dict *d, Dict **out) {
+  if (dict_may_change(d)) return dict_copy(d, out);
+  *out = (Dict *)(uintptr_t)d;
+  ref_retain(&(*out)->refs);
+  return OK;
 }

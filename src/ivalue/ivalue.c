@@ -235,7 +235,7 @@ void object_borrow_type(Object *object) {
 }
 
 IValue object_get(const Object *o, uint32_t slot) {
-  bool entered = atomic_load_explicit(&o->shared, memory_order_relaxed);
+  bool entered = object_is_shared(o);
   if (entered) container_lock(o);
   IValue value = ivalue_retain(o->slots[slot]);
   CONTAINER_LEAVE(entered, o);
@@ -243,7 +243,7 @@ IValue object_get(const Object *o, uint32_t slot) {
 }
 
 void object_set(Object *o, uint32_t slot, IValue value) {
-  bool entered = atomic_load_explicit(&o->shared, memory_order_relaxed);
+  bool entered = object_is_shared(o);
   if (entered) {
     ivalue_mark_shared(value);
     container_lock(o);
@@ -252,6 +252,14 @@ void object_set(Object *o, uint32_t slot, IValue value) {
   o->slots[slot] = value;
   CONTAINER_LEAVE(entered, o);
   ivalue_release(old);
+}
+
+Status ivalue_hold(IValue v, IValue *out) {
+  *out = v;
+  if (v.tag == TAG_LIST) return list_hold(v.list, &out->list);
+  if (v.tag == TAG_DICT) return dict_hold(v.dict, &out->dict);
+  ivalue_retain(v);
+  return OK;
 }
 
 Status enum_value_new(const Type *type, uint32_t index, EnumValue **out) {

@@ -68,13 +68,22 @@ typedef struct String {
   char data[]; /* UTF-8, terminated; may hold zeros inside */
 } String;
 
-/* Lists of int, float and bool are unboxed. `shared`: reachable from several threads; mutation and reading then lock.
- */
+/* Chains containers while they are marked as shared; see share.c. */
+typedef struct Link {
+  uint32_t tag;
+  RefCount *container;
+} Link;
+/* Of List, Dict, Tuple and Object. What several threads can reach is locked to be read and written; a constant, which
+ * nobody writes, may be read as it is where it is known for one. A mark under way is seen by nobody but who marks too,
+ * and waits: what a thread can reach was marked whole before it was handed out. */
+enum { SHARING_PRIVATE, SHARING_UNDER_WAY, SHARING_CONSTANT, SHARING_SHARED };
+
+/* Lists of int, float and bool are unboxed. */
 typedef enum ListKind { LIST_VALUES, LIST_INTS, LIST_FLOATS, LIST_BOOLS } ListKind;
 typedef struct List {
   RefCount refs;
   uint8_t kind;
-  _Atomic uint8_t shared;
+  _Atomic uint8_t shared; /* SHARING_... */
   const Type *element;
   size_t length, capacity;
   union {
@@ -84,10 +93,13 @@ typedef struct List {
     bool *bools;
     void *items;
   };
+  Link next_marked;
 } List;
-typedef struct Tuple { /* immutable */
+typedef struct Tuple { /* immutable; `shared` says that what it holds is marked */
   RefCount refs;
+  _Atomic uint8_t shared;
   uint32_t length;
+  Link next_marked;
   const Type *type; /* a named tuple's type, else NULL */
   IValue values[];
 } Tuple;
@@ -105,12 +117,14 @@ typedef struct Dict { /* in order of insertion; keys: int, float, complex, bool,
   uint32_t *slots;
   uint32_t used, live, capacity, slot_count;
   uint32_t first; /* entries before it are dead */
+  Link next_marked;
 } Dict;
 typedef struct Object { /* instance of a ClassType; a Module is one */
   RefCount refs;
   _Atomic uint8_t shared;
   bool borrows_type;
   uint32_t slot_count;
+  Link next_marked;
   ClassType *class_type; /* its store is retained, unless borrows_type */
   IValue slots[];
 } Object;
@@ -231,9 +245,10 @@ bool ivalue_is(IValue a, IValue b);                          /* Python's `is` */
 Status ivalue_hash(IValue v, uint64_t *out) MUST_CHECK;      /* TypeError "unhashable type" */
 
 /* ---- lists; index checked by the caller unless said otherwise. Readers of any kind go through these. ---- */
-IValue list_get(const List *l, size_t index);         /* retained */
-void list_set(List *l, size_t index, IValue value);   /* takes over the reference */
-Status list_append(List *l, IValue value) MUST_CHECK; /* takes over the reference, also on failure */
+IValue list_get(const List *l, size_t index);             /* retained */
+bool list_find(const List *l, size_t index, IValue *out); /* the same; false: no such index */
+void list_set(List *l, size_t index, IValue value);       /* takes over the reference */
+Status list_append(List *l, IValue value) MUST_CHECK;     /* takes over the reference, also on failure */
 Status list_insert(List *l, size_t index, IValue value) MUST_CHECK;
 IValue list_remove(List *l, size_t index); /* gives the reference */
 void list_truncate(List *l, size_t length);
@@ -248,7 +263,10 @@ void list_swap_items(List *l, List *with); /* two lists of one kind; `with` is t
 Status list_index(const List *l, int64_t index, size_t *out) MUST_CHECK;
 
 /* ---- dicts ---- */
-bool dict_get(const Dict *d, IValue key, IValue *out);         /* retained; false: absent or unhashable */
+bool dict_get(const Dict *d, IValue key, IValue *out); /* retained; false: absent or unhashable */
+bool dict_entry(const Dict *d, size_t index, IValue *out_key,
+                IValue *out_value); /* in order of insertion, retained; false: no such index */
+size_t dict_length(const Dict *d);
 Status dict_set(Dict *d, IValue key, IValue value) MUST_CHECK; /* takes over both, also on failure */
 bool dict_remove(Dict *d, IValue key, IValue *out_value_or_null);
 bool dict_pop_first(Dict *d, IValue *out_key, IValue *out_value); /* gives the references; false: empty */
@@ -256,6 +274,11 @@ void dict_clear(Dict *d);
 DictEntry *dict_next(const Dict *d,
                      DictEntry *after); /* order of insertion; NULL at the end. Iterate a copy of a shared dict */
 Status dict_copy(const Dict *d, Dict **out) MUST_CHECK;
+/* For reading a whole dict: itself, retained, or a copy where other threads may change it. */
+Status dict_hold(const Dict *d, Dict **out) MUST_CHECK;
+
+/* Of any value: list_hold, dict_hold, or the value retained. */
+Status ivalue_hold(IValue v, IValue *out) MUST_CHECK;
 
 /* ---- objects: slots that respect `shared` ---- */
 IValue object_get(const Object *o, uint32_t slot);       /* retained */
@@ -263,7 +286,10 @@ void object_set(Object *o, uint32_t slot, IValue value); /* takes over */
 
 /* ---- deep things; iterative, shared structure stays shared, bounded ---- */
 Status ivalue_deep_copy(IValue v, IValue *out) MUST_CHECK; /* copy.deepcopy */
-void ivalue_mark_shared(IValue v); /* lists, dicts and objects reachable from v become safe for several threads */
+/* Lists, dicts and objects reachable from v become safe for several threads. Before another thread can reach them:
+ * whatever leaves a call for the caller, and whatever a call hands to a task of its own. */
+void ivalue_mark_shared(IValue v);
+void ivalue_mark_constant(IValue v); /* the same for what nobody will write */
 
 /* ---- printing, bounded ---- */
 Status ivalue_print(IValue v, StrBuf *out) MUST_CHECK;      /* as print() and str.format show it */

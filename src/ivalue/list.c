@@ -111,6 +111,14 @@ IValue list_get(const List *l, size_t index) {
   return value;
 }
 
+bool list_find(const List *l, size_t index, IValue *out) {
+  bool entered = LIST_ENTER(l);
+  bool found = index < l->length;
+  if (found) *out = ivalue_retain(peek(l, index));
+  CONTAINER_LEAVE(entered, l);
+  return found;
+}
+
 void list_set(List *l, size_t index, IValue value) {
   bool entered = LIST_ENTER(l);
   if (entered && ivalue_is_counted(value)) {
@@ -205,11 +213,11 @@ Status list_slice(const List *l, size_t start, size_t step, size_t count, List *
 }
 
 Status list_copy(const List *l, List **out) {
-  return list_slice(l, 0, 1, l->length, out);
+  return list_slice(l, 0, 1, list_length(l), out);
 }
 
 Status list_hold(const List *l, List **out) {
-  if (list_is_shared(l)) return list_copy(l, out);
+  if (list_may_change(l)) return list_copy(l, out);
   *out = (List *)(uintptr_t)l;
   ref_retain(&(*out)->refs);
   return OK;
@@ -225,7 +233,7 @@ void list_swap_items(List *l, List *with) {
 }
 
 Status list_index(const List *l, int64_t index, size_t *out) {
-  int64_t length = (int64_t)l->length;
+  int64_t length = (int64_t)list_length(l);
   int64_t position = index < 0 ? index + length : index;
   if (position < 0 || position >= length) return status_exception("IndexError", "list index out of range");
   *out = (size_t)position;

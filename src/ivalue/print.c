@@ -54,7 +54,7 @@ void print_quoted(Str text, StrBuf *out) {
 }
 
 typedef struct Frame {
-  IValue container; /* borrowed */
+  IValue container; /* held: other threads do not change it */
   size_t next;
 } Frame;
 typedef struct Printer {
@@ -160,9 +160,14 @@ static Status begin(Printer *p, IValue v) {
     strbuf_puts(p->out, "...");
     return OK;
   }
-  open_container(p, v);
   Frame frame = {v, 0};
-  return vec_push(&p->stack, frame) ? OK : status_out_of_memory();
+  TRY(ivalue_hold(v, &frame.container));
+  if (!vec_push(&p->stack, frame)) {
+    ivalue_release(frame.container);
+    return status_out_of_memory();
+  }
+  open_container(p, frame.container);
+  return OK;
 }
 
 /* Prints the next member of the top frame, or closes it. */
@@ -193,7 +198,7 @@ static Status step(Printer *p) {
     }
   }
   close_container(p, container);
-  p->stack.length--;
+  ivalue_release(vec_pop(&p->stack).container);
   return OK;
 }
 
@@ -203,6 +208,7 @@ static Status print_value(IValue v, bool repr, StrBuf *out) {
   if (!limit) out->max_length = out->length + MAX_TEXT;
   Status status = begin(&p, v);
   while (status == OK && p.stack.length && !out->truncated) status = step(&p);
+  while (p.stack.length) ivalue_release(vec_pop(&p.stack).container);
   vec_dispose(&p.stack);
   if (!limit) {
     out->max_length = 0;

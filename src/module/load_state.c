@@ -64,11 +64,11 @@ static Status plan_slot(StateLoad *l, Str name, Tensor *to) {
   return OK;
 }
 
-static bool plan_visit(void *argument, Str name, AttributeKind kind, const Type *type, IValue *slot) {
-  (void)type;
+static bool plan_visit(void *argument, const ModuleSlot *slot) {
   StateLoad *l = argument;
-  if (kind == ATTRIBUTE_PLAIN || slot->tag != TAG_TENSOR || !tensor_is_defined(slot->tensor)) return true;
-  l->status = plan_slot(l, name, slot->tensor);
+  if (slot->kind == ATTRIBUTE_PLAIN || slot->value.tag != TAG_TENSOR || !tensor_is_defined(slot->value.tensor))
+    return true;
+  l->status = plan_slot(l, slot->name, slot->value.tensor);
   return l->status == OK;
 }
 

@@ -49,8 +49,8 @@ Function *module_find_method(const Module *module, Str name) {
 
 /* One object on the path to where the walk is. */
 typedef struct Frame {
-  Object *object;
-  size_t slot;
+  Object *object; /* retained: other threads may take it from its place */
+  uint32_t slot;
   size_t name_length; /* of the path before the slot's own name */
 } Frame;
 typedef VEC(Frame) Path;
@@ -68,16 +68,26 @@ static bool is_submodule(IValue v) {
 /* Bounds what modules that share parts (each path is a name) can make of a walk. */
 enum { MAX_SLOTS = 1 << 22, MAX_DEPTH = 10000 };
 
+static Status enter(Path *path, Object *object, size_t name_length) {
+  if (path->length >= MAX_DEPTH) return status_new(ERROR_DATA, "the module is nested too deeply");
+  if (!vec_push(path, ((Frame){object, 0, name_length}))) return status_out_of_memory();
+  ref_retain(&object->refs);
+  return OK;
+}
+static void leave(Path *path) {
+  ivalue_release(ivalue_object(vec_pop(path).object));
+}
+
 Status module_each(const Module *module, bool recurse, ModuleVisit *visit, void *argument) {
   Path path = {0};
   StrBuf name = {.max_length = 1 << 16};
-  Status status = vec_push(&path, ((Frame){module->object, 0, 0})) ? OK : status_out_of_memory();
+  Status status = enter(&path, module->object, 0);
   bool more = true;
   for (size_t visited = 0; path.length && more && !status; visited++) {
     Frame *frame = &vec_last(&path);
     const ClassType *type = frame->object->class_type;
     if (frame->slot >= type->attributes.length || frame->slot >= frame->object->slot_count) {
-      path.length--;
+      leave(&path);
       continue;
     }
     if (visited > MAX_SLOTS) {
@@ -85,7 +95,7 @@ Status module_each(const Module *module, bool recurse, ModuleVisit *visit, void 
       break;
     }
     const ClassAttribute *attribute = &type->attributes.data[frame->slot];
-    IValue *slot = &frame->object->slots[frame->slot++];
+    uint32_t at = frame->slot++;
     name.length = frame->name_length;
     if (name.length) strbuf_char(&name, '.');
     strbuf_str(&name, attribute->name);
@@ -93,14 +103,14 @@ Status module_each(const Module *module, bool recurse, ModuleVisit *visit, void 
       status = status_out_of_memory();
       break;
     }
-    more = visit(argument, strbuf_view(&name), attribute->kind, attribute->type, slot);
-    if (!more || !recurse || !is_submodule(*slot) || on_path(&path, slot->object)) continue;
-    if (path.length >= MAX_DEPTH) {
-      status = status_new(ERROR_DATA, "the module is nested too deeply");
-    } else if (!vec_push(&path, ((Frame){slot->object, 0, name.length}))) {
-      status = status_out_of_memory();
-    }
+    IValue value = object_get(frame->object, at);
+    more =
+        visit(argument, &(ModuleSlot){strbuf_view(&name), attribute->kind, attribute->type, frame->object, at, value});
+    if (more && recurse && is_submodule(value) && !on_path(&path, value.object))
+      status = enter(&path, value.object, name.length);
+    ivalue_release(value);
   }
+  while (path.length) leave(&path);
   vec_dispose(&path);
   strbuf_dispose(&name);
   return status;
@@ -111,11 +121,13 @@ typedef struct Train {
 } Train;
 static void train_object(Object *object, bool training) {
   ptrdiff_t slot = class_type_find_attribute(object->class_type, STR("training"));
-  if (slot >= 0 && object->slots[slot].tag == TAG_BOOL) object->slots[slot].b = training;
+  if (slot < 0) return;
+  IValue before = object_get(object, (uint32_t)slot);
+  if (before.tag == TAG_BOOL) object_set(object, (uint32_t)slot, ivalue_bool(training));
+  ivalue_release(before);
 }
-static bool train_visit(void *argument, Str name, AttributeKind kind, const Type *type, IValue *slot) {
-  (void)name, (void)kind, (void)type;
-  if (is_submodule(*slot)) train_object(slot->object, ((Train *)argument)->training);
+static bool train_visit(void *argument, const ModuleSlot *slot) {
+  if (is_submodule(slot->value)) train_object(slot->value.object, ((Train *)argument)->training);
   return true;
 }
 Status module_train(Module *module, bool training) {
@@ -130,8 +142,8 @@ typedef struct Conversion {
   Status status;
 } Conversion;
 
-static Status convert_slot(Conversion *c, IValue *slot) {
-  Tensor *from = slot->tensor, *to = ptrmap_get(&c->done, from);
+static Status convert_slot(Conversion *c, const ModuleSlot *slot) {
+  Tensor *from = slot->value.tensor, *to = ptrmap_get(&c->done, from);
   if (!to) {
     TRY(tensor_to_dtype(from, c->dtype, &to));
     to->flags |= from->flags & TENSOR_REQUIRES_GRAD;
@@ -141,16 +153,14 @@ static Status convert_slot(Conversion *c, IValue *slot) {
     }
     tensor_retain(from); /* the key must stay that tensor */
   }
-  tensor_retain(to);
-  ivalue_release(*slot);
-  *slot = ivalue_tensor(to);
+  object_set(slot->object, slot->index, ivalue_tensor(tensor_retain(to)));
   return OK;
 }
-static bool convert_visit(void *argument, Str name, AttributeKind kind, const Type *type, IValue *slot) {
-  (void)name, (void)type;
+static bool convert_visit(void *argument, const ModuleSlot *slot) {
   Conversion *c = argument;
-  if (kind == ATTRIBUTE_PLAIN || slot->tag != TAG_TENSOR || !tensor_is_defined(slot->tensor)) return true;
-  DType dtype = (DType)slot->tensor->dtype;
+  if (slot->kind == ATTRIBUTE_PLAIN || slot->value.tag != TAG_TENSOR || !tensor_is_defined(slot->value.tensor))
+    return true;
+  DType dtype = (DType)slot->value.tensor->dtype;
   if (!dtype_is_floating(dtype) || dtype == c->dtype) return true;
   c->status = convert_slot(c, slot);
   return c->status == OK;
@@ -179,13 +189,12 @@ typedef struct StateDict {
   Dict *dict;
   Status status;
 } StateDict;
-static bool state_visit(void *argument, Str name, AttributeKind kind, const Type *type, IValue *slot) {
-  (void)type;
+static bool state_visit(void *argument, const ModuleSlot *slot) {
   StateDict *state = argument;
-  if (kind == ATTRIBUTE_PLAIN || slot->tag != TAG_TENSOR) return true;
+  if (slot->kind == ATTRIBUTE_PLAIN || slot->value.tag != TAG_TENSOR) return true;
   IValue key;
-  state->status = ivalue_from_str(name, &key);
-  if (!state->status) state->status = dict_set(state->dict, key, ivalue_retain(*slot));
+  state->status = ivalue_from_str(slot->name, &key);
+  if (!state->status) state->status = dict_set(state->dict, key, ivalue_retain(slot->value));
   return state->status == OK;
 }
 

@@ -21,8 +21,15 @@ Status module_add_extra_file(Module *module, Str name, Str text) MUST_CHECK;
 Function *module_find_method(const Module *module, Str name);
 /* Depth-first in declaration order, names joined with dots ("layer1.0.weight"); shared tensors appear under each name.
  */
-typedef bool ModuleVisit(void *argument, Str name, AttributeKind kind, const Type *type,
-                         IValue *slot); /* false stops */
+typedef struct ModuleSlot {
+  Str name;
+  AttributeKind kind;
+  const Type *type;
+  Object *object; /* of whom it is the slot */
+  uint32_t index;
+  IValue value; /* borrowed for the visit; object_set replaces it */
+} ModuleSlot;
+typedef bool ModuleVisit(void *argument, const ModuleSlot *slot); /* false stops */
 Status module_each(const Module *module, bool recurse, ModuleVisit *visit, void *argument) MUST_CHECK;
 Status module_train(Module *module, bool training) MUST_CHECK;
 Status module_to(Module *module, DType dtype_or_none, Device device) MUST_CHECK;

@@ -88,13 +88,6 @@ static Status pop_item(Call *c) {
 
 /* ---- all entries: read from a copy when other threads may write ---- */
 
-static Status hold(const Dict *d, Dict **out) {
-  if (atomic_load_explicit(&d->shared, memory_order_relaxed)) return dict_copy(d, out);
-  *out = (Dict *)(uintptr_t)d;
-  ref_retain(&(*out)->refs);
-  return OK;
-}
-
 typedef enum What { KEYS, VALUES, ITEMS } What;
 
 static Status append_entries(List *out, const Dict *d, What what) {
@@ -108,7 +101,7 @@ static Status append_entries(List *out, const Dict *d, What what) {
 
 static Status entries(Call *c, What what) {
   Dict *d;
-  TRY(hold(dict_at(c, 0), &d));
+  TRY(dict_hold(dict_at(c, 0), &d));
   const Type *element = what == VALUES ? d->value_type : d->key_type;
   if (what == ITEMS) element = type_tuple(type_store_process(), 2, (const Type *const[]){d->key_type, d->value_type});
   List *out;
@@ -134,7 +127,7 @@ static Status items(Call *c) {
 }
 
 static Status length(Call *c) {
-  return result_int(c, 0, dict_at(c, 0)->live);
+  return result_int(c, 0, (int64_t)dict_length(dict_at(c, 0)));
 }
 
 static Status clear(Call *c) {
@@ -152,7 +145,7 @@ static Status copy(Call *c) {
 static Status update(Call *c) {
   Dict *from;
   if (dict_at(c, 0) == dict_at(c, 1)) return OK;
-  TRY(hold(dict_at(c, 1), &from));
+  TRY(dict_hold(dict_at(c, 1), &from));
   Status status = OK;
   for (DictEntry *e = dict_next(from, NULL); e && status == OK; e = dict_next(from, e))
     status = dict_set(dict_at(c, 0), ivalue_retain(e->key), ivalue_retain(e->value));

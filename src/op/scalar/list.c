@@ -47,7 +47,7 @@ static Status delete_item(Call *c) {
 
 static Status pop(Call *c) {
   size_t index;
-  if (!call_list(c, 0)->length) return status_exception("IndexError", "pop from empty list");
+  if (!list_length(call_list(c, 0))) return status_exception("IndexError", "pop from empty list");
   TRY(list_index(call_list(c, 0), call_int(c, 1), &index));
   call_set(c, 0, list_remove(call_list(c, 0), index));
   return OK;
@@ -60,7 +60,7 @@ static Status append(Call *c) {
 
 static Status insert(Call *c) {
   List *list = call_list(c, 0);
-  int64_t length = (int64_t)list->length, index = call_int(c, 1);
+  int64_t length = (int64_t)list_length(list), index = call_int(c, 1);
   if (index < 0) index = index + length < 0 ? 0 : index + length;
   return list_insert(list, index > length ? (size_t)length : (size_t)index, ivalue_retain(c->inputs[2]));
 }
@@ -86,7 +86,8 @@ static Status append_all(List *to, const List *from) {
   List *items;
   TRY(list_hold(from, &items));
   size_t count = items->length; /* before it grows, when it is the same list */
-  Status status = to->length + count > MAX_ITEMS ? too_long() : list_reserve(to, to->length + count);
+  size_t length = list_length(to);
+  Status status = length + count > MAX_ITEMS ? too_long() : list_reserve(to, length + count);
   for (size_t i = 0; i < count && status == OK; i++) status = list_append(to, list_get(items, i));
   ivalue_release(ivalue_list(items));
   return status;
@@ -154,7 +155,7 @@ static void reverse_items(List *list) {
 static Status slice(Call *c) {
   const List *list = call_list(c, 0);
   int64_t start, step, count;
-  TRY(slice_bounds(c, (int64_t)list->length, &start, &step, &count));
+  TRY(slice_bounds(c, (int64_t)list_length(list), &start, &step, &count));
   List *out;
   if (!count)
     TRY(list_slice(list, 0, 1, 0, &out));
@@ -233,7 +234,11 @@ static Status count(Call *c) {
 
 static Status remove_item(Call *c) {
   int64_t place;
-  TRY(find_item(c, call_list(c, 0), c->inputs[1], 0, &place));
+  List *items;
+  TRY(list_hold(call_list(c, 0), &items));
+  Status status = find_item(c, items, c->inputs[1], 0, &place);
+  ivalue_release(ivalue_list(items));
+  TRY(status);
   if (place < 0) return status_exception("ValueError", "list.remove(x): x not in list");
   ivalue_release(list_remove(call_list(c, 0), (size_t)place));
   return OK;
