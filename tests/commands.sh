@@ -22,6 +22,13 @@ expect() {
 }
 
 expect 2 "there is no pass 'nothing' (emit, " "$wick" dump --pass nothing chain.py
+expect 2 ", step:constant_propagation, " "$wick" dump --pass nothing chain.py
+expect 0 "prim::Store" "$wick" dump --pass emit chain.py
+expect 0 "return (%" "$wick" dump --pass step:normalize_ops chain.py
+for pass in constant_propagation constant_pooling normalize_ops; do
+  "$wick" dump --pass $pass,$pass chain.py > twice
+  "$wick" dump --pass $pass chain.py | cmp - twice || { echo "--pass $pass is not the pass"; failed=1; }
+done
 expect 2 "there is no pass 'peephole,nothing'" "$wick" dump --pass peephole,nothing chain.py
 expect 0 "prim::DifferentiableGraph_0" "$wick" dump --pass create_autodiff_subgraphs,differentiate chain.py
 expect 2 "no pass 'nothing' ran for the plans of these calls (inline, " "$wick" dump --stage optimized --pass nothing chain.py 'ones(2)' 'ones(2)'

@@ -120,10 +120,18 @@ static int dump_texts(const Dump *dump) {
 
 /* ---- on the way to the graph ---- */
 
+/* A step of compiling bears the name of the pass that it is; where a pass over whole graphs has the same name, that is
+ * meant by it, and the step by `step:NAME`. */
+static const char step_prefix[] = "step:";
+static const char *step_name(const char *name) {
+  size_t length = strlen(step_prefix);
+  return strncmp(name, step_prefix, length) ? name : name + length;
+}
+
 static void observe(void *user, const Function *function, const char *step, const Graph *graph) {
   Dump *dump = user;
   Snapshot snapshot = {function, step, {0}};
-  if (strcmp(dump->pass, "all") != 0 && strcmp(dump->pass, step) != 0) return;
+  if (strcmp(dump->pass, "all") != 0 && strcmp(step_name(dump->pass), step) != 0) return;
   graph_print(graph, dump->with_source, &snapshot.text);
   if (!vec_push(&dump->snapshots, snapshot)) {
     strbuf_dispose(&snapshot.text);
@@ -132,16 +140,19 @@ static void observe(void *user, const Function *function, const char *step, cons
 }
 
 static bool is_lowering_step(const char *name) {
+  const char *step = step_name(name);
   for (size_t i = 0; frontend_lowering_step(i); i++)
-    if (!strcmp(frontend_lowering_step(i), name)) return true;
+    if (!strcmp(frontend_lowering_step(i), step)) return step != name || !pass_find(str_from(name));
   return !strcmp(name, "all");
 }
 
 static int complain_of_pass(const char *name) {
   StrBuf text = {0};
-  for (size_t i = 0; frontend_lowering_step(i); i++) strbuf_printf(&text, "%s, ", frontend_lowering_step(i));
-  for (const Pass *pass = pass_next(NULL); pass; pass = pass_next(pass))
-    if (!is_lowering_step(pass->name)) strbuf_printf(&text, "%s, ", pass->name);
+  for (size_t i = 0; frontend_lowering_step(i); i++) {
+    const char *step = frontend_lowering_step(i);
+    strbuf_printf(&text, "%s%s, ", is_lowering_step(step) ? "" : step_prefix, step);
+  }
+  for (const Pass *pass = pass_next(NULL); pass; pass = pass_next(pass)) strbuf_printf(&text, "%s, ", pass->name);
   complain(NULL, "there is no pass '%s' (" STR_FMT "lower_graph, freeze, alias, alias-dot, all)", name,
            STR_ARG(strbuf_view(&text)));
   strbuf_dispose(&text);
