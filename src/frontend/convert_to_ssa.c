@@ -3,12 +3,8 @@
  * change them carry them as inputs and outputs. */
 #include "frontend/convert_to_ssa.h"
 
+#include "frontend/emitter.h"
 #include "frontend/scope.h"
-
-/* A compiler's temporary begins with $ and is no name for a Value. */
-static bool is_meaningful(Str name) {
-  return name.length && name.data[0] != '$';
-}
 
 static Node *create_store(Graph *graph, Str name, Value *value) {
   Node *store = graph_create(graph, SYM_prim_Store, 1, &value, 0);
@@ -34,7 +30,8 @@ typedef struct LoadStores {
 static Scope *add_load_stores(LoadStores *s, Block *block);
 
 static void add_block_input(LoadStores *s, Block *block, const Type *type, Str name) {
-  Value *input = block_add_input(block, is_meaningful(name) ? name : STR(""), type);
+  bool is_temporary = name.length && name.data[0] == '$';
+  Value *input = block_add_input(block, is_temporary ? STR("") : name, type); /* also _0, as in PyTorch */
   node_insert_after(create_store(s->graph, name, input), block->param);
 }
 
@@ -46,7 +43,7 @@ static void add_block_output(LoadStores *s, Block *block, const Type *type, Str 
 
 static void add_node_output(LoadStores *s, Node *node, const Type *type, Str name) {
   Value *output = node_add_output(node, type);
-  if (is_meaningful(name)) value_set_name(output, name);
+  if (name_is_meaningful(name)) value_set_name(output, name);
   node_insert_after(create_store(s->graph, name, output), node);
 }
 

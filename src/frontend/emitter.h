@@ -54,6 +54,7 @@ struct Emitter {
   LoopStatus loop;
   PtrMap exits;      /* blocks whose end is never reached */
   PtrMap numbers[2]; /* ints, floats: bits -> Value at the top of the graph */
+  Value *minus_one;  /* the same of the int -1 */
   uint32_t temporaries;
 };
 
@@ -77,6 +78,8 @@ void environment_set_type(Emitter *e, Environment *env, Str name, const Type *ty
 void environment_remove(Emitter *e, Str name, SourceRange range);
 void environment_set_error(Emitter *e, Environment *env, Str name, const char *message, SourceRange range);
 void environment_store(Emitter *e, Environment *env, SourceRange range, Str name, Value *value, const Type *type);
+/* Whether a variable's name is one for a Value: compilers' temporaries begin with $, and printed code calls what has no
+ * name _0, _1. */
 bool name_is_meaningful(Str name);
 
 /* ---- insertion helpers ---- */

@@ -98,7 +98,7 @@ static Value *emit_number(Emitter *e, const Tree *expr, Str text, bool negative)
       return emit_number_constant(e, expr->range, ivalue_float(real));
     case NUMBER_COMPLEX: {
       IValue value;
-      Status status = ivalue_from_complex(__builtin_complex(0.0, real), &value);
+      Status status = ivalue_from_complex(__builtin_complex(negative ? -0.0 : 0.0, real), &value);
       if (status) catch_throw(&e->c->catch_point, status);
       graph_hold(e->graph, value);
       return emit_constant(e, expr->range, value);

@@ -5,7 +5,10 @@
 #include "frontend/suggest.h"
 
 bool name_is_meaningful(Str name) {
-  return name.length && name.data[0] != '$';
+  if (!name.length || name.data[0] != '_') return name.length && name.data[0] != '$';
+  for (size_t i = 1; i < name.length; i++)
+    if (name.data[i] < '0' || name.data[i] > '9') return true;
+  return false;
 }
 
 Environment *environment_push(Emitter *e, Block *block) {
@@ -214,13 +217,16 @@ Value *emit_int(Emitter *e, SourceRange range, int64_t value) {
 }
 Value *emit_number_constant(Emitter *e, SourceRange range, IValue value) {
   PtrMap *seen = &e->numbers[value.tag == TAG_FLOAT];
-  uintptr_t key = (uintptr_t)value.i + 1; /* the bits; 0 is no key */
-  Value *known = key ? ptrmap_get(seen, (void *)key) : NULL;
+  uintptr_t key = (uintptr_t)value.i + 1; /* the bits; 0 is no key, which is the int -1 */
+  Value *known = key ? ptrmap_get(seen, (void *)key) : e->minus_one;
   if (known) return known;
   InsertPoint saved = insert_point_move(e, e->graph->block->param->next);
   Value *constant = emit_constant(e, range, value);
   insert_point_restore(e, saved);
-  if (key) ptrmap_put(seen, (void *)key, constant);
+  if (key)
+    ptrmap_put(seen, (void *)key, constant);
+  else
+    e->minus_one = constant;
   return constant;
 }
 
@@ -251,8 +257,16 @@ Value *emit_list(Emitter *e, SourceRange range, const Type *element, uint32_t co
   return emit_typed(e, range, SYM_prim_ListConstruct, count, values, type_list(e->store, element));
 }
 
+/* What has just been put together: so `a, b = x, y` gives the values the names a and b. */
+static Value **tuple_parts(Emitter *e, const Node *construct) {
+  Value **parts = ARENA_ARRAY(e->arena, Value *, construct->input_count + 1);
+  for (uint32_t i = 0; i < construct->input_count; i++) parts[i] = node_input(construct, i);
+  return parts;
+}
+
 Value **emit_tuple_unpack(Emitter *e, SourceRange range, Value *tuple) {
   uint32_t count = tuple->type->count;
+  if (tuple->node->kind == SYM_prim_TupleConstruct) return tuple_parts(e, tuple->node);
   Node *node = emit_node(e, range, SYM_prim_TupleUnpack, 1, &tuple, count);
   for (uint32_t i = 0; i < count; i++) node_output(node, i)->type = tuple->type->elements[i];
   return node->outputs;

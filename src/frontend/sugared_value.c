@@ -179,7 +179,7 @@ static SugaredValue *class_attr(Emitter *e, SourceRange range, Value *value, Str
     bool is_number = name.length && name.data[0] >= '0' &&
                      name.data[0] <= '9'; /* a ModuleList's "0": names of values can't be numbers */
     if (is_number) name = str_from(arena_printf(e->arena, "_" STR_FMT, STR_ARG(name)));
-    if (name_is_meaningful(name)) value_set_name(result, name);
+    value_set_name(result, name);
     return sugared_value(e->c, result);
   }
   ptrdiff_t constant = class_type_find_constant(c, name);
@@ -522,7 +522,10 @@ SugaredValue *sugared_value(Compilation *c, Value *value) {
 static Value *constant_as_value(SugaredValue *self, Emitter *e, SourceRange range) {
   if (!constant_is_possible(self->constant) && self->constant.tag != TAG_OBJECT)
     compilation_fail(e->c, range, "This constant can't be used as a value here");
-  return emit_constant(e, range, self->constant);
+  Value *value = emit_constant(e, range, self->constant);
+  /* As in PyTorch: what a tensor is known to be would be part of the types of lists and tuples that hold it. */
+  value->type = type_without_refinement(e->store, value->type);
+  return value;
 }
 static SugaredValue *constant_as_sugared(SugaredValue *self, Emitter *e, SourceRange range) {
   return sugared_value(e->c, constant_as_value(self, e, range));

@@ -1,5 +1,5 @@
 /* Constant pooling: equal constants become one, and all stand at the top of the graph. Constants are immutable, so
- * sharing them is invisible; tensors are shared only when they are one object. */
+ * sharing them is invisible; tensors and members of enums are shared only when they are one object, as in PyTorch. */
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 
@@ -17,7 +17,7 @@ static Str key_of(Graph *graph, const Node *node) {
     strbuf_printf(&text, "function %p", (void *)output->type->function);
   } else if (!value_is_constant(output, &value)) {
     strbuf_printf(&text, "node %p", (void *)node);
-  } else if (value.tag == TAG_TENSOR || value.tag == TAG_OBJECT) {
+  } else if (value.tag == TAG_TENSOR || value.tag == TAG_OBJECT || value.tag == TAG_ENUM) {
     strbuf_printf(&text, "object %p", (void *)value.counted);
   } else if (value.tag == TAG_FLOAT) {
     uint64_t bits;
