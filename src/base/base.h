@@ -1,14 +1,15 @@
 /* base: what everything stands on, with no knowledge of TorchScript. In reading order: */
 #pragma once
 
-#include "base/status.h"   /* Status and Error: how functions fail */
-#include "base/memory.h"   /* checked sizes, heap, counts, catch points, arenas */
-#include "base/str.h"      /* Str, StrBuf, numbers and UTF-8 */
-#include "base/vec.h"      /* growing arrays */
-#include "base/map.h"      /* hash maps by text and by pointer */
-#include "base/cache.h"    /* the size-class cache for large blocks */
-#include "base/parallel.h" /* parallel_for */
-#include "base/stack.h"    /* native stack left */
-#include "base/hostile.h"  /* a build for tests */
+#include "base/status.h"     /* Status and Error: how functions fail */
+#include "base/memory.h"     /* checked sizes, heap, counts, catch points, arenas */
+#include "base/str.h"        /* Str, StrBuf, numbers and UTF-8 */
+#include "base/vec.h"        /* growing arrays */
+#include "base/map.h"        /* hash maps by text and by pointer */
+#include "base/cache.h"      /* the size-class cache for large blocks */
+#include "base/work_limit.h" /* when this thread's work is to end */
+#include "base/parallel.h"   /* parallel_for */
+#include "base/stack.h"      /* native stack left */
+#include "base/hostile.h"    /* a build for tests */
 /* For those who ask for them: base/parallel_pool.h, the threads of parallel_for; base/clock.h, the monotonic clock;
  * base/output_file.h, files that are written at once; base/processor.h, instruction sets. */

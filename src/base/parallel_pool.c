@@ -61,9 +61,11 @@ void parallel_forget_claims(void) {
 
 void parallel_pieces_work(ParallelPieces *p) {
   inside = true;
+  WorkLimit *before = work_limit_enter(p->limit);
   int piece;
   while ((piece = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed)) < p->count)
     p->body(p->argument, parallel_piece_begin(p->n, p->count, piece), parallel_piece_begin(p->n, p->count, piece + 1));
+  work_limit_enter(before);
   inside = false;
 }
 
@@ -160,7 +162,7 @@ void parallel_for(int threads, int64_t n, int64_t grain, ParallelBody *body, voi
     body(argument, 0, n);
     return;
   }
-  ParallelPieces pieces = {.body = body, .argument = argument, .n = n, .count = count};
+  ParallelPieces pieces = {.body = body, .argument = argument, .n = n, .count = count, .limit = work_limit()};
   int granted = parallel_claim(count);
   if (!parallel_openmp_run(granted, &pieces)) parallel_pool_run(granted, &pieces);
   parallel_give_back(granted);

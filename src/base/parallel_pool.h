@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/parallel.h"
+#include "base/work_limit.h"
 
 /* [0, n) cut into pieces; whichever thread is free takes the next. */
 typedef struct ParallelPieces {
@@ -10,6 +11,7 @@ typedef struct ParallelPieces {
   void *argument;
   int64_t n;
   int count;
+  WorkLimit *limit; /* the caller's */
   _Atomic int next;
 } ParallelPieces;
 void parallel_pieces_work(ParallelPieces *pieces); /* until none is left */

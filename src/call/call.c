@@ -111,11 +111,30 @@ static Status run_body(Call *call) {
   return status;
 }
 
+/* Beyond all memory, were there elements: what walks its dimensions would not end. */
+static bool is_huge_and_empty(const Tensor *t) {
+  size_t product = 1;
+  if (t->numel) return false;
+  for (int d = 0; d < t->ndim; d++)
+    if (t->sizes[d] && !size_mul(product, (size_t)t->sizes[d], &product)) return true;
+  return product > UINT32_MAX;
+}
+/* There is nothing to be filled, and no telling how long a kernel would take for it. */
+static bool is_nothing(const Call *call) {
+  if (!call->output_count || call->outputs[0].tag != TAG_TENSOR || call->outputs[0].tensor->numel) return false;
+  bool huge = false;
+  for (uint32_t i = 0; i < call->output_count; i++) {
+    if (call->outputs[i].tag != TAG_TENSOR || call->outputs[i].tensor->numel) return false;
+    huge = huge || is_huge_and_empty(call->outputs[i].tensor);
+  }
+  return huge && call_row_shape(call);
+}
+
 /* Kernel, formula or body, with the outputs as they are. */
 Status call_run_row(Call *call) {
   const OpRow *row = call->op->row;
   if (__builtin_expect(call->form != NULL, 0)) return call->form(call);
-  if (row->kernel) return row->kernel(call);
+  if (row->kernel) return is_nothing(call) ? OK : row->kernel(call);
   if (row->lower) return pointwise_run(call);
   if (row->body) return run_body(call);
   return status_new(ERROR_UNSUPPORTED, STR_FMT ": needs a node of a graph to run", STR_ARG(call->op->name));

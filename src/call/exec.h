@@ -1,6 +1,7 @@
 /* Exec: one execution context, passed to everything that runs. Kernels read no global state. */
 #pragma once
 
+#include "base/work_limit.h"
 #include "ivalue/ivalue.h"
 
 struct Operator;

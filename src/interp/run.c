@@ -844,9 +844,22 @@ done:
   return RUN_DONE;
 }
 
+/* Something was left undone, and no operator stood behind it to say so. */
+static void fail_unfinished(Task *task) {
+  for (uint32_t i = 0; i < task->output_count; i++) {
+    ivalue_release(task->outputs[i]);
+    task->outputs[i] = IVALUE_NONE;
+  }
+  task->status = work_status();
+}
+
 RunState task_run(Task *task) {
   MemBudget *before = exec_enter_memory(task->exec);
+  WorkLimit limit = {task->exec->stop, task->exec->deadline_ns},
+            *outer = work_limit_enter(task->exec->attended ? &limit : NULL);
   RunState state = run(task);
+  if (state == RUN_DONE && limit.noticed && !task->status) fail_unfinished(task);
+  work_limit_enter(outer);
   mem_budget_enter(before);
   return state;
 }

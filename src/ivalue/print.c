@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "base/work_limit.h"
+
 enum { MAX_DEPTH = 1000, MAX_TEXT = 1 << 26 };
 
 static bool has_integer(double value) {
@@ -60,6 +62,7 @@ typedef struct Frame {
 typedef struct Printer {
   StrBuf *out;
   bool repr;
+  int64_t done; /* since the last look at the time */
   VEC(Frame) stack;
 } Printer;
 
@@ -74,6 +77,7 @@ static void print_enum(const EnumValue *e, bool repr, StrBuf *out) {
 
 static Status print_leaf(Printer *p, IValue v) {
   StrBuf *out = p->out;
+  if (work_is_over_after(&p->done, 64)) return work_status();
   switch ((Tag)v.tag) {
     case TAG_NONE:
       strbuf_puts(out, v.i ? "Uninitialized" : "None");

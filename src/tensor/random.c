@@ -1,9 +1,11 @@
 /* Distributions. A fill walks the tensor in memory order, as PyTorch's iterator does, and draws in that order; so a
  * seed gives PyTorch's numbers, with the precision of each draw (24, 53, 11 or 8 random bits) following the dtype. */
-#include "tensor/iterate.h"
 #include "tensor/random.h"
 
 #include <math.h>
+
+#include "base/work_limit.h"
+#include "tensor/iterate.h"
 
 enum { BLOCK = 256, NORMAL_GROUP = 16 };
 
@@ -24,7 +26,7 @@ static void fill_run(void *argument, int64_t n, char *const *data, const int64_t
     int64_t integers[BLOCK];
   } values;
   int64_t item = (int64_t)dtype_size(draw->dtype);
-  for (int64_t i = 0; i < n; i += BLOCK) {
+  for (int64_t i = 0, done = 0; i < n && !work_is_over_after(&done, BLOCK); i += BLOCK) {
     int64_t count = n - i < BLOCK ? n - i : BLOCK;
     if (draw->integer)
       for (int64_t j = 0; j < count; j++) values.integers[j] = draw->integer(draw);
@@ -124,7 +126,7 @@ static Status fill_normal_groups(Generator *g, Tensor *t, double mean, double st
   mean = rounded(dtype, mean);
   std = rounded(dtype, std);
   int64_t whole = t->numel / NORMAL_GROUP * NORMAL_GROUP;
-  for (int64_t i = 0; i < whole; i += NORMAL_GROUP) {
+  for (int64_t i = 0, done = 0; i < whole && !work_is_over_after(&done, NORMAL_GROUP); i += NORMAL_GROUP) {
     for (int j = 0; j < NORMAL_GROUP; j++) group[j] = uniform_of_dtype(g, dtype);
     normal_group(group, dtype, mean, std);
     dtype_convert(dtype, data + (size_t)i * item, 1, DTYPE_FLOAT64, group, 1, NORMAL_GROUP);
@@ -227,7 +229,7 @@ Status random_permutation(Generator *g, Tensor *t) {
   int64_t n = t->numel, *order = mem_calloc((size_t)n + 1, sizeof *order);
   if (!order) return status_out_of_memory();
   for (int64_t i = 0; i < n; i++) order[i] = i;
-  for (int64_t i = 0; i < n - 1; i++) {
+  for (int64_t i = 0, done = 0; i < n - 1 && !work_is_over_after(&done, 2); i++) {
     int64_t j = i + (int64_t)(generator_random32(g) % (uint64_t)(n - i)), moved = order[i];
     order[i] = order[j];
     order[j] = moved;
@@ -269,7 +271,7 @@ static void bernoulli_run(void *argument, int64_t n, char *const *data, const in
   int64_t to_item = (int64_t)dtype_size(run->to), p_item = (int64_t)dtype_size(run->p);
   double p[BLOCK];
   uint8_t drawn[BLOCK];
-  for (int64_t i = 0; i < n; i += BLOCK) {
+  for (int64_t i = 0, done = 0; i < n && !work_is_over_after(&done, BLOCK); i += BLOCK) {
     int64_t count = n - i < BLOCK ? n - i : BLOCK;
     dtype_convert(DTYPE_FLOAT64, p, 1, run->p, data[1] + i * strides[1], strides[1] / p_item, count);
     for (int64_t j = 0; j < count; j++) {

@@ -294,6 +294,8 @@ Status conv_forward_onednn(Exec *exec, const ConvParams *p, const Tensor *input,
       !tensor_is_contiguous(out) || !is_open())
     return OK;
   Tensor *dense;
+  const double PRODUCTS_PER_NS = 20;
+  TRY(work_status_before((double)work / PRODUCTS_PER_NS, "a convolution"));
   TRY(tensor_contiguous(input, &dense));
   int threads = work < ONE_THREAD_WORK ? 1 : exec->threads, before = parallel_limit_openmp(threads);
   Convolution *c = convolution_take(threads, p);

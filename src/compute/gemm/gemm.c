@@ -125,16 +125,51 @@ static Status gemm_half(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k
   return status;
 }
 
-/* Panels of rows that take about a tenth of a second, with a look at the deadline between them. */
+/* Multiply-adds that take about a tenth of a second: narrow products are bound by memory, other types converted. */
+static double attended_work(DType dtype, int64_t m, int64_t n) {
+  bool is_plain = dtype != DTYPE_FLOAT32 && dtype != DTYPE_FLOAT64;
+  return is_plain ? ATTENDED_FROM / 200 : m <= 4 || n <= 4 ? ATTENDED_FROM / 20 : ATTENDED_FROM;
+}
+
+static bool is_to_be_attended(DType dtype, int64_t m, int64_t n, int64_t k) {
+  return (m > GEMM_MC || n > GEMM_MC || k > GEMM_KC) &&
+         (double)m * (double)n * (double)k > 2 * attended_work(dtype, m, n);
+}
+
+/* In parts, with a look at the deadline between them: rows, else columns, else (what no part of the result bounds, the
+ * operands may be expanded) the sums. */
 static Status gemm_attended(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a,
                             GemmMatrix b, void *c, int64_t c_row_stride, bool accumulate) {
-  int64_t item = (int64_t)dtype_size(dtype), rows = (int64_t)(ATTENDED_FROM / ((double)n * (double)k));
-  rows = rows < GEMM_MC ? GEMM_MC : rows / GEMM_MC * GEMM_MC;
-  for (int64_t i = 0; i < m; i += rows) {
-    GemmMatrix panel = {(const char *)a.data + i * a.row_stride * item, a.row_stride, a.col_stride};
+  enum { COLUMNS = 96 * 8 };
+  int64_t item = (int64_t)dtype_size(dtype);
+  double work = attended_work(dtype, m, n), rest = (double)n * (double)k;
+  if (m > GEMM_MC) {
+    int64_t rows = rest * GEMM_MC > work ? GEMM_MC : (int64_t)(work / rest) / GEMM_MC * GEMM_MC;
+    for (int64_t i = 0; i < m; i += rows) {
+      GemmMatrix panel = {(const char *)a.data + i * a.row_stride * item, a.row_stride, a.col_stride};
+      TRY(exec_poll(exec));
+      TRY(gemm(exec, dtype, m - i < rows ? m - i : rows, n, k, alpha, panel, b, (char *)c + i * c_row_stride * item,
+               c_row_stride, accumulate));
+    }
+    return OK;
+  }
+  if (n > COLUMNS) {
+    for (int64_t j = 0; j < n; j += COLUMNS) {
+      GemmMatrix panel = {(const char *)b.data + j * b.col_stride * item, b.row_stride, b.col_stride};
+      TRY(exec_poll(exec));
+      TRY(gemm(exec, dtype, m, n - j < COLUMNS ? n - j : COLUMNS, k, alpha, a, panel, (char *)c + j * item,
+               c_row_stride, accumulate));
+    }
+    return OK;
+  }
+  int64_t depth = (int64_t)(work / ((double)m * (double)n));
+  depth = depth < GEMM_KC ? GEMM_KC : depth / GEMM_KC * GEMM_KC;
+  for (int64_t p = 0; p < k; p += depth) {
+    GemmMatrix left = {(const char *)a.data + p * a.col_stride * item, a.row_stride, a.col_stride},
+               right = {(const char *)b.data + p * b.row_stride * item, b.row_stride, b.col_stride};
     TRY(exec_poll(exec));
-    TRY(gemm(exec, dtype, m - i < rows ? m - i : rows, n, k, alpha, panel, b, (char *)c + i * c_row_stride * item,
-             c_row_stride, accumulate));
+    TRY(gemm(exec, dtype, m, n, k - p < depth ? k - p : depth, alpha, left, right, c, c_row_stride,
+             accumulate || p > 0));
   }
   return OK;
 }
@@ -142,12 +177,12 @@ static Status gemm_attended(Exec *exec, DType dtype, int64_t m, int64_t n, int64
 Status gemm(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, void *c,
             int64_t c_row_stride, bool accumulate) {
   if (m == 0 || n == 0) return OK;
-  if (exec->attended && m > GEMM_MC && (double)m * (double)n * (double)k > 2 * ATTENDED_FROM)
-    return gemm_attended(exec, dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
   if (dtype == DTYPE_BFLOAT16 && gemm_bfloat16_is_stepwise(m, n, k, a, b))
     return gemm_bfloat16_stepwise(m, n, k, (float)alpha, false, a, b, c, c_row_stride, accumulate);
   if (dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16)
     return gemm_half(exec, dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
+  if (exec->attended && is_to_be_attended(dtype, m, n, k))
+    return gemm_attended(exec, dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
   if (dtype == DTYPE_FLOAT32 && exec->threads > 0 && m > 4 && n > 4 && m * n * k >= ONEDNN_FROM &&
       gemm_onednn_f32(exec->threads, m, n, k, (float)alpha, a, b, c, c_row_stride, accumulate))
     return OK;

@@ -24,10 +24,11 @@ Status gemm_bfloat16_stepwise(int64_t m, int64_t n, int64_t k, float alpha, bool
   float *sums = mem_alloc(bytes);
   if (!sums) return status_out_of_memory();
   float *line = sums + n;
+  int64_t done = 0;
   for (int64_t i = 0; i < m; i++) {
     uint16_t *out = (uint16_t *)c + i * c_row_stride;
     for (int64_t j = 0; j < n; j++) sums[j] = accumulate ? bfloat16_to_float(out[j]) : 0;
-    for (int64_t l = 0; l < k; l++) {
+    for (int64_t l = 0; l < k && !work_is_over_after(&done, n); l++) {
       float scaled = load(&a, i, l) * alpha;
       if (round_scaled) scaled = rounded(scaled);
       for (int64_t j = 0; j < n; j++) line[j] = load(&b, l, j);
@@ -41,10 +42,12 @@ Status gemm_bfloat16_stepwise(int64_t m, int64_t n, int64_t k, float alpha, bool
 
 void gemv_bfloat16(int64_t m, int64_t k, float alpha, GemmMatrix a, GemmMatrix x, void *y, int64_t y_stride,
                    bool accumulate) {
+  int64_t done = 0;
   for (int64_t i = 0; i < m; i++) {
     uint16_t *out = (uint16_t *)y + i * y_stride;
     float sum = 0;
-    for (int64_t l = 0; l < k; l++) sum = rounded(sum + rounded(load(&a, i, l) * load(&x, l, 0)));
+    for (int64_t l = 0; l < k && !work_is_over_after(&done, 1); l++)
+      sum = rounded(sum + rounded(load(&a, i, l) * load(&x, l, 0)));
     sum = rounded(alpha * sum);
     *out = bfloat16_from_float(accumulate ? bfloat16_to_float(*out) + sum : sum);
   }

@@ -92,6 +92,7 @@ static void insertion_sort(Ranked *first, Ranked *last) {
 
 static void sort_long_runs(Ranked *first, Ranked *last, int depth) {
   while (last - first > SHORT_RUN) {
+    if (last - first > WORK_PER_LOOK && work_is_over()) return;
     if (depth-- == 0) {
       sort_partial(first, last - first, last - first);
       return;
@@ -105,7 +106,7 @@ static void sort_long_runs(Ranked *first, Ranked *last, int depth) {
 void sort_unstable(Ranked *items, int64_t count) {
   if (count < 2) return;
   sort_long_runs(items, items + count, depth_limit(count));
-  insertion_sort(items, items + count);
+  if (count <= WORK_PER_LOOK || !work_is_over()) insertion_sort(items, items + count);
 }
 
 void sort_select(Ranked *items, int64_t nth, int64_t count) {

@@ -50,8 +50,10 @@ static void merge(const Ranked *from, Ranked *to, int64_t begin, int64_t middle,
 }
 
 void sort_stable(SortLine *line) {
+  int64_t done = 0;
   for (int64_t width = 1; width < line->length; width *= 2) {
     for (int64_t begin = 0; begin < line->length; begin += 2 * width) {
+      if (work_is_over_after(&done, 2 * width)) return; /* the items are all there still */
       int64_t middle = begin + width < line->length ? begin + width : line->length;
       int64_t end = begin + 2 * width < line->length ? begin + 2 * width : line->length;
       merge(line->items, line->spare, begin, middle, end);

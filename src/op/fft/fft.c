@@ -81,6 +81,12 @@ static Status transform(Transform kind, const Tensor *in, const Tensor *out, con
   for (int d = 0; d < in->ndim; d++)
     if (!chosen[d]) outer[outer_rank++] = (fftw_iodim64){in->sizes[d], in->strides[d], out->strides[d]};
   void *from = tensor_data(in), *to = tensor_data(out);
+  double points = 1, lines = (double)in->numel;
+  for (size_t i = 0; i < count; i++) {
+    points *= (double)logical->sizes[dims[i]];
+    lines /= in->sizes[dims[i]] ? (double)in->sizes[dims[i]] : 1;
+  }
+  TRY(work_status_before(lines * points * log2(points + 2) * (wide ? 4 : 2), "a Fourier transform"));
   pthread_mutex_lock(&planner);
   void *plan = kind == C2C   ? f->dft((int)count, inner, outer_rank, outer, from, to,
                                     forward ? FFTW_FORWARD : FFTW_BACKWARD, FFTW_ESTIMATE)

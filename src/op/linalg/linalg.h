@@ -53,6 +53,12 @@ Status linalg_columns(const Tensor *from, const Tensor *like, Tensor **out) MUST
 Status linalg_vectors(const Tensor *from, const Tensor *like, Tensor **out) MUST_CHECK;
 /* Zeroes what is not in the triangle. */
 void linalg_keep_triangle(const Matrices *m, size_t item, bool upper);
+/* Before LAPACK works on a matrix for so many flops (multiply-adds count 2), which nothing interrupts: an error where
+ * the call's time is over, or could not be enough. */
+static inline double cube(int64_t n) {
+  return (double)n * (double)n * (double)n;
+}
+Status linalg_attend(DType dtype, double flops) MUST_CHECK;
 /* Fills the other triangle with the adjoint of this one. */
 void linalg_mirror(const Matrices *m, DType dtype, bool from_upper);
 

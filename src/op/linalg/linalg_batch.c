@@ -142,6 +142,12 @@ void linalg_mirror(const Matrices *m, DType dtype, bool from_upper) {
 #undef MIRROR
 }
 
+/* ---- time ---- */
+Status linalg_attend(DType dtype, double flops) {
+  const double FLOPS_PER_NS = 4; /* of one good processor; the threads of a library make up for the worse ones */
+  return work_status_before(flops * (dtype_is_complex(dtype) ? 4 : 1) / FLOPS_PER_NS, "linear algebra");
+}
+
 /* ---- _linalg_check_errors ---- */
 typedef struct Explanation {
   const char *part; /* of the function's name */

@@ -20,10 +20,12 @@ static Status kernel_cholesky(Call *call) {
   TRY(tensor_copy(out, a, 1));
   Matrices m = matrices_of(out);
   linalg_keep_triangle(&m, dtype_size((DType)out->dtype), upper);
-  for (int64_t i = 0; i < m.count; i++)
+  for (int64_t i = 0; i < m.count; i++) {
+    TRY(linalg_attend((DType)out->dtype, cube(m.rows) / 3));
     ((int32_t *)tensor_data(info))[i] = m.rows ? lapack->potrf[lapack_type((DType)out->dtype)](
                                                      LAPACK_COLUMNS, upper ? 'U' : 'L', m.rows, matrix_at(&m, i), m.ld)
                                                : 0;
+  }
   return call_bool(call, 2) ? linalg_check_info(info, "linalg.cholesky_ex", a->ndim == 2) : OK;
 }
 
@@ -42,6 +44,7 @@ static Status kernel_cholesky_inverse(Call *call) {
   TRY(tensor_copy(out, call_tensor(call, 0), 1));
   Matrices m = matrices_of(out);
   for (int64_t i = 0; i < m.count && m.rows; i++) {
+    TRY(linalg_attend((DType)out->dtype, cube(m.rows) * 2 / 3));
     LapackInt info = lapack->potri[lapack_type((DType)out->dtype)](LAPACK_COLUMNS, upper ? 'U' : 'L', m.rows,
                                                                    matrix_at(&m, i), m.ld);
     if (info > 0)
@@ -77,11 +80,15 @@ static Status kernel_cholesky_solve(Call *call) {
   TRY(tensor_copy(out, call_tensor(call, 0), 1));
   TRY(linalg_columns(call_tensor(call, 1), out, &factor));
   Matrices a = matrices_of(factor), x = matrices_of(out);
-  for (int64_t i = 0; i < x.count && out->numel; i++)
+  Status status = OK;
+  for (int64_t i = 0; i < x.count && out->numel && !status; i++) {
+    status = linalg_attend((DType)out->dtype, 2.0 * x.rows * x.rows * x.cols);
+    if (status) break;
     (void)lapack->potrs[lapack_type((DType)out->dtype)](LAPACK_COLUMNS, call_bool(call, 2) ? 'U' : 'L', x.rows, x.cols,
                                                         matrix_at(&a, i), a.ld, matrix_at(&x, i), x.ld);
+  }
   tensor_release(factor);
-  return OK;
+  return status;
 }
 
 /* ---- triangular systems ---- */
@@ -102,11 +109,15 @@ static Status solve_triangle(const Tensor *a, Tensor *x, Triangle how) {
   const float one_single[2] = {1, 0};
   LapackType type = lapack_type((DType)x->dtype);
   const void *alpha = type == LAPACK_S || type == LAPACK_C ? (const void *)one_single : one;
-  for (int64_t i = 0; i < b.count; i++)
+  Status status = OK;
+  for (int64_t i = 0; i < b.count; i++) {
+    status = linalg_attend((DType)x->dtype, (double)b.rows * b.cols * m.rows);
+    if (status) break;
     lapack->trsm[type](how.left ? "L" : "R", how.upper ? "U" : "L", &how.trans, how.unit ? "U" : "N", &b.rows, &b.cols,
                        alpha, matrix_at(&m, i), &m.ld, matrix_at(&b, i), &b.ld);
+  }
   tensor_release(factor);
-  return OK;
+  return status;
 }
 
 static Status shape_solve_triangular(Call *call, TensorSpec *specs) {
@@ -182,6 +193,7 @@ static Status kernel_ldl(Call *call) {
   linalg_keep_triangle(&m, dtype_size((DType)out->dtype), false);
   LapackType type = lapack_type((DType)out->dtype);
   for (int64_t i = 0; i < m.count; i++) {
+    TRY(linalg_attend((DType)out->dtype, cube(m.rows) / 3));
     int32_t *swaps = vector_at(pivots, i, m.rows);
     ((int32_t *)tensor_data(info))[i] = m.rows == 0 ? 0
                                                     : (call_bool(call, 1) ? lapack->hetrf : lapack->sytrf)[type](
@@ -225,10 +237,12 @@ static Status kernel_ldl_solve(Call *call) {
       status = status_new(ERROR_RUNTIME, "torch.linalg.ldl_solve: a pivot is %d, beyond the %d rows", swaps[i], m.rows);
       goto done;
     }
-  for (int64_t i = 0; i < x.count && out->numel; i++)
+  for (int64_t i = 0; i < x.count && out->numel; i++) {
+    TRY_GOTO(linalg_attend((DType)out->dtype, 2.0 * m.rows * m.rows * x.cols), done);
     (void)(call_bool(call, 3) ? lapack->hetrs : lapack->sytrs)[lapack_type((DType)out->dtype)](
         LAPACK_COLUMNS, 'L', m.rows, x.cols, matrix_at(&m, i), m.ld, vector_at(pivots, i, m.rows), matrix_at(&x, i),
         x.ld);
+  }
 done:
   tensor_release(factors);
   tensor_release(narrow);

@@ -54,9 +54,10 @@ typedef struct Rows {
 } Rows;
 static void cross_rows(void *argument, int64_t begin, int64_t end) {
   const Rows *r = argument;
+  int64_t done = 0;
   for (int64_t i = begin; i < end; i++) { /* i counts rows of every batch */
     int64_t batch = i / r->rows_a;
-    for (int64_t j = 0; j < r->rows_b; j++)
+    for (int64_t j = 0; j < r->rows_b && !work_is_over_after(&done, r->n + 4); j++)
       r->out[i * r->rows_b + j] = r->distance(r->a + i * r->n, r->b + (batch * r->rows_b + j) * r->n, r->n, r->p);
   }
 }
@@ -150,8 +151,10 @@ static Status kernel_pdist(Call *call) {
   const double *x = tensor_data(rows);
   Distance *distance = distance_of(p);
   int64_t count = self->sizes[0], n = self->sizes[1];
+  int64_t done = 0;
   for (int64_t i = 0; i < count; i++)
-    for (int64_t j = i + 1; j < count; j++) *to++ = distance(x + i * n, x + j * n, n, p);
+    for (int64_t j = i + 1; j < count && !work_is_over_after(&done, n + 4); j++)
+      *to++ = distance(x + i * n, x + j * n, n, p);
   status = tensor_copy(out, wide, 1);
 done:
   tensor_release(rows);

@@ -19,6 +19,7 @@ static Status factorise(const Tensor *lu, const Tensor *pivots, const Tensor *in
   Matrices m = matrices_of(lu);
   LapackType type = lapack_type((DType)lu->dtype);
   for (int64_t i = 0; i < m.count; i++) {
+    TRY(linalg_attend((DType)lu->dtype, 2.0 / 3 * m.rows * m.cols * smaller(m.rows, m.cols)));
     LapackInt result = lapack->getrf[type](LAPACK_COLUMNS, m.rows, m.cols, matrix_at(&m, i), m.ld,
                                            vector_at(pivots, i, smaller(m.rows, m.cols)));
     if (info) ((int32_t *)tensor_data(info))[i] = result;
@@ -48,9 +49,11 @@ static Status solve_with(const Tensor *lu, const Tensor *pivots, const Tensor *b
   if (b->numel == 0) return OK;
   Matrices a = matrices_of(lu), x = matrices_of(b);
   LapackType type = lapack_type((DType)lu->dtype);
-  for (int64_t i = 0; i < x.count; i++)
+  for (int64_t i = 0; i < x.count; i++) {
+    TRY(linalg_attend((DType)lu->dtype, 2.0 * a.rows * a.rows * x.cols));
     (void)lapack->getrs[type](LAPACK_COLUMNS, trans, a.rows, x.cols, matrix_at(&a, i), a.ld,
                               vector_at(pivots, i, a.rows), matrix_at(&x, i), x.ld);
+  }
   return OK;
 }
 

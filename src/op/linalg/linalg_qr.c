@@ -22,9 +22,11 @@ static Status reflect(const Tensor *a, const Tensor *tau) {
   TRY(lapack_open(&lapack));
   if (a->numel == 0) return OK;
   Matrices m = matrices_of(a);
-  for (int64_t i = 0; i < m.count; i++)
+  for (int64_t i = 0; i < m.count; i++) {
+    TRY(linalg_attend((DType)a->dtype, 2.0 * m.rows * m.cols * smaller(m.rows, m.cols)));
     (void)lapack->geqrf[lapack_type((DType)a->dtype)](LAPACK_COLUMNS, m.rows, m.cols, matrix_at(&m, i), m.ld,
                                                       vector_at(tau, i, smaller(m.rows, m.cols)));
+  }
   return OK;
 }
 static Status kernel_geqrf(Call *call) {
@@ -61,9 +63,11 @@ static Status multiply_out(const Tensor *a, const Tensor *tau, int64_t k) {
   TRY(lapack_open(&lapack));
   if (a->numel == 0) return OK;
   Matrices m = matrices_of(a);
-  for (int64_t i = 0; i < m.count; i++)
+  for (int64_t i = 0; i < m.count; i++) {
+    TRY(linalg_attend((DType)a->dtype, 4.0 * m.rows * m.cols * (double)k));
     (void)lapack->orgqr[lapack_type((DType)a->dtype)](LAPACK_COLUMNS, m.rows, m.cols, (LapackInt)k, matrix_at(&m, i),
                                                       m.ld, vector_at(tau, i, k));
+  }
   return OK;
 }
 static Status kernel_product(Call *call) {
@@ -112,10 +116,12 @@ static Status kernel_ormqr(Call *call) {
   Matrices a = matrices_of(reflections), c = matrices_of(out);
   LapackInt k = (LapackInt)tau->sizes[tau->ndim - 1];
   char trans = call_bool(call, 4) ? (dtype_is_complex((DType)out->dtype) ? 'C' : 'T') : 'N';
-  for (int64_t i = 0; i < c.count && out->numel && k; i++)
+  for (int64_t i = 0; i < c.count && out->numel && k; i++) {
+    TRY_GOTO(linalg_attend((DType)out->dtype, 4.0 * c.rows * c.cols * k), done);
     (void)lapack->ormqr[lapack_type((DType)out->dtype)](LAPACK_COLUMNS, call_bool(call, 3) ? 'L' : 'R', trans, c.rows,
                                                         c.cols, k, matrix_at(&a, i), a.ld, vector_at(tau, i, k),
                                                         matrix_at(&c, i), c.ld);
+  }
 done:
   tensor_release(reflections);
   tensor_release(tau);
@@ -251,6 +257,8 @@ static Status lstsq_run(const Lstsq *p, LapackInt *pivots) {
   bool single = t == LAPACK_S || t == LAPACK_C;
   int64_t k = smaller(a.rows, a.cols);
   for (int64_t i = 0; i < a.count; i++) {
+    double products = (double)a.rows * a.cols * ((double)k + x.cols);
+    TRY(linalg_attend((DType)p->a->dtype, products * (p->driver == DRIVER_GELSS ? 12 : 4)));
     void *at = matrix_at(&a, i), *xt = matrix_at(&x, i), *s = p->singular ? vector_at(p->singular, i, k) : NULL;
     LapackInt info = 0, rank = 0;
     float rcond = (float)p->rcond;

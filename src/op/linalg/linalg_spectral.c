@@ -73,6 +73,9 @@ static Status kernel_svd(Call *call) {
   Status status = OK;
   bool finite = all_finite(work);
   for (int64_t i = 0; i < m.count && status == OK; i++) {
+    double products = (double)m.rows * m.cols * smaller(m.rows, m.cols);
+    status = linalg_attend((DType)a->dtype, products * (vectors ? 20 : 6));
+    if (status) break;
     LapackInt info =
         !finite ? -4
                 : lapack->gesdd[lapack_type((DType)a->dtype)](
@@ -143,6 +146,8 @@ static Status kernel_eigh(Call *call) {
   Matrices m = matrices_of(work);
   status = OK;
   for (int64_t i = 0; i < m.count && status == OK; i++) {
+    status = linalg_attend((DType)a->dtype, cube(m.rows) * (vectors ? 10 : 4));
+    if (status) break;
     LapackInt info =
         lapack->syevd[lapack_type((DType)a->dtype)](LAPACK_COLUMNS, vectors ? 'V' : 'N', upper ? 'U' : 'L', m.rows,
                                                     matrix_at(&m, i), m.ld, vector_at(values, i, m.rows));
@@ -213,6 +218,8 @@ static Status kernel_eig(Call *call) {
   TRY_GOTO(tensor_empty(dtype, 2, (const int64_t[]){n + 2, n}, &scratch),
            done); /* wr, wi and the vectors of a real matrix */
   for (int64_t i = 0; i < m.count && status == OK; i++) {
+    status = linalg_attend((DType)a->dtype, cube(n) * (vectors ? 60 : 25));
+    if (status) break;
     void *w = vector_at(values, i, n), *to = vectors ? matrix_at(&v, i) : NULL;
     LapackInt info;
     if (type == LAPACK_C || type == LAPACK_Z)

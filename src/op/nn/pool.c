@@ -141,7 +141,7 @@ static void pool_planes(void *argument, int64_t begin, int64_t end) {
   }
   DType dtype = (DType)p->in->dtype;
   int64_t item = (int64_t)dtype_size(dtype);
-  for (int64_t plane = begin; plane < end; plane++) {
+  for (int64_t plane = begin; plane < end && !work_is_over(); plane++) {
     dtype_convert(DTYPE_FLOAT64, buffer, 1, dtype, (char *)tensor_data(p->in) + plane * in * item, 1, in);
     p->kernel(p, buffer, buffer + in, p->indices ? (int64_t *)tensor_data(p->indices) + plane * out : NULL);
     dtype_convert(dtype, (char *)tensor_data(p->out) + plane * out * item, 1, DTYPE_FLOAT64, buffer + in, 1, out);
@@ -168,10 +168,22 @@ done:
   return status;
 }
 
-#define EACH_OUTPUT(w)                                \
-  for (int64_t o0 = 0, o = 0; o0 < (w)->out[0]; o0++) \
-    for (int64_t o1 = 0; o1 < (w)->out[1]; o1++)      \
-      for (int64_t o2 = 0; o2 < (w)->out[2]; o2++, o++)
+/* Looks whether work is over by the size of windows, which memory does not bound. */
+#define EACH_OUTPUT(w)                                                                                        \
+  for (int64_t o0 = 0, o = 0, done = 0, work = window_work(p) + 8, over = 0; o0 < (w)->out[0] && !over; o0++) \
+    for (int64_t o1 = 0; o1 < (w)->out[1] && !over; o1++)                                                     \
+      for (int64_t o2 = 0; o2 < (w)->out[2] && !(over = work_is_over_after(&done, work)); o2++, o++)
+
+/* About how many elements a window covers. */
+static int64_t window_work(const Pool *p) {
+  const PoolWindow *w = &p->w;
+  int64_t work = 1;
+  for (int d = 0; d < 3; d++) {
+    int64_t span = p->adaptive ? w->in[d] / (w->out[d] + 1) + 1 : w->kernel[d];
+    work *= span < w->in[d] ? span : w->in[d];
+  }
+  return work;
+}
 
 typedef struct Span {
   int64_t begin, end, step;
@@ -321,7 +333,7 @@ static void average_backward_planes(void *argument, int64_t begin, int64_t end) 
     p->failed = true;
     return;
   }
-  for (int64_t plane = begin; plane < end; plane++) {
+  for (int64_t plane = begin; plane < end && !work_is_over(); plane++) {
     dtype_convert(DTYPE_FLOAT64, buffer, 1, dtype, (char *)tensor_data(p->in) + plane * out * item, 1, out);
     plane_average_backward(p, buffer, buffer + out, NULL);
     dtype_convert(dtype, (char *)tensor_data(p->out) + plane * in * item, 1, DTYPE_FLOAT64, buffer + out, 1, in);

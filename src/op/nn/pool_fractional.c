@@ -106,12 +106,16 @@ static Status kernel_fractional(Call *call) {
   TRY_GOTO(tensor_to_dtype(call_tensor(call, 3), DTYPE_FLOAT64, &samples), done);
   TRY_GOTO(tensor_empty(DTYPE_FLOAT64, out->ndim, out->sizes, &values), done);
   TRY_GOTO(tensor_empty(DTYPE_INT64, out->ndim, out->sizes, &places), done);
-  int64_t o = 0, plane_size = in[0] * in[1] * in[2];
+  int64_t o = 0, plane_size = in[0] * in[1] * in[2], window = 8 + kernel[0] * kernel[1] * kernel[2], done = 0;
   for (int64_t p = 0; p < f.batch * f.channels; p++) {
     const double *plane = (const double *)tensor_data(input) + p * plane_size;
     const double *sample = (const double *)tensor_data(samples) + (p / f.channels) * samples->strides[0] +
                            (p % f.channels) * samples->strides[1];
     for (int64_t i = 0; i < sizes[0] * sizes[1] * sizes[2]; i++, o++) {
+      if (work_is_over_after(&done, window)) {
+        status = work_status();
+        goto done;
+      }
       int64_t at[3] = {i / sizes[2] / sizes[1], i / sizes[2] % sizes[1], i % sizes[2]}, begin[3] = {0, 0, 0};
       for (int d = (int)lead; d < 3; d++) {
         /* planes are given (width, height), volumes (time, height, width) */

@@ -108,7 +108,11 @@ static Status append_repeated(List *to, const List *from, int64_t times) {
   size_t count;
   if (!size_mul(from->length, (size_t)(times < 0 ? 0 : times), &count) || count > MAX_ITEMS) return too_long();
   TRY(list_reserve(to, count));
-  for (size_t i = 0; i < count; i++) TRY(list_append(to, list_get(from, i % from->length)));
+  int64_t done = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (work_is_over_after(&done, 8)) return work_status();
+    TRY(list_append(to, list_get(from, i % from->length)));
+  }
   return OK;
 }
 
@@ -196,7 +200,9 @@ static Status items_equal(Call *c, IValue a, IValue b, bool *out) {
 /* From `start` on; -1: absent. */
 static Status find_item(Call *c, const List *list, IValue wanted, size_t start, int64_t *out) {
   *out = -1;
+  int64_t done = 0;
   for (size_t i = start; i < list->length && *out < 0; i++) {
+    if (work_is_over_after(&done, 8)) return work_status();
     bool equal = false;
     IValue item = list_get(list, i);
     Status status = items_equal(c, item, wanted, &equal);
@@ -247,7 +253,9 @@ static Status remove_item(Call *c) {
 static Status lists_equal(Call *c, bool *out) {
   const List *a = call_list(c, 0), *b = call_list(c, 1);
   *out = a->length == b->length;
+  int64_t done = 0;
   for (size_t i = 0; *out && i < a->length; i++) {
+    if (work_is_over_after(&done, 8)) return work_status();
     IValue x = list_get(a, i), y = list_get(b, i);
     Status status = items_equal(c, x, y, out);
     ivalue_release(x);

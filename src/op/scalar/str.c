@@ -127,16 +127,46 @@ static Status isidentifier_(Call *c) {
 
 /* ---- searching ---- */
 
-/* Offset of the first (or last) place of `what` in s, or -1. */
+static unsigned char reversed_at(Str s, size_t i) {
+  return (unsigned char)s.data[s.length - 1 - i];
+}
+
+/* The last place of `what` in s, or -1, in linear time: the algorithm of Knuth, Morris and Pratt (Fast Pattern Matching
+ * in Strings, 1977), read from the ends. `borders` has room for what.length. */
+static ptrdiff_t find_last(Str s, Str what, uint32_t *borders) {
+  size_t k = 0;
+  borders[0] = 0;
+  for (size_t i = 1; i < what.length; i++) {
+    while (k && reversed_at(what, i) != reversed_at(what, k)) k = borders[k - 1];
+    if (reversed_at(what, i) == reversed_at(what, k)) k++;
+    borders[i] = (uint32_t)k;
+  }
+  k = 0;
+  for (size_t i = 0; i < s.length; i++) {
+    while (k && reversed_at(s, i) != reversed_at(what, k)) k = borders[k - 1];
+    if (reversed_at(s, i) == reversed_at(what, k)) k++;
+    if (k == what.length) return (ptrdiff_t)(s.length - 1 - i);
+  }
+  return -1;
+}
+
+/* Offset of the first (or last) place of `what` in s, or -1; -2: out of memory, for a last place only. */
 static ptrdiff_t find_in(Str s, Str what, bool last) {
   if (what.length > s.length) return -1;
   if (!last) {
     const char *place = what.length ? memmem(s.data, s.length, what.data, what.length) : s.data;
     return place ? place - s.data : -1;
   }
-  for (size_t i = s.length - what.length + 1; i-- > 0;)
-    if (!what.length || !memcmp(s.data + i, what.data, what.length)) return (ptrdiff_t)i;
-  return -1;
+  enum { SHORT = 64 };
+  if (what.length <= SHORT) {
+    for (size_t i = s.length - what.length + 1; i-- > 0;)
+      if (!what.length || !memcmp(s.data + i, what.data, what.length)) return (ptrdiff_t)i;
+    return -1;
+  }
+  uint32_t *borders = mem_alloc(what.length * sizeof *borders);
+  ptrdiff_t place = borders ? find_last(s, what, borders) : -2;
+  mem_free(borders);
+  return place;
 }
 
 /* The piece [start, end) of argument 0 that arguments 2 and 3 name; -1 is the end itself. False: start lies behind the
@@ -158,6 +188,7 @@ static Status search(Call *c, bool last, bool must) {
   Str s;
   size_t start;
   ptrdiff_t place = window(c, &s, &start) ? find_in(s, call_str(c, 1), last) : -1;
+  if (place < -1) return status_out_of_memory();
   if (place < 0 && must) return status_exception("ValueError", "substring not found");
   return result_int(c, 0, place < 0 ? -1 : place + (ptrdiff_t)start);
 }
@@ -203,8 +234,10 @@ static Status endswith(Call *c) {
 
 static Status strip_ends(Call *c, bool left, bool right) {
   Str s = call_str(c, 0), chars = call_str(c, 1);
-  while (left && s.length && str_find_char(chars, s.data[0]) >= 0) s = str_slice(s, 1, s.length);
-  while (right && s.length && str_find_char(chars, s.data[s.length - 1]) >= 0) s = str_slice(s, 0, s.length - 1);
+  bool goes[256] = {false};
+  for (size_t i = 0; i < chars.length; i++) goes[(unsigned char)chars.data[i]] = true;
+  while (left && s.length && goes[(unsigned char)s.data[0]]) s = str_slice(s, 1, s.length);
+  while (right && s.length && goes[(unsigned char)s.data[s.length - 1]]) s = str_slice(s, 0, s.length - 1);
   return result_str(c, 0, s);
 }
 static Status strip(Call *c) {
@@ -333,10 +366,12 @@ static Status split(Call *c) {
 
 static Status rsplit_at(List *out, Str s, Str separator, int64_t max) {
   if (!separator.length) return status_exception("ValueError", "empty separator");
-  for (ptrdiff_t place; (max < 0 || (int64_t)out->length < max) && (place = find_in(s, separator, true)) >= 0;) {
+  ptrdiff_t place = 0;
+  while ((max < 0 || (int64_t)out->length < max) && (place = find_in(s, separator, true)) >= 0) {
     TRY(append_piece(out, str_slice(s, (size_t)place + separator.length, s.length)));
     s = str_slice(s, 0, (size_t)place);
   }
+  if (place < -1) return status_out_of_memory();
   TRY(append_piece(out, s));
   for (size_t i = 0, j = out->length - 1; i < j; i++, j--) { /* found from the right */
     IValue swapped = out->values[i];
@@ -375,6 +410,7 @@ static Status partition_at(Call *c, bool last) {
   Str s = call_str(c, 0), separator = call_str(c, 1);
   if (!separator.length) return status_exception("ValueError", "empty separator");
   ptrdiff_t place = find_in(s, separator, last);
+  if (place < -1) return status_out_of_memory();
   Str before = s, after = STR("");
   if (place >= 0) {
     before = str_slice(s, 0, (size_t)place);
@@ -398,7 +434,8 @@ static Status join(Call *c) {
   Str separator = call_str(c, 0);
   const List *values = call_list(c, 1);
   StrBuf out = {0};
-  for (size_t i = 0; i < values->length; i++) {
+  int64_t done = 0;
+  for (size_t i = 0; i < values->length && !work_is_over_after(&done, 8); i++) {
     if (i) strbuf_str(&out, separator);
     IValue piece = list_get(values, i);
     strbuf_str(&out, ivalue_str(piece));

@@ -40,7 +40,8 @@ static bool read_index(IndexWalk *w, const char *from, int64_t *out) {
 static void walk_run(void *argument, int64_t n, char *const *data, const int64_t *strides) {
   IndexWalk *w = argument;
   size_t item = dtype_size(w->dtype);
-  for (int64_t i = 0; i < n; i++) {
+  int64_t done = 0;
+  for (int64_t i = 0; i < n && !work_is_over_after(&done, 1); i++) {
     int64_t index;
     if (!read_index(w, data[0] + i * strides[0], &index)) return;
     char *other = data[1] + i * strides[1], *place = data[2] + i * strides[2] + index * w->step;

@@ -189,8 +189,8 @@ static void transfer(void *argument, int64_t begin, int64_t end) {
   int64_t line = x->inner_ndim ? x->inner_sizes[x->inner_ndim - 1] : 1;
   int64_t step = x->inner_ndim ? x->inner_strides[x->inner_ndim - 1] : 1;
   int64_t lines = line ? x->inner_numel / line : 0;
-  int64_t outer_index = -1, outer = 0;
-  for (int64_t i = begin; i < end; i++) {
+  int64_t outer_index = -1, outer = 0, done = 0;
+  for (int64_t i = begin; i < end && !work_is_over_after(&done, x->inner_numel); i++) {
     if (i / x->count != outer_index) {
       outer_index = i / x->count;
       outer = offset_of(x->outer_ndim, x->outer_sizes, x->outer_strides, outer_index);
@@ -376,7 +376,8 @@ static Status kernel_take(Call *call) {
   TRY(tensor_contiguous(call_tensor(call, 1), &index));
   size_t item = dtype_size((DType)self->dtype);
   Status status = OK;
-  for (int64_t i = 0; i < index->numel && status == OK; i++) {
+  int64_t done = 0;
+  for (int64_t i = 0; i < index->numel && status == OK && !work_is_over_after(&done, 1); i++) {
     int64_t from, to;
     status = flat_offset(self, ((int64_t *)tensor_data(index))[i], &from);
     if (status == OK) status = flat_offset(out, i, &to);
@@ -402,7 +403,8 @@ static Status kernel_put(Call *call) {
   TRY_GOTO(tensor_contiguous(source, &values), done);
   ElementCombine *add = call_bool(call, 3) ? element_combine(ELEMENT_ADD, (DType)self->dtype) : NULL;
   size_t item = dtype_size((DType)self->dtype);
-  for (int64_t i = 0; i < index->numel; i++) {
+  int64_t done = 0;
+  for (int64_t i = 0; i < index->numel && !work_is_over_after(&done, 1); i++) {
     int64_t to;
     TRY_GOTO(flat_offset(out, ((int64_t *)tensor_data(index))[i], &to), done);
     char *place = (char *)tensor_data(out) + to * (int64_t)item,

@@ -53,7 +53,8 @@ static Status sample_with_replacement(Generator *g, DType dtype, double *weights
   if (!(sum > 0)) return status_new(ERROR_RUNTIME, "invalid multinomial distribution (sum of probabilities <= 0)");
   for (int64_t i = 0; i < categories; i++) weights[i] = stored(dtype, weights[i] / sum);
   weights[categories - 1] = 1;
-  for (int64_t i = 0; i < samples; i++) {
+  for (int64_t i = 0, done = 0; i < samples; i++) {
+    if (work_is_over_after(&done, 8)) return work_status();
     double u = generator_uniform_double(g);
     int64_t low = 0, high = categories;
     while (low < high) {
@@ -281,8 +282,9 @@ typedef struct SampleRun {
 
 static void sample_run(void *argument, int64_t n, char *const *data, const int64_t *strides) {
   const SampleRun *run = argument;
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0, done = 0; i < n; i++) {
     double a, b = 0, value;
+    if (work_is_over_after(&done, 32)) return;
     dtype_convert(DTYPE_FLOAT64, &a, 1, run->a, data[1] + i * strides[1], 1, 1);
     if (!run->one_parameter) dtype_convert(DTYPE_FLOAT64, &b, 1, run->b, data[2] + i * strides[2], 1, 1);
     value = run->sample(run->generator, a, b);

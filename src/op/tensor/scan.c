@@ -60,7 +60,7 @@ static void scan_line(void *argument, char *const *data, const int64_t *strides)
   DType class = class_of(scan->out);
   int64_t in_step = strides[1] / (int64_t)dtype_size(scan->in), out_step = strides[0] / (int64_t)dtype_size(scan->out);
   complex128 values[CHUNK], run = 0;
-  for (int64_t i = 0; i < scan->length; i += CHUNK) {
+  for (int64_t i = 0, done = 0; i < scan->length && !work_is_over_after(&done, CHUNK); i += CHUNK) {
     int64_t n = scan->length - i < CHUNK ? scan->length - i : CHUNK;
     dtype_convert(class, values, 1, scan->in, data[1] + i * strides[1], in_step, n);
     scan_chunk(scan, class, values, n, i == 0, &run);
@@ -74,7 +74,7 @@ static void extreme_line(void *argument, char *const *data, const int64_t *strid
   bool floating = dtype_is_floating(scan->in), want_max = scan->kind == SCAN_MAX;
   double best = 0;
   int64_t best_int = 0, at = 0;
-  for (int64_t i = 0; i < scan->length; i++) {
+  for (int64_t i = 0, done = 0; i < scan->length && !work_is_over_after(&done, 1); i++) {
     double x = 0;
     int64_t k = 0;
     bool better;

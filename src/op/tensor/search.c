@@ -65,7 +65,8 @@ static Status search_lines(Call *call, const Tensor *edges, const Tensor *values
       status = status_new(ERROR_RUNTIME, "torch.searchsorted(): sorter index out of range");
       goto done;
     }
-  for (int64_t i = 0; i < asked->numel; i++) {
+  int64_t done = 0;
+  for (int64_t i = 0; i < asked->numel && !work_is_over_after(&done, 8); i++) {
     int64_t row = shared ? 0 : i / line;
     Search s = {(double *)tensor_data(from) + row * length, order ? (int64_t *)tensor_data(order) + row * length : NULL,
                 length, right};
@@ -166,10 +167,25 @@ static bool has_nan(const Table *t, int64_t row) {
   }
   return false;
 }
-static int compare_positions(const void *a, const void *b, void *table) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  int order = compare_rows(table, x, y);
-  return order ? order : x < y ? -1 : x > y;
+/* Puts the rows' numbers in order, equal ones as they stand, with `spare` of the same size. A merge sort that looks at
+ * the time. */
+static Status sort_rows(const Table *t, int64_t *order, int64_t *spare) {
+  int64_t done = 0, *from = order, *to = spare, n = t->rows;
+  for (int64_t width = 1; width < n; width *= 2) {
+    for (int64_t begin = 0; begin < n; begin += 2 * width) {
+      int64_t middle = begin + width < n ? begin + width : n, end = middle + width < n ? middle + width : n;
+      for (int64_t i = begin, left = begin, right = middle; i < end; i++) {
+        if (work_is_over_after(&done, 4 + t->width)) return work_status();
+        bool take_right = left >= middle || (right < end && compare_rows(t, from[right], from[left]) < 0);
+        to[i] = take_right ? from[right++] : from[left++];
+      }
+    }
+    int64_t *swap = from;
+    from = to;
+    to = swap;
+  }
+  if (from != order) memcpy(order, from, (size_t)n * sizeof *order);
+  return OK;
 }
 
 /* Sets outputs (values, inverse, counts); those not asked for are empty. */
@@ -190,9 +206,13 @@ static Status unique_rows(Call *call, const Tensor *table, bool sort, bool want_
     goto done;
   }
   for (int64_t i = 0; i < t.rows; i++) order[i] = i;
-  if (sort) qsort_r(order, (size_t)t.rows, sizeof *order, compare_positions, &t);
-  int64_t found = 0;
+  if (sort) TRY_GOTO(sort_rows(&t, order, number), done);
+  int64_t found = 0, looked = 0;
   for (int64_t i = 0; i < t.rows; i++) {
+    if (work_is_over_after(&looked, 4 + t.width)) {
+      status = work_status();
+      goto done;
+    }
     if (i == 0 || compare_rows(&t, order[i - 1], order[i]) != 0 || has_nan(&t, order[i])) firsts[found++] = i;
     number[order[i]] = found - 1;
   }

@@ -131,7 +131,9 @@ static Status unbind_of(Call *c, Parts *parts) {
   if (!vec_reserve(&parts->tensors, (size_t)t->sizes[dim])) return status_out_of_memory();
   for (int64_t i = 0; i < t->sizes[dim]; i++) {
     Tensor *part = NULL;
-    Status status = tensor_select(t, dim, i, &part);
+    Status status = i % 1024 ? OK : work_status();
+    TRY(status);
+    status = tensor_select(t, dim, i, &part);
     TRY(parts_add(parts, status, part));
   }
   return OK;
