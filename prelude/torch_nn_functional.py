@@ -626,9 +626,9 @@ def interpolate_to(input: Tensor, sizes: Optional[List[int]], scales: Optional[L
     wanted = sizes
     factors = scales
     if sizes is not None and len(sizes) != spatial:
-        raise ValueError('Input and output must have the same number of spatial dimensions, but got input with spatial dimensions of {} and output size of {}.'.format(input.size()[2:], sizes))
+        raise ValueError('Input and output must have the same number of spatial dimensions, but got input with spatial dimensions of {} and output size of {}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and output size in (o1, o2, ...,oK) format.'.format(input.size()[2:], sizes))
     if scales is not None and len(scales) != spatial:
-        raise ValueError('Input and scale_factor must have the same number of spatial dimensions, but got input with spatial dimensions of {} and scale_factor of shape {}.'.format(input.size()[2:], scales))
+        raise ValueError('Input and scale_factor must have the same number of spatial dimensions, but got input with spatial dimensions of {} and scale_factor of shape {}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and scale_factor in (s1, s2, ...,sK) format.'.format(input.size()[2:], scales))
     if recompute_scale_factor is not None and recompute_scale_factor and sizes is not None:
         raise ValueError('recompute_scale_factor is not meaningful with an explicit size.')
     recompute = recompute_scale_factor is not None and recompute_scale_factor
@@ -673,7 +673,8 @@ def interpolate_to(input: Tensor, sizes: Optional[List[int]], scales: Optional[L
             return torch._upsample_bicubic2d_aa(input, wanted, align, factors)
         return torch.upsample_bicubic2d(input, wanted, align, factors)
     if mode == 'linear' or mode == 'bilinear' or mode == 'trilinear':
-        raise NotImplementedError('Got {}D input, but {} mode does not fit it'.format(input.dim(), mode))
+        needed = 3 if mode == 'linear' else 4 if mode == 'bilinear' else 5
+        raise NotImplementedError('Got {}D input, but {} mode needs {}D input'.format(input.dim(), mode, needed))
     raise NotImplementedError('Input Error: Only 3D, 4D and 5D input Tensors supported (got {}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got {})'.format(input.dim(), mode))
 
 

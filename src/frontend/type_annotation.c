@@ -111,13 +111,32 @@ SugaredValue *dotted_value(Compilation *c, Resolver *resolver, const Tree *expr)
   return sugared_namespace_lookup(outer, c, ident_text(select_name(expr)), expr->range);
 }
 
+/* That torch has no such name is no error yet: it is none of a type. */
+typedef struct TorchName {
+  Resolver *resolver;
+  const Tree *expr;
+  SugaredValue *value;
+} TorchName;
+static void find_torch_name(Compilation *c, void *argument) {
+  TorchName *name = argument;
+  name->value = dotted_value(c, name->resolver, name->expr);
+}
+static SugaredValue *named_value_of_type(Compilation *c, Resolver *resolver, const Tree *expr) {
+  const Tree *root = expr;
+  while (root->kind == '.') root = select_value(root);
+  if (root == expr || root->kind != TK_VAR || !str_is(var_text(root), "torch")) return dotted_value(c, resolver, expr);
+  TorchName name = {.resolver = resolver, .expr = expr};
+  status_free(compilation_protect(c, find_torch_name, &name));
+  return name.value;
+}
+
 static const Type *named_type(Compilation *c, Resolver *resolver, const Tree *expr) {
   Str name = dotted_text(c, expr);
   if (!name.length) return NULL;
   const Type *type = find_simple(name);
   if (!type) type = resolver_find_type(resolver, c, name, expr->range);
   if (type) return type;
-  SugaredValue *value = dotted_value(c, resolver, expr);
+  SugaredValue *value = named_value_of_type(c, resolver, expr);
   if (value && value->kind->as_type) type = value->kind->as_type(value, c);
   if (type) return type;
   ptrdiff_t dot = str_rfind_char(name, '.');

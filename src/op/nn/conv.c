@@ -50,19 +50,42 @@ Status conv_params(const Tensor *input, const Tensor *weight, ConvParams *p) {
   if (p->in_channels % p->groups || weight->sizes[0] % p->groups)
     return status_new(ERROR_RUNTIME,
                       "Given groups=%lld, expected weight to be divisible by %lld at dimension 0, but got weight of "
-                      "size [%lld, ...] instead",
-                      (long long)p->groups, (long long)p->groups, (long long)weight->sizes[0]);
+                      "size %s instead",
+                      (long long)p->groups, (long long)p->groups, SIZES_TEXT(weight->ndim, weight->sizes));
   int64_t expected = p->transposed ? weight->sizes[0] : weight->sizes[1] * p->groups;
   if (p->in_channels != expected)
     return status_new(ERROR_RUNTIME,
-                      "Given groups=%lld%s, weight of size [%lld, %lld, ...], expected input to have %lld channels, "
-                      "but got %lld channels instead",
-                      (long long)p->groups, p->transposed ? ", transposed=1" : "", (long long)weight->sizes[0],
-                      (long long)weight->sizes[1], (long long)expected, (long long)p->in_channels);
+                      "Given %s=%lld, weight of size %s, expected input%s to have %lld channels, but got %lld channels "
+                      "instead",
+                      p->transposed ? "transposed" : "groups", p->transposed ? 1 : (long long)p->groups,
+                      SIZES_TEXT(weight->ndim, weight->sizes), SIZES_TEXT(input->ndim, input->sizes),
+                      (long long)expected, (long long)p->in_channels);
   if (p->transposed && !int64_mul(weight->sizes[1], p->groups, &p->out_channels))
     return status_new(ERROR_RUNTIME, "too many channels");
   if (!p->transposed) p->out_channels = weight->sizes[0];
   return OK;
+}
+
+/* "2 x 3", over the dimensions that there are. */
+static void put_product(const ConvParams *p, const int64_t *values, StrBuf *out) {
+  for (int d = CONV_SPATIAL - p->spatial; d < CONV_SPATIAL; d++)
+    strbuf_printf(out, "%s%lld", d > CONV_SPATIAL - p->spatial ? " x " : "", (long long)values[d]);
+}
+static Status kernel_too_large(const ConvParams *p) {
+  int64_t padded[CONV_SPATIAL], kernel[CONV_SPATIAL];
+  StrBuf text = {0};
+  for (int d = 0; d < CONV_SPATIAL; d++) {
+    padded[d] = p->in[d] + p->padding[d] + p->padding_after[d];
+    kernel[d] = (int64_t)((uint64_t)p->dilation[d] * (uint64_t)(p->kernel[d] - 1) + 1);
+  }
+  strbuf_puts(&text, "Calculated padded input size per channel: (");
+  put_product(p, padded, &text);
+  strbuf_puts(&text, "). Kernel size: (");
+  put_product(p, kernel, &text);
+  Status status = status_new(ERROR_RUNTIME, STR_FMT "). Kernel size can't be greater than actual input size",
+                             STR_ARG(strbuf_view(&text)));
+  strbuf_dispose(&text);
+  return status;
 }
 
 static Status output_sizes(ConvParams *p) {
@@ -80,11 +103,7 @@ static Status output_sizes(ConvParams *p) {
                           (long long)p->output_padding[d]);
     } else {
       int64_t padded = p->in[d] + p->padding[d] + p->padding_after[d];
-      if (padded < span + 1)
-        return status_new(ERROR_RUNTIME,
-                          "Calculated padded input size per channel: (%lld). Kernel size: (%lld). Kernel size can't be "
-                          "greater than actual input size",
-                          (long long)padded, (long long)(span + 1));
+      if (padded < span + 1) return kernel_too_large(p);
       p->out[d] = (padded - span - 1) / p->stride[d] + 1;
     }
     if (p->out[d] < 0 || (p->transposed && p->out[d] == 0 && p->in[d] > 0))
@@ -118,8 +137,9 @@ Status conv_read(const Call *call, ConvParams *p) {
                       weight->ndim);
   if (input->ndim != weight->ndim && input->ndim != weight->ndim - 1)
     return status_new(ERROR_RUNTIME,
-                      "Expected %dD (unbatched) or %dD (batched) input to " STR_FMT ", but got input of %d dimensions",
-                      p->spatial + 1, p->spatial + 2, STR_ARG(str_slice(name, 6, name.length)), input->ndim);
+                      "Expected %dD (unbatched) or %dD (batched) input to " STR_FMT ", but got input of size: %s",
+                      p->spatial + 1, p->spatial + 2, STR_ARG(str_slice(name, 6, name.length)),
+                      SIZES_TEXT(input->ndim, input->sizes));
   p->unbatched = input->ndim == weight->ndim - 1;
   int transposed = call_find_argument(call, "transposed"), groups = call_find_argument(call, "groups"),
       padding = call_find_argument(call, "padding");
@@ -143,10 +163,10 @@ Status conv_read(const Call *call, ConvParams *p) {
                       dtype_scalar_name((DType)input->dtype), dtype_scalar_name((DType)bias->dtype));
   if (bias && (bias->ndim != 1 || bias->sizes[0] != p->out_channels))
     return status_new(ERROR_RUNTIME,
-                      "Given weight of size [%lld, %lld, ...], expected bias to be 1-dimensional with %lld elements, "
-                      "but got bias of size [%lld] instead",
-                      (long long)weight->sizes[0], (long long)weight->sizes[1], (long long)p->out_channels,
-                      (long long)bias->numel);
+                      "Given weight of size %s, expected bias to be 1-dimensional with %lld elements, but got bias of "
+                      "size %s instead",
+                      SIZES_TEXT(weight->ndim, weight->sizes), (long long)p->out_channels,
+                      SIZES_TEXT(bias->ndim, bias->sizes));
   return output_sizes(p);
 }
 

@@ -140,13 +140,18 @@ static Status shape_layer_norm(Call *call, TensorSpec *specs) {
   for (size_t d = 0; fits && d < n; d++) fits = input->sizes[(size_t)input->ndim - n + d] == shape[d];
   if (!fits)
     return status_new(ERROR_RUNTIME,
-                      "Given normalized_shape of %zu dimensions, expected input with shape [*, ...] of those sizes", n);
+                      "Given normalized_shape=%s, expected input with shape [*, %s, but got input of size%s",
+                      SIZES_TEXT((int)n, shape), SIZES_TEXT((int)n, shape) + 1, SIZES_TEXT(input->ndim, input->sizes));
   for (int k = 0; k < 2; k++) {
     const Tensor *t = k ? bias : weight;
     bool same = !t || (size_t)t->ndim == n;
     for (size_t d = 0; same && t && d < n; d++) same = t->sizes[d] == shape[d];
     if (!same)
-      return status_new(ERROR_RUNTIME, "Expected %s to be of same shape as normalized_shape", k ? "bias" : "weight");
+      return status_new(ERROR_RUNTIME,
+                        "Expected %s to be of same shape as normalized_shape, but got %s of shape %s and "
+                        "normalized_shape = %s",
+                        k ? "bias" : "weight", k ? "bias" : "weight", SIZES_TEXT(t->ndim, t->sizes),
+                        SIZES_TEXT((int)n, shape));
     if (t && t->dtype != input->dtype)
       return status_new(ERROR_RUNTIME, "expected scalar type %s but found %s", dtype_scalar_name((DType)input->dtype),
                         dtype_scalar_name((DType)t->dtype));

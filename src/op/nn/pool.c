@@ -57,6 +57,23 @@ static Status read_input(const Call *call, uint32_t input_at, int spatial, PoolW
   return OK;
 }
 
+/* "3x2x2": channels and the dimensions that windows go over. */
+static void put_plane(const PoolWindow *w, int64_t channels, const int64_t *sizes, StrBuf *out) {
+  strbuf_printf(out, "%lld", (long long)channels);
+  for (int d = 3 - w->spatial; d < 3; d++) strbuf_printf(out, "x%lld", (long long)sizes[d]);
+}
+static Status output_too_small(const PoolWindow *w, const Tensor *input) {
+  int64_t channels = input->sizes[input->ndim - w->spatial - 1];
+  StrBuf text = {0};
+  strbuf_puts(&text, "Given input size: (");
+  put_plane(w, channels, w->in, &text);
+  strbuf_puts(&text, "). Calculated output size: (");
+  put_plane(w, channels, w->out, &text);
+  Status status = status_new(ERROR_RUNTIME, STR_FMT "). Output size is too small", STR_ARG(strbuf_view(&text)));
+  strbuf_dispose(&text);
+  return status;
+}
+
 Status pool_read(const Call *call, uint32_t input_at, int spatial, PoolWindow *w) {
   TRY(read_input(call, input_at, spatial, w));
   TRY(read_numbers(call, "kernel_size", spatial, 1, 1, w->kernel));
@@ -68,24 +85,21 @@ Status pool_read(const Call *call, uint32_t input_at, int spatial, PoolWindow *w
   TRY(read_numbers(call, "dilation", spatial, 1, 1, w->dilation));
   int ceil_mode = call_find_argument(call, "ceil_mode");
   w->ceil_mode = ceil_mode >= 0 && call_bool(call, (uint32_t)ceil_mode);
+  bool is_small = false;
   for (int d = 0; d < 3; d++) {
     if (w->padding[d] > w->kernel[d] / 2)
-      return status_new(
-          ERROR_RUNTIME,
-          "pad should be at most half of effective kernel size, but got pad=%lld, kernel_size=%lld and dilation=%lld",
-          (long long)w->padding[d], (long long)w->kernel[d], (long long)w->dilation[d]);
+      return status_new(ERROR_RUNTIME,
+                        "pad should be at most half of kernel size, but got pad=%lld and kernel_size=%lld",
+                        (long long)w->padding[d], (long long)w->kernel[d]);
     int64_t reach = w->in[d] + 2 * w->padding[d] - w->dilation[d] * (w->kernel[d] - 1) - 1;
     int64_t out = reach < 0 && !w->ceil_mode ? 0 : (reach + (w->ceil_mode ? w->stride[d] - 1 : 0)) / w->stride[d] + 1;
     if (reach < 0) out = 0;
     /* the last window starts inside the input or its left padding */
     if (w->ceil_mode && (out - 1) * w->stride[d] >= w->in[d] + w->padding[d]) out--;
-    if (out < 1)
-      return status_new(ERROR_RUNTIME,
-                        "Given input size per plane: (%lldx%lldx%lld). Calculated output size is too small",
-                        (long long)w->in[0], (long long)w->in[1], (long long)w->in[2]);
+    is_small |= out < 1;
     w->out[d] = out;
   }
-  return OK;
+  return is_small ? output_too_small(w, call_tensor(call, input_at)) : OK;
 }
 
 Status pool_read_output_size(const Call *call, uint32_t input_at, int spatial, PoolWindow *w) {

@@ -67,7 +67,7 @@ static Status walk(Exec *exec, IndexWalk *w, const Tensor *table, int64_t dim, c
   Status status = OK;
   if (index->numel == 0) return OK;
   if (index->dtype != DTYPE_INT64 && index->dtype != DTYPE_INT32)
-    return status_new(ERROR_RUNTIME, "gather/scatter: Expected dtype int64 for index");
+    return status_new(ERROR_RUNTIME, "%s(): Expected dtype int64 for index", w->gather ? "gather" : "scatter");
   w->dtype = (DType)table->dtype;
   w->index_dtype = (DType)index->dtype;
   w->length = table->ndim ? table->sizes[dim] : 1;
@@ -87,22 +87,28 @@ done:
   return status;
 }
 
-static Status check_walk_sizes(const Tensor *table, int64_t dim, const Tensor *index, const Tensor *source,
-                               const char *name) {
+static Status check_walk_sizes(const Tensor *table, int64_t dim, const Tensor *index, const Tensor *source) {
   int index_ndim = index->ndim ? index->ndim : 1, table_ndim = table->ndim ? table->ndim : 1;
   if (index->numel == 0) return OK;
   if (index_ndim != table_ndim)
-    return status_new(ERROR_RUNTIME, "%s: Index tensor must have the same number of dimensions as %s tensor", name,
+    return status_new(ERROR_RUNTIME, "Index tensor must have the same number of dimensions as %s tensor",
                       source ? "self" : "input");
   if (source && (source->ndim ? source->ndim : 1) != index_ndim)
-    return status_new(ERROR_RUNTIME, "%s: Index tensor must have the same number of dimensions as src tensor", name);
+    return status_new(ERROR_RUNTIME, "Index tensor must have the same number of dimensions as src tensor");
   for (int d = 0; d < index->ndim; d++) {
     int64_t table_size = table->ndim ? table->sizes[d] : 1,
             source_size = source && source->ndim ? source->sizes[d] : INT64_MAX;
-    if ((d != dim && index->sizes[d] > table_size) || index->sizes[d] > source_size)
+    if ((d == dim || index->sizes[d] <= table_size) && index->sizes[d] <= source_size) continue;
+    if (source)
       return status_new(ERROR_RUNTIME,
-                        "%s: Size does not match at dimension %d: expected index to be smaller than self %s%s", name, d,
-                        "apart from the dimension walked", source ? " and to be smaller than src" : "");
+                        "Expected index %s to be smaller than self %s apart from dimension %lld and to be smaller size "
+                        "than src %s",
+                        SIZES_TEXT(index->ndim, index->sizes), SIZES_TEXT(table->ndim, table->sizes), (long long)dim,
+                        SIZES_TEXT(source->ndim, source->sizes));
+    return status_new(ERROR_RUNTIME,
+                      "Size does not match at dimension %d expected index %s to be smaller than self %s apart from "
+                      "dimension %lld",
+                      d, SIZES_TEXT(index->ndim, index->sizes), SIZES_TEXT(table->ndim, table->sizes), (long long)dim);
   }
   return OK;
 }
@@ -112,7 +118,7 @@ static Status shape_gather(Call *call, TensorSpec *specs) {
   const Tensor *self = call_tensor(call, 0), *index = call_tensor(call, 2);
   int64_t dim;
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
-  TRY(check_walk_sizes(self, dim, index, NULL, "gather()"));
+  TRY(check_walk_sizes(self, dim, index, NULL));
   memset(specs, 0, offsetof(TensorSpec, sizes));
   specs->dtype = (DType)self->dtype;
   specs->device = tensor_device(self);
@@ -180,7 +186,7 @@ static Status scatter_call(Call *call, ScatterMode mode) {
   int64_t dim;
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
   const Tensor *src = call_value(call, 3).tag == TAG_TENSOR ? call_tensor(call, 3) : NULL;
-  TRY(check_walk_sizes(self, dim, index, src, "scatter()"));
+  TRY(check_walk_sizes(self, dim, index, src));
   TRY(copy_self(call));
   if (index->numel == 0) return OK;
   Tensor *source;
@@ -288,7 +294,7 @@ static Status kernel_scatter_reduce(Call *call) {
   Reduction r;
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
   TRY(read_reduction(call_str(call, 4), true, &r));
-  TRY(check_walk_sizes(self, dim, index, call_tensor(call, 3), "scatter()"));
+  TRY(check_walk_sizes(self, dim, index, call_tensor(call, 3)));
   if (index->numel == 0) return copy_self(call);
   Tensor *source;
   TRY(source_tensor(call, 3, self, index, &source));
@@ -333,7 +339,9 @@ static Status kernel_index_select(Call *call) {
   IndexWalk w = {.gather = true};
   Status status = walk(call->exec, &w, self, dim, spread, out);
   tensor_release(spread);
-  return status;
+  if (!status || !w.is_bad) return status;
+  status_free(status);
+  return status_exception("IndexError", "index out of range in self");
 }
 
 typedef Status IndexedBody(Call *call, const Tensor *spread, int64_t dim, const Tensor *source);

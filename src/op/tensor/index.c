@@ -62,9 +62,10 @@ static Status expand_masks(const Tensor *self, const List *given, Tensor **slots
         return status_exception("IndexError", "too many indices for tensor of dimension %d", self->ndim);
       for (int d = 0; d < index->ndim; d++)
         if (index->sizes[d] != self->sizes[n + d])
-          return status_exception(
-              "IndexError",
-              "The shape of the mask at index %d does not match the shape of the indexed tensor at index %d", d, n + d);
+          return status_exception("IndexError",
+                                  "The shape of the mask %s at index %d does not match the shape of the indexed "
+                                  "tensor %s at index %d",
+                                  SIZES_TEXT(index->ndim, index->sizes), d, SIZES_TEXT(self->ndim, self->sizes), n + d);
       Tensor *positions;
       TRY(nonzero(index, &positions));
       Status status = OK;
@@ -107,6 +108,18 @@ static Status add_offsets(Indexing *x, const Tensor *self, int dim, const Tensor
   return status;
 }
 
+static Status indices_differ(Tensor *const *slots, int slot_count) {
+  StrBuf shapes = {0};
+  for (int d = 0; d < slot_count; d++)
+    if (slots[d])
+      strbuf_printf(&shapes, "%s%s", shapes.length ? ", " : "", SIZES_TEXT(slots[d]->ndim, slots[d]->sizes));
+  Status status = status_exception(
+      "IndexError", "shape mismatch: indexing tensors could not be broadcast together with shapes " STR_FMT,
+      STR_ARG(strbuf_view(&shapes)));
+  strbuf_dispose(&shapes);
+  return status;
+}
+
 static Status resolve(Indexing *x, const Tensor *self, Tensor *const *slots, int slot_count) {
   int ndim = 0, first = -1, last = -1;
   int64_t sizes[TENSOR_MAX_DIMS];
@@ -121,7 +134,7 @@ static Status resolve(Indexing *x, const Tensor *self, Tensor *const *slots, int
     Status status = sizes_broadcast(ndim, sizes, slots[d]->ndim, slots[d]->sizes, &ndim, sizes);
     if (status != OK) {
       status_free(status);
-      return status_exception("IndexError", "shape mismatch: indexing tensors could not be broadcast together");
+      return indices_differ(slots, slot_count);
     }
   }
   if (first < 0) first = 0;
@@ -240,7 +253,9 @@ static Status put_values(Call *call, const Indexing *x, Tensor *table, const Ten
   if (status != OK) {
     if (status->code == ERROR_OUT_OF_MEMORY) return status;
     status_free(status);
-    return status_new(ERROR_RUNTIME, "shape mismatch: value tensor cannot be broadcast to indexing result");
+    return status_new(ERROR_RUNTIME,
+                      "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s",
+                      SIZES_TEXT(values->ndim, values->sizes), SIZES_TEXT(x->ndim, x->sizes));
   }
   TRY_GOTO(tensor_contiguous(spread, &dense), done);
   Transfer t = {x,

@@ -35,7 +35,7 @@ static Status shape_to_copy(Call *c, TensorSpec *spec) { /* (self, *options, non
       return status_exception("NotImplementedError", "Cannot copy out of meta tensor; no data!");
   }
   if (spec->device.type == DEVICE_CUDA)
-    return status_new(ERROR_RUNTIME, "PyTorch is not linked with support for cuda devices");
+    return status_new(ERROR_RUNTIME, "wick has no cuda devices: tensors can't be moved to one");
   return OK;
 }
 

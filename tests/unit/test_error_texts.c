@@ -1,0 +1,100 @@
+/* What errors of calls say: sizes and names, as PyTorch has them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "wick/wick.h"
+
+static const struct {
+  const char *expression, *message;
+} texts[] = {
+    {"torch.conv2d(torch.ones(1, 2, 8, 8), torch.ones(1, 3, 3, 3))",
+     "Given groups=1, weight of size [1, 3, 3, 3], expected input[1, 2, 8, 8] to have 3 channels, but got 2 channels "
+     "instead"},
+    {"torch.conv_transpose2d(torch.ones(1, 2, 8, 8), torch.ones(3, 3, 3, 3))",
+     "Given transposed=1, weight of size [3, 3, 3, 3], expected input[1, 2, 8, 8] to have 3 channels, but got 2 "
+     "channels instead"},
+    {"torch.conv2d(torch.ones(1, 3, 1, 2), torch.ones(1, 3, 5, 5), padding=1)",
+     "Calculated padded input size per channel: (3 x 4). Kernel size: (5 x 5). Kernel size can't be greater than "
+     "actual input size"},
+    {"torch.conv1d(torch.ones(1, 3, 2), torch.ones(1, 3, 5))",
+     "Calculated padded input size per channel: (2). Kernel size: (5). Kernel size can't be greater than actual input "
+     "size"},
+    {"torch.conv2d(torch.ones(8), torch.ones(1, 3, 5, 5))",
+     "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: [8]"},
+    {"F.layer_norm(torch.ones(2, 3), [4])",
+     "Given normalized_shape=[4], expected input with shape [*, 4], but got input of size[2, 3]"},
+    {"F.layer_norm(torch.ones(2, 3), [3], torch.ones(3), torch.ones(2))",
+     "Expected bias to be of same shape as normalized_shape, but got bias of shape [2] and normalized_shape = [3]"},
+    {"torch.ones(4, 3)[torch.ones(4, 2) > 0]",
+     "The shape of the mask [4, 2] at index 1 does not match the shape of the indexed tensor [4, 3] at index 1"},
+    {"torch.ones(4, 4)[torch.tensor([1, 2]), torch.tensor([1, 2, 3])]",
+     "shape mismatch: indexing tensors could not be broadcast together with shapes [2], [3]"},
+    {"torch.ones(4).index_put([torch.tensor([1, 2])], torch.ones(3))",
+     "shape mismatch: value tensor of shape [3] cannot be broadcast to indexing result of shape [2]"},
+    {"torch.gather(torch.ones(2, 2), 0, torch.ones(2, 2))", "gather(): Expected dtype int64 for index"},
+    {"torch.zeros(2, 2).scatter(0, torch.ones(1, 1), torch.ones(1, 1))", "scatter(): Expected dtype int64 for index"},
+    {"torch.gather(torch.ones(2, 2), 0, torch.zeros([1, 3], dtype=torch.int64))",
+     "Size does not match at dimension 1 expected index [1, 3] to be smaller than self [2, 2] apart from dimension 0"},
+    {"torch.zeros(2, 2).scatter(0, torch.tensor([[0, 0, 0]]), torch.ones(1, 3))",
+     "Expected index [1, 3] to be smaller than self [2, 2] apart from dimension 0 and to be smaller size than src "
+     "[1, 3]"},
+    {"F.embedding(torch.tensor([5]), torch.ones(3, 2))", "index out of range in self"},
+    {"F.interpolate(torch.ones(1, 1, 4, 4), size=[2, 2], mode='linear')",
+     "Got 4D input, but linear mode needs 3D input"},
+    {"F.interpolate(torch.ones(1, 1, 4, 4), size=[2])",
+     "spatial dimensions of [4, 4] and output size of [2]. Please provide input tensor in (N, C, d1, d2, ...,dK) "
+     "format"},
+    {"F.max_pool2d(torch.ones(1, 1, 2, 2), 5)",
+     "Given input size: (1x2x2). Calculated output size: (1x0x0). Output size is too small"},
+    {"F.max_pool3d(torch.ones(1, 7, 2, 9, 2), 5)",
+     "Given input size: (7x2x9x2). Calculated output size: (7x0x1x0). Output size is too small"},
+    {"F.avg_pool2d(torch.ones(1, 1, 8, 8), 3, padding=2)",
+     "pad should be at most half of kernel size, but got pad=2 and kernel_size=3"},
+    {"torch.ones(2).to('cuda')", "wick has no cuda devices"},
+    {"torch.ones(2).cuda()", "wick has no cuda devices"},
+};
+
+static void test_calls(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    char text[500];
+    wick_module *module;
+    wick_error *error;
+    wick_value *result;
+    snprintf(text, sizeof text, "import torch.nn.functional as F\ndef f():\n  return %s\n", texts[i].expression);
+    if (wick_compile(NULL, text, strlen(text), NULL, &module, &error))
+      fail_msg("%s: %s", texts[i].expression, wick_error_message(error));
+    if (!wick_run(module, "f", NULL, 0, NULL, 0, NULL, &result, &error)) fail_msg("%s is fine", texts[i].expression);
+    if (!strstr(wick_error_message(error), texts[i].message))
+      fail_msg("%s: %s", texts[i].expression, wick_error_message(error));
+    wick_error_free(error);
+    wick_module_release(module);
+  }
+}
+
+static void test_types(void **state) {
+  (void)state;
+  const char *const programs[] = {"def f(x: torch.Foo):\n  return x\n", "def f(x) -> torch.Foo:\n  return x\n",
+                                  "def f(x: List[torch.Foo]):\n  return x\n"};
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+    wick_module *module;
+    wick_error *error;
+    assert_int_equal(wick_compile(NULL, programs[i], strlen(programs[i]), NULL, &module, &error), WICK_COMPILE);
+    if (!strstr(wick_error_message(error), "Unknown type name 'torch.Foo'")) fail_msg("%s", wick_error_message(error));
+    wick_error_free(error);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_calls),
+      cmocka_unit_test(test_types),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
