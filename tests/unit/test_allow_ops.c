@@ -162,6 +162,9 @@ static void test_the_language_is_no_operator(void **state) {
 /* What forward does not name is reached by an object: its class stands in data.pkl alone. */
 static void test_an_interface_is_held(void **state) {
   (void)state;
+  static const char nested_object[] =
+      "\x80\x02"
+      "c__torch__\nM\n)\x81}X\5\0\0\0innerc__torch__\nTwice\n)\x81}bsb.";
   char message[1000];
   Bytes file = archive_of(
       "class M(Module):\n"
@@ -178,9 +181,7 @@ static void test_an_interface_is_held(void **state) {
       "  __buffers__ = []\n"
       "  def run(self: __torch__.Twice, x: Tensor) -> Tensor:\n"
       "    return torch.mul(x, 2)\n",
-      "\x80\x02"
-      "c__torch__\nM\n)\x81}X\5\0\0\0innerc__torch__\nTwice\n)\x81}bsb.",
-      57, no_constants, sizeof no_constants - 1);
+      nested_object, sizeof nested_object - 1, no_constants, sizeof no_constants - 1);
   wick_module *module = load(&file, NULL, message);
   if (!module) fail_msg("%s", message);
   wick_module_release(module);
@@ -192,6 +193,9 @@ static void test_an_interface_is_held(void **state) {
 /* Objects among the constants are made before anything else, and their __setstate__ runs. */
 static void test_code_that_runs_while_loading_is_held(void **state) {
   (void)state;
+  static const char constants[] =
+      "\x80\x02"
+      "c__torch__\nState\n)\x81K\1b\x85.";
   char message[1000];
   Bytes file = archive_of(
       "class M(Module):\n"
@@ -204,10 +208,7 @@ static void test_code_that_runs_while_loading_is_held(void **state) {
       "  def __setstate__(self: __torch__.State, state: int) -> NoneType:\n"
       "    print(\"this must not run\")\n"
       "    self.size = state\n",
-      plain_object, sizeof plain_object - 1,
-      "\x80\x02"
-      "c__torch__\nState\n)\x81K\1b\x85.",
-      25);
+      plain_object, sizeof plain_object - 1, constants, sizeof constants - 1);
   assert_null(load(&file, "aten::add\n", message));
   if (!strstr(message, "not allowed: prim::Print")) fail_msg("%s", message);
   free(file.data);

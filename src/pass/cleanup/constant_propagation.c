@@ -71,8 +71,8 @@ static bool run_node(Exec *exec, Node *node, const IValue *inputs, IValue *outpu
   switch (node->kind) {
     case SYM_prim_TupleConstruct: {
       Tuple *tuple;
-      const Type *type = node_output(node, 0)->type;
-      Status status = tuple_new(node->input_count, type->field_names ? type : NULL, &tuple);
+      if (node_output(node, 0)->type->field_names) return false; /* it would keep the unit that keeps it */
+      Status status = tuple_new(node->input_count, NULL, &tuple);
       if (status) return status_free(status), false;
       for (uint32_t i = 0; i < node->input_count; i++) tuple->values[i] = ivalue_retain(inputs[i]);
       outputs[0] = ivalue_tuple(tuple);
