@@ -95,8 +95,9 @@ static void *fresh_block(size_t block_bytes) {
   if (!probe) return NULL;
   mem_free(probe);
   if (block_bytes < HUGE_FROM) return aligned_alloc(BLOCK_ALIGN, block_bytes);
-  void *block = aligned_alloc(HUGE_PAGE, block_bytes);
-  if (block) madvise(block, block_bytes & ~(size_t)(HUGE_PAGE - 1), MADV_HUGEPAGE); /* a wish: fewer page faults */
+  void *block = NULL;
+  if (posix_memalign(&block, HUGE_PAGE, block_bytes)) return NULL;       /* of any size, unlike aligned_alloc */
+  madvise(block, block_bytes & ~(size_t)(HUGE_PAGE - 1), MADV_HUGEPAGE); /* a wish: fewer page faults */
   return block;
 }
 

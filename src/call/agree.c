@@ -8,7 +8,7 @@ Status require_dtype(const Tensor *t, DType dtype) {
 }
 
 Status require_sizes(const Tensor *t, const char *name, int ndim, const int64_t *sizes) {
-  if (t->ndim == ndim && memcmp(t->sizes, sizes, (size_t)ndim * sizeof *sizes) == 0) return OK;
+  if (t->ndim == ndim && (ndim == 0 || memcmp(t->sizes, sizes, (size_t)ndim * sizeof *sizes) == 0)) return OK;
   return status_new(ERROR_RUNTIME, "Expected %s to have sizes %s, but got %s", name, SIZES_TEXT(ndim, sizes),
                     SIZES_TEXT(t->ndim, t->sizes));
 }

@@ -61,6 +61,19 @@ static Status check_accepted(const Call *call, const CallPlan *plan, uint32_t fl
   return OK;
 }
 
+/* Programs give dtypes as ints; no kernel looks at one that is none. */
+static Status check_dtypes(const Call *call, const CallPlan *plan) {
+  for (uint64_t left = plan->dtypes; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctzll(left);
+    if (i >= call->input_count || call->inputs[i].tag != TAG_INT) continue;
+    int64_t dtype = call->inputs[i].i;
+    if (dtype < 0 || dtype >= DTYPE_COUNT)
+      return status_new(ERROR_RUNTIME, "Unrecognized dtype %lld for argument '" STR_FMT "'", (long long)dtype,
+                        STR_ARG(plan->schema->arguments[i].name));
+  }
+  return OK;
+}
+
 /* ---- running ---- */
 
 ShapeFunction *call_row_shape(const Call *call) {
@@ -316,6 +329,7 @@ Status operator_run(Call *call) {
   uint32_t flags = input_flags(call, plan);
   Status status = OK;
   if (flags & TENSOR_QUANTIZED && plan->quantized) call->form = plan->quantized->kernel;
+  if (plan->dtypes) TRY_GOTO(check_dtypes(call, plan), done);
   if (flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED)) {
     TRY_GOTO(check_accepted(call, plan, flags), done);
     if ((flags & (TENSOR_CONJ | TENSOR_NEG)) && !(call->op->flags & OP_ACCEPT_CONJ) &&
@@ -408,10 +422,12 @@ Status operator_call(Exec *exec, const Operator *op, Call *call) {
   if (__builtin_expect(
           plan->direct && !exec->recorder && !exec->attended &&
               !(flags & (INPUT_MAY_CHANGE | TENSOR_UNUSUAL | TENSOR_UNDEFINED | TENSOR_RECORDS | TENSOR_VIEW)),
-          1))
-    status = run_direct(call);
-  else
+          1)) {
+    status = plan->dtypes ? check_dtypes(call, plan) : OK;
+    if (status == OK) status = run_direct(call);
+  } else {
     status = call_long(call, plan, flags);
+  }
   if (__builtin_expect(status == OK, 1)) return OK;
 failed:
   call_clear_outputs(call);

@@ -5,7 +5,7 @@
 #include "call/call_plan.h"
 
 static inline bool sizes_equal(const Tensor *t, int ndim, const int64_t *sizes) {
-  return t->ndim == ndim && memcmp(t->sizes, sizes, (size_t)ndim * sizeof *sizes) == 0;
+  return t->ndim == ndim && (ndim == 0 || memcmp(t->sizes, sizes, (size_t)ndim * sizeof *sizes) == 0);
 }
 
 ShapeFunction *call_row_shape(const Call *call); /* NULL: the kernel makes its outputs */

@@ -15,6 +15,12 @@ static bool is_tensor_list(const Type *type) {
   return element->kind == TYPE_TENSOR;
 }
 
+/* `to.prim_dtype` has a plain int. */
+static bool is_dtype(const Argument *a) {
+  const Type *type = a->type->kind == TYPE_OPTIONAL ? a->type->elements[0] : a->type;
+  return type->kind == TYPE_INT && (a->int_kind == INT_SCALAR_TYPE || str_is(a->name, "dtype"));
+}
+
 Status call_plan_make(const Operator *op, const CallPlan **out) {
   const FunctionSchema *schema = operator_schema(op);
   if (!schema->name.length) return status_out_of_memory(); /* the stand-in for one that could not be parsed */
@@ -28,6 +34,7 @@ Status call_plan_make(const Operator *op, const CallPlan **out) {
     if (a->type->kind == TYPE_TENSOR) plan->required |= bit;
     if (is_tensor_list(a->type)) plan->lists |= bit;
     if (is_list(a->type) && (!a->alias || (a->alias->contained_write && !a->alias->is_write))) plan->held |= bit;
+    if (is_dtype(a)) plan->dtypes |= bit;
     bool is_tensor =
         a->type->kind == TYPE_TENSOR || (a->type->kind == TYPE_OPTIONAL && a->type->elements[0]->kind == TYPE_TENSOR);
     /* A container that is itself written keeps its tensors as they are. */

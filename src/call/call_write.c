@@ -28,6 +28,13 @@ static Status check_writable(const Tensor *t) {
   return OK;
 }
 
+/* Among meta tensors nothing is computed, so nothing else can be written. */
+static Status check_target_device(const Tensor *target, bool meta) {
+  if (!meta || target->flags & (TENSOR_META | TENSOR_UNDEFINED)) return OK;
+  return status_new(ERROR_RUNTIME,
+                    "Expected all tensors to be on the same device, but found at least two devices, meta and cpu!");
+}
+
 static Status check_cast(DType from, const Tensor *to) {
   if (from == to->dtype || dtype_can_cast(from, (DType)to->dtype)) return OK;
   return status_new(ERROR_RUNTIME, "result type %s can't be cast to the desired output type %s",
@@ -109,6 +116,7 @@ Status call_run_inplace(Call *call, bool meta) {
   inner.output_count = 1;
   inner.dying = 0;
   TRY(check_writable(self));
+  TRY(check_target_device(self, meta));
   if (shape) {
     TensorSpec spec[CALL_MAX_OUTPUTS];
     bool direct = false;
@@ -225,6 +233,7 @@ Status call_run_out(Call *call, const CallPlan *plan, bool meta) {
     if (!tensor_is_defined(outs[i].tensor))
       return status_new(ERROR_RUNTIME, STR_FMT ": an out argument is undefined", STR_ARG(call->op->name));
     TRY(check_writable(outs[i].tensor));
+    TRY(check_target_device(outs[i].tensor, meta));
   }
   if (shape) {
     TensorSpec specs[CALL_MAX_OUTPUTS];
@@ -268,7 +277,9 @@ Status call_run_writer(Call *call, const CallPlan *plan, bool meta) {
   uint64_t writes = plan->writes;
   for (uint64_t left = writes; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctzll(left);
-    if (i < call->input_count && call->inputs[i].tag == TAG_TENSOR) TRY(check_writable(call->inputs[i].tensor));
+    if (i >= call->input_count || call->inputs[i].tag != TAG_TENSOR) continue;
+    TRY(check_writable(call->inputs[i].tensor));
+    TRY(check_target_device(call->inputs[i].tensor, meta));
   }
   Status status = call_run_functional(call, meta);
   for (uint64_t left = writes; left; left &= left - 1) {

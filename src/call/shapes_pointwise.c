@@ -44,9 +44,8 @@ static void choose_strides(const Inputs *inputs, TensorSpec *spec) {
   for (int i = 0; i < inputs->count; i++) {
     const Tensor *t = inputs->tensors[i], *first = inputs->tensors[0];
     if (t->ndim > 1 && !tensor_is_contiguous(t)) row_major = false;
-    if (t->ndim != spec->ndim || memcmp(t->sizes, spec->sizes, sizeof(int64_t) * (size_t)spec->ndim) ||
-        memcmp(t->strides, first->strides, sizeof(int64_t) * (size_t)spec->ndim))
-      alike = false;
+    alike = alike && t->ndim == spec->ndim && !memcmp(t->sizes, spec->sizes, sizeof(int64_t) * (size_t)spec->ndim) &&
+            !memcmp(t->strides, first->strides, sizeof(int64_t) * (size_t)spec->ndim);
   }
   if (row_major || spec->ndim < 2) return;
   spec->has_strides = true;

@@ -94,10 +94,56 @@ static void test_gradients_of_resampling(void **state) {
   CHECK_CASES(cases);
 }
 
+static void test_pivots(void **state) {
+  (void)state;
+#define LDL_SOLVE(pivots) \
+  "torch.linalg_ldl_solve(torch.eye(3), torch.tensor([" pivots "], dtype=torch.int32), torch.ones([3, 1]))"
+  static const Case cases[] = {
+      {LDL_SOLVE("1, 2, 3"), NULL},
+      {LDL_SOLVE("-2, -2, 3"), NULL},
+      {LDL_SOLVE("1, 2, 4"), "a pivot is 4, beyond the 3 rows"},
+      {LDL_SOLVE("1, 2, -3"), "the negative pivot at 2 is not one of two"},
+      {LDL_SOLVE("-1, -1, -1"), "the negative pivot at 2 is not one of two"},
+      {LDL_SOLVE("1, -2, 3"), "the negative pivot at 1 is not one of two"},
+  };
+  CHECK_CASES(cases);
+}
+
+static void test_dtypes_that_are_none(void **state) {
+  (void)state;
+  static const Case cases[] = {
+      {"torch.ones([2]).sum(dtype=torch.float64)", NULL},
+      {"torch.ones([2]).sum(dtype=-1)", "Unrecognized dtype -1 for argument 'dtype'"},
+      {"torch.ones([2]).prod(dtype=-2)", "Unrecognized dtype -2"},
+      {"torch.ones([2]).cumsum(0, dtype=100)", "Unrecognized dtype 100"},
+      {"torch.tensor(1.0, dtype=9223372036854775807)", "Unrecognized dtype 9223372036854775807"},
+      {"torch.as_tensor(1, dtype=100)", "Unrecognized dtype 100"},
+      {"torch.nansum(torch.ones([2]), dtype=100)", "Unrecognized dtype 100"},
+      {"torch.softmax(torch.ones([2]), 0, dtype=-1)", "Unrecognized dtype -1"},
+  };
+  CHECK_CASES(cases);
+}
+
+#define META(sizes) "torch.ones(" sizes ", device=torch.device('meta'))"
+
+static void test_meta_tensors(void **state) {
+  (void)state;
+  static const Case cases[] = {
+      {"torch.sqrt(" META("[2, 3]") ", out=" META("[0]") ").size()", NULL},
+      {"torch.sqrt(" META("[2, 3]") ", out=torch.ones([0]))", "Expected all tensors to be on the same device"},
+      {"torch.ones([2, 3]).add_(" META("[2, 3]") ")", "Expected all tensors to be on the same device"},
+      {"torch.view_copy(" META("[2, 3]") ", dtype=torch.int32).size()", NULL},
+  };
+  CHECK_CASES(cases);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_gradients_of_pooling),
       cmocka_unit_test(test_gradients_of_resampling),
+      cmocka_unit_test(test_pivots),
+      cmocka_unit_test(test_dtypes_that_are_none),
+      cmocka_unit_test(test_meta_tensors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

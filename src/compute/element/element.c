@@ -8,7 +8,8 @@
 #define MAX(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
 #define MIN(a, b) ((a) < (b) || (a) != (a) ? (a) : (b))
 
-/* LOAD and STORE translate the stored form (halves) to the arithmetic one. */
+/* LOAD and STORE translate the stored form (halves) to the arithmetic one; COUNT to the one that is added and
+ * multiplied: unsigned, for integers wrap. */
 #define COMBINE(NAME, STORED, LOAD, STORE, OP)                      \
   static void combine_##OP##_##NAME(void *into, const void *from) { \
     STORED a, b;                                                    \
@@ -20,25 +21,28 @@
 #define SAME(x) (x)
 #define TRUTH(x) ((uint8_t)((x) != 0))
 /* clang-format off */
-#define ALL_ORDERED(X)                                                                      \
-  X(UINT8, uint8_t, SAME, (uint8_t))                                                        \
-  X(INT8, int8_t, SAME, (int8_t))                                                           \
-  X(INT16, int16_t, SAME, (int16_t))                                                        \
-  X(INT32, int32_t, SAME, SAME) X(INT64, int64_t, SAME, SAME) X(FLOAT32, float, SAME, SAME) \
-      X(FLOAT64, double, SAME, SAME) X(BOOL, uint8_t, SAME, TRUTH)                          \
-          X(FLOAT16, uint16_t, half_to_float, half_from_float)                              \
-              X(BFLOAT16, uint16_t, bfloat16_to_float, bfloat16_from_float)
+#define ALL_ORDERED(X)                                                        \
+  X(UINT8, uint8_t, SAME, SAME, (uint8_t))                                    \
+  X(INT8, int8_t, SAME, SAME, (int8_t))                                       \
+  X(INT16, int16_t, SAME, SAME, (int16_t))                                    \
+  X(INT32, int32_t, SAME, (uint32_t), (int32_t))                              \
+  X(INT64, int64_t, SAME, (uint64_t), (int64_t))                              \
+  X(FLOAT32, float, SAME, SAME, SAME)                                         \
+  X(FLOAT64, double, SAME, SAME, SAME)                                        \
+  X(BOOL, uint8_t, SAME, SAME, TRUTH)                                         \
+  X(FLOAT16, uint16_t, half_to_float, half_to_float, half_from_float)         \
+  X(BFLOAT16, uint16_t, bfloat16_to_float, bfloat16_to_float, bfloat16_from_float)
 /* clang-format on */
-#define ALL_COMPLEX(X) X(COMPLEX64, complex64, SAME, SAME) X(COMPLEX128, complex128, SAME, SAME)
+#define ALL_COMPLEX(X) X(COMPLEX64, complex64) X(COMPLEX128, complex128)
 
-#define EVERY_ORDERED(NAME, STORED, LOAD, STORE) \
-  COMBINE(NAME, STORED, LOAD, STORE, ADD)        \
-  COMBINE(NAME, STORED, LOAD, STORE, MULTIPLY)   \
-  COMBINE(NAME, STORED, LOAD, STORE, MAX)        \
+#define EVERY_ORDERED(NAME, STORED, LOAD, COUNT, STORE) \
+  COMBINE(NAME, STORED, COUNT, STORE, ADD)              \
+  COMBINE(NAME, STORED, COUNT, STORE, MULTIPLY)         \
+  COMBINE(NAME, STORED, LOAD, STORE, MAX)               \
   COMBINE(NAME, STORED, LOAD, STORE, MIN)
-#define EVERY_COMPLEX(NAME, STORED, LOAD, STORE) \
-  COMBINE(NAME, STORED, LOAD, STORE, ADD)        \
-  COMBINE(NAME, STORED, LOAD, STORE, MULTIPLY)
+#define EVERY_COMPLEX(NAME, STORED)      \
+  COMBINE(NAME, STORED, SAME, SAME, ADD) \
+  COMBINE(NAME, STORED, SAME, SAME, MULTIPLY)
 ALL_ORDERED(EVERY_ORDERED)
 ALL_COMPLEX(EVERY_COMPLEX)
 

@@ -70,11 +70,12 @@ static Status gemm_packed(Exec *exec, Product *p) {
   return p->failed ? status_out_of_memory() : OK;
 }
 
-/* Any other type: plain loops over the wide class, which is exact enough and small. */
+/* Any other type: plain loops over the wide class, which is exact enough and small. Integers are
+ * unsigned, for they wrap. */
 #define PLAIN(WIDE, WIDE_DTYPE)                                                                                      \
   for (int64_t i = 0; i < m; i++) {                                                                                  \
     for (int64_t j = 0; j < n; j++) {                                                                                \
-      WIDE sum = 0, x, y;                                                                                            \
+      WIDE sum = 0, factor, x, y;                                                                                    \
       for (int64_t p = 0; p < k; p++) {                                                                              \
         dtype_convert(WIDE_DTYPE, &x, 1, dtype, (const char *)a.data + (i * a.row_stride + p * a.col_stride) * item, \
                       1, 1);                                                                                         \
@@ -82,7 +83,8 @@ static Status gemm_packed(Exec *exec, Product *p) {
                       1, 1);                                                                                         \
         sum += x * y;                                                                                                \
       }                                                                                                              \
-      sum *= (WIDE)alpha;                                                                                            \
+      dtype_convert(WIDE_DTYPE, &factor, 1, DTYPE_FLOAT64, &alpha, 1, 1);                                            \
+      sum *= factor;                                                                                                 \
       char *to = (char *)c + (i * c_row_stride + j) * item;                                                          \
       if (accumulate) {                                                                                              \
         dtype_convert(WIDE_DTYPE, &x, 1, dtype, to, 1, 1);                                                           \
@@ -97,7 +99,7 @@ static void gemm_plain(DType dtype, int64_t m, int64_t n, int64_t k, double alph
   if (dtype_is_complex(dtype))
     PLAIN(complex128, DTYPE_COMPLEX128)
   else
-    PLAIN(int64_t, DTYPE_INT64)
+    PLAIN(uint64_t, DTYPE_INT64)
 }
 
 /* Halves: float32 copies of the operands, the product, and back. */

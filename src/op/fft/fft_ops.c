@@ -233,7 +233,7 @@ static Status run_shift(Call *call, bool inverse) {
   for (size_t i = 0; i < count; i++) {
     TRY(dim_wrap(given ? given[i] : (int64_t)i, self->ndim, &dims[i]));
     int64_t size = self->ndim ? self->sizes[dims[i]] : 1;
-    shifts[i] = inverse ? (size + 1) / 2 : size / 2;
+    shifts[i] = size / 2 + (inverse ? size % 2 : 0);
   }
   List *shift_list = NULL, *dim_list = NULL;
   Status status;

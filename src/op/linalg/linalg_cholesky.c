@@ -221,6 +221,20 @@ static Status shape_ldl_solve(Call *call, TensorSpec *specs) {
         (long long)matrix_rows(a), (long long)matrix_cols(a), (long long)matrix_rows(b), (long long)matrix_cols(b));
   return linalg_spec_broadcast(specs, b, a, (DType)b->dtype, matrix_rows(b), matrix_cols(b));
 }
+/* LAPACK trusts them. Rows count from 1; two rows of one block have negative ones, hence never an odd run of them. */
+static Status check_ldl_pivots(const int32_t *swaps, int64_t n) {
+  int64_t run = 0;
+  for (int64_t i = 0; i < n; i++) {
+    if (swaps[i] == 0 || swaps[i] > n || swaps[i] < -n)
+      return status_new(ERROR_RUNTIME, "torch.linalg.ldl_solve: a pivot is %d, beyond the %lld rows", swaps[i],
+                        (long long)n);
+    run = swaps[i] < 0 ? run + 1 : 0;
+    if (run % 2 && (i + 1 == n || swaps[i + 1] > 0))
+      return status_new(ERROR_RUNTIME, "torch.linalg.ldl_solve: the negative pivot at %lld is not one of two",
+                        (long long)i);
+  }
+  return OK;
+}
 static Status kernel_ldl_solve(Call *call) {
   const Lapack *lapack;
   TRY(lapack_open(&lapack));
@@ -231,12 +245,8 @@ static Status kernel_ldl_solve(Call *call) {
   TRY_GOTO(tensor_to_dtype(call_tensor(call, 1), DTYPE_INT32, &narrow), done);
   TRY_GOTO(linalg_vectors(narrow, out, &pivots), done);
   Matrices m = matrices_of(factors), x = matrices_of(out);
-  const int32_t *swaps = tensor_data(pivots);
-  for (int64_t i = 0; i < pivots->numel; i++)
-    if (swaps[i] == 0 || swaps[i] > m.rows || swaps[i] < -m.rows) {
-      status = status_new(ERROR_RUNTIME, "torch.linalg.ldl_solve: a pivot is %d, beyond the %d rows", swaps[i], m.rows);
-      goto done;
-    }
+  for (int64_t i = 0; i < x.count && out->numel; i++)
+    TRY_GOTO(check_ldl_pivots(vector_at(pivots, i, m.rows), m.rows), done);
   for (int64_t i = 0; i < x.count && out->numel; i++) {
     TRY_GOTO(linalg_attend((DType)out->dtype, 2.0 * m.rows * m.rows * x.cols), done);
     (void)(call_bool(call, 3) ? lapack->hetrs : lapack->sytrs)[lapack_type((DType)out->dtype)](

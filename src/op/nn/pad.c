@@ -23,10 +23,10 @@ static Status shape_constant(Call *c, TensorSpec *specs) {
     int64_t *size = &specs->sizes[dim], left = self->sizes[dim];
     for (int k = 0; k < 2; k++) {
       int64_t p = pad[2 * i + (size_t)k];
-      if (p < 0 && !int64_add(left, p, &left)) left = -1;
-      if (left < 0)
-        return status_new(ERROR_RUNTIME, "start (%lld) + length (%lld) exceeds dimension size (%lld).",
-                          (long long)(k ? 0 : -p), (long long)left, (long long)(left - p));
+      if (p < 0 && left + p < 0) /* of two signs: no overflow */
+        return status_new(ERROR_RUNTIME, "start (%llu) + length (%lld) exceeds dimension size (%lld).",
+                          k ? 0 : 0 - (unsigned long long)p, (long long)(left + p), (long long)left);
+      if (p < 0) left += p;
       if (!int64_add(*size, p, size)) return status_out_of_memory();
     }
     if (*size < 1 && !only_crops)

@@ -312,6 +312,13 @@ static Status kernel_qscheme(Call *c) {
 #define ASK_TENSOR(text, kernel_function) \
   { .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED | OP_OUT }
 
+/* What is not quantized is given back, which the schemas hide. */
+#define DEQUANTIZE(text, kernel_function, more)                                         \
+  {                                                                                     \
+    .schema = text, .kernel = kernel_function,                                          \
+    .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED | OP_RETURNS_ARGUMENT | (more) \
+  }
+
 static const OpRow rows[] = {
     MAKE("aten::quantize_per_tensor(Tensor self, float scale, int zero_point, ScalarType dtype) -> Tensor",
          kernel_quantize_per_tensor),
@@ -343,10 +350,10 @@ static const OpRow rows[] = {
                ", MemoryFormat? memory_format=None) -> Tensor",
                kernel_empty_quantized),
     ASK_TENSOR("aten::int_repr(Tensor self) -> Tensor", kernel_int_repr),
-    ASK_TENSOR("aten::dequantize.self(Tensor self) -> Tensor", kernel_dequantize),
-    ASK("aten::dequantize.tensor(Tensor qtensor) -> Tensor", kernel_dequantize),
-    ASK_TENSOR("aten::dequantize.tensors(Tensor[] tensors) -> Tensor[]", kernel_dequantize_list),
-    ASK("aten::dequantize.list(Tensor[] qtensors) -> Tensor[]", kernel_dequantize_list),
+    DEQUANTIZE("aten::dequantize.self(Tensor self) -> Tensor", kernel_dequantize, OP_OUT),
+    DEQUANTIZE("aten::dequantize.tensor(Tensor qtensor) -> Tensor", kernel_dequantize, 0),
+    DEQUANTIZE("aten::dequantize.tensors(Tensor[] tensors) -> Tensor[]", kernel_dequantize_list, OP_OUT),
+    DEQUANTIZE("aten::dequantize.list(Tensor[] qtensors) -> Tensor[]", kernel_dequantize_list, 0),
     ASK("aten::dequantize.any(Any tensors) -> Any", kernel_dequantize_any),
     ASK("aten::q_scale(Tensor self) -> float", kernel_q_scale),
     ASK("aten::q_zero_point(Tensor self) -> int", kernel_q_zero_point),

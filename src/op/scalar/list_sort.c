@@ -216,7 +216,9 @@ static Status sorted(Call *c) {
 static const OpRow rows[] = {
     ROWS("int") ROWS("float") ROWS("bool") ROWS("str")
         ROW_ANY("aten::sort.Tensor(Tensor[](a!) self, bool reverse=False) -> ()", sort),
-    ROW_ANY("aten::sorted.Tensor(Tensor[](a) input) -> Tensor[]", sorted),
+    {.schema = "aten::sorted.Tensor(Tensor[](a) input) -> Tensor[]",
+     .kernel = sorted,
+     .flags = OP_CONTAINER | OP_RETURNS_ARGUMENT},
     ROW_ANY("aten::sort.any(t[](a!) self, bool reverse=False) -> ()", sort),
     ROW_ANY("aten::sorted.any(t[](a) self) -> t[]", sorted),
 };

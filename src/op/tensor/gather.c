@@ -427,6 +427,7 @@ static Status kernel_index_fill(Call *call) {
   if (index->numel == 0) goto done;
   for (int64_t i = 0; i < index->numel; i++) {
     int64_t at;
+    if (i % 65536 == 0) TRY_GOTO(exec_attend(call->exec), done);
     dtype_convert(DTYPE_INT64, &at, 1, (DType)index->dtype,
                   (char *)tensor_data(index) +
                       i * (index->ndim ? index->strides[0] : 0) * (int64_t)dtype_size((DType)index->dtype),

@@ -63,6 +63,7 @@ static Status chunk_backward(Call *call) {
   if (dim < 0) dim += (int64_t)ndim;
   if (dim < 0 || dim >= (int64_t)ndim || chunks < 1 || ndim > TENSOR_MAX_DIMS)
     return status_new(ERROR_RUNTIME, "_chunk_backward: there is no dimension %lld", (long long)dim);
+  if (sizes[dim] < 0) return status_new(ERROR_RUNTIME, "_chunk_backward: a size of %lld", (long long)sizes[dim]);
   const Tensor *some = NULL;
   for (size_t i = 0; i < grads->length && !some; i++)
     if (tensor_is_defined(list_tensor(grads, i))) some = list_tensor(grads, i);
@@ -70,7 +71,7 @@ static Status chunk_backward(Call *call) {
     call_set_tensor(call, 0, tensor_undefined());
     return OK;
   }
-  int64_t step = (sizes[dim] + chunks - 1) / chunks, part[TENSOR_MAX_DIMS];
+  int64_t step = sizes[dim] / chunks + (sizes[dim] % chunks > 0), part[TENSOR_MAX_DIMS];
   List *whole;
   memcpy(part, sizes, ndim * sizeof *part);
   TRY(list_new(TYPE(TENSOR), grads->length, &whole));

@@ -294,7 +294,7 @@ static const OpRow rows[] = {
     {.schema = "prim::VarStack(...) -> Tensor", .kernel = kernel_variadic_stack, .flags = OP_COMPOSITE},
     {.schema = "aten::_cat_backward(Tensor grad, Tensor[] tensors, int dim) -> Tensor[]",
      .kernel = kernel_cat_backward,
-     .flags = OP_COMPOSITE | OP_METADATA_OTHERS},
+     .flags = OP_COMPOSITE | OP_METADATA_OTHERS | OP_RETURNS_ARGUMENT},
     {.schema = "aten::_stack_backward(Tensor grad, Tensor[] tensors, int dim) -> Tensor[]",
      .body = "parts: List[Tensor] = []\n"
              "for i, part in enumerate(torch.unbind(grad, dim)):\n"

@@ -187,7 +187,7 @@ static Status resize(Call *c, int ndim, const int64_t *sizes, MemoryFormat forma
   int64_t strides[TENSOR_MAX_DIMS];
   if (self->flags & TENSOR_RECORDS) return status_new(ERROR_RUNTIME, "cannot resize variables that require grad");
   if (format == FORMAT_PRESERVE) return status_new(ERROR_RUNTIME, "Unsupported memory format Preserve");
-  bool same = self->ndim == ndim && memcmp(self->sizes, sizes, (size_t)ndim * sizeof *sizes) == 0;
+  bool same = self->ndim == ndim && (ndim == 0 || memcmp(self->sizes, sizes, (size_t)ndim * sizeof *sizes) == 0);
   if (!same) TRY(tensor_resize(self, ndim, sizes));
   if (format != FORMAT_CONTIGUOUS) {
     TRY(strides_of_format(format, ndim, sizes, NULL, strides));
@@ -269,8 +269,14 @@ static Status kernel_set_tensor_parts_(Call *c) {
 #define CONVERT(text, kernel_function) \
   { .schema = text, .kernel = kernel_function, .flags = OP_COMPOSITE | OP_ACCEPT_ANY }
 #define SET(text, kernel_function) \
-  { .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE | OP_RESHAPES }
+  { .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE | OP_RESHAPES | OP_ACCEPT_CONJ }
 
+/* The schema hides that the result may be self. */
+#define CAST_ROW(name)                                                                                               \
+  {                                                                                                                  \
+    .schema = "aten::_cast_" #name "(Tensor self, bool non_blocking=False) -> Tensor", .kernel = kernel_cast_##name, \
+    .flags = OP_COMPOSITE | OP_ACCEPT_ANY | OP_RETURNS_ARGUMENT                                                      \
+  }
 static const OpRow rows[] = {
     {.schema = "aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
      .shape = shape_clone,
@@ -309,14 +315,14 @@ static const OpRow rows[] = {
      .flags = OP_COMPOSITE | OP_ACCEPT_ANY | OP_RETURNS_ARGUMENT | OP_METADATA_OTHERS},
     CONVERT("aten::cpu(Tensor(a) self) -> Tensor(b|a)", kernel_cpu),
     CONVERT("aten::cuda(Tensor(a) self) -> Tensor(b|a)", kernel_cuda),
-    CONVERT("aten::_cast_Byte(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Byte),
-    CONVERT("aten::_cast_Char(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Char),
-    CONVERT("aten::_cast_Short(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Short),
-    CONVERT("aten::_cast_Int(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Int),
-    CONVERT("aten::_cast_Long(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Long),
-    CONVERT("aten::_cast_Half(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Half),
-    CONVERT("aten::_cast_Float(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Float),
-    CONVERT("aten::_cast_Double(Tensor self, bool non_blocking=False) -> Tensor", kernel_cast_Double),
+    CAST_ROW(Byte),
+    CAST_ROW(Char),
+    CAST_ROW(Short),
+    CAST_ROW(Int),
+    CAST_ROW(Long),
+    CAST_ROW(Half),
+    CAST_ROW(Float),
+    CAST_ROW(Double),
     CONVERT("aten::_autocast_to_full_precision(Tensor(a) self, bool cuda_enabled, bool cpu_enabled) -> Tensor(a)",
             kernel_full_precision),
     CONVERT("aten::_autocast_to_reduced_precision(Tensor(a) self, bool cuda_enabled, bool cpu_enabled, ScalarType "

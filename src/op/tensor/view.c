@@ -132,13 +132,12 @@ static Status view_view_dtype(const Call *c, Tensor **out) {
             (long long)ratio, dtype_scalar_name((DType)t->dtype), dtype_scalar_name(dtype), (long long)offset);
       sizes[ndim - 1] /= ratio;
       offset /= ratio;
-    } else {
-      sizes[ndim - 1] *= ratio;
-      offset *= ratio;
+    } else if (!int64_mul(sizes[ndim - 1], ratio, &sizes[ndim - 1]) || !int64_mul(offset, ratio, &offset)) {
+      return status_out_of_memory();
     }
     for (int i = 0; i < ndim - 1; i++) {
       if (from > to) {
-        strides[i] *= ratio;
+        if (!int64_mul(strides[i], ratio, &strides[i])) return status_out_of_memory();
         continue;
       }
       if (strides[i] % ratio)
@@ -149,7 +148,9 @@ static Status view_view_dtype(const Call *c, Tensor **out) {
       strides[i] /= ratio;
     }
   }
-  return tensor_from_storage(t->storage, dtype, ndim, sizes, strides, offset, out);
+  TRY(tensor_from_storage(t->storage, dtype, ndim, sizes, strides, offset, out));
+  (*out)->flags |= t->flags & TENSOR_META;
+  return OK;
 }
 
 static Status view_flatten(const Call *c, Tensor **out) {
@@ -641,7 +642,10 @@ static const OpRow rows[] = {
     ROW("aten::broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", expand, "self: grad"),
     ROW("aten::alias(Tensor(a) self) -> Tensor(a)", alias, "self: grad"),
     COPY_ROW("aten::alias_copy(Tensor self) -> Tensor", alias, "self: grad"),
-    ROW("aten::lift(Tensor self) -> Tensor", alias, "self: grad"),
+    {.schema = "aten::lift(Tensor self) -> Tensor",
+     .kernel = kernel_alias,
+     .grad = "self: grad",
+     .flags = OP_VIEW | OP_RETURNS_ARGUMENT},
     ROW("aten::lift_fresh(Tensor(a) self) -> Tensor(a)", alias, "self: grad"),
     COPY_ROW("aten::lift_fresh_copy(Tensor self) -> Tensor", alias, "self: grad"),
     {.schema = "aten::detach(Tensor(a) self) -> Tensor(a)",

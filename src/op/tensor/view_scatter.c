@@ -147,12 +147,17 @@ static Status kernel_unfold_backward(Call *c) {
 /* _as_strided_backward(grad, self, size, stride, storage_offset): sums over the stretch of storage that self and the
  * view show. */
 static Status extent(int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset, int64_t *io_end) {
+  if (offset < 0) return status_new(ERROR_RUNTIME, "Tensor: invalid storage offset %lld", (long long)offset);
   for (int i = 0; i < ndim; i++) {
     int64_t reach;
     if (sizes[i] == 0) return OK;
+    if (sizes[i] < 0)
+      return status_new(ERROR_RUNTIME, "Trying to create tensor with negative dimension %lld: %s", (long long)sizes[i],
+                        SIZES_TEXT(ndim, sizes));
     if (!int64_mul(sizes[i] - 1, strides[i], &reach) || !int64_add(offset, reach, &offset))
       return status_out_of_memory();
   }
+  if (offset == INT64_MAX) return status_out_of_memory();
   if (offset + 1 > *io_end) *io_end = offset + 1;
   return OK;
 }
