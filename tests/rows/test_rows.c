@@ -1,0 +1,270 @@
+/* Every row of the registry with arguments that do not fit: from a sample that the row takes, one argument at a time
+ * becomes something else, and the call must end in a result or an error, within its time and memory, without writing
+ * what its schema does not say it writes and without results that share memory which it does not say they share.
+ *
+ * Calls run in a child process, so that a crash costs one call and is told with its arguments.
+ *
+ *   WICK_ROW_CALLS=40      calls for each row, or all
+ *   WICK_ROW_PAIRS=20      besides, calls with two changes at once
+ *   WICK_ROW=aten::add     rows of that name alone
+ *   WICK_ROW_SEED=1        another choice of the calls
+ *   WICK_ROW_PART=1/4      the first quarter of the rows
+ *   WICK_ROW_LIST=1        tells of the rows that no sample was found for; 2: of the samples of the others */
+#include "sample.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "api/api.h"
+#include "api/handles.h"
+#include "base/clock.h"
+
+enum { ATTEMPTS = 240, MEMORY = 64 << 20, MAX_DEATHS = 500, TEXT = 3000 };
+static const uint64_t deadline_ns = 500000000;
+static const time_t late_s = 3, dead_s = 8; /* processor time: well beyond the deadline, and given up */
+
+/* What parent and child both see. */
+typedef struct Progress {
+  size_t row, call; /* to come, or running */
+  size_t rows, factories, sampled, calls, results, errors, complaints, late;
+  bool row_counted, sample_counted;
+  int attempt;                    /* of the search for a sample; -1: it is over */
+  bool deadly[ATTEMPTS * 2];      /* attempts that ended a child */
+  char running[TEXT], error[200]; /* error: of the first sample of a row */
+} Progress;
+static Progress *progress;
+
+static struct {
+  size_t calls, pairs, part, parts;
+  uint64_t seed;
+  const char *row;
+  int list;
+} options;
+
+static size_t number_from(const char *name, size_t otherwise) {
+  const char *text = getenv(name);
+  return !text || !*text ? otherwise : !strcmp(text, "all") ? SIZE_MAX : strtoull(text, NULL, 10);
+}
+static void read_options(void) {
+  options.calls = number_from("WICK_ROW_CALLS", 8);
+  options.pairs = number_from("WICK_ROW_PAIRS", 0);
+  options.seed = number_from("WICK_ROW_SEED", 0);
+  options.list = (int)number_from("WICK_ROW_LIST", 0);
+  options.row = getenv("WICK_ROW");
+  options.part = options.parts = 1;
+  const char *part = getenv("WICK_ROW_PART");
+  if (part) assert_int_equal(sscanf(part, "%zu/%zu", &options.part, &options.parts), 2);
+}
+
+/* ---- one call ---- */
+static void drop_text(void *user, const char *text, size_t length) {
+  (void)user;
+  (void)text;
+  (void)length;
+}
+static double processor_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+static void give_up_after(time_t seconds) {
+  struct itimerval timer = {.it_value = {.tv_sec = seconds}};
+  setitimer(ITIMER_PROF, &timer, NULL);
+  alarm((unsigned)seconds * 20);
+}
+
+typedef enum Outcome { OUTCOME_NO_CALL, OUTCOME_RESULT, OUTCOME_ERROR } Outcome;
+
+static Outcome run_made(const SampleCall *call, MadeCall *made, StrBuf *complaints) {
+  Exec exec;
+  CallBudget budget = {.steps_left = 1000000, .limits_memory = true, .memory = {.left = MEMORY}};
+  IValue outputs[CALL_MAX_OUTPUTS] = {IVALUE_NONE};
+  uint32_t output_count = operator_schema(call->op)->return_count;
+  api_exec_init(&exec, NULL);
+  exec.print = drop_text;
+  exec.budget = &budget;
+  exec.threads = 2;
+  exec_set_deadline(&exec, clock_now_ns() + deadline_ns);
+  Call c = {.inputs = made->inputs, .input_count = made->count, .outputs = outputs, .output_count = output_count};
+  Watch *watch = watch_begin(call->op, made);
+  MemBudget *before = exec_enter_memory(&exec);
+  Status status = operator_call(&exec, call->op, &c);
+  mem_budget_enter(before);
+  bool succeeded = status == OK;
+  if (status && status->code == ERROR_INTERNAL) strbuf_printf(complaints, "an internal error: %s; ", status->message);
+  watch_end(watch, made, succeeded, outputs, output_count, complaints);
+  for (uint32_t i = 0; i < output_count; i++) ivalue_release(outputs[i]);
+  if (status && progress->attempt == 0) snprintf(progress->error, sizeof progress->error, "%s", status->message);
+  status_free(status);
+  return succeeded ? OUTCOME_RESULT : OUTCOME_ERROR;
+}
+
+static void tell(const char *what, const char *call) {
+  printf("%s: %s\n", what, call);
+  fflush(stdout);
+}
+
+static Outcome run_sample(const SampleCall *call) {
+  StrBuf text = {0}, complaints = {0};
+  MadeCall made;
+  sample_call_print(call, &text);
+  snprintf(progress->running, TEXT, "%s", text.data);
+  strbuf_dispose(&text);
+  if (!sample_make_call(call, &made)) return OUTCOME_NO_CALL;
+  double begin = processor_seconds();
+  give_up_after(dead_s);
+  Outcome outcome = run_made(call, &made, &complaints);
+  made_call_release(&made);
+  if (processor_seconds() - begin > (double)late_s) {
+    progress->late++;
+    tell("late", progress->running);
+  }
+  if (complaints.length) {
+    progress->complaints++;
+    tell(complaints.data, progress->running);
+  }
+  strbuf_dispose(&complaints);
+  progress->calls++;
+  *(outcome == OUTCOME_RESULT ? &progress->results : &progress->errors) += 1;
+  return outcome;
+}
+
+/* ---- one row ---- */
+static bool find_sample(const Operator *op, SampleCall *out) {
+  int most = ATTEMPTS + sample_own_attempts(op);
+  bool found = false;
+  for (int attempt = 0; attempt < most && !found; attempt++) {
+    if (progress->deadly[attempt]) continue;
+    progress->attempt = attempt;
+    samples_reset(0);
+    found = sample_guess(op, attempt, out) && run_sample(out) == OUTCOME_RESULT;
+  }
+  progress->attempt = -1;
+  return found;
+}
+
+/* Call `call`: the first `single` make one change of `count`, the others two. */
+static void run_changed(const SampleCall *sample, size_t count, size_t single, size_t call) {
+  size_t mark = samples_mark();
+  SampleCall changed;
+  Chance chance = {options.seed * 1000003 + progress->row * 7919 + call};
+  sample_call_copy(sample, &changed);
+  if (call < single) {
+    size_t shift = options.seed + progress->row; /* other changes for each row */
+    change_make(&changed, (call * count / single + shift) % count);
+  } else {
+    change_make(&changed, chance_below(&chance, count));
+    size_t now = changes_count(&changed);
+    if (now) change_make(&changed, chance_below(&chance, now));
+  }
+  run_sample(&changed);
+  samples_reset(mark);
+}
+
+static void tell_sample(const Operator *op, const SampleCall *sample_or_null) {
+  StrBuf text = {0};
+  if (sample_or_null)
+    sample_call_print(sample_or_null, &text);
+  else
+    strbuf_printf(&text, "%s: %s", op->row->schema, progress->error);
+  tell(sample_or_null ? "sample" : "no sample", text.data);
+  strbuf_dispose(&text);
+}
+
+/* From call `first` on, when an earlier one ended a child. */
+static void run_row(const Operator *op, size_t first) {
+  static SampleCall sample;
+  if (!progress->row_counted) {
+    progress->rows++;
+    progress->factories += op->row->factory != NULL;
+    progress->row_counted = true;
+  }
+  if (op->row->factory) return;
+  bool found = find_sample(op, &sample);
+  if (!progress->sample_counted) {
+    progress->sampled += found;
+    progress->sample_counted = true;
+    if (options.list == 1 + found) tell_sample(op, found ? &sample : NULL);
+  }
+  size_t count = changes_count(&sample);
+  size_t single = options.calls < count ? options.calls : count;
+  for (size_t call = first; count && call < single + options.pairs; call++) {
+    progress->call = call;
+    run_changed(&sample, count, single, call);
+  }
+}
+
+/* ---- all rows ---- */
+static bool is_wanted(const Operator *op, size_t index) {
+  return index % options.parts == options.part - 1 && (!options.row || str_is(op->name, options.row));
+}
+
+static int run_child(void) {
+  size_t index = 0, from = progress->row, first = progress->call;
+  bool goes_on = from != SIZE_MAX;
+  for (const Operator *op = operator_next(NULL); op; op = operator_next(op), index++) {
+    if ((goes_on && index < from) || !is_wanted(op, index)) continue;
+    if (index != from) {
+      progress->call = 0;
+      progress->row_counted = progress->sample_counted = false;
+      memset(progress->deadly, 0, sizeof progress->deadly);
+    }
+    progress->row = index;
+    run_row(op, index == from ? first : 0);
+  }
+  give_up_after(0);
+  extern int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
+  return __lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check() ? 3 : 0;
+}
+
+/* true: it came to the end. */
+static bool run_in_child(int *out_status) {
+  fflush(stdout);
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) _exit(run_child());
+  assert_int_equal(waitpid(child, out_status, 0), child);
+  return WIFEXITED(*out_status) && (WEXITSTATUS(*out_status) == 0 || WEXITSTATUS(*out_status) == 3);
+}
+
+static void report(size_t deaths) {
+  struct rusage used;
+  getrusage(RUSAGE_CHILDREN, &used);
+  printf(
+      "%zu rows, %zu of them need a node of a graph, %zu called with success; %zu calls: %zu results, %zu errors; at "
+      "most %ld MiB\n",
+      progress->rows, progress->factories, progress->sampled, progress->calls, progress->results, progress->errors,
+      used.ru_maxrss / 1024);
+  printf("%zu crashes, %zu complaints, %zu late\n", deaths, progress->complaints, progress->late);
+}
+
+/* No runner of tests: its handlers of signals would stand before a sanitizer's. */
+int main(void) {
+  size_t deaths = 0;
+  int status;
+  progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (progress == MAP_FAILED) return 1;
+  progress->row = SIZE_MAX;
+  read_options();
+  samples_open("rows/samples.txt");
+  while (!run_in_child(&status) && deaths < MAX_DEATHS) {
+    char what[64];
+    snprintf(what, sizeof what, WIFSIGNALED(status) ? "ended by signal %d" : "ended with %d",
+             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    tell(what, progress->running);
+    deaths++;
+    if (progress->attempt >= 0)
+      progress->deadly[progress->attempt] = true;
+    else
+      progress->call++;
+  }
+  report(deaths);
+  return deaths || progress->complaints || progress->late || status || !progress->sampled;
+}
