@@ -171,6 +171,25 @@ static Status resize_to(Tensor *out, int ndim, const int64_t *sizes, const int64
   return strides ? tensor_set_sizes(out, ndim, sizes, strides) : OK;
 }
 
+static bool stands_among(const IValue *values, uint32_t count, const Tensor *t) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (values[i].tag == TAG_TENSOR && values[i].tensor == t) return true;
+    if (values[i].tag != TAG_LIST || values[i].list->kind != LIST_VALUES) continue;
+    const List *list = values[i].list;
+    for (size_t k = 0; k < list->length; k++)
+      if (list->values[k].tag == TAG_TENSOR && list->values[k].tensor == t) return true;
+  }
+  return false;
+}
+
+/* Whether the sizes of out tensor `i` are still looked at by the kernel: as an input that would be resized, or as
+ * another of the results. Then it is written afterwards. */
+static bool is_in_use(const Call *functional, const TensorSpec *spec, const IValue *outs, uint32_t i) {
+  const Tensor *out = outs[i].tensor;
+  if (stands_among(outs, i, out)) return true;
+  return !sizes_equal(out, spec->ndim, spec->sizes) && stands_among(functional->inputs, functional->input_count, out);
+}
+
 /* The inputs of the functional form: without the outs, with the options that the outs stand for. */
 static void functional_inputs(const Call *call, const CallPlan *plan, const Tensor *out, IValue *inputs,
                               uint32_t *out_count) {
@@ -242,9 +261,11 @@ Status call_run_out(Call *call, const CallPlan *plan, bool meta) {
       Tensor *out = outs[i].tensor;
       if (specs[i].flags & TENSOR_UNDEFINED) continue;
       TRY_GOTO(check_cast(specs[i].dtype, out), done);
-      TRY_GOTO(resize_to(out, specs[i].ndim, specs[i].sizes, specs[i].has_strides ? specs[i].strides : NULL), done);
+      bool in_use = !meta && is_in_use(&inner, &specs[i], outs, i);
+      if (!in_use)
+        TRY_GOTO(resize_to(out, specs[i].ndim, specs[i].sizes, specs[i].has_strides ? specs[i].strides : NULL), done);
       if (meta) continue;
-      TRY_GOTO(may_fill(&inner, &specs[i], out, &filled[i]), done);
+      if (!in_use) TRY_GOTO(may_fill(&inner, &specs[i], out, &filled[i]), done);
       if (filled[i])
         results[i] = ivalue_tensor(tensor_retain(out));
       else

@@ -137,6 +137,37 @@ static void test_meta_tensors(void **state) {
   CHECK_CASES(cases);
 }
 
+/* What an out tensor holds is read before it takes the result's sizes. */
+static int64_t out_is_input(const char *lines) {
+  char source[1024];
+  wick_module *module = NULL;
+  wick_value *result = NULL;
+  wick_error *error = NULL;
+  snprintf(source, sizeof source, "def f() -> int:\n%s", lines);
+  if (wick_compile(NULL, source, strlen(source), "out.py", &module, &error) ||
+      wick_run(module, "f", NULL, 0, NULL, 0, NULL, &result, &error))
+    fail_msg("%s: %s", lines, wick_error_message(error));
+  int64_t number = wick_value_to_int(result);
+  wick_value_release(result);
+  wick_module_release(module);
+  return number;
+}
+static void test_an_input_as_out(void **state) {
+  (void)state;
+  assert_int_equal(out_is_input("    a = torch.ones([2, 3])\n"
+                                "    torch.mm(a, torch.ones([3, 400]), out=a)\n"
+                                "    return int(a.sum())\n"),
+                   2 * 400 * 3);
+  assert_int_equal(out_is_input("    a = torch.ones([2, 3])\n"
+                                "    torch.sum(a, [0], out=a)\n"
+                                "    return int(a.sum()) * 10 + a.dim()\n"),
+                   61);
+  assert_int_equal(out_is_input("    a = torch.ones([2, 3])\n"
+                                "    torch.ops.aten.cat([a, a], 0, out=a)\n"
+                                "    return a.size(0)\n"),
+                   4);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_gradients_of_pooling),
@@ -144,6 +175,7 @@ int main(void) {
       cmocka_unit_test(test_pivots),
       cmocka_unit_test(test_dtypes_that_are_none),
       cmocka_unit_test(test_meta_tensors),
+      cmocka_unit_test(test_an_input_as_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
