@@ -177,9 +177,9 @@ static const Explanation explanations[] = {
 static Status info_error(const char *name, const char *where, int32_t info) {
   if (info < 0)
     return status_new(ERROR_RUNTIME,
-                      "%s: %sArgument %d has illegal value. Most certainly there is a bug in the implementation "
+                      "%s: %sArgument %lld has illegal value. Most certainly there is a bug in the implementation "
                       "calling the backend library.",
-                      name, where, -info);
+                      name, where, -(long long)info);
   for (size_t i = 0; i < sizeof explanations / sizeof *explanations; i++) {
     if (!strstr(name, explanations[i].part)) continue;
     char text[400];

@@ -328,8 +328,11 @@ static Status kernel_conv_backward(Call *call) {
   Status status = OK;
   if (call_list(call, 10)->length != 3) return status_new(ERROR_RUNTIME, "output_mask must have three entries");
   if (dtype_is_complex((DType)input->dtype)) return call_unsupported_dtype(call, (DType)input->dtype);
-  int64_t expected = p.batch * p.out_channels * p.out[0] * p.out[1] * p.out[2];
-  if (grad->numel != expected) return status_new(ERROR_RUNTIME, "grad_output has the wrong number of elements");
+  int64_t expected, sizes[] = {p.batch, p.out_channels, p.out[0], p.out[1], p.out[2]};
+  TRY(sizes_numel(5, sizes, &expected));
+  if (grad->numel != expected || grad->ndim != input->ndim)
+    return status_new(ERROR_RUNTIME, "grad_output of sizes %s does not fit an output of %lld elements",
+                      SIZES_TEXT(grad->ndim, grad->sizes), (long long)expected);
   TRY_GOTO(portable_operand(grad, dtype, &g), done);
   TRY_GOTO(portable_operand(input, dtype, &x), done);
   TRY_GOTO(portable_operand(weight, dtype, &w), done);

@@ -1,5 +1,6 @@
 /* Padding: constant, and the modes that repeat what is there (reflect, replicate, circular) by one table of source
  * indices for each padded dimension; their gradients add up through the same tables. */
+#include "call/agree.h"
 #include "op/tensor/view.h"
 
 /* ---- constant ---- */
@@ -299,7 +300,9 @@ static Status kernel_pad(Call *c) {
   TRY(read_padding(c, 0, &p));
   if (out->numel == 0) return OK;
   TRY(tensor_contiguous(call_tensor(c, 0), &self));
-  PadJob job = {.padded = tensor_data(out), .inner = tensor_data(self), .dtype = (DType)out->dtype};
+  PadJob job = {.padded = tensor_data(out),
+                .inner = tensor_items(self, (int64_t)dtype_size((DType)out->dtype)),
+                .dtype = (DType)out->dtype};
   Status status = run_planes(c, &p, pad_planes, &job);
   tensor_release(self);
   return status;
@@ -329,7 +332,9 @@ static Status kernel_pad_backward(Call *c) {
   Status status = tensor_to_dtype(grad, dtype, &wide);
   if (status == OK) status = tensor_contiguous(wide, &padded);
   if (status == OK) {
-    PadJob job = {.padded = tensor_data(padded), .inner = tensor_data(sums), .dtype = dtype};
+    PadJob job = {.padded = tensor_items(padded, (int64_t)dtype_size(dtype)),
+                  .inner = tensor_items(sums, (int64_t)dtype_size(dtype)),
+                  .dtype = dtype};
     if (padded->numel) status = run_planes(c, &p, add_planes, &job);
   }
   if (status == OK) status = tensor_copy(out, sums, c->exec->threads);

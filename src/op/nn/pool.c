@@ -156,9 +156,9 @@ static void pool_planes(void *argument, int64_t begin, int64_t end) {
   DType dtype = (DType)p->in->dtype;
   int64_t item = (int64_t)dtype_size(dtype);
   for (int64_t plane = begin; plane < end && !work_is_over(); plane++) {
-    dtype_convert(DTYPE_FLOAT64, buffer, 1, dtype, (char *)tensor_data(p->in) + plane * in * item, 1, in);
+    dtype_convert(DTYPE_FLOAT64, buffer, 1, dtype, tensor_items(p->in, item) + plane * in * item, 1, in);
     p->kernel(p, buffer, buffer + in, p->indices ? (int64_t *)tensor_data(p->indices) + plane * out : NULL);
-    dtype_convert(dtype, (char *)tensor_data(p->out) + plane * out * item, 1, DTYPE_FLOAT64, buffer + in, 1, out);
+    dtype_convert(dtype, tensor_items(p->out, item) + plane * out * item, 1, DTYPE_FLOAT64, buffer + in, 1, out);
   }
   mem_free(buffer);
 }
@@ -348,9 +348,9 @@ static void average_backward_planes(void *argument, int64_t begin, int64_t end) 
     return;
   }
   for (int64_t plane = begin; plane < end && !work_is_over(); plane++) {
-    dtype_convert(DTYPE_FLOAT64, buffer, 1, dtype, (char *)tensor_data(p->in) + plane * out * item, 1, out);
+    dtype_convert(DTYPE_FLOAT64, buffer, 1, dtype, tensor_items(p->in, item) + plane * out * item, 1, out);
     plane_average_backward(p, buffer, buffer + out, NULL);
-    dtype_convert(dtype, (char *)tensor_data(p->out) + plane * in * item, 1, DTYPE_FLOAT64, buffer + out, 1, in);
+    dtype_convert(dtype, tensor_items(p->out, item) + plane * in * item, 1, DTYPE_FLOAT64, buffer + out, 1, in);
   }
   mem_free(buffer);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/parallel.h"
+#include "call/agree.h"
 #include "call/operator.h"
 
 typedef enum Filter { FILTER_NEAREST, FILTER_NEAREST_EXACT, FILTER_LINEAR, FILTER_CUBIC } Filter;
@@ -72,6 +73,11 @@ static double filter_at(Filter filter, double x) {
 static int64_t clamp(int64_t i, int64_t n) {
   return i < 0 ? 0 : i >= n ? n - 1 : i;
 }
+/* The integer part; beyond [-n, 2n], where scales may lead that do not belong to the sizes, what is nearest. */
+static int64_t whole_part(double x, int64_t n) {
+  double least = -(double)n - 4, most = 2 * (double)n + 4;
+  return (int64_t)(!(x > least) ? least : x < most ? x : most);
+}
 
 static void taps_plain(const Resample *r, int d, Taps *t) {
   double step = step_of(r, d);
@@ -81,16 +87,16 @@ static void taps_plain(const Resample *r, int d, Taps *t) {
     double half = r->align_corners ? fit(r, step * (double)o) : fit(r, fit(r, step * ((double)o + 0.5)) - 0.5);
     switch (r->filter) {
       case FILTER_NEAREST:
-        index[0] = clamp((int64_t)floor(fit(r, step * (double)o)), t->in);
+        index[0] = clamp(whole_part(floor(fit(r, step * (double)o)), t->in), t->in);
         weight[0] = 1;
         break;
       case FILTER_NEAREST_EXACT:
-        index[0] = clamp((int64_t)floor(fit(r, step * ((double)o + 0.5))), t->in);
+        index[0] = clamp(whole_part(floor(fit(r, step * ((double)o + 0.5))), t->in), t->in);
         weight[0] = 1;
         break;
       case FILTER_LINEAR: {
         double at = half < 0 ? 0 : half;
-        index[0] = clamp((int64_t)at, t->in);
+        index[0] = clamp(whole_part(at, t->in), t->in);
         index[1] = clamp(index[0] + 1, t->in);
         weight[1] = round_if(r->rounds, at - (double)index[0]);
         if (weight[1] > 1) weight[1] = 1;
@@ -99,7 +105,7 @@ static void taps_plain(const Resample *r, int d, Taps *t) {
       }
       case FILTER_CUBIC: {
         double base = floor(half), x = round_if(r->rounds, half - base), rest = round_if(r->rounds, 1 - x), a = -0.75;
-        for (int k = 0; k < 4; k++) index[k] = clamp((int64_t)base - 1 + k, t->in);
+        for (int k = 0; k < 4; k++) index[k] = clamp(whole_part(base, t->in) - 1 + k, t->in);
         weight[0] = cubic_far(r->rounds, round_if(r->rounds, x + 1), a);
         weight[1] = cubic_near(r->rounds, x, a);
         weight[2] = cubic_near(r->rounds, rest, a);
@@ -116,7 +122,7 @@ static void taps_antialias(const Resample *r, int d, Taps *t) {
   for (int64_t o = 0; o < t->out; o++) {
     int64_t *index = t->index + o * t->width;
     double *weight = t->weight + o * t->width, total = 0, centre = step * ((double)o + 0.5);
-    int64_t first = (int64_t)(centre - support + 0.5), last = (int64_t)(centre + support + 0.5);
+    int64_t first = whole_part(centre - support + 0.5, t->in), last = whole_part(centre + support + 0.5, t->in);
     if (first < 0) first = 0;
     if (last > t->in) last = t->in;
     for (int64_t k = 0; k < t->width; k++) {
@@ -190,7 +196,7 @@ static void resample_planes(void *argument, int64_t begin, int64_t end) {
   for (int64_t plane = begin; plane < end; plane++) {
     double *now = buffers, *next = buffers + most;
     int64_t sizes[3] = {from_sizes[0], from_sizes[1], from_sizes[2]};
-    dtype_convert(DTYPE_FLOAT64, now, 1, (DType)r->from->dtype, (char *)tensor_data(r->from) + plane * from * item, 1,
+    dtype_convert(DTYPE_FLOAT64, now, 1, (DType)r->from->dtype, tensor_items(r->from, item) + plane * from * item, 1,
                   from);
     for (int d = 2; d >= 0; d--) {
       if (r->in[d] == 1 && r->out[d] == 1) continue;
@@ -203,7 +209,7 @@ static void resample_planes(void *argument, int64_t begin, int64_t end) {
       now = next;
       next = swap;
     }
-    dtype_convert((DType)r->to->dtype, (char *)tensor_data(r->to) + plane * to * item, 1, DTYPE_FLOAT64, now, 1, to);
+    dtype_convert((DType)r->to->dtype, tensor_items(r->to, item) + plane * to * item, 1, DTYPE_FLOAT64, now, 1, to);
   }
   mem_free(buffers);
 }

@@ -61,6 +61,17 @@ static Status table_view(const Tensor *table, int ndim, const int64_t *sizes, in
   return tensor_as_strided(table, ndim, sizes, strides, table->offset, out);
 }
 
+/* An expanded index may be of any length. */
+static Status walk_pieces(Exec *exec, const Iterator *it, IndexWalk *w) {
+  const int64_t piece = 1 << 20;
+  for (int64_t begin = 0, end; begin < it->numel && !w->is_bad; begin = end) {
+    end = it->numel - begin < piece ? it->numel : begin + piece;
+    TRY(exec_attend(exec));
+    iterator_run(it, begin, end, walk_run, w);
+  }
+  return OK;
+}
+
 static Status walk(Exec *exec, IndexWalk *w, const Tensor *table, int64_t dim, const Tensor *index,
                    const Tensor *other) {
   Tensor *view = NULL;
@@ -78,8 +89,8 @@ static Status walk(Exec *exec, IndexWalk *w, const Tensor *table, int64_t dim, c
   if (w->gather)
     iterator_run_parallel(&it, exec->threads, 16384, walk_run, w);
   else
-    iterator_run(&it, 0, it.numel, walk_run, w);
-  if (w->is_bad)
+    status = walk_pieces(exec, &it, w);
+  if (!status && w->is_bad)
     status = status_exception("IndexError", "index %lld is out of bounds for dimension %lld with size %lld",
                               (long long)w->bad, (long long)dim, (long long)w->length);
 done:

@@ -2,6 +2,7 @@
  *
  * The indices become one list of element offsets into the table (masks as the positions of their true elements); the
  * dimensions that are not indexed are walked around it. */
+#include "call/agree.h"
 #include "compute/element/element.h"
 #include "tensor/iterate.h"
 
@@ -355,7 +356,8 @@ static Status kernel_masked_scatter(Call *call) {
                           "masked_scatter: expected source to have at least as many elements as the mask has ones");
       goto done;
     }
-    memcpy((char *)tensor_data(out) + i * (int64_t)item, (char *)tensor_data(values) + used++ * (int64_t)item, item);
+    memcpy(tensor_items(out, (int64_t)item) + i * (int64_t)item,
+           tensor_items(values, (int64_t)item) + used++ * (int64_t)item, item);
   }
   call_set_tensor(call, 0, tensor_retain(out));
 done:
@@ -397,7 +399,8 @@ static Status kernel_take(Call *call) {
     status = flat_offset(self, ((int64_t *)tensor_data(index))[i], &from);
     if (status == OK) status = flat_offset(out, i, &to);
     if (status == OK)
-      memcpy((char *)tensor_data(out) + to * (int64_t)item, (char *)tensor_data(self) + from * (int64_t)item, item);
+      memcpy(tensor_items(out, (int64_t)item) + to * (int64_t)item,
+             tensor_items(self, (int64_t)item) + from * (int64_t)item, item);
   }
   tensor_release(index);
   return status;
@@ -422,8 +425,8 @@ static Status kernel_put(Call *call) {
   for (int64_t i = 0; i < index->numel && !work_is_over_after(&done, 1); i++) {
     int64_t to;
     TRY_GOTO(flat_offset(out, ((int64_t *)tensor_data(index))[i], &to), done);
-    char *place = (char *)tensor_data(out) + to * (int64_t)item,
-         *value = (char *)tensor_data(values) + i * (int64_t)item;
+    char *place = tensor_items(out, (int64_t)item) + to * (int64_t)item,
+         *value = tensor_items(values, (int64_t)item) + i * (int64_t)item;
     if (add)
       add(place, value);
     else
