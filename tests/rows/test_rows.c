@@ -6,6 +6,8 @@
  *
  *   WICK_ROW_CALLS=40      calls for each row, or all
  *   WICK_ROW_PAIRS=20      besides, calls with two changes at once
+ *   WICK_ROW_GRADIENTS=20  besides, calls whose results are differentiated, with gradients that do not fit either
+ *   WICK_ROW_SECONDS=8     of processor time, after which a call is given up and counts as a crash
  *   WICK_ROW=aten::add     rows of that name alone
  *   WICK_ROW_SEED=1        another choice of the calls
  *   WICK_ROW_PART=1/4      the first quarter of the rows
@@ -28,7 +30,7 @@
 
 enum { ATTEMPTS = 240, MEMORY = 64 << 20, MAX_DEATHS = 500, TEXT = 3000 };
 static const uint64_t deadline_ns = 500000000;
-static const time_t late_s = 3, dead_s = 8; /* processor time: well beyond the deadline, and given up */
+static const double late_s = 3; /* processor time, well beyond the deadline */
 
 /* What parent and child both see. */
 typedef struct Progress {
@@ -42,7 +44,7 @@ typedef struct Progress {
 static Progress *progress;
 
 static struct {
-  size_t calls, pairs, part, parts;
+  size_t calls, pairs, gradients, seconds, part, parts;
   uint64_t seed;
   const char *row;
   int list;
@@ -55,6 +57,8 @@ static size_t number_from(const char *name, size_t otherwise) {
 static void read_options(void) {
   options.calls = number_from("WICK_ROW_CALLS", 8);
   options.pairs = number_from("WICK_ROW_PAIRS", 0);
+  options.gradients = number_from("WICK_ROW_GRADIENTS", 1);
+  options.seconds = number_from("WICK_ROW_SECONDS", 8);
   options.seed = number_from("WICK_ROW_SEED", 0);
   options.list = (int)number_from("WICK_ROW_LIST", 0);
   options.row = getenv("WICK_ROW");
@@ -69,6 +73,16 @@ static void drop_text(void *user, const char *text, size_t length) {
   (void)text;
   (void)length;
 }
+/* The most that this process has held; a sanitizer's own memory tells nothing. */
+static long peak_mib(void) {
+#ifdef __SANITIZE_ADDRESS__
+  return 0;
+#else
+  struct rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  return used.ru_maxrss / 1024;
+#endif
+}
 static double processor_seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -80,9 +94,47 @@ static void give_up_after(time_t seconds) {
   alarm((unsigned)seconds * 20);
 }
 
+static void tell(const char *what, const char *call) {
+  printf("%s: %s\n", what, call);
+  fflush(stdout);
+}
+
+/* ---- gradients ---- */
+
+/* backward() of the first result that records, with a gradient of its look, or one that change `which` makes of it. */
+static void differentiate(Exec *exec, const IValue *outputs, uint32_t output_count, size_t which) {
+  static OpRef backward = OP_REF("aten::backward", "");
+  const Tensor *result = NULL;
+  for (uint32_t i = 0; i < output_count && !result; i++)
+    if (outputs[i].tag == TAG_TENSOR && tensor_records(outputs[i].tensor)) result = outputs[i].tensor;
+  if (!result || result->ndim > SAMPLE_MAX_DIMS) return;
+  SampleCall gradient = {.op = operator_find(STR("aten::backward")), .count = 1};
+  gradient.arguments[0] = sample_tensor((DType)result->dtype, result->ndim, result->sizes);
+  size_t count = changes_count(&gradient);
+  if (which % 2) change_make(&gradient, which / 2 % count);
+  StrBuf text = {0};
+  sample_print(&gradient.arguments[0], &text);
+  size_t used = strlen(progress->running);
+  snprintf(progress->running + used, TEXT - used, ", backward(%s)", text.data);
+  strbuf_dispose(&text);
+  MadeCall made;
+  IValue nothing = IVALUE_NONE;
+  if (!sample_make_call(&gradient, &made)) return;
+  const IValue inputs[] = {ivalue_tensor((Tensor *)result), made.inputs[0]};
+  Status status = op_call(exec, &backward, 2, inputs, 0, &nothing);
+  if (status && status->code == ERROR_INTERNAL) {
+    progress->complaints++;
+    tell(status->message, progress->running);
+  }
+  status_free(status);
+  made_call_release(&made);
+}
+
 typedef enum Outcome { OUTCOME_NO_CALL, OUTCOME_RESULT, OUTCOME_ERROR } Outcome;
 
-static Outcome run_made(const SampleCall *call, MadeCall *made, StrBuf *complaints) {
+enum { NO_GRADIENT = -1 };
+
+static Outcome run_made(const SampleCall *call, MadeCall *made, int64_t gradient, StrBuf *complaints) {
   Exec exec;
   CallBudget budget = {.steps_left = 1000000, .limits_memory = true, .memory = {.left = MEMORY}};
   IValue outputs[CALL_MAX_OUTPUTS] = {IVALUE_NONE};
@@ -96,22 +148,18 @@ static Outcome run_made(const SampleCall *call, MadeCall *made, StrBuf *complain
   Watch *watch = watch_begin(call->op, made);
   MemBudget *before = exec_enter_memory(&exec);
   Status status = operator_call(&exec, call->op, &c);
-  mem_budget_enter(before);
   bool succeeded = status == OK;
   if (status && status->code == ERROR_INTERNAL) strbuf_printf(complaints, "an internal error: %s; ", status->message);
   watch_end(watch, made, succeeded, outputs, output_count, complaints);
+  if (succeeded && gradient != NO_GRADIENT) differentiate(&exec, outputs, output_count, (size_t)gradient);
+  mem_budget_enter(before);
   for (uint32_t i = 0; i < output_count; i++) ivalue_release(outputs[i]);
   if (status && progress->attempt == 0) snprintf(progress->error, sizeof progress->error, "%s", status->message);
   status_free(status);
   return succeeded ? OUTCOME_RESULT : OUTCOME_ERROR;
 }
 
-static void tell(const char *what, const char *call) {
-  printf("%s: %s\n", what, call);
-  fflush(stdout);
-}
-
-static Outcome run_sample(const SampleCall *call) {
+static Outcome run_sample(const SampleCall *call, int64_t gradient) {
   StrBuf text = {0}, complaints = {0};
   MadeCall made;
   sample_call_print(call, &text);
@@ -119,13 +167,15 @@ static Outcome run_sample(const SampleCall *call) {
   strbuf_dispose(&text);
   if (!sample_make_call(call, &made)) return OUTCOME_NO_CALL;
   double begin = processor_seconds();
-  give_up_after(dead_s);
-  Outcome outcome = run_made(call, &made, &complaints);
+  long held = peak_mib();
+  give_up_after((time_t)options.seconds);
+  Outcome outcome = run_made(call, &made, gradient, &complaints);
   made_call_release(&made);
-  if (processor_seconds() - begin > (double)late_s) {
+  if (processor_seconds() - begin > late_s) {
     progress->late++;
     tell("late", progress->running);
   }
+  if (peak_mib() - held > 8 * (MEMORY >> 20)) strbuf_printf(&complaints, "took %ld MiB; ", peak_mib() - held);
   if (complaints.length) {
     progress->complaints++;
     tell(complaints.data, progress->running);
@@ -144,27 +194,38 @@ static bool find_sample(const Operator *op, SampleCall *out) {
     if (progress->deadly[attempt]) continue;
     progress->attempt = attempt;
     samples_reset(0);
-    found = sample_guess(op, attempt, out) && run_sample(out) == OUTCOME_RESULT;
+    found = sample_guess(op, attempt, out) && run_sample(out, NO_GRADIENT) == OUTCOME_RESULT;
   }
   progress->attempt = -1;
   return found;
 }
 
-/* Call `call`: the first `single` make one change of `count`, the others two. */
+static void record_all(Sample *s) {
+  if (s->kind == SAMPLE_TENSOR && s->state == STATE_PLAIN) s->state = STATE_RECORDS;
+  for (size_t i = 0; i < s->count; i++) record_all(&s->items[i]);
+}
+
+/* Call `call`: the first `single` make one change of `count`, the next ones two; the last ones are differentiated,
+ * every other one with a change. */
 static void run_changed(const SampleCall *sample, size_t count, size_t single, size_t call) {
   size_t mark = samples_mark();
+  int64_t gradient = NO_GRADIENT;
   SampleCall changed;
   Chance chance = {options.seed * 1000003 + progress->row * 7919 + call};
   sample_call_copy(sample, &changed);
   if (call < single) {
     size_t shift = options.seed + progress->row; /* other changes for each row */
     change_make(&changed, (call * count / single + shift) % count);
-  } else {
+  } else if (call < single + options.pairs) {
     change_make(&changed, chance_below(&chance, count));
     size_t now = changes_count(&changed);
     if (now) change_make(&changed, chance_below(&chance, now));
+  } else {
+    gradient = (int64_t)chance_below(&chance, 1 << 20);
+    if (call % 2) change_make(&changed, chance_below(&chance, count));
+    for (uint32_t i = 0; i < changed.count; i++) record_all(&changed.arguments[i]);
   }
-  run_sample(&changed);
+  run_sample(&changed, gradient);
   samples_reset(mark);
 }
 
@@ -195,7 +256,7 @@ static void run_row(const Operator *op, size_t first) {
   }
   size_t count = changes_count(&sample);
   size_t single = options.calls < count ? options.calls : count;
-  for (size_t call = first; count && call < single + options.pairs; call++) {
+  for (size_t call = first; count && call < single + options.pairs + options.gradients; call++) {
     progress->call = call;
     run_changed(&sample, count, single, call);
   }
