@@ -471,6 +471,8 @@ def cubic_weights(t: Tensor) -> List[Tensor]:
 # interpolation_mode: 0 linear, 1 nearest, 2 cubic. grid: (N, ..., spatial), the fastest dimension first.
 def sample_grid(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor:
     spatial = input.dim() - 2
+    if grid.dtype != input.dtype:
+        raise RuntimeError('grid_sampler(): expected grid and input to have the same dtype')
     if grid.dim() != input.dim() or grid.size(-1) != spatial or grid.size(0) != input.size(0):
         raise RuntimeError('grid_sampler(): expected grid and input to have same batch size, and grid of last dimension {}, but got input with sizes {} and grid with sizes {}'.format(spatial, input.size(), grid.size()))
     if interpolation_mode == 2 and spatial != 2:

@@ -105,6 +105,7 @@ static void change_sizes(Sample *s, Changes *c) {
   for (int d = 0; d < s->ndim; d++) {
     if (turn(c)) s->sizes[d] = 0;
     if (turn(c)) s->sizes[d] = 1;
+    if (s->sizes[d] > 1000) continue; /* a change made it so */
     if (turn(c)) s->sizes[d]++;
     if (turn(c) && s->sizes[d]) s->sizes[d]--;
     if (turn(c)) s->sizes[d] = 2 * s->sizes[d] + 5;

@@ -94,6 +94,25 @@ static void test_gradients_of_resampling(void **state) {
   CHECK_CASES(cases);
 }
 
+#define CONVOLUTION(grad)                                               \
+  "torch.ops.aten.convolution_backward(" grad                           \
+  ", torch.ones([1, 2, 5, 5]), torch.ones([3, 2, 3, 3]), [3], [1, 1], " \
+  "[1, 1], [1, 1], False, [0, 0], 1, [True, True, True])"
+#define GRID(grid) "torch.ops.aten.grid_sampler_2d(torch.ones([1, 2, 4, 4]), " grid ", 0, 0, False)"
+
+static void test_convolution_and_grids(void **state) {
+  (void)state;
+  static const Case cases[] = {
+      {CONVOLUTION("torch.ones([1, 3, 5, 5])"), NULL},
+      {CONVOLUTION("torch.ones([1, 3, 5, 4])"), "does not fit an output of 75 elements"},
+      {CONVOLUTION("torch.ones([3, 25])"), "does not fit an output of 75 elements"},
+      {CONVOLUTION("torch.ones([1, 3, 5, 5], dtype=torch.float64)"), "expected scalar type Float but found Double"},
+      {GRID("torch.zeros([1, 3, 3, 2])"), NULL},
+      {GRID("torch.zeros([1, 3, 3, 2], dtype=torch.float64)"), "expected grid and input to have the same dtype"},
+  };
+  CHECK_CASES(cases);
+}
+
 static void test_pivots(void **state) {
   (void)state;
 #define LDL_SOLVE(pivots) \
@@ -170,11 +189,9 @@ static void test_an_input_as_out(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_gradients_of_pooling),
-      cmocka_unit_test(test_gradients_of_resampling),
-      cmocka_unit_test(test_pivots),
-      cmocka_unit_test(test_dtypes_that_are_none),
-      cmocka_unit_test(test_meta_tensors),
+      cmocka_unit_test(test_gradients_of_pooling),  cmocka_unit_test(test_gradients_of_resampling),
+      cmocka_unit_test(test_convolution_and_grids), cmocka_unit_test(test_pivots),
+      cmocka_unit_test(test_dtypes_that_are_none),  cmocka_unit_test(test_meta_tensors),
       cmocka_unit_test(test_an_input_as_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* Rows of the convolutions. All spellings are one operation, described by ConvParams. */
+#include "call/agree.h"
 #include "compute/conv/conv.h"
 
 /* A list of one number for each spatial dimension (one number stands for all), into the last `spatial` places. */
@@ -330,6 +331,7 @@ static Status kernel_conv_backward(Call *call) {
   if (dtype_is_complex((DType)input->dtype)) return call_unsupported_dtype(call, (DType)input->dtype);
   int64_t expected, sizes[] = {p.batch, p.out_channels, p.out[0], p.out[1], p.out[2]};
   TRY(sizes_numel(5, sizes, &expected));
+  TRY(require_dtype(grad, (DType)input->dtype));
   if (grad->numel != expected || grad->ndim != input->ndim)
     return status_new(ERROR_RUNTIME, "grad_output of sizes %s does not fit an output of %lld elements",
                       SIZES_TEXT(grad->ndim, grad->sizes), (long long)expected);
