@@ -290,6 +290,8 @@ typedef struct wick_load_options {
   const char *allow_ops;  /* names of operators a program may use ("aten::add"), one a line; NULL: all. Code with others
                              is refused before any of it runs: WICK_UNSUPPORTED, naming them. The list holds for as long
                              as the module lives, for what wick_module_define adds and a resolver brings in, too */
+  uint64_t deadline_ns;   /* for loading and compiling, from now; 0: none. WICK_DEADLINE */
+  uint64_t max_steps;     /* statements and expressions that may be compiled; 0: no limit. WICK_BUDGET */
 } wick_load_options;
 /* Reads exactly `length` bytes at `offset`; 0 when it did. */
 typedef int wick_read_callback(void *user, uint64_t offset, void *to, size_t length);
@@ -350,6 +352,8 @@ typedef struct wick_compile_options {
   const char *file_name;          /* for messages; may be NULL */
   wick_resolve_callback *resolve; /* may be NULL */
   void *user;                     /* given to resolve */
+  uint64_t deadline_ns;           /* from now; 0: none. WICK_DEADLINE, and nothing is compiled */
+  uint64_t max_steps;             /* statements and expressions that may be compiled; 0: no limit. WICK_BUDGET */
 } wick_compile_options;
 /* As wick_compile. WICK_SYNTAX and WICK_COMPILE: the message has an excerpt with the place for each mistake. */
 WICK_API wick_status wick_compile_with(wick_runtime *runtime, const char *text, size_t length,
@@ -568,6 +572,11 @@ WICK_API wick_status wick_grad(wick_runtime *runtime, const wick_value *const *o
 WICK_API wick_status wick_op_call(wick_runtime *runtime, const char *name, const char *overload,
                                   const wick_value *const *arguments, size_t count, const char *const *names,
                                   size_t named_count, wick_value **out, wick_error **error);
+/* The same with a call's options (may be NULL); executor, fuser and max_steps concern programs alone. */
+WICK_API wick_status wick_op_call_with(wick_runtime *runtime, const char *name, const char *overload,
+                                       const wick_value *const *arguments, size_t count, const char *const *names,
+                                       size_t named_count, const wick_run_options *options, wick_value **out,
+                                       wick_error **error);
 typedef struct wick_call wick_call; /* one invocation of an operator; ends with the kernel's return */
 WICK_API size_t wick_call_argument_count(const wick_call *call);
 WICK_API wick_value *wick_call_argument(wick_call *call, size_t index); /* NULL: no such index, or no memory */

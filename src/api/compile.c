@@ -165,9 +165,13 @@ static Status compile_into(wick_runtime *runtime, CompilationUnit *unit, const M
       .resolve = o.resolve,
       .user = o.user};
   if (o.resolve) input.resolver = &resolver.resolver;
+  WorkLimit limit, *outer;
+  api_limit_init(&limit, o.deadline_ns, o.max_steps);
   TRY(program_source(program, &o, &input));
+  outer = work_limit_enter(&limit);
   api_exec_init(&exec, runtime);
   Status status = frontend_compile(unit, &exec, &input);
+  work_limit_enter(outer);
   source_release(input.source);
   return status;
 }

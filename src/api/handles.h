@@ -80,6 +80,13 @@ Status foreign_check_schema(const char *schema) MUST_CHECK;
 wick_value *value_box_or_null(IValue value, CompilationUnit *unit);
 void api_exec_init(Exec *exec, const wick_runtime *runtime);
 wick_runtime *runtime_retain(wick_runtime *runtime); /* NULL is allowed */
+/* exec gets `budget` when there is one. */
+Status api_apply_run_options(Exec *exec, const wick_run_options *options, CallBudget *budget, wick_cancel **out_cancel,
+                             wick_profile **out_profile) MUST_CHECK;
+/* A limit for work from now on; 0: none. Enter it with work_limit_enter only where there is one. */
+void api_limit_init(WorkLimit *limit, uint64_t deadline_ns, uint64_t max_trees);
+/* What was made under a limit that somebody found to be over is not whole: OK becomes the error. */
+Status api_limit_leave(WorkLimit *limit, WorkLimit *outer, Status status) MUST_CHECK;
 /* A struct of the caller's that begins with its size: copied into `to` (of `known` bytes), the rest zero. A nonzero
  * unknown tail is refused. */
 Status api_copy_options(const char *what, const void *from, size_t known, void *to) MUST_CHECK;

@@ -4,53 +4,64 @@
 #include "serial/formats/safetensors.h"
 #include "serial/serial.h"
 
-static Status load_options(const wick_load_options *options, LoadOptions *out) {
+/* What loading needs; the time runs from now on. */
+typedef struct Loading {
+  LoadOptions options;
+  WorkLimit limit;
+} Loading;
+
+static Status loading_init(const wick_load_options *options, Loading *out) {
   wick_load_options o;
   TRY(api_copy_options("wick_load_options", options, sizeof o, &o));
   if (o.mode > WICK_LOAD_MAP) return status_new(ERROR_INVALID_ARGUMENT, "wick_load_options: mode %u", o.mode);
-  *out = (LoadOptions){
+  out->options = (LoadOptions){
       .map = o.mode == WICK_LOAD_MAP, .max_bytes = o.max_bytes, .device_map = o.device_map, .allow_ops = o.allow_ops};
+  api_limit_init(&out->limit, o.deadline_ns, o.max_steps);
   return OK;
 }
 
 /* Takes over `source`. */
-static Status load_source(wick_runtime *runtime, ByteSource *source, const LoadOptions *options, wick_module **out) {
+static Status load_source(wick_runtime *runtime, ByteSource *source, Loading *loading, wick_module **out) {
   Exec exec;
-  Module *module;
+  Module *module = NULL;
+  WorkLimit *outer = work_limit_enter(&loading->limit);
   api_exec_init(&exec, runtime);
-  Status status = module_import(source, &exec, options, &module);
-  if (!status) status = module_handle_new(runtime, module, module->unit, out);
+  Status status = api_limit_leave(&loading->limit, outer, module_import(source, &exec, &loading->options, &module));
+  if (!status)
+    status = module_handle_new(runtime, module, module->unit, out);
+  else if (module)
+    module_release(module);
   byte_source_release(source);
   return status;
 }
 
 wick_status wick_load(wick_runtime *runtime, const char *path, const wick_load_options *options, wick_module **out,
                       wick_error **error) {
-  LoadOptions o;
+  Loading o;
   ByteSource *source;
   *out = NULL;
   API_NEED(path);
-  API_TRY(load_options(options, &o));
-  API_TRY(byte_source_open(path, o.map, &source));
+  API_TRY(loading_init(options, &o));
+  API_TRY(byte_source_open(path, o.options.map, &source));
   return api_status(load_source(runtime, source, &o, out), error);
 }
 
 wick_status wick_load_memory(wick_runtime *runtime, const void *data, size_t length, const wick_load_options *options,
                              wick_module **out, wick_error **error) {
-  LoadOptions o;
+  Loading o;
   ByteSource *source;
   *out = NULL;
-  API_TRY(load_options(options, &o));
+  API_TRY(loading_init(options, &o));
   API_TRY(byte_source_from_memory(data, length, &source));
   return api_status(load_source(runtime, source, &o, out), error);
 }
 
 wick_status wick_load_callbacks(wick_runtime *runtime, wick_read_callback *read, void *user, uint64_t size,
                                 const wick_load_options *options, wick_module **out, wick_error **error) {
-  LoadOptions o;
+  Loading o;
   ByteSource *source;
   *out = NULL;
-  API_TRY(load_options(options, &o));
+  API_TRY(loading_init(options, &o));
   API_TRY(byte_source_from_callbacks(read, NULL, user, size, &source));
   return api_status(load_source(runtime, source, &o, out), error);
 }
@@ -78,28 +89,30 @@ static Status load_value(wick_runtime *runtime, ByteSource *source, const LoadOp
   return is_numpy ? npy_load(source, out) : value_import(source, &exec, options, out);
 }
 /* Takes over `source`. */
-static Status load_boxed(wick_runtime *runtime, ByteSource *source, const LoadOptions *options, wick_value **out) {
-  IValue value;
-  Status status = load_value(runtime, source, options, &value);
+static Status load_boxed(wick_runtime *runtime, ByteSource *source, Loading *loading, wick_value **out) {
+  IValue value = IVALUE_NONE;
+  WorkLimit *outer = work_limit_enter(&loading->limit);
+  Status status = load_value(runtime, source, &loading->options, &value);
+  status = api_limit_leave(&loading->limit, outer, status);
   byte_source_release(source);
   return status ? status : value_box(value, out);
 }
 wick_status wick_load_value(wick_runtime *runtime, const char *path, const wick_load_options *options, wick_value **out,
                             wick_error **error) {
-  LoadOptions o;
+  Loading o;
   ByteSource *source;
   *out = NULL;
   API_NEED(path);
-  API_TRY(load_options(options, &o));
-  API_TRY(byte_source_open(path, o.map, &source));
+  API_TRY(loading_init(options, &o));
+  API_TRY(byte_source_open(path, o.options.map, &source));
   return api_status(load_boxed(runtime, source, &o, out), error);
 }
 wick_status wick_load_value_memory(wick_runtime *runtime, const void *data, size_t length,
                                    const wick_load_options *options, wick_value **out, wick_error **error) {
-  LoadOptions o;
+  Loading o;
   ByteSource *source;
   *out = NULL;
-  API_TRY(load_options(options, &o));
+  API_TRY(loading_init(options, &o));
   API_TRY(byte_source_from_memory(data, length, &source));
   return api_status(load_boxed(runtime, source, &o, out), error);
 }

@@ -9,11 +9,15 @@ enum { MAX_ARGUMENTS = 1000 };
 
 static Status call_operator(wick_runtime *runtime, const char *name, const char *overload,
                             const wick_value *const *arguments, size_t count, const char *const *names,
-                            size_t named_count, IValue *out) {
+                            size_t named_count, const wick_run_options *options, IValue *out) {
   Exec exec;
+  CallBudget budget;
+  wick_cancel *cancel;
+  wick_profile *profile;
   if (count > MAX_ARGUMENTS || named_count > count)
     return status_new(ERROR_INVALID_ARGUMENT, "%zu arguments, %zu of them named", count, named_count);
   api_exec_init(&exec, runtime);
+  if (options) TRY(api_apply_run_options(&exec, options, &budget, &cancel, &profile));
   IValue *values = mem_calloc(count + 1, sizeof *values);
   KeywordValue *named = mem_calloc(named_count + 1, sizeof *named);
   Status status = values && named ? OK : status_out_of_memory();
@@ -21,8 +25,16 @@ static Status call_operator(wick_runtime *runtime, const char *name, const char 
     size_t positional = count - named_count;
     for (size_t i = 0; i < count; i++) values[i] = arguments[i] ? arguments[i]->value : IVALUE_NONE;
     for (size_t i = 0; i < named_count; i++) named[i] = (KeywordValue){str_from(names[i]), values[positional + i]};
-    status = operator_call_values(&exec, str_from(name), overload, (uint32_t)positional, values, (uint32_t)named_count,
-                                  named, out);
+    WorkLimit limit = {exec.stop, exec.deadline_ns}, *outer = work_limit_enter(&limit);
+    MemBudget *before = exec_enter_memory(&exec);
+    status = exec_attend(&exec);
+    if (!status)
+      status = operator_call_values(&exec, str_from(name), overload, (uint32_t)positional, values,
+                                    (uint32_t)named_count, named, out);
+    mem_budget_enter(before);
+    work_limit_enter(outer);
+    if (!status && (status = exec_attend(&exec))) ivalue_release(*out);
+    status = exec_memory_error(&exec, status);
   }
   mem_free(values);
   mem_free(named);
@@ -32,12 +44,19 @@ static Status call_operator(wick_runtime *runtime, const char *name, const char 
 wick_status wick_op_call(wick_runtime *runtime, const char *name, const char *overload,
                          const wick_value *const *arguments, size_t count, const char *const *names, size_t named_count,
                          wick_value **out, wick_error **error) {
+  return wick_op_call_with(runtime, name, overload, arguments, count, names, named_count, NULL, out, error);
+}
+
+wick_status wick_op_call_with(wick_runtime *runtime, const char *name, const char *overload,
+                              const wick_value *const *arguments, size_t count, const char *const *names,
+                              size_t named_count, const wick_run_options *options, wick_value **out,
+                              wick_error **error) {
   IValue result = IVALUE_NONE;
   *out = NULL;
   API_NEED(name);
   if (count) API_NEED(arguments);
   API_NEED_ITEMS(names, named_count);
-  Status status = call_operator(runtime, name, overload, arguments, count, names, named_count, &result);
+  Status status = call_operator(runtime, name, overload, arguments, count, names, named_count, options, &result);
   if (!status) status = value_box(result, out);
   return api_status(status, error);
 }

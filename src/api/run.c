@@ -12,9 +12,8 @@ static int64_t limit_of(uint64_t wanted) {
   return wanted && wanted < INT64_MAX ? (int64_t)wanted : INT64_MAX;
 }
 
-/* exec gets `budget` when there is one. */
-static Status apply_options(Exec *exec, const wick_run_options *options, CallBudget *budget, wick_cancel **out_cancel,
-                            wick_profile **out_profile) {
+Status api_apply_run_options(Exec *exec, const wick_run_options *options, CallBudget *budget, wick_cancel **out_cancel,
+                             wick_profile **out_profile) {
   wick_run_options o;
   TRY(api_copy_options("wick_run_options", options, sizeof o, &o));
   if (o.executor > WICK_EXECUTOR_PROFILING)
@@ -85,10 +84,13 @@ wick_status wick_run(const wick_module *module, const char *method, const wick_v
   if (count) API_NEED(arguments);
   API_NEED_ITEMS(names, named_count);
   api_exec_init(&exec, module->runtime);
-  API_TRY(apply_options(&exec, options, &budget, &cancel, &profile));
+  API_TRY(api_apply_run_options(&exec, options, &budget, &cancel, &profile));
   API_TRY(module_find(module, method, &function));
   uint64_t start = profile ? clock_now_ns() : 0;
+  WorkLimit limit = {exec.stop, exec.deadline_ns},
+            *outer = work_limit_enter(&limit); /* compiling takes its time, too */
   Status status = run_checked(&exec, module, function, arguments, count, names, named_count, run_now, &result);
+  work_limit_enter(outer);
   if (profile) op_profile_add_call(profile->profile, clock_now_ns() - start);
   API_TRY(status);
   return api_status(value_box_of(result, module->unit, out), error);
@@ -109,11 +111,13 @@ wick_status wick_run_async(const wick_module *module, const char *method, const 
   if (count) API_NEED(arguments);
   API_NEED_ITEMS(names, named_count);
   api_exec_init(&exec, module->runtime);
-  API_TRY(apply_options(&exec, options, &budget, &cancel, &profile));
+  API_TRY(api_apply_run_options(&exec, options, &budget, &cancel, &profile));
   API_TRY(module_find(module, method, &function));
   wick_future *handle;
   API_TRY(future_handle_new(module, cancel, profile, &handle));
+  WorkLimit limit = {exec.stop, exec.deadline_ns}, *outer = work_limit_enter(&limit);
   Status status = run_checked(&exec, module, function, arguments, count, names, named_count, run_async, &future);
+  work_limit_enter(outer);
   if (status) {
     wick_future_release(handle);
     return api_status(status, error);

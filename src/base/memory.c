@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/work_limit.h"
+
 /* ---- heap ---- */
 
 static _Atomic int64_t fail_countdown;
@@ -131,7 +133,10 @@ void arena_dispose(Arena *arena) {
 }
 
 /* A block that would waste much of a new chunk gets a chunk of its own, and the current one goes on being filled. */
+/* A new chunk is also where work that allocates in arenas looks at the time: reading, compiling, rewriting. */
 static void *arena_alloc_slow(Arena *arena, size_t bytes) {
+  Status over = work_status();
+  if (over) catch_throw(arena->catch_point, over);
   size_t usual = arena->bytes < FIRST_CHUNK ? FIRST_CHUNK : arena->bytes;
   if (usual > LAST_CHUNK) usual = LAST_CHUNK;
   bool own = bytes > usual / 2;

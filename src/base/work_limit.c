@@ -43,3 +43,10 @@ Status work_status_before(double expected_ns, const char *what) {
   return status_new(ERROR_DEADLINE, "the deadline would pass: %s of some %.3g s, and %.3g s are left", what,
                     expected_ns * 1e-9, (double)left * 1e-9);
 }
+
+Status work_take_tree(void) {
+  if (!limit || !limit->limits_trees) return OK;
+  if (!limit->trees_left) return status_new(ERROR_BUDGET, "the program is larger than may be compiled");
+  limit->trees_left--;
+  return OK;
+}

@@ -13,6 +13,8 @@ typedef struct WorkLimit {
   const _Atomic bool *stop; /* NULL: none */
   uint64_t deadline_ns;     /* monotonic; 0: none */
   _Atomic bool noticed;     /* somebody has found that it is over */
+  uint64_t trees_left;      /* of those that compiling may emit; this thread's alone */
+  bool limits_trees;
 } WorkLimit;
 /* From now on this thread works within it (NULL: within none); gives the one before. */
 WorkLimit *work_limit_enter(WorkLimit *limit);
@@ -24,6 +26,8 @@ Status work_status(void) MUST_CHECK;
 /* Before work that nothing interrupts and that is expected to take so long: an error also where no time is left for
  * it. */
 Status work_status_before(double expected_ns, const char *what) MUST_CHECK;
+/* Before a statement or an expression is compiled. */
+Status work_take_tree(void) MUST_CHECK;
 /* Nanoseconds until the deadline; UINT64_MAX: none. */
 uint64_t work_time_left(void);
 /* Looks once in WORK_PER_LOOK pieces of work; *done counts. Once it is over, each call says so. */

@@ -22,6 +22,9 @@ void exec_init(Exec *exec, const Services *services) {
       .threads = parallel_default_threads(),
       .generator = default_generator,
   };
+  const WorkLimit *limit = work_limit();
+  if (limit && limit->deadline_ns) exec_set_deadline(exec, limit->deadline_ns);
+  if (limit && limit->stop) exec_set_stop(exec, (_Atomic bool *)limit->stop);
 }
 
 void exec_set_deadline(Exec *exec, uint64_t monotonic_ns) {

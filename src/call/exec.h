@@ -70,7 +70,7 @@ typedef struct Exec {
   struct OpProfile *profile; /* interp: where every operator's time is recorded; NULL: nowhere */
 } Exec;
 
-/* The process's default context: default threads and generator. */
+/* The process's default context: default threads and generator, and the time limit of what the thread works for. */
 void exec_init(Exec *exec, const Services *services);
 /* Cancelled, past its deadline or out of steps: the error; else OK. Cheap. */
 Status exec_poll(const Exec *exec) MUST_CHECK;

@@ -37,6 +37,7 @@ typedef struct ModelOptions {
   const char *device_map;
   bool read;             /* read the archive instead of mapping it */
   wick_runtime *runtime; /* NULL: the default */
+  uint64_t deadline_ns;  /* for opening it, from then on; 0: none */
 } ModelOptions;
 #define MODEL_OPTIONS(m)                                                                                 \
   {"--device-map", OPTION_TEXT, &(m).device_map, "MAP  where tensors go: \"cuda=cpu\", \"*=cpu\""},      \

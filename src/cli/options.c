@@ -131,15 +131,18 @@ wick_module *model_open(const char *path, const ModelOptions *options, wick_erro
   wick_module *module = NULL;
   *error = NULL;
   if (!is_source_file(path)) {
-    wick_load_options load = {
-        .size = sizeof load, .mode = options->read ? WICK_LOAD_READ : WICK_LOAD_MAP, .device_map = options->device_map};
+    wick_load_options load = {.size = sizeof load,
+                              .mode = options->read ? WICK_LOAD_READ : WICK_LOAD_MAP,
+                              .device_map = options->device_map,
+                              .deadline_ns = options->deadline_ns};
     wick_load(options->runtime, path, &load, &module, error);
     return module;
   }
   size_t length;
   char *text = file_read(path, &length);
   if (!text) return NULL;
-  wick_compile(options->runtime, text, length, path, &module, error);
+  wick_compile_options compile = {.size = sizeof compile, .file_name = path, .deadline_ns = options->deadline_ns};
+  wick_compile_with(options->runtime, text, length, &compile, &module, error);
   free(text);
   return module;
 }

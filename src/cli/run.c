@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/output_file.h"
 #include "cli/cli.h"
@@ -54,6 +55,17 @@ static int call(const wick_module *module, const char *path, const char *method,
   return exit_status;
 }
 
+static uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+/* Of what was allowed from the start on (0: anything), at least the smallest deadline there is. */
+static uint64_t time_left(uint64_t start, uint64_t allowed) {
+  uint64_t used = now_ns() - start;
+  return !allowed ? 0 : used < allowed ? allowed - used : 1;
+}
+
 /* false: it was complained about. */
 static bool load_weights(wick_module *module, const char *path) {
   wick_value *state = NULL;
@@ -67,7 +79,8 @@ static bool load_weights(wick_module *module, const char *path) {
 static int run(const Command *command, int count, char **words) {
   const char *method = NULL, *output = NULL, *weights = NULL;
   bool grad = false;
-  long threads = 0, seconds = 0, steps = 0, megabytes = 0;
+  long threads = 0, steps = 0, megabytes = 0;
+  double seconds = 0;
   ModelOptions model = {0};
   const Option options[] = {
       {"--method", OPTION_TEXT, &method,
@@ -76,7 +89,7 @@ static int run(const Command *command, int count, char **words) {
       {"--weights", OPTION_TEXT, &weights,
        "FILE  take parameters and buffers from a state dict of torch.save or a safetensors file"},
       {"--threads", OPTION_INT, &threads, "N  threads within one call"},
-      {"--seconds", OPTION_INT, &seconds, "N  give up after so long"},
+      {"--seconds", OPTION_REAL, &seconds, "N  give up after so long, a fraction too: to load, to compile and to run"},
       {"--steps", OPTION_INT, &steps, "N  give up after so many loop iterations and calls"},
       {"--megabytes", OPTION_INT, &megabytes, "N  give up when it needs more"},
       {"--grad", OPTION_FLAG, &grad, "  with grad mode on, for programs that call backward"},
@@ -85,6 +98,12 @@ static int run(const Command *command, int count, char **words) {
   };
   int result;
   if (!options_parse(command, options, &count, words, 1, &result)) return result;
+  if (!(seconds >= 0 && seconds < 1e9)) {
+    complain(NULL, "--seconds takes a time from 0 on");
+    return EXIT_USAGE;
+  }
+  uint64_t start = now_ns(), allowed = (uint64_t)(seconds * 1e9);
+  model.deadline_ns = allowed;
   Inputs inputs;
   if (!inputs_read(&inputs, count - 1, words + 1)) return EXIT_USAGE;
   wick_error *error;
@@ -96,7 +115,7 @@ static int run(const Command *command, int count, char **words) {
     wick_run_options limits = {.size = sizeof limits,
                                .threads = (uint32_t)threads,
                                .grad = grad ? WICK_GRAD_ON : WICK_GRAD_OFF,
-                               .deadline_ns = (uint64_t)seconds * 1000000000u,
+                               .deadline_ns = time_left(start, allowed),
                                .max_steps = (uint64_t)steps,
                                .max_bytes = (uint64_t)megabytes << 20};
     if (!getenv("WICK_EXECUTOR")) limits.executor = WICK_EXECUTOR_SIMPLE; /* a plan would come too late */

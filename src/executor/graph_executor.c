@@ -186,15 +186,20 @@ static void tell_failure(const Variant *v, Status status) {
   JIT_LOG_UPDATE("graph_executor", STR_FMT ": no plan: %s\n", STR_ARG(v->executor->name), status->message);
 }
 
+/* Neither the graph's fault nor for good: the next call tries again. */
+static bool was_stopped(Status status) {
+  return status->code == ERROR_CANCELLED || status->code == ERROR_DEADLINE;
+}
+
 static void run_job(Job *job) {
   Variant *v = (Variant *)job;
   Status status = advance(v);
-  if (status && status->code != ERROR_CANCELLED && atomic_load(&v->stage) == STAGE_PROFILING) {
+  if (status && !was_stopped(status) && atomic_load(&v->stage) == STAGE_PROFILING) {
     tell_failure(v, status);
     status_free(status);
     status = settle_with(v, PLAN_INSENSITIVE);
   }
-  if (status && status->code != ERROR_CANCELLED) {
+  if (status && !was_stopped(status)) {
     tell_failure(v, status);
     pthread_mutex_lock(&v->executor->lock);
     settle(v, NULL);

@@ -126,6 +126,7 @@ typedef struct ClassBuild {
   ClassType *class_type;
   Resolver *resolver;
   const Tree *parameters, *buffers; /* lists of names, or NULL */
+  Map overloads;                    /* declarations marked @_overload_method by name: TreeList */
 } ClassBuild;
 
 static void add_attribute(ClassBuild *b, Str name, const Type *type) {
@@ -227,13 +228,10 @@ static void add_overloads(ClassBuild *b, const Tree *body) {
   for (uint32_t i = 0; i < body->count; i++) {
     const Tree *impl = body->children[i];
     if (impl->kind != TK_DEF || has_decorator(def_decorators(impl), "_overload_method")) continue;
-    uint32_t count = 0;
-    for (uint32_t k = 0; k < body->count; k++) {
-      const Tree *overload = body->children[k];
-      if (overload->kind != TK_DEF || !has_decorator(def_decorators(overload), "_overload_method") ||
-          !str_equal(ident_text(def_name(overload)), ident_text(def_name(impl))))
-        continue;
-      Str name = str_from(arena_printf(&b->c->scratch, STR_FMT "__%u", STR_ARG(ident_text(def_name(impl))), count++));
+    const TreeList *overloads = map_get(&b->overloads, ident_text(def_name(impl)));
+    for (size_t k = 0; overloads && k < overloads->length; k++) {
+      const Tree *overload = overloads->data[k];
+      Str name = str_from(arena_printf(&b->c->scratch, STR_FMT "__%zu", STR_ARG(ident_text(def_name(impl))), k));
       Tree *def = TREE(&b->c->scratch, TK_DEF, impl->range, tree_atom(&b->c->scratch, TK_IDENT, impl->range, name),
                        def_decl(overload), def_body(impl));
       define_method(b->c, b->class_type, def, name, b->resolver);
@@ -241,21 +239,16 @@ static void add_overloads(ClassBuild *b, const Tree *body) {
   }
 }
 
-static bool is_overloaded(const Tree *body, const Tree *def) {
-  for (uint32_t i = 0; i < body->count; i++)
-    if (body->children[i]->kind == TK_DEF && has_decorator(def_decorators(body->children[i]), "_overload_method") &&
-        str_equal(ident_text(def_name(body->children[i])), ident_text(def_name(def))))
-      return true;
-  return false;
-}
-
 static const Type *define_plain_class(Compilation *c, const Tree *def, Str name, Resolver *resolver, bool is_module) {
   ClassType *class_type = class_type_new(&c->unit->store, name, is_module);
   unit_add_type(c->unit, &class_type->type);
   ClassBuild b = {.c = c, .class_type = class_type, .resolver = resolver};
   const Tree *body = class_body(def);
+  map_init(&b.overloads, &c->scratch);
   for (uint32_t i = 0; i < body->count; i++) {
     const Tree *stmt = body->children[i];
+    if (stmt->kind == TK_DEF && has_decorator(def_decorators(stmt), "_overload_method"))
+      tree_list_add(&b.overloads, ident_text(def_name(stmt)), stmt);
     if (stmt->kind != TK_ASSIGN) continue;
     if (is_string_list(stmt, "__parameters__")) b.parameters = list_literal_items(option_get(assign_value(stmt)));
     if (is_string_list(stmt, "__buffers__")) b.buffers = list_literal_items(option_get(assign_value(stmt)));
@@ -267,7 +260,7 @@ static const Type *define_plain_class(Compilation *c, const Tree *def, Str name,
         add_assign(&b, stmt);
         break;
       case TK_DEF:
-        if (!is_overloaded(body, stmt)) add_method(&b, stmt);
+        if (!map_get(&b.overloads, ident_text(def_name(stmt)))) add_method(&b, stmt);
         break;
       case TK_PASS:
       case TK_EXPR_STMT:

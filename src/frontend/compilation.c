@@ -44,8 +44,16 @@ Status compilation_protect(Compilation *c, void (*body)(Compilation *c, void *ar
   return status;
 }
 
+bool compilation_is_over(Status status) {
+  return status && (status->code == ERROR_DEADLINE || status->code == ERROR_CANCELLED || status->code == ERROR_BUDGET);
+}
+
 static Status join_errors(Compilation *c, Status last) {
   if (!c->errors.length) return last;
+  if (compilation_is_over(last)) {
+    for (size_t i = 0; i < c->errors.length; i++) status_free(c->errors.data[i]);
+    return last;
+  }
   if (c->errors.length == 1 && !last) return c->errors.data[0];
   StrBuf text = {0};
   for (size_t i = 0; i < c->errors.length; i++) {
@@ -301,10 +309,20 @@ void compilation_finish(Compilation *c) {
     c->is_consequence = false;
     Status status = compilation_protect(c, compile_pending, function);
     if (!status) continue;
+    if (compilation_is_over(status)) catch_throw(&c->catch_point, status);
     if (c->is_consequence)
       status_free(status);
     else
       vec_arena_push(&c->scratch, &c->errors, status);
   }
   c->is_consequence = false;
+}
+
+void tree_list_add(Map *lists, Str name, const Tree *tree) {
+  TreeList *list = map_get(lists, name);
+  if (!list) {
+    list = ARENA_NEW(lists->arena, TreeList);
+    (void)map_put(lists, name, list);
+  }
+  vec_arena_push(lists->arena, list, tree);
 }

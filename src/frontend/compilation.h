@@ -22,3 +22,10 @@ extern Resolver builtin_resolver; /* what frontend_builtin_resolver gives */
 SugaredValue *prelude_find(Compilation *c, Str prefix, Str name);
 /* The function of a prelude file that operator bodies call by its bare name. */
 SugaredValue *prelude_helper(Compilation *c, Str name);
+
+/* The error is of a limit: compiling ends, whatever else there would be to say. */
+bool compilation_is_over(Status status);
+
+/* Lists of trees by name, in a map with an arena. */
+typedef VEC(const Tree *) TreeList;
+void tree_list_add(Map *lists, Str name, const Tree *tree);

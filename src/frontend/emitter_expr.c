@@ -437,6 +437,8 @@ SugaredValue *emit_sugared(Emitter *e, const Tree *expr, uint32_t binders, const
 }
 
 Value *emit_expr(Emitter *e, const Tree *expr, const Type *hint) {
+  Status status = work_take_tree();
+  if (status) catch_throw(&e->c->catch_point, status);
   Value *value = sugared_as_value(emit_sugared(e, expr, 1, hint), e, expr->range);
   /* Any is never unified to: say it explicitly. */
   if (hint && hint->kind == TYPE_ANY && value->type->kind != TYPE_ANY)

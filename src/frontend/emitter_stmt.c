@@ -413,6 +413,8 @@ void emit_body_def(Emitter *e, const Tree *def, const FunctionSchema *schema) {
 }
 
 static void emit_statement(Emitter *e, const Tree *stmt) {
+  Status status = work_take_tree();
+  if (status) catch_throw(&e->c->catch_point, status);
   switch (stmt->kind) {
     case TK_IF:
       emit_if(e, stmt);

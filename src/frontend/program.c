@@ -8,6 +8,7 @@
 typedef struct Program {
   Resolver resolver; /* first */
   Map names;         /* name -> Entry */
+  Map overloads;     /* declarations marked @_overload by name: TreeList */
 } Program;
 typedef struct Entry {
   enum { ENTRY_FUNCTION, ENTRY_CLASS, ENTRY_CONSTANT, ENTRY_ALIAS, ENTRY_EXCEPTION, ENTRY_IGNORED } kind;
@@ -119,15 +120,13 @@ static void add_imports(Program *p, Compilation *c, const Tree *stmt) {
   }
 }
 
-static void add_overload(Program *p, Compilation *c, const Tree *file, uint32_t at) {
-  const Tree *impl = file->children[at];
+/* With the overloads of its name that stand before it. */
+static void add_function(Program *p, Compilation *c, const Tree *impl) {
   Str name = ident_text(def_name(impl));
   VEC(Function *) functions = {0};
-  for (uint32_t i = 0; i < at; i++) {
-    const Tree *def = file->children[i];
-    if (def->kind != TK_DEF || !str_equal(ident_text(def_name(def)), name) ||
-        !decorated(def_decorators(def), "_overload"))
-      continue;
+  const TreeList *overloads = map_get(&p->overloads, name);
+  for (size_t i = 0; overloads && i < overloads->length; i++) {
+    const Tree *def = overloads->data[i];
     Str overload = str_from(arena_printf(&c->scratch, STR_FMT "__%zu", STR_ARG(name), functions.length));
     Tree *whole = TREE(&c->scratch, TK_DEF, impl->range, tree_atom(&c->scratch, TK_IDENT, impl->range, overload),
                        def_decl(def), def_body(impl));
@@ -169,6 +168,7 @@ static void compile_program(Compilation *c, void *argument) {
   const FrontendInput *input = argument;
   Program *p = ARENA_NEW(&c->scratch, Program);
   map_init(&p->names, &c->scratch);
+  map_init(&p->overloads, &c->scratch);
   p->resolver = (Resolver){.resolve_value = program_value,
                            .resolve_type = program_type,
                            .outer = input->resolver ? input->resolver : frontend_builtin_resolver()};
@@ -189,11 +189,12 @@ static void compile_program(Compilation *c, void *argument) {
     const Tree *stmt = file->children[i];
     switch (stmt->kind) {
       case TK_DEF:
-        if (decorated(def_decorators(stmt), "_overload")) break;
-        if (decorated(def_decorators(stmt), "ignore"))
+        if (decorated(def_decorators(stmt), "_overload"))
+          tree_list_add(&p->overloads, ident_text(def_name(stmt)), stmt);
+        else if (decorated(def_decorators(stmt), "ignore"))
           put_entry(p, c, ident_text(def_name(stmt)), ENTRY_IGNORED, stmt);
         else
-          add_overload(p, c, file, i);
+          add_function(p, c, stmt);
         break;
       case TK_ASSIGN: {
         const Tree *target = assign_targets(stmt)->children[0], *value = option_get(assign_value(stmt));
@@ -218,6 +219,7 @@ static void compile_program(Compilation *c, void *argument) {
     if (define.entry->kind != ENTRY_CLASS) continue;
     Status status = compilation_protect(c, define_class_entry, &define);
     define.entry->busy = status != OK;
+    if (compilation_is_over(status)) catch_throw(&c->catch_point, status);
     if (status) vec_arena_push(&c->scratch, &c->errors, status);
   }
   compilation_finish(c);
