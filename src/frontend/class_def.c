@@ -46,6 +46,9 @@ static const Type *define_named_tuple(Compilation *c, const Tree *def, Str name,
       ivalue_release(defaults[count]);
       defaults[count].extra = 1;
       any_default = true;
+    } else if (any_default) {
+      compilation_fail(c, stmt->range, "Non-default namedtuple field " STR_FMT " cannot follow default field " STR_FMT,
+                       STR_ARG(names[count]), STR_ARG(names[count - 1]));
     }
     count++;
   }

@@ -346,6 +346,8 @@ FunctionSchema *schema_from_def(Compilation *c, Resolver *resolver, const Tree *
                      : annotation   ? annotation_type(c, resolver, annotation)
                                     : TYPE(TENSOR);
     argument->kwarg_only = param_marker(param)->kind == TK_TRUE;
+    if (!value && !argument->kwarg_only && schema->argument_count > 1 && argument[-1].has_default)
+      compilation_fail(c, param->range, "non-default argument follows default argument");
     if (annotation) argument->broadcast_n = broadcast_count(c, annotation);
     if (!value) continue;
     IValue constant;

@@ -188,6 +188,11 @@ static void test_errors_of_several_functions_come_together(void **state) {
 static void test_rejections(void **state) {
   (void)state;
   expect_error("def f(x):\n  break\n", "outside loop");
+  expect_error("def f(x: int = 1, y: int):\n  return x\n", "non-default argument follows default argument");
+  expect_error("class A:\n  def f(self, x: int = 1, y: int):\n    return x\n", "non-default argument follows");
+  expect_compiles("def f(x: int = 1, *, y: int):\n  return x\n");
+  expect_error("class P(NamedTuple):\n  a: int = 1\n  b: int\ndef f():\n  return P(1, 2)\n",
+               "Non-default namedtuple field b cannot follow default field a");
   expect_error("def f(c: bool):\n  if c:\n    y = 1\n  return y\n", "y is not defined in the false branch");
   expect_error("def f(x):\n  x = 1\n  for i in range(3):\n    x = 'a'\n  return x\n", "previously had type");
   expect_error("def f(x) -> int:\n  return x.size()\n", "Return value was annotated");

@@ -615,7 +615,9 @@ static const OpRow rows[] = {
      .body = "return (x.conj() * y).sum([dim])",
      .flags = OP_OUT},
     {.schema = "aten::chain_matmul(Tensor[] matrices) -> Tensor",
-     .body = "return torch.linalg_multi_dot(matrices)",
+     .body = "if len(matrices) == 1:\n"
+             "    return matrices[0].clone()\n"
+             "return torch.linalg_multi_dot(matrices)",
      .flags = OP_OUT},
     {.schema = "aten::linalg_multi_dot(Tensor[] tensors) -> Tensor",
      .body = "if len(tensors) < 2:\n"
@@ -628,6 +630,8 @@ static const OpRow rows[] = {
     {.schema = "aten::linalg_matrix_power(Tensor self, int n) -> Tensor",
      .body = "if n == 0:\n"
              "    return self.clone().copy_(torch.eye(self.size(-1), dtype=self.dtype, device=self.device))\n"
+             "if n == 1:\n"
+             "    return self.clone()\n"
              "base = torch.linalg_inv(self) if n < 0 else self\n"
              "left = -n if n < 0 else n\n"
              "result: Optional[Tensor] = None\n"

@@ -1,5 +1,6 @@
 /* Arithmetic, comparison and conversion of numbers. One kernel serves all overloads of an operator: the tags of the
  * arguments say which they are, and int, float, complex is the order of promotion. Ints wrap. */
+#include <float.h>
 #include <math.h>
 
 #include "call/results.h"
@@ -181,16 +182,13 @@ static Status bool_not(Call *c) {
   return result_bool(c, 0, !call_bool(c, 0));
 }
 
+/* The count is taken modulo 64, as PyTorch has it from the processor. */
 static Status shift_left(Call *c) {
-  int64_t x = call_int(c, 0), by = call_int(c, 1);
-  if (by < 0) return status_exception("ValueError", "negative shift count");
-  return result_int(c, 0, by > 63 ? 0 : (int64_t)((uint64_t)x << by));
+  return result_int(c, 0, (int64_t)((uint64_t)call_int(c, 0) << (call_int(c, 1) & 63)));
 }
 
 static Status shift_right(Call *c) {
-  int64_t x = call_int(c, 0), by = call_int(c, 1);
-  if (by < 0) return status_exception("ValueError", "negative shift count");
-  return result_int(c, 0, x >> (by > 63 ? 63 : by));
+  return result_int(c, 0, call_int(c, 0) >> (call_int(c, 1) & 63));
 }
 
 /* ---- conversions ---- */
@@ -218,27 +216,66 @@ static Status to_float(Call *c) {
   return result_double(c, 0, ivalue_to_double(c->inputs[0]));
 }
 
-static Str without_space(Str s) {
-  while (s.length && strchr(" \t\n\v\f\r", s.data[0])) s = str_slice(s, 1, s.length);
-  while (s.length && strchr(" \t\n\v\f\r", s.data[s.length - 1])) s = str_slice(s, 0, s.length - 1);
-  return s;
+/* Space and a plus sign may stand in front; behind a number PyTorch takes nothing. */
+static Str without_front(Str s) {
+  while (s.length && s.data[0] && strchr(" \t\n\v\f\r", s.data[0])) s = str_slice(s, 1, s.length);
+  return s.length > 1 && s.data[0] == '+' && s.data[1] != '-' ? str_slice(s, 1, s.length) : s;
 }
 
 static Status int_from_str(Call *c) {
   int64_t value;
-  Str text = without_space(call_str(c, 0));
-  if (text.length > 1 && text.data[0] == '+' && text.data[1] != '-') text = str_slice(text, 1, text.length);
-  if (!str_to_int64(text, 10, &value))
+  if (!str_to_int64(without_front(call_str(c, 0)), 10, &value))
     return status_exception("ValueError", "invalid literal for int() with base 10: '" STR_FMT "'",
                             STR_ARG(call_str(c, 0)));
   return result_int(c, 0, value);
 }
 
+/* [-]0x digits [. digits] [p [sign] digits], the one form besides decimal that PyTorch reads. Digits beyond 60 bits do
+ * not count. */
+static bool read_hexadecimal(Str s, double *out) {
+  bool negative = s.length && s.data[0] == '-';
+  size_t i = negative;
+  if (s.length < i + 3 || s.data[i] != '0' || (s.data[i + 1] | 0x20) != 'x') return false;
+  int64_t mantissa = 0, exponent = 0, written = 0;
+  bool any = false, fraction = false;
+  for (i += 2; i < s.length && (s.data[i] | 0x20) != 'p'; i++) {
+    char c = s.data[i], lower = (char)(c | 0x20);
+    if (c == '.' && !fraction) {
+      fraction = true;
+      continue;
+    }
+    int digit = c >= '0' && c <= '9' ? c - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+    if (digit < 0) return false;
+    any = true;
+    bool kept = mantissa >> 56 == 0;
+    if (kept) mantissa = mantissa * 16 + digit;
+    exponent += (kept ? 0 : 4) - (fraction ? 4 : 0);
+  }
+  if (!any) return false;
+  if (i < s.length) {
+    Str power = str_slice(s, i + 1, s.length);
+    if (!str_to_int64(power, 10, &written) || written < -100000 || written > 100000) return false;
+  }
+  exponent += written;
+  if (exponent < -200000 || exponent > 200000) return false;
+  *out = ldexp(negative ? -(double)mantissa : (double)mantissa, (int)exponent);
+  return true;
+}
+
+/* A number that float64 has no value for, or less than the usual precision. */
+static bool is_out_of_range(Str text, double value) {
+  bool zero = true, letters = false;
+  for (size_t i = 0; i < text.length && (text.data[i] | 0x20) != 'e' && (text.data[i] | 0x20) != 'p'; i++) {
+    zero &= !(text.data[i] >= '1' && text.data[i] <= '9');
+    letters |= (text.data[i] | 0x20) == 'n'; /* inf, nan */
+  }
+  return !letters && (isinf(value) || (!zero && fabs(value) < DBL_MIN));
+}
+
 static Status float_from_str(Call *c) {
   double value;
-  Str text = without_space(call_str(c, 0));
-  if (text.length > 1 && text.data[0] == '+' && text.data[1] != '-') text = str_slice(text, 1, text.length);
-  if (!str_to_double(text, &value))
+  Str text = without_front(call_str(c, 0));
+  if (!(str_to_double(text, &value) || read_hexadecimal(text, &value)) || is_out_of_range(text, value))
     return status_exception("ValueError", "could not convert string to float: '" STR_FMT "'", STR_ARG(call_str(c, 0)));
   return result_double(c, 0, value);
 }

@@ -3,8 +3,10 @@
 
 #define COMPOSITE(text, body_) \
   { .schema = text, .body = body_ }
+#define GIVING_ARGUMENT(text, body_) \
+  { .schema = text, .body = body_, .flags = OP_RETURNS_ARGUMENT }
 #define NO_GRAD(text, write) \
-  { .schema = text, .body = "with torch.no_grad():\n    " write "\nreturn tensor" }
+  { .schema = text, .body = "with torch.no_grad():\n    " write "\nreturn tensor", .flags = OP_RETURNS_ARGUMENT }
 #define GRADIENT_AXES                      \
   "axes: List[int] = []\n"                 \
   "if dim is None:\n"                      \
@@ -36,7 +38,7 @@ static const OpRow rows[] = {
             "tensor.normal_(mean, std)"),
     /* The schema is PyTorch's. It hides the write, so that a call whose result is not used is dead code there and here.
      */
-    COMPOSITE(
+    GIVING_ARGUMENT(
         "aten::_no_grad_embedding_renorm_(Tensor weight, Tensor input, float max_norm, float norm_type) -> Tensor",
         "with torch.no_grad():\n"
         "    weight.embedding_renorm_(input, max_norm, norm_type)\n"
@@ -125,12 +127,15 @@ static const OpRow rows[] = {
     COMPOSITE("aten::segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? "
               "offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor",
               "return segments_of(data, reduce, lengths, offsets, axis, unsafe, initial)"),
-    COMPOSITE("aten::_test_optional_intlist(Tensor values, int[]? addends) -> Tensor",
-              "if addends is None:\n    return values\nreturn values + torch.tensor(addends, dtype=values.dtype)"),
-    COMPOSITE("aten::_test_optional_filled_intlist(Tensor values, int[2]? addends) -> Tensor",
-              "if addends is None:\n    return values\nreturn values + torch.tensor(addends, dtype=values.dtype)"),
-    COMPOSITE("aten::_test_optional_floatlist(Tensor values, float[]? addends) -> Tensor",
-              "if addends is None:\n    return values\nreturn values + torch.tensor(addends, dtype=values.dtype)"),
+    GIVING_ARGUMENT(
+        "aten::_test_optional_intlist(Tensor values, int[]? addends) -> Tensor",
+        "if addends is None:\n    return values\nreturn values + torch.tensor(addends, dtype=values.dtype)"),
+    GIVING_ARGUMENT(
+        "aten::_test_optional_filled_intlist(Tensor values, int[2]? addends) -> Tensor",
+        "if addends is None:\n    return values\nreturn values + torch.tensor(addends, dtype=values.dtype)"),
+    GIVING_ARGUMENT(
+        "aten::_test_optional_floatlist(Tensor values, float[]? addends) -> Tensor",
+        "if addends is None:\n    return values\nreturn values + torch.tensor(addends, dtype=values.dtype)"),
     COMPOSITE("aten::_test_serialization_subcmul(Tensor self, Tensor other, Scalar alpha=1) -> Tensor",
               "return self - other * alpha"),
 };

@@ -273,6 +273,8 @@ done:
   }
 #define BODY(text, statements) \
   { .schema = text, .body = statements }
+#define BODY_GIVING_ARGUMENT(text, statements) \
+  { .schema = text, .body = statements, .flags = OP_RETURNS_ARGUMENT }
 #define BODY_OUT(text, ...) \
   { .schema = text, .flags = OP_OUT, .body = __VA_ARGS__ }
 
@@ -300,21 +302,25 @@ static const OpRow rows[] = {
              "for i, part in enumerate(torch.unbind(grad, dim)):\n"
              "  parts.append(part.to(tensors[i].dtype))\n"
              "return parts\n",
-     .flags = OP_METADATA_OTHERS},
+     .flags = OP_METADATA_OTHERS | OP_RETURNS_ARGUMENT},
     {.schema = "aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]",
      .kernel = kernel_broadcast_tensors,
      .flags = OP_COMPOSITE | OP_RETURNS_ARGUMENT},
-    BODY("aten::atleast_1d(Tensor self) -> Tensor", "return self.reshape([1]) if self.dim() == 0 else self\n"),
-    BODY("aten::atleast_2d(Tensor self) -> Tensor",
-         "if self.dim() == 0:\n  return self.reshape([1, 1])\n"
-         "return self.unsqueeze(0) if self.dim() == 1 else self\n"),
-    BODY("aten::atleast_3d(Tensor self) -> Tensor",
-         "if self.dim() == 0:\n  return self.reshape([1, 1, 1])\n"
-         "if self.dim() == 1:\n  return self.unsqueeze(0).unsqueeze(-1)\n"
-         "return self.unsqueeze(-1) if self.dim() == 2 else self\n"),
-    BODY("aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]", "return [torch.atleast_1d(t) for t in tensors]\n"),
-    BODY("aten::atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]", "return [torch.atleast_2d(t) for t in tensors]\n"),
-    BODY("aten::atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]", "return [torch.atleast_3d(t) for t in tensors]\n"),
+    BODY_GIVING_ARGUMENT("aten::atleast_1d(Tensor self) -> Tensor",
+                         "return self.reshape([1]) if self.dim() == 0 else self\n"),
+    BODY_GIVING_ARGUMENT("aten::atleast_2d(Tensor self) -> Tensor",
+                         "if self.dim() == 0:\n  return self.reshape([1, 1])\n"
+                         "return self.unsqueeze(0) if self.dim() == 1 else self\n"),
+    BODY_GIVING_ARGUMENT("aten::atleast_3d(Tensor self) -> Tensor",
+                         "if self.dim() == 0:\n  return self.reshape([1, 1, 1])\n"
+                         "if self.dim() == 1:\n  return self.unsqueeze(0).unsqueeze(-1)\n"
+                         "return self.unsqueeze(-1) if self.dim() == 2 else self\n"),
+    BODY_GIVING_ARGUMENT("aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]",
+                         "return [torch.atleast_1d(t) for t in tensors]\n"),
+    BODY_GIVING_ARGUMENT("aten::atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]",
+                         "return [torch.atleast_2d(t) for t in tensors]\n"),
+    BODY_GIVING_ARGUMENT("aten::atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]",
+                         "return [torch.atleast_3d(t) for t in tensors]\n"),
     BODY_OUT("aten::hstack(Tensor[] tensors) -> Tensor",
              "if len(tensors) == 0:\n  raise RuntimeError(\"hstack expects a non-empty TensorList\")\n"
              "parts = [torch.atleast_1d(t) for t in tensors]\n"
@@ -348,35 +354,37 @@ static const OpRow rows[] = {
              "if len(rows) == 0:\n"
              "  return torch.empty([1, 0])\n"
              "return torch.cat(rows, 0)\n"),
-    BODY("aten::meshgrid(Tensor[] tensors) -> Tensor[]", "return torch.meshgrid(tensors, indexing=\"ij\")\n"),
-    BODY("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]",
-         "count = len(tensors)\n"
-         "if count == 0:\n  raise RuntimeError(\"meshgrid expects a non-empty TensorList\")\n"
-         "if indexing != \"ij\" and indexing != \"xy\":\n"
-         "  raise RuntimeError(\"torch.meshgrid: indexing must be one of \\\"xy\\\" or \\\"ij\\\", but received: \" + "
-         "indexing)\n"
-         "order = [i for i in range(count)]\n"
-         "if indexing == \"xy\" and count >= 2:\n"
-         "  order[0] = 1\n"
-         "  order[1] = 0\n"
-         "sizes: List[int] = []\n"
-         "for i in order:\n"
-         "  if tensors[i].dim() > 1:\n"
-         "    raise RuntimeError(\"torch.meshgrid: Expected 0D or 1D tensor in the tensor list\")\n"
-         "  sizes.append(tensors[i].numel())\n"
-         "grids: List[Tensor] = []\n"
-         "for i in range(count):\n"
-         "  shape = [1 for k in range(count)]\n"
-         "  shape[order[i]] = tensors[i].numel()\n"
-         "  grids.append(tensors[i].reshape(shape).expand(sizes))\n"
-         "return grids\n"),
-    BODY("aten::cartesian_prod(Tensor[] tensors) -> Tensor",
-         "for t in tensors:\n"
-         "  if t.dim() != 1:\n"
-         "    raise RuntimeError(\"Expect a 1D vector, but got shape \" + str(t.size()))\n"
-         "if len(tensors) == 1:\n"
-         "  return tensors[0]\n"
-         "return torch.stack([t.flatten() for t in torch.meshgrid(tensors, indexing=\"ij\")], 1)\n"),
+    BODY_GIVING_ARGUMENT("aten::meshgrid(Tensor[] tensors) -> Tensor[]",
+                         "return torch.meshgrid(tensors, indexing=\"ij\")\n"),
+    BODY_GIVING_ARGUMENT(
+        "aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]",
+        "count = len(tensors)\n"
+        "if count == 0:\n  raise RuntimeError(\"meshgrid expects a non-empty TensorList\")\n"
+        "if indexing != \"ij\" and indexing != \"xy\":\n"
+        "  raise RuntimeError(\"torch.meshgrid: indexing must be one of \\\"xy\\\" or \\\"ij\\\", but received: \" + "
+        "indexing)\n"
+        "order = [i for i in range(count)]\n"
+        "if indexing == \"xy\" and count >= 2:\n"
+        "  order[0] = 1\n"
+        "  order[1] = 0\n"
+        "sizes: List[int] = []\n"
+        "for i in order:\n"
+        "  if tensors[i].dim() > 1:\n"
+        "    raise RuntimeError(\"torch.meshgrid: Expected 0D or 1D tensor in the tensor list\")\n"
+        "  sizes.append(tensors[i].numel())\n"
+        "grids: List[Tensor] = []\n"
+        "for i in range(count):\n"
+        "  shape = [1 for k in range(count)]\n"
+        "  shape[order[i]] = tensors[i].numel()\n"
+        "  grids.append(tensors[i].reshape(shape).expand(sizes))\n"
+        "return grids\n"),
+    BODY_GIVING_ARGUMENT("aten::cartesian_prod(Tensor[] tensors) -> Tensor",
+                         "for t in tensors:\n"
+                         "  if t.dim() != 1:\n"
+                         "    raise RuntimeError(\"Expect a 1D vector, but got shape \" + str(t.size()))\n"
+                         "if len(tensors) == 1:\n"
+                         "  return tensors[0]\n"
+                         "return torch.stack([t.flatten() for t in torch.meshgrid(tensors, indexing=\"ij\")], 1)\n"),
     BODY("aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
          "if self.dim() != 1:\n  raise RuntimeError(\"Expect a 1D vector, but got shape \" + str(self.size()))\n"
          "if r < 0:\n  raise RuntimeError(\"Expect a non-negative number, but got \" + str(r))\n"

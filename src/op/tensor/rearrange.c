@@ -357,6 +357,8 @@ static Status kernel_fill_diagonal(Call *c) {
 
 #define BODY(text, statements) \
   { .schema = text, .body = statements }
+#define BODY_GIVING_ARGUMENT(text, statements) \
+  { .schema = text, .body = statements, .flags = OP_RETURNS_ARGUMENT }
 #define BODY_OUT(text, statements) \
   { .schema = text, .body = statements, .flags = OP_OUT }
 
@@ -396,17 +398,17 @@ static const OpRow rows[] = {
      .shape = shape_repeat,
      .grad = "self: torch._repeat_backward(grad, repeats, self.size())",
      .flags = OP_OUT},
-    BODY("aten::_repeat_backward(Tensor grad, int[] repeats, int[] input_sizes) -> Tensor",
-         "sizes: List[int] = []\n"
-         "dims: List[int] = []\n"
-         "extra = len(repeats) - len(input_sizes)\n"
-         "for i in range(len(repeats)):\n"
-         "  dims.append(len(sizes))\n"
-         "  sizes.append(repeats[i])\n"
-         "  if i >= extra:\n"
-         "    sizes.append(input_sizes[i - extra])\n"
-         "if len(dims) == 0:\n  return grad\n"
-         "return grad.reshape(sizes).sum(dims)\n"),
+    BODY_GIVING_ARGUMENT("aten::_repeat_backward(Tensor grad, int[] repeats, int[] input_sizes) -> Tensor",
+                         "sizes: List[int] = []\n"
+                         "dims: List[int] = []\n"
+                         "extra = len(repeats) - len(input_sizes)\n"
+                         "for i in range(len(repeats)):\n"
+                         "  dims.append(len(sizes))\n"
+                         "  sizes.append(repeats[i])\n"
+                         "  if i >= extra:\n"
+                         "    sizes.append(input_sizes[i - extra])\n"
+                         "if len(dims) == 0:\n  return grad\n"
+                         "return grad.reshape(sizes).sum(dims)\n"),
     BODY("aten::tile(Tensor self, int[] dims) -> Tensor",
          "repeats = [1 for i in range(self.dim() - len(dims))]\n"
          "repeats.extend(dims)\n"
@@ -440,7 +442,7 @@ static const OpRow rows[] = {
         "if repeats == 1:\n  return x.clone()\n"
         "sizes = x.size()\n"
         "sizes.insert(d + 1, repeats)\n"
-        "return x.unsqueeze(d + 1).expand(sizes).flatten(d, d + 1)\n"),
+        "return x.unsqueeze(d + 1).expand(sizes).clone(memory_format=torch.contiguous_format).flatten(d, d + 1)\n"),
     {.schema = "aten::tril(Tensor self, int diagonal=0) -> Tensor",
      .kernel = kernel_tril,
      .shape = shape_triangle,
@@ -480,7 +482,7 @@ static const OpRow rows[] = {
              "  early = x.narrow(dim, 0, size - 1)\n"
              "  x = torch.logical_xor(late, early) if x.dtype == torch.bool else late - early\n"
              "return x\n"),
-    BODY(
+    BODY_GIVING_ARGUMENT(
         "aten::sum_to_size(Tensor self, int[] size) -> Tensor",
         "if len(size) == 0:\n  return self.sum()\n"
         "extra = self.dim() - len(size)\n"
@@ -518,7 +520,7 @@ static const OpRow rows[] = {
              "b = [i for i in range(len(batch))]\n"
              "k = len(batch)\n"
              "return self.reshape(batch + [c // (r * r), r, r, h, w]).permute(b + [k, k + 3, k + 1, k + 4, k + "
-             "2]).reshape(batch + [c // (r * r), h * r, w * r])\n"),
+             "2]).clone(memory_format=torch.contiguous_format).reshape(batch + [c // (r * r), h * r, w * r])\n"),
     BODY_OUT("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
              "n = self.dim()\n"
              "r = downscale_factor\n"
@@ -540,7 +542,7 @@ static const OpRow rows[] = {
              "b = [i for i in range(len(batch))]\n"
              "k = len(batch)\n"
              "return self.reshape(batch + [c, h // r, r, w // r, r]).permute(b + [k, k + 2, k + 4, k + 1, k + "
-             "3]).reshape(batch + [c * r * r, h // r, w // r])\n"),
+             "3]).clone(memory_format=torch.contiguous_format).reshape(batch + [c * r * r, h // r, w // r])\n"),
     BODY_OUT("aten::channel_shuffle(Tensor self, int groups) -> Tensor",
              "if self.dim() <= 2:\n"
              "  raise RuntimeError(\"channel_shuffle expects input with > 2 dims, but got input with sizes \" + "
@@ -553,7 +555,8 @@ static const OpRow rows[] = {
              "  raise RuntimeError(\"Number of channels must be divisible by groups. Got \" + str(c) + \" channels and "
              "\" + str(groups) + \" groups.\")\n"
              "sizes = self.size()\n"
-             "return self.reshape([sizes[0], groups, c // groups, -1]).transpose(1, 2).reshape(sizes)\n"),
+             "return self.reshape([sizes[0], groups, c // groups, -1]).transpose(1, 2)"
+             ".clone(memory_format=torch.contiguous_format).reshape(sizes)\n"),
     BODY("aten::native_channel_shuffle(Tensor self, int groups) -> Tensor",
          "return torch.channel_shuffle(self, groups)\n"),
 };

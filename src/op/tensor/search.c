@@ -405,7 +405,7 @@ static const OpRow rows[] = {
              "kept = flat[inside]\n"
              "bin = ((kept - low) / (high - low) * bins).to(torch.int64).clamp(0, bins - 1)\n"
              "return torch.bincount(bin, None, bins).to(self.dtype)",
-     .flags = OP_NOT_DIFFERENTIABLE},
+     .flags = OP_OUT | OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> "
                "(Tensor hist, Tensor bin_edges)",
      .out = "bins_tensor_out: hist bin_edges",
@@ -430,7 +430,7 @@ static const OpRow rows[] = {
     {.schema = "aten::histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor? "
                "weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
      .body = "return histogramdd_of(self, bins, weight, density), bins",
-     .flags = OP_NOT_DIFFERENTIABLE},
+     .flags = OP_NOT_DIFFERENTIABLE | OP_RETURNS_ARGUMENT},
     {.schema = "aten::_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, "
                "bool density=False) -> Tensor[]",
      .body = "return histogram_edges(self.reshape([-1, self.size(-1)]), bins, range)"},
