@@ -3,6 +3,7 @@
 #include "api/arguments.h"
 
 #include "base/stack.h"
+#include "call/convert.h"
 
 static Status misfit(IValue v, const Type *type, const char *what) {
   StrBuf expected = {.max_length = 300}, got = {.max_length = 300};
@@ -109,7 +110,8 @@ static Status convert_union(IValue v, const Type *type, const char *what, int64_
       *out = ivalue_retain(v);
       return OK;
     }
-  for (uint32_t i = 0; i < type->count; i++) {
+  bool has_elements = v.tag == TAG_LIST || v.tag == TAG_DICT || v.tag == TAG_TUPLE; /* those may be of another kind */
+  for (uint32_t i = 0; i < type->count && has_elements; i++) {
     Status status = convert(v, type->elements[i], what, steps, out);
     if (!status) return OK;
     status_free(status);
@@ -117,42 +119,10 @@ static Status convert_union(IValue v, const Type *type, const char *what, int64_
   return misfit(v, type, what);
 }
 
-/* Numbers of other kinds, 0-dimensional tensors, names of devices. */
-static Status convert_scalar(IValue v, const Type *type, const char *what, IValue *out) {
-  if (v.tag == TAG_TENSOR && tensor_is_defined(v.tensor) && v.tensor->numel == 1 && v.tensor->ndim == 0 &&
-      !(v.tensor->flags & TENSOR_UNUSUAL)) {
-    DType dtype = (DType)v.tensor->dtype;
-    if (type->kind == TYPE_INT && dtype_is_integral(dtype)) {
-      *out = ivalue_int(tensor_item_int(v.tensor));
-      return OK;
-    }
-    if (type->kind == TYPE_FLOAT && !dtype_is_complex(dtype)) {
-      *out = ivalue_float(tensor_item_double(v.tensor));
-      return OK;
-    }
-    return misfit(v, type, what);
-  }
-  if (type->kind == TYPE_FLOAT && v.tag == TAG_INT) {
-    *out = ivalue_float((double)v.i);
-    return OK;
-  }
-  if (type->kind == TYPE_INT && v.tag == TAG_BOOL) {
-    *out = ivalue_int(v.b);
-    return OK;
-  }
-  if (type->kind == TYPE_BOOL && v.tag == TAG_INT) {
-    *out = ivalue_bool(v.i != 0);
-    return OK;
-  }
-  if (type->kind == TYPE_DEVICE && v.tag == TAG_STRING) {
-    Device device;
-    TRY(device_parse(ivalue_str(v), &device));
-    *out = ivalue_device(device);
-    return OK;
-  }
-  if (type->kind == TYPE_COMPLEX && (v.tag == TAG_INT || v.tag == TAG_FLOAT))
-    return ivalue_from_complex(ivalue_to_complex(v), out);
-  return misfit(v, type, what);
+static Status convert_number(IValue v, const Type *type, const char *what, IValue *out) {
+  bool fits;
+  TRY(value_convert_number(v, type, CONVERT_ANYTHING, out, &fits));
+  return fits ? OK : misfit(v, type, what);
 }
 
 static Status convert(IValue v, const Type *type, const char *what, int64_t *steps, IValue *out) {
@@ -177,7 +147,7 @@ static Status convert(IValue v, const Type *type, const char *what, int64_t *ste
       break;
   }
   if (v.tag == TAG_CAPSULE || v.tag == TAG_STORAGE) return misfit(v, type, what);
-  if (!ivalue_is_instance(v, type)) return convert_scalar(v, type, what, out);
+  if (!ivalue_is_instance(v, type)) return convert_number(v, type, what, out);
   *out = ivalue_retain(v);
   return OK;
 }

@@ -4,6 +4,7 @@
  *   call/exec.h      Exec, what every call is given; Services, what is asked of the folders after it
  *   call/call.h      Call and its accessors, operator_call, shape functions (this file)
  *   call/operator.h  OpRow, Operator, the registry
+ *   call/convert.h   numbers from outside where a parameter asks for another kind
  *   call/match.h     calls from outside: arguments against a schema
  *
  * for the registry and operator_call:

@@ -1,27 +1,14 @@
 /* Chooses an overload for values and converts them to its parameters. */
 #include "call/match.h"
 
+#include "call/convert.h"
+
 enum { MAX_ARGUMENTS = sizeof((MatchedCall *)0)->inputs / sizeof(IValue) };
-typedef enum Leniency { EXACT, NUMBERS, TENSORS, LENIENCY_COUNT } Leniency;
 
 /* ---- one value, one type: *out is owned; false: does not fit; an error only when memory is short ---- */
 
-static Status fit(IValue v, const Type *type, int32_t broadcast_n, bool written, Leniency leniency, IValue *out,
+static Status fit(IValue v, const Type *type, int32_t broadcast_n, bool written, Conversion allowed, IValue *out,
                   bool *out_fits);
-
-static bool is_scalar_tensor(IValue v) {
-  return v.tag == TAG_TENSOR && tensor_is_defined(v.tensor) && v.tensor->numel == 1 &&
-         !(v.tensor->flags & TENSOR_RECORDS);
-}
-
-static Status tensor_to_number(const Tensor *t, IValue *out) {
-  DType dtype = (DType)t->dtype;
-  if (dtype_is_complex(dtype)) return ivalue_from_complex(tensor_item_complex(t), out);
-  *out = dtype == DTYPE_BOOL        ? ivalue_bool(tensor_item_bool(t))
-         : dtype_is_floating(dtype) ? ivalue_float(tensor_item_double(t))
-                                    : ivalue_int(tensor_item_int(t));
-  return OK;
-}
 
 static Status number_to_tensor(IValue v, IValue *out) {
   Tensor *t;
@@ -44,7 +31,7 @@ static Status number_to_tensor(IValue v, IValue *out) {
 }
 
 /* A list from a list of other kind or a tuple, element by element; or of `broadcast_n` times one number. */
-static Status fit_list(IValue v, const Type *type, int32_t broadcast_n, bool written, Leniency leniency, IValue *out,
+static Status fit_list(IValue v, const Type *type, int32_t broadcast_n, bool written, Conversion allowed, IValue *out,
                        bool *out_fits) {
   const Type *element = type->elements[0];
   if (v.tag == TAG_LIST && (element->kind == TYPE_VAR || ivalue_is_instance(v, type))) {
@@ -65,7 +52,7 @@ static Status fit_list(IValue v, const Type *type, int32_t broadcast_n, bool wri
                                       : ivalue_retain(v.tuple->values[i]),
            converted = IVALUE_NONE;
     fits = false;
-    status = fit(item, element, 0, false, leniency, &converted, &fits);
+    status = fit(item, element, 0, false, allowed, &converted, &fits);
     if (!repeated) ivalue_release(item);
     if (status == OK && fits) status = list_append(list, converted);
   }
@@ -78,7 +65,7 @@ static Status fit_list(IValue v, const Type *type, int32_t broadcast_n, bool wri
   return status;
 }
 
-static Status fit(IValue v, const Type *type, int32_t broadcast_n, bool written, Leniency leniency, IValue *out,
+static Status fit(IValue v, const Type *type, int32_t broadcast_n, bool written, Conversion allowed, IValue *out,
                   bool *out_fits) {
   *out_fits = false;
   *out = IVALUE_NONE;
@@ -87,56 +74,25 @@ static Status fit(IValue v, const Type *type, int32_t broadcast_n, bool written,
     type = type->elements[0];
   }
   bool number = v.tag == TAG_INT || v.tag == TAG_FLOAT || v.tag == TAG_BOOL || v.tag == TAG_COMPLEX;
-  if (leniency >= TENSORS && is_scalar_tensor(v)) {
-    DType dtype = (DType)v.tensor->dtype;
-    bool integral = dtype_is_integral(dtype), real = integral || dtype_is_floating(dtype);
-    if (type->kind == TYPE_NUMBER || (type->kind == TYPE_INT && integral) || (type->kind == TYPE_FLOAT && real) ||
-        type->kind == TYPE_COMPLEX) {
-      IValue item;
-      TRY(tensor_to_number(v.tensor, &item));
-      Status status = fit(item, type, 0, false, NUMBERS, out, out_fits);
-      ivalue_release(item);
-      return status;
-    }
-  }
   switch (type->kind) {
     case TYPE_ANY:
     case TYPE_VAR:
       break;
     case TYPE_TENSOR:
       if (v.tag == TAG_TENSOR) break;
-      if (!number || leniency < TENSORS || written) return OK;
+      if (!number || allowed < CONVERT_ANYTHING || written) return OK;
       *out_fits = true;
       return number_to_tensor(v, out);
     case TYPE_NUMBER:
-      if (!number) return OK;
-      break;
     case TYPE_INT:
-      if (v.tag == TAG_INT) break;
-      if (v.tag != TAG_BOOL || leniency < NUMBERS) return OK;
-      *out = ivalue_int(v.b);
-      return *out_fits = true, OK;
     case TYPE_FLOAT:
-      if (v.tag == TAG_FLOAT) break;
-      if ((v.tag != TAG_INT && v.tag != TAG_BOOL) || leniency < NUMBERS) return OK;
-      *out = ivalue_float(ivalue_to_double(v));
-      return *out_fits = true, OK;
+    case TYPE_BOOL:
     case TYPE_COMPLEX:
-      if (v.tag == TAG_COMPLEX) break;
-      if (!number || leniency < NUMBERS) return OK;
-      *out_fits = true;
-      return ivalue_from_complex(ivalue_to_complex(v), out);
     case TYPE_DEVICE:
-      if (v.tag == TAG_DEVICE) break;
-      if (v.tag == TAG_STRING && leniency >= NUMBERS) {
-        Device device;
-        Status status = device_parse(ivalue_str(v), &device);
-        if (status == OK) *out = ivalue_device(device), *out_fits = true;
-        status_free(status);
-      }
-      return OK;
+      if (ivalue_is_instance(v, type)) break;
+      return value_convert_number(v, type, allowed, out, out_fits);
     case TYPE_LIST:
-      return fit_list(v, type, broadcast_n, written, leniency, out, out_fits);
+      return fit_list(v, type, broadcast_n, written, allowed, out, out_fits);
     default:
       if (type->has_var ? v.tag != (type->kind == TYPE_DICT    ? TAG_DICT
                                     : type->kind == TYPE_TUPLE ? TAG_TUPLE
@@ -189,7 +145,7 @@ static bool takes_rest(const FunctionSchema *schema, uint32_t i) {
 }
 
 static Status try_overload(const Operator *op, uint32_t count, const IValue *arguments, uint32_t named_count,
-                           const KeywordValue *named, Leniency leniency, MatchedCall *out, bool *out_matches,
+                           const KeywordValue *named, Conversion allowed, MatchedCall *out, bool *out_matches,
                            StrBuf *why) {
   const FunctionSchema *schema = operator_schema(op);
   uint32_t used = 0, used_named = 0;
@@ -230,7 +186,7 @@ static Status try_overload(const Operator *op, uint32_t count, const IValue *arg
       return OK;
     }
     bool fits;
-    Status status = fit(*given, a->type, a->broadcast_n, is_written(a), leniency, slot, &fits);
+    Status status = fit(*given, a->type, a->broadcast_n, is_written(a), allowed, slot, &fits);
     if (status == OK && !fits && why) {
       strbuf_puts(why, "Expected a value of type '");
       type_print_annotation(a->type, why);
@@ -297,7 +253,7 @@ static Status report_refusals(const Operator *first, const char *overload, uint3
     strbuf_puts(&text, "  \n  ");
     schema_print(operator_schema(op), &text);
     strbuf_puts(&text, ":\n  ");
-    status = try_overload(op, count, arguments, named_count, named, TENSORS, &ignored, &matches, &text);
+    status = try_overload(op, count, arguments, named_count, named, CONVERT_ANYTHING, &ignored, &matches, &text);
     matched_call_dispose(&ignored);
   }
   if (status == OK) status = status_new(ERROR_INVALID_ARGUMENT, STR_FMT, STR_ARG(strbuf_view(&text)));
@@ -313,12 +269,12 @@ Status operator_match_values(Str qualified_name, const char *overload_or_null, u
   bool any = false;
   for (const Operator *op = first; op; op = op->next) any |= is_candidate(op, overload_or_null);
   if (!any) return report_unknown(qualified_name);
-  for (int leniency = EXACT; leniency < LENIENCY_COUNT; leniency++)
+  for (int allowed = CONVERT_NOTHING; allowed <= CONVERT_ANYTHING; allowed++)
     for (const Operator *op = first; op; op = op->next) {
       if (!is_candidate(op, overload_or_null)) continue;
       bool matches;
       Status status =
-          try_overload(op, argument_count, arguments, named_count, named, (Leniency)leniency, out, &matches, NULL);
+          try_overload(op, argument_count, arguments, named_count, named, (Conversion)allowed, out, &matches, NULL);
       if (status == OK && matches) return OK;
       matched_call_dispose(out);
       TRY(status);

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "api/arguments.h"
+#include "api/handles.h"
 #include "call/match.h"
 
 static Status run_number(Call *c) {
@@ -16,6 +18,12 @@ static const OpRow rows[] = {
     {.schema = "match::f.Scalar(Tensor self, Scalar other) -> int", .kernel = run_number},
     {.schema = "match::f.int(int a, float b=2.5, str? name=None) -> int", .kernel = run_number},
     {.schema = "match::sizes(Tensor self, int[] size) -> int", .kernel = run_number},
+    {.schema = "match::takes_int(int a) -> int", .kernel = run_number},
+    {.schema = "match::takes_float(float a) -> int", .kernel = run_number},
+    {.schema = "match::takes_bool(bool a) -> int", .kernel = run_number},
+    {.schema = "match::takes_complex(complex a) -> int", .kernel = run_number},
+    {.schema = "match::takes_number(Scalar a) -> int", .kernel = run_number},
+    {.schema = "match::takes_device(Device a) -> int", .kernel = run_number},
     {.schema = "match::window(Tensor self, int[2] size, Device? device=None) -> int", .kernel = run_number},
 };
 static OP_TABLE(table, rows);
@@ -107,6 +115,91 @@ static void says_why_not(void **state) {
   expect_message(operator_match_values(STR("match::f"), "Missing", VALUES(t), 0, NULL, &matched), "Unknown builtin op");
 }
 
+/* Values as Python has them, and what PyTorch makes of each for int, float, bool, complex, Scalar and Device; "-": it
+ * refuses. */
+typedef struct Taken {
+  IValue value;
+  const char *as[6];
+} Taken;
+static IValue tensor_of(DType dtype, double value, int ndim, bool meta) {
+  static const int64_t ones[] = {1, 1, 2};
+  Tensor *doubles, *t;
+  assert_null(tensor_empty(DTYPE_FLOAT64, ndim, ndim == 3 ? ones + 1 : ones, &doubles));
+  double *data = tensor_data(doubles);
+  for (int64_t i = 0; i < doubles->numel; i++) data[i] = value;
+  assert_null(tensor_to_dtype(doubles, dtype, &t));
+  tensor_release(doubles);
+  if (meta) t->flags |= TENSOR_META;
+  return ivalue_tensor(t);
+}
+
+static void expect_taken(Status status, IValue got, const char *expected, const char *door, int value) {
+  StrBuf text = {0};
+  if (status)
+    strbuf_puts(&text, "-");
+  else
+    assert_null(ivalue_print(got, &text));
+  if (strcmp(text.data, expected)) print_error("value %d, %s: %s, expected %s\n", value, door, text.data, expected);
+  assert_string_equal(text.data, expected);
+  strbuf_dispose(&text);
+  status_free(status);
+}
+
+static void doors_agree(void **state) {
+  (void)state;
+  static const char *const names[] = {"match::takes_int",     "match::takes_float",  "match::takes_bool",
+                                      "match::takes_complex", "match::takes_number", "match::takes_device"};
+  IValue imaginary, cpu, word;
+  String *text;
+  assert_null(ivalue_from_complex(2 + 1i, &imaginary));
+  assert_null(string_new(STR("cpu"), &text));
+  cpu = ivalue_string(text);
+  assert_null(string_new(STR("word"), &text));
+  word = ivalue_string(text);
+  Taken taken[] = {
+      {ivalue_bool(true), {"1", "1.", "True", "1.+0.j", "True", "-"}},
+      {ivalue_int(3), {"3", "3.", "True", "3.+0.j", "3", "-"}},
+      {ivalue_float(1.5), {"-", "1.5", "True", "1.5+0.j", "1.5", "-"}},
+      {imaginary, {"-", "-", "True", "2.+1.j", "2.+1.j", "-"}},
+      {IVALUE_NONE, {"-", "-", "False", "-", "-", "-"}},
+      {cpu, {"-", "-", "-", "-", "-", "cpu"}},
+      {word, {"-", "-", "-", "-", "-", "-"}},
+      {tensor_of(DTYPE_INT64, 3, 0, false), {"3", "3.", "True", "3.+0.j", "-", "-"}},
+      {tensor_of(DTYPE_INT32, 3, 2, false), {"3", "3.", "True", "3.+0.j", "-", "-"}},
+      {tensor_of(DTYPE_FLOAT32, 1.5, 1, false), {"1", "1.5", "True", "1.5+0.j", "-", "-"}},
+      {tensor_of(DTYPE_FLOAT64, 1e30, 0, false), {"-", "1e+30", "True", "1e+30+0.j", "-", "-"}},
+      {tensor_of(DTYPE_BOOL, 0, 0, false), {"0", "0.", "False", "0.+0.j", "-", "-"}},
+      {tensor_of(DTYPE_COMPLEX64, 2, 0, false), {"2", "2.", "True", "2.+0.j", "-", "-"}},
+      {tensor_of(DTYPE_FLOAT32, 1, 3, false), {"-", "-", "-", "-", "-", "-"}},
+      {tensor_of(DTYPE_FLOAT32, 1, 0, true), {"-", "-", "-", "-", "-", "-"}},
+  };
+  int count = sizeof taken / sizeof *taken;
+  for (int i = 0; i < count; i++)
+    for (int k = 0; k < 6; k++) {
+      const Operator *op = operator_find(str_from(names[k]));
+      IValue got = IVALUE_NONE;
+      Status status = operator_match_values(op->name, NULL, 1, &taken[i].value, 0, NULL, &matched);
+      expect_taken(status, status ? got : matched.inputs[0], taken[i].as[k], names[k], i);
+      if (!status) matched_call_dispose(&matched);
+      status = arguments_match(operator_schema(op), IVALUE_NONE, 1, &taken[i].value, 0, NULL, &got);
+      expect_taken(status, got, taken[i].as[k], "a function", i);
+      if (!status) ivalue_release(got);
+    }
+  for (int i = 0; i < count; i++) ivalue_release(taken[i].value);
+}
+
+/* A tensor without data is no number. */
+static void refuses_meta_numbers(void **state) {
+  (void)state;
+  Exec exec;
+  IValue out, meta = tensor_of(DTYPE_FLOAT32, 1, 0, true);
+  exec_init(&exec, &api_services);
+  expect_message(
+      operator_call_values(&exec, STR("aten::full_like"), NULL, VALUES(ivalue_tensor(tensor), meta), 0, NULL, &out),
+      "Expected a value of type 'number' for argument 'fill_value' but instead found type 'Tensor'");
+  ivalue_release(meta);
+}
+
 static void calls(void **state) {
   (void)state;
   Exec exec;
@@ -117,7 +210,8 @@ static void calls(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(chooses_overloads), cmocka_unit_test(converts_lists),
-                                     cmocka_unit_test(says_why_not), cmocka_unit_test(calls)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(chooses_overloads),    cmocka_unit_test(converts_lists),
+                                     cmocka_unit_test(says_why_not),         cmocka_unit_test(doors_agree),
+                                     cmocka_unit_test(refuses_meta_numbers), cmocka_unit_test(calls)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }
