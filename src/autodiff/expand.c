@@ -1,10 +1,21 @@
 /* Operators whose graph gradient is that of another one, which also gives what the gradient needs. */
 #include "autodiff/differentiate_internal.h"
+#include "pass/rewrite/rewrite.h"
+
+/* Where the node might give its argument, the other operator, whose result is always new, must not stand for it.
+ * Dropout that trains gives a new tensor when some elements go. */
+static bool may_give_argument(const Node *node, const Operator *op) {
+  double p;
+  if (!(op->flags & OP_RETURNS_ARGUMENT)) return false;
+  const Value *train = node_named_input(node, "train"), *probability = node_named_input(node, "p");
+  return !train || !probability || !constant_is_bool(train, true) || !constant_double(probability, &p) || p == 0;
+}
 
 /* The same arguments in the same order; its first result is the node's, others follow. */
 static const Operator *expansion_of(const Node *node) {
   const Operator *op = node_operator(node);
   if (!op || op->variant != VARIANT_FUNCTIONAL || op->row->grad || !op->row->same_as) return NULL;
+  if (may_give_argument(node, op)) return NULL;
   const Operator *other = operator_find_overload(str_from(op->row->same_as), STR(""));
   bool more = other && operator_schema(other)->return_count > operator_schema(op)->return_count;
   return more ? other : NULL;

@@ -129,6 +129,7 @@ static void differentiate_in(Phases *p, Block *block) {
  * can't see through; or into the whole when nothing is differentiated. */
 static void run_differentiation(Phases *p) {
   if (p->grad_enabled && needs_gradient(p->graph->block)) {
+    PASS("remove_dropout", remove_dropout(p->graph)); /* what gives its argument stays outside of subgraphs */
     PASS("create_autodiff_subgraphs", create_autodiff_subgraphs(p->graph, AUTODIFF_NODE_THRESHOLD));
     PASS("differentiate", differentiate_in(p, p->graph->block));
     PASS("inline_autodiff_subgraphs", inline_autodiff_subgraphs(p->graph, AUTODIFF_INLINE_THRESHOLD));

@@ -73,10 +73,16 @@ static Status kernel_diagonal_backward(Call *c) {
   return into_zeros(c, place_diagonal);
 }
 
+/* The view's strides are those in self's memory, so the result lies as self does, gaps included. */
 static Status kernel_as_strided_scatter(Call *c) {
   const Tensor *self = call_tensor(c, 0);
-  if (!tensor_is_dense(self) || self->offset)
-    return status_new(ERROR_UNSUPPORTED, "as_strided_scatter: a tensor with gaps");
+  if (self->offset) return status_new(ERROR_UNSUPPORTED, "as_strided_scatter: a view of a part");
+  if (!tensor_is_dense(self)) {
+    Tensor *laid;
+    TRY(tensor_check_writable(self));
+    TRY(tensor_empty_strided((DType)self->dtype, self->ndim, self->sizes, self->strides, &laid));
+    call_set_tensor(c, 0, laid);
+  }
   return scatter(c, place_strided);
 }
 

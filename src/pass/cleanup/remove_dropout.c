@@ -5,8 +5,12 @@
 
 #define FILE_NAME "remove_dropout"
 
+/* A probability that is none is an error. */
 static bool is_identity(const Node *node) {
   const Operator *op = node_operator(node);
+  const Value *probability = node_named_input(node, "p");
+  double p = 0;
+  if (probability && (!constant_double(probability, &p) || !(p >= 0 && p <= 1))) return false;
   return op && op->flags & OP_EVAL_IDENTITY && node_is_in_eval(node);
 }
 

@@ -1,9 +1,11 @@
 /* Rewrites that put an operand in place of a new tensor: x + 0, x - 0, x * 1 and x / 1 are x where nobody can tell the
- * two apart (AliasDb) and the dtype is the same. Also the rank of what a convolution gives. */
+ * two apart (AliasDb) and the types tell that dtype and strides are the same: of a view with gaps it is a dense tensor.
+ * Also the rank of what a convolution gives. */
 #include "ir/alias_db.h"
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"
+#include "pass/types/shape_evaluate.h"
 
 #define FILE_NAME "peephole_alias_sensitive"
 
@@ -80,7 +82,9 @@ static void rewrite_block(Rewriter *r, const Block *block) {
     for (uint32_t i = 0; i < node->block_count; i++) rewrite_block(r, node->blocks[i]);
     if (node->output_count != 1 || !value_has_uses(node_output(node, 0))) continue;
     Value *output = node_output(node, 0), *with = r->shapes ? known_rank(node) : NULL;
-    if (!with && is_neutral(node) && may_stand_for(r, node_input(node, 0), output)) with = node_input(node, 0);
+    if (!with && is_neutral(node) && shape_keeps_first_input(r->scratch, node) &&
+        may_stand_for(r, node_input(node, 0), output))
+      with = node_input(node, 0);
     if (!with || !jit_opt_limit(FILE_NAME)) continue;
     NODE_LOG_UPDATE(FILE_NAME, "gives what is there:", node);
     value_replace_all_uses_with(output, with);

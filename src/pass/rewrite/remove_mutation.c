@@ -47,17 +47,6 @@ static Node *insert_functional(Node *node, Symbol kind) {
   return NULL;
 }
 
-/* The functional operator gives what self is; in place it has to: then it fails where the functional one does. */
-static bool keeps_self(const Value *self, Node *plain) {
-  const TensorInfo *known = value_tensor(self);
-  TensorInfo result;
-  if (!known || !tensor_info_is_complete(known) || !shape_evaluate_alone(plain->graph->arena, plain, &result))
-    return false;
-  result.requires_grad = known->requires_grad;
-  result.undefined = known->undefined;
-  return tensor_info_implies(&result, known);
-}
-
 /* Making the value and `write` to it become neighbours. */
 static bool brings_together(Removal *r, Value *value, Node *write) {
   Node *maker = value->node;
@@ -84,7 +73,9 @@ static bool remove_tensor_write(Removal *r, Node *node, Symbol kind) {
   Node *plain = may_make_leaves(self->node) ? NULL : insert_functional(node, kind);
   if (!plain) return false;
   node_move_after(plain, node); /* out of the way between the neighbours */
-  if (!keeps_self(self, plain) || !brings_together(r, self, node) || !jit_opt_limit(FILE_NAME)) {
+  /* What gives as it is what self is, fails where the write does. */
+  if (!shape_keeps_first_input(node->graph->arena, plain) || !brings_together(r, self, node) ||
+      !jit_opt_limit(FILE_NAME)) {
     node_destroy(plain);
     return false;
   }

@@ -469,7 +469,8 @@ bool shape_evaluate(ShapeEvaluator *e, Node *node, bool strict, TensorInfo *info
   return any;
 }
 
-bool shape_evaluate_alone(Arena *scratch, Node *node, TensorInfo *infos) {
+/* Of one node by itself, strictly. No services are there, so nothing is known of what a body computes. */
+static bool evaluate_alone(Arena *scratch, Node *node, TensorInfo *infos) {
   ShapeEvaluator evaluator;
   Catch inner, *outer = scratch->catch_point;
   bool known = false;
@@ -483,4 +484,15 @@ bool shape_evaluate_alone(Arena *scratch, Node *node, TensorInfo *infos) {
   shape_evaluator_dispose(&evaluator);
   if (inner.status) catch_throw(outer, inner.status);
   return known;
+}
+
+bool shape_keeps_first_input(Arena *scratch, Node *node) {
+  const Type *type = node_input(node, 0)->type;
+  const TensorInfo *known = type->kind == TYPE_TENSOR ? type->tensor : NULL;
+  TensorInfo result;
+  if (!known || !tensor_info_is_complete(known) || node->output_count != 1 || !evaluate_alone(scratch, node, &result))
+    return false;
+  result.requires_grad = known->requires_grad;
+  result.undefined = known->undefined;
+  return tensor_info_implies(&result, known);
 }

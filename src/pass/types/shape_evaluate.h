@@ -23,9 +23,8 @@ void shape_evaluator_dispose(ShapeEvaluator *e);
  * its inputs and known constants; notes what is known of other outputs. False: nothing is known. strict: only what
  * follows for certain; else unknown sizes are tried out with several fillings, and what these agree on is kept. */
 bool shape_evaluate(ShapeEvaluator *e, Node *node, bool strict, TensorInfo *infos);
-/* The same of one node by itself: only what follows for certain. Of its graph's services none are there, so nothing is
- * known of what a body computes. */
-bool shape_evaluate_alone(Arena *scratch, Node *node, TensorInfo *infos);
+/* Types tell for certain that the node's one result has the dtype, sizes and strides of its first input. */
+bool shape_keeps_first_input(Arena *scratch, Node *node);
 /* The int, list, ... that a value is known to be, borrowed. */
 bool shape_known_value(const ShapeEvaluator *e, const Value *value, IValue *out);
 /* The same for the tensors that a prim::ListUnpack takes out of a list that an operator made: sets their types. */
