@@ -18,7 +18,8 @@
  *
  * Handles are opaque and counted: what a function gives through an out-parameter is the caller's, to be released once;
  * what it takes it borrows. Every function that can fail returns a status, 0 when all went well; `error` (may be NULL)
- * then receives an object that the caller frees. NULL where something is needed is such a failure. On failure other
+ * then receives an object that the caller frees. NULL where something is needed is such a failure, and so is a struct
+ * whose size is not set; functions without a status answer NULL, 0 or "" then, and do nothing. On failure other
  * out-parameters are set to NULL or 0. Handles may be used from several threads at once, but for those that say
  * otherwise. Text is UTF-8. Structs begin with their size and grow at the end only; zero in a field is the default. */
 #ifndef WICK_H
@@ -36,6 +37,9 @@ extern "C" {
 #else
 #define WICK_API
 #endif
+/* On a parameter of a function: this pointer may be NULL. So may each wick_runtime, each `error`, each `user` that only
+ * callbacks get, and an array of a count of 0. */
+#define WICK_NULLABLE
 
 /* ---- version ---- */
 #define WICK_VERSION_MAJOR 0
@@ -87,7 +91,8 @@ typedef struct wick_runtime_options {
                    void *arg);                                /* reserved */
   void (*print)(void *user, const char *text, size_t length); /* print() and warnings; NULL: standard output */
 } wick_runtime_options;
-WICK_API wick_status wick_runtime_new(const wick_runtime_options *options, wick_runtime **out, wick_error **error);
+WICK_API wick_status wick_runtime_new(const wick_runtime_options *WICK_NULLABLE options, wick_runtime **out,
+                                      wick_error **error);
 WICK_API void wick_runtime_release(wick_runtime *runtime);
 /* Gives back what is kept for later calls and can be made again: storage for reuse, packed weights, and the plans that
  * no call is in, which later calls make anew. Returns how many bytes of storage. */
@@ -104,7 +109,7 @@ typedef struct wick_stats {
   uint64_t bailouts;       /* calls that left their plan because an assumption failed; they went on as written */
   uint64_t packed_weights; /* weights that convolutions put in the order their kernels read */
 } wick_stats;
-/* Fills the part of *out that its size covers. NULL is allowed. */
+/* Fills the part of *out that its size covers. */
 WICK_API void wick_stats_get(wick_stats *out);
 
 /* ---- executors: how functions are made to run ----
@@ -130,7 +135,8 @@ typedef struct wick_executor_options {
 } wick_executor_options;
 /* For later calls of modules of this runtime (NULL: of those without one, and of runtimes to come). Calls under way go
  * on as they began. */
-WICK_API wick_status wick_set_executor(wick_runtime *runtime, const wick_executor_options *options, wick_error **error);
+WICK_API wick_status wick_set_executor(wick_runtime *runtime, const wick_executor_options *WICK_NULLABLE options,
+                                       wick_error **error);
 /* What runs groups of pointwise operators as one. Results have the same bits with any. */
 enum { WICK_FUSER_DEFAULT = 0, WICK_FUSER_NONE = 1 /* operator by operator */, WICK_FUSER_TILE = 2 /* interpreted */ };
 /* For later calls of modules of this runtime (NULL: of those without one) on a kind of device ("cpu"); a call's options
@@ -191,9 +197,10 @@ WICK_API wick_status wick_value_dict(const wick_value *const *keys, const wick_v
 WICK_API int64_t wick_value_to_int(const wick_value *value);
 WICK_API double wick_value_to_double(const wick_value *value);
 WICK_API int wick_value_to_bool(const wick_value *value);
-WICK_API void wick_value_to_complex(const wick_value *value, double *out_real, double *out_imaginary);
+WICK_API void wick_value_to_complex(const wick_value *value, double *WICK_NULLABLE out_real,
+                                    double *WICK_NULLABLE out_imaginary);
 /* Borrowed from the value, terminated; may hold zero bytes inside. */
-WICK_API const char *wick_value_to_string(const wick_value *value, size_t *out_length);
+WICK_API const char *wick_value_to_string(const wick_value *value, size_t *WICK_NULLABLE out_length);
 /* Items of a list or tuple, entries of a dict, attributes of an object; else 0. */
 WICK_API size_t wick_value_length(const wick_value *value);
 /* Item of a list or tuple, value of a dict's entry, attribute of an object; NULL: no such index. */
@@ -249,8 +256,8 @@ WICK_API wick_status wick_tensor_new(uint32_t dtype, int32_t ndim, const int64_t
 /* A tensor over the caller's memory, which must stay until `drop` (may be NULL) is called: once, when the last view of
  * it is gone, from whichever thread that happens on. strides in elements, none negative; NULL: row-major. */
 WICK_API wick_status wick_tensor_borrow(void *data, uint32_t dtype, int32_t ndim, const int64_t *sizes,
-                                        const int64_t *strides, void (*drop)(void *user), void *user, wick_value **out,
-                                        wick_error **error);
+                                        const int64_t *WICK_NULLABLE strides, void (*WICK_NULLABLE drop)(void *user),
+                                        void *user, wick_value **out, wick_error **error);
 /* How the integers of a quantized tensor, which wick_tensor_view_of shows, stand for numbers:
  * (q - zero_point) * scale. Such tensors are made by wick_op_call of aten::quantize_per_tensor, or from integers by
  * aten::_make_per_tensor_quantized_tensor (and their forms per channel), and become numbers by aten::dequantize. */
@@ -296,22 +303,26 @@ typedef struct wick_load_options {
 /* Reads exactly `length` bytes at `offset`; 0 when it did. */
 typedef int wick_read_callback(void *user, uint64_t offset, void *to, size_t length);
 /* A TorchScript archive. Nothing in it can run anything but TorchScript. */
-WICK_API wick_status wick_load(wick_runtime *runtime, const char *path, const wick_load_options *options,
+WICK_API wick_status wick_load(wick_runtime *runtime, const char *path, const wick_load_options *WICK_NULLABLE options,
                                wick_module **out, wick_error **error);
 /* The bytes may go after the call. */
 WICK_API wick_status wick_load_memory(wick_runtime *runtime, const void *data, size_t length,
-                                      const wick_load_options *options, wick_module **out, wick_error **error);
+                                      const wick_load_options *WICK_NULLABLE options, wick_module **out,
+                                      wick_error **error);
 WICK_API wick_status wick_load_callbacks(wick_runtime *runtime, wick_read_callback *read, void *user, uint64_t size,
-                                         const wick_load_options *options, wick_module **out, wick_error **error);
+                                         const wick_load_options *WICK_NULLABLE options, wick_module **out,
+                                         wick_error **error);
 /* TorchScript source text: its functions are called by name with wick_run. file_name (may be NULL) is for messages. */
-WICK_API wick_status wick_compile(wick_runtime *runtime, const char *text, size_t length, const char *file_name,
-                                  wick_module **out, wick_error **error);
+WICK_API wick_status wick_compile(wick_runtime *runtime, const char *text, size_t length,
+                                  const char *WICK_NULLABLE file_name, wick_module **out, wick_error **error);
 /* A value from a file of torch.save, a .npy (a tensor), a .npz or a safetensors file (dicts of tensors), told apart by
  * content. Nothing is executed. */
-WICK_API wick_status wick_load_value(wick_runtime *runtime, const char *path, const wick_load_options *options,
-                                     wick_value **out, wick_error **error);
+WICK_API wick_status wick_load_value(wick_runtime *runtime, const char *path,
+                                     const wick_load_options *WICK_NULLABLE options, wick_value **out,
+                                     wick_error **error);
 WICK_API wick_status wick_load_value_memory(wick_runtime *runtime, const void *data, size_t length,
-                                            const wick_load_options *options, wick_value **out, wick_error **error);
+                                            const wick_load_options *WICK_NULLABLE options, wick_value **out,
+                                            wick_error **error);
 /* The bytes of a .npy of the tensor, freed with wick_text_free. */
 WICK_API wick_status wick_tensor_to_npy(const wick_value *tensor, char **out_data, size_t *out_length,
                                         wick_error **error);
@@ -357,12 +368,13 @@ typedef struct wick_compile_options {
 } wick_compile_options;
 /* As wick_compile. WICK_SYNTAX and WICK_COMPILE: the message has an excerpt with the place for each mistake. */
 WICK_API wick_status wick_compile_with(wick_runtime *runtime, const char *text, size_t length,
-                                       const wick_compile_options *options, wick_module **out, wick_error **error);
+                                       const wick_compile_options *WICK_NULLABLE options, wick_module **out,
+                                       wick_error **error);
 /* Adds to what is there: to a loaded module the text's functions as methods of its class (their first parameter is
  * self), to a compiled text its functions and classes. All or, on failure, nothing; what has a name already is an
  * error. Not while the module, or one of the same program, runs or is asked elsewhere. */
 WICK_API wick_status wick_module_define(wick_runtime *runtime, wick_module *module, const char *text, size_t length,
-                                        const wick_compile_options *options, wick_error **error);
+                                        const wick_compile_options *WICK_NULLABLE options, wick_error **error);
 
 /* ---- trees: for front ends that have a syntax tree instead of a text ----
  *
@@ -409,8 +421,8 @@ WICK_API wick_status wick_module_define(wick_runtime *runtime, wick_module *modu
 typedef struct wick_trees wick_trees; /* counted; used by one thread at a time. Holds trees */
 typedef struct wick_tree wick_tree;   /* borrowed from its wick_trees, immutable */
 /* `text` is what ranges of trees refer to, for messages: copied; NULL: there is none. */
-WICK_API wick_status wick_trees_new(const char *text, size_t length, const char *file_name, wick_trees **out,
-                                    wick_error **error);
+WICK_API wick_status wick_trees_new(const char *WICK_NULLABLE text, size_t length, const char *WICK_NULLABLE file_name,
+                                    wick_trees **out, wick_error **error);
 WICK_API void wick_trees_release(wick_trees *trees); /* NULL is allowed; programs compiled from them hold them too */
 /* begin and end are offsets in the text; both 0 where there is none. Children are of the same wick_trees, and may stand
  * in several trees. WICK_INVALID_ARGUMENT: a kind that is not one, children that do not fit it, a text that is no
@@ -426,9 +438,10 @@ WICK_API wick_status wick_tree_print(const wick_tree *tree, char **out_text, wic
 /* As wick_compile_with; `statements` is a TK_LIST of what a file has. Of the options file_name and first_line have no
  * meaning here. */
 WICK_API wick_status wick_compile_tree(wick_runtime *runtime, const wick_tree *statements,
-                                       const wick_compile_options *options, wick_module **out, wick_error **error);
+                                       const wick_compile_options *WICK_NULLABLE options, wick_module **out,
+                                       wick_error **error);
 WICK_API wick_status wick_module_define_tree(wick_runtime *runtime, wick_module *module, const wick_tree *statements,
-                                             const wick_compile_options *options, wick_error **error);
+                                             const wick_compile_options *WICK_NULLABLE options, wick_error **error);
 
 /* ---- what a module has ---- */
 
@@ -448,7 +461,7 @@ enum { WICK_ATTRIBUTE = 0, WICK_PARAMETER = 1, WICK_BUFFER = 2 };
  * which `path` leads, also through symbolic links, is replaced only by a whole one, which gets its mode and, where that
  * is allowed, its owner; a FIFO or a device is written to. Not while the module runs elsewhere. */
 WICK_API wick_status wick_module_save(wick_runtime *runtime, const wick_module *module, const char *path,
-                                      const char *entry, wick_error **error);
+                                      const char *WICK_NULLABLE entry, wick_error **error);
 /* Calls visit for every attribute, depth first, names joined with dots ("layer1.0.weight"); submodules before what they
  * hold. The name is borrowed for the call, the value too; a nonzero answer ends the walk. */
 typedef int wick_attribute_visit(void *user, const char *name, uint32_t attribute_kind, const char *type,
@@ -470,7 +483,8 @@ WICK_API wick_status wick_module_to(wick_module *module, uint32_t floating_dtype
 WICK_API wick_status wick_module_freeze(wick_runtime *runtime, const wick_module *module, const char *const *preserved,
                                         size_t preserved_count, wick_module **out, wick_error **error);
 /* A file of the archive's extra/ folder, borrowed from the module; NULL: absent. */
-WICK_API const char *wick_module_extra_file(const wick_module *module, const char *name, size_t *out_length);
+WICK_API const char *wick_module_extra_file(const wick_module *module, const char *name,
+                                            size_t *WICK_NULLABLE out_length);
 
 /* ---- running ---- */
 typedef struct wick_cancel wick_cancel;              /* counted; fired from any thread */
@@ -507,10 +521,11 @@ typedef struct wick_run_options {
 } wick_run_options;
 /* Calls a method (or function). `arguments` are borrowed; the last `named_count` of the `count` are named by `names`.
  * Containers are passed as Python passes them to TorchScript: copied, with the types the schema asks for; tensors and
- * objects are passed themselves. */
+ * objects are passed themselves. `out` NULL, here and wherever it may be: the result is not wanted. */
 WICK_API wick_status wick_run(const wick_module *module, const char *method, const wick_value *const *arguments,
                               size_t count, const char *const *names, size_t named_count,
-                              const wick_run_options *options, wick_value **out, wick_error **error);
+                              const wick_run_options *WICK_NULLABLE options, wick_value **WICK_NULLABLE out,
+                              wick_error **error);
 
 /* ---- asynchronous calls ---- */
 typedef struct wick_future wick_future; /* counted by its users; the call goes on when all of them let go */
@@ -519,11 +534,13 @@ typedef struct wick_future wick_future; /* counted by its users; the call goes o
  */
 WICK_API wick_status wick_run_async(const wick_module *module, const char *method, const wick_value *const *arguments,
                                     size_t count, const char *const *names, size_t named_count,
-                                    const wick_run_options *options, wick_future **out, wick_error **error);
+                                    const wick_run_options *WICK_NULLABLE options, wick_future **out,
+                                    wick_error **error);
 WICK_API int wick_future_done(const wick_future *future);
 /* Blocks until the call has ended with all it forked, for timeout_ns at most (0: for ever; afterwards WICK_DEADLINE,
  * and the call goes on). Gives the result, or the call's error, each time it is asked. */
-WICK_API wick_status wick_future_wait(wick_future *future, uint64_t timeout_ns, wick_value **out, wick_error **error);
+WICK_API wick_status wick_future_wait(wick_future *future, uint64_t timeout_ns, wick_value **WICK_NULLABLE out,
+                                      wick_error **error);
 /* Calls back once, when the call has ended: on the thread that ended it, or on this one when it has already. The
  * callback must not block for long; wick_future_wait returns at once in it. */
 typedef void wick_future_callback(void *user, wick_future *future);
@@ -553,30 +570,32 @@ typedef wick_status wick_grad_hook(void *user, const wick_value *grad, wick_valu
                                    wick_error **error);
 /* Hooks of a leaf that requires grad run in the order they were added, until they are cleared or the tensor goes;
  * `drop` (may be NULL) is then called with the user's pointer, and at once on failure. Not while a backward runs. */
-WICK_API wick_status wick_tensor_add_hook(const wick_value *leaf, wick_grad_hook *hook, void (*drop)(void *user),
-                                          void *user, wick_error **error);
+WICK_API wick_status wick_tensor_add_hook(const wick_value *leaf, wick_grad_hook *hook,
+                                          void (*WICK_NULLABLE drop)(void *user), void *user, wick_error **error);
 WICK_API wick_status wick_tensor_clear_hooks(const wick_value *leaf, wick_error **error);
 /* Adds to the gradients of the leaves that the outputs were computed from. grads (or one of them) may be NULL for
  * outputs of one element. */
 WICK_API wick_status wick_backward(wick_runtime *runtime, const wick_value *const *outputs,
-                                   const wick_value *const *grads, size_t count, uint32_t flags, wick_error **error);
+                                   const wick_value *const *WICK_NULLABLE grads, size_t count, uint32_t flags,
+                                   wick_error **error);
 /* The gradients of the inputs in out[input_count]; leaves keep theirs. With WICK_ALLOW_UNUSED out[i] is NULL where the
  * outputs do not depend on an input. */
-WICK_API wick_status wick_grad(wick_runtime *runtime, const wick_value *const *outputs, const wick_value *const *grads,
-                               size_t count, const wick_value *const *inputs, size_t input_count, uint32_t flags,
-                               wick_value **out, wick_error **error);
+WICK_API wick_status wick_grad(wick_runtime *runtime, const wick_value *const *outputs,
+                               const wick_value *const *WICK_NULLABLE grads, size_t count,
+                               const wick_value *const *inputs, size_t input_count, uint32_t flags, wick_value **out,
+                               wick_error **error);
 
 /* ---- operators ---- */
 /* Calls one operator by its qualified name ("aten::add") and overload ("Tensor"; NULL: the first that fits the
  * arguments). The last `named_count` of the `count` arguments are named by `names`. Several results come as a tuple. */
-WICK_API wick_status wick_op_call(wick_runtime *runtime, const char *name, const char *overload,
+WICK_API wick_status wick_op_call(wick_runtime *runtime, const char *name, const char *WICK_NULLABLE overload,
                                   const wick_value *const *arguments, size_t count, const char *const *names,
-                                  size_t named_count, wick_value **out, wick_error **error);
-/* The same with a call's options (may be NULL); executor, fuser and max_steps concern programs alone. */
-WICK_API wick_status wick_op_call_with(wick_runtime *runtime, const char *name, const char *overload,
+                                  size_t named_count, wick_value **WICK_NULLABLE out, wick_error **error);
+/* The same with a call's options; executor, fuser and max_steps concern programs alone. */
+WICK_API wick_status wick_op_call_with(wick_runtime *runtime, const char *name, const char *WICK_NULLABLE overload,
                                        const wick_value *const *arguments, size_t count, const char *const *names,
-                                       size_t named_count, const wick_run_options *options, wick_value **out,
-                                       wick_error **error);
+                                       size_t named_count, const wick_run_options *WICK_NULLABLE options,
+                                       wick_value **WICK_NULLABLE out, wick_error **error);
 typedef struct wick_call wick_call; /* one invocation of an operator; ends with the kernel's return */
 WICK_API size_t wick_call_argument_count(const wick_call *call);
 WICK_API wick_value *wick_call_argument(wick_call *call, size_t index); /* NULL: no such index, or no memory */

@@ -49,8 +49,9 @@ WICK_API wick_block *wick_graph_block(const wick_graph *graph);
 /* Runs the graph as it is. arguments: one for each input, of its type. `results` gets one value for each output, to be
  * released. Inside a kernel `call` is the call it serves: settings, gradients and budgets are that call's; else NULL.
  * The first run compiles: the graph must not be changed after it. Then any thread may run it. */
-WICK_API wick_status wick_graph_run(wick_graph *graph, wick_call *call, const wick_value *const *arguments,
-                                    size_t count, wick_value **results, size_t result_count, wick_error **error);
+WICK_API wick_status wick_graph_run(wick_graph *graph, wick_call *WICK_NULLABLE call,
+                                    const wick_value *const *arguments, size_t count, wick_value **results,
+                                    size_t result_count, wick_error **error);
 
 /* ---- blocks ---- */
 WICK_API wick_node *wick_block_first(const wick_block *block); /* NULL: it has no nodes */
@@ -81,8 +82,9 @@ WICK_API wick_block *wick_node_subgraph(const wick_node *node);
 /* Whether the node only computes its outputs: no writes, no effects, no random numbers, no control flow. */
 WICK_API int wick_node_is_pure(const wick_node *node);
 /* Inserted in front of `before`, or at the end of `block` when that is NULL. Outputs are of type Tensor. */
-WICK_API wick_status wick_node_new(wick_block *block, wick_node *before, const char *kind, wick_ir_value *const *inputs,
-                                   size_t input_count, size_t output_count, wick_node **out, wick_error **error);
+WICK_API wick_status wick_node_new(wick_block *block, wick_node *WICK_NULLABLE before, const char *kind,
+                                   wick_ir_value *const *inputs, size_t input_count, size_t output_count,
+                                   wick_node **out, wick_error **error);
 /* prim::Constant of a value that can be one (no tensors that record, no modules), in front of `before`. */
 WICK_API wick_status wick_node_insert_constant(wick_node *before, const wick_value *value, wick_ir_value **out,
                                                wick_error **error);
@@ -114,7 +116,7 @@ WICK_API wick_status wick_ir_value_type(const wick_ir_value *value, char **out_t
 WICK_API wick_status wick_ir_value_set_type(wick_ir_value *value, const char *type, wick_error **error);
 WICK_API size_t wick_ir_value_use_count(const wick_ir_value *value);
 /* A user and which of its inputs it is; NULL: no such index, or a block's output. In no particular order. */
-WICK_API wick_node *wick_ir_value_user(const wick_ir_value *value, size_t index, size_t *out_input);
+WICK_API wick_node *wick_ir_value_user(const wick_ir_value *value, size_t index, size_t *WICK_NULLABLE out_input);
 /* Every user of `value` uses `with` from now on. */
 WICK_API wick_status wick_ir_value_replace(wick_ir_value *value, wick_ir_value *with, wick_error **error);
 /* What a constant is; *out is NULL for other values. */
@@ -125,7 +127,7 @@ WICK_API wick_status wick_ir_value_constant(const wick_ir_value *value, wick_val
  * is straight code whose inner values nobody else uses; constants in it must be equal. *out_count (may be NULL): how
  * often. */
 WICK_API wick_status wick_graph_rewrite(wick_graph *graph, const char *pattern, const char *replacement,
-                                        size_t *out_count, wick_error **error);
+                                        size_t *WICK_NULLABLE out_count, wick_error **error);
 
 /* ---- passes ---- */
 /* Runs on every graph that is optimised from now on, on any thread, behind wick's own passes: on code for which

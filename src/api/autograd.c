@@ -3,7 +3,8 @@
 #include "autodiff/autodiff.h"
 
 static Status check_tensor(const wick_value *value, const char *what, Tensor **out) {
-  if (!value || value->value.tag != TAG_TENSOR || !tensor_is_defined(value->value.tensor))
+  if (!value) return status_new(ERROR_INVALID_ARGUMENT, "%s is NULL", what);
+  if (value->value.tag != TAG_TENSOR || !tensor_is_defined(value->value.tensor))
     return status_new(ERROR_INVALID_ARGUMENT, "%s: a tensor is expected", what);
   *out = value->value.tensor;
   return OK;
@@ -14,7 +15,7 @@ wick_status wick_tensor_set_requires_grad(const wick_value *tensor, int wanted, 
   Tensor *t;
   Exec exec;
   IValue result;
-  API_TRY(check_tensor(tensor, "wick_tensor_set_requires_grad", &t));
+  API_TRY(check_tensor(tensor, "wick_tensor_set_requires_grad: tensor", &t));
   api_exec_init(&exec, NULL);
   API_TRY(op_call(&exec, &requires_grad_, 2, (IValue[]){tensor->value, ivalue_bool(wanted != 0)}, 1, &result));
   ivalue_release(result);
@@ -23,15 +24,15 @@ wick_status wick_tensor_set_requires_grad(const wick_value *tensor, int wanted, 
 
 wick_status wick_tensor_grad(const wick_value *tensor, wick_value **out, wick_error **error) {
   Tensor *t;
-  *out = NULL;
-  API_TRY(check_tensor(tensor, "wick_tensor_grad", &t));
+  API_OUT(out);
+  API_TRY(check_tensor(tensor, "wick_tensor_grad: tensor", &t));
   if (!t->autograd || !t->autograd->grad) return api_status(OK, error);
   return api_status(value_box(ivalue_tensor(tensor_retain(t->autograd->grad)), out), error);
 }
 
 wick_status wick_tensor_clear_grad(const wick_value *tensor, wick_error **error) {
   Tensor *t;
-  API_TRY(check_tensor(tensor, "wick_tensor_clear_grad", &t));
+  API_TRY(check_tensor(tensor, "wick_tensor_clear_grad: tensor", &t));
   if (t->autograd) {
     tensor_release(t->autograd->grad);
     t->autograd->grad = NULL;
@@ -79,8 +80,8 @@ wick_status wick_tensor_add_hook(const wick_value *leaf, wick_grad_hook *hook, v
                                  wick_error **error) {
   Tensor *t;
   Hook *made = mem_calloc(1, sizeof *made);
-  Status status = made ? check_tensor(leaf, "wick_tensor_add_hook", &t) : status_out_of_memory();
-  if (!status && !hook) status = status_new(ERROR_INVALID_ARGUMENT, "wick_tensor_add_hook: no hook");
+  Status status = made ? check_tensor(leaf, "wick_tensor_add_hook: leaf", &t) : status_out_of_memory();
+  if (!status && !hook) status = api_null(__func__, "hook");
   if (status) {
     mem_free(made);
     if (drop) drop(user);
@@ -92,7 +93,7 @@ wick_status wick_tensor_add_hook(const wick_value *leaf, wick_grad_hook *hook, v
 
 wick_status wick_tensor_clear_hooks(const wick_value *leaf, wick_error **error) {
   Tensor *t;
-  API_TRY(check_tensor(leaf, "wick_tensor_clear_hooks", &t));
+  API_TRY(check_tensor(leaf, "wick_tensor_clear_hooks: leaf", &t));
   autograd_clear_hooks(t);
   return api_status(OK, error);
 }
@@ -128,6 +129,7 @@ wick_status wick_backward(wick_runtime *runtime, const wick_value *const *output
   Exec exec;
   BackwardOptions options;
   Tensor **tensors = NULL, **gradients = NULL;
+  API_NEED_ITEMS(outputs, count);
   API_TRY(take_options(flags, &options));
   api_exec_init(&exec, runtime);
   Status status = take_tensors(outputs, count, "wick_backward: output", false, &tensors);
@@ -144,7 +146,10 @@ wick_status wick_grad(wick_runtime *runtime, const wick_value *const *outputs, c
   Exec exec;
   BackwardOptions options;
   Tensor **tensors = NULL, **gradients = NULL, **wanted = NULL, **results = NULL;
+  API_NEED_BYTES(out, input_count);
   for (size_t i = 0; i < input_count; i++) out[i] = NULL;
+  API_NEED_ITEMS(outputs, count);
+  API_NEED_ITEMS(inputs, input_count);
   API_TRY(take_options(flags, &options));
   api_exec_init(&exec, runtime);
   Status status = take_tensors(outputs, count, "wick_grad: output", false, &tensors);

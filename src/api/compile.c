@@ -179,7 +179,6 @@ static Status compile_into(wick_runtime *runtime, CompilationUnit *unit, const M
 static Status compile_new(wick_runtime *runtime, const Program *program, const wick_compile_options *options,
                           wick_module **out) {
   CompilationUnit *unit;
-  *out = NULL;
   TRY(unit_new(&unit));
   Status status = compile_into(runtime, unit, NULL, program, options);
   if (!status) status = module_handle_new(runtime, NULL, unit, out);
@@ -197,27 +196,36 @@ static Status define(wick_runtime *runtime, wick_module *module, const Program *
 
 wick_status wick_compile(wick_runtime *runtime, const char *text, size_t length, const char *file_name,
                          wick_module **out, wick_error **error) {
+  API_OUT(out);
+  API_NEED_BYTES(text, length);
   wick_compile_options options = {.size = sizeof options, .file_name = file_name};
   return api_status(compile_new(runtime, &(Program){.text = {text, length}}, &options, out), error);
 }
 
 wick_status wick_compile_with(wick_runtime *runtime, const char *text, size_t length,
                               const wick_compile_options *options, wick_module **out, wick_error **error) {
+  API_OUT(out);
+  API_NEED_BYTES(text, length);
   return api_status(compile_new(runtime, &(Program){.text = {text, length}}, options, out), error);
 }
 
 wick_status wick_compile_tree(wick_runtime *runtime, const wick_tree *statements, const wick_compile_options *options,
                               wick_module **out, wick_error **error) {
+  API_OUT(out);
+  API_NEED(statements);
   return api_status(compile_new(runtime, &(Program){.statements = statements}, options, out), error);
 }
 
 wick_status wick_module_define(wick_runtime *runtime, wick_module *module, const char *text, size_t length,
                                const wick_compile_options *options, wick_error **error) {
   API_NEED(module);
+  API_NEED_BYTES(text, length);
   return api_status(define(runtime, module, &(Program){.text = {text, length}}, options), error);
 }
 
 wick_status wick_module_define_tree(wick_runtime *runtime, wick_module *module, const wick_tree *statements,
                                     const wick_compile_options *options, wick_error **error) {
+  API_NEED(module);
+  API_NEED(statements);
   return api_status(define(runtime, module, &(Program){.statements = statements}, options), error);
 }

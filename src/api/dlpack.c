@@ -45,10 +45,10 @@ static void delete_exported(DLManaged *self) {
   mem_free(exported);
 }
 
-wick_status wick_tensor_to_dlpack(const wick_value *value, struct DLManagedTensor **out, wick_error **error) {
-  *out = NULL;
-  API_NEED(value);
-  const Tensor *t = value->value.tag == TAG_TENSOR ? value->value.tensor : NULL;
+wick_status wick_tensor_to_dlpack(const wick_value *tensor, struct DLManagedTensor **out, wick_error **error) {
+  API_OUT(out);
+  API_NEED(tensor);
+  const Tensor *t = tensor->value.tag == TAG_TENSOR ? tensor->value.tensor : NULL;
   if (!t || !tensor_is_defined(t))
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
   if (t->flags & TENSOR_UNUSUAL)
@@ -88,27 +88,29 @@ static void drop_managed(void *user) {
   if (managed->deleter) managed->deleter(managed);
 }
 
-wick_status wick_tensor_from_dlpack(struct DLManagedTensor *from, wick_value **out, wick_error **error) {
-  DLManaged *managed = (DLManaged *)from;
-  const DLTensorData *d = &managed->tensor;
+wick_status wick_tensor_from_dlpack(struct DLManagedTensor *managed, wick_value **out, wick_error **error) {
+  if (out) *out = NULL;
+  API_NEED(managed);
+  DLManaged *given = (DLManaged *)managed;
+  const DLTensorData *d = &given->tensor;
   wick_error *failure = NULL;
   wick_status status = WICK_OK;
   DType dtype = DTYPE_NONE;
-  *out = NULL;
-  API_NEED(from);
   for (size_t i = 0; i < sizeof dtype_rows / sizeof *dtype_rows; i++)
     if (dtype_rows[i].code == d->dtype.code && dtype_rows[i].bits == d->dtype.bits && d->dtype.lanes == 1)
       dtype = dtype_rows[i].dtype;
-  if (d->device.type != DL_CPU) {
+  if (!out) {
+    status = api_status(api_null(__func__, "out"), &failure);
+  } else if (d->device.type != DL_CPU) {
     status = api_status(status_new(ERROR_UNSUPPORTED, "DLPack: a tensor on device %d", d->device.type), &failure);
   } else if (dtype == DTYPE_NONE) {
     status = api_status(
         status_new(ERROR_UNSUPPORTED, "DLPack: dtype code %d with %d bits", d->dtype.code, d->dtype.bits), &failure);
   } else {
     status = wick_tensor_borrow((char *)d->data + d->byte_offset, dtype, d->ndim, d->shape, d->strides, drop_managed,
-                                managed, out, &failure);
+                                given, out, &failure);
   }
-  if (status) drop_managed(managed);
+  if (status) drop_managed(given);
   if (error) {
     *error = failure;
   } else {

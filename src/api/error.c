@@ -42,12 +42,16 @@ wick_error *wick_error_new(wick_status status, const char *message) {
   return (wick_error *)status_new(code, "%s", message ? message : "");
 }
 
+Status api_check_size(const char *what, uint32_t size) {
+  return size >= sizeof size && size <= 4096 ? OK : status_new(ERROR_INVALID_ARGUMENT, "%s: size is not set", what);
+}
+
 Status api_copy_options(const char *what, const void *from, size_t known, void *to) {
   memset(to, 0, known);
   *(uint32_t *)to = (uint32_t)known;
   if (!from) return OK;
   uint32_t size = *(const uint32_t *)from;
-  if (size < sizeof(uint32_t) || size > 4096) return status_new(ERROR_INVALID_ARGUMENT, "%s: size is not set", what);
+  TRY(api_check_size(what, size));
   for (size_t i = known; i < size; i++)
     if (((const char *)from)[i])
       return status_new(ERROR_INVALID_ARGUMENT, "%s: has fields this version of wick does not know", what);

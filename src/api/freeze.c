@@ -20,6 +20,8 @@ static Status freeze(wick_runtime *runtime, const wick_module *module, const cha
 
 wick_status wick_module_freeze(wick_runtime *runtime, const wick_module *module, const char *const *preserved,
                                size_t preserved_count, wick_module **out, wick_error **error) {
-  *out = NULL;
+  API_OUT(out);
+  API_NEED(module);
+  API_NEED_ITEMS(preserved, preserved_count);
   return api_status(freeze(runtime, module, preserved, preserved_count, out), error);
 }

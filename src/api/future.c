@@ -54,7 +54,7 @@ int wick_future_done(const wick_future *future) {
 }
 
 wick_status wick_future_wait(wick_future *future, uint64_t timeout_ns, wick_value **out, wick_error **error) {
-  *out = NULL;
+  if (out) *out = NULL;
   API_NEED(future);
   if (!timeout_ns)
     future_wait(future->future);
@@ -62,7 +62,7 @@ wick_status wick_future_wait(wick_future *future, uint64_t timeout_ns, wick_valu
     return api_status(status_new(ERROR_DEADLINE, "the call has not ended within the time to wait"), error);
   IValue result;
   API_TRY(future_result(future->future, &result));
-  return api_status(value_box_of(result, future->unit, out), error);
+  return api_status(value_give(result, future->unit, out), error);
 }
 
 typedef struct Then {

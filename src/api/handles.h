@@ -63,6 +63,16 @@ Status api_null_item(const char *function, const char *argument, size_t index) M
   do {                                                                      \
     if (!(pointer)) return api_status(api_null(__func__, #pointer), error); \
   } while (0)
+#define API_NEED_BYTES(data, length) \
+  do {                               \
+    if (length) API_NEED(data);      \
+  } while (0)
+/* Where a result goes: first in every function, so that it is empty on each failure. */
+#define API_OUT(out) \
+  do {               \
+    API_NEED(out);   \
+    *(out) = 0;      \
+  } while (0)
 #define API_NEED_ITEMS(items, count)                                                                       \
   do {                                                                                                     \
     for (size_t need_i = 0; need_i < (count); need_i++)                                                    \
@@ -73,6 +83,8 @@ Status value_box_of(IValue value, CompilationUnit *unit, wick_value **out) MUST_
 static inline Status value_box(IValue value, wick_value **out) {
   return value_box_of(value, NULL, out);
 }
+/* The same for a result that may not be wanted: out may be NULL. */
+Status value_give(IValue value, CompilationUnit *unit, wick_value **out) MUST_CHECK;
 /* Kernels and callbacks from outside: what they give as a Status. */
 Status foreign_run(wick_kernel *kernel, void *user, Call *call) MUST_CHECK;
 Status foreign_status(wick_status status, wick_error *error, const char *what) MUST_CHECK;
@@ -87,6 +99,8 @@ Status api_apply_run_options(Exec *exec, const wick_run_options *options, CallBu
 void api_limit_init(WorkLimit *limit, uint64_t deadline_ns, uint64_t max_trees);
 /* What was made under a limit that somebody found to be over is not whole: OK becomes the error. */
 Status api_limit_leave(WorkLimit *limit, WorkLimit *outer, Status status) MUST_CHECK;
+/* Of a struct of the caller's. */
+Status api_check_size(const char *what, uint32_t size) MUST_CHECK;
 /* A struct of the caller's that begins with its size: copied into `to` (of `known` bytes), the rest zero. A nonzero
  * unknown tail is refused. */
 Status api_copy_options(const char *what, const void *from, size_t known, void *to) MUST_CHECK;

@@ -79,14 +79,15 @@ static Status make_graph(Make *m, CompilationUnit *unit, wick_graph **out) {
 
 wick_status wick_graph_parse(const char *text, size_t length, wick_graph **out, wick_error **error) {
   Make m = {.text = {text, length}};
-  *out = NULL;
+  API_OUT(out);
+  API_NEED_BYTES(text, length);
   return api_status(make_graph(&m, NULL, out), error);
 }
 
 wick_status wick_graph_of_method(const wick_module *module, const char *method, int inlined, wick_graph **out,
                                  wick_error **error) {
   Function *function;
-  *out = NULL;
+  API_OUT(out);
   API_NEED(module);
   API_NEED(method);
   API_TRY(module_find(module, method, &function));
@@ -96,7 +97,7 @@ wick_status wick_graph_of_method(const wick_module *module, const char *method, 
 }
 
 wick_status wick_graph_of_node(const wick_node *node, wick_graph **out, wick_error **error) {
-  *out = NULL;
+  API_OUT(out);
   API_NEED(node);
   const NodeAttribute *subgraph = node_attribute(node_of(node), SYM_attr_Subgraph);
   if (!subgraph || subgraph->tag != ATTR_GRAPH)
@@ -109,18 +110,19 @@ wick_status wick_graph_of_node(const wick_node *node, wick_graph **out, wick_err
 
 wick_status wick_graph_print(const wick_graph *graph, char **out_text, wick_error **error) {
   StrBuf text = {0};
-  *out_text = NULL;
+  API_OUT(out_text);
   API_NEED(graph);
   graph_print(graph->graph, false, &text);
   return api_status(strbuf_take(&text, out_text), error);
 }
 
 wick_status wick_graph_check(const wick_graph *graph, wick_error **error) {
+  API_NEED(graph);
   return api_status(graph_check(graph->graph), error);
 }
 
 wick_block *wick_graph_block(const wick_graph *graph) {
-  return (wick_block *)graph->graph->block;
+  return graph ? (wick_block *)graph->graph->block : NULL;
 }
 
 /* ---- running ---- */
@@ -175,6 +177,7 @@ static Status run_graph(wick_graph *graph, Exec *exec, const wick_value *const *
 wick_status wick_graph_run(wick_graph *graph, wick_call *call, const wick_value *const *arguments, size_t count,
                            wick_value **results, size_t result_count, wick_error **error) {
   Exec own;
+  API_NEED_BYTES(results, result_count);
   for (size_t i = 0; i < result_count; i++) results[i] = NULL;
   API_NEED(graph);
   API_NEED_ITEMS(arguments, count);
@@ -192,12 +195,12 @@ wick_status wick_graph_run(wick_graph *graph, wick_call *call, const wick_value 
 
 /* ---- passes ---- */
 
-wick_status wick_graph_run_pass(wick_graph *graph, const char *name, wick_error **error) {
+wick_status wick_graph_run_pass(wick_graph *graph, const char *pass, wick_error **error) {
   API_NEED(graph);
-  API_NEED(name);
-  const Pass *pass = pass_find(str_from(name));
+  API_NEED(pass);
+  const Pass *found = pass_find(str_from(pass));
   Exec exec;
-  if (!pass) return api_status(status_new(ERROR_NOT_FOUND, "there is no pass '%s'", name), error);
+  if (!found) return api_status(status_new(ERROR_NOT_FOUND, "there is no pass '%s'", pass), error);
   api_exec_init(&exec, NULL);
   Arena *const store = graph->graph->store->is_process ? NULL : &graph->graph->store->arena;
   Catch here, *const outer = store ? store->catch_point : NULL;
@@ -205,7 +208,7 @@ wick_status wick_graph_run_pass(wick_graph *graph, const char *name, wick_error 
   if (catch_enter(&here)) {
     if (store) store->catch_point = &here;
     status = graph_check(graph->graph);
-    if (!status) status = pass_run(pass, graph->graph, &exec);
+    if (!status) status = pass_run(found, graph->graph, &exec);
   }
   if (store) store->catch_point = outer;
   return api_status(here.status ? here.status : status, error);
@@ -223,6 +226,10 @@ static void rewrite(void *argument) {
 
 wick_status wick_graph_rewrite(wick_graph *graph, const char *pattern, const char *replacement, size_t *out_count,
                                wick_error **error) {
+  if (out_count) *out_count = 0;
+  API_NEED(graph);
+  API_NEED(pattern);
+  API_NEED(replacement);
   Rewrite r = {.graph = graph->graph, .pattern = {.pattern = pattern, .replacement = replacement}};
   Status status = ir_protect(graph->graph, rewrite, &r);
   if (out_count) *out_count = r.count;
@@ -246,7 +253,8 @@ static Status run_foreign_pass(void *user, Graph *graph) {
 
 /* What stands behind a name is never freed: a pass may be running while it is removed. */
 wick_status wick_pass_register(const char *name, wick_pass *pass, void *user, wick_error **error) {
-  if (!name || !pass) return api_status(status_new(ERROR_INVALID_ARGUMENT, "a name and a pass are needed"), error);
+  API_NEED(name);
+  API_NEED(pass);
   ForeignPass *foreign = mem_calloc(1, sizeof *foreign);
   if (!foreign) return api_status(status_out_of_memory(), error);
   *foreign = (ForeignPass){pass, user};
@@ -256,11 +264,12 @@ wick_status wick_pass_register(const char *name, wick_pass *pass, void *user, wi
 }
 
 wick_status wick_pass_remove(const char *name, wick_error **error) {
+  API_NEED(name);
   return api_status(user_pass_remove(name) ? OK : status_new(ERROR_NOT_FOUND, "there is no pass '%s'", name), error);
 }
 
 int wick_pass_may_rewrite(const char *name) {
-  return jit_opt_limit(name);
+  return name && jit_opt_limit(name);
 }
 
 /* ---- operations ---- */
@@ -317,8 +326,8 @@ static Status make_operation(const Node *node, Kernel **out_kernel, void **out_s
 
 wick_status wick_operation_register(const char *schema, wick_operation_factory *factory, void *user,
                                     wick_error **error) {
-  if (!schema || !factory)
-    return api_status(status_new(ERROR_INVALID_ARGUMENT, "a schema and a factory are needed"), error);
+  API_NEED(schema);
+  API_NEED(factory);
   API_TRY(foreign_check_schema(schema));
   ForeignOperation *operation = mem_calloc(1, sizeof *operation);
   if (!operation || !(operation->schema = mem_strdup(schema))) {
@@ -339,6 +348,7 @@ wick_status wick_operation_register(const char *schema, wick_operation_factory *
 }
 
 int wick_call_records(const wick_call *border) {
+  if (!border) return 0;
   const Call *call = border->call;
   if (!call->exec->grad_enabled) return 0;
   for (uint32_t i = 0; i < call->input_count; i++)

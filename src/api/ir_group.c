@@ -120,8 +120,10 @@ static void group(void *argument) {
 
 wick_status wick_node_group(wick_node *const *nodes, size_t count, const char *kind, wick_node **out,
                             wick_error **error) {
-  *out = NULL;
+  API_OUT(out);
+  API_NEED(nodes);
   API_NEED_ITEMS(nodes, count);
+  API_NEED(kind);
   if (!count || count > UINT32_MAX / 2)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "no nodes to group"), error);
   Grouping g = {.graph = node_of(nodes[0])->graph,

@@ -7,22 +7,22 @@
 /* ---- blocks ---- */
 
 wick_node *wick_block_first(const wick_block *block) {
-  return node_shown(block_of(block)->param->next);
+  return block ? node_shown(block_of(block)->param->next) : NULL;
 }
 wick_node *wick_block_last(const wick_block *block) {
-  return node_shown(block_of(block)->ret->prev);
+  return block ? node_shown(block_of(block)->ret->prev) : NULL;
 }
 wick_node *wick_block_owner(const wick_block *block) {
-  return (wick_node *)block_of(block)->owning_node;
+  return block ? (wick_node *)block_of(block)->owning_node : NULL;
 }
 size_t wick_block_input_count(const wick_block *block) {
-  return block_input_count(block_of(block));
+  return block ? block_input_count(block_of(block)) : 0;
 }
 wick_ir_value *wick_block_input(const wick_block *block, size_t i) {
   return i < wick_block_input_count(block) ? (wick_ir_value *)block_input(block_of(block), (uint32_t)i) : NULL;
 }
 size_t wick_block_output_count(const wick_block *block) {
-  return block_output_count(block_of(block));
+  return block ? block_output_count(block_of(block)) : 0;
 }
 wick_ir_value *wick_block_output(const wick_block *block, size_t i) {
   return i < wick_block_output_count(block) ? (wick_ir_value *)block_output(block_of(block), (uint32_t)i) : NULL;
@@ -31,45 +31,46 @@ wick_ir_value *wick_block_output(const wick_block *block, size_t i) {
 /* ---- nodes: looking ---- */
 
 wick_node *wick_node_next(const wick_node *node) {
-  return node_shown(node_of(node)->next);
+  return node ? node_shown(node_of(node)->next) : NULL;
 }
 wick_node *wick_node_previous(const wick_node *node) {
-  return node_shown(node_of(node)->prev);
+  return node ? node_shown(node_of(node)->prev) : NULL;
 }
 wick_block *wick_node_owner(const wick_node *node) {
-  return (wick_block *)node_of(node)->owning_block;
+  return node ? (wick_block *)node_of(node)->owning_block : NULL;
 }
 const char *wick_node_kind(const wick_node *node) {
-  return symbol_name(node_of(node)->kind).data;
+  return node ? symbol_name(node_of(node)->kind).data : "";
 }
 wick_status wick_node_schema(const wick_node *node, char **out_text, wick_error **error) {
   StrBuf text = {.max_length = 1 << 20};
+  API_OUT(out_text);
+  API_NEED(node);
   const FunctionSchema *schema = node_schema(node_of(node));
-  *out_text = NULL;
   strbuf_puts(&text, "");
   if (schema) schema_print(schema, &text);
   return api_status(strbuf_take(&text, out_text), error);
 }
 size_t wick_node_input_count(const wick_node *node) {
-  return node_of(node)->input_count;
+  return node ? node_of(node)->input_count : 0;
 }
 wick_ir_value *wick_node_input(const wick_node *node, size_t i) {
-  return i < node_of(node)->input_count ? (wick_ir_value *)node_input(node_of(node), (uint32_t)i) : NULL;
+  return i < wick_node_input_count(node) ? (wick_ir_value *)node_input(node_of(node), (uint32_t)i) : NULL;
 }
 size_t wick_node_output_count(const wick_node *node) {
-  return node_of(node)->output_count;
+  return node ? node_of(node)->output_count : 0;
 }
 wick_ir_value *wick_node_output(const wick_node *node, size_t i) {
-  return i < node_of(node)->output_count ? (wick_ir_value *)node_output(node_of(node), (uint32_t)i) : NULL;
+  return i < wick_node_output_count(node) ? (wick_ir_value *)node_output(node_of(node), (uint32_t)i) : NULL;
 }
 size_t wick_node_block_count(const wick_node *node) {
-  return node_of(node)->block_count;
+  return node ? node_of(node)->block_count : 0;
 }
 wick_block *wick_node_block(const wick_node *node, size_t i) {
-  return i < node_of(node)->block_count ? (wick_block *)node_of(node)->blocks[i] : NULL;
+  return i < wick_node_block_count(node) ? (wick_block *)node_of(node)->blocks[i] : NULL;
 }
 wick_block *wick_node_subgraph(const wick_node *node) {
-  const NodeAttribute *subgraph = node_attribute(node_of(node), SYM_attr_Subgraph);
+  const NodeAttribute *subgraph = node ? node_attribute(node_of(node), SYM_attr_Subgraph) : NULL;
   return subgraph && subgraph->tag == ATTR_GRAPH ? (wick_block *)subgraph->g->block : NULL;
 }
 
@@ -79,7 +80,7 @@ static bool is_pure(const Node *node) {
   return !schema || !schema->is_mutable;
 }
 int wick_node_is_pure(const wick_node *node) {
-  return is_pure(node_of(node));
+  return node && is_pure(node_of(node));
 }
 
 /* ---- changes: each runs with a catch point of its own ---- */
@@ -116,14 +117,16 @@ static void new_node(void *argument) {
 
 wick_status wick_node_new(wick_block *block, wick_node *before, const char *kind, wick_ir_value *const *inputs,
                           size_t input_count, size_t output_count, wick_node **out, wick_error **error) {
+  API_OUT(out);
+  API_NEED(block);
+  API_NEED(kind);
+  API_NEED_ITEMS(inputs, input_count);
   Block *in = block_of(block);
   Change c = {.graph = in->graph,
               .before = before ? node_of(before) : in->ret,
               .inputs = (Value *const *)inputs,
               .input_count = (uint32_t)input_count,
               .output_count = (uint32_t)output_count};
-  *out = NULL;
-  API_NEED_ITEMS(inputs, input_count);
   if (input_count > UINT16_MAX || output_count > UINT16_MAX || c.before->owning_block != in)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "too many values, or `before` stands in another block"),
                       error);
@@ -146,8 +149,10 @@ static void insert_constant(void *argument) {
 
 wick_status wick_node_insert_constant(wick_node *before, const wick_value *value, wick_ir_value **out,
                                       wick_error **error) {
-  Change c = {.graph = node_of(before)->graph, .before = node_of(before), .ivalue = value ? value->value : IVALUE_NONE};
-  *out = NULL;
+  API_OUT(out);
+  API_NEED(before);
+  API_NEED(value);
+  Change c = {.graph = node_of(before)->graph, .before = node_of(before), .ivalue = value->value};
   if (!constant_is_possible(c.ivalue))
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value can't be a constant"), error);
   API_TRY(ir_protect(c.graph, insert_constant, &c));
@@ -164,6 +169,7 @@ static void set_input(void *argument) {
 }
 
 wick_status wick_node_set_input(wick_node *node, size_t index, wick_ir_value *value, wick_error **error) {
+  API_NEED(node);
   API_NEED(value);
   Change c = {.node = node_of(node), .value = value_of(value), .index = (uint32_t)index};
   if (index > c.node->input_count || c.value->node->graph != c.node->graph)
@@ -185,6 +191,7 @@ wick_status wick_node_move_before(wick_node *node, wick_node *before, wick_error
 }
 
 wick_status wick_node_destroy(wick_node *node, wick_error **error) {
+  API_NEED(node);
   Node *n = node_of(node);
   for (uint32_t i = 0; i < n->output_count; i++)
     if (value_has_uses(node_output(n, i)))
@@ -209,6 +216,7 @@ static void set_type(void *argument) {
   c->value->type = parse_type(c->graph, c->text);
 }
 wick_status wick_ir_value_set_type(wick_ir_value *value, const char *type, wick_error **error) {
+  API_NEED(value);
   API_NEED(type);
   Change c = {.graph = value_of(value)->node->graph, .value = value_of(value), .text = type};
   return api_status(ir_protect(c.graph, set_type, &c), error);
@@ -219,8 +227,10 @@ static void add_input(void *argument) {
   c->made_value = block_add_input(c->block, STR(""), parse_type(c->graph, c->text));
 }
 wick_status wick_block_add_input(wick_block *block, const char *type, wick_ir_value **out, wick_error **error) {
+  API_OUT(out);
+  API_NEED(block);
+  API_NEED(type);
   Change c = {.graph = block_of(block)->graph, .block = block_of(block), .text = type};
-  *out = NULL;
   API_TRY(ir_protect(c.graph, add_input, &c));
   *out = (wick_ir_value *)c.made_value;
   return WICK_OK;
@@ -231,6 +241,7 @@ static void add_output(void *argument) {
   block_register_output(c->block, c->value);
 }
 wick_status wick_block_add_output(wick_block *block, wick_ir_value *value, wick_error **error) {
+  API_NEED(block);
   API_NEED(value);
   Change c = {.graph = block_of(block)->graph, .block = block_of(block), .value = value_of(value)};
   if (c.value->node->graph != c.graph)
@@ -241,10 +252,10 @@ wick_status wick_block_add_output(wick_block *block, wick_ir_value *value, wick_
 /* ---- attributes ---- */
 
 size_t wick_node_attribute_count(const wick_node *node) {
-  return node_of(node)->attribute_count;
+  return node ? node_of(node)->attribute_count : 0;
 }
 const char *wick_node_attribute_name(const wick_node *node, size_t i) {
-  return i < node_of(node)->attribute_count ? symbol_base(node_of(node)->attributes[i].name).data : NULL;
+  return i < wick_node_attribute_count(node) ? symbol_base(node_of(node)->attributes[i].name).data : NULL;
 }
 
 static Status list_of_strings(const NodeAttribute *a, List **out) {
@@ -301,7 +312,9 @@ wick_status wick_node_attribute(const wick_node *node, const char *name, wick_va
   Symbol symbol;
   bool has;
   IValue value;
-  *out = NULL;
+  API_OUT(out);
+  API_NEED(node);
+  API_NEED(name);
   API_TRY(name_of(name, "attr::", &symbol));
   const NodeAttribute *a = node_attribute(node_of(node), symbol);
   if (!a) return WICK_OK;
@@ -342,9 +355,10 @@ static void set_attribute(void *argument) {
 }
 
 wick_status wick_node_set_attribute(wick_node *node, const char *name, const wick_value *value, wick_error **error) {
+  API_NEED(node);
   API_NEED(name);
   API_NEED(value);
-  Change c = {.node = node_of(node), .ivalue = value ? value->value : IVALUE_NONE};
+  Change c = {.node = node_of(node), .ivalue = value->value};
   API_TRY(name_of(name, "attr::", &c.kind));
   if (!constant_is_possible(c.ivalue))
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value can't be an attribute"), error);
@@ -354,12 +368,13 @@ wick_status wick_node_set_attribute(wick_node *node, const char *name, const wic
 /* ---- values ---- */
 
 wick_node *wick_ir_value_node(const wick_ir_value *value) {
-  return node_shown(value_of(value)->node);
+  return value ? node_shown(value_of(value)->node) : NULL;
 }
 wick_status wick_ir_value_name(const wick_ir_value *value, char **out_text, wick_error **error) {
   StrBuf text = {0};
+  API_OUT(out_text);
+  API_NEED(value);
   const Value *v = value_of(value);
-  *out_text = NULL;
   if (v->name.length)
     strbuf_str(&text, v->name);
   else
@@ -368,15 +383,18 @@ wick_status wick_ir_value_name(const wick_ir_value *value, char **out_text, wick
 }
 wick_status wick_ir_value_type(const wick_ir_value *value, char **out_text, wick_error **error) {
   StrBuf text = {.max_length = 1 << 20};
-  *out_text = NULL;
+  API_OUT(out_text);
+  API_NEED(value);
   type_print(value_of(value)->type, &text);
   return api_status(strbuf_take(&text, out_text), error);
 }
 size_t wick_ir_value_use_count(const wick_ir_value *value) {
-  return value_of(value)->uses.length;
+  return value ? value_of(value)->uses.length : 0;
 }
 wick_node *wick_ir_value_user(const wick_ir_value *value, size_t i, size_t *out_input) {
   const Value *v = value_of(value);
+  if (out_input) *out_input = 0;
+  if (!value) return NULL;
   if (out_input) *out_input = i < v->uses.length ? v->uses.data[i].offset : 0;
   return i < v->uses.length ? node_shown(v->uses.data[i].user) : NULL;
 }
@@ -395,7 +413,8 @@ wick_status wick_ir_value_replace(wick_ir_value *value, wick_ir_value *with, wic
 }
 wick_status wick_ir_value_constant(const wick_ir_value *value, wick_value **out, wick_error **error) {
   IValue constant;
-  *out = NULL;
+  API_OUT(out);
+  API_NEED(value);
   if (!value_is_constant(value_of(value), &constant)) return WICK_OK;
   return api_status(value_box(ivalue_retain(constant), out), error);
 }

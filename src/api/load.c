@@ -39,7 +39,7 @@ wick_status wick_load(wick_runtime *runtime, const char *path, const wick_load_o
                       wick_error **error) {
   Loading o;
   ByteSource *source;
-  *out = NULL;
+  API_OUT(out);
   API_NEED(path);
   API_TRY(loading_init(options, &o));
   API_TRY(byte_source_open(path, o.options.map, &source));
@@ -50,7 +50,8 @@ wick_status wick_load_memory(wick_runtime *runtime, const void *data, size_t len
                              wick_module **out, wick_error **error) {
   Loading o;
   ByteSource *source;
-  *out = NULL;
+  API_OUT(out);
+  API_NEED_BYTES(data, length);
   API_TRY(loading_init(options, &o));
   API_TRY(byte_source_from_memory(data, length, &source));
   return api_status(load_source(runtime, source, &o, out), error);
@@ -60,7 +61,8 @@ wick_status wick_load_callbacks(wick_runtime *runtime, wick_read_callback *read,
                                 const wick_load_options *options, wick_module **out, wick_error **error) {
   Loading o;
   ByteSource *source;
-  *out = NULL;
+  API_OUT(out);
+  API_NEED(read);
   API_TRY(loading_init(options, &o));
   API_TRY(byte_source_from_callbacks(read, NULL, user, size, &source));
   return api_status(load_source(runtime, source, &o, out), error);
@@ -101,7 +103,7 @@ wick_status wick_load_value(wick_runtime *runtime, const char *path, const wick_
                             wick_error **error) {
   Loading o;
   ByteSource *source;
-  *out = NULL;
+  API_OUT(out);
   API_NEED(path);
   API_TRY(loading_init(options, &o));
   API_TRY(byte_source_open(path, o.options.map, &source));
@@ -111,7 +113,8 @@ wick_status wick_load_value_memory(wick_runtime *runtime, const void *data, size
                                    const wick_load_options *options, wick_value **out, wick_error **error) {
   Loading o;
   ByteSource *source;
-  *out = NULL;
+  API_OUT(out);
+  API_NEED_BYTES(data, length);
   API_TRY(loading_init(options, &o));
   API_TRY(byte_source_from_memory(data, length, &source));
   return api_status(load_boxed(runtime, source, &o, out), error);

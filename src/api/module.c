@@ -91,6 +91,7 @@ const char *wick_module_class_name(const wick_module *module) {
   return module && module->class_name ? module->class_name : "";
 }
 wick_value *wick_module_object(const wick_module *module) {
+  if (!module) return NULL;
   return value_box_or_null(module->module ? ivalue_retain(ivalue_object(module->module->object)) : IVALUE_NONE,
                            module->unit);
 }
@@ -111,7 +112,9 @@ Status module_find(const wick_module *module, const char *name, Function **out) 
 wick_status wick_module_schema(const wick_module *module, const char *method, char **out_text, wick_error **error) {
   Function *function;
   StrBuf text = {.max_length = 1 << 20};
-  *out_text = NULL;
+  API_OUT(out_text);
+  API_NEED(module);
+  API_NEED(method);
   API_TRY(module_find(module, method, &function));
   if (!function->schema) return api_status(status_new(ERROR_INTERNAL, "'%s' was not compiled", method), error);
   schema_print(function->schema, &text);
@@ -143,6 +146,8 @@ static bool visit_slot(void *argument, const ModuleSlot *slot) {
   return more;
 }
 wick_status wick_module_each(const wick_module *module, wick_attribute_visit *visit, void *user, wick_error **error) {
+  API_NEED(module);
+  API_NEED(visit);
   Visit v = {visit, user, module->unit, OK};
   if (!module->module) return api_status(OK, error);
   Status status = module_each(module->module, true, visit_slot, &v);
@@ -151,15 +156,18 @@ wick_status wick_module_each(const wick_module *module, wick_attribute_visit *vi
 
 wick_status wick_module_state_dict(const wick_module *module, wick_value **out, wick_error **error) {
   Dict *dict;
-  *out = NULL;
+  API_OUT(out);
+  API_NEED(module);
   if (!module->module) return api_status(status_new(ERROR_INVALID_ARGUMENT, "a compiled text has no state"), error);
   API_TRY(module_state_dict(module->module, &dict));
   return api_status(value_box(ivalue_dict(dict), out), error);
 }
 
 wick_status wick_module_load_state(wick_module *module, const wick_value *state, wick_error **error) {
+  API_NEED(module);
+  API_NEED(state);
   if (!module->module) return api_status(status_new(ERROR_INVALID_ARGUMENT, "a compiled text has no state"), error);
-  if (!state || state->value.tag != TAG_DICT)
+  if (state->value.tag != TAG_DICT)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "a state is a dict of tensors by name"), error);
   Dict *held;
   API_TRY(dict_hold(state->value.dict, &held));
@@ -169,16 +177,18 @@ wick_status wick_module_load_state(wick_module *module, const wick_value *state,
 }
 
 wick_status wick_module_train(wick_module *module, int training, wick_error **error) {
+  API_NEED(module);
   return api_status(module->module ? module_train(module->module, training != 0) : OK, error);
 }
 wick_status wick_module_to(wick_module *module, uint32_t floating_dtype, wick_error **error) {
+  API_NEED(module);
   if (floating_dtype >= DTYPE_COUNT)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "%u is no dtype", floating_dtype), error);
   return api_status(module->module ? module_to(module->module, (DType)floating_dtype, DEVICE_CPU_0) : OK, error);
 }
 
 const char *wick_module_extra_file(const wick_module *module, const char *name, size_t *out_length) {
-  const String *text = module->module ? map_get(&module->module->extra_files, str_from(name)) : NULL;
+  const String *text = module && name && module->module ? map_get(&module->module->extra_files, str_from(name)) : NULL;
   if (out_length) *out_length = text ? text->length : 0;
   return text ? text->data : NULL;
 }

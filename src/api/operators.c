@@ -52,17 +52,17 @@ wick_status wick_op_call_with(wick_runtime *runtime, const char *name, const cha
                               size_t named_count, const wick_run_options *options, wick_value **out,
                               wick_error **error) {
   IValue result = IVALUE_NONE;
-  *out = NULL;
+  if (out) *out = NULL;
   API_NEED(name);
   if (count) API_NEED(arguments);
   API_NEED_ITEMS(names, named_count);
   Status status = call_operator(runtime, name, overload, arguments, count, names, named_count, options, &result);
-  if (!status) status = value_box(result, out);
+  if (!status) status = value_give(result, NULL, out);
   return api_status(status, error);
 }
 
 int wick_op_exists(const char *name) {
-  return operator_find(str_from(name)) != NULL;
+  return name && operator_find(str_from(name)) != NULL;
 }
 
 /* ---- from outside ---- */
@@ -96,13 +96,14 @@ static Status run_foreign(Call *call) {
 }
 
 size_t wick_call_argument_count(const wick_call *call) {
-  return call->call->input_count;
+  return call ? call->call->input_count : 0;
 }
 wick_value *wick_call_argument(wick_call *call, size_t index) {
-  return index < call->call->input_count ? value_box_or_null(ivalue_retain(call->call->inputs[index]), NULL) : NULL;
+  return call && index < call->call->input_count ? value_box_or_null(ivalue_retain(call->call->inputs[index]), NULL)
+                                                 : NULL;
 }
 void wick_call_set_result(wick_call *call, size_t index, const wick_value *value) {
-  if (index < call->call->output_count)
+  if (call && index < call->call->output_count)
     call_set(call->call, (uint32_t)index, value ? ivalue_retain(value->value) : IVALUE_NONE);
 }
 
@@ -126,8 +127,8 @@ Status foreign_check_schema(const char *schema) {
 
 /* Rows live as long as the process: values and graphs may refer to them at any time. */
 wick_status wick_op_register(const char *schema, wick_kernel *kernel, void *user, wick_error **error) {
-  if (!schema || !kernel)
-    return api_status(status_new(ERROR_INVALID_ARGUMENT, "a schema and a kernel are needed"), error);
+  API_NEED(schema);
+  API_NEED(kernel);
   Status status = foreign_check_schema(schema);
   if (status) return api_status(status, error);
   ForeignRow *foreign = mem_calloc(1, sizeof *foreign);
@@ -149,6 +150,7 @@ wick_status wick_op_register(const char *schema, wick_kernel *kernel, void *user
 
 wick_status wick_load_library(const char *path, wick_error **error) {
   typedef wick_status Init(wick_error * *error);
+  API_NEED(path);
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *why = dlerror();

@@ -33,7 +33,7 @@ static Status print_as(OpProfile *profile, uint32_t format, StrBuf *out) {
 
 wick_status wick_profile_print(wick_profile *profile, uint32_t format, char **out_text, wick_error **error) {
   StrBuf text = {0};
-  *out_text = NULL;
+  API_OUT(out_text);
   API_NEED(profile);
   Status status = print_as(profile->profile, format, &text);
   if (!status) status = strbuf_take(&text, out_text);

@@ -78,7 +78,7 @@ wick_status wick_run(const wick_module *module, const char *method, const wick_v
   wick_profile *profile;
   Function *function;
   IValue result;
-  *out = NULL;
+  if (out) *out = NULL;
   API_NEED(module);
   API_NEED(method);
   if (count) API_NEED(arguments);
@@ -93,7 +93,7 @@ wick_status wick_run(const wick_module *module, const char *method, const wick_v
   work_limit_enter(outer);
   if (profile) op_profile_add_call(profile->profile, clock_now_ns() - start);
   API_TRY(status);
-  return api_status(value_box_of(result, module->unit, out), error);
+  return api_status(value_give(result, module->unit, out), error);
 }
 
 wick_status wick_run_async(const wick_module *module, const char *method, const wick_value *const *arguments,
@@ -105,7 +105,7 @@ wick_status wick_run_async(const wick_module *module, const char *method, const 
   wick_profile *profile;
   Function *function;
   Future *future;
-  *out = NULL;
+  API_OUT(out);
   API_NEED(module);
   API_NEED(method);
   if (count) API_NEED(arguments);

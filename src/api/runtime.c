@@ -12,7 +12,7 @@ const char *wick_version(void) {
 
 wick_status wick_runtime_new(const wick_runtime_options *options, wick_runtime **out, wick_error **error) {
   wick_runtime_options o;
-  *out = NULL;
+  API_OUT(out);
   API_TRY(api_copy_options("wick_runtime_options", options, sizeof o, &o));
   if (o.alloc || o.free || o.parallel)
     return api_status(status_new(ERROR_UNSUPPORTED, "wick_runtime_options: alloc, free and parallel are reserved"),
@@ -101,8 +101,8 @@ _Static_assert((int)WICK_FUSER_TILE == (int)FUSER_TILE && (int)WICK_FUSER_NONE =
 
 wick_status wick_set_fuser(wick_runtime *runtime, const char *device, uint32_t fuser, wick_error **error) {
   Device parsed;
-  API_TRY(device ? device_parse(str_from(device), &parsed)
-                 : status_new(ERROR_INVALID_ARGUMENT, "wick_set_fuser: device is NULL"));
+  API_NEED(device);
+  API_TRY(device_parse(str_from(device), &parsed));
   if (!fuse_exists((Fuser)fuser, parsed.type))
     return api_status(
         status_new(ERROR_INVALID_ARGUMENT, "wick_set_fuser: there is no fuser %u for device '%s'", fuser, device),

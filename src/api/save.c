@@ -19,5 +19,7 @@ static Status save(wick_runtime *runtime, const wick_module *module, const char 
 
 wick_status wick_module_save(wick_runtime *runtime, const wick_module *module, const char *path, const char *entry,
                              wick_error **error) {
+  API_NEED(module);
+  API_NEED(path);
   return api_status(save(runtime, module, path, entry), error);
 }

@@ -13,7 +13,7 @@ static Status check_shape(uint32_t dtype, int32_t ndim) {
 
 wick_status wick_tensor_new(uint32_t dtype, int32_t ndim, const int64_t *sizes, wick_value **out, wick_error **error) {
   Tensor *tensor;
-  *out = NULL;
+  API_OUT(out);
   API_TRY(check_shape(dtype, ndim));
   if (ndim) API_NEED(sizes);
   API_TRY(tensor_empty((DType)dtype, ndim, sizes, &tensor));
@@ -52,7 +52,7 @@ wick_status wick_tensor_borrow(void *data, uint32_t dtype, int32_t ndim, const i
   size_t bytes, alignment;
   Storage *storage;
   Tensor *tensor;
-  *out = NULL;
+  API_OUT(out);
   API_TRY(check_shape(dtype, ndim));
   if (ndim) API_NEED(sizes);
   if (!strides) {
@@ -64,7 +64,8 @@ wick_status wick_tensor_borrow(void *data, uint32_t dtype, int32_t ndim, const i
   API_TRY(extent((DType)dtype, ndim, sizes, strides, &bytes));
   alignment = dtype_is_complex((DType)dtype) ? dtype_size((DType)dtype) / 2 : dtype_size((DType)dtype);
   if (bytes && (!data || (uintptr_t)data % alignment))
-    return api_status(status_new(ERROR_INVALID_ARGUMENT, "data %s", data ? "is not aligned for its dtype" : "is NULL"),
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_tensor_borrow: data %s",
+                                 data ? "is not aligned for its dtype" : "is NULL"),
                       error);
   Borrowed *borrowed = mem_calloc(1, sizeof *borrowed);
   if (!borrowed) return api_status(status_out_of_memory(), error);
@@ -80,13 +81,14 @@ wick_status wick_tensor_borrow(void *data, uint32_t dtype, int32_t ndim, const i
   return api_status(status, error);
 }
 
-wick_status wick_tensor_view_of(const wick_value *value, wick_tensor_view *out, wick_error **error) {
-  API_NEED(value);
+wick_status wick_tensor_view_of(const wick_value *tensor, wick_tensor_view *out, wick_error **error) {
+  API_NEED(tensor);
   API_NEED(out);
   uint32_t size = out->size;
-  if (value->value.tag != TAG_TENSOR)
+  API_TRY(api_check_size("wick_tensor_view", size));
+  if (tensor->value.tag != TAG_TENSOR)
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
-  const Tensor *t = value->value.tensor;
+  const Tensor *t = tensor->value.tensor;
   wick_tensor_view view = {.size = size};
   if (!tensor_is_defined(t)) {
     view.flags = WICK_TENSOR_UNDEFINED;
@@ -111,13 +113,14 @@ wick_status wick_tensor_view_of(const wick_value *value, wick_tensor_view *out, 
   return api_status(OK, error);
 }
 
-wick_status wick_tensor_quantizer_of(const wick_value *value, wick_quantizer *out, wick_error **error) {
-  API_NEED(value);
+wick_status wick_tensor_quantizer_of(const wick_value *tensor, wick_quantizer *out, wick_error **error) {
+  API_NEED(tensor);
   API_NEED(out);
-  if (value->value.tag != TAG_TENSOR || !tensor_is_defined(value->value.tensor) ||
-      !tensor_is_quantized(value->value.tensor))
+  API_TRY(api_check_size("wick_quantizer", out->size));
+  if (tensor->value.tag != TAG_TENSOR || !tensor_is_defined(tensor->value.tensor) ||
+      !tensor_is_quantized(tensor->value.tensor))
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no quantized tensor"), error);
-  const Quantizer *q = tensor_quantizer(value->value.tensor);
+  const Quantizer *q = tensor_quantizer(tensor->value.tensor);
   wick_quantizer quantizer = {
       .size = out->size, .scheme = q->scheme, .scale = q->scale, .zero_point = q->zero_point, .axis = q->axis};
   if (!quantizer_is_per_tensor(q)) {
@@ -132,28 +135,28 @@ wick_status wick_tensor_quantizer_of(const wick_value *value, wick_quantizer *ou
   return api_status(OK, error);
 }
 
-wick_status wick_tensor_contiguous(const wick_value *value, wick_value **out, wick_error **error) {
-  Tensor *tensor;
-  *out = NULL;
-  API_NEED(value);
-  if (value->value.tag != TAG_TENSOR || !tensor_is_defined(value->value.tensor))
+wick_status wick_tensor_contiguous(const wick_value *tensor, wick_value **out, wick_error **error) {
+  Tensor *dense;
+  API_OUT(out);
+  API_NEED(tensor);
+  if (tensor->value.tag != TAG_TENSOR || !tensor_is_defined(tensor->value.tensor))
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
-  API_TRY(tensor_contiguous(value->value.tensor, &tensor));
-  return api_status(value_box(ivalue_tensor(tensor), out), error);
+  API_TRY(tensor_contiguous(tensor->value.tensor, &dense));
+  return api_status(value_box(ivalue_tensor(dense), out), error);
 }
 
 const char *wick_dtype_name(uint32_t dtype) {
   return dtype < DTYPE_COUNT ? dtype_name((DType)dtype) : "";
 }
 
-wick_status wick_tensor_to_npy(const wick_value *value, char **out_data, size_t *out_length, wick_error **error) {
+wick_status wick_tensor_to_npy(const wick_value *tensor, char **out_data, size_t *out_length, wick_error **error) {
   StrBuf bytes = {0};
-  *out_data = NULL;
-  API_NEED(value);
-  *out_length = 0;
-  if (value->value.tag != TAG_TENSOR || !tensor_is_defined(value->value.tensor))
+  API_OUT(out_data);
+  API_OUT(out_length);
+  API_NEED(tensor);
+  if (tensor->value.tag != TAG_TENSOR || !tensor_is_defined(tensor->value.tensor))
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
-  Status status = npy_write(value->value.tensor, &bytes);
+  Status status = npy_write(tensor->value.tensor, &bytes);
   size_t length = bytes.length;
   if (!status) status = strbuf_take(&bytes, out_data);
   if (status) {

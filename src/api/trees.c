@@ -46,7 +46,7 @@ static Status trees_new(const char *text, size_t length, const char *file_name, 
 }
 wick_status wick_trees_new(const char *text, size_t length, const char *file_name, wick_trees **out,
                            wick_error **error) {
-  *out = NULL;
+  API_OUT(out);
   return api_status(trees_new(text, length, file_name, out), error);
 }
 
@@ -121,12 +121,18 @@ static wick_status request(TreeRequest *r, const wick_tree **out, wick_error **e
 
 wick_status wick_tree_new(wick_trees *trees, const char *kind, const wick_tree *const *children, size_t count,
                           uint32_t begin, uint32_t end, const wick_tree **out, wick_error **error) {
+  API_OUT(out);
+  API_NEED(trees);
   API_NEED(kind);
+  API_NEED_ITEMS(children, count);
   return request(&(TreeRequest){trees, kind, children, count, .begin = begin, .end = end}, out, error);
 }
 wick_status wick_tree_new_text(wick_trees *trees, const char *kind, const char *text, size_t length, uint32_t begin,
                                uint32_t end, const wick_tree **out, wick_error **error) {
+  API_OUT(out);
+  API_NEED(trees);
   API_NEED(kind);
+  API_NEED_BYTES(text, length);
   return request(&(TreeRequest){trees, kind, .text = {text, length}, .is_atom = true, .begin = begin, .end = end}, out,
                  error);
 }
@@ -148,7 +154,8 @@ static void parse(void *argument) {
 }
 wick_status wick_trees_parse(wick_trees *trees, const wick_tree **out, wick_error **error) {
   TreeRequest r = {.trees = trees};
-  *out = NULL;
+  API_OUT(out);
+  API_NEED(trees);
   if (!trees->source) return api_status(status_new(ERROR_INVALID_ARGUMENT, "the trees have no text to parse"), error);
   API_TRY(arena_protect(&trees->arena, parse, &r));
   *out = r.made;
@@ -157,7 +164,7 @@ wick_status wick_trees_parse(wick_trees *trees, const wick_tree **out, wick_erro
 
 wick_status wick_tree_print(const wick_tree *tree, char **out_text, wick_error **error) {
   StrBuf text = {.max_length = 64 << 20};
-  *out_text = NULL;
+  API_OUT(out_text);
   API_NEED(tree);
   tree_print(tree->tree, &text);
   return api_status(strbuf_take(&text, out_text), error);

@@ -15,6 +15,11 @@ Status value_box_of(IValue value, CompilationUnit *unit, wick_value **out) {
   *out = box;
   return OK;
 }
+Status value_give(IValue value, CompilationUnit *unit, wick_value **out) {
+  if (out) return value_box_of(value, unit, out);
+  ivalue_release(value);
+  return OK;
+}
 wick_value *value_box_or_null(IValue value, CompilationUnit *unit) {
   wick_value *box = NULL;
   status_free(value_box_of(value, unit, &box));
@@ -71,12 +76,14 @@ wick_value *wick_value_complex(double real, double imaginary) {
 }
 wick_value *wick_value_string(const char *data, size_t length) {
   IValue value = IVALUE_NONE;
+  if (!data && length) return NULL;
   Status status = ivalue_from_str((Str){data, length}, &value);
   return box_made(status, value);
 }
 wick_status wick_value_device(const char *text, wick_value **out, wick_error **error) {
   Device device;
-  *out = NULL;
+  API_OUT(out);
+  API_NEED(text);
   API_TRY(device_parse(str_from(text), &device));
   return api_status(value_box(ivalue_device(device), out), error);
 }
@@ -99,7 +106,7 @@ static CompilationUnit *unit_of(const wick_value *const *items, size_t count) {
 
 wick_status wick_value_list(const wick_value *const *items, size_t count, wick_value **out, wick_error **error) {
   List *list;
-  *out = NULL;
+  API_OUT(out);
   API_NEED_ITEMS(items, count);
   API_TRY(list_new(element_of(items, count), count, &list));
   Status status = OK;
@@ -113,7 +120,7 @@ wick_status wick_value_list(const wick_value *const *items, size_t count, wick_v
 
 wick_status wick_value_tuple(const wick_value *const *items, size_t count, wick_value **out, wick_error **error) {
   Tuple *tuple;
-  *out = NULL;
+  API_OUT(out);
   API_NEED_ITEMS(items, count);
   if (count > UINT32_MAX) return api_status(status_new(ERROR_INVALID_ARGUMENT, "a tuple of %zu items", count), error);
   API_TRY(tuple_new((uint32_t)count, NULL, &tuple));
@@ -124,7 +131,7 @@ wick_status wick_value_tuple(const wick_value *const *items, size_t count, wick_
 wick_status wick_value_dict(const wick_value *const *keys, const wick_value *const *values, size_t count,
                             wick_value **out, wick_error **error) {
   Dict *dict;
-  *out = NULL;
+  API_OUT(out);
   API_NEED_ITEMS(keys, count);
   API_NEED_ITEMS(values, count);
   API_TRY(dict_new(element_of(keys, count), element_of(values, count), &dict));
@@ -158,8 +165,8 @@ int wick_value_to_bool(const wick_value *value) {
 void wick_value_to_complex(const wick_value *value, double *out_real, double *out_imaginary) {
   complex128 c = 0;
   if (value && ivalue_is_number(value->value)) c = ivalue_to_complex(value->value);
-  *out_real = __real__ c;
-  *out_imaginary = __imag__ c;
+  if (out_real) *out_real = __real__ c;
+  if (out_imaginary) *out_imaginary = __imag__ c;
 }
 const char *wick_value_to_string(const wick_value *value, size_t *out_length) {
   bool is_string = value && value->value.tag == TAG_STRING;
@@ -241,7 +248,7 @@ wick_value *wick_value_get_text(const wick_value *value, const char *name) {
 
 wick_status wick_value_print(const wick_value *value, char **out_text, wick_error **error) {
   StrBuf text = {.max_length = 1 << 24};
-  *out_text = NULL;
+  API_OUT(out_text);
   API_NEED(value);
   Status status = ivalue_print(value->value, &text);
   if (status) {
@@ -253,7 +260,7 @@ wick_status wick_value_print(const wick_value *value, char **out_text, wick_erro
 
 wick_status wick_value_type(const wick_value *value, char **out_text, wick_error **error) {
   StrBuf text = {.max_length = 1 << 20};
-  *out_text = NULL;
+  API_OUT(out_text);
   API_NEED(value);
   if (value->value.tag == TAG_CAPSULE || value->value.tag == TAG_STORAGE) {
     strbuf_puts(&text, "Any");
@@ -268,7 +275,7 @@ void wick_text_free(char *text) {
 
 wick_status wick_value_copy(const wick_value *value, wick_value **out, wick_error **error) {
   IValue copy;
-  *out = NULL;
+  API_OUT(out);
   API_NEED(value);
   API_TRY(ivalue_deep_copy(value->value, &copy));
   return api_status(value_box_of(copy, value->unit, out), error);

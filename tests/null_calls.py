@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Prints C that calls every function of the public headers with NULL for each pointer in turn, and with structs whose size is not set.
+
+usage: null_calls.py HEADER... > null_calls.inc
+
+tests/unit/test_null_calls.c includes the result and says what is expected. A function with a parameter for which there is no value here, or
+none in the fixture, is an error: whoever adds a function says what a good call of it is.
+"""
+import re, sys
+
+# What good calls are made of: fields of the fixture, by function and parameter, else by parameter and type, else by type.
+BY_FUNCTION = {
+    "wick_error_free": {"error": "NULL"},
+    "wick_load": {"path": '"data/shared_state.pt"'},
+    "wick_load_memory": {"data": "f->archive", "length": "f->archive_length"},
+    "wick_load_callbacks": {"read": "read_archive", "size": "f->archive_length"},
+    "wick_load_value": {"path": "f->npy_path"},
+    "wick_load_value_memory": {"data": "f->npy", "length": "f->npy_length"},
+    "wick_compile": {"text": "f->program", "length": "strlen(f->program)"},
+    "wick_compile_with": {"text": "f->program", "length": "strlen(f->program)"},
+    "wick_module_define": {"text": "f->more", "length": "strlen(f->more)"},
+    "wick_trees_new": {"text": '"x = 1\\n"', "length": "6"},
+    "wick_tree_new": {"kind": '"TK_LIST"', "children": "f->children", "count": "1"},
+    "wick_tree_new_text": {"kind": '"TK_IDENT"', "text": '"name"', "length": "4"},
+    "wick_module_save": {"module": "f->loaded", "path": "f->saved_path", "entry": "NULL"},
+    "wick_module_method_name": {"module": "f->module"},
+    "wick_module_class_name": {"module": "f->loaded"},
+    "wick_module_each": {"module": "f->loaded", "visit": "visit"},
+    "wick_module_state_dict": {"module": "f->loaded"},
+    "wick_module_load_state": {"module": "f->loaded", "state": "f->state"},
+    "wick_module_train": {"module": "f->loaded"},
+    "wick_module_to": {"module": "f->loaded", "floating_dtype": "WICK_FLOAT64"},
+    "wick_module_freeze": {"module": "f->frozen_from", "preserved": "f->preserved", "preserved_count": "1"},
+    "wick_module_extra_file": {"module": "f->loaded", "name": '"none"'},
+    "wick_set_fuser": {"device": '"cpu"'},
+    "wick_enable_fuser": {"fuser": "WICK_FUSER_TILE", "on": "1"},
+    "wick_set_quantized_engine": {"name": "f->engine"},
+    "wick_value_device": {"text": '"cpu"'},
+    "wick_value_string": {"data": '"text"', "length": "4"},
+    "wick_value_list": {"items": "f->tensors", "count": "1"},
+    "wick_value_tuple": {"items": "f->tensors", "count": "1"},
+    "wick_value_dict": {"keys": "f->texts", "values": "f->tensors", "count": "1"},
+    "wick_value_get_text": {"dict_or_object": "f->dict"},
+    "wick_value_get": {"dict": "f->dict", "key": "f->text"},
+    "wick_value_key": {"dict": "f->dict"},
+    "wick_value_to_string": {"value": "f->text"},
+    "wick_tensor_quantizer_of": {"tensor": "f->quantized"},
+    "wick_tensor_new": {"ndim": "1", "sizes": "f->sizes", "dtype": "WICK_FLOAT32"},
+    "wick_tensor_borrow": {"ndim": "1", "sizes": "f->sizes", "dtype": "WICK_FLOAT32", "data": "f->memory", "strides": "NULL", "drop": "drop"},
+    "wick_tensor_from_dlpack": {"managed": "f->managed"},
+    "wick_backward": {"outputs": "f->losses", "count": "1", "grads": "f->gradients"},
+    "wick_grad": {"outputs": "f->losses", "count": "1", "grads": "f->gradients", "inputs": "f->leaves", "input_count": "1", "out": "f->results"},
+    "wick_tensor_add_hook": {"leaf": "f->leaf", "hook": "hook", "drop": "drop"},
+    "wick_tensor_clear_hooks": {"leaf": "f->leaf"},
+    "wick_tensor_set_requires_grad": {"tensor": "f->tensor", "wanted": "1"},
+    "wick_run": {"method": '"add"', "arguments": "f->two", "count": "2", "names": "f->names", "named_count": "1"},
+    "wick_run_async": {"method": '"add"', "arguments": "f->two", "count": "2", "names": "f->names", "named_count": "1"},
+    "wick_future_then": {"callback": "then"},
+    "wick_op_call": {"name": '"aten::add"', "overload": '"Tensor"', "arguments": "f->two", "count": "2", "names": "f->other_name", "named_count": "1"},
+    "wick_op_exists": {"name": '"aten::add"'},
+    "wick_op_register": {"schema": "f->schema", "kernel": "kernel"},
+    "wick_load_library": {"path": "f->library"},
+    "wick_call_set_result": {"value": "f->tensor"},
+    "wick_module_schema": {"method": '"add"'},
+    "wick_module_method_count": {},
+    "wick_graph_parse": {"text": "f->ir", "length": "strlen(f->ir)"},
+    "wick_graph_of_method": {"method": '"add"'},
+    "wick_graph_of_node": {"node": "f->group"},
+    "wick_graph_run_pass": {"pass": '"dead_code_elimination"'},
+    "wick_profile_print": {"format": "WICK_PROFILE_TABLE"},
+    "wick_graph_run": {"graph": "f->plain", "call": "NULL", "arguments": "f->tensors", "count": "1", "results": "f->results", "result_count": "1"},
+    "wick_graph_rewrite": {"pattern": "f->ir", "replacement": "f->ir"},
+    "wick_block_add_input": {"type": '"Tensor"'},
+    "wick_node_new": {"before": "f->node", "kind": '"aten::relu"', "inputs": "f->ir_values", "input_count": "1", "output_count": "1"},
+    "wick_node_insert_constant": {"before": "f->node", "value": "f->number"},
+    "wick_node_set_input": {"node": "f->node", "value": "f->ir_value"},
+    "wick_node_move_before": {"before": "f->node"},
+    "wick_node_destroy": {"node": "f->unused"},
+    "wick_node_group": {"nodes": "f->nodes", "count": "1", "kind": '"mine::group"'},
+    "wick_node_attribute": {"name": '"value"'},
+    "wick_node_set_attribute": {"name": '"value"', "value": "f->number"},
+    "wick_ir_value_set_type": {"type": '"Tensor"'},
+    "wick_ir_value_replace": {"with": "f->ir_value"},
+    "wick_pass_register": {"name": "f->pass_name", "pass": "pass"},
+    "wick_pass_remove": {"name": "f->known_pass"},
+    "wick_pass_may_rewrite": {"name": '"none"'},
+    "wick_operation_register": {"schema": "f->schema", "factory": "factory"},
+}
+BY_TYPE = {
+    "wick_runtime *": "f->runtime", "wick_module *": "f->module", "const wick_module *": "f->module", "wick_value *": "f->tensor",
+    "const wick_value *": "f->tensor", "wick_cancel *": "f->cancel", "wick_profile *": "f->profile", "wick_future *": "f->future", "const wick_future *": "f->future",
+    "const wick_error *": "f->failure", "wick_trees *": "f->trees", "const wick_tree *": "f->tree", "wick_call *": "f->call",
+    "const wick_call *": "f->call", "wick_graph *": "f->graph", "const wick_graph *": "f->graph", "wick_block *": "f->block",
+    "const wick_block *": "f->block", "wick_node *": "f->node", "const wick_node *": "f->node", "wick_ir_value *": "f->ir_value",
+    "const wick_ir_value *": "f->ir_value", "wick_value **": "&f->out.value", "wick_module **": "&f->out.module", "char **": "&f->out.text",
+    "wick_future **": "&f->out.future", "wick_runtime **": "&f->out.runtime", "wick_trees **": "&f->out.trees", "const wick_tree **": "&f->out.tree",
+    "wick_graph **": "&f->out.graph", "wick_node **": "&f->out.node", "wick_ir_value **": "&f->out.ir_value", "size_t *": "&f->out.length",
+    "double *": "&f->out.number", "struct DLManagedTensor **": "&f->out.managed", "wick_stats *": "&f->out.stats", "wick_tensor_view *": "&f->out.view", "wick_quantizer *": "&f->out.quantizer",
+    "wick_error **": "&f->error", "void *": "NULL", "const char *": '"text"', "char *": "NULL",
+    "wick_status": "WICK_RUNTIME", "uint32_t": "0", "int32_t": "0", "int64_t": "1", "uint64_t": "0", "size_t": "0", "int": "0", "double": "1",
+}
+# What a call gives up or ends: the fixture must not release it again.
+TAKES = {"wick_value_release": "tensor", "wick_module_release": "module", "wick_runtime_release": "runtime", "wick_trees_release": "trees",
+         "wick_graph_release": "graph", "wick_cancel_release": "cancel", "wick_profile_release": "profile", "wick_future_release": "future", "wick_tensor_from_dlpack": "managed"}
+
+# Without a good call here: they fail as with everything right but what it names.
+FAILS = {"wick_load_library"}
+
+def prototypes(path):
+    text = re.sub(r"/\*.*?\*/", "", open(path).read(), flags=re.S)
+    for returns, name, parameters in re.findall(r"^WICK_API\s+([\w\s]+?[\s*]+)(wick_\w+)\(([^;]*)\);", text, flags=re.M):
+        yield " ".join(returns.split()), name, [] if parameters.strip() == "void" else [parameter(p) for p in split(" ".join(parameters.split()))]
+
+def split(text):
+    parts, depth = [""], 0
+    for c in text:
+        depth += (c == "(") - (c == ")")
+        if c == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return [p.strip() for p in parts]
+
+def parameter(text):
+    nullable = "WICK_NULLABLE" in text
+    text = " ".join(text.replace("WICK_NULLABLE", " ").split())
+    pointer = re.match(r"(.*)\(\* ?(\w+)\)(\(.*\))$", text)
+    if pointer:
+        return f"{pointer[1]}(*){pointer[3]}", pointer[2], nullable
+    kind, name = re.match(r"(.*?)(\w+)$", text).groups()
+    return re.sub(r"\s*\*\s*", " *", kind.strip()).replace("* *", "**").strip(), name, nullable
+
+def value(function, kind, name):
+    known = BY_FUNCTION.get(function, {})
+    if name in known:
+        return known[name]
+    options = re.match(r"const (wick_\w+_options) \*$", kind)
+    if options:
+        return f"&({options[1]}){{.size = sizeof({options[1]})}}"
+    if kind in BY_TYPE:
+        return BY_TYPE[kind]
+    sys.exit(f"null_calls.py: {function}: what is a good value for {kind} {name}?")
+
+def may_be_null(function, kind, name, nullable):
+    takes_null = function.endswith(("_free", "_release", "_retain"))
+    return nullable or takes_null or kind in ("wick_runtime *", "wick_error **") or (kind == "void *" and name == "user")
+
+def unset(kind):
+    options = re.match(r"(?:const )?(wick_(?:\w+_options|stats|tensor_view|quantizer)) \*$", kind)
+    return options and f"&({options[1]}){{0}}"
+
+count = 0
+for header in sys.argv[1:]:
+    for returns, function, parameters in prototypes(header):
+        values = [value(function, kind, name) for kind, name, _ in parameters]
+        def call(changed=None, by=None):
+            return f"{function}({', '.join(by if i == changed else v for i, v in enumerate(values))})"
+        def emit(macro, name, changed=None, by=None):
+            print(f'{macro}("{function}", "{name}", {TAKES.get(function, "nothing")}, {call(changed, by)})')
+        form = "FAILS" if function in FAILS else "STATUS" if returns == "wick_status" and function != "wick_error_status" else "VOID" if returns == "void" else "POINTER" if "*" in returns else "NUMBER"
+        emit(f"GOOD_{form}", "")
+        for i, (kind, name, nullable) in enumerate(parameters):
+            if "*" not in kind:
+                continue
+            if may_be_null(function, kind, name, nullable):
+                emit(f"NULLABLE_{form}", name, i, "NULL")
+            else:
+                emit(f"NULL_{form}", name, i, "NULL")
+            if unset(kind):
+                emit(f"UNSET_{form}", name, i, unset(kind))
+        count += 1
+print(f"enum {{ FUNCTIONS = {count} }};")
