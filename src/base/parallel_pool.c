@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "base/stack.h"
+#include "base/thread.h"
 
 enum { MAX_WORKERS = 255, LOOKS = 1000 /* some 10 to 40 microseconds */ };
 
@@ -108,16 +109,10 @@ static void *worker_main(void *unused) {
 
 /* Without a new thread the job is done by fewer. */
 static void start_workers(int wanted) {
-  pthread_attr_t attributes;
-  if (pool.idle >= wanted || pthread_attr_init(&attributes)) return;
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, STACK_OF_THREADS);
   for (int missing = wanted - pool.idle; missing > 0 && pool.workers < MAX_WORKERS; missing--) {
-    pthread_t thread;
-    if (pthread_create(&thread, &attributes, worker_main, NULL)) break;
+    if (!thread_start(worker_main, NULL, STACK_OF_THREADS, NULL)) break;
     pool.workers++;
   }
-  pthread_attr_destroy(&attributes);
 }
 
 void parallel_pool_run(int threads, ParallelPieces *pieces) {

@@ -2,13 +2,13 @@
 #include "executor/queue.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cache.h"
 #include "base/clock.h"
+#include "base/thread.h"
 #include "executor/executor_list.h"
 #include "interp/task.h"
 #include "ivalue/lock.h"
@@ -142,16 +142,7 @@ static bool start_thread(void) {
   if (has_thread) return true;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, prepare);
-  pthread_attr_t attributes;
-  sigset_t all, before;
-  if (pthread_attr_init(&attributes)) return false;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before); /* the host's signals are for its own threads */
-  has_thread =
-      !pthread_attr_setstacksize(&attributes, STACK_BYTES) && !pthread_create(&thread, &attributes, serve, NULL);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  pthread_attr_destroy(&attributes);
-  return has_thread;
+  return has_thread = thread_start(serve, NULL, STACK_BYTES, &thread);
 }
 
 bool queue_add(Job *job) {

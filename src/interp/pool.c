@@ -3,6 +3,7 @@
  * group meanwhile. A run entered from C can't: what it took up might wait for what stands below it on the stack; where
  * it blocks one of the pool's threads, another one is there instead. So the pool never waits for itself. */
 #include "base/stack.h"
+#include "base/thread.h"
 #include "interp/task.h"
 #include "ivalue/lock.h"
 
@@ -37,15 +38,9 @@ static int allowed(void) {
 }
 
 bool pool_start_thread(void *(*serve)(void *)) {
-  pthread_t thread;
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes)) return false;
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, STACK_OF_THREADS);
-  bool is_started = !pthread_create(&thread, &attributes, serve, NULL);
-  pthread_attr_destroy(&attributes);
-  if (is_started) starting++;
-  return is_started;
+  if (!thread_start(serve, NULL, STACK_OF_THREADS, NULL)) return false;
+  starting++;
+  return true;
 }
 void pool_has_begun(void) {
   pthread_mutex_lock(&lock);

@@ -1,0 +1,134 @@
+/* Threads of wick's own, started from a thread that is pinned, of a real-time policy where that is permitted, and
+ * waits for signals: none of it goes to them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <dirent.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/parallel_pool.h"
+#include "wick/wick.h"
+
+static const char source[] =
+    "def work(x):\n"
+    "    return (x * 2 + 1).relu().sum()\n"
+    "def forks(x):\n"
+    "    a, b = torch.jit.fork(work, x), torch.jit.fork(work, x)\n"
+    "    return torch.jit.wait(a) + torch.jit.wait(b)\n";
+
+/* ---- looking at a thread ---- */
+
+static unsigned long long blocked_signals(int id) {
+  char path[64], line[256];
+  unsigned long long mask = 0;
+  snprintf(path, sizeof path, "/proc/self/task/%d/status", id);
+  FILE *file = fopen(path, "r");
+  while (file && fgets(line, sizeof line, file))
+    if (sscanf(line, "SigBlk: %llx", &mask) == 1) break;
+  if (file) fclose(file);
+  return mask;
+}
+
+typedef struct Found {
+  int threads, of_other_policy, of_other_processors, with_signals;
+} Found;
+
+static void look_at(int id, const cpu_set_t *processors, Found *found) {
+  static const int signals[] = {SIGUSR1, SIGINT, SIGTERM, SIGALRM, SIGCHLD};
+  cpu_set_t own;
+  found->threads++;
+  found->of_other_policy += sched_getscheduler(id) != SCHED_OTHER;
+  found->of_other_processors += sched_getaffinity(id, sizeof own, &own) || !CPU_EQUAL(&own, processors);
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+    if (!(blocked_signals(id) >> (signals[i] - 1) & 1)) {
+      found->with_signals++;
+      break;
+    }
+}
+
+static Found look_at_others(int caller, const cpu_set_t *processors) {
+  Found found = {0};
+  DIR *tasks = opendir("/proc/self/task");
+  assert_non_null(tasks);
+  for (struct dirent *entry; (entry = readdir(tasks));) {
+    int id = atoi(entry->d_name);
+    if (id && id != getpid() && id != caller) look_at(id, processors, &found);
+  }
+  closedir(tasks);
+  return found;
+}
+
+/* ---- using all kinds of threads ---- */
+
+static void piece(void *argument, int64_t begin, int64_t end) {
+  (void)argument, (void)begin, (void)end;
+  usleep(1000);
+}
+
+static void use_threads(void) {
+  wick_module *module;
+  wick_value *x;
+  wick_future *future;
+  assert_int_equal(wick_compile(NULL, source, strlen(source), "text.py", &module, NULL), WICK_OK);
+  assert_int_equal(wick_tensor_new(WICK_FLOAT32, 1, (int64_t[]){64}, &x, NULL), WICK_OK);
+  const wick_value *const arguments[] = {x};
+  for (int i = 0; i < 5; i++)
+    assert_int_equal(wick_run(module, "forks", arguments, 1, NULL, 0, NULL, NULL, NULL), WICK_OK);
+  assert_int_equal(wick_run_async(module, "work", arguments, 1, NULL, 0, NULL, &future, NULL), WICK_OK);
+  assert_int_equal(wick_future_wait(future, 0, NULL, NULL), WICK_OK);
+  wick_wait_for_plans();
+  parallel_for(3, 8, 1, piece, NULL);
+  wick_future_release(future);
+  wick_value_release(x);
+  wick_module_release(module);
+}
+
+typedef struct Loop {
+  cpu_set_t processors; /* of the process */
+  Found found;
+} Loop;
+
+static void *control_loop(void *argument) {
+  Loop *loop = argument;
+  int id = (int)syscall(SYS_gettid), first = 0;
+  cpu_set_t one;
+  sigset_t none;
+  while (!CPU_ISSET(first, &loop->processors)) first++;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, NULL);
+  pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+  (void)pthread_setschedparam(pthread_self(), SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
+  use_threads();
+  loop->found = look_at_others(id, &loop->processors);
+  return NULL;
+}
+
+static void test_nothing_is_inherited(void **state) {
+  (void)state;
+  Loop loop = {0};
+  pthread_t thread;
+  assert_int_equal(sched_getaffinity(0, sizeof loop.processors, &loop.processors), 0);
+  assert_int_equal(pthread_create(&thread, NULL, control_loop, &loop), 0);
+  pthread_join(thread, NULL);
+  assert_true(loop.found.threads >= 2); /* plans are made, forks are run */
+  assert_int_equal(loop.found.of_other_policy, 0);
+  assert_int_equal(loop.found.of_other_processors, 0);
+  assert_int_equal(loop.found.with_signals, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_is_inherited)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
