@@ -14,6 +14,8 @@ set_target_properties(wick_shared PROPERTIES OUTPUT_NAME wick VERSION ${PROJECT_
 target_link_libraries(wick_shared PRIVATE wick_flags)
 target_include_directories(wick_shared INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
 target_link_options(wick_shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/wick.map)
+# Its threads may be at work when a program closes it.
+target_link_options(wick_shared PRIVATE -Wl,-z,nodelete)
 
 set(libwick ${CMAKE_BINARY_DIR}/libwick.a)
 add_custom_command(OUTPUT ${libwick}

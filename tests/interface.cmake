@@ -33,6 +33,12 @@ if(linear)
   add_test(NAME static_library COMMAND example_call ${linear} 2 3)
 endif()
 
+add_executable(unload ${CMAKE_CURRENT_SOURCE_DIR}/unload.c)
+target_include_directories(unload PRIVATE ${CMAKE_SOURCE_DIR}/include)
+target_link_libraries(unload PRIVATE wick_flags ${CMAKE_DL_LIBS})
+add_test(NAME unload COMMAND unload $<TARGET_FILE:wick_shared>)
+set_tests_properties(unload PROPERTIES TIMEOUT 60)
+
 add_executable(example_resolver ${CMAKE_SOURCE_DIR}/examples/resolver.c)
 target_link_libraries(example_resolver PRIVATE wick_static wick_flags)
 add_test(NAME example_resolver COMMAND example_resolver)

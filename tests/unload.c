@@ -1,0 +1,56 @@
+/* Opens the library at run time, uses its threads, closes it and lives on. Usage: unload libwick.so */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "wick/wick.h"
+
+#define FIND(name) __typeof__(wick_##name) *name = (__typeof__(wick_##name) *)dlsym(library, "wick_" #name)
+
+static const char text[] =
+    "def work(n: int) -> int:\n"
+    "    total = 0\n"
+    "    for i in range(n):\n"
+    "        total += i\n"
+    "    return total\n"
+    "def forks(n: int) -> int:\n"
+    "    a, b = torch.jit.fork(work, n), torch.jit.fork(work, n)\n"
+    "    return torch.jit.wait(a) + torch.jit.wait(b)\n";
+
+static int use(void *library) {
+  FIND(compile);
+  FIND(run);
+  FIND(run_async);
+  FIND(future_wait);
+  FIND(future_release);
+  FIND(value_int);
+  FIND(value_release);
+  FIND(module_release);
+  wick_module *module;
+  wick_future *future;
+  if (compile(NULL, text, strlen(text), "text.py", &module, NULL)) return 1;
+  const wick_value *n = value_int(1000);
+  int failed = run(module, "forks", &n, 1, NULL, 0, NULL, NULL, NULL) ||
+               run_async(module, "forks", &n, 1, NULL, 0, NULL, &future, NULL) || future_wait(future, 0, NULL, NULL);
+  if (!failed) future_release(future);
+  value_release((wick_value *)n);
+  module_release(module);
+  return failed;
+}
+
+int main(int count, char **words) {
+  int status = 1;
+  for (int i = 0; i < 3; i++) {
+    void *library = dlopen(count > 1 ? words[1] : "libwick.so", RTLD_NOW | RTLD_LOCAL);
+    if (!library || use(library)) return fprintf(stderr, "can't use the library\n"), 1;
+    pid_t child = fork();
+    if (!child) _exit(use(library));
+    if (waitpid(child, &status, 0) != child || status) return fprintf(stderr, "the child failed\n"), 1;
+    dlclose(library);
+    usleep(20000);
+  }
+  puts("unloaded");
+  return 0;
+}
