@@ -3,8 +3,13 @@
  * found in the process by name. OpenMP's threads do not survive a fork: the child goes on with wick's own pool. */
 #include "base/parallel_pool.h"
 
-#ifdef WICK_HAVE_OPENMP
 #include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+#ifdef WICK_HAVE_OPENMP
 #include <pthread.h>
 
 typedef void Parallel(void (*body)(void *), void *argument, unsigned threads, unsigned flags);
@@ -18,6 +23,42 @@ static _Atomic bool forked;
 static void note_fork(void) {
   parallel_forget_claims();
   atomic_store(&forked, true);
+}
+
+/* ---- opening it so that its threads sleep ---- */
+
+/* Threads of OpenMP that spin while they wait for the next loop cost much more than they save when others want their
+ * processors, too. libgomp reads the environment when it is loaded, so it finds these two there, unless the program
+ * has set either or has loaded libgomp itself. The environment is not changed, which other threads may be reading: for
+ * a moment it is another array, with the same texts in it, that lives as long as the process. */
+static char *const waiting[] = {"GOMP_SPINCOUNT=1000", "OMP_WAIT_POLICY=passive"};
+enum { WAITING_COUNT = sizeof waiting / sizeof *waiting };
+
+static char **kept; /* somebody may be reading it for ever */
+
+static char **environment_for_openmp(void) {
+  void *loaded = dlopen("libgomp.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (loaded) dlclose(loaded);
+  if (loaded || !environ || getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY")) return NULL;
+  size_t count = 0;
+  while (environ[count]) count++;
+  char **copy = mem_alloc((count + WAITING_COUNT + 1) * sizeof *copy);
+  if (!copy) return NULL;
+  memcpy(copy, environ, count * sizeof *copy);
+  memcpy(copy + count, waiting, sizeof waiting);
+  copy[count + WAITING_COUNT] = NULL;
+  return kept = copy;
+}
+
+void *parallel_open_library(const char *name) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&lock);
+  char **before = environ, **with_waiting = environment_for_openmp();
+  if (with_waiting) environ = with_waiting;
+  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (with_waiting && environ == with_waiting) environ = before;
+  pthread_mutex_unlock(&lock);
+  return library;
 }
 
 static void adopt(void) {
@@ -60,6 +101,9 @@ bool parallel_openmp_run(int threads, ParallelPieces *pieces) {
   return true;
 }
 #else
+void *parallel_open_library(const char *name) {
+  return dlopen(name, RTLD_NOW | RTLD_LOCAL);
+}
 void parallel_adopt_openmp(void) {}
 bool parallel_forked(void) {
   return false;

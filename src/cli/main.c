@@ -37,10 +37,6 @@ static bool environment_is_known(void) {
 }
 
 int main(int count, char **words) {
-  /* Threads of OpenMP that spin while they wait cost much more than they save when processors are shared. It is read
-   * when OpenMP is loaded, which no command does before it needs it. */
-  setenv("GOMP_SPINCOUNT", "1000", 0);
-  setenv("OMP_WAIT_POLICY", "passive", 0);
   if (count < 2) {
     show_help(stderr);
     return EXIT_USAGE;

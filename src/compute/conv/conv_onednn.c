@@ -39,7 +39,7 @@ static struct {
 static dnnl_engine_t engine;
 
 static void open_library(void) {
-  void *library = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
+  void *library = parallel_open_library("libdnnl.so.2");
   if (!library) return;
   bool whole = true;
 #define X(name) whole &= (dnnl.name = (__typeof__(dnnl.name))dlsym(library, "dnnl_" #name)) != NULL;

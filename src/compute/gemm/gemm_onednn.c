@@ -12,8 +12,8 @@ typedef __typeof__(dnnl_sgemm) Sgemm;
 static Sgemm *sgemm;
 
 static void open_library(void) {
-  void *library = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
-  if (!library) library = dlopen("libdnnl.so.3", RTLD_NOW | RTLD_LOCAL);
+  void *library = parallel_open_library("libdnnl.so.2");
+  if (!library) library = parallel_open_library("libdnnl.so.3");
   if (!library) return;
   sgemm = (Sgemm *)dlsym(library, "dnnl_sgemm");
   parallel_adopt_openmp();
