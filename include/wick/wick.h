@@ -94,8 +94,8 @@ typedef struct wick_runtime_options {
 WICK_API wick_status wick_runtime_new(const wick_runtime_options *WICK_NULLABLE options, wick_runtime **out,
                                       wick_error **error);
 WICK_API void wick_runtime_release(wick_runtime *runtime);
-/* Gives back what is kept for later calls and can be made again: storage for reuse, packed weights, and the plans that
- * no call is in, which later calls make anew. Returns how many bytes of storage. */
+/* Gives back what is kept for later calls and can be made again: storage for reuse, packed weights, stacks of calls
+ * that ended, and the plans that no call is in, which later calls make anew. Returns how many bytes of storage. */
 WICK_API uint64_t wick_trim(void);
 typedef struct wick_stats {
   uint32_t size;

@@ -28,6 +28,11 @@ static IValue item_at(IValue v, size_t i) {
   return v.tag == TAG_LIST ? list_get(v.list, i) : ivalue_retain(v.tuple->values[i]);
 }
 
+/* Types are nested a little, so it is calls from within kernels and callbacks that used it. */
+static Status stack_is_used_up(const char *what) {
+  return status_exception("RecursionError", "%s: calls are nested too deeply, the stack is used up", what);
+}
+
 static Status convert(IValue v, const Type *type, const char *what, int64_t *steps, IValue *out);
 
 static Status convert_list(IValue v, const Type *type, const char *what, int64_t *steps, IValue *out) {
@@ -126,7 +131,8 @@ static Status convert_number(IValue v, const Type *type, const char *what, IValu
 }
 
 static Status convert(IValue v, const Type *type, const char *what, int64_t *steps, IValue *out) {
-  if (--*steps < 0 || STACK_IS_LOW()) return status_new(ERROR_INVALID_ARGUMENT, "%s is too large", what);
+  if (--*steps < 0) return status_new(ERROR_INVALID_ARGUMENT, "%s is too large", what);
+  if (STACK_IS_LOW()) return stack_is_used_up(what);
   switch (type->kind) {
     case TYPE_OPTIONAL:
       if (ivalue_is_none(v)) break;

@@ -42,8 +42,9 @@ wick_status wick_load(wick_runtime *runtime, const char *path, const wick_load_o
   API_OUT(out);
   API_NEED(path);
   API_TRY(loading_init(options, &o));
-  API_TRY(byte_source_open(path, o.options.map, &source));
-  return api_status(load_source(runtime, source, &o, out), error);
+  Status status = byte_source_open(path, o.options.map, &source);
+  if (!status) status = load_source(runtime, source, &o, out);
+  return api_status(status_context(status, "%s", path), error);
 }
 
 wick_status wick_load_memory(wick_runtime *runtime, const void *data, size_t length, const wick_load_options *options,
@@ -106,8 +107,9 @@ wick_status wick_load_value(wick_runtime *runtime, const char *path, const wick_
   API_OUT(out);
   API_NEED(path);
   API_TRY(loading_init(options, &o));
-  API_TRY(byte_source_open(path, o.options.map, &source));
-  return api_status(load_boxed(runtime, source, &o, out), error);
+  Status status = byte_source_open(path, o.options.map, &source);
+  if (!status) status = load_boxed(runtime, source, &o, out);
+  return api_status(status_context(status, "%s", path), error);
 }
 wick_status wick_load_value_memory(wick_runtime *runtime, const void *data, size_t length,
                                    const wick_load_options *options, wick_value **out, wick_error **error) {

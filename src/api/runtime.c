@@ -54,6 +54,7 @@ void api_exec_init(Exec *exec, const wick_runtime *runtime) {
 
 uint64_t wick_trim(void) {
   executor_trim();
+  interp_trim();
   conv_onednn_trim(); /* packed weights go to the cache, which then gives everything back */
   return cache_trim();
 }

@@ -21,7 +21,10 @@ void complain(const char *file, const char *format, ...) {
 }
 
 void complain_error(const char *file, wick_error *error) {
-  complain(file, "%s", wick_error_message(error));
+  const char *message = wick_error_message(error);
+  size_t length = file ? strlen(file) : 0;
+  bool names_it = length && !strncmp(message, file, length) && message[length] == ':';
+  complain(names_it ? NULL : file, "%s", message);
   const char *trace = wick_error_trace(error);
   if (*trace) fprintf(stderr, "%s%s", trace, trace[strlen(trace) - 1] == '\n' ? "" : "\n");
   wick_error_free(error);

@@ -1,6 +1,6 @@
 /* NULL for every pointer of every function of the public headers, and structs whose size is not set. null_calls.inc is
- * made from the headers by null_calls.py, so that none is forgotten: where WICK_NULLABLE does not stand, a function with
- * a status names the argument that is NULL, and any other gives NULL, 0 or "". */
+ * made from the headers by null_calls.py, so that none is forgotten: where WICK_NULLABLE does not stand, a function
+ * with a status names the argument that is NULL, and any other gives NULL, 0 or "". */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
