@@ -202,6 +202,7 @@ static Fixture *fixture_new(void) {
   f->cancel = wick_cancel_new();
   f->profile = wick_profile_new();
   FINE(wick_run_async(f->module, "add", f->two, 2, NULL, 0, NULL, &f->future, &e));
+  FINE(wick_future_wait(f->future, 0, NULL, &e)); /* its arguments are changed below */
   FINE(wick_trees_new("x = 1\n", 6, "trees.py", &f->trees, &e));
   FINE(wick_trees_parse(f->trees, &f->tree, &e));
   FINE(wick_tree_new_text(f->trees, "TK_IDENT", "x", 1, 0, 0, &f->children[0], &e));
