@@ -294,3 +294,32 @@ def fft_c2r_backward(grad: Tensor, dim: List[int], normalization: int, size: int
         pads.append(size - half.size(last))
         half = torch.constant_pad_nd(half, pads, 0)
     return half
+
+
+# Gradients of fake quantization with learned scale and zero point: S. Esser et al., "Learned Step Size Quantization" (2020),
+# extended to zero points as in S. Jain et al., "Trained Quantization Thresholds" (2020).
+def learnable_terms(grad: Tensor, self: Tensor, scale: Tensor, zero_point: Tensor, quant_min: int, quant_max: int,
+                    grad_factor: float) -> Tuple[Tensor, Tensor, Tensor]:
+    whole = (self / scale).round() + zero_point
+    limited = whole.clamp(quant_min, quant_max)
+    inside = (whole == limited).to(self.dtype)
+    rounded = (limited - zero_point) * scale
+    by_scale = inside * (rounded - self) / scale + (1 - inside) * (limited - zero_point)
+    return grad * inside, grad * by_scale * grad_factor, grad * (inside - 1) * scale * grad_factor
+
+
+def learnable_per_tensor_backward(grad: Tensor, self: Tensor, scale: Tensor, zero_point: Tensor, quant_min: int, quant_max: int,
+                                  grad_factor: float) -> Tuple[Tensor, Tensor, Tensor]:
+    z = zero_point.round().clamp(quant_min, quant_max)
+    x, s, zero = learnable_terms(grad, self, scale, z, quant_min, quant_max, grad_factor)
+    return x, s.sum().unsqueeze(0), zero.sum().unsqueeze(0)
+
+
+def learnable_per_channel_backward(grad: Tensor, self: Tensor, scale: Tensor, zero_point: Tensor, axis: int, quant_min: int,
+                                   quant_max: int, grad_factor: float) -> Tuple[Tensor, Tensor, Tensor]:
+    shape = [1 for _ in range(self.dim())]
+    shape[axis] = -1
+    z = zero_point.round().clamp(quant_min, quant_max).view(shape)
+    x, s, zero = learnable_terms(grad, self, scale.view(shape), z, quant_min, quant_max, grad_factor)
+    others = [d for d in range(self.dim()) if d != axis]
+    return x, s.sum(others), zero.sum(others)

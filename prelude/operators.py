@@ -1056,3 +1056,148 @@ def norm_but(v: Tensor, pow: int, dim: int) -> Tensor:
         if d != dim:
             axes.append(d)
     return v.norm(pow, axes, True)
+
+
+# Quantization aware training in one operator: the running range follows the input's, the scale and zero point follow the
+# range, and the input is rounded to them. The buffers are written.
+def moving_average_fake_quantize(self: Tensor, observer_on: Tensor, fake_quant_on: Tensor, running_min: Tensor, running_max: Tensor,
+                                 scale: Tensor, zero_point: Tensor, averaging_const: float, quant_min: int, quant_max: int,
+                                 ch_axis: int, per_row: bool, symmetric: bool) -> Tuple[Tensor, Tensor]:
+    if int(observer_on) != 0:
+        x = self.detach()
+        if per_row:
+            rows = x.transpose(0, ch_axis).flatten(1) if x.dim() > 1 else x.unsqueeze(1)
+            least, most = torch.aminmax(rows, dim=1)
+            if running_min.numel() == 0:
+                running_min.resize_([rows.size(0)]).fill_(float('inf'))
+                running_max.resize_([rows.size(0)]).fill_(float('-inf'))
+                scale.resize_([rows.size(0)])
+                zero_point.resize_([rows.size(0)])
+        else:
+            least, most = torch.aminmax(x)
+            least = least.reshape(running_min.size())
+            most = most.reshape(running_max.size())
+        fresh_min = torch.isinf(running_min)
+        fresh_max = torch.isinf(running_max)
+        running_min.copy_(torch.where(fresh_min, least, running_min + averaging_const * (least - running_min)))
+        running_max.copy_(torch.where(fresh_max, most, running_max + averaging_const * (most - running_max)))
+    if int(fake_quant_on) == 0:
+        return self, torch.ones_like(self, dtype=torch.bool)
+    if int(observer_on) != 0:
+        lows: List[float] = running_min.reshape(-1).tolist()
+        highs: List[float] = running_max.reshape(-1).tolist()
+        scales: List[float] = []
+        zeros: List[int] = []
+        for k in range(len(lows)):
+            s, z = torch.ops.classes.quantized_parameters_of_range(lows[k], highs[k], quant_min, quant_max, symmetric)
+            scales.append(s)
+            zeros.append(z)
+        scale.copy_(torch.tensor(scales).reshape(scale.size()))
+        zero_point.copy_(torch.tensor(zeros).reshape(zero_point.size()))
+    if per_row:
+        return torch.fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, ch_axis, quant_min, quant_max)
+    return torch._fake_quantize_per_tensor_affine_cachemask_tensor_qparams(self, scale, zero_point, fake_quant_on, quant_min, quant_max)
+
+
+# Recurrent layers with quantized weights, as rnn_layers: what comes from the input is one product for all steps.
+def quantized_rnn_layers(mode: int, data: Tensor, batch_sizes: List[int], h0: Tensor, c0: Tensor,
+                         params: List[__torch__.torch.classes.rnn.CellParamsBase], num_layers: int, dropout: float, train: bool,
+                         bidirectional: bool) -> Tuple[Tensor, Tensor, Tensor]:
+    directions = 2 if bidirectional else 1
+    if len(params) != num_layers * directions:
+        raise RuntimeError('got an incorrect number of quantized RNN parameters')
+    steps = len(batch_sizes)
+    offsets: List[int] = []
+    rows = 0
+    for size in batch_sizes:
+        offsets.append(rows)
+        rows = rows + size
+    x = data
+    last_h: List[Tensor] = []
+    last_c: List[Tensor] = []
+    for layer in range(num_layers):
+        sides: List[Tensor] = []
+        for direction in range(directions):
+            index = layer * directions + direction
+            cell = params[index]
+            from_input = torch.ops.classes.CellParamsBase_linear_ih(cell, x)
+            h = h0.select(0, index)
+            c = c0.select(0, index)
+            outputs: List[Tensor] = []
+            for k in range(steps):
+                t = steps - 1 - k if direction == 1 else k
+                size = batch_sizes[t]
+                now = from_input.narrow(0, offsets[t], size)
+                h_in = h.narrow(0, 0, size)
+                from_hidden = torch.ops.classes.CellParamsBase_linear_hh(cell, h_in)
+                h_new = h_in
+                if mode == 0:
+                    gates = (now + from_hidden).chunk(4, 1)
+                    c_new = gates[1].sigmoid() * c.narrow(0, 0, size) + gates[0].sigmoid() * gates[2].tanh()
+                    h_new = gates[3].sigmoid() * c_new.tanh()
+                    c = torch.cat([c_new, c.narrow(0, size, c.size(0) - size)])
+                else:
+                    i = now.chunk(3, 1)
+                    g = from_hidden.chunk(3, 1)
+                    reset = (i[0] + g[0]).sigmoid()
+                    update = (i[1] + g[1]).sigmoid()
+                    new = (i[2] + reset * g[2]).tanh()
+                    h_new = (h_in - new) * update + new
+                h = torch.cat([h_new, h.narrow(0, size, h.size(0) - size)])
+                outputs.append(h_new)
+            if direction == 1:
+                outputs.reverse()
+            sides.append(torch.cat(outputs))
+            last_h.append(h)
+            last_c.append(c)
+        x = torch.cat(sides, 1) if directions == 2 else sides[0]
+        if train and dropout > 0 and layer + 1 < num_layers:
+            x = torch.dropout(x, dropout, True)
+    return x, torch.stack(last_h), torch.stack(last_c)
+
+
+def quantized_rnn_sequence(mode: int, input: Tensor, h0: Tensor, c0: Tensor,
+                           params: List[__torch__.torch.classes.rnn.CellParamsBase], num_layers: int, dropout: float, train: bool,
+                           bidirectional: bool, batch_first: bool) -> Tuple[Tensor, Tensor, Tensor]:
+    x = input.transpose(0, 1) if batch_first else input
+    steps = x.size(0)
+    batch = x.size(1)
+    out, h, c = quantized_rnn_layers(mode, x.reshape([steps * batch, x.size(2)]), [batch for _ in range(steps)], h0, c0, params,
+                                     num_layers, dropout, train, bidirectional)
+    out = out.view([steps, batch, out.size(1)])
+    return out.transpose(0, 1) if batch_first else out, h, c
+
+
+# Which rows of a quantized embedding are wanted: pruned ones (-1 in the mapping) stand for nothing.
+def embedding_indices(indices: Tensor, pruned_weights: bool, mapping: Optional[Tensor]) -> Tuple[Tensor, Optional[Tensor]]:
+    found = indices.reshape(-1)
+    kept: Optional[Tensor] = None
+    if pruned_weights and mapping is not None and mapping.numel() > 1:
+        found = mapping.index_select(0, found)
+        kept = (found >= 0).to(torch.float)
+        found = found.clamp(min=0)
+    return found.to(torch.long), kept
+
+
+# Sums of bags of rows, one row for each index.
+def embedding_bag_of_rows(rows: Tensor, kept: Optional[Tensor], indices: Tensor, offsets: Optional[Tensor],
+                          per_sample_weights: Optional[Tensor], include_last_offset: bool) -> Tensor:
+    if kept is not None:
+        rows = rows * kept.unsqueeze(1)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.reshape([-1, 1])
+    if indices.dim() == 2:
+        if offsets is not None:
+            raise RuntimeError('embedding_bag: offsets are not given with two-dimensional indices')
+        return rows.reshape([indices.size(0), indices.size(1), rows.size(1)]).sum(1)
+    if offsets is None:
+        raise RuntimeError('embedding_bag expects offsets to be set for one-dimensional indices')
+    starts: List[int] = offsets.to(torch.long).tolist()
+    bags = len(starts) - 1 if include_last_offset else len(starts)
+    sums: List[Tensor] = []
+    for k in range(bags):
+        end = starts[k + 1] if k + 1 < len(starts) else rows.size(0)
+        if starts[k] < 0 or end < starts[k] or end > rows.size(0):
+            raise RuntimeError('embedding_bag: offsets must not decrease nor exceed the number of indices')
+        sums.append(rows.narrow(0, starts[k], end - starts[k]).sum(0))
+    return torch.stack(sums) if bags > 0 else torch.zeros([0, rows.size(1)])

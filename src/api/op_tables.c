@@ -1,4 +1,5 @@
 /* The one list of the tables of operator rows. Sorted. */
+#include "call/native_class.h"
 #include "call/quantized_form.h"
 
 extern const OpTable op_table_attention;
@@ -49,6 +50,17 @@ extern const OpTable op_table_pool;
 extern const OpTable op_table_pool_fractional;
 extern const OpTable op_table_prim;
 extern const OpTable op_table_quantize;
+extern const OpTable op_table_fake_quantize;
+extern const OpTable op_table_quantized_cells;
+extern const OpTable op_table_quantized_embedding;
+extern const OpTable op_table_quantized_pool;
+extern const OpTable op_table_quantized_norm;
+extern const OpTable op_table_quantized_arithmetic;
+extern const OpTable op_table_quantized_conv;
+extern const OpTable op_table_quantized_conv_params;
+extern const OpTable op_table_quantized_forms;
+extern const OpTable op_table_quantized_layers;
+extern const OpTable op_table_quantized_linear;
 extern const OpTable op_table_random;
 extern const OpTable op_table_rearrange;
 extern const OpTable op_table_reduce;
@@ -117,6 +129,17 @@ const OpTable *const op_tables[] = {
     &op_table_pool_fractional,
     &op_table_prim,
     &op_table_quantize,
+    &op_table_fake_quantize,
+    &op_table_quantized_cells,
+    &op_table_quantized_embedding,
+    &op_table_quantized_pool,
+    &op_table_quantized_norm,
+    &op_table_quantized_arithmetic,
+    &op_table_quantized_conv,
+    &op_table_quantized_conv_params,
+    &op_table_quantized_forms,
+    &op_table_quantized_layers,
+    &op_table_quantized_linear,
     &op_table_random,
     &op_table_rearrange,
     &op_table_reduce,
@@ -138,9 +161,19 @@ const OpTable *const op_tables[] = {
     NULL,
 };
 
-extern const QuantizedForms quantized_forms_basic;
+extern const QuantizedForms quantized_forms_pool, quantized_forms_upsample, quantized_forms_basic;
 
 const QuantizedForms *const quantized_form_tables[] = {
+    &quantized_forms_pool,
+    &quantized_forms_upsample,
     &quantized_forms_basic,
     NULL,
+};
+
+extern const NativeClass native_linear_params, native_conv2d_params, native_conv3d_params, native_embedding_params,
+    native_cell_params;
+
+const NativeClass *const native_classes[] = {
+    &native_linear_params,    &native_conv2d_params, &native_conv3d_params,
+    &native_embedding_params, &native_cell_params,   NULL,
 };

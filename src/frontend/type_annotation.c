@@ -1,5 +1,6 @@
 /* Expressions as types: names of typing, builtin generics, `X | None`, strings, dotted names of classes; schemas of
  * defs with the values of their defaults. */
+#include "call/native_class.h"
 #include "frontend/emitter.h"
 #include "frontend/suggest.h"
 
@@ -130,11 +131,20 @@ static SugaredValue *named_value_of_type(Compilation *c, Resolver *resolver, con
   return name.value;
 }
 
+/* torch.classes.quantized.LinearPackedParamsBase, with or without __torch__ before. NULL: no native class. */
+static const Type *native_type(Compilation *c, Str name) {
+  if (str_starts_with(name, "torch.classes."))
+    name = str_from(arena_printf(&c->scratch, "__torch__." STR_FMT, STR_ARG(name)));
+  const NativeClass *native = native_class_find(name);
+  return native ? native_class_type(native) : NULL;
+}
+
 static const Type *named_type(Compilation *c, Resolver *resolver, const Tree *expr) {
   Str name = dotted_text(c, expr);
   if (!name.length) return NULL;
   const Type *type = find_simple(name);
   if (!type) type = resolver_find_type(resolver, c, name, expr->range);
+  if (!type) type = native_type(c, name);
   if (type) return type;
   SugaredValue *value = named_value_of_type(c, resolver, expr);
   if (value && value->kind->as_type) type = value->kind->as_type(value, c);

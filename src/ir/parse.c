@@ -3,7 +3,9 @@
  * graph(...)" behind a graph is the Subgraph of its node of that kind and number. */
 #include <ctype.h>
 
+#include "call/native_class.h"
 #include "base/stack.h"
+#include "call/native_class.h"
 
 #include "ir/ir_internal.h"
 
@@ -272,6 +274,8 @@ static const Type *base_type(IrParser *p) {
   bool is_enum = str_is(name, "Enum") && accept(p, "<");
   if (is_enum) name = word(p);
   const Type *found = p->resolve ? p->resolve(p->argument, name) : NULL;
+  const NativeClass *native = found ? NULL : native_class_find(name);
+  if (native) found = native_class_type(native);
   if (is_enum) expect(p, ">");
   if (found) return found;
   if (name.length == 1 || (name.data[0] == 't' && name.length == 2)) return type_var(store, name);

@@ -31,6 +31,11 @@ static bool implements(const Type *type, const InterfaceType *interface, StrBuf 
 }
 
 Status unit_new(CompilationUnit **out) {
+  native_methods_publish();
+  return unit_new_plain(out);
+}
+
+Status unit_new_plain(CompilationUnit **out) {
   *out = NULL;
   CompilationUnit *unit = mem_calloc(1, sizeof *unit);
   if (!unit) return status_out_of_memory();

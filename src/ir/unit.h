@@ -20,6 +20,7 @@ typedef struct Function {
   const struct OperatorCount *operators; /* operator_use.h: what the body was emitted to; operator_count of them */
   uint32_t operator_count;
   bool is_compiling;           /* recursion is a compile error */
+  bool is_native;              /* a method of a native class: stays a call, for archives name it so */
   _Atomic(struct Code *) code; /* interp: of the graph as written, made on first call */
   _Atomic(void *) executor;    /* executor: its plans */
   void (*executor_free)(void *executor);

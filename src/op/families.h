@@ -10,5 +10,7 @@
  *   op/tensor/view.h       what the rows of views share
  *   op/nn/pool.h           windows of pooling
  *   op/quantized/quantized.h  what kernels of quantized tensors share
+ *   op/quantized/layer.h      weights of quantized layers, and their outputs
+ *   op/quantized/packed.h     what objects of their native classes hold
  *   op/linalg/linalg.h     what operators over batches of matrices share */
 #pragma once

@@ -63,7 +63,9 @@ typedef struct NativeClass {
 
 static void make_native_class(void *argument) {
   NativeClass *native = argument;
-  native->type = &class_type_new(type_store_process(), native->name, false)->type;
+  ClassType *class_type = class_type_new(type_store_process(), native->name, false);
+  class_type_add_attribute(class_type, STR(" value"), TYPE(CAPSULE), ATTRIBUTE_PLAIN); /* no program can name it */
+  native->type = &class_type->type;
 }
 
 const Type *type_native_class(Str qualified_name) {

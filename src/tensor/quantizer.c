@@ -230,7 +230,8 @@ Status tensor_quantizer_reorder(Tensor *view, const int64_t *order) {
                               float least, float most) {                                                             \
     for (int64_t i = 0; i < n; i++) {                                                                                \
       float x = rintf(from[i] * inverse);                                                                            \
-      x = x > least ? x : least; /* NaN: the least */                                                                \
+      x = x < 0x1p63f ? x : least; /* no 64-bit integer, nor is NaN: the least */                                    \
+      x = x > least ? x : least;                                                                                     \
       x = x < most ? x : most;                                                                                       \
       to[i] = (type)((int32_t)x + zero);                                                                             \
     }                                                                                                                \
@@ -240,7 +241,8 @@ QUANTIZE_LINE(uint8, uint8_t)
 
 static void quantize_int32(int32_t *restrict to, const float *restrict from, int64_t n, float inverse, int64_t zero) {
   for (int64_t i = 0; i < n; i++) {
-    double x = (double)rintf(from[i] * inverse) + (double)zero;
+    double x = (double)rintf(from[i] * inverse);
+    x = x < 0x1p63 ? x + (double)zero : INT32_MIN;
     to[i] = x >= INT32_MAX ? INT32_MAX : x > INT32_MIN ? (int32_t)x : INT32_MIN;
   }
 }
@@ -266,7 +268,11 @@ void quantize_line(DType dtype, void *to, const float *from, int64_t n, float sc
   }
 DEQUANTIZE_LINE(int8, int8_t)
 DEQUANTIZE_LINE(uint8, uint8_t)
-DEQUANTIZE_LINE(int32, int32_t)
+
+/* The difference wraps at 32 bits. */
+static void dequantize_int32(float *restrict to, const int32_t *restrict from, int64_t n, float scale, int64_t zero) {
+  for (int64_t i = 0; i < n; i++) to[i] = (float)(int32_t)((uint32_t)from[i] - (uint32_t)zero) * scale;
+}
 
 void dequantize_line(DType dtype, float *to, const void *from, int64_t n, float scale, int64_t zero_point) {
   switch (dtype) {
@@ -274,7 +280,7 @@ void dequantize_line(DType dtype, float *to, const void *from, int64_t n, float 
       dequantize_int8(to, from, n, scale, (float)zero_point);
       break;
     case DTYPE_QINT32:
-      dequantize_int32(to, from, n, scale, (float)zero_point);
+      dequantize_int32(to, from, n, scale, zero_point);
       break;
     default:
       dequantize_uint8(to, from, n, scale, (float)zero_point);
@@ -434,12 +440,15 @@ static void pack_bits(Tensor *to, const Tensor *bytes_tensor) {
 
 /* ---- whole tensors ---- */
 
+/* Row-major, or channels-last where t is. */
+static Status format_strides(const Tensor *t, int64_t *out) {
+  return strides_of_format(tensor_suggested_format(t), t->ndim, t->sizes, NULL, out);
+}
+
 static Status new_float_like(const Tensor *t, Tensor **out) {
-  TensorSpec spec;
-  tensor_spec_of(t, &spec);
-  spec.dtype = DTYPE_FLOAT32;
-  if (spec.has_strides && !tensor_is_dense(t)) strides_preserve(t->ndim, t->sizes, t->strides, spec.strides);
-  return tensor_new(&spec, out);
+  int64_t strides[TENSOR_MAX_DIMS];
+  TRY(format_strides(t, strides));
+  return tensor_empty_strided(DTYPE_FLOAT32, t->ndim, t->sizes, strides, out);
 }
 
 /* A view of t without its quantizer, as `dtype` of the same size. */
@@ -480,7 +489,10 @@ Status tensor_int_repr(const Tensor *t, Tensor **out) {
     return OK;
   }
   TRY(integers_of(t, integer_dtype((DType)t->dtype), &integers));
-  Status status = tensor_clone(integers, out);
+  int64_t strides[TENSOR_MAX_DIMS];
+  Status status = format_strides(t, strides);
+  if (!status) status = tensor_empty_strided((DType)integers->dtype, t->ndim, t->sizes, strides, out);
+  if (!status) status = tensor_copy(*out, integers, 1);
   tensor_release(integers);
   return status;
 }
@@ -507,10 +519,8 @@ Status tensor_quantize_into(Tensor *to, const Tensor *from) {
 
 Status tensor_quantize(const Tensor *from, DType dtype, const Quantizer *q, Tensor **out) {
   int64_t strides[TENSOR_MAX_DIMS];
-  bool dense = tensor_is_dense(from);
-  if (from->ndim && dense) memcpy(strides, from->strides, (size_t)from->ndim * sizeof *strides);
-  if (!dense) strides_preserve(from->ndim, from->sizes, from->strides, strides);
-  TRY(tensor_new_quantized(dtype, from->ndim, from->sizes, from->contiguous ? NULL : strides, q, out));
+  TRY(format_strides(from, strides));
+  TRY(tensor_new_quantized(dtype, from->ndim, from->sizes, strides, q, out));
   Status status = tensor_quantize_into(*out, from);
   if (!status) return OK;
   tensor_release(*out);

@@ -66,13 +66,13 @@ Status tensor_quantizer_slice(Tensor *view, int64_t dim, int64_t start, int64_t 
 /* Dimension d of the view is order[d] of what it shows, or none (-1). */
 Status tensor_quantizer_reorder(Tensor *view, const int64_t *order) MUST_CHECK;
 
-/* The float32 numbers of t, in its order of dimensions. */
+/* The float32 numbers of t: row-major, or channels-last where t is, as everything that is made here. */
 Status tensor_dequantize(const Tensor *t, Tensor **out) MUST_CHECK;
 /* The integers of t as uint8, int8 or int32: a copy. */
 Status tensor_int_repr(const Tensor *t, Tensor **out) MUST_CHECK;
 /* Float numbers as integers of `to` by its quantizer; same sizes. */
 Status tensor_quantize_into(Tensor *to, const Tensor *from) MUST_CHECK;
-/* A new quantized tensor in from's order of dimensions (row-major for less than a byte). Retains q. */
+/* A new quantized tensor. Retains q. */
 Status tensor_quantize(const Tensor *from, DType dtype, const Quantizer *q, Tensor **out) MUST_CHECK;
 
 /* One line of n elements, strides 1: the arithmetic of PyTorch, q = rint(x * (1 / scale)) + zero_point, saturated. */

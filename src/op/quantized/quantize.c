@@ -99,8 +99,10 @@ static Status kernel_quantize_dynamic(Call *c) { /* (self, dtype, reduce_range) 
     return status_new(ERROR_RUNTIME, "dtype %lld not supported", (long long)dtype);
   TRY(expect_floating(call_tensor(c, 0)));
   TRY(tensor_min_max(call_tensor(c, 0), &least, &most));
-  choose_qparams(least, most, (int32_t)dtype_quantized_min((DType)dtype), (int32_t)dtype_quantized_max((DType)dtype),
-                 reduces_range(c, call_bool(c, 2)), &scale, &zero_point);
+  choose_qparams(least, most,
+                 (QuantizedRange){(int32_t)dtype_quantized_min((DType)dtype),
+                                  (int32_t)dtype_quantized_max((DType)dtype), reduces_range(c, call_bool(c, 2)), false},
+                 &scale, &zero_point);
   return quantize_as(c, (DType)dtype, scale, zero_point);
 }
 
@@ -109,7 +111,18 @@ static Status kernel_choose_qparams(Call *c) { /* (self, reduce_range) -> (scale
   double scale;
   int64_t zero_point;
   TRY(tensor_min_max(call_tensor(c, 0), &least, &most));
-  choose_qparams(least, most, 0, 255, reduces_range(c, call_bool(c, 1)), &scale, &zero_point);
+  choose_qparams(least, most, (QuantizedRange){0, 255, reduces_range(c, call_bool(c, 1)), false}, &scale, &zero_point);
+  TRY(result_double(c, 0, scale));
+  return result_int(c, 1, zero_point);
+}
+
+static Status kernel_parameters_of_range(Call *c) { /* (least, most, quant_min, quant_max, symmetric) */
+  double scale;
+  int64_t zero_point, least = call_int(c, 2), most = call_int(c, 3);
+  if (least >= most || least < INT32_MIN || most > INT32_MAX)
+    return status_new(ERROR_RUNTIME, "quantizing to integers from %lld to %lld", (long long)least, (long long)most);
+  choose_qparams((float)call_double(c, 0), (float)call_double(c, 1),
+                 (QuantizedRange){(int32_t)least, (int32_t)most, false, call_bool(c, 4)}, &scale, &zero_point);
   TRY(result_double(c, 0, scale));
   return result_int(c, 1, zero_point);
 }
@@ -235,6 +248,7 @@ static Status kernel_dequantize_list(Call *c) {
 /* Tensors wherever they stand in lists and tuples. */
 static Status dequantize_any(IValue value, int nesting, IValue *out) {
   Status status = OK;
+  if (nesting && value.tag == TAG_LIST) return *out = ivalue_retain(value), OK; /* only a list that was given itself */
   if (nesting > 100) return status_new(ERROR_UNSUPPORTED, "dequantize: values nested more than 100 times");
   if (value.tag == TAG_TENSOR) {
     Tensor *numbers;
@@ -305,8 +319,9 @@ static Status kernel_qscheme(Call *c) {
   return result_int(c, 0, tensor_quantizer(call_tensor(c, 0))->scheme);
 }
 
+/* That take quantized tensors so that an out tensor may be one. */
 #define MAKE(text, kernel_function) \
-  { .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE | OP_OUT }
+  { .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE | OP_OUT | OP_ACCEPT_QUANTIZED }
 #define ASK(text, kernel_function) \
   { .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED }
 #define ASK_TENSOR(text, kernel_function) \
@@ -336,6 +351,11 @@ static const OpRow rows[] = {
     {.schema = "aten::_choose_qparams_per_tensor(Tensor self, bool reduce_range=False) -> (float, int)",
      .kernel = kernel_choose_qparams,
      .flags = OP_NOT_DIFFERENTIABLE},
+    {.schema = "classes::quantized_parameters_of_range(float least, float most, int quant_min, int quant_max, "
+               "bool symmetric) -> (float, "
+               "int)",
+     .kernel = kernel_parameters_of_range,
+     .flags = OP_NOT_DIFFERENTIABLE},
     MAKE("aten::_make_per_tensor_quantized_tensor(Tensor self, float scale, int zero_point) -> Tensor",
          kernel_make_per_tensor),
     MAKE("aten::_make_per_channel_quantized_tensor(Tensor self, Tensor scale, Tensor zero_point, int axis) -> Tensor",
@@ -363,11 +383,3 @@ static const OpRow rows[] = {
     ASK("aten::qscheme(Tensor self) -> QScheme", kernel_qscheme),
 };
 OP_TABLE(op_table_quantize, rows);
-
-/* Operators whose own kernels know quantized tensors, or never look at elements. */
-static const QuantizedForm forms[] = {
-    {"aten::contiguous", NULL}, {"aten::clone", NULL}, {"aten::detach", NULL},
-    {"aten::detach_", NULL},    {"aten::size", NULL},  {"aten::size.int", NULL},
-    {"aten::dim", NULL},        {"aten::numel", NULL}, {"aten::is_floating_point", NULL},
-};
-QUANTIZED_FORMS(quantized_forms_basic, forms);

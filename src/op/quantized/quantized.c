@@ -87,12 +87,19 @@ Status call_dequantized(const Call *call, OpRef *ref, uint32_t count, const IVal
 /* ---- parameters for numbers ---- */
 
 /* quant_utils.h of PyTorch: the range includes zero; the zero point is where the error at both ends is less. */
-void choose_qparams(float least, float most, int32_t qmin, int32_t qmax, bool reduce_range, double *out_scale,
-                    int64_t *out_zero_point) {
+void choose_qparams(float least, float most, QuantizedRange range, double *out_scale, int64_t *out_zero_point) {
+  int32_t qmin = range.qmin, qmax = range.qmax;
   const float smallest = 6.1e-5f;
-  if (reduce_range) {
+  if (range.reduce) {
     qmin /= 2;
     qmax /= 2;
+  }
+  bool middle = range.symmetric && least < 0 && most > 0;
+  if (middle) {
+    int32_t low = -((qmax - qmin) / 2 + 1), high = (qmax - qmin) / 2;
+    float below = fabsf(least / (float)low), above = fabsf(most / (float)high), larger = below > above ? below : above;
+    least = larger * (float)low;
+    most = larger * (float)high;
   }
   if (least > 0) least = 0;
   if (most < 0) most = 0;
@@ -114,6 +121,7 @@ void choose_qparams(float least, float most, int32_t qmin, int32_t qmax, bool re
   double from_least = qmin - least / scale, from_most = qmax - most / scale;
   double error_least = fabs((double)qmin) + fabs(least / scale), error_most = fabs((double)qmax) + fabs(most / scale);
   double zero = error_least < error_most ? from_least : from_most;
+  if (middle) zero = ((double)qmin + qmax) / 2;
   *out_scale = scale;
   *out_zero_point = zero < qmin ? qmin : zero > qmax ? qmax : (int64_t)nearbyint(zero);
   if (zero != zero) *out_zero_point = qmin;

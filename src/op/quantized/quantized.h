@@ -14,7 +14,11 @@ Status set_quantized_like(Call *call, uint32_t i, const Tensor *numbers, const T
 /* Calls an operator on inputs with every quantized tensor (also in lists) dequantized; one result. */
 Status call_dequantized(const Call *call, OpRef *ref, uint32_t count, const IValue *inputs, IValue *out) MUST_CHECK;
 /* Scale and zero point for numbers between least and most, by PyTorch's ChooseQuantizationParams. */
-void choose_qparams(float least, float most, int32_t qmin, int32_t qmax, bool reduce_range, double *out_scale,
-                    int64_t *out_zero_point);
+typedef struct QuantizedRange {
+  int32_t qmin, qmax;
+  bool reduce;    /* half the integers */
+  bool symmetric; /* zero in the middle of the integers, where the numbers have both signs */
+} QuantizedRange;
+void choose_qparams(float least, float most, QuantizedRange range, double *out_scale, int64_t *out_zero_point);
 /* The least and the greatest of a float32 tensor; 0 and 0 of none. */
 Status tensor_min_max(const Tensor *t, float *out_least, float *out_most) MUST_CHECK;

@@ -46,6 +46,7 @@ static void inline_block(Inlining *n, const Block *block) {
     for (uint32_t i = 0; i < node->block_count; i++) inline_block(n, node->blocks[i]);
     if (node->kind != SYM_prim_CallFunction && node->kind != SYM_prim_CallMethod) continue;
     const Function *callee = inlined_callee(node);
+    if (callee && callee->is_native) continue;
     if (!callee || !callee->graph) {
       node_refused(FILE_NAME, node, REASON_NOT_INLINED_UNKNOWN);
       continue;

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "call/native_class.h"
 #include "frontend/sugared_value.h"
 #include "serial/archive/debug_info.h"
 #include "serial/archive/upgraders.h"
@@ -66,6 +67,8 @@ static Tree *find_definition(Importer *importer, Str qualified) {
 static const Type *find_type(Importer *importer, Compilation *c, Str qualified) {
   const Type *type = unit_find_type(importer->unit, qualified);
   if (type) return type;
+  const NativeClass *native = native_class_find(qualified);
+  if (native) return native_class_type(native);
   Tree *tree = find_definition(importer, qualified);
   if (!tree || tree->kind != TK_CLASS_DEF) return NULL;
   return frontend_define_class(c, tree, qualified, &importer->resolver);
@@ -325,6 +328,11 @@ Status importer_compile_all(Importer *importer) {
 Status importer_resolve_class(Importer *importer, Str qualified_name, const Type **out) {
   *out = unit_find_type(importer->unit, qualified_name);
   if (*out) return OK;
+  const NativeClass *native = native_class_find(qualified_name);
+  if (native) {
+    *out = native_class_type(native);
+    return OK;
+  }
   if (str_starts_with(qualified_name, "__torch__.torch.classes."))
     return status_new(ERROR_UNSUPPORTED, "the class " STR_FMT " of a C++ library", STR_ARG(qualified_name));
   Request request = {importer, qualified_name, NULL};

@@ -1,0 +1,64 @@
+/* Native classes by name, and their objects. */
+#include "call/native_class.h"
+
+#include "schema/type_parse.h"
+
+#define NATIVE_PREFIX "__torch__.torch.classes."
+
+const NativeClass *native_class_find(Str qualified_name) {
+  if (!str_starts_with(qualified_name, NATIVE_PREFIX)) return NULL;
+  Str name = str_slice(qualified_name, strlen(NATIVE_PREFIX), qualified_name.length);
+  for (const NativeClass *const *native = native_classes; *native; native++)
+    if (str_is(name, (*native)->name)) return *native;
+  return NULL;
+}
+
+const Type *native_class_type(const NativeClass *native) {
+  StrBuf name = {0};
+  strbuf_puts(&name, NATIVE_PREFIX);
+  strbuf_puts(&name, native->name);
+  const Type *type = name.failed ? TYPE(ERROR) : type_native_class(strbuf_view(&name));
+  strbuf_dispose(&name);
+  return type;
+}
+
+static void release_value(NativeValue *value) {
+  if (ref_release(&value->base.refs)) value->base.free(&value->base);
+}
+
+Status native_object_set(IValue object, NativeValue *value) {
+  IValue held = {.tag = TAG_CAPSULE, .capsule = &value->base};
+  if (object.tag != TAG_OBJECT || object.object->slot_count != 1 ||
+      native_class_find(object.object->class_type->type.name) != value->native) {
+    release_value(value);
+    return status_new(ERROR_RUNTIME, "expected an object of the class %s", value->native->name);
+  }
+  object_set(object.object, 0, held);
+  return OK;
+}
+
+Status native_object_new(NativeValue *value, IValue *out) {
+  const Type *type = native_class_type(value->native);
+  Object *object = NULL;
+  Status status = type->kind == TYPE_CLASS ? object_new(type->class_type, &object) : status_out_of_memory();
+  if (status) {
+    release_value(value);
+    return status;
+  }
+  *out = ivalue_object(object);
+  status = native_object_set(*out, value);
+  if (status) ivalue_release(*out);
+  return status;
+}
+
+Status native_object_get(IValue object, const NativeClass *native, NativeValue **out) {
+  if (object.tag == TAG_OBJECT && object.object->slot_count == 1) {
+    IValue held = object.object->slots[0];
+    NativeValue *value = held.tag == TAG_CAPSULE ? (NativeValue *)held.capsule : NULL;
+    if (value && native_class_find(object.object->class_type->type.name) == native) {
+      *out = value;
+      return OK;
+    }
+  }
+  return status_new(ERROR_RUNTIME, "expected an object of the class %s that was given its state", native->name);
+}

@@ -1,0 +1,34 @@
+/* Native classes: `__torch__.torch.classes.a.B`, whose objects hold a value of C. A class is one row: its name, and
+ * for each method the operator that does it, self first. Objects are ordinary Objects of one slot that programs can't
+ * name; pickling goes through the methods __getstate__ and __setstate__, as for classes of programs. */
+#pragma once
+
+#include "call/operator.h"
+
+typedef struct NativeMethod {
+  const char *name; /* "__getstate__" */
+  const char *op;   /* "classes::LinearPackedParamsBase_getstate" */
+} NativeMethod;
+typedef struct NativeClass {
+  const char *name; /* "quantized.LinearPackedParamsBase" */
+  const NativeMethod *methods;
+  size_t method_count;
+} NativeClass;
+/* Every native class that is built in, ended by NULL: src/api/op_tables.c. */
+extern const NativeClass *const native_classes[];
+
+/* What an object holds; immutable once it is set, so that objects on several threads may share it. */
+typedef struct NativeValue {
+  Capsule base; /* base.free disposes the whole */
+  const NativeClass *native;
+} NativeValue;
+
+const NativeClass *native_class_find(Str qualified_name); /* NULL: there is none */
+/* Its type, of the process; "__torch__.torch.classes." NAME. */
+const Type *native_class_type(const NativeClass *native);
+/* A new object that holds `value`; takes value over, also on failure. */
+Status native_object_new(NativeValue *value, IValue *out) MUST_CHECK;
+/* For __setstate__: takes value over, also on failure. */
+Status native_object_set(IValue object, NativeValue *value) MUST_CHECK;
+/* The value of an object of the class, borrowed as long as the object; an error for others and for objects without. */
+Status native_object_get(IValue object, const NativeClass *native, NativeValue **out) MUST_CHECK;

@@ -1,0 +1,82 @@
+/* Methods of native classes as Functions: a graph of one operator, made once for the process, so that whatever knows
+ * methods knows these. */
+#include <pthread.h>
+
+#include "call/native_class.h"
+#include "ir/ir.h"
+#include "ir/ir_internal.h"
+
+static CompilationUnit *native_unit; /* lives as long as the process, as the classes do */
+
+static Value *result_of(Graph *graph, Node *node, uint32_t count, const Type *type) {
+  if (count == 1) return node_output(node, 0);
+  if (count == 0) return graph_insert_constant(graph, IVALUE_NONE, TYPE(NONE));
+  Value **parts = ARENA_ARRAY(graph->arena, Value *, count);
+  for (uint32_t i = 0; i < count; i++) parts[i] = node_output(node, i);
+  Node *tuple = graph_create(graph, SYM_prim_TupleConstruct, count, parts, 1);
+  graph_insert_node(graph, tuple);
+  node_output(tuple, 0)->type = type;
+  return node_output(tuple, 0);
+}
+
+static const Type *return_type(TypeStore *store, const FunctionSchema *schema) {
+  if (schema->return_count == 1) return schema->returns[0].type;
+  if (schema->return_count == 0) return TYPE(NONE);
+  const Type *types[16];
+  assert(schema->return_count <= 16);
+  for (uint32_t i = 0; i < schema->return_count; i++) types[i] = schema->returns[i].type;
+  return type_tuple(store, schema->return_count, types);
+}
+
+static void make_method(CompilationUnit *unit, ClassType *class_type, const NativeMethod *method) {
+  Arena *arena = &unit->store.arena;
+  const Operator *op = operator_find(str_from(method->op));
+  assert(op);
+  const FunctionSchema *schema = operator_schema(op);
+  const Type *type = return_type(&unit->store, schema);
+  Function *function = unit_new_method(unit, class_type, str_from(method->name));
+  FunctionSchema *own = ARENA_NEW(arena, FunctionSchema);
+  *own = *schema;
+  own->name = str_from(method->name);
+  own->return_count = 1;
+  own->returns = ARENA_NEW(arena, Argument);
+  *own->returns = (Argument){.type = type};
+  Graph *graph = graph_new(arena, &unit->store);
+  Value **inputs = ARENA_ARRAY(arena, Value *, schema->argument_count + 1);
+  for (uint32_t i = 0; i < schema->argument_count; i++)
+    inputs[i] = graph_add_input(graph, schema->arguments[i].name, schema->arguments[i].type);
+  Node *node = graph_create(graph, symbol_intern(op->name), schema->argument_count, inputs, schema->return_count);
+  graph_insert_node(graph, node);
+  for (uint32_t i = 0; i < schema->return_count; i++) node_output(node, i)->type = schema->returns[i].type;
+  graph_register_output(graph, result_of(graph, node, schema->return_count, type));
+  function->schema = own;
+  function->graph = graph;
+  function->is_native = true;
+}
+
+static void make_all(void *unused) {
+  (void)unused;
+  for (const NativeClass *const *native = native_classes; *native; native++) {
+    const Type *type = native_class_type(*native);
+    if (type->kind != TYPE_CLASS) continue;
+    for (size_t i = 0; i < (*native)->method_count; i++)
+      make_method(native_unit, type->class_type, &(*native)->methods[i]);
+  }
+}
+
+/* Within the process's store too: methods are listed in the types that are there. */
+static void make_in_process_store(void *argument) {
+  Status status = arena_protect(&type_store_process()->arena, make_all, argument);
+  if (status) catch_throw(native_unit->store.arena.catch_point, status);
+}
+
+static void publish(void) {
+  Status status = unit_new_plain(&native_unit);
+  if (!status) status = arena_protect(&native_unit->store.arena, make_in_process_store, NULL);
+  status_free(status); /* without memory the classes have fewer methods: calls of them say so */
+}
+
+void native_methods_publish(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, publish);
+}

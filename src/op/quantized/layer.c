@@ -1,0 +1,335 @@
+/* Quantized layers: sum over k of (x - x_zero) * (w - w_zero) in int32, then a scale for each output. With the bytes as
+ * they are, sum(x w) - x_zero sum(w) - w_zero sum(x) + depth x_zero w_zero: the second and last term are one number for
+ * each output, the third is there only when weights have zero points. */
+#include "op/quantized/packed.h"
+
+#include <math.h>
+
+#include "base/parallel.h"
+
+/* ---- weights ---- */
+
+Status layer_check(const Tensor *weight, int ndim, int64_t axis, int64_t outputs, const Tensor *bias) {
+  if (!tensor_is_defined(weight) || !tensor_is_quantized(weight) || weight->dtype != DTYPE_QINT8)
+    return status_new(ERROR_RUNTIME, "the weight of a quantized layer must be a qint8 tensor");
+  if (weight->ndim != ndim)
+    return status_new(ERROR_RUNTIME, "the weight of this quantized layer has %d dimensions, got %d", ndim,
+                      weight->ndim);
+  const Quantizer *q = tensor_quantizer(weight);
+  TRY(quantizer_check_fits(q, DTYPE_QINT8, weight->ndim, weight->sizes));
+  if (q->scheme == QSCHEME_PER_CHANNEL_AFFINE_FLOAT_QPARAMS)
+    return status_new(ERROR_RUNTIME, "the weight of a quantized layer has float qparams");
+  if (!quantizer_is_per_tensor(q) && (q->axis != axis || q->scales->numel != outputs))
+    return status_new(ERROR_RUNTIME, "the weight of this quantized layer is quantized along dimension %lld, not %lld",
+                      (long long)q->axis, (long long)axis);
+  if (!bias) return OK;
+  if (bias->flags & TENSOR_UNUSUAL || !dtype_is_floating((DType)bias->dtype))
+    return status_new(ERROR_RUNTIME, "the bias of a quantized layer must be a float tensor");
+  if (bias->ndim != 1 || bias->numel != outputs)
+    return status_new(ERROR_RUNTIME, "the bias of a quantized layer has sizes %s, expected %lld numbers",
+                      SIZES_TEXT(bias->ndim, bias->sizes), (long long)outputs);
+  return OK;
+}
+
+static Status read_quantizer(const Quantizer *q, LayerWeights *w) {
+  bool single = quantizer_is_per_tensor(q);
+  for (int64_t i = 0; i < w->outputs; i++) {
+    double scale = single ? q->scale : ((const double *)tensor_data(q->scales))[i];
+    int64_t zero = single ? q->zero_point : ((const int64_t *)tensor_data(q->zero_points))[i];
+    if (!(scale > 0) || !isfinite((float)scale))
+      return status_new(ERROR_RUNTIME, "the scale %g of a weight is no positive number", scale);
+    if (zero < INT8_MIN || zero > INT8_MAX)
+      return status_new(ERROR_RUNTIME, "the zero point %lld of a weight is out of range", (long long)zero);
+    w->scales[i] = (float)scale;
+    w->zeros[i] = (int32_t)zero;
+    w->has_zeros |= zero != 0;
+  }
+  return OK;
+}
+
+static Status read_bias(const Tensor *bias, LayerWeights *w) {
+  Tensor *plain;
+  if (!bias) return OK;
+  TRY(tensor_empty(DTYPE_FLOAT32, 1, &w->outputs, &plain));
+  Status status = tensor_copy(plain, bias, 1);
+  if (!status && w->outputs) memcpy(w->bias, tensor_data(plain), (size_t)w->outputs * sizeof *w->bias);
+  tensor_release(plain);
+  w->has_bias = true;
+  return status;
+}
+
+Status layer_pack(const int8_t *rows, int64_t outputs, int64_t depth, int groups, const Tensor *weight, int64_t axis,
+                  const Tensor *bias, LayerWeights *out) {
+  (void)axis; /* layer_check saw to it */
+  *out = (LayerWeights){.outputs = outputs, .depth = depth, .groups = groups};
+  size_t count = (size_t)outputs + 64; /* so that no pointer is NULL */
+  Status status = OK;
+  out->scales = mem_calloc(count, sizeof *out->scales);
+  out->zeros = mem_calloc(count, sizeof *out->zeros);
+  out->sums = mem_calloc(count, sizeof *out->sums);
+  out->bias = mem_calloc(count, sizeof *out->bias);
+  out->matrices = mem_calloc((size_t)groups, sizeof *out->matrices);
+  if (!out->scales || !out->zeros || !out->sums || !out->bias || !out->matrices) status = status_out_of_memory();
+  if (!status) status = read_quantizer(tensor_quantizer(weight), out);
+  if (!status) status = read_bias(bias, out);
+  for (int64_t i = 0; !status && i < outputs; i++)
+    for (int64_t k = 0; k < depth; k++) out->sums[i] += rows[i * depth + k];
+  int64_t each = outputs / groups;
+  for (int g = 0; !status && g < groups; g++)
+    status = qmatrix_pack(rows + g * each * depth, each, depth, depth, &out->matrices[g]);
+  if (status) layer_dispose(out);
+  return status;
+}
+
+void layer_dispose(LayerWeights *w) {
+  for (int g = 0; w->matrices && g < w->groups; g++) qmatrix_dispose(&w->matrices[g]);
+  mem_free(w->matrices);
+  mem_free(w->scales);
+  mem_free(w->zeros);
+  mem_free(w->sums);
+  mem_free(w->bias);
+  *w = (LayerWeights){0};
+}
+
+Status set_packed_bias(Call *c, uint32_t i, const Tensor *bias, const LayerWeights *layer) {
+  Tensor *zeros;
+  bool qnnpack = quantized_engine(c->exec) == ENGINE_QNNPACK || layer->has_zeros;
+  if (bias || !qnnpack || !layer->outputs) {
+    call_set(c, i, bias ? ivalue_tensor(tensor_retain(bias)) : IVALUE_NONE);
+    return OK;
+  }
+  TRY(tensor_empty(DTYPE_FLOAT32, 1, &layer->outputs, &zeros));
+  tensor_fill_zero(zeros);
+  call_set_tensor(c, i, zeros);
+  return OK;
+}
+
+/* ---- inputs ---- */
+
+static Status reordered(const Tensor *x, const int64_t *order, Tensor **out) {
+  Tensor *view;
+  if (!order) return tensor_contiguous(x, out);
+  TRY(tensor_permute(x, order, &view));
+  Status status = tensor_contiguous(view, out);
+  tensor_release(view);
+  return status;
+}
+
+Status layer_input(const Call *call, const Tensor *x, const int64_t *order, LayerInput *out) {
+  *out = (LayerInput){0};
+  TRY(expect_per_tensor(call, x));
+  if (x->dtype != DTYPE_QUINT8 && x->dtype != DTYPE_QINT8)
+    return status_new(ERROR_RUNTIME, STR_FMT ": expected a quint8 or qint8 input, got %s", STR_ARG(call->op->name),
+                      dtype_name((DType)x->dtype));
+  const Quantizer *q = tensor_quantizer(x);
+  if (!(q->scale > 0) || !isfinite(q->scale) || q->zero_point < dtype_quantized_min((DType)x->dtype) ||
+      q->zero_point > dtype_quantized_max((DType)x->dtype))
+    return status_new(ERROR_RUNTIME, STR_FMT ": the input is quantized with scale %g and zero point %lld",
+                      STR_ARG(call->op->name), q->scale, (long long)q->zero_point);
+  out->scale = q->scale;
+  out->zero = (int32_t)q->zero_point;
+  TRY(reordered(x, order, &out->bytes));
+  if (x->dtype == DTYPE_QUINT8) return OK;
+  Tensor *shifted; /* signed bytes plus 128 are unsigned ones with another zero point */
+  Status status = tensor_empty(DTYPE_UINT8, out->bytes->ndim, out->bytes->sizes, &shifted);
+  if (!status) {
+    const uint8_t *from = tensor_data(out->bytes);
+    uint8_t *to = tensor_data(shifted);
+    for (int64_t i = 0; i < shifted->numel; i++) to[i] = from[i] ^ 0x80;
+    tensor_release(out->bytes);
+    out->bytes = shifted;
+    out->zero += 128;
+  } else {
+    layer_input_dispose(out);
+  }
+  return status;
+}
+
+Status layer_input_dynamic(const Call *call, const Tensor *x, bool reduce_range, const int64_t *order,
+                           LayerInput *out) {
+  *out = (LayerInput){0};
+  if (x->dtype != DTYPE_FLOAT32)
+    return status_new(ERROR_RUNTIME, STR_FMT ": expected a float input, got %s", STR_ARG(call->op->name),
+                      dtype_name((DType)x->dtype));
+  Tensor *plain;
+  const QuantizedLoops *loops = quantized_loops();
+  TRY(reordered(x, order, &plain));
+  const float *numbers = tensor_data(plain);
+  float least = 0, most = 0;
+  double scale = 1;
+  int64_t zero = 0;
+  if (plain->numel) loops->min_max(plain->numel, numbers, &least, &most);
+  choose_qparams(least, most, (QuantizedRange){0, 255, reduce_range, false}, &scale, &zero);
+  Status status = tensor_empty(DTYPE_UINT8, plain->ndim, plain->sizes, &out->bytes);
+  if (!status) {
+    loops->quantize(plain->numel, numbers, 1.0f / (float)scale, (int32_t)zero, tensor_data(out->bytes));
+    out->scale = scale;
+    out->zero = (int32_t)zero;
+  }
+  tensor_release(plain);
+  return status;
+}
+
+void layer_input_dispose(LayerInput *input) {
+  tensor_release(input->bytes);
+  input->bytes = NULL;
+}
+
+/* ---- outputs ---- */
+
+typedef struct Arrays {
+  int32_t *int_bias;
+  float *float_bias, *multiplier;
+} Arrays;
+
+static Status make_arrays(const LayerWeights *w, LayerOutput *out, Arrays *arrays) {
+  size_t count = (size_t)w->outputs + 16;
+  out->memory = mem_alloc(3 * count * sizeof(float));
+  if (!out->memory) return status_out_of_memory();
+  arrays->int_bias = out->memory;
+  arrays->float_bias = (float *)out->memory + count;
+  arrays->multiplier = (float *)out->memory + 2 * count;
+  out->how.int_bias = arrays->int_bias;
+  out->how.float_bias = arrays->float_bias;
+  out->how.multiplier = arrays->multiplier;
+  return OK;
+}
+
+/* Of the sum of the bytes as they are. */
+static int32_t zero_correction(const LayerWeights *w, const LayerInput *input, int64_t i) {
+  return (int32_t)((uint32_t)input->zero * ((uint32_t)w->depth * (uint32_t)w->zeros[i] - (uint32_t)w->sums[i]));
+}
+
+static int32_t int_from_float(float x) {
+  return x >= 0x1p31f ? INT32_MAX : x > -0x1p31f ? (int32_t)x : INT32_MIN;
+}
+
+Status layer_output_integers(const Call *call, const LayerWeights *w, const LayerInput *input, DType dtype,
+                             double scale, int64_t zero, bool relu, bool corrected, bool by_reciprocal,
+                             LayerOutput *out) {
+  Arrays arrays;
+  *out = (LayerOutput){.relu = relu};
+  TRY(quantizer_check_scale(dtype, scale, zero));
+  if (!(scale > 0) || !isfinite(scale))
+    return status_new(ERROR_RUNTIME, STR_FMT ": the output's scale %g is no positive number", STR_ARG(call->op->name),
+                      scale);
+  TRY(make_arrays(w, out, &arrays));
+  /* oneDNN has no weights with zero points: these are QNNPACK's, whatever the engine */
+  bool rounds_bias = quantized_engine(call->exec) == ENGINE_QNNPACK || w->has_zeros;
+  float in = (float)input->scale, to = (float)scale;
+  for (int64_t i = 0; i < w->outputs; i++) {
+    float product = in * w->scales[i];
+    float bias =
+        rounds_bias ? w->bias[i] * (1.0f / (float)(input->scale * (double)w->scales[i])) : w->bias[i] / product;
+    int32_t correction = corrected ? 0 : zero_correction(w, input, i);
+    arrays.multiplier[i] = rounds_bias && by_reciprocal ? product * (1.0f / to) : product / to;
+    arrays.int_bias[i] =
+        rounds_bias ? (int32_t)((uint32_t)correction + (uint32_t)int_from_float(rintf(bias))) : correction;
+    arrays.float_bias[i] = rounds_bias ? 0 : bias;
+  }
+  int64_t least = relu && zero > dtype_quantized_min(dtype) ? zero : dtype_quantized_min(dtype);
+  int64_t after = rounds_bias ? zero : 0; /* added behind the rounding */
+  out->how.offset = rounds_bias ? 0 : (float)zero;
+  out->how.low = (float)(least - after);
+  out->how.high = (float)(dtype_quantized_max(dtype) - after);
+  out->how.zero = (int32_t)after;
+  return OK;
+}
+
+Status layer_output_numbers(const LayerWeights *w, const LayerInput *input, bool relu, LayerOutput *out) {
+  Arrays arrays;
+  *out = (LayerOutput){.relu = relu, .is_float = true};
+  TRY(make_arrays(w, out, &arrays));
+  for (int64_t i = 0; i < w->outputs; i++) {
+    arrays.multiplier[i] = (float)input->scale * w->scales[i];
+    arrays.int_bias[i] = zero_correction(w, input, i);
+    arrays.float_bias[i] = w->bias[i];
+  }
+  return OK;
+}
+
+void layer_output_dispose(LayerOutput *output) {
+  mem_free(output->memory);
+  output->memory = NULL;
+}
+
+void layer_output_row(const LayerOutput *output, const LayerWeights *w, int64_t first, int64_t n, const int32_t *sums,
+                      int32_t row_sum, void *to) {
+  const QuantizedLoops *loops = quantized_loops();
+  Requantization how = output->how;
+  how.int_bias += first;
+  how.float_bias += first;
+  how.multiplier += first;
+  const int32_t *zeros = w->has_zeros ? w->zeros + first : NULL;
+  if (!output->is_float) {
+    loops->requantize(&how, n, sums, row_sum, zeros, to);
+    return;
+  }
+  float *numbers = to;
+  loops->scale(&how, n, sums, row_sum, zeros, numbers);
+  for (int64_t i = 0; output->relu && i < n; i++) numbers[i] = numbers[i] > 0 ? numbers[i] : 0;
+}
+
+/* ---- running ---- */
+
+static void run_tile(const LayerWeights *w, const LayerOutput *output, int group, int64_t block, int64_t blocks,
+                     int64_t count, const uint8_t *a, int64_t ld_a, char *to, int64_t ld_to, int32_t *scratch) {
+  QMatrix part = w->matrices[group];
+  int64_t each = w->outputs / w->groups, first = block * QGEMM_BLOCK, ld = blocks * QGEMM_BLOCK;
+  int64_t n = each - first < ld ? each - first : ld, item = output->is_float ? sizeof(float) : 1;
+  part.data += block * part.quads * (QGEMM_BLOCK * QGEMM_DEPTH);
+  part.blocks = blocks;
+  qgemm()(&part, count, a, ld_a, scratch, ld);
+  const QuantizedLoops *loops = quantized_loops();
+  for (int64_t m = 0; m < count; m++) {
+    int32_t row_sum = w->has_zeros ? loops->sum_bytes(w->depth, a + m * ld_a) : 0;
+    layer_output_row(output, w, group * each + first, n, scratch + m * ld, row_sum, to + (m * ld_to + first) * item);
+  }
+}
+
+void layer_run_here(const LayerWeights *w, const LayerOutput *output, int group, int64_t count, const uint8_t *a,
+                    int64_t ld_a, void *to, int64_t ld_to, int32_t *scratch) {
+  int64_t item = output->is_float ? sizeof(float) : 1, all = w->matrices[group].blocks;
+  for (int64_t m = 0; m < count; m += LAYER_ROWS)
+    for (int64_t b = 0; b < all; b += LAYER_BLOCKS)
+      run_tile(w, output, group, b, all - b < LAYER_BLOCKS ? all - b : LAYER_BLOCKS,
+               count - m < LAYER_ROWS ? count - m : LAYER_ROWS, a + m * ld_a, ld_a, (char *)to + m * ld_to * item,
+               ld_to, scratch);
+}
+
+typedef struct Run {
+  const LayerWeights *weights;
+  const LayerOutput *output;
+  int group;
+  int64_t count, ld_a, ld_to, columns;
+  const uint8_t *a;
+  char *to;
+  _Atomic bool failed;
+} Run;
+
+static void run_some(void *argument, int64_t begin, int64_t end) {
+  Run *run = argument;
+  int32_t *scratch = mem_alloc(LAYER_SCRATCH * sizeof *scratch);
+  if (!scratch) {
+    atomic_store(&run->failed, true);
+    return;
+  }
+  int64_t item = run->output->is_float ? sizeof(float) : 1, all = run->weights->matrices[run->group].blocks;
+  for (int64_t i = begin; i < end; i++) {
+    int64_t m = i / run->columns * LAYER_ROWS, b = i % run->columns * LAYER_BLOCKS;
+    run_tile(run->weights, run->output, run->group, b, all - b < LAYER_BLOCKS ? all - b : LAYER_BLOCKS,
+             run->count - m < LAYER_ROWS ? run->count - m : LAYER_ROWS, run->a + m * run->ld_a, run->ld_a,
+             run->to + m * run->ld_to * item, run->ld_to, scratch);
+  }
+  mem_free(scratch);
+}
+
+Status layer_run(const LayerWeights *w, const LayerOutput *output, int group, int64_t count, const uint8_t *a,
+                 int64_t ld_a, void *to, int64_t ld_to, int threads) {
+  int64_t columns = (w->matrices[group].blocks + LAYER_BLOCKS - 1) / LAYER_BLOCKS;
+  int64_t rows = (count + LAYER_ROWS - 1) / LAYER_ROWS;
+  int64_t work = (count < LAYER_ROWS ? count : LAYER_ROWS) * LAYER_BLOCKS * QGEMM_BLOCK * (w->depth + 1);
+  Run run = {w, output, group, count, ld_a, ld_to, columns, a, to, false};
+  parallel_for(threads, rows * columns, 1 + (1 << 19) / (work + 1), run_some, &run);
+  return atomic_load(&run.failed) ? status_out_of_memory() : OK;
+}
