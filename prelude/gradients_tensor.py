@@ -85,14 +85,19 @@ def prod_dim_backward(grad: Tensor, self: Tensor, result: Tensor, dim: int, keep
     return restore_axes(grad, self.dim(), [dim], keepdim) * product_of_others(self, dim).conj()
 
 
-def var_backward(grad: Tensor, self: Tensor, dim: Optional[List[int]], correction: int, keepdim: bool) -> Tensor:
+# What the count of elements is reduced by in a variance.
+def freedom(correction: Optional[number]) -> float:
+    return 1. if correction is None else float(correction)
+
+
+def var_backward(grad: Tensor, self: Tensor, dim: Optional[List[int]], correction: float, keepdim: bool) -> Tensor:
     freedom = reduced_count(self, dim) - correction
     scale = 2. / freedom if freedom != 0 else float('inf')
     mean = self if self.dim() == 0 else self.mean(wrapped_axes(dim, self.dim()), True)
     return restore_axes(grad, self.dim(), dim, keepdim) * scale * (self - mean)
 
 
-def std_backward(grad: Tensor, result: Tensor, self: Tensor, dim: Optional[List[int]], correction: int, keepdim: bool) -> Tensor:
+def std_backward(grad: Tensor, result: Tensor, self: Tensor, dim: Optional[List[int]], correction: float, keepdim: bool) -> Tensor:
     return var_backward((grad / (result * 2)).masked_fill(result == 0, 0), self, dim, correction, keepdim)
 
 
@@ -101,11 +106,11 @@ def mean_part(grad: Tensor, self: Tensor, dim: Optional[List[int]], keepdim: boo
     return expand_reduced(grad, self.size(), dim, keepdim) / (count if count > 0 else 1)
 
 
-def var_mean_backward(grads: List[Tensor], self: Tensor, dim: Optional[List[int]], correction: int, keepdim: bool) -> Tensor:
+def var_mean_backward(grads: List[Tensor], self: Tensor, dim: Optional[List[int]], correction: float, keepdim: bool) -> Tensor:
     return var_backward(grads[0], self, dim, correction, keepdim) + mean_part(grads[1], self, dim, keepdim)
 
 
-def std_mean_backward(grads: List[Tensor], std: Tensor, self: Tensor, dim: Optional[List[int]], correction: int, keepdim: bool) -> Tensor:
+def std_mean_backward(grads: List[Tensor], std: Tensor, self: Tensor, dim: Optional[List[int]], correction: float, keepdim: bool) -> Tensor:
     return std_backward(grads[0], std, self, dim, correction, keepdim) + mean_part(grads[1], self, dim, keepdim)
 
 

@@ -1014,6 +1014,62 @@ def dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: 
     return torch.matmul(weights, value), weights
 
 
+# scaled_dot_product_attention as PyTorch 2.5 and later: rows that attend to nothing are zero, half precision is rounded once.
+def scaled_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor], dropout_p: float,
+                     is_causal: bool, scale: Optional[float], enable_gqa: bool) -> Tensor:
+    if attn_mask is not None and is_causal:
+        raise RuntimeError('_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True')
+    if query.dim() < 2 or key.dim() < 2 or value.dim() < 2:
+        raise RuntimeError('scaled_dot_product_attention: Expected query, key, value to have at least 2 dimensions')
+    if query.dtype != key.dtype or query.dtype != value.dtype:
+        raise RuntimeError('Expected query, key, and value to have the same dtype')
+    if enable_gqa:
+        if query.dim() < 3 or key.size(-3) == 0 or query.size(-3) % key.size(-3) != 0 or key.size(-3) != value.size(-3):
+            raise RuntimeError('scaled_dot_product_attention: enable_gqa needs heads of query that are a multiple of those of key and value')
+        groups = query.size(-3) // key.size(-3)
+        key = key.repeat_interleave(groups, -3)
+        value = value.repeat_interleave(groups, -3)
+    dtype = query.dtype
+    half = dtype == torch.float16 or dtype == torch.bfloat16
+    if half:
+        query = query.to(torch.float32)
+        key = key.to(torch.float32)
+        value = value.to(torch.float32)
+    factor = 1. / math.sqrt(query.size(-1)) if scale is None else scale
+    scores = torch.matmul(query * factor, key.transpose(-2, -1))
+    if is_causal:
+        allowed = torch.ones([query.size(-2), key.size(-2)], dtype=torch.bool, device=query.device).tril()
+        scores = scores.masked_fill(allowed.logical_not(), float('-inf'))
+    elif attn_mask is not None:
+        if attn_mask.dtype == torch.bool:
+            scores = scores.masked_fill(attn_mask.logical_not(), float('-inf'))
+        else:
+            scores = scores + attn_mask.to(scores.dtype)
+    weights = torch.softmax(scores, -1)
+    if attn_mask is not None:
+        weights = weights.masked_fill((scores == float('-inf')).all(-1, True), 0.)
+    if dropout_p > 0.0:
+        weights = torch.dropout(weights, dropout_p, True)
+    result = torch.matmul(weights, value)
+    return result.to(dtype) if half else result
+
+
+def rms_normalized(x: Tensor, normalized_shape: List[int], weight: Optional[Tensor], eps: Optional[float]) -> Tuple[Tensor, Tensor]:
+    n = len(normalized_shape)
+    if n == 0 or x.dim() < n or x.size()[x.dim() - n:] != normalized_shape:
+        raise RuntimeError('Given normalized_shape={}, expected input with shape ending in it, but got input of size{}'.format(normalized_shape, x.size()))
+    if weight is not None and weight.size() != normalized_shape:
+        raise RuntimeError('Expected weight to be of same shape as normalized_shape, but got weight of shape {} and normalized_shape = {}'.format(weight.size(), normalized_shape))
+    small = 2.220446049250313e-16 if x.dtype == torch.float64 else 1.1920928955078125e-07
+    wide = x.to(torch.float32) if x.dtype == torch.float16 or x.dtype == torch.bfloat16 else x
+    axes = [-1 - i for i in range(n)]
+    scale = torch.rsqrt((wide * wide).mean(axes, True) + (small if eps is None else eps))
+    y = (wide * scale).to(x.dtype)
+    if weight is not None:
+        y = y * weight
+    return y, scale
+
+
 def split_heads(x: Tensor, heads: int) -> Tensor:
     return x.reshape([x.size(0), x.size(1), heads, x.size(2) // heads]).transpose(1, 2)
 

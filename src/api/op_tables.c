@@ -11,16 +11,20 @@ extern const OpTable op_table_composite;
 extern const OpTable op_table_conv;
 extern const OpTable op_table_conv_norm;
 extern const OpTable op_table_create;
+extern const OpTable op_table_decomposed;
 extern const OpTable op_table_dict;
 extern const OpTable op_table_dropout;
 extern const OpTable op_table_fft;
 extern const OpTable op_table_fft_ops;
 extern const OpTable op_table_fft_stft;
+extern const OpTable op_table_foreach;
 extern const OpTable op_table_format;
 extern const OpTable op_table_gather;
 extern const OpTable op_table_gradient_support;
+extern const OpTable op_table_hash;
 extern const OpTable op_table_im2col;
 extern const OpTable op_table_index;
+extern const OpTable op_table_interpolate;
 extern const OpTable op_table_join;
 extern const OpTable op_table_linalg_cholesky;
 extern const OpTable op_table_linalg_distance;
@@ -90,16 +94,20 @@ const OpTable *const op_tables[] = {
     &op_table_conv,
     &op_table_conv_norm,
     &op_table_create,
+    &op_table_decomposed,
     &op_table_dict,
     &op_table_dropout,
     &op_table_fft,
     &op_table_fft_ops,
     &op_table_fft_stft,
+    &op_table_foreach,
     &op_table_format,
     &op_table_gather,
     &op_table_gradient_support,
+    &op_table_hash,
     &op_table_im2col,
     &op_table_index,
+    &op_table_interpolate,
     &op_table_join,
     &op_table_linalg_cholesky,
     &op_table_linalg_distance,

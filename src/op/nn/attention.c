@@ -1,4 +1,5 @@
-/* Attention and the transformer's encoder layer; their work is written in prelude/operators.py. */
+/* Attention, the transformer's encoder layer and the norm of newer ones; their work is written in
+ * prelude/operators.py. */
 #include "call/operator.h"
 
 #define ATTENTION_SCHEMA(name)                                                                 \
@@ -16,6 +17,19 @@ static const OpRow rows[] = {
     ATTENTION("_scaled_dot_product_attention"),
     ATTENTION("_scaled_dot_product_attention_forward"),
     ATTENTION("_scaled_dot_product_attention_math"),
+    /* PyTorch 2.0 and later; the defaults of the newest read all versions. */
+    {.schema =
+         "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float "
+         "dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
+     .body = "return scaled_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)"},
+    {.schema = "aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+     .body = "x = self if dtype is None else self.to(dtype)\n"
+             "return torch.softmax(x, dim).masked_fill((x == float('-inf')).all(dim, True), 0.)"},
+    {.schema = "aten::rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
+     .body = "return rms_normalized(input, normalized_shape, weight, eps)[0]"},
+    {.schema = "aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, "
+               "Tensor)",
+     .body = "return rms_normalized(input, normalized_shape, weight, eps)"},
     {.schema = "aten::_native_multi_head_attention(Tensor query, Tensor key, Tensor value, int embed_dim, int "
                "num_head, Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias, Tensor? mask=None, "
                "bool need_weights=True, bool average_attn_weights=True, int? mask_type=None) -> (Tensor, Tensor)",

@@ -114,15 +114,20 @@ static const OpRow rows[] = {
              "device=data.device)], 0)\n"
              "    rows.append(piece)\n"
              "return torch.stack(rows, 1 if batch_first else 0), torch.tensor(lengths)"},
-    {.schema = "aten::pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0.) -> Tensor",
-     .body = "longest = 0\n"
+    {.schema = "aten::pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0., str "
+               "padding_side=\"right\") -> Tensor",
+     .body = "if padding_side != 'left' and padding_side != 'right':\n"
+             "    raise RuntimeError('Expected padding_side to be one of left or right, but got "
+             "{}.'.format(padding_side))\n"
+             "longest = 0\n"
              "for s in sequences:\n"
              "    longest = max(longest, s.size(0))\n"
              "rows: List[Tensor] = []\n"
              "for s in sequences:\n"
              "    shape = list(s.size())\n"
              "    shape[0] = longest - s.size(0)\n"
-             "    rows.append(torch.cat([s, torch.full(shape, padding_value, dtype=s.dtype, device=s.device)], 0))\n"
+             "    padding = torch.full(shape, padding_value, dtype=s.dtype, device=s.device)\n"
+             "    rows.append(torch.cat([padding, s] if padding_side == 'left' else [s, padding], 0))\n"
              "return torch.stack(rows, 0 if batch_first else 1)"},
 };
 OP_TABLE(op_table_rnn, rows);

@@ -25,12 +25,6 @@ static Status is_not(Call *c) {
   return result_bool(c, 0, !is_same(c));
 }
 
-static Status hash(Call *c) {
-  uint64_t value;
-  TRY(ivalue_hash(c->inputs[0], &value));
-  return result_int(c, 0, (int64_t)value);
-}
-
 static Status id(Call *c) {
   return result_int(c, 0, call_is_none(c, 0) ? 0 : (int64_t)(uintptr_t)c->inputs[0].object);
 }
@@ -97,6 +91,23 @@ static Status device_of(Call *c) {
   TRY(device_parse(call_str(c, 0), &device));
   call_set(c, 0, ivalue_device(device));
   return OK;
+}
+
+static Status device_with_index(Call *c) {
+  Str type = call_str(c, 0);
+  int64_t index = call_int(c, 1);
+  StrBuf text = {.max_length = 100};
+  strbuf_printf(&text, STR_FMT ":%lld", STR_ARG(type), (long long)index);
+  Device device;
+  Status status = str_find_char(type, ':') < 0
+                      ? device_parse(strbuf_view(&text), &device)
+                      : status_new(ERROR_RUNTIME,
+                                   "type (string) must not include an index because index was passed "
+                                   "explicitly: " STR_FMT,
+                                   STR_ARG(type));
+  strbuf_dispose(&text);
+  if (!status) call_set(c, 0, ivalue_device(device));
+  return status;
 }
 
 static Status device_type(Call *c) {
@@ -308,7 +319,6 @@ static Status nothing(Call *c) {
 static const OpRow rows[] = {
     {.schema = "aten::__is__(t1 self, t2 obj) -> bool", .kernel = is, .flags = OP_CONTAINER | OP_NEVER_RAISES},
     {.schema = "aten::__isnot__(t1 self, t2 obj) -> bool", .kernel = is_not, .flags = OP_CONTAINER | OP_NEVER_RAISES},
-    ROW_ANY("aten::hash.generic(t value) -> int", hash),
     ROW_ANY("prim::id(AnyClassType? x) -> int", id),
     ROW_ANY("prim::unchecked_cast(t x) -> t", same_value),
     ROW_ANY("prim::unchecked_unwrap_optional(t(a)? optional) -> t(a)", same_value),
@@ -326,6 +336,7 @@ static const OpRow rows[] = {
     ROW("prim::EnumValue.float(AnyEnumType enum) -> float", enum_value),
     ROW("prim::EnumValue.str(AnyEnumType enum) -> str", enum_value),
     ROW("aten::device(str a) -> Device", device_of),
+    ROW("aten::device.with_index(str type, int index) -> Device", device_with_index),
     ROW("prim::type(Device self) -> str", device_type),
     ROW("prim::index(Device self) -> int?", device_index),
     ROW("aten::promote_types(ScalarType type1, ScalarType type2) -> ScalarType", promote_types),

@@ -183,7 +183,8 @@ static Status run_var(Call *call, bool take_root) {
   int unbiased = call_find_argument(call, "unbiased"), correction = call_find_argument(call, "correction");
   ReduceParams params = {.correction = 1, .take_root = take_root};
   if (unbiased >= 0) params.correction = call_bool(call, (uint32_t)unbiased) ? 1 : 0;
-  if (correction >= 0) params.correction = (double)call_int_or(call, (uint32_t)correction, 1);
+  if (correction >= 0 && !call_is_none(call, (uint32_t)correction))
+    params.correction = ivalue_to_double(call_scalar(call, (uint32_t)correction));
   return run(call, ops, (DType)call_tensor(call, 0)->dtype, params);
 }
 static Status kernel_var(Call *call) {
@@ -245,6 +246,18 @@ static Status kernel_norm(Call *call) {
   { .schema = text, .shape = shape_, .kernel = kernel_, .flags = OP_OUT, __VA_ARGS__ }
 #define PICK(text, shape_, kernel_, ...) \
   { .schema = text, .shape = shape_, .kernel = kernel_, .flags = OP_OUT | OP_NOT_DIFFERENTIABLE, __VA_ARGS__ }
+/* Over several dimensions, none of them, or (None) all: PyTorch 2.2 and later. */
+#define TRUTH_OVER_DIMS(name)                                                            \
+  "truth = self if self.dtype == torch.uint8 else self != 0\n"                           \
+  "axes = same_sequence(self.dim()) if dim is None else wrapped_axes(dim, self.dim())\n" \
+  "if self.dtype == torch.uint8:\n"                                                      \
+  "    truth = (self != 0).to(torch.uint8)\n"                                            \
+  "for axis in axes:\n"                                                                  \
+  "    truth = torch." name                                                              \
+  "(truth, axis, True)\n"                                                                \
+  "if keepdim or self.dim() == 0:\n"                                                     \
+  "    return truth\n"                                                                   \
+  "return torch.squeeze(truth, axes)"
 /* Helpers in gradient formulas (expand_reduced, ...) stand in prelude/autodiff.py. */
 static const OpRow rows[] = {
     REDUCE("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape_sum, kernel_sum,
@@ -268,6 +281,14 @@ static const OpRow rows[] = {
            .out = "out"),
     PICK("aten::any(Tensor self) -> Tensor", shape_bool, kernel_any, .out = "all_out"),
     PICK("aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", shape_bool, kernel_any, .out = "out"),
+    {.schema = "aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+     .body = TRUTH_OVER_DIMS("any"),
+     .flags = OP_NOT_DIFFERENTIABLE,
+     .out = "dims_out"},
+    {.schema = "aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+     .body = TRUTH_OVER_DIMS("all"),
+     .flags = OP_NOT_DIFFERENTIABLE,
+     .out = "dims_out"},
     PICK("aten::all(Tensor self) -> Tensor", shape_bool, kernel_all, .out = "all_out"),
     PICK("aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", shape_bool, kernel_all, .out = "out"),
     PICK("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor", shape_count, kernel_count_nonzero),
@@ -292,39 +313,38 @@ static const OpRow rows[] = {
            shape_aminmax, kernel_aminmax,
            .grad = "self: aminmax_backward(grads, self, dim, keepdim, results[0], results[1])", .out = "out: min max"),
     REDUCE("aten::var(Tensor self, bool unbiased=True) -> Tensor", shape_var, kernel_var,
-           .grad = "self: var_backward(grad, self, None, 1 if unbiased else 0, False)"),
+           .grad = "self: var_backward(grad, self, None, 1. if unbiased else 0., False)"),
     REDUCE("aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", shape_var,
-           kernel_var, .grad = "self: var_backward(grad, self, dim, 1 if unbiased else 0, keepdim)", .out = "out"),
-    REDUCE("aten::var.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> Tensor",
-           shape_var, kernel_var,
-           .grad = "self: var_backward(grad, self, dim, 1 if correction is None else correction, keepdim)"),
+           kernel_var, .grad = "self: var_backward(grad, self, dim, 1. if unbiased else 0., keepdim)", .out = "out"),
+    REDUCE(
+        "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+        shape_var, kernel_var, .grad = "self: var_backward(grad, self, dim, freedom(correction), keepdim)"),
     REDUCE("aten::std(Tensor self, bool unbiased=True) -> Tensor", shape_var, kernel_std,
-           .grad = "self: std_backward(grad, result, self, None, 1 if unbiased else 0, False)"),
+           .grad = "self: std_backward(grad, result, self, None, 1. if unbiased else 0., False)"),
     REDUCE("aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", shape_var,
-           kernel_std, .grad = "self: std_backward(grad, result, self, dim, 1 if unbiased else 0, keepdim)",
+           kernel_std, .grad = "self: std_backward(grad, result, self, dim, 1. if unbiased else 0., keepdim)",
            .out = "out"),
-    REDUCE("aten::std.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> Tensor",
-           shape_var, kernel_std,
-           .grad = "self: std_backward(grad, result, self, dim, 1 if correction is None else correction, keepdim)"),
+    REDUCE(
+        "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+        shape_var, kernel_std, .grad = "self: std_backward(grad, result, self, dim, freedom(correction), keepdim)"),
     REDUCE("aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", shape_var, kernel_var,
-           .grad = "self: var_mean_backward(grads, self, None, 1 if unbiased else 0, False)"),
+           .grad = "self: var_mean_backward(grads, self, None, 1. if unbiased else 0., False)"),
     REDUCE("aten::var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
-           shape_var, kernel_var, .grad = "self: var_mean_backward(grads, self, dim, 1 if unbiased else 0, keepdim)"),
-    REDUCE("aten::var_mean.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> (Tensor, "
+           shape_var, kernel_var, .grad = "self: var_mean_backward(grads, self, dim, 1. if unbiased else 0., keepdim)"),
+    REDUCE("aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) "
+           "-> (Tensor, "
            "Tensor)",
-           shape_var, kernel_var,
-           .grad = "self: var_mean_backward(grads, self, dim, 1 if correction is None else correction, keepdim)"),
+           shape_var, kernel_var, .grad = "self: var_mean_backward(grads, self, dim, freedom(correction), keepdim)"),
     REDUCE("aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", shape_var, kernel_std,
-           .grad = "self: std_mean_backward(grads, results[0], self, None, 1 if unbiased else 0, False)"),
+           .grad = "self: std_mean_backward(grads, results[0], self, None, 1. if unbiased else 0., False)"),
     REDUCE("aten::std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
            shape_var, kernel_std,
-           .grad = "self: std_mean_backward(grads, results[0], self, dim, 1 if unbiased else 0, keepdim)"),
-    REDUCE(
-        "aten::std_mean.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> (Tensor, "
-        "Tensor)",
-        shape_var, kernel_std,
-        .grad =
-            "self: std_mean_backward(grads, results[0], self, dim, 1 if correction is None else correction, keepdim)"),
+           .grad = "self: std_mean_backward(grads, results[0], self, dim, 1. if unbiased else 0., keepdim)"),
+    REDUCE("aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) "
+           "-> (Tensor, "
+           "Tensor)",
+           shape_var, kernel_std,
+           .grad = "self: std_mean_backward(grads, results[0], self, dim, freedom(correction), keepdim)"),
     REDUCE("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", shape_logsumexp, kernel_logsumexp,
            .grad = "self: logsumexp_backward(grad, self, result, dim, keepdim)"),
     REDUCE("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", shape_logsumexp,

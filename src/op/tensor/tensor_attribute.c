@@ -65,6 +65,7 @@ ASK_INT(dim, t->ndim)
 ASK_INT(numel, t->numel)
 ASK_INT(storage_offset, t->offset)
 ASK_INT(element_size, (int64_t)dtype_size((DType)t->dtype))
+ASK_INT(nbytes, t->numel *(int64_t)dtype_size((DType)t->dtype))
 ASK_INT(dtype, t->dtype)
 ASK_INT(layout, t->flags &TENSOR_SPARSE ? 1 : 0)
 ASK_INT(version, t->storage ? (int64_t)atomic_load(&t->storage->version) : 0)
@@ -258,6 +259,7 @@ static Status kernel_result_type(Call *c) {
 
 static const OpRow rows[] = {
     MEASURE("aten::size(Tensor self) -> int[]", kernel_size),
+    MEASURE("prim::shape(Tensor self) -> int[]", kernel_size),
     MEASURE("aten::size.int(Tensor self, int dim) -> int", kernel_size_int),
     MEASURE("aten::stride(Tensor self) -> int[]", kernel_stride),
     MEASURE("aten::stride.int(Tensor self, int dim) -> int", kernel_stride_int),
@@ -265,6 +267,8 @@ static const OpRow rows[] = {
     MEASURE("aten::numel(Tensor self) -> int", kernel_numel),
     MEASURE("aten::storage_offset(Tensor self) -> int", kernel_storage_offset),
     MEASURE("aten::element_size(Tensor self) -> int", kernel_element_size),
+    MEASURE("prim::itemsize(Tensor a) -> int", kernel_element_size),
+    MEASURE("prim::nbytes(Tensor a) -> int", kernel_nbytes),
     ASK("aten::_version(Tensor self) -> int", kernel_version),
     ASK("aten::output_nr(Tensor self) -> int", kernel_zero),
     MEASURE("aten::_shape_as_tensor(Tensor self) -> Tensor", kernel_shape_as_tensor),
@@ -302,6 +306,8 @@ static const OpRow rows[] = {
     MEASURE("prim::is_mkldnn(Tensor a) -> bool", kernel_false),
     MEASURE("prim::is_mps(Tensor a) -> bool", kernel_false),
     MEASURE("prim::is_ort(Tensor a) -> bool", kernel_false),
+    MEASURE("prim::is_maia(Tensor a) -> bool", kernel_false),
+    MEASURE("prim::is_mtia(Tensor a) -> bool", kernel_false),
     MEASURE("prim::is_vulkan(Tensor a) -> bool", kernel_false),
     MEASURE("prim::is_xpu(Tensor a) -> bool", kernel_false),
     {.schema = "aten::equal(Tensor self, Tensor other) -> bool",

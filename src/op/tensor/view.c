@@ -221,6 +221,28 @@ static Status view_squeeze(const Call *c, Tensor **out) {
 static Status view_squeeze_dim(const Call *c, Tensor **out) {
   return tensor_squeeze_dim(call_tensor(c, 0), call_int(c, 1), out);
 }
+/* Of the dimensions listed, those of size 1 go. */
+static Status view_squeeze_dims(const Call *c, Tensor **out) {
+  const Tensor *t = call_tensor(c, 0);
+  int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS];
+  bool listed[TENSOR_MAX_DIMS] = {0};
+  const int64_t *dims;
+  int count, n = 0;
+  TRY(view_ints(c, 1, &dims, &count));
+  for (int i = 0; i < count; i++) {
+    int64_t dim;
+    TRY(dim_wrap(dims[i], t->ndim, &dim));
+    if (t->ndim && listed[dim])
+      return status_new(ERROR_RUNTIME, "dim %lld appears multiple times in the list of dims", (long long)dim);
+    if (t->ndim) listed[dim] = true;
+  }
+  for (int i = 0; i < t->ndim; i++) {
+    if (listed[i] && t->sizes[i] == 1) continue;
+    sizes[n] = t->sizes[i];
+    strides[n++] = t->strides[i];
+  }
+  return tensor_as_strided(t, n, sizes, strides, t->offset, out);
+}
 static Status view_unsqueeze(const Call *c, Tensor **out) {
   return tensor_unsqueeze(call_tensor(c, 0), call_int(c, 1), out);
 }
@@ -480,6 +502,7 @@ static Status view_alias(const Call *c, Tensor **out) {
 VIEW(view) VIEW(view_dtype) COPY(view_dtype) VIEW(reshape) VIEW(reshape_alias) COPY(reshape_alias)
 VIEW(view_as) VIEW(reshape_as) VIEW(ravel) VIEW(flatten) VIEW(unflatten)
 VIEW(squeeze) COPY(squeeze) SELF(squeeze) VIEW(squeeze_dim) COPY(squeeze_dim) SELF(squeeze_dim)
+VIEW(squeeze_dims) COPY(squeeze_dims) SELF(squeeze_dims)
 VIEW(unsqueeze) COPY(unsqueeze) SELF(unsqueeze)
 VIEW(transpose) COPY(transpose) SELF(transpose) VIEW(t) COPY(t) SELF(t) VIEW(numpy_T) VIEW(mT) VIEW(mH) VIEW(adjoint) VIEW(matrix_H)
 VIEW(permute) COPY(permute) VIEW(movedim) VIEW(movedim_list)
@@ -563,7 +586,10 @@ static const OpRow rows[] = {
     COPY_ROW("aten::squeeze_copy(Tensor self) -> Tensor", squeeze, GRAD_SIZES),
     ROW("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", squeeze_dim, GRAD_SIZES),
     COPY_ROW("aten::squeeze_copy.dim(Tensor self, int dim) -> Tensor", squeeze_dim, GRAD_SIZES),
+    ROW("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", squeeze_dims, GRAD_SIZES),
+    COPY_ROW("aten::squeeze_copy.dims(Tensor self, int[] dim) -> Tensor", squeeze_dims, GRAD_SIZES),
     SELF_ROW("aten::squeeze_(Tensor(a!) self) -> Tensor(a!)", squeeze_, GRAD_SIZES),
+    SELF_ROW("aten::squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", squeeze_dims_, GRAD_SIZES),
     SELF_ROW("aten::squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", squeeze_dim_, GRAD_SIZES),
     ROW("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", unsqueeze, "self: grad.squeeze(dim)"),
     COPY_ROW("aten::unsqueeze_copy(Tensor self, int dim) -> Tensor", unsqueeze, "self: grad.squeeze(dim)"),
