@@ -323,12 +323,23 @@ done:
 
 /* ---- the ways in ---- */
 
+/* The form for quantized tensors, when what is read is quantized: it makes results of their kind. */
+static Status choose_form(Call *call, const CallPlan *plan) {
+  Call read = *call;
+  if (plan->out_count) read.input_count = plan->first_out;
+  if (!(input_flags(&read, plan) & TENSOR_QUANTIZED))
+    return status_new(ERROR_RUNTIME, STR_FMT ": the out argument is quantized and no other is",
+                      STR_ARG(call->op->name));
+  call->form = plan->quantized->kernel;
+  return OK;
+}
+
 Status operator_run(Call *call) {
   const CallPlan *plan;
   TRY(call_plan(call->op, &plan));
   uint32_t flags = input_flags(call, plan);
   Status status = OK;
-  if (flags & TENSOR_QUANTIZED && plan->quantized) call->form = plan->quantized->kernel;
+  if (flags & TENSOR_QUANTIZED && plan->quantized) TRY(choose_form(call, plan));
   if (plan->dtypes) TRY_GOTO(check_dtypes(call, plan), done);
   if (flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED)) {
     TRY_GOTO(check_accepted(call, plan, flags), done);

@@ -240,8 +240,11 @@ static bool make_tuple(const Sample *s, const Type *type, MadeCall *made, IValue
   Tuple *tuple;
   check(tuple_new((uint32_t)s->count, NULL, &tuple));
   *out = ivalue_tuple(tuple);
-  for (uint32_t i = 0; i < s->count; i++)
-    if (!make(&s->items[i], element_type(type, i), made, &tuple->values[i])) return ivalue_release(*out), false;
+  for (uint32_t i = 0; i < s->count; i++) {
+    IValue item;
+    if (!make(&s->items[i], element_type(type, i), made, &item)) return ivalue_release(*out), false;
+    tuple->values[i] = item;
+  }
   return true;
 }
 static bool make_dict(const Sample *s, const Type *type, MadeCall *made, IValue *out) {

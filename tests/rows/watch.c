@@ -85,7 +85,8 @@ static bool hides_write(const Operator *op, uint32_t argument) {
   static const struct {
     const char *name;
     uint32_t first, last;
-  } hidden[] = {{"aten::_no_grad_embedding_renorm_", 0, 0},                             /* weight */
+  } hidden[] = {{"aten::_saturate_weight_to_fp16", 0, 0},                               /* weight */
+                {"aten::_no_grad_embedding_renorm_", 0, 0},                             /* weight */
                 {"aten::rrelu_with_noise", 1, 1},                                       /* noise */
                 {"aten::rrelu_with_noise_", 1, 1},          {"aten::batch_norm", 3, 4}, /* running_mean, running_var */
                 {"aten::native_batch_norm", 3, 4},          {"aten::instance_norm", 3, 4}};
