@@ -63,8 +63,8 @@ Status status_newv(ErrorCode code, const char *format, va_list arguments) MUST_C
 /* code RUNTIME with a Python exception class: "IndexError", "ValueError", "KeyError", ...; exception is a literal. */
 Status status_exception(const char *exception, const char *format, ...) PRINTF_LIKE(2, 3) MUST_CHECK NEVER_NULL;
 Status status_out_of_memory(void) MUST_CHECK NEVER_NULL;
-/* Puts "context: " before the message. */
-Status status_context(Status status, const char *format, ...) PRINTF_LIKE(2, 3) MUST_CHECK NEVER_NULL;
+/* Puts "context: " before the message; OK stays OK. */
+Status status_context(Status status, const char *format, ...) PRINTF_LIKE(2, 3) MUST_CHECK;
 /* Appends text to the trace. */
 Status status_add_trace(Status status, const char *text) MUST_CHECK NEVER_NULL;
 void status_free(Status status);
