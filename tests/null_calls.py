@@ -57,6 +57,7 @@ BY_FUNCTION = {
     "wick_run_async": {"method": '"add"', "arguments": "f->two", "count": "2", "names": "f->names", "named_count": "1"},
     "wick_future_then": {"callback": "then"},
     "wick_op_call": {"name": '"aten::add"', "overload": '"Tensor"', "arguments": "f->two", "count": "2", "names": "f->other_name", "named_count": "1"},
+    "wick_op_call_with": {"name": '"aten::add"', "overload": '"Tensor"', "arguments": "f->two", "count": "2", "names": "f->other_name", "named_count": "1"},
     "wick_op_exists": {"name": '"aten::add"'},
     "wick_op_register": {"schema": "f->schema", "kernel": "kernel"},
     "wick_load_library": {"path": "f->library"},
