@@ -1,4 +1,5 @@
-/* base: what everything stands on, with no knowledge of TorchScript. In reading order: */
+/* base: what everything stands on, with no knowledge of TorchScript. base/thread.h is how its threads start.
+ * In reading order: */
 #pragma once
 
 #include "base/status.h"     /* Status and Error: how functions fail */
