@@ -1139,17 +1139,16 @@ def moving_average_fake_quantize(self: Tensor, observer_on: Tensor, fake_quant_o
         running_max.copy_(torch.where(fresh_max, most, running_max + averaging_const * (most - running_max)))
     if int(fake_quant_on) == 0:
         return self, torch.ones_like(self, dtype=torch.bool)
-    if int(observer_on) != 0:
-        lows: List[float] = running_min.reshape(-1).tolist()
-        highs: List[float] = running_max.reshape(-1).tolist()
-        scales: List[float] = []
-        zeros: List[int] = []
-        for k in range(len(lows)):
-            s, z = torch.ops.classes.quantized_parameters_of_range(lows[k], highs[k], quant_min, quant_max, symmetric)
-            scales.append(s)
-            zeros.append(z)
-        scale.copy_(torch.tensor(scales).reshape(scale.size()))
-        zero_point.copy_(torch.tensor(zeros).reshape(zero_point.size()))
+    lows: List[float] = running_min.reshape(-1).tolist()
+    highs: List[float] = running_max.reshape(-1).tolist()
+    scales: List[float] = []
+    zeros: List[int] = []
+    for k in range(len(lows)):
+        s, z = torch.ops.classes.quantized_parameters_of_range(lows[k], highs[k], quant_min, quant_max, symmetric)
+        scales.append(s)
+        zeros.append(z)
+    scale.copy_(torch.tensor(scales).reshape(scale.size()))
+    zero_point.copy_(torch.tensor(zeros).reshape(zero_point.size()))
     if per_row:
         return torch.fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, ch_axis, quant_min, quant_max)
     return torch._fake_quantize_per_tensor_affine_cachemask_tensor_qparams(self, scale, zero_point, fake_quant_on, quant_min, quant_max)

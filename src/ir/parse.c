@@ -3,7 +3,6 @@
  * graph(...)" behind a graph is the Subgraph of its node of that kind and number. */
 #include <ctype.h>
 
-#include "call/native_class.h"
 #include "base/stack.h"
 #include "call/native_class.h"
 

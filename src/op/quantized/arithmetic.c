@@ -139,7 +139,7 @@ static Status binary(Call *c, const Tensor *a, const Tensor *b, double scale, in
   int ndim;
   int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS];
   TRY(set_up(c, a, b, scale, zero, &p));
-  bool qnnpack = quantized_engine(c->exec) == ENGINE_QNNPACK && tensor_same_sizes(a, b);
+  bool qnnpack = quantized_engine(c->exec) == ENGINE_QNNPACK && tensor_same_sizes(a, b) && !into;
   if (!product && qnnpack && p.dtype != DTYPE_QINT32)
     set_fixed_point(&p, p.scale_a / (float)scale, p.scale_b / (float)scale);
   TRY(sizes_broadcast(a->ndim, a->sizes, b->ndim, b->sizes, &ndim, sizes));

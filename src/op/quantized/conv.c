@@ -233,8 +233,7 @@ static Status convolve(Call *c, const ConvParams *p, const Tensor *x, LayerInput
   int64_t sizes[TENSOR_MAX_DIMS];
   *out = NULL;
   TRY(set_up(c, p, x, &v, sizes));
-  Status status =
-      layer_output_integers(c, &p->layer, input, dtype, scale, zero, relu, p->depthwise != NULL, true, &output);
+  Status status = layer_output_integers(c, &p->layer, input, dtype, scale, zero, relu, p->depthwise != NULL, &output);
   if (!status) status = new_output(p, sizes, dtype, scale, zero, out);
   if (!status && (*out)->numel) {
     v.input = input;

@@ -80,6 +80,7 @@ static Status form_numbers(Call *c) {
 /* Every float result is quantized as the first tensor. */
 static Status form_requantize(Call *c) {
   const Tensor *like = first_quantized(c);
+  if (!like) return run_converted(c, tensor_dequantize); /* only an out tensor is */
   TRY(expect_per_tensor(c, like));
   TRY(run_converted(c, tensor_dequantize));
   for (uint32_t i = 0; i < c->output_count; i++) {
@@ -126,6 +127,7 @@ static Status numbers_as_integers(const Tensor *numbers, const Tensor *like, Ten
 
 static Status form_pick(Call *c) {
   const Tensor *like = first_quantized(c);
+  if (!like) return run_converted(c, tensor_dequantize);
   TRY(expect_per_tensor(c, like));
   TRY(run_converted(c, integers_as_numbers));
   for (uint32_t i = 0; i < c->output_count; i++) {
@@ -328,6 +330,7 @@ static Status pick_with_number(Call *c, uint32_t number_at) {
   const Tensor *like = first_quantized(c);
   IValue inputs[CALL_MAX_INPUTS], number = call_scalar(c, number_at);
   Call inner = *c;
+  if (!like) return run_converted(c, tensor_dequantize);
   TRY(expect_per_tensor(c, like));
   memcpy(inputs, c->inputs, c->input_count * sizeof *inputs);
   double value = number.tag == TAG_TENSOR ? tensor_item_double(number.tensor) : ivalue_to_double(number);

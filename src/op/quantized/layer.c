@@ -205,8 +205,7 @@ static int32_t int_from_float(float x) {
 }
 
 Status layer_output_integers(const Call *call, const LayerWeights *w, const LayerInput *input, DType dtype,
-                             double scale, int64_t zero, bool relu, bool corrected, bool by_reciprocal,
-                             LayerOutput *out) {
+                             double scale, int64_t zero, bool relu, bool corrected, LayerOutput *out) {
   Arrays arrays;
   *out = (LayerOutput){.relu = relu};
   TRY(quantizer_check_scale(dtype, scale, zero));
@@ -222,7 +221,7 @@ Status layer_output_integers(const Call *call, const LayerWeights *w, const Laye
     float bias =
         rounds_bias ? w->bias[i] * (1.0f / (float)(input->scale * (double)w->scales[i])) : w->bias[i] / product;
     int32_t correction = corrected ? 0 : zero_correction(w, input, i);
-    arrays.multiplier[i] = rounds_bias && by_reciprocal ? product * (1.0f / to) : product / to;
+    arrays.multiplier[i] = rounds_bias ? product * (1.0f / to) : product / to;
     arrays.int_bias[i] =
         rounds_bias ? (int32_t)((uint32_t)correction + (uint32_t)int_from_float(rintf(bias))) : correction;
     arrays.float_bias[i] = rounds_bias ? 0 : bias;

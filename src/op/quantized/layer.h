@@ -42,11 +42,9 @@ typedef struct LayerOutput {
   void *memory;
   bool is_float, relu;
 } LayerOutput;
-/* corrected: the sums are already free of the zero points. by_reciprocal: QNNPACK multiplies with the reciprocal of the
- * output's scale (convolutions) and does not divide by it (linear layers). */
+/* corrected: the sums are already free of the zero points. */
 Status layer_output_integers(const Call *call, const LayerWeights *weights, const LayerInput *input, DType dtype,
-                             double scale, int64_t zero, bool relu, bool corrected, bool by_reciprocal,
-                             LayerOutput *out) MUST_CHECK;
+                             double scale, int64_t zero, bool relu, bool corrected, LayerOutput *out) MUST_CHECK;
 Status layer_output_numbers(const LayerWeights *weights, const LayerInput *input, bool relu,
                             LayerOutput *out) MUST_CHECK;
 void layer_output_dispose(LayerOutput *output);

@@ -185,7 +185,7 @@ static Status linear_static(Call *c, bool relu) { /* (X, W, scale, zero_point) *
   TRY(layer_input(c, x, NULL, &input));
   output_sizes(x, p, sizes);
   Status status = layer_output_integers(c, &p->layer, &input, (DType)x->dtype, call_double(c, 2), call_int(c, 3), relu,
-                                        false, false, &output);
+                                        false, &output);
   if (!status) status = quantizer_new_per_tensor(call_double(c, 2), call_int(c, 3), &q);
   if (!status) status = tensor_new_quantized((DType)x->dtype, x->ndim, sizes, NULL, q, &out);
   if (!status) status = run(c, p, &input, &output, out);
@@ -270,7 +270,6 @@ static Status kernel_saturate_fp16(Call *c) {
               &limited));
   Status status = tensor_copy(weight, limited.tensor, c->exec->threads);
   ivalue_release(limited);
-  tensor_bump_version(weight);
   if (!status) call_set_tensor(c, 0, tensor_retain(weight));
   return status;
 }

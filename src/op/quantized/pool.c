@@ -155,7 +155,8 @@ static Status run(Call *c, Pool *p) {
   p->item = (int64_t)dtype_size(p->dtype);
   p->zero = tensor_quantizer(self)->zero_point;
   p->scale = (float)tensor_quantizer(self)->scale;
-  p->zero_last = p->qnnpack || p->w.spatial == 3 || (self->ndim == 4 && tensor_has_format(self, FORMAT_CHANNELS_LAST));
+  p->zero_last = p->qnnpack || (p->w.spatial == 3 && !p->adaptive) ||
+                 (self->ndim == 4 && tensor_has_format(self, FORMAT_CHANNELS_LAST));
   p->least = dtype_quantized_min(p->dtype);
   p->most = dtype_quantized_max(p->dtype);
   p->channels = self->sizes[self->ndim - p->w.spatial - 1];

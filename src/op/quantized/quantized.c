@@ -14,6 +14,9 @@ Status expect_quantized(const Call *call, const Tensor *t) {
 }
 Status expect_per_tensor(const Call *call, const Tensor *t) {
   TRY(expect_quantized(call, t));
+  if (dtype_elements_per_byte((DType)t->dtype) > 1)
+    return status_new(ERROR_UNSUPPORTED, STR_FMT ": tensors of dtype %s", STR_ARG(call->op->name),
+                      dtype_name((DType)t->dtype));
   if (quantizer_is_per_tensor(tensor_quantizer(t))) return OK;
   return status_new(ERROR_RUNTIME, STR_FMT ": only per tensor quantization is supported, got %s",
                     STR_ARG(call->op->name), qscheme_name(tensor_quantizer(t)->scheme));

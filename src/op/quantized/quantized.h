@@ -5,6 +5,7 @@
 #include "tensor/quantizer.h"
 
 Status expect_quantized(const Call *call, const Tensor *t) MUST_CHECK;
+/* One scale, and a byte or more for each integer: what kernels over integers can read. */
 Status expect_per_tensor(const Call *call, const Tensor *t) MUST_CHECK;
 /* Quantizes `numbers` as (dtype, scale, zero_point) into output i. */
 Status set_quantized(Call *call, uint32_t i, const Tensor *numbers, DType dtype, double scale,

@@ -16,6 +16,7 @@ typedef struct Resize {
   const Tap *rows, *columns;
   DType dtype;
   int64_t channels, zero, least, most;
+  bool channels_last;
 } Resize;
 
 static void make_taps(Tap *taps, int64_t in, int64_t out, bool align, double factor) {
@@ -38,6 +39,20 @@ static float load(const Resize *r, const char *data, int64_t at) {
                                    : (float)((const int32_t *)(const void *)data)[at];
 }
 
+/* Which products are fused with the sum after them: none over row-major memory; over channels-last memory vectors of
+ * channels fuse those of the second neighbors, what is left of the channels those of the first. */
+typedef enum Fusing { FUSE_NONE, FUSE_FIRST, FUSE_SECOND } Fusing;
+
+static inline float blend(Fusing fusing, float a, float x, float b, float y) {
+  return fusing == FUSE_FIRST ? fmaf(a, x, b * y) : fusing == FUSE_SECOND ? fmaf(b, y, a * x) : a * x + b * y;
+}
+
+static Fusing fusing_of(const Resize *r, int64_t channel) {
+  int64_t vector = r->dtype == DTYPE_QINT32 ? 4 : 16;
+  if (!r->channels_last) return FUSE_NONE;
+  return channel < r->channels / vector * vector ? FUSE_SECOND : FUSE_FIRST;
+}
+
 static void resize_planes(void *argument, int64_t begin, int64_t end) {
   const Resize *r = argument;
   const int64_t *in = r->in->strides, *out = r->out->strides;
@@ -45,14 +60,16 @@ static void resize_planes(void *argument, int64_t begin, int64_t end) {
   for (int64_t plane = begin; plane < end; plane++) {
     int64_t base = plane / r->channels * in[0] + plane % r->channels * in[1];
     int64_t to = plane / r->channels * out[0] + plane % r->channels * out[1];
+    Fusing fusing = fusing_of(r, plane % r->channels);
     for (int64_t y = 0; y < r->out->sizes[2]; y++)
       for (int64_t x = 0; x < r->out->sizes[3]; x++) {
         const Tap *h = &r->rows[y], *w = &r->columns[x];
         int64_t top = base + h->first * in[2], bottom = base + h->second * in[2];
-        float upper = w->near * load(r, from, top + w->first * in[3]) + w->far * load(r, from, top + w->second * in[3]);
-        float lower =
-            w->near * load(r, from, bottom + w->first * in[3]) + w->far * load(r, from, bottom + w->second * in[3]);
-        float value = h->near * upper + h->far * lower;
+        float upper = blend(fusing, w->near, load(r, from, top + w->first * in[3]), w->far,
+                            load(r, from, top + w->second * in[3]));
+        float lower = blend(fusing, w->near, load(r, from, bottom + w->first * in[3]), w->far,
+                            load(r, from, bottom + w->second * in[3]));
+        float value = blend(fusing, h->near, upper, h->far, lower);
         float q = rintf(value - (float)r->zero) + (float)r->zero;
         int64_t limited = q >= (float)r->most ? r->most : q > (float)r->least ? (int64_t)q : r->least;
         int64_t at = to + y * out[2] + x * out[3];
@@ -92,7 +109,8 @@ static Status bilinear(Call *c, int64_t height, int64_t width, bool align, doubl
               self->sizes[1],
               tensor_quantizer(self)->zero_point,
               dtype_quantized_min((DType)self->dtype),
-              dtype_quantized_max((DType)self->dtype)};
+              dtype_quantized_max((DType)self->dtype),
+              tensor_has_format(self, FORMAT_CHANNELS_LAST)};
   if (out->numel) parallel_for(c->exec->threads, sizes[0] * sizes[1], 1 + 8192 / (height * width), resize_planes, &r);
   mem_free(taps);
   call_set_tensor(c, 0, out);

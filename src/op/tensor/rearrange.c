@@ -555,7 +555,7 @@ static const OpRow rows[] = {
              "  raise RuntimeError(\"Number of channels must be divisible by groups. Got \" + str(c) + \" channels and "
              "\" + str(groups) + \" groups.\")\n"
              "sizes = self.size()\n"
-             "return self.reshape([sizes[0], groups, c // groups, -1]).transpose(1, 2)"
+             "return self.reshape([sizes[0], groups, c // groups] + sizes[2:]).transpose(1, 2)"
              ".clone(memory_format=torch.contiguous_format).reshape(sizes)\n"),
     BODY("aten::native_channel_shuffle(Tensor self, int groups) -> Tensor",
          "return torch.channel_shuffle(self, groups)\n"),
