@@ -2,6 +2,7 @@
  * name. */
 #include <math.h>
 
+#include "call/quantized_form.h"
 #include "frontend/compilation.h"
 #include "frontend/suggest.h"
 
@@ -221,6 +222,15 @@ static SugaredValue *float_constant(Compilation *c, Str name) {
   return NULL;
 }
 
+/* The engine's name when the program is compiled, a constant as in PyTorch. */
+static SugaredValue *engine_constant(Compilation *c) {
+  IValue name;
+  Status status = ivalue_from_str(str_from(quantized_engine_name(quantized_engine(c->exec))), &name);
+  if (status) catch_throw(&c->catch_point, status);
+  unit_hold(c->unit, name);
+  return sugared_constant(c, name);
+}
+
 /* torch.Size(x): the list itself. */
 static SugaredValue *named_class(Compilation *c, Str path) {
   if (str_is(path, "torch.Size")) return sugared_special_form(c, FORM_IDENTITY);
@@ -258,6 +268,7 @@ static SugaredValue *lookup(Compilation *c, Str space, Str name) {
     unit_hold(c->unit, value);
     return sugared_constant(c, value);
   }
+  if (str_is(path, "torch.backends.quantized.engine")) found = engine_constant(c);
   if (!found) found = named_class(c, path);
   if (!found) found = prelude_find(c, space, name);
   if (!found && str_is(space, "torch")) found = prelude_find(c, STR("torch.functional"), name);

@@ -11,6 +11,7 @@
 #include "call/native_class.h"
 #include "call/quantized_form.h"
 #include "compute/quantized/qgemm.h"
+#include "frontend/frontend.h"
 #include "ir/ir.h"
 #include "tensor/quantizer.h"
 
@@ -268,6 +269,22 @@ static void every_method_of_a_native_class_is_there(void **state) {
   unit_release(unit);
 }
 
+static void programs_know_the_engine(void **state) {
+  (void)state;
+  static const QuantizedEngine engines[] = {ENGINE_ONEDNN, ENGINE_QNNPACK};
+  for (size_t i = 0; i < 2; i++) {
+    Function *function;
+    IValue out;
+    exec.quantized_engine = (uint8_t)engines[i];
+    assert_null(frontend_compile_helper(
+        &exec, STR("def engine_name() -> str:\n    return torch.backends.quantized.engine\n"), "engine", &function));
+    assert_null(exec.services->call_function(&exec, function, NULL, 0, &out));
+    assert_true(str_is(ivalue_str(out), quantized_engine_name(engines[i])));
+    ivalue_release(out);
+  }
+  exec.quantized_engine = ENGINE_DEFAULT;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(products_are_exact),
@@ -275,6 +292,7 @@ int main(void) {
       cmocka_unit_test(convolutions_sum_what_they_should),
       cmocka_unit_test(refuses_parameters_that_can_not_be),
       cmocka_unit_test(refuses_objects_without_state),
+      cmocka_unit_test(programs_know_the_engine),
       cmocka_unit_test(every_method_of_a_native_class_is_there),
   };
   srand(1);

@@ -93,7 +93,10 @@ static Status kernel_batch_norm(Call *c) {
   Status status = OK;
   for (uint32_t i = 0; !status && i < 4; i++)
     status = numbers_or(call_tensor_or_null(c, i + 1), x->sizes[1], i == 0 ? 1 : 0, &parameters[i]);
-  strides_preserve(x->ndim, x->sizes, x->strides, strides);
+  if (x->ndim == 4 || x->ndim == 5)
+    strides_channels_last(x->ndim, x->sizes, strides); /* whatever the input's memory */
+  else
+    strides_preserve(x->ndim, x->sizes, x->strides, strides);
   if (!status) status = quantizer_new_per_tensor(scale, zero, &q);
   if (!status) status = tensor_new_quantized(a.dtype, x->ndim, x->sizes, strides, q, &out);
   if (!status && x->numel)
