@@ -1,6 +1,6 @@
 /* Runtimes, caches, version. */
 #include "api/handles.h"
-#include "compute/conv/conv.h"
+#include "compute/conv/conv_weights.h"
 #include "fuse/backend.h"
 #include "call/quantized_form.h"
 
@@ -55,7 +55,7 @@ void api_exec_init(Exec *exec, const wick_runtime *runtime) {
 uint64_t wick_trim(void) {
   executor_trim();
   interp_trim();
-  conv_onednn_trim(); /* packed weights go to the cache, which then gives everything back */
+  packed_weights_trim(); /* packed weights go to the cache, which then gives everything back */
   return cache_trim();
 }
 

@@ -1,4 +1,4 @@
-/* Convolutions: one description for every spelling, portable kernels, and the door to oneDNN. */
+/* Convolutions: one description for every spelling, portable kernels, and the way to the fast ones. */
 #pragma once
 
 #include "call/operator.h"
@@ -26,16 +26,14 @@ double conv_flops(const Call *call);            /* a FlopFunction; the arguments
 /* out, input, weight dense and row-major, of float32 or float64; bias of out_channels or NULL. */
 Status conv_forward_portable(Exec *exec, const ConvParams *p, DType dtype, const void *input, const void *weight,
                              const void *bias, void *out) MUST_CHECK;
+/* float32 by whichever way is fastest; input, weight and out dense and row-major, out not empty. */
+Status conv_forward(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
+                    const ConvEpilogue *epilogue, Tensor *out) MUST_CHECK;
 /* A 1x1 kernel without stride or padding: one matrix product for each sample, on the input as it lies. */
 bool conv_is_product(const ConvParams *p);
 /* Any of the results may be NULL. */
 Status conv_backward_portable(Exec *exec, const ConvParams *p, DType dtype, const void *grad, const void *input,
                               const void *weight, void *grad_input, void *grad_weight, void *grad_bias) MUST_CHECK;
-/* float32 through oneDNN; *done false: not there or not this case, nothing was written. */
-Status conv_forward_onednn(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
-                           const ConvEpilogue *epilogue, Tensor *out, bool *done) MUST_CHECK;
-/* Gives back the packed weights that no call is using. */
-void conv_onednn_trim(void);
 /* Every group one input channel, every plane its own kernel: no matrix product in it. float32, row-major. */
 bool conv_is_depthwise(const ConvParams *p);
 Status conv_depthwise(int threads, const ConvParams *p, const float *input, const float *weight,

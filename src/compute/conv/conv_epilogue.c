@@ -9,8 +9,8 @@
 
 void conv_epilogue_line(const ConvEpilogue *e, int64_t channel, int64_t n, const float *from, float *to) {
   ConvEpilogueLoop *loop = PROCESSOR_FORM(conv_epilogue);
-  loop(n, from, to, e->scale ? e->scale[channel] : 1, e->shift ? e->shift[channel] : 0, e->clamps ? e->low : -INFINITY,
-       e->clamps ? e->high : INFINITY);
+  loop(n, from, to, e->scale ? e->scale[channel] : 1, e->shift ? e->shift[channel] : 0,
+       e->activation == CONV_CLAMP ? e->low : -INFINITY, e->activation == CONV_CLAMP ? e->high : INFINITY);
 }
 
 typedef struct Planes {

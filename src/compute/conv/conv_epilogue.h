@@ -1,12 +1,19 @@
-/* What happens to a convolution's results while they are in cache: result * scale[channel] + shift[channel], each if
- * not NULL, and a clamp to [low, high]. NaN stays NaN, which oneDNN's own would lose. */
+/* What happens to a convolution's results while they are in registers or cache: result * scale[channel] +
+ * shift[channel] + add, each if not NULL, and an activation. NaN stays NaN. */
 #pragma once
 
 #include "base/base.h"
 
+typedef enum ConvActivation {
+  CONV_NONE,
+  CONV_CLAMP,      /* to [low, high] */
+  CONV_HARDSWISH,  /* x * min(max(x + 3, 0), 6) / 6 */
+  CONV_HARDSIGMOID /* min(max(x + 3, 0), 6) / 6 */
+} ConvActivation;
 typedef struct ConvEpilogue {
   const float *scale, *shift;
-  bool clamps;
+  const float *add; /* of the results' sizes, row-major */
+  ConvActivation activation;
   float low, high;
 } ConvEpilogue;
 

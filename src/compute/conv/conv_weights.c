@@ -14,8 +14,6 @@ struct PackedWeight {
   Storage *storage; /* retained; with offset and version the weight's identity */
   int64_t offset;
   uint32_t version;
-  bool took_over; /* the memory of the same weight with another scale */
-  float *scale;   /* or NULL */
   int users;
   uint64_t last_use;
   float *data;
@@ -35,7 +33,7 @@ static const size_t MAX_BYTES = (size_t)512 << 20;
 enum { TILE = 16 };
 
 typedef struct Packing {
-  const float *from, *scale;
+  const float *from;
   float *to;
   int64_t channels, each; /* of one group; elements of one channel */
   const int64_t *group_offsets, *channel_offsets, *element_offsets;
@@ -77,13 +75,12 @@ static void pack_tiles(void *argument, int64_t begin, int64_t end) {
     int n = (int)(p->channels - first < TILE ? p->channels - first : TILE);
     const int64_t *offsets = p->channel_offsets + first;
     const float *from = p->from + channel * p->each;
-    float *to = p->to + p->group_offsets[t / tiles], scale[TILE], square[TILE][TILE];
+    float *to = p->to + p->group_offsets[t / tiles], square[TILE][TILE];
     bool is_dense = n == TILE && offsets[TILE - 1] - offsets[0] == TILE - 1;
-    for (int c = 0; c < n; c++) scale[c] = p->scale ? p->scale[channel + c] : 1;
     for (int64_t e = 0; e < p->each; e += TILE) {
       int m = (int)(p->each - e < TILE ? p->each - e : TILE);
       for (int c = 0; c < n; c++)
-        for (int i = 0; i < m; i++) square[i][c] = from[c * p->each + e + i] * scale[c];
+        for (int i = 0; i < m; i++) square[i][c] = from[c * p->each + e + i];
       for (int i = 0; i < m; i++) {
         float *line = to + p->element_offsets[e + i];
         if (is_dense)
@@ -102,7 +99,7 @@ static bool is_padded(const WeightLayout *l) {
 }
 
 /* false: no memory. */
-static bool pack(int threads, const float *from, const float *scale, const WeightLayout *l, float *to) {
+static bool pack(int threads, const float *from, const WeightLayout *l, float *to) {
   int64_t groups = l->channels ? l->sizes[0] : 1, channels = l->sizes[l->channels], each = 1, longest = 1;
   for (int d = l->channels + 1; d < l->ndim; d++) {
     each *= l->sizes[d];
@@ -115,7 +112,7 @@ static bool pack(int threads, const float *from, const float *scale, const Weigh
   for (int64_t c = 0; c < channels; c++) offsets[groups + c] = layout_offset(l, l->channels, c);
   element_offsets(l, elements + each, elements);
   if (is_padded(l)) memset(to, 0, l->bytes);
-  Packing packing = {from, scale, to, channels, each, offsets, offsets + groups, elements};
+  Packing packing = {from, to, channels, each, offsets, offsets + groups, elements};
   int64_t grain = 65536 / (TILE * each) + 1;
   parallel_for(threads, groups * ((channels + TILE - 1) / TILE), grain, pack_tiles, &packing);
   mem_free(offsets);
@@ -125,17 +122,12 @@ static bool pack(int threads, const float *from, const float *scale, const Weigh
 
 /* ---- the store: under the lock ---- */
 
-static int64_t channels_of(const WeightLayout *l) {
-  return l->channels ? l->sizes[0] * l->sizes[1] : l->sizes[0];
-}
-
 static void drop(PackedWeight **at) {
   PackedWeight *p = *at;
   *at = p->next;
   store.bytes -= p->layout.bytes;
   store.count--;
   cache_free(p->data, p->layout.bytes);
-  mem_free(p->scale);
   storage_release(p->storage);
   mem_free(p);
 }
@@ -160,26 +152,11 @@ static bool is_of(const PackedWeight *p, const Tensor *weight, const WeightLayou
   return p->storage == weight->storage && p->offset == weight->offset &&
          memcmp(&p->layout, layout, sizeof *layout) == 0;
 }
-static bool has_scale(const PackedWeight *p, const float *scale) {
-  if (!p->scale || !scale) return !p->scale && !scale;
-  return memcmp(p->scale, scale, (size_t)channels_of(&p->layout) * sizeof *scale) == 0;
-}
-
-/* One whose memory the weight may take: of an old version, or of another scale, once while it is the only one and
- * then, so that there are never more than two, the one not used for longest. */
+/* One of an old version that nobody uses: its memory is the new one's. */
 static PackedWeight *find_replaceable(const Tensor *weight, const WeightLayout *layout, uint32_t version) {
-  PackedWeight *oldest = NULL;
-  int count = 0;
-  for (PackedWeight *p = store.first; p; p = p->next) {
-    if (!is_of(p, weight, layout)) continue;
-    count++;
-    if (p->users) continue;
-    if (p->version != version) return p;
-    if (!oldest || p->last_use < oldest->last_use) oldest = p;
-  }
-  if (!oldest || (count == 1 && oldest->took_over)) return NULL;
-  oldest->took_over = true;
-  return oldest;
+  for (PackedWeight *p = store.first; p; p = p->next)
+    if (is_of(p, weight, layout) && !p->users && p->version != version) return p;
+  return NULL;
 }
 
 static PackedWeight *weight_new(const Tensor *weight, const WeightLayout *layout) {
@@ -209,30 +186,23 @@ static void forget(PackedWeight *p) {
   drop(at);
 }
 
-static PackedWeight *pack_now(int threads, const Tensor *weight, const float *scale, const WeightLayout *layout,
-                              uint32_t version) {
-  size_t bytes = (size_t)channels_of(layout) * sizeof *scale;
+static PackedWeight *pack_now(int threads, const Tensor *weight, const WeightLayout *layout, uint32_t version) {
   PackedWeight *p = find_replaceable(weight, layout, version);
   if (!p) p = weight_new(weight, layout);
   if (!p) return NULL;
-  mem_free(p->scale);
-  p->scale = scale ? mem_alloc(bytes) : NULL;
   p->version = version;
-  if ((scale && !p->scale) || !pack(threads, tensor_data(weight), scale, layout, p->data)) {
-    forget(p);
-    return NULL;
-  }
-  if (scale) memcpy(p->scale, scale, bytes);
-  return p;
+  if (pack(threads, tensor_data(weight), layout, p->data)) return p;
+  forget(p);
+  return NULL;
 }
 
-PackedWeight *packed_weight_take(int threads, const Tensor *weight, const float *scale, const WeightLayout *layout) {
+PackedWeight *packed_weight_take(int threads, const Tensor *weight, const WeightLayout *layout) {
   MemBudget *budget = mem_budget_enter(NULL); /* what is kept is nobody's */
   pthread_mutex_lock(&store.lock);
   uint32_t version = atomic_load(&weight->storage->version);
   PackedWeight *p = store.first;
-  while (p && !(is_of(p, weight, layout) && p->version == version && has_scale(p, scale))) p = p->next;
-  if (!p) p = pack_now(threads, weight, scale, layout, version);
+  while (p && !(is_of(p, weight, layout) && p->version == version)) p = p->next;
+  if (!p) p = pack_now(threads, weight, layout, version);
   if (p) {
     p->users++;
     p->last_use = ++store.clock;

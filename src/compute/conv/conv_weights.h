@@ -1,10 +1,8 @@
 /* Weights of convolutions in the order in which a kernel reads them, kept for the calls to come.
  *
  * A packed weight belongs to a storage, an offset and a version: one that was written to since is packed again, into
- * the memory of the old. It does not depend on the sizes of inputs or on biases, so that all convolutions by one weight
- * share it. A scale of output channels is part of it. When the same weight is wanted with another scale, that takes
- * over the memory once: a function as written uses the weight as it is, the plan that follows never does so again. Who
- * really uses both has two from then on, and never more. */
+ * the memory of the old. It does not depend on the sizes of inputs, on biases or on what follows, so that all
+ * convolutions by one weight share it. */
 #pragma once
 
 #include "tensor/tensor.h"
@@ -23,8 +21,8 @@ typedef struct WeightLayout {
 
 typedef struct PackedWeight PackedWeight;
 /* The packed weight, in use by the caller; NULL: no memory. `weight` is contiguous, of float32 and as many elements as
- * the layout; `scale` has a number for each output channel of all groups, or is NULL. */
-PackedWeight *packed_weight_take(int threads, const Tensor *weight, const float *scale, const WeightLayout *layout);
+ * the layout. */
+PackedWeight *packed_weight_take(int threads, const Tensor *weight, const WeightLayout *layout);
 const float *packed_weight_data(const PackedWeight *packed);
 void packed_weight_give_back(PackedWeight *packed);
 /* Frees what no call is using. */

@@ -283,15 +283,6 @@ static Status kernel_conv(Call *call) {
   Tensor *out = call_out(call, 0);
   if (out->numel == 0) return OK;
   if (dtype_is_complex((DType)input->dtype)) return conv_complex(call, input_at, weight_at, bias_at);
-  if (input->dtype == DTYPE_FLOAT32 && !conv_is_depthwise(&p)) {
-    bool done = false;
-    Tensor *dense_bias = NULL;
-    if (bias) TRY(tensor_contiguous(bias, &dense_bias));
-    ConvEpilogue epilogue = {.shift = bias ? tensor_data(dense_bias) : NULL};
-    Status status = conv_forward_onednn(call->exec, &p, input, weight, &epilogue, out, &done);
-    tensor_release(dense_bias);
-    if (done || status != OK) return status;
-  }
   DType dtype = compute_dtype((DType)input->dtype);
   Tensor *x = NULL, *w = NULL, *b = NULL, *y = NULL;
   Status status;
@@ -303,8 +294,8 @@ static Status kernel_conv(Call *call) {
   else
     TRY_GOTO(tensor_empty(dtype, out->ndim, out->sizes, &y), done);
   ConvEpilogue bias_only = {.shift = b ? tensor_data(b) : NULL};
-  if (dtype == DTYPE_FLOAT32 && conv_is_depthwise(&p))
-    status = conv_depthwise(call->exec->threads, &p, tensor_data(x), tensor_data(w), &bias_only, tensor_data(y));
+  if (dtype == DTYPE_FLOAT32)
+    status = conv_forward(call->exec, &p, x, w, &bias_only, y);
   else
     status = conv_forward_portable(call->exec, &p, dtype, tensor_data(x), tensor_data(w), b ? tensor_data(b) : NULL,
                                    tensor_data(y));

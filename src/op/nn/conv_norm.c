@@ -67,10 +67,11 @@ static void fold(const Call *call, int64_t channels, float *scale, float *shift)
   for (int64_t c = 0; c < channels; c++) shift[c] = shift[c] * scale[c] + (t ? t[c] : 0);
 }
 
-static Status run_fused(Call *call, const ConvParams *p, const float *scale, const float *shift, bool *done) {
+static Status run_fused(Call *call, const ConvParams *p, const float *scale, const float *shift) {
   const Tensor *input = call_tensor(call, INPUT), *weight = call_tensor(call, WEIGHT);
-  ConvEpilogue epilogue = {.scale = scale, .shift = shift, .clamps = !call_is_none(call, LOW)};
-  if (epilogue.clamps) {
+  ConvEpilogue epilogue = {
+      .scale = scale, .shift = shift, .activation = call_is_none(call, LOW) ? CONV_NONE : CONV_CLAMP};
+  if (epilogue.activation) {
     epilogue.low = (float)call_double(call, LOW);
     epilogue.high = (float)call_double(call, HIGH);
   }
@@ -78,15 +79,8 @@ static Status run_fused(Call *call, const ConvParams *p, const float *scale, con
   for (int d = 0; d < p->spatial; d++) sizes[2 + d] = p->out[CONV_SPATIAL - p->spatial + d];
   Tensor *out;
   TRY(tensor_empty(DTYPE_FLOAT32, input->ndim, sizes, &out));
-  Status status;
-  if (conv_is_depthwise(p)) {
-    status =
-        conv_depthwise(call->exec->threads, p, tensor_data(input), tensor_data(weight), &epilogue, tensor_data(out));
-    *done = status == OK;
-  } else {
-    status = conv_forward_onednn(call->exec, p, input, weight, &epilogue, out, done);
-  }
-  if (*done && status == OK)
+  Status status = out->numel ? conv_forward(call->exec, p, input, weight, &epilogue, out) : OK;
+  if (!status)
     call_set_tensor(call, 0, out);
   else
     tensor_release(out);
@@ -104,19 +98,17 @@ static Status kernel_convolution_norm(Call *call) {
   TRY(conv_read(call, &p));
   for (uint32_t i = BIAS; i <= VAR; i++)
     if ((i == BIAS || i >= GAMMA) && !is_vector(call_tensor_or_null(call, i), p.out_channels)) return run_parts(call);
-  bool done = false;
   if (!mean) {
     const Tensor *bias = call_tensor_or_null(call, BIAS);
-    TRY(run_fused(call, &p, NULL, bias ? tensor_data(bias) : NULL, &done));
-  } else {
-    float *numbers = mem_alloc((size_t)p.out_channels * 2 * sizeof *numbers);
-    if (!numbers) return status_out_of_memory();
-    fold(call, p.out_channels, numbers, numbers + p.out_channels);
-    Status status = run_fused(call, &p, numbers, numbers + p.out_channels, &done);
-    mem_free(numbers);
-    TRY(status);
+    return run_fused(call, &p, NULL, bias ? tensor_data(bias) : NULL);
   }
-  return done ? OK : run_parts(call);
+
+  float *numbers = mem_alloc((size_t)p.out_channels * 2 * sizeof *numbers);
+  if (!numbers) return status_out_of_memory();
+  fold(call, p.out_channels, numbers, numbers + p.out_channels);
+  Status status = run_fused(call, &p, numbers, numbers + p.out_channels);
+  mem_free(numbers);
+  return status;
 }
 
 static const OpRow rows[] = {

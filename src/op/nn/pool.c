@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "base/parallel.h"
+#include "compute/pool/pool_plane.h"
+#include "compute/reduce/reduce_sum.h"
 #include "call/agree.h"
 
 int pool_spatial(const Call *call) {
@@ -163,6 +165,43 @@ static void pool_planes(void *argument, int64_t begin, int64_t end) {
   mem_free(buffer);
 }
 
+static void plane_max(const Pool *p, const double *in, double *out, int64_t *indices);
+
+/* Averages of whole planes. */
+static void average_whole(void *argument, int64_t begin, int64_t end) {
+  const Pool *p = argument;
+  int64_t n = numel3(p->w.in);
+  const float *in = tensor_data(p->in);
+  float *out = tensor_data(p->out);
+  for (int64_t i = begin; i < end; i++) out[i] = (float)(reduce_sum_f32(n, in + i * n) / (double)n);
+}
+
+/* float32 in place, without indices; false: not this case. p->in and p->out are dense. */
+static bool run_float32(Call *call, Pool *p, Status *status) {
+  const PoolWindow *w = &p->w;
+  if (p->in->dtype != DTYPE_FLOAT32 || p->indices) return false;
+  if (p->adaptive) {
+    if (p->kernel == plane_max || numel3(w->out) != 1) return false;
+    parallel_for(call->exec->threads, w->planes, 1 + 32768 / (numel3(w->in) + 1), average_whole, p);
+    *status = exec_attend(call->exec);
+    return true;
+  }
+  PoolPlanes planes = {.planes = w->planes,
+                       .averages = p->kernel != plane_max,
+                       .count_include_pad = p->count_include_pad,
+                       .divisor = p->divisor};
+  for (int d = 0; d < 3; d++) {
+    planes.in[d] = w->in[d];
+    planes.out[d] = w->out[d];
+    planes.kernel[d] = w->kernel[d];
+    planes.stride[d] = w->stride[d];
+    planes.padding[d] = w->padding[d];
+    planes.dilation[d] = w->dilation[d];
+  }
+  *status = pool_planes_run(call->exec, &planes, tensor_data(p->in), tensor_data(p->out));
+  return true;
+}
+
 static Status run_planes(Call *call, Pool *p, const Tensor *input) {
   Tensor *dense, *out = p->out, *stand_in = NULL;
   Status status;
@@ -173,8 +212,10 @@ static Status run_planes(Call *call, Pool *p, const Tensor *input) {
     TRY_GOTO(tensor_empty((DType)out->dtype, out->ndim, out->sizes, &stand_in), done);
     p->out = stand_in;
   }
-  parallel_for(call->exec->threads, p->w.planes, 1 + 8192 / (numel3(p->w.in) + 1), pool_planes, p);
-  status = p->failed ? status_out_of_memory() : OK;
+  if (!run_float32(call, p, &status)) {
+    parallel_for(call->exec->threads, p->w.planes, 1 + 8192 / (numel3(p->w.in) + 1), pool_planes, p);
+    status = p->failed ? status_out_of_memory() : OK;
+  }
   if (status == OK && stand_in) status = tensor_copy(out, stand_in, 1);
 done:
   tensor_release(stand_in);
@@ -273,6 +314,30 @@ static Status kernel_max(Call *call) {
       .kernel = plane_max, .out = call_out(call, 0), .indices = call->output_count > 1 ? call_out(call, 1) : NULL};
   TRY(pool_read(call, 0, pool_spatial(call), &p.w));
   return run_planes(call, &p, call_tensor(call, 0));
+}
+
+/* The maxima alone: where a gradient is wanted, or the tensor is out of the ordinary, those of the operator that says
+ * where they were found. */
+static Status kernel_max_alone(Call *call) {
+  static OpRef with_indices[] = {OP_REF("aten::max_pool1d_with_indices", ""),
+                                 OP_REF("aten::max_pool2d_with_indices", ""),
+                                 OP_REF("aten::max_pool3d_with_indices", "")};
+  const Tensor *self = call_tensor(call, 0);
+  int spatial = pool_spatial(call);
+  bool is_plain = tensor_is_defined(self) && self->dtype == DTYPE_FLOAT32 && !(self->flags & TENSOR_UNUSUAL);
+  if (is_plain && !(call->exec->grad_enabled && tensor_records(self))) {
+    TensorSpec spec[1] = {{.device = DEVICE_CPU_0}};
+    Tensor *out;
+    TRY(shape_max(call, spec));
+    TRY(tensor_new(spec, &out));
+    call_set_tensor(call, 0, out);
+    return kernel_max(call);
+  }
+  IValue results[2];
+  TRY(op_call(call->exec, &with_indices[spatial - 1], call->input_count, call->inputs, 2, results));
+  call_set(call, 0, results[0]);
+  ivalue_release(results[1]);
+  return OK;
 }
 
 /* ---- average ---- */
@@ -394,13 +459,12 @@ static Status kernel_adaptive_backward(Call *call) {
   return run_average_backward(call, &p);
 }
 
-#define FIRST_OF(name, arguments) "return torch." name "(" arguments ")[0]"
-#define MAX_ARGUMENTS "self, kernel_size, stride, padding, dilation, ceil_mode"
 #define SPREAD "self: pool_scatter_backward(grad, self, results[1], "
 #define MAX_POOL(d, one, zero)                                                                                    \
   {.schema = "aten::max_pool" #d "d(Tensor self, int[" #d "] kernel_size, int[" #d "] stride=[], int[" #d         \
              "] padding=" zero ", int[" #d "] dilation=" one ", bool ceil_mode=False) -> Tensor",                 \
-   .body = FIRST_OF("max_pool" #d "d_with_indices", MAX_ARGUMENTS),                                               \
+   .kernel = kernel_max_alone,                                                                                    \
+   .flags = OP_COMPOSITE,                                                                                         \
    .same_as = "aten::max_pool" #d "d_with_indices"},                                                              \
   {                                                                                                               \
     .schema =                                                                                                     \

@@ -1,0 +1,295 @@
+/* Sharing out: which positions and channels make a tile, how many input channels are summed up at once, what each
+ * thread does. */
+#include "compute/conv/flat_conv.h"
+
+#include "base/cache.h"
+#include "base/parallel.h"
+#include "compute/conv/flat_planes.h"
+#include "compute/conv/flat_tile.h"
+
+enum {
+  BLOCK_TAPS = 256,          /* weights of an output channel that are used at once: the inputs they meet stay in L1 */
+  BLOCK_BYTES = 128 << 10,   /* sums that wait for more input channels: they stay in L2 */
+  ONE_THREAD_WORK = 1 << 18, /* products; below, waking another thread costs more */
+  FEW_POSITIONS = FLAT_COLUMNS
+};
+
+typedef struct FlatConv {
+  const Exec *exec;
+  const ConvParams *p;
+  const FlatKernels *kernels;
+  const ConvEpilogue *epilogue;
+  const float *weight;
+  FlatPlanes planes;
+  /* of the image at hand */
+  const float *input;
+  const float *add;
+  float *out;
+  /* of a group */
+  int64_t inputs, outputs, panels, panel_floats;
+  int64_t chunk, chunks;    /* panels that are done one after the other on the same inputs */
+  int64_t tiles, row_tiles; /* row_tiles: tiles of a row where they end with it, else 0 */
+  int64_t block;            /* input channels at once */
+  bool is_gapped;           /* sums go to scratch first: there are others between the rows */
+  _Atomic bool failed;
+} FlatConv;
+
+const FlatKernels *flat_kernels(void) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    return &flat_kernels_avx512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &flat_kernels_avx2;
+#endif
+  return &flat_kernels_portable;
+}
+
+/* Strides and dilations that say nothing are 1. */
+static ConvParams simplify(const ConvParams *p) {
+  ConvParams simple = *p;
+  for (int d = 0; d < CONV_SPATIAL; d++) {
+    if (p->out[d] == 1) simple.stride[d] = 1;
+    if (p->kernel[d] == 1) simple.dilation[d] = 1;
+  }
+  return simple;
+}
+
+bool flat_conv_takes(const ConvParams *p) {
+  ConvParams simple = simplify(p);
+  return !p->transposed && flat_planes_pay(&simple);
+}
+
+void flat_conv_layout(const ConvParams *p, WeightLayout *out) {
+  int d = 0;
+  int64_t taps = p->kernel[0] * p->kernel[1] * p->kernel[2], inputs = p->in_channels / p->groups,
+          outputs = p->out_channels / p->groups, panels = (outputs + FLAT_ROWS - 1) / FLAT_ROWS;
+  memset(out, 0, sizeof *out);
+  if (p->groups > 1) {
+    out->sizes[d] = p->groups;
+    out->strides[d++] = panels * inputs * taps * FLAT_ROWS;
+  }
+  out->channels = d;
+  out->sizes[d] = outputs;
+  out->strides[d++] = inputs * taps * FLAT_ROWS;
+  out->sizes[d] = inputs;
+  out->strides[d++] = taps * FLAT_ROWS;
+  out->sizes[d] = taps;
+  out->strides[d++] = FLAT_ROWS;
+  out->ndim = d;
+  out->block_count = 1;
+  out->block_dims[0] = out->channels;
+  out->blocks[0] = FLAT_ROWS;
+  out->bytes = (uint64_t)(p->groups * panels * inputs * taps * FLAT_ROWS) * sizeof(float);
+}
+
+/* ---- tiles ---- */
+
+typedef struct Place {
+  int64_t input; /* of the first position, in a plane */
+  int64_t out;   /* the same in a plane of results; of a gapped tile unused */
+  int width;
+} Place;
+
+static Place place_of(const FlatConv *c, int64_t tile) {
+  const ConvParams *p = c->p;
+  int64_t width = c->kernels->width;
+  if (!c->row_tiles) {
+    int64_t first = tile * width, left = c->planes.positions - first;
+    return (Place){first, first, (int)(left < width ? left : width)};
+  }
+  int64_t row = tile / c->row_tiles, first = tile % c->row_tiles * width, left = p->out[2] - first;
+  int64_t input = (row / p->out[1] * c->planes.extent[1] + row % p->out[1]) * c->planes.extent[2] + first;
+  return (Place){input, row * p->out[2] + first, (int)(left < width ? left : width)};
+}
+
+/* Whether tiles that end with their rows waste no more than those that go on over what lies between them. */
+static bool prefers_rows(const FlatConv *c, int64_t rows) {
+  int64_t vector = c->kernels->vector, length = c->p->out[2];
+  int64_t in_rows = rows * ((length + vector - 1) / vector), flat = (c->planes.positions + vector - 1) / vector;
+  return in_rows * 32 <= flat * 33;
+}
+
+static void set_tiles(FlatConv *c) {
+  const ConvParams *p = c->p;
+  int64_t rows = p->out[0] * p->out[1], width = c->kernels->width;
+  bool is_dense = c->planes.positions == rows * p->out[2];
+  if (!is_dense && prefers_rows(c, rows)) {
+    c->row_tiles = (p->out[2] + width - 1) / width;
+    c->tiles = rows * c->row_tiles;
+  } else {
+    c->tiles = (c->planes.positions + width - 1) / width;
+    c->is_gapped = !is_dense;
+  }
+}
+
+/* Few tiles are shared out by output channels, so that no thread reads all weights. */
+static void set_chunks(FlatConv *c) {
+  int threads = c->exec->threads;
+  c->chunks = c->tiles * c->p->groups >= 8 * threads ? 1 : threads;
+  if (c->chunks > c->panels) c->chunks = c->panels;
+  c->chunk = (c->panels + c->chunks - 1) / c->chunks;
+  c->chunks = (c->panels + c->chunk - 1) / c->chunk;
+}
+
+static FlatTile tile_of(const FlatConv *c, int64_t group, int64_t panel) {
+  const ConvEpilogue *e = c->epilogue;
+  int64_t first = panel * FLAT_ROWS, channel = group * c->outputs + first;
+  return (FlatTile){
+      .channel_stride = c->planes.channel_stride,
+      .tap_count = c->planes.tap_count,
+      .taps = c->planes.taps,
+      .rows = (int)(c->outputs - first < FLAT_ROWS ? c->outputs - first : FLAT_ROWS),
+      .scale = e->scale ? e->scale + channel : NULL,
+      .shift = e->shift ? e->shift + channel : NULL,
+      .activation = e->activation,
+      .low = e->low,
+      .high = e->high,
+  };
+}
+
+/* Copies the rows out of the sums of a gapped tile, finishing them. */
+static void write_rows(const FlatConv *c, int64_t channel, const FlatTile *t, int64_t tile) {
+  const ConvParams *p = c->p;
+  int64_t size = p->out[0] * p->out[1] * p->out[2], row_length = c->planes.extent[2];
+  Place place = place_of(c, tile);
+  int64_t row = place.input / row_length, x = place.input % row_length;
+  for (int i = 0; i < place.width; row++, x = 0) {
+    int64_t n = row_length - x < place.width - i ? row_length - x : place.width - i;
+    int64_t wanted = p->out[2] - x < n ? p->out[2] - x : n;
+    int64_t y = row % c->planes.extent[1], z = row / c->planes.extent[1];
+    if (wanted > 0 && y < p->out[1]) {
+      int64_t at = channel * size + (z * p->out[1] + y) * p->out[2] + x;
+      c->kernels->finish_rows(t, i, wanted, size, c->add ? c->add + at : NULL, c->out + at);
+    }
+    i += (int)n;
+  }
+}
+
+/* Tiles [first, end) of the panels [panel, panel_end), whose sums wait together. */
+static void run_tiles(const FlatConv *c, int64_t group, int64_t panel, int64_t panel_end, int64_t first, int64_t end,
+                      float *scratch) {
+  int64_t size = c->p->out[0] * c->p->out[1] * c->p->out[2], width = c->kernels->width;
+  for (int64_t channel = 0; channel < c->inputs; channel += c->block) {
+    int64_t channels = c->inputs - channel < c->block ? c->inputs - channel : c->block;
+    const float *input = c->input + (group * c->inputs + channel) * c->planes.channel_stride;
+    for (int64_t tile = first; tile < end; tile++) {
+      Place place = place_of(c, tile);
+      for (int64_t k = panel; k < panel_end; k++) {
+        FlatTile t = tile_of(c, group, k);
+        int64_t out_channel = group * c->outputs + k * FLAT_ROWS;
+        t.weights = c->weight + (group * c->panels + k) * c->panel_floats + channel * t.tap_count * FLAT_ROWS;
+        t.input = input + place.input;
+        t.channels = channels;
+        t.width = place.width;
+        t.accumulate = channel > 0;
+        t.last = channel + channels == c->inputs;
+        t.is_raw = c->is_gapped;
+        t.out_stride = c->is_gapped ? width : size;
+        t.out = c->is_gapped ? scratch + ((tile - first) * c->chunk + k - panel) * FLAT_ROWS * width
+                             : c->out + out_channel * size + place.out;
+        t.add = c->add ? c->add + out_channel * size + place.out : NULL;
+        c->kernels->tile(&t);
+        if (t.last && c->is_gapped) write_rows(c, out_channel, &t, tile);
+      }
+    }
+  }
+}
+
+static void run_units(void *argument, int64_t begin, int64_t end) {
+  FlatConv *c = argument;
+  size_t tile_bytes = (size_t)(c->chunk * FLAT_ROWS * c->kernels->width) * sizeof(float);
+  int64_t together = BLOCK_BYTES / (int64_t)tile_bytes;
+  if (together < 1) together = 1;
+  if (c->block >= c->inputs) together = 1;
+  float *scratch = c->is_gapped ? cache_alloc(tile_bytes * (size_t)together) : NULL;
+  if (c->is_gapped && !scratch) {
+    atomic_store(&c->failed, true);
+    return;
+  }
+  while (begin < end && !exec_is_over(c->exec)) {
+    int64_t tile = begin % c->tiles, chunk = begin / c->tiles % c->chunks, group = begin / c->tiles / c->chunks;
+    int64_t n = c->tiles - tile < end - begin ? c->tiles - tile : end - begin;
+    if (n > together) n = together;
+    int64_t panel = chunk * c->chunk, panel_end = panel + c->chunk < c->panels ? panel + c->chunk : c->panels;
+    run_tiles(c, group, panel, panel_end, tile, tile + n, scratch);
+    begin += n;
+  }
+  if (scratch) cache_free(scratch, tile_bytes * (size_t)together);
+}
+
+/* ---- few positions ---- */
+
+static void run_columns(void *argument, int64_t begin, int64_t end) {
+  FlatConv *c = argument;
+  int64_t size = c->planes.positions;
+  for (int64_t unit = begin; unit < end && !exec_is_over(c->exec); unit++) {
+    int64_t group = unit / c->panels, panel = unit % c->panels, channel = group * c->outputs + panel * FLAT_ROWS;
+    FlatTile t = tile_of(c, group, panel);
+    t.weights = c->weight + unit * c->panel_floats;
+    t.input = c->input + group * c->inputs * c->planes.channel_stride;
+    t.channels = c->inputs;
+    t.width = (int)size;
+    t.last = true;
+    t.out_stride = size;
+    t.out = c->out + channel * size;
+    t.add = c->add ? c->add + channel * size : NULL;
+    c->kernels->column(&t);
+  }
+}
+
+/* ---- images ---- */
+
+static void run_image(FlatConv *c, int threads) {
+  const ConvParams *p = c->p;
+  int64_t each = c->inputs * c->planes.tap_count * FLAT_ROWS;
+  if (c->planes.positions <= FEW_POSITIONS && p->out[2] == c->planes.positions) {
+    parallel_for(threads, p->groups * c->panels, ONE_THREAD_WORK / (each * c->planes.positions) + 1, run_columns, c);
+    return;
+  }
+  parallel_for(threads, p->groups * c->chunks * c->tiles, ONE_THREAD_WORK / (each * c->chunk * c->kernels->width) + 1,
+               run_units, c);
+}
+
+static Status run_images(FlatConv *c, const float *input, float *out) {
+  const ConvParams *p = c->p;
+  int64_t in = p->in_channels * p->in[0] * p->in[1] * p->in[2],
+          results = p->out_channels * p->out[0] * p->out[1] * p->out[2];
+  double work = (double)results * (double)(c->inputs * c->planes.tap_count);
+  int threads = work < ONE_THREAD_WORK ? 1 : c->exec->threads;
+  float *laid = NULL;
+  if (c->planes.bytes && !(laid = cache_alloc(c->planes.bytes))) return status_out_of_memory();
+  Status status = OK;
+  for (int64_t n = 0; n < p->batch && !status; n++) {
+    c->input = laid ? laid : input + n * in;
+    c->out = out + n * results;
+    c->add = c->epilogue->add ? c->epilogue->add + n * results : NULL;
+    if (laid) flat_planes_lay(&c->planes, c->kernels, threads, p, input + n * in, laid);
+    run_image(c, threads);
+    status = atomic_load(&c->failed) ? status_out_of_memory() : exec_attend(c->exec);
+  }
+  if (laid) cache_free(laid, c->planes.bytes);
+  return status;
+}
+
+Status flat_conv_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
+                    const float *weight, const ConvEpilogue *epilogue, float *out) {
+  ConvParams simple = simplify(p);
+  FlatConv c = {.exec = exec, .p = &simple, .kernels = kernels, .epilogue = epilogue, .weight = weight};
+  c.inputs = p->in_channels / p->groups;
+  c.outputs = p->out_channels / p->groups;
+  c.panels = (c.outputs + FLAT_ROWS - 1) / FLAT_ROWS;
+  TRY(flat_planes_init(&simple, &c.planes));
+  c.panel_floats = c.inputs * c.planes.tap_count * FLAT_ROWS;
+  c.block = BLOCK_TAPS / c.planes.tap_count;
+  if (c.block < 1) c.block = 1;
+  set_tiles(&c);
+  set_chunks(&c);
+  Status status = run_images(&c, input, out);
+  flat_planes_dispose(&c.planes);
+  return status;
+}
+
+Status flat_conv(Exec *exec, const ConvParams *p, const float *input, const float *weight, const ConvEpilogue *epilogue,
+                 float *out) {
+  return flat_conv_by(flat_kernels(), exec, p, input, weight, epilogue, out);
+}

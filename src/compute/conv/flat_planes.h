@@ -1,0 +1,24 @@
+/* The planes of an input as flat convolution reads them: with padding, a plane for each remainder by the strides. */
+#pragma once
+
+#include "compute/conv/conv.h"
+#include "compute/conv/flat_tile.h"
+
+typedef struct FlatPlanes {
+  int64_t extent[CONV_SPATIAL]; /* of a phase's plane */
+  int64_t positions;            /* from the first result to the last, with what lies between rows */
+  int64_t plane, phases;        /* floats of a phase; phases that some tap reads */
+  int64_t channel_stride;
+  int64_t tap_count, *taps; /* where a tap reads, from its result's position in the channel on */
+  uint8_t *used;            /* of all phases, which some tap reads */
+  size_t bytes;             /* of one image; 0: planes are read as they lie */
+} FlatPlanes;
+
+/* false: so wide a dilation or padding that planes would be mostly empty, out of all proportion. */
+bool flat_planes_pay(const ConvParams *p);
+/* Strides must be 1 where there is one result, dilations where the kernel has one tap. */
+Status flat_planes_init(const ConvParams *p, FlatPlanes *out) MUST_CHECK;
+void flat_planes_dispose(FlatPlanes *planes);
+/* Lays an image out; `to` has planes->bytes. */
+void flat_planes_lay(const FlatPlanes *planes, const FlatKernels *kernels, int threads, const ConvParams *p,
+                     const float *image, float *to);

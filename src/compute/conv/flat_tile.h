@@ -1,0 +1,42 @@
+/* The inner loops of flat convolution (flat_conv.h), one table for each instruction set.
+ *
+ * A tile is FLAT_ROWS output channels by up to FlatKernels.width neighboring positions:
+ *   sums[row][i] = sum over channels c and taps t of weights[c][t][row] * input[c * channel_stride + taps[t] + i] */
+#pragma once
+
+#include "compute/conv/conv_epilogue.h"
+
+enum { FLAT_ROWS = 8, FLAT_COLUMNS = 4 };
+
+typedef struct FlatTile {
+  const float *weights, *input;
+  int64_t channels, channel_stride, tap_count;
+  const int64_t *taps; /* distances in floats */
+  float *out;
+  int64_t out_stride;         /* between rows */
+  int rows;                   /* that are written, at most FLAT_ROWS; weights has all of them */
+  int width;                  /* positions; nothing beyond them is read or written */
+  bool accumulate;            /* on what lies in out */
+  bool last;                  /* the sums are whole: the epilogue applies */
+  bool is_raw;                /* of it only scale and shift: finish_rows does the rest */
+  const float *scale, *shift; /* of the rows; NULL: 1, 0 */
+  const float *add;           /* lies as out does; NULL: nothing */
+  ConvActivation activation;
+  float low, high;
+} FlatTile;
+
+typedef struct FlatKernels {
+  int width, vector; /* positions of a whole tile, of a register */
+  void (*tile)(const FlatTile *t);
+  /* The same for up to FLAT_COLUMNS positions, in vectors of rows; neither accumulates nor is raw. */
+  void (*column)(const FlatTile *t);
+  /* Of a raw tile the positions [first, first + n), with `add` and the activation, to rows that are `stride` apart. */
+  void (*finish_rows)(const FlatTile *t, int64_t first, int64_t n, int64_t stride, const float *add, float *out);
+  /* to[i] = from[i * stride] */
+  void (*gather)(int64_t n, int64_t stride, const float *from, float *to);
+  /* to[i] = the greater of to[i] and from[i], NaN if one is; to[i] += from[i] */
+  void (*maximum)(int64_t n, const float *from, float *to);
+  void (*add)(int64_t n, const float *from, float *to);
+} FlatKernels;
+const FlatKernels *flat_kernels(void); /* the fastest that this processor runs */
+extern const FlatKernels flat_kernels_portable, flat_kernels_avx2, flat_kernels_avx512;

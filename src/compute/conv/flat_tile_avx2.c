@@ -1,0 +1,46 @@
+/* Flat convolution in vectors of 8: 12 sums, three inputs and a weight in 16 registers. */
+#include <immintrin.h>
+
+#include "compute/conv/flat_tile.h"
+
+typedef __m256 V;
+typedef __m256i Mask;
+enum { LANES = 8, STEP = 4 };
+#define VECTORS 3
+#define KERNELS flat_kernels_avx2
+static inline Mask mask_of(int n) {
+  static const int32_t bits[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+  return _mm256_loadu_si256((const __m256i *)(bits + 8 - n));
+}
+static inline V load(const float *p) {
+  return _mm256_loadu_ps(p);
+}
+static inline V load_masked(const float *p, Mask m) {
+  return _mm256_maskload_ps(p, m);
+}
+static inline void store_masked(float *p, Mask m, V x) {
+  _mm256_maskstore_ps(p, m, x);
+}
+static inline V splat(float x) {
+  return _mm256_set1_ps(x);
+}
+static inline V multiply_add(V a, V b, V c) {
+  return _mm256_fmadd_ps(a, b, c);
+}
+static inline V plus(V a, V b) {
+  return _mm256_add_ps(a, b);
+}
+static inline V multiply(V a, V b) {
+  return _mm256_mul_ps(a, b);
+}
+static inline V divide(V a, V b) {
+  return _mm256_div_ps(a, b);
+}
+/* Minimum and maximum give their second operand where one is NaN, so NaN stays. */
+static inline V clamp(V x, V low, V high) {
+  return _mm256_min_ps(high, _mm256_max_ps(low, x));
+}
+static inline V greater(V x, V y) {
+  return _mm256_blendv_ps(y, x, _mm256_or_ps(_mm256_cmp_ps(x, y, _CMP_GT_OQ), _mm256_cmp_ps(x, x, _CMP_UNORD_Q)));
+}
+#include "compute/conv/flat_tile_body.h"

@@ -1,0 +1,46 @@
+/* Flat convolution in vectors of 16: 24 sums, three inputs and a weight in 32 registers. */
+#include <immintrin.h>
+
+#include "compute/conv/flat_tile.h"
+
+typedef __m512 V;
+typedef __mmask16 Mask;
+enum { LANES = 16, STEP = 8 };
+#define VECTORS 3
+#define KERNELS flat_kernels_avx512
+static inline Mask mask_of(int n) {
+  return (Mask)((1u << n) - 1);
+}
+static inline V load(const float *p) {
+  return _mm512_loadu_ps(p);
+}
+static inline V load_masked(const float *p, Mask m) {
+  return _mm512_maskz_loadu_ps(m, p);
+}
+static inline void store_masked(float *p, Mask m, V x) {
+  _mm512_mask_storeu_ps(p, m, x);
+}
+static inline V splat(float x) {
+  return _mm512_set1_ps(x);
+}
+static inline V multiply_add(V a, V b, V c) {
+  return _mm512_fmadd_ps(a, b, c);
+}
+static inline V plus(V a, V b) {
+  return _mm512_add_ps(a, b);
+}
+static inline V multiply(V a, V b) {
+  return _mm512_mul_ps(a, b);
+}
+static inline V divide(V a, V b) {
+  return _mm512_div_ps(a, b);
+}
+/* Minimum and maximum give their second operand where one is NaN, so NaN stays. */
+static inline V clamp(V x, V low, V high) {
+  return _mm512_min_ps(high, _mm512_max_ps(low, x));
+}
+static inline V greater(V x, V y) {
+  __mmask16 takes = _mm512_cmp_ps_mask(x, y, _CMP_GT_OQ) | _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+  return _mm512_mask_blend_ps(takes, y, x);
+}
+#include "compute/conv/flat_tile_body.h"

@@ -1,0 +1,177 @@
+/* The loops of flat convolution over one type of vectors. Before it stand: V, LANES, VECTORS (in a tile's width), STEP
+ * (rows at a time), Mask and mask_of, load, load_masked, store_masked, splat, arithmetic by name, and KERNELS, the
+ * table's name. */
+#define UNROLLED _Pragma("GCC unroll 8")
+
+/* ---- epilogues ---- */
+
+static inline __attribute__((always_inline)) V activate(const FlatTile *t, V x) {
+  switch (t->activation) {
+    case CONV_CLAMP:
+      return clamp(x, splat(t->low), splat(t->high));
+    case CONV_HARDSWISH:
+      return divide(multiply(x, clamp(plus(x, splat(3)), splat(0), splat(6))), splat(6));
+    case CONV_HARDSIGMOID:
+      return divide(clamp(plus(x, splat(3)), splat(0), splat(6)), splat(6));
+    default:
+      return x;
+  }
+}
+
+/* Writes a row's sums, `count` vectors with the last of them under the mask. */
+static inline __attribute__((always_inline)) void finish(const FlatTile *t, int row, int count, const V *sums,
+                                                         Mask mask, float *out) {
+  UNROLLED for (int v = 0; v < count; v++) {
+    Mask m = v == count - 1 ? mask : mask_of(LANES);
+    V x = sums[v];
+    if (t->accumulate) x = plus(x, load_masked(out + v * LANES, m));
+    if (t->last && t->scale) x = multiply(x, splat(t->scale[row]));
+    if (t->last && t->shift) x = plus(x, splat(t->shift[row]));
+    if (t->last && !t->is_raw) {
+      if (t->add) x = plus(x, load_masked(t->add + row * t->out_stride + v * LANES, m));
+      x = activate(t, x);
+    }
+    store_masked(out + v * LANES, m, x);
+  }
+}
+
+static void finish_rows(const FlatTile *t, int64_t first, int64_t n, int64_t stride, const float *add, float *out) {
+  for (int r = 0; r < t->rows; r++) {
+    const float *from = t->out + r * t->out_stride + first;
+    for (int64_t i = 0; i < n; i += LANES) {
+      Mask m = mask_of(n - i < LANES ? (int)(n - i) : LANES);
+      V x = load_masked(from + i, m);
+      if (add) x = plus(x, load_masked(add + r * stride + i, m));
+      store_masked(out + r * stride + i, m, activate(t, x));
+    }
+  }
+}
+
+/* ---- tiles ---- */
+
+/* One tap of one channel: `count` vectors of inputs times STEP weights. */
+static inline __attribute__((always_inline)) void sum_up(int count, const float *x, Mask mask, const float *w,
+                                                         V sums[STEP][VECTORS]) {
+  V b[VECTORS];
+  UNROLLED for (int v = 0; v < count - 1; v++) b[v] = load(x + v * LANES);
+  b[count - 1] = load_masked(x + (count - 1) * LANES, mask);
+  UNROLLED for (int r = 0; r < STEP; r++) {
+    V s = splat(w[r]);
+    UNROLLED for (int v = 0; v < count; v++) sums[r][v] = multiply_add(s, b[v], sums[r][v]);
+  }
+}
+
+static inline __attribute__((always_inline)) void tile_of_vectors(const FlatTile *t, int count) {
+  Mask mask = mask_of(t->width - (count - 1) * LANES);
+  for (int first = 0; first < t->rows; first += STEP) {
+    V sums[STEP][VECTORS];
+    const float *w = t->weights + first, *x = t->input;
+    UNROLLED for (int r = 0; r < STEP; r++) UNROLLED for (int v = 0; v < count; v++) sums[r][v] = splat(0);
+    if (t->tap_count == 1) {
+      x += t->taps[0];
+      for (int64_t c = t->channels; c > 0; c--, x += t->channel_stride, w += FLAT_ROWS) sum_up(count, x, mask, w, sums);
+    } else {
+      for (int64_t c = t->channels; c > 0; c--, x += t->channel_stride)
+        for (int64_t k = 0; k < t->tap_count; k++, w += FLAT_ROWS) sum_up(count, x + t->taps[k], mask, w, sums);
+    }
+    UNROLLED for (int r = 0; r < STEP; r++) if (first + r < t->rows)
+        finish(t, first + r, count, sums[r], mask, t->out + (first + r) * t->out_stride);
+  }
+}
+
+/* Functions of their own, so that each has all registers. */
+static __attribute__((noinline)) void tile_of_one(const FlatTile *t) {
+  tile_of_vectors(t, 1);
+}
+static __attribute__((noinline)) void tile_of_two(const FlatTile *t) {
+  tile_of_vectors(t, 2);
+}
+#if VECTORS > 2
+static __attribute__((noinline)) void tile_of_three(const FlatTile *t) {
+  tile_of_vectors(t, 3);
+}
+#endif
+
+static void tile(const FlatTile *t) {
+  if (t->width <= LANES)
+    tile_of_one(t);
+  else if (t->width <= 2 * LANES)
+    tile_of_two(t);
+#if VECTORS > 2
+  else
+    tile_of_three(t);
+#endif
+}
+
+/* ---- few positions ---- */
+
+typedef float Rows __attribute__((vector_size(FLAT_ROWS * sizeof(float)), aligned(sizeof(float))));
+
+static inline __attribute__((always_inline)) void sum_columns(const FlatTile *t, int width, Rows *sums) {
+  enum { AHEAD = 4 }; /* sums that do not wait for each other */
+  Rows partial[AHEAD][FLAT_COLUMNS] = {0};
+  const float *w = t->weights, *x = t->input;
+  for (int64_t k = 0; k < t->tap_count; k++) {
+    const float *from = x + t->taps[k];
+    const Rows *weights = (const Rows *)(w + k * FLAT_ROWS);
+    int64_t c = 0;
+    for (; c + AHEAD <= t->channels; c += AHEAD)
+      UNROLLED for (int a = 0; a < AHEAD; a++) UNROLLED for (int i = 0; i < width; i++) partial[a][i] +=
+          weights[(c + a) * t->tap_count] * from[(c + a) * t->channel_stride + i];
+    for (; c < t->channels; c++)
+      UNROLLED for (int i = 0; i < width; i++) partial[0][i] +=
+          weights[c * t->tap_count] * from[c * t->channel_stride + i];
+  }
+  UNROLLED for (int i = 0; i < width; i++) sums[i] = (partial[0][i] + partial[1][i]) + (partial[2][i] + partial[3][i]);
+}
+
+static void column(const FlatTile *t) {
+  Rows sums[FLAT_COLUMNS] = {0};
+  Mask mask = mask_of(t->width);
+  switch (t->width) {
+    case 1:
+      sum_columns(t, 1, sums);
+      break;
+    case 2:
+      sum_columns(t, 2, sums);
+      break;
+    case 3:
+      sum_columns(t, 3, sums);
+      break;
+    default:
+      sum_columns(t, 4, sums);
+  }
+  for (int r = 0; r < t->rows; r++) {
+    float row[LANES] = {0};
+    for (int i = 0; i < t->width; i++) row[i] = sums[i][r];
+    V x = load(row);
+    finish(t, r, 1, &x, mask, t->out + r * t->out_stride);
+  }
+}
+
+static void gather(int64_t n, int64_t stride, const float *restrict from, float *restrict to) {
+  if (stride == 1)
+    for (int64_t i = 0; i < n; i++) to[i] = from[i];
+  else if (stride == 2)
+    for (int64_t i = 0; i < n; i++) to[i] = from[2 * i];
+  else
+    for (int64_t i = 0; i < n; i++) to[i] = from[stride * i];
+}
+
+/* ---- lines ---- */
+
+static void maximum_line(int64_t n, const float *from, float *to) {
+  for (int64_t i = 0; i < n; i += LANES) {
+    Mask m = mask_of(n - i < LANES ? (int)(n - i) : LANES);
+    store_masked(to + i, m, greater(load_masked(from + i, m), load_masked(to + i, m)));
+  }
+}
+
+static void add_line(int64_t n, const float *from, float *to) {
+  for (int64_t i = 0; i < n; i += LANES) {
+    Mask m = mask_of(n - i < LANES ? (int)(n - i) : LANES);
+    store_masked(to + i, m, plus(load_masked(from + i, m), load_masked(to + i, m)));
+  }
+}
+
+const FlatKernels KERNELS = {VECTORS * LANES, LANES, tile, column, finish_rows, gather, maximum_line, add_line};

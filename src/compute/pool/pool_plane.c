@@ -1,0 +1,122 @@
+/* The walk over rows; the lines' loops are flat convolution's. */
+#include "compute/pool/pool_plane.h"
+
+#include <math.h>
+
+#include "base/parallel.h"
+#include "compute/conv/flat_tile.h"
+
+typedef struct Pooling {
+  const Exec *exec;
+  const PoolPlanes *p;
+  const FlatKernels *kernels;
+  const float *in;
+  float *out;
+  int64_t line;    /* floats of a padded line */
+  int64_t phase;   /* of it that are a stride apart */
+  int64_t phases;  /* that a window reads */
+  float *divisors; /* of a row's averages, but for the rows' share */
+  _Atomic bool failed;
+} Pooling;
+
+/* How many places of a window's dimension count for an average. */
+static int64_t covered(const PoolPlanes *p, int d, int64_t o) {
+  int64_t begin = o * p->stride[d] - p->padding[d], end = begin + p->kernel[d];
+  if (end > p->in[d] + p->padding[d]) end = p->in[d] + p->padding[d];
+  if (p->count_include_pad) return end - begin;
+  return (end < p->in[d] ? end : p->in[d]) - (begin > 0 ? begin : 0);
+}
+
+static void join(const Pooling *c, int64_t n, const float *from, float *to) {
+  (c->p->averages ? c->kernels->add : c->kernels->maximum)(n, from, to);
+}
+
+/* The rows of the window of output row (o0, o1), joined, between the paddings of `line`. */
+static void join_rows(const Pooling *c, const float *plane, int64_t o0, int64_t o1, float *line) {
+  const PoolPlanes *p = c->p;
+  bool is_first = true;
+  float *to = line + p->padding[2];
+  for (int64_t k0 = 0; k0 < p->kernel[0]; k0++)
+    for (int64_t k1 = 0; k1 < p->kernel[1]; k1++) {
+      int64_t x0 = o0 * p->stride[0] - p->padding[0] + k0 * p->dilation[0],
+              x1 = o1 * p->stride[1] - p->padding[1] + k1 * p->dilation[1];
+      if (x0 < 0 || x0 >= p->in[0] || x1 < 0 || x1 >= p->in[1]) continue;
+      const float *row = plane + (x0 * p->in[1] + x1) * p->in[2];
+      if (is_first)
+        memcpy(to, row, (size_t)p->in[2] * sizeof *to);
+      else
+        join(c, p->in[2], row, to);
+      is_first = false;
+    }
+  if (!is_first) return;
+  for (int64_t i = 0; i < p->in[2]; i++) to[i] = p->averages ? 0 : -INFINITY;
+}
+
+static void join_columns(const Pooling *c, const float *line, float *phases, float *out) {
+  const PoolPlanes *p = c->p;
+  int64_t stride = p->stride[2];
+  if (stride > 1)
+    for (int64_t f = 0; f < c->phases; f++) c->kernels->gather(c->phase, stride, line + f, phases + f * c->phase);
+  for (int64_t k = 0; k < p->kernel[2]; k++) {
+    int64_t at = k * p->dilation[2];
+    const float *from = stride > 1 ? phases + at % stride * c->phase + at / stride : line + at;
+    if (k)
+      join(c, p->out[2], from, out);
+    else
+      memcpy(out, from, (size_t)p->out[2] * sizeof *out);
+  }
+}
+
+static void pool_plane(const Pooling *c, const float *plane, float *line, float *out) {
+  const PoolPlanes *p = c->p;
+  float *phases = line + c->line;
+  for (int64_t o0 = 0; o0 < p->out[0]; o0++)
+    for (int64_t o1 = 0; o1 < p->out[1]; o1++, out += p->out[2]) {
+      join_rows(c, plane, o0, o1, line);
+      join_columns(c, line, phases, out);
+      if (!p->averages) continue;
+      float rows = p->divisor ? 1 : (float)(covered(p, 0, o0) * covered(p, 1, o1));
+      for (int64_t i = 0; i < p->out[2]; i++) out[i] /= rows * c->divisors[i];
+    }
+}
+
+static void pool_some(void *argument, int64_t begin, int64_t end) {
+  Pooling *c = argument;
+  const PoolPlanes *p = c->p;
+  int64_t in = p->in[0] * p->in[1] * p->in[2], out = p->out[0] * p->out[1] * p->out[2];
+  float *line = mem_alloc((size_t)(c->line + c->phases * c->phase) * sizeof *line);
+  if (!line) {
+    atomic_store(&c->failed, true);
+    return;
+  }
+  for (int64_t i = 0; i < c->line; i++) line[i] = p->averages ? 0 : -INFINITY;
+  for (int64_t i = begin; i < end && !exec_is_over(c->exec); i++) pool_plane(c, c->in + i * in, line, c->out + i * out);
+  mem_free(line);
+}
+
+static Status set_divisors(Pooling *c) {
+  const PoolPlanes *p = c->p;
+  if (!p->averages) return OK;
+  c->divisors = mem_alloc((size_t)p->out[2] * sizeof *c->divisors);
+  if (!c->divisors) return status_out_of_memory();
+  for (int64_t i = 0; i < p->out[2]; i++) c->divisors[i] = (float)(p->divisor ? p->divisor : covered(p, 2, i));
+  return OK;
+}
+
+Status pool_planes_run(const Exec *exec, const PoolPlanes *p, const float *in, float *out) {
+  enum { ONE_THREAD_FLOATS = 32768 };
+  PoolPlanes simple = *p;
+  Pooling c = {.exec = exec, .p = &simple, .kernels = flat_kernels(), .in = in, .out = out};
+  if (p->out[2] == 1) simple.stride[2] = 1;
+  p = &simple;
+  int64_t span = (p->kernel[2] - 1) * p->dilation[2];
+  c.phases = p->stride[2] < span + 1 ? p->stride[2] : span + 1;
+  c.phase = p->out[2] + span / p->stride[2];
+  c.line = c.phase * p->stride[2] + p->stride[2];
+  if (c.line < p->padding[2] + p->in[2]) c.line = p->padding[2] + p->in[2];
+  TRY(set_divisors(&c));
+  int64_t each = p->in[0] * p->in[1] * p->in[2] + 1;
+  parallel_for(exec->threads, p->planes, ONE_THREAD_FLOATS / each + 1, pool_some, &c);
+  mem_free(c.divisors);
+  return atomic_load(&c.failed) ? status_out_of_memory() : exec_attend(exec);
+}

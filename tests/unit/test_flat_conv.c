@@ -1,0 +1,291 @@
+/* Convolution by flat_conv.c, in every instruction set this processor has, against a plain loop in double: kernels,
+ * strides, dilations, paddings, groups, few and many channels and positions, epilogues, threads. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "compute/conv/flat_conv.h"
+
+static uint64_t seed = 1;
+static uint32_t next(void) {
+  seed = seed * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)(seed >> 33);
+}
+static float number(void) {
+  return (float)((int)(next() % 2001) - 1000) / 500;
+}
+static float *numbers(int64_t n) {
+  float *x = mem_alloc((size_t)(n ? n : 1) * sizeof *x);
+  for (int64_t i = 0; i < n; i++) x[i] = number();
+  return x;
+}
+
+typedef struct Case {
+  ConvParams p;
+  float *input, *weight, *scale, *shift, *add;
+  ConvEpilogue epilogue;
+  int64_t results;
+} Case;
+
+static void set_case(Case *c, const ConvParams *p) {
+  memset(c, 0, sizeof *c);
+  c->p = *p;
+  c->results = p->batch * p->out_channels;
+  int64_t in = p->batch * p->in_channels, taps = 1;
+  for (int d = 0; d < CONV_SPATIAL; d++) {
+    int64_t span = p->dilation[d] * (p->kernel[d] - 1) + 1;
+    c->p.out[d] = (p->in[d] + p->padding[d] + p->padding_after[d] - span) / p->stride[d] + 1;
+    c->results *= c->p.out[d];
+    in *= p->in[d];
+    taps *= p->kernel[d];
+  }
+  c->input = numbers(in);
+  c->weight = numbers(p->out_channels * p->in_channels / p->groups * taps);
+  c->scale = numbers(p->out_channels);
+  c->shift = numbers(p->out_channels);
+  c->add = numbers(c->results);
+}
+static void free_case(Case *c) {
+  mem_free(c->input), mem_free(c->weight), mem_free(c->scale), mem_free(c->shift), mem_free(c->add);
+}
+
+/* One result by its definition. */
+static double sum_at(const Case *c, int64_t n, int64_t channel, const int64_t *at) {
+  const ConvParams *p = &c->p;
+  int64_t inputs = p->in_channels / p->groups, group = channel / (p->out_channels / p->groups);
+  const float *w = c->weight + channel * inputs * p->kernel[0] * p->kernel[1] * p->kernel[2];
+  double sum = 0;
+  for (int64_t i = 0; i < inputs; i++)
+    for (int64_t k0 = 0; k0 < p->kernel[0]; k0++)
+      for (int64_t k1 = 0; k1 < p->kernel[1]; k1++)
+        for (int64_t k2 = 0; k2 < p->kernel[2]; k2++, w++) {
+          int64_t x0 = at[0] * p->stride[0] - p->padding[0] + k0 * p->dilation[0],
+                  x1 = at[1] * p->stride[1] - p->padding[1] + k1 * p->dilation[1],
+                  x2 = at[2] * p->stride[2] - p->padding[2] + k2 * p->dilation[2];
+          if (x0 < 0 || x0 >= p->in[0] || x1 < 0 || x1 >= p->in[1] || x2 < 0 || x2 >= p->in[2]) continue;
+          int64_t plane = n * p->in_channels + group * inputs + i;
+          sum += (double)*w * (double)c->input[((plane * p->in[0] + x0) * p->in[1] + x1) * p->in[2] + x2];
+        }
+  return sum;
+}
+
+static double finished(const ConvEpilogue *e, double x, int64_t channel, int64_t index) {
+  if (e->scale) x *= (double)e->scale[channel];
+  if (e->shift) x += (double)e->shift[channel];
+  if (e->add) x += (double)e->add[index];
+  double gate = fmin(fmax(x + 3, 0), 6) / 6;
+  switch (e->activation) {
+    case CONV_CLAMP:
+      return fmin(fmax(x, (double)e->low), (double)e->high);
+    case CONV_HARDSWISH:
+      return x * gate;
+    case CONV_HARDSIGMOID:
+      return gate;
+    default:
+      return x;
+  }
+}
+
+static const FlatKernels *tables[3];
+static int table_count(void) {
+  int n = 0;
+  tables[n++] = &flat_kernels_portable;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) tables[n++] = &flat_kernels_avx2;
+  if (flat_kernels() != tables[n - 1]) tables[n++] = flat_kernels();
+#endif
+  return n;
+}
+
+/* The weight in the engine's layout, by the layout's definition. */
+static float *packed(const Case *c) {
+  Tensor *weight;
+  WeightLayout layout;
+  const ConvParams *p = &c->p;
+  int64_t sizes[] = {p->out_channels, p->in_channels / p->groups, p->kernel[0], p->kernel[1], p->kernel[2]};
+  flat_conv_layout(p, &layout);
+  assert_null(tensor_empty(DTYPE_FLOAT32, 5, sizes, &weight));
+  memcpy(tensor_data(weight), c->weight, (size_t)weight->numel * sizeof(float));
+  PackedWeight *kept = packed_weight_take(1, weight, &layout);
+  float *copy = mem_alloc(layout.bytes);
+  memcpy(copy, packed_weight_data(kept), layout.bytes);
+  packed_weight_give_back(kept);
+  tensor_release(weight);
+  packed_weights_trim();
+  return copy;
+}
+
+static void check_results(const Case *c, const float *out, const FlatKernels *kernels) {
+  const ConvParams *p = &c->p;
+  double bound = 1e-5 * (double)(p->in_channels / p->groups * p->kernel[0] * p->kernel[1] * p->kernel[2] + 4);
+  int64_t at[3], index = 0;
+  for (int64_t n = 0; n < p->batch; n++)
+    for (int64_t channel = 0; channel < p->out_channels; channel++)
+      for (at[0] = 0; at[0] < p->out[0]; at[0]++)
+        for (at[1] = 0; at[1] < p->out[1]; at[1]++)
+          for (at[2] = 0; at[2] < p->out[2]; at[2]++, index++) {
+            double wanted = finished(&c->epilogue, sum_at(c, n, channel, at), channel, index);
+            if (!(fabs(wanted - (double)out[index]) <= bound * (1 + fabs(wanted))))
+              fail_msg(
+                  "in vectors of %d: result %lld of channel %lld is %g, not %g (in %lldx%lldx%lldx%lld, kernel "
+                  "%lldx%lldx%lld, stride %lld,%lld, groups %lld)",
+                  kernels->vector, (long long)index, (long long)channel, (double)out[index], wanted,
+                  (long long)p->in_channels, (long long)p->in[0], (long long)p->in[1], (long long)p->in[2],
+                  (long long)p->kernel[0], (long long)p->kernel[1], (long long)p->kernel[2], (long long)p->stride[1],
+                  (long long)p->stride[2], (long long)p->groups);
+          }
+}
+
+/* Runs it in all tables; what lies beyond the results must stay. */
+static void run_case(const Case *c) {
+  enum { GUARD = 64 };
+  Exec exec;
+  exec_init(&exec, NULL);
+  exec.threads = (int)(next() % 3) + 1;
+  float *weight = packed(c), *out = mem_alloc((size_t)(c->results + GUARD) * sizeof *out);
+  assert_true(flat_conv_takes(&c->p));
+  for (int t = 0, n = table_count(); t < n; t++) {
+    for (int64_t i = 0; i < c->results + GUARD; i++) out[i] = -77;
+    assert_null(flat_conv_by(tables[t], &exec, &c->p, c->input, weight, &c->epilogue, out));
+    check_results(c, out, tables[t]);
+    for (int64_t i = 0; i < GUARD; i++) assert_true(out[c->results + i] == -77);
+  }
+  mem_free(out);
+  mem_free(weight);
+}
+
+static ConvParams plain(int64_t in_channels, int64_t out_channels, int64_t height, int64_t width, int64_t kernel,
+                        int64_t stride, int64_t padding) {
+  return (ConvParams){.spatial = 2,
+                      .batch = 1,
+                      .groups = 1,
+                      .in_channels = in_channels,
+                      .out_channels = out_channels,
+                      .in = {1, height, width},
+                      .kernel = {1, kernel, kernel},
+                      .stride = {1, stride, stride},
+                      .dilation = {1, 1, 1},
+                      .padding = {0, padding, padding},
+                      .padding_after = {0, padding, padding}};
+}
+static void run_params(const ConvParams *p) {
+  Case c;
+  set_case(&c, p);
+  run_case(&c);
+  free_case(&c);
+}
+
+/* Widths around those of vectors and tiles, with and without what lies between rows. */
+static void test_widths(void **state) {
+  (void)state;
+  for (int64_t width = 1; width <= 52; width++)
+    for (int64_t kernel = 1; kernel <= 3; kernel += 2) {
+      ConvParams p = plain(5, 11, 3, width + kernel - 1, kernel, 1, kernel / 2);
+      run_params(&p);
+    }
+}
+
+/* More input channels than are summed up at once. */
+static void test_many_channels(void **state) {
+  (void)state;
+  static const int64_t channels[] = {255, 256, 257, 600};
+  for (int i = 0; i < 4; i++) {
+    ConvParams one = plain(channels[i], 9, 5, 5, 1, 1, 0), three = plain(channels[i] / 8, 17, 7, 7, 3, 1, 1),
+               column = plain(channels[i], 20, 1, 1 + i, 1, 1, 0);
+    run_params(&one);
+    run_params(&three);
+    run_params(&column);
+  }
+}
+
+static void test_epilogues(void **state) {
+  (void)state;
+  for (int i = 0; i < 96; i++) {
+    ConvParams p = plain(i % 3 ? 7 : 300, 10, 6, i & 1 ? 9 : 50, i & 2 ? 3 : 1, 1, i & 2 ? 1 : 0);
+    if (i % 5 == 4) p.in[1] = 1, p.in[2] = 3;
+    Case c;
+    set_case(&c, &p);
+    c.epilogue = (ConvEpilogue){.scale = i & 4 ? c.scale : NULL,
+                                .shift = i & 8 ? c.shift : NULL,
+                                .add = i & 16 ? c.add : NULL,
+                                .activation = (ConvActivation)(i % 4),
+                                .low = -0.5F,
+                                .high = i % 7 ? 2 : INFINITY};
+    run_case(&c);
+    free_case(&c);
+  }
+}
+
+/* NaN stays NaN through clamps. */
+static void test_nan(void **state) {
+  (void)state;
+  Exec exec;
+  Case c;
+  ConvParams p = plain(1, 1, 1, 20, 1, 1, 0);
+  float weight[FLAT_ROWS] = {1}, out[20];
+  exec_init(&exec, NULL);
+  set_case(&c, &p);
+  c.epilogue = (ConvEpilogue){.activation = CONV_CLAMP, .low = 0, .high = 6};
+  c.input[3] = c.input[19] = NAN;
+  for (int t = 0, n = table_count(); t < n; t++) {
+    assert_null(flat_conv_by(tables[t], &exec, &c.p, c.input, weight, &c.epilogue, out));
+    for (int i = 0; i < 20; i++) assert_true(!isnan(out[i]) == (i != 3 && i != 19));
+  }
+  free_case(&c);
+}
+
+static int64_t pick(int64_t least, int64_t most) {
+  return least + (int64_t)(next() % (uint32_t)(most - least + 1));
+}
+static void test_random(void **state) {
+  (void)state;
+  const char *wanted = getenv("WICK_RANDOM_CONVOLUTIONS");
+  long count = wanted ? atol(wanted) : 400;
+  for (long i = 0; i < count; i++) {
+    ConvParams p = {.spatial = (int)pick(1, 3), .batch = pick(1, 2), .groups = i % 3 ? 1 : pick(2, 3)};
+    p.in_channels = p.groups * pick(1, 6);
+    p.out_channels = p.groups * pick(1, 20);
+    for (int d = 0; d < CONV_SPATIAL; d++) {
+      bool used = d >= CONV_SPATIAL - p.spatial;
+      p.kernel[d] = used ? pick(1, 4) : 1;
+      p.stride[d] = used ? pick(1, 3) : 1;
+      p.dilation[d] = used ? pick(1, 3) : 1;
+      p.padding[d] = used ? pick(0, 3) : 0;
+      p.padding_after[d] = used && i % 5 == 0 ? p.padding[d] + 1 : p.padding[d];
+      int64_t least = p.dilation[d] * (p.kernel[d] - 1) + 1 - p.padding[d] - p.padding_after[d];
+      p.in[d] = used ? pick(1, d == 2 ? 40 : 9) : 1;
+      if (p.in[d] < least) p.in[d] = least;
+    }
+    Case c;
+    set_case(&c, &p);
+    if (i & 1) c.epilogue.shift = c.shift;
+    if (i & 2) c.epilogue.add = c.add;
+    run_case(&c);
+    free_case(&c);
+  }
+}
+
+/* A dilation that spreads two taps over a plane as large as memory is left to others. */
+static void test_empty_planes(void **state) {
+  (void)state;
+  ConvParams p = plain(1, 1, 1, 1, 2, 1, 1 << 30);
+  p.dilation[1] = p.dilation[2] = (INT64_C(1) << 31) - 1;
+  p.out[0] = 1;
+  p.out[1] = p.out[2] = p.in[1] + 2 * p.padding[1] - p.dilation[1];
+  assert_false(flat_conv_takes(&p));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_widths), cmocka_unit_test(test_many_channels), cmocka_unit_test(test_epilogues),
+      cmocka_unit_test(test_nan),    cmocka_unit_test(test_random),        cmocka_unit_test(test_empty_planes),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
