@@ -8,6 +8,7 @@
  *   compute/conv/conv_depthwise.h       the inner loop of depthwise ones; conv_depthwise_body.h
  *   compute/conv/flat_conv.h            all others of float32, but transposed ones
  *   compute/conv/flat_planes.h          the planes they read
+ *   compute/conv/flat_winograd.h        3x3 ones with fewer products
  *   compute/conv/flat_tile.h            their inner loops; flat_tile_body.h
  *   compute/conv/conv_epilogue.h        what happens to results in cache; conv_epilogue_body.h
  *   compute/pool/pool_plane.h           pooling of float32 planes

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "compute/conv/flat_conv.h"
+#include "compute/conv/flat_winograd.h"
 
 static uint64_t seed = 1;
 static uint32_t next(void) {
@@ -104,13 +104,11 @@ static int table_count(void) {
   return n;
 }
 
-/* The weight in the engine's layout, by the layout's definition. */
-static float *packed(const Case *c) {
+/* The weight in an engine's layout. */
+static float *packed(const Case *c, WeightLayout layout) {
   Tensor *weight;
-  WeightLayout layout;
   const ConvParams *p = &c->p;
   int64_t sizes[] = {p->out_channels, p->in_channels / p->groups, p->kernel[0], p->kernel[1], p->kernel[2]};
-  flat_conv_layout(p, &layout);
   assert_null(tensor_empty(DTYPE_FLOAT32, 5, sizes, &weight));
   memcpy(tensor_data(weight), c->weight, (size_t)weight->numel * sizeof(float));
   PackedWeight *kept = packed_weight_take(1, weight, &layout);
@@ -149,7 +147,9 @@ static void run_case(const Case *c) {
   Exec exec;
   exec_init(&exec, NULL);
   exec.threads = (int)(next() % 3) + 1;
-  float *weight = packed(c), *out = mem_alloc((size_t)(c->results + GUARD) * sizeof *out);
+  WeightLayout layout;
+  flat_conv_layout(&c->p, &layout);
+  float *weight = packed(c, layout), *out = mem_alloc((size_t)(c->results + GUARD) * sizeof *out);
   assert_true(flat_conv_takes(&c->p));
   for (int t = 0, n = table_count(); t < n; t++) {
     for (int64_t i = 0; i < c->results + GUARD; i++) out[i] = -77;
@@ -159,6 +159,29 @@ static void run_case(const Case *c) {
   }
   mem_free(out);
   mem_free(weight);
+}
+
+/* The same with fewer products, in the tables for which that pays; how many. */
+static int run_winograd(const Case *c) {
+  Exec exec;
+  exec_init(&exec, NULL);
+  exec.threads = (int)(next() % 3) + 1;
+  WeightLayout layout;
+  flat_winograd_layout(&c->p, &layout);
+  float *weight = packed(c, layout), *out = mem_alloc((size_t)c->results * sizeof *out);
+  int count = 0;
+  for (int t = 0, n = table_count(); t < n; t++) {
+    bool is_finite = false;
+    if (!flat_winograd_pays(&c->p, tables[t])) continue;
+    for (int64_t i = 0; i < c->results; i++) out[i] = -77;
+    assert_null(flat_winograd(tables[t], &exec, &c->p, c->input, weight, &c->epilogue, out, &is_finite));
+    assert_true(is_finite);
+    check_results(c, out, tables[t]);
+    count++;
+  }
+  mem_free(out);
+  mem_free(weight);
+  return count;
 }
 
 static ConvParams plain(int64_t in_channels, int64_t out_channels, int64_t height, int64_t width, int64_t kernel,
@@ -247,7 +270,7 @@ static int64_t pick(int64_t least, int64_t most) {
 static void test_random(void **state) {
   (void)state;
   const char *wanted = getenv("WICK_RANDOM_CONVOLUTIONS");
-  long count = wanted ? atol(wanted) : 400;
+  long count = wanted ? atol(wanted) : 200;
   for (long i = 0; i < count; i++) {
     ConvParams p = {.spatial = (int)pick(1, 3), .batch = pick(1, 2), .groups = i % 3 ? 1 : pick(2, 3)};
     p.in_channels = p.groups * pick(1, 6);
@@ -272,6 +295,68 @@ static void test_random(void **state) {
   }
 }
 
+static void test_winograd(void **state) {
+  (void)state;
+  int count = 0;
+  for (int64_t width = 5; width <= 60; width += 1 + width / 20)
+    for (int i = 0; i < 4; i++) {
+      ConvParams p = plain(pick(16, 40), pick(16, 50), pick(5, 30), width, 3, 1, i % 3);
+      p.padding_after[2] += i & 1;
+      p.batch = 1 + i / 3;
+      Case c;
+      set_case(&c, &p);
+      c.epilogue = (ConvEpilogue){.scale = i & 1 ? c.scale : NULL,
+                                  .shift = i & 2 ? c.shift : NULL,
+                                  .add = width % 2 ? c.add : NULL,
+                                  .activation = (ConvActivation)(width % 4),
+                                  .low = -1,
+                                  .high = 6};
+      count += run_winograd(&c);
+      free_case(&c);
+    }
+  assert_true(count > 50);
+  /* So many channels that blocks are narrower. */
+  ConvParams p = plain(700, 20, 9, 13, 3, 1, 1);
+  Case c;
+  set_case(&c, &p);
+  assert_true(run_winograd(&c) > 0);
+  free_case(&c);
+  p.stride[1] = 2;
+  assert_false(flat_winograd_pays(&p, flat_kernels()));
+}
+
+/* What is not finite stays where a plain loop has it. */
+static void test_infinity(void **state) {
+  (void)state;
+  static const float values[] = {INFINITY, -INFINITY, NAN, 3e38F};
+  Exec exec;
+  exec_init(&exec, NULL);
+  for (int v = 0; v < 4; v++) {
+    Case c;
+    Tensor *input, *weight, *out;
+    ConvParams p = plain(16, 16, 20, 20, 3, 1, 1);
+    set_case(&c, &p);
+    assert_true(flat_winograd_pays(&c.p, flat_kernels()));
+    assert_null(tensor_empty(DTYPE_FLOAT32, 4, (const int64_t[]){1, 16, 20, 20}, &input));
+    assert_null(tensor_empty(DTYPE_FLOAT32, 4, (const int64_t[]){16, 16, 3, 3}, &weight));
+    assert_null(tensor_empty(DTYPE_FLOAT32, 4, (const int64_t[]){1, 16, 20, 20}, &out));
+    c.input[210] = values[v];
+    memcpy(tensor_data(input), c.input, (size_t)input->numel * sizeof(float));
+    memcpy(tensor_data(weight), c.weight, (size_t)weight->numel * sizeof(float));
+    assert_null(conv_forward(&exec, &c.p, input, weight, &c.epilogue, out));
+    const float *results = tensor_data(out);
+    for (int64_t i = 0; i < out->numel; i++) {
+      int64_t place = i % 400, y = place / 20, x = place % 20;
+      bool near = y >= 9 && y <= 11 && x >= 9 && x <= 11;
+      if (!near) assert_true(isfinite(results[i]) && fabsf(results[i]) < 1e5F);
+      if (near && v == 2) assert_true(isnan(results[i]));
+    }
+    tensor_release(input), tensor_release(weight), tensor_release(out);
+    free_case(&c);
+  }
+  packed_weights_trim();
+}
+
 /* A dilation that spreads two taps over a plane as large as memory is left to others. */
 static void test_empty_planes(void **state) {
   (void)state;
@@ -284,8 +369,9 @@ static void test_empty_planes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_widths), cmocka_unit_test(test_many_channels), cmocka_unit_test(test_epilogues),
-      cmocka_unit_test(test_nan),    cmocka_unit_test(test_random),        cmocka_unit_test(test_empty_planes),
+      cmocka_unit_test(test_widths),   cmocka_unit_test(test_many_channels), cmocka_unit_test(test_epilogues),
+      cmocka_unit_test(test_nan),      cmocka_unit_test(test_random),        cmocka_unit_test(test_empty_planes),
+      cmocka_unit_test(test_winograd), cmocka_unit_test(test_infinity),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "base/cache.h"
 #include "base/hostile.h"
 #include "base/parallel.h"
+#include "compute/conv/flat_winograd.h"
 #include "report/reason.h"
 
 struct PackedWeight {
@@ -100,6 +101,11 @@ static bool is_padded(const WeightLayout *l) {
 
 /* false: no memory. */
 static bool pack(int threads, const float *from, const WeightLayout *l, float *to) {
+  if (l->transform == WEIGHT_WINOGRAD) {
+    flat_winograd_pack(threads, l, from, to);
+    STATISTIC_ADD(packed_weights);
+    return true;
+  }
   int64_t groups = l->channels ? l->sizes[0] : 1, channels = l->sizes[l->channels], each = 1, longest = 1;
   for (int d = l->channels + 1; d < l->ndim; d++) {
     each *= l->sizes[d];

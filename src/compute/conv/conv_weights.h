@@ -9,11 +9,14 @@
 
 enum { WEIGHT_DIMS = 6, WEIGHT_BLOCKS = 8 };
 
+typedef enum WeightTransform { WEIGHT_AS_IT_IS, WEIGHT_WINOGRAD /* flat_winograd_pack */ } WeightTransform;
 /* Where elements go. Each dimension's index is split by its blocks, from the innermost on; what is left moves by its
  * stride. Nothing but numbers, all that are not used zero, so layouts can be compared as bytes. */
 typedef struct WeightLayout {
   int32_t ndim, block_count;
-  int32_t channels;                  /* the dimension of output channels: 0, or 1 behind the groups */
+  int32_t transform; /* WeightTransform; one that is not WEIGHT_AS_IT_IS has its own order, and sizes and bytes alone
+                      * count */
+  int32_t channels;  /* the dimension of output channels: 0, or 1 behind the groups */
   int32_t block_dims[WEIGHT_BLOCKS]; /* outermost block first */
   int64_t sizes[WEIGHT_DIMS], strides[WEIGHT_DIMS], blocks[WEIGHT_BLOCKS];
   uint64_t bytes; /* with padding, which is zero */

@@ -28,6 +28,7 @@ typedef struct FlatConv {
   /* of a group */
   int64_t inputs, outputs, panels, panel_floats;
   int64_t chunk, chunks;    /* panels that are done one after the other on the same inputs */
+  int64_t width;            /* positions of a tile */
   int64_t tiles, row_tiles; /* row_tiles: tiles of a row where they end with it, else 0 */
   int64_t block;            /* input channels at once */
   bool is_gapped;           /* sums go to scratch first: there are others between the rows */
@@ -92,7 +93,7 @@ typedef struct Place {
 
 static Place place_of(const FlatConv *c, int64_t tile) {
   const ConvParams *p = c->p;
-  int64_t width = c->kernels->width;
+  int64_t width = c->width;
   if (!c->row_tiles) {
     int64_t first = tile * width, left = c->planes.positions - first;
     return (Place){first, first, (int)(left < width ? left : width)};
@@ -109,15 +110,23 @@ static bool prefers_rows(const FlatConv *c, int64_t rows) {
   return in_rows * 32 <= flat * 33;
 }
 
+/* As many tiles as n positions need, of equal width. */
+static int64_t divide(FlatConv *c, int64_t n) {
+  int64_t vector = c->kernels->vector, vectors = (n + vector - 1) / vector, most = c->kernels->width / vector;
+  int64_t tiles = (vectors + most - 1) / most;
+  c->width = (vectors + tiles - 1) / tiles * vector;
+  return (n + c->width - 1) / c->width;
+}
+
 static void set_tiles(FlatConv *c) {
   const ConvParams *p = c->p;
-  int64_t rows = p->out[0] * p->out[1], width = c->kernels->width;
+  int64_t rows = p->out[0] * p->out[1];
   bool is_dense = c->planes.positions == rows * p->out[2];
   if (!is_dense && prefers_rows(c, rows)) {
-    c->row_tiles = (p->out[2] + width - 1) / width;
+    c->row_tiles = divide(c, p->out[2]);
     c->tiles = rows * c->row_tiles;
   } else {
-    c->tiles = (c->planes.positions + width - 1) / width;
+    c->tiles = divide(c, c->planes.positions);
     c->is_gapped = !is_dense;
   }
 }
@@ -168,7 +177,7 @@ static void write_rows(const FlatConv *c, int64_t channel, const FlatTile *t, in
 /* Tiles [first, end) of the panels [panel, panel_end), whose sums wait together. */
 static void run_tiles(const FlatConv *c, int64_t group, int64_t panel, int64_t panel_end, int64_t first, int64_t end,
                       float *scratch) {
-  int64_t size = c->p->out[0] * c->p->out[1] * c->p->out[2], width = c->kernels->width;
+  int64_t size = c->p->out[0] * c->p->out[1] * c->p->out[2], width = c->width;
   for (int64_t channel = 0; channel < c->inputs; channel += c->block) {
     int64_t channels = c->inputs - channel < c->block ? c->inputs - channel : c->block;
     const float *input = c->input + (group * c->inputs + channel) * c->planes.channel_stride;
@@ -197,7 +206,7 @@ static void run_tiles(const FlatConv *c, int64_t group, int64_t panel, int64_t p
 
 static void run_units(void *argument, int64_t begin, int64_t end) {
   FlatConv *c = argument;
-  size_t tile_bytes = (size_t)(c->chunk * FLAT_ROWS * c->kernels->width) * sizeof(float);
+  size_t tile_bytes = (size_t)(c->chunk * FLAT_ROWS * c->width) * sizeof(float);
   int64_t together = BLOCK_BYTES / (int64_t)tile_bytes;
   if (together < 1) together = 1;
   if (c->block >= c->inputs) together = 1;
@@ -246,8 +255,8 @@ static void run_image(FlatConv *c, int threads) {
     parallel_for(threads, p->groups * c->panels, ONE_THREAD_WORK / (each * c->planes.positions) + 1, run_columns, c);
     return;
   }
-  parallel_for(threads, p->groups * c->chunks * c->tiles, ONE_THREAD_WORK / (each * c->chunk * c->kernels->width) + 1,
-               run_units, c);
+  parallel_for(threads, p->groups * c->chunks * c->tiles, ONE_THREAD_WORK / (each * c->chunk * c->width) + 1, run_units,
+               c);
 }
 
 static Status run_images(FlatConv *c, const float *input, float *out) {

@@ -34,6 +34,13 @@ typedef struct FlatKernels {
   void (*finish_rows)(const FlatTile *t, int64_t first, int64_t n, int64_t stride, const float *add, float *out);
   /* to[i] = from[i * stride] */
   void (*gather)(int64_t n, int64_t stride, const float *from, float *to);
+  /* Winograd's F(2x2, 3x3) for n neighboring squares. B' d B of inputs at from[taps[4 * row + column]], to 16 lines that
+   * are `stride` apart. */
+  void (*winograd_input)(int64_t n, const float *from, const int64_t *taps, float *to, int64_t stride);
+  /* A' m A of sums in 16 lines, times scale plus shift: both rows of results, `row` apart, two for each square. false:
+   * one is not finite. */
+  bool (*winograd_output)(int64_t n, const float *sums, int64_t stride, float scale, float shift, float *to,
+                          int64_t row);
   /* to[i] = the greater of to[i] and from[i], NaN if one is; to[i] += from[i] */
   void (*maximum)(int64_t n, const float *from, float *to);
   void (*add)(int64_t n, const float *from, float *to);

@@ -30,6 +30,9 @@ static inline V multiply_add(V a, V b, V c) {
 static inline V plus(V a, V b) {
   return _mm256_add_ps(a, b);
 }
+static inline V minus(V a, V b) {
+  return _mm256_sub_ps(a, b);
+}
 static inline V multiply(V a, V b) {
   return _mm256_mul_ps(a, b);
 }
@@ -42,5 +45,11 @@ static inline V clamp(V x, V low, V high) {
 }
 static inline V greater(V x, V y) {
   return _mm256_blendv_ps(y, x, _mm256_or_ps(_mm256_cmp_ps(x, y, _CMP_GT_OQ), _mm256_cmp_ps(x, x, _CMP_UNORD_Q)));
+}
+/* x[0] y[0] x[1] y[1] ... */
+static inline void store_pairs(float *p, V x, V y) {
+  V low = _mm256_unpacklo_ps(x, y), high = _mm256_unpackhi_ps(x, y);
+  _mm256_storeu_ps(p, _mm256_permute2f128_ps(low, high, 0x20));
+  _mm256_storeu_ps(p + LANES, _mm256_permute2f128_ps(low, high, 0x31));
 }
 #include "compute/conv/flat_tile_body.h"

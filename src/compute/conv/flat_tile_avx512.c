@@ -29,6 +29,9 @@ static inline V multiply_add(V a, V b, V c) {
 static inline V plus(V a, V b) {
   return _mm512_add_ps(a, b);
 }
+static inline V minus(V a, V b) {
+  return _mm512_sub_ps(a, b);
+}
 static inline V multiply(V a, V b) {
   return _mm512_mul_ps(a, b);
 }
@@ -42,5 +45,12 @@ static inline V clamp(V x, V low, V high) {
 static inline V greater(V x, V y) {
   __mmask16 takes = _mm512_cmp_ps_mask(x, y, _CMP_GT_OQ) | _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
   return _mm512_mask_blend_ps(takes, y, x);
+}
+/* x[0] y[0] x[1] y[1] ... */
+static inline void store_pairs(float *p, V x, V y) {
+  __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
+          high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  _mm512_storeu_ps(p, _mm512_permutex2var_ps(x, low, y));
+  _mm512_storeu_ps(p + LANES, _mm512_permutex2var_ps(x, high, y));
 }
 #include "compute/conv/flat_tile_body.h"

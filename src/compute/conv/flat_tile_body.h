@@ -174,4 +174,56 @@ static void add_line(int64_t n, const float *from, float *to) {
   }
 }
 
-const FlatKernels KERNELS = {VECTORS * LANES, LANES, tile, column, finish_rows, gather, maximum_line, add_line};
+/* ---- Winograd's F(2x2, 3x3) ---- */
+
+static void winograd_input(int64_t n, const float *from, const int64_t *taps, float *to, int64_t stride) {
+  for (int64_t at = 0; at < n; at += LANES) {
+    Mask m = mask_of(n - at < LANES ? (int)(n - at) : LANES);
+    V d[4][4];
+    UNROLLED for (int j = 0; j < 4; j++) {
+      V x0 = load_masked(from + taps[j] + at, m), x1 = load_masked(from + taps[4 + j] + at, m),
+        x2 = load_masked(from + taps[8 + j] + at, m), x3 = load_masked(from + taps[12 + j] + at, m);
+      d[0][j] = minus(x0, x2);
+      d[1][j] = plus(x1, x2);
+      d[2][j] = minus(x2, x1);
+      d[3][j] = minus(x1, x3);
+    }
+    UNROLLED for (int i = 0; i < 4; i++) {
+      float *line = to + i * 4 * stride + at;
+      store_masked(line, m, minus(d[i][0], d[i][2]));
+      store_masked(line + stride, m, plus(d[i][1], d[i][2]));
+      store_masked(line + 2 * stride, m, minus(d[i][2], d[i][1]));
+      store_masked(line + 3 * stride, m, minus(d[i][1], d[i][3]));
+    }
+  }
+}
+
+static bool winograd_output(int64_t n, const float *sums, int64_t stride, float scale, float shift, float *to,
+                            int64_t row) {
+  V checks = splat(0), factor = splat(scale), term = splat(shift);
+  for (int64_t at = 0; at < n; at += LANES) {
+    Mask mask = mask_of(n - at < LANES ? (int)(n - at) : LANES);
+    V half[2][4];
+    UNROLLED for (int j = 0; j < 4; j++) {
+      const float *line = sums + j * stride + at;
+      V m0 = load_masked(line, mask), m1 = load_masked(line + 4 * stride, mask),
+        m2 = load_masked(line + 8 * stride, mask), m3 = load_masked(line + 12 * stride, mask);
+      half[0][j] = plus(plus(m0, m1), m2);
+      half[1][j] = minus(minus(m1, m2), m3);
+    }
+    UNROLLED for (int i = 0; i < 2; i++) {
+      V even = plus(plus(half[i][0], half[i][1]), half[i][2]), odd = minus(minus(half[i][1], half[i][2]), half[i][3]);
+      even = plus(multiply(even, factor), term);
+      odd = plus(multiply(odd, factor), term);
+      checks = plus(checks, plus(minus(even, even), minus(odd, odd))); /* 0, or NaN */
+      store_pairs(to + i * row + 2 * at, even, odd);
+    }
+  }
+  float lanes[LANES], sum = 0;
+  store_masked(lanes, mask_of(LANES), checks);
+  for (int i = 0; i < LANES; i++) sum += lanes[i];
+  return sum == 0;
+}
+
+const FlatKernels KERNELS = {VECTORS * LANES, LANES,           tile,         column,  finish_rows, gather,
+                             winograd_input,  winograd_output, maximum_line, add_line};

@@ -35,6 +35,9 @@ static inline V multiply_add(V a, V b, V c) {
 static inline V plus(V a, V b) {
   return a + b;
 }
+static inline V minus(V a, V b) {
+  return a - b;
+}
 static inline V multiply(V a, V b) {
   return a * b;
 }
@@ -51,5 +54,12 @@ static inline V clamp(V x, V low, V high) {
 static inline V greater(V x, V y) {
   for (int i = 0; i < LANES; i++) y[i] = x[i] > y[i] || x[i] != x[i] ? x[i] : y[i];
   return y;
+}
+/* x[0] y[0] x[1] y[1] ... */
+static inline void store_pairs(float *p, V x, V y) {
+  for (int i = 0; i < LANES; i++) {
+    p[2 * i] = x[i];
+    p[2 * i + 1] = y[i];
+  }
 }
 #include "compute/conv/flat_tile_body.h"
