@@ -5,12 +5,11 @@
  *   compute/gemm/gemm.h                 matrix products; gemm_template.h, gemm_transpose.h, gemm_transpose_neon.h
  *   compute/conv/conv.h                 convolutions
  *   compute/conv/conv_weights.h         their weights, packed
- *   compute/conv/conv_depthwise.h       the inner loop of depthwise ones; conv_depthwise_body.h
  *   compute/conv/flat_conv.h            all others of float32, but transposed ones
  *   compute/conv/flat_planes.h          the planes they read
  *   compute/conv/flat_winograd.h        3x3 ones with fewer products
  *   compute/conv/flat_tile.h            their inner loops; flat_tile_body.h
- *   compute/conv/conv_epilogue.h        what happens to results in cache; conv_epilogue_body.h
+ *   compute/conv/conv_epilogue.h        what happens to results in registers
  *   compute/pool/pool_plane.h           pooling of float32 planes
  *   compute/norm/norm_affine.h          scale and shift; norm_affine_body.h
  *   compute/norm/norm_bfloat16.h        normalization with bfloat16's rounding

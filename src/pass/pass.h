@@ -51,8 +51,8 @@ void eliminate_dead_code(Graph *graph);
 
 /* ---- not part of the clean-up ---- */
 
-/* aten::conv2d, batch_norm with stored statistics and relu, relu6 or hardtanh are one wick::convolution_norm. For
- * plans: archives never hold it. */
+/* aten::conv2d, batch_norm with stored statistics, the sum with a tensor and relu, hardtanh, hardswish, silu, ... are
+ * one wick::convolution_norm. For plans: archives never hold it. */
 void fuse_convolution(Graph *graph);
 /* Bodies of called functions and methods in place of the calls, and of the calls in those. What recurses, is not
  * compiled or would make the graph too large stays a call. */

@@ -134,6 +134,10 @@
   X(aten, format) \
   X(aten, ge) \
   X(aten, gt) \
+  X(aten, hardsigmoid) \
+  X(aten, hardsigmoid_) \
+  X(aten, hardswish) \
+  X(aten, hardswish_) \
   X(aten, hardtanh) \
   X(aten, hardtanh_) \
   X(aten, index) \
@@ -162,6 +166,10 @@
   X(aten, remainder) \
   X(aten, select) \
   X(aten, set_grad_enabled) \
+  X(aten, sigmoid) \
+  X(aten, sigmoid_) \
+  X(aten, silu) \
+  X(aten, silu_) \
   X(aten, size) \
   X(aten, slice) \
   X(aten, str) \

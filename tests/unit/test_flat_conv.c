@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "base/processor.h"
+#include "compute/conv/flat_planes.h"
 #include "compute/conv/flat_winograd.h"
 
 static uint64_t seed = 1;
@@ -88,20 +90,18 @@ static double finished(const ConvEpilogue *e, double x, int64_t channel, int64_t
       return x * gate;
     case CONV_HARDSIGMOID:
       return gate;
+    case CONV_SIGMOID:
+      return 1 / (1 + exp(-x));
+    case CONV_SILU:
+      return x / (1 + exp(-x));
     default:
       return x;
   }
 }
 
-static const FlatKernels *tables[3];
+static const FlatKernels *const tables[] = {PROCESSOR_WIDE_FORMS(flat_kernels)};
 static int table_count(void) {
-  int n = 0;
-  tables[n++] = &flat_kernels_portable;
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) tables[n++] = &flat_kernels_avx2;
-  if (flat_kernels() != tables[n - 1]) tables[n++] = flat_kernels();
-#endif
-  return n;
+  return PROCESSOR_WIDE_FORM_COUNT;
 }
 
 /* The weight in an engine's layout. */
@@ -184,6 +184,20 @@ static int run_winograd(const Case *c) {
   return count;
 }
 
+static void run_depthwise(const Case *c) {
+  Exec exec;
+  exec_init(&exec, NULL);
+  exec.threads = (int)(next() % 3) + 1;
+  float *out = mem_alloc((size_t)(c->results + 1) * sizeof *out);
+  for (int t = 0, n = table_count(); t < n; t++) {
+    for (int64_t i = 0; i <= c->results; i++) out[i] = -77;
+    assert_null(conv_depthwise_by(tables[t], &exec, &c->p, c->input, c->weight, &c->epilogue, out));
+    check_results(c, out, tables[t]);
+    assert_true(out[c->results] == -77);
+  }
+  mem_free(out);
+}
+
 static ConvParams plain(int64_t in_channels, int64_t out_channels, int64_t height, int64_t width, int64_t kernel,
                         int64_t stride, int64_t padding) {
   return (ConvParams){.spatial = 2,
@@ -238,7 +252,7 @@ static void test_epilogues(void **state) {
     c.epilogue = (ConvEpilogue){.scale = i & 4 ? c.scale : NULL,
                                 .shift = i & 8 ? c.shift : NULL,
                                 .add = i & 16 ? c.add : NULL,
-                                .activation = (ConvActivation)(i % 4),
+                                .activation = (ConvActivation)(i % CONV_ACTIVATION_COUNT),
                                 .low = -0.5F,
                                 .high = i % 7 ? 2 : INFINITY};
     run_case(&c);
@@ -308,7 +322,7 @@ static void test_winograd(void **state) {
       c.epilogue = (ConvEpilogue){.scale = i & 1 ? c.scale : NULL,
                                   .shift = i & 2 ? c.shift : NULL,
                                   .add = width % 2 ? c.add : NULL,
-                                  .activation = (ConvActivation)(width % 4),
+                                  .activation = (ConvActivation)(width % CONV_ACTIVATION_COUNT),
                                   .low = -1,
                                   .high = 6};
       count += run_winograd(&c);
@@ -323,6 +337,32 @@ static void test_winograd(void **state) {
   free_case(&c);
   p.stride[1] = 2;
   assert_false(flat_winograd_pays(&p, flat_kernels()));
+}
+
+static void test_depthwise(void **state) {
+  (void)state;
+  for (int i = 0; i < 300; i++) {
+    ConvParams p = plain(pick(2, 5), 0, pick(1, 25), pick(1, 40), pick(1, 7), pick(1, 3), pick(0, 3));
+    p.groups = p.out_channels = p.in_channels;
+    p.batch = pick(1, 2);
+    if (i % 2) p.kernel[1] = p.kernel[2] = 3 + i % 3 * 2, p.stride[1] = p.stride[2] = 1;
+    if (i % 7 == 0) p.dilation[1] = 2, p.dilation[2] = 3;
+    if (i % 5 == 0) p.spatial = 3, p.in[0] = 4, p.kernel[0] = 2, p.stride[0] = 2;
+    for (int d = 0; d < CONV_SPATIAL; d++) {
+      int64_t least = p.dilation[d] * (p.kernel[d] - 1) + 1 - p.padding[d] - p.padding_after[d];
+      if (p.in[d] < least) p.in[d] = least;
+    }
+    Case c;
+    set_case(&c, &p);
+    c.epilogue = (ConvEpilogue){.scale = i & 1 ? c.scale : NULL,
+                                .shift = i & 2 ? c.shift : NULL,
+                                .add = i & 4 ? c.add : NULL,
+                                .activation = (ConvActivation)(i % CONV_ACTIVATION_COUNT),
+                                .low = -1,
+                                .high = 6};
+    run_depthwise(&c);
+    free_case(&c);
+  }
 }
 
 /* What is not finite stays where a plain loop has it. */
@@ -371,7 +411,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_widths),   cmocka_unit_test(test_many_channels), cmocka_unit_test(test_epilogues),
       cmocka_unit_test(test_nan),      cmocka_unit_test(test_random),        cmocka_unit_test(test_empty_planes),
-      cmocka_unit_test(test_winograd), cmocka_unit_test(test_infinity),
+      cmocka_unit_test(test_winograd), cmocka_unit_test(test_infinity),      cmocka_unit_test(test_depthwise),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

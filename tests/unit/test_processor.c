@@ -8,8 +8,6 @@
 #include <cmocka.h>
 
 #include "base/processor.h"
-#include "compute/conv/conv_depthwise.h"
-#include "compute/conv/conv_epilogue.h"
 #include "compute/norm/norm_affine.h"
 #include "tile/loops.h"
 
@@ -141,10 +139,9 @@ static void halves_are_the_same(void **state) {
       }
 }
 
-static void affine_and_epilogue_are_the_same(void **state) {
+static void affine_is_the_same(void **state) {
   (void)state;
   NormAffine *const affine[] = {PROCESSOR_FORMS(norm_affine)};
-  ConvEpilogueLoop *const epilogue[] = {PROCESSOR_FORMS(conv_epilogue)};
   float x[N], scale[N], shift[N], to[2][N];
   fill(TILE_F32, x, 7), fill(TILE_F32, scale, 8), fill(TILE_F32, shift, 9);
   for (int i = 0; i < N; i++) { /* no cancellation, which would show the rounding of the product */
@@ -159,32 +156,12 @@ static void affine_and_epilogue_are_the_same(void **state) {
       affine[form](N, x, to[1], scale, shift, step);
       compare(TILE_F32, to[0], to[1], 0x1p-22, "affine of step", step);
     }
-    epilogue[0](N, x, to[0], 1.5f, 0.25f, 0.5f, 6);
-    epilogue[form](N, x, to[1], 1.5f, 0.25f, 0.5f, 6);
-    compare(TILE_F32, to[0], to[1], 0x1p-22, "epilogue", 0);
   }
-}
-
-static void depthwise_taps_are_the_same(void **state) {
-  (void)state;
-  enum { SLACK = 32, TAPS = 9, FLOATS = N + 3 * 40 + SLACK };
-  DepthwiseRun *const run[] = {PROCESSOR_FORMS(conv_depthwise_run)};
-  static const int64_t offsets[TAPS] = {0, 1, 2, 40, 41, 42, 80, 81, 82};
-  float phases[FLOATS], weights[TAPS], sums[2][N + SLACK];
-  for (int i = 0; i < FLOATS; i++) phases[i] = (float)(i * 7 % 19 - 9); /* whole numbers: any order, the same bits */
-  for (int t = 0; t < TAPS; t++) weights[t] = (float)(t * 5 % 17 - 8);
-  for (int form = 0; form < PROCESSOR_FORM_COUNT; form++)
-    for (int64_t length = 1; length <= N; length += 7) {
-      run[0](TAPS, offsets, weights, phases, length, sums[0]);
-      run[form](TAPS, offsets, weights, phases, length, sums[1]);
-      assert_memory_equal(sums[0], sums[1], (size_t)length * sizeof(float));
-    }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(operations_are_the_same),
                                      cmocka_unit_test(conversions_are_the_same), cmocka_unit_test(halves_are_the_same),
-                                     cmocka_unit_test(affine_and_epilogue_are_the_same),
-                                     cmocka_unit_test(depthwise_taps_are_the_same)};
+                                     cmocka_unit_test(affine_is_the_same)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,5 +36,5 @@ Status conv_backward_portable(Exec *exec, const ConvParams *p, DType dtype, cons
                               const void *weight, void *grad_input, void *grad_weight, void *grad_bias) MUST_CHECK;
 /* Every group one input channel, every plane its own kernel: no matrix product in it. float32, row-major. */
 bool conv_is_depthwise(const ConvParams *p);
-Status conv_depthwise(int threads, const ConvParams *p, const float *input, const float *weight,
+Status conv_depthwise(Exec *exec, const ConvParams *p, const float *input, const float *weight,
                       const ConvEpilogue *epilogue, float *out) MUST_CHECK;

@@ -1,5 +1,4 @@
 /* Which engine does a convolution of float32. */
-#include "compute/conv/conv_depthwise.h"
 #include "compute/conv/conv_weights.h"
 #include "compute/conv/flat_winograd.h"
 
@@ -27,10 +26,23 @@ static Status run_winograd(Exec *exec, const ConvParams *p, const Tensor *input,
   return status;
 }
 
+/* The epilogue alone, on all results. */
+static void finish_planes(const ConvParams *p, const ConvEpilogue *e, float *out) {
+  int64_t size = p->out[0] * p->out[1] * p->out[2];
+  for (int64_t plane = 0; plane < p->batch * p->out_channels; plane++, out += size) {
+    int64_t channel = plane % p->out_channels;
+    FlatTile t = {
+        .out = out, .out_stride = size, .rows = 1, .activation = e->activation, .low = e->low, .high = e->high};
+    for (int64_t i = 0; i < size; i++)
+      out[i] = out[i] * (e->scale ? e->scale[channel] : 1) + (e->shift ? e->shift[channel] : 0);
+    flat_kernels()->finish_rows(&t, 0, size, size, e->add ? e->add + plane * size : NULL, out);
+  }
+}
+
 Status conv_forward(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
                     const ConvEpilogue *epilogue, Tensor *out) {
-  if (conv_is_depthwise(p))
-    return conv_depthwise(exec->threads, p, tensor_data(input), tensor_data(weight), epilogue, tensor_data(out));
+  if (conv_is_depthwise(p) && flat_conv_takes(p))
+    return conv_depthwise(exec, p, tensor_data(input), tensor_data(weight), epilogue, tensor_data(out));
   if (flat_winograd_pays(p, flat_kernels())) {
     bool done = false;
     TRY(run_winograd(exec, p, input, weight, epilogue, out, &done));
@@ -38,7 +50,6 @@ Status conv_forward(Exec *exec, const ConvParams *p, const Tensor *input, const 
   }
   if (flat_conv_takes(p)) return run_flat(exec, p, input, weight, epilogue, out);
   TRY(conv_forward_portable(exec, p, DTYPE_FLOAT32, tensor_data(input), tensor_data(weight), NULL, tensor_data(out)));
-  int64_t planes = p->batch * p->out_channels;
-  conv_epilogue_planes(epilogue, exec->threads, planes, p->out_channels, out->numel / planes, tensor_data(out));
+  finish_planes(p, epilogue, tensor_data(out));
   return OK;
 }

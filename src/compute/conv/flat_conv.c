@@ -4,6 +4,7 @@
 
 #include "base/cache.h"
 #include "base/parallel.h"
+#include "base/processor.h"
 #include "compute/conv/flat_planes.h"
 #include "compute/conv/flat_tile.h"
 
@@ -36,27 +37,11 @@ typedef struct FlatConv {
 } FlatConv;
 
 const FlatKernels *flat_kernels(void) {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl"))
-    return &flat_kernels_avx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &flat_kernels_avx2;
-#endif
-  return &flat_kernels_portable;
-}
-
-/* Strides and dilations that say nothing are 1. */
-static ConvParams simplify(const ConvParams *p) {
-  ConvParams simple = *p;
-  for (int d = 0; d < CONV_SPATIAL; d++) {
-    if (p->out[d] == 1) simple.stride[d] = 1;
-    if (p->kernel[d] == 1) simple.dilation[d] = 1;
-  }
-  return simple;
+  return PROCESSOR_WIDE_FORM(flat_kernels);
 }
 
 bool flat_conv_takes(const ConvParams *p) {
-  ConvParams simple = simplify(p);
+  ConvParams simple = flat_simplify(p);
   return !p->transposed && flat_planes_pay(&simple);
 }
 
@@ -282,7 +267,7 @@ static Status run_images(FlatConv *c, const float *input, float *out) {
 
 Status flat_conv_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
                     const float *weight, const ConvEpilogue *epilogue, float *out) {
-  ConvParams simple = simplify(p);
+  ConvParams simple = flat_simplify(p);
   FlatConv c = {.exec = exec, .p = &simple, .kernels = kernels, .epilogue = epilogue, .weight = weight};
   c.inputs = p->in_channels / p->groups;
   c.outputs = p->out_channels / p->groups;

@@ -1,7 +1,7 @@
 /* Convolution of float32 planes as sums of shifted products, from and to row-major tensors.
  *
  * The input's planes are laid out once with their padding, one plane for each remainder of the positions by the strides
- * ("phases", as in conv_depthwise.c); without padding and strides they are taken as they lie. Then every tap of the
+ * ("phases"); without padding and strides they are taken as they lie. Then every tap of the
  * kernel is one constant distance, and a run of neighboring outputs is, for each channel and tap, a product of a weight
  * with a run of neighboring inputs, whatever kernel, stride and dilation are. Outputs of up to 8 channels and 48
  * positions are kept in registers meanwhile. What falls between the rows is computed too and left out, or the runs end

@@ -26,6 +26,15 @@ static void set_taps(const ConvParams *p, const int64_t *number, FlatPlanes *f) 
       }
 }
 
+ConvParams flat_simplify(const ConvParams *p) {
+  ConvParams simple = *p;
+  for (int d = 0; d < CONV_SPATIAL; d++) {
+    if (p->out[d] == 1) simple.stride[d] = 1;
+    if (p->kernel[d] == 1) simple.dilation[d] = 1;
+  }
+  return simple;
+}
+
 bool flat_planes_pay(const ConvParams *p) {
   enum { LITTLE = 1 << 20, MUCH = 16 };
   double plane = 1, phases = 1, in = 1, out = 1;
@@ -70,6 +79,45 @@ void flat_planes_dispose(FlatPlanes *f) {
   mem_free(f->used);
 }
 
+/* A row of a phase: the values of `row` that are a stride apart, from position `shift` on, and zero beyond its ends. */
+static void lay_row(const FlatPlanes *f, const FlatKernels *kernels, const ConvParams *p, const float *row,
+                    int64_t shift, float *to) {
+  int64_t stride = p->stride[2], length = p->in[2], count = f->extent[2];
+  int64_t begin = shift < 0 ? (-shift + stride - 1) / stride : 0;
+  int64_t end = shift < length ? (length - 1 - shift) / stride + 1 : 0;
+  if (begin > count) begin = count;
+  if (end > count) end = count;
+  if (end < begin) end = begin;
+  for (int64_t i = 0; i < begin; i++) to[i] = 0;
+  kernels->gather(end - begin, stride, row + begin * stride + shift, to + begin);
+  for (int64_t i = end; i < count; i++) to[i] = 0;
+}
+
+static void lay_phase(const FlatPlanes *f, const FlatKernels *kernels, const ConvParams *p, const float *plane,
+                      const int64_t at[CONV_SPATIAL], float *to) {
+  for (int64_t q0 = 0; q0 < f->extent[0]; q0++)
+    for (int64_t q1 = 0; q1 < f->extent[1]; q1++, to += f->extent[2]) {
+      int64_t x0 = q0 * p->stride[0] + at[0] - p->padding[0], x1 = q1 * p->stride[1] + at[1] - p->padding[1];
+      if (x0 < 0 || x0 >= p->in[0] || x1 < 0 || x1 >= p->in[1])
+        memset(to, 0, (size_t)f->extent[2] * sizeof *to);
+      else
+        lay_row(f, kernels, p, plane + (x0 * p->in[1] + x1) * p->in[2], at[2] - p->padding[2], to);
+    }
+}
+
+void flat_planes_lay_channel(const FlatPlanes *f, const FlatKernels *kernels, const ConvParams *p, const float *plane,
+                             float *to) {
+  const uint8_t *used = f->used;
+  int64_t at[CONV_SPATIAL];
+  for (at[0] = 0; at[0] < p->stride[0]; at[0]++)
+    for (at[1] = 0; at[1] < p->stride[1]; at[1]++)
+      for (at[2] = 0; at[2] < p->stride[2]; at[2]++) {
+        if (!*used++) continue;
+        lay_phase(f, kernels, p, plane, at, to);
+        to += f->plane;
+      }
+}
+
 typedef struct Laying {
   const FlatPlanes *planes;
   const FlatKernels *kernels;
@@ -77,49 +125,12 @@ typedef struct Laying {
   const float *image;
   float *to;
 } Laying;
-
-/* A row of a phase: the values of `row` that are a stride apart, from position `shift` on, and zero beyond its ends. */
-static void lay_row(const Laying *l, const float *row, int64_t shift, float *to) {
-  int64_t stride = l->p->stride[2], length = l->p->in[2], count = l->planes->extent[2];
-  int64_t begin = shift < 0 ? (-shift + stride - 1) / stride : 0;
-  int64_t end = shift < length ? (length - 1 - shift) / stride + 1 : 0;
-  if (begin > count) begin = count;
-  if (end > count) end = count;
-  if (end < begin) end = begin;
-  for (int64_t i = 0; i < begin; i++) to[i] = 0;
-  l->kernels->gather(end - begin, stride, row + begin * stride + shift, to + begin);
-  for (int64_t i = end; i < count; i++) to[i] = 0;
-}
-
-static void lay_phase(const Laying *l, const float *plane, const int64_t f[CONV_SPATIAL], float *to) {
-  const ConvParams *p = l->p;
-  const int64_t *extent = l->planes->extent;
-  for (int64_t q0 = 0; q0 < extent[0]; q0++)
-    for (int64_t q1 = 0; q1 < extent[1]; q1++, to += extent[2]) {
-      int64_t x0 = q0 * p->stride[0] + f[0] - p->padding[0], x1 = q1 * p->stride[1] + f[1] - p->padding[1];
-      if (x0 < 0 || x0 >= p->in[0] || x1 < 0 || x1 >= p->in[1])
-        memset(to, 0, (size_t)extent[2] * sizeof *to);
-      else
-        lay_row(l, plane + (x0 * p->in[1] + x1) * p->in[2], f[2] - p->padding[2], to);
-    }
-}
-
 static void lay_channels(void *argument, int64_t begin, int64_t end) {
   const Laying *l = argument;
-  const ConvParams *p = l->p;
-  int64_t size = p->in[0] * p->in[1] * p->in[2];
-  for (int64_t channel = begin; channel < end; channel++) {
-    float *to = l->to + channel * l->planes->channel_stride;
-    const uint8_t *used = l->planes->used;
-    int64_t f[CONV_SPATIAL];
-    for (f[0] = 0; f[0] < p->stride[0]; f[0]++)
-      for (f[1] = 0; f[1] < p->stride[1]; f[1]++)
-        for (f[2] = 0; f[2] < p->stride[2]; f[2]++) {
-          if (!*used++) continue;
-          lay_phase(l, l->image + channel * size, f, to);
-          to += l->planes->plane;
-        }
-  }
+  int64_t size = l->p->in[0] * l->p->in[1] * l->p->in[2];
+  for (int64_t channel = begin; channel < end; channel++)
+    flat_planes_lay_channel(l->planes, l->kernels, l->p, l->image + channel * size,
+                            l->to + channel * l->planes->channel_stride);
 }
 
 void flat_planes_lay(const FlatPlanes *planes, const FlatKernels *kernels, int threads, const ConvParams *p,

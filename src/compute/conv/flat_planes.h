@@ -14,11 +14,19 @@ typedef struct FlatPlanes {
   size_t bytes;             /* of one image; 0: planes are read as they lie */
 } FlatPlanes;
 
+/* The same convolution, with strides of 1 where there is one result and dilations of 1 where the kernel has one tap:
+ * the others take this. */
+ConvParams flat_simplify(const ConvParams *p);
 /* false: so wide a dilation or padding that planes would be mostly empty, out of all proportion. */
 bool flat_planes_pay(const ConvParams *p);
-/* Strides must be 1 where there is one result, dilations where the kernel has one tap. */
 Status flat_planes_init(const ConvParams *p, FlatPlanes *out) MUST_CHECK;
 void flat_planes_dispose(FlatPlanes *planes);
+/* Depthwise convolution in given loops (conv_depthwise, flat_depthwise.c). */
+Status conv_depthwise_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
+                         const float *weight, const ConvEpilogue *epilogue, float *out) MUST_CHECK;
+/* Lays a channel out; `to` has channel_stride floats. */
+void flat_planes_lay_channel(const FlatPlanes *planes, const FlatKernels *kernels, const ConvParams *p,
+                             const float *plane, float *to);
 /* Lays an image out; `to` has planes->bytes. */
 void flat_planes_lay(const FlatPlanes *planes, const FlatKernels *kernels, int threads, const ConvParams *p,
                      const float *image, float *to);

@@ -25,6 +25,19 @@ typedef struct FlatTile {
   float low, high;
 } FlatTile;
 
+/* A plane of a depthwise convolution: out[row][i] = sum over taps t of weights[t] * input[row * row_stride + taps[t] +
+ * i], finished. */
+typedef struct FlatPlane {
+  const float *weights, *input;
+  int64_t tap_count, rows, length, row_stride;
+  const int64_t *taps;
+  float *out;       /* dense */
+  const float *add; /* lies as out does; NULL: nothing */
+  float scale, shift;
+  ConvActivation activation;
+  float low, high;
+} FlatPlane;
+
 typedef struct FlatKernels {
   int width, vector; /* positions of a whole tile, of a register */
   void (*tile)(const FlatTile *t);
@@ -32,6 +45,7 @@ typedef struct FlatKernels {
   void (*column)(const FlatTile *t);
   /* Of a raw tile the positions [first, first + n), with `add` and the activation, to rows that are `stride` apart. */
   void (*finish_rows)(const FlatTile *t, int64_t first, int64_t n, int64_t stride, const float *add, float *out);
+  void (*depthwise)(const FlatPlane *plane);
   /* to[i] = from[i * stride] */
   void (*gather)(int64_t n, int64_t stride, const float *from, float *to);
   /* Winograd's F(2x2, 3x3) for n neighboring squares. B' d B of inputs at from[taps[4 * row + column]], to 16 lines that
@@ -46,4 +60,4 @@ typedef struct FlatKernels {
   void (*add)(int64_t n, const float *from, float *to);
 } FlatKernels;
 const FlatKernels *flat_kernels(void); /* the fastest that this processor runs */
-extern const FlatKernels flat_kernels_portable, flat_kernels_avx2, flat_kernels_avx512;
+extern const FlatKernels flat_kernels_portable, flat_kernels_avx2, flat_kernels_avx512, flat_kernels_neon;

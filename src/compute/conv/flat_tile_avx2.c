@@ -5,7 +5,8 @@
 
 typedef __m256 V;
 typedef __m256i Mask;
-enum { LANES = 8, STEP = 4 };
+enum { LANES = 8, STEP = 4, TALL = 4 };
+#define FUSED 1
 #define VECTORS 3
 #define KERNELS flat_kernels_avx2
 static inline Mask mask_of(int n) {
@@ -51,5 +52,12 @@ static inline void store_pairs(float *p, V x, V y) {
   V low = _mm256_unpacklo_ps(x, y), high = _mm256_unpackhi_ps(x, y);
   _mm256_storeu_ps(p, _mm256_permute2f128_ps(low, high, 0x20));
   _mm256_storeu_ps(p + LANES, _mm256_permute2f128_ps(low, high, 0x31));
+}
+/* p[0], p[2], ... of which n are wanted. */
+static inline V evens(const float *p, int n) {
+  V low = load_masked(p, mask_of(n < 4 ? 2 * n - 1 : 8)), high = splat(0);
+  if (n > 4) high = load_masked(p + 8, mask_of(2 * n - 9));
+  __m256d pairs = _mm256_castps_pd(_mm256_shuffle_ps(low, high, 0x88));
+  return _mm256_castpd_ps(_mm256_permute4x64_pd(pairs, 0xd8));
 }
 #include "compute/conv/flat_tile_body.h"

@@ -5,7 +5,8 @@
 
 typedef __m512 V;
 typedef __mmask16 Mask;
-enum { LANES = 16, STEP = 8 };
+enum { LANES = 16, STEP = 8, TALL = 8 };
+#define FUSED 1
 #define VECTORS 3
 #define KERNELS flat_kernels_avx512
 static inline Mask mask_of(int n) {
@@ -52,5 +53,12 @@ static inline void store_pairs(float *p, V x, V y) {
           high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
   _mm512_storeu_ps(p, _mm512_permutex2var_ps(x, low, y));
   _mm512_storeu_ps(p + LANES, _mm512_permutex2var_ps(x, high, y));
+}
+/* p[0], p[2], ... of which n are wanted. */
+static inline V evens(const float *p, int n) {
+  __m512i places = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  V low = load_masked(p, mask_of(n < 8 ? 2 * n - 1 : 16)), high = splat(0);
+  if (n > 8) high = load_masked(p + 16, mask_of(2 * n - 17));
+  return _mm512_permutex2var_ps(low, places, high);
 }
 #include "compute/conv/flat_tile_body.h"

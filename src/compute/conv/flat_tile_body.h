@@ -1,14 +1,28 @@
 /* The loops of flat convolution over one type of vectors. Before it stand: V, LANES, VECTORS (in a tile's width), STEP
- * (rows at a time), Mask and mask_of, load, load_masked, store_masked, splat, arithmetic by name, and KERNELS, the
- * table's name. */
+ * (rows at a time), TALL (rows of a plane at a time), Mask and mask_of, load, load_masked, store_masked, splat,
+ * arithmetic by name, evens, store_pairs, FUSED, and KERNELS, the table's name. */
+#include <assert.h>
+
+#include "tile/vector_math_body.h"
+
 #define UNROLLED _Pragma("GCC unroll 8")
 
 /* ---- epilogues ---- */
 
-static inline __attribute__((always_inline)) V activate(const FlatTile *t, V x) {
-  switch (t->activation) {
+/* What takes more registers than a tile leaves: done to lines that were just written, with the functions that stand
+ * for these operators everywhere. */
+static void activate_line(ConvActivation activation, int64_t n, float *x) {
+  if (activation == CONV_SIGMOID)
+    for (int64_t i = 0; i < n; i++) x[i] = f32_sigmoid(x[i]);
+  if (activation == CONV_SILU)
+    for (int64_t i = 0; i < n; i++) x[i] = x[i] * f32_sigmoid(x[i]);
+}
+
+/* The others; of those it leaves x as it is. */
+static inline __attribute__((always_inline)) V activate(ConvActivation activation, float low, float high, V x) {
+  switch (activation) {
     case CONV_CLAMP:
-      return clamp(x, splat(t->low), splat(t->high));
+      return clamp(x, splat(low), splat(high));
     case CONV_HARDSWISH:
       return divide(multiply(x, clamp(plus(x, splat(3)), splat(0), splat(6))), splat(6));
     case CONV_HARDSIGMOID:
@@ -29,10 +43,16 @@ static inline __attribute__((always_inline)) void finish(const FlatTile *t, int 
     if (t->last && t->shift) x = plus(x, splat(t->shift[row]));
     if (t->last && !t->is_raw) {
       if (t->add) x = plus(x, load_masked(t->add + row * t->out_stride + v * LANES, m));
-      x = activate(t, x);
+      x = activate(t->activation, t->low, t->high, x);
     }
     store_masked(out + v * LANES, m, x);
   }
+}
+
+/* After all rows of a tile were written by finish. */
+static void activate_rows(const FlatTile *t) {
+  if (!t->last || t->is_raw || t->activation < CONV_SIGMOID) return;
+  for (int r = 0; r < t->rows; r++) activate_line(t->activation, t->width, t->out + r * t->out_stride);
 }
 
 static void finish_rows(const FlatTile *t, int64_t first, int64_t n, int64_t stride, const float *add, float *out) {
@@ -42,8 +62,9 @@ static void finish_rows(const FlatTile *t, int64_t first, int64_t n, int64_t str
       Mask m = mask_of(n - i < LANES ? (int)(n - i) : LANES);
       V x = load_masked(from + i, m);
       if (add) x = plus(x, load_masked(add + r * stride + i, m));
-      store_masked(out + r * stride + i, m, activate(t, x));
+      store_masked(out + r * stride + i, m, activate(t->activation, t->low, t->high, x));
     }
+    activate_line(t->activation, n, out + r * stride);
   }
 }
 
@@ -93,6 +114,7 @@ static __attribute__((noinline)) void tile_of_three(const FlatTile *t) {
 #endif
 
 static void tile(const FlatTile *t) {
+  assert(t->width > 0 && t->width <= VECTORS * LANES && t->rows > 0 && t->rows <= FLAT_ROWS);
   if (t->width <= LANES)
     tile_of_one(t);
   else if (t->width <= 2 * LANES)
@@ -101,6 +123,7 @@ static void tile(const FlatTile *t) {
   else
     tile_of_three(t);
 #endif
+  activate_rows(t);
 }
 
 /* ---- few positions ---- */
@@ -147,13 +170,102 @@ static void column(const FlatTile *t) {
     V x = load(row);
     finish(t, r, 1, &x, mask, t->out + r * t->out_stride);
   }
+  activate_rows(t);
+}
+
+/* ---- depthwise ---- */
+
+/* Finishes and writes vectors of `count` rows, one below the other. */
+static inline __attribute__((always_inline)) void write_rows(const FlatPlane *p, int count, int64_t row, int64_t at,
+                                                             Mask m, const V *sums) {
+  UNROLLED for (int r = 0; r < count; r++) {
+    int64_t to = (row + r) * p->length + at;
+    V y = plus(multiply(sums[r], splat(p->scale)), splat(p->shift));
+    if (p->add) y = plus(y, load_masked(p->add + to, m));
+    store_masked(p->out + to, m, activate(p->activation, p->low, p->high, y));
+  }
+}
+
+static inline __attribute__((always_inline)) void rows_of_taps(const FlatPlane *p, int count, int64_t row, int64_t at,
+                                                               Mask m) {
+  V sums[4];
+  const float *x = p->input + row * p->row_stride + at;
+  UNROLLED for (int r = 0; r < count; r++) sums[r] = splat(0);
+  for (int64_t k = 0; k < p->tap_count; k++) {
+    V w = splat(p->weights[k]);
+    UNROLLED for (int r = 0; r < count; r++) sums[r] =
+        multiply_add(w, load_masked(x + p->taps[k] + r * p->row_stride, m), sums[r]);
+  }
+  write_rows(p, count, row, at, m, sums);
+}
+
+/* The same where taps lie side by side in a square: a row of inputs is read once for all results it is part of, which
+ * counts, because most reads cross cache lines. */
+static inline __attribute__((always_inline)) void rows_of_square(const FlatPlane *p, int kernel, int count, int64_t row,
+                                                                 int64_t at, Mask m) {
+  V sums[8], w[7];
+  UNROLLED for (int r = 0; r < count; r++) sums[r] = splat(0);
+  for (int k = 0; k < kernel; k++) {
+    const float *x = p->input + row * p->row_stride + at + k;
+    UNROLLED for (int i = 0; i < kernel; i++) w[i] = splat(p->weights[i * kernel + k]);
+    _Pragma("GCC unroll 16") for (int y = 0; y < count + kernel - 1; y++) {
+      V line = load_masked(x + y * p->row_stride, m);
+      UNROLLED for (int r = 0; r < count; r++) if (y - r >= 0 && y - r < kernel) sums[r] =
+          multiply_add(w[y - r], line, sums[r]);
+    }
+  }
+  write_rows(p, count, row, at, m, sums);
+}
+
+static inline __attribute__((always_inline)) void columns_of_square(const FlatPlane *p, int kernel, int64_t at,
+                                                                    Mask m) {
+  int64_t row = 0;
+  for (; row + TALL <= p->rows; row += TALL) rows_of_square(p, kernel, TALL, row, at, m);
+  for (; row + 2 <= p->rows; row += 2) rows_of_square(p, kernel, 2, row, at, m);
+  if (row < p->rows) rows_of_square(p, kernel, 1, row, at, m);
+}
+
+static void columns_of_taps(const FlatPlane *p, int64_t at, Mask m) {
+  int64_t row = 0;
+  for (; row + 4 <= p->rows; row += 4) rows_of_taps(p, 4, row, at, m);
+  for (; row < p->rows; row++) rows_of_taps(p, 1, row, at, m);
+}
+
+/* The side of the square in which taps lie side by side; 0: they don't. */
+static int square_of(const FlatPlane *p) {
+  int side = p->tap_count == 9 ? 3 : p->tap_count == 25 ? 5 : p->tap_count == 49 ? 7 : 0;
+  for (int64_t k = 0; side && k < p->tap_count; k++)
+    if (p->taps[k] != k / side * p->row_stride + k % side) return 0;
+  return side;
+}
+
+static void depthwise(const FlatPlane *p) {
+  int side = square_of(p);
+  for (int64_t at = 0; at < p->length; at += LANES) {
+    Mask m = mask_of(p->length - at < LANES ? (int)(p->length - at) : LANES);
+    if (side == 3)
+      columns_of_square(p, 3, at, m);
+    else if (side == 5)
+      columns_of_square(p, 5, at, m);
+    else if (side == 7)
+      columns_of_square(p, 7, at, m);
+    else
+      columns_of_taps(p, at, m);
+  }
+  activate_line(p->activation, p->rows * p->length, p->out);
 }
 
 static void gather(int64_t n, int64_t stride, const float *restrict from, float *restrict to) {
   if (stride == 1)
-    for (int64_t i = 0; i < n; i++) to[i] = from[i];
+    for (int64_t i = 0; i < n; i += LANES) {
+      Mask m = mask_of(n - i < LANES ? (int)(n - i) : LANES);
+      store_masked(to + i, m, load_masked(from + i, m));
+    }
   else if (stride == 2)
-    for (int64_t i = 0; i < n; i++) to[i] = from[2 * i];
+    for (int64_t i = 0; i < n; i += LANES) {
+      int left = n - i < LANES ? (int)(n - i) : LANES;
+      store_masked(to + i, mask_of(left), evens(from + 2 * i, left));
+    }
   else
     for (int64_t i = 0; i < n; i++) to[i] = from[stride * i];
 }
@@ -225,5 +337,5 @@ static bool winograd_output(int64_t n, const float *sums, int64_t stride, float 
   return sum == 0;
 }
 
-const FlatKernels KERNELS = {VECTORS * LANES, LANES,           tile,         column,  finish_rows, gather,
+const FlatKernels KERNELS = {VECTORS * LANES, LANES,           tile,         column,  finish_rows, depthwise, gather,
                              winograd_input,  winograd_output, maximum_line, add_line};

@@ -3,7 +3,8 @@
 
 typedef float V __attribute__((vector_size(16)));
 typedef int Mask; /* how many lanes */
-enum { LANES = 4, STEP = 4 };
+enum { LANES = 4, STEP = 4, TALL = 4 };
+#define FUSED 0
 #define VECTORS 2
 #define KERNELS flat_kernels_portable
 static inline Mask mask_of(int n) {
@@ -61,5 +62,11 @@ static inline void store_pairs(float *p, V x, V y) {
     p[2 * i] = x[i];
     p[2 * i + 1] = y[i];
   }
+}
+/* p[0], p[2], ... of which n are wanted. */
+static inline V evens(const float *p, int n) {
+  V x = {0};
+  for (int i = 0; i < n; i++) x[i] = p[2 * i];
+  return x;
 }
 #include "compute/conv/flat_tile_body.h"

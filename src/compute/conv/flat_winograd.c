@@ -1,5 +1,5 @@
-/* Blocks of squares: their inputs transformed for all channels, then for 8 output channels after the other the products,
- * the sums back, and the rows written. */
+/* Blocks of squares: their inputs are transformed for all channels; then, for 8 output channels after the other, come
+ * the products, the sums back, and the rows. */
 #include "compute/conv/flat_winograd.h"
 
 #include "base/cache.h"

@@ -1,9 +1,28 @@
-/* A convolution, the normalisation by stored statistics behind it and a clamp as one operation, for plans. */
+/* A convolution, the normalization by stored statistics behind it, a sum and an activation as one operation, for plans.
+ */
 #include <math.h>
 
 #include "compute/conv/conv.h"
 
-enum { INPUT, WEIGHT, BIAS, STRIDE, PADDING, DILATION, GROUPS, GAMMA, BETA, MEAN, VAR, EPS, LOW, HIGH };
+enum {
+  INPUT,
+  WEIGHT,
+  BIAS,
+  STRIDE,
+  PADDING,
+  DILATION,
+  GROUPS,
+  GAMMA,
+  BETA,
+  MEAN,
+  VAR,
+  EPS,
+  ADD,
+  ADD_FIRST,
+  ACTIVATION,
+  LOW,
+  HIGH
+};
 
 static bool is_plain(const Tensor *t) {
   return !t || (t->dtype == DTYPE_FLOAT32 && !(t->flags & TENSOR_UNUSUAL) && tensor_is_contiguous(t));
@@ -20,9 +39,57 @@ static bool records(const Call *call) {
   return false;
 }
 
+static ConvActivation activation_of(const Call *call) {
+  static const char *const names[] = {
+#define X(name, text) text,
+      CONV_ACTIVATIONS(X)
+#undef X
+  };
+  if (call_is_none(call, ACTIVATION)) return CONV_NONE;
+  Str name = call_str(call, ACTIVATION);
+  for (int i = 0; i < CONV_ACTIVATION_COUNT; i++)
+    if (str_is(name, names[i])) return (ConvActivation)i;
+  return CONV_ACTIVATION_COUNT;
+}
+
+static Status run_norm(Call *call, IValue x, IValue *out) {
+  static OpRef norm = OP_REF("aten::batch_norm", "");
+  const IValue *in = call->inputs;
+  return op_call(call->exec, &norm, 9,
+                 (IValue[]){x, in[GAMMA], in[BETA], in[MEAN], in[VAR], ivalue_bool(false), ivalue_float(0), in[EPS],
+                            ivalue_bool(true)},
+                 1, out);
+}
+static Status run_add(Call *call, IValue x, IValue *out) {
+  static OpRef add = OP_REF("aten::add", "Tensor");
+  IValue term = call->inputs[ADD], one = ivalue_int(1); /* the order decides about the layout of the sum */
+  return op_call(call->exec, &add, 3, call_bool(call, ADD_FIRST) ? (IValue[]){term, x, one} : (IValue[]){x, term, one},
+                 1, out);
+}
+static Status run_activation(Call *call, IValue x, IValue *out) {
+  static OpRef clamp = OP_REF("aten::hardtanh", ""), relu = OP_REF("aten::relu", "");
+  static OpRef others[] = {
+#define X(name, text) OP_REF("aten::" text, ""),
+      CONV_ACTIVATIONS(X)
+#undef X
+  };
+  const IValue *in = call->inputs;
+  ConvActivation activation = activation_of(call);
+  if (activation == CONV_ACTIVATION_COUNT)
+    return status_new(ERROR_RUNTIME, "there is no activation '" STR_FMT "'", STR_ARG(call_str(call, ACTIVATION)));
+  if (activation != CONV_CLAMP) return op_call(call->exec, &others[activation], 1, &x, 1, out);
+  bool is_relu = call_double(call, LOW) == 0 && isinf(call_double(call, HIGH));
+  return is_relu ? op_call(call->exec, &relu, 1, &x, 1, out)
+                 : op_call(call->exec, &clamp, 3, (IValue[]){x, in[LOW], in[HIGH]}, 1, out);
+}
+
 static Status run_parts(Call *call) {
-  static OpRef conv = OP_REF("aten::convolution", ""), norm = OP_REF("aten::batch_norm", ""),
-               clamp = OP_REF("aten::hardtanh", ""), relu = OP_REF("aten::relu", "");
+  static OpRef conv = OP_REF("aten::convolution", "");
+  typedef Status Part(Call * call, IValue x, IValue * out);
+  static const struct {
+    uint32_t argument; /* None: without this part */
+    Part *run;
+  } parts[] = {{MEAN, run_norm}, {ADD, run_add}, {ACTIVATION, run_activation}};
   const IValue *in = call->inputs;
   IValue result, next, padding;
   List *zeros;
@@ -33,18 +100,9 @@ static Status run_parts(Call *call) {
                                      ivalue_bool(false), padding, in[GROUPS]},
                           1, &result);
   ivalue_release(padding);
-  if (status == OK && !call_is_none(call, MEAN)) {
-    status = op_call(call->exec, &norm, 9,
-                     (IValue[]){result, in[GAMMA], in[BETA], in[MEAN], in[VAR], ivalue_bool(false), ivalue_float(0),
-                                in[EPS], ivalue_bool(true)},
-                     1, &next);
-    ivalue_release(result);
-    result = next;
-  }
-  if (status == OK && !call_is_none(call, LOW)) {
-    bool is_relu = call_double(call, LOW) == 0 && isinf(call_double(call, HIGH));
-    status = is_relu ? op_call(call->exec, &relu, 1, (IValue[]){result}, 1, &next)
-                     : op_call(call->exec, &clamp, 3, (IValue[]){result, in[LOW], in[HIGH]}, 1, &next);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts && status == OK; i++) {
+    if (call_is_none(call, parts[i].argument)) continue;
+    status = parts[i].run(call, result, &next);
     ivalue_release(result);
     result = next;
   }
@@ -69,12 +127,13 @@ static void fold(const Call *call, int64_t channels, float *scale, float *shift)
 
 static Status run_fused(Call *call, const ConvParams *p, const float *scale, const float *shift) {
   const Tensor *input = call_tensor(call, INPUT), *weight = call_tensor(call, WEIGHT);
-  ConvEpilogue epilogue = {
-      .scale = scale, .shift = shift, .activation = call_is_none(call, LOW) ? CONV_NONE : CONV_CLAMP};
-  if (epilogue.activation) {
-    epilogue.low = (float)call_double(call, LOW);
-    epilogue.high = (float)call_double(call, HIGH);
-  }
+  const Tensor *add = call_tensor_or_null(call, ADD);
+  ConvEpilogue epilogue = {.scale = scale,
+                           .shift = shift,
+                           .add = add ? tensor_data(add) : NULL,
+                           .activation = activation_of(call),
+                           .low = (float)call_double(call, LOW),
+                           .high = (float)call_double(call, HIGH)};
   int64_t sizes[5] = {p->batch, p->out_channels};
   for (int d = 0; d < p->spatial; d++) sizes[2 + d] = p->out[CONV_SPATIAL - p->spatial + d];
   Tensor *out;
@@ -85,6 +144,18 @@ static Status run_fused(Call *call, const ConvParams *p, const float *scale, con
   else
     tensor_release(out);
   return status;
+}
+
+/* The tensor to add, if any, is of the results' sizes, and the activation one of the table. */
+static bool has_plain_end(const Call *call, const ConvParams *p) {
+  const Tensor *add = call_tensor_or_null(call, ADD);
+  if (activation_of(call) == CONV_ACTIVATION_COUNT) return false;
+  if (!add) return call_is_none(call, ADD);
+  if (!is_plain(add) || add->ndim != p->spatial + 2 || add->sizes[0] != p->batch || add->sizes[1] != p->out_channels)
+    return false;
+  for (int d = 0; d < p->spatial; d++)
+    if (add->sizes[2 + d] != p->out[CONV_SPATIAL - p->spatial + d]) return false;
+  return true;
 }
 
 /* Anything out of the ordinary goes to the parts, which know how to do or refuse it. */
@@ -98,6 +169,7 @@ static Status kernel_convolution_norm(Call *call) {
   TRY(conv_read(call, &p));
   for (uint32_t i = BIAS; i <= VAR; i++)
     if ((i == BIAS || i >= GAMMA) && !is_vector(call_tensor_or_null(call, i), p.out_channels)) return run_parts(call);
+  if (!has_plain_end(call, &p)) return run_parts(call);
   if (!mean) {
     const Tensor *bias = call_tensor_or_null(call, BIAS);
     return run_fused(call, &p, NULL, bias ? tensor_data(bias) : NULL);
@@ -114,7 +186,7 @@ static Status kernel_convolution_norm(Call *call) {
 static const OpRow rows[] = {
     {.schema = "wick::convolution_norm(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] "
                "dilation, int groups, Tensor? norm_weight, Tensor? norm_bias, Tensor? running_mean, Tensor? "
-               "running_var, float eps, float? low, float? high) -> Tensor",
+               "running_var, float eps, Tensor? add, bool add_first, str? activation, float low, float high) -> Tensor",
      .kernel = kernel_convolution_norm,
      .flops = conv_flops,
      .flags = OP_COMPOSITE},

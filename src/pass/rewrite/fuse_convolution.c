@@ -8,16 +8,22 @@
 #include "pass/pass.h"
 
 typedef struct Chain {
-  Node *conv, *norm, *clamp; /* norm, clamp: NULL when absent, not both */
+  Node *conv, *norm, *add, *activation; /* the last three: NULL when absent, not all */
+  Value *term;                          /* what is added */
+  bool term_first;
+  const char *name; /* of the activation */
   double low, high;
 } Chain;
 
-/* The node that alone uses the only output of `node`, as its first input, in the same block. */
+/* The node that alone uses the only output of `node`, in the same block. */
 static Node *only_user(const Node *node) {
   const Value *out = node_output(node, 0);
-  if (out->uses.length != 1 || out->uses.data[0].offset != 0) return NULL;
+  if (out->uses.length != 1) return NULL;
   Node *user = out->uses.data[0].user;
   return user->owning_block == node->owning_block ? user : NULL;
+}
+static bool is_first_input(const Node *user, const Node *node) {
+  return node_input(user, 0) == node_output(node, 0);
 }
 
 static bool is_convolution(const Node *node) {
@@ -47,60 +53,131 @@ static bool constant_number(const Value *value, double *out) {
   return true;
 }
 
-static bool is_clamp(const Node *node, double *low, double *high) {
-  if (!node) return false;
-  switch (node->kind) {
-    case SYM_aten_relu:
-    case SYM_aten_relu_:
-      *low = 0;
-      *high = INFINITY;
-      return true;
-    case SYM_aten_relu6:
-    case SYM_aten_relu6_:
-      *low = 0;
-      *high = 6;
-      return true;
-    case SYM_aten_hardtanh:
-    case SYM_aten_hardtanh_:
-      return node->input_count == 3 && constant_number(node_input(node, 1), low) &&
-             constant_number(node_input(node, 2), high) && *low <= *high;
-    default:
-      return false;
+/* A sum with a factor of 1 of two tensors, one of them what `of` gives. */
+static bool is_sum(const Node *node, const Node *of, Chain *c) {
+  double factor;
+  if (node->kind != SYM_aten_add || node->input_count != 3 || !constant_number(node_input(node, 2), &factor) ||
+      factor != 1)
+    return false;
+  c->term_first = !is_first_input(node, of);
+  c->term = node_input(node, c->term_first ? 0 : 1);
+  return node_input(node, 0)->type->kind == TYPE_TENSOR && node_input(node, 1)->type->kind == TYPE_TENSOR;
+}
+
+/* Kinds of activations, their names in the table of conv_epilogue.h, bounds of those that clamp. */
+static const struct {
+  Symbol kind, inplace;
+  const char *name;
+  double low, high;
+} activations[] = {
+    {SYM_aten_relu, SYM_aten_relu_, "hardtanh", 0, INFINITY},
+    {SYM_aten_relu6, SYM_aten_relu6_, "hardtanh", 0, 6},
+    {SYM_aten_hardswish, SYM_aten_hardswish_, "hardswish"},
+    {SYM_aten_hardsigmoid, SYM_aten_hardsigmoid_, "hardsigmoid"},
+    {SYM_aten_sigmoid, SYM_aten_sigmoid_, "sigmoid"},
+    {SYM_aten_silu, SYM_aten_silu_, "silu"},
+};
+
+static bool is_activation(const Node *node, Chain *c) {
+  if ((node->kind == SYM_aten_hardtanh || node->kind == SYM_aten_hardtanh_) && node->input_count == 3) {
+    c->name = "hardtanh";
+    return constant_number(node_input(node, 1), &c->low) && constant_number(node_input(node, 2), &c->high) &&
+           c->low <= c->high;
   }
+  for (size_t i = 0; i < sizeof activations / sizeof *activations && node->input_count == 1; i++) {
+    if (node->kind != activations[i].kind && node->kind != activations[i].inplace) continue;
+    c->name = activations[i].name;
+    c->low = activations[i].low;
+    c->high = activations[i].high;
+    return true;
+  }
+  return false;
 }
 
 static bool find_chain(Node *node, Chain *c) {
   *c = (Chain){.conv = node};
   if (!is_convolution(node)) return false;
-  Node *next = only_user(node);
-  if (is_stored_norm(next)) {
-    c->norm = next;
-    next = only_user(next);
+  Node *last = node, *next = only_user(last);
+  if (next && is_stored_norm(next) && is_first_input(next, last)) {
+    c->norm = last = next;
+    next = only_user(last);
   }
-  if (is_clamp(next, &c->low, &c->high)) c->clamp = next;
-  return c->norm || c->clamp;
+  if (next && is_sum(next, last, c)) {
+    c->add = last = next;
+    next = only_user(last);
+  }
+  if (next && is_activation(next, c)) c->activation = next;
+  return c->norm || c->add || c->activation;
+}
+
+/* The nodes behind the convolution, in order; how many. */
+static int nodes_behind(const Chain *c, Node *nodes[3]) {
+  int count = 0;
+  if (c->norm) nodes[count++] = c->norm;
+  if (c->add) nodes[count++] = c->add;
+  if (c->activation) nodes[count++] = c->activation;
+  return count;
+}
+
+static Value *insert_text(Graph *graph, const char *text) {
+  String *string;
+  Status status = string_new(str_from(text), &string);
+  if (status) catch_throw(graph->arena->catch_point, status);
+  IValue value = ivalue_string(string);
+  Value *constant = graph_insert_constant(graph, value, NULL);
+  ivalue_release(value);
+  return constant;
 }
 
 static void replace_chain(Graph *graph, AliasDb *db, const Chain *c) {
-  Node *last = c->clamp ? c->clamp : c->norm;
+  Node *behind[3];
+  int count = nodes_behind(c, behind);
+  Node *last = behind[count - 1];
   graph_set_insert_point(graph, last);
   graph->range = c->conv->range;
-  Value *inputs[14];
+  Value *inputs[17];
   for (uint32_t i = 0; i < 7; i++) inputs[i] = node_input(c->conv, i);
   Value *none = graph_insert_constant(graph, IVALUE_NONE, NULL);
   for (uint32_t i = 0; i < 4; i++) inputs[7 + i] = c->norm ? node_input(c->norm, i + 1) : none;
   inputs[11] = c->norm ? node_input(c->norm, 7) : graph_insert_constant(graph, ivalue_float(0), NULL);
-  inputs[12] = c->clamp ? graph_insert_constant(graph, ivalue_float(c->low), NULL) : none;
-  inputs[13] = c->clamp ? graph_insert_constant(graph, ivalue_float(c->high), NULL) : none;
-  Node *fused = graph_create(graph, SYM_wick_convolution_norm, 14, inputs, 1);
+  inputs[12] = c->add ? c->term : none;
+  inputs[13] = graph_insert_constant(graph, ivalue_bool(c->add && c->term_first), NULL);
+  inputs[14] = c->activation ? insert_text(graph, c->name) : none;
+  inputs[15] = graph_insert_constant(graph, ivalue_float(c->low), NULL);
+  inputs[16] = graph_insert_constant(graph, ivalue_float(c->high), NULL);
+  Node *fused = graph_create(graph, SYM_wick_convolution_norm, 17, inputs, 1);
   fused->inlined = c->conv->inlined;
   node_output(fused, 0)->type = node_output(last, 0)->type;
   graph_insert_node(graph, fused);
   alias_replace_value(db, node_output(last, 0), node_output(fused, 0));
   value_replace_all_uses_with(node_output(last, 0), node_output(fused, 0));
-  if (c->clamp) node_destroy(c->clamp);
-  if (c->norm) node_destroy(c->norm);
+  while (count--) node_destroy(behind[count]);
   node_destroy(c->conv);
+}
+
+/* Of the nodes behind the convolution those that lie right behind each other. What a move has to keep in order it puts
+ * behind the point, which can be between two of them. */
+static void cut_chain(Chain *c) {
+  const Node *last = c->conv;
+  Node **const nodes[] = {&c->norm, &c->add, &c->activation};
+  bool is_cut = false;
+  for (int i = 0; i < 3; i++) {
+    if (!*nodes[i]) continue;
+    is_cut |= last->next != *nodes[i];
+    last = *nodes[i];
+    if (is_cut) *nodes[i] = NULL;
+  }
+}
+
+/* Moves each node before the next, the later ones first; leaves of the chain what can be one. */
+static bool gather_chain(AliasDb *db, Chain *c) {
+  Node *nodes[3];
+  for (int i = nodes_behind(c, nodes) - 2; i >= 0; i--) alias_move_before(db, nodes[i], nodes[i + 1]);
+  alias_move_before(db, c->conv, nodes[0]);
+  cut_chain(c);
+  if (nodes_behind(c, nodes)) return true;
+  node_refused("fuse_convolution", c->conv, REASON_NOT_MOVED_ALIASING);
+  return false;
 }
 
 static void fuse_block(Graph *graph, AliasDb *db, Block *block) {
@@ -108,15 +185,7 @@ static void fuse_block(Graph *graph, AliasDb *db, Block *block) {
     for (uint32_t i = 0; i < node->block_count; i++) fuse_block(graph, db, node->blocks[i]);
     Chain c;
     if (!find_chain(node, &c)) continue;
-    /* The later ones first, so that each lies right before the next. */
-    if (c.norm && c.clamp && !alias_move_before(db, c.norm, c.clamp)) {
-      node_refused("fuse_convolution", c.clamp, REASON_NOT_MOVED_ALIASING);
-      c.clamp = NULL;
-    }
-    if (!alias_move_before(db, c.conv, c.norm ? c.norm : c.clamp)) {
-      node_refused("fuse_convolution", c.conv, REASON_NOT_MOVED_ALIASING);
-      continue;
-    }
+    if (!gather_chain(db, &c)) continue;
     if (!jit_opt_limit("fuse_convolution")) return;
     NODE_LOG_UPDATE("fuse_convolution", "with what follows:", c.conv);
     replace_chain(graph, db, &c);

@@ -1,0 +1,81 @@
+/* Depthwise convolution: a plane at a time is laid out with its padding (flat_planes.h), and the rows of its results
+ * are summed up four at a time. */
+#include "base/cache.h"
+#include "base/parallel.h"
+#include "compute/conv/flat_planes.h"
+
+bool conv_is_depthwise(const ConvParams *p) {
+  return !p->transposed && p->groups == p->in_channels && p->groups == p->out_channels && p->groups > 1;
+}
+
+typedef struct Depthwise {
+  const Exec *exec;
+  const ConvParams *p;
+  const FlatKernels *kernels;
+  const ConvEpilogue *epilogue;
+  const float *input, *weight;
+  float *out;
+  FlatPlanes planes;
+  _Atomic bool failed;
+} Depthwise;
+
+static void run_plane(const Depthwise *d, int64_t plane, float *laid) {
+  const ConvParams *p = d->p;
+  const ConvEpilogue *e = d->epilogue;
+  int64_t in = p->in[0] * p->in[1] * p->in[2], slice = p->out[1] * p->out[2], channel = plane % p->groups;
+  const float *from = d->input + plane * in;
+  if (laid) flat_planes_lay_channel(&d->planes, d->kernels, p, from, laid);
+  FlatPlane f = {.weights = d->weight + channel * d->planes.tap_count,
+                 .tap_count = d->planes.tap_count,
+                 .rows = p->out[1],
+                 .length = p->out[2],
+                 .row_stride = d->planes.extent[2],
+                 .taps = d->planes.taps,
+                 .scale = e->scale ? e->scale[channel] : 1,
+                 .shift = e->shift ? e->shift[channel] : 0,
+                 .activation = e->activation,
+                 .low = e->low,
+                 .high = e->high};
+  for (int64_t z = 0; z < p->out[0]; z++) {
+    int64_t at = (plane * p->out[0] + z) * slice;
+    f.input = (laid ? laid : from) + z * d->planes.extent[1] * d->planes.extent[2];
+    f.out = d->out + at;
+    f.add = e->add ? e->add + at : NULL;
+    d->kernels->depthwise(&f);
+  }
+}
+
+static void run_planes(void *argument, int64_t begin, int64_t end) {
+  Depthwise *d = argument;
+  size_t bytes = d->planes.bytes ? (size_t)d->planes.channel_stride * sizeof(float) : 0;
+  float *laid = bytes ? cache_alloc(bytes) : NULL;
+  if (bytes && !laid) {
+    atomic_store(&d->failed, true);
+    return;
+  }
+  for (int64_t plane = begin; plane < end && !exec_is_over(d->exec); plane++) run_plane(d, plane, laid);
+  if (laid) cache_free(laid, bytes);
+}
+
+Status conv_depthwise_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
+                         const float *weight, const ConvEpilogue *epilogue, float *out) {
+  enum { ONE_THREAD_WORK = 1 << 17 };
+  ConvParams simple = flat_simplify(p);
+  Depthwise d = {.exec = exec,
+                 .p = &simple,
+                 .kernels = kernels,
+                 .epilogue = epilogue,
+                 .input = input,
+                 .weight = weight,
+                 .out = out};
+  TRY(flat_planes_init(&simple, &d.planes));
+  int64_t work = p->out[0] * p->out[1] * p->out[2] * d.planes.tap_count;
+  parallel_for(exec->threads, p->batch * p->groups, 1 + ONE_THREAD_WORK / (work + 1), run_planes, &d);
+  flat_planes_dispose(&d.planes);
+  return atomic_load(&d.failed) ? status_out_of_memory() : exec_attend(exec);
+}
+
+Status conv_depthwise(Exec *exec, const ConvParams *p, const float *input, const float *weight,
+                      const ConvEpilogue *epilogue, float *out) {
+  return conv_depthwise_by(flat_kernels(), exec, p, input, weight, epilogue, out);
+}
