@@ -10,6 +10,7 @@
 
 enum {
   BLOCK_TAPS = 256,          /* weights of an output channel that are used at once: the inputs they meet stay in L1 */
+  INPUT_BYTES = 192 << 10,   /* that a panel's tiles read, one panel after the other: they stay in L2 */
   BLOCK_BYTES = 128 << 10,   /* sums that wait for more input channels: they stay in L2 */
   ONE_THREAD_WORK = 1 << 18, /* products; below, waking another thread costs more */
   FEW_POSITIONS = FLAT_COLUMNS
@@ -98,6 +99,7 @@ static bool prefers_rows(const FlatConv *c, int64_t rows) {
 /* As many tiles as n positions need, of equal width. */
 static int64_t divide(FlatConv *c, int64_t n) {
   int64_t vector = c->kernels->vector, vectors = (n + vector - 1) / vector, most = c->kernels->width / vector;
+  if (n > vector && n % vector && n % vector <= FLAT_COLUMNS) vectors--; /* what is left is summed along the channels */
   int64_t tiles = (vectors + most - 1) / most;
   c->width = (vectors + tiles - 1) / tiles * vector;
   return (n + c->width - 1) / c->width;
@@ -159,28 +161,29 @@ static void write_rows(const FlatConv *c, int64_t channel, const FlatTile *t, in
   }
 }
 
-/* Tiles [first, end) of the panels [panel, panel_end), whose sums wait together. */
+/* Tiles [first, end) of the panels [panel, panel_end), whose sums wait together. A panel's weights stay in L1 for all
+ * tiles, and results are written in long runs. */
 static void run_tiles(const FlatConv *c, int64_t group, int64_t panel, int64_t panel_end, int64_t first, int64_t end,
                       float *scratch) {
-  int64_t size = c->p->out[0] * c->p->out[1] * c->p->out[2], width = c->width;
-  for (int64_t channel = 0; channel < c->inputs; channel += c->block) {
+  int64_t size = c->p->out[0] * c->p->out[1] * c->p->out[2];
+  for (int64_t channel = 0; channel < c->inputs && !exec_is_over(c->exec); channel += c->block) {
     int64_t channels = c->inputs - channel < c->block ? c->inputs - channel : c->block;
     const float *input = c->input + (group * c->inputs + channel) * c->planes.channel_stride;
-    for (int64_t tile = first; tile < end; tile++) {
-      Place place = place_of(c, tile);
-      for (int64_t k = panel; k < panel_end; k++) {
-        FlatTile t = tile_of(c, group, k);
-        int64_t out_channel = group * c->outputs + k * FLAT_ROWS;
-        t.weights = c->weight + (group * c->panels + k) * c->panel_floats + channel * t.tap_count * FLAT_ROWS;
+    for (int64_t k = panel; k < panel_end; k++) {
+      FlatTile t = tile_of(c, group, k);
+      int64_t out_channel = group * c->outputs + k * FLAT_ROWS;
+      t.weights = c->weight + (group * c->panels + k) * c->panel_floats + channel * t.tap_count * FLAT_ROWS;
+      t.channels = channels;
+      t.accumulate = channel > 0;
+      t.last = channel + channels == c->inputs;
+      t.is_raw = c->is_gapped;
+      t.out_stride = c->is_gapped ? c->width : size;
+      for (int64_t tile = first; tile < end; tile++) {
+        Place place = place_of(c, tile);
+        int64_t waiting = channels == c->inputs ? 0 : (tile - first) * c->chunk + k - panel;
         t.input = input + place.input;
-        t.channels = channels;
         t.width = place.width;
-        t.accumulate = channel > 0;
-        t.last = channel + channels == c->inputs;
-        t.is_raw = c->is_gapped;
-        t.out_stride = c->is_gapped ? width : size;
-        t.out = c->is_gapped ? scratch + ((tile - first) * c->chunk + k - panel) * FLAT_ROWS * width
-                             : c->out + out_channel * size + place.out;
+        t.out = c->is_gapped ? scratch + waiting * FLAT_ROWS * c->width : c->out + out_channel * size + place.out;
         t.add = c->add ? c->add + out_channel * size + place.out : NULL;
         c->kernels->tile(&t);
         if (t.last && c->is_gapped) write_rows(c, out_channel, &t, tile);
@@ -191,11 +194,13 @@ static void run_tiles(const FlatConv *c, int64_t group, int64_t panel, int64_t p
 
 static void run_units(void *argument, int64_t begin, int64_t end) {
   FlatConv *c = argument;
-  size_t tile_bytes = (size_t)(c->chunk * FLAT_ROWS * c->width) * sizeof(float);
-  int64_t together = BLOCK_BYTES / (int64_t)tile_bytes;
+  size_t tile_bytes = (size_t)(FLAT_ROWS * c->width) * sizeof(float);
+  int64_t inputs = c->block < c->inputs ? c->block : c->inputs, together = INPUT_BYTES / (inputs * c->width * 4);
+  if (c->block < c->inputs && together > BLOCK_BYTES / (c->chunk * (int64_t)tile_bytes))
+    together = BLOCK_BYTES / (c->chunk * (int64_t)tile_bytes);
   if (together < 1) together = 1;
-  if (c->block >= c->inputs) together = 1;
-  float *scratch = c->is_gapped ? cache_alloc(tile_bytes * (size_t)together) : NULL;
+  size_t bytes = tile_bytes * (size_t)(c->block < c->inputs ? together * c->chunk : 1);
+  float *scratch = c->is_gapped ? cache_alloc(bytes) : NULL;
   if (c->is_gapped && !scratch) {
     atomic_store(&c->failed, true);
     return;
@@ -208,7 +213,7 @@ static void run_units(void *argument, int64_t begin, int64_t end) {
     run_tiles(c, group, panel, panel_end, tile, tile + n, scratch);
     begin += n;
   }
-  if (scratch) cache_free(scratch, tile_bytes * (size_t)together);
+  if (scratch) cache_free(scratch, bytes);
 }
 
 /* ---- few positions ---- */

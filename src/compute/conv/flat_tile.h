@@ -41,7 +41,7 @@ typedef struct FlatPlane {
 typedef struct FlatKernels {
   int width, vector; /* positions of a whole tile, of a register */
   void (*tile)(const FlatTile *t);
-  /* The same for up to FLAT_COLUMNS positions, in vectors of rows; neither accumulates nor is raw. */
+  /* The same for up to FLAT_COLUMNS positions, in vectors of rows. */
   void (*column)(const FlatTile *t);
   /* Of a raw tile the positions [first, first + n), with `add` and the activation, to rows that are `stride` apart. */
   void (*finish_rows)(const FlatTile *t, int64_t first, int64_t n, int64_t stride, const float *add, float *out);

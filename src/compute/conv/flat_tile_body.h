@@ -113,19 +113,6 @@ static __attribute__((noinline)) void tile_of_three(const FlatTile *t) {
 }
 #endif
 
-static void tile(const FlatTile *t) {
-  assert(t->width > 0 && t->width <= VECTORS * LANES && t->rows > 0 && t->rows <= FLAT_ROWS);
-  if (t->width <= LANES)
-    tile_of_one(t);
-  else if (t->width <= 2 * LANES)
-    tile_of_two(t);
-#if VECTORS > 2
-  else
-    tile_of_three(t);
-#endif
-  activate_rows(t);
-}
-
 /* ---- few positions ---- */
 
 typedef float Rows __attribute__((vector_size(FLAT_ROWS * sizeof(float)), aligned(sizeof(float))));
@@ -170,6 +157,25 @@ static void column(const FlatTile *t) {
     V x = load(row);
     finish(t, r, 1, &x, mask, t->out + r * t->out_stride);
   }
+  activate_rows(t);
+}
+
+/* ---- tiles of any width ---- */
+
+static void tile(const FlatTile *t) {
+  assert(t->width > 0 && t->width <= VECTORS * LANES && t->rows > 0 && t->rows <= FLAT_ROWS);
+  if (t->width <= FLAT_COLUMNS) {
+    column(t);
+    return;
+  }
+  if (t->width <= LANES)
+    tile_of_one(t);
+  else if (t->width <= 2 * LANES)
+    tile_of_two(t);
+#if VECTORS > 2
+  else
+    tile_of_three(t);
+#endif
   activate_rows(t);
 }
 

@@ -72,6 +72,7 @@ static void pool_plane(const Pooling *c, const float *plane, float *line, float 
   float *phases = line + c->line;
   for (int64_t o0 = 0; o0 < p->out[0]; o0++)
     for (int64_t o1 = 0; o1 < p->out[1]; o1++, out += p->out[2]) {
+      if (exec_is_over(c->exec)) return;
       join_rows(c, plane, o0, o1, line);
       join_columns(c, line, phases, out);
       if (!p->averages) continue;
