@@ -166,7 +166,7 @@ static void write_rows(const FlatConv *c, int64_t channel, const FlatTile *t, in
 static void run_tiles(const FlatConv *c, int64_t group, int64_t panel, int64_t panel_end, int64_t first, int64_t end,
                       float *scratch) {
   int64_t size = c->p->out[0] * c->p->out[1] * c->p->out[2];
-  for (int64_t channel = 0; channel < c->inputs && !exec_is_over(c->exec); channel += c->block) {
+  for (int64_t channel = 0; channel < c->inputs; channel += c->block) {
     int64_t channels = c->inputs - channel < c->block ? c->inputs - channel : c->block;
     const float *input = c->input + (group * c->inputs + channel) * c->planes.channel_stride;
     for (int64_t k = panel; k < panel_end; k++) {
@@ -178,7 +178,7 @@ static void run_tiles(const FlatConv *c, int64_t group, int64_t panel, int64_t p
       t.last = channel + channels == c->inputs;
       t.is_raw = c->is_gapped;
       t.out_stride = c->is_gapped ? c->width : size;
-      for (int64_t tile = first; tile < end; tile++) {
+      for (int64_t tile = first; tile < end && !exec_is_over(c->exec); tile++) {
         Place place = place_of(c, tile);
         int64_t waiting = channels == c->inputs ? 0 : (tile - first) * c->chunk + k - panel;
         t.input = input + place.input;
