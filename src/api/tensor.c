@@ -74,6 +74,7 @@ wick_status wick_tensor_borrow(void *data, uint32_t dtype, int32_t ndim, const i
     mem_free(borrowed);
     return api_status(status, error);
   }
+  storage->flags |= STORAGE_FOREIGN;
   status = tensor_from_storage(storage, (DType)dtype, ndim, sizes, strides, 0, &tensor);
   if (!status) status = value_box(ivalue_tensor(tensor), out);
   if (!status) *borrowed = (Borrowed){drop, user}; /* only now: on failure the caller keeps the memory */

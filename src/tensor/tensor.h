@@ -34,7 +34,11 @@ typedef struct Storage {
   void (*free_data)(void *context, void *data, size_t bytes); /* NULL: data is not owned (inline or static) */
   void *context;
 } Storage;
-enum StorageFlags { STORAGE_READ_ONLY = 1, STORAGE_RESIZABLE = 2 };
+enum StorageFlags {
+  STORAGE_READ_ONLY = 1,
+  STORAGE_RESIZABLE = 2,
+  STORAGE_FOREIGN = 4 /* its owner outside may write without bumping the version */
+};
 
 /* One word of flags from the start: operator_call tests the OR of its inputs' flags with one mask. */
 enum TensorFlags {

@@ -276,6 +276,27 @@ static void writes_are_seen(void **state) {
   }
 }
 
+/* Who lends memory may write to it between calls without telling. */
+static void borrowed_weights_may_change(void **state) {
+  (void)state;
+  float weight[3] = {1, 2, 3};
+  wick_value *input, *borrowed, *out;
+  assert_int_equal(
+      wick_tensor_borrow(weight, WICK_FLOAT32, 3, (const int64_t[]){1, 1, 3}, NULL, NULL, NULL, &borrowed, NULL),
+      WICK_OK);
+  input = numbers(3, (const int64_t[]){1, 1, 3}, 1, 0);
+  for (int i = 0; i < 3; i++) {
+    weight[1] = (float)i;
+    assert_int_equal(
+        wick_op_call(NULL, "aten::conv1d", NULL, (const wick_value *const[]){input, borrowed}, 2, NULL, 0, &out, NULL),
+        WICK_OK);
+    assert_true(data_of(out)[0] == (float)(4 + i));
+    wick_value_release(out);
+  }
+  wick_value_release(input);
+  wick_value_release(borrowed);
+}
+
 static void trim_between_calls(void **state) {
   (void)state;
   Net net = net_new(16);
@@ -316,6 +337,7 @@ int main(void) {
       cmocka_unit_test(trim_empties_the_store),
       cmocka_unit_test(plans_pack_nothing),
       cmocka_unit_test(writes_are_seen),
+      cmocka_unit_test(borrowed_weights_may_change),
       cmocka_unit_test(trim_between_calls),
       cmocka_unit_test(meta_tensors),
   };

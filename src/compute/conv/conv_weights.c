@@ -158,10 +158,15 @@ static bool is_of(const PackedWeight *p, const Tensor *weight, const WeightLayou
   return p->storage == weight->storage && p->offset == weight->offset &&
          memcmp(&p->layout, layout, sizeof *layout) == 0;
 }
-/* One of an old version that nobody uses: its memory is the new one's. */
+/* Whether it holds what the weight holds now. Of foreign memory nobody can say. */
+static bool is_current(const PackedWeight *p, const Tensor *weight, uint32_t version) {
+  return p->version == version && !(weight->storage->flags & STORAGE_FOREIGN);
+}
+
+/* An old one that nobody uses: its memory is the new one's. */
 static PackedWeight *find_replaceable(const Tensor *weight, const WeightLayout *layout, uint32_t version) {
   for (PackedWeight *p = store.first; p; p = p->next)
-    if (is_of(p, weight, layout) && !p->users && p->version != version) return p;
+    if (is_of(p, weight, layout) && !p->users && !is_current(p, weight, version)) return p;
   return NULL;
 }
 
@@ -207,7 +212,7 @@ PackedWeight *packed_weight_take(int threads, const Tensor *weight, const Weight
   pthread_mutex_lock(&store.lock);
   uint32_t version = atomic_load(&weight->storage->version);
   PackedWeight *p = store.first;
-  while (p && !(is_of(p, weight, layout) && p->version == version)) p = p->next;
+  while (p && !(is_of(p, weight, layout) && is_current(p, weight, version))) p = p->next;
   if (!p) p = pack_now(threads, weight, layout, version);
   if (p) {
     p->users++;

@@ -1,8 +1,8 @@
 /* Weights of convolutions in the order in which a kernel reads them, kept for the calls to come.
  *
  * A packed weight belongs to a storage, an offset and a version: one that was written to since is packed again, into
- * the memory of the old. It does not depend on the sizes of inputs, on biases or on what follows, so that all
- * convolutions by one weight share it. */
+ * the memory of the old, and one in borrowed memory for every call. It does not depend on the sizes of inputs, on
+ * biases or on what follows, so that all convolutions by one weight share it. */
 #pragma once
 
 #include "tensor/tensor.h"
