@@ -405,6 +405,11 @@ static void test_empty_planes(void **state) {
   p.out[0] = 1;
   p.out[1] = p.out[2] = p.in[1] + 2 * p.padding[1] - p.dilation[1];
   assert_false(flat_conv_takes(&p));
+  ConvParams without_taps = plain(2, 3, 4, 4, 1, 1, 0), without_inputs = without_taps;
+  without_taps.kernel[1] = 0;
+  without_inputs.in_channels = 0;
+  assert_false(flat_conv_takes(&without_taps));
+  assert_false(flat_conv_takes(&without_inputs));
 }
 
 int main(void) {

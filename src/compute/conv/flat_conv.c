@@ -43,7 +43,8 @@ const FlatKernels *flat_kernels(void) {
 
 bool flat_conv_takes(const ConvParams *p) {
   ConvParams simple = flat_simplify(p);
-  return !p->transposed && flat_planes_pay(&simple);
+  bool is_empty = p->in_channels == 0 || p->kernel[0] == 0 || p->kernel[1] == 0 || p->kernel[2] == 0;
+  return !p->transposed && !is_empty && flat_planes_pay(&simple);
 }
 
 void flat_conv_layout(const ConvParams *p, WeightLayout *out) {

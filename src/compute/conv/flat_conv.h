@@ -12,7 +12,7 @@
 #include "compute/conv/conv_weights.h"
 #include "compute/conv/flat_tile.h"
 
-/* Whether flat_conv does it: not transposed ones, nor where next to nothing of the planes would be read. */
+/* Whether flat_conv does it: not transposed ones, nor where (next to) nothing of the planes would be read. */
 bool flat_conv_takes(const ConvParams *p);
 /* How it wants the weight: [group][channel / 8][input channel][tap][8]. */
 void flat_conv_layout(const ConvParams *p, WeightLayout *out);
