@@ -1,37 +1,44 @@
 # The short commands. Each sets up what it needs; see README.md.
 PACKAGES_STAMP = build/.packages
-BUILD = cmake --preset $(1) > build/$(1).log || (cat build/$(1).log; exit 1); cmake --build build/$(1)
+BUILD = cmake --preset $(1) > build/$(1).log || (cat build/$(1).log; exit 1); cmake --build build/$(1) $(2)
+PREFIX = /usr/local
+DESTDIR =
 
-.PHONY: all setup demo test asan tsan plain aarch64 musl fuzz hard size lint tidy format install clean
+.PHONY: all setup setup-tests demo test asan tsan plain aarch64 musl fuzz hard size lint tidy format install uninstall clean
 
 all: setup
-	@mkdir -p build; $(call BUILD,release)
+	@mkdir -p build; $(call BUILD,release,--target product)
 
 setup: $(PACKAGES_STAMP)
 $(PACKAGES_STAMP): scripts/setup.sh
 	@mkdir -p build; sh scripts/setup.sh && touch $@
+# and what tests need
+setup-tests: $(PACKAGES_STAMP)-tests
+$(PACKAGES_STAMP)-tests: scripts/setup.sh
+	@mkdir -p build; sh scripts/setup.sh tests && touch $@
 
 demo: all
 	@sh scripts/demo.sh
 
-test: all
+test: setup-tests
+	@mkdir -p build; $(call BUILD,release)
 	@sh scripts/test.sh release
 
-asan: setup
+asan: setup-tests
 	@mkdir -p build; $(call BUILD,asan)
 	@sh scripts/test.sh asan
 
-tsan: setup
+tsan: setup-tests
 	@mkdir -p build; $(call BUILD,tsan)
 	@sh scripts/test.sh tsan
 
-plain: setup
+plain: setup-tests
 	@mkdir -p build; $(call BUILD,plain)
 	@sh scripts/test.sh plain
 
 # The hostile build: caches of one entry, released memory overwritten, under the sanitizers. All tests, and what is too
 # slow for every day: each allocation and each rewrite refused in turn, each guard failed, many random programs.
-hard: setup
+hard: setup-tests
 	@mkdir -p build; $(call BUILD,hard)
 	@sh scripts/test.sh hard
 	@cd tests && WICK_HARD_PROGRAMS=1000 WICK_HARD_STEPS=100000 ../build/hard/test_hard_plans
@@ -42,20 +49,20 @@ hard: setup
 # Other processors and C libraries: Debian's cross compiler for AArch64, under qemu-user, and musl-gcc; both without the
 # optional libraries and statically linked. CROSS_TESTS names tests (a pattern of ctest).
 CROSS_TESTS = .
-aarch64: setup
+aarch64: setup-tests
 	@sh scripts/setup.sh gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user make bzip2 xz-utils
 	@sh scripts/cross_root.sh aarch64-linux-gnu aarch64-linux-gnu-gcc
 	@mkdir -p build; $(call BUILD,aarch64)
 	@sh scripts/test.sh aarch64 -R '$(CROSS_TESTS)'
 
-musl: setup
+musl: setup-tests
 	@sh scripts/setup.sh musl-tools make bzip2 xz-utils
 	@sh scripts/cross_root.sh musl musl-gcc
 	@mkdir -p build; $(call BUILD,musl)
 	@sh scripts/test.sh musl -R '$(CROSS_TESTS)'
 
 # libFuzzer's targets, FUZZ_SECONDS each.
-fuzz: setup
+fuzz: setup-tests
 	@sh scripts/setup.sh clang libclang-rt-14-dev
 	@mkdir -p build; cmake --preset fuzz > build/fuzz.log || (cat build/fuzz.log; exit 1); cmake --build build/fuzz --target fuzzers
 	@sh scripts/fuzz.sh
@@ -63,9 +70,11 @@ fuzz: setup
 size: all
 	@strip -o build/libwick.stripped.so build/release/libwick.so && stat -c '%s bytes, libwick.so stripped' build/libwick.stripped.so
 
-lint: setup
+lint: setup-tests
 	@python3 scripts/check_layers.py src
 	@python3 scripts/check_contents.py src
+	@python3 scripts/check_unused.py src
+	@python3 scripts/check_lines.py README.md docs/*.md
 	@! git grep -nE '^( \*|/\*).{119}' -- '*.c' '*.h'
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 
@@ -79,7 +88,10 @@ format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 install: all
-	@cmake --install build/release
+	@DESTDIR='$(DESTDIR)' sh scripts/install.sh build/release '$(PREFIX)'
+
+uninstall:
+	@DESTDIR='$(DESTDIR)' sh scripts/uninstall.sh '$(PREFIX)'
 
 clean:
 	@rm -rf build

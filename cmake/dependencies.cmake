@@ -1,8 +1,7 @@
 # Optional libraries are opened at run time, on first use: here only their headers are looked for.
-include(CheckIncludeFile)
 function(wick_optional option header define)
   if(${option})
-    find_path(${define}_INCLUDE_DIR ${header} PATH_SUFFIXES x86_64-linux-gnu)
+    find_path(${define}_INCLUDE_DIR ${header} PATH_SUFFIXES ${CMAKE_LIBRARY_ARCHITECTURE})
     if(${define}_INCLUDE_DIR)
       target_compile_definitions(wick_flags INTERFACE ${define})
       message(STATUS "${option}: yes")

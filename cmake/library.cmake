@@ -1,7 +1,8 @@
 # The shared and the static library, the command, and what is installed.
 #
-# wick_static holds wick's objects with their inner names, for the command and the tests. libwick.a, which is installed, is one object
-# whose inner names are local, so that they can't clash with a program's; rows are data, so -lwick needs no whole-archive flags.
+# The target wick_static holds wick's objects with their inner names, for the command and the tests. libwick.a, which is
+# installed and which programs link as wick::wick_static, is one object whose inner names are local, so that they can't
+# clash with a program's; rows are data, so -lwick needs no whole-archive flags.
 include(GNUInstallDirs)
 
 add_library(wick_static STATIC $<TARGET_OBJECTS:wick_objects>)
@@ -10,14 +11,16 @@ target_link_libraries(wick_static PUBLIC wick_flags)
 
 add_library(wick_shared SHARED $<TARGET_OBJECTS:wick_objects>)
 set_target_properties(wick_shared PROPERTIES OUTPUT_NAME wick VERSION ${PROJECT_VERSION} SOVERSION 0
-  LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/wick.map)
+  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/wick.map)
 target_link_libraries(wick_shared PRIVATE wick_flags)
-target_include_directories(wick_shared INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
-target_link_options(wick_shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/wick.map)
+target_include_directories(wick_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+target_link_options(wick_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/wick.map)
+add_library(wick::wick_shared ALIAS wick_shared)
+add_library(wick::wick ALIAS wick_shared)
 # Its threads may be at work when a program closes it.
 target_link_options(wick_shared PRIVATE -Wl,-z,nodelete)
 
-set(libwick ${CMAKE_BINARY_DIR}/libwick.a)
+set(libwick ${PROJECT_BINARY_DIR}/libwick.a)
 add_custom_command(OUTPUT ${libwick}
   COMMAND ${CMAKE_LINKER} -r --whole-archive $<TARGET_FILE:wick_static> -o wick_one.o
   COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=wick_* wick_one.o
@@ -26,14 +29,27 @@ add_custom_command(OUTPUT ${libwick}
   DEPENDS wick_static
   VERBATIM)
 add_custom_target(wick_archive ALL DEPENDS ${libwick})
+add_library(wick_one STATIC IMPORTED GLOBAL)
+add_dependencies(wick_one wick_archive)
+set_target_properties(wick_one PROPERTIES IMPORTED_LOCATION ${libwick}
+  INTERFACE_INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/include
+  INTERFACE_LINK_LIBRARIES "${ZLIB_LIBRARIES};${CMAKE_THREAD_LIBS_INIT};m;${CMAKE_DL_LIBS}")
+add_library(wick::wick_static ALIAS wick_one)
 
 if(WICK_CLI_SOURCES)
   # all of the objects: libraries that the command loads call the whole of the API
   add_executable(wick_cli ${WICK_CLI_SOURCES} $<TARGET_OBJECTS:wick_objects>)
   set_target_properties(wick_cli PROPERTIES OUTPUT_NAME wick)
   target_link_libraries(wick_cli PRIVATE wick_static wick_flags)
-  target_link_options(wick_cli PRIVATE -Wl,--dynamic-list=${CMAKE_SOURCE_DIR}/cmake/wick.list)
-  install(TARGETS wick_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  target_link_options(wick_cli PRIVATE -Wl,--dynamic-list=${PROJECT_SOURCE_DIR}/cmake/wick.list)
+endif()
+# What `make` builds: what is installed.
+add_custom_target(product DEPENDS wick_shared wick_archive)
+if(TARGET wick_cli)
+  add_dependencies(product wick_cli)
+endif()
+if(NOT WICK_INSTALL)
+  return()
 endif()
 
 # What a program that links libwick.a needs beside it.
@@ -41,14 +57,18 @@ set(WICK_PRIVATE_LIBS "-lz -lpthread -lm -ldl")
 # wick.pc finds its prefix from where it lies, so that the installed tree can be moved and `cmake --install --prefix` holds.
 file(RELATIVE_PATH WICK_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" WICK_PC_TO_PREFIX "${WICK_PC_TO_PREFIX}")
+file(RELATIVE_PATH WICK_CONFIG_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/cmake/wick /prefix)
 configure_file(cmake/wick.pc.in wick.pc @ONLY)
 configure_file(cmake/wickConfig.cmake.in wickConfig.cmake @ONLY)
 include(CMakePackageConfigHelpers)
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/wickConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/wickConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+if(TARGET wick_cli)
+  install(TARGETS wick_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(TARGETS wick_shared EXPORT wick LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${libwick} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/wick DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES ${CMAKE_BINARY_DIR}/wick.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/wick.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(EXPORT wick NAMESPACE wick:: FILE wickTargets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/wick)
-install(FILES ${CMAKE_BINARY_DIR}/wickConfig.cmake ${CMAKE_BINARY_DIR}/wickConfigVersion.cmake
+install(FILES ${PROJECT_BINARY_DIR}/wickConfig.cmake ${PROJECT_BINARY_DIR}/wickConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/wick)

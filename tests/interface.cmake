@@ -66,6 +66,8 @@ if(TARGET wick_cli AND WICK_TESTS_STATIC EQUAL -1)
   set_tests_properties(compiler_library PROPERTIES PASS_REGULAR_EXPRESSION "0.76" ENVIRONMENT "WICK_EXECUTOR=specialising;WICK_FUSER=none")
 endif()
 
+add_test(NAME setup COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/setup.sh ${CMAKE_SOURCE_DIR})
+
 # What is installed compiles and links by pkg-config. A sanitized library needs its runtime, which pkg-config doesn't name.
 find_program(PKG_CONFIG pkg-config)
 if(PKG_CONFIG AND NOT WICK_SANITIZE AND WICK_TESTS_STATIC EQUAL -1)

@@ -14,17 +14,13 @@ static Status add_name(wick_module *handle, Str name) {
   return status_out_of_memory();
 }
 
-static Str base_name(Str qualified) {
-  ptrdiff_t dot = str_rfind_char(qualified, '.');
-  return str_slice(qualified, (size_t)(dot + 1), qualified.length);
-}
-
 Status module_handle_list(wick_module *handle) {
   for (size_t i = 0; i < handle->names.length; i++) mem_free(handle->names.data[i]);
   handle->names.length = 0;
   if (handle->module) {
     const ClassType *type = handle->module->object->class_type;
-    for (size_t i = 0; i < type->methods.length; i++) TRY(add_name(handle, base_name(type->methods.data[i]->name)));
+    for (size_t i = 0; i < type->methods.length; i++)
+      TRY(add_name(handle, str_after_last(type->methods.data[i]->name, '.')));
     return OK;
   }
   for (size_t i = 0; i < handle->unit->functions.length; i++) {

@@ -87,12 +87,6 @@ static void saved_dispose(SavedTensor *saved, GradNode **dead) {
   *saved = (SavedTensor){0};
 }
 
-void saved_tensor_dispose(SavedTensor *saved) {
-  tensor_release(saved->tensor);
-  gradnode_release(saved->history.node);
-  *saved = (SavedTensor){0};
-}
-
 static void release_saved(GradNode *node, GradNode **dead) {
   for (uint32_t i = 0; node->saved && i < node->saved_count; i++) {
     SavedValue *v = &node->saved[i];

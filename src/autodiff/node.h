@@ -132,7 +132,6 @@ void autograd_clear_hooks(Tensor *leaf);
 Status autograd_run_hooks(Tensor *leaf, Tensor **grad) MUST_CHECK;
 
 Status saved_tensor(Tensor *t, bool checked, SavedTensor *out) MUST_CHECK;
-void saved_tensor_dispose(SavedTensor *saved);
 /* The tensor as it was, an error if it is not any more and somebody will read it; with its history when with_history.
  * own: of a result, whose own edge is not kept. */
 Status saved_tensor_unpack(const SavedTensor *saved, bool is_read, bool with_history, GradEdge own,

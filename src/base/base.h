@@ -14,4 +14,4 @@
 #include "base/hostile.h"    /* a build for tests */
 /* For those who ask for them: base/parallel_pool.h, the threads of parallel_for; base/thread.h, how threads start;
  * base/clock.h, the monotonic clock; base/output_file.h, files that are written at once; base/processor.h, instruction
- * sets. */
+ * sets; base/library.h, libraries that are opened when needed. */

@@ -43,7 +43,7 @@ bool mem_budget_take(size_t bytes); /* false: refused */
 void mem_budget_give(size_t bytes);
 /* Test hook: the n-th allocation from now on fails (0: never). */
 void mem_fail_after(int64_t n);
-int64_t mem_fail_left(void); /* how many are still to come until one fails */
+int64_t mem_fail_left(void); /* test hook: how many are still to come until one fails */
 
 /* ---- reference counts ---- */
 typedef struct RefCount {

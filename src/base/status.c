@@ -97,14 +97,3 @@ void status_free(Status status) {
   mem_free(status->trace);
   mem_free(status);
 }
-
-const char *error_code_name(ErrorCode code) {
-  switch (code) {
-#define X(name, value) \
-  case ERROR_##name:   \
-    return #name;
-    ERROR_CODES(X)
-#undef X
-  }
-  return "UNKNOWN";
-}

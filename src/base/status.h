@@ -68,4 +68,3 @@ Status status_context(Status status, const char *format, ...) PRINTF_LIKE(2, 3) 
 /* Appends text to the trace. */
 Status status_add_trace(Status status, const char *text) MUST_CHECK NEVER_NULL;
 void status_free(Status status);
-const char *error_code_name(ErrorCode code);

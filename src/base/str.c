@@ -46,6 +46,10 @@ ptrdiff_t str_find_char(Str s, char c) {
   return found ? found - s.data : -1;
 }
 
+Str str_after_last(Str s, char c) {
+  return str_slice(s, (size_t)(str_rfind_char(s, c) + 1), s.length);
+}
+
 ptrdiff_t str_rfind_char(Str s, char c) {
   for (size_t i = s.length; i-- > 0;)
     if (s.data[i] == c) return (ptrdiff_t)i;
@@ -449,10 +453,4 @@ size_t utf8_encode(uint32_t code_point, char out[4]) {
   for (size_t i = length - 1; i > 0; i--, code_point >>= 6) out[i] = (char)(0x80 | (code_point & 0x3F));
   out[0] = (char)((0xF00 >> length & 0xFF) | code_point);
   return length;
-}
-
-size_t utf8_length(Str s) {
-  size_t count = 0;
-  for (size_t i = 0; i < s.length; count++) utf8_next(s, &i);
-  return count;
 }

@@ -21,7 +21,8 @@ bool str_ends_with(Str s, const char *suffix);
 Str str_slice(Str s, size_t begin, size_t end);
 ptrdiff_t str_find_char(Str s, char c); /* -1: absent */
 ptrdiff_t str_rfind_char(Str s, char c);
-uint64_t str_hash(Str s); /* seeded per process */
+Str str_after_last(Str s, char c); /* all of s where c is not in it */
+uint64_t str_hash(Str s);          /* seeded per process */
 /* Damerau-Levenshtein distance, for suggestions; gives up above `limit` and returns limit + 1. */
 size_t str_distance(Str a, Str b, size_t limit);
 
@@ -58,4 +59,3 @@ bool str_to_double(Str s, double *out);
 /* UTF-8: decodes one code point at *position and moves on; malformed bytes yield U+FFFD and move by one. */
 uint32_t utf8_next(Str s, size_t *position);
 size_t utf8_encode(uint32_t code_point, char out[4]);
-size_t utf8_length(Str s);

@@ -147,7 +147,6 @@ Status call_unsupported_dtype(const Call *c, DType dtype) MUST_CHECK; /* "\"add\
 
 /* ---- shape functions that many rows share (call/shapes.c); specs come with dtype NONE, the CPU, no flags ---- */
 Status shape_same_as_first(Call *c, TensorSpec *specs);   /* sizes, dtype, dense strides of input 0 */
-Status shape_same_as_second(Call *c, TensorSpec *specs);  /* of input 1: backward operators (grad_output, self, ...) */
 Status shape_pointwise(Call *c, TensorSpec *specs);       /* broadcast of all tensor inputs, promoted dtype */
 Status shape_pointwise_float(Call *c, TensorSpec *specs); /* the same, integral promoted to float32 */
 Status shape_pointwise_bool(Call *c, TensorSpec *specs);  /* broadcast, bool */

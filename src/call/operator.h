@@ -92,7 +92,6 @@ typedef struct Operator {
   _Atomic(struct Operator *) next;         /* next overload of the same name, in order of registration */
   _Atomic(struct Operator *) following;    /* in order of registration over all names */
   void *library;                           /* the loaded library it came from, or NULL */
-  _Atomic uint64_t use_count;
 } Operator;
 
 /* Never NULL; the parsed schema, of the process. */
@@ -110,8 +109,8 @@ size_t operator_similar(Str qualified_name, Str *out, size_t max);
 /* Adds rows (kept by reference) to the open registry; thread-safe. Refuses a schema that is there already or differs
  * from one only in its returns. */
 Status operator_register(const OpTable *table, void *library) MUST_CHECK;
-/* Hides the operators of a library from look-ups. Programs that were compiled with them go on working, so the rows, and
- * the library that holds them, must stay in memory. */
+/* For tests (nothing unloads libraries yet): hides a library's operators from look-ups. Programs compiled with them
+ * go on working, so the rows, and the library that holds them, must stay in memory. */
 void operator_retire(void *library);
 /* Every table of rows that is built in, ended by NULL: src/api/op_tables.c; those of folders above this one, whose
  * operators read their node: src/api/graph_op_tables.c. */

@@ -21,8 +21,3 @@ Status shape_same_as_first(Call *c, TensorSpec *specs) {
   shape_like(call_tensor(c, 0), specs);
   return OK;
 }
-
-Status shape_same_as_second(Call *c, TensorSpec *specs) {
-  shape_like(call_tensor(c, 1), specs);
-  return OK;
-}

@@ -32,15 +32,6 @@ void argument_spec_dispose(ArgumentSpec *spec) {
   if (spec->words != spec->few) mem_free(spec->words);
 }
 
-uint64_t argument_spec_hash(const ArgumentSpec *spec) {
-  uint64_t hash = spec->count;
-  for (uint32_t i = 0; i < spec->count; i++) {
-    hash = (hash ^ spec->words[i]) * 0x9E3779B97F4A7C15u;
-    hash ^= hash >> 29;
-  }
-  return hash;
-}
-
 /* kind in bits 0-7, dtype 8-15, rank 16-23, requires_grad 24, device type 32-47 and index 48-63 */
 static uint64_t tensor_word(const Tensor *t, bool grad_enabled) {
   if (t->flags & TENSOR_UNDEFINED) return WORD_UNDEFINED;

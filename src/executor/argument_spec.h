@@ -20,7 +20,6 @@ typedef struct ArgumentSpec {
 void argument_spec_take(ArgumentSpec *spec, bool grad_enabled, bool tensors, const Graph *graph,
                         const AttributePaths *paths, const IValue *arguments, uint32_t count);
 void argument_spec_dispose(ArgumentSpec *spec);
-uint64_t argument_spec_hash(const ArgumentSpec *spec);
 
 /* The leaves' values, retained, None for tensors; false: they are not what the spec says any more. */
 bool argument_spec_values(const ArgumentSpec *spec, const AttributePaths *paths, IValue self, IValue *values);

@@ -682,9 +682,6 @@ Status graph_executor_new(const Graph *graph, Str name, const Services *services
   return OK;
 }
 
-void graph_executor_retain(GraphExecutor *executor) {
-  ref_retain(&executor->refs);
-}
 void graph_executor_release(GraphExecutor *executor) {
   if (executor && ref_release(&executor->refs)) executor_free(executor);
 }

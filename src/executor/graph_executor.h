@@ -18,8 +18,7 @@ typedef struct GraphExecutor GraphExecutor;
 GraphExecutor *graph_executor_of(Function *function, const Services *services);
 /* Of a graph that belongs to nobody: copied with the sources it mentions. */
 Status graph_executor_new(const Graph *graph, Str name, const Services *services, GraphExecutor **out) MUST_CHECK;
-void graph_executor_retain(GraphExecutor *executor); /* these two not for a function's */
-void graph_executor_release(GraphExecutor *executor);
+void graph_executor_release(GraphExecutor *executor); /* not for a function's */
 Status graph_executor_run(GraphExecutor *executor, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
                           uint32_t output_count) MUST_CHECK;
 /* As a task of its own; for a function's executor. */

@@ -171,10 +171,6 @@ bool profiling_record_is_ready(const ProfilingRecord *record) {
   return atomic_load(&record->returned) >= record->needed;
 }
 
-uint32_t profiling_record_runs(const ProfilingRecord *record) {
-  return atomic_load(&record->returned);
-}
-
 static void apply_block(const ProfileRun *seen, Graph *graph, Block *block) {
   BLOCK_EACH(node, block) {
     for (uint32_t i = 0; i < node->block_count; i++) apply_block(seen, graph, node->blocks[i]);

@@ -33,7 +33,6 @@ void profiling_record_end(ProfilingRecord *record, ProfileRun *run, bool complet
 /* As many runs as this have to return once more; what was seen stays. */
 void profiling_record_extend(ProfilingRecord *record, uint32_t runs);
 bool profiling_record_is_ready(const ProfilingRecord *record);
-uint32_t profiling_record_runs(const ProfilingRecord *record);
 /* Of a ready record: sets the types of the outputs of prim::profile nodes in a copy of the instrumented graph, and
  * attr::profiled_type. Throws to the copy's catch point. */
 void profiling_record_apply(ProfilingRecord *record, Graph *copy);

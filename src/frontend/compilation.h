@@ -20,8 +20,6 @@ void emit_body_def(Emitter *e, const Tree *def, const FunctionSchema *schema);
 extern Resolver builtin_resolver; /* what frontend_builtin_resolver gives */
 /* prelude.c: functions and classes of prelude files, by dotted prefix ("torch.nn.functional"); NULL: not there. */
 SugaredValue *prelude_find(Compilation *c, Str prefix, Str name);
-/* The function of a prelude file that operator bodies call by its bare name. */
-SugaredValue *prelude_helper(Compilation *c, Str name);
 
 /* The error is of a limit: compiling ends, whatever else there would be to say. */
 bool compilation_is_over(Status status);

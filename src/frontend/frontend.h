@@ -52,7 +52,7 @@ Status compilation_protect(Compilation *c, void (*body)(Compilation *c, void *ar
 
 /* A whole .py program: functions, classes, NamedTuples, enums, interfaces in any order; their names know each other.
  * Classes are named under "__torch__", functions keep their own. The language's own names (torch, math, ...) are always
- * known. */
+ * known. For tests: without a module around it. */
 Status frontend_compile_program(CompilationUnit *unit, Exec *exec, Source *source,
                                 Resolver *resolver_or_null) MUST_CHECK;
 typedef struct FrontendInput {

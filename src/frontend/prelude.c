@@ -181,7 +181,3 @@ SugaredValue *prelude_find(Compilation *c, Str prefix, Str name) {
   PreludeModule *module = load_module(c, prefix);
   return module ? find_in_module(module, c, name) : NULL;
 }
-
-SugaredValue *prelude_helper(Compilation *c, Str name) {
-  return prelude_find(c, STR(""), name);
-}

@@ -59,14 +59,9 @@ void function_require(Emitter *e, SourceRange range, Function *function) {
   e->c->frame = frame.outer;
 }
 
-static Str base_name(Str qualified) {
-  ptrdiff_t dot = str_rfind_char(qualified, '.');
-  return str_slice(qualified, (size_t)(dot + 1), qualified.length);
-}
-
 static Value *emit_function_call(Emitter *e, SourceRange range, Function *function, const MatchedSchema *match) {
   Value *constant = emit_typed(e, range, SYM_prim_Constant, 0, NULL, type_function(e->store, function));
-  node_set_string(constant->node, SYM_attr_name, base_name(function->name));
+  node_set_string(constant->node, SYM_attr_name, str_after_last(function->name, '.'));
   Value **inputs = ARENA_ARRAY(e->arena, Value *, match->input_count + 1);
   inputs[0] = constant;
   for (uint32_t i = 0; i < match->input_count; i++) inputs[i + 1] = match->inputs[i];
@@ -103,7 +98,7 @@ static Value *function_as_value(SugaredValue *self, Emitter *e, SourceRange rang
   if (f->count != 1) compilation_fail(e->c, range, "An overloaded function can't be used as a value");
   function_require(e, range, f->functions[0]);
   Value *constant = emit_typed(e, range, SYM_prim_Constant, 0, NULL, type_function(e->store, f->functions[0]));
-  node_set_string(constant->node, SYM_attr_name, base_name(f->functions[0]->name));
+  node_set_string(constant->node, SYM_attr_name, str_after_last(f->functions[0]->name, '.'));
   return constant;
 }
 
@@ -195,7 +190,7 @@ Value *emit_method_call(Emitter *e, SourceRange range, Value *self, Str name, co
       match = schema_match(e->graph, schemas[0], range, &call);
     else
       chosen = schemas_match(e->graph, count, schemas, range, &call, &match);
-    name = base_name(methods[chosen]->name);
+    name = str_after_last(methods[chosen]->name, '.');
   }
   Value *result = emit_typed(e, range, SYM_prim_CallMethod, match.input_count, match.inputs, match.return_types[0]);
   node_set_string(result->node, SYM_attr_name, name);
@@ -294,7 +289,7 @@ static SugaredValue *class_static_attr(SugaredValue *self, Emitter *e, SourceRan
   if (type->kind != TYPE_CLASS) return NULL;
   ClassType *c = type->class_type;
   for (size_t i = 0; i < c->static_methods.length; i++)
-    if (str_equal(base_name(c->static_methods.data[i]->name), name))
+    if (str_equal(str_after_last(c->static_methods.data[i]->name, '.'), name))
       return sugared_function(e->c, c->static_methods.data[i]);
   if (str_is(name, "__new__")) return sugared_special_form(e->c, FORM_CREATE_OBJECT);
   if (class_type_find_method(c, name)) {

@@ -6,10 +6,6 @@
 static const char *const names[FUSER_COUNT] = {"default", "none", "tile"};
 static const FuseBackend *const backends[FUSER_COUNT] = {[FUSER_TILE] = &fuse_backend_tile};
 
-const char *fuser_name(Fuser fuser) {
-  return names[fuser];
-}
-
 bool fuser_find(Str name, Fuser *out) {
   for (int i = 0; i < FUSER_COUNT; i++) {
     if (!str_is(name, names[i])) continue;

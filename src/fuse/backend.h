@@ -11,7 +11,6 @@
 
 /* ORDER fuser: as in wick.h; Exec.fusers holds it; 0 follows the process. */
 typedef enum Fuser { FUSER_DEFAULT, FUSER_NONE, FUSER_TILE, FUSER_COUNT } Fuser;
-const char *fuser_name(Fuser fuser); /* "tile" */
 bool fuser_find(Str name, Fuser *out);
 
 typedef struct FuseBackend {

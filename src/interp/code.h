@@ -207,5 +207,3 @@ struct Code {
 enum { CODE_NO_REUSE = 1, CODE_IS_BASELINE = 2 };
 /* baseline: NULL but for plans. */
 Status code_compile_with(const Graph *graph, Str name, uint32_t flags, const Code *baseline, Code **out) MUST_CHECK;
-const char *instruction_name(Opcode op);
-const char *instruction_word(Opcode op); /* the documents' */

@@ -27,13 +27,6 @@ static const struct {
 #undef X
 };
 
-const char *instruction_name(Opcode op) {
-  return table[op].name;
-}
-const char *instruction_word(Opcode op) {
-  return table[op].word;
-}
-
 static void operand(uint32_t o, bool move, StrBuf *out) {
   uint32_t r = OPERAND_REGISTER(o);
   move |= (o & OPERAND_MOVE) != 0;

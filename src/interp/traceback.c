@@ -1,15 +1,10 @@
 /* The TorchScript stack trace of an error, as PyTorch writes it: outermost call first, each with its source. */
 #include "interp/task.h"
 
-static Str base_name(Str qualified) {
-  ptrdiff_t dot = str_rfind_char(qualified, '.');
-  return str_slice(qualified, (size_t)(dot + 1), qualified.length);
-}
-
 /* The excerpt with the function's name behind the line number. */
 static void add_place(SourceRange range, Str function, StrBuf *out) {
   if (!range.source) {
-    strbuf_printf(out, "  in " STR_FMT "\n", STR_ARG(base_name(function)));
+    strbuf_printf(out, "  in " STR_FMT "\n", STR_ARG(str_after_last(function, '.')));
     return;
   }
   StrBuf text = {0};
@@ -18,7 +13,7 @@ static void add_place(SourceRange range, Str function, StrBuf *out) {
   ptrdiff_t end = str_find_char(s, '\n');
   if (end >= 0 && str_starts_with(s, "  File ")) {
     strbuf_str(out, str_slice(s, 0, (size_t)end));
-    strbuf_printf(out, ", in " STR_FMT, STR_ARG(base_name(function)));
+    strbuf_printf(out, ", in " STR_FMT, STR_ARG(str_after_last(function, '.')));
     s = str_slice(s, (size_t)end, s.length);
   }
   strbuf_str(out, s);

@@ -56,12 +56,6 @@ bool alias_may_alias(AliasDb *db, const Value *a, const Value *b) {
   return memory_set_intersects(alias_locations(db, a), alias_locations(db, b));
 }
 
-bool alias_may_alias_any(AliasDb *db, const Value *a, uint32_t count, Value *const *others) {
-  for (uint32_t i = 0; i < count; i++)
-    if (alias_may_alias(db, a, others[i])) return true;
-  return false;
-}
-
 bool alias_may_contain_alias(AliasDb *db, const Value *a, const Value *b) {
   if (!alias_type_is_mutable(a->type) || !alias_type_is_mutable(b->type)) return false;
   return memory_set_intersects(alias_reachable(db, a), alias_reachable(db, b));
@@ -127,16 +121,6 @@ bool alias_node_has_output_writers(AliasDb *db, const Node *node) {
 
 bool alias_node_has_writers(AliasDb *db, const Node *node) {
   return alias_node_has_input_writers(db, node) || alias_node_has_output_writers(db, node);
-}
-
-bool alias_node_writes_to(AliasDb *db, const Node *node, const Value *value) {
-  if (!alias_type_is_mutable(value->type)) return false;
-  const MemorySet *set = alias_reachable(db, value);
-  return memory_set_intersects(alias_effects(db, node)->writes, memory_set_current(&db->dag, set));
-}
-
-bool alias_writes_to_wildcard(AliasDb *db, const Node *node) {
-  return alias_effects(db, node)->writes->has_wildcard;
 }
 
 bool alias_node_writes(AliasDb *db, const Node *node) {

@@ -21,8 +21,7 @@ static inline bool alias_type_is_mutable(const Type *type) {
 }
 
 /* ---- values ---- */
-bool alias_may_alias(AliasDb *db, const Value *a, const Value *b);
-bool alias_may_alias_any(AliasDb *db, const Value *a, uint32_t count, Value *const *others);
+bool alias_may_alias(AliasDb *db, const Value *a, const Value *b); /* for tests: passes ask for more at once */
 /* Whether something reachable from a is reachable from b: elements of containers count. */
 bool alias_may_contain_alias(AliasDb *db, const Value *a, const Value *b);
 /* Whether the value may be seen from outside of the graph, or through any container: it is in a wildcard set. */
@@ -40,8 +39,6 @@ bool alias_node_has_writers(AliasDb *db, const Node *node);        /* of any inp
 bool alias_node_has_input_writers(AliasDb *db, const Node *node);  /* of any input */
 bool alias_node_has_output_writers(AliasDb *db, const Node *node); /* of any output */
 /* The node, or one in its blocks, writes to memory that the value may point to or contain. */
-bool alias_node_writes_to(AliasDb *db, const Node *node, const Value *value);
-bool alias_writes_to_wildcard(AliasDb *db, const Node *node);
 bool alias_node_writes(AliasDb *db, const Node *node); /* to anything */
 /* The memory that the nodes, with their blocks, may write to; whether the value may point to or contain some of it. */
 const struct MemorySet *alias_written_by(AliasDb *db, size_t count, const Node *const *nodes);
@@ -57,9 +54,9 @@ bool alias_node_writes_marked(const AliasMarks *marks, const Node *node);
 /* The order of writes to one memory stays, no read moves across a write to what it reads, effects stay in order, and
  * nothing but what has no effect moves across a prim::BailOut. What lies between and depends on `node` moves along. */
 bool alias_could_move_before(AliasDb *db, Node *node, Node *point);
-bool alias_could_move_after(AliasDb *db, Node *node, Node *point);
-bool alias_move_before(AliasDb *db, Node *node, Node *point); /* false: not possible, nothing changed */
-bool alias_move_after(AliasDb *db, Node *node, Node *point);
+bool alias_could_move_after(AliasDb *db, Node *node, Node *point); /* no pass asks: for tests of the order */
+bool alias_move_before(AliasDb *db, Node *node, Node *point);      /* false: not possible, nothing changed */
+bool alias_move_after(AliasDb *db, Node *node, Node *point);       /* likewise for tests */
 
 /* ---- changes ---- */
 /* `to` points where `from` did; for a value that a pass puts in its place. */

@@ -131,14 +131,6 @@ Value *graph_insert_constant(Graph *graph, IValue value, const Type *type) {
   return node->outputs[0];
 }
 
-Value *graph_insert_function(Graph *graph, const Function *function) {
-  Node *node = graph_create(graph, SYM_prim_Constant, 0, NULL, 1);
-  node_set_string(node, SYM_attr_name, function->name);
-  node->outputs[0]->type = type_function(graph->store, function);
-  graph_insert_node(graph, node);
-  return node->outputs[0];
-}
-
 bool value_is_constant(const Value *value, IValue *out) {
   const Node *node = value->node;
   if (node->kind != SYM_prim_Constant || value->type->kind == TYPE_FUNCTION) return false;

@@ -172,10 +172,7 @@ Value *graph_insert_constant(Graph *graph, IValue value,
 bool constant_is_possible(IValue value);
 /* Sets attr::value of a prim::Constant in the form that belongs to the value, and the type of its output. */
 void constant_set(Node *constant, IValue value, const Type *type_or_null);
-/* prim::Constant[name="f"] of a function type. */
-Value *graph_insert_function(Graph *graph, const struct Function *function);
-/* Matches the schema of the named operator, inserts constants for IValue defaults, sets output types; throws with
- * candidates. */
+/* An argument as operator_emit takes it: a value, or a constant that it inserts. */
 typedef struct NamedValue {
   Str name;
   Value *value;
@@ -183,8 +180,6 @@ typedef struct NamedValue {
   bool is_constant;
   SourceRange range;
 } NamedValue;
-Value *graph_insert(Graph *graph, Symbol kind, uint32_t count, const NamedValue *arguments, uint32_t keyword_count,
-                    const NamedValue *keywords);
 /* Copies the body of `callee` in front of the insertion point, its inputs standing for `arguments`; outputs go to
  * out_values (graph_output_count). */
 void graph_inline(Graph *graph, const Graph *callee, Value *const *arguments, Value **out_values);
@@ -192,8 +187,9 @@ void graph_inline(Graph *graph, const Graph *callee, Value *const *arguments, Va
  * node. */
 void graph_inline_call(Graph *graph, const Graph *callee, Value *const *arguments, const InlinedCall *call,
                        Value **out_values);
-Node *graph_create_if(Graph *graph, Value *condition);                      /* two empty blocks, no outputs */
-Node *graph_create_loop(Graph *graph, Value *trip_count, Value *condition); /* one block with the trip index as input */
+Node *graph_create_if(Graph *graph, Value *condition); /* two empty blocks, no outputs */
+Node *graph_create_loop(Graph *graph, Value *trip_count,
+                        Value *condition); /* for tests; one block with the trip index as input */
 
 /* ---- blocks ---- */
 Block *node_add_block(Node *node);
@@ -237,7 +233,6 @@ Value *node_named_input(const Node *node, const char *name); /* by the schema's 
 uint32_t node_add_input(Node *node, Value *value);
 void node_insert_input(Node *node, uint32_t at, Value *value);
 void node_replace_input(Node *node, uint32_t i, Value *value);
-void node_replace_input_with(Node *node, Value *from, Value *to);
 void node_remove_input(Node *node, uint32_t i);
 void node_remove_all_inputs(Node *node);
 Value *node_add_output(Node *node, const Type *type);

@@ -513,9 +513,3 @@ Value *operator_emit(Graph *graph, Exec *exec, Str name, SourceRange range, cons
   graph_insert_node(graph, node);
   return pack_outputs(graph, &m, node->output_count, node->outputs);
 }
-
-Value *graph_insert(Graph *graph, Symbol kind, uint32_t count, const NamedValue *arguments, uint32_t keyword_count,
-                    const NamedValue *keywords) {
-  CallArguments call = {.count = count, .positional = arguments, .keyword_count = keyword_count, .keywords = keywords};
-  return operator_emit(graph, NULL, symbol_name(kind), graph->range, &call);
-}

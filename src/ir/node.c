@@ -52,11 +52,6 @@ void node_replace_input(Node *node, uint32_t i, Value *value) {
   use_add(node, i, value);
 }
 
-void node_replace_input_with(Node *node, Value *from, Value *to) {
-  for (uint32_t i = 0; i < node->input_count; i++)
-    if (node->inputs[i].value == from) node_replace_input(node, i, to);
-}
-
 void node_remove_input(Node *node, uint32_t at) {
   assert(at < node->input_count);
   node->op = NULL;

@@ -13,10 +13,6 @@ Status module_new(CompilationUnit *unit, Object *object, Module **out) {
   *out = module;
   return OK;
 }
-Module *module_retain(Module *module) {
-  ref_retain(&module->refs);
-  return module;
-}
 void module_release(Module *module) {
   if (!module || !ref_release(&module->refs)) return;
   for (MapEntry *e = map_next(&module->extra_files, NULL); e; e = map_next(&module->extra_files, e)) {

@@ -14,7 +14,6 @@ typedef struct Module {
   Map extra_files;       /* name -> owned String */
 } Module;
 Status module_new(CompilationUnit *unit, Object *object, Module **out) MUST_CHECK; /* retains both */
-Module *module_retain(Module *module);
 void module_release(Module *module);
 /* Copies both; the name is the part after extra/. */
 Status module_add_extra_file(Module *module, Str name, Str text) MUST_CHECK;

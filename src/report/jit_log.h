@@ -31,7 +31,7 @@ bool jit_opt_limit(const char *file);
 
 /* Test hook: the n-th question from now is answered with no (0: none). Settings become the environment's. */
 void jit_opt_refuse(int64_t n);
-int64_t jit_opt_refuse_left(void); /* how many are still to come until then */
+int64_t jit_opt_refuse_left(void); /* test hook: how many are still to come until then */
 
 enum { TYPE_VERBOSITY_NONE, TYPE_VERBOSITY_TYPE, TYPE_VERBOSITY_STRIDE, TYPE_VERBOSITY_FULL, TYPE_VERBOSITY_SYMBOLIC };
 int jit_type_verbosity(void);
@@ -39,4 +39,5 @@ int jit_type_verbosity(void);
 /* Instead of the environment's text and stderr, for tests and hosts; NULL text: the environment's again. Not while
  * other threads compile. Counts of rewrites start anew. */
 void jit_log_configure(const char *log_levels, const char *opt_limits);
-void jit_log_set_sink(void (*sink)(void *user, const char *text, size_t length), void *user); /* NULL: stderr */
+void jit_log_set_sink(void (*sink)(void *user, const char *text, size_t length),
+                      void *user); /* test hook; NULL: stderr */

@@ -77,7 +77,7 @@ void reason_add(Reason reason, SourceRange range);
 uint64_t reason_count(Reason reason);
 /* One line for every reason and place: "3x  file.py:12  not fused: ...". */
 void reason_print(StrBuf *out);
-void reason_reset(void);
+void reason_reset(void); /* test hook */
 
 #define STATISTICS(X)                                               \
   X(invocations, "calls that came to an executor")                  \

@@ -42,7 +42,7 @@ typedef struct FunctionSchema {
  * and store; throws at the arena's catch point on errors (ERROR_SYNTAX with the place). Accepts every line of PyTorch's
  * native_functions and prim registrations. */
 FunctionSchema *schema_parse(Arena *arena, TypeStore *store, Str text);
-/* Gives back the counted values in the defaults; for schemas whose arena ends before the process does. */
+/* For tests, whose arenas end before the process does: gives back the counted values in the defaults. */
 void schema_dispose_defaults(FunctionSchema *schema);
 void schema_print(const FunctionSchema *schema, StrBuf *out);           /* gives the line back */
 ptrdiff_t schema_find_argument(const FunctionSchema *schema, Str name); /* -1: none */

@@ -1,38 +1,6 @@
 /* What the views need besides their table. */
 #include "syntax/view.h"
 
-bool tree_is_binary(const Tree *tree) {
-  switch (tree->kind) {
-    case '+':
-    case '-':
-    case '*':
-    case '/':
-    case '%':
-    case '@':
-    case '&':
-    case '|':
-    case '^':
-    case '<':
-    case '>':
-    case TK_LSHIFT:
-    case TK_RSHIFT:
-    case TK_POW:
-    case TK_FLOOR_DIV:
-    case TK_EQ:
-    case TK_NE:
-    case TK_LE:
-    case TK_GE:
-    case TK_AND:
-    case TK_OR:
-    case TK_IN:
-    case TK_IS:
-    case TK_ISNOT:
-      return tree->count == 2;
-    default:
-      return false;
-  }
-}
-
 _Noreturn void unsupported_throw(Arena *arena, const Tree *tree) {
   assert(tree->kind == TK_UNSUPPORTED);
   tree_error(arena, tree, STR_FMT " is not supported in TorchScript", STR_ARG(tree->text));

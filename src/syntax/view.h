@@ -123,7 +123,6 @@ static inline Tree *dict_comp_conditions(const Tree *tree) {
 }
 
 /* + - * / % @ & | ^ < > << >> ** // == != <= >= and or in is `is not`; `not in` is (not (in ..)). */
-bool tree_is_binary(const Tree *tree);
 static inline Tree *binary_lhs(const Tree *tree) {
   assert(tree->count == 2);
   return tree->children[0];

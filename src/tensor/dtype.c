@@ -3,26 +3,26 @@
 
 static const struct {
   uint8_t bytes;
-  const char *name, *scalar_name, *aliases[2];
+  const char *name, *scalar_name;
 } dtypes[DTYPE_COUNT] = {
-    [DTYPE_UINT8] = {1, "uint8", "Byte", {NULL}},
-    [DTYPE_INT8] = {1, "int8", "Char", {NULL}},
-    [DTYPE_INT16] = {2, "int16", "Short", {"short"}},
-    [DTYPE_INT32] = {4, "int32", "Int", {"int"}},
-    [DTYPE_INT64] = {8, "int64", "Long", {"long"}},
-    [DTYPE_FLOAT16] = {2, "float16", "Half", {"half"}},
-    [DTYPE_FLOAT32] = {4, "float32", "Float", {"float"}},
-    [DTYPE_FLOAT64] = {8, "float64", "Double", {"double"}},
-    [DTYPE_COMPLEX32] = {4, "complex32", "ComplexHalf", {"chalf"}},
-    [DTYPE_COMPLEX64] = {8, "complex64", "ComplexFloat", {"cfloat"}},
-    [DTYPE_COMPLEX128] = {16, "complex128", "ComplexDouble", {"cdouble"}},
-    [DTYPE_BOOL] = {1, "bool", "Bool", {NULL}},
-    [DTYPE_QINT8] = {1, "qint8", "QInt8", {NULL}},
-    [DTYPE_QUINT8] = {1, "quint8", "QUInt8", {NULL}},
-    [DTYPE_QINT32] = {4, "qint32", "QInt32", {NULL}},
-    [DTYPE_BFLOAT16] = {2, "bfloat16", "BFloat16", {NULL}},
-    [DTYPE_QUINT4X2] = {1, "quint4x2", "QUInt4x2", {NULL}},
-    [DTYPE_QUINT2X4] = {1, "quint2x4", "QUInt2x4", {NULL}},
+    [DTYPE_UINT8] = {1, "uint8", "Byte"},
+    [DTYPE_INT8] = {1, "int8", "Char"},
+    [DTYPE_INT16] = {2, "int16", "Short"},
+    [DTYPE_INT32] = {4, "int32", "Int"},
+    [DTYPE_INT64] = {8, "int64", "Long"},
+    [DTYPE_FLOAT16] = {2, "float16", "Half"},
+    [DTYPE_FLOAT32] = {4, "float32", "Float"},
+    [DTYPE_FLOAT64] = {8, "float64", "Double"},
+    [DTYPE_COMPLEX32] = {4, "complex32", "ComplexHalf"},
+    [DTYPE_COMPLEX64] = {8, "complex64", "ComplexFloat"},
+    [DTYPE_COMPLEX128] = {16, "complex128", "ComplexDouble"},
+    [DTYPE_BOOL] = {1, "bool", "Bool"},
+    [DTYPE_QINT8] = {1, "qint8", "QInt8"},
+    [DTYPE_QUINT8] = {1, "quint8", "QUInt8"},
+    [DTYPE_QINT32] = {4, "qint32", "QInt32"},
+    [DTYPE_BFLOAT16] = {2, "bfloat16", "BFloat16"},
+    [DTYPE_QUINT4X2] = {1, "quint4x2", "QUInt4x2"},
+    [DTYPE_QUINT2X4] = {1, "quint2x4", "QUInt2x4"},
 };
 #define X(name, number, type, size, text, storage) _Static_assert(sizeof(type) == (size), "ORDER dtype");
 DTYPES(X)
@@ -38,16 +38,6 @@ const char *dtype_name(DType dtype) {
 
 const char *dtype_scalar_name(DType dtype) {
   return dtype < DTYPE_COUNT ? dtypes[dtype].scalar_name : "Undefined";
-}
-
-bool dtype_from_name(Str name, DType *out) {
-  for (int d = 0; d < DTYPE_COUNT; d++) {
-    if (str_is(name, dtypes[d].name) || (dtypes[d].aliases[0] && str_is(name, dtypes[d].aliases[0]))) {
-      *out = (DType)d;
-      return true;
-    }
-  }
-  return false;
 }
 
 DType dtype_to_real(DType d) {

@@ -39,7 +39,6 @@ typedef enum DType {
 size_t dtype_size(DType dtype);
 const char *dtype_name(DType dtype);        /* "float32" */
 const char *dtype_scalar_name(DType dtype); /* PyTorch's C++ name: "Float", "Long"; graphs print it */
-bool dtype_from_name(Str name, DType *out); /* "float32", "float", "long", ... */
 static inline bool dtype_is_complex(DType d) {
   return d == DTYPE_COMPLEX32 || d == DTYPE_COMPLEX64 || d == DTYPE_COMPLEX128;
 }

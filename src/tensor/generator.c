@@ -13,11 +13,6 @@ Status generator_new(uint64_t seed, Generator **out) {
   return OK;
 }
 
-Generator *generator_retain(Generator *g) {
-  if (g) ref_retain(&g->refs);
-  return g;
-}
-
 void generator_release(Generator *g) {
   if (g && ref_release(&g->refs)) generator_destroy(g);
 }

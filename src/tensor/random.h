@@ -14,7 +14,6 @@ typedef struct Generator {
   float next_normal_float;
 } Generator;
 Status generator_new(uint64_t seed, Generator **out) MUST_CHECK; /* default seed: 67280421310721 */
-Generator *generator_retain(Generator *g);
 void generator_release(Generator *g);
 void generator_destroy(Generator *g); /* for who released the last reference himself */
 void generator_seed(Generator *g, uint64_t seed);

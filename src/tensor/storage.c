@@ -23,10 +23,6 @@ static size_t machine_memory(void) {
   return bytes;
 }
 
-void storage_set_limit(size_t bytes) {
-  atomic_store(&storage_limit, bytes);
-}
-
 static Status check_limit(size_t bytes) {
   size_t limit = atomic_load_explicit(&storage_limit, memory_order_relaxed);
   if (limit == 0) {

@@ -130,8 +130,7 @@ Status storage_from_data(void *data, size_t bytes, void (*free_data)(void *, voi
                          Storage **out) MUST_CHECK;
 Storage *storage_retain(const Storage *s);
 void storage_release(Storage *s);
-void storage_destroy(Storage *s);     /* for who released the last reference himself */
-void storage_set_limit(size_t bytes); /* largest single storage; default: the machine's memory or the cgroup's */
+void storage_destroy(Storage *s);                           /* for who released the last reference himself */
 Status storage_resize(Storage *s, size_t bytes) MUST_CHECK; /* keeps the old content; for resize_ */
 
 /* ---- asking ---- */

@@ -43,7 +43,8 @@ enum { MAX_NODES = 512, MAX_LOCALS = 24, MAX_CHOICES = 6, MAX_DEPTH = 100, NO_NO
 struct Formula {
   int parameter_count, node_count, local_count, result_count, choice_count;
   FormulaParameter parameters[FORMULA_MAX_PARAMETERS];
-  uint64_t conditions, promoting;
+  uint64_t conditions; /* bit i: tensor parameter i is only ever a condition */
+  uint64_t promoting;
   Choice choices[MAX_CHOICES];
   uint16_t locals[MAX_LOCALS], results[KERNEL_MAX_OUTPUTS]; /* nodes */
   FormulaNode *nodes;
@@ -447,9 +448,6 @@ int formula_parameter_count(const Formula *formula) {
 }
 int formula_choice_count(const Formula *formula) {
   return formula->choice_count;
-}
-uint64_t formula_conditions(const Formula *formula) {
-  return formula->conditions;
 }
 uint64_t formula_promoting(const Formula *formula) {
   return formula->promoting;

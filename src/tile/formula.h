@@ -39,8 +39,6 @@ int formula_choice_count(const Formula *formula);
 Str formula_parameter_name(const Formula *formula, int parameter);
 /* Bit i: parameter i takes part in type promotion. */
 uint64_t formula_promoting(const Formula *formula);
-/* Bit i: tensor parameter i is only ever a condition. */
-uint64_t formula_conditions(const Formula *formula);
 /* What of the call the formula asks for, as bits: equal bits lower to the same Kernel. */
 uint32_t formula_choices(const Formula *formula, const TileArgument *arguments);
 /* The types that arguments are loaded as: `compute` for most, bool for conditions. */

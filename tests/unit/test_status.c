@@ -23,7 +23,6 @@ static void test_message_and_class(void **state) {
   assert_int_equal(status->code, ERROR_RUNTIME);
   assert_string_equal(status->exception, "IndexError");
   status_free(status);
-  assert_string_equal(error_code_name(ERROR_BUDGET), "BUDGET");
 }
 
 static void test_without_memory(void **state) {

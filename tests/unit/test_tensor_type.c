@@ -143,7 +143,6 @@ static void test_record(void **state) {
   profile(record, code, 4, true);
   assert_true(profiling_record_is_ready(record));
   profile(record, code, 9, true); /* nor one that came too late */
-  assert_int_equal(profiling_record_runs(record), 2);
 
   if (catch_enter(&ir.catch_point)) {
     profiling_record_apply(record, ir.graph);

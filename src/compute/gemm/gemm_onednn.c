@@ -2,21 +2,18 @@
 #include "compute/gemm/gemm.h"
 
 #ifdef WICK_HAVE_ONEDNN
-#include <dlfcn.h>
 #include <oneapi/dnnl/dnnl.h>
 #include <pthread.h>
 
+#include "base/library.h"
 #include "base/parallel.h"
 
 typedef __typeof__(dnnl_sgemm) Sgemm;
 static Sgemm *sgemm;
 
 static void open_library(void) {
-  void *library = parallel_open_library("libdnnl.so.2");
-  if (!library) library = parallel_open_library("libdnnl.so.3");
-  if (!library) return;
-  sgemm = (Sgemm *)dlsym(library, "dnnl_sgemm");
-  parallel_adopt_openmp();
+  static const char *const names[] = {"libdnnl.so.2", "libdnnl.so.3"}; /* this function is the same in both */
+  if (library_open(names, 2, &(const LibrarySymbol){"dnnl_sgemm", &sgemm}, 1, NULL, 0)) parallel_adopt_openmp();
 }
 
 bool gemm_onednn_f32(int threads, int64_t m, int64_t n, int64_t k, float alpha, GemmMatrix a, GemmMatrix b, float *c,

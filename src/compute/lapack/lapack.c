@@ -10,9 +10,10 @@ LapackType lapack_type(DType dtype) {
 
 #ifdef WICK_HAVE_LAPACK
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+
+#include "base/library.h"
 
 typedef struct Routine {
   size_t offset; /* of the four pointers in Lapack */
@@ -28,49 +29,35 @@ static const Routine routines[] = {
 static Lapack lapack;
 static char failure[256]; /* empty: all is there */
 
-static bool find(void *library, const char *name, void *slot) {
-  void *symbol = dlsym(library, name);
-  if (!symbol) snprintf(failure, sizeof failure, "LAPACK has no %s", name);
-  memcpy(slot, &symbol, sizeof symbol);
-  return symbol != NULL;
-}
+/* NaN in the input is the caller's business: results are NaN, or the routine says that it failed. */
+static void (*set_nan_check)(int);
 
 static void open_library(void) {
-  static const char *const names[] = {"liblapacke.so.3", "liblapacke.so", "libopenblas.so.0"};
+  enum { COUNT = sizeof routines / sizeof *routines };
+  static const char *const libraries[] = {"liblapacke.so.3", "liblapacke.so", "libopenblas.so.0"};
   static const char letters[] = "sdcz";
-  void *library = NULL;
-  for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++) {
-    library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (library && !dlsym(library, "LAPACKE_sgetrf")) {
-      dlclose(library);
-      library = NULL;
-    }
-  }
-  if (!library) {
-    snprintf(failure, sizeof failure, "LAPACK (liblapacke.so.3) can't be opened");
-    return;
-  }
-  char name[40];
-  for (size_t i = 0; i < sizeof routines / sizeof *routines; i++)
-    for (int t = 0; t < 4; t++) {
-      if (!strchr(routines[i].types, letters[t])) continue;
-      snprintf(name, sizeof name, "LAPACKE_%c%s", letters[t], routines[i].names[t >= LAPACK_C]);
-      if (!find(library, name, (char *)&lapack + routines[i].offset + (size_t)t * sizeof(void *))) return;
-    }
+  LibrarySymbol symbols[4 * COUNT + 5] = {{"LAPACKE_set_nancheck", &set_nan_check}};
+  char names[4 * COUNT + 5][40];
+  size_t count = 1;
   for (int t = 0; t < 4; t++) {
-    snprintf(name, sizeof name, "%ctrsm_", letters[t]);
-    if (!find(library, name, &lapack.trsm[t])) return;
+    snprintf(names[count], sizeof *names, "%ctrsm_", letters[t]);
+    symbols[count] = (LibrarySymbol){names[count], &lapack.trsm[t]}, count++;
+    for (size_t i = 0; i < COUNT; i++) {
+      if (!strchr(routines[i].types, letters[t])) continue;
+      snprintf(names[count], sizeof *names, "LAPACKE_%c%s", letters[t], routines[i].names[t >= LAPACK_C]);
+      void *slot = (char *)&lapack + routines[i].offset + (size_t)t * sizeof(void *);
+      symbols[count] = (LibrarySymbol){names[count], slot}, count++;
+    }
   }
-  /* NaN in the input is the caller's business: results are NaN, or the routine says that it failed. */
-  void (*set_nan_check)(int) = NULL;
-  if (find(library, "LAPACKE_set_nancheck", &set_nan_check)) set_nan_check(0);
+  if (library_open(libraries, sizeof libraries / sizeof *libraries, symbols, count, failure, sizeof failure))
+    set_nan_check(0);
 }
 
 Status lapack_open(const Lapack **out) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, open_library);
   *out = &lapack;
-  return failure[0] ? status_new(ERROR_UNSUPPORTED, "%s", failure) : OK;
+  return failure[0] ? status_new(ERROR_UNSUPPORTED, "LAPACK: %s", failure) : OK;
 }
 
 #else

@@ -7,10 +7,10 @@
 
 #ifdef WICK_HAVE_FFTW
 
-#include <dlfcn.h>
 #include <fftw3.h>
 #include <pthread.h>
-#include <stdio.h>
+
+#include "base/library.h"
 
 typedef const fftw_iodim64 *Dims;
 typedef struct Fftw {
@@ -26,39 +26,25 @@ static char failure[128];
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER; /* plans are made and destroyed by one thread at a time */
 
 static void open_libraries(void) {
-  static const char *const libraries[2] = {"libfftw3f.so.3", "libfftw3.so.3"}, *const prefixes[2] = {"fftwf", "fftw"};
-  static const struct {
-    const char *name;
-    size_t offset;
-  } functions[] = {
-      {"plan_guru64_dft", offsetof(Fftw, dft)},     {"plan_guru64_dft_r2c", offsetof(Fftw, r2c)},
-      {"plan_guru64_dft_c2r", offsetof(Fftw, c2r)}, {"execute", offsetof(Fftw, execute)},
-      {"destroy_plan", offsetof(Fftw, destroy)},
-  };
-  for (int wide = 0; wide < 2; wide++) {
-    void *library = dlopen(libraries[wide], RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-      snprintf(failure, sizeof failure, "FFTW (%s) can't be opened", libraries[wide]);
-      return;
-    }
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-      char name[48];
-      snprintf(name, sizeof name, "%s_%s", prefixes[wide], functions[i].name);
-      void *symbol = dlsym(library, name);
-      if (!symbol) {
-        snprintf(failure, sizeof failure, "FFTW has no %s", name);
-        return;
-      }
-      memcpy((char *)&fftw[wide] + functions[i].offset, &symbol, sizeof symbol);
-    }
+  static const char *const libraries[2] = {"libfftw3f.so.3", "libfftw3.so.3"};
+#define SYMBOLS(prefix, f)                                                          \
+  {                                                                                 \
+    {prefix "_plan_guru64_dft", &f.dft}, {prefix "_plan_guru64_dft_r2c", &f.r2c},   \
+        {prefix "_plan_guru64_dft_c2r", &f.c2r}, {prefix "_execute", &f.execute}, { \
+      prefix "_destroy_plan", &f.destroy                                            \
+    }                                                                               \
   }
+  const LibrarySymbol symbols[2][5] = {SYMBOLS("fftwf", fftw[0]), SYMBOLS("fftw", fftw[1])};
+#undef SYMBOLS
+  for (int wide = 0; wide < 2 && !failure[0]; wide++)
+    library_open(&libraries[wide], 1, symbols[wide], 5, failure, sizeof failure);
 }
 
 static Status fftw_open(bool wide, const Fftw **out) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, open_libraries);
   *out = &fftw[wide];
-  return failure[0] ? status_new(ERROR_UNSUPPORTED, "%s", failure) : OK;
+  return failure[0] ? status_new(ERROR_UNSUPPORTED, "FFTW: %s", failure) : OK;
 }
 
 typedef enum Transform { C2C, R2C, C2R } Transform;

@@ -258,7 +258,7 @@ static Status kernel_norm(Call *call) {
   "if keepdim or self.dim() == 0:\n"                                                     \
   "    return truth\n"                                                                   \
   "return torch.squeeze(truth, axes)"
-/* Helpers in gradient formulas (expand_reduced, ...) stand in prelude/autodiff.py. */
+/* Helpers in gradient formulas (expand_reduced, ...) stand in prelude/gradients_tensor.py. */
 static const OpRow rows[] = {
     REDUCE("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape_sum, kernel_sum,
            .grad = "self: grad.expand(self.size())"),

@@ -71,13 +71,6 @@ static const KnownValue *find_known(const ShapeEvaluator *e, const Value *value)
   return known && known->is_known ? known : NULL;
 }
 
-bool shape_known_value(const ShapeEvaluator *e, const Value *value, IValue *out) {
-  if (value_is_constant(value, out)) return true;
-  const KnownValue *known = find_known(e, value);
-  if (known) *out = known->value;
-  return known != NULL;
-}
-
 static void info_of_result(const Tensor *t, int device_type, int device_index, bool strides_known, TensorInfo *out) {
   tensor_info_init(out);
   if (!tensor_is_defined(t)) {

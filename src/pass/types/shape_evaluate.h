@@ -25,7 +25,5 @@ void shape_evaluator_dispose(ShapeEvaluator *e);
 bool shape_evaluate(ShapeEvaluator *e, Node *node, bool strict, TensorInfo *infos);
 /* Types tell for certain that the node's one result has the dtype, sizes and strides of its first input. */
 bool shape_keeps_first_input(Arena *scratch, Node *node);
-/* The int, list, ... that a value is known to be, borrowed. */
-bool shape_known_value(const ShapeEvaluator *e, const Value *value, IValue *out);
 /* The same for the tensors that a prim::ListUnpack takes out of a list that an operator made: sets their types. */
 void shape_known_elements(const ShapeEvaluator *e, Node *unpack, int requires_grad);

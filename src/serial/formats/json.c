@@ -4,25 +4,26 @@
 
 #ifdef WICK_HAVE_CJSON
 #include <cjson/cJSON.h>
-#include <dlfcn.h>
 #include <pthread.h>
+
+#include "base/library.h"
 
 #define MAX_TEXT ((size_t)16 << 20)
 
 static __typeof__(cJSON_ParseWithLengthOpts) *parse;
 static __typeof__(cJSON_Delete) *delete_tree;
+static char failure[128];
 
 static void open_library(void) {
-  void *library = dlopen("libcjson.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!library) return;
-  delete_tree = (__typeof__(delete_tree))dlsym(library, "cJSON_Delete");
-  if (delete_tree) parse = (__typeof__(parse))dlsym(library, "cJSON_ParseWithLengthOpts");
+  static const char *const names[] = {"libcjson.so.1"};
+  const LibrarySymbol symbols[] = {{"cJSON_ParseWithLengthOpts", &parse}, {"cJSON_Delete", &delete_tree}};
+  library_open(names, 1, symbols, 2, failure, sizeof failure);
 }
 
 Status json_parse(Str text, Json **out) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, open_library);
-  if (!parse) return status_new(ERROR_UNSUPPORTED, "JSON can't be read: libcjson.so.1 can't be opened");
+  if (!parse) return status_new(ERROR_UNSUPPORTED, "JSON can't be read: %s", failure);
   if (text.length > MAX_TEXT)
     return status_new(ERROR_DATA, "JSON of %zu bytes exceeds the limit of %zu", text.length, MAX_TEXT);
   const char *end = text.data;

@@ -50,10 +50,6 @@ static void print_annotation(PythonPrinter *printer, const Type *type, StrBuf *o
   type_print_annotation(type, out);
 }
 
-static Str base_name(Str qualified) {
-  return str_slice(qualified, (size_t)(str_rfind_char(qualified, '.') + 1), qualified.length);
-}
-
 static void print_attribute_list(const ClassType *type, AttributeKind kind, const char *title, StrBuf *out) {
   strbuf_printf(out, "  %s = [", title);
   for (size_t i = 0; i < type->attributes.length; i++) {
@@ -110,7 +106,8 @@ static void print_constants(void *argument) {
 }
 
 static Status print_class(PythonPrinter *printer, const ClassType *type, StrBuf *out) {
-  strbuf_printf(out, "class " STR_FMT "%s:\n", STR_ARG(base_name(type->type.name)), type->is_module ? "(Module)" : "");
+  strbuf_printf(out, "class " STR_FMT "%s:\n", STR_ARG(str_after_last(type->type.name, '.')),
+                type->is_module ? "(Module)" : "");
   if (type->is_module) {
     print_attribute_list(type, ATTRIBUTE_PARAMETER, "__parameters__", out);
     print_attribute_list(type, ATTRIBUTE_BUFFER, "__buffers__", out);
@@ -130,7 +127,7 @@ static Status print_class(PythonPrinter *printer, const ClassType *type, StrBuf 
 }
 
 static void print_named_tuple(PythonPrinter *printer, const Type *type, StrBuf *out) {
-  strbuf_printf(out, "class " STR_FMT "(NamedTuple):\n", STR_ARG(base_name(type->name)));
+  strbuf_printf(out, "class " STR_FMT "(NamedTuple):\n", STR_ARG(str_after_last(type->name, '.')));
   for (uint32_t i = 0; i < type->count; i++) {
     strbuf_printf(out, "  " STR_FMT " : ", STR_ARG(type->field_names[i]));
     print_annotation(printer, type->elements[i], out);
@@ -140,11 +137,11 @@ static void print_named_tuple(PythonPrinter *printer, const Type *type, StrBuf *
 }
 
 static Status print_interface(PythonPrinter *printer, const InterfaceType *type, StrBuf *out) {
-  strbuf_printf(out, "class " STR_FMT "(%s):\n", STR_ARG(base_name(type->type.name)),
+  strbuf_printf(out, "class " STR_FMT "(%s):\n", STR_ARG(str_after_last(type->type.name, '.')),
                 type->is_module ? "ModuleInterface" : "Interface");
   for (size_t i = 0; i < type->methods.length; i++) {
     const FunctionSchema *method = type->methods.data[i];
-    strbuf_printf(out, "  def " STR_FMT "(self", STR_ARG(base_name(method->name)));
+    strbuf_printf(out, "  def " STR_FMT "(self", STR_ARG(str_after_last(method->name, '.')));
     for (uint32_t k = 1; k < method->argument_count; k++) {
       const Argument *argument = &method->arguments[k];
       strbuf_printf(out, ", " STR_FMT ": ", STR_ARG(argument->name));
@@ -161,7 +158,7 @@ static Status print_interface(PythonPrinter *printer, const InterfaceType *type,
 }
 
 static Status print_enum(PythonPrinter *printer, const EnumType *type, StrBuf *out) {
-  strbuf_printf(out, "class " STR_FMT "(Enum):\n", STR_ARG(base_name(type->type.name)));
+  strbuf_printf(out, "class " STR_FMT "(Enum):\n", STR_ARG(str_after_last(type->type.name, '.')));
   for (uint32_t i = 0; i < type->count; i++) {
     strbuf_printf(out, "  " STR_FMT " = ", STR_ARG(type->names[i]));
     TRY(python_print_constant(printer, type->values[i], type->value_type, out));
