@@ -52,6 +52,7 @@ extern const OpTable op_table_pointwise_special;
 extern const OpTable op_table_pointwise_unary;
 extern const OpTable op_table_pool;
 extern const OpTable op_table_pool_fractional;
+extern const OpTable op_table_prepacked;
 extern const OpTable op_table_prim;
 extern const OpTable op_table_quantize;
 extern const OpTable op_table_fake_quantize;
@@ -135,6 +136,7 @@ const OpTable *const op_tables[] = {
     &op_table_pointwise_unary,
     &op_table_pool,
     &op_table_pool_fractional,
+    &op_table_prepacked,
     &op_table_prim,
     &op_table_quantize,
     &op_table_fake_quantize,
@@ -178,10 +180,12 @@ const QuantizedForms *const quantized_form_tables[] = {
     NULL,
 };
 
+extern const NativeClass native_linear_context, native_conv2d_context, native_transpose_context;
 extern const NativeClass native_linear_params, native_conv2d_params, native_conv3d_params, native_embedding_params,
     native_cell_params;
 
 const NativeClass *const native_classes[] = {
-    &native_linear_params,    &native_conv2d_params, &native_conv3d_params,
-    &native_embedding_params, &native_cell_params,   NULL,
+    &native_linear_params,    &native_conv2d_params,     &native_conv3d_params,
+    &native_embedding_params, &native_cell_params,       &native_linear_context,
+    &native_conv2d_context,   &native_transpose_context, NULL,
 };

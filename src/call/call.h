@@ -33,7 +33,7 @@
 
 #include "call/exec.h"
 
-enum { CALL_MAX_OUTPUTS = 8 };
+enum { CALL_MAX_OUTPUTS = 9 };
 
 typedef Status Kernel(struct Call *call);
 typedef struct Call {

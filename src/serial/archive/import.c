@@ -2,6 +2,7 @@
  * state. */
 #include "serial/archive/import.h"
 
+#include "call/native_class.h"
 #include "ir/operator_use.h"
 #include "serial/archive/bytecode.h"
 #include "serial/formats/model_json.h"
@@ -64,7 +65,8 @@ static Status set_attributes(Object *object, const ClassType *class_type, IValue
 
 static Status make_object(void *context, ClassType *class_type, IValue state, IValue *out) {
   Import *import = context;
-  if (import->bytecode) return bytecode_make_object(import->bytecode, class_type, state, out);
+  if (import->bytecode && !native_class_find(class_type->type.name))
+    return bytecode_make_object(import->bytecode, class_type, state, out);
   Object *object;
   TRY(object_new(class_type, &object));
   Function *setstate = class_type_find_method(class_type, STR("__setstate__"));
