@@ -62,7 +62,9 @@ static Status parse_schema(const OpRow *row, OpVariant variant, FunctionSchema *
 const FunctionSchema *operator_schema(const Operator *op) {
   FunctionSchema *schema = atomic_load_explicit(&op->schema, memory_order_acquire);
   if (schema) return schema;
+  WorkLimit *outer = work_limit_enter(NULL); /* schemas are the process's: a call that ends leaves none unread */
   Status status = parse_schema(op->row, op->variant, &schema);
+  work_limit_enter(outer);
   if (status != OK) {
     /* Out of memory (the rows' texts are checked by a test, a library's when it registers): nothing matches this
      * stand-in. */

@@ -262,7 +262,7 @@ static bool same_elements(const Tensor *a, const Tensor *b) {
   Tensor *x, *y;
   assert_null(tensor_contiguous(a, &x));
   assert_null(tensor_contiguous(b, &y));
-  bool same = !memcmp(tensor_data(x), tensor_data(y), (size_t)x->numel * dtype_size((DType)x->dtype));
+  bool same = !x->numel || !memcmp(tensor_data(x), tensor_data(y), (size_t)x->numel * dtype_size((DType)x->dtype));
   tensor_release(x);
   tensor_release(y);
   return same;

@@ -124,7 +124,7 @@ typedef struct Taken {
 static IValue tensor_of(DType dtype, double value, int ndim, bool meta) {
   static const int64_t ones[] = {1, 1, 2};
   Tensor *doubles, *t;
-  assert_null(tensor_empty(DTYPE_FLOAT64, ndim, ndim == 3 ? ones + 1 : ones, &doubles));
+  assert_null(tensor_empty(DTYPE_FLOAT64, ndim, ones, &doubles));
   double *data = tensor_data(doubles);
   for (int64_t i = 0; i < doubles->numel; i++) data[i] = value;
   assert_null(tensor_to_dtype(doubles, dtype, &t));

@@ -53,6 +53,9 @@ static Status search_lines(Call *call, const Tensor *edges, const Tensor *values
                         "boundaries tensor and input value tensor must match");
   if (sorter && !tensor_same_sizes(sorter, edges))
     return status_new(ERROR_RUNTIME, "torch.searchsorted(): boundary and sorter must have the same size");
+  if (sorter && sorter->dtype != DTYPE_INT64)
+    return status_new(ERROR_RUNTIME, "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype %s",
+                      dtype_scalar_name((DType)sorter->dtype));
   TRY_GOTO(tensor_to_dtype(edges, DTYPE_FLOAT64, &wide), done);
   TRY_GOTO(tensor_contiguous(wide, &from), done);
   if (sorter) TRY_GOTO(tensor_contiguous(sorter, &order), done);
