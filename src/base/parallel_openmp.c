@@ -34,7 +34,12 @@ static void note_fork(void) {
 static char *const waiting[] = {"GOMP_SPINCOUNT=1000", "OMP_WAIT_POLICY=passive"};
 enum { WAITING_COUNT = sizeof waiting / sizeof *waiting };
 
-static char **kept; /* somebody may be reading it for ever */
+/* Somebody may be reading them for ever, so they stay; there are as many as libraries that were opened. */
+typedef struct Environment {
+  struct Environment *before;
+  char *texts[];
+} Environment;
+static Environment *volatile kept;
 
 static char **environment_for_openmp(void) {
   void *loaded = dlopen("libgomp.so.1", RTLD_NOW | RTLD_NOLOAD);
@@ -42,12 +47,14 @@ static char **environment_for_openmp(void) {
   if (loaded || !environ || getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY")) return NULL;
   size_t count = 0;
   while (environ[count]) count++;
-  char **copy = mem_alloc((count + WAITING_COUNT + 1) * sizeof *copy);
+  Environment *copy = mem_alloc(sizeof *copy + (count + WAITING_COUNT + 1) * sizeof *copy->texts);
   if (!copy) return NULL;
-  memcpy(copy, environ, count * sizeof *copy);
-  memcpy(copy + count, waiting, sizeof waiting);
-  copy[count + WAITING_COUNT] = NULL;
-  return kept = copy;
+  memcpy(copy->texts, environ, count * sizeof *copy->texts);
+  memcpy(copy->texts + count, waiting, sizeof waiting);
+  copy->texts[count + WAITING_COUNT] = NULL;
+  copy->before = kept;
+  kept = copy;
+  return copy->texts;
 }
 
 void *parallel_open_library(const char *name) {

@@ -401,15 +401,27 @@ static Status kernel_index_reduce(Call *call) {
   TRY(indexed_source(call, &source));
   return with_spread_index(call, source, source, body_reduce);
 }
+/* alpha may not take what is added out of self's kind of number. */
+static Status check_alpha(IValue alpha, DType self) {
+  if (alpha.tag == TAG_COMPLEX && !dtype_is_complex(self))
+    return status_new(ERROR_RUNTIME, "For non-complex input tensors, argument alpha must not be a complex number.");
+  if (alpha.tag == TAG_FLOAT && (dtype_is_integral(self) || self == DTYPE_BOOL))
+    return status_new(ERROR_RUNTIME, "For integral input tensors, argument alpha must not be a floating point number.");
+  return OK;
+}
 static Status kernel_index_add(Call *call) {
   static OpRef mul = OP_REF("aten::mul", "Scalar");
   const Tensor *source;
   TRY(indexed_source(call, &source));
-  TRY(copy_self(call));
   IValue alpha = call_scalar(call, 4), scaled = IVALUE_NONE;
+  TRY(check_alpha(alpha, (DType)source->dtype));
+  TRY(copy_self(call));
   if (alpha.tag == TAG_INT && alpha.i == 1) return with_spread_index(call, source, source, body_add);
   TRY(op_call(call->exec, &mul, 2, (IValue[]){ivalue_tensor((Tensor *)source), alpha}, 1, &scaled));
-  Status status = with_spread_index(call, source, scaled.tensor, body_add);
+  Tensor *added = NULL;
+  Status status = tensor_to_dtype(scaled.tensor, (DType)source->dtype, &added); /* bool times int is int */
+  if (!status) status = with_spread_index(call, source, added, body_add);
+  tensor_release(added);
   ivalue_release(scaled);
   return status;
 }
