@@ -136,7 +136,9 @@ static const Type *native_type(Compilation *c, Str name) {
   if (str_starts_with(name, "torch.classes."))
     name = str_from(arena_printf(&c->scratch, "__torch__." STR_FMT, STR_ARG(name)));
   const NativeClass *native = native_class_find(name);
-  return native ? native_class_type(native) : NULL;
+  const Type *type = native ? native_class_type(native) : NULL;
+  if (type && type->kind != TYPE_CLASS) catch_throw(&c->catch_point, status_out_of_memory());
+  return type;
 }
 
 static const Type *named_type(Compilation *c, Resolver *resolver, const Tree *expr) {

@@ -275,6 +275,7 @@ static const Type *base_type(IrParser *p) {
   const Type *found = p->resolve ? p->resolve(p->argument, name) : NULL;
   const NativeClass *native = found ? NULL : native_class_find(name);
   if (native) found = native_class_type(native);
+  if (native && found->kind != TYPE_CLASS) catch_throw(p->graph->arena->catch_point, status_out_of_memory());
   if (is_enum) expect(p, ">");
   if (found) return found;
   if (name.length == 1 || (name.data[0] == 't' && name.length == 2)) return type_var(store, name);

@@ -215,6 +215,11 @@ static Status kernel_fftn(Call *call) {
   TRY(read_points(call, x->ndim, &p));
   tensor_retain(x);
   Status status = run_fft(call->exec, fft, true, &p, call, 3, &x);
+  Tensor *fresh;
+  if (status == OK && x == call_tensor(call, 0) && (status = tensor_clone(x, &fresh)) == OK) { /* along no dimension */
+    tensor_release(x);
+    x = fresh;
+  }
   if (status == OK)
     call_set_tensor(call, 0, x);
   else

@@ -68,7 +68,11 @@ static const Type *find_type(Importer *importer, Compilation *c, Str qualified) 
   const Type *type = unit_find_type(importer->unit, qualified);
   if (type) return type;
   const NativeClass *native = native_class_find(qualified);
-  if (native) return native_class_type(native);
+  if (native) {
+    type = native_class_type(native);
+    if (type->kind != TYPE_CLASS) catch_throw(&c->catch_point, status_out_of_memory());
+    return type;
+  }
   Tree *tree = find_definition(importer, qualified);
   if (!tree || tree->kind != TK_CLASS_DEF) return NULL;
   return frontend_define_class(c, tree, qualified, &importer->resolver);
@@ -331,7 +335,7 @@ Status importer_resolve_class(Importer *importer, Str qualified_name, const Type
   const NativeClass *native = native_class_find(qualified_name);
   if (native) {
     *out = native_class_type(native);
-    return OK;
+    return (*out)->kind == TYPE_CLASS ? OK : status_out_of_memory();
   }
   if (str_starts_with(qualified_name, "__torch__.torch.classes."))
     return status_new(ERROR_UNSUPPORTED, "the class " STR_FMT " of a C++ library", STR_ARG(qualified_name));
