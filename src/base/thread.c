@@ -41,24 +41,21 @@ typedef struct Start {
 static void *begin(void *argument) {
   Start start = *(Start *)argument;
   mem_free(argument);
+  /* Refused where the cpuset has changed: then the thread stays where it was started. */
+  if (home.has_processors) (void)sched_setaffinity(0, sizeof home.processors, (const cpu_set_t *)home.processors);
   (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), home.nice); /* upwards it may not be permitted */
   return start.body(start.argument);
 }
 
-/* Fewer wishes where the system refuses one: a cpuset that has changed, a policy that may not be chosen. */
-typedef enum Wishes { WISH_NONE, WISH_POLICY, WISH_PROCESSORS } Wishes;
-
-static bool create(Start *start, size_t stack_bytes, Wishes wishes, pthread_t *out) {
+static bool create(Start *start, size_t stack_bytes, bool with_policy, pthread_t *out) {
   pthread_attr_t attributes;
   pthread_t thread;
   if (pthread_attr_init(&attributes)) return false;
   bool fine = !stack_bytes || !pthread_attr_setstacksize(&attributes, stack_bytes);
-  if (wishes >= WISH_POLICY)
+  if (with_policy)
     fine &= !pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED) &&
             !pthread_attr_setschedpolicy(&attributes, home.policy) &&
             !pthread_attr_setschedparam(&attributes, &(struct sched_param){0});
-  if (wishes >= WISH_PROCESSORS && home.has_processors)
-    fine &= !pthread_attr_setaffinity_np(&attributes, sizeof home.processors, (const cpu_set_t *)home.processors);
   if (!out) fine &= !pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   fine = fine && !pthread_create(out ? out : &thread, &attributes, begin, start);
   pthread_attr_destroy(&attributes);
@@ -72,8 +69,8 @@ bool thread_start(void *(*body)(void *argument), void *argument, size_t stack_by
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool started = create(start, stack_bytes, WISH_PROCESSORS, out) || create(start, stack_bytes, WISH_POLICY, out) ||
-                 create(start, stack_bytes, WISH_NONE, out);
+  /* the system may refuse the policy */
+  bool started = create(start, stack_bytes, true, out) || create(start, stack_bytes, false, out);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (!started) mem_free(start);
   return started;

@@ -97,6 +97,23 @@ static void end_suspended(RunGroup *group) {
   }
 }
 
+/* Until the bell rings, or about then. */
+static void wait_for_bell(uint64_t until_ns) {
+#ifdef __GLIBC__
+  struct timespec time = clock_at(until_ns);
+  sem_clockwait(&alarm_bell, CLOCK_MONOTONIC, &time);
+#else
+  /* By the clock that can be set: in slices, so that it may be. */
+  enum { SLICE_NS = 100000000, SECOND_NS = 1000000000 };
+  uint64_t now = clock_now_ns(), left = until_ns > now ? until_ns - now : 0;
+  struct timespec time;
+  clock_gettime(CLOCK_REALTIME, &time);
+  time.tv_nsec += (long)(left < SLICE_NS ? left : SLICE_NS);
+  if (time.tv_nsec >= SECOND_NS) time.tv_sec++, time.tv_nsec -= SECOND_NS;
+  sem_timedwait(&alarm_bell, &time);
+#endif
+}
+
 static void *watch(void *argument) {
   (void)argument;
   pool_has_begun();
@@ -115,12 +132,10 @@ static void *watch(void *argument) {
     if (any) pool_hurry(is_over);
     uint64_t until = nearest_ns;
     pool_leave();
-    if (until == UINT64_MAX) {
+    if (until == UINT64_MAX)
       sem_wait(&alarm_bell);
-    } else {
-      struct timespec time = clock_at(until);
-      sem_clockwait(&alarm_bell, CLOCK_MONOTONIC, &time);
-    }
+    else
+      wait_for_bell(until);
   }
   return NULL;
 }
