@@ -11,7 +11,7 @@ for folder in sorted(os.listdir(top)):
     headers = set()
     for room, _, names in os.walk(os.path.join(top, folder)):
         headers |= {os.path.relpath(os.path.join(room, name), top) for name in names if name.endswith(".h")}
-    contents = "op/families.h" if folder == "op" else f"{folder}/{folder}.h"
+    contents = f"{folder}/{folder}.h"
     if not headers:
         continue
     path = os.path.join(top, contents)

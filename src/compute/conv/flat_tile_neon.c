@@ -4,71 +4,12 @@
 #include "compute/conv/flat_tile.h"
 
 typedef float32x4_t V;
-typedef int Mask; /* how many lanes */
 enum { LANES = 4, STEP = 8, TALL = 4 };
 #define FUSED 1
 #define VECTORS 3
 #define KERNELS flat_kernels_neon
-static inline Mask mask_of(int n) {
-  return n;
-}
-static inline V load(const float *p) {
-  V x;
-  memcpy(&x, p, sizeof x);
-  return x;
-}
-static inline V load_masked(const float *p, Mask m) {
-  if (m == LANES) return load(p);
-  V x = {0};
-  for (int i = 0; i < m; i++) x[i] = p[i];
-  return x;
-}
-static inline void store_masked(float *p, Mask m, V x) {
-  if (m == LANES)
-    memcpy(p, &x, sizeof x);
-  else
-    for (int i = 0; i < m; i++) p[i] = x[i];
-}
-static inline V splat(float x) {
-  return (V){x, x, x, x};
-}
 static inline V multiply_add(V a, V b, V c) {
   return vfmaq_f32(c, a, b);
 }
-static inline V plus(V a, V b) {
-  return a + b;
-}
-static inline V minus(V a, V b) {
-  return a - b;
-}
-static inline V multiply(V a, V b) {
-  return a * b;
-}
-static inline V divide(V a, V b) {
-  return a / b;
-}
-static inline V clamp(V x, V low, V high) {
-  for (int i = 0; i < LANES; i++) {
-    float up = x[i] < low[i] ? low[i] : x[i];
-    x[i] = up > high[i] ? high[i] : up;
-  }
-  return x;
-}
-static inline V greater(V x, V y) {
-  for (int i = 0; i < LANES; i++) y[i] = x[i] > y[i] || x[i] != x[i] ? x[i] : y[i];
-  return y;
-}
-/* x[0] y[0] x[1] y[1] ... */
-static inline void store_pairs(float *p, V x, V y) {
-  for (int i = 0; i < LANES; i++) {
-    p[2 * i] = x[i];
-    p[2 * i + 1] = y[i];
-  }
-}
-/* p[0], p[2], ... of which n are wanted. */
-static inline V evens(const float *p, int n) {
-  V x = {0};
-  for (int i = 0; i < n; i++) x[i] = p[2 * i];
-  return x;
-}
+#include "compute/conv/flat_tile_four.h"
 #include "compute/conv/flat_tile_body.h"

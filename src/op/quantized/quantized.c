@@ -44,49 +44,6 @@ Status set_quantized_like(Call *call, uint32_t i, const Tensor *numbers, const T
   return set_with(call, i, numbers, (DType)like->dtype, tensor_quantizer(like));
 }
 
-static Status dequantize_list(const List *list, IValue *out) {
-  List *copy;
-  TRY(list_copy(list, &copy));
-  Status status = OK;
-  for (size_t i = 0; !status && i < copy->length; i++) {
-    Tensor *numbers;
-    if (copy->values[i].tag != TAG_TENSOR || !tensor_is_quantized(copy->values[i].tensor)) continue;
-    status = tensor_dequantize(copy->values[i].tensor, &numbers);
-    if (!status) list_set(copy, i, ivalue_tensor(numbers));
-  }
-  *out = ivalue_list(copy);
-  if (status) ivalue_release(*out);
-  return status;
-}
-
-static Status dequantize_value(IValue value, IValue *out) {
-  if (value.tag == TAG_TENSOR && tensor_is_quantized(value.tensor)) {
-    Tensor *numbers;
-    TRY(tensor_dequantize(value.tensor, &numbers));
-    *out = ivalue_tensor(numbers);
-    return OK;
-  }
-  if (value.tag == TAG_LIST && value.list->kind == LIST_VALUES) return dequantize_list(value.list, out);
-  *out = ivalue_retain(value);
-  return OK;
-}
-
-Status call_dequantized(const Call *call, OpRef *ref, uint32_t count, const IValue *inputs, IValue *out) {
-  IValue plain[CALL_MAX_INPUTS];
-  uint32_t done = 0;
-  Status status = OK;
-  *out = IVALUE_NONE;
-  if (count > CALL_MAX_INPUTS)
-    return status_new(ERROR_INTERNAL, STR_FMT ": too many arguments", STR_ARG(call->op->name));
-  for (; !status && done < count; done++) {
-    status = dequantize_value(inputs[done], &plain[done]);
-    if (status) break;
-  }
-  if (!status) status = op_call(call->exec, ref, count, plain, 1, out);
-  while (done) ivalue_release(plain[--done]);
-  return status;
-}
-
 /* ---- parameters for numbers ---- */
 
 /* quant_utils.h of PyTorch: the range includes zero; the zero point is where the error at both ends is less. */

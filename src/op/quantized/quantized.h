@@ -12,8 +12,6 @@ Status set_quantized(Call *call, uint32_t i, const Tensor *numbers, DType dtype,
                      int64_t zero_point) MUST_CHECK;
 /* Quantizes `numbers` by the quantizer of `like`, which is per tensor. */
 Status set_quantized_like(Call *call, uint32_t i, const Tensor *numbers, const Tensor *like) MUST_CHECK;
-/* Calls an operator on inputs with every quantized tensor (also in lists) dequantized; one result. */
-Status call_dequantized(const Call *call, OpRef *ref, uint32_t count, const IValue *inputs, IValue *out) MUST_CHECK;
 /* Scale and zero point for numbers between least and most, by PyTorch's ChooseQuantizationParams. */
 typedef struct QuantizedRange {
   int32_t qmin, qmax;

@@ -1,0 +1,16 @@
+/* op: the operators, in rooms by noun. A file is a family: its kernels, then its rows (call/operator.h).
+ *
+ *   op/scalar/     numbers, strings, lists, dicts, printing: what sees no tensor's elements
+ *   op/tensor/     making, viewing, indexing, joining, sorting and searching tensors; pointwise rows
+ *   op/nn/         layers: convolutions, products, norms, pooling, losses, recurrent nets
+ *   op/quantized/  quantized tensors
+ *   op/linalg/     batches of matrices
+ *   op/fft/        Fourier transforms
+ *
+ *   op/tensor/view.h          what the rows of views share
+ *   op/nn/pool.h              windows of pooling
+ *   op/quantized/quantized.h  what kernels of quantized tensors share
+ *   op/quantized/layer.h      weights of quantized layers, and their outputs
+ *   op/quantized/packed.h     what objects of their native classes hold
+ *   op/linalg/linalg.h        what operators over batches of matrices share */
+#pragma once
