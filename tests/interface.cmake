@@ -1,10 +1,11 @@
-# wick.h alone is strict C99 and C++; a program links libwick.a without special flags and runs a model; the example library of operators
+# Each public header alone is strict C99 and C++; a program links libwick.a without special flags and runs a model; the example library of operators
 # loads into the command.
 find_program(WICK_CXX NAMES c++ g++ clang++)
 if(NOT WICK_CXX)
   message(STATUS "no C++ compiler: the headers are not tested as C++")
 endif()
-foreach(header wick.h wick_dlpack.h wick_ir.h)
+file(GLOB public_headers RELATIVE ${CMAKE_SOURCE_DIR}/include/wick CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/include/wick/*.h)
+foreach(header ${public_headers})
   add_test(NAME header_c99_${header} COMMAND ${CMAKE_C_COMPILER} -std=c99 -pedantic-errors -Wall -Wextra -Werror -fsyntax-only
     -I${CMAKE_SOURCE_DIR}/include -x c ${CMAKE_SOURCE_DIR}/include/wick/${header})
   if(WICK_CXX)

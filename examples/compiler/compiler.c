@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <wick/wick_ir.h>
+#include <wick/wick.h>
 
 enum { MAX_STEPS = 64 };
 typedef enum Step { STEP_RELU, STEP_NEG, STEP_EXP, STEP_TANH, STEP_ABS } Step;

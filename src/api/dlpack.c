@@ -1,6 +1,6 @@
 /* DLPack: the layout of its structs as the standard fixes it (version 0.x, which all producers speak). */
 #include "api/handles.h"
-#include "wick/wick_dlpack.h"
+#include "wick/dlpack.h"
 
 enum { DL_CPU = 1, DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 };
 typedef struct DLTensorData {

@@ -1,10 +1,10 @@
-/* What stands behind the handles of wick_ir.h: blocks, nodes and values are the IR's own structs, a graph is boxed with
- * what it lives in. */
+/* What stands behind the handles of wick/graph.h: blocks, nodes and values are the IR's own structs, a graph is boxed
+ * with what it lives in. */
 #pragma once
 
 #include "api/handles.h"
 #include "report/symbol.h"
-#include "wick/wick_ir.h"
+#include "wick/graph.h"
 
 struct wick_graph {
   Graph *graph;

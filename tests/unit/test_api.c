@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "wick/wick.h"
-#include "wick/wick_dlpack.h"
 
 static void test_values(void **state) {
   (void)state;

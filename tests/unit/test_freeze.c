@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "wick/wick_ir.h"
+#include "wick/wick.h"
 
 static wick_module *load(void) {
   wick_module *module;

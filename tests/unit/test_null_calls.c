@@ -13,8 +13,6 @@
 #include <unistd.h>
 
 #include "wick/wick.h"
-#include "wick/wick_dlpack.h"
-#include "wick/wick_ir.h"
 
 /* What good calls are made of; made anew for each. */
 typedef struct Fixture {

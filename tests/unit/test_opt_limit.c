@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "report/jit_log.h"
-#include "wick/wick_ir.h"
+#include "wick/wick.h"
 
 enum { REWRITES = 29, WRONG = 17 };
 

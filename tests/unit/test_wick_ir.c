@@ -1,4 +1,4 @@
-/* wick_ir.h: looking at graphs, changing them, passes and operations; the example compiler does its work. */
+/* wick/graph.h: looking at graphs, changing them, passes and operations; the example compiler does its work. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

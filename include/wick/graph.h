@@ -1,5 +1,5 @@
-/* wick_ir: graphs seen from outside. For passes, for compilers that take parts of graphs over, and for tools that look
- * at programs. This header promises less than wick.h: kinds of nodes and what passes make of graphs change between
+/* wick/graph: graphs seen from outside. For passes, for compilers that take parts of graphs over, and for tools that
+ * look at programs. This header promises less than wick.h: kinds of nodes and what passes make of graphs change between
  * versions; the functions here are meant to stay.
  *
  * A graph has a block, a block nodes in order, inputs and outputs; a node has a kind ("aten::add"), inputs, outputs,
@@ -12,10 +12,10 @@
  *     return wick_graph_rewrite(graph, "graph(%x):\n ... return (%y)", "graph(%x):\n ... return (%y)", &count, error);
  *   }
  *   wick_pass_register("my_pass", my_pass, NULL, &error);                                      */
-#ifndef WICK_IR_H
-#define WICK_IR_H
+#ifndef WICK_GRAPH_H
+#define WICK_GRAPH_H
 
-#include "wick/wick.h"
+#include "wick/operator.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,8 +1,9 @@
-/* Exchange of tensors with other libraries by DLPack (https://dmlc.github.io/dlpack), both ways, without copying. */
+/* wick/dlpack: exchange of tensors with other libraries by DLPack (https://dmlc.github.io/dlpack), both ways, without
+ * copying. */
 #ifndef WICK_DLPACK_H
 #define WICK_DLPACK_H
 
-#include "wick/wick.h"
+#include "wick/tensor.h"
 
 #ifdef __cplusplus
 extern "C" {

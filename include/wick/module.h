@@ -1,0 +1,98 @@
+/* wick/module: loading and saving; what a module has. */
+#ifndef WICK_MODULE_H
+#define WICK_MODULE_H
+
+#include "wick/runtime.h"
+#include "wick/value.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- modules ---- */
+/* Callable from any thread, from several at once: calls read and replace attributes whole, in no order of their own.
+ * What they write in place (x.add_(), x[0] = y, resize_) on one tensor is the program's to keep apart. */
+typedef struct wick_module wick_module;
+enum { WICK_LOAD_READ = 0, WICK_LOAD_MAP = 1 };
+typedef struct wick_load_options {
+  uint32_t size;
+  uint32_t mode; /* WICK_LOAD_READ for files of unknown origin: checksums, no surprises when a file is cut under us.
+                    WICK_LOAD_MAP: tensor data stays in the file, mapped privately */
+  uint64_t max_bytes;     /* that reading the archive may take; 0: 1 GiB and 16 times the file */
+  const char *device_map; /* "cuda=cpu,cuda:1=cpu", "*=cpu"; NULL: devices other than the processor are an error */
+  const char *allow_ops;  /* names of operators a program may use ("aten::add"), one a line; NULL: all. Code with others
+                             is refused before any of it runs: WICK_UNSUPPORTED, naming them. The list holds for as long
+                             as the module lives, for what wick_module_define adds and a resolver brings in, too */
+  uint64_t deadline_ns;   /* for loading and compiling, from now; 0: none. WICK_DEADLINE */
+  uint64_t max_steps;     /* statements and expressions that may be compiled; 0: no limit. WICK_BUDGET */
+} wick_load_options;
+/* Reads exactly `length` bytes at `offset`; 0 when it did. */
+typedef int wick_read_callback(void *user, uint64_t offset, void *to, size_t length);
+/* A TorchScript archive. Nothing in it can run anything but TorchScript. */
+WICK_API wick_status wick_load(wick_runtime *runtime, const char *path, const wick_load_options *WICK_NULLABLE options,
+                               wick_module **out, wick_error **error);
+/* The bytes may go after the call. */
+WICK_API wick_status wick_load_memory(wick_runtime *runtime, const void *data, size_t length,
+                                      const wick_load_options *WICK_NULLABLE options, wick_module **out,
+                                      wick_error **error);
+WICK_API wick_status wick_load_callbacks(wick_runtime *runtime, wick_read_callback *read, void *user, uint64_t size,
+                                         const wick_load_options *WICK_NULLABLE options, wick_module **out,
+                                         wick_error **error);
+/* A value from a file of torch.save, a .npy (a tensor), a .npz or a safetensors file (dicts of tensors), told apart by
+ * content. Nothing is executed. */
+WICK_API wick_status wick_load_value(wick_runtime *runtime, const char *path,
+                                     const wick_load_options *WICK_NULLABLE options, wick_value **out,
+                                     wick_error **error);
+WICK_API wick_status wick_load_value_memory(wick_runtime *runtime, const void *data, size_t length,
+                                            const wick_load_options *WICK_NULLABLE options, wick_value **out,
+                                            wick_error **error);
+WICK_API wick_module *wick_module_retain(wick_module *module);
+WICK_API void wick_module_release(wick_module *module); /* NULL is allowed */
+
+/* ---- what a module has ---- */
+
+/* Methods of a module, functions of a compiled text. */
+WICK_API size_t wick_module_method_count(const wick_module *module);
+/* Borrowed from the module; NULL: no such index. */
+WICK_API const char *wick_module_method_name(const wick_module *module, size_t index);
+/* "forward(__torch__.Net self, Tensor x) -> Tensor". Freed with wick_text_free. */
+WICK_API wick_status wick_module_schema(const wick_module *module, const char *method, char **out_text,
+                                        wick_error **error);
+/* The module as an object: attributes with wick_value_get_text. None for a compiled text. */
+WICK_API wick_value *wick_module_object(const wick_module *module);
+WICK_API const char *wick_module_class_name(const wick_module *module); /* "__torch__.Net"; "" for a compiled text */
+enum { WICK_ATTRIBUTE = 0, WICK_PARAMETER = 1, WICK_BUFFER = 2 };
+/* Saves an archive that wick_load and PyTorch read: the module with its state, code and extra files; of a compiled text
+ * the function `entry` (NULL: the first) as the forward of a module. The same module gives the same bytes. A file to
+ * which `path` leads, also through symbolic links, is replaced only by a whole one, which gets its mode and, where that
+ * is allowed, its owner; a FIFO or a device is written to. Not while the module runs elsewhere. */
+WICK_API wick_status wick_module_save(wick_runtime *runtime, const wick_module *module, const char *path,
+                                      const char *WICK_NULLABLE entry, wick_error **error);
+/* Calls visit for every attribute, depth first, names joined with dots ("layer1.0.weight"); submodules before what they
+ * hold. The name is borrowed for the call, the value too; a nonzero answer ends the walk. */
+typedef int wick_attribute_visit(void *user, const char *name, uint32_t attribute_kind, const char *type,
+                                 const wick_value *value);
+WICK_API wick_status wick_module_each(const wick_module *module, wick_attribute_visit *visit, void *user,
+                                      wick_error **error);
+/* Parameters and buffers by name; the tensors themselves. */
+WICK_API wick_status wick_module_state_dict(const wick_module *module, wick_value **out, wick_error **error);
+/* Copies a dict of tensors (as wick_load_value reads from a file of torch.save or safetensors) into the parameters and
+ * buffers. Names and sizes must be the module's: otherwise the error lists what is missing, unexpected or different,
+ * and nothing is changed. Not while the module runs elsewhere. */
+WICK_API wick_status wick_module_load_state(wick_module *module, const wick_value *state, wick_error **error);
+/* Not while the module runs elsewhere. */
+WICK_API wick_status wick_module_train(wick_module *module, int training, wick_error **error);
+WICK_API wick_status wick_module_to(wick_module *module, uint32_t floating_dtype, wick_error **error);
+/* A new module whose forward (and preserved methods) has the attributes that nobody changes as constants, and the calls
+ * inlined. `preserved` names methods and attributes that stay ("scale", "inner.weight", a
+ * whole submodule "inner"). Only in evaluation mode. */
+WICK_API wick_status wick_module_freeze(wick_runtime *runtime, const wick_module *module, const char *const *preserved,
+                                        size_t preserved_count, wick_module **out, wick_error **error);
+/* A file of the archive's extra/ folder, borrowed from the module; NULL: absent. */
+WICK_API const char *wick_module_extra_file(const wick_module *module, const char *name,
+                                            size_t *WICK_NULLABLE out_length);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,40 @@
+/* wick/operator: calling operators, and adding them. */
+#ifndef WICK_OPERATOR_H
+#define WICK_OPERATOR_H
+
+#include "wick/run.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Calls one operator by its qualified name ("aten::add") and overload ("Tensor"; NULL: the first that fits the
+ * arguments). The last `named_count` of the `count` arguments are named by `names`. Several results come as a tuple. */
+WICK_API wick_status wick_op_call(wick_runtime *runtime, const char *name, const char *WICK_NULLABLE overload,
+                                  const wick_value *const *arguments, size_t count, const char *const *names,
+                                  size_t named_count, wick_value **WICK_NULLABLE out, wick_error **error);
+/* The same with a call's options; executor, fuser and max_steps concern programs alone. */
+WICK_API wick_status wick_op_call_with(wick_runtime *runtime, const char *name, const char *WICK_NULLABLE overload,
+                                       const wick_value *const *arguments, size_t count, const char *const *names,
+                                       size_t named_count, const wick_run_options *WICK_NULLABLE options,
+                                       wick_value **WICK_NULLABLE out, wick_error **error);
+typedef struct wick_call wick_call; /* one invocation of an operator; ends with the kernel's return */
+WICK_API size_t wick_call_argument_count(const wick_call *call);
+WICK_API wick_value *wick_call_argument(wick_call *call, size_t index); /* NULL: no such index, or no memory */
+WICK_API void wick_call_set_result(wick_call *call, size_t index, const wick_value *value);
+/* Computes; on failure sets *error (wick_error_new) and returns its status. Must not keep the call. Called from any
+ * thread. */
+typedef wick_status wick_kernel(void *user, wick_call *call, wick_error **error);
+/* Adds an operator for the rest of the process: "my_namespace::magic(Tensor x, int n=2) -> Tensor". Overloads that
+ * differ only in returns are refused. */
+WICK_API wick_status wick_op_register(const char *schema, wick_kernel *kernel, void *user, wick_error **error);
+/* Opens a shared library and calls its `wick_status wick_library_init(wick_error **error)`, which registers operators.
+ */
+WICK_API wick_status wick_load_library(const char *path, wick_error **error);
+/* Whether an operator of that name is there. */
+WICK_API int wick_op_exists(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,76 @@
+/* wick/run: calls of methods and functions, limits, profiles; asynchronous calls. */
+#ifndef WICK_RUN_H
+#define WICK_RUN_H
+
+#include "wick/module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- running ---- */
+typedef struct wick_cancel wick_cancel;              /* counted; fired from any thread */
+WICK_API wick_cancel *wick_cancel_new(void);         /* NULL: out of memory */
+WICK_API void wick_cancel_fire(wick_cancel *cancel); /* safe in signal handlers */
+WICK_API void wick_cancel_release(wick_cancel *cancel);
+/* How long each operator of the calls that record into it took, by the place in the program and the shapes it saw. */
+typedef struct wick_profile wick_profile;      /* counted; calls on any number of threads may record into one */
+WICK_API wick_profile *wick_profile_new(void); /* NULL: out of memory */
+WICK_API void wick_profile_release(wick_profile *profile); /* NULL is allowed */
+enum {
+  WICK_PROFILE_TABLE = 1, /* a line for each operator, shapes and place, by time: for people */
+  WICK_PROFILE_JSON = 2,  /* {"calls", "ms", "interpreter_ms", "rows": [{"op", "overload", "inputs", "output", "source",
+                           * "function", "count", "ms", "least_ms", "flops", "bytes"}]}: totals over all calls; flops 0
+                           * where not known, bytes those of all tensors read and written */
+  WICK_PROFILE_TRACE = 3  /* every run of an operator, as Chrome's trace events (the first 1,048,576) */
+};
+/* What was recorded so far, as text to be freed with wick_text_free. An operator's time is without that of operators it
+ * runs inside; backward passes that wick_backward runs are not recorded. WICK_INVALID_ARGUMENT: no such format. */
+WICK_API wick_status wick_profile_print(wick_profile *profile, uint32_t format, char **out_text, wick_error **error);
+enum { WICK_GRAD_DEFAULT = 0, WICK_GRAD_ON = 1, WICK_GRAD_OFF = 2 };
+typedef struct wick_run_options {
+  uint32_t size;
+  uint32_t threads;       /* within this call; 0: the runtime's */
+  uint32_t grad;          /* WICK_GRAD_...; the default is off */
+  uint32_t deterministic; /* nonzero: the same bits on every call */
+  uint64_t deadline_ns;   /* from now; 0: none. Running, waiting and standing in a queue end then */
+  uint64_t max_steps;     /* loop iterations and calls, of all it forks together; 0: no limit */
+  uint64_t max_bytes;     /* that it holds at once (tensors, text, containers), less what it frees; 0: no limit */
+  wick_cancel *cancel;    /* may be NULL */
+  uint32_t executor;      /* WICK_EXECUTOR_...; 0: the runtime's */
+  uint32_t fuser;         /* WICK_FUSER_...; 0: the runtime's */
+  wick_profile *profile;  /* where the time of operators is recorded; NULL: nowhere, which costs nothing */
+} wick_run_options;
+/* Calls a method (or function). `arguments` are borrowed; the last `named_count` of the `count` are named by `names`.
+ * Containers are passed as Python passes them to TorchScript: copied, with the types the schema asks for; tensors and
+ * objects are passed themselves. `out` NULL, here and wherever it may be: the result is not wanted. */
+WICK_API wick_status wick_run(const wick_module *module, const char *method, const wick_value *const *arguments,
+                              size_t count, const char *const *names, size_t named_count,
+                              const wick_run_options *WICK_NULLABLE options, wick_value **WICK_NULLABLE out,
+                              wick_error **error);
+
+/* ---- asynchronous calls ---- */
+typedef struct wick_future wick_future; /* counted by its users; the call goes on when all of them let go */
+/* As wick_run, but returns at once: the call goes on in wick's threads. The arguments must not be changed meanwhile
+ * unless the program is written for it. Errors of the arguments come at once, errors of the run with wick_future_wait.
+ */
+WICK_API wick_status wick_run_async(const wick_module *module, const char *method, const wick_value *const *arguments,
+                                    size_t count, const char *const *names, size_t named_count,
+                                    const wick_run_options *WICK_NULLABLE options, wick_future **out,
+                                    wick_error **error);
+WICK_API int wick_future_done(const wick_future *future);
+/* Blocks until the call has ended with all it forked, for timeout_ns at most (0: for ever; afterwards WICK_DEADLINE,
+ * and the call goes on). Gives the result, or the call's error, each time it is asked. */
+WICK_API wick_status wick_future_wait(wick_future *future, uint64_t timeout_ns, wick_value **WICK_NULLABLE out,
+                                      wick_error **error);
+/* Calls back once, when the call has ended: on the thread that ended it, or on this one when it has already. The
+ * callback must not block for long; wick_future_wait returns at once in it. */
+typedef void wick_future_callback(void *user, wick_future *future);
+WICK_API wick_status wick_future_then(wick_future *future, wick_future_callback *callback, void *user,
+                                      wick_error **error);
+WICK_API void wick_future_release(wick_future *future); /* NULL is allowed */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,89 @@
+/* wick/runtime: threads, caches, printing; how functions are made to run. */
+#ifndef WICK_RUNTIME_H
+#define WICK_RUNTIME_H
+
+#include "wick/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- runtime: threads, caches, printing ---- */
+typedef struct wick_runtime wick_runtime; /* NULL stands for the process's default everywhere */
+typedef struct wick_runtime_options {
+  uint32_t size;        /* sizeof(wick_runtime_options) */
+  uint32_t max_threads; /* within one call; 0: the processors this process may use */
+  uint64_t cache_bytes; /* freed storage kept for reuse, for the whole process; 0: 256 MiB */
+  void *user;
+  void *(*alloc)(void *user, size_t bytes, size_t align); /* reserved: must be NULL */
+  void (*free)(void *user, void *p, size_t bytes);        /* reserved: must be NULL */
+  void (*parallel)(void *user, int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t),
+                   void *arg);                                /* reserved */
+  void (*print)(void *user, const char *text, size_t length); /* print() and warnings; NULL: standard output */
+} wick_runtime_options;
+WICK_API wick_status wick_runtime_new(const wick_runtime_options *WICK_NULLABLE options, wick_runtime **out,
+                                      wick_error **error);
+WICK_API void wick_runtime_release(wick_runtime *runtime);
+/* Gives back what is kept for later calls and can be made again: storage for reuse, packed weights, stacks of calls
+ * that ended, and the plans that no call is in, which later calls make anew. Returns how many bytes of storage. */
+WICK_API uint64_t wick_trim(void);
+typedef struct wick_stats {
+  uint32_t size;
+  uint32_t reserved;
+  uint64_t cache_bytes; /* freed storage kept for reuse */
+  /* since the process started: */
+  uint64_t invocations;    /* calls that came to an optimising executor */
+  uint64_t plan_hits;      /* of these, ran in a plan */
+  uint64_t plan_misses;    /* ran the program as written, for want of a plan */
+  uint64_t compiles;       /* plans that were made */
+  uint64_t bailouts;       /* calls that left their plan because an assumption failed; they went on as written */
+  uint64_t packed_weights; /* weights that convolutions put in the order their kernels read */
+} wick_stats;
+/* Fills the part of *out that its size covers. */
+WICK_API void wick_stats_get(wick_stats *out);
+
+/* ---- executors: how functions are made to run ----
+ * simple         as written
+ * specialising   optimised for every kind of arguments: dtypes, ranks, what requires a gradient, what is None
+ * profiling      a few calls are watched; then calls run in a plan that assumes what was seen, checks it, and goes on
+ *                as written where it does not hold
+ * Plans are made on a thread of wick's own while calls go on. Only the first call of a function may wait for it: up to
+ * 10 ms, and then up to 10 ms or as long again as it took. The environment's WICK_EXECUTOR names the default. */
+enum {
+  WICK_EXECUTOR_DEFAULT = 0,
+  WICK_EXECUTOR_SIMPLE = 1,
+  WICK_EXECUTOR_SPECIALISING = 2,
+  WICK_EXECUTOR_PROFILING = 3
+};
+typedef struct wick_executor_options {
+  uint32_t size;
+  uint32_t executor;      /* WICK_EXECUTOR_... */
+  uint32_t profiled_runs; /* calls that are watched before a plan is made; 0: the default */
+  uint32_t bailout_depth; /* how often calls are watched again after assumptions failed; 0: the default */
+  uint32_t max_plans;     /* kinds of arguments of one function with plans of their own, 32 at most; 0: the default */
+  uint32_t synchronous;   /* nonzero: plans are made by the call that wants them, and kept whatever they gain */
+} wick_executor_options;
+/* For later calls of modules of this runtime (NULL: of those without one, and of runtimes to come). Calls under way go
+ * on as they began. */
+WICK_API wick_status wick_set_executor(wick_runtime *runtime, const wick_executor_options *WICK_NULLABLE options,
+                                       wick_error **error);
+/* What runs groups of pointwise operators as one. Results have the same bits with any. */
+enum { WICK_FUSER_DEFAULT = 0, WICK_FUSER_NONE = 1 /* operator by operator */, WICK_FUSER_TILE = 2 /* interpreted */ };
+/* For later calls of modules of this runtime (NULL: of those without one) on a kind of device ("cpu"); a call's options
+ * go before. WICK_FUSER_DEFAULT: as the environment's WICK_FUSER=none|tile says. */
+WICK_API wick_status wick_set_fuser(wick_runtime *runtime, const char *device, uint32_t fuser, wick_error **error);
+/* Whose arithmetic quantized linear layers, convolutions and additions follow: "qnnpack" or "onednn" ("fbgemm", "x86"
+ * mean the latter), as torch.backends.quantized.engine. The default is onednn on x86, qnnpack elsewhere. runtime NULL:
+ * for calls without a runtime. */
+WICK_API wick_status wick_set_quantized_engine(wick_runtime *runtime, const char *name, wick_error **error);
+/* Switches one of them off, or on again, for the whole process, whoever asks for it. */
+WICK_API wick_status wick_enable_fuser(uint32_t fuser, int on, wick_error **error);
+/* 0: plans get what is required to run them and nothing else. For later calls, as wick_set_executor. */
+WICK_API void wick_set_optimize(wick_runtime *runtime, int optimize);
+/* Returns when no plan is being made. */
+WICK_API void wick_wait_for_plans(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,82 @@
+/* wick/tensor: what a tensor looks like, and tensors over memory that is there. */
+#ifndef WICK_TENSOR_H
+#define WICK_TENSOR_H
+
+#include "wick/value.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { /* dtypes, numbered as PyTorch's ScalarType */
+       WICK_UINT8 = 0,
+       WICK_INT8 = 1,
+       WICK_INT16 = 2,
+       WICK_INT32 = 3,
+       WICK_INT64 = 4,
+       WICK_FLOAT16 = 5,
+       WICK_FLOAT32 = 6,
+       WICK_FLOAT64 = 7,
+       WICK_COMPLEX32 = 8,
+       WICK_COMPLEX64 = 9,
+       WICK_COMPLEX128 = 10,
+       WICK_BOOL8 = 11,
+       WICK_QINT8 = 12, /* quantized: wick_tensor_quantizer_of says how */
+       WICK_QUINT8 = 13,
+       WICK_QINT32 = 14,
+       WICK_BFLOAT16 = 15,
+       WICK_QUINT4X2 = 16,
+       WICK_QUINT2X4 = 17
+};
+enum { WICK_DEVICE_CPU = 0, WICK_DEVICE_CUDA = 1 }; /* numbered as PyTorch's DeviceType */
+enum { WICK_TENSOR_REQUIRES_GRAD = 1, WICK_TENSOR_UNDEFINED = 2, WICK_TENSOR_CONJ = 4 /* data is to be conjugated */ };
+typedef struct wick_tensor_view {
+  uint32_t size; /* sizeof(wick_tensor_view), set by the caller */
+  uint32_t dtype;
+  int32_t ndim;
+  int32_t device_type, device_index;
+  uint32_t reserved;
+  uint64_t flags;                 /* WICK_TENSOR_... */
+  const int64_t *sizes, *strides; /* ndim each; strides in elements */
+  void *data;                     /* of the first element */
+} wick_tensor_view;
+/* Uninitialised, row-major. */
+WICK_API wick_status wick_tensor_new(uint32_t dtype, int32_t ndim, const int64_t *sizes, wick_value **out,
+                                     wick_error **error);
+/* A tensor over the caller's memory, which must stay until `drop` (may be NULL) is called: once, when the last view of
+ * it is gone, from whichever thread that happens on. strides in elements, none negative; NULL: row-major. */
+WICK_API wick_status wick_tensor_borrow(void *data, uint32_t dtype, int32_t ndim, const int64_t *sizes,
+                                        const int64_t *WICK_NULLABLE strides, void (*WICK_NULLABLE drop)(void *user),
+                                        void *user, wick_value **out, wick_error **error);
+/* How the integers of a quantized tensor, which wick_tensor_view_of shows, stand for numbers:
+ * (q - zero_point) * scale. Such tensors are made by wick_op_call of aten::quantize_per_tensor, or from integers by
+ * aten::_make_per_tensor_quantized_tensor (and their forms per channel), and become numbers by aten::dequantize. */
+enum { WICK_PER_TENSOR_AFFINE = 0, WICK_PER_CHANNEL_AFFINE = 1, WICK_PER_CHANNEL_AFFINE_FLOAT_QPARAMS = 4 };
+typedef struct wick_quantizer {
+  uint32_t size;                  /* sizeof(wick_quantizer), set by the caller */
+  uint32_t scheme;                /* WICK_PER_... */
+  double scale;                   /* per tensor */
+  int64_t zero_point;             /* per tensor */
+  int64_t axis;                   /* per channel: the dimension that the channels are counted along */
+  int64_t channels;               /* per channel; else 0 */
+  const double *scales;           /* per channel affine: `channels` of them, as long as the value lives; else NULL */
+  const int64_t *zero_points;     /* likewise */
+  const float *float_scales;      /* of float qparams; else NULL */
+  const float *float_zero_points; /* likewise */
+} wick_quantizer;
+/* Fails for what is no quantized tensor. */
+WICK_API wick_status wick_tensor_quantizer_of(const wick_value *tensor, wick_quantizer *out, wick_error **error);
+/* What the tensor looks like; pointers hold while the value does and nobody resizes it. Fails for what is no tensor, or
+ * has no plain memory. */
+WICK_API wick_status wick_tensor_view_of(const wick_value *tensor, wick_tensor_view *out, wick_error **error);
+/* The same elements in row-major order: the tensor itself when it is so already. */
+WICK_API wick_status wick_tensor_contiguous(const wick_value *tensor, wick_value **out, wick_error **error);
+/* The bytes of a .npy of the tensor, freed with wick_text_free. */
+WICK_API wick_status wick_tensor_to_npy(const wick_value *tensor, char **out_data, size_t *out_length,
+                                        wick_error **error);
+WICK_API const char *wick_dtype_name(uint32_t dtype); /* "float32"; static; "" for an unknown number */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

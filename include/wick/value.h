@@ -1,0 +1,77 @@
+/* wick/value: IValues of TorchScript, immutable but for lists, dicts and objects. */
+#ifndef WICK_VALUE_H
+#define WICK_VALUE_H
+
+#include "wick/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct wick_value wick_value;
+enum { /* kinds */
+       WICK_NONE = 0,
+       WICK_INT = 1,
+       WICK_DOUBLE = 2,
+       WICK_BOOL = 3,
+       WICK_DEVICE = 4,
+       WICK_TENSOR = 5,
+       WICK_COMPLEX = 6,
+       WICK_STRING = 7,
+       WICK_LIST = 8,
+       WICK_DICT = 9,
+       WICK_TUPLE = 10,
+       WICK_OBJECT = 11,
+       WICK_ENUM = 12,
+       WICK_FUNCTION = 13,
+       WICK_FUTURE = 14,
+       WICK_GENERATOR = 15,
+       WICK_OTHER = 16
+};
+WICK_API wick_value *wick_value_retain(wick_value *value);
+WICK_API void wick_value_release(wick_value *value); /* NULL is allowed */
+WICK_API uint32_t wick_value_kind(const wick_value *value);
+/* Makers: NULL when out of memory. */
+WICK_API wick_value *wick_value_none(void);
+WICK_API wick_value *wick_value_int(int64_t i);
+WICK_API wick_value *wick_value_double(double f);
+WICK_API wick_value *wick_value_bool(int b);
+WICK_API wick_value *wick_value_complex(double real, double imaginary);
+WICK_API wick_value *wick_value_string(const char *data, size_t length);
+/* "cpu", "cuda:0". */
+WICK_API wick_status wick_value_device(const char *text, wick_value **out, wick_error **error);
+/* The items are retained. Element types follow from the items; a call converts to what its schema asks for. */
+WICK_API wick_status wick_value_list(const wick_value *const *items, size_t count, wick_value **out,
+                                     wick_error **error);
+WICK_API wick_status wick_value_tuple(const wick_value *const *items, size_t count, wick_value **out,
+                                      wick_error **error);
+WICK_API wick_status wick_value_dict(const wick_value *const *keys, const wick_value *const *values, size_t count,
+                                     wick_value **out, wick_error **error);
+/* Readers answer 0, or "" and length 0, for a value of another kind. Numbers convert between int, double and bool. */
+WICK_API int64_t wick_value_to_int(const wick_value *value);
+WICK_API double wick_value_to_double(const wick_value *value);
+WICK_API int wick_value_to_bool(const wick_value *value);
+WICK_API void wick_value_to_complex(const wick_value *value, double *WICK_NULLABLE out_real,
+                                    double *WICK_NULLABLE out_imaginary);
+/* Borrowed from the value, terminated; may hold zero bytes inside. */
+WICK_API const char *wick_value_to_string(const wick_value *value, size_t *WICK_NULLABLE out_length);
+/* Items of a list or tuple, entries of a dict, attributes of an object; else 0. */
+WICK_API size_t wick_value_length(const wick_value *value);
+/* Item of a list or tuple, value of a dict's entry, attribute of an object; NULL: no such index. */
+WICK_API wick_value *wick_value_item(const wick_value *value, size_t index);
+WICK_API wick_value *wick_value_key(const wick_value *dict, size_t index);          /* in order of insertion */
+WICK_API wick_value *wick_value_get(const wick_value *dict, const wick_value *key); /* NULL: absent */
+WICK_API wick_value *wick_value_get_text(const wick_value *dict_or_object,
+                                         const char *name); /* key or attribute; NULL: absent */
+/* As print() shows it; bounded. Freed with wick_text_free. */
+WICK_API wick_status wick_value_print(const wick_value *value, char **out_text, wick_error **error);
+/* TorchScript's name of the value's type: "List[int]", "Tensor". Freed with wick_text_free. */
+WICK_API wick_status wick_value_type(const wick_value *value, char **out_text, wick_error **error);
+WICK_API void wick_text_free(char *text);
+/* A copy that shares nothing, tensors included. */
+WICK_API wick_status wick_value_copy(const wick_value *value, wick_value **out, wick_error **error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
