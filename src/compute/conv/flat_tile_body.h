@@ -82,8 +82,7 @@ static inline __attribute__((always_inline)) void sum_up(int count, const float 
   }
 }
 
-static inline __attribute__((always_inline)) void tile_of_vectors(const FlatTile *t, int count) {
-  Mask mask = mask_of(t->width - (count - 1) * LANES);
+static inline __attribute__((always_inline)) void tile_of_vectors(const FlatTile *t, int count, Mask mask) {
   for (int first = 0; first < t->rows; first += STEP) {
     V sums[STEP][VECTORS];
     const float *w = t->weights + first, *x = t->input;
@@ -100,18 +99,26 @@ static inline __attribute__((always_inline)) void tile_of_vectors(const FlatTile
   }
 }
 
-/* Functions of their own, so that each has all registers. */
-static __attribute__((noinline)) void tile_of_one(const FlatTile *t) {
-  tile_of_vectors(t, 1);
-}
-static __attribute__((noinline)) void tile_of_two(const FlatTile *t) {
-  tile_of_vectors(t, 2);
-}
+/* Functions of their own, so that each has all registers; whole tiles need no mask. */
+#define TILE_OF(name, count)                                              \
+  static __attribute__((noinline)) void name##_whole(const FlatTile *t) { \
+    tile_of_vectors(t, count, mask_of(LANES));                            \
+  }                                                                       \
+  static __attribute__((noinline)) void name##_part(const FlatTile *t) {  \
+    tile_of_vectors(t, count, mask_of(t->width - (count - 1) * LANES));   \
+  }                                                                       \
+  static void name(const FlatTile *t) {                                   \
+    if (t->width == (count)*LANES)                                        \
+      name##_whole(t);                                                    \
+    else                                                                  \
+      name##_part(t);                                                     \
+  }
+TILE_OF(tile_of_one, 1)
+TILE_OF(tile_of_two, 2)
 #if VECTORS > 2
-static __attribute__((noinline)) void tile_of_three(const FlatTile *t) {
-  tile_of_vectors(t, 3);
-}
+TILE_OF(tile_of_three, 3)
 #endif
+#undef TILE_OF
 
 /* ---- few positions ---- */
 
