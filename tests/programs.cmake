@@ -1,7 +1,9 @@
-# Every NAME.pt or NAME.py of program/, model/ and mobile/ (archives of the lite interpreter) with NAME.io.pt beside it is a
-# test through `wick check`, which also prints and recompiles every function.
+# Every NAME.pt or NAME.py of program/, model/, mobile/ (archives of the lite interpreter) and archive/ (other kinds of
+# archives) with NAME.io.pt beside it is a test through `wick check`, which also prints and recompiles every function.
+# What mobile/ and archive/ hold runs with each executor.
 if(TARGET wick_cli)
-  file(GLOB recorded CONFIGURE_DEPENDS program/*.io.pt model/*.io.pt mobile/*.io.pt)
+  file(GLOB recorded CONFIGURE_DEPENDS program/*.io.pt model/*.io.pt)
+  file(GLOB kinds CONFIGURE_DEPENDS mobile/*.io.pt archive/*.io.pt)
   foreach(io ${recorded})
     string(REGEX REPLACE "\\.io\\.pt$" "" stem ${io})
     get_filename_component(name ${stem} NAME)
@@ -11,6 +13,15 @@ if(TARGET wick_cli)
     endif()
     add_test(NAME program_${name} COMMAND wick_cli check --scaled --reprint ${model} ${io})
     set_tests_properties(program_${name} PROPERTIES SKIP_REGULAR_EXPRESSION "this build has no (LAPACK|FFTW|cJSON)")
+  endforeach()
+  foreach(io ${kinds})
+    string(REGEX REPLACE "\\.io\\.pt$" "" stem ${io})
+    get_filename_component(name ${stem} NAME)
+    foreach(executor simple specialising profiling)
+      add_test(NAME program_${name}_${executor} COMMAND wick_cli check --scaled --reprint --repeat 4 ${stem}.pt ${io})
+      set_tests_properties(program_${name}_${executor} PROPERTIES
+                           SKIP_REGULAR_EXPRESSION "this build has no (LAPACK|FFTW|cJSON)" ENVIRONMENT "WICK_EXECUTOR=${executor}")
+    endforeach()
   endforeach()
   add_test(NAME graphs COMMAND ${CMAKE_COMMAND} -DWICK=${WICK_COMMAND} -P ${CMAKE_CURRENT_SOURCE_DIR}/ir.cmake)
   add_test(NAME freeze COMMAND ${CMAKE_COMMAND} -DWICK=${WICK_COMMAND}

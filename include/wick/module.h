@@ -84,10 +84,18 @@ WICK_API wick_status wick_module_load_state(wick_module *module, const wick_valu
 WICK_API wick_status wick_module_train(wick_module *module, int training, wick_error **error);
 WICK_API wick_status wick_module_to(wick_module *module, uint32_t floating_dtype, wick_error **error);
 /* A new module whose forward (and preserved methods) has the attributes that nobody changes as constants, and the calls
- * inlined. `preserved` names methods and attributes that stay ("scale", "inner.weight", a
- * whole submodule "inner"). Only in evaluation mode. */
+ * inlined; its own hooks are not in it, as in PyTorch. `preserved` names methods and attributes that stay ("scale",
+ * "inner.weight", a whole submodule "inner"). Only in evaluation mode. */
 WICK_API wick_status wick_module_freeze(wick_runtime *runtime, const wick_module *module, const char *const *preserved,
                                         size_t preserved_count, wick_module **out, wick_error **error);
+enum { WICK_FORWARD_PRE_HOOK = 0, WICK_FORWARD_HOOK = 1 };
+/* How many hooks of a kind run when the module, or its submodule of that name ("encoder.0"; NULL: itself), is called. 0
+ * for names and kinds that are not there. */
+WICK_API size_t wick_module_hook_count(const wick_module *module, const char *WICK_NULLABLE submodule, uint32_t kind);
+/* Of the hook that runs as number `index` of them: "scale(__torch__.Net self, (Tensor) input) -> (Tensor)". Freed with
+ * wick_text_free. WICK_NOT_FOUND: no such hook. */
+WICK_API wick_status wick_module_hook_schema(const wick_module *module, const char *WICK_NULLABLE submodule,
+                                             uint32_t kind, size_t index, char **out_text, wick_error **error);
 /* A file of the archive's extra/ folder, borrowed from the module; NULL: absent. */
 WICK_API const char *wick_module_extra_file(const wick_module *module, const char *name,
                                             size_t *WICK_NULLABLE out_length);

@@ -48,6 +48,14 @@ WICK_API wick_status wick_run(const wick_module *module, const char *method, con
                               size_t count, const char *const *names, size_t named_count,
                               const wick_run_options *WICK_NULLABLE options, wick_value **WICK_NULLABLE out,
                               wick_error **error);
+/* Calls a module as Python's `m(x)` does: the hooks before forward, forward, the hooks after it. Hooks get the
+ * positional arguments as a tuple; what those before forward answer takes their place, what those after it answer the
+ * place of the result. None changes nothing. Hooks of submodules run in any call, for the code calls them. Of a
+ * compiled text, its function `forward`. Limits of time, steps and memory hold for all of it together. */
+WICK_API wick_status wick_module_call(const wick_module *module, const wick_value *const *arguments, size_t count,
+                                      const char *const *names, size_t named_count,
+                                      const wick_run_options *WICK_NULLABLE options, wick_value **WICK_NULLABLE out,
+                                      wick_error **error);
 
 /* ---- asynchronous calls ---- */
 typedef struct wick_future wick_future; /* counted by its users; the call goes on when all of them let go */

@@ -117,6 +117,39 @@ wick_status wick_module_schema(const wick_module *module, const char *method, ch
   return api_status(strbuf_take(&text, out_text), error);
 }
 
+/* The class of the module, or of its submodule of the dotted name; NULL: there is none. */
+static const ClassType *class_of_part(const wick_module *module, const char *submodule) {
+  if (!module || !module->module) return NULL;
+  IValue part = ivalue_retain(ivalue_object(module->module->object));
+  Str rest = str_from(submodule ? submodule : "");
+  while (rest.length && part.tag == TAG_OBJECT) {
+    ptrdiff_t dot = str_find_char(rest, '.');
+    Str name = dot < 0 ? rest : str_slice(rest, 0, (size_t)dot);
+    ptrdiff_t slot = class_type_find_attribute(part.object->class_type, name);
+    IValue inner = slot < 0 ? IVALUE_NONE : object_get(part.object, (uint32_t)slot);
+    ivalue_release(part);
+    part = inner;
+    rest = dot < 0 ? STR("") : str_slice(rest, (size_t)dot + 1, rest.length);
+  }
+  const ClassType *type = part.tag == TAG_OBJECT ? part.object->class_type : NULL; /* of the unit */
+  ivalue_release(part);
+  return type;
+}
+size_t wick_module_hook_count(const wick_module *module, const char *submodule, uint32_t kind) {
+  const ClassType *type = kind < HOOK_KIND_COUNT ? class_of_part(module, submodule) : NULL;
+  return type ? type->hooks[kind].length : 0;
+}
+wick_status wick_module_hook_schema(const wick_module *module, const char *submodule, uint32_t kind, size_t index,
+                                    char **out_text, wick_error **error) {
+  StrBuf text = {.max_length = 1 << 20};
+  API_OUT(out_text);
+  API_NEED(module);
+  if (index >= wick_module_hook_count(module, submodule, kind))
+    return api_status(status_new(ERROR_NOT_FOUND, "there is no hook %zu of kind %u", index, kind), error);
+  schema_print(class_of_part(module, submodule)->hooks[kind].data[index]->schema, &text);
+  return api_status(strbuf_take(&text, out_text), error);
+}
+
 typedef struct Visit {
   wick_attribute_visit *visit;
   void *user;

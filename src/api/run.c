@@ -1,4 +1,5 @@
-/* wick_run and wick_run_async: options to an Exec, arguments to the schema's types, then the interpreter. */
+/* wick_run, wick_run_async and wick_module_call: options to an Exec, arguments to the schema's types, then the
+ * interpreter. */
 #include <time.h>
 
 #include "api/arguments.h"
@@ -39,29 +40,44 @@ Status api_apply_run_options(Exec *exec, const wick_run_options *options, CallBu
   return OK;
 }
 
-/* What run_checked is to do with the arguments when they fit. */
+/* What run_matched is to do with the arguments when they fit. */
 typedef Status Runner(Exec *exec, Function *function, const IValue *arguments, uint32_t count, void *result);
 
-static Status run_checked(Exec *exec, const wick_module *module, Function *function, const wick_value *const *arguments,
-                          size_t count, const char *const *names, size_t named_count, Runner *runner, void *result) {
+/* The last named_count of the count have names. */
+typedef struct Arguments {
+  const IValue *values;
+  size_t count;
+  const char *const *names;
+  size_t named_count;
+} Arguments;
+
+static Status run_matched(Exec *exec, const wick_module *module, Function *function, Arguments given, Runner *runner,
+                          void *result) {
   const FunctionSchema *schema = function->schema;
   if (!schema) return status_new(ERROR_INTERNAL, "the function was not compiled");
-  if (count > 100000 || named_count > count)
-    return status_new(ERROR_INVALID_ARGUMENT, "%zu arguments, %zu of them named", count, named_count);
   uint32_t slots = schema->argument_count;
-  IValue *values = mem_calloc(count + slots + 1, sizeof *values);
+  IValue *values = mem_calloc(slots + 1, sizeof *values);
   if (!values) return status_out_of_memory();
-  for (size_t i = 0; i < count; i++) values[i] = arguments[i] ? arguments[i]->value : IVALUE_NONE;
   IValue self = module->module ? ivalue_object(module->module->object) : IVALUE_NONE;
-  Status status = arguments_match(schema, self, (uint32_t)count, values, (uint32_t)named_count, names, values + count);
+  Status status = arguments_match(schema, self, (uint32_t)given.count, given.values, (uint32_t)given.named_count,
+                                  given.names, values);
   if (!status) {
-    status = runner(exec, function, values + count, slots, result);
-    for (uint32_t i = 0; i < slots; i++) ivalue_release(values[count + i]);
+    status = runner(exec, function, values, slots, result);
+    for (uint32_t i = 0; i < slots; i++) ivalue_release(values[i]);
   }
   mem_free(values);
   return status;
 }
 
+/* The values stay the caller's; *out is freed with mem_free. */
+static Status unbox_arguments(const wick_value *const *arguments, size_t count, size_t named_count, IValue **out) {
+  if (count > 100000 || named_count > count)
+    return status_new(ERROR_INVALID_ARGUMENT, "%zu arguments, %zu of them named", count, named_count);
+  *out = mem_calloc(count + 1, sizeof **out);
+  if (!*out) return status_out_of_memory();
+  for (size_t i = 0; i < count; i++) (*out)[i] = arguments[i] ? arguments[i]->value : IVALUE_NONE;
+  return OK;
+}
 static Status run_now(Exec *exec, Function *function, const IValue *arguments, uint32_t count, void *result) {
   return executor_call(exec, function, arguments, count, result);
 }
@@ -69,30 +85,129 @@ static Status run_async(Exec *exec, Function *function, const IValue *arguments,
   return executor_start(exec, function, arguments, count, result);
 }
 
-wick_status wick_run(const wick_module *module, const char *method, const wick_value *const *arguments, size_t count,
-                     const char *const *names, size_t named_count, const wick_run_options *options, wick_value **out,
-                     wick_error **error) {
+/* ---- calls between hooks, as Python's m(x) ---- */
+
+/* What a hook answers takes the place of the positional inputs: a tuple of them, or the only one. Takes over `answer`.
+ */
+static Status take_inputs(IValue answer, Tuple **inputs) {
+  Tuple *given = answer.tag == TAG_TUPLE ? answer.tuple : NULL;
+  if (answer.tag == TAG_NONE) return OK;
+  if (!given) {
+    Status status = tuple_new(1, NULL, &given);
+    if (status) {
+      ivalue_release(answer);
+      return status;
+    }
+    given->values[0] = answer;
+  }
+  ivalue_release(ivalue_tuple(*inputs));
+  *inputs = given;
+  return OK;
+}
+
+static Status run_forward(Exec *exec, const wick_module *module, Function *forward, const Tuple *inputs,
+                          Arguments named, IValue *out) {
+  size_t count = inputs->length + named.named_count;
+  IValue *values = mem_calloc(count + 1, sizeof *values);
+  if (!values) return status_out_of_memory();
+  memcpy(values, inputs->values, inputs->length * sizeof *values);
+  for (size_t i = 0; i < named.named_count; i++) values[inputs->length + i] = named.values[i];
+  Status status =
+      run_matched(exec, module, forward, (Arguments){values, count, named.names, named.named_count}, run_now, out);
+  mem_free(values);
+  return status;
+}
+
+static Status run_hooks_before(Exec *exec, const wick_module *module, const ClassType *type, Tuple **inputs) {
+  for (size_t i = 0; i < type->hooks[HOOK_BEFORE_FORWARD].length; i++) {
+    IValue given = ivalue_tuple(*inputs), answer;
+    TRY(run_matched(exec, module, type->hooks[HOOK_BEFORE_FORWARD].data[i], (Arguments){&given, 1, NULL, 0}, run_now,
+                    &answer));
+    TRY(take_inputs(answer, inputs));
+  }
+  return OK;
+}
+static Status run_hooks_after(Exec *exec, const wick_module *module, const ClassType *type, Tuple *inputs,
+                              IValue *result) {
+  for (size_t i = 0; i < type->hooks[HOOK_AFTER_FORWARD].length; i++) {
+    IValue given[] = {ivalue_tuple(inputs), *result}, answer;
+    TRY(run_matched(exec, module, type->hooks[HOOK_AFTER_FORWARD].data[i], (Arguments){given, 2, NULL, 0}, run_now,
+                    &answer));
+    if (answer.tag == TAG_NONE) continue;
+    ivalue_release(*result);
+    *result = answer;
+  }
+  return OK;
+}
+
+static Status run_call(Exec *exec, const wick_module *module, Function *forward, Arguments given, IValue *out) {
+  static const ClassType no_hooks;
+  const ClassType *type = module->module ? module->module->object->class_type : &no_hooks;
+  size_t positional = given.count - given.named_count;
+  Tuple *inputs;
+  TRY(tuple_new((uint32_t)positional, NULL, &inputs));
+  for (size_t i = 0; i < positional; i++) inputs->values[i] = ivalue_retain(given.values[i]);
+  Arguments named = {given.values + positional, given.named_count, given.names, given.named_count};
+  Status status = run_hooks_before(exec, module, type, &inputs);
+  if (!status) status = run_forward(exec, module, forward, inputs, named, out);
+  if (!status) {
+    status = run_hooks_after(exec, module, type, inputs, out);
+    if (status) ivalue_release(*out);
+  }
+  ivalue_release(ivalue_tuple(inputs));
+  return status;
+}
+
+/* ---- */
+
+/* Exec, options and limits of a call that ends before this returns. `hooks`: as run_call. */
+static Status run_under_options(const wick_module *module, const char *method, bool hooks,
+                                const wick_value *const *arguments, size_t count, const char *const *names,
+                                size_t named_count, const wick_run_options *options, IValue *out) {
   Exec exec;
   CallBudget budget;
   wick_cancel *cancel;
   wick_profile *profile;
   Function *function;
+  IValue *values;
+  api_exec_init(&exec, module->runtime);
+  TRY(api_apply_run_options(&exec, options, &budget, &cancel, &profile));
+  TRY(module_find(module, method, &function));
+  TRY(unbox_arguments(arguments, count, named_count, &values));
+  Arguments given = {values, count, names, named_count};
+  uint64_t start = profile ? clock_now_ns() : 0;
+  WorkLimit limit = {exec.stop, exec.deadline_ns},
+            *outer = work_limit_enter(&limit); /* compiling takes its time, too */
+  Status status =
+      hooks ? run_call(&exec, module, function, given, out) : run_matched(&exec, module, function, given, run_now, out);
+  work_limit_enter(outer);
+  if (profile) op_profile_add_call(profile->profile, clock_now_ns() - start);
+  mem_free(values);
+  return status;
+}
+
+wick_status wick_run(const wick_module *module, const char *method, const wick_value *const *arguments, size_t count,
+                     const char *const *names, size_t named_count, const wick_run_options *options, wick_value **out,
+                     wick_error **error) {
   IValue result;
   if (out) *out = NULL;
   API_NEED(module);
   API_NEED(method);
   if (count) API_NEED(arguments);
   API_NEED_ITEMS(names, named_count);
-  api_exec_init(&exec, module->runtime);
-  API_TRY(api_apply_run_options(&exec, options, &budget, &cancel, &profile));
-  API_TRY(module_find(module, method, &function));
-  uint64_t start = profile ? clock_now_ns() : 0;
-  WorkLimit limit = {exec.stop, exec.deadline_ns},
-            *outer = work_limit_enter(&limit); /* compiling takes its time, too */
-  Status status = run_checked(&exec, module, function, arguments, count, names, named_count, run_now, &result);
-  work_limit_enter(outer);
-  if (profile) op_profile_add_call(profile->profile, clock_now_ns() - start);
-  API_TRY(status);
+  API_TRY(run_under_options(module, method, false, arguments, count, names, named_count, options, &result));
+  return api_status(value_give(result, module->unit, out), error);
+}
+
+wick_status wick_module_call(const wick_module *module, const wick_value *const *arguments, size_t count,
+                             const char *const *names, size_t named_count, const wick_run_options *options,
+                             wick_value **out, wick_error **error) {
+  IValue result;
+  if (out) *out = NULL;
+  API_NEED(module);
+  if (count) API_NEED(arguments);
+  API_NEED_ITEMS(names, named_count);
+  API_TRY(run_under_options(module, "forward", true, arguments, count, names, named_count, options, &result));
   return api_status(value_give(result, module->unit, out), error);
 }
 
@@ -114,10 +229,16 @@ wick_status wick_run_async(const wick_module *module, const char *method, const 
   API_TRY(api_apply_run_options(&exec, options, &budget, &cancel, &profile));
   API_TRY(module_find(module, method, &function));
   wick_future *handle;
-  API_TRY(future_handle_new(module, cancel, profile, &handle));
+  IValue *values;
+  API_TRY(unbox_arguments(arguments, count, named_count, &values));
+  Status made = future_handle_new(module, cancel, profile, &handle);
+  if (made) mem_free(values);
+  API_TRY(made);
   WorkLimit limit = {exec.stop, exec.deadline_ns}, *outer = work_limit_enter(&limit);
-  Status status = run_checked(&exec, module, function, arguments, count, names, named_count, run_async, &future);
+  Status status =
+      run_matched(&exec, module, function, (Arguments){values, count, names, named_count}, run_async, &future);
   work_limit_enter(outer);
+  mem_free(values);
   if (status) {
     wick_future_release(handle);
     return api_status(status, error);

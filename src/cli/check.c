@@ -273,8 +273,13 @@ static bool check_once(const Check *check, const wick_value *call, const char *n
     if (method) arguments_dispose(&a);
   } else {
     if (recorded) mark_wanted(a.args, recorded, 0);
-    wick_run(check->module, wick_value_to_string(method, NULL), (const wick_value *const *)a.values, a.count,
-             (const char *const *)a.names, a.named_count, &options, &result, &error);
+    const char *name_of_method = wick_value_to_string(method, NULL);
+    const wick_value *const *values = (const wick_value *const *)a.values;
+    const char *const *names = (const char *const *)a.names;
+    if (!strcmp(name_of_method, "__call__"))
+      wick_module_call(check->module, values, a.count, names, a.named_count, &options, &result, &error);
+    else
+      wick_run(check->module, name_of_method, values, a.count, names, a.named_count, &options, &result, &error);
     if (raises) {
       fine = error
                  ? raises_agree(check, name, error, wick_value_to_string(raises, NULL))

@@ -7,6 +7,7 @@
 #include "serial/archive/archive.h"
 
 typedef struct Totals {
+  const wick_module *module;
   size_t parameters, buffers;
   long long elements, bytes;
   bool all;
@@ -16,6 +17,17 @@ static void print_shape(const wick_tensor_view *v) {
   printf("%s[", wick_dtype_name(v->dtype));
   for (int i = 0; i < v->ndim; i++) printf("%s%lld", i ? ", " : "", (long long)v->sizes[i]);
   puts("]");
+}
+
+/* Those of the module (NULL) or a submodule, in the order they run. */
+static void print_hooks(const wick_module *module, const char *submodule) {
+  for (uint32_t kind = WICK_FORWARD_PRE_HOOK; kind <= WICK_FORWARD_HOOK; kind++)
+    for (size_t i = 0; i < wick_module_hook_count(module, submodule, kind); i++) {
+      char *schema = NULL;
+      if (!wick_module_hook_schema(module, submodule, kind, i, &schema, NULL))
+        printf("%s%s  %s\n", submodule ? "  " : "", kind == WICK_FORWARD_HOOK ? "hook    " : "pre-hook", schema);
+      wick_text_free(schema);
+    }
 }
 
 static int visit(void *user, const char *name, uint32_t kind, const char *type, const wick_value *value) {
@@ -33,6 +45,7 @@ static int visit(void *user, const char *name, uint32_t kind, const char *type, 
     print_shape(&v);
   } else if (wick_value_kind(value) == WICK_OBJECT) {
     printf("  module    %-40s %s\n", name, type);
+    print_hooks(totals->module, name);
   } else if (totals->all) {
     char *text = NULL;
     wick_value_print(value, &text, NULL);
@@ -74,7 +87,7 @@ static void print_archive(const char *path) {
 
 static int print_module(const char *path, const wick_module *module, bool all) {
   wick_error *error;
-  Totals totals = {.all = all};
+  Totals totals = {.module = module, .all = all};
   if (!is_source_file(path)) print_archive(path);
   if (*wick_module_class_name(module)) printf("class     %s\n", wick_module_class_name(module));
   for (size_t i = 0; i < wick_module_method_count(module); i++) {
@@ -84,6 +97,7 @@ static int print_module(const char *path, const wick_module *module, bool all) {
            schema ? schema : wick_module_method_name(module, i));
     wick_text_free(schema);
   }
+  print_hooks(module, NULL);
   if (wick_module_each(module, visit, &totals, &error)) {
     complain_error(path, error);
     return EXIT_FAILED;

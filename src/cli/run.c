@@ -31,13 +31,15 @@ static int write_npy(const wick_value *value, const char *path) {
   return EXIT_FAILED;
 }
 
+/* method NULL: the module, with its hooks. */
 static int call(const wick_module *module, const char *path, const char *method, const Inputs *inputs,
                 const wick_run_options *options, const char *output) {
   wick_value *result;
   wick_error *error;
   char *text;
-  if (wick_run(module, method, (const wick_value *const *)inputs->values, inputs->count, NULL, 0, options, &result,
-               &error)) {
+  const wick_value *const *values = (const wick_value *const *)inputs->values;
+  if (method ? wick_run(module, method, values, inputs->count, NULL, 0, options, &result, &error)
+             : wick_module_call(module, values, inputs->count, NULL, 0, options, &result, &error)) {
     complain_error(path, error);
     return EXIT_FAILED;
   }
@@ -78,13 +80,15 @@ static bool load_weights(wick_module *module, const char *path) {
 
 static int run(const Command *command, int count, char **words) {
   const char *method = NULL, *output = NULL, *weights = NULL;
-  bool grad = false;
+  bool grad = false, with_hooks = false;
   long threads = 0, steps = 0, megabytes = 0;
   double seconds = 0;
   ModelOptions model = {0};
   const Option options[] = {
       {"--method", OPTION_TEXT, &method,
        "NAME  the method or function to call (forward, or a source's first function)"},
+      {"--call", OPTION_FLAG, &with_hooks,
+       "  call the module as Python's m(x) does: forward between the module's hooks"},
       {"-o", OPTION_TEXT, &output, "FILE  write the result, a tensor, as .npy instead of printing it"},
       {"--weights", OPTION_TEXT, &weights,
        "FILE  take parameters and buffers from a state dict of torch.save or a safetensors file"},
@@ -100,6 +104,10 @@ static int run(const Command *command, int count, char **words) {
   if (!options_parse(command, options, &count, words, 1, &result)) return result;
   if (!(seconds >= 0 && seconds < 1e9)) {
     complain(NULL, "--seconds takes a time from 0 on");
+    return EXIT_USAGE;
+  }
+  if (with_hooks && method) {
+    complain(NULL, "--call calls forward with its hooks, --method one method without");
     return EXIT_USAGE;
   }
   uint64_t start = now_ns(), allowed = (uint64_t)(seconds * 1e9);
@@ -119,7 +127,8 @@ static int run(const Command *command, int count, char **words) {
                                .max_steps = (uint64_t)steps,
                                .max_bytes = (uint64_t)megabytes << 20};
     if (!getenv("WICK_EXECUTOR")) limits.executor = WICK_EXECUTOR_SIMPLE; /* a plan would come too late */
-    result = call(module, words[0], method ? method : model_default_method(module), &inputs, &limits, output);
+    if (!method && !with_hooks) method = model_default_method(module);
+    result = call(module, words[0], method, &inputs, &limits, output);
   } else if (error) {
     complain_error(words[0], error);
   }

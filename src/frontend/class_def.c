@@ -129,7 +129,9 @@ typedef struct ClassBuild {
   ClassType *class_type;
   Resolver *resolver;
   const Tree *parameters, *buffers; /* lists of names, or NULL */
-  Map overloads;                    /* declarations marked @_overload_method by name: TreeList */
+  const Tree *hooks[HOOK_KIND_COUNT];
+  Map hook_functions; /* name -> Function */
+  Map overloads;      /* declarations marked @_overload_method by name: TreeList */
 } ClassBuild;
 
 static void add_attribute(ClassBuild *b, Str name, const Type *type) {
@@ -211,6 +213,10 @@ static void add_method(ClassBuild *b, const Tree *def) {
     vec_arena_push(&b->c->unit->store.arena, &b->class_type->static_methods, function);
     return;
   }
+  if (is_listed(b->hooks[HOOK_BEFORE_FORWARD], name) || is_listed(b->hooks[HOOK_AFTER_FORWARD], name)) {
+    map_put(&b->hook_functions, name, define_hook(b->c, b->class_type, def, b->resolver));
+    return;
+  }
   bool setter = is_setter(decorators);
   if (setter || has_decorator(decorators, "property")) {
     Str method_name = str_from(
@@ -242,12 +248,24 @@ static void add_overloads(ClassBuild *b, const Tree *body) {
   }
 }
 
+/* In the order of the lists, which may name a hook twice. */
+static void add_hooks(ClassBuild *b, HookKind kind) {
+  for (uint32_t i = 0; b->hooks[kind] && i < b->hooks[kind]->count; i++) {
+    const Tree *item = b->hooks[kind]->children[i];
+    if (item->kind != TK_STRINGLITERAL) compilation_fail(b->c, item->range, "The name of a hook must be a string");
+    Function *hook = map_get(&b->hook_functions, string_text(item));
+    if (!hook) compilation_fail(b->c, item->range, "The class has no hook '" STR_FMT "'", STR_ARG(string_text(item)));
+    class_type_add_hook(b->class_type, kind, hook);
+  }
+}
+
 static const Type *define_plain_class(Compilation *c, const Tree *def, Str name, Resolver *resolver, bool is_module) {
   ClassType *class_type = class_type_new(&c->unit->store, name, is_module);
   unit_add_type(c->unit, &class_type->type);
   ClassBuild b = {.c = c, .class_type = class_type, .resolver = resolver};
   const Tree *body = class_body(def);
   map_init(&b.overloads, &c->scratch);
+  map_init(&b.hook_functions, &c->scratch);
   for (uint32_t i = 0; i < body->count; i++) {
     const Tree *stmt = body->children[i];
     if (stmt->kind == TK_DEF && has_decorator(def_decorators(stmt), "_overload_method"))
@@ -255,6 +273,9 @@ static const Type *define_plain_class(Compilation *c, const Tree *def, Str name,
     if (stmt->kind != TK_ASSIGN) continue;
     if (is_string_list(stmt, "__parameters__")) b.parameters = list_literal_items(option_get(assign_value(stmt)));
     if (is_string_list(stmt, "__buffers__")) b.buffers = list_literal_items(option_get(assign_value(stmt)));
+    for (int kind = 0; kind < HOOK_KIND_COUNT; kind++)
+      if (is_module && is_string_list(stmt, class_hook_lists[kind]))
+        b.hooks[kind] = list_literal_items(option_get(assign_value(stmt)));
   }
   for (uint32_t i = 0; i < body->count; i++) {
     const Tree *stmt = body->children[i];
@@ -272,6 +293,7 @@ static const Type *define_plain_class(Compilation *c, const Tree *def, Str name,
         compilation_fail(c, stmt->range, "Unexpected statement in a class: %s", token_kind_name(stmt->kind));
     }
   }
+  for (int kind = 0; kind < HOOK_KIND_COUNT; kind++) add_hooks(&b, (HookKind)kind);
   add_overloads(&b, body);
   return &class_type->type;
 }

@@ -287,6 +287,12 @@ void define_with_schema(Compilation *c, Function *function, const Tree *def, con
   set_definition(c, function, def, resolver, NULL, schema);
 }
 
+Function *define_hook(Compilation *c, ClassType *class_type, const Tree *def, Resolver *resolver) {
+  Function *hook = unit_new_hook(c->unit, class_type, ident_text(def_name(def)));
+  set_definition(c, hook, def, resolver, class_type, NULL);
+  return hook;
+}
+
 Function *define_method(Compilation *c, ClassType *class_type, const Tree *def, Str name, Resolver *resolver) {
   Function *method = unit_new_method(c->unit, class_type, name);
   set_definition(c, method, def, resolver, class_type, NULL);

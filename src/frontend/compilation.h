@@ -12,6 +12,8 @@ typedef struct Definition {
 } Definition;
 
 Function *define_method(Compilation *c, ClassType *class_type, const Tree *def, Str name, Resolver *resolver);
+/* What runs before or after a module's forward. */
+Function *define_hook(Compilation *c, ClassType *class_type, const Tree *def, Resolver *resolver);
 void define_with_schema(Compilation *c, Function *function, const Tree *def, const FunctionSchema *schema,
                         Resolver *resolver);
 /* A def whose parameters and result are a schema's. */

@@ -252,7 +252,7 @@ static SugaredValue *class_call(SugaredValue *self, Emitter *e, SourceRange rang
   return sugared_value(e->c, object);
 }
 
-/* Class.method: called with the object first, as archives call hooks of submodules. */
+/* Class.method: called with the object first. */
 static SugaredValue *unbound_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments,
                                   uint32_t binders) {
   (void)binders;
@@ -291,6 +291,8 @@ static SugaredValue *class_static_attr(SugaredValue *self, Emitter *e, SourceRan
   for (size_t i = 0; i < c->static_methods.length; i++)
     if (str_equal(str_after_last(c->static_methods.data[i]->name, '.'), name))
       return sugared_function(e->c, c->static_methods.data[i]);
+  Function *hook = class_type_find_hook(c, name);
+  if (hook) return sugared_function(e->c, hook);
   if (str_is(name, "__new__")) return sugared_special_form(e->c, FORM_CREATE_OBJECT);
   if (class_type_find_method(c, name)) {
     SugaredValue *unbound = sugared_method(e->c, NULL, name);

@@ -90,15 +90,35 @@ Function *unit_new_function(CompilationUnit *unit, Str name) {
   return function;
 }
 
-Function *unit_new_method(CompilationUnit *unit, ClassType *c, Str method_name) {
+static Function *new_of_class(CompilationUnit *unit, ClassType *c, Str own_name) {
   Arena *arena = &unit->store.arena;
-  if (class_type_find_method(c, method_name))
+  if (class_type_find_method(c, own_name))
     catch_throw(arena->catch_point,
-                status_new(ERROR_COMPILE, "method '" STR_FMT "' of '" STR_FMT "' is already defined",
-                           STR_ARG(method_name), STR_ARG(c->type.name)));
-  Str name = str_from(arena_printf(arena, STR_FMT "." STR_FMT, STR_ARG(c->type.name), STR_ARG(method_name)));
+                status_new(ERROR_COMPILE, "method '" STR_FMT "' of '" STR_FMT "' is already defined", STR_ARG(own_name),
+                           STR_ARG(c->type.name)));
+  Str name = str_from(arena_printf(arena, STR_FMT "." STR_FMT, STR_ARG(c->type.name), STR_ARG(own_name)));
   Function *function = new_function(unit, name);
   function->class_type = c;
+  return function;
+}
+
+Function *unit_new_hook(CompilationUnit *unit, ClassType *c, Str hook_name) {
+  Function *hook = new_of_class(unit, c, hook_name);
+  hook->is_hook = true;
+  return hook;
+}
+void class_type_add_hook(ClassType *c, HookKind kind, Function *hook) {
+  vec_arena_push(&c->type.store->arena, &c->hooks[kind], hook);
+}
+Function *class_type_find_hook(const ClassType *c, Str name) {
+  for (int kind = 0; kind < HOOK_KIND_COUNT; kind++)
+    for (size_t i = 0; i < c->hooks[kind].length; i++)
+      if (str_equal(str_after_last(c->hooks[kind].data[i]->name, '.'), name)) return c->hooks[kind].data[i];
+  return NULL;
+}
+
+Function *unit_new_method(CompilationUnit *unit, ClassType *c, Str method_name) {
+  Function *function = new_of_class(unit, c, method_name);
   class_type_add_method(c, str_slice(function->name, c->type.name.length + 1, function->name.length), function);
   return function;
 }

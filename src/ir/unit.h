@@ -11,7 +11,7 @@ typedef struct Function {
   RefCount refs; /* of function values; memory belongs to the unit */
   Str name;      /* qualified: "__torch__.M.forward", "f" */
   CompilationUnit *unit;
-  ClassType *class_type;  /* of a method, else NULL */
+  ClassType *class_type;  /* of a method or a hook, else NULL */
   FunctionSchema *schema; /* NULL until it is known; annotations may give it before the body is compiled */
   Graph *graph;           /* NULL until compiled */
   /* Compiles on demand when graph is NULL (frontend sets it with its state); throws. NULL: graph is there. */
@@ -20,6 +20,7 @@ typedef struct Function {
   const struct OperatorCount *operators; /* operator_use.h: what the body was emitted to; operator_count of them */
   uint32_t operator_count;
   bool is_compiling;           /* recursion is a compile error */
+  bool is_hook;                /* of class_type: called as a function, `__torch__.M.hook(m, ...)` */
   bool is_native;              /* a method of a native class: stays a call, for archives name it so */
   _Atomic(struct Code *) code; /* interp: of the graph as written, made on first call */
   _Atomic(void *) executor;    /* executor: its plans */
@@ -48,6 +49,10 @@ const Type *unit_find_type(const CompilationUnit *unit, Str qualified_name);
 Function *unit_new_function(CompilationUnit *unit,
                             Str qualified_name); /* registered; names are unique: ERROR_COMPILE otherwise */
 Function *unit_new_method(CompilationUnit *unit, ClassType *c, Str method_name);
+/* A function of the class that no look-up of methods finds; it joins the class's hooks by class_type_add_hook. */
+Function *unit_new_hook(CompilationUnit *unit, ClassType *c, Str hook_name);
+void class_type_add_hook(ClassType *c, HookKind kind, Function *hook);
+Function *class_type_find_hook(const ClassType *c, Str name); /* of either kind; NULL: none */
 void unit_add_type(CompilationUnit *unit, const Type *named);
 void unit_hold(CompilationUnit *unit,
                IValue value); /* takes over a reference; beware of values that retain the unit themselves */

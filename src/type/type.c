@@ -319,6 +319,9 @@ ptrdiff_t class_type_find_constant(const ClassType *c, Str name) {
   return -1;
 }
 
+const char *const class_hook_lists[] = {
+    [HOOK_BEFORE_FORWARD] = "__forward_pre_hooks__", [HOOK_AFTER_FORWARD] = "__forward_hooks__"};
+
 struct Function *class_type_find_method(const ClassType *c, Str name) {
   return map_get(&c->method_index, name);
 }

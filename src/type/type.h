@@ -109,6 +109,9 @@ typedef struct ClassProperty {
 
 /* Filled while its declaration compiles, immutable once its unit is published. Slots of an Object follow `attributes`.
  */
+/* What calling a module runs before its forward and after it, numbered as WICK_FORWARD_PRE_HOOK is. */
+typedef enum HookKind { HOOK_BEFORE_FORWARD, HOOK_AFTER_FORWARD, HOOK_KIND_COUNT } HookKind;
+extern const char *const class_hook_lists[HOOK_KIND_COUNT]; /* what classes call them: "__forward_pre_hooks__" */
 typedef struct ClassType {
   Type type;
   bool is_module;
@@ -116,6 +119,7 @@ typedef struct ClassType {
   VEC(ClassConstant) constants;
   VEC(struct Function *) methods;
   VEC(struct Function *) static_methods;
+  VEC(struct Function *) hooks[HOOK_KIND_COUNT]; /* in the order they run; no methods; one may run more than once */
   VEC(ClassProperty) properties;
   Map attribute_index; /* name -> index + 1 */
   Map method_index;    /* name -> Function */

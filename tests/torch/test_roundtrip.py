@@ -12,6 +12,7 @@ import tempfile
 import sides
 from sides import agree, copied, torch, wick
 
+FOLDERS = [sides.ROOT / "tests" / kind for kind in ("archive", "model", "program")]
 CHECK = ("check", "--no-grads", "--scaled")
 
 
@@ -76,9 +77,9 @@ def run(program, folders):
 
 
 def test_roundtrip():
-    assert not run(sides.default_wick(), [sides.ROOT / "tests/model", sides.ROOT / "tests/program"])
+    assert not run(sides.default_wick(), FOLDERS)
 
 
 if __name__ == "__main__":
-    wanted = sys.argv[2:] or [sides.ROOT / "tests/model", sides.ROOT / "tests/program"]
+    wanted = sys.argv[2:] or FOLDERS
     sys.exit(1 if run(sys.argv[1] if len(sys.argv) > 1 else sides.default_wick(), wanted) else 0)

@@ -21,11 +21,11 @@ typedef struct Fixture {
   char *archive, *npy;
   size_t archive_length, npy_length;
   wick_runtime *runtime;
-  wick_module *module, *loaded, *frozen_from;
+  wick_module *module, *loaded, *frozen_from, *hooked;
   wick_value *tensor, *leaf, *loss, *text, *number, *dict, *state, *quantized;
   const wick_value *tensors[1], *texts[1], *two[2], *losses[1], *gradients[1], *leaves[1];
   wick_value *results[1];
-  const char *names[1], *other_name[1], *preserved[1];
+  const char *names[1], *other_name[1], *input_name[1], *preserved[1];
   int64_t sizes[1];
   float memory[4];
   wick_cancel *cancel;
@@ -175,7 +175,8 @@ static Fixture *fixture_new(void) {
   static int number;
   Fixture *f = calloc(1, sizeof *f);
   current = f;
-  f->program = "def add(x, y):\n    return x + y\ndef twice(x):\n    return x * 2\n";
+  f->program =
+      "def add(x, y):\n    return x + y\ndef twice(x):\n    return x * 2\ndef forward(input):\n    return input\n";
   f->more = "def third(x):\n    return x\n";
   f->engine = "fbgemm";
   f->known_pass = "null_calls_known";
@@ -191,6 +192,8 @@ static Fixture *fixture_new(void) {
   FINE(wick_load(NULL, "data/shared_state.pt", NULL, &f->loaded, &e));
   FINE(wick_load(NULL, "data/shared_state.pt", NULL, &f->frozen_from, &e));
   FINE(wick_module_train(f->frozen_from, 0, &e));
+  FINE(wick_load(NULL, "archive/hooks.pt", NULL, &f->hooked, &e));
+  f->input_name[0] = "input";
   make_values(f);
   FINE(wick_tensor_to_npy(f->tensor, &f->npy, &f->npy_length, &e));
   f->npy_path = f->saved_path;
@@ -218,7 +221,7 @@ static void fixture_free(Fixture *f) {
   wick_value *values[] = {f->tensor, f->leaf,  f->loss,      f->text,       f->number,
                           f->dict,   f->state, f->quantized, f->results[0], f->out.value};
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) wick_value_release(values[i]);
-  wick_module *modules[] = {f->module, f->loaded, f->frozen_from, f->out.module};
+  wick_module *modules[] = {f->module, f->loaded, f->frozen_from, f->hooked, f->out.module};
   for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) wick_module_release(modules[i]);
   wick_future_release(f->future);
   wick_future_release(f->out.future);
@@ -298,6 +301,7 @@ static bool gives_up(const char *function, const char *argument) {
 #define GOOD_NUMBER(function, argument, taken, call) CALL(taken, (void)(call))
 #define NULLABLE_STATUS(function, argument, taken, call) GOOD_STATUS(function, argument, taken, call)
 #define NULLABLE_FAILS(function, argument, taken, call) GOOD_FAILS(function, argument, taken, call)
+#define NULLABLE_NUMBER(function, argument, taken, call) GOOD_NUMBER(function, argument, taken, call)
 #define NULLABLE_VOID(function, argument, taken, call) CALL(taken, call)
 #define NULLABLE_POINTER(function, argument, taken, call) GOOD_POINTER(function, argument, taken, call)
 #define NULL_STATUS(function, argument, taken, call)                                  \

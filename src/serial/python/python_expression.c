@@ -35,7 +35,10 @@ static void put_constant(Printing *p, const Node *node, PythonText *out) {
   const Type *type = node_output(node, 0)->type;
   IValue value;
   if (type->kind == TYPE_FUNCTION) {
-    if (p->printer->depend) p->printer->depend(p->printer->context, NULL, type->function);
+    if (type->function->is_hook)
+      python_depend_type(p->printer, &type->function->class_type->type);
+    else if (p->printer->depend)
+      p->printer->depend(p->printer->context, NULL, type->function);
     python_print_function_name(type->function, python_text_at(out));
   } else if (value_is_constant(node_output(node, 0), &value)) {
     bool typed = value.tag == TAG_NONE && type->kind != TYPE_NONE;

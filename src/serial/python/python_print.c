@@ -570,7 +570,7 @@ void python_print_function_name(const Function *function, StrBuf *out) {
   Str name = function->name;
   ptrdiff_t dot = str_rfind_char(name, '.');
   Str scope = str_slice(name, 0, dot < 0 ? 0 : (size_t)dot);
-  if (unit_find_type(function->unit, scope)) {
+  if (!function->is_hook && unit_find_type(function->unit, scope)) {
     print_static_scope(function->unit, scope, out);
     strbuf_str(out, str_slice(name, scope.length, name.length));
     return;

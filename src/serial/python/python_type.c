@@ -61,6 +61,30 @@ static void print_attribute_list(const ClassType *type, AttributeKind kind, cons
   strbuf_puts(out, "]\n");
 }
 
+static void print_hook_list(const ClassType *type, HookKind kind, StrBuf *out) {
+  if (!type->hooks[kind].length) return;
+  strbuf_printf(out, "  %s = [", class_hook_lists[kind]);
+  for (size_t i = 0; i < type->hooks[kind].length; i++) {
+    python_quote(str_after_last(type->hooks[kind].data[i]->name, '.'), out);
+    strbuf_puts(out, ", ");
+  }
+  strbuf_puts(out, "]\n");
+}
+static bool is_hook_before(const ClassType *type, HookKind kind, const Function *hook, size_t end) {
+  for (size_t i = 0; i < end && i < type->hooks[kind].length; i++)
+    if (type->hooks[kind].data[i] == hook) return true;
+  return false;
+}
+/* Each once, whatever it is listed as. */
+static Status print_hooks(PythonPrinter *printer, const ClassType *type, HookKind kind, StrBuf *out) {
+  for (size_t i = 0; i < type->hooks[kind].length; i++) {
+    const Function *hook = type->hooks[kind].data[i];
+    bool printed = kind == HOOK_BEFORE_FORWARD && is_hook_before(type, HOOK_AFTER_FORWARD, hook, SIZE_MAX);
+    if (!printed && !is_hook_before(type, kind, hook, i)) TRY(python_print_function(printer, hook, 1, (Str){0}, out));
+  }
+  return OK;
+}
+
 /* `__annotations__` and its like mean something else where they are assigned. */
 static bool has_plain_annotation(Str name) {
   return python_is_name(name) && !(str_starts_with(name, "__") && str_ends_with(name, "__"));
@@ -111,6 +135,8 @@ static Status print_class(PythonPrinter *printer, const ClassType *type, StrBuf 
   if (type->is_module) {
     print_attribute_list(type, ATTRIBUTE_PARAMETER, "__parameters__", out);
     print_attribute_list(type, ATTRIBUTE_BUFFER, "__buffers__", out);
+    print_hook_list(type, HOOK_BEFORE_FORWARD, out);
+    print_hook_list(type, HOOK_AFTER_FORWARD, out);
   }
   print_attributes(printer, type, out);
   ClassConstants constants = {.printer = printer, .class_type = type, .out = out};
@@ -121,6 +147,8 @@ static Status print_class(PythonPrinter *printer, const ClassType *type, StrBuf 
   TRY(constants.status ? constants.status : thrown);
   for (size_t i = 0; i < type->methods.length; i++)
     TRY(python_print_function(printer, type->methods.data[i], 1, (Str){0}, out));
+  TRY(print_hooks(printer, type, HOOK_AFTER_FORWARD, out));
+  TRY(print_hooks(printer, type, HOOK_BEFORE_FORWARD, out));
   if (!type->is_module && !type->attributes.length && !type->methods.length && !type->constants.length)
     strbuf_puts(out, "  pass\n");
   return OK;

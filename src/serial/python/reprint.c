@@ -161,9 +161,9 @@ static Function *find_again(const CompilationUnit *again, const Function *functi
   if (function->class_type) {
     const Type *type = unit_find_type(again, function->class_type->type.name);
     if (!type || type->kind != TYPE_CLASS) return NULL;
-    return class_type_find_method(
-        type->class_type,
-        str_slice(function->name, (size_t)(str_rfind_char(function->name, '.') + 1), function->name.length));
+    Str own_name = str_after_last(function->name, '.');
+    return function->is_hook ? class_type_find_hook(type->class_type, own_name)
+                             : class_type_find_method(type->class_type, own_name);
   }
   python_print_function_name(function, name);
   return unit_find_function(again, strbuf_view(name));
