@@ -74,6 +74,7 @@ wick_status wick_tensor_to_dlpack(const wick_value *tensor, struct DLManagedTens
     memcpy(exported->strides, t->strides, t->ndim * sizeof(int64_t));
   }
   d->data = tensor_data(t);
+  if (t->storage) atomic_store_explicit(&t->storage->is_shown, true, memory_order_relaxed);
   d->device.type = DL_CPU;
   d->ndim = t->ndim;
   d->shape = exported->sizes;

@@ -74,7 +74,7 @@ wick_status wick_tensor_borrow(void *data, uint32_t dtype, int32_t ndim, const i
     mem_free(borrowed);
     return api_status(status, error);
   }
-  storage->flags |= STORAGE_FOREIGN;
+  atomic_store(&storage->is_shown, true);
   status = tensor_from_storage(storage, (DType)dtype, ndim, sizes, strides, 0, &tensor);
   if (!status) status = value_box(ivalue_tensor(tensor), out);
   if (!status) *borrowed = (Borrowed){drop, user}; /* only now: on failure the caller keeps the memory */
@@ -109,6 +109,7 @@ wick_status wick_tensor_view_of(const wick_value *tensor, wick_tensor_view *out,
     view.sizes = t->sizes;
     view.strides = t->strides;
     view.data = tensor_data(t);
+    if (t->storage) atomic_store_explicit(&t->storage->is_shown, true, memory_order_relaxed);
   }
   memcpy(out, &view, size < sizeof view ? size : sizeof view);
   return api_status(OK, error);

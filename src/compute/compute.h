@@ -4,7 +4,7 @@
  *   compute/element/element.h           one element at a time
  *   compute/gemm/gemm.h                 matrix products; gemm_template.h, gemm_transpose.h, gemm_transpose_neon.h
  *   compute/conv/conv.h                 convolutions
- *   compute/conv/conv_weights.h         their weights, packed
+ *   compute/conv/conv_weights.h         their weights and those of linear layers, packed
  *   compute/conv/flat_conv.h            all others of float32, but transposed ones
  *   compute/conv/flat_planes.h          the planes they read
  *   compute/conv/flat_winograd.h        3x3 ones with fewer products

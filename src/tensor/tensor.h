@@ -26,7 +26,8 @@ const char *device_type_name(int type);
 
 typedef struct Storage {
   RefCount refs;
-  uint8_t flags; /* StorageFlags */
+  uint8_t flags;         /* StorageFlags */
+  _Atomic bool is_shown; /* somebody outside has its address, and may write without bumping the version */
   Device device;
   _Atomic uint32_t version; /* bumped by every write through an operator */
   size_t bytes;
@@ -34,11 +35,7 @@ typedef struct Storage {
   void (*free_data)(void *context, void *data, size_t bytes); /* NULL: data is not owned (inline or static) */
   void *context;
 } Storage;
-enum StorageFlags {
-  STORAGE_READ_ONLY = 1,
-  STORAGE_RESIZABLE = 2,
-  STORAGE_FOREIGN = 4 /* its owner outside may write without bumping the version */
-};
+enum StorageFlags { STORAGE_READ_ONLY = 1, STORAGE_RESIZABLE = 2 };
 
 /* One word of flags from the start: operator_call tests the OR of its inputs' flags with one mask. */
 enum TensorFlags {

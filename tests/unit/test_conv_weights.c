@@ -144,6 +144,35 @@ static void trim_empties_the_store(void **state) {
   tensor_release(weight);
 }
 
+static uint64_t settled_packs_of(const Tensor *weight, const WeightLayout *l, bool *out_is_kept) {
+  uint64_t before = STATISTIC_GET(packed_weights);
+  PackedWeight *p = packed_weight_take_settled(2, weight, l);
+  *out_is_kept = p != NULL;
+  if (p) packed_weight_give_back(p);
+  return STATISTIC_GET(packed_weights) - before;
+}
+
+static void settles_at_the_second_sight(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {16, 4, 3, 3};
+  WeightLayout l = layout_of(4, 0, sizes, 1, (int64_t[]){16}, (int[]){0});
+  Tensor *weight = counting(16 * 4 * 9);
+  tensor_bump_version(weight); /* no other had its place and this version */
+  for (int version = 0; version < 2; version++) {
+    bool is_kept;
+    assert_int_equal(settled_packs_of(weight, &l, &is_kept), 0);
+    assert_false(is_kept);
+    assert_int_equal(settled_packs_of(weight, &l, &is_kept), 1);
+    assert_true(is_kept);
+    assert_int_equal(settled_packs_of(weight, &l, &is_kept), 0);
+    assert_true(is_kept);
+    tensor_bump_version(weight);
+  }
+  packed_weights_trim();
+  assert_true(ref_is_unique(&weight->storage->refs));
+  tensor_release(weight);
+}
+
 /* ---- through plans ---- */
 
 static const char program[] =
@@ -297,6 +326,39 @@ static void borrowed_weights_may_change(void **state) {
   wick_value_release(borrowed);
 }
 
+/* A linear layer keeps its weight from the second call on and sees what is written to it. */
+static void linear_layers_settle(void **state) {
+  (void)state;
+  enum { ROWS = 9, IN = 40, OUTS = 33 };
+  wick_value *input = numbers(2, (const int64_t[]){ROWS, IN}, -1, 0.25f),
+             *weight = numbers(2, (const int64_t[]){OUTS, IN}, -0.5f, 0.125f),
+             *bias = numbers(1, (const int64_t[]){OUTS}, 0, 1), *two = wick_value_double(2), *out;
+  static const uint64_t packs[] = {0, 1, 0, 0, 1, 0, 0, 1};
+  for (int call = 0; call < 8; call++) {
+    uint64_t before = STATISTIC_GET(packed_weights);
+    assert_int_equal(wick_op_call(NULL, "aten::linear", NULL, (const wick_value *const[]){input, weight, bias}, 3, NULL,
+                                  0, &out, NULL),
+                     WICK_OK);
+    assert_int_equal(STATISTIC_GET(packed_weights) - before, packs[call]);
+    for (int i = 0; i < ROWS * OUTS; i++) {
+      float sum = data_of(bias)[i % OUTS]; /* eighths: exact */
+      for (int k = 0; k < IN; k++) sum += data_of(input)[i / OUTS * IN + k] * data_of(weight)[i % OUTS * IN + k];
+      assert_true(data_of(out)[i] == sum);
+    }
+    wick_value_release(out);
+    if (call == 5) data_of(weight)[OUTS * IN - 1] = 3; /* nobody is told */
+    if (call != 2) continue;
+    assert_int_equal(
+        wick_op_call(NULL, "aten::mul_", "Scalar", (const wick_value *const[]){weight, two}, 2, NULL, 0, &out, NULL),
+        WICK_OK);
+    wick_value_release(out);
+  }
+  wick_value_release(input);
+  wick_value_release(weight);
+  wick_value_release(bias);
+  wick_value_release(two);
+}
+
 static void trim_between_calls(void **state) {
   (void)state;
   Net net = net_new(16);
@@ -335,9 +397,11 @@ int main(void) {
       cmocka_unit_test(layouts),
       cmocka_unit_test(packs_again_after_a_write),
       cmocka_unit_test(trim_empties_the_store),
+      cmocka_unit_test(settles_at_the_second_sight),
       cmocka_unit_test(plans_pack_nothing),
       cmocka_unit_test(writes_are_seen),
       cmocka_unit_test(borrowed_weights_may_change),
+      cmocka_unit_test(linear_layers_settle),
       cmocka_unit_test(trim_between_calls),
       cmocka_unit_test(meta_tensors),
   };

@@ -51,7 +51,86 @@ static void products_of_every_form(void **state) {
         check(forms[form], sizes[s][0], sizes[s][1], sizes[s][2], layout & 1, layout & 2, layout & 4 ? 3 : 0);
 }
 
+/* A linear layer's product by the form's panels, packed by hand and as the weight lies; rows and panels in parts. */
+static void check_panels(GemmPanelKernel *kernel, int64_t width, int64_t m, int64_t n, int64_t k, bool is_packed,
+                         bool has_bias) {
+  enum { GAP = 3 };
+  int64_t count = (n + width - 1) / width, half = count / 2;
+  float *a = mem_alloc((size_t)(m * (k + GAP)) * sizeof *a), *w = mem_alloc((size_t)(n * k) * sizeof *w),
+        *panels = mem_calloc((size_t)(count * width * k), sizeof *panels),
+        *c = mem_alloc((size_t)(m * (n + GAP)) * sizeof *c), *bias = mem_alloc((size_t)n * sizeof *bias);
+  void *scratch = mem_alloc(gemm_panel_scratch_bytes(width));
+  for (int64_t i = 0; i < m * (k + GAP); i++) a[i] = (float)((int)(i * 7 % 19) - 9);
+  for (int64_t i = 0; i < n * k; i++) w[i] = (float)((int)(i * 5 % 17) - 8);
+  for (int64_t j = 0; j < n; j++) bias[j] = (float)(j % 11);
+  for (int64_t i = 0; i < m * (n + GAP); i++) c[i] = -7;
+  for (int64_t j = 0; j < n; j++)
+    for (int64_t p = 0; p < k; p++) panels[(j / width * k + p) * width + j % width] = w[j * k + p];
+  GemmPanels g = {.m = m, .n = n, .k = k, .a = a, .a_stride = k + GAP, .weight = w, .weight_stride = k, .c = c};
+  g.ldc = n + GAP;
+  g.panels = is_packed ? panels : NULL;
+  g.bias = has_bias ? bias : NULL;
+  kernel(&g, 0, m, 0, half, scratch);
+  if (m > 1) kernel(&g, 0, m / 2, half, count, scratch);
+  kernel(&g, m / 2, m, half, count, scratch);
+  for (int64_t i = 0; i < m; i++)
+    for (int64_t j = 0; j < n + GAP; j++) {
+      double sum = j >= n     ? -7
+                   : has_bias ? (double)bias[j]
+                              : 0; /* small whole numbers: any order gives the same bits */
+      for (int64_t p = 0; p < k && j < n; p++) sum += (double)a[i * (k + GAP) + p] * w[j * k + p];
+      if ((double)c[i * (n + GAP) + j] != sum)
+        fail_msg("%lld x %lld x %lld at %lld, %lld: %g, not %g", (long long)m, (long long)n, (long long)k, (long long)i,
+                 (long long)j, (double)c[i * (n + GAP) + j], sum);
+    }
+  mem_free(a), mem_free(w), mem_free(panels), mem_free(c), mem_free(bias), mem_free(scratch);
+}
+
+static void panels_of_every_form(void **state) {
+  (void)state;
+  const GemmKernels *const kernels[] = {PROCESSOR_FORMS(gemm_kernels)};
+  static const int64_t sizes[][3] = {{1, 5, 1}, {6, 16, 3}, {7, 17, 16}, {13, 129, 383}, {12, 64, 384}, {50, 71, 770}};
+  for (int form = 0; form <= PROCESSOR_FORM_COUNT; form++)
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+      for (int how = 0; how < 4; how++) {
+        if (form < PROCESSOR_FORM_COUNT)
+          check_panels(kernels[form]->panels, kernels[form]->panel_columns, sizes[s][0], sizes[s][1], sizes[s][2],
+                       how & 1, how & 2);
+        else if (PROCESSOR_HAS_AVX512)
+          check_panels(gemm_panels_avx512, GEMM_AVX512_COLUMNS, sizes[s][0], sizes[s][1], sizes[s][2], how & 1,
+                       how & 2);
+      }
+}
+
+/* Kept panels, panels made on the way, and any number of threads: the same bits. */
+static void panels_shared_out(void **state) {
+  (void)state;
+  enum { M = 500, N = 130, K = 400 };
+  static float a[M * K], w[N * K], bias[N], c[3][M * N];
+  for (int i = 0; i < M * K; i++) a[i] = sinf((float)i);
+  for (int i = 0; i < N * K; i++) w[i] = cosf((float)i);
+  WeightLayout layout;
+  gemm_panels_layout(N, K, &layout);
+  int64_t width = layout.blocks[0];
+  float *panels = mem_calloc(1, layout.bytes);
+  for (int64_t j = 0; j < N; j++)
+    for (int64_t p = 0; p < K; p++) panels[(j / width * K + p) * width + j % width] = w[j * K + p];
+  for (int i = 0; i < 3; i++) {
+    Exec exec = {0};
+    exec.threads = i < 2 ? 1 : 3;
+    GemmPanels g = {.m = M, .n = N, .k = K, .a = a, .a_stride = K, .weight = w, .weight_stride = K, .bias = bias};
+    g.c = c[i];
+    g.ldc = N;
+    g.panels = i == 1 ? NULL : panels;
+    assert_null(gemm_panels(&exec, &g));
+  }
+  assert_memory_equal(c[0], c[1], sizeof c[0]);
+  assert_memory_equal(c[0], c[2], sizeof c[0]);
+  mem_free(panels);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(products_of_every_form)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(products_of_every_form), cmocka_unit_test(panels_of_every_form),
+                                     cmocka_unit_test(panels_shared_out)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* A list under one lock, and the loop that packs. */
+/* A table under one lock, and the loop that packs. */
 #include "compute/conv/conv_weights.h"
 
 #include <pthread.h>
@@ -15,18 +15,20 @@ struct PackedWeight {
   Storage *storage; /* retained; with offset and version the weight's identity */
   int64_t offset;
   uint32_t version;
+  uint64_t checksum; /* of the weight; 0 where the version tells */
   int users;
   uint64_t last_use;
   float *data;
 };
 
+enum { MAX_WEIGHTS = CACHE_ENTRIES(1024), CHAINS = 256, SIGHTS = 1024 };
 static struct {
   pthread_mutex_t lock;
-  PackedWeight *first;
+  PackedWeight *chains[CHAINS]; /* by storage and offset */
   size_t bytes, count;
   uint64_t clock;
+  uint64_t sights[SIGHTS]; /* what weights were seen as, by chance overwritten: hashes, nothing that is followed */
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
-enum { MAX_WEIGHTS = CACHE_ENTRIES(1024) };
 static const size_t MAX_BYTES = (size_t)512 << 20;
 
 /* ---- packing ---- */
@@ -140,33 +142,77 @@ static void drop(PackedWeight **at) {
 
 /* What is idle, if `all` or nobody else holds the storage, and, beyond the bounds, the oldest. */
 static void drop_idle(bool all) {
-  for (PackedWeight **at = &store.first; *at;)
-    if ((*at)->users == 0 && (all || ref_is_unique(&(*at)->storage->refs)))
-      drop(at);
-    else
-      at = &(*at)->next;
+  for (int chain = 0; chain < CHAINS; chain++)
+    for (PackedWeight **at = &store.chains[chain]; *at;)
+      if ((*at)->users == 0 && (all || ref_is_unique(&(*at)->storage->refs)))
+        drop(at);
+      else
+        at = &(*at)->next;
   while (store.count > MAX_WEIGHTS || store.bytes > MAX_BYTES) {
     PackedWeight **oldest = NULL;
-    for (PackedWeight **at = &store.first; *at; at = &(*at)->next)
-      if ((*at)->users == 0 && (!oldest || (*at)->last_use < (*oldest)->last_use)) oldest = at;
+    for (int chain = 0; chain < CHAINS; chain++)
+      for (PackedWeight **at = &store.chains[chain]; *at; at = &(*at)->next)
+        if ((*at)->users == 0 && (!oldest || (*at)->last_use < (*oldest)->last_use)) oldest = at;
     if (!oldest) return;
     drop(oldest);
   }
+}
+
+static uint64_t hash_of(const Tensor *weight) {
+  uint64_t h = ((uint64_t)(uintptr_t)weight->storage >> 4) * 0x9e3779b97f4a7c15u;
+  return (h ^ (uint64_t)weight->offset) * 0xff51afd7ed558ccdu;
+}
+static PackedWeight **chain_of(const Tensor *weight) {
+  return &store.chains[hash_of(weight) >> 32 & (CHAINS - 1)];
 }
 
 static bool is_of(const PackedWeight *p, const Tensor *weight, const WeightLayout *layout) {
   return p->storage == weight->storage && p->offset == weight->offset &&
          memcmp(&p->layout, layout, sizeof *layout) == 0;
 }
-/* Whether it holds what the weight holds now. Of foreign memory nobody can say. */
-static bool is_current(const PackedWeight *p, const Tensor *weight, uint32_t version) {
-  return p->version == version && !(weight->storage->flags & STORAGE_FOREIGN);
+/* What the weight is at the moment. */
+typedef struct Moment {
+  uint32_t version;
+  uint64_t checksum;
+} Moment;
+static bool is_current(const PackedWeight *p, const Moment *now) {
+  return p->version == now->version && p->checksum == now->checksum;
+}
+
+/* Of every bit: each step is one to one in the word that it takes. Not 0. */
+static uint64_t checksum_of(const Tensor *weight) {
+  enum { LANES = 4 };
+  uint64_t lanes[LANES] = {1, 2, 3, 4}, sum = 0;
+  const float *x = tensor_data(weight);
+  int64_t i = 0;
+  for (; i + 2 * LANES <= weight->numel; i += 2 * LANES) {
+    uint64_t words[LANES];
+    memcpy(words, x + i, sizeof words);
+    for (int l = 0; l < LANES; l++) {
+      lanes[l] = (lanes[l] ^ words[l]) * 0x9e3779b97f4a7c15u;
+      lanes[l] ^= lanes[l] >> 29;
+    }
+  }
+  for (; i < weight->numel; i++) {
+    uint32_t word;
+    memcpy(&word, x + i, sizeof word);
+    lanes[0] = (lanes[0] ^ word) * 0x9e3779b97f4a7c15u;
+    lanes[0] ^= lanes[0] >> 29;
+  }
+  for (int l = 0; l < LANES; l++) sum = (sum ^ lanes[l]) * 0xff51afd7ed558ccdu;
+  return sum | 1;
+}
+
+static Moment moment_of(const Tensor *weight) {
+  Moment now = {.version = atomic_load(&weight->storage->version)};
+  if (atomic_load(&weight->storage->is_shown)) now.checksum = checksum_of(weight);
+  return now;
 }
 
 /* An old one that nobody uses: its memory is the new one's. */
-static PackedWeight *find_replaceable(const Tensor *weight, const WeightLayout *layout, uint32_t version) {
-  for (PackedWeight *p = store.first; p; p = p->next)
-    if (is_of(p, weight, layout) && !p->users && !is_current(p, weight, version)) return p;
+static PackedWeight *find_replaceable(const Tensor *weight, const WeightLayout *layout, const Moment *now) {
+  for (PackedWeight *p = *chain_of(weight); p; p = p->next)
+    if (is_of(p, weight, layout) && !p->users && !is_current(p, now)) return p;
   return NULL;
 }
 
@@ -182,8 +228,8 @@ static PackedWeight *weight_new(const Tensor *weight, const WeightLayout *layout
   p->offset = weight->offset;
   p->data = data;
   p->users = 1; /* not to be dropped right away */
-  p->next = store.first;
-  store.first = p;
+  p->next = *chain_of(weight);
+  *chain_of(weight) = p;
   store.bytes += layout->bytes;
   store.count++;
   drop_idle(false);
@@ -191,29 +237,44 @@ static PackedWeight *weight_new(const Tensor *weight, const WeightLayout *layout
   return p;
 }
 
-static void forget(PackedWeight *p) {
-  PackedWeight **at = &store.first;
+static void forget(const Tensor *weight, PackedWeight *p) {
+  PackedWeight **at = chain_of(weight);
   while (*at != p) at = &(*at)->next;
   drop(at);
 }
 
-static PackedWeight *pack_now(int threads, const Tensor *weight, const WeightLayout *layout, uint32_t version) {
-  PackedWeight *p = find_replaceable(weight, layout, version);
+static PackedWeight *pack_now(int threads, const Tensor *weight, const WeightLayout *layout, const Moment *now) {
+  PackedWeight *p = find_replaceable(weight, layout, now);
   if (!p) p = weight_new(weight, layout);
   if (!p) return NULL;
-  p->version = version;
+  p->version = now->version;
+  p->checksum = now->checksum;
   if (pack(threads, tensor_data(weight), layout, p->data)) return p;
-  forget(p);
+  forget(weight, p);
   return NULL;
 }
 
-PackedWeight *packed_weight_take(int threads, const Tensor *weight, const WeightLayout *layout) {
+static PackedWeight *find_current(const Tensor *weight, const WeightLayout *layout, const Moment *now) {
+  PackedWeight *p = *chain_of(weight);
+  while (p && !(is_of(p, weight, layout) && is_current(p, now))) p = p->next;
+  return p;
+}
+
+/* Whether it was seen as it is now; from here on it was. */
+static bool is_seen_again(const Tensor *weight, const Moment *now) {
+  uint64_t sight = (hash_of(weight) + now->version) ^ now->checksum, *at = &store.sights[sight >> 32 & (SIGHTS - 1)];
+  bool is_seen = *at == sight;
+  *at = sight;
+  return is_seen;
+}
+
+static PackedWeight *take(int threads, const Tensor *weight, const WeightLayout *layout, bool has_to) {
   MemBudget *budget = mem_budget_enter(NULL); /* what is kept is nobody's */
   pthread_mutex_lock(&store.lock);
-  uint32_t version = atomic_load(&weight->storage->version);
-  PackedWeight *p = store.first;
-  while (p && !(is_of(p, weight, layout) && is_current(p, weight, version))) p = p->next;
-  if (!p) p = pack_now(threads, weight, layout, version);
+  Moment now = moment_of(weight);
+  PackedWeight *p = find_current(weight, layout, &now);
+  if (!p && (has_to || (is_seen_again(weight, &now) && store.bytes + layout->bytes <= MAX_BYTES)))
+    p = pack_now(threads, weight, layout, &now);
   if (p) {
     p->users++;
     p->last_use = ++store.clock;
@@ -221,6 +282,14 @@ PackedWeight *packed_weight_take(int threads, const Tensor *weight, const Weight
   pthread_mutex_unlock(&store.lock);
   mem_budget_enter(budget);
   return p;
+}
+
+PackedWeight *packed_weight_take(int threads, const Tensor *weight, const WeightLayout *layout) {
+  return take(threads, weight, layout, true);
+}
+
+PackedWeight *packed_weight_take_settled(int threads, const Tensor *weight, const WeightLayout *layout) {
+  return take(threads, weight, layout, false);
 }
 
 const float *packed_weight_data(const PackedWeight *packed) {

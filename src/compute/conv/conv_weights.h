@@ -1,7 +1,8 @@
-/* Weights of convolutions in the order in which a kernel reads them, kept for the calls to come.
+/* Weights of convolutions and linear layers in the order in which a kernel reads them, kept for the calls to come.
  *
  * A packed weight belongs to a storage, an offset and a version: one that was written to since is packed again, into
- * the memory of the old, and one in borrowed memory for every call. It does not depend on the sizes of inputs, on
+ * the memory of the old. Of memory whose address somebody outside has (borrowed, or looked at) the version tells
+ * nothing; there a sum over the content is compared. It does not depend on the sizes of inputs, on
  * biases or on what follows, so that all convolutions by one weight share it. */
 #pragma once
 
@@ -26,6 +27,9 @@ typedef struct PackedWeight PackedWeight;
 /* The packed weight, in use by the caller; NULL: no memory. `weight` is contiguous, of float32 and as many elements as
  * the layout. */
 PackedWeight *packed_weight_take(int threads, const Tensor *weight, const WeightLayout *layout);
+/* The same where it pays and costs others nothing: NULL at the first sight of a weight, for it may be a passing value,
+ * and where the store is full. */
+PackedWeight *packed_weight_take_settled(int threads, const Tensor *weight, const WeightLayout *layout);
 const float *packed_weight_data(const PackedWeight *packed);
 void packed_weight_give_back(PackedWeight *packed);
 /* Frees what no call is using. */

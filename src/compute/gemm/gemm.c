@@ -133,8 +133,8 @@ static double attended_work(DType dtype, int64_t m, int64_t n) {
   return is_plain ? ATTENDED_FROM / 200 : m <= 4 || n <= 4 ? ATTENDED_FROM / 20 : ATTENDED_FROM;
 }
 
-static bool is_to_be_attended(DType dtype, int64_t m, int64_t n, int64_t k) {
-  return (m > GEMM_MC || n > GEMM_MC || k > GEMM_KC) &&
+bool gemm_is_to_be_attended(const Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k) {
+  return exec->attended && (m > GEMM_MC || n > GEMM_MC || k > GEMM_KC) &&
          (double)m * (double)n * (double)k > 2 * attended_work(dtype, m, n);
 }
 
@@ -183,7 +183,7 @@ Status gemm(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alp
     return gemm_bfloat16_stepwise(m, n, k, (float)alpha, false, a, b, c, c_row_stride, accumulate);
   if (dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16)
     return gemm_half(exec, dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
-  if (exec->attended && is_to_be_attended(dtype, m, n, k))
+  if (gemm_is_to_be_attended(exec, dtype, m, n, k))
     return gemm_attended(exec, dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
   if (dtype == DTYPE_FLOAT32 && exec->threads > 0 && m > 4 && n > 4 && m * n * k >= ONEDNN_FROM &&
       gemm_onednn_f32(exec->threads, m, n, k, (float)alpha, a, b, c, c_row_stride, accumulate))

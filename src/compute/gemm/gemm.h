@@ -5,6 +5,7 @@
 #pragma once
 
 #include "call/operator.h"
+#include "compute/conv/conv_weights.h"
 
 typedef struct GemmMatrix {
   const void *data;
@@ -15,6 +16,9 @@ typedef struct GemmMatrix {
 Status gemm(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, void *c,
             int64_t c_row_stride, bool accumulate) MUST_CHECK;
 
+/* Whether so much work has to be done in parts, with looks at the deadline between them, as gemm does. */
+bool gemm_is_to_be_attended(const Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k);
+
 /* Products of bfloat16 that round at every step (gemm_bfloat16.c). alpha scales A; round_scaled rounds that too. */
 bool gemm_bfloat16_is_stepwise(int64_t m, int64_t n, int64_t k, GemmMatrix a, GemmMatrix b);
 Status gemm_bfloat16_stepwise(int64_t m, int64_t n, int64_t k, float alpha, bool round_scaled, GemmMatrix a,
@@ -23,18 +27,42 @@ Status gemm_bfloat16_stepwise(int64_t m, int64_t n, int64_t k, float alpha, bool
 void gemv_bfloat16(int64_t m, int64_t k, float alpha, GemmMatrix a, GemmMatrix x, void *y, int64_t y_stride,
                    bool accumulate);
 
+/* C = A B + bias, B's columns being the rows of a contiguous weight (n, k) that may be kept packed: what a linear layer
+ * does. A's rows have no gaps within; C is written, not read. */
+typedef struct GemmPanels {
+  int64_t m, n, k;
+  const void *a, *weight, *bias; /* bias: of n, or NULL */
+  const void *panels;            /* the weight in the layout of gemm_panels_layout; NULL: it is read as it lies */
+  int64_t a_stride, weight_stride;
+  void *c;
+  int64_t ldc;
+} GemmPanels;
+void gemm_panels_layout(int64_t n, int64_t k, WeightLayout *out);
+/* float32. The same bits with panels and without, whatever the number of threads. */
+Status gemm_panels(Exec *exec, const GemmPanels *product) MUST_CHECK;
+
 /* The packed kernels, one table for each instruction set; serial. Scratch holds gemm_scratch_bytes. */
+/* Rows [first_row, end_row) of the panels [first_panel, end_panel); scratch holds gemm_panel_scratch_bytes. */
+typedef void GemmPanelKernel(const GemmPanels *product, int64_t first_row, int64_t end_row, int64_t first_panel,
+                             int64_t end_panel, void *scratch);
 typedef struct GemmKernels {
   void (*f32)(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, float *c, int64_t c_row_stride,
               void *scratch);
   void (*f64)(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, double *c,
               int64_t c_row_stride, void *scratch);
+  GemmPanelKernel *panels; /* float32 */
+  int64_t panel_columns;
 } GemmKernels;
 extern const GemmKernels gemm_kernels_portable, gemm_kernels_avx2, gemm_kernels_neon;
 /* The float32 one with 512-bit vectors, for m and n above 4. */
 void gemm_block_avx512(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, float *c,
                        int64_t c_row_stride, void *scratch);
-enum { GEMM_MC = 96, GEMM_KC = 256, GEMM_NC = 512, GEMM_PAD = 64 };
+void gemm_panels_avx512(const GemmPanels *product, int64_t first_row, int64_t end_row, int64_t first_panel,
+                        int64_t end_panel, void *scratch);
+enum { GEMM_MC = 96, GEMM_KC = 256, GEMM_NC = 512, GEMM_PAD = 64, GEMM_PANEL_K = 384, GEMM_AVX512_COLUMNS = 64 };
+static inline size_t gemm_panel_scratch_bytes(int64_t columns) {
+  return (size_t)(columns * GEMM_PANEL_K) * sizeof(float) + GEMM_PAD;
+}
 static inline size_t gemm_scratch_bytes(int64_t m, int64_t n, int64_t k) {
   size_t kc = (size_t)(k < GEMM_KC ? k : GEMM_KC), mc = (size_t)(m < GEMM_MC ? m : GEMM_MC) + 8,
          nc = (size_t)(n < GEMM_NC ? n : GEMM_NC) + 32;

@@ -8,7 +8,9 @@
 #define T float
 #define NAME(x) x##_f32
 #define TRANSPOSE_4(to, to_stride, from, from_stride) gemm_transpose_4(to, to_stride, from, from_stride)
+#define WITH_PANELS
 #include "compute/gemm/gemm_template.h"
+#undef WITH_PANELS
 #undef TRANSPOSE_4
 #undef T
 #undef NAME
@@ -18,4 +20,4 @@
 #define NAME(x) x##_f64
 #include "compute/gemm/gemm_template.h"
 
-const GemmKernels gemm_kernels_avx2 = {gemm_f32, gemm_f64};
+const GemmKernels gemm_kernels_avx2 = {gemm_f32, gemm_f64, panels_f32, 16};

@@ -6,11 +6,13 @@
 #define FMA(a, b, c) ((a) * (b) + (c))
 #define T float
 #define NAME(x) x##_f32
+#define WITH_PANELS
 #include "compute/gemm/gemm_template.h"
+#undef WITH_PANELS
 #undef T
 #undef NAME
 #define T double
 #define NAME(x) x##_f64
 #include "compute/gemm/gemm_template.h"
 
-const GemmKernels gemm_kernels_portable = {gemm_f32, gemm_f64};
+const GemmKernels gemm_kernels_portable = {gemm_f32, gemm_f64, panels_f32, 8};

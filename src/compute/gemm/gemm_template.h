@@ -132,7 +132,8 @@ static void NAME(thin)(int64_t m, int64_t n, int64_t k, T alpha, GemmMatrix am, 
  * In memory, by a loop that is always entered and whose step is no number of elements: else GCC makes several loops of
  * it, and copies the sums around inside them. */
 static inline __attribute__((always_inline)) void NAME(tile)(const int wide, int64_t k, const char *const *row,
-                                                             int64_t a_step, const T *b, T (*out)[COLUMNS]) {
+                                                             int64_t a_step, const T *b, int64_t b_step,
+                                                             T (*out)[COLUMNS]) {
   NAME(Vec) acc[ROWS][WIDE] = {0};
   int64_t at = 0;
   do {
@@ -145,7 +146,7 @@ static inline __attribute__((always_inline)) void NAME(tile)(const int wide, int
 #pragma GCC unroll 4
       for (int v = 0; v < wide; v++) acc[i][v] = FMA(x, from[v], acc[i][v]);
     }
-    b += wide * LANES;
+    b += b_step;
     at += a_step;
   } while (--k);
 #pragma GCC unroll 6
@@ -155,8 +156,8 @@ static inline __attribute__((always_inline)) void NAME(tile)(const int wide, int
 }
 #define TILE_OF(wide)                                                                                        \
   static __attribute__((noinline)) void NAME(tile_##wide)(int64_t k, const char *const *row, int64_t a_step, \
-                                                          const T *b, T(*out)[COLUMNS]) {                    \
-    NAME(tile)(wide, k, row, a_step, b, out);                                                                \
+                                                          const T *b, int64_t b_step, T(*out)[COLUMNS]) {    \
+    NAME(tile)(wide, k, row, a_step, b, b_step, out);                                                        \
   }
 TILE_OF(1)
 TILE_OF(2)
@@ -165,23 +166,25 @@ TILE_OF(3)
 TILE_OF(4)
 #endif
 #undef TILE_OF
-
-/* C += alpha times a tile of the product. Elements of A are a_row and a_step apart; rows beyond the last are computed
- * from the first. */
-static void NAME(kernel)(int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b, T alpha, T *c, int64_t ldc,
-                         int64_t rows, int64_t columns) {
-  static void (*const tiles[])(int64_t, const char *const *, int64_t, const T *, T(*)[COLUMNS]) = {
+/* By the number of vectors, less one. */
+static void (*const NAME(tiles)[])(int64_t, const char *const *, int64_t, const T *, int64_t, T (*)[COLUMNS]) = {
     NAME(tile_1),
     NAME(tile_2),
 #if WIDE > 2
     NAME(tile_3),
     NAME(tile_4),
 #endif
-  };
+};
+
+/* C += alpha times a tile of the product. Elements of A are a_row and a_step apart; rows beyond the last are computed
+ * from the first. */
+static void NAME(kernel)(int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b, T alpha, T *c, int64_t ldc,
+                         int64_t rows, int64_t columns) {
   _Alignas(64) T out[ROWS][COLUMNS];
   const char *row[ROWS];
   for (int i = 0; i < ROWS; i++) row[i] = (const char *)(i < rows ? a + i * a_row : a);
-  tiles[(columns - 1) / LANES](k, row, a_step * (int64_t)sizeof(T), b, out);
+  int64_t vectors = (columns + LANES - 1) / LANES;
+  NAME(tiles)[vectors - 1](k, row, a_step * (int64_t)sizeof(T), b, vectors * LANES, out);
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < columns; j++) c[i * ldc + j] += alpha * out[i][j];
 }
@@ -224,6 +227,57 @@ static void NAME(pack_panel)(T *to, const T *from, int64_t across, int64_t along
 #endif
   NAME(pack)(to, from, across, along, n, k, width);
 }
+
+#ifdef WITH_PANELS
+/* Adds `out`, a tile's sums, to what C has or, at first, to the bias (NULL: 0). */
+static void NAME(write_tile)(const T (*out)[COLUMNS], bool is_first, const T *bias, T *c, int64_t ldc, int64_t rows,
+                             int64_t columns) {
+  for (int64_t i = 0; i < rows; i++) {
+    if (!is_first)
+      for (int64_t j = 0; j < columns; j++) c[i * ldc + j] += out[i][j];
+    else if (bias)
+      for (int64_t j = 0; j < columns; j++) c[i * ldc + j] = bias[j] + out[i][j];
+    else
+      for (int64_t j = 0; j < columns; j++) c[i * ldc + j] = out[i][j];
+  }
+}
+
+/* C = A B + bias, where B's columns lie in memory as `weight` has them, or in whole panels of [k][COLUMNS]. The order
+ * of sums is the same. While the rows of A meet a panel the next one is fetched, a piece for each tile. */
+static void NAME(panels)(const GemmPanels *g, int64_t first_row, int64_t end_row, int64_t first_panel,
+                         int64_t end_panel, void *scratch) {
+  T *packed = (T *)(((uintptr_t)scratch + GEMM_PAD - 1) & ~(uintptr_t)(GEMM_PAD - 1));
+  int64_t k = g->k, tiles = (end_row - first_row + ROWS - 1) / ROWS;
+  for (int64_t pc = 0; pc < k; pc += GEMM_PANEL_K) {
+    int64_t kc = k - pc < GEMM_PANEL_K ? k - pc : GEMM_PANEL_K, piece = (kc + tiles - 1) / tiles;
+    for (int64_t panel = first_panel; panel < end_panel; panel++) {
+      int64_t j = panel * COLUMNS, columns = g->n - j < COLUMNS ? g->n - j : COLUMNS;
+      const T *b = packed, *next = NULL;
+      if (g->panels) {
+        b = (const T *)g->panels + j * k + pc * COLUMNS;
+        next = panel + 1 < end_panel ? b + k * COLUMNS : NULL;
+      } else {
+        NAME(pack_panel)
+        (packed, (const T *)g->weight + j * g->weight_stride + pc, g->weight_stride, 1, columns, kc, COLUMNS);
+      }
+      for (int64_t i = first_row, at = 0; i < end_row; i += ROWS) {
+        _Alignas(64) T out[ROWS][COLUMNS];
+        const char *row[ROWS];
+        int64_t rows = end_row - i < ROWS ? end_row - i : ROWS;
+        for (int64_t end = at + piece < kc ? at + piece : kc; next && at < end; at++)
+          for (int64_t l = 0; l < COLUMNS; l += 64 / (int64_t)sizeof(T))
+            __builtin_prefetch(next + at * COLUMNS + l, 0, 2);
+        for (int r = 0; r < ROWS; r++)
+          row[r] = (const char *)((const T *)g->a + (i + (r < rows ? r : 0)) * g->a_stride + pc);
+        NAME(tiles)[(columns - 1) / LANES](kc, row, sizeof(T), b, COLUMNS, out);
+        NAME(write_tile)
+        ((const T(*)[COLUMNS])out, pc == 0, g->bias ? (const T *)g->bias + j : NULL, (T *)g->c + i * g->ldc + j, g->ldc,
+         rows, columns);
+      }
+    }
+  }
+}
+#endif
 
 /* C += alpha A B */
 static void NAME(gemm)(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix am, GemmMatrix bm, T *c, int64_t ldc,

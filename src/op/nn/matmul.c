@@ -325,6 +325,36 @@ static Status shape_linear(Call *call, TensorSpec *specs) {
   }
   return OK;
 }
+/* Rows without gaps by a matrix of rows without gaps, all of float32, and more than a few of either: in panels of the
+ * weight, which are kept when it is seen again. */
+static bool linear_is_plain(const Call *call, int64_t count, int64_t rows, int64_t in, GemmMatrix x,
+                            const Tensor *out) {
+  const Tensor *weight = call_tensor(call, 1), *bias = call_tensor_or_null(call, 2);
+  return out->dtype == DTYPE_FLOAT32 && count > 4 && rows > 4 && in > 0 && x.col_stride == 1 &&
+         tensor_is_contiguous(weight) && !(weight->flags & TENSOR_UNUSUAL) &&
+         (!bias || (bias->ndim == 1 && bias->sizes[0] == rows && tensor_is_contiguous(bias))) &&
+         !gemm_is_to_be_attended(call->exec, DTYPE_FLOAT32, count, rows, in);
+}
+static Status linear_by_panels(Call *call, int64_t count, int64_t rows, int64_t in, GemmMatrix x, void *out) {
+  const Tensor *weight = call_tensor(call, 1), *bias = call_tensor_or_null(call, 2);
+  WeightLayout layout;
+  gemm_panels_layout(rows, in, &layout);
+  PackedWeight *packed = packed_weight_take_settled(call->exec->threads, weight, &layout);
+  GemmPanels product = {.m = count,
+                        .n = rows,
+                        .k = in,
+                        .a = x.data,
+                        .a_stride = x.row_stride,
+                        .weight = tensor_data(weight),
+                        .weight_stride = in,
+                        .panels = packed ? packed_weight_data(packed) : NULL,
+                        .bias = bias ? tensor_data(bias) : NULL,
+                        .c = out,
+                        .ldc = rows};
+  Status status = gemm_panels(call->exec, &product);
+  if (packed) packed_weight_give_back(packed);
+  return status;
+}
 static Status kernel_linear(Call *call) {
   const Tensor *input = call_tensor(call, 0), *weight = call_tensor(call, 1), *bias = call_tensor_or_null(call, 2);
   Tensor *out = call_out(call, 0), *dense = NULL, *target = NULL;
@@ -342,8 +372,12 @@ static Status kernel_linear(Call *call) {
   TRY_GOTO(tensor_is_contiguous(out) ? (target = tensor_retain(out), OK)
                                      : tensor_empty((DType)out->dtype, out->ndim, out->sizes, &target),
            done);
-  if (bias) TRY_GOTO(tensor_copy(target, bias, call->exec->threads), done);
-  status = gemm(call->exec, (DType)out->dtype, count, rows, in, 1, x, w, tensor_data(target), rows, bias != NULL);
+  if (linear_is_plain(call, count, rows, in, x, target)) {
+    status = linear_by_panels(call, count, rows, in, x, tensor_data(target));
+  } else {
+    if (bias) TRY_GOTO(tensor_copy(target, bias, call->exec->threads), done);
+    status = gemm(call->exec, (DType)out->dtype, count, rows, in, 1, x, w, tensor_data(target), rows, bias != NULL);
+  }
   if (status == OK && target != out) status = tensor_copy(out, target, call->exec->threads);
 done:
   tensor_release(dense);
