@@ -79,36 +79,52 @@ void flat_planes_dispose(FlatPlanes *f) {
   mem_free(f->used);
 }
 
-/* A row of a phase: the values of `row` that are a stride apart, from position `shift` on, and zero beyond its ends. */
-static void lay_row(const FlatPlanes *f, const FlatKernels *kernels, const ConvParams *p, const float *row,
-                    int64_t shift, float *to) {
-  int64_t stride = p->stride[2], length = p->in[2], count = f->extent[2];
+/* Which positions of an extent lie within the input's dimension, where they are `shift` plus a multiple of the stride.
+ */
+static void clip(const FlatPlanes *f, const ConvParams *p, int d, int64_t shift, int64_t *out_begin, int64_t *out_end) {
+  int64_t stride = p->stride[d], count = f->extent[d];
   int64_t begin = shift < 0 ? (-shift + stride - 1) / stride : 0;
-  int64_t end = shift < length ? (length - 1 - shift) / stride + 1 : 0;
+  int64_t end = shift < p->in[d] ? (p->in[d] - 1 - shift) / stride + 1 : 0;
   if (begin > count) begin = count;
   if (end > count) end = count;
-  if (end < begin) end = begin;
-  for (int64_t i = 0; i < begin; i++) to[i] = 0;
-  kernels->gather(end - begin, stride, row + begin * stride + shift, to + begin);
-  for (int64_t i = end; i < count; i++) to[i] = 0;
+  *out_begin = begin;
+  *out_end = end > begin ? end : begin;
 }
 
+/* The values that are a stride apart from position `at` less the padding on, and zero beyond the input's ends. */
 static void lay_phase(const FlatPlanes *f, const FlatKernels *kernels, const ConvParams *p, const float *plane,
                       const int64_t at[CONV_SPATIAL], float *to) {
-  for (int64_t q0 = 0; q0 < f->extent[0]; q0++)
-    for (int64_t q1 = 0; q1 < f->extent[1]; q1++, to += f->extent[2]) {
-      int64_t x0 = q0 * p->stride[0] + at[0] - p->padding[0], x1 = q1 * p->stride[1] + at[1] - p->padding[1];
-      if (x0 < 0 || x0 >= p->in[0] || x1 < 0 || x1 >= p->in[1])
-        memset(to, 0, (size_t)f->extent[2] * sizeof *to);
-      else
-        lay_row(f, kernels, p, plane + (x0 * p->in[1] + x1) * p->in[2], at[2] - p->padding[2], to);
+  int64_t begin[CONV_SPATIAL], end[CONV_SPATIAL], shift[CONV_SPATIAL], row = f->extent[2];
+  for (int d = 0; d < CONV_SPATIAL; d++) {
+    shift[d] = at[d] - p->padding[d];
+    clip(f, p, d, shift[d], &begin[d], &end[d]);
+  }
+  for (int64_t q = 0; q < f->extent[0]; q++, to += f->extent[1] * row) {
+    if (q < begin[0] || q >= end[0] || begin[1] == end[1] || begin[2] == end[2]) {
+      memset(to, 0, (size_t)(f->extent[1] * row) * sizeof *to);
+      continue;
     }
+    int64_t x0 = q * p->stride[0] + shift[0], x1 = begin[1] * p->stride[1] + shift[1];
+    memset(to, 0, (size_t)(begin[1] * row) * sizeof *to);
+    kernels->lay(&(FlatRows){.rows = end[1] - begin[1],
+                             .before = begin[2],
+                             .count = end[2] - begin[2],
+                             .after = row - end[2],
+                             .stride = p->stride[2],
+                             .from = plane + (x0 * p->in[1] + x1) * p->in[2] + begin[2] * p->stride[2] + shift[2],
+                             .from_step = p->stride[1] * p->in[2],
+                             .to = to + begin[1] * row});
+    memset(to + end[1] * row, 0, (size_t)((f->extent[1] - end[1]) * row) * sizeof *to);
+  }
 }
 
 void flat_planes_lay_channel(const FlatPlanes *f, const FlatKernels *kernels, const ConvParams *p, const float *plane,
                              float *to) {
+  enum { MOST = 1 << 16, LINE = 16 };
   const uint8_t *used = f->used;
-  int64_t at[CONV_SPATIAL];
+  int64_t at[CONV_SPATIAL], size = p->in[0] * p->in[1] * p->in[2];
+  for (int64_t i = size; i < 2 * size && size <= MOST; i += LINE) /* the next plane, which is read in pieces */
+    __builtin_prefetch(plane + i, 0, 2);
   for (at[0] = 0; at[0] < p->stride[0]; at[0]++)
     for (at[1] = 0; at[1] < p->stride[1]; at[1]++)
       for (at[2] = 0; at[2] < p->stride[2]; at[2]++) {

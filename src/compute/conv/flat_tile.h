@@ -38,6 +38,14 @@ typedef struct FlatPlane {
   float low, high;
 } FlatPlane;
 
+/* Rows for planes, one after the other: zeros, values that lie `stride` apart, zeros. */
+typedef struct FlatRows {
+  int64_t rows, before, count, after, stride;
+  const float *from;
+  int64_t from_step; /* between rows */
+  float *to;
+} FlatRows;
+
 typedef struct FlatKernels {
   int width, vector; /* positions of a whole tile, of a register */
   void (*tile)(const FlatTile *t);
@@ -46,8 +54,7 @@ typedef struct FlatKernels {
   /* Of a raw tile the positions [first, first + n), with `add` and the activation, to rows that are `stride` apart. */
   void (*finish_rows)(const FlatTile *t, int64_t first, int64_t n, int64_t stride, const float *add, float *out);
   void (*depthwise)(const FlatPlane *plane);
-  /* to[i] = from[i * stride] */
-  void (*gather)(int64_t n, int64_t stride, const float *from, float *to);
+  void (*lay)(const FlatRows *rows);
   /* Winograd's F(2x2, 3x3) for n neighboring squares. B' d B of inputs at from[taps[4 * row + column]], to 16 lines that
    * are `stride` apart. */
   void (*winograd_input)(int64_t n, const float *from, const int64_t *taps, float *to, int64_t stride);

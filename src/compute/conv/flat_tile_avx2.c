@@ -7,7 +7,7 @@ typedef __m256 V;
 typedef struct Mask {
   int n; /* lanes */
 } Mask;
-enum { LANES = 8, STEP = 4, TALL = 4 };
+enum { LANES = 8, STEP = 4, TALL = 8 };
 #define FUSED 1
 #define VECTORS 3
 #define KERNELS flat_kernels_avx2
@@ -74,8 +74,12 @@ static inline void store_pairs(float *p, V x, V y) {
   _mm256_storeu_ps(p, _mm256_permute2f128_ps(low, high, 0x20));
   _mm256_storeu_ps(p + LANES, _mm256_permute2f128_ps(low, high, 0x31));
 }
-/* p[0], p[2], ... of which n are wanted. */
+/* p[0], p[2], ... of which n are wanted; nothing is read beyond the last of them. */
 static inline V evens(const float *p, int n) {
+  if (n == LANES) {
+    __m256d both = _mm256_castps_pd(_mm256_shuffle_ps(load(p), load(p + 7), _MM_SHUFFLE(3, 1, 2, 0)));
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(both, 0xd8));
+  }
   V low = load_masked(p, mask_of(n < 4 ? 2 * n - 1 : 8)), high = splat(0);
   if (n > 4) high = load_masked(p + 8, mask_of(2 * n - 9));
   __m256d pairs = _mm256_castps_pd(_mm256_shuffle_ps(low, high, 0x88));

@@ -7,6 +7,18 @@
 
 #define UNROLLED _Pragma("GCC unroll 8")
 
+/* Runs DO(at, mask) for n elements, a vector at a time; only the last may need the mask. */
+#define EACH_VECTOR(n, DO)                             \
+  do {                                                 \
+    int64_t each_at = 0;                               \
+    for (; each_at + LANES <= (n); each_at += LANES) { \
+      DO(each_at, mask_of(LANES));                     \
+    }                                                  \
+    if (each_at < (n)) {                               \
+      DO(each_at, mask_of((int)((n)-each_at)));        \
+    }                                                  \
+  } while (0)
+
 /* ---- epilogues ---- */
 
 /* What takes more registers than a tile leaves: done to lines that were just written, with the functions that stand
@@ -58,12 +70,12 @@ static void activate_rows(const FlatTile *t) {
 static void finish_rows(const FlatTile *t, int64_t first, int64_t n, int64_t stride, const float *add, float *out) {
   for (int r = 0; r < t->rows; r++) {
     const float *from = t->out + r * t->out_stride + first;
-    for (int64_t i = 0; i < n; i += LANES) {
-      Mask m = mask_of(n - i < LANES ? (int)(n - i) : LANES);
-      V x = load_masked(from + i, m);
-      if (add) x = plus(x, load_masked(add + r * stride + i, m));
-      store_masked(out + r * stride + i, m, activate(t->activation, t->low, t->high, x));
-    }
+#define FINISH(i, m)                                            \
+  V x = load_masked(from + (i), m);                             \
+  if (add) x = plus(x, load_masked(add + r * stride + (i), m)); \
+  store_masked(out + r * stride + (i), m, activate(t->activation, t->low, t->high, x))
+    EACH_VECTOR(n, FINISH);
+#undef FINISH
     activate_line(t->activation, n, out + r * stride);
   }
 }
@@ -201,7 +213,7 @@ static inline __attribute__((always_inline)) void write_rows(const FlatPlane *p,
 
 static inline __attribute__((always_inline)) void rows_of_taps(const FlatPlane *p, int count, int64_t row, int64_t at,
                                                                Mask m) {
-  V sums[4];
+  V sums[8];
   const float *x = p->input + row * p->row_stride + at;
   UNROLLED for (int r = 0; r < count; r++) sums[r] = splat(0);
   for (int64_t k = 0; k < p->tap_count; k++) {
@@ -230,20 +242,6 @@ static inline __attribute__((always_inline)) void rows_of_square(const FlatPlane
   write_rows(p, count, row, at, m, sums);
 }
 
-static inline __attribute__((always_inline)) void columns_of_square(const FlatPlane *p, int kernel, int64_t at,
-                                                                    Mask m) {
-  int64_t row = 0;
-  for (; row + TALL <= p->rows; row += TALL) rows_of_square(p, kernel, TALL, row, at, m);
-  for (; row + 2 <= p->rows; row += 2) rows_of_square(p, kernel, 2, row, at, m);
-  if (row < p->rows) rows_of_square(p, kernel, 1, row, at, m);
-}
-
-static void columns_of_taps(const FlatPlane *p, int64_t at, Mask m) {
-  int64_t row = 0;
-  for (; row + 4 <= p->rows; row += 4) rows_of_taps(p, 4, row, at, m);
-  for (; row < p->rows; row++) rows_of_taps(p, 1, row, at, m);
-}
-
 /* The side of the square in which taps lie side by side; 0: they don't. */
 static int square_of(const FlatPlane *p) {
   int side = p->tap_count == 9 ? 3 : p->tap_count == 25 ? 5 : p->tap_count == 49 ? 7 : 0;
@@ -252,75 +250,118 @@ static int square_of(const FlatPlane *p) {
   return side;
 }
 
+/* `count` rows from `row` on, whole vectors first. Functions of their own, so that each has all registers. */
+#define ROWS_OF(name, rows_of, count)                                                                      \
+  static __attribute__((noinline)) void name##_whole(const FlatPlane *p, int64_t row) {                    \
+    for (int64_t at = 0; at + LANES <= p->length; at += LANES) rows_of(p, count, row, at, mask_of(LANES)); \
+  }                                                                                                        \
+  static __attribute__((noinline)) void name##_part(const FlatPlane *p, int64_t row) {                     \
+    int64_t left = p->length % LANES;                                                                      \
+    rows_of(p, count, row, p->length - left, mask_of((int)left));                                          \
+  }                                                                                                        \
+  static void name(const FlatPlane *p, int64_t row) {                                                      \
+    if (p->length >= LANES) name##_whole(p, row);                                                          \
+    if (p->length % LANES) name##_part(p, row);                                                            \
+  }
+#define SQUARE_3(p, count, row, at, m) rows_of_square(p, 3, count, row, at, m)
+#define SQUARE_5(p, count, row, at, m) rows_of_square(p, 5, count, row, at, m)
+#define SQUARE_7(p, count, row, at, m) rows_of_square(p, 7, count, row, at, m)
+#define ROWS_OF_EACH(name, rows_of)                                 \
+  ROWS_OF(name##_tall, rows_of, TALL)                               \
+  ROWS_OF(name##_four, rows_of, 4)                                  \
+  ROWS_OF(name##_two, rows_of, 2)                                   \
+  ROWS_OF(name##_one, rows_of, 1)                                   \
+  static void name(const FlatPlane *p) {                            \
+    int64_t row = 0;                                                \
+    for (; row + TALL <= p->rows; row += TALL) name##_tall(p, row); \
+    for (; row + 4 <= p->rows; row += 4) name##_four(p, row);       \
+    for (; row + 2 <= p->rows; row += 2) name##_two(p, row);        \
+    for (; row < p->rows; row++) name##_one(p, row);                \
+  }
+ROWS_OF_EACH(square_of_3, SQUARE_3)
+ROWS_OF_EACH(square_of_5, SQUARE_5)
+ROWS_OF_EACH(square_of_7, SQUARE_7)
+ROWS_OF_EACH(any_taps, rows_of_taps)
+#undef ROWS_OF
+#undef ROWS_OF_EACH
+
 static void depthwise(const FlatPlane *p) {
   int side = square_of(p);
-  for (int64_t at = 0; at < p->length; at += LANES) {
-    Mask m = mask_of(p->length - at < LANES ? (int)(p->length - at) : LANES);
-    if (side == 3)
-      columns_of_square(p, 3, at, m);
-    else if (side == 5)
-      columns_of_square(p, 5, at, m);
-    else if (side == 7)
-      columns_of_square(p, 7, at, m);
-    else
-      columns_of_taps(p, at, m);
-  }
+  (side == 3 ? square_of_3 : side == 5 ? square_of_5 : side == 7 ? square_of_7 : any_taps)(p);
   activate_line(p->activation, p->rows * p->length, p->out);
 }
 
-static void gather(int64_t n, int64_t stride, const float *restrict from, float *restrict to) {
-  if (stride == 1)
-    for (int64_t i = 0; i < n; i += LANES) {
-      Mask m = mask_of(n - i < LANES ? (int)(n - i) : LANES);
-      store_masked(to + i, m, load_masked(from + i, m));
+/* ---- laying out ---- */
+
+static inline void clear(int64_t n, float *to) {
+#define CLEAR(i, m) store_masked(to + (i), m, splat(0))
+  EACH_VECTOR(n, CLEAR);
+#undef CLEAR
+}
+
+static void lay(const FlatRows *l) {
+  const float *from = l->from;
+  float *to = l->to;
+  int64_t n = l->count, stride = l->stride;
+  for (int64_t row = 0; row < l->rows; row++, from += l->from_step) {
+    clear(l->before, to);
+    to += l->before;
+    if (stride > 2) {
+      for (int64_t i = 0; i < n; i++) to[i] = from[stride * i];
+    } else if (n < LANES) {
+      if (n > 0)
+        store_masked(to, mask_of((int)n), stride == 2 ? evens(from, (int)n) : load_masked(from, mask_of((int)n)));
+    } else { /* the last vector begins as early as it has to */
+      for (int64_t i = 0; i < n; i += LANES) {
+        int64_t at = i + LANES <= n ? i : n - LANES;
+        store_masked(to + at, mask_of(LANES), stride == 2 ? evens(from + 2 * at, LANES) : load(from + at));
+      }
     }
-  else if (stride == 2)
-    for (int64_t i = 0; i < n; i += LANES) {
-      int left = n - i < LANES ? (int)(n - i) : LANES;
-      store_masked(to + i, mask_of(left), evens(from + 2 * i, left));
-    }
-  else
-    for (int64_t i = 0; i < n; i++) to[i] = from[stride * i];
+    to += n;
+    clear(l->after, to);
+    to += l->after;
+  }
 }
 
 /* ---- lines ---- */
 
 static void maximum_line(int64_t n, const float *from, float *to) {
-  for (int64_t i = 0; i < n; i += LANES) {
-    Mask m = mask_of(n - i < LANES ? (int)(n - i) : LANES);
-    store_masked(to + i, m, greater(load_masked(from + i, m), load_masked(to + i, m)));
-  }
+#define GREATER(i, m) store_masked(to + (i), m, greater(load_masked(from + (i), m), load_masked(to + (i), m)))
+  EACH_VECTOR(n, GREATER);
+#undef GREATER
 }
 
 static void add_line(int64_t n, const float *from, float *to) {
-  for (int64_t i = 0; i < n; i += LANES) {
-    Mask m = mask_of(n - i < LANES ? (int)(n - i) : LANES);
-    store_masked(to + i, m, plus(load_masked(from + i, m), load_masked(to + i, m)));
-  }
+#define PLUS(i, m) store_masked(to + (i), m, plus(load_masked(from + (i), m), load_masked(to + (i), m)))
+  EACH_VECTOR(n, PLUS);
+#undef PLUS
 }
 
 /* ---- Winograd's F(2x2, 3x3) ---- */
 
-static void winograd_input(int64_t n, const float *from, const int64_t *taps, float *to, int64_t stride) {
-  for (int64_t at = 0; at < n; at += LANES) {
-    Mask m = mask_of(n - at < LANES ? (int)(n - at) : LANES);
-    V d[4][4];
-    UNROLLED for (int j = 0; j < 4; j++) {
-      V x0 = load_masked(from + taps[j] + at, m), x1 = load_masked(from + taps[4 + j] + at, m),
-        x2 = load_masked(from + taps[8 + j] + at, m), x3 = load_masked(from + taps[12 + j] + at, m);
-      d[0][j] = minus(x0, x2);
-      d[1][j] = plus(x1, x2);
-      d[2][j] = minus(x2, x1);
-      d[3][j] = minus(x1, x3);
-    }
-    UNROLLED for (int i = 0; i < 4; i++) {
-      float *line = to + i * 4 * stride + at;
-      store_masked(line, m, minus(d[i][0], d[i][2]));
-      store_masked(line + stride, m, plus(d[i][1], d[i][2]));
-      store_masked(line + 2 * stride, m, minus(d[i][2], d[i][1]));
-      store_masked(line + 3 * stride, m, minus(d[i][1], d[i][3]));
-    }
+static inline __attribute__((always_inline)) void winograd_input_vector(const float *from, const int64_t *taps,
+                                                                        float *to, int64_t stride, int64_t at, Mask m) {
+  V d[4][4];
+  UNROLLED for (int j = 0; j < 4; j++) {
+    V x0 = load_masked(from + taps[j] + at, m), x1 = load_masked(from + taps[4 + j] + at, m),
+      x2 = load_masked(from + taps[8 + j] + at, m), x3 = load_masked(from + taps[12 + j] + at, m);
+    d[0][j] = minus(x0, x2);
+    d[1][j] = plus(x1, x2);
+    d[2][j] = minus(x2, x1);
+    d[3][j] = minus(x1, x3);
   }
+  UNROLLED for (int i = 0; i < 4; i++) {
+    float *line = to + i * 4 * stride + at;
+    store_masked(line, m, minus(d[i][0], d[i][2]));
+    store_masked(line + stride, m, plus(d[i][1], d[i][2]));
+    store_masked(line + 2 * stride, m, minus(d[i][2], d[i][1]));
+    store_masked(line + 3 * stride, m, minus(d[i][1], d[i][3]));
+  }
+}
+static void winograd_input(int64_t n, const float *from, const int64_t *taps, float *to, int64_t stride) {
+#define TRANSFORM(i, m) winograd_input_vector(from, taps, to, stride, i, m)
+  EACH_VECTOR(n, TRANSFORM);
+#undef TRANSFORM
 }
 
 static bool winograd_output(int64_t n, const float *sums, int64_t stride, float scale, float shift, float *to,
@@ -350,5 +391,5 @@ static bool winograd_output(int64_t n, const float *sums, int64_t stride, float 
   return sum == 0;
 }
 
-const FlatKernels KERNELS = {VECTORS * LANES, LANES,           tile,         column,  finish_rows, depthwise, gather,
+const FlatKernels KERNELS = {VECTORS * LANES, LANES,           tile,         column,  finish_rows, depthwise, lay,
                              winograd_input,  winograd_output, maximum_line, add_line};

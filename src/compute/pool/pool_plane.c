@@ -57,7 +57,9 @@ static void join_columns(const Pooling *c, const float *line, float *phases, flo
   const PoolPlanes *p = c->p;
   int64_t stride = p->stride[2];
   if (stride > 1)
-    for (int64_t f = 0; f < c->phases; f++) c->kernels->gather(c->phase, stride, line + f, phases + f * c->phase);
+    for (int64_t f = 0; f < c->phases; f++)
+      c->kernels->lay(
+          &(FlatRows){.rows = 1, .count = c->phase, .stride = stride, .from = line + f, .to = phases + f * c->phase});
   for (int64_t k = 0; k < p->kernel[2]; k++) {
     int64_t at = k * p->dilation[2];
     if (p->out[2] > LONG && exec_is_over(c->exec)) return;
