@@ -12,6 +12,7 @@ enum {
   BLOCK_TAPS = 256,          /* weights of an output channel that are used at once: the inputs they meet stay in L1 */
   INPUT_BYTES = 192 << 10,   /* that a panel's tiles read, one panel after the other: they stay in L2 */
   BLOCK_BYTES = 128 << 10,   /* sums that wait for more input channels: they stay in L2 */
+  DEPTH_BYTES = 600 << 10,   /* of all inputs of all tiles; below, panels take all of them, one after the other */
   ONE_THREAD_WORK = 1 << 18, /* products; below, waking another thread costs more */
   FEW_POSITIONS = FLAT_COLUMNS
 };
@@ -33,6 +34,7 @@ typedef struct FlatConv {
   int64_t width;            /* positions of a tile */
   int64_t tiles, row_tiles; /* row_tiles: tiles of a row where they end with it, else 0 */
   int64_t block;            /* input channels at once */
+  int64_t beside;           /* panels whose sums wait for more input channels together: all of a chunk, or one */
   bool is_gapped;           /* sums go to scratch first: there are others between the rows */
   _Atomic bool failed;
 } FlatConv;
@@ -94,7 +96,7 @@ static Place place_of(const FlatConv *c, int64_t tile) {
 static bool prefers_rows(const FlatConv *c, int64_t rows) {
   int64_t vector = c->kernels->vector, length = c->p->out[2];
   int64_t in_rows = rows * ((length + vector - 1) / vector), flat = (c->planes.positions + vector - 1) / vector;
-  return in_rows * 32 <= flat * 33;
+  return length <= vector ? in_rows * 9 < flat * 8 : in_rows * 32 <= flat * 33; /* tiles of one vector are slower */
 }
 
 /* As many tiles as n positions need, of equal width. */
@@ -181,7 +183,7 @@ static void run_tiles(const FlatConv *c, int64_t group, int64_t panel, int64_t p
       t.out_stride = c->is_gapped ? c->width : size;
       for (int64_t tile = first; tile < end && !exec_is_over(c->exec); tile++) {
         Place place = place_of(c, tile);
-        int64_t waiting = channels == c->inputs ? 0 : (tile - first) * c->chunk + k - panel;
+        int64_t waiting = channels == c->inputs ? 0 : (tile - first) * c->beside + k - panel;
         t.input = input + place.input;
         t.width = place.width;
         t.out = c->is_gapped ? scratch + waiting * FLAT_ROWS * c->width : c->out + out_channel * size + place.out;
@@ -197,10 +199,11 @@ static void run_units(void *argument, int64_t begin, int64_t end) {
   FlatConv *c = argument;
   size_t tile_bytes = (size_t)(FLAT_ROWS * c->width) * sizeof(float);
   int64_t inputs = c->block < c->inputs ? c->block : c->inputs, together = INPUT_BYTES / (inputs * c->width * 4);
-  if (c->block < c->inputs && together > BLOCK_BYTES / (c->chunk * (int64_t)tile_bytes))
-    together = BLOCK_BYTES / (c->chunk * (int64_t)tile_bytes);
+  if (c->beside == 1) together = c->tiles;
+  if (c->block < c->inputs && together > BLOCK_BYTES / (c->beside * (int64_t)tile_bytes))
+    together = BLOCK_BYTES / (c->beside * (int64_t)tile_bytes);
   if (together < 1) together = 1;
-  size_t bytes = tile_bytes * (size_t)(c->block < c->inputs ? together * c->chunk : 1);
+  size_t bytes = tile_bytes * (size_t)(c->block < c->inputs ? together * c->beside : 1);
   float *scratch = c->is_gapped ? cache_alloc(bytes) : NULL;
   if (c->is_gapped && !scratch) {
     atomic_store(&c->failed, true);
@@ -211,7 +214,8 @@ static void run_units(void *argument, int64_t begin, int64_t end) {
     int64_t n = c->tiles - tile < end - begin ? c->tiles - tile : end - begin;
     if (n > together) n = together;
     int64_t panel = chunk * c->chunk, panel_end = panel + c->chunk < c->panels ? panel + c->chunk : c->panels;
-    run_tiles(c, group, panel, panel_end, tile, tile + n, scratch);
+    for (int64_t k = panel; k < panel_end; k += c->beside)
+      run_tiles(c, group, k, k + c->beside < panel_end ? k + c->beside : panel_end, tile, tile + n, scratch);
     begin += n;
   }
   if (scratch) cache_free(scratch, bytes);
@@ -284,6 +288,7 @@ Status flat_conv_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p,
   if (c.block < 1) c.block = 1;
   set_tiles(&c);
   set_chunks(&c);
+  c.beside = c.inputs * c.planes.channel_stride * (int64_t)sizeof(float) <= DEPTH_BYTES ? 1 : c.chunk;
   Status status = run_images(&c, input, out);
   flat_planes_dispose(&c.planes);
   return status;

@@ -23,11 +23,27 @@
 
 /* What takes more registers than a tile leaves: done to lines that were just written, with the functions that stand
  * for these operators everywhere. */
-static void activate_line(ConvActivation activation, int64_t n, float *x) {
-  if (activation == CONV_SIGMOID)
-    for (int64_t i = 0; i < n; i++) x[i] = f32_sigmoid(x[i]);
-  if (activation == CONV_SILU)
-    for (int64_t i = 0; i < n; i++) x[i] = x[i] * f32_sigmoid(x[i]);
+static inline __attribute__((always_inline)) void activate_lanes(bool is_silu, float *x) {
+  for (int i = 0; i < LANES; i++) x[i] = (is_silu ? x[i] : 1.0f) * f32_sigmoid(x[i]);
+}
+static inline __attribute__((always_inline)) void activate_lines(bool is_silu, int rows, int64_t stride, int64_t n,
+                                                                 float *x) {
+  float last[LANES] = {0};
+  int64_t whole = n - n % LANES;
+  for (int r = 0; r < rows; r++, x += stride) { /* whole vectors, without the checks of a loop of any length */
+    for (int64_t i = 0; i < whole; i += LANES) activate_lanes(is_silu, x + i);
+    if (whole == n) continue;
+    Mask m = mask_of((int)(n - whole));
+    store_masked(last, mask_of(LANES), load_masked(x + whole, m));
+    activate_lanes(is_silu, last);
+    store_masked(x + whole, m, load(last));
+  }
+}
+/* `rows` lines of n, `stride` apart. */
+static __attribute__((noinline)) void activate_block(ConvActivation activation, int rows, int64_t stride, int64_t n,
+                                                     float *x) {
+  if (activation == CONV_SIGMOID) activate_lines(false, rows, stride, n, x);
+  if (activation == CONV_SILU) activate_lines(true, rows, stride, n, x);
 }
 
 /* The others; of those it leaves x as it is. */
@@ -64,7 +80,7 @@ static inline __attribute__((always_inline)) void finish(const FlatTile *t, int 
 /* After all rows of a tile were written by finish. */
 static void activate_rows(const FlatTile *t) {
   if (!t->last || t->is_raw || t->activation < CONV_SIGMOID) return;
-  for (int r = 0; r < t->rows; r++) activate_line(t->activation, t->width, t->out + r * t->out_stride);
+  activate_block(t->activation, t->rows, t->out_stride, t->width, t->out);
 }
 
 static void finish_rows(const FlatTile *t, int64_t first, int64_t n, int64_t stride, const float *add, float *out) {
@@ -76,37 +92,39 @@ static void finish_rows(const FlatTile *t, int64_t first, int64_t n, int64_t str
   store_masked(out + r * stride + (i), m, activate(t->activation, t->low, t->high, x))
     EACH_VECTOR(n, FINISH);
 #undef FINISH
-    activate_line(t->activation, n, out + r * stride);
   }
+  if (t->activation >= CONV_SIGMOID) activate_block(t->activation, t->rows, stride, n, out);
 }
 
 /* ---- tiles ---- */
 
-/* One tap of one channel: `count` vectors of inputs times STEP weights. */
-static inline __attribute__((always_inline)) void sum_up(int count, const float *x, Mask mask, const float *w,
-                                                         V sums[STEP][VECTORS]) {
+/* One tap of one channel: `count` vectors of inputs times `step` weights. */
+static inline __attribute__((always_inline)) void sum_up(int step, int count, const float *x, Mask mask, const float *w,
+                                                         V sums[][VECTORS]) {
   V b[VECTORS];
   UNROLLED for (int v = 0; v < count - 1; v++) b[v] = load(x + v * LANES);
   b[count - 1] = load_masked(x + (count - 1) * LANES, mask);
-  UNROLLED for (int r = 0; r < STEP; r++) {
+  UNROLLED for (int r = 0; r < step; r++) {
     V s = splat(w[r]);
     UNROLLED for (int v = 0; v < count; v++) sums[r][v] = multiply_add(s, b[v], sums[r][v]);
   }
 }
 
 static inline __attribute__((always_inline)) void tile_of_vectors(const FlatTile *t, int count, Mask mask) {
-  for (int first = 0; first < t->rows; first += STEP) {
-    V sums[STEP][VECTORS];
+  const int step = count == 1 ? FLAT_ROWS : STEP; /* so that enough sums are under way */
+  for (int first = 0; first < t->rows; first += step) {
+    V sums[FLAT_ROWS][VECTORS];
     const float *w = t->weights + first, *x = t->input;
-    UNROLLED for (int r = 0; r < STEP; r++) UNROLLED for (int v = 0; v < count; v++) sums[r][v] = splat(0);
+    UNROLLED for (int r = 0; r < step; r++) UNROLLED for (int v = 0; v < count; v++) sums[r][v] = splat(0);
     if (t->tap_count == 1) {
       x += t->taps[0];
-      for (int64_t c = t->channels; c > 0; c--, x += t->channel_stride, w += FLAT_ROWS) sum_up(count, x, mask, w, sums);
+      for (int64_t c = t->channels; c > 0; c--, x += t->channel_stride, w += FLAT_ROWS)
+        sum_up(step, count, x, mask, w, sums);
     } else {
       for (int64_t c = t->channels; c > 0; c--, x += t->channel_stride)
-        for (int64_t k = 0; k < t->tap_count; k++, w += FLAT_ROWS) sum_up(count, x + t->taps[k], mask, w, sums);
+        for (int64_t k = 0; k < t->tap_count; k++, w += FLAT_ROWS) sum_up(step, count, x + t->taps[k], mask, w, sums);
     }
-    UNROLLED for (int r = 0; r < STEP; r++) if (first + r < t->rows)
+    UNROLLED for (int r = 0; r < step; r++) if (first + r < t->rows)
         finish(t, first + r, count, sums[r], mask, t->out + (first + r) * t->out_stride);
   }
 }
@@ -288,7 +306,7 @@ ROWS_OF_EACH(any_taps, rows_of_taps)
 static void depthwise(const FlatPlane *p) {
   int side = square_of(p);
   (side == 3 ? square_of_3 : side == 5 ? square_of_5 : side == 7 ? square_of_7 : any_taps)(p);
-  activate_line(p->activation, p->rows * p->length, p->out);
+  if (p->activation >= CONV_SIGMOID) activate_block(p->activation, 1, 0, p->rows * p->length, p->out);
 }
 
 /* ---- laying out ---- */
