@@ -2,6 +2,7 @@
  *
  * All of them walk the index tensor's shape with a view of the table (the tensor that is read or written) whose stride
  * along the dimension is 0; the index read at each place says how far to step along it. */
+#include "base/parallel.h"
 #include "compute/element/element.h"
 #include "tensor/iterate.h"
 
@@ -341,11 +342,66 @@ static Status shape_index_select(Call *call, TensorSpec *specs) {
   for (int d = 0; d < self->ndim; d++) specs->sizes[d] = d == dim ? index->numel : self->sizes[d];
   return OK;
 }
+/* Dense rows of at least a few bytes are copied as they are. */
+typedef struct RowSelect {
+  const char *from;
+  char *to;
+  const void *index;
+  bool is_wide; /* index: int64, else int32 */
+  int64_t index_stride, count, size;
+  size_t row_bytes;
+  _Atomic bool is_bad;
+} RowSelect;
+static void select_rows(void *argument, int64_t begin, int64_t end) {
+  RowSelect *s = argument;
+  int64_t done = 0;
+  for (int64_t unit = begin; unit < end; unit++) {
+    int64_t i = unit % s->count * s->index_stride, outer = unit / s->count;
+    int64_t at;
+    if (s->is_wide) {
+      memcpy(&at, (const char *)s->index + i * (int64_t)sizeof at, sizeof at);
+    } else {
+      int32_t narrow;
+      memcpy(&narrow, (const char *)s->index + i * (int64_t)sizeof narrow, sizeof narrow);
+      at = narrow;
+    }
+    if (at < 0 || at >= s->size) {
+      atomic_store(&s->is_bad, true);
+      return;
+    }
+    if (work_is_over_after(&done, (int64_t)s->row_bytes / 64 + 1)) return;
+    memcpy(s->to + (size_t)unit * s->row_bytes, s->from + (size_t)(outer * s->size + at) * s->row_bytes, s->row_bytes);
+  }
+}
+static bool selects_rows(const Tensor *self, int64_t dim, const Tensor *out, size_t *out_row_bytes) {
+  enum { LEAST = 16 };
+  if (self->ndim == 0 || (self->flags & TENSOR_UNUSUAL) || !tensor_is_contiguous(self) || !tensor_is_contiguous(out))
+    return false;
+  *out_row_bytes = dtype_size((DType)self->dtype);
+  for (int d = (int)dim + 1; d < self->ndim; d++) *out_row_bytes *= (size_t)self->sizes[d];
+  return *out_row_bytes >= LEAST && out->numel > 0;
+}
+
 static Status kernel_index_select(Call *call) {
+  enum { ONE_THREAD_BYTES = 1 << 18 };
   const Tensor *self = call_tensor(call, 0), *index = call_tensor(call, 2);
   Tensor *out = call_out(call, 0), *spread;
   int64_t dim;
+  size_t row_bytes;
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
+  if (selects_rows(self, dim, out, &row_bytes)) {
+    RowSelect s = {.from = tensor_data(self),
+                   .to = tensor_data(out),
+                   .index = tensor_data(index),
+                   .is_wide = index->dtype == DTYPE_INT64,
+                   .index_stride = index->ndim ? index->strides[0] : 0,
+                   .count = index->numel,
+                   .size = self->sizes[dim],
+                   .row_bytes = row_bytes};
+    int64_t units = (int64_t)((size_t)out->numel * dtype_size((DType)out->dtype) / row_bytes);
+    parallel_for(call->exec->threads, units, (int64_t)(ONE_THREAD_BYTES / row_bytes) + 1, select_rows, &s);
+    return s.is_bad ? status_exception("IndexError", "index out of range in self") : OK;
+  }
   TRY(spread_index(index, out, dim, &spread));
   IndexWalk w = {.gather = true};
   Status status = walk(call->exec, &w, self, dim, spread, out);
