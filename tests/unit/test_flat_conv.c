@@ -346,6 +346,7 @@ static void test_depthwise(void **state) {
     p.groups = p.out_channels = p.in_channels;
     p.batch = pick(1, 2);
     if (i % 2) p.kernel[1] = p.kernel[2] = 3 + i % 3 * 2, p.stride[1] = p.stride[2] = 1;
+    if (i % 4 == 2) p.kernel[1] = p.kernel[2] = 3 + i % 8 / 4 * 2, p.stride[1] = p.stride[2] = 2;
     if (i % 7 == 0) p.dilation[1] = 2, p.dilation[2] = 3;
     if (i % 5 == 0) p.spatial = 3, p.in[0] = 4, p.kernel[0] = 2, p.stride[0] = 2;
     for (int d = 0; d < CONV_SPATIAL; d++) {

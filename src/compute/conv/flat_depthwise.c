@@ -15,6 +15,8 @@ typedef struct Depthwise {
   const ConvEpilogue *epilogue;
   const float *input, *weight;
   float *out;
+  ConvParams laying; /* how planes are laid out: without the stride, where the loops do that */
+  int step;
   FlatPlanes planes;
   _Atomic bool failed;
 } Depthwise;
@@ -24,13 +26,14 @@ static void run_plane(const Depthwise *d, int64_t plane, float *laid) {
   const ConvEpilogue *e = d->epilogue;
   int64_t in = p->in[0] * p->in[1] * p->in[2], slice = p->out[1] * p->out[2], channel = plane % p->groups;
   const float *from = d->input + plane * in;
-  if (laid) flat_planes_lay_channel(&d->planes, d->kernels, p, from, laid);
+  if (laid) flat_planes_lay_channel(&d->planes, d->kernels, &d->laying, from, laid);
   FlatPlane f = {.weights = d->weight + channel * d->planes.tap_count,
                  .tap_count = d->planes.tap_count,
                  .rows = p->out[1],
                  .length = p->out[2],
                  .row_stride = d->planes.extent[2],
                  .taps = d->planes.taps,
+                 .step = d->step,
                  .scale = e->scale ? e->scale[channel] : 1,
                  .shift = e->shift ? e->shift[channel] : 0,
                  .activation = e->activation,
@@ -57,6 +60,12 @@ static void run_planes(void *argument, int64_t begin, int64_t end) {
   if (laid) cache_free(laid, bytes);
 }
 
+/* Whether the loops pick every other input themselves, which costs less than to split planes. */
+static bool steps_by_two(const ConvParams *p) {
+  return p->kernel[0] == 1 && p->stride[0] == 1 && p->stride[1] == 2 && p->stride[2] == 2 && p->dilation[1] == 1 &&
+         p->dilation[2] == 1 && p->kernel[1] == p->kernel[2] && (p->kernel[1] == 3 || p->kernel[1] == 5);
+}
+
 Status conv_depthwise_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
                          const float *weight, const ConvEpilogue *epilogue, float *out) {
   enum { ONE_THREAD_WORK = 1 << 17 };
@@ -67,8 +76,17 @@ Status conv_depthwise_by(const FlatKernels *kernels, Exec *exec, const ConvParam
                  .epilogue = epilogue,
                  .input = input,
                  .weight = weight,
-                 .out = out};
-  TRY(flat_planes_init(&simple, &d.planes));
+                 .out = out,
+                 .laying = simple,
+                 .step = 1};
+  if (steps_by_two(&simple)) {
+    d.step = 2;
+    for (int k = 1; k < CONV_SPATIAL; k++) {
+      d.laying.stride[k] = 1;
+      d.laying.out[k] = 2 * simple.out[k] - 1;
+    }
+  }
+  TRY(flat_planes_init(&d.laying, &d.planes));
   int64_t work = p->out[0] * p->out[1] * p->out[2] * d.planes.tap_count;
   parallel_for(exec->threads, p->batch * p->groups, 1 + ONE_THREAD_WORK / (work + 1), run_planes, &d);
   flat_planes_dispose(&d.planes);

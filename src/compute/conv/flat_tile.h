@@ -25,11 +25,12 @@ typedef struct FlatTile {
   float low, high;
 } FlatTile;
 
-/* A plane of a depthwise convolution: out[row][i] = sum over taps t of weights[t] * input[row * row_stride + taps[t] +
- * i], finished. */
+/* A plane of a depthwise convolution, finished:
+ *   out[row][i] = sum over taps t of weights[t] * input[step * (row * row_stride + i) + taps[t]] */
 typedef struct FlatPlane {
   const float *weights, *input;
   int64_t tap_count, rows, length, row_stride;
+  int step; /* 1, or 2 where taps lie side by side in a square of 3 or 5 */
   const int64_t *taps;
   float *out;       /* dense */
   const float *add; /* lies as out does; NULL: nothing */

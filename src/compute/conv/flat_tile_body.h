@@ -230,7 +230,8 @@ static inline __attribute__((always_inline)) void write_rows(const FlatPlane *p,
 }
 
 static inline __attribute__((always_inline)) void rows_of_taps(const FlatPlane *p, int count, int64_t row, int64_t at,
-                                                               Mask m) {
+                                                               int n) {
+  Mask m = mask_of(n);
   V sums[8];
   const float *x = p->input + row * p->row_stride + at;
   UNROLLED for (int r = 0; r < count; r++) sums[r] = splat(0);
@@ -245,7 +246,8 @@ static inline __attribute__((always_inline)) void rows_of_taps(const FlatPlane *
 /* The same where taps lie side by side in a square: a row of inputs is read once for all results it is part of, which
  * counts, because most reads cross cache lines. */
 static inline __attribute__((always_inline)) void rows_of_square(const FlatPlane *p, int kernel, int count, int64_t row,
-                                                                 int64_t at, Mask m) {
+                                                                 int64_t at, int n) {
+  Mask m = mask_of(n);
   V sums[8], w[7];
   UNROLLED for (int r = 0; r < count; r++) sums[r] = splat(0);
   for (int k = 0; k < kernel; k++) {
@@ -268,44 +270,75 @@ static int square_of(const FlatPlane *p) {
   return side;
 }
 
-/* `count` rows from `row` on, whole vectors first. Functions of their own, so that each has all registers. */
-#define ROWS_OF(name, rows_of, count)                                                                      \
-  static __attribute__((noinline)) void name##_whole(const FlatPlane *p, int64_t row) {                    \
-    for (int64_t at = 0; at + LANES <= p->length; at += LANES) rows_of(p, count, row, at, mask_of(LANES)); \
-  }                                                                                                        \
-  static __attribute__((noinline)) void name##_part(const FlatPlane *p, int64_t row) {                     \
-    int64_t left = p->length % LANES;                                                                      \
-    rows_of(p, count, row, p->length - left, mask_of((int)left));                                          \
-  }                                                                                                        \
-  static void name(const FlatPlane *p, int64_t row) {                                                      \
-    if (p->length >= LANES) name##_whole(p, row);                                                          \
-    if (p->length % LANES) name##_part(p, row);                                                            \
+/* The same for a stride of 2 both ways, on a plane that is not split: every other input is picked from two vectors. */
+static inline __attribute__((always_inline)) void rows_of_halves(const FlatPlane *p, int kernel, int count, int64_t row,
+                                                                 int64_t at, int n) {
+  V sums[4], w[7];
+  UNROLLED for (int r = 0; r < count; r++) sums[r] = splat(0);
+  for (int k = 0; k < kernel; k++) {
+    const float *x = p->input + 2 * (row * p->row_stride + at) + k;
+    UNROLLED for (int i = 0; i < kernel; i++) w[i] = splat(p->weights[i * kernel + k]);
+    _Pragma("GCC unroll 16") for (int y = 0; y < 2 * count + kernel - 2; y++) {
+      V line = evens(x + y * p->row_stride, n);
+      UNROLLED for (int r = 0; r < count; r++) if (y - 2 * r >= 0 && y - 2 * r < kernel) sums[r] =
+          multiply_add(w[y - 2 * r], line, sums[r]);
+    }
   }
-#define SQUARE_3(p, count, row, at, m) rows_of_square(p, 3, count, row, at, m)
-#define SQUARE_5(p, count, row, at, m) rows_of_square(p, 5, count, row, at, m)
-#define SQUARE_7(p, count, row, at, m) rows_of_square(p, 7, count, row, at, m)
-#define ROWS_OF_EACH(name, rows_of)                                 \
+  write_rows(p, count, row, at, mask_of(n), sums);
+}
+
+/* `count` rows from `row` on; the last vector begins as early as it has to. Functions of their own, so that each has
+ * all registers. */
+#define ROWS_OF(name, rows_of, count)                                                   \
+  static __attribute__((noinline)) void name##_whole(const FlatPlane *p, int64_t row) { \
+    for (int64_t i = 0; i < p->length; i += LANES)                                      \
+      rows_of(p, count, row, i + LANES <= p->length ? i : p->length - LANES, LANES);    \
+  }                                                                                     \
+  static __attribute__((noinline)) void name##_part(const FlatPlane *p, int64_t row) {  \
+    rows_of(p, count, row, 0, (int)p->length);                                          \
+  }                                                                                     \
+  static void name(const FlatPlane *p, int64_t row) {                                   \
+    (p->length >= LANES ? name##_whole : name##_part)(p, row);                          \
+  }
+#define ROWS_OF_EACH(name, rows_of)                           \
+  ROWS_OF(name##_four, rows_of, 4)                            \
+  ROWS_OF(name##_two, rows_of, 2)                             \
+  ROWS_OF(name##_one, rows_of, 1)                             \
+  static void name##_rest(const FlatPlane *p, int64_t row) {  \
+    for (; row + 4 <= p->rows; row += 4) name##_four(p, row); \
+    for (; row + 2 <= p->rows; row += 2) name##_two(p, row);  \
+    for (; row < p->rows; row++) name##_one(p, row);          \
+  }
+#define ROWS_OF_TALL(name, rows_of)                                 \
+  ROWS_OF_EACH(name, rows_of)                                       \
   ROWS_OF(name##_tall, rows_of, TALL)                               \
-  ROWS_OF(name##_four, rows_of, 4)                                  \
-  ROWS_OF(name##_two, rows_of, 2)                                   \
-  ROWS_OF(name##_one, rows_of, 1)                                   \
   static void name(const FlatPlane *p) {                            \
     int64_t row = 0;                                                \
     for (; row + TALL <= p->rows; row += TALL) name##_tall(p, row); \
-    for (; row + 4 <= p->rows; row += 4) name##_four(p, row);       \
-    for (; row + 2 <= p->rows; row += 2) name##_two(p, row);        \
-    for (; row < p->rows; row++) name##_one(p, row);                \
+    name##_rest(p, row);                                            \
   }
-ROWS_OF_EACH(square_of_3, SQUARE_3)
-ROWS_OF_EACH(square_of_5, SQUARE_5)
-ROWS_OF_EACH(square_of_7, SQUARE_7)
-ROWS_OF_EACH(any_taps, rows_of_taps)
+#define SQUARE_3(p, count, row, at, n) rows_of_square(p, 3, count, row, at, n)
+#define SQUARE_5(p, count, row, at, n) rows_of_square(p, 5, count, row, at, n)
+#define SQUARE_7(p, count, row, at, n) rows_of_square(p, 7, count, row, at, n)
+#define HALVES_3(p, count, row, at, n) rows_of_halves(p, 3, count, row, at, n)
+#define HALVES_5(p, count, row, at, n) rows_of_halves(p, 5, count, row, at, n)
+ROWS_OF_TALL(square_of_3, SQUARE_3)
+ROWS_OF_TALL(square_of_5, SQUARE_5)
+ROWS_OF_TALL(square_of_7, SQUARE_7)
+ROWS_OF_TALL(any_taps, rows_of_taps)
+ROWS_OF_EACH(halves_of_3, HALVES_3)
+ROWS_OF_EACH(halves_of_5, HALVES_5)
 #undef ROWS_OF
 #undef ROWS_OF_EACH
+#undef ROWS_OF_TALL
 
 static void depthwise(const FlatPlane *p) {
   int side = square_of(p);
-  (side == 3 ? square_of_3 : side == 5 ? square_of_5 : side == 7 ? square_of_7 : any_taps)(p);
+  assert(p->step == 1 || (p->step == 2 && (side == 3 || side == 5)));
+  if (p->step == 2)
+    (side == 3 ? halves_of_3_rest : halves_of_5_rest)(p, 0);
+  else
+    (side == 3 ? square_of_3 : side == 5 ? square_of_5 : side == 7 ? square_of_7 : any_taps)(p);
   if (p->activation >= CONV_SIGMOID) activate_block(p->activation, 1, 0, p->rows * p->length, p->out);
 }
 
