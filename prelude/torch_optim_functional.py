@@ -39,3 +39,14 @@ def adam(params: List[Tensor], grads: List[Tensor], exp_avgs: List[Tensor], exp_
         step = float(state_steps[i])
         rate = lr / (1 - beta1 ** step)
         params[i].addcdiv_(mean, (square.sqrt() / math.sqrt(1 - beta2 ** step)).add_(eps), value=-rate)
+
+
+# I. Loshchilov, F. Hutter, "Decoupled Weight Decay Regularization" (2019).
+def adamw(params: List[Tensor], grads: List[Tensor], exp_avgs: List[Tensor], exp_avg_sqs: List[Tensor],
+          max_exp_avg_sqs: List[Tensor], state_steps: List[Tensor], foreach: Optional[bool] = None,
+          capturable: bool = False, *, amsgrad: bool, beta1: float, beta2: float, lr: float, weight_decay: float,
+          eps: float, maximize: bool) -> None:
+    for i in range(len(params)):
+        params[i].mul_(1 - lr * weight_decay)
+    adam(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, amsgrad=amsgrad, beta1=beta1, beta2=beta2,
+         lr=lr, weight_decay=0.0, eps=eps, maximize=maximize)

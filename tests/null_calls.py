@@ -57,6 +57,27 @@ BY_FUNCTION = {
     "wick_tensor_clear_hooks": {"leaf": "f->leaf"},
     "wick_tensor_set_requires_grad": {"tensor": "f->tensor", "wanted": "1"},
     "wick_run": {"method": '"add"', "arguments": "f->two", "count": "2", "names": "f->names", "named_count": "1"},
+    "wick_function_of": {"method": '"add"'},
+    "wick_function_run": {"arguments": "f->two", "count": "2", "names": "f->names", "named_count": "1"},
+    "wick_function_run_into": {"arguments": "f->two", "count": "2", "names": "f->names", "named_count": "1", "outputs": "f->tensors", "output_count": "1"},
+    "wick_prepare": {"method": '"add"', "arguments": "f->two", "count": "2", "names": "f->names", "named_count": "1"},
+    "wick_list_append": {"list": "f->list", "item": "f->tensor"},
+    "wick_list_set": {"list": "f->list", "item": "f->tensor"},
+    "wick_list_remove": {"list": "f->list"},
+    "wick_dict_set": {"dict": "f->dict", "key": "f->text", "value": "f->tensor"},
+    "wick_dict_remove": {"dict": "f->dict", "key": "f->text"},
+    "wick_object_set": {"object": "f->object", "name": '"training"', "value": "f->number"},
+    "wick_tensor_copy_from": {"data": "f->memory", "bytes": "4"},
+    "wick_tensor_copy_to": {"data": "f->memory", "bytes": "4"},
+    "wick_save_value": {"value": "f->dict", "path": "f->saved_path"},
+    "wick_module_new": {"class_name": '"Net"', "attributes": "f->attributes", "count": "1"},
+    "wick_module_clone": {"module": "f->loaded"},
+    "wick_module_get": {"module": "f->loaded", "path": '"training"'},
+    "wick_module_set": {"module": "f->loaded", "path": '"training"', "value": "f->number"},
+    "wick_module_parameters": {"module": "f->loaded"},
+    "wick_module_zero_grad": {"module": "f->loaded"},
+    "wick_optimizer_new": {"parameters": "f->list", "options": "&(wick_optimizer_options){.size = sizeof(wick_optimizer_options), .algorithm = WICK_ADAM, .rate = 1}"},
+    "wick_optimizer_set_rate": {"rate": "0.5"},
     "wick_run_async": {"method": '"add"', "arguments": "f->two", "count": "2", "names": "f->names", "named_count": "1"},
     "wick_future_then": {"callback": "then"},
     "wick_op_call": {"name": '"aten::add"', "overload": '"Tensor"', "arguments": "f->two", "count": "2", "names": "f->other_name", "named_count": "1"},
@@ -93,7 +114,8 @@ BY_FUNCTION = {
 BY_TYPE = {
     "wick_runtime *": "f->runtime", "wick_module *": "f->module", "const wick_module *": "f->module", "wick_value *": "f->tensor",
     "const wick_value *": "f->tensor", "wick_cancel *": "f->cancel", "wick_profile *": "f->profile", "wick_future *": "f->future", "const wick_future *": "f->future",
-    "const wick_error *": "f->failure", "wick_trees *": "f->trees", "const wick_tree *": "f->tree", "wick_call *": "f->call",
+    "const wick_error *": "f->failure", "const wick_function *": "f->function", "wick_function *": "f->function", "wick_function **": "&f->out.function",
+    "wick_optimizer *": "f->optimizer", "wick_optimizer **": "&f->out.optimizer", "wick_trees *": "f->trees", "const wick_tree *": "f->tree", "wick_call *": "f->call",
     "const wick_call *": "f->call", "wick_graph *": "f->graph", "const wick_graph *": "f->graph", "wick_block *": "f->block",
     "const wick_block *": "f->block", "wick_node *": "f->node", "const wick_node *": "f->node", "wick_ir_value *": "f->ir_value",
     "const wick_ir_value *": "f->ir_value", "wick_value **": "&f->out.value", "wick_module **": "&f->out.module", "char **": "&f->out.text",
@@ -105,7 +127,7 @@ BY_TYPE = {
 }
 # What a call gives up or ends: the fixture must not release it again.
 TAKES = {"wick_value_release": "tensor", "wick_module_release": "module", "wick_runtime_release": "runtime", "wick_trees_release": "trees",
-         "wick_graph_release": "graph", "wick_cancel_release": "cancel", "wick_profile_release": "profile", "wick_future_release": "future", "wick_tensor_from_dlpack": "managed"}
+         "wick_graph_release": "graph", "wick_cancel_release": "cancel", "wick_profile_release": "profile", "wick_future_release": "future", "wick_function_release": "function", "wick_optimizer_release": "optimizer", "wick_tensor_from_dlpack": "managed"}
 
 # Without a good call here: they fail as with everything right but what it names.
 FAILS = {"wick_load_library"}

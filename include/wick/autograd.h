@@ -3,6 +3,7 @@
 #define WICK_AUTOGRAD_H
 
 #include "wick/runtime.h"
+#include "wick/module.h"
 #include "wick/tensor.h"
 
 #ifdef __cplusplus
@@ -45,6 +46,43 @@ WICK_API wick_status wick_grad(wick_runtime *runtime, const wick_value *const *o
                                const wick_value *const *WICK_NULLABLE grads, size_t count,
                                const wick_value *const *inputs, size_t input_count, uint32_t flags, wick_value **out,
                                wick_error **error);
+
+/* ---- training ----
+ * wick_module_parameters(module, &parameters, NULL);
+ * wick_optimizer_options options = {.size = sizeof options, .algorithm = WICK_ADAM, .rate = 1e-3};
+ * wick_optimizer_new(parameters, &options, &optimizer, NULL);
+ * for each batch: wick_optimizer_zero_grad(optimizer, NULL); ... wick_backward(...);
+ *   wick_optimizer_step(optimizer, NULL);
+ */
+/* The module's parameters that require grad, each once, depth first: a list of the tensors themselves. */
+WICK_API wick_status wick_module_parameters(const wick_module *module, wick_value **out, wick_error **error);
+/* Drops the gradients of all parameters. */
+WICK_API wick_status wick_module_zero_grad(const wick_module *module, wick_error **error);
+enum { WICK_SGD = 1, WICK_ADAM = 2, WICK_ADAMW = 3 };
+/* Defaults are PyTorch's: SGD without momentum; Adam's betas 0.9 and 0.999, eps 1e-8; AdamW's weight_decay 0.01. */
+typedef struct wick_optimizer_options {
+  uint32_t size;
+  uint32_t algorithm;    /* WICK_SGD, WICK_ADAM, WICK_ADAMW */
+  double rate;           /* the learning rate; above 0 */
+  double momentum;       /* SGD */
+  double dampening;      /* SGD */
+  uint32_t nesterov;     /* SGD; needs momentum and no dampening */
+  uint32_t amsgrad;      /* Adam, AdamW */
+  double weight_decay;   /* 0 or more; AdamW: 0 is 0.01, below 0 is none */
+  double beta1, beta2;   /* Adam, AdamW: within [0, 1); 0: 0.9 and 0.999 */
+  double eps;            /* Adam, AdamW; 0: 1e-8 */
+  wick_runtime *runtime; /* may be NULL */
+} wick_optimizer_options;
+typedef struct wick_optimizer wick_optimizer; /* counted; used by one thread at a time */
+/* `parameters` is a list of tensors, as wick_module_parameters gives it: leaves of floating dtype. */
+WICK_API wick_status wick_optimizer_new(const wick_value *parameters, const wick_optimizer_options *options,
+                                        wick_optimizer **out, wick_error **error);
+WICK_API wick_optimizer *wick_optimizer_retain(wick_optimizer *optimizer);
+WICK_API void wick_optimizer_release(wick_optimizer *optimizer); /* NULL is allowed */
+/* One step on the parameters that have a gradient, in place. */
+WICK_API wick_status wick_optimizer_step(wick_optimizer *optimizer, wick_error **error);
+WICK_API wick_status wick_optimizer_zero_grad(wick_optimizer *optimizer, wick_error **error);
+WICK_API wick_status wick_optimizer_set_rate(wick_optimizer *optimizer, double rate, wick_error **error);
 
 #ifdef __cplusplus
 }

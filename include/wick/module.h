@@ -46,6 +46,11 @@ WICK_API wick_status wick_load_value(wick_runtime *runtime, const char *path,
 WICK_API wick_status wick_load_value_memory(wick_runtime *runtime, const void *data, size_t length,
                                             const wick_load_options *WICK_NULLABLE options, wick_value **out,
                                             wick_error **error);
+/* Saves tensors, numbers, strings, and lists, tuples and dicts of them as torch.save does: torch.load and
+ * wick_load_value read the file. Objects of classes: WICK_UNSUPPORTED. Replaces an older file as wick_module_save
+ * does. */
+WICK_API wick_status wick_save_value(wick_runtime *runtime, const wick_value *value, const char *path,
+                                     wick_error **error);
 WICK_API wick_module *wick_module_retain(wick_module *module);
 WICK_API void wick_module_release(wick_module *module); /* NULL is allowed */
 
@@ -62,6 +67,26 @@ WICK_API wick_status wick_module_schema(const wick_module *module, const char *m
 WICK_API wick_value *wick_module_object(const wick_module *module);
 WICK_API const char *wick_module_class_name(const wick_module *module); /* "__torch__.Net"; "" for a compiled text */
 enum { WICK_ATTRIBUTE = 0, WICK_PARAMETER = 1, WICK_BUFFER = 2 };
+typedef struct wick_attribute {
+  uint32_t size; /* sizeof(wick_attribute) */
+  uint32_t kind; /* WICK_ATTRIBUTE, also for submodules; WICK_PARAMETER and WICK_BUFFER for tensors */
+  const char *name;
+  const wick_value *value; /* a submodule is another module's wick_module_object. The value's type becomes the
+                              attribute's: later values must have it */
+} wick_attribute;
+/* A module of a new class with these attributes, and with `training` (true) if it is not among them; `class_name` is
+ * "Net" for __torch__.Net. Methods come by wick_module_define. */
+WICK_API wick_status wick_module_new(wick_runtime *runtime, const char *class_name, const wick_attribute *attributes,
+                                     size_t count, wick_module **out, wick_error **error);
+/* A copy with attributes of its own: what one sets, the other does not see. share_tensors nonzero: of the same tensors,
+ * so that weights are in memory once; what is written into a tensor in place is then seen by both. Compiled code and
+ * plans are shared. runtime NULL: the module's. */
+WICK_API wick_status wick_module_clone(wick_runtime *runtime, const wick_module *module, int share_tensors,
+                                       wick_module **out, wick_error **error);
+/* An attribute by its path ("layer1.0.weight"). Setting converts to the attribute's type. */
+WICK_API wick_status wick_module_get(const wick_module *module, const char *path, wick_value **out, wick_error **error);
+WICK_API wick_status wick_module_set(wick_module *module, const char *path, const wick_value *value,
+                                     wick_error **error);
 /* Saves an archive that wick_load and PyTorch read: the module with its state, code and extra files; of a compiled text
  * the function `entry` (NULL: the first) as the forward of a module. The same module gives the same bytes. A file to
  * which `path` leads, also through symbolic links, is replaced only by a whole one, which gets its mode and, where that

@@ -57,6 +57,37 @@ WICK_API wick_status wick_module_call(const wick_module *module, const wick_valu
                                       const wick_run_options *WICK_NULLABLE options, wick_value **WICK_NULLABLE out,
                                       wick_error **error);
 
+/* ---- functions looked up once ---- */
+typedef struct wick_function wick_function; /* counted; keeps its module; called from any thread */
+/* The method (or function of a compiled text). WICK_NOT_FOUND lists what there is. Methods that are added to the module
+ * later do not concern it. */
+WICK_API wick_status wick_function_of(wick_module *module, const char *method, wick_function **out, wick_error **error);
+WICK_API wick_function *wick_function_retain(wick_function *function);
+WICK_API void wick_function_release(wick_function *function);           /* NULL is allowed */
+WICK_API const char *wick_function_name(const wick_function *function); /* borrowed from the function */
+/* As wick_module_schema. */
+WICK_API wick_status wick_function_schema(const wick_function *function, char **out_text, wick_error **error);
+/* As wick_run, without the look-up. */
+WICK_API wick_status wick_function_run(const wick_function *function, const wick_value *const *arguments, size_t count,
+                                       const char *const *names, size_t named_count,
+                                       const wick_run_options *WICK_NULLABLE options, wick_value **WICK_NULLABLE out,
+                                       wick_error **error);
+/* The same with the results copied into tensors of the caller, as wick_tensor_borrow makes them: one for a function
+ * that gives a tensor, else one for each item of the tuple or list that it gives. Sizes must be the results', dtypes
+ * are converted, strides may be any. When a result does not fit, none is written: WICK_INVALID_ARGUMENT. */
+WICK_API wick_status wick_function_run_into(const wick_function *function, const wick_value *const *arguments,
+                                            size_t count, const char *const *names, size_t named_count,
+                                            const wick_run_options *WICK_NULLABLE options,
+                                            const wick_value *const *outputs, size_t output_count, wick_error **error);
+/* Makes everything ready that calls with such arguments will want: code compiled, plans made, weights packed, libraries
+ * opened, memory for reuse; returns when later calls have nothing left to do first. The function runs several times
+ * over a copy of the module's attributes, with its own random numbers and prints nothing; what it writes into tensors,
+ * the arguments included, is put back. Operators from outside with effects of their own are called, too. Of `options`,
+ * executor, fuser, threads and the limits count for each of those runs. Not while the module runs elsewhere. */
+WICK_API wick_status wick_prepare(wick_module *module, const char *method, const wick_value *const *arguments,
+                                  size_t count, const char *const *names, size_t named_count,
+                                  const wick_run_options *WICK_NULLABLE options, wick_error **error);
+
 /* ---- asynchronous calls ---- */
 typedef struct wick_future wick_future; /* counted by its users; the call goes on when all of them let go */
 /* As wick_run, but returns at once: the call goes on in wick's threads. The arguments must not be changed meanwhile

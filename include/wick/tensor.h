@@ -74,6 +74,15 @@ WICK_API wick_status wick_tensor_contiguous(const wick_value *tensor, wick_value
 /* The bytes of a .npy of the tensor, freed with wick_text_free. */
 WICK_API wick_status wick_tensor_to_npy(const wick_value *tensor, char **out_data, size_t *out_length,
                                         wick_error **error);
+/* How many elements; 0 for what is no tensor. */
+WICK_API int64_t wick_tensor_count(const wick_value *tensor);
+/* The first element of a row-major tensor; NULL for any other value. Holds as wick_tensor_view_of's. */
+WICK_API void *wick_tensor_data(const wick_value *tensor);
+/* Writes all elements from `data`, or reads them to it: row-major, of the tensor's dtype, `bytes` in all (else
+ * WICK_INVALID_ARGUMENT). The tensor may have any strides. */
+WICK_API wick_status wick_tensor_copy_from(const wick_value *tensor, const void *data, size_t bytes,
+                                           wick_error **error);
+WICK_API wick_status wick_tensor_copy_to(const wick_value *tensor, void *data, size_t bytes, wick_error **error);
 WICK_API const char *wick_dtype_name(uint32_t dtype); /* "float32"; static; "" for an unknown number */
 
 #ifdef __cplusplus

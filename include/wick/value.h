@@ -63,6 +63,15 @@ WICK_API wick_value *wick_value_key(const wick_value *dict, size_t index);      
 WICK_API wick_value *wick_value_get(const wick_value *dict, const wick_value *key); /* NULL: absent */
 WICK_API wick_value *wick_value_get_text(const wick_value *dict_or_object,
                                          const char *name); /* key or attribute; NULL: absent */
+/* Writing: items, keys and values are converted to the declared types, and what has another type is refused with
+ * WICK_INVALID_ARGUMENT. Programs that hold the list, dict or object see the change. */
+WICK_API wick_status wick_list_append(wick_value *list, const wick_value *item, wick_error **error);
+WICK_API wick_status wick_list_set(wick_value *list, size_t index, const wick_value *item, wick_error **error);
+WICK_API wick_status wick_list_remove(wick_value *list, size_t index, wick_error **error);
+WICK_API wick_status wick_dict_set(wick_value *dict, const wick_value *key, const wick_value *value,
+                                   wick_error **error);
+WICK_API wick_status wick_dict_remove(wick_value *dict, const wick_value *key, wick_error **error);
+WICK_API wick_status wick_object_set(wick_value *object, const char *name, const wick_value *value, wick_error **error);
 /* As print() shows it; bounded. Freed with wick_text_free. */
 WICK_API wick_status wick_value_print(const wick_value *value, char **out_text, wick_error **error);
 /* TorchScript's name of the value's type: "List[int]", "Tensor". Freed with wick_text_free. */

@@ -1,9 +1,9 @@
-/* wick_run, wick_run_async and wick_module_call: options to an Exec, arguments to the schema's types, then the
- * interpreter. */
+/* Calls of functions and modules: options to an Exec, arguments to the schema's types, then the interpreter. */
 #include <time.h>
 
 #include "api/arguments.h"
 #include "api/find.h"
+#include "api/function.h"
 #include "api/future.h"
 #include "base/clock.h"
 #include "fuse/backend.h"
@@ -40,6 +40,8 @@ Status api_apply_run_options(Exec *exec, const wick_run_options *options, CallBu
   return OK;
 }
 
+enum { FEW_VALUES = 16 }; /* so many need no allocation */
+
 /* What run_matched is to do with the arguments when they fit. */
 typedef Status Runner(Exec *exec, Function *function, const IValue *arguments, uint32_t count, void *result);
 
@@ -56,7 +58,8 @@ static Status run_matched(Exec *exec, const wick_module *module, Function *funct
   const FunctionSchema *schema = function->schema;
   if (!schema) return status_new(ERROR_INTERNAL, "the function was not compiled");
   uint32_t slots = schema->argument_count;
-  IValue *values = mem_calloc(slots + 1, sizeof *values);
+  IValue few[FEW_VALUES] = {0}, *values = few;
+  if (slots > FEW_VALUES) values = mem_calloc(slots, sizeof *values);
   if (!values) return status_out_of_memory();
   IValue self = module->module ? ivalue_object(module->module->object) : IVALUE_NONE;
   Status status = arguments_match(schema, self, (uint32_t)given.count, given.values, (uint32_t)given.named_count,
@@ -65,18 +68,22 @@ static Status run_matched(Exec *exec, const wick_module *module, Function *funct
     status = runner(exec, function, values, slots, result);
     for (uint32_t i = 0; i < slots; i++) ivalue_release(values[i]);
   }
-  mem_free(values);
+  if (values != few) mem_free(values);
   return status;
 }
 
 /* The values stay the caller's; *out is freed with mem_free. */
-static Status unbox_arguments(const wick_value *const *arguments, size_t count, size_t named_count, IValue **out) {
+static Status unbox_arguments(const wick_value *const *arguments, size_t count, size_t named_count, IValue *few,
+                              IValue **out) {
   if (count > 100000 || named_count > count)
     return status_new(ERROR_INVALID_ARGUMENT, "%zu arguments, %zu of them named", count, named_count);
-  *out = mem_calloc(count + 1, sizeof **out);
+  *out = count > FEW_VALUES ? mem_calloc(count, sizeof **out) : few;
   if (!*out) return status_out_of_memory();
   for (size_t i = 0; i < count; i++) (*out)[i] = arguments[i] ? arguments[i]->value : IVALUE_NONE;
   return OK;
+}
+static void unboxed_free(IValue *values, const IValue *few) {
+  if (values != few) mem_free(values);
 }
 static Status run_now(Exec *exec, Function *function, const IValue *arguments, uint32_t count, void *result) {
   return executor_call(exec, function, arguments, count, result);
@@ -160,55 +167,93 @@ static Status run_call(Exec *exec, const wick_module *module, Function *forward,
 
 /* ---- */
 
-/* Exec, options and limits of a call that ends before this returns. `hooks`: as run_call. */
-static Status run_under_options(const wick_module *module, const char *method, bool hooks,
-                                const wick_value *const *arguments, size_t count, const char *const *names,
-                                size_t named_count, const wick_run_options *options, IValue *out) {
+static void print_nothing(void *user, const char *text, size_t length) {
+  (void)user, (void)text, (void)length;
+}
+
+Status function_call(const wick_module *module, Function *function, CallManner manner,
+                     const wick_value *const *arguments, size_t count, const char *const *names, size_t named_count,
+                     const wick_run_options *options, IValue *out) {
   Exec exec;
   CallBudget budget;
   wick_cancel *cancel;
   wick_profile *profile;
-  Function *function;
-  IValue *values;
+  IValue few[FEW_VALUES], *values;
   api_exec_init(&exec, module->runtime);
   TRY(api_apply_run_options(&exec, options, &budget, &cancel, &profile));
-  TRY(module_find(module, method, &function));
-  TRY(unbox_arguments(arguments, count, named_count, &values));
+  TRY(unbox_arguments(arguments, count, named_count, few, &values));
+  if (manner.aside) {
+    exec.generator = manner.aside;
+    exec.print = print_nothing;
+  }
   Arguments given = {values, count, names, named_count};
   uint64_t start = profile ? clock_now_ns() : 0;
   WorkLimit limit = {exec.stop, exec.deadline_ns},
             *outer = work_limit_enter(&limit); /* compiling takes its time, too */
-  Status status =
-      hooks ? run_call(&exec, module, function, given, out) : run_matched(&exec, module, function, given, run_now, out);
+  Status status = manner.hooks ? run_call(&exec, module, function, given, out)
+                               : run_matched(&exec, module, function, given, run_now, out);
   work_limit_enter(outer);
   if (profile) op_profile_add_call(profile->profile, clock_now_ns() - start);
-  mem_free(values);
+  unboxed_free(values, few);
   return status;
 }
 
 wick_status wick_run(const wick_module *module, const char *method, const wick_value *const *arguments, size_t count,
                      const char *const *names, size_t named_count, const wick_run_options *options, wick_value **out,
                      wick_error **error) {
+  Function *function;
   IValue result;
   if (out) *out = NULL;
   API_NEED(module);
   API_NEED(method);
   if (count) API_NEED(arguments);
   API_NEED_ITEMS(names, named_count);
-  API_TRY(run_under_options(module, method, false, arguments, count, names, named_count, options, &result));
+  API_TRY(module_find(module, method, &function));
+  API_TRY(function_call(module, function, (CallManner){0}, arguments, count, names, named_count, options, &result));
   return api_status(value_give(result, module->unit, out), error);
 }
 
 wick_status wick_module_call(const wick_module *module, const wick_value *const *arguments, size_t count,
                              const char *const *names, size_t named_count, const wick_run_options *options,
                              wick_value **out, wick_error **error) {
+  Function *function;
   IValue result;
   if (out) *out = NULL;
   API_NEED(module);
   if (count) API_NEED(arguments);
   API_NEED_ITEMS(names, named_count);
-  API_TRY(run_under_options(module, "forward", true, arguments, count, names, named_count, options, &result));
+  API_TRY(module_find(module, "forward", &function));
+  CallManner manner = {.hooks = true};
+  API_TRY(function_call(module, function, manner, arguments, count, names, named_count, options, &result));
   return api_status(value_give(result, module->unit, out), error);
+}
+
+wick_status wick_function_run(const wick_function *function, const wick_value *const *arguments, size_t count,
+                              const char *const *names, size_t named_count, const wick_run_options *options,
+                              wick_value **out, wick_error **error) {
+  IValue result;
+  if (out) *out = NULL;
+  API_NEED(function);
+  if (count) API_NEED(arguments);
+  API_NEED_ITEMS(names, named_count);
+  API_TRY(function_call(function->module, function->function, (CallManner){0}, arguments, count, names, named_count,
+                        options, &result));
+  return api_status(value_give(result, function->module->unit, out), error);
+}
+
+wick_status wick_function_run_into(const wick_function *function, const wick_value *const *arguments, size_t count,
+                                   const char *const *names, size_t named_count, const wick_run_options *options,
+                                   const wick_value *const *outputs, size_t output_count, wick_error **error) {
+  IValue result;
+  API_NEED(function);
+  if (count) API_NEED(arguments);
+  API_NEED_ITEMS(names, named_count);
+  API_NEED_ITEMS(outputs, output_count);
+  API_TRY(function_call(function->module, function->function, (CallManner){0}, arguments, count, names, named_count,
+                        options, &result));
+  Status status = outputs_fill(result, outputs, output_count);
+  ivalue_release(result);
+  return api_status(status, error);
 }
 
 wick_status wick_run_async(const wick_module *module, const char *method, const wick_value *const *arguments,
@@ -229,16 +274,16 @@ wick_status wick_run_async(const wick_module *module, const char *method, const 
   API_TRY(api_apply_run_options(&exec, options, &budget, &cancel, &profile));
   API_TRY(module_find(module, method, &function));
   wick_future *handle;
-  IValue *values;
-  API_TRY(unbox_arguments(arguments, count, named_count, &values));
+  IValue few[FEW_VALUES], *values;
+  API_TRY(unbox_arguments(arguments, count, named_count, few, &values));
   Status made = future_handle_new(module, cancel, profile, &handle);
-  if (made) mem_free(values);
+  if (made) unboxed_free(values, few);
   API_TRY(made);
   WorkLimit limit = {exec.stop, exec.deadline_ns}, *outer = work_limit_enter(&limit);
   Status status =
       run_matched(&exec, module, function, (Arguments){values, count, names, named_count}, run_async, &future);
   work_limit_enter(outer);
-  mem_free(values);
+  unboxed_free(values, few);
   if (status) {
     wick_future_release(handle);
     return api_status(status, error);

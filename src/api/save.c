@@ -17,6 +17,14 @@ static Status save(wick_runtime *runtime, const wick_module *module, const char 
   return function_export(function, &exec, path);
 }
 
+wick_status wick_save_value(wick_runtime *runtime, const wick_value *value, const char *path, wick_error **error) {
+  Exec exec;
+  API_NEED(value);
+  API_NEED(path);
+  api_exec_init(&exec, runtime);
+  return api_status(value_export(value->value, &exec, path), error);
+}
+
 wick_status wick_module_save(wick_runtime *runtime, const wick_module *module, const char *path, const char *entry,
                              wick_error **error) {
   API_NEED(module);

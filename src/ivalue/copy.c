@@ -5,17 +5,18 @@ typedef struct Work {
   IValue from, to; /* from held by the copier; to borrowed from its container or the root */
 } Work;
 typedef struct Copier {
+  bool shares_tensors;
   PtrMap copies; /* container or tensor -> its copy, which the root reaches */
   VEC(Work) pending;
   VEC(IValue) held; /* the keys of `copies`: other threads may let go of them meanwhile */
 } Copier;
 
 /* A shell for containers, filled later; everything else is whole at once. */
-static Status make_shell(IValue v, IValue *out) {
+static Status make_shell(const Copier *c, IValue v, IValue *out) {
   switch (v.tag) {
     case TAG_TENSOR: {
       Tensor *t;
-      if (!tensor_is_defined(v.tensor)) {
+      if (c->shares_tensors || !tensor_is_defined(v.tensor)) {
         *out = ivalue_retain(v);
         return OK;
       }
@@ -68,7 +69,7 @@ static Status copy_value(Copier *c, IValue v, IValue *out) {
     ivalue_retain(*out);
     return OK;
   }
-  TRY(make_shell(v, out));
+  TRY(make_shell(c, v, out));
   Work work = {v, *out};
   if (remembered && !vec_push(&c->held, v)) goto out_of_memory;
   if (remembered) ivalue_retain(v);
@@ -146,8 +147,8 @@ static Status fill(Copier *c, IValue from, IValue to) {
   }
 }
 
-Status ivalue_deep_copy(IValue v, IValue *out) {
-  Copier c = {0};
+static Status copy_everything(IValue v, bool shares_tensors, IValue *out) {
+  Copier c = {.shares_tensors = shares_tensors};
   ptrmap_init(&c.copies, NULL);
   IValue root = IVALUE_NONE;
   Status status = copy_value(&c, v, &root);
@@ -164,4 +165,11 @@ Status ivalue_deep_copy(IValue v, IValue *out) {
   else
     ivalue_release(root);
   return status;
+}
+
+Status ivalue_deep_copy(IValue v, IValue *out) {
+  return copy_everything(v, false, out);
+}
+Status ivalue_copy_containers(IValue v, IValue *out) {
+  return copy_everything(v, true, out);
 }

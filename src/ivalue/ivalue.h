@@ -286,6 +286,8 @@ void object_set(Object *o, uint32_t slot, IValue value); /* takes over */
 
 /* ---- deep things; iterative, shared structure stays shared, bounded ---- */
 Status ivalue_deep_copy(IValue v, IValue *out) MUST_CHECK; /* copy.deepcopy */
+/* The same with the tensors themselves: lists, dicts, tuples and objects are new. */
+Status ivalue_copy_containers(IValue v, IValue *out) MUST_CHECK;
 /* Lists, dicts and objects reachable from v become safe for several threads. Before another thread can reach them:
  * whatever leaves a call for the caller, and whatever a call hands to a task of its own. */
 void ivalue_mark_shared(IValue v);

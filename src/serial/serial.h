@@ -49,5 +49,7 @@ Status function_export(const Function *function, Exec *exec, const char *path) M
 /* A file of torch.save (zip or legacy stream): tensors, containers, numbers, strings; anything else is an error naming
  * the global. */
 Status value_import(ByteSource *source, Exec *exec, const LoadOptions *options, IValue *out) MUST_CHECK;
+/* A file that torch.load and value_import read: the value pickled, its tensors beside it. No objects of classes. */
+Status value_export(IValue value, Exec *exec, const char *path) MUST_CHECK;
 Status npy_load(ByteSource *source, IValue *out) MUST_CHECK;    /* .npy: a tensor; .npz: a dict of tensors */
 Status npy_write(const Tensor *tensor, StrBuf *out) MUST_CHECK; /* appends the bytes of a .npy */

@@ -22,7 +22,7 @@ typedef struct Fixture {
   size_t archive_length, npy_length;
   wick_runtime *runtime;
   wick_module *module, *loaded, *frozen_from, *hooked;
-  wick_value *tensor, *leaf, *loss, *text, *number, *dict, *state, *quantized;
+  wick_value *tensor, *leaf, *loss, *text, *number, *dict, *state, *quantized, *list, *object;
   const wick_value *tensors[1], *texts[1], *two[2], *losses[1], *gradients[1], *leaves[1];
   wick_value *results[1];
   const char *names[1], *other_name[1], *input_name[1], *preserved[1];
@@ -31,6 +31,9 @@ typedef struct Fixture {
   wick_cancel *cancel;
   wick_profile *profile;
   wick_future *future;
+  wick_function *function;
+  wick_optimizer *optimizer;
+  wick_attribute attributes[1];
   wick_trees *trees;
   const wick_tree *tree, *children[1];
   wick_graph *graph, *plain;
@@ -44,6 +47,8 @@ typedef struct Fixture {
     wick_value *value;
     wick_module *module;
     wick_future *future;
+    wick_function *function;
+    wick_optimizer *optimizer;
     wick_runtime *runtime;
     wick_trees *trees;
     const wick_tree *tree;
@@ -143,6 +148,12 @@ static void make_values(Fixture *f) {
   f->texts[0] = f->text;
   f->number = wick_value_int(3);
   FINE(wick_value_dict(f->texts, f->tensors, 1, &f->dict, &e));
+  FINE(wick_value_list((const wick_value *[]){f->leaf}, 1, &f->list, &e));
+  f->object = wick_module_object(f->loaded);
+  f->attributes[0] = (wick_attribute){sizeof *f->attributes, WICK_BUFFER, "weight", f->tensor};
+  FINE(wick_function_of(f->module, "add", &f->function, &e));
+  wick_optimizer_options sgd = {.size = sizeof sgd, .algorithm = WICK_SGD, .rate = 1};
+  FINE(wick_optimizer_new(f->list, &sgd, &f->optimizer, &e));
   FINE(wick_module_state_dict(f->loaded, &f->state, &e));
   wick_value *quantize[] = {f->tensor, wick_value_double(0.5), wick_value_int(0), wick_value_int(WICK_QUINT8)};
   FINE(wick_op_call(NULL, "aten::quantize_per_tensor", "", (const wick_value *const *)quantize, 4, NULL, 0,
@@ -218,13 +229,17 @@ static Fixture *fixture_new(void) {
 }
 
 static void fixture_free(Fixture *f) {
-  wick_value *values[] = {f->tensor, f->leaf,  f->loss,      f->text,       f->number,
-                          f->dict,   f->state, f->quantized, f->results[0], f->out.value};
+  wick_value *values[] = {f->tensor, f->leaf,      f->loss,       f->text,      f->number, f->dict,
+                          f->state,  f->quantized, f->results[0], f->out.value, f->list,   f->object};
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) wick_value_release(values[i]);
   wick_module *modules[] = {f->module, f->loaded, f->frozen_from, f->hooked, f->out.module};
   for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) wick_module_release(modules[i]);
   wick_future_release(f->future);
   wick_future_release(f->out.future);
+  wick_function_release(f->function);
+  wick_function_release(f->out.function);
+  wick_optimizer_release(f->optimizer);
+  wick_optimizer_release(f->out.optimizer);
   wick_cancel_release(f->cancel);
   wick_profile_release(f->profile);
   wick_runtime_release(f->runtime);
@@ -293,6 +308,8 @@ static bool gives_up(const char *function, const char *argument) {
 #define GIVE_UP_profile f->profile = NULL
 #define GIVE_UP_future f->future = NULL
 #define GIVE_UP_managed f->managed = NULL
+#define GIVE_UP_function f->function = NULL
+#define GIVE_UP_optimizer f->optimizer = NULL
 
 #define GOOD_STATUS(function, argument, taken, call) CALL(taken, expect_ok(f, function, argument, call); GIVE_UP(taken))
 #define GOOD_FAILS(function, argument, taken, call) CALL(taken, if (!(call)) mistake(function, argument, "worked", ""))
@@ -319,9 +336,9 @@ static bool gives_up(const char *function, const char *argument) {
 #define UNSET_VOID(function, argument, taken, call) CALL(taken, call)
 
 static bool is_text(const char *function) {
-  static const char *const others[] = {"wick_value_",       "wick_cancel_new",    "wick_profile_new",
-                                       "wick_error_new",    "wick_module_retain", "wick_module_object",
-                                       "wick_call_argument"};
+  static const char *const others[] = {"wick_value_",          "wick_cancel_new",       "wick_profile_new",
+                                       "wick_error_new",       "wick_module_retain",    "wick_module_object",
+                                       "wick_function_retain", "wick_optimizer_retain", "wick_call_argument"};
   if (!strcmp(function, "wick_value_to_string")) return true;
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (!strncmp(function, others[i], strlen(others[i]))) return false;
@@ -344,6 +361,10 @@ static void release(const char *function, Fixture *f, const void *answer) {
     wick_profile_release(given);
   else if (!strcmp(function, "wick_module_retain"))
     wick_module_release(given);
+  else if (!strcmp(function, "wick_function_retain"))
+    wick_function_release(given);
+  else if (!strcmp(function, "wick_optimizer_retain"))
+    wick_optimizer_release(given);
   else if (!is_text(function))
     wick_value_release(given);
 }

@@ -22,13 +22,19 @@ typedef struct Export {
   DebugRecords debug;
   VEC(CodeFile) files; /* in order of need */
   VEC(Needed) needed;  /* grows while it is worked off */
-  Map known;           /* qualified names in `needed` */
+  Map known;           /* qualified name -> its Type or Function in `needed` */
+  Str twice;           /* a name that two definitions have; else empty */
   bool failed;         /* out of memory where there is no status */
 } Export;
 
 static void need(Export *e, Str name, Needed what) {
-  if (map_has(&e->known, name)) return;
-  if (!map_put(&e->known, name, e) || !vec_push(&e->needed, what)) e->failed = true;
+  const void *definition = what.function ? (const void *)what.function : what.type;
+  const void *known = map_get(&e->known, name);
+  if (known) {
+    if (known != definition) e->twice = name;
+    return;
+  }
+  if (!map_put(&e->known, name, (void *)(uintptr_t)definition) || !vec_push(&e->needed, what)) e->failed = true;
 }
 /* Classes of libraries have no code. */
 static void depend(void *context, const Type *type, const Function *function) {
@@ -103,6 +109,9 @@ static Status print_needed(Export *e, Needed needed) {
 }
 static Status print_code(Export *e) {
   for (size_t i = 0; i < e->needed.length && !e->failed; i++) TRY(print_needed(e, e->needed.data[i]));
+  if (e->twice.length)
+    return status_new(ERROR_UNSUPPORTED, "the module has two definitions called '" STR_FMT "', from different archives",
+                      STR_ARG(e->twice));
   return e->failed ? status_out_of_memory() : OK;
 }
 
@@ -213,6 +222,19 @@ Status module_export(const Module *module, Exec *exec, const char *path) {
   if (!status) status = write_extra_files(&e, &module->extra_files);
   if (!status) status = write_pickle(&e, "data", exec, ivalue_object(module->object));
   if (!status) status = write_rest(&e, exec);
+  export_end(&e);
+  return status;
+}
+
+Status value_export(IValue value, Exec *exec, const char *path) {
+  Export e;
+  Status status = export_begin(&e, path);
+  if (!status) status = write_pickle(&e, "data", exec, value);
+  if (!status && e.needed.length)
+    status = status_new(ERROR_UNSUPPORTED, "an object of class '" STR_FMT "' can only be saved in a module",
+                        STR_ARG(e.needed.data[0].type->name));
+  if (!status) status = zip_writer_add(&e.zip, STR("version"), "3\n", 2);
+  if (!status) status = zip_writer_finish(&e.zip);
   export_end(&e);
   return status;
 }

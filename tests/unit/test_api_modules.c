@@ -1,0 +1,353 @@
+/* Functions looked up once, results in the caller's memory, preparing, and modules made, changed and trained from C. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "wick/wick.h"
+
+#define FINE(call)                                   \
+  do {                                               \
+    wick_error *e = NULL;                            \
+    if (call) fail_msg("%s", wick_error_message(e)); \
+  } while (0)
+#define REFUSED(code, word, call)                                                    \
+  do {                                                                               \
+    wick_error *e = NULL;                                                            \
+    assert_int_equal(call, code);                                                    \
+    if (!strstr(wick_error_message(e), word)) fail_msg("%s", wick_error_message(e)); \
+    wick_error_free(e);                                                              \
+  } while (0)
+
+static wick_module *compiled(const char *text) {
+  wick_module *module;
+  FINE(wick_compile(NULL, text, strlen(text), "test.py", &module, &e));
+  return module;
+}
+static wick_value *floats(int64_t count, const float *values) {
+  wick_value *tensor;
+  FINE(wick_tensor_new(WICK_FLOAT32, 1, &count, &tensor, &e));
+  if (values) FINE(wick_tensor_copy_from(tensor, values, (size_t)count * sizeof *values, &e));
+  return tensor;
+}
+static float at(const wick_value *tensor, int i) {
+  assert_non_null(wick_tensor_data(tensor));
+  return ((const float *)wick_tensor_data(tensor))[i];
+}
+
+/* ---- functions ---- */
+
+static void test_function(void **state) {
+  (void)state;
+  wick_module *module = compiled("def f(x, scale: float = 2.0):\n    return x * scale, x + 1\n");
+  wick_function *f;
+  REFUSED(WICK_NOT_FOUND, "there is f", wick_function_of(module, "g", &f, &e));
+  FINE(wick_function_of(module, "f", &f, &e));
+  wick_module_release(module); /* the function keeps it */
+  assert_string_equal(wick_function_name(f), "f");
+  char *schema;
+  FINE(wick_function_schema(f, &schema, &e));
+  assert_non_null(strstr(schema, "scale=2."));
+  wick_text_free(schema);
+  wick_value *x = floats(3, (float[]){1, 2, 3}), *pair;
+  FINE(wick_function_run(f, (const wick_value *const[]){x}, 1, NULL, 0, NULL, &pair, &e));
+  wick_value *first = wick_value_item(pair, 0);
+  assert_true(at(first, 2) == 6);
+  wick_value_release(first);
+  wick_value_release(pair);
+
+  /* into memory of another dtype, and with gaps */
+  double doubles[3] = {0};
+  float spread[6] = {0};
+  wick_value *outputs[2], *short_one = floats(2, NULL);
+  FINE(wick_tensor_borrow(doubles, WICK_FLOAT64, 1, (int64_t[]){3}, NULL, NULL, NULL, &outputs[0], &e));
+  FINE(wick_tensor_borrow(spread, WICK_FLOAT32, 1, (int64_t[]){3}, (int64_t[]){2}, NULL, NULL, &outputs[1], &e));
+  const wick_value *const *into = (const wick_value *const *)outputs;
+  FINE(wick_function_run_into(f, (const wick_value *const[]){x}, 1, NULL, 0, NULL, into, 2, &e));
+  assert_true(doubles[0] == 2 && doubles[2] == 6 && spread[0] == 2 && spread[1] == 0 && spread[4] == 4);
+  memset(doubles, 0, sizeof doubles);
+  REFUSED(WICK_INVALID_ARGUMENT, "of size [2]",
+          wick_function_run_into(f, (const wick_value *const[]){x}, 1, NULL, 0, NULL,
+                                 (const wick_value *const[]){outputs[0], short_one}, 2, &e));
+  assert_true(doubles[0] == 0); /* all or nothing */
+  REFUSED(WICK_INVALID_ARGUMENT, "1 outputs for 2 results",
+          wick_function_run_into(f, (const wick_value *const[]){x}, 1, NULL, 0, NULL, into, 1, &e));
+  wick_value_release(outputs[0]);
+  wick_value_release(outputs[1]);
+  wick_value_release(short_one);
+  wick_value_release(x);
+  wick_function_release(f);
+}
+
+static const char COUNTER[] =
+    "def forward(self, x):\n"
+    "    self.calls += 1\n"
+    "    self.total.add_(x.sum())\n"
+    "    print('called')\n"
+    "    return torch.relu(x * self.weight + torch.rand([1])).tanh() * 2\n";
+
+static wick_module *new_counter(wick_runtime *runtime) {
+  wick_value *values[] = {wick_value_int(0), floats(1, (float[]){0}), floats(1, (float[]){3})};
+  wick_attribute attributes[] = {{sizeof(wick_attribute), WICK_ATTRIBUTE, "calls", values[0]},
+                                 {sizeof(wick_attribute), WICK_BUFFER, "total", values[1]},
+                                 {sizeof(wick_attribute), WICK_PARAMETER, "weight", values[2]}};
+  wick_module *module;
+  FINE(wick_module_new(runtime, "Counter", attributes, 3, &module, &e));
+  for (int i = 0; i < 3; i++) wick_value_release(values[i]);
+  FINE(wick_module_define(runtime, module, COUNTER, strlen(COUNTER), NULL, &e));
+  return module;
+}
+
+static void print(void *user, const char *text, size_t length) {
+  (void)text, (void)length;
+  ++*(int *)user;
+}
+
+static void test_prepare(void **state) {
+  (void)state;
+  int printed = 0;
+  wick_runtime *runtime;
+  wick_runtime_options options = {.size = sizeof options, .print = print, .user = &printed};
+  FINE(wick_runtime_new(&options, &runtime, &e));
+  wick_module *module = new_counter(runtime);
+  wick_value *x = floats(2, (float[]){1, 2}), *seed = wick_value_int(7), *value, *before, *after;
+  const wick_value *arguments[] = {x};
+  FINE(wick_op_call(runtime, "aten::manual_seed", NULL, (const wick_value *const[]){seed}, 1, NULL, 0, NULL, &e));
+  FINE(wick_run(module, "forward", arguments, 1, NULL, 0, NULL, &before, &e));
+  FINE(wick_op_call(runtime, "aten::manual_seed", NULL, (const wick_value *const[]){seed}, 1, NULL, 0, NULL, &e));
+  printed = 0;
+  FINE(wick_prepare(module, "forward", arguments, 1, NULL, 0, NULL, &e));
+  assert_int_equal(printed, 0);
+  FINE(wick_module_get(module, "calls", &value, &e));
+  assert_int_equal(wick_value_to_int(value), 1);
+  wick_value_release(value);
+  FINE(wick_module_get(module, "total", &value, &e));
+  assert_true(at(value, 0) == 3);
+  wick_value_release(value);
+  wick_stats made = {.size = sizeof made}, later = {.size = sizeof later};
+  wick_stats_get(&made);
+  FINE(wick_run(module, "forward", arguments, 1, NULL, 0, NULL, &after, &e));
+  wick_wait_for_plans();
+  wick_stats_get(&later);
+  assert_int_equal(made.compiles, later.compiles);
+  assert_true(at(before, 0) == at(after, 0) && at(before, 1) == at(after, 1)); /* random numbers as without */
+  assert_true(printed > 0);
+  wick_value_release(before);
+  wick_value_release(after);
+  /* what fails says so, and leaves the state as it was */
+  REFUSED(WICK_INVALID_ARGUMENT, "missing", wick_prepare(module, "forward", NULL, 0, NULL, 0, NULL, &e));
+  wick_value_release(x);
+  wick_value_release(seed);
+  wick_module_release(module);
+  wick_runtime_release(runtime);
+}
+
+/* ---- building and changing ---- */
+
+static void test_build(void **state) {
+  (void)state;
+  wick_module *inner = new_counter(NULL), *outer, *again, *copy, *sharing;
+  wick_value *object = wick_module_object(inner), *value, *x = floats(1, (float[]){5});
+  wick_attribute attributes[] = {{sizeof(wick_attribute), WICK_ATTRIBUTE, "inner", object}};
+  FINE(wick_module_new(NULL, "Outer", attributes, 1, &outer, &e));
+  const char *text = "def forward(self, x):\n    return self.inner(x) if self.training else x\n";
+  FINE(wick_module_define(NULL, outer, text, strlen(text), NULL, &e));
+  assert_string_equal(wick_module_class_name(outer), "__torch__.Outer");
+  FINE(wick_run(outer, "forward", (const wick_value *const[]){x}, 1, NULL, 0, NULL, NULL, &e));
+  FINE(wick_module_get(outer, "inner.calls", &value, &e));
+  assert_int_equal(wick_value_to_int(value), 1);
+  wick_value_release(value);
+  /* setting converts, and refuses what does not fit */
+  wick_value *seven = wick_value_int(7), *word = wick_value_string("word", 4);
+  FINE(wick_module_set(outer, "inner.calls", seven, &e));
+  REFUSED(WICK_INVALID_ARGUMENT, "should be of type", wick_module_set(outer, "inner.calls", word, &e));
+  REFUSED(WICK_RUNTIME, "no attribute 'nothing'", wick_module_set(outer, "inner.nothing", seven, &e));
+  REFUSED(WICK_RUNTIME, "no submodule 'calls'", wick_module_get(outer, "inner.calls.x", &value, &e));
+  /* copies: attributes of their own; tensors too, or shared */
+  FINE(wick_module_clone(NULL, outer, 0, &copy, &e));
+  FINE(wick_module_clone(NULL, outer, 1, &sharing, &e));
+  FINE(wick_run(outer, "forward", (const wick_value *const[]){x}, 1, NULL, 0, NULL, NULL, &e));
+  static const int calls[] = {8, 7, 7};
+  static const float totals[] = {10, 5, 10};
+  wick_module *modules[] = {outer, copy, sharing};
+  for (int i = 0; i < 3; i++) {
+    FINE(wick_module_get(modules[i], "inner.calls", &value, &e));
+    assert_int_equal(wick_value_to_int(value), calls[i]);
+    wick_value_release(value);
+    FINE(wick_module_get(modules[i], "inner.total", &value, &e));
+    assert_true(at(value, 0) == totals[i]);
+    wick_value_release(value);
+  }
+  char path[64];
+  snprintf(path, sizeof path, "/tmp/wick_build_%d.pt", (int)getpid());
+  FINE(wick_module_save(NULL, outer, path, NULL, &e));
+  FINE(wick_load(NULL, path, NULL, &again, &e));
+  FINE(wick_module_get(again, "inner.calls", &value, &e));
+  assert_int_equal(wick_value_to_int(value), 8);
+  wick_value_release(value);
+  /* two classes of one name, each from a program of its own, are told apart or refused: never mixed up */
+  wick_module *other = new_counter(NULL), *both;
+  wick_value *other_object = wick_module_object(other);
+  wick_attribute two[] = {{sizeof(wick_attribute), WICK_ATTRIBUTE, "a", object},
+                          {sizeof(wick_attribute), WICK_ATTRIBUTE, "b", other_object}};
+  FINE(wick_module_new(NULL, "Both", two, 2, &both, &e));
+  REFUSED(WICK_UNSUPPORTED, "__torch__.Counter", wick_module_save(NULL, both, path, NULL, &e));
+  REFUSED(WICK_INVALID_ARGUMENT, "no name", wick_module_new(NULL, "a b", two, 2, &again, &e));
+  two[1].name = "a";
+  REFUSED(WICK_INVALID_ARGUMENT, "two attributes", wick_module_new(NULL, "Both", two, 2, &again, &e));
+  wick_module *all[] = {inner, outer, copy, sharing, other, both};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) wick_module_release(all[i]);
+  wick_value *values[] = {object, x, seven, word, other_object};
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) wick_value_release(values[i]);
+  unlink(path);
+}
+
+static void test_containers(void **state) {
+  (void)state;
+  wick_value *one = wick_value_int(1), *two = wick_value_int(2), *word = wick_value_string("a", 1), *list, *dict;
+  FINE(wick_value_list((const wick_value *const[]){one}, 1, &list, &e));
+  FINE(wick_list_append(list, two, &e));
+  FINE(wick_list_set(list, 0, two, &e));
+  REFUSED(WICK_RUNTIME, "item 2 of a list of 2", wick_list_set(list, 2, two, &e));
+  REFUSED(WICK_INVALID_ARGUMENT, "should be of type int", wick_list_append(list, word, &e));
+  FINE(wick_list_remove(list, 1, &e));
+  assert_int_equal(wick_value_length(list), 1);
+  FINE(wick_value_dict((const wick_value *const[]){word}, (const wick_value *const[]){one}, 1, &dict, &e));
+  FINE(wick_dict_set(dict, word, two, &e));
+  wick_value *got = wick_value_get_text(dict, "a");
+  assert_int_equal(wick_value_to_int(got), 2);
+  wick_value_release(got);
+  FINE(wick_dict_remove(dict, word, &e));
+  REFUSED(WICK_RUNTIME, "no such key", wick_dict_remove(dict, word, &e));
+  REFUSED(WICK_INVALID_ARGUMENT, "a dict is expected", wick_dict_set(list, word, two, &e));
+  wick_value *all[] = {one, two, word, list, dict};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) wick_value_release(all[i]);
+}
+
+static void test_elements(void **state) {
+  (void)state;
+  float values[6] = {1, 2, 3, 4, 5, 6}, read[6] = {0};
+  wick_value *tensor, *spread;
+  FINE(wick_tensor_new(WICK_FLOAT32, 2, (int64_t[]){2, 3}, &tensor, &e));
+  FINE(wick_tensor_copy_from(tensor, values, sizeof values, &e));
+  assert_int_equal(wick_tensor_count(tensor), 6);
+  assert_true(at(tensor, 5) == 6);
+  FINE(wick_op_call(NULL, "aten::t", NULL, (const wick_value *const[]){tensor}, 1, NULL, 0, &spread, &e));
+  assert_null(wick_tensor_data(spread)); /* not row-major */
+  FINE(wick_tensor_copy_to(spread, read, sizeof read, &e));
+  assert_true(read[0] == 1 && read[1] == 4 && read[2] == 2);
+  REFUSED(WICK_INVALID_ARGUMENT, "20 bytes for a tensor of 24", wick_tensor_copy_to(spread, read, 20, &e));
+  wick_value_release(tensor);
+  wick_value_release(spread);
+}
+
+static void test_save_value(void **state) {
+  (void)state;
+  char path[64];
+  snprintf(path, sizeof path, "/tmp/wick_save_value_%d.pt", (int)getpid());
+  wick_value *key = wick_value_string("weight", 6), *x = floats(2, (float[]){1, 2}), *dict, *read;
+  FINE(wick_value_dict((const wick_value *const[]){key}, (const wick_value *const[]){x}, 1, &dict, &e));
+  FINE(wick_save_value(NULL, dict, path, &e));
+  FINE(wick_load_value(NULL, path, NULL, &read, &e));
+  wick_value *got = wick_value_get_text(read, "weight");
+  assert_true(at(got, 1) == 2);
+  wick_value_release(got);
+  wick_module *module = new_counter(NULL);
+  wick_value *object = wick_module_object(module);
+  REFUSED(WICK_UNSUPPORTED, "__torch__.Counter", wick_save_value(NULL, object, path, &e));
+  wick_value *all[] = {key, x, dict, read, object};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) wick_value_release(all[i]);
+  wick_module_release(module);
+  unlink(path);
+}
+
+/* ---- training ---- */
+
+/* The weight w of (w * 3 - 6)^2 after `steps` steps. */
+static double trained(const wick_optimizer_options *options, int steps) {
+  wick_value *weight = floats(1, (float[]){1}), *parameters, *loss;
+  wick_module *module;
+  wick_optimizer *optimizer;
+  FINE(wick_tensor_set_requires_grad(weight, 1, &e));
+  wick_attribute attributes[] = {{sizeof(wick_attribute), WICK_PARAMETER, "w", weight}};
+  FINE(wick_module_new(NULL, "Line", attributes, 1, &module, &e));
+  const char *text = "def forward(self):\n    return (self.w * 3 - 6).square().sum()\n";
+  FINE(wick_module_define(NULL, module, text, strlen(text), NULL, &e));
+  FINE(wick_module_parameters(module, &parameters, &e));
+  assert_int_equal(wick_value_length(parameters), 1);
+  FINE(wick_optimizer_new(parameters, options, &optimizer, &e));
+  wick_run_options grad = {.size = sizeof grad, .grad = WICK_GRAD_ON};
+  for (int i = 0; i < steps; i++) {
+    FINE(wick_optimizer_zero_grad(optimizer, &e));
+    FINE(wick_run(module, "forward", NULL, 0, NULL, 0, &grad, &loss, &e));
+    FINE(wick_backward(NULL, (const wick_value *const[]){loss}, NULL, 1, 0, &e));
+    FINE(wick_optimizer_step(optimizer, &e));
+    wick_value_release(loss);
+  }
+  double result = at(weight, 0);
+  FINE(wick_module_zero_grad(module, &e));
+  wick_value *none;
+  FINE(wick_tensor_grad(weight, &none, &e));
+  assert_null(none);
+  wick_optimizer_release(optimizer);
+  wick_value_release(parameters);
+  wick_value_release(weight);
+  wick_module_release(module);
+  return result;
+}
+
+/* The numbers are torch.optim's after three steps. */
+static void test_optimizers(void **state) {
+  (void)state;
+  static const struct {
+    wick_optimizer_options options;
+    double expected;
+  } cases[] = {
+      {{.size = sizeof(wick_optimizer_options), .algorithm = WICK_SGD, .rate = 0.01}, 1.44863200},
+      {{.size = sizeof(wick_optimizer_options), .algorithm = WICK_SGD, .rate = 0.01, .momentum = 0.9, .dampening = 0.5},
+       1.68059802},
+      {{.size = sizeof(wick_optimizer_options),
+        .algorithm = WICK_SGD,
+        .rate = 0.01,
+        .momentum = 0.9,
+        .nesterov = 1,
+        .weight_decay = 0.1},
+       2.03038836},
+      {{.size = sizeof(wick_optimizer_options), .algorithm = WICK_ADAM, .rate = 0.1}, 1.29841375},
+      {{.size = sizeof(wick_optimizer_options), .algorithm = WICK_ADAM, .rate = 0.1, .weight_decay = 0.5, .amsgrad = 1},
+       1.29827857},
+      {{.size = sizeof(wick_optimizer_options), .algorithm = WICK_ADAMW, .rate = 0.1}, 1.29514122},
+      {{.size = sizeof(wick_optimizer_options),
+        .algorithm = WICK_ADAMW,
+        .rate = 0.1,
+        .beta1 = 0.5,
+        .beta2 = 0.9,
+        .eps = 0.001},
+       1.29077959},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    double got = trained(&cases[i].options, 3);
+    if (fabs(got - cases[i].expected) > 1e-5) fail_msg("case %zu: %.7f, not %.7f", i, got, cases[i].expected);
+  }
+  wick_optimizer_options wrong = {.size = sizeof wrong, .algorithm = WICK_SGD};
+  wick_value *empty;
+  wick_optimizer *optimizer;
+  FINE(wick_value_list(NULL, 0, &empty, &e));
+  REFUSED(WICK_INVALID_ARGUMENT, "rate", wick_optimizer_new(empty, &wrong, &optimizer, &e));
+  wick_value_release(empty);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_function),   cmocka_unit_test(test_prepare),  cmocka_unit_test(test_build),
+      cmocka_unit_test(test_containers), cmocka_unit_test(test_elements), cmocka_unit_test(test_save_value),
+      cmocka_unit_test(test_optimizers),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
