@@ -85,6 +85,15 @@ BY_FUNCTION = {
     "wick_op_exists": {"name": '"aten::add"'},
     "wick_op_register": {"schema": "f->schema", "kernel": "kernel"},
     "wick_load_library": {"path": "f->library"},
+    "wick_library_find": {"name": '"nothing"'},
+    "wick_set_automatic_libraries": {"on": "1"},
+    "wick_operators_register": {"operators": "&f->operator", "count": "1"},
+    "wick_class_register": {"of": "&f->class_of"},
+    "wick_call_operator": {"name": '"aten::relu"', "overload": '""', "arguments": "f->tensors", "count": "1"},
+    "wick_call_parallel": {"n": "1", "grain": "1", "body": "part", "arg": "NULL"},
+    "wick_native_set": {"object": "f->native", "name": "CLASS_NAME", "data": "NULL", "drop": "drop"},
+    "wick_native_new": {"name": "CLASS_NAME", "data": "NULL", "drop": "drop"},
+    "wick_native_data": {"object": "f->native", "name": "CLASS_NAME", "out_data": "&f->out.data"},
     "wick_call_set_result": {"value": "f->tensor"},
     "wick_module_schema": {"method": '"add"'},
     "wick_module_method_count": {},
@@ -130,7 +139,7 @@ TAKES = {"wick_value_release": "tensor", "wick_module_release": "module", "wick_
          "wick_graph_release": "graph", "wick_cancel_release": "cancel", "wick_profile_release": "profile", "wick_future_release": "future", "wick_function_release": "function", "wick_optimizer_release": "optimizer", "wick_tensor_from_dlpack": "managed"}
 
 # Without a good call here: they fail as with everything right but what it names.
-FAILS = {"wick_load_library"}
+FAILS = {"wick_load_library", "wick_library_find", "wick_call_tensor", "wick_call_operator", "wick_call_poll"}
 
 def prototypes(path):
     text = re.sub(r"/\*.*?\*/", "", open(path).read(), flags=re.S)
@@ -169,10 +178,10 @@ def value(function, kind, name):
 
 def may_be_null(function, kind, name, nullable):
     takes_null = function.endswith(("_free", "_release", "_retain"))
-    return nullable or takes_null or kind in ("wick_runtime *", "wick_error **") or (kind == "void *" and name == "user")
+    return nullable or takes_null or kind in ("wick_runtime *", "wick_error **") or (kind == "void *" and (name in ("user", "arg") or function.startswith("wick_native_")))
 
 def unset(kind):
-    options = re.match(r"(?:const )?(wick_(?:\w+_options|stats|tensor_view|quantizer)) \*$", kind)
+    options = re.match(r"(?:const )?(wick_(?:\w+_options|stats|tensor_view|quantizer|operator|class)) \*$", kind)
     return options and f"&({options[1]}){{0}}"
 
 count = 0

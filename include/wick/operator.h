@@ -28,9 +28,17 @@ typedef wick_status wick_kernel(void *user, wick_call *call, wick_error **error)
 /* Adds an operator for the rest of the process: "my_namespace::magic(Tensor x, int n=2) -> Tensor". Overloads that
  * differ only in returns are refused. */
 WICK_API wick_status wick_op_register(const char *schema, wick_kernel *kernel, void *user, wick_error **error);
-/* Opens a shared library and calls its `wick_status wick_library_init(wick_error **error)`, which registers operators.
- */
+/* Opens a shared library and calls its `wick_status wick_library_init(wick_error **error)`, which registers operators
+ * (wick/library.h). `path`: a file, with a '/' in it; or the name of a library, "torch_scatter", which
+ * wick_library_find knows. One that is open already stays so. */
 WICK_API wick_status wick_load_library(const char *path, wick_error **error);
+/* Where the library NAME.so is: in the folders of the environment's WICK_LIBRARY_PATH (with colons between), beside
+ * wick's own library or command as they were installed, or in its build folder. WICK_NOT_FOUND: nowhere. The path is
+ * freed with wick_text_free. */
+WICK_API wick_status wick_library_find(const char *name, char **out_path, wick_error **error);
+/* A program that names an operator or a class of a namespace which nothing has registered has the library of that name
+ * opened for it, from these folders and from nowhere else. 0 switches that off, for the whole process. */
+WICK_API void wick_set_automatic_libraries(int on);
 /* Whether an operator of that name is there. */
 WICK_API int wick_op_exists(const char *name);
 

@@ -11,6 +11,7 @@
  *   call/derive.h         in-place and .out forms, made from a row
  *   call/call_plan.h      what operator_call asks of a schema, found once
  *   call/quantized_form.h forms of operators for quantized tensors; whose arithmetic they follow
+ *   call/operator_library.h  libraries of operators, by name
  *   call/native_class.h   classes whose objects hold a value of C
  *   call/call_internal.h  what operator_call and the forms that write share
  *

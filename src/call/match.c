@@ -2,6 +2,7 @@
 #include "call/match.h"
 
 #include "call/convert.h"
+#include "call/operator_library.h"
 
 enum { MAX_ARGUMENTS = sizeof((MatchedCall *)0)->inputs / sizeof(IValue) };
 
@@ -222,7 +223,9 @@ static Status report_unknown(Str name) {
   Str similar[5];
   size_t count = operator_similar(name, similar, 5);
   StrBuf text = {0};
-  strbuf_printf(&text, "Unknown builtin op: " STR_FMT ".\n", STR_ARG(name));
+  strbuf_printf(&text, "Unknown builtin op: " STR_FMT, STR_ARG(name));
+  operator_library_print_reason(name, &text);
+  strbuf_puts(&text, ".\n");
   if (count == 0) {
     strbuf_printf(&text,
                   "Could not find any similar ops to " STR_FMT

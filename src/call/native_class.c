@@ -1,16 +1,42 @@
 /* Native classes by name, and their objects. */
 #include "call/native_class.h"
 
+#include "call/operator_library.h"
 #include "schema/type_parse.h"
 
 #define NATIVE_PREFIX "__torch__.torch.classes."
 
+typedef struct LibraryClass {
+  const NativeClass *native;
+  struct LibraryClass *next;
+} LibraryClass;
+static _Atomic(LibraryClass *) library_classes;
+
+static const NativeClass *find(Str name) {
+  for (const NativeClass *const *native = native_classes; *native; native++)
+    if (str_is(name, (*native)->name)) return *native;
+  for (const LibraryClass *c = library_classes; c; c = c->next)
+    if (str_is(name, c->native->name)) return c->native;
+  return NULL;
+}
+
+Status native_class_register(const NativeClass *native) {
+  LibraryClass *added = mem_calloc(1, sizeof *added);
+  if (!added) return status_out_of_memory();
+  added->native = native;
+  added->next = library_classes;
+  while (!atomic_compare_exchange_weak(&library_classes, &added->next, added)) {
+  }
+  return OK;
+}
+
 const NativeClass *native_class_find(Str qualified_name) {
   if (!str_starts_with(qualified_name, NATIVE_PREFIX)) return NULL;
   Str name = str_slice(qualified_name, strlen(NATIVE_PREFIX), qualified_name.length);
-  for (const NativeClass *const *native = native_classes; *native; native++)
-    if (str_is(name, (*native)->name)) return *native;
-  return NULL;
+  const NativeClass *native = find(name);
+  ptrdiff_t dot = str_find_char(name, '.');
+  if (!native && dot > 0 && operator_library_open_for(str_slice(name, 0, (size_t)dot))) native = find(name);
+  return native;
 }
 
 const Type *native_class_type(const NativeClass *native) {

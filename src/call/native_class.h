@@ -16,6 +16,8 @@ typedef struct NativeClass {
 } NativeClass;
 /* Every native class that is built in, ended by NULL: src/api/op_tables.c. */
 extern const NativeClass *const native_classes[];
+/* Adds a class of a library, for the rest of the process; kept by reference. Its type has its methods already. */
+Status native_class_register(const NativeClass *native) MUST_CHECK;
 
 /* What an object holds; immutable once it is set, so that objects on several threads may share it. */
 typedef struct NativeValue {
@@ -23,7 +25,8 @@ typedef struct NativeValue {
   const NativeClass *native;
 } NativeValue;
 
-const NativeClass *native_class_find(Str qualified_name); /* NULL: there is none */
+/* Also where a library has to be opened for it (call/operator_library.h). NULL: there is none. */
+const NativeClass *native_class_find(Str qualified_name);
 /* Its type, of the process; "__torch__.torch.classes." NAME. */
 const Type *native_class_type(const NativeClass *native);
 /* A new object that holds `value`; takes value over, also on failure. */

@@ -100,10 +100,13 @@ const FunctionSchema *operator_schema(const Operator *op);
 bool operator_reads_metadata(const Operator *op, uint32_t i);
 /* OP_RETURNS_ARGUMENT, or a body: that may pass on what it got. */
 bool operator_may_return_argument(const Operator *op);
-/* First overload of a qualified name or NULL; walk with ->next. */
+/* First overload of a qualified name or NULL; walk with ->next. Opens the library of the name's namespace where that is
+ * how it comes to be there (call/operator_library.h). */
 const Operator *operator_find(Str qualified_name);
 const Operator *operator_find_symbol(Symbol name); /* the same, without a look-up in the index for known symbols */
 const Operator *operator_find_overload(Str qualified_name, Str overload_name);
+/* Whether an operator of that namespace ("aten") is there. */
+bool operator_space_is_known(Str space);
 /* Up to `max` names near to an unknown one, for messages. */
 size_t operator_similar(Str qualified_name, Str *out, size_t max);
 /* Adds rows (kept by reference) to the open registry; thread-safe. Refuses a schema that is there already or differs

@@ -7,6 +7,7 @@
 
 #include "call/derive.h"
 #include "call/operator.h"
+#include "call/operator_library.h"
 
 static struct {
   pthread_rwlock_t lock;
@@ -185,11 +186,28 @@ static bool lock_for_reading(void) {
 
 /* ---- look-up ---- */
 
-const Operator *operator_find(Str qualified_name) {
+static const Operator *find(Str qualified_name) {
   if (!lock_for_reading()) return NULL;
   const Operator *op = map_get(&registry.index, qualified_name);
   pthread_rwlock_unlock(&registry.lock);
   return op;
+}
+
+const Operator *operator_find(Str qualified_name) {
+  const Operator *op = find(qualified_name);
+  ptrdiff_t colon = op ? -1 : str_find_char(qualified_name, ':');
+  if (colon > 0 && operator_library_open_for(str_slice(qualified_name, 0, (size_t)colon))) op = find(qualified_name);
+  return op;
+}
+
+bool operator_space_is_known(Str space) {
+  if (!lock_for_reading()) return false;
+  bool known = false;
+  for (const Operator *op = first_operator; op && !known; op = op->following)
+    known = op->name.length > space.length && op->name.data[space.length] == ':' &&
+            !memcmp(op->name.data, space.data, space.length);
+  pthread_rwlock_unlock(&registry.lock);
+  return known;
 }
 
 const Operator *operator_find_symbol(Symbol name) {

@@ -9,7 +9,15 @@
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 /* ---- options ---- */
-typedef enum OptionKind { OPTION_FLAG, OPTION_TEXT, OPTION_INT, OPTION_REAL, OPTION_LIBRARY, OPTION_ENGINE } OptionKind;
+typedef enum OptionKind {
+  OPTION_FLAG,
+  OPTION_TEXT,
+  OPTION_INT,
+  OPTION_REAL,
+  OPTION_LIBRARY,
+  OPTION_NO_LIBRARIES,
+  OPTION_ENGINE
+} OptionKind;
 typedef struct Option {
   const char *name; /* "--threads" or "-o" */
   OptionKind kind;
@@ -42,7 +50,10 @@ typedef struct ModelOptions {
 #define MODEL_OPTIONS(m)                                                                                 \
   {"--device-map", OPTION_TEXT, &(m).device_map, "MAP  where tensors go: \"cuda=cpu\", \"*=cpu\""},      \
       {"--read", OPTION_FLAG, &(m).read, "  read the archive and check its sums instead of mapping it"}, \
-      {"--library", OPTION_LIBRARY, NULL, "FILE  open a library of operators first"}, {                  \
+      {"--no-libraries", OPTION_NO_LIBRARIES, NULL, "  open none by itself that the program names"},     \
+      {"--library", OPTION_LIBRARY, NULL,                                                                \
+       "NAME  open a library of operators first: its name, or a file with a / in it"},                   \
+  {                                                                                                      \
     "--engine", OPTION_ENGINE, NULL, "NAME  of quantized operators: qnnpack or onednn"                   \
   }
 bool is_source_file(const char *path); /* ends in .py */

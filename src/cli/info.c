@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "call/operator_library.h"
 #include "cli/cli.h"
 #include "serial/archive/archive.h"
 
@@ -85,10 +86,16 @@ static void print_archive(const char *path) {
   status_free(status);
 }
 
+static void print_library(void *unused, const char *path) {
+  (void)unused;
+  printf("library   %s\n", path);
+}
+
 static int print_module(const char *path, const wick_module *module, bool all) {
   wick_error *error;
   Totals totals = {.module = module, .all = all};
   if (!is_source_file(path)) print_archive(path);
+  operator_library_each(print_library, NULL);
   if (*wick_module_class_name(module)) printf("class     %s\n", wick_module_class_name(module));
   for (size_t i = 0; i < wick_module_method_count(module); i++) {
     char *schema = NULL;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/handles.h"
+#include "call/operator_library.h"
 #include "cli/cli.h"
 #include "ir/operator_use.h"
 #include "serial/archive/used_operators.h"
@@ -28,7 +29,15 @@ static void list_operator(void *argument, Str name, size_t calls, bool is_known)
   bool refused = listing->allowed && !is_listed(listing->allowed, name);
   listing->missing += !is_known;
   listing->refused += refused;
-  printf("%-40.*s %6zu%s%s\n", STR_ARG(name), calls, is_known ? "" : "  not in wick", refused ? "  not allowed" : "");
+  StrBuf why = {0};
+  if (!is_known) operator_library_print_reason(name, &why);
+  printf("%-40.*s %6zu%s" STR_FMT "%s\n", STR_ARG(name), calls, is_known ? "" : "  not in wick",
+         STR_ARG(strbuf_view(&why)), refused ? "  not allowed" : "");
+  strbuf_dispose(&why);
+}
+static void print_library(void *unused, const char *path) {
+  (void)unused;
+  printf("library %s\n", path);
 }
 static void list_known(void *argument, Str name, size_t calls) {
   list_operator(argument, name, calls, true);
@@ -78,6 +87,7 @@ static int run(const Command *command, int count, char **words) {
   listing.allowed = text;
   result = is_source_file(words[0]) ? list_source(words[0], &model, &listing) : list_archive(words[0], &listing);
   free(text);
+  operator_library_each(print_library, NULL);
   if (result == EXIT_DONE && (listing.missing || listing.refused)) result = EXIT_FAILED;
   return result;
 }

@@ -56,6 +56,9 @@ static bool set_option(const Option *option, const char *text) {
       if (!wick_load_library(text, &error)) return true;
       complain_error(text, error);
       return false;
+    case OPTION_NO_LIBRARIES:
+      wick_set_automatic_libraries(0);
+      return true;
     case OPTION_ENGINE:
       if (!wick_set_quantized_engine(NULL, text, &error)) return true;
       complain_error("--engine", error);
@@ -95,8 +98,9 @@ bool options_parse(const Command *command, const Option *options, int *count, ch
       return false;
     }
     const char *value = word[length] ? word + length + 1 : NULL;
-    if (option->kind == OPTION_FLAG ? value != NULL : !value && ++i >= *count) {
-      complain(NULL, "%s %s", option->name, option->kind == OPTION_FLAG ? "takes no value" : "needs a value");
+    bool is_flag = option->kind == OPTION_FLAG || option->kind == OPTION_NO_LIBRARIES;
+    if (is_flag ? value != NULL : !value && ++i >= *count) {
+      complain(NULL, "%s %s", option->name, is_flag ? "takes no value" : "needs a value");
       return false;
     }
     if (!set_option(option, value ? value : words[i])) return false;

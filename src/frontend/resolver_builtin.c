@@ -2,6 +2,8 @@
  * name. */
 #include <math.h>
 
+#include "call/native_class.h"
+#include "call/operator_library.h"
 #include "call/quantized_form.h"
 #include "frontend/compilation.h"
 #include "frontend/suggest.h"
@@ -143,6 +145,7 @@ static const char *const passages[] = {
     "torch.nn",
     "torch.jit",
     "torch.ops",
+    "torch.classes",
     "torch.autograd",
     "torch.autograd.grad_mode",
     "torch.autograd.profiler",
@@ -203,6 +206,7 @@ static bool is_space(Str path) {
     if (str_is(path, spaces[i].name)) return true;
   for (size_t i = 0; i < COUNT(passages); i++)
     if (str_is(path, passages[i])) return true;
+  if (str_starts_with(path, "torch.classes.")) return str_find_char(str_slice(path, 14, path.length), '.') < 0;
   return str_starts_with(path, "torch.ops.") && str_find_char(str_slice(path, 10, path.length), '.') < 0;
 }
 
@@ -238,6 +242,16 @@ static SugaredValue *named_class(Compilation *c, Str path) {
   return NULL;
 }
 
+/* torch.classes.mine.Table; NULL: there is none. */
+static SugaredValue *native_class(Compilation *c, Str path) {
+  Str qualified = str_from(arena_printf(&c->scratch, "__torch__." STR_FMT, STR_ARG(path)));
+  const NativeClass *native = native_class_find(qualified);
+  if (!native) return NULL;
+  const Type *type = native_class_type(native);
+  if (type->kind != TYPE_CLASS) catch_throw(&c->catch_point, status_out_of_memory());
+  return sugared_class(c, type);
+}
+
 /* "torch.nn.functional" + "relu". */
 static SugaredValue *lookup(Compilation *c, Str space, Str name) {
   Str path = str_from(arena_printf(&c->scratch, STR_FMT "." STR_FMT, STR_ARG(space), STR_ARG(name)));
@@ -248,6 +262,7 @@ static SugaredValue *lookup(Compilation *c, Str space, Str name) {
       return sugared_builtin(c, symbol_intern(qualified));
     return NULL;
   }
+  if (str_starts_with(space, "torch.classes.")) return native_class(c, path);
   for (size_t i = 0; i < COUNT(renamed); i++)
     if (str_is(path, renamed[i].name) && operator_find(str_from(renamed[i].op)))
       return sugared_builtin(c, symbol_intern(str_from(renamed[i].op)));
@@ -302,6 +317,15 @@ static const char *suggest_global(Compilation *c, Str space, const char *prefix,
   return suggestion_text(&s, c);
 }
 
+/* Of torch.ops.mine or torch.classes.mine: why its library is not there, or "". */
+static const char *missing_library(Compilation *c, Str space) {
+  StrBuf text = {0};
+  operator_library_print_reason(last_part(space), &text);
+  const char *reason = arena_strndup(&c->scratch, text.data ? text.data : "", text.length);
+  strbuf_dispose(&text);
+  return reason;
+}
+
 /* The operator that `space.name` would be, with a similar one. */
 static _Noreturn void fail_unknown(Compilation *c, Str space, Str name, SourceRange range) {
   const char *prefix = "";
@@ -311,7 +335,11 @@ static _Noreturn void fail_unknown(Compilation *c, Str space, Str name, SourceRa
   for (size_t i = 0; i < COUNT(renamed); i++)
     if (str_is(path, renamed[i].name))
       compilation_fail(c, range, STR_FMT ": unknown operator %s", STR_ARG(path), renamed[i].op);
-  if (!*prefix) compilation_fail(c, range, STR_FMT " has no attribute '" STR_FMT "'", STR_ARG(space), STR_ARG(name));
+  if (!*prefix)
+    compilation_fail(c, range, STR_FMT " has no attribute '" STR_FMT "'%s", STR_ARG(space), STR_ARG(name),
+                     str_starts_with(space, "torch.ops.") || str_starts_with(space, "torch.classes.")
+                         ? missing_library(c, space)
+                         : "");
   Str qualified = str_from(arena_printf(&c->scratch, "%s" STR_FMT, prefix, STR_ARG(name)));
   compilation_fail(c, range, STR_FMT " has no attribute '" STR_FMT "': unknown operator " STR_FMT ".%s", STR_ARG(space),
                    STR_ARG(name), STR_ARG(qualified), suggest_global(c, space, prefix, name));

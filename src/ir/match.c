@@ -2,6 +2,7 @@
  * is tried without conversions first, then each with them. */
 #include "ir/match.h"
 
+#include "call/operator_library.h"
 #include "ir/ir_internal.h"
 
 bool schema_is_blocked(const FunctionSchema *schema) {
@@ -449,14 +450,17 @@ _Noreturn static void fail_unknown(Graph *graph, Str name, SourceRange range) {
     strbuf_char(&text, '\n');
   }
   const char *names = take_text(graph, &text, "");
+  text = (StrBuf){0};
+  operator_library_print_reason(name, &text);
+  const char *reason = take_text(graph, &text, "");
   if (count)
     graph_fail(graph, ERROR_COMPILE, range,
                "Unknown builtin op: " STR_FMT ".\nHere are some suggestions: \n%s\nThe original call is", STR_ARG(name),
                names);
   graph_fail(graph, ERROR_COMPILE, range,
-             "Unknown builtin op: " STR_FMT ".\nCould not find any similar ops to " STR_FMT
+             "Unknown builtin op: " STR_FMT "%s.\nCould not find any similar ops to " STR_FMT
              ". This op may not exist or may not be currently supported in TorchScript.\n",
-             STR_ARG(name), STR_ARG(name));
+             STR_ARG(name), reason, STR_ARG(name));
 }
 
 static Value *pack_outputs(Graph *graph, const MatchedSchema *m, uint32_t count, Value *const *values) {

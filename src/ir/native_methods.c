@@ -54,26 +54,27 @@ static void make_method(CompilationUnit *unit, ClassType *class_type, const Nati
   function->is_native = true;
 }
 
-static void make_all(void *unused) {
-  (void)unused;
-  for (const NativeClass *const *native = native_classes; *native; native++) {
-    const Type *type = native_class_type(*native);
-    if (type->kind != TYPE_CLASS) continue;
-    for (size_t i = 0; i < (*native)->method_count; i++)
-      make_method(native_unit, type->class_type, &(*native)->methods[i]);
-  }
+static void make_methods(void *argument) {
+  const NativeClass *native = argument;
+  const Type *type = native_class_type(native);
+  if (type->kind != TYPE_CLASS) catch_throw(native_unit->store.arena.catch_point, status_out_of_memory());
+  for (size_t i = 0; i < native->method_count; i++) make_method(native_unit, type->class_type, &native->methods[i]);
 }
 
-/* Within the process's store too: methods are listed in the types that are there. */
-static void make_in_process_store(void *argument) {
-  Status status = arena_protect(&type_store_process()->arena, make_all, argument);
-  if (status) catch_throw(native_unit->store.arena.catch_point, status);
+static pthread_mutex_t native_unit_lock = PTHREAD_MUTEX_INITIALIZER;
+
+Status native_methods_add(const NativeClass *native) {
+  Status status = OK;
+  pthread_mutex_lock(&native_unit_lock);
+  if (!native_unit) status = unit_new_plain(&native_unit);
+  if (!status) status = arena_protect(&native_unit->store.arena, make_methods, (void *)native);
+  pthread_mutex_unlock(&native_unit_lock);
+  return status;
 }
 
 static void publish(void) {
-  Status status = unit_new_plain(&native_unit);
-  if (!status) status = arena_protect(&native_unit->store.arena, make_in_process_store, NULL);
-  status_free(status); /* without memory the classes have fewer methods: calls of them say so */
+  /* without memory the classes have fewer methods: calls of them say so */
+  for (const NativeClass *const *native = native_classes; *native; native++) status_free(native_methods_add(*native));
 }
 
 void native_methods_publish(void) {

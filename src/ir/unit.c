@@ -90,6 +90,18 @@ Function *unit_new_function(CompilationUnit *unit, Str name) {
   return function;
 }
 
+typedef struct NewMethod {
+  ClassType *class_type;
+  Function *function;
+} NewMethod;
+
+static void add_method(void *argument) {
+  const NewMethod *new = argument;
+  Str whole = new->function->name;
+  class_type_add_method(new->class_type, str_slice(whole, new->class_type->type.name.length + 1, whole.length),
+                        new->function);
+}
+
 static Function *new_of_class(CompilationUnit *unit, ClassType *c, Str own_name) {
   Arena *arena = &unit->store.arena;
   if (class_type_find_method(c, own_name))
@@ -119,7 +131,14 @@ Function *class_type_find_hook(const ClassType *c, Str name) {
 
 Function *unit_new_method(CompilationUnit *unit, ClassType *c, Str method_name) {
   Function *function = new_of_class(unit, c, method_name);
-  class_type_add_method(c, str_slice(function->name, c->type.name.length + 1, function->name.length), function);
+  NewMethod new = {c, function};
+  if (!c->type.store->is_process) {
+    add_method(&new);
+    return function;
+  }
+  /* A native class: meanwhile other threads make types in the store that holds it. */
+  Status status = type_store_change(c->type.store, add_method, &new);
+  if (status) catch_throw(unit->store.arena.catch_point, status);
   return function;
 }
 

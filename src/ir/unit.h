@@ -40,6 +40,9 @@ struct CompilationUnit {
   Map *allowed_operators;               /* operator_use.h: the names that code may use; NULL: all */
   uint32_t mangle_counter;
 };
+struct NativeClass;
+/* Gives the type of a native class its methods; their operators are there. */
+Status native_methods_add(const struct NativeClass *native) MUST_CHECK;
 Status unit_new(CompilationUnit **out) MUST_CHECK;
 void unit_release(CompilationUnit *unit);
 CompilationUnit *unit_retain(CompilationUnit *unit);

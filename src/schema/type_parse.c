@@ -73,7 +73,7 @@ const Type *type_native_class(Str qualified_name) {
   pthread_mutex_lock(&native_lock);
   native.type = map_get(&native_classes, qualified_name);
   if (!native.type) {
-    Status status = arena_protect(&type_store_process()->arena, make_native_class, &native);
+    Status status = type_store_change(type_store_process(), make_native_class, &native);
     if (status != OK) status_free(status);
     if (!native.type || !map_put(&native_classes, native.type->name, (void *)(uintptr_t)native.type))
       native.type = TYPE(ERROR);

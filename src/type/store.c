@@ -51,6 +51,13 @@ void type_store_release(TypeStore *store) {
   if (store && !store->is_process && ref_release(&store->refs) && store->destroy) store->destroy(store);
 }
 
+Status type_store_change(TypeStore *store, void (*body)(void *argument), void *argument) {
+  pthread_mutex_lock(&store->table->lock);
+  Status status = arena_protect(&store->arena, body, argument);
+  pthread_mutex_unlock(&store->table->lock);
+  return status;
+}
+
 static uint32_t hash_bytes(uint32_t hash, const void *data, size_t bytes) {
   const unsigned char *p = data;
   for (size_t i = 0; i < bytes; i++) hash = (hash ^ p[i]) * 16777619u;

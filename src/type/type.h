@@ -153,6 +153,9 @@ struct TypeStore {
 };
 Status type_store_init(TypeStore *store, void (*destroy)(TypeStore *store)) MUST_CHECK;
 void type_store_dispose(TypeStore *store);
+/* Runs body(argument), which may use the store's arena and throw to it but must not make types, while no other thread
+ * makes any. */
+Status type_store_change(TypeStore *store, void (*body)(void *argument), void *argument) MUST_CHECK;
 TypeStore *type_store_process(void);      /* locked inside; its types are never freed */
 void type_store_retain(TypeStore *store); /* NULL and the process's: nothing to do */
 void type_store_release(TypeStore *store);

@@ -9,6 +9,7 @@
  *   WICK_ROW_GRADIENTS=20  besides, calls whose results are differentiated, with gradients that do not fit either
  *   WICK_ROW_SECONDS=8     of processor time, after which a call is given up and counts as a crash
  *   WICK_ROW=aten::add     rows of that name alone
+ *   WICK_ROW_LIBRARY=name  rows of that library of operators alone, which is opened for it
  *   WICK_ROW_SEED=1        another choice of the calls
  *   WICK_ROW_PART=1/4      the first quarter of the rows
  *   WICK_ROW_LIST=1        tells of the rows that no sample was found for; 2: of the samples of the others */
@@ -46,7 +47,7 @@ static Progress *progress;
 static struct {
   size_t calls, pairs, gradients, seconds, part, parts;
   uint64_t seed;
-  const char *row;
+  const char *row, *library;
   int list;
 } options;
 
@@ -62,6 +63,7 @@ static void read_options(void) {
   options.seed = number_from("WICK_ROW_SEED", 0);
   options.list = (int)number_from("WICK_ROW_LIST", 0);
   options.row = getenv("WICK_ROW");
+  options.library = getenv("WICK_ROW_LIBRARY");
   options.part = options.parts = 1;
   const char *part = getenv("WICK_ROW_PART");
   if (part) assert_int_equal(sscanf(part, "%zu/%zu", &options.part, &options.parts), 2);
@@ -264,6 +266,7 @@ static void run_row(const Operator *op, size_t first) {
 
 /* ---- all rows ---- */
 static bool is_wanted(const Operator *op, size_t index) {
+  if (options.library && !op->library) return false;
   return index % options.parts == options.part - 1 && (!options.row || str_is(op->name, options.row));
 }
 
@@ -315,6 +318,11 @@ int main(void) {
   progress->row = SIZE_MAX;
   read_options();
   samples_open("rows/samples.txt");
+  wick_error *error = NULL;
+  if (options.library && wick_load_library(options.library, &error)) {
+    tell("no library", wick_error_message(error));
+    return 1;
+  }
   while (!run_in_child(&status) && deaths < MAX_DEATHS) {
     char what[64];
     snprintf(what, sizeof what, WIFSIGNALED(status) ? "ended by signal %d" : "ended with %d",
@@ -327,5 +335,6 @@ int main(void) {
       progress->call++;
   }
   report(deaths);
-  return deaths || progress->complaints || progress->late || status || !progress->sampled;
+  return deaths || progress->complaints || progress->late || status ||
+         (!progress->sampled && !options.library); /* no sample is an object */
 }

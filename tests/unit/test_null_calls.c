@@ -17,12 +17,12 @@
 /* What good calls are made of; made anew for each. */
 typedef struct Fixture {
   const char *program, *more, *ir, *engine, *known_pass, *library, *npy_path;
-  char schema[64], pass_name[32], saved_path[64];
+  char schema[64], pass_name[32], class_name[32], saved_path[64];
   char *archive, *npy;
   size_t archive_length, npy_length;
   wick_runtime *runtime;
   wick_module *module, *loaded, *frozen_from, *hooked;
-  wick_value *tensor, *leaf, *loss, *text, *number, *dict, *state, *quantized, *list, *object;
+  wick_value *tensor, *leaf, *loss, *text, *number, *dict, *state, *quantized, *list, *object, *native;
   const wick_value *tensors[1], *texts[1], *two[2], *losses[1], *gradients[1], *leaves[1];
   wick_value *results[1];
   const char *names[1], *other_name[1], *input_name[1], *preserved[1];
@@ -41,6 +41,8 @@ typedef struct Fixture {
   wick_node *node, *group, *unused, *nodes[1];
   wick_ir_value *ir_value, *ir_values[1];
   wick_call *call;
+  wick_operator operator;
+  wick_class class_of;
   struct DLManagedTensor *managed;
   wick_error *failure, *error;
   struct {
@@ -57,6 +59,7 @@ typedef struct Fixture {
     wick_ir_value *ir_value;
     struct DLManagedTensor *managed;
     char *text;
+    void *data;
     size_t length;
     double number;
     wick_stats stats;
@@ -103,6 +106,12 @@ static wick_status kernel(void *user, wick_call *call, wick_error **error) {
   (void)user, (void)call, (void)error;
   return WICK_OK;
 }
+
+static void part(void *arg, int64_t begin, int64_t end) {
+  (void)arg, (void)begin, (void)end;
+}
+
+#define CLASS_NAME "null_calls.Known"
 
 /* ---- the fixture ---- */
 
@@ -221,6 +230,11 @@ static Fixture *fixture_new(void) {
   make_graph(f);
   FINE(wick_tensor_to_dlpack(f->tensor, &f->managed, &e));
   f->failure = NULL;
+  snprintf(f->class_name, sizeof f->class_name, "null_calls.C%d", number);
+  f->operator=(wick_operator){.size = sizeof f->operator, .schema = f->schema, .kernel = kernel};
+  f->class_of = (wick_class){.size = sizeof f->class_of, .name = f->class_name};
+  if (number == 1) FINE(wick_class_register(&(wick_class){.size = sizeof(wick_class), .name = CLASS_NAME}, &e));
+  FINE(wick_native_new(CLASS_NAME, NULL, NULL, &f->native, &e));
   (void)wick_pass_register(f->known_pass, pass, NULL, NULL);
   f->out.view.size = sizeof f->out.view;
   f->out.stats.size = sizeof f->out.stats;
@@ -229,8 +243,8 @@ static Fixture *fixture_new(void) {
 }
 
 static void fixture_free(Fixture *f) {
-  wick_value *values[] = {f->tensor, f->leaf,      f->loss,       f->text,      f->number, f->dict,
-                          f->state,  f->quantized, f->results[0], f->out.value, f->list,   f->object};
+  wick_value *values[] = {f->tensor,    f->leaf,       f->loss,      f->text, f->number, f->dict,  f->state,
+                          f->quantized, f->results[0], f->out.value, f->list, f->object, f->native};
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) wick_value_release(values[i]);
   wick_module *modules[] = {f->module, f->loaded, f->frozen_from, f->hooked, f->out.module};
   for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) wick_module_release(modules[i]);
@@ -333,12 +347,13 @@ static bool gives_up(const char *function, const char *argument) {
   CALL(taken, if (call) mistake(function, argument, "answered", "a number"))
 #define UNSET_STATUS(function, argument, taken, call) \
   CALL(taken, wick_status s = call; expect_refusal(f, function, "size", s, "is not set"))
+#define UNSET_FAILS(function, argument, taken, call) UNSET_STATUS(function, argument, taken, call)
 #define UNSET_VOID(function, argument, taken, call) CALL(taken, call)
 
 static bool is_text(const char *function) {
-  static const char *const others[] = {"wick_value_",          "wick_cancel_new",       "wick_profile_new",
-                                       "wick_error_new",       "wick_module_retain",    "wick_module_object",
-                                       "wick_function_retain", "wick_optimizer_retain", "wick_call_argument"};
+  static const char *const others[] = {
+      "wick_value_",        "wick_cancel_new",      "wick_profile_new",      "wick_error_new",     "wick_module_retain",
+      "wick_module_object", "wick_function_retain", "wick_optimizer_retain", "wick_call_argument", "wick_call_result"};
   if (!strcmp(function, "wick_value_to_string")) return true;
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (!strncmp(function, others[i], strlen(others[i]))) return false;

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "call/native_class.h"
+#include "call/operator_library.h"
 #include "frontend/sugared_value.h"
 #include "serial/archive/debug_info.h"
 #include "serial/archive/upgraders.h"
@@ -329,6 +330,17 @@ Status importer_compile_all(Importer *importer) {
   return importer_compile(importer, compile_all, importer);
 }
 
+static Status unknown_native_class(Str qualified_name) {
+  Str name = str_slice(qualified_name, strlen("__torch__.torch.classes."), qualified_name.length);
+  ptrdiff_t dot = str_find_char(name, '.');
+  StrBuf text = {0};
+  strbuf_printf(&text, "the class " STR_FMT " of a C++ library, which wick does not have", STR_ARG(qualified_name));
+  operator_library_print_reason(str_slice(name, 0, dot < 0 ? 0 : (size_t)dot), &text);
+  Status status = status_new(ERROR_UNSUPPORTED, STR_FMT, STR_ARG(strbuf_view(&text)));
+  strbuf_dispose(&text);
+  return status;
+}
+
 Status importer_resolve_class(Importer *importer, Str qualified_name, const Type **out) {
   *out = unit_find_type(importer->unit, qualified_name);
   if (*out) return OK;
@@ -337,8 +349,7 @@ Status importer_resolve_class(Importer *importer, Str qualified_name, const Type
     *out = native_class_type(native);
     return (*out)->kind == TYPE_CLASS ? OK : status_out_of_memory();
   }
-  if (str_starts_with(qualified_name, "__torch__.torch.classes."))
-    return status_new(ERROR_UNSUPPORTED, "the class " STR_FMT " of a C++ library", STR_ARG(qualified_name));
+  if (str_starts_with(qualified_name, "__torch__.torch.classes.")) return unknown_native_class(qualified_name);
   Request request = {importer, qualified_name, NULL};
   Status status = importer_compile(importer, resolve_body, &request);
   if (status) return used_operators_explain(importer, status);

@@ -2,6 +2,7 @@
  * does not have. What is there is known by what was compiled. */
 #include "serial/archive/used_operators.h"
 
+#include "call/operator_library.h"
 #include "ir/operator_use.h"
 #include "serial/archive/import.h"
 #include "syntax/view.h"
@@ -94,6 +95,7 @@ static void search_unknown(void *argument) {
     size_t found = operator_similar(e->key, similar, SIMILAR);
     strbuf_puts(&search->text, search->count++ ? "\n  " : "  ");
     strbuf_str(&search->text, e->key);
+    operator_library_print_reason(e->key, &search->text);
     for (size_t i = 0; i < found; i++) {
       strbuf_puts(&search->text, i ? ", " : " (similar: ");
       strbuf_str(&search->text, similar[i]);
