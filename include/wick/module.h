@@ -19,7 +19,9 @@ typedef struct wick_load_options {
   uint32_t mode; /* WICK_LOAD_READ for files of unknown origin: checksums, no surprises when a file is cut under us.
                     WICK_LOAD_MAP: tensor data stays in the file, mapped privately */
   uint64_t max_bytes;     /* that reading the archive may take; 0: 1 GiB and 16 times the file */
-  const char *device_map; /* "cuda=cpu,cuda:1=cpu", "*=cpu"; NULL: devices other than the processor are an error */
+  const char *device_map; /* what stands for devices that tensors of the archive are on and that its program names:
+                             "cuda=cpu,cuda:1=cpu"; "*=cpu" for all that are not there. NULL: such tensors are an error
+                             when the archive is loaded, such names when something is to go there */
   const char *allow_ops;  /* names of operators a program may use ("aten::add"), one a line; NULL: all. Code with others
                              is refused before any of it runs: WICK_UNSUPPORTED, naming them. The list holds for as long
                              as the module lives, for what wick_module_define adds and a resolver brings in, too */
@@ -121,6 +123,9 @@ WICK_API size_t wick_module_hook_count(const wick_module *module, const char *WI
  * wick_text_free. WICK_NOT_FOUND: no such hook. */
 WICK_API wick_status wick_module_hook_schema(const wick_module *module, const char *WICK_NULLABLE submodule,
                                              uint32_t kind, size_t index, char **out_text, wick_error **error);
+/* The types of devices that the program named so far and the device map replaced: "cuda", "cuda, xpu"; "": none. Freed
+ * with wick_text_free. */
+WICK_API wick_status wick_module_replaced_devices(const wick_module *module, char **out_text, wick_error **error);
 /* A file of the archive's extra/ folder, borrowed from the module; NULL: absent. */
 WICK_API const char *wick_module_extra_file(const wick_module *module, const char *name,
                                             size_t *WICK_NULLABLE out_length);

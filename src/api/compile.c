@@ -153,6 +153,15 @@ static Status program_source(const Program *program, const wick_compile_options 
   return source_new(program->text, options->file_name, options->first_line ? options->first_line : 1, &input->source);
 }
 
+typedef struct DeviceMapping {
+  CompilationUnit *unit;
+  const char *text;
+} DeviceMapping;
+static void map_devices(void *argument) {
+  const DeviceMapping *mapping = argument;
+  unit_set_device_map(mapping->unit, mapping->text);
+}
+
 /* Into `unit`, or into the class of `module` (may be NULL). */
 static Status compile_into(wick_runtime *runtime, CompilationUnit *unit, const Module *module, const Program *program,
                            const wick_compile_options *options) {
@@ -160,6 +169,9 @@ static Status compile_into(wick_runtime *runtime, CompilationUnit *unit, const M
   wick_compile_options o;
   FrontendInput input = {.class_type = module ? module->object->class_type : NULL};
   TRY(api_copy_options("wick_compile_options", options, sizeof o, &o));
+  if (o.device_map && unit->all_functions.length)
+    return status_new(ERROR_INVALID_ARGUMENT, "wick_compile_options: the device map of what is there already stays");
+  if (o.device_map) TRY(arena_protect(&unit->store.arena, map_devices, &(DeviceMapping){unit, o.device_map}));
   CallerResolver resolver = {
       .resolver = {.resolve_value = resolve_value, .resolve_type = resolve_type, .outer = frontend_builtin_resolver()},
       .resolve = o.resolve,
@@ -170,6 +182,7 @@ static Status compile_into(wick_runtime *runtime, CompilationUnit *unit, const M
   TRY(program_source(program, &o, &input));
   outer = work_limit_enter(&limit);
   api_exec_init(&exec, runtime);
+  exec.device_map = &unit->device_map;
   Status status = frontend_compile(unit, &exec, &input);
   work_limit_enter(outer);
   source_release(input.source);

@@ -117,6 +117,16 @@ wick_status wick_module_schema(const wick_module *module, const char *method, ch
   return api_status(strbuf_take(&text, out_text), error);
 }
 
+wick_status wick_module_replaced_devices(const wick_module *module, char **out_text, wick_error **error) {
+  StrBuf text = {0};
+  API_OUT(out_text);
+  API_NEED(module);
+  uint32_t replaced = atomic_load(&module->unit->device_map.replaced);
+  for (int type = 0; type < 32; type++)
+    if (replaced >> type & 1) strbuf_printf(&text, "%s%s", text.length ? ", " : "", device_type_name(type));
+  return api_status(strbuf_take(&text, out_text), error);
+}
+
 /* The class of the module, or of its submodule of the dotted name; NULL: there is none. */
 static const ClassType *class_of_part(const wick_module *module, const char *submodule) {
   if (!module || !module->module) return NULL;

@@ -67,7 +67,8 @@ typedef struct Exec {
   const struct ExecutorOptions *executor; /* how functions are made to run; NULL: as the environment says */
   uint32_t executor_mode;                 /* ExecutorMode of this call, or 0: executor's */
   struct Runtime *runtime;
-  struct OpProfile *profile; /* interp: where every operator's time is recorded; NULL: nowhere */
+  struct DeviceMap *device_map; /* tensor/device_map.h: of the program that runs or is compiled; NULL: none */
+  struct OpProfile *profile;    /* interp: where every operator's time is recorded; NULL: nowhere */
 } Exec;
 
 /* The process's default context: default threads and generator, and the time limit of what the thread works for. */

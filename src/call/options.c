@@ -3,7 +3,15 @@
 
 #include <math.h>
 
+#include "tensor/device_map.h"
 #include "tensor/iterate.h"
+
+Status options_device(const Call *c, uint32_t at, Device *out) {
+  *out = call_value(c, at).device;
+  if (device_is_there(*out)) return OK;
+  *out = device_map_apply(c->exec->device_map, *out);
+  return device_is_there(*out) ? OK : device_is_missing(*out);
+}
 
 Status options_read(const Call *c, uint32_t at, DType fallback, TensorSpec *spec) {
   int64_t dtype = call_int_or(c, at, fallback), layout = call_int_or(c, at + 1, 0);
@@ -12,7 +20,7 @@ Status options_read(const Call *c, uint32_t at, DType fallback, TensorSpec *spec
   if (dtype_is_quantized((DType)dtype))
     return status_new(ERROR_UNSUPPORTED, "making quantized tensors without a quantizer");
   spec->dtype = (DType)dtype;
-  if (!call_is_none(c, at + 2)) spec->device = call_value(c, at + 2).device;
+  if (!call_is_none(c, at + 2)) TRY(options_device(c, at + 2, &spec->device));
   if (spec->device.type == DEVICE_META) spec->flags |= TENSOR_META;
   if (!call_is_none(c, at + 3) && call_bool(c, at + 3))
     return status_new(ERROR_RUNTIME, "Need to provide pin_memory allocator to use pin memory.");

@@ -4,6 +4,8 @@
 
 #include "call/operator.h"
 
+/* The Device in the argument as the program's device map has it; an error where that is not there. */
+Status options_device(const Call *c, uint32_t at, Device *out) MUST_CHECK;
 /* spec takes the options in arguments at .. at + 3; dtype `fallback` when None. */
 Status options_read(const Call *c, uint32_t at, DType fallback, TensorSpec *spec) MUST_CHECK;
 /* Row-major sizes from an int[] argument. */

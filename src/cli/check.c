@@ -428,7 +428,7 @@ static int run(const Command *command, int count, char **words) {
   if (!options_parse(command, options, &count, words, 2, &result)) return result;
   wick_value *io, *mark;
   wick_error *error;
-  if (wick_load_value(NULL, words[1], NULL, &io, &error)) {
+  if (wick_load_value(NULL, words[1], &VALUE_OPTIONS, &io, &error)) {
     complain_error(words[1], error);
     return EXIT_USAGE;
   }

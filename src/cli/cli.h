@@ -41,20 +41,22 @@ void complain(const char *file, const char *format, ...) __attribute__((format(p
 void complain_error(const char *file, wick_error *error);
 
 /* ---- models ---- */
+#define DEFAULT_DEVICE_MAP "*=cpu" /* of archives that the command opens: files of some other machine */
+#define VALUE_OPTIONS ((wick_load_options){.size = sizeof(wick_load_options), .device_map = DEFAULT_DEVICE_MAP})
 typedef struct ModelOptions {
-  const char *device_map;
-  bool read;             /* read the archive instead of mapping it */
-  wick_runtime *runtime; /* NULL: the default */
-  uint64_t deadline_ns;  /* for opening it, from then on; 0: none */
+  const char *device_map; /* NULL: the default, and what it replaced is told on standard error */
+  bool read;              /* read the archive instead of mapping it */
+  wick_runtime *runtime;  /* NULL: the default */
+  uint64_t deadline_ns;   /* for opening it, from then on; 0: none */
 } ModelOptions;
-#define MODEL_OPTIONS(m)                                                                                 \
-  {"--device-map", OPTION_TEXT, &(m).device_map, "MAP  where tensors go: \"cuda=cpu\", \"*=cpu\""},      \
-      {"--read", OPTION_FLAG, &(m).read, "  read the archive and check its sums instead of mapping it"}, \
-      {"--no-libraries", OPTION_NO_LIBRARIES, NULL, "  open none by itself that the program names"},     \
-      {"--library", OPTION_LIBRARY, NULL,                                                                \
-       "NAME  open a library of operators first: its name, or a file with a / in it"},                   \
-  {                                                                                                      \
-    "--engine", OPTION_ENGINE, NULL, "NAME  of quantized operators: qnnpack or onednn"                   \
+#define MODEL_OPTIONS(m)                                                                                          \
+  {"--device-map", OPTION_TEXT, &(m).device_map, "MAP  where tensors go: \"cuda=cpu\", \"*=cpu\" (the default)"}, \
+      {"--read", OPTION_FLAG, &(m).read, "  read the archive and check its sums instead of mapping it"},          \
+      {"--no-libraries", OPTION_NO_LIBRARIES, NULL, "  open none by itself that the program names"},              \
+      {"--library", OPTION_LIBRARY, NULL,                                                                         \
+       "NAME  open a library of operators first: its name, or a file with a / in it"},                            \
+  {                                                                                                               \
+    "--engine", OPTION_ENGINE, NULL, "NAME  of quantized operators: qnnpack or onednn"                            \
   }
 bool is_source_file(const char *path); /* ends in .py */
 /* NULL: *error says why. */

@@ -261,7 +261,7 @@ static bool add_word(Inputs *inputs, const char *word) {
   wick_value *value = NULL;
   if (has_suffix(word, ".npy") || has_suffix(word, ".npz") || has_suffix(word, ".pt") || has_suffix(word, ".pth")) {
     wick_error *error;
-    if (wick_load_value(NULL, word, NULL, &value, &error)) {
+    if (wick_load_value(NULL, word, &VALUE_OPTIONS, &value, &error)) {
       complain_error(word, error);
       return false;
     }

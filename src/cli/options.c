@@ -134,13 +134,20 @@ char *file_read(const char *path, size_t *out_length) {
   return text;
 }
 
-wick_module *model_open(const char *path, const ModelOptions *options, wick_error **error) {
+/* Programs made for a machine with other devices run here, but not without a word. */
+static void tell_replaced_devices(const char *path, const wick_module *module) {
+  char *devices = NULL;
+  if (!wick_module_replaced_devices(module, &devices, NULL) && *devices)
+    complain(path, "made for %s; here it runs on cpu (--device-map says otherwise)", devices);
+  wick_text_free(devices);
+}
+static wick_module *open_model(const char *path, const ModelOptions *options, wick_error **error) {
   wick_module *module = NULL;
   *error = NULL;
   if (!is_source_file(path)) {
     wick_load_options load = {.size = sizeof load,
                               .mode = options->read ? WICK_LOAD_READ : WICK_LOAD_MAP,
-                              .device_map = options->device_map,
+                              .device_map = options->device_map ? options->device_map : DEFAULT_DEVICE_MAP,
                               .deadline_ns = options->deadline_ns};
     wick_load(options->runtime, path, &load, &module, error);
     return module;
@@ -148,9 +155,17 @@ wick_module *model_open(const char *path, const ModelOptions *options, wick_erro
   size_t length;
   char *text = file_read(path, &length);
   if (!text) return NULL;
-  wick_compile_options compile = {.size = sizeof compile, .file_name = path, .deadline_ns = options->deadline_ns};
+  wick_compile_options compile = {.size = sizeof compile,
+                                  .file_name = path,
+                                  .deadline_ns = options->deadline_ns,
+                                  .device_map = options->device_map};
   wick_compile_with(options->runtime, text, length, &compile, &module, error);
   free(text);
+  return module;
+}
+wick_module *model_open(const char *path, const ModelOptions *options, wick_error **error) {
+  wick_module *module = open_model(path, options, error);
+  if (module && !options->device_map) tell_replaced_devices(path, module);
   return module;
 }
 

@@ -72,7 +72,8 @@ static uint64_t time_left(uint64_t start, uint64_t allowed) {
 static bool load_weights(wick_module *module, const char *path) {
   wick_value *state = NULL;
   wick_error *error;
-  bool done = !wick_load_value(NULL, path, NULL, &state, &error) && !wick_module_load_state(module, state, &error);
+  bool done =
+      !wick_load_value(NULL, path, &VALUE_OPTIONS, &state, &error) && !wick_module_load_state(module, state, &error);
   if (!done) complain_error(path, error);
   wick_value_release(state);
   return done;

@@ -145,6 +145,7 @@ static Status begin(const PlanRequest *request, Work *w) {
   w->spec = (SpecWriter){request->spec, request->paths, request->values, &w->exec};
   exec_init(&w->exec, request->services);
   w->exec.threads = 1;
+  if (request->function) w->exec.device_map = &request->function->unit->device_map;
   if (request->caller) {
     w->exec.observe = request->caller->observe;
     w->exec.observe_user = request->caller->observe_user;

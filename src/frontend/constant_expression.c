@@ -188,7 +188,7 @@ static bool read_device(Reader *r, const Tree *inputs, IValue *out) {
   }
   require(r, device_parse(string_text(inputs->children[0]), &device));
   if (inputs->count == 2) device.index = (int8_t)index.i;
-  *out = ivalue_device(device);
+  *out = ivalue_device(device_map_apply(&r->c->unit->device_map, device));
   return true;
 }
 

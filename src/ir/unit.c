@@ -165,6 +165,14 @@ void unit_hold(CompilationUnit *unit, IValue value) {
   unit->held.data[unit->held.length++] = value;
 }
 
+void unit_set_device_map(CompilationUnit *unit, const char *text) {
+  Arena *arena = &unit->store.arena;
+  if (!text) return;
+  Status status = device_map_check(text);
+  if (status) catch_throw(arena->catch_point, status);
+  unit->device_map.text = arena_strndup(arena, text, strlen(text));
+}
+
 static bool uses(const CompilationUnit *unit, const CompilationUnit *other) {
   for (size_t i = 0; i < unit->used.length; i++)
     if (unit->used.data[i] == other || uses(unit->used.data[i], other)) return true;

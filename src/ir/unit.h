@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/graph.h"
+#include "tensor/device_map.h"
 
 typedef struct CompilationUnit CompilationUnit;
 
@@ -38,6 +39,7 @@ struct CompilationUnit {
   void (*code_free)(struct Code *code); /* interp's */
   VEC(CompilationUnit *) used;          /* retained: units whose functions and types this one's code names */
   Map *allowed_operators;               /* operator_use.h: the names that code may use; NULL: all */
+  DeviceMap device_map;                 /* for the devices that code and pickles name */
   uint32_t mangle_counter;
 };
 struct NativeClass;
@@ -60,6 +62,8 @@ void unit_add_type(CompilationUnit *unit, const Type *named);
 void unit_hold(CompilationUnit *unit,
                IValue value); /* takes over a reference; beware of values that retain the unit themselves */
 void unit_hold_source(CompilationUnit *unit, Source *source); /* takes over a reference, also when it throws */
+/* Copies the text (tensor/device_map.h; may be NULL) and checks it. */
+void unit_set_device_map(CompilationUnit *unit, const char *text);
 /* Keeps `other` for as long as the unit lives; refused when `other` uses the unit itself, for neither would ever go, or
  * an operator that the unit may not use. */
 void unit_use(CompilationUnit *unit, CompilationUnit *other);

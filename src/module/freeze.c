@@ -244,6 +244,7 @@ static void add_attributes(Freezer *f) {
 static void freeze(void *argument) {
   Freezer *f = argument;
   Arena *arena = &f->unit->store.arena;
+  unit_set_device_map(f->unit, f->from->unit->device_map.text);
   ptrmap_init(&f->objects, arena);
   ptrmap_init(&f->changed, arena);
   ptrmap_init(&f->constants, arena);

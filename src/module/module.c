@@ -1,6 +1,7 @@
 /* Module: an Object with its unit, walked by attributes. Walks keep their own stack; a module that contains itself is
  * met once on each path at most. */
 #include "module/module.h"
+#include "tensor/device_map.h"
 
 Status module_new(CompilationUnit *unit, Object *object, Module **out) {
   Module *module = mem_calloc(1, sizeof *module);
@@ -163,8 +164,7 @@ static bool convert_visit(void *argument, const ModuleSlot *slot) {
 }
 
 Status module_to(Module *module, DType dtype, Device device) {
-  if (device.type != DEVICE_CPU)
-    return status_new(ERROR_UNSUPPORTED, "device '%s' is not built in", device_type_name(device.type));
+  if (device.type != DEVICE_CPU) return device_is_missing(device);
   if (dtype == DTYPE_NONE) return OK;
   if (!dtype_is_floating(dtype))
     return status_new(ERROR_INVALID_ARGUMENT, "modules are converted to floating dtypes only, not %s",

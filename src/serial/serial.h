@@ -5,7 +5,7 @@
  *   serial/archive/archive.h         zip directory and records
  *   serial/pickle/pickle.h           pickles as data
  *   serial/pickle/pickle_globals.h   the names that they may mention
- *   serial/archive/storages.h        tensor data by key, device map
+ *   serial/archive/storages.h        tensor data by key
  *   serial/archive/debug_info.h      the original source of an archive's code
  *   serial/archive/importer.h        the code of an archive, compiled on demand
  *   serial/archive/upgraders.h       what operators meant in older versions
@@ -35,7 +35,7 @@
 typedef struct LoadOptions {
   bool map;
   uint64_t max_bytes;
-  const char *device_map; /* "cuda=cpu,cuda:1=cpu" or "*=cpu"; NULL: devices other than cpu are an error */
+  const char *device_map; /* tensor/device_map.h; NULL: devices other than cpu are an error */
   const char *allow_ops;  /* names of operators that code may use, one a line (ir/operator_use.h); NULL: all */
 } LoadOptions;
 

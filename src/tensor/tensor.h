@@ -2,6 +2,7 @@
  *
  *   tensor/tensor.h   Tensor, a strided view of a counted Storage (this file)
  *   tensor/dtype.h    dtypes
+ *   tensor/device_map.h  what stands for devices that are not there
  *   tensor/quantizer.h  how integers stand for numbers
  *   tensor/iterate.h  walking over several tensors at once
  *   tensor/promote.h  the dtype of a result

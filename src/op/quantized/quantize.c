@@ -175,7 +175,7 @@ static Status read_spec(Call *c, uint32_t at, uint32_t format, DType fallback, T
   TRY(sizes_read(c, 0, spec));
   if (call_int_or(c, at + 1, 0) != 0)
     return status_new(ERROR_UNSUPPORTED, "making tensors of a layout other than strided");
-  if (!call_is_none(c, at + 2)) spec->device = call_value(c, at + 2).device;
+  if (!call_is_none(c, at + 2)) TRY(options_device(c, at + 2, &spec->device));
   spec->dtype = (DType)dtype;
   return format_read(c, format, FORMAT_CONTIGUOUS, NULL, spec);
 }

@@ -112,7 +112,8 @@ static Status make(Call *c, bool requires_grad) {
   IValue data = call_value(c, 0);
   Tensor *t, *converted;
   if (!call_is_none(c, 2)) {
-    Device device = call_value(c, 2).device;
+    Device device;
+    TRY(options_device(c, 2, &device));
     if (device.type != DEVICE_CPU)
       return status_new(ERROR_RUNTIME, "torch.tensor on device %s is not supported", device_type_name(device.type));
   }

@@ -4,6 +4,7 @@
 #include "call/options.h"
 #include "call/results.h"
 #include "tensor/promote.h"
+#include "tensor/device_map.h"
 
 /* ---- identity ---- */
 
@@ -89,7 +90,7 @@ static Status enum_value(Call *c) {
 static Status device_of(Call *c) {
   Device device;
   TRY(device_parse(call_str(c, 0), &device));
-  call_set(c, 0, ivalue_device(device));
+  call_set(c, 0, ivalue_device(device_map_apply(c->exec->device_map, device)));
   return OK;
 }
 
@@ -106,7 +107,7 @@ static Status device_with_index(Call *c) {
                                    "explicitly: " STR_FMT,
                                    STR_ARG(type));
   strbuf_dispose(&text);
-  if (!status) call_set(c, 0, ivalue_device(device));
+  if (!status) call_set(c, 0, ivalue_device(device_map_apply(c->exec->device_map, device)));
   return status;
 }
 

@@ -1,5 +1,6 @@
 /* Rows that copy a tensor or change its dtype, device, memory format, sizes or storage. */
 #include "call/options.h"
+#include "tensor/device_map.h"
 
 #define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
@@ -34,8 +35,6 @@ static Status shape_to_copy(Call *c, TensorSpec *spec) { /* (self, *options, non
     if (self->flags & TENSOR_META)
       return status_exception("NotImplementedError", "Cannot copy out of meta tensor; no data!");
   }
-  if (spec->device.type == DEVICE_CUDA)
-    return status_new(ERROR_RUNTIME, "wick has no cuda devices: tensors can't be moved to one");
   return OK;
 }
 
@@ -77,8 +76,9 @@ static Conversion unchanged(const Call *c) {
   const Tensor *self = call_tensor(c, 0);
   return (Conversion){(DType)self->dtype, tensor_device(self), false, IVALUE_NONE};
 }
-static Device device_or(const Call *c, uint32_t i, Device fallback) {
-  return call_is_none(c, i) ? fallback : call_value(c, i).device;
+/* Keeps *device where there is None. */
+static Status read_device(const Call *c, uint32_t i, Device *device) {
+  return call_is_none(c, i) ? OK : options_device(c, i, device);
 }
 
 static Status kernel_to_dtype(Call *c) { /* (self, dtype, non_blocking, copy, format) */
@@ -89,13 +89,15 @@ static Status kernel_to_dtype(Call *c) { /* (self, dtype, non_blocking, copy, fo
   return convert(c, to);
 }
 static Status kernel_to_device(Call *c) { /* (self, device, dtype, non_blocking, copy, format) */
-  return convert(c, (Conversion){(DType)call_int(c, 2), call_value(c, 1).device, call_bool(c, 4), call_value(c, 5)});
+  Device device;
+  TRY(options_device(c, 1, &device));
+  return convert(c, (Conversion){(DType)call_int(c, 2), device, call_bool(c, 4), call_value(c, 5)});
 }
 static Status kernel_to_dtype_layout(Call *c) { /* (self, *options, non_blocking, copy, format) */
   Conversion to = unchanged(c);
   if (call_int_or(c, 2, 0) != 0) return status_new(ERROR_UNSUPPORTED, "converting to a layout other than strided");
   to.dtype = call_dtype_or(c, 1, to.dtype);
-  to.device = device_or(c, 3, to.device);
+  TRY(read_device(c, 3, &to.device));
   to.copy = call_bool(c, 6);
   to.format = call_value(c, 7);
   return convert(c, to);
@@ -106,7 +108,7 @@ static Status kernel_to_other(Call *c) { /* (self, other, non_blocking, copy, fo
 }
 static Status kernel_to_prim_device(Call *c) { /* (self, device, dtype, non_blocking, copy) */
   Conversion to = unchanged(c);
-  to.device = device_or(c, 1, to.device);
+  TRY(read_device(c, 1, &to.device));
   to.dtype = call_dtype_or(c, 2, to.dtype);
   to.copy = call_bool(c, 4);
   return convert(c, to);
@@ -128,7 +130,8 @@ static Status kernel_type_as(Call *c) {
 }
 static Status to_device(Call *c, DeviceType device) {
   Conversion to = unchanged(c);
-  to.device = (Device){(int16_t)device, -1};
+  to.device = device_map_apply(c->exec->device_map, (Device){(int16_t)device, -1});
+  if (!device_is_there(to.device)) return device_is_missing(to.device);
   return convert(c, to);
 }
 static Status kernel_cpu(Call *c) {

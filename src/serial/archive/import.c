@@ -79,6 +79,7 @@ static Status make_object(void *context, ClassType *class_type, IValue state, IV
 
 PickleHost import_host(Import *import) {
   return (PickleHost){.context = import,
+                      .device_map = &import->importer.unit->device_map,
                       .resolve_class = resolve_class,
                       .parse_type = parse_type,
                       .make_object = make_object,
@@ -92,7 +93,7 @@ Status import_read_pickle(Import *import, const char *name, const char *folder, 
   char *data;
   size_t length;
   TRY(archive_read(import->archive, record, &data, &length));
-  storage_table_init(&import->storages, import->archive, folder, import->options->device_map);
+  storage_table_init(&import->storages, import->archive, folder, &import->importer.unit->device_map);
   PickleHost host = import_host(import);
   Status status = pickle_read(data, length, &host, out, NULL);
   storage_table_dispose(&import->storages);
@@ -199,13 +200,14 @@ static Status read_bytecode(Import *import, IValue *out) {
   return status;
 }
 
-typedef struct Allow {
+typedef struct Setup {
   CompilationUnit *unit;
-  const char *lines;
-} Allow;
-static void allow_operators(void *argument) {
-  const Allow *allow = argument;
-  unit_allow_operators(allow->unit, allow->lines);
+  const LoadOptions *options;
+} Setup;
+static void set_up_unit(void *argument) {
+  const Setup *setup = argument;
+  unit_set_device_map(setup->unit, setup->options->device_map);
+  if (setup->options->allow_ops) unit_allow_operators(setup->unit, setup->options->allow_ops);
 }
 
 Status import_begin(Import *import, Exec *exec) {
@@ -216,11 +218,12 @@ Status import_begin(Import *import, Exec *exec) {
   TRY(unit_new(&unit));
   Status status = importer_init(&import->importer, import->archive, unit, exec);
   import->importer.version = version;
-  if (status || !import->options->allow_ops) return status;
-  return arena_protect(&unit->store.arena, allow_operators, &(Allow){unit, import->options->allow_ops});
+  exec->device_map = &unit->device_map;
+  return status ? status : arena_protect(&unit->store.arena, set_up_unit, &(Setup){unit, import->options});
 }
 void import_end(Import *import) {
   CompilationUnit *unit = import->importer.unit;
+  if (import->importer.exec) import->importer.exec->device_map = NULL;
   importer_dispose(&import->importer);
   unit_release(unit);
 }

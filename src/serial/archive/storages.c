@@ -1,42 +1,7 @@
 /* Storages of one folder of an archive. */
 #include "serial/archive/storages.h"
 
-static Str trimmed(Str s) {
-  while (s.length && s.data[0] == ' ') s = str_slice(s, 1, s.length);
-  while (s.length && s.data[s.length - 1] == ' ') s.length--;
-  return s;
-}
-static bool same_device_text(Str entry, Str location) {
-  if (str_equal(entry, location)) return true;
-  ptrdiff_t colon = str_find_char(location, ':');
-  return colon > 0 && str_equal(entry, str_slice(location, 0, (size_t)colon));
-}
-
-Status device_map_apply(const char *map, Str location, Device *out) {
-  Str rest = map ? str_from(map) : STR(""), best = {0};
-  int best_rank = 0; /* 1: "*", 2: the type, 3: type and index */
-  while (rest.length) {
-    ptrdiff_t comma = str_find_char(rest, ',');
-    Str entry = comma < 0 ? rest : str_slice(rest, 0, (size_t)comma);
-    rest = comma < 0 ? STR("") : str_slice(rest, (size_t)comma + 1, rest.length);
-    ptrdiff_t equals = str_find_char(entry, '=');
-    if (equals < 0)
-      return status_new(ERROR_INVALID_ARGUMENT, "device map: '" STR_FMT "' is not FROM=TO", STR_ARG(entry));
-    Str from = trimmed(str_slice(entry, 0, (size_t)equals)),
-        to = trimmed(str_slice(entry, (size_t)equals + 1, entry.length));
-    int rank = str_equal(from, location) ? 3 : same_device_text(from, location) ? 2 : str_is(from, "*") ? 1 : 0;
-    if (rank > best_rank) best_rank = rank, best = to;
-  }
-  TRY(device_parse(best_rank ? best : location, out));
-  if (out->type != DEVICE_CPU)
-    return status_new(ERROR_UNSUPPORTED,
-                      "the archive has tensors on device '" STR_FMT
-                      "'%s (a device map such as \"*=cpu\" puts them elsewhere)",
-                      STR_ARG(location), best_rank ? ", mapped to one that wick does not have" : "");
-  return OK;
-}
-
-void storage_table_init(StorageTable *table, Archive *archive, const char *folder, const char *device_map) {
+void storage_table_init(StorageTable *table, Archive *archive, const char *folder, DeviceMap *device_map) {
   *table = (StorageTable){.archive = archive, .folder = folder, .device_map = device_map};
   map_init(&table->by_key, NULL);
 }
@@ -81,7 +46,7 @@ Status storage_table_load(void *context, Str key, Str location, DType dtype, siz
     return OK;
   }
   Device device;
-  TRY(device_map_apply(table->device_map, location, &device));
+  TRY(device_map_location(table->device_map, location, &device));
   TRY(load_new(table, key, bytes, &storage));
   char *owned = mem_alloc(key.length + 1);
   if (owned) memcpy(owned, key.data, key.length);

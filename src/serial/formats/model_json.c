@@ -318,7 +318,7 @@ Status model_json_read(Import *import, IValue *out) {
   mem_free(text);
   if (status) return status_context(status, "model.json");
   Model m = {.import = import, .root = root};
-  storage_table_init(&import->storages, import->archive, "", import->options->device_map);
+  storage_table_init(&import->storages, import->archive, "", &import->importer.unit->device_map);
   status = read_model(&m, out);
   storage_table_dispose(&import->storages);
   for (size_t i = 0; i < m.tensors.length; i++) tensor_release(m.tensors.data[i]);

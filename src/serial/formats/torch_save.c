@@ -12,8 +12,9 @@ static Status import_zip(ByteSource *source, const LoadOptions *options, IValue 
   Archive *archive;
   TRY(archive_open(source, true, options->max_bytes, &archive));
   StorageTable table;
-  storage_table_init(&table, archive, "data/", options->device_map);
-  PickleHost host = {.context = &table, .load_storage = storage_table_load};
+  DeviceMap map = {.text = options->device_map};
+  storage_table_init(&table, archive, "data/", &map);
+  PickleHost host = {.context = &table, .device_map = &map, .load_storage = storage_table_load};
   const ArchiveRecord *record = archive_find(archive, STR("data.pkl")),
                       *order = archive_find(archive, STR("byteorder"));
   char *data = NULL, *text = NULL;
@@ -66,9 +67,10 @@ static Status import_stream(ByteSource *source, const LoadOptions *options, IVal
   char *data = mem_alloc(length);
   if (!data) return status_out_of_memory();
   StorageTable table;
-  storage_table_init(&table, NULL, "", options->device_map);
+  DeviceMap map = {.text = options->device_map};
+  storage_table_init(&table, NULL, "", &map);
   table.max_bytes = length;
-  PickleHost plain = {0}, host = {.context = &table, .load_storage = storage_table_load};
+  PickleHost plain = {0}, host = {.context = &table, .device_map = &map, .load_storage = storage_table_load};
   IValue protocol = IVALUE_NONE, system = IVALUE_NONE, value = IVALUE_NONE, keys = IVALUE_NONE, little = IVALUE_NONE;
   IValue *parts[] = {&protocol, &system, &value, &keys};
   Status status = byte_source_read(source, 0, data, length);
@@ -94,6 +96,7 @@ static Status import_stream(ByteSource *source, const LoadOptions *options, IVal
 
 Status value_import(ByteSource *source, Exec *exec, const LoadOptions *options, IValue *out) {
   (void)exec;
+  TRY(device_map_check(options->device_map));
   unsigned char start[sizeof stream_magic];
   if (archive_is_zip(source)) return import_zip(source, options, out);
   if (source->size > sizeof start) {

@@ -7,6 +7,7 @@
 /* What a pickle needs from outside. Functions may be NULL: what asks for them is then refused. */
 typedef struct PickleHost {
   void *context;
+  struct DeviceMap *device_map; /* of torch.device; may be NULL */
   /* "__torch__.a.B": a class, enum or named tuple. */
   Status (*resolve_class)(void *context, Str qualified_name, const Type **out);
   /* The annotation of a restore_type_tag. */

@@ -1,6 +1,7 @@
 /* What the names of a pickle mean: tensors, typed lists, ordered dicts, complex numbers, classes of the archive. */
 #include "serial/pickle/pickle_globals.h"
 #include "tensor/quantizer.h"
+#include "tensor/device_map.h"
 
 static Status malformed(const char *what) {
   return status_new(ERROR_DATA, "damaged pickle: malformed arguments of %s", what);
@@ -370,12 +371,12 @@ static Status build_complex(const Tuple *a, IValue *out) {
   return ivalue_from_complex(__builtin_complex(ivalue_to_double(a->values[0]), ivalue_to_double(a->values[1])), out);
 }
 
-static Status build_device(const Tuple *a, IValue *out) {
+static Status build_device(const PickleReader *r, const Tuple *a, IValue *out) {
   if (a->length < 1 || a->values[0].tag != TAG_STRING) return malformed("torch.device");
   Device device;
   TRY(device_parse(ivalue_str(a->values[0]), &device));
   if (a->length > 1 && a->values[1].tag == TAG_INT) device.index = (int16_t)a->values[1].i;
-  *out = ivalue_device(device);
+  *out = ivalue_device(device_map_apply(r->host->device_map, device));
   return OK;
 }
 
@@ -422,7 +423,7 @@ Status pickle_call(PickleReader *r, IValue callable, IValue arguments, IValue *o
     case PICKLE_COMPLEX_2:
       return build_complex(a, out);
     case PICKLE_DEVICE:
-      return build_device(a, out);
+      return build_device(r, a, out);
     case PICKLE_SIZE: /* a tuple of its own already */
       *out = a->length ? ivalue_retain(a->values[0]) : ivalue_retain(arguments);
       return OK;
