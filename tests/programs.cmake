@@ -23,6 +23,15 @@ if(TARGET wick_cli)
                            SKIP_REGULAR_EXPRESSION "this build has no (LAPACK|FFTW|cJSON)" ENVIRONMENT "WICK_EXECUTOR=${executor}")
     endforeach()
   endforeach()
+  # What `wick info` says of files without a program that runs.
+  foreach(file_and_text "state_dict.pt=tensor    layers.0.weight +float32.2, 3" "checkpoint.pt=tensor    model.layers.1.bias"
+          "module.pt=of class __main__.Net" "legacy.pth=a state dict of 7 tensors"
+          "missing_operator.pt=strange::plus.*tensor    linear.weight")
+    string(REGEX MATCH "^[^=]+" file ${file_and_text})
+    string(REGEX REPLACE "^[^=]+=" "" text ${file_and_text})
+    add_test(NAME info_${file} COMMAND wick_cli info ${CMAKE_CURRENT_SOURCE_DIR}/files/${file})
+    set_tests_properties(info_${file} PROPERTIES PASS_REGULAR_EXPRESSION ${text})
+  endforeach()
   add_test(NAME graphs COMMAND ${CMAKE_COMMAND} -DWICK=${WICK_COMMAND} -P ${CMAKE_CURRENT_SOURCE_DIR}/ir.cmake)
   add_test(NAME freeze COMMAND ${CMAKE_COMMAND} -DWICK=${WICK_COMMAND}
                                -DOUT=${CMAKE_CURRENT_BINARY_DIR}/frozen.pt -P ${CMAKE_CURRENT_SOURCE_DIR}/freeze.cmake)

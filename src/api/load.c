@@ -77,11 +77,9 @@ static Status is_npz(ByteSource *source, bool *out) {
   archive_free(archive);
   return OK;
 }
-static Status load_value(wick_runtime *runtime, ByteSource *source, const LoadOptions *options, IValue *out) {
-  Exec exec;
+static Status load_value(ByteSource *source, const LoadOptions *options, IValue *out) {
   char start[6];
   bool is_numpy = false;
-  api_exec_init(&exec, runtime);
   if (archive_is_zip(source)) {
     TRY(is_npz(source, &is_numpy));
   } else if (source->size >= sizeof start) {
@@ -89,13 +87,13 @@ static Status load_value(wick_runtime *runtime, ByteSource *source, const LoadOp
     is_numpy = !memcmp(start, "\x93NUMPY", sizeof start);
     if (!is_numpy && safetensors_is(source)) return safetensors_read(source, out);
   }
-  return is_numpy ? npy_load(source, out) : value_import(source, &exec, options, out);
+  return is_numpy ? npy_load(source, out) : value_import(source, options, out);
 }
 /* Takes over `source`. */
-static Status load_boxed(wick_runtime *runtime, ByteSource *source, Loading *loading, wick_value **out) {
+static Status load_boxed(ByteSource *source, Loading *loading, wick_value **out) {
   IValue value = IVALUE_NONE;
   WorkLimit *outer = work_limit_enter(&loading->limit);
-  Status status = load_value(runtime, source, &loading->options, &value);
+  Status status = load_value(source, &loading->options, &value);
   status = api_limit_leave(&loading->limit, outer, status);
   byte_source_release(source);
   return status ? status : value_box(value, out);
@@ -104,20 +102,22 @@ wick_status wick_load_value(wick_runtime *runtime, const char *path, const wick_
                             wick_error **error) {
   Loading o;
   ByteSource *source;
+  (void)runtime; /* values are read without running anything */
   API_OUT(out);
   API_NEED(path);
   API_TRY(loading_init(options, &o));
   Status status = byte_source_open(path, o.options.map, &source);
-  if (!status) status = load_boxed(runtime, source, &o, out);
+  if (!status) status = load_boxed(source, &o, out);
   return api_status(status_context(status, "%s", path), error);
 }
 wick_status wick_load_value_memory(wick_runtime *runtime, const void *data, size_t length,
                                    const wick_load_options *options, wick_value **out, wick_error **error) {
   Loading o;
   ByteSource *source;
+  (void)runtime;
   API_OUT(out);
   API_NEED_BYTES(data, length);
   API_TRY(loading_init(options, &o));
   API_TRY(byte_source_from_memory(data, length, &source));
-  return api_status(load_boxed(runtime, source, &o, out), error);
+  return api_status(load_boxed(source, &o, out), error);
 }

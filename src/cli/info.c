@@ -6,6 +6,7 @@
 #include "call/operator_library.h"
 #include "cli/cli.h"
 #include "serial/archive/archive.h"
+#include "serial/formats/file_kind.h"
 
 typedef struct Totals {
   const wick_module *module;
@@ -115,6 +116,54 @@ static int print_module(const char *path, const wick_module *module, bool all) {
   return EXIT_DONE;
 }
 
+/* ---- files without a program that runs ---- */
+
+static void print_tensor(void *argument, Str name, const Tensor *tensor) {
+  Totals *totals = argument;
+  printf("  tensor    %-40.*s %s[", (int)name.length, name.data, dtype_name((DType)tensor->dtype));
+  for (int i = 0; i < tensor->ndim; i++) printf("%s%lld", i ? ", " : "", (long long)tensor->sizes[i]);
+  puts("]");
+  totals->buffers++;
+  totals->elements += tensor->numel;
+  totals->bytes += tensor->numel * (long long)dtype_size((DType)tensor->dtype);
+}
+static void print_contents(const char *path, const FileKind *kind, IValue value, const wick_error *error) {
+  StrBuf text = {0};
+  Totals totals = {0};
+  if (kind->use == FILE_PROGRAM) {
+    print_archive(path);
+    printf("does not load: %s\n", wick_error_message(error));
+  } else {
+    file_describe_value(value, &text);
+    printf("file      %s: " STR_FMT "\n", kind->name, STR_ARG(strbuf_view(&text)));
+  }
+  Status status = file_each_tensor(value, print_tensor, &totals);
+  printf("total     %zu tensors, %lld elements, %lld bytes\n", totals.buffers, totals.elements, totals.bytes);
+  if (status) complain(path, "%s", status->message);
+  if (kind->use != FILE_PROGRAM)
+    printf("next      %s\n", kind->use == FILE_PICKLE ? file_weights_advice : kind->advice);
+  status_free(status);
+  strbuf_dispose(&text);
+}
+/* Why it is no program, and what tensors it has; false: nothing was found to print. */
+static bool info_of_file(const char *path, bool read, const wick_error *error) {
+  ByteSource *source = NULL;
+  const FileKind *kind = NULL;
+  IValue value;
+  Status status = byte_source_open(path, !read, &source);
+  if (!status) status = file_kind_find(source, &kind);
+  bool done = !status && kind && kind->use != FILE_OTHER;
+  if (done) status = file_inspect(source, kind, &value);
+  done = done && !status;
+  if (done) {
+    print_contents(path, kind, value, error);
+    ivalue_release(value);
+  }
+  status_free(status);
+  byte_source_release(source);
+  return done;
+}
+
 static int run(const Command *command, int count, char **words) {
   bool all = false;
   ModelOptions model = {0};
@@ -127,6 +176,10 @@ static int run(const Command *command, int count, char **words) {
   if (!options_parse(command, options, &count, words, 1, &result)) return result;
   wick_error *error;
   wick_module *module = model_open(words[0], &model, &error);
+  if (!module && error && !is_source_file(words[0]) && info_of_file(words[0], model.read, error)) {
+    wick_error_free(error);
+    return EXIT_DONE;
+  }
   if (!module) {
     if (error) complain_error(words[0], error);
     return EXIT_USAGE;

@@ -14,6 +14,7 @@
  *   serial/archive/bytecode.h         code of archives that carry no source
  *   serial/archive/bytecode_lift.h    that as graphs
  *   serial/archive/bytecode_machine.h what instructions do
+ *   serial/formats/file_kind.h       what a file is by its first bytes
  *   serial/formats/json.h            JSON by cJSON
  *   serial/formats/model_json.h      the format of 2019
  *   serial/formats/safetensors.h     tensors by name
@@ -36,6 +37,7 @@ typedef struct LoadOptions {
   bool map;
   uint64_t max_bytes;
   const char *device_map; /* tensor/device_map.h; NULL: devices other than cpu are an error */
+  bool keeps_foreign;     /* of pickled values (pickle.h) */
   const char *allow_ops;  /* names of operators that code may use, one a line (ir/operator_use.h); NULL: all */
 } LoadOptions;
 
@@ -48,7 +50,7 @@ Status module_export(const Module *module, Exec *exec, const char *path) MUST_CH
 Status function_export(const Function *function, Exec *exec, const char *path) MUST_CHECK;
 /* A file of torch.save (zip or legacy stream): tensors, containers, numbers, strings; anything else is an error naming
  * the global. */
-Status value_import(ByteSource *source, Exec *exec, const LoadOptions *options, IValue *out) MUST_CHECK;
+Status value_import(ByteSource *source, const LoadOptions *options, IValue *out) MUST_CHECK;
 /* A file that torch.load and value_import read: the value pickled, its tensors beside it. No objects of classes. */
 Status value_export(IValue value, Exec *exec, const char *path) MUST_CHECK;
 Status npy_load(ByteSource *source, IValue *out) MUST_CHECK;    /* .npy: a tensor; .npz: a dict of tensors */

@@ -5,6 +5,7 @@
 #include "call/native_class.h"
 #include "ir/operator_use.h"
 #include "serial/archive/bytecode.h"
+#include "serial/formats/file_kind.h"
 #include "serial/formats/model_json.h"
 #include "serial/python/reprint.h"
 
@@ -279,17 +280,14 @@ static Status import_module(Import *import, Module **out) {
   return status;
 }
 
-static Status check_pickles(const Archive *archive) {
-  const char *missing = !archive_find(archive, STR("data.pkl"))        ? "data.pkl"
-                        : !archive_find(archive, STR("constants.pkl")) ? "constants.pkl (a file of torch.save?)"
-                                                                       : NULL;
-  return missing ? status_new(ERROR_DATA, "not a TorchScript archive: it has no %s", missing) : OK;
+static bool has_program(const Archive *archive) {
+  return model_json_is_there(archive) ||
+         (archive_find(archive, STR("data.pkl")) && archive_find(archive, STR("constants.pkl")));
 }
 
 static Status import_archive(Archive *archive, Exec *exec, const LoadOptions *options, Module **out) {
   Import import = {.archive = archive, .options = options};
   Status status = import_begin(&import, exec);
-  if (!status && !model_json_is_there(archive)) status = check_pickles(archive);
   if (!status) status = import_module(&import, out);
   int64_t version = import.importer.version;
   import_end(&import);
@@ -300,8 +298,10 @@ static Status import_archive(Archive *archive, Exec *exec, const LoadOptions *op
 
 Status module_import(ByteSource *source, Exec *exec, const LoadOptions *options, Module **out) {
   Archive *archive;
-  TRY(archive_open(source, true, options->max_bytes, &archive));
-  Status status = import_archive(archive, exec, options, out);
+  Status status = archive_open(source, true, options->max_bytes, &archive);
+  if (status) return file_explain(source, status);
+  status =
+      has_program(archive) ? import_archive(archive, exec, options, out) : file_refuse(source, "a TorchScript archive");
   archive_free(archive);
   return status;
 }

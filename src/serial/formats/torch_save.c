@@ -2,6 +2,7 @@
  * pickles followed by the storages' bytes. */
 #include "serial/archive/storages.h"
 #include "serial/pickle/pickle.h"
+#include "serial/formats/file_kind.h"
 #include "serial/serial.h"
 
 /* The pickle of torch.serialization.MAGIC_NUMBER, which begins a stream. */
@@ -14,14 +15,17 @@ static Status import_zip(ByteSource *source, const LoadOptions *options, IValue 
   StorageTable table;
   DeviceMap map = {.text = options->device_map};
   storage_table_init(&table, archive, "data/", &map);
-  PickleHost host = {.context = &table, .device_map = &map, .load_storage = storage_table_load};
+  PickleHost host = {.context = &table,
+                     .device_map = &map,
+                     .keeps_foreign = options->keeps_foreign,
+                     .load_storage = storage_table_load};
   const ArchiveRecord *record = archive_find(archive, STR("data.pkl")),
                       *order = archive_find(archive, STR("byteorder"));
   char *data = NULL, *text = NULL;
   size_t length;
   Status status = OK;
   if (!record) {
-    status = status_new(ERROR_DATA, "the archive has no data.pkl");
+    status = file_refuse(source, "a file of torch.save");
   } else if (archive_find(archive, STR("constants.pkl"))) {
     status = status_new(ERROR_DATA, "this is a TorchScript archive, not a file of torch.save");
   }
@@ -70,7 +74,10 @@ static Status import_stream(ByteSource *source, const LoadOptions *options, IVal
   DeviceMap map = {.text = options->device_map};
   storage_table_init(&table, NULL, "", &map);
   table.max_bytes = length;
-  PickleHost plain = {0}, host = {.context = &table, .device_map = &map, .load_storage = storage_table_load};
+  PickleHost plain = {0}, host = {.context = &table,
+                                  .device_map = &map,
+                                  .keeps_foreign = options->keeps_foreign,
+                                  .load_storage = storage_table_load};
   IValue protocol = IVALUE_NONE, system = IVALUE_NONE, value = IVALUE_NONE, keys = IVALUE_NONE, little = IVALUE_NONE;
   IValue *parts[] = {&protocol, &system, &value, &keys};
   Status status = byte_source_read(source, 0, data, length);
@@ -94,8 +101,7 @@ static Status import_stream(ByteSource *source, const LoadOptions *options, IVal
   return status;
 }
 
-Status value_import(ByteSource *source, Exec *exec, const LoadOptions *options, IValue *out) {
-  (void)exec;
+Status value_import(ByteSource *source, const LoadOptions *options, IValue *out) {
   TRY(device_map_check(options->device_map));
   unsigned char start[sizeof stream_magic];
   if (archive_is_zip(source)) return import_zip(source, options, out);
@@ -103,5 +109,6 @@ Status value_import(ByteSource *source, Exec *exec, const LoadOptions *options, 
     TRY(byte_source_read(source, 0, start, sizeof start));
     if (!memcmp(start, stream_magic, sizeof start)) return import_stream(source, options, out);
   }
-  return status_new(ERROR_DATA, "not a file of torch.save: neither an archive nor its stream of pickles");
+  return options->keeps_foreign ? status_new(ERROR_DATA, "no file of torch.save") /* being looked at to be refused */
+                                : file_refuse(source, "a file of torch.save");
 }

@@ -68,6 +68,10 @@ static Status make_tuple(PickleReader *r, size_t begin) {
 static Status append_items(PickleReader *r, size_t begin) {
   if (begin <= floor_of(r) || begin > r->stack.length) return bad(r, "no list to append to");
   IValue target = r->stack.data[begin - 1];
+  if (target.tag == TAG_DICT && r->host->keeps_foreign) { /* of a class that is a list */
+    drop(r, r->stack.length - begin);
+    return OK;
+  }
   if (target.tag != TAG_LIST || target.list->kind != LIST_VALUES) return bad(r, "appending to what is no list");
   Status status = list_reserve(target.list, target.list->length + (r->stack.length - begin));
   size_t i = begin;
@@ -207,7 +211,7 @@ static Status reduce(PickleReader *r) {
 static Status new_object(PickleReader *r) {
   TRY(need(r, 2));
   PickleName *class_name = pickle_name(top(r)[-1]), *object;
-  if (!class_name || class_name->kind == PICKLE_ORDERED_DICT) return reduce(r);
+  if (!class_name || class_name->kind == PICKLE_ORDERED_DICT || class_name->kind == PICKLE_FOREIGN) return reduce(r);
   if (class_name->kind != PICKLE_TORCH_CLASS || class_name->type->kind != TYPE_CLASS)
     return bad(r, "an object of what is no class");
   TRY(pickle_name_new(PICKLE_NEW_OBJECT, &object));

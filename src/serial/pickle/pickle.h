@@ -8,6 +8,9 @@
 typedef struct PickleHost {
   void *context;
   struct DeviceMap *device_map; /* of torch.device; may be NULL */
+  /* For looking at files: what names no data becomes a dict of what was pickled (PICKLE_FOREIGN_...) in place of an
+   * error. Nobody knows its class, and nothing of it runs. */
+  bool keeps_foreign;
   /* "__torch__.a.B": a class, enum or named tuple. */
   Status (*resolve_class)(void *context, Str qualified_name, const Type **out);
   /* The annotation of a restore_type_tag. */
@@ -19,6 +22,11 @@ typedef struct PickleHost {
   /* Tensor `index` of the table that archives of 2019 carry. *out is the caller's. */
   Status (*load_tensor)(void *context, int64_t index, Tensor **out);
 } PickleHost;
+
+/* Keys of such a dict: the qualified name, the arguments that made it, the state that it was given, if it was. */
+#define PICKLE_FOREIGN_CLASS "__class__"
+#define PICKLE_FOREIGN_ARGUMENTS "__arguments__"
+#define PICKLE_FOREIGN_STATE "__state__"
 
 /* Reads one pickle at the start of data; *out_used (may be NULL) is where it ended. Classes other than __torch__'s give
  * dicts, lists, tuples, numbers and strings; lists have element type Any unless tagged. */

@@ -10,6 +10,7 @@ static Status malformed(const char *what) {
 static void free_name(Capsule *capsule) {
   PickleName *name = (PickleName *)capsule;
   storage_release(name->storage);
+  ivalue_release(name->text);
   mem_free(name);
 }
 Status pickle_name_new(PickleCallKind kind, PickleName **out) {
@@ -56,17 +57,39 @@ static const GlobalRow *find_row(const GlobalRow *rows, size_t count, Str module
   return NULL;
 }
 
-static Status find_torch_class(PickleReader *r, Str module, Str name, IValue *out) {
-  if (!r->host->resolve_class)
-    return status_new(ERROR_DATA,
-                      "the pickle names the class " STR_FMT "." STR_FMT ", which only a TorchScript archive defines",
-                      STR_ARG(module), STR_ARG(name));
+static Status qualified_text(Str module, Str name, char **out) {
   StrBuf qualified = {0};
   strbuf_str(&qualified, module);
   strbuf_char(&qualified, '.');
   strbuf_str(&qualified, name);
+  return strbuf_take(&qualified, out);
+}
+
+static Status foreign_name(Str module, Str name, IValue *out) {
+  PickleName *result;
   char *text;
-  TRY(strbuf_take(&qualified, &text));
+  TRY(qualified_text(module, name, &text));
+  Status status = pickle_name_new(PICKLE_FOREIGN, &result);
+  if (!status) {
+    status = ivalue_from_str(str_from(text), &result->text);
+    *out = wrap(result);
+    if (status) {
+      result->text = IVALUE_NONE;
+      ivalue_release(*out);
+    }
+  }
+  mem_free(text);
+  return status;
+}
+
+static Status find_torch_class(PickleReader *r, Str module, Str name, IValue *out) {
+  if (r->host->keeps_foreign) return foreign_name(module, name, out);
+  if (!r->host->resolve_class)
+    return status_new(ERROR_DATA,
+                      "the pickle names the class " STR_FMT "." STR_FMT ", which only a TorchScript archive defines",
+                      STR_ARG(module), STR_ARG(name));
+  char *text;
+  TRY(qualified_text(module, name, &text));
   const Type *type = NULL;
   Status status = r->host->resolve_class(r->host->context, str_from(text), &type);
   mem_free(text);
@@ -102,6 +125,7 @@ Status pickle_find_global(PickleReader *r, Str module, Str name, IValue *out) {
       break;
     }
   }
+  if (!result && r->host->keeps_foreign) return foreign_name(module, name, out);
   if (!result)
     return status_new(ERROR_DATA,
                       "the pickle names " STR_FMT "." STR_FMT ", which is not among the names that stand for data",
@@ -222,6 +246,11 @@ static Status rebuild_parameter(const Tuple *a, IValue *out) {
 
 Status pickle_load_storage(PickleReader *r, IValue id, IValue *out) {
   const Tuple *t = id.tag == TAG_TUPLE ? id.tuple : NULL;
+  if (r->host->keeps_foreign && t && t->length >= 2 && t->values[0].tag == TAG_STRING &&
+      str_is(ivalue_str(t->values[0]), "module")) { /* a class, with its source behind it */
+    *out = ivalue_retain(t->values[1]);
+    return OK;
+  }
   PickleName *class_name = t && t->length >= 5 ? pickle_name(t->values[1]) : NULL;
   if (!class_name || class_name->kind != PICKLE_STORAGE_CLASS || t->values[0].tag != TAG_STRING ||
       !str_is(ivalue_str(t->values[0]), "storage") || t->values[2].tag != TAG_STRING ||
@@ -352,11 +381,43 @@ static Status call_torch_class(const Type *type, IValue arguments, IValue *out) 
   return status_new(ERROR_DATA, "the pickle calls " STR_FMT ", which can't be called", STR_ARG(type->name));
 }
 
+/* ---- what nobody knows ---- */
+
+static Status put_foreign(Dict *dict, const char *name, IValue value) {
+  IValue key;
+  TRY(ivalue_from_str(str_from(name), &key));
+  return dict_set(dict, key, ivalue_retain(value));
+}
+static bool is_foreign(IValue value) {
+  IValue key, found;
+  if (value.tag != TAG_DICT) return false;
+  Status status = ivalue_from_str(STR(PICKLE_FOREIGN_CLASS), &key);
+  bool is = !status && dict_get(value.dict, key, &found);
+  if (is) ivalue_release(found);
+  if (!status) ivalue_release(key);
+  status_free(status);
+  return is;
+}
+static Status call_foreign(const PickleName *name, IValue arguments, IValue *out) {
+  Dict *dict;
+  TRY(dict_new(TYPE(ANY), TYPE(ANY), &dict));
+  Status status = put_foreign(dict, PICKLE_FOREIGN_CLASS, name->text);
+  if (!status) status = put_foreign(dict, PICKLE_FOREIGN_ARGUMENTS, arguments);
+  *out = ivalue_dict(dict);
+  if (status) ivalue_release(*out);
+  return status;
+}
+
 Status pickle_build(PickleReader *r, IValue target, IValue state, IValue *out) {
   PickleName *name = pickle_name(target);
   if (name && name->kind == PICKLE_NEW_OBJECT) {
     if (!r->host->make_object) return malformed("an object");
     return r->host->make_object(r->host->context, name->type->class_type, state, out);
+  }
+  if (r->host->keeps_foreign) {
+    if (is_foreign(target)) TRY(put_foreign(target.dict, PICKLE_FOREIGN_STATE, state));
+    *out = ivalue_retain(target);
+    return OK;
   }
   /* Python gives an OrderedDict attributes (`_metadata` of a state dict) that are no part of the data. */
   if (target.tag != TAG_DICT) return status_new(ERROR_DATA, "the pickle sets the state of what has none");
@@ -383,6 +444,7 @@ static Status build_device(const PickleReader *r, const Tuple *a, IValue *out) {
 Status pickle_call(PickleReader *r, IValue callable, IValue arguments, IValue *out) {
   PickleName *name = pickle_name(callable);
   if (!name) return status_new(ERROR_DATA, "the pickle calls what can't be called");
+  if (name->kind == PICKLE_FOREIGN) return call_foreign(name, arguments, out);
   if (name->kind == PICKLE_TORCH_CLASS) return call_torch_class(name->type, arguments, out);
   if (arguments.tag != TAG_TUPLE) return malformed("a call");
   const Tuple *a = arguments.tuple;

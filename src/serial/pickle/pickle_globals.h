@@ -47,7 +47,8 @@ typedef enum PickleCallKind {
       PICKLE_STORAGE_CLASS, /* dtype says which */
   PICKLE_TORCH_CLASS,       /* type says which: not yet an instance */
   PICKLE_NEW_OBJECT,        /* type; an instance whose state is still to come */
-  PICKLE_OPAQUE             /* a storage with its dtype */
+  PICKLE_OPAQUE,            /* a storage with its dtype */
+  PICKLE_FOREIGN            /* text is its name: host->keeps_foreign */
 } PickleCallKind;
 
 /* What stands on the machine's stack beside plain values. */
@@ -58,6 +59,7 @@ typedef struct PickleName {
   const Type *type;
   Storage *storage; /* owned; PICKLE_OPAQUE */
   size_t storage_bytes;
+  IValue text; /* owned; PICKLE_FOREIGN */
 } PickleName;
 
 typedef struct PickleReader {
