@@ -740,6 +740,7 @@ do_EXIT : {
     CHECK(status_new(ERROR_INTERNAL, "'" STR_FMT "' takes %u arguments, not %u", STR_ARG(function->name),
                      callee->parameter_count, wanted));
   if (pc->op == INST_ENTER) {
+    CHECK(autocast_check_entered(r[OPERAND_REGISTER(code->operands[site->arg_begin])]));
     if (frame->entered_count == code->enter_depth)
       CHECK(status_new(ERROR_RUNTIME, "a `with` is entered again before its exit"));
     frame->entered[frame->entered_count++] = ivalue_retain(r[OPERAND_REGISTER(code->operands[site->arg_begin])]);

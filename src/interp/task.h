@@ -98,6 +98,10 @@ bool wait_watch(RunGroup *group);      /* its tasks end in time from now on; fal
 void wait_unwatch(RunGroup *group);
 void wait_after_fork(void); /* in the child, where the thread that watches is gone */
 
+/* ---- autocast.c ---- */
+/* ERROR_UNSUPPORTED: the object of a `with` statement wants computation in another dtype. */
+Status autocast_check_entered(IValue object) MUST_CHECK;
+
 /* ---- transfer.c ---- */
 /* The object's method, from the site's cache when the class is the last one's. */
 Status transfer_find_method(Site *site, IValue self, Function **out) MUST_CHECK;
