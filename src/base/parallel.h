@@ -7,7 +7,8 @@
 
 typedef void ParallelBody(void *argument, int64_t begin, int64_t end);
 /* Splits [0, n) into pieces of at least `grain` and runs them on up to `threads` threads; returns when all are done.
- * Serial when n <= grain or threads <= 1. */
+ * Serial when n <= grain or threads <= 1. Within a WorkLimit a piece is run some grains at a time, from its begin on,
+ * and what is left when the limit is over is not run: a grain should be some microseconds of work. */
 void parallel_for(int threads, int64_t n, int64_t grain, ParallelBody *body, void *argument);
 /* Respects affinity and cgroup quota, as they are when first asked: a call pays nothing for it. */
 int parallel_default_threads(void);

@@ -8,7 +8,7 @@
 #include "base/stack.h"
 #include "base/thread.h"
 
-enum { MAX_WORKERS = 255, LOOKS = 1000 /* some 10 to 40 microseconds */ };
+enum { MAX_WORKERS = 255, LOOKS = 1000 /* some 10 to 40 microseconds */, GRAINS_PER_LOOK = 16 };
 
 typedef struct Job {
   ParallelPieces *pieces;
@@ -60,12 +60,24 @@ void parallel_forget_claims(void) {
   atomic_store(&claimed, 0);
 }
 
+/* Where there is a limit, a few grains at a time, and no further once it is over. */
+static void run_within_limit(ParallelBody *body, void *argument, int64_t begin, int64_t end, int64_t grain) {
+  int64_t step = grain < INT64_MAX / GRAINS_PER_LOOK ? grain * GRAINS_PER_LOOK : INT64_MAX;
+  if (end - begin <= step || !work_limit()) {
+    body(argument, begin, end);
+    return;
+  }
+  for (; end - begin > step && !work_is_over(); begin += step) body(argument, begin, begin + step);
+  if (!work_is_over()) body(argument, begin, end);
+}
+
 void parallel_pieces_work(ParallelPieces *p) {
   inside = true;
   WorkLimit *before = work_limit_enter(p->limit);
   int piece;
   while ((piece = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed)) < p->count)
-    p->body(p->argument, parallel_piece_begin(p->n, p->count, piece), parallel_piece_begin(p->n, p->count, piece + 1));
+    run_within_limit(p->body, p->argument, parallel_piece_begin(p->n, p->count, piece),
+                     parallel_piece_begin(p->n, p->count, piece + 1), p->grain);
   work_limit_enter(before);
   inside = false;
 }
@@ -152,12 +164,14 @@ int parallel_pieces(int threads, int64_t n, int64_t grain) {
 
 void parallel_for(int threads, int64_t n, int64_t grain, ParallelBody *body, void *argument) {
   if (n <= 0) return;
+  if (grain < 1) grain = 1;
   int count = inside ? 1 : parallel_pieces(threads, n, grain);
   if (count <= 1) {
-    body(argument, 0, n);
+    run_within_limit(body, argument, 0, n, grain);
     return;
   }
-  ParallelPieces pieces = {.body = body, .argument = argument, .n = n, .count = count, .limit = work_limit()};
+  ParallelPieces pieces = {
+      .body = body, .argument = argument, .n = n, .grain = grain, .count = count, .limit = work_limit()};
   int granted = parallel_claim(count);
   if (!parallel_openmp_run(granted, &pieces)) parallel_pool_run(granted, &pieces);
   parallel_give_back(granted);

@@ -9,7 +9,7 @@
 typedef struct ParallelPieces {
   ParallelBody *body;
   void *argument;
-  int64_t n;
+  int64_t n, grain;
   int count;
   WorkLimit *limit; /* the caller's */
   _Atomic int next;

@@ -143,7 +143,10 @@ static Status copy_elements(Tensor *to, const Tensor *from, int threads) {
     if (it.ndim == 1 && it.strides[0][0] == pair.to_item && it.strides[1][0] == pair.to_item) {
       bool apart =
           it.data[0] + it.numel * pair.to_item <= it.data[1] || it.data[1] + it.numel * pair.to_item <= it.data[0];
-      parallel_for(apart ? threads : 1, it.numel * pair.to_item, COPY_GRAIN * 8, copy_bytes, it.data);
+      if (apart)
+        parallel_for(threads, it.numel * pair.to_item, COPY_GRAIN * 8, copy_bytes, it.data);
+      else
+        copy_bytes(it.data, 0, it.numel * pair.to_item);
       return OK;
     }
     if (copy_transposed(&it, pair.to_item, threads)) return OK;

@@ -2,6 +2,8 @@
  * gaps. */
 #include "tensor/iterate.h"
 
+#include "base/work_limit.h"
+
 /* Byte strides of t as it broadcasts to the sizes of `shape`; false when it does not. */
 static bool broadcast_strides(const Tensor *shape, const Tensor *t, int64_t *out) {
   int64_t item = (int64_t)dtype_size((DType)t->dtype);
@@ -89,11 +91,14 @@ Status iterator_init(Iterator *it, int operand_count, const Tensor *const *opera
   return init_without(it, operand_count, operands, -1, NULL);
 }
 
+enum { PART_OF_RUN = 4 * WORK_PER_LOOK };
+
 void iterator_run(const Iterator *it, int64_t begin, int64_t end, IterateBody *body, void *argument) {
   if (begin >= end) return;
   int count = it->operand_count;
   char *data[ITERATE_MAX_OPERANDS];
-  int64_t at[TENSOR_MAX_DIMS], inner_strides[ITERATE_MAX_OPERANDS], rest = begin;
+  int64_t at[TENSOR_MAX_DIMS], inner_strides[ITERATE_MAX_OPERANDS], rest = begin, done = 0;
+  bool limited = end - begin > WORK_PER_LOOK && work_limit();
   for (int k = 0; k < count; k++) {
     data[k] = it->data[k];
     inner_strides[k] = it->strides[k][0];
@@ -106,9 +111,18 @@ void iterator_run(const Iterator *it, int64_t begin, int64_t end, IterateBody *b
   for (;;) {
     int64_t n = it->sizes[0] - at[0];
     if (n > end - begin) n = end - begin;
+    if (limited) {
+      if (n > PART_OF_RUN) n = PART_OF_RUN;
+      if (work_is_over_after(&done, n)) return;
+    }
     body(argument, n, data, inner_strides);
     begin += n;
     if (begin >= end) return;
+    if (at[0] + n < it->sizes[0]) { /* more of the line */
+      for (int k = 0; k < count; k++) data[k] += n * inner_strides[k];
+      at[0] += n;
+      continue;
+    }
     /* The line is used up: back to its start, on to the next. */
     for (int k = 0; k < count; k++) data[k] -= at[0] * inner_strides[k];
     at[0] = 0;
@@ -133,7 +147,7 @@ static void run_piece(void *argument, int64_t begin, int64_t end) {
 }
 
 void iterator_run_parallel(const Iterator *it, int threads, int64_t grain, IterateBody *body, void *argument) {
-  if (threads <= 1 || it->numel <= grain) {
+  if (it->numel <= grain) {
     iterator_run(it, 0, it->numel, body, argument);
     return;
   }
@@ -145,12 +159,14 @@ typedef struct LineRun {
   void *argument;
   const int64_t *line_strides;
   int operand_count;
+  int64_t length;
 } LineRun;
 
 static void run_lines(void *argument, int64_t n, char *const *data, const int64_t *strides) {
   LineRun *run = argument;
   char *line[ITERATE_MAX_OPERANDS];
-  for (int64_t i = 0; i < n; i++) {
+  int64_t done = 0;
+  for (int64_t i = 0; i < n && !work_is_over_after(&done, run->length); i++) {
     for (int k = 0; k < run->operand_count; k++) line[k] = data[k] + i * strides[k];
     run->body(run->argument, line, run->line_strides);
   }
@@ -164,6 +180,7 @@ Status iterate_lines(int operand_count, const Tensor *const *operands, int dim, 
   TRY(init_without(&it, operand_count, operands, has_dim ? dim : -1, line_strides));
   int64_t length = has_dim ? operands[0]->sizes[dim] : 1;
   int64_t grain = length > 0 && length < 32768 ? 32768 / length : 1;
-  iterator_run_parallel(&it, threads, grain, run_lines, &(LineRun){body, argument, line_strides, operand_count});
+  iterator_run_parallel(&it, threads, grain, run_lines,
+                        &(LineRun){body, argument, line_strides, operand_count, length});
   return OK;
 }

@@ -16,7 +16,8 @@ typedef struct Iterator {
 
 /* Operands must broadcast to operand 0's sizes (the output's, or the widest). */
 Status iterator_init(Iterator *it, int operand_count, const Tensor *const *operands) MUST_CHECK;
-/* body(argument, n, data, byte_strides): one inner run of n elements. Runs cover [begin, end) of the linear order. */
+/* body(argument, n, data, byte_strides): one inner run of n elements. Runs cover [begin, end) of the linear order.
+ * Within a WorkLimit long runs come in parts, and what is left when it is over does not come. */
 typedef void IterateBody(void *argument, int64_t n, char *const *data, const int64_t *byte_strides);
 void iterator_run(const Iterator *it, int64_t begin, int64_t end, IterateBody *body, void *argument);
 /* The whole, split over threads at `grain` elements. */

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/work_limit.h"
 #include "tensor/iterate.h"
 
 static const char *const scheme_names[] = {"per_tensor_affine", "per_channel_affine", "per_tensor_symmetric",
@@ -388,7 +389,7 @@ static Status run_channels(const Tensor *to, const Tensor *from, const Quantizer
     Affine affine = affine_of_channel(q, dtype, 0);
     return run_pair(to, from, body, &affine);
   }
-  for (int64_t c = 0; c < q->scales->numel; c++) {
+  for (int64_t c = 0, done = 0; c < q->scales->numel && !work_is_over_after(&done, 1024); c++) {
     Affine affine = affine_of_channel(q, dtype, c);
     Tensor *part_to, *part_from;
     TRY(tensor_slice(to, q->axis, c, c + 1, 1, &part_to));

@@ -6,6 +6,7 @@
 #include "tile/run.h"
 
 #include "base/parallel.h"
+#include "base/work_limit.h"
 #include "tensor/iterate.h"
 #include "tile/loops.h"
 #include "tile/special.h"
@@ -530,7 +531,9 @@ static bool run_simple(const TileKernel *kernel, const TileArgument *arguments, 
 Status tile_run(const TileKernel *kernel, int threads, const TileArgument *arguments, Tensor *const *outputs) {
   int64_t numel = outputs[0]->numel;
   if (numel == 0) return OK;
-  if (kernel->is_simple && (numel <= GRAIN || threads <= 1) && run_simple(kernel, arguments, outputs[0])) return OK;
+  if (kernel->is_simple && (numel <= GRAIN || (threads <= 1 && !work_limit())) &&
+      run_simple(kernel, arguments, outputs[0]))
+    return OK;
   Run run;
   run.kernel = kernel;
   run.operand_count = run.number_count = run.uniform_count = 0;
@@ -542,7 +545,7 @@ Status tile_run(const TileKernel *kernel, int threads, const TileArgument *argum
   if (is_linear(&run)) {
     choose_block(&run);
     choose_targets(&run);
-    if (numel <= grain || threads <= 1)
+    if (numel <= grain)
       run_range(&run, 0, numel);
     else
       parallel_for(threads, numel, grain, run_range, &run);
@@ -553,7 +556,7 @@ Status tile_run(const TileKernel *kernel, int threads, const TileArgument *argum
     choose_block(&run);
     choose_targets(&run);
     LinesRun lines = {&run, &it};
-    if (numel <= grain || threads <= 1)
+    if (numel <= grain)
       run_lines(&lines, 0, numel);
     else
       parallel_for(threads, numel, grain, run_lines, &lines);

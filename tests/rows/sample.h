@@ -4,6 +4,7 @@
  *   make.c    values made of them
  *   guess.c   samples for a schema, and rows' own from samples.txt
  *   change.c  hostile changes of a sample, counted
+ *   expand.c  expansions of a sample's tensors to lengths that no loop gets through, counted
  *   watch.c   what a call must leave alone
  *
  * Text: 3, -1.5, True, None, "text", 2j, cpu, generator, future, enum, [1, 2], (1, 2), {1: 2}, and tensors as
@@ -146,6 +147,11 @@ int sample_own_attempts(const Operator *op);
 size_t changes_count(const SampleCall *call);
 /* Makes change `which` of them in place. */
 void change_make(SampleCall *call, size_t which);
+
+/* ---- expand.c ---- */
+size_t expansions_count(const SampleCall *call);
+/* Makes expansion `which` of them in place. */
+void expansion_make(SampleCall *call, size_t which);
 
 /* ---- watch.c ---- */
 typedef struct Watch Watch;

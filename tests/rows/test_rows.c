@@ -7,6 +7,7 @@
  *   WICK_ROW_CALLS=40      calls for each row, or all
  *   WICK_ROW_PAIRS=20      besides, calls with two changes at once
  *   WICK_ROW_GRADIENTS=20  besides, calls whose results are differentiated, with gradients that do not fit either
+ *   WICK_ROW_EXPANSIONS=9  besides, calls with expanded tensors of up to 10^12 elements, which look at the time; or all
  *   WICK_ROW_SECONDS=8     of processor time, after which a call is given up and counts as a crash
  *   WICK_ROW=aten::add     rows of that name alone
  *   WICK_ROW_LIBRARY=name  rows of that library of operators alone, which is opened for it
@@ -30,8 +31,13 @@
 #include "base/clock.h"
 
 enum { ATTEMPTS = 240, MEMORY = 64 << 20, MAX_DEATHS = 500, TEXT = 3000 };
-static const uint64_t deadline_ns = 500000000;
-static const double late_s = 3; /* processor time, well beyond the deadline */
+static const uint64_t deadline_ns = 500000000, expanded_deadline_ns = 50000000;
+/* Processor time, well beyond the deadlines. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+static const double late_s = 3, expanded_late_s = 3;
+#else
+static const double late_s = 3, expanded_late_s = 0.5;
+#endif
 
 /* What parent and child both see. */
 typedef struct Progress {
@@ -45,7 +51,7 @@ typedef struct Progress {
 static Progress *progress;
 
 static struct {
-  size_t calls, pairs, gradients, seconds, part, parts;
+  size_t calls, pairs, gradients, expansions, seconds, part, parts;
   uint64_t seed;
   const char *row, *library;
   int list;
@@ -59,6 +65,7 @@ static void read_options(void) {
   options.calls = number_from("WICK_ROW_CALLS", 8);
   options.pairs = number_from("WICK_ROW_PAIRS", 0);
   options.gradients = number_from("WICK_ROW_GRADIENTS", 1);
+  options.expansions = number_from("WICK_ROW_EXPANSIONS", 1);
   options.seconds = number_from("WICK_ROW_SECONDS", 8);
   options.seed = number_from("WICK_ROW_SEED", 0);
   options.list = (int)number_from("WICK_ROW_LIST", 0);
@@ -134,7 +141,7 @@ static void differentiate(Exec *exec, const IValue *outputs, uint32_t output_cou
 
 typedef enum Outcome { OUTCOME_NO_CALL, OUTCOME_RESULT, OUTCOME_ERROR } Outcome;
 
-enum { NO_GRADIENT = -1 };
+enum { NO_GRADIENT = -1, EXPANDED = -2 /* nor a gradient */ };
 
 static Outcome run_made(const SampleCall *call, MadeCall *made, int64_t gradient, StrBuf *complaints) {
   Exec exec;
@@ -145,15 +152,18 @@ static Outcome run_made(const SampleCall *call, MadeCall *made, int64_t gradient
   exec.print = drop_text;
   exec.budget = &budget;
   exec.threads = 2;
-  exec_set_deadline(&exec, clock_now_ns() + deadline_ns);
+  exec_set_deadline(&exec, clock_now_ns() + (gradient == EXPANDED ? expanded_deadline_ns : deadline_ns));
   Call c = {.inputs = made->inputs, .input_count = made->count, .outputs = outputs, .output_count = output_count};
   Watch *watch = watch_begin(call->op, made);
   MemBudget *before = exec_enter_memory(&exec);
+  WorkLimit limit = {.deadline_ns = exec.deadline_ns}, *limit_before = work_limit_enter(&limit);
   Status status = operator_call(&exec, call->op, &c);
+  if (!status && limit.noticed) status = work_status();
   bool succeeded = status == OK;
   if (status && status->code == ERROR_INTERNAL) strbuf_printf(complaints, "an internal error: %s; ", status->message);
   watch_end(watch, made, succeeded, outputs, output_count, complaints);
-  if (succeeded && gradient != NO_GRADIENT) differentiate(&exec, outputs, output_count, (size_t)gradient);
+  if (succeeded && gradient >= 0) differentiate(&exec, outputs, output_count, (size_t)gradient);
+  work_limit_enter(limit_before);
   mem_budget_enter(before);
   for (uint32_t i = 0; i < output_count; i++) ivalue_release(outputs[i]);
   if (status && progress->attempt == 0) snprintf(progress->error, sizeof progress->error, "%s", status->message);
@@ -173,7 +183,7 @@ static Outcome run_sample(const SampleCall *call, int64_t gradient) {
   give_up_after((time_t)options.seconds);
   Outcome outcome = run_made(call, &made, gradient, &complaints);
   made_call_release(&made);
-  if (processor_seconds() - begin > late_s) {
+  if (processor_seconds() - begin > (gradient == EXPANDED ? expanded_late_s : late_s)) {
     progress->late++;
     tell("late", progress->running);
   }
@@ -208,7 +218,7 @@ static void record_all(Sample *s) {
 }
 
 /* Call `call`: the first `single` make one change of `count`, the next ones two; the last ones are differentiated,
- * every other one with a change. */
+ * every other one with a change; behind them all, tensors are expanded. */
 static void run_changed(const SampleCall *sample, size_t count, size_t single, size_t call) {
   size_t mark = samples_mark();
   int64_t gradient = NO_GRADIENT;
@@ -222,6 +232,12 @@ static void run_changed(const SampleCall *sample, size_t count, size_t single, s
     change_make(&changed, chance_below(&chance, count));
     size_t now = changes_count(&changed);
     if (now) change_make(&changed, chance_below(&chance, now));
+  } else if (call >= single + options.pairs + options.gradients) {
+    gradient = EXPANDED;
+    size_t expansions = expansions_count(sample), which = call - single - options.pairs - options.gradients;
+    size_t wanted = options.expansions < expansions ? options.expansions : expansions;
+    if (which < wanted)
+      expansion_make(&changed, (which * expansions / wanted + options.seed + progress->row) % expansions);
   } else {
     gradient = (int64_t)chance_below(&chance, 1 << 20);
     if (call % 2) change_make(&changed, chance_below(&chance, count));
@@ -258,7 +274,9 @@ static void run_row(const Operator *op, size_t first) {
   }
   size_t count = changes_count(&sample);
   size_t single = options.calls < count ? options.calls : count;
-  for (size_t call = first; count && call < single + options.pairs + options.gradients; call++) {
+  size_t expansions = expansions_count(&sample);
+  if (expansions > options.expansions) expansions = options.expansions;
+  for (size_t call = first; count && call < single + options.pairs + options.gradients + expansions; call++) {
     progress->call = call;
     run_changed(&sample, count, single, call);
   }

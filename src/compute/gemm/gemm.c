@@ -76,6 +76,7 @@ static Status gemm_packed(Exec *exec, Product *p) {
   for (int64_t i = 0; i < m; i++) {                                                                                  \
     for (int64_t j = 0; j < n; j++) {                                                                                \
       WIDE sum = 0, factor, x, y;                                                                                    \
+      if (work_is_over_after(&done, 8 * k)) return;                                                                  \
       for (int64_t p = 0; p < k; p++) {                                                                              \
         dtype_convert(WIDE_DTYPE, &x, 1, dtype, (const char *)a.data + (i * a.row_stride + p * a.col_stride) * item, \
                       1, 1);                                                                                         \
@@ -95,7 +96,7 @@ static Status gemm_packed(Exec *exec, Product *p) {
   }
 static void gemm_plain(DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, void *c,
                        int64_t c_row_stride, bool accumulate) {
-  int64_t item = (int64_t)dtype_size(dtype);
+  int64_t item = (int64_t)dtype_size(dtype), done = 0;
   if (dtype_is_complex(dtype))
     PLAIN(complex128, DTYPE_COMPLEX128)
   else
@@ -130,7 +131,7 @@ static Status gemm_half(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k
 /* Multiply-adds that take about a tenth of a second: narrow products are bound by memory, other types converted. */
 static double attended_work(DType dtype, int64_t m, int64_t n) {
   bool is_plain = dtype != DTYPE_FLOAT32 && dtype != DTYPE_FLOAT64;
-  return is_plain ? ATTENDED_FROM / 200 : m <= 4 || n <= 4 ? ATTENDED_FROM / 20 : ATTENDED_FROM;
+  return is_plain ? ATTENDED_FROM / 200 : m <= 16 || n <= 16 ? ATTENDED_FROM / 20 : ATTENDED_FROM;
 }
 
 bool gemm_is_to_be_attended(const Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k) {

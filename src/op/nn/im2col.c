@@ -59,6 +59,7 @@ typedef struct Job {
       for (int64_t y = 0; y < (b)->blocks_high; y++) {                                                                 \
         int64_t row = y * (b)->stride[0] - (b)->padding[0] + ky * (b)->dilation[0];                                    \
         if (row < 0 || row >= (b)->height) continue;                                                                   \
+        if (work_is_over_after(&done, (b)->blocks_wide)) return;                                                       \
         for (int64_t x = 0; x < (b)->blocks_wide; x++) {                                                               \
           int64_t pixel = x * (b)->stride[1] - (b)->padding[1] + kx * (b)->dilation[1];                                \
           if (pixel < 0 || pixel >= (b)->width) continue;                                                              \
@@ -72,6 +73,7 @@ typedef struct Job {
 static void to_columns(void *argument, int64_t begin, int64_t end) {
   const Job *job = argument;
   const Blocks *b = job->blocks;
+  int64_t done = 0;
   for (int64_t plane = begin; plane < end; plane++) {
     FOR_EACH_SHOWN(b, plane, column, image, {
       if (job->item == 4)
@@ -85,6 +87,7 @@ static void to_columns(void *argument, int64_t begin, int64_t end) {
 static void to_images(void *argument, int64_t begin, int64_t end) {
   const Job *job = argument;
   const Blocks *b = job->blocks;
+  int64_t done = 0;
   for (int64_t plane = begin; plane < end; plane++) {
     FOR_EACH_SHOWN(b, plane, column, image, {
       if (job->complex)

@@ -287,7 +287,8 @@ static Status all_batches_into(Exec *exec, const Tensor *a, const Tensor *b, Ten
                                bool accumulate) {
   (void)accumulate;
   Status status = OK;
-  for (int64_t i = 0; i < a->sizes[0] && status == OK; i++) {
+  int64_t done = 0, work = (a->sizes[1] + 8) * (b->sizes[2] + 8) + 512;
+  for (int64_t i = 0; i < a->sizes[0] && status == OK && !work_is_over_after(&done, work); i++) {
     Tensor *left = NULL, *right = NULL;
     status = tensor_select(a, 0, i, &left);
     if (status == OK) status = tensor_select(b, 0, i, &right);

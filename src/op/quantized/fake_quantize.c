@@ -135,7 +135,7 @@ static Status kernel_per_channel(Call *c) { /* (self, scale, zero_point, axis, q
     return status;
   }
   bool floating_zero = dtype_is_floating((DType)call_tensor(c, 2)->dtype);
-  for (int64_t i = 0; !status && i < self->sizes[axis]; i++) {
+  for (int64_t i = 0, done = 0; !status && i < self->sizes[axis] && !work_is_over_after(&done, 1024); i++) {
     float scale = ((const float *)tensor_data(scales))[i], zero = ((const float *)tensor_data(zeros))[i];
     if (!floating_zero && (zero < (float)least || zero > (float)most))
       status = status_new(ERROR_RUNTIME, "`zero_point` must be between `quant_min` and `quant_max`.");

@@ -301,7 +301,7 @@ static Status sample_each(Call *c, Generator *g, double (*sample)(Generator *, d
   SampleRun run = {
       g, sample, (DType)out->dtype, (DType)a->dtype, b_or_null ? (DType)b_or_null->dtype : DTYPE_FLOAT64, !b_or_null};
   iterator_run(&it, 0, it.numel, sample_run, &run);
-  return OK;
+  return work_status();
 }
 
 static Status shape_floating(Call *c, TensorSpec *spec) {
@@ -340,7 +340,7 @@ static Status draw_dirichlet(Call *c, Generator *g) {
   TRY(to_doubles(out, &gammas));
   int64_t length = out->ndim ? out->sizes[out->ndim - 1] : 1;
   double *data = tensor_data(gammas);
-  for (int64_t i = 0; length && i < gammas->numel; i += length) {
+  for (int64_t i = 0, done = 0; length && i < gammas->numel && !work_is_over_after(&done, 2 * length); i += length) {
     double sum = 0;
     for (int64_t j = 0; j < length; j++) sum += data[i + j];
     for (int64_t j = 0; j < length; j++) data[i + j] /= sum;

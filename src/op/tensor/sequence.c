@@ -1,4 +1,5 @@
 /* Rows whose elements follow from their place: arange, linspace, logspace, indices of triangles, windows. */
+#include "base/work_limit.h"
 #include "call/options.h"
 
 #include <complex.h> /* after ours: its macros are common words */
@@ -26,7 +27,7 @@ static Status sequence_write(const Sequence *s, Tensor *out) {
   complex128 block[BLOCK];
   size_t item = dtype_size(s->dtype);
   int64_t stride = out->strides[0];
-  for (int64_t i = 0; i < out->numel; i += BLOCK) {
+  for (int64_t i = 0, done = 0; i < out->numel && !work_is_over_after(&done, 8 * BLOCK); i += BLOCK) {
     int64_t count = out->numel - i < BLOCK ? out->numel - i : BLOCK;
     s->fill(s, i, count, block);
     dtype_convert(s->dtype, (char *)tensor_data(out) + i * stride * (int64_t)item, stride, s->kind, block, 1, count);
@@ -295,7 +296,7 @@ static Status shape_triu(Call *c, TensorSpec *spec) {
 
 static Status triangle_write(Call *c, bool upper) {
   Tensor *out = call_out(c, 0);
-  int64_t columns = call_int(c, 1), offset = call_int(c, 2), at = 0, n = out->sizes[1];
+  int64_t columns = call_int(c, 1), offset = call_int(c, 2), at = 0, n = out->sizes[1], done = 0;
   if (!out->storage || n == 0) return OK;
   char *data = tensor_data(out);
   int64_t item = (int64_t)dtype_size((DType)out->dtype), step = out->strides[1] * item,
@@ -308,6 +309,7 @@ static Status triangle_write(Call *c, bool upper) {
     else if (diagonal < last)
       last = (int64_t)diagonal;
     for (int64_t column = first; column <= last && at < n; column++, at++) {
+      if (work_is_over_after(&done, 4)) return OK;
       dtype_convert((DType)out->dtype, data + at * step, 1, DTYPE_INT64, &row, 1, 1);
       dtype_convert((DType)out->dtype, data + at * step + next_row, 1, DTYPE_INT64, &column, 1, 1);
     }
