@@ -77,6 +77,17 @@ static inline __attribute__((always_inline)) void finish(const FlatTile *t, int 
   }
 }
 
+/* The same of what most tiles are: summed up at once, scaled, shifted and clamped. */
+static inline bool is_short(const FlatTile *t) {
+  return t->last && !t->is_raw && !t->accumulate && !t->add && t->scale && t->shift && t->activation <= CONV_CLAMP;
+}
+static inline __attribute__((always_inline)) void finish_short(const FlatTile *t, int row, int count, const V *sums,
+                                                               Mask mask, V low, V high, float *out) {
+  V scale = splat(t->scale[row]), shift = splat(t->shift[row]);
+  UNROLLED for (int v = 0; v < count; v++) store_masked(out + v * LANES, v == count - 1 ? mask : mask_of(LANES),
+                                                        clamp(plus(multiply(sums[v], scale), shift), low, high));
+}
+
 /* After all rows of a tile were written by finish. */
 static void activate_rows(const FlatTile *t) {
   if (!t->last || t->is_raw || t->activation < CONV_SIGMOID) return;
@@ -123,6 +134,13 @@ static inline __attribute__((always_inline)) void tile_of_vectors(const FlatTile
     } else {
       for (int64_t c = t->channels; c > 0; c--, x += t->channel_stride)
         for (int64_t k = 0; k < t->tap_count; k++, w += FLAT_ROWS) sum_up(step, count, x + t->taps[k], mask, w, sums);
+    }
+    if (is_short(t)) { /* without a clamp, between infinities: NaN and all others stay */
+      V low = splat(t->activation == CONV_CLAMP ? t->low : -INFINITY),
+        high = splat(t->activation == CONV_CLAMP ? t->high : INFINITY);
+      UNROLLED for (int r = 0; r < step; r++) if (first + r < t->rows)
+          finish_short(t, first + r, count, sums[r], mask, low, high, t->out + (first + r) * t->out_stride);
+      continue;
     }
     UNROLLED for (int r = 0; r < step; r++) if (first + r < t->rows)
         finish(t, first + r, count, sums[r], mask, t->out + (first + r) * t->out_stride);
