@@ -359,6 +359,41 @@ static void linear_layers_settle(void **state) {
   wick_value_release(two);
 }
 
+static wick_value *op(const char *name, const char *overload, int count, const wick_value *const *inputs) {
+  wick_value *out;
+  assert_int_equal(wick_op_call(NULL, name, overload, inputs, (size_t)count, NULL, 0, &out, NULL), WICK_OK);
+  return out;
+}
+
+/* So do products with a weight's transpose, and sums of a vector with one. */
+static void products_settle(void **state) {
+  (void)state;
+  enum { ROWS = 9, IN = 40, OUTS = 33 };
+  wick_value *two = wick_value_double(2), *input = numbers(2, (const int64_t[]){ROWS, IN}, -1, 0.25f),
+             *half = numbers(2, (const int64_t[]){OUTS, IN}, -0.5f, 0.125f),
+             *bias = numbers(1, (const int64_t[]){OUTS}, 0, 1);
+  wick_value *weight = op("aten::mul", "Scalar", 2, (const wick_value *const[]){half, two}), /* never looked at */
+      *columns = op("aten::t", NULL, 1, (const wick_value *const[]){weight});
+  static const uint64_t packs[] = {0, 1, 0, 0, 0, 1};
+  for (int call = 0; call < 6; call++) {
+    bool has_bias = call & 1;
+    float scale = call < 4 ? 2 : 4;
+    uint64_t before = STATISTIC_GET(packed_weights);
+    wick_value *out = has_bias ? op("aten::addmm", NULL, 3, (const wick_value *const[]){bias, input, columns})
+                               : op("aten::mm", NULL, 2, (const wick_value *const[]){input, columns});
+    assert_int_equal(STATISTIC_GET(packed_weights) - before, packs[call]);
+    for (int i = 0; i < ROWS * OUTS; i++) {
+      float sum = has_bias ? data_of(bias)[i % OUTS] : 0; /* eighths: exact */
+      for (int k = 0; k < IN; k++) sum += data_of(input)[i / OUTS * IN + k] * scale * data_of(half)[i % OUTS * IN + k];
+      assert_true(data_of(out)[i] == sum);
+    }
+    wick_value_release(out);
+    if (call == 3) wick_value_release(op("aten::mul_", "Scalar", 2, (const wick_value *const[]){weight, two}));
+  }
+  wick_value *const values[] = {two, input, half, bias, weight, columns};
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) wick_value_release(values[i]);
+}
+
 static void trim_between_calls(void **state) {
   (void)state;
   Net net = net_new(16);
@@ -402,6 +437,7 @@ int main(void) {
       cmocka_unit_test(writes_are_seen),
       cmocka_unit_test(borrowed_weights_may_change),
       cmocka_unit_test(linear_layers_settle),
+      cmocka_unit_test(products_settle),
       cmocka_unit_test(trim_between_calls),
       cmocka_unit_test(meta_tensors),
   };

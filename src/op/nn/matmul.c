@@ -51,8 +51,42 @@ static Status shape_mm(Call *call, TensorSpec *specs) {
   spec(a, 2, (const int64_t[]){a->sizes[0], b->sizes[1]}, specs);
   return OK;
 }
+
+/* A product with the transpose of a weight, x.mm(weight.t()), when the weight's panels are or come to be kept: `b` has
+ * dense columns and is not the last that shows its memory, which nobody outside knows. bias: of the columns, or NULL.
+ * *done false: nothing is done. */
+static Status product_by_panels(Exec *exec, const Tensor *a, const Tensor *b, const float *bias, Tensor *out,
+                                bool *done) {
+  int64_t m = a->sizes[0], k = a->sizes[1], n = b->sizes[1];
+  *done = false;
+  if (a->dtype != DTYPE_FLOAT32 || exec->deterministic || !b->storage || atomic_load(&b->storage->is_shown) || m <= 4 ||
+      n <= 4 || k <= 4 || a->strides[1] != 1 || b->strides[0] != 1 || b->strides[1] != k || out->strides[1] != 1 ||
+      (a->flags | b->flags | out->flags) & TENSOR_UNUSUAL || ref_is_unique(&b->storage->refs) ||
+      gemm_is_to_be_attended(exec, DTYPE_FLOAT32, m, n, k))
+    return OK;
+  WeightLayout layout;
+  gemm_panels_layout(n, k, &layout);
+  PackedWeight *packed = packed_weight_take_settled(exec->threads, b, &layout);
+  if (!packed) return OK;
+  GemmPanels product = {.m = m,
+                        .n = n,
+                        .k = k,
+                        .a = tensor_data(a),
+                        .a_stride = a->strides[0],
+                        .panels = packed_weight_data(packed),
+                        .bias = bias,
+                        .c = tensor_data(out),
+                        .ldc = out->strides[0]};
+  Status status = gemm_panels(exec, &product);
+  packed_weight_give_back(packed);
+  *done = true;
+  return status;
+}
 static Status product_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha, bool accumulate) {
   Tensor *target;
+  bool done = false;
+  if (alpha == 1 && !accumulate && out->numel) TRY(product_by_panels(exec, a, b, NULL, out, &done));
+  if (done) return OK;
   TRY(gemm_target(out, &target));
   Status status = gemm(exec, (DType)out->dtype, a->sizes[0], b->sizes[1], a->sizes[1], alpha, matrix(a, 0),
                        matrix(b, 0), tensor_data(target), target->strides[0], accumulate);
@@ -274,8 +308,19 @@ static Status add_product(Call *call, ProductInto *product) {
   return product(call->exec, call_tensor(call, 1), call_tensor(call, 2), call_out(call, 0), ivalue_to_double(alpha),
                  true);
 }
+/* A vector added to every row, unscaled. */
+static bool adds_bias(const Call *call) {
+  const Tensor *self = call_tensor(call, 0), *out = call_out(call, 0);
+  return self->dtype == DTYPE_FLOAT32 && self->ndim == 1 && self->strides[0] == 1 && self->sizes[0] == out->sizes[1] &&
+         !(self->flags & TENSOR_UNUSUAL) && out->numel && ivalue_to_complex(call_scalar(call, 3)) == 1 &&
+         ivalue_to_complex(call_scalar(call, 4)) == 1;
+}
 static Status kernel_addmm(Call *call) {
-  return add_product(call, product_into);
+  bool done = false;
+  if (adds_bias(call))
+    TRY(product_by_panels(call->exec, call_tensor(call, 1), call_tensor(call, 2), tensor_data(call_tensor(call, 0)),
+                          call_out(call, 0), &done));
+  return done ? OK : add_product(call, product_into);
 }
 static Status kernel_baddbmm(Call *call) {
   return add_product(call, batches_into);
