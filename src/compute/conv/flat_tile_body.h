@@ -172,20 +172,34 @@ TILE_OF(tile_of_three, 3)
 
 typedef float Rows __attribute__((vector_size(FLAT_ROWS * sizeof(float)), aligned(sizeof(float))));
 
+/* Four sums of each position that do not wait for each other: of four channels, or of four taps where there are as many.
+ */
 static inline __attribute__((always_inline)) void sum_columns(const FlatTile *t, int width, Rows *sums) {
-  enum { AHEAD = 4 }; /* sums that do not wait for each other */
+  enum { AHEAD = 4 };
   Rows partial[AHEAD][FLAT_COLUMNS] = {0};
-  const float *w = t->weights, *x = t->input;
-  for (int64_t k = 0; k < t->tap_count; k++) {
-    const float *from = x + t->taps[k];
-    const Rows *weights = (const Rows *)(w + k * FLAT_ROWS);
-    int64_t c = 0;
-    for (; c + AHEAD <= t->channels; c += AHEAD)
-      UNROLLED for (int a = 0; a < AHEAD; a++) UNROLLED for (int i = 0; i < width; i++) partial[a][i] +=
-          weights[(c + a) * t->tap_count] * from[(c + a) * t->channel_stride + i];
-    for (; c < t->channels; c++)
-      UNROLLED for (int i = 0; i < width; i++) partial[0][i] +=
-          weights[c * t->tap_count] * from[c * t->channel_stride + i];
+  int64_t taps = t->tap_count, step = t->channel_stride;
+  if (taps < AHEAD) {
+    for (int64_t k = 0; k < taps; k++) {
+      const float *x = t->input + t->taps[k];
+      const Rows *w = (const Rows *)(t->weights + k * FLAT_ROWS);
+      int64_t c = 0;
+      for (; c + AHEAD <= t->channels; c += AHEAD)
+        UNROLLED for (int a = 0; a < AHEAD; a++) UNROLLED for (int i = 0; i < width; i++) partial[a][i] +=
+            w[(c + a) * taps] * x[(c + a) * step + i];
+      for (; c < t->channels; c++)
+        UNROLLED for (int i = 0; i < width; i++) partial[0][i] += w[c * taps] * x[c * step + i];
+    }
+  } else {
+    const float *x = t->input;
+    const Rows *w = (const Rows *)t->weights;
+    for (int64_t c = 0; c < t->channels; c++, x += step, w += taps) {
+      int64_t k = 0;
+      for (; k + AHEAD <= taps; k += AHEAD)
+        UNROLLED for (int a = 0; a < AHEAD; a++) UNROLLED for (int i = 0; i < width; i++) partial[a][i] +=
+            w[k + a] * x[t->taps[k + a] + i];
+      UNROLLED for (int a = 0; a < AHEAD - 1; a++) if (k + a < taps) UNROLLED for (int i = 0; i < width; i++)
+          partial[a][i] += w[k + a] * x[t->taps[k + a] + i];
+    }
   }
   UNROLLED for (int i = 0; i < width; i++) sums[i] = (partial[0][i] + partial[1][i]) + (partial[2][i] + partial[3][i]);
 }
