@@ -63,9 +63,9 @@ typedef struct FlatKernels {
    * one is not finite. */
   bool (*winograd_output)(int64_t n, const float *sums, int64_t stride, float scale, float shift, float *to,
                           int64_t row);
-  /* to[i] = the greater of to[i] and from[i], NaN if one is; to[i] += from[i] */
-  void (*maximum)(int64_t n, const float *from, float *to);
-  void (*add)(int64_t n, const float *from, float *to);
+  /* to[i] = the greatest of lines[...][i], NaN if one is; their sum, in order. `to` may be the first line. */
+  void (*maximum)(int count, const float *const *lines, int64_t n, float *to);
+  void (*sum)(int count, const float *const *lines, int64_t n, float *to);
 } FlatKernels;
 const FlatKernels *flat_kernels(void); /* the fastest that this processor runs */
 extern const FlatKernels flat_kernels_portable, flat_kernels_avx2, flat_kernels_avx512, flat_kernels_neon;

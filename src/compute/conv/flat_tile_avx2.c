@@ -66,7 +66,8 @@ static inline V clamp(V x, V low, V high) {
   return _mm256_min_ps(high, _mm256_max_ps(low, x));
 }
 static inline V greater(V x, V y) {
-  return _mm256_blendv_ps(y, x, _mm256_or_ps(_mm256_cmp_ps(x, y, _CMP_GT_OQ), _mm256_cmp_ps(x, x, _CMP_UNORD_Q)));
+  return _mm256_blendv_ps(_mm256_max_ps(x, y), x,
+                          _mm256_cmp_ps(x, x, _CMP_UNORD_Q)); /* the maximum is y where y is NaN */
 }
 /* x[0] y[0] x[1] y[1] ... */
 static inline void store_pairs(float *p, V x, V y) {

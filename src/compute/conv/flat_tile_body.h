@@ -172,8 +172,8 @@ TILE_OF(tile_of_three, 3)
 
 typedef float Rows __attribute__((vector_size(FLAT_ROWS * sizeof(float)), aligned(sizeof(float))));
 
-/* Four sums of each position that do not wait for each other: of four channels, or of four taps where there are as many.
- */
+/* Four sums of each position that do not wait for each other: of four channels, or of four taps of one where there
+ * are as many. */
 static inline __attribute__((always_inline)) void sum_columns(const FlatTile *t, int width, Rows *sums) {
   enum { AHEAD = 4 };
   Rows partial[AHEAD][FLAT_COLUMNS] = {0};
@@ -408,16 +408,29 @@ static void lay(const FlatRows *l) {
 
 /* ---- lines ---- */
 
-static void maximum_line(int64_t n, const float *from, float *to) {
-#define GREATER(i, m) store_masked(to + (i), m, greater(load_masked(from + (i), m), load_masked(to + (i), m)))
-  EACH_VECTOR(n, GREATER);
-#undef GREATER
+/* The lines joined one after the other; with few of them, known here, the loop is straight. */
+static inline __attribute__((always_inline)) void join_lines(bool sums, int count, const float *const *lines, int64_t n,
+                                                             float *to) {
+#define JOIN(i, m)                                        \
+  V joined = load_masked(lines[0] + (i), m);              \
+  UNROLLED for (int k = 1; k < count; k++) {              \
+    V x = load_masked(lines[k] + (i), m);                 \
+    joined = sums ? plus(x, joined) : greater(x, joined); \
+  }                                                       \
+  store_masked(to + (i), m, joined)
+  EACH_VECTOR(n, JOIN);
+#undef JOIN
 }
-
-static void add_line(int64_t n, const float *from, float *to) {
-#define PLUS(i, m) store_masked(to + (i), m, plus(load_masked(from + (i), m), load_masked(to + (i), m)))
-  EACH_VECTOR(n, PLUS);
-#undef PLUS
+static void maximum_line(int count, const float *const *lines, int64_t n, float *to) {
+  if (count == 2)
+    join_lines(false, 2, lines, n, to);
+  else if (count == 3)
+    join_lines(false, 3, lines, n, to);
+  else
+    join_lines(false, count, lines, n, to);
+}
+static void sum_line(int count, const float *const *lines, int64_t n, float *to) {
+  join_lines(true, count, lines, n, to);
 }
 
 /* ---- Winograd's F(2x2, 3x3) ---- */
@@ -475,4 +488,4 @@ static bool winograd_output(int64_t n, const float *sums, int64_t stride, float 
 }
 
 const FlatKernels KERNELS = {VECTORS * LANES, LANES,           tile,         column,  finish_rows, depthwise, lay,
-                             winograd_input,  winograd_output, maximum_line, add_line};
+                             winograd_input,  winograd_output, maximum_line, sum_line};

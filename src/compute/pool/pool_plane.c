@@ -27,34 +27,44 @@ static int64_t covered(const PoolPlanes *p, int d, int64_t o) {
   return (end < p->in[d] ? end : p->in[d]) - (begin > 0 ? begin : 0);
 }
 
-static void join(const Pooling *c, int64_t n, const float *from, float *to) {
-  (c->p->averages ? c->kernels->add : c->kernels->maximum)(n, from, to);
+/* Lines that are joined at once. */
+enum { LINES = 16 };
+typedef struct Lines {
+  const float *lines[LINES];
+  int count;
+} Lines;
+static void join(const Pooling *c, Lines *l, int64_t n, float *to) {
+  (c->p->averages ? c->kernels->sum : c->kernels->maximum)(l->count, l->lines, n, to);
+  l->lines[0] = to; /* what more there is comes on top */
+  l->count = 1;
+}
+static void add_line(const Pooling *c, Lines *l, const float *line, int64_t n, float *to) {
+  if (l->count == LINES) join(c, l, n, to);
+  l->lines[l->count++] = line;
 }
 
 /* The rows of the window of output row (o0, o1), joined, between the paddings of `line`. */
 static void join_rows(const Pooling *c, const float *plane, int64_t o0, int64_t o1, float *line) {
   const PoolPlanes *p = c->p;
-  bool is_first = true;
+  Lines l = {.count = 0};
   float *to = line + p->padding[2];
   for (int64_t k0 = 0; k0 < p->kernel[0]; k0++)
     for (int64_t k1 = 0; k1 < p->kernel[1]; k1++) {
       int64_t x0 = o0 * p->stride[0] - p->padding[0] + k0 * p->dilation[0],
               x1 = o1 * p->stride[1] - p->padding[1] + k1 * p->dilation[1];
       if (x0 < 0 || x0 >= p->in[0] || x1 < 0 || x1 >= p->in[1]) continue;
-      const float *row = plane + (x0 * p->in[1] + x1) * p->in[2];
-      if (is_first)
-        memcpy(to, row, (size_t)p->in[2] * sizeof *to);
-      else
-        join(c, p->in[2], row, to);
-      is_first = false;
+      add_line(c, &l, plane + (x0 * p->in[1] + x1) * p->in[2], p->in[2], to);
     }
-  if (!is_first) return;
-  for (int64_t i = 0; i < p->in[2]; i++) to[i] = p->averages ? 0 : -INFINITY;
+  if (l.count)
+    join(c, &l, p->in[2], to);
+  else
+    for (int64_t i = 0; i < p->in[2]; i++) to[i] = p->averages ? 0 : -INFINITY;
 }
 
 static void join_columns(const Pooling *c, const float *line, float *phases, float *out) {
   enum { LONG = 1024 }; /* looking at the time takes as long as some vectors */
   const PoolPlanes *p = c->p;
+  Lines l = {.count = 0};
   int64_t stride = p->stride[2];
   if (stride > 1)
     for (int64_t f = 0; f < c->phases; f++)
@@ -63,12 +73,9 @@ static void join_columns(const Pooling *c, const float *line, float *phases, flo
   for (int64_t k = 0; k < p->kernel[2]; k++) {
     int64_t at = k * p->dilation[2];
     if (p->out[2] > LONG && exec_is_over(c->exec)) return;
-    const float *from = stride > 1 ? phases + at % stride * c->phase + at / stride : line + at;
-    if (k)
-      join(c, p->out[2], from, out);
-    else
-      memcpy(out, from, (size_t)p->out[2] * sizeof *out);
+    add_line(c, &l, stride > 1 ? phases + at % stride * c->phase + at / stride : line + at, p->out[2], out);
   }
+  join(c, &l, p->out[2], out);
 }
 
 static void pool_plane(const Pooling *c, const float *plane, float *line, float *out) {
