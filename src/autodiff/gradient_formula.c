@@ -2,9 +2,9 @@
 #include "autodiff/gradient_formula.h"
 
 #include <ctype.h>
-#include <pthread.h>
 #include <stdio.h>
 
+#include "base/fork.h"
 #include "call/call_plan.h"
 #include "frontend/frontend.h"
 #include "frontend/sugared_value.h"
@@ -176,7 +176,7 @@ Status formula_of(const Operator *functional, Formula **out) {
   *out = NULL;
   if (!functional->row->grad) return OK;
   Status status = OK;
-  pthread_mutex_lock(&formulas_lock);
+  lock_take(&formulas_lock);
   Formula *f = ptrmap_get(&formulas, functional);
   if (!f) {
     status = formula_new(functional, &f);
@@ -185,7 +185,7 @@ Status formula_of(const Operator *functional, Formula **out) {
       status = status_out_of_memory();
     }
   }
-  pthread_mutex_unlock(&formulas_lock);
+  lock_drop(&formulas_lock);
   if (!status) *out = f;
   return status;
 }
@@ -244,9 +244,9 @@ static Function *find_program(const Formula *f, uint32_t statements) {
 }
 
 Status formula_program(Exec *exec, Formula *f, uint32_t statements, Function **out) {
-  pthread_mutex_lock(&formulas_lock);
+  lock_take(&formulas_lock);
   *out = find_program(f, statements);
-  pthread_mutex_unlock(&formulas_lock);
+  lock_drop(&formulas_lock);
   if (*out) return OK;
 
   StrBuf text = {0};
@@ -260,7 +260,7 @@ Status formula_program(Exec *exec, Formula *f, uint32_t statements, Function **o
     mem_free(program);
     return status_context(status, "the gradient of " STR_FMT, STR_ARG(f->op->name));
   }
-  pthread_mutex_lock(&formulas_lock);
+  lock_take(&formulas_lock);
   *out = find_program(f, statements); /* another thread may have been as quick */
   if (!*out) {
     program->statements = statements;
@@ -269,7 +269,7 @@ Status formula_program(Exec *exec, Formula *f, uint32_t statements, Function **o
     *out = program->function;
     program = NULL;
   }
-  pthread_mutex_unlock(&formulas_lock);
+  lock_drop(&formulas_lock);
   mem_free(program);
   return OK;
 }

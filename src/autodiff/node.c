@@ -1,9 +1,8 @@
 /* GradNodes, what they save, and the autograd data of tensors. */
 #include "autodiff/node.h"
 
-#include <pthread.h>
-
 #include "autodiff/graph_program.h"
+#include "base/fork.h"
 
 static _Atomic uint64_t next_sequence = 1;
 /* Over accumulators' borrowed pointers, retained gradients and leaves' .grad, which several backward runs may share. */
@@ -66,11 +65,11 @@ GradNode *gradnode_retain(GradNode *node) {
 /* The last reference went: true when the caller must free. An accumulator may be found through its leaf until here. */
 static bool drop_reference(GradNode *node) {
   if (node->kind != GRAD_ACCUMULATE) return ref_release(&node->refs);
-  pthread_mutex_lock(&leaf_lock);
+  lock_take(&leaf_lock);
   bool last = ref_release(&node->refs);
   if (last && node->leaf && node->leaf->autograd && node->leaf->autograd->accumulator == node)
     node->leaf->autograd->accumulator = NULL;
-  pthread_mutex_unlock(&leaf_lock);
+  lock_drop(&leaf_lock);
   return last;
 }
 
@@ -158,9 +157,9 @@ static void drop_hooks(AutogradMeta *meta) {
 static void meta_free(AutogradMeta *meta) {
   drop_hooks(meta);
   if (meta->retains_grad && meta->history.node) {
-    pthread_mutex_lock(&leaf_lock);
+    lock_take(&leaf_lock);
     meta->history.node->outputs[meta->history.output].retains = NULL;
-    pthread_mutex_unlock(&leaf_lock);
+    lock_drop(&leaf_lock);
   }
   gradnode_release(meta->history.node);
   tensor_release(meta->grad);
@@ -173,12 +172,12 @@ Status autograd_meta(Tensor *t, AutogradMeta **out) {
     AutogradMeta *meta = mem_calloc(1, sizeof *meta);
     if (!meta) return status_out_of_memory();
     meta->head.free = meta_free;
-    pthread_mutex_lock(&leaf_lock); /* threads may use a leaf for the first time together */
+    lock_take(&leaf_lock); /* threads may use a leaf for the first time together */
     if (!t->autograd) {
       __atomic_store_n(&t->autograd, meta, __ATOMIC_RELEASE);
       meta = NULL;
     }
-    pthread_mutex_unlock(&leaf_lock);
+    lock_drop(&leaf_lock);
     mem_free(meta);
   }
   *out = t->autograd;
@@ -194,10 +193,10 @@ Status autograd_set_history(Tensor *t, GradEdge edge) {
   }
   GradEdge old = meta->history;
   if (meta->retains_grad) {
-    pthread_mutex_lock(&leaf_lock);
+    lock_take(&leaf_lock);
     if (old.node) old.node->outputs[old.output].retains = NULL;
     edge.node->outputs[edge.output].retains = t;
-    pthread_mutex_unlock(&leaf_lock);
+    lock_drop(&leaf_lock);
   }
   meta->history = edge;
   gradedge_release(old);
@@ -217,14 +216,14 @@ static Status accumulator_of(Tensor *t, GradNode **out) {
     gradnode_release(made);
     return status;
   }
-  pthread_mutex_lock(&leaf_lock);
+  lock_take(&leaf_lock);
   GradNode *found = gradnode_retain(meta->accumulator);
   if (!found) {
     made->leaf = tensor_retain(t);
     made->sequence = 0; /* after everything that leads to it */
     meta->accumulator = made;
   }
-  pthread_mutex_unlock(&leaf_lock);
+  lock_drop(&leaf_lock);
   if (found) gradnode_release(made);
   *out = found ? found : made;
   return OK;
@@ -305,9 +304,9 @@ Status autograd_accumulate(Exec *exec, Tensor *leaf, Tensor *grad, bool keep_his
   TRY(autograd_meta(leaf, &meta));
   IValue sum = IVALUE_NONE;
   Status status = OK;
-  pthread_mutex_lock(&leaf_lock);
+  lock_take(&leaf_lock);
   Tensor *old = meta->grad, *now = NULL;
-  pthread_mutex_unlock(&leaf_lock);
+  lock_drop(&leaf_lock);
   if (keep_history) { /* recorded, which takes the lock itself: such runs over one leaf are the caller's to keep apart
                        */
     if (old) status = op_call(exec, &add, 2, (IValue[]){ivalue_tensor(old), ivalue_tensor(grad)}, 1, &sum);
@@ -315,7 +314,7 @@ Status autograd_accumulate(Exec *exec, Tensor *leaf, Tensor *grad, bool keep_his
     if (!status) tensor_release(old);
     return status;
   }
-  pthread_mutex_lock(&leaf_lock);
+  lock_take(&leaf_lock);
   old = meta->grad;
   if (!old)
     status = own_gradient(grad, &meta->grad);
@@ -327,7 +326,7 @@ Status autograd_accumulate(Exec *exec, Tensor *leaf, Tensor *grad, bool keep_his
     now = sum.tensor;
     meta->grad = now;
   }
-  pthread_mutex_unlock(&leaf_lock);
+  lock_drop(&leaf_lock);
   if (now)
     tensor_release(old);
   else

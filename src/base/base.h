@@ -1,5 +1,4 @@
-/* base: what everything stands on, with no knowledge of TorchScript. base/thread.h is how its threads start.
- * In reading order: */
+/* base: what everything stands on, with no knowledge of TorchScript. In reading order: */
 #pragma once
 
 #include "base/status.h"     /* Status and Error: how functions fail */
@@ -13,5 +12,6 @@
 #include "base/stack.h"      /* native stack left */
 #include "base/hostile.h"    /* a build for tests */
 /* For those who ask for them: base/parallel_pool.h, the threads of parallel_for; base/thread.h, how threads start;
- * base/clock.h, the monotonic clock; base/output_file.h, files that are written at once; base/processor.h, instruction
- * sets; base/library.h, libraries that are opened when needed. */
+ * base/fork.h, what happens around a fork, and locks that none finds taken; base/clock.h, the monotonic clock;
+ * base/output_file.h, files that are written at once; base/processor.h, instruction sets; base/library.h, libraries
+ * that are opened when needed. */

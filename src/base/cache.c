@@ -5,10 +5,10 @@
 #include "base/cache.h"
 
 #include <malloc.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/fork.h"
 #include "base/hostile.h"
 
 enum { BLOCK_ALIGN = 64, LEAST_LOG2 = 16, STEPS_LOG2 = 3, MAX_LOG2 = 47 };
@@ -30,25 +30,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static FreeBlock *kept[CLASS_COUNT]; /* guarded, as the two below */
 static size_t kept_bytes, kept_count;
 static size_t limit = DEFAULT_LIMIT;
-
-/* A fork must not catch the lock in another thread's hands: the child could never take it. */
-static void take_lock(void) {
-  pthread_mutex_lock(&lock);
-}
-static void drop_lock(void) {
-  pthread_mutex_unlock(&lock);
-}
-static void watch_forks(void) {
-  pthread_atfork(take_lock, drop_lock, drop_lock);
-}
-void cache_watch_forks(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_forks);
-}
-static void lock_cache(void) {
-  cache_watch_forks();
-  pthread_mutex_lock(&lock);
-}
 
 /* The class of a size and the bytes of its blocks; -1: not kept. */
 static int size_class(size_t bytes, size_t *out_block_bytes) {
@@ -75,7 +56,7 @@ static int class_of_block(void *p, size_t *out_block_bytes) {
 }
 
 static void *take_kept(int class_index) {
-  lock_cache();
+  lock_take(&lock);
   FreeBlock *block = NULL;
   for (int i = class_index; !block && i <= class_index + LARGER_CLASSES && i < CLASS_COUNT; i++) {
     if (!(block = kept[i])) continue;
@@ -85,7 +66,7 @@ static void *take_kept(int class_index) {
     kept_bytes -= block_bytes;
     kept_count--;
   }
-  pthread_mutex_unlock(&lock);
+  lock_drop(&lock);
   return block;
 }
 
@@ -120,7 +101,7 @@ void cache_free(void *p, size_t bytes) {
   mem_budget_give(block_bytes);
   if (class_index >= 0) {
     class_index = class_of_block(p, &block_bytes);
-    lock_cache();
+    lock_take(&lock);
     bool keep = block_bytes <= limit && kept_bytes <= limit - block_bytes && kept_count < CACHE_ENTRIES(SIZE_MAX);
     if (keep) {
       ((FreeBlock *)p)->next = kept[class_index];
@@ -128,28 +109,28 @@ void cache_free(void *p, size_t bytes) {
       kept_bytes += block_bytes;
       kept_count++;
     }
-    pthread_mutex_unlock(&lock);
+    lock_drop(&lock);
     if (keep) return;
   }
   free(p);
 }
 
 void cache_set_limit(size_t bytes) {
-  lock_cache();
+  lock_take(&lock);
   limit = bytes;
   bool over = kept_bytes > limit;
-  pthread_mutex_unlock(&lock);
+  lock_drop(&lock);
   if (over) cache_trim();
 }
 
 size_t cache_trim(void) {
   FreeBlock *taken[CLASS_COUNT];
-  lock_cache();
+  lock_take(&lock);
   memcpy(taken, kept, sizeof taken);
   memset(kept, 0, sizeof kept);
   size_t bytes = kept_bytes;
   kept_bytes = kept_count = 0;
-  pthread_mutex_unlock(&lock);
+  lock_drop(&lock);
   for (int i = 0; i < CLASS_COUNT; i++) {
     for (FreeBlock *block = taken[i]; block;) {
       FreeBlock *next = block->next;
@@ -161,8 +142,8 @@ size_t cache_trim(void) {
 }
 
 size_t cache_bytes(void) {
-  lock_cache();
+  lock_take(&lock);
   size_t bytes = kept_bytes;
-  pthread_mutex_unlock(&lock);
+  lock_drop(&lock);
   return bytes;
 }

@@ -10,4 +10,3 @@ void cache_free(void *p, size_t bytes); /* bytes as given to cache_alloc */
 void cache_set_limit(size_t bytes);     /* kept blocks at most; default 256 MiB */
 size_t cache_trim(void);                /* bytes given back */
 size_t cache_bytes(void);
-void cache_watch_forks(void); /* registers the fork handlers that the first use would; for who minds their order */

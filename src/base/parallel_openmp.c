@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/fork.h"
 #include "base/memory.h"
 
 #ifdef WICK_HAVE_OPENMP
@@ -59,12 +60,12 @@ static char **environment_for_openmp(void) {
 
 void *parallel_open_library(const char *name) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   char **before = environ, **with_waiting = environment_for_openmp();
   if (with_waiting) environ = with_waiting;
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (with_waiting && environ == with_waiting) environ = before;
-  pthread_mutex_unlock(&lock);
+  lock_drop(&lock);
   return library;
 }
 
@@ -77,7 +78,9 @@ static void adopt(void) {
   Parallel *run = (Parallel *)dlsym(library, "GOMP_parallel");
   openmp.max_threads = (int (*)(void))dlsym(library, "omp_get_max_threads");
   openmp.set_threads = (void (*)(int))dlsym(library, "omp_set_num_threads");
-  if (!run || !openmp.max_threads || !openmp.set_threads || pthread_atfork(NULL, NULL, note_fork)) return;
+  if (!run || !openmp.max_threads || !openmp.set_threads) return;
+  static const ForkHandler handler = {.in_child = note_fork};
+  fork_watch(FORK_OPENMP, &handler);
   atomic_store_explicit(&openmp.run, run, memory_order_release);
 }
 

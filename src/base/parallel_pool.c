@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "base/fork.h"
 #include "base/stack.h"
 #include "base/thread.h"
 
@@ -39,7 +40,8 @@ static void forget_after_fork(void) {
 }
 
 static void watch_forks(void) {
-  pthread_atfork(NULL, NULL, forget_after_fork);
+  static const ForkHandler handler = {.in_child = forget_after_fork};
+  fork_watch(FORK_PARALLEL, &handler);
 }
 
 int parallel_claim(int wanted) {
@@ -73,12 +75,14 @@ static void run_within_limit(ParallelBody *body, void *argument, int64_t begin, 
 
 void parallel_pieces_work(ParallelPieces *p) {
   inside = true;
+  if (p->owner_holds_lock) lock_enter_for_holder();
   WorkLimit *before = work_limit_enter(p->limit);
   int piece;
   while ((piece = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed)) < p->count)
     run_within_limit(p->body, p->argument, parallel_piece_begin(p->n, p->count, piece),
                      parallel_piece_begin(p->n, p->count, piece + 1), p->grain);
   work_limit_enter(before);
+  if (p->owner_holds_lock) lock_leave();
   inside = false;
 }
 
@@ -170,8 +174,13 @@ void parallel_for(int threads, int64_t n, int64_t grain, ParallelBody *body, voi
     run_within_limit(body, argument, 0, n, grain);
     return;
   }
-  ParallelPieces pieces = {
-      .body = body, .argument = argument, .n = n, .grain = grain, .count = count, .limit = work_limit()};
+  ParallelPieces pieces = {.body = body,
+                           .argument = argument,
+                           .n = n,
+                           .grain = grain,
+                           .count = count,
+                           .limit = work_limit(),
+                           .owner_holds_lock = lock_is_held()};
   int granted = parallel_claim(count);
   if (!parallel_openmp_run(granted, &pieces)) parallel_pool_run(granted, &pieces);
   parallel_give_back(granted);

@@ -12,6 +12,7 @@ typedef struct ParallelPieces {
   int64_t n, grain;
   int count;
   WorkLimit *limit; /* the caller's */
+  bool owner_holds_lock;
   _Atomic int next;
 } ParallelPieces;
 void parallel_pieces_work(ParallelPieces *pieces); /* until none is left */

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "base/clock.h"
+#include "base/fork.h"
 
 static pthread_once_t generator_once = PTHREAD_ONCE_INIT;
 static Generator *default_generator; /* NULL when there was no memory for it */
@@ -65,8 +66,8 @@ Status exec_poll(const Exec *exec) {
 }
 
 void generator_lock(void) {
-  pthread_mutex_lock(&generator_mutex);
+  lock_take(&generator_mutex);
 }
 void generator_unlock(void) {
-  pthread_mutex_unlock(&generator_mutex);
+  lock_drop(&generator_mutex);
 }

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <pthread.h>
 
+#include "base/fork.h"
 #include "call/derive.h"
 #include "call/operator.h"
 #include "call/operator_library.h"
@@ -35,14 +36,27 @@ static void parse_into(Str line, FunctionSchema **out) {
   *out = schema_parse(&schemas.arena, type_store_process(), (Str){kept, line.length});
 }
 
+static void lock_for_readers(void) {
+  lock_enter();
+  pthread_rwlock_rdlock(&registry.lock);
+}
+static void lock_for_writer(void) {
+  lock_enter();
+  pthread_rwlock_wrlock(&registry.lock);
+}
+static void unlock(void) {
+  pthread_rwlock_unlock(&registry.lock);
+  lock_leave();
+}
+
 /* Parses under the lock of the arena, which then holds the schema and its text. */
 static Status parse_locked(Str line, FunctionSchema **out) {
   Catch here;
-  pthread_mutex_lock(&schemas.lock);
+  lock_take(&schemas.lock);
   schemas.arena.catch_point = &here;
   if (catch_enter(&here)) parse_into(line, out);
   schemas.arena.catch_point = NULL;
-  pthread_mutex_unlock(&schemas.lock);
+  lock_drop(&schemas.lock);
   return here.status;
 }
 
@@ -170,17 +184,17 @@ static Status build(void) {
 
 /* Leaves the lock held for reading; false when the index can't be built. */
 static bool lock_for_reading(void) {
-  pthread_rwlock_rdlock(&registry.lock);
+  lock_for_readers();
   if (registry.built) return true;
-  pthread_rwlock_unlock(&registry.lock);
-  pthread_rwlock_wrlock(&registry.lock);
+  unlock();
+  lock_for_writer();
   Status status = build();
-  pthread_rwlock_unlock(&registry.lock);
+  unlock();
   if (status != OK) {
     status_free(status);
     return false;
   }
-  pthread_rwlock_rdlock(&registry.lock);
+  lock_for_readers();
   return true;
 }
 
@@ -189,7 +203,7 @@ static bool lock_for_reading(void) {
 static const Operator *find(Str qualified_name) {
   if (!lock_for_reading()) return NULL;
   const Operator *op = map_get(&registry.index, qualified_name);
-  pthread_rwlock_unlock(&registry.lock);
+  unlock();
   return op;
 }
 
@@ -217,7 +231,7 @@ const Operator *operator_find_symbol(Symbol name) {
     if (!lock_for_reading()) return NULL;
     op = map_get(&registry.index, symbol_name(name));
     atomic_store_explicit(&of_known_symbols[name], op ? op : &no_operator, memory_order_release);
-    pthread_rwlock_unlock(&registry.lock);
+    unlock();
   }
   return op == &no_operator ? NULL : op;
 }
@@ -235,7 +249,7 @@ const Operator *operator_find_overload(Str qualified_name, Str overload_name) {
 const Operator *operator_next(const Operator *after) {
   if (after) return after->following;
   if (!lock_for_reading()) return NULL;
-  pthread_rwlock_unlock(&registry.lock);
+  unlock();
   return first_operator;
 }
 
@@ -260,7 +274,7 @@ size_t operator_similar(Str qualified_name, Str *out, size_t max) {
     out[at] = e->key;
     distances[at] = distance;
   }
-  pthread_rwlock_unlock(&registry.lock);
+  unlock();
   return count;
 }
 
@@ -296,7 +310,7 @@ static Status check_row(const OpRow *row, const OpTable *table, size_t position)
 Status operator_register(const OpTable *table, void *library) {
   Catch here;
   here.status = OK;
-  pthread_rwlock_wrlock(&registry.lock);
+  lock_for_writer();
   Status status = build();
   for (size_t i = 0; status == OK && i < table->count; i++) status = check_row(&table->rows[i], table, i);
   if (status == OK) {
@@ -307,14 +321,14 @@ Status operator_register(const OpTable *table, void *library) {
     registry.arena.catch_point = NULL;
     status = here.status;
   }
-  pthread_rwlock_unlock(&registry.lock);
+  unlock();
   return status;
 }
 
 void operator_retire(void *library) {
   if (!library || !lock_for_reading()) return;
-  pthread_rwlock_unlock(&registry.lock);
-  pthread_rwlock_wrlock(&registry.lock);
+  unlock();
+  lock_for_writer();
   forget_known_symbols();
   for (Operator *op = first_operator, *before = NULL; op; op = op->following) {
     if (op->library != library) {
@@ -337,7 +351,7 @@ void operator_retire(void *library) {
       first_operator = op->following;
     if (registry.last == op) registry.last = before;
   }
-  pthread_rwlock_unlock(&registry.lock);
+  unlock();
 }
 
 static void check_tables(const OpTable *const *tables, Map *seen, StrBuf *problems) {

@@ -1,9 +1,10 @@
 /* A bounded table under a lock: some hundred steps in the life of a plan. */
 #include "executor/compile_times.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
+
+#include "base/fork.h"
 
 enum { MAX_ENTRIES = 160 };
 
@@ -37,17 +38,17 @@ static void add(const char *work, const char *step, uint64_t count, uint64_t ns)
 
 void compile_clock_start(CompileClock *clock, const char *work) {
   *clock = (CompileClock){work, processor_time()};
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   add(work, NULL, 1, 0);
-  pthread_mutex_unlock(&lock);
+  lock_drop(&lock);
 }
 
 void compile_clock_step(CompileClock *clock, const char *step) {
   uint64_t now = processor_time();
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   add(clock->work, NULL, 0, now - clock->last);
   add(clock->work, step, 1, now - clock->last);
-  pthread_mutex_unlock(&lock);
+  lock_drop(&lock);
   clock->last = now;
 }
 
@@ -57,7 +58,7 @@ static int compare(const void *a, const void *b) {
 }
 
 void compile_times_print(StrBuf *out) {
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   qsort(entries, entry_count, sizeof *entries, compare);
   for (uint32_t w = 0; w < entry_count; w++) {
     for (uint32_t i = 0; !entries[w].step && i < entry_count; i++) {
@@ -67,5 +68,5 @@ void compile_times_print(StrBuf *out) {
                     e->step ? ": " : "", e->step ? e->step : "");
     }
   }
-  pthread_mutex_unlock(&lock);
+  lock_drop(&lock);
 }

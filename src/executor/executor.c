@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/fork.h"
 #include "base/hostile.h"
 #include "executor/graph_executor.h"
 #include "executor/queue.h"
@@ -82,9 +83,9 @@ static Status find_or_add_set(const ExecutorOptions *options, const ExecutorOpti
 Status executor_options_keep(const ExecutorOptions *wanted, const ExecutorOptions **out) {
   ExecutorOptions complete;
   executor_options_complete(wanted, &complete);
-  pthread_mutex_lock(&sets_lock);
+  lock_take(&sets_lock);
   Status status = find_or_add_set(&complete, out);
-  pthread_mutex_unlock(&sets_lock);
+  lock_drop(&sets_lock);
   return status;
 }
 

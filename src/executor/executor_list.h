@@ -11,4 +11,3 @@ void executor_list_add(ExecutorLink *link);
 void executor_list_remove(ExecutorLink *link); /* afterwards nobody visits it */
 /* None is added or removed meanwhile: `visit` must not make or free one. */
 void executor_list_each(void (*visit)(ExecutorLink *link, void *argument), void *argument);
-void executor_list_watch_forks(void); /* as cache_watch_forks */

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include "base/clock.h"
+#include "base/fork.h"
 #include "executor/compile_times.h"
 #include "executor/executor_list.h"
 #include "executor/plan.h"
@@ -125,9 +126,9 @@ static void settle_on(Variant *v, Plan *plan) {
     plan_release(plan);
     plan = NULL;
   }
-  pthread_mutex_lock(&e->lock);
+  lock_take(&e->lock);
   settle(v, plan);
-  pthread_mutex_unlock(&e->lock);
+  lock_drop(&e->lock);
 }
 
 static Status settle_with(Variant *v, PlanKind kind) {
@@ -143,10 +144,10 @@ static Status profile_first(Variant *v) {
   plan_release(v->profiling); /* of an attempt that was cancelled */
   v->profiling = plan;
   if (!profiling_record_slots(plan->record)) return settle_with(v, PLAN_INSENSITIVE); /* no tensors */
-  pthread_mutex_lock(&v->executor->lock);
+  lock_take(&v->executor->lock);
   publish(v, plan_retain(plan));
   atomic_store(&v->stage, STAGE_PROFILING);
-  pthread_mutex_unlock(&v->executor->lock);
+  lock_drop(&v->executor->lock);
   return OK;
 }
 
@@ -157,10 +158,10 @@ static Status assume_profile(Variant *v) {
     settle_on(v, plan);
     return OK;
   }
-  pthread_mutex_lock(&v->executor->lock);
+  lock_take(&v->executor->lock);
   publish(v, plan);
   atomic_store(&v->stage, STAGE_READY);
-  pthread_mutex_unlock(&v->executor->lock);
+  lock_drop(&v->executor->lock);
   return OK;
 }
 
@@ -201,9 +202,9 @@ static void run_job(Job *job) {
   }
   if (status && !was_stopped(status)) {
     tell_failure(v, status);
-    pthread_mutex_lock(&v->executor->lock);
+    lock_take(&v->executor->lock);
     settle(v, NULL);
-    pthread_mutex_unlock(&v->executor->lock);
+    lock_drop(&v->executor->lock);
   }
   status_free(status);
   atomic_store(&v->is_compiling, false);
@@ -343,7 +344,7 @@ static Variant *variant_new(GraphExecutor *e, ExecutorMode mode, const ExecutorO
 static Variant *add(GraphExecutor *e, ExecutorMode mode, const ExecutorOptions *options, const ArgumentSpec *spec,
                     const IValue *arguments, uint32_t count) {
   VariantList *list = &e->lists[mode];
-  pthread_mutex_lock(&e->lock);
+  lock_take(&e->lock);
   uint32_t used = atomic_load(&list->count);
   Variant *v = find(list, spec);
   if (!v && used < options->max_plans && used < MAX_VARIANTS) {
@@ -360,7 +361,7 @@ static Variant *add(GraphExecutor *e, ExecutorMode mode, const ExecutorOptions *
       atomic_store(&list->generic[spec->grad_enabled], v);
     }
   }
-  pthread_mutex_unlock(&e->lock);
+  lock_drop(&e->lock);
   return v;
 }
 
@@ -401,7 +402,7 @@ static void bailed_out(Variant *v, Plan *plan, const Exec *exec) {
   if (atomic_load(&v->stage) == STAGE_FALLING_BACK) compile(v, exec); /* in case its job could not be queued */
   if (atomic_fetch_add(&plan->bailouts, 1) + 1 < BAILOUTS_TO_GIVE_UP) return;
   bool falls_back = false;
-  pthread_mutex_lock(&v->executor->lock);
+  lock_take(&v->executor->lock);
   if (atomic_load(&v->plan) == plan && atomic_load(&v->stage) == STAGE_READY && v->profiling) {
     if (v->depth) {
       v->depth--;
@@ -413,7 +414,7 @@ static void bailed_out(Variant *v, Plan *plan, const Exec *exec) {
       falls_back = true;
     }
   }
-  pthread_mutex_unlock(&v->executor->lock);
+  lock_drop(&v->executor->lock);
   if (falls_back) compile(v, exec);
 }
 
@@ -591,7 +592,7 @@ GraphExecutor *graph_executor_of(Function *function, const Services *services) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   GraphExecutor *e = atomic_load_explicit(&function->executor, memory_order_acquire);
   if (e || !function->graph) return e;
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   e = atomic_load(&function->executor);
   if (!e) {
     e = executor_alloc(function->graph, function->name, services);
@@ -601,7 +602,7 @@ GraphExecutor *graph_executor_of(Function *function, const Services *services) {
       atomic_store_explicit(&function->executor, e, memory_order_release);
     }
   }
-  pthread_mutex_unlock(&lock);
+  lock_drop(&lock);
   return e;
 }
 
@@ -719,13 +720,13 @@ static void take_plans(Variant *v, Plan **list) {
 
 static void take_plans_of(ExecutorLink *link, void *argument) {
   GraphExecutor *e = (GraphExecutor *)link;
-  if (pthread_mutex_trylock(&e->lock)) return; /* it is being used; who has the lock may want that of the list */
+  if (!lock_try(&e->lock)) return; /* it is being used; who has the lock may want that of the list */
   for (int mode = 0; mode < EXECUTOR_MODE_COUNT; mode++) {
     VariantList *list = &e->lists[mode];
     for (uint32_t i = atomic_load(&list->count); i-- > 0;) take_plans(atomic_load(&list->items[i]), argument);
     for (int i = 0; i < GENERIC_VARIANTS; i++) take_plans(atomic_load(&list->generic[i]), argument);
   }
-  pthread_mutex_unlock(&e->lock);
+  lock_drop(&e->lock);
 }
 
 void graph_executors_trim(void) {

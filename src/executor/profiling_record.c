@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/fork.h"
 #include "base/hostile.h"
 #include "type/tensor_type.h"
 
@@ -102,9 +103,9 @@ uint32_t profiling_record_slots(const ProfilingRecord *record) {
 
 ProfileRun *profiling_record_begin(ProfilingRecord *record) {
   ProfileRun *run = NULL;
-  pthread_mutex_lock(&record->lock);
+  lock_take(&record->lock);
   if (record->idle_count) run = record->idle[--record->idle_count];
-  pthread_mutex_unlock(&record->lock);
+  lock_drop(&record->lock);
   return run ? run : profile_run_new(record->slot_count);
 }
 
@@ -147,19 +148,19 @@ static bool slot_info(const ProfileSlot *slot, TensorInfo *out) {
 
 void profiling_record_end(ProfilingRecord *record, ProfileRun *run, bool completed) {
   if (!run) return;
-  pthread_mutex_lock(&record->lock);
+  lock_take(&record->lock);
   if (completed && !profiling_record_is_ready(record)) {
     for (uint32_t i = 0; i < record->slot_count; i++) merge_slot(&record->merged->slots[i], &run->slots[i]);
     atomic_fetch_add(&record->returned, 1);
   }
-  pthread_mutex_unlock(&record->lock);
+  lock_drop(&record->lock);
   memset(run->slots, 0, run->count * sizeof *run->slots);
-  pthread_mutex_lock(&record->lock);
+  lock_take(&record->lock);
   if (record->idle_count < MAX_IDLE_RUNS && !profiling_record_is_ready(record)) {
     record->idle[record->idle_count++] = run;
     run = NULL;
   }
-  pthread_mutex_unlock(&record->lock);
+  lock_drop(&record->lock);
   profile_run_free(run);
 }
 

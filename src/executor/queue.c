@@ -1,17 +1,15 @@
 /* One thread, one list, one lock. */
 #include "executor/queue.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/cache.h"
 #include "base/clock.h"
+#include "base/fork.h"
 #include "base/thread.h"
-#include "executor/executor_list.h"
-#include "interp/task.h"
-#include "ivalue/lock.h"
 
 enum { STACK_BYTES = 16 << 20, NICE = 10 };
 
@@ -73,19 +71,21 @@ static void init_conditions(void) {
 
 /* ---- forks ---- */
 
-/* Waits out a thread that is still starting, too: an allocator's lock may be in its hands. */
-static void before_fork(void) {
-  if (is_queue_thread) return;
-  atomic_fetch_add(&holders, 1);
-  pthread_mutex_lock(&lock);
-  while ((has_thread && !has_begun) || (is_running && !is_paused)) pthread_cond_wait(&idle, &lock);
+static void pause_before_fork(void) {
+  queue_hold();
+}
+static void go_on_after_fork(void) {
+  queue_let_go();
 }
 
-static void after_fork_in_parent(void) {
+/* Waits out a thread that is still starting: an allocator's lock may be in its hands. */
+static void before_fork(void) {
   if (is_queue_thread) return;
-  atomic_fetch_sub(&holders, 1);
-  pthread_cond_broadcast(&work);
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_lock(&lock);
+  while (has_thread && !has_begun) pthread_cond_wait(&idle, &lock);
+}
+static void after_fork_in_parent(void) {
+  if (!is_queue_thread) pthread_mutex_unlock(&lock);
 }
 
 /* The job that was under way never ends here: what it works on stays as it is. */
@@ -96,19 +96,12 @@ static void after_fork_in_child(void) {
   if (!is_queue_thread) pthread_mutex_unlock(&lock);
 }
 
-/* Handlers before a fork run in the reverse of the order they were registered in. This one must run before those that
- * take a lock which a job on its way to a pause may still want. */
-static void prepare(void) {
-  init_conditions();
-  container_watch_forks();
-  executor_list_watch_forks();
-  cache_watch_forks();
-  pool_watch_forks();
-  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-}
+static const ForkHandler pauses = {pause_before_fork, go_on_after_fork, NULL};
+static const ForkHandler forks = {before_fork, after_fork_in_parent, after_fork_in_child};
 
 bool queue_pause(void) {
   if (!is_queue_thread) return true;
+  assert(!lock_is_held()); /* a fork would wait for it */
   if (atomic_load_explicit(&holders, memory_order_relaxed)) {
     pthread_mutex_lock(&lock);
     is_paused = true;
@@ -140,12 +133,18 @@ void queue_let_go(void) {
 
 static bool start_thread(void) {
   if (has_thread) return true;
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, prepare);
   return has_thread = thread_start(serve, NULL, STACK_BYTES, &thread);
 }
 
+static void prepare(void) {
+  init_conditions();
+  fork_watch(FORK_PAUSES, &pauses);
+  fork_watch(FORK_PLANS, &forks);
+}
+
 bool queue_add(Job *job) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, prepare);
   pthread_mutex_lock(&lock);
   bool started = !atomic_load(&cancelled) && start_thread();
   if (started && !job->is_queued) {

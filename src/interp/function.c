@@ -1,6 +1,7 @@
 /* Calling functions: their Code on first use, runs on the caller's thread, runs of their own. */
 #include <pthread.h>
 
+#include "base/fork.h"
 #include "base/stack.h"
 #include "interp/task.h"
 
@@ -19,10 +20,10 @@ static void init_compile_lock(void) {
 
 void code_graphs_lock(void) {
   pthread_once(&compile_once, init_compile_lock);
-  pthread_mutex_lock(&compile_lock);
+  lock_take(&compile_lock);
 }
 void code_graphs_unlock(void) {
-  pthread_mutex_unlock(&compile_lock);
+  lock_drop(&compile_lock);
 }
 
 Status function_code(Function *function, const Code **out) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fork.h"
 
 OpProfile *op_profile_new(void) {
   OpProfile *p = mem_calloc(1, sizeof *p);
@@ -164,7 +165,7 @@ static void record(OpProfile *p, const Code *code, const Instruction *pc, const 
     if (!call->op || !operator_reads_metadata(call->op, i)) visit_value(call->inputs[i], add_bytes, &bytes);
   visit_values(call->outputs, call->output_count, add_bytes, &bytes);
   double flops = flops_of(&code->sites[pc->a], call);
-  pthread_mutex_lock(&p->lock);
+  lock_take(&p->lock);
   uint32_t index = find_row(p, code, pc, call, shapes);
   if (index < PROFILE_MAX_ROWS) {
     OpProfileRow *row = &p->rows.data[index];
@@ -178,7 +179,7 @@ static void record(OpProfile *p, const Code *code, const Instruction *pc, const 
   } else {
     p->dropped_rows++;
   }
-  pthread_mutex_unlock(&p->lock);
+  lock_drop(&p->lock);
   mem_budget_enter(budget);
 }
 
@@ -203,8 +204,8 @@ Status op_profile_run(const Code *code, const Instruction *pc, Call *call) {
 }
 
 void op_profile_add_call(OpProfile *p, uint64_t ns) {
-  pthread_mutex_lock(&p->lock);
+  lock_take(&p->lock);
   p->calls++;
   p->call_ns += ns;
-  pthread_mutex_unlock(&p->lock);
+  lock_drop(&p->lock);
 }

@@ -1,6 +1,7 @@
 /* An OpProfile as a table, as JSON and as a trace. Each prints under the lock, of what is recorded by then. */
 #include <stdlib.h>
 
+#include "base/fork.h"
 #include "interp/op_profile_internal.h"
 
 static int compare_rows(const void *a, const void *b) {
@@ -148,20 +149,20 @@ static Status print_trace(const OpProfile *p, StrBuf *out) {
 }
 
 Status op_profile_print_table(OpProfile *p, StrBuf *out) {
-  pthread_mutex_lock(&p->lock);
+  lock_take(&p->lock);
   Status status = print_table(p, out);
-  pthread_mutex_unlock(&p->lock);
+  lock_drop(&p->lock);
   return status;
 }
 Status op_profile_print_json(OpProfile *p, StrBuf *out) {
-  pthread_mutex_lock(&p->lock);
+  lock_take(&p->lock);
   Status status = print_json(p, out);
-  pthread_mutex_unlock(&p->lock);
+  lock_drop(&p->lock);
   return status;
 }
 Status op_profile_print_trace(OpProfile *p, StrBuf *out) {
-  pthread_mutex_lock(&p->lock);
+  lock_take(&p->lock);
   Status status = print_trace(p, out);
-  pthread_mutex_unlock(&p->lock);
+  lock_drop(&p->lock);
   return status;
 }

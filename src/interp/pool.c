@@ -2,6 +2,7 @@
  * of suspended root tasks and who waits for whom (wait.c). An outermost call that has to block runs queued tasks of its
  * group meanwhile. A run entered from C can't: what it took up might wait for what stands below it on the stack; where
  * it blocks one of the pool's threads, another one is there instead. So the pool never waits for itself. */
+#include "base/fork.h"
 #include "base/stack.h"
 #include "base/thread.h"
 #include "interp/task.h"
@@ -95,10 +96,10 @@ static void after_fork_in_child(void) {
   pthread_mutex_unlock(&lock);
 }
 static void watch_forks(void) {
-  container_watch_forks();
-  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  static const ForkHandler handler = {before_fork, after_fork_in_parent, after_fork_in_child};
+  fork_watch(FORK_TASKS, &handler);
 }
-void pool_watch_forks(void) {
+static void pool_watch_forks(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_forks);
 }

@@ -75,7 +75,6 @@ RunState task_run(Task *task);
 /* ---- pool.c ---- */
 void group_init(RunGroup *group, const Exec *exec); /* with one active task */
 Status pool_submit(Task *task) MUST_CHECK;          /* a new one with a Future; starts the threads at first */
-void pool_watch_forks(void);                        /* as cache_watch_forks */
 void pool_finish(Task *task);                       /* after RUN_DONE: results, group, memory of forked tasks */
 /* Until a suspended root task is done; an outermost one helps with its group's tasks. */
 void pool_wait_done(Task *root);

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "base/fork.h"
+
 ContainerLock container_locks[CONTAINER_LOCKS];
 static pthread_mutex_t marking = PTHREAD_MUTEX_INITIALIZER;
 
@@ -27,9 +29,10 @@ static void drop_all(void) {
   pthread_mutex_unlock(&marking);
 }
 static void watch_forks(void) {
-  pthread_atfork(take_all, drop_all, drop_all);
+  static const ForkHandler handler = {take_all, drop_all, drop_all};
+  fork_watch(FORK_CONTAINERS, &handler);
 }
-void container_watch_forks(void) {
+static void container_watch_forks(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_forks);
 }

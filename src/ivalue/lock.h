@@ -29,7 +29,6 @@ static inline void container_lock(const void *container) {
 static inline void container_unlock(const void *container) {
   container_drop(container_lock_of(container));
 }
-void container_watch_forks(void); /* as cache_watch_forks; before those whose handlers wait for a thread */
 /* Held while something is marked as shared; container locks are not taken meanwhile. */
 void marking_lock(void);
 void marking_unlock(void);

@@ -2,10 +2,11 @@
  * question costs one atomic load. */
 #include "report/jit_log.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "base/fork.h"
 
 enum { MAX_LIMITS = 64 };
 
@@ -70,18 +71,18 @@ static void configure_locked(const char *levels, const char *limits) {
 static bool log_is_active(void) {
   int state = atomic_load_explicit(&log_settings.state, memory_order_acquire);
   if (__builtin_expect(state == UNREAD, 0)) {
-    pthread_mutex_lock(&log_settings.lock);
+    lock_take(&log_settings.lock);
     if (atomic_load(&log_settings.state) == UNREAD) configure_locked(NULL, NULL);
-    pthread_mutex_unlock(&log_settings.lock);
+    lock_drop(&log_settings.lock);
     state = atomic_load(&log_settings.state);
   }
   return state == ACTIVE;
 }
 
 void jit_log_configure(const char *log_levels, const char *opt_limits) {
-  pthread_mutex_lock(&log_settings.lock);
+  lock_take(&log_settings.lock);
   configure_locked(log_levels, opt_limits);
-  pthread_mutex_unlock(&log_settings.lock);
+  lock_drop(&log_settings.lock);
 }
 
 void jit_opt_refuse(int64_t n) {
@@ -94,10 +95,10 @@ int64_t jit_opt_refuse_left(void) {
 }
 
 void jit_log_set_sink(void (*sink)(void *user, const char *text, size_t length), void *user) {
-  pthread_mutex_lock(&log_settings.lock);
+  lock_take(&log_settings.lock);
   log_settings.sink = sink;
   log_settings.user = user;
-  pthread_mutex_unlock(&log_settings.lock);
+  lock_drop(&log_settings.lock);
 }
 
 bool jit_log_enabled(const char *file, JitLogLevel level) {
@@ -122,12 +123,12 @@ void jit_log_write(const char *file, int line, JitLogLevel level, Str text) {
                   STR_ARG(str_slice(text, begin, end)));
     begin = end + 1;
   }
-  pthread_mutex_lock(&log_settings.lock);
+  lock_take(&log_settings.lock);
   if (log_settings.sink)
     log_settings.sink(log_settings.user, strbuf_view(&out).data, out.length);
   else
     fwrite(strbuf_view(&out).data, 1, out.length, stderr);
-  pthread_mutex_unlock(&log_settings.lock);
+  lock_drop(&log_settings.lock);
   strbuf_dispose(&out);
 }
 

@@ -1,9 +1,9 @@
 /* Counted reasons: a total for each, and a bounded table of places. */
 #include "report/reason.h"
 
-#include <pthread.h>
 #include <stdio.h>
 
+#include "base/fork.h"
 #include "report/jit_log.h"
 
 enum { MAX_PLACES = 256, MAX_TEXT = 120 };
@@ -46,7 +46,7 @@ void reason_add(Reason reason, SourceRange range) {
   if (range.source) print_place(range, text);
   JIT_LOG_DEBUG("reason", "%s %s\n", text, texts[reason]);
   if (!range.source) return;
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   if (!places) places = mem_calloc(MAX_PLACES, sizeof *places);
   uint32_t i = 0;
   while (places && i < place_count && (places[i].reason != reason || strcmp(places[i].text, text) != 0)) i++;
@@ -58,7 +58,7 @@ void reason_add(Reason reason, SourceRange range) {
     }
     places[i].count++;
   }
-  pthread_mutex_unlock(&lock);
+  lock_drop(&lock);
 }
 
 uint64_t reason_count(Reason reason) {
@@ -66,7 +66,7 @@ uint64_t reason_count(Reason reason) {
 }
 
 void reason_print(StrBuf *out) {
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   for (int reason = 0; reason < REASON_COUNT; reason++) {
     uint64_t left = reason_count((Reason)reason);
     for (uint32_t i = 0; i < place_count; i++) {
@@ -76,14 +76,14 @@ void reason_print(StrBuf *out) {
     }
     if (left) strbuf_printf(out, "%6llux  %-24s %s\n", (unsigned long long)left, "", texts[reason]);
   }
-  pthread_mutex_unlock(&lock);
+  lock_drop(&lock);
 }
 
 void reason_reset(void) {
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   mem_free(places);
   places = NULL;
   place_count = 0;
   for (int i = 0; i < REASON_COUNT; i++) atomic_store(&totals[i], 0);
-  pthread_mutex_unlock(&lock);
+  lock_drop(&lock);
 }

@@ -2,8 +2,7 @@
  * without a lock. Interning takes a lock. */
 #include "report/symbol.h"
 
-#include <pthread.h>
-
+#include "base/fork.h"
 #include "base/map.h"
 
 static const char *const known_names[SYMBOL_KNOWN_COUNT] = {"",
@@ -23,22 +22,6 @@ static Map by_name;                         /* guarded; name -> symbol as an int
 static uint32_t known_added;                /* guarded */
 static uint32_t count = SYMBOL_KNOWN_COUNT; /* guarded */
 static _Atomic(SymbolChunk *) chunks[MAX_CHUNKS];
-
-/* A fork must not catch the lock in another thread's hands: the child could never take it. */
-static void take_lock(void) {
-  pthread_mutex_lock(&lock);
-}
-static void drop_lock(void) {
-  pthread_mutex_unlock(&lock);
-}
-static void watch_forks(void) {
-  pthread_atfork(take_lock, drop_lock, drop_lock);
-}
-static void lock_table(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_forks);
-  pthread_mutex_lock(&lock);
-}
 
 static bool add_known(void) {
   for (uint32_t i = known_added + 1; i < SYMBOL_KNOWN_COUNT; i++) {
@@ -78,20 +61,20 @@ static ptrdiff_t find_colons(Str s) {
 
 Symbol symbol_intern(Str qualified) {
   if (find_colons(qualified) < 0) return SYMBOL_NONE;
-  lock_table();
+  lock_take(&lock);
   Symbol symbol = SYMBOL_NONE;
   if (add_known()) {
     symbol = (Symbol)(uintptr_t)map_get(&by_name, qualified);
     if (symbol == SYMBOL_NONE) symbol = add_new(qualified);
   }
-  pthread_mutex_unlock(&lock);
+  lock_drop(&lock);
   return symbol;
 }
 
 Symbol symbol_find(Str qualified) {
-  lock_table();
+  lock_take(&lock);
   Symbol symbol = add_known() ? (Symbol)(uintptr_t)map_get(&by_name, qualified) : SYMBOL_NONE;
-  pthread_mutex_unlock(&lock);
+  lock_drop(&lock);
   return symbol;
 }
 

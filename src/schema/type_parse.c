@@ -1,7 +1,7 @@
 /* Parser of type text. Nesting is bounded, as the recursion is. */
 #include "schema/type_parse.h"
 
-#include <pthread.h>
+#include "base/fork.h"
 
 enum { MAX_NESTING = TYPE_MAX_DEPTH };
 
@@ -70,7 +70,7 @@ static void make_native_class(void *argument) {
 
 const Type *type_native_class(Str qualified_name) {
   NativeClass native = {.name = qualified_name};
-  pthread_mutex_lock(&native_lock);
+  lock_take(&native_lock);
   native.type = map_get(&native_classes, qualified_name);
   if (!native.type) {
     Status status = type_store_change(type_store_process(), make_native_class, &native);
@@ -78,7 +78,7 @@ const Type *type_native_class(Str qualified_name) {
     if (!native.type || !map_put(&native_classes, native.type->name, (void *)(uintptr_t)native.type))
       native.type = TYPE(ERROR);
   }
-  pthread_mutex_unlock(&native_lock);
+  lock_drop(&native_lock);
   return native.type;
 }
 

@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 
+#include "base/fork.h"
+
 typedef struct TypeTable {
   pthread_mutex_t lock;
   const Type **slots;
@@ -186,17 +188,17 @@ const Type *type_intern(TypeStore *store, Type *key) {
     return intern_failed(store, status_new(ERROR_INVALID_ARGUMENT, "types are nested too deeply"));
 
   if (!store->is_process) {
-    pthread_mutex_lock(&process_table.lock);
+    lock_take(&process_table.lock);
     found = table_find(&process_table, key);
-    pthread_mutex_unlock(&process_table.lock);
+    lock_drop(&process_table.lock);
     if (found) return found;
   }
   Insertion insertion = {.store = store, .key = key};
   Status status = OK;
-  pthread_mutex_lock(&store->table->lock);
+  lock_take(&store->table->lock);
   found = table_find(store->table, key);
   if (!found) status = arena_protect(&store->arena, insert_copy, &insertion);
-  pthread_mutex_unlock(&store->table->lock);
+  lock_drop(&store->table->lock);
   if (found) return found;
   if (status == OK && !insertion.made) status = status_out_of_memory();
   return status == OK ? insertion.made : intern_failed(store, status);

@@ -1,9 +1,8 @@
 /* A table under one lock, and the loop that packs. */
 #include "compute/conv/conv_weights.h"
 
-#include <pthread.h>
-
 #include "base/cache.h"
+#include "base/fork.h"
 #include "base/hostile.h"
 #include "base/parallel.h"
 #include "compute/conv/flat_winograd.h"
@@ -270,7 +269,7 @@ static bool is_seen_again(const Tensor *weight, const Moment *now) {
 
 static PackedWeight *take(int threads, const Tensor *weight, const WeightLayout *layout, bool has_to) {
   MemBudget *budget = mem_budget_enter(NULL); /* what is kept is nobody's */
-  pthread_mutex_lock(&store.lock);
+  lock_take(&store.lock);
   Moment now = moment_of(weight);
   PackedWeight *p = find_current(weight, layout, &now);
   if (!p && (has_to || (is_seen_again(weight, &now) && store.bytes + layout->bytes <= MAX_BYTES)))
@@ -279,7 +278,7 @@ static PackedWeight *take(int threads, const Tensor *weight, const WeightLayout 
     p->users++;
     p->last_use = ++store.clock;
   }
-  pthread_mutex_unlock(&store.lock);
+  lock_drop(&store.lock);
   mem_budget_enter(budget);
   return p;
 }
@@ -297,13 +296,13 @@ const float *packed_weight_data(const PackedWeight *packed) {
 }
 
 void packed_weight_give_back(PackedWeight *packed) {
-  pthread_mutex_lock(&store.lock);
+  lock_take(&store.lock);
   packed->users--;
-  pthread_mutex_unlock(&store.lock);
+  lock_drop(&store.lock);
 }
 
 void packed_weights_trim(void) {
-  pthread_mutex_lock(&store.lock);
+  lock_take(&store.lock);
   drop_idle(true);
-  pthread_mutex_unlock(&store.lock);
+  lock_drop(&store.lock);
 }

@@ -10,6 +10,7 @@
 #include <fftw3.h>
 #include <pthread.h>
 
+#include "base/fork.h"
 #include "base/library.h"
 
 typedef const fftw_iodim64 *Dims;
@@ -73,19 +74,19 @@ static Status transform(Transform kind, const Tensor *in, const Tensor *out, con
     lines /= in->sizes[dims[i]] ? (double)in->sizes[dims[i]] : 1;
   }
   TRY(work_status_before(lines * points * log2(points + 2) * (wide ? 4 : 2), "a Fourier transform"));
-  pthread_mutex_lock(&planner);
+  lock_take(&planner);
   void *plan = kind == C2C   ? f->dft((int)count, inner, outer_rank, outer, from, to,
                                     forward ? FFTW_FORWARD : FFTW_BACKWARD, FFTW_ESTIMATE)
                : kind == R2C ? f->r2c((int)count, inner, outer_rank, outer, from, to, FFTW_ESTIMATE)
                              : f->c2r((int)count, inner, outer_rank, outer, from, to, FFTW_ESTIMATE);
-  pthread_mutex_unlock(&planner);
+  lock_drop(&planner);
   if (!plan)
     return status_new(ERROR_RUNTIME, "FFTW has no plan for a transform of sizes %s",
                       SIZES_TEXT(logical->ndim, logical->sizes));
   f->execute(plan);
-  pthread_mutex_lock(&planner);
+  lock_take(&planner);
   f->destroy(plan);
-  pthread_mutex_unlock(&planner);
+  lock_drop(&planner);
   return OK;
 }
 

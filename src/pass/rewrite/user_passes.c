@@ -1,7 +1,7 @@
 /* Entries are never freed, so that walks need no lock: a removed one is marked and passed over. */
 #include "pass/rewrite/user_passes.h"
 
-#include <pthread.h>
+#include "base/fork.h"
 
 typedef struct Entry {
   struct Entry *_Atomic next;
@@ -37,10 +37,10 @@ Status user_pass_add(const char *name, UserPass *run, void *user) {
   }
   entry->run = run;
   entry->user = user;
-  pthread_mutex_lock(&registry.lock);
+  lock_take(&registry.lock);
   bool is_new = !find(name);
   if (is_new) append(entry);
-  pthread_mutex_unlock(&registry.lock);
+  lock_drop(&registry.lock);
   if (is_new) return OK;
   mem_free(entry->name);
   mem_free(entry);
@@ -48,10 +48,10 @@ Status user_pass_add(const char *name, UserPass *run, void *user) {
 }
 
 bool user_pass_remove(const char *name) {
-  pthread_mutex_lock(&registry.lock);
+  lock_take(&registry.lock);
   Entry *entry = find(name);
   if (entry) atomic_store(&entry->removed, true);
-  pthread_mutex_unlock(&registry.lock);
+  lock_drop(&registry.lock);
   return entry != NULL;
 }
 

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/fork.h"
 #include "serial/pickle/pickle.h"
 
 #define MAX_TEXT ((size_t)64 << 20) /* of all original sources together */
@@ -136,9 +137,9 @@ static void parse(DebugInfo *info) {
 /* The range of the last entry at or before the offset. */
 static bool find_original(const Source *source, uint32_t offset, SourceRange *out) {
   DebugInfo *info = source->original_data;
-  pthread_mutex_lock(&info->lock);
+  lock_take(&info->lock);
   if (!info->parsed) parse(info);
-  pthread_mutex_unlock(&info->lock);
+  lock_drop(&info->lock);
   size_t low = 0, high = info->entries.length;
   while (low < high) {
     size_t middle = low + (high - low) / 2;

@@ -1,0 +1,202 @@
+/* Forks while other threads compile, call, fork tasks, make plans, look up operators, collect errors and trim: no lock
+ * is in the hands of a thread that the child does not have, so it calls the same module, compiles another, and ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fork.h"
+#include "base/parallel.h"
+#include "wick/wick.h"
+
+enum { THREADS = 6, FORKS = 40, DEADLINE_SECONDS = 120 /* no machine is so slow: it hangs */ };
+
+static const char source[] =
+    "def work(x):\n"
+    "    y = torch.cat([x, x * 2])\n"
+    "    for i in range(3):\n"
+    "        y = (y * 1.5 + float(i)).relu() / 2\n"
+    "    return y.sum()\n"
+    "def forks(x):\n"
+    "    a, b = torch.jit.fork(work, x), torch.jit.fork(work, x + 1)\n"
+    "    return torch.jit.wait(a) + torch.jit.wait(b)\n"
+    "def fails(x):\n"
+    "    if x.size(0) > 0:\n"
+    "        raise ValueError('no ' + str(x.size()))\n"
+    "    return x\n";
+
+static wick_module *shared;
+static _Atomic bool is_over;
+
+static wick_module *compile(void) {
+  wick_module *module = NULL;
+  wick_compile(NULL, source, strlen(source), "text.py", &module, NULL);
+  return module;
+}
+
+static wick_value *ones(int64_t count) {
+  wick_value *x = NULL;
+  wick_tensor_view view = {.size = sizeof view};
+  if (wick_tensor_new(WICK_FLOAT32, 1, &count, &x, NULL) || wick_tensor_view_of(x, &view, NULL)) abort();
+  for (int64_t i = 0; i < count; i++) ((float *)view.data)[i] = 1;
+  return x;
+}
+
+/* The status of a call with ones. */
+static wick_status call(const wick_module *module, const char *method, int64_t count) {
+  wick_value *x = ones(count), *out = NULL;
+  wick_status status = wick_run(module, method, (const wick_value *const[]){x}, 1, NULL, 0, NULL, &out, NULL);
+  wick_value_release(out);
+  wick_value_release(x);
+  return status;
+}
+
+static bool does_all(int64_t count) {
+  wick_module *own = compile();
+  bool fine = own && !call(own, "forks", count) && call(own, "fails", count) == WICK_RAISED;
+  for (int i = 0; i < 6 && fine; i++)
+    fine = !call(own, "work", count + i) && !call(shared, "work", count + i) && !call(shared, "forks", count);
+  fine = fine && wick_op_exists("aten::relu") && !wick_op_exists("aten::relux");
+  wick_module_release(own);
+  return fine;
+}
+
+static void *be_busy(void *argument) {
+  int number = *(int *)argument;
+  for (int64_t i = 0; !atomic_load(&is_over); i++) {
+    if (!does_all(number % 2 ? 40000 + i % 7 : 5 + i % 7)) abort();
+    if (number == 0) wick_trim();
+  }
+  return NULL;
+}
+
+static void test_children_do_not_wait_for_threads_that_are_gone(void **state) {
+  (void)state;
+#ifdef __SANITIZE_THREAD__
+  skip(); /* it does not let a forked child start threads */
+#endif
+  if (getenv("WICK_TEST_EMULATED")) skip(); /* nor does qemu-user */
+  pthread_t threads[THREADS];
+  int numbers[THREADS];
+  shared = compile();
+  assert_non_null(shared);
+  for (int i = 0; i < THREADS; i++) {
+    numbers[i] = i;
+    assert_int_equal(pthread_create(&threads[i], NULL, be_busy, &numbers[i]), 0);
+  }
+  for (int i = 0; i < FORKS; i++) {
+    usleep(500 * (unsigned)(i % 9));
+    pid_t child = fork();
+    if (!child) {
+      alarm(DEADLINE_SECONDS);
+      bool fine = does_all(100) && does_all(50000);
+      wick_wait_for_plans();
+      wick_trim();
+      _exit(fine ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+  }
+  atomic_store(&is_over, true);
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  wick_module_release(shared);
+}
+
+/* ---- the locks ---- */
+
+static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER, inner = PTHREAD_MUTEX_INITIALIZER;
+
+static void take_inner(void *argument, int64_t begin, int64_t end) {
+  (void)begin, (void)end;
+  lock_take(&inner);
+  ++*(int64_t *)argument;
+  lock_drop(&inner);
+}
+
+/* Within each other, and by threads that work for who holds one. */
+static void *hold(void *argument) {
+  int64_t *count = argument;
+  while (!atomic_load(&is_over)) {
+    lock_take(&outer);
+    parallel_for(3, 3, 1, take_inner, count);
+    lock_drop(&outer);
+  }
+  return NULL;
+}
+
+static void test_locks_are_free_in_a_child(void **state) {
+  (void)state;
+#ifdef __SANITIZE_THREAD__
+  skip();
+#endif
+  if (getenv("WICK_TEST_EMULATED")) skip();
+  pthread_t threads[3];
+  int64_t count = 0;
+  atomic_store(&is_over, false);
+  for (int i = 0; i < 3; i++) assert_int_equal(pthread_create(&threads[i], NULL, hold, &count), 0);
+  for (int i = 0; i < 200; i++) {
+    pid_t child = fork();
+    if (!child) {
+      alarm(DEADLINE_SECONDS);
+      bool free = lock_try(&outer) && lock_try(&inner);
+      _exit(free ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+  }
+  atomic_store(&is_over, true);
+  for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+  assert_true(count > 0);
+}
+
+/* ---- the order ---- */
+
+static int steps[8], step_count;
+static void first_before(void) {
+  steps[step_count++] = 1;
+}
+static void second_before(void) {
+  steps[step_count++] = 2;
+}
+static void first_after(void) {
+  steps[step_count++] = -1;
+}
+static void second_after(void) {
+  steps[step_count++] = -2;
+}
+
+static void test_steps_are_done_in_their_order_and_back(void **state) {
+  (void)state;
+  static const ForkHandler first = {first_before, first_after, first_after},
+                           second = {second_before, second_after, second_after};
+  static const ForkHandler none;
+  fork_watch(FORK_OPENMP, &second); /* in whichever order they come */
+  fork_watch(FORK_THREADS, &first);
+  pid_t child = fork();
+  bool right = step_count == 4 && steps[0] == 1 && steps[1] == 2 && steps[2] == -2 && steps[3] == -1;
+  if (!child) _exit(right ? 0 : 1);
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  assert_true(right);
+  fork_watch(FORK_OPENMP, &none);
+  fork_watch(FORK_THREADS, &none);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_children_do_not_wait_for_threads_that_are_gone),
+                                     cmocka_unit_test(test_locks_are_free_in_a_child),
+                                     cmocka_unit_test(test_steps_are_done_in_their_order_and_back)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
