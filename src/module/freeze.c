@@ -1,6 +1,6 @@
 /* Freezing: a copy of a module whose methods have everything inlined and the attributes that nobody changes as
  * constants. What is left: attributes that a method sets or writes into, what was asked to stay, and what can't be a
- * constant. The copy shares tensors with the module it came from and keeps that alive. */
+ * constant. The copy shares tensors with the module it came from, whose submodules it copies, and keeps that alive. */
 #include "module/freeze.h"
 
 #include "ir/alias_db.h"
@@ -8,6 +8,7 @@
 
 typedef struct Freezer {
   const Module *from;
+  Object *root; /* the module's object as it was when freezing began; its submodules are copies, too */
   Exec *exec;
   uint32_t preserved_count;
   const Str *preserved;
@@ -29,6 +30,45 @@ static bool is_module(IValue v) {
   return v.tag == TAG_OBJECT && v.object->class_type->is_module;
 }
 
+/* ---- the module as it is now ---- */
+
+typedef struct Snapshot {
+  PtrMap copies;           /* module -> the same in the snapshot */
+  VEC(Object *) originals; /* of which slots are to be copied */
+} Snapshot;
+
+static Object *copy_of(Freezer *f, Snapshot *s, Object *original) {
+  Object *copy = ptrmap_get(&s->copies, original);
+  if (copy) return copy;
+  Arena *arena = &f->unit->store.arena;
+  vec_arena_reserve(arena, &f->unit->held, f->unit->held.length + 2);
+  Status status = object_new(original->class_type, &copy);
+  if (status) fail(f, status);
+  unit_hold(f->unit, ivalue_object(copy));
+  unit_hold(f->unit, ivalue_retain(ivalue_object(original)));
+  ptrmap_put(&s->copies, original, copy);
+  vec_arena_push(arena, &s->originals, original);
+  return copy;
+}
+
+/* Other threads may set attributes meanwhile, which takes the lock of each object. */
+static void take_snapshot(Freezer *f) {
+  Snapshot s = {0};
+  ptrmap_init(&s.copies, &f->unit->store.arena);
+  f->root = copy_of(f, &s, f->from->object);
+  for (size_t i = 0; i < s.originals.length; i++) {
+    const Object *original = s.originals.data[i];
+    Object *copy = ptrmap_get(&s.copies, original);
+    for (uint32_t slot = 0; slot < copy->slot_count && slot < original->slot_count; slot++) {
+      copy->slots[slot] = object_get(original, slot);
+      if (!is_module(copy->slots[slot])) continue;
+      IValue inner = copy->slots[slot]; /* stays where it is until the unit holds it */
+      copy->slots[slot] = ivalue_retain(ivalue_object(copy_of(f, &s, inner.object)));
+      ivalue_release(inner);
+    }
+  }
+}
+
 /* ---- what was asked to stay ---- */
 
 static Str first_part(Str path) {
@@ -45,7 +85,7 @@ static bool is_preserved(const Freezer *f, Str name) {
 
 /* Of "inner.weight"; NULL: there is no such attribute. */
 static IValue *find_slot(const Freezer *f, Str path) {
-  Object *object = f->from->object;
+  Object *object = f->root;
   for (;;) {
     Str name = first_part(path);
     ptrdiff_t at = class_type_find_attribute(object->class_type, name);
@@ -210,7 +250,7 @@ static void add_method(Freezer *f, Str name) {
   memcpy(schema->arguments, old->schema->arguments, schema->argument_count * sizeof *schema->arguments);
   if (schema->argument_count) schema->arguments[0].type = &f->type->type;
   method->schema = schema;
-  ptrmap_put(&f->objects, graph_input(method->graph, 0), f->from->object);
+  ptrmap_put(&f->objects, graph_input(method->graph, 0), f->root);
   find_objects(f, method->graph->block);
 }
 
@@ -226,7 +266,7 @@ static void find_uses(Freezer *f, Graph *graph) {
 }
 
 static void add_attributes(Freezer *f) {
-  const ClassType *old = f->from->object->class_type;
+  const ClassType *old = f->root->class_type;
   for (size_t i = 0; i < old->attributes.length; i++) {
     const ClassAttribute *a = &old->attributes.data[i];
     if (!map_has(&f->used, a->name) && !is_preserved(f, a->name)) continue;
@@ -237,8 +277,19 @@ static void add_attributes(Freezer *f) {
   if (status) fail(f, status);
   for (uint32_t i = 0; i < f->type->attributes.length; i++) {
     ptrdiff_t from = class_type_find_attribute(old, f->type->attributes.data[i].name);
-    f->object->slots[i] = ivalue_retain(f->from->object->slots[from]);
+    f->object->slots[i] = ivalue_retain(f->root->slots[from]);
   }
+}
+
+static Status check(const Freezer *f) {
+  const Object *object = f->root;
+  ptrdiff_t training = class_type_find_attribute(object->class_type, STR("training"));
+  if (training >= 0 && object->slots[training].tag == TAG_BOOL && object->slots[training].b)
+    return status_new(ERROR_INVALID_ARGUMENT, "a module that trains can't be frozen: switch it to evaluation before");
+  for (uint32_t i = 0; i < f->preserved_count; i++)
+    if (!find_slot(f, f->preserved[i]) && !module_find_method(f->from, f->preserved[i]))
+      return status_new(ERROR_NOT_FOUND, "the module has no '" STR_FMT "' to preserve", STR_ARG(f->preserved[i]));
+  return OK;
 }
 
 static void freeze(void *argument) {
@@ -250,9 +301,11 @@ static void freeze(void *argument) {
   ptrmap_init(&f->constants, arena);
   map_init(&f->set_names, arena);
   map_init(&f->used, arena);
+  take_snapshot(f);
+  Status status = check(f);
+  if (status) fail(f, status);
   mark_preserved(f);
-  unit_hold(f->unit, ivalue_retain(ivalue_object(f->from->object)));
-  f->type = class_type_new(&f->unit->store, f->from->object->class_type->type.name, true);
+  f->type = class_type_new(&f->unit->store, f->root->class_type->type.name, true);
   unit_add_type(f->unit, &f->type->type);
   bool has_forward = false;
   for (uint32_t i = 0; i < f->preserved_count; i++) {
@@ -284,20 +337,8 @@ static void freeze(void *argument) {
   add_attributes(f);
 }
 
-static Status check(const Freezer *f) {
-  const Object *object = f->from->object;
-  ptrdiff_t training = class_type_find_attribute(object->class_type, STR("training"));
-  if (training >= 0 && object->slots[training].tag == TAG_BOOL && object->slots[training].b)
-    return status_new(ERROR_INVALID_ARGUMENT, "a module that trains can't be frozen: switch it to evaluation before");
-  for (uint32_t i = 0; i < f->preserved_count; i++)
-    if (!find_slot(f, f->preserved[i]) && !module_find_method(f->from, f->preserved[i]))
-      return status_new(ERROR_NOT_FOUND, "the module has no '" STR_FMT "' to preserve", STR_ARG(f->preserved[i]));
-  return OK;
-}
-
 Status module_freeze(const Module *module, uint32_t preserved_count, const Str *preserved, Exec *exec, Module **out) {
   Freezer f = {.from = module, .exec = exec, .preserved_count = preserved_count, .preserved = preserved};
-  TRY(check(&f));
   TRY(unit_new(&f.unit));
   bool grad = exec->grad_enabled;
   exec->grad_enabled = false;

@@ -144,6 +144,21 @@ static void trim(Shared *s) {
   wick_stats_get(&stats);
 }
 
+/* What is frozen is the module as it was at some moment: it goes on alone. */
+static void freeze(Shared *s) {
+  const char *const names[] = {"replaced", "window"};
+  wick_module *frozen = NULL;
+  wick_value *result = NULL;
+  assert_int_equal(wick_module_freeze(NULL, s->module, names, 2, &frozen, NULL), WICK_OK);
+  const wick_value *arguments[] = {s->argument};
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(wick_run(frozen, names[i], arguments, 1, NULL, 0, NULL, &result, NULL), WICK_OK);
+    assert_true(is_scalar(result));
+    wick_value_release(result);
+  }
+  wick_module_release(frozen);
+}
+
 static void choose(Shared *s) {
   static uint32_t executor;
   (void)s;
@@ -167,6 +182,7 @@ static void call_beside(int threads, const char *method, uint32_t executor, void
   wick_executor_options options = {.size = sizeof options, .executor = executor};
   assert_int_equal(wick_set_executor(NULL, &options, NULL), WICK_OK);
   wick_module *module = load();
+  assert_int_equal(wick_module_train(module, 0, NULL), WICK_OK);
   Shared shared = {.module = module, .method = method, .argument = row_of_ones(16)};
   run_threads(threads, call, &shared, beside);
   wick_value_release(shared.argument);
@@ -199,6 +215,12 @@ static void test_beside_readers(void **state) {
   call_beside(8, "holders", WICK_EXECUTOR_SIMPLE, read_module);
 }
 
+static void test_beside_freezing(void **state) {
+  (void)state;
+  call_beside(8, NULL, WICK_EXECUTOR_DEFAULT, freeze);
+  call_beside(8, "replaced", WICK_EXECUTOR_SIMPLE, freeze);
+}
+
 /* An object that a call made and handed out is as much everybody's as a module is. */
 static void test_an_object_as_an_argument(void **state) {
   (void)state;
@@ -227,9 +249,13 @@ static void test_an_object_as_an_argument(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_each_kind_of_state), cmocka_unit_test(test_all_kinds_at_once),
-      cmocka_unit_test(test_beside_trim),        cmocka_unit_test(test_beside_choosing_executors),
-      cmocka_unit_test(test_beside_readers),     cmocka_unit_test(test_an_object_as_an_argument),
+      cmocka_unit_test(test_each_kind_of_state),
+      cmocka_unit_test(test_all_kinds_at_once),
+      cmocka_unit_test(test_beside_trim),
+      cmocka_unit_test(test_beside_choosing_executors),
+      cmocka_unit_test(test_beside_readers),
+      cmocka_unit_test(test_beside_freezing),
+      cmocka_unit_test(test_an_object_as_an_argument),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
