@@ -364,25 +364,25 @@ static void affine_run(void *argument, int64_t n, char *const *data, const int64
   }
 }
 
-static bool any_negative(const Tensor *std) {
+static Status any_negative(const Tensor *std, bool *out) {
   Tensor *reals, *row_major;
-  bool found = false;
-  Status status = tensor_to_dtype(std, DTYPE_FLOAT64, &reals);
-  if (status) return status_free(status), false;
-  status = tensor_contiguous(reals, &row_major);
+  TRY(tensor_to_dtype(std, DTYPE_FLOAT64, &reals));
+  Status status = tensor_contiguous(reals, &row_major);
   tensor_release(reals);
-  if (status) return status_free(status), false;
+  TRY(status);
   const double *data = tensor_data(row_major);
-  for (int64_t i = 0; i < row_major->numel; i++) found = found || data[i] < 0;
+  *out = false;
+  for (int64_t i = 0; i < row_major->numel; i++) *out = *out || data[i] < 0;
   tensor_release(row_major);
-  return found;
+  return OK;
 }
 
 /* mean and std: a tensor, or the number. */
 static Status normal_tensors(Call *c, IValue mean, IValue std, uint32_t generator) {
   Tensor *out = call_out(c, 0), *m = NULL, *s = NULL;
-  if (std.tag == TAG_TENSOR ? std.tensor->storage && any_negative(std.tensor) : !(ivalue_to_double(std) >= 0))
-    return status_new(ERROR_RUNTIME, "normal expects all elements of std >= 0.0");
+  bool negative = std.tag != TAG_TENSOR && !(ivalue_to_double(std) >= 0);
+  if (std.tag == TAG_TENSOR && std.tensor->storage) TRY(any_negative(std.tensor, &negative));
+  if (negative) return status_new(ERROR_RUNTIME, "normal expects all elements of std >= 0.0");
   Generator *g = begin(c, generator);
   Status status = end(g ? normal_fill(g, out, 0, 1) : no_generator());
   if (status || !out->storage) return status;
