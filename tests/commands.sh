@@ -21,6 +21,13 @@ expect() {
   fi
 }
 
+# The processors that this process may use are fine, others and other texts are refused.
+allowed=$(sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status)
+expect 0 "1" "$wick" run chain.py --cpu "$allowed" 'ones(2)' 'ones(2)'
+expect 2 "there is no processor 1023 that this process may use" "$wick" run chain.py --cpu 1023 'ones(2)' 'ones(2)'
+for list in '' x 3-1 0, 0-x 99999; do
+  expect 2 "--cpu takes processors such as 0,2-3, not '$list'" "$wick" run chain.py --cpu "$list" 'ones(2)' 'ones(2)'
+done
 expect 2 "there is no pass 'nothing' (emit, " "$wick" dump --pass nothing chain.py
 expect 2 ", step:constant_propagation, " "$wick" dump --pass nothing chain.py
 expect 0 "prim::Store" "$wick" dump --pass emit chain.py

@@ -10,6 +10,16 @@ extern "C" {
 
 /* ---- runtime: threads, caches, printing ---- */
 typedef struct wick_runtime wick_runtime; /* NULL stands for the process's default everywhere */
+/* How threads of wick's own are scheduled: as the process was when the library was loaded (but never by a real-time
+ * policy), or SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR. */
+enum {
+  WICK_THREADS_DEFAULT = 0,
+  WICK_THREADS_OTHER = 1,
+  WICK_THREADS_BATCH = 2,
+  WICK_THREADS_IDLE = 3,
+  WICK_THREADS_FIFO = 4,
+  WICK_THREADS_RR = 5
+};
 typedef struct wick_runtime_options {
   uint32_t size;        /* sizeof(wick_runtime_options) */
   uint32_t max_threads; /* within one call; 0: the processors this process may use */
@@ -20,6 +30,16 @@ typedef struct wick_runtime_options {
   void (*parallel)(void *user, int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t),
                    void *arg);                                /* reserved */
   void (*print)(void *user, const char *text, size_t length); /* print() and warnings; NULL: standard output */
+  /* Threads of wick's own, for the whole process, those that run already too: of loops, of forks and asynchronous
+   * calls, the one that makes plans (nice 10 at least, where there are nice values), and OpenMP's, where wick opened it,
+   * when they next work. The callers' threads stay as they are. All zero: as before. What the system refuses is
+   * WICK_UNSUPPORTED, with the name of the errno (EPERM: the process lacks CAP_SYS_NICE); then nothing changes and no
+   * runtime is made. */
+  const uint32_t *thread_cpus; /* numbers of processors; NULL: those of the process. max_threads 0: at most so many */
+  uint32_t thread_cpu_count;
+  uint32_t thread_policy;   /* WICK_THREADS_... */
+  int32_t thread_priority;  /* FIFO, RR: from 1 on; OTHER, BATCH, IDLE: the nice value; DEFAULT: 0 */
+  uint32_t thread_reserved; /* must be 0 */
 } wick_runtime_options;
 WICK_API wick_status wick_runtime_new(const wick_runtime_options *WICK_NULLABLE options, wick_runtime **out,
                                       wick_error **error);

@@ -1,5 +1,9 @@
 /* Runtimes, caches, version. */
 #include "api/handles.h"
+
+#include <sched.h>
+
+#include "base/thread.h"
 #include "compute/conv/conv_weights.h"
 #include "fuse/backend.h"
 #include "call/quantized_form.h"
@@ -10,6 +14,28 @@ const char *wick_version(void) {
   return VERSION_TEXT(WICK_VERSION_MAJOR, WICK_VERSION_MINOR, WICK_VERSION_PATCH);
 }
 
+/* ORDER thread policy: the numbers of WICK_THREADS_... */
+static const int policies[] = {-1, SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR};
+
+static Status set_thread_options(const wick_runtime_options *o) {
+  if (o->thread_policy >= sizeof policies / sizeof *policies || o->thread_reserved)
+    return status_new(ERROR_INVALID_ARGUMENT, "wick_runtime_options: thread_policy %u", o->thread_policy);
+  if (!o->thread_cpus != !o->thread_cpu_count)
+    return status_new(ERROR_INVALID_ARGUMENT, "wick_runtime_options: thread_cpus is %s, thread_cpu_count %u",
+                      o->thread_cpus ? "there" : "NULL", o->thread_cpu_count);
+  if (!o->thread_cpus && !o->thread_policy && !o->thread_priority) return OK;
+  ThreadOptions options = {o->thread_cpus, o->thread_cpu_count, policies[o->thread_policy], o->thread_priority};
+  return status_context(thread_set_options(&options), "wick_runtime_options");
+}
+
+/* Threads within one call; 0: the default. */
+static int thread_count(const wick_runtime_options *o) {
+  uint32_t count = o->max_threads;
+  if (!count && o->thread_cpu_count && o->thread_cpu_count < (uint32_t)parallel_default_threads())
+    count = o->thread_cpu_count;
+  return count > 1024 ? 1024 : (int)count;
+}
+
 wick_status wick_runtime_new(const wick_runtime_options *options, wick_runtime **out, wick_error **error) {
   wick_runtime_options o;
   API_OUT(out);
@@ -17,12 +43,13 @@ wick_status wick_runtime_new(const wick_runtime_options *options, wick_runtime *
   if (o.alloc || o.free || o.parallel)
     return api_status(status_new(ERROR_UNSUPPORTED, "wick_runtime_options: alloc, free and parallel are reserved"),
                       error);
+  API_TRY(set_thread_options(&o));
   const ExecutorOptions *executor;
   API_TRY(executor_options_keep(&(ExecutorOptions){0}, &executor));
   wick_runtime *runtime = mem_calloc(1, sizeof *runtime);
   if (!runtime) return api_status(status_out_of_memory(), error);
   ref_init(&runtime->refs);
-  runtime->threads = o.max_threads > 1024 ? 1024 : (int)o.max_threads;
+  runtime->threads = thread_count(&o);
   runtime->print = o.print;
   runtime->print_user = o.user;
   runtime->executor = executor;

@@ -14,8 +14,11 @@ void parallel_for(int threads, int64_t n, int64_t grain, ParallelBody *body, voi
 int parallel_default_threads(void);
 /* To be called when a library that works with OpenMP's threads was opened: from then on parallel_for shares them. */
 void parallel_adopt_openmp(void);
-void *parallel_open_library(const char *name); /* dlopen, of one that may bring OpenMP */
+void *parallel_open_library(const char *name); /* dlopen, of one that may start threads */
 /* How many threads OpenMP's libraries use for what this thread asks of them; gives what was, to be set again. */
 int parallel_limit_openmp(int threads);
+/* The threads that OpenMP would start for these calls as copies of this one run where wick's own do, unless the program
+ * brought OpenMP or its environment binds OpenMP's threads. Before a library works with so many. */
+void parallel_settle_openmp(int threads);
 /* True in a forked child whose parent had adopted OpenMP: libraries that rely on its threads would wait for ever. */
 bool parallel_forked(void);

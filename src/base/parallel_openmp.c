@@ -4,20 +4,34 @@
 #include "base/parallel_pool.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/fork.h"
 #include "base/memory.h"
+#include "base/thread.h"
+
+/* Libraries may start threads when they are opened, as copies of who opens them. */
+static void *open_library(void *name) {
+  return dlopen(name, RTLD_NOW | RTLD_LOCAL);
+}
+static void *open_on_thread(const char *name) {
+  pthread_t thread;
+  void *library;
+  if (!thread_start(open_library, (void *)(uintptr_t)name, 0, &thread)) return open_library((void *)(uintptr_t)name);
+  pthread_join(thread, &library);
+  return library;
+}
 
 #ifdef WICK_HAVE_OPENMP
-#include <pthread.h>
 
 typedef void Parallel(void (*body)(void *), void *argument, unsigned threads, unsigned flags);
 static struct {
   _Atomic(Parallel *) run;
   int (*max_threads)(void);
   void (*set_threads)(int);
+  bool are_settled; /* its threads: wick was the first to open it, and nobody binds them */
 } openmp;
 static _Atomic bool forked;
 
@@ -41,10 +55,13 @@ typedef struct Environment {
   char *texts[];
 } Environment;
 static Environment *volatile kept;
+static bool has_looked, was_loaded; /* libgomp, by the program; guarded by the lock of opening */
 
 static char **environment_for_openmp(void) {
   void *loaded = dlopen("libgomp.so.1", RTLD_NOW | RTLD_NOLOAD);
   if (loaded) dlclose(loaded);
+  if (!has_looked) was_loaded = loaded != NULL;
+  has_looked = true;
   if (loaded || !environ || getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY")) return NULL;
   size_t count = 0;
   while (environ[count]) count++;
@@ -63,7 +80,7 @@ void *parallel_open_library(const char *name) {
   lock_take(&lock);
   char **before = environ, **with_waiting = environment_for_openmp();
   if (with_waiting) environ = with_waiting;
-  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  void *library = open_on_thread(name);
   if (with_waiting && environ == with_waiting) environ = before;
   lock_drop(&lock);
   return library;
@@ -79,6 +96,7 @@ static void adopt(void) {
   openmp.max_threads = (int (*)(void))dlsym(library, "omp_get_max_threads");
   openmp.set_threads = (void (*)(int))dlsym(library, "omp_set_num_threads");
   if (!run || !openmp.max_threads || !openmp.set_threads) return;
+  openmp.are_settled = !was_loaded && !getenv("OMP_PROC_BIND") && !getenv("OMP_PLACES") && !getenv("GOMP_CPU_AFFINITY");
   static const ForkHandler handler = {.in_child = note_fork};
   fork_watch(FORK_OPENMP, &handler);
   atomic_store_explicit(&openmp.run, run, memory_order_release);
@@ -100,21 +118,39 @@ int parallel_limit_openmp(int threads) {
   return before;
 }
 
+typedef struct Team {
+  ParallelPieces *pieces; /* NULL: none, but settling */
+  pthread_t caller;
+} Team;
+
 static void work(void *argument) {
-  parallel_pieces_work(argument);
+  Team *team = argument;
+  if (openmp.are_settled && !pthread_equal(team->caller, pthread_self())) thread_settle();
+  if (team->pieces) parallel_pieces_work(team->pieces);
+}
+
+void parallel_settle_openmp(int threads) {
+  Parallel *run = atomic_load_explicit(&openmp.run, memory_order_acquire);
+  if (threads < 2 || !run || parallel_forked() || !openmp.are_settled || !thread_needs_settling()) return;
+  Team team = {.caller = pthread_self()};
+  run(work, &team, (unsigned)threads, 0);
 }
 
 bool parallel_openmp_run(int threads, ParallelPieces *pieces) {
   Parallel *run = atomic_load_explicit(&openmp.run, memory_order_acquire);
   if (!run || parallel_forked()) return false;
-  run(work, pieces, (unsigned)threads, 0);
+  Team team = {pieces, pthread_self()};
+  run(work, &team, (unsigned)threads, 0);
   return true;
 }
 #else
 void *parallel_open_library(const char *name) {
-  return dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  return open_on_thread(name);
 }
 void parallel_adopt_openmp(void) {}
+void parallel_settle_openmp(int threads) {
+  (void)threads;
+}
 bool parallel_forked(void) {
   return false;
 }

@@ -16,12 +16,13 @@ typedef enum OptionKind {
   OPTION_REAL,
   OPTION_LIBRARY,
   OPTION_NO_LIBRARIES,
-  OPTION_ENGINE
+  OPTION_ENGINE,
+  OPTION_CPUS
 } OptionKind;
 typedef struct Option {
   const char *name; /* "--threads" or "-o" */
   OptionKind kind;
-  void *to;         /* bool, const char *, long, double; unused for libraries, which are opened at once */
+  void *to; /* bool, const char *, long, double; unused for what is done at once: libraries, engine, processors */
   const char *help; /* "N  threads within one call" */
 } Option;
 typedef struct Command {
@@ -55,8 +56,8 @@ typedef struct ModelOptions {
       {"--no-libraries", OPTION_NO_LIBRARIES, NULL, "  open none by itself that the program names"},              \
       {"--library", OPTION_LIBRARY, NULL,                                                                         \
        "NAME  open a library of operators first: its name, or a file with a / in it"},                            \
-  {                                                                                                               \
-    "--engine", OPTION_ENGINE, NULL, "NAME  of quantized operators: qnnpack or onednn"                            \
+      {"--engine", OPTION_ENGINE, NULL, "NAME  of quantized operators: qnnpack or onednn"}, {                     \
+    "--cpu", OPTION_CPUS, NULL, "LIST  run on these processors only: 0,2-3"                                       \
   }
 bool is_source_file(const char *path); /* ends in .py */
 /* NULL: *error says why. */

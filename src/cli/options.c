@@ -1,5 +1,6 @@
 /* Options, messages, progress, opening models. */
 #include <errno.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,46 @@ static void show_help(const Command *command, const Option *options) {
   for (const Option *o = options; o->name; o++) printf("  %s %s\n", o->name, o->help);
 }
 
+/* "0,2-3": of wick's threads and of this one. */
+static bool set_cpus(const char *text) {
+  enum { MOST = CPU_SETSIZE };
+  uint32_t numbers[MOST], count = 0;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const char *at = text;; at++) {
+    char *end;
+    long first = strtol(at, &end, 10), last = first;
+    bool fine = end != at && *at >= '0' && *at <= '9';
+    if (fine && *end == '-') {
+      at = end + 1;
+      last = strtol(at, &end, 10);
+      fine = end != at && *at >= '0' && *at <= '9';
+    }
+    if (!fine || (*end && *end != ',') || first > last || last >= MOST) {
+      complain(NULL, "--cpu takes processors such as 0,2-3, not '%s'", text);
+      return false;
+    }
+    for (long i = first; i <= last; i++)
+      if (!CPU_ISSET(i, &set)) {
+        CPU_SET(i, &set);
+        numbers[count++] = (uint32_t)i;
+      }
+    at = end;
+    if (!*at) break;
+  }
+  wick_runtime_options options = {.size = sizeof options, .thread_cpus = numbers, .thread_cpu_count = count};
+  wick_runtime *runtime;
+  wick_error *error;
+  if (wick_runtime_new(&options, &runtime, &error)) {
+    complain_error("--cpu", error);
+    return false;
+  }
+  wick_runtime_release(runtime); /* the process's threads stay so */
+  if (!sched_setaffinity(0, sizeof set, &set)) return true;
+  complain(NULL, "--cpu %s: %s", text, strerror(errno));
+  return false;
+}
+
 static bool set_option(const Option *option, const char *text) {
   char *end = NULL;
   wick_error *error;
@@ -59,6 +100,8 @@ static bool set_option(const Option *option, const char *text) {
     case OPTION_NO_LIBRARIES:
       wick_set_automatic_libraries(0);
       return true;
+    case OPTION_CPUS:
+      return set_cpus(text);
     case OPTION_ENGINE:
       if (!wick_set_quantized_engine(NULL, text, &error)) return true;
       complain_error("--engine", error);

@@ -3,9 +3,6 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fork.h"
@@ -32,14 +29,10 @@ static Job *take_first(void) {
   return job;
 }
 
-static void lower_priority(void) {
-  (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
-}
-
 static void *serve(void *argument) {
   (void)argument;
   is_queue_thread = true;
-  lower_priority();
+  thread_be_nice(NICE);
   pthread_mutex_lock(&lock);
   has_begun = true;
   pthread_cond_broadcast(&idle);

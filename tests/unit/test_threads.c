@@ -128,7 +128,123 @@ static void test_nothing_is_inherited(void **state) {
   assert_int_equal(loop.found.with_signals, 0);
 }
 
+/* ---- options ---- */
+
+static wick_status set_options(wick_runtime_options options, char *message) {
+  wick_runtime *runtime;
+  wick_error *error = NULL;
+  options.size = sizeof options;
+  wick_status status = wick_runtime_new(&options, &runtime, &error);
+  snprintf(message, 200, "%s", wick_error_message(error));
+  wick_error_free(error);
+  wick_runtime_release(runtime);
+  return status;
+}
+
+/* Of all threads but this one and the main thread, those of others than wick (sanitizers') too, if there are any. */
+static int threads_of_other_policy(int policy) {
+  int others = 0;
+  use_threads();
+  DIR *tasks = opendir("/proc/self/task");
+  assert_non_null(tasks);
+  for (struct dirent *entry; (entry = readdir(tasks));) {
+    int id = atoi(entry->d_name);
+    if (id && id != getpid() && id != (int)syscall(SYS_gettid)) others += sched_getscheduler(id) != policy;
+  }
+  closedir(tasks);
+  return others;
+}
+
+static void test_processors_are_chosen(void **state) {
+  (void)state;
+  cpu_set_t all, one;
+  char message[200];
+  int first = 0;
+  use_threads(); /* threads that are there go, too */
+  assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+  while (!CPU_ISSET(first, &all)) first++;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  uint32_t cpus[] = {(uint32_t)first, 8191};
+  assert_int_equal(set_options((wick_runtime_options){.thread_cpus = cpus, .thread_cpu_count = 2}, message),
+                   WICK_INVALID_ARGUMENT);
+  assert_non_null(strstr(message, "8191"));
+  assert_int_equal(set_options((wick_runtime_options){.thread_cpus = cpus}, message), WICK_INVALID_ARGUMENT);
+  assert_int_equal(look_at_others(0, &all).of_other_processors, 0); /* nothing has changed */
+  assert_int_equal(set_options((wick_runtime_options){.thread_cpus = cpus, .thread_cpu_count = 1}, message), WICK_OK);
+  use_threads(); /* OpenMP's follow when they work */
+  Found found = look_at_others(0, &one);
+  assert_true(found.threads >= 2);
+  assert_int_equal(found.of_other_processors, 0);
+  assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+  assert_true(CPU_COUNT(&all) >= 1); /* the caller's are its own */
+}
+
+static void test_policies_are_chosen_or_refused(void **state) {
+  (void)state;
+  char message[200];
+  const wick_runtime_options wrong[] = {{.thread_policy = 77},
+                                        {.thread_priority = 5},
+                                        {.thread_policy = WICK_THREADS_FIFO},
+                                        {.thread_policy = WICK_THREADS_OTHER, .thread_priority = 50},
+                                        {.thread_reserved = 1}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    assert_int_equal(set_options(wrong[i], message), WICK_INVALID_ARGUMENT);
+  wick_status status =
+      set_options((wick_runtime_options){.thread_policy = WICK_THREADS_FIFO, .thread_priority = 2}, message);
+  if (status) {
+    assert_int_equal(status, WICK_UNSUPPORTED);
+    assert_non_null(strstr(message, "EPERM"));
+    assert_int_equal(threads_of_other_policy(SCHED_OTHER), 0);
+  } else {
+    assert_int_equal(threads_of_other_policy(SCHED_FIFO), 0);
+    assert_int_equal(set_options((wick_runtime_options){.thread_policy = WICK_THREADS_OTHER}, message), WICK_OK);
+    assert_int_equal(threads_of_other_policy(SCHED_OTHER), 0);
+  }
+  assert_int_equal(set_options((wick_runtime_options){.thread_policy = WICK_THREADS_BATCH}, message), WICK_OK);
+  assert_int_equal(threads_of_other_policy(SCHED_BATCH), 0);
+}
+
+/* ---- OpenMP's threads, which are copies of who calls ---- */
+
+static void *pinned_products(void *argument) {
+  enum { N = 512 };
+  cpu_set_t *processors = argument, one;
+  int first = 0, id = (int)syscall(SYS_gettid);
+  while (!CPU_ISSET(first, processors)) first++;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+  (void)pthread_setschedparam(pthread_self(), SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
+  wick_value *a, *out;
+  wick_runtime_options options = {.size = sizeof options, .max_threads = 3};
+  wick_runtime *runtime;
+  assert_int_equal(wick_runtime_new(&options, &runtime, NULL), WICK_OK);
+  assert_int_equal(wick_tensor_new(WICK_FLOAT32, 2, (int64_t[]){N, N}, &a, NULL), WICK_OK);
+  assert_int_equal(wick_op_call(runtime, "aten::mm", NULL, (const wick_value *const[]){a, a}, 2, NULL, 0, &out, NULL),
+                   WICK_OK);
+  wick_value_release(out);
+  parallel_for(3, 8, 1, piece, NULL);
+  Found found = look_at_others(id, processors);
+  wick_value_release(a);
+  wick_runtime_release(runtime);
+  return (void *)(intptr_t)(found.of_other_policy + found.of_other_processors);
+}
+
+static void test_openmp_inherits_nothing(void **state) {
+  (void)state;
+  pthread_t thread;
+  void *others;
+  cpu_set_t processors;
+  assert_int_equal(sched_getaffinity(0, sizeof processors, &processors), 0);
+  assert_int_equal(pthread_create(&thread, NULL, pinned_products, &processors), 0);
+  pthread_join(thread, &others);
+  assert_int_equal((intptr_t)others, 0);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_is_inherited)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_nothing_is_inherited), cmocka_unit_test(test_openmp_inherits_nothing),
+      cmocka_unit_test(test_processors_are_chosen), cmocka_unit_test(test_policies_are_chosen_or_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

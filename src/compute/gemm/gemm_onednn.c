@@ -25,6 +25,7 @@ bool gemm_onednn_f32(int threads, int64_t m, int64_t n, int64_t k, float alpha, 
   pthread_once(&once, open_library);
   if (!sgemm || parallel_forked()) return false;
   int before = parallel_limit_openmp(threads);
+  parallel_settle_openmp(threads);
   bool done =
       sgemm(a_rows ? 'N' : 'T', b_rows ? 'N' : 'T', m, n, k, alpha, a.data, a_rows ? a.row_stride : a.col_stride,
             b.data, b_rows ? b.row_stride : b.col_stride, accumulate ? 1.0f : 0.0f, c, c_row_stride) == dnnl_success;
