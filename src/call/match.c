@@ -153,6 +153,7 @@ static Status try_overload(const Operator *op, uint32_t count, const IValue *arg
   out->op = op;
   out->input_count = 0;
   *out_matches = false;
+  TRY(operator_schema_status(schema));
   if (schema->argument_count > MAX_ARGUMENTS) return OK;
   for (uint32_t i = 0; i < schema->argument_count; i++) {
     const Argument *a = &schema->arguments[i];

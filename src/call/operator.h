@@ -94,8 +94,10 @@ typedef struct Operator {
   void *library;                           /* the loaded library it came from, or NULL */
 } Operator;
 
-/* Never NULL; the parsed schema, of the process. */
+/* Never NULL; the parsed schema, of the process. Where memory runs out, a stand-in that nothing should be matched
+ * with: who chooses among schemas asks operator_schema_status first, which then says so. */
 const FunctionSchema *operator_schema(const Operator *op);
+Status operator_schema_status(const FunctionSchema *schema) MUST_CHECK;
 /* Whether of its i-th argument, a tensor or a list of them, it reads only what OP_METADATA_ONLY says. */
 bool operator_reads_metadata(const Operator *op, uint32_t i);
 /* OP_RETURNS_ARGUMENT, or a body: that may pass on what it got. */

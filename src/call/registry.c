@@ -74,6 +74,12 @@ static Status parse_schema(const OpRow *row, OpVariant variant, FunctionSchema *
   return status;
 }
 
+static FunctionSchema unreadable;
+
+Status operator_schema_status(const FunctionSchema *schema) {
+  return schema == &unreadable ? status_out_of_memory() : OK;
+}
+
 const FunctionSchema *operator_schema(const Operator *op) {
   FunctionSchema *schema = atomic_load_explicit(&op->schema, memory_order_acquire);
   if (schema) return schema;
@@ -81,9 +87,7 @@ const FunctionSchema *operator_schema(const Operator *op) {
   Status status = parse_schema(op->row, op->variant, &schema);
   work_limit_enter(outer);
   if (status != OK) {
-    /* Out of memory (the rows' texts are checked by a test, a library's when it registers): nothing matches this
-     * stand-in. */
-    static FunctionSchema unreadable;
+    /* Out of memory: the rows' texts are checked by a test, a library's when it registers. */
     status_free(status);
     return &unreadable;
   }

@@ -504,7 +504,11 @@ Value *operator_emit(Graph *graph, Exec *exec, Str name, SourceRange range, cons
   for (unsigned rank = 0; rank < 3; rank++) /* as 1.13: tensors' own in-place forms, the rest, TorchScript text */
     for (const Operator *op = first; op; op = op->next)
       if ((op->flags & OP_BUILTIN ? 2 : op->variant == VARIANT_INPLACE ? 0 : 1) == rank) ops[at++] = op;
-  for (uint32_t i = 0; i < count; i++) schemas[i] = operator_schema(ops[i]);
+  for (uint32_t i = 0; i < count; i++) {
+    schemas[i] = operator_schema(ops[i]);
+    Status status = operator_schema_status(schemas[i]);
+    if (status) catch_throw(graph->arena->catch_point, status);
+  }
   MatchedSchema m;
   const Operator *op = ops[schemas_match(graph, count, schemas, range, call, &m)];
   if (op->flags & OP_BUILTIN) return inline_builtin(graph, exec, op, range, &m);

@@ -297,7 +297,11 @@ static void resolve(void *argument) {
   for (const Operator *op = r->first; op && !r->found; op = op->next) {
     Map bindings;
     map_init(&bindings, r->node->graph->arena);
-    if (!(op->flags & OP_BUILTIN) && schema_takes_inputs(r->node, operator_schema(op), &bindings)) r->found = op;
+    if (op->flags & OP_BUILTIN) continue;
+    const FunctionSchema *schema = operator_schema(op);
+    Status status = operator_schema_status(schema);
+    if (status) catch_throw(r->node->graph->arena->catch_point, status);
+    if (schema_takes_inputs(r->node, schema, &bindings)) r->found = op;
   }
 }
 

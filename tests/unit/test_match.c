@@ -209,9 +209,38 @@ static void calls(void **state) {
   assert_int_equal(out.i, 'i');
 }
 
+/* A schema is read at the operator's first use: for want of memory, that is what the error says. */
+static void says_that_memory_ran_out(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    int count;
+  } first_used[] = {{"aten::hypot", 2}, {"aten::erfinv", 1}, {"aten::xlogy", 2}};
+  MatchedCall matched;
+  IValue arguments[] = {ivalue_tensor(tensor), ivalue_tensor(tensor)};
+  for (size_t i = 0; i < sizeof first_used / sizeof *first_used; i++) {
+    int64_t refused = 0;
+    for (Status status = status_out_of_memory(); status; refused++) {
+      mem_fail_after(refused + 1);
+      status = operator_match_values(str_from(first_used[i].name), NULL, (uint32_t)first_used[i].count, arguments, 0,
+                                     NULL, &matched);
+      mem_fail_after(0);
+      if (!status) break;
+      assert_int_equal(status->code, ERROR_OUT_OF_MEMORY);
+      status_free(status);
+    }
+    assert_true(refused > 0);
+    matched_call_dispose(&matched);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(chooses_overloads),    cmocka_unit_test(converts_lists),
-                                     cmocka_unit_test(says_why_not),         cmocka_unit_test(doors_agree),
-                                     cmocka_unit_test(refuses_meta_numbers), cmocka_unit_test(calls)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(chooses_overloads),
+                                     cmocka_unit_test(converts_lists),
+                                     cmocka_unit_test(says_why_not),
+                                     cmocka_unit_test(doors_agree),
+                                     cmocka_unit_test(refuses_meta_numbers),
+                                     cmocka_unit_test(calls),
+                                     cmocka_unit_test(says_that_memory_ran_out)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }
