@@ -468,13 +468,32 @@ def cubic_weights(t: Tensor) -> List[Tensor]:
     return [far0, near0, near1, far1]
 
 
+def scalar_type_name(t: Tensor) -> str:
+    names = ['Byte', 'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double', 'ComplexHalf', 'ComplexFloat', 'ComplexDouble', 'Bool']
+    return names[t.dtype] if t.dtype < len(names) else 'BFloat16' if t.dtype == torch.bfloat16 else 'quantized numbers'
+
+
+def check_embedding_indices(indices: Tensor, name: str):
+    if indices.dtype != torch.int64 and indices.dtype != torch.int32:
+        raise RuntimeError("Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.{}Tensor instead (while checking arguments for {})".format(scalar_type_name(indices), name))
+
+
 # interpolation_mode: 0 linear, 1 nearest, 2 cubic. grid: (N, ..., spatial), the fastest dimension first.
 def sample_grid(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor:
     spatial = input.dim() - 2
+    if grid.size(0) != input.size(0):
+        raise RuntimeError('grid_sampler(): expected grid and input to have same batch size, but got input with sizes {} and grid with sizes {}'.format(input.size(), grid.size()))
+    if grid.size(-1) != spatial:
+        raise RuntimeError('grid_sampler(): expected grid to have size {} in last dimension, but got grid with sizes {}'.format(spatial, grid.size()))
+    if input.dim() < 4 or input.dim() > 5 or grid.dim() != input.dim():
+        raise RuntimeError('grid_sampler(): expected {} input and grid with same number of dimensions, but got input with sizes {} and grid with sizes {}'.format('4D' if input.dim() == 4 else '5D', input.size(), grid.size()))
+    for d in range(2, input.dim()):
+        if input.size(d) == 0:
+            raise RuntimeError('grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes {} with dimension {} being empty'.format(input.size(), d))
     if grid.dtype != input.dtype:
-        raise RuntimeError('grid_sampler(): expected grid and input to have the same dtype')
-    if grid.dim() != input.dim() or grid.size(-1) != spatial or grid.size(0) != input.size(0):
-        raise RuntimeError('grid_sampler(): expected grid and input to have same batch size, and grid of last dimension {}, but got input with sizes {} and grid with sizes {}'.format(spatial, input.size(), grid.size()))
+        raise RuntimeError('expected scalar type {} but found {}'.format(scalar_type_name(input), scalar_type_name(grid)))
+    if not input.is_floating_point():
+        raise RuntimeError('grid_sampler_{}d_cpu not implemented for {}'.format(spatial, scalar_type_name(input)))
     if interpolation_mode == 2 and spatial != 2:
         raise RuntimeError('grid_sampler(): bicubic interpolation only supports 4D input')
     at: List[Tensor] = []

@@ -428,13 +428,14 @@ static Status add_argument(Run *run, uint16_t reg, const TileArgument *argument,
       set_number(run, reg, (double)argument->i, run->kernel->types[reg] == TILE_BOOL ? argument->i != 0 : argument->i);
       return OK;
     case TILE_ARG_FLOAT:
-      set_number(run, reg, argument->f, whole(argument->f));
+      set_number(run, reg, argument->f, run->kernel->types[reg] == TILE_BOOL ? argument->f != 0 : whole(argument->f));
       return OK;
     case TILE_ARG_BOOL:
       set_number(run, reg, argument->b, argument->b);
       return OK;
     case TILE_ARG_COMPLEX:
-      set_number(run, reg, argument->c, whole(__real__ argument->c));
+      set_number(run, reg, argument->c,
+                 run->kernel->types[reg] == TILE_BOOL ? argument->c != 0 : whole(__real__ argument->c));
       return OK;
     default:
       return status_new(ERROR_INVALID_ARGUMENT, "argument '%s' has no value",

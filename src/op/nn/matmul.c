@@ -587,16 +587,24 @@ static const OpRow rows[] = {
             kernel_addmv,
             "self: grad * beta; mat: grad.outer(vec.conj()) * alpha; vec: mat.t().conj().mv(grad) * alpha"),
     {.schema = "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-     .body = "if torch.promote_types(self.dtype, torch.promote_types(vec1.dtype, vec2.dtype)) == torch.bool:\n"
-             "    product = torch.outer(vec1, vec2)\n"
-             "    if not bool(alpha):\n"
-             "        product = torch.zeros_like(product)\n"
-             "    product = product.expand(torch._infer_size(self.size(), product.size()))\n"
-             "    return product.logical_or(self) if bool(beta) else product.clone()\n"
-             "product = torch.outer(vec1 * torch.full([], alpha, dtype=vec1.dtype), vec2)\n"
-             "if bool(beta == 0):\n"
-             "    return self.expand(product.size()).clone().copy_(product)\n"
-             "return self * torch.full([], beta, dtype=self.dtype) + product",
+     .body =
+         "dtype = torch.promote_types(self.dtype, torch.promote_types(vec1.dtype, vec2.dtype))\n"
+         "if dtype == torch.bool:\n"
+         "    product = torch.outer(vec1, vec2)\n"
+         "    if not bool(alpha):\n"
+         "        product = torch.zeros_like(product)\n"
+         "    product = product.expand(torch._infer_size(self.size(), product.size()))\n"
+         "    return product.logical_or(self) if bool(beta) else product.clone()\n"
+         "none = torch.zeros([0], dtype=dtype)\n"
+         "whole = not none.is_floating_point() and not none.is_complex()\n"
+         "if whole and isinstance(beta, float):\n"
+         "    raise RuntimeError('For integral input tensors, argument beta must not be a floating point number.')\n"
+         "if whole and isinstance(alpha, float):\n"
+         "    raise RuntimeError('For integral input tensors, argument alpha must not be a floating point number.')\n"
+         "product = torch.outer(vec1.to(dtype) * torch.full([], alpha, dtype=dtype), vec2.to(dtype))\n"
+         "if bool(beta == 0):\n"
+         "    return self.expand(product.size()).clone().copy_(product)\n"
+         "return self.to(dtype) * torch.full([], beta, dtype=dtype) + product",
      .flags = OP_INPLACE | OP_OUT},
     {.schema = "aten::outer(Tensor self, Tensor vec2) -> Tensor",
      .body = "if self.dim() != 1 or vec2.dim() != 1:\n"

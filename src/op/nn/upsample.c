@@ -237,6 +237,22 @@ static Status read_scales(const Call *call, Resample *r) {
   return OK;
 }
 
+/* "H: 3, W: 4" */
+static void put_named_sizes(int spatial, const int64_t *sizes, StrBuf *out) {
+  for (int d = 3 - spatial; d < 3; d++)
+    strbuf_printf(out, "%s%c: %lld", d > 3 - spatial ? ", " : "", "DHW"[d], (long long)sizes[d]);
+}
+static Status sizes_not_positive(const Resample *r) {
+  StrBuf text = {0};
+  strbuf_puts(&text, "Input and output sizes should be greater than 0, but got input (");
+  put_named_sizes(r->spatial, r->in, &text);
+  strbuf_puts(&text, r->spatial == 1 ? ") and output (" : ") output (");
+  put_named_sizes(r->spatial, r->out, &text);
+  Status status = status_new(ERROR_RUNTIME, STR_FMT ")", STR_ARG(strbuf_view(&text)));
+  strbuf_dispose(&text);
+  return status;
+}
+
 static Status resample_read(const Call *call, Resample *r) {
   Str name = call->op->name;
   memset(r, 0, sizeof *r);
@@ -286,11 +302,12 @@ static Status resample_read(const Call *call, Resample *r) {
     double scaled = (double)r->in[at] * r->scale[at];
     if (!given && !(scaled < 9e15)) return status_new(ERROR_RUNTIME, "upsample: the scale factor is too large");
     r->out[at] = given ? wanted[d] : (int64_t)scaled;
-    if (r->in[at] <= 0 || r->out[at] <= 0)
-      return status_new(ERROR_RUNTIME,
-                        "Input and output sizes should be greater than 0, but got input (%lld) output (%lld)",
-                        (long long)r->in[at], (long long)r->out[at]);
   }
+  for (int d = 0; d < 3; d++)
+    if (r->in[d] <= 0 || r->out[d] <= 0) return sizes_not_positive(r);
+  if (r->planes == 0 && t->sizes[1] == 0)
+    return status_new(ERROR_RUNTIME, "Non-empty %dD data tensor expected but got a tensor with sizes %s", t->ndim,
+                      SIZES_TEXT(t->ndim, t->sizes));
   bool plain = r->filter <= FILTER_NEAREST_EXACT || (r->filter == FILTER_LINEAR && r->spatial == 2);
   if (!dtype_is_floating((DType)t->dtype) && !(plain && t->dtype == DTYPE_UINT8))
     return call_unsupported_dtype(call, (DType)t->dtype);

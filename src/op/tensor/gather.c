@@ -78,8 +78,6 @@ static Status walk(Exec *exec, IndexWalk *w, const Tensor *table, int64_t dim, c
   Tensor *view = NULL;
   Status status = OK;
   if (index->numel == 0) return OK;
-  if (index->dtype != DTYPE_INT64 && index->dtype != DTYPE_INT32)
-    return status_new(ERROR_RUNTIME, "%s(): Expected dtype int64 for index", w->gather ? "gather" : "scatter");
   w->dtype = (DType)table->dtype;
   w->index_dtype = (DType)index->dtype;
   w->length = table->ndim ? table->sizes[dim] : 1;
@@ -99,9 +97,11 @@ done:
   return status;
 }
 
-static Status check_walk_sizes(const Tensor *table, int64_t dim, const Tensor *index, const Tensor *source) {
+static Status check_walk(const char *name, const Tensor *table, int64_t dim, const Tensor *index,
+                         const Tensor *source) {
   int index_ndim = index->ndim ? index->ndim : 1, table_ndim = table->ndim ? table->ndim : 1;
   if (index->numel == 0) return OK;
+  if (index->dtype != DTYPE_INT64) return status_new(ERROR_RUNTIME, "%s(): Expected dtype int64 for index", name);
   if (index_ndim != table_ndim)
     return status_new(ERROR_RUNTIME, "Index tensor must have the same number of dimensions as %s tensor",
                       source ? "self" : "input");
@@ -130,7 +130,7 @@ static Status shape_gather(Call *call, TensorSpec *specs) {
   const Tensor *self = call_tensor(call, 0), *index = call_tensor(call, 2);
   int64_t dim;
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
-  TRY(check_walk_sizes(self, dim, index, NULL));
+  TRY(check_walk("gather", self, dim, index, NULL));
   memset(specs, 0, offsetof(TensorSpec, sizes));
   specs->dtype = (DType)self->dtype;
   specs->device = tensor_device(self);
@@ -198,7 +198,7 @@ static Status scatter_call(Call *call, ScatterMode mode) {
   int64_t dim;
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
   const Tensor *src = call_value(call, 3).tag == TAG_TENSOR ? call_tensor(call, 3) : NULL;
-  TRY(check_walk_sizes(self, dim, index, src));
+  TRY(check_walk("scatter", self, dim, index, src));
   TRY(copy_self(call));
   if (index->numel == 0) return OK;
   Tensor *source;
@@ -225,8 +225,8 @@ typedef struct Reduction {
   ScatterMode mode;
   bool mean, prod;
 } Reduction;
-static Status read_reduction(Str name, bool allow_sum, Reduction *out) {
-  if (allow_sum && str_is(name, "sum"))
+static Status read_reduction(Str name, Reduction *out) {
+  if (str_is(name, "sum"))
     *out = (Reduction){SCATTER_ADD, false, false};
   else if (str_is(name, "prod"))
     *out = (Reduction){SCATTER_MULTIPLY, false, true};
@@ -237,8 +237,7 @@ static Status read_reduction(Str name, bool allow_sum, Reduction *out) {
   else if (str_is(name, "amin"))
     *out = (Reduction){SCATTER_AMIN, false, false};
   else
-    return status_new(ERROR_RUNTIME, "reduce argument must be either %sprod, mean, amax or amin, got " STR_FMT ".",
-                      allow_sum ? "sum, " : "", STR_ARG(name));
+    return status_new(ERROR_RUNTIME, "reduce argument must be either sum, prod, mean, amax or amin.");
   return OK;
 }
 
@@ -305,8 +304,8 @@ static Status kernel_scatter_reduce(Call *call) {
   int64_t dim;
   Reduction r;
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
-  TRY(read_reduction(call_str(call, 4), true, &r));
-  TRY(check_walk_sizes(self, dim, index, call_tensor(call, 3)));
+  TRY(read_reduction(call_str(call, 4), &r));
+  TRY(check_walk("scatter", self, dim, index, call_tensor(call, 3)));
   if (index->numel == 0) return copy_self(call);
   Tensor *source;
   TRY(source_tensor(call, 3, self, index, &source));
@@ -411,52 +410,6 @@ static Status kernel_index_select(Call *call) {
   return status_exception("IndexError", "index out of range in self");
 }
 
-typedef Status IndexedBody(Call *call, const Tensor *spread, int64_t dim, const Tensor *source);
-static Status with_spread_index(Call *call, const Tensor *like, const Tensor *source, IndexedBody *body) {
-  int64_t dim;
-  Tensor *spread = NULL;
-  TRY(dim_wrap(call_int(call, 1), call_tensor(call, 0)->ndim, &dim));
-  TRY(spread_index(call_tensor(call, 2), like, dim, &spread));
-  Status status = body(call, spread, dim, source);
-  tensor_release(spread);
-  return status;
-}
-
-/* source of self's dtype, whose shape agrees apart from dim */
-static Status indexed_source(Call *call, const Tensor **out) {
-  const Tensor *self = call_tensor(call, 0), *source = call_tensor(call, 3);
-  if (source->dtype != self->dtype)
-    return status_new(ERROR_RUNTIME,
-                      "self and source expected to have the same dtype, but got (self) %s and (source) %s",
-                      dtype_scalar_name((DType)self->dtype), dtype_scalar_name((DType)source->dtype));
-  if (source->ndim > self->ndim && source->numel != 1)
-    return status_exception("IndexError",
-                            "When source and destination are not scalars, their dimensionality must match");
-  *out = source;
-  return OK;
-}
-static Status body_put(Call *call, const Tensor *spread, int64_t dim, const Tensor *source) {
-  return scatter(call, spread, dim, source, SCATTER_PUT);
-}
-static Status body_add(Call *call, const Tensor *spread, int64_t dim, const Tensor *source) {
-  return scatter(call, spread, dim, source, SCATTER_ADD);
-}
-static Status body_reduce(Call *call, const Tensor *spread, int64_t dim, const Tensor *source) {
-  Reduction r;
-  TRY(read_reduction(call_str(call, 4), false, &r));
-  return reduce_into(call, spread, dim, source, r, call_bool(call, 5));
-}
-static Status kernel_index_copy(Call *call) {
-  const Tensor *source;
-  TRY(indexed_source(call, &source));
-  TRY(copy_self(call));
-  return with_spread_index(call, source, source, body_put);
-}
-static Status kernel_index_reduce(Call *call) {
-  const Tensor *source;
-  TRY(indexed_source(call, &source));
-  return with_spread_index(call, source, source, body_reduce);
-}
 /* alpha may not take what is added out of self's kind of number. */
 static Status check_alpha(IValue alpha, DType self) {
   if (alpha.tag == TAG_COMPLEX && !dtype_is_complex(self))
@@ -465,18 +418,205 @@ static Status check_alpha(IValue alpha, DType self) {
     return status_new(ERROR_RUNTIME, "For integral input tensors, argument alpha must not be a floating point number.");
   return OK;
 }
+/* index_add and index_reduce: what is added to `self` at each index is a slice of `source`, which may broadcast. The
+ * sources as a view of self's sizes, but for as many slices along dim as there are indices. */
+static Status spread_slices(const Tensor *self, int64_t dim, const Tensor *source, int64_t count, Tensor **out) {
+  int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS] = {0};
+  int from = source->ndim - 1;
+  for (int d = self->ndim - 1; d >= 0; d--) {
+    sizes[d] = d == dim ? count : self->sizes[d];
+    if (d == dim) strides[d] = source->ndim ? source->strides[dim] : 0;
+    if (d == dim) continue;
+    if (from == dim) from--;
+    if (from < 0) continue;
+    if (source->sizes[from] != sizes[d] && source->sizes[from] != 1)
+      return status_new(ERROR_RUNTIME,
+                        "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton dimension "
+                        "%d",
+                        (long long)sizes[d], (long long)source->sizes[from], d > dim ? d - 1 : d);
+    strides[d] = source->sizes[from] == 1 ? 0 : source->strides[from];
+    from--;
+  }
+  return tensor_as_strided(source, self->ndim, sizes, strides, source->offset, out);
+}
+
+static Status check_slices(const char *name, const Tensor *self, int64_t dim, const Tensor *index,
+                           const Tensor *source) {
+  if (index->ndim > 1)
+    return status_exception("IndexError",
+                            "%s(): Index is supposed to be a vector, but got dim: %d with type: %s and "
+                            "size: %s",
+                            name, index->ndim, dtype_scalar_name((DType)index->dtype),
+                            SIZES_TEXT(index->ndim, index->sizes));
+  if (index->dtype != DTYPE_INT64 && index->dtype != DTYPE_INT32)
+    return status_new(ERROR_RUNTIME, "%s(): Expected dtype int32/int64 for index but got: %s", name,
+                      dtype_scalar_name((DType)index->dtype));
+  if (self->dtype != source->dtype)
+    return status_new(ERROR_RUNTIME, "%s(): self (%s) and source (%s) must have the same scalar type", name,
+                      dtype_scalar_name((DType)self->dtype), dtype_scalar_name((DType)source->dtype));
+  if (dim != 0 && dim >= source->ndim)
+    return status_exception("IndexError", "%s(): Indexing dim %lld is out of bounds of the source tensor with dim %d",
+                            name, (long long)dim, source->ndim);
+  int64_t length = source->ndim ? source->sizes[dim] : 1;
+  if (index->numel != length)
+    return status_exception("IndexError",
+                            "%s(): Number of indices (%lld) should be equal to source.size(dim): (%lld), for dim: %lld",
+                            name, (long long)index->numel, (long long)length, (long long)dim);
+  if (self->ndim <= 1 && source->ndim > 1)
+    return status_new(ERROR_RUNTIME, "source.dim() (%d) must one or zero for given self.dim() (%d)", source->ndim,
+                      self->ndim);
+  if (self->ndim > 1 && source->ndim == 0)
+    return status_exception("IndexError", "select() cannot be applied to a 0-dim tensor.");
+  if (source->ndim > (self->ndim ? self->ndim : 1))
+    return status_new(ERROR_RUNTIME, "%s(): source has %d dimensions, more than self's %d", name, source->ndim,
+                      self->ndim);
+  return OK;
+}
+
+/* Runs body(call, index, dim, source): both spread over the slices of self that index names. */
+typedef Status SlicesBody(Call *call, const Tensor *index, int64_t dim, const Tensor *source);
+static Status with_slices(Call *call, int64_t dim, const Tensor *source, SlicesBody *body) {
+  const Tensor *self = call_tensor(call, 0), *index = call_tensor(call, 2);
+  Tensor *slices = NULL, *spread = NULL;
+  Status status;
+  TRY_GOTO(spread_slices(self, dim, source, index->numel, &slices), done);
+  TRY_GOTO(spread_index(index, slices, dim, &spread), done);
+  status = body(call, spread, dim, slices);
+done:
+  tensor_release(slices);
+  tensor_release(spread);
+  return status;
+}
+
+/* The first index below `least` or not below `length`, if there is one. */
+static Status find_outside(Exec *exec, const Tensor *index, int64_t least, int64_t length, int64_t *out_bad,
+                           bool *out_found) {
+  int64_t item = (int64_t)dtype_size((DType)index->dtype), step = index->ndim ? index->strides[0] * item : 0;
+  *out_found = false;
+  for (int64_t i = 0; i < index->numel && !*out_found; i++) {
+    if (i % 65536 == 0) TRY(exec_attend(exec));
+    dtype_convert(DTYPE_INT64, out_bad, 1, (DType)index->dtype, (const char *)tensor_data(index) + i * step, 1, 1);
+    *out_found = *out_bad < least || *out_bad >= length;
+  }
+  return OK;
+}
+
+static Status body_put(Call *call, const Tensor *index, int64_t dim, const Tensor *source) {
+  return scatter(call, index, dim, source, SCATTER_PUT);
+}
+static Status body_add(Call *call, const Tensor *index, int64_t dim, const Tensor *source) {
+  return scatter(call, index, dim, source, SCATTER_ADD);
+}
+static Status body_reduce(Call *call, const Tensor *index, int64_t dim, const Tensor *source) {
+  Reduction r;
+  TRY(read_reduction(call_str(call, 4), &r));
+  return reduce_into(call, index, dim, source, r, call_bool(call, 5));
+}
+
+/* What the slices of index_add and index_reduce must be. */
+static Status check_call_slices(Call *call, const char *name, int64_t *out_dim) {
+  const Tensor *self = call_tensor(call, 0), *index = call_tensor(call, 2);
+  int64_t bad;
+  bool outside;
+  TRY(dim_wrap(call_int(call, 1), self->ndim, out_dim));
+  TRY(check_slices(name, self, *out_dim, index, call_tensor(call, 3)));
+  TRY(find_outside(call->exec, index, 0, self->ndim ? self->sizes[*out_dim] : 1, &bad, &outside));
+  return outside ? status_exception("IndexError", "index out of range in self") : OK;
+}
+
+/* Sizes but for dimension `dim`, as "2 4". */
+static void put_slice_sizes(const Tensor *t, int64_t dim, StrBuf *out) {
+  bool first = true;
+  for (int d = 0; d < t->ndim; d++) {
+    if (d == dim) continue;
+    strbuf_printf(out, first ? "%lld" : " %lld", (long long)t->sizes[d]);
+    first = false;
+  }
+}
+static Status slices_differ(const Tensor *self, const Tensor *source, int64_t dim) {
+  StrBuf text = {0};
+  strbuf_puts(&text, "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: ");
+  put_slice_sizes(self, dim, &text);
+  strbuf_printf(&text, " at dimension %lld and source slice shape: ", (long long)dim);
+  put_slice_sizes(source, dim, &text);
+  Status status = status_new(ERROR_RUNTIME, STR_FMT " at dimension 0.", STR_ARG(strbuf_view(&text)));
+  strbuf_dispose(&text);
+  return status;
+}
+
+static Status check_copied(const Tensor *self, int64_t dim, const Tensor *index, const Tensor *source) {
+  if (index->ndim > 1)
+    return status_exception("IndexError", "index_copy_(): Index should have dimension 1 or 0 (got %d)", index->ndim);
+  if (source->ndim == 0 && index->numel != 1)
+    return status_exception("IndexError",
+                            "index_copy_(): When source is scalar, index should have one element (got %lld)",
+                            (long long)index->numel);
+  if (source->ndim != self->ndim && source->ndim && self->ndim)
+    return status_exception("IndexError",
+                            "index_copy_(): When source and destination are not scalars, their dimensionality must "
+                            "match. Source dimensionality (%d), destination dimensionality (%d)",
+                            source->ndim, self->ndim);
+  if (index->dtype != DTYPE_INT64)
+    return status_new(ERROR_RUNTIME, "index_copy_(): Expected a long tensor for index, but got %s",
+                      dtype_scalar_name((DType)index->dtype));
+  if (self->dtype != source->dtype)
+    return status_new(ERROR_RUNTIME,
+                      "index_copy_(): self and source expected to have the same dtype, but got (self) %s and (source) "
+                      "%s",
+                      dtype_scalar_name((DType)self->dtype), dtype_scalar_name((DType)source->dtype));
+  bool same = (self->ndim ? self->ndim : 1) == (source->ndim ? source->ndim : 1);
+  for (int d = 0; d < self->ndim && same && source->ndim; d++) same = d == dim || self->sizes[d] == source->sizes[d];
+  if (!same) return slices_differ(self, source, dim);
+  if (source->ndim && index->numel != source->sizes[dim])
+    return status_exception("IndexError",
+                            "index_copy_(): Number of indices (%lld) should be equal to source.size(dim) (%lld)",
+                            (long long)index->numel, (long long)source->sizes[dim]);
+  return OK;
+}
+
+static Status kernel_index_copy(Call *call) {
+  const Tensor *self = call_tensor(call, 0), *index = call_tensor(call, 2), *source = call_tensor(call, 3);
+  int64_t dim, bad, length;
+  bool outside;
+  TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
+  TRY(check_copied(self, dim, index, source));
+  length = self->ndim ? self->sizes[dim] : 1;
+  TRY(find_outside(call->exec, index, 0, length, &bad, &outside));
+  if (outside)
+    return status_exception("IndexError",
+                            "index_copy_(): index %lld is out of bounds for dimension %lld with size %lld",
+                            (long long)bad, (long long)dim, (long long)length);
+  TRY(copy_self(call));
+  return with_slices(call, dim, source, body_put);
+}
+static Status kernel_index_reduce(Call *call) {
+  Str reduce = call_str(call, 4);
+  int64_t dim;
+  if (!str_is(reduce, "prod") && !str_is(reduce, "mean") && !str_is(reduce, "amax") && !str_is(reduce, "amin"))
+    return status_new(ERROR_RUNTIME,
+                      "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got " STR_FMT ".",
+                      STR_ARG(reduce));
+  TRY(check_call_slices(call, "index_reduce_", &dim));
+  return with_slices(call, dim, call_tensor(call, 3), body_reduce);
+}
 static Status kernel_index_add(Call *call) {
   static OpRef mul = OP_REF("aten::mul", "Scalar");
-  const Tensor *source;
-  TRY(indexed_source(call, &source));
+  const Tensor *source = call_tensor(call, 3);
+  int64_t dim;
+  TRY(check_call_slices(call, "index_add_", &dim));
   IValue alpha = call_scalar(call, 4), scaled = IVALUE_NONE;
+  if (dtype_is_integral((DType)source->dtype) && alpha.tag == TAG_FLOAT) {
+    if (!(alpha.f >= -0x1p63 && alpha.f < 0x1p63))
+      return status_new(ERROR_RUNTIME, "value cannot be converted to type int64_t without overflow");
+    alpha = ivalue_int((int64_t)alpha.f); /* as PyTorch converts it */
+  }
   TRY(check_alpha(alpha, (DType)source->dtype));
   TRY(copy_self(call));
-  if (alpha.tag == TAG_INT && alpha.i == 1) return with_spread_index(call, source, source, body_add);
+  if (alpha.tag == TAG_INT && alpha.i == 1) return with_slices(call, dim, source, body_add);
   TRY(op_call(call->exec, &mul, 2, (IValue[]){ivalue_tensor((Tensor *)source), alpha}, 1, &scaled));
   Tensor *added = NULL;
   Status status = tensor_to_dtype(scaled.tensor, (DType)source->dtype, &added); /* bool times int is int */
-  if (!status) status = with_spread_index(call, source, added, body_add);
+  if (!status) status = with_slices(call, dim, added, body_add);
   tensor_release(added);
   ivalue_release(scaled);
   return status;
@@ -485,7 +625,12 @@ static Status kernel_index_fill(Call *call) {
   const Tensor *self = call_tensor(call, 0), *index = call_tensor(call, 2);
   int64_t dim, sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS] = {0};
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
-  if (index->ndim > 1) return status_exception("IndexError", "index_fill_(): Index is supposed to be a vector");
+  if (index->numel && index->dtype != DTYPE_INT64)
+    return status_new(ERROR_RUNTIME, "index_fill_(): Expected dtype int64 for index.");
+  if (index->ndim > 1) return status_exception("IndexError", "Index has to be a vector/scalar");
+  if (call_value(call, 3).tag != TAG_TENSOR && call_scalar(call, 3).tag == TAG_COMPLEX &&
+      !dtype_is_complex((DType)self->dtype))
+    return status_new(ERROR_RUNTIME, "index_fill_(): Converting complex Scalar to non-complex type is not supported");
   TRY(copy_self(call));
   Tensor *number = NULL, *value = NULL, *wrapped = NULL;
   Status status = OK;
@@ -504,17 +649,13 @@ static Status kernel_index_fill(Call *call) {
     TRY_GOTO(element_tensor(call_value(call, 3), (DType)self->dtype, &number), done);
   }
   if (index->numel == 0) goto done;
-  for (int64_t i = 0; i < index->numel; i++) {
-    int64_t at;
-    if (i % 65536 == 0) TRY_GOTO(exec_attend(call->exec), done);
-    dtype_convert(DTYPE_INT64, &at, 1, (DType)index->dtype,
-                  (char *)tensor_data(index) +
-                      i * (index->ndim ? index->strides[0] : 0) * (int64_t)dtype_size((DType)index->dtype),
-                  1, 1);
-    if (at < -length || at >= length) {
-      status = status_exception("IndexError", "index out of range in self");
-      goto done;
-    }
+  int64_t bad;
+  bool outside;
+  TRY_GOTO(find_outside(call->exec, index, -length, length, &bad, &outside), done);
+  if (outside) {
+    status = status_exception("IndexError", "index %lld is out of bounds for dimension %lld with size %lld",
+                              (long long)bad, (long long)dim, (long long)length);
+    goto done;
   }
   TRY_GOTO(
       op_call(call->exec, &remainder, 2, (IValue[]){ivalue_tensor((Tensor *)index), ivalue_int(length)}, 1, &positive),

@@ -352,8 +352,7 @@ static Status kernel_masked_scatter(Call *call) {
   for (int64_t i = 0; i < bits->numel; i++) {
     if (!bit[i]) continue;
     if (used == values->numel) {
-      status = status_new(ERROR_RUNTIME,
-                          "masked_scatter: expected source to have at least as many elements as the mask has ones");
+      status = status_new(ERROR_RUNTIME, "Number of elements of source < number of ones in mask");
       goto done;
     }
     memcpy(tensor_items(out, (int64_t)item) + i * (int64_t)item,
@@ -415,7 +414,10 @@ static Status kernel_put(Call *call) {
   if (source->dtype != self->dtype)
     return status_new(ERROR_RUNTIME, "put_(): self and source expected to have the same dtype");
   if (source->numel != given->numel)
-    return status_new(ERROR_RUNTIME, "put_(): Expected source and index to have the same number of elements");
+    return status_new(ERROR_RUNTIME,
+                      "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+                      "%lld, index.numel() = %lld",
+                      (long long)source->numel, (long long)given->numel);
   if (out != self) TRY(tensor_copy(out, self, call->exec->threads));
   TRY_GOTO(tensor_contiguous(given, &index), done);
   TRY_GOTO(tensor_contiguous(source, &values), done);
@@ -526,6 +528,7 @@ static const OpRow rows[] = {
                "sparse=False) -> Tensor",
      .body = "if weight.dim() != 2:\n"
              "    raise RuntimeError(\"'weight' must be 2-D\")\n"
+             "check_embedding_indices(indices, 'embedding')\n"
              "if indices.dim() == 1:\n"
              "    return weight.index_select(0, indices)\n"
              "return weight.index_select(0, indices.reshape(-1)).view(indices.size() + [weight.size(1)])",

@@ -1,4 +1,5 @@
 /* Rows of comparisons, logic, bits, choices between operands, and tests of one number. */
+#include "call/options.h"
 #include "call/pointwise.h"
 
 #define POINTWISE (OP_INPLACE | OP_OUT | OP_ALIASING_OK)
@@ -36,6 +37,8 @@ static Status shape_masked_fill(Call *call, TensorSpec *specs) {
   if (complex_value && !dtype_is_complex((DType)self->dtype))
     return status_new(ERROR_RUNTIME, "value cannot be converted to type %s without overflow",
                       dtype_scalar_name((DType)self->dtype));
+  complex128 element;
+  if (value.tag != TAG_TENSOR) TRY(scalar_to_element(value, (DType)self->dtype, &element));
   TRY(shape_pointwise(call, specs));
   specs->dtype = (DType)self->dtype;
   return OK;
