@@ -1,6 +1,6 @@
 /* The one list of the tables of operator rows. Sorted. */
 #include "call/native_class.h"
-#include "call/quantized_form.h"
+#include "call/kind_form.h"
 
 extern const OpTable op_table_attention;
 extern const OpTable op_table_attribute;
@@ -76,6 +76,10 @@ extern const OpTable op_table_search;
 extern const OpTable op_table_sequence;
 extern const OpTable op_table_softmax;
 extern const OpTable op_table_sort;
+extern const OpTable op_table_sparse_convert;
+extern const OpTable op_table_sparse_parts;
+extern const OpTable op_table_sparse_product;
+extern const OpTable op_table_sparse_reduce;
 extern const OpTable op_table_split;
 extern const OpTable op_table_str;
 extern const OpTable op_table_to;
@@ -160,6 +164,10 @@ const OpTable *const op_tables[] = {
     &op_table_sequence,
     &op_table_softmax,
     &op_table_sort,
+    &op_table_sparse_convert,
+    &op_table_sparse_parts,
+    &op_table_sparse_product,
+    &op_table_sparse_reduce,
     &op_table_split,
     &op_table_str,
     &op_table_to,
@@ -171,12 +179,19 @@ const OpTable *const op_tables[] = {
     NULL,
 };
 
-extern const QuantizedForms quantized_forms_pool, quantized_forms_upsample, quantized_forms_basic;
+extern const KindForms quantized_forms_pool, quantized_forms_upsample, quantized_forms_basic;
+extern const KindForms sparse_forms_basic, sparse_forms_product, sparse_forms_shape;
 
-const QuantizedForms *const quantized_form_tables[] = {
+const KindForms *const quantized_form_tables[] = {
     &quantized_forms_pool,
     &quantized_forms_upsample,
     &quantized_forms_basic,
+    NULL,
+};
+const KindForms *const sparse_form_tables[] = {
+    &sparse_forms_basic,
+    &sparse_forms_product,
+    &sparse_forms_shape,
     NULL,
 };
 

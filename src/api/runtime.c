@@ -6,7 +6,7 @@
 #include "base/thread.h"
 #include "compute/conv/conv_weights.h"
 #include "fuse/backend.h"
-#include "call/quantized_form.h"
+#include "call/quantized_engine.h"
 
 #define TEXT_OF(x) #x
 #define VERSION_TEXT(a, b, c) TEXT_OF(a) "." TEXT_OF(b) "." TEXT_OF(c)

@@ -106,10 +106,19 @@ static bool look_has_sizes(const Look *look, const Tensor *t) {
   return look->ndim == t->ndim && (!look->ndim || memcmp(look->sizes, t->sizes, look->ndim * sizeof *t->sizes) == 0);
 }
 
-/* Takes over *grad and gives it anew: summed to the input's sizes, real where the input is, of its dtype. */
-static Status conform(Exec *exec, const Look *look, Tensor **grad) {
+/* Takes over *grad, that of edge i, and gives it anew: summed to the input's sizes, real where the input is, of its
+ * dtype. */
+static Status conform(Exec *exec, const GradNode *node, uint32_t i, Tensor **grad) {
   static OpRef sum_to_size = OP_REF("aten::sum_to_size", ""), real = OP_REF("aten::real", ""),
                to = OP_REF("aten::to", "dtype");
+  const Look *look = &node->edges[i].look;
+  if (look->sparse && !((*grad)->flags & TENSOR_SPARSE)) {
+    Str name = node->op ? node->op->name : STR("graph");
+    return status_new(ERROR_RUNTIME,
+                      "Function " STR_FMT
+                      " returned an invalid gradient at index %u - expected layout Sparse but got Strided",
+                      STR_ARG(name), i);
+  }
   if (!look_has_sizes(look, *grad)) {
     List *sizes;
     IValue summed = IVALUE_NONE;
@@ -223,7 +232,7 @@ static Status take_gradient(Run *run, const GradNode *node, const GradArgument *
       tensor_release(out[i]);
       out[i] = NULL;
     }
-    if (out[i]) TRY(conform(run->exec, look, &out[i]));
+    if (out[i]) TRY(conform(run->exec, node, i, &out[i]));
   }
   return OK;
 }
@@ -256,7 +265,7 @@ static Status apply_graph(Run *run, GradNode *node, Tensor *const *grads, Tensor
   TRY(check_saved(node));
   TRY(graph_node_backward(run->exec, node, run->options.create_graph, grads, out));
   for (uint32_t i = 0; i < node->edge_count; i++)
-    if (out[i] && node->edges[i].to.node) TRY(conform(run->exec, &node->edges[i].look, &out[i]));
+    if (out[i] && node->edges[i].to.node) TRY(conform(run->exec, node, i, &out[i]));
   return OK;
 }
 

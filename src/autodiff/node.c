@@ -20,7 +20,7 @@ static Status copy_sizes(size_t count, const int64_t *from, int64_t **out) {
 }
 
 Status look_of(const Tensor *t, Look *out) {
-  *out = (Look){.dtype = t->dtype, .ndim = t->ndim};
+  *out = (Look){.dtype = t->dtype, .ndim = t->ndim, .sparse = t->flags & TENSOR_SPARSE};
   return copy_sizes(t->ndim, t->sizes, &out->sizes);
 }
 

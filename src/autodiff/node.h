@@ -17,6 +17,7 @@ typedef struct GradEdge {
 /* What a gradient must look like. */
 typedef struct Look {
   uint8_t dtype, ndim;
+  bool sparse;
   int64_t *sizes;
 } Look;
 typedef struct GradEdgeSlot {

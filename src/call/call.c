@@ -39,7 +39,7 @@ static Status check_accepted(const Call *call, const CallPlan *plan, uint32_t fl
   const Operator *op = call->op;
   uint32_t accept = op->flags;
   const char *what = NULL;
-  if ((flags & TENSOR_SPARSE) && !(accept & OP_ACCEPT_SPARSE))
+  if ((flags & TENSOR_SPARSE) && !(accept & OP_ACCEPT_SPARSE) && !plan->sparse && !op->row->body)
     what = "sparse tensors are";
   else if ((flags & TENSOR_QUANTIZED) && !(accept & OP_ACCEPT_QUANTIZED) && !plan->quantized && !op->row->body)
     what = "quantized tensors are";
@@ -323,14 +323,14 @@ done:
 
 /* ---- the ways in ---- */
 
-/* The form for quantized tensors, when what is read is quantized: it makes results of their kind. */
-static Status choose_form(Call *call, const CallPlan *plan) {
+/* The form for tensors of a kind, when one of what is read is: it makes results of their kind. */
+static Status choose_form(Call *call, const CallPlan *plan, uint32_t kind, const KindForm *form) {
   Call read = *call;
   if (plan->out_count) read.input_count = plan->first_out;
-  if (!(input_flags(&read, plan) & TENSOR_QUANTIZED))
-    return status_new(ERROR_RUNTIME, STR_FMT ": the out argument is quantized and no other is",
-                      STR_ARG(call->op->name));
-  call->form = plan->quantized->kernel;
+  if (!(input_flags(&read, plan) & kind))
+    return status_new(ERROR_RUNTIME, STR_FMT ": the out argument is %s and no other is", STR_ARG(call->op->name),
+                      kind == TENSOR_SPARSE ? "sparse" : "quantized");
+  call->form = form->kernel;
   return OK;
 }
 
@@ -339,7 +339,8 @@ Status operator_run(Call *call) {
   TRY(call_plan(call->op, &plan));
   uint32_t flags = input_flags(call, plan);
   Status status = OK;
-  if (flags & TENSOR_QUANTIZED && plan->quantized) TRY(choose_form(call, plan));
+  if (flags & TENSOR_QUANTIZED && plan->quantized) TRY(choose_form(call, plan, TENSOR_QUANTIZED, plan->quantized));
+  if (flags & TENSOR_SPARSE && plan->sparse) TRY(choose_form(call, plan, TENSOR_SPARSE, plan->sparse));
   if (plan->dtypes) TRY_GOTO(check_dtypes(call, plan), done);
   if (flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED)) {
     TRY_GOTO(check_accepted(call, plan, flags), done);
@@ -371,6 +372,7 @@ static Status call_recorded(Call *call, const CallPlan *plan, uint32_t flags) {
   const Services *services = exec->services;
   if (flags & TENSOR_VIEW) flags = catch_up(call, flags);
   if (!exec->grad_enabled || !plan->records || !services) return operator_run(call);
+  if (flags & TENSOR_SPARSE && plan->sparse && plan->sparse->composite) return operator_run(call);
   if (flags & TENSOR_RECORDS) {
     call->dying = 0; /* gradients may keep the inputs */
     return services->autograd_record ? services->autograd_record(exec, call) : operator_run(call);

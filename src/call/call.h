@@ -10,7 +10,8 @@
  * for the registry and operator_call:
  *   call/derive.h         in-place and .out forms, made from a row
  *   call/call_plan.h      what operator_call asks of a schema, found once
- *   call/quantized_form.h forms of operators for quantized tensors; whose arithmetic they follow
+ *   call/kind_form.h      forms of operators for quantized and sparse tensors
+ *   call/quantized_engine.h  whose arithmetic quantized operators follow
  *   call/operator_library.h  libraries of operators, by name
  *   call/native_class.h   classes whose objects hold a value of C
  *   call/call_internal.h  what operator_call and the forms that write share
@@ -46,7 +47,7 @@ typedef struct Call {
   uint64_t dying;          /* bit i: nobody needs input i after this call, its memory may be reused */
   const struct Node *node; /* for factories' operations and traces; may be NULL */
   void *state;             /* a factory's */
-  Kernel *form;            /* runs in place of the row's kernel and shape function: call/quantized_form.h; NULL: none */
+  Kernel *form;            /* runs in place of the row's kernel and shape function: call/kind_form.h; NULL: none */
 } Call;
 
 /* The only way to call an operator: checks what kinds of tensor the row accepts, resolves lazy conj/neg, asks the shape

@@ -61,7 +61,8 @@ Status call_plan_make(const Operator *op, const CallPlan **out) {
     if (functional && functional->row == op->row)
       plan->functional = functional; /* a retired one can't be found: then without sharing */
   }
-  plan->quantized = quantized_form_find(plan->functional->name, plan->functional->overload_name);
+  plan->quantized = kind_form_find(quantized_form_tables, plan->functional->name, plan->functional->overload_name);
+  plan->sparse = kind_form_find(sparse_form_tables, plan->functional->name, plan->functional->overload_name);
   if (op->variant == VARIANT_OUT) {
     plan->options_at = derive_dropped_options(str_from(op->row->schema));
     if (plan->out_count == 0) { /* a schema could not be read */

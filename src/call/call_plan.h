@@ -1,7 +1,7 @@
 /* CallPlan: what operator_call needs of a schema, as masks over the first 64 arguments; made once for each operator. */
 #pragma once
 
-#include "call/quantized_form.h"
+#include "call/kind_form.h"
 
 enum { CALL_MAX_INPUTS = 64, OUTPUT_TENSOR = 0, OUTPUT_LIST, OUTPUT_OTHER };
 
@@ -16,8 +16,8 @@ typedef struct CallPlan {
   bool direct;         /* a functional operator that writes nothing and views nothing: operator_call's short way */
   bool is_view;        /* a result may share memory with an input that is not written */
   bool records;        /* autograd records this operator, rather than what its kernel or body calls */
-  const struct QuantizedForm *quantized; /* how it runs on quantized tensors; NULL: as the row says, if at all */
-  const Operator *functional;            /* the operator a variant is derived from; itself when it is none */
+  const KindForm *quantized, *sparse; /* how it runs on such tensors; NULL: as the row says, if at all */
+  const Operator *functional;         /* the operator a variant is derived from; itself when it is none */
   /* VARIANT_OUT */
   uint32_t first_out, out_count; /* the out arguments */
   ptrdiff_t options_at; /* where the functional form has dtype, layout, device, pin_memory; -1: nothing was left out */

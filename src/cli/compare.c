@@ -210,7 +210,38 @@ static bool is_quantized(uint32_t dtype) {
   return (dtype >= WICK_QINT8 && dtype <= WICK_QINT32) || dtype == WICK_QUINT4X2 || dtype == WICK_QUINT2X4;
 }
 
+/* 0: strided. */
+static int64_t layout_of(const wick_value *tensor) {
+  wick_value *layout = NULL;
+  if (wick_op_call(NULL, "prim::layout", NULL, &tensor, 1, NULL, 0, &layout, NULL)) return 0;
+  int64_t number = wick_value_to_int(layout);
+  wick_value_release(layout);
+  return number;
+}
+
+static bool strided_agree(Comparison *c, const char *where, const wick_value *got, const wick_value *want);
+
+/* Of the same layout, and the same when they are dense. */
+static bool sparse_agree(Comparison *c, const char *where, const wick_value *got, const wick_value *want) {
+  if (layout_of(got) != layout_of(want))
+    return differ(c, where, "layout %lld, not %lld", (long long)layout_of(got), (long long)layout_of(want));
+  wick_value *dense[2] = {NULL, NULL};
+  wick_error *error = NULL;
+  bool same = !wick_op_call(NULL, "aten::to_dense", NULL, &got, 1, NULL, 0, &dense[0], &error) &&
+              !wick_op_call(NULL, "aten::to_dense", NULL, &want, 1, NULL, 0, &dense[1], &error);
+  same = same ? strided_agree(c, where, dense[0], dense[1]) : differ(c, where, "%s", wick_error_message(error));
+  wick_error_free(error);
+  wick_value_release(dense[0]);
+  wick_value_release(dense[1]);
+  return same;
+}
+
 static bool tensors_agree(Comparison *c, const char *where, const wick_value *got, const wick_value *want) {
+  bool sparse = layout_of(got) || layout_of(want);
+  return sparse ? sparse_agree(c, where, got, want) : strided_agree(c, where, got, want);
+}
+
+static bool strided_agree(Comparison *c, const char *where, const wick_value *got, const wick_value *want) {
   wick_tensor_view g = {.size = sizeof g}, w = {.size = sizeof w};
   wick_error *error = NULL;
   if (wick_tensor_view_of(got, &g, &error) || wick_tensor_view_of(want, &w, &error)) {

@@ -22,6 +22,7 @@ static const struct {
     {"torch.jit", "torch_jit"},
     {"gradients", "gradients"},
     {"gradients_tensor", "gradients_tensor"},
+    {"sparse", "sparse"},
     {"upgraders", "upgraders"},
     {"", "operators"},
 };

@@ -251,7 +251,7 @@ static SugaredValue *aten_attr(void *data, Compilation *c, Str name, SourceRange
 static SugaredValue *body_value(Resolver *resolver, Compilation *c, Str name, SourceRange range) {
   (void)resolver;
   if (str_is(name, "torch")) return sugared_namespace(c, name, aten_attr, NULL);
-  static const char *const files[] = {"", "gradients", "gradients_tensor"};
+  static const char *const files[] = {"", "gradients", "gradients_tensor", "sparse"};
   SugaredValue *helper = NULL;
   for (size_t i = 0; i < sizeof files / sizeof *files && !helper; i++)
     helper = prelude_find(c, str_from(files[i]), name);

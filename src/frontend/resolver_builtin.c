@@ -4,7 +4,7 @@
 
 #include "call/native_class.h"
 #include "call/operator_library.h"
-#include "call/quantized_form.h"
+#include "call/quantized_engine.h"
 #include "frontend/compilation.h"
 #include "frontend/suggest.h"
 

@@ -4,6 +4,7 @@
  *   op/tensor/     making, viewing, indexing, joining, sorting and searching tensors; pointwise rows
  *   op/nn/         layers: convolutions, products, norms, pooling, losses, recurrent nets
  *   op/quantized/  quantized tensors
+ *   op/sparse/     sparse tensors
  *   op/linalg/     batches of matrices
  *   op/fft/        Fourier transforms
  *
@@ -12,5 +13,6 @@
  *   op/quantized/quantized.h  what kernels of quantized tensors share
  *   op/quantized/layer.h      weights of quantized layers, and their outputs
  *   op/quantized/packed.h     what objects of their native classes hold
+ *   op/sparse/sparse.h        what kernels of sparse tensors share
  *   op/linalg/linalg.h        what operators over batches of matrices share */
 #pragma once

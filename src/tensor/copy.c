@@ -1,6 +1,7 @@
 /* Copying tensors: any strides, any dtypes; straight runs by memmove, transposed planes in blocks that fit in cache. */
 #include "tensor/iterate.h"
 #include "tensor/quantizer.h"
+#include "tensor/sparse.h"
 
 enum { COPY_GRAIN = 32768, TRANSPOSE_BLOCK = 32 };
 
@@ -173,9 +174,33 @@ static Status copy_quantized(Tensor *to, const Tensor *from, int threads) {
   return tensor_quantize_into(to, from);
 }
 
+/* A copy of the values, with the indices of `from`. */
+static Status clone_sparse(const Tensor *from, DType dtype, Tensor **out) {
+  const Tensor *old = tensor_sparse_parts(from)->values;
+  Tensor *values;
+  TRY(tensor_empty(dtype, old->ndim, old->sizes, &values));
+  Status status = tensor_copy(values, old, 1);
+  if (!status) status = tensor_with_values(from, values, out);
+  tensor_release(values);
+  return status;
+}
+
+static Status copy_sparse(Tensor *to, const Tensor *from) {
+  Tensor *copy;
+  if (!tensor_same_sizes(to, from))
+    return status_new(ERROR_RUNTIME, "a sparse tensor of sizes %s can't take those of %s",
+                      SIZES_TEXT(to->ndim, to->sizes), SIZES_TEXT(from->ndim, from->sizes));
+  if (to == from) return OK;
+  TRY(clone_sparse(from, (DType)to->dtype, &copy));
+  tensor_set_sparse_parts(to, copy);
+  tensor_release(copy);
+  return OK;
+}
+
 Status tensor_copy(Tensor *to, const Tensor *from, int threads) {
   if (!tensor_is_defined(to) || !tensor_is_defined(from))
     return status_new(ERROR_RUNTIME, "can't copy an undefined tensor");
+  if (tensor_is_sparse(to) && tensor_is_sparse(from)) return copy_sparse(to, from);
   if ((to->flags | from->flags) & (TENSOR_SPARSE | TENSOR_OPAQUE))
     return status_new(ERROR_UNSUPPORTED, "copying between strided and other layouts");
   if (!tensor_same_sizes(to, from)) {
@@ -222,6 +247,7 @@ Status tensor_contiguous(const Tensor *t, Tensor **out) {
 Status tensor_clone(const Tensor *t, Tensor **out) {
   *out = NULL;
   if (!tensor_is_defined(t)) return *out = tensor_retain(t), OK;
+  if (tensor_is_sparse(t)) return clone_sparse(t, (DType)t->dtype, out);
   Tensor *fresh;
   TRY(tensor_empty_like(t, &fresh));
   return copy_into(t, fresh, out);
@@ -230,6 +256,7 @@ Status tensor_clone(const Tensor *t, Tensor **out) {
 Status tensor_to_dtype(const Tensor *t, DType dtype, Tensor **out) {
   *out = NULL;
   if (t->dtype == dtype) return *out = tensor_retain(t), OK;
+  if (tensor_is_sparse(t)) return clone_sparse(t, dtype, out);
   TensorSpec spec;
   Tensor *fresh;
   tensor_spec_of(t, &spec);

@@ -1,6 +1,7 @@
 /* tensor_print: the layout of torch's C++ printer. Lines are at most 80 columns; a matrix that is wider is cut into
  * groups of columns; a tensor of more dimensions is a sequence of matrices; the last line names type and sizes. */
 #include "tensor/quantizer.h"
+#include "tensor/sparse.h"
 
 #include <locale.h>
 #include <math.h>
@@ -180,12 +181,26 @@ static Status values_of(const Tensor *t, Tensor **out) {
   return status;
 }
 
+static Status print_sparse(const Tensor *t, StrBuf *out) {
+  const SparseParts *parts = tensor_sparse_parts(t);
+  if (parts->layout != LAYOUT_SPARSE_COO)
+    return status_new(ERROR_UNSUPPORTED, "printing a tensor of layout %s", layout_name((Layout)parts->layout));
+  strbuf_printf(out, "[ SparseCPU%sType{}\nindices:\n", dtype_scalar_name((DType)t->dtype));
+  TRY(tensor_print(parts->indices, out));
+  strbuf_puts(out, "\nvalues:\n");
+  TRY(tensor_print(parts->values, out));
+  strbuf_puts(out, "\nsize:\n[");
+  for (int i = 0; i < t->ndim; i++) strbuf_printf(out, "%s%lld", i ? ", " : "", (long long)t->sizes[i]);
+  strbuf_puts(out, "]\n]");
+  return OK;
+}
+
 Status tensor_print(const Tensor *t, StrBuf *out) {
   if (!tensor_is_defined(t)) return strbuf_puts(out, "[ Tensor (undefined) ]"), OK;
   if (t->flags & TENSOR_META)
     return status_exception("NotImplementedError", "Cannot copy out of meta tensor; no data!");
-  if (t->flags & (TENSOR_SPARSE | TENSOR_OPAQUE))
-    return status_new(ERROR_UNSUPPORTED, "printing a tensor that is not strided");
+  if (tensor_is_sparse(t)) return print_sparse(t, out);
+  if (t->flags & TENSOR_OPAQUE) return status_new(ERROR_UNSUPPORTED, "printing a tensor that is not strided");
   Tensor *values;
   TRY(values_of(t, &values));
   Printer printer = {.out = out, .precision = 6};

@@ -262,6 +262,22 @@ static Status new_view(const Tensor *like, Storage *storage, DType dtype, int nd
   return OK;
 }
 
+Status tensor_new_extended(DType dtype, int ndim, const int64_t *sizes, uint32_t flags, TensorExtension *extension,
+                           Tensor **out) {
+  int64_t numel, strides[TENSOR_MAX_DIMS];
+  Storage *storage;
+  *out = NULL;
+  TRY(sizes_numel(ndim, sizes, &numel));
+  TRY(storage_new(0, &storage));
+  strides_contiguous(ndim, sizes, strides);
+  Status status = new_view(NULL, storage, dtype, ndim, sizes, strides, 0, numel, out);
+  storage_release(storage);
+  if (status) return status;
+  (*out)->flags = flags;
+  (*out)->extension = extension;
+  return OK;
+}
+
 Status tensor_from_storage(Storage *storage, DType dtype, int ndim, const int64_t *sizes, const int64_t *strides,
                            int64_t offset, Tensor **out) {
   *out = NULL;

@@ -4,6 +4,7 @@
  *   tensor/dtype.h    dtypes
  *   tensor/device_map.h  what stands for devices that are not there
  *   tensor/quantizer.h  how integers stand for numbers
+ *   tensor/sparse.h   tensors of indices and values
  *   tensor/iterate.h  walking over several tensors at once
  *   tensor/promote.h  the dtype of a result
  *   tensor/random.h   generators */
@@ -84,7 +85,7 @@ typedef struct Tensor {
 } Tensor;
 
 /* What layouts beyond strided hang on a tensor; shared by its views, freed with the last. */
-typedef enum ExtensionKind { EXTENSION_QUANTIZER, EXTENSION_NESTED } ExtensionKind;
+typedef enum ExtensionKind { EXTENSION_QUANTIZER, EXTENSION_NESTED, EXTENSION_SPARSE } ExtensionKind;
 typedef struct TensorExtension {
   RefCount refs;
   uint8_t kind; /* ExtensionKind: what it is the head of */
@@ -112,6 +113,10 @@ Status tensor_empty_like(const Tensor *like,
                          Tensor **out) MUST_CHECK; /* keeps dense strides, as torch.preserve_format */
 Status tensor_from_storage(Storage *storage, DType dtype, int ndim, const int64_t *sizes, const int64_t *strides,
                            int64_t offset, Tensor **out) MUST_CHECK; /* retains storage; checks bounds */
+/* A tensor whose data are in its extension, which it takes over on success: flags say of what kind. Its storage holds
+ * no bytes, only the version. */
+Status tensor_new_extended(DType dtype, int ndim, const int64_t *sizes, uint32_t flags, TensorExtension *extension,
+                           Tensor **out) MUST_CHECK;
 /* Zero-dimensional, flagged TENSOR_WRAPPED_NUMBER: what a Python number becomes in a Tensor parameter. */
 Status tensor_from_int(int64_t value, Tensor **out) MUST_CHECK;   /* int64 */
 Status tensor_from_double(double value, Tensor **out) MUST_CHECK; /* float64 (promotes as the default dtype) */

@@ -177,6 +177,18 @@ static Tensor *nested_tensor(const Sample *s) {
   if (!mask) return tensor_release(t), NULL;
   return by_operator(&from_mask, t, ivalue_tensor(mask), ivalue_bool(true), IVALUE_NONE, IVALUE_NONE, 3);
 }
+static Tensor *sparse_tensor(const Sample *s) {
+  static OpRef coo = OP_REF("aten::to_sparse", ""), first = OP_REF("aten::to_sparse", "sparse_dim"),
+               compressed = OP_REF("aten::to_sparse_csr", "");
+  Tensor *t = strided_tensor(s);
+  if (!t) return NULL;
+  if (s->state == STATE_HYBRID) return by_operator(&first, t, ivalue_int(1), IVALUE_NONE, IVALUE_NONE, IVALUE_NONE, 2);
+  return by_operator(s->state == STATE_SPARSE ? &coo : &compressed, t, IVALUE_NONE, IVALUE_NONE, IVALUE_NONE,
+                     IVALUE_NONE, 1);
+}
+static bool is_sparse(const Sample *s) {
+  return s->state == STATE_SPARSE || s->state == STATE_HYBRID || s->state == STATE_COMPRESSED;
+}
 static Tensor *make_tensor(const Sample *s, MadeCall *made) {
   if (s->state == STATE_UNDEFINED) return tensor_undefined();
   if (s->state == STATE_SAME) return made->first ? tensor_retain(made->first) : NULL;
@@ -184,6 +196,7 @@ static Tensor *make_tensor(const Sample *s, MadeCall *made) {
   Tensor *t = s->state == STATE_META                                         ? meta_tensor(s)
               : s->state == STATE_QUANTIZED || s->state == STATE_PER_CHANNEL ? quantized_tensor(s)
               : s->state == STATE_NESTED                                     ? nested_tensor(s)
+              : is_sparse(s)                                                 ? sparse_tensor(s)
                                                                              : strided_tensor(s);
   if (!t) return NULL;
   if (s->state == STATE_CONJUGATE && dtype_is_complex(s->dtype)) t->flags |= TENSOR_CONJ;

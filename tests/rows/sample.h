@@ -64,7 +64,10 @@ typedef enum SampleKind {
   X(SHIFTED, "shifted")         /* a view of the first tensor's memory, one element on */ \
   X(QUANTIZED, "quantized")     /* quint8, 0.1 * (q - 2) */                               \
   X(PER_CHANNEL, "per_channel") /* the same, by its first dimension */                    \
-  X(NESTED, "nested")           /* of its first dimension's tensors */
+  X(NESTED, "nested")           /* of its first dimension's tensors */                    \
+  X(SPARSE, "sparse")           /* COO, by all dimensions */                              \
+  X(HYBRID, "hybrid")           /* COO, by the first dimension */                         \
+  X(COMPRESSED, "compressed")   /* CSR */
 
 #define X(name, text) FILL_##name,
 typedef enum Fill { FILLS(X) FILL_KINDS } Fill;

@@ -80,7 +80,7 @@ static void converts_only_when_needed(void **state) {
   assert_int_equal(half.tensor->dtype, DTYPE_FLOAT16);
   expect_error(CALL("aten::to", "device", &same, ivalue_retain(t), ivalue_device((Device){DEVICE_CUDA, 0}),
                     ivalue_int(DTYPE_FLOAT32)),
-               "there is no device 'cuda' here");
+               "there is no device 'cuda:0' here");
   ivalue_release(half);
   ivalue_release(t);
   ivalue_release(t);

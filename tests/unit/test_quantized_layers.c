@@ -9,7 +9,7 @@
 
 #include "api/handles.h"
 #include "call/native_class.h"
-#include "call/quantized_form.h"
+#include "call/quantized_engine.h"
 #include "compute/quantized/qgemm.h"
 #include "frontend/frontend.h"
 #include "ir/ir.h"

@@ -384,7 +384,7 @@ OP_TABLE(op_table_quantized_forms, rows);
   {"aten::" name ".Tensor", form_numbers}, { \
     "aten::" name ".Scalar", form_numbers    \
   }
-static const QuantizedForm forms[] = {
+static const KindForm forms[] = {
     {"aten::relu", form_relu},
     {"aten::clamp", form_clamp},
     {"aten::clip", form_clamp},
@@ -477,4 +477,4 @@ static const QuantizedForm forms[] = {
     {"aten::tensor_split.sections", NULL},
     {"aten::tensor_split.indices", NULL},
 };
-QUANTIZED_FORMS(quantized_forms_basic, forms);
+KIND_FORMS(quantized_forms_basic, forms);

@@ -226,7 +226,7 @@ static const OpRow rows[] = {
 };
 OP_TABLE(op_table_quantized_pool, rows);
 
-static const QuantizedForm forms[] = {
+static const KindForm forms[] = {
     {"aten::max_pool1d", form_max_pool},
     {"aten::max_pool2d", form_max_pool},
     {"aten::avg_pool1d", form_avg_pool},
@@ -238,4 +238,4 @@ static const QuantizedForm forms[] = {
     {"aten::_adaptive_avg_pool2d", form_adaptive_avg_pool},
     {"aten::_adaptive_avg_pool3d", form_adaptive_avg_pool},
 };
-QUANTIZED_FORMS(quantized_forms_pool, forms);
+KIND_FORMS(quantized_forms_pool, forms);

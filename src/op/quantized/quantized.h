@@ -1,7 +1,8 @@
 /* What kernels of quantized tensors share: checks, results, parameters for numbers. */
 #pragma once
 
-#include "call/quantized_form.h"
+#include "call/kind_form.h"
+#include "call/quantized_engine.h"
 #include "tensor/quantizer.h"
 
 Status expect_quantized(const Call *call, const Tensor *t) MUST_CHECK;

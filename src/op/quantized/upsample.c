@@ -140,8 +140,8 @@ static Status form_bilinear_vec(Call *c) { /* (input, output_size, align_corners
   return status_new(ERROR_RUNTIME, "Must specify exactly one of output_size and scale_factors, of two dimensions");
 }
 
-static const QuantizedForm forms[] = {
+static const KindForm forms[] = {
     {"aten::upsample_bilinear2d", form_bilinear},
     {"aten::upsample_bilinear2d.vec", form_bilinear_vec},
 };
-QUANTIZED_FORMS(quantized_forms_upsample, forms);
+KIND_FORMS(quantized_forms_upsample, forms);

@@ -2,6 +2,7 @@
 #include "call/options.h"
 #include "compute/element/element.h"
 #include "tensor/promote.h"
+#include "tensor/sparse.h"
 
 /* ---- what every kernel here returns ---- */
 static Status give_int(Call *c, int64_t value) {
@@ -67,7 +68,7 @@ ASK_INT(storage_offset, t->offset)
 ASK_INT(element_size, (int64_t)dtype_size((DType)t->dtype))
 ASK_INT(nbytes, t->numel *(int64_t)dtype_size((DType)t->dtype))
 ASK_INT(dtype, t->dtype)
-ASK_INT(layout, t->flags &TENSOR_SPARSE ? 1 : 0)
+ASK_INT(layout, tensor_layout(t))
 ASK_INT(version, t->storage ? (int64_t)atomic_load(&t->storage->version) : 0)
 ASK_BOOL(is_floating_point, dtype_is_floating((DType)t->dtype))
 ASK_BOOL(is_complex, dtype_is_complex((DType)t->dtype))
@@ -77,7 +78,8 @@ ASK_BOOL(is_cpu, tensor_device(t).type == DEVICE_CPU)
 ASK_BOOL(is_cuda, tensor_device(t).type == DEVICE_CUDA)
 ASK_BOOL(is_meta, t->flags &TENSOR_META)
 ASK_BOOL(is_quantized, t->flags &TENSOR_QUANTIZED)
-ASK_BOOL(is_sparse, t->flags &TENSOR_SPARSE)
+ASK_BOOL(is_sparse, tensor_layout(t) == LAYOUT_SPARSE_COO)
+ASK_BOOL(is_sparse_csr, tensor_layout(t) == LAYOUT_SPARSE_CSR)
 ASK_BOOL(requires_grad, t->flags &TENSOR_RECORDS)
 ASK_BOOL(is_leaf, !(t->flags & TENSOR_HAS_GRAD_FN))
 /* Of kinds that there are none of here. */
@@ -301,7 +303,7 @@ static const OpRow rows[] = {
     MEASURE("prim::is_meta(Tensor a) -> bool", kernel_is_meta),
     MEASURE("prim::is_quantized(Tensor a) -> bool", kernel_is_quantized),
     MEASURE("prim::is_sparse(Tensor a) -> bool", kernel_is_sparse),
-    MEASURE("prim::is_sparse_csr(Tensor a) -> bool", kernel_false),
+    MEASURE("prim::is_sparse_csr(Tensor a) -> bool", kernel_is_sparse_csr),
     MEASURE("prim::is_ipu(Tensor a) -> bool", kernel_false),
     MEASURE("prim::is_mkldnn(Tensor a) -> bool", kernel_false),
     MEASURE("prim::is_mps(Tensor a) -> bool", kernel_false),

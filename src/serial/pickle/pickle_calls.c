@@ -2,6 +2,7 @@
 #include "serial/pickle/pickle_globals.h"
 #include "tensor/quantizer.h"
 #include "tensor/device_map.h"
+#include "tensor/sparse.h"
 
 static Status malformed(const char *what) {
   return status_new(ERROR_DATA, "damaged pickle: malformed arguments of %s", what);
@@ -234,6 +235,48 @@ static Status rebuild_quantized(const Tuple *a, IValue *out) {
   return OK;
 }
 
+/* (layout, size, requires_grad, indices or (begins, indices), values, hooks) as programs are saved, and (layout,
+ * (indices or (begins, indices), values, size[, is_coalesced])) as torch.save has it. Whether indices are in order is
+ * not believed. */
+static Status rebuild_sparse(const Tuple *a, IValue *out) {
+  bool nested = a->length == 2 && a->values[1].tag == TAG_TUPLE;
+  const Tuple *p = nested ? a->values[1].tuple : a;
+  if (a->length < 2 || a->values[0].tag != TAG_INT) return malformed("a sparse tensor");
+  int64_t layout = a->values[0].i, sizes[TENSOR_MAX_DIMS];
+  if (layout != LAYOUT_SPARSE_COO && layout != LAYOUT_SPARSE_CSR && layout != LAYOUT_SPARSE_CSC)
+    return status_new(ERROR_UNSUPPORTED, "sparse tensors of layout %lld in pickles", (long long)layout);
+  size_t parts = layout == LAYOUT_SPARSE_COO ? 2 : 3, first = nested ? 0 : 3, size_at = nested ? parts : 1;
+  int ndim;
+  if (p->length < first + parts + (nested ? 1 : 0)) return malformed("a sparse tensor");
+  const IValue *v = p->values + first;
+  for (size_t i = 0; i < parts; i++)
+    if (v[i].tag != TAG_TENSOR || !tensor_is_defined(v[i].tensor)) return malformed("a sparse tensor");
+  TRY(sizes_of(p->values[size_at], &ndim, sizes));
+  Tensor *tensor;
+  if (parts == 2)
+    TRY(tensor_new_coo(ndim, sizes, v[0].tensor, v[1].tensor, false, &tensor));
+  else
+    TRY(tensor_new_compressed((Layout)layout, ndim, sizes, v[0].tensor, v[1].tensor, v[2].tensor, &tensor));
+  if (!nested && a->values[2].tag == TAG_BOOL && a->values[2].b) tensor->flags |= TENSOR_REQUIRES_GRAD;
+  *out = ivalue_tensor(tensor);
+  return OK;
+}
+
+/* "torch.sparse_coo" */
+static Status build_layout(const Tuple *a, IValue *out) {
+  static const struct {
+    const char *name;
+    Layout layout;
+  } layouts[] = {{"torch.strided", LAYOUT_STRIDED},
+                 {"torch.sparse_coo", LAYOUT_SPARSE_COO},
+                 {"torch.sparse_csr", LAYOUT_SPARSE_CSR},
+                 {"torch.sparse_csc", LAYOUT_SPARSE_CSC}};
+  if (a->length != 1 || a->values[0].tag != TAG_STRING) return malformed("a layout");
+  for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+    if (str_is(ivalue_str(a->values[0]), layouts[i].name)) return *out = ivalue_int(layouts[i].layout), OK;
+  return status_new(ERROR_UNSUPPORTED, "layout " STR_FMT " in a pickle", STR_ARG(ivalue_str(a->values[0])));
+}
+
 /* (tensor, requires_grad, hooks) */
 static Status rebuild_parameter(const Tuple *a, IValue *out) {
   if (a->length < 2 || a->values[0].tag != TAG_TENSOR || a->values[1].tag != TAG_BOOL) return malformed("a parameter");
@@ -457,7 +500,10 @@ Status pickle_call(PickleReader *r, IValue callable, IValue arguments, IValue *o
     case PICKLE_REBUILD_QTENSOR:
       return rebuild_quantized(a, out);
     case PICKLE_REBUILD_SPARSE:
-      return status_new(ERROR_UNSUPPORTED, "sparse tensors in pickles");
+    case PICKLE_REBUILD_COMPRESSED:
+      return rebuild_sparse(a, out);
+    case PICKLE_GET_LAYOUT:
+      return build_layout(a, out);
     case PICKLE_REBUILD_FROM_TYPE: /* (function, type, arguments, state) */
       if (a->length < 3 || !pickle_name(a->values[0]) || pickle_name(a->values[0])->kind == PICKLE_REBUILD_FROM_TYPE)
         return malformed("a tensor");

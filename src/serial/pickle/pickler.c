@@ -6,6 +6,7 @@
 #include "ir/ir.h"
 #include "serial/pickle/pickle_ops.h"
 #include "tensor/quantizer.h"
+#include "tensor/sparse.h"
 
 #define X(name, number, type, bytes, text, storage) [number] = storage,
 _Static_assert(sizeof(Storage) >= DTYPE_COUNT, "addresses within a storage tell dtypes apart");
@@ -157,14 +158,39 @@ static Status put_quantizer(Pickler *p, const Quantizer *q) {
   return OK;
 }
 
+static Status put_tensor(Pickler *p, const Tensor *t);
+
+static void put_no_hooks(Pickler *p) {
+  put_global(p, STR("collections"), STR("OrderedDict"));
+  put_op(p, EMPTY_TUPLE);
+  put_op(p, REDUCE);
+}
+
+static Status put_sparse(Pickler *p, const Tensor *t) {
+  const SparseParts *parts = tensor_sparse_parts(t);
+  put_global(p, STR("torch._utils"), STR("_rebuild_sparse_tensor"));
+  put_op(p, MARK);
+  put_int(p, parts->layout);
+  put_ints(p, t->ndim, t->sizes);
+  put_op(p, t->flags & TENSOR_REQUIRES_GRAD ? NEWTRUE : NEWFALSE);
+  if (parts->begins) TRY(put_tensor(p, parts->begins));
+  TRY(put_tensor(p, parts->indices));
+  TRY(put_tensor(p, parts->values));
+  put_no_hooks(p);
+  put_op(p, TUPLE);
+  put_op(p, REDUCE);
+  return OK;
+}
+
 static Status put_tensor(Pickler *p, const Tensor *t) {
   if (t->flags & TENSOR_UNDEFINED) {
     put_op(p, NONE);
     return OK;
   }
+  if (tensor_is_sparse(t)) return put_sparse(p, t);
   bool quantized = tensor_is_quantized(t);
   if (t->flags & TENSOR_UNUSUAL & ~(uint32_t)TENSOR_QUANTIZED || !t->storage)
-    return status_new(ERROR_UNSUPPORTED, "tensors that are sparse, conjugated or without data can't be saved");
+    return status_new(ERROR_UNSUPPORTED, "tensors that are conjugated or without data can't be saved");
   uintptr_t index = (uintptr_t)ptrmap_get(&p->storage_index, t->storage);
   if (!index) {
     if (!vec_push(&p->storages, t->storage)) return status_out_of_memory();
@@ -179,9 +205,7 @@ static Status put_tensor(Pickler *p, const Tensor *t) {
   put_ints(p, t->ndim, t->strides);
   if (quantized) TRY(put_quantizer(p, tensor_quantizer(t)));
   put_op(p, t->flags & TENSOR_REQUIRES_GRAD ? NEWTRUE : NEWFALSE);
-  put_global(p, STR("collections"), STR("OrderedDict"));
-  put_op(p, EMPTY_TUPLE);
-  put_op(p, REDUCE);
+  put_no_hooks(p);
   put_op(p, TUPLE);
   put_op(p, REDUCE);
   return OK;

@@ -1,21 +1,5 @@
-/* Forms of operators for quantized tensors, by name, and the engine. */
-#include "call/quantized_form.h"
-
-const QuantizedForm *quantized_form_find(Str name, Str overload) {
-  for (const QuantizedForms *const *table = quantized_form_tables; *table; table++)
-    for (size_t i = 0; i < (*table)->count; i++) {
-      Str form = str_from((*table)->rows[i].name);
-      if (form.length < name.length || memcmp(form.data, name.data, name.length) != 0) continue;
-      Str rest = str_slice(form, name.length, form.length);
-      bool same = overload.length ? rest.length == overload.length + 1 && rest.data[0] == '.' &&
-                                        memcmp(rest.data + 1, overload.data, overload.length) == 0
-                                  : rest.length == 0;
-      if (same) return &(*table)->rows[i];
-    }
-  return NULL;
-}
-
-/* ---- the engine ---- */
+/* The engine of quantized operators: its names, and which is chosen. */
+#include "call/quantized_engine.h"
 
 static const struct {
   const char *name;

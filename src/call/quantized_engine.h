@@ -1,0 +1,15 @@
+/* The engine of quantized operators: whose arithmetic those with packed weights follow. */
+#pragma once
+
+#include "call/exec.h"
+
+typedef enum QuantizedEngine {
+  ENGINE_DEFAULT, /* of the processor: onednn on x86, qnnpack elsewhere */
+  ENGINE_QNNPACK,
+  ENGINE_ONEDNN
+} QuantizedEngine;
+QuantizedEngine quantized_engine(const Exec *exec);        /* never ENGINE_DEFAULT */
+void quantized_engine_set_default(QuantizedEngine engine); /* of the process */
+const char *quantized_engine_name(QuantizedEngine engine);
+/* "qnnpack", "onednn"; "fbgemm" and "x86" mean onednn, whose arithmetic theirs is. false: unknown. */
+bool quantized_engine_parse(Str name, QuantizedEngine *out);

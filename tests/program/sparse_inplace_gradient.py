@@ -1,0 +1,4 @@
+def f(i: Tensor, v: Tensor, x: Tensor):
+    a = torch.sparse_coo_tensor(i, v, [3, 4])
+    a.mul_(3)
+    return a.to_dense() * torch.arange(12.).reshape(3, 4)

@@ -1,0 +1,3 @@
+def f(i: Tensor, v: Tensor, x: Tensor):
+    a = torch.sparse_coo_tensor(i, v, [3, 4])
+    return a.view(4, 3)
