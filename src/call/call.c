@@ -163,17 +163,6 @@ static bool stands_behind_first(const Call *call, const Tensor *t) {
   return false;
 }
 
-/* Along dimensions of one element, too, as a new tensor has them. */
-static bool has_row_major_strides(const Tensor *t) {
-  int64_t expected = 1;
-  if (!tensor_is_contiguous(t)) return false;
-  for (int i = t->ndim - 1; i >= 0; i--) {
-    if (t->strides[i] != expected) return false;
-    expected *= t->sizes[i] > 1 ? t->sizes[i] : 1;
-  }
-  return true;
-}
-
 /* A dying input of the result's look, when the kernel may write over it. */
 static Tensor *reusable_input(const Call *call, const TensorSpec *spec) {
   uint32_t count = call->op->flags & OP_ALIASING_OK ? call->input_count : call->op->flags & OP_ALIASING_SELF ? 1 : 0;
@@ -185,7 +174,7 @@ static Tensor *reusable_input(const Call *call, const TensorSpec *spec) {
       continue;
     if (!sizes_equal(t, spec->ndim, spec->sizes)) continue;
     if (spec->has_strides ? memcmp(t->strides, spec->strides, (size_t)spec->ndim * sizeof *t->strides) != 0
-                          : !has_row_major_strides(t))
+                          : !t->row_major)
       continue;
     return call->op->flags & OP_ALIASING_OK || !stands_behind_first(call, t) ? t : NULL;
   }

@@ -149,6 +149,7 @@ Status call_unsupported_dtype(const Call *c, DType dtype) MUST_CHECK; /* "\"add\
 
 /* ---- shape functions that many rows share (call/shapes.c); specs come with dtype NONE, the CPU, no flags ---- */
 Status shape_same_as_first(Call *c, TensorSpec *specs);   /* sizes, dtype, dense strides of input 0 */
+Status shape_rows_of_first(Call *c, TensorSpec *specs);   /* sizes and dtype of input 0, row-major */
 Status shape_pointwise(Call *c, TensorSpec *specs);       /* broadcast of all tensor inputs, promoted dtype */
 Status shape_pointwise_float(Call *c, TensorSpec *specs); /* the same, integral promoted to float32 */
 Status shape_pointwise_bool(Call *c, TensorSpec *specs);  /* broadcast, bool */

@@ -40,7 +40,7 @@ Status sizes_read(const Call *c, uint32_t at, TensorSpec *spec) {
 
 Status format_read(const Call *c, uint32_t at, MemoryFormat fallback, const Tensor *like, TensorSpec *spec) {
   MemoryFormat format = (MemoryFormat)call_int_or(c, at, fallback);
-  if (format == FORMAT_CONTIGUOUS || (format == FORMAT_PRESERVE && (!like || tensor_is_contiguous(like)))) return OK;
+  if (format == FORMAT_CONTIGUOUS || (format == FORMAT_PRESERVE && (!like || like->row_major))) return OK;
   TRY(strides_of_format(format, spec->ndim, spec->sizes, like, spec->strides));
   spec->has_strides = true;
   return OK;

@@ -10,6 +10,8 @@
 #include "tile/run.h"
 
 Status pointwise_run(Call *call) MUST_CHECK;
+/* shape_pointwise with the strides of the first input: what PyTorch makes empty_like(self) for. */
+Status shape_pointwise_kept(Call *call, TensorSpec *specs) MUST_CHECK;
 /* The operator's formula, parsed on first use; for the fuser. NULL in *out when the row has none. */
 Status operator_program(const Operator *op, struct KernelProgram **out) MUST_CHECK;
 /* Promotion of the call's inputs by the rule above. */

@@ -1,5 +1,6 @@
 /* Shape functions that many rows share; the pointwise ones are in shapes_pointwise.c. */
 #include "call/call.h"
+#include "tensor/layout.h"
 
 void shape_set(TensorSpec *spec, DType dtype, int ndim, const int64_t *sizes) {
   spec->dtype = dtype;
@@ -11,10 +12,14 @@ void shape_set(TensorSpec *spec, DType dtype, int ndim, const int64_t *sizes) {
 void shape_like(const Tensor *t, TensorSpec *spec) {
   shape_set(spec, (DType)t->dtype, t->ndim, t->sizes);
   spec->device = tensor_device(t);
-  if (!tensor_is_contiguous(t)) {
-    spec->has_strides = true;
-    strides_preserve(t->ndim, t->sizes, t->strides, spec->strides);
-  }
+  layout_preserve(t, spec);
+}
+
+Status shape_rows_of_first(Call *c, TensorSpec *specs) {
+  const Tensor *t = call_tensor(c, 0);
+  shape_set(specs, (DType)t->dtype, t->ndim, t->sizes);
+  specs->device = tensor_device(t);
+  return OK;
 }
 
 Status shape_same_as_first(Call *c, TensorSpec *specs) {

@@ -51,15 +51,9 @@ static void set_look(Tensor *look, DType dtype, int ndim) {
 _Static_assert(sizeof((Tensor){0}.dims) == 2 * FUSE_MAX_DIMS * sizeof(int64_t), "looks fit into a Tensor's own room");
 
 static void finish_look(Tensor *look) {
-  int64_t expected = 1;
-  look->contiguous = true;
   look->numel = 1;
-  for (int i = look->ndim - 1; i >= 0; i--) {
-    if (look->sizes[i] != 1 && look->strides[i] != expected) look->contiguous = false;
-    expected *= look->sizes[i];
-    look->numel *= look->sizes[i];
-  }
-  if (look->numel == 0) look->contiguous = true;
+  for (int i = 0; i < look->ndim; i++) look->numel *= look->sizes[i];
+  tensor_judge_strides(look);
 }
 
 /* The part [start, start + length) of a tensor along a dimension. */
@@ -87,7 +81,7 @@ static bool same_sizes(const Tensor *a, const Tensor *b) {
   return a->ndim == b->ndim && !memcmp(a->sizes, b->sizes, sizeof(int64_t) * a->ndim);
 }
 
-/* The frequent case: every tensor is contiguous and has the same sizes, or has no dimensions and is not all that a
+/* The frequent case: every tensor is row-major and has the same sizes, or has no dimensions and is not all that a
  * store depends on. Then so have all results. */
 static const Tensor *find_uniform(const FuseGroup *g, const Tensor *const *values) {
   const Tensor *first = NULL;
@@ -96,7 +90,7 @@ static const Tensor *find_uniform(const FuseGroup *g, const Tensor *const *value
     uint32_t leaf = g->leaves[i];
     const Tensor *t = values[leaf];
     if (t->ndim == 0) continue;
-    if (!t->contiguous) return NULL;
+    if (!t->row_major || !t->numel) return NULL;
     dimensioned |= 1ull << (leaf < g->input_count ? leaf : g->pieces[leaf - g->input_count].input);
     if (!first)
       first = t;
@@ -261,7 +255,7 @@ static void set_spec(TensorSpec *spec, DType dtype, const Tensor *like) {
   spec->device = DEVICE_CPU_0;
   spec->flags = 0;
   spec->ndim = like->ndim;
-  spec->has_strides = !like->contiguous;
+  spec->has_strides = !like->row_major;
   memcpy(spec->sizes, like->sizes, sizeof(int64_t) * like->ndim);
   if (spec->has_strides) memcpy(spec->strides, like->strides, sizeof(int64_t) * like->ndim);
 }

@@ -150,7 +150,7 @@ static Status find_looks(Lowering *l, bool *refused) {
     look->strides = look->dims + 5;
     look->dims[0] = look->dims[5] = 1;
     look->numel = 1;
-    look->contiguous = true;
+    look->contiguous = look->row_major = true;
     values[i] = look;
     const Tensor *like = i < g->input_count ? (g->tensor_inputs >> i & 1 ? l->call->values[i] : NULL)
                          : i < (uint32_t)g->input_count + g->piece_count

@@ -1,5 +1,6 @@
 /* Copying tensors: any strides, any dtypes; straight runs by memmove, transposed planes in blocks that fit in cache. */
 #include "tensor/iterate.h"
+#include "tensor/layout.h"
 #include "tensor/quantizer.h"
 #include "tensor/sparse.h"
 
@@ -261,7 +262,7 @@ Status tensor_to_dtype(const Tensor *t, DType dtype, Tensor **out) {
   Tensor *fresh;
   tensor_spec_of(t, &spec);
   spec.dtype = dtype;
-  if (spec.has_strides && !tensor_is_dense(t)) strides_preserve(t->ndim, t->sizes, t->strides, spec.strides);
+  layout_preserve(t, &spec);
   TRY(tensor_new(&spec, &fresh));
   return copy_into(t, fresh, out);
 }

@@ -67,7 +67,12 @@ void strides_contiguous(int ndim, const int64_t *sizes, int64_t *out) {
 static const int channels_last_order[] = {0, 2, 3, 1}, channels_last_3d_order[] = {0, 2, 3, 4, 1};
 
 void strides_channels_last(int ndim, const int64_t *sizes, int64_t *out) {
-  strides_in_order(ndim, sizes, ndim == 5 ? channels_last_3d_order : channels_last_order, out);
+  const int *order = ndim == 5 ? channels_last_3d_order : channels_last_order;
+  int64_t stride = 1; /* of sizes of zero come strides of zero; products fit otherwise: sizes_numel saw to it */
+  for (int i = ndim - 1; i >= 0; i--) {
+    out[order[i]] = stride;
+    stride = (int64_t)((uint64_t)stride * (uint64_t)sizes[order[i]]);
+  }
 }
 
 Status sizes_numel(int ndim, const int64_t *sizes, int64_t *out) {
@@ -178,23 +183,28 @@ bool tensor_has_format(const Tensor *t, MemoryFormat format) {
 
 /* Strides that only a channels-last tensor has, gaps allowed; among ambiguous ones those of N111 and plain NCHW are
  * not. */
-static bool strides_look_channels_last(const Tensor *t, const int *order) {
+static bool strides_look_channels_last(int ndim, const int64_t *sizes, const int64_t *strides, const int *order) {
   int64_t least = 0;
-  if (t->strides[1] == 0) return false;
-  for (int i = t->ndim - 1; i >= 0; i--) {
+  if (strides[1] == 0) return false;
+  for (int i = ndim - 1; i >= 0; i--) {
     int d = order[i];
-    if (t->sizes[d] == 0 || t->strides[d] < least) return false;
-    if (d == 0 && least == t->strides[1]) return false;
-    least = t->strides[d];
-    if (t->sizes[d] > 1 && !int64_mul(least, t->sizes[d], &least)) return false;
+    if (sizes[d] == 0 || strides[d] < least) return false;
+    if (d == 0 && least == strides[1]) return false;
+    least = strides[d];
+    if (sizes[d] > 1 && !int64_mul(least, sizes[d], &least)) return false;
   }
   return true;
 }
 
-MemoryFormat tensor_suggested_format(const Tensor *t) {
-  if (t->ndim == 4 && strides_look_channels_last(t, channels_last_order)) return FORMAT_CHANNELS_LAST;
-  if (t->ndim == 5 && strides_look_channels_last(t, channels_last_3d_order)) return FORMAT_CHANNELS_LAST_3D;
+MemoryFormat strides_suggested_format(int ndim, const int64_t *sizes, const int64_t *strides) {
+  if (ndim == 4 && strides_look_channels_last(ndim, sizes, strides, channels_last_order)) return FORMAT_CHANNELS_LAST;
+  if (ndim == 5 && strides_look_channels_last(ndim, sizes, strides, channels_last_3d_order))
+    return FORMAT_CHANNELS_LAST_3D;
   return FORMAT_CONTIGUOUS;
+}
+
+MemoryFormat tensor_suggested_format(const Tensor *t) {
+  return strides_suggested_format(t->ndim, t->sizes, t->strides);
 }
 
 Status strides_of_format(MemoryFormat format, int ndim, const int64_t *sizes, const Tensor *like, int64_t *out) {

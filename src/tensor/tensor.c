@@ -1,7 +1,7 @@
 /* Making and asking tensors. A tensor made here is one block: its Storage, itself (TENSOR_EMBEDDED), and data while
  * small. The block belongs to the Storage's count; the tensor holds one reference to it until it dies, so views outlive
  * the tensor. */
-#include "tensor/tensor.h"
+#include "tensor/layout.h"
 
 enum { INLINE_DATA_BYTES = 8192, BLOCK_ALIGN = 16 };
 
@@ -18,15 +18,21 @@ static Storage *home_storage(const Tensor *t) {
 }
 
 /* ---- sizes ---- */
-static bool strides_are_contiguous(int ndim, int64_t numel, const int64_t *sizes, const int64_t *strides) {
-  if (numel == 0) return true;
+void tensor_judge_strides(Tensor *t) {
   int64_t expected = 1;
-  for (int i = ndim - 1; i >= 0; i--) {
-    if (sizes[i] == 1) continue;
-    if (strides[i] != expected) return false;
-    expected *= sizes[i];
+  bool contiguous = true, row_major = true;
+  for (int i = t->ndim - 1; i >= 0; i--) {
+    if (t->strides[i] != expected) {
+      row_major = false;
+      if (t->sizes[i] != 1) {
+        contiguous = false;
+        break;
+      }
+    }
+    if (t->sizes[i] > 1) expected *= t->sizes[i];
   }
-  return true;
+  t->row_major = row_major;
+  t->contiguous = contiguous || t->numel == 0;
 }
 
 /* Elements between the first and the last that the view can reach, plus one; 0 for an empty view. */
@@ -97,7 +103,7 @@ static Status set_dims(Tensor *t, int ndim, const int64_t *sizes, const int64_t 
   memcpy(t->strides, own_strides, (size_t)ndim * sizeof *strides);
   t->ndim = (uint8_t)ndim;
   t->numel = numel;
-  t->contiguous = strides_are_contiguous(ndim, numel, t->sizes, t->strides);
+  tensor_judge_strides(t);
   return OK;
 }
 
@@ -221,7 +227,7 @@ void tensor_spec_of(const Tensor *t, TensorSpec *out) {
   out->device = tensor_device(t);
   out->flags = t->flags & (TENSOR_META | TENSOR_UNDEFINED);
   out->ndim = t->ndim;
-  out->has_strides = !t->contiguous;
+  out->has_strides = !t->row_major;
   if (t->ndim == 0) return;
   memcpy(out->sizes, t->sizes, t->ndim * sizeof *t->sizes);
   memcpy(out->strides, t->strides, t->ndim * sizeof *t->strides);
@@ -230,7 +236,7 @@ void tensor_spec_of(const Tensor *t, TensorSpec *out) {
 /* The spec of a dense tensor with t's sizes in t's order of dimensions. */
 static void spec_like(const Tensor *t, TensorSpec *out) {
   tensor_spec_of(t, out);
-  if (out->has_strides && !tensor_is_dense(t)) strides_preserve(t->ndim, t->sizes, t->strides, out->strides);
+  layout_preserve(t, out);
 }
 
 Status tensor_empty_like(const Tensor *like, Tensor **out) {
@@ -325,6 +331,7 @@ static Tensor undefined_tensor = {.refs = {1},
                                   .dtype = DTYPE_NONE,
                                   .ndim = 1,
                                   .contiguous = 1,
+                                  .row_major = 1,
                                   .sizes = undefined_tensor.dims,
                                   .strides = undefined_tensor.dims + 5,
                                   .dims = {[5] = 1}};

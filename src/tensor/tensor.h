@@ -5,6 +5,7 @@
  *   tensor/device_map.h  what stands for devices that are not there
  *   tensor/quantizer.h  how integers stand for numbers
  *   tensor/sparse.h   tensors of indices and values
+ *   tensor/layout.h   the strides of results
  *   tensor/iterate.h  walking over several tensors at once
  *   tensor/promote.h  the dtype of a result
  *   tensor/random.h   generators */
@@ -74,6 +75,7 @@ typedef struct Tensor {
   uint8_t dtype; /* DType */
   uint8_t ndim;
   uint8_t contiguous; /* cached: row-major without gaps */
+  uint8_t row_major;  /* cached: strides are those of a new tensor, where sizes are 1 or 0, too; hence contiguous */
   int64_t numel;      /* cached product of sizes */
   int64_t offset;     /* in elements */
   int64_t *sizes;     /* ndim; point into `dims` up to 5 dimensions, else to the heap */
@@ -219,6 +221,8 @@ Status dim_wrap(int64_t dim, int64_t ndim, int64_t *out) MUST_CHECK;
 Status sizes_broadcast(int ndim_a, const int64_t *a, int ndim_b, const int64_t *b, int *out_ndim,
                        int64_t *out) MUST_CHECK;
 void strides_contiguous(int ndim, const int64_t *sizes, int64_t *out);
+/* What is cached of a tensor's strides: for who writes them himself. */
+void tensor_judge_strides(Tensor *t);
 void strides_channels_last(int ndim, const int64_t *sizes, int64_t *out); /* ndim 4 or 5 */
 /* Overflow and negative sizes are errors. */
 Status sizes_numel(int ndim, const int64_t *sizes, int64_t *out) MUST_CHECK;
@@ -246,6 +250,7 @@ typedef enum MemoryFormat {
 } MemoryFormat;
 /* The format that its strides suggest for results. */
 MemoryFormat tensor_suggested_format(const Tensor *t);
+MemoryFormat strides_suggested_format(int ndim, const int64_t *sizes, const int64_t *strides);
 bool tensor_has_format(const Tensor *t, MemoryFormat format); /* is_contiguous(memory_format=...) */
 /* Strides of `sizes` in a format; "required rank 4 tensor to use channels_last format". FORMAT_PRESERVE keeps those of
  * `like`. */

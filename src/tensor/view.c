@@ -1,4 +1,5 @@
 /* Views: new tensors over the same storage. */
+#include "tensor/layout.h"
 #include "tensor/quantizer.h"
 
 /* Bounds need no check: the view shows a part of what t shows. */
@@ -20,9 +21,8 @@ static void copy_dims(const Tensor *t, int64_t *sizes, int64_t *strides) {
   memcpy(strides, t->strides, t->ndim * sizeof *strides);
 }
 
-/* Strides that show t in other sizes without moving data: each run of dimensions that follow each other without gaps is
- * cut anew. False when a new dimension would straddle a gap. */
-static bool strides_for_sizes(const Tensor *t, int ndim, const int64_t *sizes, int64_t *out) {
+/* Each run of dimensions that follow each other without gaps is cut anew. */
+bool layout_of_view(const Tensor *t, int ndim, const int64_t *sizes, int64_t *out) {
   if (t->numel == 0) {
     if (tensor_is_defined(t) && t->ndim == ndim && memcmp(t->sizes, sizes, (size_t)ndim * sizeof *sizes) == 0)
       memcpy(out, t->strides, (size_t)ndim * sizeof *out);
@@ -57,7 +57,7 @@ Status tensor_view_sizes(const Tensor *t, int ndim, const int64_t *sizes, Tensor
   *out = NULL;
   int64_t resolved[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS];
   TRY(sizes_infer(ndim, sizes, t->numel, resolved));
-  if (!strides_for_sizes(t, ndim, resolved, strides)) return OK;
+  if (!layout_of_view(t, ndim, resolved, strides)) return OK;
   return view(t, ndim, resolved, strides, t->offset, out);
 }
 

@@ -233,7 +233,7 @@ static const OpRow rows[] = {
          "        others.append(d)\n"
          "norm = torch.linalg_vector_norm(self, p, others, True)\n"
          "factor = torch.where(norm > float(maxnorm), float(maxnorm) / (norm + 1e-07), torch.ones_like(norm))\n"
-         "return self * factor"},
+         "return (self * factor).contiguous()"},
     {.schema = "aten::cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor",
      .body = "return covariance(self, correction, fweights, aweights)"},
     {.schema = "aten::corrcoef(Tensor self) -> Tensor",

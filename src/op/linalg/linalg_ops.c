@@ -143,7 +143,9 @@ static const OpRow rows[] = {
              "if self.size(dim) != 3 or other.size(dim) != 3:\n"
              "    raise RuntimeError('linalg.cross: inputs dimension {} must have length 3. Got {} and {}'.format(dim, "
              "self.size(dim), other.size(dim)))\n"
-             "return self.roll(-1, dim) * other.roll(-2, dim) - self.roll(-2, dim) * other.roll(-1, dim)"),
+             "a = self.contiguous()\n"
+             "b = other.contiguous()\n"
+             "return a.roll(-1, dim) * b.roll(-2, dim) - a.roll(-2, dim) * b.roll(-1, dim)"),
     BODY_OUT("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
              "along = -1\n"
              "if dim is not None:\n"

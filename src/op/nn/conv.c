@@ -1,6 +1,7 @@
 /* Rows of the convolutions. All spellings are one operation, described by ConvParams. */
 #include "call/agree.h"
 #include "compute/conv/conv.h"
+#include "tensor/layout.h"
 
 /* A list of one number for each spatial dimension (one number stands for all), into the last `spatial` places. */
 static Status read_numbers(const Call *call, const char *name, int spatial, int64_t fallback, int64_t least,
@@ -171,6 +172,17 @@ Status conv_read(const Call *call, ConvParams *p) {
   return output_sizes(p);
 }
 
+/* Planes follow what either operand suggests; lines that are not row-major are copied so first; volumes and transposed
+ * convolutions are row-major. */
+static void set_layout(const ConvParams *p, const Tensor *input, const Tensor *weight, TensorSpec *specs) {
+  if (p->spatial == 2) {
+    layout_suggested(input, specs);
+    if (!specs->has_strides) layout_suggested(weight, specs);
+  } else if (p->spatial == 1 && tensor_is_contiguous(input)) {
+    layout_of_lines(input, specs);
+  }
+}
+
 static Status shape_conv(Call *call, TensorSpec *specs) {
   ConvParams p;
   TRY(conv_read(call, &p));
@@ -186,11 +198,7 @@ static Status shape_conv(Call *call, TensorSpec *specs) {
   if (!p.unbatched) specs->sizes[at++] = p.batch;
   specs->sizes[at++] = p.out_channels;
   for (int d = 0; d < p.spatial; d++) specs->sizes[at++] = p.out[CONV_SPATIAL - p.spatial + d];
-  if (!p.unbatched && p.spatial >= 2 && (tensor_is_channels_last(input) || tensor_is_channels_last(weight)) &&
-      !(tensor_is_contiguous(input) && tensor_is_contiguous(weight))) {
-    specs->has_strides = true;
-    strides_channels_last(specs->ndim, specs->sizes, specs->strides);
-  }
+  if (!p.unbatched && !p.transposed) set_layout(&p, input, weight, specs);
   return OK;
 }
 

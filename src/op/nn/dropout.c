@@ -200,7 +200,7 @@ static Status shape_rrelu(Call *c, TensorSpec *spec) {
   if (!dtype_is_floating((DType)self->dtype)) return call_unsupported_dtype(c, (DType)self->dtype);
   if (call_bool(c, 4) && !(lower <= upper && isfinite(lower) && isfinite(upper)))
     return status_new(ERROR_RUNTIME, "rrelu: Lower bound must be <= upper bound, but got %g and %g", lower, upper);
-  return shape_same_as_first(c, spec);
+  return shape_rows_of_first(c, spec);
 }
 
 static void leaky_run(void *argument, int64_t n, char *const *data, const int64_t *strides) {

@@ -44,7 +44,7 @@ static const OpRow rows[] = {
              "Please ensure they have the same size.'.format(target.size(), self.size()))\n"
              "if self.numel() > 0 and (bool((self < 0).any()) or bool((self > 1).any())):\n"
              "    raise RuntimeError('all elements of input should be between 0 and 1')\n"
-             "loss = (target - 1) * (1 - self).log().clamp_min(-100) - target * self.log().clamp_min(-100)\n"
+             "loss = (1 - self).log().clamp_min(-100) * (target - 1) - self.log().clamp_min(-100) * target\n"
              "if weight is not None:\n"
              "    loss = loss * weight\n"
              "return reduce_loss(loss, reduction)",
@@ -68,7 +68,7 @@ static const OpRow rows[] = {
          "    loss = loss + torch.where(target <= 1, torch.zeros_like(stirling), stirling)\n"
          "return reduce_loss(loss, reduction)"),
     {.schema = "aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
-     .body = "return reduce_loss(((-target * self).exp() + 1).log(), reduction)",
+     .body = "return reduce_loss(((self * -target).exp() + 1).log(), reduction)",
      .flags = OP_OUT},
     LOSS("aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor",
          "zeros = torch.zeros_like(self)\n"

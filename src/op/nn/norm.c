@@ -5,6 +5,7 @@
 #include "call/operator.h"
 #include "compute/norm/norm_affine.h"
 #include "compute/norm/norm_bfloat16.h"
+#include "tensor/layout.h"
 
 /* A walk over x and y in rows of `length` equal-strided elements. */
 typedef struct Rows {
@@ -270,6 +271,7 @@ static Status shape_group_norm(Call *call, TensorSpec *specs) {
   specs[1] = specs[0];
   specs->ndim = input->ndim;
   memcpy(specs->sizes, input->sizes, (size_t)input->ndim * sizeof(int64_t));
+  layout_suggested(input, specs);
   specs[1].ndim = 2;
   specs[1].sizes[0] = n;
   specs[1].sizes[1] = groups;
@@ -278,7 +280,7 @@ static Status shape_group_norm(Call *call, TensorSpec *specs) {
 }
 static Status kernel_group_norm(Call *call) {
   const Tensor *input = call_tensor(call, 0);
-  Tensor *x, *out = call_out(call, 0);
+  Tensor *x, *y = NULL, *out = call_out(call, 0);
   Rows r = {.dtype = (DType)input->dtype,
             .channels = call_int(call, 4),
             .inner = call_int(call, 5),
@@ -289,13 +291,19 @@ static Status kernel_group_norm(Call *call) {
             .mean = call_out(call, 1),
             .invstd = call_out(call, 2)};
   if (input->numel == 0) return OK;
+  bool in_rows = tensor_is_contiguous(out);
   TRY(tensor_contiguous(input, &x));
+  Status status = in_rows ? OK : tensor_empty(r.dtype, out->ndim, out->sizes, &y);
+  if (status) goto done;
   r.length = r.channels / r.group * r.inner;
   r.x = tensor_data(x);
-  r.y = tensor_data(out);
+  r.y = tensor_data(in_rows ? out : y);
   parallel_for(call->exec->threads, call_int(call, 3) * r.group, 1 + 16384 / r.length, group_rows, &r);
+  if (!in_rows) status = tensor_copy(out, y, call->exec->threads);
+done:
   tensor_release(x);
-  return OK;
+  tensor_release(y);
+  return status;
 }
 
 /* ---- batch norm: each channel has its statistics ---- */
@@ -365,7 +373,21 @@ static Status shape_batch_norm(Call *call, TensorSpec *specs) {
   if (!training && (!call_tensor_or_null(call, 3) || !call_tensor_or_null(call, 4)))
     return status_new(ERROR_RUNTIME, "Expected running_mean and running_var to be defined when training is False");
   if (!dtype_is_floating((DType)input->dtype)) return call_unsupported_dtype(call, (DType)input->dtype);
-  TRY(shape_same_as_first(call, specs));
+  TRY(shape_rows_of_first(call, specs));
+  bool plain =
+      tensor_is_contiguous(input) || tensor_is_channels_last(input); /* whatever the strides of size 1 suggest */
+  for (uint32_t k = 1; k <= 4; k++) {
+    const Tensor *t = call_tensor_or_null(call, k);
+    if (t && !tensor_is_contiguous(t)) plain = false;
+  }
+  if (!input->numel)
+    layout_preserve(input, specs);
+  else if (!plain)
+    layout_suggested(input, specs);
+  else if (!tensor_is_contiguous(input)) {
+    specs->has_strides = true;
+    strides_channels_last(specs->ndim, specs->sizes, specs->strides);
+  }
   for (uint32_t k = 1; k < call->output_count; k++) {
     memset(&specs[k], 0, offsetof(TensorSpec, sizes));
     specs[k].dtype = call_tensor_or_null(call, 1) ? (DType)call_tensor(call, 1)->dtype : (DType)input->dtype;

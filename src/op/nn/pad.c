@@ -2,6 +2,7 @@
  * indices for each padded dimension; their gradients add up through the same tables. */
 #include "call/agree.h"
 #include "op/tensor/view.h"
+#include "tensor/layout.h"
 
 /* ---- constant ---- */
 
@@ -38,8 +39,10 @@ static Status shape_constant(Call *c, TensorSpec *specs) {
                         (long long)self->sizes[dim], (long long)pad[2 * i], (long long)pad[2 * i + 1], dim);
   }
   if (only_crops) { /* a copy of a part, in its order of dimensions */
-    specs->has_strides = true;
-    strides_preserve(self->ndim, specs->sizes, self->strides, specs->strides);
+    Tensor part = {.ndim = self->ndim, .sizes = specs->sizes, .strides = self->strides};
+    TRY(sizes_numel(part.ndim, part.sizes, &part.numel));
+    tensor_judge_strides(&part);
+    layout_preserve(&part, specs);
     return OK;
   }
   MemoryFormat format = tensor_suggested_format(self);

@@ -8,6 +8,7 @@
 #include "compute/pool/pool_plane.h"
 #include "compute/reduce/reduce_sum.h"
 #include "call/agree.h"
+#include "tensor/layout.h"
 
 int pool_spatial(const Call *call) {
   Str name = call->op->name;
@@ -202,23 +203,33 @@ static bool run_float32(Call *call, Pool *p, Status *status) {
   return true;
 }
 
+/* A row-major tensor in place of one that is not. */
+static Status stand_in_for(Tensor **out) {
+  Tensor *own = *out;
+  if (own && !tensor_is_contiguous(own)) return tensor_empty((DType)own->dtype, own->ndim, own->sizes, out);
+  return OK;
+}
+static Status copy_over(Status status, Tensor *to, Tensor *stand_in) {
+  if (!status) status = tensor_copy(to, stand_in, 1);
+  tensor_release(stand_in);
+  return status;
+}
+
 static Status run_planes(Call *call, Pool *p, const Tensor *input) {
-  Tensor *dense, *out = p->out, *stand_in = NULL;
+  Tensor *dense, *out = p->out, *indices = p->indices;
   Status status;
   if (out->numel == 0) return OK;
   TRY(tensor_contiguous(input, &dense));
   p->in = dense;
-  if (!tensor_is_contiguous(out)) {
-    TRY_GOTO(tensor_empty((DType)out->dtype, out->ndim, out->sizes, &stand_in), done);
-    p->out = stand_in;
-  }
+  TRY_GOTO(stand_in_for(&p->out), done);
+  TRY_GOTO(stand_in_for(&p->indices), done);
   if (!run_float32(call, p, &status)) {
     parallel_for(call->exec->threads, p->w.planes, 1 + 8192 / (numel3(p->w.in) + 1), pool_planes, p);
     status = p->failed ? status_out_of_memory() : OK;
   }
-  if (status == OK && stand_in) status = tensor_copy(out, stand_in, 1);
 done:
-  tensor_release(stand_in);
+  if (p->out != out) status = copy_over(status, out, p->out);
+  if (p->indices != indices) status = copy_over(status, indices, p->indices);
   tensor_release(dense);
   return status;
 }
@@ -299,14 +310,21 @@ static void plane_average(const Pool *p, const double *in, double *out, int64_t 
 }
 
 /* ---- maximum ---- */
+/* With the layout that planes are pooled to: lines are planes of one row. Volumes are row-major. */
+static void pooled_spec(const Tensor *input, const PoolWindow *w, DType dtype, TensorSpec *out) {
+  pool_spec(input, w, dtype, out);
+  if (w->spatial == 2) layout_suggested(input, out);
+  if (w->spatial == 1) layout_of_lines(input, out);
+}
+
 static Status shape_max(Call *call, TensorSpec *specs) {
   PoolWindow w;
   const Tensor *input = call_tensor(call, 0);
   TRY(pool_read(call, 0, pool_spatial(call), &w));
   if (dtype_is_complex((DType)input->dtype) || input->dtype == DTYPE_BOOL)
     return call_unsupported_dtype(call, (DType)input->dtype);
-  pool_spec(input, &w, (DType)input->dtype, specs);
-  if (call->output_count > 1) pool_spec(input, &w, DTYPE_INT64, specs + 1);
+  pooled_spec(input, &w, (DType)input->dtype, specs);
+  if (call->output_count > 1) pooled_spec(input, &w, DTYPE_INT64, specs + 1);
   return OK;
 }
 static Status kernel_max(Call *call) {
@@ -329,6 +347,7 @@ static Status kernel_max_alone(Call *call) {
     TensorSpec spec[1] = {{.device = DEVICE_CPU_0}};
     Tensor *out;
     TRY(shape_max(call, spec));
+    if (spatial == 1) spec->has_strides = false; /* these are not seen as planes */
     TRY(tensor_new(spec, &out));
     call_set_tensor(call, 0, out);
     return kernel_max(call);
@@ -350,7 +369,7 @@ static Status shape_average(Call *call, TensorSpec *specs) {
     return status_new(ERROR_RUNTIME, "divisor must be not zero");
   if (dtype_is_complex((DType)input->dtype) || input->dtype == DTYPE_BOOL)
     return call_unsupported_dtype(call, (DType)input->dtype);
-  pool_spec(input, &w, (DType)input->dtype, specs);
+  pooled_spec(input, &w, (DType)input->dtype, specs);
   return OK;
 }
 static Status kernel_average(Call *call) {
@@ -369,8 +388,8 @@ static Status shape_adaptive(Call *call, TensorSpec *specs) {
   const Tensor *input = call_tensor(call, 0);
   TRY(pool_read_output_size(call, 0, pool_spatial(call), &w));
   if (!dtype_is_floating((DType)input->dtype) && input->numel) return call_unsupported_dtype(call, (DType)input->dtype);
-  pool_spec(input, &w, (DType)input->dtype, specs);
-  if (call->output_count > 1) pool_spec(input, &w, DTYPE_INT64, specs + 1);
+  pooled_spec(input, &w, (DType)input->dtype, specs);
+  if (call->output_count > 1) pooled_spec(input, &w, DTYPE_INT64, specs + 1);
   return OK;
 }
 static Status run_adaptive(Call *call, PlaneKernel *kernel) {

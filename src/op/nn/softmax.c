@@ -102,7 +102,7 @@ static Status softmax_spec(Call *call, TensorSpec *specs, DType dtype) {
   const Tensor *self = call_tensor(call, 0);
   int64_t dim;
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
-  TRY(shape_same_as_first(call, specs));
+  TRY(shape_rows_of_first(call, specs));
   specs->dtype = dtype;
   return dtype_is_floating(dtype) ? OK : call_unsupported_dtype(call, dtype);
 }

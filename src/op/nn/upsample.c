@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "call/agree.h"
 #include "call/operator.h"
+#include "tensor/layout.h"
 
 typedef enum Filter { FILTER_NEAREST, FILTER_NEAREST_EXACT, FILTER_LINEAR, FILTER_CUBIC } Filter;
 
@@ -333,6 +334,7 @@ static Status shape_resample(Call *call, TensorSpec *specs) {
                         "grad_output.size(%d) = %lld",
                         2 + d, (long long)r.out[3 - r.spatial + d], 2 + d, (long long)t->sizes[2 + d]);
   }
+  if (r.filter != FILTER_CUBIC || r.antialias) layout_suggested(t, specs);
   return OK;
 }
 

@@ -1,5 +1,6 @@
 /* Rows of complex tensors: parts, views as pairs of reals, lazy conjugation and negation. */
 #include "call/operator.h"
+#include "tensor/layout.h"
 
 #include <math.h>
 
@@ -163,6 +164,7 @@ static Status shape_two_reals(Call *c, TensorSpec *spec) {
   int64_t sizes[TENSOR_MAX_DIMS];
   TRY(sizes_broadcast(a->ndim, a->sizes, b->ndim, b->sizes, &ndim, sizes));
   shape_set(spec, dtype_to_complex(da), ndim, sizes);
+  layout_iterated(2, (const Tensor *const[]){a, b}, false, spec);
   spec->device = tensor_device(a);
   return OK;
 }

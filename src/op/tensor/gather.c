@@ -672,11 +672,10 @@ done:
   return status;
 }
 
-#define WRITES(text, kernel_, ...)                                                                                    \
-  {                                                                                                                   \
-    .schema = text, .shape = shape_same_as_first, .kernel = kernel_, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF, \
-    __VA_ARGS__                                                                                                       \
-  }
+#define WRITES_INTO(shape_, text, kernel_, ...) \
+  { .schema = text, .shape = shape_, .kernel = kernel_, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF, __VA_ARGS__ }
+#define WRITES(text, kernel_, ...) WRITES_INTO(shape_rows_of_first, text, kernel_, __VA_ARGS__)
+#define FILLS(text, kernel_, ...) WRITES_INTO(shape_same_as_first, text, kernel_, __VA_ARGS__)
 static const OpRow rows[] = {
     {.schema = "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
      .shape = shape_gather,
@@ -710,10 +709,10 @@ static const OpRow rows[] = {
            kernel_index_add, .grad = "self: grad; source: grad.index_select(dim, index).expand_as(source) * alpha"),
     WRITES("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", kernel_index_copy,
            .grad = "self: grad.index_fill(dim, index, 0); source: grad.index_select(dim, index).expand_as(source)"),
-    WRITES("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", kernel_index_fill,
-           .grad = "self: grad.index_fill(dim, index, 0)"),
-    WRITES("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", kernel_index_fill,
-           .grad = "self: grad.index_fill(dim, index, 0); value: grad.index_select(dim, index).sum()"),
+    FILLS("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", kernel_index_fill,
+          .grad = "self: grad.index_fill(dim, index, 0)"),
+    FILLS("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", kernel_index_fill,
+          .grad = "self: grad.index_fill(dim, index, 0); value: grad.index_select(dim, index).sum()"),
     WRITES("aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool "
            "include_self=True) -> Tensor",
            kernel_index_reduce,

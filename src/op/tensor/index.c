@@ -5,6 +5,7 @@
 #include "call/agree.h"
 #include "compute/element/element.h"
 #include "tensor/iterate.h"
+#include "tensor/layout.h"
 
 typedef struct Indexing {
   int ndim;                       /* of the result */
@@ -13,7 +14,8 @@ typedef struct Indexing {
   int64_t outer_sizes[TENSOR_MAX_DIMS], outer_strides[TENSOR_MAX_DIMS]; /* of the table, in elements */
   int64_t inner_sizes[TENSOR_MAX_DIMS], inner_strides[TENSOR_MAX_DIMS];
   int64_t outer_numel, inner_numel, count;
-  int64_t *offsets; /* count of them, in elements */
+  int64_t *offsets;  /* count of them, in elements */
+  TensorSpec layout; /* of the result */
 } Indexing;
 
 static int64_t product(int n, const int64_t *sizes) {
@@ -33,12 +35,14 @@ static Status nonzero(const Tensor *self, Tensor **out) {
   const uint8_t *bits = tensor_data(dense);
   int64_t count = 0;
   for (int64_t i = 0; i < dense->numel; i++) count += bits[i] != 0;
-  status = tensor_empty(DTYPE_INT64, 2, (const int64_t[]){count, self->ndim}, out);
-  if (status == OK && self->ndim) {
+  status = tensor_empty_strided(DTYPE_INT64, 2, (const int64_t[]){count, self->ndim}, (const int64_t[]){1, count}, out);
+  if (status == OK && self->ndim) { /* column by column, so that each can stand alone */
     int64_t *to = tensor_data(*out), at[TENSOR_MAX_DIMS] = {0};
     for (int64_t i = 0; i < dense->numel; i++) {
-      if (bits[i])
-        for (int d = 0; d < self->ndim; d++) *to++ = at[d];
+      if (bits[i]) {
+        for (int d = 0; d < self->ndim; d++) to[d * count] = at[d];
+        to++;
+      }
       for (int d = self->ndim - 1; d >= 0 && ++at[d] == self->sizes[d]; d--) at[d] = 0;
     }
   }
@@ -121,6 +125,43 @@ static Status indices_differ(Tensor *const *slots, int slot_count) {
   return status;
 }
 
+/* An index tensor's strides along the dimensions of the result: it is seen with size 1 before and after the block. */
+static Status index_strides(const Indexing *x, const Tensor *index, int ndim, const int64_t *sizes, int64_t *out) {
+  int64_t seen[TENSOR_MAX_DIMS];
+  Tensor *spread, *shown = NULL;
+  for (int d = 0; d < x->ndim; d++) {
+    bool in_block = d >= x->outer_ndim && d < x->outer_ndim + ndim;
+    seen[d] = in_block ? x->sizes[d] : 1;
+  }
+  TRY(tensor_expand(index, ndim, sizes, &spread));
+  Status status = tensor_view_sizes(spread, x->ndim, seen, &shown);
+  for (int d = 0; shown && d < x->ndim; d++) out[d] = seen[d] == x->sizes[d] ? shown->strides[d] : 0;
+  tensor_release(spread);
+  tensor_release(shown);
+  return status;
+}
+
+/* The order of dimensions of self, and where it shows nothing (along what is indexed) that of the index tensors. */
+static Status choose_layout(Indexing *x, const Tensor *self, Tensor *const *slots, int slot_count, int ndim,
+                            const int64_t *sizes) {
+  bool row_major = self->row_major && x->count;
+  for (int d = 0; d < slot_count && row_major; d++) row_major = !slots[d] || slots[d]->row_major;
+  shape_set(&x->layout, (DType)self->dtype, x->ndim, x->sizes);
+  if (row_major) return OK;
+  int64_t strides[TENSOR_MAX_DIMS + 1][TENSOR_MAX_DIMS] = {{0}};
+  const int64_t *rows[TENSOR_MAX_DIMS + 1] = {strides[0]};
+  int count = 1;
+  memcpy(strides[0], x->outer_strides, (size_t)x->outer_ndim * sizeof(int64_t));
+  memcpy(strides[0] + x->outer_ndim + ndim, x->inner_strides, (size_t)x->inner_ndim * sizeof(int64_t));
+  for (int d = 0; d < slot_count; d++) {
+    if (!slots[d]) continue;
+    TRY(index_strides(x, slots[d], ndim, sizes, strides[count]));
+    rows[count] = strides[count], count++;
+  }
+  layout_ordered(count, rows, &x->layout);
+  return OK;
+}
+
 static Status resolve(Indexing *x, const Tensor *self, Tensor *const *slots, int slot_count) {
   int ndim = 0, first = -1, last = -1;
   int64_t sizes[TENSOR_MAX_DIMS];
@@ -153,6 +194,7 @@ static Status resolve(Indexing *x, const Tensor *self, Tensor *const *slots, int
   for (int d = 0; d < ndim; d++) x->sizes[x->ndim++] = sizes[d];
   for (int d = 0; d < x->inner_ndim; d++) x->sizes[x->ndim++] = x->inner_sizes[d];
   TRY(sizes_numel(ndim, sizes, &x->count));
+  TRY(choose_layout(x, self, slots, slot_count, ndim, sizes));
   x->outer_numel = product(x->outer_ndim, x->outer_sizes);
   x->inner_numel = product(x->inner_ndim, x->inner_sizes);
   x->offsets = mem_calloc(x->count ? (size_t)x->count : 1, sizeof(int64_t));
@@ -231,14 +273,23 @@ static void transfer(void *argument, int64_t begin, int64_t end) {
 static Status kernel_index(Call *call) {
   const Tensor *self = call_tensor(call, 0);
   Indexing x;
-  Tensor *out = NULL;
+  Tensor *dense = NULL, *out = NULL;
   Status status = indexing_init(&x, self, call_list(call, 1));
-  if (status == OK) status = tensor_empty((DType)self->dtype, x.ndim, x.sizes, &out);
-  if (status == OK && out->numel) {
-    Transfer t = {&x, tensor_data(self), tensor_data(out), dtype_size((DType)self->dtype), false, NULL};
+  if (status == OK) status = tensor_empty((DType)self->dtype, x.ndim, x.sizes, &dense);
+  if (status == OK && dense->numel) {
+    Transfer t = {&x, tensor_data(self), tensor_data(dense), dtype_size((DType)self->dtype), false, NULL};
     parallel_for(call->exec->threads, x.outer_numel * x.count, 1 + 16384 / x.inner_numel, transfer, &t);
   }
-  if (out) call_set_tensor(call, 0, out);
+  if (status == OK && x.layout.has_strides) {
+    status = tensor_new(&x.layout, &out);
+    if (status == OK) status = tensor_copy(out, dense, call->exec->threads);
+    tensor_release(dense);
+    dense = out;
+  }
+  if (status == OK)
+    call_set_tensor(call, 0, dense);
+  else
+    tensor_release(dense);
   indexing_dispose(&x);
   return status;
 }

@@ -1,6 +1,7 @@
 /* Joining tensors: cat and stack as kernels that copy runs of memory, the rest in terms of them. */
 #include "op/tensor/view.h"
 #include "tensor/promote.h"
+#include "tensor/layout.h"
 
 /* The oldest exception of all: a vector of no elements joins with anything. */
 static bool is_skipped(const Tensor *t) {
@@ -23,14 +24,29 @@ static DType list_dtype(const List *list) {
   return promotion_result(&promotion);
 }
 
-/* channels-last when every tensor is. */
+/* channels-last when every tensor is, also those without elements. */
 static MemoryFormat list_format(const List *list) {
   MemoryFormat format = FORMAT_CONTIGUOUS;
   for (size_t i = 0, seen = 0; i < list->length; i++) {
     const Tensor *t = list_tensor(list, i);
-    if (is_skipped(t)) continue;
     MemoryFormat own = tensor_suggested_format(t);
     if (own == FORMAT_CONTIGUOUS || (seen++ && own != format)) return FORMAT_CONTIGUOUS;
+    format = own;
+  }
+  return format;
+}
+
+/* The same of the tensors with a dimension of one element behind. */
+static MemoryFormat list_format_unsqueezed(const List *list) {
+  MemoryFormat format = FORMAT_CONTIGUOUS;
+  for (size_t i = 0; i < list->length; i++) {
+    const Tensor *t = list_tensor(list, i);
+    int64_t sizes[TENSOR_MAX_DIMS + 1], strides[TENSOR_MAX_DIMS + 1];
+    memcpy(sizes, t->sizes, t->ndim * sizeof *sizes);
+    memcpy(strides, t->strides, t->ndim * sizeof *strides);
+    sizes[t->ndim] = strides[t->ndim] = 1;
+    MemoryFormat own = strides_suggested_format(t->ndim + 1, sizes, strides);
+    if (own == FORMAT_CONTIGUOUS || (i && own != format)) return FORMAT_CONTIGUOUS;
     format = own;
   }
   return format;
@@ -144,6 +160,24 @@ static Status kernel_cat(Call *c) {
   return OK;
 }
 
+/* The tensors are joined along `dim`, and a view of that cuts the dimension in two, of which the outer one is new. */
+static Status strides_of_stack(const List *list, int64_t dim, TensorSpec *specs) {
+  MemoryFormat format = list_format(list);
+  int64_t joined[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS], cut[TENSOR_MAX_DIMS];
+  int ndim = specs->ndim;
+  if (format == FORMAT_CONTIGUOUS) return OK;
+  memcpy(joined, specs->sizes, (size_t)ndim * sizeof *joined);
+  memcpy(cut, joined, (size_t)dim * sizeof *cut);
+  memcpy(cut + dim + 1, joined + dim, (size_t)(ndim - dim) * sizeof *cut);
+  cut[dim] = (int64_t)list->length;
+  if (!int64_mul(joined[dim], cut[dim], &joined[dim])) return status_out_of_memory();
+  TRY(strides_of_format(format, ndim, joined, NULL, strides));
+  Tensor whole = {.ndim = (uint8_t)ndim, .sizes = joined, .strides = strides};
+  TRY(sizes_numel(ndim, joined, &whole.numel));
+  specs->has_strides = layout_of_view(&whole, ndim + 1, cut, specs->strides);
+  return OK;
+}
+
 static Status shape_stack(Call *c, TensorSpec *specs) {
   const List *list = call_list(c, 0);
   TRY(check_list(list, "stack expects a non-empty TensorList"));
@@ -160,9 +194,13 @@ static Status shape_stack(Call *c, TensorSpec *specs) {
                         SIZES_TEXT(first->ndim, first->sizes), SIZES_TEXT(t->ndim, t->sizes), i);
   }
   shape_set(specs, list_dtype(list), first->ndim, first->sizes);
+  if (dim < first->ndim) TRY(strides_of_stack(list, dim, specs));
   memmove(&specs->sizes[dim + 1], &specs->sizes[dim], (size_t)(first->ndim - dim) * sizeof *specs->sizes);
   specs->sizes[dim] = (int64_t)list->length;
   specs->ndim++;
+  if (dim < first->ndim || list_format_unsqueezed(list) == FORMAT_CONTIGUOUS) return OK;
+  specs->has_strides = true;
+  strides_channels_last(specs->ndim, specs->sizes, specs->strides);
   return OK;
 }
 

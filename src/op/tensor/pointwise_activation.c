@@ -24,6 +24,12 @@ static Status shape_activation(Call *call, TensorSpec *specs) {
   return OK;
 }
 
+static Status shape_log_sigmoid(Call *call, TensorSpec *specs) { /* row-major, unlike the others */
+  TRY(shape_activation(call, specs));
+  specs->has_strides = false;
+  return OK;
+}
+
 static Status shape_relu(Call *call, TensorSpec *specs) {
   TRY(shape_pointwise(call, specs));
   if (specs->dtype == DTYPE_BOOL) return status_new(ERROR_RUNTIME, "Boolean inputs not supported for %s", "relu");
@@ -38,6 +44,7 @@ static const OpRow rows[] = {
      .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::relu6(Tensor self) -> Tensor",
      .lower = "min(max(self, 0), 6)",
+     .shape = shape_pointwise_kept,
      .grad = "self: torch.hardtanh_backward(grad, self, 0, 6)",
      .flags = OP_INPLACE | OP_ALIASING_OK},
     {.schema = "aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
@@ -93,6 +100,7 @@ static const OpRow rows[] = {
      .flags = OP_ALIASING_OK},
     {.schema = "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
      .lower = "min(max(self, min_val), max_val)",
+     .shape = shape_pointwise_kept,
      .grad = "self: torch.hardtanh_backward(grad, self, min_val, max_val)",
      .flags = POINTWISE},
     {.schema = "aten::hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
@@ -188,7 +196,7 @@ static const OpRow rows[] = {
      .flags = OP_ALIASING_OK},
     {.schema = "aten::log_sigmoid(Tensor self) -> Tensor",
      .lower = "min(self, 0) - log1p(exp(-abs(self)))",
-     .shape = shape_activation,
+     .shape = shape_log_sigmoid,
      .grad = "self: grad * torch.sigmoid(-self)",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor",
@@ -221,7 +229,7 @@ static const OpRow rows[] = {
              "        weight = weight.reshape([1, -1] + [1] * (self.dim() - 2))\n"
              "else:\n"
              "    weight = weight.reshape([1] * self.dim())\n"
-             "return torch.where(self > 0, self, weight * self)\n"},
+             "return torch._contiguous_as(torch.where(self > 0, self, weight * self), self)\n"},
 };
 
 OP_TABLE(op_table_pointwise_activation, rows);

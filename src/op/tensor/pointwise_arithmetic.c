@@ -111,6 +111,12 @@ static Status shape_lerp(Call *call, TensorSpec *specs) {
     .grad = "self: " grad_beside_number, .flags = POINTWISE                                                            \
   }
 
+static Status shape_power_of_number(Call *call, TensorSpec *specs) { /* row-major, unlike other powers */
+  TRY(shape_pointwise(call, specs));
+  specs->has_strides = false;
+  return OK;
+}
+
 static const OpRow rows[] = {
     {.schema = "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
      .out = "out",
@@ -196,6 +202,7 @@ static const OpRow rows[] = {
      .flags = POINTWISE},
     {.schema = "aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
      .lower = "pow(self, exponent)",
+     .shape = shape_power_of_number,
      .grad = "exponent: grad * (result * torch.log(torch.tensor(self))).conj()",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",

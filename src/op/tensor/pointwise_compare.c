@@ -21,7 +21,7 @@ static Status shape_where(Call *call, TensorSpec *specs) {
   return shape_pointwise(call, specs);
 }
 
-/* The result keeps self's dtype; broadcasting may widen it. */
+/* The result keeps self's dtype and is row-major; broadcasting may widen it. */
 static Status shape_masked_fill(Call *call, TensorSpec *specs) {
   const Tensor *self = call_tensor(call, 0), *mask = call_tensor(call, 1);
   if (mask->dtype != DTYPE_BOOL && mask->dtype != DTYPE_UINT8)
@@ -41,6 +41,7 @@ static Status shape_masked_fill(Call *call, TensorSpec *specs) {
   if (value.tag != TAG_TENSOR) TRY(scalar_to_element(value, (DType)self->dtype, &element));
   TRY(shape_pointwise(call, specs));
   specs->dtype = (DType)self->dtype;
+  specs->has_strides = false;
   return OK;
 }
 

@@ -1,5 +1,6 @@
 /* Rows of functions of one tensor: elementary functions, rounding, signs and parts. */
 #include "call/pointwise.h"
+#include "tensor/layout.h"
 
 #define POINTWISE (OP_INPLACE | OP_OUT | OP_ALIASING_OK)
 
@@ -15,6 +16,18 @@ static Status shape_neg(Call *call, TensorSpec *specs) {
                       "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
                       "mask, use the `~` or `logical_not()` operator instead.");
   return shape_pointwise(call, specs);
+}
+
+static Status shape_sum_of_terms(Call *call, TensorSpec *specs) { /* row-major, as sums are */
+  TRY(shape_pointwise_float(call, specs));
+  specs->has_strides = false;
+  return OK;
+}
+
+static Status shape_kept_float(Call *call, TensorSpec *specs) {
+  TRY(shape_pointwise_float(call, specs));
+  layout_preserve(call_tensor(call, 0), specs);
+  return OK;
 }
 
 static Status shape_real_only(Call *call, TensorSpec *specs) {
@@ -51,6 +64,11 @@ static Status shape_frexp(Call *call, TensorSpec *specs) {
   {                                                                                                      \
     .schema = "aten::" name "(Tensor self) -> Tensor", .lower = formula, .shape = shape_pointwise_float, \
     .grad = "self: " gradient, .flags = POINTWISE                                                        \
+  }
+#define ANGLE(name, formula, gradient)                                                              \
+  {                                                                                                 \
+    .schema = "aten::" name "(Tensor self) -> Tensor", .lower = formula, .shape = shape_kept_float, \
+    .grad = "self: " gradient, .flags = POINTWISE                                                   \
   }
 #define SAME(name, formula, gradient) \
   { .schema = "aten::" name "(Tensor self) -> Tensor", .lower = formula, .grad = "self: " gradient, .flags = POINTWISE }
@@ -92,8 +110,8 @@ static const OpRow rows[] = {
     FLOAT("i0", "i0(self)", "grad * torch.special_i1(self)"),
     FLOAT("sinc", "1 if self == 0 else sin(pi * self) / (pi * self)",
           "grad * torch.conj((torch.cos(self * 3.14159265358979324) - result) / self).masked_fill(self == 0, 0)"),
-    FLOAT("deg2rad", "self * 0.017453292519943295", "grad * 0.017453292519943295"),
-    FLOAT("rad2deg", "self * 57.29577951308232", "grad * 57.29577951308232"),
+    ANGLE("deg2rad", "self * 0.017453292519943295", "grad * 0.017453292519943295"),
+    ANGLE("rad2deg", "self * 57.29577951308232", "grad * 57.29577951308232"),
     {.schema = "aten::square(Tensor self) -> Tensor",
      .lower = "self ** 2",
      .shape = shape_square,
@@ -170,7 +188,7 @@ static const OpRow rows[] = {
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::mvlgamma(Tensor self, int p) -> Tensor",
      .lower = "mvlgamma(self, p)",
-     .shape = shape_pointwise_float,
+     .shape = shape_sum_of_terms,
      .grad = "self: grad * torch.digamma(self.unsqueeze(-1) + torch.arange(0.5 - p / 2.0, 0.25, 0.5, "
              "dtype=self.dtype)).sum(-1)",
      .flags = POINTWISE},
@@ -178,6 +196,7 @@ static const OpRow rows[] = {
      .lower = "self if integral else (0 if nan is None else nan) if isnan(self) else (largest if posinf is None else "
               "posinf) if self == inf "
               "else (-largest if neginf is None else neginf) if self == -inf else self",
+     .shape = shape_pointwise_kept,
      .grad = "self: grad.masked_fill(torch.logical_or(torch.isnan(self), torch.isinf(self)), 0)",
      .flags = POINTWISE}};
 

@@ -2,6 +2,7 @@
 #include "op/tensor/view.h"
 
 #include "tensor/iterate.h"
+#include "tensor/layout.h"
 
 /* ---- flip ---- */
 
@@ -82,6 +83,33 @@ static Status roll_corners(const Tensor *self, Tensor *out, const int64_t *shift
   return OK;
 }
 
+/* Each shift cuts the tensor in two and joins the parts, hence with the layout of a cat: channels-last where both parts
+ * suggest it. Without dimensions the flattened tensor is shifted. */
+static Status shape_roll(Call *c, TensorSpec *specs) {
+  const Tensor *self = call_tensor(c, 0);
+  size_t shift_count, dim_count;
+  const int64_t *shifts = call_ints(c, 1, &shift_count), *dims = call_ints(c, 2, &dim_count);
+  int64_t sizes[TENSOR_MAX_DIMS], dim;
+  TRY(shape_rows_of_first(c, specs));
+  if (dim_count == 0 || shift_count != dim_count) return OK;
+  if (self->numel == 0) return layout_preserve(self, specs), OK;
+  memcpy(sizes, self->sizes, self->ndim * sizeof *sizes);
+  const int64_t *strides = self->strides;
+  for (size_t i = 0; i < dim_count && self->ndim; i++) {
+    TRY(dim_wrap(dims[i], self->ndim, &dim));
+    int64_t size = sizes[dim], head = ((shifts[i] % size) + size) % size;
+    sizes[dim] = head;
+    MemoryFormat format = strides_suggested_format(self->ndim, sizes, strides);
+    sizes[dim] = size - head;
+    if (strides_suggested_format(self->ndim, sizes, strides) != format) format = FORMAT_CONTIGUOUS;
+    sizes[dim] = size;
+    specs->has_strides = format != FORMAT_CONTIGUOUS;
+    TRY(strides_of_format(format, self->ndim, sizes, NULL, specs->strides));
+    strides = specs->strides;
+  }
+  return OK;
+}
+
 static Status kernel_roll(Call *c) {
   const Tensor *self = call_tensor(c, 0);
   Tensor *out = call_out(c, 0);
@@ -113,12 +141,6 @@ static Status kernel_roll(Call *c) {
     total[dim] = (total[dim] + (shifts[i] % size) + size) % size;
   }
   return roll_corners(self, out, total, c->exec->threads);
-}
-
-static Status shape_row_major(Call *c, TensorSpec *specs) {
-  const Tensor *self = call_tensor(c, 0);
-  shape_set(specs, (DType)self->dtype, self->ndim, self->sizes);
-  return OK;
 }
 
 /* ---- repeat ---- */
@@ -219,7 +241,7 @@ static Status shape_triangle(Call *c, TensorSpec *specs) {
   int64_t ignored;
   if (self->ndim == 0) return status_exception("IndexError", "Dimension specified as -2 but tensor has no dimensions");
   if (self->numel > 0) TRY(dim_wrap(-2, self->ndim, &ignored));
-  return shape_row_major(c, specs);
+  return shape_rows_of_first(c, specs);
 }
 
 /* Copies what lies on one side of the diagonal, zeros the rest: a run on either side of a column in each row. */
@@ -376,7 +398,7 @@ static const OpRow rows[] = {
          "return self.flip([0])\n"),
     {.schema = "aten::roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",
      .kernel = kernel_roll,
-     .shape = shape_row_major,
+     .shape = shape_roll,
      .grad = "self: grad.roll([-s for s in shifts], dims)",
      .flags = OP_OUT},
     BODY_OUT("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor",
@@ -501,48 +523,52 @@ static const OpRow rows[] = {
     {.schema = "aten::fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
      .kernel = kernel_fill_diagonal,
      .grad = "self: grad.clone().fill_diagonal_(0, wrap)"},
-    BODY_OUT("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
-             "n = self.dim()\n"
-             "r = upscale_factor\n"
-             "if n < 3:\n"
-             "  raise RuntimeError(\"pixel_shuffle expects input to have at least 3 dimensions, but got input with \" "
-             "+ str(n) + \" dimension(s)\")\n"
-             "if r <= 0:\n"
-             "  raise RuntimeError(\"pixel_shuffle expects a positive upscale_factor, but got \" + str(r))\n"
-             "c = self.size(-3)\n"
-             "h = self.size(-2)\n"
-             "w = self.size(-1)\n"
-             "if c % (r * r) != 0:\n"
-             "  raise RuntimeError(\"pixel_shuffle expects its input's 'channel' dimension to be divisible by the "
-             "square of upscale_factor, \"\n"
-             "                     \"but input.size(-3)=\" + str(c) + \" is not divisible by \" + str(r * r))\n"
-             "batch = self.size()[:-3]\n"
-             "b = [i for i in range(len(batch))]\n"
-             "k = len(batch)\n"
-             "return self.reshape(batch + [c // (r * r), r, r, h, w]).permute(b + [k, k + 3, k + 1, k + 4, k + "
-             "2]).clone(memory_format=torch.contiguous_format).reshape(batch + [c // (r * r), h * r, w * r])\n"),
-    BODY_OUT("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
-             "n = self.dim()\n"
-             "r = downscale_factor\n"
-             "if n < 3:\n"
-             "  raise RuntimeError(\"pixel_unshuffle expects input to have at least 3 dimensions, but got input with "
-             "\" + str(n) + \" dimension(s)\")\n"
-             "if r <= 0:\n"
-             "  raise RuntimeError(\"pixel_unshuffle expects a positive downscale_factor, but got \" + str(r))\n"
-             "c = self.size(-3)\n"
-             "h = self.size(-2)\n"
-             "w = self.size(-1)\n"
-             "if h % r != 0:\n"
-             "  raise RuntimeError(\"pixel_unshuffle expects height to be divisible by downscale_factor, but "
-             "input.size(-2)=\" + str(h) + \" is not divisible by \" + str(r))\n"
-             "if w % r != 0:\n"
-             "  raise RuntimeError(\"pixel_unshuffle expects width to be divisible by downscale_factor, but "
-             "input.size(-1)=\" + str(w) + \" is not divisible by \" + str(r))\n"
-             "batch = self.size()[:-3]\n"
-             "b = [i for i in range(len(batch))]\n"
-             "k = len(batch)\n"
-             "return self.reshape(batch + [c, h // r, r, w // r, r]).permute(b + [k, k + 2, k + 4, k + 1, k + "
-             "3]).clone(memory_format=torch.contiguous_format).reshape(batch + [c * r * r, h // r, w // r])\n"),
+    BODY_OUT(
+        "aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
+        "n = self.dim()\n"
+        "r = upscale_factor\n"
+        "if n < 3:\n"
+        "  raise RuntimeError(\"pixel_shuffle expects input to have at least 3 dimensions, but got input with \" "
+        "+ str(n) + \" dimension(s)\")\n"
+        "if r <= 0:\n"
+        "  raise RuntimeError(\"pixel_shuffle expects a positive upscale_factor, but got \" + str(r))\n"
+        "c = self.size(-3)\n"
+        "h = self.size(-2)\n"
+        "w = self.size(-1)\n"
+        "if c % (r * r) != 0:\n"
+        "  raise RuntimeError(\"pixel_shuffle expects its input's 'channel' dimension to be divisible by the "
+        "square of upscale_factor, \"\n"
+        "                     \"but input.size(-3)=\" + str(c) + \" is not divisible by \" + str(r * r))\n"
+        "batch = self.size()[:-3]\n"
+        "b = [i for i in range(len(batch))]\n"
+        "k = len(batch)\n"
+        "parts = self.reshape(batch + [c // (r * r), r, r, h, w]).permute(b + [k, k + 3, k + 1, k + 4, k + 2])\n"
+        "return torch._contiguous_as(parts.clone(memory_format=torch.contiguous_format).reshape(batch + [c // (r * "
+        "r), h * r, w * r]), self)\n"),
+    BODY_OUT(
+        "aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
+        "n = self.dim()\n"
+        "r = downscale_factor\n"
+        "if n < 3:\n"
+        "  raise RuntimeError(\"pixel_unshuffle expects input to have at least 3 dimensions, but got input with "
+        "\" + str(n) + \" dimension(s)\")\n"
+        "if r <= 0:\n"
+        "  raise RuntimeError(\"pixel_unshuffle expects a positive downscale_factor, but got \" + str(r))\n"
+        "c = self.size(-3)\n"
+        "h = self.size(-2)\n"
+        "w = self.size(-1)\n"
+        "if h % r != 0:\n"
+        "  raise RuntimeError(\"pixel_unshuffle expects height to be divisible by downscale_factor, but "
+        "input.size(-2)=\" + str(h) + \" is not divisible by \" + str(r))\n"
+        "if w % r != 0:\n"
+        "  raise RuntimeError(\"pixel_unshuffle expects width to be divisible by downscale_factor, but "
+        "input.size(-1)=\" + str(w) + \" is not divisible by \" + str(r))\n"
+        "batch = self.size()[:-3]\n"
+        "b = [i for i in range(len(batch))]\n"
+        "k = len(batch)\n"
+        "parts = self.reshape(batch + [c, h // r, r, w // r, r]).permute(b + [k, k + 2, k + 4, k + 1, k + 3])\n"
+        "return torch._contiguous_as(parts.clone(memory_format=torch.contiguous_format).reshape(batch + [c * r * r, "
+        "h // r, w // r]), self)\n"),
     BODY_OUT("aten::channel_shuffle(Tensor self, int groups) -> Tensor",
              "if self.dim() <= 2:\n"
              "  raise RuntimeError(\"channel_shuffle expects input with > 2 dims, but got input with sizes \" + "
@@ -555,8 +581,10 @@ static const OpRow rows[] = {
              "  raise RuntimeError(\"Number of channels must be divisible by groups. Got \" + str(c) + \" channels and "
              "\" + str(groups) + \" groups.\")\n"
              "sizes = self.size()\n"
-             "return self.reshape([sizes[0], groups, c // groups] + sizes[2:]).transpose(1, 2)"
-             ".clone(memory_format=torch.contiguous_format).reshape(sizes)\n"),
+             "if self.numel() == 0:\n"
+             "  return self.clone()\n"
+             "parts = self.reshape([sizes[0], groups, c // groups] + sizes[2:]).transpose(1, 2)\n"
+             "return torch._contiguous_as(parts.clone(memory_format=torch.contiguous_format).reshape(sizes), self)\n"),
     BODY("aten::native_channel_shuffle(Tensor self, int groups) -> Tensor",
          "return torch.channel_shuffle(self, groups)\n"),
 };

@@ -312,6 +312,12 @@ static Status shape_floating(Call *c, TensorSpec *spec) {
   return OK;
 }
 
+static Status shape_binomial(Call *c, TensorSpec *spec) {
+  TRY(shape_pointwise(c, spec));
+  spec->has_strides = false;
+  return OK;
+}
+
 static bool has_negative(const double *values, int64_t n) {
   for (int64_t i = 0; i < n; i++)
     if (!(values[i] >= 0)) return true;
@@ -377,7 +383,7 @@ static const OpRow rows[] = {
      .flags = OP_OUT | OP_NONDETERMINISTIC | OP_NOT_DIFFERENTIABLE},
     SAMPLE("aten::poisson(Tensor self, Generator? generator=None) -> Tensor", shape_floating, kernel_poisson,
            "self: torch.zeros_like(grad)"),
-    SAMPLE("aten::binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", shape_pointwise,
+    SAMPLE("aten::binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", shape_binomial,
            kernel_binomial, "count: torch.zeros_like(grad); prob: torch.zeros_like(grad)"),
     SAMPLE("aten::_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", shape_floating, kernel_gamma,
            NULL),

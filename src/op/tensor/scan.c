@@ -100,7 +100,7 @@ static Status shape_scan(Call *call, TensorSpec *specs) {
   const Tensor *self = call_tensor(call, 0);
   int64_t dim;
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
-  TRY(shape_same_as_first(call, specs));
+  TRY(shape_rows_of_first(call, specs));
   DType dtype = class_of((DType)self->dtype) == DTYPE_INT64 ? DTYPE_INT64 : (DType)self->dtype;
   specs->dtype = call->input_count > 2 ? call_dtype_or(call, 2, dtype) : dtype;
   return OK;

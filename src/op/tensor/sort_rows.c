@@ -2,6 +2,7 @@
 #include "compute/sort/sort.h"
 
 #include "tensor/iterate.h"
+#include "tensor/layout.h"
 
 typedef struct Selection Selection;
 /* Puts the items wanted into the first `count` places of the line. */
@@ -187,7 +188,9 @@ static Status shape_sort(Call *call, TensorSpec *specs) {
   const Tensor *self = call_tensor(call, 0);
   int64_t dim;
   TRY(dim_wrap(dim_argument(call), self->ndim, &dim));
-  return shape_selected(call, specs, self->ndim ? self->sizes[dim] : 1);
+  TRY(shape_selected(call, specs, self->ndim ? self->sizes[dim] : 1));
+  for (int i = 0; i < 2; i++) layout_preserve(self, &specs[i]);
+  return OK;
 }
 static Status kernel_sort(Call *call) {
   const Tensor *self = call_tensor(call, 0);

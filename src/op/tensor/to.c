@@ -5,30 +5,26 @@
 #define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
 /* ---- copies ---- */
-/* Sizes of self in the format of argument `at`; without one its own order of dimensions when that is dense. */
-static Status copy_shape(Call *c, uint32_t at, bool keep_order_of_gaps, TensorSpec *spec) {
+/* Sizes of self in the format of argument `at`; without one its own order of dimensions. */
+static Status copy_shape(Call *c, uint32_t at, TensorSpec *spec) {
   const Tensor *self = call_tensor(c, 0);
   MemoryFormat format = (MemoryFormat)call_int_or(c, at, FORMAT_PRESERVE);
   spec->dtype = (DType)self->dtype;
   spec->device = tensor_device(self);
   spec->ndim = self->ndim;
   if (self->ndim) memcpy(spec->sizes, self->sizes, self->ndim * sizeof *self->sizes);
-  if (format == FORMAT_PRESERVE) {
-    if (tensor_is_contiguous(self)) return OK;
-    if (!keep_order_of_gaps && !tensor_is_dense(self)) format = tensor_suggested_format(self);
-  }
-  if (format == FORMAT_CONTIGUOUS) return OK;
+  if (format == FORMAT_CONTIGUOUS || (format == FORMAT_PRESERVE && self->row_major)) return OK;
   spec->has_strides = true;
   return strides_of_format(format, spec->ndim, spec->sizes, self, spec->strides);
 }
 
 static Status shape_clone(Call *c, TensorSpec *spec) {
-  return copy_shape(c, 1, true, spec);
+  return copy_shape(c, 1, spec);
 }
 
 static Status shape_to_copy(Call *c, TensorSpec *spec) { /* (self, *options, non_blocking, memory_format) */
   const Tensor *self = call_tensor(c, 0);
-  TRY(copy_shape(c, 6, false, spec));
+  TRY(copy_shape(c, 6, spec));
   TRY(options_read(c, 1, (DType)self->dtype, spec));
   if (spec->device.type != DEVICE_META) {
     spec->flags &= ~(uint32_t)TENSOR_META;
@@ -184,6 +180,22 @@ static Status kernel_contiguous(Call *c) {
   return OK;
 }
 
+/* For bodies: self in the format that the strides of `like` suggest. */
+static Status kernel_contiguous_as(Call *c) {
+  Tensor *self = call_tensor(c, 0);
+  MemoryFormat format = tensor_suggested_format(call_tensor(c, 1));
+  int64_t strides[TENSOR_MAX_DIMS];
+  IValue out = IVALUE_NONE;
+  TRY(strides_of_format(format, self->ndim, self->sizes, NULL, strides));
+  if (!memcmp(strides, self->strides, self->ndim * sizeof *strides)) {
+    call_set_tensor(c, 0, tensor_retain(self));
+    return OK;
+  }
+  TRY(op_call(c->exec, &clone_ref, 2, (IValue[]){call_value(c, 0), ivalue_int(format)}, 1, &out));
+  call_set(c, 0, out);
+  return OK;
+}
+
 /* ---- sizes and storage in place ---- */
 static Status resize(Call *c, int ndim, const int64_t *sizes, MemoryFormat format) {
   Tensor *self = call_tensor(c, 0);
@@ -333,6 +345,7 @@ static const OpRow rows[] = {
             "ScalarType cpu_dtype) -> Tensor(a)",
             kernel_reduced_precision),
     CONVERT("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)", kernel_contiguous),
+    CONVERT("aten::_contiguous_as(Tensor(a) self, Tensor like) -> Tensor(a)", kernel_contiguous_as),
     {.schema = "aten::resize(Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor",
      .body = "return self.detach().clone().resize_(size, memory_format=memory_format)"},
     {.schema = "aten::resize_as(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor",

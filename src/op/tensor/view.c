@@ -94,7 +94,11 @@ static Status view_reshape_as(const Call *c, Tensor **out) {
 }
 
 static Status view_ravel(const Call *c, Tensor **out) {
-  return view_reshaped(call_tensor(c, 0), 1, (const int64_t[]){-1}, out);
+  Tensor *dense; /* not a view with gaps, which reshape would give */
+  TRY(tensor_contiguous(call_tensor(c, 0), &dense));
+  Status status = view_reshaped(dense, 1, (const int64_t[]){-1}, out);
+  tensor_release(dense);
+  return status;
 }
 
 /* The last dimension takes up or gives the difference in element size. */

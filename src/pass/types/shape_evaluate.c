@@ -196,11 +196,7 @@ static bool tensor_of_info(Arguments *a, const TensorInfo *info, IValue *out) {
   }
   if (spec.has_strides) { /* overlapping or with gaps: no allocation can look like that */
     memcpy(t->strides, info->strides, (size_t)info->ndim * sizeof *t->strides);
-    int64_t row_major[TENSOR_MAX_DIMS];
-    strides_contiguous(info->ndim, spec.sizes, row_major);
-    t->contiguous = true;
-    for (int i = 0; i < info->ndim; i++)
-      if (t->sizes[i] != 1 && t->strides[i] != row_major[i]) t->contiguous = t->numel == 0;
+    tensor_judge_strides(t);
   }
   *out = ivalue_tensor(t);
   return true;
