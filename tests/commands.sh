@@ -2,6 +2,7 @@
 # What the command says when it is asked for what is not there, and that everything it offers is reachable.
 # usage: commands.sh WICK
 wick=$1
+here=$(cd "$(dirname "$0")" && pwd)
 failed=0
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT && cd "$work" || exit 1
 cat > chain.py <<'END'
@@ -67,6 +68,7 @@ mkfifo fifo && { cat fifo > piped.pt & }
 "$wick" compile chain.py -o fifo
 wait
 cmp piped.pt chain.pt || failed=1
+expect 1 "output[1][0]: strides [4, 2, 1, 1], not [5, 2, 1, 1]" "$wick" check "$here/program/strides.py" "$here/data/strides_wrong.io.pt"
 "$wick" run chain.py 'ones(2)' 'ones(2)' -o /proc/self/fd/1 | head -c 6 > start
 grep -q NUMPY start || { echo "no .npy in a pipe"; failed=1; }
 exit $failed

@@ -172,6 +172,16 @@ static bool compare_part(const Check *check, const char *name, const wick_value 
   return same || failed(check, name, "%s", got ? difference : "no value to compare");
 }
 
+/* Recordings may have the strides of the output beside it. */
+static bool compare_strides(const Check *check, const char *name, const wick_value *call, const wick_value *output) {
+  char difference[DIFFERENCE_BYTES];
+  wick_value *want = wick_value_get_text(call, "strides");
+  if (!want) return true;
+  bool same = strides_agree(output, want, "output", difference);
+  wick_value_release(want);
+  return same || failed(check, name, "%s", difference);
+}
+
 /* ---- gradients ---- */
 
 /* Asks for the gradients that were recorded: `recorded` has the structure of `value`, with None where there is none. */
@@ -288,6 +298,7 @@ static bool check_once(const Check *check, const wick_value *call, const char *n
       fine = failed(check, name, "%s: %s", wick_error_exception(error), wick_error_message(error));
     } else {
       fine = compare_part(check, name, call, "output", result, "output") &&
+             compare_strides(check, name, call, result) &&
              compare_part(check, name, call, "args_after", a.args, "args after the call") &&
              compare_part(check, name, call, "kwargs_after", a.kwargs, "kwargs after the call");
       if (fine && recorded) fine = check_gradients(check, name, recorded, &a, result);

@@ -97,6 +97,9 @@ enum { DIFFERENCE_BYTES = 600 };
 bool values_agree(const wick_value *got, const wick_value *want, const Tolerance *tolerance, const char *where,
                   char *difference);
 
+/* The same for strides that were recorded beside a value. */
+bool strides_agree(const wick_value *got, const wick_value *want, const char *where, char *difference);
+
 /* ---- progress on a terminal (standard error); nothing elsewhere ---- */
 void progress_show(const char *what, size_t done, size_t total);
 void progress_clear(void);
