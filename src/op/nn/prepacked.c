@@ -128,6 +128,34 @@ static Status get_state(Call *c, const NativeClass *native) {
   return OK;
 }
 
+/* Sizes of the weight and of the bias, where there is one, then the numbers that say how to convolve. */
+static Status give_sizes(Call *c, const NativeClass *native) {
+  NativeValue *value;
+  Tuple *sizes;
+  TRY(native_object_get(call_value(c, 0), native, &value));
+  const Tuple *state = ((const ClampContext *)value)->state.tuple;
+  uint32_t count = state->length - 2; /* without the bounds */
+  TRY(tuple_new(count, NULL, &sizes));
+  call_set(c, 0, ivalue_tuple(sizes));
+  for (uint32_t i = 0; i < count; i++) {
+    List *list;
+    IValue part = state->values[i];
+    if (i >= 2 || is_absent(part)) {
+      if (i >= 2) sizes->values[i] = ivalue_retain(part);
+      continue;
+    }
+    TRY(list_from_ints(part.tensor->sizes, part.tensor->ndim, &list));
+    sizes->values[i] = ivalue_list(list);
+  }
+  return OK;
+}
+static Status kernel_sizes_linear(Call *c) {
+  return give_sizes(c, &native_linear_context);
+}
+static Status kernel_sizes_conv2d(Call *c) {
+  return give_sizes(c, &native_conv2d_context);
+}
+
 static Status set_state(Call *c, const NativeClass *native) {
   IValue state = call_value(c, 1);
   NativeValue *value;
@@ -189,6 +217,8 @@ static const OpRow rows[] = {
      .body = "w, b, stride, padding, output_padding, dilation, groups, low, high = "
              "torch.ops.classes.TransposeConv2dOpContext_getstate(W_prepack)\n"
              "y = torch.conv_transpose2d(X, w, b, stride, padding, output_padding, groups, dilation)\n" CLAMPED},
+    PLAIN("prepacked::unpack_prepacked_sizes_linear(Any W_prepack) -> Any", kernel_sizes_linear),
+    PLAIN("prepacked::unpack_prepacked_sizes_conv2d(Any W_prepack) -> Any", kernel_sizes_conv2d),
     STATE_ROWS("LinearOpContext", "(Tensor, Tensor?, Scalar?, Scalar?)", linear),
     STATE_ROWS("Conv2dOpContext", "(Tensor, Tensor?, int[], int[], int[], int, Scalar?, Scalar?)", conv2d),
     STATE_ROWS("TransposeConv2dOpContext", "(Tensor, Tensor?, int[], int[], int[], int[], int, Scalar?, Scalar?)",

@@ -250,6 +250,9 @@ static const OpRow rows[] = {
      .flags = OP_ACCEPT_SPARSE | OP_RETURNS_ARGUMENT},
     {.schema = "aten::_to_dense(Tensor self, ScalarType? dtype=None, bool? masked_grad=None) -> Tensor",
      .body = "return torch.to_dense(self, dtype)"},
+    /* oneDNN's own order of memory, which programs cannot see but for is_mkldnn: here it is a strided copy. */
+    {.schema = "aten::to_mkldnn(Tensor self, ScalarType? dtype=None) -> Tensor",
+     .body = "return self.clone() if dtype is None else self.to(dtype, copy=True)"},
     {.schema = "aten::_dense_to_coo(Tensor self, int sparse_dim) -> Tensor",
      .body = "return dense_to_coo(self, sparse_dim)"},
     TO_SPARSE("aten::to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> "
