@@ -1,5 +1,5 @@
-/* Whether the tensors of a value have the strides that were recorded: a list of numbers for each tensor, a list for each
- * list, tuple and dict (of its values), None for what is not to be compared. */
+/* Whether the tensors of a value have the strides that were recorded: a list of numbers for each tensor, a list for
+ * each list, tuple and dict (of its values), None for what is not to be compared. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
