@@ -249,7 +249,8 @@ static const OpRow rows[] = {
      .grad = "self: to_dense_backward(grad, self)",
      .flags = OP_ACCEPT_SPARSE | OP_RETURNS_ARGUMENT},
     {.schema = "aten::_to_dense(Tensor self, ScalarType? dtype=None, bool? masked_grad=None) -> Tensor",
-     .body = "return torch.to_dense(self, dtype)"},
+     .body = "return torch.to_dense(self, dtype)",
+     .flags = OP_RETURNS_ARGUMENT},
     /* oneDNN's own order of memory, which programs cannot see but for is_mkldnn: here it is a strided copy. */
     {.schema = "aten::to_mkldnn(Tensor self, ScalarType? dtype=None) -> Tensor",
      .body = "return self.clone() if dtype is None else self.to(dtype, copy=True)"},
