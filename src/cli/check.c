@@ -422,7 +422,7 @@ static int run_check(Check *check, const wick_value *io, const ModelOptions *mod
 
 static int run(const Command *command, int count, char **words) {
   Check check = {.tolerance = {1e-4, 1e-5, false}, .repeat = 1};
-  ModelOptions model = {0};
+  ModelOptions model = {.keep_devices = true};
   const Option options[] = {
       {"--rtol", OPTION_REAL, &check.tolerance.rtol, "X  relative tolerance of floating values (1e-4)"},
       {"--atol", OPTION_REAL, &check.tolerance.atol, "X  absolute tolerance of floating values (1e-5)"},

@@ -46,9 +46,10 @@ void complain_error(const char *file, wick_error *error);
 #define VALUE_OPTIONS ((wick_load_options){.size = sizeof(wick_load_options), .device_map = DEFAULT_DEVICE_MAP})
 typedef struct ModelOptions {
   const char *device_map; /* NULL: the default, and what it replaced is told on standard error */
-  bool read;              /* read the archive instead of mapping it */
-  wick_runtime *runtime;  /* NULL: the default */
-  uint64_t deadline_ns;   /* for opening it, from then on; 0: none */
+  bool keep_devices;     /* by default as written, where the archive's tensors allow it: what was recorded names them */
+  bool read;             /* read the archive instead of mapping it */
+  wick_runtime *runtime; /* NULL: the default */
+  uint64_t deadline_ns;  /* for opening it, from then on; 0: none */
 } ModelOptions;
 #define MODEL_OPTIONS(m)                                                                                          \
   {"--device-map", OPTION_TEXT, &(m).device_map, "MAP  where tensors go: \"cuda=cpu\", \"*=cpu\" (the default)"}, \

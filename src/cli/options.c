@@ -192,7 +192,13 @@ static wick_module *open_model(const char *path, const ModelOptions *options, wi
                               .mode = options->read ? WICK_LOAD_READ : WICK_LOAD_MAP,
                               .device_map = options->device_map ? options->device_map : DEFAULT_DEVICE_MAP,
                               .deadline_ns = options->deadline_ns};
-    wick_load(options->runtime, path, &load, &module, error);
+    bool as_written = options->keep_devices && !options->device_map;
+    if (as_written) load.device_map = NULL;
+    if (wick_load(options->runtime, path, &load, &module, error) && as_written) {
+      wick_error_free(*error);
+      load.device_map = DEFAULT_DEVICE_MAP;
+      wick_load(options->runtime, path, &load, &module, error);
+    }
     return module;
   }
   size_t length;
