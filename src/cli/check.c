@@ -439,7 +439,12 @@ static int run(const Command *command, int count, char **words) {
   if (!options_parse(command, options, &count, words, 2, &result)) return result;
   wick_value *io, *mark;
   wick_error *error;
-  if (wick_load_value(NULL, words[1], &VALUE_OPTIONS, &io, &error)) {
+  wick_status unread = wick_load_value(NULL, words[1], NULL, &io, &error); /* devices as they were recorded */
+  if (unread) {
+    wick_error_free(error);
+    unread = wick_load_value(NULL, words[1], &VALUE_OPTIONS, &io, &error);
+  }
+  if (unread) {
     complain_error(words[1], error);
     return EXIT_USAGE;
   }

@@ -11,7 +11,7 @@ FOLDER = pathlib.Path(__file__).parent
 class Names(torch.nn.Module):
     def forward(self, x: Tensor):
         device = torch.device("cuda:1")
-        return device, device.type, x.device, device == x.device
+        return str(device), device.type, str(x.device), device == x.device
 
 
 torch.jit.script(Names()).save(FOLDER / "names_cuda.pt")
