@@ -191,6 +191,7 @@ static void test_build(void **state) {
   FINE(wick_module_get(again, "inner.calls", &value, &e));
   assert_int_equal(wick_value_to_int(value), 8);
   wick_value_release(value);
+  wick_module_release(again);
   /* two classes of one name, each from a program of its own, are told apart or refused: never mixed up */
   wick_module *other = new_counter(NULL), *both;
   wick_value *other_object = wick_module_object(other);

@@ -81,7 +81,7 @@ static inline V evens(const float *p, int n) {
     __m256d both = _mm256_castps_pd(_mm256_shuffle_ps(load(p), load(p + 7), _MM_SHUFFLE(3, 1, 2, 0)));
     return _mm256_castpd_ps(_mm256_permute4x64_pd(both, 0xd8));
   }
-  V low = load_masked(p, mask_of(n < 4 ? 2 * n - 1 : 8)), high = splat(0);
+  V low = load_masked(p, mask_of(n <= 4 ? 2 * n - 1 : 8)), high = splat(0);
   if (n > 4) high = load_masked(p + 8, mask_of(2 * n - 9));
   __m256d pairs = _mm256_castps_pd(_mm256_shuffle_ps(low, high, 0x88));
   return _mm256_castpd_ps(_mm256_permute4x64_pd(pairs, 0xd8));

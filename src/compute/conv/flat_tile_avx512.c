@@ -57,7 +57,7 @@ static inline void store_pairs(float *p, V x, V y) {
 /* p[0], p[2], ... of which n are wanted. */
 static inline V evens(const float *p, int n) {
   __m512i places = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-  V low = load_masked(p, mask_of(n < 8 ? 2 * n - 1 : 16)), high = splat(0);
+  V low = load_masked(p, mask_of(n <= 8 ? 2 * n - 1 : 16)), high = splat(0);
   if (n > 8) high = load_masked(p + 16, mask_of(2 * n - 17));
   return _mm512_permutex2var_ps(low, places, high);
 }
