@@ -54,10 +54,11 @@ static void release_value(NativeValue *value) {
 
 Status native_object_set(IValue object, NativeValue *value) {
   IValue held = {.tag = TAG_CAPSULE, .capsule = &value->base};
+  const NativeClass *native = value->native;
   if (object.tag != TAG_OBJECT || object.object->slot_count != 1 ||
-      native_class_find(object.object->class_type->type.name) != value->native) {
+      native_class_find(object.object->class_type->type.name) != native) {
     release_value(value);
-    return status_new(ERROR_RUNTIME, "expected an object of the class %s", value->native->name);
+    return status_new(ERROR_RUNTIME, "expected an object of the class %s", native->name);
   }
   object_set(object.object, 0, held);
   return OK;

@@ -55,7 +55,7 @@ static int save(const char *path, const char *to, const char *entry, bool frozen
 static int run_save(const Command *command, int count, char **words) {
   const char *to = NULL, *preserved = NULL;
   bool frozen = false;
-  ModelOptions model = {0};
+  ModelOptions model = {.keep_devices = true};
   const Option options[] = {
       {"-o", OPTION_TEXT, &to, "OUT.pt  the archive to write"},
       {"--freeze", OPTION_FLAG, &frozen, "  parameters and other attributes as constants, in evaluation mode"},
@@ -79,7 +79,7 @@ static int run_save(const Command *command, int count, char **words) {
 
 static int run_compile(const Command *command, int count, char **words) {
   const char *to = NULL, *entry = NULL;
-  ModelOptions model = {0};
+  ModelOptions model = {.keep_devices = true};
   const Option options[] = {
       {"-o", OPTION_TEXT, &to, "OUT.pt  the archive to write"},
       {"--entry", OPTION_TEXT, &entry, "NAME  the function to save (the first)"},
