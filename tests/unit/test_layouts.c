@@ -91,6 +91,11 @@ static void check_case(Table *table, const char *line) {
     int calls = executor == WICK_EXECUTOR_SIMPLE ? 1 : 3; /* the last of them with a plan */
     for (int call = 0; call < calls; call++) {
       wick_run(table->module, "f", (const wick_value *const[]){y}, 1, NULL, 0, &options, &result, &error);
+      if (error && strstr(wick_error_message(error), "this build has no")) { /* an optional library */
+        wick_error_free(error);
+        wick_value_release(y);
+        return;
+      }
       if (error) fail_msg("%s of %s: %s", table->expression, name, wick_error_message(error));
       *got = 0;
       add_strides(result, got, sizeof got);
