@@ -1,4 +1,4 @@
-# Helper functions of the gradient formulas in operator rows: reductions, scans, products of matrices, normalisation, pooling, convolution.
+# Helper functions of the gradient formulas in operator rows: reductions, scans, products of matrices, normalization, pooling, convolution.
 # What they return may be larger than the argument by broadcasting: the engine sums it to the argument's sizes.
 
 
@@ -194,7 +194,7 @@ def matmul_backward(grad: Tensor, self: Tensor, other: Tensor) -> Tuple[Tensor, 
     return grad.matmul(adjoint_of(other)), adjoint_of(self).matmul(grad)
 
 
-# ---- normalisation ----
+# ---- normalization ----
 
 def normalized_backward(grad: Tensor, x: Tensor, axes: List[int], eps: float) -> Tuple[Tensor, Tensor]:
     centered = x - x.mean(axes, True)

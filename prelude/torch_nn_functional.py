@@ -172,7 +172,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return result
 
 
-# ---- normalisation ----
+# ---- normalization ----
 def layer_norm(input: Tensor, normalized_shape: List[int], weight: Optional[Tensor] = None, bias: Optional[Tensor] = None,
                eps: float = 1e-05) -> Tensor:
     return torch.layer_norm(input, normalized_shape, weight, bias, eps, True)

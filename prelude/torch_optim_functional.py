@@ -1,4 +1,4 @@
-# Steps of optimisers over lists of tensors, which they change in place: call them with gradients off.
+# Steps of optimizers over lists of tensors, which they change in place: call them with gradients off.
 
 
 # momentum_buffer_list: one for each parameter; None before the first step, or zeros.

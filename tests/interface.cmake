@@ -64,7 +64,7 @@ target_link_libraries(compiler_example PRIVATE m)
 if(TARGET wick_cli AND WICK_TESTS_STATIC EQUAL -1)
   add_test(NAME compiler_library COMMAND wick_cli run --library $<TARGET_FILE:compiler_example> --method forward
     ${CMAKE_CURRENT_SOURCE_DIR}/program/chain.py "ones(2)")
-  set_tests_properties(compiler_library PROPERTIES PASS_REGULAR_EXPRESSION "0.76" ENVIRONMENT "WICK_EXECUTOR=specialising;WICK_FUSER=none")
+  set_tests_properties(compiler_library PROPERTIES PASS_REGULAR_EXPRESSION "0.76" ENVIRONMENT "WICK_EXECUTOR=specializing;WICK_FUSER=none")
 endif()
 
 add_test(NAME setup COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/setup.sh ${CMAKE_SOURCE_DIR})

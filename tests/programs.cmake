@@ -17,7 +17,7 @@ if(TARGET wick_cli)
   foreach(io ${kinds})
     string(REGEX REPLACE "\\.io\\.pt$" "" stem ${io})
     get_filename_component(name ${stem} NAME)
-    foreach(executor simple specialising profiling)
+    foreach(executor simple specializing profiling)
       add_test(NAME program_${name}_${executor} COMMAND wick_cli check --scaled --reprint --repeat 4 ${stem}.pt ${io})
       set_tests_properties(program_${name}_${executor} PROPERTIES
                            SKIP_REGULAR_EXPRESSION "this build has no (LAPACK|FFTW|cJSON)" ENVIRONMENT "WICK_EXECUTOR=${executor}")

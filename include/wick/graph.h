@@ -130,12 +130,12 @@ WICK_API wick_status wick_graph_rewrite(wick_graph *graph, const char *pattern, 
                                         size_t *WICK_NULLABLE out_count, wick_error **error);
 
 /* ---- passes ---- */
-/* Runs on every graph that is optimised from now on, on any thread, behind wick's own passes: on code for which
+/* Runs on every graph that is optimized from now on, on any thread, behind wick's own passes: on code for which
  * derivatives are there already. `graph` is borrowed for the call. What it fails with, or a graph that it breaks, makes
- * the program run without that optimisation. Names are unique in the process. */
+ * the program run without that optimization. Names are unique in the process. */
 typedef wick_status wick_pass(void *user, wick_graph *graph, wick_error **error);
 WICK_API wick_status wick_pass_register(const char *name, wick_pass *pass, void *user, wick_error **error);
-/* For graphs that are optimised later. Not found: WICK_NOT_FOUND. */
+/* For graphs that are optimized later. Not found: WICK_NOT_FOUND. */
 WICK_API wick_status wick_pass_remove(const char *name, wick_error **error);
 /* 0: enough rewrites. PYTORCH_JIT_OPT_LIMIT=my_pass=5 lets a pass make five in this process, so that the wrong one of
  * many is found by bisection. Counts: ask right before each rewrite that could as well be left out. */

@@ -52,7 +52,7 @@ typedef struct wick_stats {
   uint32_t reserved;
   uint64_t cache_bytes; /* freed storage kept for reuse */
   /* since the process started: */
-  uint64_t invocations;    /* calls that came to an optimising executor */
+  uint64_t invocations;    /* calls that came to an optimizing executor */
   uint64_t plan_hits;      /* of these, ran in a plan */
   uint64_t plan_misses;    /* ran the program as written, for want of a plan */
   uint64_t compiles;       /* plans that were made */
@@ -64,7 +64,7 @@ WICK_API void wick_stats_get(wick_stats *out);
 
 /* ---- executors: how functions are made to run ----
  * simple         as written
- * specialising   optimised for every kind of arguments: dtypes, ranks, what requires a gradient, what is None
+ * specializing   optimized for every kind of arguments: dtypes, ranks, what requires a gradient, what is None
  * profiling      a few calls are watched; then calls run in a plan that assumes what was seen, checks it, and goes on
  *                as written where it does not hold
  * Plans are made on a thread of wick's own while calls go on. Only the first call of a function may wait for it: up to
@@ -72,7 +72,7 @@ WICK_API void wick_stats_get(wick_stats *out);
 enum {
   WICK_EXECUTOR_DEFAULT = 0,
   WICK_EXECUTOR_SIMPLE = 1,
-  WICK_EXECUTOR_SPECIALISING = 2,
+  WICK_EXECUTOR_SPECIALIZING = 2,
   WICK_EXECUTOR_PROFILING = 3
 };
 typedef struct wick_executor_options {

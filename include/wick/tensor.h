@@ -40,7 +40,7 @@ typedef struct wick_tensor_view {
   const int64_t *sizes, *strides; /* ndim each; strides in elements */
   void *data;                     /* of the first element */
 } wick_tensor_view;
-/* Uninitialised, row-major. */
+/* Uninitialized, row-major. */
 WICK_API wick_status wick_tensor_new(uint32_t dtype, int32_t ndim, const int64_t *sizes, wick_value **out,
                                      wick_error **error);
 /* A tensor over the caller's memory, which must stay until `drop` (may be NULL) is called: once, when the last view of

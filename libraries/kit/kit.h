@@ -33,7 +33,7 @@ double argument_double(wick_call *call, size_t index);
 bool argument_is_none(wick_call *call, size_t index);
 int64_t argument_int_or(wick_call *call, size_t index, int64_t otherwise); /* of an int? */
 
-/* ---- tensors in row-major memory; zero-initialise, then dispose whatever came of it ---- */
+/* ---- tensors in row-major memory; zero-initialize, then dispose whatever came of it ---- */
 typedef struct Dense {
   wick_value *value;
   const int64_t *sizes;

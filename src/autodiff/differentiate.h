@@ -6,7 +6,7 @@
 #include "ir/ir.h"
 #include "pass/pass.h"
 
-/* Nodes a part must have to be split off, and to stay once everything is optimised. */
+/* Nodes a part must have to be split off, and to stay once everything is optimized. */
 enum { AUTODIFF_NODE_THRESHOLD = 2, AUTODIFF_INLINE_THRESHOLD = 5 };
 
 /* Whether the gradient of the node can go into a graph. */
@@ -49,7 +49,7 @@ typedef Status MakeCallable(void *maker, const Graph *graph, Callable **out);
 /* Gives a prim::DifferentiableGraph node its forward graph (attr::Subgraph) and what runs it: the forward graph as Code
  * of its own, the backward graph by what make_callable gives for it (NULL: Code as well, after lowering). Throws. */
 void pack_gradient(Node *node, const Gradient *gradient, MakeCallable *make_callable, void *maker);
-/* Differentiates the Subgraphs of all such nodes and packs them, without optimising anything: for tests and dumps. */
+/* Differentiates the Subgraphs of all such nodes and packs them, without optimizing anything: for tests and dumps. */
 void differentiate_subgraphs(Graph *graph, Exec *exec);
 
 extern const PassTable pass_table_autodiff;

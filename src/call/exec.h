@@ -32,7 +32,7 @@ typedef struct Services {
   Status (*autograd_retain_grad)(struct Call *call);
   Status (*autograd_retains_grad)(struct Call *call);
   Status (*autograd_tensor_grad)(struct Call *call);
-  /* A graph as the Python of archives, for the optimiser's log. */
+  /* A graph as the Python of archives, for the optimizer's log. */
   Status (*print_source)(const struct Graph *graph, StrBuf *out);
   /* Tracing: called after a kernel when exec->recorder is set. */
   Status (*trace_record)(struct Exec *exec, struct Call *call);

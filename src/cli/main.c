@@ -26,7 +26,7 @@ static bool environment_is_known(void) {
   ExecutorMode mode;
   Fuser found;
   if (executor && !executor_mode_parse(str_from(executor), &mode)) {
-    complain(NULL, "WICK_EXECUTOR: there is no executor '%s' (simple, specialising, profiling)", executor);
+    complain(NULL, "WICK_EXECUTOR: there is no executor '%s' (simple, specializing, profiling)", executor);
     return false;
   }
   if (fuser && !fuser_find(str_from(fuser), &found)) {

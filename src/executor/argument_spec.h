@@ -1,5 +1,5 @@
 /* ArgumentSpec: what a plan assumes, as words that are equal for calls that may share it: grad mode, which optional
- * inputs are None, the values of attributes that the graph only reads, and, for the specialising executor, dtype, rank,
+ * inputs are None, the values of attributes that the graph only reads, and, for the specializing executor, dtype, rank,
  * requires_grad, device and definedness of every tensor in inputs, in tuples and in those attributes.
  *
  * Attributes are reached from the first input through submodules; paths are walked anew for each call, so that a

@@ -12,5 +12,5 @@ void compile_clock_start(CompileClock *clock, const char *work);
 /* What this thread did since the last step, or the start, was `step`. */
 void compile_clock_step(CompileClock *clock, const char *step);
 
-/* "    12.34 ms     7x  optimised plan: shape_analysis", what took longest first, the sum of each work above. */
+/* "    12.34 ms     7x  optimized plan: shape_analysis", what took longest first, the sum of each work above. */
 void compile_times_print(StrBuf *out);

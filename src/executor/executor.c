@@ -11,13 +11,14 @@
 
 enum { PROFILED_RUNS = 1, BAILOUT_DEPTH = 2, MAX_PLANS = CACHE_ENTRIES(8) };
 
-static const char *const mode_names[] = {"default", "simple", "specialising", "profiling"};
+static const char *const mode_names[] = {"default", "simple", "specializing", "profiling"};
 
 const char *executor_mode_name(ExecutorMode mode) {
   return mode_names[mode];
 }
 
 bool executor_mode_parse(Str name, ExecutorMode *out) {
+  if (str_is(name, "specialising")) name = STR("specializing");
   for (int i = EXECUTOR_SIMPLE; i < EXECUTOR_MODE_COUNT; i++)
     if (str_is(name, mode_names[i])) {
       *out = (ExecutorMode)i;

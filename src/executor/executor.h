@@ -1,5 +1,5 @@
 /* executor: how a function's graph is made to run. Three ways, TorchScript's: the simple one runs Code of the graph as
- * written; the specialising one makes a plan for every kind of arguments; the profiling one watches a few runs, makes a
+ * written; the specializing one makes a plan for every kind of arguments; the profiling one watches a few runs, makes a
  * plan that assumes what they showed, and goes on in baseline Code where an assumption fails. Plans are made off the
  * caller's thread, while calls run in what is there.
  *
@@ -21,7 +21,7 @@
 typedef enum ExecutorMode {
   EXECUTOR_DEFAULT,
   EXECUTOR_SIMPLE,
-  EXECUTOR_SPECIALISING,
+  EXECUTOR_SPECIALIZING,
   EXECUTOR_PROFILING,
   EXECUTOR_MODE_COUNT
 } ExecutorMode;
@@ -35,9 +35,9 @@ typedef struct ExecutorOptions {
   uint32_t bailout_depth; /* how often runs are profiled again after guards failed; then nothing is assumed any more */
   uint32_t max_plans;     /* kinds of arguments of one function that get plans of their own */
 } ExecutorOptions;
-const char *executor_mode_name(ExecutorMode mode); /* for tests */
-bool executor_mode_parse(Str name, ExecutorMode *out);
-/* What the environment says: WICK_EXECUTOR=simple|specialising|profiling, WICK_COMPILE=now,
+const char *executor_mode_name(ExecutorMode mode);     /* for tests */
+bool executor_mode_parse(Str name, ExecutorMode *out); /* "specialising" too */
+/* What the environment says: WICK_EXECUTOR=simple|specializing|profiling, WICK_COMPILE=now,
  * WICK_FAIL_GUARD=index|all. Read once. */
 const ExecutorOptions *executor_defaults(void);
 /* Of a call. */

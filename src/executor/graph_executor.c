@@ -37,7 +37,7 @@ typedef struct Variant {
   uint32_t depth;
 } Variant;
 
-/* By mode; unoptimised plans are those of EXECUTOR_DEFAULT. */
+/* By mode; unoptimized plans are those of EXECUTOR_DEFAULT. */
 typedef struct VariantList {
   _Atomic uint32_t count;
   _Atomic(Variant *) items[MAX_VARIANTS];
@@ -56,7 +56,7 @@ struct GraphExecutor {
   _Atomic bool is_finding, was_called;
   _Atomic(AttributePaths *) paths; /* NULL: not looked for yet */
   VariantList lists[EXECUTOR_MODE_COUNT];
-  _Atomic uint8_t hopeless[GENERIC_VARIANTS]; /* by grad mode: optimising gains nothing, whatever the arguments */
+  _Atomic uint8_t hopeless[GENERIC_VARIANTS]; /* by grad mode: optimizing gains nothing, whatever the arguments */
   /* without a function: */
   TypeStore *store; /* of `graph` */
   VEC(const Source *) sources;
@@ -153,8 +153,8 @@ static Status profile_first(Variant *v) {
 
 static Status assume_profile(Variant *v) {
   Plan *plan;
-  TRY(make_plan(v, PLAN_OPTIMISED, &plan));
-  if (plan->kind != PLAN_OPTIMISED || (!plan->has_gain && !v->options.compile_now)) {
+  TRY(make_plan(v, PLAN_OPTIMIZED, &plan));
+  if (plan->kind != PLAN_OPTIMIZED || (!plan->has_gain && !v->options.compile_now)) {
     settle_on(v, plan);
     return OK;
   }
@@ -170,8 +170,8 @@ static Status advance(Variant *v) {
   switch ((Stage)atomic_load(&v->stage)) {
     case STAGE_NEW:
       if (v->options.mode == EXECUTOR_DEFAULT) return settle_with(v, PLAN_REQUIRED);
-      if (v->options.mode == EXECUTOR_SPECIALISING)
-        return settle_with(v, v->is_generic ? PLAN_INSENSITIVE : PLAN_SPECIALISED);
+      if (v->options.mode == EXECUTOR_SPECIALIZING)
+        return settle_with(v, v->is_generic ? PLAN_INSENSITIVE : PLAN_SPECIALIZED);
       return profile_first(v);
     case STAGE_PROFILING:
       return assume_profile(v);
@@ -319,7 +319,7 @@ static Variant *variant_new(GraphExecutor *e, ExecutorMode mode, const ExecutorO
   v->job = (Job){.run = run_job, .hold = hold_variant, .let_go = let_variant_go};
   v->executor = e;
   v->options = *options;
-  v->options.mode = mode; /* EXECUTOR_DEFAULT: not optimised */
+  v->options.mode = mode; /* EXECUTOR_DEFAULT: not optimized */
   v->depth = options->bailout_depth;
   v->is_generic = is_generic;
   v->spec = *spec;
@@ -375,7 +375,7 @@ static Variant *variant_of(GraphExecutor *e, Exec *exec, ExecutorMode mode, cons
   if (!paths) return NULL;
   VariantList *list = &e->lists[mode];
   ArgumentSpec spec;
-  argument_spec_take(&spec, exec->grad_enabled, mode == EXECUTOR_SPECIALISING, e->graph, paths, arguments, count);
+  argument_spec_take(&spec, exec->grad_enabled, mode == EXECUTOR_SPECIALIZING, e->graph, paths, arguments, count);
   Variant *v = NULL;
   if (!spec.failed) {
     v = find(list, &spec);

@@ -3,7 +3,7 @@
  * Calls fall into variants, by mode and ArgumentSpec; a variant has at most one plan that calls run in, published
  * atomically and counted, so that no lock is taken by a call that finds its plan. Stages of a variant:
  *
- *   specialising   NEW --compile--> SETTLED
+ *   specializing   NEW --compile--> SETTLED
  *   profiling      NEW --compile--> PROFILING --runs, compile--> READY --failed guards--> PROFILING ... --> SETTLED
  *
  * With every return from READY to PROFILING the types merge and the depth goes down; at depth 0 the plan that is

@@ -141,7 +141,7 @@ static void run_differentiation(Phases *p) {
 
 /* ---- the lists ---- */
 
-void run_specialised(Phases *p) {
+void run_specialized(Phases *p) {
   /* phase 0: inlined already; what inlining left */
   PASS("inline", (void)0);
   PASS("lower_grad_of", lower_grad_of(p->graph));

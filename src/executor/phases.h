@@ -23,8 +23,8 @@ const char *phases_log_file(bool profiles);
 /* Attributes that the graph does not write are read at its start, once each. */
 void hoist_attributes(Graph *graph);
 void run_required_passes(Phases *p);
-/* The specialising executor's, phases 0 to 5, of a graph whose inputs' types say what the spec says. */
-void run_specialised(Phases *p);
+/* The specializing executor's, phases 0 to 5, of a graph whose inputs' types say what the spec says. */
+void run_specialized(Phases *p);
 void run_profiling_insensitive(Phases *p);
 /* Of an instrumented graph with the profile's types on its prim::profile nodes. */
 void run_profiling_optimizations(Phases *p);

@@ -7,7 +7,7 @@
 #include "pass/pass.h"
 
 const char *plan_kind_name(PlanKind kind) {
-  static const char *const names[] = {"required passes", "specialised", "profiling", "optimised",
+  static const char *const names[] = {"required passes", "specialized", "profiling", "optimized",
                                       "insensitive to profiles"};
   return names[kind];
 }
@@ -54,7 +54,7 @@ static void copy_profiled(Work *w) {
   Plan *plan = w->plan;
   plan->graph = w->phases.graph = graph_copy(profiling->graph, &plan->store.arena, &plan->store);
   plan->as_written = profiling->as_written;
-  if (w->request->kind == PLAN_OPTIMISED)
+  if (w->request->kind == PLAN_OPTIMIZED)
     profiling_record_apply(profiling->record, plan->graph);
   else
     clear_profiling(plan->graph);
@@ -75,8 +75,8 @@ static void run_phases(void *argument) {
     case PLAN_REQUIRED:
       run_required_passes(phases);
       break;
-    case PLAN_SPECIALISED:
-      run_specialised(phases);
+    case PLAN_SPECIALIZED:
+      run_specialized(phases);
       break;
     case PLAN_PROFILING:
       run_profiling_insensitive(phases);
@@ -85,7 +85,7 @@ static void run_phases(void *argument) {
       if (!r->profiling) run_profiling_insensitive(phases);
       run_last_optimizations(phases);
       break;
-    case PLAN_OPTIMISED:
+    case PLAN_OPTIMIZED:
       run_profiling_optimizations(phases);
       break;
   }
@@ -141,7 +141,7 @@ static Status begin(const PlanRequest *request, Work *w) {
                        .function = request->function,
                        .grad_enabled = request->grad_enabled,
                        .clock = &w->clock,
-                       .profiles = request->kind != PLAN_REQUIRED && request->kind != PLAN_SPECIALISED};
+                       .profiles = request->kind != PLAN_REQUIRED && request->kind != PLAN_SPECIALIZED};
   w->spec = (SpecWriter){request->spec, request->paths, request->values, &w->exec};
   exec_init(&w->exec, request->services);
   w->exec.threads = 1;
@@ -159,7 +159,7 @@ static Status begin(const PlanRequest *request, Work *w) {
 
 /* Guards have to gain more than they cost. */
 static bool guards_may_not_pay(const Plan *plan) {
-  return plan->kind == PLAN_OPTIMISED && plan->cost.has_guards && !plan->cost.has_gradients;
+  return plan->kind == PLAN_OPTIMIZED && plan->cost.has_guards && !plan->cost.has_gradients;
 }
 
 Status plan_new(const PlanRequest *request, Plan **out) {

@@ -10,9 +10,9 @@
 
 typedef enum PlanKind {
   PLAN_REQUIRED,    /* required passes only */
-  PLAN_SPECIALISED, /* for an ArgumentSpec */
+  PLAN_SPECIALIZED, /* for an ArgumentSpec */
   PLAN_PROFILING,   /* instrumented */
-  PLAN_OPTIMISED,   /* with guards for what a profile showed */
+  PLAN_OPTIMIZED,   /* with guards for what a profile showed */
   PLAN_INSENSITIVE  /* assumes nothing of tensors */
 } PlanKind;
 const char *plan_kind_name(PlanKind kind);
@@ -37,14 +37,14 @@ typedef struct PlanRequest {
   const ArgumentSpec *spec; /* NULL: nothing is assumed */
   const AttributePaths *paths;
   const IValue *values;   /* of the paths' leaves */
-  const Plan *profiling;  /* to start from, instead of `graph`; PLAN_OPTIMISED needs it, with a record that is ready */
+  const Plan *profiling;  /* to start from, instead of `graph`; PLAN_OPTIMIZED needs it, with a record that is ready */
   uint32_t profiled_runs; /* for PLAN_PROFILING */
   bool grad_enabled;      /* the calls' grad mode */
   bool keep_guards;       /* even if they don't pay */
   const Services *services;
   const Exec *caller; /* whose observer is shown the passes; NULL: nobody's */
 } PlanRequest;
-/* PLAN_OPTIMISED may give a PLAN_INSENSITIVE: where guards gain nothing, there are none. */
+/* PLAN_OPTIMIZED may give a PLAN_INSENSITIVE: where guards gain nothing, there are none. */
 Status plan_new(const PlanRequest *request, Plan **out) MUST_CHECK;
 static inline Plan *plan_retain(Plan *plan) {
   type_store_retain(&plan->store);

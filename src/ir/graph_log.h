@@ -1,4 +1,4 @@
-/* Graphs and nodes in the optimiser's log (report/jit_log.h). */
+/* Graphs and nodes in the optimizer's log (report/jit_log.h). */
 #pragma once
 
 #include "call/exec.h"

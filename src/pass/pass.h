@@ -1,4 +1,4 @@
-/* pass: graph -> graph, one optimisation or normalisation per file, with PyTorch's names. Passes allocate from the
+/* pass: graph -> graph, one optimization or normalization per file, with PyTorch's names. Passes allocate from the
  * graph's arena and throw to its catch point.
  *
  *   pass/pass.h                      the passes (this file)
@@ -86,13 +86,13 @@ void erase_number_types(Graph *graph);
 void canonicalize_ops(Graph *graph);
 /* addmm as mm and add. */
 void decompose_ops(Graph *graph);
-/* Normalisation as pointwise operators, where weights and ranks are known. */
+/* Normalization as pointwise operators, where weights and ranks are known. */
 void decompose_norms(Graph *graph);
 /* Sums of products and products of one operand as single products. */
 void batch_mm(Graph *graph);
 /* Patterns of dequantize, operator, quantize as quantized operators. */
 void quant_fusion(Graph *graph);
-/* Convolution and normalisation with constant weights are one convolution; exec may be NULL: then nothing happens. */
+/* Convolution and normalization with constant weights are one convolution; exec may be NULL: then nothing happens. */
 void fold_frozen_conv_bn(Graph *graph, Exec *exec);
 void remove_expands(Graph *graph);
 void refine_tuple_types(Graph *graph);

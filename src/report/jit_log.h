@@ -1,4 +1,4 @@
-/* Logging of the optimiser and the limiter of its rewrites, configured by the environment as TorchScript is:
+/* Logging of the optimizer and the limiter of its rewrites, configured by the environment as TorchScript is:
  *
  *   PYTORCH_JIT_LOG_LEVEL=dead_code_elimination:>guard_elimination.cpp:>>alias_analysis
  *     files whose messages go to stderr; no prefix: whole graphs, `>`: rewrites too, `>>`: inner workings too

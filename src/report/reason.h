@@ -31,7 +31,7 @@
   X(NOT_DIFFERENTIATED_NO_FORMULA, "not differentiated: the operator has no gradient")                          \
   X(NOT_DIFFERENTIATED_EAGER_ONLY, "not differentiated: the operator's gradient is eager")                      \
   X(NOT_DIFFERENTIATED_TOO_SMALL, "not differentiated: the subgraph is too small")                              \
-  X(NOT_DIFFERENTIATED_PUT_BACK, "not differentiated: the subgraph is too small once it is optimised")          \
+  X(NOT_DIFFERENTIATED_PUT_BACK, "not differentiated: the subgraph is too small once it is optimized")          \
   X(NOT_DIFFERENTIATED_ALIASING, "not differentiated: the value may be written to or viewed")                   \
   X(NOT_DIFFERENTIATED_WRITES, "not differentiated: the operator writes to its argument")                       \
   X(NOT_DIFFERENTIATED_EFFECTS, "not differentiated: the operator has side effects")                            \
@@ -61,7 +61,7 @@
   X(GUARD_FAILED_FORCED, "a guard failed: a test asked for it")                                                 \
   X(PLAN_NOT_CACHED, "no plan: there are plans for too many kinds of arguments")                                \
   X(GUARDS_WITHOUT_GAIN, "nothing assumed: guards would cost more than they gain")                              \
-  X(PLAN_WITHOUT_GAIN, "no plan: optimising gained nothing")                                                    \
+  X(PLAN_WITHOUT_GAIN, "no plan: optimizing gained nothing")                                                    \
   X(PLAN_FAILED, "no plan: compiling it failed")                                                                \
   X(ATTRIBUTE_NOT_ASSUMED, "an attribute is not taken for constant: the program writes to it")
 

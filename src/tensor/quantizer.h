@@ -57,7 +57,7 @@ bool quantizer_equal(const Quantizer *a, const Quantizer *b);
 
 /* `t`, of a quantized dtype, is quantized by q from now on; takes over a reference. */
 void tensor_set_quantizer(Tensor *t, Quantizer *q);
-/* Uninitialised; strides NULL: row-major. Retains q, which must fit. */
+/* Uninitialized; strides NULL: row-major. Retains q, which must fit. */
 Status tensor_new_quantized(DType dtype, int ndim, const int64_t *sizes, const int64_t *strides, const Quantizer *q,
                             Tensor **out) MUST_CHECK;
 /* For views of per-channel tensors: what becomes of the quantizer. `view` has the quantizer of what it shows. */

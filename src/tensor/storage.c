@@ -39,7 +39,7 @@ static void free_cached(void *context, void *data, size_t bytes) {
   cache_free(data, bytes);
 }
 
-/* Gives `s`, otherwise initialised, data of its own. */
+/* Gives `s`, otherwise initialized, data of its own. */
 Status storage_allocate(Storage *s, size_t bytes) {
   s->bytes = bytes;
   if (bytes == 0) return OK;

@@ -106,7 +106,7 @@ typedef struct TensorSpec {
 } TensorSpec;
 
 /* ---- making ---- */
-/* Uninitialised data. Checks sizes (negative, overflow, budget): a clear error. */
+/* Uninitialized data. Checks sizes (negative, overflow, budget): a clear error. */
 Status tensor_new(const TensorSpec *spec, Tensor **out) MUST_CHECK;
 Status tensor_empty(DType dtype, int ndim, const int64_t *sizes, Tensor **out) MUST_CHECK;
 Status tensor_empty_strided(DType dtype, int ndim, const int64_t *sizes, const int64_t *strides,

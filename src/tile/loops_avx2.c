@@ -1,10 +1,10 @@
-/* The vectorised loops with 256-bit vectors, fused multiplication and addition, and half conversions. */
+/* The vectorized loops with 256-bit vectors, fused multiplication and addition, and half conversions. */
 #include <immintrin.h>
 #include <stdint.h>
 
 #define TILE_LOOPS tile_loops_avx2
 #define FUSED 1
-/* Compilers don't vectorise these conversions by themselves. */
+/* Compilers don't vectorize these conversions by themselves. */
 static void load_half(int64_t n, void *to_block, const void *a_block, const void *b_block, const void *c_block) {
   float *to = to_block;
   const uint16_t *a = a_block;

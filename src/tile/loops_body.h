@@ -1,4 +1,4 @@
-/* The loops that compilers vectorise, for all real types: included by loops_portable.c and by a file for each
+/* The loops that compilers vectorize, for all real types: included by loops_portable.c and by a file for each
  * instruction set with TILE_LOOPS (the table's name), FUSED, and HALF_LOOPS (the loops load_half and store_half)
  * defined. */
 #include "tile/loops_float32_body.h"

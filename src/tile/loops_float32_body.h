@@ -1,4 +1,4 @@
-/* How the loops that compilers vectorise are written, and the float32 ones that most computations are made of: included
+/* How the loops that compilers vectorize are written, and the float32 ones that most computations are made of: included
  * by loops_body.h, and by itself for instruction sets that are worth it for these alone. A loop computes each element
  * from that element alone by the same operations wherever it stands, so results don't depend on position. */
 #include "tile/loops.h"

@@ -1,10 +1,10 @@
-/* The vectorised loops with NEON, fused multiplication and addition, and half conversions. */
+/* The vectorized loops with NEON, fused multiplication and addition, and half conversions. */
 #include <arm_neon.h>
 #include <stdint.h>
 
 #define TILE_LOOPS tile_loops_neon
 #define FUSED 1
-/* Compilers don't vectorise these conversions by themselves. */
+/* Compilers don't vectorize these conversions by themselves. */
 static inline float half_to_f32(uint16_t bits) {
   return vgetq_lane_f32(vcvt_f32_f16(vreinterpret_f16_u16(vdup_n_u16(bits))), 0);
 }

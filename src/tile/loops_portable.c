@@ -1,4 +1,4 @@
-/* The vectorised loops for the instructions that every processor of the architecture has. */
+/* The vectorized loops for the instructions that every processor of the architecture has. */
 #define TILE_LOOPS tile_loops_portable
 #define FUSED 0
 #define HALF_LOOPS \

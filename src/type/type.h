@@ -196,7 +196,7 @@ struct Function *class_type_find_method(const ClassType *c, Str name);
 void class_type_add_method(ClassType *c, Str name, struct Function *method);
 void class_type_remove_method(ClassType *c, const struct Function *method);
 
-/* ---- relations; memoised over shared structure, so linear in the DAG ---- */
+/* ---- relations; memoized over shared structure, so linear in the DAG ---- */
 bool type_equal(const Type *a, const Type *b);
 /* why (may be NULL) gets the reason when it is not. */
 bool type_is_subtype(const Type *sub, const Type *super, StrBuf *why);

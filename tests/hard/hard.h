@@ -61,7 +61,7 @@ static inline bool tells_of_memory(const wick_error *error) {
 
 static const ExecutorOptions simple = {.mode = EXECUTOR_SIMPLE},
                              profiling = {.mode = EXECUTOR_PROFILING, .compile_now = true},
-                             specialising = {.mode = EXECUTOR_SPECIALISING, .compile_now = true};
+                             specializing = {.mode = EXECUTOR_SPECIALIZING, .compile_now = true};
 
 static inline uint64_t bailouts(void) {
   wick_stats stats = {.size = sizeof stats};

@@ -237,7 +237,7 @@ static Verdict attempt(const Case *c, const ExecutorOptions *options, int64_t n,
 
 /* ---- every place at which something can go wrong ---- */
 
-static const ExecutorOptions *const ways[] = {&simple, &profiling, &specialising};
+static const ExecutorOptions *const ways[] = {&simple, &profiling, &specializing};
 enum { WAY_COUNT = sizeof ways / sizeof *ways };
 
 /* Every case that WICK_HARD_PROGRAMS asks for, evenly picked; `check` answers how often it went wrong. */

@@ -1,4 +1,4 @@
-/* Optimisation may go wrong at any place: recorded programs run in plans of which one guard fails though it holds, for
+/* Optimization may go wrong at any place: recorded programs run in plans of which one guard fails though it holds, for
  * every guard, and in plans for which one rewrite is refused, for every rewrite. Results, errors and changes of
  * arguments stay those of the simple executor.
  *
@@ -135,7 +135,7 @@ static void test_forced_bailouts(void **state) {
 static int64_t refused;
 
 static int64_t check_rewrites(const Program *p, const wick_value *calls, int64_t number) {
-  static const ExecutorOptions *const ways[] = {&profiling, &specialising};
+  static const ExecutorOptions *const ways[] = {&profiling, &specializing};
   int64_t wrong = 0, steps = setting("WICK_HARD_STEPS", 60);
   Outcomes want;
   if (!expect(p, calls, &want)) return 0;
@@ -146,7 +146,7 @@ static int64_t check_rewrites(const Program *p, const wick_value *calls, int64_t
     for (int64_t n = 1 + number % step; n <= total && wrong < 5; n += step) {
       jit_opt_refuse(n);
       wrong +=
-          check_way(p, calls, ways[way], &want, way ? "specialising, rewrite refused:" : "rewrite refused:", n, NULL);
+          check_way(p, calls, ways[way], &want, way ? "specializing, rewrite refused:" : "rewrite refused:", n, NULL);
       refused += !jit_opt_refuse_left();
     }
   }

@@ -323,7 +323,7 @@ static bool check_executor(Program *p, const Outcome expected[2], ExecutorOption
 static bool check_executors(Program *p, const Outcome expected[2]) {
   static const ExecutorOptions ways[] = {
       {.mode = EXECUTOR_SIMPLE},
-      {.mode = EXECUTOR_SPECIALISING},
+      {.mode = EXECUTOR_SPECIALIZING},
       {.mode = EXECUTOR_PROFILING},
       {.mode = EXECUTOR_PROFILING, .force_guard = UINT32_MAX},
       {.mode = EXECUTOR_PROFILING, .force_guard = 2},

@@ -359,7 +359,7 @@ static bool check_case(Str text, const Case *c, Counts *counts) {
   outcome_make(&p, c, &options, &expected);
   counts->calls++;
   bool succeeded = !expected.status;
-  check_executor(EXECUTOR_SPECIALISING, text, c, &expected, counts);
+  check_executor(EXECUTOR_SPECIALIZING, text, c, &expected, counts);
   check_executor(EXECUTOR_PROFILING, text, c, &expected, counts);
   outcome_dispose(&expected);
   program_dispose(&p);

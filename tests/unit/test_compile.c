@@ -239,7 +239,7 @@ static void test_definitions_added_to_a_text(void **state) {
   wick_module_release(module);
 }
 
-/* What was called before is still being optimised when the next definition comes: tsan looks on. */
+/* What was called before is still being optimized when the next definition comes: tsan looks on. */
 static void test_definitions_while_plans_are_made(void **state) {
   (void)state;
   enum { DEFINITIONS = 30, STATEMENTS = 60, TEXT_BYTES = 8192 };

@@ -202,7 +202,7 @@ static void test_all_kinds_at_once(void **state) {
 static void test_beside_trim(void **state) {
   (void)state;
   call_beside(8, NULL, WICK_EXECUTOR_DEFAULT, trim);
-  call_beside(MAX_THREADS, NULL, WICK_EXECUTOR_SPECIALISING, trim);
+  call_beside(MAX_THREADS, NULL, WICK_EXECUTOR_SPECIALIZING, trim);
 }
 static void test_beside_choosing_executors(void **state) {
   (void)state;

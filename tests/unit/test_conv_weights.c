@@ -179,7 +179,7 @@ static const char program[] =
     "def clamped(x, w, a, b, mean, var):\n"
     "    y = torch.conv2d(x, w, None, [1, 1], [1, 1], [1, 1], 1)\n"
     "    return torch.relu(torch.batch_norm(y, a, b, mean, var, False, 0.1, 1e-5, True))\n"
-    "def normalised(x, w, a, b, mean, var):\n"
+    "def normalized(x, w, a, b, mean, var):\n"
     "    y = torch.conv2d(x, w, None, [1, 1], [1, 1], [1, 1], 1)\n"
     "    return torch.batch_norm(y, a, b, mean, var, False, 0.1, 1e-5, True)\n"
     "def without_data(n: int):\n"
@@ -269,7 +269,7 @@ static void plans_pack_nothing(void **state) {
   static const struct {
     const char *name;
     int64_t in;
-  } nets[] = {{"clamped", 16}, {"normalised", 16}, {"normalised", 64}};
+  } nets[] = {{"clamped", 16}, {"normalized", 16}, {"normalized", 64}};
   for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
     Net net = net_new(nets[i].in);
     assert_int_equal(packs_of_call(&net, nets[i].name, WICK_EXECUTOR_PROFILING), 1);
@@ -290,7 +290,7 @@ static void write_in_place(const Net *net, int which) {
 
 static void writes_are_seen(void **state) {
   (void)state;
-  static const char *const names[] = {"clamped", "normalised"};
+  static const char *const names[] = {"clamped", "normalized"};
   for (int i = 0; i < 2; i++) {
     Net net = net_new(16);
     assert_int_equal(packs_of_call(&net, names[i], WICK_EXECUTOR_PROFILING), 1);

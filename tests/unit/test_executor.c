@@ -154,7 +154,7 @@ static bool hits_plan(wick_module *module) {
 
 static void test_trim_gives_plans_back(void **state) {
   (void)state;
-  for (uint32_t executor = WICK_EXECUTOR_SPECIALISING; executor <= WICK_EXECUTOR_PROFILING; executor++) {
+  for (uint32_t executor = WICK_EXECUTOR_SPECIALIZING; executor <= WICK_EXECUTOR_PROFILING; executor++) {
     wick_runtime *runtime = runtime_of(executor, 0, 2);
     wick_module *module = compile(runtime);
     for (int round = 0; round < 3; round++) {
@@ -183,7 +183,7 @@ static void test_times_are_told(void **state) {
   for (int k = 0; k < 4; k++) run2(module, "shapes", ones(2), wick_value_int(6));
   StrBuf text = {0};
   compile_times_print(&text);
-  const char *whole = strstr(text.data, "  optimised\n"), *step = strstr(text.data, "  optimised: guard_elimination\n");
+  const char *whole = strstr(text.data, "  optimized\n"), *step = strstr(text.data, "  optimized: guard_elimination\n");
   assert_non_null(whole);
   assert_true(step > whole); /* the sum stands above its parts */
   assert_non_null(strstr(text.data, "  profiling: copy and inline\n"));
@@ -266,7 +266,7 @@ static void test_changing_shapes_settle(void **state) {
   wick_runtime_release(runtime);
 }
 
-static void test_unoptimised(void **state) {
+static void test_unoptimized(void **state) {
   (void)state;
   wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 1, 0);
   wick_set_optimize(runtime, 0);
@@ -422,7 +422,7 @@ static void *trim_often(void *argument) {
   return call_often(argument);
 }
 
-/* One module in many threads: it is profiled, optimised and bails out meanwhile. */
+/* One module in many threads: it is profiled, optimized and bails out meanwhile. */
 static void call_in_threads(void *(*first)(void *), void *(*second)(void *)) {
   enum { THREADS = 32 };
   wick_runtime *runtime = runtime_of(WICK_EXECUTOR_PROFILING, 0, 2);
@@ -469,7 +469,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_times_are_told),         cmocka_unit_test(test_modes_agree),
       cmocka_unit_test(test_bailout_goes_on),        cmocka_unit_test(test_error_has_a_trace),
-      cmocka_unit_test(test_changing_shapes_settle), cmocka_unit_test(test_unoptimised),
+      cmocka_unit_test(test_changing_shapes_settle), cmocka_unit_test(test_unoptimized),
       cmocka_unit_test(test_grad_mode_within),       cmocka_unit_test(test_asynchronous_calls),
       cmocka_unit_test(test_options_are_checked),    cmocka_unit_test(test_forked_child),
       cmocka_unit_test(test_many_threads),           cmocka_unit_test(test_many_threads_differentiate),

@@ -41,7 +41,7 @@ static void test_constants(void **state) {
   wick_module_release(frozen);
 }
 
-/* Normalisation with constant weights goes into the convolutions in front of it. */
+/* Normalization with constant weights goes into the convolutions in front of it. */
 static void test_folds(void **state) {
   (void)state;
   wick_module *module, *frozen;

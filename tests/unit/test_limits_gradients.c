@@ -1,5 +1,5 @@
 /* Limits that end a call while it differentiates: in a forward or a backward graph, a fork, a fusion group, an
- * optimiser's step. Whatever the limit, the call gives its value or the status of that limit, and the module goes on
+ * optimizer's step. Whatever the limit, the call gives its value or the status of that limit, and the module goes on
  * working. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -113,7 +113,7 @@ static Seen run(ExecutorMode mode, bool grad) {
   return seen;
 }
 
-static const ExecutorMode modes[] = {EXECUTOR_SPECIALISING, EXECUTOR_PROFILING};
+static const ExecutorMode modes[] = {EXECUTOR_SPECIALIZING, EXECUTOR_PROFILING};
 
 static void test_one_group(void **state) {
   (void)state;

@@ -23,7 +23,7 @@ static const char program[] =
   "inline", "lower_grad_of", "clear_undefinedness", REQUIRED, "decompose_ops", "constant_propagation",             \
       "dead_code_elimination", "common_subexpression_elimination", "constant_pooling", "peephole", "lower_tuples", \
       "dead_code_elimination", "check_inplace"
-#define SPECIALISED                                                                                   \
+#define SPECIALIZED                                                                                   \
   "inline", "lower_grad_of", "specialize_autogradzero", "lower_tuples", "constant_pooling", REQUIRED, \
       "constant_propagation", "shape_analysis", "requires_grad_analysis", OPTIMIZATION
 #define PROFILED                                                                                                 \
@@ -95,22 +95,22 @@ static void expect(Seen *seen, size_t count, const char *const *names) {
 static void test_required(void **state) {
   (void)state;
   Seen seen;
-  run(EXECUTOR_SPECIALISING, false, false, &seen);
+  run(EXECUTOR_SPECIALIZING, false, false, &seen);
   EXPECT(&seen, REQUIRED);
 }
 
-static void test_specialised(void **state) {
+static void test_specialized(void **state) {
   (void)state;
   Seen seen;
-  run(EXECUTOR_SPECIALISING, false, true, &seen);
-  EXPECT(&seen, SPECIALISED, "decompose_ops", NONDIFF, "dead_code_elimination");
+  run(EXECUTOR_SPECIALIZING, false, true, &seen);
+  EXPECT(&seen, SPECIALIZED, "decompose_ops", NONDIFF, "dead_code_elimination");
 }
 
-static void test_specialised_with_gradients(void **state) {
+static void test_specialized_with_gradients(void **state) {
   (void)state;
   Seen seen;
-  run(EXECUTOR_SPECIALISING, true, true, &seen);
-  EXPECT(&seen, SPECIALISED, "remove_dropout", "create_autodiff_subgraphs", "backward", "shape_analysis", OPTIMIZATION,
+  run(EXECUTOR_SPECIALIZING, true, true, &seen);
+  EXPECT(&seen, SPECIALIZED, "remove_dropout", "create_autodiff_subgraphs", "backward", "shape_analysis", OPTIMIZATION,
          "decompose_ops", NONDIFF, "differentiate", "inline_autodiff_subgraphs", "dead_code_elimination");
 }
 
@@ -130,8 +130,8 @@ static void test_profiled_with_gradients(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_required), cmocka_unit_test(test_specialised),
-                                     cmocka_unit_test(test_specialised_with_gradients), cmocka_unit_test(test_profiled),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_required), cmocka_unit_test(test_specialized),
+                                     cmocka_unit_test(test_specialized_with_gradients), cmocka_unit_test(test_profiled),
                                      cmocka_unit_test(test_profiled_with_gradients)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

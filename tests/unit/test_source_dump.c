@@ -1,4 +1,4 @@
-/* PYTORCH_JIT_LOG_LEVEL=graph_executor: what is optimised is first shown as Python. */
+/* PYTORCH_JIT_LOG_LEVEL=graph_executor: what is optimized is first shown as Python. */
 #include "ir_fixture.h"
 
 #include "api/handles.h"
@@ -52,15 +52,15 @@ static void test_source_is_shown(void **state) {
                                       "    x1 = torch.mul(__torch__.helper(x0, ), 2)\n",
                                       "    x0 = x1\n",
                                       "  return x0\n"};
-  run(EXECUTOR_SPECIALISING, "loop_unrolling:graph_executor.cpp");
+  run(EXECUTOR_SPECIALIZING, "loop_unrolling:graph_executor.cpp");
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) assert_heard(lines[i]);
   assert_heard("[DUMP graph_executor.cpp:");
-  run(EXECUTOR_SPECIALISING, "loop_unrolling");
+  run(EXECUTOR_SPECIALIZING, "loop_unrolling");
   assert_true(!heard.data || !strstr(heard.data, "source_dump"));
   run(EXECUTOR_PROFILING, "profiling_graph_executor_impl.cpp");
   assert_heard("[DUMP profiling_graph_executor_impl.cpp:");
   assert_heard("def source_dump(x: Tensor,\n");
-  run(EXECUTOR_SPECIALISING, "profiling_graph_executor_impl.cpp");
+  run(EXECUTOR_SPECIALIZING, "profiling_graph_executor_impl.cpp");
   assert_true(!heard.data || !strstr(heard.data, "source_dump"));
 }
 

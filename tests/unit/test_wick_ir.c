@@ -195,7 +195,7 @@ static void test_example(void **state) {
   /* by the executor, which runs both passes behind its own */
   wick_runtime *runtime;
   wick_executor_options options = {
-      .size = sizeof options, .executor = WICK_EXECUTOR_SPECIALISING, .profiled_runs = 1, .synchronous = 1};
+      .size = sizeof options, .executor = WICK_EXECUTOR_SPECIALIZING, .profiled_runs = 1, .synchronous = 1};
   assert_int_equal(wick_runtime_new(NULL, &runtime, NULL), WICK_OK);
   assert_int_equal(wick_set_executor(runtime, &options, NULL), WICK_OK);
   assert_int_equal(wick_enable_fuser(WICK_FUSER_TILE, 0, NULL), WICK_OK);

@@ -1,4 +1,4 @@
-/* y = x * scale + shift, the inner loop of the normalisations for float32. */
+/* y = x * scale + shift, the inner loop of the normalizations for float32. */
 #pragma once
 
 #include "base/base.h"

@@ -1,4 +1,4 @@
-/* Normalisation of bfloat16, rounded after every step as PyTorch 1.13 rounds it. */
+/* Normalization of bfloat16, rounded after every step as PyTorch 1.13 rounds it. */
 #pragma once
 
 #include "tensor/dtype.h"

@@ -1,5 +1,5 @@
 /* The three transforms everything else is made of: complex to complex, real to complex, complex to real, by FFTW, which
- * is opened on first use. Normalisation: 0 none, 1 by the root of the number of points, 2 by that number. */
+ * is opened on first use. Normalization: 0 none, 1 by the root of the number of points, 2 by that number. */
 #include "call/operator.h"
 
 #include <complex.h>
@@ -116,7 +116,7 @@ static Status read_dims(const Call *call, int ndim, int *dims, size_t *out_count
   return OK;
 }
 
-static Status normalise(const Tensor *out, const Tensor *logical, size_t count, const int *dims, int64_t mode) {
+static Status normalize(const Tensor *out, const Tensor *logical, size_t count, const int *dims, int64_t mode) {
   if (mode == 0 || out->numel == 0) return OK;
   double points = 1;
   for (size_t i = 0; i < count; i++) points *= (double)logical->sizes[dims[i]];
@@ -141,12 +141,12 @@ static Status check_input(const Call *call, bool complex_input) {
                     complex_input ? "complex" : "real", dtype_scalar_name(d));
 }
 
-/* A full-sized transform of `in`, which it takes over; the normalisation is argument 2. */
+/* A full-sized transform of `in`, which it takes over; the normalization is argument 2. */
 static Status run_full(Call *call, Transform kind, Tensor *in, size_t count, const int *dims, bool forward) {
   Status status = transform(kind, in, call_out(call, 0), call_tensor(call, 0), count, dims, forward);
   tensor_release(in);
   TRY(status);
-  return normalise(call_out(call, 0), call_tensor(call, 0), count, dims, call_int(call, 2));
+  return normalize(call_out(call, 0), call_tensor(call, 0), count, dims, call_int(call, 2));
 }
 
 /* ---- _fft_c2c ---- */
@@ -221,7 +221,7 @@ static Status kernel_c2r(Call *call) {
   Status status = transform(C2R, in, out, out, count, dims, false);
   tensor_release(in);
   TRY(status);
-  return normalise(out, out, count, dims, call_int(call, 2));
+  return normalize(out, out, count, dims, call_int(call, 2));
 }
 
 static const OpRow rows[] = {

@@ -1,5 +1,5 @@
 /* Cholesky factors and triangular systems: cholesky, cholesky_inverse, cholesky_solve, solve_triangular; and the
- * symmetric factorisation LDL^T. */
+ * symmetric factorization LDL^T. */
 #include "op/linalg/linalg.h"
 
 /* ---- cholesky ---- */

@@ -1,4 +1,4 @@
-/* LU factorisations and what is solved with them: lu_factor, lu_solve, lu_unpack, solve, inv, det, slogdet. */
+/* LU factorizations and what is solved with them: lu_factor, lu_solve, lu_unpack, solve, inv, det, slogdet. */
 #include "op/linalg/linalg.h"
 
 #include <complex.h>
@@ -8,8 +8,8 @@ static int64_t smaller(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-/* Factorises `lu` where it lies; info may be NULL. */
-static Status factorise(const Tensor *lu, const Tensor *pivots, const Tensor *info) {
+/* Factorizes `lu` where it lies; info may be NULL. */
+static Status factorize(const Tensor *lu, const Tensor *pivots, const Tensor *info) {
   const Lapack *lapack;
   TRY(lapack_open(&lapack));
   if (lu->numel == 0) {
@@ -27,8 +27,8 @@ static Status factorise(const Tensor *lu, const Tensor *pivots, const Tensor *in
   return OK;
 }
 
-/* Factorises a copy of `a`, or of its transpose where that is the cheaper copy: PyTorch's choice, and its rounding. */
-static Status factorise_copy(const Tensor *a, Tensor *lu, const Tensor *pivots, const Tensor *info,
+/* Factorizes a copy of `a`, or of its transpose where that is the cheaper copy: PyTorch's choice, and its rounding. */
+static Status factorize_copy(const Tensor *a, Tensor *lu, const Tensor *pivots, const Tensor *info,
                              bool *out_transposed) {
   *out_transposed = tensor_is_contiguous(a) && !dtype_is_complex((DType)a->dtype);
   if (*out_transposed) {
@@ -39,7 +39,7 @@ static Status factorise_copy(const Tensor *a, Tensor *lu, const Tensor *pivots, 
     TRY(status);
   } else
     TRY(tensor_copy(lu, a, 1));
-  return factorise(lu, pivots, info);
+  return factorize(lu, pivots, info);
 }
 
 /* Solves op(A) X = B over each matrix of b, given the packed factors of the same batch. */
@@ -107,7 +107,7 @@ static Status shape_lu(Call *call, TensorSpec *specs) {
 }
 static Status kernel_lu(Call *call) {
   TRY(tensor_copy(call_out(call, 0), call_tensor(call, 0), 1));
-  TRY(factorise(call_out(call, 0), call_out(call, 1), call_out(call, 2)));
+  TRY(factorize(call_out(call, 0), call_out(call, 1), call_out(call, 2)));
   return call_bool(call, 2)
              ? linalg_check_info(call_out(call, 2), "torch.linalg.lu_factor_ex", call_tensor(call, 0)->ndim == 2)
              : OK;
@@ -284,7 +284,7 @@ static Status kernel_solve(Call *call) {
   const Tensor *a = call_tensor(call, 0), *b = call_tensor(call, 1);
   Tensor *x = call_out(call, 0), *lu = call_out(call, 1), *pivots = call_out(call, 2);
   bool adjoint;
-  TRY(factorise_copy(a, lu, pivots, call_out(call, 3), &adjoint));
+  TRY(factorize_copy(a, lu, pivots, call_out(call, 3), &adjoint));
   if (call_bool(call, 3)) TRY(linalg_check_info(call_out(call, 3), "torch.linalg.solve_ex", a->ndim == 2));
   if (!is_vector(a, b)) return solve_sided(lu, pivots, b, call_bool(call, 2), adjoint, x);
   Tensor *column = NULL, *into = NULL;
@@ -318,7 +318,7 @@ static Status kernel_inv(Call *call) {
   Status status;
   TRY_GOTO(linalg_columns(a, NULL, &factors), done);
   bool transposed;
-  TRY_GOTO(factorise_copy(a, factors, pivots, info, &transposed), done);
+  TRY_GOTO(factorize_copy(a, factors, pivots, info, &transposed), done);
   tensor_fill_zero(out);
   const double one = 1;
   for (int64_t i = 0; i < m.count; i++)
@@ -351,7 +351,7 @@ static Status kernel_det(Call *call) {
   Tensor *lu = call_out(call, logarithm ? 2 : 1), *pivots = call_out(call, logarithm ? 3 : 2),
          *first = call_out(call, 0);
   bool transposed;
-  TRY(factorise_copy(call_tensor(call, 0), lu, pivots, NULL, &transposed));
+  TRY(factorize_copy(call_tensor(call, 0), lu, pivots, NULL, &transposed));
   Matrices m = matrices_of(lu);
   DType dtype = (DType)lu->dtype;
   int64_t item = (int64_t)dtype_size(dtype);

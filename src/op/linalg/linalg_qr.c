@@ -1,4 +1,4 @@
-/* Orthogonal factorisations by reflections (geqrf and its relatives, qr) and least squares. */
+/* Orthogonal factorizations by reflections (geqrf and its relatives, qr) and least squares. */
 #include "op/linalg/linalg.h"
 
 #include <complex.h>

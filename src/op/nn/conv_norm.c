@@ -110,7 +110,7 @@ static Status run_parts(Call *call) {
   return status;
 }
 
-/* scale = gamma / sqrt(var + eps), shift = beta + (bias - mean) * scale: the normalisation of stored statistics. */
+/* scale = gamma / sqrt(var + eps), shift = beta + (bias - mean) * scale: the normalization of stored statistics. */
 static void fold(const Call *call, int64_t channels, float *scale, float *shift) {
   const Tensor *bias = call_tensor_or_null(call, BIAS), *gamma = call_tensor_or_null(call, GAMMA),
                *beta = call_tensor_or_null(call, BETA);

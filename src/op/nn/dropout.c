@@ -83,7 +83,7 @@ static Status dropout(Call *c, bool feature, bool alpha) {
   }
   TRY(new_noise(input, feature, &noise));
   TRY_GOTO(draw_bernoulli(c->exec, noise, 1 - p), done);
-  if (alpha) { /* keeps mean and variance of self-normalising networks: constants of SELU */
+  if (alpha) { /* keeps mean and variance of self-normalizing networks: constants of SELU */
     static const double saturation = 1.7580993408473766;
     double a = 1.0 / sqrt((saturation * saturation * p + 1) * (1 - p));
     TRY_GOTO(tensor_clone(noise, &shift), done);

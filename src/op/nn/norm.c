@@ -1,4 +1,4 @@
-/* Normalisations: batch, layer and group norm. Statistics are summed in double, but for those of bfloat16. */
+/* Normalizations: batch, layer and group norm. Statistics are summed in double, but for those of bfloat16. */
 #include <math.h>
 
 #include "base/parallel.h"

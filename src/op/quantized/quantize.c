@@ -156,7 +156,7 @@ static Status kernel_make_per_channel(Call *c) {
   return make_of_integers(c, q);
 }
 
-/* ---- uninitialised ---- */
+/* ---- uninitialized ---- */
 
 static Status empty_with(Call *c, const TensorSpec *spec, const Quantizer *q) {
   Tensor *out;

@@ -26,15 +26,15 @@
   X(constant_propagation_mutable, GRADIENTS, constant_propagation(graph, exec),                                        \
     "the same for tensors and lists that stay inside")                                                                 \
   X(dead_code_elimination, GRADIENTS, eliminate_dead_code(graph), "removes what nothing needs")                        \
-  X(decompose_norms, GRADIENTS, decompose_norms(graph), "writes normalisation as pointwise operators")                 \
+  X(decompose_norms, GRADIENTS, decompose_norms(graph), "writes normalization as pointwise operators")                 \
   X(decompose_ops, GRADIENTS, decompose_ops(graph), "writes addmm as product and sum")                                 \
   X(erase_number_types, NOTHING, erase_number_types(graph), "makes numbers tensors without dimensions")                \
   X(erase_shape_information, GRADIENTS, erase_shape_information(graph), "types of tensors say nothing but Tensor")     \
   X(fold_frozen_conv_bn, GRADIENTS, fold_frozen_conv_bn(graph, exec),                                                  \
-    "folds constant normalisation into convolutions")                                                                  \
+    "folds constant normalization into convolutions")                                                                  \
   X(guard_elimination, GRADIENTS, eliminate_redundant_guards(graph, exec),                                             \
     "moves guards to definitions, joins them, removes what shapes prove")                                              \
-  X(fuse_convolution, RESULTS, fuse_convolution(graph), "makes convolution, stored normalisation and clamp one node")  \
+  X(fuse_convolution, RESULTS, fuse_convolution(graph), "makes convolution, stored normalization and clamp one node")  \
   X(inline, GRADIENTS, inline_calls(graph), "puts bodies of functions and methods in place of the calls")              \
   X(inline_fork_wait, GRADIENTS, inline_fork_wait(graph), "runs forks where they stand")                               \
   X(insert_guards, NOTHING, insert_guards(graph, true), "makes profiles guards")                                       \

@@ -1,6 +1,6 @@
 /* Operators as smaller ones that later passes can work with: addmm with factors 1 to a sum of products as mm and add,
  * so that batch_mm finds the whole sum. Where it adds a bias it stays: one product that starts from the bias is faster
- * than a product and a sum, fused with what follows or not. decompose_norms does the same for normalisation with known
+ * than a product and a sum, fused with what follows or not. decompose_norms does the same for normalization with known
  * weights: the affine part becomes pointwise. */
 #include "ir/graph_log.h"
 #include "pass/pass.h"
@@ -37,20 +37,20 @@ static bool decompose_addmm(Node *node) {
   return true;
 }
 
-/* ---- normalisation ---- */
+/* ---- normalization ---- */
 
 /* Whether a Tensor? is there: 1, 0, or -1 when nobody knows. */
 static int is_there(const Value *value) {
   return value_is_none(value) ? 0 : value->type->kind == TYPE_TENSOR ? 1 : -1;
 }
 
-/* normalised * weight + bias, each where it is there. */
-static Value *affine(Node *node, Value *normalised, Value *weight, Value *bias) {
+/* normalized * weight + bias, each where it is there. */
+static Value *affine(Node *node, Value *normalized, Value *weight, Value *bias) {
   const Type *type = node_output(node, 0)->type;
-  if (is_there(weight)) normalised = insert_call_before(node, SYM_aten_mul, type, 2, (Value *[]){normalised, weight});
+  if (is_there(weight)) normalized = insert_call_before(node, SYM_aten_mul, type, 2, (Value *[]){normalized, weight});
   if (is_there(bias))
-    normalised = insert_call_before(node, SYM_aten_add, type, 3, (Value *[]){normalised, bias, one_before(node)});
-  return normalised;
+    normalized = insert_call_before(node, SYM_aten_add, type, 3, (Value *[]){normalized, bias, one_before(node)});
+  return normalized;
 }
 
 /* A vector over channels, to stand against a tensor of this rank. */
@@ -78,8 +78,8 @@ static bool decompose_batch_norm(Node *node) {
   Value *shifted = insert_call_before(node, SYM_aten_add, TYPE(TENSOR), 3, (Value *[]){var, eps, one_before(node)}),
         *factor = insert_call_before(node, symbol_intern(STR("aten::rsqrt")), TYPE(TENSOR), 1, &shifted),
         *centred = insert_call_before(node, SYM_aten_sub, type, 3, (Value *[]){x, mean, one_before(node)}),
-        *normalised = insert_call_before(node, SYM_aten_mul, type, 2, (Value *[]){centred, factor});
-  replace_node(node, affine(node, normalised, weight, bias));
+        *normalized = insert_call_before(node, SYM_aten_mul, type, 2, (Value *[]){centred, factor});
+  replace_node(node, affine(node, normalized, weight, bias));
   return true;
 }
 

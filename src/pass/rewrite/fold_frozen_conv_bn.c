@@ -1,4 +1,4 @@
-/* A convolution with constant weights and the batch normalisation behind it, in evaluation and constant too, are one
+/* A convolution with constant weights and the batch normalization behind it, in evaluation and constant too, are one
  * convolution: weight * s and (bias - mean) * s + beta, with s = gamma / sqrt(var + eps). For frozen graphs. */
 #include "ir/graph_log.h"
 #include "pass/pass.h"
@@ -100,7 +100,7 @@ static bool fold(Exec *exec, Node *norm) {
   node_replace_input(conv, 1, insert_constant_before(conv, weight, NULL));
   node_replace_input(conv, 2, insert_constant_before(conv, bias, NULL));
   value_replace_all_uses_with(node_output(norm, 0), node_output(conv, 0));
-  JIT_LOG_UPDATE(FILE_NAME, "a normalisation went into its convolution");
+  JIT_LOG_UPDATE(FILE_NAME, "a normalization went into its convolution");
   return true;
 }
 

@@ -1,4 +1,4 @@
-/* A convolution, a normalisation by stored statistics and a clamp, each used by the next alone, become one node
+/* A convolution, a normalization by stored statistics and a clamp, each used by the next alone, become one node
  * (op/nn/conv_norm.c). Anything the operator finds out of the ordinary at run time, gradients included, it does by its
  * parts, so nothing need be known of the tensors here. */
 #include <math.h>

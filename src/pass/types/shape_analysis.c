@@ -14,7 +14,7 @@ typedef struct Analysis {
   ShapeEvaluator evaluator;
 } Analysis;
 
-static void analyse_block(Analysis *a, Block *block);
+static void analyze_block(Analysis *a, Block *block);
 
 /* ---- types ---- */
 
@@ -72,7 +72,7 @@ static bool same_as_written(Node *node, const FunctionSchema *schema, TensorInfo
   return true;
 }
 
-static void analyse_operator(Analysis *a, Node *node) {
+static void analyze_operator(Analysis *a, Node *node) {
   TensorInfo infos[CALL_MAX_OUTPUTS];
   bool known = false;
   if (node->output_count == 0 || node->output_count > CALL_MAX_OUTPUTS) {
@@ -103,8 +103,8 @@ static void analyse_operator(Analysis *a, Node *node) {
 
 /* ---- structure ---- */
 
-static void analyse_if(Analysis *a, Node *node) {
-  for (int b = 0; b < 2; b++) analyse_block(a, node->blocks[b]);
+static void analyze_if(Analysis *a, Node *node) {
+  for (int b = 0; b < 2; b++) analyze_block(a, node->blocks[b]);
   for (uint32_t i = 0; i < node->output_count; i++) {
     Value *v = node_output(node, i);
     const Type *declared = plain(a, v->type);
@@ -114,7 +114,7 @@ static void analyse_if(Analysis *a, Node *node) {
 }
 
 /* What is carried starts with the types that come in; every turn can only take away, so this ends. */
-static void analyse_loop(Analysis *a, Node *node) {
+static void analyze_loop(Analysis *a, Node *node) {
   Block *body = node->blocks[0];
   for (uint32_t i = 0; i < node->output_count; i++) {
     Value *v = block_input(body, i + 1);
@@ -123,7 +123,7 @@ static void analyse_loop(Analysis *a, Node *node) {
   enum { MAX_TURNS = 8 };
   for (int turn = 0;; turn++) {
     bool changed = false;
-    analyse_block(a, body);
+    analyze_block(a, body);
     for (uint32_t i = 0; i < node->output_count; i++) {
       Value *v = block_input(body, i + 1);
       const Type *declared = plain(a, v->type);
@@ -139,7 +139,7 @@ static void analyse_loop(Analysis *a, Node *node) {
     node_output(node, i)->type = carried(a, block_input(body, i + 1)->type, node_output(node, i)->type);
 }
 
-static void analyse_tuple(Analysis *a, Node *node) {
+static void analyze_tuple(Analysis *a, Node *node) {
   Value *v = node_output(node, 0);
   const Type **elements = ARENA_ARRAY(&a->scratch, const Type *, node->input_count + 1);
   if (v->type->kind != TYPE_TUPLE || v->type->count != node->input_count) return;
@@ -148,7 +148,7 @@ static void analyse_tuple(Analysis *a, Node *node) {
   v->type = type_named_tuple(a->graph->store, v->type->name, v->type->count, elements, v->type->field_names);
 }
 
-static void analyse_unpack(Analysis *a, Node *node) {
+static void analyze_unpack(Analysis *a, Node *node) {
   const Type *tuple = node_input(node, 0)->type;
   for (uint32_t i = 0; i < node->output_count; i++) {
     Value *v = node_output(node, i);
@@ -157,7 +157,7 @@ static void analyse_unpack(Analysis *a, Node *node) {
   }
 }
 
-static void analyse_index(Analysis *a, Node *node) {
+static void analyze_index(Analysis *a, Node *node) {
   const Type *tuple = node_input(node, 0)->type;
   Value *v = node_output(node, 0);
   IValue index;
@@ -168,7 +168,7 @@ static void analyse_index(Analysis *a, Node *node) {
   if (i >= 0 && i < tuple->count) v->type = carried(a, tuple->elements[i], v->type);
 }
 
-static void analyse_list_unpack(Analysis *a, Node *node) {
+static void analyze_list_unpack(Analysis *a, Node *node) {
   const Value *list = node_input(node, 0);
   set_unknown(a, node);
   if (!list_is_plain(list)) return;
@@ -182,7 +182,7 @@ static void analyse_list_unpack(Analysis *a, Node *node) {
 }
 
 /* prim::ConstantChunk: pieces are views, so that all but one size is the whole's. */
-static void analyse_chunk(Analysis *a, Node *node) {
+static void analyze_chunk(Analysis *a, Node *node) {
   const TensorInfo *whole = node_input(node, 0)->type->tensor;
   int64_t dim = node_int(node, SYM_attr_dim), count = node->output_count;
   set_unknown(a, node);
@@ -219,47 +219,47 @@ static void find_types(Analysis *a, Node *node) {
       return;
     }
     case SYM_prim_If:
-      analyse_if(a, node);
+      analyze_if(a, node);
       return;
     case SYM_prim_Loop:
-      analyse_loop(a, node);
+      analyze_loop(a, node);
       return;
     case SYM_prim_TupleConstruct:
-      analyse_tuple(a, node);
+      analyze_tuple(a, node);
       return;
     case SYM_prim_TupleUnpack:
-      analyse_unpack(a, node);
+      analyze_unpack(a, node);
       return;
     case SYM_prim_TupleIndex:
-      analyse_index(a, node);
+      analyze_index(a, node);
       return;
     case SYM_prim_ListUnpack:
-      analyse_list_unpack(a, node);
+      analyze_list_unpack(a, node);
       return;
     case SYM_prim_ConstantChunk:
-      analyse_chunk(a, node);
+      analyze_chunk(a, node);
       return;
     default:
       break;
   }
-  for (uint32_t i = 0; i < node->block_count; i++) analyse_block(a, node->blocks[i]);
-  analyse_operator(a, node);
+  for (uint32_t i = 0; i < node->block_count; i++) analyze_block(a, node->blocks[i]);
+  analyze_operator(a, node);
 }
 
-static void analyse_node(Analysis *a, Node *node) {
+static void analyze_node(Analysis *a, Node *node) {
   find_types(a, node);
   for (uint32_t i = 0; i < node->output_count; i++) keep_lasting(a, node_output(node, i));
 }
 
-static void analyse_block(Analysis *a, Block *block) {
-  BLOCK_EACH(node, block) analyse_node(a, node);
+static void analyze_block(Analysis *a, Block *block) {
+  BLOCK_EACH(node, block) analyze_node(a, node);
 }
 
 static void analyse(void *argument) {
   Analysis *a = argument;
   lasting_facts_find(&a->lasting, a->graph, &a->scratch);
   for (uint32_t i = 0; i < graph_input_count(a->graph); i++) keep_lasting(a, graph_input(a->graph, i));
-  analyse_block(a, a->graph->block);
+  analyze_block(a, a->graph->block);
 }
 
 void shape_analysis_run(Graph *graph, Exec *exec, bool strict) {
