@@ -31,6 +31,14 @@ static Thread *threads; /* wick's own */
 static _Thread_local Thread *own;
 static _Atomic unsigned version; /* of `home`; 0: as the process began */
 
+/* The calls of the kernel: musl's functions of these names always fail, for POSIX means a process by them. */
+static int get_policy(pid_t id) {
+  return (int)syscall(SYS_sched_getscheduler, id);
+}
+static int set_policy(pid_t id, int policy, const struct sched_param *parameter) {
+  return (int)syscall(SYS_sched_setscheduler, id, policy, parameter);
+}
+
 static bool add_processors(pid_t id, Home *to) {
   unsigned long mask[MASK_WORDS] = {0};
   if (sched_getaffinity(id, sizeof mask, (cpu_set_t *)mask)) return false;
@@ -41,7 +49,7 @@ static bool add_processors(pid_t id, Home *to) {
 /* A thread that opens the library at run time may be pinned already: the main thread's processors count, too. */
 __attribute__((constructor)) static void look_around(void) {
   bool of_this = add_processors(0, &first_home), of_process = add_processors(getpid(), &first_home);
-  int policy = sched_getscheduler(getpid());
+  int policy = get_policy(getpid());
   first_home.has_processors = of_this || of_process;
   first_home.policy = policy == SCHED_BATCH || policy == SCHED_IDLE ? policy : SCHED_OTHER;
   first_home.priority = getpriority(PRIO_PROCESS, (id_t)getpid());
@@ -63,8 +71,7 @@ static int apply(const Home *h, pid_t id, int least_nice, const char **out_what)
     *out_what = "the processors";
   }
   struct sched_param parameter = {.sched_priority = is_realtime(h->policy) ? h->priority : 0};
-  if ((sched_getscheduler(id) != h->policy || is_realtime(h->policy)) &&
-      sched_setscheduler(id, h->policy, &parameter) && !failed) {
+  if ((get_policy(id) != h->policy || is_realtime(h->policy)) && set_policy(id, h->policy, &parameter) && !failed) {
     failed = errno;
     *out_what = "the policy";
   }

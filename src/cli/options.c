@@ -38,10 +38,9 @@ static void show_help(const Command *command, const Option *options) {
 
 /* "0,2-3": of wick's threads and of this one. */
 static bool set_cpus(const char *text) {
-  enum { MOST = CPU_SETSIZE };
+  enum { MOST = 1024, WORD_BITS = 8 * sizeof(unsigned long) };
   uint32_t numbers[MOST], count = 0;
-  cpu_set_t set;
-  CPU_ZERO(&set);
+  unsigned long set[MOST / WORD_BITS] = {0}; /* musl's cpu_set_t is too small */
   for (const char *at = text;; at++) {
     char *end;
     long first = strtol(at, &end, 10), last = first;
@@ -55,11 +54,10 @@ static bool set_cpus(const char *text) {
       complain(NULL, "--cpu takes processors such as 0,2-3, not '%s'", text);
       return false;
     }
-    for (long i = first; i <= last; i++)
-      if (!CPU_ISSET(i, &set)) {
-        CPU_SET(i, &set);
-        numbers[count++] = (uint32_t)i;
-      }
+    for (long i = first; i <= last; i++) {
+      if (!(set[i / WORD_BITS] >> i % WORD_BITS & 1)) numbers[count++] = (uint32_t)i;
+      set[i / WORD_BITS] |= 1ul << i % WORD_BITS;
+    }
     at = end;
     if (!*at) break;
   }
@@ -71,7 +69,7 @@ static bool set_cpus(const char *text) {
     return false;
   }
   wick_runtime_release(runtime); /* the process's threads stay so */
-  if (!sched_setaffinity(0, sizeof set, &set)) return true;
+  if (!sched_setaffinity(0, sizeof set, (const cpu_set_t *)set)) return true;
   complain(NULL, "--cpu %s: %s", text, strerror(errno));
   return false;
 }

@@ -47,7 +47,7 @@ static void look_at(int id, const cpu_set_t *processors, Found *found) {
   static const int signals[] = {SIGUSR1, SIGINT, SIGTERM, SIGALRM, SIGCHLD};
   cpu_set_t own;
   found->threads++;
-  found->of_other_policy += sched_getscheduler(id) != SCHED_OTHER;
+  found->of_other_policy += (int)syscall(SYS_sched_getscheduler, id) != SCHED_OTHER;
   found->of_other_processors += sched_getaffinity(id, sizeof own, &own) || !CPU_EQUAL(&own, processors);
   for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
     if (!(blocked_signals(id) >> (signals[i] - 1) & 1)) {
@@ -149,7 +149,8 @@ static int threads_of_other_policy(int policy) {
   assert_non_null(tasks);
   for (struct dirent *entry; (entry = readdir(tasks));) {
     int id = atoi(entry->d_name);
-    if (id && id != getpid() && id != (int)syscall(SYS_gettid)) others += sched_getscheduler(id) != policy;
+    if (id && id != getpid() && id != (int)syscall(SYS_gettid))
+      others += (int)syscall(SYS_sched_getscheduler, id) != policy;
   }
   closedir(tasks);
   return others;
