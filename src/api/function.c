@@ -45,8 +45,6 @@ wick_status wick_function_schema(const wick_function *function, char **out_text,
 
 /* ---- results in the caller's memory ---- */
 
-enum { NO_PLAIN_MEMORY = TENSOR_SPARSE | TENSOR_META | TENSOR_NOT_CPU | TENSOR_OPAQUE };
-
 static Status tensor_assign(Tensor *to, const Tensor *from) {
   TRY(tensor_copy(to, from, 1));
   tensor_bump_version(to);

@@ -47,6 +47,9 @@ struct wick_call {
   Call *call;
 };
 
+/* Flags of tensors whose elements the caller can't reach. */
+enum { NO_PLAIN_MEMORY = TENSOR_UNDEFINED | TENSOR_SPARSE | TENSOR_META | TENSOR_NOT_CPU | TENSOR_OPAQUE };
+
 extern const Services api_services;
 
 /* Gives the error away through `error` when that is not NULL; the code of the status. */

@@ -29,8 +29,7 @@ static Status come_to(Snapshot *s, IValue v) { /* takes over the reference */
 }
 
 static Status keep_tensor(Snapshot *s, Tensor *t) {
-  const uint32_t no_memory = TENSOR_UNDEFINED | TENSOR_META | TENSOR_NOT_CPU | TENSOR_OPAQUE | TENSOR_SPARSE;
-  if (t->flags & no_memory || !t->storage) return OK;
+  if (t->flags & NO_PLAIN_MEMORY || !t->storage) return OK;
   Kept kept = {t, NULL, atomic_load(&t->storage->version)};
   TRY(tensor_clone(t, &kept.before));
   if (!vec_push(&s->kept, kept)) {

@@ -161,8 +161,6 @@ wick_status wick_module_get(const wick_module *module, const char *path, wick_va
 
 /* ---- elements of tensors ---- */
 
-enum { NO_PLAIN_MEMORY = TENSOR_UNDEFINED | TENSOR_SPARSE | TENSOR_META | TENSOR_NOT_CPU | TENSOR_OPAQUE };
-
 static Status plain_tensor(const wick_value *value, Tensor **out) {
   if (value->value.tag != TAG_TENSOR) return wrong_kind(value, "a tensor");
   if (value->value.tensor->flags & NO_PLAIN_MEMORY)

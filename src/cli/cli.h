@@ -51,14 +51,15 @@ typedef struct ModelOptions {
   wick_runtime *runtime; /* NULL: the default */
   uint64_t deadline_ns;  /* for opening it, from then on; 0: none */
 } ModelOptions;
-#define MODEL_OPTIONS(m)                                                                                          \
-  {"--device-map", OPTION_TEXT, &(m).device_map, "MAP  where tensors go: \"cuda=cpu\", \"*=cpu\" (the default)"}, \
-      {"--read", OPTION_FLAG, &(m).read, "  read the archive and check its sums instead of mapping it"},          \
-      {"--no-libraries", OPTION_NO_LIBRARIES, NULL, "  open none by itself that the program names"},              \
-      {"--library", OPTION_LIBRARY, NULL,                                                                         \
-       "NAME  open a library of operators first: its name, or a file with a / in it"},                            \
-      {"--engine", OPTION_ENGINE, NULL, "NAME  of quantized operators: qnnpack or onednn"}, {                     \
-    "--cpu", OPTION_CPUS, NULL, "LIST  run on these processors only: 0,2-3"                                       \
+#define MODEL_OPTIONS(m)                                                                                 \
+  {"--device-map", OPTION_TEXT, &(m).device_map,                                                         \
+   "MAP  what stands for devices that are not here: \"cuda=cpu\", \"*=cpu\""},                           \
+      {"--read", OPTION_FLAG, &(m).read, "  read the archive and check its sums instead of mapping it"}, \
+      {"--no-libraries", OPTION_NO_LIBRARIES, NULL, "  open none by itself that the program names"},     \
+      {"--library", OPTION_LIBRARY, NULL,                                                                \
+       "NAME  open a library of operators first: its name, or a file with a / in it"},                   \
+      {"--engine", OPTION_ENGINE, NULL, "NAME  of quantized operators: qnnpack or onednn"}, {            \
+    "--cpu", OPTION_CPUS, NULL, "LIST  run on these processors only: 0,2-3"                              \
   }
 bool is_source_file(const char *path); /* ends in .py */
 /* NULL: *error says why. */
