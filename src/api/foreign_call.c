@@ -48,7 +48,8 @@ wick_status wick_call_operator(wick_call *call, const char *name, const char *ov
   API_NEED(call);
   if (count > MAX_ARGUMENTS) return api_status(status_new(ERROR_INVALID_ARGUMENT, "%zu arguments", count), error);
   for (size_t i = 0; i < count; i++) values[i] = arguments[i] ? arguments[i]->value : IVALUE_NONE;
-  API_TRY(operator_call_values(call->call->exec, str_from(name), overload, (uint32_t)count, values, 0, NULL, &result));
+  CallValues given = {.count = (uint32_t)count, .values = values};
+  API_TRY(operator_call_values(call->call->exec, str_from(name), overload, &given, &result));
   return api_status(value_box(result, out), error);
 }
 

@@ -1,5 +1,4 @@
 /* The eager door to operators. */
-#include "api/arguments.h"
 #include "api/handles.h"
 #include "call/match.h"
 
@@ -26,9 +25,8 @@ static Status call_operator(wick_runtime *runtime, const char *name, const char 
     WorkLimit limit = {exec.stop, exec.deadline_ns}, *outer = work_limit_enter(&limit);
     MemBudget *before = exec_enter_memory(&exec);
     status = exec_attend(&exec);
-    if (!status)
-      status = operator_call_values(&exec, str_from(name), overload, (uint32_t)positional, values,
-                                    (uint32_t)named_count, named, out);
+    CallValues call = {(uint32_t)positional, (uint32_t)named_count, values, named, NULL};
+    if (!status) status = operator_call_values(&exec, str_from(name), overload, &call, out);
     mem_budget_enter(before);
     work_limit_enter(outer);
     if (!status && (status = exec_attend(&exec))) ivalue_release(*out);

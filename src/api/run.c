@@ -45,16 +45,8 @@ enum { FEW_VALUES = 16 }; /* so many need no allocation */
 /* What run_matched is to do with the arguments when they fit. */
 typedef Status Runner(Exec *exec, Function *function, const IValue *arguments, uint32_t count, void *result);
 
-/* The last named_count of the count have names. */
-typedef struct Arguments {
-  const IValue *values;
-  size_t count;
-  const char *const *names;
-  size_t named_count;
-} Arguments;
-
-static Status run_matched(Exec *exec, const wick_module *module, Function *function, Arguments given, Runner *runner,
-                          void *result) {
+static Status run_matched(Exec *exec, const wick_module *module, Function *function, const CallValues *given,
+                          Runner *runner, void *result) {
   const FunctionSchema *schema = function->schema;
   if (!schema) return status_new(ERROR_INTERNAL, "the function was not compiled");
   uint32_t slots = schema->argument_count;
@@ -62,8 +54,9 @@ static Status run_matched(Exec *exec, const wick_module *module, Function *funct
   if (slots > FEW_VALUES) values = mem_calloc(slots, sizeof *values);
   if (!values) return status_out_of_memory();
   IValue self = module->module ? ivalue_object(module->module->object) : IVALUE_NONE;
-  Status status = arguments_match(schema, self, (uint32_t)given.count, given.values, (uint32_t)given.named_count,
-                                  given.names, values);
+  CallValues call = *given;
+  if (module->module && slots) call.self = &self;
+  Status status = arguments_match(schema, &call, values);
   if (!status) {
     status = runner(exec, function, values, slots, result);
     for (uint32_t i = 0; i < slots; i++) ivalue_release(values[i]);
@@ -72,18 +65,32 @@ static Status run_matched(Exec *exec, const wick_module *module, Function *funct
   return status;
 }
 
-/* The values stay the caller's; *out is freed with mem_free. */
-static Status unbox_arguments(const wick_value *const *arguments, size_t count, size_t named_count, IValue *few,
-                              IValue **out) {
+/* Room for what unbox_arguments gives, where it is little. */
+typedef struct FewArguments {
+  IValue values[FEW_VALUES];
+  KeywordValue keywords[FEW_VALUES];
+} FewArguments;
+
+static void unboxed_free(const CallValues *call, const FewArguments *few) {
+  if (call->values != few->values) mem_free((void *)(uintptr_t)call->values);
+  if (call->keywords != few->keywords) mem_free((void *)(uintptr_t)call->keywords);
+}
+/* The values and names stay the caller's; *out is given back with unboxed_free. */
+static Status unbox_arguments(const wick_value *const *arguments, size_t count, const char *const *names,
+                              size_t named_count, FewArguments *few, CallValues *out) {
   if (count > 100000 || named_count > count)
     return status_new(ERROR_INVALID_ARGUMENT, "%zu arguments, %zu of them named", count, named_count);
-  *out = count > FEW_VALUES ? mem_calloc(count, sizeof **out) : few;
-  if (!*out) return status_out_of_memory();
-  for (size_t i = 0; i < count; i++) (*out)[i] = arguments[i] ? arguments[i]->value : IVALUE_NONE;
+  IValue *values = count > FEW_VALUES ? mem_calloc(count, sizeof *values) : few->values;
+  KeywordValue *keywords = named_count > FEW_VALUES ? mem_calloc(named_count, sizeof *keywords) : few->keywords;
+  size_t positional = count - named_count;
+  *out = (CallValues){(uint32_t)positional, (uint32_t)named_count, values, keywords, NULL};
+  if (!values || !keywords) {
+    unboxed_free(out, few);
+    return status_out_of_memory();
+  }
+  for (size_t i = 0; i < count; i++) values[i] = arguments[i] ? arguments[i]->value : IVALUE_NONE;
+  for (size_t i = 0; i < named_count; i++) keywords[i] = (KeywordValue){str_from(names[i]), values[positional + i]};
   return OK;
-}
-static void unboxed_free(IValue *values, const IValue *few) {
-  if (values != few) mem_free(values);
 }
 static Status run_now(Exec *exec, Function *function, const IValue *arguments, uint32_t count, void *result) {
   return executor_call(exec, function, arguments, count, result);
@@ -112,24 +119,11 @@ static Status take_inputs(IValue answer, Tuple **inputs) {
   return OK;
 }
 
-static Status run_forward(Exec *exec, const wick_module *module, Function *forward, const Tuple *inputs,
-                          Arguments named, IValue *out) {
-  size_t count = inputs->length + named.named_count;
-  IValue *values = mem_calloc(count + 1, sizeof *values);
-  if (!values) return status_out_of_memory();
-  memcpy(values, inputs->values, inputs->length * sizeof *values);
-  for (size_t i = 0; i < named.named_count; i++) values[inputs->length + i] = named.values[i];
-  Status status =
-      run_matched(exec, module, forward, (Arguments){values, count, named.names, named.named_count}, run_now, out);
-  mem_free(values);
-  return status;
-}
-
 static Status run_hooks_before(Exec *exec, const wick_module *module, const ClassType *type, Tuple **inputs) {
   for (size_t i = 0; i < type->hooks[HOOK_BEFORE_FORWARD].length; i++) {
     IValue given = ivalue_tuple(*inputs), answer;
-    TRY(run_matched(exec, module, type->hooks[HOOK_BEFORE_FORWARD].data[i], (Arguments){&given, 1, NULL, 0}, run_now,
-                    &answer));
+    CallValues call = {.count = 1, .values = &given};
+    TRY(run_matched(exec, module, type->hooks[HOOK_BEFORE_FORWARD].data[i], &call, run_now, &answer));
     TRY(take_inputs(answer, inputs));
   }
   return OK;
@@ -138,8 +132,8 @@ static Status run_hooks_after(Exec *exec, const wick_module *module, const Class
                               IValue *result) {
   for (size_t i = 0; i < type->hooks[HOOK_AFTER_FORWARD].length; i++) {
     IValue given[] = {ivalue_tuple(inputs), *result}, answer;
-    TRY(run_matched(exec, module, type->hooks[HOOK_AFTER_FORWARD].data[i], (Arguments){given, 2, NULL, 0}, run_now,
-                    &answer));
+    CallValues call = {.count = 2, .values = given};
+    TRY(run_matched(exec, module, type->hooks[HOOK_AFTER_FORWARD].data[i], &call, run_now, &answer));
     if (answer.tag == TAG_NONE) continue;
     ivalue_release(*result);
     *result = answer;
@@ -147,16 +141,19 @@ static Status run_hooks_after(Exec *exec, const wick_module *module, const Class
   return OK;
 }
 
-static Status run_call(Exec *exec, const wick_module *module, Function *forward, Arguments given, IValue *out) {
+static Status run_call(Exec *exec, const wick_module *module, Function *forward, const CallValues *given, IValue *out) {
   static const ClassType no_hooks;
   const ClassType *type = module->module ? module->module->object->class_type : &no_hooks;
-  size_t positional = given.count - given.named_count;
   Tuple *inputs;
-  TRY(tuple_new((uint32_t)positional, NULL, &inputs));
-  for (size_t i = 0; i < positional; i++) inputs->values[i] = ivalue_retain(given.values[i]);
-  Arguments named = {given.values + positional, given.named_count, given.names, given.named_count};
+  TRY(tuple_new(given->count, NULL, &inputs));
+  for (uint32_t i = 0; i < given->count; i++) inputs->values[i] = ivalue_retain(given->values[i]);
   Status status = run_hooks_before(exec, module, type, &inputs);
-  if (!status) status = run_forward(exec, module, forward, inputs, named, out);
+  if (!status) {
+    CallValues call = *given;
+    call.values = inputs->values;
+    call.count = inputs->length;
+    status = run_matched(exec, module, forward, &call, run_now, out);
+  }
   if (!status) {
     status = run_hooks_after(exec, module, type, inputs, out);
     if (status) ivalue_release(*out);
@@ -178,24 +175,24 @@ Status function_call(const wick_module *module, Function *function, CallManner m
   CallBudget budget;
   wick_cancel *cancel;
   wick_profile *profile;
-  IValue few[FEW_VALUES], *values;
+  FewArguments few;
+  CallValues given;
   api_exec_init(&exec, module->runtime);
   exec.device_map = &module->unit->device_map;
   TRY(api_apply_run_options(&exec, options, &budget, &cancel, &profile));
-  TRY(unbox_arguments(arguments, count, named_count, few, &values));
+  TRY(unbox_arguments(arguments, count, names, named_count, &few, &given));
   if (manner.aside) {
     exec.generator = manner.aside;
     exec.print = print_nothing;
   }
-  Arguments given = {values, count, names, named_count};
   uint64_t start = profile ? clock_now_ns() : 0;
   WorkLimit limit = {exec.stop, exec.deadline_ns},
             *outer = work_limit_enter(&limit); /* compiling takes its time, too */
-  Status status = manner.hooks ? run_call(&exec, module, function, given, out)
-                               : run_matched(&exec, module, function, given, run_now, out);
+  Status status = manner.hooks ? run_call(&exec, module, function, &given, out)
+                               : run_matched(&exec, module, function, &given, run_now, out);
   work_limit_enter(outer);
   if (profile) op_profile_add_call(profile->profile, clock_now_ns() - start);
-  unboxed_free(values, few);
+  unboxed_free(&given, &few);
   return status;
 }
 
@@ -276,16 +273,16 @@ wick_status wick_run_async(const wick_module *module, const char *method, const 
   API_TRY(api_apply_run_options(&exec, options, &budget, &cancel, &profile));
   API_TRY(module_find(module, method, &function));
   wick_future *handle;
-  IValue few[FEW_VALUES], *values;
-  API_TRY(unbox_arguments(arguments, count, named_count, few, &values));
+  FewArguments few;
+  CallValues given;
+  API_TRY(unbox_arguments(arguments, count, names, named_count, &few, &given));
   Status made = future_handle_new(module, cancel, profile, &handle);
-  if (made) unboxed_free(values, few);
+  if (made) unboxed_free(&given, &few);
   API_TRY(made);
   WorkLimit limit = {exec.stop, exec.deadline_ns}, *outer = work_limit_enter(&limit);
-  Status status =
-      run_matched(&exec, module, function, (Arguments){values, count, names, named_count}, run_async, &future);
+  Status status = run_matched(&exec, module, function, &given, run_async, &future);
   work_limit_enter(outer);
-  unboxed_free(values, few);
+  unboxed_free(&given, &few);
   if (status) {
     wick_future_release(handle);
     return api_status(status, error);

@@ -130,6 +130,12 @@ void strbuf_clear(StrBuf *b) {
   if (b->data) b->data[0] = '\0';
 }
 
+void strbuf_truncate(StrBuf *b, size_t length) {
+  if (b->length <= length) return;
+  b->length = length;
+  b->data[length] = '\0';
+}
+
 /* Room for `more` bytes and the NUL. */
 static bool strbuf_reserve(StrBuf *b, size_t more) {
   size_t needed, wanted;

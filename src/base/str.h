@@ -35,6 +35,7 @@ typedef struct StrBuf {
 } StrBuf;
 void strbuf_dispose(StrBuf *b);
 void strbuf_clear(StrBuf *b);
+void strbuf_truncate(StrBuf *b, size_t length); /* to at most that length */
 void strbuf_append(StrBuf *b, const char *data, size_t length);
 void strbuf_puts(StrBuf *b, const char *text);
 void strbuf_str(StrBuf *b, Str s);

@@ -1,6 +1,12 @@
+/* Conversion follows the type, which is finite, so that it ends whatever the value looks like; what is of type Any is
+ * passed as it is. */
 #include "call/convert.h"
 
 #include <math.h>
+
+#include "base/stack.h"
+
+/* ---- numbers ---- */
 
 /* What it holds, as a number of its dtype's kind; false: there is nothing to read. */
 static bool element_of(IValue v, IValue *out, Status *status) {
@@ -71,10 +77,9 @@ static bool is_number(IValue v) {
   return v.tag == TAG_INT || v.tag == TAG_FLOAT || v.tag == TAG_BOOL || v.tag == TAG_COMPLEX;
 }
 
-Status value_convert_number(IValue value, const Type *type, Conversion allowed, IValue *out, bool *out_fits) {
+static Status convert_number(IValue value, const Type *type, Conversion allowed, IValue *out, bool *out_fits) {
   IValue number = value;
   Status status = OK;
-  *out = IVALUE_NONE;
   *out_fits = allowed >= CONVERT_NUMBERS && type->kind == TYPE_DEVICE && to_device(value, out);
   if (type->kind == TYPE_NUMBER && is_number(value)) {
     *out = ivalue_retain(value);
@@ -99,4 +104,203 @@ Status value_convert_number(IValue value, const Type *type, Conversion allowed, 
   }
   if (of_tensor) ivalue_release(number);
   return status;
+}
+
+static Status number_to_tensor(IValue v, IValue *out) {
+  Tensor *t;
+  switch (v.tag) {
+    case TAG_INT:
+      TRY(tensor_from_int(v.i, &t));
+      break;
+    case TAG_FLOAT:
+      TRY(tensor_from_double(v.f, &t));
+      break;
+    case TAG_BOOL:
+      TRY(tensor_from_bool(v.b, &t));
+      break;
+    default:
+      TRY(tensor_from_complex(ivalue_complex(v), &t));
+      break;
+  }
+  *out = ivalue_tensor(t);
+  return OK;
+}
+
+/* ---- containers: those given are held, so that no other thread changes them ---- */
+
+typedef struct Converter {
+  const ConvertRules *rules;
+  int64_t steps; /* left */
+} Converter;
+static Status convert(Converter *c, IValue v, const Type *type, IValue *out, bool *out_fits);
+
+static size_t item_count(IValue v) {
+  return v.tag == TAG_LIST ? v.list->length : v.tuple->length;
+}
+static IValue item_at(IValue v, size_t i) {
+  return v.tag == TAG_LIST ? list_get(v.list, i) : ivalue_retain(v.tuple->values[i]);
+}
+
+/* Gives the container that was made, or frees it. */
+static Status give(Status status, IValue made, IValue *out, bool *out_fits) {
+  if (status || !*out_fits)
+    ivalue_release(made);
+  else
+    *out = made;
+  return status;
+}
+
+static Status convert_list(Converter *c, IValue v, const Type *type, IValue *out, bool *out_fits) {
+  List *list;
+  TRY(list_new(type->elements[0], item_count(v), &list));
+  Status status = OK;
+  *out_fits = true;
+  for (size_t i = 0; i < item_count(v) && *out_fits && !status; i++) {
+    IValue item = item_at(v, i), converted;
+    status = convert(c, item, type->elements[0], &converted, out_fits);
+    ivalue_release(item);
+    if (!status && *out_fits) status = list_append(list, converted);
+  }
+  return give(status, ivalue_list(list), out, out_fits);
+}
+
+static Status convert_tuple(Converter *c, IValue v, const Type *type, IValue *out, bool *out_fits) {
+  if (item_count(v) != type->count) return OK;
+  Tuple *tuple;
+  TRY(tuple_new(type->count, type->name.length ? type : NULL, &tuple));
+  Status status = OK;
+  *out_fits = true;
+  for (uint32_t i = 0; i < type->count && *out_fits && !status; i++) {
+    IValue item = item_at(v, i), converted;
+    status = convert(c, item, type->elements[i], &converted, out_fits);
+    if (!status && *out_fits) tuple->values[i] = converted;
+    ivalue_release(item);
+  }
+  return give(status, ivalue_tuple(tuple), out, out_fits);
+}
+
+static Status convert_dict(Converter *c, IValue v, const Type *type, IValue *out, bool *out_fits) {
+  Dict *dict;
+  TRY(dict_new(type->elements[0], type->elements[1], &dict));
+  Status status = OK;
+  *out_fits = true;
+  for (DictEntry *e = dict_next(v.dict, NULL); e && *out_fits && !status; e = dict_next(v.dict, e)) {
+    IValue key, value;
+    status = convert(c, e->key, type->elements[0], &key, out_fits);
+    if (status || !*out_fits) break;
+    status = convert(c, e->value, type->elements[1], &value, out_fits);
+    if (status || !*out_fits)
+      ivalue_release(key);
+    else
+      status = dict_set(dict, key, value);
+  }
+  return give(status, ivalue_dict(dict), out, out_fits);
+}
+
+/* The first member of the union that takes the value as it is, else the first that takes it; only containers, whose
+ * elements may be of another kind, are converted. */
+static Status convert_union(Converter *c, IValue v, const Type *type, IValue *out, bool *out_fits) {
+  bool is_mutable = v.tag == TAG_LIST || v.tag == TAG_DICT;
+  for (uint32_t i = 0; i < type->count; i++)
+    if (!(is_mutable && c->rules->copies) && ivalue_is_instance(v, type->elements[i])) {
+      *out = ivalue_retain(v);
+      *out_fits = true;
+      return OK;
+    }
+  for (uint32_t i = 0; i < type->count && (is_mutable || v.tag == TAG_TUPLE) && !*out_fits; i++)
+    TRY(convert(c, v, type->elements[i], out, out_fits));
+  return OK;
+}
+
+static bool is_numbers_of(IValue v, const Type *element) {
+  return v.tag == TAG_LIST && v.list->kind != LIST_VALUES && v.list->element == element;
+}
+static Status copy_numbers(const List *from, IValue *out, bool *out_fits) {
+  List *copy;
+  TRY(list_copy(from, &copy));
+  *out = ivalue_list(copy);
+  *out_fits = true;
+  return OK;
+}
+
+static Status convert_container(Converter *c, IValue v, const Type *type, IValue *out, bool *out_fits) {
+  if (type->kind == TYPE_LIST && is_numbers_of(v, type->elements[0])) return copy_numbers(v.list, out, out_fits);
+  bool is_sequence = v.tag == TAG_LIST || v.tag == TAG_TUPLE;
+  if (type->kind == TYPE_DICT ? v.tag != TAG_DICT : !is_sequence) return OK;
+  IValue held;
+  TRY(ivalue_hold(v, &held));
+  Status status = (type->kind == TYPE_LIST   ? convert_list
+                   : type->kind == TYPE_DICT ? convert_dict
+                                             : convert_tuple)(c, held, type, out, out_fits);
+  ivalue_release(held);
+  return status;
+}
+
+/* ---- any value ---- */
+
+/* Whether it is a container of that kind, whose type variables take any element. */
+static bool is_of_kind(IValue v, TypeKind kind) {
+  return v.tag == (kind == TYPE_LIST    ? TAG_LIST
+                   : kind == TYPE_DICT  ? TAG_DICT
+                   : kind == TYPE_TUPLE ? TAG_TUPLE
+                                        : TAG_FUTURE);
+}
+
+static Status convert(Converter *c, IValue v, const Type *type, IValue *out, bool *out_fits) {
+  const ConvertRules *rules = c->rules;
+  *out = IVALUE_NONE;
+  *out_fits = false;
+  if (--c->steps < 0) return status_new(ERROR_INVALID_ARGUMENT, "an argument is too large");
+  if (STACK_IS_LOW()) /* types are nested a little, so it is calls from within kernels and callbacks that used it */
+    return status_exception("RecursionError", "calls are nested too deeply, the stack is used up");
+  if (type->kind == TYPE_OPTIONAL && v.tag != TAG_NONE) return convert(c, v, type->elements[0], out, out_fits);
+  if (type->kind == TYPE_UNION) return convert_union(c, v, type, out, out_fits);
+  bool is_container = type->kind == TYPE_LIST || type->kind == TYPE_DICT || type->kind == TYPE_TUPLE;
+  bool is_any = type->kind == TYPE_ANY || type->kind == TYPE_VAR;
+  if (is_any && rules->copies && (v.tag == TAG_CAPSULE || v.tag == TAG_STORAGE)) return OK; /* programs have no such */
+  bool fits = type->kind == TYPE_OPTIONAL || is_any ||
+              (type->has_var ? is_of_kind(v, (TypeKind)type->kind)
+                             : !(is_container && rules->copies) && ivalue_is_instance(v, type));
+  if (fits) {
+    *out = ivalue_retain(v);
+    *out_fits = true;
+    return OK;
+  }
+  if (rules->is_written) return OK;
+  if (is_container) return convert_container(c, v, type, out, out_fits);
+  if (type->kind == TYPE_TENSOR) {
+    *out_fits = rules->makes_tensors && rules->allowed >= CONVERT_ANYTHING && is_number(v);
+    return *out_fits ? number_to_tensor(v, out) : OK;
+  }
+  return convert_number(v, type, rules->allowed, out, out_fits);
+}
+
+Status ivalue_convert(IValue value, const Type *type, const ConvertRules *rules, IValue *out, bool *out_fits) {
+  Converter converter = {rules, (int64_t)1 << 28};
+  Status status = convert(&converter, value, type, out, out_fits);
+  if (status) *out_fits = false;
+  return status;
+}
+
+void ivalue_print_found(IValue v, StrBuf *out) {
+  static const char *const names[] = {
+      [TAG_NONE] = "NoneType",       [TAG_INT] = "int",         [TAG_FLOAT] = "float",       [TAG_BOOL] = "bool",
+      [TAG_DEVICE] = "Device",       [TAG_TENSOR] = "Tensor",   [TAG_COMPLEX] = "complex",   [TAG_STRING] = "str",
+      [TAG_TUPLE] = "Tuple",         [TAG_ENUM] = "Enum",       [TAG_FUNCTION] = "Function", [TAG_FUTURE] = "Future",
+      [TAG_GENERATOR] = "Generator", [TAG_STORAGE] = "Storage", [TAG_CAPSULE] = "Capsule"};
+  if (v.tag == TAG_LIST) {
+    strbuf_puts(out, "List[");
+    type_print_annotation(v.list->element, out);
+    strbuf_char(out, ']');
+  } else if (v.tag == TAG_DICT) {
+    strbuf_puts(out, "Dict[");
+    type_print_annotation(v.dict->key_type, out);
+    strbuf_puts(out, ", ");
+    type_print_annotation(v.dict->value_type, out);
+    strbuf_char(out, ']');
+  } else if (v.tag == TAG_OBJECT) {
+    type_print_annotation(&v.object->class_type->type, out);
+  } else {
+    strbuf_puts(out, v.tag < sizeof names / sizeof *names && names[v.tag] ? names[v.tag] : "value");
+  }
 }

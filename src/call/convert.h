@@ -1,6 +1,6 @@
-/* What a value from outside becomes where a parameter asks for a number, a bool or a device: the one set of rules of
- * both doors, calls of functions (api/arguments.h) and of operators (call/match.h). They are PyTorch's for values of
- * Python. (Programs are matched by types, before there are values: ir/match.h.) */
+/* What a value from outside becomes where a type is asked for: the one set of rules for arguments of functions and of
+ * operators (call/match.h) and for what is written into lists, dicts and attributes (api/arguments.h). They are
+ * PyTorch's for values of Python. (Programs are matched by types, before there are values: ir/match.h.) */
 #pragma once
 
 #include "ivalue/ivalue.h"
@@ -12,7 +12,19 @@ typedef enum Conversion {
   CONVERT_ANYTHING /* tensors of one element to numbers, numbers, None and tensors of one element to bool */
 } Conversion;
 
-/* A tensor of one element counts whatever its rank, dtype and history; one without elements to read, as meta tensors
- * are, does not. A complex number with an imaginary part is no real one, a float beyond int64 no int.
- * `type` may be any; *out is owned where *out_fits. An error only when memory is short. */
-Status value_convert_number(IValue value, const Type *type, Conversion allowed, IValue *out, bool *out_fits) MUST_CHECK;
+typedef struct ConvertRules {
+  Conversion allowed;
+  bool makes_tensors; /* of numbers, where anything is allowed */
+  bool copies;        /* lists, dicts and tuples are new; otherwise those that are of the type already stay */
+  bool is_written;    /* only the value itself will do */
+} ConvertRules;
+
+/* Lists and tuples stand for each other where their elements do. A tensor of one element counts as a number whatever
+ * its rank, dtype and history; one without elements to read, as meta tensors are, does not. A complex number with an
+ * imaginary part is no real one, a float beyond int64 no int. Type variables take anything of their container.
+ * *out is owned where *out_fits. An error only when memory is short, the value is too large or the stack used up. */
+Status ivalue_convert(IValue value, const Type *type, const ConvertRules *rules, IValue *out,
+                      bool *out_fits) MUST_CHECK;
+
+/* The type as messages about a value from outside name it; elements of tuples are not looked at. */
+void ivalue_print_found(IValue value, StrBuf *out);

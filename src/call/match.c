@@ -3,107 +3,140 @@
 
 #include "call/convert.h"
 #include "call/operator_library.h"
+#include "schema/bind.h"
 
 enum { MAX_ARGUMENTS = sizeof((MatchedCall *)0)->inputs / sizeof(IValue) };
 
-/* ---- one value, one type: *out is owned; false: does not fit; an error only when memory is short ---- */
+/* ---- one argument: *out is owned where it fits ---- */
 
-static Status fit(IValue v, const Type *type, int32_t broadcast_n, bool written, Conversion allowed, IValue *out,
-                  bool *out_fits);
+typedef struct Matcher {
+  const FunctionSchema *schema;
+  const CallValues *call;
+  ConvertRules rules;
+  Map bindings; /* type variables */
+  StrBuf *why;
+} Matcher;
 
-static Status number_to_tensor(IValue v, IValue *out) {
-  Tensor *t;
-  switch (v.tag) {
-    case TAG_INT:
-      TRY(tensor_from_int(v.i, &t));
-      break;
-    case TAG_FLOAT:
-      TRY(tensor_from_double(v.f, &t));
-      break;
-    case TAG_BOOL:
-      TRY(tensor_from_bool(v.b, &t));
-      break;
-    default:
-      TRY(tensor_from_complex(ivalue_complex(v), &t));
-      break;
-  }
-  *out = ivalue_tensor(t);
+/* The parameter's type variables become what the value has there, or have to be that. */
+static bool binds_variables(Matcher *m, const Argument *argument, IValue value) {
+  if (!argument->type->has_var) return true;
+  TypeStore *store = type_store_process();
+  const Type *found = ivalue_type(value, store);
+  const Type *wanted = type_match_vars(store, argument->type, found, &m->bindings, NULL);
+  return wanted && type_is_subtype(found, wanted, NULL);
+}
+
+/* `int[2]` from one number: Python's bools are ints. */
+static bool is_repeated(const Argument *argument, IValue value) {
+  bool is_int = value.tag == TAG_INT || value.tag == TAG_BOOL;
+  return (is_int || value.tag == TAG_FLOAT) && argument_repeats(argument, is_int ? TYPE_INT : TYPE_FLOAT);
+}
+
+static Status repeat(const Argument *argument, IValue value, IValue *out) {
+  Tuple *tuple;
+  TRY(tuple_new((uint32_t)argument->broadcast_n, NULL, &tuple));
+  for (uint32_t i = 0; i < tuple->length; i++) tuple->values[i] = value;
+  *out = ivalue_tuple(tuple);
   return OK;
 }
 
-/* A list from a list of other kind or a tuple, element by element; or of `broadcast_n` times one number. */
-static Status fit_list(IValue v, const Type *type, int32_t broadcast_n, bool written, Conversion allowed, IValue *out,
-                       bool *out_fits) {
-  const Type *element = type->elements[0];
-  if (v.tag == TAG_LIST && (element->kind == TYPE_VAR || ivalue_is_instance(v, type))) {
-    *out = ivalue_retain(v);
-    *out_fits = true;
-    return OK;
+static Status match_value(Matcher *m, const Argument *argument, IValue value, IValue *out, bool *out_fits) {
+  IValue repeated = IVALUE_NONE;
+  ConvertRules rules = m->rules;
+  rules.is_written = argument->alias && argument->alias->is_write;
+  if (argument->alias && argument->alias->contained_write) rules.makes_tensors = false;
+  if (is_repeated(argument, value) && !rules.is_written) TRY(repeat(argument, value, &repeated));
+  Status status = ivalue_convert(ivalue_is_none(repeated) ? value : repeated, argument->type, &rules, out, out_fits);
+  ivalue_release(repeated);
+  if (status == OK && *out_fits && !binds_variables(m, argument, *out)) {
+    ivalue_release(*out);
+    *out_fits = false;
   }
-  bool repeated = broadcast_n > 0 && (v.tag == TAG_INT || v.tag == TAG_FLOAT || v.tag == TAG_BOOL);
-  if (written || (v.tag != TAG_LIST && v.tag != TAG_TUPLE && !repeated)) return OK;
-  size_t count = repeated ? (size_t)broadcast_n : v.tag == TAG_LIST ? v.list->length : v.tuple->length;
-  List *list;
-  TRY(list_new(element, count, &list));
-  Status status = OK;
-  bool fits = true;
-  for (size_t i = 0; i < count && fits && status == OK; i++) {
-    IValue item = repeated            ? v
-                  : v.tag == TAG_LIST ? list_get(v.list, i)
-                                      : ivalue_retain(v.tuple->values[i]),
-           converted = IVALUE_NONE;
-    fits = false;
-    status = fit(item, element, 0, false, allowed, &converted, &fits);
-    if (!repeated) ivalue_release(item);
-    if (status == OK && fits) status = list_append(list, converted);
-  }
-  if (status == OK && fits) {
-    *out = ivalue_list(list);
-    *out_fits = true;
-  } else {
-    ivalue_release(ivalue_list(list));
-  }
+  if (status || *out_fits || !m->why) return status;
+  argument_begin_mismatch(argument, m->why);
+  ivalue_print_found(value, m->why);
+  argument_end_mismatch(m->why);
+  return OK;
+}
+
+static uint32_t positional_count(const CallValues *call) {
+  return call->count + (call->self != NULL);
+}
+static IValue positional_value(const CallValues *call, uint32_t i) {
+  if (call->self) return i ? call->values[i - 1] : *call->self;
+  return call->values[i];
+}
+
+/* A tuple that becomes the list, or the positional arguments from `first` on as the list's elements. */
+static Status match_last_list(Matcher *m, const Argument *argument, uint32_t first, IValue *out, bool *out_fits,
+                              ArgumentBinder *binder) {
+  Tuple *items;
+  StrBuf *why = m->why;
+  m->why = NULL;
+  *out_fits = false;
+  Status tried = OK;
+  if (positional_value(m->call, first).tag == TAG_TUPLE)
+    tried = match_value(m, argument, positional_value(m->call, first), out, out_fits);
+  m->why = why;
+  if (tried || *out_fits) return tried;
+  binder_take_remaining(binder);
+  TRY(tuple_new(positional_count(m->call) - first, NULL, &items));
+  for (uint32_t i = 0; i < items->length; i++) items->values[i] = ivalue_retain(positional_value(m->call, first + i));
+  Status status = match_value(m, argument, ivalue_tuple(items), out, out_fits);
+  ivalue_release(ivalue_tuple(items));
   return status;
 }
 
-static Status fit(IValue v, const Type *type, int32_t broadcast_n, bool written, Conversion allowed, IValue *out,
-                  bool *out_fits) {
-  *out_fits = false;
-  *out = IVALUE_NONE;
-  if (type->kind == TYPE_OPTIONAL) {
-    if (v.tag == TAG_NONE) return *out_fits = true, OK;
-    type = type->elements[0];
+/* ---- one schema ---- */
+
+static IValue bound_value(const Matcher *m, const Argument *argument, Bound bound) {
+  return bound.kind == BOUND_POSITION  ? positional_value(m->call, bound.index)
+         : bound.kind == BOUND_KEYWORD ? m->call->keywords[bound.index].value
+                                       : argument->default_value;
+}
+
+static Status match_all(Matcher *m, uint32_t capacity, IValue *out, uint32_t *out_count, bool *out_fits) {
+  const FunctionSchema *schema = m->schema;
+  ArgumentBinder binder = {.schema = schema,
+                           .positional_count = positional_count(m->call),
+                           .keyword_count = m->call->keyword_count,
+                           .keywords = m->call->keyword_count ? &m->call->keywords->name : NULL,
+                           .keyword_stride = sizeof *m->call->keywords};
+  for (uint32_t i = 0; i < schema->argument_count; i++) {
+    const Argument *argument = &schema->arguments[i];
+    Bound bound;
+    *out_fits = binder_next(&binder, i, &bound, m->why);
+    if (!*out_fits) return OK;
+    IValue value = bound_value(m, argument, bound);
+    if (bound.kind == BOUND_DEFAULT && !m->rules.copies) { /* is of the type */
+      out[i] = ivalue_retain(value);
+    } else if (bound.kind == BOUND_POSITION && argument_takes_remaining(schema, i) && value.tag != TAG_LIST) {
+      TRY(match_last_list(m, argument, bound.index, &out[i], out_fits, &binder));
+    } else {
+      TRY(match_value(m, argument, value, &out[i], out_fits));
+    }
+    if (!*out_fits) return OK;
+    ++*out_count;
   }
-  bool number = v.tag == TAG_INT || v.tag == TAG_FLOAT || v.tag == TAG_BOOL || v.tag == TAG_COMPLEX;
-  switch (type->kind) {
-    case TYPE_ANY:
-    case TYPE_VAR:
-      break;
-    case TYPE_TENSOR:
-      if (v.tag == TAG_TENSOR) break;
-      if (!number || allowed < CONVERT_ANYTHING || written) return OK;
-      *out_fits = true;
-      return number_to_tensor(v, out);
-    case TYPE_NUMBER:
-    case TYPE_INT:
-    case TYPE_FLOAT:
-    case TYPE_BOOL:
-    case TYPE_COMPLEX:
-    case TYPE_DEVICE:
-      if (ivalue_is_instance(v, type)) break;
-      return value_convert_number(v, type, allowed, out, out_fits);
-    case TYPE_LIST:
-      return fit_list(v, type, broadcast_n, written, allowed, out, out_fits);
-    default:
-      if (type->has_var ? v.tag != (type->kind == TYPE_DICT    ? TAG_DICT
-                                    : type->kind == TYPE_TUPLE ? TAG_TUPLE
-                                                               : TAG_FUTURE)
-                        : !ivalue_is_instance(v, type))
-        return OK;
+  *out_fits = binder_finish(&binder, m->why);
+  for (uint32_t i = binder.used_positional; i < binder.positional_count && *out_fits; i++) { /* of a vararg schema */
+    *out_fits = *out_count < capacity;
+    if (*out_fits) out[(*out_count)++] = ivalue_retain(positional_value(m->call, i));
   }
-  *out = ivalue_retain(v);
-  *out_fits = true;
   return OK;
+}
+
+Status schema_match_values(const FunctionSchema *schema, const CallValues *call, const ConvertRules *rules,
+                           uint32_t capacity, IValue *out, uint32_t *out_count, bool *out_fits, StrBuf *why) {
+  Matcher m = {.schema = schema, .call = call, .rules = *rules, .why = why};
+  map_init(&m.bindings, NULL);
+  uint32_t count = 0;
+  Status status = match_all(&m, capacity, out, &count, out_fits);
+  map_dispose(&m.bindings);
+  if (status) *out_fits = false;
+  for (uint32_t i = 0; i < count && !*out_fits; i++) ivalue_release(out[i]);
+  *out_count = *out_fits ? count : 0;
+  return status;
 }
 
 /* ---- one overload ---- */
@@ -113,109 +146,17 @@ void matched_call_dispose(MatchedCall *matched) {
   matched->input_count = 0;
 }
 
-/* As messages name what was found. */
-static void print_found(IValue v, StrBuf *out) {
-  static const char *const names[] = {[TAG_NONE] = "NoneType",   [TAG_INT] = "int",
-                                      [TAG_FLOAT] = "float",     [TAG_BOOL] = "bool",
-                                      [TAG_DEVICE] = "Device",   [TAG_TENSOR] = "Tensor",
-                                      [TAG_COMPLEX] = "complex", [TAG_STRING] = "str",
-                                      [TAG_TUPLE] = "Tuple",     [TAG_DICT] = "Dict",
-                                      [TAG_ENUM] = "Enum",       [TAG_FUNCTION] = "Function",
-                                      [TAG_FUTURE] = "Future",   [TAG_GENERATOR] = "Generator",
-                                      [TAG_STORAGE] = "Storage", [TAG_CAPSULE] = "Capsule"};
-  if (v.tag == TAG_LIST) {
-    strbuf_puts(out, "List[");
-    type_print_annotation(v.list->element, out);
-    strbuf_char(out, ']');
-  } else if (v.tag == TAG_OBJECT) {
-    type_print_annotation(&v.object->class_type->type, out);
-  } else {
-    strbuf_puts(out, v.tag < sizeof names / sizeof *names && names[v.tag] ? names[v.tag] : "value");
-  }
-}
-
-static bool is_written(const Argument *a) {
-  return a->alias && (a->alias->is_write || a->alias->contained_write);
-}
-
-/* The rest of the positional arguments stands for a last list: `view(2, 3)`. */
-static bool takes_rest(const FunctionSchema *schema, uint32_t i) {
-  const Argument *a = &schema->arguments[i];
-  bool last = i + 1 == schema->argument_count || schema->arguments[i + 1].kwarg_only;
-  return last && a->broadcast_n == 0 && a->type->kind == TYPE_LIST && a->type->elements[0]->kind == TYPE_INT;
-}
-
-static Status try_overload(const Operator *op, uint32_t count, const IValue *arguments, uint32_t named_count,
-                           const KeywordValue *named, Conversion allowed, MatchedCall *out, bool *out_matches,
-                           StrBuf *why) {
+static Status try_overload(const Operator *op, const CallValues *call, Conversion allowed, MatchedCall *out,
+                           bool *out_matches, StrBuf *why) {
   const FunctionSchema *schema = operator_schema(op);
-  uint32_t used = 0, used_named = 0;
+  /* C has no operators of Python's, which take numbers and tensors alike: `2 * x` is aten::mul here too */
+  ConvertRules rules = {.allowed = allowed, .makes_tensors = true};
   out->op = op;
   out->input_count = 0;
   *out_matches = false;
   TRY(operator_schema_status(schema));
   if (schema->argument_count > MAX_ARGUMENTS) return OK;
-  for (uint32_t i = 0; i < schema->argument_count; i++) {
-    const Argument *a = &schema->arguments[i];
-    const IValue *given = NULL;
-    IValue rest = IVALUE_NONE, *slot = &out->inputs[i];
-    ptrdiff_t by_name = -1;
-    for (uint32_t k = 0; k < named_count; k++)
-      if (str_equal(named[k].name, a->name)) by_name = (ptrdiff_t)k;
-    if (used < count && !a->kwarg_only) {
-      if (by_name >= 0) {
-        if (why) strbuf_printf(why, "Argument " STR_FMT " specified twice.\n", STR_ARG(a->name));
-        return OK;
-      }
-      if (takes_rest(schema, i) && arguments[used].tag == TAG_INT) {
-        List *list;
-        TRY(list_new(TYPE(INT), count - used, &list));
-        while (used < count && arguments[used].tag == TAG_INT) list->ints[list->length++] = arguments[used++].i;
-        rest = ivalue_list(list);
-        given = &rest;
-      } else {
-        given = &arguments[used++];
-      }
-    } else if (by_name >= 0) {
-      given = &named[by_name].value;
-      used_named++;
-    } else if (a->has_default) {
-      *slot = ivalue_retain(a->default_value);
-      out->input_count++;
-      continue;
-    } else {
-      if (why) strbuf_printf(why, "Argument " STR_FMT " not provided.\n", STR_ARG(a->name));
-      return OK;
-    }
-    bool fits;
-    Status status = fit(*given, a->type, a->broadcast_n, is_written(a), allowed, slot, &fits);
-    if (status == OK && !fits && why) {
-      strbuf_puts(why, "Expected a value of type '");
-      type_print_annotation(a->type, why);
-      strbuf_printf(why, "' for argument '" STR_FMT "' but instead found type '", STR_ARG(a->name));
-      print_found(*given, why);
-      strbuf_puts(why, "'.\n");
-    }
-    ivalue_release(rest);
-    if (status != OK || !fits) return status;
-    out->input_count++;
-  }
-  if (schema->is_vararg) {
-    while (used < count && out->input_count < MAX_ARGUMENTS)
-      out->inputs[out->input_count++] = ivalue_retain(arguments[used++]);
-  }
-  if (used < count) {
-    if (why) strbuf_printf(why, "Expected at most %u arguments but found %u positional arguments.\n", used, count);
-    return OK;
-  }
-  if (used_named < named_count) {
-    for (uint32_t k = 0; k < named_count && why; k++)
-      if (schema_find_argument(schema, named[k].name) < 0)
-        strbuf_printf(why, "Unknown keyword argument '" STR_FMT "'.\n", STR_ARG(named[k].name));
-    return OK;
-  }
-  *out_matches = true;
-  return OK;
+  return schema_match_values(schema, call, &rules, MAX_ARGUMENTS, out->inputs, &out->input_count, out_matches, why);
 }
 
 /* ---- all overloads ---- */
@@ -245,8 +186,7 @@ static bool is_candidate(const Operator *op, const char *overload) {
   return (!overload || str_is(op->overload_name, overload)) && !op->row->factory;
 }
 
-static Status report_refusals(const Operator *first, const char *overload, uint32_t count, const IValue *arguments,
-                              uint32_t named_count, const KeywordValue *named) {
+static Status report_refusals(const Operator *first, const char *overload, const CallValues *call) {
   StrBuf text = {.max_length = 16384};
   strbuf_puts(&text, "Arguments for call are not valid.\nThe following variants are available:\n");
   Status status = OK;
@@ -257,7 +197,7 @@ static Status report_refusals(const Operator *first, const char *overload, uint3
     strbuf_puts(&text, "  \n  ");
     schema_print(operator_schema(op), &text);
     strbuf_puts(&text, ":\n  ");
-    status = try_overload(op, count, arguments, named_count, named, CONVERT_ANYTHING, &ignored, &matches, &text);
+    status = try_overload(op, call, CONVERT_ANYTHING, &ignored, &matches, &text);
     matched_call_dispose(&ignored);
   }
   if (status == OK) status = status_new(ERROR_INVALID_ARGUMENT, STR_FMT, STR_ARG(strbuf_view(&text)));
@@ -265,8 +205,7 @@ static Status report_refusals(const Operator *first, const char *overload, uint3
   return status;
 }
 
-Status operator_match_values(Str qualified_name, const char *overload_or_null, uint32_t argument_count,
-                             const IValue *arguments, uint32_t named_count, const KeywordValue *named,
+Status operator_match_values(Str qualified_name, const char *overload_or_null, const CallValues *call,
                              MatchedCall *out) {
   const Operator *first = operator_find(qualified_name);
   out->input_count = 0;
@@ -277,20 +216,19 @@ Status operator_match_values(Str qualified_name, const char *overload_or_null, u
     for (const Operator *op = first; op; op = op->next) {
       if (!is_candidate(op, overload_or_null)) continue;
       bool matches;
-      Status status =
-          try_overload(op, argument_count, arguments, named_count, named, (Conversion)allowed, out, &matches, NULL);
+      Status status = try_overload(op, call, (Conversion)allowed, out, &matches, NULL);
       if (status == OK && matches) return OK;
       matched_call_dispose(out);
       TRY(status);
     }
-  return report_refusals(first, overload_or_null, argument_count, arguments, named_count, named);
+  return report_refusals(first, overload_or_null, call);
 }
 
-Status operator_call_values(Exec *exec, Str qualified_name, const char *overload_or_null, uint32_t argument_count,
-                            const IValue *arguments, uint32_t named_count, const KeywordValue *named, IValue *out) {
+Status operator_call_values(Exec *exec, Str qualified_name, const char *overload_or_null, const CallValues *values,
+                            IValue *out) {
   MatchedCall matched;
   *out = IVALUE_NONE;
-  TRY(operator_match_values(qualified_name, overload_or_null, argument_count, arguments, named_count, named, &matched));
+  TRY(operator_match_values(qualified_name, overload_or_null, values, &matched));
   const FunctionSchema *schema = operator_schema(matched.op);
   IValue outputs[CALL_MAX_OUTPUTS] = {IVALUE_NONE};
   uint32_t count = schema->return_count;

@@ -1,6 +1,8 @@
-/* Matching of values with schemas: the eager door. (Programs are matched by types, in ir/match.h.) */
+/* Matching of values with schemas: calls of functions (api/arguments.h) and of operators from outside. (Programs are
+ * matched by types, in ir/match.h; what both have in common is schema/bind.h.) */
 #pragma once
 
+#include "call/convert.h"
 #include "call/operator.h"
 
 typedef struct KeywordValue {
@@ -8,22 +10,33 @@ typedef struct KeywordValue {
   IValue value;
 } KeywordValue;
 
+/* A call's arguments, borrowed. */
+typedef struct CallValues {
+  uint32_t count, keyword_count;
+  const IValue *values;
+  const KeywordValue *keywords;
+  const IValue *self; /* comes before the values; may be NULL */
+} CallValues;
+
+/* Arguments in the order of the schema, converted, with defaults; owned where they fit, else nothing is. Always: one
+ * number for int[n], trailing values for a last list ("view(2, 3)"). `out` has room for `capacity` values, at least
+ * argument_count. The reason goes to `why` (may be NULL). An error only for what ivalue_convert has as such. */
+Status schema_match_values(const FunctionSchema *schema, const CallValues *call, const ConvertRules *rules,
+                           uint32_t capacity, IValue *out, uint32_t *out_count, bool *out_fits, StrBuf *why) MUST_CHECK;
+
 typedef struct MatchedCall {
   const Operator *op;
   uint32_t input_count;
-  IValue inputs[64]; /* in the order of the schema, defaults and conversions made; owned */
+  IValue inputs[64]; /* as schema_match_values gives them */
 } MatchedCall;
 
 /* Chooses the first overload of `qualified_name` ("aten::add") that takes the arguments: first as they are, then with
- * each further kind of conversion (call/convert.h), the last of which also makes tensors of numbers. Always: tuples for
- * lists, one number for int[n], trailing numbers for a last int[] ("view(2, 3)"). With an overload name ("Tensor";
- * NULL: any) only that one is tried. Errors list every overload with the reason it was refused, or similar names.
- * Arguments borrowed. */
-Status operator_match_values(Str qualified_name, const char *overload_or_null, uint32_t argument_count,
-                             const IValue *arguments, uint32_t named_count, const KeywordValue *named,
+ * each further kind of conversion (call/convert.h), the last of which also makes tensors of numbers. With an overload
+ * name ("Tensor"; NULL: any) only that one is tried. Errors list every overload with the reason it was refused, or
+ * similar names. */
+Status operator_match_values(Str qualified_name, const char *overload_or_null, const CallValues *call,
                              MatchedCall *out) MUST_CHECK;
 void matched_call_dispose(MatchedCall *matched);
 /* Matches, calls, and gives the results: one value; a tuple of several; None for none. */
-Status operator_call_values(Exec *exec, Str qualified_name, const char *overload_or_null, uint32_t argument_count,
-                            const IValue *arguments, uint32_t named_count, const KeywordValue *named,
+Status operator_call_values(Exec *exec, Str qualified_name, const char *overload_or_null, const CallValues *values,
                             IValue *out) MUST_CHECK;

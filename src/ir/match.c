@@ -4,6 +4,7 @@
 
 #include "call/operator_library.h"
 #include "ir/ir_internal.h"
+#include "schema/bind.h"
 
 bool schema_is_blocked(const FunctionSchema *schema) {
   /* dtypes are ints here, so view(dtype) would shadow view(int[]); the outs of max and min collide with the two-tensor
@@ -152,20 +153,6 @@ typedef struct Matcher {
   StrBuf *why;
 } Matcher;
 
-/* Starts a reason: the schema on a line of its own. */
-static StrBuf *reason(Matcher *m) {
-  strbuf_char(m->why, '\n');
-  schema_print(m->schema, m->why);
-  strbuf_puts(m->why, ":\n");
-  return m->why;
-}
-
-static bool is_number_used_as_list(const Value *value, const Argument *argument) {
-  if (!argument->broadcast_n || (value->type->kind != TYPE_INT && value->type->kind != TYPE_FLOAT)) return false;
-  const Type *list = unwrap_optional(argument->type);
-  return list->kind == TYPE_LIST && list->elements[0]->kind == value->type->kind;
-}
-
 /* What to write so that the value would fit. */
 static void explain_mismatch(Matcher *m, const Type *type, const Value *value) {
   if (value->inferred) {
@@ -180,7 +167,7 @@ static void explain_mismatch(Matcher *m, const Type *type, const Value *value) {
 
 static Value *match_argument(Matcher *m, const Argument *argument, Value *value) {
   Graph *graph = m->graph;
-  if (is_number_used_as_list(value, argument)) {
+  if (argument_repeats(argument, (TypeKind)value->type->kind)) {
     uint32_t n = (uint32_t)argument->broadcast_n;
     Value **repeated = ARENA_ARRAY(graph->arena, Value *, n);
     for (uint32_t i = 0; i < n; i++) repeated[i] = value;
@@ -192,7 +179,7 @@ static Value *match_argument(Matcher *m, const Argument *argument, Value *value)
     StrBuf text = {0};
     if (!type_match_vars(graph->store, type, value->type, &m->bindings, m->why ? &text : NULL)) {
       if (m->why) {
-        strbuf_puts(reason(m), "Could not match type ");
+        strbuf_puts(m->why, "Could not match type ");
         type_print_annotation(value->type, m->why);
         strbuf_puts(m->why, " to ");
         type_print_annotation(type, m->why);
@@ -206,7 +193,7 @@ static Value *match_argument(Matcher *m, const Argument *argument, Value *value)
     type = type_substitute(graph->store, argument->type, &m->bindings);
     if (!type) {
       if (m->why) {
-        strbuf_puts(reason(m), "Type variables in type ");
+        strbuf_puts(m->why, "Type variables in type ");
         type_print_annotation(argument->type, m->why);
         strbuf_puts(m->why, " could not be inferred from actual type ");
         type_print_annotation(value->type, m->why);
@@ -218,11 +205,10 @@ static Value *match_argument(Matcher *m, const Argument *argument, Value *value)
   value = value_convert(graph, type, value, m->allow_conversions, m->range);
   if (type_is_subtype(value->type, type, NULL)) return value;
   if (m->why) {
-    strbuf_puts(reason(m), "Expected a value of type '");
-    type_print_annotation(argument->type, m->why);
-    strbuf_printf(m->why, "' for argument '" STR_FMT "' but instead found type '", STR_ARG(argument->name));
+    argument_begin_mismatch(argument, m->why);
     type_print_annotation(value->type, m->why);
-    strbuf_puts(m->why, value->inferred ? " (inferred)'.\n" : "'.\n");
+    if (value->inferred) strbuf_puts(m->why, " (inferred)");
+    argument_end_mismatch(m->why);
     explain_mismatch(m, type, value);
     if (value->type->kind == TYPE_LIST && value->type->elements[0]->kind == TYPE_TENSOR)
       strbuf_puts(m->why,
@@ -234,14 +220,6 @@ static Value *match_argument(Matcher *m, const Argument *argument, Value *value)
   return NULL;
 }
 
-/* The last positional parameter, an unsized list, may take all remaining positional arguments: zeros(2, 3). */
-static bool takes_remaining(const FunctionSchema *schema, uint32_t i) {
-  const Argument *argument = &schema->arguments[i];
-  bool is_last = i + 1 == schema->argument_count || schema->arguments[i + 1].kwarg_only;
-  return is_last && argument->type->kind == TYPE_LIST && !argument->broadcast_n &&
-         argument->type->elements[0]->kind != TYPE_VAR;
-}
-
 static Value *match_remaining(Matcher *m, const Argument *argument, const CallArguments *call, uint32_t from) {
   Argument element = {.name = STR("<varargs>"), .type = argument->type->elements[0]};
   uint32_t count = call->count - from;
@@ -251,14 +229,6 @@ static Value *match_remaining(Matcher *m, const Argument *argument, const CallAr
     if (!values[i]) return NULL;
   }
   return graph_insert_list(m->graph, element.type, count, values);
-}
-
-static ptrdiff_t find_keyword(const CallArguments *call, Str name, bool is_aten) {
-  for (uint32_t i = 0; i < call->keyword_count; i++) {
-    Str given = call->keywords[i].name;
-    if (str_equal(given, name) || (is_aten && str_is(name, "self") && str_is(given, "input"))) return i;
-  }
-  return -1;
 }
 
 /* ---- defaults ---- */
@@ -285,77 +255,46 @@ static Value *insert_default(Graph *graph, IValue value, const Type *type) {
 
 /* ---- one schema ---- */
 
+static Value *bound_value(Matcher *m, const CallArguments *call, const Argument *argument, Bound bound) {
+  switch (bound.kind) {
+    case BOUND_SELF:
+      return named_value(m->graph, call->self);
+    case BOUND_POSITION:
+      return named_value(m->graph, &call->positional[bound.index]);
+    case BOUND_KEYWORD:
+      return named_value(m->graph, &call->keywords[bound.index]);
+    default:
+      return insert_default(m->graph, argument->default_value, argument->type);
+  }
+}
+
 static bool match_all(Matcher *m, const CallArguments *call, Value **inputs, uint32_t *out_count) {
   const FunctionSchema *schema = m->schema;
-  bool is_aten = str_starts_with(schema->name, "aten::");
-  bool has_self = call->self != NULL;
-  bool *used = ARENA_ARRAY(m->graph->arena, bool, call->keyword_count ? call->keyword_count : 1);
-  uint32_t used_count = 0, input_count = 0;
+  ArgumentBinder binder = {.schema = schema,
+                           .positional_count = call->count,
+                           .keyword_count = call->keyword_count,
+                           .keywords = call->keyword_count ? &call->keywords->name : NULL,
+                           .keyword_stride = sizeof *call->keywords,
+                           .has_self = call->self != NULL};
+  uint32_t input_count = 0;
   for (uint32_t i = 0; i < schema->argument_count; i++) {
     const Argument *argument = &schema->arguments[i];
-    Value *value;
-    ptrdiff_t keyword;
-    if (has_self && str_is(argument->name, "self")) {
-      value = named_value(m->graph, call->self);
-      has_self = false;
-    } else if (!argument->kwarg_only && used_count < call->count) {
-      const NamedValue *given = &call->positional[used_count];
-      value = named_value(m->graph, given);
-      if (m->allow_conversions && takes_remaining(schema, i) && value->type->kind != TYPE_LIST &&
-          !type_converts_to_list(value->type, unwrap_optional(argument->type))) {
-        value = match_remaining(m, argument, call, used_count);
-        if (!value) return false;
-        used_count = call->count;
-        inputs[input_count++] = value;
-        continue;
-      }
-      used_count++;
-    } else if ((keyword = find_keyword(call, argument->name, is_aten)) >= 0) {
-      if (used[keyword]) {
-        if (m->why) strbuf_printf(reason(m), "Argument " STR_FMT " specified twice.\n", STR_ARG(argument->name));
-        return false;
-      }
-      used[keyword] = true;
-      value = named_value(m->graph, &call->keywords[keyword]);
-    } else if (argument->has_default) {
-      value = insert_default(m->graph, argument->default_value, argument->type);
+    Bound bound;
+    if (!binder_next(&binder, i, &bound, m->why)) return false;
+    Value *value = bound_value(m, call, argument, bound);
+    if (bound.kind == BOUND_POSITION && m->allow_conversions && argument_takes_remaining(schema, i) &&
+        !type_converts_to_list(value->type, argument->type) && value->type->kind != TYPE_LIST) {
+      value = match_remaining(m, argument, call, bound.index);
+      binder_take_remaining(&binder);
     } else {
-      if (m->why) strbuf_printf(reason(m), "Argument " STR_FMT " not provided.\n", STR_ARG(argument->name));
-      return false;
+      value = match_argument(m, argument, value);
     }
-    value = match_argument(m, argument, value);
     if (!value) return false;
     inputs[input_count++] = value;
   }
-  if (has_self) {
-    if (m->why) strbuf_puts(reason(m), "Provided self argument not used in schema.\n");
-    return false;
-  }
-  if (schema->is_vararg)
-    for (; used_count < call->count; used_count++)
-      inputs[input_count++] = named_value(m->graph, &call->positional[used_count]);
-  if (used_count < call->count) {
-    if (m->why)
-      strbuf_printf(reason(m), "Expected at most %u arguments but found %u positional arguments.\n", used_count,
-                    call->count);
-    return false;
-  }
-  for (uint32_t i = 0; i < call->keyword_count; i++) {
-    if (used[i]) continue;
-    Str name = call->keywords[i].name;
-    if (m->why) {
-      bool known = schema_find_argument(schema, name) >= 0;
-      strbuf_printf(reason(m), "Keyword argument " STR_FMT " %s.", STR_ARG(name),
-                    known ? "specified twice" : "unknown");
-      for (uint32_t k = 0; k < schema->argument_count && !known; k++) {
-        Str similar = schema->arguments[k].name;
-        known = similar.length > 2 && str_distance(name, similar, 2) <= (name.length < 4 ? 1 : 2);
-        if (known) strbuf_printf(m->why, " Did you mean '" STR_FMT "'?", STR_ARG(similar));
-      }
-      strbuf_char(m->why, '\n');
-    }
-    return false;
-  }
+  if (!binder_finish(&binder, m->why)) return false;
+  for (uint32_t i = binder.used_positional; i < call->count; i++) /* of a vararg schema */
+    inputs[input_count++] = named_value(m->graph, &call->positional[i]);
   *out_count = input_count;
   return true;
 }
@@ -369,6 +308,12 @@ bool schema_try_match(Graph *graph, const FunctionSchema *schema, SourceRange ra
   uint32_t extra = schema->is_vararg ? call->count : 0;
   Value **inputs = ARENA_ARRAY(graph->arena, Value *, schema->argument_count + extra + 1);
   *out = (MatchedSchema){.schema = schema, .inputs = inputs, .return_count = schema->return_count};
+  size_t why_before = why ? why->length : 0;
+  if (why) { /* the schema on a line of its own */
+    strbuf_char(why, '\n');
+    schema_print(schema, why);
+    strbuf_puts(why, ":\n");
+  }
   bool fits = match_all(&m, call, inputs, &out->input_count);
   if (fits) {
     out->return_types = ARENA_ARRAY(graph->arena, const Type *, schema->return_count + 1);
@@ -377,11 +322,12 @@ bool schema_try_match(Graph *graph, const FunctionSchema *schema, SourceRange ra
       if (type->has_var) type = type_substitute(graph->store, type, &m.bindings);
       if (!type) {
         fits = false;
-        if (why) strbuf_puts(reason(&m), "The return type has type variables that the arguments do not determine.\n");
+        if (why) strbuf_puts(why, "The return type has type variables that the arguments do not determine.\n");
       }
       out->return_types[i] = type;
     }
   }
+  if (fits && why) strbuf_truncate(why, why_before);
   if (!fits)
     while (graph->insert_before->prev != before) node_destroy(graph->insert_before->prev);
   return fits;

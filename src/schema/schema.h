@@ -1,6 +1,7 @@
 /* schema: what functions take and give.
  *
  *   schema/schema.h      FunctionSchema, with defaults and aliases (this file)
+ *   schema/bind.h        which of a call's arguments a parameter gets
  *   schema/type_parse.h  types as text */
 #pragma once
 

@@ -141,7 +141,7 @@ static void test_prepare(void **state) {
   wick_value_release(before);
   wick_value_release(after);
   /* what fails says so, and leaves the state as it was */
-  REFUSED(WICK_INVALID_ARGUMENT, "missing", wick_prepare(module, "forward", NULL, 0, NULL, 0, NULL, &e));
+  REFUSED(WICK_INVALID_ARGUMENT, "not provided", wick_prepare(module, "forward", NULL, 0, NULL, 0, NULL, &e));
   wick_value_release(x);
   wick_value_release(seed);
   wick_module_release(module);

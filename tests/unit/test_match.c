@@ -39,10 +39,11 @@ static int teardown(void **state) {
   return 0;
 }
 
-#define VALUES(...)                                                          \
-  (uint32_t)(sizeof((IValue[]){__VA_ARGS__}) / sizeof(IValue)), (IValue[]) { \
-    __VA_ARGS__                                                              \
-  }
+#define COUNT(...) (uint32_t)(sizeof((IValue[]){__VA_ARGS__}) / sizeof(IValue))
+#define VALUES(...) (&(CallValues){.count = COUNT(__VA_ARGS__), .values = (IValue[]){__VA_ARGS__}})
+#define NAMED(keyword, ...) \
+  (&(CallValues){           \
+      .count = COUNT(__VA_ARGS__), .values = (IValue[]){__VA_ARGS__}, .keyword_count = 1, .keywords = keyword})
 
 static MatchedCall matched;
 static void expect_overload(const char *overload) {
@@ -52,19 +53,19 @@ static void expect_overload(const char *overload) {
 static void chooses_overloads(void **state) {
   (void)state;
   IValue t = ivalue_tensor(tensor);
-  assert_null(operator_match_values(STR("match::f"), NULL, VALUES(t, t), 0, NULL, &matched));
+  assert_null(operator_match_values(STR("match::f"), NULL, VALUES(t, t), &matched));
   expect_overload("Tensor");
   assert_int_equal(matched.inputs[2].i, 1); /* alpha's default */
   matched_call_dispose(&matched);
-  assert_null(operator_match_values(STR("match::f"), NULL, VALUES(t, ivalue_float(2)), 0, NULL, &matched));
+  assert_null(operator_match_values(STR("match::f"), NULL, VALUES(t, ivalue_float(2)), &matched));
   expect_overload("Scalar");
   matched_call_dispose(&matched);
   KeywordValue alpha = {STR("alpha"), ivalue_int(3)};
-  assert_null(operator_match_values(STR("match::f"), NULL, VALUES(t, ivalue_float(2)), 1, &alpha, &matched));
+  assert_null(operator_match_values(STR("match::f"), NULL, NAMED(&alpha, t, ivalue_float(2)), &matched));
   expect_overload("Tensor"); /* the number becomes a tensor */
   assert_true(matched.inputs[1].tensor->flags & TENSOR_WRAPPED_NUMBER);
   matched_call_dispose(&matched);
-  assert_null(operator_match_values(STR("match::f"), NULL, VALUES(ivalue_int(1), ivalue_int(7)), 0, NULL, &matched));
+  assert_null(operator_match_values(STR("match::f"), NULL, VALUES(ivalue_int(1), ivalue_int(7)), &matched));
   expect_overload("int");
   assert_true(matched.inputs[1].tag == TAG_FLOAT && matched.inputs[1].f == 7 && matched.inputs[2].tag == TAG_NONE);
   matched_call_dispose(&matched);
@@ -73,20 +74,19 @@ static void chooses_overloads(void **state) {
 static void converts_lists(void **state) {
   (void)state;
   IValue t = ivalue_tensor(tensor), device;
-  assert_null(
-      operator_match_values(STR("match::sizes"), NULL, VALUES(t, ivalue_int(3), ivalue_int(2)), 0, NULL, &matched));
+  assert_null(operator_match_values(STR("match::sizes"), NULL, VALUES(t, ivalue_int(3), ivalue_int(2)), &matched));
   assert_true(matched.inputs[1].list->length == 2 && matched.inputs[1].list->ints[0] == 3);
   matched_call_dispose(&matched);
   Tuple *pair;
   assert_null(tuple_new(2, NULL, &pair));
   pair->values[0] = ivalue_int(6), pair->values[1] = ivalue_int(1);
-  assert_null(operator_match_values(STR("match::sizes"), NULL, VALUES(t, ivalue_tuple(pair)), 0, NULL, &matched));
+  assert_null(operator_match_values(STR("match::sizes"), NULL, VALUES(t, ivalue_tuple(pair)), &matched));
   assert_true(matched.inputs[1].list->kind == LIST_INTS && matched.inputs[1].list->ints[0] == 6);
   matched_call_dispose(&matched);
   ivalue_release(ivalue_tuple(pair));
   assert_null(ivalue_from_str(STR("cpu"), &device));
   KeywordValue named = {STR("device"), device};
-  assert_null(operator_match_values(STR("match::window"), NULL, VALUES(t, ivalue_int(5)), 1, &named, &matched));
+  assert_null(operator_match_values(STR("match::window"), NULL, NAMED(&named, t, ivalue_int(5)), &matched));
   assert_true(matched.inputs[1].list->length == 2 && matched.inputs[1].list->ints[1] == 5 &&
               matched.inputs[2].tag == TAG_DEVICE);
   matched_call_dispose(&matched);
@@ -103,16 +103,15 @@ static void says_why_not(void **state) {
   (void)state;
   IValue t = ivalue_tensor(tensor);
   KeywordValue wrong = {STR("beta"), ivalue_int(3)};
-  expect_message(operator_match_values(STR("match::f"), NULL, VALUES(t), 0, NULL, &matched),
-                 "Argument other not provided.");
-  expect_message(operator_match_values(STR("match::f"), NULL, VALUES(t, t), 1, &wrong, &matched),
-                 "Unknown keyword argument 'beta'.");
-  expect_message(operator_match_values(STR("match::f"), "Tensor", VALUES(t, IVALUE_NONE), 0, NULL, &matched),
+  expect_message(operator_match_values(STR("match::f"), NULL, VALUES(t), &matched), "Argument other not provided.");
+  expect_message(operator_match_values(STR("match::f"), NULL, NAMED(&wrong, t, t), &matched),
+                 "Keyword argument beta unknown.");
+  expect_message(operator_match_values(STR("match::f"), "Tensor", VALUES(t, IVALUE_NONE), &matched),
                  "Expected a value of type 'Tensor' for argument 'other' but instead found type 'NoneType'.");
-  expect_message(operator_match_values(STR("match::f"), NULL, VALUES(t, t, t, t), 0, NULL, &matched),
+  expect_message(operator_match_values(STR("match::f"), NULL, VALUES(t, t, t, t), &matched),
                  "Expected at most 2 arguments but found 4");
-  expect_message(operator_match_values(STR("match::windov"), NULL, VALUES(t), 0, NULL, &matched), "match::window");
-  expect_message(operator_match_values(STR("match::f"), "Missing", VALUES(t), 0, NULL, &matched), "Unknown builtin op");
+  expect_message(operator_match_values(STR("match::windov"), NULL, VALUES(t), &matched), "match::window");
+  expect_message(operator_match_values(STR("match::f"), "Missing", VALUES(t), &matched), "Unknown builtin op");
 }
 
 /* Values as Python has them, and what PyTorch makes of each for int, float, bool, complex, Scalar and Device; "-": it
@@ -131,6 +130,43 @@ static IValue tensor_of(DType dtype, double value, int ndim, bool meta) {
   tensor_release(doubles);
   if (meta) t->flags |= TENSOR_META;
   return ivalue_tensor(t);
+}
+
+/* Values and programs are bound to parameters by the same rules (schema/bind.h). */
+static void binds(void **state) {
+  (void)state;
+  IValue t = ivalue_tensor(tensor), word;
+  List *list;
+  assert_null(ivalue_from_str(STR("word"), &word));
+  assert_null(list_new(TYPE(INT), 0, &list));
+  KeywordValue input = {STR("input"), t};
+  CallValues call = {.keyword_count = 1, .keywords = &input};
+  assert_null(operator_match_values(STR("aten::relu"), NULL, &call, &matched)); /* self, as programs call it */
+  matched_call_dispose(&matched);
+  assert_null(operator_match_values(STR("aten::block_diag"), NULL, VALUES(t, t, t), &matched));
+  assert_int_equal(matched.inputs[0].list->length, 3);
+  matched_call_dispose(&matched);
+  /* type variables are the same throughout */
+  assert_null(operator_match_values(STR("aten::append"), NULL, VALUES(ivalue_list(list), ivalue_int(1)), &matched));
+  matched_call_dispose(&matched);
+  expect_message(operator_match_values(STR("aten::append"), NULL, VALUES(ivalue_list(list), word), &matched),
+                 "Expected a value of type 't' for argument 'el' but instead found type 'str'.");
+  /* a float is not repeated for int[2], nor a tensor */
+  expect_message(operator_match_values(STR("match::window"), NULL, VALUES(t, ivalue_float(1)), &matched),
+                 "Expected a value of type 'List[int]' for argument 'size' but instead found type 'float'.");
+  IValue one = tensor_of(DTYPE_INT64, 3, 0, false), out[3];
+  expect_message(arguments_match(operator_schema(operator_find(STR("match::window"))), VALUES(t, one), out),
+                 "window() Expected a value of type 'List[int]' for argument 'size' but instead found type 'Tensor'.");
+  KeywordValue twice[] = {{STR("size"), ivalue_int(1)}, {STR("size"), ivalue_int(2)}};
+  call = (CallValues){.count = 1, .values = &t, .keyword_count = 2, .keywords = twice};
+  expect_message(operator_match_values(STR("match::window"), NULL, &call, &matched),
+                 "Keyword argument size specified twice.");
+  KeywordValue near = {STR("devise"), ivalue_int(1)};
+  expect_message(operator_match_values(STR("match::window"), NULL, NAMED(&near, t, ivalue_int(1)), &matched),
+                 "Keyword argument devise unknown. Did you mean 'device'?");
+  ivalue_release(one);
+  ivalue_release(word);
+  ivalue_release(ivalue_list(list));
 }
 
 static void expect_taken(Status status, IValue got, const char *expected, const char *door, int value) {
@@ -178,10 +214,10 @@ static void doors_agree(void **state) {
     for (int k = 0; k < 6; k++) {
       const Operator *op = operator_find(str_from(names[k]));
       IValue got = IVALUE_NONE;
-      Status status = operator_match_values(op->name, NULL, 1, &taken[i].value, 0, NULL, &matched);
+      Status status = operator_match_values(op->name, NULL, VALUES(taken[i].value), &matched);
       expect_taken(status, status ? got : matched.inputs[0], taken[i].as[k], names[k], i);
       if (!status) matched_call_dispose(&matched);
-      status = arguments_match(operator_schema(op), IVALUE_NONE, 1, &taken[i].value, 0, NULL, &got);
+      status = arguments_match(operator_schema(op), VALUES(taken[i].value), &got);
       expect_taken(status, got, taken[i].as[k], "a function", i);
       if (!status) ivalue_release(got);
     }
@@ -194,9 +230,8 @@ static void refuses_meta_numbers(void **state) {
   Exec exec;
   IValue out, meta = tensor_of(DTYPE_FLOAT32, 1, 0, true);
   exec_init(&exec, &api_services);
-  expect_message(
-      operator_call_values(&exec, STR("aten::full_like"), NULL, VALUES(ivalue_tensor(tensor), meta), 0, NULL, &out),
-      "Expected a value of type 'number' for argument 'fill_value' but instead found type 'Tensor'");
+  expect_message(operator_call_values(&exec, STR("aten::full_like"), NULL, VALUES(ivalue_tensor(tensor), meta), &out),
+                 "Expected a value of type 'number' for argument 'fill_value' but instead found type 'Tensor'");
   ivalue_release(meta);
 }
 
@@ -205,7 +240,7 @@ static void calls(void **state) {
   Exec exec;
   IValue out;
   exec_init(&exec, NULL);
-  assert_null(operator_call_values(&exec, STR("match::f"), NULL, VALUES(ivalue_int(1)), 0, NULL, &out));
+  assert_null(operator_call_values(&exec, STR("match::f"), NULL, VALUES(ivalue_int(1)), &out));
   assert_int_equal(out.i, 'i');
 }
 
@@ -220,10 +255,10 @@ static void says_that_memory_ran_out(void **state) {
   IValue arguments[] = {ivalue_tensor(tensor), ivalue_tensor(tensor)};
   for (size_t i = 0; i < sizeof first_used / sizeof *first_used; i++) {
     int64_t refused = 0;
+    CallValues call = {.count = (uint32_t)first_used[i].count, .values = arguments};
     for (Status status = status_out_of_memory(); status; refused++) {
       mem_fail_after(refused + 1);
-      status = operator_match_values(str_from(first_used[i].name), NULL, (uint32_t)first_used[i].count, arguments, 0,
-                                     NULL, &matched);
+      status = operator_match_values(str_from(first_used[i].name), NULL, &call, &matched);
       mem_fail_after(0);
       if (!status) break;
       assert_int_equal(status->code, ERROR_OUT_OF_MEMORY);
@@ -238,6 +273,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(chooses_overloads),
                                      cmocka_unit_test(converts_lists),
                                      cmocka_unit_test(says_why_not),
+                                     cmocka_unit_test(binds),
                                      cmocka_unit_test(doors_agree),
                                      cmocka_unit_test(refuses_meta_numbers),
                                      cmocka_unit_test(calls),
