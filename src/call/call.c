@@ -498,9 +498,9 @@ Status call_set_tensor_list(Call *c, uint32_t i, size_t count, Tensor *const *te
 }
 
 Status call_unsupported_dtype(const Call *c, DType dtype) {
-  Str base = c->op->name;
+  Str base = c->op->row->same_as ? str_from(c->op->row->same_as) : c->op->name;
   ptrdiff_t colon = str_rfind_char(base, ':');
   if (colon >= 0) base = str_slice(base, (size_t)colon + 1, base.length);
-  if (c->op->variant == VARIANT_INPLACE) base.length--;
+  if (c->op->variant == VARIANT_INPLACE && !c->op->row->same_as) base.length--;
   return status_new(ERROR_RUNTIME, "\"" STR_FMT "\" not implemented for '%s'", STR_ARG(base), dtype_scalar_name(dtype));
 }

@@ -31,8 +31,8 @@ static Status kernel_constant_chunk(Call *call) {
               &list));
   Status status = OK;
   if (list.list->length != call->output_count)
-    status = status_new(ERROR_RUNTIME, "Expected chunk to return %u values, but it returned %zu", call->output_count,
-                        list.list->length);
+    status = status_new(ERROR_RUNTIME, "Expected %u elements in a list but found %zu", call->output_count,
+                        list.list->length); /* as unpacking the list says it */
   else
     for (uint32_t i = 0; i < call->output_count; i++) call_set(call, i, ivalue_retain(list.list->values[i]));
   ivalue_release(list);

@@ -2,19 +2,17 @@
  * gradients whatever is done to their graphs: every pass alone, passes in a row, every executor.
  *
  * WICK_RANDOM_PROGRAMS is how many (PROGRAMS by default), WICK_RANDOM_SEED the first one's seed. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../unit/ir_fixture.h"
-#include "api/handles.h"
-#include "autodiff/autodiff.h"
+#include "../unit/outcome.h"
 #include "executor/executor.h"
 #include "frontend/frontend.h"
 #include "pass/pass.h"
 #include "program_text.h"
 
-enum { ARGUMENTS = 6, MAX_TENSORS = 64, LEAVES = 4, KINDS = 5 };
+enum { ARGUMENTS = 6, LEAVES = 4, KINDS = 5 };
 #ifdef __SANITIZE_THREAD__
 enum { PROGRAMS = 50 }; /* one thread, which the sanitizer makes slow and has nothing to say about */
 #else
@@ -54,7 +52,7 @@ static void program_dispose(Program *p) {
 typedef struct Outcome {
   Status status, backward;
   IValue result, arguments[ARGUMENTS];
-  Tensor *leaves[LEAVES], *gradients[LEAVES]; /* of the arguments; owned */
+  Tensor *leaves[LEAVES]; /* of the arguments; owned */
 } Outcome;
 
 /* Arguments of several kinds, so that what was learnt of one does not hold for the other. */
@@ -122,64 +120,15 @@ static void outcome_dispose(Outcome *o) {
   status_free(o->backward);
   ivalue_release(o->result);
   for (int i = 0; i < ARGUMENTS; i++) ivalue_release(o->arguments[i]);
-  for (int i = 0; i < LEAVES; i++) {
-    tensor_release(o->leaves[i]);
-    tensor_release(o->gradients[i]);
-  }
-}
-
-/* All tensors of a value in order. */
-static void collect(IValue v, const Tensor **out, int *count) {
-  if (v.tag == TAG_TENSOR) {
-    assert_true(*count < MAX_TENSORS);
-    out[(*count)++] = v.tensor;
-  } else if (v.tag == TAG_TUPLE) {
-    for (uint32_t i = 0; i < v.tuple->length; i++) collect(v.tuple->values[i], out, count);
-  } else if (v.tag == TAG_LIST) {
-    for (size_t i = 0; i < v.list->length && *count < MAX_TENSORS; i++) collect(v.list->values[i], out, count);
-  }
-}
-
-/* Equal bits, or nearly equal where `tolerance` says so. */
-static bool same_values(const Tensor *a, const Tensor *b, double tolerance) {
-  if (a->dtype != b->dtype || a->ndim != b->ndim || memcmp(a->sizes, b->sizes, (size_t)a->ndim * sizeof *a->sizes))
-    return false;
-  Tensor *x, *y;
-  Tensor *dense[2];
-  assert_null(tensor_contiguous(a, &dense[0]));
-  assert_null(tensor_contiguous(b, &dense[1]));
-  assert_null(tensor_to_dtype(dense[0], DTYPE_FLOAT64, &x));
-  assert_null(tensor_to_dtype(dense[1], DTYPE_FLOAT64, &y));
-  for (int i = 0; i < 2; i++) tensor_release(dense[i]);
-  const double *p = tensor_data(x), *q = tensor_data(y);
-  bool same = true;
-  for (int64_t i = 0; i < a->numel; i++) {
-    double scale = fabs(p[i]) > 1 ? fabs(p[i]) : 1;
-    same &= p[i] == q[i] || (p[i] != p[i] && q[i] != q[i]) || fabs(p[i] - q[i]) <= tolerance * scale;
-  }
-  tensor_release(x);
-  tensor_release(y);
-  return same;
-}
-
-static bool same_shape(IValue a, IValue b) { /* of everything but tensors */
-  if (a.tag != b.tag) return false;
-  if (a.tag == TAG_INT) return a.i == b.i;
-  if (a.tag == TAG_LIST) return a.list->length == b.list->length;
-  if (a.tag != TAG_TUPLE) return true;
-  for (uint32_t i = 0; i < a.tuple->length; i++)
-    if (!same_shape(a.tuple->values[i], b.tuple->values[i])) return false;
-  return true;
+  for (int i = 0; i < LEAVES; i++) tensor_release(o->leaves[i]);
 }
 
 static const char *different_gradients(const Outcome *a, const Outcome *b) {
   if (b->backward && !a->backward) return "only one of them can be differentiated";
   if (a->backward) return NULL; /* the other may have kept something else, that was not written to */
   for (int i = 0; i < LEAVES; i++) {
-    const Tensor *x = a->gradients[i], *y = b->gradients[i];
-    if (!x && !y) continue;
-    if (!x || !y) return "only one of them has a gradient";
-    if (!same_values(x, y, x->dtype == DTYPE_FLOAT64 ? 1e-9 : 1e-4)) return "other gradients";
+    const char *different = different_gradient(gradient_of(a->leaves[i]), gradient_of(b->leaves[i]));
+    if (different) return different;
   }
   return NULL;
 }
@@ -187,22 +136,13 @@ static const char *different_gradients(const Outcome *a, const Outcome *b) {
 static const char *difference(const Outcome *a, const Outcome *b, bool gradients) {
   if (a->status) return NULL; /* what is not needed is not computed and does not fail, what is may fail elsewhere */
   if (b->status) return "only one of them failed";
-  const Tensor *x[MAX_TENSORS + LEAVES], *y[MAX_TENSORS + LEAVES];
+  const Tensor *x[MAX_OUTCOME_TENSORS], *y[MAX_OUTCOME_TENSORS];
   int n = 0, m = 0;
-  if (!same_shape(a->result, b->result)) return "results of other types, numbers or lengths";
+  if (!same_structure(a->result, b->result)) return "results of other types, numbers or lengths";
   for (int i = 0; i < LEAVES; i++) x[n++] = a->leaves[i], y[m++] = b->leaves[i];
-  collect(a->result, x, &n), collect(b->result, y, &m);
-  if (n != m) return "another number of tensors";
-  for (int i = 0; i < n; i++)
-    if (!same_values(x[i], y[i], 0)) return i < LEAVES ? "arguments changed otherwise" : "other values";
-  for (int i = 0; i < n; i++)
-    if (memcmp(x[i]->strides, y[i]->strides, (size_t)x[i]->ndim * sizeof *x[i]->strides)) return "other strides";
-  for (int i = 0; i < n && gradients; i++)
-    if ((x[i]->flags & TENSOR_RECORDS) != (y[i]->flags & TENSOR_RECORDS)) return "other tensors that require grad";
-  for (int i = 0; i < n; i++)
-    for (int k = 0; k < i; k++)
-      if ((x[i]->storage == x[k]->storage) != (y[i]->storage == y[k]->storage)) return "memory shared otherwise";
-  return gradients ? different_gradients(a, b) : NULL;
+  tensors_of(a->result, x, &n), tensors_of(b->result, y, &m);
+  const char *different = different_tensors(x, y, n, LEAVES, 0, gradients);
+  return different || !gradients ? different : different_gradients(a, b);
 }
 
 static const char *message_of(const Outcome *o) {
@@ -211,30 +151,8 @@ static const char *message_of(const Outcome *o) {
 
 /* ---- ways to run ---- */
 
-/* Gradients of the sum of everything that came out. */
 static void run_backward(Program *p, Outcome *o) {
-  const Tensor *all[MAX_TENSORS];
-  Tensor *outputs[MAX_TENSORS], *ones[MAX_TENSORS];
-  int count = 0, wanted = 0;
-  static OpRef ones_like = OP_REF("aten::ones_like", "");
-  Exec exec = p->exec;
-  exec.grad_enabled = false;
-  if (o->status) return;
-  collect(o->result, all, &count);
-  for (int i = 0; i < count; i++) {
-    if (!(all[i]->flags & TENSOR_RECORDS)) continue;
-    IValue one = IVALUE_NONE;
-    outputs[wanted] = (Tensor *)(uintptr_t)all[i];
-    assert_null(op_call(&exec, &ones_like, 1, (IValue[]){ivalue_tensor(outputs[wanted])}, 1, &one));
-    ones[wanted++] = one.tensor;
-  }
-  exec.grad_enabled = true;
-  if (wanted) o->backward = autograd_backward(&exec, (size_t)wanted, outputs, ones, (BackwardOptions){0});
-  for (int i = 0; i < wanted; i++) tensor_release(ones[i]);
-  for (int i = 0; i < LEAVES && !o->backward; i++) {
-    AutogradMeta *meta = o->leaves[i]->autograd;
-    if (meta && meta->grad) o->gradients[i] = tensor_retain(meta->grad);
-  }
+  if (!o->status) o->backward = backward_of_sum(&p->exec, o->result);
 }
 
 static void run_function(Program *p, int which, Outcome *out) {

@@ -21,7 +21,8 @@ enum {
   ADD_FIRST,
   ACTIVATION,
   LOW,
-  HIGH
+  HIGH,
+  DIMS /* 1, 2 or 3: which convolution the program called */
 };
 
 static bool is_plain(const Tensor *t) {
@@ -84,22 +85,20 @@ static Status run_activation(Call *call, IValue x, IValue *out) {
 }
 
 static Status run_parts(Call *call) {
-  static OpRef conv = OP_REF("aten::convolution", "");
+  static OpRef convolutions[] = {OP_REF("aten::conv1d", ""), OP_REF("aten::conv2d", ""), OP_REF("aten::conv3d", "")};
   typedef Status Part(Call * call, IValue x, IValue * out);
   static const struct {
     uint32_t argument; /* None: without this part */
     Part *run;
   } parts[] = {{MEAN, run_norm}, {ADD, run_add}, {ACTIVATION, run_activation}};
   const IValue *in = call->inputs;
-  IValue result, next, padding;
-  List *zeros;
-  TRY(list_from_ints((const int64_t[]){0}, 1, &zeros));
-  padding = ivalue_list(zeros);
-  Status status = op_call(call->exec, &conv, 9,
-                          (IValue[]){in[INPUT], in[WEIGHT], in[BIAS], in[STRIDE], in[PADDING], in[DILATION],
-                                     ivalue_bool(false), padding, in[GROUPS]},
-                          1, &result);
-  ivalue_release(padding);
+  IValue result, next;
+  int64_t dims = call_int(call, DIMS);
+  if (dims < 1 || dims > 3)
+    return status_new(ERROR_INVALID_ARGUMENT, "no convolution has %lld dimensions", (long long)dims);
+  Status status = op_call(
+      call->exec, &convolutions[dims - 1], 7,
+      (IValue[]){in[INPUT], in[WEIGHT], in[BIAS], in[STRIDE], in[PADDING], in[DILATION], in[GROUPS]}, 1, &result);
   for (size_t i = 0; i < sizeof parts / sizeof *parts && status == OK; i++) {
     if (call_is_none(call, parts[i].argument)) continue;
     status = parts[i].run(call, result, &next);
@@ -186,7 +185,8 @@ static Status kernel_convolution_norm(Call *call) {
 static const OpRow rows[] = {
     {.schema = "wick::convolution_norm(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] "
                "dilation, int groups, Tensor? norm_weight, Tensor? norm_bias, Tensor? running_mean, Tensor? "
-               "running_var, float eps, Tensor? add, bool add_first, str? activation, float low, float high) -> Tensor",
+               "running_var, float eps, Tensor? add, bool add_first, str? activation, float low, float high, int dims) "
+               "-> Tensor",
      .kernel = kernel_convolution_norm,
      .flops = conv_flops,
      .flags = OP_COMPOSITE},

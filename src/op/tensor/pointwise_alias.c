@@ -6,13 +6,21 @@
     .schema = "aten::" name "(" parameters ") -> Tensor", .body = "return " call, .flags = OP_OUT | (more), \
     __VA_ARGS__                                                                                             \
   }
-#define UNARY(name, call) ALIAS(name, "Tensor self", "torch." call "(self)", OP_INPLACE, .same_as = "aten::" call)
+/* In place they are the other one's form, which looks at memory that is shared. */
+#define IN_PLACE(name, parameters, call, arguments)                              \
+  {                                                                              \
+    .schema = "aten::" name "(Tensor(a!) self" parameters ") -> Tensor(a!)",     \
+    .body = "return self." call "_(" arguments ")", .same_as = "aten::" call "_" \
+  }
+#define UNARY(name, call) \
+  ALIAS(name, "Tensor self", "torch." call "(self)", 0, .same_as = "aten::" call), IN_PLACE(name "_", "", call, "")
 #define SPECIAL(name, call) ALIAS("special_" name, "Tensor self", "torch." call "(self)", 0, .same_as = "aten::" call)
-#define BINARY(name, call)                                                                          \
-  ALIAS(name ".Tensor", "Tensor self, Tensor other", "torch." call "(self, other)", OP_INPLACE,     \
-        .same_as = "aten::" call, .out = "out"),                                                    \
-      ALIAS(name ".Scalar", "Tensor self, Scalar other", "torch." call "(self, other)", OP_INPLACE, \
-            .same_as = "aten::" call)
+#define BINARY(name, call)                                                                                            \
+  ALIAS(name ".Tensor", "Tensor self, Tensor other", "torch." call "(self, other)", 0, .same_as = "aten::" call,      \
+        .out = "out"),                                                                                                \
+      ALIAS(name ".Scalar", "Tensor self, Scalar other", "torch." call "(self, other)", 0, .same_as = "aten::" call), \
+      IN_PLACE(name "_.Tensor", ", Tensor other", call, "other"),                                                     \
+      IN_PLACE(name "_.Scalar", ", Scalar other", call, "other")
 #define WRITES(method, right, call)                                                             \
   {                                                                                             \
     .schema = "aten::__" method "__." right "(Tensor(a!) self, " right " other) -> Tensor(a!)", \
@@ -30,18 +38,25 @@ static const OpRow rows[] = {
     UNARY("arctanh", "atanh"),
     UNARY("fix", "trunc"),
     UNARY("negative", "neg"),
-    ALIAS("arctan2", "Tensor self, Tensor other", "torch.atan2(self, other)", OP_INPLACE, .same_as = "aten::atan2"),
+    ALIAS("arctan2", "Tensor self, Tensor other", "torch.atan2(self, other)", 0, .same_as = "aten::atan2"),
+    IN_PLACE("arctan2_", ", Tensor other", "atan2", "other"),
     BINARY("divide", "div"),
     BINARY("multiply", "mul"),
     BINARY("true_divide", "div"),
     ALIAS("divide.Tensor_mode", "Tensor self, Tensor other, *, str? rounding_mode",
-          "torch.div(self, other, rounding_mode=rounding_mode)", OP_INPLACE, .out = "out_mode", .same_as = "aten::div"),
+          "torch.div(self, other, rounding_mode=rounding_mode)", 0, .out = "out_mode", .same_as = "aten::div"),
     ALIAS("divide.Scalar_mode", "Tensor self, Scalar other, *, str? rounding_mode",
-          "torch.div(self, other, rounding_mode=rounding_mode)", OP_INPLACE, .same_as = "aten::div"),
-    ALIAS("subtract.Tensor", "Tensor self, Tensor other, *, Scalar alpha=1", "torch.sub(self, other, alpha=alpha)",
-          OP_INPLACE, .out = "out", .same_as = "aten::sub"),
-    ALIAS("subtract.Scalar", "Tensor self, Scalar other, Scalar alpha=1", "torch.sub(self, other, alpha)", OP_INPLACE,
+          "torch.div(self, other, rounding_mode=rounding_mode)", 0, .same_as = "aten::div"),
+    IN_PLACE("divide_.Tensor_mode", ", Tensor other, *, str? rounding_mode", "div",
+             "other, rounding_mode=rounding_mode"),
+    IN_PLACE("divide_.Scalar_mode", ", Scalar other, *, str? rounding_mode", "div",
+             "other, rounding_mode=rounding_mode"),
+    ALIAS("subtract.Tensor", "Tensor self, Tensor other, *, Scalar alpha=1", "torch.sub(self, other, alpha=alpha)", 0,
+          .out = "out", .same_as = "aten::sub"),
+    ALIAS("subtract.Scalar", "Tensor self, Scalar other, Scalar alpha=1", "torch.sub(self, other, alpha)", 0,
           .same_as = "aten::sub"),
+    IN_PLACE("subtract_.Tensor", ", Tensor other, *, Scalar alpha=1", "sub", "other, alpha=alpha"),
+    IN_PLACE("subtract_.Scalar", ", Scalar other, Scalar alpha=1", "sub", "other, alpha"),
     SPECIAL("expit", "sigmoid"),
     SPECIAL("exp2", "exp2"),
     SPECIAL("expm1", "expm1"),

@@ -36,7 +36,7 @@ static void find_withs(Elimination *e, Block *block) {
 static void collect(Elimination *e, Block *block) {
   find_withs(e, block);
   BLOCK_EACH(node, block) {
-    if (node->kind == SYM_prim_Guard) vec_arena_push(e->arena, &e->guards, node);
+    if (node->kind == SYM_prim_Guard && node_output(node, 0)->type->tensor) vec_arena_push(e->arena, &e->guards, node);
     for (uint32_t i = 0; i < node->block_count; i++) collect(e, node->blocks[i]);
   }
 }
@@ -58,7 +58,7 @@ static Node *same_guard(Elimination *e, const Node *guard, const Place *place) {
   Node *known = ptrmap_get(&e->first, node_input(guard, 0));
   if (known && known->owning_block == place->block) return known;
   for (Node *node = place->after; node->kind == SYM_prim_Guard; node = node->prev)
-    if (node_input(node, 0) == node_input(guard, 0)) return node;
+    if (node_input(node, 0) == node_input(guard, 0) && node_output(node, 0)->type->tensor) return node;
   return NULL;
 }
 

@@ -22,10 +22,11 @@ static bool is_product(const Node *node) {
 
 /* ---- sums ---- */
 
-/* A node of which all leaves are products: the sum of `size` of them, perhaps transposed. */
+/* A node of which all leaves are products: the sum of `size` of them. Either all are transposed or none, so that the
+ * sum has the strides of a sum or of its transpose. */
 typedef struct Tree {
   uint32_t size;
-  bool is_root;
+  bool is_root, transposed;
   Node *node;
 } Tree;
 
@@ -38,9 +39,9 @@ typedef struct Batcher {
   bool changed;
 } Batcher;
 
-static Tree *make_tree(Batcher *b, Node *node, uint32_t size) {
+static Tree *make_tree(Batcher *b, Node *node, uint32_t size, bool transposed) {
   Tree *tree = ARENA_NEW(b->arena, Tree);
-  *tree = (Tree){size, true, node};
+  *tree = (Tree){size, true, transposed, node};
   ptrmap_put(&b->trees, node, tree);
   vec_arena_push(b->arena, &b->order, tree);
   return tree;
@@ -55,26 +56,23 @@ static Tree *operand_tree(Batcher *b, const Node *node, uint32_t i) {
 
 static void grow_tree(Batcher *b, Node *node) {
   if (is_product(node)) {
-    make_tree(b, node, 1);
+    make_tree(b, node, 1, false);
   } else if (node->kind == SYM_aten_t) {
     Tree *inner = operand_tree(b, node, 0);
     if (!inner || !is_product(inner->node)) return;
     inner->is_root = false;
-    make_tree(b, node, 1);
+    make_tree(b, node, 1, true);
   } else if (node->kind == SYM_aten_add && node->input_count == 3) {
     double alpha;
     Tree *left = operand_tree(b, node, 0), *right = operand_tree(b, node, 1);
-    if (!left || !right || !constant_double(node_input(node, 2), &alpha) || alpha != 1) return;
+    if (!left || !right || left->transposed != right->transposed || !constant_double(node_input(node, 2), &alpha) ||
+        alpha != 1)
+      return;
     left->is_root = right->is_root = false;
-    make_tree(b, node, left->size + right->size);
+    make_tree(b, node, left->size + right->size, left->transposed);
   }
 }
 
-static Value *transposed(Node *before, Value *matrix) {
-  return insert_call_before(before, SYM_aten_t, TYPE(TENSOR), 1, &matrix);
-}
-
-/* (a @ b).t() is b.t() @ a.t() */
 static void reduce_tree(Batcher *b, const Tree *tree) {
   Node *root = tree->node, **work = ARENA_ARRAY(b->arena, Node *, tree->size + 1);
   Value **left = ARENA_ARRAY(b->arena, Value *, 2 * (size_t)tree->size), **right = left + tree->size;
@@ -82,20 +80,18 @@ static void reduce_tree(Batcher *b, const Tree *tree) {
   work[pending++] = root;
   while (pending) {
     Node *node = work[--pending];
+    if (node->kind == SYM_aten_t) node = node_input(node, 0)->node;
     if (is_product(node)) {
       left[count] = node_input(node, 0);
       right[count++] = node_input(node, 1);
-    } else if (node->kind == SYM_aten_t) {
-      Node *product = node_input(node, 0)->node;
-      right[count] = transposed(root, node_input(product, 0));
-      left[count++] = transposed(root, node_input(product, 1));
-    } else {
-      work[pending++] = node_input(node, 0)->node;
+    } else { /* in the order as written, so that the first that fails is the same */
       work[pending++] = node_input(node, 1)->node;
+      work[pending++] = node_input(node, 0)->node;
     }
   }
   assert(count == tree->size);
   Value *sum = insert_call_before(root, SYM_prim_MMTreeReduce, node_output(root, 0)->type, 2 * count, left);
+  if (tree->transposed) sum = insert_call_before(root, SYM_aten_t, node_output(root, 0)->type, 1, &sum);
   value_replace_all_uses_with(node_output(root, 0), sum);
   JIT_LOG_UPDATE(FILE_NAME, "a sum of %u products is one", count);
   b->changed = true;
@@ -238,6 +234,5 @@ void batch_mm(Graph *graph) {
   graph_with_scratch(graph, run, &b);
   if (!b.changed) return;
   eliminate_dead_code(graph);
-  peephole_optimize(graph, false); /* transposes of transposes */
   GRAPH_LOG_DUMP(FILE_NAME, "After BatchMM: ", graph);
 }

@@ -8,7 +8,7 @@
 enum { MAX_ROWS_TO_JOIN = 1024 /* larger products gain nothing from being one */ };
 
 static OpRef mm = OP_REF("aten::mm", ""), cat = OP_REF("aten::cat", ""), add = OP_REF("aten::add", "Tensor"),
-             narrow = OP_REF("aten::narrow", ""), contiguous = OP_REF("aten::contiguous", "");
+             narrow = OP_REF("aten::narrow", ""), clone = OP_REF("aten::clone", "");
 
 static Status multiply(Exec *exec, IValue a, IValue b, IValue *out) {
   return op_call(exec, &mm, 2, (IValue[]){a, b}, 1, out);
@@ -41,6 +41,11 @@ static bool same_sizes(const IValue *items, uint32_t count) {
   return fit_together(items, count, 0) && fit_together(items, count, 1);
 }
 
+/* Whether the product of the two is no error. */
+static bool can_multiply(IValue a, IValue b) {
+  return a.tensor->dtype == b.tensor->dtype && a.tensor->sizes[1] == b.tensor->sizes[0];
+}
+
 static Status tree_reduce(Call *call) {
   uint32_t count = call->input_count / 2;
   const IValue *left = call->inputs, *right = call->inputs + count;
@@ -49,7 +54,7 @@ static Status tree_reduce(Call *call) {
     return status_new(ERROR_INVALID_ARGUMENT, "an even number of matrices is needed, not %u", call->input_count);
   IValue sum = IVALUE_NONE;
   Status status = OK;
-  if (same_sizes(left, count) && same_sizes(right, count)) {
+  if (same_sizes(left, count) && same_sizes(right, count) && can_multiply(left[0], right[0])) {
     IValue wide = IVALUE_NONE, tall = IVALUE_NONE;
     status = join(exec, left, count, 1, &wide);
     if (!status) status = join(exec, right, count, 0, &tall);
@@ -76,26 +81,29 @@ static Status tree_reduce(Call *call) {
   return OK;
 }
 
-/* Pieces of the joint product: `sizes[dim]` of each x. Copied where they would have gaps, as no product's result has.
- */
+/* Pieces of the joint product: `sizes[dim]` of each x. Copied: no two products share memory, none has gaps. */
 static Status split(Call *call, IValue whole, const IValue *items, int dim) {
   int64_t at = 0;
   for (uint32_t i = 0; i < call->output_count; i++) {
     int64_t size = items[i].tensor->sizes[dim];
-    IValue piece = IVALUE_NONE;
+    IValue piece = IVALUE_NONE, copy = IVALUE_NONE;
     TRY(op_call(call->exec, &narrow, 4, (IValue[]){whole, ivalue_int(dim), ivalue_int(at), ivalue_int(size)}, 1,
                 &piece));
-    if (dim == 1) {
-      IValue dense = IVALUE_NONE;
-      Status status = op_call(call->exec, &contiguous, 1, &piece, 1, &dense);
-      ivalue_release(piece);
-      if (status) return status;
-      piece = dense;
-    }
-    call_set(call, i, piece);
+    Status status = op_call(call->exec, &clone, 2, (IValue[]){piece, ivalue_int(FORMAT_CONTIGUOUS)}, 1, &copy);
+    ivalue_release(piece);
+    TRY(status);
+    call_set(call, i, copy);
     at += size;
   }
   return OK;
+}
+
+/* Of one of the products alone the gradient would lead to all. */
+static bool is_recorded(const Call *call) {
+  bool records = false;
+  for (uint32_t i = 0; i < call->input_count && call->exec->grad_enabled; i++)
+    records |= call->inputs[i].tag == TAG_TENSOR && tensor_records(call->inputs[i].tensor);
+  return records;
 }
 
 static Status batch_side(Call *call, uint32_t side) {
@@ -103,7 +111,8 @@ static Status batch_side(Call *call, uint32_t side) {
   uint32_t count = call->input_count - 1;
   if (!call->input_count || count != call->output_count)
     return status_new(ERROR_INVALID_ARGUMENT, "%u matrices for %u results", count, call->output_count);
-  if (count && is_matrix(shared) && fit_together(items, count, (int)side)) {
+  if (count && !is_recorded(call) && is_matrix(shared) && fit_together(items, count, (int)side) &&
+      (side ? can_multiply(items[0], shared) : can_multiply(shared, items[0]))) {
     IValue joint = IVALUE_NONE, product = IVALUE_NONE;
     Status status = join(call->exec, items, count, 1 - (int)side, &joint);
     if (!status)

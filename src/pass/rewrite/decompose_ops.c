@@ -61,6 +61,26 @@ static Value *over_channels(Node *node, Value *vector, int rank) {
   return insert_call_before(node, symbol_intern(STR("aten::reshape")), TYPE(TENSOR), 2, (Value *[]){vector, sizes});
 }
 
+/* Whether pointwise operators with the vectors that are there do what normalization does: everything of one dtype, the
+ * vectors of as many elements as x has in that dimension, x without strides of its own. */
+static bool fits(const Value *x, int dim, uint32_t count, Value *const *vectors) {
+  const TensorInfo *info = value_tensor(x);
+  if (!info || info->ndim <= dim || dim < 0 || !info->has_sizes || !info->has_strides || info->sizes[dim] < 0 ||
+      (info->dtype != DTYPE_FLOAT32 && info->dtype != DTYPE_FLOAT64))
+    return false;
+  int64_t step = 1;
+  for (int i = info->ndim - 1; i >= 0; step *= info->sizes[i--])
+    if (info->sizes[i] < 0 || info->strides[i] != step) return false;
+  for (uint32_t i = 0; i < count; i++) {
+    const TensorInfo *vector = value_tensor(vectors[i]);
+    if (is_there(vectors[i]) == 0) continue;
+    if (!vector || vector->dtype != info->dtype || vector->ndim != 1 || !vector->has_sizes ||
+        vector->sizes[0] != info->sizes[dim])
+      return false;
+  }
+  return true;
+}
+
 /* (x - mean) * rsqrt(var + eps), in evaluation only: training writes the running statistics. */
 static bool decompose_batch_norm(Node *node) {
   if (node->input_count != 9 || !constant_is_bool(node_input(node, 5), false)) return false;
@@ -69,7 +89,7 @@ static bool decompose_batch_norm(Node *node) {
   const TensorInfo *info = value_tensor(x);
   const Type *type = node_output(node, 0)->type;
   if (!info || info->ndim < 2 || is_there(weight) < 0 || is_there(bias) < 0 || is_there(mean) != 1 ||
-      is_there(var) != 1 || !jit_opt_limit(FILE_NAME))
+      is_there(var) != 1 || !fits(x, 1, 4, (Value *[]){weight, bias, mean, var}) || !jit_opt_limit(FILE_NAME))
     return false;
   mean = over_channels(node, mean, info->ndim);
   var = over_channels(node, var, info->ndim);
@@ -86,7 +106,9 @@ static bool decompose_batch_norm(Node *node) {
 static bool decompose_layer_norm(Node *node) {
   if (node->input_count != 6) return false;
   Value *weight = node_input(node, 2), *bias = node_input(node, 3);
-  if (is_there(weight) < 0 || is_there(bias) < 0 || is_there(weight) + is_there(bias) == 0 || !jit_opt_limit(FILE_NAME))
+  const TensorInfo *info = value_tensor(node_input(node, 0));
+  if (is_there(weight) < 0 || is_there(bias) < 0 || is_there(weight) + is_there(bias) == 0 || !info ||
+      !fits(node_input(node, 0), info->ndim - 1, 2, (Value *[]){weight, bias}) || !jit_opt_limit(FILE_NAME))
     return false;
   Value *none = insert_constant_before(node, IVALUE_NONE, NULL),
         *inputs[] = {node_input(node, 0), node_input(node, 1), none, none, node_input(node, 4), node_input(node, 5)};

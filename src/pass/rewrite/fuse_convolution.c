@@ -135,7 +135,7 @@ static void replace_chain(Graph *graph, AliasDb *db, const Chain *c) {
   Node *last = behind[count - 1];
   graph_set_insert_point(graph, last);
   graph->range = c->conv->range;
-  Value *inputs[17];
+  Value *inputs[18];
   for (uint32_t i = 0; i < 7; i++) inputs[i] = node_input(c->conv, i);
   Value *none = graph_insert_constant(graph, IVALUE_NONE, NULL);
   for (uint32_t i = 0; i < 4; i++) inputs[7 + i] = c->norm ? node_input(c->norm, i + 1) : none;
@@ -145,7 +145,9 @@ static void replace_chain(Graph *graph, AliasDb *db, const Chain *c) {
   inputs[14] = c->activation ? insert_text(graph, c->name) : none;
   inputs[15] = graph_insert_constant(graph, ivalue_float(c->low), NULL);
   inputs[16] = graph_insert_constant(graph, ivalue_float(c->high), NULL);
-  Node *fused = graph_create(graph, SYM_wick_convolution_norm, 17, inputs, 1);
+  int dims = c->conv->kind == SYM_aten_conv1d ? 1 : c->conv->kind == SYM_aten_conv2d ? 2 : 3;
+  inputs[17] = graph_insert_constant(graph, ivalue_int(dims), NULL);
+  Node *fused = graph_create(graph, SYM_wick_convolution_norm, 18, inputs, 1);
   fused->inlined = c->conv->inlined;
   node_output(fused, 0)->type = node_output(last, 0)->type;
   graph_insert_node(graph, fused);

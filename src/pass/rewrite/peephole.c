@@ -145,12 +145,17 @@ static Value *number_again(const Node *node) {
   return same ? node_input(inner, 0) : NULL;
 }
 
+/* aten::t of more than two dimensions is an error. */
+static bool may_be_turned(const Value *value) {
+  const TensorInfo *info = value_tensor(value);
+  return info && info->ndim >= 0 && info->ndim <= 2;
+}
+
 /* The value that the node's only output is the same as; NULL: no rule fits. */
 static Value *rewrite(const Peephole *p, Node *node) {
   if (!node->input_count) return NULL;
   Value *first = node_input(node, 0), *number = number_again(node);
   if (number) return number;
-  const Node *inner = first->node;
   switch (node->kind) {
     case SYM_aten___is__:
     case SYM_aten___isnot__:
@@ -162,7 +167,10 @@ static Value *rewrite(const Peephole *p, Node *node) {
       return first->type->kind != TYPE_TENSOR && type_is_subtype(first->type, node_output(node, 0)->type, NULL) ? first
                                                                                                                 : NULL;
     case SYM_aten_t:
-      return inner->kind == SYM_aten_t && is_like_its_base(p, node) ? node_input(inner, 0) : NULL;
+      return p->shapes && first->node->kind == SYM_aten_t && may_be_turned(node_input(first->node, 0)) &&
+                     is_like_its_base(p, node)
+                 ? node_input(first->node, 0)
+                 : NULL;
     case SYM_aten__grad_sum_to_size:
       return node->input_count == 2 ? sum_to_size(node) : NULL;
     case SYM_aten_len:

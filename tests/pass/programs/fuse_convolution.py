@@ -1,0 +1,25 @@
+# with: inline constant_propagation fuse_convolution
+# tolerance: 1e-4
+def with_relu(x: Tensor):
+    w = torch.ones([2, 3, 2, 2]) * 0.25
+    return torch.relu(torch.conv2d(x, w))
+def with_norm(x: Tensor):
+    w = torch.ones([2, 3, 2, 2]) * 0.25
+    s = torch.tensor([0.5, 2.0])
+    return torch.batch_norm(torch.conv2d(x, w, s), s, s, s, s, False, 0.1, 1e-5, False)
+def with_sum(x: Tensor):
+    w = torch.ones([3, 3, 1, 1]) * 0.25
+    return torch.relu(torch.conv2d(x, w) + x)
+def with_hardtanh(x: Tensor):
+    w = torch.ones([2, 3, 3, 3]) * 0.25
+    return torch.nn.functional.hardtanh(torch.conv2d(x, w, None, [2, 2], [1, 1]), 0.0, 6.0)
+def sum_of_another(x: Tensor, y: Tensor):
+    w = torch.ones([3, 3, 1, 1]) * 0.25
+    return torch.relu(torch.conv2d(x, w) + y)
+def written(x: Tensor):
+    w = torch.ones([3, 3, 1, 1]) * 0.25
+    y = torch.conv2d(x, w)
+    return y.relu_()
+def with_silu(x: Tensor):
+    w = torch.ones([3, 1, 3, 3]) * 0.25
+    return torch.nn.functional.silu(torch.conv2d(x, w, groups=3))
