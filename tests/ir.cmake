@@ -1,5 +1,6 @@
 # ir/NAME.py, NAME.pt: what `wick dump` prints of it stands in NAME.ir (the graph), NAME.code (printed Python),
-# NAME.steps (the graph after every step of compiling) and NAME.PASS.pass (the graph after that pass). To see and take over what has changed:
+# NAME.steps (the graph after every step of compiling) and NAME.PASS.pass (the graph after that
+# pass, or after several with commas between). To see and take over what has changed:
 #   cmake -DWICK=build/release/wick -DUPDATE=1 -P tests/ir.cmake
 cmake_minimum_required(VERSION 3.20)
 set(folder ${CMAKE_CURRENT_LIST_DIR}/ir)
@@ -14,7 +15,7 @@ foreach(text ${texts})
   set(kind ${CMAKE_MATCH_2})
   set(name ${CMAKE_MATCH_1})
   if(kind STREQUAL pass)
-    string(REGEX MATCH "^(.*)\\.([a-z_]+)$" parts ${name})
+    string(REGEX MATCH "^(.*)\\.([a-z_,]+)$" parts ${name})
     set(name ${CMAKE_MATCH_1})
     set(options_pass --pass ${CMAKE_MATCH_2})
   endif()

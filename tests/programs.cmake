@@ -32,8 +32,6 @@ if(TARGET wick_cli)
     add_test(NAME info_${file} COMMAND wick_cli info ${CMAKE_CURRENT_SOURCE_DIR}/files/${file})
     set_tests_properties(info_${file} PROPERTIES PASS_REGULAR_EXPRESSION ${text})
   endforeach()
-  add_test(NAME autocast_refused COMMAND wick_cli run ${CMAKE_CURRENT_SOURCE_DIR}/files/autocast_on.pt "ones(2,2)")
-  set_tests_properties(autocast_refused PROPERTIES PASS_REGULAR_EXPRESSION "autocast on cpu is not built in")
   add_test(NAME graphs COMMAND ${CMAKE_COMMAND} -DWICK=${WICK_COMMAND} -P ${CMAKE_CURRENT_SOURCE_DIR}/ir.cmake)
   add_test(NAME freeze COMMAND ${CMAKE_COMMAND} -DWICK=${WICK_COMMAND}
                                -DOUT=${CMAKE_CURRENT_BINARY_DIR}/frozen.pt -P ${CMAKE_CURRENT_SOURCE_DIR}/freeze.cmake)

@@ -2,6 +2,7 @@
 #include "api/handles.h"
 #include "autodiff/autodiff.h"
 #include "frontend/frontend.h"
+#include "pass/pass.h"
 #include "serial/python/python_print.h"
 
 static Status call_function(Exec *exec, Function *function, const IValue *arguments, uint32_t count, IValue *out) {
@@ -54,5 +55,6 @@ const Services api_services = {
     .autograd_retain_grad = autodiff_retain_grad,
     .autograd_retains_grad = autodiff_retains_grad,
     .autograd_tensor_grad = autodiff_tensor_grad,
+    .graph_to_run = function_graph_to_run,
     .print_source = print_source,
 };

@@ -45,6 +45,17 @@ typedef Status ShapeFunction(Call *call, TensorSpec *specs);
 /* Additions and multiplications of floating numbers that a call which has returned had to do, for profiles. */
 typedef double FlopFunction(const Call *call);
 
+/* What an autocast region does to tensor arguments of the functional form (pass/rewrite/autocast.c), as PyTorch 1.13
+ * has it for scripted code: */
+typedef enum OpCast {
+  CAST_NONE,
+  CAST_REDUCED,           /* float32 becomes the region's dtype */
+  CAST_FULL,              /* float16 and bfloat16 become float32 */
+  CAST_FULL_UNLESS_DTYPE, /* the same where no `dtype` is given */
+  CAST_WIDEST,            /* the same where a tensor may be float32 */
+  CAST_REFUSED            /* can't be computed in a reduced dtype */
+} OpCast;
+
 /* A row. Text fields are C literals. Exactly one of kernel, lower, body and factory says how it runs (with lower the
  * tile interpreter does, shape defaults to shape_pointwise). */
 typedef struct OpRow {
@@ -63,6 +74,7 @@ typedef struct OpRow {
    * whose first it gives, by which gradients of graphs go. */
   const char *same_as;
   FlopFunction *flops; /* NULL: not known */
+  OpCast cast;
   const char *promote; /* Scalar parameters that take part in type promotion, separated by blanks; NULL: "self other" */
 } OpRow;
 /* node -> operation with state (vararg primitives, user compilers); Node is ir's. */

@@ -305,7 +305,9 @@ static int dump_function(const Dump *dump, Function *function) {
     python_printer_dispose(&printer);
   } else {
     const Code *code;
-    status = function_code(function, &code);
+    Exec exec;
+    api_exec_init(&exec, NULL);
+    status = function_code(&exec, function, &code);
     if (!status) code_print(code, &text);
   }
   if (!status) return print_and_dispose(dump->path, &text);

@@ -125,7 +125,7 @@ Status executor_start(Exec *exec, Function *function, const IValue *arguments, u
   if (executor) return graph_executor_start(executor, exec, arguments, count, out);
   *out = NULL;
   const Code *code;
-  TRY(function_code(function, &code));
+  TRY(function_code(exec, function, &code));
   return interp_start(exec, function, code, arguments, count, NULL, out);
 }
 

@@ -392,7 +392,7 @@ static Variant *variant_of(GraphExecutor *e, Exec *exec, ExecutorMode mode, cons
 static Status run_as_written(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
                              uint32_t output_count) {
   const Code *code = e->code;
-  if (e->function) TRY(function_code(e->function, &code));
+  if (e->function) TRY(function_code(exec, e->function, &code));
   return interp_run(exec, code, arguments, count, outputs, output_count);
 }
 
@@ -527,7 +527,7 @@ static void plan_run_ended(AsyncRun *async, Exec *exec, bool succeeded) {
 static Status start_as_written(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, Future **out) {
   const Code *code;
   *out = NULL;
-  TRY(function_code(e->function, &code));
+  TRY(function_code(exec, e->function, &code));
   return interp_start(exec, e->function, code, arguments, count, NULL, out);
 }
 

@@ -25,6 +25,7 @@ static void destroy(TypeStore *store) {
 
 typedef struct Work {
   const PlanRequest *request;
+  const Graph *graph; /* to run as it is */
   Plan *plan;
   Exec exec;
   SpecWriter spec;
@@ -36,7 +37,7 @@ static void copy_as_written(void *argument) {
   Work *w = argument;
   const PlanRequest *r = w->request;
   Plan *plan = w->plan;
-  plan->graph = graph_copy(r->graph, &plan->store.arena, &plan->store);
+  plan->graph = graph_copy(w->graph, &plan->store.arena, &plan->store);
   SOURCE_LOG_DUMP(phases_log_file(w->phases.profiles), "Optimizing the following function:", r->services, plan->graph);
   plan->as_written = plan_cost(plan->graph);
   w->phases.graph = plan->graph;
@@ -44,6 +45,7 @@ static void copy_as_written(void *argument) {
     argument_spec_inline(&w->spec, plan->graph);
   else
     inline_calls(plan->graph);
+  autocast(plan->graph); /* of calls that were too large to be inlined before */
   hoist_attributes(plan->graph);
   if (plan->as_written.has_calls) plan->as_written.time = plan_cost(plan->graph).time;
   compile_clock_step(&w->clock, "copy and inline");
@@ -95,8 +97,11 @@ static Status make_graph(Work *w) {
   Plan *plan = w->plan;
   Status status = OK;
   if (!w->request->profiling) {
+    Function *function = w->request->function;
+    w->graph = w->request->graph;
     code_graphs_lock();
-    status = arena_protect(&plan->store.arena, copy_as_written, w);
+    if (function) status = function_graph_to_run(&w->exec, function, &w->graph);
+    if (!status) status = arena_protect(&plan->store.arena, copy_as_written, w);
     code_graphs_unlock();
   }
   TRY(status);

@@ -33,7 +33,7 @@ typedef struct PlanRequest {
   PlanKind kind;
   const Graph *graph; /* as written */
   Str name;
-  const Function *function; /* NULL of a subgraph */
+  Function *function;       /* NULL of a subgraph */
   const ArgumentSpec *spec; /* NULL: nothing is assumed */
   const AttributePaths *paths;
   const IValue *values;   /* of the paths' leaves */

@@ -154,6 +154,10 @@ static const char *const passages[] = {
     "torch.overrides",
     "torch._jit_internal",
     "torch.cuda",
+    "torch.cuda.amp",
+    "torch.cpu",
+    "torch.cpu.amp",
+    "torch.amp",
     "torch.backends",
     "torch.backends.quantized",
     "torch.nn.utils",
@@ -181,6 +185,10 @@ static const struct {
     {"torch.enable_grad", "torch.autograd.grad_mode", "enable_grad"},
     {"torch.inference_mode", "torch.autograd.grad_mode", "inference_mode"},
     {"torch.set_grad_enabled", "torch.autograd.grad_mode", "set_grad_enabled"},
+    {"torch.autocast", "torch.amp.autocast_mode", "autocast"},
+    {"torch.amp.autocast", "torch.amp.autocast_mode", "autocast"},
+    {"torch.cpu.amp.autocast", "torch.cpu.amp.autocast_mode", "autocast"},
+    {"torch.cuda.amp.autocast", "torch.cuda.amp.autocast_mode", "autocast"},
     {"torch.profiler.record_function", "torch.autograd.profiler", "record_function"},
 };
 

@@ -1,6 +1,6 @@
-/* Autocast regions. What computes in a reduced dtype there is not built in: a region that would do so is refused, since
- * its results would have another dtype than the program expects. One that is off, or of a device other than the
- * processor, changes nothing here, as in PyTorch. */
+/* Autocast regions that the pass of that name has not seen, in graphs that somebody runs by hand: one that would
+ * compute in a reduced dtype is refused, since its results would have another dtype than the program expects. One that
+ * is off, or of a device other than the processor, changes nothing here, as in PyTorch. */
 #include "interp/task.h"
 
 static bool find_slot(const Object *object, const char *name, IValue *out) {
@@ -10,21 +10,16 @@ static bool find_slot(const Object *object, const char *name, IValue *out) {
   return true;
 }
 
-/* torch.autocast and those of torch.cpu.amp and torch.cuda.amp: "__torch__.torch.cpu.amp.autocast_mode.autocast". */
-static bool is_autocast(const Type *type) {
-  return str_starts_with(type->name, "__torch__.torch.") && str_is(str_after_last(type->name, '.'), "autocast");
-}
-
 Status autocast_check_entered(IValue object) {
   IValue enabled = IVALUE_NONE, device = IVALUE_NONE;
-  if (object.tag != TAG_OBJECT || !is_autocast(&object.object->class_type->type)) return OK;
+  if (object.tag != TAG_OBJECT || !type_is_autocast(&object.object->class_type->type)) return OK;
   bool refused = find_slot(object.object, "_enabled", &enabled) && enabled.tag == TAG_BOOL && enabled.b &&
                  find_slot(object.object, "device", &device) && device.tag == TAG_STRING &&
                  str_is(ivalue_str(device), "cpu");
   ivalue_release(device);
   ivalue_release(enabled);
   return refused ? status_new(ERROR_UNSUPPORTED,
-                              "autocast on cpu is not built in: with enabled=False the region computes in the dtypes "
-                              "of its inputs")
+                              "the graph has an autocast region: run the pass autocast over it first, with calls "
+                              "inlined")
                  : OK;
 }

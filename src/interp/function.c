@@ -26,7 +26,7 @@ void code_graphs_unlock(void) {
   lock_drop(&compile_lock);
 }
 
-Status function_code(Function *function, const Code **out) {
+Status function_code(Exec *exec, Function *function, const Code **out) {
   *out = atomic_load_explicit(&function->code, memory_order_acquire);
   if (*out) return OK;
   if (!function->graph)
@@ -35,7 +35,9 @@ Status function_code(Function *function, const Code **out) {
   code_graphs_lock();
   Code *code = atomic_load_explicit(&function->code, memory_order_acquire);
   if (!code) {
-    status = code_compile(function->graph, function->name, &code);
+    const Graph *graph;
+    status = exec->services->graph_to_run(exec, function, &graph);
+    if (!status) status = code_compile(graph, function->name, &code);
     if (!status) {
       function->unit->code_free = code_free;
       atomic_store_explicit(&function->code, code, memory_order_release);
@@ -93,7 +95,7 @@ Status interp_run(Exec *exec, const Code *code, const IValue *inputs, uint32_t i
 Status interp_call(Exec *exec, Function *function, const IValue *arguments, uint32_t count, IValue *out) {
   *out = IVALUE_NONE;
   const Code *code;
-  TRY(function_code(function, &code));
+  TRY(function_code(exec, function, &code));
   return interp_run(exec, code, arguments, count, out, 1);
 }
 

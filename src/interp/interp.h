@@ -55,7 +55,7 @@ typedef struct AsyncRun {
 Status interp_start(Exec *exec, Function *function, const Code *code, const IValue *arguments, uint32_t count,
                     AsyncRun *run, Future **out) MUST_CHECK;
 /* Of a function, compiled on first use. */
-Status function_code(Function *function, const Code **out) MUST_CHECK;
+Status function_code(Exec *exec, Function *function, const Code **out) MUST_CHECK;
 /* Graphs of functions keep the operators that were found for their nodes while they are compiled to Code, on any
  * thread; who copies from one excludes that, as who compiles into a unit that is in use. The lock may be taken again by
  * its holder. */

@@ -734,7 +734,7 @@ do_EXIT : {
   if (pc->op == INST_INTERFACE_CALL)
     CHECK(transfer_find_method(site, r[OPERAND_REGISTER(code->operands[site->arg_begin])], &function));
   const Code *callee = atomic_load_explicit(&function->code, memory_order_acquire);
-  if (__builtin_expect(!callee, 0)) CHECK(function_code(function, &callee));
+  if (__builtin_expect(!callee, 0)) CHECK(function_code(exec, function, &callee));
   uint32_t wanted = pc->op == INST_EXIT ? 4 : site->arg_count;
   if (__builtin_expect(callee->parameter_count != wanted, 0))
     CHECK(status_new(ERROR_INTERNAL, "'" STR_FMT "' takes %u arguments, not %u", STR_ARG(function->name),

@@ -4,10 +4,18 @@
 #include "ir/ir_internal.h"
 #include "ir/operator_use.h"
 
+void prepared_graph_free(PreparedGraph *prepared) {
+  if (!prepared) return;
+  graph_dispose(prepared->graph);
+  arena_dispose(&prepared->arena);
+  mem_free(prepared);
+}
+
 static void function_dispose(CompilationUnit *unit, Function *function) {
   struct Code *code = atomic_load(&function->code);
   if (code && unit->code_free) unit->code_free(code);
   if (function->executor_free) function->executor_free(atomic_load(&function->executor));
+  prepared_graph_free(function->prepared);
   graph_dispose(function->graph);
 }
 

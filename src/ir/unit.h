@@ -7,6 +7,13 @@
 
 typedef struct CompilationUnit CompilationUnit;
 
+/* What runs in the place of a graph as written. */
+typedef struct PreparedGraph {
+  Arena arena;
+  Graph *graph;
+} PreparedGraph;
+void prepared_graph_free(PreparedGraph *prepared); /* may be NULL */
+
 /* A Function's graph is as written and immutable once `graph` is set; executors copy it. */
 typedef struct Function {
   RefCount refs; /* of function values; memory belongs to the unit */
@@ -23,7 +30,9 @@ typedef struct Function {
   bool is_compiling;           /* recursion is a compile error */
   bool is_hook;                /* of class_type: called as a function, `__torch__.M.hook(m, ...)` */
   bool is_native;              /* a method of a native class: stays a call, for archives name it so */
-  _Atomic(struct Code *) code; /* interp: of the graph as written, made on first call */
+  PreparedGraph *prepared;     /* pass: what runs, where that is not the graph as written (function_graph_to_run) */
+  bool runs_as_written;        /* pass: it does; false: nobody asked yet */
+  _Atomic(struct Code *) code; /* interp: of the graph to run, made on first call */
   _Atomic(void *) executor;    /* executor: its plans */
   void (*executor_free)(void *executor);
 } Function;

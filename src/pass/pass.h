@@ -57,6 +57,12 @@ void fuse_convolution(Graph *graph);
 /* Bodies of called functions and methods in place of the calls, and of the calls in those. What recurses, is not
  * compiled or would make the graph too large stays a call. */
 void inline_calls(Graph *graph);
+/* Casts arguments of operators in autocast regions as rows say (OpRow.cast); the regions go. Calls are inlined before.
+ */
+void autocast(Graph *graph);
+/* What the function runs: its graph as written or, where that or what it calls has autocast regions, a copy with calls
+ * inlined, after `autocast`. Made once. exec may be NULL. The caller holds code_graphs_lock. */
+Status function_graph_to_run(Exec *exec, struct Function *function, const Graph **out) MUST_CHECK;
 /* Throws where a node from outside says that it works in place and nothing says what it writes to. */
 void check_inplace(Graph *graph);
 /* Names go, values are numbered from 0 in order of definition. */

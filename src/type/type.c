@@ -349,3 +349,8 @@ void class_type_remove_method(ClassType *c, const struct Function *method) {
       return;
     }
 }
+
+bool type_is_autocast(const Type *type) {
+  return type->kind == TYPE_CLASS && str_starts_with(type->name, "__torch__.torch.") &&
+         str_is(str_after_last(type->name, '.'), "autocast");
+}

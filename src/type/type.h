@@ -190,7 +190,9 @@ EnumType *enum_type_new(TypeStore *store, Str qualified_name, const Type *value_
 
 /* ---- class types ---- */
 uint32_t class_type_add_attribute(ClassType *c, Str name, const Type *type, AttributeKind kind); /* its slot */
-ptrdiff_t class_type_find_attribute(const ClassType *c, Str name);                               /* slot or -1 */
+/* torch.autocast or one of torch.cpu.amp, torch.cuda.amp: "__torch__.torch.cpu.amp.autocast_mode.autocast". */
+bool type_is_autocast(const Type *type);
+ptrdiff_t class_type_find_attribute(const ClassType *c, Str name); /* slot or -1 */
 ptrdiff_t class_type_find_constant(const ClassType *c, Str name);
 struct Function *class_type_find_method(const ClassType *c, Str name);
 void class_type_add_method(ClassType *c, Str name, struct Function *method);

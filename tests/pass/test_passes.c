@@ -104,7 +104,7 @@ static void test_files(void **state) {
   assert_true(cases > 0);
 }
 
-/* tests/ir/<program>.<pass>.pass: of what IR text alone can't write. */
+/* tests/ir/<program>.<pass>.pass (or pass,pass: the last is meant): of what IR text alone can't write. */
 static void note_programs(void) {
   DIR *folder = opendir("ir");
   assert_non_null(folder);
@@ -114,7 +114,8 @@ static void note_programs(void) {
     char *end = strrchr(name, '.'), *begin = strchr(name, '.');
     if (!end || end == begin || strcmp(end, ".pass") != 0) continue;
     *end = 0;
-    const Pass *pass = pass_find(str_from(begin + 1));
+    char *comma = strrchr(begin, ',');
+    const Pass *pass = pass_find(str_from((comma ? comma : begin) + 1));
     if (pass) note_case(pass);
   }
   closedir(folder);

@@ -118,7 +118,7 @@ static double dot(const Tensors *a, const Tensors *b) {
 /* The function whose derivative is taken: by its results, or by its gradients. */
 static double value_at(const Case *c, Program *p, const Tensors *arguments, const Tensors *directions) {
   const Code *code;
-  check(c, function_code(p->compiled.function, &code), "function_code");
+  check(c, function_code(&p->compiled.exec, p->compiled.function, &code), "function_code");
   if (!directions) {
     p->compiled.exec.grad_enabled = false;
     Tensors outputs = run(c, &p->compiled.exec, code, arguments), chosen = {0};

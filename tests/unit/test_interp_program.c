@@ -135,7 +135,7 @@ static void test_tasks(void **state) {
   arguments[1] = ivalue_int(100);
   Function *function = unit_find_function(p.unit, STR("f"));
   const Code *code;
-  assert_null(function_code(function, &code));
+  assert_null(function_code(&p.exec, function, &code));
   assert_null(interp_start(&p.exec, function, code, arguments, 2, NULL, &future));
   future_wait(future);
   assert_null(future_result(future, &out));

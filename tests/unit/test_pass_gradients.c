@@ -144,7 +144,7 @@ static void check_case(const Case *c) {
   Program p;
   compile_case(c, &p.compiled);
   const Code *code;
-  check(c, function_code(p.compiled.function, &code), "function_code");
+  check(c, function_code(&p.compiled.exec, p.compiled.function, &code), "function_code");
   if (is_in_this_build(c, &p.compiled.exec, code)) {
     p.plain = outcome_of(c, &p, code);
     compare_outcomes(c, &p.plain, &c->outputs, &c->grads, 1e-6);

@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <cmocka.h>
 
 #include "call/derive.h"
@@ -19,6 +20,32 @@ static void expect_derived(const char *functional, OpVariant variant, const char
   assert_int_equal(derived, expected != NULL);
   if (expected) assert_string_equal(text.data, expected);
   strbuf_dispose(&text);
+}
+
+/* data/autocast.txt: what PyTorch's pass does to the arguments of each of its operators. */
+static void casts_are_recorded(void **state) {
+  static const char *const names[] = {[CAST_NONE] = "none",     [CAST_REDUCED] = "reduced",
+                                      [CAST_FULL] = "full",     [CAST_FULL_UNLESS_DTYPE] = "full_unless_dtype",
+                                      [CAST_WIDEST] = "widest", [CAST_REFUSED] = "refused"};
+  (void)state;
+  FILE *file = fopen("data/autocast.txt", "r");
+  assert_non_null(file);
+  char line[200], name[100], cast[40];
+  size_t known = 0, marked = 0;
+  while (fgets(line, sizeof line, file)) {
+    assert_int_equal(sscanf(line, "%99s %39s", name, cast), 2);
+    ptrdiff_t dot = str_rfind_char(str_from(name), '.');
+    Str whole = str_from(name), overload = dot < 0 ? STR("") : str_slice(whole, (size_t)dot + 1, whole.length);
+    const Operator *op = operator_find_overload(dot < 0 ? whole : str_slice(whole, 0, (size_t)dot), overload);
+    if (!op) continue;
+    if (strcmp(names[op->row->cast], cast)) fail_msg("%s: %s, recorded %s", name, names[op->row->cast], cast);
+    known += op->variant == VARIANT_FUNCTIONAL;
+  }
+  fclose(file);
+  for (const Operator *op = operator_next(NULL); op; op = operator_next(op))
+    marked += op->variant == VARIANT_FUNCTIONAL && op->row->cast;
+  assert_int_equal(marked, known);
+  assert_true(known > 80);
 }
 
 static void derives_schemas(void **state) {
@@ -129,7 +156,8 @@ static void registers_and_retires(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(derives_schemas), cmocka_unit_test(built_in_tables_are_sound),
-                                     cmocka_unit_test(finds_operators), cmocka_unit_test(registers_and_retires)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(casts_are_recorded), cmocka_unit_test(derives_schemas),
+                                     cmocka_unit_test(built_in_tables_are_sound), cmocka_unit_test(finds_operators),
+                                     cmocka_unit_test(registers_and_retires)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,6 +167,7 @@ done:
   "x2: torch._cdist_backward(grad.transpose(-2, -1), x2, x1, p, result.transpose(-2, -1))"
 static const OpRow rows[] = {
     {.schema = "aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
+     .cast = CAST_FULL,
      .kernel = kernel_cdist,
      .shape = shape_cdist,
      .grad = CDIST_GRAD},
@@ -183,6 +184,7 @@ static const OpRow rows[] = {
      .body = "return torch.cdist(x1, x2)",
      .flags = OP_OUT},
     {.schema = "aten::pdist(Tensor self, float p=2.) -> Tensor",
+     .cast = CAST_FULL,
      .kernel = kernel_pdist,
      .shape = shape_pdist,
      .grad = "self: torch._pdist_backward(grad, self, p, result)"},
@@ -204,6 +206,7 @@ static const OpRow rows[] = {
                "keepdim=False) -> Tensor",
      .body = "difference = x1 - x2 + eps\nreturn torch.norm(difference, p, [difference.dim() - 1], keepdim)"},
     {.schema = "aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
+     .cast = CAST_FULL,
      .body = "dtype = torch.result_type(x1, x2)\n"
              "a = x1.to(dtype)\n"
              "b = x2.to(dtype)\n"
@@ -212,9 +215,11 @@ static const OpRow rows[] = {
              "both = torch.broadcast_tensors([a, b])\n"
              "return (unit_vectors(both[0], dim, eps) * unit_vectors(both[1], dim, eps)).sum(dim)"},
     {.schema = "aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
+     .cast = CAST_FULL,
      .body = "return torch.norm(self - other, p)",
      .flags = OP_OUT},
     {.schema = "aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
+     .cast = CAST_FULL,
      .flags = OP_INPLACE | OP_OUT,
      .body =
          "if float(p) <= 0.0:\n"

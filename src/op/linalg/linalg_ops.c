@@ -48,11 +48,13 @@ static const OpRow rows[] = {
              "if self.dim() != 2:\n"
              "    raise RuntimeError('Expected a tensor with 2 dimensions, but got a tensor with {} dimensions "
              "instead.'.format(self.dim()))\n"
-             "return matrix_norm_named(self, 'nuc', [0, 1], keepdim, None)"),
+             "return matrix_norm_named(self, 'nuc', [0, 1], keepdim, None)",
+             .cast = CAST_FULL),
     BODY_OUT("aten::nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor",
              "if len(dim) != 2:\n"
              "    raise RuntimeError('nuclear norm requires a \\'dim\\' argument of size 2')\n"
-             "return matrix_norm_named(self, 'nuc', dim, keepdim, None)"),
+             "return matrix_norm_named(self, 'nuc', dim, keepdim, None)",
+             .cast = CAST_FULL),
     BODY_OUT("aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor",
              "order = 2.0\n"
              "if p is not None:\n"
@@ -156,7 +158,8 @@ static const OpRow rows[] = {
              "            along = d\n"
              "    if along < 0:\n"
              "        raise RuntimeError('no dimension of size 3 in input')\n"
-             "return torch.linalg_cross(self, other, dim=along)"),
+             "return torch.linalg_cross(self, other, dim=along)",
+             .cast = CAST_WIDEST),
     BODY("aten::linalg_vander(Tensor x, *, int? N=None) -> Tensor",
          "if x.dtype == torch.bool:\n"
          "    raise RuntimeError('linalg.vander supports floating point, complex, and integer tensors, but got Bool')\n"

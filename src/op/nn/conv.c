@@ -160,7 +160,9 @@ Status conv_read(const Call *call, ConvParams *p) {
   if (input->dtype != weight->dtype)
     return status_new(ERROR_RUNTIME, "expected scalar type %s but found %s", dtype_scalar_name((DType)input->dtype),
                       dtype_scalar_name((DType)weight->dtype));
-  if (bias && bias->dtype != input->dtype)
+  /* Autocast leaves a bias of type Tensor? as it is; oneDNN adds it in float32, too. */
+  bool wider_bias = bias && bias->dtype == DTYPE_FLOAT32 && input->dtype == DTYPE_BFLOAT16;
+  if (bias && bias->dtype != input->dtype && !wider_bias)
     return status_new(ERROR_RUNTIME, "Input type (%s) and bias type (%s) should be the same",
                       dtype_scalar_name((DType)input->dtype), dtype_scalar_name((DType)bias->dtype));
   if (bias && (bias->ndim != 1 || bias->sizes[0] != p->out_channels))
@@ -377,10 +379,10 @@ double conv_flops(const Call *call) {
 #define GRAD(input, stride, padding, dilation, transposed, output_padding, groups)                        \
   input ", weight, bias: conv_backward(grad, " input ", weight, bias, " stride ", " padding ", " dilation \
         ", " transposed ", " output_padding ", " groups ")"
-#define CONV(text, grad_)                                                                           \
-  {                                                                                                 \
-    .schema = text, .shape = shape_conv, .kernel = kernel_conv, .grad = grad_, .flops = conv_flops, \
-    .flags = OP_EAGER_ONLY                                                                          \
+#define CONV(text, ...)                                                                                      \
+  {                                                                                                          \
+    .schema = text, .shape = shape_conv, .kernel = kernel_conv, .flops = conv_flops, .flags = OP_EAGER_ONLY, \
+    .grad = __VA_ARGS__                                                                                      \
   }
 #define PLAIN GRAD("input", "stride", "padding", "dilation", "False", "[0]", "groups")
 #define PADDED \
@@ -390,28 +392,28 @@ double conv_flops(const Call *call) {
 static const OpRow rows[] = {
     CONV("aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], int[1] padding=[0], int[1] "
          "dilation=[1], int groups=1) -> Tensor",
-         PLAIN),
+         PLAIN, .cast = CAST_REDUCED),
     CONV("aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] "
          "dilation=1, int groups=1) -> Tensor",
-         PLAIN),
+         PLAIN, .cast = CAST_REDUCED),
     CONV("aten::conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] "
          "dilation=1, int groups=1) -> Tensor",
-         PLAIN),
+         PLAIN, .cast = CAST_REDUCED),
     CONV("aten::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], str "
          "padding=\"valid\", int[1] dilation=[1], int groups=1) -> Tensor",
-         PADDED),
+         PADDED, .cast = CAST_REDUCED),
     CONV("aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", "
          "int[2] dilation=1, int groups=1) -> Tensor",
-         PADDED),
+         PADDED, .cast = CAST_REDUCED),
     CONV("aten::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding=\"valid\", "
          "int[3] dilation=1, int groups=1) -> Tensor",
-         PADDED),
+         PADDED, .cast = CAST_REDUCED),
     CONV("aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, int[] stride, str padding, int[] "
          "dilation, int groups) -> Tensor",
          PADDED),
     CONV("aten::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], int[1] "
          "padding=[0], int[1] output_padding=[0], int groups=1, int[1] dilation=[1]) -> Tensor",
-         TRANSPOSED),
+         TRANSPOSED, .cast = CAST_REDUCED),
     CONV("aten::conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] "
          "padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
          TRANSPOSED),
@@ -420,15 +422,15 @@ static const OpRow rows[] = {
          TRANSPOSED),
     CONV("aten::convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, "
          "bool transposed, int[] output_padding, int groups) -> Tensor",
-         GENERAL),
+         GENERAL, .cast = CAST_REDUCED),
     CONV("aten::_convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, "
          "bool transposed, int[] output_padding, int groups, bool benchmark, bool deterministic, bool cudnn_enabled, "
          "bool allow_tf32) -> Tensor",
-         GENERAL),
+         GENERAL, .cast = CAST_REDUCED),
     CONV("aten::_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] "
          "dilation, bool transposed, int[] output_padding, int groups, bool benchmark, bool deterministic, bool "
          "cudnn_enabled) -> Tensor",
-         GENERAL),
+         GENERAL, .cast = CAST_REDUCED),
     CONV("aten::mkldnn_convolution(Tensor self, Tensor weight, Tensor? bias, int[] padding, int[] stride, int[] "
          "dilation, int groups) -> Tensor",
          GRAD("self", "stride", "padding", "dilation", "False", "[0]", "groups")),
@@ -440,6 +442,7 @@ static const OpRow rows[] = {
              "dilation, transposed, "
              "output_padding, groups, output_mask)"},
     {.schema = "aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
+     .cast = CAST_REDUCED,
      .body = "return torch.conv1d(self.permute([1, 2, 0]), weight.permute([2, 1, 0]), bias, [1], [pad]).permute([2, 0, "
              "1]).contiguous()"},
 };

@@ -16,11 +16,14 @@
 
 static const OpRow rows[] = {
     {.schema = "aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+     .cast = CAST_FULL,
      .body = "d = self - target\nreturn reduce_loss(d * d, reduction)",
      .flags = OP_OUT},
     {.schema = "aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+     .cast = CAST_FULL,
      .body = "return reduce_loss((self - target).abs(), reduction)"},
     {.schema = "aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor",
+     .cast = CAST_FULL,
      .body = "if beta < 0.0:\n"
              "    raise RuntimeError('smooth_l1_loss does not support negative values for beta.')\n"
              "d = (self - target).abs()\n"
@@ -37,8 +40,10 @@ static const OpRow rows[] = {
     LOSS("aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
          "if log_target:\n"
          "    return reduce_loss(target.exp() * (target - self), reduction)\n"
-         "return reduce_loss(torch.xlogy(target, target) - target * self, reduction)"),
+         "return reduce_loss(torch.xlogy(target, target) - target * self, reduction)",
+         .cast = CAST_FULL),
     {.schema = "aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
+     .cast = CAST_REFUSED,
      .body = "if self.size() != target.size():\n"
              "    raise RuntimeError('Using a target size ({}) that is different to the input size ({}) is deprecated. "
              "Please ensure they have the same size.'.format(target.size(), self.size()))\n"
@@ -59,7 +64,8 @@ static const OpRow rows[] = {
          "    loss = (1 - target) * self + low + ((-low).exp() + (-self - low).exp()).log()\n"
          "if weight is not None:\n"
          "    loss = loss * weight\n"
-         "return reduce_loss(loss, reduction)"),
+         "return reduce_loss(loss, reduction)",
+         .cast = CAST_FULL),
     LOSS("aten::poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> "
          "Tensor",
          "loss = input.exp() - target * input if log_input else input - target * (input + eps).log()\n"
@@ -68,16 +74,18 @@ static const OpRow rows[] = {
          "    loss = loss + torch.where(target <= 1, torch.zeros_like(stirling), stirling)\n"
          "return reduce_loss(loss, reduction)"),
     {.schema = "aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+     .cast = CAST_FULL,
      .body = "return reduce_loss(((self * -target).exp() + 1).log(), reduction)",
      .flags = OP_OUT},
     LOSS("aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor",
          "zeros = torch.zeros_like(self)\n"
          "margin_part = torch.where(target != 1, (margin - self).clamp_min(0), zeros)\n"
          "self_part = torch.where(target != -1, self, zeros)\n"
-         "return reduce_loss(margin_part + self_part, reduction)"),
+         "return reduce_loss(margin_part + self_part, reduction)",
+         .cast = CAST_FULL),
     LOSS("aten::margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> "
          "Tensor",
-         "return reduce_loss((-target * (input1 - input2) + margin).clamp_min(0), reduction)"),
+         "return reduce_loss((-target * (input1 - input2) + margin).clamp_min(0), reduction)", .cast = CAST_FULL),
     LOSS("aten::cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) "
          "-> Tensor",
          "if target.dim() > 1:\n"
@@ -91,16 +99,19 @@ static const OpRow rows[] = {
          "zeros = torch.zeros_like(cosine)\n"
          "positive = torch.where(target == 1, 1 - cosine, zeros)\n"
          "negative = torch.where(target == -1, (cosine - margin).clamp_min(0), zeros)\n"
-         "return reduce_loss(positive + negative, reduction)"),
+         "return reduce_loss(positive + negative, reduction)",
+         .cast = CAST_FULL),
     LOSS("aten::triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., float p=2., "
          "float eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor",
          "near = torch.pairwise_distance(anchor, positive, p, eps)\n"
          "far = torch.pairwise_distance(anchor, negative, p, eps)\n"
          "if swap:\n"
          "    far = torch.min(far, torch.pairwise_distance(positive, negative, p, eps))\n"
-         "return reduce_loss((margin + near - far).clamp_min(0), reduction)"),
+         "return reduce_loss((margin + near - far).clamp_min(0), reduction)",
+         .cast = CAST_FULL),
     {.schema = "aten::multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, "
                "int reduction=1) -> Tensor",
+     .cast = CAST_FULL,
      .body = "x = self if self.dim() == 2 else self.reshape([1, -1])\n"
              "labels = target.reshape(-1)\n"
              "if labels.numel() > 0 and (int(labels.min()) < 0 or int(labels.max()) >= x.size(1)):\n"
@@ -120,6 +131,7 @@ static const OpRow rows[] = {
              "return reduce_loss(loss, reduction)",
      .flags = OP_OUT},
     {.schema = "aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+     .cast = CAST_FULL,
      .body = "loss = multilabel_margin_terms(self, target)[0]\n"
              "if reduction == 0 and self.dim() < 2:\n"
              "    return loss.squeeze(0)\n"
@@ -134,11 +146,12 @@ static const OpRow rows[] = {
          .out = "output: output is_target"),
     LOSS("aten::nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) -> "
          "Tensor",
-         "return nll_loss_any(self, target, weight, reduction, ignore_index)[0]", .same_as = "aten::nll_loss_forward"),
+         "return nll_loss_any(self, target, weight, reduction, ignore_index)[0]", .same_as = "aten::nll_loss_forward",
+         .cast = CAST_FULL),
     LOSS("aten::nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) -> "
          "Tensor",
-         "return nll_loss_any(self, target, weight, reduction, ignore_index)[0]",
-         .same_as = "aten::nll_loss2d_forward"),
+         "return nll_loss_any(self, target, weight, reduction, ignore_index)[0]", .same_as = "aten::nll_loss2d_forward",
+         .cast = CAST_FULL),
     LOSS("aten::nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) "
          "-> Tensor",
          "if self.dim() < 1:\n"

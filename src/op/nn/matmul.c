@@ -540,28 +540,32 @@ static double flops_add_product(const Call *call) {
 #define ADD_ROW(text, shape_, kernel_, grad_)                                                      \
   {                                                                                                \
     .schema = text, .shape = shape_, .kernel = kernel_, .grad = grad_, .flops = flops_add_product, \
-    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF                                                \
+    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF, .cast = CAST_REDUCED                          \
   }
 static const OpRow rows[] = {
     {.schema = "aten::mm(Tensor self, Tensor mat2) -> Tensor",
+     .cast = CAST_REDUCED,
      .shape = shape_mm,
      .kernel = kernel_mm,
      .flops = flops_product,
      .grad = "self: grad.mm(mat2.t().conj()); mat2: self.t().conj().mm(grad)",
      .flags = OP_OUT | OP_GRAD_EXACT},
     {.schema = "aten::bmm(Tensor self, Tensor mat2) -> Tensor",
+     .cast = CAST_REDUCED,
      .shape = shape_bmm,
      .kernel = kernel_bmm,
      .flops = flops_product,
      .grad = "self: grad.bmm(mat2.transpose(1, 2).conj()); mat2: self.transpose(1, 2).conj().bmm(grad)",
      .flags = OP_OUT | OP_GRAD_EXACT},
     {.schema = "aten::mv(Tensor self, Tensor vec) -> Tensor",
+     .cast = CAST_REDUCED,
      .shape = shape_mv,
      .kernel = kernel_mv,
      .flops = flops_product,
      .grad = "self: grad.outer(vec.conj()); vec: self.conj().t().mv(grad)",
      .flags = OP_OUT},
     {.schema = "aten::dot(Tensor self, Tensor tensor) -> Tensor",
+     .cast = CAST_WIDEST,
      .shape = shape_dot,
      .kernel = kernel_dot,
      .flops = flops_product,
@@ -587,6 +591,7 @@ static const OpRow rows[] = {
             kernel_addmv,
             "self: grad * beta; mat: grad.outer(vec.conj()) * alpha; vec: mat.t().conj().mv(grad) * alpha"),
     {.schema = "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+     .cast = CAST_REDUCED,
      .body =
          "dtype = torch.promote_types(self.dtype, torch.promote_types(vec1.dtype, vec2.dtype))\n"
          "if dtype == torch.bool:\n"
@@ -616,12 +621,14 @@ static const OpRow rows[] = {
      .body = "return torch.outer(self, vec2)",
      .flags = OP_OUT},
     {.schema = "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+     .cast = CAST_REDUCED,
      .shape = shape_linear,
      .kernel = kernel_linear,
      .flops = flops_product,
      .grad = "input, weight, bias: linear_backward(grad, input, weight)",
      .flags = OP_OUT},
     {.schema = "aten::matmul(Tensor self, Tensor other) -> Tensor",
+     .cast = CAST_REDUCED,
      .shape = shape_matmul,
      .kernel = kernel_matmul,
      .flops = flops_product,
@@ -639,6 +646,7 @@ static const OpRow rows[] = {
              "return torch.tensordot(self, other, [-1], [-1])",
      .flags = OP_OUT},
     {.schema = "aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
+     .cast = CAST_WIDEST,
      .body = "if len(dims_self) != len(dims_other):\n"
              "    raise RuntimeError('both dimension lists should have same length')\n"
              "own: List[int] = []\n"
@@ -679,6 +687,7 @@ static const OpRow rows[] = {
              "return product.reshape(sizes)",
      .flags = OP_OUT},
     {.schema = "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
+     .cast = CAST_WIDEST,
      .body = "sizes = list(input1.size())\n"
              "sizes[-1] = weight.size(0)\n"
              "a = input1.reshape([-1, input1.size(-1)])\n"

@@ -495,11 +495,13 @@ done:
 static const OpRow rows[] = {
     {.schema = "aten::layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
                "eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
+     .cast = CAST_FULL,
      .shape = shape_layer_norm,
      .kernel = kernel_layer_norm,
      .grad = "input, weight, bias: layer_norm_backward(grad, input, normalized_shape, weight, bias, eps)"},
     {.schema = "aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float "
                "eps) -> (Tensor, Tensor, Tensor)",
+     .cast = CAST_FULL,
      .shape = shape_layer_norm,
      .kernel = kernel_layer_norm,
      .grad = "input, weight, bias: layer_norm_backward(grads[0], input, normalized_shape, weight, bias, eps)"},
@@ -510,6 +512,7 @@ static const OpRow rows[] = {
      .grad = "input, weight, bias: group_norm_backward(grads[0], input, weight, bias, N, C, HxW, group, eps)"},
     {.schema = "aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
                "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
+     .cast = CAST_FULL,
      .body = "if num_groups <= 0 or input.size(1) % num_groups != 0:\n"
              "    raise RuntimeError('Expected number of channels in input to be divisible by num_groups, but got "
              "input of shape {} and num_groups={}'.format(input.size(), num_groups))\n"

@@ -17,7 +17,7 @@
 #define CELL_ARGUMENTS "Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None"
 #define SIMPLE_CELL(name)                                                                        \
   {                                                                                              \
-    .schema = "aten::rnn_" name "_cell(" CELL_ARGUMENTS ") -> Tensor",                           \
+    .schema = "aten::rnn_" name "_cell(" CELL_ARGUMENTS ") -> Tensor", .cast = CAST_REDUCED,     \
     .body = "return (torch.linear(input, w_ih, b_ih) + torch.linear(hx, w_hh, b_hh))." name "()" \
   }
 
@@ -37,12 +37,14 @@ static const OpRow rows[] = {
     RNN("rnn_relu", "3"),
     {.schema = "aten::lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
                "b_hh=None) -> (Tensor, Tensor)",
+     .cast = CAST_REDUCED,
      .body = "if len(hx) != 2:\n"
              "    raise RuntimeError('lstm_cell expects two hidden states')\n"
              "gates = (torch.linear(input, w_ih, b_ih) + torch.linear(hx[0], w_hh, b_hh)).chunk(4, 1)\n"
              "c = gates[1].sigmoid() * hx[1] + gates[0].sigmoid() * gates[2].tanh()\n"
              "return gates[3].sigmoid() * c.tanh(), c"},
     {.schema = "aten::gru_cell(" CELL_ARGUMENTS ") -> Tensor",
+     .cast = CAST_REDUCED,
      .body = "i = torch.linear(input, w_ih, b_ih).chunk(3, 1)\n"
              "g = torch.linear(hx, w_hh, b_hh).chunk(3, 1)\n"
              "reset = (i[0] + g[0]).sigmoid()\n"
@@ -53,6 +55,7 @@ static const OpRow rows[] = {
     SIMPLE_CELL("relu"),
     {.schema = "aten::_thnn_fused_lstm_cell(Tensor input_gates, Tensor hidden_gates, Tensor cx, Tensor? "
                "input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor, Tensor)",
+     .cast = CAST_REDUCED,
      .body = "total = input_gates + hidden_gates\n"
              "if input_bias is not None:\n"
              "    total = total + input_bias\n"

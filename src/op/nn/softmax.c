@@ -125,6 +125,7 @@ static const OpRow rows[] = {
      .grad = SOFTMAX_GRAD,
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+     .cast = CAST_FULL_UNLESS_DTYPE,
      .shape = shape_softmax,
      .kernel = kernel_log_softmax,
      .grad = LOG_SOFTMAX_GRAD,

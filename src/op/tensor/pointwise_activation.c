@@ -69,6 +69,7 @@ static const OpRow rows[] = {
          "grad_output: grad * torch.conj(1 - output * output); output: grad * torch.conj(-2 * output * grad_output)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
+     .cast = CAST_FULL,
      .lower = GELU,
      .shape = shape_activation,
      .grad = "self: torch.gelu_backward(grad, self, approximate=approximate)",
@@ -164,6 +165,7 @@ static const OpRow rows[] = {
      .grad = "self: torch.elu_backward(grad, " SELU_ALPHA ", " SELU_SCALE ", 1, False, self)",
      .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+     .cast = CAST_FULL,
      .shape = shape_activation,
      .lower = "self if self * beta > threshold else log1p(exp(self * beta)) / beta",
      .grad = "self: torch.softplus_backward(grad, self, beta, threshold)",
@@ -218,6 +220,7 @@ static const OpRow rows[] = {
              "halves = self.chunk(2, dim)\n"
              "return halves[0] * torch.sigmoid(halves[1])\n"},
     {.schema = "aten::prelu(Tensor self, Tensor weight) -> Tensor",
+     .cast = CAST_REDUCED,
      .body = "if weight.numel() != 1:\n"
              "    channels = self.size(1) if self.dim() > 1 else 1\n"
              "    if self.dim() == 0:\n"

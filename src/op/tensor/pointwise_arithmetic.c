@@ -99,16 +99,17 @@ static Status shape_lerp(Call *call, TensorSpec *specs) {
   " == 0, torch.real(exponent) >= 0), 0).conj()"
 
 /* A schema whose second operand is a tensor or a number, with the gradients of each. */
-#define BINARY(name, formula, shape_function, grad_self, grad_other, grad_beside_number, ...)                          \
+#define BINARY(name, cast_, formula, shape_function, grad_self, grad_other, grad_beside_number, ...)                   \
   {.schema = "aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor",                                             \
    .lower = formula,                                                                                                   \
    .shape = shape_function,                                                                                            \
    .grad = "self: " grad_self "; other: " grad_other,                                                                  \
    .flags = POINTWISE,                                                                                                 \
+   .cast = cast_,                                                                                                      \
    __VA_ARGS__},                                                                                                       \
   {                                                                                                                    \
     .schema = "aten::" name ".Scalar(Tensor self, Scalar other) -> Tensor", .lower = formula, .shape = shape_function, \
-    .grad = "self: " grad_beside_number, .flags = POINTWISE                                                            \
+    .grad = "self: " grad_beside_number, .flags = POINTWISE, .cast = cast_                                             \
   }
 
 static Status shape_power_of_number(Call *call, TensorSpec *specs) { /* row-major, unlike other powers */
@@ -119,23 +120,27 @@ static Status shape_power_of_number(Call *call, TensorSpec *specs) { /* row-majo
 
 static const OpRow rows[] = {
     {.schema = "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+     .cast = CAST_WIDEST,
      .out = "out",
      .lower = ADD,
      .shape = shape_add,
      .grad = "self: grad; other: grad if alpha == 1 else grad * alpha",
      .flags = POINTWISE},
     {.schema = "aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+     .cast = CAST_WIDEST,
      .lower = ADD,
      .shape = shape_add,
      .grad = "self: grad",
      .flags = POINTWISE},
     {.schema = "aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+     .cast = CAST_WIDEST,
      .out = "out",
      .lower = SUB,
      .shape = shape_sub,
      .grad = "self: grad; other: -grad if alpha == 1 else -grad * alpha",
      .flags = POINTWISE},
     {.schema = "aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+     .cast = CAST_WIDEST,
      .lower = SUB,
      .shape = shape_sub,
      .grad = "self: grad",
@@ -159,11 +164,12 @@ static const OpRow rows[] = {
      .lower = ADD_RELU,
      .shape = shape_add,
      .flags = POINTWISE},
-    BINARY("mul", "self * other", NULL, "grad * torch.conj(other)", "grad * torch.conj(self)",
+    BINARY("mul", CAST_WIDEST, "self * other", NULL, "grad * torch.conj(other)", "grad * torch.conj(self)",
            "torch.conj(torch.conj(grad) * other)", .out = "out"),
-    BINARY("div", "self / other", shape_pointwise_float, "grad / torch.conj(other)",
+    BINARY("div", CAST_WIDEST, "self / other", shape_pointwise_float, "grad / torch.conj(other)",
            "-grad * torch.conj(result / other)", "torch.conj(torch.conj(grad) / other)", .out = "out"),
     {.schema = "aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+     .cast = CAST_WIDEST,
      .out = "out_mode",
      .lower = DIV_MODE,
      .shape = shape_div_mode,
@@ -171,6 +177,7 @@ static const OpRow rows[] = {
              "other: -grad * torch.conj(result / other) if rounding_mode is None else torch.zeros_like(grad)",
      .flags = POINTWISE},
     {.schema = "aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
+     .cast = CAST_WIDEST,
      .lower = DIV_MODE,
      .shape = shape_div_mode,
      .grad = "self: grad / other if rounding_mode is None else torch.zeros_like(grad)",
@@ -182,13 +189,16 @@ static const OpRow rows[] = {
     {.schema = "aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor",
      .lower = "self // other",
      .flags = POINTWISE | OP_NOT_DIFFERENTIABLE},
-    BINARY("remainder", "self % other", NULL, "grad", "-grad * torch.div(self, other, rounding_mode='floor')", "grad"),
+    BINARY("remainder", CAST_NONE, "self % other", NULL, "grad",
+           "-grad * torch.div(self, other, rounding_mode='floor')", "grad"),
     {.schema = "aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
      .lower = "self % other",
      .grad = "other: -grad * torch.floor(self / other)",
      .flags = OP_OUT | OP_ALIASING_OK},
-    BINARY("fmod", "fmod(self, other)", NULL, "grad", "-grad * torch.div(self, other, rounding_mode='trunc')", "grad"),
+    BINARY("fmod", CAST_NONE, "fmod(self, other)", NULL, "grad",
+           "-grad * torch.div(self, other, rounding_mode='trunc')", "grad"),
     {.schema = "aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+     .cast = CAST_FULL,
      .inplace = "Scalar",
      .lower = POW,
      .shape = shape_pow,
@@ -196,11 +206,13 @@ static const OpRow rows[] = {
      .grad = POW_GRAD_SCALAR,
      .flags = POINTWISE},
     {.schema = "aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+     .cast = CAST_FULL,
      .inplace = "Tensor",
      .lower = "pow(self, exponent)",
      .grad = POW_GRAD_SELF "; " POW_GRAD_EXPONENT("self", "self.log()"),
      .flags = POINTWISE},
     {.schema = "aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
+     .cast = CAST_FULL,
      .lower = "pow(self, exponent)",
      .shape = shape_power_of_number,
      .grad = "exponent: grad * (result * torch.log(torch.tensor(self))).conj()",
@@ -224,10 +236,12 @@ static const OpRow rows[] = {
      .grad = "exponent: grad * (result * torch.log(torch.tensor(self))).conj()",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+     .cast = CAST_WIDEST,
      .lower = "self + value * tensor1 * tensor2",
      .grad = "self: grad; tensor1: grad * torch.conj(tensor2 * value); tensor2: grad * torch.conj(tensor1 * value)",
      .flags = POINTWISE},
     {.schema = "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+     .cast = CAST_WIDEST,
      .lower = "self + value * (tensor1 / tensor2)",
      .shape = shape_addcdiv,
      .grad = "self: grad; tensor1: grad * torch.conj(tensor2.reciprocal() * value); tensor2: -grad * "
@@ -246,6 +260,7 @@ static const OpRow rows[] = {
          "self: grad * torch.conj(1 - weight); end: grad * torch.conj(weight); weight: grad * torch.conj(end - self)",
      .flags = POINTWISE},
     {.schema = "aten::atan2(Tensor self, Tensor other) -> Tensor",
+     .cast = CAST_WIDEST,
      .lower = "atan2(self, other)",
      .shape = shape_pointwise_float,
      .grad = "self: grad * other / (self * self + other * other); other: -grad * self / (self * self + other * other)",
@@ -254,7 +269,7 @@ static const OpRow rows[] = {
      .lower = "hypot(self, other)",
      .grad = "self: grad * (self / result); other: grad * (other / result)",
      .flags = POINTWISE},
-    BINARY("copysign", "copysign(self, other)", shape_pointwise_float,
+    BINARY("copysign", CAST_NONE, "copysign(self, other)", shape_pointwise_float,
            "grad * (result / self).masked_fill(self == 0, 0)", "torch.zeros_like(other)",
            "grad * (result / self).masked_fill(self == 0, 0)", .out = "out"),
     {.schema = "aten::nextafter(Tensor self, Tensor other) -> Tensor",

@@ -60,10 +60,10 @@ static Status shape_frexp(Call *call, TensorSpec *specs) {
 }
 
 /* Integral inputs give float32. */
-#define FLOAT(name, formula, gradient)                                                                   \
+#define FLOAT(name, formula, ...)                                                                        \
   {                                                                                                      \
     .schema = "aten::" name "(Tensor self) -> Tensor", .lower = formula, .shape = shape_pointwise_float, \
-    .grad = "self: " gradient, .flags = POINTWISE                                                        \
+    .flags = POINTWISE, .grad = "self: " __VA_ARGS__                                                     \
   }
 #define ANGLE(name, formula, gradient)                                                              \
   {                                                                                                 \
@@ -79,24 +79,24 @@ static Status shape_frexp(Call *call, TensorSpec *specs) {
   }
 
 static const OpRow rows[] = {
-    FLOAT("exp", "exp(self)", "grad * torch.conj(result)"),
+    FLOAT("exp", "exp(self)", "grad * torch.conj(result)", .cast = CAST_FULL),
     FLOAT("exp2", "exp2(self)", "grad * torch.conj(result) * 0.69314718055994531"),
-    FLOAT("expm1", "expm1(self)", "grad * (torch.conj(result) + 1)"),
-    FLOAT("log", "log(self)", "grad / torch.conj(self)"),
-    FLOAT("log1p", "log1p(self)", "grad / torch.conj(self + 1)"),
-    FLOAT("log2", "log2(self)", "grad / (torch.conj(self) * 0.69314718055994531)"),
-    FLOAT("log10", "log10(self)", "grad / (torch.conj(self) * 2.30258509299404568)"),
+    FLOAT("expm1", "expm1(self)", "grad * (torch.conj(result) + 1)", .cast = CAST_FULL),
+    FLOAT("log", "log(self)", "grad / torch.conj(self)", .cast = CAST_FULL),
+    FLOAT("log1p", "log1p(self)", "grad / torch.conj(self + 1)", .cast = CAST_FULL),
+    FLOAT("log2", "log2(self)", "grad / (torch.conj(self) * 0.69314718055994531)", .cast = CAST_FULL),
+    FLOAT("log10", "log10(self)", "grad / (torch.conj(self) * 2.30258509299404568)", .cast = CAST_FULL),
     FLOAT("sqrt", "sqrt(self)", "grad / (2 * torch.conj(result))"),
-    FLOAT("rsqrt", "rsqrt(self)", "-0.5 * grad * torch.conj(result * result * result)"),
-    FLOAT("reciprocal", "reciprocal(self)", "-grad * torch.conj(result * result)"),
+    FLOAT("rsqrt", "rsqrt(self)", "-0.5 * grad * torch.conj(result * result * result)", .cast = CAST_FULL),
+    FLOAT("reciprocal", "reciprocal(self)", "-grad * torch.conj(result * result)", .cast = CAST_FULL),
     FLOAT("sin", "sin(self)", "grad * torch.conj(torch.cos(self))"),
     FLOAT("cos", "cos(self)", "-grad * torch.conj(torch.sin(self))"),
-    FLOAT("tan", "tan(self)", "grad * torch.conj(1 + result * result)"),
-    FLOAT("asin", "asin(self)", "grad * torch.conj(torch.rsqrt(1 - self * self))"),
-    FLOAT("acos", "acos(self)", "-grad * torch.conj(torch.rsqrt(1 - self * self))"),
+    FLOAT("tan", "tan(self)", "grad * torch.conj(1 + result * result)", .cast = CAST_FULL),
+    FLOAT("asin", "asin(self)", "grad * torch.conj(torch.rsqrt(1 - self * self))", .cast = CAST_FULL),
+    FLOAT("acos", "acos(self)", "-grad * torch.conj(torch.rsqrt(1 - self * self))", .cast = CAST_FULL),
     FLOAT("atan", "atan(self)", "grad / torch.conj(self * self + 1)"),
-    FLOAT("sinh", "sinh(self)", "grad * torch.conj(torch.cosh(self))"),
-    FLOAT("cosh", "cosh(self)", "grad * torch.conj(torch.sinh(self))"),
+    FLOAT("sinh", "sinh(self)", "grad * torch.conj(torch.cosh(self))", .cast = CAST_FULL),
+    FLOAT("cosh", "cosh(self)", "grad * torch.conj(torch.sinh(self))", .cast = CAST_FULL),
     FLOAT("tanh", "tanh(self)", "torch.tanh_backward(grad, result)"),
     FLOAT("asinh", "asinh(self)", "grad * torch.conj(torch.rsqrt(self * self + 1))"),
     FLOAT("acosh", "acosh(self)", "grad * torch.conj(torch.rsqrt(self * self - 1))"),
@@ -104,7 +104,7 @@ static const OpRow rows[] = {
     FLOAT("sigmoid", "sigmoid(self)", "torch.sigmoid_backward(grad, result)"),
     FLOAT("erf", "erf(self)", "1.12837916709551257 * torch.exp(-self * self) * grad"),
     FLOAT("erfc", "erfc(self)", "-1.12837916709551257 * torch.exp(-self * self) * grad"),
-    FLOAT("erfinv", "erfinv(self)", "0.88622692545275801 * torch.exp(result * result) * grad"),
+    FLOAT("erfinv", "erfinv(self)", "0.88622692545275801 * torch.exp(result * result) * grad", .cast = CAST_FULL),
     FLOAT("lgamma", "lgamma(self)", "grad * torch.digamma(self)"),
     FLOAT("digamma", "digamma(self)", "grad * torch.polygamma(1, self)"),
     FLOAT("i0", "i0(self)", "grad * torch.special_i1(self)"),

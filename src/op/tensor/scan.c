@@ -153,11 +153,13 @@ static Status kernel_cummin(Call *call) {
 
 static const OpRow rows[] = {
     {.schema = "aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+     .cast = CAST_FULL_UNLESS_DTYPE,
      .shape = shape_scan,
      .kernel = kernel_cumsum,
      .grad = "self: grad.flip([dim]).cumsum(dim).flip([dim])",
      .flags = OP_INPLACE | OP_OUT},
     {.schema = "aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+     .cast = CAST_FULL_UNLESS_DTYPE,
      .shape = shape_scan,
      .kernel = kernel_cumprod,
      .grad = "self: cumprod_backward(grad, self, dim, result)",

@@ -314,6 +314,7 @@ static const OpRow rows[] = {
     MEASURE("prim::is_vulkan(Tensor a) -> bool", kernel_false),
     MEASURE("prim::is_xpu(Tensor a) -> bool", kernel_false),
     {.schema = "aten::equal(Tensor self, Tensor other) -> bool",
+     .cast = CAST_WIDEST,
      .kernel = kernel_equal,
      .flags = OP_NOT_DIFFERENTIABLE},
     ITEM("aten::item(Tensor self) -> Scalar", kernel_item),

@@ -3,6 +3,7 @@
 
 /* name, what it keeps, call, what it does */
 #define PASSES(X)                                                                                                      \
+  X(autocast, NOTHING, autocast(graph), "makes autocast regions casts of what operators in them take")                 \
   X(bailout_graph, NOTHING, insert_bailouts(graph), "makes guards bailouts with the values that are live there")       \
   X(batch_mm, GRADIENTS, batch_mm(graph), "makes sums and batches of matrix products one product")                     \
   X(canonicalize, GRADIENTS, canonicalize_names(graph),                                                                \
