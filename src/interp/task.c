@@ -44,14 +44,18 @@ static void task_free(Task *task) {
   mem_free(task);
 }
 
+/* A cached task keeps at most two chunks, which bounds what the cache holds. */
 void task_release(Task *task) {
   TaskChunk *first = task->first_chunk;
-  TaskChunk *second = first->next;
-  while (second && second->next) { /* a cached task keeps two chunks */
-    TaskChunk *last = second->next;
-    second->next = last->next;
-    mem_free(last);
+  bool is_usual = first->next && first->next->size == CHUNK; /* not larger, for one frame */
+  for (TaskChunk *chunk = is_usual ? first->next->next : first->next, *next; chunk; chunk = next) {
+    next = chunk->next;
+    mem_free(chunk);
   }
+  if (is_usual)
+    first->next->next = NULL;
+  else
+    first->next = NULL;
   *task = (Task){.first_chunk = first, .chunk = first};
   for (int i = 0; i < CACHED_TASKS; i++) {
     Task *expected = NULL;
