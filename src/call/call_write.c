@@ -1,5 +1,6 @@
 /* The forms of operators that write: `name_`, `.out`, and rows that say themselves what they write. */
 #include "call/call_internal.h"
+#include "tensor/iterate.h"
 
 /* ---- checks ---- */
 
@@ -66,6 +67,38 @@ static Status write_back(Call *call, Tensor *target, Tensor *value) {
   return OK;
 }
 
+/* ---- an expanded self ---- */
+
+/* What becomes of its elements is seen by nobody's gradient. */
+static bool may_write_expanded(const Call *call, const Tensor *self) {
+  return call->op->flags & OP_WRITES_EXPANDED && tensor_shows_twice(self) &&
+         !(call->exec->grad_enabled && tensor_records(self));
+}
+
+static void change_run(void *argument, int64_t n, char *const *data, const int64_t *strides) {
+  size_t size = *(const size_t *)argument;
+  for (int64_t i = 0; i < n; i++) {
+    const char *value = data[1] + i * strides[1], *before = data[2] + i * strides[2];
+    if (memcmp(value, before, size) != 0) memcpy(data[0] + i * strides[0], value, size);
+  }
+}
+
+/* Writes the elements of `value` that are not what self showed there: the places of an element where the operator left
+ * it alone don't undo the others. */
+static Status write_changes(Tensor *self, const Tensor *value) {
+  Tensor *before, *alike = NULL;
+  size_t size = dtype_size((DType)self->dtype);
+  Iterator it;
+  TRY(tensor_contiguous(self, &before));
+  Status status = tensor_to_dtype(value, (DType)self->dtype, &alike);
+  if (status == OK) status = iterator_init(&it, 3, (const Tensor *const[]){self, alike, before});
+  if (status == OK) iterator_run(&it, 0, it.numel, change_run, &size);
+  tensor_release(before);
+  tensor_release(alike);
+  tensor_bump_version(self);
+  return status;
+}
+
 static Status run_foreach_inplace(Call *call, bool meta) {
   List *self = call->inputs[0].list;
   IValue result = IVALUE_NONE;
@@ -111,6 +144,7 @@ Status call_run_inplace(Call *call, bool meta) {
   Tensor *self = call_tensor(call, 0);
   ShapeFunction *shape = call_row_shape(call);
   IValue result = IVALUE_NONE;
+  bool expanded = may_write_expanded(call, self);
   Call inner = *call;
   inner.outputs = &result;
   inner.output_count = 1;
@@ -123,10 +157,10 @@ Status call_run_inplace(Call *call, bool meta) {
     TRY(call_compute_specs(&inner, shape, spec));
     TRY(check_sizes(self, spec->ndim, spec->sizes));
     TRY(check_cast(spec->dtype, self));
-    TRY(tensor_check_writable(self));
+    if (!expanded) TRY(tensor_check_writable(self));
     if (meta) goto done;
     TRY(check_overlap(call, call->input_count, self, &direct));
-    if (direct && spec->dtype == self->dtype) {
+    if (direct && !expanded && spec->dtype == self->dtype) {
       result = ivalue_tensor(tensor_retain(self));
       Status status = call_run_row(&inner);
       ivalue_release(result);
@@ -141,8 +175,8 @@ Status call_run_inplace(Call *call, bool meta) {
   if (status == OK) {
     status = check_sizes(self, result.tensor->ndim, result.tensor->sizes);
     if (status == OK) status = check_cast((DType)result.tensor->dtype, self);
-    if (status == OK) status = tensor_check_writable(self);
-    if (status == OK) status = write_back(call, self, result.tensor);
+    if (status == OK && !expanded) status = tensor_check_writable(self);
+    if (status == OK) status = expanded ? write_changes(self, result.tensor) : write_back(call, self, result.tensor);
   }
   ivalue_release(result);
   TRY(status);

@@ -414,14 +414,17 @@ TensorOverlap tensor_overlap(const Tensor *a, const Tensor *b) {
   return a_begin < b_end && b_begin < a_end ? OVERLAP_PARTIAL : OVERLAP_NONE;
 }
 
+bool tensor_shows_twice(const Tensor *t) {
+  for (int i = 0; i < t->ndim && !t->contiguous; i++)
+    if (t->sizes[i] > 1 && t->strides[i] == 0) return true;
+  return false;
+}
+
 Status tensor_check_writable(const Tensor *to) {
-  if (to->contiguous) return OK;
-  for (int i = 0; i < to->ndim; i++)
-    if (to->sizes[i] > 1 && to->strides[i] == 0)
-      return status_new(ERROR_RUNTIME,
-                        "unsupported operation: more than one element of the written-to tensor refers to a single "
-                        "memory location. Please clone() the tensor before performing the operation.");
-  return OK;
+  if (!tensor_shows_twice(to)) return OK;
+  return status_new(ERROR_RUNTIME,
+                    "unsupported operation: more than one element of the written-to tensor refers to a single "
+                    "memory location. Please clone() the tensor before performing the operation.");
 }
 
 Status tensor_check_overlap(const Tensor *to, const Tensor *from) {

@@ -166,6 +166,7 @@ bool tensor_shares_storage(const Tensor *a, const Tensor *b);
 /* Whether memory is shared: FULL when elements coincide one by one, UNKNOWN when that would be hard to say. */
 typedef enum TensorOverlap { OVERLAP_NONE, OVERLAP_FULL, OVERLAP_PARTIAL, OVERLAP_UNKNOWN } TensorOverlap;
 TensorOverlap tensor_overlap(const Tensor *a, const Tensor *b);
+bool tensor_shows_twice(const Tensor *t); /* the same element, as what is expanded does */
 /* PyTorch's errors for writing to a tensor that shows an element twice, or reading what is half overwritten. */
 Status tensor_check_writable(const Tensor *to) MUST_CHECK;
 Status tensor_check_overlap(const Tensor *to, const Tensor *from) MUST_CHECK;

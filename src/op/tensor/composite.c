@@ -28,7 +28,7 @@ static const OpRow rows[] = {
         "places = torch._unique(indices.reshape([-1]))[0]\n"
         "rows = self.index_select(0, places)\n"
         "norms = rows.norm(norm_type, [1], True)\n"
-        "return self.index_copy_(0, places, torch.where(norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows))"),
+        "return self.index_put_([places], torch.where(norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows))"),
     COMPOSITE("aten::embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> Tensor",
               "return torch.embedding_renorm_(self.clone(), indices, max_norm, norm_type)"),
     NO_GRAD("aten::_no_grad_fill_(Tensor(a!) tensor, float val) -> Tensor(a!)", "tensor.fill_(val)"),

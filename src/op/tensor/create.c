@@ -177,10 +177,10 @@ static Status kernel_scalar_to_tensor(Call *c) {
     .schema = text, .shape = shape_function, .kernel = kernel_function,                          \
     .flags = OP_OUT | OP_ACCEPT_META | OP_NOT_DIFFERENTIABLE | OP_ACCEPT_CONJ | OP_METADATA_ONLY \
   }
-#define WRITE(text, kernel_function, gradient)                                                 \
+#define WRITE(text, kernel_function, more, gradient)                                           \
   {                                                                                            \
     .schema = text, .shape = shape_same_as_first, .kernel = kernel_function, .grad = gradient, \
-    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF | OP_ACCEPT_CONJ                           \
+    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF | OP_ACCEPT_CONJ | (more)                  \
   }
 
 static const OpRow rows[] = {
@@ -210,11 +210,12 @@ static const OpRow rows[] = {
     MAKE("aten::scalar_tensor(Scalar s, *, " OPTIONS ") -> Tensor", shape_scalar, kernel_full_0),
     MAKE("aten::eye(int n, *, " OPTIONS ") -> Tensor", shape_eye_n, kernel_eye),
     MAKE("aten::eye.m(int n, int m, *, " OPTIONS ") -> Tensor", shape_eye_nm, kernel_eye),
-    WRITE("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", kernel_full_1, "self: torch.zeros_like(grad)"),
-    WRITE("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", kernel_fill_tensor,
+    WRITE("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", kernel_full_1, OP_WRITES_EXPANDED,
+          "self: torch.zeros_like(grad)"),
+    WRITE("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", kernel_fill_tensor, OP_WRITES_EXPANDED,
           "self: torch.zeros_like(grad); value: grad.sum()"),
-    WRITE("aten::zero(Tensor self) -> Tensor", kernel_zeros, "self: torch.zeros_like(grad)"),
-    WRITE("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", kernel_copy,
+    WRITE("aten::zero(Tensor self) -> Tensor", kernel_zeros, OP_WRITES_EXPANDED, "self: torch.zeros_like(grad)"),
+    WRITE("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", kernel_copy, 0,
           "self: torch.zeros_like(grad); src: grad.to(src.dtype)"),
     {.schema = "aten::copy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
      .body = "return self.copy_(other, False)"},

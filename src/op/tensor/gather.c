@@ -675,7 +675,11 @@ done:
 #define WRITES_INTO(shape_, text, kernel_, ...) \
   { .schema = text, .shape = shape_, .kernel = kernel_, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF, __VA_ARGS__ }
 #define WRITES(text, kernel_, ...) WRITES_INTO(shape_rows_of_first, text, kernel_, __VA_ARGS__)
-#define FILLS(text, kernel_, ...) WRITES_INTO(shape_same_as_first, text, kernel_, __VA_ARGS__)
+#define FILLS(text, kernel_, ...)                                                     \
+  {                                                                                   \
+    .schema = text, .shape = shape_same_as_first, .kernel = kernel_,                  \
+    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF | OP_WRITES_EXPANDED, __VA_ARGS__ \
+  }
 static const OpRow rows[] = {
     {.schema = "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
      .shape = shape_gather,

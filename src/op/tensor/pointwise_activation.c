@@ -50,7 +50,7 @@ static const OpRow rows[] = {
     {.schema = "aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
      .lower = "value if self <= threshold else self",
      .grad = "self: torch.threshold_backward(grad, self, threshold)",
-     .flags = POINTWISE},
+     .flags = POINTWISE | OP_WRITES_EXPANDED},
     {.schema = "aten::threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
      .out = "grad_input: grad_input",
      .lower = "0 if self <= threshold else grad_output",
