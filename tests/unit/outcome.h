@@ -4,6 +4,7 @@
 #pragma once
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/handles.h"
@@ -86,7 +87,12 @@ static inline const char *different_tensors(const Tensor *const *x, const Tensor
   for (int i = 0; i < count; i++)
     if (memcmp(x[i]->strides, y[i]->strides, (size_t)x[i]->ndim * sizeof *x[i]->strides)) return "other strides";
   for (int i = 0; i < count && gradients; i++)
-    if (tensor_records(x[i]) != tensor_records(y[i])) return "other tensors that require grad";
+    if (tensor_records(x[i]) != tensor_records(y[i])) {
+      static char message[80];
+      snprintf(message, sizeof message, "tensor %d of %d requires grad %s", i, count,
+               tensor_records(x[i]) ? "no more" : "now");
+      return message;
+    }
   for (int i = 0; i < count; i++)
     for (int k = 0; k < i; k++)
       if (tensor_shares_storage(x[i], x[k]) != tensor_shares_storage(y[i], y[k])) return "memory shared otherwise";

@@ -203,7 +203,10 @@ static Status resize(Call *c, int ndim, const int64_t *sizes, MemoryFormat forma
   if (self->flags & TENSOR_RECORDS) return status_new(ERROR_RUNTIME, "cannot resize variables that require grad");
   if (format == FORMAT_PRESERVE) return status_new(ERROR_RUNTIME, "Unsupported memory format Preserve");
   bool same = self->ndim == ndim && (ndim == 0 || memcmp(self->sizes, sizes, (size_t)ndim * sizeof *sizes) == 0);
+  size_t had = self->storage ? self->storage->bytes : 0;
   if (!same) TRY(tensor_resize(self, ndim, sizes));
+  if (self->storage && self->storage->bytes > had) /* nobody sees what was in that memory, and every run the same */
+    memset((char *)self->storage->data + had, 0, self->storage->bytes - had);
   if (format != FORMAT_CONTIGUOUS) {
     TRY(strides_of_format(format, ndim, sizes, NULL, strides));
     TRY(tensor_set_sizes(self, ndim, sizes, strides));
