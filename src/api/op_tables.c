@@ -88,7 +88,6 @@ extern const OpTable op_table_upsample;
 extern const OpTable op_table_value;
 extern const OpTable op_table_view;
 extern const OpTable op_table_view_scatter;
-extern const OpTable op_table_vision;
 
 const OpTable *const op_tables[] = {
     &op_table_attention,
@@ -177,7 +176,6 @@ const OpTable *const op_tables[] = {
     &op_table_value,
     &op_table_view,
     &op_table_view_scatter,
-    &op_table_vision,
     NULL,
 };
 
