@@ -100,10 +100,13 @@ static bool is_class_name(Str name) {
 static Status check_method(const NativeClass *native, const wick_class_method *method) {
   if (!method->name || !method->operator_name)
     return status_new(ERROR_INVALID_ARGUMENT, "%s: a method without a name or an operator", native->name);
+  TRY(operators_prepare());
   const Operator *op = operator_find(str_from(method->operator_name));
   if (!op) return status_new(ERROR_NOT_FOUND, "%s: there is no operator %s", native->name, method->operator_name);
   const FunctionSchema *schema = operator_schema(op);
+  TRY(operator_schema_status(schema));
   const Type *type = native_class_type(native);
+  if (type->kind != TYPE_CLASS) return status_out_of_memory();
   if (op->next || schema->argument_count == 0 || schema->arguments[0].type != type)
     return status_new(ERROR_INVALID_ARGUMENT, "%s: %s is no operator whose first parameter is the object", native->name,
                       method->operator_name);

@@ -7,21 +7,29 @@
 #include "base/clock.h"
 #include "base/fork.h"
 
-static pthread_once_t generator_once = PTHREAD_ONCE_INIT;
-static Generator *default_generator; /* NULL when there was no memory for it */
+static _Atomic(Generator *) default_generator;
 static pthread_mutex_t generator_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static void make_generator(void) {
-  status_free(generator_new(67280421310721, &default_generator));
+/* NULL while there is no memory for it: what draws random numbers says so. */
+static Generator *the_generator(void) {
+  Generator *generator = atomic_load_explicit(&default_generator, memory_order_acquire);
+  if (__builtin_expect(generator != NULL, 1)) return generator;
+  lock_take(&generator_mutex);
+  generator = atomic_load(&default_generator);
+  if (!generator) {
+    status_free(generator_new(67280421310721, &generator));
+    atomic_store_explicit(&default_generator, generator, memory_order_release);
+  }
+  lock_drop(&generator_mutex);
+  return generator;
 }
 
 void exec_init(Exec *exec, const Services *services) {
-  pthread_once(&generator_once, make_generator);
   *exec = (Exec){
       .services = services,
       .grad_enabled = true,
       .threads = parallel_default_threads(),
-      .generator = default_generator,
+      .generator = the_generator(),
   };
   const WorkLimit *limit = work_limit();
   if (limit && limit->deadline_ns) exec_set_deadline(exec, limit->deadline_ns);

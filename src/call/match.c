@@ -13,17 +13,27 @@ typedef struct Matcher {
   const FunctionSchema *schema;
   const CallValues *call;
   ConvertRules rules;
+  Arena arena;  /* of the bindings, whose types are the process's */
   Map bindings; /* type variables */
   StrBuf *why;
 } Matcher;
 
 /* The parameter's type variables become what the value has there, or have to be that. */
-static bool binds_variables(Matcher *m, const Argument *argument, IValue value) {
-  if (!argument->type->has_var) return true;
-  TypeStore *store = type_store_process();
-  const Type *found = ivalue_type(value, store);
-  const Type *wanted = type_match_vars(store, argument->type, found, &m->bindings, NULL);
-  return wanted && type_is_subtype(found, wanted, NULL);
+typedef struct Binding {
+  Matcher *matcher;
+  const Type *formal, *found, *wanted;
+} Binding;
+static void bind(void *argument) {
+  Binding *b = argument;
+  b->wanted = type_match_vars(type_store_process(), b->formal, b->found, &b->matcher->bindings, NULL);
+}
+
+static Status bind_variables(Matcher *m, const Argument *argument, IValue value, bool *out_fits) {
+  if (!argument->type->has_var) return OK;
+  Binding binding = {m, argument->type, ivalue_type(value, type_store_process()), NULL};
+  TRY(arena_protect(&m->arena, bind, &binding));
+  *out_fits = binding.wanted && type_is_subtype(binding.found, binding.wanted, NULL);
+  return OK;
 }
 
 /* `int[2]` from one number: Python's bools are ints. */
@@ -48,9 +58,9 @@ static Status match_value(Matcher *m, const Argument *argument, IValue value, IV
   if (is_repeated(argument, value) && !rules.is_written) TRY(repeat(argument, value, &repeated));
   Status status = ivalue_convert(ivalue_is_none(repeated) ? value : repeated, argument->type, &rules, out, out_fits);
   ivalue_release(repeated);
-  if (status == OK && *out_fits && !binds_variables(m, argument, *out)) {
-    ivalue_release(*out);
-    *out_fits = false;
+  if (status == OK && *out_fits) {
+    status = bind_variables(m, argument, *out, out_fits);
+    if (status || !*out_fits) ivalue_release(*out);
   }
   if (status || *out_fits || !m->why) return status;
   argument_begin_mismatch(argument, m->why);
@@ -129,10 +139,11 @@ static Status match_all(Matcher *m, uint32_t capacity, IValue *out, uint32_t *ou
 Status schema_match_values(const FunctionSchema *schema, const CallValues *call, const ConvertRules *rules,
                            uint32_t capacity, IValue *out, uint32_t *out_count, bool *out_fits, StrBuf *why) {
   Matcher m = {.schema = schema, .call = call, .rules = *rules, .why = why};
-  map_init(&m.bindings, NULL);
+  arena_init(&m.arena, NULL);
+  map_init(&m.bindings, &m.arena);
   uint32_t count = 0;
   Status status = match_all(&m, capacity, out, &count, out_fits);
-  map_dispose(&m.bindings);
+  arena_dispose(&m.arena);
   if (status) *out_fits = false;
   for (uint32_t i = 0; i < count && !*out_fits; i++) ivalue_release(out[i]);
   *out_count = *out_fits ? count : 0;
@@ -207,8 +218,9 @@ static Status report_refusals(const Operator *first, const char *overload, const
 
 Status operator_match_values(Str qualified_name, const char *overload_or_null, const CallValues *call,
                              MatchedCall *out) {
-  const Operator *first = operator_find(qualified_name);
   out->input_count = 0;
+  TRY(operators_prepare());
+  const Operator *first = operator_find(qualified_name);
   bool any = false;
   for (const Operator *op = first; op; op = op->next) any |= is_candidate(op, overload_or_null);
   if (!any) return report_unknown(qualified_name);

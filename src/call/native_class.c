@@ -43,7 +43,8 @@ const Type *native_class_type(const NativeClass *native) {
   StrBuf name = {0};
   strbuf_puts(&name, NATIVE_PREFIX);
   strbuf_puts(&name, native->name);
-  const Type *type = name.failed ? TYPE(ERROR) : type_native_class(strbuf_view(&name));
+  const Type *type = TYPE(ERROR);
+  if (!name.failed) status_free(type_native_class(strbuf_view(&name), &type));
   strbuf_dispose(&name);
   return type;
 }

@@ -27,7 +27,7 @@ typedef struct NativeValue {
 
 /* Also where a library has to be opened for it (call/operator_library.h). NULL: there is none. */
 const NativeClass *native_class_find(Str qualified_name);
-/* Its type, of the process; "__torch__.torch.classes." NAME. */
+/* Its type, of the process; "__torch__.torch.classes." NAME. TYPE_ERROR where there was no memory to make it. */
 const Type *native_class_type(const NativeClass *native);
 /* A new object that holds `value`; takes value over, also on failure. */
 Status native_object_new(NativeValue *value, IValue *out) MUST_CHECK;

@@ -118,6 +118,8 @@ bool operator_may_return_argument(const Operator *op);
 /* First overload of a qualified name or NULL; walk with ->next. Opens the library of the name's namespace where that is
  * how it comes to be there (call/operator_library.h). */
 const Operator *operator_find(Str qualified_name);
+/* Out of memory while names can't be looked up: they would seem unknown. Units ask it when they are made. */
+Status operators_prepare(void) MUST_CHECK;
 const Operator *operator_find_symbol(Symbol name); /* the same, without a look-up in the index for known symbols */
 const Operator *operator_find_overload(Str qualified_name, Str overload_name);
 /* Whether an operator of that namespace ("aten") is there. */

@@ -186,20 +186,28 @@ static Status build(void) {
   return here.status;
 }
 
-/* Leaves the lock held for reading; false when the index can't be built. */
-static bool lock_for_reading(void) {
+/* Leaves the lock held for reading, unless it fails. */
+static Status lock_built_for_reading(void) {
   lock_for_readers();
-  if (registry.built) return true;
+  if (registry.built) return OK;
   unlock();
   lock_for_writer();
   Status status = build();
   unlock();
-  if (status != OK) {
-    status_free(status);
-    return false;
-  }
-  lock_for_readers();
-  return true;
+  if (status == OK) lock_for_readers();
+  return status;
+}
+/* false when the index can't be built: who says that a name is unknown has asked operators_prepare before. */
+static bool lock_for_reading(void) {
+  Status status = lock_built_for_reading();
+  status_free(status);
+  return status == OK;
+}
+
+Status operators_prepare(void) {
+  TRY(lock_built_for_reading());
+  unlock();
+  return OK;
 }
 
 /* ---- look-up ---- */

@@ -127,7 +127,11 @@ static SugaredValue *named_value_of_type(Compilation *c, Resolver *resolver, con
   while (root->kind == '.') root = select_value(root);
   if (root == expr || root->kind != TK_VAR || !str_is(var_text(root), "torch")) return dotted_value(c, resolver, expr);
   TorchName name = {.resolver = resolver, .expr = expr};
-  status_free(compilation_protect(c, find_torch_name, &name));
+  Status status = compilation_protect(c, find_torch_name, &name);
+  bool has_ended = status && (status->code == ERROR_OUT_OF_MEMORY || status->code == ERROR_CANCELLED ||
+                              status->code == ERROR_DEADLINE || status->code == ERROR_BUDGET);
+  if (has_ended) catch_throw(&c->catch_point, status); /* nothing was found out */
+  status_free(status);
   return name.value;
 }
 

@@ -248,6 +248,8 @@ void node_destroy(Node *node);                           /* outputs must be unus
 bool node_is_before(const Node *a, const Node *b); /* constant time within a block; across blocks by their ancestors */
 bool node_is_in_block(const Node *node, const Block *block); /* itself or nested */
 const FunctionSchema *node_schema(const Node *node); /* resolved from kind and operand types, cached; NULL: none fits */
+/* NULL: it is no operator, or none fits. Short of memory both throw, where the graph's arena has a catch point; without
+ * one node_resolve says so. */
 const Operator *node_operator(const Node *node);
 /* The same, but tells no memory from no operator. */
 Status node_resolve(const Node *node, const Operator **out) MUST_CHECK;

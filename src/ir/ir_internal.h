@@ -32,5 +32,5 @@ bool schema_takes_inputs(const Node *node, const FunctionSchema *schema, Map *bi
 bool schema_is_blocked(const FunctionSchema *schema); /* match.h: overloads that PyTorch's matcher leaves out */
 
 /* ---- native_methods.c ---- */
-void native_methods_publish(void); /* the classes of native_classes have their methods afterwards */
+Status native_methods_publish(void) MUST_CHECK; /* the classes of native_classes have their methods afterwards */
 Status unit_new_plain(CompilationUnit **out) MUST_CHECK; /* unit_new without that */

@@ -30,11 +30,13 @@ static const Type *return_type(TypeStore *store, const FunctionSchema *schema) {
 
 static void make_method(CompilationUnit *unit, ClassType *class_type, const NativeMethod *method) {
   Arena *arena = &unit->store.arena;
+  if (class_type_find_method(class_type, str_from(method->name))) return; /* made before memory ran out */
   const Operator *op = operator_find(str_from(method->op));
   assert(op);
   const FunctionSchema *schema = operator_schema(op);
+  Status status = operator_schema_status(schema);
+  if (status) catch_throw(arena->catch_point, status);
   const Type *type = return_type(&unit->store, schema);
-  Function *function = unit_new_method(unit, class_type, str_from(method->name));
   FunctionSchema *own = ARENA_NEW(arena, FunctionSchema);
   *own = *schema;
   own->name = str_from(method->name);
@@ -45,10 +47,13 @@ static void make_method(CompilationUnit *unit, ClassType *class_type, const Nati
   Value **inputs = ARENA_ARRAY(arena, Value *, schema->argument_count + 1);
   for (uint32_t i = 0; i < schema->argument_count; i++)
     inputs[i] = graph_add_input(graph, schema->arguments[i].name, schema->arguments[i].type);
-  Node *node = graph_create(graph, symbol_intern(op->name), schema->argument_count, inputs, schema->return_count);
+  Symbol kind = symbol_intern(op->name);
+  if (kind == SYMBOL_NONE) catch_throw(arena->catch_point, status_out_of_memory());
+  Node *node = graph_create(graph, kind, schema->argument_count, inputs, schema->return_count);
   graph_insert_node(graph, node);
   for (uint32_t i = 0; i < schema->return_count; i++) node_output(node, i)->type = schema->returns[i].type;
   graph_register_output(graph, result_of(graph, node, schema->return_count, type));
+  Function *function = unit_new_method(unit, class_type, str_from(method->name)); /* the last that may fail */
   function->schema = own;
   function->graph = graph;
   function->is_native = true;
@@ -72,12 +77,12 @@ Status native_methods_add(const NativeClass *native) {
   return status;
 }
 
-static void publish(void) {
-  /* without memory the classes have fewer methods: calls of them say so */
-  for (const NativeClass *const *native = native_classes; *native; native++) status_free(native_methods_add(*native));
-}
-
-void native_methods_publish(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, publish);
+/* Again where memory was short before. */
+Status native_methods_publish(void) {
+  static _Atomic bool done;
+  if (atomic_load_explicit(&done, memory_order_acquire)) return OK;
+  TRY(operators_prepare());
+  for (const NativeClass *const *native = native_classes; *native; native++) TRY(native_methods_add(*native));
+  atomic_store_explicit(&done, true, memory_order_release);
+  return OK;
 }

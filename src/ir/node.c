@@ -318,7 +318,9 @@ Status node_resolve(const Node *node, const Operator **out) {
 const Operator *node_operator(const Node *node) {
   const Operator *op;
   Status status = node_resolve(node, &op);
-  if (status) status_free(status);
+  /* a pass that took it for a node without operator would do away with its effects */
+  if (status && node->graph->arena->catch_point) catch_throw(node->graph->arena->catch_point, status);
+  status_free(status);
   return op;
 }
 

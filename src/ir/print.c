@@ -34,6 +34,7 @@ static void print_tensor(const Tensor *t, StrBuf *out) {
     StrBuf text = {0};
     Status status = tensor_print(t, &text);
     if (status) {
+      out->failed |= status->code == ERROR_OUT_OF_MEMORY;
       status_free(status);
       strbuf_clear(&text);
       strbuf_puts(&text, "<Tensor>");
@@ -83,6 +84,7 @@ static void print_constant(IValue v, StrBuf *out) {
   }
   Status status = ivalue_print_repr(v, out);
   if (status) {
+    out->failed |= status->code == ERROR_OUT_OF_MEMORY;
     status_free(status);
     strbuf_puts(out, "<...>");
   }

@@ -39,7 +39,8 @@ static bool implements(const Type *type, const InterfaceType *interface, StrBuf 
 }
 
 Status unit_new(CompilationUnit **out) {
-  native_methods_publish();
+  *out = NULL;
+  TRY(native_methods_publish());
   return unit_new_plain(out);
 }
 

@@ -406,7 +406,7 @@ static bool tuple_is_instance(PairMap *known, const Tuple *t, const Type *type) 
   if (decided) return *decided != NULL;
   bool result = true;
   for (uint32_t i = 0; i < t->length && result; i++) result = is_instance(known, t->values[i], type->elements[i]);
-  if (type->depth > 2 && !pair_map_put(known, t, type, result ? known : NULL)) return false;
+  if (type->depth > 2) pair_map_put(known, t, type, result ? known : NULL);
   return result;
 }
 

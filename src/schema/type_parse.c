@@ -61,6 +61,8 @@ typedef struct NativeClass {
   const Type *type;
 } NativeClass;
 
+enum { MAX_NATIVE_CLASSES = 4096 }; /* names come from files and stay */
+
 static void make_native_class(void *argument) {
   NativeClass *native = argument;
   ClassType *class_type = class_type_new(type_store_process(), native->name, false);
@@ -68,18 +70,23 @@ static void make_native_class(void *argument) {
   native->type = &class_type->type;
 }
 
-const Type *type_native_class(Str qualified_name) {
+static Status add_native_class(NativeClass *native) {
+  if (map_count(&native_classes) >= MAX_NATIVE_CLASSES)
+    return status_new(ERROR_BUDGET, "'" STR_FMT "': programs name more than %d classes of libraries",
+                      STR_ARG(native->name), MAX_NATIVE_CLASSES);
+  TRY(type_store_change(type_store_process(), make_native_class, native));
+  return map_put(&native_classes, native->type->name, (void *)(uintptr_t)native->type) ? OK : status_out_of_memory();
+}
+
+Status type_native_class(Str qualified_name, const Type **out) {
   NativeClass native = {.name = qualified_name};
+  Status status = OK;
   lock_take(&native_lock);
   native.type = map_get(&native_classes, qualified_name);
-  if (!native.type) {
-    Status status = type_store_change(type_store_process(), make_native_class, &native);
-    if (status != OK) status_free(status);
-    if (!native.type || !map_put(&native_classes, native.type->name, (void *)(uintptr_t)native.type))
-      native.type = TYPE(ERROR);
-  }
+  if (!native.type) status = add_native_class(&native);
   lock_drop(&native_lock);
-  return native.type;
+  *out = status ? TYPE(ERROR) : native.type;
+  return status;
 }
 
 /* ---- types by name ---- */
@@ -148,7 +155,10 @@ static Str qualified(TypeParser *p, Str first) {
 
 static const Type *resolve(TypeParser *p, Str name) {
   const Type *type = p->resolve ? p->resolve(p->context, name) : NULL;
-  if (!type && (!p->resolve || str_starts_with(name, "__torch__.torch.classes."))) type = type_native_class(name);
+  if (!type && (!p->resolve || str_starts_with(name, "__torch__.torch.classes."))) {
+    Status status = type_native_class(name, &type);
+    if (status) catch_throw(p->arena->catch_point, status);
+  }
   if (!type)
     catch_throw(p->arena->catch_point, status_new(ERROR_SYNTAX, "unknown type name '" STR_FMT "'", STR_ARG(name)));
   return type;

@@ -41,5 +41,5 @@ static inline Str type_parser_text(const TypeParser *parser) {
 }
 
 /* A class that the runtime itself provides ("__torch__.torch.classes.rnn.CellParamsBase"): one for each name in the
- * process. */
-const Type *type_native_class(Str qualified_name);
+ * process. An error where there is no memory, or too many were named; then *out is TYPE_ERROR. */
+Status type_native_class(Str qualified_name, const Type **out) MUST_CHECK;

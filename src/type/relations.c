@@ -55,7 +55,7 @@ static bool equal(Walk *walk, const Type *a, const Type *b) {
   void **known = pair_map_find(&walk->equal_pairs, a, b);
   if (known) return *known != NULL;
   bool result = equal_parts(walk, a, b);
-  if (a->depth > 2 && !pair_map_put(&walk->equal_pairs, a, b, result ? walk : NULL)) return false;
+  if (a->depth > 2) pair_map_put(&walk->equal_pairs, a, b, result ? walk : NULL);
   return result;
 }
 
@@ -179,7 +179,8 @@ static bool subtype(Walk *walk, const Type *a, const Type *b) {
   void **known = pair_map_find(&walk->subtype_pairs, a, b);
   if (known) return *known != NULL;
   bool result = subtype_rules(walk, a, b);
-  return pair_map_put(&walk->subtype_pairs, a, b, result ? walk : NULL) && result;
+  pair_map_put(&walk->subtype_pairs, a, b, result ? walk : NULL);
+  return result;
 }
 
 static bool decide_subtype(Walk *walk, const Type *sub, const Type *super) {
