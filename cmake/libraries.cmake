@@ -14,7 +14,7 @@ target_link_libraries(wick_library_flags INTERFACE m)
 
 set(libraries "")
 if(WICK_LIBRARIES)
-  set(libraries torch_scatter torch_sparse torchtext torchvision)
+  set(libraries torch_scatter torch_sparse torchaudio torchtext torchvision)
 endif()
 foreach(name ${libraries})
   file(GLOB sources CONFIGURE_DEPENDS libraries/${name}/*.c libraries/kit/*.c)
