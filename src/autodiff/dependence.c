@@ -18,6 +18,7 @@ void differ_find_dependence(const Differ *d, Gradient *g) {
     if (!node_requires(d, node)) continue;
     uint64_t *set = ARENA_ARRAY(d->arena, uint64_t, words);
     for (uint32_t i = 0; i < node->input_count; i++) {
+      if (node_reads_metadata(node, i)) continue; /* no gradient reaches what only lends its sizes */
       const uint64_t *other = ptrmap_get(&sets, node_input(node, i));
       for (uint32_t k = 0; other && k < words; k++) set[k] |= other[k];
     }

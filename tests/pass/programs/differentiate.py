@@ -28,3 +28,6 @@ def detached(x: Tensor, y: Tensor):
     return a * x + y
 def softmax(x: Tensor):
     return torch.softmax(x * 2, -1) * x
+def lends_sizes(x: Tensor, y: Tensor):
+    a = x.expand_as(y).tanh() * 2
+    return a, (y * 2).tanh() + a
