@@ -36,6 +36,12 @@ static void put(Writer *w, const char *pattern, int depth);
 
 static const char *const matrix_leaves[] = {"%m", "%m", "%m", "%l[-1]", "%l[0]", "s.m"};
 static const char *const matrix_forms[] = {
+    "%M.view_as(%M)",
+    "%M.expand_as(%M)",
+    "%R.expand_as(%M).clone()",
+    "%M.t().contiguous().t()",
+    "%M.type_as(%M)",
+
     "(%M + %M)",
     "(%M - %M)",
     "(%M * %M)",
