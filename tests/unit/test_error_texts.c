@@ -89,6 +89,18 @@ static const struct {
     {"F.interpolate(torch.ones(1, 1, 4, 4), size=[2])",
      "spatial dimensions of [4, 4] and output size of [2]. Please provide input tensor in (N, C, d1, d2, ...,dK) "
      "format"},
+    {"F.max_pool1d(torch.ones(2, 4, dtype=torch.int64), 2)", "\"max_pool1d_impl\" not implemented for 'Long'"},
+    {"F.max_pool2d(torch.ones(2, 4, 4, dtype=torch.int32), 2)", "\"max_pool2d\" not implemented for 'Int'"},
+    {"F.max_pool3d(torch.ones(2, 4, 4, 4) > 0, 2)", "\"max_pool3d_with_indices_cpu\" not implemented for 'Bool'"},
+    {"F.max_pool1d(torch.ones(3, 0, 4), 2)",
+     "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:[3, 0, 4]"},
+    {"F.max_pool2d(torch.ones(2, 0, 4, 4), 2)",
+     "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:[2, 0, 4, 4]"},
+    {"F.avg_pool2d(torch.ones(0, 4, 4), 2)",
+     "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:[0, 4, 4]"},
+    {"F.avg_pool3d(torch.ones(2, 0, 4, 4, 4), 2)",
+     "avg_pool3d(): Expected input's non-batch dimensions to have positive length, but input has a shape of "
+     "[2, 0, 4, 4, 4] and non-batch dimension 0 has length zero!"},
     {"F.max_pool2d(torch.ones(1, 1, 2, 2), 5)",
      "Given input size: (1x2x2). Calculated output size: (1x0x0). Output size is too small"},
     {"F.max_pool3d(torch.ones(1, 7, 2, 9, 2), 5)",

@@ -77,8 +77,25 @@ static Status output_too_small(const PoolWindow *w, const Tensor *input) {
   return status;
 }
 
+/* Other than the adaptive ones they want a channel; a batch may be empty. */
+static Status check_channels(const Call *call, const Tensor *input, const PoolWindow *w) {
+  if (input->sizes[w->unbatched ? 0 : 1] != 0 || (w->spatial == 1 && w->unbatched)) return OK;
+  if (w->spatial == 3) {
+    const char *name =
+        str_starts_with(call->op->name, "aten::max") ? "max_pool3d_with_indices_out_cpu_template" : "avg_pool3d";
+    return status_new(ERROR_RUNTIME,
+                      "%s(): Expected input's non-batch dimensions to have positive length, but input has a shape of "
+                      "%s and non-batch dimension 0 has length zero!",
+                      name, SIZES_TEXT(input->ndim, input->sizes));
+  }
+  return status_new(
+      ERROR_RUNTIME, "%sExpected %dD or %dD (batch mode) tensor with optional 0 dim batch size for input, but got:%s",
+      w->spatial == 1 ? "max_pool1d: " : "", w->spatial + 1, w->spatial + 2, SIZES_TEXT(input->ndim, input->sizes));
+}
+
 Status pool_read(const Call *call, uint32_t input_at, int spatial, PoolWindow *w) {
   TRY(read_input(call, input_at, spatial, w));
+  TRY(check_channels(call, call_tensor(call, input_at), w));
   TRY(read_numbers(call, "kernel_size", spatial, 1, 1, w->kernel));
   memcpy(w->stride, w->kernel, sizeof w->kernel);
   int stride = call_find_argument(call, "stride");
@@ -317,12 +334,21 @@ static void pooled_spec(const Tensor *input, const PoolWindow *w, DType dtype, T
   if (w->spatial == 1) layout_of_lines(input, out);
 }
 
+/* Maxima are of floating dtypes; PyTorch's names for them. */
+static Status check_max_dtype(const Call *call, int spatial) {
+  static const char *const names[] = {"max_pool1d_impl", "max_pool2d", "max_pool3d_with_indices_cpu"};
+  DType dtype = (DType)call_tensor(call, 0)->dtype;
+  if (dtype_is_floating(dtype) || dtype_is_quantized(dtype)) return OK;
+  bool is_plane = spatial == 1 && str_ends_with(call->op->name, "_with_indices");
+  return status_new(ERROR_RUNTIME, "\"%s\" not implemented for '%s'", names[is_plane ? 1 : spatial - 1],
+                    dtype_scalar_name(dtype));
+}
+
 static Status shape_max(Call *call, TensorSpec *specs) {
   PoolWindow w;
   const Tensor *input = call_tensor(call, 0);
   TRY(pool_read(call, 0, pool_spatial(call), &w));
-  if (dtype_is_complex((DType)input->dtype) || input->dtype == DTYPE_BOOL)
-    return call_unsupported_dtype(call, (DType)input->dtype);
+  TRY(check_max_dtype(call, w.spatial));
   pooled_spec(input, &w, (DType)input->dtype, specs);
   if (call->output_count > 1) pooled_spec(input, &w, DTYPE_INT64, specs + 1);
   return OK;
@@ -342,6 +368,7 @@ static Status kernel_max_alone(Call *call) {
                                  OP_REF("aten::max_pool3d_with_indices", "")};
   const Tensor *self = call_tensor(call, 0);
   int spatial = pool_spatial(call);
+  if (tensor_is_defined(self) && self->ndim > spatial) TRY(check_max_dtype(call, spatial));
   bool is_plain = tensor_is_defined(self) && self->dtype == DTYPE_FLOAT32 && !(self->flags & TENSOR_UNUSUAL);
   if (is_plain && !(call->exec->grad_enabled && tensor_records(self))) {
     TensorSpec spec[1] = {{.device = DEVICE_CPU_0}};
