@@ -174,7 +174,8 @@ static Status advance(Variant *v) {
         return settle_with(v, v->is_generic ? PLAN_INSENSITIVE : PLAN_SPECIALIZED);
       return profile_first(v);
     case STAGE_PROFILING:
-      return assume_profile(v);
+      /* Asked for by a run that saw the record before it was extended: more runs are being merged into it. */
+      return profiling_record_is_ready(v->profiling->record) ? assume_profile(v) : OK;
     case STAGE_FALLING_BACK:
       return settle_with(v, PLAN_INSENSITIVE);
     default:
@@ -689,9 +690,9 @@ void graph_executor_release(GraphExecutor *executor) {
 
 /* ---- giving plans back ---- */
 
-static void give_back(Plan *plan, Plan **list) {
-  if (!plan) return;
+static void give_back(Plan *plan, GraphExecutor *held, Plan **list) {
   plan->next = *list;
+  plan->held = held;
   *list = plan;
 }
 
@@ -700,17 +701,19 @@ static uint32_t references(const Plan *plan) {
 }
 
 /* What the variant has of plans goes to the list, and it starts anew, unless a run is in one or one is being made.
- * Nothing is freed here, for that may free executors. The lock is held. */
+ * Nothing is freed here, for that may free executors; until it is, the executor is held, for a plan borrows constants
+ * and sources of its function's unit. The lock is held. */
 static void take_plans(Variant *v, Plan **list) {
   if (!v || atomic_exchange(&v->is_compiling, true)) return;
   Plan *plan = withdraw(v, NULL), *profiling = v->profiling == plan ? NULL : v->profiling;
   uint32_t own = v->profiling && !profiling ? 2 : 1;
-  if (references(plan) > own || references(profiling) > 1) {
+  bool is_used = references(plan) > own || references(profiling) > 1;
+  if (is_used || !(plan || profiling) || !hold(v->executor)) { /* not held: it is being freed */
     atomic_store(&v->plan, plan);
-  } else if (plan || v->profiling) {
+  } else {
     if (own == 2) plan_release(plan);
-    give_back(plan, list);
-    give_back(profiling, list);
+    if (plan) give_back(plan, v->executor, list);
+    if (profiling) give_back(profiling, plan ? NULL : v->executor, list); /* comes before the other */
     v->profiling = NULL;
     v->depth = v->options.bailout_depth;
     atomic_store(&v->stage, STAGE_NEW);
@@ -734,7 +737,9 @@ void graph_executors_trim(void) {
   executor_list_each(take_plans_of, &plans);
   while (plans) {
     Plan *next = plans->next;
+    GraphExecutor *held = plans->held;
     plan_release(plans);
+    if (held) let_go(held);
     plans = next;
   }
 }

@@ -25,8 +25,9 @@ typedef struct Plan {
   ProfilingRecord *record;   /* of PLAN_PROFILING */
   _Atomic uint32_t bailouts; /* runs that left it by a failed guard */
   PlanCost as_written, cost;
-  bool has_gain;     /* costs less than the graph as written */
-  struct Plan *next; /* among those that are given back */
+  bool has_gain;              /* costs less than the graph as written */
+  struct Plan *next;          /* among those that are given back */
+  struct GraphExecutor *held; /* let go after this one; NULL: another one of the list holds it */
 } Plan;
 
 typedef struct PlanRequest {

@@ -247,6 +247,43 @@ static void test_an_object_as_an_argument(void **state) {
   wick_module_release(module);
 }
 
+/* ---- modules that come and go ---- */
+
+/* Shapes that change from call to call, so that profiles are extended while plans are made of them. */
+static void *compile_call_release(void *argument) {
+  static const char source[] =
+      "def work(x):\n"
+      "    y = torch.cat([x, x * 2])\n"
+      "    for i in range(3):\n"
+      "        y = (y * 1.5 + float(i)).relu() / 2\n"
+      "    return y.sum()\n"
+      "def forks(x):\n"
+      "    a, b = torch.jit.fork(work, x), torch.jit.fork(work, x + 1)\n"
+      "    return torch.jit.wait(a) + torch.jit.wait(b)\n";
+  Worker *w = argument;
+  for (int i = 0, n = calls_a_thread() / 5; i < n; i++) {
+    wick_module *module = NULL;
+    if (wick_compile(NULL, source, strlen(source), "text.py", &module, NULL)) w->shared->failed++;
+    for (int k = 0; k < 12 && module; k++) {
+      wick_value *row = row_of_ones(5 + (i + k / 2) % 7), *result = NULL;
+      if (wick_run(module, k % 3 ? "work" : "forks", (const wick_value *const[]){row}, 1, NULL, 0, NULL, &result, NULL))
+        w->shared->failed++;
+      wick_value_release(result);
+      wick_value_release(row);
+    }
+    if (w->number % 2) wick_trim(); /* takes plans of those that others release now */
+    wick_module_release(module);
+  }
+  w->shared->left--;
+  return NULL;
+}
+
+static void test_modules_that_come_and_go_beside_trim(void **state) {
+  (void)state;
+  Shared shared = {0};
+  run_threads(6, compile_call_release, &shared, trim);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_each_kind_of_state),
@@ -256,6 +293,7 @@ int main(void) {
       cmocka_unit_test(test_beside_readers),
       cmocka_unit_test(test_beside_freezing),
       cmocka_unit_test(test_an_object_as_an_argument),
+      cmocka_unit_test(test_modules_that_come_and_go_beside_trim),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
