@@ -132,6 +132,7 @@ void arena_dispose(Arena *arena) {
   arena->bytes = 0;
 }
 
+/* Blocks are cleared as they are given out: the end of a chunk that nobody asks for is never touched. */
 /* A block that would waste much of a new chunk gets a chunk of its own, and the current one goes on being filled. */
 /* A new chunk is also where work that allocates in arenas looks at the time: reading, compiling, rewriting. */
 static void *arena_alloc_slow(Arena *arena, size_t bytes) {
@@ -146,17 +147,17 @@ static void *arena_alloc_slow(Arena *arena, size_t bytes) {
   if (arena->max_bytes && (!size_add(arena->bytes, total, &sum) || sum > arena->max_bytes))
     catch_throw(arena->catch_point,
                 status_new(ERROR_OUT_OF_MEMORY, "more than %zu bytes are needed", arena->max_bytes));
-  ArenaChunk *chunk = refuse_now() || total > PTRDIFF_MAX ? NULL : calloc(1, total);
+  ArenaChunk *chunk = refuse_now() || total > PTRDIFF_MAX ? NULL : malloc(total);
   if (!chunk) catch_throw(arena->catch_point, status_out_of_memory());
   chunk->bytes = total;
   chunk->next = arena->chunks;
   arena->chunks = chunk;
   arena->bytes += total;
   char *start = (char *)(chunk + 1);
-  if (own) return start;
+  if (own) return memset(start, 0, bytes);
   arena->next = start + bytes;
   arena->end = (char *)chunk + total;
-  return start;
+  return memset(start, 0, bytes);
 }
 
 void *arena_alloc(Arena *arena, size_t bytes) {
@@ -167,7 +168,7 @@ void *arena_alloc(Arena *arena, size_t bytes) {
   if (__builtin_expect((size_t)(arena->end - arena->next) < bytes, 0)) return arena_alloc_slow(arena, bytes);
   void *p = arena->next;
   arena->next += bytes;
-  return p;
+  return memset(p, 0, bytes);
 }
 
 void *arena_alloc_array(Arena *arena, size_t count, size_t bytes) {

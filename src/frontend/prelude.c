@@ -2,6 +2,8 @@
  * stands for a module; its functions and classes know each other by their bare names. */
 #include "frontend/compilation.h"
 
+#include <stdlib.h>
+
 #include "frontend/prelude_data.h"
 
 /* Which file holds which module. */
@@ -33,7 +35,8 @@ static const struct {
 typedef struct PreludeModule {
   Resolver resolver; /* first: bare names within the file */
   Str prefix;
-  Map definitions; /* name -> Tree */
+  const struct PreludeFile *file;
+  Map parsed; /* name -> Tree of what was asked for */
 } PreludeModule;
 
 static SugaredValue *find_in_module(PreludeModule *module, Compilation *c, Str name);
@@ -55,30 +58,12 @@ static const struct PreludeFile *file_named(const char *name) {
   return NULL;
 }
 
-static bool is_overload(const Tree *def) {
-  const Tree *decorators = def_decorators(def);
-  if (!decorators || !decorators->count) return false;
-  const Tree *first = decorators->children[0];
-  return str_is(first->kind == '.'      ? ident_text(select_name(first))
-                : first->kind == TK_VAR ? var_text(first)
-                                        : STR(""),
-                "_overload");
-}
-
 /* `name`, and variants of it for other types: name__1, name__2, ... */
 static Str variant_name(Arena *arena, Str name, uint32_t i) {
   return i ? str_from(arena_printf(arena, STR_FMT "__%u", STR_ARG(name), i)) : name;
 }
 
-static Str overload_name(PreludeModule *module, const Tree *def) {
-  Arena *arena = module->definitions.arena;
-  for (uint32_t i = 0;; i++) {
-    Str name = variant_name(arena, ident_text(def_name(def)), i);
-    if (!map_get(&module->definitions, name)) return name;
-  }
-}
-
-static PreludeModule *load_module(Compilation *c, Str prefix) {
+static PreludeModule *module_named(Compilation *c, Str prefix) {
   const char *file_name = NULL;
   for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
     if (str_is(prefix, modules[i].prefix)) file_name = modules[i].file;
@@ -90,23 +75,34 @@ static PreludeModule *load_module(Compilation *c, Str prefix) {
   module = ARENA_NEW(&c->scratch, PreludeModule);
   module->resolver = (Resolver){.resolve_value = module_value, .resolve_type = module_type, .outer = &builtin_resolver};
   module->prefix = (Str){arena_strndup(&c->scratch, prefix.data, prefix.length), prefix.length};
-  map_init(&module->definitions, &c->scratch);
+  module->file = file;
+  map_init(&module->parsed, &c->scratch);
   map_put(&c->prelude, str_from(file_name), module);
+  return module;
+}
+
+static int compare_name(const void *name, const void *definition) {
+  const Str *a = name;
+  const char *b = ((const struct PreludeDefinition *)definition)->name;
+  int order = strncmp(a->data, b, a->length);
+  return order ? order : -(b[a->length] != '\0');
+}
+
+/* What `name` is defined as, parsed when it is first asked for: a program pays for what it uses. */
+static const Tree *definition_named(PreludeModule *module, Compilation *c, Str name) {
+  const struct PreludeFile *file = module->file;
+  const struct PreludeDefinition *found =
+      bsearch(&name, file->definitions, file->count, sizeof *file->definitions, compare_name);
+  if (!found) return NULL;
+  const Tree *tree = map_get(&module->parsed, name);
+  if (tree) return tree;
   Source *source;
-  Status status = source_new((Str){file->text, file->length}, file_name, 1, &source);
+  Status status = source_new((Str){found->text, found->length}, file->name, found->line, &source);
   if (status) catch_throw(&c->catch_point, status);
   unit_hold_source(c->unit, source);
-  const Tree *tree = parse_file(&c->scratch, source, PARSE_PYTHON);
-  for (uint32_t i = 0; i < tree->count; i++) {
-    const Tree *stmt = tree->children[i];
-    if (stmt->kind == TK_DEF)
-      map_put(&module->definitions, is_overload(stmt) ? overload_name(module, stmt) : ident_text(def_name(stmt)),
-              (void *)stmt);
-    if (stmt->kind == TK_ASSIGN)
-      map_put(&module->definitions, var_text(assign_targets(stmt)->children[0]), (void *)stmt);
-    if (stmt->kind == TK_CLASS_DEF) map_put(&module->definitions, ident_text(class_name(stmt)), (void *)stmt);
-  }
-  return module;
+  tree = parse_file(&c->scratch, source, PARSE_PYTHON)->children[0];
+  map_put(&module->parsed, str_from(found->name), (void *)tree);
+  return tree;
 }
 
 /* `name = boolean_dispatch('argument', index, default, if_true, if_false)`: which of two functions a call means follows
@@ -155,7 +151,7 @@ static SugaredValue *boolean_dispatch(PreludeModule *module, Compilation *c, con
 }
 
 static SugaredValue *find_in_module(PreludeModule *module, Compilation *c, Str name) {
-  const Tree *tree = map_get(&module->definitions, name);
+  const Tree *tree = definition_named(module, c, name);
   if (!tree) return NULL;
   if (tree->kind == TK_ASSIGN) return boolean_dispatch(module, c, tree);
   Str qualified = str_from(arena_printf(&c->scratch, "__torch__." STR_FMT "%s" STR_FMT, STR_ARG(module->prefix),
@@ -168,7 +164,7 @@ static SugaredValue *find_in_module(PreludeModule *module, Compilation *c, Str n
   VEC(Function *) functions = {0};
   for (uint32_t i = 0;; i++) {
     Str variant = variant_name(&c->scratch, name, i);
-    const Tree *def = map_get(&module->definitions, variant);
+    const Tree *def = definition_named(module, c, variant);
     if (!def) break;
     Str full = variant_name(&c->scratch, qualified, i);
     Function *function = unit_find_function(c->unit, full);
@@ -182,6 +178,6 @@ static SugaredValue *find_in_module(PreludeModule *module, Compilation *c, Str n
 }
 
 SugaredValue *prelude_find(Compilation *c, Str prefix, Str name) {
-  PreludeModule *module = load_module(c, prefix);
+  PreludeModule *module = module_named(c, prefix);
   return module ? find_in_module(module, c, name) : NULL;
 }
