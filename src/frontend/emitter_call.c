@@ -108,20 +108,25 @@ static SugaredValue *emit_typing_cast(Emitter *e, const Tree *apply) {
   return wrap(e, emit_unchecked_cast(e, apply->range, value, type));
 }
 
+/* The codes of elements of prim::tolist. */
+static const Type *tolist_element(int64_t code) {
+  const Type *const types[] = {TYPE(INT), TYPE(FLOAT), TYPE(BOOL), TYPE(COMPLEX)};
+  return code >= 0 && code < (int64_t)(sizeof types / sizeof *types) ? types[code] : NULL;
+}
+
 /* How deep the lists of the type go, and the code of their elements. */
 static bool tolist_shape(const Type *type, int64_t *out_depth, int64_t *out_element) {
-  static const struct {
-    TypeKind kind;
-    int64_t code;
-  } codes[] = {{TYPE_INT, 0}, {TYPE_FLOAT, 1}, {TYPE_BOOL, 2}, {TYPE_COMPLEX, 3}};
   *out_depth = 0;
   for (; type->kind == TYPE_LIST; type = type->elements[0]) ++*out_depth;
-  for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-    if (type->kind == codes[i].kind) {
-      *out_element = codes[i].code;
-      return true;
-    }
+  for (*out_element = 0; tolist_element(*out_element); ++*out_element)
+    if (tolist_element(*out_element)->kind == type->kind) return true;
   return false;
+}
+
+const Type *tolist_type(TypeStore *store, int64_t depth, int64_t element) {
+  const Type *type = tolist_element(element);
+  for (int64_t i = 0; type && i < depth; i++) type = type_list(store, type);
+  return type;
 }
 
 static SugaredValue *emit_tolist(Emitter *e, const Tree *apply, Value *tensor, const Type *hint) {

@@ -119,6 +119,14 @@ SugaredValue *sugared_function(Compilation *c, Function *function) {
   return sugared_overloads(c, 1, &function);
 }
 
+Value *sugared_call_from(Compilation *c, Graph *graph, const char *caller, SugaredValue *s, SourceRange range,
+                         const CallArguments *arguments) {
+  Function function = {.name = str_from(caller)};
+  Emitter e = {.c = c, .arena = graph->arena, .store = graph->store, .graph = graph, .function = &function};
+  for (int i = 0; i < 2; i++) ptrmap_init(&e.numbers[i], graph->arena);
+  return sugared_as_value(sugared_call(s, &e, range, arguments, 1), &e, range);
+}
+
 SugaredValue *sugared_prelude_or(Compilation *c, Str module, Str name, SugaredValue *otherwise) {
   SugaredValue *found = prelude_find(c, module, name);
   if (!found || found->kind != &SUGARED_FUNCTION) return otherwise;

@@ -77,6 +77,11 @@ bool sugared_has_attr(SugaredValue *s, Emitter *e, SourceRange range, Str name);
 void sugared_set_attr(SugaredValue *s, Emitter *e, SourceRange range, Str name, Value *value);
 SugaredValue *sugared_call(SugaredValue *s, Emitter *e, SourceRange range, const CallArguments *arguments,
                            uint32_t binders);
+/* The same in a graph that comes from elsewhere than a tree. `caller`: for errors. */
+Value *sugared_call_from(Compilation *c, Graph *graph, const char *caller, SugaredValue *s, SourceRange range,
+                         const CallArguments *arguments);
+/* Of what prim::tolist gives with these constants; NULL: it does not take that element. */
+const Type *tolist_type(TypeStore *store, int64_t depth, int64_t element);
 SugaredValue *sugared_iter(SugaredValue *s, Emitter *e, SourceRange range);
 Value *sugared_len(SugaredValue *s, Emitter *e, SourceRange range);
 SugaredValue *sugared_get_item(SugaredValue *s, Emitter *e, SourceRange range, Value *index, const Type *hint);

@@ -179,6 +179,19 @@ static void lift_warn(Lift *l, const Instruction *in) {
   (void)in;
   lift_operator(l, "aten::warn", "", 2);
 }
+/* A tensor, how deep its lists go and the code of their elements: the type follows from those. */
+static void lift_to_list(Lift *l, const Instruction *in) {
+  (void)in;
+  Value **values = lift_pop_many(l, 3);
+  IValue depth, element;
+  lift_require_kind(l, values[0], TYPE_TENSOR);
+  if (!value_is_constant(values[1], &depth) || !value_is_constant(values[2], &element) || depth.tag != TAG_INT ||
+      element.tag != TAG_INT)
+    LIFT_FAIL(l, "depth and element of a list are no constants");
+  const Type *type = depth.i < 0 || depth.i > TENSOR_MAX_DIMS ? NULL : tolist_type(l->graph->store, depth.i, element.i);
+  if (!type) LIFT_FAIL(l, "there are no lists of that depth and element");
+  lift_push(l, lift_add_one(l, SYM_prim_tolist, 3, values, type));
+}
 
 static void lift_call_method(Lift *l, const Instruction *in) {
   IValue name = lift_row(l, l->constants, in->x, "constant");

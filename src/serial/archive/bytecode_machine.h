@@ -36,6 +36,7 @@
   X(__ISNOT__, lift_is_not)                            \
   X(__NOT__, lift_not)                                 \
   X(WARN, lift_warn)                                   \
+  X(TO_LIST, lift_to_list)                             \
   X(INTERFACE_CALL, lift_call_method)
 /* Instructions that stand for an operator: its name, overload, how many values it takes (-1: x). */
 #define OPERATOR_INSTRUCTIONS(X)     \

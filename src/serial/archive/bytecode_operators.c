@@ -159,8 +159,9 @@ static Value *fit_argument(Lift *l, const FunctionSchema *schema, const Argument
   return type ? lift_fit(l, type, value) : value;
 }
 
-/* The arguments given: the first of the schema's, and all that results are written to, which stand last. */
-static void lift_schema(Lift *l, const Operator *op, int64_t given) {
+/* The arguments given: the first of the schema's, and all that results are written to, which stand last. `version`: of
+ * the archive, where the operator meant something else in it; else -1. */
+static void lift_schema(Lift *l, const Operator *op, int64_t given, int64_t version) {
   const FunctionSchema *schema = operator_schema(op);
   uint32_t outs = 0;
   while (outs < schema->argument_count && schema->arguments[schema->argument_count - 1 - outs].is_out) outs++;
@@ -187,6 +188,11 @@ static void lift_schema(Lift *l, const Operator *op, int64_t given) {
       plain++;
   }
   CallArguments call = {.count = plain, .positional = arguments, .keyword_count = named, .keywords = arguments + plain};
+  if (version >= 0) {
+    SugaredValue *then = operator_of_version(l->c, version, symbol_intern(op->name));
+    lift_push(l, sugared_call_from(l->c, l->graph, "bytecode", then, lift_line(l, l->at), &call));
+    return;
+  }
   MatchedSchema m;
   StrBuf why = {.max_length = 1000};
   if (!schema_try_match(l->graph, schema, lift_line(l, l->at), &call, true, &why, &m)) {
@@ -216,11 +222,8 @@ static void lift_named(Lift *l, Str name, Str overload_name, int64_t given) {
   int64_t version = l->bytecode->import->importer.version;
   if (!op) LIFT_FAIL(l, "unknown operator " STR_FMT "." STR_FMT, STR_ARG(name), STR_ARG(overload_name));
   if (op->flags & OP_BUILTIN) LIFT_FAIL(l, STR_FMT " can't be named by bytecode", STR_ARG(name));
-  if (operator_has_changed(version, name) && takes_tensors(operator_schema(op)))
-    graph_fail(l->graph, ERROR_UNSUPPORTED, lift_line(l, l->at),
-               "bytecode of version %lld with " STR_FMT ", which meant something else then", (long long)version,
-               STR_ARG(name));
-  lift_schema(l, op, given);
+  bool changed = operator_has_changed(version, name) && takes_tensors(operator_schema(op));
+  lift_schema(l, op, given, changed ? version : -1);
 }
 void lift_operator(Lift *l, const char *name, const char *overload_name, int64_t given) {
   lift_named(l, str_from(name), str_from(overload_name), given);
