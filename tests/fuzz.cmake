@@ -1,7 +1,7 @@
 # The fuzz targets. With WICK_FUZZ (clang only) they are libFuzzer's programs, and `make fuzz` runs them; else each is a test
 # that goes over the seeds, which are made from the recorded programs, and over the inputs that once failed.
 set(fuzz_corpus ${CMAKE_BINARY_DIR}/seeds)
-file(GLOB fuzz_sources CONFIGURE_DEPENDS program/*.pt program/*.py)
+file(GLOB fuzz_sources CONFIGURE_DEPENDS program/*.pt program/*.py archive/*.pt mobile/*.pt)
 add_executable(fuzz_seeds fuzz/fuzz_seeds.c)
 target_link_libraries(fuzz_seeds PRIVATE wick_static wick_flags)
 add_custom_target(fuzzers DEPENDS fuzz_seeds)
@@ -9,7 +9,7 @@ if(NOT WICK_FUZZ)
   add_test(NAME fuzz_seeds COMMAND fuzz_seeds ${fuzz_corpus} ${fuzz_sources})
   set_tests_properties(fuzz_seeds PROPERTIES FIXTURES_SETUP fuzz_seeds)
 endif()
-foreach(target source ir pickle)
+foreach(target source ir pickle bytecode)
   add_executable(fuzz_${target} fuzz/fuzz_${target}.c)
   target_link_libraries(fuzz_${target} PRIVATE wick_static wick_flags)
   add_dependencies(fuzzers fuzz_${target})

@@ -1,13 +1,7 @@
 /* Fuzz target: pickles. An input is the length of a code text (two bytes, low first), that text and a pickle. The
  * pickle is read on its own, and as the data.pkl of an archive whose classes are the code's. What is read is printed,
  * copied, compared and pickled again. */
-#include "fuzz.h"
-
-#include <assert.h>
-#define assert_non_null assert
-
-#include "../zip_writer.h"
-#include "api/handles.h"
+#include "fuzz_archive.h"
 #include "serial/pickle/pickle.h"
 #include "serial/pickle/pickler.h"
 
@@ -34,36 +28,15 @@ static void check_value(IValue value) {
   pickler_dispose(&pickler);
 }
 
-static void add_record(Packed *zip, const char *name, const void *data, size_t length) {
-  Bytes bytes = {0};
-  put(&bytes, data, length);
-  pack_record(zip, name, strlen(name), &bytes);
-  free(bytes.data);
-}
-
 static void load_archive(Str code, Str pickle) {
   Packed zip = {0};
-  wick_module *module;
-  wick_error *error;
-  wick_load_options options = {.size = sizeof options, .max_bytes = 16 << 20};
-  add_record(&zip, "m/data.pkl", pickle.data, pickle.length);
-  add_record(&zip, "m/code/__torch__.py", code.data, code.length);
-  add_record(&zip, "m/constants.pkl", "\x80\x02).", 4);
-  add_record(&zip, "m/version", "3\n", 2);
-  static const char numbers[256];
-  add_record(&zip, "m/data/0", numbers, sizeof numbers);
-  add_record(&zip, "m/data/1", numbers, sizeof numbers);
-  pack_finish(&zip);
-  if (!wick_load_memory(NULL, zip.file.data, zip.file.length, &options, &module, &error)) {
-    wick_value *object = wick_module_object(module);
-    if (object) check_value(object->value);
-    wick_value_release(object);
-    wick_module_release(module);
-  } else {
-    if (wick_error_status(error) == WICK_INTERNAL) abort();
-    wick_error_free(error);
-  }
-  free(zip.file.data);
+  fuzz_add_record(&zip, "m/data.pkl", pickle.data, pickle.length);
+  fuzz_add_record(&zip, "m/code/__torch__.py", code.data, code.length);
+  wick_module *module = fuzz_load(&zip);
+  wick_value *object = module ? wick_module_object(module) : NULL;
+  if (object) check_value(object->value);
+  wick_value_release(object);
+  wick_module_release(module);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

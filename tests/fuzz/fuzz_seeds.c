@@ -1,5 +1,5 @@
 /* fuzz_seeds FOLDER FILE...: seeds for the fuzz targets, from archives and sources: FOLDER/source, FOLDER/ir,
- * FOLDER/pickle, and FOLDER/words, libFuzzer's dictionary of what texts are made of. */
+ * FOLDER/pickle, FOLDER/bytecode, and FOLDER/words, libFuzzer's dictionary of what texts are made of. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,20 +46,27 @@ static char *read_record(Archive *archive, const char *suffix, size_t *out_lengt
   return NULL;
 }
 
+/* The length of a text, the text, another one. */
+static void write_pair(const char *kind, Str first, Str second) {
+  char head[2 + MAX_SEED] = {(char)(first.length & 255), (char)(first.length >> 8)};
+  if (first.length >= MAX_SEED) return;
+  if (first.length) memcpy(head + 2, first.data, first.length);
+  write_seed(kind, head, 2 + first.length, second);
+}
+
 static void add_archive(const char *path) {
   ByteSource *source;
   Archive *archive;
   Status status = byte_source_open(path, false, &source);
   if (!status) {
     if (!(status = archive_open(source, false, 0, &archive))) {
-      size_t code_length, pickle_length;
+      size_t code_length, pickle_length, bytecode_length;
       char *code = read_record(archive, "code/__torch__.py", &code_length),
-           *pickle = read_record(archive, "data.pkl", &pickle_length);
-      if (code_length < MAX_SEED && pickle) {
-        char head[2 + MAX_SEED] = {(char)(code_length & 255), (char)(code_length >> 8)};
-        if (code) memcpy(head + 2, code, code_length);
-        write_seed("pickle", head, 2 + code_length, (Str){pickle, pickle_length});
-      }
+           *pickle = read_record(archive, "data.pkl", &pickle_length),
+           *bytecode = read_record(archive, "bytecode.pkl", &bytecode_length);
+      if (pickle) write_pair("pickle", (Str){code, code_length}, (Str){pickle, pickle_length});
+      if (pickle && bytecode) write_pair("bytecode", (Str){pickle, pickle_length}, (Str){bytecode, bytecode_length});
+      mem_free(bytecode);
       if (code) write_seed("source", NULL, 0, (Str){code, code_length});
       mem_free(code);
       mem_free(pickle);
@@ -149,7 +156,7 @@ static void write_words(void) {
 }
 
 int main(int count, char **words) {
-  static const char *const kinds[] = {"", "/source", "/ir", "/pickle"};
+  static const char *const kinds[] = {"", "/source", "/ir", "/pickle", "/bytecode"};
   if (count < 2) return 2;
   folder = words[1];
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

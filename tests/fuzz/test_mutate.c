@@ -199,7 +199,18 @@ static void test_values(void **state) {
   run_mutations("program/*.io.pt", NULL, mutation_count() / 4, load_value);
 }
 
+/* Those that load without a map of devices. */
+static void test_other_archives(void **state) {
+  (void)state;
+  run_mutations("archive/[!gn]*.pt", ".io.pt", mutation_count() / 4, load_module);
+}
+static void test_mobile(void **state) {
+  (void)state;
+  run_mutations("mobile/*.pt", ".io.pt", mutation_count() / 4, load_module);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_modules), cmocka_unit_test(test_values)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_modules), cmocka_unit_test(test_values),
+                                     cmocka_unit_test(test_other_archives), cmocka_unit_test(test_mobile)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
