@@ -83,6 +83,14 @@ static Str join(Importer *importer, Str prefix, Str name) {
   return str_from(arena_printf(&importer->arena, STR_FMT "." STR_FMT, STR_ARG(prefix), STR_ARG(name)));
 }
 
+/* `__torch__.torch.classes.mine`: what code names native classes by. */
+static bool leads_to_native_class(Str path) {
+  static const char classes[] = "__torch__.torch.classes";
+  if (str_is(path, "__torch__.torch") || str_is(path, classes)) return true;
+  return str_starts_with(path, "__torch__.torch.classes.") &&
+         str_find_char(str_slice(path, sizeof classes, path.length), '.') < 0;
+}
+
 static SugaredValue *torch_namespace_attr(void *data, Compilation *c, Str name, SourceRange range) {
   (void)range;
   Prefix *prefix = data;
@@ -95,7 +103,14 @@ static SugaredValue *torch_namespace_attr(void *data, Compilation *c, Str name, 
   Tree *tree = find_definition(importer, qualified);
   if (tree && tree->kind == TK_DEF)
     return sugared_function(c, frontend_define_function(c, tree, qualified, &importer->resolver));
-  if (!map_has(&importer->folders, qualified)) return NULL;
+  const NativeClass *native =
+      str_starts_with(qualified, "__torch__.torch.classes.") ? native_class_find(qualified) : NULL;
+  if (native) {
+    type = native_class_type(native);
+    if (type->kind != TYPE_CLASS) catch_throw(&c->catch_point, status_out_of_memory());
+    return sugared_class(c, type);
+  }
+  if (!map_has(&importer->folders, qualified) && !leads_to_native_class(qualified)) return NULL;
   Prefix *deeper = ARENA_NEW(&importer->arena, Prefix);
   *deeper = (Prefix){importer, qualified};
   return sugared_namespace(c, qualified, torch_namespace_attr, deeper);
