@@ -84,6 +84,20 @@ expect 1 "has no unknown token" "$wick" run --method state parts.py '"0.0.1"' '[
 expect 1 "Found unexpected version for serialized Vocab: 0.0.0" "$wick" run --method state parts.py '"0.0.0"' '[]' '[]'
 expect 0 "(0, None, (0.0.2, [], [], []))" "$wick" run --method state parts.py '"0.0.2"' '[]' '[]'
 
+# Patterns that RegexTokenizer does not take, or that others would take long for.
+cat > tokens.py <<'EOF'
+def forward(pattern: str, line: str, times: int):
+    text = ""
+    for i in range(times):
+        text += line
+    return torch.classes.torchtext.RegexTokenizer([pattern], ["-"], False).forward(text)
+EOF
+for pattern in '"(a"' '"a)"' '"*a"' '"a**"' '"[a"' '"[b-a]"' '"a{3,2}"' '"a{1001}"' '"(?i)a"' '"\\pL"' '"[[:alpha:]]"' '"((((((a{9}){9}){9}){9}){9}){9}"'; do
+  expect 1 "regular expression '" "$wick" run tokens.py "$pattern" '"a"' 1
+done
+expect 0 "[b-]" "$wick" run tokens.py '"(a*)*$"' '"b"' 1
+expect 0 "b" timeout 20 "$wick" run tokens.py '"(a|a)*(a|a)*(a|a)*c"' '"aaaaaaaaab"' 100
+
 # A file that is there and is no library of operators; a folder of the environment goes before the others.
 mkdir own && echo nothing > own/of_nobody.so && cp "$build/libraries/torch_scatter.so" own
 expect 2 "own/of_nobody.so: " env WICK_LIBRARY_PATH=/nowhere:"$work/own" "$wick" run missing.py 'ones(1)'
