@@ -24,6 +24,21 @@ static wick_status take(wick_call *call, size_t index, int ndim, const Strided *
   return WICK_OK;
 }
 
+/* What is written must not be one number in many places. */
+static wick_status take_written(wick_call *call, size_t index, int ndim, const Strided *like, Strided *out,
+                                wick_error **error) {
+  TRY(take(call, index, ndim, like, out, error));
+  for (int i = 0; i < ndim; i++)
+    if (out->view.strides[i] == 0 && out->view.sizes[i] > 1)
+      return fail(error, WICK_INVALID_ARGUMENT, "argument %zu is written and has one number in many places", index + 1);
+  return WICK_OK;
+}
+
+/* Asks now and then whether the call is over. */
+static wick_status count_work(wick_call *call, uint32_t *work, wick_error **error) {
+  return ++*work % 65536 ? WICK_OK : wick_call_poll(call, error);
+}
+
 static double get(const Strided *t, int64_t at) {
   return t->wide ? ((const double *)t->view.data)[at] : ((const float *)t->view.data)[at];
 }
@@ -43,16 +58,20 @@ typedef struct Line { /* where a line of each tensor begins */
   int64_t from, to, weights;
 } Line;
 
-static void filter_line(const Strided *from, const Strided *a, const Strided *to, Line line) {
+static wick_status filter_line(wick_call *call, const Strided *from, const Strided *a, const Strided *to, Line line,
+                               uint32_t *work, wick_error **error) {
   int last = from->view.ndim - 1;
   int64_t order = a->view.sizes[a->view.ndim - 1], step = to->view.strides[last];
   int64_t a_step = a->view.strides[a->view.ndim - 1];
   for (int64_t i = 0; i < from->view.sizes[last]; i++) {
     double sum = get(from, line.from + i * from->view.strides[last]);
-    for (int64_t k = 0; k < order; k++)
+    for (int64_t k = 0; k < order; k++) {
       sum = rounded(to, sum - rounded(to, get(to, line.to + (i + k) * step) * get(a, line.weights + k * a_step)));
+      TRY(count_work(call, work, error));
+    }
     set(to, line.to + (i + order - 1) * step, sum);
   }
+  return WICK_OK;
 }
 
 /* (input_signal_windows [(batch,) channel, n], a_coeff_flipped [(channel,) order], padded_output_waveform! [(batch,)
@@ -65,15 +84,16 @@ wick_status kernel_lfilter_core_loop(void *user, wick_call *call, wick_error **e
   bool batched = first.ndim == 3;
   TRY(take(call, 0, batched ? 3 : 2, NULL, &from, error));
   TRY(take(call, 1, batched ? 2 : 1, &from, &a, error));
-  TRY(take(call, 2, from.view.ndim, &from, &to, error));
+  TRY(take_written(call, 2, from.view.ndim, &from, &to, error));
   const int64_t *in = from.view.sizes, *out = to.view.sizes, *coefficients = a.view.sizes;
   int last = from.view.ndim - 1;
   int64_t order = coefficients[a.view.ndim - 1];
   if (order < 1) return fail(error, WICK_INVALID_ARGUMENT, "there are no coefficients");
-  if (memcmp(in, out, (size_t)last * sizeof *in) || in[last] + order - 1 != out[last] ||
+  if (memcmp(in, out, (size_t)last * sizeof *in) || out[last] - in[last] != order - 1 ||
       (batched && coefficients[0] != in[1]))
     return fail(error, WICK_INVALID_ARGUMENT, "the sizes of signal, coefficients and output don't belong together");
   int64_t channels = in[last - 1], lines = channels * (batched ? in[0] : 1);
+  uint32_t work = 0;
   for (int64_t i = 0; i < lines; i++) {
     int64_t batch = batched ? i / channels : 0, channel = i % channels;
     Line line = {channel * from.view.strides[last - 1], channel * to.view.strides[last - 1],
@@ -82,7 +102,7 @@ wick_status kernel_lfilter_core_loop(void *user, wick_call *call, wick_error **e
       line.from += batch * from.view.strides[0];
       line.to += batch * to.view.strides[0];
     }
-    filter_line(&from, &a, &to, line);
+    TRY(filter_line(call, &from, &a, &to, line, &work, error));
     TRY(wick_call_poll(call, error));
   }
   return WICK_OK;
@@ -94,8 +114,9 @@ wick_status kernel_lfilter_core_loop(void *user, wick_call *call, wick_error **e
 wick_status kernel_overdrive_core_loop(void *user, wick_call *call, wick_error **error) {
   (void)user;
   Strided t[5];
+  uint32_t work = 0;
   for (size_t i = 0; i < COUNT(t); i++) {
-    TRY(take(call, i, i == 2 || i == 3 ? 1 : 2, i ? &t[0] : NULL, &t[i], error));
+    TRY((i < 2 ? take : take_written)(call, i, i == 2 || i == 3 ? 1 : 2, i ? &t[0] : NULL, &t[i], error));
     if (memcmp(t[i].view.sizes, t[0].view.sizes, (size_t)t[i].view.ndim * sizeof(int64_t)))
       return fail(error, WICK_INVALID_ARGUMENT, "argument %zu has other sizes than the waveform", i + 1);
   }
@@ -107,21 +128,27 @@ wick_status kernel_overdrive_core_loop(void *user, wick_call *call, wick_error *
       set(&t[3], out_at, before + 0.995 * get(&t[3], out_at));
       set(&t[2], in_at, temp);
       set(&t[4], at[4], get(&t[0], at[0]) * 0.5 + get(&t[3], out_at) * 0.75);
+      TRY(count_work(call, &work, error));
     }
-    TRY(wick_call_poll(call, error));
   }
   return WICK_OK;
 }
 
 /* ---- _iir_forward ---- */
 
-#define FILTER(REAL)                                                                                   \
-  static void filter_##REAL(const REAL *from, const REAL *a, int64_t order, int64_t count, REAL *to) { \
-    for (int64_t i = 0; i < count; i++) {                                                              \
-      REAL sum = from[i];                                                                              \
-      for (int64_t k = 1; k < order && k <= i; k++) sum -= a[k] * to[i - k];                           \
-      to[i] = sum;                                                                                     \
-    }                                                                                                  \
+#define FILTER(REAL)                                                                                               \
+  static wick_status filter_##REAL(wick_call *call, const REAL *from, const REAL *a, int64_t order, int64_t count, \
+                                   REAL *to, wick_error **error) {                                                 \
+    int64_t work = 0;                                                                                              \
+    for (int64_t i = 0; i < count; i++) {                                                                          \
+      REAL sum = from[i];                                                                                          \
+      for (int64_t k = 1; k < order && k <= i; k++) sum -= a[k] * to[i - k];                                       \
+      to[i] = sum;                                                                                                 \
+      work += order;                                                                                               \
+      if (work >= 65536) TRY(wick_call_poll(call, error));                                                         \
+      work %= 65536;                                                                                               \
+    }                                                                                                              \
+    return WICK_OK;                                                                                                \
   }
 FILTER(float)
 FILTER(double)
@@ -148,11 +175,12 @@ wick_status kernel_iir(void *user, wick_call *call, wick_error **error) {
   for (int64_t i = 0; to.numel && i < lines; i++) {
     int64_t weights = i % a.sizes[0] * order;
     if (dtype == WICK_FLOAT64)
-      filter_double((const double *)from.data + i * count, (const double *)a.data + weights, order, count,
-                    (double *)to.data + i * count);
+      status = filter_double(call, (const double *)from.data + i * count, (const double *)a.data + weights, order,
+                             count, (double *)to.data + i * count, error);
     else
-      filter_float((const float *)from.data + i * count, (const float *)a.data + weights, order, count,
-                   (float *)to.data + i * count);
+      status = filter_float(call, (const float *)from.data + i * count, (const float *)a.data + weights, order, count,
+                            (float *)to.data + i * count, error);
+    if (status) goto done;
     TRY_GOTO(wick_call_poll(call, error), done);
   }
   status = dense_give(call, 0, &to, given, error);

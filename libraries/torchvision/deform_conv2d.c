@@ -53,7 +53,7 @@ static wick_status read_sizes(Deform *d, size_t first, wick_error **error) {
   d->out_channels = weight->sizes[0];
   d->kernel_height = weight->sizes[2];
   d->kernel_width = weight->sizes[3];
-  d->taps = d->kernel_height * d->kernel_width;
+  if (__builtin_mul_overflow(d->kernel_height, d->kernel_width, &d->taps)) d->taps = 0;
   if (d->stride[0] < 1 || d->stride[1] < 1 || d->dilation[0] < 1 || d->dilation[1] < 1 || d->padding[0] < 0 ||
       d->padding[1] < 0 || d->taps < 1 || d->height < 1 || d->width < 1)
     return fail(error, WICK_INVALID_ARGUMENT,
@@ -90,10 +90,12 @@ static wick_status deform_init(Deform *d, wick_call *call, size_t from, wick_err
   }
   TRY(read_sizes(d, from + TENSORS, error));
   const Dense *mask = &d->tensors[MASK], *bias = &d->tensors[BIAS];
-  int64_t per_offset = d->offset_groups * d->taps;
-  if (!has_sizes(&d->tensors[OFFSET], d->images, 2 * per_offset, d->rows, d->columns))
+  int64_t per_offset, both;
+  if (__builtin_mul_overflow(d->offset_groups, d->taps, &per_offset) || __builtin_mul_overflow(per_offset, 2, &both))
+    return fail(error, WICK_INVALID_ARGUMENT, "deform_conv2d: the kernel is too large");
+  if (!has_sizes(&d->tensors[OFFSET], d->images, both, d->rows, d->columns))
     return fail(error, WICK_INVALID_ARGUMENT, "deform_conv2d: offset must have shape as Tensor[%lld, %lld, %lld, %lld]",
-                (long long)d->images, (long long)(2 * per_offset), (long long)d->rows, (long long)d->columns);
+                (long long)d->images, (long long)both, (long long)d->rows, (long long)d->columns);
   if (d->has_mask && !has_sizes(mask, d->images, per_offset, d->rows, d->columns))
     return fail(error, WICK_INVALID_ARGUMENT, "deform_conv2d: mask must have shape as Tensor[%lld, %lld, %lld, %lld]",
                 (long long)d->images, (long long)per_offset, (long long)d->rows, (long long)d->columns);
