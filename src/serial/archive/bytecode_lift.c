@@ -186,13 +186,13 @@ _Noreturn static void fail_code(Lift *l, const char *what) {
   catch_throw(&l->c->catch_point, status_new(ERROR_DATA, "%s", what));
 }
 
-static void read_instruction(Lift *l, IValue entry, Instruction *out, StrBuf *listing) {
+static void read_instruction(Lift *l, IValue entry, Instruction *out) {
   if (entry.tag != TAG_TUPLE || entry.tuple->length != 3 || entry.tuple->values[0].tag != TAG_STRING ||
       entry.tuple->values[1].tag != TAG_INT || entry.tuple->values[2].tag != TAG_INT)
     fail_code(l, "an instruction is no (name, x, n)");
   Str name = ivalue_str(entry.tuple->values[0]);
   *out = (Instruction){opcode_of(l, name), entry.tuple->values[1].i, entry.tuple->values[2].i};
-  strbuf_printf(listing, STR_FMT " %lld %lld\n", STR_ARG(name), (long long)out->x, (long long)out->n);
+  strbuf_printf(&l->listing, STR_FMT " %lld %lld\n", STR_ARG(name), (long long)out->x, (long long)out->n);
 }
 
 static int64_t last_stored(const Instruction *in) {
@@ -209,21 +209,19 @@ static void read_instructions(Lift *l, const BytecodeFunction *function) {
   l->count = entries.tuple->length;
   l->instructions = ARENA_ARRAY(arena, Instruction, l->count);
   l->lines = ARENA_ARRAY(arena, uint32_t, l->count + 1);
-  StrBuf listing = {0};
   int64_t registers = 0;
   for (size_t i = 0; i < l->count; i++) {
     Instruction *in = &l->instructions[i];
-    l->lines[i] = (uint32_t)listing.length;
-    read_instruction(l, entries.tuple->values[i], in, &listing);
+    l->lines[i] = (uint32_t)l->listing.length;
+    read_instruction(l, entries.tuple->values[i], in);
     int64_t last = in->opcode == OPCODE_STORE ? in->x : in->opcode == OPCODE_STOREN ? last_stored(in) : 0;
     if (last > registers) registers = last;
   }
-  l->lines[l->count] = (uint32_t)listing.length;
+  l->lines[l->count] = (uint32_t)l->listing.length;
   if (registers > MAX_REGISTERS) fail_code(l, "a function has too many registers");
   const char *name =
       arena_printf(arena, "bytecode of " STR_FMT "." STR_FMT, STR_ARG(function->class_name), STR_ARG(function->name));
-  Status status = source_new(strbuf_view(&listing), name, 1, &l->source);
-  strbuf_dispose(&listing);
+  Status status = source_new(strbuf_view(&l->listing), name, 1, &l->source);
   if (status) catch_throw(&l->c->catch_point, status);
   unit_hold_source(l->c->unit, l->source);
   l->register_count = (size_t)registers + 1;
@@ -279,6 +277,8 @@ void bytecode_lift(Bytecode *bytecode, Compilation *c, const BytecodeFunction *s
   arena_init(&m->arena, &c->catch_point);
   Status status = compilation_protect(c, emit, m);
   *out_widened |= m->lift.widened;
+  strbuf_dispose(&m->lift.listing);
+  strbuf_dispose(&m->lift.why);
   if (m->lift.graph) graph_dispose(m->lift.graph);
   arena_dispose(&m->arena);
   mem_free(m);

@@ -64,7 +64,8 @@ typedef struct Lift {
   Compilation *c;
   Bytecode *bytecode;
   Graph *graph;
-  Source *source; /* the listing, a line an instruction: what errors point at */
+  Source *source;      /* the listing, a line an instruction: what errors point at */
+  StrBuf listing, why; /* freed with this, for what is thrown passes them by; why: an operator does not fit */
   uint32_t *lines;
   Instruction *instructions;
   size_t count, at; /* the one that is being lifted */

@@ -194,13 +194,12 @@ static void lift_schema(Lift *l, const Operator *op, int64_t given, int64_t vers
     return;
   }
   MatchedSchema m;
-  StrBuf why = {.max_length = 1000};
-  if (!schema_try_match(l->graph, schema, lift_line(l, l->at), &call, true, &why, &m)) {
-    const char *text = arena_printf(l->graph->arena, STR_FMT, STR_ARG(strbuf_view(&why)));
-    strbuf_dispose(&why);
+  strbuf_clear(&l->why);
+  l->why.max_length = 1000;
+  if (!schema_try_match(l->graph, schema, lift_line(l, l->at), &call, true, &l->why, &m)) {
+    const char *text = arena_printf(l->graph->arena, STR_FMT, STR_ARG(strbuf_view(&l->why)));
     LIFT_FAIL(l, "the arguments of " STR_FMT " do not fit: %s", STR_ARG(op->name), text);
   }
-  strbuf_dispose(&why);
   Symbol kind = symbol_intern(op->name);
   if (!kind) catch_throw(&l->c->catch_point, status_out_of_memory());
   Node *node = graph_create(l->graph, kind, m.input_count, m.inputs, 0);
