@@ -17,16 +17,22 @@ static inline void fuzz_add_record(Packed *zip, const char *name, const void *da
   free(bytes.data);
 }
 
-/* What every archive has: no constants, two storages. Then loads it; NULL: that ended in an error. */
+/* What every archive has: no constants, storages for data.pkl and for bytecode.pkl. Then loads it; NULL: that ended in
+ * an error. */
 static inline wick_module *fuzz_load(Packed *zip) {
-  static const char numbers[256];
+  static const char numbers[1024];
   wick_module *module;
   wick_error *error;
   wick_load_options options = {.size = sizeof options, .max_bytes = 16 << 20};
   fuzz_add_record(zip, "m/constants.pkl", "\x80\x02).", 4);
   fuzz_add_record(zip, "m/version", "3\n", 2);
-  fuzz_add_record(zip, "m/data/0", numbers, sizeof numbers);
-  fuzz_add_record(zip, "m/data/1", numbers, sizeof numbers);
+  for (int i = 0; i < 8; i++) {
+    char name[40];
+    snprintf(name, sizeof name, "m/data/%d", i);
+    fuzz_add_record(zip, name, numbers, sizeof numbers);
+    snprintf(name, sizeof name, "m/constants/%d.storage", i);
+    fuzz_add_record(zip, name, numbers, sizeof numbers);
+  }
   pack_finish(zip);
   if (wick_load_memory(NULL, zip->file.data, zip->file.length, &options, &module, &error)) {
     if (wick_error_status(error) == WICK_INTERNAL) abort();
