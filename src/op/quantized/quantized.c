@@ -48,7 +48,7 @@ Status set_quantized_like(Call *call, uint32_t i, const Tensor *numbers, const T
 
 /* quant_utils.h of PyTorch: the range includes zero; the zero point is where the error at both ends is less. */
 void choose_qparams(float least, float most, QuantizedRange range, double *out_scale, int64_t *out_zero_point) {
-  int32_t qmin = range.qmin, qmax = range.qmax;
+  int64_t qmin = range.qmin, qmax = range.qmax; /* their difference may not fit 32 bits */
   const float smallest = 6.1e-5f;
   if (range.reduce) {
     qmin /= 2;
@@ -56,14 +56,14 @@ void choose_qparams(float least, float most, QuantizedRange range, double *out_s
   }
   bool middle = range.symmetric && least < 0 && most > 0;
   if (middle) {
-    int32_t low = -((qmax - qmin) / 2 + 1), high = (qmax - qmin) / 2;
+    int64_t low = -((qmax - qmin) / 2 + 1), high = (qmax - qmin) / 2;
     float below = fabsf(least / (float)low), above = fabsf(most / (float)high), larger = below > above ? below : above;
     least = larger * (float)low;
     most = larger * (float)high;
   }
   if (least > 0) least = 0;
   if (most < 0) most = 0;
-  double scale = ((double)most - least) / (qmax - qmin);
+  double scale = ((double)most - least) / (double)(qmax - qmin);
   if ((float)scale == 0.0f || isinf(1.0f / (float)scale)) scale = 0.1;
   if (scale < smallest) {
     float original = (float)scale;
@@ -78,12 +78,12 @@ void choose_qparams(float least, float most, QuantizedRange range, double *out_s
       most *= amplifier;
     }
   }
-  double from_least = qmin - least / scale, from_most = qmax - most / scale;
+  double from_least = (double)qmin - least / scale, from_most = (double)qmax - most / scale;
   double error_least = fabs((double)qmin) + fabs(least / scale), error_most = fabs((double)qmax) + fabs(most / scale);
   double zero = error_least < error_most ? from_least : from_most;
-  if (middle) zero = ((double)qmin + qmax) / 2;
+  if (middle) zero = (double)(qmin + qmax) / 2;
   *out_scale = scale;
-  *out_zero_point = zero < qmin ? qmin : zero > qmax ? qmax : (int64_t)nearbyint(zero);
+  *out_zero_point = zero < (double)qmin ? qmin : zero > (double)qmax ? qmax : (int64_t)nearbyint(zero);
   if (zero != zero) *out_zero_point = qmin;
 }
 

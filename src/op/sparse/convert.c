@@ -167,7 +167,11 @@ static Status kernel_to_sparse(Call *c) { /* (self, layout, blocksize, dense_dim
   if (call_int_or(c, 1, LAYOUT_SPARSE_COO) != LAYOUT_SPARSE_COO || !call_is_none(c, 2))
     return status_new(ERROR_UNSUPPORTED, "aten::to_sparse: layouts other than sparse_coo; to_sparse_csr has one");
   if (tensor_is_sparse(self)) return give_as_coo(c, self);
-  return dense_to_coo(c, self, self->ndim - call_int_or(c, 3, 0));
+  int64_t dense_dim = call_int_or(c, 3, 0);
+  if (dense_dim < 0 || dense_dim > self->ndim)
+    return status_new(ERROR_RUNTIME, "to_sparse: dense_dim %lld does not fit a tensor of %d dimensions",
+                      (long long)dense_dim, (int)self->ndim);
+  return dense_to_coo(c, self, self->ndim - dense_dim);
 }
 
 static Status kernel_to_sparse_dim(Call *c) {
