@@ -102,6 +102,18 @@ def reduce_loss(loss: Tensor, reduction: int) -> Tensor:
     return loss
 
 
+# A vector of classes, or a batch of them, which may be empty.
+def check_rows(self: Tensor):
+    if self.dim() > 2 or (self.dim() > 0 and self.size(-1) == 0):
+        raise RuntimeError('Expected non-empty vector or matrix with optional 0-dim batch size, but got: {}'.format(self.size()))
+
+
+# Losses that PyTorch computes in the memory of an argument can't take ints.
+def check_takes_float(t: Tensor):
+    if not t.is_floating_point() and not t.is_complex():
+        raise RuntimeError("result type Float can't be cast to the desired output type {}".format(scalar_type_name(t)))
+
+
 # The negative log-likelihood of each target's class, and the sum of the weights that count. self: (N, C) or (N, C, ...).
 def nll_terms(self: Tensor, target: Tensor, weight: Optional[Tensor], ignore_index: int) -> Tuple[Tensor, Tensor]:
     classes = self.size(1)
@@ -194,6 +206,7 @@ def ctc_loss_of(log_probs: Tensor, targets: Tensor, input_lengths: List[int], ta
 
 
 def multilabel_margin_terms(self: Tensor, target: Tensor) -> Tuple[Tensor, Tensor]:
+    check_rows(self)
     x = self if self.dim() == 2 else self.reshape([1, -1])
     labels = target if target.dim() == 2 else target.reshape([1, -1])
     classes = x.size(1)
@@ -323,6 +336,8 @@ def same_sequence(n: int) -> List[int]:
 
 # The areas of the trapezoids between neighbours along dim; x of y's shape, or one-dimensional.
 def trapezoid_terms(y: Tensor, x: Tensor, dim: int) -> Tensor:
+    if y.dtype == torch.bool:
+        raise RuntimeError('trapezoid: received a bool input for `y` or `x`, but bool is not supported')
     at = x
     if x.dim() == 1:
         if x.size(0) != y.size(dim):
@@ -338,6 +353,8 @@ def trapezoid_terms(y: Tensor, x: Tensor, dim: int) -> Tensor:
 
 
 def gradient_check(self: Tensor, axes: List[int], spacings: int, edge_order: int):
+    if self.dtype == torch.uint8:
+        raise RuntimeError('torch.gradient does not support uint8 input.')
     if edge_order != 1 and edge_order != 2:
         raise RuntimeError('torch.gradient only supports edge_order=1 and edge_order=2.')
     if spacings != len(axes):
@@ -398,6 +415,13 @@ def gradients_uneven(self: Tensor, axes: List[int], spacing: List[Tensor], edge_
 # indices: places in the flattened spatial dimensions of output_size.
 def unpool(self: Tensor, indices: Tensor, output_size: List[int]) -> Tensor:
     spatial = len(output_size)
+    d = self.dim()
+    name = 'max_unpooling{}d'.format(spatial)
+    if d != spatial + 1 and d != spatial + 2:
+        raise RuntimeError('Input to {} should be a {}d or {}d Tensor, but got a tensor with {} dimensions.'.format(name, spatial + 1, spatial + 2, d))
+    for i in range(0 if d == spatial + 1 else 1, d):
+        if self.size(i) == 0:
+            raise RuntimeError('{}_forward_out_cpu(): Expected input to have non-zero size for non-batch dimensions, but got {} with dimension {} being empty.'.format(name, self.size(), i))
     if self.size() != indices.size():
         raise RuntimeError('Expected shape of indices to be same as that of the input tensor ({}) but got indices tensor with shape: {}'.format(self.size(), indices.size()))
     lead = self.size()[:self.dim() - spatial]
@@ -471,6 +495,11 @@ def cubic_weights(t: Tensor) -> List[Tensor]:
 def scalar_type_name(t: Tensor) -> str:
     names = ['Byte', 'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double', 'ComplexHalf', 'ComplexFloat', 'ComplexDouble', 'Bool']
     return names[t.dtype] if t.dtype < len(names) else 'BFloat16' if t.dtype == torch.bfloat16 else 'quantized numbers'
+
+
+def check_isin(t: Tensor):
+    if t.dtype == torch.bool or t.is_complex():
+        raise RuntimeError('Unsupported input type encountered for isin(): {}'.format(scalar_type_name(t)))
 
 
 def check_embedding_indices(indices: Tensor, name: str):

@@ -5,6 +5,7 @@
 #include "call/call_internal.h"
 
 #include "call/pointwise.h"
+#include "call/row_dtypes.h"
 
 /* ---- checks ---- */
 
@@ -147,6 +148,7 @@ static bool is_nothing(const Call *call) {
 Status call_run_row(Call *call) {
   const OpRow *row = call->op->row;
   if (__builtin_expect(call->form != NULL, 0)) return call->form(call);
+  if (row->dtypes) TRY(call_check_dtype(call));
   if (row->kernel) return is_nothing(call) ? OK : row->kernel(call);
   if (row->lower) return pointwise_run(call);
   if (row->body) return run_body(call);
@@ -498,6 +500,10 @@ Status call_set_tensor_list(Call *c, uint32_t i, size_t count, Tensor *const *te
 }
 
 Status call_unsupported_dtype(const Call *c, DType dtype) {
+  Str loop = row_dtypes_name(c->op->row);
+  if (loop.length)
+    return status_new(ERROR_RUNTIME, "\"" STR_FMT "\" not implemented for '%s'", STR_ARG(loop),
+                      dtype_scalar_name(dtype));
   Str base = c->op->row->same_as ? str_from(c->op->row->same_as) : c->op->name;
   ptrdiff_t colon = str_rfind_char(base, ':');
   if (colon >= 0) base = str_slice(base, (size_t)colon + 1, base.length);

@@ -10,6 +10,7 @@
  * for the registry and operator_call:
  *   call/derive.h         in-place and .out forms, made from a row
  *   call/call_plan.h      what operator_call asks of a schema, found once
+ *   call/row_dtypes.h     the dtypes a row takes
  *   call/kind_form.h      forms of operators for quantized and sparse tensors
  *   call/quantized_engine.h  whose arithmetic quantized operators follow
  *   call/operator_library.h  libraries of operators, by name

@@ -2,6 +2,7 @@
 #include "call/call_plan.h"
 
 #include "call/derive.h"
+#include "call/row_dtypes.h"
 
 static bool is_list(const Type *type) {
   return type->kind == TYPE_LIST || (type->kind == TYPE_OPTIONAL && type->elements[0]->kind == TYPE_LIST);
@@ -28,6 +29,7 @@ Status call_plan_make(const Operator *op, const CallPlan **out) {
   if (!plan) return status_out_of_memory();
   plan->schema = schema;
   plan->options_at = -1;
+  plan->taken = row_dtypes_taken(op->row);
   for (uint32_t i = 0; i < schema->argument_count && i < CALL_MAX_INPUTS; i++) {
     const Argument *a = &schema->arguments[i];
     uint64_t bit = (uint64_t)1 << i;

@@ -12,6 +12,7 @@ typedef struct CallPlan {
   uint64_t writes;     /* `(a!)` */
   uint64_t held;       /* lists that a kernel reads as they are: call_held.c */
   uint64_t dtypes;     /* ints that are dtypes */
+  uint32_t taken;      /* row_dtypes_taken */
   uint8_t output_kind; /* OUTPUT_*: of the first return */
   bool direct;         /* a functional operator that writes nothing and views nothing: operator_call's short way */
   bool is_view;        /* a result may share memory with an input that is not written */

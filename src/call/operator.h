@@ -76,6 +76,10 @@ typedef struct OpRow {
   const char *same_as;
   FlopFunction *flops; /* NULL: not known */
   OpCast cast;
+  /* "elu_cpu: floating": what PyTorch's refusals call the operator, then the kinds of dtypes it takes, separated by
+   * blanks: bool, integral, int64, floating (float16 and bfloat16 too), complex. They are of what a formula computes in, of
+   * the first tensor otherwise, or with `promoted` of what the tensors promote to. NULL: any that the kernel or formula does. */
+  const char *dtypes;
   const char *promote; /* Scalar parameters that take part in type promotion, separated by blanks; NULL: "self other" */
 } OpRow;
 /* node -> operation with state (vararg primitives, user compilers); Node is ir's. */

@@ -9,6 +9,7 @@
 #include "call/derive.h"
 #include "call/operator.h"
 #include "call/operator_library.h"
+#include "call/row_dtypes.h"
 
 static struct {
   pthread_rwlock_t lock;
@@ -373,6 +374,7 @@ static void check_tables(const OpTable *const *tables, Map *seen, StrBuf *proble
       Str text = str_from(row->schema), name, overload;
       if (row->kernel == NULL && !row->lower && !row->body && !row->factory)
         strbuf_printf(problems, "%s: nothing to run: %s\n", (*t)->family, row->schema);
+      if (!row_dtypes_is_valid(row)) strbuf_printf(problems, "%s: dtypes: %s\n", (*t)->family, row->schema);
       if (!schema_text_split(text, &name, &overload)) {
         strbuf_printf(problems, "%s: not a schema: %s\n", (*t)->family, row->schema);
         continue;

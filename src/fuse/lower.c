@@ -2,6 +2,7 @@
 #include "fuse/lower.h"
 
 #include "call/pointwise.h"
+#include "call/row_dtypes.h"
 #include "tensor/iterate.h"
 #include "tile/formula.h"
 
@@ -39,7 +40,8 @@ Status fuse_step_shape(Call *call, const FuseStep *step, TensorSpec *spec) {
   spec->flags = 0;
   spec->ndim = 0;
   spec->has_strides = false;
-  return step->shape(call, spec);
+  TRY(step->shape(call, spec));
+  return call_check_dtype(call);
 }
 
 typedef struct Lowering {

@@ -90,6 +90,9 @@ static Status shape_cdist(Call *call, TensorSpec *specs) {
       return status_new(ERROR_RUNTIME, "cdist only supports floating-point dtypes, X%d got: %s", i + 1,
                         dtype_scalar_name(dtype));
   }
+  if (a->dtype != b->dtype)
+    return status_new(ERROR_RUNTIME, "expected scalar type %s but found %s", dtype_scalar_name((DType)a->dtype),
+                      dtype_scalar_name((DType)b->dtype));
   if (!(call_double(call, 2) >= 0)) return status_new(ERROR_RUNTIME, "cdist only supports non-negative p values");
   if (!call_is_none(call, 3) && (call_int(call, 3) < 0 || call_int(call, 3) > 2))
     return status_new(ERROR_RUNTIME, "possible modes: 0, 1, 2, but was: %lld", (long long)call_int(call, 3));
@@ -98,7 +101,7 @@ static Status shape_cdist(Call *call, TensorSpec *specs) {
   TRY(sizes_broadcast(a->ndim - 2, a->sizes, b->ndim - 2, b->sizes, &ndim, sizes));
   sizes[ndim] = a->sizes[a->ndim - 2];
   sizes[ndim + 1] = b->sizes[b->ndim - 2];
-  shape_set(specs, dtype_promote((DType)a->dtype, (DType)b->dtype), ndim + 2, sizes);
+  shape_set(specs, (DType)a->dtype, ndim + 2, sizes);
   return OK;
 }
 static Status kernel_cdist(Call *call) {
@@ -167,6 +170,7 @@ done:
   "x2: torch._cdist_backward(grad.transpose(-2, -1), x2, x1, p, result.transpose(-2, -1))"
 static const OpRow rows[] = {
     {.schema = "aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
+     .dtypes = "cdist: floating",
      .cast = CAST_FULL,
      .kernel = kernel_cdist,
      .shape = shape_cdist,

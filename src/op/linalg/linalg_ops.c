@@ -145,6 +145,9 @@ static const OpRow rows[] = {
              "if self.size(dim) != 3 or other.size(dim) != 3:\n"
              "    raise RuntimeError('linalg.cross: inputs dimension {} must have length 3. Got {} and {}'.format(dim, "
              "self.size(dim), other.size(dim)))\n"
+             "if self.dtype != other.dtype:\n"
+             "    raise RuntimeError('expected scalar type {} but found {}'.format(scalar_type_name(self), "
+             "scalar_type_name(other)))\n"
              "a = self.contiguous()\n"
              "b = other.contiguous()\n"
              "return a.roll(-1, dim) * b.roll(-2, dim) - a.roll(-2, dim) * b.roll(-1, dim)"),

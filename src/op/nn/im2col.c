@@ -214,12 +214,14 @@ done:
 static const OpRow rows[] = {
     {.schema =
          "aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
+     .dtypes = "im2col_out_cpu: floating complex",
      .kernel = kernel_im2col,
      .shape = shape_im2col,
      .grad = "self: torch.col2im(grad, [self.size(-2), self.size(-1)], kernel_size, dilation, padding, stride)",
      .flags = OP_OUT},
     {.schema = "aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, "
                "int[2] stride) -> Tensor",
+     .dtypes = "col2im_out_cpu: floating complex",
      .kernel = kernel_col2im,
      .shape = shape_col2im,
      .grad = "self: torch.im2col(grad, kernel_size, dilation, padding, stride)",

@@ -16,6 +16,7 @@
 
 static const OpRow rows[] = {
     {.schema = "aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+     .dtypes = "mse_cpu: promoted floating",
      .cast = CAST_FULL,
      .body = "d = self - target\nreturn reduce_loss(d * d, reduction)",
      .flags = OP_OUT},
@@ -23,6 +24,7 @@ static const OpRow rows[] = {
      .cast = CAST_FULL,
      .body = "return reduce_loss((self - target).abs(), reduction)"},
     {.schema = "aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor",
+     .dtypes = "smooth_l1_cpu: promoted floating",
      .cast = CAST_FULL,
      .body = "if beta < 0.0:\n"
              "    raise RuntimeError('smooth_l1_loss does not support negative values for beta.')\n"
@@ -32,12 +34,18 @@ static const OpRow rows[] = {
              "return reduce_loss(torch.where(d < beta, 0.5 * d * d / beta, d - 0.5 * beta), reduction)",
      .flags = OP_OUT},
     {.schema = "aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
+     .dtypes = "huber_cpu: floating",
      .body = "if delta <= 0.0:\n"
              "    raise RuntimeError('huber_loss does not support non-positive values for delta.')\n"
              "d = (self - target).abs()\n"
              "return reduce_loss(torch.where(d < delta, 0.5 * d * d, delta * (d - 0.5 * delta)), reduction)",
      .flags = OP_OUT},
     LOSS("aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
+         "for t in [self, target]:\n"
+         "    if t.is_complex():\n"
+         "        raise RuntimeError('kl_div: Complex inputs not supported.')\n"
+         "    if not t.is_floating_point():\n"
+         "        raise RuntimeError('kl_div: Integral inputs not supported.')\n"
          "if log_target:\n"
          "    return reduce_loss(target.exp() * (target - self), reduction)\n"
          "return reduce_loss(torch.xlogy(target, target) - target * self, reduction)",
@@ -56,6 +64,8 @@ static const OpRow rows[] = {
      .flags = OP_OUT},
     LOSS("aten::binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? "
          "pos_weight=None, int reduction=1) -> Tensor",
+         "for t in [target, self]:\n"
+         "    check_takes_float(t)\n"
          "low = (-self).clamp_min(0)\n"
          "if pos_weight is not None:\n"
          "    scale = (pos_weight - 1) * target + 1\n"
@@ -75,11 +85,12 @@ static const OpRow rows[] = {
          "return reduce_loss(loss, reduction)"),
     {.schema = "aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
      .cast = CAST_FULL,
-     .body = "return reduce_loss(((self * -target).exp() + 1).log(), reduction)",
+     .body = "check_takes_float(self)\n"
+             "return reduce_loss(((self * -target).exp() + 1).log(), reduction)",
      .flags = OP_OUT},
     LOSS("aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor",
          "zeros = torch.zeros_like(self)\n"
-         "margin_part = torch.where(target != 1, (margin - self).clamp_min(0), zeros)\n"
+         "margin_part = torch.where(target != 1, (torch.full_like(self, margin) - self).clamp_min(0), zeros)\n"
          "self_part = torch.where(target != -1, self, zeros)\n"
          "return reduce_loss(margin_part + self_part, reduction)",
          .cast = CAST_FULL),
@@ -91,6 +102,12 @@ static const OpRow rows[] = {
          "if target.dim() > 1:\n"
          "    raise RuntimeError('0D or 1D target tensor expected, multi-target not supported')\n"
          "d = target.dim()\n"
+         "if d == 0 and (input1.dim() != 1 or input2.dim() != 1):\n"
+         "    raise RuntimeError('0D target tensor expects 1D input tensors, but found inputs with sizes {} and "
+         "{}.'.format(input1.size(), input2.size()))\n"
+         "if d == 1 and (input1.dim() != 2 or input2.dim() != 2):\n"
+         "    raise RuntimeError('1D target tensor expects 2D input tensors, but found inputs with sizes {} and "
+         "{}.'.format(input1.size(), input2.size()))\n"
          "eps = 1e-12\n"
          "product = (input1 * input2).sum([d])\n"
          "first = (input1 * input1).sum([d]) + eps\n"
@@ -112,7 +129,8 @@ static const OpRow rows[] = {
     {.schema = "aten::multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, "
                "int reduction=1) -> Tensor",
      .cast = CAST_FULL,
-     .body = "x = self if self.dim() == 2 else self.reshape([1, -1])\n"
+     .body = "check_rows(self)\n"
+             "x = self if self.dim() == 2 else self.reshape([1, -1])\n"
              "labels = target.reshape(-1)\n"
              "if labels.numel() > 0 and (int(labels.min()) < 0 or int(labels.max()) >= x.size(1)):\n"
              "    raise RuntimeError('target out of range')\n"

@@ -537,13 +537,15 @@ static double flops_add_product(const Call *call) {
   return flops_along(call, 1) * sum;
 }
 
-#define ADD_ROW(text, shape_, kernel_, grad_)                                                      \
+#define ADD_ROW(text, shape_, kernel_, grad_, name)                                                \
   {                                                                                                \
     .schema = text, .shape = shape_, .kernel = kernel_, .grad = grad_, .flops = flops_add_product, \
-    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF, .cast = CAST_REDUCED                          \
+    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF, .cast = CAST_REDUCED,                         \
+    .dtypes = name ": integral floating complex"                                                   \
   }
 static const OpRow rows[] = {
     {.schema = "aten::mm(Tensor self, Tensor mat2) -> Tensor",
+     .dtypes = "addmm_impl_cpu_: integral floating complex",
      .cast = CAST_REDUCED,
      .shape = shape_mm,
      .kernel = kernel_mm,
@@ -551,6 +553,7 @@ static const OpRow rows[] = {
      .grad = "self: grad.mm(mat2.t().conj()); mat2: self.t().conj().mm(grad)",
      .flags = OP_OUT | OP_GRAD_EXACT},
     {.schema = "aten::bmm(Tensor self, Tensor mat2) -> Tensor",
+     .dtypes = "bmm: integral floating complex",
      .cast = CAST_REDUCED,
      .shape = shape_bmm,
      .kernel = kernel_bmm,
@@ -558,6 +561,7 @@ static const OpRow rows[] = {
      .grad = "self: grad.bmm(mat2.transpose(1, 2).conj()); mat2: self.transpose(1, 2).conj().bmm(grad)",
      .flags = OP_OUT | OP_GRAD_EXACT},
     {.schema = "aten::mv(Tensor self, Tensor vec) -> Tensor",
+     .dtypes = "addmv_impl_cpu: integral floating complex",
      .cast = CAST_REDUCED,
      .shape = shape_mv,
      .kernel = kernel_mv,
@@ -565,6 +569,7 @@ static const OpRow rows[] = {
      .grad = "self: grad.outer(vec.conj()); vec: self.conj().t().mv(grad)",
      .flags = OP_OUT},
     {.schema = "aten::dot(Tensor self, Tensor tensor) -> Tensor",
+     .dtypes = "dot: integral floating complex",
      .cast = CAST_WIDEST,
      .shape = shape_dot,
      .kernel = kernel_dot,
@@ -576,20 +581,24 @@ static const OpRow rows[] = {
      .flags = OP_OUT},
     ADD_ROW("aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
             shape_addmm, kernel_addmm,
-            "self: grad * beta; mat1: grad.mm(mat2.t().conj()) * alpha; mat2: mat1.t().conj().mm(grad) * alpha"),
+            "self: grad * beta; mat1: grad.mm(mat2.t().conj()) * alpha; mat2: mat1.t().conj().mm(grad) * alpha",
+            "addmm_impl_cpu_"),
     ADD_ROW("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
             shape_baddbmm, kernel_baddbmm,
             "self: grad * beta; batch1: grad.bmm(batch2.transpose(1, 2).conj()) * alpha; batch2: batch1.transpose(1, "
-            "2).conj().bmm(grad) * alpha"),
+            "2).conj().bmm(grad) * alpha",
+            "baddbmm"),
     ADD_ROW("aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
             shape_addbmm, kernel_addbmm,
             "self: grad * beta; batch1: grad.unsqueeze(0).expand([batch1.size(0), grad.size(0), "
             "grad.size(1)]).bmm(batch2.transpose(1, 2).conj()) * alpha; "
             "batch2: batch1.transpose(1, 2).conj().bmm(grad.unsqueeze(0).expand([batch1.size(0), grad.size(0), "
-            "grad.size(1)])) * alpha"),
+            "grad.size(1)])) * alpha",
+            "addmm_impl_cpu_"),
     ADD_ROW("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", shape_addmv,
             kernel_addmv,
-            "self: grad * beta; mat: grad.outer(vec.conj()) * alpha; vec: mat.t().conj().mv(grad) * alpha"),
+            "self: grad * beta; mat: grad.outer(vec.conj()) * alpha; vec: mat.t().conj().mv(grad) * alpha",
+            "addmv_impl_cpu"),
     {.schema = "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
      .cast = CAST_REDUCED,
      .body =
@@ -621,6 +630,7 @@ static const OpRow rows[] = {
      .body = "return torch.outer(self, vec2)",
      .flags = OP_OUT},
     {.schema = "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+     .dtypes = "addmm_impl_cpu_: integral floating complex",
      .cast = CAST_REDUCED,
      .shape = shape_linear,
      .kernel = kernel_linear,
@@ -628,6 +638,7 @@ static const OpRow rows[] = {
      .grad = "input, weight, bias: linear_backward(grad, input, weight)",
      .flags = OP_OUT},
     {.schema = "aten::matmul(Tensor self, Tensor other) -> Tensor",
+     .dtypes = "addmm_impl_cpu_: integral floating complex",
      .cast = CAST_REDUCED,
      .shape = shape_matmul,
      .kernel = kernel_matmul,
@@ -688,7 +699,10 @@ static const OpRow rows[] = {
      .flags = OP_OUT},
     {.schema = "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
      .cast = CAST_WIDEST,
-     .body = "sizes = list(input1.size())\n"
+     .body = "if weight.dim() != 3:\n"
+             "    raise RuntimeError('Dimension out of range (expected to be in range of [-{}, {}], but got "
+             "2)'.format(weight.dim(), weight.dim() - 1))\n"
+             "sizes = list(input1.size())\n"
              "sizes[-1] = weight.size(0)\n"
              "a = input1.reshape([-1, input1.size(-1)])\n"
              "b = input2.reshape([-1, input2.size(-1)])\n"
@@ -719,13 +733,23 @@ static const OpRow rows[] = {
     {.schema = "aten::linalg_multi_dot(Tensor[] tensors) -> Tensor",
      .body = "if len(tensors) < 2:\n"
              "    raise RuntimeError('multi_dot(): expected at least 2 tensors but got {}'.format(len(tensors)))\n"
+             "for i in range(len(tensors)):\n"
+             "    d = tensors[i].dim()\n"
+             "    end = i == 0 or i == len(tensors) - 1\n"
+             "    if d != 2 and not (end and d == 1):\n"
+             "        place = 'the first' if i == 0 else 'the last' if end else ''\n"
+             "        if end:\n"
+             "            raise RuntimeError('multi_dot(): {} tensor must be 1D or 2D but got {}D'.format(place, d))\n"
+             "        raise RuntimeError('multi_dot(): tensor {} must be 2D but got {}D'.format(i, d))\n"
              "result = tensors[0]\n"
              "for i in range(1, len(tensors)):\n"
              "    result = result.matmul(tensors[i])\n"
              "return result",
      .flags = OP_OUT},
     {.schema = "aten::linalg_matrix_power(Tensor self, int n) -> Tensor",
-     .body = "if n == 0:\n"
+     .body = "if self.dim() < 2:\n"
+             "    raise RuntimeError('linalg.matrix_power: The input tensor A must have at least 2 dimensions.')\n"
+             "if n == 0:\n"
              "    return self.clone().copy_(torch.eye(self.size(-1), dtype=self.dtype, device=self.device))\n"
              "if n == 1:\n"
              "    return self.clone()\n"

@@ -135,6 +135,12 @@ static Status padding_init(Padding *p, PadMode mode, int dims, const Tensor *sel
                       "dimensions for input, but got: %s",
                       name, dims, dims + 1, dims + 2, SIZES_TEXT(self->ndim, self->sizes));
   for (int i = 0; i < self->ndim - dims; i++) p->planes *= self->sizes[i];
+  bool batched = self->ndim == dims + 2, any = mode == PAD_REFLECT && dims < 3 && !batched;
+  if (mode != PAD_CIRCULAR && !any && self->sizes[batched] == 0)
+    return status_new(ERROR_RUNTIME,
+                      "Expected %dD or %dD (batch mode) tensor with possibly 0 batch size and other non-zero "
+                      "dimensions for input, but got: %s",
+                      dims + 1, dims + 2, SIZES_TEXT(self->ndim, self->sizes));
   bool negative = false, some = false;
   for (int i = dims - 1; i >= 0; i--) {
     int dim = self->ndim - dims + i, at = 3 - dims + i;
@@ -399,10 +405,11 @@ static Status kernel_pad_named(Call *c) {
   return pad_by_mode(c, found, c->inputs[3]);
 }
 
-#define PAD(name, type)                                                                               \
+#define PAD(name, type, loop)                                                                         \
   {.schema = "aten::" name "(Tensor self, " type " padding) -> Tensor",                               \
    .kernel = kernel_pad,                                                                              \
    .shape = shape_pad,                                                                                \
+   .dtypes = loop ": floating complex",                                                               \
    .grad = "self: torch." name "_backward(grad, self, padding)",                                      \
    .flags = OP_OUT},                                                                                  \
   {                                                                                                   \
@@ -417,12 +424,12 @@ static const OpRow rows[] = {
      .shape = shape_constant,
      .grad = "self: torch.constant_pad_nd(grad, [-p for p in pad], 0)",
      .flags = OP_OUT},
-    PAD("reflection_pad1d", "int[2]"),
-    PAD("reflection_pad2d", "int[4]"),
-    PAD("reflection_pad3d", "int[6]"),
-    PAD("replication_pad1d", "int[2]"),
-    PAD("replication_pad2d", "int[4]"),
-    PAD("replication_pad3d", "int[6]"),
+    PAD("reflection_pad1d", "int[2]", "reflection_pad1d"),
+    PAD("reflection_pad2d", "int[4]", "reflection_pad2d"),
+    PAD("reflection_pad3d", "int[6]", "reflection_pad3d_cpu"),
+    PAD("replication_pad1d", "int[2]", "replication_pad1d_cpu"),
+    PAD("replication_pad2d", "int[4]", "replication_pad2d_cpu"),
+    PAD("replication_pad3d", "int[6]", "replication_pad3d_cpu"),
     {.schema = "aten::_pad_circular(Tensor self, int[] pad) -> Tensor",
      .kernel = kernel_pad,
      .shape = shape_pad,

@@ -77,20 +77,27 @@ static Status output_too_small(const PoolWindow *w, const Tensor *input) {
   return status;
 }
 
-/* Other than the adaptive ones they want a channel; a batch may be empty. */
+/* Other than the adaptive ones they want a channel; a batch may be empty. PyTorch takes averages of lines as those of
+ * planes of one row. */
 static Status check_channels(const Call *call, const Tensor *input, const PoolWindow *w) {
-  if (input->sizes[w->unbatched ? 0 : 1] != 0 || (w->spatial == 1 && w->unbatched)) return OK;
-  if (w->spatial == 3) {
-    const char *name =
-        str_starts_with(call->op->name, "aten::max") ? "max_pool3d_with_indices_out_cpu_template" : "avg_pool3d";
+  bool max = str_starts_with(call->op->name, "aten::max");
+  int64_t sizes[TENSOR_MAX_DIMS];
+  int ndim = 0, spatial = w->spatial == 1 && !max ? 2 : w->spatial;
+  if (input->sizes[w->unbatched ? 0 : 1] != 0) return OK;
+  for (int d = 0; d < input->ndim; d++) {
+    if (spatial != w->spatial && d == input->ndim - 1) sizes[ndim++] = 1;
+    sizes[ndim++] = input->sizes[d];
+  }
+  if (spatial == 3) {
+    const char *name = max ? "max_pool3d_with_indices_out_cpu_template" : "avg_pool3d";
     return status_new(ERROR_RUNTIME,
                       "%s(): Expected input's non-batch dimensions to have positive length, but input has a shape of "
                       "%s and non-batch dimension 0 has length zero!",
                       name, SIZES_TEXT(input->ndim, input->sizes));
   }
-  return status_new(
-      ERROR_RUNTIME, "%sExpected %dD or %dD (batch mode) tensor with optional 0 dim batch size for input, but got:%s",
-      w->spatial == 1 ? "max_pool1d: " : "", w->spatial + 1, w->spatial + 2, SIZES_TEXT(input->ndim, input->sizes));
+  return status_new(ERROR_RUNTIME,
+                    "%sExpected %dD or %dD (batch mode) tensor with optional 0 dim batch size for input, but got:%s",
+                    spatial == 1 ? "max_pool1d: " : "", spatial + 1, spatial + 2, SIZES_TEXT(ndim, sizes));
 }
 
 Status pool_read(const Call *call, uint32_t input_at, int spatial, PoolWindow *w) {
@@ -394,8 +401,6 @@ static Status shape_average(Call *call, TensorSpec *specs) {
   int divisor = call_find_argument(call, "divisor_override");
   if (divisor >= 0 && call_int_or(call, (uint32_t)divisor, 1) == 0)
     return status_new(ERROR_RUNTIME, "divisor must be not zero");
-  if (dtype_is_complex((DType)input->dtype) || input->dtype == DTYPE_BOOL)
-    return call_unsupported_dtype(call, (DType)input->dtype);
   pooled_spec(input, &w, (DType)input->dtype, specs);
   return OK;
 }
@@ -410,10 +415,22 @@ static Status kernel_average(Call *call) {
 }
 
 /* ---- adaptive ---- */
+/* Maxima, and averages of volumes, want a channel in a batch. */
+static Status check_adaptive_channels(const Call *call, const Tensor *input, const PoolWindow *w) {
+  bool max = call->output_count > 1;
+  if (w->unbatched || input->sizes[1] != 0 || (!max && w->spatial != 3)) return OK;
+  int64_t plane[4] = {input->sizes[0], 0, 1, input->sizes[2]}; /* a line is a plane of one row */
+  return status_new(ERROR_RUNTIME,
+                    "adaptive_%s_pool%dd(): Expected input to have non-zero size for non-batch dimensions, but input "
+                    "has sizes %s with dimension 1 being empty",
+                    max ? "max" : "avg", w->spatial == 1 ? 2 : w->spatial,
+                    w->spatial == 1 ? SIZES_TEXT(4, plane) : SIZES_TEXT(input->ndim, input->sizes));
+}
 static Status shape_adaptive(Call *call, TensorSpec *specs) {
   PoolWindow w;
   const Tensor *input = call_tensor(call, 0);
   TRY(pool_read_output_size(call, 0, pool_spatial(call), &w));
+  TRY(check_adaptive_channels(call, input, &w));
   if (!dtype_is_floating((DType)input->dtype) && input->numel) return call_unsupported_dtype(call, (DType)input->dtype);
   pooled_spec(input, &w, (DType)input->dtype, specs);
   if (call->output_count > 1) pooled_spec(input, &w, DTYPE_INT64, specs + 1);
@@ -529,15 +546,18 @@ static const OpRow rows[] = {
     MAX_POOL(2, "1", "0"),
     MAX_POOL(3, "1", "0"),
     {.schema = AVERAGE_SCHEMA(1, "[0]", ""),
+     .dtypes = "avg_pool2d: int64 floating",
      .shape = shape_average,
      .kernel = kernel_average,
      .grad = "self: avg_pool1d_backward(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad)"},
     {.schema = AVERAGE_SCHEMA(2, "0", ", int? divisor_override=None"),
+     .dtypes = "avg_pool2d: int64 floating",
      .shape = shape_average,
      .kernel = kernel_average,
      .grad = "self: avg_pool2d_backward(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, "
              "divisor_override)"},
     {.schema = AVERAGE_SCHEMA(3, "0", ", int? divisor_override=None"),
+     .dtypes = "avg_pool3d_out_frame: int64 floating",
      .shape = shape_average,
      .kernel = kernel_average,
      .grad = "self: avg_pool3d_backward(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, "
@@ -563,6 +583,7 @@ static const OpRow rows[] = {
      .kernel = kernel_adaptive_average,
      .grad = "self: _adaptive_avg_pool2d_backward(grad, self)"},
     {.schema = "aten::adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
+     .dtypes = "adaptive_avg_pool3d_cpu: floating",
      .shape = shape_adaptive,
      .kernel = kernel_adaptive_average,
      .grad = "self: _adaptive_avg_pool3d_backward(grad, self)"},
@@ -571,6 +592,7 @@ static const OpRow rows[] = {
      .kernel = kernel_adaptive_average,
      .grad = "self: _adaptive_avg_pool2d_backward(grad, self)"},
     {.schema = "aten::_adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
+     .dtypes = "adaptive_avg_pool3d_cpu: floating",
      .shape = shape_adaptive,
      .kernel = kernel_adaptive_average,
      .grad = "self: _adaptive_avg_pool3d_backward(grad, self)"},
@@ -583,15 +605,18 @@ static const OpRow rows[] = {
      .kernel = kernel_adaptive_backward,
      .grad = "grad_output: torch.adaptive_avg_pool3d(grad, grad_output.size()[-3:])"},
     {.schema = "aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
+     .dtypes = "adaptive_max_pool2d: floating",
      .shape = shape_adaptive,
      .kernel = kernel_adaptive_max,
      .grad = SPREAD "1)"},
     {.schema = "aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
+     .dtypes = "adaptive_max_pool2d: floating",
      .out = "out: out indices",
      .shape = shape_adaptive,
      .kernel = kernel_adaptive_max,
      .grad = SPREAD "2)"},
     {.schema = "aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
+     .dtypes = "adaptive_max_pool3d_cpu: floating",
      .out = "out: out indices",
      .shape = shape_adaptive,
      .kernel = kernel_adaptive_max,

@@ -1,8 +1,8 @@
 /* Rows that are short compositions of other operators, of no family of their own. */
 #include "call/operator.h"
 
-#define COMPOSITE(text, body_) \
-  { .schema = text, .body = body_ }
+#define COMPOSITE(text, body_, ...) \
+  { .schema = text, .body = body_, __VA_ARGS__ }
 #define GIVING_ARGUMENT(text, body_) \
   { .schema = text, .body = body_, .flags = OP_RETURNS_ARGUMENT }
 #define NO_GRAD(text, write) \
@@ -47,6 +47,8 @@ static const OpRow rows[] = {
     COMPOSITE("aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", "return v * (g / norm_but(v, 2, dim))"),
     COMPOSITE("aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
               "n = y.size(dim)\n"
+              "if y.dtype == torch.bool:\n"
+              "    raise RuntimeError('trapezoid: received a bool input for `y`, but bool is not supported')\n"
               "if n == 0:\n"
               "    return y.sum([dim]) * 0.\n"
               "total = y.sum([dim]) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5\n"
@@ -81,10 +83,10 @@ static const OpRow rows[] = {
     COMPOSITE("aten::gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]",
               "return gradients_uneven(self, dim, spacing, edge_order)"),
     COMPOSITE("aten::max_unpool2d(Tensor self, Tensor indices, int[2] output_size) -> Tensor",
-              "return unpool(self, indices, output_size)"),
+              "return unpool(self, indices, output_size)", .dtypes = "max_unpool2d: floating"),
     COMPOSITE(
         "aten::max_unpool3d(Tensor self, Tensor indices, int[3] output_size, int[3] stride, int[3] padding) -> Tensor",
-        "return unpool(self, indices, output_size)"),
+        "return unpool(self, indices, output_size)", .dtypes = "max_unpool3d: floating"),
     COMPOSITE("aten::affine_grid_generator(Tensor theta, int[] size, bool align_corners) -> Tensor",
               "spatial = len(size) - 2\n"
               "axes: List[Tensor] = []\n"

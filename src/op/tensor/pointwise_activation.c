@@ -16,16 +16,8 @@
 #define SELU_ALPHA "1.6732632423543772848"
 #define SELU_SCALE "1.0507009873554804934"
 
-/* Activations have no meaning for integers (nor do most for complex numbers, where their loops are missing). */
-static Status shape_activation(Call *call, TensorSpec *specs) {
-  TRY(shape_pointwise(call, specs));
-  if (!dtype_is_floating(specs->dtype) && !dtype_is_complex(specs->dtype))
-    return call_unsupported_dtype(call, specs->dtype);
-  return OK;
-}
-
 static Status shape_log_sigmoid(Call *call, TensorSpec *specs) { /* row-major, unlike the others */
-  TRY(shape_activation(call, specs));
+  TRY(shape_pointwise(call, specs));
   specs->has_strides = false;
   return OK;
 }
@@ -36,6 +28,28 @@ static Status shape_relu(Call *call, TensorSpec *specs) {
   return OK;
 }
 
+/* Of ints only what their limits fit. */
+static Status shape_hardtanh(Call *call, TensorSpec *specs) {
+  TRY(shape_pointwise_kept(call, specs));
+  if (specs->dtype == DTYPE_BOOL) return status_new(ERROR_RUNTIME, "Bool inputs not supported for hardtanh");
+  if (specs->dtype == DTYPE_UINT8 && call->input_count == 3 && (call_double(call, 1) < 0 || call_double(call, 2) < 0))
+    return status_new(ERROR_RUNTIME, "cannot do hardtanh on an unsigned type with negative limits");
+  if (dtype_is_complex(specs->dtype)) return status_new(ERROR_RUNTIME, "clamp is not supported for complex types");
+  return OK;
+}
+
+static Status shape_celu(Call *call, TensorSpec *specs) {
+  if (call_double(call, 1) == 0) return status_new(ERROR_RUNTIME, "ZeroDivisionError: alpha cannot be 0 for CELU");
+  return shape_pointwise(call, specs);
+}
+
+static Status shape_softshrink(Call *call, TensorSpec *specs) {
+  double lambd = call_double(call, 1);
+  if (!(lambd >= 0))
+    return status_new(ERROR_RUNTIME, "lambda must be greater or equal to 0, but found to be %g.", lambd);
+  return shape_pointwise(call, specs);
+}
+
 static const OpRow rows[] = {
     {.schema = "aten::relu(Tensor self) -> Tensor",
      .lower = "max(self, 0)",
@@ -44,10 +58,11 @@ static const OpRow rows[] = {
      .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::relu6(Tensor self) -> Tensor",
      .lower = "min(max(self, 0), 6)",
-     .shape = shape_pointwise_kept,
+     .shape = shape_hardtanh,
      .grad = "self: torch.hardtanh_backward(grad, self, 0, 6)",
      .flags = OP_INPLACE | OP_ALIASING_OK},
     {.schema = "aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
+     .dtypes = "threshold_cpu: integral floating",
      .lower = "value if self <= threshold else self",
      .grad = "self: torch.threshold_backward(grad, self, threshold)",
      .flags = POINTWISE | OP_WRITES_EXPANDED},
@@ -69,9 +84,9 @@ static const OpRow rows[] = {
          "grad_output: grad * torch.conj(1 - output * output); output: grad * torch.conj(-2 * output * grad_output)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
+     .dtypes = "GeluKernelImpl: floating",
      .cast = CAST_FULL,
      .lower = GELU,
-     .shape = shape_activation,
      .grad = "self: torch.gelu_backward(grad, self, approximate=approximate)",
      .flags = POINTWISE},
     {.schema = "aten::gelu_backward(Tensor grad_output, Tensor self, *, str approximate=\"none\") -> Tensor",
@@ -81,8 +96,8 @@ static const OpRow rows[] = {
              "gelu_second_order(grad * grad_output, self, approximate)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::silu(Tensor self) -> Tensor",
+     .dtypes = "silu_cpu: floating complex",
      .lower = "self * sigmoid(self)",
-     .shape = shape_activation,
      .grad = "self: torch.silu_backward(grad, self)",
      .flags = POINTWISE},
     {.schema = "aten::silu_backward(Tensor grad_output, Tensor self) -> Tensor",
@@ -91,8 +106,8 @@ static const OpRow rows[] = {
      .grad = "grad_output: torch.silu_backward(grad, self); self: silu_second_order(grad * grad_output, self)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::mish(Tensor self) -> Tensor",
+     .dtypes = "mish_cpu: floating",
      .lower = "self * tanh(log1p(exp(self)))",
-     .shape = shape_activation,
      .grad = "self: torch.mish_backward(grad, self)",
      .flags = POINTWISE},
     {.schema = "aten::mish_backward(Tensor grad_output, Tensor self) -> Tensor",
@@ -101,7 +116,7 @@ static const OpRow rows[] = {
      .flags = OP_ALIASING_OK},
     {.schema = "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
      .lower = "min(max(self, min_val), max_val)",
-     .shape = shape_pointwise_kept,
+     .shape = shape_hardtanh,
      .grad = "self: torch.hardtanh_backward(grad, self, min_val, max_val)",
      .flags = POINTWISE},
     {.schema = "aten::hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
@@ -110,8 +125,8 @@ static const OpRow rows[] = {
      .grad = "grad_output: torch.hardtanh_backward(grad, self, min_val, max_val)",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::hardsigmoid(Tensor self) -> Tensor",
+     .dtypes = "hardsigmoid_cpu: floating",
      .lower = "min(max(self + 3, 0), 6) / 6",
-     .shape = shape_activation,
      .grad = "self: torch.hardsigmoid_backward(grad, self)",
      .flags = POINTWISE},
     {.schema = "aten::hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor",
@@ -120,8 +135,8 @@ static const OpRow rows[] = {
      .grad = "grad_output: torch.hardsigmoid_backward(grad, self)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::hardswish(Tensor self) -> Tensor",
+     .dtypes = "hardswish_cpu: floating",
      .lower = "self * min(max(self + 3, 0), 6) / 6",
-     .shape = shape_activation,
      .grad = "self: torch.hardswish_backward(grad, self)",
      .flags = POINTWISE},
     {.schema = "aten::hardswish_backward(Tensor grad_output, Tensor self) -> Tensor",
@@ -130,8 +145,8 @@ static const OpRow rows[] = {
              "torch.logical_and(self > -3, self < 3) / 3",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
+     .dtypes = "leaky_relu_cpu: floating",
      .lower = "self if self > 0 else self * negative_slope",
-     .shape = shape_activation,
      .grad = "self: torch.leaky_relu_backward(grad, self, negative_slope, False)",
      .flags = POINTWISE},
     {.schema = "aten::leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) "
@@ -141,8 +156,8 @@ static const OpRow rows[] = {
      .grad = "grad_output: torch.leaky_relu_backward(grad, self, negative_slope, False)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+     .dtypes = "elu_cpu: floating",
      .lower = "self * scale if self > 0 else expm1(self * input_scale) * (alpha * scale)",
-     .shape = shape_activation,
      .grad = "self: torch.elu_backward(grad, alpha, scale, input_scale, False, self)",
      .flags = POINTWISE},
     {.schema = "aten::elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
@@ -155,18 +170,19 @@ static const OpRow rows[] = {
              "float(input_scale), is_result, self_or_result)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::celu(Tensor self, Scalar alpha=1.) -> Tensor",
+     .dtypes = "elu_cpu: floating",
      .lower = "self if self > 0 else expm1(self / alpha) * alpha",
-     .shape = shape_activation,
+     .shape = shape_celu,
      .grad = "self: torch.elu_backward(grad, alpha, 1, 1.0 / float(alpha), False, self)",
      .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::selu(Tensor self) -> Tensor",
-     .shape = shape_activation,
+     .dtypes = "elu_cpu: floating",
      .lower = "self * " SELU_SCALE " if self > 0 else expm1(self) * (" SELU_ALPHA " * " SELU_SCALE ")",
      .grad = "self: torch.elu_backward(grad, " SELU_ALPHA ", " SELU_SCALE ", 1, False, self)",
      .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+     .dtypes = "softplus_cpu: floating",
      .cast = CAST_FULL,
-     .shape = shape_activation,
      .lower = "self if self * beta > threshold else log1p(exp(self * beta)) / beta",
      .grad = "self: torch.softplus_backward(grad, self, beta, threshold)",
      .flags = OP_OUT | OP_ALIASING_OK},
@@ -177,7 +193,8 @@ static const OpRow rows[] = {
              "softplus_second_order(grad * grad_output, self, float(beta), float(threshold))",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
-     .shape = shape_activation,
+     .dtypes = "softshrink_cpu: floating",
+     .shape = shape_softshrink,
      .lower = "self - lambd if self > lambd else self + lambd if self < -lambd else 0",
      .grad = "self: torch.softshrink_backward(grad, self, lambd)",
      .flags = OP_OUT | OP_ALIASING_OK},
@@ -187,8 +204,8 @@ static const OpRow rows[] = {
      .grad = "grad_output: torch.softshrink_backward(grad, self, lambd)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+     .dtypes = "hardshrink_cpu: floating",
      .lower = "0 if self >= -lambd and self <= lambd else self",
-     .shape = shape_activation,
      .grad = "self: torch.hardshrink_backward(grad, self, lambd)",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor",
@@ -197,6 +214,7 @@ static const OpRow rows[] = {
      .grad = "grad_out: torch.hardshrink_backward(grad, self, lambd)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::log_sigmoid(Tensor self) -> Tensor",
+     .dtypes = "log_sigmoid_cpu: floating",
      .lower = "min(self, 0) - log1p(exp(-abs(self)))",
      .shape = shape_log_sigmoid,
      .grad = "self: grad * torch.sigmoid(-self)",
@@ -212,6 +230,7 @@ static const OpRow rows[] = {
      .grad = "grad_output: torch.native_dropout_backward(grad, mask, scale)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::glu(Tensor self, int dim=-1) -> Tensor",
+     .dtypes = "glu_cpu: floating",
      .body = "if self.dim() == 0:\n"
              "    raise RuntimeError(\"glu does not support 0-dimensional tensors\")\n"
              "if self.size(dim) % 2 != 0:\n"
@@ -220,8 +239,12 @@ static const OpRow rows[] = {
              "halves = self.chunk(2, dim)\n"
              "return halves[0] * torch.sigmoid(halves[1])\n"},
     {.schema = "aten::prelu(Tensor self, Tensor weight) -> Tensor",
+     .dtypes = "prelu_cpu: floating",
      .cast = CAST_REDUCED,
-     .body = "if weight.numel() != 1:\n"
+     .body = "if weight.dim() > 1:\n"
+             "    raise RuntimeError('prelu: Expected `weight` to be a scalar or 1D tensor, but got ndim = ' + "
+             "str(weight.dim()))\n"
+             "if weight.numel() != 1:\n"
              "    channels = self.size(1) if self.dim() > 1 else 1\n"
              "    if self.dim() == 0:\n"
              "        raise RuntimeError(\"Not allow zero-dim input tensor.\")\n"

@@ -63,9 +63,11 @@ static Status shape_float_power(Call *call, TensorSpec *specs) {
   return OK;
 }
 
+/* Two integers are not divided, whatever self is. */
 static Status shape_addcdiv(Call *call, TensorSpec *specs) {
   TRY(shape_pointwise(call, specs));
-  if (!dtype_is_floating(specs->dtype) && !dtype_is_complex(specs->dtype))
+  DType above = (DType)call_tensor(call, 1)->dtype, below = (DType)call_tensor(call, 2)->dtype;
+  if ((dtype_is_integral(above) || above == DTYPE_BOOL) && (dtype_is_integral(below) || below == DTYPE_BOOL))
     return status_new(ERROR_RUNTIME,
                       "Integer division with addcdiv is no longer supported, and in a future release addcdiv will "
                       "perform a true division of tensor1 and tensor2.");
@@ -77,6 +79,15 @@ static Status shape_lerp(Call *call, TensorSpec *specs) {
     return status_new(ERROR_RUNTIME, "expected dtype %s for `end` but got dtype %s",
                       dtype_scalar_name((DType)call_tensor(call, 0)->dtype),
                       dtype_scalar_name((DType)call_tensor(call, 1)->dtype));
+  return shape_pointwise(call, specs);
+}
+
+static Status shape_heaviside(Call *call, TensorSpec *specs) {
+  DType self = (DType)call_tensor(call, 0)->dtype, values = (DType)call_tensor(call, 1)->dtype;
+  if (dtype_is_complex(self) || dtype_is_complex(values))
+    return status_new(ERROR_RUNTIME, "heaviside is not yet implemented for complex tensors.");
+  if (self != values)
+    return status_new(ERROR_RUNTIME, "heaviside is not yet implemented for tensors with different dtypes.");
   return shape_pointwise(call, specs);
 }
 
@@ -192,6 +203,7 @@ static const OpRow rows[] = {
     BINARY("remainder", CAST_NONE, "self % other", NULL, "grad",
            "-grad * torch.div(self, other, rounding_mode='floor')", "grad"),
     {.schema = "aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
+     .dtypes = "remainder_cpu: integral floating",
      .lower = "self % other",
      .grad = "other: -grad * torch.floor(self / other)",
      .flags = OP_OUT | OP_ALIASING_OK},
@@ -206,6 +218,7 @@ static const OpRow rows[] = {
      .grad = POW_GRAD_SCALAR,
      .flags = POINTWISE},
     {.schema = "aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+     .dtypes = "pow: integral floating complex",
      .cast = CAST_FULL,
      .inplace = "Tensor",
      .lower = "pow(self, exponent)",
@@ -236,6 +249,7 @@ static const OpRow rows[] = {
      .grad = "exponent: grad * (result * torch.log(torch.tensor(self))).conj()",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+     .dtypes = "addcmul_cpu_out: integral floating complex",
      .cast = CAST_WIDEST,
      .lower = "self + value * tensor1 * tensor2",
      .grad = "self: grad; tensor1: grad * torch.conj(tensor2 * value); tensor2: grad * torch.conj(tensor1 * value)",
@@ -249,23 +263,27 @@ static const OpRow rows[] = {
              "(tensor2 * tensor2))",
      .flags = POINTWISE},
     {.schema = "aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
+     .dtypes = "lerp_kernel_scalar: floating complex",
      .shape = shape_lerp,
      .lower = "self + weight * (end - self) if abs(weight) < 0.5 else end - (end - self) * (1 - weight)",
      .grad = "self: grad * (1 - weight); end: grad * weight",
      .flags = POINTWISE},
     {.schema = "aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
+     .dtypes = "lerp_kernel_tensor: floating complex",
      .shape = shape_lerp,
      .lower = "self + weight * (end - self) if abs(weight) < 0.5 else end - (end - self) * (1 - weight)",
      .grad =
          "self: grad * torch.conj(1 - weight); end: grad * torch.conj(weight); weight: grad * torch.conj(end - self)",
      .flags = POINTWISE},
     {.schema = "aten::atan2(Tensor self, Tensor other) -> Tensor",
+     .dtypes = "atan2_cpu: bool integral floating",
      .cast = CAST_WIDEST,
      .lower = "atan2(self, other)",
      .shape = shape_pointwise_float,
      .grad = "self: grad * other / (self * self + other * other); other: -grad * self / (self * self + other * other)",
      .flags = POINTWISE},
     {.schema = "aten::hypot(Tensor self, Tensor other) -> Tensor",
+     .dtypes = "hypot_cpu: floating",
      .lower = "hypot(self, other)",
      .grad = "self: grad * (self / result); other: grad * (other / result)",
      .flags = POINTWISE},
@@ -273,10 +291,12 @@ static const OpRow rows[] = {
            "grad * (result / self).masked_fill(self == 0, 0)", "torch.zeros_like(other)",
            "grad * (result / self).masked_fill(self == 0, 0)", .out = "out"),
     {.schema = "aten::nextafter(Tensor self, Tensor other) -> Tensor",
+     .dtypes = "nextafter_cpu: floating",
      .lower = "nextafter(self, other)",
      .flags = POINTWISE | OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::heaviside(Tensor self, Tensor values) -> Tensor",
      .lower = "values if self == 0 else 1 if self > 0 else 0",
+     .shape = shape_heaviside,
      .flags = POINTWISE | OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
      .inplace = "",
@@ -286,17 +306,21 @@ static const OpRow rows[] = {
      .grad = "self: grad * torch.pow(2.0, other); other: grad * result * 0.69314718055994531",
      .flags = POINTWISE},
     {.schema = "aten::gcd(Tensor self, Tensor other) -> Tensor",
+     .dtypes = "gcd_cpu: integral",
      .lower = "gcd(self, other)",
      .flags = POINTWISE | OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::lcm(Tensor self, Tensor other) -> Tensor",
+     .dtypes = "lcm_cpu: integral",
      .lower = "lcm(self, other)",
      .flags = POINTWISE | OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::logaddexp(Tensor self, Tensor other) -> Tensor",
+     .dtypes = "logaddexp_cpu: floating",
      .lower =
          "m = max(self, other); self if self == other and abs(self) == inf else m + log1p(exp(-abs(self - other)))",
      .grad = "self: grad / (1 + torch.exp(other - self)); other: grad / (1 + torch.exp(self - other))",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::logaddexp2(Tensor self, Tensor other) -> Tensor",
+     .dtypes = "logaddexp2_cpu: floating",
      .lower =
          "m = max(self, other); self if self == other and abs(self) == inf else m + log2(1 + exp2(-abs(self - other)))",
      .grad = "self: grad / (1 + torch.pow(2.0, other - self)); other: grad / (1 + torch.pow(2.0, self - other))",

@@ -45,6 +45,23 @@ static Status shape_masked_fill(Call *call, TensorSpec *specs) {
   return OK;
 }
 
+static Status shape_isclose(Call *call, TensorSpec *specs) {
+  DType self = (DType)call_tensor(call, 0)->dtype, other = (DType)call_tensor(call, 1)->dtype;
+  if (self != other)
+    return status_new(ERROR_RUNTIME, "%s did not match %s", dtype_scalar_name(self), dtype_scalar_name(other));
+  return shape_pointwise_bool(call, specs);
+}
+
+/* Infinities have a sign only where numbers have an order. */
+static Status shape_infinite(Call *call, TensorSpec *specs) {
+  if (dtype_is_complex((DType)call_tensor(call, 0)->dtype)) {
+    Str name = call->op->name;
+    return status_new(ERROR_RUNTIME, "%.*s does not support complex inputs.", (int)(name.length - strlen("aten::")),
+                      name.data + strlen("aten::"));
+  }
+  return shape_pointwise_bool(call, specs);
+}
+
 /* ops: the overloads that take tensors or numbers on the right */
 #define COMPARISON_OF(name, formula, ...)                                                     \
   {.schema = "aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor",                    \
@@ -56,37 +73,53 @@ static Status shape_masked_fill(Call *call, TensorSpec *specs) {
     .schema = "aten::" name ".Scalar(Tensor self, Scalar other) -> Tensor", .lower = formula, \
     .shape = shape_pointwise_bool, .flags = PREDICATE, __VA_ARGS__                            \
   }
-#define COMPARISON(name, alias, formula) \
-  COMPARISON_OF(name, formula), COMPARISON_OF(alias, formula, .same_as = "aten::" name)
+#define COMPARISON(name, alias, formula, kinds)                \
+  COMPARISON_OF(name, formula, .dtypes = name "_cpu: " kinds), \
+      COMPARISON_OF(alias, formula, .same_as = "aten::" name, .dtypes = name "_cpu: " kinds)
 #define LOGIC(name, formula)                                                                                          \
   {                                                                                                                   \
     .schema = "aten::" name "(Tensor self, Tensor other) -> Tensor", .lower = formula, .shape = shape_pointwise_bool, \
     .flags = PREDICATE                                                                                                \
   }
-#define BITS_OF(name, right, type, formula) \
-  { .schema = "aten::" name "." right "(Tensor self, " type " other) -> Tensor", .lower = formula, .flags = PREDICATE }
-#define BITS(name, method, formula)                                                                             \
-  BITS_OF("bitwise_" name, "Tensor", "Tensor", formula), BITS_OF("bitwise_" name, "Scalar", "Scalar", formula), \
-      {.schema = "aten::bitwise_" name ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor",                   \
-       .lower = formula,                                                                                        \
-       .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE},                                               \
-      METHOD_OF(method, "Tensor", formula), METHOD_OF(method, "Scalar", formula)
-#define SHIFT(name, method, formula)                                                                                   \
-  BITS_OF("bitwise_" name, "Tensor", "Tensor", formula), BITS_OF("bitwise_" name, "Tensor_Scalar", "Scalar", formula), \
-      {.schema = "aten::bitwise_" name ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor",                          \
-       .lower = formula,                                                                                               \
-       .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE},                                                      \
-      METHOD_OF(method, "Tensor", formula), METHOD_OF(method, "Scalar", formula)
+#define BITS_OF(name, right, type, formula, kinds)                                                                  \
+  {                                                                                                                 \
+    .schema = "aten::" name "." right "(Tensor self, " type " other) -> Tensor", .lower = formula, .dtypes = kinds, \
+    .flags = PREDICATE                                                                                              \
+  }
+#define BITS(name, method, formula)                                                                 \
+  BITS_OF("bitwise_" name, "Tensor", "Tensor", formula, "bitwise_" name "_cpu: bool integral"),     \
+      BITS_OF("bitwise_" name, "Scalar", "Scalar", formula, "bitwise_" name "_cpu: bool integral"), \
+      {.schema = "aten::bitwise_" name ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor",       \
+       .lower = formula,                                                                            \
+       .dtypes = "bitwise_" name "_cpu: bool integral",                                             \
+       .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE},                                   \
+      METHOD_OF(method, "Tensor", formula, "bitwise_" name "_cpu: bool integral"),                  \
+      METHOD_OF(method, "Scalar", formula, "bitwise_" name "_cpu: bool integral")
+#define SHIFT(name, method, formula)                                                          \
+  BITS_OF("bitwise_" name, "Tensor", "Tensor", formula, method "_cpu: integral"),             \
+      BITS_OF("bitwise_" name, "Tensor_Scalar", "Scalar", formula, method "_cpu: integral"),  \
+      {.schema = "aten::bitwise_" name ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor", \
+       .lower = formula,                                                                      \
+       .dtypes = method "_cpu: integral",                                                     \
+       .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE},                             \
+      METHOD_OF(method, "Tensor", formula, method "_cpu: integral"),                          \
+      METHOD_OF(method, "Scalar", formula, method "_cpu: integral")
 /* `__and__`, and `__iand__` that writes into self */
-#define METHOD_OF(method, right, formula)                                                                 \
+#define METHOD_OF(method, right, formula, kinds)                                                          \
   {                                                                                                       \
     .schema = "aten::__" method "__." right "(Tensor self, " right " other) -> Tensor", .lower = formula, \
-    .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE                                              \
+    .dtypes = kinds, .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE                             \
   }
 #define TEST(name, formula, more)                                                                       \
   {                                                                                                     \
     .schema = "aten::" name "(Tensor self) -> Tensor", .lower = formula, .shape = shape_pointwise_bool, \
     .flags = OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE | (more)                                            \
+  }
+
+#define INFINITE(name, formula)                                                                   \
+  {                                                                                               \
+    .schema = "aten::" name "(Tensor self) -> Tensor", .lower = formula, .shape = shape_infinite, \
+    .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE                                      \
   }
 
 #define GREATER_GRAD                                                                                                  \
@@ -117,11 +150,11 @@ static Status shape_masked_fill(Call *call, TensorSpec *specs) {
 
 static const OpRow rows[] = {
     COMPARISON_OF("eq", "self == other"),
-    COMPARISON("ne", "not_equal", "self != other"),
-    COMPARISON("lt", "less", "self < other"),
-    COMPARISON("le", "less_equal", "self <= other"),
-    COMPARISON("gt", "greater", "self > other"),
-    COMPARISON("ge", "greater_equal", "self >= other"),
+    COMPARISON("ne", "not_equal", "self != other", "bool integral floating complex"),
+    COMPARISON("lt", "less", "self < other", "bool integral floating"),
+    COMPARISON("le", "less_equal", "self <= other", "bool integral floating"),
+    COMPARISON("gt", "greater", "self > other", "bool integral floating"),
+    COMPARISON("ge", "greater_equal", "self >= other", "bool integral floating"),
     LOGIC("logical_and", "self and other"),
     LOGIC("logical_or", "self or other"),
     LOGIC("logical_xor", "bool(self) ^ bool(other)"),
@@ -129,24 +162,27 @@ static const OpRow rows[] = {
      .lower = "not self",
      .shape = shape_pointwise_bool,
      .flags = PREDICATE},
-    {.schema = "aten::bitwise_not(Tensor self) -> Tensor", .lower = "~self", .flags = PREDICATE},
+    {.schema = "aten::bitwise_not(Tensor self) -> Tensor",
+     .lower = "~self",
+     .dtypes = "bitwise_not_cpu: bool integral",
+     .flags = PREDICATE},
     BITS("and", "and", "self & other"),
     BITS("or", "or", "self | other"),
     BITS("xor", "xor", "self ^ other"),
-    SHIFT("left_shift", "lshift", "self << other if integral else self * pow(2, other)"),
-    SHIFT("right_shift", "rshift", "self >> other if integral else self / pow(2, other)"),
+    SHIFT("left_shift", "lshift", "self << other"),
+    SHIFT("right_shift", "rshift", "self >> other"),
     {.schema = "aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool "
                "equal_nan=False) -> Tensor",
      .lower = "d = abs(self - other); self == other or (d < inf and d <= real(atol) + abs(rtol * other)) or (equal_nan "
               "and isnan(self) and isnan(other))",
-     .shape = shape_pointwise_bool,
+     .shape = shape_isclose,
      .promote = "rtol",
      .flags = OP_OUT | OP_ALIASING_OK | OP_NOT_DIFFERENTIABLE},
     TEST("isnan", "isnan(self)", OP_OUT),
     TEST("isinf", "isinf(self)", OP_OUT),
     TEST("isfinite", "True if integral else abs(self) < inf", OP_OUT),
-    TEST("isposinf", "False if integral else self == inf", OP_OUT),
-    TEST("isneginf", "False if integral else self == -inf", OP_OUT),
+    INFINITE("isposinf", "False if integral else self == inf"),
+    INFINITE("isneginf", "False if integral else self == -inf"),
     TEST("isreal", "imag(self) == 0 if complex else True", 0),
     TEST("signbit", "False if boolean else signbit(self)", OP_OUT),
     {.schema = "aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",

@@ -1,5 +1,6 @@
 /* Rows of functions of one tensor: elementary functions, rounding, signs and parts. */
 #include "call/pointwise.h"
+#include "call/row_dtypes.h"
 #include "tensor/layout.h"
 
 #define POINTWISE (OP_INPLACE | OP_OUT | OP_ALIASING_OK)
@@ -19,6 +20,8 @@ static Status shape_neg(Call *call, TensorSpec *specs) {
 }
 
 static Status shape_sum_of_terms(Call *call, TensorSpec *specs) { /* row-major, as sums are */
+  if (call_tensor(call, 0)->dtype == DTYPE_BOOL)
+    return status_new(ERROR_RUNTIME, "The input tensor may not be a boolean tensor.");
   TRY(shape_pointwise_float(call, specs));
   specs->has_strides = false;
   return OK;
@@ -30,10 +33,19 @@ static Status shape_kept_float(Call *call, TensorSpec *specs) {
   return OK;
 }
 
-static Status shape_real_only(Call *call, TensorSpec *specs) {
+/* Where PyTorch's refusal of complex numbers names the function rather than its loop. */
+static Status shape_step(Call *call, TensorSpec *specs) {
   TRY(shape_pointwise(call, specs));
-  if (dtype_is_complex(specs->dtype)) return call_unsupported_dtype(call, specs->dtype);
+  Str name = row_dtypes_name(call->op->row);
+  if (dtype_is_complex(specs->dtype) && !str_starts_with(name, "round"))
+    return status_new(ERROR_RUNTIME, "%.*s is not supported for complex inputs", (int)strcspn(name.data, "_"),
+                      name.data);
   return OK;
+}
+
+static Status shape_polygamma(Call *call, TensorSpec *specs) {
+  if (call_int(call, 0) < 0) return status_new(ERROR_RUNTIME, "polygamma(n, x) does not support negative n.");
+  return shape_pointwise_float(call, specs);
 }
 
 static Status shape_sign(Call *call, TensorSpec *specs) {
@@ -72,15 +84,16 @@ static Status shape_frexp(Call *call, TensorSpec *specs) {
   }
 #define SAME(name, formula, gradient) \
   { .schema = "aten::" name "(Tensor self) -> Tensor", .lower = formula, .grad = "self: " gradient, .flags = POINTWISE }
-#define STEP(name, formula)                                                                        \
-  {                                                                                                \
-    .schema = "aten::" name "(Tensor self) -> Tensor", .lower = formula, .shape = shape_real_only, \
-    .grad = "self: torch.zeros_like(grad)", .flags = POINTWISE                                     \
+#define STEP(name, formula)                                                                                  \
+  {                                                                                                          \
+    .schema = "aten::" name "(Tensor self) -> Tensor", .lower = formula, .shape = shape_step,                \
+    .dtypes = name "_vml_cpu: integral floating", .grad = "self: torch.zeros_like(grad)", .flags = POINTWISE \
   }
 
 static const OpRow rows[] = {
     FLOAT("exp", "exp(self)", "grad * torch.conj(result)", .cast = CAST_FULL),
-    FLOAT("exp2", "exp2(self)", "grad * torch.conj(result) * 0.69314718055994531"),
+    FLOAT("exp2", "exp2(self)", "grad * torch.conj(result) * 0.69314718055994531",
+          .dtypes = "exp2: bool integral floating"),
     FLOAT("expm1", "expm1(self)", "grad * (torch.conj(result) + 1)", .cast = CAST_FULL),
     FLOAT("log", "log(self)", "grad / torch.conj(self)", .cast = CAST_FULL),
     FLOAT("log1p", "log1p(self)", "grad / torch.conj(self + 1)", .cast = CAST_FULL),
@@ -102,12 +115,15 @@ static const OpRow rows[] = {
     FLOAT("acosh", "acosh(self)", "grad * torch.conj(torch.rsqrt(self * self - 1))"),
     FLOAT("atanh", "atanh(self)", "grad / torch.conj(1 - self * self)"),
     FLOAT("sigmoid", "sigmoid(self)", "torch.sigmoid_backward(grad, result)"),
-    FLOAT("erf", "erf(self)", "1.12837916709551257 * torch.exp(-self * self) * grad"),
-    FLOAT("erfc", "erfc(self)", "-1.12837916709551257 * torch.exp(-self * self) * grad"),
-    FLOAT("erfinv", "erfinv(self)", "0.88622692545275801 * torch.exp(result * result) * grad", .cast = CAST_FULL),
-    FLOAT("lgamma", "lgamma(self)", "grad * torch.digamma(self)"),
-    FLOAT("digamma", "digamma(self)", "grad * torch.polygamma(1, self)"),
-    FLOAT("i0", "i0(self)", "grad * torch.special_i1(self)"),
+    FLOAT("erf", "erf(self)", "1.12837916709551257 * torch.exp(-self * self) * grad",
+          .dtypes = "erf_vml_cpu: bool integral floating"),
+    FLOAT("erfc", "erfc(self)", "-1.12837916709551257 * torch.exp(-self * self) * grad",
+          .dtypes = "erfc_vml_cpu: bool integral floating"),
+    FLOAT("erfinv", "erfinv(self)", "0.88622692545275801 * torch.exp(result * result) * grad",
+          .dtypes = "erfinv_vml_cpu: bool integral floating", .cast = CAST_FULL),
+    FLOAT("lgamma", "lgamma(self)", "grad * torch.digamma(self)", .dtypes = "lgamma_vml_cpu: bool integral floating"),
+    FLOAT("digamma", "digamma(self)", "grad * torch.polygamma(1, self)", .dtypes = "digamma: bool integral floating"),
+    FLOAT("i0", "i0(self)", "grad * torch.special_i1(self)", .dtypes = "i0_vml_cpu: bool integral floating"),
     FLOAT("sinc", "1 if self == 0 else sin(pi * self) / (pi * self)",
           "grad * torch.conj((torch.cos(self * 3.14159265358979324) - result) / self).masked_fill(self == 0, 0)"),
     ANGLE("deg2rad", "self * 0.017453292519943295", "grad * 0.017453292519943295"),
@@ -151,14 +167,14 @@ static const OpRow rows[] = {
     STEP("round", "round(self)"),
     STEP("trunc", "trunc(self)"),
     {.schema = "aten::round.decimals(Tensor self, *, int decimals) -> Tensor",
-     .shape = shape_real_only,
+     .dtypes = "round_cpu: floating",
      .lower = "p = pow(10, abs(decimals)); round(self) if decimals == 0 or integral else round(self * p) / p if "
               "decimals >= 0 else round(self / p) * p",
      .grad = "self: torch.zeros_like(grad)",
      .flags = POINTWISE},
     {.schema = "aten::frac(Tensor self) -> Tensor",
+     .dtypes = "frac_cpu: floating",
      .lower = "self - trunc(self)",
-     .shape = shape_real_only,
      .grad = "self: grad",
      .flags = POINTWISE},
     {.schema = "aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)",
@@ -167,6 +183,7 @@ static const OpRow rows[] = {
      .shape = shape_frexp,
      .grad = "self: grads[0] / torch.pow(2.0, results[1])"},
     {.schema = "aten::logit(Tensor self, float? eps=None) -> Tensor",
+     .dtypes = "logit_cpu: bool integral floating",
      .lower = "x = self if eps is None else min(max(self, eps), 1 - eps); log(x / (1 - x))",
      .shape = shape_pointwise_float,
      .grad = "self: torch.logit_backward(grad, self, eps)",
@@ -179,10 +196,11 @@ static const OpRow rows[] = {
              "eps) * (2 * self - 1) / (self * (1 - self))",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::polygamma(int n, Tensor self) -> Tensor",
+     .dtypes = "polygamma: bool integral floating",
      .lower = "digamma(self) if n == 0 else (polygamma(n, self) if self >= 0.5 else (pi / sin(pi * self)) ** 2 - "
               "polygamma(n, 1 - self)) if n == 1 "
               "else polygamma(n, self)",
-     .shape = shape_pointwise_float,
+     .shape = shape_polygamma,
      .promote = "",
      .grad = "self: grad * torch.polygamma(n + 1, self)",
      .flags = OP_OUT | OP_ALIASING_OK},
@@ -193,6 +211,7 @@ static const OpRow rows[] = {
              "dtype=self.dtype)).sum(-1)",
      .flags = POINTWISE},
     {.schema = "aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
+     .dtypes = "nan_to_num: bool integral floating",
      .lower = "self if integral else (0 if nan is None else nan) if isnan(self) else (largest if posinf is None else "
               "posinf) if self == inf "
               "else (-largest if neginf is None else neginf) if self == -inf else self",

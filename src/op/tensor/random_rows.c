@@ -33,6 +33,10 @@ static Status check_floating(const char *kernel, DType dtype) {
 /* ---- uniform and normal ---- */
 static Status uniform_fill(Generator *g, Tensor *out, double from, double to) {
   DType dtype = (DType)out->dtype;
+  if (!dtype_is_complex(dtype)) TRY(check_floating("check_uniform_bounds", dtype));
+  if (!(from <= to))
+    return status_new(ERROR_RUNTIME, "uniform_ expects to return a [from, to) range, but found from=%g > to=%g", from,
+                      to);
   if (dtype_is_complex(dtype)) { /* real and imaginary parts, side by side */
     if (out->numel == 0 || !out->storage) return OK;
     int64_t sizes[TENSOR_MAX_DIMS + 1], strides[TENSOR_MAX_DIMS + 1];
@@ -45,10 +49,6 @@ static Status uniform_fill(Generator *g, Tensor *out, double from, double to) {
     tensor_release(parts);
     return status;
   }
-  TRY(check_floating("check_uniform_bounds", dtype));
-  if (!(from <= to))
-    return status_new(ERROR_RUNTIME, "uniform_ expects to return a [from, to) range, but found from=%g > to=%g", from,
-                      to);
   return random_uniform(g, out, from, to);
 }
 

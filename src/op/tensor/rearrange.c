@@ -454,6 +454,8 @@ static const OpRow rows[] = {
     BODY(
         "aten::repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor",
         "if repeats < 0:\n  raise RuntimeError(\"repeats can not be negative\")\n"
+        "if dim is not None and self.dim() == 0:\n  raise IndexError(\"Dimension specified as {} but tensor has no "
+        "dimensions\".format(dim))\n"
         "x = self\n"
         "d = 0\n"
         "if dim is None:\n  x = self.flatten()\n"
@@ -485,6 +487,7 @@ static const OpRow rows[] = {
              "if self.dim() == 2:\n  return torch.diagonal_copy(self, diagonal)\n"
              "raise RuntimeError(\"matrix or a vector expected\")\n"),
     {.schema = "aten::trace(Tensor self) -> Tensor",
+     .dtypes = "trace: integral floating complex",
      .body = "if self.dim() != 2:\n  raise RuntimeError(\"trace: expected a matrix, but got tensor with dim \" + "
              "str(self.dim()))\n"
              "return self.diagonal().sum()\n",

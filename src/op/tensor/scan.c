@@ -165,6 +165,7 @@ static const OpRow rows[] = {
      .grad = "self: cumprod_backward(grad, self, dim, result)",
      .flags = OP_INPLACE | OP_OUT},
     {.schema = "aten::logcumsumexp(Tensor self, int dim) -> Tensor",
+     .dtypes = "logcumsumexp_out_cpu: floating",
      .shape = shape_log_scan,
      .kernel = kernel_logcumsumexp,
      .grad = "self: logcumsumexp_backward(grad, self, result, dim)",

@@ -99,6 +99,10 @@ static Status shape_search(Call *call, TensorSpec *specs) {
   int at = call_find_argument(call, "self");
   IValue v = call_value(call, (uint32_t)at);
   memset(specs, 0, offsetof(TensorSpec, sizes));
+  int boundaries = call_find_argument(call, "boundaries");
+  if (boundaries >= 0 && call_tensor(call, (uint32_t)boundaries)->ndim != 1)
+    return status_new(ERROR_RUNTIME, "boundaries tensor must be 1 dimension, but got dim(%d)",
+                      call_tensor(call, (uint32_t)boundaries)->ndim);
   specs->dtype = flag(call, "out_int32") ? DTYPE_INT32 : DTYPE_INT64;
   specs->device = DEVICE_CPU_0;
   if (v.tag == TAG_TENSOR) {
@@ -349,10 +353,13 @@ done:
   return status;
 }
 
-#define SEARCH(text) \
-  { .schema = text, .shape = shape_search, .kernel = kernel_search, .flags = OP_NOT_DIFFERENTIABLE | OP_OUT }
-#define UNIQUE(text, kernel_) \
-  { .schema = text, .kernel = kernel_, .flags = OP_NOT_DIFFERENTIABLE }
+#define SEARCH(text)                                                                                         \
+  {                                                                                                          \
+    .schema = text, .shape = shape_search, .kernel = kernel_search, .flags = OP_NOT_DIFFERENTIABLE | OP_OUT, \
+    .dtypes = "searchsorted_out_cpu: integral floating"                                                      \
+  }
+#define UNIQUE(text, kernel_, ...) \
+  { .schema = text, .kernel = kernel_, .flags = OP_NOT_DIFFERENTIABLE, __VA_ARGS__ }
 static const OpRow rows[] = {
     SEARCH("aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, "
            "str? side=None, Tensor? sorter=None) -> Tensor"),
@@ -362,35 +369,38 @@ static const OpRow rows[] = {
         "aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"),
     SEARCH(
         "aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"),
-    UNIQUE("aten::_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
-           kernel_unique),
+    UNIQUE("aten::_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)", kernel_unique,
+           .dtypes = "unique: bool integral floating"),
     UNIQUE("aten::_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> "
            "(Tensor, Tensor, Tensor)",
-           kernel_unique),
+           kernel_unique, .dtypes = "unique: bool integral floating"),
     UNIQUE("aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool "
            "return_counts=False) -> (Tensor, Tensor, Tensor)",
-           kernel_unique_dim),
+           kernel_unique_dim, .dtypes = "unique_dim: bool integral floating"),
     UNIQUE("aten::unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> "
            "(Tensor, Tensor, Tensor)",
-           kernel_unique_dim_consecutive),
+           kernel_unique_dim_consecutive, .dtypes = "unique_dim: bool integral floating"),
     UNIQUE("aten::unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) "
            "-> (Tensor, Tensor, Tensor)",
-           kernel_unique_consecutive),
+           kernel_unique_consecutive, .dtypes = "unique_consecutive: bool integral floating"),
     UNIQUE("aten::bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor", kernel_bincount),
     {.schema = "aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool "
                "invert=False) -> Tensor",
-     .body = "found = (elements.unsqueeze(-1) == test_elements.reshape(-1)).any(-1)\nreturn found.logical_not() if "
+     .body = "check_isin(elements)\ncheck_isin(test_elements)\n"
+             "found = (elements.unsqueeze(-1) == test_elements.reshape(-1)).any(-1)\nreturn found.logical_not() if "
              "invert else found",
      .flags = OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool "
                "invert=False) -> Tensor",
-     .body = "found = elements == test_element\nreturn found.logical_not() if invert else found",
+     .body = "check_isin(elements)\nfound = elements == test_element\nreturn found.logical_not() if invert else found",
      .flags = OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool "
                "invert=False) -> Tensor",
-     .body = "found = (test_elements == element).any()\nreturn found.logical_not() if invert else found",
+     .body = "check_isin(test_elements)\nfound = (test_elements == element).any()\nreturn found.logical_not() if "
+             "invert else found",
      .flags = OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
+     .dtypes = "histogram_cpu: floating",
      .body = "if bins <= 0:\n"
              "    raise RuntimeError('bins must be > 0')\n"
              "low = float(min)\n"
@@ -411,27 +421,32 @@ static const OpRow rows[] = {
      .flags = OP_OUT | OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> "
                "(Tensor hist, Tensor bin_edges)",
+     .dtypes = "histogramdd: floating",
      .out = "bins_tensor_out: hist bin_edges",
      .body = "return histogram_of(self, [bins], weight, density), bins.clone()",
      .flags = OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool "
                "density=False) -> (Tensor hist, Tensor bin_edges)",
+     .dtypes = "histogramdd: floating",
      .out = "bin_ct_out: hist bin_edges",
      .body = "edges = histogram_edges(self.reshape([-1, 1]), [bins], range)\n"
              "return histogram_of(self, edges, weight, density), edges[0]",
      .flags = OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? weight=None, bool "
                "density=False) -> (Tensor hist, Tensor[] bin_edges)",
+     .dtypes = "histogramdd: floating",
      .body = "edges = histogram_edges(self.reshape([-1, self.size(-1)]), bins, range)\n"
              "return histogramdd_of(self, edges, weight, density), edges",
      .flags = OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::histogramdd.int_bins(Tensor self, int bins, float[]? range=None, Tensor? weight=None, bool "
                "density=False) -> (Tensor hist, Tensor[] bin_edges)",
+     .dtypes = "histogramdd: floating",
      .body = "edges = histogram_edges(self.reshape([-1, self.size(-1)]), same_count(bins, self.size(-1)), range)\n"
              "return histogramdd_of(self, edges, weight, density), edges",
      .flags = OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor? "
                "weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
+     .dtypes = "histogramdd: floating",
      .body = "return histogramdd_of(self, bins, weight, density), bins",
      .flags = OP_NOT_DIFFERENTIABLE | OP_RETURNS_ARGUMENT},
     {.schema = "aten::_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, "

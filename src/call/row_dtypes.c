@@ -1,0 +1,64 @@
+/* Which dtypes a row takes, read from its text once: CallPlan keeps the bits. */
+#include "call/row_dtypes.h"
+
+#include "call/call_plan.h"
+#include "call/pointwise.h"
+
+static const struct {
+  const char *name;
+  uint32_t taken;
+} kinds[] = {
+#define BIT(name) (1u << DTYPE_##name)
+    {"bool", BIT(BOOL)},
+    {"integral", BIT(UINT8) | BIT(INT8) | BIT(INT16) | BIT(INT32) | BIT(INT64)},
+    {"int64", BIT(INT64)},
+    {"floating", BIT(FLOAT16) | BIT(BFLOAT16) | BIT(FLOAT32) | BIT(FLOAT64)},
+    {"complex", BIT(COMPLEX32) | BIT(COMPLEX64) | BIT(COMPLEX128)},
+    {"promoted", 1u << 31}, /* the bit that call_check_dtype reads */
+};
+enum { QUANTIZED = BIT(QINT8) | BIT(QUINT8) | BIT(QINT32) | BIT(QUINT4X2) | BIT(QUINT2X4) };
+#undef BIT
+_Static_assert(DTYPE_COUNT < 31, "a bit for each dtype, and one");
+
+/* False where a word is no kind of dtypes. */
+static bool read_kinds(const OpRow *row, uint32_t *out) {
+  *out = QUANTIZED;
+  const char *p = strchr(row->dtypes, ':');
+  if (!p) return false;
+  for (p += strspn(p, ": "); *p;) {
+    size_t length = strcspn(p, " "), i = 0;
+    while (i < sizeof kinds / sizeof *kinds && (strncmp(p, kinds[i].name, length) != 0 || kinds[i].name[length])) i++;
+    if (i == sizeof kinds / sizeof *kinds) return false;
+    *out |= kinds[i].taken;
+    p += length + strspn(p + length, " ");
+  }
+  return *out != QUANTIZED;
+}
+
+uint32_t row_dtypes_taken(const OpRow *row) {
+  uint32_t taken;
+  return row->dtypes && read_kinds(row, &taken) ? taken : UINT32_MAX;
+}
+
+bool row_dtypes_is_valid(const OpRow *row) {
+  uint32_t taken;
+  return !row->dtypes || read_kinds(row, &taken);
+}
+
+Str row_dtypes_name(const OpRow *row) {
+  return row->dtypes ? str_slice(str_from(row->dtypes), 0, strcspn(row->dtypes, ":")) : STR("");
+}
+
+Status call_check_dtype(const Call *call) {
+  if (!call->op->row->dtypes) return OK;
+  const CallPlan *plan;
+  TRY(call_plan(call->op, &plan));
+  DType dtype;
+  if (call->op->row->lower || plan->taken >> 31) {
+    TRY(pointwise_promote(call, &dtype));
+  } else {
+    if (call->inputs[0].tag != TAG_TENSOR || !tensor_is_defined(call->inputs[0].tensor)) return OK;
+    dtype = (DType)call->inputs[0].tensor->dtype;
+  }
+  return dtype >= DTYPE_COUNT || plan->taken >> dtype & 1 ? OK : call_unsupported_dtype(call, dtype);
+}
