@@ -102,6 +102,13 @@ def reduce_loss(loss: Tensor, reduction: int) -> Tensor:
     return loss
 
 
+# q of a quantile, as a tensor of self's dtype.
+def quantile_place(self: Tensor, q: float) -> Tensor:
+    if not (q >= 0.0 and q <= 1.0):
+        raise RuntimeError('quantile() q must be in the range [0, 1] but got {}'.format(q))
+    return torch.full([], q, dtype=self.dtype)
+
+
 # A vector of classes, or a batch of them, which may be empty.
 def check_rows(self: Tensor):
     if self.dim() > 2 or (self.dim() > 0 and self.size(-1) == 0):
@@ -288,6 +295,10 @@ def quantile_of(self: Tensor, q: Tensor, dim: Optional[int], keepdim: bool, inte
         raise RuntimeError('quantile() q must be a scalar or 1D tensor')
     if q.numel() > 0 and (bool((q < 0).any()) or bool((q > 1).any())):
         raise RuntimeError('quantile() q values must be in the range [0, 1]')
+    if not self.is_floating_point():
+        raise RuntimeError('quantile() input tensor must be either float or double dtype')
+    if interpolation not in ['linear', 'lower', 'higher', 'midpoint', 'nearest']:
+        raise RuntimeError('quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {}'.format(interpolation))
     if dim is None:
         x = self.reshape(-1)
         shape = [1 for _ in range(self.dim())] if keepdim else torch.jit.annotate(List[int], [])
@@ -558,6 +569,8 @@ def sample_grid(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mo
 # mode: 0 sum, 1 mean, 2 max. Gives (bags, bag of each index, size of each bag, index of each maximum).
 def bags_of(weight: Tensor, indices: Tensor, offsets: Tensor, mode: int, per_sample_weights: Optional[Tensor], include_last_offset: bool,
             padding_idx: int) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
+    if not weight.is_floating_point():
+        raise RuntimeError("Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, Float, Double; but got torch.{}Tensor instead (while checking arguments for embedding_bag)".format(scalar_type_name(weight)))
     starts: List[int] = offsets.to(torch.int64).tolist()
     count = len(starts)
     if include_last_offset:

@@ -609,6 +609,13 @@ def grid_sample(input: Tensor, grid: Tensor, mode: str = 'bilinear', padding_mod
 def affine_grid(theta: Tensor, size: List[int], align_corners: Optional[bool] = None) -> Tensor:
     if not theta.is_floating_point():
         raise ValueError('Expected theta to have floating point type, but got {}'.format(theta.dtype))
+    d = len(size) - 2
+    if d != 2 and d != 3:
+        raise NotImplementedError('affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size {}.'.format(size))
+    if theta.dim() != 3 or theta.size(-2) != d or theta.size(-1) != d + 1:
+        raise ValueError('Expected a batch of {}D affine matrices of shape Nx{}x{} for size {}. Got {}.'.format(d, d, d + 1, size, theta.size()))
+    if min(size) <= 0:
+        raise ValueError('Expected non-zero, positive output size. Got {}'.format(size))
     return torch.affine_grid_generator(theta, size, False if align_corners is None else align_corners)
 
 

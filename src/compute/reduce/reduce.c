@@ -191,7 +191,7 @@ Status reduce_read_dims(const Call *call, int ndim, ReduceDims *out) {
   for (size_t i = 0; i < count; i++) {
     int64_t d;
     TRY(dim_wrap(dims[i], ndim, &d));
-    if (ndim > 0 && out->reduced[d])
+    if (out->reduced[d])
       return status_new(ERROR_RUNTIME, "dim %lld appears multiple times in the list of dims", (long long)d);
     out->reduced[d] = true;
   }

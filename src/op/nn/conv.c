@@ -49,6 +49,12 @@ Status conv_params(const Tensor *input, const Tensor *weight, ConvParams *p) {
     p->kernel[CONV_SPATIAL - p->spatial + d] = weight->sizes[2 + d];
   }
   if (p->groups <= 0) return status_new(ERROR_RUNTIME, "non-positive groups is not supported");
+  if (weight->sizes[0] < p->groups)
+    return status_new(
+        ERROR_RUNTIME,
+        "Given groups=%lld, expected weight to be at least %lld at dimension 0, but got weight of size %s "
+        "instead",
+        (long long)p->groups, (long long)p->groups, SIZES_TEXT(weight->ndim, weight->sizes));
   if (p->in_channels % p->groups || weight->sizes[0] % p->groups)
     return status_new(ERROR_RUNTIME,
                       "Given groups=%lld, expected weight to be divisible by %lld at dimension 0, but got weight of "

@@ -81,6 +81,9 @@ static Status dropout(Call *c, bool feature, bool alpha) {
     status = binary(c->exec, &mul_ref, call_value(c, 0), ivalue_tensor(noise), &product);
     goto done;
   }
+  if (!alpha && !dtype_is_floating((DType)input->dtype) && !dtype_is_complex((DType)input->dtype))
+    return status_new(ERROR_RUNTIME, "result type Float can't be cast to the desired output type %s",
+                      dtype_scalar_name((DType)input->dtype));
   TRY(new_noise(input, feature, &noise));
   TRY_GOTO(draw_bernoulli(c->exec, noise, 1 - p), done);
   if (alpha) { /* keeps mean and variance of self-normalizing networks: constants of SELU */
@@ -198,7 +201,9 @@ static Status shape_rrelu(Call *c, TensorSpec *spec) {
   const Tensor *self = call_tensor(c, 0);
   double lower = ivalue_to_double(call_scalar(c, 2)), upper = ivalue_to_double(call_scalar(c, 3));
   if (!dtype_is_floating((DType)self->dtype)) return call_unsupported_dtype(c, (DType)self->dtype);
-  if (call_bool(c, 4) && !(lower <= upper && isfinite(lower) && isfinite(upper)))
+  if (!(lower <= upper))
+    return status_new(ERROR_RUNTIME, "Lower bound should be less than or equal to the upper bound");
+  if (call_bool(c, 4) && !(isfinite(lower) && isfinite(upper)))
     return status_new(ERROR_RUNTIME, "rrelu: Lower bound must be <= upper bound, but got %g and %g", lower, upper);
   return shape_rows_of_first(c, spec);
 }

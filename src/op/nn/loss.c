@@ -52,7 +52,10 @@ static const OpRow rows[] = {
          .cast = CAST_FULL),
     {.schema = "aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
      .cast = CAST_REFUSED,
-     .body = "if self.size() != target.size():\n"
+     .body = "if self.dtype != target.dtype:\n"
+             "    raise RuntimeError('Found dtype {} but expected {}'.format(scalar_type_name(target), "
+             "scalar_type_name(self)))\n"
+             "if self.size() != target.size():\n"
              "    raise RuntimeError('Using a target size ({}) that is different to the input size ({}) is deprecated. "
              "Please ensure they have the same size.'.format(target.size(), self.size()))\n"
              "if self.numel() > 0 and (bool((self < 0).any()) or bool((self > 1).any())):\n"
@@ -180,6 +183,8 @@ static const OpRow rows[] = {
     NLL_FORWARD("aten::nll_loss2d_forward"),
     LOSS("aten::cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int "
          "ignore_index=-100, float label_smoothing=0.) -> Tensor",
+         "if label_smoothing > 1.0:\n"
+         "    raise RuntimeError('label_smoothing must be between 0.0 and 1.0. Got: {}'.format(label_smoothing))\n"
          "d = 0 if self.dim() == 1 else 1\n"
          "log_probs = self.log_softmax(d)\n"
          "if self.size() == target.size():\n"

@@ -723,7 +723,13 @@ static const OpRow rows[] = {
              "return (self.reshape(a) * other.reshape(b)).reshape(sizes)",
      .flags = OP_OUT},
     {.schema = "aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
-     .body = "return (x.conj() * y).sum([dim])",
+     .body = "if not x.is_floating_point() and not x.is_complex():\n"
+             "    raise RuntimeError('linalg.vecdot: Expected a floating point or complex tensor as input. Got ' + "
+             "scalar_type_name(x))\n"
+             "if x.dtype != y.dtype:\n"
+             "    raise RuntimeError('linalg.vecdot: Expected x and y to have the same dtype, but found x of type {} "
+             "and y of type {} instead'.format(scalar_type_name(x), scalar_type_name(y)))\n"
+             "return (x.conj() * y).sum([dim])",
      .flags = OP_OUT},
     {.schema = "aten::chain_matmul(Tensor[] matrices) -> Tensor",
      .body = "if len(matrices) == 1:\n"

@@ -378,6 +378,8 @@ static Status pad_by_mode(Call *c, PadMode mode, IValue value) {
   if (dims < 1 || dims > 3 || (self->ndim != dims + 1 && self->ndim != dims + 2))
     return status_exception("NotImplementedError",
                             "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now");
+  if (mode == PAD_CIRCULAR && self->ndim != dims + 2)
+    return status_new(ERROR_RUNTIME, "Invalid padding size, expected %d but got %zu", 2 * (self->ndim - 2), count);
   OpRef *op = mode == PAD_CIRCULAR ? &circular : mode == PAD_REFLECT ? &reflect[dims - 1] : &replicate[dims - 1];
   return op_call(c->exec, op, 2, c->inputs, 1, c->outputs);
 }

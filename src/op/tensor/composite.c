@@ -59,6 +59,9 @@ static const OpRow rows[] = {
               "return torch.trapezoid(y, dx=dx, dim=dim)"),
     COMPOSITE("aten::trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", "return torch.trapezoid(y, x, dim=dim)"),
     COMPOSITE("aten::cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
+              "if y.dtype == torch.bool:\n"
+              "    raise RuntimeError('cumulative_trapezoid: received a bool input for `y`, but bool is not "
+              "supported')\n"
               "n = y.size(dim) - 1\n"
               "return (y.narrow(dim, 0, n) + y.narrow(dim, 1, n)).cumsum(dim) * (dx / 2.)"),
     COMPOSITE("aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",

@@ -43,6 +43,13 @@ static Status shape_celu(Call *call, TensorSpec *specs) {
   return shape_pointwise(call, specs);
 }
 
+static Status shape_gelu(Call *call, TensorSpec *specs) {
+  Str approximate = call_str(call, 1);
+  if (!str_is(approximate, "none") && !str_is(approximate, "tanh"))
+    return status_new(ERROR_RUNTIME, "approximate argument must be either none or tanh.");
+  return shape_pointwise(call, specs);
+}
+
 static Status shape_softshrink(Call *call, TensorSpec *specs) {
   double lambd = call_double(call, 1);
   if (!(lambd >= 0))
@@ -87,6 +94,7 @@ static const OpRow rows[] = {
      .dtypes = "GeluKernelImpl: floating",
      .cast = CAST_FULL,
      .lower = GELU,
+     .shape = shape_gelu,
      .grad = "self: torch.gelu_backward(grad, self, approximate=approximate)",
      .flags = POINTWISE},
     {.schema = "aten::gelu_backward(Tensor grad_output, Tensor self, *, str approximate=\"none\") -> Tensor",

@@ -82,7 +82,10 @@ static const OpRow rows[] = {
     ALIAS("special_gammainc", "Tensor self, Tensor other", "torch.igamma(self, other)", 0, .same_as = "aten::igamma"),
     ALIAS("special_gammaincc", "Tensor self, Tensor other", "torch.igammac(self, other)", 0,
           .same_as = "aten::igammac"),
-    {.schema = "aten::positive(Tensor(a) self) -> Tensor(a)", .body = "return self"},
+    {.schema = "aten::positive(Tensor(a) self) -> Tensor(a)",
+     .body = "if self.dtype == torch.bool:\n"
+             "    raise RuntimeError('The `+` operator, on a bool tensor is not supported.')\n"
+             "return self"},
     {.schema = "aten::polygamma_(Tensor(a!) self, int n) -> Tensor(a!)",
      .body = "return self.copy_(torch.polygamma(n, self.clone()))"},
     WRITES_BOTH("iand", "bitwise_and"),

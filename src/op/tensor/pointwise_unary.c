@@ -11,6 +11,12 @@ static Status shape_angle(Call *call, TensorSpec *specs) {
   return OK;
 }
 
+static Status shape_abs(Call *call, TensorSpec *specs) {
+  if (call->op->variant == VARIANT_INPLACE && dtype_is_complex((DType)call_tensor(call, 0)->dtype))
+    return status_new(ERROR_RUNTIME, "In-place abs is not supported for complex tensors.");
+  return shape_pointwise_real(call, specs);
+}
+
 static Status shape_neg(Call *call, TensorSpec *specs) {
   if (call_tensor(call, 0)->dtype == DTYPE_BOOL)
     return status_new(ERROR_RUNTIME,
@@ -22,13 +28,17 @@ static Status shape_neg(Call *call, TensorSpec *specs) {
 static Status shape_sum_of_terms(Call *call, TensorSpec *specs) { /* row-major, as sums are */
   if (call_tensor(call, 0)->dtype == DTYPE_BOOL)
     return status_new(ERROR_RUNTIME, "The input tensor may not be a boolean tensor.");
+  if (call_int(call, 1) < 1) return status_new(ERROR_RUNTIME, "p has to be greater than or equal to 1");
   TRY(shape_pointwise_float(call, specs));
   specs->has_strides = false;
   return OK;
 }
 
-static Status shape_kept_float(Call *call, TensorSpec *specs) {
+static Status shape_angle_unit(Call *call, TensorSpec *specs) {
   TRY(shape_pointwise_float(call, specs));
+  if (dtype_is_complex(specs->dtype))
+    return status_new(ERROR_RUNTIME, "%s is not supported for complex tensors.",
+                      str_starts_with(call->op->name, "aten::deg") ? "deg2rad" : "rad2deg");
   layout_preserve(call_tensor(call, 0), specs);
   return OK;
 }
@@ -79,7 +89,7 @@ static Status shape_frexp(Call *call, TensorSpec *specs) {
   }
 #define ANGLE(name, formula, gradient)                                                              \
   {                                                                                                 \
-    .schema = "aten::" name "(Tensor self) -> Tensor", .lower = formula, .shape = shape_kept_float, \
+    .schema = "aten::" name "(Tensor self) -> Tensor", .lower = formula, .shape = shape_angle_unit, \
     .grad = "self: " gradient, .flags = POINTWISE                                                   \
   }
 #define SAME(name, formula, gradient) \
@@ -140,7 +150,8 @@ static const OpRow rows[] = {
      .flags = POINTWISE},
     {.schema = "aten::abs(Tensor self) -> Tensor",
      .lower = "abs(self)",
-     .shape = shape_pointwise_real,
+     .dtypes = "abs_cpu: integral floating complex",
+     .shape = shape_abs,
      .grad = "self: grad * torch.sgn(self)",
      .flags = POINTWISE},
     {.schema = "aten::angle(Tensor self) -> Tensor",

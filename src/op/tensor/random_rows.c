@@ -281,7 +281,7 @@ static Status kernel_log_normal(Call *c) {
 }
 static Status kernel_exponential(Call *c) {
   TRY(check_floating("exponential_cpu", (DType)call_out(c, 0)->dtype));
-  if (!(call_double(c, 1) > 0))
+  if (!(call_double(c, 1) >= 0))
     return status_new(ERROR_RUNTIME, "exponential_ expects lambda >= 0.0, but found lambda=%g", call_double(c, 1));
   DRAW(c, 2, random_exponential(g, call_out(c, 0), call_double(c, 1)));
 }

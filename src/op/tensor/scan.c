@@ -103,6 +103,9 @@ static Status shape_scan(Call *call, TensorSpec *specs) {
   TRY(shape_rows_of_first(call, specs));
   DType dtype = class_of((DType)self->dtype) == DTYPE_INT64 ? DTYPE_INT64 : (DType)self->dtype;
   specs->dtype = call->input_count > 2 ? call_dtype_or(call, 2, dtype) : dtype;
+  if (specs->dtype == DTYPE_BOOL && self->ndim && self->numel) /* asked for: that of bools is int64 */
+    return status_new(ERROR_RUNTIME, "\"%s_out_cpu\" not implemented for 'Bool'",
+                      str_starts_with(call->op->name, "aten::cumsum") ? "cumsum" : "cumprod");
   return OK;
 }
 static Status shape_log_scan(Call *call, TensorSpec *specs) {

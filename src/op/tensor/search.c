@@ -464,12 +464,12 @@ static const OpRow rows[] = {
      .body = "return quantile_of(self, q, dim, keepdim, interpolation, False)"},
     {.schema = "aten::quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
                "interpolation=\"linear\") -> Tensor",
-     .body = "return quantile_of(self, torch.full([], q, dtype=self.dtype), dim, keepdim, interpolation, False)"},
+     .body = "return quantile_of(self, quantile_place(self, q), dim, keepdim, interpolation, False)"},
     {.schema = "aten::nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
                "interpolation=\"linear\") -> Tensor",
      .body = "return quantile_of(self, q, dim, keepdim, interpolation, True)"},
     {.schema = "aten::nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
                "interpolation=\"linear\") -> Tensor",
-     .body = "return quantile_of(self, torch.full([], q, dtype=self.dtype), dim, keepdim, interpolation, True)"},
+     .body = "return quantile_of(self, quantile_place(self, q), dim, keepdim, interpolation, True)"},
 };
 OP_TABLE(op_table_search, rows);
