@@ -38,13 +38,13 @@ def reduced_count(self: Tensor, dim: Optional[List[int]]) -> int:
 
 
 def spread_evenly(grad: Tensor, mask: Tensor) -> Tensor:
-    return mask * (grad / mask.sum())
+    return (grad / mask.sum()).expand(mask.size()).masked_fill(mask.logical_not(), 0)
 
 
 def amax_backward(grad: Tensor, self: Tensor, result: Tensor, dim: Optional[List[int]], keepdim: bool) -> Tensor:
     mask = self == restore_axes(result, self.dim(), dim, keepdim)
     count = mask.sum() if self.dim() == 0 else mask.sum(wrapped_axes(dim, self.dim()), True)
-    return mask * (restore_axes(grad, self.dim(), dim, keepdim) / count)
+    return restore_axes(grad, self.dim(), dim, keepdim) * mask / count
 
 
 def aminmax_backward(grads: List[Tensor], self: Tensor, dim: Optional[int], keepdim: bool, least: Tensor, greatest: Tensor) -> Tensor:
@@ -122,7 +122,7 @@ def norm_backward(grad: Tensor, self: Tensor, p: float, norm: Tensor, dim: Optio
     if p == 1.:
         return self.sgn() * grad
     if p == 2.:
-        return grad * (self / norm).masked_fill(norm == 0, 0)
+        return self * (grad / norm).masked_fill(norm == 0, 0)
     size = self.abs()
     if p == float('inf') or p == -float('inf'):
         mask = torch.logical_or(size == norm, torch.logical_and(self.isnan(), norm.isnan()))
@@ -242,7 +242,10 @@ def batch_norm_backward(grad: Tensor, input: Tensor, weight: Optional[Tensor], b
 
 def pool_scatter_backward(grad: Tensor, self: Tensor, indices: Tensor, spatial: int) -> Tensor:
     flat = torch.zeros_like(self, memory_format=torch.contiguous_format).flatten(-spatial)
-    return flat.scatter_add(-1, indices.flatten(-spatial), grad.flatten(-spatial)).reshape(self.size())
+    result = flat.scatter_add(-1, indices.flatten(-spatial), grad.flatten(-spatial)).reshape(self.size())
+    if self.dim() == 4 and spatial == 2 and not self.is_contiguous() and self.is_contiguous(memory_format=torch.channels_last):
+        return result.contiguous(memory_format=torch.channels_last)
+    return result
 
 
 def avg_pool1d_backward(grad: Tensor, self: Tensor, kernel_size: List[int], stride: List[int], padding: List[int], ceil_mode: bool,

@@ -1,7 +1,7 @@
 """Records tests/data/layouts.txt anew with PyTorch: python3 tests/torch/record_layouts.py tests/data/layouts.txt
 
 Lines "@name sizes strides" are inputs, lines "34: expression" are expressions in y and say of which numbers of dimensions y
-may be. Below an expression stand the inputs for which PyTorch has a result, each with the strides of all tensors in it. Add
+may be; for "~34: expression" it is the gradient by y whose strides are looked at. Below an expression stand the inputs for which PyTorch has a result, each with the strides of all tensors in it. Add
 inputs and expressions and record; what stands indented is written anew. One thread: PyTorch chooses its convolutions by that.
 """
 import sys
@@ -25,6 +25,13 @@ def tensor_of(sizes, strides):
     return values.as_strided(sizes, strides)
 
 
+def source_of(expression, is_gradient):
+    if not is_gradient:
+        return f"def f(y: Tensor):\n    return {expression}\n"
+    return (f"def f(y: Tensor):\n    y = y.detach().requires_grad_()\n    r = {expression}\n"
+            "    return torch.autograd.grad([(r * r.detach()).sum()], [y])\n")
+
+
 def main(path):
     torch.set_num_threads(1)
     lines, inputs = [], {}
@@ -35,9 +42,9 @@ def main(path):
         if line.startswith("@"):
             name, sizes, strides = line[1:].split()
             inputs[name] = (read(sizes), read(strides))
-        elif line[:1].isdigit():
+        elif line[:1].isdigit() or line[:1] == "~":
             dims, expression = line.split(": ", 1)
-            function = torch.jit.CompilationUnit(f"def f(y: Tensor):\n    return {expression}\n").f
+            function = torch.jit.CompilationUnit(source_of(expression, line[:1] == "~")).f
             for name, (sizes, strides) in inputs.items():
                 if str(len(sizes)) not in dims:
                     continue

@@ -48,10 +48,15 @@ static void read_input(Table *table, const char *line) {
 }
 
 static void read_expression(Table *table, const char *line) {
-  char source[LINE_BYTES + 60];
+  char source[LINE_BYTES + 160];
   wick_error *error = NULL;
   snprintf(table->expression, sizeof table->expression, "%s", strchr(line, ' ') + 1);
-  int length = snprintf(source, sizeof source, "def f(y: Tensor):\n    return %s\n", table->expression);
+  const char *program = *line == '~' ? "def f(y: Tensor):\n"
+                                       "    y = y.detach().requires_grad_()\n"
+                                       "    r = %s\n"
+                                       "    return torch.autograd.grad([(r * r.detach()).sum()], [y])\n"
+                                     : "def f(y: Tensor):\n    return %s\n";
+  int length = snprintf(source, sizeof source, program, table->expression);
   wick_module_release(table->module);
   wick_compile(NULL, source, (size_t)length, "layouts.py", &table->module, &error);
   if (error) fail_msg("%s: %s", table->expression, wick_error_message(error));
@@ -87,7 +92,7 @@ static void check_case(Table *table, const char *line) {
                                       NULL, &y, NULL),
                    WICK_OK);
   for (uint32_t executor = WICK_EXECUTOR_SIMPLE; executor <= WICK_EXECUTOR_PROFILING; executor++) {
-    wick_run_options options = {.size = sizeof options, .executor = executor};
+    wick_run_options options = {.size = sizeof options, .executor = executor, .grad = WICK_GRAD_ON};
     int calls = executor == WICK_EXECUTOR_SIMPLE ? 1 : 3; /* the last of them with a plan */
     for (int call = 0; call < calls; call++) {
       wick_run(table->module, "f", (const wick_value *const[]){y}, 1, NULL, 0, &options, &result, &error);
@@ -122,7 +127,7 @@ static void test_recorded_strides(void **state) {
   while (fgets(line, sizeof line, file)) {
     line[strcspn(line, "\n")] = 0;
     if (*line == '@') read_input(&table, line);
-    if (*line >= '0' && *line <= '9') read_expression(&table, line);
+    if ((*line >= '0' && *line <= '9') || *line == '~') read_expression(&table, line);
     if (*line == ' ') check_case(&table, line);
   }
   fclose(file);

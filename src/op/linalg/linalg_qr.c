@@ -363,7 +363,10 @@ static Status kernel_lstsq(Call *call) {
     status = status_out_of_memory();
     goto done;
   }
-  if (p.a->numel && p.x->numel) TRY_GOTO(lstsq_run(&p, pivots), done);
+  if (p.a->numel && p.x->numel)
+    TRY_GOTO(lstsq_run(&p, pivots), done);
+  else
+    tensor_fill_zero(p.x);
 
   bool full = rows > cols && p.driver != DRIVER_GELSY;
   for (int64_t i = 0; p.rank && i < p.rank->numel; i++) full = full && ((int64_t *)tensor_data(p.rank))[i] == cols;
@@ -382,8 +385,8 @@ static Status kernel_lstsq(Call *call) {
     tensor_release(column);
     if (status != OK) goto done;
   }
-  TRY_GOTO(tensor_clone(top, &out), done);
-  call_set_tensor(call, 0, out);
+  call_set_tensor(call, 0, top); /* with the rows below in its storage, as PyTorch leaves it */
+  top = NULL;
   if (p.rank) {
     TRY_GOTO(first_along(p.rank, ndim, a->sizes, &firsts), done);
     TRY_GOTO(tensor_clone(firsts, &out), done);

@@ -324,6 +324,25 @@ done:
   return status;
 }
 
+/* In the input's dtype; images in the layout that either operand suggests, as convolutions' results are. */
+static Status finish_input_gradient(const ConvParams *p, const Tensor *gradient, const Tensor *input,
+                                    const Tensor *weight, Tensor **out) {
+  TensorSpec spec;
+  tensor_spec_of(input, &spec);
+  spec.has_strides = false;
+  if (input->numel == 0)
+    layout_preserve(input, &spec);
+  else if (!p->transposed)
+    set_layout(p, input, weight, &spec);
+  if (!spec.has_strides) return tensor_to_dtype(gradient, (DType)input->dtype, out);
+  TRY(tensor_new(&spec, out));
+  Status status = tensor_copy(*out, gradient, 1);
+  if (!status) return OK;
+  tensor_release(*out);
+  *out = NULL;
+  return status;
+}
+
 /* (grad_input, grad_weight, grad_bias), each undefined where output_mask says it is not wanted. */
 static Status kernel_conv_backward(Call *call) {
   const Tensor *grad = call_tensor(call, 0), *input = call_tensor(call, 1), *weight = call_tensor(call, 2);
@@ -357,7 +376,10 @@ static Status kernel_conv_backward(Call *call) {
       done);
   for (uint32_t i = 0; i < 3; i++) {
     Tensor *final = results[i] ? NULL : tensor_undefined();
-    if (results[i]) TRY_GOTO(tensor_to_dtype(results[i], (DType)input->dtype, &final), done);
+    if (results[i] && i == 0)
+      TRY_GOTO(finish_input_gradient(&p, results[0], input, weight, &final), done);
+    else if (results[i])
+      TRY_GOTO(tensor_to_dtype(results[i], (DType)input->dtype, &final), done);
     call_set_tensor(call, i, final);
   }
 done:

@@ -485,6 +485,14 @@ static void average_backward_planes(void *argument, int64_t begin, int64_t end) 
 static Status shape_like_second(Call *call, TensorSpec *specs) {
   tensor_spec_of(call_tensor(call, 1), specs);
   specs->has_strides = false;
+  if (specs->ndim == 4) layout_suggested(call_tensor(call, 1), specs);
+  return OK;
+}
+/* A mean over whole images is spread row-major. */
+static Status shape_adaptive_backward(Call *call, TensorSpec *specs) {
+  const Tensor *grad = call_tensor(call, 0);
+  TRY(shape_like_second(call, specs));
+  if (grad->ndim == 4 && grad->sizes[2] == 1 && grad->sizes[3] == 1) specs->has_strides = false;
   return OK;
 }
 static Status run_average_backward(Call *call, Pool *p) {
@@ -494,12 +502,18 @@ static Status run_average_backward(Call *call, Pool *p) {
   pool_spec(self, &p->w, (DType)self->dtype, &result);
   TRY(require_like(call_tensor(call, 0), "grad_output", &result));
   TRY(tensor_contiguous(call_tensor(call, 0), &dense));
+  Tensor *out = call_out(call, 0);
   p->in = dense;
-  p->out = call_out(call, 0);
-  if (p->out->numel)
+  p->out = out;
+  Status status;
+  TRY_GOTO(stand_in_for(&p->out), done);
+  if (out->numel)
     parallel_for(call->exec->threads, p->w.planes, 1 + 8192 / (numel3(p->w.in) + 1), average_backward_planes, p);
+  status = p->failed ? status_out_of_memory() : OK;
+  if (p->out != out) status = copy_over(status, out, p->out);
+done:
   tensor_release(dense);
-  return p->failed ? status_out_of_memory() : OK;
+  return status;
 }
 static Status kernel_average_backward(Call *call) {
   int divisor = call_find_argument(call, "divisor_override"), include = call_find_argument(call, "count_include_pad");
@@ -597,11 +611,11 @@ static const OpRow rows[] = {
      .kernel = kernel_adaptive_average,
      .grad = "self: _adaptive_avg_pool3d_backward(grad, self)"},
     {.schema = "aten::_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor",
-     .shape = shape_like_second,
+     .shape = shape_adaptive_backward,
      .kernel = kernel_adaptive_backward,
      .grad = "grad_output: torch.adaptive_avg_pool2d(grad, grad_output.size()[-2:])"},
     {.schema = "aten::_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor",
-     .shape = shape_like_second,
+     .shape = shape_adaptive_backward,
      .kernel = kernel_adaptive_backward,
      .grad = "grad_output: torch.adaptive_avg_pool3d(grad, grad_output.size()[-3:])"},
     {.schema = "aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",

@@ -491,7 +491,7 @@ done:
   return status;
 }
 
-#define INDEX_GRAD "self: torch.zeros_like(self).index_put(indices, grad, True)"
+#define INDEX_GRAD "self: self.new_zeros(self.size()).index_put(indices, grad, True)"
 #define PUT_GRAD                                                                                     \
   "self: grad if accumulate else grad.index_put(indices, torch.zeros_like(values), False); values: " \
   "grad.index(indices)"

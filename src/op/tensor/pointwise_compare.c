@@ -123,11 +123,13 @@ static Status shape_infinite(Call *call, TensorSpec *specs) {
   }
 
 #define GREATER_GRAD                                                                                                  \
-  "self: torch.where(self == other, grad / 2, grad).masked_fill(self < other, 0); other: torch.where(self == other, " \
-  "grad / 2, grad).masked_fill(self > other, 0)"
+  "self: torch.where(self < other, 0, torch.where(self == other, grad / 2, grad)); other: torch.where(self > other, " \
+  "0, "                                                                                                               \
+  "torch.where(self == other, grad / 2, grad))"
 #define LESSER_GRAD                                                                                                   \
-  "self: torch.where(self == other, grad / 2, grad).masked_fill(self > other, 0); other: torch.where(self == other, " \
-  "grad / 2, grad).masked_fill(self < other, 0)"
+  "self: torch.where(self > other, 0, torch.where(self == other, grad / 2, grad)); other: torch.where(self < other, " \
+  "0, "                                                                                                               \
+  "torch.where(self == other, grad / 2, grad))"
 #define CLAMP "low = self if min is None else max(self, min); low if max is None else min(low, max)"
 #define CLIP(name, ...)                                                                                           \
   {.schema = "aten::" name "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",                         \
@@ -188,17 +190,17 @@ static const OpRow rows[] = {
     {.schema = "aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
      .lower = "self if condition else other",
      .shape = shape_where,
-     .grad = "self: grad.masked_fill(torch.logical_not(condition), 0); other: grad.masked_fill(condition, 0)",
+     .grad = "self: torch.where(condition, grad, 0); other: torch.where(condition, 0, grad)",
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
      .lower = "self if condition else other",
      .shape = shape_where,
-     .grad = "other: grad.masked_fill(condition, 0)",
+     .grad = "other: torch.where(condition, 0, grad)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
      .lower = "self if condition else other",
      .shape = shape_where,
-     .grad = "self: grad.masked_fill(torch.logical_not(condition), 0)",
+     .grad = "self: torch.where(condition, grad, 0)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor",
      .lower = "self if condition else other",
@@ -234,20 +236,20 @@ static const OpRow rows[] = {
     {.schema = "aten::clamp_min(Tensor self, Scalar min) -> Tensor",
      .lower = "max(self, min)",
      .promote = "min",
-     .grad = "self: grad.masked_fill(self < min, 0)",
+     .grad = "self: torch.where(self < min, 0, grad)",
      .flags = POINTWISE},
     {.schema = "aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
      .lower = "max(self, min)",
-     .grad = "self: grad.masked_fill(self < min, 0); min: grad.masked_fill(self >= min, 0)",
+     .grad = "self: torch.where(self < min, 0, grad); min: torch.where(self >= min, 0, grad)",
      .flags = POINTWISE},
     {.schema = "aten::clamp_max(Tensor self, Scalar max) -> Tensor",
      .lower = "min(self, max)",
      .promote = "max",
-     .grad = "self: grad.masked_fill(self > max, 0)",
+     .grad = "self: torch.where(self > max, 0, grad)",
      .flags = POINTWISE},
     {.schema = "aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
      .lower = "min(self, max)",
-     .grad = "self: grad.masked_fill(self > max, 0); max: grad.masked_fill(self <= max, 0)",
+     .grad = "self: torch.where(self > max, 0, grad); max: torch.where(self <= max, 0, grad)",
      .flags = POINTWISE},
     {.schema = "aten::maximum(Tensor self, Tensor other) -> Tensor",
      .lower = "max(self, other)",
