@@ -261,6 +261,29 @@ static const struct {
     {"torch.cumulative_trapezoid(torch.ones(2) > 0)",
      "cumulative_trapezoid: received a bool input for `y`, but bool is not supported"},
     {"torch.sum(torch.tensor(1.0), [0, -1])", "dim 0 appears multiple times in the list of dims"},
+    {"torch.kthvalue(torch.ones(2, 3), 9)", "kthvalue(): selected number k out of range for dimension 1"},
+    {"torch.conv2d(torch.ones(3, 3), torch.ones(3, 3))",
+     "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: [3, 3]"},
+    {"torch.conv1d(torch.ones(3), torch.ones(3))",
+     "Expected 2D (unbatched) or 3D (batched) input to conv1d, but got input of size: [3]"},
+    {"F.log_softmax(torch.ones(2, 2, dtype=torch.int64), 0)", "\"softmax_kernel_impl\" not implemented for 'Long'"},
+    {"F.log_softmax(torch.ones(2, 2, dtype=torch.int64), 1)",
+     "\"log_softmax_lastdim_kernel_impl\" not implemented for 'Long'"},
+    {"F.softmax(torch.ones(2, 2), 1, dtype=torch.int64)", "\"softmax_lastdim_kernel_impl\" not implemented for 'Long'"},
+    {"torch.outer(torch.ones(2, 2), torch.ones(2))", "outer: Expected 1-D argument self, but got 2-D"},
+    {"torch.outer(torch.ones(2), torch.ones(2, 2))", "outer: Expected 1-D argument vec2, but got 2-D"},
+    {"torch.addr(torch.ones(2, 2), torch.ones(2, 2), torch.ones(2))", "addr: Expected 1-D argument vec1, but got 2-D"},
+    {"torch.normal(torch.ones(2), -1.0)", "normal expects std >= 0.0, but found std -1"},
+    {"F.max_pool1d(torch.ones(2), 2)",
+     "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:[2]"},
+    {"F.max_pool2d(torch.ones(2, 2), 2)", "non-empty 3D or 4D (batch mode) tensor expected for input"},
+    {"F.max_pool3d(torch.ones(2, 2), 2)", "non-empty 4D or 5D (batch mode) tensor expected for input"},
+    {"F.avg_pool1d(torch.ones(2), 2)",
+     "Expected 2 to 3 dimensions, but got 1-dimensional tensor for argument #1 'self' (while checking arguments for "
+     "avg_pool1d)"},
+    {"F.adaptive_avg_pool1d(torch.ones(2, 2, 2, 2), 2)",
+     "Expected 2 to 3 dimensions, but got 4-dimensional tensor for argument #1 'self' (while checking arguments for "
+     "adaptive_avg_pool1d)"},
 };
 
 static void test_calls(void **state) {

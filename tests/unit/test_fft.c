@@ -95,6 +95,31 @@ static void test_there_and_back(void **state) {
     }
 }
 
+static void test_an_empty_batch(void **state) {
+  (void)state;
+  const struct {
+    OpRef *ref;
+    DType from, to;
+    int64_t length;
+  } cases[] = {{&fft_ref, DTYPE_FLOAT32, DTYPE_COMPLEX64, 3},
+               {&rfft_ref, DTYPE_FLOAT32, DTYPE_COMPLEX64, 2},
+               {&irfft_ref, DTYPE_COMPLEX64, DTYPE_FLOAT32, 4},
+               {&hfft_ref, DTYPE_COMPLEX64, DTYPE_FLOAT32, 4},
+               {&ihfft_ref, DTYPE_FLOAT32, DTYPE_COMPLEX64, 2}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    Tensor *x, *y;
+    check(tensor_empty(cases[i].from, 2, SIZES(0, 3), &x));
+    Status status = fft(cases[i].ref, x, IVALUE_NONE, -1, NULL, &y);
+    tensor_release(x);
+    if (missing(status)) skip();
+    check(status);
+    assert_int_equal(y->dtype, cases[i].to);
+    assert_int_equal(y->sizes[0], 0);
+    assert_int_equal(y->sizes[1], cases[i].length);
+    tensor_release(y);
+  }
+}
+
 static void test_errors(void **state) {
   (void)state;
   Tensor *x = signal(DTYPE_FLOAT32, 2, 3), *half = signal(DTYPE_FLOAT16, 2, 3), *z = signal(DTYPE_COMPLEX64, 2, 3), *y;
@@ -124,6 +149,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_against_the_definition),
       cmocka_unit_test(test_there_and_back),
+      cmocka_unit_test(test_an_empty_batch),
       cmocka_unit_test(test_errors),
   };
   return cmocka_run_group_tests(tests, setup, NULL);

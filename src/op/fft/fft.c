@@ -149,6 +149,17 @@ static Status run_full(Call *call, Transform kind, Tensor *in, size_t count, con
   return normalize(call_out(call, 0), call_tensor(call, 0), count, dims, call_int(call, 2));
 }
 
+/* Nothing to transform: no elements, or no dimensions. */
+static bool is_trivial(const Tensor *self, Tensor *out, size_t count, Status *status) {
+  *status = OK;
+  if (self->numel && out->numel && count) return false;
+  if (self->numel && out->numel)
+    *status = tensor_copy(out, self, 1);
+  else if (out->numel)
+    tensor_fill_zero(out);
+  return true;
+}
+
 /* ---- _fft_c2c ---- */
 static Status shape_c2c(Call *call, TensorSpec *specs) {
   TRY(check_input(call, true));
@@ -162,7 +173,8 @@ static Status kernel_c2c(Call *call) {
   int dims[TENSOR_MAX_DIMS];
   size_t count;
   TRY(read_dims(call, self->ndim, dims, &count));
-  if (out->numel == 0 || count == 0) return tensor_copy(out, self, 1);
+  Status status;
+  if (is_trivial(self, out, count, &status)) return status;
   TRY(tensor_clone(self, &in));
   return run_full(call, C2C, in, count, dims, call_bool(call, 3));
 }
@@ -184,7 +196,8 @@ static Status kernel_r2c(Call *call) {
   int dims[TENSOR_MAX_DIMS];
   size_t count;
   TRY(read_dims(call, self->ndim, dims, &count));
-  if (self->numel == 0 || count == 0) return tensor_copy(out, self, 1);
+  Status status;
+  if (is_trivial(self, out, count, &status)) return status;
   bool half = call_bool(call, 3);
   if (half)
     TRY(tensor_clone(self, &in));
@@ -216,9 +229,10 @@ static Status kernel_c2r(Call *call) {
   int dims[TENSOR_MAX_DIMS];
   size_t count;
   TRY(read_dims(call, self->ndim, dims, &count));
-  if (out->numel == 0 || count == 0) return tensor_copy(out, self, 1);
+  Status status;
+  if (is_trivial(self, out, count, &status)) return status;
   TRY(tensor_clone(self, &in));
-  Status status = transform(C2R, in, out, out, count, dims, false);
+  status = transform(C2R, in, out, out, count, dims, false);
   tensor_release(in);
   TRY(status);
   return normalize(out, out, count, dims, call_int(call, 2));

@@ -134,7 +134,9 @@ Status conv_read(const Call *call, ConvParams *p) {
   p->spatial = weight->ndim - 2;
   for (int n = 1; n <= 3; n++) { /* conv2d, conv_transpose3d name their rank */
     char digit[3] = {(char)('0' + n), 'd', 0};
-    if (str_ends_with(name, digit) && p->spatial != n)
+    if (!str_ends_with(name, digit) || p->spatial == n) continue;
+    p->spatial = n; /* the input's rank is looked at first, below */
+    if (input->ndim == n + 1 || input->ndim == n + 2)
       return status_new(ERROR_RUNTIME,
                         "Expected %dD (unbatched) or %dD (batched) input to " STR_FMT
                         ", with weight of %d dimensions, but got weight of %d dimensions",
@@ -143,12 +145,12 @@ Status conv_read(const Call *call, ConvParams *p) {
   if (p->spatial < 1 || p->spatial > CONV_SPATIAL)
     return status_new(ERROR_RUNTIME, "weight should have at least three dimensions and at most five, but has %d",
                       weight->ndim);
-  if (input->ndim != weight->ndim && input->ndim != weight->ndim - 1)
+  if (input->ndim != p->spatial + 1 && input->ndim != p->spatial + 2)
     return status_new(ERROR_RUNTIME,
                       "Expected %dD (unbatched) or %dD (batched) input to " STR_FMT ", but got input of size: %s",
                       p->spatial + 1, p->spatial + 2, STR_ARG(str_slice(name, 6, name.length)),
                       SIZES_TEXT(input->ndim, input->sizes));
-  p->unbatched = input->ndim == weight->ndim - 1;
+  p->unbatched = input->ndim == p->spatial + 1;
   int transposed = call_find_argument(call, "transposed"), groups = call_find_argument(call, "groups"),
       padding = call_find_argument(call, "padding");
   p->transposed =

@@ -602,6 +602,10 @@ static const OpRow rows[] = {
     {.schema = "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
      .cast = CAST_REDUCED,
      .body =
+         "if vec1.dim() != 1:\n"
+         "    raise RuntimeError('addr: Expected 1-D argument vec1, but got {}-D'.format(vec1.dim()))\n"
+         "if vec2.dim() != 1:\n"
+         "    raise RuntimeError('addr: Expected 1-D argument vec2, but got {}-D'.format(vec2.dim()))\n"
          "dtype = torch.promote_types(self.dtype, torch.promote_types(vec1.dtype, vec2.dtype))\n"
          "if dtype == torch.bool:\n"
          "    product = torch.outer(vec1, vec2)\n"
@@ -621,8 +625,10 @@ static const OpRow rows[] = {
          "return self.to(dtype) * torch.full([], beta, dtype=dtype) + product",
      .flags = OP_INPLACE | OP_OUT},
     {.schema = "aten::outer(Tensor self, Tensor vec2) -> Tensor",
-     .body = "if self.dim() != 1 or vec2.dim() != 1:\n"
-             "    raise RuntimeError('outer: Expected 1-D arguments self and vec2')\n"
+     .body = "if self.dim() != 1:\n"
+             "    raise RuntimeError('outer: Expected 1-D argument self, but got {}-D'.format(self.dim()))\n"
+             "if vec2.dim() != 1:\n"
+             "    raise RuntimeError('outer: Expected 1-D argument vec2, but got {}-D'.format(vec2.dim()))\n"
              "return self.unsqueeze(1) * vec2",
      .flags = OP_OUT},
     {.schema = "aten::ger(Tensor self, Tensor vec2) -> Tensor",

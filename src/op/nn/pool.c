@@ -42,11 +42,26 @@ static Status read_input(const Call *call, uint32_t input_at, int spatial, PoolW
   const Tensor *input = call_tensor(call, input_at);
   memset(w, 0, sizeof *w);
   w->spatial = spatial;
-  if (input->ndim != spatial + 1 && input->ndim != spatial + 2)
+  if (input->ndim != spatial + 1 && input->ndim != spatial + 2) {
+    bool max = str_starts_with(call->op->name, "aten::max_pool");
+    if (max && spatial > 1)
+      return status_new(ERROR_RUNTIME, "non-empty %dD or %dD (batch mode) tensor expected for input", spatial + 1,
+                        spatial + 2);
+    if (max)
+      return status_new(
+          ERROR_RUNTIME,
+          "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:%s",
+          SIZES_TEXT(input->ndim, input->sizes));
+    if (spatial == 1)
+      return status_new(ERROR_RUNTIME,
+                        "Expected 2 to 3 dimensions, but got %d-dimensional tensor for argument #1 'self' (while "
+                        "checking arguments for " STR_FMT ")",
+                        input->ndim, STR_ARG(str_slice(call->op->name, 6, call->op->name.length)));
     return status_new(
         ERROR_RUNTIME,
         "Expected %dD or %dD (batch mode) tensor with optional 0 dim batch size for input, but got: %d dimensions",
         spatial + 1, spatial + 2, input->ndim);
+  }
   w->unbatched = input->ndim == spatial + 1;
   w->planes = w->unbatched ? input->sizes[0] : input->sizes[0] * input->sizes[1];
   for (int d = 0; d < 3; d++) w->in[d] = 1;

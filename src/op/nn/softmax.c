@@ -104,7 +104,10 @@ static Status softmax_spec(Call *call, TensorSpec *specs, DType dtype) {
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
   TRY(shape_rows_of_first(call, specs));
   specs->dtype = dtype;
-  return dtype_is_floating(dtype) ? OK : call_unsupported_dtype(call, dtype);
+  if (dtype_is_floating(dtype)) return OK;
+  bool last = self->ndim == 0 || dim == self->ndim - 1, is_log = str_starts_with(call->op->name, "aten::log_");
+  return status_new(ERROR_RUNTIME, "\"%s%s_kernel_impl\" not implemented for '%s'", last && is_log ? "log_" : "",
+                    last ? "softmax_lastdim" : "softmax", dtype_scalar_name(dtype));
 }
 static Status shape_softmax(Call *call, TensorSpec *specs) { /* (self, dim, ..., dtype): the last argument */
   return softmax_spec(call, specs, call_dtype_or(call, call->input_count - 1, (DType)call_tensor(call, 0)->dtype));

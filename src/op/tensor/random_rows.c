@@ -382,6 +382,8 @@ static Status normal_tensors(Call *c, IValue mean, IValue std, uint32_t generato
   Tensor *out = call_out(c, 0), *m = NULL, *s = NULL;
   bool negative = std.tag != TAG_TENSOR && !(ivalue_to_double(std) >= 0);
   if (std.tag == TAG_TENSOR && std.tensor->storage) TRY(any_negative(std.tensor, &negative));
+  if (negative && std.tag != TAG_TENSOR)
+    return status_new(ERROR_RUNTIME, "normal expects std >= 0.0, but found std %g", ivalue_to_double(std));
   if (negative) return status_new(ERROR_RUNTIME, "normal expects all elements of std >= 0.0");
   Generator *g = begin(c, generator);
   Status status = end(g ? normal_fill(g, out, 0, 1) : no_generator());

@@ -209,7 +209,10 @@ static Status check_k(Call *call, int64_t k, bool from_one, int64_t *out_dim) {
   const Tensor *self = call_tensor(call, 0);
   TRY(dim_wrap(dim_argument(call), self->ndim, out_dim));
   int64_t length = self->ndim ? self->sizes[*out_dim] : 1;
-  if (k < (from_one ? 1 : 0) || k > length) return status_new(ERROR_RUNTIME, "selected index k out of range");
+  if (from_one && (k < 1 || k > length))
+    return status_new(ERROR_RUNTIME, "kthvalue(): selected number k out of range for dimension %lld",
+                      (long long)*out_dim);
+  if (k < 0 || k > length) return status_new(ERROR_RUNTIME, "selected index k out of range");
   return OK;
 }
 static Status shape_topk(Call *call, TensorSpec *specs) {
