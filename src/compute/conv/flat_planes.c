@@ -9,20 +9,53 @@ static bool is_direct(const ConvParams *p) {
   return true;
 }
 
-/* Distances of all taps, with phases numbered as `number` says. */
-static void set_taps(const ConvParams *p, const int64_t *number, FlatPlanes *f) {
-  int64_t at = 0, k[CONV_SPATIAL];
+/* The phase of a tap and its position there; both are counted over all dimensions. */
+static int64_t phase_of_tap(const ConvParams *p, const FlatPlanes *f, const int64_t k[CONV_SPATIAL], int64_t *place) {
+  int64_t phase = *place = 0;
+  for (int d = 0; d < CONV_SPATIAL; d++) {
+    int64_t position = k[d] * p->dilation[d];
+    phase = phase * p->stride[d] + position % p->stride[d];
+    *place = *place * f->extent[d] + position / p->stride[d];
+  }
+  return phase;
+}
+
+/* Where each tap reads, for phases numbered from 1 on as taps meet them: `number` is zero before. */
+static void set_taps(const ConvParams *p, int64_t *number, FlatPlanes *f) {
+  int64_t at = 0, place, k[CONV_SPATIAL];
   for (k[0] = 0; k[0] < p->kernel[0]; k[0]++)
     for (k[1] = 0; k[1] < p->kernel[1]; k[1]++)
       for (k[2] = 0; k[2] < p->kernel[2]; k[2]++) {
-        int64_t phase = 0, place = 0;
+        int64_t *n = &number[phase_of_tap(p, f, k, &place)];
+        if (!*n) *n = ++f->phases;
+        f->taps[at++] = (*n - 1) * f->plane + place;
+      }
+}
+
+/* Which positions of an extent lie within the input's dimension, where they are `shift` plus a multiple of the stride.
+ */
+static void clip(const FlatPlanes *f, const ConvParams *p, int d, int64_t shift, int64_t *out_begin, int64_t *out_end) {
+  int64_t stride = p->stride[d], count = f->extent[d];
+  int64_t begin = shift < 0 ? (-shift + stride - 1) / stride : 0;
+  int64_t end = shift < p->in[d] ? (p->in[d] - 1 - shift) / stride + 1 : 0;
+  if (begin > count) begin = count;
+  if (end > count) end = count;
+  *out_begin = begin;
+  *out_end = end > begin ? end : begin;
+}
+
+static void set_phases(const ConvParams *p, const int64_t *number, FlatPlanes *f) {
+  int64_t at[CONV_SPATIAL];
+  for (at[0] = 0; at[0] < p->stride[0]; at[0]++)
+    for (at[1] = 0; at[1] < p->stride[1]; at[1]++)
+      for (at[2] = 0; at[2] < p->stride[2]; at[2]++) {
+        int64_t n = *number++;
+        if (!n) continue;
+        FlatPhase *phase = &f->phase[n - 1];
         for (int d = 0; d < CONV_SPATIAL; d++) {
-          int64_t position = k[d] * p->dilation[d];
-          phase = phase * p->stride[d] + position % p->stride[d];
-          place = place * f->extent[d] + position / p->stride[d];
+          phase->shift[d] = at[d] - p->padding[d];
+          clip(f, p, d, phase->shift[d], &phase->begin[d], &phase->end[d]);
         }
-        f->used[phase] = 1;
-        f->taps[at++] = (number ? number[phase] : 0) * f->plane + place;
       }
 }
 
@@ -52,13 +85,15 @@ Status flat_planes_init(const ConvParams *p, FlatPlanes *f) {
   memset(f, 0, sizeof *f);
   f->tap_count = p->kernel[0] * p->kernel[1] * p->kernel[2];
   if (!int64_mul(p->stride[0] * p->stride[1], p->stride[2], &all)) return status_out_of_memory();
-  f->taps = mem_alloc((size_t)(f->tap_count + all) * sizeof *f->taps);
-  f->used = mem_calloc((size_t)all, 1);
-  if (!f->taps || !f->used) {
+  int64_t most = all < f->tap_count ? all : f->tap_count;
+  int64_t *number = mem_calloc((size_t)all, sizeof *number); /* of a phase, among those that some tap reads */
+  f->taps = mem_alloc((size_t)f->tap_count * sizeof *f->taps);
+  f->phase = mem_alloc((size_t)most * sizeof *f->phase);
+  if (!f->taps || !f->phase || !number) {
+    mem_free(number);
     flat_planes_dispose(f);
     return status_out_of_memory();
   }
-  int64_t *number = f->taps + f->tap_count;
   f->plane = f->positions = 1;
   for (int d = 0; d < CONV_SPATIAL; d++) {
     int64_t span = (p->out[d] - 1) * p->stride[d] + (p->kernel[d] - 1) * p->dilation[d] + 1;
@@ -66,9 +101,9 @@ Status flat_planes_init(const ConvParams *p, FlatPlanes *f) {
     f->plane *= f->extent[d];
   }
   f->positions = ((p->out[0] - 1) * f->extent[1] + p->out[1] - 1) * f->extent[2] + p->out[2];
-  set_taps(p, NULL, f);
-  for (int64_t i = 0; i < all; i++) number[i] = f->used[i] ? f->phases++ : 0;
   set_taps(p, number, f);
+  set_phases(p, number, f);
+  mem_free(number);
   f->channel_stride = f->phases * f->plane;
   if (!is_direct(p)) f->bytes = (size_t)(p->in_channels * f->channel_stride) * sizeof(float);
   return OK;
@@ -76,36 +111,21 @@ Status flat_planes_init(const ConvParams *p, FlatPlanes *f) {
 
 void flat_planes_dispose(FlatPlanes *f) {
   mem_free(f->taps);
-  mem_free(f->used);
+  mem_free(f->phase);
 }
 
-/* Which positions of an extent lie within the input's dimension, where they are `shift` plus a multiple of the stride.
- */
-static void clip(const FlatPlanes *f, const ConvParams *p, int d, int64_t shift, int64_t *out_begin, int64_t *out_end) {
-  int64_t stride = p->stride[d], count = f->extent[d];
-  int64_t begin = shift < 0 ? (-shift + stride - 1) / stride : 0;
-  int64_t end = shift < p->in[d] ? (p->in[d] - 1 - shift) / stride + 1 : 0;
-  if (begin > count) begin = count;
-  if (end > count) end = count;
-  *out_begin = begin;
-  *out_end = end > begin ? end : begin;
-}
-
-/* The values that are a stride apart from position `at` less the padding on, and zero beyond the input's ends. */
+/* The values that are a stride apart, and zero beyond the input's ends. */
 static void lay_phase(const FlatPlanes *f, const FlatKernels *kernels, const ConvParams *p, const float *plane,
-                      const int64_t at[CONV_SPATIAL], float *to) {
-  int64_t begin[CONV_SPATIAL], end[CONV_SPATIAL], shift[CONV_SPATIAL], row = f->extent[2];
-  for (int d = 0; d < CONV_SPATIAL; d++) {
-    shift[d] = at[d] - p->padding[d];
-    clip(f, p, d, shift[d], &begin[d], &end[d]);
-  }
+                      const FlatPhase *phase, float *to) {
+  const int64_t *begin = phase->begin, *end = phase->end, *shift = phase->shift;
+  int64_t row = f->extent[2];
   for (int64_t q = 0; q < f->extent[0]; q++, to += f->extent[1] * row) {
     if (q < begin[0] || q >= end[0] || begin[1] == end[1] || begin[2] == end[2]) {
       memset(to, 0, (size_t)(f->extent[1] * row) * sizeof *to);
       continue;
     }
     int64_t x0 = q * p->stride[0] + shift[0], x1 = begin[1] * p->stride[1] + shift[1];
-    memset(to, 0, (size_t)(begin[1] * row) * sizeof *to);
+    if (begin[1]) memset(to, 0, (size_t)(begin[1] * row) * sizeof *to);
     kernels->lay(&(FlatRows){.rows = end[1] - begin[1],
                              .before = begin[2],
                              .count = end[2] - begin[2],
@@ -114,24 +134,17 @@ static void lay_phase(const FlatPlanes *f, const FlatKernels *kernels, const Con
                              .from = plane + (x0 * p->in[1] + x1) * p->in[2] + begin[2] * p->stride[2] + shift[2],
                              .from_step = p->stride[1] * p->in[2],
                              .to = to + begin[1] * row});
-    memset(to + end[1] * row, 0, (size_t)((f->extent[1] - end[1]) * row) * sizeof *to);
+    if (end[1] < f->extent[1]) memset(to + end[1] * row, 0, (size_t)((f->extent[1] - end[1]) * row) * sizeof *to);
   }
 }
 
 void flat_planes_lay_channel(const FlatPlanes *f, const FlatKernels *kernels, const ConvParams *p, const float *plane,
                              float *to) {
   enum { MOST = 1 << 16, LINE = 16 };
-  const uint8_t *used = f->used;
-  int64_t at[CONV_SPATIAL], size = p->in[0] * p->in[1] * p->in[2];
+  int64_t size = p->in[0] * p->in[1] * p->in[2];
   for (int64_t i = size; i < 2 * size && size <= MOST; i += LINE) /* the next plane, which is read in pieces */
     __builtin_prefetch(plane + i, 0, 2);
-  for (at[0] = 0; at[0] < p->stride[0]; at[0]++)
-    for (at[1] = 0; at[1] < p->stride[1]; at[1]++)
-      for (at[2] = 0; at[2] < p->stride[2]; at[2]++) {
-        if (!*used++) continue;
-        lay_phase(f, kernels, p, plane, at, to);
-        to += f->plane;
-      }
+  for (int64_t i = 0; i < f->phases; i++, to += f->plane) lay_phase(f, kernels, p, plane, &f->phase[i], to);
 }
 
 typedef struct Laying {

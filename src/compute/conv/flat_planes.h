@@ -4,13 +4,18 @@
 #include "compute/conv/conv.h"
 #include "compute/conv/flat_tile.h"
 
+/* A plane of values that are a stride apart: which of its positions lie within the input, and where there. */
+typedef struct FlatPhase {
+  int64_t begin[CONV_SPATIAL], end[CONV_SPATIAL], shift[CONV_SPATIAL]; /* position q is input q * stride + shift */
+} FlatPhase;
+
 typedef struct FlatPlanes {
   int64_t extent[CONV_SPATIAL]; /* of a phase's plane */
   int64_t positions;            /* from the first result to the last, with what lies between rows */
   int64_t plane, phases;        /* floats of a phase; phases that some tap reads */
   int64_t channel_stride;
   int64_t tap_count, *taps; /* where a tap reads, from its result's position in the channel on */
-  uint8_t *used;            /* of all phases, which some tap reads */
+  FlatPhase *phase;         /* so many */
   size_t bytes;             /* of one image; 0: planes are read as they lie */
 } FlatPlanes;
 

@@ -377,9 +377,7 @@ static void depthwise(const FlatPlane *p) {
 /* ---- laying out ---- */
 
 static inline void clear(int64_t n, float *to) {
-#define CLEAR(i, m) store_masked(to + (i), m, splat(0))
-  EACH_VECTOR(n, CLEAR);
-#undef CLEAR
+  for (int64_t i = 0; i < n; i++) to[i] = 0;
 }
 
 static void lay(const FlatRows *l) {
@@ -389,11 +387,8 @@ static void lay(const FlatRows *l) {
   for (int64_t row = 0; row < l->rows; row++, from += l->from_step) {
     clear(l->before, to);
     to += l->before;
-    if (stride > 2) {
+    if (stride > 2 || n < LANES) { /* few are done sooner one by one than by a masked store */
       for (int64_t i = 0; i < n; i++) to[i] = from[stride * i];
-    } else if (n < LANES) {
-      if (n > 0)
-        store_masked(to, mask_of((int)n), stride == 2 ? evens(from, (int)n) : load_masked(from, mask_of((int)n)));
     } else { /* the last vector begins as early as it has to */
       for (int64_t i = 0; i < n; i += LANES) {
         int64_t at = i + LANES <= n ? i : n - LANES;
