@@ -15,10 +15,6 @@ bool str_equal(Str a, Str b) {
   return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
 }
 
-bool str_is(Str a, const char *text) {
-  return str_equal(a, str_from(text));
-}
-
 int str_compare(Str a, Str b) {
   size_t shorter = a.length < b.length ? a.length : b.length;
   int order = shorter ? memcmp(a.data, b.data, shorter) : 0;
