@@ -137,6 +137,8 @@ def nll_terms(self: Tensor, target: Tensor, weight: Optional[Tensor], ignore_ind
 
 def nll_loss_any(self: Tensor, target: Tensor, weight: Optional[Tensor], reduction: int, ignore_index: int) -> Tuple[Tensor, Tensor]:
     if self.dim() == 1:
+        if target.numel() != 1:
+            raise ValueError('size mismatch (got input: {}, target: {})'.format(self.size(), target.size()))
         loss, scale = nll_terms(self.unsqueeze(0), target.reshape([1]), weight, ignore_index)
         loss = loss.squeeze(0)
         scale = scale.squeeze(0)
@@ -144,7 +146,9 @@ def nll_loss_any(self: Tensor, target: Tensor, weight: Optional[Tensor], reducti
         if self.size(0) != target.size(0):
             raise ValueError('Expected input batch_size ({}) to match target batch_size ({}).'.format(self.size(0), target.size(0)))
         if self.dim() != target.dim() + 1:
-            raise RuntimeError('only batches of spatial targets supported: expected target of {} dimensions, got {}'.format(self.dim() - 1, target.dim()))
+            if self.dim() == 2:
+                raise RuntimeError('0D or 1D target tensor expected, multi-target not supported')
+            raise RuntimeError('only batches of spatial targets supported ({}D tensors) but got targets of dimension: {}'.format(self.dim() - 1, target.dim()))
         loss, scale = nll_terms(self, target, weight, ignore_index)
     total = scale.sum()
     if reduction == 0:
@@ -486,8 +490,8 @@ def grid_gather(input: Tensor, at: List[Tensor]) -> Tensor:
         inside = inside.logical_and(at[d] >= 0).logical_and(at[d] <= sizes[d] - 1)
         place = place * sizes[d] + at[d].nan_to_num(0.).clamp(0, sizes[d] - 1).to(torch.int64)
     shape = [n, channels] + at[0].size()[1:]
-    flat = place.reshape([n, 1, -1]).expand([n, channels, -1])
-    values = input.reshape([n, channels, -1]).gather(2, flat).view(shape)
+    flat = place.flatten(1).unsqueeze(1).expand([n, channels, -1])
+    values = input.flatten(2).gather(2, flat).view(shape)
     return values * inside.unsqueeze(1).to(input.dtype)
 
 

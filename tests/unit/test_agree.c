@@ -108,6 +108,8 @@ static void test_convolution_and_grids(void **state) {
       {CONVOLUTION("torch.ones([3, 25])"), "does not fit an output of 75 elements"},
       {CONVOLUTION("torch.ones([1, 3, 5, 5], dtype=torch.float64)"), "expected scalar type Float but found Double"},
       {GRID("torch.zeros([1, 3, 3, 2])"), NULL},
+      {"torch.ops.aten.grid_sampler_2d(torch.ones([0, 2, 4, 4]), torch.zeros([0, 3, 3, 2]), 0, 0, False)", NULL},
+      {"torch.ops.aten.grid_sampler_2d(torch.ones([2, 0, 4, 4]), torch.zeros([2, 3, 3, 2]), 0, 0, False)", NULL},
       {GRID("torch.zeros([1, 3, 3, 2], dtype=torch.float64)"), "expected scalar type Float but found Double"},
   };
   CHECK_CASES(cases);

@@ -284,6 +284,31 @@ static const struct {
     {"F.adaptive_avg_pool1d(torch.ones(2, 2, 2, 2), 2)",
      "Expected 2 to 3 dimensions, but got 4-dimensional tensor for argument #1 'self' (while checking arguments for "
      "adaptive_avg_pool1d)"},
+    {"F.nll_loss(torch.ones(3), torch.tensor([0, 1]))", "size mismatch (got input: [3], target: [2])"},
+    {"F.nll_loss(torch.ones(2, 3), torch.zeros(2, 3, dtype=torch.int64))",
+     "0D or 1D target tensor expected, multi-target not supported"},
+    {"F.nll_loss(torch.ones(2, 3, 4, 4), torch.zeros(2, 4, dtype=torch.int64))",
+     "only batches of spatial targets supported (3D tensors) but got targets of dimension: 2"},
+    {"torch.std(torch.ones(2, dtype=torch.int64))", "std and var only support floating point and complex dtypes"},
+    {"torch.var(torch.ones(2) > 0, 0)", "std and var only support floating point and complex dtypes"},
+    {"torch.std_mean(torch.ones(2, dtype=torch.int64))", "std_mean only support floating point and complex dtypes"},
+    {"torch.mean(torch.ones(2), dtype=torch.int64)",
+     "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: "
+     "Long"},
+    {"torch.linalg.vector_norm(torch.ones(2, dtype=torch.int64))",
+     "linalg.vector_norm: Expected a floating point or complex tensor as input. Got Long"},
+    {"torch.norm(torch.ones(2, dtype=torch.int64), 2.0, [0])",
+     "norm(): input dtype should be either floating point or complex. Got Long instead."},
+    {"F.unfold(torch.ones(1, 1, 4, 4), [0, 2])",
+     "kernel size should be greater than zero, but got kernel_height: 0 kernel_width: 2"},
+    {"F.unfold(torch.ones(1, 1, 4, 4), 2, stride=0)",
+     "stride should be greater than zero, but got stride_height: 0 stride_width: 0"},
+    {"F.unfold(torch.ones(1, 1, 4, 4), 2, padding=-1)",
+     "padding should be non-negative, but got pad_height: -1 pad_width: -1"},
+    {"F.unfold(torch.ones(1, 1, 4, 4), 2, dilation=0)",
+     "dilation should be greater than zero, but got dilation_height: 0 dilation_width: 0"},
+    {"F.layer_norm(torch.ones(2, 3, dtype=torch.int64), [3])", "\"LayerNormKernelImpl\" not implemented for 'Long'"},
+    {"F.group_norm(torch.ones(2, 4, dtype=torch.int64), 2)", "\"GroupNormKernelImpl\" not implemented for 'Long'"},
 };
 
 static void test_calls(void **state) {

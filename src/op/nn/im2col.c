@@ -6,14 +6,15 @@ typedef struct Blocks {
   int64_t kernel[2], dilation[2], padding[2], stride[2];
 } Blocks;
 
-static Status read_pair(const Call *c, uint32_t i, const char *name, int64_t least, int64_t out[2]) {
+/* label: what PyTorch says before _height and _width */
+static Status read_pair(const Call *c, uint32_t i, const char *name, const char *label, int64_t least, int64_t out[2]) {
   size_t count;
   const int64_t *values = call_ints(c, i, &count);
   if (count != 2) return status_new(ERROR_RUNTIME, "It is expected %s equals to 2, but got size %zu", name, count);
   for (int k = 0; k < 2; k++) {
     if (values[k] < least)
-      return status_new(ERROR_RUNTIME, "%s should be %s, but got %s height: %lld %s width: %lld", name,
-                        least ? "greater than zero" : "non-negative", name, (long long)values[0], name,
+      return status_new(ERROR_RUNTIME, "%s should be %s, but got %s_height: %lld %s_width: %lld", name,
+                        least ? "greater than zero" : "non-negative", label, (long long)values[0], label,
                         (long long)values[1]);
     if (values[k] > (1ll << 31)) return status_new(ERROR_RUNTIME, "%s is too large", name);
     out[k] = values[k];
@@ -22,10 +23,10 @@ static Status read_pair(const Call *c, uint32_t i, const char *name, int64_t lea
 }
 
 static Status read_blocks(const Call *c, uint32_t first, int64_t height, int64_t width, Blocks *b) {
-  TRY(read_pair(c, first, "kernel_size", 1, b->kernel));
-  TRY(read_pair(c, first + 1, "dilation", 1, b->dilation));
-  TRY(read_pair(c, first + 2, "padding", 0, b->padding));
-  TRY(read_pair(c, first + 3, "stride", 1, b->stride));
+  TRY(read_pair(c, first, "kernel size", "kernel", 1, b->kernel));
+  TRY(read_pair(c, first + 1, "dilation", "dilation", 1, b->dilation));
+  TRY(read_pair(c, first + 2, "padding", "pad", 0, b->padding));
+  TRY(read_pair(c, first + 3, "stride", "stride", 1, b->stride));
   b->height = height;
   b->width = width;
   if (height > INT64_MAX / 4 || width > INT64_MAX / 4) return status_out_of_memory();
@@ -146,7 +147,7 @@ static Status col2im_blocks(const Call *c, Blocks *b) {
   const Tensor *self = call_tensor(c, 0);
   int64_t size[2];
   int d = self->ndim;
-  TRY(read_pair(c, 1, "output_size", 1, size));
+  TRY(read_pair(c, 1, "output_size", "output", 1, size));
   bool valid = (d == 2 && self->sizes[0] && self->sizes[1]) || (d == 3 && self->sizes[1] && self->sizes[2]);
   if (!valid)
     return status_new(ERROR_RUNTIME,

@@ -495,18 +495,21 @@ done:
 static const OpRow rows[] = {
     {.schema = "aten::layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
                "eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
+     .dtypes = "LayerNormKernelImpl: floating",
      .cast = CAST_FULL,
      .shape = shape_layer_norm,
      .kernel = kernel_layer_norm,
      .grad = "input, weight, bias: layer_norm_backward(grad, input, normalized_shape, weight, bias, eps)"},
     {.schema = "aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float "
                "eps) -> (Tensor, Tensor, Tensor)",
+     .dtypes = "LayerNormKernelImpl: floating",
      .cast = CAST_FULL,
      .shape = shape_layer_norm,
      .kernel = kernel_layer_norm,
      .grad = "input, weight, bias: layer_norm_backward(grads[0], input, normalized_shape, weight, bias, eps)"},
     {.schema = "aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, "
                "int group, float eps) -> (Tensor, Tensor, Tensor)",
+     .dtypes = "GroupNormKernelImpl: floating",
      .shape = shape_group_norm,
      .kernel = kernel_group_norm,
      .grad = "input, weight, bias: group_norm_backward(grads[0], input, weight, bias, N, C, HxW, group, eps)"},

@@ -57,8 +57,8 @@ static Status shape_mean(Call *call, TensorSpec *specs) {
   if (class_of(dtype) == REDUCE_I64)
     return status_new(
         ERROR_RUNTIME,
-        "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: %s",
-        dtype_scalar_name(dtype));
+        "mean(): could not infer output dtype. %s dtype must be either a floating point or complex dtype. Got: %s",
+        dtype == self ? "Input" : "Optional", dtype_scalar_name(dtype));
   return one_output(call, specs, dtype);
 }
 static Status kernel_mean(Call *call) {
@@ -172,7 +172,7 @@ static Status kernel_aminmax(Call *call) {
 static Status shape_var(Call *call, TensorSpec *specs) {
   DType self = (DType)call_tensor(call, 0)->dtype;
   if (class_of(self) == REDUCE_I64) {
-    Str name = str_slice(call->op->name, 6, call->op->name.length);
+    Str name = call->output_count > 1 ? str_slice(call->op->name, 6, call->op->name.length) : STR("std and var");
     return status_new(ERROR_RUNTIME, STR_FMT " only support floating point and complex dtypes", STR_ARG(name));
   }
   TRY(one_output(call, &specs[0], dtype_is_complex(self) ? dtype_to_real(self) : self));
@@ -209,9 +209,12 @@ static Status shape_norm(Call *call, TensorSpec *specs) {
   const Tensor *self = call_tensor(call, 0);
   DType dtype = call_dtype_argument(call, (DType)self->dtype);
   if (class_of((DType)self->dtype) == REDUCE_I64 || class_of(dtype) == REDUCE_I64) {
-    Str name = str_slice(call->op->name, 6, call->op->name.length);
-    return status_new(ERROR_RUNTIME, STR_FMT "(): Expected a floating point or complex tensor as input. Got %s",
-                      STR_ARG(name), dtype_scalar_name((DType)self->dtype));
+    const char *name = dtype_scalar_name((DType)self->dtype);
+    if (str_starts_with(call->op->name, "aten::linalg_"))
+      return status_new(ERROR_RUNTIME,
+                        "linalg.vector_norm: Expected a floating point or complex tensor as input. Got %s", name);
+    return status_new(ERROR_RUNTIME, "norm(): input dtype should be either floating point or complex. Got %s instead.",
+                      name);
   }
   int ord = call_find_argument(call, "ord");
   if (ord < 0) ord = call_find_argument(call, "p");
