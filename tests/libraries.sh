@@ -84,6 +84,14 @@ expect 1 "has no unknown token" "$wick" run --method state parts.py '"0.0.1"' '[
 expect 1 "Found unexpected version for serialized Vocab: 0.0.0" "$wick" run --method state parts.py '"0.0.0"' '[]' '[]'
 expect 0 "(0, None, (0.0.2, [], [], []))" "$wick" run --method state parts.py '"0.0.2"' '[]' '[]'
 
+# Objects of native classes are saved as the archives that they came from have them.
+for module in vocab tokenizer_module; do
+  "$wick" save "$here/library/$module.pt" -o saved.pt || failed=1
+  expect 0 " 0 failed" "$wick" check saved.pt "$here/library/$module.io.pt"
+  mkdir -p again
+  "$wick" save saved.pt -o again/saved.pt && cmp saved.pt again/saved.pt || failed=1
+done
+
 # Patterns that RegexTokenizer does not take, or that others would take long for.
 cat > tokens.py <<'EOF'
 def forward(pattern: str, line: str, times: int):

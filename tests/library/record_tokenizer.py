@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Records tests/library/tokenizer.io.pt: what a RegexTokenizer of torchtext makes of lines, by Python's re, whose patterns are taken here
-from what means the same to RE2.
+from what means the same to RE2; and tokenizer_module.pt, an archive of a module with one (stand_in.py), with calls of it.
 
 usage: record_tokenizer.py [SEED TIMES FILE]   with numbers: more cases, of patterns made by chance, into FILE
 """
 import os, random, re, sys, torch
+from typing import List, Tuple
+from stand_in import save_with_native
 
 BASIC = [(r"\'", " '  "), (r"\"", ""), (r"\.", " . "), (r"<br \/>", " "), (r",", " , "), (r"\(", " ( "), (r"\)", " ) "), (r"\!", " ! "),
          (r"\?", " ? "), (r"\;", " "), (r"\:", " "), (r"\s+", " ")]
@@ -12,8 +14,7 @@ LINES = ["You can now install TorchText using pip!", "It's (really) \"good\"...<
 calls = []
 
 
-def call(pairs, lower, lines):
-    patterns, replacements = [p for p, _ in pairs], [r for _, r in pairs]
+def tokens_of(pairs, lower, lines):
     found = []
     for line in lines:
         if lower:
@@ -22,6 +23,11 @@ def call(pairs, lower, lines):
             pattern = pattern.replace("$", r"\Z")  # which is RE2's: not before a last newline
             line = re.sub(pattern, lambda m: re.sub(r"\\(\d)", lambda d: m[int(d[1])] or "", replacement), line, flags=re.ASCII)
         found.append([t for t in line.split(" ") if t])
+    return found
+
+
+def call(pairs, lower, lines):
+    patterns, replacements, found = [p for p, _ in pairs], [r for _, r in pairs], tokens_of(pairs, lower, lines)
     calls.append({"method": "tokens", "args": (patterns, replacements, lower, list(lines)), "kwargs": {}, "output": found})
 
 
@@ -55,4 +61,48 @@ else:
     call([(r"(\w+)@(\w+)\.com", r"\2 at \1"), (r"a|ab", "x"), (r"(a|b)*?c", r"<\0>")], False, ["me@here.com", "abc aabbc c", "ab"])
     call([(r"(?:ab){2,3}", "T"), (r"[^\w\s]", " "), (r"^\s+|\s+$", ""), (r"\bx{1,}\b", r"\0\0")], False, ["ababab abab ab", "x xx yx, x!", "é-ü"])
     call([], True, LINES)
+
+
+class RegexTokenizer:
+    def __init__(self, patterns: List[str], replacements: List[str], to_lower: bool):
+        self.patterns = patterns
+        self.replacements = replacements
+        self.to_lower = to_lower
+
+    def forward(self, line: str) -> List[str]:
+        return [line]
+
+    def __getstate__(self) -> Tuple[List[str], List[str], bool]:
+        return self.patterns, self.replacements, self.to_lower
+
+    def __setstate__(self, state: Tuple[List[str], List[str], bool]):
+        self.patterns = state[0]
+        self.replacements = state[1]
+        self.to_lower = state[2]
+
+
+RegexTokenizer = torch.jit.script(RegexTokenizer)
+
+
+class Tokenizer(torch.nn.Module):
+    def __init__(self, pairs, lower: bool):
+        super().__init__()
+        self.tokenizer = RegexTokenizer([p for p, _ in pairs], [r for _, r in pairs], lower)
+
+    def forward(self, lines: List[str]):
+        found: List[List[str]] = []
+        for line in lines:
+            found.append(self.tokenizer.forward(line))
+        return found, self.tokenizer.__getstate__()
+
+
+def record_module(folder):
+    save_with_native(torch.jit.script(Tokenizer(BASIC, True).eval()), "RegexTokenizer", os.path.join(folder, "tokenizer_module.pt"))
+    state = ([p for p, _ in BASIC], [r for _, r in BASIC], True)
+    made = [{"method": "forward", "args": (lines,), "kwargs": {}, "output": (tokens_of(BASIC, True, lines), state)} for lines in (LINES, ["A.B", ""])]
+    torch.save({"wick_io": 1, "entry": "forward", "calls": made}, os.path.join(folder, "tokenizer_module.io.pt"))
+
+
+if len(sys.argv) == 1:
+    record_module(os.path.dirname(os.path.abspath(__file__)))
 torch.save({"wick_io": 1, "entry": "tokens", "calls": calls}, sys.argv[3] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "tokenizer.io.pt"))

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Records tests/library/vocab.pt, an archive of a pipeline with a Vocab of torchtext, and calls of it. A class of TorchScript stands in for it,
-and is given torchtext's name in the archive: its code is taken out, as archives have none of C++ classes.
+"""Records tests/library/vocab.pt, an archive of a pipeline with a Vocab of torchtext, and calls of it. A class of TorchScript stands in for it:
+stand_in.py.
 
 usage: record_vocab.py
 """
-import os, tempfile, torch, zipfile
+import os, torch
 from typing import Dict, List, Optional, Tuple
+from stand_in import save_with_native
 
 
 class Vocab:
@@ -102,20 +103,7 @@ class Pipeline(torch.nn.Module):
 torch.manual_seed(2)
 here = os.path.dirname(os.path.abspath(__file__))
 module = torch.jit.script(Pipeline(0).eval())
-with tempfile.NamedTemporaryFile(suffix=".pt") as whole:
-    module.save(whole.name)
-    with zipfile.ZipFile(whole.name) as old, zipfile.ZipFile(os.path.join(here, "vocab.pt"), "w") as new:
-        for record in old.infolist():
-            data = old.read(record.filename)
-            if record.filename.endswith("code/__torch__.py"):
-                begin = data.index(b"class Vocab")
-                end = data.find(b"\nclass ", begin)
-                data = data[:begin] + (data[end + 1:] if end > 0 else b"")
-                data = data.replace(b"__torch__.Vocab", b"__torch__.torch.classes.torchtext.Vocab")
-            if record.filename.endswith("data.pkl"):
-                data = data.replace(b"c__torch__\nVocab\n", b"c__torch__.torch.classes.torchtext\nVocab\n")
-            if not record.filename.endswith(".debug_pkl"):
-                new.writestr(record, data)
+save_with_native(module, "Vocab", os.path.join(here, "vocab.pt"))
 calls = []
 for method, args in [("forward", (["the", "cat", "sat"],)), ("forward", (["dog", "über", "<unk>"],)), ("grow", ("dog",)),
                      ("forward", (["dog", "cat", "dogs", "bird"],))]:
