@@ -124,8 +124,9 @@ static void call_deep(const wick_module *module) {
 static void stacks(void **state) {
   (void)state;
   StrBuf text = {0};
-  for (int i = 0; i < DEPTH; i++) strbuf_printf(&text, "def f%d(n: int) -> int:\n    return f%d(n) + 1\n", i, i + 1);
   strbuf_printf(&text, "def f%d(n: int) -> int:\n    return n\n", DEPTH);
+  for (int i = DEPTH; i-- > 0;) /* callees first: compiling them does not nest */
+    strbuf_printf(&text, "def f%d(n: int) -> int:\n    return f%d(n) + 1\n", i, i + 1);
   wick_module *module;
   assert_int_equal(wick_compile(NULL, text.data, text.length, "program.py", &module, NULL), WICK_OK);
   call_deep(module);
