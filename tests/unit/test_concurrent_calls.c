@@ -162,7 +162,8 @@ static void freeze(Shared *s) {
 static void choose(Shared *s) {
   static uint32_t executor;
   (void)s;
-  wick_executor_options options = {.size = sizeof options, .executor = executor++ % 4, .max_plans = executor % 5};
+  wick_executor_options options = {.size = sizeof options, .executor = executor % 4, .max_plans = executor % 5};
+  executor++;
   assert_int_equal(wick_set_executor(NULL, &options, NULL), WICK_OK);
   wick_set_optimize(NULL, executor & 1);
   assert_int_equal(wick_set_fuser(NULL, "cpu", executor % 3, NULL), WICK_OK);
