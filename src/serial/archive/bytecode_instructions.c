@@ -117,7 +117,8 @@ static void lift_get_attr(Lift *l, const Instruction *in) {
   const ClassAttribute *attribute = &class_type->attributes.data[in->x];
   Value *value = lift_add_one(l, SYM_prim_GetAttr, 1, &object, attribute->type);
   node_set_string(value->node, SYM_attr_name, attribute->name);
-  value_set_name(value, attribute->name);
+  char first = attribute->name.length ? attribute->name.data[0] : '0';
+  if (first < '0' || first > '9') value_set_name(value, attribute->name); /* numbers are those of unnamed values */
   lift_push(l, value);
 }
 
