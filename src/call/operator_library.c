@@ -9,6 +9,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "base/fork.h"
 #include "base/map.h"
 #include "base/work_limit.h"
 #include "call/operator.h"
@@ -140,11 +141,11 @@ static Status open_within_lock(const char *path) {
   if (is_opening) return open_file(path);
   WorkLimit *limit = work_limit_enter(NULL);
   MemBudget *budget = mem_budget_enter(NULL);
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   is_opening = true;
   Status status = open_file(path);
   is_opening = false;
-  pthread_mutex_unlock(&lock);
+  lock_drop(&lock);
   mem_budget_enter(budget);
   work_limit_enter(limit);
   return status;
@@ -197,11 +198,11 @@ bool operator_library_open_for(Str name) {
   if (is_off || is_opening || !is_library_name(name) || str_is(name, "aten") || str_is(name, "prim")) return false;
   WorkLimit *limit = work_limit_enter(NULL);
   MemBudget *budget = mem_budget_enter(NULL);
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   is_opening = true;
   bool is_there = try_library(name);
   is_opening = false;
-  pthread_mutex_unlock(&lock);
+  lock_drop(&lock);
   mem_budget_enter(budget);
   work_limit_enter(limit);
   return is_there;
@@ -212,9 +213,9 @@ void operator_library_set_automatic(bool on) {
 }
 
 void operator_library_each(void (*visit)(void *argument, const char *path), void *argument) {
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   for (size_t i = 0; i < opened.length; i++) visit(argument, opened.data[i].path);
-  pthread_mutex_unlock(&lock);
+  lock_drop(&lock);
 }
 
 static Str space_of(Str qualified_name) {
@@ -227,10 +228,10 @@ const char *operator_library_explain(Str qualified_name) {
   Str name = space_of(qualified_name);
   if (!is_library_name(name) || operator_space_is_known(name)) return "";
   if (is_off && operator_library_find(name, path)) return "libraries are not opened by themselves";
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   const Tried *known = map_get(&tried, name);
   const char *why_not = known ? known->why_not : not_installed;
-  pthread_mutex_unlock(&lock);
+  lock_drop(&lock);
   return why_not;
 }
 

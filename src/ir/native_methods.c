@@ -2,6 +2,7 @@
  * methods knows these. */
 #include <pthread.h>
 
+#include "base/fork.h"
 #include "call/native_class.h"
 #include "ir/ir.h"
 #include "ir/ir_internal.h"
@@ -70,10 +71,10 @@ static pthread_mutex_t native_unit_lock = PTHREAD_MUTEX_INITIALIZER;
 
 Status native_methods_add(const NativeClass *native) {
   Status status = OK;
-  pthread_mutex_lock(&native_unit_lock);
+  lock_take(&native_unit_lock);
   if (!native_unit) status = unit_new_plain(&native_unit);
   if (!status) status = arena_protect(&native_unit->store.arena, make_methods, (void *)native);
-  pthread_mutex_unlock(&native_unit_lock);
+  lock_drop(&native_unit_lock);
   return status;
 }
 

@@ -54,9 +54,9 @@ void type_store_release(TypeStore *store) {
 }
 
 Status type_store_change(TypeStore *store, void (*body)(void *argument), void *argument) {
-  pthread_mutex_lock(&store->table->lock);
+  lock_take(&store->table->lock);
   Status status = arena_protect(&store->arena, body, argument);
-  pthread_mutex_unlock(&store->table->lock);
+  lock_drop(&store->table->lock);
   return status;
 }
 
