@@ -25,13 +25,11 @@ static void in_child(void) {
     if (handlers[i] && handlers[i]->in_child) handlers[i]->in_child();
   pthread_mutex_unlock(&forking);
 }
-static void watch(void) {
+__attribute__((constructor)) static void watch_forks(void) {
   pthread_atfork(before, in_parent, in_child);
 }
 
 void fork_watch(ForkStep step, const ForkHandler *handler) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch);
   pthread_mutex_lock(&forking);
   handlers[step] = handler;
   pthread_mutex_unlock(&forking);
@@ -42,7 +40,6 @@ void fork_watch(ForkStep step, const ForkHandler *handler) {
 enum { SHARDS = 64 };
 static struct { _Alignas(64) _Atomic int inside; /* threads that hold locks */ } shards[SHARDS];
 static _Atomic bool is_closed;
-static _Atomic bool is_watched;
 static _Atomic unsigned next_shard;
 static _Thread_local unsigned depth, shard; /* shard 0: not chosen yet; one more than its index */
 
@@ -60,24 +57,30 @@ static void close_gate(void) {
 static void open_gate(void) {
   atomic_store(&is_closed, false);
 }
-static const ForkHandler gate = {close_gate, open_gate, open_gate};
+/* Threads that were turning back at the gate may have left their counts in the child. */
+static void open_gate_in_child(void) {
+  for (int i = 0; i < SHARDS; i++) atomic_store(&shards[i].inside, 0);
+  if (depth) atomic_store(&shards[shard - 1].inside, 1);
+  open_gate();
+}
+
+__attribute__((constructor)) static void watch_gate(void) {
+  static const ForkHandler handler = {close_gate, open_gate, open_gate_in_child};
+  fork_watch(FORK_LOCKS, &handler);
+}
 
 static void wait_for_fork(void) {
   pthread_mutex_lock(&forking);
   pthread_mutex_unlock(&forking);
 }
 
-static void begin(void) {
+static void choose_shard(void) {
   if (!shard) shard = atomic_fetch_add_explicit(&next_shard, 1, memory_order_relaxed) % SHARDS + 1;
-  if (!atomic_load_explicit(&is_watched, memory_order_acquire)) {
-    fork_watch(FORK_LOCKS, &gate);
-    atomic_store_explicit(&is_watched, true, memory_order_release);
-  }
 }
 
 void lock_enter(void) {
   if (depth++) return;
-  begin();
+  choose_shard();
   for (;;) {
     atomic_fetch_add(&shards[shard - 1].inside, 1);
     if (!atomic_load(&is_closed)) return;
@@ -88,7 +91,7 @@ void lock_enter(void) {
 
 void lock_enter_for_holder(void) {
   if (depth++) return;
-  begin();
+  choose_shard();
   atomic_fetch_add(&shards[shard - 1].inside, 1);
 }
 

@@ -20,7 +20,9 @@ typedef enum ForkStep {
 typedef struct ForkHandler {
   void (*before)(void), (*in_parent)(void), (*in_child)(void); /* each may be NULL */
 } ForkHandler;
-/* From now on; the handler lives as long as the process. Handlers take no locks but their own plain ones. */
+/* From now on; the handler lives as long as the process. Handlers take no locks but their own plain ones. It waits for
+ * a fork that is under way, which may be waiting for any other thread: so it is for constructors, that run while the
+ * library is loaded. */
 void fork_watch(ForkStep step, const ForkHandler *handler);
 
 /* Locks that a fork never finds in another thread's hands, whichever are taken within which: it waits until no thread

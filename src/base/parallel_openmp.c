@@ -35,11 +35,6 @@ static struct {
 } openmp;
 static _Atomic bool forked;
 
-static void note_fork(void) {
-  parallel_forget_claims();
-  atomic_store(&forked, true);
-}
-
 /* ---- opening it so that its threads sleep ---- */
 
 /* Threads of OpenMP that spin while they wait for the next loop cost much more than they save when others want their
@@ -97,14 +92,21 @@ static void adopt(void) {
   openmp.set_threads = (void (*)(int))dlsym(library, "omp_set_num_threads");
   if (!run || !openmp.max_threads || !openmp.set_threads) return;
   openmp.are_settled = !was_loaded && !getenv("OMP_PROC_BIND") && !getenv("OMP_PLACES") && !getenv("GOMP_CPU_AFFINITY");
-  static const ForkHandler handler = {.in_child = note_fork};
-  fork_watch(FORK_OPENMP, &handler);
   atomic_store_explicit(&openmp.run, run, memory_order_release);
 }
 
 void parallel_adopt_openmp(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, adopt);
+}
+
+/* OpenMP that the child opens has its own threads there. */
+static void note_fork(void) {
+  if (atomic_load(&openmp.run)) atomic_store(&forked, true);
+}
+__attribute__((constructor)) static void watch_forks(void) {
+  static const ForkHandler handler = {.in_child = note_fork};
+  fork_watch(FORK_OPENMP, &handler);
 }
 
 bool parallel_forked(void) {

@@ -36,10 +36,10 @@ static void forget_after_fork(void) {
   pthread_cond_init(&pool.done, NULL);
   pool.jobs = NULL;
   pool.workers = pool.idle = 0;
-  parallel_forget_claims();
+  atomic_store(&claimed, 0);
 }
 
-static void watch_forks(void) {
+__attribute__((constructor)) static void watch_forks(void) {
   static const ForkHandler handler = {.in_child = forget_after_fork};
   fork_watch(FORK_PARALLEL, &handler);
 }
@@ -56,10 +56,6 @@ int parallel_claim(int wanted) {
 
 void parallel_give_back(int granted) {
   atomic_fetch_sub(&claimed, granted);
-}
-
-void parallel_forget_claims(void) {
-  atomic_store(&claimed, 0);
 }
 
 /* Where there is a limit, a few grains at a time, and no further once it is over. */
@@ -132,8 +128,6 @@ static void start_workers(int wanted) {
 }
 
 void parallel_pool_run(int threads, ParallelPieces *pieces) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_forks);
   Job job = {.pieces = pieces, .wanted = threads - 1};
   pthread_mutex_lock(&pool.lock);
   job.link = pool.jobs;

@@ -27,7 +27,6 @@ int parallel_pieces(int threads, int64_t n, int64_t grain);
  * piece depends on it, never the pieces. */
 int parallel_claim(int wanted);
 void parallel_give_back(int granted);
-void parallel_forget_claims(void); /* in a forked child */
 static inline int64_t parallel_piece_begin(int64_t n, int pieces, int piece) {
   return n / pieces * piece + (n % pieces < piece ? n % pieces : piece);
 }

@@ -104,7 +104,7 @@ static void in_child(void) {
   }
   pthread_mutex_unlock(&lock);
 }
-static void watch_forks(void) {
+__attribute__((constructor)) static void watch_forks(void) {
   static const ForkHandler handler = {before_fork, after_fork, in_child};
   fork_watch(FORK_THREADS, &handler);
 }
@@ -168,8 +168,6 @@ static bool create(Start *start, size_t stack_bytes, bool with_policy, pthread_t
 }
 
 bool thread_start(void *(*body)(void *argument), void *argument, size_t stack_bytes, pthread_t *out) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_forks);
   Start *start = mem_alloc(sizeof *start);
   if (!start) return false;
   *start = (Start){body, argument};

@@ -11,7 +11,7 @@
 enum { STACK_BYTES = 16 << 20, NICE = 10 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t work, idle; /* for the thread; for who waits for it; made before the thread is */
+static pthread_cond_t work, idle; /* for the thread; for who waits for it */
 static Job *first, *last;
 static const Job *current; /* the job that runs, or ran last: it may have been freed */
 static bool has_thread, has_begun, is_running, is_paused;
@@ -129,15 +129,13 @@ static bool start_thread(void) {
   return has_thread = thread_start(serve, NULL, STACK_BYTES, &thread);
 }
 
-static void prepare(void) {
+__attribute__((constructor)) static void watch_forks(void) {
   init_conditions();
   fork_watch(FORK_PAUSES, &pauses);
   fork_watch(FORK_PLANS, &forks);
 }
 
 bool queue_add(Job *job) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, prepare);
   pthread_mutex_lock(&lock);
   bool started = !atomic_load(&cancelled) && start_thread();
   if (started && !job->is_queued) {

@@ -95,13 +95,9 @@ static void after_fork_in_child(void) {
   wait_after_fork();
   pthread_mutex_unlock(&lock);
 }
-static void watch_forks(void) {
+__attribute__((constructor)) static void watch_forks(void) {
   static const ForkHandler handler = {before_fork, after_fork_in_parent, after_fork_in_child};
   fork_watch(FORK_TASKS, &handler);
-}
-static void pool_watch_forks(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_forks);
 }
 
 /* ---- the queue ---- */
@@ -171,7 +167,6 @@ void group_init(RunGroup *group, const Exec *exec) {
 
 Status pool_submit(Task *task) {
   RunGroup *group = task->group;
-  pool_watch_forks();
   pthread_mutex_lock(&lock);
   start_threads();
   bool started = thread_count > 0 && wait_watch(group);

@@ -28,17 +28,12 @@ static void drop_all(void) {
   for (int i = 0; i < CONTAINER_LOCKS; i++) container_drop(&container_locks[i]);
   pthread_mutex_unlock(&marking);
 }
-static void watch_forks(void) {
+__attribute__((constructor)) static void watch_forks(void) {
   static const ForkHandler handler = {take_all, drop_all, drop_all};
   fork_watch(FORK_CONTAINERS, &handler);
 }
-static void container_watch_forks(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_forks);
-}
 
 void marking_lock(void) {
-  container_watch_forks(); /* nothing is locked before it was marked */
   pthread_mutex_lock(&marking);
 }
 void marking_unlock(void) {

@@ -16,6 +16,7 @@
 
 #include "base/fork.h"
 #include "base/parallel.h"
+#include "ivalue/lock.h"
 #include "wick/wick.h"
 
 enum { THREADS = 6, FORKS = 40, DEADLINE_SECONDS = 120 /* no machine is so slow: it hangs */ };
@@ -36,6 +37,13 @@ static const char source[] =
 
 static wick_module *shared;
 static _Atomic bool is_over;
+
+static pid_t fork_with_deadline(void) {
+  alarm(DEADLINE_SECONDS); /* forking may hang, too */
+  pid_t child = fork();
+  alarm(child ? 2 * DEADLINE_SECONDS : DEADLINE_SECONDS); /* for who waits for the child, too */
+  return child;
+}
 
 static wick_module *compile(void) {
   wick_module *module = NULL;
@@ -106,9 +114,8 @@ static void test_children_do_not_wait_for_threads_that_are_gone(void **state) {
   }
   for (int i = 0; i < FORKS; i++) {
     usleep(500 * (unsigned)(i % 9));
-    pid_t child = fork();
+    pid_t child = fork_with_deadline();
     if (!child) {
-      alarm(DEADLINE_SECONDS);
       bool fine = does_all(100) && does_all(50000);
       wick_wait_for_plans();
       wick_trim();
@@ -135,6 +142,39 @@ static void take_inner(void *argument, int64_t begin, int64_t end) {
   lock_drop(&inner);
 }
 
+/* What a holder is the first to use while a fork waits for it: nothing of that may wait for the fork. */
+static void *use_all(void *argument) {
+  int64_t *count = argument;
+  lock_take(&outer);
+  atomic_store(&is_over, true);
+  usleep(50000); /* until the fork waits */
+  parallel_for(3, 3, 1, take_inner, count);
+  marking_lock();
+  marking_unlock();
+  lock_drop(&outer);
+  return NULL;
+}
+
+static void test_first_uses_do_not_wait_for_forks(void **state) {
+  (void)state;
+#ifdef __SANITIZE_THREAD__
+  skip();
+#endif
+  if (getenv("WICK_TEST_EMULATED")) skip();
+  pthread_t thread;
+  int64_t count = 0;
+  assert_int_equal(pthread_create(&thread, NULL, use_all, &count), 0);
+  while (!atomic_load(&is_over)) usleep(100);
+  pid_t child = fork_with_deadline();
+  if (!child) _exit(0);
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  pthread_join(thread, NULL);
+  assert_int_equal(count, 3);
+  atomic_store(&is_over, false);
+}
+
 /* Within each other, and by threads that work for who holds one. */
 static void *hold(void *argument) {
   int64_t *count = argument;
@@ -157,9 +197,8 @@ static void test_locks_are_free_in_a_child(void **state) {
   atomic_store(&is_over, false);
   for (int i = 0; i < 3; i++) assert_int_equal(pthread_create(&threads[i], NULL, hold, &count), 0);
   for (int i = 0; i < 200; i++) {
-    pid_t child = fork();
+    pid_t child = fork_with_deadline();
     if (!child) {
-      alarm(DEADLINE_SECONDS);
       bool free = lock_try(&outer) && lock_try(&inner);
       _exit(free ? 0 : 1);
     }
@@ -207,7 +246,8 @@ static void test_steps_are_done_in_their_order_and_back(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_children_do_not_wait_for_threads_that_are_gone),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_first_uses_do_not_wait_for_forks), /* before other uses */
+                                     cmocka_unit_test(test_children_do_not_wait_for_threads_that_are_gone),
                                      cmocka_unit_test(test_locks_are_free_in_a_child),
                                      cmocka_unit_test(test_steps_are_done_in_their_order_and_back)};
   return cmocka_run_group_tests(tests, NULL, NULL);
