@@ -76,7 +76,7 @@ lint: setup-tests
 	@python3 scripts/check_unused.py src
 	@python3 scripts/check_lines.py README.md docs/*.md
 	@! git grep -nE '^( \*|/\*).{119}' -- '*.c' '*.h'
-	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
+	@git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
 
 # Slow; TIDY names what to look at: make tidy TIDY='src/serial/*.c'
 TIDY = src/*/*.c src/*/*/*.c
@@ -85,7 +85,7 @@ tidy: setup
 	@clang-tidy --quiet -p build/debug $(TIDY)
 
 format:
-	@git ls-files '*.c' '*.h' | xargs clang-format -i
+	@git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs clang-format -i
 
 install: all
 	@DESTDIR='$(DESTDIR)' sh scripts/install.sh build/release '$(PREFIX)'

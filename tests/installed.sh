@@ -26,7 +26,7 @@ expected=$(LD_LIBRARY_PATH="$libraries" ./hello "$model")
 others=$(nm -g --defined-only "$libraries/libwick.a" | awk 'NF == 3 && $3 !~ /^wick_/ {print $3}')
 [ -z "$others" ] || fail "libwick.a defines $others"
 if command -v c++ > /dev/null; then
-  c++ -std=c++11 -pedantic-errors -Wall -Wextra -Werror "$source/examples/hello.cpp" $(pkg-config --cflags --libs wick) -o hello_cxx
+  c++ -std=c++17 -pedantic-errors -Wall -Wextra -Werror "$source/examples/hello.cpp" $(pkg-config --cflags --libs wick) -o hello_cxx
   [ "$(LD_LIBRARY_PATH="$libraries" ./hello_cxx "$model")" = "$expected" ] || fail "the C++ program prints something else"
 fi
 # the example compiler, outside of the tree

@@ -74,3 +74,13 @@ find_program(PKG_CONFIG pkg-config)
 if(PKG_CONFIG AND NOT WICK_SANITIZE AND WICK_TESTS_STATIC EQUAL -1)
   add_test(NAME installed_tree COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/installed.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR} ${CMAKE_C_COMPILER})
 endif()
+
+# The classes for C++, by the compilers for it that are there.
+if(WICK_TESTS_STATIC EQUAL -1)
+  set(sanitized "")
+  if(WICK_SANITIZE)
+    set(sanitized -fsanitize=${WICK_SANITIZE})
+  endif()
+  add_test(NAME wick_hpp COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/cpp/wick_hpp.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR} ${sanitized})
+  set_tests_properties(wick_hpp PROPERTIES SKIP_RETURN_CODE 77)
+endif()
