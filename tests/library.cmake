@@ -12,7 +12,7 @@ foreach(io ${recorded})
     set(model ${stem}.py)
   endif()
   set(repeat --repeat 4)
-  if(name STREQUAL vocab) # which grows
+  if(name STREQUAL vocab) # a native object, which copies share, grows
     set(repeat "")
   endif()
   foreach(executor simple specializing profiling)

@@ -81,8 +81,8 @@ typedef struct wick_attribute {
 WICK_API wick_status wick_module_new(wick_runtime *runtime, const char *class_name, const wick_attribute *attributes,
                                      size_t count, wick_module **out, wick_error **error);
 /* A copy with attributes of its own: what one sets, the other does not see. share_tensors nonzero: of the same tensors,
- * so that weights are in memory once; what is written into a tensor in place is then seen by both. Compiled code and
- * plans are shared. runtime NULL: the module's. */
+ * so that weights are in memory once; what is written into a tensor in place is then seen by both. Compiled code, plans
+ * and what objects of native classes hold are shared. runtime NULL: the module's. */
 WICK_API wick_status wick_module_clone(wick_runtime *runtime, const wick_module *module, int share_tensors,
                                        wick_module **out, wick_error **error);
 /* An attribute by its path ("layer1.0.weight"). Setting converts to the attribute's type. */

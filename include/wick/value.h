@@ -77,7 +77,7 @@ WICK_API wick_status wick_value_print(const wick_value *value, char **out_text, 
 /* TorchScript's name of the value's type: "List[int]", "Tensor". Freed with wick_text_free. */
 WICK_API wick_status wick_value_type(const wick_value *value, char **out_text, wick_error **error);
 WICK_API void wick_text_free(char *text);
-/* A copy that shares nothing, tensors included. */
+/* A copy that shares nothing, tensors included, but what objects of native classes hold. */
 WICK_API wick_status wick_value_copy(const wick_value *value, wick_value **out, wick_error **error);
 
 #ifdef __cplusplus

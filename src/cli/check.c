@@ -313,19 +313,49 @@ static bool check_once(const Check *check, const wick_value *call, const char *n
   return fine;
 }
 
-static void check_calls(Check *check, const wick_value *calls, const char *kind) {
+/* One round of calls. is_wrong: of each call, whether it failed, in an earlier round, too: then it is not made. */
+static void make_calls(const Check *check, const wick_value *calls, const char *kind, bool *is_wrong, size_t *done) {
   size_t count = calls ? wick_value_length(calls) : 0;
   for (size_t i = 0; i < count; i++) {
+    if (is_wrong[i]) continue;
     char name[60];
     snprintf(name, sizeof name, "%s %zu", kind, i);
     wick_value *call = wick_value_item(calls, i);
     bool fine = call && wick_value_kind(call) == WICK_DICT;
     if (!fine) failed(check, name, "the recorded call is malformed, or memory ran out");
-    for (long k = 0; fine && k < check->repeat; k++) fine = check_once(check, call, name, check->repeat > 1);
+    is_wrong[i] = !fine || !check_once(check, call, name, check->repeat > 1);
     wick_value_release(call);
-    *(fine ? &check->passed : &check->failed) += 1;
-    progress_show("call", check->passed + check->failed, check->total);
+    progress_show("call", ++*done, check->total * (size_t)check->repeat);
   }
+}
+
+/* A recording begins with the module as it was loaded, and a call may change it: each round has a copy. The functions,
+ * and so their plans, are the same. A compiled text has no state; that of native objects is shared. */
+static bool make_round(Check *check, const wick_value *calls, const wick_value *raising, bool *is_wrong, size_t *done) {
+  wick_module *loaded = check->module, *copy = NULL;
+  wick_error *error;
+  if (check->repeat > 1 && loaded->module) {
+    if (wick_module_clone(NULL, loaded, 0, &copy, &error)) {
+      complain_error(check->model_path, error);
+      return false;
+    }
+    check->module = copy;
+  }
+  make_calls(check, calls, "call", is_wrong, done);
+  make_calls(check, raising, "raising call", is_wrong + (calls ? wick_value_length(calls) : 0), done);
+  check->module = loaded;
+  wick_module_release(copy);
+  return true;
+}
+
+static bool check_calls(Check *check, const wick_value *calls, const wick_value *raising) {
+  bool *is_wrong = calloc(check->total + 1, sizeof *is_wrong), fine = is_wrong != NULL;
+  size_t done = 0;
+  if (!is_wrong) complain(check->model_path, "memory ran out");
+  for (long k = 0; fine && k < check->repeat; k++) fine = make_round(check, calls, raising, is_wrong, &done);
+  for (size_t i = 0; fine && i < check->total; i++) *(is_wrong[i] ? &check->failed : &check->passed) += 1;
+  free(is_wrong);
+  return fine;
 }
 
 static int finish(const Check *check) {
@@ -407,9 +437,7 @@ static int run_check(Check *check, const wick_value *io, const ModelOptions *mod
   } else {
     if (check->reprint) check_reprint(check);
     if (check->passes && !run_passes(check)) check->failed++;
-    check_calls(check, calls, "call");
-    check_calls(check, raising, "raising call");
-    result = finish(check);
+    if (check_calls(check, calls, raising)) result = finish(check);
   }
   wick_module_release(check->module);
   wick_value_release(rejects);
@@ -428,7 +456,7 @@ static int run(const Command *command, int count, char **words) {
       {"--atol", OPTION_REAL, &check.tolerance.atol, "X  absolute tolerance of floating values (1e-5)"},
       {"--scaled", OPTION_FLAG, &check.tolerance.scaled, "  relative to the largest magnitude in the tensor"},
       {"--no-grads", OPTION_FLAG, &check.no_grads, "  leave recorded gradients out"},
-      {"--repeat", OPTION_INT, &check.repeat, "N  make every call N times on copies of its inputs"},
+      {"--repeat", OPTION_INT, &check.repeat, "N  make all calls N times, each on copies of the module and its inputs"},
       {"--reprint", OPTION_FLAG, &check.reprint, "  also print every function, compile that again, compare the graphs"},
       {"--passes", OPTION_TEXT, &check.passes, "A,B  first put every function's graph through these passes"},
       {"--threads", OPTION_INT, &check.threads, "N  threads within one call"},
@@ -437,6 +465,10 @@ static int run(const Command *command, int count, char **words) {
   };
   int result;
   if (!options_parse(command, options, &count, words, 2, &result)) return result;
+  if (check.repeat < 1) {
+    complain(NULL, "--repeat %ld", check.repeat);
+    return EXIT_USAGE;
+  }
   wick_value *io, *mark;
   wick_error *error;
   wick_status unread = wick_load_value(NULL, words[1], NULL, &io, &error); /* devices as they were recorded */
