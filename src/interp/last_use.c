@@ -13,10 +13,6 @@ typedef struct Walk {
   VEC(uint64_t *) spare; /* sets that nobody needs any more */
 } Walk;
 
-/* What compile.c puts among the constants of the Code: never dropped. */
-static bool is_constant(const Node *node) {
-  return node->kind == SYM_prim_Constant || node->kind == SYM_prim_Uninitialized;
-}
 static bool has(const uint64_t *set, const Value *v) {
   return set[v->unique / 64] >> (v->unique % 64) & 1;
 }
@@ -60,7 +56,7 @@ static void use_inputs(Walk *w, const Node *node, uint64_t *live) {
   NodeLife *life = life_of(w, node);
   for (uint32_t i = node->input_count; i-- > 0;) {
     const Value *v = node_input(node, i);
-    if (!is_constant(v->node) && !has(live, v)) life->dies[i] = 1;
+    if (!node_has_flag(v->node, KIND_LASTS) && !has(live, v)) life->dies[i] = 1;
     add(live, v);
   }
 }
@@ -73,7 +69,7 @@ static void scan_outer(Walk *w, const Block *body, ValueList *outer, uint64_t *s
   for (const Node *node = body->param->next;; node = node->next) {
     for (uint32_t i = 0; i < node->input_count; i++) {
       Value *v = node_input(node, i);
-      if (w->stamps[v->unique] == w->stamp || is_constant(v->node) || has(seen, v)) continue;
+      if (w->stamps[v->unique] == w->stamp || node_has_flag(v->node, KIND_LASTS) || has(seen, v)) continue;
       add(seen, v);
       vec_arena_push(w->arena, outer, v);
     }
@@ -90,7 +86,7 @@ static void walk_loop(Walk *w, const Node *node, uint64_t *live) {
   uint64_t *seen = ARENA_ARRAY(w->arena, uint64_t, w->words);
   scan_outer(w, body, &outer, seen);
   Value *limit = node_input(node, 0);
-  if (!is_constant(limit->node) && !has(seen, limit)) vec_arena_push(w->arena, &outer, limit);
+  if (!node_has_flag(limit->node, KIND_LASTS) && !has(seen, limit)) vec_arena_push(w->arena, &outer, limit);
   NodeLife *life = life_of(w, node);
   for (size_t i = 0; i < outer.length; i++)
     if (!has(live, outer.data[i])) {
@@ -114,7 +110,7 @@ static void walk_if(Walk *w, const Node *node, uint64_t *live) {
       uint64_t only = side ? taken[i] & ~other[i] : other[i] & ~taken[i];
       for (; only; only &= only - 1) {
         Value *v = w->by_unique[i * 64 + (size_t)__builtin_ctzll(only)];
-        if (v && !is_constant(v->node)) drop_at_start(w, node->blocks[side], v);
+        if (v && !node_has_flag(v->node, KIND_LASTS)) drop_at_start(w, node->blocks[side], v);
       }
     }
     live[i] = taken[i] | other[i];
@@ -138,7 +134,7 @@ static void list_missing(Walk *w, const Node *marker, const uint64_t *live) {
   for (size_t i = 0; i < w->words; i++)
     for (uint64_t left = live[i]; left; left &= left - 1) {
       Value *v = w->by_unique[i * 64 + (size_t)__builtin_ctzll(left)];
-      bool listed = !v || is_constant(v->node);
+      bool listed = !v || node_has_flag(v->node, KIND_LASTS);
       for (uint32_t k = 0; k < marker->input_count && !listed; k++) listed = node_input(marker, k) == v;
       if (listed) continue;
       if (!list) ptrmap_put(&w->out->unlisted, marker, list = ARENA_NEW(w->arena, ValueList));
@@ -150,7 +146,7 @@ static void list_missing(Walk *w, const Node *marker, const uint64_t *live) {
 static void walk_block(Walk *w, const Block *block, uint64_t *live) {
   use_inputs(w, block->ret, live);
   for (const Node *node = block->ret->prev; node != block->param; node = node->prev) {
-    if (is_constant(node)) continue;
+    if (node_has_flag(node, KIND_LASTS)) continue;
     define(w, node, live);
     if (node->kind == SYM_prim_BailOut) list_missing(w, node, live);
     if (node->kind == SYM_prim_If)

@@ -1,6 +1,6 @@
 /* From nodes to elements, edges and writes. What an operator does to its arguments stands in its schema's alias
- * annotations; nodes without schema have their rules in analyze_node. What goes into a container that is more than
- * looked at goes to the wildcards; what comes out of one comes from there. */
+ * annotations; other nodes have their rule in the table of kinds (node_kind.h). What goes into a container that is more
+ * than looked at goes to the wildcards; what comes out of one comes from there. */
 #include "ir/alias_internal.h"
 
 enum { CALL_DEPTH_LIMIT = 32 };
@@ -225,22 +225,12 @@ static bool block_only_reads(AliasDb *db, const Block *block, int depth) {
   BLOCK_EACH(node, block) {
     for (uint32_t i = 0; i < node->block_count; i++)
       if (!block_only_reads(db, node->blocks[i], depth)) return false;
-    switch (node->kind) {
-      case SYM_prim_SetAttr:
-      case SYM_prim_Enter:
-      case SYM_prim_Exit:
-      case SYM_prim_fork:
-      case SYM_prim_forkClosure:
-      case SYM_prim_Closure:
-      case SYM_aten_wait:
-        return false;
-      case SYM_prim_CallFunction:
-      case SYM_prim_CallMethod:
-        if (!graph_only_reads(db, called_graph(node), depth + 1)) return false;
-        continue;
-      default:
-        break;
+    const NodeKind *kind = node_kind(node->kind);
+    if (kind->effect == EFFECT_CALLS) {
+      if (!graph_only_reads(db, called_graph(node), depth + 1)) return false;
+      continue;
     }
+    if (kind->effect == EFFECT_WRITES || kind->effect == EFFECT_RUNS) return false;
     const NodeAttribute *subgraph = node_attribute(node, SYM_attr_Subgraph);
     if (subgraph && !graph_only_reads(db, subgraph->g, depth + 1)) return false;
     const FunctionSchema *schema = node_schema(node);
@@ -308,73 +298,8 @@ static void analyze_blocks(AliasDb *db, const Node *node) {
   for (uint32_t i = 0; i < node->output_count; i++) alias_wildcard_value(db, node_output(node, i));
 }
 
-void alias_analyze_node(AliasDb *db, const Node *node) {
-  db->sets_mode |= node_may_change_grad_mode(node);
-  switch (node->kind) {
-    case SYM_prim_If:
-      analyze_if(db, node);
-      return;
-    case SYM_prim_Loop:
-      analyze_loop(db, node);
-      return;
-    case SYM_prim_fork:
-      analyze_fork(db, node);
-      return;
-    case SYM_aten_wait: /* the fork may be anybody's */
-      add_write(db, node, ELEMENT_ANY, WRITE_SELF);
-      analyze_reader(db, node);
-      return;
-    case SYM_prim_CallFunction:
-    case SYM_prim_CallMethod:
-      if (graph_only_reads(db, called_graph(node), 0))
-        analyze_reader(db, node);
-      else
-        analyze_unknown(db, node);
-      return;
-    case SYM_prim_ListConstruct:
-    case SYM_prim_TupleConstruct:
-    case SYM_prim_DictConstruct:
-      analyze_container(db, node);
-      return;
-    case SYM_prim_SetAttr:
-      add_write(db, node, alias_declare(db, node_input(node, 0)), WRITE_SELF);
-      escape(db, node_input(node, 1));
-      return;
-    case SYM_prim_GetAttr:
-    case SYM_prim_ListUnpack:
-    case SYM_prim_TupleUnpack:
-    case SYM_prim_TupleIndex:
-    case SYM_prim_ModuleContainerIndex:
-    case SYM_prim_Constant: /* outlives the call */
-      for (uint32_t i = 0; i < node->output_count; i++) alias_wildcard_value(db, node_output(node, i));
-      return;
-    case SYM_prim_TupleSlice:
-      analyze_reader(db, node);
-      return;
-    case SYM_prim_CreateObject:
-    case SYM_prim_Uninitialized:
-    case SYM_prim_AutogradZero:
-    case SYM_prim_EmptyListLiteral:
-    case SYM_prim_NumToTensor:
-    case SYM_prim_isinstance:
-    case SYM_prim_RaiseException:
-    case SYM_prim_Print:
-    case SYM_prim_HasAttr:
-    case SYM_prim_tolist:
-      for (uint32_t i = 0; i < node->output_count; i++) give_fresh(db, node_output(node, i));
-      return;
-    case SYM_prim_unchecked_cast:
-    case SYM_prim_unchecked_unwrap_optional:
-    case SYM_prim_annotate:
-    case SYM_prim_profile:
-    case SYM_prim_Guard:
-    case SYM_prim_BailOut:
-    case SYM_prim_ConstantChunk:
-      for (uint32_t i = 0; i < node->output_count; i++) point(db, node_output(node, i), node_input(node, 0));
-      return;
-    default:
-      break;
-  }
+/* Without a rule of its own. */
+static void analyze_by_schema(AliasDb *db, const Node *node) {
   const NodeAttribute *subgraph = node_attribute(node, SYM_attr_Subgraph);
   const FunctionSchema *schema;
   if (subgraph)
@@ -385,6 +310,54 @@ void alias_analyze_node(AliasDb *db, const Node *node) {
     analyze_operator(db, node, schema);
   else
     analyze_unknown(db, node);
+}
+
+void alias_analyze_node(AliasDb *db, const Node *node) {
+  const NodeKind *kind = node_kind(node->kind);
+  db->sets_mode |= (kind->flags & KIND_SETS_MODE) != 0;
+  switch ((NodeAliasing)kind->aliasing) {
+    case ALIASES_BY_SCHEMA:
+      analyze_by_schema(db, node);
+      return;
+    case ALIASES_NOTHING:
+      for (uint32_t i = 0; i < node->output_count; i++) give_fresh(db, node_output(node, i));
+      return;
+    case ALIASES_FIRST:
+      for (uint32_t i = 0; i < node->output_count; i++) point(db, node_output(node, i), node_input(node, 0));
+      return;
+    case ALIASES_OUTSIDE:
+      for (uint32_t i = 0; i < node->output_count; i++) alias_wildcard_value(db, node_output(node, i));
+      return;
+    case ALIASES_INPUTS:
+      analyze_reader(db, node);
+      return;
+    case ALIASES_CONTAINS:
+      analyze_container(db, node);
+      return;
+    case ALIASES_STORES:
+      add_write(db, node, alias_declare(db, node_input(node, 0)), WRITE_SELF);
+      escape(db, node_input(node, 1));
+      return;
+    case ALIASES_BRANCHES:
+      analyze_if(db, node);
+      return;
+    case ALIASES_ITERATES:
+      analyze_loop(db, node);
+      return;
+    case ALIASES_FORKS:
+      analyze_fork(db, node);
+      return;
+    case ALIASES_WAITS:
+      add_write(db, node, ELEMENT_ANY, WRITE_SELF);
+      analyze_reader(db, node);
+      return;
+    case ALIASES_CALLS:
+      if (graph_only_reads(db, called_graph(node), 0))
+        analyze_reader(db, node);
+      else
+        analyze_unknown(db, node);
+      return;
+  }
 }
 
 void alias_analyze_block(AliasDb *db, const Block *block) {

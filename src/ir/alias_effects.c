@@ -19,28 +19,16 @@ static void push_set(AliasDb *db, Gathering *g, bool write, const MemorySet *set
   }
 }
 
-/* How much of its inputs a node looks at: nothing where it only hands references on. */
 static void gather_reads(AliasDb *db, Gathering *g, const Node *node) {
-  switch (node->kind) {
-    case SYM_prim_If:
-    case SYM_prim_Loop:
-    case SYM_prim_SetAttr:
-    case SYM_prim_ListConstruct:
-    case SYM_prim_TupleConstruct:
-    case SYM_prim_DictConstruct:
-    case SYM_prim_TupleUnpack:
-    case SYM_prim_TupleIndex:
-    case SYM_prim_TupleSlice:
-    case SYM_prim_unchecked_cast:
-    case SYM_prim_annotate:
-    case SYM_prim_Constant:
+  switch ((NodeReading)node_kind(node->kind)->reading) {
+    case READS_NONE:
       return;
-    case SYM_prim_GetAttr:
-    case SYM_prim_ListUnpack:
+    case READS_FIRST:
       push_set(db, g, false, alias_locations(db, node_input(node, 0)));
       return;
-    default:
+    case READS_ALL:
       for (uint32_t i = 0; i < node->input_count; i++) push_set(db, g, false, alias_reachable(db, node_input(node, i)));
+      return;
   }
 }
 
@@ -76,7 +64,7 @@ static bool gather_subgraph(Effects *effects, const Block *block) {
   BLOCK_EACH(node, block) {
     const FunctionSchema *schema = node->block_count ? NULL : node_schema(node);
     const Graph *subgraph = subgraph_of(node);
-    writes |= (schema && schema->is_mutable) || node->kind == SYM_prim_SetAttr;
+    writes |= (schema && schema->is_mutable) || node_kind(node->kind)->effect == EFFECT_WRITES;
     effects->is_ordered |= node_has_side_effects(node);
     effects->is_drawing |= node_is_nondeterministic(node);
     for (uint32_t b = 0; b < node->block_count; b++) writes |= gather_subgraph(effects, node->blocks[b]);
@@ -95,9 +83,10 @@ static void gather(AliasDb *db, Gathering *g, const Node *node) {
              : w->reach == WRITE_CONTAINED ? memory_dag_contained(&db->dag, w->element)
                                            : memory_dag_reachable(&db->dag, w->element));
   }
-  if (node->kind == SYM_prim_Guard || node->kind == SYM_prim_BailOut) {
+  uint8_t effect = node_kind(node->kind)->effect;
+  if (effect == EFFECT_GUARDS) {
     g->effects.is_barrier = true;
-  } else if (node->kind != SYM_prim_SetAttr && node_has_side_effects(node)) {
+  } else if (effect != EFFECT_WRITES && node_has_side_effects(node)) {
     g->effects.is_ordered = true;
     vec_arena_push(db->arena, &g->reads, ELEMENT_ANY);
   }

@@ -10,6 +10,7 @@
 
 #include "ir/graph.h"     /* Graph, Block, Node, Value */
 #include "ir/graph_log.h" /* graphs in the log */
+#include "ir/node_kind.h" /* what holds of all nodes of a kind: the table */
 #include "ir/node_form.h" /* what a node of each kind looks like */
 #include "ir/match.h"     /* arguments against schemas, implicit conversions */
 #include "ir/unit.h"      /* Function, CompilationUnit */

@@ -330,39 +330,8 @@ const FunctionSchema *node_schema(const Node *node) {
 }
 
 bool node_has_side_effects(const Node *node) {
-  switch (node->kind) {
-    case SYM_prim_SetAttr:
-    case SYM_prim_RaiseException:
-    case SYM_prim_Print:
-    case SYM_prim_CallFunction:
-    case SYM_prim_CallMethod:
-    case SYM_prim_fork:
-    case SYM_aten_wait:
-    case SYM_prim_Enter:
-    case SYM_prim_Exit:
-    case SYM_aten_warn:
-    case SYM_prim_Store:
-    case SYM_prim_ReturnStmt:
-    case SYM_prim_BreakStmt:
-    case SYM_prim_ContinueStmt:
-    case SYM_prim_BailOut:
-    case SYM_prim_Guard:
-    case SYM_prim_CallOptionalFunction:
-    case SYM_prim_rpc_async:
-      return true;
-    case SYM_prim_Constant:
-    case SYM_prim_If:
-    case SYM_prim_Loop:
-    case SYM_prim_GetAttr:
-    case SYM_prim_TupleConstruct:
-    case SYM_prim_ListConstruct:
-    case SYM_prim_DictConstruct:
-    case SYM_prim_TupleUnpack:
-    case SYM_prim_TupleIndex:
-      return false;
-    default:
-      break;
-  }
+  uint8_t effect = node_kind(node->kind)->effect;
+  if (effect != EFFECT_BY_ROW) return effect != EFFECT_NONE;
   const Operator *op = node_operator(node);
   return op && op->flags & OP_SIDE_EFFECTS;
 }
@@ -385,5 +354,5 @@ bool node_is_nondeterministic(const Node *node) {
 }
 
 bool node_may_change_grad_mode(const Node *node) {
-  return node->kind == SYM_prim_Enter || node->kind == SYM_prim_Exit || node->kind == SYM_aten_set_grad_enabled;
+  return node_has_flag(node, KIND_SETS_MODE);
 }

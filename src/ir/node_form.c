@@ -1,20 +1,8 @@
-/* See node_form.h: the table of forms, and what their types must say. Types are compared whatever is known of tensors,
- * for passes learn and forget that at every place on its own. */
+/* See node_form.h: what the types of a node must say, kind by kind; counts and attributes stand in node_kind.c. Types
+ * are compared whatever is known of tensors, for passes learn and forget that at every place on its own. */
 #include "ir/node_form.h"
 
 #include "ir/ir_internal.h"
-
-enum { MANY = UINT16_MAX, FORM_MAX_ATTRIBUTES = 2 };
-
-typedef struct NodeForm {
-  Symbol kind;
-  uint16_t min_inputs, max_inputs, min_outputs, max_outputs, blocks; /* max, blocks: MANY is no limit */
-  const char *(*check)(const Node *node);                            /* what is wrong, or NULL; NULL: nothing more */
-  struct {
-    Symbol name;
-    uint8_t tag;
-  } attributes[FORM_MAX_ATTRIBUTES]; /* that it must have */
-} NodeForm;
 
 /* ---- types ---- */
 
@@ -71,7 +59,7 @@ static bool gives_outputs(const Node *node, const Block *block, uint32_t from) {
 
 /* ---- constants ---- */
 
-static const char *check_constant(const Node *node) {
+const char *form_constant(const Node *node) {
   const Value *output = node_output(node, 0);
   IValue value;
   if (output->type->kind == TYPE_FUNCTION) {
@@ -84,7 +72,7 @@ static const char *check_constant(const Node *node) {
 
 /* ---- control flow ---- */
 
-static const char *check_if(const Node *node) {
+const char *form_if(const Node *node) {
   if (!fits(node, input_type(node, 0), TYPE(BOOL))) return "the condition is no bool";
   for (int i = 0; i < 2; i++)
     if (block_input_count(node->blocks[i]) || !gives_outputs(node, node->blocks[i], 0))
@@ -92,7 +80,7 @@ static const char *check_if(const Node *node) {
   return NULL;
 }
 
-static const char *check_loop(const Node *node) {
+const char *form_loop(const Node *node) {
   const Block *body = node->blocks[0];
   if (!fits(node, input_type(node, 0), TYPE(INT)) || !fits(node, input_type(node, 1), TYPE(BOOL)))
     return "the trip count is no int or the condition no bool";
@@ -109,27 +97,27 @@ static const char *check_loop(const Node *node) {
   return NULL;
 }
 
-static const char *check_grad_of(const Node *node) {
+const char *form_grad_of(const Node *node) {
   const Block *formula = node->blocks[0];
   if (block_input_count(formula) || !gives_outputs(node, formula, 0) || !outputs_fit(node, TYPE(TENSOR)))
     return "the block does not give the node's outputs";
   return NULL;
 }
 
-static const char *check_subgraph(const Node *node) {
+const char *form_subgraph(const Node *node) {
   const Graph *graph = node_attribute(node, SYM_attr_Subgraph)->g;
   return graph_input_count(graph) == node->input_count ? NULL : "the Subgraph takes another number of inputs";
 }
 
 /* Behind a callable the Subgraph is for people to look at. */
-static const char *check_group(const Node *node) {
+const char *form_group(const Node *node) {
   const Graph *graph = node_attribute(node, SYM_attr_Subgraph)->g;
   if (node->callable) return NULL;
   if (graph_output_count(graph) != node->output_count) return "the Subgraph gives another number of outputs";
-  return check_subgraph(node);
+  return form_subgraph(node);
 }
 
-static const char *check_call(const Node *node) {
+const char *form_call(const Node *node) {
   switch (input_type(node, 0)->kind) {
     case TYPE_FUNCTION:
       return node->kind == SYM_prim_CallFunction ? NULL : "a function has no methods";
@@ -141,14 +129,14 @@ static const char *check_call(const Node *node) {
   }
 }
 
-static const char *check_call_method(const Node *node) {
+const char *form_call_method(const Node *node) {
   const NodeAttribute *name = node_attribute(node, SYM_attr_name);
-  return name && name->tag == ATTR_STRING ? check_call(node) : "the method has no name";
+  return name && name->tag == ATTR_STRING ? form_call(node) : "the method has no name";
 }
 
 /* ---- objects ---- */
 
-static const char *check_attribute(const Node *node) {
+const char *form_attribute(const Node *node) {
   const Type *type = input_type(node, 0);
   if (type->kind != TYPE_CLASS) return "the first input is no object";
   ptrdiff_t slot = class_type_find_attribute(type->class_type, node_string(node, SYM_attr_name));
@@ -160,23 +148,23 @@ static const char *check_attribute(const Node *node) {
              : "the attribute is of another type";
 }
 
-static const char *check_create_object(const Node *node) {
+const char *form_create_object(const Node *node) {
   return output_type(node, 0)->kind == TYPE_CLASS ? NULL : "only objects of a class can be created";
 }
 
-static const char *check_is_instance(const Node *node) {
+const char *form_is_instance(const Node *node) {
   return fits(node, TYPE(BOOL), output_type(node, 0)) ? NULL : "the answer is a bool";
 }
 
-static const char *check_enum(const Node *node) {
+const char *form_enum(const Node *node) {
   return fits(node, input_type(node, 0), TYPE(ANY_ENUM)) ? NULL : "the input is no enum";
 }
 
-static const char *check_annotate(const Node *node) {
+const char *form_annotate(const Node *node) {
   return fits(node, input_type(node, 0), output_type(node, 0)) ? NULL : "the input is none of the type";
 }
 
-static const char *check_unwrap(const Node *node) {
+const char *form_unwrap(const Node *node) {
   const Type *type = input_type(node, 0);
   if (type->kind == TYPE_OPTIONAL) type = type->elements[0];
   return type->kind == TYPE_NONE || type->kind == TYPE_UNION || fits(node, type, output_type(node, 0))
@@ -186,17 +174,17 @@ static const char *check_unwrap(const Node *node) {
 
 /* ---- containers ---- */
 
-static const char *check_list(const Node *node) {
+const char *form_list(const Node *node) {
   const Type *type = output_type(node, 0);
   return type->kind == TYPE_LIST && inputs_fit(node, type->elements[0]) ? NULL : "the elements make no such list";
 }
 
-static const char *check_list_unpack(const Node *node) {
+const char *form_list_unpack(const Node *node) {
   const Type *type = input_type(node, 0);
   return type->kind == TYPE_LIST && outputs_fit(node, type->elements[0]) ? NULL : "the list holds no such elements";
 }
 
-static const char *check_dict(const Node *node) {
+const char *form_dict(const Node *node) {
   const Type *type = output_type(node, 0);
   bool fine = type->kind == TYPE_DICT && node->input_count % 2 == 0;
   for (uint32_t i = 0; fine && i < node->input_count; i++)
@@ -204,21 +192,21 @@ static const char *check_dict(const Node *node) {
   return fine ? NULL : "keys and values make no such dict";
 }
 
-static const char *check_tuple(const Node *node) {
+const char *form_tuple(const Node *node) {
   const Type *type = output_type(node, 0);
   bool fine = type->kind == TYPE_TUPLE && type->count == node->input_count;
   for (uint32_t i = 0; fine && i < node->input_count; i++) fine = fits(node, input_type(node, i), type->elements[i]);
   return fine ? NULL : "the elements make no such tuple";
 }
 
-static const char *check_tuple_unpack(const Node *node) {
+const char *form_tuple_unpack(const Node *node) {
   const Type *type = input_type(node, 0);
   bool fine = type->kind == TYPE_TUPLE && type->count == node->output_count;
   for (uint32_t i = 0; fine && i < node->output_count; i++) fine = fits(node, type->elements[i], output_type(node, i));
   return fine ? NULL : "the tuple holds no such elements";
 }
 
-static const char *check_tuple_index(const Node *node) {
+const char *form_tuple_index(const Node *node) {
   const Type *type = input_type(node, 0);
   IValue index;
   if (type->kind != TYPE_TUPLE || !fits(node, input_type(node, 1), TYPE(INT))) return "a tuple and an int are needed";
@@ -229,7 +217,7 @@ static const char *check_tuple_index(const Node *node) {
              : "the tuple holds no such element";
 }
 
-static const char *check_tuple_slice(const Node *node) {
+const char *form_tuple_slice(const Node *node) {
   const Type *type = input_type(node, 0), *result = output_type(node, 0);
   int64_t begin = node_int(node, SYM_attr_beg), end = node_int(node, SYM_attr_end);
   bool fine = type->kind == TYPE_TUPLE && result->kind == TYPE_TUPLE && begin >= 0 && begin <= end &&
@@ -241,28 +229,28 @@ static const char *check_tuple_slice(const Node *node) {
 
 /* ---- tensors ---- */
 
-static const char *check_tensors(const Node *node) {
+const char *form_tensors(const Node *node) {
   return inputs_fit(node, TYPE(TENSOR)) && outputs_fit(node, TYPE(TENSOR)) ? NULL : "it takes and gives tensors";
 }
 
-static const char *check_chunk(const Node *node) {
+const char *form_chunk(const Node *node) {
   int64_t chunks = node_int(node, SYM_attr_chunks);
   if (chunks < 1 || chunks > UINT16_MAX || (uint64_t)chunks * node->input_count != node->output_count)
     return "there are not as many outputs as chunks";
-  return check_tensors(node);
+  return form_tensors(node);
 }
 
-static const char *check_chunk_sizes(const Node *node) {
+const char *form_chunk_sizes(const Node *node) {
   const Type *sizes = type_list_of(TYPE_INT);
   return inputs_fit(node, sizes) && outputs_fit(node, sizes) ? NULL : "it takes and gives sizes";
 }
 
-static const char *check_pass_on(const Node *node) {
+const char *form_pass_on(const Node *node) {
   if (node->output_count > node->input_count) return "there is nothing to pass on";
-  return node->output_count ? check_annotate(node) : NULL;
+  return node->output_count ? form_annotate(node) : NULL;
 }
 
-static const char *check_type_check(const Node *node) {
+const char *form_type_check(const Node *node) {
   const NodeAttribute *types = node_attribute(node, SYM_attr_types);
   if (types->count != node->input_count || node->output_count != node->input_count + 1)
     return "inputs, outputs and types do not agree";
@@ -271,84 +259,26 @@ static const char *check_type_check(const Node *node) {
   return fits(node, TYPE(BOOL), output_type(node, node->input_count)) ? NULL : "the answer is a bool";
 }
 
-/* ---- the table ---- */
-
-#define HAS(name, tag) \
-  { SYM_attr_##name, tag }
-
-/* kind, inputs, outputs, blocks, what else must hold, attributes */
-#define FORMS(X)                                                                                    \
-  X(Constant, 0, 0, 1, 1, 0, check_constant, {0})                                                   \
-  X(Uninitialized, 0, 0, 1, 1, 0, NULL, {0})                                                        \
-  X(If, 1, 1, 0, MANY, 2, check_if, {0})                                                            \
-  X(Loop, 2, MANY, 0, MANY, 1, check_loop, {0})                                                     \
-  X(GradOf, 0, MANY, 0, MANY, 1, check_grad_of, {0})                                                \
-  X(fork, 0, MANY, 1, 1, 0, check_subgraph, HAS(Subgraph, ATTR_GRAPH))                              \
-  X(DifferentiableGraph, 0, MANY, 0, MANY, 0, check_group, HAS(Subgraph, ATTR_GRAPH))               \
-  X(FusionGroup, 0, MANY, 0, MANY, 0, check_group, HAS(Subgraph, ATTR_GRAPH))                       \
-  X(CallFunction, 1, MANY, 1, 1, 0, check_call, {0})                                                \
-  X(CallMethod, 1, MANY, 1, 1, 0, check_call_method, HAS(name, ATTR_STRING))                        \
-  X(Enter, 1, 1, 1, 1, 0, NULL, {0})                                                                \
-  X(Exit, 1, MANY, 0, 1, 0, NULL, {0})                                                              \
-  X(CreateObject, 0, 0, 1, 1, 0, check_create_object, {0})                                          \
-  X(GetAttr, 1, 1, 1, 1, 0, check_attribute, HAS(name, ATTR_STRING))                                \
-  X(SetAttr, 2, 2, 0, 0, 0, check_attribute, HAS(name, ATTR_STRING))                                \
-  X(EnumName, 1, 1, 1, 1, 0, check_enum, {0})                                                       \
-  X(EnumValue, 1, 1, 1, 1, 0, check_enum, {0})                                                      \
-  X(isinstance, 1, 1, 1, 1, 0, check_is_instance, HAS(types, ATTR_TYPES))                           \
-  X(annotate, 1, 1, 1, 1, 0, check_annotate, {0})                                                   \
-  X(unchecked_cast, 1, 1, 1, 1, 0, NULL, {0})                                                       \
-  X(unchecked_unwrap_optional, 1, 1, 1, 1, 0, check_unwrap, {0})                                    \
-  X(RaiseException, 1, 2, 0, 0, 0, NULL, {0})                                                       \
-  X(tolist, 1, MANY, 1, 1, 0, NULL, {0})                                                            \
-  X(EmptyListLiteral, 0, 0, 1, 1, 0, check_list, {0})                                               \
-  X(ListConstruct, 0, MANY, 1, 1, 0, check_list, {0})                                               \
-  X(ListUnpack, 1, 1, 0, MANY, 0, check_list_unpack, {0})                                           \
-  X(DictConstruct, 0, MANY, 1, 1, 0, check_dict, {0})                                               \
-  X(TupleConstruct, 0, MANY, 1, 1, 0, check_tuple, {0})                                             \
-  X(TupleUnpack, 1, 1, 0, MANY, 0, check_tuple_unpack, {0})                                         \
-  X(TupleIndex, 2, 2, 1, 1, 0, check_tuple_index, {0})                                              \
-  X(TupleSlice, 1, 1, 1, 1, 0, check_tuple_slice, HAS(beg, ATTR_INT), HAS(end, ATTR_INT))           \
-  X(ConstantChunk, 1, 1, 0, MANY, 0, check_chunk, HAS(chunks, ATTR_INT), HAS(dim, ATTR_INT))        \
-  X(BroadcastingChunk, 1, MANY, 0, MANY, 0, check_chunk, HAS(chunks, ATTR_INT), HAS(dim, ATTR_INT)) \
-  X(ChunkSizes, 1, 1, 2, 2, 0, check_chunk_sizes, HAS(chunks, ATTR_INT), HAS(dim, ATTR_INT))        \
-  X(FusedConcat, 1, MANY, 1, 1, 0, check_tensors, HAS(dim, ATTR_INT))                               \
-  X(profile, 0, MANY, 0, 1, 0, check_pass_on, {0})                                                  \
-  X(Guard, 1, 1, 1, 1, 0, check_tensors, {0})                                                       \
-  X(BailOut, 1, MANY, 0, 1, 0, check_pass_on, {0})                                                  \
-  X(TypeCheck, 1, MANY, 2, MANY, 0, check_type_check, HAS(types, ATTR_TYPES))
-
-static const NodeForm forms[] = {
-#define X(name, in, in_max, out, out_max, blocks, check, ...) \
-  {SYM_prim_##name, in, in_max, out, out_max, blocks, check, {__VA_ARGS__}},
-    FORMS(X)
-#undef X
-};
-
-static const NodeForm *find_form(Symbol kind) {
-  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-    if (forms[i].kind == kind) return &forms[i];
-  return NULL;
-}
+/* ---- of all kinds ---- */
 
 /* prim::tolist has a form because its result's type stands on the node. */
 bool kind_is_of_language(Symbol kind) {
-  return find_form(kind) && kind != SYM_prim_tolist;
+  return node_kind(kind)->has_form && kind != SYM_prim_tolist;
 }
 
 static bool is_within(uint32_t count, uint16_t min, uint16_t max) {
-  return count >= min && (max == MANY || count <= max);
+  return count >= min && (max == FORM_MANY || count <= max);
 }
 
-static const char *check_form(const Node *node, const NodeForm *form) {
-  if (!is_within(node->input_count, form->min_inputs, form->max_inputs)) return "it takes another number of inputs";
-  if (!is_within(node->output_count, form->min_outputs, form->max_outputs)) return "it gives another number of outputs";
-  if (node->block_count != form->blocks) return "it has another number of blocks";
-  for (int i = 0; i < FORM_MAX_ATTRIBUTES && form->attributes[i].name; i++) {
-    const NodeAttribute *attribute = node_attribute(node, form->attributes[i].name);
-    if (!attribute || attribute->tag != form->attributes[i].tag) return "it lacks an attribute";
+static const char *check_form(const Node *node, const NodeKind *kind) {
+  if (!is_within(node->input_count, kind->min_inputs, kind->max_inputs)) return "it takes another number of inputs";
+  if (!is_within(node->output_count, kind->min_outputs, kind->max_outputs)) return "it gives another number of outputs";
+  if (node->block_count != kind->blocks) return "it has another number of blocks";
+  for (int i = 0; i < FORM_MAX_ATTRIBUTES && kind->attributes[i].name; i++) {
+    const NodeAttribute *attribute = node_attribute(node, kind->attributes[i].name);
+    if (!attribute || attribute->tag != kind->attributes[i].tag) return "it lacks an attribute";
   }
-  return form->check ? form->check(node) : NULL;
+  return kind->check ? kind->check(node) : NULL;
 }
 
 /* ---- operators ---- */
@@ -387,15 +317,15 @@ static void check_operator(void *argument) {
 }
 
 Status node_check_form(const Node *node, const char **out) {
-  const NodeForm *form = find_form(node->kind);
+  const NodeKind *kind = node_kind(node->kind);
   const NodeAttribute *subgraph = node_attribute(node, SYM_attr_Subgraph);
   OperatorCheck check = {.node = node};
   *out = NULL;
   if (subgraph && subgraph->tag != ATTR_GRAPH)
     *out = "its Subgraph is no graph";
-  else if (form)
-    *out = check_form(node, form);
-  if (*out || form || node->graph->numbers_erased) return OK;
+  else if (kind->has_form)
+    *out = check_form(node, kind);
+  if (*out || kind->has_form || node->graph->numbers_erased) return OK;
   TRY(arena_protect(node->graph->arena, check_operator, &check)); /* binding type variables allocates */
   *out = check.wrong;
   return OK;

@@ -206,7 +206,7 @@ static void print_node(Printer *p, const Node *node, uint32_t level) {
   uint32_t shown = node->attribute_count;
   if (is_group) {
     strbuf_printf(out, "_%zu", p->groups.length);
-    shown = node->kind == SYM_prim_DifferentiableGraph ? 0 : shown - 1;
+    shown = node_has_flag(node, KIND_IS_BARE) ? 0 : shown - 1;
     if (!vec_push(&p->groups, node)) out->failed = true;
   }
   if (shown) {

@@ -6,7 +6,6 @@
   X(prim, AutogradAdd) \
   X(prim, AutogradZero) \
   X(prim, BailOut) \
-  X(prim, BailoutTemplate) \
   X(prim, Block) \
   X(prim, BreakStmt) \
   X(prim, BroadcastSizes) \
@@ -23,13 +22,11 @@
   X(prim, CreateObject) \
   X(prim, DictConstruct) \
   X(prim, DifferentiableGraph) \
-  X(prim, Drop) \
   X(prim, EmptyListLiteral) \
   X(prim, Enter) \
   X(prim, EnumName) \
   X(prim, EnumValue) \
   X(prim, Exit) \
-  X(prim, Function) \
   X(prim, FusedConcat) \
   X(prim, FusionGroup) \
   X(prim, GetAttr) \
@@ -41,11 +38,9 @@
   X(prim, ListUnpack) \
   X(prim, Load) \
   X(prim, Loop) \
-  X(prim, LoopCondition) \
   X(prim, LoopContinuation) \
   X(prim, MMBatchSide) \
   X(prim, MMTreeReduce) \
-  X(prim, MethodOf) \
   X(prim, ModuleContainerIndex) \
   X(prim, NumToTensor) \
   X(prim, Param) \
@@ -64,7 +59,6 @@
   X(prim, With) \
   X(prim, abs) \
   X(prim, annotate) \
-  X(prim, awaitable) \
   X(prim, data) \
   X(prim, device) \
   X(prim, dtype) \

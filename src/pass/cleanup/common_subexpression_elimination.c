@@ -53,20 +53,12 @@ static bool is_same(const Node *a, const Node *b) {
   return same_attributes(a, b);
 }
 
+/* Constants are constant_pooling's. */
 static bool is_candidate(Elimination *e, const Node *node) {
-  switch (node->kind) {
-    case SYM_prim_Constant:
-    case SYM_prim_CreateObject:
-    case SYM_prim_Uninitialized:
-    case SYM_prim_profile:
-    case SYM_prim_Guard:
-    case SYM_prim_BailOut:
-      return false;
-    default:
-      break;
-  }
-  return node->output_count && !node->block_count && !node->callable && !node_has_side_effects(node) &&
-         !node_is_nondeterministic(node) && !alias_node_writes(e->db, node) && !alias_node_has_writers(e->db, node);
+  uint8_t flags = node_kind(node->kind)->flags;
+  return flags & KIND_MAY_SHARE && !(flags & KIND_LASTS) && node->output_count && !node->block_count &&
+         !node->callable && !node_has_side_effects(node) && !node_is_nondeterministic(node) &&
+         !alias_node_writes(e->db, node) && !alias_node_has_writers(e->db, node);
 }
 
 static bool changes_grad_mode(const Block *block) {

@@ -134,25 +134,7 @@ static bool worth_keeping(IValue value) {
 }
 
 static void fold_node(Graph *graph, Exec *exec, AliasDb *db, Node *node) {
-  switch (node->kind) {
-    case SYM_prim_Constant:
-    case SYM_prim_Uninitialized:
-    case SYM_prim_Closure:
-    case SYM_prim_CallFunction:
-    case SYM_prim_CallMethod:
-    case SYM_prim_isinstance:
-    case SYM_prim_unchecked_cast:
-    case SYM_prim_unchecked_unwrap_optional:
-    case SYM_prim_RaiseException:
-    case SYM_prim_CreateObject:
-    case SYM_prim_fork:
-    case SYM_prim_Enter:
-    case SYM_prim_Exit:
-    case SYM_prim_Print:
-      return;
-    default:
-      break;
-  }
+  if (!node_has_flag(node, KIND_MAY_FOLD)) return;
   IValue *inputs, outputs[CALL_MAX_OUTPUTS] = {0}, *results = outputs;
   if (!node->output_count || !inputs_are_constant(node) ||
       (!outputs_are_immutable(node) && !outputs_stay_inside(db, node)))

@@ -88,42 +88,6 @@ static void follow_value(Marking *m, Value *value) {
     need_carried(m, node, value->offset);
 }
 
-static bool has_effect(const Node *node) {
-  switch (node->kind) {
-    case SYM_prim_Constant:
-    case SYM_prim_If:
-    case SYM_prim_Loop:
-    case SYM_prim_TupleConstruct:
-    case SYM_prim_ListConstruct:
-    case SYM_prim_DictConstruct:
-    case SYM_prim_TupleUnpack:
-    case SYM_prim_TupleIndex:
-    case SYM_prim_GetAttr:
-    case SYM_prim_Uninitialized:
-    case SYM_prim_unchecked_cast:
-    case SYM_prim_isinstance:
-    case SYM_prim_Closure:
-      return false;
-    case SYM_prim_CallFunction:
-    case SYM_prim_CallMethod:
-    case SYM_prim_SetAttr:
-    case SYM_prim_RaiseException:
-    case SYM_prim_Print:
-    case SYM_prim_Enter:
-    case SYM_prim_Exit:
-    case SYM_prim_fork:
-    case SYM_prim_forkClosure:
-    case SYM_prim_Store:
-    case SYM_prim_ReturnStmt:
-    case SYM_prim_LoopContinuation:
-      return true;
-    default:
-      break;
-  }
-  if (node_has_side_effects(node)) return true;
-  return false;
-}
-
 static bool is_write(const Node *node) {
   const FunctionSchema *schema = node->block_count ? NULL : node_schema(node);
   return schema && schema->is_mutable;
@@ -131,7 +95,7 @@ static bool is_write(const Node *node) {
 
 static void mark_effects(Marking *m, Block *block) {
   BLOCK_EACH(node, block) {
-    if (has_effect(node))
+    if (node_has_side_effects(node))
       need_node(m, node);
     else if (is_write(node))
       vec_arena_push(m->scratch, &m->writes, node);

@@ -17,8 +17,7 @@ typedef struct Walk {
 static void add(const Walk *w, uint64_t *live, const Value *v) {
   const Value *object = w->reads ? attribute_read_input(w->reads, v) : NULL;
   if (object) v = object;
-  if (v->node->kind != SYM_prim_Constant && v->node->kind != SYM_prim_Uninitialized)
-    live[v->unique / 64] |= (uint64_t)1 << (v->unique % 64);
+  if (!node_has_flag(v->node, KIND_LASTS)) live[v->unique / 64] |= (uint64_t)1 << (v->unique % 64);
 }
 static void take(uint64_t *live, const Value *v) {
   live[v->unique / 64] &= ~((uint64_t)1 << (v->unique % 64));

@@ -15,9 +15,7 @@ static bool never_fails(const Node *node) {
 
 /* Whether it computes the same in every iteration, if it may be computed elsewhere at all. */
 static bool takes_invariants(const Node *node, const Block *body) {
-  if (node->block_count || node->callable || !node->output_count || node->kind == SYM_prim_CreateObject ||
-      node->kind == SYM_prim_profile)
-    return false;
+  if (node->block_count || node->callable || !node->output_count) return false;
   for (uint32_t i = 0; i < node->input_count; i++)
     if (node_is_in_block(node_input(node, i)->node, body)) return false;
   return true;
@@ -26,6 +24,7 @@ static bool takes_invariants(const Node *node, const Block *body) {
 static bool may_leave(AliasDb *db, const Node *node, bool runs) {
   if (node_has_side_effects(node)) return node_refused(FILE_NAME, node, REASON_NOT_MOVED_SIDE_EFFECTS);
   if (node_is_nondeterministic(node)) return node_refused(FILE_NAME, node, REASON_NOT_MOVED_RANDOM);
+  if (!node_has_flag(node, KIND_MAY_SHARE)) return false;
   if (!runs && !never_fails(node)) return node_refused(FILE_NAME, node, REASON_NOT_MOVED_MAY_FAIL);
   if (alias_node_writes(db, node) || alias_node_has_writers(db, node))
     return node_refused(FILE_NAME, node, REASON_NOT_MOVED_ALIASING);

@@ -14,7 +14,7 @@ typedef struct Search {
 static void find(Search *s, const Block *block) {
   for (const Node *node = block->param->next; node != block->ret; node = node->next) {
     for (uint32_t i = 0; i < node->block_count; i++) find(s, node->blocks[i]);
-    if (node->kind == SYM_prim_Constant || node->kind == SYM_prim_profile) continue;
+    if (node_kind(node->kind)->effect == EFFECT_NONE) continue;
     unsigned changes = node_changes(node);
     if (changes & CHANGES_SIZES) vec_arena_push(s->scratch, &s->resizing, node);
     if (changes & CHANGES_REQUIRES_GRAD) vec_arena_push(s->scratch, &s->regrading, node);

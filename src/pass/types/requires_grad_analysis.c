@@ -49,12 +49,8 @@ static void propagate_loop(Propagation *p, Node *node) {
 
 static void propagate_block(Propagation *p, Block *block) {
   BLOCK_EACH(node, block) {
+    if (node_has_flag(node, KIND_IS_TYPED)) continue;
     switch (node->kind) {
-      case SYM_prim_Constant:
-      case SYM_prim_GetAttr:
-      case SYM_prim_Guard:
-      case SYM_prim_BailOut:
-        continue; /* they know */
       case SYM_prim_profile:
         if (node->output_count) set(p, node_output(node, 0), of_value(node_input(node, 0)));
         continue;

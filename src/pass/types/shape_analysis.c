@@ -199,15 +199,8 @@ static void analyze_chunk(Analysis *a, Node *node) {
 }
 
 static void find_types(Analysis *a, Node *node) {
+  if (node_has_flag(node, KIND_IS_TYPED)) return;
   switch (node->kind) {
-    case SYM_prim_Constant:
-    case SYM_prim_GetAttr:
-    case SYM_prim_Guard:
-    case SYM_prim_BailOut:
-    case SYM_prim_FusionGroup:
-    case SYM_prim_DifferentiableGraph:
-    case SYM_prim_TypeCheck:
-      return; /* they say themselves */
     case SYM_prim_profile:
       if (node->output_count && node->input_count) node_output(node, 0)->type = node_input(node, 0)->type;
       return;

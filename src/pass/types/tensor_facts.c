@@ -78,10 +78,8 @@ static unsigned changes_of_node(const Node *node, int depth) {
     }
     case SYM_aten_wait: /* what this graph forked counts there */
       return node->input_count && node_input(node, 0)->node->kind == SYM_prim_fork ? 0 : CHANGES_ANYTHING;
-    case SYM_prim_CallOptionalFunction:
-    case SYM_prim_rpc_async:
-      return CHANGES_ANYTHING;
     default:
+      if (node_kind(node->kind)->effect == EFFECT_RUNS) return CHANGES_ANYTHING;
       break;
   }
   const FunctionSchema *schema = node_schema(node);

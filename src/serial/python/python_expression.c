@@ -141,10 +141,14 @@ static const struct {
 } changed_operators[] = {{"aten::div", 4},      {"aten::div_", 4},     {"aten::full", 5},
                          {"aten::linspace", 8}, {"aten::logspace", 9}, {"aten::gelu", 10}};
 
+static _Noreturn void fail_to_print(Printing *p, const Node *node) {
+  printing_fail(p, status_new(ERROR_UNSUPPORTED, "a " STR_FMT " can't be printed", STR_ARG(symbol_name(node->kind))));
+}
+
 static void put_operator(Printing *p, const Node *node, PythonText *out) {
   const FunctionSchema *schema = node_schema(node);
   Str name = symbol_name(node->kind), base = symbol_base(node->kind), space = symbol_space(node->kind);
-  if (!schema) printing_fail(p, status_new(ERROR_UNSUPPORTED, "a " STR_FMT " can't be printed", STR_ARG(name)));
+  if (!schema) fail_to_print(p, node);
   for (size_t i = 0; i < sizeof changed_operators / sizeof *changed_operators; i++)
     if (str_is(name, changed_operators[i].name) && p->printer->min_version < changed_operators[i].version)
       p->printer->min_version = changed_operators[i].version;
@@ -178,6 +182,7 @@ static void put_typed(Printing *p, const Node *node, PythonText *out, const char
 }
 
 void put_expression(Printing *p, const Node *node, PythonText *out) {
+  if (!node_has_flag(node, KIND_MAY_SAVE)) fail_to_print(p, node);
   switch (node->kind) {
     case SYM_prim_Constant:
       put_constant(p, node, out);
@@ -262,9 +267,6 @@ void put_expression(Printing *p, const Node *node, PythonText *out) {
     case SYM_prim_EnumValue:
       put_inputs(p, out, node, "(", ").value");
       return;
-    case SYM_prim_Closure:
-    case SYM_prim_Function:
-      printing_fail(p, status_new(ERROR_UNSUPPORTED, "closures can't be saved"));
     default:
       if (str_is(symbol_name(node->kind), "aten::sorted") && node->input_count == 1) {
         put_inputs(p, out, node, "sorted(", ")");

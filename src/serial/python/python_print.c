@@ -139,10 +139,8 @@ static bool may_inline(const Value *value) {
   Use use = value->uses.data[0];
   if (value->name.length && use.user->kind != SYM_prim_Return) return false;
   if (use.user->kind == SYM_prim_Loop && use.offset >= 2) return false; /* would move behind the loop's header */
-  if (use.user->kind == SYM_prim_fork || node->kind == SYM_prim_fork) return false;
-  /* Read back inside a condition it would refine types a second time. */
-  return node->kind != SYM_prim_isinstance && node->kind != SYM_prim_ModuleContainerIndex &&
-         node->kind != SYM_prim_Enter && node->kind != SYM_prim_Exit && node->kind != SYM_prim_Param;
+  if (use.user->kind == SYM_prim_fork) return false;
+  return !node_has_flag(node, KIND_OWN_LINE);
 }
 
 static Node *before_constants(const Node *node) {

@@ -46,9 +46,6 @@ static void spell_lists(Graph *graph, Block *block) {
   spell_lists_in(graph, block->ret);
 }
 
-static bool has_no_place(const Node *node) {
-  return node->kind == SYM_prim_Constant || node->kind == SYM_prim_Uninitialized;
-}
 /* What stands at the top, in the order of its first use. */
 typedef struct Tops {
   PtrMap seen;          /* Node */
@@ -58,7 +55,7 @@ static void order_uses(Node *node, Node *end, Node *top, Tops *tops) {
   for (;; node = node->next) {
     for (uint32_t i = 0; i < node->input_count; i++) {
       Node *maker = node_input(node, i)->node;
-      if (!has_no_place(maker) || ptrmap_has(&tops->seen, maker)) continue;
+      if (!node_has_flag(maker, KIND_LASTS) || ptrmap_has(&tops->seen, maker)) continue;
       if (maker->kind == SYM_prim_Uninitialized) {
         const Type *type = node_input(node, i)->type;
         Node *first = ptrmap_get(&tops->uninitialized, type);
@@ -80,7 +77,7 @@ static void order_uses(Node *node, Node *end, Node *top, Tops *tops) {
 static void order_constants(Graph *graph, Arena *arena) {
   Tops tops;
   Node *top = graph->block->param->next;
-  while (has_no_place(top)) top = top->next;
+  while (node_has_flag(top, KIND_LASTS)) top = top->next;
   ptrmap_init(&tops.seen, arena);
   ptrmap_init(&tops.uninitialized, arena);
   order_uses(top, graph->block->ret, top, &tops);
