@@ -102,6 +102,13 @@ def reduce_loss(loss: Tensor, reduction: int) -> Tensor:
     return loss
 
 
+# A tensor without dimensions has one to name.
+def check_dim(dim: int, ndim: int):
+    n = max(ndim, 1)
+    if dim < -n or dim >= n:
+        raise IndexError('Dimension out of range (expected to be in range of [{}, {}], but got {})'.format(-n, n - 1, dim))
+
+
 # q of a quantile, as a tensor of self's dtype.
 def quantile_place(self: Tensor, q: float) -> Tensor:
     if not (q >= 0.0 and q <= 1.0):
@@ -116,6 +123,15 @@ def check_rows(self: Tensor):
 
 
 # Losses that PyTorch computes in the memory of an argument can't take ints.
+# The result of operators that PyTorch writes into a tensor of t's dtype.
+def in_dtype_of(t: Tensor, result: Tensor) -> Tensor:
+    if result.dtype == t.dtype:
+        return result
+    if not torch.can_cast(result.dtype, t.dtype):
+        raise RuntimeError("result type {} can't be cast to the desired output type {}".format(scalar_type_name(result), scalar_type_name(t)))
+    return result.to(t.dtype)
+
+
 def check_takes_float(t: Tensor):
     if not t.is_floating_point() and not t.is_complex():
         raise RuntimeError("result type Float can't be cast to the desired output type {}".format(scalar_type_name(t)))
@@ -137,11 +153,15 @@ def nll_terms(self: Tensor, target: Tensor, weight: Optional[Tensor], ignore_ind
 
 def nll_loss_any(self: Tensor, target: Tensor, weight: Optional[Tensor], reduction: int, ignore_index: int) -> Tuple[Tensor, Tensor]:
     if self.dim() == 1:
-        if target.numel() != 1:
+        if target.dim() > 0 and target.size(0) != self.size(0):
             raise ValueError('size mismatch (got input: {}, target: {})'.format(self.size(), target.size()))
-        loss, scale = nll_terms(self.unsqueeze(0), target.reshape([1]), weight, ignore_index)
-        loss = loss.squeeze(0)
-        scale = scale.squeeze(0)
+        if self.numel() == 0:
+            loss = self.sum()
+            scale = self.sum()
+        else:  # of several targets PyTorch reads the first
+            loss, scale = nll_terms(self.unsqueeze(0), target.reshape(-1)[:1], weight, ignore_index)
+            loss = loss.squeeze(0)
+            scale = scale.squeeze(0)
     else:
         if self.size(0) != target.size(0):
             raise ValueError('Expected input batch_size ({}) to match target batch_size ({}).'.format(self.size(0), target.size(0)))
@@ -307,6 +327,7 @@ def quantile_of(self: Tensor, q: Tensor, dim: Optional[int], keepdim: bool, inte
         x = self.reshape(-1)
         shape = [1 for _ in range(self.dim())] if keepdim else torch.jit.annotate(List[int], [])
     else:
+        check_dim(dim, self.dim())
         d = dim + self.dim() if dim < 0 else dim
         shape = list(self.size())
         if self.dim() == 0:
@@ -362,9 +383,8 @@ def trapezoid_terms(y: Tensor, x: Tensor, dim: int) -> Tensor:
         at = x.view(shape)
     elif x.dim() < y.dim():
         at = x.view([1 for _ in range(y.dim() - x.dim())] + x.size())
-    gaps = at.narrow(dim, 1, at.size(dim) - 1) - at.narrow(dim, 0, at.size(dim) - 1)
-    n = y.size(dim) - 1
-    return gaps * (y.narrow(dim, 0, n) + y.narrow(dim, 1, n)) / 2.
+    gaps = at.slice(dim, 1) - at.slice(dim, 0, max(at.size(dim) - 1, 0))
+    return gaps * (y.slice(dim, 0, max(y.size(dim) - 1, 0)) + y.slice(dim, 1)) / 2.
 
 
 def gradient_check(self: Tensor, axes: List[int], spacings: int, edge_order: int):

@@ -23,6 +23,24 @@ static Status check_overlap(const Call *call, uint32_t input_count, const Tensor
   return OK;
 }
 
+/* The same for rows with OP_WRITES_APART, where no overlap is right. A row with `name_` writes into self. */
+static Status check_apart(const Call *call, uint32_t input_count, const Tensor *target) {
+  const OpRow *row = call->op->row;
+  if (!(row->flags & OP_WRITES_APART)) return OK;
+  for (uint32_t i = row->flags & OP_INPLACE ? 1 : 0; i < input_count; i++) {
+    IValue input = call->inputs[i];
+    if (input.tag == TAG_TENSOR) TRY(tensor_check_apart(target, input.tensor));
+    if (input.tag != TAG_LIST || input.list->kind != LIST_VALUES) continue;
+    for (size_t k = 0; k < input.list->length; k++) {
+      IValue item = input.list->values[k];
+      if (item.tag != TAG_TENSOR) continue;
+      bool is_mask = row->flags & OP_INPLACE && item.tensor->dtype == DTYPE_BOOL; /* indices are made of it first */
+      if (!is_mask) TRY(tensor_check_apart(target, item.tensor));
+    }
+  }
+  return OK;
+}
+
 static Status check_writable(const Tensor *t) {
   if (t->storage && (t->storage->flags & STORAGE_READ_ONLY))
     return status_new(ERROR_RUNTIME, "a tensor in read-only memory can't be written");
@@ -159,6 +177,7 @@ Status call_run_inplace(Call *call, bool meta) {
     TRY(check_cast(spec->dtype, self));
     if (!expanded) TRY(tensor_check_writable(self));
     if (meta) goto done;
+    TRY(check_apart(call, call->input_count, self));
     TRY(check_overlap(call, call->input_count, self, &direct));
     if (direct && !expanded && spec->dtype == self->dtype) {
       result = ivalue_tensor(tensor_retain(self));
@@ -169,6 +188,7 @@ Status call_run_inplace(Call *call, bool meta) {
       goto done;
     }
   }
+  TRY(check_apart(call, call->input_count, self));
   Status status = run_before_write(&inner, meta);
   if (status == OK && result.tag != TAG_TENSOR)
     status = status_new(ERROR_INTERNAL, STR_FMT ": no tensor computed", STR_ARG(call->op->name));
@@ -288,9 +308,10 @@ Status call_run_out(Call *call, const CallPlan *plan, bool meta) {
     TRY(check_writable(outs[i].tensor));
     TRY(check_target_device(outs[i].tensor, meta));
   }
+  TensorSpec specs[CALL_MAX_OUTPUTS];
+  if (shape) TRY(call_compute_specs(&inner, shape, specs));
+  for (uint32_t i = 0; i < out_count; i++) TRY(check_apart(&inner, inner.input_count, outs[i].tensor));
   if (shape) {
-    TensorSpec specs[CALL_MAX_OUTPUTS];
-    TRY(call_compute_specs(&inner, shape, specs));
     for (uint32_t i = 0; i < out_count; i++) {
       Tensor *out = outs[i].tensor;
       if (specs[i].flags & TENSOR_UNDEFINED) continue;

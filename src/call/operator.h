@@ -27,6 +27,7 @@ enum OpFlags {
   OP_ACCEPT_ANY =
       OP_ACCEPT_SPARSE | OP_ACCEPT_QUANTIZED | OP_ACCEPT_CONJ | OP_ACCEPT_META | OP_ACCEPT_OPAQUE | OP_ACCEPT_UNDEFINED,
   OP_NOT_DIFFERENTIABLE = 1u << 14, /* results never require grad (comparisons, argmax, ...) */
+  OP_WRITES_APART = 1u << 15,       /* what it writes may show no memory of an argument beside `self` */
   OP_RESHAPES = 1u << 16,           /* may change sizes or strides of the tensor it writes: resize_, t_, ... */
   OP_GRAD_EXACT = 1u << 17,         /* not pointwise: its formula gives gradients of the arguments' sizes and dtypes */
   OP_RETURNS_ARGUMENT = 1u << 18,   /* the result may be, or show, an argument although the schema does not say so */

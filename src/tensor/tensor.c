@@ -427,11 +427,19 @@ Status tensor_check_writable(const Tensor *to) {
                     "memory location. Please clone() the tensor before performing the operation.");
 }
 
-Status tensor_check_overlap(const Tensor *to, const Tensor *from) {
-  if (to->storage != from->storage || tensor_overlap(to, from) != OVERLAP_PARTIAL) return OK;
+static Status overlaps(void) {
   return status_new(ERROR_RUNTIME,
                     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
                     "single memory location. Please clone() the tensor before performing the operation.");
+}
+
+Status tensor_check_overlap(const Tensor *to, const Tensor *from) {
+  return to->storage == from->storage && tensor_overlap(to, from) == OVERLAP_PARTIAL ? overlaps() : OK;
+}
+
+Status tensor_check_apart(const Tensor *to, const Tensor *from) {
+  TensorOverlap overlap = tensor_overlap(to, from);
+  return overlap == OVERLAP_PARTIAL || overlap == OVERLAP_FULL ? overlaps() : OK;
 }
 
 /* Writes element 0 as dtype `to`, lazy conjugation and negation applied. Callers refuse tensors without data; should

@@ -170,6 +170,8 @@ bool tensor_shows_twice(const Tensor *t); /* the same element, as what is expand
 /* PyTorch's errors for writing to a tensor that shows an element twice, or reading what is half overwritten. */
 Status tensor_check_writable(const Tensor *to) MUST_CHECK;
 Status tensor_check_overlap(const Tensor *to, const Tensor *from) MUST_CHECK;
+/* The same, where `to` may not be the tensor that is read either. */
+Status tensor_check_apart(const Tensor *to, const Tensor *from) MUST_CHECK;
 Device tensor_device(const Tensor *t);
 /* Element 0 of a one-element tensor, converted. */
 int64_t tensor_item_int(const Tensor *t);

@@ -124,15 +124,17 @@ static Status shape_solve_triangular(Call *call, TensorSpec *specs) {
   const Tensor *a = call_tensor(call, 0), *b = call_tensor(call, 1);
   bool left = call_bool(call, 3);
   static const char name[] = "linalg.solve_triangular";
-  TRY(linalg_check_same_dtype(a, b, name, "A", "B"));
   TRY(linalg_check_square(a, name, "A"));
   TRY(linalg_check_matrix(b, name, "B"));
+  if (!dtype_is_floating((DType)a->dtype) && !dtype_is_complex((DType)a->dtype))
+    return status_new(ERROR_RUNTIME, "\"triangular_solve_cpu\" not implemented for '%s'",
+                      dtype_scalar_name((DType)a->dtype));
   TRY(linalg_check_dtype(a, name, false));
   if ((left ? matrix_rows(b) : matrix_cols(b)) != matrix_rows(a))
     return status_new(ERROR_RUNTIME, "%s: Incompatible shapes of A and B for the equation %s (%lldx%lld and %lldx%lld)",
                       name, left ? "AX = B" : "XA = B", (long long)matrix_rows(a), (long long)matrix_cols(a),
                       (long long)matrix_rows(b), (long long)matrix_cols(b));
-  return linalg_spec_broadcast(specs, a, b, (DType)b->dtype, matrix_rows(b), matrix_cols(b));
+  return linalg_spec_broadcast(specs, a, b, (DType)a->dtype, matrix_rows(b), matrix_cols(b));
 }
 static Status kernel_solve_triangular(Call *call) {
   TRY(tensor_copy(call_out(call, 0), call_tensor(call, 1), 1));
@@ -153,7 +155,10 @@ static Status shape_triangular_solve(Call *call, TensorSpec *specs) {
   TRY(linalg_check_square(a, "triangular_solve", "A"));
   TRY(linalg_check_matrix(b, "triangular_solve", "b"));
   TRY(linalg_check_dtype(a, "triangular_solve", false));
-  TRY(linalg_check_same_dtype(a, b, "triangular_solve", "A", "b"));
+  if (a->dtype != b->dtype)
+    return status_new(ERROR_RUNTIME,
+                      "Expected b and A to have the same dtype, but found b of type %s and A of type %s instead.",
+                      dtype_scalar_name((DType)b->dtype), dtype_scalar_name((DType)a->dtype));
   if (matrix_rows(a) != matrix_rows(b))
     return status_new(ERROR_RUNTIME,
                       "Incompatible matrix sizes for triangular_solve: each A matrix is %lld by %lld but each b matrix "
@@ -274,7 +279,9 @@ static const OpRow rows[] = {
              "return l",
      .flags = OP_OUT},
     {.schema = "aten::cholesky(Tensor self, bool upper=False) -> Tensor",
-     .body = "l, info = torch.linalg_cholesky_ex(self, upper=upper)\n"
+     .body = "if self.numel() == 0:\n"
+             "    return self.clone()\n"
+             "l, info = torch.linalg_cholesky_ex(self, upper=upper)\n"
              "torch._linalg_check_errors(info, 'cholesky', is_matrix=self.dim() == 2)\n"
              "return l",
      .flags = OP_OUT},

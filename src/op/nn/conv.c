@@ -96,9 +96,21 @@ static Status kernel_too_large(const ConvParams *p) {
   return status;
 }
 
+/* PyTorch computes lines as planes of height 1. */
+static Status kernel_is_empty(const ConvParams *p) {
+  const int64_t *k = p->kernel;
+  if (p->spatial == 3)
+    return status_new(ERROR_RUNTIME, "kernel size should be greater than zero, but got: %lld x %lld x %lld (TxHxW)",
+                      (long long)k[0], (long long)k[1], (long long)k[2]);
+  return status_new(ERROR_RUNTIME,
+                    "kernel size should be greater than zero, but got kernel_height: %lld kernel_width: %lld",
+                    (long long)k[1], (long long)k[2]);
+}
+
 static Status output_sizes(ConvParams *p) {
   for (int d = 0; d < CONV_SPATIAL; d++) {
     int64_t span;
+    if (p->kernel[d] < 1) return kernel_is_empty(p);
     if (!int64_mul(p->dilation[d], p->kernel[d] - 1, &span)) return status_new(ERROR_RUNTIME, "kernel is too large");
     if (p->transposed) {
       int64_t wide;

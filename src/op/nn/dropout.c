@@ -81,8 +81,12 @@ static Status dropout(Call *c, bool feature, bool alpha) {
     status = binary(c->exec, &mul_ref, call_value(c, 0), ivalue_tensor(noise), &product);
     goto done;
   }
-  if (!alpha && !dtype_is_floating((DType)input->dtype) && !dtype_is_complex((DType)input->dtype))
+  bool takes_float = dtype_is_floating((DType)input->dtype) || dtype_is_complex((DType)input->dtype);
+  if (!alpha && !takes_float)
     return status_new(ERROR_RUNTIME, "result type Float can't be cast to the desired output type %s",
+                      dtype_scalar_name((DType)input->dtype));
+  if (dtype_is_complex((DType)input->dtype))
+    return status_new(ERROR_RUNTIME, "\"bernoulli_scalar_cpu_\" not implemented for '%s'",
                       dtype_scalar_name((DType)input->dtype));
   TRY(new_noise(input, feature, &noise));
   TRY_GOTO(draw_bernoulli(c->exec, noise, 1 - p), done);

@@ -34,11 +34,12 @@ static const OpRow rows[] = {
              "return reduce_loss(torch.where(d < beta, 0.5 * d * d / beta, d - 0.5 * beta), reduction)",
      .flags = OP_OUT},
     {.schema = "aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
-     .dtypes = "huber_cpu: floating",
+     .dtypes = "huber_cpu: promoted floating",
      .body = "if delta <= 0.0:\n"
              "    raise RuntimeError('huber_loss does not support non-positive values for delta.')\n"
              "d = (self - target).abs()\n"
-             "return reduce_loss(torch.where(d < delta, 0.5 * d * d, delta * (d - 0.5 * delta)), reduction)",
+             "loss = torch.where(d < delta, 0.5 * d * d, delta * (d - 0.5 * delta))\n"
+             "return reduce_loss(in_dtype_of(self, loss), reduction)",
      .flags = OP_OUT},
     LOSS("aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
          "for t in [self, target]:\n"
@@ -63,7 +64,7 @@ static const OpRow rows[] = {
              "loss = (1 - self).log().clamp_min(-100) * (target - 1) - self.log().clamp_min(-100) * target\n"
              "if weight is not None:\n"
              "    loss = loss * weight\n"
-             "return reduce_loss(loss, reduction)",
+             "return reduce_loss(in_dtype_of(self, loss), reduction)",
      .flags = OP_OUT},
     LOSS("aten::binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? "
          "pos_weight=None, int reduction=1) -> Tensor",
@@ -77,7 +78,7 @@ static const OpRow rows[] = {
          "    loss = (1 - target) * self + low + ((-low).exp() + (-self - low).exp()).log()\n"
          "if weight is not None:\n"
          "    loss = loss * weight\n"
-         "return reduce_loss(loss, reduction)",
+         "return reduce_loss(in_dtype_of(target, loss), reduction)",
          .cast = CAST_FULL),
     LOSS("aten::poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> "
          "Tensor",
@@ -88,8 +89,7 @@ static const OpRow rows[] = {
          "return reduce_loss(loss, reduction)"),
     {.schema = "aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
      .cast = CAST_FULL,
-     .body = "check_takes_float(self)\n"
-             "return reduce_loss(((self * -target).exp() + 1).log(), reduction)",
+     .body = "return reduce_loss(in_dtype_of(self, ((self * -target).exp() + 1).log()), reduction)",
      .flags = OP_OUT},
     LOSS("aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor",
          "zeros = torch.zeros_like(self)\n"
@@ -202,7 +202,8 @@ static const OpRow rows[] = {
          "        shape[d] = weight.size(0)\n"
          "        terms = terms * weight.view(shape)\n"
          "    if reduction == 1:\n"
-         "        return -terms.sum() / (self.numel() // self.size(d))\n"
+         "        count = 0 if self.numel() == 0 else self.numel() // self.size(d)\n"
+         "        return -terms.sum() / count\n"
          "    if reduction == 2:\n"
          "        return -terms.sum()\n"
          "    return -terms.sum([d])\n"

@@ -1,6 +1,7 @@
 /* Rows that multiply matrices: mm, bmm, addmm, linear, matmul and what is made of them. */
 #include "base/parallel.h"
 #include "compute/gemm/gemm.h"
+#include "tensor/promote.h"
 
 static GemmMatrix matrix(const Tensor *t, int row_dim) {
   return (GemmMatrix){tensor_data(t), t->strides[row_dim], t->strides[row_dim + 1]};
@@ -219,10 +220,30 @@ static Status kernel_dot(Call *call) {
 }
 
 /* ---- beta * self + alpha * product ---- */
+static bool is_plain_sum(const Call *call) {
+  return ivalue_to_complex(call_scalar(call, 3)) == 1 && ivalue_to_complex(call_scalar(call, 4)) == 1;
+}
+/* A self of another dtype than the product's: vectors and batches copy it into a result of the product's. Programs see
+ * addmm without factors as a product and a sum, which promote. */
+static Status mixed_dtype(const Call *call, const Tensor *self, const Tensor *a, DType *out) {
+  Str name = call->op->name;
+  if (str_starts_with(name, "aten::addmm") || str_starts_with(name, "aten::addbmm")) {
+    if (!str_is(name, "aten::addmm") || call->op->variant != VARIANT_FUNCTIONAL || !is_plain_sum(call))
+      return status_new(ERROR_RUNTIME, "self and mat2 must have the same dtype");
+    Promotion promotion = PROMOTION_EMPTY;
+    promotion_add(&promotion, self);
+    promotion_add(&promotion, a);
+    *out = promotion_result(&promotion);
+  } else if (call->op->variant == VARIANT_INPLACE) {
+    return status_new(ERROR_RUNTIME, "Bad in-place call: input tensor dtype %s and output tensor dtype %s should match",
+                      dtype_name((DType)self->dtype), dtype_name((DType)a->dtype));
+  }
+  return OK;
+}
 static Status add_spec(const Call *call, const Tensor *a, int ndim, const int64_t *sizes, TensorSpec *specs) {
   const Tensor *self = call_tensor(call, 0);
-  TRY(expect_same_dtype(self, a));
   spec(a, ndim, sizes, specs);
+  if (self->dtype != a->dtype) TRY(mixed_dtype(call, self, a, &specs->dtype));
   Tensor *fits;
   TRY(tensor_expand(self, ndim, sizes, &fits));
   tensor_release(fits);
@@ -315,8 +336,19 @@ static bool adds_bias(const Call *call) {
          !(self->flags & TENSOR_UNUSUAL) && out->numel && ivalue_to_complex(call_scalar(call, 3)) == 1 &&
          ivalue_to_complex(call_scalar(call, 4)) == 1;
 }
+static Status add_mixed_product(Call *call) {
+  static OpRef mm = OP_REF("aten::mm", ""), add = OP_REF("aten::add", "Tensor");
+  IValue product = IVALUE_NONE, sum = IVALUE_NONE;
+  TRY(op_call(call->exec, &mm, 2, call->inputs + 1, 1, &product));
+  Status status = op_call(call->exec, &add, 3, (IValue[]){call->inputs[0], product, ivalue_int(1)}, 1, &sum);
+  if (status == OK) status = tensor_copy(call_out(call, 0), sum.tensor, call->exec->threads);
+  ivalue_release(product);
+  ivalue_release(sum);
+  return status;
+}
 static Status kernel_addmm(Call *call) {
   bool done = false;
+  if (call_tensor(call, 0)->dtype != call_tensor(call, 1)->dtype) return add_mixed_product(call);
   if (adds_bias(call))
     TRY(product_by_panels(call->exec, call_tensor(call, 1), call_tensor(call, 2), tensor_data(call_tensor(call, 0)),
                           call_out(call, 0), &done));
@@ -348,6 +380,13 @@ static Status kernel_addbmm(Call *call) {
 }
 
 /* ---- linear: input (..., in), weight (out, in) ---- */
+/* To the product of a vector the bias is added in place. */
+static Status check_bias_dtype(const Tensor *input, const Tensor *bias) {
+  if (input->ndim != 1) return status_new(ERROR_RUNTIME, "self and mat2 must have the same dtype");
+  if (dtype_can_cast((DType)bias->dtype, (DType)input->dtype)) return OK;
+  return status_new(ERROR_RUNTIME, "result type %s can't be cast to the desired output type %s",
+                    dtype_scalar_name((DType)bias->dtype), dtype_scalar_name((DType)input->dtype));
+}
 static Status shape_linear(Call *call, TensorSpec *specs) {
   const Tensor *input = call_tensor(call, 0), *weight = call_tensor(call, 1), *bias = call_tensor_or_null(call, 2);
   if (weight->ndim != 1 && weight->ndim != 2) return status_new(ERROR_RUNTIME, "weight must be a matrix or a vector");
@@ -364,7 +403,7 @@ static Status shape_linear(Call *call, TensorSpec *specs) {
   else
     specs->ndim--;
   if (bias) {
-    TRY(expect_same_dtype(input, bias));
+    if (bias->dtype != input->dtype) TRY(check_bias_dtype(input, bias));
     Tensor *fits;
     TRY(tensor_expand(bias, specs->ndim, specs->sizes, &fits));
     tensor_release(fits);
@@ -705,9 +744,7 @@ static const OpRow rows[] = {
      .flags = OP_OUT},
     {.schema = "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
      .cast = CAST_WIDEST,
-     .body = "if weight.dim() != 3:\n"
-             "    raise RuntimeError('Dimension out of range (expected to be in range of [-{}, {}], but got "
-             "2)'.format(weight.dim(), weight.dim() - 1))\n"
+     .body = "check_dim(2, weight.dim())\n"
              "sizes = list(input1.size())\n"
              "sizes[-1] = weight.size(0)\n"
              "a = input1.reshape([-1, input1.size(-1)])\n"
@@ -738,7 +775,10 @@ static const OpRow rows[] = {
              "return (x.conj() * y).sum([dim])",
      .flags = OP_OUT},
     {.schema = "aten::chain_matmul(Tensor[] matrices) -> Tensor",
-     .body = "if len(matrices) == 1:\n"
+     .body = "for m in matrices:\n"
+             "    if m.dim() != 2:\n"
+             "        raise RuntimeError('Tensor dimension is {}, expected 2 instead.'.format(m.dim()))\n"
+             "if len(matrices) == 1:\n"
              "    return matrices[0].clone()\n"
              "return torch.linalg_multi_dot(matrices)",
      .flags = OP_OUT},

@@ -362,7 +362,8 @@ static Status shape_batch_norm(Call *call, TensorSpec *specs) {
     return status_new(ERROR_RUNTIME, "batch_norm: expected at least 2 dimensions, got %d", input->ndim);
   int64_t channels = input->ndim < 2 ? 0 : input->sizes[1];
   static const char *const names[] = {"weight", "bias", "running_mean", "running_var"};
-  for (uint32_t k = 1; k <= 4; k++) {
+  bool is_nothing = call->output_count == 1 && !input->numel; /* then PyTorch looks at no other argument */
+  for (uint32_t k = 1; k <= 4 && !is_nothing; k++) {
     const Tensor *t = call_tensor_or_null(call, k);
     if (t && t->numel != channels)
       return status_new(ERROR_RUNTIME, "%s should contain %lld elements not %lld", names[k - 1], (long long)channels,
@@ -370,9 +371,9 @@ static Status shape_batch_norm(Call *call, TensorSpec *specs) {
     if (t && t->ndim != 1) return status_new(ERROR_RUNTIME, "%s should be one-dimensional", names[k - 1]);
   }
   bool training = call_bool(call, 5);
-  if (!training && (!call_tensor_or_null(call, 3) || !call_tensor_or_null(call, 4)))
+  if (!is_nothing && !training && (!call_tensor_or_null(call, 3) || !call_tensor_or_null(call, 4)))
     return status_new(ERROR_RUNTIME, "Expected running_mean and running_var to be defined when training is False");
-  if (!dtype_is_floating((DType)input->dtype)) return call_unsupported_dtype(call, (DType)input->dtype);
+  if (!is_nothing && !dtype_is_floating((DType)input->dtype)) return call_unsupported_dtype(call, (DType)input->dtype);
   TRY(shape_rows_of_first(call, specs));
   bool plain =
       tensor_is_contiguous(input) || tensor_is_channels_last(input); /* whatever the strides of size 1 suggest */
@@ -416,7 +417,7 @@ static Status kernel_batch_norm(Call *call) {
          *y = NULL;
   bool training = call_bool(call, 5);
   double eps = call_double(call, 7), momentum = call_double(call, 6);
-  if (input->ndim < 2) return OK; /* empty */
+  if (input->ndim < 2 || (call->output_count == 1 && !input->numel)) return OK; /* empty */
   int64_t channels = input->sizes[1];
   Status status = OK;
   if (training && input->numel == channels && channels)

@@ -77,7 +77,7 @@ static Status read_input(const Call *call, uint32_t input_at, int spatial, PoolW
 
 /* "3x2x2": channels and the dimensions that windows go over. */
 static void put_plane(const PoolWindow *w, int64_t channels, const int64_t *sizes, StrBuf *out) {
-  strbuf_printf(out, "%lld", (long long)channels);
+  strbuf_printf(out, w->spatial == 1 ? "%lldx1" : "%lld", (long long)channels); /* a line is a plane of one row */
   for (int d = 3 - w->spatial; d < 3; d++) strbuf_printf(out, "x%lld", (long long)sizes[d]);
 }
 static Status output_too_small(const PoolWindow *w, const Tensor *input) {
@@ -115,7 +115,12 @@ static Status check_channels(const Call *call, const Tensor *input, const PoolWi
                     spatial == 1 ? "max_pool1d: " : "", spatial + 1, spatial + 2, SIZES_TEXT(ndim, sizes));
 }
 
-Status pool_read(const Call *call, uint32_t input_at, int spatial, PoolWindow *w) {
+/* From the start of the first window to that of the last one that fits. */
+static int64_t window_reach(const PoolWindow *w, int d) {
+  return w->in[d] + 2 * w->padding[d] - w->dilation[d] * (w->kernel[d] - 1) - 1;
+}
+
+static Status read_window(const Call *call, uint32_t input_at, int spatial, PoolWindow *w, bool *out_is_small) {
   TRY(read_input(call, input_at, spatial, w));
   TRY(check_channels(call, call_tensor(call, input_at), w));
   TRY(read_numbers(call, "kernel_size", spatial, 1, 1, w->kernel));
@@ -133,7 +138,7 @@ Status pool_read(const Call *call, uint32_t input_at, int spatial, PoolWindow *w
       return status_new(ERROR_RUNTIME,
                         "pad should be at most half of kernel size, but got pad=%lld and kernel_size=%lld",
                         (long long)w->padding[d], (long long)w->kernel[d]);
-    int64_t reach = w->in[d] + 2 * w->padding[d] - w->dilation[d] * (w->kernel[d] - 1) - 1;
+    int64_t reach = window_reach(w, d);
     int64_t out = reach < 0 && !w->ceil_mode ? 0 : (reach + (w->ceil_mode ? w->stride[d] - 1 : 0)) / w->stride[d] + 1;
     if (reach < 0) out = 0;
     /* the last window starts inside the input or its left padding */
@@ -141,6 +146,13 @@ Status pool_read(const Call *call, uint32_t input_at, int spatial, PoolWindow *w
     is_small |= out < 1;
     w->out[d] = out;
   }
+  *out_is_small = is_small;
+  return OK;
+}
+
+Status pool_read(const Call *call, uint32_t input_at, int spatial, PoolWindow *w) {
+  bool is_small;
+  TRY(read_window(call, input_at, spatial, w, &is_small));
   return is_small ? output_too_small(w, call_tensor(call, input_at)) : OK;
 }
 
@@ -382,6 +394,29 @@ static Status kernel_max(Call *call) {
   return run_planes(call, &p, call_tensor(call, 0));
 }
 
+/* Lines without gradients alone may be shorter than a window, which then has no place. */
+static Status max_of_short_lines(Call *call, const PoolWindow *w, bool *out_done) {
+  int64_t reach = window_reach(w, 2) + (w->ceil_mode ? w->stride[2] - 1 : 0), stride = w->stride[2];
+  int64_t count = reach / stride - (reach % stride < 0) + 1;
+  const Tensor *self = call_tensor(call, 0);
+  TensorSpec spec[1] = {{.device = DEVICE_CPU_0}};
+  Tensor *out;
+  *out_done = true;
+  if (count < 0) return status_new(ERROR_RUNTIME, "max_pool1d() Invalid computed output size: %lld", (long long)count);
+  pool_spec(self, w, (DType)self->dtype, spec);
+  TRY(tensor_new(spec, &out));
+  call_set_tensor(call, 0, out);
+  return OK;
+}
+static Status try_short_lines(Call *call, bool *out_done) {
+  PoolWindow w;
+  bool is_small;
+  *out_done = false;
+  if (call->exec->grad_enabled && tensor_records(call_tensor(call, 0))) return OK;
+  TRY(read_window(call, 0, 1, &w, &is_small));
+  return is_small ? max_of_short_lines(call, &w, out_done) : OK;
+}
+
 /* The maxima alone: where a gradient is wanted, or the tensor is out of the ordinary, those of the operator that says
  * where they were found. */
 static Status kernel_max_alone(Call *call) {
@@ -391,6 +426,11 @@ static Status kernel_max_alone(Call *call) {
   const Tensor *self = call_tensor(call, 0);
   int spatial = pool_spatial(call);
   if (tensor_is_defined(self) && self->ndim > spatial) TRY(check_max_dtype(call, spatial));
+  if (tensor_is_defined(self) && spatial == 1) {
+    bool done;
+    TRY(try_short_lines(call, &done));
+    if (done) return OK;
+  }
   bool is_plain = tensor_is_defined(self) && self->dtype == DTYPE_FLOAT32 && !(self->flags & TENSOR_UNUSUAL);
   if (is_plain && !(call->exec->grad_enabled && tensor_records(self))) {
     TensorSpec spec[1] = {{.device = DEVICE_CPU_0}};
@@ -446,7 +486,9 @@ static Status shape_adaptive(Call *call, TensorSpec *specs) {
   const Tensor *input = call_tensor(call, 0);
   TRY(pool_read_output_size(call, 0, pool_spatial(call), &w));
   TRY(check_adaptive_channels(call, input, &w));
-  if (!dtype_is_floating((DType)input->dtype) && input->numel) return call_unsupported_dtype(call, (DType)input->dtype);
+  bool is_empty_plane = call->output_count == 1 && w.spatial < 3 && (!w.out[1] || !w.out[2]);
+  if (!dtype_is_floating((DType)input->dtype) && input->numel && !is_empty_plane)
+    return call_unsupported_dtype(call, (DType)input->dtype);
   pooled_spec(input, &w, (DType)input->dtype, specs);
   if (call->output_count > 1) pooled_spec(input, &w, DTYPE_INT64, specs + 1);
   return OK;

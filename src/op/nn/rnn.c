@@ -15,10 +15,12 @@
     .body = "out, h, c = rnn_packed(" mode ", data, batch_sizes, hx, hx, " LAYER_VALUES ")\nreturn out, h"          \
   }
 #define CELL_ARGUMENTS "Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None"
-#define SIMPLE_CELL(name)                                                                        \
-  {                                                                                              \
-    .schema = "aten::rnn_" name "_cell(" CELL_ARGUMENTS ") -> Tensor", .cast = CAST_REDUCED,     \
-    .body = "return (torch.linear(input, w_ih, b_ih) + torch.linear(hx, w_hh, b_hh))." name "()" \
+#define SIMPLE_CELL(name)                                                                    \
+  {                                                                                          \
+    .schema = "aten::rnn_" name "_cell(" CELL_ARGUMENTS ") -> Tensor", .cast = CAST_REDUCED, \
+    .body =                                                                                  \
+        "check_dim(1, input.dim())\n"                                                        \
+        "return (torch.linear(input, w_ih, b_ih) + torch.linear(hx, w_hh, b_hh))." name "()" \
   }
 
 static const OpRow rows[] = {

@@ -104,7 +104,7 @@ static Status softmax_spec(Call *call, TensorSpec *specs, DType dtype) {
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
   TRY(shape_rows_of_first(call, specs));
   specs->dtype = dtype;
-  if (dtype_is_floating(dtype)) return OK;
+  if (dtype_is_floating(dtype) || self->numel == 0) return OK;
   bool last = self->ndim == 0 || dim == self->ndim - 1, is_log = str_starts_with(call->op->name, "aten::log_");
   return status_new(ERROR_RUNTIME, "\"%s%s_kernel_impl\" not implemented for '%s'", last && is_log ? "log_" : "",
                     last ? "softmax_lastdim" : "softmax", dtype_scalar_name(dtype));

@@ -62,8 +62,8 @@ static const OpRow rows[] = {
               "if y.dtype == torch.bool:\n"
               "    raise RuntimeError('cumulative_trapezoid: received a bool input for `y`, but bool is not "
               "supported')\n"
-              "n = y.size(dim) - 1\n"
-              "return (y.narrow(dim, 0, n) + y.narrow(dim, 1, n)).cumsum(dim) * (dx / 2.)"),
+              "n = max(y.size(dim) - 1, 0)\n"
+              "return (y.slice(dim, 0, n) + y.slice(dim, 1)).cumsum(dim) * (dx / 2.)"),
     COMPOSITE("aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
               "return trapezoid_terms(y, x, dim).cumsum(dim)"),
     COMPOSITE(

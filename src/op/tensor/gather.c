@@ -381,6 +381,33 @@ static bool selects_rows(const Tensor *self, int64_t dim, const Tensor *out, siz
   return *out_row_bytes >= LEAST && out->numel > 0;
 }
 
+/* The first index below `least` or not below `length`, if there is one. */
+static Status find_outside(Exec *exec, const Tensor *index, int64_t least, int64_t length, int64_t *out_bad,
+                           bool *out_found) {
+  int64_t item = (int64_t)dtype_size((DType)index->dtype), step = index->ndim ? index->strides[0] * item : 0;
+  *out_found = false;
+  for (int64_t i = 0; i < index->numel && !*out_found; i++) {
+    if (i % 65536 == 0) TRY(exec_attend(exec));
+    dtype_convert(DTYPE_INT64, out_bad, 1, (DType)index->dtype, (const char *)tensor_data(index) + i * step, 1, 1);
+    *out_found = *out_bad < least || *out_bad >= length;
+  }
+  return OK;
+}
+
+/* Nothing is read of an empty table, so that no copy meets a wrong index. */
+static Status check_empty_select(Call *call, int64_t dim) {
+  const Tensor *self = call_tensor(call, 0), *index = call_tensor(call, 2);
+  int64_t bad;
+  bool outside;
+  TRY(find_outside(call->exec, index, 0, self->sizes[dim], &bad, &outside));
+  if (!outside) return OK;
+  if (self->ndim == 1) return status_exception("IndexError", "index out of range in self");
+  if (self->sizes[dim] == 0)
+    return status_new(ERROR_RUNTIME, "index_select(): self indexing axis dim should be positive");
+  return status_new(ERROR_RUNTIME, "INDICES element is out of DATA bounds, id=%lld axis_dim=%lld", (long long)bad,
+                    (long long)self->sizes[dim]);
+}
+
 static Status kernel_index_select(Call *call) {
   enum { ONE_THREAD_BYTES = 1 << 18 };
   const Tensor *self = call_tensor(call, 0), *index = call_tensor(call, 2);
@@ -388,6 +415,7 @@ static Status kernel_index_select(Call *call) {
   int64_t dim;
   size_t row_bytes;
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
+  if (self->numel == 0) return check_empty_select(call, dim);
   if (selects_rows(self, dim, out, &row_bytes)) {
     RowSelect s = {.from = tensor_data(self),
                    .to = tensor_data(out),
@@ -488,19 +516,6 @@ done:
   return status;
 }
 
-/* The first index below `least` or not below `length`, if there is one. */
-static Status find_outside(Exec *exec, const Tensor *index, int64_t least, int64_t length, int64_t *out_bad,
-                           bool *out_found) {
-  int64_t item = (int64_t)dtype_size((DType)index->dtype), step = index->ndim ? index->strides[0] * item : 0;
-  *out_found = false;
-  for (int64_t i = 0; i < index->numel && !*out_found; i++) {
-    if (i % 65536 == 0) TRY(exec_attend(exec));
-    dtype_convert(DTYPE_INT64, out_bad, 1, (DType)index->dtype, (const char *)tensor_data(index) + i * step, 1, 1);
-    *out_found = *out_bad < least || *out_bad >= length;
-  }
-  return OK;
-}
-
 static Status body_put(Call *call, const Tensor *index, int64_t dim, const Tensor *source) {
   return scatter(call, index, dim, source, SCATTER_PUT);
 }
@@ -581,6 +596,7 @@ static Status kernel_index_copy(Call *call) {
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
   TRY(check_copied(self, dim, index, source));
   length = self->ndim ? self->sizes[dim] : 1;
+  if (self->numel == 0 && length) return OK; /* no index is looked at */
   TRY(find_outside(call->exec, index, 0, length, &bad, &outside));
   if (outside)
     return status_exception("IndexError",
@@ -651,6 +667,7 @@ static Status kernel_index_fill(Call *call) {
   if (index->numel == 0) goto done;
   int64_t bad;
   bool outside;
+  if (self->numel == 0 && length) goto done; /* no index is looked at */
   TRY_GOTO(find_outside(call->exec, index, -length, length, &bad, &outside), done);
   if (outside) {
     status = status_exception("IndexError", "index %lld is out of bounds for dimension %lld with size %lld",
@@ -672,13 +689,16 @@ done:
   return status;
 }
 
-#define WRITES_INTO(shape_, text, kernel_, ...) \
-  { .schema = text, .shape = shape_, .kernel = kernel_, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF, __VA_ARGS__ }
+#define WRITES_INTO(shape_, text, kernel_, ...)                                    \
+  {                                                                                \
+    .schema = text, .shape = shape_, .kernel = kernel_,                            \
+    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF | OP_WRITES_APART, __VA_ARGS__ \
+  }
 #define WRITES(text, kernel_, ...) WRITES_INTO(shape_rows_of_first, text, kernel_, __VA_ARGS__)
-#define FILLS(text, kernel_, ...)                                                     \
-  {                                                                                   \
-    .schema = text, .shape = shape_same_as_first, .kernel = kernel_,                  \
-    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF | OP_WRITES_EXPANDED, __VA_ARGS__ \
+#define FILLS(text, kernel_, ...)                                                          \
+  {                                                                                        \
+    .schema = text, .shape = shape_same_as_first, .kernel = kernel_, __VA_ARGS__,          \
+    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF | OP_WRITES_EXPANDED | OP_WRITES_APART \
   }
 static const OpRow rows[] = {
     {.schema = "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
@@ -706,7 +726,7 @@ static const OpRow rows[] = {
      .shape = shape_index_select,
      .kernel = kernel_index_select,
      .grad = "self: index_select_backward(grad, self.size(), dim, index)",
-     .flags = OP_OUT},
+     .flags = OP_OUT | OP_WRITES_APART},
     {.schema = "aten::index_select_backward(Tensor grad, int[] self_sizes, int dim, Tensor index) -> Tensor",
      .body = "return torch.zeros(self_sizes, dtype=grad.dtype, device=grad.device).index_add(dim, index, grad)"},
     WRITES("aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",

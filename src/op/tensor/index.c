@@ -99,8 +99,13 @@ static Status add_offsets(Indexing *x, const Tensor *self, int dim, const Tensor
   Status status = tensor_contiguous(spread, &dense);
   tensor_release(spread);
   TRY(status);
+  if (x->count && self->sizes[dim] == 0) {
+    tensor_release(dense);
+    return status_exception("IndexError", "index is out of bounds for dimension with size 0");
+  }
   const int64_t *at = tensor_data(dense);
-  for (int64_t i = 0; i < x->count; i++) {
+  bool empty = x->outer_numel == 0 || x->inner_numel == 0; /* nothing is read: PyTorch looks at no index */
+  for (int64_t i = 0; i < x->count && !empty; i++) {
     int64_t k = at[i];
     if (k < -self->sizes[dim] || k >= self->sizes[dim]) {
       status = status_exception("IndexError", "index %lld is out of bounds for dimension %d with size %lld",
@@ -354,13 +359,34 @@ static Status broadcast_pair(const Tensor *a, const Tensor *b, Tensor **out_a, T
   return tensor_expand(b, ndim, sizes, out_b);
 }
 
+/* A mask as bools. PyTorch reads the bytes of masks of other dtypes, which are 0 and 1 in whole numbers alone. */
+static Status mask_as_bools(const Tensor *mask, Tensor **out) {
+  if (mask->dtype == DTYPE_BOOL) return tensor_contiguous(mask, out);
+  Tensor *wide, *dense = NULL;
+  TRY(tensor_to_dtype(mask, DTYPE_INT64, &wide));
+  Status status;
+  TRY_GOTO(tensor_contiguous(wide, &dense), done);
+  const int64_t *values = tensor_data(dense);
+  for (int64_t i = 0; i < dense->numel; i++) {
+    if (values[i] == 0 || values[i] == 1) continue;
+    status = status_new(ERROR_RUNTIME, "Mask tensor can take 0 and 1 values only");
+    goto done;
+  }
+  status = tensor_to_dtype(dense, DTYPE_BOOL, out);
+done:
+  tensor_release(wide);
+  tensor_release(dense);
+  return status;
+}
+
 static Status kernel_masked_select(Call *call) {
   const Tensor *self = call_tensor(call, 0), *mask = call_tensor(call, 1);
   if (mask->dtype != DTYPE_BOOL && mask->dtype != DTYPE_UINT8)
     return status_new(ERROR_RUNTIME, "masked_select: expected BoolTensor or ByteTensor for mask");
-  Tensor *wide = NULL, *wide_mask = NULL, *dense = NULL, *bits = NULL, *out = NULL;
+  Tensor *bools = NULL, *wide = NULL, *wide_mask = NULL, *dense = NULL, *bits = NULL, *out = NULL;
   Status status;
-  TRY_GOTO(broadcast_pair(self, mask, &wide, &wide_mask), done);
+  TRY_GOTO(mask_as_bools(mask, &bools), done);
+  TRY_GOTO(broadcast_pair(self, bools, &wide, &wide_mask), done);
   TRY_GOTO(tensor_contiguous(wide, &dense), done);
   TRY_GOTO(tensor_contiguous(wide_mask, &bits), done);
   const uint8_t *bit = tensor_data(bits);
@@ -377,6 +403,7 @@ static Status kernel_masked_select(Call *call) {
     }
   call_set_tensor(call, 0, out);
 done:
+  tensor_release(bools);
   tensor_release(wide);
   tensor_release(wide_mask);
   tensor_release(dense);
@@ -387,12 +414,14 @@ done:
 static Status kernel_masked_scatter(Call *call) {
   const Tensor *self = call_tensor(call, 0), *mask = call_tensor(call, 1), *source = call_tensor(call, 2);
   if (source->dtype != self->dtype)
-    return status_new(ERROR_RUNTIME, "masked_scatter: expected self and source to have same dtypes");
-  if (mask->dtype != DTYPE_BOOL && mask->dtype != DTYPE_UINT8)
+    return status_new(ERROR_RUNTIME, "masked_scatter: expected self and source to have same dtypes but got%s and %s",
+                      dtype_scalar_name((DType)self->dtype), dtype_scalar_name((DType)source->dtype));
+  if (mask->dtype != DTYPE_BOOL && !dtype_is_integral((DType)mask->dtype))
     return status_new(ERROR_RUNTIME, "masked_scatter: expected BoolTensor or ByteTensor for mask");
-  Tensor *wide = NULL, *wide_mask = NULL, *out = NULL, *bits = NULL, *values = NULL;
+  Tensor *bools = NULL, *wide = NULL, *wide_mask = NULL, *out = NULL, *bits = NULL, *values = NULL;
   Status status;
-  TRY_GOTO(broadcast_pair(self, mask, &wide, &wide_mask), done);
+  TRY_GOTO(mask_as_bools(mask, &bools), done);
+  TRY_GOTO(broadcast_pair(self, bools, &wide, &wide_mask), done);
   TRY_GOTO(tensor_empty((DType)self->dtype, wide->ndim, wide->sizes, &out), done);
   TRY_GOTO(tensor_copy(out, wide, call->exec->threads), done);
   TRY_GOTO(tensor_contiguous(wide_mask, &bits), done);
@@ -411,6 +440,7 @@ static Status kernel_masked_scatter(Call *call) {
   }
   call_set_tensor(call, 0, tensor_retain(out));
 done:
+  tensor_release(bools);
   tensor_release(wide);
   tensor_release(wide_mask);
   tensor_release(out);
@@ -440,6 +470,8 @@ static Status shape_take(Call *call, TensorSpec *specs) {
 static Status kernel_take(Call *call) {
   const Tensor *self = call_tensor(call, 0);
   Tensor *index, *out = call_out(call, 0);
+  if (self->numel == 0 && call_tensor(call, 1)->numel)
+    return status_exception("IndexError", "take(): tried to take from an empty tensor");
   TRY(tensor_contiguous(call_tensor(call, 1), &index));
   size_t item = dtype_size((DType)self->dtype);
   Status status = OK;
@@ -464,6 +496,8 @@ static Status kernel_put(Call *call) {
                       dtype_scalar_name((DType)given->dtype));
   if (source->dtype != self->dtype)
     return status_new(ERROR_RUNTIME, "put_(): self and source expected to have the same dtype");
+  if (self->numel == 0 && given->numel)
+    return status_exception("IndexError", "put_(): Tried to put elements into an empty tensor");
   if (source->numel != given->numel)
     return status_new(ERROR_RUNTIME,
                       "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
@@ -495,7 +529,7 @@ done:
 #define PUT_GRAD                                                                                     \
   "self: grad if accumulate else grad.index_put(indices, torch.zeros_like(values), False); values: " \
   "grad.index(indices)"
-#define WRITES OP_INPLACE | OP_ALIASING_SELF
+#define WRITES OP_INPLACE | OP_ALIASING_SELF | OP_WRITES_APART
 static const OpRow rows[] = {
     {.schema = "aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
      .kernel = kernel_index,
@@ -529,7 +563,7 @@ static const OpRow rows[] = {
     {.schema = "aten::masked_select(Tensor self, Tensor mask) -> Tensor",
      .kernel = kernel_masked_select,
      .grad = "self: masked_select_backward(grad, self, mask)",
-     .flags = OP_OUT},
+     .flags = OP_OUT | OP_WRITES_APART},
     {.schema = "aten::masked_select_backward(Tensor grad, Tensor input, Tensor mask) -> Tensor",
      .body = "size = torch._infer_size(input.size(), mask.size())\n"
              "return torch.zeros(size, dtype=grad.dtype, device=grad.device).masked_scatter(mask, "
@@ -542,7 +576,7 @@ static const OpRow rows[] = {
      .shape = shape_take,
      .kernel = kernel_take,
      .grad = "self: torch.zeros_like(self).put(index, grad, True)",
-     .flags = OP_OUT},
+     .flags = OP_OUT | OP_WRITES_APART},
     {.schema = "aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
      .shape = shape_same_as_first,
      .kernel = kernel_put,

@@ -304,10 +304,10 @@ done:
   return status;
 }
 
-#define CAT(text, ...)                                                                       \
-  {                                                                                          \
-    .schema = text, .kernel = kernel_cat, .shape = shape_cat,                                \
-    .grad = "tensors: torch._cat_backward(grad, tensors, dim)", .flags = OP_OUT, __VA_ARGS__ \
+#define CAT(text, ...)                                                                                         \
+  {                                                                                                            \
+    .schema = text, .kernel = kernel_cat, .shape = shape_cat,                                                  \
+    .grad = "tensors: torch._cat_backward(grad, tensors, dim)", .flags = OP_OUT | OP_WRITES_APART, __VA_ARGS__ \
   }
 #define BODY(text, statements) \
   { .schema = text, .body = statements }
@@ -324,12 +324,12 @@ static const OpRow rows[] = {
      .kernel = kernel_stack,
      .shape = shape_stack,
      .grad = "tensors: torch._stack_backward(grad, tensors, dim)",
-     .flags = OP_OUT},
+     .flags = OP_OUT | OP_WRITES_APART},
     {.schema = "aten::_stack(Tensor[] tensors, int dim=0) -> Tensor",
      .kernel = kernel_stack,
      .shape = shape_stack,
      .grad = "tensors: torch._stack_backward(grad, tensors, dim)",
-     .flags = OP_OUT},
+     .flags = OP_OUT | OP_WRITES_APART},
     {.schema = "prim::VarConcat(...) -> Tensor", .kernel = kernel_variadic_cat, .flags = OP_COMPOSITE},
     {.schema = "prim::VarStack(...) -> Tensor", .kernel = kernel_variadic_stack, .flags = OP_COMPOSITE},
     {.schema = "aten::_cat_backward(Tensor grad, Tensor[] tensors, int dim) -> Tensor[]",

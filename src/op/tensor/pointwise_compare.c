@@ -10,6 +10,9 @@ static Status shape_clamp(Call *call, TensorSpec *specs) {
     return status_new(ERROR_RUNTIME, "torch.clamp: At least one of 'min' or 'max' must not be None");
   TRY(shape_pointwise(call, specs));
   if (dtype_is_complex(specs->dtype)) return status_new(ERROR_RUNTIME, "clamp is not supported for complex types");
+  /* With one bound it is maximum or minimum, which take bools; with numbers there are none. */
+  bool both = call_value(call, 1).tag == TAG_TENSOR && call_value(call, 2).tag == TAG_TENSOR;
+  if (both && specs->dtype == DTYPE_BOOL) return status_new(ERROR_RUNTIME, "\"clamp_cpu\" not implemented for 'Bool'");
   return OK;
 }
 

@@ -269,8 +269,6 @@ static Status kernel_random_from(Call *c) {
 
 static Status kernel_cauchy(Call *c) {
   TRY(check_floating("cauchy_cpu", (DType)call_out(c, 0)->dtype));
-  if (!(call_double(c, 2) > 0))
-    return status_new(ERROR_RUNTIME, "cauchy_ expects sigma > 0.0, but found sigma=%g", call_double(c, 2));
   DRAW(c, 3, random_cauchy(g, call_out(c, 0), call_double(c, 1), call_double(c, 2)));
 }
 static Status kernel_log_normal(Call *c) {
@@ -419,10 +417,10 @@ static Status kernel_normal_floats(Call *c) {
     .schema = text, .shape = shape_function, .kernel = kernel_function,            \
     .flags = OP_OUT | OP_NONDETERMINISTIC | OP_NOT_DIFFERENTIABLE | OP_ACCEPT_META \
   }
-#define FILL(text, kernel_function)                                                                                  \
+#define FILL(text, kernel_function, ...)                                                                             \
   {                                                                                                                  \
     .schema = text, .shape = shape_same_as_first, .kernel = kernel_function, .grad = "self: torch.zeros_like(grad)", \
-    .flags = OP_INPLACE | OP_OUT | OP_NONDETERMINISTIC | OP_ALIASING_SELF                                            \
+    .flags = OP_INPLACE | OP_OUT | OP_NONDETERMINISTIC | OP_ALIASING_SELF, __VA_ARGS__                               \
   }
 #define NORMAL(text, shape_function, gradient)                                                  \
   {                                                                                             \
@@ -470,19 +468,21 @@ static const OpRow rows[] = {
     FILL("aten::exponential(Tensor self, float lambd=1., *, Generator? generator=None) -> Tensor", kernel_exponential),
     FILL("aten::geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor", kernel_geometric),
     FILL("aten::bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor",
-         kernel_bernoulli_tensor),
+         kernel_bernoulli_tensor, .dtypes = "bernoulli_tensor_cpu_self_: bool integral floating"),
     {.schema = "aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
      .shape = shape_row_major,
+     .dtypes = "bernoulli_tensor_cpu_self_: bool integral floating",
      .kernel = kernel_bernoulli,
      .grad = "self: torch.zeros_like(grad)",
      .flags = OP_OUT | OP_NONDETERMINISTIC},
     {.schema = "aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
-
+     .dtypes = "bernoulli_scalar_cpu_: bool integral floating",
      .shape = shape_row_major,
      .kernel = kernel_bernoulli_p,
      .grad = "self: torch.zeros_like(grad)",
      .flags = OP_NONDETERMINISTIC},
     {.schema = "aten::bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
+     .dtypes = "bernoulli_scalar_cpu_: bool integral floating",
      .kernel = kernel_bernoulli_float_,
      .grad = "self: torch.zeros_like(grad)",
      .flags = OP_NONDETERMINISTIC},

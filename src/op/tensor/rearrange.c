@@ -155,12 +155,13 @@ static Status shape_repeat(Call *c, TensorSpec *specs) {
                       "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
   shape_set(specs, (DType)self->dtype, count, repeats);
   for (int i = 0; i < count; i++) {
-    if (repeats[i] < 0)
-      return status_new(ERROR_RUNTIME, "Trying to create tensor with negative dimension %lld: %s",
-                        (long long)repeats[i], SIZES_TEXT(count, repeats));
     int d = i - (count - self->ndim);
     if (d >= 0 && !int64_mul(specs->sizes[i], self->sizes[d], &specs->sizes[i])) return status_out_of_memory();
   }
+  for (int i = 0; i < count; i++)
+    if (specs->sizes[i] < 0)
+      return status_new(ERROR_RUNTIME, "Trying to create tensor with negative dimension %lld: %s",
+                        (long long)specs->sizes[i], SIZES_TEXT(count, specs->sizes));
   return OK;
 }
 
@@ -453,7 +454,6 @@ static const OpRow rows[] = {
          "return x.index_select(d, torch.repeat_interleave(counts, output_size=output_size))\n"),
     BODY(
         "aten::repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor",
-        "if repeats < 0:\n  raise RuntimeError(\"repeats can not be negative\")\n"
         "if dim is not None and self.dim() == 0:\n  raise IndexError(\"Dimension specified as {} but tensor has no "
         "dimensions\".format(dim))\n"
         "x = self\n"
@@ -461,6 +461,9 @@ static const OpRow rows[] = {
         "if dim is None:\n  x = self.flatten()\n"
         "else:\n  d = dim + self.dim() if dim < 0 else dim\n"
         "if x.dim() == 0:\n  x = x.reshape([1])\n"
+        "if repeats < 0:\n"
+        "  if x.size(d) != 0:\n    raise RuntimeError(\"repeats can not be negative\")\n"
+        "  return x.clone()\n"
         "if output_size is not None and output_size != repeats * x.size(d):\n"
         "  raise RuntimeError(\"allocated size does not match required size\")\n"
         "if repeats == 1:\n  return x.clone()\n"
@@ -484,7 +487,10 @@ static const OpRow rows[] = {
      .flags = OP_OUT},
     BODY_OUT("aten::diag(Tensor self, int diagonal=0) -> Tensor",
              "if self.dim() == 1:\n  return torch.diag_embed(self, diagonal)\n"
-             "if self.dim() == 2:\n  return torch.diagonal_copy(self, diagonal)\n"
+             "if self.dim() == 2:\n"
+             "  if diagonal > self.size(1) or -diagonal > self.size(0):\n"
+             "    raise RuntimeError(\"numel: integer multiplication overflow\")\n"
+             "  return torch.diagonal_copy(self, diagonal)\n"
              "raise RuntimeError(\"matrix or a vector expected\")\n"),
     {.schema = "aten::trace(Tensor self) -> Tensor",
      .dtypes = "trace: integral floating complex",

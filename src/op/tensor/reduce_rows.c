@@ -221,7 +221,8 @@ static Status shape_norm(Call *call, TensorSpec *specs) {
   double p = ord < 0 || call_is_none(call, (uint32_t)ord) ? 2 : ivalue_to_double(call_scalar(call, (uint32_t)ord));
   ReduceDims dims;
   TRY(reduce_read_dims(call, self->ndim, &dims));
-  for (int d = 0; d < self->ndim; d++)
+  bool is_strict = str_starts_with(call->op->name, "aten::linalg_"); /* others give 0 */
+  for (int d = 0; d < self->ndim && is_strict; d++)
     if (dims.reduced[d] && self->sizes[d] == 0 && (p < 0 || isinf(p)))
       return status_new(ERROR_RUNTIME,
                         "linalg.vector_norm cannot compute the %g norm on an empty tensor because the operation does "
@@ -239,6 +240,10 @@ static Status kernel_norm(Call *call) {
                        : p == 2   ? &reduce_norm2
                        : isinf(p) ? (p > 0 ? &reduce_norm_inf : &reduce_norm_neg_inf)
                                   : &reduce_norm_p;
+  if (self->numel == 0) {
+    tensor_fill_zero(call_out(call, 0));
+    return OK;
+  }
   ReduceDims dims;
   TRY(reduce_read_dims(call, self->ndim, &dims));
   ReduceParams params = {.p = p};

@@ -116,7 +116,10 @@ static Status shape_log_scan(Call *call, TensorSpec *specs) {
 static Status shape_extreme_scan(Call *call, TensorSpec *specs) {
   DType self = (DType)call_tensor(call, 0)->dtype;
   if (dtype_is_complex(self)) return call_unsupported_dtype(call, self);
-  TRY(shape_scan(call, specs));
+  if (call_tensor(call, 0)->ndim && call_tensor(call, 0)->numel)
+    TRY(shape_scan(call, specs));
+  else
+    TRY(shape_rows_of_first(call, specs)); /* the dimension is not looked at */
   specs[0].dtype = self;
   specs[1] = specs[0];
   specs[1].dtype = DTYPE_INT64;
@@ -127,10 +130,10 @@ static Status run_scan(Call *call, ScanKind kind) {
   const Tensor *self = call_tensor(call, 0);
   Tensor *out = call_out(call, 0);
   if (self->numel == 0) return OK;
+  if (self->ndim == 0) return tensor_copy(out, self, 1);
   int64_t dim;
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
-  Scan scan = {kind, (DType)self->dtype, (DType)out->dtype, self->ndim ? self->sizes[dim] : 1};
-  if (self->ndim == 0) return tensor_copy(out, self, 1);
+  Scan scan = {kind, (DType)self->dtype, (DType)out->dtype, self->sizes[dim]};
   if (kind == SCAN_MAX || kind == SCAN_MIN)
     return iterate_lines(3, (const Tensor *const[]){out, call_out(call, 1), self}, (int)dim, call->exec->threads,
                          extreme_line, &scan);

@@ -356,7 +356,7 @@ done:
 #define SEARCH(text)                                                                                         \
   {                                                                                                          \
     .schema = text, .shape = shape_search, .kernel = kernel_search, .flags = OP_NOT_DIFFERENTIABLE | OP_OUT, \
-    .dtypes = "searchsorted_out_cpu: integral floating"                                                      \
+    .dtypes = "searchsorted_out_cpu: promoted integral floating"                                             \
   }
 #define UNIQUE(text, kernel_, ...) \
   { .schema = text, .kernel = kernel_, .flags = OP_NOT_DIFFERENTIABLE, __VA_ARGS__ }
