@@ -39,7 +39,7 @@ for pass in constant_propagation constant_pooling normalize_ops; do
 done
 expect 2 "there is no pass 'peephole,nothing'" "$wick" dump --pass peephole,nothing chain.py
 expect 0 "prim::DifferentiableGraph_0" "$wick" dump --pass create_autodiff_subgraphs,differentiate chain.py
-expect 2 "no pass 'nothing' ran for the plans of these calls (inline, " "$wick" dump --stage optimized --pass nothing chain.py 'ones(2)' 'ones(2)'
+expect 2 "no pass 'nothing' ran for the plans of these calls (inliner, " "$wick" dump --stage optimized --pass nothing chain.py 'ones(2)' 'ones(2)'
 expect 0 "# after insert_guards" "$wick" dump --stage optimized --pass all chain.py 'ones(2)' 'ones(2)'
 expect 0 "requires_grad=1" "$wick" dump --stage optimized --grad chain.py 'ones(2)' 'ones(2)'
 expect 0 'prim::GradOf[name="aten::tanh"]' "$wick" dump --stage optimized --grad --pass backward chain.py 'ones(2)' 'ones(2)'

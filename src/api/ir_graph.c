@@ -59,7 +59,7 @@ static void make(void *argument) {
   box->store.arena.catch_point = box->arena.catch_point;
   box->graph = m->from ? graph_copy(m->from, &box->arena, &box->store)
                        : graph_parse(&box->arena, &box->store, m->text, NULL, NULL);
-  if (m->inlined) inline_calls(box->graph);
+  if (m->inlined) inliner(box->graph);
   if (m->from) return;
   Status status = graph_check(box->graph);
   if (status) catch_throw(box->arena.catch_point, status);

@@ -10,7 +10,7 @@
 #include "ir/graph_log.h"
 #include "ir/subgraph.h"
 
-#define PASS "create_autodiff_subgraphs"
+#define FILE_NAME "create_autodiff_subgraphs"
 
 /* ---- what can be differentiated ---- */
 
@@ -140,7 +140,7 @@ static void refuse(Slicer *s, const Node *node, Reason reason) {
   void *mark = (void *)(uintptr_t)(reason + 1);
   if (ptrmap_get(&s->refused, node) == mark) return;
   ptrmap_put(&s->refused, node, mark);
-  node_refused(PASS, node, reason);
+  node_refused(FILE_NAME, node, reason);
 }
 
 /* What was refused stays refused, whatever of before it is merged: `refused` is the earliest that was. */
@@ -196,7 +196,7 @@ static bool slice_once(Slicer *s, Block *block) {
       continue;
     }
     if (node->kind != SYM_prim_DifferentiableGraph) {
-      if (!jit_opt_limit(PASS)) return changed;
+      if (!jit_opt_limit(FILE_NAME)) return changed;
       node = subgraph_wrap(node, SYM_prim_DifferentiableGraph, s->db);
       alias_add_node(s->db, node);
       changed = true;
@@ -268,7 +268,7 @@ static bool find_shared_output(const Graph *subgraph, uint32_t *out) {
 static void unmerge_shared_outputs(Node *group) {
   Graph *subgraph = node_subgraph(group);
   for (uint32_t output; find_shared_output(subgraph, &output);) {
-    node_refused(PASS, graph_output(subgraph, output)->node, REASON_NOT_DIFFERENTIATED_ALIASING);
+    node_refused(FILE_NAME, graph_output(subgraph, output)->node, REASON_NOT_DIFFERENTIATED_ALIASING);
     subgraph_unmerge_output(group, output);
   }
   for (uint32_t i = group->input_count; i-- > 0;)
@@ -276,7 +276,7 @@ static void unmerge_shared_outputs(Node *group) {
 }
 
 /* Constants and what is taken apart into them don't run. */
-static uint32_t count_running(const Graph *subgraph) {
+uint32_t differ_count_running(const Graph *subgraph) {
   uint32_t count = 0;
   BLOCK_EACH(node, subgraph->block) count += node->kind != SYM_prim_Constant && node->kind != SYM_prim_profile;
   return count;
@@ -286,8 +286,8 @@ static void clean_up(Slicer *s, Block *block) {
   BLOCK_EACH(node, block) {
     for (uint32_t i = 0; i < node->block_count; i++) clean_up(s, node->blocks[i]);
     if (node->kind != SYM_prim_DifferentiableGraph || node->callable) continue;
-    if (count_running(node_subgraph(node)) >= s->threshold) unmerge_shared_outputs(node);
-    if (count_running(node_subgraph(node)) >= s->threshold) continue;
+    if (differ_count_running(node_subgraph(node)) >= s->threshold) unmerge_shared_outputs(node);
+    if (differ_count_running(node_subgraph(node)) >= s->threshold) continue;
     refuse(s, node, REASON_NOT_DIFFERENTIATED_TOO_SMALL);
     subgraph_unwrap(node, NULL);
   }
@@ -336,30 +336,8 @@ void create_autodiff_subgraphs(Graph *graph, uint32_t threshold) {
   Status status = arena_protect(graph->arena, slice, &slicing);
   arena_dispose(&slicing.scratch);
   if (status) catch_throw(graph->arena->catch_point, status);
-  GRAPH_LOG_DUMP(PASS, "After CreateAutodiffSubgraphs: ", graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After CreateAutodiffSubgraphs: ", graph);
 }
 
-/* ---- back ---- */
-
-static bool runs_with_autograd(const Graph *subgraph) {
-  BLOCK_EACH(node, subgraph->block) if (node->kind == SYM_prim_FusionGroup) return false;
-  return true;
-}
-
-static void inline_in(Block *block, uint32_t threshold) {
-  BLOCK_EACH(node, block) {
-    for (uint32_t i = 0; i < node->block_count; i++) inline_in(node->blocks[i], threshold);
-    const Graph *subgraph = node->kind == SYM_prim_DifferentiableGraph ? node_subgraph(node) : NULL;
-    if (!subgraph || !runs_with_autograd(subgraph) || count_running(subgraph) >= threshold) continue;
-    if (!jit_opt_limit("inline_autodiff_subgraphs")) return;
-    node_refused("inline_autodiff_subgraphs", node, REASON_NOT_DIFFERENTIATED_PUT_BACK);
-    subgraph_unwrap(node, NULL);
-  }
-}
-
-void inline_autodiff_subgraphs(Graph *graph, uint32_t threshold) {
-  graph_require_stack(graph);
-  inline_in(graph->block, threshold);
-  eliminate_dead_code(graph);
-  GRAPH_LOG_DUMP("inline_autodiff_subgraphs", "After InlineAutodiffSubgraphs: ", graph);
-}
+PASS(create_autodiff_subgraphs, NOTHING, create_autodiff_subgraphs(graph, AUTODIFF_NODE_THRESHOLD),
+     "puts what can be differentiated as a graph into nodes of its own");

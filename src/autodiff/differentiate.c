@@ -7,6 +7,8 @@
 #include "ir/graph_log.h"
 #include "ir/subgraph.h"
 
+#define FILE_NAME "differentiate"
+
 bool type_is_tensor(const Type *type) {
   if (type->kind == TYPE_OPTIONAL) type = type->elements[0];
   return type->kind == TYPE_TENSOR;
@@ -264,12 +266,12 @@ static bool is_all_real(const Graph *graph) {
 static void simplify(Differ *d) {
   uint32_t real = graph_output_count(d->backward);
   each_outside(d, visit_gradient_output, NULL);
-  inline_calls(d->backward);
-  lower_simple_tuples(d->backward);
-  constant_propagation_immutable(d->backward, d->exec);
+  inliner(d->backward);
+  lower_tuples(d->backward);
+  constant_propagation(d->backward, d->exec);
   peephole(d->backward);
   if (is_all_real(d->forward)) drop_conjugates(d->backward->block);
-  eliminate_dead_code(d->backward);
+  dead_code_elimination(d->backward);
   while (graph_output_count(d->backward) > real)
     block_erase_output(d->backward->block, graph_output_count(d->backward) - 1);
 }
@@ -402,3 +404,23 @@ void differentiate(Graph *graph, Exec *exec, Gradient *out) {
   GRAPH_LOG_DUMP("autodiff", "Forward", out->forward);
   GRAPH_LOG_DUMP("autodiff", "Backward", out->backward);
 }
+
+/* ---- as a pass ---- */
+
+static void differentiate_in(Block *block, Exec *exec) {
+  BLOCK_EACH(node, block) {
+    for (uint32_t i = 0; i < node->block_count; i++) differentiate_in(node->blocks[i], exec);
+    if (node->kind != SYM_prim_DifferentiableGraph || node->callable) continue;
+    Gradient gradient;
+    differentiate(node_subgraph(node), exec, &gradient);
+    pack_gradient(node, &gradient, NULL, NULL);
+  }
+}
+
+void differentiate_subgraphs(Graph *graph, Exec *exec) {
+  graph_require_stack(graph);
+  differentiate_in(graph->block, exec);
+}
+
+PASS(differentiate, GRADIENTS, differentiate_subgraphs(graph, exec),
+     "makes forward and backward graphs of these nodes");

@@ -52,4 +52,4 @@ void pack_gradient(Node *node, const Gradient *gradient, MakeCallable *make_call
 /* Differentiates the Subgraphs of all such nodes and packs them, without optimizing anything: for tests and dumps. */
 void differentiate_subgraphs(Graph *graph, Exec *exec);
 
-extern const PassTable pass_table_autodiff;
+extern const Pass pass_create_autodiff_subgraphs, pass_differentiate, pass_inline_autodiff_subgraphs;

@@ -50,3 +50,5 @@ bool reads_values(const Node *node, uint32_t input);   /* not only sizes and the
 void differ_find_dependence(const Differ *d, Gradient *g);
 void differ_find_readers(const Differ *d, Gradient *g);
 void differ_find_carriers(const Differ *d, Gradient *g);
+/* Nodes of a subgraph that run: no constants, no profiles. */
+uint32_t differ_count_running(const Graph *subgraph);

@@ -42,7 +42,7 @@ static void copy_graph(void *argument) {
   c->copy = graph_copy(c->graph, &c->arena, c->graph->store);
   while (graph_output_count(c->copy) > c->outputs) block_erase_output(c->copy->block, graph_output_count(c->copy) - 1);
   lower_grad_of(c->copy);
-  eliminate_dead_code(c->copy);
+  dead_code_elimination(c->copy);
 }
 
 static Status compile_copy(const Graph *graph, uint32_t outputs, Code **out) {
@@ -376,35 +376,3 @@ void pack_gradient(Node *node, const Gradient *gradient, MakeCallable *make_call
   node_set_callable(node, callable);
   callable_release(callable);
 }
-
-static void differentiate_in(Block *block, Exec *exec) {
-  BLOCK_EACH(node, block) {
-    for (uint32_t i = 0; i < node->block_count; i++) differentiate_in(node->blocks[i], exec);
-    if (node->kind != SYM_prim_DifferentiableGraph || node->callable) continue;
-    Gradient gradient;
-    differentiate(node_subgraph(node), exec, &gradient);
-    pack_gradient(node, &gradient, NULL, NULL);
-  }
-}
-
-void differentiate_subgraphs(Graph *graph, Exec *exec) {
-  graph_require_stack(graph);
-  differentiate_in(graph->block, exec);
-}
-
-static void run_create(Graph *graph, Exec *exec) {
-  (void)exec;
-  create_autodiff_subgraphs(graph, AUTODIFF_NODE_THRESHOLD);
-}
-static void run_inline(Graph *graph, Exec *exec) {
-  (void)exec;
-  inline_autodiff_subgraphs(graph, AUTODIFF_INLINE_THRESHOLD);
-}
-
-static const Pass passes[] = {
-    {"create_autodiff_subgraphs", "puts what can be differentiated as a graph into nodes of its own", run_create,
-     KEEPS_NOTHING},
-    {"differentiate", "makes forward and backward graphs of these nodes", differentiate_subgraphs, KEEPS_GRADIENTS},
-    {"inline_autodiff_subgraphs", "puts small ones back", run_inline, KEEPS_GRADIENTS},
-};
-const PassTable pass_table_autodiff = {passes, sizeof passes / sizeof *passes};

@@ -230,7 +230,7 @@ static Status run_pass(const Dump *dump, const Function *function, StrBuf *text)
   if (catch_enter(&here)) copy = graph_copy(function->graph, &arena, function->graph->store);
   Status status = here.status;
   bool aliases = is_alias_dump(dump->pass);
-  if (!status) status = run_passes(aliases ? "inline" : dump->pass, copy, &exec);
+  if (!status) status = run_passes(aliases ? "inliner" : dump->pass, copy, &exec);
   if (!status && aliases)
     status = print_aliases(dump, copy, text);
   else if (!status)
@@ -263,9 +263,9 @@ typedef struct Fusing {
 static void fuse_body(void *argument) {
   Fusing *fusing = argument;
   Graph *graph = fusing->graph;
-  inline_calls(graph);
-  canonicalize_ops(graph);
-  fuse_graph(graph, NULL);
+  inliner(graph);
+  canonicalize_graph_fuser_ops(graph);
+  graph_fuser(graph, NULL);
   Status status = fuse_print_kernels(graph, fusing->text);
   if (status) catch_throw(graph->arena->catch_point, status);
 }

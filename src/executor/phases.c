@@ -14,6 +14,7 @@ const char *phases_log_file(bool profiles) {
   return profiles && jit_log_enabled(profiling, JIT_DUMP) ? profiling : "graph_executor";
 }
 
+/* `name` is a row's, or of what no row can do. */
 static void after_pass(Phases *p, const char *name) {
   Graph *graph = p->graph;
   compile_clock_step(p->clock, name);
@@ -26,53 +27,61 @@ static void after_pass(Phases *p, const char *name) {
   if (!queue_pause()) catch_throw(graph->arena->catch_point, status_new(ERROR_CANCELLED, "the process ends"));
 }
 
-#define PASS(name, call) \
-  do {                   \
-    call;                \
-    after_pass(p, name); \
+/* A row with what only an executor can tell it. */
+#define RUN(row, call)              \
+  do {                              \
+    call;                           \
+    after_pass(p, pass_##row.name); \
   } while (0)
 
+typedef const Pass *PassList[];
+#define RUN_LIST(list) run_list(p, sizeof(list) / sizeof *(list), (list))
+static void run_list(Phases *p, size_t count, const Pass *const *list) {
+  for (size_t i = 0; i < count; i++) {
+    list[i]->run(p->graph, p->exec);
+    after_pass(p, list[i]->name);
+  }
+}
+
 void run_required_passes(Phases *p) {
-  PASS("remove_expands", remove_expands(p->graph));
-  PASS("normalize_ops", normalize_ops(p->graph));
-  PASS("canonicalize_ops", canonicalize_ops(p->graph));
-  PASS("dead_code_elimination", eliminate_dead_code(p->graph));
+  static const PassList passes = {&pass_remove_expands, &pass_normalize_ops, &pass_canonicalize_graph_fuser_ops,
+                                  &pass_dead_code_elimination};
+  RUN_LIST(passes);
 }
 
 /* Rewrites that autograd can see through. */
 static void run_optimization(Phases *p) {
-  PASS("dead_code_elimination", eliminate_dead_code(p->graph));
-  PASS("common_subexpression_elimination", eliminate_common_subexpressions(p->graph));
-  PASS("peephole", peephole(p->graph));
-  PASS("constant_propagation", constant_propagation(p->graph, p->exec));
-  PASS("constant_pooling", constant_pooling(p->graph));
-  PASS("loop_unrolling", unroll_loops(p->graph));
-  PASS("common_subexpression_elimination", eliminate_common_subexpressions(p->graph));
-  PASS("loop_invariant_code_motion", hoist_loop_invariants(p->graph));
-  PASS("check_inplace", check_inplace(p->graph));
+  static const PassList passes = {&pass_dead_code_elimination,
+                                  &pass_common_subexpression_elimination,
+                                  &pass_peephole,
+                                  &pass_constant_propagation_mutable,
+                                  &pass_constant_pooling,
+                                  &pass_loop_unrolling,
+                                  &pass_common_subexpression_elimination,
+                                  &pass_loop_invariant_code_motion,
+                                  &pass_check_inplace};
+  RUN_LIST(passes);
 }
 
 /* Without a back end the operators stay for passes from outside. */
 static void fuse_if_there(Graph *graph, const Exec *exec) {
   if (fuse_backend(exec, DEVICE_CPU))
-    fuse_graph(graph, NULL);
+    graph_fuser(graph, NULL);
   else
     node_refused("graph_executor", graph->block->ret, REASON_NOT_FUSED_SWITCHED_OFF);
 }
 
 void run_nondiff_optimization(Phases *p) {
-  if (!p->is_profiled) PASS("decompose_ops", decompose_ops(p->graph)); /* a profiled graph has been through it */
-  PASS("lower_tuples", lower_simple_tuples(p->graph));
-  PASS("remove_list_mutation", remove_list_mutation(p->graph));
-  PASS("remove_tensor_mutation", remove_tensor_mutation(p->graph));
-  PASS("batch_mm", batch_mm(p->graph));
-  PASS("quant_fusion", quant_fusion(p->graph));
-  PASS("fuse_convolution", fuse_convolution(p->graph));
-  PASS("concat_opt", combine_concats(p->graph));
-  PASS("graph_fuser", fuse_if_there(p->graph, p->exec));
-  PASS("use_variadic_cat", use_variadic_cat(p->graph)); /* groups take the cats that have lists */
-  PASS("use_variadic_stack", use_variadic_stack(p->graph));
-  PASS("user_passes", pass_run_user(p->graph)); /* last: wick's own have priority */
+  static const PassList before_fusion = {&pass_lower_tuples, &pass_remove_list_mutation, &pass_remove_tensor_mutation,
+                                         &pass_batch_mm,     &pass_quant_fusion,         &pass_fuse_convolution,
+                                         &pass_concat_opt};
+  static const PassList after_fusion = {&pass_use_variadic_cat, &pass_use_variadic_stack}; /* cats left with lists */
+  if (!p->is_profiled) RUN(decompose_ops, decompose_ops(p->graph)); /* a profiled graph has been through it */
+  RUN_LIST(before_fusion);
+  RUN(graph_fuser, fuse_if_there(p->graph, p->exec));
+  RUN_LIST(after_fusion);
+  pass_run_user(p->graph); /* last: wick's own have priority */
+  after_pass(p, "user_passes");
 }
 
 /* ---- gradients ---- */
@@ -112,7 +121,7 @@ static void differentiate_node(Phases *p, Node *node) {
   differentiate(subgraph->g, p->exec, &gradient);
   if (p->exec->observe) p->exec->observe(p->exec->observe_user, p->function, "backward", gradient.backward);
   forward.graph = gradient.forward;
-  if (!p->is_profiled) PASS("shape_analysis", propagate_input_shapes(gradient.forward, p->exec));
+  if (!p->is_profiled) RUN(shape_analysis, shape_analysis(gradient.forward, p->exec));
   run_optimization(&forward);
   run_nondiff_optimization(&forward);
   pack_gradient(node, &gradient, make_callable, p);
@@ -129,31 +138,29 @@ static void differentiate_in(Phases *p, Block *block) {
  * can't see through; or into the whole when nothing is differentiated. */
 static void run_differentiation(Phases *p) {
   if (p->grad_enabled && needs_gradient(p->graph->block)) {
-    PASS("remove_dropout", remove_dropout(p->graph)); /* what gives its argument stays outside of subgraphs */
-    PASS("create_autodiff_subgraphs", create_autodiff_subgraphs(p->graph, AUTODIFF_NODE_THRESHOLD));
-    PASS("differentiate", differentiate_in(p, p->graph->block));
-    PASS("inline_autodiff_subgraphs", inline_autodiff_subgraphs(p->graph, AUTODIFF_INLINE_THRESHOLD));
+    RUN(remove_dropout, remove_dropout(p->graph)); /* what gives its argument stays outside of subgraphs */
+    RUN(create_autodiff_subgraphs, create_autodiff_subgraphs(p->graph, AUTODIFF_NODE_THRESHOLD));
+    RUN(differentiate, differentiate_in(p, p->graph->block));
+    RUN(inline_autodiff_subgraphs, inline_autodiff_subgraphs(p->graph, AUTODIFF_INLINE_THRESHOLD));
   } else {
     run_nondiff_optimization(p);
   }
-  PASS("dead_code_elimination", eliminate_dead_code(p->graph));
+  RUN(dead_code_elimination, dead_code_elimination(p->graph));
 }
 
 /* ---- the lists ---- */
 
 void run_specialized(Phases *p) {
   /* phase 0: inlined already; what inlining left */
-  PASS("inline", (void)0);
-  PASS("lower_grad_of", lower_grad_of(p->graph));
-  PASS("specialize_autogradzero", specialize_autogradzero(p->graph));
-  PASS("lower_tuples", lower_simple_tuples(p->graph));
-  PASS("constant_pooling", constant_pooling(p->graph));
+  static const PassList clean_up = {&pass_lower_grad_of, &pass_specialize_autogradzero, &pass_lower_tuples,
+                                    &pass_constant_pooling};
+  /* phase 2: what the spec says, through the graph */
+  static const PassList learn = {&pass_constant_propagation, &pass_shape_analysis, &pass_requires_grad_analysis};
+  after_pass(p, pass_inliner.name);
+  RUN_LIST(clean_up);
   /* phase 1: executable, with undefined inputs taken into account */
   run_required_passes(p);
-  /* phase 2: what the spec says, through the graph */
-  PASS("constant_propagation", constant_propagation_immutable(p->graph, p->exec));
-  PASS("shape_analysis", propagate_input_shapes(p->graph, p->exec));
-  PASS("requires_grad_analysis", propagate_requires_grad(p->graph));
+  RUN_LIST(learn);
   /* phase 3: what can still be differentiated */
   run_optimization(p);
   /* phases 4 and 5 */
@@ -163,38 +170,34 @@ void run_specialized(Phases *p) {
 void run_last_optimizations(Phases *p) {
   run_optimization(p);
   if (p->grad_enabled)
-    PASS("graph_fuser", fuse_if_there(p->graph, p->exec)); /* groups are right for whatever comes */
+    RUN(graph_fuser, fuse_if_there(p->graph, p->exec)); /* groups are right for whatever comes */
   else
     run_nondiff_optimization(p);
 }
 
 void run_profiling_insensitive(Phases *p) {
-  PASS("inline", (void)0);
-  PASS("lower_grad_of", lower_grad_of(p->graph));
-  PASS("clear_undefinedness", clear_undefinedness(p->graph));
+  static const PassList first = {&pass_lower_grad_of, &pass_clear_undefinedness};
+  static const PassList then = {&pass_decompose_ops,         &pass_constant_propagation,
+                                &pass_dead_code_elimination, &pass_common_subexpression_elimination,
+                                &pass_constant_pooling,      &pass_peephole_no_shapes,
+                                &pass_lower_tuples,          &pass_dead_code_elimination,
+                                &pass_check_inplace};
+  after_pass(p, pass_inliner.name);
+  RUN_LIST(first);
   run_required_passes(p);
-  PASS("decompose_ops", decompose_ops(p->graph));
-  PASS("constant_propagation", constant_propagation_immutable(p->graph, p->exec));
-  PASS("dead_code_elimination", eliminate_dead_code(p->graph));
-  PASS("common_subexpression_elimination", eliminate_common_subexpressions(p->graph));
-  PASS("constant_pooling", constant_pooling(p->graph));
-  PASS("peephole", peephole_optimize(p->graph, false));
-  PASS("lower_tuples", lower_simple_tuples(p->graph));
-  PASS("dead_code_elimination", eliminate_dead_code(p->graph));
-  PASS("check_inplace", check_inplace(p->graph));
+  RUN_LIST(then);
 }
 
 void run_profiling_optimizations(Phases *p) {
+  static const PassList guard = {&pass_lower_grad_of, &pass_guard_elimination, &pass_bailout_graph};
   p->is_profiled = true;
-  PASS("insert_guards", insert_guards(p->graph, p->grad_enabled));
-  PASS("lower_grad_of", lower_grad_of(p->graph));
-  PASS("guard_elimination", eliminate_redundant_guards(p->graph, p->exec));
-  PASS("insert_bailouts", insert_bailouts(p->graph));
+  RUN(insert_guards, insert_guards(p->graph, p->grad_enabled));
+  RUN_LIST(guard);
   p->baseline = bailout_baseline(p->graph, p->graph->arena, p->graph->store);
   compile_clock_step(p->clock, "baseline");
-  PASS("specialize_autogradzero", specialize_autogradzero(p->graph));
+  RUN(specialize_autogradzero, specialize_autogradzero(p->graph));
   run_required_passes(p);
-  PASS("constant_propagation", constant_propagation_immutable(p->graph, p->exec));
+  RUN(constant_propagation, constant_propagation(p->graph, p->exec));
   run_optimization(p);
   run_differentiation(p);
 }

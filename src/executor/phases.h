@@ -20,8 +20,6 @@ typedef struct Phases {
 const char *phases_log_file(bool profiles);
 
 /* All throw to the graph's catch point; ERROR_CANCELLED when the process ends. */
-/* Attributes that the graph does not write are read at its start, once each. */
-void hoist_attributes(Graph *graph);
 void run_required_passes(Phases *p);
 /* The specializing executor's, phases 0 to 5, of a graph whose inputs' types say what the spec says. */
 void run_specialized(Phases *p);

@@ -44,7 +44,7 @@ static void copy_as_written(void *argument) {
   if (r->spec && r->kind != PLAN_REQUIRED)
     argument_spec_inline(&w->spec, plan->graph);
   else
-    inline_calls(plan->graph);
+    inliner(plan->graph);
   autocast(plan->graph); /* of calls that were too large to be inlined before */
   hoist_attributes(plan->graph);
   if (plan->as_written.has_calls) plan->as_written.time = plan_cost(plan->graph).time;

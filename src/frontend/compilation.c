@@ -124,8 +124,8 @@ typedef struct Emission {
   X(lift_closures, lift_closures(graph, clean_subgraph, exec))                   \
   X(inline_forked_closures, inline_forked_closures(graph, clean_subgraph, exec)) \
   X(lower_empty_lists, lower_empty_lists(graph))                                 \
-  X(lower_simple_tuples, lower_simple_tuples(graph))                             \
-  X(constant_propagation, constant_propagation_immutable(graph, exec))           \
+  X(lower_tuples, lower_tuples(graph))                                           \
+  X(constant_propagation, constant_propagation(graph, exec))                     \
   X(constant_pooling, constant_pooling(graph))                                   \
   X(canonicalize_outputs, canonicalize_outputs(graph))                           \
   X(annotate_warns, annotate_warns(graph))

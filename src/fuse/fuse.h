@@ -9,6 +9,7 @@
 #pragma once
 
 #include "ir/graph.h"
+#include "pass/pass.h"
 
 typedef struct FuseOptions {
   uint32_t argument_limit; /* inputs and outputs of a group together; 0: the default */
@@ -18,6 +19,7 @@ typedef struct FuseOptions {
 /* Adjacent pointwise operators (rows with `.lower` and one result), and the ConstantChunks before and cats behind them,
  * become prim::FusionGroup nodes with attr Subgraph and a Callable. Needs no types and no guards: a group looks at its
  * inputs when it runs, and does what its Subgraph does for any. options may be NULL. */
-void fuse_graph(Graph *graph, const FuseOptions *options);
+void graph_fuser(Graph *graph, const FuseOptions *options);
+extern const Pass pass_graph_fuser;
 /* Gives every prim::FusionGroup without one its Callable: for graphs that were read from text. */
 void fuse_make_callables(Graph *graph);

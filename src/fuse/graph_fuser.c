@@ -14,11 +14,11 @@
 enum { DEFAULT_ARGUMENT_LIMIT = 32, GROUP_NODE_LIMIT = 96 };
 
 bool fuser_may_rewrite(GraphFuser *f, const Node *node, const char *what) {
-  if (f->stopped || !jit_opt_limit(LOG_NAME)) {
+  if (f->stopped || !jit_opt_limit(FILE_NAME)) {
     f->stopped = true;
     return false;
   }
-  NODE_LOG_UPDATE(LOG_NAME, what, node);
+  NODE_LOG_UPDATE(FILE_NAME, what, node);
   return true;
 }
 
@@ -71,7 +71,7 @@ Node *fuser_refuse(GraphFuser *f, const Node *node, Reason reason) {
   void *mark = (void *)(uintptr_t)(reason + 1);
   if (f->stopped || ptrmap_get(&f->refused, node) == mark) return NULL;
   ptrmap_put(&f->refused, node, mark);
-  node_refused(LOG_NAME, node, reason);
+  node_refused(FILE_NAME, node, reason);
   return NULL;
 }
 
@@ -233,7 +233,7 @@ static void explain(GraphFuser *f, const Block *block) {
 /* ---- the whole ---- */
 
 static void clean_subgraph(Graph *subgraph) {
-  eliminate_dead_code(subgraph);
+  dead_code_elimination(subgraph);
   constant_pooling(subgraph);
 }
 
@@ -296,13 +296,16 @@ static void fuse_in(Arena *scratch, void *argument) {
   ptrmap_init(&fuser.refused, scratch);
   fuse_block(&fuser, graph->block);
   graph_set_insert_block(graph, graph->block);
-  eliminate_dead_code(graph);
+  dead_code_elimination(graph);
   fuser_simplify_sizes(graph->block);
   if (!options || !options->without_callables) fuse_make_callables(graph);
 }
 
-void fuse_graph(Graph *graph, const FuseOptions *options) {
+void graph_fuser(Graph *graph, const FuseOptions *options) {
   graph_require_stack(graph);
   graph_with_scratch(graph, fuse_in, &(Fusing){graph, options});
-  GRAPH_LOG_DUMP(LOG_NAME, "After Fusion: ", graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After Fusion: ", graph);
 }
+
+PASS_ALSO(graph_fuser, "fuse_graph", RESULTS, graph_fuser(graph, NULL),
+          "makes groups of pointwise operators that run as one");

@@ -7,7 +7,7 @@
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 
-#define LOG_NAME "graph_fuser"
+#define FILE_NAME "graph_fuser"
 
 typedef struct GraphFuser {
   Graph *graph;

@@ -243,7 +243,7 @@ static void add_method(Freezer *f, Str name) {
   TypeStore *store = &f->unit->store;
   Function *method = unit_new_method(f->unit, f->type, name);
   method->graph = graph_copy(old->graph, &store->arena, store);
-  inline_calls(method->graph);
+  inliner(method->graph);
   FunctionSchema *schema = ARENA_NEW(&store->arena, FunctionSchema);
   *schema = *old->schema; /* its text and defaults are the old module's, which stays */
   schema->arguments = ARENA_ARRAY(&store->arena, Argument, schema->argument_count + 1);
@@ -319,17 +319,17 @@ static void freeze(void *argument) {
   for (size_t i = 0; i < f->type->methods.length; i++) {
     Graph *graph = f->type->methods.data[i]->graph;
     replace_attributes(f, graph, graph->block, true);
-    constant_propagation_immutable(graph, f->exec);
+    constant_propagation(graph, f->exec);
     graph_with_scratch(graph, find_in_graph, &(Find){f, graph});
   }
   for (size_t i = 0; i < f->type->methods.length; i++) {
     Graph *graph = f->type->methods.data[i]->graph;
     replace_attributes(f, graph, graph->block, false);
-    constant_propagation_immutable(graph, f->exec);
-    peephole_optimize(graph, false);
+    constant_propagation(graph, f->exec);
+    peephole_no_shapes(graph);
     remove_dropout(graph);
     fold_frozen_conv_bn(graph, f->exec);
-    eliminate_dead_code(graph);
+    dead_code_elimination(graph);
     constant_pooling(graph);
     find_uses(f, graph);
     graph_input(graph, 0)->type = &f->type->type;

@@ -61,7 +61,7 @@ void lower_graph(const Function *method, Object *self, Arena *arena, TypeStore *
   out->graph = l.graph; /* the caller disposes of it also after an error */
   ptrmap_init(&l.objects, arena);
   ptrmap_init(&l.inputs, arena);
-  inline_calls(l.graph);
+  inliner(l.graph);
   Value *own = graph_input(l.graph, 0);
   ptrmap_put(&l.objects, own, self);
   lower_in(&l, l.graph->block);

@@ -14,9 +14,10 @@
  *   pass/motion/attribute_reads.h    reads of attributes that give the same anywhere
  *   pass/motion/attribute_writes.h   attributes that a graph may write
  *   pass/motion/liveness.h           what is needed after a node
+ *   pass/rewrite/remove_mutation.h   operators in place and their functional forms
  *   pass/rewrite/user_passes.h       passes from outside
  *
- * In the order the front end runs them: */
+ * Each pass ends with its row (PASS, below). In the order the front end runs them: */
 #pragma once
 
 #include "ir/ir.h"
@@ -32,10 +33,10 @@ void canonicalize_modified_loops(Graph *graph);
 /* Synonyms get one name: absolute is abs, clip is clamp, `is` of two bools is ==. */
 void normalize_ops(Graph *graph);
 /* TupleUnpack, TupleIndex of a TupleConstruct are its inputs. */
-void lower_simple_tuples(Graph *graph);
+void lower_tuples(Graph *graph);
 /* Runs what depends on constants alone and gives values that nobody can change; takes the known branch of Ifs. exec may
  * be NULL. */
-void constant_propagation_immutable(Graph *graph, Exec *exec);
+void constant_propagation(Graph *graph, Exec *exec);
 /* The same for one node, its blocks left out; gives what now stands in its place: the node, if nothing was to be done
  * or its outputs have no uses any more. Dead code stays. */
 Node *propagate_constants_at(Graph *graph, Exec *exec, Node *node);
@@ -47,7 +48,7 @@ void canonicalize_outputs(Graph *graph);
 void annotate_warns(Graph *graph);
 
 /* Removes what has no effect and gives nothing that is used, and dead outputs of Ifs and Loops. */
-void eliminate_dead_code(Graph *graph);
+void dead_code_elimination(Graph *graph);
 
 /* ---- not part of the clean-up ---- */
 
@@ -56,7 +57,7 @@ void eliminate_dead_code(Graph *graph);
 void fuse_convolution(Graph *graph);
 /* Bodies of called functions and methods in place of the calls, and of the calls in those. What recurses, is not
  * compiled or would make the graph too large stays a call. */
-void inline_calls(Graph *graph);
+void inliner(Graph *graph);
 /* Casts arguments of operators in autocast regions as rows say (OpRow.cast); the regions go. Calls are inlined before.
  */
 void autocast(Graph *graph);
@@ -71,25 +72,26 @@ void canonicalize_names(Graph *graph);
 /* ---- local rewrites ---- */
 
 /* All of peephole*.c: what types of tensors decide, numbers, lists and dicts that are made here, neutral operands. */
-void peephole(Graph *graph);
-/* The same; without `shapes` types of tensors are not believed. Whether anything changed. */
-bool peephole_optimize(Graph *graph, bool shapes);
+bool peephole(Graph *graph); /* whether anything changed */
+/* The same, but types of tensors are not believed. */
+bool peephole_no_shapes(Graph *graph);
 bool peephole_non_tensor(Graph *graph);
 bool peephole_alias_sensitive(Graph *graph, bool shapes);
-/* With `refine`, tests for the length of a list tell it to their branches. */
-bool peephole_list_idioms(Graph *graph, bool refine);
+bool peephole_list_idioms(Graph *graph);
+/* The same, and tests for the length of a list tell it to their branches. */
+bool peephole_list_idioms_refine(Graph *graph);
 bool peephole_dict_idioms(Graph *graph);
 /* Counted loops with a small body do several iterations at a time; those with few, known iterations go. */
-bool unroll_loops(Graph *graph);
+bool loop_unrolling(Graph *graph);
 /* The same of loops with a known number of iterations only, whatever their body. */
-bool unroll_constant_loops(Graph *graph);
+bool constant_loop_unrolling(Graph *graph);
 /* The first iterations of loops (those that `wanted`, may be NULL, says) stand in front of them. */
-bool peel_loops(Graph *graph, uint32_t iterations, bool (*wanted)(const Node *loop, void *argument), void *argument);
+bool loop_peeling(Graph *graph, uint32_t iterations, bool (*wanted)(const Node *loop, void *argument), void *argument);
 void peel_loop(Node *loop, uint32_t iterations);
 /* Numbers become tensors without dimensions; the result is for exporters and does not run. */
 void erase_number_types(Graph *graph);
 /* aten::chunk whose pieces are known becomes prim::ConstantChunk. */
-void canonicalize_ops(Graph *graph);
+void canonicalize_graph_fuser_ops(Graph *graph);
 /* addmm as mm and add. */
 void decompose_ops(Graph *graph);
 /* Normalization as pointwise operators, where weights and ranks are known. */
@@ -107,20 +109,23 @@ void remove_dropout(Graph *graph);
 /* ---- with the alias analysis ---- */
 
 /* Also computes tensors and lists from constants, small ones that stay inside and that nobody writes to. */
-void constant_propagation(Graph *graph, Exec *exec);
+void constant_propagation_mutable(Graph *graph, Exec *exec);
 /* Of nodes that compute the same one is enough. */
-void eliminate_common_subexpressions(Graph *graph);
+void common_subexpression_elimination(Graph *graph);
 /* A concatenation of concatenations along one dimension is one. */
-void combine_concats(Graph *graph);
+void concat_opt(Graph *graph);
 /* aten::cat and aten::stack of a list that is made for them as prim::VarConcat and prim::VarStack of its elements. For
  * plans: archives never hold them. */
 void use_variadic_cat(Graph *graph);
 void use_variadic_stack(Graph *graph);
+/* Attributes that the graph does not write are read at its start, once each. */
+void hoist_attributes(Graph *graph);
 /* What every iteration of a loop computes anew moves in front of it. */
-void hoist_loop_invariants(Graph *graph);
+void loop_invariant_code_motion(Graph *graph);
 /* Writes to what is made in the graph become new values; whether anything changed. */
 bool remove_tensor_mutation(Graph *graph);
 bool remove_list_mutation(Graph *graph);
+bool remove_mutation(Graph *graph); /* both */
 /* Operators in place become functional, and what uses self behind them uses the result; those whose writes are seen
  * around a branch or loop stay. For exporters: views don't see it, results may differ. */
 void remove_inplace_ops(Graph *graph);
@@ -131,11 +136,11 @@ void inline_fork_wait(Graph *graph);
 
 /* Types of tensors (dtype, device, rank, sizes, strides, requires_grad) forward from the graph's inputs, as far as
  * rows' shape functions tell; through lists, tuples, joins of Ifs, Loops to their fixpoint. exec may be NULL. */
-void propagate_input_shapes(Graph *graph, Exec *exec);
+void shape_analysis(Graph *graph, Exec *exec);
 /* The same with symbols for sizes that are not known: SS(-2) is the same size wherever it stands. */
-void propagate_shapes_on_graph(Graph *graph, Exec *exec);
+void symbolic_shape_analysis(Graph *graph, Exec *exec);
 /* requires_grad forward from the types of the graph's inputs. */
-void propagate_requires_grad(Graph *graph);
+void requires_grad_analysis(Graph *graph);
 /* Tensor types lose what is known of them; constants keep it. */
 void erase_shape_information(Graph *graph);
 /* prim::profile with a refined type becomes prim::Guard of what of it holds as long as the value lives; the others go.
@@ -143,11 +148,11 @@ void erase_shape_information(Graph *graph);
 void insert_guards(Graph *graph, bool grad_enabled);
 /* Guards move up to what defines their value, guards of one value become one, and those go whose type shape functions
  * prove from types that are guarded already. */
-void eliminate_redundant_guards(Graph *graph, Exec *exec);
+void guard_elimination(Graph *graph, Exec *exec);
 /* prim::Guard becomes `%y : refined = prim::BailOut[index=n](%x, what is needed after it...)`; the live values include
  * trip count and index of every loop around. */
-void insert_bailouts(Graph *graph);
-/* The graph that a failed guard goes on in: a copy of `graph`, as insert_bailouts left it, whose prim::BailOut nodes
+void bailout_graph(Graph *graph);
+/* The graph that a failed guard goes on in: a copy of `graph`, as bailout_graph left it, whose prim::BailOut nodes
  * are markers without outputs and whose types promise nothing. Throws to the arena's catch point. */
 Graph *bailout_baseline(const Graph *graph, Arena *arena, TypeStore *store);
 /* prim::profile nodes and what profiles said of types go. */
@@ -160,23 +165,99 @@ void specialize_autogradzero(Graph *graph);
 /* The prim::GradOf that are left become tests whether any gradient is there. */
 void lower_grad_of(Graph *graph);
 /* For dumps: attr::live of every node names what is live behind it, its own outputs left out. */
-void annotate_liveness(Graph *graph);
+void liveness(Graph *graph);
 
-/* ---- by name, for dumps and tests ---- */
+/* ---- rows: each pass stands at the end of its file ---- */
+
 /* What is the same of the graph as it runs without an executor's help. */
 typedef enum PassKeeps {
   KEEPS_NOTHING,  /* only an executor, or somebody who does not run it, makes sense of it */
   KEEPS_RESULTS,  /* and effects */
   KEEPS_GRADIENTS /* also what eager autograd makes of it */
 } PassKeeps;
+/* The name is that of the function too, of --pass, of steps in dumps and times, and of tests/pass/NAME.ir. The file is
+ * PyTorch's name of it, and what the log and PYTORCH_JIT_OPT_LIMIT know: the pass's name as well, but where several
+ * passes are variants of one. test_passes holds all of that together. */
 typedef struct Pass {
-  const char *name, *what;
+  const char *name, *file, *what;
+  const char *also;                      /* another name by which it is found, or NULL */
   void (*run)(Graph *graph, Exec *exec); /* exec may be NULL */
   PassKeeps keeps;
 } Pass;
+#define PASS_ALSO(name_, also_, keeps_, call, what_)  \
+  static void run_##name_(Graph *graph, Exec *exec) { \
+    (void)exec;                                       \
+    call;                                             \
+  }                                                   \
+  const Pass pass_##name_ = {#name_, FILE_NAME, what_, also_, run_##name_, KEEPS_##keeps_}
+#define PASS(name, keeps, call, what) PASS_ALSO(name, NULL, keeps, call, what)
+
+/* clang-format off */
+#define PASSES(X) \
+  X(autocast) \
+  X(bailout_graph) \
+  X(batch_mm) \
+  X(canonicalize_names) \
+  X(canonicalize_graph_fuser_ops) \
+  X(canonicalize_modified_loops) \
+  X(canonicalize_outputs) \
+  X(check_inplace) \
+  X(clear_profiling) \
+  X(clear_undefinedness) \
+  X(common_subexpression_elimination) \
+  X(concat_opt) \
+  X(constant_loop_unrolling) \
+  X(constant_pooling) \
+  X(constant_propagation) \
+  X(constant_propagation_mutable) \
+  X(dead_code_elimination) \
+  X(decompose_norms) \
+  X(decompose_ops) \
+  X(erase_number_types) \
+  X(erase_shape_information) \
+  X(fold_frozen_conv_bn) \
+  X(fuse_convolution) \
+  X(guard_elimination) \
+  X(hoist_attributes) \
+  X(inline_fork_wait) \
+  X(inliner) \
+  X(insert_guards) \
+  X(liveness) \
+  X(loop_invariant_code_motion) \
+  X(loop_peeling) \
+  X(loop_unrolling) \
+  X(lower_grad_of) \
+  X(lower_tuples) \
+  X(normalize_ops) \
+  X(peephole) \
+  X(peephole_alias_sensitive) \
+  X(peephole_dict_idioms) \
+  X(peephole_list_idioms) \
+  X(peephole_list_idioms_refine) \
+  X(peephole_no_shapes) \
+  X(peephole_non_tensor) \
+  X(quant_fusion) \
+  X(refine_tuple_types) \
+  X(remove_dropout) \
+  X(remove_expands) \
+  X(remove_inplace_ops) \
+  X(remove_list_mutation) \
+  X(remove_mutation) \
+  X(remove_tensor_mutation) \
+  X(requires_grad_analysis) \
+  X(shape_analysis) \
+  X(specialize_autogradzero) \
+  X(symbolic_shape_analysis) \
+  X(use_variadic_cat) \
+  X(use_variadic_stack)
+/* clang-format on */
+#define X(name) extern const Pass pass_##name;
+PASSES(X)
+#undef X
+
 /* The passes of one folder: those of folders below this one have tables of their own. */
 typedef struct PassTable {
-  const Pass *passes;
+  const Pass *const *passes;
   size_t count;
 } PassTable;
 /* Every table, ended by NULL: src/api/pass_tables.c. */

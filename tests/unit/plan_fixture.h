@@ -44,11 +44,11 @@ static inline void planned_init(Planned *p, Exec *exec, const Function *function
   arena_init(&p->arena, &p->catch_point);
   if (catch_enter(&p->catch_point)) {
     p->profiled = graph_copy(function->graph, &p->arena, function->graph->store);
-    inline_calls(p->profiled);
+    inliner(p->profiled);
     hoist_attributes(p->profiled);
-    constant_propagation_immutable(p->profiled, exec);
-    lower_simple_tuples(p->profiled);
-    eliminate_dead_code(p->profiled);
+    constant_propagation(p->profiled, exec);
+    lower_tuples(p->profiled);
+    dead_code_elimination(p->profiled);
   }
   PLANNED_TRY(p, p->catch_point.status);
   PLANNED_TRY(p, profiling_record_new(p->profiled, runs, &p->record));
@@ -68,8 +68,8 @@ static inline void planned_guard(Planned *p, bool eliminate) {
     p->plan = graph_copy(p->profiled, &p->arena, p->profiled->store);
     profiling_record_apply(p->record, p->plan);
     insert_guards(p->plan, true);
-    if (eliminate) eliminate_redundant_guards(p->plan, p->exec);
-    insert_bailouts(p->plan);
+    if (eliminate) guard_elimination(p->plan, p->exec);
+    bailout_graph(p->plan);
     p->baseline = bailout_baseline(p->plan, &p->arena, p->plan->store);
   }
   PLANNED_TRY(p, p->catch_point.status);

@@ -43,8 +43,12 @@ static void build(const Case *c, Program *p) {
   if (catch_enter(&catch_point))
     p->graph = graph_copy(p->compiled.function->graph, &p->arena, &p->compiled.unit->store);
   check(c, catch_point.status, "copying");
-  static const char *const passes[] = {"inline",   "lower_simple_tuples",          "constant_propagation",
-                                       "peephole", "canonicalize_graph_fuser_ops", "dead_code_elimination"};
+  static const char *const passes[] = {"inliner",
+                                       "lower_tuples",
+                                       "constant_propagation",
+                                       "peephole",
+                                       "canonicalize_graph_fuser_ops",
+                                       "dead_code_elimination"};
   for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) run_pass(c, p, passes[i]);
   check(c, arena_protect(&p->arena, split, p->graph), "create_autodiff_subgraphs");
   show(c, p->graph);

@@ -1,5 +1,5 @@
 /* fuse: groups give the bits of their operators, whatever the inputs; what the pass makes of graphs is in
- * tests/pass/fuse_graph.ir. */
+ * tests/pass/graph_fuser.ir. */
 #include "ir_fixture.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static void pair_make(Pair *pair, const char *text) {
   if (status) fail_msg("%s", status->message);
   if (catch_enter(&pair->ir.catch_point)) {
     pair->fused_graph = graph_copy(pair->ir.graph, &pair->ir.arena, &pair->ir.store);
-    fuse_graph(pair->fused_graph, NULL);
+    graph_fuser(pair->fused_graph, NULL);
   }
   if (pair->ir.catch_point.status) fail_msg("%s\n%s", text, pair->ir.catch_point.status->message);
   status = graph_lint(pair->fused_graph);

@@ -16,6 +16,7 @@ static bool has_nothing_to_do(const Pass *pass) {
                                       "normalize_ops",
                                       "refine_tuple_types",
                                       "check_inplace",       /* changes nothing */
+                                      "hoist_attributes",    /* they have no objects */
                                       "fold_frozen_conv_bn", /* weights are not constant */
                                       "lower_grad_of",       /* prim::GradOf is in backward graphs */
                                       "specialize_autogradzero"};
@@ -111,7 +112,7 @@ static bool check_pass(const Case *of, Program *p, const Pass *pass, Way way) {
   arena_init(&arena, NULL);
   Copying copying = {c, p->compiled.function->graph, &arena, &p->compiled.unit->store, NULL, way.typed};
   check(c, arena_protect(&arena, copy_graph, &copying), "copying");
-  if (way.typed) run_pass(c, p, copying.graph, "inline");
+  if (way.typed) run_pass(c, p, copying.graph, "inliner");
   if (way.typed) run_pass(c, p, copying.graph, "shape_analysis");
   if (way.first) run_pass(c, p, copying.graph, way.first);
   print(copying.graph, &before);

@@ -12,22 +12,23 @@ static const char program[] =
     "        y = torch.tanh(x * y) + y\n"
     "    return y\n";
 
-#define REQUIRED "remove_expands", "normalize_ops", "canonicalize_ops", "dead_code_elimination"
-#define OPTIMIZATION                                                                                                   \
-  "dead_code_elimination", "common_subexpression_elimination", "peephole", "constant_propagation", "constant_pooling", \
-      "loop_unrolling", "common_subexpression_elimination", "loop_invariant_code_motion", "check_inplace"
+#define REQUIRED "remove_expands", "normalize_ops", "canonicalize_graph_fuser_ops", "dead_code_elimination"
+#define OPTIMIZATION                                                                                          \
+  "dead_code_elimination", "common_subexpression_elimination", "peephole", "constant_propagation_mutable",    \
+      "constant_pooling", "loop_unrolling", "common_subexpression_elimination", "loop_invariant_code_motion", \
+      "check_inplace"
 #define NONDIFF                                                                                                     \
   "lower_tuples", "remove_list_mutation", "remove_tensor_mutation", "batch_mm", "quant_fusion", "fuse_convolution", \
       "concat_opt", "graph_fuser", "use_variadic_cat", "use_variadic_stack", "user_passes"
-#define INSENSITIVE                                                                                                \
-  "inline", "lower_grad_of", "clear_undefinedness", REQUIRED, "decompose_ops", "constant_propagation",             \
-      "dead_code_elimination", "common_subexpression_elimination", "constant_pooling", "peephole", "lower_tuples", \
-      "dead_code_elimination", "check_inplace"
-#define SPECIALIZED                                                                                   \
-  "inline", "lower_grad_of", "specialize_autogradzero", "lower_tuples", "constant_pooling", REQUIRED, \
+#define INSENSITIVE                                                                                          \
+  "inliner", "lower_grad_of", "clear_undefinedness", REQUIRED, "decompose_ops", "constant_propagation",      \
+      "dead_code_elimination", "common_subexpression_elimination", "constant_pooling", "peephole_no_shapes", \
+      "lower_tuples", "dead_code_elimination", "check_inplace"
+#define SPECIALIZED                                                                                    \
+  "inliner", "lower_grad_of", "specialize_autogradzero", "lower_tuples", "constant_pooling", REQUIRED, \
       "constant_propagation", "shape_analysis", "requires_grad_analysis", OPTIMIZATION
-#define PROFILED                                                                                                 \
-  "insert_guards", "lower_grad_of", "guard_elimination", "insert_bailouts", "specialize_autogradzero", REQUIRED, \
+#define PROFILED                                                                                               \
+  "insert_guards", "lower_grad_of", "guard_elimination", "bailout_graph", "specialize_autogradzero", REQUIRED, \
       "constant_propagation", OPTIMIZATION
 
 /* In order of time; compared as the plans come. */

@@ -36,21 +36,21 @@ typedef struct Refusal {
   "      %" a "8 : Tensor = aten::neg(%c)\n      %" a "9 : Tensor = aten::neg(%c)\n"
 
 static const Refusal refusals[] = {
-    {REASON_NOT_FUSED_OPERATOR, "fuse_graph",
+    {REASON_NOT_FUSED_OPERATOR, "graph_fuser",
      X_Y "  %a : Tensor = aten::mm(%x, %y)\n  %b : Tensor = aten::relu(%a)\n  return (%b)\n"},
-    {REASON_NOT_FUSED_WRITES, "fuse_graph",
+    {REASON_NOT_FUSED_WRITES, "graph_fuser",
      X_Y "  %a : Tensor = aten::relu_(%x)\n  %b : Tensor = aten::neg(%a)\n  return (%b)\n"},
-    {REASON_NOT_FUSED_ALONE, "fuse_graph", X_Y "  %a : Tensor = aten::relu(%x)\n  return (%a)\n"},
-    {REASON_NOT_FUSED_GUARD, "fuse_graph",
+    {REASON_NOT_FUSED_ALONE, "graph_fuser", X_Y "  %a : Tensor = aten::relu(%x)\n  return (%a)\n"},
+    {REASON_NOT_FUSED_GUARD, "graph_fuser",
      X_Y "  %a : Tensor = aten::mul(%x, %y)\n  %g : Float(2, 3) = prim::Guard(%a)\n  %b : Tensor = aten::neg(%g)\n"
          "  return (%b)\n"},
-    {REASON_NOT_FUSED_OPERATOR, "fuse_graph",
+    {REASON_NOT_FUSED_OPERATOR, "graph_fuser",
      X_Y "  %a : Tensor = aten::mm(%x, %y)\n  %g : Float(2, 3) = prim::Guard(%a)\n  %b : Tensor = aten::neg(%g)\n"
          "  return (%b)\n"},
-    {REASON_NOT_FUSED_ALIASING, "fuse_graph",
+    {REASON_NOT_FUSED_ALIASING, "graph_fuser",
      X_Y "  %a : Tensor = aten::neg(%x)\n  %w : Tensor = aten::relu_(%x)\n  %b : Tensor = aten::mul(%a, %w)\n"
          "  return (%b)\n"},
-    {REASON_NOT_FUSED_LIST, "fuse_graph",
+    {REASON_NOT_FUSED_LIST, "graph_fuser",
      X_Y "  %a : Tensor = aten::neg(%x)\n  %b : Tensor = aten::mul(%a, %y)\n"
          "  %l : Tensor[] = prim::ListConstruct(%b, %x)\n  %c : Tensor = aten::cat(%l, %one)\n"
          "  %u : Tensor[] = aten::append(%l, %c)\n  return (%l)\n"},

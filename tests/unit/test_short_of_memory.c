@@ -108,7 +108,7 @@ static IrText program;
 static int64_t refused, left; /* the allocation that is; how many were to come until then */
 static void eliminate(void *argument) {
   (void)argument;
-  eliminate_dead_code(program.graph);
+  dead_code_elimination(program.graph);
 }
 static Status clean_up(void) {
   ir_parse(&program, "graph(%i : int):\n  return (%i)\n");

@@ -102,8 +102,11 @@ static void rewrite_in(Graph *graph, const Block *block) {
   }
 }
 
-void canonicalize_ops(Graph *graph) {
+void canonicalize_graph_fuser_ops(Graph *graph) {
   rewrite_in(graph, graph->block);
-  eliminate_dead_code(graph);
+  dead_code_elimination(graph);
   GRAPH_LOG_DUMP(FILE_NAME, "After CanonicalizeOps: ", graph);
 }
+
+PASS(canonicalize_graph_fuser_ops, GRADIENTS, canonicalize_graph_fuser_ops(graph),
+     "makes chunks whose pieces are known single nodes");

@@ -3,6 +3,8 @@
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 
+#define FILE_NAME "canonicalize_modified_loops"
+
 static bool is_modified(Node *loop) {
   IValue trips, first, next;
   bool first_true = value_is_constant(node_input(loop, 1), &first) && first.tag == TAG_BOOL && first.b;
@@ -18,7 +20,7 @@ static Value *insert_call(Graph *graph, Symbol kind, Value *a, Value *b, const T
   return node_output(node, 0);
 }
 
-static void canonicalize(Graph *graph, Node *loop) {
+static void canonicalize_loop(Graph *graph, Node *loop) {
   Block *body = loop->blocks[0];
   Node *saved = graph->insert_before;
   graph_set_insert_point(graph, loop);
@@ -47,11 +49,14 @@ static void canonicalize(Graph *graph, Node *loop) {
 static void canonicalize_in(Graph *graph, Block *block) {
   BLOCK_EACH(node, block) {
     for (uint32_t i = 0; i < node->block_count; i++) canonicalize_in(graph, node->blocks[i]);
-    if (node->kind == SYM_prim_Loop && is_modified(node)) canonicalize(graph, node);
+    if (node->kind == SYM_prim_Loop && is_modified(node)) canonicalize_loop(graph, node);
   }
 }
 
 void canonicalize_modified_loops(Graph *graph) {
   canonicalize_in(graph, graph->block);
-  GRAPH_LOG_DUMP("canonicalize_modified_loops", "After CanonicalizeModifiedLoops: ", graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After CanonicalizeModifiedLoops: ", graph);
 }
+
+PASS(canonicalize_modified_loops, GRADIENTS, canonicalize_modified_loops(graph),
+     "makes loops with trip count and condition while loops");

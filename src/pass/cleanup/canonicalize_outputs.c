@@ -1,6 +1,8 @@
 /* Outputs of Ifs and Loops are put in the order in which they are first used, so that equal programs print alike. */
 #include "pass/pass.h"
 
+#define FILE_NAME "canonicalize_outputs"
+
 /* Blocks of one node come in order; a nested node is behind the node it is in. */
 static bool user_is_before(const Use *a, const Use *b) {
   if (a->user == b->user) return a->offset < b->offset;
@@ -113,3 +115,5 @@ static void canonicalize_in(Block *block) {
 void canonicalize_outputs(Graph *graph) {
   canonicalize_in(graph->block);
 }
+
+PASS(canonicalize_outputs, GRADIENTS, canonicalize_outputs(graph), "orders outputs of branches and loops by first use");

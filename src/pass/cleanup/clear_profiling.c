@@ -2,6 +2,8 @@
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 
+#define FILE_NAME "clear_profiling"
+
 static void remove_profiles(Block *block) {
   BLOCK_EACH(node, block) {
     for (uint32_t i = 0; i < node->block_count; i++) remove_profiles(node->blocks[i]);
@@ -14,5 +16,7 @@ static void remove_profiles(Block *block) {
 void clear_profiling(Graph *graph) {
   remove_profiles(graph->block);
   erase_shape_information(graph);
-  GRAPH_LOG_DUMP("clear_profiling", "After ClearProfilingInformation: ", graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After ClearProfilingInformation: ", graph);
 }
+
+PASS(clear_profiling, GRADIENTS, clear_profiling(graph), "removes profiles and what they said");

@@ -4,6 +4,8 @@
 #include "pass/pass.h"
 #include "type/tensor_type.h"
 
+#define FILE_NAME "clear_undefinedness"
+
 static const Type *cleared(TypeStore *store, const Type *type) {
   if (!type->has_refinement) return type;
   if (type->kind == TYPE_TENSOR) {
@@ -29,5 +31,7 @@ static void clear(Graph *graph, Block *block) {
 
 void clear_undefinedness(Graph *graph) {
   clear(graph, graph->block);
-  GRAPH_LOG_DUMP("clear_undefinedness", "After removeUndefinedness: ", graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After removeUndefinedness: ", graph);
 }
+
+PASS(clear_undefinedness, GRADIENTS, clear_undefinedness(graph), "no type says that a tensor is undefined");

@@ -112,7 +112,10 @@ static void eliminate(Graph *graph, AliasDb *db, void *argument) {
   eliminate_in(&e, graph->block);
 }
 
-void eliminate_common_subexpressions(Graph *graph) {
+void common_subexpression_elimination(Graph *graph) {
   with_aliases(graph, eliminate, NULL);
   GRAPH_LOG_DUMP(FILE_NAME, "After EliminateCommonSubexpression: ", graph);
 }
+
+PASS(common_subexpression_elimination, GRADIENTS, common_subexpression_elimination(graph),
+     "keeps one of nodes that compute the same");

@@ -59,3 +59,5 @@ void constant_pooling(Graph *graph) {
   pool_in(graph, graph->block, &seen);
   GRAPH_LOG_DUMP(FILE_NAME, "After ConstantPooling: ", graph);
 }
+
+PASS(constant_pooling, GRADIENTS, constant_pooling(graph), "keeps one of equal constants, at the start of the graph");

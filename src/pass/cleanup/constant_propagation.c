@@ -281,9 +281,9 @@ Node *propagate_constants_at(Graph *graph, Exec *exec, Node *node) {
   return node;
 }
 
-void constant_propagation_immutable(Graph *graph, Exec *exec) {
+void constant_propagation(Graph *graph, Exec *exec) {
   propagate_in(graph, exec, NULL, graph->block);
-  eliminate_dead_code(graph);
+  dead_code_elimination(graph);
   GRAPH_LOG_DUMP(FILE_NAME, "After ConstantPropagationImmutableTypes: ", graph);
 }
 
@@ -291,8 +291,12 @@ static void propagate_with_aliases(Graph *graph, AliasDb *db, void *argument) {
   propagate_in(graph, argument, db, graph->block);
 }
 
-void constant_propagation(Graph *graph, Exec *exec) {
+void constant_propagation_mutable(Graph *graph, Exec *exec) {
   with_aliases(graph, propagate_with_aliases, exec);
-  eliminate_dead_code(graph);
+  dead_code_elimination(graph);
   GRAPH_LOG_DUMP(FILE_NAME, "After ConstantPropagation: ", graph);
 }
+
+PASS(constant_propagation, GRADIENTS, constant_propagation(graph, exec), "computes what depends on constants alone");
+PASS(constant_propagation_mutable, GRADIENTS, constant_propagation_mutable(graph, exec),
+     "the same for tensors and lists that stay inside");

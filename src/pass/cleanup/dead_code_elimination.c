@@ -196,7 +196,9 @@ static void eliminate(Arena *scratch, void *argument) {
   sweep(&m, graph->block);
 }
 
-void eliminate_dead_code(Graph *graph) {
+void dead_code_elimination(Graph *graph) {
   if (jit_opt_limit(FILE_NAME)) graph_with_scratch(graph, eliminate, graph);
   GRAPH_LOG_DUMP(FILE_NAME, "After EliminateDeadCode: ", graph);
 }
+
+PASS(dead_code_elimination, GRADIENTS, dead_code_elimination(graph), "removes what nothing needs");

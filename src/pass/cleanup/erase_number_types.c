@@ -4,6 +4,8 @@
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"
 
+#define FILE_NAME "erase_number_types"
+
 static const Type *scalar_tensor_type(Graph *graph, DType dtype) {
   TensorInfo info = {.dtype = (int)dtype,
                      .device_type = DEVICE_CPU,
@@ -98,5 +100,7 @@ static void erase_in(Graph *graph, const Block *block) {
 void erase_number_types(Graph *graph) {
   graph->numbers_erased = true;
   erase_in(graph, graph->block);
-  GRAPH_LOG_DUMP("erase_number_types", "After EraseNumberTypes: ", graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After EraseNumberTypes: ", graph);
 }
+
+PASS(erase_number_types, NOTHING, erase_number_types(graph), "makes numbers tensors without dimensions");

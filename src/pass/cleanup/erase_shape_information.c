@@ -2,6 +2,8 @@
  * graph are what they are. */
 #include "pass/pass.h"
 
+#define FILE_NAME "erase_shape_information"
+
 static void erase(Graph *graph, Block *block) {
   for (Node *node = block->param; node != block->ret; node = node->next) {
     for (uint32_t i = 0; i < node->output_count && node->kind != SYM_prim_Constant; i++) {
@@ -17,3 +19,5 @@ static void erase(Graph *graph, Block *block) {
 void erase_shape_information(Graph *graph) {
   erase(graph, graph->block);
 }
+
+PASS(erase_shape_information, GRADIENTS, erase_shape_information(graph), "types of tensors say nothing but Tensor");

@@ -2,6 +2,8 @@
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 
+#define FILE_NAME "lower_grad_of"
+
 static void lower(Graph *graph, Node *node) {
   graph_set_insert_point(graph, node);
   Value **inputs = ARENA_ARRAY(graph->arena, Value *, node->input_count + 1);
@@ -31,5 +33,7 @@ static void lower_block(Graph *graph, Block *block) {
 
 void lower_grad_of(Graph *graph) {
   lower_block(graph, graph->block);
-  GRAPH_LOG_DUMP("lower_grad_of", "After LowerGradOf: ", graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After LowerGradOf: ", graph);
 }
+
+PASS(lower_grad_of, GRADIENTS, lower_grad_of(graph), "makes prim::GradOf tests for zero gradients");

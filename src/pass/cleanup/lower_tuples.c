@@ -39,9 +39,9 @@ static void lower_in(Block *block) {
   }
 }
 
-void lower_simple_tuples(Graph *graph) {
+void lower_tuples(Graph *graph) {
   lower_in(graph->block);
-  eliminate_dead_code(graph);
+  dead_code_elimination(graph);
   GRAPH_LOG_DUMP(FILE_NAME, "After LowerSimpleTuples: ", graph);
 }
 
@@ -67,3 +67,6 @@ void annotate_warns(Graph *graph) {
   int64_t next = 0;
   annotate_in(graph->block, &next, symbol_intern(STR("attr::warn_id")));
 }
+
+PASS_ALSO(lower_tuples, "lower_simple_tuples", GRADIENTS, lower_tuples(graph),
+          "takes apart tuples that one graph makes and unpacks");

@@ -5,6 +5,8 @@
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 
+#define FILE_NAME "normalize_ops"
+
 /* The row says what it is another name of; its in-place form is one of that one's. What has more results is not the
  * same. */
 static Symbol synonym_of(const Node *node) {
@@ -42,5 +44,7 @@ static void normalize_in(Block *block, Symbol rsub) {
 
 void normalize_ops(Graph *graph) {
   normalize_in(graph->block, symbol_intern(STR("aten::rsub")));
-  GRAPH_LOG_DUMP("normalize_ops", "After NormalizeOps: ", graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After NormalizeOps: ", graph);
 }
+
+PASS(normalize_ops, GRADIENTS, normalize_ops(graph), "gives synonyms one name");

@@ -25,3 +25,5 @@ void remove_dropout(Graph *graph) {
   remove_in(graph->block);
   GRAPH_LOG_DUMP(FILE_NAME, "After RemoveDropout: ", graph);
 }
+
+PASS(remove_dropout, GRADIENTS, remove_dropout(graph), "removes dropout that does not train");

@@ -19,6 +19,8 @@ static void remove_in(const Block *block) {
 
 void remove_expands(Graph *graph) {
   remove_in(graph->block);
-  eliminate_dead_code(graph);
+  dead_code_elimination(graph);
   GRAPH_LOG_DUMP(FILE_NAME, "After RemoveExpands: ", graph);
 }
+
+PASS(remove_expands, GRADIENTS, remove_expands(graph), "removes expansions that broadcasting makes again");

@@ -4,8 +4,11 @@
  *
  * Attributes that can be read anywhere are in no list: the baseline reads them again where it uses them. Else a graph
  * with many parameters, all read at its start, would list them all in each BailOut. */
+#include "pass/pass.h"
 #include "ir/graph_log.h"
 #include "pass/motion/liveness.h"
+
+#define FILE_NAME "bailout_graph"
 
 typedef struct Bailout {
   Node *guard;
@@ -47,9 +50,9 @@ static void insert(Arena *scratch, void *argument) {
   }
 }
 
-void insert_bailouts(Graph *graph) {
+void bailout_graph(Graph *graph) {
   graph_with_scratch(graph, insert, graph);
-  GRAPH_LOG_DUMP("bailout_graph", "After InsertBailOuts: ", graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After InsertBailOuts: ", graph);
 }
 
 /* ---- the baseline ---- */
@@ -136,3 +139,5 @@ Graph *bailout_baseline(const Graph *graph, Arena *arena, TypeStore *store) {
   graph_dispose(baseline);
   catch_throw(arena->catch_point, status);
 }
+
+PASS(bailout_graph, NOTHING, bailout_graph(graph), "makes guards bailouts with the values that are live there");

@@ -5,8 +5,11 @@
  *
  * A guard may stand anywhere between its value and the uses: what it promises holds as long as the value lives
  * (insert_guards), and a bailout takes up the run wherever it is. It never moves between prim::Enter and prim::Exit. */
+#include "pass/pass.h"
 #include "ir/graph_log.h"
 #include "pass/types/shape_analysis.h"
+
+#define FILE_NAME "guard_elimination"
 
 typedef struct Place {
   Block *block;
@@ -66,7 +69,7 @@ static void join_guards(Elimination *e, Node *kept, Node *guard) {
   TensorInfo info = *node_output(kept, 0)->type->tensor;
   if (tensor_info_intersect(&info, node_output(guard, 0)->type->tensor)) /* else the first one's word stands */
     node_output(kept, 0)->type = type_tensor_refined(e->graph->store, &info);
-  NODE_LOG_UPDATE("guard_elimination", "joined:", guard);
+  NODE_LOG_UPDATE(FILE_NAME, "joined:", guard);
   value_replace_all_uses_with(node_output(guard, 0), node_output(kept, 0));
   node_destroy(guard);
 }
@@ -119,8 +122,8 @@ static bool remove_proven(Elimination *e) {
   for (size_t i = 0; i < e->guards.length; i++) {
     Node *guard = e->guards.data[i];
     Proof proof = guard ? proof_of(guard) : PROOF_NONE;
-    if (proof == PROOF_NONE || !jit_opt_limit("guard_elimination")) continue;
-    NODE_LOG_UPDATE("guard_elimination", "proven:", guard);
+    if (proof == PROOF_NONE || !jit_opt_limit(FILE_NAME)) continue;
+    NODE_LOG_UPDATE(FILE_NAME, "proven:", guard);
     fewer_promises |= proof == PROOF_BUT_REQUIRES_GRAD;
     value_replace_all_uses_with(node_output(guard, 0), node_input(guard, 0));
     node_destroy(guard);
@@ -128,7 +131,7 @@ static bool remove_proven(Elimination *e) {
   return fewer_promises;
 }
 
-void eliminate_redundant_guards(Graph *graph, Exec *exec) {
+void guard_elimination(Graph *graph, Exec *exec) {
   Elimination e = {.graph = graph, .arena = graph->arena};
   ptrmap_init(&e.exits, graph->arena);
   ptrmap_init(&e.last, graph->arena);
@@ -138,5 +141,8 @@ void eliminate_redundant_guards(Graph *graph, Exec *exec) {
   use_guarded(&e);
   shape_analysis_run(graph, exec, true);
   if (remove_proven(&e)) shape_analysis_run(graph, exec, true);
-  GRAPH_LOG_DUMP("guard_elimination", "After eliminateRedundantGuards: ", graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After eliminateRedundantGuards: ", graph);
 }
+
+PASS(guard_elimination, GRADIENTS, guard_elimination(graph, exec),
+     "moves guards to definitions, joins them, removes what shapes prove");

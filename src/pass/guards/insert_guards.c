@@ -1,9 +1,12 @@
 /* Guards in place of profiles. They promise what lasts (lasting_facts.h); where grad mode is off, nothing about
  * requires_grad, which nobody asks for then. Between prim::Enter and prim::Exit there are none: a bailout could not
  * take the open `with` along. */
+#include "pass/pass.h"
 #include "ir/graph_log.h"
 #include "pass/types/lasting_facts.h"
 #include "type/tensor_type.h"
+
+#define FILE_NAME "insert_guards"
 
 typedef struct Inserter {
   Graph *graph;
@@ -27,8 +30,8 @@ static void walk(Inserter *s, Block *block, int open) {
     if (node->kind != SYM_prim_profile) continue;
     const Type *type = open == 0 && node->output_count ? guarded_type(s, node) : NULL;
     Value *input = node->input_count ? node_input(node, 0) : NULL;
-    if (type && jit_opt_limit("insert_guards")) {
-      NODE_LOG_UPDATE("insert_guards", "becomes a guard:", node);
+    if (type && jit_opt_limit(FILE_NAME)) {
+      NODE_LOG_UPDATE(FILE_NAME, "becomes a guard:", node);
       Node *guard = graph_create(s->graph, SYM_prim_Guard, 1, &input, 1);
       guard->range = node->range;
       node_output(guard, 0)->type = type;
@@ -51,5 +54,7 @@ static void insert(Arena *scratch, void *argument) {
 void insert_guards(Graph *graph, bool grad_enabled) {
   Inserter s = {.graph = graph, .grad_enabled = grad_enabled};
   graph_with_scratch(graph, insert, &s);
-  GRAPH_LOG_DUMP("insert_guards", "After InsertGuards: ", graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After InsertGuards: ", graph);
 }
+
+PASS(insert_guards, NOTHING, insert_guards(graph, true), "makes profiles guards");

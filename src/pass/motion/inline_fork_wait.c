@@ -46,3 +46,5 @@ void inline_fork_wait(Graph *graph) {
   graph->insert_before = graph->block->ret;
   GRAPH_LOG_DUMP(FILE_NAME, "After InlineForkWait: ", graph);
 }
+
+PASS(inline_fork_wait, GRADIENTS, inline_fork_wait(graph), "runs forks where they stand");

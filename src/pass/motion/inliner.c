@@ -91,6 +91,8 @@ void inline_calls_with(Graph *graph, const InlineVisitor *visitor) {
   GRAPH_LOG_DUMP(FILE_NAME, "After Inlining: ", graph);
 }
 
-void inline_calls(Graph *graph) {
+void inliner(Graph *graph) {
   inline_calls_with(graph, NULL);
 }
+
+PASS_ALSO(inliner, "inline", GRADIENTS, inliner(graph), "puts bodies of functions and methods in place of the calls");

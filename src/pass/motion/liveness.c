@@ -1,5 +1,8 @@
 /* The walk keeps a set of live values as bits by number. */
+#include "pass/pass.h"
 #include "pass/motion/liveness.h"
+
+#define FILE_NAME "liveness"
 
 typedef struct Walk {
   Arena *arena;
@@ -128,6 +131,8 @@ static void annotate(void *argument, Node *node, uint32_t count, Value *const *l
   node_set_strings(node, symbol_intern(STR("attr::live")), count, names);
 }
 
-void annotate_liveness(Graph *graph) {
+void liveness(Graph *graph) {
   liveness_visit(graph, graph->arena, NULL, every_node, annotate, graph->arena);
 }
+
+PASS(liveness, GRADIENTS, liveness(graph), "writes on every node what is live behind it");

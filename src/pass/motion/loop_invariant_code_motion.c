@@ -57,7 +57,10 @@ static void hoist(Graph *graph, AliasDb *db, void *argument) {
   hoist_in(db, graph->block);
 }
 
-void hoist_loop_invariants(Graph *graph) {
+void loop_invariant_code_motion(Graph *graph) {
   with_aliases(graph, hoist, NULL);
   GRAPH_LOG_DUMP(FILE_NAME, "After HoistLoopInvariants: ", graph);
 }
+
+PASS(loop_invariant_code_motion, GRADIENTS, loop_invariant_code_motion(graph),
+     "moves what iterations have in common out of loops");

@@ -149,17 +149,17 @@ static bool unroll_in(Graph *graph, Block *block, bool constant_only, uint32_t *
 static bool unroll_graph(Graph *graph, bool constant_only) {
   uint32_t budget = UNROLL_MAX_NODES;
   bool changed = unroll_in(graph, graph->block, constant_only, &budget);
-  if (changed) eliminate_dead_code(graph);
+  if (changed) dead_code_elimination(graph);
   graph->insert_before = graph->block->ret;
   GRAPH_LOG_DUMP(FILE_NAME, "After UnrollLoops: ", graph);
   return changed;
 }
 
-bool unroll_loops(Graph *graph) {
+bool loop_unrolling(Graph *graph) {
   return unroll_graph(graph, false);
 }
 
-bool unroll_constant_loops(Graph *graph) {
+bool constant_loop_unrolling(Graph *graph) {
   return unroll_graph(graph, true);
 }
 
@@ -226,6 +226,11 @@ static bool peel_in(Block *block, bool (*wanted)(const Node *loop, void *argumen
   return changed;
 }
 
-bool peel_loops(Graph *graph, uint32_t iterations, bool (*wanted)(const Node *loop, void *argument), void *argument) {
+bool loop_peeling(Graph *graph, uint32_t iterations, bool (*wanted)(const Node *loop, void *argument), void *argument) {
   return peel_in(graph->block, wanted, argument, iterations);
 }
+
+PASS(constant_loop_unrolling, GRADIENTS, constant_loop_unrolling(graph),
+     "unrolls loops with a known number of iterations");
+PASS(loop_peeling, GRADIENTS, loop_peeling(graph, 1, NULL, NULL), "puts the first iteration in front of every loop");
+PASS(loop_unrolling, GRADIENTS, loop_unrolling(graph), "unrolls small counted loops");

@@ -260,9 +260,9 @@ typedef struct Preparation {
 static void prepare(void *argument) {
   Preparation *p = argument;
   Graph *graph = p->prepared->graph = graph_copy(p->function->graph, &p->prepared->arena, &p->function->unit->store);
-  inline_calls(graph);
+  inliner(graph);
   peephole(graph);
-  constant_propagation_immutable(graph, p->exec);
+  constant_propagation(graph, p->exec);
   autocast(graph);
 }
 
@@ -286,3 +286,5 @@ Status function_graph_to_run(Exec *exec, Function *function, const Graph **out) 
   *out = prepared->graph;
   return OK;
 }
+
+PASS(autocast, NOTHING, autocast(graph), "makes autocast regions casts of what operators in them take");

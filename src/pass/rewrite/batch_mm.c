@@ -224,7 +224,7 @@ static void run(Arena *scratch, void *argument) {
   for (size_t i = 0; i < b->order.length; i++)
     if (b->order.data[i]->is_root && b->order.data[i]->size >= TREE_MIN_PRODUCTS && jit_opt_limit(FILE_NAME))
       reduce_tree(b, b->order.data[i]);
-  if (b->changed) eliminate_dead_code(b->graph);
+  if (b->changed) dead_code_elimination(b->graph);
   batch_in(b, b->graph->block);
 }
 
@@ -233,6 +233,8 @@ void batch_mm(Graph *graph) {
   if (count_products(graph->block) < TREE_MIN_PRODUCTS || writes(graph->block)) return;
   graph_with_scratch(graph, run, &b);
   if (!b.changed) return;
-  eliminate_dead_code(graph);
+  dead_code_elimination(graph);
   GRAPH_LOG_DUMP(FILE_NAME, "After BatchMM: ", graph);
 }
+
+PASS(batch_mm, GRADIENTS, batch_mm(graph), "makes sums and batches of matrix products one product");

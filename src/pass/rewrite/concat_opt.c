@@ -61,7 +61,9 @@ static void combine_all(Graph *graph, AliasDb *db, void *argument) {
   combine_in(db, graph->block);
 }
 
-void combine_concats(Graph *graph) {
+void concat_opt(Graph *graph) {
   with_aliases(graph, combine_all, NULL);
   GRAPH_LOG_DUMP(FILE_NAME, "After combining concats: ", graph);
 }
+
+PASS(concat_opt, GRADIENTS, concat_opt(graph), "makes concatenations of concatenations one");

@@ -129,10 +129,13 @@ static bool decompose_in(const Block *block, bool norms) {
 }
 
 void decompose_ops(Graph *graph) {
-  if (decompose_in(graph->block, false)) eliminate_dead_code(graph);
+  if (decompose_in(graph->block, false)) dead_code_elimination(graph);
   GRAPH_LOG_DUMP(FILE_NAME, "After DecomposeOps: ", graph);
 }
 
 void decompose_norms(Graph *graph) {
-  if (decompose_in(graph->block, true)) eliminate_dead_code(graph);
+  if (decompose_in(graph->block, true)) dead_code_elimination(graph);
 }
+
+PASS(decompose_norms, GRADIENTS, decompose_norms(graph), "writes normalization as pointwise operators");
+PASS(decompose_ops, GRADIENTS, decompose_ops(graph), "writes addmm as product and sum");

@@ -119,6 +119,9 @@ void fold_frozen_conv_bn(Graph *graph, Exec *exec) {
   exec->grad_enabled = false;
   bool changed = fold_in(exec, graph->block);
   exec->grad_enabled = grad;
-  if (changed) eliminate_dead_code(graph);
+  if (changed) dead_code_elimination(graph);
   GRAPH_LOG_DUMP(FILE_NAME, "After FoldFrozenConvBatchnorm: ", graph);
 }
+
+PASS(fold_frozen_conv_bn, GRADIENTS, fold_frozen_conv_bn(graph, exec),
+     "folds constant normalization into convolutions");

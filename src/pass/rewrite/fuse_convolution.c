@@ -7,6 +7,8 @@
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 
+#define FILE_NAME "fuse_convolution"
+
 typedef struct Chain {
   Node *conv, *norm, *add, *activation; /* the last three: NULL when absent, not all */
   Value *term;                          /* what is added */
@@ -178,7 +180,7 @@ static bool gather_chain(AliasDb *db, Chain *c) {
   alias_move_before(db, c->conv, nodes[0]);
   cut_chain(c);
   if (nodes_behind(c, nodes)) return true;
-  node_refused("fuse_convolution", c->conv, REASON_NOT_MOVED_ALIASING);
+  node_refused(FILE_NAME, c->conv, REASON_NOT_MOVED_ALIASING);
   return false;
 }
 
@@ -188,8 +190,8 @@ static void fuse_block(Graph *graph, AliasDb *db, Block *block) {
     Chain c;
     if (!find_chain(node, &c)) continue;
     if (!gather_chain(db, &c)) continue;
-    if (!jit_opt_limit("fuse_convolution")) return;
-    NODE_LOG_UPDATE("fuse_convolution", "with what follows:", c.conv);
+    if (!jit_opt_limit(FILE_NAME)) return;
+    NODE_LOG_UPDATE(FILE_NAME, "with what follows:", c.conv);
     replace_chain(graph, db, &c);
   }
 }
@@ -201,5 +203,7 @@ static void fuse(Arena *scratch, void *argument) {
 
 void fuse_convolution(Graph *graph) {
   graph_with_scratch(graph, fuse, graph);
-  GRAPH_LOG_DUMP("fuse_convolution", "After FuseConvolution: ", graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After FuseConvolution: ", graph);
 }
+
+PASS(fuse_convolution, RESULTS, fuse_convolution(graph), "makes convolution, stored normalization and clamp one node");

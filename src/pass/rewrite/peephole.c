@@ -210,19 +210,26 @@ static bool rewrite_block(const Peephole *p, const Block *block) {
   return changed;
 }
 
-bool peephole_optimize(Graph *graph, bool shapes) {
+static bool optimize(Graph *graph, bool shapes) {
   const Peephole p = {.shapes = shapes, .changes_tensors = graph_changes_tensors(graph)};
   bool changed = rewrite_block(&p, graph->block);
-  changed |= peephole_list_idioms(graph, false);
+  changed |= peephole_list_idioms(graph);
   changed |= peephole_dict_idioms(graph);
   changed |= peephole_alias_sensitive(graph, shapes);
   changed |= peephole_non_tensor(graph);
-  if (changed) eliminate_dead_code(graph);
+  if (changed) dead_code_elimination(graph);
   graph->insert_before = graph->block->ret;
   GRAPH_LOG_DUMP(FILE_NAME, "After PeepholeOptimize: ", graph);
   return changed;
 }
 
-void peephole(Graph *graph) {
-  peephole_optimize(graph, true);
+bool peephole(Graph *graph) {
+  return optimize(graph, true);
 }
+
+bool peephole_no_shapes(Graph *graph) {
+  return optimize(graph, false);
+}
+
+PASS(peephole, GRADIENTS, peephole(graph), "small local rewrites");
+PASS(peephole_no_shapes, GRADIENTS, peephole_no_shapes(graph), "peephole that does not believe types of tensors");

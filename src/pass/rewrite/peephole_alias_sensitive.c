@@ -107,3 +107,5 @@ bool peephole_alias_sensitive(Graph *graph, bool shapes) {
   graph_with_scratch(graph, run, &r);
   return r.changed;
 }
+
+PASS(peephole_alias_sensitive, GRADIENTS, peephole_alias_sensitive(graph, true), "drops neutral operands");

@@ -94,3 +94,5 @@ bool peephole_dict_idioms(Graph *graph) {
   graph_with_scratch(graph, run, &r);
   return r.changed;
 }
+
+PASS(peephole_dict_idioms, GRADIENTS, peephole_dict_idioms(graph), "looks into dicts that are made here");

@@ -195,8 +195,20 @@ static void run(Arena *scratch, void *argument) {
   if (r->refine) refine_block(r, r->graph->block);
 }
 
-bool peephole_list_idioms(Graph *graph, bool refine) {
+static bool rewrite_lists(Graph *graph, bool refine) {
   Rewriter r = {.graph = graph, .refine = refine};
   graph_with_scratch(graph, run, &r);
   return r.changed;
 }
+
+bool peephole_list_idioms(Graph *graph) {
+  return rewrite_lists(graph, false);
+}
+
+bool peephole_list_idioms_refine(Graph *graph) {
+  return rewrite_lists(graph, true);
+}
+
+PASS(peephole_list_idioms, GRADIENTS, peephole_list_idioms(graph), "looks into lists that are made here");
+PASS(peephole_list_idioms_refine, GRADIENTS, peephole_list_idioms_refine(graph),
+     "the same, with tests for their length");

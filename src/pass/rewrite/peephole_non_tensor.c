@@ -99,3 +99,6 @@ static bool rewrite_block(const Block *block) {
 bool peephole_non_tensor(Graph *graph) {
   return rewrite_block(graph->block);
 }
+
+PASS(peephole_non_tensor, GRADIENTS, peephole_non_tensor(graph),
+     "gathers constants in sums of ints, drops conversions");

@@ -4,6 +4,8 @@
 #include "pass/pass.h"
 #include "pass/rewrite/subgraph_rewrite.h"
 
+#define FILE_NAME "quant_fusion"
+
 #define QUANTIZE "  %q : Tensor = aten::quantize_per_tensor(%r, %scale, %zero, %dtype)\n  return (%q)"
 
 /* Convolution and linear unpack their weight and bias from a packed object. */
@@ -93,6 +95,8 @@ static bool quantizes(const Block *block, Symbol quantize) {
 void quant_fusion(Graph *graph) {
   Symbol quantize = symbol_find(STR("aten::quantize_per_tensor"));
   if (!quantize || !quantizes(graph->block, quantize)) return;
-  if (rewrite_subgraphs(graph, sizeof patterns / sizeof *patterns, patterns)) eliminate_dead_code(graph);
-  GRAPH_LOG_DUMP("quant_fusion", "After QuantFusion: ", graph);
+  if (rewrite_subgraphs(graph, sizeof patterns / sizeof *patterns, patterns)) dead_code_elimination(graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After QuantFusion: ", graph);
 }
+
+PASS(quant_fusion, RESULTS, quant_fusion(graph), "makes operators between dequantize and quantize quantized ones");

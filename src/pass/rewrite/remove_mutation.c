@@ -5,6 +5,7 @@
 #include "ir/graph_log.h"
 #include "pass/motion/with_aliases.h"
 #include "pass/pass.h"
+#include "pass/rewrite/remove_mutation.h"
 #include "pass/rewrite/rewrite.h"
 #include "pass/types/shape_evaluate.h"
 
@@ -16,8 +17,7 @@ typedef struct Removal {
   bool tensors, lists, changed;
 } Removal;
 
-/* aten::add for aten::add_; SYMBOL_NONE: not an operator in place. */
-static Symbol functional_kind(const Node *node) {
+Symbol write_functional_kind(const Node *node) {
   Str name = symbol_name(node->kind);
   const FunctionSchema *schema = node_schema(node);
   if (!schema || !schema->is_mutable || schema->has_out || node->output_count != 1 || !node->input_count)
@@ -31,8 +31,7 @@ static Symbol functional_kind(const Node *node) {
   return operator_find(plain) ? symbol_intern(plain) : SYMBOL_NONE;
 }
 
-/* The functional operator with the inputs of `node`, in front of it; NULL: there is none. */
-static Node *insert_functional(Node *node, Symbol kind) {
+Node *write_insert_functional(Node *node, Symbol kind) {
   Graph *graph = node->graph;
   Value **inputs = ARENA_ARRAY(graph->arena, Value *, node->input_count);
   for (uint32_t i = 0; i < node->input_count; i++) inputs[i] = node_input(node, i);
@@ -70,7 +69,7 @@ static bool may_make_leaves(const Node *node) {
 
 static bool remove_tensor_write(Removal *r, Node *node, Symbol kind) {
   Value *self = node_input(node, 0);
-  Node *plain = may_make_leaves(self->node) ? NULL : insert_functional(node, kind);
+  Node *plain = may_make_leaves(self->node) ? NULL : write_insert_functional(node, kind);
   if (!plain) return false;
   node_move_after(plain, node); /* out of the way between the neighbours */
   /* What gives as it is what self is, fails where the write does. */
@@ -92,7 +91,7 @@ static bool remove_tensor_write(Removal *r, Node *node, Symbol kind) {
 }
 
 static bool is_made_here(Removal *r, const Value *value) {
-  while (functional_kind(value->node) != SYMBOL_NONE) value = node_input(value->node, 0);
+  while (write_functional_kind(value->node) != SYMBOL_NONE) value = node_input(value->node, 0);
   return alias_is_fresh(r->db, value) || ptrmap_has(&r->made, value);
 }
 
@@ -109,7 +108,7 @@ static bool use_result(Removal *r, Node *node) {
 }
 
 static bool replace_tensor_write(Removal *r, Node *node) {
-  Symbol kind = functional_kind(node);
+  Symbol kind = write_functional_kind(node);
   if (kind == SYMBOL_NONE || node_input(node, 0)->node->owning_block != node->owning_block) return false;
   return remove_tensor_write(r, node, kind) || use_result(r, node);
 }
@@ -154,34 +153,12 @@ bool remove_list_mutation(Graph *graph) {
   return r.changed;
 }
 
-/* ---- for exporters ---- */
-
-/* Whether everything that sees the value after `node` stands behind it in its block, so that it can be given the result
- * instead: not where the value comes from around a branch or a loop that holds the node. */
-static bool is_seen_behind_only(const Value *value, const Node *node) {
-  const Block *block = node->owning_block;
-  for (size_t i = 0; i < value->uses.length; i++)
-    if (!node_is_in_block(value->uses.data[i].user, block)) return false;
-  for (; block != value->node->owning_block; block = block->owning_node->owning_block)
-    if (block->owning_node->kind == SYM_prim_Loop) return false; /* the next iteration sees it too */
-  return true;
+bool remove_mutation(Graph *graph) {
+  bool changed = remove_list_mutation(graph);
+  return remove_tensor_mutation(graph) || changed;
 }
 
-static void make_functional(Block *block) {
-  BLOCK_EACH(node, block) {
-    for (uint32_t i = 0; i < node->block_count; i++) make_functional(node->blocks[i]);
-    Symbol kind = functional_kind(node);
-    Value *written = kind == SYMBOL_NONE ? NULL : node_input(node, 0);
-    if (!written || !is_seen_behind_only(written, node) || !jit_opt_limit("remove_inplace_ops")) continue;
-    Node *plain = insert_functional(node, kind);
-    if (!plain) continue;
-    value_replace_all_uses_after(written, node, node_output(plain, 0));
-    value_replace_all_uses_with(node_output(node, 0), node_output(plain, 0));
-    node_destroy(node);
-  }
-}
-
-void remove_inplace_ops(Graph *graph) {
-  make_functional(graph->block);
-  GRAPH_LOG_DUMP("remove_inplace_ops", "After RemoveInplaceOps: ", graph);
-}
+PASS(remove_list_mutation, GRADIENTS, remove_list_mutation(graph), "makes lists with what is appended to them");
+PASS(remove_mutation, GRADIENTS, remove_mutation(graph), "makes writes to new memory new values");
+PASS(remove_tensor_mutation, GRADIENTS, remove_tensor_mutation(graph),
+     "makes operators in place on new memory functional");

@@ -47,7 +47,7 @@ static void replace_all(Graph *graph, AliasDb *db, void *argument) {
 static void use_variadic(Graph *graph, Str from, Str to) {
   Variadic v = {.from = symbol_intern(from), .to = symbol_intern(to)};
   with_aliases(graph, replace_all, &v);
-  if (v.changed) eliminate_dead_code(graph);
+  if (v.changed) dead_code_elimination(graph);
   GRAPH_LOG_DUMP(FILE_NAME, "After UseVariadicOps: ", graph);
 }
 
@@ -58,3 +58,6 @@ void use_variadic_cat(Graph *graph) {
 void use_variadic_stack(Graph *graph) {
   use_variadic(graph, STR("aten::stack"), STR("prim::VarStack"));
 }
+
+PASS(use_variadic_cat, GRADIENTS, use_variadic_cat(graph), "lets aten::cat take its tensors without a list");
+PASS(use_variadic_stack, GRADIENTS, use_variadic_stack(graph), "lets aten::stack take its tensors without a list");

@@ -3,6 +3,8 @@
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 
+#define FILE_NAME "check_inplace"
+
 static bool writes_unseen(const Node *node) {
   const NodeAttribute *inplace = node_attribute(node, SYM_attr_inplace);
   if (!inplace || inplace->tag != ATTR_INT || !inplace->i) return false;
@@ -22,5 +24,7 @@ static void check_in(const Graph *graph, const Block *block) {
 
 void check_inplace(Graph *graph) {
   check_in(graph, graph->block);
-  GRAPH_LOG_DUMP("check_inplace", "After CheckInplace: ", graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After CheckInplace: ", graph);
 }
+
+PASS(check_inplace, GRADIENTS, check_inplace(graph), "refuses writes that no schema tells of");

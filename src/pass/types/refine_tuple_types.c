@@ -3,6 +3,8 @@
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 
+#define FILE_NAME "refine_tuple_types"
+
 static void refine_node(Node *node) {
   Value *output = node_output(node, 0);
   const Type *declared = output->type;
@@ -29,5 +31,7 @@ static void refine_in(const Block *block) {
 
 void refine_tuple_types(Graph *graph) {
   refine_in(graph->block);
-  GRAPH_LOG_DUMP("refine_tuple_types", "After RefineTupleTypes: ", graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After RefineTupleTypes: ", graph);
 }
+
+PASS(refine_tuple_types, GRADIENTS, refine_tuple_types(graph), "tuples have the types of what they hold");

@@ -1,8 +1,11 @@
 /* requires_grad of every tensor, as far as the inputs' types tell and it lasts (lasting_facts.h). What is unknown stays
  * unknown. */
+#include "pass/pass.h"
 #include "ir/graph_log.h"
 #include "pass/types/lasting_facts.h"
 #include "type/tensor_type.h"
+
+#define FILE_NAME "requires_grad_analysis"
 
 typedef struct Propagation {
   Graph *graph;
@@ -89,7 +92,10 @@ static void propagate(Arena *scratch, void *argument) {
   propagate_block(&p, graph->block);
 }
 
-void propagate_requires_grad(Graph *graph) {
+void requires_grad_analysis(Graph *graph) {
   graph_with_scratch(graph, propagate, graph);
-  GRAPH_LOG_DUMP("requires_grad_analysis", "After PropagateRequiresGrad: ", graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After PropagateRequiresGrad: ", graph);
 }
+
+PASS(requires_grad_analysis, GRADIENTS, requires_grad_analysis(graph),
+     "requires_grad of tensors, forward from the inputs");

@@ -1,9 +1,12 @@
 /* Types of tensors, forward through the graph: operators by shape_evaluate, structure by rules. Types of inputs, of
  * constants, of attributes and of guards stand as far as they last (lasting_facts.h); all others are computed anew. */
+#include "pass/pass.h"
 #include "ir/graph_log.h"
 #include "pass/types/shape_analysis.h"
 
 #include "pass/types/lasting_facts.h"
+
+#define FILE_NAME "shape_analysis"
 
 typedef struct Analysis {
   Graph *graph;
@@ -276,7 +279,10 @@ void shape_analysis_run(Graph *graph, Exec *exec, bool strict) {
   if (status != OK) catch_throw(outer, status);
 }
 
-void propagate_input_shapes(Graph *graph, Exec *exec) {
+void shape_analysis(Graph *graph, Exec *exec) {
   shape_analysis_run(graph, exec, false);
-  GRAPH_LOG_DUMP("shape_analysis", "After PropagateInputShapes: ", graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After PropagateInputShapes: ", graph);
 }
+
+PASS(shape_analysis, GRADIENTS, shape_analysis(graph, exec),
+     "dtypes, devices and sizes of tensors, forward from the inputs");

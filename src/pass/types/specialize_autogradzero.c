@@ -1,7 +1,10 @@
 /* Zero gradients, as far as they are known before anything runs: prim::AutogradZero, and tensors whose type says that
  * they are undefined. Blocks of Ifs and Loops give unknown values. */
+#include "pass/pass.h"
 #include "ir/graph_log.h"
 #include "pass/types/tensor_facts.h"
+
+#define FILE_NAME "specialize_autogradzero"
 
 typedef enum State { STATE_UNKNOWN, STATE_ZERO, STATE_NONZERO } State;
 
@@ -37,15 +40,15 @@ static void specialize_grad_of(Specializer *s, Node *node) {
     all_zero &= state == STATE_ZERO;
     all_nonzero &= state == STATE_NONZERO;
   }
-  if (all_zero && jit_opt_limit("specialize_autogradzero")) {
+  if (all_zero && jit_opt_limit(FILE_NAME)) {
     graph_set_insert_point(s->graph, node);
     Node *zero = graph_insert_node(s->graph, graph_create(s->graph, SYM_prim_AutogradZero, 0, NULL, 1));
     for (uint32_t i = 0; i < node->output_count; i++)
       value_replace_all_uses_with(node_output(node, i), node_output(zero, 0));
-    NODE_LOG_UPDATE("specialize_autogradzero", "zero:", node);
+    NODE_LOG_UPDATE(FILE_NAME, "zero:", node);
     node_destroy(node);
-  } else if (all_nonzero && jit_opt_limit("specialize_autogradzero")) {
-    NODE_LOG_UPDATE("specialize_autogradzero", "never zero:", node);
+  } else if (all_nonzero && jit_opt_limit(FILE_NAME)) {
+    NODE_LOG_UPDATE(FILE_NAME, "never zero:", node);
     Block *block = node->blocks[0];
     for (uint32_t i = 0; i < node->output_count; i++) /* a formula may still give AutogradZero */
       if (state_of(s, block_output(block, i)) == STATE_UNKNOWN) set_state(s, block_output(block, i), STATE_NONZERO);
@@ -59,8 +62,8 @@ static void specialize_add(Specializer *s, Node *node) {
   State state_a = state_of(s, a), state_b = state_of(s, b);
   bool both = state_a == STATE_NONZERO && state_b == STATE_NONZERO;
   if (!both && state_a != STATE_ZERO && state_b != STATE_ZERO) return;
-  if (!jit_opt_limit("specialize_autogradzero")) return;
-  NODE_LOG_UPDATE("specialize_autogradzero", "add:", node);
+  if (!jit_opt_limit(FILE_NAME)) return;
+  NODE_LOG_UPDATE(FILE_NAME, "add:", node);
   if (both) {
     graph_set_insert_point(s->graph, node);
     Value *one = graph_insert_constant(s->graph, ivalue_int(1), NULL);
@@ -88,5 +91,8 @@ void specialize_autogradzero(Graph *graph) {
   Specializer s = {.graph = graph, .count = graph->next_unique};
   s.states = ARENA_ARRAY(graph->arena, uint8_t, s.count + 1);
   specialize_block(&s, graph->block);
-  GRAPH_LOG_DUMP("specialize_autogradzero", "After specializeAutogradZero: ", graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After specializeAutogradZero: ", graph);
 }
+
+PASS(specialize_autogradzero, GRADIENTS, specialize_autogradzero(graph),
+     "removes tests for gradients that are known to be zero or not");

@@ -5,8 +5,11 @@
  * symbols; sizes that had the same numbers in all runs are the same. The numbers are products of primes, so that sizes
  * which are computed in different ways differ. What can't be computed for some choice (two symbols that must be equal)
  * keeps the type that shape analysis gives it without symbols. */
+#include "pass/pass.h"
 #include "ir/graph_log.h"
 #include "pass/types/shape_analysis.h"
+
+#define FILE_NAME "symbolic_shape_analysis"
 
 enum { RUNS = 3, MAX_SYMBOLS = 4096 };
 
@@ -158,8 +161,11 @@ static void analyse(Arena *scratch, void *argument) {
   set_inputs(s, -1);
 }
 
-void propagate_shapes_on_graph(Graph *graph, Exec *exec) {
+void symbolic_shape_analysis(Graph *graph, Exec *exec) {
   Symbolic s = {.graph = graph, .exec = exec};
   graph_with_scratch(graph, analyse, &s);
-  GRAPH_LOG_DUMP("symbolic_shape_analysis", "After PropagateShapesOnGraph: ", graph);
+  GRAPH_LOG_DUMP(FILE_NAME, "After PropagateShapesOnGraph: ", graph);
 }
+
+PASS(symbolic_shape_analysis, GRADIENTS, symbolic_shape_analysis(graph, exec),
+     "sizes of tensors, with symbols for unknown ones");

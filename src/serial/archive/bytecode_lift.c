@@ -260,7 +260,7 @@ static void emit(Compilation *c, void *argument) {
   }
   function_note_operators(m->method, l->graph);
   constant_pooling(l->graph);
-  eliminate_dead_code(l->graph);
+  dead_code_elimination(l->graph);
   Status status = graph_check(l->graph);
   if (status) catch_throw(&c->catch_point, status);
   m->method->graph = graph_copy(l->graph, &store->arena, store);

@@ -1,6 +1,8 @@
 /* Canonical names: none, and values numbered in the order of the text. */
 #include "pass/pass.h"
 
+#define FILE_NAME "canonicalize_names"
+
 static void number_outputs(Graph *graph, const Node *node) {
   for (uint32_t i = 0; i < node->output_count; i++) {
     value_set_name(node->outputs[i], STR(""));
@@ -20,3 +22,6 @@ void canonicalize_names(Graph *graph) {
   graph->next_unique = 0;
   number_block(graph, graph->block);
 }
+
+PASS_ALSO(canonicalize_names, "canonicalize", GRADIENTS, canonicalize_names(graph),
+          "drops names and numbers values from 0 in order of definition");

@@ -1,7 +1,9 @@
 /* Attributes that the graph can't write are read once, at its start. What guards promise of parameters is then tested
  * before anything has run, and does not stand between the operators that fusers look for. */
-#include "executor/phases.h"
 #include "pass/motion/attribute_reads.h"
+#include "pass/pass.h"
+
+#define FILE_NAME "hoist_attributes"
 
 typedef struct Hoist {
   AttributeReads reads;
@@ -53,3 +55,5 @@ void hoist_attributes(Graph *graph) {
   graph_require_stack(graph);
   graph_with_scratch(graph, hoist, graph);
 }
+
+PASS(hoist_attributes, GRADIENTS, hoist_attributes(graph), "reads attributes that nobody writes once, at the start");
