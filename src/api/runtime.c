@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include "base/small_blocks.h"
 #include "base/thread.h"
 #include "compute/conv/conv_weights.h"
 #include "fuse/backend.h"
@@ -83,6 +84,7 @@ uint64_t wick_trim(void) {
   executor_trim();
   interp_trim();
   packed_weights_trim(); /* packed weights go to the cache, which then gives everything back */
+  small_blocks_trim();
   return cache_trim();
 }
 

@@ -6,12 +6,12 @@
 #include "base/str.h"        /* Str, StrBuf, numbers and UTF-8 */
 #include "base/vec.h"        /* growing arrays */
 #include "base/map.h"        /* hash maps by text and by pointer */
-#include "base/cache.h"      /* the size-class cache for large blocks */
+#include "base/cache.h"      /* the size-class cache for blocks of storage */
 #include "base/work_limit.h" /* when this thread's work is to end */
 #include "base/parallel.h"   /* parallel_for */
 #include "base/stack.h"      /* native stack left */
 #include "base/hostile.h"    /* a build for tests */
 /* For those who ask for them: base/parallel_pool.h, the threads of parallel_for; base/thread.h, how threads start;
  * base/fork.h, what happens around a fork, and locks that none finds taken; base/clock.h, the monotonic clock;
- * base/output_file.h, files that are written at once; base/processor.h, instruction sets; base/library.h, libraries
- * that are opened when needed. */
+ * base/small_blocks.h, small blocks for reuse; base/output_file.h, files that are written at once;
+ * base/processor.h, instruction sets; base/library.h, libraries that are opened when needed. */

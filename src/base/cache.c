@@ -1,7 +1,7 @@
-/* Blocks of at least 64 KiB fall in size classes, eight to each power of two; a freed block is kept in its class's
- * list, which runs through the blocks themselves, while the sum stays below the limit. Where a class has none, a block
- * up to twice as large serves: the pages of a new one cost more than those that lie idle, and a program's first calls
- * want now this size, now that. */
+/* Smaller blocks are each thread's own (base/small_blocks.h). Blocks of at least 64 KiB fall in size classes, eight
+ * to each power of two; a freed block is kept in its class's list, which runs through the blocks themselves, while
+ * the sum stays below the limit. Where a class has none, a block up to twice as large serves: the pages of a new
+ * one cost more than those that lie idle, and a program's first calls want now this size, now that. */
 #include "base/cache.h"
 
 #include <malloc.h>
@@ -10,6 +10,7 @@
 
 #include "base/fork.h"
 #include "base/hostile.h"
+#include "base/small_blocks.h"
 
 enum { BLOCK_ALIGN = 64, LEAST_LOG2 = 16, STEPS_LOG2 = 3, MAX_LOG2 = 47 };
 enum { HUGE_PAGE = 2 << 20, HUGE_FROM = 8 << 20 };
@@ -35,6 +36,7 @@ static size_t limit = DEFAULT_LIMIT;
 static int size_class(size_t bytes, size_t *out_block_bytes) {
   size_t rounded;
   if (bytes < (size_t)1 << LEAST_LOG2 || bytes > (size_t)1 << (MAX_LOG2 - 1)) {
+    bytes = small_block_bytes(BLOCK_ALIGNED, bytes);
     *out_block_bytes = size_add(bytes, BLOCK_ALIGN - 1, &rounded) ? rounded & ~(size_t)(BLOCK_ALIGN - 1) : 0;
     if (!bytes) *out_block_bytes = BLOCK_ALIGN;
     return -1;
@@ -72,9 +74,6 @@ static void *take_kept(int class_index) {
 
 static void *fresh_block(size_t block_bytes) {
   if (!block_bytes || block_bytes > PTRDIFF_MAX) return NULL;
-  void *probe = mem_alloc(1); /* shares the fate that tests decree for allocations */
-  if (!probe) return NULL;
-  mem_free(probe);
   if (block_bytes < HUGE_FROM) return aligned_alloc(BLOCK_ALIGN, block_bytes);
   void *block = NULL;
   if (posix_memalign(&block, HUGE_PAGE, block_bytes)) return NULL;       /* of any size, unlike aligned_alloc */
@@ -86,10 +85,12 @@ void *cache_alloc(size_t bytes) {
   size_t block_bytes;
   int class_index = size_class(bytes, &block_bytes);
   if (!mem_budget_take(block_bytes)) return NULL;
-  void *kept_block = class_index >= 0 ? take_kept(class_index) : NULL;
-  if (kept_block) return kept_block;
-  void *p = fresh_block(block_bytes);
-  if (!p && block_bytes && cache_trim()) p = fresh_block(block_bytes);
+  void *p = class_index >= 0 ? take_kept(class_index) : NULL;
+  if (!p && !mem_is_refused()) {
+    p = small_block_take(BLOCK_ALIGNED, bytes);
+    if (!p) p = fresh_block(block_bytes);
+    if (!p && block_bytes && cache_trim()) p = fresh_block(block_bytes);
+  }
   if (!p) mem_budget_give(block_bytes);
   return p;
 }
@@ -111,6 +112,8 @@ void cache_free(void *p, size_t bytes) {
     }
     lock_drop(&lock);
     if (keep) return;
+  } else if (small_block_keep(BLOCK_ALIGNED, p, block_bytes)) {
+    return;
   }
   free(p);
 }

@@ -6,13 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/small_blocks.h"
 #include "base/work_limit.h"
 
 /* ---- heap ---- */
 
 static _Atomic int64_t fail_countdown;
 
-static bool refuse_now(void) {
+bool mem_is_refused(void) {
   if (__builtin_expect(atomic_load_explicit(&fail_countdown, memory_order_relaxed) <= 0, 1)) return false;
   return atomic_fetch_sub_explicit(&fail_countdown, 1, memory_order_relaxed) == 1;
 }
@@ -57,39 +58,67 @@ void mem_budget_give(size_t bytes) {
     atomic_fetch_add_explicit(&budget->left, (int64_t)bytes, memory_order_relaxed);
 }
 
+enum { LARGEST_MOVED = 1024 }; /* when it is resized; larger blocks may grow where they are */
+
+static void *heap_take(size_t bytes) {
+  void *kept = small_block_take(BLOCK_PLAIN, bytes);
+  return kept ? kept : malloc(small_block_bytes(BLOCK_PLAIN, bytes ? bytes : 1));
+}
+static void *heap_take_zeroed(size_t bytes) {
+  void *kept = small_block_take(BLOCK_PLAIN, bytes);
+  return kept ? memset(kept, 0, bytes) : calloc(1, small_block_bytes(BLOCK_PLAIN, bytes ? bytes : 1));
+}
+static void heap_give(void *p, size_t usable) {
+  if (!small_block_keep(BLOCK_PLAIN, p, usable)) free(p);
+}
+/* Of a block that serves so many bytes now. */
+static void *heap_resize(void *p, size_t usable, size_t bytes) {
+  if (!p) return heap_take(bytes);
+  if (bytes <= usable && bytes > usable / 2) return p;
+  if (bytes > LARGEST_MOVED) return realloc(p, bytes);
+  void *resized = heap_take(bytes);
+  if (!resized) return NULL;
+  memcpy(resized, p, bytes < usable ? bytes : usable);
+  heap_give(p, usable);
+  return resized;
+}
+
 /* Before the heap is asked, so that a refusal costs nothing; the blocks that count are as large as the heap says. */
 static void *taken(void *p, size_t bytes) {
   if (__builtin_expect(!budget, 1)) return p;
   mem_budget_give(bytes);
-  if (p && !take(malloc_usable_size(p))) free(p), p = NULL;
+  if (p && !take(malloc_usable_size(p))) heap_give(p, malloc_usable_size(p)), p = NULL;
   return p;
 }
 
 void *mem_alloc(size_t bytes) {
-  if (refuse_now() || bytes > PTRDIFF_MAX || !mem_budget_take(bytes)) return NULL;
-  return taken(malloc(bytes ? bytes : 1), bytes);
+  if (mem_is_refused() || bytes > PTRDIFF_MAX || !mem_budget_take(bytes)) return NULL;
+  return taken(heap_take(bytes), bytes);
 }
 
 void *mem_calloc(size_t count, size_t bytes) {
   size_t total;
-  if (refuse_now() || !size_mul(count, bytes, &total) || total > PTRDIFF_MAX || !mem_budget_take(total)) return NULL;
-  return taken(calloc(total ? total : 1, 1), total);
+  if (mem_is_refused() || !size_mul(count, bytes, &total) || total > PTRDIFF_MAX || !mem_budget_take(total))
+    return NULL;
+  return taken(heap_take_zeroed(total), total);
 }
 
 void *mem_realloc(void *p, size_t bytes) {
-  if (refuse_now() || bytes > PTRDIFF_MAX) return NULL;
-  if (__builtin_expect(!budget, 1)) return realloc(p, bytes ? bytes : 1);
+  if (mem_is_refused() || bytes > PTRDIFF_MAX) return NULL;
   size_t before = p ? malloc_usable_size(p) : 0;
+  if (__builtin_expect(!budget, 1)) return heap_resize(p, before, bytes);
   if (bytes > before && !take(bytes - before)) return NULL;
-  void *grown = realloc(p, bytes ? bytes : 1);
+  void *grown = heap_resize(p, before, bytes);
   size_t now = grown ? malloc_usable_size(grown) : before, counted = bytes > before ? bytes : before;
   atomic_fetch_add_explicit(&budget->left, (int64_t)counted - (int64_t)now, memory_order_relaxed);
   return grown;
 }
 
 void mem_free(void *p) {
-  if (__builtin_expect(budget && p, 0)) mem_budget_give(malloc_usable_size(p));
-  free(p);
+  if (!p) return;
+  size_t usable = malloc_usable_size(p);
+  mem_budget_give(usable);
+  heap_give(p, usable);
 }
 
 char *mem_strdup(const char *text) {
@@ -147,7 +176,7 @@ static void *arena_alloc_slow(Arena *arena, size_t bytes) {
   if (arena->max_bytes && (!size_add(arena->bytes, total, &sum) || sum > arena->max_bytes))
     catch_throw(arena->catch_point,
                 status_new(ERROR_OUT_OF_MEMORY, "more than %zu bytes are needed", arena->max_bytes));
-  ArenaChunk *chunk = refuse_now() || total > PTRDIFF_MAX ? NULL : malloc(total);
+  ArenaChunk *chunk = mem_is_refused() || total > PTRDIFF_MAX ? NULL : malloc(total);
   if (!chunk) catch_throw(arena->catch_point, status_out_of_memory());
   chunk->bytes = total;
   chunk->next = arena->chunks;

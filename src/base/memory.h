@@ -41,6 +41,7 @@ typedef struct MemBudget {
 MemBudget *mem_budget_enter(MemBudget *budget);
 bool mem_budget_take(size_t bytes); /* false: refused */
 void mem_budget_give(size_t bytes);
+bool mem_is_refused(void); /* counts an allocation for the test hook below; true: it fails */
 /* Test hook: the n-th allocation from now on fails (0: never). */
 void mem_fail_after(int64_t n);
 int64_t mem_fail_left(void); /* test hook: how many are still to come until one fails */
