@@ -1,6 +1,7 @@
 /* Schemas of bytecode's methods: tables of arguments and returns, each a name, a type as text and a default. */
 #include "frontend/sugared_value.h"
 #include "serial/archive/bytecode_lift.h"
+#include "serial/python/python_print.h"
 
 enum { MAX_ARGUMENTS = 1 << 12 };
 
@@ -85,7 +86,12 @@ static uint32_t read_arguments(Compilation *c, Bytecode *bytecode, const Bytecod
   if (entries.tag != TAG_TUPLE || entries.tuple->length > MAX_ARGUMENTS) fail(c, function, "has no list of arguments");
   uint32_t count = entries.tuple->length;
   *out = ARENA_ARRAY(&c->unit->store.arena, Argument, count + 1);
-  for (uint32_t i = 0; i < count; i++) read_argument(c, bytecode, function, entries.tuple->values[i], &(*out)[i]);
+  for (uint32_t i = 0; i < count; i++) {
+    Argument *argument = &(*out)[i];
+    read_argument(c, bytecode, function, entries.tuple->values[i], argument);
+    if (argument->name.length && !python_is_identifier(argument->name))
+      fail(c, function, "has an argument whose name is no identifier");
+  }
   return count;
 }
 
