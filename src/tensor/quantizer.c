@@ -240,11 +240,12 @@ Status tensor_quantizer_reorder(Tensor *view, const int64_t *order) {
 QUANTIZE_LINE(int8, int8_t)
 QUANTIZE_LINE(uint8, uint8_t)
 
+/* The zero point is added in float32, which rounds above 2^24. */
 static void quantize_int32(int32_t *restrict to, const float *restrict from, int64_t n, float inverse, int64_t zero) {
   for (int64_t i = 0; i < n; i++) {
-    double x = (double)rintf(from[i] * inverse);
-    x = x < 0x1p63 ? x + (double)zero : INT32_MIN;
-    to[i] = x >= INT32_MAX ? INT32_MAX : x > INT32_MIN ? (int32_t)x : INT32_MIN;
+    float x = rintf(from[i] * inverse) + (float)zero;
+    x = x < 0x1p63f ? x : (float)INT32_MIN;
+    to[i] = x >= 0x1p31f ? INT32_MAX : x > -0x1p31f ? (int32_t)x : INT32_MIN;
   }
 }
 

@@ -173,7 +173,8 @@ static inline float f32_log1p(float x) {
   return fabsf(x) < 0x1p-26f ? x : result;
 }
 
-/* Beyond 0.5625 it is 1 - 2 / (e^2|x| + 1), for which a reduction in one step is exact enough. */
+/* Beyond 0.5625 it is 1 - 2 / (e^2|x| + 1), for which a reduction in one step is exact enough. It is 1 from where
+ * PyTorch's is: dynamic quantization of a saturated activation has 1 and what is next to it on two sides of a tie. */
 static inline float f32_tanh(float x) {
   float a = fabsf(x), z = x * x;
   float small = -0x1.94012ap-8f; /* (tanh(x) / x - 1) / z for a <= 0.5625 */
@@ -182,7 +183,7 @@ static inline float f32_tanh(float x) {
   small = FMA(small, z, 0x1.110c5ap-3f);
   small = FMA(small, z, -0x1.555548p-2f);
   small = FMA(small * z, a, a);
-  float y = a > 10.0f ? 10.0f : a;
+  float y = a > 8.664339742f ? 10.0f : a; /* tanh there is 1 - 2^-24 */
   y += y;
   float shifted = FMA(y, LOG2_E, ROUND_BIASED(127));
   float r = FMA(shifted - ROUND_BIASED(127), -LN2, y);

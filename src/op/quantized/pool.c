@@ -1,7 +1,7 @@
 /* Pooling of quantized tensors: channels innermost, integers as they are. The average of PyTorch's own kernels rounds
- * the mean of integers with the zero point in it; those of three dimensions, of
- * channels-last memory and QNNPACK's round without it, and the
- * latter divide by the whole kernel. */
+ * the mean of integers with the zero point in it; those of three dimensions, of channels-last memory and QNNPACK's
+ * round without it, and the latter divide by the whole kernel. Adaptive averages over row-major memory sum in 64 bits,
+ * zero point and all, the others in 32, which wrap. */
 #include "op/nn/pool.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ typedef struct Pool {
   bool adaptive, average, qnnpack, count_include_pad;
   int64_t divisor; /* 0: the window's */
   float scale;
-  bool zero_last; /* the zero point is added behind the rounding */
+  bool zero_last; /* the zero point is added after rounding */
   _Atomic bool failed;
 } Pool;
 
@@ -78,9 +78,14 @@ static void store_averages(const Pool *p, const Box *b, const int64_t *sums, cha
   int64_t divisor = p->divisor ? p->divisor : p->adaptive || !p->count_include_pad ? inside : b->counted;
   if (p->qnnpack) divisor = p->adaptive ? inside : whole;
   float inverse = p->qnnpack ? p->scale / (p->scale * (float)divisor) : 1.0f / (float)(divisor ? divisor : 1);
+  bool wide = p->adaptive && !p->zero_last;
+  if (wide) {
+    inverse = 1.0f;
+    for (int d = 0; d < 3; d++) inverse /= (float)(b->end[d] - b->begin[d]);
+  }
   for (int64_t c = 0; c < p->channels; c++) {
-    float mean = (float)(int32_t)(sums[c] - p->zero * inside) * inverse; /* sums wrap at 32 bits there */
-    float q = p->zero_last ? rintf(mean) + (float)p->zero : rintf(mean + (float)p->zero);
+    float mean = (wide ? (float)sums[c] : (float)(int32_t)(sums[c] - p->zero * inside)) * inverse;
+    float q = wide ? rintf(mean) : p->zero_last ? rintf(mean) + (float)p->zero : rintf(mean + (float)p->zero);
     int64_t limited = q >= (float)p->most ? p->most : q > (float)p->least ? (int64_t)q : p->least;
     if (p->dtype == DTYPE_QINT32) {
       int32_t wide = (int32_t)limited;
@@ -156,7 +161,8 @@ static Status run(Call *c, Pool *p) {
   p->zero = tensor_quantizer(self)->zero_point;
   p->scale = (float)tensor_quantizer(self)->scale;
   p->zero_last = p->qnnpack || (p->w.spatial == 3 && !p->adaptive) ||
-                 (self->ndim == 4 && tensor_has_format(self, FORMAT_CHANNELS_LAST));
+                 (self->ndim == 4 && tensor_has_format(self, FORMAT_CHANNELS_LAST)) ||
+                 (self->ndim == 5 && tensor_has_format(self, FORMAT_CHANNELS_LAST_3D));
   p->least = dtype_quantized_min(p->dtype);
   p->most = dtype_quantized_max(p->dtype);
   p->channels = self->sizes[self->ndim - p->w.spatial - 1];
@@ -204,12 +210,26 @@ static Status form_avg_pool(Call *c) {
       quantized_engine(c->exec) == ENGINE_QNNPACK && self->dtype == DTYPE_QUINT8 && spatial < 3 && !p.w.ceil_mode;
   return run(c, &p);
 }
+/* What PyTorch makes of an average over whole volumes: the mean of the numbers, quantized again. */
+static Status mean_of_volume(Call *c) {
+  static OpRef mean = OP_REF("aten::mean", "dim");
+  List *dims;
+  IValue result;
+  TRY(list_from_ints((const int64_t[]){-3, -2, -1}, 3, &dims));
+  IValue inputs[] = {call_value(c, 0), ivalue_list(dims), ivalue_bool(true), IVALUE_NONE};
+  Status status = op_call(c->exec, &mean, 4, inputs, 1, &result);
+  ivalue_release(ivalue_list(dims));
+  if (!status) call_set(c, 0, result);
+  return status;
+}
+
 static Status form_adaptive_avg_pool(Call *c) {
   const Tensor *self = call_tensor(c, 0);
   Pool p = {.average = true, .adaptive = true, .count_include_pad = true};
   int spatial = pool_spatial(c);
   TRY(expect_per_tensor(c, self));
   TRY(pool_read_output_size(c, 0, spatial, &p.w));
+  if (spatial == 3 && p.w.out[0] == 1 && p.w.out[1] == 1 && p.w.out[2] == 1) return mean_of_volume(c);
   bool divides = true;
   for (int d = 0; d < 3; d++) divides &= p.w.out[d] > 0 && p.w.in[d] % p.w.out[d] == 0;
   p.qnnpack = quantized_engine(c->exec) == ENGINE_QNNPACK && self->dtype == DTYPE_QUINT8 && spatial < 3 && divides;

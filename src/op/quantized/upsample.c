@@ -19,12 +19,14 @@ typedef struct Resize {
   bool channels_last;
 } Resize;
 
-static void make_taps(Tap *taps, int64_t in, int64_t out, bool align, double factor) {
+/* fused: places between pixels are found without rounding in between, as the code for channels-last memory does. */
+static void make_taps(Tap *taps, int64_t in, int64_t out, bool align, double factor, bool fused) {
   float step = align        ? (out > 1 ? (float)(in - 1) / (float)(out - 1) : 0)
                : factor > 0 ? (float)(1.0 / factor)
                             : (float)in / (float)out;
   for (int64_t i = 0; i < out; i++) {
-    float at = align ? step * (float)i : step * ((float)i + 0.5f) - 0.5f;
+    float middle = (float)i + 0.5f;
+    float at = align ? step * (float)i : fused ? fmaf(step, middle, -0.5f) : step * middle - 0.5f;
     if (at < 0) at = 0;
     int64_t first = (int64_t)at;
     if (first > in - 1) first = in - 1;
@@ -40,7 +42,8 @@ static float load(const Resize *r, const char *data, int64_t at) {
 }
 
 /* Which products are fused with the sum after them: none over row-major memory; over channels-last memory vectors of
- * channels fuse those of the second neighbors, what is left of the channels those of the first. */
+ * eight channels, which bytes have, fuse those of the second neighbors, what is left of the channels those of the
+ * first. */
 typedef enum Fusing { FUSE_NONE, FUSE_FIRST, FUSE_SECOND } Fusing;
 
 static inline float blend(Fusing fusing, float a, float x, float b, float y) {
@@ -48,9 +51,8 @@ static inline float blend(Fusing fusing, float a, float x, float b, float y) {
 }
 
 static Fusing fusing_of(const Resize *r, int64_t channel) {
-  int64_t vector = r->dtype == DTYPE_QINT32 ? 4 : 16;
   if (!r->channels_last) return FUSE_NONE;
-  return channel < r->channels / vector * vector ? FUSE_SECOND : FUSE_FIRST;
+  return r->dtype != DTYPE_QINT32 && channel < r->channels / 8 * 8 ? FUSE_SECOND : FUSE_FIRST;
 }
 
 static void resize_planes(void *argument, int64_t begin, int64_t end) {
@@ -99,8 +101,9 @@ static Status bilinear(Call *c, int64_t height, int64_t width, bool align, doubl
     tensor_release(out);
     return status_out_of_memory();
   }
-  make_taps(taps, self->sizes[2], height, align, factor_h);
-  make_taps(taps + height, self->sizes[3], width, align, factor_w);
+  bool channels_last = tensor_has_format(self, FORMAT_CHANNELS_LAST);
+  make_taps(taps, self->sizes[2], height, align, factor_h, channels_last);
+  make_taps(taps + height, self->sizes[3], width, align, factor_w, channels_last);
   Resize r = {self,
               out,
               taps,
@@ -110,7 +113,7 @@ static Status bilinear(Call *c, int64_t height, int64_t width, bool align, doubl
               tensor_quantizer(self)->zero_point,
               dtype_quantized_min((DType)self->dtype),
               dtype_quantized_max((DType)self->dtype),
-              tensor_has_format(self, FORMAT_CHANNELS_LAST)};
+              channels_last};
   if (out->numel) parallel_for(c->exec->threads, sizes[0] * sizes[1], 1 + 8192 / (height * width), resize_planes, &r);
   mem_free(taps);
   call_set_tensor(c, 0, out);
