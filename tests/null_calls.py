@@ -106,6 +106,10 @@ BY_FUNCTION = {
     "wick_graph_rewrite": {"pattern": "f->ir", "replacement": "f->ir"},
     "wick_block_add_input": {"type": '"Tensor"'},
     "wick_node_new": {"before": "f->node", "kind": '"aten::relu"', "inputs": "f->ir_values", "input_count": "1", "output_count": "1"},
+    "wick_node_insert": {"before": "f->node", "name": '"aten::relu"', "inputs": "f->ir_values", "count": "1", "names": '(const char *const[]){"self"}', "named_count": "1"},
+    "wick_block_insert_constant": {"before": "f->node", "value": "f->number"},
+    "wick_node_named_input": {"name": '"self"'},
+    "wick_alias_move_before": {"node": "f->node", "before": "f->node"},
     "wick_node_insert_constant": {"before": "f->node", "value": "f->number"},
     "wick_node_set_input": {"node": "f->node", "value": "f->ir_value"},
     "wick_node_move_before": {"before": "f->node"},
@@ -129,14 +133,15 @@ BY_TYPE = {
     "const wick_block *": "f->block", "wick_node *": "f->node", "const wick_node *": "f->node", "wick_ir_value *": "f->ir_value",
     "const wick_ir_value *": "f->ir_value", "wick_value **": "&f->out.value", "wick_module **": "&f->out.module", "char **": "&f->out.text",
     "wick_future **": "&f->out.future", "wick_runtime **": "&f->out.runtime", "wick_trees **": "&f->out.trees", "const wick_tree **": "&f->out.tree",
-    "wick_graph **": "&f->out.graph", "wick_node **": "&f->out.node", "wick_ir_value **": "&f->out.ir_value", "size_t *": "&f->out.length",
+    "wick_alias *": "f->alias", "wick_alias **": "&f->out.alias", "int *": "&f->out.integer", "wick_source_place *": "&f->out.place",
+    "wick_tensor_facts *": "&f->out.facts", "wick_graph **": "&f->out.graph", "wick_node **": "&f->out.node", "wick_ir_value **": "&f->out.ir_value", "size_t *": "&f->out.length",
     "double *": "&f->out.number", "struct DLManagedTensor **": "&f->out.managed", "wick_stats *": "&f->out.stats", "wick_tensor_view *": "&f->out.view", "wick_quantizer *": "&f->out.quantizer",
     "wick_error **": "&f->error", "void *": "NULL", "const char *": '"text"', "char *": "NULL",
     "wick_status": "WICK_RUNTIME", "uint32_t": "0", "int32_t": "0", "int64_t": "1", "uint64_t": "0", "size_t": "0", "int": "0", "double": "1",
 }
 # What a call gives up or ends: the fixture must not release it again.
 TAKES = {"wick_value_release": "tensor", "wick_module_release": "module", "wick_runtime_release": "runtime", "wick_trees_release": "trees",
-         "wick_graph_release": "graph", "wick_cancel_release": "cancel", "wick_profile_release": "profile", "wick_future_release": "future", "wick_function_release": "function", "wick_optimizer_release": "optimizer", "wick_tensor_from_dlpack": "managed"}
+         "wick_graph_release": "graph", "wick_alias_release": "alias", "wick_cancel_release": "cancel", "wick_profile_release": "profile", "wick_future_release": "future", "wick_function_release": "function", "wick_optimizer_release": "optimizer", "wick_tensor_from_dlpack": "managed"}
 
 # Without a good call here: they fail as with everything right but what it names.
 FAILS = {"wick_load_library", "wick_library_find", "wick_call_tensor", "wick_call_operator", "wick_call_poll"}
@@ -181,7 +186,7 @@ def may_be_null(function, kind, name, nullable):
     return nullable or takes_null or kind in ("wick_runtime *", "wick_error **") or (kind == "void *" and (name in ("user", "arg") or function.startswith("wick_native_")))
 
 def unset(kind):
-    options = re.match(r"(?:const )?(wick_(?:\w+_options|stats|tensor_view|quantizer|operator|class)) \*$", kind)
+    options = re.match(r"(?:const )?(wick_(?:\w+_options|stats|tensor_view|quantizer|source_place|tensor_facts|operator|class)) \*$", kind)
     return options and f"&({options[1]}){{0}}"
 
 count = 0

@@ -25,6 +25,7 @@ typedef struct wick_graph wick_graph;
 typedef struct wick_block wick_block;
 typedef struct wick_node wick_node;
 typedef struct wick_ir_value wick_ir_value;
+typedef struct wick_alias wick_alias; /* what may share memory in a graph; used by one thread at a time */
 
 /* ---- graphs ---- */
 /* IR text, as wick_graph_print gives it, with the graphs of groups behind it (constants that are tensors of several
@@ -73,6 +74,8 @@ WICK_API const char *wick_node_kind(const wick_node *node); /* static */
 WICK_API wick_status wick_node_schema(const wick_node *node, char **out_text, wick_error **error);
 WICK_API size_t wick_node_input_count(const wick_node *node);
 WICK_API wick_ir_value *wick_node_input(const wick_node *node, size_t index); /* NULL: no such index */
+/* The input that stands for the operator's argument of that name ("dim"); NULL: there is no schema, or none such. */
+WICK_API wick_ir_value *wick_node_named_input(const wick_node *node, const char *name);
 WICK_API size_t wick_node_output_count(const wick_node *node);
 WICK_API wick_ir_value *wick_node_output(const wick_node *node, size_t index);
 WICK_API size_t wick_node_block_count(const wick_node *node);
@@ -81,10 +84,30 @@ WICK_API wick_block *wick_node_block(const wick_node *node, size_t index);
 WICK_API wick_block *wick_node_subgraph(const wick_node *node);
 /* Whether the node only computes its outputs: no writes, no effects, no random numbers, no control flow. */
 WICK_API int wick_node_is_pure(const wick_node *node);
+typedef struct wick_source_place {
+  uint32_t size;   /* sizeof(wick_source_place), set by the caller */
+  uint32_t line;   /* from 1; 0: not known, as for nodes that passes made of nothing in the program */
+  uint32_t column; /* from 0, in bytes */
+  uint32_t reserved;
+  const char *file; /* "" where the text had no name; as long as the graph lives */
+} wick_source_place;
+/* Where the node comes from: the place in the source that the program was written in, where the archive tells. */
+WICK_API wick_status wick_node_place(const wick_node *node, wick_source_place *out, wick_error **error);
+/* The lines around it, marked, as messages show them; "" where the place is not known. Freed with wick_text_free. */
+WICK_API wick_status wick_node_excerpt(const wick_node *node, char **out_text, wick_error **error);
 /* Inserted in front of `before`, or at the end of `block` when that is NULL. Outputs are of type Tensor. */
 WICK_API wick_status wick_node_new(wick_block *block, wick_node *WICK_NULLABLE before, const char *kind,
                                    wick_ir_value *const *inputs, size_t input_count, size_t output_count,
                                    wick_node **out, wick_error **error);
+/* A call of the operator `name` ("aten::sum"), as a program's: the overload is chosen by the inputs, the last
+ * `named_count` of them named by `names`; what is left out gets its default, what TorchScript converts is converted.
+ * *out: its result, several packed in a tuple. WICK_COMPILE tells of every overload why it does not fit. */
+WICK_API wick_status wick_node_insert(wick_block *block, wick_node *WICK_NULLABLE before, const char *name,
+                                      wick_ir_value *const *inputs, size_t count, const char *const *names,
+                                      size_t named_count, wick_ir_value **out, wick_error **error);
+/* As wick_node_insert_constant, at the end of `block` when `before` is NULL. */
+WICK_API wick_status wick_block_insert_constant(wick_block *block, wick_node *WICK_NULLABLE before,
+                                                const wick_value *value, wick_ir_value **out, wick_error **error);
 /* prim::Constant of a value that can be one (no tensors that record, no modules), in front of `before`. */
 WICK_API wick_status wick_node_insert_constant(wick_node *before, const wick_value *value, wick_ir_value **out,
                                                wick_error **error);
@@ -114,6 +137,18 @@ WICK_API wick_status wick_ir_value_name(const wick_ir_value *value, char **out_t
 /* "Tensor", "int[]", "Float(2, 3, strides=[3, 1], device=cpu)". Freed with wick_text_free. */
 WICK_API wick_status wick_ir_value_type(const wick_ir_value *value, char **out_text, wick_error **error);
 WICK_API wick_status wick_ir_value_set_type(wick_ir_value *value, const char *type, wick_error **error);
+/* The kind that values of the type have: WICK_TENSOR, WICK_LIST ...; WICK_OTHER where they may have several (Optional,
+ * Union, Any) or none of these. */
+WICK_API uint32_t wick_ir_value_kind(const wick_ir_value *value);
+typedef struct wick_tensor_facts { /* -1 is not known */
+  uint32_t size;                   /* sizeof(wick_tensor_facts), set by the caller */
+  int32_t dtype;                   /* WICK_FLOAT32 ... */
+  int32_t ndim;
+  int32_t requires_grad;
+  int64_t sizes[32]; /* each; all -1 where only the rank is known */
+} wick_tensor_facts;
+/* What the type of a Tensor says. Fails for values of other types. */
+WICK_API wick_status wick_ir_value_tensor(const wick_ir_value *value, wick_tensor_facts *out, wick_error **error);
 WICK_API size_t wick_ir_value_use_count(const wick_ir_value *value);
 /* A user and which of its inputs it is; NULL: no such index, or a block's output. In no particular order. */
 WICK_API wick_node *wick_ir_value_user(const wick_ir_value *value, size_t index, size_t *WICK_NULLABLE out_input);
@@ -121,6 +156,20 @@ WICK_API wick_node *wick_ir_value_user(const wick_ir_value *value, size_t index,
 WICK_API wick_status wick_ir_value_replace(wick_ir_value *value, wick_ir_value *with, wick_error **error);
 /* What a constant is; *out is NULL for other values. */
 WICK_API wick_status wick_ir_value_constant(const wick_ir_value *value, wick_value **out, wick_error **error);
+
+/* ---- what may share memory, and which nodes may change places ---- */
+/* Of the graph as it stands now: it stays right for moves made with it, and is of no use after other changes. Every
+ * answer errs on the side of "may". Released before the graph. */
+WICK_API wick_status wick_alias_new(wick_graph *graph, wick_alias **out, wick_error **error);
+WICK_API void wick_alias_release(wick_alias *alias); /* NULL is allowed */
+/* Whether something that one value is or holds may be something that the other is or holds. */
+WICK_API int wick_alias_may_share(wick_alias *alias, const wick_ir_value *a, const wick_ir_value *b);
+/* Whether some node of the graph may write to what the value is or holds. */
+WICK_API int wick_alias_has_writers(wick_alias *alias, const wick_ir_value *value);
+/* Moves the node in front of another of its block, with what stands between and depends on it, when that changes
+ * nothing: reads and writes of one memory, effects and random numbers stay in order. *out_moved 0: it would. */
+WICK_API wick_status wick_alias_move_before(wick_alias *alias, wick_node *node, wick_node *before, int *out_moved,
+                                            wick_error **error);
 
 /* ---- rewriting by pattern ---- */
 /* Puts `replacement` where the graph does what `pattern` does, both IR text with the same inputs and outputs. A pattern

@@ -29,5 +29,9 @@ static inline wick_node *node_shown(const Node *node) {
   bool is_end = !node || node->kind == SYM_prim_Param || node->kind == SYM_prim_Return;
   return is_end ? NULL : (wick_node *)(uintptr_t)node;
 }
+/* Of the same graph; which: for the message. */
+Status ir_check_inputs(const Graph *graph, wick_ir_value *const *inputs, size_t count) MUST_CHECK;
+/* Where something goes: in front of `before`, or at the end of the block. */
+Status ir_place(wick_block *block, wick_node *before, Node **out) MUST_CHECK;
 /* Runs what throws to the graph's arena or its store's. */
 Status ir_protect(Graph *graph, void (*body)(void *argument), void *argument) MUST_CHECK;

@@ -57,6 +57,9 @@ size_t wick_node_input_count(const wick_node *node) {
 wick_ir_value *wick_node_input(const wick_node *node, size_t i) {
   return i < wick_node_input_count(node) ? (wick_ir_value *)node_input(node_of(node), (uint32_t)i) : NULL;
 }
+wick_ir_value *wick_node_named_input(const wick_node *node, const char *name) {
+  return node && name ? (wick_ir_value *)node_named_input(node_of(node), name) : NULL;
+}
 size_t wick_node_output_count(const wick_node *node) {
   return node ? node_of(node)->output_count : 0;
 }
@@ -84,6 +87,21 @@ int wick_node_is_pure(const wick_node *node) {
 }
 
 /* ---- changes: each runs with a catch point of its own ---- */
+
+Status ir_check_inputs(const Graph *graph, wick_ir_value *const *inputs, size_t count) {
+  if (count > UINT16_MAX) return status_new(ERROR_INVALID_ARGUMENT, "too many inputs");
+  for (size_t i = 0; i < count; i++)
+    if (value_of(inputs[i])->node->graph != graph)
+      return status_new(ERROR_INVALID_ARGUMENT, "input %zu is of another graph", i);
+  return OK;
+}
+
+Status ir_place(wick_block *block, wick_node *before, Node **out) {
+  *out = before ? node_of(before) : block_of(block)->ret;
+  return (*out)->owning_block == block_of(block)
+             ? OK
+             : status_new(ERROR_INVALID_ARGUMENT, "`before` stands in another block");
+}
 
 typedef struct Change {
   Graph *graph;
@@ -121,18 +139,13 @@ wick_status wick_node_new(wick_block *block, wick_node *before, const char *kind
   API_NEED(block);
   API_NEED(kind);
   API_NEED_ITEMS(inputs, input_count);
-  Block *in = block_of(block);
-  Change c = {.graph = in->graph,
-              .before = before ? node_of(before) : in->ret,
+  Change c = {.graph = block_of(block)->graph,
               .inputs = (Value *const *)inputs,
               .input_count = (uint32_t)input_count,
               .output_count = (uint32_t)output_count};
-  if (input_count > UINT16_MAX || output_count > UINT16_MAX || c.before->owning_block != in)
-    return api_status(status_new(ERROR_INVALID_ARGUMENT, "too many values, or `before` stands in another block"),
-                      error);
-  for (size_t i = 0; i < input_count; i++)
-    if (value_of(inputs[i])->node->graph != in->graph)
-      return api_status(status_new(ERROR_INVALID_ARGUMENT, "input %zu is of another graph", i), error);
+  if (output_count > UINT16_MAX) return api_status(status_new(ERROR_INVALID_ARGUMENT, "too many outputs"), error);
+  API_TRY(ir_place(block, before, &c.before));
+  API_TRY(ir_check_inputs(c.graph, inputs, input_count));
   API_TRY(name_of(kind, "", &c.kind));
   API_TRY(ir_protect(c.graph, new_node, &c));
   *out = (wick_node *)c.made;
@@ -151,8 +164,16 @@ wick_status wick_node_insert_constant(wick_node *before, const wick_value *value
                                       wick_error **error) {
   API_OUT(out);
   API_NEED(before);
+  return wick_block_insert_constant((wick_block *)node_of(before)->owning_block, before, value, out, error);
+}
+
+wick_status wick_block_insert_constant(wick_block *block, wick_node *before, const wick_value *value,
+                                       wick_ir_value **out, wick_error **error) {
+  API_OUT(out);
+  API_NEED(block);
   API_NEED(value);
-  Change c = {.graph = node_of(before)->graph, .before = node_of(before), .ivalue = value->value};
+  Change c = {.graph = block_of(block)->graph, .ivalue = value->value};
+  API_TRY(ir_place(block, before, &c.before));
   if (!constant_is_possible(c.ivalue))
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value can't be a constant"), error);
   API_TRY(ir_protect(c.graph, insert_constant, &c));

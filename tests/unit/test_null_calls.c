@@ -40,6 +40,7 @@ typedef struct Fixture {
   wick_block *block;
   wick_node *node, *group, *unused, *nodes[1];
   wick_ir_value *ir_value, *ir_values[1];
+  wick_alias *alias;
   wick_call *call;
   wick_operator operator;
   wick_class class_of;
@@ -65,6 +66,10 @@ typedef struct Fixture {
     wick_stats stats;
     wick_tensor_view view;
     wick_quantizer quantizer;
+    wick_alias *alias;
+    int integer;
+    wick_source_place place;
+    wick_tensor_facts facts;
   } out;
 } Fixture;
 
@@ -181,6 +186,7 @@ static void make_graph(Fixture *f) {
       "  %g : Tensor = mine::group_0(%x)\n  return (%y)\n"
       "with mine::group_0 = graph(%a : Tensor):\n  %b : Tensor = aten::relu(%a)\n  return (%b)\n";
   FINE(wick_graph_parse(text, strlen(text), &f->graph, &e));
+  FINE(wick_alias_new(f->graph, &f->alias, &e));
   FINE(wick_graph_parse(f->ir, strlen(f->ir), &f->plain, &e));
   f->block = wick_graph_block(f->graph);
   f->unused = wick_block_first(f->block);
@@ -239,6 +245,8 @@ static Fixture *fixture_new(void) {
   f->out.view.size = sizeof f->out.view;
   f->out.stats.size = sizeof f->out.stats;
   f->out.quantizer.size = sizeof f->out.quantizer;
+  f->out.place.size = sizeof f->out.place;
+  f->out.facts.size = sizeof f->out.facts;
   return f;
 }
 
@@ -260,6 +268,8 @@ static void fixture_free(Fixture *f) {
   wick_runtime_release(f->out.runtime);
   wick_trees_release(f->trees);
   wick_trees_release(f->out.trees);
+  wick_alias_release(f->alias);
+  wick_alias_release(f->out.alias);
   wick_graph_release(f->graph);
   wick_graph_release(f->plain);
   wick_graph_release(f->out.graph);
@@ -318,6 +328,7 @@ static bool gives_up(const char *function, const char *argument) {
 #define GIVE_UP_runtime f->runtime = NULL
 #define GIVE_UP_trees f->trees = NULL
 #define GIVE_UP_graph f->graph = NULL
+#define GIVE_UP_alias f->alias = NULL
 #define GIVE_UP_cancel f->cancel = NULL
 #define GIVE_UP_profile f->profile = NULL
 #define GIVE_UP_future f->future = NULL

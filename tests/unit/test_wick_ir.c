@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <cmocka.h>
 
@@ -105,6 +106,113 @@ static void test_change(void **state) {
                  "  return (%w)\n");
   assert_int_equal(wick_node_new(block, NULL, "no kind", NULL, 0, 1, &made, NULL), WICK_INVALID_ARGUMENT);
   wick_value_release(number);
+  wick_graph_release(graph);
+}
+
+static bool contains(char *given, const char *part) {
+  bool found = given && strstr(given, part);
+  if (!found) print_error("no '%s' in: %s\n", part, given);
+  wick_text_free(given);
+  return found;
+}
+
+static void test_calls_of_operators(void **state) {
+  (void)state;
+  wick_graph *graph = parse(text);
+  wick_block *block = wick_graph_block(graph);
+  wick_ir_value *x = wick_block_input(block, 0), *n = wick_block_input(block, 1), *sum, *last, *keep;
+  wick_value *yes = wick_value_bool(1);
+  wick_node *add = wick_block_last(block);
+  assert_int_equal(wick_block_insert_constant(block, NULL, yes, &keep, NULL), WICK_OK);
+  assert_ptr_equal(wick_node_next(add), wick_ir_value_node(keep));
+  wick_ir_value *const inputs[] = {x, n, keep};
+  static const char *const names[] = {"dim", "keepdim"};
+  assert_int_equal(wick_node_insert(block, NULL, "aten::sum", inputs, 3, names, 2, &sum, NULL), WICK_OK);
+  wick_node *node = wick_ir_value_node(sum); /* the int became a list */
+  assert_string_equal(wick_node_kind(wick_ir_value_node(wick_node_named_input(node, "dim"))), "prim::ListConstruct");
+  assert_ptr_equal(wick_node_named_input(node, "keepdim"), keep);
+  assert_ptr_equal(wick_node_named_input(node, "self"), x);
+  assert_non_null(wick_node_named_input(node, "dtype"));
+  assert_null(wick_node_named_input(node, "dims"));
+  assert_int_equal(wick_node_insert(block, add, "aten::neg", inputs, 1, NULL, 0, &last, NULL), WICK_OK);
+  assert_ptr_equal(wick_node_next(wick_ir_value_node(last)), add);
+  wick_error *error = NULL;
+  assert_int_equal(wick_node_insert(block, NULL, "aten::relu", inputs, 2, NULL, 0, &last, &error), WICK_COMPILE);
+  assert_null(last);
+  assert_non_null(strstr(wick_error_message(error), "aten::relu(Tensor self) -> Tensor"));
+  wick_error_free(error);
+  assert_int_equal(wick_node_insert(block, NULL, "aten::rely", inputs, 1, NULL, 0, &last, NULL), WICK_COMPILE);
+  assert_int_equal(wick_node_insert(block, NULL, "aten::sum", inputs, 1, names, 2, &last, NULL), WICK_INVALID_ARGUMENT);
+  assert_int_equal(wick_graph_check(graph, NULL), WICK_OK);
+  wick_value_release(yes);
+  wick_graph_release(graph);
+}
+
+static void test_types_and_places(void **state) {
+  (void)state;
+  static const char program[] = "def f(x: List[int], y, z: Optional[int]):\n    a = y.relu()\n    return a, x, z\n";
+  wick_module *module;
+  wick_graph *graph, *plain = parse("graph(%x : Float(2, *, requires_grad=0), %y : Tensor):\n  return (%x)\n");
+  wick_compile_options options = {.size = sizeof options, .file_name = "f.py", .first_line = 10};
+  assert_int_equal(wick_compile_with(NULL, program, strlen(program), &options, &module, NULL), WICK_OK);
+  assert_int_equal(wick_graph_of_method(module, "f", 0, &graph, NULL), WICK_OK);
+  wick_block *block = wick_graph_block(graph);
+  assert_int_equal(wick_ir_value_kind(wick_block_input(block, 0)), WICK_LIST);
+  assert_int_equal(wick_ir_value_kind(wick_block_input(block, 1)), WICK_TENSOR);
+  assert_int_equal(wick_ir_value_kind(wick_block_input(block, 2)), WICK_OTHER);
+  assert_int_equal(wick_ir_value_kind(wick_block_output(block, 0)), WICK_TUPLE);
+  wick_node *relu = wick_block_first(block);
+  wick_source_place place = {.size = sizeof place};
+  assert_int_equal(wick_node_place(relu, &place, NULL), WICK_OK);
+  assert_int_equal(place.line, 11);
+  assert_int_equal(place.column, 8);
+  assert_string_equal(place.file, "f.py");
+  char *excerpt;
+  assert_int_equal(wick_node_excerpt(relu, &excerpt, NULL), WICK_OK);
+  assert_true(contains(excerpt, "a = y.relu()\n        ~~~~~~ <--- HERE"));
+
+  wick_tensor_facts facts = {.size = sizeof facts};
+  assert_int_equal(wick_ir_value_tensor(wick_block_input(block, 0), &facts, NULL), WICK_INVALID_ARGUMENT);
+  block = wick_graph_block(plain);
+  assert_int_equal(wick_ir_value_tensor(wick_block_input(block, 0), &facts, NULL), WICK_OK);
+  assert_true(facts.dtype == WICK_FLOAT32 && facts.ndim == 2 && facts.sizes[0] == 2 && facts.sizes[1] == -1);
+  assert_int_equal(facts.requires_grad, 0);
+  assert_int_equal(wick_ir_value_tensor(wick_block_input(block, 1), &facts, NULL), WICK_OK);
+  assert_true(facts.dtype == -1 && facts.ndim == -1 && facts.requires_grad == -1);
+  wick_graph_release(plain);
+  wick_graph_release(graph);
+  wick_module_release(module);
+}
+
+static void test_aliasing(void **state) {
+  (void)state;
+  wick_graph *graph = parse(
+      "graph(%x : Tensor, %y : Tensor):\n"
+      "  %one : int = prim::Constant[value=1]()\n"
+      "  %a : Tensor = aten::relu(%x)\n"
+      "  %b : Tensor = aten::t(%a)\n"
+      "  %c : Tensor = aten::neg(%b)\n"
+      "  %d : Tensor = aten::add_(%a, %one, %one)\n"
+      "  %e : Tensor = aten::neg(%y)\n"
+      "  %f : Tensor = aten::exp(%b)\n"
+      "  return (%c, %d, %e, %f)\n");
+  wick_block *block = wick_graph_block(graph);
+  wick_node *one = wick_block_first(block), *a = wick_node_next(one), *b = wick_node_next(a), *c = wick_node_next(b),
+            *add = wick_node_next(c), *e = wick_node_next(add), *f = wick_node_next(e);
+  wick_alias *alias;
+  int moved;
+  assert_int_equal(wick_alias_new(graph, &alias, NULL), WICK_OK);
+  assert_true(wick_alias_may_share(alias, wick_node_output(a, 0), wick_node_output(b, 0)));
+  assert_false(wick_alias_may_share(alias, wick_node_output(a, 0), wick_node_output(c, 0)));
+  assert_true(wick_alias_has_writers(alias, wick_node_output(b, 0)));
+  assert_false(wick_alias_has_writers(alias, wick_node_output(e, 0)));
+  assert_int_equal(wick_alias_move_before(alias, f, add, &moved, NULL), WICK_OK);
+  assert_false(moved); /* it reads what is written */
+  assert_int_equal(wick_alias_move_before(alias, e, b, &moved, NULL), WICK_OK);
+  assert_true(moved);
+  assert_ptr_equal(wick_node_next(e), b);
+  assert_int_equal(wick_graph_check(graph, NULL), WICK_OK);
+  wick_alias_release(alias);
   wick_graph_release(graph);
 }
 
@@ -217,8 +325,13 @@ static void test_example(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_look), cmocka_unit_test(test_change),
-                                     cmocka_unit_test(test_rewrite_and_run), cmocka_unit_test(test_group_refusals),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_look),
+                                     cmocka_unit_test(test_change),
+                                     cmocka_unit_test(test_calls_of_operators),
+                                     cmocka_unit_test(test_types_and_places),
+                                     cmocka_unit_test(test_aliasing),
+                                     cmocka_unit_test(test_rewrite_and_run),
+                                     cmocka_unit_test(test_group_refusals),
                                      cmocka_unit_test(test_example)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
