@@ -1,3 +1,4 @@
+/* Values from outside as a type or a schema wants them, by the rules of call/convert.h; errors name the argument. */
 #include "api/arguments.h"
 
 #include <assert.h>
@@ -6,14 +7,15 @@ static const ConvertRules rules = {.allowed = CONVERT_ANYTHING, .copies = true};
 
 Status argument_convert(IValue value, const Type *type, const char *what, IValue *out) {
   bool fits;
-  TRY(ivalue_convert(value, type, &rules, out, &fits));
+  Status status = ivalue_convert(value, type, &rules, out, &fits);
+  if (status) return status_context(status, "%s", what);
   if (fits) return OK;
   StrBuf text = {.max_length = 1000};
   strbuf_printf(&text, "%s should be of type ", what);
   type_print_annotation(type, &text);
   strbuf_puts(&text, ", got ");
   ivalue_print_found(value, &text);
-  Status status = status_new(ERROR_INVALID_ARGUMENT, STR_FMT, STR_ARG(strbuf_view(&text)));
+  status = status_new(ERROR_INVALID_ARGUMENT, STR_FMT, STR_ARG(strbuf_view(&text)));
   strbuf_dispose(&text);
   return status;
 }

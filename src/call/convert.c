@@ -250,7 +250,7 @@ static Status convert(Converter *c, IValue v, const Type *type, IValue *out, boo
   const ConvertRules *rules = c->rules;
   *out = IVALUE_NONE;
   *out_fits = false;
-  if (--c->steps < 0) return status_new(ERROR_INVALID_ARGUMENT, "an argument is too large");
+  if (--c->steps < 0) return status_new(ERROR_INVALID_ARGUMENT, "the value is too large");
   if (STACK_IS_LOW()) /* types are nested a little, so it is calls from within kernels and callbacks that used it */
     return status_exception("RecursionError", "calls are nested too deeply, the stack is used up");
   if (type->kind == TYPE_OPTIONAL && v.tag != TAG_NONE) return convert(c, v, type->elements[0], out, out_fits);

@@ -62,7 +62,8 @@ static Status match_value(Matcher *m, const Argument *argument, IValue value, IV
     status = bind_variables(m, argument, *out, out_fits);
     if (status || !*out_fits) ivalue_release(*out);
   }
-  if (status || *out_fits || !m->why) return status;
+  if (status) return status_context(status, "argument '" STR_FMT "'", STR_ARG(argument->name));
+  if (*out_fits || !m->why) return OK;
   argument_begin_mismatch(argument, m->why);
   ivalue_print_found(value, m->why);
   argument_end_mismatch(m->why);

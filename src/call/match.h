@@ -20,7 +20,8 @@ typedef struct CallValues {
 
 /* Arguments in the order of the schema, converted, with defaults; owned where they fit, else nothing is. Always: one
  * number for int[n], trailing values for a last list ("view(2, 3)"). `out` has room for `capacity` values, at least
- * argument_count. The reason goes to `why` (may be NULL). An error only for what ivalue_convert has as such. */
+ * argument_count. The reason goes to `why` (may be NULL). An error only for what ivalue_convert has as such; it names
+ * the argument. */
 Status schema_match_values(const FunctionSchema *schema, const CallValues *call, const ConvertRules *rules,
                            uint32_t capacity, IValue *out, uint32_t *out_count, bool *out_fits, StrBuf *why) MUST_CHECK;
 

@@ -78,8 +78,9 @@ typedef struct OpRow {
   FlopFunction *flops; /* NULL: not known */
   OpCast cast;
   /* "elu_cpu: floating": what PyTorch's refusals call the operator, then the kinds of dtypes it takes, separated by
-   * blanks: bool, integral, int64, floating (float16 and bfloat16 too), complex. They are of what a formula computes in, of
-   * the first tensor otherwise, or with `promoted` of what the tensors promote to. NULL: any that the kernel or formula does. */
+   * blanks: bool, integral (uint8, int8 to int64), int64, floating (float16 to float64, bfloat16), complex. The dtype
+   * that is looked at is the one a formula computes in; of other rows that of the first argument, or, where `promoted`
+   * stands among the kinds, the one that tensors and `promote` promote to. NULL: any that the kernel or formula does. */
   const char *dtypes;
   const char *promote; /* Scalar parameters that take part in type promotion, separated by blanks; NULL: "self other" */
 } OpRow;

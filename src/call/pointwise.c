@@ -2,6 +2,7 @@
  * interpreter, and the shape functions of pointwise operators. */
 #include "call/pointwise.h"
 
+#include "call/row_dtypes.h"
 #include "tensor/promote.h"
 #include "tile/formula.h"
 
@@ -180,6 +181,7 @@ Status pointwise_run(Call *call) {
   DType promoted;
   TileType compute;
   TRY(pointwise_types(call, (DType)call_out(call, 0)->dtype, &promoted, &compute));
+  TRY(call_check_computed_dtype(call, promoted));
   TileArgument arguments[FORMULA_MAX_PARAMETERS];
   for (uint32_t i = 0; i < call->input_count && i < FORMULA_MAX_PARAMETERS; i++)
     pointwise_set_argument(&arguments[i], call->inputs[i]);

@@ -2,8 +2,7 @@
  * has none), allocates the outputs, and calls pointwise_run in place of a kernel.
  *
  * The computation's type: the promotion of the tensors (those that are only conditions aside) and of the numbers that
- * the row names in
- * `.promote` (default: "self other"); float32 when that is integral and the result is floating. */
+ * the row names in `.promote` (default: "self other"); float32 when that is integral and the result is floating. */
 #pragma once
 
 #include "call/operator.h"

@@ -49,16 +49,23 @@ Str row_dtypes_name(const OpRow *row) {
   return row->dtypes ? str_slice(str_from(row->dtypes), 0, strcspn(row->dtypes, ":")) : STR("");
 }
 
-Status call_check_dtype(const Call *call) {
+Status call_check_computed_dtype(const Call *call, DType dtype) {
   if (!call->op->row->dtypes) return OK;
   const CallPlan *plan;
   TRY(call_plan(call->op, &plan));
+  return dtype >= DTYPE_COUNT || plan->taken >> dtype & 1 ? OK : call_unsupported_dtype(call, dtype);
+}
+
+Status call_check_dtype(const Call *call) {
+  if (!call->op->row->dtypes || call->op->row->lower) return OK;
+  const CallPlan *plan;
   DType dtype;
-  if (call->op->row->lower || plan->taken >> 31) {
+  TRY(call_plan(call->op, &plan));
+  if (plan->taken >> 31) {
     TRY(pointwise_promote(call, &dtype));
   } else {
     if (call->inputs[0].tag != TAG_TENSOR || !tensor_is_defined(call->inputs[0].tensor)) return OK;
     dtype = (DType)call->inputs[0].tensor->dtype;
   }
-  return dtype >= DTYPE_COUNT || plan->taken >> dtype & 1 ? OK : call_unsupported_dtype(call, dtype);
+  return call_check_computed_dtype(call, dtype);
 }

@@ -40,8 +40,13 @@ Status fuse_step_shape(Call *call, const FuseStep *step, TensorSpec *spec) {
   spec->flags = 0;
   spec->ndim = 0;
   spec->has_strides = false;
+  DType promoted;
+  TileType compute;
   TRY(step->shape(call, spec));
-  return call_check_dtype(call);
+  if (!call->op->row->dtypes) return OK;
+  if (!call->op->row->lower) return call_check_dtype(call);
+  TRY(pointwise_types(call, spec->dtype, &promoted, &compute));
+  return call_check_computed_dtype(call, promoted);
 }
 
 typedef struct Lowering {

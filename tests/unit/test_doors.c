@@ -6,6 +6,7 @@
 #include "ir_fixture.h"
 
 #include "api/arguments.h"
+#include "base/stack.h"
 #include "ir/ir_internal.h"
 #include "ir/match.h"
 #include "schema/bind.h"
@@ -293,7 +294,27 @@ static void doors_agree(void **state) {
     if (!differences[i].seen) fail_msg("no longer: %s", differences[i].why);
 }
 
+/* Calls until the stack is used up, and then takes the argument. */
+static Status take_on_low_stack(const FunctionSchema *schema, const CallValues *call, IValue *out, int depth) {
+  volatile char frame[4096] = {(char)depth};
+  Status status = STACK_IS_LOW() ? arguments_match(schema, call, out) : take_on_low_stack(schema, call, out, depth + 1);
+  return frame[0] == (char)depth ? status : NULL; /* the frame stays until here */
+}
+
+/* What goes wrong while a value is taken names the argument. */
+static void errors_name_the_argument(void **state) {
+  (void)state;
+  Argument argument = {.name = STR("scale"), .type = TYPE(FLOAT)};
+  FunctionSchema schema = {.name = STR("f"), .arguments = &argument, .argument_count = 1};
+  CallValues call = {.count = 1, .values = &samples[0].value};
+  IValue out[1];
+  Status status = take_on_low_stack(&schema, &call, out, 0);
+  assert_non_null(status);
+  assert_string_equal(status->message, "argument 'scale': calls are nested too deeply, the stack is used up");
+  status_free(status);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(doors_agree)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(doors_agree), cmocka_unit_test(errors_name_the_argument)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }
