@@ -59,8 +59,9 @@ WICK_API const char *wick_value_to_string(const wick_value *value, size_t *WICK_
 WICK_API size_t wick_value_length(const wick_value *value);
 /* Item of a list or tuple, value of a dict's entry, attribute of an object; NULL: no such index. */
 WICK_API wick_value *wick_value_item(const wick_value *value, size_t index);
-WICK_API wick_value *wick_value_key(const wick_value *dict, size_t index);          /* in order of insertion */
-WICK_API wick_value *wick_value_get(const wick_value *dict, const wick_value *key); /* NULL: absent */
+WICK_API wick_value *wick_value_key(const wick_value *dict, size_t index); /* in order of insertion */
+WICK_API wick_value *wick_value_get(const wick_value *dict,
+                                    const wick_value *key); /* NULL: absent, or memory is short */
 WICK_API wick_value *wick_value_get_text(const wick_value *dict_or_object,
                                          const char *name); /* key or attribute; NULL: absent */
 /* Writing: items, keys and values are converted to the declared types, and what has another type is refused with

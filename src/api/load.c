@@ -79,13 +79,15 @@ static Status is_npz(ByteSource *source, bool *out) {
 }
 static Status load_value(ByteSource *source, const LoadOptions *options, IValue *out) {
   char start[6];
-  bool is_numpy = false;
-  if (archive_is_zip(source)) {
+  bool is_numpy = false, is_zip, is_safetensors = false;
+  TRY(archive_is_zip(source, &is_zip));
+  if (is_zip) {
     TRY(is_npz(source, &is_numpy));
   } else if (source->size >= sizeof start) {
     TRY(byte_source_read(source, 0, start, sizeof start));
     is_numpy = !memcmp(start, "\x93NUMPY", sizeof start);
-    if (!is_numpy && safetensors_is(source)) return safetensors_read(source, out);
+    if (!is_numpy) TRY(safetensors_is(source, &is_safetensors));
+    if (is_safetensors) return safetensors_read(source, out);
   }
   return is_numpy ? npy_load(source, out) : value_import(source, options, out);
 }

@@ -230,9 +230,12 @@ wick_value *wick_value_key(const wick_value *dict, size_t index) {
   return value_box_or_null(key, dict->unit);
 }
 wick_value *wick_value_get(const wick_value *dict, const wick_value *key) {
-  IValue found;
-  if (!dict || !key || dict->value.tag != TAG_DICT || !dict_get(dict->value.dict, key->value, &found)) return NULL;
-  return value_box_or_null(found, dict->unit);
+  IValue value;
+  bool found;
+  if (!dict || !key || dict->value.tag != TAG_DICT) return NULL;
+  Status status = dict_get(dict->value.dict, key->value, &value, &found);
+  status_free(status);
+  return found ? value_box_or_null(value, dict->unit) : NULL;
 }
 wick_value *wick_value_get_text(const wick_value *value, const char *name) {
   if (!value || !name) return NULL;

@@ -74,8 +74,9 @@ wick_status wick_dict_remove(wick_value *dict, const wick_value *key, wick_error
   API_NEED(dict);
   API_NEED(key);
   if (dict->value.tag != TAG_DICT) return api_status(wrong_kind(dict, "a dict"), error);
-  if (!dict_remove(dict->value.dict, key->value, NULL))
-    return api_status(status_exception("KeyError", "the dict has no such key"), error);
+  bool found;
+  API_TRY(dict_remove(dict->value.dict, key->value, NULL, &found));
+  if (!found) return api_status(status_exception("KeyError", "the dict has no such key"), error);
   return api_status(OK, error);
 }
 

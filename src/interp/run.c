@@ -558,8 +558,11 @@ do_DICT_GET : {
     DictEntry *entry = dict_find_string(B.dict, C.string);
     if (!entry) CHECK(value_key_error(C));
     v = ivalue_retain(entry->value);
-  } else if (!dict_get(B.dict, C, &v))
-    CHECK(value_key_error(C));
+  } else {
+    bool found;
+    CHECK(dict_get(B.dict, C, &v, &found));
+    if (!found) CHECK(value_key_error(C));
+  }
   LET_GO(B, MOVES_B);
   LET_GO(C, MOVES_C);
   A = v;
@@ -581,7 +584,11 @@ do_DICT_SET : {
   NEXT();
 }
 do_DICT_HAS : {
-  bool has = dict_is_simple(B.dict, C) ? dict_find_string(B.dict, C.string) != NULL : dict_get(B.dict, C, NULL);
+  bool has;
+  if (dict_is_simple(B.dict, C))
+    has = dict_find_string(B.dict, C.string) != NULL;
+  else
+    CHECK(dict_get(B.dict, C, NULL, &has));
   LET_GO(B, MOVES_B);
   LET_GO(C, MOVES_C);
   A = ivalue_bool(has);

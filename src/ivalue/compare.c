@@ -41,99 +41,116 @@ static bool numbers_equal(IValue a, IValue b) {
   return ivalue_to_int(a) == ivalue_to_int(b);
 }
 
-static bool later(Comparison *c, IValue a, IValue b) {
+static Status later(Comparison *c, IValue a, IValue b) {
   Pair pair = {a, b};
-  if (vec_push(&c->pending, pair)) return true;
-  c->comparable = false;
-  return false;
+  return vec_push(&c->pending, pair) ? OK : status_out_of_memory();
 }
 
 /* In place of a container, one that other threads do not change. */
-static bool hold(Comparison *c, IValue *v) {
+static Status hold(Comparison *c, IValue *v) {
   bool shared = v->tag == TAG_LIST ? list_may_change(v->list) : v->tag == TAG_DICT && dict_may_change(v->dict);
-  if (!shared) return true;
+  if (!shared) return OK;
   IValue copy;
-  Status status = ivalue_hold(*v, &copy);
-  if (!status && !vec_push(&c->held, copy)) {
+  TRY(ivalue_hold(*v, &copy));
+  if (!vec_push(&c->held, copy)) {
     ivalue_release(copy);
-    status = status_out_of_memory();
+    return status_out_of_memory();
   }
-  if (!status) {
-    *v = copy;
-    return true;
-  }
-  status_free(status);
-  return c->comparable = false;
+  *v = copy;
+  return OK;
 }
 
-static bool lists_equal(Comparison *c, const List *a, const List *b) {
-  if (a->length != b->length) return false;
-  if (a->kind == b->kind && a->kind == LIST_INTS)
-    return !a->length || !memcmp(a->ints, b->ints, a->length * sizeof *a->ints);
-  for (size_t i = 0; i < a->length; i++) {
+/* What is not decided here goes to `pending`; *out_equal says whether the rest may be equal. */
+static Status lists_equal(Comparison *c, const List *a, const List *b, bool *out_equal) {
+  *out_equal = a->length == b->length;
+  if (!*out_equal) return OK;
+  if (a->kind == b->kind && a->kind == LIST_INTS) {
+    *out_equal = !a->length || !memcmp(a->ints, b->ints, a->length * sizeof *a->ints);
+    return OK;
+  }
+  for (size_t i = 0; i < a->length && *out_equal; i++) {
     IValue x = a->kind == LIST_VALUES ? a->values[i] : list_get(a, i),
            y = b->kind == LIST_VALUES ? b->values[i] : list_get(b, i);
-    if (ivalue_is_number(x) && ivalue_is_number(y)) {
-      if (!numbers_equal(x, y)) return false;
-    } else if (!later(c, x, y)) {
-      return false;
-    }
+    if (ivalue_is_number(x) && ivalue_is_number(y))
+      *out_equal = numbers_equal(x, y);
+    else
+      TRY(later(c, x, y));
   }
-  return true;
+  return OK;
 }
 
-static bool dicts_equal(Comparison *c, const Dict *a, const Dict *b) {
-  if (a->live != b->live) return false;
-  for (DictEntry *e = dict_next(a, NULL); e; e = dict_next(a, e)) {
+static Status dicts_equal(Comparison *c, const Dict *a, const Dict *b, bool *out_equal) {
+  *out_equal = a->live == b->live;
+  for (DictEntry *e = dict_next(a, NULL); e && *out_equal; e = dict_next(a, e)) {
     IValue other;
-    if (!dict_get(b, e->key, &other)) return false;
-    bool queued = later(c, e->value, other);
+    TRY(dict_get(b, e->key, &other, out_equal));
+    if (!*out_equal) return OK;
     ivalue_release(other); /* b holds it */
-    if (!queued) return false;
+    TRY(later(c, e->value, other));
   }
-  return true;
+  return OK;
 }
 
-static bool pair_equal(Comparison *c, IValue a, IValue b) {
-  if (ivalue_is_number(a) && ivalue_is_number(b)) return numbers_equal(a, b);
-  if (a.tag != b.tag) return false;
+static Status containers_equal(Comparison *c, IValue a, IValue b, bool *out_equal) {
+  *out_equal = true;
+  if (pair_map_find(&c->seen, a.counted, b.counted)) return OK; /* decided elsewhere in the walk */
+  if (!pair_map_put(&c->seen, a.counted, b.counted, c)) return status_out_of_memory();
+  TRY(hold(c, &a));
+  TRY(hold(c, &b));
+  if (a.tag == TAG_LIST) return lists_equal(c, a.list, b.list, out_equal);
+  if (a.tag == TAG_DICT) return dicts_equal(c, a.dict, b.dict, out_equal);
+  *out_equal = a.tuple->length == b.tuple->length;
+  for (uint32_t i = 0; i < a.tuple->length && *out_equal; i++) TRY(later(c, a.tuple->values[i], b.tuple->values[i]));
+  return OK;
+}
+
+static Status pair_equal(Comparison *c, IValue a, IValue b, bool *out_equal) {
+  if (ivalue_is_number(a) && ivalue_is_number(b)) {
+    *out_equal = numbers_equal(a, b);
+    return OK;
+  }
+  *out_equal = false;
+  if (a.tag != b.tag) return OK;
   switch (a.tag) {
     case TAG_STRING:
-      return a.string == b.string || str_equal(ivalue_str(a), ivalue_str(b));
+      *out_equal = a.string == b.string || str_equal(ivalue_str(a), ivalue_str(b));
+      return OK;
     case TAG_LIST:
     case TAG_DICT:
     case TAG_TUPLE:
-      break;
+      return containers_equal(c, a, b, out_equal);
     case TAG_TENSOR:
       if (a.tensor != b.tensor) c->comparable = false;
-      return a.tensor == b.tensor;
+      *out_equal = a.tensor == b.tensor;
+      return OK;
     default:
-      return ivalue_is(a, b);
+      *out_equal = ivalue_is(a, b);
+      return OK;
   }
-  if (pair_map_find(&c->seen, a.counted, b.counted)) return true; /* decided elsewhere in the walk */
-  if (!pair_map_put(&c->seen, a.counted, b.counted, c)) return c->comparable = false;
-  if (!hold(c, &a) || !hold(c, &b)) return false;
-  if (a.tag == TAG_LIST) return lists_equal(c, a.list, b.list);
-  if (a.tag == TAG_DICT) return dicts_equal(c, a.dict, b.dict);
-  if (a.tuple->length != b.tuple->length) return false;
-  for (uint32_t i = 0; i < a.tuple->length; i++)
-    if (!later(c, a.tuple->values[i], b.tuple->values[i])) return false;
-  return true;
 }
 
-bool ivalue_equal(IValue a, IValue b, bool *out_comparable) {
+Status ivalue_equal(IValue a, IValue b, bool *out_equal, bool *out_comparable) {
   Comparison c = {.comparable = true};
-  bool equal = pair_equal(&c, a, b);
-  while (equal && c.pending.length) {
+  Status status = pair_equal(&c, a, b, out_equal);
+  while (status == OK && *out_equal && c.pending.length) {
     Pair pair = vec_pop(&c.pending);
-    equal = pair_equal(&c, pair.a, pair.b);
+    status = pair_equal(&c, pair.a, pair.b, out_equal);
   }
   for (size_t i = 0; i < c.held.length; i++) ivalue_release(c.held.data[i]);
   vec_dispose(&c.held);
   vec_dispose(&c.pending);
   pair_map_dispose(&c.seen);
-  *out_comparable = c.comparable;
-  return equal;
+  if (out_comparable) *out_comparable = c.comparable;
+  if (status) *out_equal = false;
+  return status;
+}
+
+bool ivalue_is_surely_equal(IValue a, IValue b) {
+  bool equal, comparable;
+  Status status = ivalue_equal(a, b, &equal, &comparable);
+  bool known = status == OK && comparable;
+  status_free(status);
+  return known && equal;
 }
 
 /* ---- hashes: equal values hash alike, across int, float, bool and complex too ---- */

@@ -25,23 +25,31 @@ static Status hash_key(IValue key, uint64_t *out) {
   return OK;
 }
 
-static bool same_key(IValue a, IValue b) {
-  bool comparable;
+static inline Status same_key(IValue a, IValue b, bool *out) {
   if (a.tag == TAG_STRING && b.tag == TAG_STRING)
-    return a.string == b.string || str_equal(ivalue_str(a), ivalue_str(b));
-  if (a.tag == TAG_INT && b.tag == TAG_INT) return a.i == b.i;
-  return ivalue_equal(a, b, &comparable);
+    *out = a.string == b.string || str_equal(ivalue_str(a), ivalue_str(b));
+  else if (a.tag == TAG_INT && b.tag == TAG_INT)
+    *out = a.i == b.i;
+  else
+    return ivalue_equal(a, b, out, NULL);
+  return OK;
 }
 
 /* The entry of a key, or NULL; under the lock. */
-static DictEntry *find(const Dict *d, IValue key, uint64_t hash) {
-  if (!d->live) return NULL;
+static Status find(const Dict *d, IValue key, uint64_t hash, DictEntry **out) {
+  *out = NULL;
+  if (!d->live) return OK;
   uint32_t mask = d->slot_count - 1;
   for (uint32_t i = (uint32_t)hash & mask; d->slots[i]; i = (i + 1) & mask) {
     DictEntry *entry = &d->entries[d->slots[i] - 1];
-    if (entry->live && entry->hash == hash && same_key(entry->key, key)) return entry;
+    bool same;
+    if (!entry->live || entry->hash != hash) continue;
+    TRY(same_key(entry->key, key, &same));
+    if (!same) continue;
+    *out = entry;
+    break;
   }
-  return NULL;
+  return OK;
 }
 
 static void link_entry(uint32_t *slots, uint32_t slot_count, uint64_t hash, uint32_t number) {
@@ -82,18 +90,17 @@ static Status rebuild(Dict *d) {
   return OK;
 }
 
-bool dict_get(const Dict *d, IValue key, IValue *out) {
+Status dict_get(const Dict *d, IValue key, IValue *out, bool *out_found) {
   uint64_t hash;
-  Status status = hash_key(key, &hash);
-  if (status != OK) {
-    status_free(status);
-    return false;
-  }
+  *out_found = false;
+  TRY(hash_key(key, &hash));
   bool entered = DICT_ENTER(d);
-  DictEntry *entry = find(d, key, hash);
+  DictEntry *entry;
+  Status status = find(d, key, hash, &entry);
   if (entry && out) *out = ivalue_retain(entry->value);
   CONTAINER_LEAVE(entered, d);
-  return entry != NULL;
+  *out_found = entry != NULL;
+  return status;
 }
 
 Status dict_set(Dict *d, IValue key, IValue value) {
@@ -107,11 +114,12 @@ Status dict_set(Dict *d, IValue key, IValue value) {
       ivalue_mark_shared(value);
       container_lock(d);
     }
-    DictEntry *entry = find(d, key, hash);
+    DictEntry *entry;
+    status = find(d, key, hash, &entry);
     if (entry) { /* the first key stays, as in Python */
       old_value = entry->value;
       entry->value = value;
-    } else {
+    } else if (status == OK) {
       if (d->used == d->capacity) status = rebuild(d);
       if (status == OK) {
         d->entries[d->used++] = (DictEntry){key, value, hash, true};
@@ -135,16 +143,14 @@ static void kill_entry(Dict *d, DictEntry *entry, IValue *out_key, IValue *out_v
   d->live--;
 }
 
-bool dict_remove(Dict *d, IValue key, IValue *out_value_or_null) {
+Status dict_remove(Dict *d, IValue key, IValue *out_value_or_null, bool *out_found) {
   uint64_t hash;
-  Status status = hash_key(key, &hash);
-  if (status != OK) {
-    status_free(status);
-    return false;
-  }
+  *out_found = false;
+  TRY(hash_key(key, &hash));
   IValue old_key = IVALUE_NONE, old_value = IVALUE_NONE;
   bool entered = DICT_ENTER(d);
-  DictEntry *entry = find(d, key, hash);
+  DictEntry *entry;
+  Status status = find(d, key, hash, &entry);
   if (entry) kill_entry(d, entry, &old_key, &old_value);
   CONTAINER_LEAVE(entered, d);
   ivalue_release(old_key);
@@ -152,7 +158,8 @@ bool dict_remove(Dict *d, IValue key, IValue *out_value_or_null) {
     *out_value_or_null = old_value;
   else
     ivalue_release(old_value);
-  return entry != NULL;
+  *out_found = entry != NULL;
+  return status;
 }
 
 bool dict_pop_first(Dict *d, IValue *out_key, IValue *out_value) {

@@ -240,9 +240,13 @@ complex128 ivalue_to_complex(IValue number);
 const Type *ivalue_type(IValue v, TypeStore *store);
 /* Whether v may be read as a value of the type (lists by declared element type, objects by class). */
 bool ivalue_is_instance(IValue v, const Type *type);
-bool ivalue_equal(IValue a, IValue b, bool *out_comparable); /* Python's ==; tensors by identity here; iterative */
-bool ivalue_is(IValue a, IValue b);                          /* Python's `is` */
-Status ivalue_hash(IValue v, uint64_t *out) MUST_CHECK;      /* TypeError "unhashable type" */
+/* Python's ==; tensors by identity, out_comparable (may be NULL) says that there were none to compare. Iterative; an
+ * error only where memory is short. */
+Status ivalue_equal(IValue a, IValue b, bool *out_equal, bool *out_comparable) MUST_CHECK;
+/* For who may take equal values for different ones: false where memory is short, too. */
+bool ivalue_is_surely_equal(IValue a, IValue b);
+bool ivalue_is(IValue a, IValue b);                     /* Python's `is` */
+Status ivalue_hash(IValue v, uint64_t *out) MUST_CHECK; /* TypeError "unhashable type" */
 
 /* ---- lists; index checked by the caller unless said otherwise. Readers of any kind go through these. ---- */
 IValue list_get(const List *l, size_t index);             /* retained */
@@ -263,12 +267,13 @@ void list_swap_items(List *l, List *with); /* two lists of one kind; `with` is t
 Status list_index(const List *l, int64_t index, size_t *out) MUST_CHECK;
 
 /* ---- dicts ---- */
-bool dict_get(const Dict *d, IValue key, IValue *out); /* retained; false: absent or unhashable */
+/* Retained where it is found; out may be NULL. An error where memory is short or the key is unhashable. */
+Status dict_get(const Dict *d, IValue key, IValue *out, bool *out_found) MUST_CHECK;
 bool dict_entry(const Dict *d, size_t index, IValue *out_key,
                 IValue *out_value); /* in order of insertion, retained; false: no such index */
 size_t dict_length(const Dict *d);
 Status dict_set(Dict *d, IValue key, IValue value) MUST_CHECK; /* takes over both, also on failure */
-bool dict_remove(Dict *d, IValue key, IValue *out_value_or_null);
+Status dict_remove(Dict *d, IValue key, IValue *out_value_or_null, bool *out_found) MUST_CHECK; /* errors of dict_get */
 bool dict_pop_first(Dict *d, IValue *out_key, IValue *out_value); /* gives the references; false: empty */
 void dict_clear(Dict *d);
 DictEntry *dict_next(const Dict *d,

@@ -28,8 +28,10 @@ static void list_name(StrBuf *out, size_t count, Str name) {
 static Status plan_slot(StateLoad *l, Str name, Tensor *to) {
   IValue key, value;
   TRY(ivalue_from_str(name, &key));
-  bool found = dict_get(l->state, key, &value);
+  bool found;
+  Status status = dict_get(l->state, key, &value, &found);
   ivalue_release(key);
+  TRY(status);
   if (!found) {
     list_name(&l->missing, l->missing_count++, name);
     return OK;
@@ -78,12 +80,13 @@ static Status find_unexpected(const Module *module, StateLoad *l, size_t *out_co
   TRY(module_state_dict(module, &own));
   Status status = OK;
   for (DictEntry *e = dict_next(l->state, NULL); e && !status; e = dict_next(l->state, e)) {
-    IValue value;
+    bool found = false;
     if (e->key.tag != TAG_STRING) {
       status = status_new(ERROR_INVALID_ARGUMENT, "a key of the state dict is no text");
-    } else if (dict_get(own, e->key, &value)) {
-      ivalue_release(value);
     } else {
+      status = dict_get(own, e->key, NULL, &found);
+    }
+    if (!status && !found) {
       list_name(&l->unexpected, (*out_count)++, ivalue_str(e->key));
     }
   }

@@ -25,10 +25,9 @@ void schema_dispose_defaults(FunctionSchema *schema) {
 
 /* Whether a value for `sub` can be used where `super` is expected. */
 static bool argument_is_subtype(const Argument *sub, const Argument *super, StrBuf *why) {
-  bool comparable;
   return type_is_subtype(sub->type, super->type, why) && str_equal(sub->name, super->name) &&
          sub->kwarg_only == super->kwarg_only && sub->has_default == super->has_default &&
-         (!sub->has_default || ivalue_equal(sub->default_value, super->default_value, &comparable));
+         (!sub->has_default || ivalue_is_surely_equal(sub->default_value, super->default_value));
 }
 
 bool schema_is_subtype(const FunctionSchema *a, const FunctionSchema *b, bool as_method, StrBuf *why) {

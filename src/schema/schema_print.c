@@ -59,13 +59,12 @@ static void print_type(const Argument *argument, StrBuf *out) {
 
 static void print_default(const Argument *argument, StrBuf *out) {
   IValue value = argument->default_value;
-  bool comparable;
   if (value.tag == TAG_LIST && argument->broadcast_n > 1 && value.list->length == (size_t)argument->broadcast_n) {
     IValue first = list_get(value.list, 0);
     bool all_equal = ivalue_is_number(first);
     for (size_t i = 1; all_equal && i < value.list->length; i++) {
       IValue other = list_get(value.list, i);
-      all_equal = ivalue_equal(first, other, &comparable);
+      all_equal = ivalue_is_surely_equal(first, other);
       ivalue_release(other);
     }
     ivalue_release(first);

@@ -34,7 +34,9 @@ static inline IValue field(const Dict *dict, const char *name) {
   String *key;
   IValue value;
   assert_null(string_new(str_from(name), &key));
-  if (!dict_get(dict, ivalue_string(key), &value)) fail_msg("no '%s' in the record", name);
+  bool found;
+  assert_null(dict_get(dict, ivalue_string(key), &value, &found));
+  if (!found) fail_msg("no '%s' in the record", name);
   ivalue_release(ivalue_string(key));
   ivalue_release(value); /* the record holds it */
   return value;

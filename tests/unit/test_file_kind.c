@@ -172,8 +172,41 @@ static void test_contents_and_mutations(void **state) {
   }
 }
 
+typedef struct Failing {
+  const char *data;
+  int reads; /* left; then they fail */
+} Failing;
+static int read_failing(void *user, uint64_t offset, void *to, size_t length) {
+  Failing *f = user;
+  if (f->reads-- <= 0) return -1;
+  memcpy(to, f->data + offset, length);
+  return 0;
+}
+
+/* A read that fails is an error and no "no": none of the kinds that come later is taken instead. */
+static void test_reads_that_fail(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+    const FileKind *whole = NULL, *kind;
+    int failed = 0;
+    for (int reads = 100; reads >= 0; reads = reads == 100 ? 12 : reads - 1) {
+      Failing failing = {starts[i].data, reads};
+      ByteSource *source;
+      assert_null(byte_source_from_callbacks(read_failing, NULL, &failing, starts[i].length, &source));
+      Status status = file_kind_find(source, &kind);
+      if (reads == 100) whole = kind;
+      if (status ? kind != NULL : kind != whole) fail_msg("%s after %d reads: %s", starts[i].name, reads, kind->name);
+      failed += status != OK;
+      status_free(status);
+      byte_source_release(source);
+    }
+    if (!failed && starts[i].length) fail_msg("%s needs no read", starts[i].name);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_reads_that_fail),
       cmocka_unit_test(test_starts),
       cmocka_unit_test(test_tar),
       cmocka_unit_test(test_archives),

@@ -17,6 +17,22 @@ static IValue text(const char *s) {
   return v;
 }
 
+static bool holds(const Dict *d, IValue key, IValue *out) {
+  bool found;
+  OKAY(dict_get(d, key, out, &found));
+  return found;
+}
+static bool removes(Dict *d, IValue key) {
+  bool found;
+  OKAY(dict_remove(d, key, NULL, &found));
+  return found;
+}
+static bool equals(IValue a, IValue b) {
+  bool equal;
+  OKAY(ivalue_equal(a, b, &equal, NULL));
+  return equal;
+}
+
 static IValue ints(size_t count, const int64_t *values) {
   List *l;
   OKAY(list_from_ints(values, count, &l));
@@ -68,7 +84,7 @@ static void prints_as_torchscript(void **state) {
   OKAY(dict_set(d, text("l"), ivalue_int(2)));
   OKAY(dict_set(d, text("m"), ivalue_int(3)));
   IValue k = text("k");
-  assert_true(dict_remove(d, k, NULL));
+  assert_true(removes(d, k));
   ivalue_release(k);
   assert_prints(ivalue_dict(d), "{l: 2, m: 3}", "{\"l\": 2, \"m\": 3}");
 }
@@ -106,23 +122,23 @@ static void dicts_keep_order(void **state) {
   Dict *d;
   OKAY(dict_new(TYPE(INT), TYPE(INT), &d));
   for (int i = 0; i < 1000; i++) OKAY(dict_set(d, ivalue_int(i * 7), ivalue_int(i)));
-  for (int i = 0; i < 1000; i += 2) assert_true(dict_remove(d, ivalue_int(i * 7), NULL));
+  for (int i = 0; i < 1000; i += 2) assert_true(removes(d, ivalue_int(i * 7)));
   for (int i = 0; i < 10000; i++) { /* dead entries are reclaimed */
     OKAY(dict_set(d, ivalue_int(-1), ivalue_int(0)));
-    assert_true(dict_remove(d, ivalue_int(-1), NULL));
+    assert_true(removes(d, ivalue_int(-1)));
   }
   assert_int_equal(d->live, 500);
   assert_true(d->capacity < 5000);
   int expected = 1;
   for (DictEntry *e = dict_next(d, NULL); e; e = dict_next(d, e), expected += 2) assert_int_equal(e->value.i, expected);
   IValue found;
-  assert_true(dict_get(d, ivalue_int(7), &found) && found.i == 1);
-  assert_false(dict_get(d, ivalue_int(14), &found));
+  assert_true(holds(d, ivalue_int(7), &found) && found.i == 1);
+  assert_false(holds(d, ivalue_int(14), &found));
   ivalue_release(ivalue_dict(d));
 
   OKAY(dict_new(TYPE(ANY), TYPE(INT), &d));
   OKAY(dict_set(d, ivalue_float(1), ivalue_int(5)));
-  assert_true(dict_get(d, ivalue_int(1), NULL));
+  assert_true(holds(d, ivalue_int(1), NULL));
   Status status = dict_set(d, ints(0, NULL), ivalue_int(0));
   assert_string_equal(status->message, "unhashable type: 'list'");
   status_free(status);
@@ -131,14 +147,13 @@ static void dicts_keep_order(void **state) {
 
 static void equality(void **state) {
   (void)state;
-  bool comparable;
   IValue a = tuple_of(2, (IValue[]){ints(2, (int64_t[]){1, 2}), text("x")}),
          b = tuple_of(2, (IValue[]){ints(2, (int64_t[]){1, 2}), text("x")});
-  assert_true(ivalue_equal(a, b, &comparable));
+  assert_true(equals(a, b));
   assert_false(ivalue_is(a, b));
   list_set(b.tuple->values[0].list, 1, ivalue_int(3));
-  assert_false(ivalue_equal(a, b, &comparable));
-  assert_true(ivalue_equal(ivalue_int(1), ivalue_float(1), &comparable));
+  assert_false(equals(a, b));
+  assert_true(equals(ivalue_int(1), ivalue_float(1)));
   ivalue_release(a);
   ivalue_release(b);
 }
@@ -154,8 +169,7 @@ static void hostile_structure(void **state) {
     dag = tuple_of(2, (IValue[]){dag, ivalue_retain(dag)});
     other = tuple_of(2, (IValue[]){other, ivalue_retain(other)});
   }
-  bool comparable;
-  assert_true(ivalue_equal(dag, other, &comparable));
+  assert_true(equals(dag, other));
   uint64_t hash, other_hash;
   OKAY(ivalue_hash(dag, &hash));
   OKAY(ivalue_hash(other, &other_hash));
@@ -183,7 +197,7 @@ static void hostile_structure(void **state) {
 
   IValue cycle = list_of(TYPE(ANY), 0, NULL);
   OKAY(list_append(cycle.list, ivalue_retain(cycle)));
-  assert_true(ivalue_equal(cycle, cycle, &comparable));
+  assert_true(equals(cycle, cycle));
   OKAY(ivalue_print(cycle, &out));
   strbuf_dispose(&out);
   list_truncate(cycle.list, 0);
@@ -254,8 +268,8 @@ static void *use_dict(void *argument) {
   for (int i = 0; i < ROUNDS; i++) {
     IValue item, found;
     if (ivalue_from_str(STR("item"), &item) != OK || dict_set(dict, ivalue_int(i % 50), item) != OK) return argument;
-    if (dict_get(dict, ivalue_int(i % 7), &found)) ivalue_release(found);
-    if (i % 3 == 0) dict_remove(dict, ivalue_int(i % 11), NULL);
+    if (holds(dict, ivalue_int(i % 7), &found)) ivalue_release(found);
+    if (i % 3 == 0) removes(dict, ivalue_int(i % 11));
   }
   return NULL;
 }

@@ -160,9 +160,68 @@ static void instances(void **state) {
   ivalue_release(value);
 }
 
+static IValue pair_of_pairs(int64_t last) {
+  IValue pairs[2];
+  Tuple *outer;
+  for (int i = 0; i < 2; i++) {
+    Tuple *inner;
+    assert_null(tuple_new(2, NULL, &inner));
+    inner->values[0] = ivalue_int(1);
+    inner->values[1] = ivalue_int(i ? last : 2);
+    pairs[i] = ivalue_tuple(inner);
+  }
+  assert_null(tuple_new(2, NULL, &outer));
+  memcpy(outer->values, pairs, sizeof pairs);
+  return ivalue_tuple(outer);
+}
+static IValue key, same_key, other_key;
+static Dict *dict;
+static Status compare_keys(void) {
+  bool same, other;
+  TRY(ivalue_equal(key, same_key, &same, NULL));
+  TRY(ivalue_equal(key, other_key, &other, NULL));
+  assert_true(same && !other);
+  return OK;
+}
+static Status find_keys(void) {
+  bool same, other;
+  TRY(dict_get(dict, same_key, NULL, &same));
+  TRY(dict_get(dict, other_key, NULL, &other));
+  assert_true(same && !other);
+  return OK;
+}
+static Status replace_key(void) {
+  TRY(dict_set(dict, ivalue_retain(same_key), ivalue_int(2)));
+  assert_int_equal(dict->live, 1);
+  return OK;
+}
+static Status remove_key(void) {
+  bool found;
+  TRY(dict_remove(dict, same_key, NULL, &found));
+  assert_true(found);
+  return OK;
+}
+static void keys(void **state) {
+  (void)state;
+  key = pair_of_pairs(3);
+  same_key = pair_of_pairs(3);
+  other_key = pair_of_pairs(4);
+  assert_null(dict_new(TYPE(ANY), TYPE(INT), &dict));
+  assert_null(dict_set(dict, ivalue_retain(key), ivalue_int(1)));
+  assert_true(refuse_in_turn(compare_keys, true) > 0);
+  assert_true(refuse_in_turn(find_keys, true) > 0);
+  assert_true(refuse_in_turn(replace_key, true) > 0);
+  assert_true(refuse_in_turn(remove_key, true) > 0);
+  ivalue_release(ivalue_dict(dict));
+  ivalue_release(key);
+  ivalue_release(same_key);
+  ivalue_release(other_key);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(first_look_up), cmocka_unit_test(programs),
                                      cmocka_unit_test(classes),       cmocka_unit_test(type_variables),
-                                     cmocka_unit_test(effects),       cmocka_unit_test(instances)};
+                                     cmocka_unit_test(effects),       cmocka_unit_test(instances),
+                                     cmocka_unit_test(keys)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

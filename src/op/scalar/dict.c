@@ -17,14 +17,18 @@ static Dict *dict_at(const Call *c, uint32_t i) {
 
 static Status get_item(Call *c) {
   IValue value;
-  if (!dict_get(dict_at(c, 0), c->inputs[1], &value)) return key_error(c->inputs[1]);
+  bool found;
+  TRY(dict_get(dict_at(c, 0), c->inputs[1], &value, &found));
+  if (!found) return key_error(c->inputs[1]);
   call_set(c, 0, value);
   return OK;
 }
 
 static Status get(Call *c) {
   IValue value = IVALUE_NONE;
-  if (!dict_get(dict_at(c, 0), c->inputs[1], &value) && c->input_count > 2) value = ivalue_retain(c->inputs[2]);
+  bool found;
+  TRY(dict_get(dict_at(c, 0), c->inputs[1], &value, &found));
+  if (!found && c->input_count > 2) value = ivalue_retain(c->inputs[2]);
   call_set(c, 0, value);
   return OK;
 }
@@ -35,7 +39,9 @@ static Status set_item(Call *c) {
 
 static Status set_default(Call *c) {
   IValue value;
-  if (!dict_get(dict_at(c, 0), c->inputs[1], &value)) {
+  bool found;
+  TRY(dict_get(dict_at(c, 0), c->inputs[1], &value, &found));
+  if (!found) {
     value = ivalue_retain(c->inputs[2]);
     TRY(dict_set(dict_at(c, 0), ivalue_retain(c->inputs[1]), ivalue_retain(c->inputs[2])));
   }
@@ -44,16 +50,22 @@ static Status set_default(Call *c) {
 }
 
 static Status contains(Call *c) {
-  return result_bool(c, 0, dict_get(dict_at(c, 0), c->inputs[1], NULL));
+  bool found;
+  TRY(dict_get(dict_at(c, 0), c->inputs[1], NULL, &found));
+  return result_bool(c, 0, found);
 }
 
 static Status delete_item(Call *c) {
-  return dict_remove(dict_at(c, 0), c->inputs[1], NULL) ? OK : key_error(c->inputs[1]);
+  bool found;
+  TRY(dict_remove(dict_at(c, 0), c->inputs[1], NULL, &found));
+  return found ? OK : key_error(c->inputs[1]);
 }
 
 static Status pop(Call *c) {
   IValue value;
-  if (dict_remove(dict_at(c, 0), c->inputs[1], &value))
+  bool found;
+  TRY(dict_remove(dict_at(c, 0), c->inputs[1], &value, &found));
+  if (found)
     call_set(c, 0, value);
   else if (c->input_count > 2)
     return result_value(c, 0, c->inputs[2]);

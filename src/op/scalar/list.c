@@ -184,11 +184,7 @@ static Status reverse(Call *c) {
 
 /* Tensors compare by value, as in `a == b` with a result that must be a single truth. */
 static Status items_equal(Call *c, IValue a, IValue b, bool *out) {
-  if (a.tag != TAG_TENSOR || b.tag != TAG_TENSOR) {
-    bool comparable;
-    *out = ivalue_equal(a, b, &comparable);
-    return OK;
-  }
+  if (a.tag != TAG_TENSOR || b.tag != TAG_TENSOR) return ivalue_equal(a, b, out, NULL);
   static OpRef eq = OP_REF("aten::eq", "Tensor");
   IValue result;
   TRY(op_call(c->exec, &eq, 2, (IValue[]){a, b}, 1, &result));

@@ -46,10 +46,11 @@ static Status less_objects(Call *c, IValue a, IValue b, bool *out) {
 }
 
 static Status less_tuples(Call *c, const Tuple *a, const Tuple *b, int depth, bool *out) {
-  bool comparable;
-  for (uint32_t i = 0; i < a->length && i < b->length; i++)
-    if (!ivalue_equal(a->values[i], b->values[i], &comparable))
-      return less(c, a->values[i], b->values[i], depth + 1, out);
+  for (uint32_t i = 0; i < a->length && i < b->length; i++) {
+    bool equal;
+    TRY(ivalue_equal(a->values[i], b->values[i], &equal, NULL));
+    if (!equal) return less(c, a->values[i], b->values[i], depth + 1, out);
+  }
   *out = a->length < b->length;
   return OK;
 }

@@ -190,11 +190,10 @@ static void drop_if_outputs(Graph *graph, Node *node) {
   for (uint32_t i = node->output_count; i-- > 0;) {
     Value *a = block_output(node->blocks[0], i), *b = block_output(node->blocks[1], i), *instead = NULL;
     IValue x, y;
-    bool comparable;
     if (a == b && is_before_if_chain(a, node->blocks[0])) {
       if (jit_opt_limit(FILE_NAME)) instead = a;
     } else if (value_is_constant(a, &x) && value_is_constant(b, &y) && x.tag == y.tag && x.tag != TAG_TENSOR &&
-               type_equal(a->type, b->type) && ivalue_equal(x, y, &comparable) && jit_opt_limit(FILE_NAME)) {
+               type_equal(a->type, b->type) && ivalue_is_surely_equal(x, y) && jit_opt_limit(FILE_NAME)) {
       Node *saved = graph->insert_before;
       graph_set_insert_point(graph, node);
       instead = graph_insert_constant(graph, x, a->type);

@@ -13,8 +13,7 @@ static bool is_key(IValue key) {
 }
 
 static bool keys_equal(IValue a, IValue b) {
-  bool comparable;
-  return a.tag == b.tag && ivalue_equal(a, b, &comparable) && comparable;
+  return a.tag == b.tag && ivalue_is_surely_equal(a, b);
 }
 
 /* All keys are constants of one kind, and each is there once. */

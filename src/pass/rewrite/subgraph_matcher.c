@@ -42,7 +42,6 @@ static bool strings_equal(const NodeAttribute *a, const NodeAttribute *b) {
 }
 
 static bool attribute_equal(const NodeAttribute *a, const NodeAttribute *b) {
-  bool comparable;
   if (a->tag != b->tag) return false;
   switch ((AttributeTag)a->tag) {
     case ATTR_INT:
@@ -58,7 +57,7 @@ static bool attribute_equal(const NodeAttribute *a, const NodeAttribute *b) {
     case ATTR_TYPE:
       return type_equal(a->ty, b->ty);
     case ATTR_IVALUE:
-      return ivalue_equal(a->value, b->value, &comparable) && comparable;
+      return ivalue_is_surely_equal(a->value, b->value);
     case ATTR_INTS:
       return ints_equal(a, b);
     case ATTR_FLOATS:

@@ -38,12 +38,13 @@ static Status damaged(const char *what) {
   return status_new(ERROR_DATA, "damaged archive: %s", what);
 }
 
-bool archive_is_zip(ByteSource *source) {
+Status archive_is_zip(ByteSource *source, bool *out) {
   unsigned char start[4];
-  if (source->size < END_BYTES) return false;
-  Status status = byte_source_read(source, 0, start, sizeof start);
-  status_free(status);
-  return !status && (get32(start) == SIGN_LOCAL || get32(start) == SIGN_END);
+  *out = false;
+  if (source->size < END_BYTES) return OK;
+  TRY(byte_source_read(source, 0, start, sizeof start));
+  *out = get32(start) == SIGN_LOCAL || get32(start) == SIGN_END;
+  return OK;
 }
 
 typedef struct Directory {

@@ -24,7 +24,7 @@ typedef struct Archive {
   bool check_crc;
 } Archive;
 
-bool archive_is_zip(ByteSource *source); /* looks at the first bytes only */
+Status archive_is_zip(ByteSource *source, bool *out) MUST_CHECK; /* looks at the first bytes only */
 /* one_folder: every record must stand in one top folder, as PyTorch writes them. max_bytes: what may be read out of it
  * in all, 0 for a limit that follows from the file's size. CRCs are checked where the source is read, not mapped. */
 Status archive_open(ByteSource *source, bool one_folder, uint64_t max_bytes, Archive **out) MUST_CHECK;

@@ -43,8 +43,10 @@ static Status set_attributes(Object *object, const ClassType *class_type, IValue
     const ClassAttribute *attribute = &class_type->attributes.data[i];
     IValue key, value;
     TRY(ivalue_from_str(attribute->name, &key));
-    bool found = dict_get(state.dict, key, &value);
+    bool found;
+    Status status = dict_get(state.dict, key, &value, &found);
     ivalue_release(key);
+    TRY(status);
     if (!found) {
       if (type_is_optional_like(attribute->type) || attribute->type->kind == TYPE_NONE) continue;
       return status_new(ERROR_DATA, "the archive has no value for attribute " STR_FMT "." STR_FMT,
@@ -52,7 +54,7 @@ static Status set_attributes(Object *object, const ClassType *class_type, IValue
     }
     StrBuf what = {.max_length = 300};
     strbuf_printf(&what, "attribute " STR_FMT "." STR_FMT, STR_ARG(class_type->type.name), STR_ARG(attribute->name));
-    Status status = ivalue_restore_type(&value, attribute->type, what.data ? what.data : "an attribute");
+    status = ivalue_restore_type(&value, attribute->type, what.data ? what.data : "an attribute");
     strbuf_dispose(&what);
     if (status) {
       ivalue_release(value);

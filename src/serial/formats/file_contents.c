@@ -37,30 +37,39 @@ Status file_inspect(ByteSource *source, const FileKind *kind, IValue *out) {
   LoadOptions options = {.device_map = "*=cpu", .keeps_foreign = true};
   *out = IVALUE_NONE;
   if (kind->use == FILE_OTHER) return status_new(ERROR_DATA, "no file of tensors");
-  if (archive_is_zip(source) && kind->use != FILE_ARRAYS) return inspect_archive(source, out);
+  bool is_zip, is_safetensors;
+  TRY(archive_is_zip(source, &is_zip));
+  if (is_zip && kind->use != FILE_ARRAYS) return inspect_archive(source, out);
   if (kind->use == FILE_PICKLE) return value_import(source, &options, out);
-  return safetensors_is(source) ? safetensors_read(source, out) : npy_load(source, out);
+  TRY(safetensors_is(source, &is_safetensors));
+  return is_safetensors ? safetensors_read(source, out) : npy_load(source, out);
 }
 
 /* ---- looking at values ---- */
 
 /* The value of a key, borrowed from the dict. */
-static bool find_key(const Dict *dict, const char *name, IValue *out) {
+static Status find_key(const Dict *dict, const char *name, IValue *out, bool *out_found) {
   IValue key;
-  Status status = ivalue_from_str(str_from(name), &key);
-  bool found = !status && dict_get(dict, key, out);
-  if (found) ivalue_release(*out); /* the dict holds it */
-  if (!status) ivalue_release(key);
-  status_free(status);
-  return found;
+  *out_found = false;
+  TRY(ivalue_from_str(str_from(name), &key));
+  Status status = dict_get(dict, key, out, out_found);
+  if (*out_found) ivalue_release(*out); /* the dict holds it */
+  ivalue_release(key);
+  return status;
 }
 /* Of what stands for an object; its length is 0 for anything else. *state is borrowed. */
-static Str foreign_class(IValue value, IValue *state) {
+static Status foreign_class(IValue value, IValue *state, Str *out) {
   IValue name;
+  bool found, has_state;
   *state = IVALUE_NONE;
-  if (value.tag != TAG_DICT || !find_key(value.dict, PICKLE_FOREIGN_CLASS, &name)) return STR("");
-  if (!find_key(value.dict, PICKLE_FOREIGN_STATE, state)) *state = IVALUE_NONE;
-  return name.tag == TAG_STRING ? ivalue_str(name) : STR("");
+  *out = STR("");
+  if (value.tag != TAG_DICT) return OK;
+  TRY(find_key(value.dict, PICKLE_FOREIGN_CLASS, &name, &found));
+  if (!found) return OK;
+  TRY(find_key(value.dict, PICKLE_FOREIGN_STATE, state, &has_state));
+  if (!has_state) *state = IVALUE_NONE;
+  if (name.tag == TAG_STRING) *out = ivalue_str(name);
+  return OK;
 }
 
 static void describe_dict(const Dict *dict, StrBuf *out) {
@@ -85,9 +94,16 @@ static void describe_dict(const Dict *dict, StrBuf *out) {
 
 void file_describe_value(IValue value, StrBuf *out) {
   IValue state, modules;
-  Str class_name = foreign_class(value, &state);
+  Str class_name;
+  bool is_module = false;
+  Status status = foreign_class(value, &state, &class_name);
+  if (!status && state.tag == TAG_DICT) status = find_key(state.dict, "_modules", &modules, &is_module);
+  if (status) { /* short of memory, as the text is then */
+    status_free(status);
+    out->failed = true;
+    return;
+  }
   if (class_name.length) {
-    bool is_module = state.tag == TAG_DICT && find_key(state.dict, "_modules", &modules);
     strbuf_printf(out, "a %s of class " STR_FMT ", whose code is not in the file", is_module ? "module" : "value",
                   STR_ARG(str_slice(class_name, 0, class_name.length < 200 ? class_name.length : 200)));
     return;

@@ -8,13 +8,20 @@ enum { START_BYTES = 1024 };
 
 /* ---- what magic bytes can't say ---- */
 
-static bool is_zip(ByteSource *source, const unsigned char *start, size_t length) {
-  (void)start, (void)length;
-  return archive_is_zip(source);
+static bool is_zip(FileStart *file) {
+  bool is;
+  file->status = archive_is_zip(file->source, &is);
+  return is;
 }
-static bool is_safetensors(ByteSource *source, const unsigned char *start, size_t length) {
-  (void)start, (void)length;
-  return safetensors_is(source);
+static bool is_safetensors(FileStart *file) {
+  bool is;
+  file->status = safetensors_is(file->source, &is);
+  return is;
+}
+/* false: the read failed, or one did before. */
+static bool read_at(FileStart *file, uint64_t at, void *out, size_t length) {
+  if (!file->status) file->status = byte_source_read(file->source, at, out, length);
+  return !file->status;
 }
 
 /* The next field of a protocol buffer: its number, wire type and, of a field with a length, where its bytes lie. */
@@ -30,33 +37,29 @@ static bool read_varint(const unsigned char *bytes, size_t length, size_t *at, u
   }
   return false;
 }
-static bool next_field(ByteSource *source, uint64_t *at, Field *out) {
+static bool next_field(FileStart *file, uint64_t *at, Field *out) {
   unsigned char bytes[20];
-  size_t length = source->size - *at < sizeof bytes ? (size_t)(source->size - *at) : sizeof bytes, used = 0;
-  uint64_t tag;
-  Status status = *at < source->size ? byte_source_read(source, *at, bytes, length) : status_out_of_memory();
-  if (status) {
-    status_free(status);
-    return false;
-  }
+  uint64_t size = file->source->size, tag;
+  if (*at >= size) return false;
+  size_t length = size - *at < sizeof bytes ? (size_t)(size - *at) : sizeof bytes, used = 0;
+  if (!read_at(file, *at, bytes, length)) return false;
   if (!read_varint(bytes, length, &used, &tag)) return false;
   out->number = tag >> 3;
   out->type = tag & 7;
   if ((out->type != 0 && out->type != 2) || !out->number || !read_varint(bytes, length, &used, &out->value))
     return false;
   out->begin = *at + used;
-  if (out->type == 2 && out->value > source->size - out->begin) return false;
+  if (out->type == 2 && out->value > size - out->begin) return false;
   *at = out->begin + (out->type == 2 ? out->value : 0);
   return true;
 }
 
 /* ModelProto: 1 the version of the IR, 7 the graph, 8 the operator sets. */
-static bool is_onnx(ByteSource *source, const unsigned char *start, size_t length) {
+static bool is_onnx(FileStart *file) {
   uint64_t at = 0;
   Field field;
   bool graph = false, version = false;
-  (void)start, (void)length;
-  for (int i = 0; i < 64 && !(graph && version) && next_field(source, &at, &field); i++) {
+  for (int i = 0; i < 64 && !(graph && version) && next_field(file, &at, &field); i++) {
     if (field.number > 25) return false;
     version = version || (field.number == 1 && field.type == 0 && field.value >= 1 && field.value < 100);
     graph = graph || (field.number == 7 && field.type == 2 && field.value > 2);
@@ -64,36 +67,30 @@ static bool is_onnx(ByteSource *source, const unsigned char *start, size_t lengt
   return graph && version;
 }
 /* SavedModel: 1 its version, 2 graphs with an account of themselves first. */
-static bool is_saved_model(ByteSource *source, const unsigned char *start, size_t length) {
+static bool is_saved_model(FileStart *file) {
   uint64_t at = 0;
   Field field, inner;
-  (void)start, (void)length;
-  if (!next_field(source, &at, &field) || field.number != 1 || field.type != 0 || field.value != 1) return false;
-  if (!next_field(source, &at, &field) || field.number != 2 || field.type != 2) return false;
+  if (!next_field(file, &at, &field) || field.number != 1 || field.type != 0 || field.value != 1) return false;
+  if (!next_field(file, &at, &field) || field.number != 2 || field.type != 2) return false;
   at = field.begin;
-  return next_field(source, &at, &inner) && inner.number == 1 && inner.type == 2;
+  return next_field(file, &at, &inner) && inner.number == 1 && inner.type == 2;
 }
 /* GraphDef: nodes, each with a name and an operator's name. */
-static bool is_graph_def(ByteSource *source, const unsigned char *start, size_t length) {
+static bool is_graph_def(FileStart *file) {
   uint64_t at = 0;
   Field node, name, op;
-  (void)start, (void)length;
-  if (!next_field(source, &at, &node) || node.number != 1 || node.type != 2) return false;
+  if (!next_field(file, &at, &node) || node.number != 1 || node.type != 2) return false;
   at = node.begin;
-  if (!next_field(source, &at, &name) || name.number != 1 || name.type != 2 || !name.value) return false;
-  if (!next_field(source, &at, &op) || op.number != 2 || op.type != 2 || !op.value || op.value > 100) return false;
+  if (!next_field(file, &at, &name) || name.number != 1 || name.type != 2 || !name.value) return false;
+  if (!next_field(file, &at, &op) || op.number != 2 || op.type != 2 || !op.value || op.value > 100) return false;
   char first;
-  Status status = byte_source_read(source, op.begin, &first, 1);
-  status_free(status);
-  return !status && first >= 'A' && first <= 'Z';
+  return read_at(file, op.begin, &first, 1) && first >= 'A' && first <= 'Z';
 }
 
-static bool is_pickle(ByteSource *source, const unsigned char *start, size_t length) {
+static bool is_pickle(FileStart *file) {
   char last;
-  if (length < 3 || start[0] != 0x80 || start[1] < 1 || start[1] > 5) return false;
-  Status status = byte_source_read(source, source->size - 1, &last, 1);
-  status_free(status);
-  return !status && last == '.';
+  if (file->length < 3 || file->bytes[0] != 0x80 || file->bytes[1] < 1 || file->bytes[1] > 5) return false;
+  return read_at(file, file->source->size - 1, &last, 1) && last == '.';
 }
 
 static bool is_space(unsigned char c) {
@@ -104,10 +101,9 @@ static Str text_of(const unsigned char *start, size_t length) {
   while (length && is_space(*start)) start++, length--;
   return (Str){(const char *)start, length};
 }
-static bool is_html(ByteSource *source, const unsigned char *start, size_t length) {
+static bool is_html(FileStart *file) {
   static const char *const beginnings[] = {"<!doctype", "<html", "<head", "<body", "<?xml"};
-  Str text = text_of(start, length);
-  (void)source;
+  Str text = text_of(file->bytes, file->length);
   for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
     size_t n = strlen(beginnings[i]), k = 0;
     while (k < n && k < text.length && (text.data[k] | (beginnings[i][k] >= 'a' ? 0x20 : 0)) == beginnings[i][k]) k++;
@@ -115,19 +111,17 @@ static bool is_html(ByteSource *source, const unsigned char *start, size_t lengt
   }
   return false;
 }
-static bool is_text(ByteSource *source, const unsigned char *start, size_t length) {
-  (void)source;
-  for (size_t i = 0; i < length; i++)
-    if (start[i] < 32 && !is_space(start[i])) return false;
-  return length > 0;
+static bool is_text(FileStart *file) {
+  for (size_t i = 0; i < file->length; i++)
+    if (file->bytes[i] < 32 && !is_space(file->bytes[i])) return false;
+  return file->length > 0;
 }
-static bool is_json(ByteSource *source, const unsigned char *start, size_t length) {
-  Str text = text_of(start, length);
-  return is_text(source, start, length) && text.length && (text.data[0] == '{' || text.data[0] == '[');
+static bool is_json(FileStart *file) {
+  Str text = text_of(file->bytes, file->length);
+  return is_text(file) && text.length && (text.data[0] == '{' || text.data[0] == '[');
 }
-static bool is_empty(ByteSource *source, const unsigned char *start, size_t length) {
-  (void)start, (void)length;
-  return source->size == 0;
+static bool is_empty(FileStart *file) {
+  return file->source->size == 0;
 }
 
 /* ---- the table ---- */
@@ -223,26 +217,30 @@ static bool has_record(const Archive *archive, const char *pattern) {
   return false;
 }
 
-static bool kind_fits(const FileKind *kind, ByteSource *source, const Archive *archive, const unsigned char *start,
-                      size_t length) {
+static bool kind_fits(const FileKind *kind, FileStart *file, const Archive *archive) {
   if (kind->record) return archive && has_record(archive, kind->record);
-  if (kind->is) return kind->is(source, start, length);
-  return length >= (size_t)kind->offset + kind->magic_length &&
-         !memcmp(start + kind->offset, kind->magic, kind->magic_length);
+  if (kind->is) return kind->is(file);
+  return file->length >= (size_t)kind->offset + kind->magic_length &&
+         !memcmp(file->bytes + kind->offset, kind->magic, kind->magic_length);
 }
 
 Status file_kind_find(ByteSource *source, const FileKind **out) {
   unsigned char start[START_BYTES];
   size_t length = source->size < sizeof start ? (size_t)source->size : sizeof start;
+  FileStart file = {.source = source, .bytes = start, .length = length};
   Archive *archive = NULL;
+  bool zip;
   *out = NULL;
   if (length) TRY(byte_source_read(source, 0, start, length));
-  if (archive_is_zip(source)) {
+  TRY(archive_is_zip(source, &zip));
+  if (zip) {
     Status status = archive_open(source, false, 0, &archive);
+    if (status && status->code != ERROR_DATA && status->code != ERROR_UNSUPPORTED) return status;
     status_free(status); /* whoever reads it says what is wrong */
   }
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !*out; i++)
-    if (kind_fits(&kinds[i], source, archive, start, length)) *out = &kinds[i];
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !*out && !file.status; i++)
+    if (kind_fits(&kinds[i], &file, archive)) *out = &kinds[i];
   archive_free(archive);
-  return OK;
+  if (file.status) *out = NULL;
+  return file.status;
 }

@@ -11,6 +11,14 @@ typedef enum FileUse {
   FILE_ARRAYS,
   FILE_OTHER /* wick reads nothing of it */
 } FileUse;
+/* A file and its first bytes. A failed read is kept in `status`: it says nothing about the kind. */
+typedef struct FileStart {
+  ByteSource *source;
+  const unsigned char *bytes;
+  size_t length;
+  Status status;
+} FileStart;
+
 typedef struct FileKind {
   const char *name;   /* "a GGUF file" */
   const char *advice; /* what to do next: a clause, or NULL */
@@ -19,7 +27,7 @@ typedef struct FileKind {
   uint16_t magic_length, offset;
   const char *record; /* of a zip archive, in its top folder; a final "*" stands for any rest, an initial one for any
                          beginning */
-  bool (*is)(ByteSource *source, const unsigned char *start, size_t length);
+  bool (*is)(FileStart *file);
 } FileKind;
 
 /* The first row that fits; NULL: none does. A zip archive whose directory can't be read is "a zip archive". */

@@ -142,8 +142,10 @@ static Status load_member(Archive *archive, const ArchiveRecord *record, Dict *i
 }
 
 Status npy_load(ByteSource *source, IValue *out) {
-  if (!archive_is_zip(source)) return load_array(source, 0, source->size, out);
+  bool is_zip;
   Archive *archive;
+  TRY(archive_is_zip(source, &is_zip));
+  if (!is_zip) return load_array(source, 0, source->size, out);
   TRY(archive_open(source, false, 0, &archive));
   Dict *dict;
   Status status = dict_new(TYPE(STRING), TYPE(TENSOR), &dict);

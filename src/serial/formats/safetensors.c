@@ -15,27 +15,26 @@ static const struct {
     {"U8", DTYPE_UINT8},    {"BOOL", DTYPE_BOOL},   {"C64", DTYPE_COMPLEX64}, {"C128", DTYPE_COMPLEX128},
 };
 
-/* false: too short, or the length does not fit into the file. */
-static bool read_length(ByteSource *source, uint64_t *out) {
+/* *out_fits false: the file is too short for a length, or for what it says. */
+static Status read_length(ByteSource *source, uint64_t *out, bool *out_fits) {
   unsigned char bytes[LENGTH_BYTES];
-  if (source->size < LENGTH_BYTES + 2) return false;
-  Status status = byte_source_read(source, 0, bytes, sizeof bytes);
-  if (status) {
-    status_free(status);
-    return false;
-  }
+  *out_fits = false;
+  if (source->size < LENGTH_BYTES + 2) return OK;
+  TRY(byte_source_read(source, 0, bytes, sizeof bytes));
   *out = 0;
   for (int i = LENGTH_BYTES; i-- > 0;) *out = *out << 8 | bytes[i];
-  return *out >= 2 && *out <= source->size - LENGTH_BYTES;
+  *out_fits = *out >= 2 && *out <= source->size - LENGTH_BYTES;
+  return OK;
 }
 
-bool safetensors_is(ByteSource *source) {
+Status safetensors_is(ByteSource *source, bool *out) {
   uint64_t length;
   char first;
-  if (!read_length(source, &length)) return false;
-  Status status = byte_source_read(source, LENGTH_BYTES, &first, 1);
-  status_free(status);
-  return !status && first == '{';
+  TRY(read_length(source, &length, out));
+  if (!*out) return OK;
+  TRY(byte_source_read(source, LENGTH_BYTES, &first, 1));
+  *out = first == '{';
+  return OK;
 }
 
 typedef struct Reader {
@@ -99,15 +98,13 @@ static Status read_tensor(Reader *r, const Json *entry, Tensor **out) {
 
 static Status add_tensor(Reader *r, const Json *entry) {
   Str name = json_key(entry);
-  IValue key, before;
+  IValue key;
+  bool is_there;
   Tensor *tensor;
   if (str_is(name, "__metadata__")) return OK;
   TRY(ivalue_from_str(name, &key));
-  Status status = OK;
-  if (dict_get(r->tensors, key, &before)) {
-    ivalue_release(before);
-    status = damaged("a name stands there twice");
-  }
+  Status status = dict_get(r->tensors, key, NULL, &is_there);
+  if (is_there) status = damaged("a name stands there twice");
   if (!status) status = read_tensor(r, entry, &tensor);
   if (!status) return dict_set(r->tensors, key, ivalue_tensor(tensor));
   ivalue_release(key);
@@ -129,7 +126,9 @@ static Status read_header(ByteSource *source, uint64_t length, Json **out) {
 Status safetensors_read(ByteSource *source, IValue *out) {
   uint64_t length;
   Json *header;
-  if (!read_length(source, &length)) return damaged("the header leaves the file");
+  bool fits;
+  TRY(read_length(source, &length, &fits));
+  if (!fits) return damaged("the header leaves the file");
   TRY(read_header(source, length, &header));
   Reader r = {.source = source, .data = LENGTH_BYTES + length, .data_bytes = source->size - LENGTH_BYTES - length};
   r.bytes_left = r.data_bytes;

@@ -4,6 +4,6 @@
 #include "ivalue/ivalue.h"
 #include "serial/archive/byte_source.h"
 
-bool safetensors_is(ByteSource *source); /* looks at the first bytes only */
+Status safetensors_is(ByteSource *source, bool *out) MUST_CHECK; /* looks at the first bytes only */
 /* A dict of tensors. */
 Status safetensors_read(ByteSource *source, IValue *out) MUST_CHECK;

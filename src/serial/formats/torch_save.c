@@ -87,9 +87,13 @@ static Status import_stream(ByteSource *source, const LoadOptions *options, IVal
     if (!status && i == 1 && system.tag == TAG_DICT) {
       IValue key;
       status = ivalue_from_str(STR("little_endian"), &key);
-      if (!status && dict_get(system.dict, key, &little) && little.tag == TAG_BOOL && !little.b)
+      bool found = false;
+      if (!status) {
+        status = dict_get(system.dict, key, &little, &found);
+        ivalue_release(key);
+      }
+      if (found && little.tag == TAG_BOOL && !little.b)
         status = status_new(ERROR_UNSUPPORTED, "tensors in big-endian order");
-      if (!status || status->code == ERROR_UNSUPPORTED) ivalue_release(key);
     }
   }
   if (!status) status = fill_storages(&table, data, length, at, keys);
@@ -104,7 +108,9 @@ static Status import_stream(ByteSource *source, const LoadOptions *options, IVal
 Status value_import(ByteSource *source, const LoadOptions *options, IValue *out) {
   TRY(device_map_check(options->device_map));
   unsigned char start[sizeof stream_magic];
-  if (archive_is_zip(source)) return import_zip(source, options, out);
+  bool is_zip;
+  TRY(archive_is_zip(source, &is_zip));
+  if (is_zip) return import_zip(source, options, out);
   if (source->size > sizeof start) {
     TRY(byte_source_read(source, 0, start, sizeof start));
     if (!memcmp(start, stream_magic, sizeof start)) return import_stream(source, options, out);

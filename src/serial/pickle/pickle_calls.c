@@ -406,8 +406,9 @@ static Status call_torch_class(const Type *type, IValue arguments, IValue *out) 
     IValue value = arguments.tag == TAG_TUPLE && arguments.tuple->length == 1 ? arguments.tuple->values[0] : arguments;
     const EnumType *e = type->enum_type;
     for (uint32_t i = 0; i < e->count; i++) {
-      bool comparable;
-      if (e->values[i].tag != value.tag || !ivalue_equal(e->values[i], value, &comparable)) continue;
+      bool equal = false;
+      if (e->values[i].tag == value.tag) TRY(ivalue_equal(e->values[i], value, &equal, NULL));
+      if (!equal) continue;
       EnumValue *member;
       TRY(enum_value_new(type, i, &member));
       *out = (IValue){.tag = TAG_ENUM, .enum_value = member};
@@ -431,15 +432,14 @@ static Status put_foreign(Dict *dict, const char *name, IValue value) {
   TRY(ivalue_from_str(str_from(name), &key));
   return dict_set(dict, key, ivalue_retain(value));
 }
-static bool is_foreign(IValue value) {
-  IValue key, found;
-  if (value.tag != TAG_DICT) return false;
-  Status status = ivalue_from_str(STR(PICKLE_FOREIGN_CLASS), &key);
-  bool is = !status && dict_get(value.dict, key, &found);
-  if (is) ivalue_release(found);
-  if (!status) ivalue_release(key);
-  status_free(status);
-  return is;
+static Status is_foreign(IValue value, bool *out) {
+  IValue key;
+  *out = false;
+  if (value.tag != TAG_DICT) return OK;
+  TRY(ivalue_from_str(STR(PICKLE_FOREIGN_CLASS), &key));
+  Status status = dict_get(value.dict, key, NULL, out);
+  ivalue_release(key);
+  return status;
 }
 static Status call_foreign(const PickleName *name, IValue arguments, IValue *out) {
   Dict *dict;
@@ -458,7 +458,9 @@ Status pickle_build(PickleReader *r, IValue target, IValue state, IValue *out) {
     return r->host->make_object(r->host->context, name->type->class_type, state, out);
   }
   if (r->host->keeps_foreign) {
-    if (is_foreign(target)) TRY(put_foreign(target.dict, PICKLE_FOREIGN_STATE, state));
+    bool foreign;
+    TRY(is_foreign(target, &foreign));
+    if (foreign) TRY(put_foreign(target.dict, PICKLE_FOREIGN_STATE, state));
     *out = ivalue_retain(target);
     return OK;
   }

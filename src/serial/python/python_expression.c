@@ -125,11 +125,8 @@ static uint32_t necessary_arguments(const FunctionSchema *schema, const Node *no
   for (; count; count--) {
     const Argument *argument = &schema->arguments[count - 1];
     IValue value;
-    bool comparable = true;
     if (!argument->has_default || !value_is_constant(node_input(node, count - 1), &value)) break;
-    if (value.tag != argument->default_value.tag || !ivalue_equal(value, argument->default_value, &comparable) ||
-        !comparable)
-      break;
+    if (value.tag != argument->default_value.tag || !ivalue_is_surely_equal(value, argument->default_value)) break;
   }
   return count;
 }
