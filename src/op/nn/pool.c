@@ -115,9 +115,23 @@ static Status check_channels(const Call *call, const Tensor *input, const PoolWi
                     spatial == 1 ? "max_pool1d: " : "", spatial + 1, spatial + 2, SIZES_TEXT(ndim, sizes));
 }
 
-/* From the start of the first window to that of the last one that fits. */
-static int64_t window_reach(const PoolWindow *w, int d) {
-  return w->in[d] + 2 * w->padding[d] - w->dilation[d] * (w->kernel[d] - 1) - 1;
+/* How many windows there are, 0 or less where the first one does not fit. With ceil_mode the last may reach beyond the
+ * input, and must begin in it or in its left padding. */
+static int64_t count_windows(const PoolWindow *w, int d) {
+  int64_t reach = w->in[d] + 2 * w->padding[d] - w->dilation[d] * (w->kernel[d] - 1) - 1, stride = w->stride[d];
+  if (w->ceil_mode) reach += stride - 1;
+  int64_t count = reach / stride - (reach % stride < 0) + 1;
+  return count - (w->ceil_mode && (count - 1) * stride >= w->in[d] + w->padding[d]);
+}
+
+/* Averages of volumes want an input that the kernel fits into, whatever is padded. */
+static Status check_volume(const Call *call, const PoolWindow *w) {
+  const int64_t *in = w->in, *k = w->kernel;
+  if (w->spatial < 3 || !str_starts_with(call->op->name, "aten::avg")) return OK;
+  if (in[0] >= k[0] && in[1] >= k[1] && in[2] >= k[2]) return OK;
+  return status_new(
+      ERROR_RUNTIME, "input image (T: %lld H: %lld W: %lld) smaller than kernel size (kT: %lld kH: %lld kW: %lld)",
+      (long long)in[0], (long long)in[1], (long long)in[2], (long long)k[0], (long long)k[1], (long long)k[2]);
 }
 
 static Status read_window(const Call *call, uint32_t input_at, int spatial, PoolWindow *w, bool *out_is_small) {
@@ -132,19 +146,16 @@ static Status read_window(const Call *call, uint32_t input_at, int spatial, Pool
   TRY(read_numbers(call, "dilation", spatial, 1, 1, w->dilation));
   int ceil_mode = call_find_argument(call, "ceil_mode");
   w->ceil_mode = ceil_mode >= 0 && call_bool(call, (uint32_t)ceil_mode);
+  if (!(call_tensor(call, input_at)->flags & TENSOR_QUANTIZED)) TRY(check_volume(call, w));
   bool is_small = false;
   for (int d = 0; d < 3; d++) {
     if (w->padding[d] > w->kernel[d] / 2)
       return status_new(ERROR_RUNTIME,
                         "pad should be at most half of kernel size, but got pad=%lld and kernel_size=%lld",
                         (long long)w->padding[d], (long long)w->kernel[d]);
-    int64_t reach = window_reach(w, d);
-    int64_t out = reach < 0 && !w->ceil_mode ? 0 : (reach + (w->ceil_mode ? w->stride[d] - 1 : 0)) / w->stride[d] + 1;
-    if (reach < 0) out = 0;
-    /* the last window starts inside the input or its left padding */
-    if (w->ceil_mode && (out - 1) * w->stride[d] >= w->in[d] + w->padding[d]) out--;
-    is_small |= out < 1;
-    w->out[d] = out;
+    int64_t count = count_windows(w, d);
+    is_small |= count < 1;
+    w->out[d] = count < 0 ? 0 : count;
   }
   *out_is_small = is_small;
   return OK;
@@ -396,8 +407,7 @@ static Status kernel_max(Call *call) {
 
 /* Lines without gradients alone may be shorter than a window, which then has no place. */
 static Status max_of_short_lines(Call *call, const PoolWindow *w, bool *out_done) {
-  int64_t reach = window_reach(w, 2) + (w->ceil_mode ? w->stride[2] - 1 : 0), stride = w->stride[2];
-  int64_t count = reach / stride - (reach % stride < 0) + 1;
+  int64_t count = count_windows(w, 2);
   const Tensor *self = call_tensor(call, 0);
   TensorSpec spec[1] = {{.device = DEVICE_CPU_0}};
   Tensor *out;
