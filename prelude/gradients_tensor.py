@@ -74,7 +74,9 @@ def prod_backward(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
         return grad
     if self.numel() == 0:
         return torch.zeros_like(self)
-    return grad * product_of_others(self.reshape([-1]), 0).reshape(self.size()).conj()
+    if bool((self == 0).any()):
+        return grad * product_of_others(self.reshape([-1]), 0).reshape(self.size()).conj()
+    return grad * (result / self).conj()
 
 
 def prod_dim_backward(grad: Tensor, self: Tensor, result: Tensor, dim: int, keepdim: bool) -> Tensor:
@@ -82,7 +84,9 @@ def prod_dim_backward(grad: Tensor, self: Tensor, result: Tensor, dim: int, keep
         return grad
     if self.numel() == 0:
         return torch.zeros_like(self)
-    return restore_axes(grad, self.dim(), [dim], keepdim) * product_of_others(self, dim).conj()
+    if bool((self == 0).any()):
+        return restore_axes(grad, self.dim(), [dim], keepdim) * product_of_others(self, dim).conj()
+    return restore_axes(grad, self.dim(), [dim], keepdim) * (restore_axes(result, self.dim(), [dim], keepdim) / self).conj()
 
 
 # What the count of elements is reduced by in a variance.
@@ -122,7 +126,7 @@ def norm_backward(grad: Tensor, self: Tensor, p: float, norm: Tensor, dim: Optio
     if p == 1.:
         return self.sgn() * grad
     if p == 2.:
-        return self * (grad / norm).masked_fill(norm == 0, 0)
+        return grad * (self / norm.masked_fill(norm == 0, float('inf')))
     size = self.abs()
     if p == float('inf') or p == -float('inf'):
         mask = torch.logical_or(size == norm, torch.logical_and(self.isnan(), norm.isnan()))
@@ -168,10 +172,35 @@ def logcumsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim: int) 
     return up.exp() - down.exp()
 
 
+# ---- layout ----
+
+# The gradient row-major ("contiguous"), in the format that the tensor suggests, or as a new tensor like it lies ("preserve").
+def gradient_in_format(grad: Tensor, self: Tensor, format: str) -> Tensor:
+    if format == 'contiguous':
+        return grad.contiguous()
+    if format == 'suggested':
+        return torch._contiguous_as(grad, self)
+    like = torch.zeros_like(self)
+    return grad if grad.stride() == like.stride() else like + grad
+
+
 # ---- products of matrices ----
 
 def adjoint_of(x: Tensor) -> Tensor:
     return x.transpose(-2, -1).conj()
+
+
+# Of a matrix product, by its left and its right side of these sizes and strides: column-major where the side is.
+def mm_left_backward(grad: Tensor, right: Tensor, sizes: List[int], strides: List[int]) -> Tensor:
+    if strides[0] == 1 and strides[1] == sizes[0]:
+        return right.conj().mm(grad.t()).t()
+    return grad.mm(right.t().conj())
+
+
+def mm_right_backward(grad: Tensor, left: Tensor, sizes: List[int], strides: List[int]) -> Tensor:
+    if strides[0] == 1 and strides[1] == sizes[0]:
+        return grad.t().mm(left.conj()).t()
+    return left.t().conj().mm(grad)
 
 
 def linear_backward(grad: Tensor, input: Tensor, weight: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
@@ -179,19 +208,47 @@ def linear_backward(grad: Tensor, input: Tensor, weight: Tensor) -> Tuple[Tensor
         return grad.unsqueeze(-1) * weight.conj(), grad.unsqueeze(-1) * input.conj(), grad
     rows = grad.reshape([-1, weight.size(0)])
     inputs = input.reshape([-1, weight.size(1)])
-    return rows.mm(weight.conj()).reshape(input.size()), rows.t().mm(inputs.conj()), grad
+    turned = weight.t()
+    return (mm_left_backward(rows, turned, inputs.size(), inputs.stride()).reshape(input.size()),
+            mm_right_backward(rows, inputs, turned.size(), turned.stride()).t(), grad)
+
+
+# Whether a batch of matrices is multiplied with one matrix as one tall matrix.
+def folds(batch: Tensor) -> bool:
+    return not (batch.dim() == 3 and batch.stride(-1) != 1 and batch.stride(0) == batch.size(1) * batch.size(2))
+
+
+# A batch of matrices and one matrix, both as stacked rows where the batch folds.
+def batch_by_matrix_backward(grad: Tensor, batch: Tensor, matrix: Tensor) -> Tuple[Tensor, Tensor]:
+    rows = grad.reshape([-1, grad.size(-1)])
+    stacked = batch.reshape([-1, batch.size(-1)])
+    for_batch = grad.matmul(adjoint_of(matrix))
+    if folds(batch):
+        for_batch = mm_left_backward(rows, matrix, stacked.size(), stacked.stride()).reshape(batch.size())
+    return for_batch, mm_right_backward(rows, stacked, matrix.size(), matrix.stride())
+
+
+def matmul_backward_of_matrices(grad: Tensor, self: Tensor, other: Tensor) -> Tuple[Tensor, Tensor]:
+    if self.dim() == 2 and other.dim() == 2:
+        return mm_left_backward(grad, other, self.size(), self.stride()), mm_right_backward(grad, self, other.size(), other.stride())
+    if other.dim() == 2:
+        return batch_by_matrix_backward(grad, self, other)
+    if self.dim() == 2 and folds(other):
+        for_other, for_self = batch_by_matrix_backward(grad.mT, other.mT, self.t())
+        return for_self.t(), for_other.mT
+    return grad.matmul(adjoint_of(other)), adjoint_of(self).matmul(grad)
 
 
 def matmul_backward(grad: Tensor, self: Tensor, other: Tensor) -> Tuple[Tensor, Tensor]:
     if self.dim() == 1 and other.dim() == 1:
         return grad * other.conj(), grad * self.conj()
     if self.dim() == 1:
-        row = grad.unsqueeze(-2)
-        return row.matmul(adjoint_of(other)).squeeze(-2), self.conj().unsqueeze(-1).matmul(row)
+        for_row, for_other = matmul_backward_of_matrices(grad.unsqueeze(-2), self.unsqueeze(0), other)
+        return for_row.squeeze(-2), for_other
     if other.dim() == 1:
         column = grad.unsqueeze(-1)
         return column.matmul(other.conj().unsqueeze(0)), adjoint_of(self).matmul(column).squeeze(-1)
-    return grad.matmul(adjoint_of(other)), adjoint_of(self).matmul(grad)
+    return matmul_backward_of_matrices(grad, self, other)
 
 
 # ---- normalization ----
@@ -219,11 +276,11 @@ def group_norm_backward(grad: Tensor, input: Tensor, weight: Optional[Tensor], b
                         eps: float) -> Tuple[Tensor, Tensor, Tensor]:
     if input.numel() == 0:
         empty = torch.zeros([C], dtype=input.dtype, device=input.device)
-        return torch.zeros_like(input), empty, empty
+        return torch.zeros_like(input, memory_format=torch.contiguous_format), empty, empty
     by_channel = grad.reshape([N, C, HxW])
     scaled = by_channel if weight is None else by_channel * weight.reshape([C, 1])
     inner, normalized = normalized_backward(scaled.reshape([N, group, -1]), input.reshape([N, group, -1]), [-1], eps)
-    return inner.reshape(input.size()), (by_channel * normalized.reshape([N, C, HxW])).sum([0, 2]), by_channel.sum([0, 2])
+    return inner.reshape(input.size()).contiguous(), (by_channel * normalized.reshape([N, C, HxW])).sum([0, 2]), by_channel.sum([0, 2])
 
 
 def batch_norm_backward(grad: Tensor, input: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], running_mean: Optional[Tensor],
@@ -233,9 +290,10 @@ def batch_norm_backward(grad: Tensor, input: Tensor, weight: Optional[Tensor], b
     scaled = grad if weight is None else grad * weight.view(channels)
     if not training and running_mean is not None and running_var is not None:
         scale = (running_var + eps).rsqrt().view(channels)
-        return scaled * scale, (grad * (input - running_mean.view(channels)) * scale).sum(axes), grad.sum(axes)
+        for_input = torch._contiguous_as(scaled * scale, input)
+        return for_input, (grad * (input - running_mean.view(channels)) * scale).sum(axes), grad.sum(axes)
     inner, normalized = normalized_backward(scaled, input, axes, eps)
-    return inner, (grad * normalized).sum(axes), grad.sum(axes)
+    return torch._contiguous_as(inner, input), (grad * normalized).sum(axes), grad.sum(axes)
 
 
 # ---- pooling ----
@@ -243,8 +301,10 @@ def batch_norm_backward(grad: Tensor, input: Tensor, weight: Optional[Tensor], b
 def pool_scatter_backward(grad: Tensor, self: Tensor, indices: Tensor, spatial: int) -> Tensor:
     flat = torch.zeros_like(self, memory_format=torch.contiguous_format).flatten(-spatial)
     result = flat.scatter_add(-1, indices.flatten(-spatial), grad.flatten(-spatial)).reshape(self.size())
-    if self.dim() == 4 and spatial == 2 and not self.is_contiguous() and self.is_contiguous(memory_format=torch.channels_last):
-        return result.contiguous(memory_format=torch.channels_last)
+    if self.dim() == 4 and spatial == 2:
+        return torch._contiguous_as(result, self)
+    if self.dim() == 3 and spatial == 1:
+        return torch._contiguous_as(result.unsqueeze(-2), self.unsqueeze(-2)).squeeze(-2)
     return result
 
 

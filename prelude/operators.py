@@ -469,7 +469,8 @@ def unpool(self: Tensor, indices: Tensor, output_size: List[int]) -> Tensor:
     if indices.numel() > 0 and (int(indices.min()) < 0 or int(indices.max()) >= cells):
         raise RuntimeError('found an invalid max index: {} (output volumes are of size {})'.format(int(indices.max()), output_size))
     zeros = torch.zeros(lead + [cells], dtype=self.dtype, device=self.device)
-    return zeros.scatter(-1, indices.reshape(lead + [inside]), self.reshape(lead + [inside])).view(lead + output_size)
+    result = zeros.scatter(-1, indices.reshape(lead + [inside]), self.reshape(lead + [inside])).view(lead + output_size)
+    return torch._contiguous_as(result, self) if spatial == 2 else result
 
 
 def grid_unnormalize(x: Tensor, size: int, align_corners: bool) -> Tensor:

@@ -38,7 +38,7 @@ static const Operator *graph_operator(const Node *node) {
 Formula *node_formula(const Node *node) {
   const Operator *op = graph_operator(node);
   Formula *formula = NULL;
-  if (op) status_free(formula_of(op, &formula));
+  if (op) status_free(formula_of_graphs(op, &formula));
   return formula;
 }
 

@@ -16,7 +16,8 @@ typedef struct FormulaProgram {
 } FormulaProgram;
 
 static pthread_mutex_t formulas_lock = PTHREAD_MUTEX_INITIALIZER;
-static PtrMap formulas; /* functional Operator -> Formula */
+static PtrMap formulas;       /* functional Operator -> Formula */
+static PtrMap graph_formulas; /* functional Operator -> Formula */
 
 /* ---- reading the text ---- */
 
@@ -152,12 +153,12 @@ wrong:
                     STR_ARG(text));
 }
 
-static Status formula_new(const Operator *op, Formula **out) {
+static Status formula_new(const Operator *op, const char *formula, Formula **out) {
   Formula *f = mem_calloc(1, sizeof *f);
   if (!f) return status_out_of_memory();
   f->op = op;
   f->schema = operator_schema(op);
-  Str text = str_from(op->row->grad);
+  Str text = str_from(formula);
   Status status = OK;
   for (size_t begin = 0; !status && begin < text.length;) {
     size_t end = find_outside(text, begin, ';');
@@ -172,15 +173,16 @@ static Status formula_new(const Operator *op, Formula **out) {
   return status;
 }
 
-Status formula_of(const Operator *functional, Formula **out) {
+/* `known` keeps what became of `text`. */
+static Status find_formula(const Operator *functional, const char *text, PtrMap *known, Formula **out) {
   *out = NULL;
-  if (!functional->row->grad) return OK;
+  if (!text) return OK;
   Status status = OK;
   lock_take(&formulas_lock);
-  Formula *f = ptrmap_get(&formulas, functional);
+  Formula *f = ptrmap_get(known, functional);
   if (!f) {
-    status = formula_new(functional, &f);
-    if (!status && !ptrmap_put(&formulas, functional, f)) {
+    status = formula_new(functional, text, &f);
+    if (!status && !ptrmap_put(known, functional, f)) {
       mem_free(f);
       status = status_out_of_memory();
     }
@@ -188,6 +190,15 @@ Status formula_of(const Operator *functional, Formula **out) {
   lock_drop(&formulas_lock);
   if (!status) *out = f;
   return status;
+}
+
+Status formula_of(const Operator *functional, Formula **out) {
+  return find_formula(functional, functional->row->grad, &formulas, out);
+}
+
+Status formula_of_graphs(const Operator *functional, Formula **out) {
+  if (!functional->row->graph_grad) return formula_of(functional, out);
+  return find_formula(functional, functional->row->graph_grad, &graph_formulas, out);
 }
 
 FormulaNames formula_names(const Formula *f, uint32_t statements) {

@@ -33,6 +33,8 @@ typedef struct FormulaNames {
 
 /* *out is NULL where the row has no gradient text. Formulas and programs live as long as the process; thread-safe. */
 Status formula_of(const Operator *functional, Formula **out) MUST_CHECK;
+/* The same for graphs, whose gradient may be another text. */
+Status formula_of_graphs(const Operator *functional, Formula **out) MUST_CHECK;
 FormulaNames formula_names(const Formula *formula, uint32_t statements);
 /* A function that gives the values of the chosen statements (several as a tuple); its parameters are the used arguments
  * in the schema's order, then grad, grads, result, results as far as used. */

@@ -66,7 +66,8 @@ typedef struct OpRow {
   ShapeFunction *shape; /* NULL: the kernel sets its outputs itself (call_set) */
   const char *lower;    /* formula over the argument names, tile/formula.h */
   const char *grad; /* "self: grad * cos(self); other: ..." TorchScript text; NULL: none known; see docs/autograd.md */
-  const char *body; /* TorchScript statements: the body of the function; the parameter names are the schema's */
+  const char *graph_grad; /* that of graphs, where it is a simpler one: the same values, laid out otherwise */
+  const char *body;       /* TorchScript statements: the body of the function; the parameter names are the schema's */
   struct OpFactory *factory;
   uint32_t flags;
   /* Where PyTorch's names do not follow the rule (see call/derive.h): the overload of the in-place form; that of the

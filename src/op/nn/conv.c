@@ -338,15 +338,17 @@ done:
   return status;
 }
 
-/* In the input's dtype; images in the layout that either operand suggests, as convolutions' results are. */
-static Status finish_input_gradient(const ConvParams *p, const Tensor *gradient, const Tensor *input,
-                                    const Tensor *weight, Tensor **out) {
+/* Of an operand, in its dtype; images and filters in the layout that either operand suggests, as convolutions' results
+ * are. */
+static Status finish_gradient(const ConvParams *p, const Tensor *gradient, const Tensor *operand, const Tensor *input,
+                              const Tensor *weight, Tensor **out) {
   TensorSpec spec;
-  tensor_spec_of(input, &spec);
+  tensor_spec_of(operand, &spec);
+  spec.dtype = (DType)input->dtype;
   spec.has_strides = false;
-  if (input->numel == 0)
+  if (operand == input && input->numel == 0)
     layout_preserve(input, &spec);
-  else if (!p->transposed)
+  else if (!p->transposed && (operand == input || p->spatial == 2))
     set_layout(p, input, weight, &spec);
   if (!spec.has_strides) return tensor_to_dtype(gradient, (DType)input->dtype, out);
   TRY(tensor_new(&spec, out));
@@ -390,8 +392,8 @@ static Status kernel_conv_backward(Call *call) {
       done);
   for (uint32_t i = 0; i < 3; i++) {
     Tensor *final = results[i] ? NULL : tensor_undefined();
-    if (results[i] && i == 0)
-      TRY_GOTO(finish_input_gradient(&p, results[0], input, weight, &final), done);
+    if (results[i] && i < 2)
+      TRY_GOTO(finish_gradient(&p, results[i], like[i], input, weight, &final), done);
     else if (results[i])
       TRY_GOTO(tensor_to_dtype(results[i], (DType)input->dtype, &final), done);
     call_set_tensor(call, i, final);

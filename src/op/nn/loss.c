@@ -14,11 +14,16 @@
     .grad = "self: nll_loss_input_backward(grad, self, target, weight, reduction, ignore_index, results[1])" \
   }
 
+/* How PyTorch's kernels lay out the gradient of `self`, and of `target`. */
+#define ROW_MAJOR_GRADIENT "self = torch._gradient_in_format(self, 'contiguous')\n"
+#define ROW_MAJOR_GRADIENTS ROW_MAJOR_GRADIENT "target = torch._gradient_in_format(target, 'contiguous')\n"
+#define GRADIENT_AS_SELF "self = torch._gradient_in_format(self, 'preserve')\n"
+
 static const OpRow rows[] = {
     {.schema = "aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
      .dtypes = "mse_cpu: promoted floating",
      .cast = CAST_FULL,
-     .body = "d = self - target\nreturn reduce_loss(d * d, reduction)",
+     .body = ROW_MAJOR_GRADIENTS "d = self - target\nreturn reduce_loss(d * d, reduction)",
      .flags = OP_OUT},
     {.schema = "aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
      .cast = CAST_FULL,
@@ -27,7 +32,7 @@ static const OpRow rows[] = {
      .dtypes = "smooth_l1_cpu: promoted floating",
      .cast = CAST_FULL,
      .body = "if beta < 0.0:\n"
-             "    raise RuntimeError('smooth_l1_loss does not support negative values for beta.')\n"
+             "    raise RuntimeError('smooth_l1_loss does not support negative values for beta.')\n" ROW_MAJOR_GRADIENTS
              "d = (self - target).abs()\n"
              "if beta == 0.0:\n"
              "    return reduce_loss(d, reduction)\n"
@@ -35,19 +40,19 @@ static const OpRow rows[] = {
      .flags = OP_OUT},
     {.schema = "aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
      .dtypes = "huber_cpu: promoted floating",
-     .body = "if delta <= 0.0:\n"
-             "    raise RuntimeError('huber_loss does not support non-positive values for delta.')\n"
-             "d = (self - target).abs()\n"
-             "loss = torch.where(d < delta, 0.5 * d * d, delta * (d - 0.5 * delta))\n"
-             "return reduce_loss(in_dtype_of(self, loss), reduction)",
+     .body =
+         "if delta <= 0.0:\n"
+         "    raise RuntimeError('huber_loss does not support non-positive values for delta.')\n" ROW_MAJOR_GRADIENTS
+         "d = (self - target).abs()\n"
+         "loss = torch.where(d < delta, 0.5 * d * d, delta * (d - 0.5 * delta))\n"
+         "return reduce_loss(in_dtype_of(self, loss), reduction)",
      .flags = OP_OUT},
     LOSS("aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
          "for t in [self, target]:\n"
          "    if t.is_complex():\n"
          "        raise RuntimeError('kl_div: Complex inputs not supported.')\n"
          "    if not t.is_floating_point():\n"
-         "        raise RuntimeError('kl_div: Integral inputs not supported.')\n"
-         "if log_target:\n"
+         "        raise RuntimeError('kl_div: Integral inputs not supported.')\n" ROW_MAJOR_GRADIENT "if log_target:\n"
          "    return reduce_loss(target.exp() * (target - self), reduction)\n"
          "return reduce_loss(torch.xlogy(target, target) - target * self, reduction)",
          .cast = CAST_FULL),
@@ -69,8 +74,7 @@ static const OpRow rows[] = {
     LOSS("aten::binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? "
          "pos_weight=None, int reduction=1) -> Tensor",
          "for t in [target, self]:\n"
-         "    check_takes_float(t)\n"
-         "low = (-self).clamp_min(0)\n"
+         "    check_takes_float(t)\n" GRADIENT_AS_SELF "low = (-self).clamp_min(0)\n"
          "if pos_weight is not None:\n"
          "    scale = (pos_weight - 1) * target + 1\n"
          "    loss = (1 - target) * self + scale * (((-low).exp() + (-self - low).exp()).log() + low)\n"
@@ -89,7 +93,7 @@ static const OpRow rows[] = {
          "return reduce_loss(loss, reduction)"),
     {.schema = "aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
      .cast = CAST_FULL,
-     .body = "return reduce_loss(in_dtype_of(self, ((self * -target).exp() + 1).log()), reduction)",
+     .body = GRADIENT_AS_SELF "return reduce_loss(in_dtype_of(self, ((self * -target).exp() + 1).log()), reduction)",
      .flags = OP_OUT},
     LOSS("aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor",
          "zeros = torch.zeros_like(self)\n"
@@ -132,8 +136,7 @@ static const OpRow rows[] = {
     {.schema = "aten::multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, "
                "int reduction=1) -> Tensor",
      .cast = CAST_FULL,
-     .body = "check_rows(self)\n"
-             "x = self if self.dim() == 2 else self.reshape([1, -1])\n"
+     .body = "check_rows(self)\n" ROW_MAJOR_GRADIENT "x = self if self.dim() == 2 else self.reshape([1, -1])\n"
              "labels = target.reshape(-1)\n"
              "if labels.numel() > 0 and (int(labels.min()) < 0 or int(labels.max()) >= x.size(1)):\n"
              "    raise RuntimeError('target out of range')\n"

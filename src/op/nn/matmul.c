@@ -576,11 +576,10 @@ static double flops_add_product(const Call *call) {
   return flops_along(call, 1) * sum;
 }
 
-#define ADD_ROW(text, shape_, kernel_, grad_, name)                                                \
+#define ADD_ROW(text, shape_, kernel_, grad_, ...)                                                 \
   {                                                                                                \
     .schema = text, .shape = shape_, .kernel = kernel_, .grad = grad_, .flops = flops_add_product, \
-    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF, .cast = CAST_REDUCED,                         \
-    .dtypes = name ": integral floating complex"                                                   \
+    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF, .cast = CAST_REDUCED, .dtypes = __VA_ARGS__   \
   }
 static const OpRow rows[] = {
     {.schema = "aten::mm(Tensor self, Tensor mat2) -> Tensor",
@@ -589,7 +588,9 @@ static const OpRow rows[] = {
      .shape = shape_mm,
      .kernel = kernel_mm,
      .flops = flops_product,
-     .grad = "self: grad.mm(mat2.t().conj()); mat2: self.t().conj().mm(grad)",
+     .grad = "self: mm_left_backward(grad, mat2, self.size(), self.stride()); mat2: mm_right_backward(grad, self, "
+             "mat2.size(), mat2.stride())",
+     .graph_grad = "self: grad.mm(mat2.t().conj()); mat2: self.t().conj().mm(grad)",
      .flags = OP_OUT | OP_GRAD_EXACT},
     {.schema = "aten::bmm(Tensor self, Tensor mat2) -> Tensor",
      .dtypes = "bmm: integral floating complex",
@@ -620,24 +621,27 @@ static const OpRow rows[] = {
      .flags = OP_OUT},
     ADD_ROW("aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
             shape_addmm, kernel_addmm,
-            "self: grad * beta; mat1: grad.mm(mat2.t().conj()) * alpha; mat2: mat1.t().conj().mm(grad) * alpha",
-            "addmm_impl_cpu_"),
+            "self: grad * beta; mat1: mm_left_backward(grad, mat2, mat1.size(), mat1.stride()) * alpha; mat2: "
+            "mm_right_backward(grad, mat1, mat2.size(), mat2.stride()) * alpha",
+            "addmm_impl_cpu_: integral floating complex",
+            .graph_grad = "self: grad * beta; mat1: grad.mm(mat2.t().conj()) * alpha; mat2: mat1.t().conj().mm(grad) "
+                          "* alpha"),
     ADD_ROW("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
             shape_baddbmm, kernel_baddbmm,
             "self: grad * beta; batch1: grad.bmm(batch2.transpose(1, 2).conj()) * alpha; batch2: batch1.transpose(1, "
             "2).conj().bmm(grad) * alpha",
-            "baddbmm"),
+            "baddbmm: integral floating complex"),
     ADD_ROW("aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
             shape_addbmm, kernel_addbmm,
             "self: grad * beta; batch1: grad.unsqueeze(0).expand([batch1.size(0), grad.size(0), "
             "grad.size(1)]).bmm(batch2.transpose(1, 2).conj()) * alpha; "
             "batch2: batch1.transpose(1, 2).conj().bmm(grad.unsqueeze(0).expand([batch1.size(0), grad.size(0), "
             "grad.size(1)])) * alpha",
-            "addmm_impl_cpu_"),
+            "addmm_impl_cpu_: integral floating complex"),
     ADD_ROW("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", shape_addmv,
             kernel_addmv,
             "self: grad * beta; mat: grad.outer(vec.conj()) * alpha; vec: mat.t().conj().mv(grad) * alpha",
-            "addmv_impl_cpu"),
+            "addmv_impl_cpu: integral floating complex"),
     {.schema = "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
      .cast = CAST_REDUCED,
      .body =

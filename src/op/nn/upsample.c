@@ -334,7 +334,9 @@ static Status shape_resample(Call *call, TensorSpec *specs) {
                         "grad_output.size(%d) = %lld",
                         2 + d, (long long)r.out[3 - r.spatial + d], 2 + d, (long long)t->sizes[2 + d]);
   }
-  if (r.filter != FILTER_CUBIC || r.antialias) layout_suggested(t, specs);
+  bool row_major = (r.filter == FILTER_CUBIC && !r.antialias) ||
+                   (r.filter <= FILTER_NEAREST_EXACT && r.transposed && r.spatial == 3);
+  if (!row_major) layout_suggested(t, specs);
   return OK;
 }
 

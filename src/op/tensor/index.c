@@ -566,7 +566,7 @@ static const OpRow rows[] = {
      .flags = OP_OUT | OP_WRITES_APART},
     {.schema = "aten::masked_select_backward(Tensor grad, Tensor input, Tensor mask) -> Tensor",
      .body = "size = torch._infer_size(input.size(), mask.size())\n"
-             "return torch.zeros(size, dtype=grad.dtype, device=grad.device).masked_scatter(mask, "
+             "return torch.zeros_like(input.expand(size), dtype=grad.dtype).masked_scatter_(mask, "
              "grad).sum_to_size(input.size())"},
     {.schema = "aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
      .kernel = kernel_masked_scatter,

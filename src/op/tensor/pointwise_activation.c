@@ -244,6 +244,7 @@ static const OpRow rows[] = {
              "if self.size(dim) % 2 != 0:\n"
              "    raise RuntimeError(\"Halving dimension must be even, but dimension \" + str(dim) + \" is size \" + "
              "str(self.size(dim)))\n"
+             "self = torch._gradient_in_format(self, 'contiguous')\n"
              "halves = self.chunk(2, dim)\n"
              "return halves[0] * torch.sigmoid(halves[1])\n"},
     {.schema = "aten::prelu(Tensor self, Tensor weight) -> Tensor",
@@ -263,6 +264,7 @@ static const OpRow rows[] = {
              "        weight = weight.reshape([1, -1] + [1] * (self.dim() - 2))\n"
              "else:\n"
              "    weight = weight.reshape([1] * self.dim())\n"
+             "self = torch._gradient_in_format(torch._contiguous_as(self, self), 'suggested')\n"
              "return torch._contiguous_as(torch.where(self > 0, self, weight * self), self)\n"},
 };
 

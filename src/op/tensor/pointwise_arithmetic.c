@@ -104,10 +104,13 @@ static Status shape_heaviside(Call *call, TensorSpec *specs) {
 #define FLOAT_POWER "pow(self, exponent) if complex else pow(float64(self), float64(exponent))"
 #define POW_GRAD_SCALAR \
   "self: torch.zeros_like(self) if exponent == 0 else grad * (self.pow(exponent - 1) * exponent).conj()"
-#define POW_GRAD_SELF "self: (grad * (self.pow(exponent - 1) * exponent).conj()).masked_fill(exponent == 0, 0)"
-#define POW_GRAD_EXPONENT(base, log)                                        \
-  "exponent: grad * (result * " log ").masked_fill(torch.logical_and(" base \
-  " == 0, torch.real(exponent) >= 0), 0).conj()"
+#define POW_GRAD_SELF                                                                        \
+  "self: torch.where(exponent == 0, torch.zeros([], dtype=grad.dtype, device=grad.device), " \
+  "grad * (self.pow(exponent - 1) * exponent).conj())"
+#define POW_GRAD_EXPONENT(base, log)                                                                                \
+  "exponent: torch.where(torch.logical_and(" base                                                                   \
+  " == 0, torch.real(exponent) >= 0), torch.zeros([], dtype=grad.dtype, device=grad.device), grad * (result * " log \
+  ").conj())"
 
 /* A schema whose second operand is a tensor or a number, with the gradients of each. */
 #define BINARY(name, cast_, formula, shape_function, grad_self, grad_other, grad_beside_number, ...)                   \

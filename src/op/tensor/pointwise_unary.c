@@ -227,7 +227,7 @@ static const OpRow rows[] = {
               "posinf) if self == inf "
               "else (-largest if neginf is None else neginf) if self == -inf else self",
      .shape = shape_pointwise_kept,
-     .grad = "self: grad.masked_fill(torch.logical_or(torch.isnan(self), torch.isinf(self)), 0)",
+     .grad = "self: grad * torch.isfinite(self)",
      .flags = POINTWISE}};
 
 OP_TABLE(op_table_pointwise_unary, rows);

@@ -382,8 +382,8 @@ static Status kernel_fill_diagonal(Call *c) {
   { .schema = text, .body = statements }
 #define BODY_GIVING_ARGUMENT(text, statements) \
   { .schema = text, .body = statements, .flags = OP_RETURNS_ARGUMENT }
-#define BODY_OUT(text, statements) \
-  { .schema = text, .body = statements, .flags = OP_OUT }
+#define BODY_OUT(text, ...) \
+  { .schema = text, .body = __VA_ARGS__, .flags = OP_OUT }
 
 static const OpRow rows[] = {
     {.schema = "aten::flip(Tensor self, int[] dims) -> Tensor",
@@ -553,7 +553,8 @@ static const OpRow rows[] = {
         "k = len(batch)\n"
         "parts = self.reshape(batch + [c // (r * r), r, r, h, w]).permute(b + [k, k + 3, k + 1, k + 4, k + 2])\n"
         "return torch._contiguous_as(parts.clone(memory_format=torch.contiguous_format).reshape(batch + [c // (r * "
-        "r), h * r, w * r]), self)\n"),
+        "r), h * r, w * r]), self)\n",
+        .grad = "self: torch.pixel_unshuffle(grad, upscale_factor)"),
     BODY_OUT(
         "aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
         "n = self.dim()\n"
@@ -577,7 +578,8 @@ static const OpRow rows[] = {
         "k = len(batch)\n"
         "parts = self.reshape(batch + [c, h // r, r, w // r, r]).permute(b + [k, k + 2, k + 4, k + 1, k + 3])\n"
         "return torch._contiguous_as(parts.clone(memory_format=torch.contiguous_format).reshape(batch + [c * r * r, "
-        "h // r, w // r]), self)\n"),
+        "h // r, w // r]), self)\n",
+        .grad = "self: torch.pixel_shuffle(grad, downscale_factor)"),
     BODY_OUT("aten::channel_shuffle(Tensor self, int groups) -> Tensor",
              "if self.dim() <= 2:\n"
              "  raise RuntimeError(\"channel_shuffle expects input with > 2 dims, but got input with sizes \" + "

@@ -671,6 +671,9 @@ static const OpRow rows[] = {
     LIKE_ROW("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", expand_as, "self: grad"),
     ROW("aten::broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", expand, "self: grad"),
     ROW("aten::alias(Tensor(a) self) -> Tensor(a)", alias, "self: grad"),
+    /* For bodies of operators whose gradient has a layout of its own. */
+    ROW("aten::_gradient_in_format(Tensor(a) self, str format) -> Tensor(a)", alias,
+        "self: gradient_in_format(grad, self, format)"),
     COPY_ROW("aten::alias_copy(Tensor self) -> Tensor", alias, "self: grad"),
     {.schema = "aten::lift(Tensor self) -> Tensor",
      .kernel = kernel_alias,
