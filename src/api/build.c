@@ -79,7 +79,7 @@ wick_status wick_module_new(wick_runtime *runtime, const char *class_name, const
   return api_status(status, error);
 }
 
-static Status clone(wick_runtime *runtime, const wick_module *module, bool shares_tensors, wick_module **out) {
+static Status clone_module(wick_runtime *runtime, const wick_module *module, bool shares_tensors, wick_module **out) {
   IValue copy, object;
   Module *made;
   if (!module->module) return status_new(ERROR_INVALID_ARGUMENT, "a compiled text has nothing to copy");
@@ -99,5 +99,5 @@ wick_status wick_module_clone(wick_runtime *runtime, const wick_module *module, 
                               wick_error **error) {
   API_OUT(out);
   API_NEED(module);
-  return api_status(clone(runtime, module, share_tensors != 0, out), error);
+  return api_status(clone_module(runtime, module, share_tensors != 0, out), error);
 }

@@ -32,7 +32,7 @@ typedef struct Services {
   Status (*autograd_retain_grad)(struct Call *call);
   Status (*autograd_retains_grad)(struct Call *call);
   Status (*autograd_tensor_grad)(struct Call *call);
-  /* The graph that a function runs, while code_graphs_lock is held. */
+  /* The graph that a function runs. */
   Status (*graph_to_run)(struct Exec *exec, struct Function *function, const struct Graph **out);
   /* A graph as the Python of archives, for the optimizer's log. */
   Status (*print_source)(const struct Graph *graph, StrBuf *out);

@@ -389,27 +389,40 @@ static void check_reprint(Check *check) {
   *(fine ? &check->passed : &check->failed) += 1;
 }
 
+static void unseal(void *graph) {
+  graph_unseal(graph);
+}
+static void seal(void *graph) {
+  graph_seal(graph);
+}
+
+static Status run_passes_on(Graph *graph, Str names, Exec *exec) {
+  TRY(arena_protect(graph->arena, unseal, graph));
+  while (names.length) {
+    ptrdiff_t comma = str_find_char(names, ',');
+    Str name = comma < 0 ? names : str_slice(names, 0, (size_t)comma);
+    names = comma < 0 ? STR("") : str_slice(names, (size_t)comma + 1, names.length);
+    const Pass *pass = pass_find(name);
+    if (!pass) return status_new(ERROR_INVALID_ARGUMENT, "there is no pass '" STR_FMT "'", STR_ARG(name));
+    TRY(pass_run(pass, graph, exec));
+    TRY(graph_lint(graph));
+  }
+  return arena_protect(graph->arena, seal, graph);
+}
+
 /* Puts every compiled function's graph through the passes, before anything runs. */
 static bool run_passes(Check *check) {
   const CompilationUnit *unit = check->module->unit;
   Exec exec;
   api_exec_init(&exec, NULL);
   for (size_t i = 0; i < unit->all_functions.length; i++) {
-    Graph *graph = unit->all_functions.data[i]->graph;
-    Str names = str_from(check->passes);
-    while (graph && names.length) {
-      ptrdiff_t comma = str_find_char(names, ',');
-      Str name = comma < 0 ? names : str_slice(names, 0, (size_t)comma);
-      names = comma < 0 ? STR("") : str_slice(names, (size_t)comma + 1, names.length);
-      const Pass *pass = pass_find(name);
-      Status status = pass ? pass_run(pass, graph, &exec)
-                           : status_new(ERROR_INVALID_ARGUMENT, "there is no pass '" STR_FMT "'", STR_ARG(name));
-      if (!status) status = graph_lint(graph);
-      if (!status) continue;
-      complain(check->model_path, STR_FMT ": %s", STR_ARG(unit->all_functions.data[i]->name), status->message);
-      status_free(status);
-      return false;
-    }
+    const Function *function = unit->all_functions.data[i];
+    if (!function->graph) continue;
+    Status status = run_passes_on(function->graph, str_from(check->passes), &exec);
+    if (!status) continue;
+    complain(check->model_path, STR_FMT ": %s", STR_ARG(function->name), status->message);
+    status_free(status);
+    return false;
   }
   return true;
 }

@@ -17,7 +17,7 @@ typedef struct AttributePaths {
   VEC(AttributeLeaf) leaves;
 } AttributePaths;
 
-/* Of a graph as written; calls are followed as inlining will follow them. code_graphs_lock must be held. */
+/* Of a graph as written; calls are followed as inlining will follow them. */
 Status attribute_paths_find(const Graph *graph, AttributePaths *out) MUST_CHECK;
 void attribute_paths_dispose(AttributePaths *paths);
 

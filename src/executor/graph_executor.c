@@ -253,13 +253,13 @@ static void find_paths_now(GraphExecutor *e) {
   CompileClock clock;
   compile_clock_start(&clock, "attributes");
   AttributePaths *paths = mem_calloc(1, sizeof *paths);
+  lock_enter(); /* a fork waits: in the child nobody would be looking any more */
   if (paths) {
-    code_graphs_lock();
     Status status = attribute_paths_find(e->graph, paths);
-    code_graphs_unlock();
     status_free(status); /* without paths nothing is assumed */
   }
   atomic_store(&e->paths, paths);
+  lock_leave();
   compile_clock_step(&clock, "paths");
 }
 
@@ -549,7 +549,8 @@ Status graph_executor_start(GraphExecutor *e, Exec *exec, const IValue *argument
 
 /* ---- making and freeing ---- */
 
-static void executor_free(GraphExecutor *e) {
+void graph_executor_free(GraphExecutor *e) {
+  if (!e) return;
   executor_list_remove(&e->link);
   queue_remove(&e->find_paths);
   for (int mode = 0; mode < EXECUTOR_MODE_COUNT; mode++) {
@@ -585,10 +586,6 @@ static GraphExecutor *executor_alloc(const Graph *graph, Str name, const Service
   return e;
 }
 
-static void free_of_function(void *executor) {
-  if (executor) executor_free(executor);
-}
-
 GraphExecutor *graph_executor_of(Function *function, const Services *services) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   GraphExecutor *e = atomic_load_explicit(&function->executor, memory_order_acquire);
@@ -599,7 +596,6 @@ GraphExecutor *graph_executor_of(Function *function, const Services *services) {
     e = executor_alloc(function->graph, function->name, services);
     if (e) {
       e->function = function;
-      function->executor_free = free_of_function;
       atomic_store_explicit(&function->executor, e, memory_order_release);
     }
   }
@@ -652,6 +648,8 @@ static void copy_body(void *argument) {
   forget_plan(c->executor, c->to->block);
   c->lowered = graph_copy(c->to, &store->arena, store);
   lower_grad_of(c->lowered);
+  graph_seal(c->to);
+  graph_seal(c->lowered);
   c->executor->name = (Str){arena_strndup(&store->arena, c->name.data, c->name.length), c->name.length};
 }
 
@@ -677,7 +675,7 @@ Status graph_executor_new(const Graph *graph, Str name, const Services *services
     e->code = code;
   }
   if (status) {
-    executor_free(e);
+    graph_executor_free(e);
     return status;
   }
   *out = e;
@@ -685,7 +683,7 @@ Status graph_executor_new(const Graph *graph, Str name, const Services *services
 }
 
 void graph_executor_release(GraphExecutor *executor) {
-  if (executor && ref_release(&executor->refs)) executor_free(executor);
+  if (executor && ref_release(&executor->refs)) graph_executor_free(executor);
 }
 
 /* ---- giving plans back ---- */

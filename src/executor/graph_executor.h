@@ -18,6 +18,8 @@ typedef struct GraphExecutor GraphExecutor;
 GraphExecutor *graph_executor_of(Function *function, const Services *services);
 /* Of a graph that belongs to nobody: copied with the sources it mentions. */
 Status graph_executor_new(const Graph *graph, Str name, const Services *services, GraphExecutor **out) MUST_CHECK;
+/* Of a function, with the function; may be NULL. */
+void graph_executor_free(GraphExecutor *executor);
 void graph_executor_release(GraphExecutor *executor); /* not for a function's */
 Status graph_executor_run(GraphExecutor *executor, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
                           uint32_t output_count) MUST_CHECK;

@@ -99,10 +99,8 @@ static Status make_graph(Work *w) {
   if (!w->request->profiling) {
     Function *function = w->request->function;
     w->graph = w->request->graph;
-    code_graphs_lock();
     if (function) status = function_graph_to_run(&w->exec, function, &w->graph);
     if (!status) status = arena_protect(&plan->store.arena, copy_as_written, w);
-    code_graphs_unlock();
   }
   TRY(status);
   status = arena_protect(&plan->store.arena, run_phases, w);

@@ -192,7 +192,9 @@ static void emit_function(Compilation *c, void *argument) {
   Status lint = graph_lint(m->graph);
   if (lint) catch_throw(&c->catch_point, lint);
 #endif
-  m->function->graph = graph_copy(m->graph, &c->unit->store.arena, &c->unit->store);
+  Graph *graph = graph_copy(m->graph, &c->unit->store.arena, &c->unit->store);
+  graph_seal(graph);
+  m->function->graph = graph;
 }
 
 static void ensure_defined(Function *function, void *compilation);

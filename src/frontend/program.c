@@ -1,5 +1,6 @@
 /* A whole .py program: its functions, classes and constants in any order, the names they give each other; and the text
  * of operator bodies, which compile once into a unit of the process. */
+#include "base/fork.h"
 #include "frontend/compilation.h"
 #include "interp/interp.h"
 
@@ -297,16 +298,36 @@ static void compile_body(Compilation *c, void *argument) {
   request->function = function->graph ? function : NULL;
 }
 
-/* Of the process. It grows while other threads make Code of what it has, and both allocate from its arena: the lock is
- * that of Code. Bodies that need others re-enter. */
+/* Of the process. It grows while other threads make Code of what it has, and both allocate from its arena: the lock.
+ * Bodies that need others take it again. */
 static CompilationUnit *body_unit;
+static pthread_mutex_t body_lock;
+static pthread_once_t body_once = PTHREAD_ONCE_INIT;
+
+static void init_body_lock(void) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&body_lock, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+}
+
+static Status compile_in_body_unit(Exec *exec, void (*body)(Compilation *c, void *argument), void *request) {
+  pthread_once(&body_once, init_body_lock);
+  lock_take(&body_lock);
+  Status status = OK;
+  if (!body_unit) {
+    status = unit_new(&body_unit);
+    if (!status) body_unit->growth = &body_lock;
+  }
+  if (!status) status = compilation_run(body_unit, exec, body, request);
+  lock_drop(&body_lock);
+  return status;
+}
 
 Status frontend_compile_body(Exec *exec, const Operator *op, Function **out) {
-  code_graphs_lock();
   BodyRequest request = {op, NULL};
-  Status status = body_unit ? OK : unit_new(&body_unit);
-  if (!status) status = compilation_run(body_unit, exec, compile_body, &request);
-  code_graphs_unlock();
+  Status status = compile_in_body_unit(exec, compile_body, &request);
   *out = request.function;
   if (!status && !request.function)
     status = status_new(ERROR_INTERNAL, "the body of " STR_FMT " did not compile", STR_ARG(op->name));
@@ -336,11 +357,8 @@ static void compile_helper(Compilation *c, void *argument) {
 }
 
 Status frontend_compile_helper(Exec *exec, Str text, const char *name, Function **out) {
-  code_graphs_lock();
   HelperRequest request = {text, name, NULL};
-  Status status = body_unit ? OK : unit_new(&body_unit);
-  if (!status) status = compilation_run(body_unit, exec, compile_helper, &request);
-  code_graphs_unlock();
+  Status status = compile_in_body_unit(exec, compile_helper, &request);
   *out = request.function;
   if (!status && !request.function) status = status_new(ERROR_INTERNAL, "%s did not compile", name);
   return status;

@@ -7,23 +7,12 @@
 
 enum { MAX_NATIVE_DEPTH = 200 };
 
-static pthread_mutex_t compile_lock;
-static pthread_once_t compile_once = PTHREAD_ONCE_INIT;
-
-static void init_compile_lock(void) {
-  pthread_mutexattr_t attributes;
-  pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
-  pthread_mutex_init(&compile_lock, &attributes);
-  pthread_mutexattr_destroy(&attributes);
-}
-
-void code_graphs_lock(void) {
-  pthread_once(&compile_once, init_compile_lock);
-  lock_take(&compile_lock);
-}
-void code_graphs_unlock(void) {
-  lock_drop(&compile_lock);
+/* Threads that call first at the same time may each make the Code; the first stays. */
+static const Code *publish(Function *function, Code *code) {
+  Code *first = NULL;
+  if (atomic_compare_exchange_strong(&function->code, &first, code)) return code;
+  code_free(code);
+  return first;
 }
 
 Status function_code(Exec *exec, Function *function, const Code **out) {
@@ -31,20 +20,14 @@ Status function_code(Exec *exec, Function *function, const Code **out) {
   if (*out) return OK;
   if (!function->graph)
     return status_new(ERROR_INTERNAL, "function '" STR_FMT "' has not been compiled", STR_ARG(function->name));
-  Status status = OK;
-  code_graphs_lock();
-  Code *code = atomic_load_explicit(&function->code, memory_order_acquire);
-  if (!code) {
-    const Graph *graph;
-    status = exec->services->graph_to_run(exec, function, &graph);
-    if (!status) status = code_compile(graph, function->name, &code);
-    if (!status) {
-      function->unit->code_free = code_free;
-      atomic_store_explicit(&function->code, code, memory_order_release);
-    }
-  }
-  code_graphs_unlock();
-  *out = code;
+  pthread_mutex_t *growth = function->unit->growth;
+  const Graph *graph;
+  Code *code = NULL;
+  if (growth) lock_take(growth);
+  Status status = exec->services->graph_to_run(exec, function, &graph);
+  if (!status) status = code_compile(graph, function->name, &code);
+  if (growth) lock_drop(growth);
+  if (!status) *out = publish(function, code);
   return status;
 }
 

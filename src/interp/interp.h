@@ -56,11 +56,6 @@ Status interp_start(Exec *exec, Function *function, const Code *code, const IVal
                     AsyncRun *run, Future **out) MUST_CHECK;
 /* Of a function, compiled on first use. */
 Status function_code(Exec *exec, Function *function, const Code **out) MUST_CHECK;
-/* Graphs of functions keep the operators that were found for their nodes while they are compiled to Code, on any
- * thread; who copies from one excludes that, as who compiles into a unit that is in use. The lock may be taken again by
- * its holder. */
-void code_graphs_lock(void);
-void code_graphs_unlock(void);
 /* A cancel flag was set: what waits looks at it. Safe in signal handlers. */
 void interp_cancelled(void);
 /* Frees the cached stacks. */

@@ -150,3 +150,31 @@ void graph_with_scratch(Graph *graph, void (*body)(Arena *scratch, void *argumen
 void graph_require_stack(const Graph *graph) {
   if (!graph_fits_stack(graph)) catch_throw(graph->arena->catch_point, graph_too_deep());
 }
+
+/* ---- sealing ---- */
+
+static void set_sealed(Graph *graph, bool sealed);
+
+static void seal_block(Block *block, bool sealed) {
+  BLOCK_EACH(node, block) {
+    if (sealed) (void)node_operator(node);
+    for (uint32_t i = 0; i < node->attribute_count; i++)
+      if (node->attributes[i].tag == ATTR_GRAPH) set_sealed(node->attributes[i].g, sealed);
+    for (uint32_t i = 0; i < node->block_count; i++) seal_block(node->blocks[i], sealed);
+  }
+}
+
+static void set_sealed(Graph *graph, bool sealed) {
+  graph_require_stack(graph);
+  graph->is_sealed = false;
+  seal_block(graph->block, sealed);
+  graph->is_sealed = sealed;
+}
+
+void graph_seal(Graph *graph) {
+  set_sealed(graph, true);
+}
+
+void graph_unseal(Graph *graph) {
+  set_sealed(graph, false);
+}

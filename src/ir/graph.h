@@ -122,6 +122,7 @@ struct Graph {
   VEC(IValue) held;                 /* references of constants */
   VEC(struct Callable *) callables; /* held */
   VEC(struct Graph *) subgraphs;    /* of attributes: disposed with this one */
+  bool is_sealed;                   /* graph_seal: it does not change any more, and any number of threads may read it */
   bool numbers_erased; /* tensors stand for numbers: operators need not fit, and the graph can't become Code */
 };
 
@@ -140,6 +141,10 @@ typedef struct Callable {
 Graph *graph_new(Arena *arena, TypeStore *store);
 void graph_dispose(Graph *graph); /* drops held references; the memory goes with the arena */
 Graph *graph_copy(const Graph *graph, Arena *arena, TypeStore *store);
+/* Finds every node's operator, those of Subgraphs too: from here on asking for one writes nothing. For graphs that are
+ * finished and that several threads are to read; copies are not sealed. */
+void graph_seal(Graph *graph);
+void graph_unseal(Graph *graph); /* for who changes it after all, while nobody else looks at it */
 Value *graph_add_input(Graph *graph, Str name, const Type *type);
 uint32_t graph_register_output(Graph *graph, Value *value);
 static inline uint32_t graph_input_count(const Graph *g) {

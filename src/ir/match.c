@@ -431,9 +431,12 @@ static Value *inline_builtin(Graph *graph, Exec *exec, const Operator *op, Sourc
   if (!exec || !exec->services || !exec->services->compile_body)
     graph_fail(graph, ERROR_UNSUPPORTED, range, STR_FMT " is written in TorchScript, which can't be compiled here",
                STR_ARG(op->name));
-  Function *function;
-  Status status = exec->services->compile_body(exec, op, &function);
-  if (status) catch_throw(graph->arena->catch_point, status);
+  Function *function = atomic_load_explicit(&op->body, memory_order_acquire);
+  if (!function) {
+    Status status = exec->services->compile_body(exec, op, &function);
+    if (status) catch_throw(graph->arena->catch_point, status);
+    atomic_store_explicit(&((Operator *)op)->body, function, memory_order_release);
+  }
   uint32_t count = graph_output_count(function->graph);
   Value **values = ARENA_ARRAY(graph->arena, Value *, count ? count : 1);
   graph_inline(graph, function->graph, m->inputs, values);

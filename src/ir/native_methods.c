@@ -54,6 +54,7 @@ static void make_method(CompilationUnit *unit, ClassType *class_type, const Nati
   graph_insert_node(graph, node);
   for (uint32_t i = 0; i < schema->return_count; i++) node_output(node, i)->type = schema->returns[i].type;
   graph_register_output(graph, result_of(graph, node, schema->return_count, type));
+  graph_seal(graph);
   Function *function = unit_new_method(unit, class_type, str_from(method->name)); /* the last that may fail */
   function->schema = own;
   function->graph = graph;

@@ -187,6 +187,7 @@ static void assign_position(Node *node) {
 }
 
 void node_insert_before(Node *node, Node *before) {
+  assert(!node->graph->is_sealed);
   assert(!node->owning_block && before->owning_block && before->kind != SYM_prim_Param && node->graph == before->graph);
   node->owning_block = before->owning_block;
   node->prev = before->prev;
@@ -202,6 +203,7 @@ void node_insert_after(Node *node, Node *after) {
 }
 
 static void unlink_node(Node *node) {
+  assert(!node->graph->is_sealed);
   if (node->graph->insert_before == node) node->graph->insert_before = node->next;
   node->prev->next = node->next;
   node->next->prev = node->prev;
@@ -307,7 +309,7 @@ static void resolve(void *argument) {
 
 Status node_resolve(const Node *node, const Operator **out) {
   *out = node->op;
-  if (node->op) return OK;
+  if (node->op || node->graph->is_sealed) return OK;
   Resolution r = {node, operator_find_symbol(node->kind), NULL};
   if (!r.first) return OK;
   TRY(arena_protect(node->graph->arena, resolve, &r)); /* binding type variables allocates */

@@ -4,24 +4,40 @@
 #include "ir/ir_internal.h"
 #include "ir/operator_use.h"
 
-void prepared_graph_free(PreparedGraph *prepared) {
-  if (!prepared) return;
+static void destroy_prepared(TypeStore *store) {
+  PreparedGraph *prepared = (PreparedGraph *)store;
   graph_dispose(prepared->graph);
-  arena_dispose(&prepared->arena);
+  type_store_dispose(store);
   mem_free(prepared);
 }
 
-static void function_dispose(CompilationUnit *unit, Function *function) {
-  struct Code *code = atomic_load(&function->code);
-  if (code && unit->code_free) unit->code_free(code);
-  if (function->executor_free) function->executor_free(atomic_load(&function->executor));
-  prepared_graph_free(function->prepared);
+Status prepared_graph_new(TypeStore *home, PreparedGraph **out) {
+  PreparedGraph *prepared = mem_calloc(1, sizeof *prepared);
+  if (!prepared) return status_out_of_memory();
+  Status status = type_store_init(&prepared->store, destroy_prepared);
+  if (status) {
+    mem_free(prepared);
+    return status;
+  }
+  prepared->store.home = home;
+  *out = prepared;
+  return OK;
+}
+
+void prepared_graph_free(PreparedGraph *prepared) {
+  if (prepared) type_store_release(&prepared->store);
+}
+
+static void function_dispose(Function *function) {
+  function_slots.free_code(atomic_load(&function->code));
+  function_slots.free_executor(atomic_load(&function->executor));
+  prepared_graph_free(atomic_load(&function->prepared));
   graph_dispose(function->graph);
 }
 
 static void destroy(TypeStore *store) {
   CompilationUnit *unit = (CompilationUnit *)store;
-  for (size_t i = 0; i < unit->all_functions.length; i++) function_dispose(unit, unit->all_functions.data[i]);
+  for (size_t i = 0; i < unit->all_functions.length; i++) function_dispose(unit->all_functions.data[i]);
   for (size_t i = 0; i < unit->held.length; i++) ivalue_release(unit->held.data[i]);
   for (size_t i = 0; i < unit->sources.length; i++) source_release(unit->sources.data[i]);
   for (size_t i = 0; i < unit->used.length; i++) unit_release(unit->used.data[i]);
@@ -212,7 +228,7 @@ void unit_roll_back(CompilationUnit *unit, UnitMark mark) {
       class_type_remove_method(function->class_type, function);
     else
       map_remove(&unit->function_names, function->name);
-    function_dispose(unit, function);
+    function_dispose(function);
     function->graph = NULL;
   }
   unit->all_functions.length = mark.all_functions;

@@ -2,19 +2,24 @@
  * is retained (by values of its classes, by modules, by its maker). */
 #pragma once
 
+#include <pthread.h>
+
 #include "ir/graph.h"
 #include "tensor/device_map.h"
 
 typedef struct CompilationUnit CompilationUnit;
 
-/* What runs in the place of a graph as written. */
+/* What runs in the place of a graph as written. Its types are its own, as a plan's are: other threads may be making
+ * some in the unit's store. */
 typedef struct PreparedGraph {
-  Arena arena;
+  TypeStore store; /* first member; the graph lies in its arena */
   Graph *graph;
 } PreparedGraph;
+Status prepared_graph_new(TypeStore *home, PreparedGraph **out) MUST_CHECK;
 void prepared_graph_free(PreparedGraph *prepared); /* may be NULL */
 
-/* A Function's graph is as written and immutable once `graph` is set; executors copy it. */
+/* A Function's graph is as written and sealed (graph_seal) once `graph` is set: any thread may read it, executors copy
+ * it. What is made of it later stands in slots that threads fill by exchange: who comes second frees its own. */
 typedef struct Function {
   RefCount refs; /* of function values; memory belongs to the unit */
   Str name;      /* qualified: "__torch__.M.forward", "f" */
@@ -27,28 +32,34 @@ typedef struct Function {
   void *definition;                      /* frontend: tree and resolver */
   const struct OperatorCount *operators; /* operator_use.h: what the body was emitted to; operator_count of them */
   uint32_t operator_count;
-  bool is_compiling;           /* recursion is a compile error */
-  bool is_hook;                /* of class_type: called as a function, `__torch__.M.hook(m, ...)` */
-  bool is_native;              /* a method of a native class: stays a call, for archives name it so */
-  PreparedGraph *prepared;     /* pass: what runs, where that is not the graph as written (function_graph_to_run) */
-  bool runs_as_written;        /* pass: it does; false: nobody asked yet */
-  _Atomic(struct Code *) code; /* interp: of the graph to run, made on first call */
-  _Atomic(void *) executor;    /* executor: its plans */
-  void (*executor_free)(void *executor);
+  bool is_compiling;                 /* recursion is a compile error */
+  bool is_hook;                      /* of class_type: called as a function, `__torch__.M.hook(m, ...)` */
+  bool is_native;                    /* a method of a native class: stays a call, for archives name it so */
+  _Atomic(PreparedGraph *) prepared; /* what runs, where that is not the graph as written (function_graph_to_run) */
+  _Atomic(bool) runs_as_written;     /* it does; false: nobody asked yet */
+  _Atomic(struct Code *) code;       /* of the graph to run, made on first call */
+  _Atomic(struct GraphExecutor *) executor; /* its plans */
 } Function;
+/* What frees the slots of folders below this one: src/api/function_slots.c. */
+typedef struct FunctionSlots {
+  void (*free_code)(struct Code *code);                  /* may be NULL */
+  void (*free_executor)(struct GraphExecutor *executor); /* may be NULL */
+} FunctionSlots;
+extern const FunctionSlots function_slots;
 
 struct CompilationUnit {
-  TypeStore store;                      /* first member: the unit's reference count and arena */
-  VEC(Function *) functions;            /* not methods, in order of definition */
-  VEC(Function *) all_functions;        /* with methods */
-  Map function_names;                   /* qualified name -> Function (not methods) */
-  Map types;                            /* qualified name -> Type: classes, interfaces, enums, named tuples */
-  VEC(Source *) sources;                /* held */
-  VEC(IValue) held;                     /* released with the unit: class constants, enum values, schema defaults */
-  void (*code_free)(struct Code *code); /* interp's */
-  VEC(CompilationUnit *) used;          /* retained: units whose functions and types this one's code names */
-  Map *allowed_operators;               /* operator_use.h: the names that code may use; NULL: all */
-  DeviceMap device_map;                 /* for the devices that code and pickles name */
+  TypeStore store;               /* first member: the unit's reference count and arena */
+  VEC(Function *) functions;     /* not methods, in order of definition */
+  VEC(Function *) all_functions; /* with methods */
+  Map function_names;            /* qualified name -> Function (not methods) */
+  Map types;                     /* qualified name -> Type: classes, interfaces, enums, named tuples */
+  VEC(Source *) sources;         /* held */
+  VEC(IValue) held;              /* released with the unit: class constants, enum values, schema defaults */
+  pthread_mutex_t *growth;     /* held by who defines functions while others run: making Code of what is there takes it,
+                              and may find it taken by its own thread. NULL: nobody does */
+  VEC(CompilationUnit *) used; /* retained: units whose functions and types this one's code names */
+  Map *allowed_operators;      /* operator_use.h: the names that code may use; NULL: all */
+  DeviceMap device_map;        /* for the devices that code and pickles name */
   uint32_t mangle_counter;
 };
 struct NativeClass;

@@ -333,6 +333,7 @@ static void freeze(void *argument) {
     constant_pooling(graph);
     find_uses(f, graph);
     graph_input(graph, 0)->type = &f->type->type;
+    graph_seal(graph);
   }
   add_attributes(f);
 }

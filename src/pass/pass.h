@@ -62,7 +62,7 @@ void inliner(Graph *graph);
  */
 void autocast(Graph *graph);
 /* What the function runs: its graph as written or, where that or what it calls has autocast regions, a copy with calls
- * inlined, after `autocast`. Made once. exec may be NULL. The caller holds code_graphs_lock. */
+ * inlined, after `autocast`. Made once, by any thread. exec may be NULL. */
 Status function_graph_to_run(Exec *exec, struct Function *function, const Graph **out) MUST_CHECK;
 /* Throws where a node from outside says that it works in place and nothing says what it writes to. */
 void check_inplace(Graph *graph);

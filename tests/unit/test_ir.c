@@ -258,12 +258,57 @@ static void test_matching(void **state) {
   ir_dispose(&ir);
 }
 
+static void seal(void *graph) {
+  graph_seal(graph);
+}
+
+/* Every operator is known afterwards, those of a Subgraph too, and asking writes nothing; a copy is not sealed. */
+static void test_sealing(void **state) {
+  (void)state;
+  IrText ir;
+  ir_parse(&ir,
+           "graph(%x : Tensor, %c : bool):\n"
+           "  %y : Tensor = prim::If(%c)\n"
+           "    block0():\n"
+           "      %a : Tensor = aten::relu(%x)\n"
+           "      -> (%a)\n"
+           "    block1():\n"
+           "      %b : Tensor = aten::neg(%x)\n"
+           "      -> (%b)\n"
+           "  %f : Future(Tensor) = prim::fork_0(%y)\n"
+           "  %z : Tensor = aten::wait(%f)\n"
+           "  return (%z)\n"
+           "with prim::fork_0 = graph(%i : Tensor):\n"
+           "  %j : Tensor = aten::tanh(%i)\n"
+           "  return (%j)\n");
+  assert_null(arena_protect(&ir.arena, seal, ir.graph));
+  const Node *branch = ir.graph->block->param->next, *fork = branch->next;
+  const Graph *subgraph = node_attribute(fork, SYM_attr_Subgraph)->g;
+  assert_true(ir.graph->is_sealed && subgraph->is_sealed);
+  for (int i = 0; i < 2; i++) assert_non_null(branch->blocks[i]->param->next->op);
+  assert_non_null(subgraph->block->param->next->op);
+  assert_non_null(fork->next->op);
+  const char *used = ir.arena.next;
+  assert_non_null(node_schema(fork->next));
+  assert_null(node_operator(branch));
+  assert_ptr_equal(ir.arena.next, used);
+  ir.catch_point.status = NULL;
+  if (catch_enter(&ir.catch_point)) {
+    Graph *copy = graph_copy(ir.graph, &ir.arena, &ir.store);
+    assert_false(copy->is_sealed);
+    assert_ptr_equal(copy->block->param->next->next->next->op, fork->next->op);
+    graph_dispose(copy);
+  }
+  assert_null(ir.catch_point.status);
+  ir_dispose(&ir);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_copy_outlives_its_plan),
       cmocka_unit_test(test_bad_text),       cmocka_unit_test(test_names),
       cmocka_unit_test(test_uses_and_order), cmocka_unit_test(test_many_uses),
-      cmocka_unit_test(test_matching),
+      cmocka_unit_test(test_matching),       cmocka_unit_test(test_sealing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -259,31 +259,41 @@ typedef struct Preparation {
 /* Inlined, then with as many constants as PyTorch has by then. */
 static void prepare(void *argument) {
   Preparation *p = argument;
-  Graph *graph = p->prepared->graph = graph_copy(p->function->graph, &p->prepared->arena, &p->function->unit->store);
+  TypeStore *store = &p->prepared->store;
+  Graph *graph = p->prepared->graph = graph_copy(p->function->graph, &store->arena, store);
   inliner(graph);
   peephole(graph);
   constant_propagation(graph, p->exec);
   autocast(graph);
+  graph_seal(graph);
+}
+
+/* Threads that ask at the same time may each prepare one; the first stays. */
+static PreparedGraph *publish(Function *function, PreparedGraph *prepared) {
+  PreparedGraph *first = NULL;
+  if (atomic_compare_exchange_strong(&function->prepared, &first, prepared)) return prepared;
+  prepared_graph_free(prepared);
+  return first;
 }
 
 Status function_graph_to_run(Exec *exec, Function *function, const Graph **out) {
-  *out = function->prepared ? function->prepared->graph : function->graph;
-  if (function->prepared || function->runs_as_written) return OK;
+  PreparedGraph *prepared = atomic_load_explicit(&function->prepared, memory_order_acquire);
+  *out = prepared ? prepared->graph : function->graph;
+  if (prepared || atomic_load_explicit(&function->runs_as_written, memory_order_relaxed)) return OK;
   bool found;
   TRY(runs_with_autocast(function->graph, &found));
-  function->runs_as_written = !found;
-  if (!found) return OK;
-  PreparedGraph *prepared = mem_calloc(1, sizeof *prepared);
-  if (!prepared) return status_out_of_memory();
-  arena_init(&prepared->arena, NULL);
+  if (!found) {
+    atomic_store_explicit(&function->runs_as_written, true, memory_order_relaxed);
+    return OK;
+  }
+  TRY(prepared_graph_new(&function->unit->store, &prepared));
   Preparation p = {function, prepared, exec};
-  Status status = arena_protect(&prepared->arena, prepare, &p);
+  Status status = arena_protect(&prepared->store.arena, prepare, &p);
   if (status) {
     prepared_graph_free(prepared);
     return status;
   }
-  function->prepared = prepared;
-  *out = prepared->graph;
+  *out = publish(function, prepared)->graph;
   return OK;
 }
 

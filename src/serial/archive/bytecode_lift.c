@@ -264,6 +264,7 @@ static void emit(Compilation *c, void *argument) {
   Status status = graph_check(l->graph);
   if (status) catch_throw(&c->catch_point, status);
   m->method->graph = graph_copy(l->graph, &store->arena, store);
+  graph_seal(m->method->graph);
 }
 
 void bytecode_lift(Bytecode *bytecode, Compilation *c, const BytecodeFunction *source, Function *method,
