@@ -123,6 +123,15 @@ wick_status dense_give(wick_call *call, size_t index, const Dense *dense, uint32
   return WICK_OK;
 }
 
+wick_status kernel_cuda_version(void *user, wick_call *call, wick_error **error) {
+  (void)user;
+  wick_value *none = wick_value_int(-1);
+  if (!none) return fail_memory(error);
+  wick_call_set_result(call, 0, none);
+  wick_value_release(none);
+  return WICK_OK;
+}
+
 bool dtype_is_floating(uint32_t dtype) {
   return (dtype >= WICK_FLOAT16 && dtype <= WICK_FLOAT64) || dtype == WICK_BFLOAT16;
 }

@@ -53,6 +53,9 @@ wick_status dense_new(uint32_t dtype, int ndim, const int64_t *sizes, bool zero,
 /* Result `index` of the call: the tensor, converted to `dtype`. */
 wick_status dense_give(wick_call *call, size_t index, const Dense *dense, uint32_t dtype, wick_error **error);
 
+/* A kernel, `cuda_version() -> int`: -1, for there is none. */
+wick_status kernel_cuda_version(void *user, wick_call *call, wick_error **error);
+
 bool dtype_is_floating(uint32_t dtype);
 /* float64, float32 (for halves too) or int64 (for integers and bools): what sums are computed in. */
 uint32_t dtype_compute(uint32_t dtype);

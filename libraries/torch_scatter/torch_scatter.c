@@ -7,15 +7,6 @@
 
 static Reduction sum = REDUCE_SUM, mul = REDUCE_MUL, mean = REDUCE_MEAN, min = REDUCE_MIN, max = REDUCE_MAX;
 
-static wick_status kernel_cuda_version(void *user, wick_call *call, wick_error **error) {
-  (void)user;
-  wick_value *none = wick_value_int(-1);
-  if (!none) return fail_memory(error);
-  wick_call_set_result(call, 0, none);
-  wick_value_release(none);
-  return WICK_OK;
-}
-
 #define SCATTER "Tensor src, Tensor index, int dim, Tensor(a!)? out=None, int? dim_size=None"
 #define SCATTER_KERNEL "Tensor src, Tensor index, int dim, Tensor? out, int? dim_size"
 #define SEGMENT_CSR "Tensor src, Tensor indptr, Tensor(a!)? out=None"

@@ -4,15 +4,6 @@
  * the rest says so. */
 #include "kit/kit.h"
 
-static wick_status kernel_cuda_version(void *user, wick_call *call, wick_error **error) {
-  (void)user;
-  wick_value *none = wick_value_int(-1);
-  if (!none) return fail_memory(error);
-  wick_call_set_result(call, 0, none);
-  wick_value_release(none);
-  return WICK_OK;
-}
-
 /* user: the name */
 static wick_status kernel_missing(void *user, wick_call *call, wick_error **error) {
   (void)call;

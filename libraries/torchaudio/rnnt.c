@@ -138,26 +138,6 @@ static wick_status run_forward(const Rnnt *r, wick_call *call, int64_t item, dou
   return WICK_OK;
 }
 
-/* -> costs [batch] */
-wick_status kernel_rnnt_costs(void *user, wick_call *call, wick_error **error) {
-  (void)user;
-  Rnnt r = {0};
-  Dense costs = {0};
-  wick_status status;
-  TRY_GOTO(rnnt_init(&r, call, error), done);
-  TRY_GOTO(dense_new(WICK_FLOAT64, 1, &r.batch, false, &costs, error), done);
-  for (int64_t i = 0; i < r.batch; i++) {
-    double likelihood;
-    TRY_GOTO(run_forward(&r, call, i, &likelihood, error), done);
-    ((double *)costs.data)[i] = -likelihood;
-  }
-  status = dense_give(call, 0, &costs, r.dtype, error);
-done:
-  dispose(&r);
-  dense_dispose(&costs);
-  return status;
-}
-
 /* The gradient of a cell's logits: `blank` and `label` are the probabilities of leaving it by either. */
 static void give_cell(const Rnnt *r, int64_t item, int64_t cell, bool has_label, int64_t target, double blank,
                       double label, double *to) {
@@ -193,22 +173,43 @@ static wick_status run_backward(const Rnnt *r, wick_call *call, int64_t item, do
   return WICK_OK;
 }
 
+/* The numbers of one item's results, which begin with 0, once its alpha is there. */
+typedef wick_status ItemResult(const Rnnt *r, wick_call *call, int64_t item, double likelihood, double *to,
+                               wick_error **error);
+static wick_status give_cost(const Rnnt *r, wick_call *call, int64_t item, double likelihood, double *to,
+                             wick_error **error) {
+  (void)r, (void)call, (void)item, (void)error;
+  *to = -likelihood;
+  return WICK_OK;
+}
+
+/* The result has the first `ndim` sizes of the logits. */
+static wick_status run_items(wick_call *call, int ndim, ItemResult *result, wick_error **error) {
+  Rnnt r = {0};
+  Dense out = {0};
+  wick_status status;
+  TRY_GOTO(rnnt_init(&r, call, error), done);
+  TRY_GOTO(dense_new(WICK_FLOAT64, ndim, r.logits.sizes, true, &out, error), done);
+  for (int64_t i = 0; i < r.batch; i++) {
+    double likelihood, *to = (double *)out.data + i * product(r.logits.sizes, 1, ndim);
+    TRY_GOTO(run_forward(&r, call, i, &likelihood, error), done);
+    TRY_GOTO(result(&r, call, i, likelihood, to, error), done);
+  }
+  status = dense_give(call, 0, &out, r.dtype, error);
+done:
+  dispose(&r);
+  dense_dispose(&out);
+  return status;
+}
+
+/* -> costs [batch] */
+wick_status kernel_rnnt_costs(void *user, wick_call *call, wick_error **error) {
+  (void)user;
+  return run_items(call, 1, give_cost, error);
+}
+
 /* -> the gradients of the costs, as logits; 0 beyond an item's lengths */
 wick_status kernel_rnnt_gradients(void *user, wick_call *call, wick_error **error) {
   (void)user;
-  Rnnt r = {0};
-  Dense grads = {0};
-  wick_status status;
-  TRY_GOTO(rnnt_init(&r, call, error), done);
-  TRY_GOTO(dense_new(WICK_FLOAT64, 4, r.logits.sizes, true, &grads, error), done);
-  for (int64_t i = 0; i < r.batch; i++) {
-    double likelihood, *to = (double *)grads.data + i * r.max_frames * r.places * r.classes;
-    TRY_GOTO(run_forward(&r, call, i, &likelihood, error), done);
-    TRY_GOTO(run_backward(&r, call, i, likelihood, to, error), done);
-  }
-  status = dense_give(call, 0, &grads, r.dtype, error);
-done:
-  dispose(&r);
-  dense_dispose(&grads);
-  return status;
+  return run_items(call, 4, run_backward, error);
 }

@@ -2,15 +2,6 @@
  * operators' meanings). */
 #include "torchaudio/operators.h"
 
-static wick_status kernel_cuda_version(void *user, wick_call *call, wick_error **error) {
-  (void)user;
-  wick_value *none = wick_value_int(-1);
-  if (!none) return fail_memory(error);
-  wick_call_set_result(call, 0, none);
-  wick_value_release(none);
-  return WICK_OK;
-}
-
 #define TRANSDUCER                                                                                            \
   "Tensor logits, Tensor targets, Tensor logit_lengths, Tensor target_lengths, int blank, float clamp, bool " \
   "fused_log_softmax=True"

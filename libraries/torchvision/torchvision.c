@@ -2,15 +2,6 @@
  * meanings): boxes without overlap, regions of feature maps, deformable convolution. */
 #include "torchvision/operators.h"
 
-static wick_status kernel_cuda_version(void *user, wick_call *call, wick_error **error) {
-  (void)user;
-  wick_value *none = wick_value_int(-1);
-  if (!none) return fail_memory(error);
-  wick_call_set_result(call, 0, none);
-  wick_value_release(none);
-  return WICK_OK;
-}
-
 static RegionKind roi_align = ROI_ALIGN, roi_pool = ROI_POOL, ps_roi_align = PS_ROI_ALIGN, ps_roi_pool = PS_ROI_POOL;
 
 #define REGIONS(name, rest, ...)                                                                        \
