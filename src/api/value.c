@@ -268,7 +268,7 @@ wick_status wick_value_type(const wick_value *value, char **out_text, wick_error
   if (value->value.tag == TAG_CAPSULE || value->value.tag == TAG_STORAGE) {
     strbuf_puts(&text, "Any");
   } else {
-    type_print_annotation(ivalue_type(value->value, type_store_process()), &text);
+    ivalue_print_type(value->value, &text);
   }
   return api_status(strbuf_take(&text, out_text), error);
 }

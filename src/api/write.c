@@ -6,7 +6,7 @@
 
 static Status wrong_kind(const wick_value *value, const char *wanted) {
   StrBuf text = {.max_length = 300};
-  type_print_annotation(ivalue_type(value->value, type_store_process()), &text);
+  ivalue_print_type(value->value, &text);
   Status status =
       status_new(ERROR_INVALID_ARGUMENT, "%s is expected, got " STR_FMT, wanted, STR_ARG(strbuf_view(&text)));
   strbuf_dispose(&text);

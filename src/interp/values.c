@@ -36,7 +36,7 @@ bool value_fits(IValue v, const Type *type) {
 Status value_cast_error(IValue v, const Type *type) {
   StrBuf wanted = {.max_length = 500}, found = {.max_length = 500};
   type_print_annotation(type, &wanted);
-  type_print_annotation(ivalue_type(v, type_store_process()), &found);
+  ivalue_print_type(v, &found);
   Status status = status_new(ERROR_RUNTIME, "a value of type '" STR_FMT "' was expected, found '" STR_FMT "'",
                              STR_ARG(strbuf_view(&wanted)), STR_ARG(strbuf_view(&found)));
   strbuf_dispose(&wanted);

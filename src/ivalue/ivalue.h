@@ -238,6 +238,8 @@ int64_t ivalue_to_int(IValue number);
 complex128 ivalue_to_complex(IValue number);
 /* The dynamic type, as prim::isinstance and error messages see it; of `store` where a new one is needed. */
 const Type *ivalue_type(IValue v, TypeStore *store);
+/* The same as text, made without a store that would keep the type. */
+void ivalue_print_type(IValue v, StrBuf *out);
 /* Whether v may be read as a value of the type (lists by declared element type, objects by class). */
 bool ivalue_is_instance(IValue v, const Type *type);
 /* Python's ==; tensors by identity, out_comparable (may be NULL) says that there were none to compare. Iterative; an

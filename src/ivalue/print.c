@@ -143,10 +143,21 @@ static bool needs_annotation(IValue v) {
          (!v.dict->live || !shows_in_members(v.dict->key_type) || !shows_in_members(v.dict->value_type));
 }
 
+void ivalue_print_type(IValue v, StrBuf *out) {
+  TypeStore store;
+  Status status = type_store_init(&store, NULL);
+  if (status)
+    out->failed = true;
+  else
+    type_print_annotation(ivalue_type(v, &store), out);
+  status_free(status);
+  type_store_dispose(&store);
+}
+
 static void open_container(Printer *p, IValue v) {
   if (p->repr && needs_annotation(v)) {
     strbuf_puts(p->out, "annotate(");
-    type_print_annotation(ivalue_type(v, type_store_process()), p->out);
+    ivalue_print_type(v, p->out);
     strbuf_puts(p->out, ", ");
   }
   strbuf_char(p->out, v.tag == TAG_LIST ? '[' : v.tag == TAG_DICT ? '{' : '(');

@@ -379,6 +379,34 @@ static void subtypes_are_readable(void **state) {
   for (uint32_t i = 0; i < n; i++) ivalue_release(samples[i].value);
 }
 
+/* How many allocations it takes to name the types of 1,000 tuples. */
+static int64_t name_types(void) {
+  enum { MANY = 1 << 30, COUNT = 1000, LENGTH = 10 };
+  int64_t allocations = 0;
+  for (int i = 0; i < COUNT; i++) {
+    IValue items[LENGTH];
+    StrBuf text = {0};
+    for (int b = 0; b < LENGTH; b++) items[b] = i >> b & 1 ? ivalue_int(1) : ivalue_float(1);
+    IValue tuple = tuple_of(LENGTH, items);
+    mem_fail_after(MANY);
+    ivalue_print_type(tuple, &text);
+    allocations += MANY - mem_fail_left();
+    mem_fail_after(0);
+    assert_true(str_starts_with(strbuf_view(&text), "Tuple["));
+    strbuf_dispose(&text);
+    ivalue_release(tuple);
+  }
+  return allocations;
+}
+
+/* What a text is made of is not kept: the second time takes as much as the first. */
+static void names_of_types_are_not_kept(void **state) {
+  (void)state;
+  int64_t first = name_types();
+  assert_true(first > 0);
+  assert_int_equal(name_types(), first);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(prints_as_torchscript),
                                      cmocka_unit_test(lists),
@@ -389,6 +417,7 @@ int main(void) {
                                      cmocka_unit_test(futures),
                                      cmocka_unit_test(shared_containers_stay_whole),
                                      cmocka_unit_test(refused_memory_is_an_error),
-                                     cmocka_unit_test(subtypes_are_readable)};
+                                     cmocka_unit_test(subtypes_are_readable),
+                                     cmocka_unit_test(names_of_types_are_not_kept)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

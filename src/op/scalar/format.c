@@ -39,7 +39,7 @@ static Status format(Call *c) {
 static Status needs_number(char key, IValue v) {
   if (ivalue_is_number(v)) return OK;
   StrBuf type = {0};
-  type_print_annotation(ivalue_type(v, type_store_process()), &type);
+  ivalue_print_type(v, &type);
   Status status = status_exception("TypeError", "%%%c requires a number for formatting, but got " STR_FMT, key,
                                    STR_ARG(strbuf_view(&type)));
   strbuf_dispose(&type);

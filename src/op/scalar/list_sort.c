@@ -162,13 +162,17 @@ static Status check_sortable(const Type *type) {
 
 /* All items must be of one type, which has an order. */
 static Status check_items(const List *list) {
-  const Type *first = ivalue_type(list->values[0], type_store_process());
-  for (size_t i = 1; i < list->length; i++) {
-    const Type *type = ivalue_type(list->values[i], type_store_process());
+  TypeStore store;
+  Status status = type_store_init(&store, NULL);
+  const Type *first = status ? NULL : ivalue_type(list->values[0], &store);
+  for (size_t i = 1; i < list->length && !status; i++) {
+    const Type *type = ivalue_type(list->values[i], &store);
     if (!type_equal(first, type))
-      return unsortable("Only values of same type can be compared. Found " STR_FMT " and " STR_FMT, first, type);
+      status = unsortable("Only values of same type can be compared. Found " STR_FMT " and " STR_FMT, first, type);
   }
-  return check_sortable(first);
+  if (!status) status = check_sortable(first);
+  type_store_dispose(&store);
+  return status;
 }
 
 /* A list that nobody else sees, with an item at least. */

@@ -38,10 +38,12 @@ static IValue *place_of(const Work *work, IValue *root) {
 static Status misfit(IValue v, const Type *type, const char *what) {
   StrBuf expected = {.max_length = 300}, got = {.max_length = 300};
   type_print_annotation(type, &expected);
-  const Type *dynamic = v.tag == TAG_CAPSULE || v.tag == TAG_STORAGE ? NULL : ivalue_type(v, type_store_process());
-  if (dynamic) type_print_annotation(dynamic, &got);
-  Status status = status_new(ERROR_DATA, "%s is of type " STR_FMT ", not " STR_FMT, what,
-                             STR_ARG(dynamic ? strbuf_view(&got) : STR("no value")), STR_ARG(strbuf_view(&expected)));
+  if (v.tag == TAG_CAPSULE || v.tag == TAG_STORAGE)
+    strbuf_puts(&got, "no value");
+  else
+    ivalue_print_type(v, &got);
+  Status status = status_new(ERROR_DATA, "%s is of type " STR_FMT ", not " STR_FMT, what, STR_ARG(strbuf_view(&got)),
+                             STR_ARG(strbuf_view(&expected)));
   strbuf_dispose(&expected);
   strbuf_dispose(&got);
   return status;
