@@ -93,18 +93,18 @@ inline wick_status answer(wick_error **error) noexcept {
   return status;
 }
 
-/* Owns one count of a C handle; Retain is nullptr for those that can't be shared. */
-template <typename T, void (*Release)(T *), T *(*Retain)(T *) = nullptr>
-class Handle {
+/* Owns one count of a C handle. */
+template <typename T, void (*Release)(T *)>
+class Owned {
  public:
-  Handle() noexcept = default;
-  Handle(Handle &&other) noexcept : pointer_(std::exchange(other.pointer_, nullptr)) {}
-  Handle(const Handle &other) : pointer_(share(other.pointer_)) {}
-  Handle &operator=(Handle other) noexcept {
-    std::swap(pointer_, other.pointer_);
+  Owned() noexcept = default;
+  Owned(Owned &&other) noexcept : pointer_(std::exchange(other.pointer_, nullptr)) {}
+  Owned &operator=(Owned &&other) noexcept {
+    Owned moved(std::move(other));
+    std::swap(pointer_, moved.pointer_);
     return *this;
   }
-  ~Handle() {
+  ~Owned() {
     if (pointer_) Release(pointer_);
   }
   T *get() const noexcept { return pointer_; }
@@ -113,16 +113,26 @@ class Handle {
   T *release() noexcept { return std::exchange(pointer_, nullptr); }
 
  protected:
-  explicit Handle(T *owned) noexcept : pointer_(owned) {}
+  explicit Owned(T *owned) noexcept : pointer_(owned) {}
   /* For out-parameters of an empty handle. */
   T **out() noexcept { return &pointer_; }
 
  private:
-  static T *share(T *pointer) {
-    static_assert(Retain != nullptr, "this handle can be moved, not copied");
-    return pointer ? Retain(pointer) : nullptr;
-  }
   T *pointer_ = nullptr;
+};
+
+/* The same for handles that can be shared: a copy has a count of its own. */
+template <typename T, void (*Release)(T *), T *(*Retain)(T *)>
+class Shared : public Owned<T, Release> {
+ public:
+  Shared() noexcept = default;
+  Shared(Shared &&) noexcept = default;
+  Shared(const Shared &other) : Owned<T, Release>(other ? Retain(other.get()) : nullptr) {}
+  Shared &operator=(Shared &&) noexcept = default;
+  Shared &operator=(const Shared &other) { return *this = Shared(other); }
+
+ protected:
+  using Owned<T, Release>::Owned;
 };
 
 }  // namespace detail
@@ -170,7 +180,7 @@ using CompileOptions = Sized<wick_compile_options>;
 using RunOptions = Sized<wick_run_options>;
 using OptimizerOptions = Sized<wick_optimizer_options>;
 
-class Runtime : public detail::Handle<wick_runtime, wick_runtime_release> {
+class Runtime : public detail::Owned<wick_runtime, wick_runtime_release> {
  public:
   Runtime() noexcept = default; /* the process's default */
   explicit Runtime(const RuntimeOptions &options) { detail::call(wick_runtime_new, &options, out()); }
@@ -183,7 +193,7 @@ class Runtime : public detail::Handle<wick_runtime, wick_runtime_release> {
 
 class Tensor;
 
-class Value : public detail::Handle<wick_value, wick_value_release, wick_value_retain> {
+class Value : public detail::Shared<wick_value, wick_value_release, wick_value_retain> {
  public:
   Value() noexcept = default;                                             /* empty, which is not None */
   static Value adopt(wick_value *owned) noexcept { return Value(owned); } /* takes over one count */
@@ -193,12 +203,12 @@ class Value : public detail::Handle<wick_value, wick_value_release, wick_value_r
 
   static Value none() { return Value(detail::made(wick_value_none())); }
   template <typename T, std::enable_if_t<std::is_same_v<T, bool>, int> = 0> /* no pointer becomes a bool */
-  Value(T b) : Handle(detail::made(wick_value_bool(b))) {}
+  Value(T b) : Shared(detail::made(wick_value_bool(b))) {}
   template <typename T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, long> = 0>
-  Value(T i) : Handle(detail::made(wick_value_int(static_cast<int64_t>(i)))) {}
-  Value(double f) : Handle(detail::made(wick_value_double(f))) {}
-  Value(std::complex<double> z) : Handle(detail::made(wick_value_complex(z.real(), z.imag()))) {}
-  Value(std::string_view text) : Handle(detail::made(wick_value_string(text.data(), text.size()))) {}
+  Value(T i) : Shared(detail::made(wick_value_int(static_cast<int64_t>(i)))) {}
+  Value(double f) : Shared(detail::made(wick_value_double(f))) {}
+  Value(std::complex<double> z) : Shared(detail::made(wick_value_complex(z.real(), z.imag()))) {}
+  Value(std::string_view text) : Shared(detail::made(wick_value_string(text.data(), text.size()))) {}
   Value(const char *text) : Value(std::string_view(text)) {}
   Value(const std::string &text) : Value(std::string_view(text)) {}
   static Value device(const char *name) {
@@ -257,7 +267,7 @@ class Value : public detail::Handle<wick_value, wick_value_release, wick_value_r
   }
 
  protected:
-  explicit Value(wick_value *owned) noexcept : Handle(owned) {}
+  explicit Value(wick_value *owned) noexcept : Shared(owned) {}
   void need(bool fits, const char *what) const {
     if (!fits) throw Error(WICK_INVALID_ARGUMENT, std::string("expected ") + what + ", got " + type_name());
   }
@@ -487,7 +497,7 @@ class Arguments {
 }  // namespace detail
 
 /* A method of a module or a function of a compiled text, looked up once. Called from any thread. */
-class Function : public detail::Handle<wick_function, wick_function_release, wick_function_retain> {
+class Function : public detail::Shared<wick_function, wick_function_release, wick_function_retain> {
  public:
   Function() noexcept = default;
   std::string name() const { return wick_function_name(get()); }
@@ -528,7 +538,7 @@ class Function : public detail::Handle<wick_function, wick_function_release, wic
 };
 
 /* A call that goes on in wick's threads. */
-class Future : public detail::Handle<wick_future, wick_future_release> {
+class Future : public detail::Owned<wick_future, wick_future_release> {
  public:
   Future() noexcept = default;
   Future(Future &&) noexcept = default;
@@ -547,7 +557,7 @@ class Future : public detail::Handle<wick_future, wick_future_release> {
 
 /* ---- modules ---- */
 
-class Module : public detail::Handle<wick_module, wick_module_release, wick_module_retain> {
+class Module : public detail::Shared<wick_module, wick_module_release, wick_module_retain> {
  public:
   Module() noexcept = default;
   static Module adopt(wick_module *owned) noexcept { return Module(owned); }
@@ -662,7 +672,7 @@ class Module : public detail::Handle<wick_module, wick_module_release, wick_modu
   }
 
  private:
-  explicit Module(wick_module *owned) noexcept : Handle(owned) {}
+  explicit Module(wick_module *owned) noexcept : Shared(owned) {}
   template <typename Read>
   Value value_of(Read *read) const {
     Value value;
@@ -686,7 +696,7 @@ inline void save_value(const Value &value, const std::string &path) {
   detail::call(wick_save_value, nullptr, value.get(), path.c_str());
 }
 
-class Optimizer : public detail::Handle<wick_optimizer, wick_optimizer_release, wick_optimizer_retain> {
+class Optimizer : public detail::Shared<wick_optimizer, wick_optimizer_release, wick_optimizer_retain> {
  public:
   Optimizer() noexcept = default;
   Optimizer(const Value &parameters, const OptimizerOptions &options) {
@@ -741,7 +751,7 @@ inline void register_op(const char *schema, std::function<void(Call &)> function
 
 /* ---- graphs: text and passes; nodes and values are the C API's ---- */
 
-class Graph : public detail::Handle<wick_graph, wick_graph_release> {
+class Graph : public detail::Owned<wick_graph, wick_graph_release> {
  public:
   Graph() noexcept = default;
   Graph(Graph &&) noexcept = default;
