@@ -15,7 +15,7 @@
 
 /* ---- the heap and locks, counted; glibc alone has its own functions under second names ---- */
 
-#if defined(__GLIBC__) && !defined(WICK_SANITIZED) && !defined(WICK_HOSTILE)
+#if defined(__GLIBC__) && !defined(WICK_TESTS_STATIC) && !defined(WICK_SANITIZED) && !defined(WICK_HOSTILE)
 #define COUNTED 1
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
