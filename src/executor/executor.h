@@ -5,6 +5,7 @@
  *
  *   executor/executor.h          calling (this file)
  *   executor/graph_executor.h    the state of one graph: variants, plans, when which is made
+ *   executor/variant.h           what it is made of: calls that may share a plan, and the plan
  *   executor/plan.h              Plan: graphs, types and Code that live and die together
  *   executor/plan_cost.h         which of two plans does less
  *   executor/phases.h            the lists of passes

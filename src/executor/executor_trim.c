@@ -1,0 +1,56 @@
+/* Giving plans back: those of all executors that no run is in and none is being made for. */
+#include "executor/variant.h"
+
+static void give_back(Plan *plan, GraphExecutor *held, Plan **list) {
+  plan->next = *list;
+  plan->held = held;
+  *list = plan;
+}
+
+static uint32_t references(const Plan *plan) {
+  return plan ? (uint32_t)atomic_load(&plan->store.refs.count) : 0;
+}
+
+/* What the variant has of plans goes to the list, and it starts anew, unless a run is in one or one is being made.
+ * Nothing is freed here, for that may free executors; until it is, the executor is held, for a plan borrows constants
+ * and sources of its function's unit. The lock is held. */
+static void take_plans(Variant *v, Plan **list) {
+  if (!v || atomic_exchange(&v->is_compiling, true)) return;
+  Plan *plan = variant_withdraw(v, NULL), *profiling = v->profiling == plan ? NULL : v->profiling;
+  uint32_t own = v->profiling && !profiling ? 2 : 1;
+  bool is_used = references(plan) > own || references(profiling) > 1;
+  if (is_used || !(plan || profiling) || !graph_executor_hold(v->executor)) { /* not held: it is being freed */
+    atomic_store(&v->plan, plan);
+  } else {
+    if (own == 2) plan_release(plan);
+    if (plan) give_back(plan, v->executor, list);
+    if (profiling) give_back(profiling, plan ? NULL : v->executor, list); /* comes before the other */
+    v->profiling = NULL;
+    v->depth = v->options.bailout_depth;
+    atomic_store(&v->stage, STAGE_NEW);
+  }
+  atomic_store(&v->is_compiling, false);
+}
+
+static void take_plans_of(ExecutorLink *link, void *argument) {
+  GraphExecutor *e = (GraphExecutor *)link;
+  if (!lock_try(&e->lock)) return; /* it is being used; who has the lock may want that of the list */
+  for (int mode = 0; mode < EXECUTOR_MODE_COUNT; mode++) {
+    VariantList *list = &e->lists[mode];
+    for (uint32_t i = atomic_load(&list->count); i-- > 0;) take_plans(atomic_load(&list->items[i]), argument);
+    for (int i = 0; i < GENERIC_VARIANTS; i++) take_plans(atomic_load(&list->generic[i]), argument);
+  }
+  lock_drop(&e->lock);
+}
+
+void graph_executors_trim(void) {
+  Plan *plans = NULL;
+  executor_list_each(take_plans_of, &plans);
+  while (plans) {
+    Plan *next = plans->next;
+    GraphExecutor *held = plans->held;
+    plan_release(plans);
+    if (held) graph_executor_let_go(held);
+    plans = next;
+  }
+}

@@ -1,0 +1,94 @@
+/* Variant: the calls of a graph that may share a plan, and the plan. For the files that GraphExecutor is made of:
+ *
+ *   graph_executor.c        executors of functions; running
+ *   graph_executor_alone.c  executors of graphs without a function
+ *   graph_executor_print.c  what the plans are
+ *   executor_trim.c         giving plans back
+ *   variant_plan.c          reading and replacing the plan of a variant
+ *   variant_search.c        from arguments to the variant
+ *   variant_stages.c        from one plan to the next
+ *
+ * The executor's lock guards lists and stages; plans are read without it. */
+#pragma once
+
+#include <pthread.h>
+
+#include "base/fork.h"
+#include "executor/executor_list.h"
+#include "executor/graph_executor.h"
+#include "executor/plan.h"
+#include "executor/queue.h"
+
+enum { MAX_VARIANTS = 32, GENERIC_VARIANTS = 2 };
+
+typedef enum Stage { STAGE_NEW, STAGE_PROFILING, STAGE_READY, STAGE_FALLING_BACK, STAGE_SETTLED } Stage;
+
+typedef struct Variant {
+  Job job;
+  GraphExecutor *executor;
+  ExecutorOptions options;
+  ArgumentSpec spec;
+  bool is_generic;           /* assumes nothing: for what found no place among the variants */
+  IValue *values;            /* of the attributes, retained */
+  const Exec *caller;        /* while it compiles on its thread */
+  _Atomic(Plan *) plan;      /* what calls run in; NULL: the graph as written */
+  _Atomic uint32_t readers;  /* of `plan`, between reading and retaining it */
+  _Atomic int stage;         /* Stage */
+  _Atomic bool is_compiling; /* its job is queued or under way; who sets it may queue it */
+  Plan *profiling;           /* kept to profile again */
+  uint32_t depth;
+} Variant;
+
+/* By mode; unoptimized plans are those of EXECUTOR_DEFAULT. */
+typedef struct VariantList {
+  _Atomic uint32_t count;
+  _Atomic(Variant *) items[MAX_VARIANTS];
+  _Atomic(Variant *) generic[GENERIC_VARIANTS]; /* by grad mode */
+} VariantList;
+
+struct GraphExecutor {
+  ExecutorLink link; /* first member */
+  RefCount refs;     /* of one without a function */
+  Function *function;
+  const Graph *graph; /* as written */
+  Str name;
+  const Services *services;
+  pthread_mutex_t lock;
+  Job find_paths;
+  _Atomic bool is_finding, was_called;
+  _Atomic(AttributePaths *) paths; /* NULL: not looked for yet */
+  VariantList lists[EXECUTOR_MODE_COUNT];
+  _Atomic uint8_t hopeless[GENERIC_VARIANTS]; /* by grad mode: optimizing gains nothing, whatever the arguments */
+  /* without a function: */
+  TypeStore *store; /* of `graph` */
+  VEC(const Source *) sources;
+  Graph *lowered;   /* `graph` without prim::GradOf, which only plans make use of */
+  const Code *code; /* of `lowered` */
+};
+
+/* ---- executors ---- */
+GraphExecutor *graph_executor_alloc(const Graph *graph, Str name, const Services *services); /* NULL: no memory */
+/* Keeps the executor, by what owns it, until it is let go. false: it is being freed. */
+bool graph_executor_hold(GraphExecutor *executor);
+void graph_executor_let_go(GraphExecutor *executor);
+Job attributes_job(void); /* for `find_paths`: looks for what the graph reads */
+/* The variant of a call, found or made. NULL: there is none yet, for what the graph reads is being looked for (waited
+ * for up to `wait_ns`), or there can't be one. */
+Variant *graph_executor_variant(GraphExecutor *executor, Exec *exec, ExecutorMode mode, const ExecutorOptions *options,
+                                const IValue *arguments, uint32_t count, uint64_t wait_ns);
+
+/* ---- the plan of a variant ---- */
+Plan *variant_acquire(Variant *variant); /* retained; NULL: the graph as written */
+/* Puts `plan`, whose reference is taken over, in the place of the one returned, which no call acquires any more. The
+ * lock is held. */
+Plan *variant_withdraw(Variant *variant, Plan *plan);
+void variant_publish(Variant *variant, Plan *plan); /* the same; the other one is released */
+
+/* ---- its stages ---- */
+void variant_free(Variant *variant); /* NULL is allowed */
+Job variant_job(void);               /* for its field `job`: the next step */
+/* Lets the variant advance, on this thread or off it. */
+void variant_compile(Variant *variant, const Exec *exec);
+/* Around a run in `plan`, which is released at its end. */
+InterpRun variant_begin_run(const Variant *variant, Plan *plan);
+void variant_end_run(Variant *variant, Plan *plan, const InterpRun *run, const Exec *exec, bool succeeded);

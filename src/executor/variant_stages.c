@@ -1,0 +1,185 @@
+/* What becomes of a variant: which plan it makes next, after what its calls have shown. */
+#include "executor/variant.h"
+#include "interp/interp.h"
+#include "pass/pass.h"
+
+enum { BAILOUTS_TO_GIVE_UP = 2 };
+
+static void settle(Variant *v, Plan *plan) {
+  variant_publish(v, plan);
+  plan_release(v->profiling);
+  v->profiling = NULL;
+  atomic_store(&v->stage, STAGE_SETTLED);
+}
+
+static Status make_plan(Variant *v, PlanKind kind, Plan **out) {
+  GraphExecutor *e = v->executor;
+  const AttributePaths *paths = atomic_load(&e->paths);
+  PlanRequest request = {.kind = kind,
+                         .graph = e->graph,
+                         .name = e->name,
+                         .function = e->function,
+                         .spec = v->is_generic ? NULL : &v->spec,
+                         .paths = paths,
+                         .values = v->values,
+                         .profiling = v->profiling,
+                         .keep_guards = v->options.compile_now,
+                         .profiled_runs = v->options.profiled_runs,
+                         .grad_enabled = v->spec.grad_enabled,
+                         .services = e->services,
+                         .caller = v->caller};
+  return plan_new(&request, out);
+}
+
+/* `plan` is taken over: the last of the variant; the graph as written where that does no more. */
+static void settle_on(Variant *v, Plan *plan) {
+  GraphExecutor *e = v->executor;
+  if (!plan->has_gain && !v->options.compile_now) {
+    enum { GRAD_MODE_ALONE = 1 };
+    reason_add(REASON_PLAN_WITHOUT_GAIN, e->graph->block->ret->range);
+    if (v->options.mode == EXECUTOR_PROFILING && v->spec.count == GRAD_MODE_ALONE)
+      atomic_store(&e->hopeless[v->spec.grad_enabled], 1);
+    plan_release(plan);
+    plan = NULL;
+  }
+  lock_take(&e->lock);
+  settle(v, plan);
+  lock_drop(&e->lock);
+}
+
+static Status settle_with(Variant *v, PlanKind kind) {
+  Plan *plan;
+  TRY(make_plan(v, kind, &plan));
+  settle_on(v, plan);
+  return OK;
+}
+
+static Status profile_first(Variant *v) {
+  Plan *plan;
+  TRY(make_plan(v, PLAN_PROFILING, &plan));
+  plan_release(v->profiling); /* of an attempt that was cancelled */
+  v->profiling = plan;
+  if (!profiling_record_slots(plan->record)) return settle_with(v, PLAN_INSENSITIVE); /* no tensors */
+  lock_take(&v->executor->lock);
+  variant_publish(v, plan_retain(plan));
+  atomic_store(&v->stage, STAGE_PROFILING);
+  lock_drop(&v->executor->lock);
+  return OK;
+}
+
+static Status assume_profile(Variant *v) {
+  Plan *plan;
+  TRY(make_plan(v, PLAN_OPTIMIZED, &plan));
+  if (plan->kind != PLAN_OPTIMIZED || (!plan->has_gain && !v->options.compile_now)) {
+    settle_on(v, plan);
+    return OK;
+  }
+  lock_take(&v->executor->lock);
+  variant_publish(v, plan);
+  atomic_store(&v->stage, STAGE_READY);
+  lock_drop(&v->executor->lock);
+  return OK;
+}
+
+/* The next step from where the variant stands. */
+static Status advance(Variant *v) {
+  switch ((Stage)atomic_load(&v->stage)) {
+    case STAGE_NEW:
+      if (v->options.mode == EXECUTOR_DEFAULT) return settle_with(v, PLAN_REQUIRED);
+      if (v->options.mode == EXECUTOR_SPECIALIZING)
+        return settle_with(v, v->is_generic ? PLAN_INSENSITIVE : PLAN_SPECIALIZED);
+      return profile_first(v);
+    case STAGE_PROFILING:
+      /* Asked for by a run that saw the record before it was extended: more runs are being merged into it. */
+      return profiling_record_is_ready(v->profiling->record) ? assume_profile(v) : OK;
+    case STAGE_FALLING_BACK:
+      return settle_with(v, PLAN_INSENSITIVE);
+    default:
+      return OK;
+  }
+}
+
+static void tell_failure(const Variant *v, Status status) {
+  reason_add(REASON_PLAN_FAILED, v->executor->graph->block->ret->range);
+  JIT_LOG_UPDATE("graph_executor", STR_FMT ": no plan: %s\n", STR_ARG(v->executor->name), status->message);
+}
+
+/* Neither the graph's fault nor for good: the next call tries again. */
+static bool was_stopped(Status status) {
+  return status->code == ERROR_CANCELLED || status->code == ERROR_DEADLINE;
+}
+
+static void run_job(Job *job) {
+  Variant *v = (Variant *)job;
+  Status status = advance(v);
+  if (status && !was_stopped(status) && atomic_load(&v->stage) == STAGE_PROFILING) {
+    tell_failure(v, status);
+    status_free(status);
+    status = settle_with(v, PLAN_INSENSITIVE);
+  }
+  if (status && !was_stopped(status)) {
+    tell_failure(v, status);
+    lock_take(&v->executor->lock);
+    settle(v, NULL);
+    lock_drop(&v->executor->lock);
+  }
+  status_free(status);
+  atomic_store(&v->is_compiling, false);
+}
+
+static bool hold_variant(Job *job) {
+  return graph_executor_hold(((Variant *)job)->executor);
+}
+static void let_variant_go(Job *job) {
+  graph_executor_let_go(((Variant *)job)->executor);
+}
+Job variant_job(void) {
+  return (Job){.run = run_job, .hold = hold_variant, .let_go = let_variant_go};
+}
+
+void variant_compile(Variant *v, const Exec *exec) {
+  if (atomic_exchange(&v->is_compiling, true)) return;
+  if (v->options.compile_now) {
+    v->caller = exec;
+    run_job(&v->job);
+  } else if (!queue_add(&v->job)) {
+    atomic_store(&v->is_compiling, false);
+  }
+}
+
+/* A guard of the plan failed once more. */
+static void bailed_out(Variant *v, Plan *plan, const Exec *exec) {
+  STATISTIC_ADD(bailouts);
+  if (atomic_load(&v->stage) == STAGE_FALLING_BACK) variant_compile(v, exec); /* in case its job could not be queued */
+  if (atomic_fetch_add(&plan->bailouts, 1) + 1 < BAILOUTS_TO_GIVE_UP) return;
+  bool falls_back = false;
+  lock_take(&v->executor->lock);
+  if (atomic_load(&v->plan) == plan && atomic_load(&v->stage) == STAGE_READY && v->profiling) {
+    if (v->depth) {
+      v->depth--;
+      profiling_record_extend(v->profiling->record, v->options.profiled_runs);
+      atomic_store(&v->stage, STAGE_PROFILING);
+      variant_publish(v, plan_retain(v->profiling));
+    } else {
+      atomic_store(&v->stage, STAGE_FALLING_BACK);
+      falls_back = true;
+    }
+  }
+  lock_drop(&v->executor->lock);
+  if (falls_back) variant_compile(v, exec);
+}
+
+InterpRun variant_begin_run(const Variant *v, Plan *plan) {
+  InterpRun run = {.force_guard = v->options.force_guard};
+  if (plan->record && !profiling_record_is_ready(plan->record)) run.profile = profiling_record_begin(plan->record);
+  return run;
+}
+
+void variant_end_run(Variant *v, Plan *plan, const InterpRun *run, const Exec *exec, bool succeeded) {
+  if (plan->record) {
+    profiling_record_end(plan->record, run->profile, succeeded);
+    if (profiling_record_is_ready(plan->record) && atomic_load(&v->stage) == STAGE_PROFILING) variant_compile(v, exec);
+  }
+  if (run->failed_guard) bailed_out(v, plan, exec);
+  plan_release(plan);
+}
