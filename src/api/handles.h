@@ -8,15 +8,12 @@
 
 struct wick_runtime {
   RefCount refs;
-  int threads; /* 0: the default */
-  void (*print)(void *user, const char *text, size_t length);
-  void *print_user;
-  void (*observe)(void *user, const Function *function, const char *step, const Graph *graph); /* Exec's */
-  void *observe_user;
-  _Atomic(const ExecutorOptions *) executor;
-  _Atomic uint8_t fusers[2];        /* Exec's */
-  _Atomic uint8_t quantized_engine; /* Exec's */
+  Runtime runtime;
 };
+/* The runtime that a handle means, which may be NULL. */
+static inline Runtime *runtime_of(const wick_runtime *handle) {
+  return handle ? (Runtime *)(uintptr_t)&handle->runtime : runtime_of_process();
+}
 struct wick_value {
   RefCount refs;
   IValue value;

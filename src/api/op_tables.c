@@ -4,7 +4,6 @@
 
 extern const OpTable op_table_attention;
 extern const OpTable op_table_attribute;
-extern const OpTable op_table_autograd;
 extern const OpTable op_table_builtin;
 extern const OpTable op_table_complex;
 extern const OpTable op_table_composite;
@@ -92,7 +91,6 @@ extern const OpTable op_table_view_scatter;
 const OpTable *const op_tables[] = {
     &op_table_attention,
     &op_table_attribute,
-    &op_table_autograd,
     &op_table_builtin,
     &op_table_complex,
     &op_table_composite,

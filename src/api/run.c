@@ -32,7 +32,7 @@ Status api_apply_run_options(Exec *exec, const wick_run_options *options, CallBu
   exec->executor_mode = o.executor;
   if (!fuse_exists((Fuser)o.fuser, DEVICE_CPU))
     return status_new(ERROR_INVALID_ARGUMENT, "wick_run_options: fuser %u", o.fuser);
-  if (o.fuser) exec->fusers[DEVICE_CPU] = (uint8_t)o.fuser;
+  if (o.fuser) exec->fuser = (uint8_t)o.fuser;
   if (o.cancel) exec_set_stop(exec, &o.cancel->fired);
   *out_cancel = o.cancel;
   *out_profile = o.profile;
@@ -164,10 +164,6 @@ static Status run_call(Exec *exec, const wick_module *module, Function *forward,
 
 /* ---- */
 
-static void print_nothing(void *user, const char *text, size_t length) {
-  (void)user, (void)text, (void)length;
-}
-
 Status function_call(const wick_module *module, Function *function, CallManner manner,
                      const wick_value *const *arguments, size_t count, const char *const *names, size_t named_count,
                      const wick_run_options *options, IValue *out) {
@@ -183,7 +179,7 @@ Status function_call(const wick_module *module, Function *function, CallManner m
   TRY(unbox_arguments(arguments, count, names, named_count, &few, &given));
   if (manner.aside) {
     exec.generator = manner.aside;
-    exec.print = print_nothing;
+    exec.is_silent = true;
   }
   uint64_t start = profile ? clock_now_ns() : 0;
   WorkLimit limit = {exec.stop, exec.deadline_ns},

@@ -45,15 +45,13 @@ wick_status wick_runtime_new(const wick_runtime_options *options, wick_runtime *
     return api_status(status_new(ERROR_UNSUPPORTED, "wick_runtime_options: alloc, free and parallel are reserved"),
                       error);
   API_TRY(set_thread_options(&o));
-  const ExecutorOptions *executor;
-  API_TRY(executor_options_keep(&(ExecutorOptions){0}, &executor));
   wick_runtime *runtime = mem_calloc(1, sizeof *runtime);
   if (!runtime) return api_status(status_out_of_memory(), error);
   ref_init(&runtime->refs);
-  runtime->threads = thread_count(&o);
-  runtime->print = o.print;
-  runtime->print_user = o.user;
-  runtime->executor = executor;
+  runtime_init(&runtime->runtime);
+  runtime->runtime.threads = thread_count(&o);
+  runtime->runtime.print = o.print;
+  runtime->runtime.print_user = o.user;
   if (o.cache_bytes) cache_set_limit((size_t)o.cache_bytes);
   *out = runtime;
   return api_status(OK, error);
@@ -67,17 +65,7 @@ void wick_runtime_release(wick_runtime *runtime) {
 }
 
 void api_exec_init(Exec *exec, const wick_runtime *runtime) {
-  exec_init(exec, &api_services);
-  if (!runtime) return;
-  if (runtime->threads) exec->threads = runtime->threads;
-  exec->executor = atomic_load_explicit(&runtime->executor, memory_order_acquire);
-  exec->quantized_engine = atomic_load_explicit(&runtime->quantized_engine, memory_order_relaxed);
-  for (size_t i = 0; i < sizeof exec->fusers; i++)
-    exec->fusers[i] = atomic_load_explicit(&runtime->fusers[i], memory_order_relaxed);
-  exec->print = runtime->print;
-  exec->print_user = runtime->print_user;
-  exec->observe = runtime->observe;
-  exec->observe_user = runtime->observe_user;
+  exec_init_in(exec, runtime_of(runtime), &api_services);
 }
 
 uint64_t wick_trim(void) {
@@ -102,14 +90,8 @@ _Static_assert((int)WICK_EXECUTOR_PROFILING == (int)EXECUTOR_PROFILING &&
                "executors are numbered alike");
 
 static const ExecutorOptions *executor_options_now(const wick_runtime *runtime) {
-  return runtime ? runtime->executor : executor_defaults();
-}
-static Status choose_executor(wick_runtime *runtime, const ExecutorOptions *wanted) {
-  if (!runtime) return executor_set_defaults(wanted);
-  const ExecutorOptions *kept;
-  TRY(executor_options_keep(wanted, &kept));
-  runtime->executor = kept;
-  return OK;
+  const ExecutorOptions *chosen = atomic_load_explicit(&runtime_of(runtime)->executor, memory_order_acquire);
+  return chosen ? chosen : executor_defaults();
 }
 
 wick_status wick_set_executor(wick_runtime *runtime, const wick_executor_options *options, wick_error **error) {
@@ -123,7 +105,7 @@ wick_status wick_set_executor(wick_runtime *runtime, const wick_executor_options
                             .profiled_runs = o.profiled_runs,
                             .bailout_depth = o.bailout_depth,
                             .max_plans = o.max_plans};
-  return api_status(choose_executor(runtime, &wanted), error);
+  return api_status(executor_choose(runtime_of(runtime), &wanted), error);
 }
 
 _Static_assert((int)WICK_FUSER_TILE == (int)FUSER_TILE && (int)WICK_FUSER_NONE == (int)FUSER_NONE,
@@ -137,10 +119,7 @@ wick_status wick_set_fuser(wick_runtime *runtime, const char *device, uint32_t f
     return api_status(
         status_new(ERROR_INVALID_ARGUMENT, "wick_set_fuser: there is no fuser %u for device '%s'", fuser, device),
         error);
-  if (runtime)
-    runtime->fusers[parsed.type] = (uint8_t)fuser;
-  else
-    fuse_set_default(parsed.type, (Fuser)fuser);
+  fuse_set(runtime_of(runtime), parsed.type, (Fuser)fuser);
   return api_status(OK, error);
 }
 
@@ -157,17 +136,14 @@ wick_status wick_set_quantized_engine(wick_runtime *runtime, const char *name, w
   if (!quantized_engine_parse(str_from(name), &engine))
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_set_quantized_engine: there is no engine '%s'", name),
                       error);
-  if (runtime)
-    runtime->quantized_engine = (uint8_t)engine;
-  else
-    quantized_engine_set_default(engine);
+  atomic_store(&runtime_of(runtime)->quantized_engine, (uint8_t)engine);
   return api_status(OK, error);
 }
 
 void wick_set_optimize(wick_runtime *runtime, int optimize) {
   ExecutorOptions options = *executor_options_now(runtime);
   options.no_optimize = !optimize;
-  Status status = choose_executor(runtime, &options);
+  Status status = executor_choose(runtime_of(runtime), &options);
   status_free(status); /* out of memory: as before */
 }
 

@@ -13,11 +13,3 @@ Status autograd_backward(Exec *exec, size_t count, Tensor *const *outputs, Tenso
 /* out[i]: the gradient of inputs[i], owned; NULL where there is none and allow_unused. */
 Status autograd_grad(Exec *exec, size_t count, Tensor *const *outputs, Tensor *const *grads, size_t input_count,
                      Tensor *const *inputs, BackwardOptions options, Tensor **out) MUST_CHECK;
-
-/* What the operators of op/tensor/autograd.c do (Services). */
-Status autodiff_backward(Call *call) MUST_CHECK;
-Status autodiff_backward_list(Call *call) MUST_CHECK;
-Status autodiff_grad(Call *call) MUST_CHECK;
-Status autodiff_retain_grad(Call *call) MUST_CHECK;
-Status autodiff_retains_grad(Call *call) MUST_CHECK;
-Status autodiff_tensor_grad(Call *call) MUST_CHECK;

@@ -374,7 +374,7 @@ static Status call_recorded(Call *call, const CallPlan *plan, uint32_t flags) {
 
 static __attribute__((noinline)) Status call_long(Call *call, const CallPlan *plan, uint32_t flags) {
   Exec *exec = call->exec;
-  void *recorder = exec->recorder;
+  Recorder *recorder = exec->recorder;
   if (flags & INPUT_MAY_CHANGE) return call_run_held(call, plan);
   if (!recorder) {
     TRY(call_recorded(call, plan, flags));
@@ -383,8 +383,7 @@ static __attribute__((noinline)) Status call_long(Call *call, const CallPlan *pl
   exec->recorder = NULL; /* what the operator calls itself is not part of the trace */
   Status status = call_recorded(call, plan, flags);
   exec->recorder = recorder;
-  if (status == OK && exec->services && exec->services->trace_record) status = exec->services->trace_record(exec, call);
-  return status;
+  return status ? status : recorder->record(recorder, exec, call);
 }
 
 #ifdef WICK_HOSTILE

@@ -1,6 +1,7 @@
 /* call: what operators and calls of them are. An operator is one row of data; the registry finds rows; operator_call is
  * the only way to run one. In reading order:
  *
+ *   call/runtime.h   Runtime, what calls share with those after them
  *   call/exec.h      Exec, what every call is given; Services, what is asked of the folders after it
  *   call/call.h      Call and its accessors, operator_call, shape functions (this file)
  *   call/operator.h  OpRow, Operator, the registry

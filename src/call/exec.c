@@ -24,16 +24,36 @@ static Generator *the_generator(void) {
   return generator;
 }
 
-void exec_init(Exec *exec, const Services *services) {
+void exec_init_in(Exec *exec, Runtime *runtime, const Services *services) {
   *exec = (Exec){
       .services = services,
+      .runtime = runtime,
+      .executor = atomic_load_explicit(&runtime->executor, memory_order_acquire),
       .grad_enabled = true,
-      .threads = parallel_default_threads(),
+      .threads = runtime->threads ? runtime->threads : parallel_default_threads(),
       .generator = the_generator(),
   };
   const WorkLimit *limit = work_limit();
   if (limit && limit->deadline_ns) exec_set_deadline(exec, limit->deadline_ns);
   if (limit && limit->stop) exec_set_stop(exec, (_Atomic bool *)limit->stop);
+}
+
+void exec_init(Exec *exec, const Services *services) {
+  exec_init_in(exec, runtime_of_process(), services);
+}
+
+void exec_print(const Exec *exec, Str text, FILE *stream) {
+  const Runtime *runtime = exec->runtime;
+  if (exec->is_silent) return;
+  if (runtime->print)
+    runtime->print(runtime->print_user, text.data ? text.data : "", text.length);
+  else
+    fwrite(text.data ? text.data : "", 1, text.length, stream);
+}
+
+void exec_show(const Exec *exec, const struct Function *function, const char *step, const struct Graph *graph) {
+  const Runtime *runtime = exec->runtime;
+  if (runtime->observe && !exec->is_silent) runtime->observe(runtime->observe_user, function, step, graph);
 }
 
 void exec_set_deadline(Exec *exec, uint64_t monotonic_ns) {

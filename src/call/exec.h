@@ -1,7 +1,10 @@
 /* Exec: one execution context, passed to everything that runs. Kernels read no global state. */
 #pragma once
 
+#include <stdio.h>
+
 #include "base/work_limit.h"
+#include "call/runtime.h"
 #include "ivalue/ivalue.h"
 
 struct Operator;
@@ -10,7 +13,7 @@ struct Function;
 struct Graph;
 struct Exec;
 
-/* What lower folders need from higher ones; one const struct, filled in api. Entries may be NULL in small tests. */
+/* What an operator needs of higher folders; one const struct, filled in api. Entries may be NULL in small tests. */
 typedef struct Services {
   /* Compiles an operator's `body` text once; the Function is the process's. */
   Status (*compile_body)(struct Exec *exec, const struct Operator *op, struct Function **out);
@@ -25,20 +28,12 @@ typedef struct Services {
   /* After an operator whose result is a view of an input that doesn't record, in grad mode: for later writes into
    * views. */
   Status (*autograd_view)(struct Exec *exec, struct Call *call);
-  /* What the operators of op/tensor/autograd.c do. */
-  Status (*autograd_backward)(struct Call *call);
-  Status (*autograd_backward_list)(struct Call *call);
-  Status (*autograd_grad)(struct Call *call);
-  Status (*autograd_retain_grad)(struct Call *call);
-  Status (*autograd_retains_grad)(struct Call *call);
-  Status (*autograd_tensor_grad)(struct Call *call);
-  /* The graph that a function runs. */
-  Status (*graph_to_run)(struct Exec *exec, struct Function *function, const struct Graph **out);
-  /* A graph as the Python of archives, for the optimizer's log. */
-  Status (*print_source)(const struct Graph *graph, StrBuf *out);
-  /* Tracing: called after a kernel when exec->recorder is set. */
-  Status (*trace_record)(struct Exec *exec, struct Call *call);
 } Services;
+
+/* A tracer: told of every call that the program makes, after its kernel. */
+typedef struct Recorder {
+  Status (*record)(struct Recorder *recorder, struct Exec *exec, struct Call *call);
+} Recorder;
 
 /* What a call may still use up, shared with all it forks. */
 typedef struct CallBudget {
@@ -47,34 +42,40 @@ typedef struct CallBudget {
   MemBudget memory;
 } CallBudget;
 
+/* Of one call: runtime, options, what it may use up, grad mode, and the task that runs it. */
 typedef struct Exec {
   const Services *services;
-  bool grad_enabled, deterministic, inference;
-  bool attended;            /* there is a deadline or a cancel token: they are looked at after every operator */
-  uint8_t fusers[2];        /* fuse/backend.h: back ends of fusion groups on CPU and CUDA; 0: the process's */
-  uint8_t quantized_engine; /* QuantizedEngine of packed quantized operators */
-  int threads;              /* for parallel_for inside kernels */
-  Generator *generator;     /* the default generator, borrowed; lock around use: generator_lock */
-  _Atomic bool *stop;       /* polled by long loops; NULL: never. Set by cancel and deadline */
-  uint64_t deadline_ns;     /* monotonic, 0: none; `attended` goes with both */
-  CallBudget *budget;       /* NULL: none. The caller's; an asynchronous call's lies in its task */
-  int native_depth;         /* re-entries into the interpreter from C */
-  void *recorder;           /* tracer */
-  void (*print)(void *user, const char *text, size_t length); /* print() and warnings; NULL: stdout */
-  void *print_user;
-  struct Task *task; /* interp: the running task, or NULL */
-  /* Shown every function's graph after each step of its compilation, for dumps; NULL: nobody. */
-  void (*observe)(void *user, const struct Function *function, const char *step, const struct Graph *graph);
-  void *observe_user;
-  const struct ExecutorOptions *executor; /* how functions are made to run; NULL: as the environment says */
+  Runtime *runtime;
+  /* options */
+  const struct ExecutorOptions *executor; /* the runtime's when the call began; NULL: as the environment says */
   uint32_t executor_mode;                 /* ExecutorMode of this call, or 0: executor's */
-  struct Runtime *runtime;
+  int threads;                            /* for parallel_for inside kernels */
+  uint8_t fuser;                          /* Fuser of groups on CPU; 0: the runtime's */
+  bool deterministic;
+  bool is_silent;               /* work beside the program's: nothing is printed, and no observer shown */
+  Generator *generator;         /* the default generator, borrowed; lock around use: generator_lock */
   struct DeviceMap *device_map; /* tensor/device_map.h: of the program that runs or is compiled; NULL: none */
+  Recorder *recorder;           /* NULL: nobody traces */
   struct OpProfile *profile;    /* interp: where every operator's time is recorded; NULL: nowhere */
+  /* what it may use up */
+  _Atomic bool *stop;   /* polled by long loops; NULL: never. Set by cancel and deadline */
+  uint64_t deadline_ns; /* monotonic, 0: none */
+  bool attended;        /* there is a deadline or a cancel token: they are looked at after every operator */
+  CallBudget *budget;   /* NULL: none. The caller's; an asynchronous call's lies in its task */
+  int native_depth;     /* re-entries into the interpreter from C */
+
+  bool grad_enabled;
+  struct Task *task; /* interp: the running task, or NULL */
 } Exec;
 
-/* The process's default context: default threads and generator, and the time limit of what the thread works for. */
+/* A call in the runtime: its options, the default generator, and the time limit of what the thread works for. */
+void exec_init_in(Exec *exec, Runtime *runtime, const Services *services);
+/* In the process's. */
 void exec_init(Exec *exec, const Services *services);
+/* Text of the program, to where the runtime sends it or to the stream. */
+void exec_print(const Exec *exec, Str text, FILE *stream);
+/* Shows the runtime's observer a graph, if there is one. */
+void exec_show(const Exec *exec, const struct Function *function, const char *step, const struct Graph *graph);
 /* Cancelled, past its deadline or out of steps: the error; else OK. Cheap. */
 Status exec_poll(const Exec *exec) MUST_CHECK;
 /* Before work that may be long: OK, unless somebody attends and exec_poll fails. */

@@ -20,15 +20,9 @@ const char *quantized_engine_name(QuantizedEngine engine) {
   return engine == ENGINE_QNNPACK ? "qnnpack" : "onednn";
 }
 
-static _Atomic uint8_t default_engine; /* of the process, for calls without a runtime; set by its owner alone */
-
-void quantized_engine_set_default(QuantizedEngine engine) {
-  atomic_store(&default_engine, (uint8_t)engine);
-}
-
 QuantizedEngine quantized_engine(const Exec *exec) {
-  if (exec->quantized_engine != ENGINE_DEFAULT) return (QuantizedEngine)exec->quantized_engine;
-  if (atomic_load(&default_engine) != ENGINE_DEFAULT) return (QuantizedEngine)atomic_load(&default_engine);
+  uint8_t engine = atomic_load_explicit(&exec->runtime->quantized_engine, memory_order_relaxed);
+  if (engine != ENGINE_DEFAULT) return (QuantizedEngine)engine;
 #if defined(__x86_64__) || defined(__i386__)
   return ENGINE_ONEDNN;
 #else

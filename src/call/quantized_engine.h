@@ -8,8 +8,7 @@ typedef enum QuantizedEngine {
   ENGINE_QNNPACK,
   ENGINE_ONEDNN
 } QuantizedEngine;
-QuantizedEngine quantized_engine(const Exec *exec);        /* never ENGINE_DEFAULT */
-void quantized_engine_set_default(QuantizedEngine engine); /* of the process */
+QuantizedEngine quantized_engine(const Exec *exec); /* of its runtime; never ENGINE_DEFAULT */
 const char *quantized_engine_name(QuantizedEngine engine);
 /* "qnnpack", "onednn"; "fbgemm" and "x86" mean onednn, whose arithmetic theirs is. false: unknown. */
 bool quantized_engine_parse(Str name, QuantizedEngine *out);

@@ -344,8 +344,8 @@ static int dump_model(Dump *dump, ModelOptions *model) {
     return EXIT_FAILED;
   }
   if (model->runtime) {
-    model->runtime->observe = observe;
-    model->runtime->observe_user = dump;
+    model->runtime->runtime.observe = observe;
+    model->runtime->runtime.observe_user = dump;
   }
   wick_module *module = model_open(dump->path, model, &error);
   int result = EXIT_USAGE;

@@ -99,8 +99,8 @@ int dump_optimized(const OptimizedDump *dump, ModelOptions *model, int count, ch
   if (!wick_runtime_new(NULL, &model->runtime, &error) && !wick_set_executor(model->runtime, &options, &error)) {
     module = model_open(dump->path, model, &error);
     if (module && dump->pass) {
-      model->runtime->observe = observe;
-      model->runtime->observe_user = &watch;
+      model->runtime->runtime.observe = observe;
+      model->runtime->runtime.observe_user = &watch;
     }
     if (module)
       result = dump_plans(dump, module, &inputs, &watch, dump->method ? dump->method : model_default_method(module));

@@ -28,7 +28,6 @@ bool executor_mode_parse(Str name, ExecutorMode *out) {
 }
 
 static ExecutorOptions environment;
-static _Atomic(const ExecutorOptions *) defaults = &environment;
 
 static void read_environment(void) {
   const char *mode = getenv("WICK_EXECUTOR"), *compile = getenv("WICK_COMPILE"), *guard = getenv("WICK_FAIL_GUARD");
@@ -44,7 +43,8 @@ static void read_environment(void) {
 const ExecutorOptions *executor_defaults(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, read_environment);
-  return atomic_load_explicit(&defaults, memory_order_acquire);
+  const ExecutorOptions *chosen = atomic_load_explicit(&runtime_of_process()->executor, memory_order_acquire);
+  return chosen ? chosen : &environment;
 }
 
 /* ---- options that calls may be reading: each set once, for the rest of the process ---- */
@@ -81,7 +81,7 @@ static Status find_or_add_set(const ExecutorOptions *options, const ExecutorOpti
   return OK;
 }
 
-Status executor_options_keep(const ExecutorOptions *wanted, const ExecutorOptions **out) {
+static Status executor_options_keep(const ExecutorOptions *wanted, const ExecutorOptions **out) {
   ExecutorOptions complete;
   executor_options_complete(wanted, &complete);
   lock_take(&sets_lock);
@@ -90,10 +90,10 @@ Status executor_options_keep(const ExecutorOptions *wanted, const ExecutorOption
   return status;
 }
 
-Status executor_set_defaults(const ExecutorOptions *options) {
+Status executor_choose(Runtime *runtime, const ExecutorOptions *options) {
   const ExecutorOptions *kept;
   TRY(executor_options_keep(options, &kept));
-  atomic_store_explicit(&defaults, kept, memory_order_release);
+  atomic_store_explicit(&runtime->executor, kept, memory_order_release);
   return OK;
 }
 

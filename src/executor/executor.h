@@ -38,8 +38,8 @@ typedef struct ExecutorOptions {
 } ExecutorOptions;
 const char *executor_mode_name(ExecutorMode mode);     /* for tests */
 bool executor_mode_parse(Str name, ExecutorMode *out); /* "specialising" too */
-/* What the environment says: WICK_EXECUTOR=simple|specializing|profiling, WICK_COMPILE=now,
- * WICK_FAIL_GUARD=index|all. Read once. */
+/* Of the process's runtime: what was chosen for it, else what the environment says, which is read once:
+ * WICK_EXECUTOR=simple|specializing|profiling, WICK_COMPILE=now, WICK_FAIL_GUARD=index|all. */
 const ExecutorOptions *executor_defaults(void);
 /* Of a call. */
 static inline const ExecutorOptions *executor_options_of(const Exec *exec) {
@@ -48,10 +48,8 @@ static inline const ExecutorOptions *executor_options_of(const Exec *exec) {
 static inline ExecutorMode executor_mode_of(const Exec *exec) {
   return exec->executor_mode ? (ExecutorMode)exec->executor_mode : executor_options_of(exec)->mode;
 }
-/* Another answer from then on; calls under way keep to what they began with. */
-Status executor_set_defaults(const ExecutorOptions *options) MUST_CHECK;
-/* `wanted`, complete, where it stays for the rest of the process. */
-Status executor_options_keep(const ExecutorOptions *wanted, const ExecutorOptions **out) MUST_CHECK;
+/* For calls of the runtime from then on; calls under way keep to what they began with. */
+Status executor_choose(Runtime *runtime, const ExecutorOptions *options) MUST_CHECK;
 /* `wanted` with the defaults in place of zeros. */
 void executor_options_complete(const ExecutorOptions *wanted, ExecutorOptions *out);
 

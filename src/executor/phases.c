@@ -23,7 +23,7 @@ static void after_pass(Phases *p, const char *name) {
   Status status = graph_lint(graph);
   if (status) catch_throw(graph->arena->catch_point, status_context(status, "pass %s", name));
 #endif
-  if (p->exec->observe) p->exec->observe(p->exec->observe_user, p->function, name, graph);
+  exec_show(p->exec, p->function, name, graph);
   if (!queue_pause()) catch_throw(graph->arena->catch_point, status_new(ERROR_CANCELLED, "the process ends"));
 }
 
@@ -119,7 +119,7 @@ static void differentiate_node(Phases *p, Node *node) {
   Phases forward = *p;
   Gradient gradient;
   differentiate(subgraph->g, p->exec, &gradient);
-  if (p->exec->observe) p->exec->observe(p->exec->observe_user, p->function, "backward", gradient.backward);
+  exec_show(p->exec, p->function, "backward", gradient.backward);
   forward.graph = gradient.forward;
   if (!p->is_profiled) RUN(shape_analysis, shape_analysis(gradient.forward, p->exec));
   run_optimization(&forward);

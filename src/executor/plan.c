@@ -38,7 +38,7 @@ static void copy_as_written(void *argument) {
   const PlanRequest *r = w->request;
   Plan *plan = w->plan;
   plan->graph = graph_copy(w->graph, &plan->store.arena, &plan->store);
-  SOURCE_LOG_DUMP(phases_log_file(w->phases.profiles), "Optimizing the following function:", r->services, plan->graph);
+  SOURCE_LOG_DUMP(phases_log_file(w->phases.profiles), "Optimizing the following function:", plan->graph);
   plan->as_written = plan_cost(plan->graph);
   w->phases.graph = plan->graph;
   if (r->spec && r->kind != PLAN_REQUIRED)
@@ -146,13 +146,10 @@ static Status begin(const PlanRequest *request, Work *w) {
                        .clock = &w->clock,
                        .profiles = request->kind != PLAN_REQUIRED && request->kind != PLAN_SPECIALIZED};
   w->spec = (SpecWriter){request->spec, request->paths, request->values, &w->exec};
-  exec_init(&w->exec, request->services);
+  exec_init_in(&w->exec, request->caller ? request->caller->runtime : runtime_of_process(), request->services);
   w->exec.threads = 1;
   if (request->function) w->exec.device_map = &request->function->unit->device_map;
-  if (request->caller) {
-    w->exec.observe = request->caller->observe;
-    w->exec.observe_user = request->caller->observe_user;
-  }
+  w->exec.is_silent = !request->caller;
   STATISTIC_ADD(compiles);
   compile_clock_start(&w->clock, plan_kind_name(request->kind));
   TRY(make_graph(w));

@@ -43,7 +43,7 @@ typedef struct PlanRequest {
   bool grad_enabled;      /* the calls' grad mode */
   bool keep_guards;       /* even if they don't pay */
   const Services *services;
-  const Exec *caller; /* whose observer is shown the passes; NULL: nobody's */
+  const Exec *caller; /* whose runtime's observer is shown the passes; NULL: nobody's */
 } PlanRequest;
 /* PLAN_OPTIMIZED may give a PLAN_INSENSITIVE: where guards gain nothing, there are none. */
 Status plan_new(const PlanRequest *request, Plan **out) MUST_CHECK;

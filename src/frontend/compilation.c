@@ -138,7 +138,7 @@ const char *frontend_lowering_step(size_t index) {
 }
 
 static void show(const Exec *exec, const Function *function, const char *step, const Graph *graph) {
-  if (exec && exec->observe && function) exec->observe(exec->observe_user, function, step, graph);
+  if (exec && function) exec_show(exec, function, step, graph);
 }
 
 #define X(name, call) \

@@ -15,8 +15,7 @@ bool fuser_find(Str name, Fuser *out) {
   return false;
 }
 
-enum { DEVICES = sizeof((Exec *)NULL)->fusers };
-static _Atomic uint8_t defaults[DEVICES];
+enum { DEVICES = sizeof((Runtime *)NULL)->fusers };
 static _Atomic uint32_t switched_off; /* bit f: back end f */
 
 static Fuser environment_fuser(void) {
@@ -37,8 +36,8 @@ bool fuse_exists(Fuser fuser, int device_type) {
   return fuser <= FUSER_NONE || backends[fuser]->device_type == device_type;
 }
 
-void fuse_set_default(int device_type, Fuser fuser) {
-  if (fuse_exists(fuser, device_type)) atomic_store(&defaults[device_type], (uint8_t)fuser);
+void fuse_set(Runtime *runtime, int device_type, Fuser fuser) {
+  if (fuse_exists(fuser, device_type)) atomic_store(&runtime->fusers[device_type], (uint8_t)fuser);
 }
 
 void fuse_set_enabled(Fuser fuser, bool on) {
@@ -49,9 +48,9 @@ void fuse_set_enabled(Fuser fuser, bool on) {
 }
 
 const FuseBackend *fuse_backend(const Exec *exec, int device_type) {
-  Fuser asked = exec->fusers[device_type];
+  Fuser asked = device_type == DEVICE_CPU ? exec->fuser : FUSER_DEFAULT;
   uint32_t off = atomic_load_explicit(&switched_off, memory_order_relaxed);
-  if (!asked) asked = atomic_load_explicit(&defaults[device_type], memory_order_relaxed);
+  if (!asked) asked = atomic_load_explicit(&exec->runtime->fusers[device_type], memory_order_relaxed);
   if (!asked) asked = environment_fuser();
   if (asked == FUSER_NONE) return NULL;
   for (int i = FUSER_COUNT - 1; i > FUSER_NONE; i--) /* later ones are faster */

@@ -24,7 +24,7 @@ Status function_code(Exec *exec, Function *function, const Code **out) {
   const Graph *graph;
   Code *code = NULL;
   if (growth) lock_take(growth);
-  Status status = exec->services->graph_to_run(exec, function, &graph);
+  Status status = function_slots.graph_to_run(exec, function, &graph);
   if (!status) status = code_compile(graph, function->name, &code);
   if (growth) lock_drop(growth);
   if (!status) *out = publish(function, code);

@@ -9,11 +9,10 @@ void graph_log_at(const char *file, int line, JitLogLevel level, const char *tit
   strbuf_dispose(&text);
 }
 
-void source_log_at(const char *file, int line, JitLogLevel level, const char *title, const Services *services,
-                   const Graph *graph) {
+void source_log_at(const char *file, int line, JitLogLevel level, const char *title, const Graph *graph) {
   StrBuf text = {0};
   strbuf_printf(&text, "%s\n", title);
-  Status status = services && services->print_source ? services->print_source(graph, &text) : OK;
+  Status status = graph_source_printer.print(graph, &text);
   if (status) strbuf_printf(&text, "# it can't be written as Python: %s\n", status->message);
   status_free(status);
   jit_log_write(file, line, level, strbuf_view(&text));

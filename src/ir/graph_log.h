@@ -1,7 +1,6 @@
 /* Graphs and nodes in the optimizer's log (report/jit_log.h). */
 #pragma once
 
-#include "call/exec.h"
 #include "ir/graph.h"
 #include "report/jit_log.h"
 #include "report/reason.h"
@@ -15,10 +14,14 @@ bool node_refused(const char *file, const Node *node, Reason reason);
 
 #define GRAPH_LOG_DUMP(file, title, graph) graph_log_at((file), __LINE__, JIT_DUMP, (title), (graph))
 /* The same as Python: what a user wrote, more or less. */
-void source_log_at(const char *file, int line, JitLogLevel level, const char *title, const Services *services,
-                   const Graph *graph);
-#define SOURCE_LOG_DUMP(file, title, services, graph)                                                               \
-  do {                                                                                                              \
-    if (jit_log_enabled((file), JIT_DUMP)) source_log_at((file), __LINE__, JIT_DUMP, (title), (services), (graph)); \
+void source_log_at(const char *file, int line, JitLogLevel level, const char *title, const Graph *graph);
+#define SOURCE_LOG_DUMP(file, title, graph)                                                             \
+  do {                                                                                                  \
+    if (jit_log_enabled((file), JIT_DUMP)) source_log_at((file), __LINE__, JIT_DUMP, (title), (graph)); \
   } while (0)
+/* Who writes graphs as Python stands below this folder: src/serial/python/graph_source.c. */
+typedef struct GraphSourcePrinter {
+  Status (*print)(const Graph *graph, StrBuf *out);
+} GraphSourcePrinter;
+extern const GraphSourcePrinter graph_source_printer;
 #define NODE_LOG_UPDATE(file, text, node) node_log_at((file), __LINE__, JIT_UPDATE, (text), (node))

@@ -217,7 +217,7 @@ static Verdict attempt(const Case *c, const ExecutorOptions *options, int64_t n,
   char difference[DIFFERENCE_BYTES] = "";
   wick_module *module;
   wick_error *error = NULL;
-  assert_null(executor_set_defaults(options));
+  assert_null(executor_choose(runtime_of_process(), options));
   if (wick_compile(NULL, c->text, strlen(c->text), "case.py", &module, &error))
     fail_msg("%s: %s", c->name, wick_error_message(error));
   countdown = n;

@@ -44,7 +44,7 @@ static wick_value *outcome_of(const RecordedCall *call, wick_value *result) {
 static bool run_all(const Program *p, const wick_value *calls, const ExecutorOptions *options, Outcomes *out) {
   static const ModelOptions plain = {0};
   wick_error *error = NULL;
-  assert_null(executor_set_defaults(options));
+  assert_null(executor_choose(runtime_of_process(), options));
   *out = (Outcomes){0};
   wick_module *module = model_open(p->model, &plain, &error);
   for (size_t i = 0; module && i < wick_value_length(calls); i++) {

@@ -77,11 +77,6 @@ static void read_options(void) {
 }
 
 /* ---- one call ---- */
-static void drop_text(void *user, const char *text, size_t length) {
-  (void)user;
-  (void)text;
-  (void)length;
-}
 /* The most that this process has held; a sanitizer's own memory tells nothing. */
 static long peak_mib(void) {
 #ifdef __SANITIZE_ADDRESS__
@@ -149,7 +144,7 @@ static Outcome run_made(const SampleCall *call, MadeCall *made, int64_t gradient
   IValue outputs[CALL_MAX_OUTPUTS] = {IVALUE_NONE};
   uint32_t output_count = operator_schema(call->op)->return_count;
   api_exec_init(&exec, NULL);
-  exec.print = drop_text;
+  exec.is_silent = true;
   exec.budget = &budget;
   exec.threads = 2;
   exec_set_deadline(&exec, clock_now_ns() + (gradient == EXPANDED ? expanded_deadline_ns : deadline_ns));

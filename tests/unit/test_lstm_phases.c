@@ -88,13 +88,15 @@ static Seen run(ExecutorMode mode, bool grad) {
   Exec exec;
   CompilationUnit *unit;
   Source *source;
-  exec_init(&exec, &api_services);
+  Runtime runtime;
+  runtime_init(&runtime);
+  runtime.observe = observe;
+  runtime.observe_user = &seen;
+  exec_init_in(&exec, &runtime, &api_services);
   ExecutorOptions options = {.mode = mode, .compile_now = true};
   executor_options_complete(&options, &options);
   exec.executor = &options;
   exec.grad_enabled = grad;
-  exec.observe = observe;
-  exec.observe_user = &seen;
   assert_null(unit_new(&unit));
   assert_null(source_new(str_from(program), "lstm.py", 1, &source));
   assert_null(frontend_compile_program(unit, &exec, source, NULL));

@@ -58,7 +58,9 @@ static void run(ExecutorMode mode, bool grad, bool optimize, Seen *seen) {
   CompilationUnit *unit;
   Source *source;
   *seen = (Seen){0};
-  exec_init(&exec, &api_services);
+  Runtime runtime;
+  runtime_init(&runtime);
+  exec_init_in(&exec, &runtime, &api_services);
   ExecutorOptions options = {.mode = mode, .compile_now = true, .no_optimize = !optimize};
   executor_options_complete(&options, &options);
   exec.executor = &options;
@@ -66,8 +68,8 @@ static void run(ExecutorMode mode, bool grad, bool optimize, Seen *seen) {
   assert_null(unit_new(&unit));
   assert_null(source_new(str_from(program), "phases.py", 1, &source));
   assert_null(frontend_compile_program(unit, &exec, source, NULL));
-  exec.observe = observe;
-  exec.observe_user = seen;
+  runtime.observe = observe;
+  runtime.observe_user = seen;
   seen->function = unit_find_function(unit, STR("f"));
   IValue arguments[2] = {matrix(grad), matrix(grad)};
   for (int i = 0; i < 4; i++) {

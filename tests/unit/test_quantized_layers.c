@@ -113,7 +113,7 @@ static void check_conv(QuantizedEngine engine, int64_t inputs, int64_t outputs, 
   int64_t x_sizes[] = {2, inputs, 9, 7}, w_sizes[] = {outputs, inputs / groups, kernel, kernel}, pair[3][2];
   const double sx = 0.03, sw = 0.02, so = 0.31;
   const int64_t zx = 93, zo = 110;
-  exec.quantized_engine = (uint8_t)engine;
+  exec.runtime->quantized_engine = (uint8_t)engine;
   IValue x = random_quantized(DTYPE_QUINT8, 4, x_sizes, sx, zx), w = random_quantized(DTYPE_QINT8, 4, w_sizes, sw, 0);
   for (int i = 0; i < 2; i++) pair[0][i] = stride, pair[1][i] = padding, pair[2][i] = dilation;
   IValue packed, out, lists[] = {ints(2, pair[0]), ints(2, pair[1]), ints(2, pair[2])};
@@ -150,7 +150,7 @@ static void check_conv(QuantizedEngine engine, int64_t inputs, int64_t outputs, 
   ivalue_release(x);
   ivalue_release(w);
   for (int i = 0; i < 3; i++) ivalue_release(lists[i]);
-  exec.quantized_engine = ENGINE_DEFAULT;
+  exec.runtime->quantized_engine = ENGINE_DEFAULT;
 }
 
 static void convolutions_sum_what_they_should(void **state) {
@@ -275,14 +275,14 @@ static void programs_know_the_engine(void **state) {
   for (size_t i = 0; i < 2; i++) {
     Function *function;
     IValue out;
-    exec.quantized_engine = (uint8_t)engines[i];
+    exec.runtime->quantized_engine = (uint8_t)engines[i];
     assert_null(frontend_compile_helper(
         &exec, STR("def engine_name() -> str:\n    return torch.backends.quantized.engine\n"), "engine", &function));
     assert_null(exec.services->call_function(&exec, function, NULL, 0, &out));
     assert_true(str_is(ivalue_str(out), quantized_engine_name(engines[i])));
     ivalue_release(out);
   }
-  exec.quantized_engine = ENGINE_DEFAULT;
+  exec.runtime->quantized_engine = ENGINE_DEFAULT;
 }
 
 int main(void) {

@@ -113,13 +113,6 @@ static Status percent_format(Call *c) {
   return status;
 }
 
-static void emit(const Exec *exec, const StrBuf *text) {
-  if (exec->print)
-    exec->print(exec->print_user, text->data ? text->data : "", text->length);
-  else
-    fwrite(text->data ? text->data : "", 1, text->length, stdout);
-}
-
 static Status print(Call *c) {
   StrBuf out = {0};
   Status status = OK;
@@ -129,7 +122,7 @@ static Status print(Call *c) {
   }
   strbuf_char(&out, '\n');
   if (status == OK && out.failed) status = status_out_of_memory();
-  if (status == OK) emit(c->exec, &out);
+  if (status == OK) exec_print(c->exec, strbuf_view(&out), stdout);
   strbuf_dispose(&out);
   return status;
 }
@@ -137,10 +130,7 @@ static Status print(Call *c) {
 static Status warn(Call *c) {
   StrBuf out = {0};
   strbuf_printf(&out, "UserWarning: " STR_FMT "\n", STR_ARG(call_str(c, 0)));
-  if (c->exec->print)
-    emit(c->exec, &out);
-  else if (!out.failed)
-    fwrite(out.data, 1, out.length, stderr);
+  if (!out.failed) exec_print(c->exec, strbuf_view(&out), stderr);
   strbuf_dispose(&out);
   return OK;
 }

@@ -5,10 +5,6 @@
 
 enum { MAX_INPUTS = 64, MAX_OUTPUTS = CALL_MAX_OUTPUTS, MAX_STEPS = 100000 };
 
-static void discard(void *user, const char *text, size_t length) {
-  (void)user, (void)text, (void)length;
-}
-
 Status shape_evaluator_init(ShapeEvaluator *e, Exec *exec, Arena *scratch) {
   memset(e, 0, sizeof *e);
   exec_init(&e->exec, exec ? exec->services : NULL);
@@ -21,7 +17,7 @@ Status shape_evaluator_init(ShapeEvaluator *e, Exec *exec, Arena *scratch) {
   }
   e->exec.threads = 1;
   e->exec.grad_enabled = false;
-  e->exec.print = discard;
+  e->exec.is_silent = true;
   ptrmap_init(&e->known, scratch);
   TRY(generator_new(0, &e->generator));
   e->exec.generator = e->generator;

@@ -1,6 +1,4 @@
-/* The operators that ask the engine (their rows stand in op/tensor/autograd.c): backward, grad, retain_grad, a
- * tensor's .grad.
- */
+/* Rows of the operators that ask the engine: backward, grad, retain_grad, a tensor's .grad. */
 #include "autodiff/autodiff.h"
 
 static Status read_options(const Call *c, uint32_t first, BackwardOptions *out) {
@@ -26,14 +24,14 @@ static Status check_counts(size_t outputs, IValue grads, size_t grad_count) {
   return status_new(ERROR_RUNTIME, "got %zu tensors and %zu gradients", outputs, grad_count);
 }
 
-Status autodiff_backward(Call *c) {
+static Status kernel_backward(Call *c) {
   BackwardOptions options;
   TRY(read_options(c, 2, &options));
   return autograd_backward(c->exec, 1, (Tensor *[]){call_tensor(c, 0)}, (Tensor *[]){call_tensor_or_null(c, 1)},
                            options);
 }
 
-Status autodiff_backward_list(Call *c) {
+static Status kernel_backward_list(Call *c) {
   BackwardOptions options;
   size_t count, grad_count;
   Tensor **tensors = NULL, **grads = NULL;
@@ -59,7 +57,7 @@ static Status give_gradients(Call *c, size_t count, Tensor **gradients) {
   return OK;
 }
 
-Status autodiff_grad(Call *c) {
+static Status kernel_grad(Call *c) {
   BackwardOptions options;
   size_t count, input_count, grad_count;
   Tensor **outputs = NULL, **inputs = NULL, **grads = NULL, **results = NULL;
@@ -80,7 +78,7 @@ Status autodiff_grad(Call *c) {
   return status;
 }
 
-Status autodiff_retain_grad(Call *c) {
+static Status kernel_retain_grad(Call *c) {
   Tensor *self = call_tensor(c, 0);
   if (!(self->flags & TENSOR_RECORDS))
     return status_new(ERROR_RUNTIME, "can't retain_grad on Tensor that has requires_grad=False");
@@ -91,14 +89,38 @@ Status autodiff_retain_grad(Call *c) {
   return OK;
 }
 
-Status autodiff_retains_grad(Call *c) {
+static Status kernel_retains_grad(Call *c) {
   const AutogradMeta *meta = call_tensor(c, 0)->autograd;
   call_set(c, 0, ivalue_bool(meta && meta->retains_grad));
   return OK;
 }
 
-Status autodiff_tensor_grad(Call *c) {
+static Status kernel_tensor_grad(Call *c) {
   const AutogradMeta *meta = call_tensor(c, 0)->autograd;
   call_set_tensor(c, 0, meta && meta->grad ? tensor_retain(meta->grad) : tensor_undefined());
   return OK;
 }
+
+enum { ENGINE = OP_ACCEPT_ANY | OP_NOT_DIFFERENTIABLE };
+
+static const OpRow rows[] = {
+    {.schema =
+         "aten::backward(Tensor self, Tensor? gradient=None, bool? retain_graph=None, bool create_graph=False) -> ()",
+     .kernel = kernel_backward,
+     .flags = ENGINE | OP_SIDE_EFFECTS},
+    {.schema = "aten::backward.TensorList(Tensor[] tensors, Tensor?[]? grad_tensors=None, bool? retain_graph=None, "
+               "bool create_graph=False) -> ()",
+     .kernel = kernel_backward_list,
+     .flags = ENGINE | OP_SIDE_EFFECTS},
+    {.schema = "aten::grad(Tensor[] outputs, Tensor[] inputs, Tensor?[]? grad_outputs=None, bool? retain_graph=None, "
+               "bool create_graph=False, "
+               "bool allow_unused=False) -> Tensor?[]",
+     .kernel = kernel_grad,
+     .flags = ENGINE | OP_SIDE_EFFECTS},
+    {.schema = "aten::retain_grad(Tensor(a!) self) -> ()",
+     .kernel = kernel_retain_grad,
+     .flags = ENGINE | OP_SIDE_EFFECTS},
+    {.schema = "aten::retains_grad(Tensor self) -> bool", .kernel = kernel_retains_grad, .flags = ENGINE},
+    {.schema = "prim::grad(Tensor a) -> Tensor(*)", .kernel = kernel_tensor_grad, .flags = ENGINE},
+};
+OP_TABLE(op_table_autograd, rows);

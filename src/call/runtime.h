@@ -1,0 +1,27 @@
+/* Runtime: what calls share with those after them and with nobody else's: how they compute where their options do not
+ * say, and where their text goes. Every Exec has one: the caller's, or the process's. */
+#pragma once
+
+#include "base/memory.h"
+
+struct ExecutorOptions;
+struct Function;
+struct Graph;
+
+typedef struct Runtime {
+  int threads; /* of parallel_for within a call; 0: as many as the process has processors */
+  void (*print)(void *user, const char *text, size_t length); /* print() and warnings; NULL: stdout and stderr */
+  void *print_user;
+  /* Shown every function's graph after each step of its compilation, for dumps; NULL: nobody. Set before the first call
+   * alone. */
+  void (*observe)(void *user, const struct Function *function, const char *step, const struct Graph *graph);
+  void *observe_user;
+  _Atomic(const struct ExecutorOptions *) executor; /* executor/executor.h; NULL: as the environment says */
+  _Atomic uint8_t fusers[2];        /* fuse/backend.h: of groups on CPU and CUDA; 0: as the environment says */
+  _Atomic uint8_t quantized_engine; /* QuantizedEngine; 0: the processor's */
+} Runtime;
+
+/* Of calls that have none of their own. */
+Runtime *runtime_of_process(void);
+/* Begins as the process's is now, but for print and observe. */
+void runtime_init(Runtime *runtime);
