@@ -61,6 +61,10 @@ typedef struct wick_stats {
 } wick_stats;
 /* Fills the part of *out that its size covers. */
 WICK_API void wick_stats_get(wick_stats *out);
+/* As text, since the process started: what the executors did, the processor time that making plans took by step, and
+ * what was left undone and why (operators that were not fused, guards that failed), with the lines of the programs.
+ * Freed with wick_text_free. */
+WICK_API wick_status wick_explain(char **out_text, wick_error **error);
 
 /* ---- executors: how functions are made to run ----
  * simple         as written
@@ -87,11 +91,19 @@ typedef struct wick_executor_options {
  * on as they began. */
 WICK_API wick_status wick_set_executor(wick_runtime *runtime, const wick_executor_options *WICK_NULLABLE options,
                                        wick_error **error);
+/* The one of a name, as WICK_EXECUTOR has it: "simple", "specializing" (or "specialising"), "profiling". WICK_NOT_FOUND:
+ * there is none. */
+WICK_API wick_status wick_executor_named(const char *name, uint32_t *out, wick_error **error);
+/* The one that runs calls of this runtime (NULL: of none) whose options do not ask for another; never
+ * WICK_EXECUTOR_DEFAULT. */
+WICK_API uint32_t wick_executor_in_use(wick_runtime *runtime);
 /* What runs groups of pointwise operators as one. Results have the same bits with any. */
 enum { WICK_FUSER_DEFAULT = 0, WICK_FUSER_NONE = 1 /* operator by operator */, WICK_FUSER_TILE = 2 /* interpreted */ };
 /* For later calls of modules of this runtime (NULL: of those without one) on a kind of device ("cpu"); a call's options
  * go before. WICK_FUSER_DEFAULT: as the environment's WICK_FUSER=none|tile says. */
 WICK_API wick_status wick_set_fuser(wick_runtime *runtime, const char *device, uint32_t fuser, wick_error **error);
+/* The one of a name, as WICK_FUSER has it: "none", "tile". WICK_NOT_FOUND: there is none. */
+WICK_API wick_status wick_fuser_named(const char *name, uint32_t *out, wick_error **error);
 /* Whose arithmetic quantized linear layers, convolutions and additions follow: "qnnpack" or "onednn" ("fbgemm", "x86"
  * mean the latter), as torch.backends.quantized.engine. The default is onednn on x86, qnnpack elsewhere. runtime NULL:
  * for calls without a runtime. */

@@ -8,6 +8,8 @@
 #include "compute/conv/conv_weights.h"
 #include "fuse/backend.h"
 #include "call/quantized_engine.h"
+#include "executor/compile_times.h"
+#include "report/reason.h"
 
 #define TEXT_OF(x) #x
 #define VERSION_TEXT(a, b, c) TEXT_OF(a) "." TEXT_OF(b) "." TEXT_OF(c)
@@ -85,6 +87,17 @@ void wick_stats_get(wick_stats *out) {
   memcpy(out, &stats, out->size < sizeof stats ? out->size : sizeof stats);
 }
 
+wick_status wick_explain(char **out_text, wick_error **error) {
+  StrBuf text = {0};
+  API_OUT(out_text);
+#define X(name, what) strbuf_printf(&text, "%10llu  %s\n", (unsigned long long)STATISTIC_GET(name), what);
+  STATISTICS(X)
+#undef X
+  compile_times_print(&text);
+  reason_print(&text);
+  return api_status(strbuf_take(&text, out_text), error);
+}
+
 _Static_assert((int)WICK_EXECUTOR_PROFILING == (int)EXECUTOR_PROFILING &&
                    (int)WICK_EXECUTOR_SIMPLE == (int)EXECUTOR_SIMPLE,
                "executors are numbered alike");
@@ -108,6 +121,19 @@ wick_status wick_set_executor(wick_runtime *runtime, const wick_executor_options
   return api_status(executor_choose(runtime_of(runtime), &wanted), error);
 }
 
+wick_status wick_executor_named(const char *name, uint32_t *out, wick_error **error) {
+  ExecutorMode mode;
+  API_OUT(out);
+  API_NEED(name);
+  if (!executor_mode_parse(str_from(name), &mode))
+    return api_status(status_new(ERROR_NOT_FOUND, "there is no executor '%s'", name), error);
+  *out = (uint32_t)mode;
+  return api_status(OK, error);
+}
+uint32_t wick_executor_in_use(wick_runtime *runtime) {
+  return (uint32_t)executor_options_now(runtime)->mode;
+}
+
 _Static_assert((int)WICK_FUSER_TILE == (int)FUSER_TILE && (int)WICK_FUSER_NONE == (int)FUSER_NONE,
                "fusers are numbered alike");
 
@@ -120,6 +146,16 @@ wick_status wick_set_fuser(wick_runtime *runtime, const char *device, uint32_t f
         status_new(ERROR_INVALID_ARGUMENT, "wick_set_fuser: there is no fuser %u for device '%s'", fuser, device),
         error);
   fuse_set(runtime_of(runtime), parsed.type, (Fuser)fuser);
+  return api_status(OK, error);
+}
+
+wick_status wick_fuser_named(const char *name, uint32_t *out, wick_error **error) {
+  Fuser fuser;
+  API_OUT(out);
+  API_NEED(name);
+  if (!fuser_find(str_from(name), &fuser))
+    return api_status(status_new(ERROR_NOT_FOUND, "there is no fuser '%s'", name), error);
+  *out = (uint32_t)fuser;
   return api_status(OK, error);
 }
 

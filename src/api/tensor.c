@@ -1,5 +1,6 @@
 /* Tensors across the border: new, borrowed, viewed. */
 #include "api/handles.h"
+#include "base/output_file.h"
 #include "serial/serial.h"
 #include "tensor/quantizer.h"
 
@@ -151,14 +152,18 @@ const char *wick_dtype_name(uint32_t dtype) {
   return dtype < DTYPE_COUNT ? dtype_name((DType)dtype) : "";
 }
 
+static Status npy_of(const wick_value *value, StrBuf *out) {
+  if (value->value.tag != TAG_TENSOR || !tensor_is_defined(value->value.tensor))
+    return status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor");
+  return npy_write(value->value.tensor, out);
+}
+
 wick_status wick_tensor_to_npy(const wick_value *tensor, char **out_data, size_t *out_length, wick_error **error) {
   StrBuf bytes = {0};
   API_OUT(out_data);
   API_OUT(out_length);
   API_NEED(tensor);
-  if (tensor->value.tag != TAG_TENSOR || !tensor_is_defined(tensor->value.tensor))
-    return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
-  Status status = npy_write(tensor->value.tensor, &bytes);
+  Status status = npy_of(tensor, &bytes);
   size_t length = bytes.length;
   if (!status) status = strbuf_take(&bytes, out_data);
   if (status) {
@@ -166,5 +171,25 @@ wick_status wick_tensor_to_npy(const wick_value *tensor, char **out_data, size_t
   } else {
     *out_length = length;
   }
+  return api_status(status, error);
+}
+
+static Status write_file(const char *path, Str data) {
+  OutputFile file;
+  Status status = output_file_open(&file, path);
+  if (!status) status = output_file_write(&file, data.data, data.length);
+  if (!status) status = output_file_finish(&file);
+  output_file_close(&file);
+  return status;
+}
+
+wick_status wick_tensor_save_npy(const wick_value *tensor, const char *path, wick_error **error) {
+  StrBuf bytes = {0};
+  API_NEED(tensor);
+  API_NEED(path);
+  Status status = npy_of(tensor, &bytes);
+  if (!status && bytes.failed) status = status_out_of_memory();
+  if (!status) status = write_file(path, strbuf_view(&bytes));
+  strbuf_dispose(&bytes);
   return api_status(status, error);
 }

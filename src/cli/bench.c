@@ -5,10 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "base/base.h"
 #include "cli/cli.h"
-#include "executor/compile_times.h"
-#include "report/reason.h"
 
 static int compare_times(const void *a, const void *b) {
   double left = *(const double *)a, right = *(const double *)b;
@@ -74,15 +71,14 @@ static void report(bool json, double load, const double *times, size_t count, co
 }
 
 static void show_reasons(void) {
-  StrBuf text = {0};
+  char *text = NULL;
+  wick_error *error = NULL;
   wick_wait_for_plans();
-#define X(name, what) printf("%10llu  %s\n", (unsigned long long)STATISTIC_GET(name), what);
-  STATISTICS(X)
-#undef X
-  compile_times_print(&text);
-  reason_print(&text);
-  fwrite(text.data ? text.data : "", 1, text.length, stdout);
-  strbuf_dispose(&text);
+  if (wick_explain(&text, &error))
+    complain_error(NULL, error);
+  else
+    fputs(text, stdout);
+  wick_text_free(text);
 }
 
 static int measure(const wick_module *module, const char *path, const char *method, const Inputs *inputs, long threads,

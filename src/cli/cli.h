@@ -105,4 +105,5 @@ bool strides_agree(const wick_value *got, const wick_value *want, const char *wh
 /* ---- progress on a terminal (standard error); nothing elsewhere ---- */
 void progress_show(const char *what, size_t done, size_t total);
 void progress_clear(void);
-double clock_ms(void); /* monotonic */
+uint64_t clock_ns(void); /* monotonic */
+double clock_ms(void);

@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "executor/executor.h"
-#include "fuse/backend.h"
 
 static const Command *const commands[] = {&command_run, &command_check, &command_info, &command_dump,
                                           &command_ops, &command_bench, &command_save, &command_compile};
@@ -23,13 +21,12 @@ static void show_help(FILE *to) {
 /* A library that embeds wick ignores what it does not know; who types a command wants to hear of it. */
 static bool environment_is_known(void) {
   const char *executor = getenv("WICK_EXECUTOR"), *fuser = getenv("WICK_FUSER");
-  ExecutorMode mode;
-  Fuser found;
-  if (executor && !executor_mode_parse(str_from(executor), &mode)) {
+  uint32_t found;
+  if (executor && wick_executor_named(executor, &found, NULL)) {
     complain(NULL, "WICK_EXECUTOR: there is no executor '%s' (simple, specializing, profiling)", executor);
     return false;
   }
-  if (fuser && !fuser_find(str_from(fuser), &found)) {
+  if (fuser && wick_fuser_named(fuser, &found, NULL)) {
     complain(NULL, "WICK_FUSER: there is no fuser '%s' (none, tile)", fuser);
     return false;
   }

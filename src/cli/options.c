@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "cli/cli.h"
 
 void complain(const char *file, const char *format, ...) {
@@ -240,6 +240,11 @@ void progress_clear(void) {
   if (progress_shown) fputs("\r\033[K", stderr);
   progress_shown = false;
 }
+uint64_t clock_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
 double clock_ms(void) {
-  return (double)clock_now_ns() / 1e6;
+  return (double)clock_ns() / 1e6;
 }

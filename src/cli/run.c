@@ -2,34 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "base/output_file.h"
 #include "cli/cli.h"
-
-static Status write_file(const char *path, const void *data, size_t length) {
-  OutputFile file;
-  Status status = output_file_open(&file, path);
-  if (!status) status = output_file_write(&file, data, length);
-  if (!status) status = output_file_finish(&file);
-  output_file_close(&file);
-  return status;
-}
-
-static int write_npy(const wick_value *value, const char *path) {
-  char *data;
-  size_t length;
-  wick_error *error;
-  if (wick_tensor_to_npy(value, &data, &length, &error)) {
-    complain_error(path, error);
-    return EXIT_FAILED;
-  }
-  Status status = write_file(path, data, length);
-  wick_text_free(data);
-  if (!status) return EXIT_DONE;
-  complain_error(NULL, (wick_error *)status);
-  return EXIT_FAILED;
-}
 
 /* method NULL: the module, with its hooks. */
 static int call(const wick_module *module, const char *path, const char *method, const Inputs *inputs,
@@ -45,7 +19,10 @@ static int call(const wick_module *module, const char *path, const char *method,
   }
   int exit_status = EXIT_DONE;
   if (output) {
-    exit_status = write_npy(result, output);
+    if (wick_tensor_save_npy(result, output, &error)) {
+      complain_error(output, error);
+      exit_status = EXIT_FAILED;
+    }
   } else if (wick_value_print(result, &text, &error)) {
     complain_error(path, error);
     exit_status = EXIT_FAILED;
@@ -57,14 +34,9 @@ static int call(const wick_module *module, const char *path, const char *method,
   return exit_status;
 }
 
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 /* Of what was allowed from the start on (0: anything), at least the smallest deadline there is. */
 static uint64_t time_left(uint64_t start, uint64_t allowed) {
-  uint64_t used = now_ns() - start;
+  uint64_t used = clock_ns() - start;
   return !allowed ? 0 : used < allowed ? allowed - used : 1;
 }
 
@@ -111,7 +83,7 @@ static int run(const Command *command, int count, char **words) {
     complain(NULL, "--call calls forward with its hooks, --method one method without");
     return EXIT_USAGE;
   }
-  uint64_t start = now_ns(), allowed = (uint64_t)(seconds * 1e9);
+  uint64_t start = clock_ns(), allowed = (uint64_t)(seconds * 1e9);
   model.deadline_ns = allowed;
   Inputs inputs;
   if (!inputs_read(&inputs, count - 1, words + 1)) return EXIT_USAGE;

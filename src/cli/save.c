@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
 #include "cli/cli.h"
 
 enum { MAX_PRESERVED = 1000 };
@@ -14,7 +13,7 @@ wick_status model_freeze(wick_module **module, const char *preserved, wick_error
   size_t count = 0;
   char *copy = strdup(preserved ? preserved : ""), *rest = copy;
   if (!copy) {
-    *error = (wick_error *)status_out_of_memory();
+    *error = wick_error_new(WICK_OUT_OF_MEMORY, "out of memory");
     return WICK_OUT_OF_MEMORY;
   }
   for (char *name; count < MAX_PRESERVED && (name = strsep(&rest, ","));)

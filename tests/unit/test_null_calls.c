@@ -68,6 +68,7 @@ typedef struct Fixture {
     wick_quantizer quantizer;
     wick_alias *alias;
     int integer;
+    uint32_t number32;
     wick_source_place place;
     wick_tensor_facts facts;
   } out;
