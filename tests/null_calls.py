@@ -35,6 +35,14 @@ BY_FUNCTION = {
     "wick_module_call": {"arguments": "f->tensors", "count": "1", "names": "f->input_name", "named_count": "1"},
     "wick_module_hook_count": {"module": "f->hooked", "submodule": "NULL"},
     "wick_module_hook_schema": {"module": "f->hooked", "submodule": "NULL"},
+    "wick_archive_open": {"path": '"data/shared_state.pt"'},
+    "wick_archive_read": {"name": '"data.pkl"'},
+    "wick_file_kind_of": {"path": "f->npy_path"},
+    "wick_file_contents": {"path": "f->npy_path"},
+    "wick_value_each_tensor": {"visit": "visit_tensor"},
+    "wick_archive_each_operator": {"path": '"data/shared_state.pt"', "allowed": "NULL", "visit": "visit_operator"},
+    "wick_module_each_operator": {"visit": "visit_operator"},
+    "wick_op_missing": {"name": '"nothing::at_all"'},
     "wick_executor_named": {"name": '"simple"'},
     "wick_fuser_named": {"name": '"tile"'},
     "wick_tensor_save_npy": {"path": "f->saved_path"},
@@ -131,7 +139,8 @@ BY_TYPE = {
     "wick_runtime *": "f->runtime", "wick_module *": "f->module", "const wick_module *": "f->module", "wick_value *": "f->tensor",
     "const wick_value *": "f->tensor", "wick_cancel *": "f->cancel", "wick_profile *": "f->profile", "wick_future *": "f->future", "const wick_future *": "f->future",
     "const wick_error *": "f->failure", "const wick_function *": "f->function", "wick_function *": "f->function", "wick_function **": "&f->out.function",
-    "wick_optimizer *": "f->optimizer", "wick_optimizer **": "&f->out.optimizer", "wick_trees *": "f->trees", "const wick_tree *": "f->tree", "wick_call *": "f->call",
+    "wick_optimizer *": "f->optimizer", "wick_optimizer **": "&f->out.optimizer", "wick_archive *": "f->archive_file", "const wick_archive *": "f->archive_file", "wick_archive **": "&f->out.archive", "wick_file_kind *": "&f->out.kind",
+    "wick_tensor_spec *": "&f->out.spec", "wick_trees *": "f->trees", "const wick_tree *": "f->tree", "wick_call *": "f->call",
     "const wick_call *": "f->call", "wick_graph *": "f->graph", "const wick_graph *": "f->graph", "wick_block *": "f->block",
     "const wick_block *": "f->block", "wick_node *": "f->node", "const wick_node *": "f->node", "wick_ir_value *": "f->ir_value",
     "const wick_ir_value *": "f->ir_value", "wick_value **": "&f->out.value", "wick_module **": "&f->out.module", "char **": "&f->out.text",
@@ -143,7 +152,7 @@ BY_TYPE = {
     "wick_status": "WICK_RUNTIME", "uint32_t": "0", "int32_t": "0", "int64_t": "1", "uint64_t": "0", "size_t": "0", "int": "0", "double": "1",
 }
 # What a call gives up or ends: the fixture must not release it again.
-TAKES = {"wick_value_release": "tensor", "wick_module_release": "module", "wick_runtime_release": "runtime", "wick_trees_release": "trees",
+TAKES = {"wick_value_release": "tensor", "wick_module_release": "module", "wick_runtime_release": "runtime", "wick_trees_release": "trees", "wick_archive_release": "archive_file",
          "wick_graph_release": "graph", "wick_alias_release": "alias", "wick_cancel_release": "cancel", "wick_profile_release": "profile", "wick_future_release": "future", "wick_function_release": "function", "wick_optimizer_release": "optimizer", "wick_tensor_from_dlpack": "managed"}
 
 # Without a good call here: they fail as with everything right but what it names.
@@ -189,7 +198,7 @@ def may_be_null(function, kind, name, nullable):
     return nullable or takes_null or kind in ("wick_runtime *", "wick_error **") or (kind == "void *" and (name in ("user", "arg") or function.startswith("wick_native_")))
 
 def unset(kind):
-    options = re.match(r"(?:const )?(wick_(?:\w+_options|stats|tensor_view|quantizer|source_place|tensor_facts|operator|class)) \*$", kind)
+    options = re.match(r"(?:const )?(wick_(?:\w+_options|stats|tensor_view|quantizer|source_place|tensor_facts|operator|class|file_kind)) \*$", kind)
     return options and f"&({options[1]}){{0}}"
 
 count = 0

@@ -23,11 +23,6 @@ extern "C" {
 
 /* ---- operators ---- */
 
-typedef struct wick_tensor_spec { /* what a result will look like */
-  uint32_t dtype;                 /* WICK_FLOAT32 ... */
-  int32_t ndim;
-  int64_t sizes[32];
-} wick_tensor_spec;
 /* Fills specs[i] for the i-th result, of operators whose results are all tensors: from sizes, dtypes and arguments that
  * are no tensors. `specs` is all zero before. The results are then there, row-major and not yet filled, when the kernel
  * runs (wick_call_result). Fails where the arguments don't belong together. */

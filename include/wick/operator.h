@@ -39,8 +39,13 @@ WICK_API wick_status wick_library_find(const char *name, char **out_path, wick_e
 /* A program that names an operator or a class of a namespace which nothing has registered has the library of that name
  * opened for it, from these folders and from nowhere else. 0 switches that off, for the whole process. */
 WICK_API void wick_set_automatic_libraries(int on);
+/* The files of the libraries that are open, in order; static. NULL: no such index. */
+WICK_API const char *wick_library_path(size_t index);
 /* Whether an operator of that name is there. */
 WICK_API int wick_op_exists(const char *name);
+/* Why nothing of an operator's namespace is there: its library is not installed, is not opened by itself, failed to
+ * open. Static; "" where the namespace is there. */
+WICK_API const char *wick_op_missing(const char *name);
 
 #ifdef __cplusplus
 }

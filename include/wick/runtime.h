@@ -91,8 +91,8 @@ typedef struct wick_executor_options {
  * on as they began. */
 WICK_API wick_status wick_set_executor(wick_runtime *runtime, const wick_executor_options *WICK_NULLABLE options,
                                        wick_error **error);
-/* The one of a name, as WICK_EXECUTOR has it: "simple", "specializing" (or "specialising"), "profiling". WICK_NOT_FOUND:
- * there is none. */
+/* The one of a name, as WICK_EXECUTOR has it: "simple", "specializing" (or "specialising"), "profiling".
+ * WICK_NOT_FOUND: there is none. */
 WICK_API wick_status wick_executor_named(const char *name, uint32_t *out, wick_error **error);
 /* The one that runs calls of this runtime (NULL: of none) whose options do not ask for another; never
  * WICK_EXECUTOR_DEFAULT. */

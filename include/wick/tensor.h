@@ -69,6 +69,13 @@ WICK_API wick_status wick_tensor_quantizer_of(const wick_value *tensor, wick_qua
 /* What the tensor looks like; pointers hold while the value does and nobody resizes it. Fails for what is no tensor, or
  * has no plain memory. */
 WICK_API wick_status wick_tensor_view_of(const wick_value *tensor, wick_tensor_view *out, wick_error **error);
+typedef struct wick_tensor_spec { /* what a tensor looks like, or a result will */
+  uint32_t dtype;                 /* WICK_FLOAT32 ... */
+  int32_t ndim;
+  int64_t sizes[32];
+} wick_tensor_spec;
+/* Of any tensor that is defined, also where its elements can't be reached. */
+WICK_API wick_status wick_tensor_spec_of(const wick_value *tensor, wick_tensor_spec *out, wick_error **error);
 /* The same elements in row-major order: the tensor itself when it is so already. */
 WICK_API wick_status wick_tensor_contiguous(const wick_value *tensor, wick_value **out, wick_error **error);
 /* The bytes of a .npy of the tensor, freed with wick_text_free. */
@@ -86,6 +93,7 @@ WICK_API wick_status wick_tensor_copy_from(const wick_value *tensor, const void 
                                            wick_error **error);
 WICK_API wick_status wick_tensor_copy_to(const wick_value *tensor, void *data, size_t bytes, wick_error **error);
 WICK_API const char *wick_dtype_name(uint32_t dtype); /* "float32"; static; "" for an unknown number */
+WICK_API size_t wick_dtype_bytes(uint32_t dtype);     /* of an element; 0 for an unknown number */
 
 #ifdef __cplusplus
 }

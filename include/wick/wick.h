@@ -30,6 +30,7 @@
 #include "wick/value.h"
 #include "wick/tensor.h"
 #include "wick/module.h"
+#include "wick/archive.h"
 #include "wick/compile.h"
 #include "wick/run.h"
 #include "wick/autograd.h"

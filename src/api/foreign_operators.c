@@ -197,6 +197,14 @@ wick_status wick_load_library(const char *path, wick_error **error) {
   return api_status(operator_library_open(path), error);
 }
 
+const char *wick_library_path(size_t index) {
+  return operator_library_path(index);
+}
+
+const char *wick_op_missing(const char *name) {
+  return name ? operator_library_explain(str_from(name)) : "";
+}
+
 void wick_set_automatic_libraries(int on) {
   operator_library_set_automatic(on);
 }

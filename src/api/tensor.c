@@ -83,6 +83,19 @@ wick_status wick_tensor_borrow(void *data, uint32_t dtype, int32_t ndim, const i
   return api_status(status, error);
 }
 
+wick_status wick_tensor_spec_of(const wick_value *tensor, wick_tensor_spec *out, wick_error **error) {
+  API_NEED(tensor);
+  API_NEED(out);
+  *out = (wick_tensor_spec){0};
+  if (tensor->value.tag != TAG_TENSOR || !tensor_is_defined(tensor->value.tensor))
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
+  const Tensor *t = tensor->value.tensor;
+  out->dtype = t->dtype;
+  out->ndim = t->ndim;
+  memcpy(out->sizes, t->sizes, (size_t)t->ndim * sizeof *t->sizes);
+  return api_status(OK, error);
+}
+
 wick_status wick_tensor_view_of(const wick_value *tensor, wick_tensor_view *out, wick_error **error) {
   API_NEED(tensor);
   API_NEED(out);
@@ -150,6 +163,9 @@ wick_status wick_tensor_contiguous(const wick_value *tensor, wick_value **out, w
 
 const char *wick_dtype_name(uint32_t dtype) {
   return dtype < DTYPE_COUNT ? dtype_name((DType)dtype) : "";
+}
+size_t wick_dtype_bytes(uint32_t dtype) {
+  return dtype < DTYPE_COUNT ? dtype_size((DType)dtype) : 0;
 }
 
 static Status npy_of(const wick_value *value, StrBuf *out) {

@@ -212,10 +212,11 @@ void operator_library_set_automatic(bool on) {
   is_off = !on;
 }
 
-void operator_library_each(void (*visit)(void *argument, const char *path), void *argument) {
+const char *operator_library_path(size_t index) {
   lock_take(&lock);
-  for (size_t i = 0; i < opened.length; i++) visit(argument, opened.data[i].path);
+  const char *path = index < opened.length ? opened.data[index].path : NULL;
   lock_drop(&lock);
+  return path;
 }
 
 static Str space_of(Str qualified_name) {

@@ -15,8 +15,8 @@ bool operator_library_open_for(Str name);
 void operator_library_set_automatic(bool on);
 /* The file that would be opened for a name; false: there is none in the folders, or it is no name of a library. */
 bool operator_library_find(Str name, char out_path[LIBRARY_PATH_MAX]);
-/* Each library that is open, in order; visit must not open any. */
-void operator_library_each(void (*visit)(void *argument, const char *path), void *argument);
+/* The file of each library that is open, in order; for the rest of the process. NULL: no such index. */
+const char *operator_library_path(size_t index);
 /* Why an operator "mine::scale" is missing when nothing of its namespace is there: that its library is not installed,
  * is not opened by itself, or failed to open. Lives as long as the process; "" where the namespace is there. */
 const char *operator_library_explain(Str qualified_name);

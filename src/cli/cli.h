@@ -44,6 +44,7 @@ void complain_error(const char *file, wick_error *error);
 /* ---- models ---- */
 #define DEFAULT_DEVICE_MAP "*=cpu" /* of archives that the command opens: files of some other machine */
 #define VALUE_OPTIONS ((wick_load_options){.size = sizeof(wick_load_options), .device_map = DEFAULT_DEVICE_MAP})
+#define ARCHIVE_OPTIONS ((wick_load_options){.size = sizeof(wick_load_options), .mode = WICK_LOAD_MAP})
 typedef struct ModelOptions {
   const char *device_map; /* NULL: the default, and what it replaced is told on standard error */
   bool keep_devices;     /* by default as written, where the archive's tensors allow it: what was recorded names them */

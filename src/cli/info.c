@@ -2,11 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "call/operator_library.h"
 #include "cli/cli.h"
-#include "serial/archive/archive.h"
-#include "serial/formats/file_kind.h"
 
 typedef struct Totals {
   const wick_module *module;
@@ -15,10 +11,16 @@ typedef struct Totals {
   bool all;
 } Totals;
 
-static void print_shape(const wick_tensor_view *v) {
-  printf("%s[", wick_dtype_name(v->dtype));
-  for (int i = 0; i < v->ndim; i++) printf("%s%lld", i ? ", " : "", (long long)v->sizes[i]);
+/* Gives the number of elements. */
+static long long print_shape(uint32_t dtype, int ndim, const int64_t *sizes) {
+  long long elements = 1;
+  printf("%s[", wick_dtype_name(dtype));
+  for (int i = 0; i < ndim; i++) {
+    printf("%s%lld", i ? ", " : "", (long long)sizes[i]);
+    elements *= sizes[i];
+  }
   puts("]");
+  return elements;
 }
 
 /* Those of the module (NULL) or a submodule, in the order they run. */
@@ -37,14 +39,11 @@ static int visit(void *user, const char *name, uint32_t kind, const char *type, 
   wick_tensor_view v = {.size = sizeof v};
   bool is_tensor = wick_value_kind(value) == WICK_TENSOR && !wick_tensor_view_of(value, &v, NULL);
   if (is_tensor && kind != WICK_ATTRIBUTE) {
-    static const uint8_t bytes[16] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2};
-    long long elements = 1;
-    for (int i = 0; i < v.ndim; i++) elements *= v.sizes[i];
-    totals->elements += elements;
-    totals->bytes += elements * bytes[v.dtype & 15];
     *(kind == WICK_PARAMETER ? &totals->parameters : &totals->buffers) += 1;
     printf("  %-9s %-40s ", kind == WICK_PARAMETER ? "parameter" : "buffer", name);
-    print_shape(&v);
+    long long elements = print_shape(v.dtype, v.ndim, v.sizes);
+    totals->elements += elements;
+    totals->bytes += elements * (long long)wick_dtype_bytes(v.dtype);
   } else if (wick_value_kind(value) == WICK_OBJECT) {
     printf("  module    %-40s %s\n", name, type);
     print_hooks(totals->module, name);
@@ -57,46 +56,37 @@ static int visit(void *user, const char *name, uint32_t kind, const char *type, 
   return 0;
 }
 
-/* Version, records and extra files, from the directory. */
-static void print_archive(const char *path) {
-  ByteSource *source = NULL;
-  Archive *archive = NULL;
-  Status status = byte_source_open(path, true, &source);
-  if (!status) status = archive_open(source, true, 0, &archive);
-  if (!status) {
-    const ArchiveRecord *version = archive_find(archive, STR("version"));
-    char *text = NULL;
-    size_t length, files = 0, data = 0;
-    if (!version) version = archive_find(archive, STR(".data/version"));
-    if (version) status = archive_read(archive, version, &text, &length);
-    while (text && length && text[length - 1] <= ' ') length--;
-    for (size_t i = 0; i < archive->records.length; i++) {
-      Str name = archive->records.data[i].name;
-      files += str_starts_with(name, "code/") && str_ends_with(name, ".py");
-      data += str_starts_with(name, "data/") || str_starts_with(name, "constants/");
-    }
-    printf("archive   version %.*s, %zu source files, %zu tensor records, %llu bytes\n", text ? (int)length : 1,
-           text ? text : "?", files, data, (unsigned long long)source->size);
-    for (size_t i = 0; i < archive->records.length; i++)
-      if (str_starts_with(archive->records.data[i].name, "extra/"))
-        printf("extra     " STR_FMT "\n", STR_ARG(archive->records.data[i].name));
-    mem_free(text);
-  }
-  archive_free(archive);
-  byte_source_release(source);
-  status_free(status);
+static bool starts_with(const char *text, const char *start) {
+  return !strncmp(text, start, strlen(start));
 }
 
-static void print_library(void *unused, const char *path) {
-  (void)unused;
-  printf("library   %s\n", path);
+/* Version, records and extra files, from the directory; nothing where there is none. */
+static void print_archive(const char *path) {
+  wick_archive *archive = NULL;
+  char *text = NULL;
+  size_t length, files = 0, data = 0;
+  if (wick_archive_open(path, &ARCHIVE_OPTIONS, &archive, NULL)) return;
+  if (wick_archive_read(archive, "version", &text, &length, NULL))
+    wick_archive_read(archive, ".data/version", &text, &length, NULL);
+  while (text && length && text[length - 1] <= ' ') length--;
+  for (size_t i = 0; i < wick_archive_count(archive); i++) {
+    const char *name = wick_archive_name(archive, i);
+    files += starts_with(name, "code/") && is_source_file(name);
+    data += starts_with(name, "data/") || starts_with(name, "constants/");
+  }
+  printf("archive   version %.*s, %zu source files, %zu tensor records, %llu bytes\n", text ? (int)length : 1,
+         text ? text : "?", files, data, (unsigned long long)wick_archive_bytes(archive));
+  for (size_t i = 0; i < wick_archive_count(archive); i++)
+    if (starts_with(wick_archive_name(archive, i), "extra/")) printf("extra     %s\n", wick_archive_name(archive, i));
+  wick_text_free(text);
+  wick_archive_release(archive);
 }
 
 static int print_module(const char *path, const wick_module *module, bool all) {
   wick_error *error;
   Totals totals = {.module = module, .all = all};
   if (!is_source_file(path)) print_archive(path);
-  operator_library_each(print_library, NULL);
+  for (size_t i = 0; wick_library_path(i); i++) printf("library   %s\n", wick_library_path(i));
   if (*wick_module_class_name(module)) printf("class     %s\n", wick_module_class_name(module));
   for (size_t i = 0; i < wick_module_method_count(module); i++) {
     char *schema = NULL;
@@ -118,50 +108,45 @@ static int print_module(const char *path, const wick_module *module, bool all) {
 
 /* ---- files without a program that runs ---- */
 
-static void print_tensor(void *argument, Str name, const Tensor *tensor) {
+static int print_tensor(void *argument, const char *name, const wick_value *tensor) {
   Totals *totals = argument;
-  printf("  tensor    %-40.*s %s[", (int)name.length, name.data, dtype_name((DType)tensor->dtype));
-  for (int i = 0; i < tensor->ndim; i++) printf("%s%lld", i ? ", " : "", (long long)tensor->sizes[i]);
-  puts("]");
+  wick_tensor_spec spec;
+  if (wick_tensor_spec_of(tensor, &spec, NULL)) return 0;
+  printf("  tensor    %-40s ", name);
+  long long elements = print_shape(spec.dtype, spec.ndim, spec.sizes);
   totals->buffers++;
-  totals->elements += tensor->numel;
-  totals->bytes += tensor->numel * (long long)dtype_size((DType)tensor->dtype);
+  totals->elements += elements;
+  totals->bytes += elements * (long long)wick_dtype_bytes(spec.dtype);
+  return 0;
 }
-static void print_contents(const char *path, const FileKind *kind, IValue value, const wick_error *error) {
-  StrBuf text = {0};
+static void print_contents(const char *path, const wick_file_kind *kind, const wick_value *value,
+                           const wick_error *why_no_program) {
   Totals totals = {0};
-  if (kind->use == FILE_PROGRAM) {
+  char *text = NULL;
+  wick_error *error = NULL;
+  if (kind->use == WICK_FILE_PROGRAM) {
     print_archive(path);
-    printf("does not load: %s\n", wick_error_message(error));
+    printf("does not load: %s\n", wick_error_message(why_no_program));
   } else {
-    file_describe_value(value, &text);
-    printf("file      %s: " STR_FMT "\n", kind->name, STR_ARG(strbuf_view(&text)));
+    wick_value_describe(value, &text, NULL);
+    printf("file      %s: %s\n", kind->name, text ? text : "");
+    wick_text_free(text);
   }
-  Status status = file_each_tensor(value, print_tensor, &totals);
+  bool is_whole = !wick_value_each_tensor(value, print_tensor, &totals, &error);
   printf("total     %zu tensors, %lld elements, %lld bytes\n", totals.buffers, totals.elements, totals.bytes);
-  if (status) complain(path, "%s", status->message);
-  if (kind->use != FILE_PROGRAM)
-    printf("next      %s\n", kind->use == FILE_PICKLE ? file_weights_advice : kind->advice);
-  status_free(status);
-  strbuf_dispose(&text);
+  if (!is_whole) complain(path, "%s", wick_error_message(error));
+  if (kind->use != WICK_FILE_PROGRAM) printf("next      %s\n", kind->advice);
+  wick_error_free(error);
 }
 /* Why it is no program, and what tensors it has; false: nothing was found to print. */
 static bool info_of_file(const char *path, bool read, const wick_error *error) {
-  ByteSource *source = NULL;
-  const FileKind *kind = NULL;
-  IValue value;
-  Status status = byte_source_open(path, !read, &source);
-  if (!status) status = file_kind_find(source, &kind);
-  bool done = !status && kind && kind->use != FILE_OTHER;
-  if (done) status = file_inspect(source, kind, &value);
-  done = done && !status;
-  if (done) {
-    print_contents(path, kind, value, error);
-    ivalue_release(value);
-  }
-  status_free(status);
-  byte_source_release(source);
-  return done;
+  wick_load_options options = {.size = sizeof options, .mode = read ? WICK_LOAD_READ : WICK_LOAD_MAP};
+  wick_file_kind kind = {.size = sizeof kind};
+  wick_value *value = NULL;
+  if (wick_file_kind_of(path, &options, &kind, NULL) || wick_file_contents(path, &options, &value, NULL)) return false;
+  print_contents(path, &kind, value, error);
+  wick_value_release(value);
+  return true;
 }
 
 static int run(const Command *command, int count, char **words) {

@@ -28,6 +28,7 @@ typedef struct Fixture {
   const char *names[1], *other_name[1], *input_name[1], *preserved[1];
   int64_t sizes[1];
   float memory[4];
+  wick_archive *archive_file;
   wick_cancel *cancel;
   wick_profile *profile;
   wick_future *future;
@@ -68,6 +69,9 @@ typedef struct Fixture {
     wick_quantizer quantizer;
     wick_alias *alias;
     int integer;
+    wick_archive *archive;
+    wick_file_kind kind;
+    wick_tensor_spec spec;
     uint32_t number32;
     wick_source_place place;
     wick_tensor_facts facts;
@@ -87,6 +91,14 @@ static int read_archive(void *user, uint64_t offset, void *to, size_t length) {
 }
 static int visit(void *user, const char *name, uint32_t kind, const char *type, const wick_value *value) {
   (void)user, (void)name, (void)kind, (void)type, (void)value;
+  return 0;
+}
+static int visit_tensor(void *user, const char *name, const wick_value *tensor) {
+  (void)user, (void)name, (void)tensor;
+  return 0;
+}
+static int visit_operator(void *user, const char *name, size_t calls, int is_known) {
+  (void)user, (void)name, (void)calls, (void)is_known;
   return 0;
 }
 static void drop(void *user) {
@@ -227,6 +239,7 @@ static Fixture *fixture_new(void) {
   FILE *file = fopen(f->saved_path, "wb");
   fwrite(f->npy, 1, f->npy_length, file);
   fclose(file);
+  FINE(wick_archive_open("data/shared_state.pt", NULL, &f->archive_file, &e));
   f->cancel = wick_cancel_new();
   f->profile = wick_profile_new();
   FINE(wick_run_async(f->module, "add", f->two, 2, NULL, 0, NULL, &f->future, &e));
@@ -248,6 +261,7 @@ static Fixture *fixture_new(void) {
   f->out.quantizer.size = sizeof f->out.quantizer;
   f->out.place.size = sizeof f->out.place;
   f->out.facts.size = sizeof f->out.facts;
+  f->out.kind.size = sizeof f->out.kind;
   return f;
 }
 
@@ -263,6 +277,8 @@ static void fixture_free(Fixture *f) {
   wick_function_release(f->out.function);
   wick_optimizer_release(f->optimizer);
   wick_optimizer_release(f->out.optimizer);
+  wick_archive_release(f->archive_file);
+  wick_archive_release(f->out.archive);
   wick_cancel_release(f->cancel);
   wick_profile_release(f->profile);
   wick_runtime_release(f->runtime);
@@ -330,6 +346,7 @@ static bool gives_up(const char *function, const char *argument) {
 #define GIVE_UP_trees f->trees = NULL
 #define GIVE_UP_graph f->graph = NULL
 #define GIVE_UP_alias f->alias = NULL
+#define GIVE_UP_archive_file f->archive_file = NULL
 #define GIVE_UP_cancel f->cancel = NULL
 #define GIVE_UP_profile f->profile = NULL
 #define GIVE_UP_future f->future = NULL
