@@ -1,7 +1,7 @@
 /* Compiling texts and trees, alone or into what is there, with names from the caller's resolver. */
 #include "api/find.h"
 #include "api/trees.h"
-#include "executor/queue.h"
+#include "base/queue.h"
 #include "frontend/compilation.h"
 #include "syntax/grammar.h"
 

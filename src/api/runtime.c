@@ -7,6 +7,7 @@
 #include "base/thread.h"
 #include "compute/conv/conv_weights.h"
 #include "fuse/backend.h"
+#include "fuse/compiled.h"
 #include "call/quantized_engine.h"
 #include "executor/compile_times.h"
 #include "report/reason.h"
@@ -72,6 +73,7 @@ void api_exec_init(Exec *exec, const wick_runtime *runtime) {
 
 uint64_t wick_trim(void) {
   executor_trim();
+  fuse_trim(); /* of what plans still hold */
   interp_trim();
   packed_weights_trim(); /* packed weights go to the cache, which then gives everything back */
   small_blocks_trim();

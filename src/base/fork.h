@@ -7,9 +7,10 @@
 /* ORDER fork. Before a fork the steps are done in this order, after it backwards. First come those that wait for a
  * thread, while every lock it may want is free. */
 typedef enum ForkStep {
-  FORK_PAUSES,     /* the thread that makes plans comes to a pause */
+  FORK_PAUSES,     /* the queue's thread comes to a pause */
   FORK_LOCKS,      /* nobody holds one of the locks below */
-  FORK_PLANS,      /* the queue of plans */
+  FORK_PLANS,      /* the queue of plans and of kernels */
+  FORK_KERNELS,    /* what back ends compiled */
   FORK_TASKS,      /* the pool of forked tasks */
   FORK_CONTAINERS, /* shared lists, dicts and objects */
   FORK_THREADS,    /* the list of wick's threads */

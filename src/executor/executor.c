@@ -6,8 +6,8 @@
 
 #include "base/fork.h"
 #include "base/hostile.h"
+#include "base/queue.h"
 #include "executor/graph_executor.h"
-#include "executor/queue.h"
 
 enum { PROFILED_RUNS = 1, BAILOUT_DEPTH = 2, MAX_PLANS = CACHE_ENTRIES(8) };
 

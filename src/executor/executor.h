@@ -13,8 +13,7 @@
  *   executor/argument_spec.h     what a plan assumes of arguments and attributes
  *   executor/profiling_record.h  what runs have shown
  *   executor/compile_times.h     processor time that making plans took
- *   executor/executor_list.h     all graph executors of the process
- *   executor/queue.h             the thread that makes plans */
+ *   executor/executor_list.h     all graph executors of the process */
 #pragma once
 
 #include "interp/interp.h"

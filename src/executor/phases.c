@@ -3,7 +3,7 @@
 
 #include "autodiff/differentiate.h"
 #include "executor/executor.h"
-#include "executor/queue.h"
+#include "base/queue.h"
 #include "fuse/backend.h"
 #include "fuse/fuse.h"
 #include "pass/pass.h"
@@ -65,7 +65,7 @@ static void run_optimization(Phases *p) {
 
 /* Without a back end the operators stay for passes from outside. */
 static void fuse_if_there(Graph *graph, const Exec *exec) {
-  if (fuse_backend(exec, DEVICE_CPU))
+  if (fuse_chain(exec, DEVICE_CPU))
     graph_fuser(graph, NULL);
   else
     node_refused("graph_executor", graph->block->ret, REASON_NOT_FUSED_SWITCHED_OFF);

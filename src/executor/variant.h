@@ -14,10 +14,10 @@
 #include <pthread.h>
 
 #include "base/fork.h"
+#include "base/queue.h"
 #include "executor/executor_list.h"
 #include "executor/graph_executor.h"
 #include "executor/plan.h"
-#include "executor/queue.h"
 
 enum { MAX_VARIANTS = 32, GENERIC_VARIANTS = 2 };
 

@@ -3,8 +3,9 @@
 
 #include <stdlib.h>
 
+#include "fuse/compiled.h"
+
 static const char *const names[FUSER_COUNT] = {"default", "none", "tile"};
-static const FuseBackend *const backends[FUSER_COUNT] = {[FUSER_TILE] = &fuse_backend_tile};
 
 bool fuser_find(Str name, Fuser *out) {
   for (int i = 0; i < FUSER_COUNT; i++) {
@@ -15,8 +16,11 @@ bool fuser_find(Str name, Fuser *out) {
   return false;
 }
 
-enum { DEVICES = sizeof((Runtime *)NULL)->fusers };
-static _Atomic uint32_t switched_off; /* bit f: back end f */
+enum { DEVICES = sizeof((Runtime *)NULL)->fusers, DEVICE_TYPES = 32 };
+static _Atomic(const FuseBackend *) backends[FUSER_LIMIT] = {[FUSER_TILE] = &fuse_backend_tile};
+/* Bit f: back end f; those that calls may take up, of a device type. */
+static _Atomic uint32_t switched_off, there[DEVICE_TYPES] = {[DEVICE_CPU] = 1u << FUSER_TILE};
+_Static_assert(FUSER_LIMIT <= 32, "a bit for each back end");
 
 static Fuser environment_fuser(void) {
   static _Atomic int asked; /* the answer plus one */
@@ -31,9 +35,14 @@ static Fuser environment_fuser(void) {
   return (Fuser)(answer - 1);
 }
 
+const FuseBackend *fuse_backend_of(Fuser fuser) {
+  const FuseBackend *backend = fuser < FUSER_LIMIT ? atomic_load(&backends[fuser]) : NULL;
+  return backend && atomic_load(&there[backend->device_type]) >> fuser & 1 ? backend : NULL;
+}
+
 bool fuse_exists(Fuser fuser, int device_type) {
-  if (device_type < 0 || device_type >= DEVICES || fuser >= FUSER_COUNT) return false;
-  return fuser <= FUSER_NONE || backends[fuser]->device_type == device_type;
+  if (device_type < 0 || device_type >= DEVICES || fuser >= FUSER_LIMIT) return false;
+  return fuser <= FUSER_NONE || atomic_load(&there[device_type]) >> fuser & 1;
 }
 
 void fuse_set(Runtime *runtime, int device_type, Fuser fuser) {
@@ -47,14 +56,35 @@ void fuse_set_enabled(Fuser fuser, bool on) {
     atomic_fetch_or(&switched_off, 1u << fuser);
 }
 
-const FuseBackend *fuse_backend(const Exec *exec, int device_type) {
-  Fuser asked = device_type == DEVICE_CPU ? exec->fuser : FUSER_DEFAULT;
-  uint32_t off = atomic_load_explicit(&switched_off, memory_order_relaxed);
-  if (!asked) asked = atomic_load_explicit(&exec->runtime->fusers[device_type], memory_order_relaxed);
+uint32_t fuse_chain(const Exec *exec, int device_type) {
+  if (device_type < 0 || device_type >= DEVICE_TYPES) return 0;
+  Fuser asked = device_type == DEVICE_CPU ? (Fuser)exec->fuser : FUSER_DEFAULT;
+  if (!asked && device_type < DEVICES)
+    asked = atomic_load_explicit(&exec->runtime->fusers[device_type], memory_order_relaxed);
   if (!asked) asked = environment_fuser();
-  if (asked == FUSER_NONE) return NULL;
-  for (int i = FUSER_COUNT - 1; i > FUSER_NONE; i--) /* later ones are faster */
-    if ((asked == FUSER_DEFAULT || (int)asked == i) && !(off >> i & 1) && backends[i]->device_type == device_type)
-      return backends[i];
-  return NULL;
+  if (asked == FUSER_NONE) return 0;
+  uint32_t chain = atomic_load_explicit(&there[device_type], memory_order_relaxed);
+  if (asked != FUSER_DEFAULT) chain &= 1u << asked | 1u << FUSER_TILE; /* who asks for one has what it falls back to */
+  return chain & ~atomic_load_explicit(&switched_off, memory_order_relaxed);
+}
+
+bool fuse_backend_register(const FuseBackend *backend, Fuser *out) {
+  if (backend->device_type < 0 || backend->device_type >= DEVICE_TYPES) return false;
+  for (int i = FUSER_COUNT; i < FUSER_LIMIT; i++) {
+    const FuseBackend *nobody = NULL;
+    if (!atomic_compare_exchange_strong(&backends[i], &nobody, backend)) continue;
+    atomic_fetch_or(&there[backend->device_type], 1u << i);
+    *out = (Fuser)i;
+    return true;
+  }
+  return false;
+}
+
+void fuse_backend_unregister(Fuser fuser) {
+  const FuseBackend *backend = fuse_backend_of(fuser);
+  if (!backend || fuser < FUSER_COUNT) return;
+  fuse_set_enabled(fuser, true);
+  atomic_fetch_and(&there[backend->device_type], ~(1u << fuser));
+  fuse_compiled_forget(fuser); /* the number is nobody's once nothing of it is left */
+  atomic_store(&backends[fuser], NULL);
 }

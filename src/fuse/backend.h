@@ -1,31 +1,54 @@
-/* Back ends of fusion: what runs a group's kernels. One file each; the tile interpreter is there always. A new one is a
- * row of the table in backend.c.
+/* Back ends of fusion: what runs a group's kernels. One file each: a row (FuseBackend), and its line in backend.c's
+ * table or a call of fuse_backend_register. The tile interpreter is always there and always ready.
  *
- * Switches, from the nearest: the call's (Exec.fuser), the runtime's for a device (fuse_set), what WICK_FUSER=none|tile
- * says, the fastest of those that are there for the device. None of them uses a back end that is
- * switched off (fuse_set_enabled). */
+ * A call has a chain of them for a device, the fastest first: a run takes the first that has compiled the kernel for
+ * its operands' signature, and what is still being compiled or was refused falls through to the next (fuse/compiled.h).
+ *
+ * Switches, from the nearest: the call's (Exec.fuser, for CPU), the runtime's for a device (fuse_set), what
+ * WICK_FUSER=none|tile says, all that are there for the device. None of them uses a back end that is switched off
+ * (fuse_set_enabled). */
 #pragma once
 
 #include "call/exec.h"
-#include "tile/run.h"
+#include "fuse/signature.h"
+#include "report/reason.h"
 
-/* ORDER fuser: as in wick.h; Exec.fuser and Runtime.fusers hold it. */
-typedef enum Fuser { FUSER_DEFAULT, FUSER_NONE, FUSER_TILE, FUSER_COUNT } Fuser;
-bool fuser_find(Str name, Fuser *out);
+/* ORDER fuser: as in wick.h; Exec.fuser and Runtime.fusers hold it. Registered ones have numbers from
+ * FUSER_COUNT; higher ones are faster. */
+typedef enum Fuser { FUSER_DEFAULT, FUSER_NONE, FUSER_TILE, FUSER_COUNT, FUSER_LIMIT = 16 } Fuser;
+bool fuser_find(Str name, Fuser *out); /* of those that are always there */
 
 typedef struct FuseBackend {
   const char *name;
-  int device_type; /* DeviceType it computes for */
-  /* Prepares a kernel, once; NULL: nothing to prepare. Called on the thread that calls the group. */
-  Status (*compile)(const TileKernel *kernel, void **out);
-  /* As tile_run. */
+  int device_type; /* DeviceType it computes for; a group's is its inputs' */
+  /* Whether it takes the kernel with such operands: REASON_COUNT, or one of REASON_NOT_COMPILED_..., which is counted.
+   * Called once for a signature, on the thread that calls the group, so it is quick. NULL: it takes all. */
+  Reason (*supports)(const TileKernel *kernel, const FuseSignature *signature);
+  /* Makes what `run` and `bytes` get, on the queue's thread (base/queue.h) for as long as it takes; long ones call
+   * queue_pause now and then and end with ERROR_CANCELLED when it says so. No call waits for it. An error is for good,
+   * but for ERROR_CANCELLED and ERROR_OUT_OF_MEMORY. NULL: there is nothing to make, kernels run at once. */
+  Status (*compile)(const TileKernel *kernel, const FuseSignature *signature, void **out);
+  /* As tile_run, for operands of the signature; several threads at once; sizes may be 0. After an error the group runs
+   * operator by operator. */
   Status (*run)(const TileKernel *kernel, void *compiled, int threads, const TileArgument *arguments,
                 Tensor *const *outputs);
+  /* What `compiled` holds, for the bound of the process, and its end: both called with a lock held (base/fork.h), so
+   * they call nothing of wick's that takes one. Set where `compile` is. */
+  size_t (*bytes)(const void *compiled);
   void (*free)(void *compiled);
 } FuseBackend;
 
-/* The back end that a call uses for a device; NULL: groups run operator by operator. */
-const FuseBackend *fuse_backend(const Exec *exec, int device_type);
+/* Bit f: back end f is one that a call uses for a device; 0: groups run operator by operator. */
+uint32_t fuse_chain(const Exec *exec, int device_type);
+/* From now on all calls for its device have it in their chains, first. Borrows the row. False: there is no number left.
+ * So far for tests only, as what undoes it: libraries have no door to it yet. */
+bool fuse_backend_register(const FuseBackend *backend, Fuser *out);
+/* Frees what it has compiled and waits for the runs and the compilation that are in it; afterwards nothing of it is
+ * called. Not within a job of the queue, nor with a lock held. A test hook so far. */
+void fuse_backend_unregister(Fuser fuser);
+/* What calls may take up under the number; NULL: nothing. For fuse/compiled.h, which keeps it from going meanwhile. */
+const FuseBackend *fuse_backend_of(Fuser fuser);
+
 /* What groups were compiled for stays. FUSER_DEFAULT: as WICK_FUSER says. */
 void fuse_set(Runtime *runtime, int device_type, Fuser fuser);
 /* For the whole process. */

@@ -5,7 +5,9 @@
  *   fuse/graph_fuser.h  what the files of the pass share
  *   fuse/group.h        FuseGroup: a Subgraph made ready to run, for any inputs
  *   fuse/lower.h        a group with the dtypes of one call -> kernels
- *   fuse/backend.h      what compiles and runs kernels; the tile interpreter is the first */
+ *   fuse/signature.h    how the operands of a kernel's run lie in memory
+ *   fuse/backend.h      what compiles and runs kernels; the tile interpreter is always there
+ *   fuse/compiled.h     what back ends have compiled, when and for how long it is kept */
 #pragma once
 
 #include "ir/graph.h"

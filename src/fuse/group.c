@@ -232,7 +232,7 @@ static void make_expected(FuseGroup *g, const Graph *graph) {
     }
   }
   memcpy(key + g->input_count, classes, g->store_count);
-  status_free(fuse_lower(&call, &fuse_backend_tile, &entry));
+  status_free(fuse_lower(&call, &entry));
   if (!entry) goto done;
   entry->key = key;
   entry->key_length = (uint32_t)g->input_count + g->store_count;

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "base/hostile.h"
-#include "fuse/backend.h"
+#include "call/exec.h"
 #include "ir/graph.h"
 #include "report/reason.h"
 
@@ -18,7 +18,8 @@ enum { FUSE_MAX_ENTRIES = CACHE_ENTRIES(16) };
 
 /* Why a group ran operator by operator: REASON_NOT_FUSED_... of report/reason.h. */
 #define FUSE_REFUSALS(X) \
-  X(SWITCHED_OFF) X(GRADIENT) X(TRACED) X(KIND) X(RANK) X(SHAPE) X(NO_KERNEL) X(CACHE_FULL) X(FORM) X(FAILED)
+  X(SWITCHED_OFF)        \
+  X(GRADIENT) X(TRACED) X(KIND) X(RANK) X(SHAPE) X(NO_KERNEL) X(CACHE_FULL) X(NOT_READY) X(FORM) X(FAILED)
 typedef enum FuseRefusal {
   FUSE_NOT_REFUSED,
 #define X(name) FUSE_##name,

@@ -10,12 +10,26 @@
 /* What one run finds out. Looks of pieces and results are tensors on the stack or in one block: nobody counts them. */
 typedef struct Run {
   FuseCall call;
+  Device device;
+  uint32_t chain; /* the back ends for it */
   uint8_t key[FUSE_MAX_KEY], classes[FUSE_MAX_STORES];
   uint32_t key_length;
   Tensor *looks;
 } Run;
 
-/* Everything but what runs every time stands here. */
+/* The one device that all tensors are on. */
+static bool find_device(const FuseGroup *g, const IValue *inputs, Device *out) {
+  bool has_one = false;
+  for (uint32_t i = 0; i < g->input_count; i++) {
+    if (!(g->tensor_inputs >> i & 1)) continue;
+    Device device = tensor_device(inputs[i].tensor);
+    if (has_one && !device_equal(device, *out)) return false;
+    *out = device;
+    has_one = true;
+  }
+  return has_one;
+}
+
 static FuseRefusal check_inputs(const FuseGroup *g, const Exec *exec, const IValue *inputs, uint8_t *key,
                                 uint32_t *out_flags) {
   uint32_t flags = 0;
@@ -33,7 +47,7 @@ static FuseRefusal check_inputs(const FuseGroup *g, const Exec *exec, const IVal
     }
   }
   *out_flags = flags;
-  if (__builtin_expect(flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED), 0)) return FUSE_KIND;
+  if (__builtin_expect(flags & ((TENSOR_UNUSUAL & ~TENSOR_NOT_CPU) | TENSOR_UNDEFINED), 0)) return FUSE_KIND;
   if (exec->grad_enabled && flags & (TENSOR_RECORDS | TENSOR_VIEW))
     for (uint32_t i = 0; i < g->input_count; i++)
       if (g->tensor_inputs >> i & 1 && tensor_records(inputs[i].tensor)) return FUSE_GRADIENT;
@@ -170,27 +184,27 @@ static void find_classes(Run *run) {
   }
 }
 
-static bool is_entry_for(const FuseEntry *entry, const FuseBackend *backend, const uint8_t *key, uint32_t length) {
-  return entry->key_length == length && entry->backend == backend && !memcmp(entry->key, key, length);
+static bool is_entry_for(const FuseEntry *entry, const uint8_t *key, uint32_t length) {
+  return entry->key_length == length && !memcmp(entry->key, key, length);
 }
 
-static FuseEntry *find_entry(const FuseGroup *g, const FuseBackend *backend, const uint8_t *key, uint32_t length) {
+static FuseEntry *find_entry(const FuseGroup *g, const uint8_t *key, uint32_t length) {
   for (FuseEntry *entry = atomic_load_explicit(&g->entries, memory_order_acquire); entry; entry = entry->next)
-    if (is_entry_for(entry, backend, key, length)) return entry;
+    if (is_entry_for(entry, key, length)) return entry;
   return NULL;
 }
 
 /* The expected entry, now the caller's, if it suits; else it goes back to its place. */
-static FuseEntry *take_expected(FuseGroup *g, const FuseBackend *backend, const Run *run) {
+static FuseEntry *take_expected(FuseGroup *g, const Run *run) {
   FuseEntry *entry = atomic_exchange(&g->expected, NULL);
-  if (!entry || is_entry_for(entry, backend, run->key, run->key_length)) return entry;
+  if (!entry || is_entry_for(entry, run->key, run->key_length)) return entry;
   atomic_store(&g->expected, entry);
   return NULL;
 }
 
-static Status lower_for(FuseGroup *g, const FuseBackend *backend, const Run *run, FuseEntry **out) {
-  if ((*out = take_expected(g, backend, run))) return OK;
-  TRY(fuse_lower(&run->call, backend, out));
+static Status lower_for(FuseGroup *g, const Run *run, FuseEntry **out) {
+  if ((*out = take_expected(g, run))) return OK;
+  TRY(fuse_lower(&run->call, out));
   FuseEntry *entry = *out;
   if (!(entry->key = mem_alloc(run->key_length + 1))) return status_out_of_memory();
   memcpy(entry->key, run->key, run->key_length);
@@ -199,13 +213,13 @@ static Status lower_for(FuseGroup *g, const FuseBackend *backend, const Run *run
 }
 
 /* Makes an entry and puts it in front. Threads that race may make the same twice: both serve. */
-static FuseRefusal make_entry(FuseGroup *g, const FuseBackend *backend, Run *run, FuseEntry **out, Status *status) {
+static FuseRefusal make_entry(FuseGroup *g, Run *run, FuseEntry **out, Status *status) {
   if (atomic_fetch_add(&g->entry_count, 1) >= FUSE_MAX_ENTRIES) {
     atomic_fetch_sub(&g->entry_count, 1);
     return FUSE_CACHE_FULL;
   }
   FuseEntry *entry = NULL;
-  *status = lower_for(g, backend, run, &entry);
+  *status = lower_for(g, run, &entry);
   if (*status) {
     fuse_entry_free(entry);
     atomic_fetch_sub(&g->entry_count, 1);
@@ -250,9 +264,9 @@ static bool find_cat_spec(const Run *run, const FuseOutput *output, TensorSpec *
   return spec->ndim > 0 && spec->ndim <= FUSE_MAX_DIMS;
 }
 
-static void set_spec(TensorSpec *spec, DType dtype, const Tensor *like) {
+static void set_spec(TensorSpec *spec, DType dtype, Device device, const Tensor *like) {
   spec->dtype = dtype;
-  spec->device = DEVICE_CPU_0;
+  spec->device = device;
   spec->flags = 0;
   spec->ndim = like->ndim;
   spec->has_strides = !like->row_major;
@@ -270,13 +284,14 @@ static FuseRefusal make_outputs(Run *run, const FuseEntry *entry, const Tensor *
     Tensor *made;
     if (!output->is_cat) {
       const Tensor *like = uniform ? uniform : run->call.values[g->stores[output->first_store]];
-      set_spec(&spec, (DType)entry->dtypes[output->first_store], like);
+      set_spec(&spec, (DType)entry->dtypes[output->first_store], run->device, like);
       if ((*status = tensor_new(&spec, &made))) return FUSE_FAILED;
       outputs[i] = ivalue_tensor(made);
       targets[output->first_store] = made;
       continue;
     }
     if (!find_cat_spec(run, output, &spec)) return FUSE_SHAPE;
+    spec.device = run->device;
     if ((*status = tensor_new(&spec, &made))) return FUSE_FAILED;
     outputs[i] = ivalue_tensor(made);
     int dim = (int)(output->dim < 0 ? output->dim + spec.ndim : output->dim);
@@ -292,11 +307,32 @@ static FuseRefusal make_outputs(Run *run, const FuseEntry *entry, const Tensor *
   return FUSE_NOT_REFUSED;
 }
 
-static Status run_kernels(const Run *run, const FuseEntry *entry, Tensor *const *targets) {
+/* By the first back end of the chain that is ready. */
+static FuseRefusal run_kernel(const Run *run, FuseKernel *kernel, const TileArgument *arguments, Tensor *const *outputs,
+                              Status *status) {
+  const FuseGroup *g = run->call.group;
+  int threads = run->call.exec->threads;
+  if (__builtin_expect(run->chain != 1u << FUSER_TILE, 0)) {
+    FuseSignature signature;
+    fuse_signature(kernel->kernel, arguments, kernel->argument_count, outputs, &signature);
+    FuseCompiled *compiled = fuse_compiled_enter(&kernel->compiled, kernel->kernel, run->chain, &signature, g->range);
+    if (compiled) {
+      *status = fuse_compiled_run(compiled, threads, arguments, outputs);
+      fuse_compiled_leave(compiled);
+      return *status ? FUSE_FAILED : FUSE_NOT_REFUSED;
+    }
+    if (!(run->chain >> FUSER_TILE & 1)) return FUSE_NOT_READY;
+  }
+  *status = fuse_backend_tile.run(kernel->kernel, NULL, threads, arguments, outputs);
+  return *status ? FUSE_FAILED : FUSE_NOT_REFUSED;
+}
+
+static FuseRefusal run_kernels(const Run *run, FuseEntry *entry, Tensor *const *targets, Status *status) {
   TileArgument arguments[KERNEL_MAX_ARGUMENTS];
   Tensor *outputs[KERNEL_MAX_OUTPUTS];
-  for (uint32_t i = 0; i < entry->kernel_count; i++) {
-    const FuseKernel *kernel = &entry->kernels[i];
+  FuseRefusal refusal = FUSE_NOT_REFUSED;
+  for (uint32_t i = 0; i < entry->kernel_count && !refusal; i++) {
+    FuseKernel *kernel = &entry->kernels[i];
     for (uint32_t k = 0; k < kernel->argument_count; k++) {
       uint16_t source = kernel->arguments[k];
       if (source & FUSE_ARGUMENT_NUMBER) {
@@ -307,22 +343,24 @@ static Status run_kernels(const Run *run, const FuseEntry *entry, Tensor *const 
       }
     }
     for (uint32_t k = 0; k < kernel->output_count; k++) outputs[k] = targets[kernel->outputs[k]];
-    TRY(entry->backend->run(kernel->kernel, kernel->compiled, run->call.exec->threads, arguments, outputs));
+    refusal = run_kernel(run, kernel, arguments, outputs, status);
   }
-  return OK;
+  return refusal;
 }
 
 enum { LOOKS_ON_STACK = 48, VALUES_ON_STACK = 80 };
 
 static FuseRefusal run_fused(FuseGroup *g, Exec *exec, const IValue *inputs, IValue *outputs, Status *status) {
   if (__builtin_expect(g->form, 0)) return g->form;
-  const FuseBackend *backend = fuse_backend(exec, DEVICE_CPU);
-  if (__builtin_expect(!backend, 0)) return FUSE_SWITCHED_OFF;
   if (__builtin_expect(exec->recorder != NULL, 0)) return FUSE_TRACED;
   Run run;
   uint32_t flags;
   FuseRefusal refusal = check_inputs(g, exec, inputs, run.key, &flags);
   if (__builtin_expect(refusal, 0)) return refusal;
+  run.device = DEVICE_CPU_0;
+  if (__builtin_expect(flags & TENSOR_NOT_CPU, 0) && !find_device(g, inputs, &run.device)) return FUSE_KIND;
+  run.chain = fuse_chain(exec, run.device.type);
+  if (__builtin_expect(!run.chain, 0)) return FUSE_SWITCHED_OFF;
 
   Tensor looks[LOOKS_ON_STACK], parts[FUSE_MAX_STORES], *targets[FUSE_MAX_STORES];
   const Tensor *values[VALUES_ON_STACK];
@@ -360,17 +398,15 @@ static FuseRefusal run_fused(FuseGroup *g, Exec *exec, const IValue *inputs, IVa
     find_classes(&run);
   }
   refusal = FUSE_NOT_REFUSED;
-  FuseEntry *entry = find_entry(g, backend, run.key, run.key_length);
-  if (__builtin_expect(!entry, 0)) refusal = make_entry(g, backend, &run, &entry, status);
+  FuseEntry *entry = find_entry(g, run.key, run.key_length);
+  if (__builtin_expect(!entry, 0)) refusal = make_entry(g, &run, &entry, status);
   if (!refusal) refusal = entry->refusal;
   if (!refusal) refusal = make_outputs(&run, entry, uniform, outputs, targets, parts, status);
-  if (!refusal && (*status = run_kernels(&run, entry, targets))) {
-    refusal = FUSE_FAILED;
+  if (!refusal && (refusal = run_kernels(&run, entry, targets, status)) == FUSE_FAILED)
     if ((*status)->code != ERROR_OUT_OF_MEMORY) {
       status_free(*status);
       *status = OK;
     }
-  }
 done:
   if (block) mem_free(block);
   return refusal;

@@ -223,8 +223,8 @@ static Status lower_class(Lowering *l, uint8_t class) {
 void fuse_entry_free(FuseEntry *entry) {
   if (!entry) return;
   for (uint32_t i = 0; i < entry->kernel_count; i++) {
-    if (entry->backend && entry->backend->free) entry->backend->free(entry->kernels[i].compiled);
-    kernel_free(entry->kernels[i].kernel);
+    fuse_compiled_list_dispose(&entry->kernels[i].compiled);
+    kernel_release(entry->kernels[i].kernel);
   }
   mem_free(entry->kernels);
   mem_free(entry->dtypes);
@@ -232,7 +232,7 @@ void fuse_entry_free(FuseEntry *entry) {
   mem_free(entry);
 }
 
-Status fuse_lower(const FuseCall *call, const FuseBackend *backend, FuseEntry **out) {
+Status fuse_lower(const FuseCall *call, FuseEntry **out) {
   const FuseGroup *g = call->group;
   Lowering l = {.call = call, .group = g};
   uint32_t classes = 0;
@@ -245,7 +245,6 @@ Status fuse_lower(const FuseCall *call, const FuseBackend *backend, FuseEntry **
   l.rounded = mem_calloc(g->value_count, sizeof *l.rounded);
   l.raw = mem_calloc(g->value_count, sizeof *l.raw);
   if (entry) {
-    entry->backend = backend;
     entry->dtypes = mem_calloc(g->store_count, 1);
     entry->kernels = mem_calloc(classes, sizeof *entry->kernels);
   }
@@ -261,7 +260,6 @@ Status fuse_lower(const FuseCall *call, const FuseBackend *backend, FuseEntry **
     if (status == OK) entry->kernel_count++;
     int operands = l.kernel->argument_count + l.kernel->output_count;
     refused |= operands > ITERATE_MAX_OPERANDS;
-    if (status == OK && !refused && backend->compile) status = backend->compile(l.kernel->kernel, &l.kernel->compiled);
     if (status && (status->code == ERROR_UNSUPPORTED || status->code == ERROR_INVALID_ARGUMENT)) {
       status_free(status);
       status = OK;

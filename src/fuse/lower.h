@@ -3,13 +3,14 @@
  * rounded to their dtype. So the kernel computes the operators' bits. */
 #pragma once
 
+#include "fuse/compiled.h"
 #include "fuse/group.h"
 
 enum { FUSE_ARGUMENT_NUMBER = 0x8000 };
 
 typedef struct FuseKernel {
   TileKernel *kernel;
-  void *compiled; /* the back end's */
+  FuseCompiledList compiled;
   uint16_t argument_count, output_count;
   uint16_t arguments[KERNEL_MAX_ARGUMENTS]; /* values, or FUSE_ARGUMENT_NUMBER | input */
   uint16_t outputs[KERNEL_MAX_OUTPUTS];     /* stores */
@@ -17,7 +18,6 @@ typedef struct FuseKernel {
 
 struct FuseEntry {
   FuseEntry *next;
-  const FuseBackend *backend;
   FuseRefusal refusal;
   uint32_t key_length, kernel_count;
   uint8_t *key;
@@ -37,7 +37,7 @@ typedef struct FuseCall {
 
 /* An entry without a key; one with `refusal` set where the operators can't be lowered. Tensors' data is not looked at,
  * their sizes only by whether there are dimensions. */
-Status fuse_lower(const FuseCall *call, const FuseBackend *backend, FuseEntry **out) MUST_CHECK;
+Status fuse_lower(const FuseCall *call, FuseEntry **out) MUST_CHECK;
 void fuse_entry_free(FuseEntry *entry);
 /* The operator's Call over values and numbers; `inputs` has room for the step's operands. */
 void fuse_step_call(const FuseCall *call, const FuseStep *step, IValue *inputs, Call *out);

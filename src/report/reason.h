@@ -26,8 +26,15 @@
   X(NOT_FUSED_SHAPE, "not fused: the inputs' sizes don't fit together")                                         \
   X(NOT_FUSED_NO_KERNEL, "not fused: the operators have no kernel for these dtypes")                            \
   X(NOT_FUSED_CACHE_FULL, "not fused: the group has kernels for too many kinds of inputs")                      \
+  X(NOT_FUSED_NOT_READY, "not fused: no back end has compiled the kernel yet")                                  \
   X(NOT_FUSED_FORM, "not fused: the group's graph has a form that is not lowered")                              \
   X(NOT_FUSED_FAILED, "not fused: the kernel failed, and the operators tell where")                             \
+  X(NOT_COMPILED_OPERATION, "not compiled: the back end lacks an operation of the kernel")                      \
+  X(NOT_COMPILED_TYPE, "not compiled: the back end lacks a type that the kernel computes in")                   \
+  X(NOT_COMPILED_SIGNATURE, "not compiled: the back end doesn't take operands that lie in memory so")           \
+  X(NOT_COMPILED_FAILED, "not compiled: the back end failed")                                                   \
+  X(NOT_COMPILED_LIMIT, "not compiled: back ends hold as much as they may")                                     \
+  X(NOT_COMPILED_CACHE_FULL, "not compiled: the kernel has run for too many signatures")                        \
   X(NOT_DIFFERENTIATED_NO_FORMULA, "not differentiated: the operator has no gradient")                          \
   X(NOT_DIFFERENTIATED_EAGER_ONLY, "not differentiated: the operator's gradient is eager")                      \
   X(NOT_DIFFERENTIATED_TOO_SMALL, "not differentiated: the subgraph is too small")                              \

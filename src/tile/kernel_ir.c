@@ -324,6 +324,7 @@ Status kernel_builder_finish(KernelBuilder *builder, int output_count, const Ker
     status = status_out_of_memory();
     goto done;
   }
+  ref_init(&kernel->refs);
   kernel->constants = (KernelConstant *)(kernel + 1);
   kernel->ins = (KernelIns *)(kernel->constants + constant_count);
   kernel->places = (uint16_t *)(kernel->ins + ins_count);
@@ -375,8 +376,13 @@ done:
   return status;
 }
 
-void kernel_free(TileKernel *kernel) {
-  if (!kernel) return;
+TileKernel *kernel_retain(TileKernel *kernel) {
+  ref_retain(&kernel->refs);
+  return kernel;
+}
+
+void kernel_release(TileKernel *kernel) {
+  if (!kernel || !ref_release(&kernel->refs)) return;
   for (int i = 0; i < kernel->argument_count; i++) mem_free(kernel->names[i]);
   mem_free(kernel);
 }

@@ -77,8 +77,9 @@ typedef struct KernelConstant {
 
 enum { KERNEL_MAX_ARGUMENTS = 32, KERNEL_MAX_OUTPUTS = 16, KERNEL_MAX_REGISTERS = 1024, KERNEL_NO_REGISTER = 0xffff };
 
-/* Immutable once finished. */
+/* Immutable once finished; counted. */
 typedef struct TileKernel {
+  RefCount refs;
   int argument_count, constant_count, ins_count, output_count, register_count;
   bool is_simple;   /* one instruction over arguments, and its loop can do without the interpreter */
   uint8_t widest;   /* bytes of the widest register's elements */
@@ -91,7 +92,8 @@ typedef struct TileKernel {
   KernelIns *ins;                       /* registers argument_count + constant_count .. */
   uint16_t outputs[KERNEL_MAX_OUTPUTS]; /* registers */
 } TileKernel;
-void kernel_free(TileKernel *kernel);
+TileKernel *kernel_retain(TileKernel *kernel);
+void kernel_release(TileKernel *kernel); /* NULL is fine */
 void kernel_print(const TileKernel *kernel, StrBuf *out);
 
 /* ---- building: formulas and fusion groups append instructions, then finish ----

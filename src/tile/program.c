@@ -26,7 +26,7 @@ Status kernel_program_new(Str text, int count, const FormulaParameter *parameter
 
 void kernel_program_free(KernelProgram *program) {
   if (!program) return;
-  for (size_t i = 0; i < program->slot_count; i++) kernel_free(program->slots[i]);
+  for (size_t i = 0; i < program->slot_count; i++) kernel_release(program->slots[i]);
   formula_free(program->formula);
   mem_free(program);
 }
@@ -59,7 +59,7 @@ Status kernel_program_kernel(KernelProgram *program, TileType compute, const Til
     TRY(lower(program->formula, compute, choices, formula_parameter_count(program->formula), arguments, &kernel));
     TileKernel *expected = NULL;
     if (!atomic_compare_exchange_strong(slot, &expected, kernel)) {
-      kernel_free(kernel);
+      kernel_release(kernel);
       kernel = expected;
     }
   }

@@ -1,7 +1,7 @@
-/* The compile queue: one thread of low priority that optimizes off the callers' threads, one job at a time. It starts
- * with the first job. Who forks waits for the job under way to come to a pause (queue_pause), so that a child finds
- * every lock free; the child starts a thread of its own. When the library goes, the job under way is cancelled at its
- * next pause and waiting ones are dropped. */
+/* The compile queue: one thread of low priority that makes plans and kernels off the callers' threads, one job at a
+ * time. It starts with the first job. Who forks waits for the job under way to come to a pause (queue_pause), so that a
+ * child finds every lock free; the child starts a thread of its own. When the library goes, the job under way is
+ * cancelled at its next pause and waiting ones are dropped. */
 #pragma once
 
 #include "base/base.h"

@@ -1,5 +1,5 @@
 /* One thread, one list, one lock. */
-#include "executor/queue.h"
+#include "base/queue.h"
 
 #include <assert.h>
 #include <pthread.h>
