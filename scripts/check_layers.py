@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No folder of src/ includes a header of a folder below it.
+"""No folder of src/ includes a header of a folder below it; the command includes the public headers and its own alone.
 
 usage: check_layers.py src
 The order is the order of the house in docs/design.md.
@@ -25,5 +25,8 @@ for folder, _, names in os.walk(top):
                 m = re.match(r'#include "([a-z]+)/', line)
                 if m and m[1] in LAYERS and LAYERS.index(m[1]) > LAYERS.index(layer):
                     print(f"{path}:{number}: {layer} includes from {m[1]}, which is below it")
+                    bad += 1
+                if m and layer == "cli" and m[1] not in ("cli", "wick"):
+                    print(f"{path}:{number}: the command includes from {m[1]}: it is a client of wick/*.h")
                     bad += 1
 sys.exit(1 if bad else 0)

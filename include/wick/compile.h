@@ -117,6 +117,10 @@ WICK_API wick_status wick_tree_new_text(wick_trees *trees, const char *kind, con
                                         uint32_t begin, uint32_t end, const wick_tree **out, wick_error **error);
 /* The TK_LIST of the statements of the text of the wick_trees. */
 WICK_API wick_status wick_trees_parse(wick_trees *trees, const wick_tree **out, wick_error **error);
+/* The same where the text is a file of an archive's code/. */
+WICK_API wick_status wick_trees_parse_code(wick_trees *trees, const wick_tree **out, wick_error **error);
+/* The tokens of the text, one a line. Freed with wick_text_free. */
+WICK_API wick_status wick_trees_print_tokens(const wick_trees *trees, char **out_text, wick_error **error);
 /* As `wick dump --stage tree` prints it. Freed with wick_text_free. */
 WICK_API wick_status wick_tree_print(const wick_tree *tree, char **out_text, wick_error **error);
 /* As wick_compile_with; `statements` is a TK_LIST of what a file has. Of the options file_name and first_line have no

@@ -34,17 +34,27 @@ WICK_API wick_status wick_graph_parse(const char *text, size_t length, wick_grap
 /* A copy of a method's graph as it was compiled; with `inlined` nonzero, calls are replaced by what they call. */
 WICK_API wick_status wick_graph_of_method(const wick_module *module, const char *method, int inlined, wick_graph **out,
                                           wick_error **error);
+/* A copy of a module's method in which each attribute that it reads is an input; self is gone and calls are inlined.
+ * The last inputs are the attributes; *out_attributes is a tuple of what they are now. WICK_UNSUPPORTED: the method
+ * sets attributes of the module, or gives it away. */
+WICK_API wick_status wick_graph_lower(const wick_module *module, const char *method, wick_graph **out,
+                                      wick_value **WICK_NULLABLE out_attributes, wick_error **error);
 /* A copy of a node's Subgraph. */
 WICK_API wick_status wick_graph_of_node(const wick_node *node, wick_graph **out, wick_error **error);
 /* Not for the graph that a pass is given. NULL is allowed. */
 WICK_API void wick_graph_release(wick_graph *graph);
 /* As PyTorch prints graphs. Freed with wick_text_free. */
 WICK_API wick_status wick_graph_print(const wick_graph *graph, char **out_text, wick_error **error);
+/* The same with the place in the source behind every node. */
+WICK_API wick_status wick_graph_print_places(const wick_graph *graph, char **out_text, wick_error **error);
+/* The kernels of the graph's fusion groups (pass "graph_fuser"), group by group: those that runs have used, else those
+ * that are expected. Freed with wick_text_free. */
+WICK_API wick_status wick_graph_print_kernels(const wick_graph *graph, char **out_text, wick_error **error);
 /* Fails when the graph is broken: order and scope; operators whose schemas do not fit; control flow, constants and
  * containers whose inputs, outputs, attributes and types do not belong together. Of kinds that are no operators nothing
  * is asked. Runs before wick's passes and the first run, and after every pass from outside. */
 WICK_API wick_status wick_graph_check(const wick_graph *graph, wick_error **error);
-/* One of wick's passes by name ("dead_code_elimination"): `wick dump --pass x MODEL` lists them. */
+/* One of wick's passes by name ("dead_code_elimination"; wick_pass_name lists them). */
 WICK_API wick_status wick_graph_run_pass(wick_graph *graph, const char *pass, wick_error **error);
 WICK_API wick_block *wick_graph_block(const wick_graph *graph);
 /* Runs the graph as it is. arguments: one for each input, of its type. `results` gets one value for each output, to be
@@ -166,6 +176,9 @@ WICK_API void wick_alias_release(wick_alias *alias); /* NULL is allowed */
 WICK_API int wick_alias_may_share(wick_alias *alias, const wick_ir_value *a, const wick_ir_value *b);
 /* Whether some node of the graph may write to what the value is or holds. */
 WICK_API int wick_alias_has_writers(wick_alias *alias, const wick_ir_value *value);
+/* What points to what, and which nodes write to what: as text, or with `as_dot` nonzero as a graph for Graphviz. Freed
+ * with wick_text_free. */
+WICK_API wick_status wick_alias_print(wick_alias *alias, int as_dot, char **out_text, wick_error **error);
 /* Moves the node in front of another of its block, with what stands between and depends on it, when that changes
  * nothing: reads and writes of one memory, effects and random numbers stay in order. *out_moved 0: it would. */
 WICK_API wick_status wick_alias_move_before(wick_alias *alias, wick_node *node, wick_node *before, int *out_moved,
@@ -177,6 +190,42 @@ WICK_API wick_status wick_alias_move_before(wick_alias *alias, wick_node *node, 
  * often. */
 WICK_API wick_status wick_graph_rewrite(wick_graph *graph, const char *pattern, const char *replacement,
                                         size_t *WICK_NULLABLE out_count, wick_error **error);
+
+/* ---- how programs become what runs ---- */
+/* Steps of compiling in order, from "emit" on, and wick's passes over whole graphs; some names are both. Static; NULL:
+ * no such index. */
+WICK_API const char *wick_compile_step(size_t index);
+WICK_API const char *wick_pass_name(size_t index);
+/* Whether wick_graph_run_pass knows the name. */
+WICK_API int wick_pass_exists(const char *name);
+/* Shown a function's graph after each step of its compiling, and after each pass of a plan that is made by the call
+ * that wants it (wick_executor_options.synchronous). `function`: as wick_function_qualified_name; name and graph are
+ * borrowed for the call, in which the graph may be printed and read; `step` is static. On the thread that compiles. */
+typedef void wick_graph_observer(void *user, const char *function, const char *step, const wick_graph *graph);
+/* For what this runtime compiles from now on; one observer, NULL: none. Not for NULL, the process's runtime. */
+WICK_API void wick_runtime_observe(wick_runtime *runtime, wick_graph_observer *WICK_NULLABLE observer, void *user);
+/* "__torch__.Net.forward"; of a compiled text "f". Borrowed from the function. */
+WICK_API const char *wick_function_qualified_name(const wick_function *function);
+enum {
+  WICK_PRINT_GRAPH = 0,       /* as it was compiled */
+  WICK_PRINT_PLACES = 1,      /* the same with places in the source */
+  WICK_PRINT_CODE = 2,        /* as Python, the way archives have it */
+  WICK_PRINT_BYTECODE = 3,    /* instructions */
+  WICK_PRINT_PLANS = 4,       /* the graphs of the plans that calls led to, the newest first */
+  WICK_PRINT_PLAN_PLACES = 5, /* the same with places in the source */
+  WICK_PRINT_KERNELS = 6      /* the kernels of the plans' fusion groups */
+};
+/* Freed with wick_text_free. */
+WICK_API wick_status wick_function_print(const wick_function *function, uint32_t what, char **out_text,
+                                         wick_error **error);
+/* Puts the graph of every function of the module's program through passes, in order, checking it after each; what has
+ * run already (__setstate__) stays. For tests of passes: not while the module runs elsewhere, and a program that a pass
+ * broke or that failed is not to be used. */
+WICK_API wick_status wick_module_run_passes(wick_module *module, const char *const *passes, size_t count,
+                                            wick_error **error);
+/* Prints every function as archives have it, compiles that text again and compares the graphs: *out_differences is ""
+ * where they are the same. Freed with wick_text_free. */
+WICK_API wick_status wick_module_check_code(const wick_module *module, char **out_differences, wick_error **error);
 
 /* ---- passes ---- */
 /* Runs on every graph that is optimized from now on, on any thread, behind wick's own passes: on code for which

@@ -9,6 +9,8 @@
 struct wick_runtime {
   RefCount refs;
   Runtime runtime;
+  wick_graph_observer *observer; /* what runtime.observe shows graphs to; NULL: nobody */
+  void *observer_user;
 };
 /* The runtime that a handle means, which may be NULL. */
 static inline Runtime *runtime_of(const wick_runtime *handle) {

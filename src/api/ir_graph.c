@@ -21,7 +21,7 @@ Status ir_protect(Graph *graph, void (*body)(void *argument), void *argument) {
 
 /* ---- making ---- */
 
-static Status graph_box(wick_graph **out) {
+Status graph_box_new(CompilationUnit *unit, wick_graph **out) {
   wick_graph *box = mem_calloc(1, sizeof *box);
   if (!box) return status_out_of_memory();
   Status status = type_store_init(&box->store, NULL);
@@ -31,8 +31,34 @@ static Status graph_box(wick_graph **out) {
   }
   arena_init(&box->arena, NULL);
   box->is_owned = true;
+  box->unit = unit ? unit_retain(unit) : NULL;
   *out = box;
   return OK;
+}
+
+typedef struct Filling {
+  wick_graph *box;
+  void (*body)(void *argument);
+  void *argument;
+} Filling;
+static void fill(void *argument) {
+  Filling *filling = argument;
+  wick_graph *box = filling->box;
+  box->store.arena.catch_point = box->arena.catch_point;
+  filling->body(filling->argument);
+}
+
+Status graph_box_fill(wick_graph *box, void (*body)(void *argument), void *argument) {
+  Status status = arena_protect(&box->arena, fill, &(Filling){box, body, argument});
+  box->store.arena.catch_point = NULL;
+  return status;
+}
+Status graph_box_give(Status status, wick_graph *box, wick_graph **out) {
+  if (status)
+    wick_graph_release(box);
+  else
+    *out = box;
+  return status;
 }
 
 void wick_graph_release(wick_graph *graph) {
@@ -56,7 +82,6 @@ typedef struct Make {
 static void make(void *argument) {
   Make *m = argument;
   wick_graph *box = m->box;
-  box->store.arena.catch_point = box->arena.catch_point;
   box->graph = m->from ? graph_copy(m->from, &box->arena, &box->store)
                        : graph_parse(&box->arena, &box->store, m->text, NULL, NULL);
   if (m->inlined) inliner(box->graph);
@@ -66,15 +91,8 @@ static void make(void *argument) {
 }
 
 static Status make_graph(Make *m, CompilationUnit *unit, wick_graph **out) {
-  TRY(graph_box(&m->box));
-  m->box->unit = unit ? unit_retain(unit) : NULL;
-  Status status = arena_protect(&m->box->arena, make, m);
-  m->box->store.arena.catch_point = NULL;
-  if (status)
-    wick_graph_release(m->box);
-  else
-    *out = m->box;
-  return status;
+  TRY(graph_box_new(unit, &m->box));
+  return graph_box_give(graph_box_fill(m->box, make, m), m->box, out);
 }
 
 wick_status wick_graph_parse(const char *text, size_t length, wick_graph **out, wick_error **error) {
@@ -113,6 +131,13 @@ wick_status wick_graph_print(const wick_graph *graph, char **out_text, wick_erro
   API_OUT(out_text);
   API_NEED(graph);
   graph_print(graph->graph, false, &text);
+  return api_status(strbuf_take(&text, out_text), error);
+}
+wick_status wick_graph_print_places(const wick_graph *graph, char **out_text, wick_error **error) {
+  StrBuf text = {0};
+  API_OUT(out_text);
+  API_NEED(graph);
+  graph_print(graph->graph, true, &text);
   return api_status(strbuf_take(&text, out_text), error);
 }
 

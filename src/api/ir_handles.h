@@ -15,6 +15,13 @@ struct wick_graph {
   _Atomic(Code *) code;  /* made by the first run */
 };
 
+/* An owned one without a graph yet: what makes it throws to box->arena and box->store.arena. */
+Status graph_box_new(CompilationUnit *unit_or_null, wick_graph **out) MUST_CHECK;
+/* Runs what fills it. */
+Status graph_box_fill(wick_graph *box, void (*body)(void *argument), void *argument) MUST_CHECK;
+/* Gives it away, or releases it with an error. */
+Status graph_box_give(Status status, wick_graph *box, wick_graph **out) MUST_CHECK;
+
 static inline Block *block_of(const wick_block *block) {
   return (Block *)(uintptr_t)block;
 }

@@ -222,6 +222,28 @@ int wick_alias_has_writers(wick_alias *alias, const wick_ir_value *value) {
   return answer(&(Question){.alias = alias, .a = value_of(value)}, ask_writers);
 }
 
+typedef struct AliasPrint {
+  AliasDb *db;
+  bool as_dot;
+  StrBuf text;
+} AliasPrint;
+static void print_aliases(void *argument) {
+  AliasPrint *p = argument;
+  if (p->as_dot)
+    alias_print_dot(p->db, &p->text);
+  else
+    alias_print(p->db, &p->text);
+}
+wick_status wick_alias_print(wick_alias *alias, int as_dot, char **out_text, wick_error **error) {
+  API_OUT(out_text);
+  API_NEED(alias);
+  AliasPrint p = {.db = alias->db, .as_dot = as_dot != 0};
+  Status status = arena_protect(&alias->arena, print_aliases, &p);
+  if (!status) return api_status(strbuf_take(&p.text, out_text), error);
+  strbuf_dispose(&p.text);
+  return api_status(status, error);
+}
+
 static void move(void *argument) {
   Question *q = argument;
   q->answer = alias_move_before(q->alias->db, q->node, q->before);

@@ -65,7 +65,7 @@ typedef struct TreeRequest {
   const wick_tree *const *children;
   size_t count;
   Str text;
-  bool is_atom;
+  bool is_atom, is_code;
   uint32_t begin, end;
   wick_tree *made;
 } TreeRequest;
@@ -149,17 +149,51 @@ static uint32_t tree_size(const Tree *tree) {
 static void parse(void *argument) {
   TreeRequest *r = argument;
   r->made = ARENA_NEW(&r->trees->arena, wick_tree);
-  Tree *tree = parse_file(&r->trees->arena, r->trees->source, PARSE_PYTHON);
+  Tree *tree = parse_file(&r->trees->arena, r->trees->source, r->is_code ? PARSE_ARCHIVE : PARSE_PYTHON);
   *r->made = (wick_tree){.tree = tree, .owner = r->trees, .size = tree_size(tree)};
 }
+static Status need_text(const wick_trees *trees) {
+  return trees->source ? OK : status_new(ERROR_INVALID_ARGUMENT, "the trees have no text to parse");
+}
+static Status parse_text(TreeRequest *r, const wick_tree **out) {
+  TRY(need_text(r->trees));
+  TRY(arena_protect(&r->trees->arena, parse, r));
+  *out = r->made;
+  return OK;
+}
 wick_status wick_trees_parse(wick_trees *trees, const wick_tree **out, wick_error **error) {
-  TreeRequest r = {.trees = trees};
   API_OUT(out);
   API_NEED(trees);
-  if (!trees->source) return api_status(status_new(ERROR_INVALID_ARGUMENT, "the trees have no text to parse"), error);
-  API_TRY(arena_protect(&trees->arena, parse, &r));
-  *out = r.made;
-  return WICK_OK;
+  return api_status(parse_text(&(TreeRequest){.trees = trees}, out), error);
+}
+wick_status wick_trees_parse_code(wick_trees *trees, const wick_tree **out, wick_error **error) {
+  API_OUT(out);
+  API_NEED(trees);
+  return api_status(parse_text(&(TreeRequest){.trees = trees, .is_code = true}, out), error);
+}
+
+typedef struct TokenPrint {
+  Arena arena;
+  const Source *source;
+  StrBuf text;
+} TokenPrint;
+static void print_tokens(void *argument) {
+  TokenPrint *p = argument;
+  Lexer lexer;
+  lexer_init(&lexer, &p->arena, p->source);
+  lexer_print(&lexer, &p->text);
+}
+wick_status wick_trees_print_tokens(const wick_trees *trees, char **out_text, wick_error **error) {
+  API_OUT(out_text);
+  API_NEED(trees);
+  API_TRY(need_text(trees));
+  TokenPrint p = {.source = trees->source};
+  arena_init(&p.arena, NULL);
+  Status status = arena_protect(&p.arena, print_tokens, &p);
+  arena_dispose(&p.arena);
+  if (!status) return api_status(strbuf_take(&p.text, out_text), error);
+  strbuf_dispose(&p.text);
+  return api_status(status, error);
 }
 
 wick_status wick_tree_print(const wick_tree *tree, char **out_text, wick_error **error) {

@@ -4,10 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/handles.h"
 #include "cli/cli.h"
-#include "pass/pass.h"
-#include "serial/python/reprint.h"
 
 typedef struct Check {
   const char *model_path;
@@ -334,7 +331,7 @@ static void make_calls(const Check *check, const wick_value *calls, const char *
 static bool make_round(Check *check, const wick_value *calls, const wick_value *raising, bool *is_wrong, size_t *done) {
   wick_module *loaded = check->module, *copy = NULL;
   wick_error *error;
-  if (check->repeat > 1 && loaded->module) {
+  if (check->repeat > 1 && *wick_module_class_name(loaded)) {
     if (wick_module_clone(NULL, loaded, 0, &copy, &error)) {
       complain_error(check->model_path, error);
       return false;
@@ -376,55 +373,30 @@ static int check_rejection(Check *check, const wick_value *rejects, wick_error *
 
 /* Whether every compiled function means the same after it was saved and loaded. */
 static void check_reprint(Check *check) {
-  Exec exec;
-  StrBuf differences = {.max_length = 1 << 16};
-  size_t count = 0;
-  api_exec_init(&exec, NULL);
-  Status status = unit_reprint(check->module->unit, &exec, &differences, &count);
-  bool fine = !status && !differences.length;
-  if (status) complain(check->model_path, "reprint: %s", status->message);
-  if (differences.length) complain(check->model_path, "reprint: " STR_FMT, STR_ARG(strbuf_view(&differences)));
-  status_free(status);
-  strbuf_dispose(&differences);
+  char *differences = NULL;
+  wick_error *error = NULL;
+  wick_status status = wick_module_check_code(check->module, &differences, &error);
+  bool fine = !status && !*differences;
+  if (!fine) complain(check->model_path, "reprint: %s", status ? wick_error_message(error) : differences);
+  wick_error_free(error);
+  wick_text_free(differences);
   *(fine ? &check->passed : &check->failed) += 1;
 }
 
-static void unseal(void *graph) {
-  graph_unseal(graph);
-}
-static void seal(void *graph) {
-  graph_seal(graph);
-}
-
-static Status run_passes_on(Graph *graph, Str names, Exec *exec) {
-  TRY(arena_protect(graph->arena, unseal, graph));
-  while (names.length) {
-    ptrdiff_t comma = str_find_char(names, ',');
-    Str name = comma < 0 ? names : str_slice(names, 0, (size_t)comma);
-    names = comma < 0 ? STR("") : str_slice(names, (size_t)comma + 1, names.length);
-    const Pass *pass = pass_find(name);
-    if (!pass) return status_new(ERROR_INVALID_ARGUMENT, "there is no pass '" STR_FMT "'", STR_ARG(name));
-    TRY(pass_run(pass, graph, exec));
-    TRY(graph_lint(graph));
-  }
-  return arena_protect(graph->arena, seal, graph);
-}
-
 /* Puts every compiled function's graph through the passes, before anything runs. */
-static bool run_passes(Check *check) {
-  const CompilationUnit *unit = check->module->unit;
-  Exec exec;
-  api_exec_init(&exec, NULL);
-  for (size_t i = 0; i < unit->all_functions.length; i++) {
-    const Function *function = unit->all_functions.data[i];
-    if (!function->graph) continue;
-    Status status = run_passes_on(function->graph, str_from(check->passes), &exec);
-    if (!status) continue;
-    complain(check->model_path, STR_FMT ": %s", STR_ARG(function->name), status->message);
-    status_free(status);
-    return false;
-  }
-  return true;
+static bool run_passes(const Check *check) {
+  char *copy = strdup(check->passes), *rest = copy;
+  const char **names = calloc(strlen(check->passes) + 1, sizeof *names);
+  size_t count = 0;
+  wick_error *error = NULL;
+  for (char *name; copy && names && (name = strsep(&rest, ","));)
+    if (*name || rest) names[count++] = name;
+  bool fine = copy && names && !wick_module_run_passes(check->module, names, count, &error);
+  if (!fine) complain(check->model_path, "%s", error ? wick_error_message(error) : "out of memory");
+  wick_error_free(error);
+  free(names);
+  free(copy);
+  return fine;
 }
 
 static int run_check(Check *check, const wick_value *io, const ModelOptions *model) {

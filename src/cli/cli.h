@@ -1,5 +1,4 @@
-/* The `wick` command: what its subcommands share. They use wick.h, and inner headers only for what it does not offer
- * (dump, info, ops). */
+/* The `wick` command: what its subcommands share. They use the public headers and nothing else of wick. */
 #pragma once
 
 #include <stdbool.h>
@@ -72,6 +71,9 @@ wick_status model_freeze(wick_module **module, const char *preserved_or_null, wi
 char *file_read(const char *path, size_t *out_length);
 /* "forward", or the first function of a source. */
 const char *model_default_method(const wick_module *module);
+
+/* With places in the source or without; freed with wick_text_free. */
+wick_status graph_text(const wick_graph *graph, bool with_source, char **out, wick_error **error);
 
 /* ---- inputs ---- */
 typedef struct Inputs {

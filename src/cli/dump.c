@@ -3,108 +3,74 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/find.h"
 #include "cli/cli.h"
-#include "frontend/frontend.h"
-#include "fuse/fuse.h"
-#include "fuse/group.h"
-#include "interp/interp.h"
-#include "ir/alias_db.h"
-#include "module/lower_graph.h"
-#include "pass/pass.h"
-#include "serial/archive/archive.h"
-#include "serial/python/python_print.h"
-#include "syntax/syntax.h"
 
 /* A function's graph after a step of its compilation. */
 typedef struct Snapshot {
-  const Function *function;
-  const char *step;
-  StrBuf text;
+  char *function, *text;
+  const char *step; /* static */
 } Snapshot;
 typedef struct Dump {
   const char *path, *stage, *method, *pass, *preserved;
-  Object *self; /* of a module */
   bool with_source;
-  VEC(Snapshot) snapshots; /* of the step `pass`, or of all */
-  bool failed;             /* out of memory while compiling */
+  Snapshot *snapshots; /* of the step `pass`, or of all */
+  size_t snapshot_count, snapshot_capacity;
+  bool failed; /* out of memory while compiling */
 } Dump;
 
-static int print_and_dispose(const char *path, StrBuf *text) {
-  bool failed = text->failed;
-  if (failed) {
-    complain(path, "out of memory");
-  } else if (text->length) {
-    fwrite(text->data, 1, text->length, stdout);
-    if (text->data[text->length - 1] != '\n') putchar('\n');
-  }
-  strbuf_dispose(text);
-  return failed ? EXIT_FAILED : EXIT_DONE;
+/* Takes over text and error. */
+static int finish(const char *path, wick_status status, char *text, wick_error *error) {
+  size_t length = text ? strlen(text) : 0;
+  if (length) fputs(text, stdout);
+  if (length && text[length - 1] != '\n') putchar('\n');
+  wick_text_free(text);
+  if (status) complain_error(path, error);
+  return status ? EXIT_FAILED : EXIT_DONE;
 }
 
 /* ---- before compiling: the text itself ---- */
 
-typedef struct Parse {
-  Arena arena;
-  const Source *source;
-  int flags;
-  bool tokens;
-  StrBuf text;
-} Parse;
-static void parse_body(void *argument) {
-  Parse *parse = argument;
-  if (parse->tokens) {
-    Lexer lexer;
-    lexer_init(&lexer, &parse->arena, parse->source);
-    lexer_print(&lexer, &parse->text);
+static wick_status print_text(const Dump *dump, const char *name, const char *text, size_t length, bool is_code,
+                              char **out, wick_error **error) {
+  wick_trees *trees = NULL;
+  const wick_tree *tree;
+  wick_status status = wick_trees_new(text, length, name, &trees, error);
+  if (status) return status;
+  if (!strcmp(dump->stage, "tokens")) {
+    status = wick_trees_print_tokens(trees, out, error);
   } else {
-    tree_print(parse_file(&parse->arena, parse->source, parse->flags), &parse->text);
+    status = is_code ? wick_trees_parse_code(trees, &tree, error) : wick_trees_parse(trees, &tree, error);
+    if (!status) status = wick_tree_print(tree, out, error);
   }
+  wick_trees_release(trees);
+  return status;
 }
-static int dump_text(const Dump *dump, const char *name, Str text, int flags) {
-  Source *source;
-  Parse parse = {.flags = flags, .tokens = !strcmp(dump->stage, "tokens")};
-  Status status = source_new(text, name, 1, &source);
-  if (!status) {
-    parse.source = source;
-    arena_init(&parse.arena, NULL);
-    status = arena_protect(&parse.arena, parse_body, &parse);
-    arena_dispose(&parse.arena);
-    source_release(source);
-  }
-  if (!status) return print_and_dispose(name, &parse.text);
-  strbuf_dispose(&parse.text);
-  complain_error(dump->path, (wick_error *)status);
-  return EXIT_USAGE;
+static int dump_text(const Dump *dump, const char *name, const char *text, size_t length, bool is_code) {
+  char *printed = NULL;
+  wick_error *error = NULL;
+  wick_status status = print_text(dump, name, text, length, is_code, &printed, &error);
+  return finish(dump->path, status, printed, error) == EXIT_DONE ? EXIT_DONE : EXIT_USAGE;
 }
 
 static int dump_archive_texts(const Dump *dump) {
-  ByteSource *source = NULL;
-  Archive *archive = NULL;
+  wick_archive *archive = NULL;
+  wick_error *error = NULL;
   int result = EXIT_DONE;
-  Status status = byte_source_open(dump->path, true, &source);
-  if (!status) status = archive_open(source, true, 0, &archive);
-  for (size_t i = 0; !status && result == EXIT_DONE && i < archive->records.length; i++) {
-    const ArchiveRecord *record = &archive->records.data[i];
-    char *text;
+  wick_status status = wick_archive_open(dump->path, &ARCHIVE_OPTIONS, &archive, &error);
+  for (size_t i = 0; !status && result == EXIT_DONE && i < wick_archive_count(archive); i++) {
+    const char *name = wick_archive_name(archive, i);
+    char *text = NULL;
     size_t length;
-    if (!str_starts_with(record->name, "code/") || !str_ends_with(record->name, ".py")) continue;
-    status = archive_read(archive, record, &text, &length);
+    if (strncmp(name, "code/", 5) != 0 || !is_source_file(name)) continue;
+    status = wick_archive_read(archive, name, &text, &length, &error);
     if (status) break;
-    char *name = mem_alloc(record->name.length + 1);
-    if (name) {
-      memcpy(name, record->name.data, record->name.length);
-      name[record->name.length] = 0;
-    }
-    printf("# %s\n", name ? name : "");
-    result = dump_text(dump, name, (Str){text, length}, PARSE_ARCHIVE);
-    mem_free(name);
-    mem_free(text);
+    printf("# %s\n", name);
+    result = dump_text(dump, name, text, length, true);
+    wick_text_free(text);
   }
-  archive_free(archive);
-  byte_source_release(source);
+  wick_archive_release(archive);
   if (!status) return result;
-  complain_error(dump->path, (wick_error *)status);
+  complain_error(dump->path, error);
   return EXIT_USAGE;
 }
 
@@ -113,7 +79,7 @@ static int dump_texts(const Dump *dump) {
   size_t length;
   char *text = file_read(dump->path, &length);
   if (!text) return EXIT_USAGE;
-  int result = dump_text(dump, dump->path, (Str){text, length}, PARSE_PYTHON);
+  int result = dump_text(dump, dump->path, text, length, false);
   free(text);
   return result;
 }
@@ -128,43 +94,55 @@ static const char *step_name(const char *name) {
   return strncmp(name, step_prefix, length) ? name : name + length;
 }
 
-static void observe(void *user, const Function *function, const char *step, const Graph *graph) {
-  Dump *dump = user;
-  Snapshot snapshot = {function, step, {0}};
-  if (strcmp(dump->pass, "all") != 0 && strcmp(step_name(dump->pass), step) != 0) return;
-  graph_print(graph, dump->with_source, &snapshot.text);
-  if (!vec_push(&dump->snapshots, snapshot)) {
-    strbuf_dispose(&snapshot.text);
-    dump->failed = true;
+static bool snapshot_add(Dump *dump, Snapshot snapshot) {
+  if (dump->snapshot_count == dump->snapshot_capacity) {
+    size_t capacity = dump->snapshot_capacity ? 2 * dump->snapshot_capacity : 16;
+    Snapshot *more = realloc(dump->snapshots, capacity * sizeof *more);
+    if (!more) return false;
+    dump->snapshots = more;
+    dump->snapshot_capacity = capacity;
   }
+  dump->snapshots[dump->snapshot_count++] = snapshot;
+  return true;
 }
 
-static bool is_lowering_step(const char *name) {
+static void observe(void *user, const char *function, const char *step, const wick_graph *graph) {
+  Dump *dump = user;
+  if (strcmp(dump->pass, "all") != 0 && strcmp(step_name(dump->pass), step) != 0) return;
+  Snapshot snapshot = {.function = strdup(function), .step = step};
+  wick_status status = graph_text(graph, dump->with_source, &snapshot.text, NULL);
+  if (!status && snapshot.function && snapshot_add(dump, snapshot)) return;
+  free(snapshot.function);
+  wick_text_free(snapshot.text);
+  dump->failed = true;
+}
+
+static bool is_compile_step(const char *name) {
   const char *step = step_name(name);
-  for (size_t i = 0; frontend_lowering_step(i); i++)
-    if (!strcmp(frontend_lowering_step(i), step)) return step != name || !pass_find(str_from(name));
+  for (size_t i = 0; wick_compile_step(i); i++)
+    if (!strcmp(wick_compile_step(i), step)) return step != name || !wick_pass_exists(name);
   return !strcmp(name, "all");
 }
 
 static int complain_of_pass(const char *name) {
-  StrBuf text = {0};
-  for (size_t i = 0; frontend_lowering_step(i); i++) {
-    const char *step = frontend_lowering_step(i);
-    strbuf_printf(&text, "%s%s, ", is_lowering_step(step) ? "" : step_prefix, step);
-  }
-  for (const Pass *pass = pass_next(NULL); pass; pass = pass_next(pass)) strbuf_printf(&text, "%s, ", pass->name);
-  complain(NULL, "there is no pass '%s' (" STR_FMT "lower_graph, freeze, alias, alias-dot, all)", name,
-           STR_ARG(strbuf_view(&text)));
-  strbuf_dispose(&text);
+  char *names = NULL;
+  size_t length = 0;
+  FILE *list = open_memstream(&names, &length);
+  for (size_t i = 0; list && wick_compile_step(i); i++)
+    fprintf(list, "%s%s, ", is_compile_step(wick_compile_step(i)) ? "" : step_prefix, wick_compile_step(i));
+  for (size_t i = 0; list && wick_pass_name(i); i++) fprintf(list, "%s, ", wick_pass_name(i));
+  if (list && fclose(list)) length = 0;
+  complain(NULL, "there is no pass '%s' (%slower_graph, freeze, alias, alias-dot, all)", name, length ? names : "");
+  free(names);
   return EXIT_USAGE;
 }
 
-static int dump_steps(const Dump *dump, const Function *function) {
-  for (size_t i = 0; i < dump->snapshots.length; i++) {
-    const Snapshot *snapshot = &dump->snapshots.data[i];
-    if (snapshot->function != function) continue;
+static int dump_steps(const Dump *dump, const wick_function *function) {
+  for (size_t i = 0; i < dump->snapshot_count; i++) {
+    const Snapshot *snapshot = &dump->snapshots[i];
+    if (strcmp(snapshot->function, wick_function_qualified_name(function)) != 0) continue;
     if (!strcmp(dump->pass, "all")) printf("# after %s\n", snapshot->step);
-    fwrite(snapshot->text.data, 1, snapshot->text.length, stdout);
+    fputs(snapshot->text, stdout);
   }
   return EXIT_DONE;
 }
@@ -179,160 +157,114 @@ static bool is_alias_dump(const char *name) {
   return !strcmp(name, "alias") || !strcmp(name, "alias-dot");
 }
 
-static Status print_aliases(const Dump *dump, Graph *graph, StrBuf *text) {
-  Arena arena;
-  Catch here;
-  arena_init(&arena, &here);
-  if (catch_enter(&here)) {
-    AliasDb *db = alias_db_new(graph, &arena);
-    if (!strcmp(dump->pass, "alias")) {
-      graph_print(graph, dump->with_source, text);
-      alias_print(db, text);
-    } else {
-      alias_print_dot(db, text);
-    }
-  }
-  arena_dispose(&arena);
-  return here.status;
+static wick_status print_aliases(const Dump *dump, wick_graph *graph, char **out, wick_error **error) {
+  wick_alias *alias = NULL;
+  char *text = NULL;
+  bool as_dot = strcmp(dump->pass, "alias") != 0;
+  wick_status status = as_dot ? WICK_OK : graph_text(graph, dump->with_source, &text, error);
+  if (text) fputs(text, stdout);
+  wick_text_free(text);
+  if (!status) status = wick_alias_new(graph, &alias, error);
+  if (!status) status = wick_alias_print(alias, as_dot, out, error);
+  wick_alias_release(alias);
+  return status;
 }
 
-/* The next of names with commas between them; false: there is none. */
-static bool next_name(Str *rest, Str *out) {
-  if (!rest->length) return false;
-  ptrdiff_t comma = str_find_char(*rest, ',');
-  size_t end = comma < 0 ? rest->length : (size_t)comma;
-  *out = str_slice(*rest, 0, end);
-  *rest = str_slice(*rest, comma < 0 ? end : end + 1, rest->length);
-  return true;
+/* Names with commas between them: calls each(user, name) until one answers false. */
+static bool each_name(const char *names, bool (*each)(void *user, const char *name), void *user) {
+  char *copy = strdup(names), *rest = copy;
+  bool fine = copy != NULL;
+  for (char *name; fine && (name = strsep(&rest, ","));) fine = (!*name && !rest && name != copy) || each(user, name);
+  free(copy);
+  return fine;
+}
+static bool exists(void *user, const char *name) {
+  (void)user;
+  return wick_pass_exists(name);
 }
 
-static bool are_passes(const char *names) {
-  Str rest = str_from(names), name;
-  while (next_name(&rest, &name))
-    if (!pass_find(name)) return false;
-  return *names;
-}
-
-static Status run_passes(const char *names, Graph *graph, Exec *exec) {
-  Str rest = str_from(names), name;
-  while (next_name(&rest, &name)) TRY(pass_run(pass_find(name), graph, exec));
-  return OK;
+typedef struct PassRun {
+  wick_graph *graph;
+  wick_status status;
+  wick_error **error;
+} PassRun;
+static bool run_named(void *user, const char *name) {
+  PassRun *run = user;
+  run->status = wick_graph_run_pass(run->graph, name, run->error);
+  return !run->status;
 }
 
 /* Passes that are no part of compiling, over a copy of the compiled graph. */
-static Status run_pass(const Dump *dump, const Function *function, StrBuf *text) {
-  Arena arena;
-  Exec exec;
-  Catch here;
-  Graph *volatile copy = NULL;
-  api_exec_init(&exec, NULL);
-  arena_init(&arena, &here);
-  if (catch_enter(&here)) copy = graph_copy(function->graph, &arena, function->graph->store);
-  Status status = here.status;
+static wick_status run_passes(const Dump *dump, wick_graph *graph, char **out, wick_error **error) {
+  PassRun run = {graph, WICK_OK, error};
   bool aliases = is_alias_dump(dump->pass);
-  if (!status) status = run_passes(aliases ? "inliner" : dump->pass, copy, &exec);
-  if (!status && aliases)
-    status = print_aliases(dump, copy, text);
-  else if (!status)
-    graph_print(copy, dump->with_source, text);
-  if (copy) graph_dispose(copy);
-  arena_dispose(&arena);
-  return status;
-}
-
-/* The method with every attribute that it reads as an input. */
-static Status print_lowered(const Dump *dump, const Function *function, StrBuf *text) {
-  Arena arena;
-  Catch here;
-  LoweredGraph lowered = {0};
-  if (!dump->self) return status_new(ERROR_INVALID_ARGUMENT, "a function has no attributes to lower");
-  arena_init(&arena, &here);
-  if (catch_enter(&here)) {
-    lower_graph(function, dump->self, &arena, function->graph->store, &lowered);
-    graph_print(lowered.graph, dump->with_source, text);
+  bool done = each_name(aliases ? "inliner" : dump->pass, run_named, &run);
+  if (run.status) return run.status;
+  if (!done) {
+    *error = wick_error_new(WICK_OUT_OF_MEMORY, "out of memory");
+    return WICK_OUT_OF_MEMORY;
   }
-  if (lowered.graph) graph_dispose(lowered.graph);
-  arena_dispose(&arena);
-  return here.status;
-}
-
-typedef struct Fusing {
-  Graph *graph;
-  StrBuf *text;
-} Fusing;
-static void fuse_body(void *argument) {
-  Fusing *fusing = argument;
-  Graph *graph = fusing->graph;
-  inliner(graph);
-  canonicalize_graph_fuser_ops(graph);
-  graph_fuser(graph, NULL);
-  Status status = fuse_print_kernels(graph, fusing->text);
-  if (status) catch_throw(graph->arena->catch_point, status);
+  return aliases ? print_aliases(dump, graph, out, error) : graph_text(graph, dump->with_source, out, error);
 }
 
 /* Of the groups that the graph as written has, for tensors of float32: without inputs nothing more is known. */
-static Status print_kernels(const Function *function, StrBuf *text) {
-  Arena arena;
-  Catch here;
-  Graph *volatile copy = NULL;
-  arena_init(&arena, &here);
-  if (catch_enter(&here)) copy = graph_copy(function->graph, &arena, function->graph->store);
-  Status status = here.status;
-  if (!status) status = arena_protect(&arena, fuse_body, &(Fusing){copy, text});
-  if (copy) graph_dispose(copy);
-  arena_dispose(&arena);
-  return status;
+static wick_status print_kernels(wick_graph *graph, char **out, wick_error **error) {
+  PassRun run = {graph, WICK_OK, error};
+  if (!run_named(&run, "inliner") || !run_named(&run, "canonicalize_graph_fuser_ops") ||
+      !run_named(&run, "graph_fuser"))
+    return run.status;
+  return wick_graph_print_kernels(graph, out, error);
 }
 
 /* ---- compiled ---- */
 
-static int dump_function(const Dump *dump, Function *function) {
-  StrBuf text = {0};
-  Status status = OK;
-  if (dump->pass && is_lowering_step(dump->pass)) return dump_steps(dump, function);
-  if (dump->pass && !strcmp(dump->pass, "lower_graph")) {
-    if (function->graph) status = print_lowered(dump, function, &text);
-  } else if (dump->pass && !is_module_pass(dump->pass)) {
-    if (function->graph) status = run_pass(dump, function, &text);
-  } else if (!strcmp(dump->stage, "kernel")) {
-    if (function->graph) status = print_kernels(function, &text);
-  } else if (!strcmp(dump->stage, "ir")) {
-    if (function->graph) graph_print(function->graph, dump->with_source, &text);
-  } else if (!strcmp(dump->stage, "code")) {
-    PythonPrinter printer;
-    python_printer_init(&printer);
-    status = python_print_function(&printer, function, 0, (Str){0}, &text);
-    python_printer_dispose(&printer);
-  } else {
-    const Code *code;
-    Exec exec;
-    api_exec_init(&exec, NULL);
-    status = function_code(&exec, function, &code);
-    if (!status) code_print(code, &text);
-  }
-  if (!status) return print_and_dispose(dump->path, &text);
-  strbuf_dispose(&text);
-  complain_error(dump->path, (wick_error *)status);
-  return EXIT_FAILED;
+static wick_status print_graph(const Dump *dump, const wick_module *module, const char *method, char **out,
+                               wick_error **error) {
+  wick_graph *graph = NULL;
+  bool lowers = dump->pass && !strcmp(dump->pass, "lower_graph");
+  wick_status status = lowers ? wick_graph_lower(module, method, &graph, NULL, error)
+                              : wick_graph_of_method(module, method, 0, &graph, error);
+  if (status) return status;
+  if (dump->pass && !is_module_pass(dump->pass))
+    status = run_passes(dump, graph, out, error);
+  else if (!strcmp(dump->stage, "kernel"))
+    status = print_kernels(graph, out, error);
+  else
+    status = graph_text(graph, dump->with_source, out, error);
+  wick_graph_release(graph);
+  return status;
 }
 
-static int dump_module(const Dump *dump, const wick_module *module) {
+static int dump_function(const Dump *dump, const wick_module *module, const wick_function *function) {
+  char *text = NULL;
+  wick_error *error = NULL;
+  wick_status status;
+  if (dump->pass && is_compile_step(dump->pass)) return dump_steps(dump, function);
+  if (!strcmp(dump->stage, "code"))
+    status = wick_function_print(function, WICK_PRINT_CODE, &text, &error);
+  else if (!strcmp(dump->stage, "bytecode"))
+    status = wick_function_print(function, WICK_PRINT_BYTECODE, &text, &error);
+  else if (!strcmp(dump->stage, "ir") && (!dump->pass || !strcmp(dump->pass, "freeze")))
+    status = wick_function_print(function, dump->with_source ? WICK_PRINT_PLACES : WICK_PRINT_GRAPH, &text, &error);
+  else
+    status = print_graph(dump, module, wick_function_name(function), &text, &error);
+  return finish(dump->path, status, text, error);
+}
+
+static int dump_module(const Dump *dump, wick_module *module) {
   size_t count = wick_module_method_count(module);
-  if (dump->method) {
-    Function *function;
-    Status status = module_find(module, dump->method, &function);
-    if (!status) return dump_function(dump, function);
-    complain_error(dump->path, (wick_error *)status);
-    return EXIT_USAGE;
-  }
   int result = EXIT_DONE;
-  for (size_t i = 0; i < count && result == EXIT_DONE; i++) {
-    Function *function;
-    Status status = module_find(module, wick_module_method_name(module, i), &function);
-    status_free(status);
-    if (status) continue;
-    if (count > 1) printf("# %s\n", wick_module_method_name(module, i));
-    result = dump_function(dump, function);
+  for (size_t i = 0; result == EXIT_DONE && i < (dump->method ? 1 : count); i++) {
+    const char *name = dump->method ? dump->method : wick_module_method_name(module, i);
+    wick_function *function;
+    wick_error *error;
+    if (wick_function_of(module, name, &function, &error)) {
+      complain_error(dump->path, error);
+      return EXIT_USAGE;
+    }
+    if (!dump->method && count > 1) printf("# %s\n", name);
+    result = dump_function(dump, module, function);
+    wick_function_release(function);
   }
   return result;
 }
@@ -343,10 +275,7 @@ static int dump_model(Dump *dump, ModelOptions *model) {
     complain_error(NULL, error);
     return EXIT_FAILED;
   }
-  if (model->runtime) {
-    model->runtime->runtime.observe = observe;
-    model->runtime->runtime.observe_user = dump;
-  }
+  if (model->runtime) wick_runtime_observe(model->runtime, observe, dump);
   wick_module *module = model_open(dump->path, model, &error);
   int result = EXIT_USAGE;
   if (dump->failed) {
@@ -354,14 +283,16 @@ static int dump_model(Dump *dump, ModelOptions *model) {
   } else if (module && dump->pass && !strcmp(dump->pass, "freeze") && model_freeze(&module, dump->preserved, &error)) {
     result = EXIT_FAILED;
   } else if (module) {
-    if (module->module) dump->self = module->module->object;
     result = dump_module(dump, module);
   }
   if (error) complain_error(dump->path, error);
   wick_module_release(module);
   wick_runtime_release(model->runtime);
-  for (size_t i = 0; i < dump->snapshots.length; i++) strbuf_dispose(&dump->snapshots.data[i].text);
-  vec_dispose(&dump->snapshots);
+  for (size_t i = 0; i < dump->snapshot_count; i++) {
+    free(dump->snapshots[i].function);
+    wick_text_free(dump->snapshots[i].text);
+  }
+  free(dump->snapshots);
   return result;
 }
 
@@ -400,8 +331,9 @@ static int run(const Command *command, int count, char **words) {
     complain(NULL, "there is no stage '%s' (tokens, tree, ir, code, bytecode, optimized, kernel)", dump.stage);
     return EXIT_USAGE;
   }
-  if (dump.pass && (strcmp(dump.stage, "ir") != 0 || (!is_lowering_step(dump.pass) && !is_alias_dump(dump.pass) &&
-                                                      !is_module_pass(dump.pass) && !are_passes(dump.pass))))
+  if (dump.pass && (strcmp(dump.stage, "ir") != 0 ||
+                    (!is_compile_step(dump.pass) && !is_alias_dump(dump.pass) && !is_module_pass(dump.pass) &&
+                     !(*dump.pass && each_name(dump.pass, exists, NULL)))))
     return complain_of_pass(dump.pass);
   return dump_model(&dump, &model);
 }

@@ -216,6 +216,10 @@ wick_module *model_open(const char *path, const ModelOptions *options, wick_erro
   return module;
 }
 
+wick_status graph_text(const wick_graph *graph, bool with_source, char **out, wick_error **error) {
+  return with_source ? wick_graph_print_places(graph, out, error) : wick_graph_print(graph, out, error);
+}
+
 const char *model_default_method(const wick_module *module) {
   for (size_t i = 0; i < wick_module_method_count(module); i++)
     if (!strcmp(wick_module_method_name(module, i), "forward")) return "forward";

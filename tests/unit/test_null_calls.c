@@ -25,7 +25,7 @@ typedef struct Fixture {
   wick_value *tensor, *leaf, *loss, *text, *number, *dict, *state, *quantized, *list, *object, *native;
   const wick_value *tensors[1], *texts[1], *two[2], *losses[1], *gradients[1], *leaves[1];
   wick_value *results[1];
-  const char *names[1], *other_name[1], *input_name[1], *preserved[1];
+  const char *names[1], *other_name[1], *input_name[1], *preserved[1], *passes[1];
   int64_t sizes[1];
   float memory[4];
   wick_archive *archive_file;
@@ -115,6 +115,9 @@ static wick_status pass(void *user, wick_graph *graph, wick_error **error) {
   (void)user, (void)graph, (void)error;
   return WICK_OK;
 }
+static void observe(void *user, const char *function, const char *step, const wick_graph *graph) {
+  (void)user, (void)function, (void)step, (void)graph;
+}
 static wick_status factory(void *user, const wick_node *node, wick_kernel **out_kernel, void **out_state,
                            void (**out_drop)(void *state), wick_error **error) {
   (void)user, (void)node, (void)out_kernel, (void)out_state, (void)out_drop, (void)error;
@@ -189,6 +192,7 @@ static void make_values(Fixture *f) {
   f->names[0] = "y";
   f->other_name[0] = "other";
   f->preserved[0] = "b";
+  f->passes[0] = "peephole";
   f->sizes[0] = 1;
 }
 
