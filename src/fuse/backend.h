@@ -23,14 +23,14 @@ typedef struct FuseBackend {
   int device_type; /* DeviceType it computes for; a group's is its inputs' */
   /* Whether it takes the kernel with such operands: REASON_COUNT, or one of REASON_NOT_COMPILED_..., which is counted.
    * Called once for a signature, on the thread that calls the group, so it is quick. NULL: it takes all. */
-  Reason (*supports)(const TileKernel *kernel, const FuseSignature *signature);
+  Reason (*supports)(const KernelIr *kernel, const FuseSignature *signature);
   /* Makes what `run` and `bytes` get, on the queue's thread (base/queue.h) for as long as it takes; long ones call
    * queue_pause now and then and end with ERROR_CANCELLED when it says so. No call waits for it. An error is for good,
    * but for ERROR_CANCELLED and ERROR_OUT_OF_MEMORY. NULL: there is nothing to make, kernels run at once. */
-  Status (*compile)(const TileKernel *kernel, const FuseSignature *signature, void **out);
+  Status (*compile)(KernelIr *kernel, const FuseSignature *signature, void **out);
   /* As tile_run, for operands of the signature; several threads at once; sizes may be 0. After an error the group runs
    * operator by operator. */
-  Status (*run)(const TileKernel *kernel, void *compiled, int threads, const TileArgument *arguments,
+  Status (*run)(const KernelIr *kernel, void *compiled, int threads, const TileArgument *arguments,
                 Tensor *const *outputs);
   /* What `compiled` holds, for the bound of the process, and its end: both called with a lock held (base/fork.h), so
    * they call nothing of wick's that takes one. Set where `compile` is. */

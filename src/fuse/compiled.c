@@ -30,7 +30,7 @@ struct FuseCompiled {
   bool is_compiling;
   Fuser fuser;
   const FuseBackend *backend; /* good until the state is STATE_DEAD and no run is in */
-  TileKernel *kernel;         /* held */
+  KernelIr *kernel;           /* held */
   FuseSignature signature;
   void *data;
   size_t bytes;
@@ -245,7 +245,7 @@ static FuseCompiled *find(FuseCompiledList *list, Fuser fuser, const FuseSignatu
 }
 
 /* Lock held. NULL: no memory. */
-static FuseCompiled *add(FuseCompiledList *list, TileKernel *kernel, Fuser fuser, const FuseBackend *backend,
+static FuseCompiled *add(FuseCompiledList *list, KernelIr *kernel, Fuser fuser, const FuseBackend *backend,
                          const FuseSignature *signature) {
   FuseCompiled *c = mem_calloc(1, sizeof *c);
   if (!c) return NULL;
@@ -273,7 +273,7 @@ static bool is_full(FuseCompiledList *list, SourceRange range) {
 }
 
 /* A new one, whose back end has been asked; NULL: there can't be one. */
-static FuseCompiled *ask(FuseCompiledList *list, TileKernel *kernel, Fuser fuser, const FuseSignature *signature,
+static FuseCompiled *ask(FuseCompiledList *list, KernelIr *kernel, Fuser fuser, const FuseSignature *signature,
                          SourceRange range) {
   if (is_full(list, range)) return NULL;
   MemBudget *budget = mem_budget_enter(NULL); /* what is kept is nobody's */
@@ -316,7 +316,7 @@ static bool enter(FuseCompiled *c) {
   return true;
 }
 
-FuseCompiled *fuse_compiled_enter(FuseCompiledList *list, TileKernel *kernel, uint32_t chain,
+FuseCompiled *fuse_compiled_enter(FuseCompiledList *list, KernelIr *kernel, uint32_t chain,
                                   const FuseSignature *signature, SourceRange range) {
   bool is_coming = false; /* from one back end; slower ones are not asked then */
   for (Fuser fuser = FUSER_LIMIT; fuser-- > FUSER_COUNT;) {

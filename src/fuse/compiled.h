@@ -25,7 +25,7 @@ typedef struct FuseHeld {
 
 /* The fastest of the chain that is ready for such operands, for one run: fuse_compiled_leave ends it. NULL: none is.
  * Those that were not asked yet are. `range` is where reasons are counted. */
-FuseCompiled *fuse_compiled_enter(FuseCompiledList *list, TileKernel *kernel, uint32_t chain,
+FuseCompiled *fuse_compiled_enter(FuseCompiledList *list, KernelIr *kernel, uint32_t chain,
                                   const FuseSignature *signature, SourceRange range);
 Status fuse_compiled_run(FuseCompiled *compiled, int threads, const TileArgument *arguments,
                          Tensor *const *outputs) MUST_CHECK;

@@ -323,7 +323,7 @@ static FuseRefusal run_kernel(const Run *run, FuseKernel *kernel, const TileArgu
     }
     if (!(run->chain >> FUSER_TILE & 1)) return FUSE_NOT_READY;
   }
-  *status = fuse_backend_tile.run(kernel->kernel, NULL, threads, arguments, outputs);
+  *status = fuse_backend_tile.run(kernel->kernel, kernel->interpreted, threads, arguments, outputs);
   return *status ? FUSE_FAILED : FUSE_NOT_REFUSED;
 }
 

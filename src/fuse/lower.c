@@ -54,11 +54,11 @@ typedef struct Lowering {
   const FuseGroup *group;
   KernelBuilder *builder;
   FuseKernel *kernel;
-  KernelReg *rounded, *raw; /* of every value: as its dtype holds it; as the formula left it */
-  Tensor *looks;            /* of every value */
+  KernelValue *rounded, *raw; /* of every value: as its dtype holds it; as the formula left it */
+  Tensor *looks;              /* of every value */
 } Lowering;
 
-static KernelReg add_argument(Lowering *l, uint16_t source, TileType type) {
+static KernelValue add_argument(Lowering *l, uint16_t source, TileType type) {
   FuseKernel *kernel = l->kernel;
   for (uint16_t i = 0; i < kernel->argument_count; i++)
     if (kernel->arguments[i] == source && kernel_type(l->builder, kernel_argument(l->builder, i)) == type)
@@ -71,14 +71,14 @@ static KernelReg add_argument(Lowering *l, uint16_t source, TileType type) {
   return kernel_add_argument(l->builder, type);
 }
 
-static KernelReg value_register(Lowering *l, uint16_t value) {
-  if (l->rounded[value] == KERNEL_NO_REGISTER) /* an input or a piece */
+static KernelValue value_register(Lowering *l, uint16_t value) {
+  if (l->rounded[value] == KERNEL_NO_VALUE) /* an input or a piece */
     l->rounded[value] = l->raw[value] = add_argument(l, value, tile_type_of((DType)l->looks[value].dtype));
   return l->rounded[value];
 }
 
 /* A constant number as the tile interpreter would spread it. */
-static KernelReg constant_register(Lowering *l, const TileArgument *number, TileType type) {
+static KernelValue constant_register(Lowering *l, const TileArgument *number, TileType type) {
   KernelBuilder *b = l->builder;
   complex128 value = 0;
   int64_t whole = 0;
@@ -98,7 +98,7 @@ static KernelReg constant_register(Lowering *l, const TileArgument *number, Tile
       break;
     }
     default:
-      return KERNEL_NO_REGISTER;
+      return KERNEL_NO_VALUE;
   }
   if (type == TILE_I64) return kernel_integer(b, whole);
   if (type == TILE_BOOL) return kernel_cast(b, kernel_integer(b, whole), TILE_BOOL);
@@ -110,7 +110,7 @@ static Status lower_step(Lowering *l, const FuseStep *step) {
   IValue inputs[FORMULA_MAX_PARAMETERS];
   TileArgument arguments[FORMULA_MAX_PARAMETERS];
   TileType types[FORMULA_MAX_PARAMETERS], compute;
-  KernelReg registers[FORMULA_MAX_PARAMETERS], results[KERNEL_MAX_OUTPUTS];
+  KernelValue registers[FORMULA_MAX_PARAMETERS], results[KERNEL_MAX_OUTPUTS];
   Call call;
   DType promoted, dtype = (DType)l->looks[step->result].dtype;
   KernelProgram *program;
@@ -126,7 +126,7 @@ static Status lower_step(Lowering *l, const FuseStep *step) {
     pointwise_set_argument(&arguments[i], inputs[i]);
     bool wrapped = wraps && formula_promoting(formula) >> i & 1 && arguments[i].kind == TILE_ARG_INT;
     if (wrapped) pointwise_wrap_number(&arguments[i], promoted);
-    registers[i] = KERNEL_NO_REGISTER;
+    registers[i] = KERNEL_NO_VALUE;
     if (arguments[i].kind == TILE_ARG_NONE || arguments[i].kind == TILE_ARG_TEXT) continue;
     if (operands[i].kind == FUSE_VALUE) {
       registers[i] = kernel_cast(l->builder, value_register(l, operands[i].index), types[i]);
@@ -191,14 +191,14 @@ static Status find_looks(Lowering *l, bool *refused) {
 static Status lower_class(Lowering *l, uint8_t class) {
   const FuseGroup *g = l->group;
   FuseKernel *kernel = l->kernel;
-  KernelReg outputs[KERNEL_MAX_OUTPUTS];
+  KernelValue outputs[KERNEL_MAX_OUTPUTS];
   FuseCall call = *l->call;
   const FuseCall *was = l->call;
   const Tensor **values = mem_calloc(g->value_count, sizeof *values);
   if (!values) return status_out_of_memory();
   for (uint32_t i = 0; i < g->value_count; i++) {
     values[i] = &l->looks[i];
-    l->rounded[i] = l->raw[i] = KERNEL_NO_REGISTER;
+    l->rounded[i] = l->raw[i] = KERNEL_NO_VALUE;
   }
   call.values = values;
   l->call = &call;
@@ -224,6 +224,7 @@ void fuse_entry_free(FuseEntry *entry) {
   if (!entry) return;
   for (uint32_t i = 0; i < entry->kernel_count; i++) {
     fuse_compiled_list_dispose(&entry->kernels[i].compiled);
+    fuse_backend_tile.free(entry->kernels[i].interpreted);
     kernel_release(entry->kernels[i].kernel);
   }
   mem_free(entry->kernels);
@@ -258,6 +259,7 @@ Status fuse_lower(const FuseCall *call, FuseEntry **out) {
     l.kernel = &entry->kernels[i];
     status = lower_class(&l, (uint8_t)i);
     if (status == OK) entry->kernel_count++;
+    if (status == OK) status = fuse_backend_tile.compile(l.kernel->kernel, NULL, &l.kernel->interpreted);
     int operands = l.kernel->argument_count + l.kernel->output_count;
     refused |= operands > ITERATE_MAX_OPERANDS;
     if (status && (status->code == ERROR_UNSUPPORTED || status->code == ERROR_INVALID_ARGUMENT)) {

@@ -9,7 +9,8 @@
 enum { FUSE_ARGUMENT_NUMBER = 0x8000 };
 
 typedef struct FuseKernel {
-  TileKernel *kernel;
+  KernelIr *kernel;
+  void *interpreted; /* by fuse_backend_tile */
   FuseCompiledList compiled;
   uint16_t argument_count, output_count;
   uint16_t arguments[KERNEL_MAX_ARGUMENTS]; /* values, or FUSE_ARGUMENT_NUMBER | input */

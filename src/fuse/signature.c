@@ -24,7 +24,7 @@ static FuseOperandSignature describe(const Tensor *t, const Tensor *like) {
   return operand;
 }
 
-void fuse_signature(const TileKernel *kernel, const TileArgument *arguments, int argument_count, Tensor *const *outputs,
+void fuse_signature(const KernelIr *kernel, const TileArgument *arguments, int argument_count, Tensor *const *outputs,
                     FuseSignature *out) {
   const Tensor *like = outputs[0];
   FuseOperandSignature *operand = out->operands;

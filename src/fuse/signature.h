@@ -27,6 +27,6 @@ typedef struct FuseSignature {
 } FuseSignature;
 
 /* What the operands of a run of the kernel have, as tile_run takes them; outputs have at most 5 dimensions. */
-void fuse_signature(const TileKernel *kernel, const TileArgument *arguments, int argument_count, Tensor *const *outputs,
+void fuse_signature(const KernelIr *kernel, const TileArgument *arguments, int argument_count, Tensor *const *outputs,
                     FuseSignature *out);
 bool fuse_signature_equal(const FuseSignature *a, const FuseSignature *b);

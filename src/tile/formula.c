@@ -506,8 +506,8 @@ typedef struct Lowering {
   TileType compute;
   uint32_t choices;
   KernelBuilder *builder;
-  const KernelReg *arguments;
-  KernelReg locals[MAX_LOCALS];
+  const KernelValue *arguments;
+  KernelValue locals[MAX_LOCALS];
   bool local_done[MAX_LOCALS];
 } Lowering;
 
@@ -533,9 +533,9 @@ static int settled(const Lowering *l, uint16_t node) {
   }
 }
 
-static KernelReg lower_node(Lowering *l, uint16_t node);
+static KernelValue lower_node(Lowering *l, uint16_t node);
 
-static KernelReg lower_condition(Lowering *l, uint16_t node) {
+static KernelValue lower_condition(Lowering *l, uint16_t node) {
   int known = settled(l, node);
   if (known >= 0) return kernel_cast(l->builder, kernel_integer(l->builder, known), TILE_BOOL);
   return kernel_cast(l->builder, lower_node(l, node), TILE_BOOL);
@@ -545,7 +545,7 @@ static TileType constant_type(const Lowering *l) {
   return l->compute == TILE_BOOL ? TILE_I64 : l->compute;
 }
 
-static KernelReg lower_node(Lowering *l, uint16_t node) {
+static KernelValue lower_node(Lowering *l, uint16_t node) {
   const FormulaNode *n = &l->formula->nodes[node];
   KernelBuilder *builder = l->builder;
   switch (n->kind) {
@@ -554,7 +554,7 @@ static KernelReg lower_node(Lowering *l, uint16_t node) {
     case NODE_LARGEST:
       return kernel_constant(builder, constant_type(l), l->compute == TILE_F32 ? FLT_MAX : DBL_MAX);
     case NODE_PARAMETER:
-      if (l->arguments[n->what] == KERNEL_NO_REGISTER) {
+      if (l->arguments[n->what] == KERNEL_NO_VALUE) {
         kernel_fail(builder, status_new(ERROR_INVALID_ARGUMENT, "argument '" STR_FMT "' has no value",
                                         STR_ARG(l->formula->parameters[n->what].name)));
         return kernel_integer(builder, 0);
@@ -562,14 +562,14 @@ static KernelReg lower_node(Lowering *l, uint16_t node) {
       return l->arguments[n->what];
     case NODE_LOCAL: /* lowered where it is first needed, so that a branch not taken leaves nothing */
       if (!l->local_done[n->what]) {
-        KernelReg value = lower_node(l, l->formula->locals[n->what]);
+        KernelValue value = lower_node(l, l->formula->locals[n->what]);
         l->locals[n->what] = value;
         l->local_done[n->what] = true;
       }
       return l->locals[n->what];
     case NODE_CALL: {
-      KernelReg a = lower_node(l, n->a);
-      KernelReg b = n->b == NO_NODE ? KERNEL_NO_REGISTER : lower_node(l, n->b);
+      KernelValue a = lower_node(l, n->a);
+      KernelValue b = n->b == NO_NODE ? KERNEL_NO_VALUE : lower_node(l, n->b);
       if (n->b != NO_NODE && kernel_type(builder, a) !=
                                  kernel_type(builder, b)) { /* a number beside the magnitude of a complex one is real */
         if (kernel_type(builder, a) == TILE_F64 && l->formula->nodes[n->b].kind == NODE_NUMBER)
@@ -577,20 +577,20 @@ static KernelReg lower_node(Lowering *l, uint16_t node) {
         if (kernel_type(builder, b) == TILE_F64 && l->formula->nodes[n->a].kind == NODE_NUMBER)
           a = kernel_cast(builder, a, TILE_F64);
       }
-      return kernel_emit(builder, (KernelOp)n->what, a, b, KERNEL_NO_REGISTER);
+      return kernel_emit(builder, (KernelOp)n->what, a, b, KERNEL_NO_VALUE);
     }
     case NODE_SPECIAL: {
-      KernelReg a = lower_node(l, n->a);
-      KernelReg b = n->b == NO_NODE ? KERNEL_NO_REGISTER : lower_node(l, n->b);
-      return kernel_special(builder, n->what, a, b, KERNEL_NO_REGISTER);
+      KernelValue a = lower_node(l, n->a);
+      KernelValue b = n->b == NO_NODE ? KERNEL_NO_VALUE : lower_node(l, n->b);
+      return kernel_special(builder, n->what, a, b, KERNEL_NO_VALUE);
     }
     case NODE_CAST:
       return kernel_cast(builder, lower_node(l, n->a), (TileType)n->what);
     case NODE_CONDITIONAL: {
       int known = settled(l, n->c);
       if (known >= 0) return lower_node(l, known ? n->a : n->b);
-      KernelReg c = lower_condition(l, n->c);
-      KernelReg a = lower_node(l, n->a);
+      KernelValue c = lower_condition(l, n->c);
+      KernelValue a = lower_node(l, n->a);
       return kernel_emit(builder, KERNEL_SELECT, a, lower_node(l, n->b), c);
     }
     case NODE_AND:
@@ -599,20 +599,20 @@ static KernelReg lower_node(Lowering *l, uint16_t node) {
       if (known >= 0) return lower_condition(l, node);
       if (left >= 0) return lower_condition(l, n->b); /* the settled side is neutral, or the whole were settled */
       if (right >= 0) return lower_condition(l, n->a);
-      KernelReg a = lower_condition(l, n->a);
+      KernelValue a = lower_condition(l, n->a);
       return kernel_emit(builder, n->kind == NODE_AND ? KERNEL_AND : KERNEL_OR, a, lower_condition(l, n->b),
-                         KERNEL_NO_REGISTER);
+                         KERNEL_NO_VALUE);
     }
     case NODE_NOT:
       if (settled(l, node) >= 0) return lower_condition(l, node);
-      return kernel_emit(builder, KERNEL_NOT, lower_condition(l, n->a), KERNEL_NO_REGISTER, KERNEL_NO_REGISTER);
+      return kernel_emit(builder, KERNEL_NOT, lower_condition(l, n->a), KERNEL_NO_VALUE, KERNEL_NO_VALUE);
     default:
       return lower_condition(l, node);
   }
 }
 
 void formula_lower(const Formula *formula, TileType compute, uint32_t choices, KernelBuilder *builder,
-                   const KernelReg *arguments, KernelReg *out_results) {
+                   const KernelValue *arguments, KernelValue *out_results) {
   Lowering lowering = {formula, compute, choices, builder, arguments, {0}, {0}};
   for (int i = 0; i < formula->result_count; i++) out_results[i] = lower_node(&lowering, formula->results[i]);
 }

@@ -12,7 +12,7 @@
  * computation's type is and `float32` ... `bool` name casts.
  *
  * What only concerns the call and not the element is settled when the formula is lowered, so that nothing of it is left
- * in the Kernel: `name is None`, `name == "text"`, a bool parameter's value, `number == literal` (and !=). Both sides
+ * in the kernel: `name is None`, `name == "text"`, a bool parameter's value, `number == literal` (and !=). Both sides
  * of any other conditional are computed.
  *
  * Tensor parameters, and the numbers a row names in `.promote`, decide the computation's type together; a tensor that
@@ -39,15 +39,15 @@ int formula_choice_count(const Formula *formula);
 Str formula_parameter_name(const Formula *formula, int parameter);
 /* Bit i: parameter i takes part in type promotion. */
 uint64_t formula_promoting(const Formula *formula);
-/* What of the call the formula asks for, as bits: equal bits lower to the same Kernel. */
+/* What of the call the formula asks for, as bits: equal bits lower to the same kernel. */
 uint32_t formula_choices(const Formula *formula, const TileArgument *arguments);
 /* The types that arguments are loaded as: `compute` for most, bool for conditions. */
 void formula_argument_types(const Formula *formula, TileType compute, TileType *out_types);
-/* Appends the formula's instructions; arguments[i] is a register or KERNEL_NO_REGISTER where parameter i has no value.
+/* Appends the formula's instructions; arguments[i] is a register or KERNEL_NO_VALUE where parameter i has no value.
  * `compute` is the type the formula computes in. Results go to out_results; where it has no meaning in that type the
  * builder fails with ERROR_UNSUPPORTED. */
 void formula_lower(const Formula *formula, TileType compute, uint32_t choices, KernelBuilder *builder,
-                   const KernelReg *arguments, KernelReg *out_results);
+                   const KernelValue *arguments, KernelValue *out_results);
 
 /* ---- a formula with the kernels made of it so far: what an operator carries ---- */
 typedef struct KernelProgram KernelProgram;

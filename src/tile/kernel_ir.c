@@ -1,24 +1,32 @@
-/* Kernel IR: building, finishing and printing kernels. While it is built a register's number says what it is (argument,
- * constant or instruction); finishing drops the dead, numbers the rest in order and shares buffers between values whose
- * lives don't overlap. */
+/* Kernel IR: building, finishing and printing kernels. While it is built a value's number says what it is (argument,
+ * constant or operation); finishing drops the dead and numbers the rest in order. */
 #include "tile/kernel_ir.h"
 
 #include <assert.h>
 #include <ctype.h>
 #include <math.h>
 
-#include "tile/loops.h"
 #include "tile/special.h"
 
 enum { FIRST_CONSTANT = 0x1000, FIRST_INS = 0x2000, MAX_CONSTANTS = 128, MAX_INS = 512 };
-_Static_assert(KERNEL_MAX_ARGUMENTS + MAX_CONSTANTS + MAX_INS <= KERNEL_MAX_REGISTERS, "every register has a number");
+_Static_assert(KERNEL_MAX_ARGUMENTS + MAX_CONSTANTS + MAX_INS <= KERNEL_MAX_VALUES, "every value has a number");
 
 typedef enum OpResult { RESULT_SAME, RESULT_BOOL, RESULT_REAL } OpResult;
+enum {
+  TYPES_OWN = 0,
+  TYPES_INTEGER = 1 << TILE_I64,
+  TYPES_LOGIC = TYPES_INTEGER | 1 << TILE_BOOL,
+  TYPES_REAL = 1 << TILE_F32 | 1 << TILE_F64,
+  TYPES_ORDERED = TYPES_REAL | TYPES_INTEGER,
+  TYPES_FLOATING = TYPES_REAL | 1 << TILE_C128,
+  TYPES_NUMBER = TYPES_FLOATING | TYPES_INTEGER,
+  TYPES_ANY = TYPES_NUMBER | 1 << TILE_BOOL
+};
 static const struct {
   const char *name;
-  uint8_t operands, result;
+  uint8_t operands, result, types;
 } op_rows[KERNEL_OP_COUNT] = {
-#define X(name, operands, result) {#name, operands, RESULT_##result},
+#define X(name, operands, result, types) {#name, operands, RESULT_##result, TYPES_##types},
     KERNEL_OPS(X)
 #undef X
 };
@@ -26,12 +34,10 @@ int kernel_op_operands(KernelOp op) {
   return op_rows[op].operands;
 }
 const char *kernel_op_name(KernelOp op) {
-  static const char *const names[KERNEL_OP_COUNT] = {
-#define X(name, operands, result) #name,
-      KERNEL_OPS(X)
-#undef X
-  };
-  return names[op];
+  return op_rows[op].name;
+}
+bool kernel_op_is_defined(KernelOp op, TileType type) {
+  return op_rows[op].types >> type & 1;
 }
 
 TileType tile_type_of(DType dtype) {
@@ -105,38 +111,38 @@ void kernel_fail(KernelBuilder *builder, Status status) {
     builder->status = status;
 }
 
-TileType kernel_type(const KernelBuilder *builder, KernelReg value) {
-  if (value == KERNEL_NO_REGISTER) return TILE_BOOL;
+TileType kernel_type(const KernelBuilder *builder, KernelValue value) {
+  if (value == KERNEL_NO_VALUE) return TILE_BOOL;
   if (value >= FIRST_INS) return (TileType)builder->ins_types[value - FIRST_INS];
   if (value >= FIRST_CONSTANT) return (TileType)builder->constant_types[value - FIRST_CONSTANT];
   return (TileType)builder->argument_types[value];
 }
 
-KernelReg kernel_add_argument(KernelBuilder *builder, TileType type) {
+KernelValue kernel_add_argument(KernelBuilder *builder, TileType type) {
   assert(builder->argument_count < KERNEL_MAX_ARGUMENTS);
   builder->argument_types[builder->argument_count] = (uint8_t)type;
-  return (KernelReg)builder->argument_count++;
+  return (KernelValue)builder->argument_count++;
 }
 
-KernelReg kernel_argument(KernelBuilder *builder, int argument) {
+KernelValue kernel_argument(KernelBuilder *builder, int argument) {
   (void)builder;
-  return (KernelReg)argument;
+  return (KernelValue)argument;
 }
 
-static KernelReg add_constant(KernelBuilder *builder, TileType type, KernelConstant constant) {
+static KernelValue add_constant(KernelBuilder *builder, TileType type, KernelConstant constant) {
   for (int i = 0; i < builder->constant_count; i++)
     if (builder->constant_types[i] == type && !memcmp(&builder->constants[i], &constant, sizeof constant))
-      return (KernelReg)(FIRST_CONSTANT + i);
+      return (KernelValue)(FIRST_CONSTANT + i);
   if (builder->constant_count == MAX_CONSTANTS) {
     kernel_fail(builder, status_new(ERROR_UNSUPPORTED, "a kernel of more than %d constants", MAX_CONSTANTS));
     return FIRST_CONSTANT;
   }
   builder->constants[builder->constant_count] = constant;
   builder->constant_types[builder->constant_count] = (uint8_t)type;
-  return (KernelReg)(FIRST_CONSTANT + builder->constant_count++);
+  return (KernelValue)(FIRST_CONSTANT + builder->constant_count++);
 }
 
-KernelReg kernel_constant(KernelBuilder *builder, TileType type, complex128 value) {
+KernelValue kernel_constant(KernelBuilder *builder, TileType type, complex128 value) {
   double real = __real__ value;
   if (type == TILE_I64 || type == TILE_BOOL) {
     if (real != floor(real) || fabs(real) > 0x1p53 || __imag__ value != 0) {
@@ -151,19 +157,19 @@ KernelReg kernel_constant(KernelBuilder *builder, TileType type, complex128 valu
   return add_constant(builder, type, constant);
 }
 
-KernelReg kernel_integer(KernelBuilder *builder, int64_t value) {
+KernelValue kernel_integer(KernelBuilder *builder, int64_t value) {
   KernelConstant constant;
   memset(&constant, 0, sizeof constant);
   constant.integer = value;
   return add_constant(builder, TILE_I64, constant);
 }
 
-static KernelReg add_ins(KernelBuilder *builder, KernelIns ins, TileType result) {
+static KernelValue add_ins(KernelBuilder *builder, KernelIns ins, TileType result) {
   for (int i = 0; i < builder->ins_count; i++) {
     const KernelIns *other = &builder->ins[i];
     if (other->op == ins.op && other->type == ins.type && other->immediate == ins.immediate && other->a == ins.a &&
         other->b == ins.b && other->c == ins.c)
-      return (KernelReg)(FIRST_INS + i);
+      return (KernelValue)(FIRST_INS + i);
   }
   if (builder->ins_count == MAX_INS) {
     kernel_fail(builder, status_new(ERROR_UNSUPPORTED, "a kernel of more than %d instructions", MAX_INS));
@@ -171,10 +177,10 @@ static KernelReg add_ins(KernelBuilder *builder, KernelIns ins, TileType result)
   }
   builder->ins[builder->ins_count] = ins;
   builder->ins_types[builder->ins_count] = (uint8_t)result;
-  return (KernelReg)(FIRST_INS + builder->ins_count++);
+  return (KernelValue)(FIRST_INS + builder->ins_count++);
 }
 
-KernelReg kernel_cast(KernelBuilder *builder, KernelReg value, TileType type) {
+KernelValue kernel_cast(KernelBuilder *builder, KernelValue value, TileType type) {
   TileType from = kernel_type(builder, value);
   if (from == type || builder->status) return value;
   if (value >= FIRST_CONSTANT && value < FIRST_INS && type != TILE_BOOL) {
@@ -183,21 +189,17 @@ KernelReg kernel_cast(KernelBuilder *builder, KernelReg value, TileType type) {
     if (type != TILE_I64)
       return kernel_constant(builder, type, integral ? (complex128)(double)constant.integer : constant.value);
   }
-  TileLoop *loop = tile_cast_loop(from, type);
   return add_ins(
-      builder,
-      (KernelIns){KERNEL_CAST, (uint8_t)type, (uint16_t)from, value, KERNEL_NO_REGISTER, KERNEL_NO_REGISTER, loop},
-      type);
+      builder, (KernelIns){KERNEL_CAST, (uint8_t)type, (uint16_t)from, value, KERNEL_NO_VALUE, KERNEL_NO_VALUE}, type);
 }
 
-KernelReg kernel_round_to(KernelBuilder *builder, KernelReg value, DType dtype) {
+KernelValue kernel_round_to(KernelBuilder *builder, KernelValue value, DType dtype) {
   TileType type = tile_type_of(dtype);
   value = kernel_cast(builder, value, type);
   if (dtype == tile_type_dtype(type) || builder->status) return value;
-  return add_ins(
-      builder,
-      (KernelIns){KERNEL_ROUND_TO, (uint8_t)type, (uint16_t)dtype, value, KERNEL_NO_REGISTER, KERNEL_NO_REGISTER, NULL},
-      type);
+  return add_ins(builder,
+                 (KernelIns){KERNEL_ROUND_TO, (uint8_t)type, (uint16_t)dtype, value, KERNEL_NO_VALUE, KERNEL_NO_VALUE},
+                 type);
 }
 
 static TileType result_type(KernelOp op, TileType type) {
@@ -211,31 +213,26 @@ static TileType result_type(KernelOp op, TileType type) {
   }
 }
 
-static bool works_on_bool(KernelOp op) {
-  return op == KERNEL_NOT || op == KERNEL_AND || op == KERNEL_OR || op == KERNEL_XOR || op == KERNEL_SELECT;
-}
-
-KernelReg kernel_emit(KernelBuilder *builder, KernelOp op, KernelReg a, KernelReg b, KernelReg c) {
+KernelValue kernel_emit(KernelBuilder *builder, KernelOp op, KernelValue a, KernelValue b, KernelValue c) {
   if (builder->status) return a;
   TileType type = kernel_type(builder, a);
-  if (b != KERNEL_NO_REGISTER && kernel_type(builder, b) > type) type = kernel_type(builder, b);
-  if (type == TILE_BOOL && !works_on_bool(op)) type = TILE_I64;
-  TileLoop *loop = tile_loop(op, type);
-  if (!loop) {
+  if (b != KERNEL_NO_VALUE && kernel_type(builder, b) > type) type = kernel_type(builder, b);
+  if (type == TILE_BOOL && !kernel_op_is_defined(op, type)) type = TILE_I64;
+  if (!kernel_op_is_defined(op, type)) {
     kernel_fail(builder,
                 status_new(ERROR_UNSUPPORTED, "%s is not defined for %s", op_rows[op].name, tile_type_name(type)));
     return a;
   }
   a = kernel_cast(builder, a, type);
-  if (b != KERNEL_NO_REGISTER) b = kernel_cast(builder, b, type);
-  if (c != KERNEL_NO_REGISTER) c = kernel_cast(builder, c, TILE_BOOL);
-  return add_ins(builder, (KernelIns){(uint8_t)op, (uint8_t)type, 0, a, b, c, loop}, result_type(op, type));
+  if (b != KERNEL_NO_VALUE) b = kernel_cast(builder, b, type);
+  if (c != KERNEL_NO_VALUE) c = kernel_cast(builder, c, TILE_BOOL);
+  return add_ins(builder, (KernelIns){(uint8_t)op, (uint8_t)type, 0, a, b, c}, result_type(op, type));
 }
 
-KernelReg kernel_special(KernelBuilder *builder, int function, KernelReg a, KernelReg b, KernelReg c) {
+KernelValue kernel_special(KernelBuilder *builder, int function, KernelValue a, KernelValue b, KernelValue c) {
   if (builder->status) return a;
   TileType type = kernel_type(builder, a);
-  if (b != KERNEL_NO_REGISTER && kernel_type(builder, b) > type) type = kernel_type(builder, b);
+  if (b != KERNEL_NO_VALUE && kernel_type(builder, b) > type) type = kernel_type(builder, b);
   bool defined = special_is_integral(function) ? type <= TILE_I64 : type == TILE_F32 || type == TILE_F64;
   if (!defined) {
     kernel_fail(builder, status_new(ERROR_UNSUPPORTED, "%s is not defined for %s", special_name(function),
@@ -244,20 +241,20 @@ KernelReg kernel_special(KernelBuilder *builder, int function, KernelReg a, Kern
   }
   if (type == TILE_BOOL) type = TILE_I64;
   a = kernel_cast(builder, a, type);
-  if (b != KERNEL_NO_REGISTER) b = kernel_cast(builder, b, type);
-  if (c != KERNEL_NO_REGISTER) c = kernel_cast(builder, c, type);
-  return add_ins(builder, (KernelIns){KERNEL_SPECIAL, (uint8_t)type, (uint16_t)function, a, b, c, NULL}, type);
+  if (b != KERNEL_NO_VALUE) b = kernel_cast(builder, b, type);
+  if (c != KERNEL_NO_VALUE) c = kernel_cast(builder, c, type);
+  return add_ins(builder, (KernelIns){KERNEL_SPECIAL, (uint8_t)type, (uint16_t)function, a, b, c}, type);
 }
 
 /* ---- finishing ---- */
 
-static void mark_live(const KernelBuilder *builder, int output_count, const KernelReg *outputs, bool *constants,
+static void mark_live(const KernelBuilder *builder, int output_count, const KernelValue *outputs, bool *constants,
                       bool *ins, bool *arguments) {
-  KernelReg pending[4];
+  KernelValue pending[4];
 #define MARK(r)                                  \
   do {                                           \
-    KernelReg marked = (r);                      \
-    if (marked == KERNEL_NO_REGISTER) break;     \
+    KernelValue marked = (r);                    \
+    if (marked == KERNEL_NO_VALUE) break;        \
     if (marked >= FIRST_INS)                     \
       ins[marked - FIRST_INS] = true;            \
     else if (marked >= FIRST_CONSTANT)           \
@@ -274,41 +271,10 @@ static void mark_live(const KernelBuilder *builder, int output_count, const Kern
 #undef MARK
 }
 
-/* A buffer for each argument and constant that is used, and as few as the lives of the others need. */
-static void choose_places(TileKernel *kernel) {
-  int last_use[KERNEL_MAX_REGISTERS], free_places[KERNEL_MAX_REGISTERS], free_count = 0, next = 0;
-  int first_ins = kernel->argument_count + kernel->constant_count;
-  for (int i = 0; i < kernel->register_count; i++) last_use[i] = -1;
-  for (int i = 0; i < kernel->ins_count; i++) {
-    const uint16_t operands[3] = {kernel->ins[i].a, kernel->ins[i].b, kernel->ins[i].c};
-    for (int k = 0; k < 3; k++)
-      if (operands[k] != KERNEL_NO_REGISTER) last_use[operands[k]] = i;
-  }
-  for (int i = 0; i < kernel->output_count; i++) last_use[kernel->outputs[i]] = kernel->ins_count;
-  for (int i = 0; i < first_ins; i++)
-    kernel->places[i] = i >= kernel->argument_count || kernel->used[i] ? (uint16_t)next++ : KERNEL_NO_REGISTER;
-  for (int i = 0; i < kernel->ins_count; i++) {
-    kernel->places[first_ins + i] = (uint16_t)(free_count ? free_places[--free_count] : next++);
-    const uint16_t operands[3] = {kernel->ins[i].a, kernel->ins[i].b, kernel->ins[i].c};
-    for (int k = 0; k < 3; k++) {
-      int r = operands[k];
-      if (r == KERNEL_NO_REGISTER || r < first_ins || last_use[r] != i) continue;
-      free_places[free_count++] = kernel->places[r];
-      last_use[r] = -2; /* freed once, though it may be two operands */
-    }
-  }
-  kernel->place_count = next;
-}
-
-static bool is_integer_division(const KernelIns *ins) {
-  return ins->type == TILE_I64 &&
-         (ins->op == KERNEL_FLOORDIV || ins->op == KERNEL_TRUNCDIV || ins->op == KERNEL_MOD || ins->op == KERNEL_FMOD);
-}
-
-Status kernel_builder_finish(KernelBuilder *builder, int output_count, const KernelReg *outputs, TileKernel **out) {
+Status kernel_builder_finish(KernelBuilder *builder, int output_count, const KernelValue *outputs, KernelIr **out) {
   *out = NULL;
   Status status = builder->status;
-  TileKernel *kernel = NULL;
+  KernelIr *kernel = NULL;
   builder->status = OK;
   if (status) goto done;
   bool constants[MAX_CONSTANTS] = {false}, ins[MAX_INS] = {false}, arguments[KERNEL_MAX_ARGUMENTS] = {false};
@@ -316,9 +282,9 @@ Status kernel_builder_finish(KernelBuilder *builder, int output_count, const Ker
   int constant_count = 0, ins_count = 0;
   for (int i = 0; i < builder->constant_count; i++) constant_count += constants[i];
   for (int i = 0; i < builder->ins_count; i++) ins_count += ins[i];
-  int register_count = builder->argument_count + constant_count + ins_count;
+  int value_count = builder->argument_count + constant_count + ins_count;
   size_t bytes = sizeof *kernel + (size_t)constant_count * sizeof(KernelConstant) +
-                 (size_t)ins_count * sizeof(KernelIns) + (size_t)register_count * 3;
+                 (size_t)ins_count * sizeof(KernelIns) + (size_t)value_count;
   kernel = mem_calloc(1, bytes); /* bounded by the builder's arrays */
   if (!kernel) {
     status = status_out_of_memory();
@@ -327,15 +293,14 @@ Status kernel_builder_finish(KernelBuilder *builder, int output_count, const Ker
   ref_init(&kernel->refs);
   kernel->constants = (KernelConstant *)(kernel + 1);
   kernel->ins = (KernelIns *)(kernel->constants + constant_count);
-  kernel->places = (uint16_t *)(kernel->ins + ins_count);
-  kernel->types = (uint8_t *)(kernel->places + register_count);
+  kernel->types = (uint8_t *)(kernel->ins + ins_count);
   kernel->argument_count = builder->argument_count;
   kernel->constant_count = constant_count;
   kernel->ins_count = ins_count;
   kernel->output_count = output_count;
-  kernel->register_count = register_count;
-  KernelReg constant_numbers[MAX_CONSTANTS], ins_numbers[MAX_INS];
-  KernelReg next = (KernelReg)builder->argument_count;
+  kernel->value_count = value_count;
+  KernelValue constant_numbers[MAX_CONSTANTS], ins_numbers[MAX_INS];
+  KernelValue next = (KernelValue)builder->argument_count;
   for (int i = 0; i < builder->argument_count; i++) {
     kernel->types[i] = builder->argument_types[i];
     kernel->used[i] = arguments[i];
@@ -348,40 +313,32 @@ Status kernel_builder_finish(KernelBuilder *builder, int output_count, const Ker
     kernel->types[next] = builder->constant_types[i];
     constant_numbers[i] = next++;
   }
-#define NUMBER(r)                                                                           \
-  ((r) == KERNEL_NO_REGISTER || (r) < FIRST_CONSTANT ? (r)                                  \
-   : (r) < FIRST_INS                                 ? constant_numbers[(r)-FIRST_CONSTANT] \
-                                                     : ins_numbers[(r)-FIRST_INS])
+#define NUMBER(r)                                                                        \
+  ((r) == KERNEL_NO_VALUE || (r) < FIRST_CONSTANT ? (r)                                  \
+   : (r) < FIRST_INS                              ? constant_numbers[(r)-FIRST_CONSTANT] \
+                                                  : ins_numbers[(r)-FIRST_INS])
   for (int i = 0, at = 0; i < builder->ins_count; i++) {
     if (!ins[i]) continue;
     KernelIns *to = &kernel->ins[at++];
     *to = builder->ins[i];
     to->a = NUMBER(to->a), to->b = NUMBER(to->b), to->c = NUMBER(to->c);
-    to->may_divide_by_zero = is_integer_division(to);
     kernel->types[next] = builder->ins_types[i];
     ins_numbers[i] = next++;
   }
   for (int i = 0; i < output_count; i++) kernel->outputs[i] = NUMBER(outputs[i]);
 #undef NUMBER
-  choose_places(kernel);
-  for (int i = 0; i < register_count; i++) {
-    uint8_t bytes = (uint8_t)dtype_size(tile_type_dtype((TileType)kernel->types[i]));
-    if (bytes > kernel->widest) kernel->widest = bytes;
-  }
-  kernel->is_simple = ins_count == 1 && constant_count == 0 && output_count == 1 && kernel->ins->loop &&
-                      !kernel->ins->may_divide_by_zero && kernel->outputs[0] == register_count - 1;
   *out = kernel;
 done:
   kernel_builder_free(builder);
   return status;
 }
 
-TileKernel *kernel_retain(TileKernel *kernel) {
+KernelIr *kernel_retain(KernelIr *kernel) {
   ref_retain(&kernel->refs);
   return kernel;
 }
 
-void kernel_release(TileKernel *kernel) {
+void kernel_release(KernelIr *kernel) {
   if (!kernel || !ref_release(&kernel->refs)) return;
   for (int i = 0; i < kernel->argument_count; i++) mem_free(kernel->names[i]);
   mem_free(kernel);
@@ -393,7 +350,7 @@ static void print_lower(StrBuf *out, const char *name) {
   for (; *name; name++) strbuf_char(out, (char)tolower((unsigned char)*name));
 }
 
-void kernel_print(const TileKernel *kernel, StrBuf *out) {
+void kernel_print(const KernelIr *kernel, StrBuf *out) {
   strbuf_puts(out, "kernel(");
   bool first = true;
   for (int i = 0; i < kernel->argument_count; i++) {
@@ -424,7 +381,7 @@ void kernel_print(const TileKernel *kernel, StrBuf *out) {
     const uint16_t operands[3] = {ins->a, ins->b, ins->c};
     const char *separator = " ";
     for (int k = 0; k < 3; k++) {
-      if (operands[k] == KERNEL_NO_REGISTER) continue;
+      if (operands[k] == KERNEL_NO_VALUE) continue;
       strbuf_printf(out, "%s%%%d", separator, operands[k]);
       separator = ", ";
     }

@@ -3,6 +3,9 @@
 
 #include "tile/kernel_ir.h"
 
+/* to and the operands are blocks of n elements, aligned or not; `to` may be one of the operands. */
+typedef void TileLoop(int64_t n, void *to, const void *a, const void *b, const void *c);
+
 typedef TileLoop *TileLoopTable[KERNEL_OP_COUNT][TILE_TYPE_COUNT];
 
 /* The loop of this processor; NULL when the operation has no meaning in the type. */

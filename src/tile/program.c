@@ -26,7 +26,7 @@ Status kernel_program_new(Str text, int count, const FormulaParameter *parameter
 
 void kernel_program_free(KernelProgram *program) {
   if (!program) return;
-  for (size_t i = 0; i < program->slot_count; i++) kernel_release(program->slots[i]);
+  for (size_t i = 0; i < program->slot_count; i++) tile_kernel_free(program->slots[i]);
   formula_free(program->formula);
   mem_free(program);
 }
@@ -38,16 +38,20 @@ const Formula *kernel_program_formula(const KernelProgram *program) {
 static Status lower(const Formula *formula, TileType compute, uint32_t choices, int count,
                     const TileArgument *arguments, TileKernel **out) {
   TileType types[FORMULA_MAX_PARAMETERS];
-  KernelReg registers[FORMULA_MAX_PARAMETERS], results[KERNEL_MAX_OUTPUTS];
+  KernelValue registers[FORMULA_MAX_PARAMETERS], results[KERNEL_MAX_OUTPUTS];
   formula_argument_types(formula, compute, types);
   KernelBuilder *builder;
   TRY(kernel_builder_new(count, types, &builder));
   for (int i = 0; i < count; i++) {
-    registers[i] = arguments[i].kind == TILE_ARG_NONE ? KERNEL_NO_REGISTER : kernel_argument(builder, i);
+    registers[i] = arguments[i].kind == TILE_ARG_NONE ? KERNEL_NO_VALUE : kernel_argument(builder, i);
     kernel_builder_name_argument(builder, i, formula_parameter_name(formula, i));
   }
   formula_lower(formula, compute, choices, builder, registers, results);
-  return kernel_builder_finish(builder, formula_result_count(formula), results, out);
+  KernelIr *ir;
+  TRY(kernel_builder_finish(builder, formula_result_count(formula), results, &ir));
+  Status status = tile_kernel_new(ir, out);
+  kernel_release(ir);
+  return status;
 }
 
 Status kernel_program_kernel(KernelProgram *program, TileType compute, const TileArgument *arguments,
@@ -59,7 +63,7 @@ Status kernel_program_kernel(KernelProgram *program, TileType compute, const Til
     TRY(lower(program->formula, compute, choices, formula_parameter_count(program->formula), arguments, &kernel));
     TileKernel *expected = NULL;
     if (!atomic_compare_exchange_strong(slot, &expected, kernel)) {
-      kernel_release(kernel);
+      tile_kernel_free(kernel);
       kernel = expected;
     }
   }

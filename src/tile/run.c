@@ -8,7 +8,6 @@
 #include "base/parallel.h"
 #include "base/work_limit.h"
 #include "tensor/iterate.h"
-#include "tile/loops.h"
 #include "tile/special.h"
 
 enum {
@@ -42,7 +41,7 @@ enum { UNIFORM = 1, SPREAD = 2 /* a whole block of it is asked for */ };
 typedef struct Run {
   const TileKernel *kernel;
   int uniform_count; /* of instructions: their values live in buffers of their own, behind the kernel's */
-  uint8_t uniform[KERNEL_MAX_REGISTERS]; /* set where uniform_count is */
+  uint8_t uniform[KERNEL_MAX_VALUES]; /* set where uniform_count is */
   int operand_count, number_count;
   int64_t block, place_bytes;
   _Atomic bool divided_by_zero;
@@ -55,7 +54,7 @@ typedef struct Run {
 typedef struct Worker {
   Run *run;
   char *buffer;
-  char *values[KERNEL_MAX_REGISTERS]; /* the block of every register; whose memory is not a buffer's is set per line */
+  char *values[KERNEL_MAX_VALUES]; /* the block of every register; whose memory is not a buffer's is set per line */
 } Worker;
 
 static void spread(TileType type, void *to, const KernelConstant *constant, int64_t n) {
@@ -98,9 +97,9 @@ static void round_to(DType dtype, TileType type, void *to, const void *from, int
     dtype_convert(wide, to, 1, dtype, narrow, 1, n);
 }
 
-static void run_instruction(Run *run, const KernelIns *ins, int64_t n, void *to, char *const *values) {
-  const void *a = values[ins->a], *b = ins->b == KERNEL_NO_REGISTER ? a : values[ins->b],
-             *c = ins->c == KERNEL_NO_REGISTER ? a : values[ins->c];
+static void run_instruction(Run *run, const TileIns *ins, int64_t n, void *to, char *const *values) {
+  const void *a = values[ins->a], *b = ins->b == KERNEL_NO_VALUE ? a : values[ins->b],
+             *c = ins->c == KERNEL_NO_VALUE ? a : values[ins->c];
   if (ins->may_divide_by_zero && has_zero(b, n)) run->divided_by_zero = true;
   if (ins->loop) {
     ins->loop(n, to, a, b, c);
@@ -439,7 +438,7 @@ static Status add_argument(Run *run, uint16_t reg, const TileArgument *argument,
       return OK;
     default:
       return status_new(ERROR_INVALID_ARGUMENT, "argument '%s' has no value",
-                        run->kernel->names[reg] ? run->kernel->names[reg] : "?");
+                        run->kernel->ir->names[reg] ? run->kernel->ir->names[reg] : "?");
   }
 }
 
@@ -484,11 +483,11 @@ static void find_uniform(Run *run, const Iterator *it) {
   for (int i = 0; i < kernel->ins_count; i++) {
     const uint16_t operands[3] = {kernel->ins[i].a, kernel->ins[i].b, kernel->ins[i].c};
     bool all = true;
-    for (int k = 0; k < 3; k++) all &= operands[k] == KERNEL_NO_REGISTER || uniform[operands[k]];
+    for (int k = 0; k < 3; k++) all &= operands[k] == KERNEL_NO_VALUE || uniform[operands[k]];
     uniform[first + i] = all;
     count += all;
     for (int k = 0; k < 3 && !all; k++)
-      if (operands[k] != KERNEL_NO_REGISTER && uniform[operands[k]]) uniform[operands[k]] |= SPREAD;
+      if (operands[k] != KERNEL_NO_VALUE && uniform[operands[k]]) uniform[operands[k]] |= SPREAD;
   }
   for (int i = 0; i < outputs; i++)
     if (uniform[kernel->outputs[i]]) uniform[kernel->outputs[i]] |= SPREAD;
@@ -512,12 +511,12 @@ static void choose_targets(Run *run) {
 
 /* One instruction over contiguous tensors of its own type: its loop is all there is to run. */
 static bool run_simple(const TileKernel *kernel, const TileArgument *arguments, Tensor *output) {
-  const KernelIns *ins = kernel->ins;
+  const TileIns *ins = kernel->ins;
   const void *data[3] = {NULL, NULL, NULL};
   const uint16_t operands[3] = {ins->a, ins->b, ins->c};
   if (!tensor_is_contiguous(output) || output->dtype != tile_type_dtype((TileType)kernel->types[kernel->outputs[0]]))
     return false;
-  for (int i = 0; i < 3 && operands[i] != KERNEL_NO_REGISTER; i++) {
+  for (int i = 0; i < 3 && operands[i] != KERNEL_NO_VALUE; i++) {
     const TileArgument *argument = &arguments[operands[i]];
     if (argument->kind != TILE_ARG_TENSOR || !tensor_is_contiguous(argument->tensor) ||
         argument->tensor->numel != output->numel ||

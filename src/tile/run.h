@@ -1,8 +1,8 @@
-/* The tile interpreter: runs a Kernel block by block, over operands of any strides and dtypes that broadcast to the
+/* The tile interpreter: runs a TileKernel block by block, over operands of any strides and dtypes that broadcast to the
  * outputs. */
 #pragma once
 
-#include "tile/kernel_ir.h"
+#include "tile/tile_kernel.h"
 
 typedef enum TileArgumentKind {
   TILE_ARG_NONE,

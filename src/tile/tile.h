@@ -1,10 +1,10 @@
-/* tile: pointwise computation. A formula is lowered once to a TileKernel, a straight list of instructions over virtual
- * registers; the tile interpreter runs it block by block in L1 cache over any number of strided operands. Eager
- * pointwise operators, fusion groups and their compiled forms all start from a TileKernel, so fusing does not change
- * bits.
+/* tile: pointwise computation. A formula is lowered once to kernel IR, which says what is computed; the tile
+ * interpreter's kernel is made of it and runs block by block in L1 cache over any number of strided operands. Eager
+ * pointwise operators and fusion groups both start from kernel IR, so fusing does not change bits.
  *
- *   tile/kernel_ir.h           TileKernel: registers, instructions, text form; the builder
- *   tile/formula.h             formula text (`1 / (1 + exp(-self))`) -> TileKernel; KernelProgram, what rows carry
+ *   tile/kernel_ir.h           KernelIr: values, operations, text form; the builder
+ *   tile/formula.h             formula text (`1 / (1 + exp(-self))`) -> kernel IR; KernelProgram, what rows carry
+ *   tile/tile_kernel.h         kernel IR -> TileKernel: registers, buffers, loops
  *   tile/run.h                 the tile interpreter
  *   tile/loops.h               for each operation, type and instruction set the loop over a block
  *   tile/loops_body.h          the source of those loops, compiled for each instruction set

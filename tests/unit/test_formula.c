@@ -26,7 +26,7 @@ static void expect_kernel(const char *text, TileType compute, const TileArgument
   must(kernel_program_new(str_from(text), PARAMETERS, parameters, &program));
   must(kernel_program_kernel(program, compute, arguments, &kernel));
   StrBuf out = {0};
-  kernel_print(kernel, &out);
+  kernel_print(kernel->ir, &out);
   assert_string_equal(out.data, expected);
   strbuf_dispose(&out);
   kernel_program_free(program);
@@ -262,8 +262,18 @@ static void integers_do_not_divide_by_zero(void **state) {
   tensor_release(self), tensor_release(zeros), tensor_release(out);
 }
 
+/* What the IR defines the interpreter has a loop for, and nothing else. */
+static void interpreter_has_all_operations(void **state) {
+  (void)state;
+  for (int op = 0; op < KERNEL_OP_COUNT; op++)
+    for (int type = 0; type < TILE_TYPE_COUNT; type++)
+      if (!tile_loop((KernelOp)op, (TileType)type) != !kernel_op_is_defined((KernelOp)op, (TileType)type))
+        fail_msg("%s over %s", kernel_op_name((KernelOp)op), tile_type_name((TileType)type));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(formulas_become_kernels),
+                                     cmocka_unit_test(interpreter_has_all_operations),
                                      cmocka_unit_test(bad_formulas_are_refused),
                                      cmocka_unit_test(meaningless_types_are_refused),
                                      cmocka_unit_test(operands_of_any_strides_and_dtypes),

@@ -37,23 +37,24 @@ static Slow slow, medium;
 
 typedef struct Piece {
   Slow *of;
-  const TileKernel *kernel; /* for which it was compiled */
+  const KernelIr *kernel; /* for which it was compiled */
+  TileKernel *code;
   FuseSignature signature;
 } Piece;
 
-static bool has_op(const TileKernel *kernel, KernelOp op) {
+static bool has_op(const KernelIr *kernel, KernelOp op) {
   for (int i = 0; i < kernel->ins_count; i++)
     if (kernel->ins[i].op == op) return true;
   return false;
 }
 
-static Reason supports_no_exp(const TileKernel *kernel, const FuseSignature *signature) {
+static Reason supports_no_exp(const KernelIr *kernel, const FuseSignature *signature) {
   (void)signature;
   atomic_fetch_add(&slow.asked, 1);
   return has_op(kernel, KERNEL_EXP) ? REASON_NOT_COMPILED_OPERATION : REASON_COUNT;
 }
 
-static Status compile(Slow *of, const TileKernel *kernel, const FuseSignature *signature, void **out) {
+static Status compile(Slow *of, KernelIr *kernel, const FuseSignature *signature, void **out) {
   atomic_fetch_add(&of->compiling, 1);
   if (atomic_load(&of->is_closed)) {
     sem_wait(&of->gate);
@@ -66,6 +67,11 @@ static Status compile(Slow *of, const TileKernel *kernel, const FuseSignature *s
   }
   Piece *piece = mem_calloc(1, sizeof *piece);
   if (!piece) return status_out_of_memory();
+  Status status = tile_kernel_new(kernel, &piece->code);
+  if (status) {
+    mem_free(piece);
+    return status;
+  }
   piece->of = of;
   piece->kernel = kernel;
   memcpy(&piece->signature, signature, sizeof *signature);
@@ -73,14 +79,14 @@ static Status compile(Slow *of, const TileKernel *kernel, const FuseSignature *s
   *out = piece;
   return OK;
 }
-static Status compile_slow(const TileKernel *kernel, const FuseSignature *signature, void **out) {
+static Status compile_slow(KernelIr *kernel, const FuseSignature *signature, void **out) {
   return compile(&slow, kernel, signature, out);
 }
-static Status compile_medium(const TileKernel *kernel, const FuseSignature *signature, void **out) {
+static Status compile_medium(KernelIr *kernel, const FuseSignature *signature, void **out) {
   return compile(&medium, kernel, signature, out);
 }
 
-static Status run_piece(const TileKernel *kernel, void *compiled, int threads, const TileArgument *arguments,
+static Status run_piece(const KernelIr *kernel, void *compiled, int threads, const TileArgument *arguments,
                         Tensor *const *outputs) {
   Piece *piece = compiled;
   FuseSignature signature;
@@ -88,7 +94,7 @@ static Status run_piece(const TileKernel *kernel, void *compiled, int threads, c
   fuse_signature(kernel, arguments, piece->signature.argument_count, outputs, &signature);
   assert_true(fuse_signature_equal(&signature, &piece->signature));
   atomic_fetch_add(&piece->of->runs, 1);
-  return tile_run(kernel, threads, arguments, outputs);
+  return tile_run(piece->code, threads, arguments, outputs);
 }
 
 static size_t bytes_of(const void *compiled) {
@@ -99,6 +105,7 @@ static size_t bytes_of(const void *compiled) {
 static void free_piece(void *compiled) {
   Piece *piece = compiled;
   atomic_fetch_add(&piece->of->freed, 1);
+  tile_kernel_free(piece->code);
   mem_free(piece);
 }
 
@@ -117,11 +124,15 @@ static const FuseBackend medium_row = {.name = "medium",
                                        .free = free_piece};
 /* Nothing to compile, as an interpreter. */
 static _Atomic int direct_runs;
-static Status run_direct(const TileKernel *kernel, void *compiled, int threads, const TileArgument *arguments,
+static Status run_direct(const KernelIr *kernel, void *compiled, int threads, const TileArgument *arguments,
                          Tensor *const *outputs) {
   assert_null(compiled);
   atomic_fetch_add(&direct_runs, 1);
-  return tile_run(kernel, threads, arguments, outputs);
+  TileKernel *code; /* as an interpreter of the IR would */
+  TRY(tile_kernel_new((KernelIr *)kernel, &code));
+  Status status = tile_run(code, threads, arguments, outputs);
+  tile_kernel_free(code);
+  return status;
 }
 static const FuseBackend direct_row = {.name = "direct", .device_type = DEVICE_CPU, .run = run_direct};
 

@@ -71,7 +71,7 @@ static union {
 
 enum { SAME, BOOL, REAL };
 static const uint8_t results[] = {
-#define X(name, operands, result) result,
+#define X(name, operands, result, types) result,
     KERNEL_OPS(X)
 #undef X
 };

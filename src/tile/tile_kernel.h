@@ -1,0 +1,32 @@
+/* TileKernel: a kernel as the tile interpreter runs it, made of a KernelIr. A value becomes a register, which stands
+ * for one block of elements and lives in a buffer that it shares with values whose lives don't overlap; operations have
+ * the loops of this processor. */
+#pragma once
+
+#include "tile/loops.h"
+
+typedef struct TileIns {
+  uint8_t op, type;
+  uint16_t immediate;
+  uint16_t a, b, c;        /* registers: the values' numbers */
+  bool may_divide_by_zero; /* integers: the interpreter looks before */
+  TileLoop *loop;          /* NULL for ROUND_TO and SPECIAL */
+} TileIns;
+
+/* Immutable. */
+typedef struct TileKernel {
+  KernelIr *ir;                                                                /* held */
+  int argument_count, constant_count, ins_count, output_count, register_count; /* as in `ir`, and so are the next */
+  const uint8_t *types;
+  const bool *used;
+  const KernelConstant *constants;
+  const KernelValue *outputs;
+  TileIns *ins;
+  bool is_simple;   /* one instruction over arguments, and its loop can do without the interpreter */
+  uint8_t widest;   /* bytes of the widest register's elements */
+  int place_count;  /* buffers of temporary values that a run needs */
+  uint16_t *places; /* the buffer of every register; KERNEL_NO_VALUE for unused arguments */
+  size_t bytes;
+} TileKernel;
+Status tile_kernel_new(KernelIr *ir, TileKernel **out) MUST_CHECK;
+void tile_kernel_free(TileKernel *kernel); /* NULL is fine */
