@@ -6,21 +6,13 @@
 
 /* ---- places ---- */
 
-static SourceRange original_of(const Node *node) {
-  SourceRange range = node->range, original;
-  while (range.source && range.source->find_original &&
-         range.source->find_original(range.source, range.begin, &original))
-    range = original;
-  return range;
-}
-
 wick_status wick_node_place(const wick_node *node, wick_source_place *out, wick_error **error) {
   API_NEED(out);
   API_TRY(api_check_size("wick_source_place", out->size));
   wick_source_place place = {.size = out->size, .file = ""};
   memcpy(out, &place, out->size < sizeof place ? out->size : sizeof place);
   API_NEED(node);
-  SourceRange range = original_of(node_of(node));
+  SourceRange range = source_range_original(node_of(node)->range);
   if (!range.source) return WICK_OK;
   source_position(range.source, range.begin, &place.line, &place.column);
   if (range.source->filename) place.file = range.source->filename;

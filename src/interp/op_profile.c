@@ -68,11 +68,8 @@ static void print_tensor(void *user, const Tensor *t) {
 /* ---- rows ---- */
 
 static void print_place(SourceRange range, StrBuf *out) {
-  SourceRange original;
   if (!range.source) return;
-  if (range.source->find_original && range.source->find_original(range.source, range.begin, &original) &&
-      original.source)
-    range = original;
+  range = source_range_original(range);
   uint32_t line, column;
   source_position(range.source, range.begin, &line, &column);
   strbuf_printf(out, "%s:%u", range.source->filename ? range.source->filename : "<source>", line);

@@ -185,11 +185,8 @@ static void print_typed_outputs(const Node *node, const char *separator, StrBuf 
 }
 
 static void print_source(const Node *node, StrBuf *out) {
-  SourceRange range = node->range, original;
-  if (!range.source) return;
-  if (range.source->find_original && range.source->find_original(range.source, range.begin, &original))
-    range = original;
-  if (!range.source->filename) return;
+  SourceRange range = source_range_original(node->range);
+  if (!range.source || !range.source->filename) return;
   uint32_t line, column;
   source_position(range.source, range.begin, &line, &column);
   strbuf_printf(out, " # %s:%u:%u", range.source->filename, line, column);

@@ -31,10 +31,7 @@ const char *reason_text(Reason reason) {
 }
 
 static void print_place(SourceRange range, char *out) {
-  SourceRange original;
-  if (range.source->find_original && range.source->find_original(range.source, range.begin, &original) &&
-      original.source)
-    range = original;
+  range = source_range_original(range);
   uint32_t line, column;
   source_position(range.source, range.begin, &line, &column);
   snprintf(out, MAX_TEXT, "%.100s:%u", range.source->filename ? range.source->filename : "<source>", line);

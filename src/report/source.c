@@ -78,10 +78,16 @@ static void put_line(StrBuf *out, Str line, size_t skip) {
   strbuf_char(out, '\n');
 }
 
-void source_range_highlight(SourceRange range, StrBuf *out) {
+SourceRange source_range_original(SourceRange range) {
   SourceRange original;
-  if (range.source && range.source->find_original && range.source->find_original(range.source, range.begin, &original))
+  while (range.source && range.source->find_original &&
+         range.source->find_original(range.source, range.begin, &original) && original.source)
     range = original;
+  return range;
+}
+
+void source_range_highlight(SourceRange range, StrBuf *out) {
+  range = source_range_original(range);
   const Source *source = range.source;
   if (!source) return;
   uint32_t begin = range.begin, end = range.end, length = (uint32_t)source->length;

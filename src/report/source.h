@@ -31,6 +31,8 @@ Source *source_retain(const Source *source);
 void source_release(const Source *source);
 /* 1-based line within the file and 0-based column in bytes. */
 void source_position(const Source *source, uint32_t offset, uint32_t *out_line, uint32_t *out_column);
+/* Where a generated text comes from, as far as that is known; else the range itself. */
+SourceRange source_range_original(SourceRange range);
 /* PyTorch's excerpt: `  File "name", line N` when the file is known, up to three lines of context, and a line of
  * `~~~~` ending with ` <--- HERE` under the range. Follows find_original. */
 void source_range_highlight(SourceRange range, StrBuf *out);
