@@ -75,6 +75,12 @@ static void end_thread(void *lists) {
 __attribute__((constructor)) static void make_key(void) {
   has_key = !pthread_key_create(&key, end_thread);
 }
+/* Last of all, after wick's own threads were joined: a thread that outlives a library which is closed must find no
+ * destructor in it. Its lists stay behind. */
+__attribute__((destructor(101))) static void drop_key(void) {
+  if (has_key) pthread_key_delete(key);
+  has_key = false;
+}
 
 static bool begin_thread(void) {
   if (is_ending || !has_key) return false;
