@@ -14,7 +14,8 @@
  *   compute/norm/norm_affine.h          scale and shift; norm_affine_body.h
  *   compute/norm/norm_bfloat16.h        normalization with bfloat16's rounding
  *   compute/norm/softmax_line.h         the softmax of a line; softmax_line_body.h
- *   compute/quantized/qgemm.h           products of bytes, and the loops around them; quantized_loops_body.h
+ *   compute/quantized/qgemm.h           products of bytes, the loops around them
+ *   compute/quantized/quantized_lanes.h   vectors for those; quantized_loops_body.h
  *   compute/reduce/reduce.h             the reduction engine
  *   compute/reduce/reduce_ops.h         its accumulators
  *   compute/reduce/reduce_sum.h         sums of float32; reduce_sum_body.h

@@ -12,6 +12,7 @@
  *   op/nn/pool.h              windows of pooling
  *   op/quantized/quantized.h  what kernels of quantized tensors share
  *   op/quantized/layer.h      weights of quantized layers, and their outputs
+ *   op/quantized/conv_run.h   the running of quantized convolutions
  *   op/quantized/packed.h     what objects of their native classes hold
  *   op/sparse/sparse.h        what kernels of sparse tensors share
  *   op/linalg/linalg.h        what operators over batches of matrices share */

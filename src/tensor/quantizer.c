@@ -226,15 +226,18 @@ Status tensor_quantizer_reorder(Tensor *view, const int64_t *order) {
 
 /* ---- lines ---- */
 
+/* Limits are integers, so they may come before the rounding: to the nearest, ties to even, by a sum that has no room
+ * for fractions. */
 #define QUANTIZE_LINE(name, type)                                                                                    \
   static void quantize_##name(type *restrict to, const float *restrict from, int64_t n, float inverse, int32_t zero, \
                               float least, float most) {                                                             \
+    const float shift = 0x1.8p23f;                                                                                   \
     for (int64_t i = 0; i < n; i++) {                                                                                \
-      float x = rintf(from[i] * inverse);                                                                            \
+      float x = from[i] * inverse;                                                                                   \
       x = x < 0x1p63f ? x : least; /* no 64-bit integer, nor is NaN: the least */                                    \
       x = x > least ? x : least;                                                                                     \
       x = x < most ? x : most;                                                                                       \
-      to[i] = (type)((int32_t)x + zero);                                                                             \
+      to[i] = (type)((int32_t)((x + shift) - shift) + zero);                                                         \
     }                                                                                                                \
   }
 QUANTIZE_LINE(int8, int8_t)

@@ -23,37 +23,50 @@ static int64_t some(int64_t least, int64_t most) {
 
 /* ---- products ---- */
 
-static void check_product(QGemm *form, int64_t rows, int64_t outputs, int64_t depth) {
+/* Rows of `taps` taps, of which every second row begins in the middle of another. */
+static void check_product(QGemm *form, int64_t rows, int64_t outputs, int64_t taps, int64_t depth, int most) {
   QMatrix matrix;
-  int64_t ld = (depth + 3) / 4 * 4, blocks = (outputs + 15) / 16;
-  int8_t *w = malloc((size_t)(outputs * depth) + 1);
-  uint8_t *a = calloc((size_t)rows, (size_t)ld);
+  int64_t quads = (depth + 3) / 4, ld = taps * quads * 4, blocks = (outputs + 15) / 16;
+  int8_t *w = malloc((size_t)(outputs * taps * depth) + 1);
+  uint8_t *a = calloc((size_t)rows + 1, (size_t)ld);
   int32_t *out = malloc((size_t)(rows * blocks * 16) * sizeof *out);
-  for (int64_t i = 0; i < outputs * depth; i++) w[i] = (int8_t)some(-128, 127);
-  for (int64_t i = 0; i < rows * ld; i++) a[i] = (uint8_t)some(0, 255);
-  assert_null(qmatrix_pack(w, outputs, depth, depth, &matrix));
-  form(&matrix, rows, a, ld, out, blocks * 16);
+  const uint8_t **bases = calloc((size_t)rows, sizeof *bases);
+  int64_t *offsets = calloc((size_t)taps, sizeof *offsets);
+  for (int64_t i = 0; i < outputs * taps * depth; i++) w[i] = (int8_t)(i % 3 ? some(-128, 127) : -128);
+  for (int64_t i = 0; i < (rows + 1) * ld; i++) a[i] = (uint8_t)(i % 3 ? some(0, most) : most);
+  for (int64_t m = 0; m < rows; m++) bases[m] = a + m * ld + (m % 2 ? ld / 2 : 0);
+  for (int64_t t = 0; t < taps; t++) offsets[t] = (taps - 1 - t) * quads * 4;
+  assert_null(qmatrix_pack(w, outputs, taps, depth, &matrix));
+  form(&matrix, rows, &(QRows){bases, offsets, taps, quads}, out, blocks * 16);
   for (int64_t m = 0; m < rows; m++)
     for (int64_t n = 0; n < outputs; n++) {
       int32_t sum = 0;
-      for (int64_t k = 0; k < depth; k++) sum += a[m * ld + k] * w[n * depth + k];
+      for (int64_t t = 0; t < taps; t++)
+        for (int64_t k = 0; k < depth; k++) sum += bases[m][offsets[t] + k] * w[(n * taps + t) * depth + k];
       assert_int_equal(out[m * blocks * 16 + n], sum);
     }
   qmatrix_dispose(&matrix);
   free(w);
   free(a);
   free(out);
+  free(bases);
+  free(offsets);
 }
 
 static void products_are_exact(void **state) {
   (void)state;
-  static const int64_t shapes[][3] = {{1, 1, 1},     {1, 16, 4},  {7, 17, 5},    {6, 64, 64},
-                                      {13, 130, 37}, {1, 300, 9}, {2, 2048, 16}, {50, 33, 255}};
+  static const int64_t shapes[][4] = {{1, 1, 1, 1},     {1, 16, 1, 4},    {7, 17, 2, 5},
+                                      {6, 64, 1, 64},   {13, 130, 3, 37}, {1, 300, 1, 9},
+                                      {2, 2048, 1, 16}, {50, 33, 9, 255}, {11, 48, 49, 3}};
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-    check_product(qgemm_portable, shapes[i][0], shapes[i][1], shapes[i][2]);
-    check_product(qgemm(), shapes[i][0], shapes[i][1], shapes[i][2]);
+    const int64_t *s = shapes[i];
+    check_product(qgemm_portable, s[0], s[1], s[2], s[3], 255);
+    check_product(qgemm(false), s[0], s[1], s[2], s[3], 255);
+    check_product(qgemm(true), s[0], s[1], s[2], s[3], 127);
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2")) check_product(qgemm_avx2, shapes[i][0], shapes[i][1], shapes[i][2]);
+    if (!__builtin_cpu_supports("avx2")) continue;
+    check_product(qgemm_avx2, s[0], s[1], s[2], s[3], 255);
+    check_product(qgemm_avx2_small, s[0], s[1], s[2], s[3], 127);
 #endif
   }
 }
@@ -61,9 +74,9 @@ static void products_are_exact(void **state) {
 /* Every form of the loops gives the same bytes. */
 static void loops_agree(void **state) {
   (void)state;
-  enum { N = 203 };
-  int32_t sums[N], int_bias[N], zeros[N];
-  float float_bias[N], multiplier[N];
+  enum { N = 203, WHOLE = 208 };
+  int32_t sums[WHOLE] = {0}, int_bias[WHOLE] = {0}, zeros[WHOLE] = {0};
+  float float_bias[WHOLE] = {0}, multiplier[WHOLE] = {0};
   uint8_t a[N], b[N], want[N], got[N];
   for (int i = 0; i < N; i++) {
     sums[i] = (int32_t)some(-100000, 100000);

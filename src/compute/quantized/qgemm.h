@@ -8,21 +8,33 @@
 enum { QGEMM_BLOCK = 16, QGEMM_DEPTH = 4 };
 
 typedef struct QMatrix {
-  int64_t rows, depth;   /* as given */
-  int64_t blocks, quads; /* rows / QGEMM_BLOCK and depth / QGEMM_DEPTH, rounded up; what is missing is zero */
+  int64_t rows;
+  int64_t blocks, quads; /* rows / QGEMM_BLOCK, rounded up, and quads of all taps; what is missing is zero */
   int8_t *data;          /* blocks * quads * 64 bytes, aligned to 64; owned */
   void *memory;
 } QMatrix;
 
-/* Row r's depth k is at from[r * row_stride + k]. */
-Status qmatrix_pack(const int8_t *from, int64_t rows, int64_t depth, int64_t row_stride, QMatrix *out) MUST_CHECK;
+/* Row r's tap t holds `depth` numbers from from[(r * taps + t) * depth] on; each tap is packed to whole quads. A plain
+ * matrix has one tap. */
+Status qmatrix_pack(const int8_t *from, int64_t rows, int64_t taps, int64_t depth, QMatrix *out) MUST_CHECK;
 void qmatrix_dispose(QMatrix *matrix);
 
-/* out[m * ld_out + n] = sum over k of a[m * ld_a + k] * matrix(n, k) for m < count, n < blocks * QGEMM_BLOCK. Rows of
- * `a` hold quads * QGEMM_DEPTH bytes (behind the depth anything); rows of `out` all blocks. */
-typedef void QGemm(const QMatrix *matrix, int64_t count, const uint8_t *a, int64_t ld_a, int32_t *out, int64_t ld_out);
-QGemm *qgemm(void); /* for this processor */
-QGemm qgemm_portable, qgemm_avx2, qgemm_avx512;
+/* The left side: row m's tap t is quads * QGEMM_DEPTH bytes at bases[m] + offsets[t], those beyond the depth anything
+ * (zeros for layers with zero points, which sum them, too). So a convolution multiplies its input where it lies.
+ * taps * quads are the matrix's quads; neighboring taps may count as one. */
+typedef struct QRows {
+  const uint8_t *const *bases;
+  const int64_t *offsets;
+  int64_t taps, quads;
+} QRows;
+
+/* out[m * ld_out + n] = the product of row m with row n of the matrix, for m < count, n < blocks * QGEMM_BLOCK: rows of
+ * `out` hold whole blocks. */
+typedef void QGemm(const QMatrix *matrix, int64_t count, const QRows *rows, int32_t *out, int64_t ld_out);
+/* For this processor. is_small: no byte of the left side is above 127, so that the sum of two products fits 16 bits. */
+QGemm *qgemm(bool is_small);
+bool qgemm_gains_of_small(void); /* whether is_small makes a difference */
+QGemm qgemm_portable, qgemm_avx2, qgemm_avx2_small, qgemm_avx512;
 
 /* How sums become integers of the output: rint((sum + int_bias[n] + float_bias[n]) * multiplier[n] + offset), between
  * low and high, plus zero. The engines differ in which bias there is, and in whether the zero point is added before
@@ -34,7 +46,8 @@ typedef struct Requantization {
   float offset, low, high;
   int32_t zero;
 } Requantization;
-/* One row of n sums. row_correction is multiplied by weight_zero[n] and taken off (NULL: no zero points). */
+/* One row of n sums. row_correction, of the row's bytes, is multiplied by weight_zero[n] and taken off (NULL: no zero
+ * points). What is read, but for `out`, goes on to a multiple of QGEMM_BLOCK. */
 typedef void RequantizeRow(const Requantization *r, int64_t n, const int32_t *sums, int32_t row_correction,
                            const int32_t *weight_zero, uint8_t *out);
 /* float: (sum + int_bias[n]) * multiplier[n] + float_bias[n]. */
@@ -50,9 +63,11 @@ typedef struct QuantizedSum {
 typedef struct QuantizedLoops {
   RequantizeRow *requantize;
   ScaleRow *scale;
-  /* Depthwise: sums[c] += (x[c] - x_zero) * (w[c] - w_zero[c]); w_zero NULL: zero. */
-  void (*multiply_add)(int64_t n, int32_t *sums, const uint8_t *x, int32_t x_zero, const int16_t *w);
+  /* Depthwise: sums[c] = from[c] plus, over taps t, x[offsets[t] + c] * w[t * n + c]. */
+  void (*depthwise)(int64_t n, int64_t taps, const uint8_t *x, const int64_t *offsets, const int16_t *w,
+                    const int32_t *from, int32_t *sums);
   int32_t (*sum_bytes)(int64_t n, const uint8_t *x);
+  uint8_t (*join_bytes)(int64_t n, const uint8_t *x); /* all of them, or-ed */
   /* q = clamp(rint(x * inverse) + zero) of floats, to bytes 0..255 */
   void (*quantize)(int64_t n, const float *x, float inverse, int32_t zero, uint8_t *out);
   void (*min_max)(int64_t n, const float *x, float *least, float *most);

@@ -1,157 +1,7 @@
-/* Convolutions of quantized weights, one to three dimensions, also transposed. Channels are innermost: the patches of
- * some output pixels are laid out as rows of bytes and multiplied with the packed weights; what lies outside is the
- * zero point, which adds nothing. One input channel a group goes tap by tap without patches. */
+/* Convolutions of quantized weights, one to three dimensions, also transposed: their operators. */
 #include <math.h>
 
-#include "base/parallel.h"
-#include "op/quantized/packed.h"
-
-typedef struct Conv {
-  const ConvParams *p;
-  const LayerInput *input;
-  const LayerOutput *output;
-  int64_t batch, in[3], out[3], kernel[3], stride[3], padding[3], dilation[3]; /* three dimensions, first ones of 1 */
-  int64_t pixels;                                                              /* of one image */
-  int64_t depth, ld;                                                           /* bytes of a patch, and of its row */
-  uint8_t *to;
-  bool direct; /* the input's pixels are the patches */
-  _Atomic bool failed;
-} Conv;
-
-/* Input position of output position o under tap k; false: outside. */
-static inline bool position(const Conv *v, int d, int64_t o, int64_t k, int64_t *out) {
-  int64_t at;
-  if (v->p->transpose) {
-    at = o + v->padding[d] - k * v->dilation[d];
-    if (at < 0 || at % v->stride[d]) return false;
-    at /= v->stride[d];
-  } else {
-    at = o * v->stride[d] - v->padding[d] + k * v->dilation[d];
-  }
-  *out = at;
-  return at >= 0 && at < v->in[d];
-}
-
-static void copy_channels(uint8_t *to, const uint8_t *from, int64_t n) {
-  if (n >= 16) {
-    memcpy(to, from, (size_t)n);
-    return;
-  }
-  for (int64_t i = 0; i < n; i++) to[i] = from[i];
-}
-
-/* The taps of one line (depth and height known): a run of neighbors is one copy. */
-static void gather_line(const Conv *v, uint8_t *to, const uint8_t *line, int64_t x, int64_t channels, int64_t first,
-                        int64_t count) {
-  int64_t taps = v->kernel[2];
-  bool whole = count == channels && v->dilation[2] == 1 && !v->p->transpose;
-  if (whole) {
-    int64_t start = x * v->stride[2] - v->padding[2], low = start < 0 ? -start : 0,
-            high = v->in[2] - start < taps ? v->in[2] - start : taps;
-    low = low > taps ? taps : low;
-    high = high < low ? low : high;
-    memset(to, v->input->zero, (size_t)(low * channels));
-    if (high > low) copy_channels(to + low * channels, line + (start + low) * channels, (high - low) * channels);
-    memset(to + high * channels, v->input->zero, (size_t)((taps - high) * channels));
-    return;
-  }
-  for (int64_t k = 0; k < taps; k++, to += count) {
-    int64_t at;
-    if (position(v, 2, x, k, &at))
-      copy_channels(to, line + at * channels + first, count);
-    else
-      memset(to, v->input->zero, (size_t)count);
-  }
-}
-
-/* The patch of output pixel (z, y, x) of an image: `count` channels from `first` on. */
-static void gather_patch(const Conv *v, uint8_t *to, const uint8_t *image, int64_t pixel, int64_t first,
-                         int64_t count) {
-  int64_t channels = v->p->inputs, x = pixel % v->out[2], y = pixel / v->out[2] % v->out[1],
-          z = pixel / v->out[2] / v->out[1], line_bytes = v->kernel[2] * count;
-  for (int64_t kz = 0; kz < v->kernel[0]; kz++) {
-    int64_t iz = 0, iy = 0;
-    bool in_depth = position(v, 0, z, kz, &iz);
-    for (int64_t ky = 0; ky < v->kernel[1]; ky++, to += line_bytes) {
-      if (in_depth && position(v, 1, y, ky, &iy))
-        gather_line(v, to, image + (iz * v->in[1] + iy) * v->in[2] * channels, x, channels, first, count);
-      else
-        memset(to, v->input->zero, (size_t)line_bytes);
-    }
-  }
-}
-
-static int64_t image_bytes(const Conv *v) {
-  return v->in[0] * v->in[1] * v->in[2] * v->p->inputs;
-}
-
-/* Pixels [begin, end) counted over all images. */
-static void run_pixels(void *argument, int64_t begin, int64_t end) {
-  Conv *v = argument;
-  const ConvParams *p = v->p;
-  int64_t inputs = p->inputs / p->groups, outputs = p->outputs / p->groups;
-  int32_t *scratch = mem_alloc(LAYER_SCRATCH * sizeof *scratch);
-  uint8_t *patches = v->direct ? NULL : mem_calloc((size_t)LAYER_ROWS, (size_t)v->ld);
-  if (!scratch || (!patches && !v->direct)) {
-    atomic_store(&v->failed, true);
-    end = begin;
-  }
-  const uint8_t *bytes = tensor_data(v->input->bytes);
-  for (int64_t at = begin; at < end;) {
-    int64_t count = end - at < LAYER_ROWS ? end - at : LAYER_ROWS;
-    uint8_t *to = v->to + at * p->outputs;
-    for (int64_t g = 0; g < p->groups; g++) {
-      for (int64_t i = 0; i < count && !v->direct; i++)
-        gather_patch(v, patches + i * v->ld, bytes + (at + i) / v->pixels * image_bytes(v), (at + i) % v->pixels,
-                     g * inputs, inputs);
-      layer_run_here(&p->layer, v->output, (int)g, count, v->direct ? bytes + at * p->inputs : patches,
-                     v->direct ? p->inputs : v->ld, to + g * outputs, p->outputs, scratch);
-    }
-    at += count;
-  }
-  mem_free(patches);
-  mem_free(scratch);
-}
-
-static void depthwise_pixel(const Conv *v, const uint8_t *image, int64_t pixel, int32_t *sums) {
-  const QuantizedLoops *loops = quantized_loops();
-  int64_t channels = v->p->inputs, x = pixel % v->out[2], y = pixel / v->out[2] % v->out[1],
-          z = pixel / v->out[2] / v->out[1];
-  const int16_t *w = v->p->depthwise;
-  memset(sums, 0, (size_t)channels * sizeof *sums);
-  for (int64_t kz = 0; kz < v->kernel[0]; kz++)
-    for (int64_t ky = 0; ky < v->kernel[1]; ky++)
-      for (int64_t kx = 0; kx < v->kernel[2]; kx++, w += channels) {
-        int64_t iz, iy, ix;
-        if (!position(v, 0, z, kz, &iz) || !position(v, 1, y, ky, &iy) || !position(v, 2, x, kx, &ix)) continue;
-        loops->multiply_add(channels, sums, image + ((iz * v->in[1] + iy) * v->in[2] + ix) * channels, v->input->zero,
-                            w);
-      }
-}
-
-/* The sums are free of the weights' zero points: no row sum is taken off. */
-static void run_depthwise(void *argument, int64_t begin, int64_t end) {
-  Conv *v = argument;
-  const ConvParams *p = v->p;
-  int32_t *sums = mem_alloc((size_t)(p->outputs + 16) * sizeof *sums);
-  if (!sums) atomic_store(&v->failed, true);
-  const uint8_t *bytes = tensor_data(v->input->bytes);
-  for (int64_t at = begin; at < end && sums; at++) {
-    depthwise_pixel(v, bytes + at / v->pixels * image_bytes(v), at % v->pixels, sums);
-    layer_output_row(v->output, &p->layer, 0, p->outputs, sums, 0, v->to + at * p->outputs);
-  }
-  mem_free(sums);
-}
-
-static Status run(Conv *v, const Exec *exec) {
-  const ConvParams *p = v->p;
-  int64_t work = (v->depth + 1) * (p->outputs + 1), grain = 1 + (1 << 20) / (work + 1);
-  if (p->depthwise)
-    parallel_for(exec->threads, v->batch * v->pixels, grain, run_depthwise, v);
-  else
-    parallel_for(exec->threads, v->batch * v->pixels, grain < LAYER_ROWS ? LAYER_ROWS : grain, run_pixels, v);
-  return atomic_load(&v->failed) ? status_out_of_memory() : exec_attend(exec);
-}
+#include "op/quantized/conv_run.h"
 
 /* ---- sizes ---- */
 
@@ -183,35 +33,23 @@ static Status output_size(const Call *c, const ConvParams *p, int i, int64_t in,
   return OK;
 }
 
-static Status set_up(const Call *c, const ConvParams *p, const Tensor *x, Conv *v, int64_t *sizes) {
-  *v = (Conv){.p = p, .batch = x->sizes[0]};
+static Status set_up(const Call *c, const ConvParams *p, const Tensor *x, ConvShape *s, int64_t *sizes) {
+  *s = (ConvShape){.batch = x->sizes[0]};
   int missing = 3 - p->spatial;
   sizes[0] = x->sizes[0];
   sizes[1] = p->outputs;
-  for (int d = 0; d < 3; d++) v->in[d] = v->out[d] = v->kernel[d] = v->stride[d] = v->dilation[d] = 1;
+  for (int d = 0; d < 3; d++) s->in[d] = s->out[d] = s->kernel[d] = s->stride[d] = s->dilation[d] = 1;
   for (int i = 0; i < p->spatial; i++) {
     int d = i + missing;
-    v->in[d] = x->sizes[2 + i];
-    v->kernel[d] = p->kernel[i];
-    v->stride[d] = p->stride[i];
-    v->padding[d] = p->padding[i];
-    v->dilation[d] = p->dilation[i];
-    TRY(output_size(c, p, i, v->in[d], &v->out[d]));
-    sizes[2 + i] = v->out[d];
+    s->in[d] = x->sizes[2 + i];
+    s->kernel[d] = p->kernel[i];
+    s->stride[d] = p->stride[i];
+    s->padding[d] = p->padding[i];
+    s->dilation[d] = p->dilation[i];
+    TRY(output_size(c, p, i, s->in[d], &s->out[d]));
+    sizes[2 + i] = s->out[d];
   }
-  v->pixels = v->out[0] * v->out[1] * v->out[2];
-  v->depth = p->layer.depth;
-  v->ld = (v->depth + QGEMM_DEPTH - 1) / QGEMM_DEPTH * QGEMM_DEPTH;
-  bool pointwise = p->groups == 1 && p->inputs % QGEMM_DEPTH == 0;
-  for (int d = 0; d < 3; d++) pointwise &= v->kernel[d] == 1 && v->stride[d] == 1 && v->padding[d] == 0;
-  v->direct = pointwise && !p->transpose;
   return OK;
-}
-
-static void innermost_channels(int ndim, int64_t *order) {
-  order[0] = 0;
-  for (int i = 1; i < ndim - 1; i++) order[i] = i + 1;
-  order[ndim - 1] = 1;
 }
 
 static Status new_output(const ConvParams *p, const int64_t *sizes, DType dtype, double scale, int64_t zero,
@@ -228,19 +66,14 @@ static Status new_output(const ConvParams *p, const int64_t *sizes, DType dtype,
 /* One quantized result in *out. */
 static Status convolve(Call *c, const ConvParams *p, const Tensor *x, LayerInput *input, DType dtype, double scale,
                        int64_t zero, bool relu, Tensor **out) {
-  Conv v;
+  ConvShape shape;
   LayerOutput output = {0};
   int64_t sizes[TENSOR_MAX_DIMS];
   *out = NULL;
-  TRY(set_up(c, p, x, &v, sizes));
+  TRY(set_up(c, p, x, &shape, sizes));
   Status status = layer_output_integers(c, &p->layer, input, dtype, scale, zero, relu, p->depthwise != NULL, &output);
   if (!status) status = new_output(p, sizes, dtype, scale, zero, out);
-  if (!status && (*out)->numel) {
-    v.input = input;
-    v.output = &output;
-    v.to = tensor_data(*out);
-    status = run(&v, c->exec);
-  }
+  if (!status && (*out)->numel) status = conv_run(p, &shape, input, &output, tensor_data(*out), c->exec);
   layer_output_dispose(&output);
   if (status) {
     tensor_release(*out);
@@ -287,13 +120,11 @@ static Status conv_static(Call *c, Layer layer) { /* (qx, packed, ..., scale, ze
   const ConvParams *p;
   Tensor *x, *out;
   LayerInput input = {0};
-  int64_t order[TENSOR_MAX_DIMS];
   TRY(packed_conv_params(call_value(c, 1), layer.dimensions == 3 ? 3 : 2, &p));
   TRY(expect_transpose(c, p, layer.transpose));
   TRY(widened(c, layer.dimensions, call_tensor(c, 0), &x));
-  innermost_channels(x->ndim, order);
   Status status = check_input(c, p, x);
-  if (!status) status = layer_input(c, x, order, &input);
+  if (!status) status = layer_input(c, x, &input);
   if (!status)
     status = convolve(c, p, x, &input, (DType)x->dtype, call_double(c, layer.scale), call_int(c, layer.scale + 1),
                       layer.relu, &out);
@@ -307,14 +138,12 @@ static Status conv_dynamic(Call *c, Layer layer) {
   const ConvParams *p;
   Tensor *x, *out, *numbers;
   LayerInput input = {0};
-  int64_t order[TENSOR_MAX_DIMS];
   TRY(packed_conv_params(call_value(c, 1), layer.dimensions == 3 ? 3 : 2, &p));
   TRY(expect_transpose(c, p, layer.transpose));
   TRY(widened(c, layer.dimensions, call_tensor(c, 0), &x));
-  innermost_channels(x->ndim, order);
   Status status = check_input(c, p, x);
   bool reduce_range = call_bool(c, 2);
-  if (!status) status = layer_input_dynamic(c, x, reduce_range, order, &input);
+  if (!status) status = layer_input_dynamic(c, x, reduce_range, &input);
   if (!status) status = convolve(c, p, x, &input, DTYPE_QUINT8, input.scale, input.zero, false, &out);
   layer_input_dispose(&input);
   tensor_release(x);

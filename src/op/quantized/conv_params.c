@@ -120,8 +120,7 @@ static Status finish(ConvParams *p, const Tensor *weight, const Tensor *bias, Na
     status = arrange(p, &rows);
   }
   if (!status)
-    status = layer_pack(rows, p->outputs, taps_of(p) * (p->inputs / p->groups), (int)p->groups, weight, axis, bias,
-                        &p->layer);
+    status = layer_pack(rows, p->outputs, taps_of(p), p->inputs / p->groups, (int)p->groups, weight, bias, &p->layer);
   if (!status) status = make_depthwise(p, rows);
   mem_free(rows);
   if (status) {

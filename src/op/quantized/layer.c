@@ -58,11 +58,11 @@ static Status read_bias(const Tensor *bias, LayerWeights *w) {
   return status;
 }
 
-Status layer_pack(const int8_t *rows, int64_t outputs, int64_t depth, int groups, const Tensor *weight, int64_t axis,
+Status layer_pack(const int8_t *rows, int64_t outputs, int64_t taps, int64_t depth, int groups, const Tensor *weight,
                   const Tensor *bias, LayerWeights *out) {
-  (void)axis; /* layer_check saw to it */
-  *out = (LayerWeights){.outputs = outputs, .depth = depth, .groups = groups};
+  *out = (LayerWeights){.outputs = outputs, .taps = taps, .depth = depth, .groups = groups};
   size_t count = (size_t)outputs + 64; /* so that no pointer is NULL */
+  int64_t row = taps * depth;
   Status status = OK;
   out->scales = mem_calloc(count, sizeof *out->scales);
   out->zeros = mem_calloc(count, sizeof *out->zeros);
@@ -73,10 +73,10 @@ Status layer_pack(const int8_t *rows, int64_t outputs, int64_t depth, int groups
   if (!status) status = read_quantizer(tensor_quantizer(weight), out);
   if (!status) status = read_bias(bias, out);
   for (int64_t i = 0; !status && i < outputs; i++)
-    for (int64_t k = 0; k < depth; k++) out->sums[i] += rows[i * depth + k];
+    for (int64_t k = 0; k < row; k++) out->sums[i] += rows[i * row + k];
   int64_t each = outputs / groups;
   for (int g = 0; !status && g < groups; g++)
-    status = qmatrix_pack(rows + g * each * depth, each, depth, depth, &out->matrices[g]);
+    status = qmatrix_pack(rows + g * each * row, each, taps, depth, &out->matrices[g]);
   if (status) layer_dispose(out);
   return status;
 }
@@ -106,16 +106,7 @@ Status set_packed_bias(Call *c, uint32_t i, const Tensor *bias, const LayerWeigh
 
 /* ---- inputs ---- */
 
-static Status reordered(const Tensor *x, const int64_t *order, Tensor **out) {
-  Tensor *view;
-  if (!order) return tensor_contiguous(x, out);
-  TRY(tensor_permute(x, order, &view));
-  Status status = tensor_contiguous(view, out);
-  tensor_release(view);
-  return status;
-}
-
-Status layer_input(const Call *call, const Tensor *x, const int64_t *order, LayerInput *out) {
+Status layer_input(const Call *call, const Tensor *x, LayerInput *out) {
   *out = (LayerInput){0};
   TRY(expect_per_tensor(call, x));
   if (x->dtype != DTYPE_QUINT8 && x->dtype != DTYPE_QINT8)
@@ -126,34 +117,38 @@ Status layer_input(const Call *call, const Tensor *x, const int64_t *order, Laye
       q->zero_point > dtype_quantized_max((DType)x->dtype))
     return status_new(ERROR_RUNTIME, STR_FMT ": the input is quantized with scale %g and zero point %lld",
                       STR_ARG(call->op->name), q->scale, (long long)q->zero_point);
+  bool is_signed = x->dtype == DTYPE_QINT8;
   out->scale = q->scale;
-  out->zero = (int32_t)q->zero_point;
-  TRY(reordered(x, order, &out->bytes));
-  if (x->dtype == DTYPE_QUINT8) return OK;
-  Tensor *shifted; /* signed bytes plus 128 are unsigned ones with another zero point */
-  Status status = tensor_empty(DTYPE_UINT8, out->bytes->ndim, out->bytes->sizes, &shifted);
-  if (!status) {
-    const uint8_t *from = tensor_data(out->bytes);
-    uint8_t *to = tensor_data(shifted);
-    for (int64_t i = 0; i < shifted->numel; i++) to[i] = from[i] ^ 0x80;
-    tensor_release(out->bytes);
-    out->bytes = shifted;
-    out->zero += 128;
-  } else {
-    layer_input_dispose(out);
-  }
-  return status;
+  out->zero = (int32_t)q->zero_point + (is_signed ? 128 : 0);
+  out->flip = is_signed ? 0x80 : 0;
+  out->bytes = tensor_retain(x);
+  return OK;
 }
 
-Status layer_input_dynamic(const Call *call, const Tensor *x, bool reduce_range, const int64_t *order,
-                           LayerInput *out) {
+Status layer_input_settle(LayerInput *input) {
+  Tensor *plain, *shifted;
+  TRY(tensor_contiguous(input->bytes, &plain));
+  tensor_release(input->bytes);
+  input->bytes = plain;
+  if (!input->flip) return OK;
+  TRY(tensor_empty(DTYPE_UINT8, plain->ndim, plain->sizes, &shifted));
+  const uint8_t *from = tensor_data(plain);
+  uint8_t *to = tensor_data(shifted);
+  for (int64_t i = 0; i < shifted->numel; i++) to[i] = from[i] ^ input->flip;
+  tensor_release(plain);
+  input->bytes = shifted;
+  input->flip = 0;
+  return OK;
+}
+
+Status layer_input_dynamic(const Call *call, const Tensor *x, bool reduce_range, LayerInput *out) {
   *out = (LayerInput){0};
   if (x->dtype != DTYPE_FLOAT32)
     return status_new(ERROR_RUNTIME, STR_FMT ": expected a float input, got %s", STR_ARG(call->op->name),
                       dtype_name((DType)x->dtype));
   Tensor *plain;
   const QuantizedLoops *loops = quantized_loops();
-  TRY(reordered(x, order, &plain));
+  TRY(tensor_contiguous(x, &plain));
   const float *numbers = tensor_data(plain);
   float least = 0, most = 0;
   double scale = 1;
@@ -197,7 +192,8 @@ static Status make_arrays(const LayerWeights *w, LayerOutput *out, Arrays *array
 
 /* Of the sum of the bytes as they are. */
 static int32_t zero_correction(const LayerWeights *w, const LayerInput *input, int64_t i) {
-  return (int32_t)((uint32_t)input->zero * ((uint32_t)w->depth * (uint32_t)w->zeros[i] - (uint32_t)w->sums[i]));
+  return (int32_t)((uint32_t)input->zero *
+                   ((uint32_t)w->taps * (uint32_t)w->depth * (uint32_t)w->zeros[i] - (uint32_t)w->sums[i]));
 }
 
 static int32_t int_from_float(float x) {
@@ -271,38 +267,55 @@ void layer_output_row(const LayerOutput *output, const LayerWeights *w, int64_t 
 
 /* ---- running ---- */
 
-static void run_tile(const LayerWeights *w, const LayerOutput *output, int group, int64_t block, int64_t blocks,
-                     int64_t count, const uint8_t *a, int64_t ld_a, char *to, int64_t ld_to, int32_t *scratch) {
-  QMatrix part = w->matrices[group];
-  int64_t each = w->outputs / w->groups, first = block * QGEMM_BLOCK, ld = blocks * QGEMM_BLOCK;
-  int64_t n = each - first < ld ? each - first : ld, item = output->is_float ? sizeof(float) : 1;
-  part.data += block * part.quads * (QGEMM_BLOCK * QGEMM_DEPTH);
-  part.blocks = blocks;
-  qgemm()(&part, count, a, ld_a, scratch, ld);
+static int32_t row_sum(const QRows *rows, int64_t m) {
   const QuantizedLoops *loops = quantized_loops();
-  for (int64_t m = 0; m < count; m++) {
-    int32_t row_sum = w->has_zeros ? loops->sum_bytes(w->depth, a + m * ld_a) : 0;
-    layer_output_row(output, w, group * each + first, n, scratch + m * ld, row_sum, to + (m * ld_to + first) * item);
-  }
+  uint32_t sum = 0;
+  for (int64_t t = 0; t < rows->taps; t++)
+    sum += (uint32_t)loops->sum_bytes(rows->quads * QGEMM_DEPTH, rows->bases[m] + rows->offsets[t]);
+  return (int32_t)sum;
 }
 
-void layer_run_here(const LayerWeights *w, const LayerOutput *output, int group, int64_t count, const uint8_t *a,
-                    int64_t ld_a, void *to, int64_t ld_to, int32_t *scratch) {
-  int64_t item = output->is_float ? sizeof(float) : 1, all = w->matrices[group].blocks;
-  for (int64_t m = 0; m < count; m += LAYER_ROWS)
-    for (int64_t b = 0; b < all; b += LAYER_BLOCKS)
-      run_tile(w, output, group, b, all - b < LAYER_BLOCKS ? all - b : LAYER_BLOCKS,
-               count - m < LAYER_ROWS ? count - m : LAYER_ROWS, a + m * ld_a, ld_a, (char *)to + m * ld_to * item,
-               ld_to, scratch);
+void layer_run_tile(const LayerWeights *w, const LayerOutput *output, LayerTile tile, int64_t count, const QRows *rows,
+                    void *to, int64_t ld_to, int32_t *scratch) {
+  QMatrix part = w->matrices[tile.group];
+  int64_t each = w->outputs / w->groups, start = tile.block * QGEMM_BLOCK, ld = tile.blocks * QGEMM_BLOCK;
+  int64_t n = each - start < ld ? each - start : ld, first = tile.group * each + start;
+  int64_t item = output->is_float ? sizeof(float) : 1;
+  part.data += tile.block * part.quads * (QGEMM_BLOCK * QGEMM_DEPTH);
+  part.blocks = tile.blocks;
+  qgemm(tile.is_small)(&part, count, rows, scratch, ld);
+  for (int64_t m = 0; m < count; m++)
+    layer_output_row(output, w, first, n, scratch + m * ld, w->has_zeros ? row_sum(rows, m) : 0,
+                     (char *)to + (m * ld_to + first) * item);
+}
+
+int64_t layer_columns(const LayerWeights *w) {
+  return (w->matrices[0].blocks + LAYER_BLOCKS - 1) / LAYER_BLOCKS;
+}
+LayerTile layer_column(const LayerWeights *w, int group, int64_t column, bool is_small) {
+  int64_t block = column * LAYER_BLOCKS, left = w->matrices[group].blocks - block;
+  return (LayerTile){group, block, left < LAYER_BLOCKS ? left : LAYER_BLOCKS, is_small};
+}
+
+int64_t layer_tile_rows(int64_t count) {
+  enum { STEP = 6 /* rows that the fastest product takes at once */ };
+  int64_t tiles = (count + LAYER_ROWS - 1) / LAYER_ROWS;
+  int64_t rows = tiles ? (count + tiles - 1) / tiles : 1;
+  rows = (rows + STEP - 1) / STEP * STEP;
+  return rows < LAYER_ROWS ? rows : LAYER_ROWS;
+}
+
+bool layer_is_small(const uint8_t *bytes, int64_t count) {
+  return qgemm_gains_of_small() && quantized_loops()->join_bytes(count, bytes) < 0x80;
 }
 
 typedef struct Run {
   const LayerWeights *weights;
   const LayerOutput *output;
-  int group;
-  int64_t count, ld_a, ld_to, columns;
+  int64_t count, ld_a, ld_to, rows, chunks; /* rows of a tile, tiles of a column */
   const uint8_t *a;
   char *to;
+  bool is_small;
   _Atomic bool failed;
 } Run;
 
@@ -313,22 +326,23 @@ static void run_some(void *argument, int64_t begin, int64_t end) {
     atomic_store(&run->failed, true);
     return;
   }
-  int64_t item = run->output->is_float ? sizeof(float) : 1, all = run->weights->matrices[run->group].blocks;
+  int64_t item = run->output->is_float ? sizeof(float) : 1;
   for (int64_t i = begin; i < end; i++) {
-    int64_t m = i / run->columns * LAYER_ROWS, b = i % run->columns * LAYER_BLOCKS;
-    run_tile(run->weights, run->output, run->group, b, all - b < LAYER_BLOCKS ? all - b : LAYER_BLOCKS,
-             run->count - m < LAYER_ROWS ? run->count - m : LAYER_ROWS, run->a + m * run->ld_a, run->ld_a,
-             run->to + m * run->ld_to * item, run->ld_to, scratch);
+    const uint8_t *bases[LAYER_ROWS];
+    int64_t m = i % run->chunks * run->rows, count = run->count - m < run->rows ? run->count - m : run->rows;
+    for (int64_t k = 0; k < count; k++) bases[k] = run->a + (m + k) * run->ld_a;
+    QRows rows = {bases, &(int64_t){0}, 1, run->weights->matrices[0].quads};
+    layer_run_tile(run->weights, run->output, layer_column(run->weights, 0, i / run->chunks, run->is_small), count,
+                   &rows, run->to + m * run->ld_to * item, run->ld_to, scratch);
   }
   mem_free(scratch);
 }
 
-Status layer_run(const LayerWeights *w, const LayerOutput *output, int group, int64_t count, const uint8_t *a,
-                 int64_t ld_a, void *to, int64_t ld_to, int threads) {
-  int64_t columns = (w->matrices[group].blocks + LAYER_BLOCKS - 1) / LAYER_BLOCKS;
-  int64_t rows = (count + LAYER_ROWS - 1) / LAYER_ROWS;
-  int64_t work = (count < LAYER_ROWS ? count : LAYER_ROWS) * LAYER_BLOCKS * QGEMM_BLOCK * (w->depth + 1);
-  Run run = {w, output, group, count, ld_a, ld_to, columns, a, to, false};
-  parallel_for(threads, rows * columns, 1 + (1 << 19) / (work + 1), run_some, &run);
+Status layer_run(const LayerWeights *w, const LayerOutput *output, int64_t count, const uint8_t *a, int64_t ld_a,
+                 void *to, int64_t ld_to, int threads) {
+  int64_t rows = layer_tile_rows(count), chunks = (count + rows - 1) / rows;
+  int64_t work = (count < rows ? count : rows) * LAYER_BLOCKS * QGEMM_BLOCK * (w->depth + 1);
+  Run run = {w, output, count, ld_a, ld_to, rows, chunks, a, to, layer_is_small(a, count * ld_a), false};
+  parallel_for(threads, chunks * layer_columns(w), 1 + (1 << 19) / (work + 1), run_some, &run);
   return atomic_load(&run.failed) ? status_out_of_memory() : OK;
 }

@@ -4,9 +4,9 @@
 #include "compute/quantized/qgemm.h"
 #include "op/quantized/quantized.h"
 
-/* `outputs` rows of `depth` signed bytes, in `groups` of equal size, with a scale and a zero point each. */
+/* `outputs` rows of taps * depth signed bytes, in `groups` of equal size, with a scale and a zero point each. */
 typedef struct LayerWeights {
-  int64_t outputs, depth;
+  int64_t outputs, taps, depth;
   int groups;
   QMatrix *matrices; /* one for each group */
   float *scales;
@@ -15,25 +15,27 @@ typedef struct LayerWeights {
   bool has_zeros, has_bias;
 } LayerWeights;
 
-/* `rows` holds outputs * depth bytes. How they are quantized says `weight`, per tensor or along `axis`, which must be
- * `outputs` channels then; bias may be NULL. Scales must be positive numbers. */
-Status layer_pack(const int8_t *rows, int64_t outputs, int64_t depth, int groups, const Tensor *weight, int64_t axis,
+/* `rows` holds outputs * taps * depth bytes; how they are quantized says `weight`, which layer_check took; bias may be
+ * NULL. Scales must be positive numbers. */
+Status layer_pack(const int8_t *rows, int64_t outputs, int64_t taps, int64_t depth, int groups, const Tensor *weight,
                   const Tensor *bias, LayerWeights *out) MUST_CHECK;
 void layer_dispose(LayerWeights *weights);
 /* A signed-byte weight whose quantizer layer_pack can take, and a bias of `outputs` floats or none. */
 Status layer_check(const Tensor *weight, int ndim, int64_t axis, int64_t outputs, const Tensor *bias) MUST_CHECK;
 
-/* What a layer computes from: unsigned bytes, row-major in the order that was asked for. */
+/* What a layer computes from: bytes, unsigned once `flip` is applied to them by exclusive or. */
 typedef struct LayerInput {
   Tensor *bytes; /* owned */
   double scale;
-  int32_t zero;
+  int32_t zero; /* of the unsigned bytes */
+  uint8_t flip; /* 0, or 0x80: signed bytes plus 128 are unsigned ones with another zero point */
 } LayerInput;
-/* Of a quint8 or qint8 tensor per tensor; `order` (NULL: as it is) permutes dimensions before. */
-Status layer_input(const Call *call, const Tensor *x, const int64_t *order, LayerInput *out) MUST_CHECK;
-/* The same of numbers, quantized by their range: what dynamic layers do. */
-Status layer_input_dynamic(const Call *call, const Tensor *x, bool reduce_range, const int64_t *order,
-                           LayerInput *out) MUST_CHECK;
+/* Of a quint8 or qint8 tensor per tensor: the tensor as it lies. */
+Status layer_input(const Call *call, const Tensor *x, LayerInput *out) MUST_CHECK;
+/* Of numbers, quantized by their range, what dynamic layers do: row-major and unsigned. */
+Status layer_input_dynamic(const Call *call, const Tensor *x, bool reduce_range, LayerInput *out) MUST_CHECK;
+/* Row-major and unsigned from now on. */
+Status layer_input_settle(LayerInput *input) MUST_CHECK;
 void layer_input_dispose(LayerInput *input);
 
 /* Sums to outputs: integers of (dtype, scale, zero), or numbers. */
@@ -52,11 +54,25 @@ void layer_output_dispose(LayerOutput *output);
 void layer_output_row(const LayerOutput *output, const LayerWeights *weights, int64_t first, int64_t n,
                       const int32_t *sums, int32_t row_sum, void *to);
 
-/* to[m * ld_to + n] for `count` rows of bytes, ld_a apart, each with quads * 4 readable bytes; the product with group's
- * matrix. Runs on up to `threads`. */
-Status layer_run(const LayerWeights *weights, const LayerOutput *output, int group, int64_t count, const uint8_t *a,
-                 int64_t ld_a, void *to, int64_t ld_to, int threads) MUST_CHECK;
-/* The same on this thread, with room for layer_scratch_ints sums. */
-void layer_run_here(const LayerWeights *weights, const LayerOutput *output, int group, int64_t count, const uint8_t *a,
-                    int64_t ld_a, void *to, int64_t ld_to, int32_t *scratch);
-enum { LAYER_ROWS = 48, LAYER_BLOCKS = 16, LAYER_SCRATCH = LAYER_ROWS * LAYER_BLOCKS * QGEMM_BLOCK };
+/* to[m * ld_to + n] for `count` rows of bytes, ld_a apart, each of whole quads (QGEMM_DEPTH), of a layer of one group
+ * and one tap. Runs on up to `threads`. */
+Status layer_run(const LayerWeights *weights, const LayerOutput *output, int64_t count, const uint8_t *a, int64_t ld_a,
+                 void *to, int64_t ld_to, int threads) MUST_CHECK;
+
+/* A part of the product: some blocks of a group's matrix with up to LAYER_ROWS rows. */
+typedef struct LayerTile {
+  int group;
+  int64_t block, blocks; /* up to LAYER_BLOCKS */
+  bool is_small;         /* no byte is above 127 */
+} LayerTile;
+enum { LAYER_ROWS = 48, LAYER_BLOCKS = 8, LAYER_SCRATCH = LAYER_ROWS * LAYER_BLOCKS * QGEMM_BLOCK };
+/* Rows start at `to`, with the layer's first output. scratch: LAYER_SCRATCH sums. */
+void layer_run_tile(const LayerWeights *weights, const LayerOutput *output, LayerTile tile, int64_t count,
+                    const QRows *rows, void *to, int64_t ld_to, int32_t *scratch);
+/* How many columns of LAYER_BLOCKS a group has, and the tile of one. */
+int64_t layer_columns(const LayerWeights *weights);
+LayerTile layer_column(const LayerWeights *weights, int group, int64_t column, bool is_small);
+/* Rows that a tile takes, so that `count` rows make tiles of nearly one size. */
+int64_t layer_tile_rows(int64_t count);
+/* Whether no byte is above 127, where the processor gains of it. */
+bool layer_is_small(const uint8_t *bytes, int64_t count);

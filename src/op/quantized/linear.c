@@ -34,7 +34,7 @@ static Status round_to_half(const Tensor *weight, Tensor **out) {
 static Status pack_rows(LinearParams *p) {
   Tensor *plain;
   TRY(tensor_contiguous(p->weight, &plain));
-  Status status = layer_pack(tensor_data(plain), plain->sizes[0], plain->sizes[1], 1, p->weight, 0, p->bias, &p->layer);
+  Status status = layer_pack(tensor_data(plain), plain->sizes[0], 1, plain->sizes[1], 1, p->weight, p->bias, &p->layer);
   tensor_release(plain);
   return status;
 }
@@ -166,7 +166,7 @@ static Status run(Call *c, const LinearParams *p, const LayerInput *input, const
   void *owned;
   TRY(padded_rows(input->bytes, depth, &rows, &ld, &owned));
   Status status =
-      count ? layer_run(&p->layer, output, 0, count, rows, ld, tensor_data(out), p->weight->sizes[0], c->exec->threads)
+      count ? layer_run(&p->layer, output, count, rows, ld, tensor_data(out), p->weight->sizes[0], c->exec->threads)
             : OK;
   mem_free(owned);
   return status;
@@ -182,10 +182,12 @@ static Status linear_static(Call *c, bool relu) { /* (X, W, scale, zero_point) *
   int64_t sizes[TENSOR_MAX_DIMS];
   TRY(packed_linear_params(call_value(c, 1), &p));
   TRY(check_input(c, x, p, false));
-  TRY(layer_input(c, x, NULL, &input));
+  TRY(layer_input(c, x, &input));
   output_sizes(x, p, sizes);
-  Status status = layer_output_integers(c, &p->layer, &input, (DType)x->dtype, call_double(c, 2), call_int(c, 3), relu,
-                                        false, &output);
+  Status status = layer_input_settle(&input);
+  if (!status)
+    status = layer_output_integers(c, &p->layer, &input, (DType)x->dtype, call_double(c, 2), call_int(c, 3), relu,
+                                   false, &output);
   if (!status) status = quantizer_new_per_tensor(call_double(c, 2), call_int(c, 3), &q);
   if (!status) status = tensor_new_quantized((DType)x->dtype, x->ndim, sizes, NULL, q, &out);
   if (!status) status = run(c, p, &input, &output, out);
@@ -215,7 +217,7 @@ static Status linear_dynamic(Call *c, bool relu) { /* (X, W, reduce_range) */
   TRY(packed_linear_params(call_value(c, 1), &p));
   TRY(check_input(c, x, p, false));
   bool reduce_range = call_bool(c, 2) && quantized_engine(c->exec) != ENGINE_QNNPACK;
-  TRY(layer_input_dynamic(c, x, reduce_range, NULL, &input));
+  TRY(layer_input_dynamic(c, x, reduce_range, &input));
   output_sizes(x, p, sizes);
   Status status = layer_output_numbers(&p->layer, &input, relu, &output);
   if (!status) status = tensor_empty(DTYPE_FLOAT32, x->ndim, sizes, &out);
