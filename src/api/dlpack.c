@@ -51,6 +51,7 @@ wick_status wick_tensor_to_dlpack(const wick_value *tensor, struct DLManagedTens
   const Tensor *t = tensor->value.tag == TAG_TENSOR ? tensor->value.tensor : NULL;
   if (!t || !tensor_is_defined(t))
     return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
+  API_TRY(tensor_check_host(t));
   if (t->flags & TENSOR_UNUSUAL)
     return api_status(status_new(ERROR_UNSUPPORTED, "DLPack: the tensor has no plain memory"), error);
   if (t->flags & TENSOR_RECORDS)

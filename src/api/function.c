@@ -73,7 +73,7 @@ static Status check_output(IValue from, const wick_value *output, size_t i) {
   if (!tensor_same_sizes(to, t))
     return status_new(ERROR_INVALID_ARGUMENT, "output %zu is of size %s, its result of size %s", i,
                       SIZES_TEXT(to->ndim, to->sizes), SIZES_TEXT(t->ndim, t->sizes));
-  if ((to->flags | t->flags) & NO_PLAIN_MEMORY)
+  if ((to->flags | t->flags) & NO_PLAIN_MEMORY & ~(uint32_t)TENSOR_NOT_CPU)
     return status_new(ERROR_UNSUPPORTED, "output %zu or its result has no plain memory", i);
   return tensor_check_writable(to);
 }

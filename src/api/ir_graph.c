@@ -362,7 +362,9 @@ wick_status wick_operation_register(const char *schema, wick_operation_factory *
   operation->make = factory;
   operation->user = user;
   operation->factory.make = make_operation;
-  operation->row = (OpRow){.schema = operation->schema, .factory = &operation->factory, .flags = OP_ACCEPT_UNDEFINED};
+  operation->row = (OpRow){.schema = operation->schema,
+                           .factory = &operation->factory,
+                           .flags = OP_ACCEPT_ANY & ~(uint32_t)OP_ACCEPT_DEVICES};
   operation->table = (OpTable){"foreign", &operation->row, 1};
   Status status = operator_register(&operation->table, operation);
   if (status) {

@@ -182,8 +182,7 @@ static Status state_of(Parameter *p, Slot slot) {
   } else {
     TRY(tensor_empty_like(p->tensor, &p->state[slot]));
   }
-  tensor_fill_zero(p->state[slot]);
-  return OK;
+  return tensor_zero(p->state[slot]);
 }
 
 static Status add_parameter(const wick_optimizer *optimizer, Parameter *p, IValue *lists) {

@@ -92,8 +92,17 @@ static Status unbox_arguments(const wick_value *const *arguments, size_t count, 
   for (size_t i = 0; i < named_count; i++) keywords[i] = (KeywordValue){str_from(names[i]), values[positional + i]};
   return OK;
 }
+/* What it gave a device to do is done, or has failed, when it returns. */
 static Status run_now(Exec *exec, Function *function, const IValue *arguments, uint32_t count, void *result) {
-  return executor_call(exec, function, arguments, count, result);
+  IValue *out = result;
+  Status status = executor_call(exec, function, arguments, count, out), late = exec_synchronize(exec);
+  if (!late || status) {
+    status_free(late);
+    return status;
+  }
+  ivalue_release(*out);
+  *out = IVALUE_NONE;
+  return late;
 }
 static Status run_async(Exec *exec, Function *function, const IValue *arguments, uint32_t count, void *result) {
   return executor_start(exec, function, arguments, count, result);

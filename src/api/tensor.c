@@ -112,7 +112,8 @@ wick_status wick_tensor_view_of(const wick_value *tensor, wick_tensor_view *out,
     view.sizes = &zero;
     view.strides = &one;
   } else {
-    if (t->flags & (TENSOR_SPARSE | TENSOR_META | TENSOR_NOT_CPU | TENSOR_OPAQUE | TENSOR_NEG))
+    API_TRY(tensor_check_host(t));
+    if (t->flags & (TENSOR_SPARSE | TENSOR_META | TENSOR_OPAQUE | TENSOR_NEG))
       return api_status(status_new(ERROR_UNSUPPORTED, "the tensor has no plain memory"), error);
     Device device = tensor_device(t);
     view.dtype = t->dtype;

@@ -162,9 +162,10 @@ wick_status wick_module_get(const wick_module *module, const char *path, wick_va
 
 /* ---- elements of tensors ---- */
 
+/* On any device: copies go through it. */
 static Status plain_tensor(const wick_value *value, Tensor **out) {
   if (value->value.tag != TAG_TENSOR) return wrong_kind(value, "a tensor");
-  if (value->value.tensor->flags & NO_PLAIN_MEMORY)
+  if (value->value.tensor->flags & NO_PLAIN_MEMORY & ~(uint32_t)TENSOR_NOT_CPU)
     return status_new(ERROR_UNSUPPORTED, "the tensor has no plain memory");
   *out = value->value.tensor;
   return OK;

@@ -7,79 +7,11 @@
 #include "call/pointwise.h"
 #include "call/row_dtypes.h"
 
-/* ---- checks ---- */
-
-static uint32_t list_flags(const List *list) {
-  uint32_t flags = 0;
-  if (list->kind != LIST_VALUES) return 0;
-  for (size_t i = 0; i < list->length; i++)
-    if (list->values[i].tag == TAG_TENSOR) flags |= list->values[i].tensor->flags;
-  return flags;
-}
-
-enum { INPUT_MAY_CHANGE = 1u << 31 }; /* a list that is to be held; beside the flags of tensors */
-
-/* The OR of all tensors' flags: what decides between the short and the long way. */
-static inline uint32_t input_flags(const Call *call, const CallPlan *plan) {
-  uint32_t flags = 0;
-  for (uint32_t i = 0; i < call->input_count; i++) {
-    IValue v = call->inputs[i];
-    if (v.tag == TAG_TENSOR)
-      flags |= v.tensor->flags;
-    else if (v.tag == TAG_LIST && i < CALL_MAX_INPUTS) {
-      if (list_may_change(v.list) && (plan->held >> i & 1))
-        flags |= INPUT_MAY_CHANGE;
-      else if (plan->lists >> i & 1)
-        flags |= list_flags(v.list);
-    }
-  }
-  return flags;
-}
-
-static Status check_accepted(const Call *call, const CallPlan *plan, uint32_t flags) {
-  const Operator *op = call->op;
-  uint32_t accept = op->flags;
-  const char *what = NULL;
-  if ((flags & TENSOR_SPARSE) && !(accept & OP_ACCEPT_SPARSE) && !plan->sparse && !op->row->body)
-    what = "sparse tensors are";
-  else if ((flags & TENSOR_QUANTIZED) && !(accept & OP_ACCEPT_QUANTIZED) && !plan->quantized && !op->row->body)
-    what = "quantized tensors are";
-  else if ((flags & TENSOR_OPAQUE) && !(accept & OP_ACCEPT_OPAQUE))
-    what = "tensors without strides are";
-  else if ((flags & TENSOR_NOT_CPU) && !(flags & TENSOR_META))
-    what = "tensors on this device are";
-  else if ((flags & TENSOR_META) && !(accept & OP_ACCEPT_META) && !op->row->shape && !op->row->lower &&
-           !op->row->body && !(accept & OP_COMPOSITE))
-    what = "meta tensors are";
-  if (what) return status_new(ERROR_UNSUPPORTED, STR_FMT ": %s not supported", STR_ARG(op->name), what);
-  if (!(flags & TENSOR_UNDEFINED) || (accept & OP_ACCEPT_UNDEFINED)) return OK;
-  for (uint32_t i = 0; i < call->input_count && i < CALL_MAX_INPUTS; i++)
-    if ((plan->required >> i & 1) && call->inputs[i].tag == TAG_TENSOR && !tensor_is_defined(call->inputs[i].tensor))
-      return status_new(
-          ERROR_RUNTIME,
-          "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #%u '" STR_FMT "'", i,
-          STR_ARG(plan->schema->arguments[i].name));
-  return OK;
-}
-
-/* Programs give dtypes as ints; no kernel looks at one that is none. */
-static Status check_dtypes(const Call *call, const CallPlan *plan) {
-  for (uint64_t left = plan->dtypes; left; left &= left - 1) {
-    uint32_t i = (uint32_t)__builtin_ctzll(left);
-    if (i >= call->input_count || call->inputs[i].tag != TAG_INT) continue;
-    int64_t dtype = call->inputs[i].i;
-    if (dtype < 0 || dtype >= DTYPE_COUNT)
-      return status_new(ERROR_RUNTIME, "Unrecognized dtype %lld for argument '" STR_FMT "'", (long long)dtype,
-                        STR_ARG(plan->schema->arguments[i].name));
-  }
-  return OK;
-}
-
 /* ---- running ---- */
 
 ShapeFunction *call_row_shape(const Call *call) {
   const OpRow *row = call->op->row;
-  if (__builtin_expect(call->form != NULL, 0)) return NULL;
+  if (__builtin_expect(call->form != NULL && !call->form->fills, 0)) return NULL;
   return row->shape ? row->shape : row->lower ? shape_pointwise : NULL;
 }
 
@@ -147,7 +79,7 @@ static bool is_nothing(const Call *call) {
 /* Kernel, formula or body, with the outputs as they are. */
 Status call_run_row(Call *call) {
   const OpRow *row = call->op->row;
-  if (__builtin_expect(call->form != NULL, 0)) return call->form(call);
+  if (__builtin_expect(call->form != NULL, 0)) return call->form->kernel(call);
   if (row->dtypes) TRY(call_check_dtype(call));
   if (row->kernel) return is_nothing(call) ? OK : row->kernel(call);
   if (row->lower) return pointwise_run(call);
@@ -191,7 +123,9 @@ Status call_fill_slot(Call *call, uint32_t i, const TensorSpec *spec) {
   }
   if (slot->tag == TAG_TENSOR) { /* a planned output: taken when it fits */
     const Tensor *t = slot->tensor;
-    if (t->dtype == spec->dtype && sizes_equal(t, spec->ndim, spec->sizes) && !(t->flags & TENSOR_UNUSUAL)) return OK;
+    if (t->dtype == spec->dtype && sizes_equal(t, spec->ndim, spec->sizes) && !(t->flags & TENSOR_UNUSUAL) &&
+        spec->device.type == DEVICE_CPU)
+      return OK;
     call_set(call, i, IVALUE_NONE);
   }
   if (call->dying && i == 0) {
@@ -207,32 +141,34 @@ Status call_fill_slot(Call *call, uint32_t i, const TensorSpec *spec) {
   return OK;
 }
 
+void call_place_result(TensorSpec *spec, Device device) {
+  if (device.type == DEVICE_META) spec->flags |= TENSOR_META;
+  spec->device = device;
+}
+
 /* The functional form: allocate as the shape function says, then run. */
-Status call_run_functional(Call *call, bool meta) {
+Status call_run_functional(Call *call, Device device) {
   ShapeFunction *shape = call_row_shape(call);
   if (shape) {
     TensorSpec specs[CALL_MAX_OUTPUTS];
     TRY(call_compute_specs(call, shape, specs));
     for (uint32_t i = 0; i < call->output_count; i++) {
-      if (__builtin_expect(meta, 0)) {
-        specs[i].flags |= TENSOR_META;
-        specs[i].device = (Device){DEVICE_META, -1};
-      }
+      if (__builtin_expect(device.type != DEVICE_CPU, 0)) call_place_result(&specs[i], device);
       TRY(call_fill_slot(call, i, &specs[i]));
     }
-    if (__builtin_expect(meta, 0) && !(call->op->flags & OP_ACCEPT_META)) return OK;
+    if (__builtin_expect(device.type == DEVICE_META, 0) && !(call->op->flags & OP_ACCEPT_META)) return OK;
   }
   return call_run_row(call);
 }
 
-static Status run_variant(Call *call, const CallPlan *plan, bool meta) {
+static Status run_variant(Call *call, const CallPlan *plan, Device device) {
   switch (call->op->variant) {
     case VARIANT_INPLACE:
-      return call_run_inplace(call, meta);
+      return call_run_inplace(call, device);
     case VARIANT_OUT:
-      return call_run_out(call, plan, meta);
+      return call_run_out(call, plan, device);
     default:
-      return plan->writes ? call_run_writer(call, plan, meta) : call_run_functional(call, meta);
+      return plan->writes ? call_run_writer(call, plan, device) : call_run_functional(call, device);
   }
 }
 
@@ -271,7 +207,7 @@ static Status resolve_list(const List *list, int threads, List **out) {
 }
 
 /* Runs with copies in place of lazily conjugated or negated inputs, and writes back into those that are written. */
-static Status run_resolved(Call *call, const CallPlan *plan, bool meta) {
+static Status run_resolved(Call *call, const CallPlan *plan, Device device) {
   IValue inputs[CALL_MAX_INPUTS];
   Call inner = *call;
   uint64_t replaced = 0;
@@ -287,7 +223,7 @@ static Status run_resolved(Call *call, const CallPlan *plan, bool meta) {
       inputs[i] = ivalue_tensor(resolved);
       replaced |= bit;
     } else if ((plan->lists & bit) && inputs[i].tag == TAG_LIST &&
-               (list_flags(inputs[i].list) & (TENSOR_CONJ | TENSOR_NEG))) {
+               (call_list_flags(inputs[i].list) & (TENSOR_CONJ | TENSOR_NEG))) {
       List *resolved;
       TRY_GOTO(resolve_list(inputs[i].list, call->exec->threads, &resolved), done);
       inputs[i] = ivalue_list(resolved);
@@ -296,7 +232,7 @@ static Status run_resolved(Call *call, const CallPlan *plan, bool meta) {
   }
   inner.inputs = inputs;
   inner.dying &= ~replaced;
-  TRY_GOTO(run_variant(&inner, plan, meta), done);
+  TRY_GOTO(run_variant(&inner, plan, device), done);
   for (uint64_t left = replaced & plan->writes; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctzll(left);
     if (inputs[i].tag != TAG_TENSOR) continue;
@@ -314,35 +250,19 @@ done:
 
 /* ---- the ways in ---- */
 
-/* The form for tensors of a kind, when one of what is read is: it makes results of their kind. */
-static Status choose_form(Call *call, const CallPlan *plan, uint32_t kind, const KindForm *form) {
-  Call read = *call;
-  if (plan->out_count) read.input_count = plan->first_out;
-  if (!(input_flags(&read, plan) & kind))
-    return status_new(ERROR_RUNTIME, STR_FMT ": the out argument is %s and no other is", STR_ARG(call->op->name),
-                      kind == TENSOR_SPARSE ? "sparse" : "quantized");
-  call->form = form->kernel;
-  return OK;
-}
-
 Status operator_run(Call *call) {
   const CallPlan *plan;
   TRY(call_plan(call->op, &plan));
-  uint32_t flags = input_flags(call, plan);
-  Status status = OK;
-  if (flags & TENSOR_QUANTIZED && plan->quantized) TRY(choose_form(call, plan, TENSOR_QUANTIZED, plan->quantized));
-  if (flags & TENSOR_SPARSE && plan->sparse) TRY(choose_form(call, plan, TENSOR_SPARSE, plan->sparse));
-  if (plan->dtypes) TRY_GOTO(check_dtypes(call, plan), done);
-  if (flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED)) {
-    TRY_GOTO(check_accepted(call, plan, flags), done);
-    if ((flags & (TENSOR_CONJ | TENSOR_NEG)) && !(call->op->flags & OP_ACCEPT_CONJ) &&
-        !(call->op->flags & OP_COMPOSITE) && !call->op->row->body) {
-      status = run_resolved(call, plan, flags & TENSOR_META);
-      goto done;
-    }
-  }
-  status = run_variant(call, plan, flags & TENSOR_META);
-done:
+  uint32_t flags = call_input_flags(call, plan);
+  const KindForm *given = call->form;
+  Device device;
+  Status status = call_choose(call, plan, flags, &device);
+  if (!status && (flags & (TENSOR_CONJ | TENSOR_NEG)) && !(call->op->flags & (OP_ACCEPT_CONJ | OP_COMPOSITE)) &&
+      !call->op->row->body)
+    status = run_resolved(call, plan, device);
+  else if (!status)
+    status = run_variant(call, plan, device);
+  call->form = given;
   if (status != OK) call_clear_outputs(call);
   return status;
 }
@@ -394,7 +314,7 @@ static Status run_direct(Call *call) {
   Call dying = *call;
   Status status = OK;
   if (!(call->op->flags & (OP_ALIASING_OK | OP_ALIASING_SELF)) || call->input_count > MAX_COPIES)
-    return call_run_functional(call, false);
+    return call_run_functional(call, DEVICE_CPU_0);
   for (uint32_t i = 0; i < call->input_count; i++) {
     Tensor *tensor = call_tensor_or_null(call, i), *copy;
     copies[i] = ivalue_retain(call->inputs[i]);
@@ -404,30 +324,35 @@ static Status run_direct(Call *call) {
     dying.dying |= (uint64_t)1 << i;
   }
   dying.inputs = copies;
-  if (!status) status = call_run_functional(&dying, false);
+  if (!status) status = call_run_functional(&dying, DEVICE_CPU_0);
   for (uint32_t i = 0; i < call->input_count; i++) ivalue_release(copies[i]);
   return status;
 }
 #else
 static inline Status run_direct(Call *call) {
-  return call_run_functional(call, false);
+  return call_run_functional(call, DEVICE_CPU_0);
 }
 #endif
 
-Status operator_call(Exec *exec, const Operator *op, Call *call) {
+/* dtypes and devices among the arguments are looked at before anything runs. */
+static __attribute__((noinline)) Status call_with_settings(Call *call, const CallPlan *plan, uint32_t flags) {
+  bool elsewhere;
+  TRY(call_check_settings(call, plan, &elsewhere));
+  return elsewhere ? call_long(call, plan, flags) : run_direct(call);
+}
+
+static inline Status enter(Exec *exec, const Operator *op, Call *call) {
   call->exec = exec;
   call->op = op;
-  call->form = NULL;
   const CallPlan *plan;
   Status status = call_plan(op, &plan);
   if (__builtin_expect(status != OK, 0)) goto failed;
-  uint32_t flags = input_flags(call, plan);
+  uint32_t flags = call_input_flags(call, plan);
   if (__builtin_expect(
           plan->direct && !exec->recorder && !exec->attended &&
               !(flags & (INPUT_MAY_CHANGE | TENSOR_UNUSUAL | TENSOR_UNDEFINED | TENSOR_RECORDS | TENSOR_VIEW)),
           1)) {
-    status = plan->dtypes ? check_dtypes(call, plan) : OK;
-    if (status == OK) status = run_direct(call);
+    status = plan->dtypes | plan->devices ? call_with_settings(call, plan, flags) : run_direct(call);
   } else {
     status = call_long(call, plan, flags);
   }
@@ -435,6 +360,16 @@ Status operator_call(Exec *exec, const Operator *op, Call *call) {
 failed:
   call_clear_outputs(call);
   return status;
+}
+
+Status operator_call(Exec *exec, const Operator *op, Call *call) {
+  call->form = NULL;
+  return enter(exec, op, call);
+}
+
+Status operator_call_made(Exec *exec, const Operator *op, const KindForm *operation, Call *call) {
+  call->form = operation;
+  return enter(exec, op, call);
 }
 
 Status op_call(Exec *exec, OpRef *ref, uint32_t input_count, const IValue *inputs, uint32_t output_count,

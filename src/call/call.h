@@ -13,6 +13,7 @@
  *   call/call_plan.h      what operator_call asks of a schema, found once
  *   call/row_dtypes.h     the dtypes a row takes
  *   call/kind_form.h      forms of operators for quantized and sparse tensors
+ *   call/device_kernel.h  forms of operators for classes of devices
  *   call/quantized_engine.h  whose arithmetic quantized operators follow
  *   call/operator_library.h  libraries of operators, by name
  *   call/native_class.h   classes whose objects hold a value of C
@@ -46,16 +47,19 @@ typedef struct Call {
   const IValue *inputs; /* in the order of the schema, defaults filled in; a vararg operator's are all of them */
   IValue *outputs;      /* output_count slots: TAG_NONE, or a tensor to fill */
   uint32_t input_count, output_count;
-  uint64_t dying;          /* bit i: nobody needs input i after this call, its memory may be reused */
-  const struct Node *node; /* for factories' operations and traces; may be NULL */
-  void *state;             /* a factory's */
-  Kernel *form;            /* runs in place of the row's kernel and shape function: call/kind_form.h; NULL: none */
+  uint64_t dying;              /* bit i: nobody needs input i after this call, its memory may be reused */
+  const struct Node *node;     /* for factories' operations and traces; may be NULL */
+  void *state;                 /* a factory's */
+  const struct KindForm *form; /* runs in place of the row's kernel: call/kind_form.h; NULL: none */
 } Call;
 
 /* The only way to call an operator: checks what kinds of tensor the row accepts, resolves lazy conj/neg, asks the shape
  * function, allocates, derives in-place and out forms, runs the kernel (or formula, or body), bumps versions, records
  * for autograd and tracing. Outputs are owned by the caller whatever is returned; on failure they are None. */
 Status operator_call(Exec *exec, const struct Operator *op, Call *call) MUST_CHECK;
+/* The same for an operation that a factory made, which runs in place of what the row says, with call->state. */
+Status operator_call_made(Exec *exec, const struct Operator *op, const struct KindForm *operation,
+                          Call *call) MUST_CHECK;
 /* The same below autograd and tracing: for the engine, which calls it for call->op from autograd_record. */
 Status operator_run(Call *call) MUST_CHECK;
 

@@ -50,7 +50,7 @@ Status call_run_held(Call *call, const CallPlan *plan) {
   }
   inner.inputs = inputs;
   inner.dying &= ~held;
-  if (!status) status = operator_call(call->exec, call->op, &inner);
+  if (!status) status = operator_call_made(call->exec, call->op, call->form, &inner);
   if (!status) give_arguments_back(call, inputs, held);
   for (uint64_t left = held; left; left &= left - 1) ivalue_release(inputs[__builtin_ctzll(left)]);
   return status;

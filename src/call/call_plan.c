@@ -16,6 +16,10 @@ static bool is_tensor_list(const Type *type) {
   return element->kind == TYPE_TENSOR;
 }
 
+static bool is_device(const Type *type) {
+  return type->kind == TYPE_DEVICE || (type->kind == TYPE_OPTIONAL && type->elements[0]->kind == TYPE_DEVICE);
+}
+
 /* `to.prim_dtype` has a plain int. */
 static bool is_dtype(const Argument *a) {
   const Type *type = a->type->kind == TYPE_OPTIONAL ? a->type->elements[0] : a->type;
@@ -37,6 +41,7 @@ Status call_plan_make(const Operator *op, const CallPlan **out) {
     if (is_tensor_list(a->type)) plan->lists |= bit;
     if (is_list(a->type) && (!a->alias || (a->alias->contained_write && !a->alias->is_write))) plan->held |= bit;
     if (is_dtype(a)) plan->dtypes |= bit;
+    if (is_device(a->type)) plan->devices |= bit;
     bool is_tensor =
         a->type->kind == TYPE_TENSOR || (a->type->kind == TYPE_OPTIONAL && a->type->elements[0]->kind == TYPE_TENSOR);
     /* A container that is itself written keeps its tensors as they are. */
@@ -72,7 +77,7 @@ Status call_plan_make(const Operator *op, const CallPlan **out) {
       return status_new(ERROR_OUT_OF_MEMORY, "no memory for the schema of " STR_FMT, STR_ARG(op->name));
     }
   }
-  bool composite = (op->flags & OP_COMPOSITE) || op->row->body;
+  bool composite = (op->flags & OP_COMPOSITE) || op->row->body || op->row->factory;
   plan->records = !(op->flags & OP_NOT_DIFFERENTIABLE) && (!composite || op->row->grad);
   plan->direct = op->variant == VARIANT_FUNCTIONAL && plan->writes == 0 && !plan->is_view;
   CallPlan *expected = NULL;

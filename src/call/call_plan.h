@@ -12,13 +12,15 @@ typedef struct CallPlan {
   uint64_t writes;     /* `(a!)` */
   uint64_t held;       /* lists that a kernel reads as they are: call_held.c */
   uint64_t dtypes;     /* ints that are dtypes */
+  uint64_t devices;    /* where the results are to be */
   uint32_t taken;      /* row_dtypes_taken */
   uint8_t output_kind; /* OUTPUT_*: of the first return */
   bool direct;         /* a functional operator that writes nothing and views nothing: operator_call's short way */
   bool is_view;        /* a result may share memory with an input that is not written */
   bool records;        /* autograd records this operator, rather than what its kernel or body calls */
-  const KindForm *quantized, *sparse; /* how it runs on such tensors; NULL: as the row says, if at all */
-  const Operator *functional;         /* the operator a variant is derived from; itself when it is none */
+  const KindForm *quantized, *sparse;            /* how it runs on such tensors; NULL: as the row says, if at all */
+  _Atomic(struct DeviceKernel *) device_kernels; /* how it runs on devices: call/device_kernel.h; NULL: it does not */
+  const Operator *functional;                    /* the operator a variant is derived from; itself when it is none */
   /* VARIANT_OUT */
   uint32_t first_out, out_count; /* the out arguments */
   ptrdiff_t options_at; /* where the functional form has dtype, layout, device, pin_memory; -1: nothing was left out */

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fork.h"
+#include "tensor/device_class.h"
 
 static _Atomic(Generator *) default_generator;
 static pthread_mutex_t generator_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -22,6 +23,10 @@ static Generator *the_generator(void) {
   }
   lock_drop(&generator_mutex);
   return generator;
+}
+
+Status exec_synchronize(const Exec *exec) {
+  return exec->queue ? device_class(exec->queue->device.type)->synchronize(exec->queue) : OK;
 }
 
 void exec_init_in(Exec *exec, Runtime *runtime, const Services *services) {

@@ -65,7 +65,8 @@ typedef struct Exec {
   int native_depth;     /* re-entries into the interpreter from C */
 
   bool grad_enabled;
-  struct Task *task; /* interp: the running task, or NULL */
+  struct DeviceQueue *queue; /* tensor/device_class.h: what kernels gave a device to do; the device's. NULL: nothing */
+  struct Task *task;         /* interp: the running task, or NULL */
 } Exec;
 
 /* A call in the runtime: its options, the default generator, and the time limit of what the thread works for. */
@@ -76,6 +77,8 @@ void exec_init(Exec *exec, const Services *services);
 void exec_print(const Exec *exec, Str text, FILE *stream);
 /* Shows the runtime's observer a graph, if there is one. */
 void exec_show(const Exec *exec, const struct Function *function, const char *step, const struct Graph *graph);
+/* Waits for what kernels gave a device to do; what failed of it. Calls from outside end with it. */
+Status exec_synchronize(const Exec *exec) MUST_CHECK;
 /* Cancelled, past its deadline or out of steps: the error; else OK. Cheap. */
 Status exec_poll(const Exec *exec) MUST_CHECK;
 /* Before work that may be long: OK, unless somebody attends and exec_poll fails. */

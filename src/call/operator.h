@@ -24,8 +24,9 @@ enum OpFlags {
   OP_ACCEPT_META = 1u << 11,
   OP_ACCEPT_OPAQUE = 1u << 12,
   OP_ACCEPT_UNDEFINED = 1u << 13,
-  OP_ACCEPT_ANY =
-      OP_ACCEPT_SPARSE | OP_ACCEPT_QUANTIZED | OP_ACCEPT_CONJ | OP_ACCEPT_META | OP_ACCEPT_OPAQUE | OP_ACCEPT_UNDEFINED,
+  OP_ACCEPT_DEVICES = 1u << 27, /* the kernel reads and writes elements by tensor_copy and tensor_fill_scalar alone */
+  OP_ACCEPT_ANY = OP_ACCEPT_SPARSE | OP_ACCEPT_QUANTIZED | OP_ACCEPT_CONJ | OP_ACCEPT_META | OP_ACCEPT_OPAQUE |
+                  OP_ACCEPT_UNDEFINED | OP_ACCEPT_DEVICES,
   OP_NOT_DIFFERENTIABLE = 1u << 14, /* results never require grad (comparisons, argmax, ...) */
   OP_WRITES_APART = 1u << 15,       /* what it writes may show no memory of an argument beside `self` */
   OP_RESHAPES = 1u << 16,           /* may change sizes or strides of the tensor it writes: resize_, t_, ... */

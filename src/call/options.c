@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "tensor/device_class.h"
 #include "tensor/device_map.h"
 #include "tensor/iterate.h"
 
@@ -133,6 +134,7 @@ Status tensor_fill_scalar(Tensor *t, IValue scalar) {
     if (t->flags & TENSOR_NEG) value = -value;
     dtype_convert(run.dtype, &run.element, 1, DTYPE_COMPLEX128, &value, 1, 1);
   }
+  if (t->flags & TENSOR_NOT_CPU) return device_fill(t, &run.element);
   static const complex128 zero;
   if (memcmp(&run.element, &zero, dtype_size(run.dtype)) == 0) {
     tensor_fill_zero(t);

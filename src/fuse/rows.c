@@ -77,8 +77,14 @@ FACTORY(chunk_sizes)
 FACTORY(fused_concat)
 
 static const OpRow rows[] = {
-    {.schema = "prim::ConstantChunk(...) -> ...", .factory = &factory_constant_chunk, .flags = OP_COMPOSITE},
-    {.schema = "prim::ChunkSizes(...) -> ...", .factory = &factory_chunk_sizes},
-    {.schema = "prim::FusedConcat(...) -> ...", .factory = &factory_fused_concat, .flags = OP_COMPOSITE},
+    {.schema = "prim::ConstantChunk(...) -> ...",
+     .factory = &factory_constant_chunk,
+     .flags = OP_COMPOSITE | OP_ACCEPT_ANY},
+    {.schema = "prim::ChunkSizes(...) -> ...",
+     .factory = &factory_chunk_sizes,
+     .flags = OP_METADATA_ONLY | OP_ACCEPT_ANY},
+    {.schema = "prim::FusedConcat(...) -> ...",
+     .factory = &factory_fused_concat,
+     .flags = OP_COMPOSITE | OP_ACCEPT_ANY},
 };
 OP_TABLE(op_table_fuse, rows);

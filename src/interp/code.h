@@ -6,6 +6,7 @@
  * leaves the register dead. */
 #pragma once
 
+#include "call/kind_form.h"
 #include "interp/interp.h"
 
 /* name, the documents' word, operands, meaning. a, b, c are the instruction's fields; r[] registers, args an operand
@@ -150,7 +151,7 @@ typedef struct Site {
   uint32_t output_begin, output_count; /* in Code.operands: registers; NO_REGISTER: not wanted */
   uint64_t dying;                      /* of the first 64 args: dies here, and is no other arg too */
   const Operator *op;
-  Kernel *kernel; /* a factory's */
+  KindForm *operation; /* a factory's, or NULL */
   void *state;
   void (*state_free)(void *state);
   Function *function;

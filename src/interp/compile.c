@@ -60,7 +60,9 @@ static void compile_operator(Compiler *c, const Node *node) {
   Opcode opcode = op ? INST_OP : INST_UNSUPPORTED;
   if (!op) site->name = symbol_name(node->kind);
   if (op && op->row->factory) {
-    Status status = op->row->factory->make(node, &site->kernel, &site->state, &site->state_free);
+    site->operation = ARENA_NEW(c->arena, KindForm);
+    *site->operation = (KindForm){.name = op->row->schema};
+    Status status = op->row->factory->make(node, &site->operation->kernel, &site->state, &site->state_free);
     if (status) compile_out(c, status);
   }
   site_outputs(c, site, node);

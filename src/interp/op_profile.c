@@ -193,7 +193,8 @@ Status op_profile_run(const Code *code, const Instruction *pc, Call *call) {
     status =
         site->callable->run(site->callable, exec, call->inputs, call->input_count, call->outputs, call->output_count);
   else
-    status = site->kernel ? site->kernel(call) : operator_call(exec, site->op, call);
+    status = site->operation ? operator_call_made(exec, site->op, site->operation, call)
+                             : operator_call(exec, site->op, call);
   uint64_t whole = clock_now_ns() - start, own = whole > inside ? whole - inside : 0;
   inside = before + whole;
   if (!status) record(exec->profile, code, pc, call, (Span){start, whole, own});

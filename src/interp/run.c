@@ -697,8 +697,8 @@ do_OP : {
   if (__builtin_expect(exec->profile != NULL, 0))
     status = op_profile_run(code, pc, &call);
   else
-    status = site->kernel ? site->kernel(&call) : operator_call(exec, site->op, &call);
-  if (site->kernel && !status) status = exec_attend(exec);
+    status = site->operation ? operator_call_made(exec, site->op, site->operation, &call)
+                             : operator_call(exec, site->op, &call);
   SCATTER_DEAD();
   if (__builtin_expect(status != OK, 0)) {
     for (uint32_t i = 0; i < site->output_count; i++) ivalue_release(outputs[i]);

@@ -153,8 +153,11 @@ Status value_to_list(const Type *type, IValue value, IValue *out) {
                       "Output annotation element type and runtime tensor element type must match for tolist(): %s",
                       dtype_scalar_name((DType)t->dtype));
   Tensor *dense;
+  void *data;
+  TRY(tensor_check_host(t));
   TRY(tensor_contiguous(t, &dense));
-  Status status = nested_list(type, (DType)dense->dtype, tensor_data(dense), dense->sizes, dense->ndim, out);
+  Status status = tensor_host(dense, &data);
+  if (!status) status = nested_list(type, (DType)dense->dtype, data, dense->sizes, dense->ndim, out);
   tensor_release(dense);
   return status;
 }

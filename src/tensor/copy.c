@@ -1,4 +1,5 @@
 /* Copying tensors: any strides, any dtypes; straight runs by memmove, transposed planes in blocks that fit in cache. */
+#include "tensor/device_class.h"
 #include "tensor/iterate.h"
 #include "tensor/layout.h"
 #include "tensor/quantizer.h"
@@ -217,6 +218,7 @@ Status tensor_copy(Tensor *to, const Tensor *from, int threads) {
   if (dtype_is_quantized((DType)to->dtype) || dtype_is_quantized((DType)from->dtype))
     return copy_quantized(to, from, threads);
   if (to->numel == 0 || ((to->flags | from->flags) & TENSOR_META)) return OK;
+  if ((to->flags | from->flags) & TENSOR_NOT_CPU) return device_copy(to, from, threads);
   TRY(copy_elements(to, from, threads));
   bool from_conj = (from->flags & TENSOR_CONJ) && dtype_is_complex((DType)from->dtype);
   bool conj = dtype_is_complex((DType)to->dtype) && from_conj != !!(to->flags & TENSOR_CONJ);
@@ -282,4 +284,11 @@ void tensor_fill_zero(Tensor *t) {
   size_t item = dtype_size((DType)t->dtype);
   status_free(iterator_init(&it, 1, (const Tensor *const[]){t})); /* one operand always fits */
   iterator_run(&it, 0, it.numel, zero_run, &item);
+}
+
+Status tensor_zero(Tensor *t) {
+  static const complex128 zero;
+  if (t->flags & TENSOR_NOT_CPU) return device_fill(t, &zero);
+  tensor_fill_zero(t);
+  return OK;
 }

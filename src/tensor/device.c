@@ -1,5 +1,5 @@
-/* Device names as PyTorch writes them: "cpu", "cuda:0". */
-#include "tensor/tensor.h"
+/* Device names as PyTorch writes them: "cpu", "cuda:0", and those of device classes. */
+#include "tensor/device_class.h"
 
 static const struct {
   int16_t type;
@@ -14,7 +14,8 @@ enum { DEVICE_COUNT = sizeof devices / sizeof *devices };
 const char *device_type_name(int type) {
   for (int i = 0; i < DEVICE_COUNT; i++)
     if (devices[i].type == type) return devices[i].name;
-  return "unknown";
+  const DeviceClass *class = device_class(type);
+  return class ? class->name : "unknown";
 }
 
 bool device_equal(Device a, Device b) {
@@ -36,6 +37,13 @@ Status device_parse(Str text, Device *out) {
   for (int i = 0; i < DEVICE_COUNT; i++) {
     if (str_is(name, devices[i].name)) {
       *out = (Device){devices[i].type, (int16_t)index};
+      return OK;
+    }
+  }
+  const DeviceClass *class;
+  for (int i = 0; (class = device_class_at(i)); i++) {
+    if (str_is(name, class->name)) {
+      *out = (Device){class->type, (int16_t)index};
       return OK;
     }
   }

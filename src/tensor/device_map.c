@@ -1,8 +1,11 @@
 /* Reading device maps. They are short and seldom asked: every question reads the text again. */
 #include "tensor/device_map.h"
 
+#include "tensor/device_class.h"
+
 bool device_is_there(Device device) {
-  return device.type == DEVICE_CPU || device.type == DEVICE_META;
+  const DeviceClass *class = device_class(device.type);
+  return device.type == DEVICE_CPU || device.type == DEVICE_META || (class && device.index < class->count);
 }
 
 Status device_is_missing(Device device) {

@@ -10,7 +10,7 @@ typedef struct DeviceMap {
   _Atomic uint32_t replaced; /* device types (bits) that something was put in the place of */
 } DeviceMap;
 
-/* Devices whose tensors have memory here (cpu), or need none (meta). */
+/* Devices whose tensors have memory here (a row of device_class.h), or need none (meta). */
 bool device_is_there(Device device);
 /* The error of whoever asks for another one. */
 Status device_is_missing(Device device) MUST_CHECK;

@@ -53,7 +53,10 @@ static Status init_without(Iterator *it, int count, const Tensor *const *operand
   if (count > ITERATE_MAX_OPERANDS) return status_new(ERROR_UNSUPPORTED, "more than %d operands", ITERATE_MAX_OPERANDS);
   it->operand_count = count;
   it->numel = shape->numel;
-  for (int k = 0; k < count; k++) it->data[k] = tensor_data(operands[k]);
+  for (int k = 0; k < count; k++) {
+    if (__builtin_expect(operands[k]->flags & TENSOR_NOT_CPU, 0)) return tensor_check_host(operands[k]);
+    it->data[k] = tensor_data(operands[k]);
+  }
   if (without < 0 && all_contiguous(count, operands)) {
     it->ndim = 1;
     it->sizes[0] = it->numel;

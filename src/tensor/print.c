@@ -199,6 +199,7 @@ Status tensor_print(const Tensor *t, StrBuf *out) {
   if (!tensor_is_defined(t)) return strbuf_puts(out, "[ Tensor (undefined) ]"), OK;
   if (t->flags & TENSOR_META)
     return status_exception("NotImplementedError", "Cannot copy out of meta tensor; no data!");
+  TRY(tensor_check_host(t));
   if (tensor_is_sparse(t)) return print_sparse(t, out);
   if (t->flags & TENSOR_OPAQUE) return status_new(ERROR_UNSUPPORTED, "printing a tensor that is not strided");
   Tensor *values;

@@ -1,62 +1,36 @@
-/* Storage: counted bytes. Those of tensors made here come in one block with the tensor (tensor.c); large data comes
- * from the size-class cache. A single storage never exceeds the machine's or the cgroup's memory. */
-#include "tensor/tensor.h"
-
-#include <stdio.h>
-#include <unistd.h>
+/* Storage: counted bytes of a device, which its row gives (device_class.h). Those of small tensors on the CPU come in
+ * one block with the tensor (tensor.c). */
+#include "tensor/device_class.h"
 
 #include "base/hostile.h"
 
-static _Atomic size_t storage_limit;
-
-static size_t machine_memory(void) {
-  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  size_t bytes = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : SIZE_MAX;
-  static const char *const files[] = {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
-  for (int i = 0; i < 2; i++) {
-    FILE *file = fopen(files[i], "re");
-    if (!file) continue;
-    unsigned long long limit;
-    if (fscanf(file, "%llu", &limit) == 1 && limit < bytes) bytes = (size_t)limit;
-    fclose(file);
-  }
-  return bytes;
-}
-
-static Status check_limit(size_t bytes) {
-  size_t limit = atomic_load_explicit(&storage_limit, memory_order_relaxed);
-  if (limit == 0) {
-    limit = machine_memory();
-    atomic_store(&storage_limit, limit);
-  }
-  if (bytes > limit)
-    return status_new(ERROR_OUT_OF_MEMORY, "can't allocate memory: you tried to allocate %zu bytes", bytes);
-  return OK;
-}
-
-static void free_cached(void *context, void *data, size_t bytes) {
-  (void)context;
-  cache_free(data, bytes);
-}
-
-/* Gives `s`, otherwise initialized, data of its own. */
+/* Gives `s`, otherwise initialized, memory of its own on its device, which is there. */
 Status storage_allocate(Storage *s, size_t bytes) {
   s->bytes = bytes;
   if (bytes == 0) return OK;
-  TRY(check_limit(bytes));
-  s->data = cache_alloc(bytes);
-  if (!s->data) return status_new(ERROR_OUT_OF_MEMORY, "can't allocate memory: you tried to allocate %zu bytes", bytes);
-  s->free_data = free_cached;
+  const DeviceClass *class = device_class(s->device.type);
+  TRY(class->allocate(s->device, bytes, s->device.type == DEVICE_CPU ? &s->data : &s->memory, &s->context));
+  s->free_data = class->free;
   return OK;
 }
 
+/* Where its bytes are: the host's address or the device's. */
+static void *storage_address(const Storage *s) {
+  return s->data ? s->data : s->memory;
+}
+
 Status storage_new(size_t bytes, Storage **out) {
+  return storage_new_on(DEVICE_CPU_0, bytes, out);
+}
+
+Status storage_new_on(Device device, size_t bytes, Storage **out) {
   *out = NULL;
+  TRY(device_choose(&device));
   Storage *s = mem_calloc(1, sizeof *s);
   if (!s) return status_out_of_memory();
   ref_init(&s->refs);
   s->flags = STORAGE_RESIZABLE;
-  s->device = DEVICE_CPU_0;
+  s->device = device;
   Status status = storage_allocate(s, bytes);
   if (status)
     mem_free(s);
@@ -87,7 +61,7 @@ Storage *storage_retain(const Storage *s) {
 
 void storage_destroy(Storage *s) {
   if (s->flags & STORAGE_RESIZABLE) OVERWRITE_RELEASED(s->data, s->bytes); /* wick's own */
-  if (s->free_data) s->free_data(s->context, s->data, s->bytes);
+  if (s->free_data) s->free_data(s->context, storage_address(s), s->bytes);
   mem_free(s);
 }
 
@@ -98,15 +72,23 @@ void storage_release(Storage *s) {
 Status storage_resize(Storage *s, size_t bytes) {
   if (!(s->flags & STORAGE_RESIZABLE))
     return status_new(ERROR_RUNTIME, "Trying to resize storage that is not resizable");
-  Storage fresh = {.bytes = 0};
+  Storage fresh = {.device = s->device};
   TRY(storage_allocate(&fresh, bytes));
   size_t kept = s->bytes < bytes ? s->bytes : bytes;
-  if (kept) memcpy(fresh.data, s->data, kept);
+  Status status = OK;
+  if (kept)
+    status =
+        device_class(s->device.type)->copy(s->device, storage_address(&fresh), s->device, storage_address(s), kept);
+  if (status) {
+    if (fresh.free_data) fresh.free_data(fresh.context, storage_address(&fresh), bytes);
+    return status;
+  }
   OVERWRITE_RELEASED(s->data, s->bytes);
-  if (s->free_data) s->free_data(s->context, s->data, s->bytes);
+  if (s->free_data) s->free_data(s->context, storage_address(s), s->bytes);
   s->data = fresh.data;
+  s->memory = fresh.memory;
   s->bytes = bytes;
   s->free_data = fresh.free_data;
-  s->context = NULL;
+  s->context = fresh.context;
   return OK;
 }

@@ -1,6 +1,7 @@
 /* Making and asking tensors. A tensor made here is one block: its Storage, itself (TENSOR_EMBEDDED), and data while
  * small. The block belongs to the Storage's count; the tensor holds one reference to it until it dies, so views outlive
  * the tensor. */
+#include "tensor/device_class.h"
 #include "tensor/layout.h"
 
 enum { INLINE_DATA_BYTES = 8192, BLOCK_ALIGN = 16 };
@@ -75,6 +76,10 @@ static Status check_bounds(const Storage *storage, DType dtype, int ndim, const 
   return OK;
 }
 
+static uint32_t not_cpu_flag(const Storage *storage) {
+  return storage && storage->device.type != DEVICE_CPU ? TENSOR_NOT_CPU : 0;
+}
+
 /* Points sizes and strides at room for ndim of each. */
 static bool reserve_dims(Tensor *t, int ndim) {
   if (ndim <= 5) {
@@ -131,6 +136,7 @@ Status tensor_set_storage(Tensor *t, Storage *storage, int64_t offset, int ndim,
   t->offset = offset;
   if (storage == t->storage) return OK;
   Storage *old = t->storage;
+  t->flags = (t->flags & ~(uint32_t)TENSOR_NOT_CPU) | not_cpu_flag(storage);
   t->storage = storage_retain(storage);
   if (!((t->flags & TENSOR_EMBEDDED) && old == home_storage(t)))
     storage_release(old); /* the home block holds the tensor itself */
@@ -152,9 +158,12 @@ Status tensor_new(const TensorSpec *spec, Tensor **out) {
   *out = NULL;
   if (spec->flags & TENSOR_UNDEFINED) return *out = tensor_undefined(), OK;
   bool is_meta = spec->device.type == DEVICE_META || (spec->flags & TENSOR_META);
-  if (!is_meta && spec->device.type != DEVICE_CPU)
-    return status_new(ERROR_UNSUPPORTED, "tensors on device %s: only cpu and meta are built in",
-                      device_type_name(spec->device.type));
+  bool is_host = !is_meta && spec->device.type == DEVICE_CPU;
+  Device device = is_meta ? (Device){DEVICE_META, -1} : DEVICE_CPU_0;
+  if (!is_meta && !is_host) {
+    device = spec->device;
+    TRY(device_choose(&device));
+  }
   if (spec->dtype >= DTYPE_COUNT) return status_new(ERROR_INTERNAL, "a tensor without a dtype");
   int64_t numel, row_major[TENSOR_MAX_DIMS], extent = 0;
   TRY(sizes_numel(spec->ndim, spec->sizes, &numel));
@@ -172,14 +181,14 @@ Status tensor_new(const TensorSpec *spec, Tensor **out) {
     return status_new(ERROR_RUNTIME, "Storage size calculation overflowed with sizes=%s",
                       SIZES_TEXT(spec->ndim, spec->sizes));
 
-  bool is_inline = !is_meta && bytes <= INLINE_DATA_BYTES;
+  bool is_inline = is_host && bytes <= INLINE_DATA_BYTES;
   Block *block = mem_alloc(block_bytes + (is_inline ? bytes : 0));
   if (!block) return status_out_of_memory();
   memset(block, 0, sizeof *block);
   Storage *storage = &block->storage;
   ref_init(&storage->refs);
   storage->flags = STORAGE_RESIZABLE;
-  storage->device = is_meta ? (Device){DEVICE_META, -1} : DEVICE_CPU_0;
+  storage->device = device;
   if (is_inline) {
     storage->bytes = bytes;
     storage->data = (char *)block + block_bytes;
@@ -190,7 +199,8 @@ Status tensor_new(const TensorSpec *spec, Tensor **out) {
   Tensor *t = &block->tensor;
   ref_init(&t->refs);
   t->dtype = (uint8_t)spec->dtype;
-  t->flags = TENSOR_EMBEDDED | (spec->flags & TENSOR_WRAPPED_NUMBER) | (is_meta ? TENSOR_META : 0);
+  t->flags = TENSOR_EMBEDDED | (spec->flags & TENSOR_WRAPPED_NUMBER) | (is_meta ? TENSOR_META : 0) |
+             (!is_meta && !is_host ? TENSOR_NOT_CPU : 0);
   t->storage = is_meta ? NULL : storage;
   t->sizes = t->dims;
   Status status = set_dims(t, spec->ndim, spec->sizes, strides, numel);
@@ -294,7 +304,9 @@ Status tensor_from_storage(Storage *storage, DType dtype, int ndim, const int64_
     strides = row_major;
   }
   TRY(check_bounds(storage, dtype, ndim, sizes, strides, offset));
-  return new_view(NULL, storage, dtype, ndim, sizes, strides, offset, numel, out);
+  TRY(new_view(NULL, storage, dtype, ndim, sizes, strides, offset, numel, out));
+  (*out)->flags |= not_cpu_flag(storage);
+  return OK;
 }
 
 Status tensor_alias(const Tensor *t, Tensor **out) {
@@ -377,6 +389,32 @@ Device tensor_device(const Tensor *t) {
   return (t->flags & TENSOR_META) ? (Device){DEVICE_META, -1} : DEVICE_CPU_0;
 }
 
+void *tensor_memory(const Tensor *t) {
+  if (!t->storage) return NULL;
+  char *start = t->storage->data ? t->storage->data : t->storage->memory;
+  return start ? start + t->offset * (int64_t)dtype_size((DType)t->dtype) : NULL;
+}
+
+Status tensor_check_host(const Tensor *t) {
+  if (!(t->flags & TENSOR_NOT_CPU)) return OK;
+  StrBuf name = {.max_length = 40};
+  device_print(tensor_device(t), &name);
+  Status status =
+      status_new(ERROR_UNSUPPORTED, "a tensor on device '" STR_FMT "' can't be read here: copy it to the cpu first",
+                 STR_ARG(strbuf_view(&name)));
+  strbuf_dispose(&name);
+  return status;
+}
+
+Status tensor_host(const Tensor *t, void **out) {
+  *out = NULL;
+  if (t->flags & TENSOR_META)
+    return status_exception("NotImplementedError", "Cannot copy out of meta tensor; no data!");
+  TRY(tensor_check_host(t));
+  *out = tensor_data(t);
+  return OK;
+}
+
 bool tensor_same_sizes(const Tensor *a, const Tensor *b) {
   return a->ndim == b->ndim && memcmp(a->sizes, b->sizes, a->ndim * sizeof *a->sizes) == 0;
 }
@@ -398,15 +436,16 @@ bool tensor_is_dense(const Tensor *t) {
 
 bool tensor_shares_storage(const Tensor *a, const Tensor *b) {
   return a->storage && b->storage &&
-         (a->storage == b->storage || (a->storage->bytes && a->storage->data == b->storage->data));
+         (a->storage == b->storage ||
+          (a->storage->bytes && a->storage->data == b->storage->data && a->storage->memory == b->storage->memory));
 }
 
 TensorOverlap tensor_overlap(const Tensor *a, const Tensor *b) {
   if (a == b) return OVERLAP_FULL;
   if (a->numel == 0 || b->numel == 0 || !tensor_shares_storage(a, b)) return OVERLAP_NONE;
   if (!tensor_is_dense(a) || !tensor_is_dense(b)) return OVERLAP_UNKNOWN;
-  const char *a_begin = tensor_data(a), *a_end = a_begin + a->numel * (int64_t)dtype_size((DType)a->dtype);
-  const char *b_begin = tensor_data(b), *b_end = b_begin + b->numel * (int64_t)dtype_size((DType)b->dtype);
+  const char *a_begin = tensor_memory(a), *a_end = a_begin + a->numel * (int64_t)dtype_size((DType)a->dtype);
+  const char *b_begin = tensor_memory(b), *b_end = b_begin + b->numel * (int64_t)dtype_size((DType)b->dtype);
   if (a_begin == b_begin && a_end == b_end) {
     bool same = a->ndim == b->ndim && memcmp(a->strides, b->strides, a->ndim * sizeof *a->strides) == 0;
     return same ? OVERLAP_FULL : OVERLAP_PARTIAL;

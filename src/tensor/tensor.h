@@ -2,6 +2,7 @@
  *
  *   tensor/tensor.h   Tensor, a strided view of a counted Storage (this file)
  *   tensor/dtype.h    dtypes
+ *   tensor/device_class.h  the memory of kinds of devices
  *   tensor/device_map.h  what stands for devices that are not there
  *   tensor/quantizer.h  how integers stand for numbers
  *   tensor/sparse.h   tensors of indices and values
@@ -10,6 +11,8 @@
  *   tensor/promote.h  the dtype of a result
  *   tensor/random.h   generators */
 #pragma once
+
+#include <assert.h>
 
 #include "tensor/dtype.h"
 
@@ -37,6 +40,7 @@ typedef struct Storage {
   void *data;                                                 /* 16-byte aligned at least when wick allocated it */
   void (*free_data)(void *context, void *data, size_t bytes); /* NULL: data is not owned (inline or static) */
   void *context;
+  void *memory; /* off the host, where `data` is NULL: an address that means something to the device alone */
 } Storage;
 enum StorageFlags { STORAGE_READ_ONLY = 1, STORAGE_RESIZABLE = 2 };
 
@@ -51,10 +55,10 @@ enum TensorFlags {
   TENSOR_QUANTIZED = 1u << 6,
   TENSOR_WRAPPED_NUMBER = 1u << 7, /* made from a Python number: weak in type promotion */
   TENSOR_META = 1u << 8,           /* no data */
-  TENSOR_NOT_CPU = 1u << 9,
-  TENSOR_EMBEDDED = 1u << 10, /* its memory belongs to its storage's block */
-  TENSOR_OPAQUE = 1u << 11,   /* nested, mkldnn: data is in `extension` */
-  TENSOR_VIEW = 1u << 12,     /* shows a tensor whose gradients are its own: tensor_catch_up */
+  TENSOR_NOT_CPU = 1u << 9,        /* data is another device's: tensor/device_class.h */
+  TENSOR_EMBEDDED = 1u << 10,      /* its memory belongs to its storage's block */
+  TENSOR_OPAQUE = 1u << 11,        /* nested, mkldnn: data is in `extension` */
+  TENSOR_VIEW = 1u << 12,          /* shows a tensor whose gradients are its own: tensor_catch_up */
   TENSOR_RECORDS = TENSOR_REQUIRES_GRAD | TENSOR_HAS_GRAD_FN,
   TENSOR_UNUSUAL =
       TENSOR_CONJ | TENSOR_NEG | TENSOR_SPARSE | TENSOR_QUANTIZED | TENSOR_META | TENSOR_NOT_CPU | TENSOR_OPAQUE
@@ -129,7 +133,8 @@ Tensor *tensor_retain(const Tensor *t);
 void tensor_release(Tensor *t); /* NULL is allowed */
 void tensor_destroy(Tensor *t); /* for who released the last reference himself */
 
-Status storage_new(size_t bytes, Storage **out) MUST_CHECK; /* from the size-class cache when large */
+Status storage_new(size_t bytes, Storage **out) MUST_CHECK;                   /* from the size-class cache when large */
+Status storage_new_on(Device device, size_t bytes, Storage **out) MUST_CHECK; /* an error where that is not there */
 /* Borrowed memory; free_data (may be NULL) is called once when the last tensor goes. */
 Status storage_from_data(void *data, size_t bytes, void (*free_data)(void *, void *, size_t), void *context,
                          Storage **out) MUST_CHECK;
@@ -142,9 +147,18 @@ Status storage_resize(Storage *s, size_t bytes) MUST_CHECK; /* keeps the old con
 static inline bool tensor_is_defined(const Tensor *t) {
   return t && !(t->flags & TENSOR_UNDEFINED);
 }
+/* The first element, of tensors that are known to be on the host: kernels and what makes tensors itself. Others ask
+ * tensor_host. NULL without storage. */
 static inline void *tensor_data(const Tensor *t) {
+  assert(!t->storage || t->storage->device.type == DEVICE_CPU);
   return t->storage ? (char *)t->storage->data + t->offset * (int64_t)dtype_size((DType)t->dtype) : NULL;
 }
+/* The same, of any tensor: an error that names the device where the host can't read it. */
+Status tensor_host(const Tensor *t, void **out) MUST_CHECK;
+/* The error alone: OK when all is on the host, or there is no data. */
+Status tensor_check_host(const Tensor *t) MUST_CHECK;
+/* Where the first element is, as its device's address: the host's own where that is the device. */
+void *tensor_memory(const Tensor *t);
 /* A view of what came to record through a write since the view was made, so that the view records as well. */
 bool tensor_is_behind(const Tensor *view);
 static inline bool tensor_records(const Tensor *t) {
@@ -211,7 +225,8 @@ Status tensor_copy(Tensor *to, const Tensor *from, int threads)
 Status tensor_contiguous(const Tensor *t, Tensor **out) MUST_CHECK; /* retained self when already so and not conj/neg */
 Status tensor_clone(const Tensor *t, Tensor **out) MUST_CHECK;
 Status tensor_to_dtype(const Tensor *t, DType dtype, Tensor **out) MUST_CHECK; /* retained self when already so */
-void tensor_fill_zero(Tensor *t);
+void tensor_fill_zero(Tensor *t);         /* of one that is known to be on the host */
+Status tensor_zero(Tensor *t) MUST_CHECK; /* wherever it is */
 /* Converts n elements, strides in elements (0 broadcasts one): the one element converter. */
 void dtype_convert(DType to, void *to_data, int64_t to_stride, DType from, const void *from_data, int64_t from_stride,
                    int64_t n);

@@ -85,6 +85,7 @@ Status element_truth(const Tensor *t, bool *out) {
     return status_new(ERROR_RUNTIME, "Boolean value of Tensor with %s ambiguous",
                       t->numel ? "more than one value is" : "no values is");
   if (!t->storage) return status_new(ERROR_RUNTIME, "a tensor on the meta device has no element to read");
+  TRY(tensor_check_host(t));
   *out = tensor_item_bool(t);
   return OK;
 }

@@ -245,11 +245,12 @@ static Status kernel_rrelu(Call *c) {
   Tensor *noise;
   IValue out = IVALUE_NONE;
   TRY(tensor_empty_like(call_tensor(c, 0), &noise));
-  tensor_fill_zero(noise);
-  Status status = op_call(c->exec, &with_noise, 6,
-                          (IValue[]){call_value(c, 0), ivalue_tensor(noise), call_value(c, 1), call_value(c, 2),
-                                     call_value(c, 3), call_value(c, 4)},
-                          1, &out);
+  Status status = tensor_zero(noise);
+  if (!status)
+    status = op_call(c->exec, &with_noise, 6,
+                     (IValue[]){call_value(c, 0), ivalue_tensor(noise), call_value(c, 1), call_value(c, 2),
+                                call_value(c, 3), call_value(c, 4)},
+                     1, &out);
   tensor_release(noise);
   TRY(status);
   call_set(c, 0, out);

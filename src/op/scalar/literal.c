@@ -107,14 +107,28 @@ static Status from_number(IValue number, Tensor **out) {
   return status;
 }
 
+/* `t`, which it takes over, as a tensor of the device. */
+static Status send(Tensor *t, Device device, Tensor **out) {
+  TensorSpec spec;
+  tensor_spec_of(t, &spec);
+  spec.device = device;
+  Status status = tensor_new(&spec, out);
+  if (!status && (status = tensor_copy(*out, t, 1))) {
+    tensor_release(*out);
+    *out = NULL;
+  }
+  tensor_release(t);
+  return status;
+}
+
 /* (data, dtype, device[, requires_grad]) */
 static Status make(Call *c, bool requires_grad) {
   IValue data = call_value(c, 0);
+  Device device = DEVICE_CPU_0;
   Tensor *t, *converted;
   if (!call_is_none(c, 2)) {
-    Device device;
     TRY(options_device(c, 2, &device));
-    if (device.type != DEVICE_CPU)
+    if (device.type == DEVICE_META)
       return status_new(ERROR_RUNTIME, "torch.tensor on device %s is not supported", device_type_name(device.type));
   }
   TRY(data.tag == TAG_LIST ? from_list(data.list, &t) : from_number(data, &t));
@@ -126,6 +140,7 @@ static Status make(Call *c, bool requires_grad) {
     tensor_release(converted);
     return status_new(ERROR_RUNTIME, "Only Tensors of floating point and complex dtype can require gradients");
   }
+  if (device.type != DEVICE_CPU) TRY(send(converted, device, &converted));
   if (requires_grad) converted->flags |= TENSOR_REQUIRES_GRAD;
   call_set_tensor(c, 0, converted);
   return OK;
@@ -152,12 +167,12 @@ static Status kernel_as_tensor_tensor(Call *c) {
   {                                                                                                    \
     .schema = "aten::tensor" overload "(" argument                                                     \
               ", *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", \
-    .kernel = kernel_tensor, .flags = OP_NOT_DIFFERENTIABLE                                            \
+    .kernel = kernel_tensor, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_DEVICES                        \
   }
 #define AS_TENSOR_ROW(overload, argument)                                                                            \
   {                                                                                                                  \
     .schema = "aten::as_tensor" overload "(" argument ", *, ScalarType? dtype=None, Device? device=None) -> Tensor", \
-    .kernel = kernel_as_tensor, .flags = OP_NOT_DIFFERENTIABLE                                                       \
+    .kernel = kernel_as_tensor, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_DEVICES                                   \
   }
 
 static const OpRow rows[] = {

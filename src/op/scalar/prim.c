@@ -16,6 +16,7 @@ static Status check_scalar(const Call *call, bool integral) {
   const Tensor *t = call_tensor(call, 0);
   if (t->flags & TENSOR_META)
     return status_new(ERROR_UNSUPPORTED, "a tensor without data (device 'meta') has no value");
+  TRY(tensor_check_host(t));
   if (t->flags & TENSOR_RECORDS)
     return status_new(ERROR_RUNTIME, "Cannot input a tensor that requires grad as a scalar argument");
   if (t->ndim != 0)

@@ -98,8 +98,7 @@ static Status kernel_empty(Call *c) {
   return OK;
 }
 static Status kernel_zeros(Call *c) {
-  tensor_fill_zero(call_out(c, 0));
-  return OK;
+  return tensor_zero(call_out(c, 0));
 }
 static Status kernel_ones(Call *c) {
   return tensor_fill_scalar(call_out(c, 0), ivalue_int(1));
@@ -167,20 +166,21 @@ static Status kernel_scalar_to_tensor(Call *c) {
   return OK;
 }
 
-#define MAKE(text, shape_function, kernel_function, ...)                                   \
-  {                                                                                        \
-    .schema = text, .shape = shape_function, .kernel = kernel_function,                    \
-    .flags = OP_OUT | OP_ACCEPT_META | OP_NOT_DIFFERENTIABLE | OP_ACCEPT_CONJ, __VA_ARGS__ \
+enum { MAKES = OP_OUT | OP_ACCEPT_META | OP_NOT_DIFFERENTIABLE | OP_ACCEPT_CONJ };
+#define MAKE(text, shape_function, kernel_function, ...)                                                    \
+  {                                                                                                         \
+    .schema = text, .shape = shape_function, .kernel = kernel_function, .flags = MAKES | OP_ACCEPT_DEVICES, \
+    __VA_ARGS__                                                                                             \
   }
-#define LIKE(text, shape_function, kernel_function)                                              \
-  {                                                                                              \
-    .schema = text, .shape = shape_function, .kernel = kernel_function,                          \
-    .flags = OP_OUT | OP_ACCEPT_META | OP_NOT_DIFFERENTIABLE | OP_ACCEPT_CONJ | OP_METADATA_ONLY \
+#define LIKE(text, shape_function, kernel_function)                     \
+  {                                                                     \
+    .schema = text, .shape = shape_function, .kernel = kernel_function, \
+    .flags = MAKES | OP_ACCEPT_DEVICES | OP_METADATA_ONLY               \
   }
-#define WRITE(text, kernel_function, more, gradient)                                           \
-  {                                                                                            \
-    .schema = text, .shape = shape_same_as_first, .kernel = kernel_function, .grad = gradient, \
-    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF | OP_ACCEPT_CONJ | (more)                  \
+#define WRITE(text, kernel_function, more, gradient)                                              \
+  {                                                                                               \
+    .schema = text, .shape = shape_same_as_first, .kernel = kernel_function, .grad = gradient,    \
+    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF | OP_ACCEPT_CONJ | OP_ACCEPT_DEVICES | (more) \
   }
 
 static const OpRow rows[] = {
@@ -208,8 +208,14 @@ static const OpRow rows[] = {
     LIKE("aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, " OPTIONS ") -> Tensor", shape_new_full,
          kernel_full_2),
     MAKE("aten::scalar_tensor(Scalar s, *, " OPTIONS ") -> Tensor", shape_scalar, kernel_full_0),
-    MAKE("aten::eye(int n, *, " OPTIONS ") -> Tensor", shape_eye_n, kernel_eye),
-    MAKE("aten::eye.m(int n, int m, *, " OPTIONS ") -> Tensor", shape_eye_nm, kernel_eye),
+    {.schema = "aten::eye(int n, *, " OPTIONS ") -> Tensor",
+     .shape = shape_eye_n,
+     .kernel = kernel_eye,
+     .flags = MAKES},
+    {.schema = "aten::eye.m(int n, int m, *, " OPTIONS ") -> Tensor",
+     .shape = shape_eye_nm,
+     .kernel = kernel_eye,
+     .flags = MAKES},
     WRITE("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", kernel_full_1, OP_WRITES_EXPANDED,
           "self: torch.zeros_like(grad)"),
     WRITE("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", kernel_fill_tensor, OP_WRITES_EXPANDED,
@@ -221,11 +227,11 @@ static const OpRow rows[] = {
      .body = "return self.copy_(other, False)"},
     {.schema = "aten::copy_.int(Tensor(a!) self, int other) -> Tensor(a!)",
      .kernel = kernel_copy_number,
-     .flags = OP_ACCEPT_CONJ,
+     .flags = OP_ACCEPT_CONJ | OP_ACCEPT_DEVICES,
      .grad = "self: torch.zeros_like(grad)"},
     {.schema = "aten::copy_.float(Tensor(a!) self, float other) -> Tensor(a!)",
      .kernel = kernel_copy_number,
-     .flags = OP_ACCEPT_CONJ,
+     .flags = OP_ACCEPT_CONJ | OP_ACCEPT_DEVICES,
      .grad = "self: torch.zeros_like(grad)"},
     {.schema = "aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor",
      .body = "if x.dim() != 1:\n"

@@ -213,6 +213,7 @@ static Status kernel_tensor_split_tensor(Call *c) {
                       dtype_scalar_name((DType)given->dtype));
   if (given->flags & TENSOR_META)
     return status_new(ERROR_UNSUPPORTED, "aten::tensor_split: the sections' numbers have no data");
+  TRY(tensor_check_host(given));
   if (given->ndim > 1)
     return status_new(
         ERROR_RUNTIME,

@@ -159,6 +159,7 @@ static Status item(const Tensor *t, IValue *out) {
   if (t->numel != 1)
     return status_new(ERROR_RUNTIME, "a Tensor with %lld elements cannot be converted to Scalar", (long long)t->numel);
   if (!t->storage) return status_new(ERROR_RUNTIME, "a tensor on the meta device has no element to read");
+  TRY(tensor_check_host(t));
   DType dtype = (DType)t->dtype;
   if (dtype_is_complex(dtype)) return ivalue_from_complex(tensor_item_complex(t), out);
   if (dtype_is_floating(dtype))

@@ -48,11 +48,17 @@ typedef struct Conversion {
   IValue format; /* MemoryFormat? */
 } Conversion;
 
+/* What has no index is the first device of its type. */
+static bool is_same_device(Device from, Device to) {
+  if (from.type != to.type) return false;
+  return from.index < 0 || from.index == (to.index < 0 ? 0 : to.index);
+}
+
 /* Self when nothing changes. */
 static Status convert(Call *c, Conversion to) {
   Tensor *self = call_tensor(c, 0);
   Device from = tensor_device(self);
-  bool same_device = to.device.type == from.type && (to.device.index <= 0 || to.device.index == from.index);
+  bool same_device = is_same_device(from, to.device);
   bool same_format = to.format.tag == TAG_NONE || to.format.i == FORMAT_PRESERVE ||
                      to.format.i == (int64_t)tensor_suggested_format(self);
   if (to.dtype == self->dtype && same_device && same_format && !to.copy) {
@@ -300,13 +306,13 @@ static const OpRow rows[] = {
      .shape = shape_clone,
      .kernel = kernel_copy,
      .grad = "self: grad",
-     .flags = OP_OUT | OP_ACCEPT_CONJ | OP_ACCEPT_QUANTIZED},
+     .flags = OP_OUT | OP_ACCEPT_CONJ | OP_ACCEPT_QUANTIZED | OP_ACCEPT_DEVICES},
     {.schema = "aten::_to_copy(Tensor self, *, " OPTIONS
                ", bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
      .shape = shape_to_copy,
      .kernel = kernel_copy,
      .grad = "self: grad.to(self.dtype)",
-     .flags = OP_ACCEPT_CONJ | OP_ACCEPT_META},
+     .flags = OP_ACCEPT_CONJ | OP_ACCEPT_META | OP_ACCEPT_DEVICES},
     CONVERT("aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? "
             "memory_format=None) -> Tensor(a)",
             kernel_to_dtype),

@@ -394,6 +394,7 @@ static Status view_narrow_tensor(const Call *c, Tensor **out) {
   if (start->ndim != 0 || !(dtype_is_integral((DType)start->dtype)))
     return status_new(ERROR_RUNTIME, "start must be an 0-dim integral Tensor.");
   if (start->flags & TENSOR_META) return status_new(ERROR_UNSUPPORTED, "aten::narrow: start has no data");
+  TRY(tensor_check_host(start));
   return tensor_narrow(call_tensor(c, 0), call_int(c, 1), tensor_item_int(start), call_int(c, 3), out);
 }
 

@@ -158,7 +158,9 @@ static Status make_batch_side(const Node *node, Kernel **out_kernel, void **out_
 static OpFactory tree_reduce_factory = {make_tree_reduce}, batch_side_factory = {make_batch_side};
 
 static const OpRow rows[] = {
-    {.schema = "prim::MMTreeReduce(...) -> Tensor", .factory = &tree_reduce_factory, .flags = OP_COMPOSITE},
-    {.schema = "prim::MMBatchSide(...) -> ...", .factory = &batch_side_factory, .flags = OP_COMPOSITE},
+    {.schema = "prim::MMTreeReduce(...) -> Tensor",
+     .factory = &tree_reduce_factory,
+     .flags = OP_COMPOSITE | OP_ACCEPT_ANY},
+    {.schema = "prim::MMBatchSide(...) -> ...", .factory = &batch_side_factory, .flags = OP_COMPOSITE | OP_ACCEPT_ANY},
 };
 OP_TABLE(op_table_batch_mm, rows);

@@ -167,6 +167,7 @@ Status npy_write(const Tensor *tensor, StrBuf *out) {
                descr_rows[i].bytes);
   if (!*descr) return status_new(ERROR_UNSUPPORTED, ".npy has no type for %s", dtype_name((DType)tensor->dtype));
   Tensor *dense;
+  TRY(tensor_check_host(tensor));
   TRY(tensor_contiguous(tensor, &dense));
   StrBuf header = {0};
   strbuf_printf(&header, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);

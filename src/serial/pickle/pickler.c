@@ -189,6 +189,7 @@ static Status put_tensor(Pickler *p, const Tensor *t) {
   }
   if (tensor_is_sparse(t)) return put_sparse(p, t);
   bool quantized = tensor_is_quantized(t);
+  TRY(tensor_check_host(t));
   if (t->flags & TENSOR_UNUSUAL & ~(uint32_t)TENSOR_QUANTIZED || !t->storage)
     return status_new(ERROR_UNSUPPORTED, "tensors that are conjugated or without data can't be saved");
   uintptr_t index = (uintptr_t)ptrmap_get(&p->storage_index, t->storage);
