@@ -4,7 +4,7 @@ BUILD = cmake --preset $(1) > build/$(1).log || (cat build/$(1).log; exit 1); cm
 PREFIX = /usr/local
 DESTDIR =
 
-.PHONY: all setup setup-tests demo test asan tsan plain aarch64 musl fuzz hard size lint tidy format install uninstall clean
+.PHONY: all setup setup-tests demo bench test asan tsan plain aarch64 musl fuzz hard size lint tidy format install uninstall clean
 
 all: setup
 	@mkdir -p build; $(call BUILD,release,--target product)
@@ -19,6 +19,10 @@ $(PACKAGES_STAMP)-tests: scripts/setup.sh
 
 demo: all
 	@sh scripts/demo.sh
+
+# wick beside PyTorch and ONNX Runtime, where they are installed; writes docs/performance.md. BENCH: its options.
+bench: all
+	@python3 bench/bench.py $(BENCH)
 
 test: setup-tests
 	@mkdir -p build; $(call BUILD,release)
