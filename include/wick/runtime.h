@@ -23,10 +23,16 @@ enum {
 typedef struct wick_runtime_options {
   uint32_t size;        /* sizeof(wick_runtime_options) */
   uint32_t max_threads; /* within one call; 0: the processors this process may use */
-  uint64_t cache_bytes; /* freed storage kept for reuse, for the whole process; 0: 256 MiB */
+  uint64_t cache_bytes; /* freed storage kept for reuse; 0: 256 MiB */
   void *user;
-  void *(*alloc)(void *user, size_t bytes, size_t align); /* reserved: must be NULL */
-  void (*free)(void *user, void *p, size_t bytes);        /* reserved: must be NULL */
+  /* Where the memory of what is loaded, compiled and run with this runtime comes from: programs, values, tensors. Both
+   * or none. `align` is a power of two up to 64; NULL is an answer, and the call fails with WICK_OUT_OF_MEMORY. `free`
+   * gets the bytes that were asked for. Any thread may call them, and several at once, wick's own among them, until the
+   * last of what was taken is given back: values that a caller keeps may outlive the runtime. They must not call wick.
+   * What belongs to the process (operators, names, types of builtin things) comes from malloc, and so do the threads'
+   * stacks and what other libraries take. */
+  void *(*alloc)(void *user, size_t bytes, size_t align);
+  void (*free)(void *user, void *p, size_t bytes);
   void (*parallel)(void *user, int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t),
                    void *arg);                                /* reserved */
   void (*print)(void *user, const char *text, size_t length); /* print() and warnings; NULL: standard output */
@@ -40,6 +46,7 @@ typedef struct wick_runtime_options {
   uint32_t thread_policy;   /* WICK_THREADS_... */
   int32_t thread_priority;  /* FIFO, RR: from 1 on; OTHER, BATCH, IDLE: the nice value; DEFAULT: 0 */
   uint32_t thread_reserved; /* must be 0 */
+  uint64_t max_bytes;       /* of the same memory, at a time, with what is kept for reuse; 0: no limit */
 } wick_runtime_options;
 WICK_API wick_status wick_runtime_new(const wick_runtime_options *WICK_NULLABLE options, wick_runtime **out,
                                       wick_error **error);

@@ -65,6 +65,7 @@ static Status make_module(Build *b, wick_runtime *runtime, wick_module **out) {
 
 wick_status wick_module_new(wick_runtime *runtime, const char *class_name, const wick_attribute *attributes,
                             size_t count, wick_module **out, wick_error **error) {
+  HEAP_SCOPE(runtime_of(runtime)->heap);
   API_OUT(out);
   API_NEED(class_name);
   if (count) API_NEED(attributes);
@@ -80,6 +81,7 @@ wick_status wick_module_new(wick_runtime *runtime, const char *class_name, const
 }
 
 static Status clone_module(wick_runtime *runtime, const wick_module *module, bool shares_tensors, wick_module **out) {
+  HEAP_SCOPE(runtime_of(runtime ? runtime : module->runtime)->heap);
   IValue copy, object;
   Module *made;
   if (!module->module) return status_new(ERROR_INVALID_ARGUMENT, "a compiled text has nothing to copy");

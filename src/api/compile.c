@@ -182,6 +182,7 @@ static Status compile_into(wick_runtime *runtime, CompilationUnit *unit, const M
   TRY(program_source(program, &o, &input));
   outer = work_limit_enter(&limit);
   api_exec_init(&exec, runtime);
+  HEAP_SCOPE(exec.runtime->heap);
   exec.device_map = &unit->device_map;
   Status status = frontend_compile(unit, &exec, &input);
   work_limit_enter(outer);
@@ -191,6 +192,7 @@ static Status compile_into(wick_runtime *runtime, CompilationUnit *unit, const M
 
 static Status compile_new(wick_runtime *runtime, const Program *program, const wick_compile_options *options,
                           wick_module **out) {
+  HEAP_SCOPE(runtime_of(runtime)->heap);
   CompilationUnit *unit;
   TRY(unit_new(&unit));
   Status status = compile_into(runtime, unit, NULL, program, options);

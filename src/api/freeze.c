@@ -14,6 +14,7 @@ static Status freeze(wick_runtime *runtime, const wick_module *module, const cha
   if (count > MAX_PRESERVED) return status_new(ERROR_INVALID_ARGUMENT, "%zu names to preserve", count);
   for (size_t i = 0; i < count; i++) names[i] = str_from(preserved[i]);
   api_exec_init(&exec, runtime);
+  HEAP_SCOPE(exec.runtime->heap);
   exec.device_map = &module->unit->device_map;
   TRY(module_freeze(module->module, (uint32_t)count, names, &exec, &frozen));
   return module_handle_new(runtime ? runtime : module->runtime, frozen, frozen->unit, out);

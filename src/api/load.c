@@ -26,6 +26,7 @@ static Status load_source(wick_runtime *runtime, ByteSource *source, Loading *lo
   Module *module = NULL;
   WorkLimit *outer = work_limit_enter(&loading->limit);
   api_exec_init(&exec, runtime);
+  HEAP_SCOPE(exec.runtime->heap);
   Status status = api_limit_leave(&loading->limit, outer, module_import(source, &exec, &loading->options, &module));
   if (!status)
     status = module_handle_new(runtime, module, module->unit, out);
@@ -104,7 +105,7 @@ wick_status wick_load_value(wick_runtime *runtime, const char *path, const wick_
                             wick_error **error) {
   Loading o;
   ByteSource *source;
-  (void)runtime; /* values are read without running anything */
+  HEAP_SCOPE(runtime_of(runtime)->heap);
   API_OUT(out);
   API_NEED(path);
   API_TRY(loading_init(options, &o));
@@ -116,7 +117,7 @@ wick_status wick_load_value_memory(wick_runtime *runtime, const void *data, size
                                    const wick_load_options *options, wick_value **out, wick_error **error) {
   Loading o;
   ByteSource *source;
-  (void)runtime;
+  HEAP_SCOPE(runtime_of(runtime)->heap);
   API_OUT(out);
   API_NEED_BYTES(data, length);
   API_TRY(loading_init(options, &o));

@@ -23,11 +23,11 @@ static Status call_operator(wick_runtime *runtime, const char *name, const char 
     for (size_t i = 0; i < count; i++) values[i] = arguments[i] ? arguments[i]->value : IVALUE_NONE;
     for (size_t i = 0; i < named_count; i++) named[i] = (KeywordValue){str_from(names[i]), values[positional + i]};
     WorkLimit limit = {exec.stop, exec.deadline_ns}, *outer = work_limit_enter(&limit);
-    MemBudget *before = exec_enter_memory(&exec);
+    ExecMemory before = exec_enter_memory(&exec);
     status = exec_attend(&exec);
     CallValues call = {(uint32_t)positional, (uint32_t)named_count, values, named, NULL};
     if (!status) status = operator_call_values(&exec, str_from(name), overload, &call, out);
-    mem_budget_enter(before);
+    exec_leave_memory(before);
     work_limit_enter(outer);
     if (!status && (status = exec_attend(&exec))) ivalue_release(*out);
     status = exec_memory_error(&exec, status);

@@ -227,6 +227,7 @@ static Status run_step(wick_optimizer *optimizer, IValue *lists) {
   IValue nothing;
   TRY(module_find(optimizer->program, names[o->algorithm], &function));
   api_exec_init(&exec, o->runtime);
+  HEAP_SCOPE(exec.runtime->heap);
   exec.grad_enabled = false;
   return executor_call(&exec, function, is_sgd ? sgd : adam,
                        is_sgd ? sizeof sgd / sizeof *sgd : sizeof adam / sizeof *adam, &nothing);

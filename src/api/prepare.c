@@ -112,6 +112,7 @@ static Status run_until_settled(const wick_module *copy, Function *function, con
                                 const wick_run_options *options, Generator *aside) {
   Exec exec;
   api_exec_init(&exec, copy->runtime);
+  HEAP_SCOPE(exec.runtime->heap);
   uint32_t least = executor_options_of(&exec)->profiled_runs + 2;
   uint64_t made = 0;
   for (uint32_t run = 0; run < MOST_RUNS; run++) {

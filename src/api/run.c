@@ -183,6 +183,7 @@ Status function_call(const wick_module *module, Function *function, CallManner m
   FewArguments few;
   CallValues given;
   api_exec_init(&exec, module->runtime);
+  HEAP_SCOPE(exec.runtime->heap);
   exec.device_map = &module->unit->device_map;
   TRY(api_apply_run_options(&exec, options, &budget, &cancel, &profile));
   TRY(unbox_arguments(arguments, count, names, named_count, &few, &given));
@@ -274,6 +275,7 @@ wick_status wick_run_async(const wick_module *module, const char *method, const 
   if (count) API_NEED(arguments);
   API_NEED_ITEMS(names, named_count);
   api_exec_init(&exec, module->runtime);
+  HEAP_SCOPE(exec.runtime->heap);
   exec.device_map = &module->unit->device_map;
   API_TRY(api_apply_run_options(&exec, options, &budget, &cancel, &profile));
   API_TRY(module_find(module, method, &function));

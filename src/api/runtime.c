@@ -44,18 +44,26 @@ wick_status wick_runtime_new(const wick_runtime_options *options, wick_runtime *
   wick_runtime_options o;
   API_OUT(out);
   API_TRY(api_copy_options("wick_runtime_options", options, sizeof o, &o));
-  if (o.alloc || o.free || o.parallel)
-    return api_status(status_new(ERROR_UNSUPPORTED, "wick_runtime_options: alloc, free and parallel are reserved"),
+  if (o.parallel) return api_status(status_new(ERROR_UNSUPPORTED, "wick_runtime_options: parallel is reserved"), error);
+  if (!o.alloc != !o.free)
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "wick_runtime_options: alloc is %s, free is %s",
+                                 o.alloc ? "there" : "NULL", o.free ? "there" : "NULL"),
                       error);
   API_TRY(set_thread_options(&o));
+  HEAP_SCOPE(NULL);
   wick_runtime *runtime = mem_calloc(1, sizeof *runtime);
   if (!runtime) return api_status(status_out_of_memory(), error);
   ref_init(&runtime->refs);
   runtime_init(&runtime->runtime);
+  HeapOptions heap = {o.alloc, o.free, o.user, o.max_bytes, o.cache_bytes};
+  runtime->runtime.heap = heap_new(&heap);
+  if (!runtime->runtime.heap) {
+    mem_free(runtime);
+    return api_status(status_out_of_memory(), error);
+  }
   runtime->runtime.threads = thread_count(&o);
   runtime->runtime.print = o.print;
   runtime->runtime.print_user = o.user;
-  if (o.cache_bytes) cache_set_limit((size_t)o.cache_bytes);
   *out = runtime;
   return api_status(OK, error);
 }
@@ -64,7 +72,9 @@ wick_runtime *runtime_retain(wick_runtime *runtime) {
   return runtime;
 }
 void wick_runtime_release(wick_runtime *runtime) {
-  if (runtime && ref_release(&runtime->refs)) mem_free(runtime);
+  if (!runtime || !ref_release(&runtime->refs)) return;
+  heap_release(runtime->runtime.heap);
+  mem_free(runtime);
 }
 
 void api_exec_init(Exec *exec, const wick_runtime *runtime) {
@@ -77,12 +87,12 @@ uint64_t wick_trim(void) {
   interp_trim();
   packed_weights_trim(); /* packed weights go to the cache, which then gives everything back */
   small_blocks_trim();
-  return cache_trim();
+  return cache_trim(NULL);
 }
 
 void wick_stats_get(wick_stats *out) {
   if (!out) return;
-  wick_stats stats = {.size = out->size, .cache_bytes = cache_bytes()};
+  wick_stats stats = {.size = out->size, .cache_bytes = cache_bytes(NULL)};
 #define X(name, text) stats.name = STATISTIC_GET(name);
   STATISTICS(X)
 #undef X

@@ -7,6 +7,7 @@ static Status save(wick_runtime *runtime, const wick_module *module, const char 
   Exec exec;
   Function *function;
   api_exec_init(&exec, runtime);
+  HEAP_SCOPE(exec.runtime->heap);
   if (module->module) {
     if (entry) return status_new(ERROR_INVALID_ARGUMENT, "only a compiled text has an entry: '%s'", entry);
     return module_export(module->module, &exec, path);
@@ -22,6 +23,7 @@ wick_status wick_save_value(wick_runtime *runtime, const wick_value *value, cons
   API_NEED(value);
   API_NEED(path);
   api_exec_init(&exec, runtime);
+  HEAP_SCOPE(exec.runtime->heap);
   return api_status(value_export(value->value, &exec, path), error);
 }
 

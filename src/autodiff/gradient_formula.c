@@ -175,6 +175,7 @@ static Status formula_new(const Operator *op, const char *formula, Formula **out
 
 /* `known` keeps what became of `text`. */
 static Status find_formula(const Operator *functional, const char *text, PtrMap *known, Formula **out) {
+  HEAP_SCOPE(NULL);
   *out = NULL;
   if (!text) return OK;
   Status status = OK;
@@ -255,6 +256,7 @@ static Function *find_program(const Formula *f, uint32_t statements) {
 }
 
 Status formula_program(Exec *exec, Formula *f, uint32_t statements, Function **out) {
+  HEAP_SCOPE(NULL);
   lock_take(&formulas_lock);
   *out = find_program(f, statements);
   lock_drop(&formulas_lock);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/status.h"     /* Status and Error: how functions fail */
+#include "base/heap.h"       /* where memory comes from */
 #include "base/memory.h"     /* checked sizes, heap, counts, catch points, arenas */
 #include "base/str.h"        /* Str, StrBuf, numbers and UTF-8 */
 #include "base/vec.h"        /* growing arrays */

@@ -27,10 +27,29 @@ typedef struct FreeBlock {
 #define DEFAULT_LIMIT ((size_t)256 << 20)
 #endif
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static FreeBlock *kept[CLASS_COUNT]; /* guarded, as the two below */
-static size_t kept_bytes, kept_count;
-static size_t limit = DEFAULT_LIMIT;
+typedef struct Cache {
+  pthread_mutex_t lock;
+  FreeBlock *kept[CLASS_COUNT]; /* guarded, as the rest */
+  size_t bytes, count, limit;
+} Cache;
+static Cache of_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .limit = DEFAULT_LIMIT};
+
+static Cache *cache_of(Heap *heap) {
+  return heap ? heap->cache : &of_process;
+}
+
+Cache *cache_new(uint64_t bytes) {
+  Cache *cache = mem_calloc(1, sizeof *cache);
+  if (!cache) return NULL;
+  cache->limit = !bytes ? DEFAULT_LIMIT : bytes < SIZE_MAX ? (size_t)bytes : SIZE_MAX;
+  pthread_mutex_init(&cache->lock, NULL);
+  return cache;
+}
+
+void cache_delete(Cache *cache) {
+  pthread_mutex_destroy(&cache->lock);
+  mem_free(cache);
+}
 
 /* The class of a size and the bytes of its blocks; -1: not kept. */
 static int size_class(size_t bytes, size_t *out_block_bytes) {
@@ -57,96 +76,133 @@ static int class_of_block(void *p, size_t *out_block_bytes) {
   return ((log2 - LEAST_LOG2) << STEPS_LOG2) + (int)(steps - (1 << STEPS_LOG2));
 }
 
-static void *take_kept(int class_index) {
-  lock_take(&lock);
+/* Of a heap with functions of its own blocks are as large as their class: nothing else knows their size. */
+static void *take_kept(Heap *heap, int class_index, size_t wanted_bytes) {
+  Cache *cache = cache_of(heap);
+  int last = heap_is_foreign(heap) ? class_index : class_index + LARGER_CLASSES;
+  lock_take(&cache->lock);
   FreeBlock *block = NULL;
-  for (int i = class_index; !block && i <= class_index + LARGER_CLASSES && i < CLASS_COUNT; i++) {
-    if (!(block = kept[i])) continue;
-    size_t block_bytes;
-    class_of_block(block, &block_bytes);
-    kept[i] = block->next;
-    kept_bytes -= block_bytes;
-    kept_count--;
+  for (int i = class_index; !block && i <= last && i < CLASS_COUNT; i++) {
+    if (!(block = cache->kept[i])) continue;
+    size_t block_bytes = wanted_bytes;
+    if (!heap_is_foreign(heap)) class_of_block(block, &block_bytes);
+    cache->kept[i] = block->next;
+    cache->bytes -= block_bytes;
+    cache->count--;
   }
-  lock_drop(&lock);
+  lock_drop(&cache->lock);
   return block;
 }
 
-static void *fresh_block(size_t block_bytes) {
+static void *fresh_block(Heap *heap, size_t block_bytes) {
   if (!block_bytes || block_bytes > PTRDIFF_MAX) return NULL;
+  if (heap_is_foreign(heap)) return heap_take(heap, block_bytes, BLOCK_ALIGN);
   if (block_bytes < HUGE_FROM) return aligned_alloc(BLOCK_ALIGN, block_bytes);
   void *block = NULL;
   if (posix_memalign(&block, HUGE_PAGE, block_bytes)) return NULL;       /* of any size, unlike aligned_alloc */
   madvise(block, block_bytes & ~(size_t)(HUGE_PAGE - 1), MADV_HUGEPAGE); /* a wish: fewer page faults */
   return block;
 }
+static void free_block(Heap *heap, void *p, size_t block_bytes) {
+  if (heap_is_foreign(heap))
+    heap_give(heap, p, block_bytes);
+  else
+    free(p);
+}
 
-void *cache_alloc(size_t bytes) {
+void *cache_alloc_in(Heap *heap, size_t bytes) {
   size_t block_bytes;
   int class_index = size_class(bytes, &block_bytes);
   if (!mem_budget_take(block_bytes)) return NULL;
-  void *p = class_index >= 0 ? take_kept(class_index) : NULL;
+  void *p = class_index >= 0 ? take_kept(heap, class_index, block_bytes) : NULL;
   if (!p && !mem_is_refused()) {
-    p = small_block_take(BLOCK_ALIGNED, bytes);
-    if (!p) p = fresh_block(block_bytes);
-    if (!p && block_bytes && cache_trim()) p = fresh_block(block_bytes);
+    if (class_index < 0 && !heap_is_foreign(heap)) p = small_block_take(BLOCK_ALIGNED, bytes, &(size_t){0});
+    if (!p) p = fresh_block(heap, block_bytes);
+    if (!p && block_bytes && cache_trim(heap)) p = fresh_block(heap, block_bytes);
   }
-  if (!p) mem_budget_give(block_bytes);
+  if (p)
+    heap_hold(heap);
+  else
+    mem_budget_give(block_bytes);
   return p;
 }
 
-void cache_free(void *p, size_t bytes) {
+static bool keep(Heap *heap, void *p, int class_index, size_t block_bytes) {
+  Cache *cache = cache_of(heap);
+  lock_take(&cache->lock);
+  size_t limit = cache->limit;
+  bool keeps = block_bytes <= limit && cache->bytes <= limit - block_bytes && cache->count < CACHE_ENTRIES(SIZE_MAX);
+  if (keeps) {
+    ((FreeBlock *)p)->next = cache->kept[class_index];
+    cache->kept[class_index] = p;
+    cache->bytes += block_bytes;
+    cache->count++;
+  }
+  lock_drop(&cache->lock);
+  return keeps;
+}
+
+void cache_free_in(Heap *heap, void *p, size_t bytes) {
   if (!p) return;
   size_t block_bytes;
   int class_index = size_class(bytes, &block_bytes);
+  bool is_kept = false;
   mem_budget_give(block_bytes);
   if (class_index >= 0) {
-    class_index = class_of_block(p, &block_bytes);
-    lock_take(&lock);
-    bool keep = block_bytes <= limit && kept_bytes <= limit - block_bytes && kept_count < CACHE_ENTRIES(SIZE_MAX);
-    if (keep) {
-      ((FreeBlock *)p)->next = kept[class_index];
-      kept[class_index] = p;
-      kept_bytes += block_bytes;
-      kept_count++;
-    }
-    lock_drop(&lock);
-    if (keep) return;
-  } else if (small_block_keep(BLOCK_ALIGNED, p, block_bytes)) {
-    return;
+    if (!heap_is_foreign(heap)) class_index = class_of_block(p, &block_bytes);
+    is_kept = keep(heap, p, class_index, block_bytes);
+  } else if (!heap_is_foreign(heap)) {
+    is_kept = small_block_keep(BLOCK_ALIGNED, p, block_bytes);
   }
-  free(p);
+  if (!is_kept) free_block(heap, p, block_bytes);
+  heap_drop(heap);
 }
 
-void cache_set_limit(size_t bytes) {
-  lock_take(&lock);
-  limit = bytes;
-  bool over = kept_bytes > limit;
-  lock_drop(&lock);
-  if (over) cache_trim();
+void *cache_alloc(size_t bytes) {
+  return cache_alloc_in(heap_current(), bytes);
+}
+void cache_free(void *p, size_t bytes) {
+  cache_free_in(heap_current(), p, bytes);
 }
 
-size_t cache_trim(void) {
+void cache_set_limit(Heap *heap, size_t bytes) {
+  Cache *cache = cache_of(heap);
+  lock_take(&cache->lock);
+  cache->limit = bytes;
+  bool over = cache->bytes > bytes;
+  lock_drop(&cache->lock);
+  if (over) cache_trim(heap);
+}
+
+/* Of the blocks of a class that a heap with functions of its own has. */
+static size_t class_bytes(int class_index) {
+  int log2 = class_index >> STEPS_LOG2, step = class_index & ((1 << STEPS_LOG2) - 1);
+  return (size_t)((1 << STEPS_LOG2) + step) << (log2 + LEAST_LOG2 - STEPS_LOG2);
+}
+
+size_t cache_trim(Heap *heap) {
+  Cache *cache = cache_of(heap);
   FreeBlock *taken[CLASS_COUNT];
-  lock_take(&lock);
-  memcpy(taken, kept, sizeof taken);
-  memset(kept, 0, sizeof kept);
-  size_t bytes = kept_bytes;
-  kept_bytes = kept_count = 0;
-  lock_drop(&lock);
+  lock_take(&cache->lock);
+  memcpy(taken, cache->kept, sizeof taken);
+  memset(cache->kept, 0, sizeof cache->kept);
+  size_t bytes = cache->bytes;
+  cache->bytes = cache->count = 0;
+  lock_drop(&cache->lock);
   for (int i = 0; i < CLASS_COUNT; i++) {
     for (FreeBlock *block = taken[i]; block;) {
       FreeBlock *next = block->next;
-      free(block);
+      free_block(heap, block, class_bytes(i));
       block = next;
     }
   }
   return bytes;
 }
 
-size_t cache_bytes(void) {
-  lock_take(&lock);
-  size_t bytes = kept_bytes;
-  lock_drop(&lock);
+size_t cache_bytes(Heap *heap) {
+  Cache *cache = cache_of(heap);
+  lock_take(&cache->lock);
+  size_t bytes = cache->bytes;
+  lock_drop(&cache->lock);
   return bytes;
 }

@@ -1,8 +1,7 @@
-/* The heap behind one switch that tests use to make it fail, catch points, and arenas of doubling chunks. */
+/* Blocks of heaps behind one switch that tests use to make them fail, catch points, and arenas of doubling chunks. */
 #include "base/memory.h"
 
 #include <assert.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,6 +31,19 @@ int64_t mem_fail_left(void) {
 __attribute__((tls_model("initial-exec")))
 #endif
 static _Thread_local MemBudget *budget;
+#ifdef __GLIBC__
+__attribute__((tls_model("initial-exec")))
+#endif
+static _Thread_local Heap *heap; /* NULL: the process's */
+
+Heap *heap_enter(Heap *entered) {
+  Heap *before = heap;
+  heap = entered;
+  return before;
+}
+Heap *heap_current(void) {
+  return heap;
+}
 
 MemBudget *mem_budget_enter(MemBudget *entered) {
   MemBudget *before = budget;
@@ -58,67 +70,110 @@ void mem_budget_give(size_t bytes) {
     atomic_fetch_add_explicit(&budget->left, (int64_t)bytes, memory_order_relaxed);
 }
 
-enum { LARGEST_MOVED = 1024 }; /* when it is resized; larger blocks may grow where they are */
+/* What stands before every block. */
+typedef struct Header {
+  size_t bytes; /* that the block serves */
+  Heap *heap;   /* whose function gave it and takes it back; NULL: malloc's */
+} Header;
+static_assert(sizeof(Header) % 16 == 0, "what follows is aligned as malloc's blocks");
+enum { LARGEST_MOVED = 1024 /* when it is resized; larger blocks may grow where they are */ };
 
-static void *heap_take(size_t bytes) {
-  void *kept = small_block_take(BLOCK_PLAIN, bytes);
-  return kept ? kept : malloc(small_block_bytes(BLOCK_PLAIN, bytes ? bytes : 1));
+static inline Header *header_of(void *p) {
+  return (Header *)p - 1;
 }
-static void *heap_take_zeroed(size_t bytes) {
-  void *kept = small_block_take(BLOCK_PLAIN, bytes);
-  return kept ? memset(kept, 0, bytes) : calloc(1, small_block_bytes(BLOCK_PLAIN, bytes ? bytes : 1));
-}
-static void heap_give(void *p, size_t usable) {
-  if (!small_block_keep(BLOCK_PLAIN, p, usable)) free(p);
-}
-/* Of a block that serves so many bytes now. */
-static void *heap_resize(void *p, size_t usable, size_t bytes) {
-  if (!p) return heap_take(bytes);
-  if (bytes <= usable && bytes > usable / 2) return p;
-  if (bytes > LARGEST_MOVED) return realloc(p, bytes);
-  void *resized = heap_take(bytes);
-  if (!resized) return NULL;
-  memcpy(resized, p, bytes < usable ? bytes : usable);
-  heap_give(p, usable);
-  return resized;
+static inline void *block_begin(Header *header, size_t whole, Heap *from) {
+  if (!header) return NULL;
+  header->bytes = whole - sizeof *header;
+  header->heap = from;
+  return header + 1;
 }
 
-/* Before the heap is asked, so that a refusal costs nothing; the blocks that count are as large as the heap says. */
-static void *taken(void *p, size_t bytes) {
-  if (__builtin_expect(!budget, 1)) return p;
-  mem_budget_give(bytes);
-  if (p && !take(malloc_usable_size(p))) heap_give(p, malloc_usable_size(p)), p = NULL;
-  return p;
+/* A block of the thread's heap; NULL: refused. Those of malloc are as large as their class. */
+static inline void *plain_block(size_t bytes) {
+  size_t whole;
+  void *kept = small_block_take(BLOCK_PLAIN, bytes + sizeof(Header), &whole);
+  return block_begin(kept ? kept : malloc(whole), whole, NULL);
 }
+static inline void *plain_block_zeroed(size_t bytes) {
+  size_t whole;
+  void *kept = small_block_take(BLOCK_PLAIN, bytes + sizeof(Header), &whole);
+  if (!kept) return block_begin(calloc(1, whole), whole, NULL);
+  return memset(block_begin(kept, whole, NULL), 0, bytes);
+}
+/* Neither a budget nor functions from outside. */
+static inline bool is_plain(void) {
+  return __builtin_expect(!budget, 1) && !heap_is_foreign(heap);
+}
+static size_t whole_bytes(size_t bytes) {
+  bytes += sizeof(Header);
+  return heap_is_foreign(heap) ? bytes : small_block_bytes(BLOCK_PLAIN, bytes);
+}
+static __attribute__((noinline)) void *counted_block(size_t bytes, bool zeroed) {
+  size_t whole = whole_bytes(bytes), counted = whole - sizeof(Header);
+  if (!mem_budget_take(counted)) return NULL;
+  void *p = heap_is_foreign(heap) ? block_begin(heap_take(heap, whole, 16), whole, heap)
+            : zeroed              ? plain_block_zeroed(bytes)
+                                  : plain_block(bytes);
+  if (!p) mem_budget_give(counted);
+  return p && zeroed && heap_is_foreign(heap) ? memset(p, 0, bytes) : p;
+}
+static void block_end(Header *header) {
+  size_t whole = header->bytes + sizeof *header;
+  if (__builtin_expect(header->heap != NULL, 0))
+    heap_give(header->heap, header, whole);
+  else if (!small_block_keep(BLOCK_PLAIN, header, whole))
+    free(header);
+}
+
+enum { BLOCK_MAX = PTRDIFF_MAX - sizeof(Header) };
 
 void *mem_alloc(size_t bytes) {
-  if (mem_is_refused() || bytes > PTRDIFF_MAX || !mem_budget_take(bytes)) return NULL;
-  return taken(heap_take(bytes), bytes);
+  if (mem_is_refused() || bytes > BLOCK_MAX) return NULL;
+  return is_plain() ? plain_block(bytes) : counted_block(bytes, false);
 }
 
 void *mem_calloc(size_t count, size_t bytes) {
   size_t total;
-  if (mem_is_refused() || !size_mul(count, bytes, &total) || total > PTRDIFF_MAX || !mem_budget_take(total))
-    return NULL;
-  return taken(heap_take_zeroed(total), total);
+  if (mem_is_refused() || !size_mul(count, bytes, &total) || total > BLOCK_MAX) return NULL;
+  return is_plain() ? plain_block_zeroed(total) : counted_block(total, true);
+}
+
+/* In the heap that the block is from. A budget counts the difference. */
+static void *resize_here(Header *header, size_t bytes) {
+  size_t before = header->bytes, whole = whole_bytes(bytes), after = whole - sizeof *header;
+  if (after > before && !mem_budget_take(after - before)) return NULL;
+  void *resized;
+  if (heap_is_foreign(heap) || bytes <= LARGEST_MOVED) {
+    MemBudget *counting = mem_budget_enter(NULL);
+    resized = is_plain() ? plain_block(bytes) : counted_block(bytes, false);
+    mem_budget_enter(counting);
+    if (resized) memcpy(resized, header + 1, bytes < before ? bytes : before), block_end(header);
+  } else {
+    resized = block_begin(realloc(header, whole), whole, NULL);
+  }
+  if (!resized && after > before) mem_budget_give(after - before);
+  if (resized && after < before) mem_budget_give(before - after);
+  return resized;
+}
+
+static void *resize(Header *header, size_t bytes) {
+  Heap *before = heap_enter(header->heap);
+  void *resized = resize_here(header, bytes);
+  heap_enter(before);
+  return resized;
 }
 
 void *mem_realloc(void *p, size_t bytes) {
-  if (mem_is_refused() || bytes > PTRDIFF_MAX) return NULL;
-  size_t before = p ? malloc_usable_size(p) : 0;
-  if (__builtin_expect(!budget, 1)) return heap_resize(p, before, bytes);
-  if (bytes > before && !take(bytes - before)) return NULL;
-  void *grown = heap_resize(p, before, bytes);
-  size_t now = grown ? malloc_usable_size(grown) : before, counted = bytes > before ? bytes : before;
-  atomic_fetch_add_explicit(&budget->left, (int64_t)counted - (int64_t)now, memory_order_relaxed);
-  return grown;
+  if (!p) return mem_alloc(bytes);
+  if (mem_is_refused() || bytes > BLOCK_MAX) return NULL;
+  size_t has = header_of(p)->bytes;
+  return bytes <= has && bytes > has / 2 ? p : resize(header_of(p), bytes);
 }
 
 void mem_free(void *p) {
   if (!p) return;
-  size_t usable = malloc_usable_size(p);
-  mem_budget_give(usable);
-  heap_give(p, usable);
+  mem_budget_give(header_of(p)->bytes);
+  block_end(header_of(p));
 }
 
 char *mem_strdup(const char *text) {
@@ -133,6 +188,7 @@ char *mem_strdup(const char *text) {
 _Noreturn void catch_throw(Catch *c, Status status) {
   assert(c && status);
   c->status = status;
+  heap_enter(c->heap);
   longjmp(c->jump, 1);
 }
 
@@ -142,18 +198,29 @@ enum { ARENA_ALIGN = 16, FIRST_CHUNK = 4096, LAST_CHUNK = 1 << 20 };
 
 struct ArenaChunk {
   ArenaChunk *next;
-  size_t bytes;
+  size_t bytes; /* with this header */
 };
+
+static ArenaChunk *chunk_new(Heap *from, size_t bytes) {
+  if (mem_is_refused() || bytes > PTRDIFF_MAX) return NULL;
+  return heap_is_foreign(from) ? heap_take(from, bytes, ARENA_ALIGN) : malloc(bytes);
+}
+static void chunk_free(Heap *from, ArenaChunk *chunk) {
+  if (heap_is_foreign(from))
+    heap_give(from, chunk, chunk->bytes);
+  else
+    free(chunk);
+}
 static_assert(sizeof(ArenaChunk) % ARENA_ALIGN == 0, "what follows the header is aligned");
 
 void arena_init(Arena *arena, Catch *catch_point) {
-  *arena = (Arena){.catch_point = catch_point};
+  *arena = (Arena){.catch_point = catch_point, .heap = heap};
 }
 
 void arena_dispose(Arena *arena) {
   for (ArenaChunk *chunk = arena->chunks; chunk;) {
     ArenaChunk *next = chunk->next;
-    free(chunk);
+    chunk_free(arena->heap, chunk);
     chunk = next;
   }
   arena->chunks = NULL;
@@ -176,7 +243,7 @@ static void *arena_alloc_slow(Arena *arena, size_t bytes) {
   if (arena->max_bytes && (!size_add(arena->bytes, total, &sum) || sum > arena->max_bytes))
     catch_throw(arena->catch_point,
                 status_new(ERROR_OUT_OF_MEMORY, "more than %zu bytes are needed", arena->max_bytes));
-  ArenaChunk *chunk = mem_is_refused() || total > PTRDIFF_MAX ? NULL : malloc(total);
+  ArenaChunk *chunk = chunk_new(arena->heap, total);
   if (!chunk) catch_throw(arena->catch_point, status_out_of_memory());
   chunk->bytes = total;
   chunk->next = arena->chunks;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "base/status.h"
 
 /* ---- checked arithmetic: false on overflow ---- */
@@ -22,7 +23,7 @@ static inline bool int64_add(int64_t a, int64_t b, int64_t *out) {
   return !__builtin_add_overflow(a, b, out);
 }
 
-/* ---- heap; NULL when refused ---- */
+/* ---- blocks of the heap that the thread works in; NULL when refused ---- */
 void *mem_alloc(size_t bytes);                /* not zeroed */
 void *mem_calloc(size_t count, size_t bytes); /* zeroed, the product checked */
 void *mem_realloc(void *p, size_t bytes);
@@ -74,8 +75,9 @@ static inline bool ref_is_unique(const RefCount *r) {
 typedef struct Catch {
   jmp_buf jump;
   Status status;
+  Heap *heap; /* that the thread works in, also after a throw */
 } Catch;
-#define catch_enter(c) ((c)->status = OK, setjmp((c)->jump) == 0)
+#define catch_enter(c) ((c)->status = OK, (c)->heap = heap_current(), setjmp((c)->jump) == 0)
 _Noreturn void catch_throw(Catch *c, Status status);
 
 /* ---- arena: many small allocations, freed at once ----
@@ -87,6 +89,7 @@ typedef struct Arena {
   char *next, *end;
   size_t bytes;     /* taken from the heap */
   size_t max_bytes; /* 0: no limit; beyond it out-of-memory is thrown */
+  Heap *heap;       /* the thread's when it was initialized: chunks come from there */
   Catch *catch_point;
 } Arena;
 void arena_init(Arena *arena, Catch *catch_point);

@@ -53,6 +53,7 @@ static Environment *volatile kept;
 static bool has_looked, was_loaded; /* libgomp, by the program; guarded by the lock of opening */
 
 static char **environment_for_openmp(void) {
+  HEAP_SCOPE(NULL);
   void *loaded = dlopen("libgomp.so.1", RTLD_NOW | RTLD_NOLOAD);
   if (loaded) dlclose(loaded);
   if (!has_looked) was_loaded = loaded != NULL;

@@ -73,10 +73,12 @@ void parallel_pieces_work(ParallelPieces *p) {
   inside = true;
   if (p->owner_holds_lock) lock_enter_for_holder();
   WorkLimit *before = work_limit_enter(p->limit);
+  Heap *heap_before = heap_enter(p->heap);
   int piece;
   while ((piece = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed)) < p->count)
     run_within_limit(p->body, p->argument, parallel_piece_begin(p->n, p->count, piece),
                      parallel_piece_begin(p->n, p->count, piece + 1), p->grain);
+  heap_enter(heap_before);
   work_limit_enter(before);
   if (p->owner_holds_lock) lock_leave();
   inside = false;
@@ -174,6 +176,7 @@ void parallel_for(int threads, int64_t n, int64_t grain, ParallelBody *body, voi
                            .grain = grain,
                            .count = count,
                            .limit = work_limit(),
+                           .heap = heap_current(),
                            .owner_holds_lock = lock_is_held()};
   int granted = parallel_claim(count);
   if (!parallel_openmp_run(granted, &pieces)) parallel_pool_run(granted, &pieces);

@@ -2,6 +2,7 @@
  * parallel_for runs on it, unless OpenMP's threads are there to be shared. */
 #pragma once
 
+#include "base/heap.h"
 #include "base/parallel.h"
 #include "base/work_limit.h"
 
@@ -12,6 +13,7 @@ typedef struct ParallelPieces {
   int64_t n, grain;
   int count;
   WorkLimit *limit; /* the caller's */
+  Heap *heap;       /* the same */
   bool owner_holds_lock;
   _Atomic int next;
 } ParallelPieces;

@@ -98,10 +98,10 @@ size_t small_block_bytes(SmallBlockKind kind, size_t bytes) {
   return class_of(kind, bytes, true).bytes;
 }
 
-void *small_block_take(SmallBlockKind kind, size_t bytes) {
-  if (!own) return NULL;
+void *small_block_take(SmallBlockKind kind, size_t bytes, size_t *out_bytes) {
   Class class = class_of(kind, bytes, true);
-  if (class.index < 0) return NULL;
+  *out_bytes = class.bytes;
+  if (class.index < 0 || !own) return NULL;
   Block *block = own->lists[kind][class.index];
   if (!block) return NULL;
   own->lists[kind][class.index] = block->next;
@@ -136,8 +136,9 @@ size_t small_block_bytes(SmallBlockKind kind, size_t bytes) {
   (void)kind;
   return bytes;
 }
-void *small_block_take(SmallBlockKind kind, size_t bytes) {
-  (void)kind, (void)bytes;
+void *small_block_take(SmallBlockKind kind, size_t bytes, size_t *out_bytes) {
+  (void)kind;
+  *out_bytes = bytes;
   return NULL;
 }
 bool small_block_keep(SmallBlockKind kind, void *p, size_t bytes) {

@@ -12,8 +12,8 @@ enum { PLAIN_BLOCK_MAX = (32 << 10) - 1, ALIGNED_BLOCK_MAX = (64 << 10) - 1 };
 
 /* What the heap is to be asked for, so that the block serves its whole class; larger blocks are not rounded. */
 size_t small_block_bytes(SmallBlockKind kind, size_t bytes);
-/* A block of at least so many bytes, not zeroed; NULL: none is kept. */
-void *small_block_take(SmallBlockKind kind, size_t bytes);
+/* A block of at least so many bytes, not zeroed; NULL: none is kept. *out_bytes: what small_block_bytes says. */
+void *small_block_take(SmallBlockKind kind, size_t bytes, size_t *out_bytes);
 /* Keeps a block that has so many bytes and came from malloc or aligned_alloc; false: the caller frees it. */
 bool small_block_keep(SmallBlockKind kind, void *p, size_t bytes);
 /* Frees what this thread keeps; other threads free theirs when they next give something back, or end. */

@@ -168,6 +168,7 @@ static bool create(Start *start, size_t stack_bytes, bool with_policy, pthread_t
 }
 
 bool thread_start(void *(*body)(void *argument), void *argument, size_t stack_bytes, pthread_t *out) {
+  HEAP_SCOPE(NULL);
   Start *start = mem_alloc(sizeof *start);
   if (!start) return false;
   *start = (Start){body, argument};

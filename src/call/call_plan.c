@@ -27,6 +27,7 @@ static bool is_dtype(const Argument *a) {
 }
 
 Status call_plan_make(const Operator *op, const CallPlan **out) {
+  HEAP_SCOPE(NULL);
   const FunctionSchema *schema = operator_schema(op);
   if (!schema->name.length) return status_out_of_memory(); /* the stand-in for one that could not be parsed */
   CallPlan *plan = mem_calloc(1, sizeof *plan);

@@ -15,6 +15,7 @@ static pthread_mutex_t generator_mutex = PTHREAD_MUTEX_INITIALIZER;
 static Generator *the_generator(void) {
   Generator *generator = atomic_load_explicit(&default_generator, memory_order_acquire);
   if (__builtin_expect(generator != NULL, 1)) return generator;
+  HEAP_SCOPE(NULL);
   lock_take(&generator_mutex);
   generator = atomic_load(&default_generator);
   if (!generator) {
@@ -71,8 +72,13 @@ void exec_set_stop(Exec *exec, _Atomic bool *stop) {
   exec->attended = true;
 }
 
-MemBudget *exec_enter_memory(const Exec *exec) {
-  return mem_budget_enter(exec->budget && exec->budget->limits_memory ? &exec->budget->memory : NULL);
+ExecMemory exec_enter_memory(const Exec *exec) {
+  return (ExecMemory){mem_budget_enter(exec->budget && exec->budget->limits_memory ? &exec->budget->memory : NULL),
+                      heap_enter(exec->runtime->heap)};
+}
+void exec_leave_memory(ExecMemory before) {
+  heap_enter(before.heap);
+  mem_budget_enter(before.budget);
 }
 
 Status exec_memory_error(const Exec *exec, Status status) {

@@ -89,8 +89,14 @@ static inline Status exec_attend(const Exec *exec) {
 bool exec_is_over(const Exec *exec);
 void exec_set_deadline(Exec *exec, uint64_t monotonic_ns);
 void exec_set_stop(Exec *exec, _Atomic bool *stop);
-/* The thread works within the memory budget of exec's call from now on; gives what is to be entered afterwards. */
-MemBudget *exec_enter_memory(const Exec *exec);
+/* The thread works within the memory budget of exec's call and in its runtime's heap from now on; gives what is to be
+ * entered afterwards. */
+typedef struct ExecMemory {
+  MemBudget *budget;
+  Heap *heap;
+} ExecMemory;
+ExecMemory exec_enter_memory(const Exec *exec);
+void exec_leave_memory(ExecMemory before);
 /* The error that a refused allocation of such a thread becomes. */
 Status exec_memory_error(const Exec *exec, Status status) MUST_CHECK;
 void generator_lock(void);

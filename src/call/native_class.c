@@ -21,6 +21,7 @@ static const NativeClass *find(Str name) {
 }
 
 Status native_class_register(const NativeClass *native) {
+  HEAP_SCOPE(NULL);
   LibraryClass *added = mem_calloc(1, sizeof *added);
   if (!added) return status_out_of_memory();
   added->native = native;

@@ -138,6 +138,7 @@ static Status open_file(const char *path) {
 
 /* Libraries are the process's: a call that asks for one pays with neither memory nor time. */
 static Status open_within_lock(const char *path) {
+  HEAP_SCOPE(NULL);
   if (is_opening) return open_file(path);
   WorkLimit *limit = work_limit_enter(NULL);
   MemBudget *budget = mem_budget_enter(NULL);
@@ -195,6 +196,7 @@ static bool try_library(Str name) {
 }
 
 bool operator_library_open_for(Str name) {
+  HEAP_SCOPE(NULL);
   if (is_off || is_opening || !is_library_name(name) || str_is(name, "aten") || str_is(name, "prim")) return false;
   WorkLimit *limit = work_limit_enter(NULL);
   MemBudget *budget = mem_budget_enter(NULL);

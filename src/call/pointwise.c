@@ -44,6 +44,7 @@ Status operator_program(const Operator *op, KernelProgram **out) {
   if (!op->row->lower) return OK;
   KernelProgram *program = atomic_load_explicit(&op->program, memory_order_acquire);
   if (!program) {
+    HEAP_SCOPE(NULL);
     const FunctionSchema *schema = operator_schema(op);
     FormulaParameter parameters[FORMULA_MAX_PARAMETERS];
     int count = 0;

@@ -62,6 +62,7 @@ static Status parse_locked(Str line, FunctionSchema **out) {
 }
 
 static Status parse_schema(const OpRow *row, OpVariant variant, FunctionSchema **out) {
+  HEAP_SCOPE(NULL);
   StrBuf line = {0};
   Status status;
   *out = NULL;
@@ -169,6 +170,7 @@ static void index_tables(const OpTable *const *tables, void *library) {
 }
 
 static Status build(void) {
+  HEAP_SCOPE(NULL);
   if (registry.built) return OK;
   Catch here;
   map_init(&registry.index, NULL);
@@ -321,6 +323,7 @@ static Status check_row(const OpRow *row, const OpTable *table, size_t position)
 }
 
 Status operator_register(const OpTable *table, void *library) {
+  HEAP_SCOPE(NULL);
   Catch here;
   here.status = OK;
   lock_for_writer();
@@ -339,6 +342,7 @@ Status operator_register(const OpTable *table, void *library) {
 }
 
 void operator_retire(void *library) {
+  HEAP_SCOPE(NULL);
   if (!library || !lock_for_reading()) return;
   unlock();
   lock_for_writer();

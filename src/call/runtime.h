@@ -9,6 +9,7 @@ struct Function;
 struct Graph;
 
 typedef struct Runtime {
+  Heap *heap;  /* held; NULL: the process's */
   int threads; /* of parallel_for within a call; 0: as many as the process has processors */
   void (*print)(void *user, const char *text, size_t length); /* print() and warnings; NULL: stdout and stderr */
   void *print_user;
@@ -23,5 +24,5 @@ typedef struct Runtime {
 
 /* Of calls that have none of their own. */
 Runtime *runtime_of_process(void);
-/* Begins as the process's is now, but for print and observe. */
+/* Begins as the process's is now, but for print and observe, with the process's heap. */
 void runtime_init(Runtime *runtime);

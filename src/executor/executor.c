@@ -66,6 +66,7 @@ static bool same_options(const ExecutorOptions *a, const ExecutorOptions *b) {
 
 /* The lock is held. */
 static Status find_or_add_set(const ExecutorOptions *options, const ExecutorOptions **out) {
+  HEAP_SCOPE(NULL);
   OptionSet *set = sets;
   while (set && !same_options(&set->options, options)) set = set->next;
   if (!set) {

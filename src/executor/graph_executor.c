@@ -69,6 +69,7 @@ GraphExecutor *graph_executor_of(Function *function, const Services *services) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   GraphExecutor *e = atomic_load_explicit(&function->executor, memory_order_acquire);
   if (e || !function->graph) return e;
+  HEAP_SCOPE(function->graph->arena->heap);
   lock_take(&lock);
   e = atomic_load(&function->executor);
   if (!e) {

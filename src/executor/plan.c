@@ -163,6 +163,7 @@ static bool guards_may_not_pay(const Plan *plan) {
 }
 
 Status plan_new(const PlanRequest *request, Plan **out) {
+  HEAP_SCOPE(request->graph->arena->heap); /* not the caller's, whose call may not be the last */
   *out = NULL;
   PlanRequest insensitive = *request;
   Work work = {0}, other = {0}, *kept = &work;

@@ -4,6 +4,7 @@
 #include "executor/variant.h"
 
 static void find_paths_now(GraphExecutor *e) {
+  HEAP_SCOPE(e->graph->arena->heap);
   CompileClock clock;
   compile_clock_start(&clock, "attributes");
   AttributePaths *paths = mem_calloc(1, sizeof *paths);
@@ -69,6 +70,7 @@ void variant_free(Variant *v) {
 /* NULL: no memory, or an attribute changed meanwhile. */
 static Variant *variant_new(GraphExecutor *e, ExecutorMode mode, const ExecutorOptions *options,
                             const ArgumentSpec *spec, bool is_generic, const IValue *arguments, uint32_t count) {
+  HEAP_SCOPE(e->graph->arena->heap);
   const AttributePaths *paths = atomic_load(&e->paths);
   Variant *v = mem_calloc(1, sizeof *v);
   if (!v) return NULL;

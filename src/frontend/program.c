@@ -313,6 +313,7 @@ static void init_body_lock(void) {
 }
 
 static Status compile_in_body_unit(Exec *exec, void (*body)(Compilation *c, void *argument), void *request) {
+  HEAP_SCOPE(NULL);
   pthread_once(&body_once, init_body_lock);
   lock_take(&body_lock);
   Status status = OK;

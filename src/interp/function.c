@@ -21,6 +21,7 @@ Status function_code(Exec *exec, Function *function, const Code **out) {
   if (!function->graph)
     return status_new(ERROR_INTERNAL, "function '" STR_FMT "' has not been compiled", STR_ARG(function->name));
   pthread_mutex_t *growth = function->unit->growth;
+  HEAP_SCOPE(function->unit->store.arena.heap); /* not the caller's, who may go first */
   const Graph *graph;
   Code *code = NULL;
   if (growth) lock_take(growth);

@@ -862,12 +862,12 @@ static void fail_unfinished(Task *task) {
 }
 
 RunState task_run(Task *task) {
-  MemBudget *before = exec_enter_memory(task->exec);
+  ExecMemory before = exec_enter_memory(task->exec);
   WorkLimit limit = {task->exec->stop, task->exec->deadline_ns},
             *outer = work_limit_enter(task->exec->attended ? &limit : NULL);
   RunState state = run(task);
   if (state == RUN_DONE && limit.noticed && !task->status) fail_unfinished(task);
   work_limit_enter(outer);
-  mem_budget_enter(before);
+  exec_leave_memory(before);
   return state;
 }

@@ -21,6 +21,7 @@ static TaskChunk *chunk_new(size_t size) {
 }
 
 Task *task_acquire(void) {
+  HEAP_SCOPE(NULL);
   for (int i = 0; i < CACHED_TASKS; i++) {
     if (!atomic_load_explicit(&cache[i], memory_order_relaxed)) continue;
     Task *task = atomic_exchange_explicit(&cache[i], NULL, memory_order_acquire);
@@ -80,6 +81,7 @@ Status task_push(Task *task, const Code *code, Frame **out) {
   TaskChunk *chunk = task->chunk;
   while (chunk->size - chunk->used < bytes) {
     if (!chunk->next) {
+      HEAP_SCOPE(NULL);
       TaskChunk *larger = chunk_new(bytes > CHUNK ? bytes : CHUNK);
       if (!larger) return status_out_of_memory();
       larger->previous = chunk;

@@ -71,6 +71,7 @@ static void make_methods(void *argument) {
 static pthread_mutex_t native_unit_lock = PTHREAD_MUTEX_INITIALIZER;
 
 Status native_methods_add(const NativeClass *native) {
+  HEAP_SCOPE(NULL);
   Status status = OK;
   lock_take(&native_unit_lock);
   if (!native_unit) status = unit_new_plain(&native_unit);

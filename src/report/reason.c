@@ -37,6 +37,11 @@ static void print_place(SourceRange range, char *out) {
   snprintf(out, MAX_TEXT, "%.100s:%u", range.source->filename ? range.source->filename : "<source>", line);
 }
 
+static Place *new_places(void) {
+  HEAP_SCOPE(NULL);
+  return mem_calloc(MAX_PLACES, sizeof *places);
+}
+
 void reason_add(Reason reason, SourceRange range) {
   char text[MAX_TEXT] = "";
   atomic_fetch_add_explicit(&totals[reason], 1, memory_order_relaxed);
@@ -44,7 +49,7 @@ void reason_add(Reason reason, SourceRange range) {
   JIT_LOG_DEBUG("reason", "%s %s\n", text, texts[reason]);
   if (!range.source) return;
   lock_take(&lock);
-  if (!places) places = mem_calloc(MAX_PLACES, sizeof *places);
+  if (!places) places = new_places();
   uint32_t i = 0;
   while (places && i < place_count && (places[i].reason != reason || strcmp(places[i].text, text) != 0)) i++;
   if (places && i < MAX_PLACES) {

@@ -60,6 +60,7 @@ static ptrdiff_t find_colons(Str s) {
 }
 
 Symbol symbol_intern(Str qualified) {
+  HEAP_SCOPE(NULL);
   if (find_colons(qualified) < 0) return SYMBOL_NONE;
   lock_take(&lock);
   Symbol symbol = SYMBOL_NONE;
@@ -72,6 +73,7 @@ Symbol symbol_intern(Str qualified) {
 }
 
 Symbol symbol_find(Str qualified) {
+  HEAP_SCOPE(NULL);
   lock_take(&lock);
   Symbol symbol = add_known() ? (Symbol)(uintptr_t)map_get(&by_name, qualified) : SYMBOL_NONE;
   lock_drop(&lock);

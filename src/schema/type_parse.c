@@ -79,6 +79,7 @@ static Status add_native_class(NativeClass *native) {
 }
 
 Status type_native_class(Str qualified_name, const Type **out) {
+  HEAP_SCOPE(NULL);
   NativeClass native = {.name = qualified_name};
   Status status = OK;
   lock_take(&native_lock);

@@ -38,14 +38,14 @@ static Status cpu_allocate(Device device, size_t bytes, void **out_memory, void 
     limit = machine_memory();
     atomic_store(&storage_limit, limit);
   }
-  *out_context = NULL;
-  if (bytes > limit || !(*out_memory = cache_alloc(bytes))) return no_room(bytes);
+  Heap *heap = heap_current(); /* to which it goes back */
+  *out_context = heap;
+  if (bytes > limit || !(*out_memory = cache_alloc_in(heap, bytes))) return no_room(bytes);
   return OK;
 }
 
 static void cpu_free(void *context, void *memory, size_t bytes) {
-  (void)context;
-  cache_free(memory, bytes);
+  cache_free_in(context, memory, bytes);
 }
 
 static Status cpu_copy(Device to_device, void *to, Device from_device, const void *from, size_t bytes) {

@@ -37,6 +37,7 @@ const Formula *kernel_program_formula(const KernelProgram *program) {
 
 static Status lower(const Formula *formula, TileType compute, uint32_t choices, int count,
                     const TileArgument *arguments, TileKernel **out) {
+  HEAP_SCOPE(NULL); /* operators carry programs */
   TileType types[FORMULA_MAX_PARAMETERS];
   KernelValue registers[FORMULA_MAX_PARAMETERS], results[KERNEL_MAX_OUTPUTS];
   formula_argument_types(formula, compute, types);

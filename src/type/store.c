@@ -17,6 +17,7 @@ static TypeStore process_store = {.table = &process_table, .is_process = true};
 static pthread_once_t process_once = PTHREAD_ONCE_INIT;
 
 static void process_init(void) {
+  HEAP_SCOPE(NULL);
   arena_init(&process_store.arena, NULL);
 }
 
@@ -193,6 +194,7 @@ const Type *type_intern(TypeStore *store, Type *key) {
     lock_drop(&process_table.lock);
     if (found) return found;
   }
+  HEAP_SCOPE(store->is_process ? NULL : heap_current());
   Insertion insertion = {.store = store, .key = key};
   Status status = OK;
   lock_take(&store->table->lock);

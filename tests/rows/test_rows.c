@@ -150,7 +150,7 @@ static Outcome run_made(const SampleCall *call, MadeCall *made, int64_t gradient
   exec_set_deadline(&exec, clock_now_ns() + (gradient == EXPANDED ? expanded_deadline_ns : deadline_ns));
   Call c = {.inputs = made->inputs, .input_count = made->count, .outputs = outputs, .output_count = output_count};
   Watch *watch = watch_begin(call->op, made);
-  MemBudget *before = exec_enter_memory(&exec);
+  ExecMemory before = exec_enter_memory(&exec);
   WorkLimit limit = {.deadline_ns = exec.deadline_ns}, *limit_before = work_limit_enter(&limit);
   Status status = operator_call(&exec, call->op, &c);
   if (!status && limit.noticed) status = work_status();
@@ -159,7 +159,7 @@ static Outcome run_made(const SampleCall *call, MadeCall *made, int64_t gradient
   watch_end(watch, made, succeeded, outputs, output_count, complaints);
   if (succeeded && gradient >= 0) differentiate(&exec, outputs, output_count, (size_t)gradient);
   work_limit_enter(limit_before);
-  mem_budget_enter(before);
+  exec_leave_memory(before);
   for (uint32_t i = 0; i < output_count; i++) ivalue_release(outputs[i]);
   if (status && progress->attempt == 0) snprintf(progress->error, sizeof progress->error, "%s", status->message);
   status_free(status);

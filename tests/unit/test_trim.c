@@ -249,9 +249,9 @@ static void storage(void **state) {
   wick_trim();
   wick_value *large = full(512, 512, 0);
   wick_value_release(large);
-  uint64_t kept = cache_bytes();
+  uint64_t kept = cache_bytes(NULL);
   assert_int_equal(wick_trim(), kept);
-  assert_int_equal(cache_bytes(), 0);
+  assert_int_equal(cache_bytes(NULL), 0);
 }
 
 int main(void) {

@@ -134,7 +134,7 @@ static void drop(PackedWeight **at) {
   *at = p->next;
   store.bytes -= p->layout.bytes;
   store.count--;
-  cache_free(p->data, p->layout.bytes);
+  cache_free_in(NULL, p->data, p->layout.bytes);
   storage_release(p->storage);
   mem_free(p);
 }
@@ -217,7 +217,7 @@ static PackedWeight *find_replaceable(const Tensor *weight, const WeightLayout *
 
 static PackedWeight *weight_new(const Tensor *weight, const WeightLayout *layout) {
   PackedWeight *p = mem_calloc(1, sizeof *p);
-  float *data = p ? cache_alloc(layout->bytes) : NULL;
+  float *data = p ? cache_alloc_in(NULL, layout->bytes) : NULL;
   if (!data) {
     mem_free(p);
     return NULL;
@@ -268,6 +268,7 @@ static bool is_seen_again(const Tensor *weight, const Moment *now) {
 }
 
 static PackedWeight *take(int threads, const Tensor *weight, const WeightLayout *layout, bool has_to) {
+  HEAP_SCOPE(NULL);
   MemBudget *budget = mem_budget_enter(NULL); /* what is kept is nobody's */
   lock_take(&store.lock);
   Moment now = moment_of(weight);

@@ -29,6 +29,7 @@ static void append(Entry *entry) {
 }
 
 Status user_pass_add(const char *name, UserPass *run, void *user) {
+  HEAP_SCOPE(NULL);
   Entry *entry = mem_calloc(1, sizeof *entry);
   if (entry) entry->name = mem_strdup(name);
   if (!entry || !entry->name) {
