@@ -147,28 +147,29 @@ void call_place_result(TensorSpec *spec, Device device) {
 }
 
 /* The functional form: allocate as the shape function says, then run. */
-Status call_run_functional(Call *call, Device device) {
+Status call_run_functional(Call *call, const Device *place) {
   ShapeFunction *shape = call_row_shape(call);
   if (shape) {
     TensorSpec specs[CALL_MAX_OUTPUTS];
     TRY(call_compute_specs(call, shape, specs));
     for (uint32_t i = 0; i < call->output_count; i++) {
-      if (__builtin_expect(device.type != DEVICE_CPU, 0)) call_place_result(&specs[i], device);
+      if (__builtin_expect(place != NULL, 0)) call_place_result(&specs[i], *place);
       TRY(call_fill_slot(call, i, &specs[i]));
     }
-    if (__builtin_expect(device.type == DEVICE_META, 0) && !(call->op->flags & OP_ACCEPT_META)) return OK;
+    if (__builtin_expect(place != NULL, 0) && place->type == DEVICE_META && !(call->op->flags & OP_ACCEPT_META))
+      return OK;
   }
   return call_run_row(call);
 }
 
-static Status run_variant(Call *call, const CallPlan *plan, Device device) {
+static Status run_variant(Call *call, const CallPlan *plan, const Device *place) {
   switch (call->op->variant) {
     case VARIANT_INPLACE:
-      return call_run_inplace(call, device);
+      return call_run_inplace(call, place);
     case VARIANT_OUT:
-      return call_run_out(call, plan, device);
+      return call_run_out(call, plan, place);
     default:
-      return plan->writes ? call_run_writer(call, plan, device) : call_run_functional(call, device);
+      return plan->writes ? call_run_writer(call, plan, place) : call_run_functional(call, place);
   }
 }
 
@@ -207,7 +208,7 @@ static Status resolve_list(const List *list, int threads, List **out) {
 }
 
 /* Runs with copies in place of lazily conjugated or negated inputs, and writes back into those that are written. */
-static Status run_resolved(Call *call, const CallPlan *plan, Device device) {
+static Status run_resolved(Call *call, const CallPlan *plan, const Device *place) {
   IValue inputs[CALL_MAX_INPUTS];
   Call inner = *call;
   uint64_t replaced = 0;
@@ -232,7 +233,7 @@ static Status run_resolved(Call *call, const CallPlan *plan, Device device) {
   }
   inner.inputs = inputs;
   inner.dying &= ~replaced;
-  TRY_GOTO(run_variant(&inner, plan, device), done);
+  TRY_GOTO(run_variant(&inner, plan, place), done);
   for (uint64_t left = replaced & plan->writes; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctzll(left);
     if (inputs[i].tag != TAG_TENSOR) continue;
@@ -255,13 +256,18 @@ Status operator_run(Call *call) {
   TRY(call_plan(call->op, &plan));
   uint32_t flags = call_input_flags(call, plan);
   const KindForm *given = call->form;
-  Device device;
-  Status status = call_choose(call, plan, flags, &device);
+  Device device = DEVICE_CPU_0;
+  const Device *place = NULL;
+  Status status = OK;
+  if (flags & (TENSOR_UNUSUAL | TENSOR_UNDEFINED) || plan->dtypes | plan->devices) {
+    status = call_choose(call, plan, flags, &device);
+    if (device.type != DEVICE_CPU) place = &device;
+  }
   if (!status && (flags & (TENSOR_CONJ | TENSOR_NEG)) && !(call->op->flags & (OP_ACCEPT_CONJ | OP_COMPOSITE)) &&
       !call->op->row->body)
-    status = run_resolved(call, plan, device);
+    status = run_resolved(call, plan, place);
   else if (!status)
-    status = run_variant(call, plan, device);
+    status = run_variant(call, plan, place);
   call->form = given;
   if (status != OK) call_clear_outputs(call);
   return status;
@@ -314,7 +320,7 @@ static Status run_direct(Call *call) {
   Call dying = *call;
   Status status = OK;
   if (!(call->op->flags & (OP_ALIASING_OK | OP_ALIASING_SELF)) || call->input_count > MAX_COPIES)
-    return call_run_functional(call, DEVICE_CPU_0);
+    return call_run_functional(call, NULL);
   for (uint32_t i = 0; i < call->input_count; i++) {
     Tensor *tensor = call_tensor_or_null(call, i), *copy;
     copies[i] = ivalue_retain(call->inputs[i]);
@@ -324,13 +330,13 @@ static Status run_direct(Call *call) {
     dying.dying |= (uint64_t)1 << i;
   }
   dying.inputs = copies;
-  if (!status) status = call_run_functional(&dying, DEVICE_CPU_0);
+  if (!status) status = call_run_functional(&dying, NULL);
   for (uint32_t i = 0; i < call->input_count; i++) ivalue_release(copies[i]);
   return status;
 }
 #else
 static inline Status run_direct(Call *call) {
-  return call_run_functional(call, DEVICE_CPU_0);
+  return call_run_functional(call, NULL);
 }
 #endif
 

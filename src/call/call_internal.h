@@ -33,8 +33,8 @@ static inline uint32_t call_input_flags(const Call *call, const CallPlan *plan) 
 
 /* Checks dtypes among the arguments; whether a device other than CPU and meta is. */
 Status call_check_settings(const Call *call, const CallPlan *plan, bool *out_elsewhere) MUST_CHECK;
-/* Sets call->form to what runs in place of the row's kernel; *out_device is where results go: the CPU stands for
- * wherever the row puts them. */
+/* Where a tensor is unusual or an argument a setting: sets call->form to what runs in place of the row's kernel;
+ * *out_device is where results go, the CPU stands for wherever the row puts them. */
 Status call_choose(Call *call, const CallPlan *plan, uint32_t flags, Device *out_device) MUST_CHECK;
 
 /* ---- call.c ---- */
@@ -42,8 +42,8 @@ ShapeFunction *call_row_shape(const Call *call); /* NULL: the kernel makes its o
 Status call_compute_specs(Call *call, ShapeFunction *shape, TensorSpec *specs) MUST_CHECK; /* of call->output_count */
 Status call_fill_slot(Call *call, uint32_t i, const TensorSpec *spec) MUST_CHECK;          /* a tensor for output i */
 Status call_run_row(Call *call) MUST_CHECK; /* kernel, formula or body, with the outputs as they are */
-/* Allocates as the shape function says, then runs; results are on `device`, with the CPU's where the row puts them. */
-Status call_run_functional(Call *call, Device device) MUST_CHECK;
+/* Allocates as the shape function says, then runs. `place`: where results are, NULL: where the row puts them. */
+Status call_run_functional(Call *call, const Device *place) MUST_CHECK;
 void call_place_result(TensorSpec *spec, Device device);
 void call_clear_outputs(Call *call);
 
@@ -51,8 +51,8 @@ Status call_run_held(Call *call,
                      const CallPlan *plan) MUST_CHECK; /* call_held.c: with copies of lists that may change */
 
 /* ---- call_write.c ---- */
-Status call_run_inplace(Call *call, Device device) MUST_CHECK; /* `name_`: self is the output */
+Status call_run_inplace(Call *call, const Device *place) MUST_CHECK; /* `name_`: self is the output */
 /* `.out` forms: the out tensors take the results' sizes and keep their dtypes. */
-Status call_run_out(Call *call, const CallPlan *plan, Device device) MUST_CHECK;
+Status call_run_out(Call *call, const CallPlan *plan, const Device *place) MUST_CHECK;
 Status call_run_writer(Call *call, const CallPlan *plan,
-                       Device device) MUST_CHECK; /* a row that says itself what it writes */
+                       const Device *place) MUST_CHECK; /* a row that says itself what it writes */

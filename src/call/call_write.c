@@ -48,8 +48,8 @@ static Status check_writable(const Tensor *t) {
 }
 
 /* Among meta tensors nothing is computed, so nothing else can be written. */
-static Status check_target_device(const Tensor *target, Device device) {
-  if (device.type != DEVICE_META || target->flags & (TENSOR_META | TENSOR_UNDEFINED)) return OK;
+static Status check_target_device(const Tensor *target, const Device *place) {
+  if (!place || place->type != DEVICE_META || target->flags & (TENSOR_META | TENSOR_UNDEFINED)) return OK;
   return status_new(ERROR_RUNTIME,
                     "Expected all tensors to be on the same device, but found at least two devices, meta and cpu!");
 }
@@ -117,13 +117,13 @@ static Status write_changes(Tensor *self, const Tensor *value) {
   return status;
 }
 
-static Status run_foreach_inplace(Call *call, Device device) {
+static Status run_foreach_inplace(Call *call, const Device *place) {
   List *self = call->inputs[0].list;
   IValue result = IVALUE_NONE;
   Call inner = *call;
   inner.outputs = &result;
   inner.output_count = 1;
-  Status status = call_run_functional(&inner, device);
+  Status status = call_run_functional(&inner, place);
   if (status == OK && (result.tag != TAG_LIST || result.list->length != self->length))
     status = status_new(ERROR_INTERNAL, STR_FMT ": as many results as tensors expected", STR_ARG(call->op->name));
   for (size_t i = 0; status == OK && i < self->length; i++) {
@@ -138,11 +138,11 @@ static Status run_foreach_inplace(Call *call, Device device) {
 
 /* The functional form. What a composite that autograd sees through saves of self must outlive the write: it gets a
  * copy. */
-static Status run_before_write(Call *call, Device device) {
+static Status run_before_write(Call *call, const Device *place) {
   static OpRef clone = OP_REF("aten::clone", "");
   bool seen_through = (call->op->flags & OP_COMPOSITE || call->op->row->body) && !call->op->row->grad;
   if (!seen_through || !call->exec->grad_enabled || !(call->inputs[0].tensor->flags & TENSOR_RECORDS))
-    return call_run_functional(call, device);
+    return call_run_functional(call, place);
   IValue inputs[CALL_MAX_INPUTS], copy = IVALUE_NONE;
   Call inner = *call;
   if (call->input_count > CALL_MAX_INPUTS)
@@ -151,14 +151,14 @@ static Status run_before_write(Call *call, Device device) {
   TRY(op_call(call->exec, &clone, 1, call->inputs, 1, &copy));
   inputs[0] = copy;
   inner.inputs = inputs;
-  Status status = call_run_functional(&inner, device);
+  Status status = call_run_functional(&inner, place);
   ivalue_release(copy);
   return status;
 }
 
 /* `name_`: self is the output. */
-Status call_run_inplace(Call *call, Device device) {
-  if (call->inputs[0].tag == TAG_LIST) return run_foreach_inplace(call, device);
+Status call_run_inplace(Call *call, const Device *place) {
+  if (call->inputs[0].tag == TAG_LIST) return run_foreach_inplace(call, place);
   Tensor *self = call_tensor(call, 0);
   ShapeFunction *shape = call_row_shape(call);
   IValue result = IVALUE_NONE;
@@ -168,7 +168,7 @@ Status call_run_inplace(Call *call, Device device) {
   inner.output_count = 1;
   inner.dying = 0;
   TRY(check_writable(self));
-  TRY(check_target_device(self, device));
+  TRY(check_target_device(self, place));
   if (shape) {
     TensorSpec spec[CALL_MAX_OUTPUTS];
     bool direct = false;
@@ -176,7 +176,7 @@ Status call_run_inplace(Call *call, Device device) {
     TRY(check_sizes(self, spec->ndim, spec->sizes));
     TRY(check_cast(spec->dtype, self));
     if (!expanded) TRY(tensor_check_writable(self));
-    if (device.type == DEVICE_META) goto done;
+    if (place && place->type == DEVICE_META) goto done;
     TRY(check_apart(call, call->input_count, self));
     TRY(check_overlap(call, call->input_count, self, &direct));
     if (direct && !expanded && spec->dtype == self->dtype) {
@@ -189,7 +189,7 @@ Status call_run_inplace(Call *call, Device device) {
     }
   }
   TRY(check_apart(call, call->input_count, self));
-  Status status = run_before_write(&inner, device);
+  Status status = run_before_write(&inner, place);
   if (status == OK && result.tag != TAG_TENSOR)
     status = status_new(ERROR_INTERNAL, STR_FMT ": no tensor computed", STR_ARG(call->op->name));
   if (status == OK) {
@@ -260,8 +260,8 @@ static void functional_inputs(const Call *call, const CallPlan *plan, const Tens
   *out_count = count;
 }
 
-static Status run_list_out(Call *call, Call *inner, Device device, List *outs) {
-  Status status = call_run_functional(inner, device);
+static Status run_list_out(Call *call, Call *inner, const Device *place, List *outs) {
+  Status status = call_run_functional(inner, place);
   IValue result = inner->outputs[0];
   if (status == OK && (result.tag != TAG_LIST || result.list->length != outs->length))
     status = status_new(ERROR_RUNTIME, STR_FMT ": expected %zu out tensors but got %zu", STR_ARG(call->op->name),
@@ -276,7 +276,7 @@ static Status run_list_out(Call *call, Call *inner, Device device, List *outs) {
 }
 
 /* `.out` forms: the out tensors take the results' sizes and keep their dtypes. */
-Status call_run_out(Call *call, const CallPlan *plan, Device device) {
+Status call_run_out(Call *call, const CallPlan *plan, const Device *place) {
   uint32_t out_count = plan->out_count;
   IValue inputs[CALL_MAX_INPUTS + 4], results[CALL_MAX_OUTPUTS];
   Call inner = *call;
@@ -294,20 +294,20 @@ Status call_run_out(Call *call, const CallPlan *plan, Device device) {
   inner.dying = 0;
   for (uint32_t i = 0; i < out_count; i++) results[i] = IVALUE_NONE;
   if (list) {
-    Status status = run_list_out(call, &inner, device, outs[0].list);
+    Status status = run_list_out(call, &inner, place, outs[0].list);
     call_clear_outputs(&inner);
     return status;
   }
 
   Status status = OK;
   ShapeFunction *shape = call_row_shape(call);
-  bool meta = device.type == DEVICE_META;
+  bool meta = place && place->type == DEVICE_META;
   bool filled[CALL_MAX_OUTPUTS] = {false};
   for (uint32_t i = 0; i < out_count; i++) {
     if (!tensor_is_defined(outs[i].tensor))
       return status_new(ERROR_RUNTIME, STR_FMT ": an out argument is undefined", STR_ARG(call->op->name));
     TRY(check_writable(outs[i].tensor));
-    TRY(check_target_device(outs[i].tensor, device));
+    TRY(check_target_device(outs[i].tensor, place));
   }
   TensorSpec specs[CALL_MAX_OUTPUTS];
   if (shape) TRY(call_compute_specs(&inner, shape, specs));
@@ -316,7 +316,7 @@ Status call_run_out(Call *call, const CallPlan *plan, Device device) {
     for (uint32_t i = 0; i < out_count; i++) {
       Tensor *out = outs[i].tensor;
       if (specs[i].flags & TENSOR_UNDEFINED) continue;
-      if (device.type != DEVICE_CPU) call_place_result(&specs[i], device);
+      if (place) call_place_result(&specs[i], *place);
       TRY_GOTO(check_cast(specs[i].dtype, out), done);
       bool in_use = !meta && is_in_use(&inner, &specs[i], outs, i);
       if (!in_use)
@@ -351,15 +351,15 @@ done:
 }
 
 /* A row that says itself what it writes. */
-Status call_run_writer(Call *call, const CallPlan *plan, Device device) {
+Status call_run_writer(Call *call, const CallPlan *plan, const Device *place) {
   uint64_t writes = plan->writes;
   for (uint64_t left = writes; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctzll(left);
     if (i >= call->input_count || call->inputs[i].tag != TAG_TENSOR) continue;
     TRY(check_writable(call->inputs[i].tensor));
-    TRY(check_target_device(call->inputs[i].tensor, device));
+    TRY(check_target_device(call->inputs[i].tensor, place));
   }
-  Status status = call_run_functional(call, device);
+  Status status = call_run_functional(call, place);
   for (uint64_t left = writes; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctzll(left);
     if (i >= call->input_count) continue;

@@ -45,6 +45,7 @@ Status call_check_settings(const Call *call, const CallPlan *plan, bool *out_els
     uint32_t i = (uint32_t)__builtin_ctzll(left);
     if (i >= call->input_count) continue;
     IValue v = call->inputs[i];
+    if (v.tag == TAG_NONE) continue;
     if (v.tag == TAG_DEVICE) *out_elsewhere |= v.device.type != DEVICE_CPU && v.device.type != DEVICE_META;
     if (v.tag != TAG_INT || !(plan->dtypes >> i & 1)) continue;
     if (v.i < 0 || v.i >= DTYPE_COUNT)

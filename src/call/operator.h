@@ -85,6 +85,14 @@ typedef struct OpRow {
    * stands among the kinds, the one that tensors and `promote` promote to. NULL: any that the kernel or formula does. */
   const char *dtypes;
   const char *promote; /* Scalar parameters that take part in type promotion, separated by blanks; NULL: "self other" */
+  /* Archives before this version meant something else by the name (in one overload's row, for all of tensors), or had
+   * fewer arguments. "0_3": what they meant is the function NAME_0_3 of prelude/upgraders.py; NULL: what it means by
+   * default today. */
+  uint8_t since;
+  const char *upgrader;
+  const char *blocked; /* the overload, of its own and those derived, that programs can't name, as in PyTorch */
+  uint8_t conv_dims;   /* a convolution over so many dimensions, of (input, weight, bias, ...) */
+  double clamp[2];     /* where the first is the lesser: it only limits elements to them */
 } OpRow;
 /* node -> operation with state (vararg primitives, user compilers); Node is ir's. */
 typedef struct OpFactory {
@@ -130,6 +138,8 @@ const Operator *operator_find(Str qualified_name);
 Status operators_prepare(void) MUST_CHECK;
 const Operator *operator_find_symbol(Symbol name); /* the same, without a look-up in the index for known symbols */
 const Operator *operator_find_overload(Str qualified_name, Str overload_name);
+/* The overload whose row has `since`; NULL: the name means what it always did. */
+const Operator *operator_find_changed(Str qualified_name);
 /* Whether an operator of that namespace ("aten") is there. */
 bool operator_space_is_known(Str space);
 /* Up to `max` names near to an unknown one, for messages. */

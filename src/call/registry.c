@@ -93,6 +93,7 @@ const FunctionSchema *operator_schema(const Operator *op) {
     status_free(status);
     return &unreadable;
   }
+  schema->is_blocked = op->row->blocked && str_is(op->overload_name, op->row->blocked);
   FunctionSchema *expected = NULL;
   if (!atomic_compare_exchange_strong(&((Operator *)op)->schema, &expected, schema)) schema = expected;
   return schema;
@@ -259,6 +260,12 @@ const Operator *operator_find_overload(Str qualified_name, Str overload_name) {
   for (const Operator *op = operator_find(qualified_name); op; op = op->next)
     if (str_equal(op->overload_name, overload_name)) return op;
   return NULL;
+}
+
+const Operator *operator_find_changed(Str name) {
+  const Operator *op = operator_find(name);
+  while (op && !op->row->since) op = atomic_load_explicit(&op->next, memory_order_acquire);
+  return op;
 }
 
 const Operator *operator_next(const Operator *after) {

@@ -29,7 +29,6 @@ void copier_block(NodeCopier *copier, Block *to, const Block *from);
 
 /* Whether the schema accepts the node's inputs, without conversions; binds its type variables, which allocates. */
 bool schema_takes_inputs(const Node *node, const FunctionSchema *schema, Map *bindings);
-bool schema_is_blocked(const FunctionSchema *schema); /* match.h: overloads that PyTorch's matcher leaves out */
 
 /* ---- native_methods.c ---- */
 Status native_methods_publish(void) MUST_CHECK; /* the classes of native_classes have their methods afterwards */

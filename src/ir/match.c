@@ -6,15 +6,6 @@
 #include "ir/ir_internal.h"
 #include "schema/bind.h"
 
-bool schema_is_blocked(const FunctionSchema *schema) {
-  /* dtypes are ints here, so view(dtype) would shadow view(int[]); the outs of max and min collide with the two-tensor
-   * forms */
-  if (str_is(schema->name, "aten::view")) return str_is(schema->overload_name, "dtype");
-  if (str_is(schema->name, "aten::max") || str_is(schema->name, "aten::min"))
-    return str_is(schema->overload_name, "unary_out");
-  return false;
-}
-
 /* ---- inserting without a source range: what the program does not spell out has none ---- */
 
 static Node *insert_plain(Graph *graph, Symbol kind, uint32_t count, Value *const *inputs, uint32_t output_count) {
@@ -301,7 +292,7 @@ static bool match_all(Matcher *m, const CallArguments *call, Value **inputs, uin
 
 bool schema_try_match(Graph *graph, const FunctionSchema *schema, SourceRange range, const CallArguments *call,
                       bool allow_conversions, StrBuf *why, MatchedSchema *out) {
-  if (schema_is_blocked(schema)) return false;
+  if (schema->is_blocked) return false;
   Matcher m = {.graph = graph, .schema = schema, .range = range, .allow_conversions = allow_conversions, .why = why};
   map_init(&m.bindings, graph->arena);
   Node *before = graph->insert_before->prev; /* everything the attempt inserts comes behind it */

@@ -273,7 +273,7 @@ bool node_is_in_block(const Node *node, const Block *block) {
 /* ---- operators ---- */
 
 bool schema_takes_inputs(const Node *node, const FunctionSchema *schema, Map *bindings) {
-  if (schema_is_blocked(schema)) return false;
+  if (schema->is_blocked) return false;
   uint32_t n = schema->argument_count;
   if (node->input_count < n || (node->input_count > n && !schema->is_vararg)) return false;
   TypeStore *store = node->graph->store;

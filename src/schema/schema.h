@@ -37,6 +37,7 @@ typedef struct FunctionSchema {
   bool is_vararg, is_varret;
   bool is_mutable; /* some argument is written */
   bool has_out;
+  bool is_blocked; /* an operator's that programs can't name: OpRow.blocked */
 } FunctionSchema;
 
 /* "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor". The schema and its types belong to arena

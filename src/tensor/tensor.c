@@ -154,56 +154,74 @@ Status tensor_resize(Tensor *t, int ndim, const int64_t *sizes) {
 }
 
 /* ---- making ---- */
+
+/* What a tensor of this look takes. */
+typedef struct Measures {
+  int64_t numel, row_major[TENSOR_MAX_DIMS];
+  const int64_t *strides;
+  size_t bytes;
+} Measures;
+
+static inline Status measure(const TensorSpec *spec, Measures *m) {
+  int64_t extent = 0;
+  if (spec->dtype >= DTYPE_COUNT) return status_new(ERROR_INTERNAL, "a tensor without a dtype");
+  TRY(sizes_numel(spec->ndim, spec->sizes, &m->numel));
+  m->strides = spec->strides;
+  if (spec->has_strides) {
+    TRY(check_strides(spec->ndim, spec->strides));
+    TRY(view_extent(spec->ndim, spec->sizes, spec->strides, 0, &extent));
+  } else {
+    strides_contiguous(spec->ndim, spec->sizes, m->row_major);
+    m->strides = m->row_major;
+    extent = m->numel;
+  }
+  if (!size_mul((size_t)extent, dtype_size(spec->dtype), &m->bytes) || m->bytes > INT64_MAX)
+    return status_new(ERROR_RUNTIME, "Storage size calculation overflowed with sizes=%s",
+                      SIZES_TEXT(spec->ndim, spec->sizes));
+  return OK;
+}
+
+/* Off the host its storage is a block of its own. */
+static __attribute__((noinline)) Status new_elsewhere(const TensorSpec *spec, Tensor **out) {
+  Measures m;
+  Storage *storage;
+  TRY(measure(spec, &m));
+  TRY(storage_new_on(spec->device, m.bytes, &storage));
+  Status status = tensor_from_storage(storage, spec->dtype, spec->ndim, spec->sizes, m.strides, 0, out);
+  storage_release(storage);
+  if (!status) (*out)->flags |= spec->flags & TENSOR_WRAPPED_NUMBER;
+  return status;
+}
+
 Status tensor_new(const TensorSpec *spec, Tensor **out) {
   *out = NULL;
   if (spec->flags & TENSOR_UNDEFINED) return *out = tensor_undefined(), OK;
   bool is_meta = spec->device.type == DEVICE_META || (spec->flags & TENSOR_META);
-  bool is_host = !is_meta && spec->device.type == DEVICE_CPU;
-  Device device = is_meta ? (Device){DEVICE_META, -1} : DEVICE_CPU_0;
-  if (!is_meta && !is_host) {
-    device = spec->device;
-    TRY(device_choose(&device));
-  }
-  if (spec->dtype >= DTYPE_COUNT) return status_new(ERROR_INTERNAL, "a tensor without a dtype");
-  int64_t numel, row_major[TENSOR_MAX_DIMS], extent = 0;
-  TRY(sizes_numel(spec->ndim, spec->sizes, &numel));
-  const int64_t *strides = spec->strides;
-  if (spec->has_strides) {
-    TRY(check_strides(spec->ndim, strides));
-    TRY(view_extent(spec->ndim, spec->sizes, strides, 0, &extent));
-  } else {
-    strides_contiguous(spec->ndim, spec->sizes, row_major);
-    strides = row_major;
-    extent = numel;
-  }
-  size_t bytes;
-  if (!size_mul((size_t)extent, dtype_size(spec->dtype), &bytes) || bytes > INT64_MAX)
-    return status_new(ERROR_RUNTIME, "Storage size calculation overflowed with sizes=%s",
-                      SIZES_TEXT(spec->ndim, spec->sizes));
-
-  bool is_inline = is_host && bytes <= INLINE_DATA_BYTES;
-  Block *block = mem_alloc(block_bytes + (is_inline ? bytes : 0));
+  if (!is_meta && spec->device.type != DEVICE_CPU) return new_elsewhere(spec, out);
+  Measures m;
+  TRY(measure(spec, &m));
+  bool is_inline = !is_meta && m.bytes <= INLINE_DATA_BYTES;
+  Block *block = mem_alloc(block_bytes + (is_inline ? m.bytes : 0));
   if (!block) return status_out_of_memory();
   memset(block, 0, sizeof *block);
   Storage *storage = &block->storage;
   ref_init(&storage->refs);
   storage->flags = STORAGE_RESIZABLE;
-  storage->device = device;
+  storage->device = is_meta ? (Device){DEVICE_META, -1} : DEVICE_CPU_0;
   if (is_inline) {
-    storage->bytes = bytes;
+    storage->bytes = m.bytes;
     storage->data = (char *)block + block_bytes;
   } else if (!is_meta) {
-    Status status = storage_allocate(storage, bytes);
+    Status status = storage_allocate(storage, m.bytes);
     if (status) return mem_free(block), status;
   }
   Tensor *t = &block->tensor;
   ref_init(&t->refs);
   t->dtype = (uint8_t)spec->dtype;
-  t->flags = TENSOR_EMBEDDED | (spec->flags & TENSOR_WRAPPED_NUMBER) | (is_meta ? TENSOR_META : 0) |
-             (!is_meta && !is_host ? TENSOR_NOT_CPU : 0);
+  t->flags = TENSOR_EMBEDDED | (spec->flags & TENSOR_WRAPPED_NUMBER) | (is_meta ? TENSOR_META : 0);
   t->storage = is_meta ? NULL : storage;
   t->sizes = t->dims;
-  Status status = set_dims(t, spec->ndim, spec->sizes, strides, numel);
+  Status status = set_dims(t, spec->ndim, spec->sizes, m.strides, m.numel);
   if (status) return storage_destroy(storage), status;
   *out = t;
   return OK;

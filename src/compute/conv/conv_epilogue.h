@@ -19,6 +19,10 @@ typedef enum ConvActivation {
       CONV_ACTIVATION_COUNT
 } ConvActivation;
 
+const char *conv_activation_name(ConvActivation activation);
+/* CONV_NONE: there is none of that name. */
+ConvActivation conv_activation_find(Str name);
+
 typedef struct ConvEpilogue {
   const float *scale, *shift;
   const float *add; /* of the results' sizes, row-major */

@@ -436,22 +436,22 @@ double conv_flops(const Call *call) {
 static const OpRow rows[] = {
     CONV("aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], int[1] padding=[0], int[1] "
          "dilation=[1], int groups=1) -> Tensor",
-         PLAIN, .cast = CAST_REDUCED),
+         PLAIN, .cast = CAST_REDUCED, .conv_dims = 1),
     CONV("aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] "
          "dilation=1, int groups=1) -> Tensor",
-         PLAIN, .cast = CAST_REDUCED),
+         PLAIN, .cast = CAST_REDUCED, .conv_dims = 2),
     CONV("aten::conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] "
          "dilation=1, int groups=1) -> Tensor",
-         PLAIN, .cast = CAST_REDUCED),
+         PLAIN, .cast = CAST_REDUCED, .conv_dims = 3),
     CONV("aten::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], str "
          "padding=\"valid\", int[1] dilation=[1], int groups=1) -> Tensor",
-         PADDED, .cast = CAST_REDUCED),
+         PADDED, .cast = CAST_REDUCED, .conv_dims = 1),
     CONV("aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", "
          "int[2] dilation=1, int groups=1) -> Tensor",
-         PADDED, .cast = CAST_REDUCED),
+         PADDED, .cast = CAST_REDUCED, .conv_dims = 2),
     CONV("aten::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding=\"valid\", "
          "int[3] dilation=1, int groups=1) -> Tensor",
-         PADDED, .cast = CAST_REDUCED),
+         PADDED, .cast = CAST_REDUCED, .conv_dims = 3),
     CONV("aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, int[] stride, str padding, int[] "
          "dilation, int groups) -> Tensor",
          PADDED),

@@ -40,17 +40,12 @@ static bool records(const Call *call) {
   return false;
 }
 
+/* CONV_ACTIVATION_COUNT: there is no such one. */
 static ConvActivation activation_of(const Call *call) {
-  static const char *const names[] = {
-#define X(name, text) text,
-      CONV_ACTIVATIONS(X)
-#undef X
-  };
   if (call_is_none(call, ACTIVATION)) return CONV_NONE;
   Str name = call_str(call, ACTIVATION);
-  for (int i = 0; i < CONV_ACTIVATION_COUNT; i++)
-    if (str_is(name, names[i])) return (ConvActivation)i;
-  return CONV_ACTIVATION_COUNT;
+  ConvActivation activation = conv_activation_find(name);
+  return activation || !name.length ? activation : CONV_ACTIVATION_COUNT;
 }
 
 static Status run_norm(Call *call, IValue x, IValue *out) {

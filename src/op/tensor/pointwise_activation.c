@@ -1,5 +1,7 @@
 /* Rows of activation functions and of their gradients. A conditional computes both sides: they are written so that the
  * side not taken does no harm. */
+#include <math.h>
+
 #include "call/pointwise.h"
 
 #define POINTWISE (OP_INPLACE | OP_OUT | OP_ALIASING_OK)
@@ -59,11 +61,13 @@ static Status shape_softshrink(Call *call, TensorSpec *specs) {
 
 static const OpRow rows[] = {
     {.schema = "aten::relu(Tensor self) -> Tensor",
+     .clamp = {0, INFINITY},
      .lower = "max(self, 0)",
      .shape = shape_relu,
      .grad = "self: torch.threshold_backward(grad, result, 0)",
      .flags = OP_INPLACE | OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::relu6(Tensor self) -> Tensor",
+     .clamp = {0, 6},
      .lower = "min(max(self, 0), 6)",
      .shape = shape_hardtanh,
      .grad = "self: torch.hardtanh_backward(grad, self, 0, 6)",
@@ -91,6 +95,7 @@ static const OpRow rows[] = {
          "grad_output: grad * torch.conj(1 - output * output); output: grad * torch.conj(-2 * output * grad_output)",
      .flags = OP_ALIASING_OK},
     {.schema = "aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
+     .since = 10,
      .dtypes = "GeluKernelImpl: floating",
      .cast = CAST_FULL,
      .lower = GELU,

@@ -301,10 +301,11 @@ static const OpRow rows[] = {
     PICK("aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", shape_bool, kernel_all, .out = "out"),
     PICK("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor", shape_count, kernel_count_nonzero),
     PICK("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", shape_count, kernel_count_nonzero),
+    /* the outs of max and min would shadow the forms of two tensors */
     REDUCE("aten::max(Tensor self) -> Tensor", shape_extreme, kernel_max,
-           .grad = "self: spread_evenly(grad, self == result)"),
+           .grad = "self: spread_evenly(grad, self == result)", .blocked = "unary_out"),
     REDUCE("aten::min(Tensor self) -> Tensor", shape_extreme, kernel_min,
-           .grad = "self: spread_evenly(grad, self == result)"),
+           .grad = "self: spread_evenly(grad, self == result)", .blocked = "unary_out"),
     REDUCE("aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", shape_extreme,
            kernel_max, .grad = "self: value_selecting_reduction_backward(grad, dim, results[1], self.size(), keepdim)",
            .out = "dim_max: max max_values"),

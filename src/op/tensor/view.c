@@ -576,7 +576,9 @@ static const OpRow rows[] = {
      .kernel = kernel_view,
      .grad = GRAD_SIZES,
      .flags = OP_VIEW | OP_RETURNS_ARGUMENT},
-    ROW("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", view_dtype, GRAD_VIEW_DTYPE),
+    /* dtypes are ints here, so it would shadow view(int[]) */
+    ROW("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", view_dtype, GRAD_VIEW_DTYPE,
+        .blocked = "dtype"),
     COPY_ROW("aten::view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor", view_dtype, GRAD_VIEW_DTYPE),
     ROW("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", reshape, GRAD_SIZES),
     ROW("aten::_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)", reshape_alias, GRAD_SIZES),

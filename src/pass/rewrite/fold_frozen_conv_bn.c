@@ -60,10 +60,6 @@ static IValue compute_weight(Fold *f, IValue factor) {
   return compute(f, &mul, 2, (IValue[]){f->weight, column});
 }
 
-static bool is_convolution(Symbol kind) {
-  return kind == SYM_aten_conv1d || kind == SYM_aten_conv2d || kind == SYM_aten_conv3d;
-}
-
 /* The others who use the convolution's result ask for its look only, which stays. */
 static bool only_feeds(const Value *result, const Node *norm) {
   for (size_t i = 0; i < result->uses.length; i++) {
@@ -75,7 +71,7 @@ static bool only_feeds(const Value *result, const Node *norm) {
 
 static bool can_fold(Fold *f, const Node *norm) {
   const Node *conv = norm->input_count == 9 ? node_input(norm, 0)->node : NULL;
-  return conv && is_convolution(conv->kind) && conv->input_count == 7 && conv->owning_block == norm->owning_block &&
+  return conv && node_conv_dims(conv) && conv->input_count == 7 && conv->owning_block == norm->owning_block &&
          only_feeds(node_output(conv, 0), norm) && constant_is_bool(node_input(norm, 5), false) &&
          constant_double(node_input(norm, 7), &f->eps) && constant_tensor(node_input(conv, 1), &f->weight) &&
          constant_tensor_or_none(node_input(conv, 2), &f->bias) &&

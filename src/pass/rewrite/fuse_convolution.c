@@ -3,9 +3,12 @@
  * parts, so nothing need be known of the tensors here. */
 #include <math.h>
 
+#include "call/derive.h"
+#include "compute/conv/conv_epilogue.h"
 #include "ir/alias_db.h"
 #include "ir/graph_log.h"
 #include "pass/pass.h"
+#include "pass/rewrite/rewrite.h"
 
 #define FILE_NAME "fuse_convolution"
 
@@ -29,16 +32,7 @@ static bool is_first_input(const Node *user, const Node *node) {
 }
 
 static bool is_convolution(const Node *node) {
-  switch (node->kind) {
-    case SYM_aten_conv1d:
-    case SYM_aten_conv2d:
-    case SYM_aten_conv3d: {
-      const FunctionSchema *schema = node_schema(node);
-      return schema && node->input_count == 7 && node_named_input(node, "padding")->type->kind == TYPE_LIST;
-    }
-    default:
-      return false;
-  }
+  return node_conv_dims(node) && node->input_count == 7 && node_named_input(node, "padding")->type->kind == TYPE_LIST;
 }
 
 static bool is_stored_norm(const Node *node) {
@@ -66,34 +60,22 @@ static bool is_sum(const Node *node, const Node *of, Chain *c) {
   return node_input(node, 0)->type->kind == TYPE_TENSOR && node_input(node, 1)->type->kind == TYPE_TENSOR;
 }
 
-/* Kinds of activations, their names in the table of conv_epilogue.h, bounds of those that clamp. */
-static const struct {
-  Symbol kind, inplace;
-  const char *name;
-  double low, high;
-} activations[] = {
-    {SYM_aten_relu, SYM_aten_relu_, "hardtanh", 0, INFINITY},
-    {SYM_aten_relu6, SYM_aten_relu6_, "hardtanh", 0, 6},
-    {SYM_aten_hardswish, SYM_aten_hardswish_, "hardswish"},
-    {SYM_aten_hardsigmoid, SYM_aten_hardsigmoid_, "hardsigmoid"},
-    {SYM_aten_sigmoid, SYM_aten_sigmoid_, "sigmoid"},
-    {SYM_aten_silu, SYM_aten_silu_, "silu"},
-};
-
+/* What the convolution's epilogue does by itself: a limit, by its row or its arguments, or a function that it knows. */
 static bool is_activation(const Node *node, Chain *c) {
-  if ((node->kind == SYM_aten_hardtanh || node->kind == SYM_aten_hardtanh_) && node->input_count == 3) {
-    c->name = "hardtanh";
-    return constant_number(node_input(node, 1), &c->low) && constant_number(node_input(node, 2), &c->high) &&
-           c->low <= c->high;
-  }
-  for (size_t i = 0; i < sizeof activations / sizeof *activations && node->input_count == 1; i++) {
-    if (node->kind != activations[i].kind && node->kind != activations[i].inplace) continue;
-    c->name = activations[i].name;
-    c->low = activations[i].low;
-    c->high = activations[i].high;
-    return true;
-  }
-  return false;
+  const Operator *op = node_operator(node);
+  Str name, overload;
+  if (!op || !schema_text_split(str_from(op->row->schema), &name, &overload)) return false;
+  c->low = op->row->clamp[0];
+  c->high = op->row->clamp[1];
+  bool clamps = c->low < c->high;
+  ptrdiff_t colon = str_rfind_char(name, ':');
+  ConvActivation activation =
+      clamps ? CONV_CLAMP : conv_activation_find(str_slice(name, (size_t)(colon + 1), name.length));
+  if (activation == CONV_NONE) return false;
+  c->name = conv_activation_name(activation);
+  if (activation != CONV_CLAMP || clamps) return node->input_count == 1;
+  return node->input_count == 3 && constant_number(node_input(node, 1), &c->low) &&
+         constant_number(node_input(node, 2), &c->high) && c->low <= c->high;
 }
 
 static bool find_chain(Node *node, Chain *c) {
@@ -147,8 +129,7 @@ static void replace_chain(Graph *graph, AliasDb *db, const Chain *c) {
   inputs[14] = c->activation ? insert_text(graph, c->name) : none;
   inputs[15] = graph_insert_constant(graph, ivalue_float(c->low), NULL);
   inputs[16] = graph_insert_constant(graph, ivalue_float(c->high), NULL);
-  int dims = c->conv->kind == SYM_aten_conv1d ? 1 : c->conv->kind == SYM_aten_conv2d ? 2 : 3;
-  inputs[17] = graph_insert_constant(graph, ivalue_int(dims), NULL);
+  inputs[17] = graph_insert_constant(graph, ivalue_int(node_conv_dims(c->conv)), NULL);
   Node *fused = graph_create(graph, SYM_wick_convolution_norm, 18, inputs, 1);
   fused->inlined = c->conv->inlined;
   node_output(fused, 0)->type = node_output(last, 0)->type;

@@ -50,8 +50,8 @@ static bool writes(const Block *block) {
 /* dim(conv2d(...)) */
 static int64_t rank_of_convolution(const Node *node) {
   if (node->kind != SYM_aten_dim) return 0;
-  const Node *conv = node_input(node, 0)->node;
-  return conv->kind == SYM_aten_conv1d ? 3 : conv->kind == SYM_aten_conv2d ? 4 : conv->kind == SYM_aten_conv3d ? 5 : 0;
+  int dims = node_conv_dims(node_input(node, 0)->node);
+  return dims ? dims + 2 : 0;
 }
 
 /* A convolution also takes a sample without the batch dimension: only a known rank of its input decides. */

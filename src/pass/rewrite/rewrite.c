@@ -36,6 +36,11 @@ const TensorInfo *value_tensor(const Value *value) {
   return value->type->kind == TYPE_TENSOR ? value->type->tensor : NULL;
 }
 
+int node_conv_dims(const Node *node) {
+  const Operator *op = node_operator(node);
+  return op ? op->row->conv_dims : 0;
+}
+
 Value *insert_call(Graph *graph, Symbol kind, const Type *type, uint32_t input_count, Value *const *inputs) {
   Node *node = graph_insert_node(graph, graph_create(graph, kind, input_count, inputs, 1));
   node_output(node, 0)->type = type;

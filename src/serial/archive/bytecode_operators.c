@@ -221,7 +221,7 @@ static void lift_named(Lift *l, Str name, Str overload_name, int64_t given) {
   int64_t version = l->bytecode->import->importer.version;
   if (!op) LIFT_FAIL(l, "unknown operator " STR_FMT "." STR_FMT, STR_ARG(name), STR_ARG(overload_name));
   if (op->flags & OP_BUILTIN) LIFT_FAIL(l, STR_FMT " can't be named by bytecode", STR_ARG(name));
-  bool changed = operator_has_changed(version, name) && takes_tensors(operator_schema(op));
+  bool changed = upgrader_of(version, name) && takes_tensors(operator_schema(op));
   lift_schema(l, op, given, changed ? version : -1);
 }
 void lift_operator(Lift *l, const char *name, const char *overload_name, int64_t given) {

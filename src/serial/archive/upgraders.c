@@ -1,25 +1,18 @@
-/* The table of changed operators, in order of their names. What stands in no row means today what it always meant. */
+/* Operators that meant something else say so in their rows (OpRow.since, .upgrader). */
 #include "serial/archive/upgraders.h"
 
-static const struct {
-  const char *name;
-  int64_t last; /* version in which it had the older meaning */
-  const char *upgrader;
-} changes[] = {
-    {"aten::div", 3, "div_0_3"},           {"aten::div_", 3, "div__0_3"},         {"aten::full", 4, "full_0_4"},
-    {"aten::linspace", 7, "linspace_0_7"}, {"aten::logspace", 8, "logspace_0_8"},
-};
+#include "call/operator.h"
+
+const char *upgrader_of(int64_t version, Str name) {
+  const Operator *op = operator_find_changed(name);
+  return op && version < op->row->since ? op->row->upgrader : NULL;
+}
 
 SugaredValue *operator_of_version(Compilation *c, int64_t version, Symbol symbol) {
   SugaredValue *today = sugared_builtin(c, symbol);
-  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-    if (version <= changes[i].last && str_is(symbol_name(symbol), changes[i].name))
-      return sugared_prelude_or(c, STR("upgraders"), str_from(changes[i].upgrader), today);
-  return today;
-}
-
-bool operator_has_changed(int64_t version, Str name) {
-  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-    if (version <= changes[i].last && str_is(name, changes[i].name)) return true;
-  return false;
+  const char *upgrader = upgrader_of(version, symbol_name(symbol));
+  if (!upgrader) return today;
+  Str base = symbol_base(symbol);
+  const char *function = arena_printf(&c->scratch, STR_FMT "_%s", STR_ARG(base), upgrader);
+  return sugared_prelude_or(c, STR("upgraders"), str_from(function), today);
 }

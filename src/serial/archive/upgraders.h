@@ -6,5 +6,6 @@
 
 /* `torch.NAME` in an archive of that version. */
 SugaredValue *operator_of_version(Compilation *c, int64_t version, Symbol symbol);
-/* Whether an operator meant something else in an archive of that version. */
-bool operator_has_changed(int64_t version, Str name);
+/* The ending of the function that is what an operator meant in an archive of that version: "0_3"; NULL: what it means
+ * today. */
+const char *upgrader_of(int64_t version, Str name);

@@ -131,13 +131,6 @@ static uint32_t necessary_arguments(const FunctionSchema *schema, const Node *no
   return count;
 }
 
-/* From what version of archives on an operator means what it means now. */
-static const struct {
-  const char *name;
-  int version;
-} changed_operators[] = {{"aten::div", 4},      {"aten::div_", 4},     {"aten::full", 5},
-                         {"aten::linspace", 8}, {"aten::logspace", 9}, {"aten::gelu", 10}};
-
 static _Noreturn void fail_to_print(Printing *p, const Node *node) {
   printing_fail(p, status_new(ERROR_UNSUPPORTED, "a " STR_FMT " can't be printed", STR_ARG(symbol_name(node->kind))));
 }
@@ -146,9 +139,8 @@ static void put_operator(Printing *p, const Node *node, PythonText *out) {
   const FunctionSchema *schema = node_schema(node);
   Str name = symbol_name(node->kind), base = symbol_base(node->kind), space = symbol_space(node->kind);
   if (!schema) fail_to_print(p, node);
-  for (size_t i = 0; i < sizeof changed_operators / sizeof *changed_operators; i++)
-    if (str_is(name, changed_operators[i].name) && p->printer->min_version < changed_operators[i].version)
-      p->printer->min_version = changed_operators[i].version;
+  const Operator *changed = operator_find_changed(name);
+  if (changed && p->printer->min_version < changed->row->since) p->printer->min_version = changed->row->since;
   if (str_is(name, "aten::backward") || str_is(name, "aten::grad")) {
     strbuf_printf(python_text_at(out), "torch.autograd." STR_FMT "(", STR_ARG(base));
   } else if (str_is(space, "aten")) {
