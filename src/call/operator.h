@@ -64,6 +64,7 @@ typedef enum OpCast {
 typedef struct OpRow {
   const char *schema;
   Kernel *kernel;
+  int64_t param;        /* what the kernel is told of which of several operators it is: call_param */
   ShapeFunction *shape; /* NULL: the kernel sets its outputs itself (call_set) */
   const char *lower;    /* formula over the argument names, tile/formula.h */
   const char *grad; /* "self: grad * cos(self); other: ..." TorchScript text; NULL: none known; see docs/autograd.md */
@@ -122,6 +123,9 @@ typedef struct Operator {
   _Atomic(struct Operator *) following;    /* in order of registration over all names */
   void *library;                           /* the loaded library it came from, or NULL */
 } Operator;
+static inline int64_t call_param(const Call *c) {
+  return c->op->row->param;
+}
 
 /* Never NULL; the parsed schema, of the process. Where memory runs out, a stand-in that nothing should be matched
  * with: who chooses among schemas asks operator_schema_status first, which then says so. */

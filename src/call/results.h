@@ -60,7 +60,7 @@ static inline Status slice_bounds(const Call *c, int64_t length, int64_t *out_st
 
 /* Rows of operators on containers: they look at tensors only as values. */
 enum { OP_CONTAINER = OP_COMPOSITE | OP_ACCEPT_ANY };
-#define ROW(text, function) \
-  { .schema = text, .kernel = function }
-#define ROW_ANY(text, function) \
-  { .schema = text, .kernel = function, .flags = OP_CONTAINER }
+#define ROW(text, ...) \
+  { .schema = text, .kernel = __VA_ARGS__ }
+#define ROW_ANY(text, ...) \
+  { .schema = text, .flags = OP_CONTAINER, .kernel = __VA_ARGS__ }

@@ -228,7 +228,8 @@ static Status kernel_fftn(Call *call) {
 }
 
 /* ---- fftshift, ifftshift ---- */
-static Status run_shift(Call *call, bool inverse) {
+static Status kernel_shift(Call *call) {
+  bool inverse = call_param(call);
   static OpRef roll = OP_REF("aten::roll", "");
   const Tensor *self = call_tensor(call, 0);
   size_t count = self->ndim;
@@ -253,12 +254,6 @@ done:
   if (shift_list) ivalue_release(ivalue_list(shift_list));
   if (dim_list) ivalue_release(ivalue_list(dim_list));
   return status;
-}
-static Status kernel_shift(Call *call) {
-  return run_shift(call, false);
-}
-static Status kernel_unshift(Call *call) {
-  return run_shift(call, true);
 }
 
 /* ---- fftfreq, rfftfreq: (n, d, dtype, layout, device, pin_memory) ---- */
@@ -318,9 +313,11 @@ static const OpRow rows[] = {
     FFT("ihfft"),
     {.schema = "aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor",
      .kernel = kernel_shift,
+     .param = false,
      .flags = OP_COMPOSITE},
     {.schema = "aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor",
-     .kernel = kernel_unshift,
+     .kernel = kernel_shift,
+     .param = true,
      .flags = OP_COMPOSITE},
     {.schema = "aten::fft_fftfreq(int n, float d=1., *, ScalarType? dtype=None, Layout? layout=None, Device? "
                "device=None, bool? pin_memory=None) -> Tensor",

@@ -65,7 +65,10 @@ static Status check_probability(double p) {
   return status_new(ERROR_RUNTIME, "dropout probability has to be between 0 and 1, but got %g", p);
 }
 
-static Status dropout(Call *c, bool feature, bool alpha) {
+enum { DROP_FEATURES = 1, DROP_ALPHA = 2 };
+
+static Status kernel_dropout(Call *c) {
+  bool feature = call_param(c) & DROP_FEATURES, alpha = call_param(c) & DROP_ALPHA;
   Tensor *input = call_tensor(c, 0), *noise = NULL, *shift = NULL;
   double p = call_double(c, 1);
   IValue product = IVALUE_NONE, sum = IVALUE_NONE;
@@ -116,18 +119,6 @@ done:
   }
   call_set(c, 0, product);
   return OK;
-}
-static Status kernel_dropout(Call *c) {
-  return dropout(c, false, false);
-}
-static Status kernel_feature_dropout(Call *c) {
-  return dropout(c, true, false);
-}
-static Status kernel_alpha_dropout(Call *c) {
-  return dropout(c, false, true);
-}
-static Status kernel_feature_alpha_dropout(Call *c) {
-  return dropout(c, true, true);
 }
 
 /* ---- native_dropout: result and mask ---- */
@@ -259,7 +250,7 @@ static Status kernel_rrelu(Call *c) {
 
 #define DROPOUT(name, ...)                                                                                \
   {.schema = "aten::" #name "(Tensor input, float p, bool train) -> Tensor",                              \
-   .kernel = kernel_##name,                                                                               \
+   .kernel = kernel_dropout,                                                                              \
    .flags = OP_COMPOSITE | OP_NONDETERMINISTIC | OP_ACCEPT_META | OP_RETURNS_ARGUMENT | OP_EVAL_IDENTITY, \
    __VA_ARGS__},                                                                                          \
   {                                                                                                       \
@@ -269,10 +260,10 @@ static Status kernel_rrelu(Call *c) {
   }
 
 static const OpRow rows[] = {
-    DROPOUT(dropout, .same_as = "aten::native_dropout"),
-    DROPOUT(feature_dropout),
-    DROPOUT(alpha_dropout),
-    DROPOUT(feature_alpha_dropout),
+    DROPOUT(dropout, .param = 0, .same_as = "aten::native_dropout"),
+    DROPOUT(feature_dropout, .param = DROP_FEATURES),
+    DROPOUT(alpha_dropout, .param = DROP_ALPHA),
+    DROPOUT(feature_alpha_dropout, .param = DROP_FEATURES | DROP_ALPHA),
     {.schema = "aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
      .shape = shape_native,
      .kernel = kernel_native_dropout,

@@ -66,7 +66,8 @@ static void run_line(void *argument, char *const *data, const int64_t *strides) 
   if (buffer != stack) mem_free(buffer);
 }
 
-static Status run_softmax(Call *call, bool is_log) {
+static Status kernel_softmax(Call *call) {
+  bool is_log = call_param(call);
   const Tensor *self = call_tensor(call, 0);
   Tensor *out = call_out(call, 0);
   int64_t dim;
@@ -90,12 +91,6 @@ static Status run_softmax(Call *call, bool is_log) {
   }
   TRY(iterate_lines(2, (const Tensor *const[]){out, self}, (int)dim, call->exec->threads, run_line, &s));
   return s.failed ? status_out_of_memory() : OK;
-}
-static Status kernel_softmax(Call *call) {
-  return run_softmax(call, false);
-}
-static Status kernel_log_softmax(Call *call) {
-  return run_softmax(call, true);
 }
 
 static Status softmax_spec(Call *call, TensorSpec *specs, DType dtype) {
@@ -125,34 +120,40 @@ static const OpRow rows[] = {
     {.schema = "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
      .shape = shape_softmax,
      .kernel = kernel_softmax,
+     .param = false,
      .grad = SOFTMAX_GRAD,
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
      .cast = CAST_FULL_UNLESS_DTYPE,
      .shape = shape_softmax,
-     .kernel = kernel_log_softmax,
+     .kernel = kernel_softmax,
+     .param = true,
      .grad = LOG_SOFTMAX_GRAD,
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
      .same_as = "aten::softmax",
      .shape = shape_softmax,
      .kernel = kernel_softmax,
+     .param = false,
      .grad = SOFTMAX_GRAD,
      .flags = OP_ALIASING_OK},
     {.schema = "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
      .same_as = "aten::log_softmax",
      .shape = shape_softmax,
-     .kernel = kernel_log_softmax,
+     .kernel = kernel_softmax,
+     .param = true,
      .grad = LOG_SOFTMAX_GRAD,
      .flags = OP_ALIASING_OK},
     {.schema = "aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
      .shape = shape_half_softmax,
      .kernel = kernel_softmax,
+     .param = false,
      .grad = SOFTMAX_GRAD,
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
      .shape = shape_half_softmax,
-     .kernel = kernel_log_softmax,
+     .kernel = kernel_softmax,
+     .param = true,
      .grad = LOG_SOFTMAX_GRAD,
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema =

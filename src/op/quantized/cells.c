@@ -73,7 +73,8 @@ static Status cell_params(const Call *c, const CellParams **out) {
 
 /* ---- products ---- */
 
-static Status linear_of(Call *c, int which) { /* (self, x) */
+static Status kernel_linear(Call *c) { /* (self, x) */
+  int which = (int)call_param(c);
   static OpRef dynamic = OP_REF("quantized::linear_dynamic", ""), fp16 = OP_REF("quantized::linear_dynamic_fp16", "");
   const CellParams *p;
   IValue out;
@@ -82,12 +83,6 @@ static Status linear_of(Call *c, int which) { /* (self, x) */
               (IValue[]){call_value(c, 1), p->linear[which], ivalue_bool(p->reduce_range)}, 1, &out));
   call_set(c, 0, out);
   return OK;
-}
-static Status kernel_linear_ih(Call *c) {
-  return linear_of(c, 0);
-}
-static Status kernel_linear_hh(Call *c) {
-  return linear_of(c, 1);
 }
 
 /* ---- pickled state: (kind, tensors, numbers, integers, linear parameters) ---- */
@@ -143,8 +138,8 @@ static Status kernel_setstate(Call *c) {
 #define LINEARS LINEAR_PARAMS " w_ih, " LINEAR_PARAMS " w_hh, "
 #define LAYERS CELL_PARAMS "[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional"
 #define LAYER_VALUES "params, num_layers, dropout, train, bidirectional"
-#define PARAMS_ROW(text, kernel_function) \
-  { .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED }
+#define PARAMS_ROW(text, ...) \
+  { .schema = text, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED, .kernel = __VA_ARGS__ }
 #define SIMPLE_CELL(name)                                                                        \
   {                                                                                              \
     .schema = "quantized::quantized_rnn_" name "_cell_dynamic(Tensor input, Tensor hx, " LINEARS \
@@ -167,8 +162,10 @@ static const OpRow rows[] = {
     PARAMS_ROW("classes::CellParamsBase_setstate(" CELL_PARAMS
                "(a!) self, (str, Tensor[], float[], int[], " LINEAR_PARAMS "[]) state) -> ()",
                kernel_setstate),
-    PARAMS_ROW("classes::CellParamsBase_linear_ih(" CELL_PARAMS " self, Tensor x) -> Tensor", kernel_linear_ih),
-    PARAMS_ROW("classes::CellParamsBase_linear_hh(" CELL_PARAMS " self, Tensor x) -> Tensor", kernel_linear_hh),
+    PARAMS_ROW("classes::CellParamsBase_linear_ih(" CELL_PARAMS " self, Tensor x) -> Tensor", kernel_linear,
+               .param = 0),
+    PARAMS_ROW("classes::CellParamsBase_linear_hh(" CELL_PARAMS " self, Tensor x) -> Tensor", kernel_linear,
+               .param = 1),
     {.schema = "aten::quantized_lstm.input(Tensor input, Tensor[] hx, " LAYERS
                ", bool batch_first, *, ScalarType? dtype=None, bool use_dynamic=False) -> (Tensor, Tensor, Tensor)",
      .body = "if len(hx) != 2:\n"

@@ -426,7 +426,8 @@ static Status read_state(IValue state, int spatial, ConvParams *p, State *out) {
   return bad_state("of a version that is not known");
 }
 
-static Status set_state(Call *c, int spatial) {
+static Status kernel_setstate(Call *c) {
+  int spatial = (int)call_param(c);
   State state = {0};
   NativeValue *value;
   ConvParams *p = mem_calloc(1, sizeof *p);
@@ -441,15 +442,9 @@ static Status set_state(Call *c, int spatial) {
   TRY(finish(p, state.weight, state.bias, &value));
   return native_object_set(call_value(c, 0), value);
 }
-static Status kernel_setstate_2d(Call *c) {
-  return set_state(c, 2);
-}
-static Status kernel_setstate_3d(Call *c) {
-  return set_state(c, 3);
-}
 
-#define PARAMS_ROW(text, kernel_function) \
-  { .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED }
+#define PARAMS_ROW(text, ...) \
+  { .schema = text, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED, .kernel = __VA_ARGS__ }
 #define PREPACK_ROW(name, class_name, kernel_function)                                                                 \
   PARAMS_ROW(                                                                                                          \
       "quantized::" name                                                                                               \
@@ -480,9 +475,10 @@ static Status kernel_setstate_3d(Call *c) {
       PARAMS_ROW("quantized::" name "_dilation(" class_name " packed_weights) -> int[]", kernel_dilation),             \
       PARAMS_ROW("quantized::" name "_groups(" class_name " packed_weights) -> int", kernel_groups),                   \
       PARAMS_ROW("quantized::" name "_transpose(" class_name " packed_weights) -> int", kernel_transpose)
-#define CLASS_ROWS(name, class_name, setstate)                                                                  \
+#define CLASS_ROWS(name, class_name, spatial)                                                                   \
   PARAMS_ROW("classes::" name "_getstate(" class_name " self) -> (str, Tensor[], Tensor?[])", kernel_getstate), \
-      PARAMS_ROW("classes::" name "_setstate(" class_name "(a!) self, Any state) -> ()", setstate),             \
+      PARAMS_ROW("classes::" name "_setstate(" class_name "(a!) self, Any state) -> ()", kernel_setstate,       \
+                 .param = spatial),                                                                             \
       PARAMS_ROW("classes::" name "_weight(" class_name " self) -> Tensor", kernel_weight),                     \
       PARAMS_ROW("classes::" name "_bias(" class_name " self) -> Tensor?", kernel_bias),                        \
       PARAMS_ROW("classes::" name "_unpack(" class_name " self) -> (Tensor, Tensor?)", kernel_unpack),          \
@@ -515,8 +511,8 @@ static const OpRow rows[] = {
     ASK_ROWS("conv_transpose2d", CONV2D_PARAMS),
     ASK_ROWS("conv_transpose3d", CONV3D_PARAMS),
     PARAMS_ROW("quantized::conv2d_unpack_sizes(Any packed_weights) -> Any", kernel_unpack_sizes),
-    CLASS_ROWS("Conv2dPackedParamsBase", CONV2D_PARAMS, kernel_setstate_2d),
-    CLASS_ROWS("Conv3dPackedParamsBase", CONV3D_PARAMS, kernel_setstate_3d),
+    CLASS_ROWS("Conv2dPackedParamsBase", CONV2D_PARAMS, 2),
+    CLASS_ROWS("Conv3dPackedParamsBase", CONV3D_PARAMS, 3),
 };
 OP_TABLE(op_table_quantized_conv_params, rows);
 

@@ -297,7 +297,8 @@ static Status kernel_2bit_prepack(Call *c) {
   return pack_rows(c, 2, bits_options(c));
 }
 
-static Status unpack_rows(Call *c, int bits) {
+static Status kernel_unpack_rows(Call *c) {
+  int bits = (int)call_param(c);
   const Tensor *given = call_tensor(c, 0);
   Tensor *bytes, *out;
   int64_t sizes[TENSOR_MAX_DIMS];
@@ -327,15 +328,6 @@ static Status unpack_rows(Call *c, int bits) {
   if (!status) call_set_tensor(c, 0, out);
   return status;
 }
-static Status kernel_byte_unpack(Call *c) {
-  return unpack_rows(c, 8);
-}
-static Status kernel_4bit_unpack(Call *c) {
-  return unpack_rows(c, 4);
-}
-static Status kernel_2bit_unpack(Call *c) {
-  return unpack_rows(c, 2);
-}
 
 static Status kernel_choose_qparams_optimized(Call *c) { /* (input, numel, n_bins, ratio, bit_width) -> (most, least) */
   Tensor *numbers;
@@ -357,8 +349,8 @@ static Status kernel_choose_qparams_optimized(Call *c) { /* (input, numel, n_bin
   return OK;
 }
 
-#define PARAMS_ROW(text, kernel_function) \
-  { .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED }
+#define PARAMS_ROW(text, ...) \
+  { .schema = text, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED, .kernel = __VA_ARGS__ }
 #define BAG                                                                                                       \
   "Tensor indices, Tensor? offsets=None, bool scale_grad_by_freq=False, int mode=0, bool pruned_weights=False, "  \
   "Tensor? per_sample_weights=None, Tensor? compressed_indices_mapping=None, bool include_last_offset=False) -> " \
@@ -393,17 +385,17 @@ static const OpRow rows[] = {
     PARAMS_ROW("quantized::embedding_bag_prepack(Tensor weight) -> " EMBEDDING_PARAMS " W_prepack", kernel_prepack),
     PARAMS_ROW("quantized::embedding_bag_unpack(" EMBEDDING_PARAMS " W_prepack) -> Tensor W_origin", kernel_unpack),
     PARAMS_ROW("quantized::embedding_bag_byte_prepack(Tensor weight) -> Tensor", kernel_byte_prepack),
-    PARAMS_ROW("quantized::embedding_bag_byte_unpack(Tensor weight) -> Tensor", kernel_byte_unpack),
+    PARAMS_ROW("quantized::embedding_bag_byte_unpack(Tensor weight) -> Tensor", kernel_unpack_rows, .param = 8),
     PARAMS_ROW(
         "quantized::embedding_bag_4bit_prepack(Tensor weight, bool optimized_qparams=False, int nbins=200, float "
         "ratio=0.16) -> Tensor",
         kernel_4bit_prepack),
-    PARAMS_ROW("quantized::embedding_bag_4bit_unpack(Tensor weight) -> Tensor", kernel_4bit_unpack),
+    PARAMS_ROW("quantized::embedding_bag_4bit_unpack(Tensor weight) -> Tensor", kernel_unpack_rows, .param = 4),
     PARAMS_ROW(
         "quantized::embedding_bag_2bit_prepack(Tensor weight, bool optimized_qparams=False, int nbins=200, float "
         "ratio=0.16) -> Tensor",
         kernel_2bit_prepack),
-    PARAMS_ROW("quantized::embedding_bag_2bit_unpack(Tensor weight) -> Tensor", kernel_2bit_unpack),
+    PARAMS_ROW("quantized::embedding_bag_2bit_unpack(Tensor weight) -> Tensor", kernel_unpack_rows, .param = 2),
     PARAMS_ROW("aten::choose_qparams_optimized(Tensor input, int numel, int n_bins, float ratio, int bit_width) -> "
                "(Tensor, Tensor)",
                kernel_choose_qparams_optimized),

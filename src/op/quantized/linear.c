@@ -80,17 +80,12 @@ Status packed_linear_params(IValue object, const LinearParams **out) {
   return OK;
 }
 
-static Status prepack(Call *c, bool is_fp16) { /* (W, B) */
+static Status kernel_prepack(Call *c) { /* (W, B) */
+  bool is_fp16 = call_param(c);
   IValue object;
   TRY(linear_params_new(call_tensor(c, 0), call_tensor_or_null(c, 1), is_fp16, &object));
   call_set(c, 0, object);
   return OK;
-}
-static Status kernel_prepack(Call *c) {
-  return prepack(c, false);
-}
-static Status kernel_prepack_fp16(Call *c) {
-  return prepack(c, true);
 }
 
 static Status set_weight_bias(Call *c, const LinearParams *p) {
@@ -172,7 +167,8 @@ static Status run(Call *c, const LinearParams *p, const LayerInput *input, const
   return status;
 }
 
-static Status linear_static(Call *c, bool relu) { /* (X, W, scale, zero_point) */
+static Status kernel_linear(Call *c) { /* (X, W, scale, zero_point) */
+  bool relu = call_param(c);
   const Tensor *x = call_tensor(c, 0);
   const LinearParams *p;
   LayerInput input;
@@ -199,12 +195,6 @@ static Status linear_static(Call *c, bool relu) { /* (X, W, scale, zero_point) *
   else
     call_set_tensor(c, 0, out);
   return status;
-}
-static Status kernel_linear(Call *c) {
-  return linear_static(c, false);
-}
-static Status kernel_linear_relu(Call *c) {
-  return linear_static(c, true);
 }
 
 static Status linear_dynamic(Call *c, bool relu) { /* (X, W, reduce_range) */
@@ -237,7 +227,8 @@ static Status kernel_linear_relu_dynamic(Call *c) {
   return linear_dynamic(c, true);
 }
 
-static Status linear_fp16(Call *c, bool relu) { /* (X, W) */
+static Status kernel_linear_fp16(Call *c) { /* (X, W) */
+  bool relu = call_param(c);
   static OpRef linear = OP_REF("aten::linear", ""), relu_op = OP_REF("aten::relu", "");
   const LinearParams *p;
   IValue out, positive;
@@ -255,12 +246,6 @@ static Status linear_fp16(Call *c, bool relu) { /* (X, W) */
   call_set(c, 0, out);
   return OK;
 }
-static Status kernel_linear_fp16(Call *c) {
-  return linear_fp16(c, false);
-}
-static Status kernel_linear_relu_fp16(Call *c) {
-  return linear_fp16(c, true);
-}
 
 /* Writes its argument, although the schema does not say so. */
 static Status kernel_saturate_fp16(Call *c) {
@@ -276,31 +261,31 @@ static Status kernel_saturate_fp16(Call *c) {
   return status;
 }
 
-#define PARAMS_ROW(text, kernel_function) \
-  { .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED }
-#define BOTH(schema, kernel_function) \
-  PARAMS_ROW("quantized::" schema, kernel_function), PARAMS_ROW("_quantized::" schema, kernel_function)
+#define PARAMS_ROW(text, ...) \
+  { .schema = text, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED, .kernel = __VA_ARGS__ }
+#define BOTH(schema, ...) PARAMS_ROW("quantized::" schema, __VA_ARGS__), PARAMS_ROW("_quantized::" schema, __VA_ARGS__)
 
 static const OpRow rows[] = {
-    BOTH("linear_prepack(Tensor W, Tensor? B=None) -> " LINEAR_PARAMS " W_prepack", kernel_prepack),
-    BOTH("linear_prepack_fp16(Tensor W, Tensor? B=None) -> " LINEAR_PARAMS " W_prepack", kernel_prepack_fp16),
+    BOTH("linear_prepack(Tensor W, Tensor? B=None) -> " LINEAR_PARAMS " W_prepack", kernel_prepack, .param = false),
+    BOTH("linear_prepack_fp16(Tensor W, Tensor? B=None) -> " LINEAR_PARAMS " W_prepack", kernel_prepack, .param = true),
     PARAMS_ROW("quantized::linear_unpack(" LINEAR_PARAMS " W_prepack) -> (Tensor W_origin, Tensor? B_origin)",
                kernel_unpack),
     PARAMS_ROW("quantized::linear_unpack_fp16(" LINEAR_PARAMS " W_prepack) -> (Tensor W_origin, Tensor? B_origin)",
                kernel_unpack),
     BOTH("linear(Tensor X, " LINEAR_PARAMS " W_prepack, float Y_scale_i, int Y_zero_point_i) -> Tensor Y",
-         kernel_linear),
+         kernel_linear, .param = false),
     PARAMS_ROW("quantized::linear_relu(Tensor X, " LINEAR_PARAMS
                " W_prepack, float Y_scale_i, int Y_zero_point_i) -> Tensor Y",
-               kernel_linear_relu),
+               kernel_linear, .param = true),
     BOTH("linear_dynamic(Tensor X, " LINEAR_PARAMS " W_prepack, bool reduce_range=False) -> Tensor Y",
          kernel_linear_dynamic),
     PARAMS_ROW("quantized::linear_relu_dynamic(Tensor X, " LINEAR_PARAMS
                " W_prepack, bool reduce_range=False) -> Tensor Y",
                kernel_linear_relu_dynamic),
-    PARAMS_ROW("quantized::linear_dynamic_fp16(Tensor X, " LINEAR_PARAMS " W_prepack) -> Tensor Y", kernel_linear_fp16),
+    PARAMS_ROW("quantized::linear_dynamic_fp16(Tensor X, " LINEAR_PARAMS " W_prepack) -> Tensor Y", kernel_linear_fp16,
+               .param = false),
     PARAMS_ROW("quantized::linear_relu_dynamic_fp16(Tensor X, " LINEAR_PARAMS " W_prepack) -> Tensor Y",
-               kernel_linear_relu_fp16),
+               kernel_linear_fp16, .param = true),
     {.schema = "aten::_saturate_weight_to_fp16(Tensor weight) -> Tensor",
      .kernel = kernel_saturate_fp16,
      .flags = OP_NOT_DIFFERENTIABLE | OP_SIDE_EFFECTS | OP_RETURNS_ARGUMENT},

@@ -111,7 +111,8 @@ static Status append_entries(List *out, const Dict *d, What what) {
   return OK;
 }
 
-static Status entries(Call *c, What what) {
+static Status entries(Call *c) {
+  What what = (What)call_param(c);
   Dict *d;
   TRY(dict_hold(dict_at(c, 0), &d));
   const Type *element = what == VALUES ? d->value_type : d->key_type;
@@ -127,15 +128,6 @@ static Status entries(Call *c, What what) {
   }
   ivalue_release(ivalue_dict(d));
   return status;
-}
-static Status keys(Call *c) {
-  return entries(c, KEYS);
-}
-static Status values(Call *c) {
-  return entries(c, VALUES);
-}
-static Status items(Call *c) {
-  return entries(c, ITEMS);
 }
 
 static Status length(Call *c) {
@@ -196,9 +188,9 @@ static Status empty(Call *c) {
 
 #define ROWS(K)                                                                                                      \
   ROW_ANY("aten::len.Dict_" K "(Dict(" K ", t) self) -> int", length),                                               \
-      ROW_ANY("aten::keys." K "(Dict(" K ", t) self) -> " K "[](*)", keys),                                          \
-      ROW_ANY("aten::values." K "(Dict(" K ", t) self) -> t[](*)", values),                                          \
-      ROW_ANY("aten::items." K "(Dict(" K ", t) self) -> ((" K ", t)[])", items),                                    \
+      ROW_ANY("aten::keys." K "(Dict(" K ", t) self) -> " K "[](*)", entries, .param = KEYS),                        \
+      ROW_ANY("aten::values." K "(Dict(" K ", t) self) -> t[](*)", entries, .param = VALUES),                        \
+      ROW_ANY("aten::items." K "(Dict(" K ", t) self) -> ((" K ", t)[])", entries, .param = ITEMS),                  \
       ROW_ANY("aten::__getitem__.Dict_" K "(Dict(" K ", t) self, " K " key) -> t(*)", get_item),                     \
       ROW_ANY("aten::get." K "(Dict(" K ", t) self, " K " key) -> t(*)?", get),                                      \
       ROW_ANY("aten::get.default_" K "(Dict(" K ", t) self, " K " key, t default_value) -> t(*)", get),              \

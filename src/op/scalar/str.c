@@ -184,25 +184,16 @@ static bool window(const Call *c, Str *out, size_t *out_start) {
   return true;
 }
 
-static Status search(Call *c, bool last, bool must) {
+enum { FIND_LAST = 1, FIND_MUST = 2 };
+
+static Status find(Call *c) {
+  bool last = call_param(c) & FIND_LAST, must = call_param(c) & FIND_MUST;
   Str s;
   size_t start;
   ptrdiff_t place = window(c, &s, &start) ? find_in(s, call_str(c, 1), last) : -1;
   if (place < -1) return status_out_of_memory();
   if (place < 0 && must) return status_exception("ValueError", "substring not found");
   return result_int(c, 0, place < 0 ? -1 : place + (ptrdiff_t)start);
-}
-static Status find(Call *c) {
-  return search(c, false, false);
-}
-static Status rfind(Call *c) {
-  return search(c, true, false);
-}
-static Status index_(Call *c) {
-  return search(c, false, true);
-}
-static Status rindex_(Call *c) {
-  return search(c, true, true);
 }
 
 static Status count(Call *c) {
@@ -232,22 +223,16 @@ static Status endswith(Call *c) {
 
 /* ---- stripping and padding ---- */
 
-static Status strip_ends(Call *c, bool left, bool right) {
+enum { STRIP_LEFT = 1, STRIP_RIGHT = 2 };
+
+static Status strip(Call *c) {
+  bool left = call_param(c) & STRIP_LEFT, right = call_param(c) & STRIP_RIGHT;
   Str s = call_str(c, 0), chars = call_str(c, 1);
   bool goes[256] = {false};
   for (size_t i = 0; i < chars.length; i++) goes[(unsigned char)chars.data[i]] = true;
   while (left && s.length && goes[(unsigned char)s.data[0]]) s = str_slice(s, 1, s.length);
   while (right && s.length && goes[(unsigned char)s.data[s.length - 1]]) s = str_slice(s, 0, s.length - 1);
   return result_str(c, 0, s);
-}
-static Status strip(Call *c) {
-  return strip_ends(c, true, true);
-}
-static Status lstrip(Call *c) {
-  return strip_ends(c, true, false);
-}
-static Status rstrip(Call *c) {
-  return strip_ends(c, false, true);
 }
 
 static Status padded(Call *c, Str s, size_t left, size_t right, char fill) {
@@ -406,7 +391,8 @@ static Status splitlines(Call *c) {
   return finish_list(c, out, split_lines(out, call_str(c, 0), call_bool(c, 1)));
 }
 
-static Status partition_at(Call *c, bool last) {
+static Status partition(Call *c) {
+  bool last = call_param(c);
   Str s = call_str(c, 0), separator = call_str(c, 1);
   if (!separator.length) return status_exception("ValueError", "empty separator");
   ptrdiff_t place = find_in(s, separator, last);
@@ -422,12 +408,6 @@ static Status partition_at(Call *c, bool last) {
   TRY(result_str(c, 0, before));
   TRY(result_str(c, 1, place < 0 ? STR("") : separator));
   return result_str(c, 2, after);
-}
-static Status partition(Call *c) {
-  return partition_at(c, false);
-}
-static Status rpartition(Call *c) {
-  return partition_at(c, true);
 }
 
 static Status join(Call *c) {
@@ -569,8 +549,8 @@ COMPARE(greater_equal, >=)
 
 #define TO_STR(name, function) ROW("aten::" name "(str self) -> str", function)
 #define TO_BOOL(name, function) ROW("aten::" name "(str self) -> bool", function)
-#define WINDOWED(name, result, function) \
-  ROW("aten::" name "(str self, str substr, int start=0, int end=-1) -> " result, function)
+#define WINDOWED(name, result, ...) \
+  ROW("aten::" name "(str self, str substr, int start=0, int end=-1) -> " result, __VA_ARGS__)
 #define COMPARISON(name, function) ROW("aten::" name ".str(str a, str b) -> bool", function)
 
 static const OpRow rows[] = {
@@ -590,19 +570,19 @@ static const OpRow rows[] = {
     TO_BOOL("isupper", isupper_),
     TO_BOOL("istitle", istitle_),
     TO_BOOL("isidentifier", isidentifier_),
-    WINDOWED("find", "int", find),
-    WINDOWED("rfind", "int", rfind),
-    WINDOWED("index.str", "int", index_),
-    WINDOWED("rindex", "int", rindex_),
+    WINDOWED("find", "int", find, .param = 0),
+    WINDOWED("rfind", "int", find, .param = FIND_LAST),
+    WINDOWED("index.str", "int", find, .param = FIND_MUST),
+    WINDOWED("rindex", "int", find, .param = FIND_LAST | FIND_MUST),
     WINDOWED("count", "int", count),
     WINDOWED("startswith", "bool", startswith),
     WINDOWED("endswith", "bool", endswith),
     {.schema = "aten::__contains__.substr(str self, str key) -> bool",
      .body = "return self.find(key, 0, len(self)) != -1",
      .flags = OP_BUILTIN},
-    ROW("aten::strip(str self, str chars=\" \\n\\t\\f\\v\") -> str", strip),
-    ROW("aten::lstrip(str self, str chars=\" \\n\\t\\f\\v\") -> str", lstrip),
-    ROW("aten::rstrip(str self, str chars=\" \\n\\t\\f\\v\") -> str", rstrip),
+    ROW("aten::strip(str self, str chars=\" \\n\\t\\f\\v\") -> str", strip, .param = STRIP_LEFT | STRIP_RIGHT),
+    ROW("aten::lstrip(str self, str chars=\" \\n\\t\\f\\v\") -> str", strip, .param = STRIP_LEFT),
+    ROW("aten::rstrip(str self, str chars=\" \\n\\t\\f\\v\") -> str", strip, .param = STRIP_RIGHT),
     ROW("aten::ljust(str self, int width, str fillchar=\" \") -> str", ljust),
     ROW("aten::rjust(str self, int width, str fillchar=\" \") -> str", rjust),
     ROW("aten::center(str self, int width, str fillchar=\" \") -> str", center),
@@ -611,8 +591,8 @@ static const OpRow rows[] = {
     ROW("aten::split.str(str self, str? separator=None, int max=-1) -> str[]", split),
     ROW("aten::rsplit(str self, str separator=\" \", int max=-1) -> str[]", rsplit),
     ROW("aten::splitlines(str self, bool keepends=False) -> str[]", splitlines),
-    ROW("aten::partition(str self, str separator) -> (str, str, str)", partition),
-    ROW("aten::rpartition(str self, str separator) -> (str, str, str)", rpartition),
+    ROW("aten::partition(str self, str separator) -> (str, str, str)", partition, .param = false),
+    ROW("aten::rpartition(str self, str separator) -> (str, str, str)", partition, .param = true),
     ROW("aten::join(str self, str[] values) -> str", join),
     ROW("aten::replace(str self, str old, str new, int max=-1) -> str", replace),
     ROW("aten::add.str(str a, str b) -> str", concatenate),

@@ -207,7 +207,8 @@ static Status compress(Call *c, const Tensor *coo, Layout layout, int ndim, cons
   return status;
 }
 
-static Status to_compressed(Call *c, Layout layout) {
+static Status kernel_to_compressed(Call *c) {
+  Layout layout = (Layout)call_param(c);
   static OpRef to_sparse = OP_REF("aten::to_sparse", ""), transpose = OP_REF("aten::t", "");
   Tensor *self = call_tensor(c, 0), *coo = NULL, *turned = NULL, *ordered = NULL;
   if (self->ndim != 2)
@@ -225,17 +226,11 @@ static Status to_compressed(Call *c, Layout layout) {
   tensor_release(ordered);
   return status;
 }
-static Status kernel_to_csr(Call *c) {
-  return to_compressed(c, LAYOUT_SPARSE_CSR);
-}
-static Status kernel_to_csc(Call *c) {
-  return to_compressed(c, LAYOUT_SPARSE_CSC);
-}
 
-#define TO_SPARSE(text, kernel_function)                                                       \
-  {                                                                                            \
-    .schema = text, .kernel = kernel_function, .grad = "self: to_sparse_backward(grad, self)", \
-    .flags = OP_ACCEPT_SPARSE | OP_RETURNS_ARGUMENT                                            \
+#define TO_SPARSE(text, ...)                                                                                         \
+  {                                                                                                                  \
+    .schema = text, .grad = "self: to_sparse_backward(grad, self)", .flags = OP_ACCEPT_SPARSE | OP_RETURNS_ARGUMENT, \
+    .kernel = __VA_ARGS__                                                                                            \
   }
 static const OpRow rows[] = {
     {.schema = "aten::coalesce(Tensor(a) self) -> Tensor(a)",
@@ -264,7 +259,9 @@ static const OpRow rows[] = {
               "Tensor",
               kernel_to_sparse),
     TO_SPARSE("aten::to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor", kernel_to_sparse_dim),
-    TO_SPARSE("aten::to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor", kernel_to_csr),
-    TO_SPARSE("aten::to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor", kernel_to_csc),
+    TO_SPARSE("aten::to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor", kernel_to_compressed,
+              .param = LAYOUT_SPARSE_CSR),
+    TO_SPARSE("aten::to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor", kernel_to_compressed,
+              .param = LAYOUT_SPARSE_CSC),
 };
 OP_TABLE(op_table_sparse_convert, rows);

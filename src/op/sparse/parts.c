@@ -17,7 +17,8 @@ static Status kernel_coo(Call *c) { /* (sparse_dim, dense_dim, size, indices, va
   return OK;
 }
 
-static Status compressed(Call *c, Layout layout) { /* (begins, indices, values, size, *options) */
+static Status kernel_compressed(Call *c) { /* (begins, indices, values, size, *options) */
+  Layout layout = (Layout)call_param(c);
   size_t ndim;
   const int64_t *sizes = call_ints(c, 3, &ndim);
   Tensor *out;
@@ -26,12 +27,6 @@ static Status compressed(Call *c, Layout layout) { /* (begins, indices, values, 
   TRY(tensor_new_compressed(layout, (int)ndim, sizes, call_tensor(c, 0), call_tensor(c, 1), call_tensor(c, 2), &out));
   call_set_tensor(c, 0, out);
   return OK;
-}
-static Status kernel_csr(Call *c) {
-  return compressed(c, LAYOUT_SPARSE_CSR);
-}
-static Status kernel_csc(Call *c) {
-  return compressed(c, LAYOUT_SPARSE_CSC);
 }
 
 /* ---- parts ---- */
@@ -73,7 +68,12 @@ static Status kernel_values(Call *c) {
   return give_alias(c, tensor_sparse_parts(call_tensor(c, 0))->values);
 }
 
-static Status compressed_part(Call *c, Layout layout, bool begins) {
+/* Which layout the operator asks, and whether for where lines begin. */
+enum { PART_BEGINS = 1 << 8, PART_LAYOUT = PART_BEGINS - 1 };
+
+static Status kernel_part(Call *c) {
+  Layout layout = (Layout)(call_param(c) & PART_LAYOUT);
+  bool begins = call_param(c) & PART_BEGINS;
   TRY(expect_sparse(c));
   const SparseParts *parts = tensor_sparse_parts(call_tensor(c, 0));
   if (parts->layout != layout)
@@ -81,18 +81,6 @@ static Status compressed_part(Call *c, Layout layout, bool begins) {
                       STR_ARG(str_slice(c->op->name, 6, c->op->name.length)), layout_name(layout),
                       layout_name((Layout)parts->layout));
   return give_alias(c, begins ? parts->begins : parts->indices);
-}
-static Status kernel_crow(Call *c) {
-  return compressed_part(c, LAYOUT_SPARSE_CSR, true);
-}
-static Status kernel_col(Call *c) {
-  return compressed_part(c, LAYOUT_SPARSE_CSR, false);
-}
-static Status kernel_ccol(Call *c) {
-  return compressed_part(c, LAYOUT_SPARSE_CSC, true);
-}
-static Status kernel_row(Call *c) {
-  return compressed_part(c, LAYOUT_SPARSE_CSC, false);
 }
 
 /* ---- facts ---- */
@@ -115,8 +103,8 @@ static Status kernel_is_coalesced(Call *c) {
 }
 
 #define SPARSE_FACT OP_ACCEPT_SPARSE | OP_NOT_DIFFERENTIABLE
-#define ASK(text, kernel_function) \
-  { .schema = text, .kernel = kernel_function, .flags = SPARSE_FACT }
+#define ASK(text, ...) \
+  { .schema = text, .flags = SPARSE_FACT, .kernel = __VA_ARGS__ }
 #define BODY(text, statements) \
   { .schema = text, .body = statements }
 #define COO(text, size, coalesced)                                                                            \
@@ -144,10 +132,12 @@ static const OpRow rows[] = {
          "return empty_coo(size, sparse_dim, torch.zeros([0], dtype=dtype))"),
     {.schema = "aten::_sparse_csr_tensor_unsafe(Tensor crow_indices, Tensor col_indices, Tensor values, int[] size, "
                "*, " OPTIONS "None) -> Tensor",
-     .kernel = kernel_csr},
+     .kernel = kernel_compressed,
+     .param = LAYOUT_SPARSE_CSR},
     {.schema = "aten::_sparse_csc_tensor_unsafe(Tensor ccol_indices, Tensor row_indices, Tensor values, int[] size, "
                "*, " OPTIONS "None) -> Tensor",
-     .kernel = kernel_csc},
+     .kernel = kernel_compressed,
+     .param = LAYOUT_SPARSE_CSC},
     BODY("aten::sparse_csr_tensor.crow_col_value_size(Tensor crow_indices, Tensor col_indices, Tensor values, int[] "
          "size, *, " OPTIONS "False) -> Tensor",
          "return torch._sparse_csr_tensor_unsafe(crow_indices, col_indices, values, size)"),
@@ -165,10 +155,10 @@ static const OpRow rows[] = {
      .kernel = kernel_values,
      .grad = "self: sparse_like(self, grad)",
      .flags = OP_ACCEPT_SPARSE | OP_GRAD_EXACT},
-    ASK("aten::crow_indices(Tensor(a) self) -> Tensor(a)", kernel_crow),
-    ASK("aten::col_indices(Tensor(a) self) -> Tensor(a)", kernel_col),
-    ASK("aten::ccol_indices(Tensor(a) self) -> Tensor(a)", kernel_ccol),
-    ASK("aten::row_indices(Tensor(a) self) -> Tensor(a)", kernel_row),
+    ASK("aten::crow_indices(Tensor(a) self) -> Tensor(a)", kernel_part, .param = LAYOUT_SPARSE_CSR | PART_BEGINS),
+    ASK("aten::col_indices(Tensor(a) self) -> Tensor(a)", kernel_part, .param = LAYOUT_SPARSE_CSR),
+    ASK("aten::ccol_indices(Tensor(a) self) -> Tensor(a)", kernel_part, .param = LAYOUT_SPARSE_CSC | PART_BEGINS),
+    ASK("aten::row_indices(Tensor(a) self) -> Tensor(a)", kernel_part, .param = LAYOUT_SPARSE_CSC),
     ASK("aten::_nnz(Tensor self) -> int", kernel_nnz),
     ASK("aten::sparse_dim(Tensor self) -> int", kernel_sparse_dim),
     ASK("aten::_dimI(Tensor self) -> int", kernel_sparse_dim),

@@ -275,7 +275,8 @@ static void triangle_rows(void *argument, int64_t begin, int64_t end) {
   }
 }
 
-static Status triangle(Call *c, bool upper) {
+static Status kernel_triangle(Call *c) {
+  bool upper = call_param(c);
   Tensor *out = call_out(c, 0), *self;
   if (out->numel == 0) return OK;
   TRY(tensor_contiguous(call_tensor(c, 0), &self));
@@ -289,13 +290,6 @@ static Status triangle(Call *c, bool upper) {
   parallel_for(c->exec->threads, out->numel / t.columns, 32768 / t.columns + 1, triangle_rows, &t);
   tensor_release(self);
   return OK;
-}
-
-static Status kernel_tril(Call *c) {
-  return triangle(c, false);
-}
-static Status kernel_triu(Call *c) {
-  return triangle(c, true);
 }
 
 /* ---- diagonals ---- */
@@ -471,12 +465,14 @@ static const OpRow rows[] = {
         "sizes.insert(d + 1, repeats)\n"
         "return x.unsqueeze(d + 1).expand(sizes).clone(memory_format=torch.contiguous_format).flatten(d, d + 1)\n"),
     {.schema = "aten::tril(Tensor self, int diagonal=0) -> Tensor",
-     .kernel = kernel_tril,
+     .kernel = kernel_triangle,
+     .param = false,
      .shape = shape_triangle,
      .grad = "self: grad.tril(diagonal)",
      .flags = OP_INPLACE | OP_OUT | OP_WRITES_EXPANDED},
     {.schema = "aten::triu(Tensor self, int diagonal=0) -> Tensor",
-     .kernel = kernel_triu,
+     .kernel = kernel_triangle,
+     .param = true,
      .shape = shape_triangle,
      .grad = "self: grad.triu(diagonal)",
      .flags = OP_INPLACE | OP_OUT | OP_WRITES_EXPANDED},

@@ -178,7 +178,8 @@ static Status shape_var(Call *call, TensorSpec *specs) {
   TRY(one_output(call, &specs[0], dtype_is_complex(self) ? dtype_to_real(self) : self));
   return call->output_count > 1 ? one_output(call, &specs[1], self) : OK;
 }
-static Status run_var(Call *call, bool take_root) {
+static Status kernel_var(Call *call) {
+  bool take_root = call_param(call);
   static const ByClass ops = {&reduce_var_f64, NULL, &reduce_var_c128};
   int unbiased = call_find_argument(call, "unbiased"), correction = call_find_argument(call, "correction");
   ReduceParams params = {.correction = 1, .take_root = take_root};
@@ -186,12 +187,6 @@ static Status run_var(Call *call, bool take_root) {
   if (correction >= 0 && !call_is_none(call, (uint32_t)correction))
     params.correction = ivalue_to_double(call_scalar(call, (uint32_t)correction));
   return run(call, ops, (DType)call_tensor(call, 0)->dtype, params);
-}
-static Status kernel_var(Call *call) {
-  return run_var(call, false);
-}
-static Status kernel_std(Call *call) {
-  return run_var(call, true);
 }
 
 /* ---- logsumexp ---- */
@@ -323,38 +318,43 @@ static const OpRow rows[] = {
     REDUCE("aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
            shape_aminmax, kernel_aminmax,
            .grad = "self: aminmax_backward(grads, self, dim, keepdim, results[0], results[1])", .out = "out: min max"),
-    REDUCE("aten::var(Tensor self, bool unbiased=True) -> Tensor", shape_var, kernel_var,
+    REDUCE("aten::var(Tensor self, bool unbiased=True) -> Tensor", shape_var, kernel_var, .param = false,
            .grad = "self: var_backward(grad, self, None, 1. if unbiased else 0., False)"),
     REDUCE("aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", shape_var,
-           kernel_var, .grad = "self: var_backward(grad, self, dim, 1. if unbiased else 0., keepdim)", .out = "out"),
-    REDUCE(
-        "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-        shape_var, kernel_var, .grad = "self: var_backward(grad, self, dim, freedom(correction), keepdim)"),
-    REDUCE("aten::std(Tensor self, bool unbiased=True) -> Tensor", shape_var, kernel_std,
-           .grad = "self: std_backward(grad, result, self, None, 1. if unbiased else 0., False)"),
-    REDUCE("aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", shape_var,
-           kernel_std, .grad = "self: std_backward(grad, result, self, dim, 1. if unbiased else 0., keepdim)",
+           kernel_var, .param = false, .grad = "self: var_backward(grad, self, dim, 1. if unbiased else 0., keepdim)",
            .out = "out"),
     REDUCE(
+        "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+        shape_var, kernel_var, .param = false,
+        .grad = "self: var_backward(grad, self, dim, freedom(correction), keepdim)"),
+    REDUCE("aten::std(Tensor self, bool unbiased=True) -> Tensor", shape_var, kernel_var, .param = true,
+           .grad = "self: std_backward(grad, result, self, None, 1. if unbiased else 0., False)"),
+    REDUCE("aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", shape_var,
+           kernel_var, .param = true,
+           .grad = "self: std_backward(grad, result, self, dim, 1. if unbiased else 0., keepdim)", .out = "out"),
+    REDUCE(
         "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-        shape_var, kernel_std, .grad = "self: std_backward(grad, result, self, dim, freedom(correction), keepdim)"),
-    REDUCE("aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", shape_var, kernel_var,
+        shape_var, kernel_var, .param = true,
+        .grad = "self: std_backward(grad, result, self, dim, freedom(correction), keepdim)"),
+    REDUCE("aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", shape_var, kernel_var, .param = false,
            .grad = "self: var_mean_backward(grads, self, None, 1. if unbiased else 0., False)"),
     REDUCE("aten::var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
-           shape_var, kernel_var, .grad = "self: var_mean_backward(grads, self, dim, 1. if unbiased else 0., keepdim)"),
+           shape_var, kernel_var, .param = false,
+           .grad = "self: var_mean_backward(grads, self, dim, 1. if unbiased else 0., keepdim)"),
     REDUCE("aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) "
            "-> (Tensor, "
            "Tensor)",
-           shape_var, kernel_var, .grad = "self: var_mean_backward(grads, self, dim, freedom(correction), keepdim)"),
-    REDUCE("aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", shape_var, kernel_std,
+           shape_var, kernel_var, .param = false,
+           .grad = "self: var_mean_backward(grads, self, dim, freedom(correction), keepdim)"),
+    REDUCE("aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", shape_var, kernel_var, .param = true,
            .grad = "self: std_mean_backward(grads, results[0], self, None, 1. if unbiased else 0., False)"),
     REDUCE("aten::std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
-           shape_var, kernel_std,
+           shape_var, kernel_var, .param = true,
            .grad = "self: std_mean_backward(grads, results[0], self, dim, 1. if unbiased else 0., keepdim)"),
     REDUCE("aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) "
            "-> (Tensor, "
            "Tensor)",
-           shape_var, kernel_std,
+           shape_var, kernel_var, .param = true,
            .grad = "self: std_mean_backward(grads, results[0], self, dim, freedom(correction), keepdim)"),
     REDUCE("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", shape_logsumexp, kernel_logsumexp,
            .grad = "self: logsumexp_backward(grad, self, result, dim, keepdim)", .cast = CAST_FULL),

@@ -294,7 +294,8 @@ static Status shape_triu(Call *c, TensorSpec *spec) {
   return triangle_shape(c, true, spec);
 }
 
-static Status triangle_write(Call *c, bool upper) {
+static Status kernel_triangle(Call *c) {
+  bool upper = call_param(c);
   Tensor *out = call_out(c, 0);
   int64_t columns = call_int(c, 1), offset = call_int(c, 2), at = 0, n = out->sizes[1], done = 0;
   if (!out->storage || n == 0) return OK;
@@ -315,12 +316,6 @@ static Status triangle_write(Call *c, bool upper) {
     }
   }
   return OK;
-}
-static Status kernel_tril(Call *c) {
-  return triangle_write(c, false);
-}
-static Status kernel_triu(Call *c) {
-  return triangle_write(c, true);
 }
 
 /* ---- windows ---- */
@@ -442,8 +437,10 @@ static const OpRow rows[] = {
         kernel_linspace, .since = 8, .upgrader = "0_7"),
     ROW("aten::logspace(Scalar start, Scalar end, int steps, float base=10., *, " OPTIONS ") -> Tensor", shape_logspace,
         kernel_logspace, .since = 9, .upgrader = "0_8"),
-    ROW("aten::tril_indices(int row, int col, int offset=0, *, " LONG_OPTIONS ") -> Tensor", shape_tril, kernel_tril),
-    ROW("aten::triu_indices(int row, int col, int offset=0, *, " LONG_OPTIONS ") -> Tensor", shape_triu, kernel_triu),
+    ROW("aten::tril_indices(int row, int col, int offset=0, *, " LONG_OPTIONS ") -> Tensor", shape_tril,
+        kernel_triangle, .param = false),
+    ROW("aten::triu_indices(int row, int col, int offset=0, *, " LONG_OPTIONS ") -> Tensor", shape_triu,
+        kernel_triangle, .param = true),
     ROW("aten::hann_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_hann_1),
     ROW("aten::hann_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2,
         kernel_hann_2),

@@ -191,19 +191,11 @@ static Status give_as(Call *c, IValue number, DType as) {
   return OK;
 }
 
-static Status item_as(Call *c, DType as) {
+static Status kernel_item_as(Call *c) {
+  DType as = (DType)call_param(c);
   IValue number;
   TRY(item(call_tensor(c, 0), &number));
   return give_as(c, number, as);
-}
-static Status kernel_int_tensor(Call *c) {
-  return item_as(c, DTYPE_INT64);
-}
-static Status kernel_float_tensor(Call *c) {
-  return item_as(c, DTYPE_FLOAT64);
-}
-static Status kernel_complex_tensor(Call *c) {
-  return item_as(c, DTYPE_COMPLEX128);
 }
 
 static Status kernel_item(Call *c) {
@@ -253,8 +245,8 @@ static Status kernel_result_type(Call *c) {
   { .schema = text, .kernel = kernel_function, .flags = OP_ACCEPT_ANY | OP_NOT_DIFFERENTIABLE }
 #define MEASURE(text, kernel_function) \
   { .schema = text, .kernel = kernel_function, .flags = OP_ACCEPT_ANY | OP_NOT_DIFFERENTIABLE | OP_METADATA_ONLY }
-#define ITEM(text, kernel_function) \
-  { .schema = text, .kernel = kernel_function, .flags = OP_ACCEPT_CONJ | OP_NOT_DIFFERENTIABLE | OP_ELEMENT }
+#define ITEM(text, ...) \
+  { .schema = text, .flags = OP_ACCEPT_CONJ | OP_NOT_DIFFERENTIABLE | OP_ELEMENT, .kernel = __VA_ARGS__ }
 #define COMPLEX_OF(overload, a, b)                                                                    \
   {                                                                                                   \
     .schema = "aten::Complex." overload "(" a ", " b ") -> complex", .kernel = kernel_complex_of_two, \
@@ -322,9 +314,9 @@ static const OpRow rows[] = {
     ITEM("aten::_local_scalar_dense(Tensor self) -> Scalar", kernel_item),
     ITEM("aten::is_nonzero(Tensor self) -> bool", kernel_is_nonzero),
     ITEM("aten::Bool.Tensor(Tensor a) -> bool", kernel_is_nonzero),
-    ITEM("aten::Int.Tensor(Tensor a) -> int", kernel_int_tensor),
-    ITEM("aten::Float.Tensor(Tensor a) -> float", kernel_float_tensor),
-    ITEM("aten::Complex.Tensor(Tensor a) -> complex", kernel_complex_tensor),
+    ITEM("aten::Int.Tensor(Tensor a) -> int", kernel_item_as, .param = DTYPE_INT64),
+    ITEM("aten::Float.Tensor(Tensor a) -> float", kernel_item_as, .param = DTYPE_FLOAT64),
+    ITEM("aten::Complex.Tensor(Tensor a) -> complex", kernel_item_as, .param = DTYPE_COMPLEX128),
     COMPLEX_OF("Tensor_Tensor", "Tensor a", "Tensor b"),
     COMPLEX_OF("Tensor_bool", "Tensor x", "bool y"),
     COMPLEX_OF("Tensor_float", "Tensor x", "float y"),

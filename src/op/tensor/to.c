@@ -130,17 +130,12 @@ static Status kernel_type_as(Call *c) {
   const Tensor *other = call_tensor(c, 1);
   return convert(c, (Conversion){(DType)other->dtype, tensor_device(other), false, IVALUE_NONE});
 }
-static Status to_device(Call *c, DeviceType device) {
+static Status kernel_to_device_type(Call *c) {
+  DeviceType device = (DeviceType)call_param(c);
   Conversion to = unchanged(c);
   to.device = device_map_apply(c->exec->device_map, (Device){(int16_t)device, -1});
   if (!device_is_there(to.device)) return device_is_missing(to.device);
   return convert(c, to);
-}
-static Status kernel_cpu(Call *c) {
-  return to_device(c, DEVICE_CPU);
-}
-static Status kernel_cuda(Call *c) {
-  return to_device(c, DEVICE_CUDA);
 }
 
 static Status cast(Call *c, DType dtype) {
@@ -148,18 +143,9 @@ static Status cast(Call *c, DType dtype) {
   to.dtype = dtype;
   return convert(c, to);
 }
-#define CAST(name, dtype)                     \
-  static Status kernel_cast_##name(Call *c) { \
-    return cast(c, dtype);                    \
-  }
-CAST(Byte, DTYPE_UINT8)
-CAST(Char, DTYPE_INT8)
-CAST(Short, DTYPE_INT16)
-CAST(Int, DTYPE_INT32)
-CAST(Long, DTYPE_INT64)
-CAST(Half, DTYPE_FLOAT16)
-CAST(Float, DTYPE_FLOAT32)
-CAST(Double, DTYPE_FLOAT64)
+static Status kernel_cast(Call *c) {
+  return cast(c, (DType)call_param(c));
+}
 
 static Status kernel_full_precision(Call *c) { /* (self, cuda_enabled, cpu_enabled) */
   DType dtype = (DType)call_tensor(c, 0)->dtype;
@@ -290,16 +276,16 @@ static Status kernel_set_tensor_parts_(Call *c) {
   return set_parts(c, call_tensor(c, 1)->storage);
 }
 
-#define CONVERT(text, kernel_function) \
-  { .schema = text, .kernel = kernel_function, .flags = OP_COMPOSITE | OP_ACCEPT_ANY }
+#define CONVERT(text, ...) \
+  { .schema = text, .flags = OP_COMPOSITE | OP_ACCEPT_ANY, .kernel = __VA_ARGS__ }
 #define SET(text, kernel_function) \
   { .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE | OP_RESHAPES | OP_ACCEPT_CONJ }
 
 /* The schema hides that the result may be self. */
-#define CAST_ROW(name)                                                                                               \
-  {                                                                                                                  \
-    .schema = "aten::_cast_" #name "(Tensor self, bool non_blocking=False) -> Tensor", .kernel = kernel_cast_##name, \
-    .flags = OP_COMPOSITE | OP_ACCEPT_ANY | OP_RETURNS_ARGUMENT                                                      \
+#define CAST_ROW(name, dtype)                                                                                 \
+  {                                                                                                           \
+    .schema = "aten::_cast_" #name "(Tensor self, bool non_blocking=False) -> Tensor", .kernel = kernel_cast, \
+    .param = dtype, .flags = OP_COMPOSITE | OP_ACCEPT_ANY | OP_RETURNS_ARGUMENT                               \
   }
 static const OpRow rows[] = {
     {.schema = "aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
@@ -337,16 +323,16 @@ static const OpRow rows[] = {
     {.schema = "aten::type_as(Tensor self, Tensor other) -> Tensor",
      .kernel = kernel_type_as,
      .flags = OP_COMPOSITE | OP_ACCEPT_ANY | OP_RETURNS_ARGUMENT | OP_METADATA_OTHERS},
-    CONVERT("aten::cpu(Tensor(a) self) -> Tensor(b|a)", kernel_cpu),
-    CONVERT("aten::cuda(Tensor(a) self) -> Tensor(b|a)", kernel_cuda),
-    CAST_ROW(Byte),
-    CAST_ROW(Char),
-    CAST_ROW(Short),
-    CAST_ROW(Int),
-    CAST_ROW(Long),
-    CAST_ROW(Half),
-    CAST_ROW(Float),
-    CAST_ROW(Double),
+    CONVERT("aten::cpu(Tensor(a) self) -> Tensor(b|a)", kernel_to_device_type, .param = DEVICE_CPU),
+    CONVERT("aten::cuda(Tensor(a) self) -> Tensor(b|a)", kernel_to_device_type, .param = DEVICE_CUDA),
+    CAST_ROW(Byte, DTYPE_UINT8),
+    CAST_ROW(Char, DTYPE_INT8),
+    CAST_ROW(Short, DTYPE_INT16),
+    CAST_ROW(Int, DTYPE_INT32),
+    CAST_ROW(Long, DTYPE_INT64),
+    CAST_ROW(Half, DTYPE_FLOAT16),
+    CAST_ROW(Float, DTYPE_FLOAT32),
+    CAST_ROW(Double, DTYPE_FLOAT64),
     CONVERT("aten::_autocast_to_full_precision(Tensor(a) self, bool cuda_enabled, bool cpu_enabled) -> Tensor(a)",
             kernel_full_precision),
     CONVERT("aten::_autocast_to_reduced_precision(Tensor(a) self, bool cuda_enabled, bool cpu_enabled, ScalarType "
