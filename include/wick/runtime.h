@@ -54,10 +54,12 @@ WICK_API void wick_runtime_release(wick_runtime *runtime);
 /* Gives back what is kept for later calls and can be made again: storage for reuse, packed weights, stacks of calls
  * that ended, and the plans that no call is in, which later calls make anew. Returns how many bytes of storage. */
 WICK_API uint64_t wick_trim(void);
+/* The same of what was loaded, compiled and run with this runtime (NULL: with none). */
+WICK_API uint64_t wick_runtime_trim(wick_runtime *runtime);
 typedef struct wick_stats {
   uint32_t size;
   uint32_t reserved;
-  uint64_t cache_bytes; /* freed storage kept for reuse */
+  uint64_t cache_bytes; /* freed storage kept for reuse, by all runtimes */
   /* since the process started: */
   uint64_t invocations;    /* calls that came to an optimizing executor */
   uint64_t plan_hits;      /* of these, ran in a plan */

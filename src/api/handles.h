@@ -7,8 +7,7 @@
 #include "wick/wick.h"
 
 struct wick_runtime {
-  RefCount refs;
-  Runtime runtime;
+  Runtime runtime;               /* first member: what `destroy` gets */
   wick_graph_observer *observer; /* what runtime.observe shows graphs to; NULL: nobody */
   void *observer_user;
 };

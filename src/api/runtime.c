@@ -40,6 +40,13 @@ static int thread_count(const wick_runtime_options *o) {
   return count > 1024 ? 1024 : (int)count;
 }
 
+static void destroy(Runtime *runtime) {
+  packed_weights_free(runtime->packed_weights);
+  interp_trim(runtime);
+  heap_release(runtime->heap);
+  mem_free((wick_runtime *)runtime);
+}
+
 wick_status wick_runtime_new(const wick_runtime_options *options, wick_runtime **out, wick_error **error) {
   wick_runtime_options o;
   API_OUT(out);
@@ -53,46 +60,63 @@ wick_status wick_runtime_new(const wick_runtime_options *options, wick_runtime *
   HEAP_SCOPE(NULL);
   wick_runtime *runtime = mem_calloc(1, sizeof *runtime);
   if (!runtime) return api_status(status_out_of_memory(), error);
-  ref_init(&runtime->refs);
   runtime_init(&runtime->runtime);
   HeapOptions heap = {o.alloc, o.free, o.user, o.max_bytes, o.cache_bytes};
   runtime->runtime.heap = heap_new(&heap);
-  if (!runtime->runtime.heap) {
-    mem_free(runtime);
+  runtime->runtime.packed_weights = packed_weights_new(runtime->runtime.heap);
+  if (!runtime->runtime.heap || !runtime->runtime.packed_weights) {
+    destroy(&runtime->runtime);
     return api_status(status_out_of_memory(), error);
   }
   runtime->runtime.threads = thread_count(&o);
   runtime->runtime.print = o.print;
   runtime->runtime.print_user = o.user;
+  runtime_begin(&runtime->runtime, destroy);
   *out = runtime;
   return api_status(OK, error);
 }
 wick_runtime *runtime_retain(wick_runtime *runtime) {
-  if (runtime) ref_retain(&runtime->refs);
+  if (runtime) runtime_hold(&runtime->runtime);
   return runtime;
 }
 void wick_runtime_release(wick_runtime *runtime) {
-  if (!runtime || !ref_release(&runtime->refs)) return;
-  heap_release(runtime->runtime.heap);
-  mem_free(runtime);
+  if (runtime) runtime_let_go(&runtime->runtime);
 }
 
 void api_exec_init(Exec *exec, const wick_runtime *runtime) {
   exec_init_in(exec, runtime_of(runtime), &api_services);
 }
 
+/* Packed weights go to the cache, which then gives everything back. */
+static void trim(Runtime *runtime, void *bytes) {
+  interp_trim(runtime);
+  packed_weights_trim(runtime->packed_weights);
+  *(uint64_t *)bytes += cache_trim(runtime->heap);
+}
+static void add_cache_bytes(Runtime *runtime, void *bytes) {
+  *(uint64_t *)bytes += cache_bytes(runtime->heap);
+}
+
 uint64_t wick_trim(void) {
-  executor_trim();
+  uint64_t bytes = 0;
+  executor_trim(NULL);
   fuse_trim(); /* of what plans still hold */
-  interp_trim();
-  packed_weights_trim(); /* packed weights go to the cache, which then gives everything back */
+  runtime_each(trim, &bytes);
   small_blocks_trim();
-  return cache_trim(NULL);
+  return bytes;
+}
+
+uint64_t wick_runtime_trim(wick_runtime *runtime) {
+  uint64_t bytes = 0;
+  executor_trim(runtime_of(runtime));
+  trim(runtime_of(runtime), &bytes);
+  return bytes;
 }
 
 void wick_stats_get(wick_stats *out) {
   if (!out) return;
-  wick_stats stats = {.size = out->size, .cache_bytes = cache_bytes(NULL)};
+  wick_stats stats = {.size = out->size};
+  runtime_each(add_cache_bytes, &stats.cache_bytes);
 #define X(name, text) stats.name = STATISTIC_GET(name);
   STATISTICS(X)
 #undef X

@@ -215,6 +215,7 @@ static_assert(sizeof(ArenaChunk) % ARENA_ALIGN == 0, "what follows the header is
 
 void arena_init(Arena *arena, Catch *catch_point) {
   *arena = (Arena){.catch_point = catch_point, .heap = heap};
+  heap_hold(heap);
 }
 
 void arena_dispose(Arena *arena) {
@@ -223,8 +224,10 @@ void arena_dispose(Arena *arena) {
     chunk_free(arena->heap, chunk);
     chunk = next;
   }
+  heap_drop(arena->heap);
   arena->chunks = NULL;
   arena->next = arena->end = NULL;
+  arena->heap = NULL;
   arena->bytes = 0;
 }
 

@@ -89,7 +89,7 @@ typedef struct Arena {
   char *next, *end;
   size_t bytes;     /* taken from the heap */
   size_t max_bytes; /* 0: no limit; beyond it out-of-memory is thrown */
-  Heap *heap;       /* the thread's when it was initialized: chunks come from there */
+  Heap *heap;       /* the thread's when it was initialized, held: chunks come from there */
   Catch *catch_point;
 } Arena;
 void arena_init(Arena *arena, Catch *catch_point);

@@ -2,14 +2,23 @@
  * say, and where their text goes. Every Exec has one: the caller's, or the process's. */
 #pragma once
 
+#include "base/hostile.h"
 #include "base/memory.h"
 
 struct ExecutorOptions;
+struct PackedWeights;
+struct Task;
 struct Function;
 struct Graph;
 
+enum { RUNTIME_STACKS = CACHE_ENTRIES(8) };
 typedef struct Runtime {
-  Heap *heap;  /* held; NULL: the process's */
+  RefCount refs;
+  void (*destroy)(struct Runtime *runtime);      /* the last reference went; NULL: the maker's affair, nobody counts */
+  struct Runtime *next, *previous;               /* of those that have one */
+  Heap *heap;                                    /* held; NULL: the process's */
+  struct PackedWeights *packed_weights;          /* compute/conv/conv_weights.h; NULL: the process's */
+  _Atomic(struct Task *) stacks[RUNTIME_STACKS]; /* interp/task.c: of calls that ended */
   int threads; /* of parallel_for within a call; 0: as many as the process has processors */
   void (*print)(void *user, const char *text, size_t length); /* print() and warnings; NULL: stdout and stderr */
   void *print_user;
@@ -24,5 +33,11 @@ typedef struct Runtime {
 
 /* Of calls that have none of their own. */
 Runtime *runtime_of_process(void);
-/* Begins as the process's is now, but for print and observe, with the process's heap. */
+/* Begins as the process's is now, but for print and observe, with the process's heap and packed weights. */
 void runtime_init(Runtime *runtime);
+/* Who may come to use it when its maker has let go: with a `destroy`, it counts. */
+Runtime *runtime_hold(Runtime *runtime);
+void runtime_let_go(Runtime *runtime);
+/* The process's, and all that were begun and have not ended. None begins or ends meanwhile. */
+void runtime_begin(Runtime *runtime, void (*destroy)(Runtime *runtime));
+void runtime_each(void (*visit)(Runtime *runtime, void *argument), void *argument);

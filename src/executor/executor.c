@@ -140,8 +140,8 @@ void executor_print_kernels(Function *function, StrBuf *out) {
   if (executor) graph_executor_print_kernels(executor, out);
 }
 
-void executor_trim(void) {
-  graph_executors_trim();
+void executor_trim(const Runtime *runtime) {
+  graph_executors_trim(runtime);
 }
 
 void executor_drain(void) {

@@ -60,8 +60,8 @@ Status executor_start(Exec *exec, Function *function, const IValue *arguments, u
 void executor_print_plans(Function *function, bool with_source, StrBuf *out);
 /* The kernels that their fusion groups have. */
 void executor_print_kernels(Function *function, StrBuf *out);
-/* Frees the plans that no run is in. */
-void executor_trim(void);
+/* Frees the plans that no run is in, of what was loaded or compiled with the runtime; NULL: of all. */
+void executor_trim(const Runtime *runtime);
 /* Waits until nothing is being compiled. */
 void executor_drain(void);
 

@@ -32,21 +32,28 @@ static void take_plans(Variant *v, Plan **list) {
   atomic_store(&v->is_compiling, false);
 }
 
+typedef struct Trim {
+  const Runtime *runtime;
+  Plan *plans; /* to be released */
+} Trim;
+
 static void take_plans_of(ExecutorLink *link, void *argument) {
   GraphExecutor *e = (GraphExecutor *)link;
+  Trim *trim = argument;
+  if (trim->runtime && !(e->graph && e->graph->arena->heap == trim->runtime->heap)) return;
   if (!lock_try(&e->lock)) return; /* it is being used; who has the lock may want that of the list */
   for (int mode = 0; mode < EXECUTOR_MODE_COUNT; mode++) {
     VariantList *list = &e->lists[mode];
-    for (uint32_t i = atomic_load(&list->count); i-- > 0;) take_plans(atomic_load(&list->items[i]), argument);
-    for (int i = 0; i < GENERIC_VARIANTS; i++) take_plans(atomic_load(&list->generic[i]), argument);
+    for (uint32_t i = atomic_load(&list->count); i-- > 0;) take_plans(atomic_load(&list->items[i]), &trim->plans);
+    for (int i = 0; i < GENERIC_VARIANTS; i++) take_plans(atomic_load(&list->generic[i]), &trim->plans);
   }
   lock_drop(&e->lock);
 }
 
-void graph_executors_trim(void) {
-  Plan *plans = NULL;
-  executor_list_each(take_plans_of, &plans);
-  while (plans) {
+void graph_executors_trim(const Runtime *runtime) {
+  Trim trim = {runtime, NULL};
+  executor_list_each(take_plans_of, &trim);
+  for (Plan *plans = trim.plans; plans;) {
     Plan *next = plans->next;
     GraphExecutor *held = plans->held;
     plan_release(plans);

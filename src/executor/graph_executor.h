@@ -26,7 +26,8 @@ Status graph_executor_run(GraphExecutor *executor, Exec *exec, const IValue *arg
 /* As a task of its own; for a function's executor. */
 Status graph_executor_start(GraphExecutor *executor, Exec *exec, const IValue *arguments, uint32_t count,
                             Future **out) MUST_CHECK;
-/* Frees the plans of all executors that no run is in; the next calls make new ones. */
-void graph_executors_trim(void);
+/* Frees the plans that no run is in, of what was loaded or compiled with the runtime (NULL: of all); the next calls
+ * make new ones. */
+void graph_executors_trim(const Runtime *runtime);
 void graph_executor_print_plans(GraphExecutor *executor, bool with_source, StrBuf *out);
 void graph_executor_print_kernels(GraphExecutor *executor, StrBuf *out);

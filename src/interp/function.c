@@ -45,7 +45,7 @@ Status interp_run_plan(Exec *exec, const Code *code, const IValue *inputs, uint3
   if (exec->native_depth >= MAX_NATIVE_DEPTH || STACK_IS_LOW())
     return status_exception("RecursionError", "the interpreter was entered %d times from within itself",
                             exec->native_depth);
-  Task *task = task_acquire();
+  Task *task = task_acquire(exec->runtime);
   if (!task) return status_out_of_memory();
   RunGroup group;
   group_init(&group, exec);
@@ -89,7 +89,7 @@ Status interp_start(Exec *exec, Function *function, const Code *code, const IVal
   TRY(check_count(code, count));
   const Type *type =
       function->schema && function->schema->return_count == 1 ? function->schema->returns[0].type : TYPE(ANY);
-  Task *task = task_acquire();
+  Task *task = task_acquire(exec->runtime);
   if (!task) return status_out_of_memory();
   Frame *frame;
   Future *future = NULL;
@@ -118,6 +118,7 @@ Status interp_start(Exec *exec, Function *function, const Code *code, const IVal
   task->output_count = 1;
   if (run) task->run = &run->run;
   task->unit = unit_retain(function->unit);
+  runtime_hold(task->runtime);
   *out = future;
   ivalue_retain(ivalue_future(future));
   TRY_GOTO(pool_submit(task), failed_submit);
@@ -126,6 +127,7 @@ failed_submit:
   ivalue_release(ivalue_future(future));
   ivalue_release(ivalue_future(future));
   unit_release(task->unit);
+  runtime_let_go(task->runtime);
   *out = NULL;
 failed:
   while (task->top) task_pop(task);

@@ -58,5 +58,5 @@ Status interp_start(Exec *exec, Function *function, const Code *code, const IVal
 Status function_code(Exec *exec, Function *function, const Code **out) MUST_CHECK;
 /* A cancel flag was set: what waits looks at it. Safe in signal handlers. */
 void interp_cancelled(void);
-/* Frees the cached stacks. */
-void interp_trim(void);
+/* Frees the stacks that the runtime keeps. */
+void interp_trim(Runtime *runtime);

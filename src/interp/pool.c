@@ -185,6 +185,7 @@ Status pool_submit(Task *task) {
 static void deliver(Task *task) {
   Future *future = task->future;
   CompilationUnit *unit = task->unit;
+  Runtime *runtime = unit ? task->runtime : NULL;
   AsyncRun *run = (AsyncRun *)task->run;
   if (run) run->ended(run, task->exec, !task->status);
   if (task->status) {
@@ -196,6 +197,7 @@ static void deliver(Task *task) {
   task_release(task);
   ivalue_release(ivalue_future(future));
   unit_release(unit);
+  if (runtime) runtime_let_go(runtime);
 }
 
 void pool_finish(Task *task) {

@@ -9,9 +9,7 @@ typedef struct TaskChunk {
   _Alignas(16) char data[];
 } TaskChunk;
 
-enum { FIRST_CHUNK = 2048, CHUNK = 64 << 10, CACHED_TASKS = CACHE_ENTRIES(8) };
-
-static _Atomic(Task *) cache[CACHED_TASKS];
+enum { FIRST_CHUNK = 2048, CHUNK = 64 << 10 };
 
 static TaskChunk *chunk_new(size_t size) {
   TaskChunk *chunk = mem_alloc(sizeof *chunk + size);
@@ -20,15 +18,16 @@ static TaskChunk *chunk_new(size_t size) {
   return chunk;
 }
 
-Task *task_acquire(void) {
-  HEAP_SCOPE(NULL);
-  for (int i = 0; i < CACHED_TASKS; i++) {
-    if (!atomic_load_explicit(&cache[i], memory_order_relaxed)) continue;
-    Task *task = atomic_exchange_explicit(&cache[i], NULL, memory_order_acquire);
+Task *task_acquire(Runtime *runtime) {
+  for (int i = 0; i < RUNTIME_STACKS; i++) {
+    if (!atomic_load_explicit(&runtime->stacks[i], memory_order_relaxed)) continue;
+    Task *task = atomic_exchange_explicit(&runtime->stacks[i], NULL, memory_order_acquire);
     if (task) return task;
   }
+  HEAP_SCOPE(runtime->heap); /* not of a plan that is being made */
   Task *task = mem_calloc(1, sizeof *task);
   if (!task) return NULL;
+  task->runtime = runtime;
   task->first_chunk = task->chunk = chunk_new(FIRST_CHUNK);
   if (!task->chunk) {
     mem_free(task);
@@ -57,18 +56,20 @@ void task_release(Task *task) {
     first->next->next = NULL;
   else
     first->next = NULL;
-  *task = (Task){.first_chunk = first, .chunk = first};
-  for (int i = 0; i < CACHED_TASKS; i++) {
+  Runtime *runtime = task->runtime;
+  *task = (Task){.runtime = runtime, .first_chunk = first, .chunk = first};
+  for (int i = 0; i < RUNTIME_STACKS; i++) {
     Task *expected = NULL;
-    if (atomic_compare_exchange_strong_explicit(&cache[i], &expected, task, memory_order_release, memory_order_relaxed))
+    if (atomic_compare_exchange_strong_explicit(&runtime->stacks[i], &expected, task, memory_order_release,
+                                                memory_order_relaxed))
       return;
   }
   task_free(task);
 }
 
-void interp_trim(void) {
-  for (int i = 0; i < CACHED_TASKS; i++) {
-    Task *task = atomic_exchange(&cache[i], NULL);
+void interp_trim(Runtime *runtime) {
+  for (int i = 0; i < RUNTIME_STACKS; i++) {
+    Task *task = atomic_exchange(&runtime->stacks[i], NULL);
     if (task) task_free(task);
   }
 }
@@ -81,7 +82,7 @@ Status task_push(Task *task, const Code *code, Frame **out) {
   TaskChunk *chunk = task->chunk;
   while (chunk->size - chunk->used < bytes) {
     if (!chunk->next) {
-      HEAP_SCOPE(NULL);
+      HEAP_SCOPE(task->runtime->heap);
       TaskChunk *larger = chunk_new(bytes > CHUNK ? bytes : CHUNK);
       if (!larger) return status_out_of_memory();
       larger->previous = chunk;

@@ -34,6 +34,7 @@ typedef struct RunGroup {
 } RunGroup;
 
 typedef struct Task {
+  Runtime *runtime; /* that keeps the stack */
   struct TaskChunk *chunk, *first_chunk;
   Frame *top;
   uint32_t depth;
@@ -49,7 +50,7 @@ typedef struct Task {
   bool is_done;          /* of a root task, under the pool's lock */
   bool is_overdue;       /* queued, though its call is to end */
   struct Task *next;     /* in the pool's queue */
-  CompilationUnit *unit; /* held while an asynchronous call runs */
+  CompilationUnit *unit; /* held while an asynchronous call runs, as the runtime is */
   IValue result;         /* slot for a forked task's output */
   InterpRun *run; /* of a root task or an asynchronous call in a plan, or NULL; in the latter case an AsyncRun's */
   /* Who waits for whom, under the pool's lock: each task for one Future, or for one run that it has entered from C. */
@@ -62,8 +63,8 @@ typedef struct Task {
 
 enum { MAX_FRAMES = 20000 };
 
-Task *task_acquire(void);      /* from a small cache; NULL: no memory */
-void task_release(Task *task); /* its frames must be gone */
+Task *task_acquire(Runtime *runtime); /* from those that it keeps; NULL: no memory */
+void task_release(Task *task);        /* its frames must be gone */
 /* Pushes a frame with dead registers and the constants in place; parameters are the caller's to fill. */
 Status task_push(Task *task, const Code *code, Frame **out) MUST_CHECK;
 void task_pop(Task *task); /* releases what the registers hold */

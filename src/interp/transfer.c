@@ -20,7 +20,7 @@ Status transfer_find_method(Site *site, IValue self, Function **out) {
 }
 
 Status transfer_fork(Task *parent, const Site *site, const IValue *values, IValue *out) {
-  Task *task = task_acquire();
+  Task *task = task_acquire(parent->exec->runtime);
   if (!task) return status_out_of_memory();
   Frame *frame;
   Future *future = NULL;

@@ -46,8 +46,15 @@ static WeightLayout layout_of(int ndim, int channels, const int64_t *sizes, int 
   return l;
 }
 
+static const Exec *on_two_threads(void) {
+  static Exec exec;
+  exec_init(&exec, NULL);
+  exec.threads = 2;
+  return &exec;
+}
+
 static PackedWeight *take(const Tensor *weight, const WeightLayout *l) {
-  PackedWeight *p = packed_weight_take(2, weight, l);
+  PackedWeight *p = packed_weight_take(on_two_threads(), weight, l);
   assert_non_null(p);
   return p;
 }
@@ -134,11 +141,11 @@ static void trim_empties_the_store(void **state) {
   WeightLayout l = layout_of(4, 0, sizes, 1, (int64_t[]){16}, (int[]){0});
   Tensor *weight = counting(16 * 4 * 9);
   PackedWeight *held = take(weight, &l);
-  packed_weights_trim();
+  packed_weights_trim(NULL);
   assert_int_equal(packed_weight_data(held)[0], 1);
   assert_int_equal(packs_of(weight, &l), 0);
   packed_weight_give_back(held);
-  packed_weights_trim();
+  packed_weights_trim(NULL);
   assert_true(ref_is_unique(&weight->storage->refs));
   assert_int_equal(packs_of(weight, &l), 1);
   tensor_release(weight);
@@ -146,7 +153,7 @@ static void trim_empties_the_store(void **state) {
 
 static uint64_t settled_packs_of(const Tensor *weight, const WeightLayout *l, bool *out_is_kept) {
   uint64_t before = STATISTIC_GET(packed_weights);
-  PackedWeight *p = packed_weight_take_settled(2, weight, l);
+  PackedWeight *p = packed_weight_take_settled(on_two_threads(), weight, l);
   *out_is_kept = p != NULL;
   if (p) packed_weight_give_back(p);
   return STATISTIC_GET(packed_weights) - before;
@@ -168,7 +175,7 @@ static void settles_at_the_second_sight(void **state) {
     assert_true(is_kept);
     tensor_bump_version(weight);
   }
-  packed_weights_trim();
+  packed_weights_trim(NULL);
   assert_true(ref_is_unique(&weight->storage->refs));
   tensor_release(weight);
 }

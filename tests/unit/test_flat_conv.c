@@ -111,12 +111,15 @@ static float *packed(const Case *c, WeightLayout layout) {
   int64_t sizes[] = {p->out_channels, p->in_channels / p->groups, p->kernel[0], p->kernel[1], p->kernel[2]};
   assert_null(tensor_empty(DTYPE_FLOAT32, 5, sizes, &weight));
   memcpy(tensor_data(weight), c->weight, (size_t)weight->numel * sizeof(float));
-  PackedWeight *kept = packed_weight_take(1, weight, &layout);
+  Exec exec;
+  exec_init(&exec, NULL);
+  exec.threads = 1;
+  PackedWeight *kept = packed_weight_take(&exec, weight, &layout);
   float *copy = mem_alloc(layout.bytes);
   memcpy(copy, packed_weight_data(kept), layout.bytes);
   packed_weight_give_back(kept);
   tensor_release(weight);
-  packed_weights_trim();
+  packed_weights_trim(NULL);
   return copy;
 }
 
@@ -395,7 +398,7 @@ static void test_infinity(void **state) {
     tensor_release(input), tensor_release(weight), tensor_release(out);
     free_case(&c);
   }
-  packed_weights_trim();
+  packed_weights_trim(NULL);
 }
 
 /* A dilation that spreads two taps over a plane as large as memory is left to others. */

@@ -110,6 +110,7 @@ static Seen run(ExecutorMode mode, bool grad) {
     ivalue_release(out);
   }
   for (int i = 0; i < ARGUMENTS; i++) ivalue_release(arguments[i]);
+  interp_trim(&runtime);
   unit_release(unit);
   source_release(source);
   return seen;

@@ -78,6 +78,7 @@ static void run(ExecutorMode mode, bool grad, bool optimize, Seen *seen) {
     ivalue_release(out);
   }
   for (int i = 0; i < 2; i++) ivalue_release(arguments[i]);
+  interp_trim(&runtime);
   unit_release(unit);
   source_release(source);
 }

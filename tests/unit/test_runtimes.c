@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "wick/wick.h"
@@ -245,6 +246,164 @@ static void test_wrong_options(void **state) {
   assert_int_equal(wick_runtime_new(&options, &runtime, NULL), WICK_INVALID_ARGUMENT);
 }
 
+/* ---- limits and choices are each runtime's ---- */
+
+static wick_stats stats_now(void) {
+  wick_stats stats = {.size = sizeof stats};
+  wick_stats_get(&stats);
+  return stats;
+}
+
+static wick_module *compile(wick_runtime *runtime) {
+  wick_module *module;
+  assert_int_equal(wick_compile(runtime, source, strlen(source), "text.py", &module, NULL), WICK_OK);
+  return module;
+}
+
+#if !defined(WICK_SANITIZED) && !defined(WICK_HOSTILE)
+static void test_caches(void **state) {
+  (void)state;
+  wick_runtime *runtimes[2] = {runtime_of(NULL, 1 << 20, 0), runtime_of(NULL, 64 << 20, 0)};
+  uint64_t kept[2];
+  wick_value *size = wick_value_int(8), *out;
+  wick_trim();
+  for (int i = 0; i < 2; i++) {
+    wick_module *module = compile(runtimes[i]);
+    assert_int_equal(call(module, "big", &size, 1, false, &out), WICK_OK);
+    wick_value_release(out); /* by a thread that is in no runtime */
+    wick_module_release(module);
+  }
+  wick_stats stats = stats_now();
+  for (int i = 0; i < 2; i++) kept[i] = wick_runtime_trim(runtimes[i]);
+  assert_int_equal(stats.cache_bytes, kept[0] + kept[1]);
+  assert_true(kept[0] <= 1 << 20 && kept[1] >= 8 << 20);
+  wick_value_release(size);
+  for (int i = 0; i < 2; i++) wick_runtime_release(runtimes[i]);
+}
+
+static void test_packed_weights(void **state) {
+  (void)state;
+  wick_runtime *runtimes[2] = {runtime_of(NULL, 0, 0), runtime_of(NULL, 0, 0)};
+  wick_value *images[] = {ones(4, (int64_t[]){1, 8, 32, 32}), ones(4, (int64_t[]){8, 8, 3, 3})}, *out;
+  wick_module *module = compile(runtimes[0]);
+  uint64_t packed[5] = {stats_now().packed_weights};
+  for (int i = 1; i < 5; i++) {
+    if (i == 3) wick_runtime_trim(runtimes[1]);
+    if (i == 4) wick_runtime_trim(runtimes[0]);
+    assert_int_equal(call(module, "image", images, 2, false, &out), WICK_OK);
+    wick_wait_for_plans();
+    wick_value_release(out);
+    packed[i] = stats_now().packed_weights;
+  }
+  assert_true(packed[1] > packed[0]);
+  assert_int_equal(packed[3], packed[2]); /* another one's trim takes nothing away */
+  assert_true(packed[4] > packed[3]);
+  wick_module_release(module);
+  for (int i = 0; i < 2; i++) wick_value_release(images[i]), wick_runtime_release(runtimes[i]);
+}
+
+#endif
+
+static void test_plans(void **state) {
+  (void)state;
+  enum { KINDS = 5 };
+  static const uint32_t max_plans[] = {1, 8};
+  uint64_t made[2];
+  for (int i = 0; i < 2; i++) {
+    wick_runtime *runtime = runtime_of(NULL, 0, 0);
+    wick_executor_options options = {
+        .size = sizeof options, .executor = WICK_EXECUTOR_SPECIALIZING, .max_plans = max_plans[i], .synchronous = 1};
+    assert_int_equal(wick_set_executor(runtime, &options, NULL), WICK_OK);
+    wick_module *module = compile(runtime);
+    uint64_t before = stats_now().compiles;
+    for (int32_t ndim = 1; ndim <= KINDS; ndim++) {
+      wick_value *x = ones(ndim, (int64_t[]){2, 2, 2, 2, 2}), *out;
+      assert_int_equal(call(module, "task", &x, 1, false, &out), WICK_OK);
+      wick_value_release(out);
+      wick_value_release(x);
+    }
+    made[i] = stats_now().compiles - before;
+    wick_module_release(module);
+    wick_runtime_release(runtime);
+  }
+  assert_true(made[0] < made[1] && made[1] >= KINDS);
+}
+
+static void hear(void *user, const char *text, size_t length) {
+  (void)text;
+  *(size_t *)user += length;
+}
+
+static void test_printing(void **state) {
+  (void)state;
+  static const char printing[] = "def say(x: str):\n    print(x)\n";
+  size_t heard[2] = {0};
+  wick_runtime *runtimes[2];
+  wick_module *modules[2];
+  wick_value *text = wick_value_string("four", 4), *out;
+  for (int i = 0; i < 2; i++) {
+    wick_runtime_options options = {.size = sizeof options, .print = hear, .user = &heard[i]};
+    assert_int_equal(wick_runtime_new(&options, &runtimes[i], NULL), WICK_OK);
+    assert_int_equal(wick_compile(runtimes[i], printing, strlen(printing), "say.py", &modules[i], NULL), WICK_OK);
+  }
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(call(modules[i], "say", &text, 1, false, &out), WICK_OK);
+    wick_value_release(out);
+    assert_true(heard[0] == 5 && heard[1] == (i ? 5 : 0));
+    wick_module_release(modules[i]);
+    wick_runtime_release(runtimes[i]); /* the other one goes on */
+  }
+  wick_value_release(text);
+}
+
+/* The call is under way when nobody has the runtime any more. */
+static void test_calls_keep_their_runtime(void **state) {
+  (void)state;
+  for (int i = 0; i < 20; i++) {
+    Watch watch = {0};
+    wick_runtime *runtime = runtime_of(&watch, 0, 0);
+    wick_module *module = compile(runtime);
+    wick_value *x = ones(2, (int64_t[]){64, 64}), *out;
+    wick_future *future;
+    assert_int_equal(wick_run_async(module, "forked", (const wick_value *const *)&x, 1, NULL, 0, NULL, &future, NULL),
+                     WICK_OK);
+    wick_module_release(module);
+    wick_runtime_release(runtime);
+    assert_int_equal(wick_future_wait(future, 0, &out, NULL), WICK_OK);
+    wick_future_release(future);
+    wick_value_release(out);
+    wick_value_release(x);
+    wick_wait_for_plans();
+    while (atomic_load(&watch.blocks)) sched_yield(); /* the thread that ran it is about to let go */
+  }
+}
+
+/* A module of another runtime shares what this one has compiled, and stays when it goes. */
+static void test_sharing(void **state) {
+  (void)state;
+  static const char method[] = "def forward(self, x):\n    return torch.relu(x) + 1\n";
+  for (int i = 0; i < 2; i++) {
+    Watch watch = {0};
+    wick_runtime *first = runtime_of(i ? &watch : NULL, 0, 0), *second = runtime_of(NULL, 0, 0);
+    wick_module *module, *clone;
+    wick_value *x = ones(2, (int64_t[]){8, 8}), *out;
+    assert_int_equal(wick_module_new(first, "M", NULL, 0, &module, NULL), WICK_OK);
+    assert_int_equal(wick_module_define(first, module, method, strlen(method), NULL, NULL), WICK_OK);
+    assert_int_equal(wick_module_clone(second, module, 1, &clone, NULL), WICK_OK);
+    wick_module_release(module);
+    wick_runtime_release(first);
+    for (int k = 0; k < 4; k++) {
+      assert_int_equal(call(clone, "forward", &x, 1, false, &out), WICK_OK);
+      wick_value_release(out);
+      wick_wait_for_plans();
+    }
+    wick_module_release(clone);
+    wick_runtime_release(second);
+    wick_value_release(x);
+    assert_int_equal(watch.blocks, 0);
+  }
+}
+
 /* ---- beside each other ---- */
 
 enum { THREADS = 4, ROUNDS = 3 };
@@ -282,9 +441,20 @@ static void test_threads(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_everything_goes_back),  cmocka_unit_test(test_values_outlive_the_runtime),
-      cmocka_unit_test(test_refusals_are_statuses), cmocka_unit_test(test_max_bytes),
-      cmocka_unit_test(test_wrong_options),         cmocka_unit_test(test_threads),
+    cmocka_unit_test(test_everything_goes_back),
+    cmocka_unit_test(test_values_outlive_the_runtime),
+    cmocka_unit_test(test_refusals_are_statuses),
+    cmocka_unit_test(test_max_bytes),
+    cmocka_unit_test(test_wrong_options),
+#if !defined(WICK_SANITIZED) && !defined(WICK_HOSTILE) /* there nothing much is kept */
+    cmocka_unit_test(test_caches),
+    cmocka_unit_test(test_packed_weights),
+#endif
+    cmocka_unit_test(test_plans),
+    cmocka_unit_test(test_printing),
+    cmocka_unit_test(test_calls_keep_their_runtime),
+    cmocka_unit_test(test_sharing),
+    cmocka_unit_test(test_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,12 +17,20 @@
 static uint64_t trim_all(void) {
   return wick_trim();
 }
+static void trim_stacks_of(Runtime *runtime, void *unused) {
+  (void)unused;
+  interp_trim(runtime);
+}
+static void trim_weights_of(Runtime *runtime, void *unused) {
+  (void)unused;
+  packed_weights_trim(runtime->packed_weights);
+}
 static uint64_t trim_stacks(void) {
-  interp_trim();
+  runtime_each(trim_stacks_of, NULL);
   return 0;
 }
 static uint64_t trim_weights(void) {
-  packed_weights_trim();
+  runtime_each(trim_weights_of, NULL);
   return 0;
 }
 

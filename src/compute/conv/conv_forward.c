@@ -6,7 +6,7 @@ static Status run_flat(Exec *exec, const ConvParams *p, const Tensor *input, con
                        const ConvEpilogue *epilogue, Tensor *out) {
   WeightLayout layout;
   flat_conv_layout(p, &layout);
-  PackedWeight *packed = packed_weight_take(exec->threads, weight, &layout);
+  PackedWeight *packed = packed_weight_take(exec, weight, &layout);
   if (!packed) return status_out_of_memory();
   Status status = flat_conv(exec, p, tensor_data(input), packed_weight_data(packed), epilogue, tensor_data(out));
   packed_weight_give_back(packed);
@@ -18,7 +18,7 @@ static Status run_winograd(Exec *exec, const ConvParams *p, const Tensor *input,
                            const ConvEpilogue *epilogue, Tensor *out, bool *done) {
   WeightLayout layout;
   flat_winograd_layout(p, &layout);
-  PackedWeight *packed = packed_weight_take(exec->threads, weight, &layout);
+  PackedWeight *packed = packed_weight_take(exec, weight, &layout);
   if (!packed) return status_out_of_memory();
   Status status = flat_winograd(flat_kernels(), exec, p, tensor_data(input), packed_weight_data(packed), epilogue,
                                 tensor_data(out), done);

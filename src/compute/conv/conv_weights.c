@@ -10,6 +10,7 @@
 
 struct PackedWeight {
   PackedWeight *next;
+  PackedWeights *store;
   WeightLayout layout;
   Storage *storage; /* retained; with offset and version the weight's identity */
   int64_t offset;
@@ -21,13 +22,15 @@ struct PackedWeight {
 };
 
 enum { MAX_WEIGHTS = CACHE_ENTRIES(1024), CHAINS = 256, SIGHTS = 1024 };
-static struct {
+struct PackedWeights {
   pthread_mutex_t lock;
+  Heap *heap;
   PackedWeight *chains[CHAINS]; /* by storage and offset */
   size_t bytes, count;
   uint64_t clock;
   uint64_t sights[SIGHTS]; /* what weights were seen as, by chance overwritten: hashes, nothing that is followed */
-} store = {.lock = PTHREAD_MUTEX_INITIALIZER};
+};
+static PackedWeights of_process = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static const size_t MAX_BYTES = (size_t)512 << 20;
 
 /* ---- packing ---- */
@@ -129,31 +132,31 @@ static bool pack(int threads, const float *from, const WeightLayout *l, float *t
 
 /* ---- the store: under the lock ---- */
 
-static void drop(PackedWeight **at) {
+static void drop(PackedWeights *store, PackedWeight **at) {
   PackedWeight *p = *at;
   *at = p->next;
-  store.bytes -= p->layout.bytes;
-  store.count--;
-  cache_free_in(NULL, p->data, p->layout.bytes);
+  store->bytes -= p->layout.bytes;
+  store->count--;
+  cache_free_in(store->heap, p->data, p->layout.bytes);
   storage_release(p->storage);
   mem_free(p);
 }
 
 /* What is idle, if `all` or nobody else holds the storage, and, beyond the bounds, the oldest. */
-static void drop_idle(bool all) {
+static void drop_idle(PackedWeights *store, bool all) {
   for (int chain = 0; chain < CHAINS; chain++)
-    for (PackedWeight **at = &store.chains[chain]; *at;)
+    for (PackedWeight **at = &store->chains[chain]; *at;)
       if ((*at)->users == 0 && (all || ref_is_unique(&(*at)->storage->refs)))
-        drop(at);
+        drop(store, at);
       else
         at = &(*at)->next;
-  while (store.count > MAX_WEIGHTS || store.bytes > MAX_BYTES) {
+  while (store->count > MAX_WEIGHTS || store->bytes > MAX_BYTES) {
     PackedWeight **oldest = NULL;
     for (int chain = 0; chain < CHAINS; chain++)
-      for (PackedWeight **at = &store.chains[chain]; *at; at = &(*at)->next)
+      for (PackedWeight **at = &store->chains[chain]; *at; at = &(*at)->next)
         if ((*at)->users == 0 && (!oldest || (*at)->last_use < (*oldest)->last_use)) oldest = at;
     if (!oldest) return;
-    drop(oldest);
+    drop(store, oldest);
   }
 }
 
@@ -161,8 +164,8 @@ static uint64_t hash_of(const Tensor *weight) {
   uint64_t h = ((uint64_t)(uintptr_t)weight->storage >> 4) * 0x9e3779b97f4a7c15u;
   return (h ^ (uint64_t)weight->offset) * 0xff51afd7ed558ccdu;
 }
-static PackedWeight **chain_of(const Tensor *weight) {
-  return &store.chains[hash_of(weight) >> 32 & (CHAINS - 1)];
+static PackedWeight **chain_of(PackedWeights *store, const Tensor *weight) {
+  return &store->chains[hash_of(weight) >> 32 & (CHAINS - 1)];
 }
 
 static bool is_of(const PackedWeight *p, const Tensor *weight, const WeightLayout *layout) {
@@ -209,87 +212,97 @@ static Moment moment_of(const Tensor *weight) {
 }
 
 /* An old one that nobody uses: its memory is the new one's. */
-static PackedWeight *find_replaceable(const Tensor *weight, const WeightLayout *layout, const Moment *now) {
-  for (PackedWeight *p = *chain_of(weight); p; p = p->next)
+static PackedWeight *find_replaceable(PackedWeights *store, const Tensor *weight, const WeightLayout *layout,
+                                      const Moment *now) {
+  for (PackedWeight *p = *chain_of(store, weight); p; p = p->next)
     if (is_of(p, weight, layout) && !p->users && !is_current(p, now)) return p;
   return NULL;
 }
 
-static PackedWeight *weight_new(const Tensor *weight, const WeightLayout *layout) {
+static PackedWeight *weight_new(PackedWeights *store, const Tensor *weight, const WeightLayout *layout) {
   PackedWeight *p = mem_calloc(1, sizeof *p);
-  float *data = p ? cache_alloc_in(NULL, layout->bytes) : NULL;
+  float *data = p ? cache_alloc_in(store->heap, layout->bytes) : NULL;
   if (!data) {
     mem_free(p);
     return NULL;
   }
   p->layout = *layout;
+  p->store = store;
   p->storage = storage_retain(weight->storage);
   p->offset = weight->offset;
   p->data = data;
   p->users = 1; /* not to be dropped right away */
-  p->next = *chain_of(weight);
-  *chain_of(weight) = p;
-  store.bytes += layout->bytes;
-  store.count++;
-  drop_idle(false);
+  p->next = *chain_of(store, weight);
+  *chain_of(store, weight) = p;
+  store->bytes += layout->bytes;
+  store->count++;
+  drop_idle(store, false);
   p->users = 0;
   return p;
 }
 
-static void forget(const Tensor *weight, PackedWeight *p) {
-  PackedWeight **at = chain_of(weight);
+static void forget(PackedWeights *store, const Tensor *weight, PackedWeight *p) {
+  PackedWeight **at = chain_of(store, weight);
   while (*at != p) at = &(*at)->next;
-  drop(at);
+  drop(store, at);
 }
 
-static PackedWeight *pack_now(int threads, const Tensor *weight, const WeightLayout *layout, const Moment *now) {
-  PackedWeight *p = find_replaceable(weight, layout, now);
-  if (!p) p = weight_new(weight, layout);
+static PackedWeight *pack_now(PackedWeights *store, int threads, const Tensor *weight, const WeightLayout *layout,
+                              const Moment *now) {
+  PackedWeight *p = find_replaceable(store, weight, layout, now);
+  if (!p) p = weight_new(store, weight, layout);
   if (!p) return NULL;
   p->version = now->version;
   p->checksum = now->checksum;
   if (pack(threads, tensor_data(weight), layout, p->data)) return p;
-  forget(weight, p);
+  forget(store, weight, p);
   return NULL;
 }
 
-static PackedWeight *find_current(const Tensor *weight, const WeightLayout *layout, const Moment *now) {
-  PackedWeight *p = *chain_of(weight);
+static PackedWeight *find_current(PackedWeights *store, const Tensor *weight, const WeightLayout *layout,
+                                  const Moment *now) {
+  PackedWeight *p = *chain_of(store, weight);
   while (p && !(is_of(p, weight, layout) && is_current(p, now))) p = p->next;
   return p;
 }
 
 /* Whether it was seen as it is now; from here on it was. */
-static bool is_seen_again(const Tensor *weight, const Moment *now) {
-  uint64_t sight = (hash_of(weight) + now->version) ^ now->checksum, *at = &store.sights[sight >> 32 & (SIGHTS - 1)];
+static bool is_seen_again(PackedWeights *store, const Tensor *weight, const Moment *now) {
+  uint64_t sight = (hash_of(weight) + now->version) ^ now->checksum, *at = &store->sights[sight >> 32 & (SIGHTS - 1)];
   bool is_seen = *at == sight;
   *at = sight;
   return is_seen;
 }
 
-static PackedWeight *take(int threads, const Tensor *weight, const WeightLayout *layout, bool has_to) {
-  HEAP_SCOPE(NULL);
+static PackedWeight *take(PackedWeights *store, int threads, const Tensor *weight, const WeightLayout *layout,
+                          bool has_to) {
+  HEAP_SCOPE(store->heap);
   MemBudget *budget = mem_budget_enter(NULL); /* what is kept is nobody's */
-  lock_take(&store.lock);
+  lock_take(&store->lock);
   Moment now = moment_of(weight);
-  PackedWeight *p = find_current(weight, layout, &now);
-  if (!p && (has_to || (is_seen_again(weight, &now) && store.bytes + layout->bytes <= MAX_BYTES)))
-    p = pack_now(threads, weight, layout, &now);
+  PackedWeight *p = find_current(store, weight, layout, &now);
+  if (!p && (has_to || (is_seen_again(store, weight, &now) && store->bytes + layout->bytes <= MAX_BYTES)))
+    p = pack_now(store, threads, weight, layout, &now);
   if (p) {
     p->users++;
-    p->last_use = ++store.clock;
+    p->last_use = ++store->clock;
   }
-  lock_drop(&store.lock);
+  lock_drop(&store->lock);
   mem_budget_enter(budget);
   return p;
 }
 
-PackedWeight *packed_weight_take(int threads, const Tensor *weight, const WeightLayout *layout) {
-  return take(threads, weight, layout, true);
+static PackedWeights *store_of(const Exec *exec) {
+  PackedWeights *own = exec->runtime->packed_weights;
+  return own ? own : &of_process;
 }
 
-PackedWeight *packed_weight_take_settled(int threads, const Tensor *weight, const WeightLayout *layout) {
-  return take(threads, weight, layout, false);
+PackedWeight *packed_weight_take(const Exec *exec, const Tensor *weight, const WeightLayout *layout) {
+  return take(store_of(exec), exec->threads, weight, layout, true);
+}
+
+PackedWeight *packed_weight_take_settled(const Exec *exec, const Tensor *weight, const WeightLayout *layout) {
+  return take(store_of(exec), exec->threads, weight, layout, false);
 }
 
 const float *packed_weight_data(const PackedWeight *packed) {
@@ -297,13 +310,30 @@ const float *packed_weight_data(const PackedWeight *packed) {
 }
 
 void packed_weight_give_back(PackedWeight *packed) {
-  lock_take(&store.lock);
+  PackedWeights *store = packed->store;
+  lock_take(&store->lock);
   packed->users--;
-  lock_drop(&store.lock);
+  lock_drop(&store->lock);
 }
 
-void packed_weights_trim(void) {
-  lock_take(&store.lock);
-  drop_idle(true);
-  lock_drop(&store.lock);
+PackedWeights *packed_weights_new(Heap *heap) {
+  PackedWeights *store = mem_calloc(1, sizeof *store);
+  if (!store) return NULL;
+  pthread_mutex_init(&store->lock, NULL);
+  store->heap = heap;
+  return store;
+}
+
+void packed_weights_trim(PackedWeights *store) {
+  if (!store) store = &of_process;
+  lock_take(&store->lock);
+  drop_idle(store, true);
+  lock_drop(&store->lock);
+}
+
+void packed_weights_free(PackedWeights *store) {
+  if (!store) return;
+  packed_weights_trim(store);
+  pthread_mutex_destroy(&store->lock);
+  mem_free(store);
 }

@@ -1,4 +1,5 @@
-/* Weights of convolutions and linear layers in the order in which a kernel reads them, kept for the calls to come.
+/* Weights of convolutions and linear layers in the order in which a kernel reads them, kept by the runtime for calls to
+ * come.
  *
  * A packed weight belongs to a storage, an offset and a version: one that was written to since is packed again, into
  * the memory of the old. Of memory whose address somebody outside has (borrowed, or looked at) the version tells
@@ -6,7 +7,7 @@
  * biases or on what follows, so that all convolutions by one weight share it. */
 #pragma once
 
-#include "tensor/tensor.h"
+#include "call/exec.h"
 
 enum { WEIGHT_DIMS = 6, WEIGHT_BLOCKS = 8 };
 
@@ -26,11 +27,14 @@ typedef struct WeightLayout {
 typedef struct PackedWeight PackedWeight;
 /* The packed weight, in use by the caller; NULL: no memory. `weight` is contiguous, of float32 and as many elements as
  * the layout. */
-PackedWeight *packed_weight_take(int threads, const Tensor *weight, const WeightLayout *layout);
+PackedWeight *packed_weight_take(const Exec *exec, const Tensor *weight, const WeightLayout *layout);
 /* The same where it pays and costs others nothing: NULL at the first sight of a weight, for it may be a passing value,
  * and where the store is full. */
-PackedWeight *packed_weight_take_settled(int threads, const Tensor *weight, const WeightLayout *layout);
+PackedWeight *packed_weight_take_settled(const Exec *exec, const Tensor *weight, const WeightLayout *layout);
 const float *packed_weight_data(const PackedWeight *packed);
 void packed_weight_give_back(PackedWeight *packed);
-/* Frees what no call is using. */
-void packed_weights_trim(void);
+/* Those of a runtime, in its heap. NULL: no memory. */
+typedef struct PackedWeights PackedWeights;
+PackedWeights *packed_weights_new(Heap *heap);
+void packed_weights_trim(PackedWeights *weights); /* frees what no call is using; NULL: the process's */
+void packed_weights_free(PackedWeights *weights); /* no call is using any; NULL is allowed */

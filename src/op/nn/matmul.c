@@ -67,7 +67,7 @@ static Status product_by_panels(Exec *exec, const Tensor *a, const Tensor *b, co
     return OK;
   WeightLayout layout;
   gemm_panels_layout(n, k, &layout);
-  PackedWeight *packed = packed_weight_take_settled(exec->threads, b, &layout);
+  PackedWeight *packed = packed_weight_take_settled(exec, b, &layout);
   if (!packed) return OK;
   GemmPanels product = {.m = m,
                         .n = n,
@@ -424,7 +424,7 @@ static Status linear_by_panels(Call *call, int64_t count, int64_t rows, int64_t 
   const Tensor *weight = call_tensor(call, 1), *bias = call_tensor_or_null(call, 2);
   WeightLayout layout;
   gemm_panels_layout(rows, in, &layout);
-  PackedWeight *packed = packed_weight_take_settled(call->exec->threads, weight, &layout);
+  PackedWeight *packed = packed_weight_take_settled(call->exec, weight, &layout);
   GemmPanels product = {.m = count,
                         .n = rows,
                         .k = in,
