@@ -293,7 +293,11 @@ static void make_enum(IValue *out) {
   EnumValue *value;
   values[0] = ivalue_int(3);
   values[1] = ivalue_int(4);
-  if (!type) type = &enum_type_new(type_store_process(), STR("Color"), TYPE(INT), 2, names, values)->type;
+  TypeStore *store = type_store_process();
+  Catch here, *outer = store->arena.catch_point;
+  store->arena.catch_point = &here;
+  if (!type && catch_enter(&here)) type = &enum_type_new(store, STR("Color"), TYPE(INT), 2, names, values)->type;
+  store->arena.catch_point = outer;
   check(enum_value_new(type, 1, &value));
   *out = (IValue){.tag = TAG_ENUM, .enum_value = value};
 }

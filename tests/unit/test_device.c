@@ -46,6 +46,8 @@ static const char program[] =
     "    w = torch.zeros([2, 2], device=d)\n    torch.mm(y, y.t(), out=w)\n    return z, w\n"
     "def bodies(x, d: str):\n    y = x.to(d)\n    return torch.broadcast_to(y, [2, 2, 3]), y.view_as(y), y.type_as(y)\n"
     "def layer(x, w, b, d: str):\n    y = torch.mm(x.to(d), w.to(d)) + b.to(d)\n    return torch.relu(y) * y\n"
+    "def gradient(x, d: str):\n    y = x.to(d).requires_grad_()\n    z = y * y + y * 3\n"
+    "    z.backward(torch.ones_like(z))\n    g = y.grad\n    return z.detach(), torch.jit._unwrap_optional(g)\n"
     "def of_metadata(x, d: str):\n    y = x.to(d)\n"
     "    return [y.size(0), y.dim(), y.numel(), y.stride(1), int(y.is_contiguous()), y.storage_offset(), len(y),\n"
     "            int(y.t().is_contiguous()), y.element_size(), int(y.is_floating_point()), y.dtype]\n"
@@ -93,7 +95,8 @@ static wick_value *run_in(wick_module *in, const char *function, const char *dev
   size_t count = 1;
   if (is_layer) arguments[count++] = square(), arguments[count++] = matrix(-3);
   arguments[count++] = wick_value_string(device, strlen(device));
-  wick_run(in, function, (const wick_value *const *)arguments, count, NULL, 0, NULL, &result, error);
+  wick_run_options options = {.size = sizeof options, .grad = strcmp(function, "gradient") ? 0 : WICK_GRAD_ON};
+  wick_run(in, function, (const wick_value *const *)arguments, count, NULL, 0, &options, &result, error);
   for (size_t i = 0; i < count; i++) wick_value_release(arguments[i]);
   return result;
 }
