@@ -15,6 +15,8 @@
  *   pass/motion/attribute_writes.h   attributes that a graph may write
  *   pass/motion/liveness.h           what is needed after a node
  *   pass/rewrite/remove_mutation.h   operators in place and their functional forms
+ *   pass/rewrite/peephole_rule.h     local rewrites as data: tables of rules, their protocol, the walk
+ *   pass/rewrite/peephole_pattern.h  the patterns of these rules, read from text
  *   pass/rewrite/user_passes.h       passes from outside
  *
  * Each pass ends with its row (PASS, below). In the order the front end runs them: */

@@ -143,18 +143,29 @@ void jit_log_printf(const char *file, int line, JitLogLevel level, const char *f
   free(text);
 }
 
-bool jit_opt_limit(const char *file) {
-  if (!log_is_active()) return true;
-  if (atomic_load(&refuse_countdown) > 0 && atomic_fetch_sub(&refuse_countdown, 1) == 1) return false;
+static bool is_refused(void) {
+  return atomic_load(&refuse_countdown) > 0 && atomic_fetch_sub(&refuse_countdown, 1) == 1;
+}
+
+/* Within the limit that has the name, if there is one. */
+static bool is_within(const char *name, const char *file) {
   for (uint32_t i = 0; i < log_settings.limit_count; i++) {
     OptLimit *limit = &log_settings.limits[i];
-    if (!is_file(limit->file, file)) continue;
+    if (!is_file(limit->file, name)) continue;
     int64_t done = atomic_fetch_add(&limit->done, 1);
     if (done >= limit->limit) return false;
     JIT_LOG_UPDATE(file, "rewrite %lld of %lld", (long long)done + 1, (long long)limit->limit);
     return true;
   }
   return true;
+}
+
+bool jit_opt_limit(const char *file) {
+  return !log_is_active() || (!is_refused() && is_within(file, file));
+}
+
+bool jit_opt_limit_rule(const char *file, const char *rule) {
+  return !log_is_active() || (!is_refused() && is_within(rule, file) && is_within(file, file));
 }
 
 int jit_type_verbosity(void) {

@@ -28,6 +28,8 @@ void jit_log_printf(const char *file, int line, JitLogLevel level, const char *f
 
 /* Whether `file` may rewrite once more; counts. Ask right before a rewrite that could as well be left out. */
 bool jit_opt_limit(const char *file);
+/* The same for one rule of the file, which has a limit by its own name too. */
+bool jit_opt_limit_rule(const char *file, const char *rule);
 
 /* Test hook: the n-th question from now is answered with no (0: none). Settings become the environment's. */
 void jit_opt_refuse(int64_t n);

@@ -1,79 +1,60 @@
-/* Rewrites of lists that are made in the graph and never written: len, indexing, slicing, unpacking and adding are
- * known from prim::ListConstruct. With `refine` the branches of a test for the length of a list know it too. */
+/* Rules for lists that are made in the graph and never written: len, indexing, slicing, unpacking and adding are known
+ * from prim::ListConstruct. With `refine` the branches of a test for the length of a list know it too: no rule, as it
+ * looks around the node. */
 #include "pass/pass.h"
+#include "pass/rewrite/peephole_rule.h"
 #include "pass/rewrite/rewrite.h"
 
 #define FILE_NAME "peephole_list_idioms"
 
-typedef struct Rewriter {
-  Graph *graph;
-  Arena *arena;
-  PtrMap asked;   /* list -> whether it is never written, as 2 or 1 */
-  PtrMap lengths; /* list -> its length + 1, where a test told it */
-  bool refine, changed;
-} Rewriter;
-
-static bool is_never_written(Rewriter *r, const Value *list) {
-  intptr_t answer = (intptr_t)ptrmap_get(&r->asked, list);
+/* `asked` remembers the answer by list. */
+static bool is_never_written(PtrMap *asked, const Value *list) {
+  enum { NO = 1, YES = 2 };
+  intptr_t answer = (intptr_t)ptrmap_get(asked, list);
   if (!answer) {
-    answer = value_is_never_written(list) ? 2 : 1;
-    ptrmap_put(&r->asked, list, (void *)answer);
+    answer = value_is_never_written(list) ? YES : NO;
+    ptrmap_put(asked, list, (void *)answer);
   }
-  return answer == 2;
+  return answer == YES;
 }
 
-/* The ListConstruct behind a list that nobody writes to. */
-static const Node *construction(Rewriter *r, const Value *list) {
-  const Node *made = list->node;
-  return made->kind == SYM_prim_ListConstruct && is_never_written(r, list) ? made : NULL;
+static bool is_only_made(const PeepholeMatch *m) {
+  return is_never_written(&m->run->asked, bound(m, 'l'));
+}
+static bool is_other_only_made(const PeepholeMatch *m) {
+  return is_never_written(&m->run->asked, bound(m, 'r'));
 }
 
-static bool give(Rewriter *r, Node *node, Value *with) {
-  if (!jit_opt_limit(FILE_NAME)) return false;
-  JIT_LOG_UPDATE(FILE_NAME, "%%%u of " STR_FMT " becomes %%%u", node_output(node, 0)->unique,
-                 STR_ARG(symbol_name(node->kind)), with->unique);
-  value_replace_all_uses_with(node_output(node, 0), with);
-  return r->changed = true;
+static Value *item_count(const PeepholeMatch *m) {
+  return insert_constant_before(m->node, ivalue_int(bound(m, 'l')->node->input_count), NULL);
 }
 
-static void rewrite_len(Rewriter *r, Node *node) {
-  const Node *made = construction(r, node_input(node, 0));
-  if (made) give(r, node, insert_constant_before(node, ivalue_int(made->input_count), NULL));
-}
-
-static void rewrite_index(Rewriter *r, Node *node) {
+static Value *item(const PeepholeMatch *m) {
+  const Node *made = bound(m, 'l')->node;
   int64_t at;
-  if (node->input_count != 2 || !constant_int(node_input(node, 1), &at)) return;
-  const Node *made = construction(r, node_input(node, 0));
-  if (!made) return;
+  if (!constant_int(bound(m, 'i'), &at)) return NULL;
   if (at < 0) at += made->input_count;
-  if (at >= 0 && at < made->input_count) give(r, node, node_input(made, (uint32_t)at));
+  return at >= 0 && at < made->input_count ? node_input(made, (uint32_t)at) : NULL;
 }
 
-static void rewrite_unpack(Rewriter *r, Node *node) {
-  const Node *made = construction(r, node_input(node, 0));
-  if (!made || made->input_count != node->output_count || !jit_opt_limit(FILE_NAME)) return;
-  for (uint32_t i = 0; i < node->output_count; i++) {
-    value_replace_all_uses_with(node_output(node, i), node_input(made, i));
-  }
-  r->changed = true;
+static Value *unpacked_item(const PeepholeMatch *m) {
+  const Node *made = bound(m, 'l')->node;
+  return made->input_count == m->node->output_count ? node_input(made, m->output) : NULL;
 }
 
-static void give_list(Rewriter *r, Node *node, uint32_t count, Value *const *items) {
-  Value *list = insert_call_before(node, SYM_prim_ListConstruct, node_output(node, 0)->type, count, items);
-  give(r, node, list);
+static Value *new_list(const PeepholeMatch *m, uint32_t count, Value *const *items) {
+  return insert_call_before(m->node, SYM_prim_ListConstruct, replaced(m)->type, count, items);
 }
 
 /* The result is a new list either way: what happens to it later does not matter. */
-static void rewrite_add(Rewriter *r, Node *node) {
-  if (node->input_count != 2 || node_output(node, 0)->type->kind != TYPE_LIST) return;
-  const Node *a = construction(r, node_input(node, 0)), *b = a ? construction(r, node_input(node, 1)) : NULL;
-  if (!b) return;
+static Value *joined_items(const PeepholeMatch *m) {
+  const Node *a = bound(m, 'l')->node, *b = bound(m, 'r')->node;
   uint32_t count = a->input_count + b->input_count;
-  Value **items = ARENA_ARRAY(r->arena, Value *, count + 1);
+  if (replaced(m)->type->kind != TYPE_LIST) return NULL;
+  Value **items = ARENA_ARRAY(m->run->scratch, Value *, count + 1);
   for (uint32_t i = 0; i < count; i++)
     items[i] = i < a->input_count ? node_input(a, i) : node_input(b, i - a->input_count);
-  give_list(r, node, count, items);
+  return new_list(m, count, items);
 }
 
 static bool bound_or(const Value *value, int64_t fallback, int64_t *out) {
@@ -86,47 +67,45 @@ static int64_t clip(int64_t at, int64_t length) {
   return at < 0 ? 0 : at > length ? length : at;
 }
 
-static void rewrite_slice(Rewriter *r, Node *node) {
-  int64_t start, end, step;
-  if (node->input_count != 4 || node_output(node, 0)->type->kind != TYPE_LIST) return;
-  if (!constant_int(node_input(node, 3), &step) || step < 1 || !bound_or(node_input(node, 1), 0, &start) ||
-      !bound_or(node_input(node, 2), INT64_MAX, &end))
-    return;
-  const Node *made = construction(r, node_input(node, 0));
-  if (!made) return;
-  int64_t length = made->input_count;
+static Value *slice_of_items(const PeepholeMatch *m) {
+  const Node *made = bound(m, 'l')->node;
+  int64_t start, end, step, length = made->input_count;
+  if (replaced(m)->type->kind != TYPE_LIST || !constant_int(bound(m, 's'), &step) || step < 1 ||
+      !bound_or(bound(m, 'a'), 0, &start) || !bound_or(bound(m, 'b'), INT64_MAX, &end))
+    return NULL;
   start = clip(start, length);
   end = clip(end, length);
-  Value **items = ARENA_ARRAY(r->arena, Value *, (size_t)length + 1);
+  Value **items = ARENA_ARRAY(m->run->scratch, Value *, (size_t)length + 1);
   uint32_t count = 0;
   for (int64_t i = start; i < end; i += step < length ? step : length) items[count++] = node_input(made, (uint32_t)i);
-  give_list(r, node, count, items);
+  return new_list(m, count, items);
 }
 
-static void rewrite_node(Rewriter *r, Node *node) {
-  if (!node->input_count || node_input(node, 0)->type->kind != TYPE_LIST) return;
-  switch (node->kind) {
-    case SYM_aten_len:
-      rewrite_len(r, node);
-      break;
-    case SYM_aten___getitem__:
-      rewrite_index(r, node);
-      break;
-    case SYM_prim_ListUnpack:
-      rewrite_unpack(r, node);
-      break;
-    case SYM_aten_add:
-      rewrite_add(r, node);
-      break;
-    case SYM_aten_slice:
-      rewrite_slice(r, node);
-      break;
-    default:
-      break;
-  }
+/* clang-format off */
+static const PeepholeRule rules[] = {
+  {"len_of_items",   "aten::len(%l=prim::ListConstruct(...))",               MAKES(item_count),     WHEN(is_only_made)},
+  {"known_item",     "aten::__getitem__(%l=prim::ListConstruct(...), %i)",   MAKES(item),           WHEN(is_only_made)},
+  {"unpacked_item",  "prim::ListUnpack[i](%l=prim::ListConstruct(...))",     MAKES(unpacked_item),  WHEN(is_only_made)},
+  {"slice_of_items", "aten::slice(%l=prim::ListConstruct(...), %a, %b, %s)", MAKES(slice_of_items), WHEN(is_only_made)},
+  {"joined_items",   "aten::add(%l=prim::ListConstruct(...), %r=prim::ListConstruct(...))",
+                                                          MAKES(joined_items), WHEN(is_only_made, is_other_only_made)},
+};
+/* clang-format on */
+const PeepholeTable peephole_lists = {PEEPHOLE_LISTS, FILE_NAME, rules, sizeof rules / sizeof *rules};
+
+bool peephole_list_idioms(Graph *graph) {
+  return peephole_run(&peephole_lists, graph, true);
 }
 
 /* ---- what tests tell of lengths ---- */
+
+typedef struct Refining {
+  Graph *graph;
+  Arena *arena;
+  PtrMap asked;   /* of is_never_written */
+  PtrMap lengths; /* list -> its length + 1, where a test told it */
+  bool changed;
+} Refining;
 
 typedef struct Fact {
   Value *list;
@@ -134,7 +113,7 @@ typedef struct Fact {
   bool when; /* known in the branch that this answer leads to */
 } Fact;
 
-static bool fact_of(Rewriter *r, const Value *condition, Fact *out) {
+static bool fact_of(Refining *r, const Value *condition, Fact *out) {
   const Node *test = condition->node;
   if ((test->kind != SYM_aten_eq && test->kind != SYM_aten_ne) || test->input_count != 2) return false;
   for (uint32_t side = 0; side < 2; side++) {
@@ -144,7 +123,7 @@ static bool fact_of(Rewriter *r, const Value *condition, Fact *out) {
       continue;
     out->list = node_input(len, 0);
     out->when = test->kind == SYM_aten_eq;
-    return is_never_written(r, out->list);
+    return is_never_written(&r->asked, out->list);
   }
   return false;
 }
@@ -154,7 +133,15 @@ static bool always_raises(const Block *block) {
   return false;
 }
 
-static void refine_block(Rewriter *r, const Block *block) {
+static void give_length(Refining *r, Node *len, int64_t length) {
+  if (!jit_opt_limit(FILE_NAME)) return;
+  Value *with = insert_constant_before(len, ivalue_int(length), NULL);
+  JIT_LOG_UPDATE(FILE_NAME, "%%%u of aten::len becomes %%%u", node_output(len, 0)->unique, with->unique);
+  value_replace_all_uses_with(node_output(len, 0), with);
+  r->changed = true;
+}
+
+static void refine_block(Refining *r, const Block *block) {
   VEC(Value *) learnt = {0}; /* here, for the rest of the block */
   BLOCK_EACH(node, block) {
     Fact fact;
@@ -172,41 +159,24 @@ static void refine_block(Rewriter *r, const Block *block) {
     for (uint32_t i = 0; i < node->block_count; i++) refine_block(r, node->blocks[i]);
     if (node->kind != SYM_aten_len || !value_has_uses(node_output(node, 0))) continue;
     intptr_t known = (intptr_t)ptrmap_get(&r->lengths, node_input(node, 0));
-    if (known) give(r, node, insert_constant_before(node, ivalue_int(known - 1), NULL));
+    if (known) give_length(r, node, known - 1);
   }
   for (size_t i = 0; i < learnt.length; i++) ptrmap_put(&r->lengths, learnt.data[i], NULL);
 }
 
-static void rewrite_block(Rewriter *r, const Block *block) {
-  BLOCK_EACH(node, block) {
-    for (uint32_t i = 0; i < node->block_count; i++) rewrite_block(r, node->blocks[i]);
-    bool used = false;
-    for (uint32_t i = 0; i < node->output_count && !used; i++) used = value_has_uses(node_output(node, i));
-    if (used) rewrite_node(r, node);
-  }
-}
-
-static void run(Arena *scratch, void *argument) {
-  Rewriter *r = argument;
+static void refine(Arena *scratch, void *argument) {
+  Refining *r = argument;
   r->arena = scratch;
   ptrmap_init(&r->lengths, scratch);
   ptrmap_init(&r->asked, scratch);
-  rewrite_block(r, r->graph->block);
-  if (r->refine) refine_block(r, r->graph->block);
-}
-
-static bool rewrite_lists(Graph *graph, bool refine) {
-  Rewriter r = {.graph = graph, .refine = refine};
-  graph_with_scratch(graph, run, &r);
-  return r.changed;
-}
-
-bool peephole_list_idioms(Graph *graph) {
-  return rewrite_lists(graph, false);
+  refine_block(r, r->graph->block);
 }
 
 bool peephole_list_idioms_refine(Graph *graph) {
-  return rewrite_lists(graph, true);
+  Refining r = {.graph = graph};
+  bool changed = peephole_list_idioms(graph);
+  graph_with_scratch(graph, refine, &r);
+  return changed || r.changed;
 }
 
 PASS(peephole_list_idioms, GRADIENTS, peephole_list_idioms(graph), "looks into lists that are made here");
