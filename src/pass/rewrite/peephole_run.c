@@ -124,7 +124,6 @@ AliasDb *peephole_alias_db(PeepholeRun *run) {
 static void tell(const PeepholeMatch *m, const PeepholeRule *rule, const Value *with) {
   JIT_LOG_UPDATE(m->run->table->file, "%s: %%%u of " STR_FMT " becomes %%%u", rule->name, replaced(m)->unique,
                  STR_ARG(symbol_name(m->node->kind)), with->unique);
-  (void)m, (void)rule, (void)with;
 }
 
 static void replace(const PeepholeMatch *m, const PeepholeRule *rule, Value *with) {
