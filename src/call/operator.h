@@ -85,6 +85,7 @@ typedef struct OpRow {
    * that is looked at is the one a formula computes in; of other rows that of the first argument, or, where `promoted`
    * stands among the kinds, the one that tensors and `promote` promote to. NULL: any that the kernel or formula does. */
   const char *dtypes;
+  uint8_t line;        /* LineFunction (tile/line.h) that it is along the last dimension; 0: none */
   const char *promote; /* Scalar parameters that take part in type promotion, separated by blanks; NULL: "self other" */
   /* Archives before this version meant something else by the name (in one overload's row, for all of tensors), or had
    * fewer arguments. "0_3": what they meant is the function NAME_0_3 of prelude/upgraders.py; NULL: what it means by

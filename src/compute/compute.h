@@ -13,12 +13,10 @@
  *   compute/pool/pool_plane.h           pooling of float32 planes
  *   compute/norm/norm_affine.h          scale and shift; norm_affine_body.h
  *   compute/norm/norm_bfloat16.h        normalization with bfloat16's rounding
- *   compute/norm/softmax_line.h         the softmax of a line; softmax_line_body.h
  *   compute/quantized/qgemm.h           products of bytes, the loops around them
  *   compute/quantized/quantized_lanes.h   vectors for those; quantized_loops_body.h
  *   compute/reduce/reduce.h             the reduction engine
  *   compute/reduce/reduce_ops.h         its accumulators
- *   compute/reduce/reduce_sum.h         sums of float32; reduce_sum_body.h
  *   compute/sort/sort.h                 sorting and selecting in a line
  *   compute/lapack/lapack.h             LAPACK by element type */
 #pragma once

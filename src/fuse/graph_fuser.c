@@ -54,8 +54,23 @@ static bool is_too_large(const GraphFuser *f, const Node *consumer, const Node *
   return nodes > GROUP_NODE_LIMIT;
 }
 
-/* Within a group, only inputs are cut, and what a cat gives is used no more. */
+/* Whether the node makes the value by a reduction without the last dimension. */
+static bool makes_dropped(const Node *node, const Value *value) {
+  if (is_group(node)) {
+    const Value *inner = graph_output(subgraph_of(node), value->offset);
+    return inner->node->owning_block == subgraph_of(node)->block && makes_dropped(inner->node, inner);
+  }
+  return fuse_is_line(node) && fuse_line_of(node).drops;
+}
+static bool takes_dropped(const Node *consumer, const Node *producer) {
+  for (uint32_t i = 0; i < consumer->input_count; i++)
+    if (node_input(consumer, i)->node == producer && makes_dropped(producer, node_input(consumer, i))) return true;
+  return false;
+}
+
+/* Within a group, only inputs are cut, what a cat gives is used no more, and neither is what has lost its lines. */
 static Reason why_not_merge(const GraphFuser *f, const Node *consumer, const Node *producer) {
+  if (takes_dropped(consumer, producer)) return REASON_NOT_FUSED_DIMENSIONS;
   if (is_group(producer)) {
     Graph *subgraph = subgraph_of(producer);
     for (uint32_t i = 0; i < graph_output_count(subgraph); i++)
@@ -91,7 +106,7 @@ static Node *refuse_maker(GraphFuser *f, const Value *value) {
   if (node->owning_block != f->block || is_sentinel(node)) return NULL;
   Reason reason = is_fusable(f, node)       ? REASON_NOT_FUSED_GUARD
                   : fuse_is_pointwise(node) ? REASON_NOT_FUSED_WRITES
-                                            : fuse_why_not_pointwise(node);
+                                            : fuse_why_not_operator(node);
   return reason == REASON_COUNT ? NULL : fuser_refuse(f, node, reason);
 }
 

@@ -33,7 +33,8 @@ static inline bool is_sentinel(const Node *node) {
 bool fuser_owns_self(const GraphFuser *f, const Node *node);
 static inline bool is_fusable(const GraphFuser *f, const Node *node) {
   if (node->owning_block != f->block || is_sentinel(node)) return false;
-  return is_group(node) || (fuse_is_pointwise(node) && (!fuse_is_write(node) || fuser_owns_self(f, node)));
+  if (is_group(node) || fuse_is_line(node)) return true;
+  return fuse_is_pointwise(node) && (!fuse_is_write(node) || fuser_owns_self(f, node));
 }
 
 static inline void copy_metadata(Value *to, const Value *from) {

@@ -121,7 +121,8 @@ bool fuser_try_move_chunk(GraphFuser *f, Node *consumer, Value *value) {
   uint32_t i = 0;
   for (; i < chunk->input_count; i++) {
     Value *input = node_input(chunk, i);
-    if (!is_fusable(f, input->node) || is_group(input->node) || fuse_is_write(input->node)) continue;
+    if (!is_fusable(f, input->node) || is_group(input->node) || fuse_is_line(input->node) || fuse_is_write(input->node))
+      continue;
     if (is_shared || !used_only_by_or_size(input, chunk))
       reason = REASON_NOT_FUSED_PIECES;
     else if (!may_broadcast_before(input->node))

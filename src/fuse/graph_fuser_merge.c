@@ -51,7 +51,7 @@ Node *fuser_merge_node(GraphFuser *f, Node *group, Node *node) {
     Value *value = node_input(node, i);
     NodeMap known = {inputs, outer, inner, constants};
     if (map_operand(value, &known)) continue;
-    if (value->node->kind == SYM_prim_Constant) {
+    if (value->node->kind == SYM_prim_Constant && !value_is_tensor(value)) { /* kernels load tensors from outside */
       outer[constants] = value;
       inner[constants++] =
           node_output(graph_insert_node(subgraph, node_copy(value->node, subgraph, no_outer, NULL)), 0);

@@ -63,7 +63,7 @@ static void build_sizes(GraphFuser *f, Node *group, PtrMap *sizes) {
     }
     Value **operands = ARENA_ARRAY(f->scratch, Value *, node->input_count);
     uint32_t count = 0;
-    bool known = !fuse_is_write(node); /* it has to fail where these are not self's */
+    bool known = !fuse_is_write(node) && !fuse_is_line(node); /* they have to fail where sizes don't fit */
     for (uint32_t i = 0; i < node->input_count; i++) {
       if (!value_is_tensor(node_input(node, i))) continue;
       operands[count] = ptrmap_get(sizes, node_input(node, i));

@@ -84,9 +84,17 @@ static bool looks_at_numbers(const Operator *op) {
   return !generic || formula_choice_count(kernel_program_formula(program)) > 0;
 }
 
+/* A result without the last dimension, which is there to be stored. */
+static bool is_dropped(const FuseGroup *g, int value) {
+  for (uint32_t i = 0; g->has_lines && i < g->step_count; i++)
+    if (g->steps[i].result == value && g->steps[i].drops) return true;
+  return false;
+}
+
 static bool add_step(Maker *m, const Node *node, uint32_t *operand_count) {
   FuseGroup *g = m->group;
-  if (!fuse_is_pointwise(node)) return false;
+  bool is_line = fuse_is_line(node);
+  if (!is_line && !fuse_is_pointwise(node)) return false;
   const CallPlan *plan;
   Status status = call_plan(node_operator(node), &plan);
   if (status) {
@@ -102,6 +110,13 @@ static bool add_step(Maker *m, const Node *node, uint32_t *operand_count) {
   step->first_operand = (uint16_t)*operand_count;
   step->operand_count = (uint16_t)node->input_count;
   step->result = g->value_count++;
+  if (is_line) {
+    FuseLine line = fuse_line_of(node);
+    step->line = line.function;
+    step->dim = line.dim;
+    step->drops = line.drops;
+    g->has_lines = true;
+  }
   bool numbers = false;
   for (uint32_t i = 0; i < node->input_count; i++) {
     Value *value = node_input(node, i);
@@ -114,7 +129,7 @@ static bool add_step(Maker *m, const Node *node, uint32_t *operand_count) {
       continue;
     }
     int number = find_value(m, value);
-    if (number < 0) return false;
+    if (number < 0 || is_dropped(g, number)) return false;
     bool tensor = value_is_tensor(value);
     *operand = (FuseOperand){tensor ? FUSE_VALUE : FUSE_NUMBER, (uint16_t)number};
     numbers |= !tensor;
@@ -124,7 +139,7 @@ static bool add_step(Maker *m, const Node *node, uint32_t *operand_count) {
     g->writes_leaf |= is_leaf && step->is_write && i == 0;
     m->sources[step->result] |= m->sources[number];
   }
-  step->depends_on_numbers = numbers && looks_at_numbers(op);
+  step->depends_on_numbers = !is_line && numbers && looks_at_numbers(op);
   g->depends_on_numbers |= step->depends_on_numbers;
   return number_value(m, node_output(node, 0), step->result);
 }

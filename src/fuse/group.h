@@ -19,7 +19,7 @@ enum { FUSE_MAX_ENTRIES = CACHE_ENTRIES(16) };
 /* Why a group ran operator by operator: REASON_NOT_FUSED_... of report/reason.h. */
 #define FUSE_REFUSALS(X) \
   X(SWITCHED_OFF)        \
-  X(GRADIENT) X(TRACED) X(KIND) X(RANK) X(SHAPE) X(NO_KERNEL) X(CACHE_FULL) X(NOT_READY) X(FORM) X(FAILED)
+  X(GRADIENT) X(TRACED) X(KIND) X(RANK) X(SHAPE) X(LINES) X(NO_KERNEL) X(CACHE_FULL) X(NOT_READY) X(FORM) X(FAILED)
 typedef enum FuseRefusal {
   FUSE_NOT_REFUSED,
 #define X(name) FUSE_##name,
@@ -38,6 +38,9 @@ typedef struct FuseStep {
   const Operator *op;
   ShapeFunction *shape;
   uint16_t first_operand, operand_count, result;
+  uint8_t line; /* LineFunction, along `dim`; its formula is not used */
+  bool drops;   /* the last dimension */
+  int64_t dim;
   bool is_write;           /* an in-place form: `op` is the functional one, whose result has to be what self is */
   bool depends_on_numbers; /* the formula or the shape function may look at a number that is not constant */
 } FuseStep;
@@ -59,7 +62,7 @@ typedef struct FuseGroup {
   FuseRefusal form;  /* FUSE_FORM: it always runs operator by operator */
   struct Code *code; /* of the Subgraph */
   uint16_t input_count, output_count, piece_count, step_count, value_count, store_count, leaf_count;
-  bool has_cat, depends_on_numbers;
+  bool has_cat, has_lines, depends_on_numbers;
   bool writes_leaf;       /* a result has the strides of an input, whatever these are */
   uint64_t tensor_inputs; /* bit i: input i is a tensor */
   FusePiece *pieces;

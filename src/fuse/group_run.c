@@ -2,6 +2,7 @@
  * not suit is left to the Subgraph's Code. */
 #include "call/pointwise.h"
 #include "fuse/group.h"
+#include "fuse/lines.h"
 #include "fuse/lower.h"
 #include "interp/interp.h"
 #include "report/reason.h"
@@ -167,15 +168,15 @@ static bool find_shapes(Run *run) {
   return true;
 }
 
-/* Stores of equal sizes share a kernel. */
+/* Stores of equal sizes share a kernel; all do where there are line functions (fuse_lines_check). */
 static void find_classes(Run *run) {
   const FuseGroup *g = run->call.group;
   uint8_t members[FUSE_MAX_STORES] = {0}, count = 0, first[FUSE_MAX_STORES];
   for (uint32_t i = 0; i < g->store_count; i++) {
     uint8_t class = 0;
     const Tensor *look = run->call.values[g->stores[i]];
-    while (class < count &&
-           (members[class] == KERNEL_MAX_OUTPUTS || !same_sizes(look, run->call.values[g->stores[first[class]]])))
+    while (class < count && (members[class] == KERNEL_MAX_OUTPUTS ||
+                             (!g->has_lines && !same_sizes(look, run->call.values[g->stores[first[class]]]))))
       class ++;
     if (class == count) first[count++] = (uint8_t)i;
     members[class]++;
@@ -387,7 +388,7 @@ static FuseRefusal run_fused(FuseGroup *g, Exec *exec, const IValue *inputs, IVa
     run.call.values[g->input_count + i] = &run.looks[i];
   }
   const Tensor *uniform =
-      g->has_cat || g->depends_on_numbers || g->writes_leaf ? NULL : find_uniform(g, run.call.values);
+      g->has_cat || g->has_lines || g->depends_on_numbers || g->writes_leaf ? NULL : find_uniform(g, run.call.values);
   if (uniform) {
     memset(run.classes, 0, g->store_count);
     for (uint32_t i = 0; i < g->store_count; i++) run.classes[i] = (uint8_t)(i / KERNEL_MAX_OUTPUTS);
@@ -395,6 +396,7 @@ static FuseRefusal run_fused(FuseGroup *g, Exec *exec, const IValue *inputs, IVa
     run.key_length += g->store_count;
   } else {
     if (!find_shapes(&run)) goto done;
+    if (g->has_lines && (refusal = fuse_lines_check(&run.call))) goto done;
     find_classes(&run);
   }
   refusal = FUSE_NOT_REFUSED;

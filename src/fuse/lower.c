@@ -3,6 +3,7 @@
 
 #include "call/pointwise.h"
 #include "call/row_dtypes.h"
+#include "fuse/lines.h"
 #include "tensor/iterate.h"
 #include "tile/formula.h"
 
@@ -105,8 +106,23 @@ static KernelValue constant_register(Lowering *l, const TileArgument *number, Ti
   return kernel_constant(b, type, value);
 }
 
+static Status lower_line_step(Lowering *l, const FuseStep *step) {
+  IValue inputs[FORMULA_MAX_PARAMETERS];
+  KernelValue registers[FORMULA_MAX_PARAMETERS];
+  Call call;
+  DType dtype = (DType)l->looks[step->result].dtype;
+  const FuseOperand *operands = l->group->operands + step->first_operand;
+  fuse_step_call(l->call, step, inputs, &call);
+  for (uint32_t i = 0; i < step->operand_count; i++)
+    registers[i] = operands[i].kind == FUSE_VALUE ? value_register(l, operands[i].index) : KERNEL_NO_VALUE;
+  l->raw[step->result] = fuse_lower_line(&call, step, dtype, registers, l->builder);
+  l->rounded[step->result] = kernel_round_to(l->builder, l->raw[step->result], dtype);
+  return OK;
+}
+
 /* Lowers one step; the error of a formula that has no meaning in the type comes out of the builder. */
 static Status lower_step(Lowering *l, const FuseStep *step) {
+  if (step->line) return lower_line_step(l, step);
   IValue inputs[FORMULA_MAX_PARAMETERS];
   TileArgument arguments[FORMULA_MAX_PARAMETERS];
   TileType types[FORMULA_MAX_PARAMETERS], compute;
@@ -173,6 +189,11 @@ static Status find_looks(Lowering *l, bool *refused) {
     TensorSpec spec;
     Call one;
     fuse_step_call(&call, &g->steps[i], inputs, &one);
+    if (g->steps[i].line) { /* its shape function wants real sizes */
+      l->looks[g->steps[i].result].dtype = (uint8_t)fuse_line_dtype(&one, &g->steps[i]);
+      l->looks[g->steps[i].result].ndim = 1;
+      continue;
+    }
     Status error = fuse_step_shape(&one, &g->steps[i], &spec);
     if (error) {
       status_free(error);

@@ -1,6 +1,10 @@
+/* Which operators groups are made of. */
 #include "fuse/words.h"
 
+#include <assert.h>
+
 #include "tile/formula.h"
+#include "tile/line.h"
 
 static bool may_be_operand(const Value *value) {
   switch (value->type->kind) {
@@ -58,7 +62,49 @@ bool fuse_is_pointwise(const Node *node) {
   return op && why_not_operator(node, op) == REASON_COUNT;
 }
 
-Reason fuse_why_not_pointwise(const Node *node) {
+/* ---- lines ---- */
+
+static bool is_one_int(IValue v, int64_t *out) {
+  if (v.tag == TAG_INT) return *out = v.i, true;
+  if (v.tag != TAG_LIST || v.list->kind != LIST_INTS || v.list->length != 1) return false;
+  return *out = v.list->ints[0], true;
+}
+
+static bool read_line(const Node *node, const Operator *op, FuseLine *out) {
+  const FunctionSchema *schema = operator_schema(op);
+  bool is_norm = op->row->line == LINE_NORMALIZE, has_dim = false;
+  *out = (FuseLine){.function = op->row->line, .dim = -1};
+  if (!out->function || op->variant != VARIANT_FUNCTIONAL || schema->return_count != 1) return false;
+  if (node->input_count != schema->argument_count || node->input_count > FORMULA_MAX_PARAMETERS) return false;
+  for (uint32_t i = 0; i < node->input_count; i++) {
+    Str name = schema->arguments[i].name;
+    IValue constant;
+    if (value_is_tensor(node_input(node, i)) && (i == 0 || is_norm)) continue;
+    if (i == 0 || !value_is_constant(node_input(node, i), &constant)) return false;
+    int64_t length;
+    if (str_is(name, "dim")) has_dim = is_one_int(constant, &out->dim);
+    if (str_is(name, "normalized_shape")) has_dim = is_one_int(constant, &length);
+    if (str_is(name, "keepdim")) out->drops = constant.tag == TAG_BOOL && !constant.b;
+  }
+  return has_dim;
+}
+
+bool fuse_is_line(const Node *node) {
   const Operator *op = tensor_operator(node);
-  return op ? why_not_operator(node, op) : REASON_COUNT;
+  FuseLine line;
+  return op && read_line(node, op, &line);
+}
+
+FuseLine fuse_line_of(const Node *node) {
+  FuseLine line;
+  bool is_line = read_line(node, node_operator(node), &line);
+  assert(is_line);
+  (void)is_line;
+  return line;
+}
+
+Reason fuse_why_not_operator(const Node *node) {
+  const Operator *op = tensor_operator(node);
+  if (!op || fuse_is_line(node)) return REASON_COUNT;
+  return op->row->line ? REASON_NOT_FUSED_DIMENSIONS : why_not_operator(node, op);
 }

@@ -16,7 +16,16 @@ static inline bool value_is_tensor(const Value *value) {
  * is what self would hold, with self's dtype, sizes and strides. That nobody sees self's memory either the graph fuser
  * asks. */
 bool fuse_is_pointwise(const Node *node);
+/* An operator that is a line function (OpRow.line) with one tensor as result, along a constant dimension, all other
+ * arguments but weight and bias being constants too. Whether that dimension is the last a run sees. */
+bool fuse_is_line(const Node *node);
+typedef struct FuseLine {
+  uint8_t function; /* LineFunction */
+  int64_t dim;      /* may be negative */
+  bool drops;       /* the result has no last dimension: no operator of the group may take it */
+} FuseLine;
+FuseLine fuse_line_of(const Node *node); /* of one that fuse_is_line */
 /* The in-place form of an operator. */
 bool fuse_is_write(const Node *node);
-/* Why not; REASON_COUNT: it may, or it is nothing that gives a tensor. */
-Reason fuse_why_not_pointwise(const Node *node);
+/* Why it is neither; REASON_COUNT: it is, or it is nothing that gives a tensor. */
+Reason fuse_why_not_operator(const Node *node);

@@ -5,71 +5,73 @@
 #include "report/source.h"
 
 /* enumerator, what is shown */
-#define REASONS(X)                                                                                              \
-  X(NOT_FUSED_UNKNOWN_TYPE, "not fused: dtypes or ranks of what the chunk cuts are not known")                  \
-  X(NOT_FUSED_OPERATOR, "not fused: the operator has no formula")                                               \
-  X(NOT_FUSED_OPERAND, "not fused: an operand is neither a tensor nor a number, or there are too many")         \
-  X(NOT_FUSED_WRITES, "not fused: the operator writes to its argument")                                         \
-  X(NOT_FUSED_RANDOM, "not fused: the operator draws random numbers or has an effect")                          \
-  X(NOT_FUSED_ALIASING, "not fused: the value may be written to or seen through an alias")                      \
-  X(NOT_FUSED_ALONE, "not fused: there is nothing next to it to fuse with")                                     \
-  X(NOT_FUSED_GUARD, "not fused: a guard stands between what makes the value and what uses it")                 \
-  X(NOT_FUSED_LIMIT, "not fused: too many nodes, inputs or outputs")                                            \
-  X(NOT_FUSED_CONCATENATION, "not fused: a concatenation ends its group")                                       \
-  X(NOT_FUSED_LIST, "not fused: the list is used elsewhere, or dim is not constant")                            \
-  X(NOT_FUSED_PIECES, "not fused: the value is cut in more than one way, or the whole of it is used too")       \
-  X(NOT_FUSED_SWITCHED_OFF, "not fused: fusion is switched off")                                                \
-  X(NOT_FUSED_GRADIENT, "not fused: an input records gradients")                                                \
-  X(NOT_FUSED_TRACED, "not fused: the call is traced")                                                          \
-  X(NOT_FUSED_KIND, "not fused: an input is undefined, lazily conjugated, or no CPU tensor")                    \
-  X(NOT_FUSED_RANK, "not fused: an input has too many dimensions")                                              \
-  X(NOT_FUSED_SHAPE, "not fused: the inputs' sizes don't fit together")                                         \
-  X(NOT_FUSED_NO_KERNEL, "not fused: the operators have no kernel for these dtypes")                            \
-  X(NOT_FUSED_CACHE_FULL, "not fused: the group has kernels for too many kinds of inputs")                      \
-  X(NOT_FUSED_NOT_READY, "not fused: no back end has compiled the kernel yet")                                  \
-  X(NOT_FUSED_FORM, "not fused: the group's graph has a form that is not lowered")                              \
-  X(NOT_FUSED_FAILED, "not fused: the kernel failed, and the operators tell where")                             \
-  X(NOT_COMPILED_OPERATION, "not compiled: the back end lacks an operation of the kernel")                      \
-  X(NOT_COMPILED_TYPE, "not compiled: the back end lacks a type that the kernel computes in")                   \
-  X(NOT_COMPILED_SIGNATURE, "not compiled: the back end doesn't take operands that lie in memory so")           \
-  X(NOT_COMPILED_FAILED, "not compiled: the back end failed")                                                   \
-  X(NOT_COMPILED_LIMIT, "not compiled: back ends hold as much as they may")                                     \
-  X(NOT_COMPILED_CACHE_FULL, "not compiled: the kernel has run for too many signatures")                        \
-  X(NOT_DIFFERENTIATED_NO_FORMULA, "not differentiated: the operator has no gradient")                          \
-  X(NOT_DIFFERENTIATED_EAGER_ONLY, "not differentiated: the operator's gradient is eager")                      \
-  X(NOT_DIFFERENTIATED_TOO_SMALL, "not differentiated: the subgraph is too small")                              \
-  X(NOT_DIFFERENTIATED_PUT_BACK, "not differentiated: the subgraph is too small once it is optimized")          \
-  X(NOT_DIFFERENTIATED_ALIASING, "not differentiated: the value may be written to or viewed")                   \
-  X(NOT_DIFFERENTIATED_WRITES, "not differentiated: the operator writes to its argument")                       \
-  X(NOT_DIFFERENTIATED_EFFECTS, "not differentiated: the operator has side effects")                            \
-  X(NOT_DIFFERENTIATED_LIST, "not differentiated: lists of tensors come from or go elsewhere")                  \
-  X(NOT_DIFFERENTIATED_CONTROL_FLOW, "not differentiated: control flow and calls stay outside")                 \
-  X(NOT_DIFFERENTIATED_GRAD_MODE, "not differentiated: grad mode may change in between")                        \
-  X(NOT_DIFFERENTIATED_LIMIT, "not differentiated: the operator has too many inputs")                           \
-  X(NOT_MOVED_ALIASING, "not moved: another node reads or writes the same memory")                              \
-  X(NOT_MOVED_SIDE_EFFECTS, "not moved: the node has side effects")                                             \
-  X(NOT_MOVED_RANDOM, "not moved: the node draws random numbers")                                               \
-  X(NOT_MOVED_MAY_FAIL, "not moved: the node may fail, and is not sure to run")                                 \
-  X(NOT_UNROLLED_TOO_LARGE, "not unrolled: the body is too large")                                              \
-  X(NOT_UNROLLED_CONDITION, "not unrolled: the loop has a condition")                                           \
-  X(NOT_UNROLLED_UNKNOWN, "not unrolled: the number of iterations is not known")                                \
-  X(NOT_UNROLLED_BUDGET, "not unrolled: the graph would become too large")                                      \
-  X(NOT_PEELED_TOO_LARGE, "not peeled: the body is too large")                                                  \
-  X(NOT_INLINED_RECURSIVE, "not inlined: the call is recursive or nested too deeply")                           \
-  X(NOT_INLINED_UNKNOWN, "not inlined: the function is not known or not compiled")                              \
-  X(NOT_INLINED_TOO_LARGE, "not inlined: the graph would become too large")                                     \
-  X(GUARD_FAILED_UNDEFINED, "a guard failed: the tensor is undefined, or is no plain tensor")                   \
-  X(GUARD_FAILED_DTYPE, "a guard failed: the tensor has another dtype than when it was profiled")               \
-  X(GUARD_FAILED_RANK, "a guard failed: the tensor has another number of dimensions than when it was profiled") \
-  X(GUARD_FAILED_SIZES, "a guard failed: the tensor has other sizes than when it was profiled")                 \
-  X(GUARD_FAILED_STRIDES, "a guard failed: the tensor has other strides than when it was profiled")             \
-  X(GUARD_FAILED_REQUIRES_GRAD, "a guard failed: the tensor requires grad or not, unlike when it was profiled") \
-  X(GUARD_FAILED_DEVICE, "a guard failed: the tensor is on another device than when it was profiled")           \
-  X(GUARD_FAILED_FORCED, "a guard failed: a test asked for it")                                                 \
-  X(PLAN_NOT_CACHED, "no plan: there are plans for too many kinds of arguments")                                \
-  X(GUARDS_WITHOUT_GAIN, "nothing assumed: guards would cost more than they gain")                              \
-  X(PLAN_WITHOUT_GAIN, "no plan: optimizing gained nothing")                                                    \
-  X(PLAN_FAILED, "no plan: compiling it failed")                                                                \
+#define REASONS(X)                                                                                               \
+  X(NOT_FUSED_UNKNOWN_TYPE, "not fused: dtypes or ranks of what the chunk cuts are not known")                   \
+  X(NOT_FUSED_OPERATOR, "not fused: the operator has no formula")                                                \
+  X(NOT_FUSED_OPERAND, "not fused: an operand is neither a tensor nor a number, or there are too many")          \
+  X(NOT_FUSED_WRITES, "not fused: the operator writes to its argument")                                          \
+  X(NOT_FUSED_RANDOM, "not fused: the operator draws random numbers or has an effect")                           \
+  X(NOT_FUSED_ALIASING, "not fused: the value may be written to or seen through an alias")                       \
+  X(NOT_FUSED_ALONE, "not fused: there is nothing next to it to fuse with")                                      \
+  X(NOT_FUSED_GUARD, "not fused: a guard stands between what makes the value and what uses it")                  \
+  X(NOT_FUSED_LIMIT, "not fused: too many nodes, inputs or outputs")                                             \
+  X(NOT_FUSED_CONCATENATION, "not fused: a concatenation ends its group")                                        \
+  X(NOT_FUSED_LIST, "not fused: the list is used elsewhere, or dim is not constant")                             \
+  X(NOT_FUSED_PIECES, "not fused: the value is cut in more than one way, or the whole of it is used too")        \
+  X(NOT_FUSED_DIMENSIONS, "not fused: what it works along is not one dimension that is known")                   \
+  X(NOT_FUSED_LINES, "not fused: it does not work along the last dimension, or lines are too long or lie apart") \
+  X(NOT_FUSED_SWITCHED_OFF, "not fused: fusion is switched off")                                                 \
+  X(NOT_FUSED_GRADIENT, "not fused: an input records gradients")                                                 \
+  X(NOT_FUSED_TRACED, "not fused: the call is traced")                                                           \
+  X(NOT_FUSED_KIND, "not fused: an input is undefined, lazily conjugated, or no CPU tensor")                     \
+  X(NOT_FUSED_RANK, "not fused: an input has too many dimensions")                                               \
+  X(NOT_FUSED_SHAPE, "not fused: the inputs' sizes don't fit together")                                          \
+  X(NOT_FUSED_NO_KERNEL, "not fused: the operators have no kernel for these dtypes")                             \
+  X(NOT_FUSED_CACHE_FULL, "not fused: the group has kernels for too many kinds of inputs")                       \
+  X(NOT_FUSED_NOT_READY, "not fused: no back end has compiled the kernel yet")                                   \
+  X(NOT_FUSED_FORM, "not fused: the group's graph has a form that is not lowered")                               \
+  X(NOT_FUSED_FAILED, "not fused: the kernel failed, and the operators tell where")                              \
+  X(NOT_COMPILED_OPERATION, "not compiled: the back end lacks an operation of the kernel")                       \
+  X(NOT_COMPILED_TYPE, "not compiled: the back end lacks a type that the kernel computes in")                    \
+  X(NOT_COMPILED_SIGNATURE, "not compiled: the back end doesn't take operands that lie in memory so")            \
+  X(NOT_COMPILED_FAILED, "not compiled: the back end failed")                                                    \
+  X(NOT_COMPILED_LIMIT, "not compiled: back ends hold as much as they may")                                      \
+  X(NOT_COMPILED_CACHE_FULL, "not compiled: the kernel has run for too many signatures")                         \
+  X(NOT_DIFFERENTIATED_NO_FORMULA, "not differentiated: the operator has no gradient")                           \
+  X(NOT_DIFFERENTIATED_EAGER_ONLY, "not differentiated: the operator's gradient is eager")                       \
+  X(NOT_DIFFERENTIATED_TOO_SMALL, "not differentiated: the subgraph is too small")                               \
+  X(NOT_DIFFERENTIATED_PUT_BACK, "not differentiated: the subgraph is too small once it is optimized")           \
+  X(NOT_DIFFERENTIATED_ALIASING, "not differentiated: the value may be written to or viewed")                    \
+  X(NOT_DIFFERENTIATED_WRITES, "not differentiated: the operator writes to its argument")                        \
+  X(NOT_DIFFERENTIATED_EFFECTS, "not differentiated: the operator has side effects")                             \
+  X(NOT_DIFFERENTIATED_LIST, "not differentiated: lists of tensors come from or go elsewhere")                   \
+  X(NOT_DIFFERENTIATED_CONTROL_FLOW, "not differentiated: control flow and calls stay outside")                  \
+  X(NOT_DIFFERENTIATED_GRAD_MODE, "not differentiated: grad mode may change in between")                         \
+  X(NOT_DIFFERENTIATED_LIMIT, "not differentiated: the operator has too many inputs")                            \
+  X(NOT_MOVED_ALIASING, "not moved: another node reads or writes the same memory")                               \
+  X(NOT_MOVED_SIDE_EFFECTS, "not moved: the node has side effects")                                              \
+  X(NOT_MOVED_RANDOM, "not moved: the node draws random numbers")                                                \
+  X(NOT_MOVED_MAY_FAIL, "not moved: the node may fail, and is not sure to run")                                  \
+  X(NOT_UNROLLED_TOO_LARGE, "not unrolled: the body is too large")                                               \
+  X(NOT_UNROLLED_CONDITION, "not unrolled: the loop has a condition")                                            \
+  X(NOT_UNROLLED_UNKNOWN, "not unrolled: the number of iterations is not known")                                 \
+  X(NOT_UNROLLED_BUDGET, "not unrolled: the graph would become too large")                                       \
+  X(NOT_PEELED_TOO_LARGE, "not peeled: the body is too large")                                                   \
+  X(NOT_INLINED_RECURSIVE, "not inlined: the call is recursive or nested too deeply")                            \
+  X(NOT_INLINED_UNKNOWN, "not inlined: the function is not known or not compiled")                               \
+  X(NOT_INLINED_TOO_LARGE, "not inlined: the graph would become too large")                                      \
+  X(GUARD_FAILED_UNDEFINED, "a guard failed: the tensor is undefined, or is no plain tensor")                    \
+  X(GUARD_FAILED_DTYPE, "a guard failed: the tensor has another dtype than when it was profiled")                \
+  X(GUARD_FAILED_RANK, "a guard failed: the tensor has another number of dimensions than when it was profiled")  \
+  X(GUARD_FAILED_SIZES, "a guard failed: the tensor has other sizes than when it was profiled")                  \
+  X(GUARD_FAILED_STRIDES, "a guard failed: the tensor has other strides than when it was profiled")              \
+  X(GUARD_FAILED_REQUIRES_GRAD, "a guard failed: the tensor requires grad or not, unlike when it was profiled")  \
+  X(GUARD_FAILED_DEVICE, "a guard failed: the tensor is on another device than when it was profiled")            \
+  X(GUARD_FAILED_FORCED, "a guard failed: a test asked for it")                                                  \
+  X(PLAN_NOT_CACHED, "no plan: there are plans for too many kinds of arguments")                                 \
+  X(GUARDS_WITHOUT_GAIN, "nothing assumed: guards would cost more than they gain")                               \
+  X(PLAN_WITHOUT_GAIN, "no plan: optimizing gained nothing")                                                     \
+  X(PLAN_FAILED, "no plan: compiling it failed")                                                                 \
   X(ATTRIBUTE_NOT_ASSUMED, "an attribute is not taken for constant: the program writes to it")
 
 typedef enum Reason {

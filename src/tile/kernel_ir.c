@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <math.h>
 
+#include "tile/line.h"
 #include "tile/special.h"
 
 enum { FIRST_CONSTANT = 0x1000, FIRST_INS = 0x2000, MAX_CONSTANTS = 128, MAX_INS = 512 };
@@ -246,6 +247,19 @@ KernelValue kernel_special(KernelBuilder *builder, int function, KernelValue a, 
   return add_ins(builder, (KernelIns){KERNEL_SPECIAL, (uint8_t)type, (uint16_t)function, a, b, c}, type);
 }
 
+KernelValue kernel_line(KernelBuilder *builder, int function, KernelValue a, double eps) {
+  if (builder->status) return a;
+  TileType type = kernel_type(builder, a);
+  if (!line_is_defined((LineFunction)function, type)) {
+    kernel_fail(builder, status_new(ERROR_UNSUPPORTED, "%s is not defined for %s", line_name((LineFunction)function),
+                                    tile_type_name(type)));
+    return a;
+  }
+  KernelValue b = function == LINE_NORMALIZE ? kernel_constant(builder, TILE_F64, eps) : KERNEL_NO_VALUE;
+  KernelIns ins = {KERNEL_LINE, (uint8_t)type, (uint16_t)function, a, b, KERNEL_NO_VALUE};
+  return add_ins(builder, ins, line_result_type((LineFunction)function, type));
+}
+
 /* ---- finishing ---- */
 
 static void mark_live(const KernelBuilder *builder, int output_count, const KernelValue *outputs, bool *constants,
@@ -321,6 +335,7 @@ Status kernel_builder_finish(KernelBuilder *builder, int output_count, const Ker
     if (!ins[i]) continue;
     KernelIns *to = &kernel->ins[at++];
     *to = builder->ins[i];
+    kernel->has_lines |= to->op == KERNEL_LINE;
     to->a = NUMBER(to->a), to->b = NUMBER(to->b), to->c = NUMBER(to->c);
     kernel->types[next] = builder->ins_types[i];
     ins_numbers[i] = next++;
@@ -376,7 +391,9 @@ void kernel_print(const KernelIr *kernel, StrBuf *out) {
   for (int i = 0; i < kernel->ins_count; i++, reg++) {
     const KernelIns *ins = &kernel->ins[i];
     strbuf_printf(out, "  %%%d: %s = ", reg, tile_type_name((TileType)kernel->types[reg]));
-    print_lower(out, ins->op == KERNEL_SPECIAL ? special_name(ins->immediate) : op_rows[ins->op].name);
+    print_lower(out, ins->op == KERNEL_SPECIAL ? special_name(ins->immediate)
+                     : ins->op == KERNEL_LINE  ? line_name((LineFunction)ins->immediate)
+                                               : op_rows[ins->op].name);
     if (ins->op == KERNEL_ROUND_TO) strbuf_printf(out, " %s", dtype_name((DType)ins->immediate));
     const uint16_t operands[3] = {ins->a, ins->b, ins->c};
     const char *separator = " ";

@@ -1,7 +1,8 @@
-/* Kernel IR: KernelIr says what a pointwise computation computes for each element, and nothing of how: a straight list
+/* Kernel IR: KernelIr says what a computation computes for each element, and nothing of how: a straight list
  * of operations, each of which makes one value with a type and is never changed (static single assignment). Value
  * i < argument_count is argument i, loaded and converted to its type, or a number that is the same for all elements;
- * constants follow, then one value for each operation; values that are returned are what outputs store. It names no
+ * constants follow, then one value for each operation; values that are returned are what outputs store. Line functions
+ * (tile/line.h) see all elements along the last dimension; the rest sees its own element alone. A kernel names no
  * buffers, loops or order of elements: the tile interpreter's kernel (tile/tile_kernel.h) and what fusion back ends
  * compile are made of it.
  *
@@ -55,7 +56,8 @@ const char *tile_type_name(TileType type); /* "f32" */
   /* with an immediate */ \
   X(CAST, 1, SAME, OWN)     /* to the operation's type, from type `immediate` */ \
   X(ROUND_TO, 1, SAME, OWN) /* to what dtype `immediate` can hold, as if stored and loaded: between fused operators */ \
-  X(SPECIAL, 3, SAME, OWN)  /* the function `immediate` of tile/special.h, of one to three operands */
+  X(SPECIAL, 3, SAME, OWN)  /* the function `immediate` of tile/special.h, of one to three operands */ \
+  X(LINE, 2, SAME, OWN)     /* the function `immediate` of tile/line.h over the line of a; b: its constant */
 /* clang-format on */
 
 typedef enum KernelOp {
@@ -88,6 +90,7 @@ enum { KERNEL_MAX_ARGUMENTS = 32, KERNEL_MAX_OUTPUTS = 16, KERNEL_MAX_VALUES = 1
 typedef struct KernelIr {
   RefCount refs;
   int argument_count, constant_count, ins_count, output_count, value_count;
+  bool has_lines; /* a LINE among the operations */
   uint8_t *types; /* TileType of every value */
   bool used[KERNEL_MAX_ARGUMENTS];
   char *names[KERNEL_MAX_ARGUMENTS]; /* for dumps; may be NULL */
@@ -117,6 +120,8 @@ KernelValue kernel_round_to(KernelBuilder *builder, KernelValue value, DType dty
 /* Unused operands are KERNEL_NO_VALUE. */
 KernelValue kernel_emit(KernelBuilder *builder, KernelOp op, KernelValue a, KernelValue b, KernelValue c);
 KernelValue kernel_special(KernelBuilder *builder, int function, KernelValue a, KernelValue b, KernelValue c);
+/* eps: what LINE_NORMALIZE adds to the variance. */
+KernelValue kernel_line(KernelBuilder *builder, int function, KernelValue a, double eps);
 TileType kernel_type(const KernelBuilder *builder, KernelValue value);
 void kernel_fail(KernelBuilder *builder, Status status); /* takes the error over */
 /* Drops what no output needs and numbers the rest. The builder is spent and freed, whatever happens. */

@@ -3,59 +3,11 @@
  * as it is. What is one number along a whole line (a row's mean, and what follows from it) is computed for one element
  * and spread where others need it. Lines too short to be worth a round of instructions are gathered into blocks,
  * computed and scattered. */
-#include "tile/run.h"
+#include "tile/run_parts.h"
 
 #include "base/parallel.h"
 #include "base/work_limit.h"
-#include "tensor/iterate.h"
 #include "tile/special.h"
-
-enum {
-  BUFFER_BYTES = 48 << 10,
-  MAX_BLOCK = 1024,
-  GRAIN = 32768,
-  HEAVY_GRAIN = 16384,
-  SHORT_LINE = 128,
-  MAX_PLACES = 96,
-  MAX_GATHERED = 64
-};
-
-/* A tensor of the run: the outputs first, then the arguments that are not one number for all elements. */
-typedef struct Operand {
-  DType dtype;
-  uint16_t reg;
-  int64_t size;      /* of an element, in bytes */
-  bool same_layout;  /* the register's type is the tensor's */
-  bool is_target;    /* an output that the instruction which computes it may write itself */
-  TileLoop *convert; /* for contiguous elements, when there is one faster than dtype_convert */
-} Operand;
-
-typedef struct Number { /* a register that holds one number for all elements */
-  uint16_t reg;
-  KernelConstant value;
-} Number;
-
-/* Registers that hold one number along a line. */
-enum { UNIFORM = 1, SPREAD = 2 /* a whole block of it is asked for */ };
-
-typedef struct Run {
-  const TileKernel *kernel;
-  int uniform_count; /* of instructions: their values live in buffers of their own, behind the kernel's */
-  uint8_t uniform[KERNEL_MAX_VALUES]; /* set where uniform_count is */
-  int operand_count, number_count;
-  int64_t block, place_bytes;
-  _Atomic bool divided_by_zero;
-  Operand operands[ITERATE_MAX_OPERANDS];
-  const Tensor *tensors[ITERATE_MAX_OPERANDS];
-  Number numbers[KERNEL_MAX_ARGUMENTS];
-} Run;
-
-/* What one thread works with. */
-typedef struct Worker {
-  Run *run;
-  char *buffer;
-  char *values[KERNEL_MAX_VALUES]; /* the block of every register; whose memory is not a buffer's is set per line */
-} Worker;
 
 static void spread(TileType type, void *to, const KernelConstant *constant, int64_t n) {
   switch (type) {
@@ -83,7 +35,7 @@ static bool has_zero(const int64_t *values, int64_t n) {
   return found;
 }
 
-static void round_to(DType dtype, TileType type, void *to, const void *from, int64_t n) {
+static void round_block(DType dtype, TileType type, void *to, const void *from, int64_t n) {
   char narrow[MAX_BLOCK * 16];
   DType wide = tile_type_dtype(type);
   TileLoop *store = tile_store_loop(type, dtype), *load = tile_load_loop(dtype, type);
@@ -95,6 +47,13 @@ static void round_to(DType dtype, TileType type, void *to, const void *from, int
     load(n, to, narrow, narrow, narrow);
   else
     dtype_convert(wide, to, 1, dtype, narrow, 1, n);
+}
+
+static void round_to(DType dtype, TileType type, char *to, const char *from, int64_t n) {
+  int64_t item = (int64_t)dtype_size(tile_type_dtype(type));
+  for (; n > MAX_BLOCK; n -= MAX_BLOCK, to += MAX_BLOCK * item, from += MAX_BLOCK * item)
+    round_block(dtype, type, to, from, MAX_BLOCK);
+  round_block(dtype, type, to, from, n);
 }
 
 static void run_instruction(Run *run, const TileIns *ins, int64_t n, void *to, char *const *values) {
@@ -290,6 +249,24 @@ static void run_line(void *argument, int64_t n, char *const *data, const int64_t
       store(run, operand, data[i] + begin * strides[i], strides[i], values[operand->reg], count);
     }
   }
+}
+
+/* ---- for run_lines.c ---- */
+
+void tile_run_instruction(Run *run, const TileIns *ins, int64_t n, void *to, char *const *values) {
+  run_instruction(run, ins, n, to, values);
+}
+void tile_load(const Run *run, const Operand *operand, char *to, const char *from, int64_t stride, int64_t n) {
+  load(run, operand, to, from, stride, n);
+}
+void tile_store(const Run *run, const Operand *operand, char *to, int64_t stride, const char *from, int64_t n) {
+  store(run, operand, to, stride, from, n);
+}
+void tile_repeat(int64_t size, char *to, const char *from, int64_t n) {
+  repeat(size, to, from, n);
+}
+void tile_start_worker(Worker *worker, Run *run, char *buffer, int64_t n) {
+  start_worker(worker, run, buffer, n);
 }
 
 /* ---- short lines ---- */
@@ -528,19 +505,26 @@ static bool run_simple(const TileKernel *kernel, const TileArgument *arguments, 
   return true;
 }
 
+Status tile_run_begin(Run *run, const TileKernel *kernel, int64_t numel, const TileArgument *arguments,
+                      Tensor *const *outputs) {
+  run->kernel = kernel;
+  run->operand_count = run->number_count = run->uniform_count = 0;
+  run->divided_by_zero = false;
+  for (int i = 0; i < kernel->output_count; i++) add_operand(run, outputs[i], kernel->outputs[i], true);
+  for (int i = 0; i < kernel->argument_count; i++)
+    if (kernel->used[i]) TRY(add_argument(run, (uint16_t)i, &arguments[i], numel));
+  return OK;
+}
+
 Status tile_run(const TileKernel *kernel, int threads, const TileArgument *arguments, Tensor *const *outputs) {
   int64_t numel = outputs[0]->numel;
   if (numel == 0) return OK;
   if (kernel->is_simple && (numel <= GRAIN || (threads <= 1 && !work_limit())) &&
       run_simple(kernel, arguments, outputs[0]))
     return OK;
+  if (kernel->has_lines) return tile_run_lines(kernel, threads, arguments, outputs);
   Run run;
-  run.kernel = kernel;
-  run.operand_count = run.number_count = run.uniform_count = 0;
-  run.divided_by_zero = false;
-  for (int i = 0; i < kernel->output_count; i++) add_operand(&run, outputs[i], kernel->outputs[i], true);
-  for (int i = 0; i < kernel->argument_count; i++)
-    if (kernel->used[i]) TRY(add_argument(&run, (uint16_t)i, &arguments[i], numel));
+  TRY(tile_run_begin(&run, kernel, numel, arguments, outputs));
   int64_t grain = kernel->ins_count > 2 ? HEAVY_GRAIN : GRAIN;
   if (is_linear(&run)) {
     choose_block(&run);

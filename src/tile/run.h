@@ -28,6 +28,10 @@ typedef struct TileArgument {
 
 /* One argument for each of the kernel's, in order; unused ones are not looked at. Outputs are allocated, of equal
  * sizes, and may be exactly (same elements, same order) one of the arguments; any other overlap is the caller's to
- * avoid. Allocates nothing for kernels of usual size; up to `threads` threads. */
+ * avoid. Allocates nothing for kernels of usual size; up to `threads` threads.
+ *
+ * A kernel with line functions computes over the sizes that its arguments broadcast to, with at least one element;
+ * outputs have these sizes, or 1 in the place of the last or no last dimension where the value is one number for each
+ * line, and share no memory with arguments. */
 Status tile_run(const TileKernel *kernel, int threads, const TileArgument *arguments,
                 Tensor *const *outputs) MUST_CHECK;

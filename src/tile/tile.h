@@ -5,7 +5,10 @@
  *   tile/kernel_ir.h           KernelIr: values, operations, text form; the builder
  *   tile/formula.h             formula text (`1 / (1 + exp(-self))`) -> kernel IR; KernelProgram, what rows carry
  *   tile/tile_kernel.h         kernel IR -> TileKernel: registers, buffers, loops
- *   tile/run.h                 the tile interpreter
+ *   tile/run.h                 the tile interpreter; run_parts.h
+ *   tile/line.h                line functions: sums, extremes, softmax and normalization along the last dimension
+ *   tile/line_sum.h            sums of a line; line_sum_body.h
+ *   tile/softmax_line.h        the softmax of a line; softmax_line_body.h
  *   tile/loops.h               for each operation, type and instruction set the loop over a block
  *   tile/loops_body.h          the source of those loops, compiled for each instruction set
  *   tile/loops_float32_body.h  the float32 ones of them

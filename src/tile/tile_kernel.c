@@ -36,7 +36,7 @@ static bool is_integer_division(const TileIns *ins) {
 
 static TileLoop *loop_of(const KernelIns *ins) {
   if (ins->op == KERNEL_CAST) return tile_cast_loop((TileType)ins->immediate, (TileType)ins->type);
-  if (ins->op == KERNEL_ROUND_TO || ins->op == KERNEL_SPECIAL) return NULL;
+  if (ins->op == KERNEL_ROUND_TO || ins->op == KERNEL_SPECIAL || ins->op == KERNEL_LINE) return NULL;
   TileLoop *loop = tile_loop((KernelOp)ins->op, (TileType)ins->type);
   assert(loop); /* the interpreter has all that the IR defines */
   return loop;
@@ -54,6 +54,7 @@ Status tile_kernel_new(KernelIr *ir, TileKernel **out) {
   kernel->ins_count = ir->ins_count;
   kernel->output_count = ir->output_count;
   kernel->register_count = ir->value_count;
+  kernel->has_lines = ir->has_lines;
   kernel->types = ir->types;
   kernel->used = ir->used;
   kernel->constants = ir->constants;

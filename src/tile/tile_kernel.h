@@ -10,13 +10,14 @@ typedef struct TileIns {
   uint16_t immediate;
   uint16_t a, b, c;        /* registers: the values' numbers */
   bool may_divide_by_zero; /* integers: the interpreter looks before */
-  TileLoop *loop;          /* NULL for ROUND_TO and SPECIAL */
+  TileLoop *loop;          /* NULL for ROUND_TO, SPECIAL and LINE */
 } TileIns;
 
 /* Immutable. */
 typedef struct TileKernel {
   KernelIr *ir;                                                                /* held */
   int argument_count, constant_count, ins_count, output_count, register_count; /* as in `ir`, and so are the next */
+  bool has_lines;
   const uint8_t *types;
   const bool *used;
   const KernelConstant *constants;

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/processor.h"
-#include "compute/reduce/reduce_sum.h"
-#include "compute/norm/softmax_line.h"
+#include "tile/line_sum.h"
+#include "tile/softmax_line.h"
 #include "tile/loops.h"
 
 enum { BLOCK = 1024 };
@@ -178,10 +178,10 @@ static void sums_have_the_same_bits_in_every_form(void **state) {
   float x[300];
   for (int i = 0; i < 300; i++) x[i] = (float)(i * 37 % 101) * 0.37f - 13;
   for (int64_t n = 0; n <= 300; n += n < 20 ? 1 : 7) {
-    double exact = 0, sum = reduce_sum_f32_portable(n, x);
+    double exact = 0, sum = line_sum_f32_portable(n, x);
     for (int64_t i = 0; i < n; i++) exact += (double)x[i];
     assert_true(fabs(sum - exact) <= 1e-10);
-    double same = reduce_sum_f32(n, x);
+    double same = line_sum_f32(n, x);
     assert_memory_equal(&sum, &same, sizeof sum);
   }
 }

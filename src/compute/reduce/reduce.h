@@ -6,9 +6,10 @@
 #pragma once
 
 #include "call/operator.h"
+#include "tile/line_sum.h"
 
 typedef enum ReduceClass { REDUCE_F64, REDUCE_I64, REDUCE_C128 } ReduceClass;
-enum { REDUCE_BLOCK = 256, REDUCE_STATES = 3 };
+enum { REDUCE_BLOCK = LINE_SUM_BLOCK, REDUCE_STATES = 3 };
 
 typedef union ReduceCell {
   double f;

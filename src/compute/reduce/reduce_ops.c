@@ -4,7 +4,6 @@
  * In a STEP `x` is the value, `a`, `b`, `c` the states, `at` its position among the reduced values, `params` the
  * parameters. */
 #include "compute/reduce/reduce_ops.h"
-#include "compute/reduce/reduce_sum.h"
 
 #include <complex.h>
 #include <math.h>
@@ -79,30 +78,22 @@
   ACCUMULATOR(NAME, false, IN, A, i, i, START, STEP, OUT, FINISH, i, 0)
 #define NOTHING ((void)0)
 
-/* Eight partial sums in a fixed order, that of reduce_sum_f32: the compiler keeps them in vector registers, and the
- * bits don't depend on threads. */
 static void sum_lanes(ReduceCell *const s[REDUCE_STATES], const void *values, int64_t n, int64_t at,
                       const ReduceParams *params) {
   (void)at;
   (void)params;
-  const double *x = values;
-  double lanes[8] = {0}, tail = 0;
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (int k = 0; k < 8; k++) lanes[k] += x[i + k];
-  for (; i < n; i++) tail += x[i];
-  s[0][0].f += ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7])) + tail;
+  s[0][0].f += line_sum_f64(n, values);
 }
 
-ACCUMULATOR_WITH(sum_f64, sum_lanes, reduce_sum_f32, false, f, f, i, i, NOTHING, a += x, f, a, i, 0);
+ACCUMULATOR_WITH(sum_f64, sum_lanes, line_sum_f32, false, f, f, i, i, NOTHING, a += x, f, a, i, 0);
 SIMPLE(sum_i64, i, i, NOTHING, a = (int64_t)((uint64_t)a + (uint64_t)x), i, a);
 SIMPLE(sum_c128, c, c, NOTHING, a += x, c, a);
 SIMPLE(nansum_f64, f, f, NOTHING, a += isnan(x) ? 0 : x, f, a);
 SIMPLE(prod_f64, f, f, a = 1, a *= x, f, a);
 SIMPLE(prod_i64, i, i, a = 1, a = (int64_t)((uint64_t)a * (uint64_t)x), i, a);
 SIMPLE(prod_c128, c, c, a = 1, a *= x, c, a);
-ACCUMULATOR_WITH(mean_f64, sum_lanes, reduce_sum_f32, false, f, f, i, i, NOTHING, a += x, f, a / (double)params->count,
-                 i, 0);
+ACCUMULATOR_WITH(mean_f64, sum_lanes, line_sum_f32, false, f, f, i, i, NOTHING, a += x, f, a / (double)params->count, i,
+                 0);
 SIMPLE(mean_c128, c, c, NOTHING, a += x, c, a / (double)params->count);
 SIMPLE(any_f64, f, i, NOTHING, a |= x != 0, i, a);
 SIMPLE(any_i64, i, i, NOTHING, a |= x != 0, i, a);

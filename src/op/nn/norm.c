@@ -6,6 +6,8 @@
 #include "compute/norm/norm_affine.h"
 #include "compute/norm/norm_bfloat16.h"
 #include "tensor/layout.h"
+#include "tile/line.h"
+#include "tile/loops.h"
 
 /* A walk over x and y in rows of `length` equal-strided elements. */
 typedef struct Rows {
@@ -46,28 +48,7 @@ static void statistics(DType dtype, const char *x, int64_t n, double eps, double
     *out_invstd = invstd;
     return;
   }
-  double block[256], sum[4] = {0}, squares[4] = {0}, first = 0;
-  int64_t item = (int64_t)dtype_size(dtype);
-  for (int64_t i = 0; i < n; i += 256) {
-    int64_t m = n - i < 256 ? n - i : 256, k = 0;
-    dtype_convert(DTYPE_FLOAT64, block, 1, dtype, x + i * item, 1, m);
-    if (i == 0) first = block[0];
-    for (; k + 4 <= m; k += 4)
-      for (int l = 0; l < 4; l++) {
-        double d = block[k + l] - first;
-        sum[l] += d;
-        squares[l] += d * d;
-      }
-    for (; k < m; k++) {
-      double d = block[k] - first;
-      sum[0] += d;
-      squares[0] += d * d;
-    }
-  }
-  double total = (sum[0] + sum[1]) + (sum[2] + sum[3]), square = (squares[0] + squares[1]) + (squares[2] + squares[3]);
-  double variance = n ? (square - total * total / (double)n) / (double)n : 0;
-  *out_mean = n ? first + total / (double)n : 0;
-  *out_invstd = 1 / sqrt((variance > 0 || variance != variance ? variance : 0) + eps);
+  line_statistics(dtype, x, n, eps, out_mean, out_invstd);
 }
 
 /* y = (x * scale + shift) for n elements with numbers of their own or common ones (step 0). */
@@ -105,14 +86,9 @@ static void layer_rows(void *argument, int64_t begin, int64_t end) {
     put_number(r->mean, row, mean);
     put_number(r->invstd, row, invstd);
     if (r->dtype == DTYPE_FLOAT32) {
-      const float *from = (const float *)x, *w = r->weight ? tensor_data(r->weight) : NULL,
-                  *b = r->bias ? tensor_data(r->bias) : NULL;
-      float *to = (float *)y, a = (float)invstd, s = (float)(-mean * invstd);
-      for (int64_t i = 0; i < r->length; i++) to[i] = from[i] * a + s;
-      if (w)
-        for (int64_t i = 0; i < r->length; i++) to[i] *= w[i];
-      if (b)
-        for (int64_t i = 0; i < r->length; i++) to[i] += b[i];
+      line_normalize(r->length, (float *)y, (const float *)x, mean, invstd);
+      if (r->weight) tile_loop(KERNEL_MUL, TILE_F32)(r->length, y, y, tensor_data(r->weight), NULL);
+      if (r->bias) tile_loop(KERNEL_ADD, TILE_F32)(r->length, y, y, tensor_data(r->bias), NULL);
       continue;
     }
     if (r->dtype == DTYPE_BFLOAT16) {
@@ -498,6 +474,7 @@ static const OpRow rows[] = {
                "eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
      .dtypes = "LayerNormKernelImpl: floating",
      .cast = CAST_FULL,
+     .line = LINE_NORMALIZE,
      .shape = shape_layer_norm,
      .kernel = kernel_layer_norm,
      .grad = "input, weight, bias: layer_norm_backward(grad, input, normalized_shape, weight, bias, eps)"},

@@ -6,7 +6,7 @@
 
 #include "base/parallel.h"
 #include "compute/pool/pool_plane.h"
-#include "compute/reduce/reduce_sum.h"
+#include "tile/line_sum.h"
 #include "call/agree.h"
 #include "tensor/layout.h"
 
@@ -236,7 +236,7 @@ static void average_whole(void *argument, int64_t begin, int64_t end) {
   int64_t n = numel3(p->w.in);
   const float *in = tensor_data(p->in);
   float *out = tensor_data(p->out);
-  for (int64_t i = begin; i < end; i++) out[i] = (float)(reduce_sum_f32(n, in + i * n) / (double)n);
+  for (int64_t i = begin; i < end; i++) out[i] = (float)(line_sum_f32(n, in + i * n) / (double)n);
 }
 
 /* float32 in place, without indices; false: not this case. p->in and p->out are dense. */

@@ -3,9 +3,9 @@
 #include <math.h>
 
 #include "call/operator.h"
-#include "compute/norm/softmax_line.h"
 #include "tensor/iterate.h"
-#include "tile/loops.h"
+#include "tile/line.h"
+#include "tile/softmax_line.h"
 
 enum { LINE_ON_STACK = 1024 };
 
@@ -15,30 +15,8 @@ typedef struct SoftmaxRun {
   bool is_log,
       rounds;        /* rounds: the sum and its logarithm to bfloat16, as PyTorch 1.13 does along the last dimension */
   SoftmaxLine *line; /* of float32 */
-  TileLoop *exp;     /* of float64 */
   _Atomic bool failed;
 } SoftmaxRun;
-
-/* x becomes its softmax, or its logarithm. */
-static void softmax_double(const SoftmaxRun *s, double *x, double *spare) {
-  int64_t n = s->length;
-  double most = -INFINITY, sum = 0, lanes[8] = {0};
-  for (int64_t i = 0; i < n; i++) most = x[i] > most || x[i] != x[i] ? x[i] : most;
-  for (int64_t i = 0; i < n; i++) x[i] -= most;
-  s->exp(n, spare, x, NULL, NULL);
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (int k = 0; k < 8; k++) lanes[k] += spare[i + k];
-  for (; i < n; i++) sum += spare[i];
-  for (int k = 0; k < 8; k++) sum += lanes[k];
-  if (s->is_log) {
-    double shift = s->rounds ? bfloat16_round(logf(bfloat16_round((float)sum))) : log(sum);
-    for (i = 0; i < n; i++) x[i] -= shift;
-  } else {
-    double scale = 1 / sum;
-    for (i = 0; i < n; i++) x[i] = spare[i] * scale;
-  }
-}
 
 /* data: out, in */
 static void run_line(void *argument, char *const *data, const int64_t *strides) {
@@ -49,9 +27,9 @@ static void run_line(void *argument, char *const *data, const int64_t *strides) 
     s->line(s->length, (const float *)data[1], (float *)data[0], s->is_log);
     return;
   }
-  double stack[2 * LINE_ON_STACK], *buffer = stack;
+  double stack[LINE_ON_STACK], *buffer = stack;
   if (s->length > LINE_ON_STACK) {
-    buffer = mem_calloc((size_t)s->length, 2 * sizeof(double));
+    buffer = mem_calloc((size_t)s->length, sizeof(double));
     if (!buffer) {
       s->failed = true;
       return;
@@ -61,7 +39,7 @@ static void run_line(void *argument, char *const *data, const int64_t *strides) 
   if (single)
     s->line(s->length, (float *)buffer, (float *)buffer, s->is_log);
   else
-    softmax_double(s, buffer, buffer + s->length);
+    softmax_line_f64(s->length, buffer, buffer, s->is_log, s->rounds);
   dtype_convert(s->out, data[0], strides[0] / (int64_t)dtype_size(s->out), s->compute, buffer, 1, s->length);
   if (buffer != stack) mem_free(buffer);
 }
@@ -80,8 +58,7 @@ static Status kernel_softmax(Call *call) {
                   .compute = compute,
                   .is_log = is_log,
                   .rounds = rounds,
-                  .line = softmax_line(),
-                  .exp = tile_loop(KERNEL_EXP, TILE_F64)};
+                  .line = softmax_line()};
   if (self->numel == 0) return OK;
   if (self->ndim == 0) {
     double x = tensor_item_double(self) - tensor_item_double(self); /* NaN for what is not finite */
@@ -118,6 +95,7 @@ static Status shape_half_softmax(Call *call, TensorSpec *specs) {
 #define LOG_SOFTMAX_GRAD "self: _log_softmax_backward_data(grad, result, dim, self.dtype)"
 static const OpRow rows[] = {
     {.schema = "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+     .line = LINE_SOFTMAX,
      .shape = shape_softmax,
      .kernel = kernel_softmax,
      .param = false,
@@ -125,6 +103,7 @@ static const OpRow rows[] = {
      .flags = OP_OUT | OP_ALIASING_OK},
     {.schema = "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
      .cast = CAST_FULL_UNLESS_DTYPE,
+     .line = LINE_LOG_SOFTMAX,
      .shape = shape_softmax,
      .kernel = kernel_softmax,
      .param = true,

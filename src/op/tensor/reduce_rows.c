@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "tile/line.h"
+
 typedef const ReduceOp *ByClass[3]; /* ORDER ReduceClass; NULL: not for such values */
 
 static ReduceClass class_of(DType dtype) {
@@ -267,7 +269,7 @@ static const OpRow rows[] = {
            .grad = "self: grad.expand(self.size())", .cast = CAST_FULL_UNLESS_DTYPE),
     REDUCE("aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
            shape_sum, kernel_sum, .grad = "self: expand_reduced(grad, self.size(), dim, keepdim)", .out = "IntList_out",
-           .cast = CAST_FULL_UNLESS_DTYPE),
+           .cast = CAST_FULL_UNLESS_DTYPE, .line = LINE_SUM),
     REDUCE("aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
            shape_sum, kernel_nansum,
            .grad = "self: expand_reduced(grad, self.size(), dim, keepdim) * self.isnan().logical_not()"),
@@ -281,7 +283,7 @@ static const OpRow rows[] = {
     REDUCE("aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
            shape_mean, kernel_mean,
            .grad = "self: expand_reduced(grad, self.size(), dim, keepdim) * (result.numel() / self.numel())",
-           .out = "out"),
+           .out = "out", .line = LINE_MEAN),
     PICK("aten::any(Tensor self) -> Tensor", shape_bool, kernel_any, .out = "all_out"),
     PICK("aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", shape_bool, kernel_any, .out = "out"),
     {.schema = "aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
@@ -308,9 +310,9 @@ static const OpRow rows[] = {
            kernel_min, .grad = "self: value_selecting_reduction_backward(grad, dim, results[1], self.size(), keepdim)",
            .out = "dim_min: min min_indices"),
     REDUCE("aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", shape_extreme, kernel_max,
-           .grad = "self: amax_backward(grad, self, result, dim, keepdim)"),
+           .grad = "self: amax_backward(grad, self, result, dim, keepdim)", .line = LINE_MAX),
     REDUCE("aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", shape_extreme, kernel_min,
-           .grad = "self: amax_backward(grad, self, result, dim, keepdim)"),
+           .grad = "self: amax_backward(grad, self, result, dim, keepdim)", .line = LINE_MIN),
     PICK("aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", shape_arg_extreme, kernel_argmax,
          .dtypes = "argmax_cpu: integral floating"),
     PICK("aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", shape_arg_extreme, kernel_argmin,

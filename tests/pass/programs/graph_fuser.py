@@ -41,3 +41,14 @@ def division(x: Tensor, y: Tensor):
     return torch.div(x, y, rounding_mode="floor") + x % 3, (x / 2).neg()
 def halves(x: Tensor, y: Tensor):
     return (x.half() * 3 + 1) * 7, (x.to(torch.bfloat16) + y) * y
+def attention(x: Tensor, y: Tensor):
+    return torch.softmax(x * 0.5 + y, -1), torch.log_softmax(y * 2 - x, dim=-1)
+def normalized(x: Tensor, y: Tensor):
+    rms = (x * x).mean(-1, keepdim=True)
+    return x * torch.rsqrt(rms + 1e-5) * y, torch.layer_norm(x, [x.size(-1)]) + y
+def reduced(x: Tensor, y: Tensor):
+    a = x * y + 1
+    return a.sum(-1), a.amax(-1, keepdim=True) - a, a.sum([1], dtype=torch.float64), a.amin(-1)
+def other_dimensions(x: Tensor, y: Tensor):
+    a = x * y + 1
+    return a.sum(0), torch.softmax(a, 0) * 2, a.sum(), a.t().mean(-1, keepdim=True) * 3

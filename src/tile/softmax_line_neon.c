@@ -1,4 +1,4 @@
 /* Lines of softmax with NEON. */
 #define NAME softmax_line_neon
 #define FUSED 1
-#include "compute/norm/softmax_line_body.h"
+#include "tile/softmax_line_body.h"

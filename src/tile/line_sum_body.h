@@ -1,5 +1,5 @@
-/* reduce_sum.h for one instruction set. The including file defines NAME. */
-#include "compute/reduce/reduce_sum.h"
+/* line_sum.h for one instruction set. The including file defines NAME. */
+#include "tile/line_sum.h"
 
 double NAME(int64_t n, const float *x) {
   double lanes[8] = {0}, tail = 0;

@@ -1,4 +1,4 @@
 /* Lines of softmax with 256-bit vectors and fused multiplication and addition. */
 #define NAME softmax_line_avx2
 #define FUSED 1
-#include "compute/norm/softmax_line_body.h"
+#include "tile/softmax_line_body.h"

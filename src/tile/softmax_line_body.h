@@ -1,7 +1,7 @@
 /* softmax_line.h for one instruction set. The including file defines NAME and FUSED (vector_math_body.h). Maxima and
  * sums are taken in LANES parts in a fixed order: the compiler keeps them in vector registers, and the bits don't
  * depend on threads. */
-#include "compute/norm/softmax_line.h"
+#include "tile/softmax_line.h"
 #include "tile/vector_math_body.h"
 
 enum { LANES = 16, CHUNK = 256 };

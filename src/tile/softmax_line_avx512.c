@@ -1,4 +1,4 @@
 /* Lines of softmax with 512-bit vectors. */
 #define NAME softmax_line_avx512
 #define FUSED 1
-#include "compute/norm/softmax_line_body.h"
+#include "tile/softmax_line_body.h"
