@@ -109,7 +109,7 @@ wick_status wick_graph_of_method(const wick_module *module, const char *method, 
   API_NEED(module);
   API_NEED(method);
   API_TRY(module_find(module, method, &function));
-  if (!function->graph) return api_status(status_new(ERROR_INTERNAL, "'%s' was not compiled", method), error);
+  if (!function->graph) return api_status(status_internal("'%s' was not compiled", method), error);
   Make m = {.from = function->graph, .inlined = inlined != 0};
   return api_status(make_graph(&m, module->unit, out), error);
 }

@@ -112,7 +112,7 @@ wick_status wick_module_schema(const wick_module *module, const char *method, ch
   API_NEED(module);
   API_NEED(method);
   API_TRY(module_find(module, method, &function));
-  if (!function->schema) return api_status(status_new(ERROR_INTERNAL, "'%s' was not compiled", method), error);
+  if (!function->schema) return api_status(status_internal("'%s' was not compiled", method), error);
   schema_print(function->schema, &text);
   return api_status(strbuf_take(&text, out_text), error);
 }

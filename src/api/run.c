@@ -48,7 +48,7 @@ typedef Status Runner(Exec *exec, Function *function, const IValue *arguments, u
 static Status run_matched(Exec *exec, const wick_module *module, Function *function, const CallValues *given,
                           Runner *runner, void *result) {
   const FunctionSchema *schema = function->schema;
-  if (!schema) return status_new(ERROR_INTERNAL, "the function was not compiled");
+  if (!schema) return status_internal("the function was not compiled");
   uint32_t slots = schema->argument_count;
   IValue few[FEW_VALUES] = {0}, *values = few;
   if (slots > FEW_VALUES) values = mem_calloc(slots, sizeof *values);

@@ -169,7 +169,7 @@ static void take_gradient(Differ *d, const Node *node, Value *argument, Value *g
 
 static Value **unpack_tuple(Differ *d, Value *tuple, uint32_t count) {
   if (tuple->type->kind != TYPE_TUPLE || tuple->type->count != count)
-    catch_throw(d->arena->catch_point, status_new(ERROR_INTERNAL, "a gradient does not give %u values", count));
+    catch_throw(d->arena->catch_point, status_internal("a gradient does not give %u values", count));
   Node *unpack = graph_create(d->backward, SYM_prim_TupleUnpack, 1, &tuple, count);
   for (uint32_t i = 0; i < count; i++) node_output(unpack, i)->type = tuple->type->elements[i];
   return graph_insert_node(d->backward, unpack)->outputs;

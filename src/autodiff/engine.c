@@ -191,7 +191,7 @@ static Status pack_parameters(Run *run, GradNode *node, Tensor *const *grads, IV
     }
   if (names.grad) {
     if (!grads[0] || node->output_count == 0)
-      return status_new(ERROR_INTERNAL, "the gradient of a first output is read, which has none");
+      return status_internal("the gradient of a first output is read, which has none");
     values[(*count)++] = ivalue_tensor(tensor_retain(grads[0]));
   }
   if (names.grads) {
@@ -239,8 +239,7 @@ static Status take_gradient(Run *run, const GradNode *node, const GradArgument *
 
 static Status take_statement(Run *run, const GradNode *node, const FormulaStatement *s, IValue value, Tensor **out) {
   if (s->target_count > 1 && (value.tag != TAG_TUPLE || value.tuple->length != s->target_count))
-    return status_new(ERROR_INTERNAL, STR_FMT ": its gradient does not give %u values", STR_ARG(node->op->name),
-                      s->target_count);
+    return status_internal(STR_FMT ": its gradient does not give %u values", STR_ARG(node->op->name), s->target_count);
   for (uint32_t i = 0; i < node->argument_count; i++)
     for (uint32_t k = 0; k < s->target_count; k++)
       if (s->order[k] == node->arguments[i].argument)

@@ -149,8 +149,7 @@ static Status parse_statement(Formula *f, Str text) {
   note_names(f, s);
   return OK;
 wrong:
-  return status_new(ERROR_INTERNAL, STR_FMT ": its gradient can't be read at '" STR_FMT "'", STR_ARG(f->op->name),
-                    STR_ARG(text));
+  return status_internal(STR_FMT ": its gradient can't be read at '" STR_FMT "'", STR_ARG(f->op->name), STR_ARG(text));
 }
 
 static Status formula_new(const Operator *op, const char *formula, Formula **out) {

@@ -55,6 +55,14 @@ Status status_exception(const char *exception, const char *format, ...) {
   return status;
 }
 
+Status status_internal_at(const char *file, int line, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  Status status = error_new(ERROR_INTERNAL, exception_of_code(ERROR_INTERNAL), format, arguments);
+  va_end(arguments);
+  return status_context(status, "%s:%d", file, line);
+}
+
 Status status_out_of_memory(void) {
   return &no_memory;
 }

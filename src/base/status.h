@@ -21,7 +21,7 @@
   X(CANCELLED, -11)                                                       \
   X(DEADLINE, -12)                                                        \
   X(BUDGET, -13)   /* step or memory budget used up */                    \
-  X(INTERNAL, -14) /* wick's own mistake */
+  X(INTERNAL, -14) /* wick's own mistake: status_internal */
 
 typedef enum ErrorCode {
 #define X(name, value) ERROR_##name = value,
@@ -62,6 +62,9 @@ Status status_new(ErrorCode code, const char *format, ...) PRINTF_LIKE(2, 3) MUS
 Status status_newv(ErrorCode code, const char *format, va_list arguments) MUST_CHECK NEVER_NULL;
 /* code RUNTIME with a Python exception class: "IndexError", "ValueError", "KeyError", ...; exception is a literal. */
 Status status_exception(const char *exception, const char *format, ...) PRINTF_LIKE(2, 3) MUST_CHECK NEVER_NULL;
+/* code INTERNAL; the message begins with the place in the source that noticed: "compile.c:102: ...". */
+#define status_internal(...) status_internal_at(__FILE_NAME__, __LINE__, __VA_ARGS__)
+Status status_internal_at(const char *file, int line, const char *format, ...) PRINTF_LIKE(3, 4) MUST_CHECK NEVER_NULL;
 Status status_out_of_memory(void) MUST_CHECK NEVER_NULL;
 /* Puts "context: " before the message; OK stays OK. */
 Status status_context(Status status, const char *format, ...) PRINTF_LIKE(2, 3) MUST_CHECK;

@@ -50,8 +50,7 @@ static Status run_body(Call *call) {
     if (result.tag == TAG_TUPLE && result.tuple->length == call->output_count)
       for (uint32_t i = 0; i < call->output_count; i++) call_set(call, i, ivalue_retain(result.tuple->values[i]));
     else
-      status = status_new(ERROR_INTERNAL, STR_FMT ": its body does not return %u values", STR_ARG(op->name),
-                          call->output_count);
+      status = status_internal(STR_FMT ": its body does not return %u values", STR_ARG(op->name), call->output_count);
   }
   ivalue_release(result);
   return status;
@@ -395,12 +394,11 @@ Status op_call(Exec *exec, OpRef *ref, uint32_t input_count, const IValue *input
   uint32_t wanted = plan->schema->argument_count;
   Call call = {.inputs = inputs, .outputs = outputs, .input_count = input_count, .output_count = output_count};
   if (input_count < wanted && !plan->schema->is_vararg) {
-    if (wanted > CALL_MAX_INPUTS) return status_new(ERROR_INTERNAL, "%s: too many arguments", ref->name);
+    if (wanted > CALL_MAX_INPUTS) return status_internal("%s: too many arguments", ref->name);
     memcpy(all, inputs, input_count * sizeof *inputs);
     for (uint32_t i = input_count; i < wanted; i++) {
       const Argument *a = &plan->schema->arguments[i];
-      if (!a->has_default)
-        return status_new(ERROR_INTERNAL, "%s: missing argument " STR_FMT, ref->name, STR_ARG(a->name));
+      if (!a->has_default) return status_internal("%s: missing argument " STR_FMT, ref->name, STR_ARG(a->name));
       all[i] = a->default_value;
     }
     call.inputs = all;

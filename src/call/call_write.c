@@ -125,7 +125,7 @@ static Status run_foreach_inplace(Call *call, const Device *place) {
   inner.output_count = 1;
   Status status = call_run_functional(&inner, place);
   if (status == OK && (result.tag != TAG_LIST || result.list->length != self->length))
-    status = status_new(ERROR_INTERNAL, STR_FMT ": as many results as tensors expected", STR_ARG(call->op->name));
+    status = status_internal(STR_FMT ": as many results as tensors expected", STR_ARG(call->op->name));
   for (size_t i = 0; status == OK && i < self->length; i++) {
     Tensor *target = self->values[i].tensor, *value = result.list->values[i].tensor;
     status = check_sizes(target, value->ndim, value->sizes);
@@ -146,7 +146,7 @@ static Status run_before_write(Call *call, const Device *place) {
   IValue inputs[CALL_MAX_INPUTS], copy = IVALUE_NONE;
   Call inner = *call;
   if (call->input_count > CALL_MAX_INPUTS)
-    return status_new(ERROR_INTERNAL, STR_FMT ": too many arguments", STR_ARG(call->op->name));
+    return status_internal(STR_FMT ": too many arguments", STR_ARG(call->op->name));
   memcpy(inputs, call->inputs, call->input_count * sizeof *inputs);
   TRY(op_call(call->exec, &clone, 1, call->inputs, 1, &copy));
   inputs[0] = copy;
@@ -191,7 +191,7 @@ Status call_run_inplace(Call *call, const Device *place) {
   TRY(check_apart(call, call->input_count, self));
   Status status = run_before_write(&inner, place);
   if (status == OK && result.tag != TAG_TENSOR)
-    status = status_new(ERROR_INTERNAL, STR_FMT ": no tensor computed", STR_ARG(call->op->name));
+    status = status_internal(STR_FMT ": no tensor computed", STR_ARG(call->op->name));
   if (status == OK) {
     status = check_sizes(self, result.tensor->ndim, result.tensor->sizes);
     if (status == OK) status = check_cast((DType)result.tensor->dtype, self);
@@ -281,7 +281,7 @@ Status call_run_out(Call *call, const CallPlan *plan, const Device *place) {
   IValue inputs[CALL_MAX_INPUTS + 4], results[CALL_MAX_OUTPUTS];
   Call inner = *call;
   if (call->input_count > CALL_MAX_INPUTS || out_count > CALL_MAX_OUTPUTS)
-    return status_new(ERROR_INTERNAL, STR_FMT ": too many arguments", STR_ARG(call->op->name));
+    return status_internal(STR_FMT ": too many arguments", STR_ARG(call->op->name));
   const IValue *outs = &call->inputs[plan->first_out];
   bool list = outs[0].tag == TAG_LIST;
   if (!list)

@@ -52,7 +52,7 @@ Status operator_program(const Operator *op, KernelProgram **out) {
       const Argument *argument = &schema->arguments[i];
       if (argument->is_out) break;
       if (count == FORMULA_MAX_PARAMETERS)
-        return status_new(ERROR_INTERNAL, "%s: too many parameters for a formula", op->row->schema);
+        return status_internal("%s: too many parameters for a formula", op->row->schema);
       FormulaKind kind = formula_kind(argument->type);
       bool promotes = kind == FORMULA_NUMBER && number_promotes(op->row, argument->name);
       parameters[count++] = (FormulaParameter){argument->name, kind, promotes};

@@ -331,7 +331,7 @@ Status frontend_compile_body(Exec *exec, const Operator *op, Function **out) {
   Status status = compile_in_body_unit(exec, compile_body, &request);
   *out = request.function;
   if (!status && !request.function)
-    status = status_new(ERROR_INTERNAL, "the body of " STR_FMT " did not compile", STR_ARG(op->name));
+    status = status_internal("the body of " STR_FMT " did not compile", STR_ARG(op->name));
   return status;
 }
 
@@ -361,6 +361,6 @@ Status frontend_compile_helper(Exec *exec, Str text, const char *name, Function 
   HelperRequest request = {text, name, NULL};
   Status status = compile_in_body_unit(exec, compile_helper, &request);
   *out = request.function;
-  if (!status && !request.function) status = status_new(ERROR_INTERNAL, "%s did not compile", name);
+  if (!status && !request.function) status = status_internal("%s did not compile", name);
   return status;
 }

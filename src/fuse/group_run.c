@@ -419,8 +419,8 @@ Status fuse_group_run(Callable *callable, Exec *exec, const IValue *inputs, uint
   FuseGroup *g = (FuseGroup *)callable;
   Status status = OK;
   if (!g->form && (input_count != g->input_count || output_count != g->output_count))
-    return status_new(ERROR_INTERNAL, "a fusion group of %u inputs and %u outputs got %u and %u", g->input_count,
-                      g->output_count, input_count, output_count);
+    return status_internal("a fusion group of %u inputs and %u outputs got %u and %u", g->input_count, g->output_count,
+                           input_count, output_count);
   FuseRefusal refusal = run_fused(g, exec, inputs, outputs, &status);
   if (__builtin_expect(!refusal, 1)) {
     atomic_fetch_add_explicit(&g->runs, 1, memory_order_relaxed);

@@ -101,7 +101,7 @@ static void compile_call(Compiler *c, const Node *node) {
     site->function = (Function *)function;
   }
   site_outputs(c, site, node);
-  if (site->output_count != 1) compile_out(c, status_new(ERROR_INTERNAL, "a call with other than one output"));
+  if (site->output_count != 1) compile_out(c, status_internal("a call with other than one output"));
   emit(c, op, 0, index, 0, 0);
 }
 
@@ -123,7 +123,7 @@ static void compile_with(Compiler *c, const Node *node) {
 
 static void compile_fork(Compiler *c, const Node *node) {
   const NodeAttribute *graph = node_attribute(node, SYM_attr_Subgraph);
-  if (!graph || graph->tag != ATTR_GRAPH) compile_out(c, status_new(ERROR_INTERNAL, "prim::fork without a graph"));
+  if (!graph || graph->tag != ATTR_GRAPH) compile_out(c, status_internal("prim::fork without a graph"));
   uint32_t index;
   new_site(c, node, 0, &index);
   Code *child;
@@ -227,7 +227,7 @@ static void collect_constants(Compiler *c, const Block *block) {
       value = (IValue){.tag = TAG_FUNCTION, .function = (Function *)output->type->function};
       ref_retain(&value.function->refs);
     } else {
-      if (!value_is_constant(output, &value)) compile_out(c, status_new(ERROR_INTERNAL, "a constant without a value"));
+      if (!value_is_constant(output, &value)) compile_out(c, status_internal("a constant without a value"));
       ivalue_retain(value);
       if (value.tag >= TAG_LIST) ivalue_mark_constant(value);
     }

@@ -23,7 +23,7 @@ void compile_profile(Compiler *c, const Node *node) {
   if (!node->output_count || !node->input_count) return;
   const NodeAttribute *slot = node_attribute(node, SYM_attr_index);
   if (!slot || slot->tag != ATTR_INT || slot->i < 0 || slot->i >= NO_REGISTER)
-    compile_out(c, status_new(ERROR_INTERNAL, "prim::profile without a slot"));
+    compile_out(c, status_internal("prim::profile without a slot"));
   uint8_t flags;
   uint32_t from = use(c, node, 0), to = pass_on(c, node, &flags);
   emit(c, INST_PROFILE, flags, to, from, (uint32_t)slot->i);
@@ -35,7 +35,7 @@ static uint32_t marker_index(Compiler *c, const Node *node) {
   enum { MAX_MARKERS = 1 << 20 };
   const NodeAttribute *index = node_attribute(node, SYM_attr_index);
   if (!index || index->tag != ATTR_INT || index->i < 0 || index->i >= MAX_MARKERS)
-    compile_out(c, status_new(ERROR_INTERNAL, "prim::BailOut without an index"));
+    compile_out(c, status_internal("prim::BailOut without an index"));
   return (uint32_t)index->i;
 }
 
@@ -48,13 +48,13 @@ void compile_guard(Compiler *c, const Node *node) {
   uint32_t index = marker_index(c, node);
   const CodeEntry *entry = c->baseline && index < c->baseline->entry_count ? &c->baseline->entries[index] : NULL;
   if (!entry || !node->input_count || !fits_marker(entry, node))
-    compile_out(c, status_new(ERROR_INTERNAL, "guard %u has no entry into the baseline", index));
+    compile_out(c, status_internal("guard %u has no entry into the baseline", index));
   Site site = {.arg_begin = (uint32_t)c->operands.length,
                .arg_count = node->input_count,
                .entry = index,
                .type = node_output(node, 0)->type};
   if (site.type->kind != TYPE_TENSOR)
-    compile_out(c, status_new(ERROR_INTERNAL, "guard %u of something that is not a tensor", index));
+    compile_out(c, status_internal("guard %u of something that is not a tensor", index));
   for (uint32_t i = 0; i < node->input_count; i++) vec_arena_push(&c->scratch, &c->operands, use(c, node, i));
   site.arg_begin += node->input_count - entry->count;
   site.arg_count = entry->count;
@@ -71,8 +71,8 @@ void compile_marker(Compiler *c, const Node *node) {
   const ValueList *missing = ptrmap_get(&c->life.unlisted, node);
   for (size_t i = 0; missing && i < missing->length; i++) /* a while loop's unused index lives nowhere */
     if (c->register_of[missing->data[i]->unique] != NO_REGISTER)
-      compile_out(c, status_new(ERROR_INTERNAL, "guard %u does not list %%%u, which is needed behind it", index,
-                                missing->data[i]->unique));
+      compile_out(c, status_internal("guard %u does not list %%%u, which is needed behind it", index,
+                                     missing->data[i]->unique));
   while (c->entries.length <= index) vec_arena_push(&c->scratch, &c->entries, ((CodeEntry){.pc = NO_REGISTER}));
   c->entries.data[index] =
       (CodeEntry){(uint32_t)c->instructions.length, node->input_count, (uint32_t)c->operands.length};

@@ -43,7 +43,7 @@ bool claim(Compiler *c, uint32_t r) {
 
 uint32_t use(Compiler *c, const Node *node, uint32_t input) {
   uint32_t r = c->register_of[node_input(node, input)->unique];
-  if (r == NO_REGISTER) compile_out(c, status_new(ERROR_INTERNAL, "a value is used before its definition"));
+  if (r == NO_REGISTER) compile_out(c, status_internal("a value is used before its definition"));
   return r;
 }
 

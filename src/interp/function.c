@@ -18,8 +18,7 @@ static const Code *publish(Function *function, Code *code) {
 Status function_code(Exec *exec, Function *function, const Code **out) {
   *out = atomic_load_explicit(&function->code, memory_order_acquire);
   if (*out) return OK;
-  if (!function->graph)
-    return status_new(ERROR_INTERNAL, "function '" STR_FMT "' has not been compiled", STR_ARG(function->name));
+  if (!function->graph) return status_internal("function '" STR_FMT "' has not been compiled", STR_ARG(function->name));
   pthread_mutex_t *growth = function->unit->growth;
   HEAP_SCOPE(function->unit->store.arena.heap); /* not the caller's, who may go first */
   const Graph *graph;

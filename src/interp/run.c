@@ -744,8 +744,8 @@ do_EXIT : {
   if (__builtin_expect(!callee, 0)) CHECK(function_code(exec, function, &callee));
   uint32_t wanted = pc->op == INST_EXIT ? 4 : site->arg_count;
   if (__builtin_expect(callee->parameter_count != wanted, 0))
-    CHECK(status_new(ERROR_INTERNAL, "'" STR_FMT "' takes %u arguments, not %u", STR_ARG(function->name),
-                     callee->parameter_count, wanted));
+    CHECK(status_internal("'" STR_FMT "' takes %u arguments, not %u", STR_ARG(function->name), callee->parameter_count,
+                          wanted));
   if (pc->op == INST_ENTER) {
     CHECK(autocast_check_entered(r[OPERAND_REGISTER(code->operands[site->arg_begin])]));
     if (frame->entered_count == code->enter_depth)

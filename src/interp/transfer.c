@@ -94,7 +94,7 @@ Status transfer_to_baseline(Task *task, const Site *site, IValue value) {
   const Code *baseline = frame->code->baseline;
   const CodeEntry *entry = &baseline->entries[site->entry];
   const uint32_t *from = frame->code->operands + site->arg_begin, *to = baseline->operands + entry->registers;
-  if (frame->entered_count) return status_new(ERROR_INTERNAL, "a guard failed within `with`");
+  if (frame->entered_count) return status_internal("a guard failed within `with`");
   IValue few[FEW], *live = few;
   if (entry->count > FEW && !(live = mem_alloc(entry->count * sizeof *live))) return status_out_of_memory();
   for (uint32_t i = 0; i < entry->count; i++) live[i] = ivalue_retain(frame->registers[OPERAND_REGISTER(from[i])]);

@@ -12,7 +12,7 @@ typedef struct Linter {
 static Status broken(const Node *node, const char *what) {
   StrBuf text = {.max_length = 4096};
   if (node->kind != SYM_prim_Param && node->kind != SYM_prim_Return) node_print(node, &text);
-  Status status = status_new(ERROR_INTERNAL, "broken graph: %s\n" STR_FMT, what, STR_ARG(strbuf_view(&text)));
+  Status status = status_new(ERROR_INVALID_ARGUMENT, "broken graph: %s\n" STR_FMT, what, STR_ARG(strbuf_view(&text)));
   strbuf_dispose(&text);
   return status;
 }
@@ -80,7 +80,7 @@ static Status check_block(Linter *l, const Block *block) {
   return OK;
 }
 
-Status graph_lint(const Graph *graph) {
+Status graph_check(const Graph *graph) {
   if (!graph_fits_stack(graph)) return graph_too_deep();
   Linter l = {.graph = graph};
   ptrmap_init(&l.in_scope, NULL);
@@ -90,10 +90,10 @@ Status graph_lint(const Graph *graph) {
   return status;
 }
 
-Status graph_check(const Graph *graph) {
-  Status broken = graph_lint(graph);
-  if (!broken || broken->code != ERROR_INTERNAL) return broken;
-  Status status = status_new(ERROR_INVALID_ARGUMENT, "%s", broken->message);
+Status graph_lint(const Graph *graph) {
+  Status broken = graph_check(graph);
+  if (!broken || broken->code != ERROR_INVALID_ARGUMENT) return broken;
+  Status status = status_internal("%s", broken->message);
   status_free(broken);
   return status;
 }

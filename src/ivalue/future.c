@@ -62,7 +62,7 @@ static Status error_copy(const Error *error) {
 }
 
 Status future_result(Future *f, IValue *out) {
-  if (!future_is_done(f)) return status_new(ERROR_INTERNAL, "the future is not done");
+  if (!future_is_done(f)) return status_internal("the future is not done");
   if (f->error) return error_copy(f->error);
   *out = ivalue_retain(f->value);
   return OK;

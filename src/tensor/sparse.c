@@ -227,7 +227,7 @@ Status tensor_with_values(const Tensor *t, Tensor *values, Tensor **out) {
   SparseParts form = *tensor_sparse_parts(t);
   TRY(check_plain(values, "values"));
   if (!tensor_same_sizes(form.values, values))
-    return status_new(ERROR_INTERNAL, "values of other sizes than the sparse tensor has");
+    return status_internal("values of other sizes than the sparse tensor has");
   form.values = values;
   return new_sparse(t->ndim, t->sizes, &form, out);
 }

@@ -164,7 +164,7 @@ typedef struct Measures {
 
 static inline Status measure(const TensorSpec *spec, Measures *m) {
   int64_t extent = 0;
-  if (spec->dtype >= DTYPE_COUNT) return status_new(ERROR_INTERNAL, "a tensor without a dtype");
+  if (spec->dtype >= DTYPE_COUNT) return status_internal("a tensor without a dtype");
   TRY(sizes_numel(spec->ndim, spec->sizes, &m->numel));
   m->strides = spec->strides;
   if (spec->has_strides) {

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
 
 #include "base/memory.h"
@@ -22,6 +23,19 @@ static void test_message_and_class(void **state) {
   status = status_exception("IndexError", "%d", 7);
   assert_int_equal(status->code, ERROR_RUNTIME);
   assert_string_equal(status->exception, "IndexError");
+  status_free(status);
+}
+
+/* A mistake of wick's own names the line that noticed it, and no folder of the machine it was built on. */
+static void test_internal(void **state) {
+  (void)state;
+  int line = __LINE__ + 1;
+  Status status = status_internal("%d of %s", 2, "three");
+  assert_int_equal(status->code, ERROR_INTERNAL);
+  assert_string_equal(status->exception, "RuntimeError");
+  char wanted[64];
+  snprintf(wanted, sizeof wanted, "test_status.c:%d: 2 of three", line);
+  assert_string_equal(status->message, wanted);
   status_free(status);
 }
 
@@ -45,6 +59,7 @@ static void test_without_memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_message_and_class), cmocka_unit_test(test_without_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_message_and_class), cmocka_unit_test(test_internal),
+                                     cmocka_unit_test(test_without_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

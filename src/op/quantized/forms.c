@@ -45,8 +45,7 @@ static Status run_converted(Call *c, Convert *convert) {
   uint32_t done = 0;
   Status status = OK;
   TRY(call_plan(c->op, &plan));
-  if (c->input_count > CALL_MAX_INPUTS)
-    return status_new(ERROR_INTERNAL, STR_FMT ": too many arguments", STR_ARG(c->op->name));
+  if (c->input_count > CALL_MAX_INPUTS) return status_internal(STR_FMT ": too many arguments", STR_ARG(c->op->name));
   while (!status && done < c->input_count) {
     status = convert_value(c->inputs[done], convert, &inputs[done]);
     if (!status) done++;

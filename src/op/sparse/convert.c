@@ -113,7 +113,7 @@ Status sparse_to_dense(Exec *exec, const Tensor *t, Tensor **out) {
   if (!status) status = sparse_dense_rows(coo, (DType)t->dtype, tensor_coo_extent(coo), &zeros);
   if (!status) status = sparse_add_rows(exec, zeros, places, tensor_sparse_parts(coo)->values, &rows);
   if (!status) status = tensor_view_sizes(rows, t->ndim, t->sizes, out);
-  if (!status && !*out) status = status_new(ERROR_INTERNAL, "a dense tensor has gaps");
+  if (!status && !*out) status = status_internal("a dense tensor has gaps");
   tensor_release(coo);
   tensor_release(places);
   tensor_release(zeros);

@@ -18,7 +18,7 @@ static Status on_values(Call *c, Tensor *values, Tensor **out) {
   const CallPlan *plan;
   TRY(call_plan(c->op, &plan));
   if (c->input_count > CALL_MAX_INPUTS || !c->input_count)
-    return status_new(ERROR_INTERNAL, STR_FMT ": too many arguments", STR_ARG(c->op->name));
+    return status_internal(STR_FMT ": too many arguments", STR_ARG(c->op->name));
   memcpy(inputs, c->inputs, c->input_count * sizeof *inputs);
   inputs[0] = ivalue_tensor(values);
   Call inner = {.inputs = inputs, .input_count = c->input_count, .outputs = &result, .output_count = 1};
@@ -196,7 +196,7 @@ static Status add_to_dense(Call *c, const Tensor *dense, const Tensor *sparse, I
   if (!status) status = sparse_op(c->exec, &reshape, 2, (IValue[]){ivalue_tensor(base), ivalue_list(sizes)}, &rows);
   if (!status) status = sparse_add_rows(c->exec, rows, places, values, &sum);
   if (!status) status = tensor_view_sizes(sum, dense->ndim, dense->sizes, &out);
-  if (!status && !out) status = status_new(ERROR_INTERNAL, "a dense tensor has gaps");
+  if (!status && !out) status = status_internal("a dense tensor has gaps");
   if (sizes) ivalue_release(ivalue_list(sizes));
   Tensor *used[] = {coo, places, values, base, rows, sum};
   for (size_t i = 0; i < sizeof used / sizeof *used; i++) tensor_release(used[i]);

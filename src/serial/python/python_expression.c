@@ -100,7 +100,7 @@ static void put_isinstance(Printing *p, const Node *node, PythonText *out) {
   put(out, "isinstance(");
   put_value(p, out, node_input(node, 0));
   put(out, ", ");
-  if (!types || types->tag != ATTR_TYPES) printing_fail(p, status_new(ERROR_INTERNAL, "isinstance without types"));
+  if (!types || types->tag != ATTR_TYPES) printing_fail(p, status_internal("isinstance without types"));
   if (types->count != 1) put(out, "(");
   for (uint32_t i = 0; i < types->count; i++) {
     put_type(p, out, types->types[i]);

@@ -123,7 +123,7 @@ static void assign_name(Printing *p, const Value *value) {
 }
 const PythonPiece *printed(Printing *p, const Value *value) {
   const PythonPiece *piece = ptrmap_get(&p->expressions, value);
-  if (!piece) printing_fail(p, status_new(ERROR_INTERNAL, "a value is used before it is printed"));
+  if (!piece) printing_fail(p, status_internal("a value is used before it is printed"));
   return piece;
 }
 

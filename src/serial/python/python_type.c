@@ -207,6 +207,6 @@ Status python_print_type(PythonPrinter *printer, const Type *type, StrBuf *out) 
       print_named_tuple(printer, type, out);
       return OK;
     default:
-      return status_new(ERROR_INTERNAL, "a type without a definition");
+      return status_internal("a type without a definition");
   }
 }
