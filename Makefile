@@ -79,6 +79,7 @@ lint: setup-tests
 	@python3 scripts/check_contents.py src
 	@python3 scripts/check_unused.py src
 	@python3 scripts/check_statics.py src docs/statics.md
+	@python3 scripts/check_assertions.py src
 	@python3 scripts/check_lines.py README.md docs/*.md
 	@! git grep -nE '^( \*|/\*).{119}' -- '*.c' '*.h'
 	@git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror

@@ -1,6 +1,8 @@
 /* wick_error is Error. */
 #include "api/handles.h"
 
+#include <assert.h>
+
 wick_status api_status(Status status, wick_error **error) {
   wick_status code = status ? (wick_status)status->code : WICK_OK;
   if (error) {
@@ -47,6 +49,7 @@ Status api_check_size(const char *what, uint32_t size) {
 }
 
 Status api_copy_options(const char *what, const void *from, size_t known, void *to) {
+  assert(known >= sizeof(uint32_t));
   memset(to, 0, known);
   *(uint32_t *)to = (uint32_t)known;
   if (!from) return OK;

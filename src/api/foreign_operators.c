@@ -1,5 +1,8 @@
 /* Operators from outside, and the libraries that bring them. */
 #include "api/arguments.h"
+
+#include <assert.h>
+
 #include "api/handles.h"
 #include "call/operator_library.h"
 #include "wick/library.h"
@@ -18,6 +21,7 @@ Status foreign_status(wick_status status, wick_error *error, const char *what) {
 }
 
 Status foreign_run(wick_kernel *kernel, void *user, Call *call) {
+  assert(kernel && call->output_count <= CALL_MAX_OUTPUTS);
   wick_call border = {call};
   wick_error *error = NULL;
   wick_status status = kernel(user, &border, &error);
@@ -63,6 +67,7 @@ static Status take_spec(const wick_tensor_spec *from, TensorSpec *to) {
 }
 
 static Status shape_foreign(Call *call, TensorSpec *specs) {
+  assert(row_of(call)->shape);
   _Static_assert(sizeof((wick_tensor_spec *)0)->sizes == sizeof((TensorSpec *)0)->sizes, "dimensions of a tensor");
   wick_tensor_spec given[CALL_MAX_OUTPUTS] = {0};
   wick_call border = {call};

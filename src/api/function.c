@@ -1,6 +1,8 @@
 /* Handles of functions, and results in the caller's memory. */
 #include "api/function.h"
 
+#include <assert.h>
+
 #include "api/find.h"
 #include "ivalue/lock.h"
 
@@ -57,6 +59,7 @@ static size_t result_count(IValue result) {
 }
 /* Retained. */
 static IValue result_at(IValue result, size_t i) {
+  assert(i < result_count(result));
   return result.tag == TAG_TUPLE  ? ivalue_retain(result.tuple->values[i])
          : result.tag == TAG_LIST ? list_get(result.list, i)
                                   : ivalue_retain(result);

@@ -2,6 +2,8 @@
  * call needs outlives it whoever lets go first. */
 #include "api/future.h"
 
+#include <assert.h>
+
 #include "base/clock.h"
 #include "interp/op_profile.h"
 
@@ -40,6 +42,7 @@ static void let_go(void *argument, Future *future) {
 }
 
 Status future_handle_start(wick_future *handle, Future *future) {
+  assert(!handle->future);
   handle->future = future;
   ref_retain(&handle->refs);
   Status status = future_then(future, let_go, handle);

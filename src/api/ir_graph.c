@@ -1,5 +1,8 @@
 /* Graphs from outside: reading, printing, running, passes and operations. */
 #include "api/find.h"
+
+#include <assert.h>
+
 #include "api/ir_handles.h"
 #include "pass/pass.h"
 #include "pass/rewrite/subgraph_rewrite.h"
@@ -54,6 +57,7 @@ Status graph_box_fill(wick_graph *box, void (*body)(void *argument), void *argum
   return status;
 }
 Status graph_box_give(Status status, wick_graph *box, wick_graph **out) {
+  assert(status || box->graph);
   if (status)
     wick_graph_release(box);
   else
@@ -167,6 +171,7 @@ static Status graph_code(wick_graph *graph, const Code **out) {
 }
 
 static Status check_argument(const Graph *graph, uint32_t i, const wick_value *argument) {
+  assert(i < graph_input_count(graph));
   const Type *type = graph_input(graph, i)->type;
   IValue value = argument ? argument->value : IVALUE_NONE;
   if (type->kind == TYPE_TENSOR ? value.tag == TAG_TENSOR : ivalue_is_instance(value, type)) return OK;
@@ -315,6 +320,7 @@ typedef struct ForeignState {
 } ForeignState;
 
 static Status run_operation(Call *call) {
+  assert(call->state);
   const ForeignState *s = call->state;
   return foreign_run(s->kernel, s->state, call);
 }

@@ -1,6 +1,8 @@
 /* wick_node_group: nodes of one block become the Subgraph of one node. */
 #include "api/ir_handles.h"
 
+#include <assert.h>
+
 typedef struct Grouping {
   Graph *graph, *subgraph;
   Node *const *nodes;
@@ -85,6 +87,7 @@ static void check_between(Grouping *g, const Node *last) {
 }
 
 static void check_nodes(Grouping *g) {
+  assert(g->count > 0);
   for (uint32_t i = 0; i < g->count; i++) {
     Node *node = g->nodes[i];
     if (node->graph != g->graph || node->owning_block != g->nodes[0]->owning_block)

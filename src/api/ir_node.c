@@ -1,4 +1,5 @@
 /* Blocks, nodes, attributes and values from outside. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "api/ir_handles.h"
@@ -129,6 +130,7 @@ static Status name_of(const char *name, const char *space, Symbol *out) {
 
 static void new_node(void *argument) {
   Change *c = argument;
+  assert(c->before && c->kind != SYMBOL_NONE);
   c->made = graph_create(c->graph, c->kind, c->input_count, c->inputs, c->output_count);
   node_insert_before(c->made, c->before);
 }
@@ -154,6 +156,7 @@ wick_status wick_node_new(wick_block *block, wick_node *before, const char *kind
 
 static void insert_constant(void *argument) {
   Change *c = argument;
+  assert(c->before);
   Node *constant = graph_create(c->graph, SYM_prim_Constant, 0, NULL, 1);
   constant_set(constant, c->ivalue, NULL);
   node_insert_before(constant, c->before);
@@ -183,6 +186,7 @@ wick_status wick_block_insert_constant(wick_block *block, wick_node *before, con
 
 static void set_input(void *argument) {
   Change *c = argument;
+  assert(c->index <= c->node->input_count);
   if (c->index == c->node->input_count)
     node_add_input(c->node, c->value);
   else
@@ -224,6 +228,7 @@ wick_status wick_node_destroy(wick_node *node, wick_error **error) {
 /* ---- types from text ---- */
 
 static const Type *parse_type(Graph *graph, const char *text) {
+  assert(graph->arena->catch_point);
   TypeParser parser;
   ParsedType parsed = {0};
   type_parser_init(&parser, graph->arena, graph->store, str_from(text));
@@ -245,6 +250,7 @@ wick_status wick_ir_value_set_type(wick_ir_value *value, const char *type, wick_
 
 static void add_input(void *argument) {
   Change *c = argument;
+  assert(c->block);
   c->made_value = block_add_input(c->block, STR(""), parse_type(c->graph, c->text));
 }
 wick_status wick_block_add_input(wick_block *block, const char *type, wick_ir_value **out, wick_error **error) {

@@ -1,6 +1,9 @@
 /* What wick knows of a graph, for those outside: places in the source, types as numbers, aliasing; and calls of
  * operators that are matched as a program's are. */
 #include "api/ir_handles.h"
+
+#include <assert.h>
+
 #include "ir/alias_db.h"
 #include "ir/match.h"
 
@@ -109,6 +112,7 @@ typedef struct Insertion {
 
 static void insert(void *argument) {
   Insertion *in = argument;
+  assert(in->before);
   graph_set_insert_point(in->graph, in->before);
   in->made = operator_emit(in->graph, in->exec, str_from(in->name), (SourceRange){0}, &in->call);
 }

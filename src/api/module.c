@@ -1,5 +1,8 @@
 /* What a module has: methods, attributes, state. */
 #include "api/handles.h"
+
+#include <assert.h>
+
 #include "api/find.h"
 
 /* ---- the handle ---- */
@@ -31,6 +34,7 @@ Status module_handle_list(wick_module *handle) {
 }
 
 Status module_handle_new(wick_runtime *runtime, Module *module, CompilationUnit *unit, wick_module **out) {
+  assert(module || unit);
   wick_module *handle = mem_calloc(1, sizeof *handle);
   if (!handle) {
     module_release(module);

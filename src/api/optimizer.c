@@ -1,5 +1,8 @@
 /* Optimizers: steps of torch.optim._functional over lists of parameters, with the state between steps. */
 #include "autodiff/autodiff.h"
+
+#include <assert.h>
+
 #include "api/find.h"
 #include "api/handles.h"
 
@@ -176,6 +179,7 @@ enum { LIST_PARAMS, LIST_GRADS, LIST_SLOTS, LIST_COUNT = LIST_SLOTS + SLOT_COUNT
 
 /* Zeros before the first step. */
 static Status state_of(Parameter *p, Slot slot) {
+  assert(slot < SLOT_COUNT);
   if (p->state[slot]) return OK;
   if (slot == SLOT_STEPS) {
     TRY(tensor_empty(DTYPE_FLOAT32, 0, NULL, &p->state[slot]));

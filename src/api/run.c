@@ -1,4 +1,5 @@
 /* Calls of functions and modules: options to an Exec, arguments to the schema's types, then the interpreter. */
+#include <assert.h>
 #include <time.h>
 
 #include "api/arguments.h"
@@ -113,6 +114,7 @@ static Status run_async(Exec *exec, Function *function, const IValue *arguments,
 /* What a hook answers takes the place of the positional inputs: a tuple of them, or the only one. Takes over `answer`.
  */
 static Status take_inputs(IValue answer, Tuple **inputs) {
+  assert(*inputs);
   Tuple *given = answer.tag == TAG_TUPLE ? answer.tuple : NULL;
   if (answer.tag == TAG_NONE) return OK;
   if (!given) {
@@ -139,6 +141,7 @@ static Status run_hooks_before(Exec *exec, const wick_module *module, const Clas
 }
 static Status run_hooks_after(Exec *exec, const wick_module *module, const ClassType *type, Tuple *inputs,
                               IValue *result) {
+  assert(inputs);
   for (size_t i = 0; i < type->hooks[HOOK_AFTER_FORWARD].length; i++) {
     IValue given[] = {ivalue_tuple(inputs), *result}, answer;
     CallValues call = {.count = 2, .values = given};

@@ -1,5 +1,8 @@
 /* Programs on their way to what runs: observers, functions as text, passes over whole programs. */
 #include "api/find.h"
+
+#include <assert.h>
+
 #include "api/function.h"
 #include "api/ir_handles.h"
 #include "frontend/frontend.h"
@@ -164,6 +167,7 @@ static void seal(void *graph) {
 }
 
 static Status run_passes(Graph *graph, const char *const *passes, size_t count) {
+  assert(!graph->is_sealed);
   Exec exec;
   api_exec_init(&exec, NULL);
   for (size_t i = 0; i < count; i++) {

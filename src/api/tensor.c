@@ -1,5 +1,8 @@
 /* Tensors across the border: new, borrowed, viewed. */
 #include "api/handles.h"
+
+#include <assert.h>
+
 #include "base/output_file.h"
 #include "serial/serial.h"
 #include "tensor/quantizer.h"
@@ -34,6 +37,7 @@ static void drop_borrowed(void *context, void *data, size_t bytes) {
 
 /* Bytes from the first to behind the last element. */
 static Status extent(DType dtype, int32_t ndim, const int64_t *sizes, const int64_t *strides, size_t *out) {
+  assert(ndim >= 0 && ndim <= TENSOR_MAX_DIMS);
   int64_t last = 0, numel;
   TRY(sizes_numel(ndim, sizes, &numel));
   for (int i = 0; i < ndim && numel; i++) {

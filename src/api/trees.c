@@ -2,6 +2,8 @@
  * has the shape that a parser would have given it. */
 #include "api/trees.h"
 
+#include <assert.h>
+
 #include "syntax/grammar.h"
 
 struct wick_trees {
@@ -17,6 +19,7 @@ struct wick_tree {
 enum { MAX_SIZE = 1 << 24 };
 
 Tree *tree_of(const wick_tree *tree) {
+  assert(tree->tree);
   return tree->tree;
 }
 
@@ -83,6 +86,7 @@ static TokenKind kind_named(wick_trees *trees, const char *name) {
 
 static void make(void *argument) {
   TreeRequest *r = argument;
+  assert(r->trees->arena.catch_point);
   wick_trees *trees = r->trees;
   Arena *arena = &trees->arena;
   TokenKind kind = kind_named(trees, r->kind);

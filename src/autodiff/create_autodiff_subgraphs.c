@@ -4,6 +4,8 @@
  * that share memory must be seen by eager gradients. */
 #include "autodiff/differentiate.h"
 
+#include <assert.h>
+
 #include "autodiff/differentiate_internal.h"
 
 #include "call/call_plan.h"
@@ -137,6 +139,7 @@ static uint32_t producers_of(const Node *group, Arena *scratch, Node ***out) {
 }
 
 static void refuse(Slicer *s, const Node *node, Reason reason) {
+  assert(reason < REASON_COUNT);
   void *mark = (void *)(uintptr_t)(reason + 1);
   if (ptrmap_get(&s->refused, node) == mark) return;
   ptrmap_put(&s->refused, node, mark);
@@ -242,6 +245,7 @@ static const Value *root_of(const Value *value) {
 }
 
 static bool shares_memory(const Graph *subgraph, uint32_t output) {
+  assert(output < graph_output_count(subgraph));
   const Value *value = graph_output(subgraph, output), *root = root_of(value);
   if (root->node->kind == SYM_prim_Param) return true;
   if (root == value) return false;

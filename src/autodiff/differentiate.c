@@ -3,6 +3,8 @@
  * read, these are computed in the forward graph and captured instead. */
 #include "autodiff/differentiate.h"
 
+#include <assert.h>
+
 #include "autodiff/differentiate_internal.h"
 #include "ir/graph_log.h"
 #include "ir/subgraph.h"
@@ -209,6 +211,7 @@ static uint32_t register_once(Graph *graph, Value *value) {
 }
 
 static void add_output_gradients(Differ *d, uint32_t real, Offsets *vjps) {
+  assert(real <= graph_output_count(d->forward));
   for (uint32_t i = 0; i < real; i++) {
     Value *output = graph_output(d->forward, i);
     if (!differ_requires(d, output) || !type_is_tensor(output->type)) continue;

@@ -2,6 +2,8 @@
  * caller's thread does it all; nothing recurses. */
 #include "autodiff/engine.h"
 
+#include <assert.h>
+
 #include "autodiff/graph_program.h"
 #include "ivalue/print.h"
 
@@ -44,6 +46,7 @@ static bool heap_push(Run *run, Task *task) {
 }
 
 static Task *heap_pop(Run *run) {
+  assert(run->heap.length > 0);
   Task **heap = run->heap.data, *top = heap[0], *last = vec_pop(&run->heap);
   size_t n = run->heap.length, i = 0;
   for (size_t child; (child = 2 * i + 1) < n; i = child) {
@@ -84,6 +87,7 @@ static Status task_of(Run *run, GradNode *node, Task **out) {
 
 /* Adds a gradient (borrowed) for an output of a node. */
 static Status add_gradient(Run *run, GradEdge to, Tensor *grad) {
+  assert(!to.node || to.output < to.node->output_count);
   static OpRef add = OP_REF("aten::add", "Tensor");
   Task *task;
   if (run->grad_only && !ptrmap_has(&run->needed, to.node)) return OK;
@@ -109,6 +113,7 @@ static bool look_has_sizes(const Look *look, const Tensor *t) {
 /* Takes over *grad, that of edge i, and gives it anew: summed to the input's sizes, real where the input is, of its
  * dtype. */
 static Status conform(Exec *exec, const GradNode *node, uint32_t i, Tensor **grad) {
+  assert(i < node->edge_count);
   static OpRef sum_to_size = OP_REF("aten::sum_to_size", ""), real = OP_REF("aten::real", ""),
                to = OP_REF("aten::to", "dtype");
   const Look *look = &node->edges[i].look;
@@ -261,6 +266,7 @@ static Status check_saved(const GradNode *node) {
 }
 
 static Status apply_graph(Run *run, GradNode *node, Tensor *const *grads, Tensor **out) {
+  assert(node->kind == GRAD_GRAPH);
   TRY(check_saved(node));
   TRY(graph_node_backward(run->exec, node, run->options.create_graph, grads, out));
   for (uint32_t i = 0; i < node->edge_count; i++)
@@ -322,6 +328,7 @@ static Status lay_out(Exec *exec, const Geometry *base, Tensor *grad, IValue *ou
 static Status apply_formula_or_fail(Run *run, GradNode *node, Tensor *const *grads, Tensor **out);
 
 static Status apply_copy_slices(Run *run, GradNode *node, Tensor *grad, Tensor **out) {
+  assert(node->kind == GRAD_COPY_SLICES);
   static OpRef as_strided = OP_REF("aten::as_strided", ""), clone = OP_REF("aten::clone", ""),
                scatter = OP_REF("aten::as_strided_scatter", ""), zeros_like = OP_REF("aten::zeros_like", "");
   Exec *exec = run->exec;

@@ -1,6 +1,7 @@
 /* Splits the gradient text of rows and compiles it, once for each choice of wanted gradients. */
 #include "autodiff/gradient_formula.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 
@@ -29,6 +30,7 @@ static Str trim(Str s) {
 
 /* Where the separator next stands outside brackets and strings; the length when nowhere. */
 static size_t find_outside(Str text, size_t from, char separator) {
+  assert(from <= text.length);
   int depth = 0;
   char quote = 0;
   for (size_t i = from; i < text.length; i++) {
@@ -50,6 +52,7 @@ static bool is_word(char c) {
 }
 
 static size_t skip_blanks(Str text, size_t at) {
+  assert(at <= text.length);
   while (at < text.length && isspace((unsigned char)text.data[at])) at++;
   return at;
 }
@@ -103,6 +106,7 @@ static bool is_passed_to_ask(Str text, size_t begin, size_t end) {
 }
 
 static void note_name(const Formula *f, FormulaStatement *s, size_t begin, size_t end) {
+  assert(begin < end && end <= s->expression.length);
   Str text = s->expression, name = str_slice(text, begin, end);
   if (str_is(name, "grad")) s->grad = true;
   if (str_is(name, "grads")) s->grads = true;
@@ -219,6 +223,7 @@ FormulaNames formula_names(const Formula *f, uint32_t statements) {
 /* ---- compiling ---- */
 
 static void put_parameter(StrBuf *text, Str name, const Type *type) {
+  assert(text->length > 0);
   if (text->data[text->length - 1] != '(') strbuf_puts(text, ", ");
   strbuf_printf(text, STR_FMT ": ", STR_ARG(name));
   type_print_annotation(type, text);

@@ -218,6 +218,7 @@ static bool any_records(const GraphProgram *p, const uint64_t *set, const IValue
 
 /* Its values must not have changed: they are read, and for gradients that go on from here. */
 static bool is_checked(const GraphProgram *p, uint32_t capture, const IValue *inputs) {
+  assert(capture < p->captured_input_count + p->captured_output_count);
   return !p->looks_only[capture] && any_records(p, p->readers + (size_t)capture * p->words, inputs);
 }
 
@@ -247,6 +248,7 @@ static Status make_edges(const GraphProgram *p, const IValue *inputs, GradNode *
 
 /* A tensor of its own for a result that is an input, or another result; of memory that an input has, a view. */
 static Status own_result(const IValue *inputs, uint32_t input_count, IValue *outputs, uint32_t index) {
+  assert(outputs[index].tag == TAG_TENSOR);
   Tensor *t = outputs[index].tensor, *of = NULL;
   bool taken = t->flags & TENSOR_RECORDS;
   for (uint32_t i = 0; i < index && !taken; i++) taken = outputs[i].tag == TAG_TENSOR && outputs[i].tensor == t;
@@ -324,6 +326,7 @@ static Status run_program(Callable *callable, Exec *exec, const IValue *inputs, 
 /* ---- backward ---- */
 
 static bool is_read(const GraphProgram *p, uint32_t capture, Tensor *const *grads) {
+  assert(capture < p->captured_input_count + p->captured_output_count);
   const uint64_t *set = p->carriers + (size_t)capture * p->vjp_words;
   for (uint32_t i = 0; i < p->input_vjp_count; i++)
     if (set[i / 64] >> (i % 64) & 1 && grads[p->input_vjps[i]]) return true;

@@ -2,6 +2,7 @@
  * one cache line. */
 #include "base/fork.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -30,6 +31,7 @@ __attribute__((constructor)) static void watch_forks(void) {
 }
 
 void fork_watch(ForkStep step, const ForkHandler *handler) {
+  assert(step < FORK_STEPS);
   pthread_mutex_lock(&forking);
   handlers[step] = handler;
   pthread_mutex_unlock(&forking);
@@ -96,6 +98,7 @@ void lock_enter_for_holder(void) {
 }
 
 void lock_leave(void) {
+  assert(depth > 0);
   if (--depth == 0) atomic_fetch_sub_explicit(&shards[shard - 1].inside, 1, memory_order_release);
 }
 

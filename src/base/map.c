@@ -1,6 +1,8 @@
 /* Open addressing with linear probing; Map keeps its entries in a separate array in order of insertion. */
 #include "base/map.h"
 
+#include <assert.h>
+
 enum { FIRST_SLOTS = 8, MAX_SLOTS = 1 << 30 };
 
 static void *map_memory(Arena *arena, size_t count, size_t bytes) {
@@ -80,6 +82,7 @@ bool map_has(const Map *map, Str key) {
 }
 
 bool map_put(Map *map, Str key, void *value) {
+  assert(map->live <= map->length && map->length <= map->capacity);
   if (!key.data) key.data = "";
   uint64_t hash = str_hash(key);
   MapEntry *entry = map_find(map, key, hash);
@@ -106,6 +109,7 @@ bool map_remove(Map *map, Str key) {
 }
 
 MapEntry *map_next(const Map *map, MapEntry *after) {
+  assert(!after || (after >= map->entries && after < map->entries + map->length));
   uint32_t i = after ? (uint32_t)(after - map->entries) + 1 : 0;
   while (i < map->length && !map->entries[i].key.data) i++;
   return i < map->length ? &map->entries[i] : NULL;
@@ -129,6 +133,7 @@ static uint32_t ptr_hash(const void *key) {
 
 /* The slot of the key, or the empty one where it belongs. */
 static struct PtrMapSlot *ptrmap_slot(const PtrMap *map, const void *key) {
+  assert(map->length < map->slot_count); /* so that the walk meets an empty one */
   uint32_t mask = map->slot_count - 1, i = ptr_hash(key) & mask;
   while (map->slots[i].key && map->slots[i].key != key) i = (i + 1) & mask;
   return &map->slots[i];

@@ -260,7 +260,7 @@ static void *arena_alloc_slow(Arena *arena, size_t bytes) {
 }
 
 void *arena_alloc(Arena *arena, size_t bytes) {
-  assert(arena->catch_point);
+  assert((uintptr_t)arena->next % ARENA_ALIGN == 0);
   if (bytes > PTRDIFF_MAX - ARENA_ALIGN) catch_throw(arena->catch_point, status_out_of_memory());
   bytes = (bytes + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
   if (!bytes) bytes = ARENA_ALIGN;
@@ -272,7 +272,6 @@ void *arena_alloc(Arena *arena, size_t bytes) {
 
 void *arena_alloc_array(Arena *arena, size_t count, size_t bytes) {
   size_t total;
-  assert(arena->catch_point);
   if (!size_mul(count, bytes, &total)) catch_throw(arena->catch_point, status_out_of_memory());
   return arena_alloc(arena, total);
 }

@@ -1,6 +1,7 @@
 /* Memory: checked sizes, the allocator that everything uses (tests make it fail), reference counts, and arenas. */
 #pragma once
 
+#include <assert.h>
 #include <setjmp.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -55,11 +56,15 @@ static inline void ref_init(RefCount *r) {
   atomic_store_explicit(&r->count, 1, memory_order_relaxed);
 }
 static inline void ref_retain(RefCount *r) {
-  atomic_fetch_add_explicit(&r->count, 1, memory_order_relaxed);
+  int32_t before = atomic_fetch_add_explicit(&r->count, 1, memory_order_relaxed);
+  assert(before > 0);
+  (void)before;
 }
 /* true when this was the last reference: the caller frees. */
 static inline bool ref_release(RefCount *r) {
-  return atomic_fetch_sub_explicit(&r->count, 1, memory_order_acq_rel) == 1;
+  int32_t before = atomic_fetch_sub_explicit(&r->count, 1, memory_order_acq_rel);
+  assert(before > 0);
+  return before == 1;
 }
 static inline bool ref_is_unique(const RefCount *r) {
   return atomic_load_explicit(&r->count, memory_order_acquire) == 1;

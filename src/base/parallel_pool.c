@@ -3,6 +3,7 @@
  * takes longer than many an operator. */
 #include "base/parallel_pool.h"
 
+#include <assert.h>
 #include <pthread.h>
 
 #include "base/fork.h"
@@ -45,6 +46,7 @@ __attribute__((constructor)) static void watch_forks(void) {
 }
 
 int parallel_claim(int wanted) {
+  assert(wanted > 0);
   int capacity = parallel_default_threads();
   if (capacity < wanted) capacity = wanted;
   int others = atomic_fetch_add(&claimed, wanted), granted = capacity - others;
@@ -130,6 +132,7 @@ static void start_workers(int wanted) {
 }
 
 void parallel_pool_run(int threads, ParallelPieces *pieces) {
+  assert(threads >= 1 && threads <= MAX_WORKERS + 1 && pieces->count > 0);
   Job job = {.pieces = pieces, .wanted = threads - 1};
   pthread_mutex_lock(&pool.lock);
   job.link = pool.jobs;

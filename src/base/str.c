@@ -1,6 +1,7 @@
 /* Text: comparison, a growing buffer, numbers that read and print the same in every locale, and UTF-8. */
 #include "base/str.h"
 
+#include <assert.h>
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
@@ -127,6 +128,7 @@ void strbuf_clear(StrBuf *b) {
 }
 
 void strbuf_truncate(StrBuf *b, size_t length) {
+  assert(b->length <= b->capacity);
   if (b->length <= length) return;
   b->length = length;
   b->data[length] = '\0';
@@ -158,6 +160,7 @@ static size_t strbuf_admit(StrBuf *b, size_t length) {
 }
 
 void strbuf_append(StrBuf *b, const char *data, size_t length) {
+  assert(!length || data);
   length = strbuf_admit(b, length);
   if (!length || !strbuf_reserve(b, length)) return;
   memcpy(b->data + b->length, data, length);
@@ -223,6 +226,7 @@ static void copy_text(void *argument) {
   t->copy = arena_strndup(t->arena, strbuf_view(t->from).data, t->from->length);
 }
 Str arena_take_text(Arena *arena, StrBuf *b) {
+  assert(arena->catch_point);
   Taking taking = {arena, b, NULL};
   Status status = b->failed ? status_out_of_memory() : arena_protect(arena, copy_text, &taking);
   Str text = {taking.copy, b->length};
@@ -249,6 +253,7 @@ enum { MAX_DIGITS = 17 };
 
 /* The digits (without trailing zeros) and decimal exponent of |value| at `precision` significant digits. */
 static int decimal_digits(double value, int precision, char digits[MAX_DIGITS + 1], int *out_exponent) {
+  assert(precision >= 1 && precision <= MAX_DIGITS);
   char text[64];
   snprintf(text, sizeof text, "%.*e", precision - 1, fabs(value));
   int n = 0;
@@ -354,6 +359,7 @@ static int digit_value(char c) {
 }
 
 bool str_to_int64(Str s, int base, int64_t *out) {
+  assert(base >= 2 && base <= 36);
   size_t i = 0;
   bool negative = s.length && s.data[0] == '-';
   if (s.length && (s.data[0] == '-' || s.data[0] == '+')) i++;
@@ -427,6 +433,7 @@ bool str_to_double(Str s, double *out) {
 /* ---- UTF-8 ---- */
 
 uint32_t utf8_next(Str s, size_t *position) {
+  assert(*position < s.length);
   size_t i = *position;
   unsigned char first = (unsigned char)s.data[i];
   *position = i + 1;

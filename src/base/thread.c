@@ -1,6 +1,7 @@
 /* What the process had when the library was loaded, or was told to use since, and threads that get it. */
 #include "base/thread.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -120,6 +121,7 @@ static void enter_list(Thread *thread) {
   pthread_mutex_unlock(&lock);
 }
 static void leave_list(Thread *thread) {
+  assert(own == thread);
   pthread_mutex_lock(&lock);
   *(thread->previous ? &thread->previous->next : &threads) = thread->next;
   if (thread->next) thread->next->previous = thread->previous;
@@ -128,6 +130,7 @@ static void leave_list(Thread *thread) {
 }
 
 void thread_be_nice(int nice) {
+  assert(own);
   pthread_mutex_lock(&lock);
   own->nice = nice;
   apply_what_goes(&home, own->id, nice);

@@ -1,6 +1,8 @@
 /* Growth of the arrays: by half as much again, at least four items. */
 #include "base/vec.h"
 
+#include <assert.h>
+
 static bool grown_capacity(size_t capacity, size_t count, size_t item_bytes, size_t *out_capacity, size_t *out_bytes) {
   size_t wanted;
   if (!size_add(capacity, capacity / 2, &wanted)) return false;
@@ -22,6 +24,7 @@ bool vec_grow_(void **data, size_t *capacity, size_t count, size_t item_bytes) {
 }
 
 void vec_arena_grow_(Arena *arena, void **data, size_t *capacity, size_t length, size_t count, size_t item_bytes) {
+  assert(length <= *capacity);
   if (count <= *capacity) return;
   size_t wanted, bytes;
   if (!grown_capacity(*capacity, count, item_bytes, &wanted, &bytes))

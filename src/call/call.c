@@ -2,6 +2,9 @@
  * nothing written) checks one mask, asks the shape function, allocates, runs; everything else takes the long way below.
  */
 #include "ivalue/lock.h"
+
+#include <assert.h>
+
 #include "call/call_internal.h"
 
 #include "call/pointwise.h"
@@ -115,6 +118,7 @@ static Tensor *reusable_input(const Call *call, const TensorSpec *spec) {
 }
 
 Status call_fill_slot(Call *call, uint32_t i, const TensorSpec *spec) {
+  assert(i < call->output_count);
   IValue *slot = &call->outputs[i];
   if (spec->flags & TENSOR_UNDEFINED) {
     call_set(call, i, ivalue_tensor(tensor_undefined()));
@@ -414,10 +418,12 @@ int call_find_argument(const Call *call, const char *name) {
 }
 
 Generator *call_generator(const Call *c, uint32_t i) {
+  assert(i < c->input_count);
   return c->inputs[i].tag == TAG_GENERATOR ? c->inputs[i].generator : c->exec->generator;
 }
 
 Status call_list_of_inputs(const Call *c, uint32_t count, List **out) {
+  assert(count <= c->input_count);
   TRY(list_new(TYPE(TENSOR), count, out));
   for (uint32_t i = 0; i < count; i++) (*out)->values[i] = ivalue_retain(c->inputs[i]);
   (*out)->length = count;
@@ -425,6 +431,7 @@ Status call_list_of_inputs(const Call *c, uint32_t count, List **out) {
 }
 
 Status call_set_tensor_list(Call *c, uint32_t i, size_t count, Tensor *const *tensors) {
+  assert(i < c->output_count);
   List *list;
   Status status = list_new(TYPE(TENSOR), count, &list);
   if (status != OK) {

@@ -36,6 +36,8 @@
  *   }                                                                                         */
 #pragma once
 
+#include <assert.h>
+
 #include "call/exec.h"
 
 enum { CALL_MAX_OUTPUTS = 9 };
@@ -78,27 +80,32 @@ Status op_call(Exec *exec, OpRef *ref, uint32_t input_count, const IValue *input
 
 /* ---- arguments; the schema was checked, so these only read ---- */
 static inline IValue call_value(const Call *c, uint32_t i) {
+  assert(i < c->input_count);
   return c->inputs[i];
 }
 static inline bool call_is_none(const Call *c, uint32_t i) {
   return c->inputs[i].tag == TAG_NONE;
 }
 static inline Tensor *call_tensor(const Call *c, uint32_t i) {
+  assert(i < c->input_count && c->inputs[i].tag == TAG_TENSOR);
   return c->inputs[i].tensor;
 }
 static inline Tensor *call_tensor_or_null(const Call *c, uint32_t i) { /* Tensor?: None and undefined are NULL */
   return c->inputs[i].tag == TAG_TENSOR && tensor_is_defined(c->inputs[i].tensor) ? c->inputs[i].tensor : NULL;
 }
 static inline int64_t call_int(const Call *c, uint32_t i) {
+  assert(i < c->input_count && c->inputs[i].tag == TAG_INT);
   return c->inputs[i].i;
 }
 static inline int64_t call_int_or(const Call *c, uint32_t i, int64_t fallback) {
   return call_is_none(c, i) ? fallback : c->inputs[i].i;
 }
 static inline bool call_bool(const Call *c, uint32_t i) {
+  assert(i < c->input_count && c->inputs[i].tag == TAG_BOOL);
   return c->inputs[i].b;
 }
 static inline double call_double(const Call *c, uint32_t i) {
+  assert(i < c->input_count && c->inputs[i].tag == TAG_FLOAT);
   return c->inputs[i].f;
 }
 static inline double call_double_or(const Call *c, uint32_t i, double fallback) {
@@ -108,24 +115,29 @@ static inline IValue call_scalar(const Call *c, uint32_t i) {
   return c->inputs[i];
 } /* int, float, complex or bool; ivalue_to_* converts */
 static inline Str call_str(const Call *c, uint32_t i) {
+  assert(i < c->input_count && c->inputs[i].tag == TAG_STRING);
   return ivalue_str(c->inputs[i]);
 }
 static inline DType call_dtype_or(const Call *c, uint32_t i, DType fallback) {
   return call_is_none(c, i) ? fallback : (DType)c->inputs[i].i;
 }
 static inline List *call_list(const Call *c, uint32_t i) {
+  assert(i < c->input_count && c->inputs[i].tag == TAG_LIST);
   return c->inputs[i].list;
 }
 /* int[] parameters: unboxed. A list is never longer than the caller checks. */
 static inline const int64_t *call_ints(const Call *c, uint32_t i, size_t *out_count) {
+  assert(call_list(c, i)->kind == LIST_INTS);
   *out_count = c->inputs[i].list->length;
   return c->inputs[i].list->ints;
 }
 static inline const double *call_doubles(const Call *c, uint32_t i, size_t *out_count) {
+  assert(call_list(c, i)->kind == LIST_FLOATS);
   *out_count = c->inputs[i].list->length;
   return c->inputs[i].list->floats;
 }
 static inline const Tensor *list_tensor(const List *l, size_t i) {
+  assert(l->kind == LIST_VALUES && i < l->length && l->values[i].tag == TAG_TENSOR);
   return l->values[i].tensor;
 } /* Tensor[]; element None is TAG_NONE in Tensor?[] */
 Generator *call_generator(const Call *c, uint32_t i); /* Generator? parameter, else the default; lock around use */
@@ -137,9 +149,11 @@ int call_find_argument(const Call *call, const char *name);
 
 /* ---- results ---- */
 static inline Tensor *call_out(const Call *c, uint32_t i) {
+  assert(i < c->output_count && c->outputs[i].tag == TAG_TENSOR);
   return c->outputs[i].tensor;
 } /* as the shape function said */
 static inline void call_set(Call *c, uint32_t i, IValue value) {
+  assert(i < c->output_count);
   ivalue_release(c->outputs[i]);
   c->outputs[i] = value;
 } /* takes over */

@@ -1,5 +1,8 @@
 /* The forms of operators that write: `name_`, `.out`, and rows that say themselves what they write. */
 #include "call/call_internal.h"
+
+#include <assert.h>
+
 #include "tensor/iterate.h"
 
 /* ---- checks ---- */
@@ -7,6 +10,7 @@
 /* Whether a pointwise kernel may write `target` while it reads the inputs; partial overlap is PyTorch's error, overlap
  * of tensors with gaps can't be told cheaply and takes a temporary. */
 static Status check_overlap(const Call *call, uint32_t input_count, const Tensor *target, bool *out_direct) {
+  assert(input_count <= call->input_count);
   uint32_t flags = call->op->flags;
   *out_direct = true;
   for (uint32_t i = 0; i < input_count; i++) {
@@ -25,6 +29,7 @@ static Status check_overlap(const Call *call, uint32_t input_count, const Tensor
 
 /* The same for rows with OP_WRITES_APART, where no overlap is right. A row with `name_` writes into self. */
 static Status check_apart(const Call *call, uint32_t input_count, const Tensor *target) {
+  assert(input_count <= call->input_count);
   const OpRow *row = call->op->row;
   if (!(row->flags & OP_WRITES_APART)) return OK;
   for (uint32_t i = row->flags & OP_INPLACE ? 1 : 0; i < input_count; i++) {
@@ -239,6 +244,7 @@ static bool stands_among(const IValue *values, uint32_t count, const Tensor *t) 
 /* Whether the sizes of out tensor `i` are still looked at by the kernel: as an input that would be resized, or as
  * another of the results. Then it is written afterwards. */
 static bool is_in_use(const Call *functional, const TensorSpec *spec, const IValue *outs, uint32_t i) {
+  assert(outs[i].tag == TAG_TENSOR);
   const Tensor *out = outs[i].tensor;
   if (stands_among(outs, i, out)) return true;
   return !sizes_equal(out, spec->ndim, spec->sizes) && stands_among(functional->inputs, functional->input_count, out);

@@ -2,6 +2,7 @@
  * passed as it is. */
 #include "call/convert.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/stack.h"
@@ -30,6 +31,7 @@ static bool is_real(IValue number) {
 }
 
 static double real_of(IValue number) {
+  assert(ivalue_is_number(number));
   return number.tag == TAG_COMPLEX ? __real__ ivalue_complex(number) : ivalue_to_double(number);
 }
 
@@ -135,6 +137,7 @@ typedef struct Converter {
 static Status convert(Converter *c, IValue v, const Type *type, IValue *out, bool *out_fits);
 
 static size_t item_count(IValue v) {
+  assert(v.tag == TAG_LIST || v.tag == TAG_TUPLE);
   return v.tag == TAG_LIST ? v.list->length : v.tuple->length;
 }
 static IValue item_at(IValue v, size_t i) {

@@ -1,6 +1,7 @@
 /* Exec: defaults, polling, the process's default generator. */
 #include "call/exec.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <pthread.h>
 
@@ -108,5 +109,6 @@ void generator_lock(void) {
   lock_take(&generator_mutex);
 }
 void generator_unlock(void) {
+  assert(lock_is_held());
   lock_drop(&generator_mutex);
 }

@@ -1,6 +1,8 @@
 /* Chooses an overload for values and converts them to its parameters. */
 #include "call/match.h"
 
+#include <assert.h>
+
 #include "call/convert.h"
 #include "call/operator_library.h"
 #include "schema/bind.h"
@@ -43,6 +45,7 @@ static bool is_repeated(const Argument *argument, IValue value) {
 }
 
 static Status repeat(const Argument *argument, IValue value, IValue *out) {
+  assert(argument->broadcast_n > 0);
   Tuple *tuple;
   TRY(tuple_new((uint32_t)argument->broadcast_n, NULL, &tuple));
   for (uint32_t i = 0; i < tuple->length; i++) tuple->values[i] = value;
@@ -74,6 +77,7 @@ static uint32_t positional_count(const CallValues *call) {
   return call->count + (call->self != NULL);
 }
 static IValue positional_value(const CallValues *call, uint32_t i) {
+  assert(i < positional_count(call));
   if (call->self) return i ? call->values[i - 1] : *call->self;
   return call->values[i];
 }

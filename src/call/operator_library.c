@@ -1,5 +1,6 @@
 #include "call/operator_library.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -122,6 +123,7 @@ static Status initialize(void *library, const char *path) {
 
 /* The lock is held. */
 static Status open_file(const char *path) {
+  assert(lock_is_held());
   show_own_functions();
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
@@ -172,6 +174,7 @@ static const char *keep_reason(Status status) {
 
 /* Takes over why_not, NULL: for want of memory, which may be there next time. The lock is held. */
 static void remember(Str name, const char *why_not) {
+  assert(lock_is_held());
   Tried *new = why_not ? mem_calloc(1, sizeof *new + name.length) : NULL;
   if (!new) return;
   char *text = (char *)(new + 1);
@@ -182,6 +185,7 @@ static void remember(Str name, const char *why_not) {
 
 /* Whether it is open. The lock is held. */
 static bool try_library(Str name) {
+  assert(lock_is_held());
   static size_t missing;
   char path[LIBRARY_PATH_MAX];
   const Tried *known = map_get(&tried, name);

@@ -1,6 +1,7 @@
 /* Arguments of rows that make tensors. */
 #include "call/options.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "tensor/device_class.h"
@@ -94,6 +95,7 @@ static bool fits(IValue scalar, DType dtype) {
 }
 
 Status scalar_to_element(IValue scalar, DType dtype, void *out) {
+  assert(dtype < DTYPE_COUNT);
   if (!fits(scalar, dtype))
     return status_new(ERROR_RUNTIME, "value cannot be converted to type %s without overflow", ranges[dtype].name);
   if (scalar.tag == TAG_COMPLEX) {

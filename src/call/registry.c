@@ -33,6 +33,7 @@ static struct {
 /* ---- schemas ---- */
 
 static void parse_into(Str line, FunctionSchema **out) {
+  assert(lock_is_held());
   const char *kept = arena_strndup(&schemas.arena, line.data, line.length);
   *out = schema_parse(&schemas.arena, type_store_process(), (Str){kept, line.length});
 }
@@ -103,6 +104,7 @@ const FunctionSchema *operator_schema(const Operator *op) {
 
 /* Unless an overload of that name is there. */
 static void append(Operator *op) {
+  assert(lock_is_held());
   Operator *last = NULL;
   for (Operator *other = map_get(&registry.index, op->name); other; other = other->next) {
     if (str_equal(other->overload_name, op->overload_name)) return;
@@ -253,6 +255,7 @@ const Operator *operator_find_symbol(Symbol name) {
 }
 
 static void forget_known_symbols(void) {
+  assert(lock_is_held());
   for (uint32_t i = 0; i < SYMBOL_KNOWN_COUNT; i++) atomic_store(&of_known_symbols[i], NULL);
 }
 

@@ -1,6 +1,8 @@
 /* Which dtypes a row takes, read from its text once: CallPlan keeps the bits. */
 #include "call/row_dtypes.h"
 
+#include <assert.h>
+
 #include "call/call_plan.h"
 #include "call/pointwise.h"
 
@@ -22,6 +24,7 @@ _Static_assert(DTYPE_COUNT < 31, "a bit for each dtype, and one");
 
 /* False where a word is no kind of dtypes. */
 static bool read_kinds(const OpRow *row, uint32_t *out) {
+  assert(row->dtypes);
   *out = QUANTIZED;
   const char *p = strchr(row->dtypes, ':');
   if (!p) return false;

@@ -1,8 +1,12 @@
 /* Shape functions that many rows share; the pointwise ones are in shapes_pointwise.c. */
 #include "call/call.h"
+
+#include <assert.h>
+
 #include "tensor/layout.h"
 
 void shape_set(TensorSpec *spec, DType dtype, int ndim, const int64_t *sizes) {
+  assert(ndim >= 0 && ndim <= TENSOR_MAX_DIMS);
   spec->dtype = dtype;
   spec->ndim = ndim;
   spec->has_strides = false;

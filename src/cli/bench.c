@@ -1,4 +1,5 @@
 /* wick bench: the first call, the calls that warm up, and the median of the second half. */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@ static int compare_times(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 static double median_of_second_half(const double *times, size_t count) {
+  assert(count > 0);
   size_t half = count / 2, n = count - half;
   double *sorted = malloc(n * sizeof *sorted), result = 0;
   if (!sorted) return 0;

@@ -1,5 +1,6 @@
 /* Whether a value agrees with a recorded one: structure, types, dtypes, shapes and numbers. A dtype is recorded as
  * {"__dtype__": name}, a device as {"__device__": name}, a NamedTuple as a tuple. */
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -111,11 +112,13 @@ static bool near(Number got, Number want, double rtol, double atol, double scale
 /* ---- tensors ---- */
 
 static int64_t offset_at(const wick_tensor_view *v, const int64_t *index) {
+  assert(v->ndim <= 64);
   int64_t offset = 0;
   for (int i = 0; i < v->ndim; i++) offset += index[i] * v->strides[i];
   return offset;
 }
 static bool next_index(const wick_tensor_view *v, int64_t *index) {
+  assert(v->ndim <= 64);
   for (int i = v->ndim - 1; i >= 0; i--) {
     if (++index[i] < v->sizes[i]) return true;
     index[i] = 0;
@@ -135,6 +138,7 @@ static void index_text(const int64_t *index, int ndim, char *out, size_t bytes) 
     n += (size_t)snprintf(out + n, bytes - n, "%s%lld", i ? ", " : "", (long long)index[i]);
 }
 static double largest(const wick_tensor_view *v) {
+  assert(v->ndim <= 64);
   int64_t index[64] = {0};
   double most = 0;
   do {
@@ -147,6 +151,7 @@ static double largest(const wick_tensor_view *v) {
 
 static bool elements_agree(Comparison *c, const char *where, const wick_tensor_view *got,
                            const wick_tensor_view *want) {
+  assert(got->ndim <= 64 && got->ndim == want->ndim);
   int64_t index[64] = {0}, wrong = 0, total = 0;
   bool floating = is_floating(want->dtype), coarse = want->dtype == WICK_FLOAT16 || want->dtype == WICK_BFLOAT16;
   double rtol = coarse ? fmax(1e-2, c->tolerance->rtol) : c->tolerance->rtol,

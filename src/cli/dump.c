@@ -1,4 +1,5 @@
 /* wick dump: the program as tokens, tree, graph, Python or instructions. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,7 @@ static const char *step_name(const char *name) {
 }
 
 static bool snapshot_add(Dump *dump, Snapshot snapshot) {
+  assert(dump->snapshot_count <= dump->snapshot_capacity);
   if (dump->snapshot_count == dump->snapshot_capacity) {
     size_t capacity = dump->snapshot_capacity ? 2 * dump->snapshot_capacity : 16;
     Snapshot *more = realloc(dump->snapshots, capacity * sizeof *more);

@@ -1,4 +1,5 @@
 /* wick dump --stage optimized (or kernel): the plans (or their kernels) that calls with the given inputs lead to. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ typedef struct Watch {
 } Watch;
 
 static void note_name(Watch *watch, const char *pass) {
+  assert(watch->name_count <= MAX_NAMES);
   for (size_t i = 0; i < watch->name_count; i++)
     if (!strcmp(watch->names[i], pass)) return;
   if (watch->name_count < MAX_NAMES) watch->names[watch->name_count++] = pass;

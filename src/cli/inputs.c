@@ -1,4 +1,5 @@
 /* Inputs on the command line: Python literals, files, tensors made by a function. */
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@ typedef struct Reader {
 } Reader;
 
 static wick_value *fail(Reader *r, const char *what) {
+  assert(r->at >= r->start);
   if (!r->problem[0]) snprintf(r->problem, sizeof r->problem, "%s at character %d", what, (int)(r->at - r->start) + 1);
   return NULL;
 }
@@ -80,6 +82,7 @@ static wick_value *read_number(Reader *r) {
 }
 
 static wick_value *read_text(Reader *r) {
+  assert(*r->at == '"' || *r->at == '\'');
   char quote = *r->at++;
   char *text = malloc(strlen(r->at) + 1);
   size_t length = 0;
@@ -236,6 +239,7 @@ static wick_value *read_inner(Reader *r) {
   return read_number(r);
 }
 static wick_value *read_value(Reader *r) {
+  assert(r->nesting >= 0 && r->nesting <= MAX_NESTING);
   if (r->nesting == MAX_NESTING) return fail(r, "nested too deeply");
   r->nesting++;
   wick_value *value = read_inner(r);

@@ -2,6 +2,8 @@
  * into a graph what they say. ORDER spec: both visit in the same order. */
 #include "executor/argument_spec.h"
 
+#include <assert.h>
+
 #include "ivalue/lock.h"
 #include "pass/motion/inliner.h"
 #include "pass/pass.h"
@@ -13,6 +15,7 @@ enum { NOT_DESCRIBED = TENSOR_SPARSE | TENSOR_OPAQUE | TENSOR_WRAPPED_NUMBER };
 /* ---- words ---- */
 
 static void put(ArgumentSpec *spec, uint64_t word) {
+  assert(spec->count <= spec->capacity);
   if (spec->count == spec->capacity) {
     size_t bytes = (size_t)spec->capacity * 2 * sizeof(uint64_t);
     uint64_t *words = mem_alloc(bytes);
@@ -221,6 +224,7 @@ typedef struct Reader {
 } Reader;
 
 static uint64_t next(Reader *r) {
+  assert(r->at <= r->spec->count);
   return r->at < r->spec->count ? r->spec->words[r->at++] : 0;
 }
 

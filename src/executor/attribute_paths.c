@@ -1,6 +1,8 @@
 /* A walk over a graph and its calls finds the paths; a walk over the inlined graph finds their reads again. */
 #include "executor/attribute_paths.h"
 
+#include <assert.h>
+
 #include "base/stack.h"
 #include "pass/motion/attribute_writes.h"
 #include "pass/motion/inliner.h"
@@ -74,6 +76,7 @@ static void add_object(Search *s, AttributeObject object) {
 
 /* What slot `slot` of the object holds becomes part of the paths, unless they are too many; + 1. */
 static uint32_t place_of(Search *s, uint32_t object, uint32_t slot, const Type *type) {
+  assert(object < s->tables.length);
   AttributePaths *p = s->paths;
   uint32_t *place = &s->tables.data[object].places[slot];
   if (*place) return *place;

@@ -1,6 +1,7 @@
 /* A bounded table under a lock: some hundred steps in the life of a plan. */
 #include "executor/compile_times.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -28,6 +29,7 @@ static bool same(const char *a, const char *b) {
 }
 
 static void add(const char *work, const char *step, uint64_t count, uint64_t ns) {
+  assert(entry_count <= MAX_ENTRIES);
   uint32_t i = 0;
   while (i < entry_count && !(same(entries[i].work, work) && same(entries[i].step, step))) i++;
   if (i == MAX_ENTRIES) return;

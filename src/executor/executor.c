@@ -1,6 +1,7 @@
 /* Options, and the way from a function to its executor. */
 #include "executor/executor.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -14,6 +15,7 @@ enum { PROFILED_RUNS = 1, BAILOUT_DEPTH = 2, MAX_PLANS = CACHE_ENTRIES(8) };
 static const char *const mode_names[] = {"default", "simple", "specializing", "profiling"};
 
 const char *executor_mode_name(ExecutorMode mode) {
+  assert(mode < EXECUTOR_MODE_COUNT);
   return mode_names[mode];
 }
 
@@ -66,6 +68,7 @@ static bool same_options(const ExecutorOptions *a, const ExecutorOptions *b) {
 
 /* The lock is held. */
 static Status find_or_add_set(const ExecutorOptions *options, const ExecutorOptions **out) {
+  assert(lock_is_held());
   HEAP_SCOPE(NULL);
   OptionSet *set = sets;
   while (set && !same_options(&set->options, options)) set = set->next;

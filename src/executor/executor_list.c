@@ -1,6 +1,7 @@
 /* A list under a lock. */
 #include "executor/executor_list.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 #include "base/fork.h"
@@ -19,6 +20,7 @@ void executor_list_add(ExecutorLink *link) {
 
 void executor_list_remove(ExecutorLink *link) {
   lock_take(&lock);
+  assert(link->previous || first == link);
   *(link->previous ? &link->previous->next : &first) = link->next;
   if (link->next) link->next->previous = link->previous;
   lock_drop(&lock);

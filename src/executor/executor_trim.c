@@ -1,6 +1,8 @@
 /* Giving plans back: those of all executors that no run is in and none is being made for. */
 #include "executor/variant.h"
 
+#include <assert.h>
+
 static void give_back(Plan *plan, GraphExecutor *held, Plan **list) {
   plan->next = *list;
   plan->held = held;
@@ -15,6 +17,7 @@ static uint32_t references(const Plan *plan) {
  * Nothing is freed here, for that may free executors; until it is, the executor is held, for a plan borrows constants
  * and sources of its function's unit. The lock is held. */
 static void take_plans(Variant *v, Plan **list) {
+  assert(lock_is_held());
   if (!v || atomic_exchange(&v->is_compiling, true)) return;
   Plan *plan = variant_withdraw(v, NULL), *profiling = v->profiling == plan ? NULL : v->profiling;
   uint32_t own = v->profiling && !profiling ? 2 : 1;

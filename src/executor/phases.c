@@ -121,7 +121,10 @@ static void differentiate_node(Phases *p, Node *node) {
   differentiate(subgraph->g, p->exec, &gradient);
   exec_show(p->exec, p->function, "backward", gradient.backward);
   forward.graph = gradient.forward;
-  if (!p->is_profiled) RUN(shape_analysis, shape_analysis(gradient.forward, p->exec));
+  if (!p->is_profiled) {
+    shape_analysis(gradient.forward, p->exec);
+    after_pass(&forward, pass_shape_analysis.name); /* the node fits the subgraph again when it is packed */
+  }
   run_optimization(&forward);
   run_nondiff_optimization(&forward);
   pack_gradient(node, &gradient, make_callable, p);

@@ -1,6 +1,8 @@
 /* Making plans: copy, inline, the kind's list of passes, Code. */
 #include "executor/plan.h"
 
+#include <assert.h>
+
 #include "executor/compile_times.h"
 #include "executor/phases.h"
 #include "ir/graph_log.h"
@@ -9,6 +11,7 @@
 const char *plan_kind_name(PlanKind kind) {
   static const char *const names[] = {"required passes", "specialized", "profiling", "optimized",
                                       "insensitive to profiles"};
+  assert((size_t)kind < sizeof names / sizeof *names);
   return names[kind];
 }
 

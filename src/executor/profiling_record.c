@@ -147,6 +147,7 @@ static bool slot_info(const ProfileSlot *slot, TensorInfo *out) {
 }
 
 void profiling_record_end(ProfilingRecord *record, ProfileRun *run, bool completed) {
+  assert(!run || run->count == record->slot_count);
   if (!run) return;
   lock_take(&record->lock);
   if (completed && !profiling_record_is_ready(record)) {

@@ -1,5 +1,8 @@
 /* What becomes of a variant: which plan it makes next, after what its calls have shown. */
 #include "executor/variant.h"
+
+#include <assert.h>
+
 #include "interp/interp.h"
 #include "pass/pass.h"
 
@@ -111,6 +114,7 @@ static bool was_stopped(Status status) {
 
 static void run_job(Job *job) {
   Variant *v = (Variant *)job;
+  assert(atomic_load(&v->is_compiling));
   Status status = advance(v);
   if (status && !was_stopped(status) && atomic_load(&v->stage) == STAGE_PROFILING) {
     tell_failure(v, status);

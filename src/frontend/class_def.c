@@ -2,6 +2,8 @@
  * __parameters__ and __buffers__ lists; in source a plain class gets them by what its __init__ assigns. */
 #include "frontend/compilation.h"
 
+#include <assert.h>
+
 static Str keep_text(Compilation *c, Str text) {
   return (Str){arena_strndup(&c->unit->store.arena, text.data, text.length), text.length};
 }
@@ -250,6 +252,7 @@ static void add_overloads(ClassBuild *b, const Tree *body) {
 
 /* In the order of the lists, which may name a hook twice. */
 static void add_hooks(ClassBuild *b, HookKind kind) {
+  assert(kind < HOOK_KIND_COUNT);
   for (uint32_t i = 0; b->hooks[kind] && i < b->hooks[kind]->count; i++) {
     const Tree *item = b->hooks[kind]->children[i];
     if (item->kind != TK_STRINGLITERAL) compilation_fail(b->c, item->range, "The name of a hook must be a string");

@@ -1,6 +1,7 @@
 /* Values of expressions that stand where no code runs: defaults of parameters, members of enums, constants of classes
  * and of programs. They are literals, names of constants, members of enums and devices; defaults are NamedTuples,
  * too. */
+#include <assert.h>
 #include <math.h>
 
 #include "frontend/emitter.h"
@@ -150,6 +151,7 @@ static bool read_sequence(Reader *r, const Tree *expr, const Type *type, IValue 
 /* ---- what has a name ---- */
 
 bool enum_member(Compilation *c, const Type *type, Str name, IValue *out) {
+  assert(type->kind == TYPE_ENUM);
   for (uint32_t i = 0; i < type->enum_type->count; i++) {
     if (!str_equal(type->enum_type->names[i], name)) continue;
     EnumValue *member;
@@ -202,6 +204,7 @@ static const Tree *field_of_call(const Tree *call, uint32_t index, Str name) {
 }
 
 static bool read_field(Reader *r, const Type *type, const Tree *call, uint32_t index, IValue *out) {
+  assert(index < type->count);
   const IValue *defaults = named_tuple_defaults(r->c, type);
   const Tree *given = field_of_call(call, index, type->field_names[index]);
   if (given) return read_value(r, given, type->elements[index], out);
@@ -213,6 +216,7 @@ static bool read_field(Reader *r, const Type *type, const Tree *call, uint32_t i
 
 /* The type stands with the parameter: a tuple that has it would keep the unit that keeps the default. */
 static bool read_named_tuple(Reader *r, const Type *type, const Tree *call, IValue *out) {
+  assert(type->kind == TYPE_TUPLE && type->field_names);
   if (apply_inputs(call)->count + apply_attributes(call)->count > type->count) return false;
   IValue *values = ARENA_ARRAY(&r->c->scratch, IValue, type->count + 1);
   for (uint32_t i = 0; i < type->count; i++) {

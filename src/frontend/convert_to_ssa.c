@@ -3,6 +3,8 @@
  * change them carry them as inputs and outputs. */
 #include "frontend/convert_to_ssa.h"
 
+#include <assert.h>
+
 #include "frontend/emitter.h"
 #include "frontend/scope.h"
 
@@ -48,6 +50,7 @@ static void add_node_output(LoadStores *s, Node *node, const Type *type, Str nam
 }
 
 static void add_if_load_stores(LoadStores *s, Node *node) {
+  assert(node->block_count == 2);
   Scope *branches[2];
   uint32_t counts[2];
   Str *names[2];
@@ -74,6 +77,7 @@ static void add_if_load_stores(LoadStores *s, Node *node) {
 }
 
 static void add_loop_load_stores(LoadStores *s, Node *node) {
+  assert(node->kind == SYM_prim_Loop);
   Block *body = node->blocks[0];
   Scope *in_loop = add_load_stores(s, body);
   uint32_t count;
@@ -140,6 +144,7 @@ static void move_nodes_before(Block *from, Node *before) {
 
 /* What the loop carries, as it is at this place. */
 static void add_loop_carried_inputs(Continuations *s, Node *exit) {
+  assert(s->loop);
   Node *ret = s->loop->blocks[0]->ret;
   for (uint32_t i = 0; i < ret->input_count; i++) {
     Value *carried = node_input(ret, i);
@@ -206,6 +211,7 @@ void loop_continuations(Graph *graph) {
 /* ---- loop conditions ---- */
 
 static void inline_condition_of(Node *loop) {
+  assert(loop->block_count == 2);
   Block *body = loop->blocks[0], *condition = loop->blocks[1];
   Block *before = node_add_block(loop);
   block_clone_into(before, condition, keep_value, NULL);

@@ -1,6 +1,8 @@
 /* Expressions other than calls and subscripts: literals, operators, displays, comprehensions, the ternary. */
 #include "frontend/emitter.h"
 
+#include <assert.h>
+
 /* ---- operators ---- */
 
 typedef struct OperatorSpelling {
@@ -52,6 +54,7 @@ static Value *emit_operator(Emitter *e, SourceRange range, const OperatorSpellin
 }
 
 static Value *concatenate_tuples(Emitter *e, SourceRange range, Value *lhs, Value *rhs) {
+  assert(lhs->type->kind == TYPE_TUPLE && rhs->type->kind == TYPE_TUPLE);
   uint32_t count = lhs->type->count + rhs->type->count;
   Value **values = ARENA_ARRAY(e->arena, Value *, count + 1);
   if (lhs->type->count) memcpy(values, emit_tuple_unpack(e, range, lhs), lhs->type->count * sizeof *values);
@@ -164,6 +167,7 @@ static const Type *hint_of_kind(Emitter *e, SourceRange range, const Type *hint,
 
 /* The member of the hint whose elements accept these; several are possible in a Union. */
 static const Type *choose_list_hint(const Type *hint, const Type *element) {
+  assert(hint->kind == TYPE_UNION);
   for (uint32_t i = 0; i < hint->count; i++)
     if (hint->elements[i]->kind == TYPE_LIST && type_is_subtype(element, hint->elements[i]->elements[0], NULL))
       return hint->elements[i];
@@ -195,6 +199,7 @@ static Value *cast_to_union(Emitter *e, SourceRange range, Value *value, const T
 }
 
 static const Type *unify_values(Emitter *e, uint32_t count, Value **values) {
+  assert(count > 0);
   const Type *type = values[0]->type;
   for (uint32_t i = 1; i < count && type; i++) type = type_unify(e->store, type, values[i]->type, true);
   return type ? type_without_refinement(e->store, type)
@@ -306,6 +311,7 @@ static void emit_comprehension_item(Emitter *e, Comprehension *c) {
 }
 
 static void emit_comprehension_from(Emitter *e, Comprehension *c, uint32_t condition) {
+  assert(!c->conditions || condition <= c->conditions->count);
   if (!c->conditions || condition == c->conditions->count) {
     emit_comprehension_item(e, c);
     return;

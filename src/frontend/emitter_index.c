@@ -1,6 +1,9 @@
 /* Subscripts: of tensors (ints, slices, None, ..., tensors, lists), lists, dicts, strings, tuples and classes; read,
  * written, updated and deleted. */
 #include "frontend/emitter.h"
+
+#include <assert.h>
+
 #include "frontend/suggest.h"
 
 static Value *builtin_with(Emitter *e, SourceRange range, const char *name, uint32_t count, Value *const *inputs) {
@@ -35,6 +38,7 @@ static bool constant_int(Emitter *e, SourceRange range, Value *value, int64_t fa
 
 Value *emit_tuple_slice(Emitter *e, SourceRange range, Value *tuple, Value *start_value, Value *stop_value,
                         Value *step_value) {
+  assert(tuple->type->kind == TYPE_TUPLE);
   int64_t n = tuple->type->count, start, stop, step;
   constant_int(e, range, step_value, 1, &step);
   if (step == 0) compilation_fail(e->c, range, "tuple slice step cannot be zero");
@@ -217,6 +221,7 @@ static Value *emit_as_tensor(Emitter *e, Value *value, Value *like, SourceRange 
 /* ---- tuples ---- */
 
 static Value *emit_tuple_subscript(Emitter *e, SourceRange range, Value *tuple, Value *index) {
+  assert(tuple->type->kind == TYPE_TUPLE);
   const Type *type = tuple->type;
   if (index->type->kind != TYPE_INT) compilation_fail(e->c, range, "tuple index must be an integer");
   IValue constant;

@@ -2,6 +2,8 @@
  * convert_to_ssa makes SSA of it. */
 #include "frontend/compilation.h"
 
+#include <assert.h>
+
 static bool block_exits(const Emitter *e, const Block *block) {
   return ptrmap_has(&e->exits, block);
 }
@@ -177,6 +179,7 @@ static void emit_loop_condition(Emitter *e, SourceRange range, Node *loop, const
 
 void emit_loop(Emitter *e, SourceRange range, EmitBody *body, void *argument, SugaredValue *iterable,
                const Tree *targets, const Tree *condition) {
+  assert(iterable ? targets != NULL : condition != NULL);
   Value *trips = iterable ? sugared_len(iterable, e, range) : emit_number_constant(e, range, ivalue_int(INT64_MAX));
   Node *loop = emit_node(e, range, SYM_prim_Loop, 0, NULL, 0);
   Block *block = node_add_block(loop);

@@ -2,6 +2,9 @@
  * in the graph (prim::Store and prim::Load, which SSA conversion removes) and known here by type; SugaredValues are
  * kept here and can't be assigned again. Also the small helpers that insert nodes. */
 #include "frontend/emitter.h"
+
+#include <assert.h>
+
 #include "frontend/suggest.h"
 
 bool name_is_meaningful(Str name) {
@@ -21,6 +24,7 @@ Environment *environment_push(Emitter *e, Block *block) {
 }
 
 Environment *environment_pop(Emitter *e) {
+  assert(e->environment);
   Environment *env = e->environment;
   e->environment = env->outer;
   return env;
@@ -265,6 +269,7 @@ static Value **tuple_parts(Emitter *e, const Node *construct) {
 }
 
 Value **emit_tuple_unpack(Emitter *e, SourceRange range, Value *tuple) {
+  assert(tuple->type->kind == TYPE_TUPLE);
   uint32_t count = tuple->type->count;
   if (tuple->node->kind == SYM_prim_TupleConstruct) return tuple_parts(e, tuple->node);
   Node *node = emit_node(e, range, SYM_prim_TupleUnpack, 1, &tuple, count);
@@ -273,6 +278,7 @@ Value **emit_tuple_unpack(Emitter *e, SourceRange range, Value *tuple) {
 }
 
 Value *emit_tuple_index(Emitter *e, SourceRange range, Value *tuple, uint32_t index) {
+  assert(tuple->type->kind == TYPE_TUPLE && index < tuple->type->count);
   Value *inputs[2] = {tuple, emit_int(e, range, index)};
   return emit_typed(e, range, SYM_prim_TupleIndex, 2, inputs, tuple->type->elements[index]);
 }

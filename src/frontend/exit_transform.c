@@ -3,6 +3,9 @@
  * needs neither; values that nobody will read are prim::Uninitialized. Enter ... Exit stand as one prim::With node
  * while it runs. */
 #include "base/stack.h"
+
+#include <assert.h>
+
 #include "frontend/convert_to_ssa.h"
 
 typedef struct Values {
@@ -51,6 +54,7 @@ static Values block_output_values(Transform *t, Block *block) {
 }
 
 static Values last_outputs(Transform *t, Node *node, uint32_t count) {
+  assert(count <= node->output_count);
   Values result = {ARENA_ARRAY(t->arena, Value *, count + 1), count};
   for (uint32_t i = 0; i < count; i++) result.data[i] = node_output(node, node->output_count - count + i);
   return result;
@@ -95,11 +99,13 @@ static Exit join_exits(Transform *t, Node *node, Exit a, Exit b) {
 }
 
 static Exit transform_if(Transform *t, Node *node) {
+  assert(node->kind == SYM_prim_If && node->block_count == 2);
   Exit a = transform_block(t, node->blocks[0]);
   return join_exits(t, node, a, transform_block(t, node->blocks[1]));
 }
 
 static Exit transform_loop(Transform *t, Node *node) {
+  assert(node->kind == SYM_prim_Loop && node->block_count == 1);
   Block *body = node->blocks[0];
   Exit exit = transform_block(t, body);
   if (exit.exited == t->no || exit.exited == t->throws) return wont(t); /* the body may not run at all */
@@ -280,6 +286,7 @@ static void transform_kind(Graph *graph, Arena *arena, Symbol kind) {
 
 /* `block` is a node's. Neighbours of that node are not in it, however deep it lies. */
 static bool is_within(const Node *node, const Block *block) {
+  assert(block->owning_node);
   const Block *around = block->owning_node->owning_block;
   for (const Block *b = node->owning_block; b && b != around; b = b->owning_node ? b->owning_node->owning_block : NULL)
     if (b == block) return true;
@@ -349,6 +356,7 @@ void with_to_enter_exit(Graph *graph) {
 /* Moves the nodes of `from`, a branch of the If behind `first`, to the end of branch i of `first`; what they use of
  * first's outputs is known there. */
 static void append_branch(Node *first, uint32_t i, Block *from) {
+  assert(i < first->block_count);
   Block *to = first->blocks[i];
   for (uint32_t k = 0; k < first->output_count; k++) {
     Value *output = node_output(first, k);

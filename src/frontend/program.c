@@ -1,6 +1,9 @@
 /* A whole .py program: its functions, classes and constants in any order, the names they give each other; and the text
  * of operator bodies, which compile once into a unit of the process. */
 #include "base/fork.h"
+
+#include <assert.h>
+
 #include "frontend/compilation.h"
 #include "interp/interp.h"
 
@@ -23,6 +26,7 @@ typedef struct Entry {
 } Entry;
 
 static const Type *class_of(Program *p, Compilation *c, Entry *entry) {
+  assert(entry->kind == ENTRY_CLASS);
   if (entry->type) return entry->type;
   Str name = str_from(arena_printf(&c->scratch, "__torch__." STR_FMT, STR_ARG(ident_text(class_name(entry->tree)))));
   const Type *registered = unit_find_type(c->unit, name); /* it may be on its way, and mention itself */

@@ -2,6 +2,8 @@
  * holding proves of the types of variables: `x is None`, isinstance, and what and, or, not make of those. */
 #include "frontend/emitter.h"
 
+#include <assert.h>
+
 /* ---- sets of refinements ---- */
 
 static const Refinement *find_refinement(const Refinement *set, uint32_t count, Str name) {
@@ -11,6 +13,7 @@ static const Refinement *find_refinement(const Refinement *set, uint32_t count, 
 }
 
 static void union_of(Emitter *e, const Refinements *a, const Refinements *b, int side, Refinements *out) {
+  assert(side == 0 || side == 1);
   Refinement *set = ARENA_ARRAY(e->arena, Refinement, a->count[side] + b->count[side] + 1);
   uint32_t count = 0;
   for (uint32_t i = 0; i < a->count[side]; i++) {
@@ -25,6 +28,7 @@ static void union_of(Emitter *e, const Refinements *a, const Refinements *b, int
 }
 
 static void intersection_of(Emitter *e, const Refinements *a, const Refinements *b, int side, Refinements *out) {
+  assert(side == 0 || side == 1);
   Refinement *set = ARENA_ARRAY(e->arena, Refinement, a->count[side] + 1);
   uint32_t count = 0;
   for (uint32_t i = 0; i < a->count[side]; i++) {
@@ -53,6 +57,7 @@ static Refinements refinements_not(const Refinements *a) {
   return (Refinements){{a->when[1], a->when[0]}, {a->count[1], a->count[0]}};
 }
 static void refinement_add(Emitter *e, Refinements *set, int side, Str name, const Type *type) {
+  assert(side == 0 || side == 1);
   set->when[side] = ARENA_NEW(e->arena, Refinement);
   *set->when[side] = (Refinement){name, type};
   set->count[side] = 1;

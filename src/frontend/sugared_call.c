@@ -1,6 +1,9 @@
 /* What can be called: operators, functions, methods, classes, casts, exceptions; and the names of the language that are
  * always known. */
 #include "frontend/compilation.h"
+
+#include <assert.h>
+
 #include "frontend/suggest.h"
 
 #define NEW_SUGARED(c, T, kind_)      \
@@ -60,6 +63,7 @@ void function_require(Emitter *e, SourceRange range, Function *function) {
 }
 
 static Value *emit_function_call(Emitter *e, SourceRange range, Function *function, const MatchedSchema *match) {
+  assert(function->schema);
   Value *constant = emit_typed(e, range, SYM_prim_Constant, 0, NULL, type_function(e->store, function));
   node_set_string(constant->node, SYM_attr_name, str_after_last(function->name, '.'));
   Value **inputs = ARENA_ARRAY(e->arena, Value *, match->input_count + 1);
@@ -70,6 +74,7 @@ static Value *emit_function_call(Emitter *e, SourceRange range, Function *functi
 
 static SugaredValue *function_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments,
                                    uint32_t binders) {
+  assert(((const SugaredFunction *)self)->count > 0);
   const SugaredFunction *f = (const SugaredFunction *)self;
   const FunctionSchema **schemas = ARENA_ARRAY(e->arena, const FunctionSchema *, f->count);
   for (uint32_t i = 0; i < f->count; i++) {
@@ -105,6 +110,7 @@ static Value *function_as_value(SugaredValue *self, Emitter *e, SourceRange rang
 const SugaredKind SUGARED_FUNCTION = {.name = "function", .call = function_call, .as_value = function_as_value};
 
 SugaredValue *sugared_overloads(Compilation *c, uint32_t count, Function *const *functions) {
+  assert(count > 0);
   NEW_SUGARED(c, SugaredFunction, SUGARED_FUNCTION);
   Function **copy = ARENA_ARRAY(&c->scratch, Function *, count);
   memcpy(copy, functions, count * sizeof *copy);

@@ -1,5 +1,8 @@
 /* Asking SugaredValues, and the kind that is an ordinary Value: attributes by type, iteration, unpacking. */
 #include "frontend/emitter.h"
+
+#include <assert.h>
+
 #include "frontend/suggest.h"
 
 /* ---- asking ---- */
@@ -174,6 +177,7 @@ static SugaredValue *property_of(Emitter *e, SourceRange range, Value *value, St
 }
 
 static SugaredValue *class_attr(Emitter *e, SourceRange range, Value *value, Str name) {
+  assert(value->type->kind == TYPE_CLASS);
   ClassType *c = value->type->class_type;
   if (class_type_find_method(c, name)) return sugared_method(e->c, value, name);
   ptrdiff_t slot = find_slot(e, range, c, name);
@@ -377,6 +381,7 @@ static bool is_container(const Type *type, const char *name) {
 
 static SugaredValue **container_elements(Emitter *e, SourceRange range, Value *value, bool with_keys, bool with_values,
                                          uint32_t *out_count) {
+  assert(value->type->kind == TYPE_CLASS);
   const ClassType *c = value->type->class_type;
   SugaredValue **elements = ARENA_ARRAY(e->arena, SugaredValue *, c->attributes.length + 1);
   uint32_t count = 0;

@@ -49,10 +49,12 @@ static State state_of(const FuseCompiled *c) {
 
 /* Lock held, as in all that change states. Runs may be in, or look in. */
 static void set_state(FuseCompiled *c, State state) {
+  assert(lock_is_held() && state <= STATE_DEAD);
   atomic_fetch_add(&c->word, ((uint32_t)state - (uint32_t)state_of(c)) << STATE_SHIFT);
 }
 
 static void drop_data(FuseCompiled *c) {
+  assert(lock_is_held());
   if (!c->data) return;
   store.held.count--;
   store.held.bytes -= c->bytes;
@@ -140,6 +142,7 @@ static void sleep_a_little(void) {
 
 /* Lock held. False: a run or a compilation is still in it. */
 static bool kill_compiled(FuseCompiled *c) {
+  assert(lock_is_held());
   State state = state_of(c);
   if (state == STATE_NEW || c->is_compiling) return false;
   if (state != STATE_DEAD) set_state(c, STATE_DEAD);
@@ -190,6 +193,7 @@ static bool is_for_now(Status status) {
 
 /* Lock held. What was made is the record's, or freed. */
 static Reason take_over(FuseCompiled *c, void *data, Status status) {
+  assert(lock_is_held());
   if (status) {
     if (is_for_now(status))
       go_out(c);
@@ -247,6 +251,7 @@ static FuseCompiled *find(FuseCompiledList *list, Fuser fuser, const FuseSignatu
 /* Lock held. NULL: no memory. */
 static FuseCompiled *add(FuseCompiledList *list, KernelIr *kernel, Fuser fuser, const FuseBackend *backend,
                          const FuseSignature *signature) {
+  assert(lock_is_held());
   FuseCompiled *c = mem_calloc(1, sizeof *c);
   if (!c) return NULL;
   c->job = (Job){.run = run_job, .hold = hold_compiled, .let_go = let_compiled_go};
@@ -336,6 +341,7 @@ FuseCompiled *fuse_compiled_enter(FuseCompiledList *list, KernelIr *kernel, uint
 }
 
 Status fuse_compiled_run(FuseCompiled *c, int threads, const TileArgument *arguments, Tensor *const *outputs) {
+  assert(state_of(c) == STATE_READY);
   return c->backend->run(c->kernel, c->data, threads, arguments, outputs);
 }
 

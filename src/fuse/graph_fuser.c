@@ -9,6 +9,8 @@
  * node does the same. */
 #include "fuse/graph_fuser.h"
 
+#include <assert.h>
+
 #include "fuse/group.h"
 
 enum { DEFAULT_ARGUMENT_LIMIT = 32, GROUP_NODE_LIMIT = 96 };
@@ -83,6 +85,7 @@ static Reason why_not_merge(const GraphFuser *f, const Node *consumer, const Nod
 }
 
 Node *fuser_refuse(GraphFuser *f, const Node *node, Reason reason) {
+  assert(reason < REASON_COUNT);
   void *mark = (void *)(uintptr_t)(reason + 1);
   if (f->stopped || ptrmap_get(&f->refused, node) == mark) return NULL;
   ptrmap_put(&f->refused, node, mark);

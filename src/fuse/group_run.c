@@ -1,6 +1,9 @@
 /* Running a FuseGroup: looking at the inputs, finding or making the kernels for them, allocating, running. What does
  * not suit is left to the Subgraph's Code. */
 #include "call/pointwise.h"
+
+#include <assert.h>
+
 #include "fuse/group.h"
 #include "fuse/lines.h"
 #include "fuse/lower.h"
@@ -57,6 +60,7 @@ static FuseRefusal check_inputs(const FuseGroup *g, const Exec *exec, const IVal
 _Static_assert(DTYPE_COUNT <= 32, "a dtype takes five bits of a key");
 
 static void set_look(Tensor *look, DType dtype, int ndim) {
+  assert(ndim >= 0 && ndim <= TENSOR_MAX_DIMS);
   memset(look, 0, offsetof(Tensor, dims));
   look->dtype = (uint8_t)dtype;
   look->ndim = (uint8_t)ndim;
@@ -73,6 +77,7 @@ static void finish_look(Tensor *look) {
 
 /* The part [start, start + length) of a tensor along a dimension. */
 static void look_at_part(Tensor *look, const Tensor *whole, int dim, int64_t start, int64_t length) {
+  assert(dim >= 0 && dim < whole->ndim && start + length <= whole->sizes[dim]);
   set_look(look, (DType)whole->dtype, whole->ndim);
   memcpy(look->sizes, whole->sizes, sizeof(int64_t) * whole->ndim);
   memcpy(look->strides, whole->strides, sizeof(int64_t) * whole->ndim);

@@ -1,6 +1,8 @@
 /* Graph -> Code: a Code's parts, and its nodes one by one. */
 #include "interp/compile_internal.h"
 
+#include <assert.h>
+
 void compile_out(Compiler *c, Status status) {
   catch_throw(&c->catch_point, status);
 }
@@ -47,6 +49,7 @@ uint32_t here(const Compiler *c) {
 }
 
 void patch(Compiler *c, uint32_t instruction) {
+  assert(instruction < c->instructions.length);
   c->instructions.data[instruction].a = here(c);
 }
 

@@ -1,6 +1,8 @@
 /* Which register holds which value, from definition to last use, and the sites that name them. */
 #include "interp/compile_internal.h"
 
+#include <assert.h>
+
 uint32_t take_register(Compiler *c) {
   uint32_t r = c->next_register;
   if (!(c->flags & CODE_NO_REUSE))
@@ -23,6 +25,7 @@ bool is_temporary(const Compiler *c, uint32_t r) {
 }
 
 void free_register(Compiler *c, uint32_t r) {
+  assert(r == NO_REGISTER || r < c->register_state.length);
   if (r == NO_REGISTER || !is_temporary(c, r)) return;
   uint8_t *state = &c->register_state.data[r];
   *state = *state == REGISTER_HELD_RESERVED || *state == REGISTER_RESERVED ? REGISTER_RESERVED : REGISTER_FREE;
@@ -30,12 +33,14 @@ void free_register(Compiler *c, uint32_t r) {
 }
 
 uint8_t reserve(Compiler *c, uint32_t r, bool held) {
+  assert(r < c->register_state.length);
   uint8_t before = c->register_state.data[r];
   c->register_state.data[r] = held ? REGISTER_HELD_RESERVED : REGISTER_RESERVED;
   return before;
 }
 
 bool claim(Compiler *c, uint32_t r) {
+  assert(r < c->register_state.length);
   if (c->register_state.data[r] != REGISTER_RESERVED) return false;
   c->register_state.data[r] = REGISTER_HELD_RESERVED;
   return true;
@@ -61,6 +66,7 @@ void kill_inputs(Compiler *c, const Node *node) {
 }
 
 uint32_t define(Compiler *c, Value *value) {
+  assert(value->unique < c->graph->next_unique);
   uint32_t hint = c->hint_of[value->unique], r;
   if (hint && claim(c, hint - 1))
     r = hint - 1;
@@ -118,6 +124,7 @@ uint32_t define_output(Compiler *c, const Node *node, uint32_t output) {
 }
 
 void drop_value(Compiler *c, const Value *value) {
+  assert(c->register_of[value->unique] != NO_REGISTER || !is_counted(value->type));
   uint32_t r = c->register_of[value->unique];
   if (is_counted(value->type)) emit(c, INST_DROP, 0, r, 0, 0);
   free_register(c, r);

@@ -1,4 +1,5 @@
 /* Calling functions: their Code on first use, runs on the caller's thread, runs of their own. */
+#include <assert.h>
 #include <pthread.h>
 
 #include "base/fork.h"
@@ -41,6 +42,7 @@ Status interp_run_plan(Exec *exec, const Code *code, const IValue *inputs, uint3
                        uint32_t output_count, InterpRun *run) {
   for (uint32_t i = 0; i < output_count; i++) outputs[i] = IVALUE_NONE;
   TRY(check_count(code, input_count));
+  assert(output_count == 1 || output_count == code->output_count);
   if (exec->native_depth >= MAX_NATIVE_DEPTH || STACK_IS_LOW())
     return status_exception("RecursionError", "the interpreter was entered %d times from within itself",
                             exec->native_depth);

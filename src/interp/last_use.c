@@ -182,6 +182,7 @@ void liveness_compute(const Graph *graph, Arena *scratch, Liveness *out) {
 }
 
 bool liveness_dies(const Liveness *l, const Node *node, uint32_t input) {
+  assert(input < node->input_count);
   const NodeLife *life = ptrmap_get(&l->nodes, node);
   return life && life->dies && life->dies[input];
 }

@@ -1,6 +1,7 @@
 /* Recording. A row is found by a hash table under the profile's lock, which is held for as long as that takes. */
 #include "interp/op_profile_internal.h"
 
+#include <assert.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -181,6 +182,7 @@ static void record(OpProfile *p, const Code *code, const Instruction *pc, const 
 }
 
 Status op_profile_run(const Code *code, const Instruction *pc, Call *call) {
+  assert(pc >= code->instructions && pc < code->instructions + code->instruction_count);
   /* What the operators inside the one that runs on this thread have taken: it nests as the C stack does, across
    * interpreters that operators enter. */
   static _Thread_local uint64_t inside;

@@ -3,6 +3,9 @@
  * group meanwhile. A run entered from C can't: what it took up might wait for what stands below it on the stack; where
  * it blocks one of the pool's threads, another one is there instead. So the pool never waits for itself. */
 #include "base/fork.h"
+
+#include <assert.h>
+
 #include "base/stack.h"
 #include "base/thread.h"
 #include "interp/task.h"
@@ -104,6 +107,7 @@ __attribute__((constructor)) static void watch_forks(void) {
 
 /* Takes the task behind `before` (NULL: the first) out of the queue. */
 static Task *unlink_after(Task *before) {
+  assert(before ? before->next != NULL : first != NULL);
   Task *task = before ? before->next : first;
   *(before ? &before->next : &first) = task->next;
   if (last == task) last = before;
@@ -183,6 +187,7 @@ Status pool_submit(Task *task) {
 
 /* The results of a task with a Future, where all it has to wait for has ended. */
 static void deliver(Task *task) {
+  assert(task->future);
   Future *future = task->future;
   CompilationUnit *unit = task->unit;
   Runtime *runtime = unit ? task->runtime : NULL;
@@ -201,6 +206,7 @@ static void deliver(Task *task) {
 }
 
 void pool_finish(Task *task) {
+  assert(!task->top && !task->is_done);
   RunGroup *group = task->group;
   pthread_mutex_lock(&lock);
   if (!task->future) { /* a root task, whose thread goes on */

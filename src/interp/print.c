@@ -2,6 +2,8 @@
  * name with operands, `move(r)` where a value dies. */
 #include "interp/code.h"
 
+#include <assert.h>
+
 static const struct {
   const char *name, *word;
   enum Form {
@@ -57,6 +59,7 @@ static void lower(const char *name, StrBuf *out) {
 }
 
 static void print_site(const Code *code, const Instruction *i, StrBuf *out) {
+  assert(i->a < code->site_count);
   const Site *site = &code->sites[i->a];
   outputs(code, site, out);
   if (site->op || i->op == INST_UNSUPPORTED) {
@@ -74,6 +77,7 @@ static void print_site(const Code *code, const Instruction *i, StrBuf *out) {
 }
 
 static void print_instruction(const Code *code, const Instruction *i, StrBuf *out) {
+  assert(i->op < INST_COUNT);
   bool b = i->flags & MOVES_B, c = i->flags & MOVES_C, a = i->flags & MOVES_A;
   switch (table[i->op].form) {
     case FORM_SITE:

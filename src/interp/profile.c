@@ -1,6 +1,8 @@
 /* Observing tensors, and testing them against what was observed. */
 #include "interp/profile.h"
 
+#include <assert.h>
+
 #include "type/tensor_type.h"
 
 ProfileRun *profile_run_new(uint32_t count) {
@@ -16,6 +18,7 @@ void profile_run_free(ProfileRun *run) {
 }
 
 static void observe_first(ProfileSlot *slot, const Tensor *t, int8_t grad) {
+  assert(!(slot->seen & PROFILE_DEFINED));
   slot->seen |= PROFILE_DEFINED;
   slot->dtype = (int8_t)t->dtype;
   slot->grad = grad;

@@ -1,6 +1,8 @@
 /* Tasks and their stacks of frames. */
 #include "interp/task.h"
 
+#include <assert.h>
+
 #include "base/hostile.h"
 
 typedef struct TaskChunk {
@@ -46,6 +48,7 @@ static void task_free(Task *task) {
 
 /* A cached task keeps at most two chunks, which bounds what the cache holds. */
 void task_release(Task *task) {
+  assert(!task->top);
   TaskChunk *first = task->first_chunk;
   bool is_usual = first->next && first->next->size == CHUNK; /* not larger, for one frame */
   for (TaskChunk *chunk = is_usual ? first->next->next : first->next, *next; chunk; chunk = next) {
@@ -75,6 +78,7 @@ void interp_trim(Runtime *runtime) {
 }
 
 Status task_push(Task *task, const Code *code, Frame **out) {
+  assert(code->parameter_count + code->constant_count <= code->register_count);
   if (task->depth >= MAX_FRAMES)
     return status_exception("RecursionError", "maximum recursion depth of %d calls exceeded", MAX_FRAMES);
   size_t values = (size_t)code->register_count + code->window + code->enter_depth;
@@ -115,6 +119,7 @@ Status task_push(Task *task, const Code *code, Frame **out) {
 }
 
 void task_pop(Task *task) {
+  assert(task->depth > 0 && task->top);
   Frame *frame = task->top;
   const Code *code = frame->code;
   uint32_t p = code->parameter_count, k = code->constant_count;

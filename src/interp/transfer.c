@@ -1,5 +1,8 @@
 /* The slow parts of passing control on: methods of interfaces, forks, results, failed guards, unwinding. */
 #include "interp/profile.h"
+
+#include <assert.h>
+
 #include "interp/task.h"
 
 Status transfer_find_method(Site *site, IValue self, Function **out) {
@@ -92,6 +95,7 @@ Status transfer_to_baseline(Task *task, const Site *site, IValue value) {
   Frame *frame = task->top;
   count_bailout(task, frame, site, value);
   const Code *baseline = frame->code->baseline;
+  assert(baseline && site->entry < baseline->entry_count);
   const CodeEntry *entry = &baseline->entries[site->entry];
   const uint32_t *from = frame->code->operands + site->arg_begin, *to = baseline->operands + entry->registers;
   if (frame->entered_count) return status_internal("a guard failed within `with`");

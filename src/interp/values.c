@@ -1,4 +1,5 @@
 /* The slow parts of instructions: making and taking apart containers, raising, casts, tolist. */
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 
@@ -8,6 +9,7 @@
 
 /* PyTorch keeps "ClassName: message" for builtin exceptions in the message when no class is given (`assert`). */
 Status value_raise(const Site *site, const IValue *arguments) {
+  assert(site->arg_count > 0);
   Str message = arguments[0].tag == TAG_STRING ? ivalue_str(arguments[0]) : STR("");
   Str name = site->arg_count > 1 && arguments[1].tag == TAG_STRING ? ivalue_str(arguments[1]) : STR("");
   int length = message.length > INT_MAX ? INT_MAX : (int)message.length;
@@ -206,6 +208,7 @@ Status value_unpack_list(List *l, uint32_t count, IValue *out) {
 }
 
 Status value_dict_construct(const Type *type, const IValue *values, uint32_t count, IValue *out) {
+  assert(count % 2 == 0);
   Dict *dict;
   TRY(dict_new(type->elements[0], type->elements[1], &dict));
   Status status = OK;
@@ -233,6 +236,7 @@ Status value_tuple_slice(const Tuple *t, int64_t begin, int64_t end, IValue *out
 Status value_enum_part(IValue v, bool name, IValue *out) {
   if (v.tag != TAG_ENUM) return status_new(ERROR_RUNTIME, "name or value of something that is not an enum");
   const EnumType *type = v.enum_value->type->enum_type;
+  assert(v.enum_value->index < type->count);
   if (name) return ivalue_from_str(type->names[v.enum_value->index], out);
   *out = ivalue_retain(type->values[v.enum_value->index]);
   return OK;

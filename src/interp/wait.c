@@ -1,6 +1,7 @@
 /* Tasks that wait for a Future. Each waits for one task, the one that is to complete it, which may wait in turn: where
  * that leads back, nobody could ever go on, and one of them fails instead. A thread watches over the groups that have a
  * deadline or may be cancelled: what of theirs is suspended or queued then ends too. */
+#include <assert.h>
 #include <semaphore.h>
 #include <stddef.h>
 
@@ -31,6 +32,7 @@ static void resume(FutureWaiter *waiter, Future *future) {
 
 /* Unless its future is done and it goes on anyway. Takes over why. */
 static void interrupt(Task *task, Status why, bool is_overdue) {
+  assert(task->awaited);
   if (!future_forget(task->awaited, &task->waiter)) {
     status_free(why);
     return;

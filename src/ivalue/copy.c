@@ -1,6 +1,8 @@
 /* Deep copy: a walk over everything reachable, with a work list instead of recursion. */
 #include "ivalue/lock.h"
 
+#include <assert.h>
+
 typedef struct Work {
   IValue from, to; /* from held by the copier; to borrowed from its container or the root */
 } Work;
@@ -134,6 +136,7 @@ static Status fill_object(Copier *c, const Object *from, Object *to) {
 }
 
 static Status fill(Copier *c, IValue from, IValue to) {
+  assert(from.tag == to.tag);
   switch (from.tag) {
     case TAG_LIST:
       return fill_list(c, from.list, to.list);

@@ -2,6 +2,8 @@
  * dead, until the next rebuild. */
 #include "ivalue/lock.h"
 
+#include <assert.h>
+
 enum { MIN_SLOTS = 8, MAX_SLOTS = 1u << 31 };
 
 Status dict_new(const Type *key, const Type *value, Dict **out) {
@@ -40,6 +42,7 @@ static Status find(const Dict *d, IValue key, uint64_t hash, DictEntry **out) {
   *out = NULL;
   if (!d->live) return OK;
   uint32_t mask = d->slot_count - 1;
+  assert(d->live <= d->used && d->used <= d->capacity && d->used < d->slot_count);
   for (uint32_t i = (uint32_t)hash & mask; d->slots[i]; i = (i + 1) & mask) {
     DictEntry *entry = &d->entries[d->slots[i] - 1];
     bool same;
@@ -53,6 +56,7 @@ static Status find(const Dict *d, IValue key, uint64_t hash, DictEntry **out) {
 }
 
 static void link_entry(uint32_t *slots, uint32_t slot_count, uint64_t hash, uint32_t number) {
+  assert(number > 0 && number < slot_count);
   uint32_t i = (uint32_t)hash & (slot_count - 1);
   while (slots[i]) i = (i + 1) & (slot_count - 1);
   slots[i] = number;
@@ -136,6 +140,7 @@ Status dict_set(Dict *d, IValue key, IValue value) {
 }
 
 static void kill_entry(Dict *d, DictEntry *entry, IValue *out_key, IValue *out_value) {
+  assert(entry->live && d->live > 0);
   *out_key = entry->key;
   *out_value = entry->value;
   entry->key = entry->value = IVALUE_NONE;
@@ -191,6 +196,7 @@ void dict_clear(Dict *d) {
 }
 
 DictEntry *dict_next(const Dict *d, DictEntry *after) {
+  assert(!after || (after >= d->entries && after < d->entries + d->used));
   uint32_t i = after ? (uint32_t)(after - d->entries) + 1 : d->first;
   while (i < d->used && !d->entries[i].live) i++;
   return i < d->used ? &d->entries[i] : NULL;

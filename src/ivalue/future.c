@@ -1,6 +1,8 @@
 /* Future: one value or error, given once. Callbacks run without the lock. */
 #include "ivalue/future.h"
 
+#include <assert.h>
+
 #include "base/clock.h"
 
 typedef struct Callback {
@@ -33,6 +35,7 @@ Status future_new(const Type *element, Future **out) {
 }
 
 void future_free(Future *f) {
+  assert(!f->first_waiter || future_is_done(f));
   TypeStore *store = f->element->store;
   ivalue_release(f->value);
   if (f->error) status_free(f->error);

@@ -2,6 +2,7 @@
  * list through a field that they no longer need. */
 #include "ivalue/ivalue.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "ivalue/future.h"
@@ -66,6 +67,7 @@ static void *link_place(uint32_t tag, RefCount *container) {
 }
 
 static void push_dead(DeadList *dead, IValue v) {
+  assert(v.tag == TAG_LIST || v.tag == TAG_DICT || v.tag == TAG_TUPLE || v.tag == TAG_OBJECT);
   memcpy(link_place(v.tag, v.counted), &dead->first, sizeof dead->first);
   atomic_store_explicit(&v.counted->count, (int32_t)v.tag, memory_order_relaxed);
   dead->first = v.counted;
@@ -155,6 +157,7 @@ static void free_container(DeadList *dead, uint32_t tag, RefCount *container) {
 }
 
 void ivalue_free_counted(IValue v) {
+  assert(ivalue_is_counted(v));
   DeadList dead = {NULL};
   bury(&dead, v);
   while (dead.first) {
@@ -235,6 +238,7 @@ void object_borrow_type(Object *object) {
 }
 
 IValue object_get(const Object *o, uint32_t slot) {
+  assert(slot < o->slot_count);
   bool entered = object_is_shared(o);
   if (entered) container_lock(o);
   IValue value = ivalue_retain(o->slots[slot]);
@@ -243,6 +247,7 @@ IValue object_get(const Object *o, uint32_t slot) {
 }
 
 void object_set(Object *o, uint32_t slot, IValue value) {
+  assert(slot < o->slot_count);
   bool entered = object_is_shared(o);
   if (entered) {
     ivalue_mark_shared(value);

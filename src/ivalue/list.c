@@ -2,6 +2,8 @@
  * fall out are released after the lock. */
 #include "ivalue/lock.h"
 
+#include <assert.h>
+
 static size_t item_bytes(const List *l) {
   static const uint8_t bytes[] = {[LIST_VALUES] = sizeof(IValue), [LIST_INTS] = 8, [LIST_FLOATS] = 8, [LIST_BOOLS] = 1};
   return bytes[l->kind];
@@ -22,6 +24,7 @@ static ListKind kind_for(const Type *element) {
 
 /* Room for `capacity` items; under the lock. */
 static Status grow_to(List *l, size_t capacity) {
+  assert(l->length <= l->capacity);
   if (capacity <= l->capacity) return OK;
   size_t doubled = l->capacity * 2 < 8 ? 8 : l->capacity * 2;
   size_t wanted = capacity > doubled ? capacity : doubled, bytes;
@@ -67,6 +70,7 @@ Status list_from_doubles(const double *values, size_t count, List **out) {
 /* ---- under the lock: no checks ---- */
 
 static IValue peek(const List *l, size_t index) {
+  assert(index < l->capacity);
   switch (l->kind) {
     case LIST_INTS:
       return ivalue_int(l->ints[index]);
@@ -81,6 +85,7 @@ static IValue peek(const List *l, size_t index) {
 
 /* Unboxed kinds take the number and leave nothing to release. */
 static void put(List *l, size_t index, IValue value) {
+  assert(index < l->capacity);
   switch (l->kind) {
     case LIST_INTS:
       l->ints[index] = ivalue_to_int(value);
@@ -98,6 +103,7 @@ static void put(List *l, size_t index, IValue value) {
 }
 
 static void move_items(List *l, size_t to, size_t from, size_t count) {
+  assert(to + count <= l->capacity && from + count <= l->capacity);
   size_t bytes = item_bytes(l);
   if (count) memmove((char *)l->items + to * bytes, (char *)l->items + from * bytes, count * bytes);
 }
@@ -192,6 +198,7 @@ Status list_reserve(List *l, size_t capacity) {
 }
 
 Status list_slice(const List *l, size_t start, size_t step, size_t count, List **out) {
+  assert(step > 0);
   List *copy;
   TRY(list_new(l->element, count, &copy));
   bool entered = LIST_ENTER(l);
@@ -224,6 +231,7 @@ Status list_hold(const List *l, List **out) {
 }
 
 void list_swap_items(List *l, List *with) {
+  assert(l->kind == with->kind && !list_is_shared(with));
   bool entered = LIST_ENTER(l);
   void *items = l->items;
   size_t length = l->length, capacity = l->capacity;

@@ -2,6 +2,8 @@
  * the containers. */
 #include "ivalue/lock.h"
 
+#include <assert.h>
+
 /* Containers under way, each once, in the order they were met; guarded by the lock of marking. */
 typedef struct Chain {
   uint8_t state; /* what they get */
@@ -24,6 +26,7 @@ static _Atomic uint8_t *mark_of(IValue v) {
 }
 
 static Link *link_of(IValue v) {
+  assert(mark_of(v)); /* a container */
   return v.tag == TAG_LIST    ? &v.list->next_marked
          : v.tag == TAG_DICT  ? &v.dict->next_marked
          : v.tag == TAG_TUPLE ? &v.tuple->next_marked

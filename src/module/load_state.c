@@ -1,6 +1,8 @@
 /* A state dict into a module. Everything is compared first and reported together, so that a failure changes nothing. */
 #include "module/module.h"
 
+#include <assert.h>
+
 typedef struct Target {
   Tensor *to;   /* retained */
   IValue value; /* owned */
@@ -26,6 +28,7 @@ static void list_name(StrBuf *out, size_t count, Str name) {
 }
 
 static Status plan_slot(StateLoad *l, Str name, Tensor *to) {
+  assert(to);
   IValue key, value;
   TRY(ivalue_from_str(name, &key));
   bool found;

@@ -2,6 +2,8 @@
  * input. */
 #include "module/lower_graph.h"
 
+#include <assert.h>
+
 #include "pass/pass.h"
 
 typedef struct Lowering {
@@ -17,6 +19,7 @@ static _Noreturn void refuse(const Lowering *l, const Node *node, const char *wh
 }
 
 static void lower_read(Lowering *l, Node *node) {
+  assert(node->kind == SYM_prim_GetAttr);
   Object *object = ptrmap_get(&l->objects, node_input(node, 0));
   if (!object) {
     if (node_input(node, 0)->type->kind == TYPE_CLASS && node_input(node, 0)->type->class_type->is_module)

@@ -1,6 +1,9 @@
 /* Module: an Object with its unit, walked by attributes. Walks keep their own stack; a module that contains itself is
  * met once on each path at most. */
 #include "module/module.h"
+
+#include <assert.h>
+
 #include "tensor/device_map.h"
 
 Status module_new(CompilationUnit *unit, Object *object, Module **out) {
@@ -72,6 +75,7 @@ static Status enter(Path *path, Object *object, size_t name_length) {
   return OK;
 }
 static void leave(Path *path) {
+  assert(path->length > 0);
   ivalue_release(ivalue_object(vec_pop(path).object));
 }
 
@@ -140,6 +144,7 @@ typedef struct Conversion {
 } Conversion;
 
 static Status convert_slot(Conversion *c, const ModuleSlot *slot) {
+  assert(slot->value.tag == TAG_TENSOR);
   Tensor *from = slot->value.tensor, *to = ptrmap_get(&c->done, from);
   if (!to) {
     TRY(tensor_to_dtype(from, c->dtype, &to));

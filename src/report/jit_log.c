@@ -2,6 +2,7 @@
  * question costs one atomic load. */
 #include "report/jit_log.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,7 @@ static void read_limits(const char *text) {
 }
 
 static void configure_locked(const char *levels, const char *limits) {
+  assert(lock_is_held());
   if (!levels) levels = getenv("PYTORCH_JIT_LOG_LEVEL");
   if (!limits) limits = getenv("PYTORCH_JIT_OPT_LIMIT");
   log_settings.levels = levels ? levels : "";

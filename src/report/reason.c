@@ -1,6 +1,7 @@
 /* Counted reasons: a total for each, and a bounded table of places. */
 #include "report/reason.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/fork.h"
@@ -27,6 +28,7 @@ static Place *places; /* guarded; allocated with the first place, kept by the pr
 static uint32_t place_count;
 
 const char *reason_text(Reason reason) {
+  assert(reason < REASON_COUNT);
   return texts[reason];
 }
 
@@ -43,6 +45,7 @@ static Place *new_places(void) {
 }
 
 void reason_add(Reason reason, SourceRange range) {
+  assert(reason < REASON_COUNT);
   char text[MAX_TEXT] = "";
   atomic_fetch_add_explicit(&totals[reason], 1, memory_order_relaxed);
   if (range.source) print_place(range, text);
@@ -64,6 +67,7 @@ void reason_add(Reason reason, SourceRange range) {
 }
 
 uint64_t reason_count(Reason reason) {
+  assert(reason < REASON_COUNT);
   return atomic_load_explicit(&totals[reason], memory_order_relaxed);
 }
 

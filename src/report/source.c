@@ -1,6 +1,8 @@
 /* Sources, their lines, and the excerpts that errors show. */
 #include "report/source.h"
 
+#include <assert.h>
+
 enum { CONTEXT_LINES = 2, MAX_EXCERPT_LINES = 40, MAX_LINE_BYTES = 400 };
 
 Status source_new(Str text, const char *filename_or_null, size_t first_line, Source **out) {
@@ -67,6 +69,7 @@ void source_position(const Source *source, uint32_t offset, uint32_t *out_line, 
 
 /* The text of a line without its line break. */
 static Str line_text(const Source *source, uint32_t line) {
+  assert(line < source->line_count);
   size_t begin = source->line_starts[line];
   size_t end = line + 1 < source->line_count ? source->line_starts[line + 1] - 1 : source->length;
   return (Str){source->text + begin, end - begin};

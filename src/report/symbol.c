@@ -2,6 +2,8 @@
  * without a lock. Interning takes a lock. */
 #include "report/symbol.h"
 
+#include <assert.h>
+
 #include "base/fork.h"
 #include "base/map.h"
 
@@ -32,6 +34,7 @@ static bool add_known(void) {
 }
 
 static Symbol add_new(Str name) {
+  assert(lock_is_held());
   uint32_t index = count - SYMBOL_KNOWN_COUNT, chunk_index = index / CHUNK_SYMBOLS;
   if (chunk_index >= MAX_CHUNKS) return SYMBOL_NONE;
   SymbolChunk *chunk = atomic_load_explicit(&chunks[chunk_index], memory_order_relaxed);

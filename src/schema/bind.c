@@ -1,12 +1,16 @@
 /* The rules are those of PyTorch 1.13's programs. */
 #include "schema/bind.h"
 
+#include <assert.h>
+
 static Str keyword_at(const ArgumentBinder *b, uint32_t i) {
+  assert(i < b->keyword_count);
   return *(const Str *)(const void *)((const char *)b->keywords + i * b->keyword_stride);
 }
 
 /* An operator's self may also be called "input". */
 static bool is_named(const FunctionSchema *schema, uint32_t parameter, Str name) {
+  assert(parameter < schema->argument_count);
   Str own = schema->arguments[parameter].name;
   return str_equal(own, name) || (str_is(own, "self") && str_is(name, "input") &&
                                   str_starts_with(schema->name, "aten::") && schema_find_argument(schema, name) < 0);
@@ -19,6 +23,7 @@ static ptrdiff_t find_parameter(const FunctionSchema *schema, Str name) {
 }
 
 bool binder_next(ArgumentBinder *b, uint32_t parameter, Bound *out, StrBuf *why) {
+  assert(b->used_positional <= b->positional_count);
   const Argument *argument = &b->schema->arguments[parameter];
   if (b->has_self && str_is(argument->name, "self")) {
     b->has_self = false;
@@ -83,6 +88,7 @@ static void explain_keywords(const ArgumentBinder *b, StrBuf *why) {
 }
 
 bool binder_finish(const ArgumentBinder *b, StrBuf *why) {
+  assert(b->used_keywords <= b->keyword_count);
   if (b->has_self) {
     if (why) strbuf_puts(why, "Provided self argument not used in schema.\n");
     return false;

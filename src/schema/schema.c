@@ -1,6 +1,8 @@
 /* FunctionSchema: lookup and comparison. */
 #include "schema/schema.h"
 
+#include <assert.h>
+
 ptrdiff_t schema_find_argument(const FunctionSchema *schema, Str name) {
   for (uint32_t i = 0; i < schema->argument_count; i++)
     if (str_equal(schema->arguments[i].name, name)) return i;
@@ -47,6 +49,7 @@ const FunctionSchema *interface_type_find_method(const InterfaceType *interface,
 
 bool schema_implements(const Type *type, const InterfaceType *interface,
                        const FunctionSchema *(*find_method)(const Type *type, Str name), StrBuf *why) {
+  assert(type->kind == TYPE_CLASS || type->kind == TYPE_INTERFACE);
   const char *what = type->kind == TYPE_CLASS ? "Class" : "Interface",
              *lower = type->kind == TYPE_CLASS ? "class" : "interface";
   Str super = interface->type.name;

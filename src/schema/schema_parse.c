@@ -1,6 +1,8 @@
 /* Parser of schema lines, on the type parser. */
 #include "schema/type_parse.h"
 
+#include <assert.h>
+
 typedef VEC(Argument) Arguments;
 
 typedef struct SchemaParser {
@@ -74,6 +76,7 @@ static SchemaParser *reserve_default(TypeParser *p) {
 }
 
 static IValue keep_default(SchemaParser *parser, IValue value) {
+  assert(parser->defaults.length < parser->defaults.capacity);
   parser->defaults.data[parser->defaults.length++] = value;
   return value;
 }

@@ -1,5 +1,8 @@
 /* Schemas as text: gives back the line that was parsed. */
 #include "ivalue/print.h"
+
+#include <assert.h>
+
 #include "schema/schema.h"
 
 static void print_alias_set(uint32_t set, StrBuf *out) {
@@ -27,6 +30,7 @@ static void print_alias(uint32_t before, uint32_t after, bool is_write, StrBuf *
 }
 
 static void print_base(const Type *type, uint8_t int_kind, StrBuf *out) {
+  assert(int_kind <= INT_SYM);
   static const char *const names[] = {NULL, "ScalarType", "Layout", "MemoryFormat", "SymInt"};
   if (int_kind && type->kind == TYPE_INT)
     strbuf_puts(out, names[int_kind]);

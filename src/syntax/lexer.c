@@ -1,6 +1,8 @@
 /* The lexer proper: one pass over the bytes, by a table of character classes. */
 #include "syntax/lexer.h"
 
+#include <assert.h>
+
 #include "syntax/tree.h"
 
 enum { CLASS_NAME = 1, CLASS_DIGIT = 2, CLASS_HEX = 4, CLASS_BLANK = 8 };
@@ -54,6 +56,7 @@ void lexer_init(Lexer *lexer, Arena *arena, const Source *source) {
 }
 
 void lexer_init_fragment(Lexer *lexer, Arena *arena, const Source *source, uint32_t begin, uint32_t end) {
+  assert(begin <= end && end <= source->length);
   *lexer = (Lexer){.arena = arena, .source = source, .text = source->text, .position = begin, .end = end};
   lexer->fragment = true;
 }
@@ -77,6 +80,7 @@ static _Noreturn void fail(const Lexer *lexer, uint32_t begin, uint32_t end, con
 
 /* A comment up to the end of its line; notes it when it is a type comment. */
 static uint32_t skip_comment(const Lexer *lexer, uint32_t position, Token *token) {
+  assert(lexer->text[position] == '#');
   const char *text = lexer->text, *newline = memchr(text + position, '\n', lexer->end - position);
   uint32_t end = newline ? (uint32_t)(newline - text) : lexer->end, i = position + 1;
   while (i < end && text[i] == ' ') i++;
@@ -113,6 +117,7 @@ static void skip_blanks(Lexer *lexer, Token *token) {
 }
 
 static void set_token(Lexer *lexer, Token *token, TokenKind kind, uint32_t begin, uint32_t end) {
+  assert(begin <= end && end <= lexer->end);
   token->kind = kind;
   token->begin = begin;
   token->end = lexer->position = end;

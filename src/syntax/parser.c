@@ -2,6 +2,8 @@
  */
 #include "syntax/parser.h"
 
+#include <assert.h>
+
 #include "base/stack.h"
 #include "syntax/parser_state.h"
 
@@ -18,6 +20,7 @@ void parser_start(Parser *p) {
 }
 
 Parser parser_within(const Parser *p, uint32_t begin, uint32_t end) {
+  assert(begin <= end && end <= p->lexer.end);
   Parser inner = {.arena = p->arena,
                   .flags = p->flags,
                   .nesting = p->nesting,
@@ -81,6 +84,7 @@ Tree *parser_ident(Parser *p) {
 }
 
 Tree *items_end(Parser *p, size_t mark, uint32_t begin) {
+  assert(mark <= p->items.length);
   uint32_t count = (uint32_t)items_count(p, mark);
   p->items.length = mark;
   return count ? tree_list(p->arena, parser_since(p, begin), count, p->items.data + mark) : p->no_items;

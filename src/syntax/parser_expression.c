@@ -1,6 +1,9 @@
 /* Expressions by precedence: an operand, then every operator that binds at least as tightly as the caller asks. Chains
  * of operators, attributes and calls are loops; only real nesting recurses, and it is counted. */
 #include "base/stack.h"
+
+#include <assert.h>
+
 #include "syntax/parser_state.h"
 
 /* ORDER precedence: looser to tighter, as in Python's reference. */
@@ -457,6 +460,7 @@ static uint32_t count_nodes(const Tree *tree, uint32_t limit) {
 
 /* `a < b < c` is (and (< a b) (< b c)): b is in the tree twice, which repeated would grow it exponentially. */
 static void share(Parser *p, const Tree *middle) {
+  assert(middle->height <= TREE_MAX_HEIGHT);
   uint32_t length = p->lexer.end < UINT32_MAX / 4 ? p->lexer.end : UINT32_MAX / 4;
   p->shared += count_nodes(middle, MAX_SHARED_NODES);
   if (p->shared > length + MAX_SHARED_NODES)
@@ -511,6 +515,7 @@ static Tree *parse(Parser *p, int precedence) {
     left = TREE(p->arena, kind, parser_since(p, begin), left, right);
   }
   if (precedence == PREC_TERNARY && parser_at(p, TK_IF)) left = parse_ternary(p, left, begin);
+  assert(p->nesting > 0);
   p->nesting--;
   return left;
 }

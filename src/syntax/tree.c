@@ -1,6 +1,8 @@
 /* Building and printing of trees. */
 #include "syntax/tree.h"
 
+#include <assert.h>
+
 bool tree_is_atom(const Tree *tree) {
   return tree->kind == TK_IDENT || tree->kind == TK_CONST || tree->kind == TK_STRINGLITERAL ||
          tree->kind == TK_UNSUPPORTED;
@@ -26,6 +28,7 @@ Tree *tree_new(Arena *arena, TokenKind kind, SourceRange range, uint32_t count, 
 }
 
 Tree *tree_atom(Arena *arena, TokenKind kind, SourceRange range, Str text) {
+  assert(kind == TK_IDENT || kind == TK_CONST || kind == TK_STRINGLITERAL || kind == TK_UNSUPPORTED);
   Tree *tree = ARENA_NEW(arena, Tree);
   tree->kind = (uint16_t)kind;
   tree->height = 1;

@@ -3,6 +3,8 @@
  * of their own. */
 #include "tensor/tensor.h"
 
+#include <assert.h>
+
 enum { BLOCK = 256 };
 typedef enum Kind { KIND_INT, KIND_REAL, KIND_COMPLEX } Kind;
 typedef union Values {
@@ -166,6 +168,7 @@ static void copy_same(size_t item, char *to, int64_t to_stride, const char *from
 
 void dtype_convert(DType to, void *to_data, int64_t to_stride, DType from, const void *from_data, int64_t from_stride,
                    int64_t n) {
+  assert(to < DTYPE_COUNT && from < DTYPE_COUNT);
   int64_t to_item = (int64_t)dtype_size(to), from_item = (int64_t)dtype_size(from);
   if (to == from) {
     copy_same((size_t)to_item, to_data, to_stride * to_item, from_data, from_stride * from_item, n);

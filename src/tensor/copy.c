@@ -1,5 +1,8 @@
 /* Copying tensors: any strides, any dtypes; straight runs by memmove, transposed planes in blocks that fit in cache. */
 #include "tensor/device_class.h"
+
+#include <assert.h>
+
 #include "tensor/iterate.h"
 #include "tensor/layout.h"
 #include "tensor/quantizer.h"
@@ -41,6 +44,7 @@ TRANSPOSE_BLOCK_OF(complex128)
 
 static void transpose_block(int64_t item, char *to, int64_t to_stride, const char *from, int64_t from_stride,
                             int64_t rows, int64_t columns) {
+  assert(rows <= TRANSPOSE_BLOCK && columns <= TRANSPOSE_BLOCK);
   switch (item) {
     case 1:
       transpose_block_uint8_t(to, to_stride, from, from_stride, rows, columns);
@@ -136,6 +140,7 @@ static void copy_bytes(void *argument, int64_t begin, int64_t end) {
 }
 
 static Status copy_elements(Tensor *to, const Tensor *from, int threads) {
+  assert(tensor_data(to) && tensor_data(from));
   Pair pair = {(DType)to->dtype, (DType)from->dtype, (int64_t)dtype_size((DType)to->dtype),
                (int64_t)dtype_size((DType)from->dtype)};
   Iterator it;

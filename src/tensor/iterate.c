@@ -2,6 +2,8 @@
  * gaps. */
 #include "tensor/iterate.h"
 
+#include <assert.h>
+
 #include "base/work_limit.h"
 
 /* Byte strides of t as it broadcasts to the sizes of `shape`; false when it does not. */
@@ -49,6 +51,7 @@ static bool all_contiguous(int count, const Tensor *const *operands) {
 }
 
 static Status init_without(Iterator *it, int count, const Tensor *const *operands, int without, int64_t *line_strides) {
+  assert(count > 0 && without < operands[0]->ndim);
   const Tensor *shape = operands[0];
   if (count > ITERATE_MAX_OPERANDS) return status_new(ERROR_UNSUPPORTED, "more than %d operands", ITERATE_MAX_OPERANDS);
   it->operand_count = count;
@@ -97,6 +100,8 @@ Status iterator_init(Iterator *it, int operand_count, const Tensor *const *opera
 enum { PART_OF_RUN = 4 * WORK_PER_LOOK };
 
 void iterator_run(const Iterator *it, int64_t begin, int64_t end, IterateBody *body, void *argument) {
+  assert(it->ndim >= 1 && it->ndim <= TENSOR_MAX_DIMS && it->operand_count <= ITERATE_MAX_OPERANDS);
+  assert(begin >= 0 && end <= it->numel);
   if (begin >= end) return;
   int count = it->operand_count;
   char *data[ITERATE_MAX_OPERANDS];

@@ -1,6 +1,8 @@
 /* Rules of layout. Strides of dimensions with one element, or none, follow from them as well: programs can see them. */
 #include "tensor/layout.h"
 
+#include <assert.h>
+
 enum { MAX_INPUTS = 16 };
 
 static void set_strides(TensorSpec *spec, const int64_t *strides) {
@@ -9,6 +11,7 @@ static void set_strides(TensorSpec *spec, const int64_t *strides) {
 }
 
 void layout_preserve(const Tensor *like, TensorSpec *spec) {
+  assert(spec->ndim == like->ndim);
   spec->has_strides = false;
   if (like->row_major) return;
   set_strides(spec, like->strides);
@@ -56,6 +59,7 @@ static bool have_strides(int count, const Tensor *const *inputs) {
 
 /* An input's strides along the dimensions of the broadcast sizes; 0 where it is repeated. */
 static void spread_strides(const Tensor *t, const TensorSpec *spec, int64_t *out) {
+  assert(t->ndim <= spec->ndim);
   for (int d = 0; d < spec->ndim; d++) {
     int own = d - (spec->ndim - t->ndim);
     out[d] = own < 0 || (t->sizes[own] == 1 && spec->sizes[d] != 1) ? 0 : t->strides[own];
@@ -69,6 +73,7 @@ static bool is_row_major_order(int ndim, const int *order) {
 }
 
 void layout_ordered(int count, const int64_t *const *strides, TensorSpec *spec) {
+  assert(spec->ndim <= TENSOR_MAX_DIMS);
   int order[TENSOR_MAX_DIMS];
   int64_t stride = 1;
   spec->has_strides = false;

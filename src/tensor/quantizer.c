@@ -2,6 +2,7 @@
  * the reciprocal of the scale, ties to even, saturation. */
 #include "tensor/quantizer.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/work_limit.h"
@@ -147,6 +148,7 @@ bool quantizer_equal(const Quantizer *a, const Quantizer *b) {
 }
 
 void tensor_set_quantizer(Tensor *t, Quantizer *q) {
+  assert(dtype_is_quantized((DType)t->dtype));
   TensorExtension *old = t->extension;
   t->extension = &q->base;
   t->flags |= TENSOR_QUANTIZED;
@@ -253,6 +255,7 @@ static void quantize_int32(int32_t *restrict to, const float *restrict from, int
 }
 
 void quantize_line(DType dtype, void *to, const float *from, int64_t n, float scale, int64_t zero_point) {
+  assert(dtype_is_quantized(dtype));
   float inverse = 1.0f / scale;
   if (dtype == DTYPE_QINT32) {
     quantize_int32(to, from, n, inverse, zero_point);
@@ -280,6 +283,7 @@ static void dequantize_int32(float *restrict to, const int32_t *restrict from, i
 }
 
 void dequantize_line(DType dtype, float *to, const void *from, int64_t n, float scale, int64_t zero_point) {
+  assert(dtype_is_quantized(dtype));
   switch (dtype) {
     case DTYPE_QINT8:
       dequantize_int8(to, from, n, scale, (float)zero_point);
@@ -364,6 +368,7 @@ static void quantize_run(void *argument, int64_t n, char *const *data, const int
 }
 
 static Affine affine_of_channel(const Quantizer *q, DType dtype, int64_t channel) {
+  assert(quantizer_is_per_tensor(q) || (channel >= 0 && channel < q->scales->numel));
   Affine a = {.dtype = dtype, .item = (int64_t)dtype_size(dtype)};
   if (quantizer_is_per_tensor(q)) {
     a.scale = (float)q->scale;
@@ -433,6 +438,7 @@ static Status unpack_bits(const Tensor *t, Tensor **out) {
   return OK;
 }
 static void pack_bits(Tensor *to, const Tensor *bytes_tensor) {
+  assert(to->contiguous && bytes_tensor->contiguous);
   int each = dtype_elements_per_byte((DType)to->dtype), width = 8 / each;
   int64_t columns = row_length(to), bytes = bytes_of_row((DType)to->dtype, columns);
   const uint8_t *from = tensor_data(bytes_tensor);

@@ -2,6 +2,8 @@
  * whole tensor, or one for each index of an axis. A TensorExtension, immutable, shared by views. */
 #pragma once
 
+#include <assert.h>
+
 #include "tensor/tensor.h"
 
 /* Numbered as c10::QScheme. */
@@ -28,6 +30,7 @@ static inline bool tensor_is_quantized(const Tensor *t) {
 }
 /* Of a quantized tensor. */
 static inline const Quantizer *tensor_quantizer(const Tensor *t) {
+  assert(t->extension && t->extension->kind == EXTENSION_QUANTIZER);
   return (const Quantizer *)t->extension;
 }
 static inline bool quantizer_is_per_tensor(const Quantizer *q) {

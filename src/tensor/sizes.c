@@ -1,6 +1,7 @@
 /* Arithmetic on sizes and strides, with PyTorch's messages. */
 #include "tensor/tensor.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 SizesText sizes_text(int ndim, const int64_t *sizes) {
@@ -32,6 +33,7 @@ Status dim_wrap(int64_t dim, int64_t ndim, int64_t *out) {
 }
 
 Status sizes_broadcast(int ndim_a, const int64_t *a, int ndim_b, const int64_t *b, int *out_ndim, int64_t *out) {
+  assert(ndim_a >= 0 && ndim_a <= TENSOR_MAX_DIMS && ndim_b >= 0 && ndim_b <= TENSOR_MAX_DIMS);
   int ndim = ndim_a > ndim_b ? ndim_a : ndim_b;
   int64_t result[TENSOR_MAX_DIMS];
   for (int i = ndim - 1; i >= 0; i--) {
@@ -67,6 +69,7 @@ void strides_contiguous(int ndim, const int64_t *sizes, int64_t *out) {
 static const int channels_last_order[] = {0, 2, 3, 1}, channels_last_3d_order[] = {0, 2, 3, 4, 1};
 
 void strides_channels_last(int ndim, const int64_t *sizes, int64_t *out) {
+  assert(ndim == 4 || ndim == 5);
   const int *order = ndim == 5 ? channels_last_3d_order : channels_last_order;
   int64_t stride = 1; /* of sizes of zero come strides of zero; products fit otherwise: sizes_numel saw to it */
   for (int i = ndim - 1; i >= 0; i--) {
@@ -134,6 +137,7 @@ static int compare_dims(const int64_t *sizes, int count, const int64_t *const *s
 }
 
 void dims_sort(int ndim, const int64_t *sizes, int count, const int64_t *const *strides, int *order) {
+  assert(ndim >= 0 && ndim <= TENSOR_MAX_DIMS);
   for (int i = 0; i < ndim; i++) order[i] = ndim - 1 - i;
   for (int i = 1; i < ndim; i++) {
     for (int j = i - 1, at = i; j >= 0; j--) {

@@ -44,6 +44,7 @@ static Status own_indices(const Tensor *t, Tensor **out) {
 
 /* Indices are owned already; values are seen through an alias, whose sizes nobody else can change. */
 static Status new_sparse(int ndim, const int64_t *sizes, const SparseParts *form, Tensor **out) {
+  assert(form->indices && form->values);
   SparseParts *parts = mem_calloc(1, sizeof *parts);
   if (!parts) return status_out_of_memory();
   *parts = *form;
@@ -150,6 +151,7 @@ Status tensor_coo_places(const Tensor *t, Tensor **out) {
 /* ---- CSR and CSC ---- */
 
 static int64_t index_at(const Tensor *t, int64_t i) {
+  assert(t->dtype == DTYPE_INT32 || t->dtype == DTYPE_INT64);
   const char *data = tensor_data(t);
   return t->dtype == DTYPE_INT32 ? ((const int32_t *)data)[i * t->strides[0]]
                                  : ((const int64_t *)data)[i * t->strides[0]];
@@ -233,6 +235,7 @@ Status tensor_with_values(const Tensor *t, Tensor *values, Tensor **out) {
 }
 
 void tensor_set_sparse_parts(Tensor *to, const Tensor *from) {
+  assert(tensor_is_sparse(to) && tensor_is_sparse(from));
   TensorExtension *old = to->extension;
   ref_retain(&from->extension->refs);
   to->extension = from->extension;

@@ -2,6 +2,8 @@
  * what writes such a tensor gives it other parts. */
 #pragma once
 
+#include <assert.h>
+
 #include "tensor/tensor.h"
 
 /* Numbered as c10::Layout. */
@@ -27,6 +29,7 @@ static inline bool tensor_is_sparse(const Tensor *t) {
 }
 /* Of a sparse tensor. */
 static inline const SparseParts *tensor_sparse_parts(const Tensor *t) {
+  assert(t->extension && t->extension->kind == EXTENSION_SPARSE);
   return (const SparseParts *)t->extension;
 }
 static inline Layout tensor_layout(const Tensor *t) {

@@ -2,10 +2,13 @@
  * one block with the tensor (tensor.c). */
 #include "tensor/device_class.h"
 
+#include <assert.h>
+
 #include "base/hostile.h"
 
 /* Gives `s`, otherwise initialized, memory of its own on its device, which is there. */
 Status storage_allocate(Storage *s, size_t bytes) {
+  assert(!s->data);
   s->bytes = bytes;
   if (bytes == 0) return OK;
   const DeviceClass *class = device_class(s->device.type);

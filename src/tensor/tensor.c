@@ -2,6 +2,9 @@
  * small. The block belongs to the Storage's count; the tensor holds one reference to it until it dies, so views outlive
  * the tensor. */
 #include "tensor/device_class.h"
+
+#include <assert.h>
+
 #include "tensor/layout.h"
 
 enum { INLINE_DATA_BYTES = 8192, BLOCK_ALIGN = 16 };
@@ -97,6 +100,7 @@ static bool reserve_dims(Tensor *t, int ndim) {
 }
 
 static Status set_dims(Tensor *t, int ndim, const int64_t *sizes, const int64_t *strides, int64_t numel) {
+  assert(ndim >= 0 && ndim <= TENSOR_MAX_DIMS);
   int64_t own_sizes[TENSOR_MAX_DIMS], own_strides[TENSOR_MAX_DIMS]; /* the arguments may be the tensor's own */
   if (ndim) memcpy(own_sizes, sizes, (size_t)ndim * sizeof *sizes); /* an empty list may have no items to point at */
   if (strides && ndim)
@@ -251,6 +255,7 @@ Status tensor_empty_strided(DType dtype, int ndim, const int64_t *sizes, const i
 }
 
 void tensor_spec_of(const Tensor *t, TensorSpec *out) {
+  assert(t->ndim <= TENSOR_MAX_DIMS);
   out->dtype = (DType)t->dtype;
   out->device = tensor_device(t);
   out->flags = t->flags & (TENSOR_META | TENSOR_UNDEFINED);
@@ -376,6 +381,7 @@ Tensor *tensor_retain(const Tensor *t) {
 }
 
 void tensor_destroy(Tensor *t) {
+  assert(!(t->flags & TENSOR_UNDEFINED));
   if (t->autograd) ((AutogradBase *)t->autograd)->free(t->autograd);
   if (t->extension && ref_release(&t->extension->refs)) t->extension->free(t->extension);
   if (t->sizes != t->dims) mem_free(t->sizes);
@@ -502,6 +508,7 @@ Status tensor_check_apart(const Tensor *to, const Tensor *from) {
 /* Writes element 0 as dtype `to`, lazy conjugation and negation applied. Callers refuse tensors without data; should
  * one forget, it reads zero. */
 static void item(const Tensor *t, DType to, void *out) {
+  assert(t->numel > 0);
   if (!tensor_data(t)) {
     memset(out, 0, dtype_size(to));
     return;

@@ -1,5 +1,8 @@
 /* Views: new tensors over the same storage. */
 #include "tensor/layout.h"
+
+#include <assert.h>
+
 #include "tensor/quantizer.h"
 
 /* Bounds need no check: the view shows a part of what t shows. */
@@ -23,6 +26,7 @@ static void copy_dims(const Tensor *t, int64_t *sizes, int64_t *strides) {
 
 /* Each run of dimensions that follow each other without gaps is cut anew. */
 bool layout_of_view(const Tensor *t, int ndim, const int64_t *sizes, int64_t *out) {
+  assert(ndim <= TENSOR_MAX_DIMS);
   if (t->numel == 0) {
     if (tensor_is_defined(t) && t->ndim == ndim && memcmp(t->sizes, sizes, (size_t)ndim * sizeof *sizes) == 0)
       memcpy(out, t->strides, (size_t)ndim * sizeof *out);

@@ -2,6 +2,7 @@
  * walks the tree once per type of computation and per outcome of the choices. */
 #include "tile/formula.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <float.h>
 #include <math.h>
@@ -134,6 +135,7 @@ static uint16_t add_call(FormulaParser *p, KernelOp op, uint16_t a, uint16_t b) 
 }
 
 static FormulaNode *node_at(const FormulaParser *p, uint16_t node) {
+  assert(node < p->formula->node_count);
   return &p->formula->nodes[node];
 }
 
@@ -464,6 +466,7 @@ void formula_argument_types(const Formula *f, TileType compute, TileType *out_ty
 }
 
 Str formula_parameter_name(const Formula *f, int i) {
+  assert(i >= 0 && i < f->parameter_count);
   return f->parameters[i].name;
 }
 
@@ -513,6 +516,7 @@ typedef struct Lowering {
 
 /* 1 or 0 when the condition is settled without the elements, else -1. */
 static int settled(const Lowering *l, uint16_t node) {
+  assert(node < l->formula->node_count);
   const FormulaNode *n = &l->formula->nodes[node];
   int a, b;
   switch (n->kind) {
@@ -546,6 +550,7 @@ static TileType constant_type(const Lowering *l) {
 }
 
 static KernelValue lower_node(Lowering *l, uint16_t node) {
+  assert(node < l->formula->node_count);
   const FormulaNode *n = &l->formula->nodes[node];
   KernelBuilder *builder = l->builder;
   switch (n->kind) {

@@ -35,9 +35,11 @@ int kernel_op_operands(KernelOp op) {
   return op_rows[op].operands;
 }
 const char *kernel_op_name(KernelOp op) {
+  assert(op < KERNEL_OP_COUNT);
   return op_rows[op].name;
 }
 bool kernel_op_is_defined(KernelOp op, TileType type) {
+  assert(op < KERNEL_OP_COUNT && type < TILE_TYPE_COUNT);
   return op_rows[op].types >> type & 1;
 }
 
@@ -99,6 +101,7 @@ void kernel_builder_free(KernelBuilder *builder) {
 }
 
 void kernel_builder_name_argument(KernelBuilder *builder, int argument, Str name) {
+  assert(argument >= 0 && argument < builder->argument_count);
   mem_free(builder->names[argument]);
   char *copy = mem_alloc(name.length + 1);
   if (copy) memcpy(copy, name.data, name.length), copy[name.length] = 0;
@@ -126,6 +129,7 @@ KernelValue kernel_add_argument(KernelBuilder *builder, TileType type) {
 }
 
 KernelValue kernel_argument(KernelBuilder *builder, int argument) {
+  assert(argument >= 0 && argument < builder->argument_count);
   (void)builder;
   return (KernelValue)argument;
 }

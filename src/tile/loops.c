@@ -1,6 +1,7 @@
 /* Which loop a processor uses, and the loops that call libm an element at a time. */
 #include "tile/loops.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/processor.h"
@@ -10,6 +11,7 @@ static const TileLoops *processor_loops(void) {
 }
 
 TileLoop *tile_loop(KernelOp op, TileType type) {
+  assert(op < KERNEL_OP_COUNT && type < TILE_TYPE_COUNT);
   if (type == TILE_C128) return tile_loops_complex[op][type];
   TileLoop *loop = PROCESSOR_HAS_AVX512 ? tile_loops_avx512[op][type] : NULL;
   if (!loop) loop = processor_loops()->loops[op][type];

@@ -3,6 +3,7 @@
  * the arguments. */
 #include "tile/special.h"
 
+#include <assert.h>
 #include <math.h>
 
 #define SQRT_PI 1.77245385090551602730
@@ -409,9 +410,11 @@ static const SpecialRow rows[SPECIAL_COUNT] = {
 /* clang-format on */
 
 const char *special_name(int function) {
+  assert(function >= 0 && function < SPECIAL_COUNT);
   return rows[function].name;
 }
 int special_operands(int function) {
+  assert(function >= 0 && function < SPECIAL_COUNT);
   return rows[function].operands;
 }
 bool special_is_integral(int function) {
@@ -435,5 +438,6 @@ RUN(special_run_f64, double)
 RUN(special_run_f32, float)
 
 void special_run_i64(int function, int64_t n, int64_t *to, const int64_t *a, const int64_t *b) {
+  assert(rows[function].integral);
   for (int64_t i = 0; i < n; i++) to[i] = rows[function].whole(a[i], b[i]);
 }

@@ -5,6 +5,7 @@
 
 /* A buffer for each argument and constant that is used, and as few as the lives of the others need. */
 static void choose_places(TileKernel *kernel) {
+  assert(kernel->ir->value_count <= KERNEL_MAX_VALUES);
   int last_use[KERNEL_MAX_VALUES], free_places[KERNEL_MAX_VALUES], free_count = 0, next = 0;
   int first_ins = kernel->argument_count + kernel->constant_count;
   for (int i = 0; i < kernel->register_count; i++) last_use[i] = -1;

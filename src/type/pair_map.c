@@ -1,6 +1,8 @@
 /* PairMap by open addressing with linear probing, at most two thirds full. */
 #include "type/pair_map.h"
 
+#include <assert.h>
+
 static size_t pair_hash(const void *a, const void *b) {
   uint64_t h =
       (uint64_t)(uintptr_t)a * 0x9E3779B97F4A7C15u ^ ((uint64_t)(uintptr_t)b + 0x7F4A7C15u) * 0xC2B2AE3D27D4EB4Fu;
@@ -8,6 +10,7 @@ static size_t pair_hash(const void *a, const void *b) {
 }
 
 static struct PairSlot *pair_slot(const PairMap *map, const void *a, const void *b) {
+  assert(map->length < map->slot_count); /* so that the walk meets an unused one */
   size_t mask = map->slot_count - 1;
   for (size_t i = pair_hash(a, b) & mask;; i = (i + 1) & mask) {
     struct PairSlot *slot = &map->slots[i];

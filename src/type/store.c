@@ -2,6 +2,7 @@
  * nothing is thrown while it is held. */
 #include "type/store.h"
 
+#include <assert.h>
 #include <pthread.h>
 
 #include "base/fork.h"
@@ -37,6 +38,7 @@ Status type_store_init(TypeStore *store, void (*destroy)(TypeStore *store)) {
 }
 
 void type_store_dispose(TypeStore *store) {
+  assert(!store->is_process);
   if (store->table) {
     pthread_mutex_destroy(&store->table->lock);
     mem_free(store->table->slots);
@@ -104,6 +106,7 @@ static void complete_key(Type *key) {
 }
 
 static const Type *table_find(const TypeTable *table, const Type *key) {
+  assert(table->length < table->slot_count || !table->length);
   if (!table->length) return NULL;
   uint32_t mask = table->slot_count - 1;
   for (uint32_t i = key->hash & mask; table->slots[i]; i = (i + 1) & mask) {
@@ -115,6 +118,7 @@ static const Type *table_find(const TypeTable *table, const Type *key) {
 }
 
 static bool table_insert(TypeTable *table, const Type *type) {
+  assert(table->length <= table->slot_count);
   if ((table->length + 1) * 3 > table->slot_count * 2) {
     uint32_t count = table->slot_count ? table->slot_count * 2 : 64;
     const Type **slots = mem_calloc(count, sizeof *slots);
@@ -150,6 +154,7 @@ static void insert_copy(void *argument) {
   const Type *key = insertion->key;
   Arena *arena = &insertion->store->arena;
   Type *type = ARENA_NEW(arena, Type);
+  assert(lock_is_held() && key->depth <= TYPE_MAX_DEPTH);
   *type = *key;
   type->store = insertion->store;
   type->name = copy_str(arena, key->name);

@@ -1,6 +1,8 @@
 /* Types: the static ones, the constructors, and class types' attributes and methods. */
 #include "type/type.h"
 
+#include <assert.h>
+
 #include "type/store.h"
 
 /* Kinds without parts, in the order of TypeKind. */
@@ -56,12 +58,15 @@ static const Type future_types[TYPE_ERROR + 1] = {
 static const Type empty_tuple = {.kind = TYPE_TUPLE, .hash = TYPE_HASH_OF_KIND(TYPE_TUPLE), .name = {"", 0}};
 
 const Type *type_simple(TypeKind kind) {
+  assert(kind <= TYPE_ERROR && simple_pointers[kind]); /* of the kinds without parts */
   return simple_pointers[kind];
 }
 const Type *type_list_of(TypeKind element) {
+  assert(simple_pointers[element]);
   return &list_types[element];
 }
 const Type *type_optional_of(TypeKind element) {
+  assert(simple_pointers[element]);
   return &optional_types[element];
 }
 
@@ -207,6 +212,7 @@ static bool members_add(Members *members, const Type *type) {
 
 /* From the right, each member melts into the nearest one on its left that it unifies with; None stays by itself. */
 static void members_coalesce(Members *members, TypeStore *store) {
+  assert(members->count <= TYPE_MAX_MEMBERS);
   for (uint32_t i = members->count; i-- > 1;) {
     for (uint32_t j = i; j-- > 0;) {
       if ((members->types[i]->kind == TYPE_NONE) != (members->types[j]->kind == TYPE_NONE)) continue;

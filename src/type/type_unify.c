@@ -1,6 +1,9 @@
 /* Unification of two types, as branches of an `if` and elements of a list literal need it, and matching of type
  * variables. Memoised over pairs like subtyping. */
 #include "type/pair_map.h"
+
+#include <assert.h>
+
 #include "type/store.h"
 #include "type/tensor_type.h"
 
@@ -17,6 +20,7 @@ static const Type *unify(Unifier *u, const Type *a, const Type *b, bool default_
 
 /* Rebuilds a composite type from parts mapped by `map`; NULL when a part has none. */
 static const Type *map_elements(Unifier *u, const Type *type, const Type *(*map)(Unifier *u, const Type *type)) {
+  assert(type->count > 0);
   const Type *known = ptrmap_get(&u->rebuilt, type);
   if (known) return known;
   const Type **elements = ARENA_ARRAY(&u->scratch, const Type *, type->count);

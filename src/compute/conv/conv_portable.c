@@ -2,6 +2,9 @@
  * Networks for Document Processing", 2006). A transposed convolution is the gradient of a plain one with respect to its
  * input. */
 #include "base/cache.h"
+
+#include <assert.h>
+
 #include "compute/conv/conv.h"
 #include "compute/gemm/gemm.h"
 
@@ -14,6 +17,7 @@ typedef struct Unfold {
 } Unfold;
 
 static Unfold unfold_of(const ConvParams *p) {
+  assert(p->groups > 0 && p->in_channels % p->groups == 0 && p->out_channels % p->groups == 0);
   Unfold u = {.p = p, .wide_numel = 1, .narrow_numel = 1, .kernel_numel = 1};
   for (int d = 0; d < CONV_SPATIAL; d++) {
     u.wide[d] = p->transposed ? p->out[d] : p->in[d];

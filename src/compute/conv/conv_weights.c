@@ -1,6 +1,8 @@
 /* A table under one lock, and the loop that packs. */
 #include "compute/conv/conv_weights.h"
 
+#include <assert.h>
+
 #include "base/cache.h"
 #include "base/fork.h"
 #include "base/hostile.h"
@@ -133,6 +135,7 @@ static bool pack(int threads, const float *from, const WeightLayout *l, float *t
 /* ---- the store: under the lock ---- */
 
 static void drop(PackedWeights *store, PackedWeight **at) {
+  assert(!(*at)->users);
   PackedWeight *p = *at;
   *at = p->next;
   store->bytes -= p->layout.bytes;
@@ -312,6 +315,7 @@ const float *packed_weight_data(const PackedWeight *packed) {
 void packed_weight_give_back(PackedWeight *packed) {
   PackedWeights *store = packed->store;
   lock_take(&store->lock);
+  assert(packed->users > 0);
   packed->users--;
   lock_drop(&store->lock);
 }

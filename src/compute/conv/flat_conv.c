@@ -2,6 +2,8 @@
  * thread does. */
 #include "compute/conv/flat_conv.h"
 
+#include <assert.h>
+
 #include "base/cache.h"
 #include "base/parallel.h"
 #include "base/processor.h"
@@ -81,6 +83,7 @@ typedef struct Place {
 } Place;
 
 static Place place_of(const FlatConv *c, int64_t tile) {
+  assert(tile >= 0 && tile < c->tiles);
   const ConvParams *p = c->p;
   int64_t width = c->width;
   if (!c->row_tiles) {
@@ -131,6 +134,7 @@ static void set_chunks(FlatConv *c) {
 }
 
 static FlatTile tile_of(const FlatConv *c, int64_t group, int64_t panel) {
+  assert(panel >= 0 && panel < c->panels);
   const ConvEpilogue *e = c->epilogue;
   int64_t first = panel * FLAT_ROWS, channel = group * c->outputs + first;
   return (FlatTile){

@@ -1,6 +1,9 @@
 /* Depthwise convolution: a plane at a time is laid out with its padding (flat_planes.h), and the rows of its results
  * are summed up four at a time. */
 #include "base/cache.h"
+
+#include <assert.h>
+
 #include "base/parallel.h"
 #include "compute/conv/flat_planes.h"
 
@@ -68,6 +71,7 @@ static bool steps_by_two(const ConvParams *p) {
 
 Status conv_depthwise_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
                          const float *weight, const ConvEpilogue *epilogue, float *out) {
+  assert(conv_is_depthwise(p));
   enum { ONE_THREAD_WORK = 1 << 17 };
   ConvParams simple = flat_simplify(p);
   Depthwise d = {.exec = exec,

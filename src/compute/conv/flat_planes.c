@@ -1,6 +1,8 @@
 /* Laying planes out. */
 #include "compute/conv/flat_planes.h"
 
+#include <assert.h>
+
 #include "base/parallel.h"
 
 static bool is_direct(const ConvParams *p) {
@@ -35,6 +37,7 @@ static void set_taps(const ConvParams *p, int64_t *number, FlatPlanes *f) {
 /* Which positions of an extent lie within the input's dimension, where they are `shift` plus a multiple of the stride.
  */
 static void clip(const FlatPlanes *f, const ConvParams *p, int d, int64_t shift, int64_t *out_begin, int64_t *out_end) {
+  assert(d >= 0 && d < CONV_SPATIAL);
   int64_t stride = p->stride[d], count = f->extent[d];
   int64_t begin = shift < 0 ? (-shift + stride - 1) / stride : 0;
   int64_t end = shift < p->in[d] ? (p->in[d] - 1 - shift) / stride + 1 : 0;

@@ -2,6 +2,8 @@
  * the products, the sums back, and the rows. */
 #include "compute/conv/flat_winograd.h"
 
+#include <assert.h>
+
 #include "base/cache.h"
 #include "base/parallel.h"
 #include "compute/conv/flat_planes.h"
@@ -142,6 +144,7 @@ static void write_squares(const Winograd *w, const Scratch *s, int64_t channel, 
 }
 
 static void run_panel(Winograd *w, const Scratch *s, int64_t panel, int64_t first, int width) {
+  assert(panel >= 0 && panel < w->panels);
   static const int64_t here = 0;
   const ConvEpilogue *e = w->epilogue;
   int64_t channel = panel * FLAT_ROWS, inputs = w->p->in_channels, left = w->p->out_channels - channel;

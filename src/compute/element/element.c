@@ -1,6 +1,7 @@
 /* element.h: one function for each reduction and dtype, from one table. */
 #include "compute/element/element.h"
 
+#include <assert.h>
 #include <math.h>
 
 #define ADD(a, b) ((a) + (b))
@@ -47,6 +48,7 @@ ALL_ORDERED(EVERY_ORDERED)
 ALL_COMPLEX(EVERY_COMPLEX)
 
 ElementCombine *element_combine(ElementReduction reduction, DType dtype) {
+  assert(dtype < DTYPE_COUNT);
 #define ORDERED_ROW(NAME, ...) \
   [DTYPE_##NAME] = {combine_ADD_##NAME, combine_MULTIPLY_##NAME, combine_MAX_##NAME, combine_MIN_##NAME},
 #define COMPLEX_ROW(NAME, ...) [DTYPE_##NAME] = {combine_ADD_##NAME, combine_MULTIPLY_##NAME, NULL, NULL},

@@ -1,6 +1,8 @@
 /* Chooses how to multiply (gemm.h) and splits the work over threads. */
 #include "compute/gemm/gemm.h"
 
+#include <assert.h>
+
 #include "base/cache.h"
 #include "base/parallel.h"
 #include "base/processor.h"
@@ -180,6 +182,7 @@ static Status gemm_attended(Exec *exec, DType dtype, int64_t m, int64_t n, int64
 Status gemm(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix a, GemmMatrix b, void *c,
             int64_t c_row_stride, bool accumulate) {
   if (m == 0 || n == 0) return OK;
+  assert(k >= 0 && (m == 1 || c_row_stride >= n)); /* rows of C do not meet */
   if (dtype == DTYPE_BFLOAT16 && gemm_bfloat16_is_stepwise(m, n, k, a, b))
     return gemm_bfloat16_stepwise(m, n, k, (float)alpha, false, a, b, c, c_row_stride, accumulate);
   if (dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16)

@@ -54,6 +54,7 @@ static void run_units(void *argument, int64_t begin, int64_t end) {
 }
 
 Status gemm_panels(Exec *exec, const GemmPanels *g) {
+  assert(g->ldc >= g->n || g->m <= 1);
   int threads = exec->threads > 1 ? exec->threads : 1;
   int64_t columns = panel_columns(), blocks = (g->m + ROWS_TOGETHER - 1) / ROWS_TOGETHER;
   Sharing s = {.product = g,

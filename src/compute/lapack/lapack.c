@@ -2,6 +2,7 @@
 #include "compute/lapack/lapack.h"
 
 LapackType lapack_type(DType dtype) {
+  assert(dtype == DTYPE_FLOAT32 || dtype == DTYPE_FLOAT64 || dtype == DTYPE_COMPLEX64 || dtype == DTYPE_COMPLEX128);
   return dtype == DTYPE_FLOAT32     ? LAPACK_S
          : dtype == DTYPE_FLOAT64   ? LAPACK_D
          : dtype == DTYPE_COMPLEX64 ? LAPACK_C
@@ -10,6 +11,7 @@ LapackType lapack_type(DType dtype) {
 
 #ifdef WICK_HAVE_LAPACK
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
 /* The walk over rows; the lines' loops are flat convolution's. */
 #include "compute/pool/pool_plane.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/parallel.h"
@@ -21,6 +22,7 @@ typedef struct Pooling {
 
 /* How many places of a window's dimension count for an average. */
 static int64_t covered(const PoolPlanes *p, int d, int64_t o) {
+  assert(d >= 0 && d < 3);
   int64_t begin = o * p->stride[d] - p->padding[d], end = begin + p->kernel[d];
   if (end > p->in[d] + p->padding[d]) end = p->in[d] + p->padding[d];
   if (p->count_include_pad) return end - begin;
@@ -39,6 +41,7 @@ static void join(const Pooling *c, Lines *l, int64_t n, float *to) {
   l->count = 1;
 }
 static void add_line(const Pooling *c, Lines *l, const float *line, int64_t n, float *to) {
+  assert(l->count <= LINES);
   if (l->count == LINES) join(c, l, n, to);
   l->lines[l->count++] = line;
 }

@@ -1,9 +1,12 @@
 /* Packing, the portable product, and which form this processor takes. */
 #include "compute/quantized/qgemm.h"
 
+#include <assert.h>
+
 enum { QUAD_BYTES = QGEMM_BLOCK * QGEMM_DEPTH };
 
 Status qmatrix_pack(const int8_t *from, int64_t rows, int64_t taps, int64_t depth, QMatrix *out) {
+  assert(rows >= 0 && taps > 0 && depth >= 0);
   int64_t quads = (depth + QGEMM_DEPTH - 1) / QGEMM_DEPTH;
   size_t bytes;
   *out = (QMatrix){.rows = rows, .blocks = (rows + QGEMM_BLOCK - 1) / QGEMM_BLOCK};
@@ -27,6 +30,7 @@ void qmatrix_dispose(QMatrix *matrix) {
 }
 
 void qgemm_portable(const QMatrix *matrix, int64_t count, const QRows *rows, int32_t *out, int64_t ld_out) {
+  assert(ld_out >= matrix->blocks * QGEMM_BLOCK && rows->taps * rows->quads == matrix->quads);
   for (int64_t m = 0; m < count; m++)
     for (int64_t b = 0; b < matrix->blocks; b++) {
       const int8_t *w = matrix->data + b * matrix->quads * QUAD_BYTES;

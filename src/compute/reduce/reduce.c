@@ -1,6 +1,8 @@
 /* The reduction engine (reduce.h). Relies on the tile loops and dtype_convert for every element type. */
 #include "compute/reduce/reduce.h"
 
+#include <assert.h>
+
 #include "base/parallel.h"
 #include "tile/loops.h"
 
@@ -53,6 +55,7 @@ static int64_t count_of(const Axis *axes, int n) {
 
 /* The element offset of linear position `index` over axes, last fastest. */
 static int64_t offset_of(const Axis *axes, int n, int64_t index, int64_t out_offset[2]) {
+  assert(n >= 0 && n <= TENSOR_MAX_DIMS);
   int64_t offset = 0;
   for (int i = n - 1; i >= 0; i--) {
     int64_t at = index % axes[i].size;
@@ -174,6 +177,7 @@ Status reduce_run(Exec *exec, const ReduceOp *op, ReduceParams *params, const Te
 }
 
 Status reduce_read_dims(const Call *call, int ndim, ReduceDims *out) {
+  assert(ndim >= 0 && ndim <= TENSOR_MAX_DIMS);
   memset(out, 0, sizeof *out);
   int keepdim = call_find_argument(call, "keepdim"), dim = call_find_argument(call, "dim");
   out->keepdim = keepdim >= 0 && call_bool(call, (uint32_t)keepdim);

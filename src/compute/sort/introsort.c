@@ -2,9 +2,12 @@
  * and leaves short runs to one insertion sort at the end. */
 #include "compute/sort/sort.h"
 
+#include <assert.h>
+
 enum { SHORT_RUN = 16, SHORT_SELECTION = 3 };
 
 static int depth_limit(int64_t count) {
+  assert(count > 0);
   return 2 * (63 - __builtin_clzll((uint64_t)count));
 }
 
@@ -51,6 +54,7 @@ static void select_by_heap(Ranked *items, int64_t middle, int64_t count) {
 }
 
 void sort_partial(Ranked *items, int64_t middle, int64_t count) {
+  assert(middle <= count);
   if (middle <= 0) return;
   select_by_heap(items, middle, count);
   for (int64_t end = middle - 1; end > 0; end--) exchange_greatest(items, end, &items[end]);
@@ -110,6 +114,7 @@ void sort_unstable(Ranked *items, int64_t count) {
 }
 
 void sort_select(Ranked *items, int64_t nth, int64_t count) {
+  assert(nth >= 0);
   if (nth >= count) return;
   Ranked *first = items, *last = items + count, *at = items + nth;
   for (int depth = depth_limit(count); last - first > SHORT_SELECTION;) {

@@ -1,6 +1,8 @@
 /* SortLine (sort.h): keys of any dtype, and the stable merge sort. */
 #include "compute/sort/sort.h"
 
+#include <assert.h>
+
 Status sort_line_new(int64_t length, SortLine *out) {
   size_t n = length > 0 ? (size_t)length : 1;
   *out = (SortLine){mem_calloc(n, sizeof(Ranked)), mem_calloc(n, sizeof(Ranked)), length};
@@ -42,6 +44,7 @@ void sort_line_load(SortLine *line, DType dtype, const char *data, int64_t byte_
 }
 
 static void merge(const Ranked *from, Ranked *to, int64_t begin, int64_t middle, int64_t end) {
+  assert(begin <= middle && middle <= end);
   int64_t left = begin, right = middle;
   for (int64_t i = begin; i < end; i++) {
     bool take_right = left >= middle || (right < end && from[right].key < from[left].key);

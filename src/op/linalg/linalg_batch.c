@@ -1,6 +1,7 @@
 /* Checks, looks and batches for the operators over matrices; _linalg_check_errors. */
 #include "op/linalg/linalg.h"
 
+#include <assert.h>
 #include <complex.h>
 #include <stdio.h>
 
@@ -46,12 +47,14 @@ static void columns_strides(TensorSpec *spec) {
   spec->has_strides = true;
 }
 void linalg_spec(TensorSpec *spec, const Tensor *like, DType dtype, int64_t rows, int64_t cols) {
+  assert(like->ndim >= 2);
   shape_set(spec, dtype, like->ndim, like->sizes);
   spec->sizes[like->ndim - 2] = rows;
   spec->sizes[like->ndim - 1] = cols;
   columns_strides(spec);
 }
 void linalg_spec_rows(TensorSpec *spec, const Tensor *like, DType dtype, int extra, const int64_t *sizes) {
+  assert(like->ndim >= 2);
   shape_set(spec, dtype, like->ndim - 2, like->sizes);
   for (int d = 0; d < extra; d++) spec->sizes[spec->ndim++] = sizes[d];
 }
@@ -72,6 +75,7 @@ void linalg_spec_empty(TensorSpec *spec, DType dtype) {
 
 /* ---- batches ---- */
 Matrices matrices_of(const Tensor *t) {
+  assert(t->ndim >= 2);
   int64_t rows = matrix_rows(t), cols = matrix_cols(t), count = 1;
   for (int d = 0; d < t->ndim - 2; d++) count *= t->sizes[d];
   return (Matrices){.data = tensor_data(t),
@@ -117,6 +121,7 @@ void linalg_keep_triangle(const Matrices *m, size_t item, bool upper) {
     }
 }
 void linalg_mirror(const Matrices *m, DType dtype, bool from_upper) {
+  assert(m->rows == m->cols);
 #define MIRROR(T, conjugate)                                           \
   for (int64_t i = 0; i < m->count; i++) {                             \
     T *a = matrix_at(m, i);                                            \
@@ -175,6 +180,7 @@ static const Explanation explanations[] = {
 };
 
 static Status info_error(const char *name, const char *where, int32_t info) {
+  assert(info != 0);
   if (info < 0)
     return status_new(ERROR_RUNTIME,
                       "%s: %sArgument %lld has illegal value. Most certainly there is a bug in the implementation "

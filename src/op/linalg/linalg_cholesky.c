@@ -2,6 +2,8 @@
  * symmetric factorization LDL^T. */
 #include "op/linalg/linalg.h"
 
+#include <assert.h>
+
 /* ---- cholesky ---- */
 static Status shape_cholesky(Call *call, TensorSpec *specs) {
   const Tensor *a = call_tensor(call, 0);
@@ -99,6 +101,7 @@ typedef struct Triangle {
 
 /* Writes the solution over `x`, a packed batch that holds B. */
 static Status solve_triangle(const Tensor *a, Tensor *x, Triangle how) {
+  assert(how.trans == 'N' || how.trans == 'T' || how.trans == 'C');
   const Lapack *lapack;
   TRY(lapack_open(&lapack));
   if (x->numel == 0) return OK;

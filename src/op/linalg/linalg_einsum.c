@@ -2,6 +2,8 @@
  * two at a time, labels that no later operand has being summed on the way: by bmm. */
 #include "call/operator.h"
 
+#include <assert.h>
+
 enum { LABELS = 52, MAX_LABELS = TENSOR_MAX_DIMS };
 
 /* Labels are numbers: 0 to 51 for letters, then the dimensions that "..." stands for, the last first. */
@@ -105,6 +107,7 @@ static Status lay_out(Exec *exec, const Term *term, size_t operand, const Plan *
 
 /* Sums over positions, which stay with size 1. */
 static Status sum_positions(Exec *exec, const bool *chosen, int count, Tensor **x) {
+  assert(count >= 0 && count <= MAX_LABELS);
   static OpRef sum = OP_REF("aten::sum", "dim_IntList");
   int64_t dims[MAX_LABELS];
   size_t n = 0;
@@ -124,6 +127,7 @@ static Status sum_positions(Exec *exec, const bool *chosen, int count, Tensor **
 
 /* a (taken over) times b, summed over the chosen positions: groups of positions become the dimensions of a bmm. */
 static Status contract(Exec *exec, const bool *summed, int count, Tensor **a, const Tensor *b) {
+  assert(count >= 0 && count <= MAX_LABELS);
   static OpRef permute = OP_REF("aten::permute", ""), reshape = OP_REF("aten::reshape", ""),
                bmm = OP_REF("aten::bmm", ""), mul = OP_REF("aten::mul", "Tensor");
   IValue result = IVALUE_NONE;
@@ -196,6 +200,7 @@ done:
 }
 
 static const char *label_text(const Plan *plan, int position, char buffer[8]) {
+  assert(position >= 0 && position < plan->label_count);
   strcpy(buffer, "...");
   for (int l = 0; l < LABELS; l++)
     if (plan->position[l] == position) buffer[0] = (char)(l < 26 ? 'A' + l : 'a' + l - 26), buffer[1] = 0;

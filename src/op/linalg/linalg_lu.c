@@ -1,6 +1,7 @@
 /* LU factorizations and what is solved with them: lu_factor, lu_solve, lu_unpack, solve, inv, det, slogdet. */
 #include "op/linalg/linalg.h"
 
+#include <assert.h>
 #include <complex.h>
 #include <math.h>
 
@@ -44,6 +45,7 @@ static Status factorize_copy(const Tensor *a, Tensor *lu, const Tensor *pivots, 
 
 /* Solves op(A) X = B over each matrix of b, given the packed factors of the same batch. */
 static Status solve_with(const Tensor *lu, const Tensor *pivots, const Tensor *b, char trans) {
+  assert(trans == 'N' || trans == 'T' || trans == 'C');
   const Lapack *lapack;
   TRY(lapack_open(&lapack));
   if (b->numel == 0) return OK;

@@ -1,6 +1,7 @@
 /* Orthogonal factorizations by reflections (geqrf and its relatives, qr) and least squares. */
 #include "op/linalg/linalg.h"
 
+#include <assert.h>
 #include <complex.h>
 
 static int64_t smaller(int64_t a, int64_t b) {
@@ -59,6 +60,7 @@ static Status shape_product(Call *call, TensorSpec *specs) {
 }
 /* Multiplies the reflections out over `a`, the first `k` columns of which hold them. */
 static Status multiply_out(const Tensor *a, const Tensor *tau, int64_t k) {
+  assert(k >= 0 && k <= a->sizes[a->ndim - 1]);
   const Lapack *lapack;
   TRY(lapack_open(&lapack));
   if (a->numel == 0) return OK;

@@ -1,5 +1,8 @@
 /* Rows of the convolutions. All spellings are one operation, described by ConvParams. */
 #include "call/agree.h"
+
+#include <assert.h>
+
 #include "compute/conv/conv.h"
 #include "tensor/layout.h"
 
@@ -76,6 +79,7 @@ Status conv_params(const Tensor *input, const Tensor *weight, ConvParams *p) {
 
 /* "2 x 3", over the dimensions that there are. */
 static void put_product(const ConvParams *p, const int64_t *values, StrBuf *out) {
+  assert(p->spatial >= 1 && p->spatial <= CONV_SPATIAL);
   for (int d = CONV_SPATIAL - p->spatial; d < CONV_SPATIAL; d++)
     strbuf_printf(out, "%s%lld", d > CONV_SPATIAL - p->spatial ? " x " : "", (long long)values[d]);
 }
@@ -197,6 +201,7 @@ Status conv_read(const Call *call, ConvParams *p) {
 /* Planes follow what either operand suggests; lines that are not row-major are copied so first; volumes and transposed
  * convolutions are row-major. */
 static void set_layout(const ConvParams *p, const Tensor *input, const Tensor *weight, TensorSpec *specs) {
+  assert(p->spatial >= 1 && p->spatial <= CONV_SPATIAL);
   if (p->spatial == 2) {
     layout_suggested(input, specs);
     if (!specs->has_strides) layout_suggested(weight, specs);

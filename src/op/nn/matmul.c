@@ -1,9 +1,13 @@
 /* Rows that multiply matrices: mm, bmm, addmm, linear, matmul and what is made of them. */
 #include "base/parallel.h"
+
+#include <assert.h>
+
 #include "compute/gemm/gemm.h"
 #include "tensor/promote.h"
 
 static GemmMatrix matrix(const Tensor *t, int row_dim) {
+  assert(row_dim >= 0 && row_dim + 1 < t->ndim);
   return (GemmMatrix){tensor_data(t), t->strides[row_dim], t->strides[row_dim + 1]};
 }
 
@@ -23,6 +27,7 @@ static void spec(const Tensor *like, int ndim, const int64_t *sizes, TensorSpec 
 
 /* Where gemm may write: `out` itself, or a dense stand-in that gemm_finish copies back. */
 static Status gemm_target(Tensor *out, Tensor **target) {
+  assert(out->ndim >= 2);
   int last = out->ndim - 1;
   if (out->ndim < 2 || out->strides[last] == 1 || out->sizes[last] <= 1) {
     *target = tensor_retain(out);
@@ -58,6 +63,7 @@ static Status shape_mm(Call *call, TensorSpec *specs) {
  * *done false: nothing is done. */
 static Status product_by_panels(Exec *exec, const Tensor *a, const Tensor *b, const float *bias, Tensor *out,
                                 bool *done) {
+  assert(a->ndim == 2 && b->ndim == 2 && a->sizes[1] == b->sizes[0]);
   int64_t m = a->sizes[0], k = a->sizes[1], n = b->sizes[1];
   *done = false;
   if (a->dtype != DTYPE_FLOAT32 || exec->deterministic || !b->storage || atomic_load(&b->storage->is_shown) || m <= 4 ||
@@ -84,6 +90,7 @@ static Status product_by_panels(Exec *exec, const Tensor *a, const Tensor *b, co
   return status;
 }
 static Status product_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha, bool accumulate) {
+  assert(a->ndim == 2 && b->ndim == 2 && a->sizes[1] == b->sizes[0]);
   Tensor *target;
   bool done = false;
   if (alpha == 1 && !accumulate && out->numel) TRY(product_by_panels(exec, a, b, NULL, out, &done));
@@ -123,6 +130,7 @@ typedef struct Batch {
 } Batch;
 enum { SMALL_BATCH = 400 }; /* products per matrix below which bfloat16 is summed stepwise whatever the strides */
 static Status batch_item(Batch *p, int64_t i) {
+  assert(i >= 0 && i < p->out->sizes[0]);
   int64_t item = (int64_t)dtype_size((DType)p->out->dtype);
   GemmMatrix a = matrix(p->a, 1), b = matrix(p->b, 1);
   a.data = (const char *)a.data + i * p->a->strides[0] * item;
@@ -147,6 +155,7 @@ static void batch_items(void *argument, int64_t begin, int64_t end) {
   }
 }
 static Status batches_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha, bool accumulate) {
+  assert(a->ndim == 3 && b->ndim == 3 && a->sizes[2] == b->sizes[1]);
   Tensor *target;
   if (out->numel == 0) return OK; /* whatever the number of batches */
   TRY(gemm_target(out, &target));
@@ -179,6 +188,7 @@ static Status shape_mv(Call *call, TensorSpec *specs) {
   return OK;
 }
 static Status mv_into(Exec *exec, const Tensor *a, const Tensor *v, Tensor *out, double alpha, bool accumulate) {
+  assert(a->ndim == 2 && v->ndim == 1 && a->sizes[1] == v->sizes[0]);
   Tensor *column = NULL, *result = NULL;
   Status status;
   if (a->dtype == DTYPE_BFLOAT16 && !(a->strides[0] == 1 && a->strides[1] >= a->sizes[0])) {

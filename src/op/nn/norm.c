@@ -1,4 +1,5 @@
 /* Normalizations: batch, layer and group norm. Statistics are summed in double, but for those of bfloat16. */
+#include <assert.h>
 #include <math.h>
 
 #include "base/parallel.h"
@@ -54,6 +55,7 @@ static void statistics(DType dtype, const char *x, int64_t n, double eps, double
 /* y = (x * scale + shift) for n elements with numbers of their own or common ones (step 0). */
 static void affine(DType dtype, const char *x, char *y, int64_t n, const float *scale, const float *shift,
                    int64_t step) {
+  assert(step == 0 || step == 1);
   if (dtype == DTYPE_FLOAT32) {
     norm_affine(n, (const float *)x, (float *)y, scale, shift, step);
     return;
@@ -187,6 +189,7 @@ done:
 /* ---- group norm: rows are groups of channels; weight and bias for each channel ---- */
 static void group_channel_bfloat16(const Rows *r, int64_t channel, const uint16_t *x, uint16_t *y, float mean,
                                    float invstd) {
+  assert(channel >= 0 && channel < r->channels);
   float scale = bfloat16_round(invstd * (float)number_at(r->weight, channel, 1));
   float shift = bfloat16_round(bfloat16_round(-scale * mean) + (float)number_at(r->bias, channel, 0));
   for (int64_t i = 0; i < r->inner; i++) {
@@ -377,6 +380,7 @@ static Status shape_batch_norm(Call *call, TensorSpec *specs) {
 
 /* Without a new version: gradients of training don't read these, and a module may run twice before backward. */
 static void update_running(Tensor *running, const double *now, int64_t channels, double momentum, double factor) {
+  assert(!running || running->numel == channels);
   if (!running) return;
   for (int64_t c = 0; c < channels; c++) {
     double v = (1 - momentum) * number_at(running, c, 0) + momentum * now[c] * factor;

@@ -1,6 +1,9 @@
 /* Padding: constant, and the modes that repeat what is there (reflect, replicate, circular) by one table of source
  * indices for each padded dimension; their gradients add up through the same tables. */
 #include "call/agree.h"
+
+#include <assert.h>
+
 #include "op/tensor/view.h"
 #include "tensor/layout.h"
 
@@ -123,6 +126,7 @@ static Status report_too_small(const Padding *p) {
 }
 
 static Status padding_init(Padding *p, PadMode mode, int dims, const Tensor *self, const int64_t *pad, size_t count) {
+  assert(dims >= 1 && dims <= 3);
   *p =
       (Padding){.mode = mode, .dims = dims, .planes = 1, .sizes = {1, 1, 1}, .padded = {1, 1, 1}, .cropped = {1, 1, 1}};
   const char *name = mode == PAD_REFLECT     ? "reflection_pad"

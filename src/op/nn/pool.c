@@ -2,6 +2,7 @@
  * float32, whose planes are read in place. */
 #include "op/nn/pool.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/parallel.h"
@@ -77,10 +78,12 @@ static Status read_input(const Call *call, uint32_t input_at, int spatial, PoolW
 
 /* "3x2x2": channels and the dimensions that windows go over. */
 static void put_plane(const PoolWindow *w, int64_t channels, const int64_t *sizes, StrBuf *out) {
+  assert(w->spatial >= 1 && w->spatial <= 3);
   strbuf_printf(out, w->spatial == 1 ? "%lldx1" : "%lld", (long long)channels); /* a line is a plane of one row */
   for (int d = 3 - w->spatial; d < 3; d++) strbuf_printf(out, "x%lld", (long long)sizes[d]);
 }
 static Status output_too_small(const PoolWindow *w, const Tensor *input) {
+  assert(input->ndim > w->spatial);
   int64_t channels = input->sizes[input->ndim - w->spatial - 1];
   StrBuf text = {0};
   strbuf_puts(&text, "Given input size: (");
@@ -118,6 +121,7 @@ static Status check_channels(const Call *call, const Tensor *input, const PoolWi
 /* How many windows there are, 0 or less where the first one does not fit. With ceil_mode the last may reach beyond the
  * input, and must begin in it or in its left padding. */
 static int64_t count_windows(const PoolWindow *w, int d) {
+  assert(d >= 0 && d < 3 && w->stride[d] > 0);
   int64_t reach = w->in[d] + 2 * w->padding[d] - w->dilation[d] * (w->kernel[d] - 1) - 1, stride = w->stride[d];
   if (w->ceil_mode) reach += stride - 1;
   int64_t count = reach / stride - (reach % stride < 0) + 1;
@@ -185,6 +189,7 @@ Status pool_read_output_size(const Call *call, uint32_t input_at, int spatial, P
 }
 
 void pool_spec(const Tensor *input, const PoolWindow *w, DType dtype, TensorSpec *out) {
+  assert(input->ndim > w->spatial && input->ndim <= TENSOR_MAX_DIMS);
   memset(out, 0, offsetof(TensorSpec, sizes));
   out->dtype = dtype;
   out->device = tensor_device(input);
@@ -317,6 +322,7 @@ typedef struct Span {
   int64_t begin, end, step;
 } Span;
 static Span window_span(const Pool *p, int d, int64_t o) {
+  assert(d >= 0 && d < 3 && o >= 0 && o < p->w.out[d]);
   const PoolWindow *w = &p->w;
   if (p->adaptive) return (Span){adaptive_begin(o, w->out[d], w->in[d]), adaptive_end(o, w->out[d], w->in[d]), 1};
   int64_t begin = o * w->stride[d] - w->padding[d], end = begin + (w->kernel[d] - 1) * w->dilation[d] + 1;

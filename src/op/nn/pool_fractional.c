@@ -2,6 +2,7 @@
  * the input. */
 #include "op/nn/pool.h"
 
+#include <assert.h>
 #include <math.h>
 
 typedef struct Fractional {
@@ -57,6 +58,7 @@ static Status shape_fractional(Call *call, TensorSpec *specs) {
 
 /* Where window `o` of a dimension begins; the last ends with the input. Computed as precisely as the samples are. */
 static int64_t window_begin(DType dtype, double sample, int64_t o, int64_t in, int64_t out, int64_t kernel) {
+  assert(o >= 0 && o < out);
   if (o == out - 1) return in - kernel;
   int64_t begin;
   if (dtype == DTYPE_FLOAT64) {

@@ -4,6 +4,7 @@
  * of each dimension are made once; planes are resampled dimension by dimension; gradients apply the same taps
  * transposed. Cubic: R. Keys, "Cubic convolution interpolation for digital image processing" (1981), with a = -0.75, or
  * -0.5 with antialiasing. */
+#include <assert.h>
 #include <math.h>
 
 #include "base/parallel.h"
@@ -48,6 +49,7 @@ static double ratio(const Resample *r, int64_t a, int64_t b) {
 }
 
 static double step_of(const Resample *r, int d) {
+  assert(d >= 0 && d < 3);
   bool nearest = r->filter <= FILTER_NEAREST_EXACT;
   if (r->align_corners && !nearest) return r->out[d] > 1 ? fit(r, ratio(r, r->in[d] - 1, r->out[d] - 1)) : 0;
   return fit(r, r->scale[d] > 0 ? round_if(r->rounds, 1 / r->scale[d]) : ratio(r, r->in[d], r->out[d]));
@@ -76,6 +78,7 @@ static int64_t clamp(int64_t i, int64_t n) {
 }
 /* The integer part; beyond [-n, 2n], where scales may lead that do not belong to the sizes, what is nearest. */
 static int64_t whole_part(double x, int64_t n) {
+  assert(n > 0);
   double least = -(double)n - 4, most = 2 * (double)n + 4;
   return (int64_t)(!(x > least) ? least : x < most ? x : most);
 }
@@ -137,6 +140,7 @@ static void taps_antialias(const Resample *r, int d, Taps *t) {
 }
 
 static Status taps_new(const Resample *r, int d, Taps *t) {
+  assert(d >= 0 && d < 3);
   static const int widths[] = {1, 1, 2, 4};
   t->in = r->in[d];
   t->out = r->out[d];
@@ -162,6 +166,7 @@ static Status taps_new(const Resample *r, int d, Taps *t) {
 
 /* One dimension of a plane seen as (before, size, behind). */
 static void pass(const Taps *t, bool transposed, int64_t before, int64_t behind, const double *from, double *to) {
+  assert(before >= 0 && behind >= 0);
   int64_t from_size = transposed ? t->out : t->in, to_size = transposed ? t->in : t->out;
   memset(to, 0, (size_t)(before * to_size * behind) * sizeof *to);
   for (int64_t b = 0; b < before; b++)
@@ -240,6 +245,7 @@ static Status read_scales(const Call *call, Resample *r) {
 
 /* "H: 3, W: 4" */
 static void put_named_sizes(int spatial, const int64_t *sizes, StrBuf *out) {
+  assert(spatial >= 1 && spatial <= 3);
   for (int d = 3 - spatial; d < 3; d++)
     strbuf_printf(out, "%s%c: %lld", d > 3 - spatial ? ", " : "", "DHW"[d], (long long)sizes[d]);
 }

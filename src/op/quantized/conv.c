@@ -1,4 +1,5 @@
 /* Convolutions of quantized weights, one to three dimensions, also transposed: their operators. */
+#include <assert.h>
 #include <math.h>
 
 #include "op/quantized/conv_run.h"
@@ -16,6 +17,7 @@ static Status check_input(const Call *c, const ConvParams *p, const Tensor *x) {
 }
 
 static Status output_size(const Call *c, const ConvParams *p, int i, int64_t in, int64_t *out) {
+  assert(i >= 0 && i < p->spatial);
   int64_t extent, padded, size = 0;
   bool fine = int64_mul(p->dilation[i], p->kernel[i] - 1, &extent) && in <= INT32_MAX;
   if (fine && p->transpose) {
@@ -86,6 +88,7 @@ static Status convolve(Call *c, const ConvParams *p, const Tensor *x, LayerInput
 
 /* The input as the parameters see it: one-dimensional ones have a dimension of 1 before the last. */
 static Status widened(const Call *c, int dimensions, const Tensor *x, Tensor **out) {
+  assert(dimensions >= 1 && dimensions <= 3);
   if (dimensions != 1) return *out = tensor_retain(x), OK;
   if (x->ndim != 3)
     return status_new(ERROR_RUNTIME, STR_FMT ": expected a 3-dimensional input, got sizes %s", STR_ARG(c->op->name),

@@ -1,5 +1,8 @@
 /* Packed parameters of quantized convolutions: making them, asking them, their pickled state by version. */
 #include "call/results.h"
+
+#include <assert.h>
+
 #include "op/quantized/packed.h"
 
 static void free_params(Capsule *capsule) {
@@ -12,6 +15,7 @@ static void free_params(Capsule *capsule) {
 }
 
 static const NativeClass *class_of(int spatial) {
+  assert(spatial == 2 || spatial == 3);
   return spatial == 3 ? &native_conv3d_params : &native_conv2d_params;
 }
 
@@ -25,6 +29,7 @@ Status packed_conv_params(IValue object, int spatial, const ConvParams **out) {
 /* ---- checks ---- */
 
 static Status check_numbers(const char *what, int spatial, const int64_t *values, int64_t least) {
+  assert(spatial == 2 || spatial == 3);
   for (int i = 0; i < spatial; i++)
     if (values[i] < least || values[i] > INT32_MAX)
       return status_new(ERROR_RUNTIME, "quantized convolution: %s %s", what, SIZES_TEXT(spatial, values));

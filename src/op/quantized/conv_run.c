@@ -4,6 +4,8 @@
  * that of a transposed convolution, which is one of stride 1 over an image with pixels between its pixels. */
 #include "op/quantized/conv_run.h"
 
+#include <assert.h>
+
 #include "base/parallel.h"
 #include "tensor/tensor.h"
 
@@ -37,6 +39,7 @@ typedef struct Conv {
 /* ---- the input ---- */
 
 static int64_t stride_of(const Conv *v, int d) {
+  assert(d >= 0 && d < 3);
   const Tensor *x = v->input->bytes;
   int i = d + x->ndim - 3;
   return i >= 2 ? x->strides[i] : 0;
@@ -59,6 +62,7 @@ static inline __attribute__((always_inline)) void join_lines(uint8_t *to, int64_
     join_lines(to, step, from, channel, pixel, n, flip, channels)
 static void join_channels(uint8_t *to, int64_t step, const uint8_t *from, int64_t channel, int64_t pixel, int64_t n,
                           uint8_t flip, int64_t channels) {
+  assert(channels >= 1);
   switch (channels) {
     case 1:
       JOIN(1);
@@ -100,10 +104,12 @@ static void fill_outside(const Conv *v, uint8_t *to, int64_t n) {
 
 /* The input's pixels are so many apart. */
 static int64_t spread(const Conv *v, int d) {
+  assert(d >= 0 && d < 3);
   return v->p->transpose ? v->s->stride[d] : 1;
 }
 /* Where a line of what is laid out shows one of the input. */
 static bool input_line(const Conv *v, int d, int64_t at, int64_t *out) {
+  assert(d >= 0 && d < 3);
   int64_t from = at - v->before[d];
   *out = from / spread(v, d);
   return from >= 0 && from % spread(v, d) == 0 && *out < v->s->in[d];
@@ -288,6 +294,7 @@ static void run_depthwise(void *argument, int64_t begin, int64_t end) {
 enum { IMAGE_LIMIT = 8 << 20 /* bytes laid out at a time, or one image */ };
 
 static Status run_images(Conv *v, int64_t first, int64_t images, const Exec *exec) {
+  assert(images > 0);
   int64_t lines = images * v->sizes[0] * v->sizes[1], line_bytes = v->sizes[2] * v->pixel_bytes;
   v->first_image = first;
   if (v->laid_out) {

@@ -1,6 +1,7 @@
 /* Embeddings whose rows are integers of 8, 4 or 2 bits, each row with a scale and an offset: in objects (quantized
  * tensors with float qparams) and as rows of bytes with scale and bias behind the integers: two float32 for bytes, two
  * float16 for less. */
+#include <assert.h>
 #include <math.h>
 
 #include "call/results.h"
@@ -188,6 +189,7 @@ static float to_half(float x) {
 
 /* The error of numbers rounded to a grid of 2^bits points between least and most. */
 static float grid_error(const float *x, int64_t n, float least, float most, int bits) {
+  assert(bits >= 1 && bits <= 8);
   least = to_half(least);
   float range = most - least, top = (float)((1 << bits) - 1);
   float scale = range == 0 ? 1.0f : to_half(range / top), inverse = scale == 0 ? 1.0f : 1.0f / scale, norm = 0;
@@ -235,6 +237,7 @@ static void pack_bytes(const float *x, int64_t n, uint8_t *to) {
 }
 
 static void pack_bits(const float *x, int64_t n, int bits, float least, float most, uint8_t *to) {
+  assert(bits == 2 || bits == 4);
   int each = 8 / bits;
   long top = (1 << bits) - 1;
   least = to_half(least);

@@ -1,5 +1,6 @@
 /* Fake quantization: numbers rounded to what integers of a scale and zero point could say. Gradients pass where the
  * integer lies within its range. */
+#include <assert.h>
 #include <math.h>
 
 #include "call/results.h"
@@ -100,6 +101,7 @@ static Status kernel_tensor_qparams(Call *c) {
 }
 
 static Status fake_channel(Call *c, int64_t axis, int64_t i, Fake *f) {
+  assert(axis >= 0 && axis < call_tensor(c, 0)->ndim);
   Tensor *out, *mask = NULL, *self = NULL;
   TRY(tensor_slice(call_out(c, 0), axis, i, i + 1, 1, &out));
   Status status = tensor_slice(call_out(c, 1), axis, i, i + 1, 1, &mask);

@@ -3,6 +3,7 @@
  * each output, the third is there only when weights have zero points. */
 #include "op/quantized/packed.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/parallel.h"
@@ -250,6 +251,7 @@ void layer_output_dispose(LayerOutput *output) {
 
 void layer_output_row(const LayerOutput *output, const LayerWeights *w, int64_t first, int64_t n, const int32_t *sums,
                       int32_t row_sum, void *to) {
+  assert(first >= 0 && first + n <= w->outputs);
   const QuantizedLoops *loops = quantized_loops();
   Requantization how = output->how;
   how.int_bias += first;
@@ -277,6 +279,7 @@ static int32_t row_sum(const QRows *rows, int64_t m) {
 
 void layer_run_tile(const LayerWeights *w, const LayerOutput *output, LayerTile tile, int64_t count, const QRows *rows,
                     void *to, int64_t ld_to, int32_t *scratch) {
+  assert(tile.group >= 0 && tile.group < w->groups && count >= 0);
   QMatrix part = w->matrices[tile.group];
   int64_t each = w->outputs / w->groups, start = tile.block * QGEMM_BLOCK, ld = tile.blocks * QGEMM_BLOCK;
   int64_t n = each - start < ld ? each - start : ld, first = tile.group * each + start;
@@ -293,6 +296,7 @@ int64_t layer_columns(const LayerWeights *w) {
   return (w->matrices[0].blocks + LAYER_BLOCKS - 1) / LAYER_BLOCKS;
 }
 LayerTile layer_column(const LayerWeights *w, int group, int64_t column, bool is_small) {
+  assert(group >= 0 && group < w->groups && column >= 0 && column < layer_columns(w));
   int64_t block = column * LAYER_BLOCKS, left = w->matrices[group].blocks - block;
   return (LayerTile){group, block, left < LAYER_BLOCKS ? left : LAYER_BLOCKS, is_small};
 }
@@ -340,6 +344,7 @@ static void run_some(void *argument, int64_t begin, int64_t end) {
 
 Status layer_run(const LayerWeights *w, const LayerOutput *output, int64_t count, const uint8_t *a, int64_t ld_a,
                  void *to, int64_t ld_to, int threads) {
+  assert(ld_a >= w->depth);
   int64_t rows = layer_tile_rows(count), chunks = (count + rows - 1) / rows;
   int64_t work = (count < rows ? count : rows) * LAYER_BLOCKS * QGEMM_BLOCK * (w->depth + 1);
   Run run = {w, output, count, ld_a, ld_to, rows, chunks, a, to, layer_is_small(a, count * ld_a), false};

@@ -1,5 +1,6 @@
 /* Linear layers of quantized weights: packing, on quantized inputs, on numbers that are quantized first (dynamic), with
  * half-precision weights. */
+#include <assert.h>
 #include <math.h>
 
 #include "call/results.h"
@@ -136,6 +137,7 @@ static Status check_input(const Call *c, const Tensor *x, const LinearParams *p,
 }
 
 static void output_sizes(const Tensor *x, const LinearParams *p, int64_t *sizes) {
+  assert(x->ndim > 0);
   memcpy(sizes, x->sizes, (size_t)x->ndim * sizeof *sizes);
   sizes[x->ndim - 1] = p->weight->sizes[0];
 }

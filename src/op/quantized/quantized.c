@@ -1,6 +1,7 @@
 /* What kernels of quantized tensors share. */
 #include "op/quantized/quantized.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "call/call_plan.h"
@@ -48,6 +49,7 @@ Status set_quantized_like(Call *call, uint32_t i, const Tensor *numbers, const T
 
 /* quant_utils.h of PyTorch: the range includes zero; the zero point is where the error at both ends is less. */
 void choose_qparams(float least, float most, QuantizedRange range, double *out_scale, int64_t *out_zero_point) {
+  assert(range.qmin < range.qmax);
   int64_t qmin = range.qmin, qmax = range.qmax; /* their difference may not fit 32 bits */
   const float smallest = 6.1e-5f;
   if (range.reduce) {

@@ -1,6 +1,8 @@
 /* Dicts: one kernel for each operator serves the six key types. */
 #include "call/results.h"
 
+#include <assert.h>
+
 static Status key_error(IValue key) {
   StrBuf text = {0};
   Status status = ivalue_print(key, &text);
@@ -10,6 +12,7 @@ static Status key_error(IValue key) {
 }
 
 static Dict *dict_at(const Call *c, uint32_t i) {
+  assert(i < c->input_count && c->inputs[i].tag == TAG_DICT);
   return c->inputs[i].dict;
 }
 

@@ -1,5 +1,6 @@
 /* Sorting of lists: unboxed numbers by qsort; strings, tuples and objects with __lt__ by a stable merge sort whose
  * comparison may fail, because it may run a program. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "call/results.h"
@@ -30,6 +31,7 @@ static int down_bools(const void *a, const void *b) {
 static Status less(Call *c, IValue a, IValue b, int depth, bool *out);
 
 static Status less_objects(Call *c, IValue a, IValue b, bool *out) {
+  assert(a.tag == TAG_OBJECT && b.tag == TAG_OBJECT);
   ClassType *type = a.object->class_type;
   struct Function *method = class_type_find_method(type, STR("__lt__"));
   if (!method)
@@ -82,6 +84,7 @@ static Status less(Call *c, IValue a, IValue b, int depth, bool *out) {
 
 /* Merges the sorted runs [0, middle) and [middle, count) of `from` into `to`. */
 static Status merge(Call *c, const IValue *from, IValue *to, size_t middle, size_t count, bool down) {
+  assert(middle <= count);
   size_t i = 0, j = middle;
   for (size_t k = 0; k < count; k++) {
     bool take_right = i >= middle;
@@ -177,6 +180,7 @@ static Status check_items(const List *list) {
 
 /* A list that nobody else sees, with an item at least. */
 static Status sort_items(Call *c, List *list, bool down) {
+  assert(list->length > 0);
   if (list->kind == LIST_VALUES && list->element->kind != TYPE_STRING && list->element->kind != TYPE_TENSOR)
     TRY(check_items(list));
   switch (list->kind) {

@@ -2,6 +2,8 @@
  * first (floats float32), then the dtype asked for, as TorchScript has it. */
 #include "call/options.h"
 
+#include <assert.h>
+
 /* The kind of number at the bottom of nested lists; NULL for what is no number. */
 static const Type *innermost(const List *list) {
   const Type *type = list->element;
@@ -51,6 +53,7 @@ static Status list_sizes(const List *list, int *out_ndim, int64_t *sizes) {
 }
 
 static Status store_list(const List *list, int dim, const Tensor *t, char **at) {
+  assert(dim >= 0 && dim < t->ndim);
   if ((int64_t)list->length != t->sizes[dim])
     return status_new(ERROR_RUNTIME, "Expected sequence of length %lld at dim %d (got %zu)", (long long)t->sizes[dim],
                       dim, list->length);

@@ -1,5 +1,6 @@
 /* Arithmetic, comparison and conversion of numbers. One kernel serves all overloads of an operator: the tags of the
  * arguments say which they are, and int, float, complex is the order of promotion. Ints wrap. */
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 
@@ -57,11 +58,13 @@ static int64_t wrap_neg(int64_t x) {
 
 /* Python's: rounded down, and the remainder has the divisor's sign; y is not 0. */
 static int64_t floor_quotient(int64_t x, int64_t y) {
+  assert(y != 0);
   if (y == -1) return wrap_neg(x);
   int64_t quotient = x / y;
   return x % y != 0 && (x < 0) != (y < 0) ? quotient - 1 : quotient;
 }
 static int64_t floor_remainder(int64_t x, int64_t y) {
+  assert(y != 0);
   if (y == -1) return 0;
   int64_t remainder = x % y;
   return remainder != 0 && (remainder < 0) != (y < 0) ? remainder + y : remainder;

@@ -1,6 +1,8 @@
 /* Strings. As in TorchScript a string is its bytes: lengths, indices and character classes are those of ASCII. */
 #include "call/results.h"
 
+#include <assert.h>
+
 static bool is_upper(char c) {
   return c >= 'A' && c <= 'Z';
 }
@@ -134,6 +136,7 @@ static unsigned char reversed_at(Str s, size_t i) {
 /* The last place of `what` in s, or -1, in linear time: the algorithm of Knuth, Morris and Pratt (Fast Pattern Matching
  * in Strings, 1977), read from the ends. `borders` has room for what.length. */
 static ptrdiff_t find_last(Str s, Str what, uint32_t *borders) {
+  assert(what.length <= s.length);
   size_t k = 0;
   borders[0] = 0;
   for (size_t i = 1; i < what.length; i++) {

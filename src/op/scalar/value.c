@@ -1,6 +1,9 @@
 /* Operators on values of any type: identity, hashes, optionals, tuples, enums, devices, sizes, and questions about the
  * surroundings. */
 #include "base/clock.h"
+
+#include <assert.h>
+
 #include "call/options.h"
 #include "call/results.h"
 #include "tensor/promote.h"
@@ -78,11 +81,13 @@ static Status not_equal(Call *c) {
 }
 
 static Status enum_name(Call *c) {
+  assert(c->inputs[0].tag == TAG_ENUM);
   const EnumValue *e = c->inputs[0].enum_value;
   return result_str(c, 0, e->type->enum_type->names[e->index]);
 }
 
 static Status enum_value(Call *c) {
+  assert(c->inputs[0].tag == TAG_ENUM);
   const EnumValue *e = c->inputs[0].enum_value;
   return result_value(c, 0, e->type->enum_type->values[e->index]);
 }
@@ -112,10 +117,12 @@ static Status device_with_index(Call *c) {
 }
 
 static Status device_type(Call *c) {
+  assert(c->inputs[0].tag == TAG_DEVICE);
   return result_str(c, 0, str_from(device_type_name(c->inputs[0].device.type)));
 }
 
 static Status device_index(Call *c) {
+  assert(c->inputs[0].tag == TAG_DEVICE);
   int index = c->inputs[0].device.index;
   call_set(c, 0, index < 0 ? IVALUE_NONE : ivalue_int(index));
   return OK;

@@ -1,4 +1,5 @@
 /* Sparse tensors made from and into others: coalesced, dense, of other layouts. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "call/results.h"
@@ -20,6 +21,7 @@ Status expect_coo(const Call *call, const Tensor *t) {
 }
 
 Status sparse_dense_rows(const Tensor *t, DType dtype, int64_t rows, Tensor **out) {
+  assert(tensor_layout(t) == LAYOUT_SPARSE_COO);
   const SparseParts *parts = tensor_sparse_parts(t);
   int64_t sizes[TENSOR_MAX_DIMS + 1] = {rows};
   int ndim = parts->values->ndim;
@@ -48,6 +50,7 @@ static int compare_entries(const void *a, const void *b) {
 
 /* places become the row of each element in the coalesced tensor; out_indices its indices. */
 static Status number_rows(const Tensor *t, Tensor *places, Tensor **out_indices) {
+  assert(tensor_layout(t) == LAYOUT_SPARSE_COO);
   const SparseParts *parts = tensor_sparse_parts(t);
   int64_t nnz = tensor_nnz(t), rows = 0, *place = tensor_data(places);
   Entry *entries = mem_alloc((size_t)(nnz ? nnz : 1) * sizeof *entries);
@@ -96,9 +99,9 @@ static Status kernel_coalesce(Call *c) {
 /* The same parts, said to be coalesced or not. */
 static Status kernel_coalesced(Call *c) {
   const Tensor *self = call_tensor(c, 0);
+  TRY(expect_coo(c, self));
   const SparseParts *parts = tensor_sparse_parts(self);
   Tensor *out;
-  TRY(expect_coo(c, self));
   TRY(tensor_new_coo(self->ndim, self->sizes, parts->indices, parts->values, call_bool(c, 1), &out));
   call_set_tensor(c, 0, out);
   return OK;
@@ -187,6 +190,7 @@ static Status kernel_to_sparse_dim(Call *c) {
 
 /* The elements of a coalesced matrix, with where each row (or, of its transpose, each column) begins. */
 static Status compress(Call *c, const Tensor *coo, Layout layout, int ndim, const int64_t *sizes) {
+  assert(tensor_sparse_parts(coo)->coalesced);
   const SparseParts *parts = tensor_sparse_parts(coo);
   int64_t nnz = tensor_nnz(coo), lines = coo->sizes[0];
   Tensor *begins = NULL, *across = NULL, *out;

@@ -1,6 +1,9 @@
 /* Forms of operators that compute with the values of sparse tensors: what keeps zeros zero, sums, products of
  * elements, copies. */
 #include "call/call_plan.h"
+
+#include <assert.h>
+
 #include "call/results.h"
 #include "op/sparse/sparse.h"
 #include "tensor/promote.h"
@@ -163,6 +166,7 @@ static DType promoted(const Tensor *a, const Tensor *b) {
 
 /* Values of `t`, of a dtype and times a number: new or its own. */
 static Status scaled_values(Exec *exec, const Tensor *t, DType dtype, IValue alpha, Tensor **out) {
+  assert(tensor_is_sparse(t));
   static OpRef mul = OP_REF("aten::mul", "Scalar"), to = OP_REF("aten::to", "dtype");
   Tensor *values;
   TRY(sparse_op(exec, &to, 2, (IValue[]){ivalue_tensor(tensor_sparse_parts(t)->values), ivalue_int(dtype)}, &values));
@@ -174,6 +178,7 @@ static Status scaled_values(Exec *exec, const Tensor *t, DType dtype, IValue alp
 
 /* dense + alpha * sparse */
 static Status add_to_dense(Call *c, const Tensor *dense, const Tensor *sparse, IValue alpha) {
+  assert(tensor_is_sparse(sparse) && !tensor_is_sparse(dense));
   static OpRef to = OP_REF("aten::to", "dtype"), reshape = OP_REF("aten::reshape", "");
   DType dtype = promoted(dense, sparse);
   Tensor *coo = NULL, *places = NULL, *values = NULL, *base = NULL, *rows = NULL, *sum = NULL, *out = NULL;
@@ -206,6 +211,7 @@ static Status add_to_dense(Call *c, const Tensor *dense, const Tensor *sparse, I
 /* Where each element of a and b goes when both are walked once, the smaller place first, as PyTorch merges them: equal
  * places that meet become one. rows has na + nb numbers. */
 static int64_t merge_places(const int64_t *a, int64_t na, const int64_t *b, int64_t nb, int64_t *rows) {
+  assert(na >= 0 && nb >= 0);
   int64_t i = 0, j = 0, count = 0;
   while (i < na || j < nb) {
     bool takes_a = j >= nb || (i < na && a[i] <= b[j]), takes_b = i >= na || (j < nb && b[j] <= a[i]);
@@ -328,6 +334,7 @@ static Status mul_sparse(Call *c, const Tensor *left, const Tensor *right) {
 
 /* A sparse tensor by a dense one of its sizes, or by a number. */
 static Status mul_dense(Call *c, const Tensor *sparse, Tensor *dense) {
+  assert(tensor_is_sparse(sparse) && !tensor_is_sparse(dense));
   static OpRef rows_at = OP_REF("aten::_sparse_mask_helper", "");
   const SparseParts *parts = tensor_sparse_parts(sparse);
   Tensor *whole = NULL, *rows = NULL, *values = NULL, *out = NULL;

@@ -1,5 +1,8 @@
 /* Products of sparse matrices with dense ones and with each other. */
 #include "call/options.h"
+
+#include <assert.h>
+
 #include "op/sparse/sparse.h"
 
 static Status shapes_error(const Tensor *a, const Tensor *b) {
@@ -45,6 +48,7 @@ static Product *const products[DTYPE_COUNT] = {
 
 /* A new matrix: a * b * alpha added to `to`, which may be NULL for zeros. a: COO; b dense. */
 static Status multiply(const Tensor *a, const Tensor *b, IValue alpha, const Tensor *to, Tensor **out) {
+  assert(tensor_is_sparse(a) && !tensor_is_sparse(b));
   double room[2];
   if (a->ndim != 2 || tensor_sparse_parts(a)->sparse_dim != 2)
     return status_new(ERROR_RUNTIME, "addmm: Argument #2: matrix expected, got %dD tensor", a->ndim);

@@ -1,4 +1,5 @@
 /* Forms of operators that move, join and select dimensions of sparse tensors: they go through the indices. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "op/sparse/sparse.h"
@@ -35,6 +36,7 @@ static Status reorder(Call *c, const Tensor *self, const int64_t *order) {
 }
 
 static Status swap_compressed(Call *c, const Tensor *self) {
+  assert(tensor_layout(self) != LAYOUT_SPARSE_COO);
   const SparseParts *parts = tensor_sparse_parts(self);
   Tensor *out = NULL;
   Layout layout = parts->layout == LAYOUT_SPARSE_CSR ? LAYOUT_SPARSE_CSC : LAYOUT_SPARSE_CSR;
@@ -147,6 +149,7 @@ static int64_t choose(const Entry *entries, int64_t n, const int64_t *wanted, in
 
 /* (2, chosen): elements of `self` whose index in a sparse dimension is wanted, with the place among the wanted. */
 static Status chosen_elements(const Tensor *self, int64_t dim, const Tensor *wanted, Tensor **out) {
+  assert(dim >= 0 && dim < tensor_sparse_parts(self)->sparse_dim);
   const SparseParts *parts = tensor_sparse_parts(self);
   int64_t nnz = tensor_nnz(self), count = wanted->numel;
   const int64_t *line = (const int64_t *)tensor_data(parts->indices) + dim * parts->indices->strides[0];

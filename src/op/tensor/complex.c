@@ -2,6 +2,7 @@
 #include "call/operator.h"
 #include "tensor/layout.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "op/tensor/view.h"
@@ -119,6 +120,7 @@ static OpRef conj_ref = OP_REF("aten::_conj", "");
 static OpRef neg_view_ref = OP_REF("aten::_neg_view", "");
 
 static Status take_part(Call *c, int part) {
+  assert(part == 0 || part == 1);
   Exec *exec = c->exec;
   bool conjugated = call_tensor(c, 0)->flags & TENSOR_CONJ;
   IValue plain = IVALUE_NONE, pairs = IVALUE_NONE, out = IVALUE_NONE, negated = IVALUE_NONE;
@@ -170,6 +172,7 @@ static Status shape_two_reals(Call *c, TensorSpec *spec) {
 }
 
 static Status write_part(const Tensor *pairs, int part, const Tensor *from) {
+  assert(part == 0 || part == 1);
   Tensor *to;
   TRY(tensor_select(pairs, -1, part, &to));
   Status status = tensor_copy(to, from, 1);

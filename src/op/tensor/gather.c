@@ -3,6 +3,9 @@
  * All of them walk the index tensor's shape with a view of the table (the tensor that is read or written) whose stride
  * along the dimension is 0; the index read at each place says how far to step along it. */
 #include "base/parallel.h"
+
+#include <assert.h>
+
 #include "compute/element/element.h"
 #include "tensor/iterate.h"
 
@@ -57,6 +60,7 @@ static void walk_run(void *argument, int64_t n, char *const *data, const int64_t
 
 /* The view of `table` that the walk steps over: index's sizes, stride 0 along dim. */
 static Status table_view(const Tensor *table, int ndim, const int64_t *sizes, int64_t dim, Tensor **out) {
+  assert(dim >= 0 && (dim < ndim || ndim == 0));
   int64_t strides[TENSOR_MAX_DIMS];
   for (int d = 0; d < ndim; d++) strides[d] = d == dim ? 0 : table->strides[d];
   return tensor_as_strided(table, ndim, sizes, strides, table->offset, out);
@@ -174,6 +178,7 @@ done:
 }
 
 static Status scatter(Call *call, const Tensor *index, int64_t dim, const Tensor *source, ScatterMode mode) {
+  assert(mode <= SCATTER_AMIN);
   static const ElementReduction reductions[] = {[SCATTER_ADD] = ELEMENT_ADD,
                                                 [SCATTER_MULTIPLY] = ELEMENT_MULTIPLY,
                                                 [SCATTER_AMAX] = ELEMENT_MAX,

@@ -3,6 +3,9 @@
  * The indices become one list of element offsets into the table (masks as the positions of their true elements); the
  * dimensions that are not indexed are walked around it. */
 #include "call/agree.h"
+
+#include <assert.h>
+
 #include "compute/element/element.h"
 #include "tensor/iterate.h"
 #include "tensor/layout.h"
@@ -94,6 +97,7 @@ static Status expand_masks(const Tensor *self, const List *given, Tensor **slots
 
 static Status add_offsets(Indexing *x, const Tensor *self, int dim, const Tensor *index, int ndim,
                           const int64_t *sizes) {
+  assert(dim >= 0 && dim < self->ndim);
   Tensor *spread, *dense = NULL;
   TRY(tensor_expand(index, ndim, sizes, &spread));
   Status status = tensor_contiguous(spread, &dense);
@@ -168,6 +172,7 @@ static Status choose_layout(Indexing *x, const Tensor *self, Tensor *const *slot
 }
 
 static Status resolve(Indexing *x, const Tensor *self, Tensor *const *slots, int slot_count) {
+  assert(slot_count <= self->ndim);
   int ndim = 0, first = -1, last = -1;
   int64_t sizes[TENSOR_MAX_DIMS];
   bool adjacent = true;

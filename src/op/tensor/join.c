@@ -1,5 +1,8 @@
 /* Joining tensors: cat and stack as kernels that copy runs of memory, the rest in terms of them. */
 #include "op/tensor/view.h"
+
+#include <assert.h>
+
 #include "tensor/promote.h"
 #include "tensor/layout.h"
 
@@ -19,6 +22,7 @@ static Status check_list(const List *list, const char *message) {
 }
 
 static DType list_dtype(const List *list) {
+  assert(list->length > 0);
   Promotion promotion = PROMOTION_EMPTY;
   for (size_t i = 0; i < list->length; i++) promotion_add(&promotion, list_tensor(list, i));
   return promotion_result(&promotion);
@@ -26,6 +30,7 @@ static DType list_dtype(const List *list) {
 
 /* channels-last when every tensor is, also those without elements. */
 static MemoryFormat list_format(const List *list) {
+  assert(list->length > 0);
   MemoryFormat format = FORMAT_CONTIGUOUS;
   for (size_t i = 0, seen = 0; i < list->length; i++) {
     const Tensor *t = list_tensor(list, i);
@@ -122,6 +127,7 @@ static void copy_runs(void *argument, int64_t begin, int64_t end) {
 static void join_runs(Call *c, const List *list, Tensor *out, int64_t outer) {
   Runs runs = {list, tensor_data(out), outer, 0};
   if (out->numel == 0) return;
+  assert(out->numel % outer == 0);
   runs.outer_bytes = out->numel / outer * (int64_t)dtype_size((DType)out->dtype);
   int64_t grain = 65536 / runs.outer_bytes + 1;
   parallel_for(c->exec->threads, outer, grain, copy_runs, &runs);
@@ -162,6 +168,7 @@ static Status kernel_cat(Call *c) {
 
 /* The tensors are joined along `dim`, and a view of that cuts the dimension in two, of which the outer one is new. */
 static Status strides_of_stack(const List *list, int64_t dim, TensorSpec *specs) {
+  assert(list->length > 0 && dim >= 0);
   MemoryFormat format = list_format(list);
   int64_t joined[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS], cut[TENSOR_MAX_DIMS];
   int ndim = specs->ndim;

@@ -3,6 +3,8 @@
  * padding. */
 #include "call/operator.h"
 
+#include <assert.h>
+
 typedef struct NestedSizes {
   TensorExtension base;
   Tensor *sizes; /* int64 (parts, dimensions of a part) */
@@ -18,6 +20,7 @@ static bool is_nested(const Tensor *t) {
   return t->flags & TENSOR_OPAQUE && t->extension && t->extension->kind == EXTENSION_NESTED;
 }
 static const Tensor *sizes_of(const Tensor *t) {
+  assert(is_nested(t));
   return ((const NestedSizes *)t->extension)->sizes;
 }
 
@@ -50,6 +53,7 @@ static Status give_nested(Call *call, const Tensor *padded, Tensor *sizes) {
 
 /* The lengths of rows of true at the left of a (parts, longest) mask; false: a row has true behind false. */
 static bool left_lengths(const Tensor *mask, int64_t *lengths) {
+  assert(mask->ndim == 2);
   for (int64_t i = 0; i < mask->sizes[0]; i++) {
     const uint8_t *row = (const uint8_t *)tensor_data(mask) + i * mask->sizes[1];
     int64_t n = 0;
@@ -150,6 +154,7 @@ static Status kernel_from_padded(Call *call) {
 
 /* Copies part i into its place of `out`. */
 static Status copy_part(const Call *call, const Tensor *plain, const Tensor *sizes, int64_t i, const Tensor *out) {
+  assert(i >= 0 && i < sizes->sizes[0]);
   Tensor *from, *to;
   Status status = OK;
   TRY(tensor_select(plain, 0, i, &from));

@@ -30,18 +30,23 @@ static Status shape_relu(Call *call, TensorSpec *specs) {
   return OK;
 }
 
+/* A Scalar's value. */
+static double call_number(const Call *call, uint32_t i) {
+  return ivalue_to_double(call_scalar(call, i));
+}
+
 /* Of ints only what their limits fit. */
 static Status shape_hardtanh(Call *call, TensorSpec *specs) {
   TRY(shape_pointwise_kept(call, specs));
   if (specs->dtype == DTYPE_BOOL) return status_new(ERROR_RUNTIME, "Bool inputs not supported for hardtanh");
-  if (specs->dtype == DTYPE_UINT8 && call->input_count == 3 && (call_double(call, 1) < 0 || call_double(call, 2) < 0))
+  if (specs->dtype == DTYPE_UINT8 && call->input_count == 3 && (call_number(call, 1) < 0 || call_number(call, 2) < 0))
     return status_new(ERROR_RUNTIME, "cannot do hardtanh on an unsigned type with negative limits");
   if (dtype_is_complex(specs->dtype)) return status_new(ERROR_RUNTIME, "clamp is not supported for complex types");
   return OK;
 }
 
 static Status shape_celu(Call *call, TensorSpec *specs) {
-  if (call_double(call, 1) == 0) return status_new(ERROR_RUNTIME, "ZeroDivisionError: alpha cannot be 0 for CELU");
+  if (call_number(call, 1) == 0) return status_new(ERROR_RUNTIME, "ZeroDivisionError: alpha cannot be 0 for CELU");
   return shape_pointwise(call, specs);
 }
 
@@ -53,7 +58,7 @@ static Status shape_gelu(Call *call, TensorSpec *specs) {
 }
 
 static Status shape_softshrink(Call *call, TensorSpec *specs) {
-  double lambd = call_double(call, 1);
+  double lambd = call_number(call, 1);
   if (!(lambd >= 0))
     return status_new(ERROR_RUNTIME, "lambda must be greater or equal to 0, but found to be %g.", lambd);
   return shape_pointwise(call, specs);

@@ -1,5 +1,8 @@
 /* Rows that draw random numbers: made tensors, and in-place fills. The generator is locked while it is drawn from. */
 #include "call/options.h"
+
+#include <assert.h>
+
 #include "tensor/iterate.h"
 
 #define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -60,6 +63,7 @@ static Status normal_fill(Generator *g, Tensor *out, double mean, double std) {
 
 /* A bound whose neighbour on the inner side the dtype would round across it moves inwards, as PyTorch has it. */
 static int64_t float_bound(DType dtype, int64_t bound, int direction) {
+  assert(dtype < DTYPE_COUNT && (direction == 1 || direction == -1));
   static const int digits[DTYPE_COUNT] = {
       [DTYPE_FLOAT16] = 11, [DTYPE_FLOAT32] = 24, [DTYPE_FLOAT64] = 53, [DTYPE_BFLOAT16] = 8};
   int64_t near = (int64_t)((uint64_t)bound + (uint64_t)direction), stored;

@@ -1,6 +1,7 @@
 /* Sampling: multinomial, poisson, binomial, gamma, dirichlet. Each draws from the generator in PyTorch's order. */
 #include "call/operator.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "tensor/iterate.h"
@@ -73,6 +74,7 @@ static Status sample_with_replacement(Generator *g, DType dtype, double *weights
  */
 static void sample_without_replacement(const double *weights, const double *clocks, DType dtype, int64_t categories,
                                        int64_t samples, double *keys, int64_t *out) {
+  assert(samples <= categories);
   int64_t kept = 0;
 #define KEY_LESS(a, b) (keys[a] < keys[b] || (keys[a] == keys[b] && (a) > (b)))
   for (int64_t i = 0; i < categories; i++) {
@@ -132,6 +134,7 @@ static Status to_doubles(const Tensor *t, Tensor **out) {
 }
 
 static Status multinomial(Generator *g, const Tensor *self, int64_t samples, bool replacement, Tensor *out) {
+  assert(self->ndim == 1 || self->ndim == 2);
   DType dtype = (DType)self->dtype;
   int64_t categories = self->sizes[self->ndim - 1], rows = self->ndim == 2 ? self->sizes[0] : 1;
   Tensor *weights = NULL, *drawn = NULL, *clocks = NULL, *keys = NULL, *picked = NULL;
@@ -216,6 +219,7 @@ static double stirling_tail(double k) {
 
 /* W. Hormann, "The generation of binomial random variates" (1993), for p <= 1/2 and a mean of at least 10. */
 static double binomial_by_rejection(Generator *g, double n, double p) {
+  assert(p > 0 && p <= 0.5);
   double deviation = sqrt(n * p * (1 - p)), b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p,
          c = n * p + 0.5, v_r = 0.92 - 4.2 / b;
   double odds = p / (1 - p), alpha = (2.83 + 5.1 / b) * deviation, m = floor((n + 1) * p);

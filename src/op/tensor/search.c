@@ -1,4 +1,5 @@
 /* Finding and counting values: unique, searchsorted, bincount, histograms, quantiles. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,6 +15,7 @@ typedef struct Search {
 } Search;
 
 static int64_t search(const Search *s, double value) {
+  assert(s->length >= 0);
   int64_t low = 0, high = s->length;
   while (low < high) {
     int64_t middle = low + (high - low) / 2;

@@ -2,6 +2,7 @@
 #include "base/work_limit.h"
 #include "call/options.h"
 
+#include <assert.h>
 #include <complex.h> /* after ours: its macros are common words */
 #include <math.h>
 #undef complex
@@ -23,6 +24,7 @@ typedef struct Sequence {
 } Sequence;
 
 static Status sequence_write(const Sequence *s, Tensor *out) {
+  assert(s->fill);
   if (!out->storage) return OK;
   complex128 block[BLOCK];
   size_t item = dtype_size(s->dtype);
@@ -58,6 +60,7 @@ static Status check_bounds(double start, double end, double step, const char *bo
 
 /* Arguments as 0 .. end, start .. end, or with a step. */
 static void arange_bounds(const Call *c, uint32_t count, IValue out[3]) {
+  assert(count >= 1 && count <= 3);
   out[0] = count > 1 ? call_scalar(c, 0) : ivalue_int(0);
   out[1] = call_scalar(c, count > 1 ? 1 : 0);
   out[2] = count > 2 ? call_scalar(c, 2) : ivalue_int(1);

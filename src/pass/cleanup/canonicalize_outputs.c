@@ -1,6 +1,8 @@
 /* Outputs of Ifs and Loops are put in the order in which they are first used, so that equal programs print alike. */
 #include "pass/pass.h"
 
+#include <assert.h>
+
 #define FILE_NAME "canonicalize_outputs"
 
 /* Blocks of one node come in order; a nested node is behind the node it is in. */
@@ -58,6 +60,7 @@ static uint32_t *sorted_outputs(Graph *graph, Node *node, bool *out_changed) {
 }
 
 static void permute_outputs(Node *node, const uint32_t *order, uint32_t count) {
+  assert(count == node->output_count);
   Value **values = ARENA_ARRAY(node->graph->arena, Value *, count + 1);
   for (uint32_t i = 0; i < count; i++) {
     Value *old = node_output(node, order[i]), *fresh = node_add_output(node, old->type);
@@ -73,6 +76,7 @@ static void permute_outputs(Node *node, const uint32_t *order, uint32_t count) {
 }
 
 static void permute_block_outputs(Block *block, const uint32_t *order, uint32_t count, uint32_t from) {
+  assert(from + count <= block_output_count(block));
   Value **values = ARENA_ARRAY(block->graph->arena, Value *, count + 1);
   for (uint32_t i = 0; i < count; i++) values[i] = block_output(block, from + order[i]);
   for (uint32_t i = 0; i < count; i++) block_replace_output(block, from + i, values[i]);

@@ -2,6 +2,9 @@
  * writes to what they read or give, no sharing becomes visible and grad mode stays. Blocks know the nodes of the blocks
  * around them. */
 #include "ir/graph_log.h"
+
+#include <assert.h>
+
 #include "pass/motion/with_aliases.h"
 #include "pass/pass.h"
 #include "pass/types/tensor_facts.h"
@@ -77,11 +80,14 @@ static bool may_share(Elimination *e, const Node *a, const Node *b) {
 }
 
 static void eliminate_in(Elimination *e, Block *block) {
+  assert(e->floor <= e->seen.length);
   size_t bottom = e->seen.length;
   BLOCK_EACH(node, block) {
     if (e->has_modes && (node->block_count || node_may_change_grad_mode(node))) e->floor = e->seen.length;
-    for (uint32_t i = 0; i < node->block_count; i++) eliminate_in(e, node->blocks[i]);
-    if (e->has_modes && node->block_count) e->floor = e->seen.length;
+    for (uint32_t i = 0; i < node->block_count; i++) {
+      eliminate_in(e, node->blocks[i]);
+      if (e->has_modes) e->floor = e->seen.length;
+    }
     if (!is_candidate(e, node)) continue;
     uintptr_t hash = hash_of(node), head = (uintptr_t)ptrmap_get(&e->heads, (void *)hash);
     uintptr_t at = head;

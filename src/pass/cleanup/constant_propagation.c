@@ -2,6 +2,9 @@
  * nobody can change runs now. Ifs with a known condition are replaced by their branch, loops that never run and values
  * that they do not change disappear. Needs operators that run; a failing one is left for run time. */
 #include "ir/graph_log.h"
+
+#include <assert.h>
+
 #include "pass/motion/with_aliases.h"
 #include "pass/pass.h"
 
@@ -178,6 +181,7 @@ static bool is_before_if_chain(const Value *value, const Block *block) {
 }
 
 static void inline_branch(Node *node, bool taken) {
+  assert(node->kind == SYM_prim_If && node->block_count == 2);
   Block *block = node->blocks[taken ? 0 : 1];
   for (uint32_t i = 0; i < node->output_count; i++)
     value_replace_all_uses_with(node_output(node, i), block_output(block, i));
@@ -213,12 +217,14 @@ static bool never_runs(Node *loop) {
 }
 
 static void remove_loop(Node *loop) {
+  assert(loop->input_count == loop->output_count + 2);
   for (uint32_t i = 0; i < loop->output_count; i++)
     value_replace_all_uses_with(node_output(loop, i), node_input(loop, i + 2));
   node_destroy(loop);
 }
 
 static void drop_loop_outputs(Node *loop) {
+  assert(block_output_count(loop->blocks[0]) == loop->output_count + 1);
   Block *body = loop->blocks[0];
   for (uint32_t i = loop->output_count; i-- > 0;) {
     Value *carried = block_input(body, i + 1);

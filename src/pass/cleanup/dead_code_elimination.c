@@ -2,6 +2,9 @@
  * of Ifs and values carried by Loops are marked one by one, so a dead one goes while the others stay. A write is live
  * when something live, or somebody outside, may see the memory. */
 #include "ir/alias_db.h"
+
+#include <assert.h>
+
 #include "ir/graph_log.h"
 #include "pass/pass.h"
 
@@ -106,6 +109,7 @@ static void mark_effects(Marking *m, Block *block) {
 static void sweep(Marking *m, Block *block);
 
 static void sweep_if(Marking *m, Node *node) {
+  assert(node->kind == SYM_prim_If && node->block_count == 2);
   for (uint32_t i = node->output_count; i-- > 0;) {
     if (is_value_needed(m, node_output(node, i))) continue;
     for (int b = 0; b < 2; b++) block_erase_output(node->blocks[b], i);
@@ -115,6 +119,7 @@ static void sweep_if(Marking *m, Node *node) {
 }
 
 static void sweep_loop(Marking *m, Node *node) {
+  assert(block_input_count(node->blocks[0]) == node->output_count + 1);
   Block *body = node->blocks[0];
   uint32_t count = node->output_count;
   for (uint32_t i = count; i-- > 0;)

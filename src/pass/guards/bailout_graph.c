@@ -5,6 +5,9 @@
  * Attributes that can be read anywhere are in no list: the baseline reads them again where it uses them. Else a graph
  * with many parameters, all read at its start, would list them all in each BailOut. */
 #include "pass/pass.h"
+
+#include <assert.h>
+
 #include "ir/graph_log.h"
 #include "pass/motion/liveness.h"
 
@@ -26,6 +29,7 @@ static bool is_guard(const Node *node) {
 }
 
 static void record(void *argument, Node *guard, uint32_t count, Value *const *live) {
+  assert(guard->kind == SYM_prim_Guard);
   Inserter *inserter = argument;
   Bailout bailout = {guard, 0, ARENA_ARRAY(inserter->arena, Value *, count + 1)};
   for (uint32_t i = 0; i < count; i++)

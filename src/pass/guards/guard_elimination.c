@@ -6,6 +6,9 @@
  * A guard may stand anywhere between its value and the uses: what it promises holds as long as the value lives
  * (insert_guards), and a bailout takes up the run wherever it is. It never moves between prim::Enter and prim::Exit. */
 #include "pass/pass.h"
+
+#include <assert.h>
+
 #include "ir/graph_log.h"
 #include "pass/types/shape_analysis.h"
 
@@ -66,6 +69,7 @@ static Node *same_guard(Elimination *e, const Node *guard, const Place *place) {
 }
 
 static void join_guards(Elimination *e, Node *kept, Node *guard) {
+  assert(node_output(kept, 0)->type->tensor && node_output(guard, 0)->type->tensor);
   TensorInfo info = *node_output(kept, 0)->type->tensor;
   if (tensor_info_intersect(&info, node_output(guard, 0)->type->tensor)) /* else the first one's word stands */
     node_output(kept, 0)->type = type_tensor_refined(e->graph->store, &info);

@@ -2,6 +2,9 @@
  * requires_grad, which nobody asks for then. Between prim::Enter and prim::Exit there are none: a bailout could not
  * take the open `with` along. */
 #include "pass/pass.h"
+
+#include <assert.h>
+
 #include "ir/graph_log.h"
 #include "pass/types/lasting_facts.h"
 #include "type/tensor_type.h"
@@ -15,6 +18,7 @@ typedef struct Inserter {
 } Inserter;
 
 static const Type *guarded_type(const Inserter *s, const Node *profile) {
+  assert(profile->kind == SYM_prim_profile);
   TypeStore *store = s->graph->store;
   const Type *type = lasting_type(&s->facts, store, node_input(profile, 0), node_output(profile, 0)->type);
   if (type->kind != TYPE_TENSOR || !type->tensor) return NULL;

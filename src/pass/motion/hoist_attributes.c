@@ -1,6 +1,9 @@
 /* Attributes that the graph can't write are read once, at its start. What guards promise of parameters is then tested
  * before anything has run, and does not stand between the operators that fusers look for. */
 #include "pass/motion/attribute_reads.h"
+
+#include <assert.h>
+
 #include "pass/pass.h"
 
 #define FILE_NAME "hoist_attributes"
@@ -27,6 +30,7 @@ static Node *same_read(const Hoist *h, const Node *node) {
 }
 
 static void hoist_read(Hoist *h, Node *node) {
+  assert(node->kind == SYM_prim_GetAttr);
   Node *same = same_read(h, node);
   if (same) {
     value_replace_all_uses_with(node_output(node, 0), node_output(same, 0));

@@ -1,5 +1,8 @@
 /* Forks run where they stand and waits take their results, where a fork's Future goes to waits alone. */
 #include "ir/graph_log.h"
+
+#include <assert.h>
+
 #include "pass/pass.h"
 #include "report/jit_log.h"
 
@@ -12,6 +15,7 @@ static bool is_only_awaited(const Value *future) {
 }
 
 static void inline_fork(Graph *graph, Node *fork) {
+  assert(fork->kind == SYM_prim_fork);
   const NodeAttribute *attribute = node_attribute(fork, SYM_attr_Subgraph);
   if (!attribute || fork->output_count != 1 || !is_only_awaited(node_output(fork, 0))) return;
   const Graph *body = attribute->g;

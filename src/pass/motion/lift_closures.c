@@ -1,6 +1,8 @@
 /* Lifts closures. Needs SSA. A closure's value becomes the tuple (function, context). */
 #include "pass/pass.h"
 
+#include <assert.h>
+
 typedef struct Lift {
   Graph *outer, *subgraph;
   Node *pack, *unpack;
@@ -20,6 +22,7 @@ static Value *capture(Value *value, void *argument) {
 }
 
 static void lift_one(Node *closure, void (*clean_up)(Graph *graph, void *argument), void *argument) {
+  assert(closure->block_count == 1);
   Graph *graph = closure->graph;
   Lift lift = {.outer = graph, .subgraph = graph_new(graph->arena, graph->store), .block = closure->blocks[0]};
   node_set_graph(closure, SYM_attr_Subgraph, lift.subgraph);

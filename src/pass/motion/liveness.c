@@ -1,5 +1,8 @@
 /* The walk keeps a set of live values as bits by number. */
 #include "pass/pass.h"
+
+#include <assert.h>
+
 #include "pass/motion/liveness.h"
 
 #define FILE_NAME "liveness"
@@ -59,6 +62,7 @@ static void add_outer(Walk *w, const Block *body, uint64_t *live) {
 static void walk_block(Walk *w, Block *block, uint64_t *live);
 
 static void walk_loop(Walk *w, Node *node, uint64_t *live) {
+  assert(node->kind == SYM_prim_Loop);
   Block *body = node->blocks[0];
   w->stamp++;
   add_outer(w, body, live);

@@ -2,6 +2,9 @@
  * as often as it runs; else the loop does UNROLL_FACTOR iterations at a time and an epilogue the rest. Peeling puts the
  * first iterations in front of the loop. The limits are in rewrite.h; beyond them loops stay as they are. */
 #include "ir/graph_log.h"
+
+#include <assert.h>
+
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"
 
@@ -59,6 +62,7 @@ static Value **carried_values(const Node *loop) {
 
 /* The whole loop, its iterations one after the other. */
 static void replace_by_iterations(Graph *graph, Node *loop, int64_t trips) {
+  assert(trips >= 0);
   Value **values = carried_values(loop);
   Value *counter = values[0] = block_input(loop->blocks[0], 0); /* unused: another one is carried */
   for (int64_t i = 0; i < trips; i++) {
@@ -75,6 +79,7 @@ static Value *same(Value *value, void *argument) {
 }
 
 static void repeat_body(Graph *graph, Node *loop, uint32_t times) {
+  assert(times > 0);
   Block *body = loop->blocks[0], *repeated = node_add_block(loop);
   uint32_t count = block_input_count(body);
   Value **values = ARENA_ARRAY(graph->arena, Value *, count);

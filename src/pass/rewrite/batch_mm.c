@@ -40,6 +40,7 @@ typedef struct Batcher {
 } Batcher;
 
 static Tree *make_tree(Batcher *b, Node *node, uint32_t size, bool transposed) {
+  assert(size > 0);
   Tree *tree = ARENA_NEW(b->arena, Tree);
   *tree = (Tree){size, true, transposed, node};
   ptrmap_put(&b->trees, node, tree);
@@ -153,6 +154,7 @@ static void move_up(Batcher *b, Value *value, Node *point) {
 }
 
 static void batch_side(Batcher *b, Products *products, uint32_t side) {
+  assert(side < 2);
   PtrMap bound; /* nodes that stay behind the first product */
   ptrmap_init(&bound, b->arena);
   keep_independent(b, products, &bound);

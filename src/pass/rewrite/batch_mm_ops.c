@@ -3,6 +3,9 @@
  * x...) are the products of m with every x, from the left (side 0) or the right: one product where the x fit together.
  * Else, and while gradients are recorded, the products are made one by one. */
 #include "call/operator.h"
+
+#include <assert.h>
+
 #include "ir/graph.h"
 
 enum { MAX_ROWS_TO_JOIN = 1024 /* larger products gain nothing from being one */ };
@@ -47,6 +50,7 @@ static bool can_multiply(IValue a, IValue b) {
 }
 
 static Status tree_reduce(Call *call) {
+  assert(call->input_count % 2 == 0);
   uint32_t count = call->input_count / 2;
   const IValue *left = call->inputs, *right = call->inputs + count;
   Exec *exec = call->exec;
@@ -107,6 +111,7 @@ static bool is_recorded(const Call *call) {
 }
 
 static Status batch_side(Call *call, uint32_t side) {
+  assert(side < 2);
   const IValue shared = call->inputs[0], *items = call->inputs + 1;
   uint32_t count = call->input_count - 1;
   if (!call->input_count || count != call->output_count)

@@ -3,6 +3,9 @@
  * than a product and a sum, fused with what follows or not. decompose_norms does the same for normalization with known
  * weights: the affine part becomes pointwise. */
 #include "ir/graph_log.h"
+
+#include <assert.h>
+
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"
 
@@ -55,6 +58,7 @@ static Value *affine(Node *node, Value *normalized, Value *weight, Value *bias) 
 
 /* A vector over channels, to stand against a tensor of this rank. */
 static Value *over_channels(Node *node, Value *vector, int rank) {
+  assert(rank > 0 && rank <= TENSOR_MAX_DIMS);
   Value *shape[TENSOR_MAX_DIMS];
   for (int i = 0; i < rank; i++) shape[i] = insert_constant_before(node, ivalue_int(i == 1 ? -1 : 1), NULL);
   Value *sizes = insert_call_before(node, SYM_prim_ListConstruct, type_list_of(TYPE_INT), (uint32_t)rank, shape);

@@ -1,6 +1,9 @@
 /* A convolution with constant weights and the batch normalization behind it, in evaluation and constant too, are one
  * convolution: weight * s and (bias - mean) * s + beta, with s = gamma / sqrt(var + eps). For frozen graphs. */
 #include "ir/graph_log.h"
+
+#include <assert.h>
+
 #include "pass/pass.h"
 #include "pass/rewrite/rewrite.h"
 
@@ -25,6 +28,7 @@ static bool constant_tensor_or_none(const Value *value, IValue *out) {
 
 /* The result of an operator; None once something failed. */
 static IValue compute(Fold *f, OpRef *op, uint32_t count, const IValue *inputs) {
+  assert(f->made_count < sizeof f->made / sizeof *f->made);
   IValue result = IVALUE_NONE;
   if (f->status) return result;
   f->status = op_call(f->exec, op, count, inputs, 1, &result);

@@ -1,6 +1,7 @@
 /* A convolution, a normalization by stored statistics and a clamp, each used by the next alone, become one node
  * (op/nn/conv_norm.c). Anything the operator finds out of the ordinary at run time, gradients included, it does by its
  * parts, so nothing need be known of the tensors here. */
+#include <assert.h>
 #include <math.h>
 
 #include "call/derive.h"
@@ -22,6 +23,7 @@ typedef struct Chain {
 
 /* The node that alone uses the only output of `node`, in the same block. */
 static Node *only_user(const Node *node) {
+  assert(node->output_count == 1);
   const Value *out = node_output(node, 0);
   if (out->uses.length != 1) return NULL;
   Node *user = out->uses.data[0].user;

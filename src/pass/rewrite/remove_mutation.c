@@ -3,6 +3,9 @@
  * operators, only where types tell that the functional one gives what self is: dtype, sizes and strides. Others stay,
  * and their results stand for self behind them. */
 #include "ir/graph_log.h"
+
+#include <assert.h>
+
 #include "pass/motion/with_aliases.h"
 #include "pass/pass.h"
 #include "pass/rewrite/remove_mutation.h"
@@ -32,6 +35,7 @@ Symbol write_functional_kind(const Node *node) {
 }
 
 Node *write_insert_functional(Node *node, Symbol kind) {
+  assert(kind != SYMBOL_NONE);
   Graph *graph = node->graph;
   Value **inputs = ARENA_ARRAY(graph->arena, Value *, node->input_count);
   for (uint32_t i = 0; i < node->input_count; i++) inputs[i] = node_input(node, i);

@@ -1,6 +1,8 @@
 /* What rewrites share. */
 #include "pass/rewrite/rewrite.h"
 
+#include <assert.h>
+
 bool constant_int(const Value *value, int64_t *out) {
   IValue v;
   if (!value_is_constant(value, &v) || v.tag != TAG_INT) return false;
@@ -66,6 +68,7 @@ Value *insert_constant_before(Node *node, IValue value, const Type *type) {
 }
 
 void replace_node(Node *node, Value *with) {
+  assert(node->output_count == 1);
   value_replace_all_uses_with(node_output(node, 0), with);
   node_destroy(node);
 }

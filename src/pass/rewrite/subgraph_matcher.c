@@ -2,6 +2,8 @@
  * no more than the pattern is large. */
 #include "pass/rewrite/subgraph_matcher.h"
 
+#include <assert.h>
+
 #include "pass/rewrite/rewrite.h"
 
 enum { MATCH_MAX_SPAN = 4096 /* nodes between the first and the last one of a match */ };
@@ -175,5 +177,6 @@ bool subgraph_match(const Graph *pattern, Node *anchor, Arena *arena, SubgraphMa
 
 Value *match_value(const SubgraphMatch *match, const char *name) {
   Value *value = map_get(&match->pattern->names, str_from(name));
+  assert(value); /* rules name what they match */
   return value ? ptrmap_get(&match->values, value) : NULL;
 }

@@ -1,6 +1,9 @@
 /* requires_grad of every tensor, as far as the inputs' types tell and it lasts (lasting_facts.h). What is unknown stays
  * unknown. */
 #include "pass/pass.h"
+
+#include <assert.h>
+
 #include "ir/graph_log.h"
 #include "pass/types/lasting_facts.h"
 #include "type/tensor_type.h"
@@ -20,6 +23,7 @@ static int of_value(const Value *v) {
 
 /* True: the type changed. */
 static bool set(Propagation *p, Value *v, int requires_grad) {
+  assert(requires_grad >= -1 && requires_grad <= 1);
   if (v->type->kind != TYPE_TENSOR || of_value(v) == requires_grad) return false;
   const TensorInfo *info = v->type->tensor;
   bool never =

@@ -1,6 +1,9 @@
 /* Types of tensors, forward through the graph: operators by shape_evaluate, structure by rules. Types of inputs, of
  * constants, of attributes and of guards stand as far as they last (lasting_facts.h); all others are computed anew. */
 #include "pass/pass.h"
+
+#include <assert.h>
+
 #include "ir/graph_log.h"
 #include "pass/types/shape_analysis.h"
 
@@ -107,6 +110,7 @@ static void analyze_operator(Analysis *a, Node *node) {
 /* ---- structure ---- */
 
 static void analyze_if(Analysis *a, Node *node) {
+  assert(node->block_count == 2);
   for (int b = 0; b < 2; b++) analyze_block(a, node->blocks[b]);
   for (uint32_t i = 0; i < node->output_count; i++) {
     Value *v = node_output(node, i);
@@ -118,6 +122,7 @@ static void analyze_if(Analysis *a, Node *node) {
 
 /* What is carried starts with the types that come in; every turn can only take away, so this ends. */
 static void analyze_loop(Analysis *a, Node *node) {
+  assert(block_input_count(node->blocks[0]) == node->output_count + 1);
   Block *body = node->blocks[0];
   for (uint32_t i = 0; i < node->output_count; i++) {
     Value *v = block_input(body, i + 1);

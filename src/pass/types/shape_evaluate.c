@@ -1,6 +1,8 @@
 /* Evaluation on meta tensors. */
 #include "pass/types/shape_evaluate.h"
 
+#include <assert.h>
+
 #include "pass/types/tensor_facts.h"
 
 enum { MAX_INPUTS = 64, MAX_OUTPUTS = CALL_MAX_OUTPUTS, MAX_STEPS = 100000 };
@@ -149,6 +151,7 @@ typedef struct Arguments {
 } Arguments;
 
 static void arguments_dispose(Arguments *a) {
+  assert(a->count <= MAX_INPUTS);
   for (uint32_t i = 0; i < a->count; i++)
     if (a->owned[i]) ivalue_release(a->values[i]);
 }

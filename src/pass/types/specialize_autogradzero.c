@@ -1,6 +1,9 @@
 /* Zero gradients, as far as they are known before anything runs: prim::AutogradZero, and tensors whose type says that
  * they are undefined. Blocks of Ifs and Loops give unknown values. */
 #include "pass/pass.h"
+
+#include <assert.h>
+
 #include "ir/graph_log.h"
 #include "pass/types/tensor_facts.h"
 
@@ -26,6 +29,7 @@ static void set_state(Specializer *s, const Value *v, State state) {
 }
 
 static void move_block_out(Node *node) {
+  assert(block_output_count(node->blocks[0]) == node->output_count);
   Block *block = node->blocks[0];
   BLOCK_EACH(inner, block) node_move_before(inner, node);
   for (uint32_t i = 0; i < node->output_count; i++)
@@ -34,6 +38,7 @@ static void move_block_out(Node *node) {
 }
 
 static void specialize_grad_of(Specializer *s, Node *node) {
+  assert(node->block_count == 1);
   bool all_zero = true, all_nonzero = true;
   for (uint32_t i = 0; i < node->input_count; i++) {
     State state = state_of(s, node_input(node, i));
@@ -58,6 +63,7 @@ static void specialize_grad_of(Specializer *s, Node *node) {
 
 /* Where one side is zero the sum is the other; where none is it is an ordinary sum. */
 static void specialize_add(Specializer *s, Node *node) {
+  assert(node->input_count == 2);
   Value *a = node_input(node, 0), *b = node_input(node, 1), *sum = NULL;
   State state_a = state_of(s, a), state_b = state_of(s, b);
   bool both = state_a == STATE_NONZERO && state_b == STATE_NONZERO;

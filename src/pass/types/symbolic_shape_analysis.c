@@ -6,6 +6,9 @@
  * which are computed in different ways differ. What can't be computed for some choice (two symbols that must be equal)
  * keeps the type that shape analysis gives it without symbols. */
 #include "pass/pass.h"
+
+#include <assert.h>
+
 #include "ir/graph_log.h"
 #include "pass/types/shape_analysis.h"
 
@@ -90,6 +93,7 @@ static void name_inputs(Symbolic *s) {
 
 static void set_inputs(Symbolic *s, int run) { /* run -1: with symbols */
   for (uint32_t i = 0; i < graph_input_count(s->graph); i++) {
+    assert(run >= -1 && run < RUNS);
     const Type *type = s->inputs[i];
     if (run >= 0 && type->kind == TYPE_TENSOR && type->tensor) {
       TensorInfo info = *type->tensor;

@@ -1,6 +1,7 @@
 /* Answers by schema and row; prim:: nodes without a row have their rules here. */
 #include "pass/types/tensor_facts.h"
 
+#include <assert.h>
 #include <ctype.h>
 
 #include "type/tensor_type.h"
@@ -210,6 +211,7 @@ int node_results_require_grad(const Node *node) {
 }
 
 const Type *type_with_requires_grad(TypeStore *store, const Type *tensor, int requires_grad) {
+  assert(tensor->kind == TYPE_TENSOR && requires_grad >= -1 && requires_grad <= 1);
   TensorInfo info;
   if (tensor->tensor)
     info = *tensor->tensor;

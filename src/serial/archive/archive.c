@@ -2,6 +2,7 @@
  * begins. */
 #include "serial/archive/archive.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <zlib.h>
 
@@ -120,6 +121,7 @@ static Status record_error(const ArchiveRecord *record, const char *what) {
 
 /* One entry of the directory at *at; moves on. */
 static Status read_entry(Archive *archive, const unsigned char *bytes, size_t length, size_t *at, ArchiveRecord *out) {
+  assert(*at <= length);
   if (length - *at < ENTRY_BYTES) return damaged("the directory is cut");
   const unsigned char *entry = bytes + *at;
   if (get32(entry) != SIGN_ENTRY) return damaged("a directory entry has no signature");
@@ -256,6 +258,7 @@ static Status take_budget(Archive *archive, const ArchiveRecord *record, uint64_
 
 /* Inflates the record's first `bytes` to `to`; all of them when bytes is the record's size. */
 static Status inflate_to(Archive *archive, const ArchiveRecord *record, void *to, size_t bytes) {
+  assert(bytes <= record->size);
   enum { PIECE = 1 << 16 };
   z_stream stream = {0};
   unsigned char *piece = mem_alloc(PIECE);
@@ -303,6 +306,7 @@ static Status inflate_to(Archive *archive, const ArchiveRecord *record, void *to
 }
 
 static Status read_to(Archive *archive, const ArchiveRecord *record, void *to, size_t bytes) {
+  assert(bytes <= record->size);
   if (record->method == METHOD_DEFLATED) {
     TRY(inflate_to(archive, record, to, bytes));
   } else {

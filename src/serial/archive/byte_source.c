@@ -2,6 +2,7 @@
  * error, under `map` the process a SIGBUS, which is why mapping is the caller's choice. */
 #include "serial/archive/byte_source.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -24,6 +25,7 @@ typedef struct CallbackSource {
 } CallbackSource;
 
 static Status file_read(ByteSource *source, uint64_t offset, void *to, size_t length) {
+  assert(offset <= source->size && length <= source->size - offset);
   const FileSource *file = (const FileSource *)source;
   char *at = to;
   while (length) {
@@ -43,10 +45,12 @@ static void file_free(ByteSource *source) {
 }
 
 static Status memory_read(ByteSource *source, uint64_t offset, void *to, size_t length) {
+  assert(offset <= source->size && length <= source->size - offset);
   if (length) memcpy(to, ((MemorySource *)source)->data + offset, length);
   return OK;
 }
 static const void *memory_view(ByteSource *source, uint64_t offset, size_t length) {
+  assert(offset <= source->size && length <= source->size - offset);
   (void)length;
   return ((MemorySource *)source)->data + offset;
 }
@@ -59,6 +63,7 @@ static void map_free(ByteSource *source) {
 }
 
 static Status callback_read(ByteSource *source, uint64_t offset, void *to, size_t length) {
+  assert(offset <= source->size && length <= source->size - offset);
   const CallbackSource *c = (const CallbackSource *)source;
   if (c->read(c->user, offset, to, length) != 0) return status_new(ERROR_IO, "the read callback failed");
   return OK;

@@ -281,5 +281,6 @@ uint8_t bytecode_opcode(Str name) {
 }
 
 const char *bytecode_opcode_name(uint8_t opcode) {
+  assert(opcode < sizeof opcode_names / sizeof *opcode_names);
   return opcode_names[opcode];
 }

@@ -3,6 +3,8 @@
  * (torch/csrc/jit/runtime/interpreter/code_impl.h). */
 #include "serial/archive/bytecode_lift.h"
 
+#include <assert.h>
+
 #include "ir/operator_use.h"
 #include "pass/pass.h"
 #include "serial/archive/bytecode_machine.h"
@@ -21,6 +23,7 @@ static size_t target(Lift *l, size_t at, size_t limit) {
 }
 
 static void lift_block(Lift *l, Block *block, size_t begin, size_t end) {
+  assert(begin <= end);
   size_t base = l->base;
   Node *before = l->graph->insert_before;
   l->base = l->stack.length;
@@ -150,6 +153,7 @@ static size_t lift_loop(Lift *l, size_t at, size_t end) {
 }
 
 static void lift_range(Lift *l, size_t begin, size_t end) {
+  assert(begin <= end);
   if (++l->nesting > MAX_NESTING) LIFT_FAIL(l, "blocks nest too deeply");
   for (size_t at = begin; at < end;) {
     const Instruction *in = &l->instructions[at];

@@ -1,5 +1,8 @@
 /* Schemas of bytecode's methods: tables of arguments and returns, each a name, a type as text and a default. */
 #include "frontend/sugared_value.h"
+
+#include <assert.h>
+
 #include "serial/archive/bytecode_lift.h"
 #include "serial/python/python_print.h"
 
@@ -9,6 +12,7 @@ enum { MAX_ARGUMENTS = 1 << 12 };
 
 /* Where the bracket that opens at `at` closes; the text's length when it does not. */
 static size_t closing(Str text, size_t at) {
+  assert(at <= text.length);
   int depth = 0;
   for (; at < text.length; at++) {
     depth += text.data[at] == '[';

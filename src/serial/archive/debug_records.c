@@ -3,6 +3,8 @@
  * stands for itself depends on texts alone and not on addresses, so that saving again gives the same bytes. */
 #include "serial/archive/debug_records.h"
 
+#include <assert.h>
+
 #include "serial/pickle/pickle_ops.h"
 
 enum { CONTEXT_LINES = 3 /* kept around what ranges cover, for messages */ };
@@ -56,9 +58,11 @@ static Status cover(Extents *extents, SourceRange range) {
 }
 
 static uint32_t line_end(const Source *source, uint32_t line) {
+  assert(line < source->line_count);
   return line + 1 < source->line_count ? source->line_starts[line + 1] : (uint32_t)source->length;
 }
 static Status cut(DebugRecords *records, Extent *extent) {
+  assert(extent->first <= extent->last && extent->last < extent->source->line_count);
   const Source *source = extent->source;
   uint32_t last =
       source->line_count - extent->last > CONTEXT_LINES ? extent->last + CONTEXT_LINES : source->line_count - 1;

@@ -1,5 +1,8 @@
 /* Saving: the object pickled, the code it needs printed, both with their tensors in one archive. */
 #include "serial/archive/debug_records.h"
+
+#include <assert.h>
+
 #include "serial/archive/zip_writer.h"
 #include "serial/pickle/pickler.h"
 #include "serial/python/python_print.h"
@@ -28,6 +31,7 @@ typedef struct Export {
 } Export;
 
 static void need(Export *e, Str name, Needed what) {
+  assert(!what.type != !what.function);
   const void *definition = what.function ? (const void *)what.function : what.type;
   const void *known = map_get(&e->known, name);
   if (known) {

@@ -3,6 +3,8 @@
  * container and an index, because a list met again under another type exchanges its items. */
 #include "serial/pickle/pickle.h"
 
+#include <assert.h>
+
 enum { MAX_STEPS = 1 << 24 };
 
 typedef struct Work {
@@ -103,6 +105,7 @@ static Status retype_dict(Dict *dict, const Type *type, WorkList *work) {
 
 /* A tuple is immutable for others: one that is held elsewhere, or that must bear a name, is replaced by a copy. */
 static Status retype_tuple(IValue *slot, const Type *type, WorkList *work, const char *what) {
+  assert(slot->tag == TAG_TUPLE);
   Tuple *tuple = slot->tuple;
   if (tuple->length != type->count) return misfit(*slot, type, what);
   bool named = type->name.length != 0;

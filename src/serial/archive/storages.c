@@ -1,6 +1,8 @@
 /* Storages of one folder of an archive. */
 #include "serial/archive/storages.h"
 
+#include <assert.h>
+
 void storage_table_init(StorageTable *table, Archive *archive, const char *folder, DeviceMap *device_map) {
   *table = (StorageTable){.archive = archive, .folder = folder, .device_map = device_map};
   map_init(&table->by_key, NULL);
@@ -36,6 +38,7 @@ static Status load_new(StorageTable *table, Str key, size_t bytes, Storage **out
 }
 
 Status storage_table_load(void *context, Str key, Str location, DType dtype, size_t bytes, Storage **out) {
+  assert(dtype < DTYPE_COUNT);
   StorageTable *table = context;
   (void)dtype;
   Storage *storage = map_get(&table->by_key, key);

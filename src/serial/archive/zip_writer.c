@@ -1,6 +1,7 @@
 /* The bytes of a zip file. */
 #include "serial/archive/zip_writer.h"
 
+#include <assert.h>
 #include <zlib.h>
 
 enum {
@@ -59,12 +60,14 @@ typedef struct Wide {
   unsigned count;
 } Wide;
 static void put_narrow(const ZipWriter *writer, unsigned char *to, uint64_t value, Wide *wide) {
+  assert(wide->count < sizeof wide->values / sizeof *wide->values);
   bool fits = value < writer->limit;
   put_u32(to, fits ? (uint32_t)value : UINT32_MAX);
   if (!fits) wide->values[wide->count++] = value;
 }
 /* The zip64 field of an entry; its length. */
 static unsigned put_wide(unsigned char *to, const Wide *wide) {
+  assert(wide->count <= sizeof wide->values / sizeof *wide->values);
   if (!wide->count) return 0;
   put_u16(to, ZIP64_ID);
   put_u16(to + 2, 8 * wide->count);

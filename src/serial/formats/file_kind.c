@@ -1,6 +1,8 @@
 /* The table of kinds of files. Rows are tried in order; those of zip archives only where one was opened. */
 #include "serial/formats/file_kind.h"
 
+#include <assert.h>
+
 #include "serial/archive/archive.h"
 #include "serial/formats/safetensors.h"
 
@@ -29,6 +31,7 @@ typedef struct Field {
   uint64_t number, type, value, begin;
 } Field;
 static bool read_varint(const unsigned char *bytes, size_t length, size_t *at, uint64_t *out) {
+  assert(*at <= length);
   *out = 0;
   for (int shift = 0; shift < 64 && *at < length; shift += 7) {
     unsigned char byte = bytes[(*at)++];

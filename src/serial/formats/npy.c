@@ -1,4 +1,5 @@
 /* NumPy's files: .npy is a header and data in C or Fortran order, .npz a zip of them. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "serial/archive/archive.h"
@@ -83,6 +84,7 @@ static Status parse_header(Str text, NpyHeader *h) {
 
 /* Bytes [offset, offset + length) of the source hold one array. */
 static Status load_array(ByteSource *source, uint64_t offset, uint64_t length, IValue *out) {
+  assert(offset <= source->size && length <= source->size - offset);
   unsigned char start[12];
   if (length < sizeof start) return bad_header("it is too short");
   TRY(byte_source_read(source, offset, start, sizeof start));

@@ -2,6 +2,8 @@
  * a small file can't ask for much memory by naming the same bytes often. */
 #include "serial/formats/safetensors.h"
 
+#include <assert.h>
+
 #include "serial/formats/json.h"
 
 enum { LENGTH_BYTES = 8 };
@@ -68,6 +70,7 @@ static Status read_spec(const Json *entry, TensorSpec *spec) {
 }
 
 static Status read_range(const Reader *r, const Json *entry, uint64_t *out_begin, uint64_t *out_bytes) {
+  assert(r->bytes_left <= r->data_bytes);
   const Json *offsets = json_array(entry, "data_offsets");
   int64_t begin, end;
   if (json_count(offsets) != 2 || !json_int(json_first(offsets), &begin) ||

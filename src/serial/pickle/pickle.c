@@ -2,11 +2,14 @@
  * stands in pickle_calls.c. */
 #include "serial/pickle/pickle_globals.h"
 
+#include <assert.h>
+
 static Status bad(const PickleReader *r, const char *what) {
   return status_new(ERROR_DATA, "damaged pickle: %s at byte %zu", what, r->at);
 }
 
 static Status take(PickleReader *r, size_t count, const unsigned char **out) {
+  assert(r->at <= r->length);
   if (count > r->length - r->at) return bad(r, "it ends early");
   *out = r->data + r->at;
   r->at += count;
@@ -34,15 +37,18 @@ static Status push(PickleReader *r, IValue value) {
   return status_out_of_memory();
 }
 static size_t floor_of(const PickleReader *r) {
+  assert(!r->marks.length || vec_last(&r->marks) <= r->stack.length);
   return r->marks.length ? vec_last(&r->marks) : 0;
 }
 static Status need(const PickleReader *r, size_t count) {
   return r->stack.length - floor_of(r) < count ? bad(r, "the stack is empty") : OK;
 }
 static IValue *top(PickleReader *r) {
+  assert(r->stack.length > 0);
   return &vec_last(&r->stack);
 }
 static void drop(PickleReader *r, size_t count) {
+  assert(count <= r->stack.length);
   while (count--) ivalue_release(vec_pop(&r->stack));
 }
 
@@ -55,6 +61,7 @@ static Status pop_mark(PickleReader *r, size_t *out_begin) {
 
 /* Replaces the items from `begin` on by a tuple of them. */
 static Status make_tuple(PickleReader *r, size_t begin) {
+  assert(begin <= r->stack.length);
   size_t count = r->stack.length - begin;
   if (count > UINT32_MAX) return bad(r, "a tuple is too long");
   Tuple *tuple;

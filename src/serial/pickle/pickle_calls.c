@@ -1,5 +1,8 @@
 /* What the names of a pickle mean: tensors, typed lists, ordered dicts, complex numbers, classes of the archive. */
 #include "serial/pickle/pickle_globals.h"
+
+#include <assert.h>
+
 #include "tensor/quantizer.h"
 #include "tensor/device_map.h"
 #include "tensor/sparse.h"
@@ -194,6 +197,7 @@ static Status read_quantizer(IValue parameters, Quantizer **out) {
 
 /* Less than a byte: row-major, in a storage of its own that has a byte for each element. */
 static Status rebuild_packed_bits(const Storage *storage, DType dtype, int ndim, const int64_t *sizes, Tensor **out) {
+  assert(dtype_elements_per_byte(dtype) > 1);
   int each = dtype_elements_per_byte(dtype);
   int64_t numel, columns = ndim ? sizes[ndim - 1] : 1;
   TRY(sizes_numel(ndim, sizes, &numel));

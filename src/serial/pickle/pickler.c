@@ -1,6 +1,7 @@
 /* Pickling, recursive along the values, with the memo that keeps shared things shared. */
 #include "serial/pickle/pickler.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "ir/ir.h"
@@ -81,6 +82,7 @@ static void put_get(Pickler *p, uintptr_t number) {
   pickle_get(&p->out, (uint32_t)number);
 }
 static uint32_t put_put(Pickler *p) {
+  assert(p->count < UINT32_MAX);
   pickle_put(&p->out, p->count);
   return p->count++;
 }
@@ -97,6 +99,7 @@ static Status put_string(Pickler *p, Str text) {
 }
 
 static void put_class(Pickler *p, const Type *type) {
+  assert(type->name.length);
   ptrdiff_t dot = str_rfind_char(type->name, '.');
   if (p->depend) p->depend(p->context, type);
   put_global(p, dot < 0 ? STR("__torch__") : str_slice(type->name, 0, (size_t)dot),
@@ -114,6 +117,7 @@ static void put_double(Pickler *p, double value) {
   for (int i = 56; i >= 0; i -= 8) put_op(p, (unsigned char)(bits >> i));
 }
 static void put_ints(Pickler *p, int count, const int64_t *values) {
+  assert(count >= 0);
   put_op(p, MARK);
   for (int i = 0; i < count; i++) put_int(p, values[i]);
   put_op(p, TUPLE);
@@ -167,6 +171,7 @@ static void put_no_hooks(Pickler *p) {
 }
 
 static Status put_sparse(Pickler *p, const Tensor *t) {
+  assert(tensor_is_sparse(t));
   const SparseParts *parts = tensor_sparse_parts(t);
   put_global(p, STR("torch._utils"), STR("_rebuild_sparse_tensor"));
   put_op(p, MARK);

@@ -2,6 +2,8 @@
  * uses it without changing the order in which things happen; a second writes statements. */
 #include "serial/python/python_printing.h"
 
+#include <assert.h>
+
 enum { LONG_LINE = 40 /* expressions beyond it get a name */, INLINE_DEPTH = 200 };
 
 void printing_fail(Printing *p, Status status) {
@@ -178,6 +180,7 @@ static void scan_block(Printing *p, const Block *block) {
 /* ---- statements ---- */
 
 static void indent(Printing *p) {
+  assert(p->level >= 0);
   strbuf_repeat(python_text_at(&p->out), ' ', (size_t)p->level * 2);
 }
 void put_type(Printing *p, PythonText *out, const Type *type) {
@@ -272,6 +275,7 @@ static void print_block(Printing *p, const Block *block, bool has_more) {
 }
 
 static void print_branch(Printing *p, const Node *node, uint32_t i) {
+  assert(i < node->block_count);
   const Block *block = node->blocks[i];
   p->level++;
   print_block(p, block, node->output_count != 0);
@@ -288,6 +292,7 @@ static void print_branch(Printing *p, const Node *node, uint32_t i) {
 }
 
 static void print_if(Printing *p, const Node *node) {
+  assert(node->kind == SYM_prim_If && node->block_count == 2);
   for (uint32_t i = 0; i < node->output_count; i++) assign_name(p, node_output(node, i));
   indent(p);
   put_inputs(p, &p->out, node, "if ", ":\n");
@@ -308,6 +313,7 @@ static bool is_endless(const Value *trip_count) {
 
 /* Carried values keep one name: assigned before the loop, and at the end of its body. */
 static void print_loop(Printing *p, const Node *node) {
+  assert(node->kind == SYM_prim_Loop && node->block_count == 1);
   const Block *body = node->blocks[0];
   bool is_for = is_constant_true(node_input(node, 1)) && is_constant_true(block_output(body, 0));
   if (!is_for && !is_endless(node_input(node, 0)))

@@ -1,10 +1,13 @@
 /* Text with marks: a mark is set only where the range changes. */
 #include "serial/python/python_text.h"
 
+#include <assert.h>
+
 static bool is_same(SourceRange a, SourceRange b) {
   return a.source == b.source && a.begin == b.begin && a.end == b.end;
 }
 static void mark(PythonText *text, size_t offset, SourceRange range) {
+  assert(!text->marks.length || vec_last(&text->marks).offset <= offset);
   if (text->marks.length && is_same(vec_last(&text->marks).range, range)) return;
   vec_arena_push(text->arena, &text->marks, ((PythonMark){offset, range}));
 }

@@ -1,5 +1,8 @@
 /* Definitions of named types: classes with attributes, constants and methods; interfaces, enums, named tuples. */
 #include "serial/python/python_print.h"
+
+#include <assert.h>
+
 #include "syntax/token.h"
 
 void python_depend_type(PythonPrinter *printer, const Type *type) {
@@ -62,6 +65,7 @@ static void print_attribute_list(const ClassType *type, AttributeKind kind, cons
 }
 
 static void print_hook_list(const ClassType *type, HookKind kind, StrBuf *out) {
+  assert(kind < HOOK_KIND_COUNT);
   if (!type->hooks[kind].length) return;
   strbuf_printf(out, "  %s = [", class_hook_lists[kind]);
   for (size_t i = 0; i < type->hooks[kind].length; i++) {
@@ -155,6 +159,7 @@ static Status print_class(PythonPrinter *printer, const ClassType *type, StrBuf 
 }
 
 static void print_named_tuple(PythonPrinter *printer, const Type *type, StrBuf *out) {
+  assert(type->kind == TYPE_TUPLE && type->field_names);
   strbuf_printf(out, "class " STR_FMT "(NamedTuple):\n", STR_ARG(str_after_last(type->name, '.')));
   for (uint32_t i = 0; i < type->count; i++) {
     strbuf_printf(out, "  " STR_FMT " : ", STR_ARG(type->field_names[i]));

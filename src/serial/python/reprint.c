@@ -1,6 +1,7 @@
 /* A unit's code goes through an archive in memory into a second unit, whose graphs must be the first one's. */
 #include "serial/python/reprint.h"
 
+#include <assert.h>
 #include <ctype.h>
 
 #include "pass/pass.h"
@@ -16,6 +17,7 @@ static bool is_list_of_constants(const Node *node) {
   return true;
 }
 static void spell_list(Graph *graph, Node *user, uint32_t at, const List *list) {
+  assert(at < user->input_count);
   Node *made = graph_create(graph, SYM_prim_ListConstruct, 0, NULL, 1);
   node_output(made, 0)->type = node_input(user, at)->type;
   graph_set_insert_point(graph, user);
@@ -140,6 +142,7 @@ static Status canonical_text(const Function *function, StrBuf *out) {
 }
 
 static Str line_at(Str text, size_t at) {
+  assert(at <= text.length);
   size_t end = at;
   while (end < text.length && text.data[end] != '\n') end++;
   return str_slice(text, at, end);
