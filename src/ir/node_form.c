@@ -316,6 +316,21 @@ static void check_operator(void *argument) {
   if (is_operator) c->wrong = "no schema fits the node's inputs";
 }
 
+/* Binding type variables allocates, in the graph and among its types: what throws is caught here, for who asks has
+ * something to release. */
+static Status protect(const Graph *graph, void (*body)(void *argument), void *argument) {
+  Arena *types = graph->store->is_process ? NULL : &graph->store->arena;
+  Catch c, *outer = graph->arena->catch_point, *outer_of_types = types ? types->catch_point : NULL;
+  if (catch_enter(&c)) {
+    graph->arena->catch_point = &c;
+    if (types) types->catch_point = &c;
+    body(argument);
+  }
+  graph->arena->catch_point = outer;
+  if (types) types->catch_point = outer_of_types;
+  return c.status;
+}
+
 Status node_check_form(const Node *node, const char **out) {
   const NodeKind *kind = node_kind(node->kind);
   const NodeAttribute *subgraph = node_attribute(node, SYM_attr_Subgraph);
@@ -326,7 +341,7 @@ Status node_check_form(const Node *node, const char **out) {
   else if (kind->has_form)
     *out = check_form(node, kind);
   if (*out || kind->has_form || node->graph->numbers_erased) return OK;
-  TRY(arena_protect(node->graph->arena, check_operator, &check)); /* binding type variables allocates */
+  TRY(protect(node->graph, check_operator, &check));
   *out = check.wrong;
   return OK;
 }
