@@ -37,11 +37,15 @@ endif()
 add_executable(unload ${CMAKE_CURRENT_SOURCE_DIR}/unload.c)
 target_include_directories(unload PRIVATE ${CMAKE_SOURCE_DIR}/include)
 target_link_libraries(unload PRIVATE wick_flags ${CMAKE_DL_LIBS})
-# A library with wick in it, which may be closed while threads live that used it.
-add_library(wick_inside MODULE $<TARGET_OBJECTS:wick_objects>)
-target_link_libraries(wick_inside PRIVATE wick_flags)
-target_link_options(wick_inside PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/wick.map)
-add_test(NAME unload COMMAND unload $<TARGET_FILE:wick_shared> $<TARGET_FILE:wick_inside>)
+# A library with wick in it, which may be closed while threads live that used it. What wick keeps for the process is lost
+# with it: a leak to sanitizers.
+if(NOT WICK_SANITIZE)
+  add_library(wick_inside MODULE $<TARGET_OBJECTS:wick_objects>)
+  target_link_libraries(wick_inside PRIVATE wick_flags)
+  target_link_options(wick_inside PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/wick.map)
+  set(wick_inside $<TARGET_FILE:wick_inside>)
+endif()
+add_test(NAME unload COMMAND unload $<TARGET_FILE:wick_shared> ${wick_inside})
 set_tests_properties(unload PROPERTIES TIMEOUT 60)
 
 add_executable(example_resolver ${CMAKE_SOURCE_DIR}/examples/resolver.c)
