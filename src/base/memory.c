@@ -4,6 +4,9 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
 
 #include "base/small_blocks.h"
 #include "base/work_limit.h"
@@ -206,6 +209,9 @@ static ArenaChunk *chunk_new(Heap *from, size_t bytes) {
   return heap_is_foreign(from) ? heap_take(from, bytes, ARENA_ALIGN) : malloc(bytes);
 }
 static void chunk_free(Heap *from, ArenaChunk *chunk) {
+#if defined(__SANITIZE_ADDRESS__)
+  ASAN_UNPOISON_MEMORY_REGION(chunk, chunk->bytes); /* destroyed nodes lie in it */
+#endif
   if (heap_is_foreign(from))
     heap_give(from, chunk, chunk->bytes);
   else

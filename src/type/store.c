@@ -30,9 +30,9 @@ TypeStore *type_store_process(void) {
 Status type_store_init(TypeStore *store, void (*destroy)(TypeStore *store)) {
   *store = (TypeStore){.destroy = destroy};
   ref_init(&store->refs);
-  arena_init(&store->arena, NULL);
   store->table = mem_calloc(1, sizeof *store->table);
   if (!store->table) return status_out_of_memory();
+  arena_init(&store->arena, NULL);
   pthread_mutex_init(&store->table->lock, NULL);
   return OK;
 }
