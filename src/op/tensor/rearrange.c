@@ -83,6 +83,12 @@ static Status roll_corners(const Tensor *self, Tensor *out, const int64_t *shift
   return OK;
 }
 
+/* From 0 to size - 1. */
+static int64_t wrapped(int64_t shift, int64_t size) {
+  int64_t rest = shift % size;
+  return rest < 0 ? rest + size : rest;
+}
+
 /* Each shift cuts the tensor in two and joins the parts, hence with the layout of a cat: channels-last where both parts
  * suggest it. Without dimensions the flattened tensor is shifted. */
 static Status shape_roll(Call *c, TensorSpec *specs) {
@@ -97,7 +103,7 @@ static Status shape_roll(Call *c, TensorSpec *specs) {
   const int64_t *strides = self->strides;
   for (size_t i = 0; i < dim_count && self->ndim; i++) {
     TRY(dim_wrap(dims[i], self->ndim, &dim));
-    int64_t size = sizes[dim], head = ((shifts[i] % size) + size) % size;
+    int64_t size = sizes[dim], head = wrapped(shifts[i], size);
     sizes[dim] = head;
     MemoryFormat format = strides_suggested_format(self->ndim, sizes, strides);
     sizes[dim] = size - head;
@@ -138,7 +144,7 @@ static Status kernel_roll(Call *c) {
                               (long long)dims[i]);
     TRY(dim_wrap(dims[i], self->ndim, &dim));
     int64_t size = self->sizes[dim];
-    total[dim] = (total[dim] + (shifts[i] % size) + size) % size;
+    total[dim] = wrapped(total[dim] - (size - wrapped(shifts[i], size)), size);
   }
   return roll_corners(self, out, total, c->exec->threads);
 }
