@@ -16,6 +16,7 @@ typedef struct LinesRun {
   int64_t length, line_count, lines_in_block;
   int64_t strides[ITERATE_MAX_OPERANDS]; /* within a line, in bytes */
   bool is_number[KERNEL_MAX_OUTPUTS];    /* the output has one element for each line */
+  bool is_target[KERNEL_MAX_OUTPUTS];    /* the instruction that computes it may write it itself */
   size_t buffer_bytes;
   _Atomic bool has_no_memory;
 } LinesRun;
@@ -35,6 +36,26 @@ static void spread_numbers(int64_t count, int64_t n, int64_t item, char *to, con
   for (int64_t k = 0; k < count; k++, from += item, to += n * item) tile_repeat(item, to, from, n);
 }
 
+/* Elements of `count` lines lie side by side. */
+static bool are_together(const LinesRun *lines, int i, int64_t count, const int64_t *strides) {
+  int64_t size = lines->run->operands[i].size;
+  return lines->strides[i] == size && (count == 1 || strides[i] == lines->length * size);
+}
+
+/* Where a result can be computed in the output's memory, it is. */
+static void place_results(const LinesRun *lines, LinesWorker *w, int64_t count, char *const *data,
+                          const int64_t *strides) {
+  const Run *run = lines->run;
+  Worker *worker = &w->worker;
+  for (int i = 0; i < run->kernel->output_count; i++) {
+    int reg = run->operands[i].reg;
+    if (lines->is_target[i])
+      worker->values[reg] = are_together(lines, i, count, strides)
+                                ? data[i]
+                                : worker->buffer + run->place_bytes * run->kernel->places[reg];
+  }
+}
+
 /* The operands of `count` lines that follow each other. */
 static void load_lines(const LinesRun *lines, LinesWorker *w, int64_t count, char *const *data,
                        const int64_t *strides) {
@@ -43,7 +64,7 @@ static void load_lines(const LinesRun *lines, LinesWorker *w, int64_t count, cha
   int64_t n = lines->length;
   for (int i = run->kernel->output_count; i < run->operand_count; i++) {
     const Operand *operand = &run->operands[i];
-    bool together = lines->strides[i] == operand->size && (count == 1 || strides[i] == n * operand->size);
+    bool together = are_together(lines, i, count, strides);
     char **to = &worker->values[operand->reg];
     if (together && operand->same_layout) {
       *to = data[i];
@@ -82,10 +103,10 @@ static void store_lines(const LinesRun *lines, const LinesWorker *w, int64_t cou
     const Operand *operand = &run->operands[i];
     const char *from = w->worker.values[operand->reg];
     int64_t item = width(run, operand->reg);
+    if (from == data[i]) continue;
     if (lines->is_number[i] && lines->kinds[operand->reg])
       tile_store(run, operand, data[i], strides[i], w->numbers[operand->reg], count);
-    else if (!lines->is_number[i] && lines->strides[i] == operand->size &&
-             (count == 1 || strides[i] == n * operand->size))
+    else if (!lines->is_number[i] && are_together(lines, i, count, strides))
       tile_store(run, operand, data[i], operand->size, from, n * count);
     else
       for (int64_t k = 0; k < count; k++)
@@ -119,6 +140,7 @@ static void run_block(const LinesRun *lines, LinesWorker *w, int64_t count, char
   const TileKernel *kernel = lines->run->kernel;
   char **values = w->worker.values;
   load_lines(lines, w, count, data, strides);
+  place_results(lines, w, count, data, strides);
   for (int i = 0, reg = kernel->argument_count + kernel->constant_count; i < kernel->ins_count; i++, reg++) {
     const TileIns *ins = &kernel->ins[i];
     if (lines->kinds[reg])
@@ -226,6 +248,21 @@ static void find_numbers(LinesRun *lines) {
   for (int i = 0; i < kernel->register_count; i++) lines->number_count += lines->kinds[i] != 0;
 }
 
+/* Outputs that share no memory with an argument: line functions read their lines more than once. */
+static void find_targets(LinesRun *lines) {
+  const Run *run = lines->run;
+  const TileKernel *kernel = run->kernel;
+  for (int i = 0; i < kernel->output_count; i++) {
+    int reg = kernel->outputs[i];
+    bool fine = reg >= kernel->argument_count + kernel->constant_count && run->operands[i].same_layout &&
+                !lines->is_number[i] && !lines->kinds[reg];
+    for (int k = 0; k < i && fine; k++) fine = kernel->outputs[k] != reg;
+    for (int k = kernel->output_count; k < run->operand_count && fine; k++)
+      fine = run->tensors[k]->storage != run->tensors[i]->storage;
+    lines->is_target[i] = fine;
+  }
+}
+
 static void choose_block(LinesRun *lines) {
   Run *run = lines->run;
   const TileKernel *kernel = run->kernel;
@@ -263,6 +300,7 @@ Status tile_run_lines(const TileKernel *kernel, int threads, const TileArgument 
   }
   TRY(iterator_init(&lines.it, run.operand_count, operands));
   find_numbers(&lines);
+  find_targets(&lines);
   choose_block(&lines);
   parallel_for(threads, lines.line_count, 1 + HEAVY_GRAIN / lines.length, run_lines, &lines);
   if (lines.has_no_memory) return status_out_of_memory();
