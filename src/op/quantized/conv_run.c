@@ -298,7 +298,7 @@ static Status run_images(Conv *v, int64_t first, int64_t images, const Exec *exe
   int64_t lines = images * v->sizes[0] * v->sizes[1], line_bytes = v->sizes[2] * v->pixel_bytes;
   v->first_image = first;
   if (v->laid_out) {
-    parallel_for(exec->threads, lines, 1 + (1 << 16) / (line_bytes + 1), lay_out_lines, v);
+    parallel_for(exec->threads, lines, 1 + (1 << 19) / (line_bytes + 1), lay_out_lines, v);
     v->images = v->laid_out;
   }
   v->is_small = layer_is_small(v->images, images * v->image_bytes);
