@@ -6,6 +6,7 @@
 
 #include <assert.h>
 
+#include "base/cache.h"
 #include "base/parallel.h"
 #include "tensor/tensor.h"
 
@@ -25,8 +26,9 @@ typedef struct Conv {
   int64_t group_bytes, pixel_bytes; /* whole quads of a group's channels; of all groups */
   int64_t image_bytes;
   bool is_small;
-  uint8_t *outside; /* a pixel */
-  uint8_t *laid_out;
+  uint8_t *outside;  /* a pixel */
+  uint8_t *laid_out; /* from the cache of large blocks */
+  size_t laid_out_bytes;
   int64_t first_image;
 
   int64_t *offsets; /* of taps */
@@ -316,11 +318,10 @@ static Status prepare(Conv *v, int64_t *images) {
   TRY(describe_images(v));
   *images = v->s->batch;
   if (!v->images) {
-    size_t bytes;
     if (*images > IMAGE_LIMIT / v->image_bytes) *images = IMAGE_LIMIT / v->image_bytes;
     if (*images < 1) *images = 1;
-    if (!size_mul((size_t)*images, (size_t)v->image_bytes, &bytes)) return status_out_of_memory();
-    v->laid_out = mem_alloc(bytes);
+    if (!size_mul((size_t)*images, (size_t)v->image_bytes, &v->laid_out_bytes)) return status_out_of_memory();
+    v->laid_out = cache_alloc(v->laid_out_bytes);
     v->outside = mem_calloc(1, (size_t)v->pixel_bytes);
     if (!v->laid_out || !v->outside) return status_out_of_memory();
     for (int64_t i = 0; i < v->pixel_bytes; i++)
@@ -338,7 +339,7 @@ Status conv_run(const ConvParams *p, const ConvShape *shape, const LayerInput *i
   Status status = prepare(&v, &images);
   for (int64_t at = 0; !status && at < shape->batch; at += images)
     status = run_images(&v, at, shape->batch - at < images ? shape->batch - at : images, exec);
-  mem_free(v.laid_out);
+  cache_free(v.laid_out, v.laid_out_bytes);
   mem_free(v.outside);
   mem_free(v.offsets);
   mem_free(v.from);
