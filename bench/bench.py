@@ -13,6 +13,7 @@ machine of that name, is named at the end; the exit status is 1 then.
 """
 import argparse, glob, json, os, statistics, subprocess, sys, tempfile
 
+sys.dont_write_bytecode = True  # the source tree stays as it is
 import report
 
 HERE = os.path.dirname(os.path.abspath(__file__))
