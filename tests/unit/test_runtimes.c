@@ -46,10 +46,11 @@ static void watched_free(void *user, void *p, size_t bytes) {
   Block *block = (Block *)p - 1;
   assert_ptr_equal(block->watch, user);
   assert_int_equal(block->bytes, bytes);
-  atomic_fetch_sub(&block->watch->blocks, 1);
-  atomic_fetch_sub(&block->watch->bytes, (int64_t)bytes);
+  Watch *watch = block->watch;
+  atomic_fetch_sub(&watch->bytes, (int64_t)bytes);
   memset(p, 0x5a, bytes);
   free(block->raw);
+  atomic_fetch_sub(&watch->blocks, 1); /* last: who sees the last block gone lets the watch go */
 }
 
 static wick_runtime *runtime_of(Watch *watch, uint64_t cache_bytes, uint64_t max_bytes) {
