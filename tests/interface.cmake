@@ -58,6 +58,10 @@ target_include_directories(magic_ops PRIVATE ${CMAKE_SOURCE_DIR}/include)
 set_target_properties(magic_ops PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden)
 if(TARGET wick_cli)
   add_test(NAME commands COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/commands.sh ${WICK_COMMAND})
+  if(Python3_FOUND AND WICK_TESTS_STATIC EQUAL -1)
+    add_test(NAME document_commands COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/document_commands.py
+      $<TARGET_FILE:wick_cli> ${CMAKE_SOURCE_DIR})
+  endif()
 endif()
 # The command needs nothing of the library but what it exports.
 if(TARGET wick_cli AND WICK_TESTS_STATIC EQUAL -1)
