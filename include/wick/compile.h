@@ -21,12 +21,14 @@ WICK_API wick_status wick_compile(wick_runtime *runtime, const char *text, size_
  *   wick_compile_options options = {.size = sizeof options, .resolve = resolve, .user = scale};
  *   wick_compile_with(NULL, text, strlen(text), &options, &module, &error);                                */
 enum {
-  WICK_NAME_UNKNOWN = 0,  /* not the resolver's: the language's own names are tried, then it is an error */
-  WICK_NAME_VALUE = 1,    /* `value` becomes a constant of the program. An object (a module, too: wick_module_object)
+  WICK_NAME_UNKNOWN = 0,   /* not the resolver's: the language's own names are tried, then it is an error */
+  WICK_NAME_VALUE = 1,     /* `value` becomes a constant of the program. An object (a module, too: wick_module_object)
                              has its attributes and methods */
-  WICK_NAME_FUNCTION = 2, /* the function `member` of a compiled text, or the method of a loaded module */
-  WICK_NAME_CLASS = 3,    /* the class `member` of `module`'s program, as it names it: "__torch__.Net", "Net" */
-  WICK_NAME_NAMESPACE = 4 /* what leads to names: for `config.size` the resolver is asked "config", "config.size" */
+  WICK_NAME_FUNCTION = 2,  /* the function `member` of a compiled text, or the method of a loaded module */
+  WICK_NAME_CLASS = 3,     /* the class `member` of `module`'s program, as it names it: "__torch__.Net", "Net" */
+  WICK_NAME_NAMESPACE = 4, /* what leads to names: for `config.size` the resolver is asked "config", "config.size" */
+  WICK_NAME_ALIAS = 5      /* `member` is what it is called elsewhere: a name that the program defines, else one of the
+                              language's own: "torch.nn.functional". The resolver is not asked for it */
 };
 typedef struct wick_name {
   uint32_t size; /* set by wick */
@@ -107,6 +109,13 @@ typedef struct wick_tree wick_tree;   /* borrowed from its wick_trees, immutable
 /* `text` is what ranges of trees refer to, for messages: copied; NULL: there is none. */
 WICK_API wick_status wick_trees_new(const char *WICK_NULLABLE text, size_t length, const char *WICK_NULLABLE file_name,
                                     wick_trees **out, wick_error **error);
+/* Adds a text, copied, to which ranges refer from now on; `first_line` is the number of its first line (0: 1).
+ * For trees of several files, or of a part of one. Texts are numbered from 0, that of wick_trees_new among them. */
+WICK_API wick_status wick_trees_add_text(wick_trees *trees, const char *text, size_t length,
+                                         const char *WICK_NULLABLE file_name, uint32_t first_line, uint32_t *out_index,
+                                         wick_error **error);
+/* Ranges refer to that text from now on. */
+WICK_API wick_status wick_trees_use_text(wick_trees *trees, uint32_t index, wick_error **error);
 WICK_API void wick_trees_release(wick_trees *trees); /* NULL is allowed; programs compiled from them hold them too */
 /* begin and end are offsets in the text; both 0 where there is none. Children are of the same wick_trees, and may stand
  * in several trees. WICK_INVALID_ARGUMENT: a kind that is not one, children that do not fit it, a text that is no

@@ -80,6 +80,18 @@ typedef struct wick_attribute {
  * "Net" for __torch__.Net. Methods come by wick_module_define. */
 WICK_API wick_status wick_module_new(wick_runtime *runtime, const char *class_name, const wick_attribute *attributes,
                                      size_t count, wick_module **out, wick_error **error);
+/* An object of a class that the program of `program` defines ("Net", "__torch__.Net"), a module's or another's, as its
+ * attributes make it: each is named once and converted to its type; nothing of the class runs. *out keeps the program.
+ * WICK_NOT_FOUND: no such class. */
+WICK_API wick_status wick_object_new(const wick_module *program, const char *class_name, const char *const *names,
+                                     const wick_value *const *values, size_t count, wick_value **out,
+                                     wick_error **error);
+/* The same object as a module, which it must be: what wick_module_object gives, or an attribute that is a submodule. */
+WICK_API wick_status wick_module_of_object(wick_runtime *runtime, const wick_value *object, wick_module **out,
+                                           wick_error **error);
+/* A member of an enum that the program defines. */
+WICK_API wick_status wick_enum_value(const wick_module *program, const char *class_name, const char *member,
+                                     wick_value **out, wick_error **error);
 /* A copy with attributes of its own: what one sets, the other does not see. share_tensors nonzero: of the same tensors,
  * so that weights are in memory once; what is written into a tensor in place is then seen by both. Compiled code, plans
  * and what objects of native classes hold are shared. runtime NULL: the module's. */
@@ -129,6 +141,10 @@ WICK_API wick_status wick_module_replaced_devices(const wick_module *module, cha
 /* A file of the archive's extra/ folder, borrowed from the module; NULL: absent. */
 WICK_API const char *wick_module_extra_file(const wick_module *module, const char *name,
                                             size_t *WICK_NULLABLE out_length);
+/* Puts a file there, copied, in the place of one of that name; the module is saved with it. What wick_module_extra_file
+ * gave before is gone. */
+WICK_API wick_status wick_module_set_extra_file(wick_module *module, const char *name, const void *data, size_t length,
+                                                wick_error **error);
 
 #ifdef __cplusplus
 }

@@ -55,11 +55,13 @@ WICK_API void wick_value_to_complex(const wick_value *value, double *WICK_NULLAB
                                     double *WICK_NULLABLE out_imaginary);
 /* Borrowed from the value, terminated; may hold zero bytes inside. */
 WICK_API const char *wick_value_to_string(const wick_value *value, size_t *WICK_NULLABLE out_length);
-/* Items of a list or tuple, entries of a dict, attributes of an object; else 0. */
+/* Items of a list or tuple, entries of a dict, attributes of an object; 2 for an enum's member; else 0. */
 WICK_API size_t wick_value_length(const wick_value *value);
-/* Item of a list or tuple, value of a dict's entry, attribute of an object; NULL: no such index. */
+/* Item of a list or tuple, value of a dict's entry, attribute of an object; name (0) and value (1) of an enum's member.
+ * NULL: no such index. */
 WICK_API wick_value *wick_value_item(const wick_value *value, size_t index);
-WICK_API wick_value *wick_value_key(const wick_value *dict, size_t index); /* in order of insertion */
+/* Key of a dict's entry, in order of insertion; name of an object's attribute, or of a NamedTuple's field. */
+WICK_API wick_value *wick_value_key(const wick_value *value, size_t index);
 WICK_API wick_value *wick_value_get(const wick_value *dict,
                                     const wick_value *key); /* NULL: absent, or memory is short */
 WICK_API wick_value *wick_value_get_text(const wick_value *dict_or_object,

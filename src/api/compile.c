@@ -19,11 +19,12 @@ static bool ask(const CallerResolver *r, Compilation *c, Str name, SourceRange r
   wick_status failed = r->resolve(r->user, arena_strndup(&c->scratch, name.data, name.length), out);
   if (failed)
     compilation_fail(c, range, "the resolver failed for '" STR_FMT "' with status %d", STR_ARG(name), (int)failed);
-  if (out->kind > WICK_NAME_NAMESPACE)
+  if (out->kind > WICK_NAME_ALIAS)
     compilation_fail(c, range, "the resolver answered '" STR_FMT "' with the unknown kind %u", STR_ARG(name),
                      out->kind);
   bool complete = out->kind == WICK_NAME_VALUE                                      ? out->value != NULL
                   : out->kind == WICK_NAME_FUNCTION || out->kind == WICK_NAME_CLASS ? out->module && out->member
+                  : out->kind == WICK_NAME_ALIAS                                    ? out->member != NULL
                                                                                     : true;
   if (!complete)
     compilation_fail(c, range, "the resolver answered '" STR_FMT "' without saying what it is", STR_ARG(name));
@@ -77,11 +78,7 @@ static SugaredValue *function_of(Compilation *c, const wick_name *answer, Str na
 }
 
 static const Type *class_of(Compilation *c, const wick_name *answer, Str name, SourceRange range) {
-  Str member = str_from(answer->member);
-  const Type *type = unit_find_type(answer->module->unit, member);
-  if (!type)
-    type = unit_find_type(answer->module->unit,
-                          str_from(arena_printf(&c->scratch, "__torch__." STR_FMT, STR_ARG(member))));
+  const Type *type = module_find_type(answer->module, answer->member);
   if (!type)
     compilation_fail(c, range,
                      "the resolver answered '" STR_FMT "' with the class '%s', which its module does not have",
@@ -111,6 +108,8 @@ static SugaredValue *resolved(const CallerResolver *r, Compilation *c, Str name,
       return function_of(c, &answer, name, range);
     case WICK_NAME_CLASS:
       return sugared_class(c, class_of(c, &answer, name, range));
+    case WICK_NAME_ALIAS:
+      return frontend_alias_value(c, str_from(arena_strndup(&c->scratch, answer.member, strlen(answer.member))), range);
     default: {
       CallerSpace *space = ARENA_NEW(&c->scratch, CallerSpace);
       *space = (CallerSpace){r, {arena_strndup(&c->scratch, name.data, name.length), name.length}};
@@ -124,9 +123,10 @@ static SugaredValue *resolve_value(Resolver *resolver, Compilation *c, Str name,
 }
 static const Type *resolve_type(Resolver *resolver, Compilation *c, Str name, SourceRange range) {
   wick_name answer;
-  return ask((const CallerResolver *)resolver, c, name, range, &answer) && answer.kind == WICK_NAME_CLASS
-             ? class_of(c, &answer, name, range)
-             : NULL;
+  if (!ask((const CallerResolver *)resolver, c, name, range, &answer)) return NULL;
+  if (answer.kind == WICK_NAME_ALIAS)
+    return frontend_alias_type(c, str_from(arena_strndup(&c->scratch, answer.member, strlen(answer.member))), range);
+  return answer.kind == WICK_NAME_CLASS ? class_of(c, &answer, name, range) : NULL;
 }
 
 /* ---- compiling ---- */

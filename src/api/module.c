@@ -109,6 +109,16 @@ Status module_find(const wick_module *module, const char *name, Function **out) 
   return status;
 }
 
+const Type *module_find_type(const wick_module *module, const char *name) {
+  const Type *type = unit_find_type(module->unit, str_from(name));
+  if (type) return type;
+  StrBuf whole = {0};
+  strbuf_printf(&whole, "__torch__.%s", name);
+  if (!whole.failed) type = unit_find_type(module->unit, strbuf_view(&whole));
+  strbuf_dispose(&whole);
+  return type;
+}
+
 wick_status wick_module_schema(const wick_module *module, const char *method, char **out_text, wick_error **error) {
   Function *function;
   StrBuf text = {.max_length = 1 << 20};
@@ -234,4 +244,15 @@ const char *wick_module_extra_file(const wick_module *module, const char *name, 
   const String *text = module && name && module->module ? map_get(&module->module->extra_files, str_from(name)) : NULL;
   if (out_length) *out_length = text ? text->length : 0;
   return text ? text->data : NULL;
+}
+
+wick_status wick_module_set_extra_file(wick_module *module, const char *name, const void *data, size_t length,
+                                       wick_error **error) {
+  API_NEED(module);
+  API_NEED(name);
+  API_NEED_BYTES(data, length);
+  if (!module->module)
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "a compiled text has no extra files"), error);
+  HEAP_SCOPE(runtime_of(module->runtime)->heap);
+  return api_status(module_set_extra_file(module->module, str_from(name), (Str){data, length}), error);
 }

@@ -8,8 +8,9 @@
 
 struct wick_trees {
   RefCount refs;
-  Arena arena;    /* allocates within arena_protect only */
-  Source *source; /* owned, or NULL */
+  Arena arena;           /* allocates within arena_protect only */
+  Source *source;        /* what ranges refer to now, or NULL; among `sources` */
+  VEC(Source *) sources; /* owned */
 };
 struct wick_tree {
   Tree *tree;
@@ -34,15 +35,26 @@ Status trees_keeper(const wick_tree *tree, Source **out) {
   return OK;
 }
 
+static Status add_source(wick_trees *trees, Str text, const char *file_name, uint32_t first_line) {
+  Source *source;
+  if (text.length > UINT32_MAX / 2) return status_new(ERROR_INVALID_ARGUMENT, "the text is too long");
+  if (trees->sources.length == UINT32_MAX) return status_new(ERROR_INVALID_ARGUMENT, "there are too many texts");
+  TRY(source_new(text, file_name, first_line ? first_line : 1, &source));
+  if (!vec_push(&trees->sources, source)) {
+    source_release(source);
+    return status_out_of_memory();
+  }
+  trees->source = source;
+  return OK;
+}
 static Status trees_new(const char *text, size_t length, const char *file_name, wick_trees **out) {
-  if (length > UINT32_MAX / 2) return status_new(ERROR_INVALID_ARGUMENT, "the text is too long");
   wick_trees *trees = mem_calloc(1, sizeof *trees);
   if (!trees) return status_out_of_memory();
   ref_init(&trees->refs);
   arena_init(&trees->arena, NULL);
-  Status status = text ? source_new((Str){text, length}, file_name, 1, &trees->source) : OK;
+  Status status = text ? add_source(trees, (Str){text, length}, file_name, 1) : OK;
   if (status)
-    mem_free(trees);
+    wick_trees_release(trees);
   else
     *out = trees;
   return status;
@@ -56,8 +68,27 @@ wick_status wick_trees_new(const char *text, size_t length, const char *file_nam
 void wick_trees_release(wick_trees *trees) {
   if (!trees || !ref_release(&trees->refs)) return;
   arena_dispose(&trees->arena);
-  source_release(trees->source);
+  for (size_t i = 0; i < trees->sources.length; i++) source_release(trees->sources.data[i]);
+  vec_dispose(&trees->sources);
   mem_free(trees);
+}
+
+wick_status wick_trees_add_text(wick_trees *trees, const char *text, size_t length, const char *file_name,
+                                uint32_t first_line, uint32_t *out_index, wick_error **error) {
+  API_OUT(out_index);
+  API_NEED(trees);
+  API_NEED_BYTES(text, length);
+  API_TRY(add_source(trees, (Str){text, length}, file_name, first_line));
+  *out_index = (uint32_t)trees->sources.length - 1;
+  return api_status(OK, error);
+}
+wick_status wick_trees_use_text(wick_trees *trees, uint32_t index, wick_error **error) {
+  API_NEED(trees);
+  if (index >= trees->sources.length)
+    return api_status(
+        status_new(ERROR_INVALID_ARGUMENT, "text %u of trees that have %zu", index, trees->sources.length), error);
+  trees->source = trees->sources.data[index];
+  return api_status(OK, error);
 }
 
 /* ---- making ---- */

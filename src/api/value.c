@@ -185,6 +185,8 @@ size_t wick_value_length(const wick_value *value) {
       return dict_length(value->value.dict);
     case TAG_OBJECT:
       return value->value.object->slot_count;
+    case TAG_ENUM:
+      return 2;
     default:
       return 0;
   }
@@ -208,6 +210,17 @@ static bool item_of(IValue v, size_t index, IValue *out) {
       if (index >= v.object->slot_count) return false;
       *out = object_get(v.object, (uint32_t)index);
       return true;
+    case TAG_ENUM: {
+      const EnumType *type = v.enum_value->type->enum_type;
+      if (index > 1) return false;
+      if (index) {
+        *out = ivalue_retain(type->values[v.enum_value->index]);
+        return true;
+      }
+      Status status = ivalue_from_str(type->names[v.enum_value->index], out);
+      status_free(status);
+      return !status;
+    }
     default:
       return false;
   }
@@ -217,17 +230,21 @@ wick_value *wick_value_item(const wick_value *value, size_t index) {
   IValue item;
   return value && item_of(value->value, index, &item) ? value_box_or_null(item, value->unit) : NULL;
 }
-wick_value *wick_value_key(const wick_value *dict, size_t index) {
-  if (!dict) return NULL;
-  if (dict->value.tag == TAG_OBJECT && index < dict->value.object->class_type->attributes.length) {
-    IValue name = IVALUE_NONE;
-    Status status = ivalue_from_str(dict->value.object->class_type->attributes.data[index].name, &name);
-    return box_made(status, name);
-  }
-  IValue key, value;
-  if (dict->value.tag != TAG_DICT || !dict_entry(dict->value.dict, index, &key, &value)) return NULL;
-  ivalue_release(value);
-  return value_box_or_null(key, dict->unit);
+static wick_value *text_box(Str text) {
+  IValue value = IVALUE_NONE;
+  Status status = ivalue_from_str(text, &value);
+  return box_made(status, value);
+}
+wick_value *wick_value_key(const wick_value *value, size_t index) {
+  if (!value) return NULL;
+  if (value->value.tag == TAG_OBJECT && index < value->value.object->class_type->attributes.length)
+    return text_box(value->value.object->class_type->attributes.data[index].name);
+  if (value->value.tag == TAG_TUPLE && value->value.tuple->type && index < value->value.tuple->length)
+    return text_box(value->value.tuple->type->field_names[index]);
+  IValue key, item;
+  if (value->value.tag != TAG_DICT || !dict_entry(value->value.dict, index, &key, &item)) return NULL;
+  ivalue_release(item);
+  return value_box_or_null(key, value->unit);
 }
 wick_value *wick_value_get(const wick_value *dict, const wick_value *key) {
   IValue value;

@@ -32,6 +32,7 @@ typedef struct Compilation {
   bool is_consequence;   /* the error on its way follows from one that is in errors already */
   Map prelude;           /* file name -> parsed tree */
   PtrMap tuple_defaults; /* NamedTuple type -> IValue array */
+  Resolver *names;       /* what the program defines itself; NULL: it is no program */
 } Compilation;
 
 struct Resolver {
@@ -85,3 +86,6 @@ Status frontend_compile_helper(Exec *exec, Str text, const char *name, Function 
 /* The resolver of the language's own names: torch, math, cmath, warnings, typing's names, builtins; prelude functions.
  */
 Resolver *frontend_builtin_resolver(void);
+/* What a dotted name stands for in the program itself, else in the language; NULL: nothing. */
+SugaredValue *frontend_alias_value(Compilation *c, Str path, SourceRange range);
+const Type *frontend_alias_type(Compilation *c, Str path, SourceRange range);

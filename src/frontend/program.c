@@ -37,10 +37,11 @@ static const Type *class_of(Program *p, Compilation *c, Entry *entry) {
   return entry->type;
 }
 
-static SugaredValue *follow_path(Program *p, Compilation *c, Str path, SourceRange range) {
+static SugaredValue *follow_path(Resolver *resolver, Compilation *c, Str path, SourceRange range) {
   ptrdiff_t dot = str_find_char(path, '.');
-  SugaredValue *value =
-      resolver_find_value(p->resolver.outer, c, dot < 0 ? path : str_slice(path, 0, (size_t)dot), range);
+  Str first = dot < 0 ? path : str_slice(path, 0, (size_t)dot);
+  SugaredValue *value = builtin_global(c, first);
+  if (!value) value = resolver_find_value(resolver, c, first, range);
   while (value && dot >= 0) {
     path = str_slice(path, (size_t)dot + 1, path.length);
     dot = str_find_char(path, '.');
@@ -66,7 +67,7 @@ static SugaredValue *program_value(Resolver *resolver, Compilation *c, Str name,
     case ENTRY_CONSTANT:
       return sugared_constant(c, entry->constant);
     case ENTRY_ALIAS:
-      return follow_path(p, c, entry->path, range);
+      return follow_path(p->resolver.outer, c, entry->path, range);
     case ENTRY_EXCEPTION:
       return sugared_exception(c, str_from(arena_printf(&c->scratch, "__torch__." STR_FMT, STR_ARG(name))));
     case ENTRY_IGNORED:
@@ -83,11 +84,24 @@ static const Type *program_type(Resolver *resolver, Compilation *c, Str name, So
   Entry *entry = map_get(&p->names, name);
   if (entry && entry->kind == ENTRY_CLASS) return class_of(p, c, entry);
   if (entry && entry->kind == ENTRY_ALIAS) {
-    SugaredValue *value = follow_path(p, c, entry->path, range);
+    SugaredValue *value = follow_path(p->resolver.outer, c, entry->path, range);
     return value && value->kind->as_type ? value->kind->as_type(value, c) : NULL;
   }
   return entry ? NULL
                : unit_find_type(c->unit, str_from(arena_printf(&c->scratch, "__torch__." STR_FMT, STR_ARG(name))));
+}
+
+SugaredValue *frontend_alias_value(Compilation *c, Str path, SourceRange range) {
+  if (STACK_IS_LOW()) compilation_fail(c, range, "'" STR_FMT "' is another name of itself", STR_ARG(path));
+  SugaredValue *own = c->names ? c->names->resolve_value(c->names, c, path, range) : NULL;
+  return own ? own : follow_path(frontend_builtin_resolver(), c, path, range);
+}
+const Type *frontend_alias_type(Compilation *c, Str path, SourceRange range) {
+  if (STACK_IS_LOW()) compilation_fail(c, range, "'" STR_FMT "' is another name of itself", STR_ARG(path));
+  const Type *own = c->names ? c->names->resolve_type(c->names, c, path, range) : NULL;
+  if (own) return own;
+  SugaredValue *value = follow_path(frontend_builtin_resolver(), c, path, range);
+  return value && value->kind->as_type ? value->kind->as_type(value, c) : NULL;
 }
 
 /* ---- reading the file ---- */
@@ -177,6 +191,7 @@ static void compile_program(Compilation *c, void *argument) {
   p->resolver = (Resolver){.resolve_value = program_value,
                            .resolve_type = program_type,
                            .outer = input->resolver ? input->resolver : frontend_builtin_resolver()};
+  c->names = &p->resolver;
   if (input->source) unit_hold_source(c->unit, source_retain(input->source));
   const Tree *file = input->file ? input->file : parse_file(&c->scratch, input->source, PARSE_PYTHON);
   if (input->class_type) {

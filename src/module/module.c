@@ -43,6 +43,15 @@ Status module_add_extra_file(Module *module, Str name, Str text) {
   return OK;
 }
 
+Status module_set_extra_file(Module *module, Str name, Str text) {
+  String *old = map_get(&module->extra_files, name), *content;
+  if (!old) return module_add_extra_file(module, name, text);
+  TRY(string_new(text, &content));
+  map_put(&module->extra_files, name, content); /* in the place of the old one: takes no memory */
+  ivalue_release(ivalue_string(old));
+  return OK;
+}
+
 Function *module_find_method(const Module *module, Str name) {
   return class_type_find_method(module->object->class_type, name);
 }

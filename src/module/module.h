@@ -17,6 +17,7 @@ Status module_new(CompilationUnit *unit, Object *object, Module **out) MUST_CHEC
 void module_release(Module *module);
 /* Copies both; the name is the part after extra/. */
 Status module_add_extra_file(Module *module, Str name, Str text) MUST_CHECK;
+Status module_set_extra_file(Module *module, Str name, Str text) MUST_CHECK; /* the same; replaces */
 Function *module_find_method(const Module *module, Str name);
 /* Depth-first in declaration order, names joined with dots ("layer1.0.weight"); shared tensors appear under each name.
  */

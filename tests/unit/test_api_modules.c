@@ -344,10 +344,110 @@ static void test_optimizers(void **state) {
   wick_value_release(empty);
 }
 
+/* ---- objects by their parts ---- */
+
+static const char classes[] =
+    "class Point:\n  def __init__(self, x: int, name: str):\n    self.x = x\n    self.name = name\n"
+    "  def twice(self) -> int:\n    return self.x * 2\n"
+    "class Color(Enum):\n  RED = 1\n  BLUE = 2\n"
+    "class Both(NamedTuple):\n  a: int\n  b: Color\n"
+    "class Net(Module):\n  __parameters__ = ['weight']\n  weight : Tensor\n  training : bool\n"
+    "  def forward(self, x: Tensor) -> Tensor:\n    return x * self.weight\n"
+    "def twice(p: Point) -> int:\n  return p.twice()\n"
+    "def both(c: Color) -> Both:\n  return Both(c.value, c)\n";
+
+static void test_object_of_parts(void **state) {
+  (void)state;
+  wick_module *program = compiled(classes);
+  static const char *const names[] = {"name", "x"};
+  wick_value *name = wick_value_string("p", 1), *x = wick_value_int(21), *point, *twice;
+  const wick_value *parts[] = {name, x};
+  FINE(wick_object_new(program, "Point", names, parts, 2, &point, &e));
+  FINE(wick_run(program, "twice", (const wick_value *const[]){point}, 1, NULL, 0, NULL, &twice, &e));
+  assert_int_equal(wick_value_to_int(twice), 42);
+  wick_value_release(point), wick_value_release(twice);
+  REFUSED(WICK_NOT_FOUND, "no class 'Line'", wick_object_new(program, "Line", names, parts, 2, &point, &e));
+  REFUSED(WICK_NOT_FOUND, "no class 'Color'", wick_object_new(program, "Color", names, parts, 2, &point, &e));
+  REFUSED(WICK_RUNTIME, "'x' of", wick_object_new(program, "Point", names, parts, 1, &point, &e));
+  REFUSED(WICK_INVALID_ARGUMENT, "attribute 'x'",
+          wick_object_new(program, "Point", names, (const wick_value *const[]){name, name}, 2, &point, &e));
+  static const char *const odd[] = {"name", "y"};
+  REFUSED(WICK_RUNTIME, "no attribute 'y'", wick_object_new(program, "Point", odd, parts, 2, &point, &e));
+  wick_module *none;
+  REFUSED(WICK_INVALID_ARGUMENT, "no module", wick_module_of_object(NULL, name, &none, &e));
+  wick_value_release(name), wick_value_release(x);
+  wick_module_release(program);
+}
+
+static void test_enum_values_and_fields(void **state) {
+  (void)state;
+  wick_module *program = compiled(classes);
+  wick_value *blue, *both;
+  REFUSED(WICK_NOT_FOUND, "no member 'GREEN'", wick_enum_value(program, "Color", "GREEN", &blue, &e));
+  REFUSED(WICK_NOT_FOUND, "no enum 'Point'", wick_enum_value(program, "Point", "RED", &blue, &e));
+  FINE(wick_enum_value(program, "__torch__.Color", "BLUE", &blue, &e));
+  FINE(wick_run(program, "both", (const wick_value *const[]){blue}, 1, NULL, 0, NULL, &both, &e));
+  wick_module_release(program);
+  wick_value *parts[] = {wick_value_item(blue, 0), wick_value_item(blue, 1), wick_value_key(both, 0),
+                         wick_value_key(both, 1), wick_value_item(both, 0)};
+  assert_int_equal(wick_value_length(blue), 2);
+  assert_null(wick_value_item(blue, 2));
+  assert_null(wick_value_key(both, 2));
+  assert_string_equal(wick_value_to_string(parts[0], NULL), "BLUE");
+  assert_int_equal(wick_value_to_int(parts[1]), 2);
+  assert_string_equal(wick_value_to_string(parts[2], NULL), "a");
+  assert_string_equal(wick_value_to_string(parts[3], NULL), "b");
+  assert_int_equal(wick_value_to_int(parts[4]), 2);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) wick_value_release(parts[i]);
+  wick_value_release(blue), wick_value_release(both);
+}
+
+/* Two modules of one class, each with a weight of its own; what is saved has the file that was put there. */
+static void test_modules_of_one_class(void **state) {
+  (void)state;
+  wick_module *program = compiled(classes), *nets[2], *loaded;
+  static const char *const names[] = {"weight", "training"};
+  wick_value *x = floats(1, (float[]){3}), *training = wick_value_bool(1), *object, *y;
+  for (int i = 0; i < 2; i++) {
+    wick_value *weight = floats(1, (float[]){(float)(i + 1)});
+    FINE(wick_object_new(program, "Net", names, (const wick_value *const[]){weight, training}, 2, &object, &e));
+    FINE(wick_module_of_object(NULL, object, &nets[i], &e));
+    wick_value_release(object), wick_value_release(weight);
+  }
+  for (int i = 0; i < 2; i++) {
+    FINE(wick_run(nets[i], "forward", (const wick_value *const[]){x}, 1, NULL, 0, NULL, &y, &e));
+    assert_true(at(y, 0) == (float)(3 * (i + 1)));
+    wick_value_release(y);
+  }
+  assert_string_equal(wick_module_class_name(nets[0]), "__torch__.Net");
+  REFUSED(WICK_INVALID_ARGUMENT, "extra files", wick_module_set_extra_file(program, "notes", "a", 1, &e));
+  FINE(wick_module_set_extra_file(nets[1], "notes", "first", 5, &e));
+  FINE(wick_module_set_extra_file(nets[1], "notes", "second", 6, &e));
+  char path[] = "/tmp/wick_parts_XXXXXX";
+  close(mkstemp(path));
+  FINE(wick_module_save(NULL, nets[1], path, NULL, &e));
+  FINE(wick_load(NULL, path, NULL, &loaded, &e));
+  unlink(path);
+  size_t length;
+  assert_string_equal(wick_module_extra_file(loaded, "notes", &length), "second");
+  FINE(wick_run(loaded, "forward", (const wick_value *const[]){x}, 1, NULL, 0, NULL, &y, &e));
+  assert_true(at(y, 0) == 6);
+  wick_value_release(y), wick_value_release(x), wick_value_release(training);
+  wick_module_release(loaded), wick_module_release(nets[0]), wick_module_release(nets[1]);
+  wick_module_release(program);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_function),   cmocka_unit_test(test_prepare),  cmocka_unit_test(test_build),
-      cmocka_unit_test(test_containers), cmocka_unit_test(test_elements), cmocka_unit_test(test_save_value),
+      cmocka_unit_test(test_object_of_parts),
+      cmocka_unit_test(test_enum_values_and_fields),
+      cmocka_unit_test(test_modules_of_one_class),
+      cmocka_unit_test(test_function),
+      cmocka_unit_test(test_prepare),
+      cmocka_unit_test(test_build),
+      cmocka_unit_test(test_containers),
+      cmocka_unit_test(test_elements),
+      cmocka_unit_test(test_save_value),
       cmocka_unit_test(test_optimizers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

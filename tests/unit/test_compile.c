@@ -428,6 +428,73 @@ static void test_parsed_trees(void **state) {
   wick_trees_release(trees);
 }
 
+/* Two texts in one program: each place is in its own, with its own number of lines. */
+static void test_trees_of_several_texts(void **state) {
+  (void)state;
+  static const char first[] = "def f(x: int):\n  return missing\n", second[] = "def g(x: int):\n  return absent\n";
+  wick_trees *trees;
+  wick_error *error;
+  wick_module *module;
+  uint32_t index;
+  assert_int_equal(wick_trees_new(first, strlen(first), "first.py", &trees, NULL), WICK_OK);
+  assert_int_equal(wick_trees_add_text(trees, second, strlen(second), "second.py", 40, &index, NULL), WICK_OK);
+  assert_int_equal(index, 1);
+  const wick_tree *none = T("TK_OPTION"), *param, *name, *var, *result, *defs[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    const char *wrong = i ? "absent" : "missing";
+    assert_int_equal(wick_trees_use_text(trees, i, NULL), WICK_OK);
+    param = T("TK_PARAM", ID("x"), T("TK_OPTION", VAR("int")), none, T("TK_FALSE"));
+    name = ID(wrong);
+    assert_int_equal(wick_tree_new(trees, "TK_VAR", &name, 1, 24, 24 + (uint32_t)strlen(wrong), &var, NULL), WICK_OK);
+    result = T("TK_RETURN", var);
+    defs[i] = T("TK_DEF", ID(i ? "g" : "f"), T("TK_DECL", T("TK_LIST", param), none), T("TK_LIST", result));
+  }
+  assert_int_equal(wick_trees_use_text(trees, 2, NULL), WICK_INVALID_ARGUMENT);
+  const wick_tree *program = T("TK_LIST", defs[0], defs[1]);
+  assert_int_equal(wick_compile_tree(NULL, program, NULL, &module, &error), WICK_COMPILE);
+  assert_non_null(strstr(wick_error_message(error), "File \"first.py\", line 2"));
+  assert_non_null(strstr(wick_error_message(error), "File \"second.py\", line 41"));
+  wick_error_free(error);
+  wick_trees_release(trees);
+}
+
+static wick_status other_names(void *user, const char *name, wick_name *out) {
+  static const struct {
+    const char *name, *member;
+  } names[] = {{"F", "torch.nn.functional"}, {"root", "math.sqrt"}, {"half", "halved"},       {"P", "some.where.Pair"},
+               {"odd", "torch.no_such"},     {"loop", "loop"},      {"math.none", "nothing"}, {"T", "torch"}};
+  (void)user;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strcmp(name, names[i].name)) out->kind = WICK_NAME_ALIAS, out->member = names[i].member;
+  if (!strcmp(name, "unsaid")) out->kind = WICK_NAME_ALIAS;
+  return WICK_OK;
+}
+static wick_status compile_aliases(const char *text, wick_module **out, wick_error **error) {
+  wick_compile_options options = {.size = sizeof options, .resolve = other_names};
+  return wick_compile_with(NULL, text, strlen(text), &options, out, error);
+}
+static void test_other_names(void **state) {
+  (void)state;
+  static const char text[] =
+      "def halved(x: int) -> int:\n  return x // 2\n"
+      "def f(x: int) -> int:\n  y = F.relu(T.tensor([-3, 5]))\n  return int(root(float(half(x)))) + int(y[1])\n";
+  static const struct {
+    const char *text, *part;
+  } wrong[] = {{"def f(x: int):\n  return odd(x)\n", "no_such"},
+               {"def f(x: int):\n  return loop(x)\n", "undefined value loop"},
+               {"def f(x: int):\n  return unsaid(x)\n", "without saying what it is"}};
+  wick_module *module;
+  wick_error *error;
+  if (compile_aliases(text, &module, &error)) fail_msg("%s", wick_error_message(error));
+  assert_int_equal(call(module, "f", 32), 9);
+  wick_module_release(module);
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    assert_int_equal(compile_aliases(wrong[i].text, &module, &error), WICK_COMPILE);
+    if (!strstr(wick_error_message(error), wrong[i].part)) fail_msg("%s", wick_error_message(error));
+    wick_error_free(error);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_resolved_names),
@@ -440,6 +507,8 @@ int main(void) {
       cmocka_unit_test(test_a_program_of_trees),
       cmocka_unit_test(test_trees_that_do_not_fit),
       cmocka_unit_test(test_parsed_trees),
+      cmocka_unit_test(test_trees_of_several_texts),
+      cmocka_unit_test(test_other_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,11 +21,11 @@ typedef struct Fixture {
   char *archive, *npy;
   size_t archive_length, npy_length;
   wick_runtime *runtime;
-  wick_module *module, *loaded, *frozen_from, *hooked;
+  wick_module *module, *loaded, *frozen_from, *hooked, *classes;
   wick_value *tensor, *leaf, *loss, *text, *number, *dict, *state, *quantized, *list, *object, *native;
-  const wick_value *tensors[1], *texts[1], *two[2], *losses[1], *gradients[1], *leaves[1];
+  const wick_value *tensors[1], *texts[1], *two[2], *losses[1], *gradients[1], *leaves[1], *numbers[1];
   wick_value *results[1];
-  const char *names[1], *other_name[1], *input_name[1], *preserved[1], *passes[1];
+  const char *names[1], *other_name[1], *input_name[1], *preserved[1], *passes[1], *field[1];
   int64_t sizes[1];
   float memory[4];
   wick_archive *archive_file;
@@ -177,6 +177,8 @@ static void make_values(Fixture *f) {
   f->text = wick_value_string("text", 4);
   f->texts[0] = f->text;
   f->number = wick_value_int(3);
+  f->numbers[0] = f->number;
+  f->field[0] = "x";
   FINE(wick_value_dict(f->texts, f->tensors, 1, &f->dict, &e));
   FINE(wick_value_list((const wick_value *[]){f->leaf}, 1, &f->list, &e));
   f->object = wick_module_object(f->loaded);
@@ -220,6 +222,10 @@ static Fixture *fixture_new(void) {
   current = f;
   f->program =
       "def add(x, y):\n    return x + y\ndef twice(x):\n    return x * 2\ndef forward(input):\n    return input\n";
+  static const char classes[] =
+      "class Point:\n    def __init__(self, x: int):\n        self.x = x\n"
+      "class Color(Enum):\n    RED = 1\n";
+  FINE(wick_compile(NULL, classes, strlen(classes), "classes.py", &f->classes, &e));
   f->more = "def third(x):\n    return x\n";
   f->engine = "fbgemm";
   f->known_pass = "null_calls_known";
@@ -273,7 +279,7 @@ static void fixture_free(Fixture *f) {
   wick_value *values[] = {f->tensor,    f->leaf,       f->loss,      f->text, f->number, f->dict,  f->state,
                           f->quantized, f->results[0], f->out.value, f->list, f->object, f->native};
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) wick_value_release(values[i]);
-  wick_module *modules[] = {f->module, f->loaded, f->frozen_from, f->hooked, f->out.module};
+  wick_module *modules[] = {f->module, f->loaded, f->frozen_from, f->hooked, f->classes, f->out.module};
   for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) wick_module_release(modules[i]);
   wick_future_release(f->future);
   wick_future_release(f->out.future);
