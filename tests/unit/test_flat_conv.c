@@ -345,12 +345,14 @@ static void test_winograd(void **state) {
 static void test_depthwise(void **state) {
   (void)state;
   for (int i = 0; i < 300; i++) {
-    ConvParams p = plain(pick(2, 5), 0, pick(1, 25), pick(1, 40), pick(1, 7), pick(1, 3), pick(0, 3));
+    int64_t channels = i % 3 ? pick(2, 5) : pick(6, 40); /* enough to lie side by side */
+    ConvParams p = plain(channels, 0, pick(1, 25), pick(1, 40), pick(1, 7), pick(1, 3), pick(0, 3));
     p.groups = p.out_channels = p.in_channels;
     p.batch = pick(1, 2);
     if (i % 2) p.kernel[1] = p.kernel[2] = 3 + i % 3 * 2, p.stride[1] = p.stride[2] = 1;
     if (i % 4 == 2) p.kernel[1] = p.kernel[2] = 3 + i % 8 / 4 * 2, p.stride[1] = p.stride[2] = 2;
     if (i % 7 == 0) p.dilation[1] = 2, p.dilation[2] = 3;
+    if (i % 60 == 33) p.in[1] = 150, p.in[2] = 130; /* more rows than are done at once */
     if (i % 5 == 0) p.spatial = 3, p.in[0] = 4, p.kernel[0] = 2, p.stride[0] = 2;
     for (int d = 0; d < CONV_SPATIAL; d++) {
       int64_t least = p.dilation[d] * (p.kernel[d] - 1) + 1 - p.padding[d] - p.padding_after[d];

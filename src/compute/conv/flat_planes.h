@@ -26,6 +26,10 @@ ConvParams flat_simplify(const ConvParams *p);
 bool flat_planes_pay(const ConvParams *p);
 Status flat_planes_init(const ConvParams *p, FlatPlanes *out) MUST_CHECK;
 void flat_planes_dispose(FlatPlanes *planes);
+/* Depthwise convolution of planes side by side (flat_side.c), where there are enough of them. */
+bool flat_side_pays(const ConvParams *p, const FlatKernels *kernels);
+Status flat_side_by_side(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
+                         const float *weight, const ConvEpilogue *epilogue, float *out) MUST_CHECK;
 /* Depthwise convolution in given loops (conv_depthwise, flat_depthwise.c). */
 Status conv_depthwise_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
                          const float *weight, const ConvEpilogue *epilogue, float *out) MUST_CHECK;

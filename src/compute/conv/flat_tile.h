@@ -39,6 +39,20 @@ typedef struct FlatPlane {
   float low, high;
 } FlatPlane;
 
+/* A depthwise convolution of up to `vector` planes that lie side by side, a position of all of them in a vector:
+ *   out[row][i] = sum over taps t of weights[t] * input[row * row_step + i * column_step + taps[t]], scaled and shifted
+ * where weights, input and out are vectors and the distances are counted in those. */
+typedef struct FlatLanes {
+  int planes;
+  const float *weights, *input;
+  int64_t tap_count, rows, length, row_step, column_step;
+  const int64_t *taps;
+  float *out;                 /* dense */
+  const float *scale, *shift; /* of the planes; NULL: 1, 0 */
+  ConvActivation activation;
+  float low, high;
+} FlatLanes;
+
 /* Rows for planes, one after the other: zeros, values that lie `stride` apart, zeros. */
 typedef struct FlatRows {
   int64_t rows, before, count, after, stride;
@@ -56,6 +70,14 @@ typedef struct FlatKernels {
   void (*finish_rows)(const FlatTile *t, int64_t first, int64_t n, int64_t stride, const float *add, float *out);
   void (*depthwise)(const FlatPlane *plane);
   void (*lay)(const FlatRows *rows);
+  /* Puts n positions of planes side by side; after each `row` of them `gap` floats of `to` are left out. */
+  void (*lanes_gather)(int planes, const float *from, int64_t plane_stride, int64_t n, int64_t row, int64_t gap,
+                       float *to);
+  void (*lanes_sum)(const FlatLanes *lanes);
+  /* The way back for n positions, with `add`, which lies as out does, and the activation; `from` may be read up to a
+   * multiple of `vector` positions. */
+  void (*lanes_scatter)(const FlatLanes *lanes, int64_t n, const float *from, const float *add, float *out,
+                        int64_t plane_stride);
   /* Winograd's F(2x2, 3x3) for n neighboring squares. B' d B of inputs at from[taps[4 * row + column]], to 16 lines that
    * are `stride` apart. */
   void (*winograd_input)(int64_t n, const float *from, const int64_t *taps, float *to, int64_t stride);

@@ -24,6 +24,9 @@ static inline __m256i lanes_below(int n) {
 static inline V load_masked(const float *p, Mask m) {
   return m.n == LANES ? load(p) : _mm256_maskload_ps(p, lanes_below(m.n));
 }
+static inline void store(float *p, V x) {
+  _mm256_storeu_ps(p, x);
+}
 /* In pieces: on AMD's processors a masked store takes as long as ten others. */
 static inline __attribute__((always_inline)) void store_masked(float *p, Mask m, V x) {
   if (m.n == LANES) {
@@ -85,5 +88,22 @@ static inline V evens(const float *p, int n) {
   if (n > 4) high = load_masked(p + 8, mask_of(2 * n - 9));
   __m256d pairs = _mm256_castps_pd(_mm256_shuffle_ps(low, high, 0x88));
   return _mm256_castpd_ps(_mm256_permute4x64_pd(pairs, 0xd8));
+}
+static inline __attribute__((always_inline)) void transpose(V *x) {
+  V t[LANES], u[LANES];
+  _Pragma("GCC unroll 8") for (int i = 0; i < LANES; i += 2) {
+    t[i] = _mm256_unpacklo_ps(x[i], x[i + 1]);
+    t[i + 1] = _mm256_unpackhi_ps(x[i], x[i + 1]);
+  }
+  _Pragma("GCC unroll 8") for (int i = 0; i < LANES; i += 4) {
+    for (int h = 0; h < 2; h++) {
+      u[i + 2 * h] = _mm256_shuffle_ps(t[i + h], t[i + 2 + h], 0x44);
+      u[i + 2 * h + 1] = _mm256_shuffle_ps(t[i + h], t[i + 2 + h], 0xee);
+    }
+  }
+  _Pragma("GCC unroll 8") for (int i = 0; i < 4; i++) {
+    x[i] = _mm256_permute2f128_ps(u[i], u[i + 4], 0x20);
+    x[i + 4] = _mm256_permute2f128_ps(u[i], u[i + 4], 0x31);
+  }
 }
 #include "compute/conv/flat_tile_body.h"

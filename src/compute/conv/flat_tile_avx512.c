@@ -18,6 +18,9 @@ static inline V load(const float *p) {
 static inline V load_masked(const float *p, Mask m) {
   return _mm512_maskz_loadu_ps(m, p);
 }
+static inline void store(float *p, V x) {
+  _mm512_storeu_ps(p, x);
+}
 static inline void store_masked(float *p, Mask m, V x) {
   _mm512_mask_storeu_ps(p, m, x);
 }
@@ -60,5 +63,27 @@ static inline V evens(const float *p, int n) {
   V low = load_masked(p, mask_of(n <= 8 ? 2 * n - 1 : 16)), high = splat(0);
   if (n > 8) high = load_masked(p + 16, mask_of(2 * n - 17));
   return _mm512_permutex2var_ps(low, places, high);
+}
+static inline __attribute__((always_inline)) void transpose(V *x) {
+  V t[LANES];
+  _Pragma("GCC unroll 16") for (int i = 0; i < LANES; i += 2) {
+    t[i] = _mm512_unpacklo_ps(x[i], x[i + 1]);
+    t[i + 1] = _mm512_unpackhi_ps(x[i], x[i + 1]);
+  }
+  _Pragma("GCC unroll 16") for (int i = 0; i < LANES; i += 4) {
+    for (int h = 0; h < 2; h++) {
+      __m512d a = _mm512_castps_pd(t[i + h]), b = _mm512_castps_pd(t[i + 2 + h]);
+      x[i + 2 * h] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, b));
+      x[i + 2 * h + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, b));
+    }
+  }
+  _Pragma("GCC unroll 16") for (int i = 0; i < 4; i++) {
+    V a = _mm512_shuffle_f32x4(x[i], x[i + 4], 0x88), b = _mm512_shuffle_f32x4(x[i], x[i + 4], 0xdd),
+      c = _mm512_shuffle_f32x4(x[i + 8], x[i + 12], 0x88), d = _mm512_shuffle_f32x4(x[i + 8], x[i + 12], 0xdd);
+    x[i] = _mm512_shuffle_f32x4(a, c, 0x88);
+    x[i + 8] = _mm512_shuffle_f32x4(a, c, 0xdd);
+    x[i + 4] = _mm512_shuffle_f32x4(b, d, 0x88);
+    x[i + 12] = _mm512_shuffle_f32x4(b, d, 0xdd);
+  }
 }
 #include "compute/conv/flat_tile_body.h"

@@ -1,11 +1,12 @@
 /* The loops of flat convolution over one type of vectors. Before it stand: V, LANES, VECTORS (in a tile's width), STEP
- * (rows at a time), TALL (rows of a plane at a time), Mask and mask_of, load, load_masked, store_masked, splat,
- * arithmetic by name, evens, store_pairs, FUSED, and KERNELS, the table's name. */
+ * (rows at a time), TALL (rows of a plane at a time), Mask and mask_of, load, load_masked, store, store_masked, splat,
+ * arithmetic by name, evens, store_pairs, transpose (LANES vectors, in place), FUSED, and KERNELS, the table's name. */
 #include <assert.h>
 
 #include "tile/vector_math_body.h"
 
 #define UNROLLED _Pragma("GCC unroll 8")
+#define UNROLLED_LANES _Pragma("GCC unroll 16")
 
 /* Runs DO(at, mask) for n elements, a vector at a time; only the last may need the mask. */
 #define EACH_VECTOR(n, DO)                             \
@@ -482,5 +483,21 @@ static bool winograd_output(int64_t n, const float *sums, int64_t stride, float 
   return sum == 0;
 }
 
-const FlatKernels KERNELS = {VECTORS * LANES, LANES,           tile,         column,  finish_rows, depthwise, lay,
-                             winograd_input,  winograd_output, maximum_line, sum_line};
+#include "compute/conv/flat_lanes_body.h"
+
+const FlatKernels KERNELS = {
+    .width = VECTORS * LANES,
+    .vector = LANES,
+    .tile = tile,
+    .column = column,
+    .finish_rows = finish_rows,
+    .depthwise = depthwise,
+    .lay = lay,
+    .lanes_gather = lanes_gather,
+    .lanes_sum = lanes_sum,
+    .lanes_scatter = lanes_scatter,
+    .winograd_input = winograd_input,
+    .winograd_output = winograd_output,
+    .maximum = maximum_line,
+    .sum = sum_line,
+};

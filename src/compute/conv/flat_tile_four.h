@@ -18,6 +18,9 @@ static inline V load_masked(const float *p, Mask m) {
   for (int i = 0; i < m; i++) x[i] = p[i];
   return x;
 }
+static inline void store(float *p, V x) {
+  memcpy(p, &x, sizeof x);
+}
 static inline void store_masked(float *p, Mask m, V x) {
   if (m == LANES)
     memcpy(p, &x, sizeof x);
@@ -56,6 +59,14 @@ static inline void store_pairs(float *p, V x, V y) {
     p[2 * i] = x[i];
     p[2 * i + 1] = y[i];
   }
+}
+static inline __attribute__((always_inline)) void transpose(V *x) {
+  for (int i = 0; i < LANES; i++)
+    for (int j = 0; j < i; j++) {
+      float held = x[i][j];
+      x[i][j] = x[j][i];
+      x[j][i] = held;
+    }
 }
 /* p[0], p[2], ... of which n are wanted. */
 static inline V evens(const float *p, int n) {
