@@ -64,7 +64,12 @@ typedef enum OpCast {
 typedef struct OpRow {
   const char *schema;
   Kernel *kernel;
-  int64_t param;        /* what the kernel is told of which of several operators it is: call_param */
+  /* What the kernel and the shape function are told of which of several operators they run for: a number, or the
+   * members of a const struct. */
+  union {
+    int64_t param;    /* call_param */
+    const void *with; /* call_with */
+  };
   ShapeFunction *shape; /* NULL: the kernel sets its outputs itself (call_set) */
   const char *lower;    /* formula over the argument names, tile/formula.h */
   const char *grad; /* "self: grad * cos(self); other: ..." TorchScript text; NULL: none known; see docs/autograd.md */
@@ -126,6 +131,9 @@ typedef struct Operator {
 } Operator;
 static inline int64_t call_param(const Call *c) {
   return c->op->row->param;
+}
+static inline const void *call_with(const Call *c) {
+  return c->op->row->with;
 }
 
 /* Never NULL; the parsed schema, of the process. Where memory runs out, a stand-in that nothing should be matched

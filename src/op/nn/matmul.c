@@ -89,6 +89,10 @@ static Status product_by_panels(Exec *exec, const Tensor *a, const Tensor *b, co
   *done = true;
   return status;
 }
+typedef Status ProductInto(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha, bool accumulate);
+typedef struct Product {
+  ProductInto *into;
+} Product;
 static Status product_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha, bool accumulate) {
   assert(a->ndim == 2 && b->ndim == 2 && a->sizes[1] == b->sizes[0]);
   Tensor *target;
@@ -99,9 +103,6 @@ static Status product_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor 
   Status status = gemm(exec, (DType)out->dtype, a->sizes[0], b->sizes[1], a->sizes[1], alpha, matrix(a, 0),
                        matrix(b, 0), tensor_data(target), target->strides[0], accumulate);
   return gemm_finish(out, target, status);
-}
-static Status kernel_mm(Call *call) {
-  return product_into(call->exec, call_tensor(call, 0), call_tensor(call, 1), call_out(call, 0), 1, false);
 }
 
 static Status check_batches(const Tensor *a, const Tensor *b) {
@@ -172,9 +173,6 @@ static Status batches_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor 
   }
   return gemm_finish(out, target, status);
 }
-static Status kernel_bmm(Call *call) {
-  return batches_into(call->exec, call_tensor(call, 0), call_tensor(call, 1), call_out(call, 0), 1, false);
-}
 
 static Status shape_mv(Call *call, TensorSpec *specs) {
   const Tensor *a = call_tensor(call, 0), *v = call_tensor(call, 1);
@@ -205,9 +203,13 @@ done:
   tensor_release(result);
   return status;
 }
-static Status kernel_mv(Call *call) {
-  return mv_into(call->exec, call_tensor(call, 0), call_tensor(call, 1), call_out(call, 0), 1, false);
+static Status multiply(Call *call, ProductInto *into) {
+  return into(call->exec, call_tensor(call, 0), call_tensor(call, 1), call_out(call, 0), 1, false);
 }
+static Status kernel_product(Call *call) {
+  return multiply(call, ((const Product *)call_with(call))->into);
+}
+
 static Status shape_dot(Call *call, TensorSpec *specs) {
   const Tensor *a = call_tensor(call, 0), *b = call_tensor(call, 1);
   if (a->ndim != 1 || b->ndim != 1)
@@ -305,15 +307,14 @@ static Status scale_self(Call *call, IValue beta) {
   ivalue_release(scaled);
   return status;
 }
-typedef Status ProductInto(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha, bool accumulate);
 /* out += alpha * product for a complex alpha, which the kernels don't take: through a temporary. */
-static Status add_complex_product(Call *call, ProductInto *product, IValue alpha) {
+static Status add_complex_product(Call *call, ProductInto *into, IValue alpha) {
   static OpRef mul = OP_REF("aten::mul", "Scalar"), add = OP_REF("aten::add", "Tensor");
   Tensor *out = call_out(call, 0), *part;
   IValue scaled = IVALUE_NONE, sum = IVALUE_NONE;
   TRY(tensor_empty((DType)out->dtype, out->ndim, out->sizes, &part));
   tensor_fill_zero(part);
-  Status status = product(call->exec, call_tensor(call, 1), call_tensor(call, 2), part, 1, true);
+  Status status = into(call->exec, call_tensor(call, 1), call_tensor(call, 2), part, 1, true);
   if (status == OK) status = op_call(call->exec, &mul, 2, (IValue[]){ivalue_tensor(part), alpha}, 1, &scaled);
   if (status == OK) status = op_call(call->exec, &add, 2, (IValue[]){ivalue_tensor(out), scaled}, 1, &sum);
   if (status == OK) status = tensor_copy(out, sum.tensor, call->exec->threads);
@@ -332,12 +333,12 @@ static IValue scale_of(const Tensor *out, IValue scale) {
     return ivalue_float(bfloat16_to_float(bfloat16_from_float((float)ivalue_to_double(scale))));
   return scale;
 }
-static Status add_product(Call *call, ProductInto *product) {
+static Status kernel_add_product(Call *call) {
+  ProductInto *into = ((const Product *)call_with(call))->into;
   IValue alpha = scale_of(call_out(call, 0), call_scalar(call, 4));
   TRY(scale_self(call, scale_of(call_out(call, 0), call_scalar(call, 3))));
-  if (alpha.tag == TAG_COMPLEX) return add_complex_product(call, product, alpha);
-  return product(call->exec, call_tensor(call, 1), call_tensor(call, 2), call_out(call, 0), ivalue_to_double(alpha),
-                 true);
+  if (alpha.tag == TAG_COMPLEX) return add_complex_product(call, into, alpha);
+  return into(call->exec, call_tensor(call, 1), call_tensor(call, 2), call_out(call, 0), ivalue_to_double(alpha), true);
 }
 /* A vector added to every row, unscaled. */
 static bool adds_bias(const Call *call) {
@@ -362,13 +363,7 @@ static Status kernel_addmm(Call *call) {
   if (adds_bias(call))
     TRY(product_by_panels(call->exec, call_tensor(call, 1), call_tensor(call, 2), tensor_data(call_tensor(call, 0)),
                           call_out(call, 0), &done));
-  return done ? OK : add_product(call, product_into);
-}
-static Status kernel_baddbmm(Call *call) {
-  return add_product(call, batches_into);
-}
-static Status kernel_addmv(Call *call) {
-  return add_product(call, mv_into);
+  return done ? OK : kernel_add_product(call);
 }
 static Status all_batches_into(Exec *exec, const Tensor *a, const Tensor *b, Tensor *out, double alpha,
                                bool accumulate) {
@@ -384,9 +379,6 @@ static Status all_batches_into(Exec *exec, const Tensor *a, const Tensor *b, Ten
     tensor_release(right);
   }
   return status;
-}
-static Status kernel_addbmm(Call *call) {
-  return add_product(call, all_batches_into);
 }
 
 /* ---- linear: input (..., in), weight (out, in) ---- */
@@ -540,8 +532,8 @@ static Status kernel_matmul(Call *call) {
   Tensor *out = call_out(call, 0), *left = NULL, *right = NULL, *result = NULL, *target = NULL;
   Status status;
   if (a->ndim == 1 && b->ndim == 1) return kernel_dot(call);
-  if (a->ndim == 2 && b->ndim == 2) return kernel_mm(call);
-  if (a->ndim == 2 && b->ndim == 1) return kernel_mv(call);
+  if (a->ndim == 2 && b->ndim == 2) return multiply(call, product_into);
+  if (a->ndim == 2 && b->ndim == 1) return multiply(call, mv_into);
   int batch_ndim = out->ndim - (a->ndim > 1) - (b->ndim > 1);
   int64_t count = 1;
   for (int d = 0; d < batch_ndim; d++) count *= out->sizes[d];
@@ -586,17 +578,19 @@ static double flops_add_product(const Call *call) {
   return flops_along(call, 1) * sum;
 }
 
-#define ADD_ROW(text, shape_, kernel_, grad_, ...)                                                 \
-  {                                                                                                \
-    .schema = text, .shape = shape_, .kernel = kernel_, .grad = grad_, .flops = flops_add_product, \
-    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF, .cast = CAST_REDUCED, .dtypes = __VA_ARGS__   \
+#define ADD_ROW(text, shape_, kernel_, product, grad_, ...)                                               \
+  {                                                                                                       \
+    .schema = text, .shape = shape_, .kernel = kernel_, .with = &(const Product){product}, .grad = grad_, \
+    .flops = flops_add_product, .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF, .cast = CAST_REDUCED,    \
+    .dtypes = __VA_ARGS__                                                                                 \
   }
 static const OpRow rows[] = {
     {.schema = "aten::mm(Tensor self, Tensor mat2) -> Tensor",
      .dtypes = "addmm_impl_cpu_: integral floating complex",
      .cast = CAST_REDUCED,
      .shape = shape_mm,
-     .kernel = kernel_mm,
+     .kernel = kernel_product,
+     .with = &(const Product){product_into},
      .flops = flops_product,
      .grad = "self: mm_left_backward(grad, mat2, self.size(), self.stride()); mat2: mm_right_backward(grad, self, "
              "mat2.size(), mat2.stride())",
@@ -606,7 +600,8 @@ static const OpRow rows[] = {
      .dtypes = "bmm: integral floating complex",
      .cast = CAST_REDUCED,
      .shape = shape_bmm,
-     .kernel = kernel_bmm,
+     .kernel = kernel_product,
+     .with = &(const Product){batches_into},
      .flops = flops_product,
      .grad = "self: grad.bmm(mat2.transpose(1, 2).conj()); mat2: self.transpose(1, 2).conj().bmm(grad)",
      .flags = OP_OUT | OP_GRAD_EXACT},
@@ -614,7 +609,8 @@ static const OpRow rows[] = {
      .dtypes = "addmv_impl_cpu: integral floating complex",
      .cast = CAST_REDUCED,
      .shape = shape_mv,
-     .kernel = kernel_mv,
+     .kernel = kernel_product,
+     .with = &(const Product){mv_into},
      .flops = flops_product,
      .grad = "self: grad.outer(vec.conj()); vec: self.conj().t().mv(grad)",
      .flags = OP_OUT},
@@ -630,26 +626,26 @@ static const OpRow rows[] = {
      .body = "return torch.dot(self.conj(), other)",
      .flags = OP_OUT},
     ADD_ROW("aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-            shape_addmm, kernel_addmm,
+            shape_addmm, kernel_addmm, product_into,
             "self: grad * beta; mat1: mm_left_backward(grad, mat2, mat1.size(), mat1.stride()) * alpha; mat2: "
             "mm_right_backward(grad, mat1, mat2.size(), mat2.stride()) * alpha",
             "addmm_impl_cpu_: integral floating complex",
             .graph_grad = "self: grad * beta; mat1: grad.mm(mat2.t().conj()) * alpha; mat2: mat1.t().conj().mm(grad) "
                           "* alpha"),
     ADD_ROW("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-            shape_baddbmm, kernel_baddbmm,
+            shape_baddbmm, kernel_add_product, batches_into,
             "self: grad * beta; batch1: grad.bmm(batch2.transpose(1, 2).conj()) * alpha; batch2: batch1.transpose(1, "
             "2).conj().bmm(grad) * alpha",
             "baddbmm: integral floating complex"),
     ADD_ROW("aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-            shape_addbmm, kernel_addbmm,
+            shape_addbmm, kernel_add_product, all_batches_into,
             "self: grad * beta; batch1: grad.unsqueeze(0).expand([batch1.size(0), grad.size(0), "
             "grad.size(1)]).bmm(batch2.transpose(1, 2).conj()) * alpha; "
             "batch2: batch1.transpose(1, 2).conj().bmm(grad.unsqueeze(0).expand([batch1.size(0), grad.size(0), "
             "grad.size(1)])) * alpha",
             "addmm_impl_cpu_: integral floating complex"),
     ADD_ROW("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", shape_addmv,
-            kernel_addmv,
+            kernel_add_product, mv_into,
             "self: grad * beta; mat: grad.outer(vec.conj()) * alpha; vec: mat.t().conj().mv(grad) * alpha",
             "addmv_impl_cpu: integral floating complex"),
     {.schema = "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",

@@ -509,19 +509,13 @@ static Status shape_adaptive(Call *call, TensorSpec *specs) {
   if (call->output_count > 1) pooled_spec(input, &w, DTYPE_INT64, specs + 1);
   return OK;
 }
-static Status run_adaptive(Call *call, PlaneKernel *kernel) {
-  Pool p = {.kernel = kernel,
+static Status kernel_adaptive(Call *call) {
+  Pool p = {.kernel = call->output_count > 1 ? plane_max : plane_average,
             .adaptive = true,
             .out = call_out(call, 0),
             .indices = call->output_count > 1 ? call_out(call, 1) : NULL};
   TRY(pool_read_output_size(call, 0, pool_spatial(call), &p.w));
   return run_planes(call, &p, call_tensor(call, 0));
-}
-static Status kernel_adaptive_average(Call *call) {
-  return run_adaptive(call, plane_average);
-}
-static Status kernel_adaptive_max(Call *call) {
-  return run_adaptive(call, plane_max);
 }
 
 /* ---- gradients of averages: each output's gradient spreads over its window ---- */
@@ -663,25 +657,25 @@ static const OpRow rows[] = {
              "divisor_override)"},
     {.schema = "aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor",
      .shape = shape_adaptive,
-     .kernel = kernel_adaptive_average,
+     .kernel = kernel_adaptive,
      .grad = "self: _adaptive_avg_pool2d_backward(grad.unsqueeze(-2), self.unsqueeze(-2)).squeeze(-2)"},
     {.schema = "aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
      .shape = shape_adaptive,
-     .kernel = kernel_adaptive_average,
+     .kernel = kernel_adaptive,
      .grad = "self: _adaptive_avg_pool2d_backward(grad, self)"},
     {.schema = "aten::adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
      .dtypes = "adaptive_avg_pool3d_cpu: floating",
      .shape = shape_adaptive,
-     .kernel = kernel_adaptive_average,
+     .kernel = kernel_adaptive,
      .grad = "self: _adaptive_avg_pool3d_backward(grad, self)"},
     {.schema = "aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
      .shape = shape_adaptive,
-     .kernel = kernel_adaptive_average,
+     .kernel = kernel_adaptive,
      .grad = "self: _adaptive_avg_pool2d_backward(grad, self)"},
     {.schema = "aten::_adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
      .dtypes = "adaptive_avg_pool3d_cpu: floating",
      .shape = shape_adaptive,
-     .kernel = kernel_adaptive_average,
+     .kernel = kernel_adaptive,
      .grad = "self: _adaptive_avg_pool3d_backward(grad, self)"},
     {.schema = "aten::_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor",
      .shape = shape_adaptive_backward,
@@ -694,19 +688,19 @@ static const OpRow rows[] = {
     {.schema = "aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
      .dtypes = "adaptive_max_pool2d: floating",
      .shape = shape_adaptive,
-     .kernel = kernel_adaptive_max,
+     .kernel = kernel_adaptive,
      .grad = SPREAD "1)"},
     {.schema = "aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
      .dtypes = "adaptive_max_pool2d: floating",
      .out = "out: out indices",
      .shape = shape_adaptive,
-     .kernel = kernel_adaptive_max,
+     .kernel = kernel_adaptive,
      .grad = SPREAD "2)"},
     {.schema = "aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
      .dtypes = "adaptive_max_pool3d_cpu: floating",
      .out = "out: out indices",
      .shape = shape_adaptive,
-     .kernel = kernel_adaptive_max,
+     .kernel = kernel_adaptive,
      .grad = SPREAD "3)"},
 };
 OP_TABLE(op_table_pool, rows);

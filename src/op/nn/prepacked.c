@@ -111,7 +111,8 @@ static Status context_new(const NativeClass *native, const IValue *parts, Native
   return OK;
 }
 
-static Status prepack(Call *c, const NativeClass *native) {
+static Status kernel_prepack(Call *c) {
+  const NativeClass *native = call_with(c);
   NativeValue *value;
   IValue object;
   TRY(context_new(native, c->inputs, &value));
@@ -120,7 +121,8 @@ static Status prepack(Call *c, const NativeClass *native) {
   return OK;
 }
 
-static Status get_state(Call *c, const NativeClass *native) {
+static Status kernel_getstate(Call *c) {
+  const NativeClass *native = call_with(c);
   NativeValue *value;
   TRY(native_object_get(call_value(c, 0), native, &value));
   const Tuple *state = ((const ClampContext *)value)->state.tuple;
@@ -129,7 +131,8 @@ static Status get_state(Call *c, const NativeClass *native) {
 }
 
 /* Sizes of the weight and of the bias, where there is one, then the numbers that say how to convolve. */
-static Status give_sizes(Call *c, const NativeClass *native) {
+static Status kernel_sizes(Call *c) {
+  const NativeClass *native = call_with(c);
   NativeValue *value;
   Tuple *sizes;
   TRY(native_object_get(call_value(c, 0), native, &value));
@@ -149,14 +152,9 @@ static Status give_sizes(Call *c, const NativeClass *native) {
   }
   return OK;
 }
-static Status kernel_sizes_linear(Call *c) {
-  return give_sizes(c, &native_linear_context);
-}
-static Status kernel_sizes_conv2d(Call *c) {
-  return give_sizes(c, &native_conv2d_context);
-}
 
-static Status set_state(Call *c, const NativeClass *native) {
+static Status kernel_setstate(Call *c) {
+  const NativeClass *native = call_with(c);
   IValue state = call_value(c, 1);
   NativeValue *value;
   if (state.tag != TAG_TUPLE || state.tuple->length != part_count(form_of(native)))
@@ -165,46 +163,32 @@ static Status set_state(Call *c, const NativeClass *native) {
   return native_object_set(call_value(c, 0), value);
 }
 
-#define KERNELS(name, native)                     \
-  static Status kernel_prepack_##name(Call *c) {  \
-    return prepack(c, &native);                   \
-  }                                               \
-  static Status kernel_getstate_##name(Call *c) { \
-    return get_state(c, &native);                 \
-  }                                               \
-  static Status kernel_setstate_##name(Call *c) { \
-    return set_state(c, &native);                 \
-  }
-KERNELS(linear, native_linear_context)
-KERNELS(conv2d, native_conv2d_context)
-KERNELS(transpose, native_transpose_context)
-
 /* ---- rows ---- */
 
 #define CONTEXT(name) "__torch__.torch.classes.xnnpack." name
-#define PLAIN(text, kernel_function) \
-  { .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE }
+#define PLAIN(text, kernel_function, native) \
+  { .schema = text, .kernel = kernel_function, .with = &native, .flags = OP_NOT_DIFFERENTIABLE }
 #define CLAMPED                        \
   "if low is not None:\n"              \
   "    y = torch.clamp_min(y, low)\n"  \
   "if high is not None:\n"             \
   "    y = torch.clamp_max(y, high)\n" \
   "return y"
-#define STATE_ROWS(name, state, kernel)                                                            \
-  PLAIN("classes::" name "_getstate(" CONTEXT(name) " self) -> " state, kernel_getstate_##kernel), \
-      PLAIN("classes::" name "_setstate(" CONTEXT(name) "(a!) self, Any state) -> ()", kernel_setstate_##kernel)
+#define STATE_ROWS(name, state, native)                                                           \
+  PLAIN("classes::" name "_getstate(" CONTEXT(name) " self) -> " state, kernel_getstate, native), \
+      PLAIN("classes::" name "_setstate(" CONTEXT(name) "(a!) self, Any state) -> ()", kernel_setstate, native)
 
 static const OpRow rows[] = {
     PLAIN("prepacked::linear_clamp_prepack(Tensor W, Tensor? B=None, Scalar? output_min=None, Scalar? output_max=None) "
           "-> " CONTEXT("LinearOpContext"),
-          kernel_prepack_linear),
+          kernel_prepack, native_linear_context),
     PLAIN("prepacked::conv2d_clamp_prepack(Tensor W, Tensor? B, int[2] stride, int[2] padding, int[2] dilation, int "
           "groups, Scalar? output_min=None, Scalar? output_max=None) -> " CONTEXT("Conv2dOpContext"),
-          kernel_prepack_conv2d),
+          kernel_prepack, native_conv2d_context),
     PLAIN("prepacked::conv2d_transpose_clamp_prepack(Tensor W, Tensor? B, int[2] stride, int[2] padding, int[2] "
           "output_padding, int[2] dilation, int groups, Scalar? output_min=None, Scalar? output_max=None) -> " CONTEXT(
               "TransposeConv2dOpContext"),
-          kernel_prepack_transpose),
+          kernel_prepack, native_transpose_context),
     {.schema = "prepacked::linear_clamp_run(Tensor X, " CONTEXT("LinearOpContext") " W_prepack) -> Tensor Y",
      .body = "w, b, low, high = torch.ops.classes.LinearOpContext_getstate(W_prepack)\n"
              "y = torch.linear(X, w, b)\n" CLAMPED},
@@ -217,12 +201,13 @@ static const OpRow rows[] = {
      .body = "w, b, stride, padding, output_padding, dilation, groups, low, high = "
              "torch.ops.classes.TransposeConv2dOpContext_getstate(W_prepack)\n"
              "y = torch.conv_transpose2d(X, w, b, stride, padding, output_padding, groups, dilation)\n" CLAMPED},
-    PLAIN("prepacked::unpack_prepacked_sizes_linear(Any W_prepack) -> Any", kernel_sizes_linear),
-    PLAIN("prepacked::unpack_prepacked_sizes_conv2d(Any W_prepack) -> Any", kernel_sizes_conv2d),
-    STATE_ROWS("LinearOpContext", "(Tensor, Tensor?, Scalar?, Scalar?)", linear),
-    STATE_ROWS("Conv2dOpContext", "(Tensor, Tensor?, int[], int[], int[], int, Scalar?, Scalar?)", conv2d),
+    PLAIN("prepacked::unpack_prepacked_sizes_linear(Any W_prepack) -> Any", kernel_sizes, native_linear_context),
+    PLAIN("prepacked::unpack_prepacked_sizes_conv2d(Any W_prepack) -> Any", kernel_sizes, native_conv2d_context),
+    STATE_ROWS("LinearOpContext", "(Tensor, Tensor?, Scalar?, Scalar?)", native_linear_context),
+    STATE_ROWS("Conv2dOpContext", "(Tensor, Tensor?, int[], int[], int[], int, Scalar?, Scalar?)",
+               native_conv2d_context),
     STATE_ROWS("TransposeConv2dOpContext", "(Tensor, Tensor?, int[], int[], int[], int[], int, Scalar?, Scalar?)",
-               transpose),
+               native_transpose_context),
 };
 OP_TABLE(op_table_prepacked, rows);
 

@@ -131,10 +131,12 @@ static Status set_up(const Call *c, const Tensor *a, const Tensor *b, double sca
   return OK;
 }
 
+enum { PRODUCT = 1, RELU = 2 }; /* what the operator's name says */
+
 /* Result into *out, or into `into` when it is given. */
-static Status binary(Call *c, const Tensor *a, const Tensor *b, double scale, int64_t zero, bool product, bool relu,
-                     Tensor *into) {
-  Pair p = {.product = product, .relu = relu};
+static Status binary(Call *c, const Tensor *a, const Tensor *b, double scale, int64_t zero, Tensor *into) {
+  bool product = call_param(c) & PRODUCT;
+  Pair p = {.product = product, .relu = call_param(c) & RELU};
   Iterator it;
   int ndim;
   int64_t sizes[TENSOR_MAX_DIMS], strides[TENSOR_MAX_DIMS];
@@ -164,28 +166,16 @@ static Status binary(Call *c, const Tensor *a, const Tensor *b, double scale, in
 }
 
 /* (qa, qb, scale, zero_point) */
-static Status with_scale(Call *c, bool product, bool relu) {
-  return binary(c, call_tensor(c, 0), call_tensor(c, 1), call_double(c, 2), call_int(c, 3), product, relu, NULL);
+static Status kernel_pair(Call *c) {
+  return binary(c, call_tensor(c, 0), call_tensor(c, 1), call_double(c, 2), call_int(c, 3), NULL);
 }
 /* (qa, qb, out): quantized as out is. */
-static Status with_out(Call *c, bool product, bool relu) {
+static Status kernel_pair_out(Call *c) {
   Tensor *out = call_tensor(c, 2);
   TRY(expect_per_tensor(c, out));
   const Quantizer *q = tensor_quantizer(out);
-  return binary(c, call_tensor(c, 0), call_tensor(c, 1), q->scale, q->zero_point, product, relu, out);
+  return binary(c, call_tensor(c, 0), call_tensor(c, 1), q->scale, q->zero_point, out);
 }
-#define PAIR_KERNELS(name, product, relu)      \
-  static Status kernel_##name(Call *c) {       \
-    return with_scale(c, product, relu);       \
-  }                                            \
-  static Status kernel_##name##_out(Call *c) { \
-    return with_out(c, product, relu);         \
-  }
-PAIR_KERNELS(add, false, false)
-PAIR_KERNELS(add_relu, false, true)
-PAIR_KERNELS(mul, true, false)
-PAIR_KERNELS(mul_relu, true, true)
-
 /* ---- a tensor and a number ---- */
 
 /* Integers of `a` by `change`, quantized anew. */
@@ -299,7 +289,8 @@ static Status check_number(const Call *c, IValue v) {
   return status_new(ERROR_RUNTIME, STR_FMT ": expected a tensor of one number", STR_ARG(c->op->name));
 }
 
-static Status with_number(Call *c, bool product, bool relu) { /* a tensor and a number in either order, and an out */
+static Status kernel_number(Call *c) { /* a tensor and a number in either order, and an out */
+  bool product = call_param(c) & PRODUCT, relu = call_param(c) & RELU;
   uint32_t tensor_at = call_value(c, 0).tag == TAG_TENSOR && tensor_is_quantized(call_tensor(c, 0)) ? 0 : 1;
   IValue number = call_value(c, 1 - tensor_at), tensor = call_value(c, tensor_at);
   TRY(check_number(c, number));
@@ -310,37 +301,28 @@ static Status with_number(Call *c, bool product, bool relu) { /* a tensor and a 
   return product ? mul_number(c, tensor.tensor, number_of(number), relu, into)
                  : add_number(c, tensor.tensor, number_of(number), relu, into);
 }
-#define NUMBER_KERNEL(name, product, relu)        \
-  static Status kernel_##name##_number(Call *c) { \
-    return with_number(c, product, relu);         \
-  }
-NUMBER_KERNEL(add, false, false)
-NUMBER_KERNEL(add_relu, false, true)
-NUMBER_KERNEL(mul, true, false)
-NUMBER_KERNEL(mul_relu, true, true)
-
-#define ROW(text, kernel_function) \
-  { .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED }
-#define ROWS(name, scalar_name)                                                                                     \
-  ROW("quantized::" #name "(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", kernel_##name),       \
-      ROW("quantized::" #name ".out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", kernel_##name##_out), \
-      ROW("quantized::" #name "_out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", kernel_##name##_out), \
-      ROW("quantized::" #name ".Scalar(Tensor qa, Scalar b) -> Tensor qc", kernel_##name##_number),                 \
-      ROW("quantized::" #name ".Scalar2(Scalar b, Tensor qa) -> Tensor qc", kernel_##name##_number),                \
-      ROW("quantized::" #name ".Scalar_out(Tensor qa, Scalar b, Tensor(a!) out) -> Tensor(a!) out",                 \
-          kernel_##name##_number),                                                                                  \
-      ROW("quantized::" scalar_name "(Tensor qa, Scalar b) -> Tensor qc", kernel_##name##_number),                  \
-      ROW("quantized::" scalar_name ".Tensor(Tensor qa, Tensor b) -> Tensor qc", kernel_##name##_number),           \
-      ROW("quantized::" scalar_name "_out(Tensor qa, Scalar b, Tensor(a!) out) -> Tensor(a!) out",                  \
-          kernel_##name##_number),                                                                                  \
-      ROW("quantized::" scalar_name "_out.Tensor(Tensor qa, Tensor b, Tensor(a!) out) -> Tensor(a!) out",           \
-          kernel_##name##_number)
+#define ROW(text, kernel_function, which) \
+  { .schema = text, .kernel = kernel_function, .param = which, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED }
+#define ROWS(name, scalar_name, which)                                                                                 \
+  ROW("quantized::" #name "(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", kernel_pair, which),     \
+      ROW("quantized::" #name ".out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", kernel_pair_out, which), \
+      ROW("quantized::" #name "_out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", kernel_pair_out, which), \
+      ROW("quantized::" #name ".Scalar(Tensor qa, Scalar b) -> Tensor qc", kernel_number, which),                      \
+      ROW("quantized::" #name ".Scalar2(Scalar b, Tensor qa) -> Tensor qc", kernel_number, which),                     \
+      ROW("quantized::" #name ".Scalar_out(Tensor qa, Scalar b, Tensor(a!) out) -> Tensor(a!) out", kernel_number,     \
+          which),                                                                                                      \
+      ROW("quantized::" scalar_name "(Tensor qa, Scalar b) -> Tensor qc", kernel_number, which),                       \
+      ROW("quantized::" scalar_name ".Tensor(Tensor qa, Tensor b) -> Tensor qc", kernel_number, which),                \
+      ROW("quantized::" scalar_name "_out(Tensor qa, Scalar b, Tensor(a!) out) -> Tensor(a!) out", kernel_number,      \
+          which),                                                                                                      \
+      ROW("quantized::" scalar_name "_out.Tensor(Tensor qa, Tensor b, Tensor(a!) out) -> Tensor(a!) out",              \
+          kernel_number, which)
 
 static const OpRow rows[] = {
-    ROWS(add, "add_scalar"),
-    ROWS(add_relu, "add_scalar_relu"),
-    ROWS(mul, "mul_scalar"),
-    ROWS(mul_relu, "mul_scalar_relu"),
-    ROW("_quantized::add(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", kernel_add),
+    ROWS(add, "add_scalar", 0),
+    ROWS(add_relu, "add_scalar_relu", RELU),
+    ROWS(mul, "mul_scalar", PRODUCT),
+    ROWS(mul_relu, "mul_scalar_relu", PRODUCT | RELU),
+    ROW("_quantized::add(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", kernel_pair, 0),
 };
 OP_TABLE(op_table_quantized_arithmetic, rows);

@@ -119,31 +119,33 @@ static Status expect_transpose(const Call *c, const ConvParams *p, bool transpos
                     p->transpose ? "" : "not ");
 }
 
-static Status conv_static(Call *c, Layer layer) { /* (qx, packed, ..., scale, zero_point) */
+static Status kernel_conv(Call *c) { /* (qx, packed, ..., scale, zero_point) */
+  const Layer *layer = call_with(c);
   const ConvParams *p;
   Tensor *x, *out;
   LayerInput input = {0};
-  TRY(packed_conv_params(call_value(c, 1), layer.dimensions == 3 ? 3 : 2, &p));
-  TRY(expect_transpose(c, p, layer.transpose));
-  TRY(widened(c, layer.dimensions, call_tensor(c, 0), &x));
+  TRY(packed_conv_params(call_value(c, 1), layer->dimensions == 3 ? 3 : 2, &p));
+  TRY(expect_transpose(c, p, layer->transpose));
+  TRY(widened(c, layer->dimensions, call_tensor(c, 0), &x));
   Status status = check_input(c, p, x);
   if (!status) status = layer_input(c, x, &input);
   if (!status)
-    status = convolve(c, p, x, &input, (DType)x->dtype, call_double(c, layer.scale), call_int(c, layer.scale + 1),
-                      layer.relu, &out);
+    status = convolve(c, p, x, &input, (DType)x->dtype, call_double(c, layer->scale), call_int(c, layer->scale + 1),
+                      layer->relu, &out);
   layer_input_dispose(&input);
   tensor_release(x);
-  return status ? status : set_result(c, layer.dimensions, out);
+  return status ? status : set_result(c, layer->dimensions, out);
 }
 
 /* (x, packed, reduce_range): the result is quantized as the input was, and made numbers again. */
-static Status conv_dynamic(Call *c, Layer layer) {
+static Status kernel_conv_dynamic(Call *c) {
+  const Layer *layer = call_with(c);
   const ConvParams *p;
   Tensor *x, *out, *numbers;
   LayerInput input = {0};
-  TRY(packed_conv_params(call_value(c, 1), layer.dimensions == 3 ? 3 : 2, &p));
-  TRY(expect_transpose(c, p, layer.transpose));
-  TRY(widened(c, layer.dimensions, call_tensor(c, 0), &x));
+  TRY(packed_conv_params(call_value(c, 1), layer->dimensions == 3 ? 3 : 2, &p));
+  TRY(expect_transpose(c, p, layer->transpose));
+  TRY(widened(c, layer->dimensions, call_tensor(c, 0), &x));
   Status status = check_input(c, p, x);
   bool reduce_range = call_bool(c, 2);
   if (!status) status = layer_input_dynamic(c, x, reduce_range, &input);
@@ -153,87 +155,51 @@ static Status conv_dynamic(Call *c, Layer layer) {
   TRY(status);
   status = tensor_dequantize(out, &numbers);
   tensor_release(out);
-  return status ? status : set_result(c, layer.dimensions, numbers);
+  return status ? status : set_result(c, layer->dimensions, numbers);
 }
 
-#define CONV(name, dimensions, relu, transpose)                     \
-  static Status kernel_##name(Call *c) {                            \
-    return conv_static(c, (Layer){dimensions, relu, transpose, 2}); \
+#define LAYER_ROW(text, kernel_function, accepts, ...)                              \
+  {                                                                                 \
+    .schema = text, .kernel = kernel_function, .with = &(const Layer){__VA_ARGS__}, \
+    .flags = OP_NOT_DIFFERENTIABLE | (accepts)                                      \
   }
-#define CONV_LEGACY(name, dimensions, relu)                     \
-  static Status kernel_##name##_legacy(Call *c) {               \
-    return conv_static(c, (Layer){dimensions, relu, false, 6}); \
-  }
-#define CONV_DYNAMIC(name, dimensions, transpose)                     \
-  static Status kernel_##name##_dynamic(Call *c) {                    \
-    return conv_dynamic(c, (Layer){dimensions, false, transpose, 0}); \
-  }
-CONV(conv1d, 1, false, false)
-CONV(conv2d, 2, false, false)
-CONV(conv3d, 3, false, false)
-CONV(conv1d_relu, 1, true, false)
-CONV(conv2d_relu, 2, true, false)
-CONV(conv3d_relu, 3, true, false)
-CONV(conv_transpose1d, 1, false, true)
-CONV(conv_transpose2d, 2, false, true)
-CONV(conv_transpose3d, 3, false, true)
-CONV_LEGACY(conv2d, 2, false)
-CONV_LEGACY(conv2d_relu, 2, true)
-CONV_LEGACY(conv3d, 3, false)
-CONV_LEGACY(conv3d_relu, 3, true)
-CONV_DYNAMIC(conv1d, 1, false)
-CONV_DYNAMIC(conv2d, 2, false)
-CONV_DYNAMIC(conv3d, 3, false)
-CONV_DYNAMIC(conv_transpose1d, 1, true)
-CONV_DYNAMIC(conv_transpose2d, 2, true)
-CONV_DYNAMIC(conv_transpose3d, 3, true)
-
-#define CONV_ROW(space, name, overload, class_name, kernel_function)                        \
-  {                                                                                         \
-    .schema = space "::" name overload "(Tensor qx, " class_name                            \
-                    " packed_weight, float output_scale, int output_zero_point) -> Tensor", \
-    .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED         \
-  }
-#define LEGACY_ROW(name, class_name, kernel_function)                                                      \
-  {                                                                                                        \
-    .schema = "quantized::" name "(Tensor qx, " class_name                                                 \
-              " weight, int[] stride, int[] padding, int[] dilation, int groups, float output_scale, int " \
-              "output_zero_point) -> Tensor",                                                              \
-    .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED                        \
-  }
-#define DYNAMIC_ROW(name, class_name)                                 \
-  {                                                                   \
-    .schema = "quantized::" #name "_dynamic(Tensor qx, " class_name   \
-              " packed_weight, bool reduce_range=False) -> "          \
-              "Tensor",                                               \
-    .kernel = kernel_##name##_dynamic, .flags = OP_NOT_DIFFERENTIABLE \
-  }
+#define CONV_ROW(name, class_name, ...)                                                                            \
+  LAYER_ROW(name "(Tensor qx, " class_name " packed_weight, float output_scale, int output_zero_point) -> Tensor", \
+            kernel_conv, OP_ACCEPT_QUANTIZED, .scale = 2, __VA_ARGS__)
+#define LEGACY_ROW(name, class_name, ...)                                   \
+  LAYER_ROW("quantized::" name "(Tensor qx, " class_name                    \
+            " weight, int[] stride, int[] padding, int[] dilation, int "    \
+            "groups, float output_scale, int output_zero_point) -> Tensor", \
+            kernel_conv, OP_ACCEPT_QUANTIZED, .scale = 6, __VA_ARGS__)
+#define DYNAMIC_ROW(name, class_name, ...)                                                                             \
+  LAYER_ROW("quantized::" name "_dynamic(Tensor qx, " class_name " packed_weight, bool reduce_range=False) -> Tensor", \
+            kernel_conv_dynamic, 0, __VA_ARGS__)
 
 static const OpRow rows[] = {
-    CONV_ROW("quantized", "conv1d", "", CONV2D_PARAMS, kernel_conv1d),
-    CONV_ROW("quantized", "conv1d_relu", "", CONV2D_PARAMS, kernel_conv1d_relu),
-    CONV_ROW("quantized", "conv2d", ".new", CONV2D_PARAMS, kernel_conv2d),
-    CONV_ROW("quantized", "conv2d_relu", ".new", CONV2D_PARAMS, kernel_conv2d_relu),
-    CONV_ROW("quantized", "conv3d", ".new", CONV3D_PARAMS, kernel_conv3d),
-    CONV_ROW("quantized", "conv3d_relu", ".new", CONV3D_PARAMS, kernel_conv3d_relu),
-    CONV_ROW("quantized", "conv_transpose1d", "", CONV2D_PARAMS, kernel_conv_transpose1d),
-    CONV_ROW("quantized", "conv_transpose2d", "", CONV2D_PARAMS, kernel_conv_transpose2d),
-    CONV_ROW("quantized", "conv_transpose3d", "", CONV3D_PARAMS, kernel_conv_transpose3d),
-    LEGACY_ROW("conv2d", CONV2D_PARAMS, kernel_conv2d_legacy),
-    LEGACY_ROW("conv2d_relu", CONV2D_PARAMS, kernel_conv2d_relu_legacy),
-    LEGACY_ROW("conv3d", CONV3D_PARAMS, kernel_conv3d_legacy),
-    LEGACY_ROW("conv3d_relu", CONV3D_PARAMS, kernel_conv3d_relu_legacy),
-    CONV_ROW("_quantized", "conv2d", "", CONV2D_PARAMS, kernel_conv2d),
-    CONV_ROW("_quantized", "conv2d_relu", "", CONV2D_PARAMS, kernel_conv2d_relu),
-    CONV_ROW("_quantized", "conv3d", "", CONV3D_PARAMS, kernel_conv3d),
-    CONV_ROW("_quantized", "conv3d_relu", "", CONV3D_PARAMS, kernel_conv3d_relu),
-    CONV_ROW("_quantized", "conv_transpose1d", "", CONV2D_PARAMS, kernel_conv_transpose1d),
-    CONV_ROW("_quantized", "conv_transpose2d", "", CONV2D_PARAMS, kernel_conv_transpose2d),
-    DYNAMIC_ROW(conv1d, CONV2D_PARAMS),
-    DYNAMIC_ROW(conv2d, CONV2D_PARAMS),
-    DYNAMIC_ROW(conv3d, CONV3D_PARAMS),
-    DYNAMIC_ROW(conv_transpose1d, CONV2D_PARAMS),
-    DYNAMIC_ROW(conv_transpose2d, CONV2D_PARAMS),
-    DYNAMIC_ROW(conv_transpose3d, CONV3D_PARAMS),
+    CONV_ROW("quantized::conv1d", CONV2D_PARAMS, .dimensions = 1),
+    CONV_ROW("quantized::conv1d_relu", CONV2D_PARAMS, .dimensions = 1, .relu = true),
+    CONV_ROW("quantized::conv2d.new", CONV2D_PARAMS, .dimensions = 2),
+    CONV_ROW("quantized::conv2d_relu.new", CONV2D_PARAMS, .dimensions = 2, .relu = true),
+    CONV_ROW("quantized::conv3d.new", CONV3D_PARAMS, .dimensions = 3),
+    CONV_ROW("quantized::conv3d_relu.new", CONV3D_PARAMS, .dimensions = 3, .relu = true),
+    CONV_ROW("quantized::conv_transpose1d", CONV2D_PARAMS, .dimensions = 1, .transpose = true),
+    CONV_ROW("quantized::conv_transpose2d", CONV2D_PARAMS, .dimensions = 2, .transpose = true),
+    CONV_ROW("quantized::conv_transpose3d", CONV3D_PARAMS, .dimensions = 3, .transpose = true),
+    LEGACY_ROW("conv2d", CONV2D_PARAMS, .dimensions = 2),
+    LEGACY_ROW("conv2d_relu", CONV2D_PARAMS, .dimensions = 2, .relu = true),
+    LEGACY_ROW("conv3d", CONV3D_PARAMS, .dimensions = 3),
+    LEGACY_ROW("conv3d_relu", CONV3D_PARAMS, .dimensions = 3, .relu = true),
+    CONV_ROW("_quantized::conv2d", CONV2D_PARAMS, .dimensions = 2),
+    CONV_ROW("_quantized::conv2d_relu", CONV2D_PARAMS, .dimensions = 2, .relu = true),
+    CONV_ROW("_quantized::conv3d", CONV3D_PARAMS, .dimensions = 3),
+    CONV_ROW("_quantized::conv3d_relu", CONV3D_PARAMS, .dimensions = 3, .relu = true),
+    CONV_ROW("_quantized::conv_transpose1d", CONV2D_PARAMS, .dimensions = 1, .transpose = true),
+    CONV_ROW("_quantized::conv_transpose2d", CONV2D_PARAMS, .dimensions = 2, .transpose = true),
+    DYNAMIC_ROW("conv1d", CONV2D_PARAMS, .dimensions = 1),
+    DYNAMIC_ROW("conv2d", CONV2D_PARAMS, .dimensions = 2),
+    DYNAMIC_ROW("conv3d", CONV3D_PARAMS, .dimensions = 3),
+    DYNAMIC_ROW("conv_transpose1d", CONV2D_PARAMS, .dimensions = 1, .transpose = true),
+    DYNAMIC_ROW("conv_transpose2d", CONV2D_PARAMS, .dimensions = 2, .transpose = true),
+    DYNAMIC_ROW("conv_transpose3d", CONV3D_PARAMS, .dimensions = 3, .transpose = true),
 };
 OP_TABLE(op_table_quantized_conv, rows);

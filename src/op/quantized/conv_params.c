@@ -155,7 +155,13 @@ static Status read_list(const Call *c, uint32_t i, int spatial, bool one_dimensi
 }
 
 /* (weight, bias, stride, padding, [output_padding,] dilation, groups) */
-static Status prepack(Call *c, int dimensions, bool transpose) {
+typedef struct Packing {
+  int dimensions;
+  bool transpose;
+} Packing;
+static Status kernel_prepack(Call *c) {
+  int dimensions = ((const Packing *)call_with(c))->dimensions;
+  bool transpose = ((const Packing *)call_with(c))->transpose;
   const Tensor *weight = call_tensor(c, 0), *bias = call_tensor_or_null(c, 1);
   int spatial = dimensions == 3 ? 3 : 2;
   bool line = dimensions == 1;
@@ -185,16 +191,6 @@ static Status prepack(Call *c, int dimensions, bool transpose) {
   call_set(c, 0, object);
   return OK;
 }
-#define PREPACK(name, dimensions, transpose)     \
-  static Status kernel_prepack_##name(Call *c) { \
-    return prepack(c, dimensions, transpose);    \
-  }
-PREPACK(1d, 1, false)
-PREPACK(2d, 2, false)
-PREPACK(3d, 3, false)
-PREPACK(transpose1d, 1, true)
-PREPACK(transpose2d, 2, true)
-PREPACK(transpose3d, 3, true)
 
 /* ---- asking ---- */
 
@@ -450,25 +446,20 @@ static Status kernel_setstate(Call *c) {
 
 #define PARAMS_ROW(text, ...) \
   { .schema = text, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED, .kernel = __VA_ARGS__ }
-#define PREPACK_ROW(name, class_name, kernel_function)                                                                 \
+#define PREPACK_ROW(name, class_name, dimensions)                                                                      \
   PARAMS_ROW(                                                                                                          \
-      "quantized::" name                                                                                               \
+      name                                                                                                             \
       "_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups) -> " class_name, \
-      kernel_function)
-#define PREPACK_INNER(name, class_name, kernel_function)                                                               \
-  PARAMS_ROW(                                                                                                          \
-      "_quantized::" name                                                                                              \
-      "_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups) -> " class_name, \
-      kernel_function)
-#define TRANSPOSE_ROWS(name, class_name, kernel_function)                                                    \
+      kernel_prepack, .with = &(const Packing){dimensions, false})
+#define TRANSPOSE_ROWS(name, class_name, dimensions)                                                         \
   PARAMS_ROW("quantized::" name                                                                              \
              "_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] output_padding, "     \
              "int[] dilation, int groups) -> " class_name,                                                   \
-             kernel_function),                                                                               \
+             kernel_prepack, .with = &(const Packing){dimensions, true}),                                    \
       PARAMS_ROW("_quantized::" name                                                                         \
                  "_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] output_padding, " \
                  "int[] dilation, int groups) -> " class_name,                                               \
-                 kernel_function)
+                 kernel_prepack, .with = &(const Packing){dimensions, true})
 #define UNPACK_ROW(name, class_name, kernel_function)                           \
   PARAMS_ROW("quantized::" name "_unpack(" class_name                           \
              " packed_weights) -> (Tensor unpacked_weights, Tensor? B_origin)", \
@@ -495,15 +486,15 @@ static Status kernel_setstate(Call *c) {
       PARAMS_ROW("classes::" name "_transpose(" class_name " self) -> bool", kernel_transpose_bool)
 
 static const OpRow rows[] = {
-    PREPACK_ROW("conv1d", CONV2D_PARAMS, kernel_prepack_1d),
-    PREPACK_ROW("conv2d", CONV2D_PARAMS, kernel_prepack_2d),
-    PREPACK_ROW("conv3d", CONV3D_PARAMS, kernel_prepack_3d),
-    PREPACK_ROW("conv", CONV2D_PARAMS, kernel_prepack_2d),
-    PREPACK_INNER("conv2d", CONV2D_PARAMS, kernel_prepack_2d),
-    PREPACK_INNER("conv3d", CONV3D_PARAMS, kernel_prepack_3d),
-    TRANSPOSE_ROWS("conv_transpose1d", CONV2D_PARAMS, kernel_prepack_transpose1d),
-    TRANSPOSE_ROWS("conv_transpose2d", CONV2D_PARAMS, kernel_prepack_transpose2d),
-    TRANSPOSE_ROWS("conv_transpose3d", CONV3D_PARAMS, kernel_prepack_transpose3d),
+    PREPACK_ROW("quantized::conv1d", CONV2D_PARAMS, 1),
+    PREPACK_ROW("quantized::conv2d", CONV2D_PARAMS, 2),
+    PREPACK_ROW("quantized::conv3d", CONV3D_PARAMS, 3),
+    PREPACK_ROW("quantized::conv", CONV2D_PARAMS, 2),
+    PREPACK_ROW("_quantized::conv2d", CONV2D_PARAMS, 2),
+    PREPACK_ROW("_quantized::conv3d", CONV3D_PARAMS, 3),
+    TRANSPOSE_ROWS("conv_transpose1d", CONV2D_PARAMS, 1),
+    TRANSPOSE_ROWS("conv_transpose2d", CONV2D_PARAMS, 2),
+    TRANSPOSE_ROWS("conv_transpose3d", CONV3D_PARAMS, 3),
     UNPACK_ROW("conv1d", CONV2D_PARAMS, kernel_unpack_1d),
     UNPACK_ROW("conv2d", CONV2D_PARAMS, kernel_unpack),
     UNPACK_ROW("conv3d", CONV3D_PARAMS, kernel_unpack),

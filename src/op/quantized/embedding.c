@@ -262,7 +262,11 @@ typedef struct BitsOptions {
   float ratio;
 } BitsOptions;
 
-static Status pack_rows(Call *c, int bits, BitsOptions how) {
+/* (weight, how to choose the range of numbers in fewer bits than 8) */
+static Status kernel_pack_rows(Call *c) {
+  int bits = (int)call_param(c);
+  BitsOptions how = {0};
+  if (bits < 8) how = (BitsOptions){call_bool(c, 1), call_int(c, 2), (float)call_double(c, 3)};
   Tensor *numbers, *out;
   TRY(float_rows(call_tensor(c, 0), &numbers));
   int64_t sizes[TENSOR_MAX_DIMS], n = numbers->sizes[numbers->ndim - 1], rows = n ? numbers->numel / n : 0;
@@ -287,19 +291,6 @@ static Status pack_rows(Call *c, int bits, BitsOptions how) {
   if (!status) call_set_tensor(c, 0, out);
   return status;
 }
-static Status kernel_byte_prepack(Call *c) {
-  return pack_rows(c, 8, (BitsOptions){false, 1, 0});
-}
-static BitsOptions bits_options(const Call *c) {
-  return (BitsOptions){call_bool(c, 1), call_int(c, 2), (float)call_double(c, 3)};
-}
-static Status kernel_4bit_prepack(Call *c) {
-  return pack_rows(c, 4, bits_options(c));
-}
-static Status kernel_2bit_prepack(Call *c) {
-  return pack_rows(c, 2, bits_options(c));
-}
-
 static Status kernel_unpack_rows(Call *c) {
   int bits = (int)call_param(c);
   const Tensor *given = call_tensor(c, 0);
@@ -387,17 +378,17 @@ static Status kernel_choose_qparams_optimized(Call *c) { /* (input, numel, n_bin
 static const OpRow rows[] = {
     PARAMS_ROW("quantized::embedding_bag_prepack(Tensor weight) -> " EMBEDDING_PARAMS " W_prepack", kernel_prepack),
     PARAMS_ROW("quantized::embedding_bag_unpack(" EMBEDDING_PARAMS " W_prepack) -> Tensor W_origin", kernel_unpack),
-    PARAMS_ROW("quantized::embedding_bag_byte_prepack(Tensor weight) -> Tensor", kernel_byte_prepack),
+    PARAMS_ROW("quantized::embedding_bag_byte_prepack(Tensor weight) -> Tensor", kernel_pack_rows, .param = 8),
     PARAMS_ROW("quantized::embedding_bag_byte_unpack(Tensor weight) -> Tensor", kernel_unpack_rows, .param = 8),
     PARAMS_ROW(
         "quantized::embedding_bag_4bit_prepack(Tensor weight, bool optimized_qparams=False, int nbins=200, float "
         "ratio=0.16) -> Tensor",
-        kernel_4bit_prepack),
+        kernel_pack_rows, .param = 4),
     PARAMS_ROW("quantized::embedding_bag_4bit_unpack(Tensor weight) -> Tensor", kernel_unpack_rows, .param = 4),
     PARAMS_ROW(
         "quantized::embedding_bag_2bit_prepack(Tensor weight, bool optimized_qparams=False, int nbins=200, float "
         "ratio=0.16) -> Tensor",
-        kernel_2bit_prepack),
+        kernel_pack_rows, .param = 2),
     PARAMS_ROW("quantized::embedding_bag_2bit_unpack(Tensor weight) -> Tensor", kernel_unpack_rows, .param = 2),
     PARAMS_ROW("aten::choose_qparams_optimized(Tensor input, int numel, int n_bins, float ratio, int bit_width) -> "
                "(Tensor, Tensor)",

@@ -199,7 +199,8 @@ static Status kernel_linear(Call *c) { /* (X, W, scale, zero_point) */
   return status;
 }
 
-static Status linear_dynamic(Call *c, bool relu) { /* (X, W, reduce_range) */
+static Status kernel_linear_dynamic(Call *c) { /* (X, W, reduce_range) */
+  bool relu = call_param(c);
   const Tensor *x = call_tensor(c, 0);
   const LinearParams *p;
   LayerInput input;
@@ -221,12 +222,6 @@ static Status linear_dynamic(Call *c, bool relu) { /* (X, W, reduce_range) */
   else
     call_set_tensor(c, 0, out);
   return status;
-}
-static Status kernel_linear_dynamic(Call *c) {
-  return linear_dynamic(c, false);
-}
-static Status kernel_linear_relu_dynamic(Call *c) {
-  return linear_dynamic(c, true);
 }
 
 static Status kernel_linear_fp16(Call *c) { /* (X, W) */
@@ -280,10 +275,10 @@ static const OpRow rows[] = {
                " W_prepack, float Y_scale_i, int Y_zero_point_i) -> Tensor Y",
                kernel_linear, .param = true),
     BOTH("linear_dynamic(Tensor X, " LINEAR_PARAMS " W_prepack, bool reduce_range=False) -> Tensor Y",
-         kernel_linear_dynamic),
+         kernel_linear_dynamic, .param = false),
     PARAMS_ROW("quantized::linear_relu_dynamic(Tensor X, " LINEAR_PARAMS
                " W_prepack, bool reduce_range=False) -> Tensor Y",
-               kernel_linear_relu_dynamic),
+               kernel_linear_dynamic, .param = true),
     PARAMS_ROW("quantized::linear_dynamic_fp16(Tensor X, " LINEAR_PARAMS " W_prepack) -> Tensor Y", kernel_linear_fp16,
                .param = false),
     PARAMS_ROW("quantized::linear_relu_dynamic_fp16(Tensor X, " LINEAR_PARAMS " W_prepack) -> Tensor Y",

@@ -297,21 +297,16 @@ static bool is_truth(IValue v) {
 }
 
 /* Whether some item's truth is `wanted`. */
-static bool some_item_is(const List *list, bool wanted) {
-  bool found = false;
+/* any: whether an item is true; all: whether none is false. */
+static Status any_or_all(Call *c) {
+  const List *list = call_list(c, 0);
+  bool wanted = call_param(c), found = false;
   for (size_t i = 0; i < list->length && !found; i++) {
     IValue item = list_get(list, i);
     found = is_truth(item) == wanted;
     ivalue_release(item);
   }
-  return found;
-}
-
-static Status all(Call *c) {
-  return result_bool(c, 0, !some_item_is(call_list(c, 0), false));
-}
-static Status any(Call *c) {
-  return result_bool(c, 0, some_item_is(call_list(c, 0), true));
+  return result_bool(c, 0, found == wanted);
 }
 
 /* Numbers of an unboxed list compare as doubles except ints. */
@@ -321,9 +316,13 @@ static int compare_numbers(IValue a, IValue b) {
   return (x > y) - (x < y);
 }
 
-static Status extreme_item(Call *c, int sign, const char *name) {
+/* max and min as what they look for: the sign of what is more extreme. */
+enum { MIN = -1, MAX = 1 };
+static Status extreme_item(Call *c) {
+  int64_t sign = call_param(c);
   const List *list = call_list(c, 0);
-  if (!list->length) return status_exception("ValueError", "%s() arg is an empty sequence", name);
+  if (!list->length)
+    return status_exception("ValueError", "%s() arg is an empty sequence", sign == MAX ? "max" : "min");
   IValue best = list_get(list, 0);
   for (size_t i = 1; i < list->length; i++) {
     IValue item = list_get(list, i);
@@ -331,12 +330,6 @@ static Status extreme_item(Call *c, int sign, const char *name) {
   }
   call_set(c, 0, best);
   return OK;
-}
-static Status max_item(Call *c) {
-  return extreme_item(c, 1, "max");
-}
-static Status min_item(Call *c) {
-  return extreme_item(c, -1, "min");
 }
 
 /* Lexicographic. */
@@ -347,11 +340,9 @@ static int compare_lists(const List *a, const List *b) {
   }
   return (a->length > b->length) - (a->length < b->length);
 }
-static Status max_list(Call *c) {
-  return result_value(c, 0, c->inputs[compare_lists(call_list(c, 0), call_list(c, 1)) < 0]);
-}
-static Status min_list(Call *c) {
-  return result_value(c, 0, c->inputs[compare_lists(call_list(c, 0), call_list(c, 1)) > 0]);
+static Status extreme_list(Call *c) {
+  bool second = call_param(c) * compare_lists(call_list(c, 0), call_list(c, 1)) < 0;
+  return result_value(c, 0, c->inputs[second]);
 }
 
 static Status range_list(Call *c) {
@@ -375,12 +366,14 @@ static Status self(Call *c) {
       ROW_ANY("aten::count." T "(" T "[] self, " T " el) -> int", count),         \
       ROW_ANY("aten::eq." T "_list(" T "[] a, " T "[] b) -> bool", equal),        \
       ROW_ANY("aten::ne." T "_list(" T "[] a, " T "[] b) -> bool", not_equal),
-#define EXTREMES(T)                                                                                                 \
-  ROW("prim::max." T "_list(" T "[] l, " T "[] r) -> " T "[]", max_list),                                           \
-      ROW("prim::max.self_" T "(" T "[] self) -> " T, max_item),                                                    \
-      ROW("prim::min." T "_list(" T "[] l, " T "[] r) -> " T "[]", min_list),                                       \
-      ROW("prim::min.self_" T "(" T "[] self) -> " T, min_item), ROW("aten::all." T "(" T "[] self) -> bool", all), \
-      ROW("aten::any." T "(" T "[] self) -> bool", any),
+#define EXTREMES_OF(T, name, sign)                                                                \
+  ROW("prim::" name "." T "_list(" T "[] l, " T "[] r) -> " T "[]", extreme_list, .param = sign), \
+      ROW("prim::" name ".self_" T "(" T "[] self) -> " T, extreme_item, .param = sign),
+#define EXTREMES(T)                                                         \
+  EXTREMES_OF(T, "max", MAX)                                                \
+  EXTREMES_OF(T, "min", MIN)                                                \
+  ROW("aten::all." T "(" T "[] self) -> bool", any_or_all, .param = false), \
+      ROW("aten::any." T "(" T "[] self) -> bool", any_or_all, .param = true),
 
 static const OpRow rows[] = {
     ROW_ANY("aten::__getitem__.t(t[](a) list, int idx) -> t(*)", get_item),
@@ -407,7 +400,7 @@ static const OpRow rows[] = {
     ROW("aten::__contains__.float_list(float[] l, float item) -> bool", contains),
     ROW("aten::__contains__.str_list(str[] l, str item) -> bool", contains),
     OF_ELEMENTS(SEARCHES) EXTREMES("int") EXTREMES("float") EXTREMES("bool")
-        ROW("aten::any.str(str[] self) -> bool", any),
+        ROW("aten::any.str(str[] self) -> bool", any_or_all, .param = true),
     ROW("aten::sum.int(int[] self) -> int", sum),
     ROW("aten::sum.float(float[] self) -> float", sum),
     ROW("aten::sum.bool(bool[] self) -> int", sum),

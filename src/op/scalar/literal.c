@@ -125,7 +125,8 @@ static Status send(Tensor *t, Device device, Tensor **out) {
 }
 
 /* (data, dtype, device[, requires_grad]) */
-static Status make(Call *c, bool requires_grad) {
+static Status kernel_tensor(Call *c) {
+  bool requires_grad = c->input_count > 3 && call_bool(c, 3);
   IValue data = call_value(c, 0);
   Device device = DEVICE_CPU_0;
   Tensor *t, *converted;
@@ -148,12 +149,6 @@ static Status make(Call *c, bool requires_grad) {
   call_set_tensor(c, 0, converted);
   return OK;
 }
-static Status kernel_tensor(Call *c) {
-  return make(c, call_bool(c, 3));
-}
-static Status kernel_as_tensor(Call *c) {
-  return make(c, false);
-}
 
 /* Of a tensor: itself, converted when asked. */
 static Status kernel_as_tensor_tensor(Call *c) {
@@ -175,7 +170,7 @@ static Status kernel_as_tensor_tensor(Call *c) {
 #define AS_TENSOR_ROW(overload, argument)                                                                            \
   {                                                                                                                  \
     .schema = "aten::as_tensor" overload "(" argument ", *, ScalarType? dtype=None, Device? device=None) -> Tensor", \
-    .kernel = kernel_as_tensor, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_DEVICES                                   \
+    .kernel = kernel_tensor, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_DEVICES                                      \
   }
 
 static const OpRow rows[] = {

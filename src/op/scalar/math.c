@@ -6,12 +6,17 @@
 #include <math.h>
 
 /* on_complex NULL: not defined for complex numbers. */
-static Status unary(Call *c, double (*on_double)(double), complex128 (*on_complex)(complex128)) {
+typedef struct Unary {
+  double (*on_double)(double);
+  complex128 (*on_complex)(complex128);
+} Unary;
+static Status unary(Call *c) {
+  const Unary *f = call_with(c);
   IValue v = c->inputs[0];
-  if (v.tag != TAG_COMPLEX) return result_double(c, 0, on_double(ivalue_to_double(v)));
-  if (!on_complex)
+  if (v.tag != TAG_COMPLEX) return result_double(c, 0, f->on_double(ivalue_to_double(v)));
+  if (!f->on_complex)
     return status_exception("TypeError", STR_FMT ": not defined for complex numbers", STR_ARG(c->op->name));
-  return result_complex(c, 0, on_complex(ivalue_complex(v)));
+  return result_complex(c, 0, f->on_complex(ivalue_complex(v)));
 }
 
 static complex128 complex_log10(complex128 x) {
@@ -45,14 +50,6 @@ static double angle_of(double x) {
       X(round, rint)
 /* clang-format on */
 
-#define KERNEL(name, on_double, on_complex) \
-  static Status name##_(Call *c) {          \
-    return unary(c, on_double, on_complex); \
-  }
-#define REAL_KERNEL(name, on_double) KERNEL(name, on_double, NULL)
-FUNCTIONS(KERNEL)
-REAL_FUNCTIONS(REAL_KERNEL)
-
 static Status angle_(Call *c) {
   IValue v = c->inputs[0];
   if (v.tag == TAG_COMPLEX) return result_double(c, 0, carg(ivalue_complex(v)));
@@ -60,18 +57,16 @@ static Status angle_(Call *c) {
 }
 
 /* floor and ceil give ints, which infinity and nan have none of. */
-static Status rounded(Call *c, double (*round)(double)) {
+typedef struct Rounding {
+  double (*of)(double);
+} Rounding;
+static Status rounded(Call *c) {
+  const Rounding *rounding = call_with(c);
   IValue v = c->inputs[0];
   if (v.tag != TAG_FLOAT) return result_int(c, 0, ivalue_to_int(v));
   if (isinf(v.f)) return status_exception("OverflowError", "cannot convert float infinity to integer");
   if (isnan(v.f)) return status_exception("ValueError", "cannot convert float NaN to integer");
-  return result_int(c, 0, ivalue_to_int(ivalue_float(round(v.f))));
-}
-static Status floor_(Call *c) {
-  return rounded(c, floor);
-}
-static Status ceil_(Call *c) {
-  return rounded(c, ceil);
+  return result_int(c, 0, ivalue_to_int(ivalue_float(rounding->of(v.f))));
 }
 
 #define BINARY(name, function)                                                                            \
@@ -152,11 +147,14 @@ PREDICATE(isnan, isnan, ||)
 PREDICATE(isinf, isinf, ||)
 PREDICATE(isfinite, isfinite, &&)
 
-#define ROWS_REAL(name, on_double)                                                                              \
-  ROW("aten::" #name ".int(int a) -> float", name##_), ROW("aten::" #name ".float(float a) -> float", name##_), \
-      ROW("aten::" #name ".Scalar(Scalar a) -> Scalar", name##_),
-#define ROWS_COMPLEX(name, on_double, on_complex) \
-  ROW("aten::" #name ".complex(complex a) -> complex", name##_), ROWS_REAL(name, on_double)
+#define ROWS_UNARY(name, ...)                                                                     \
+  ROW("aten::" #name ".int(int a) -> float", unary, .with = &(const Unary){__VA_ARGS__}),         \
+      ROW("aten::" #name ".float(float a) -> float", unary, .with = &(const Unary){__VA_ARGS__}), \
+      ROW("aten::" #name ".Scalar(Scalar a) -> Scalar", unary, .with = &(const Unary){__VA_ARGS__}),
+#define ROWS_REAL(name, on_double) ROWS_UNARY(name, on_double, NULL)
+#define ROWS_COMPLEX(name, on_double, on_complex)                                                             \
+  ROW("aten::" #name ".complex(complex a) -> complex", unary, .with = &(const Unary){on_double, on_complex}), \
+      ROWS_UNARY(name, on_double, on_complex)
 #define ROWS_BINARY(name)                                                 \
   ROW("aten::" #name ".int(int a, int b) -> float", name##_),             \
       ROW("aten::" #name ".float(float a, float b) -> float", name##_),   \
@@ -179,12 +177,12 @@ static const OpRow rows[] = {
     ROW("aten::angle.float(float a) -> float", angle_),
     ROW("aten::angle.complex(complex a) -> float", angle_),
     ROW("aten::angle.Scalar(Scalar a) -> Scalar", angle_),
-    ROW("aten::floor.int(int a) -> int", floor_),
-    ROW("aten::floor.float(float a) -> int", floor_),
-    ROW("aten::floor.Scalar(Scalar a) -> Scalar", floor_),
-    ROW("aten::ceil.int(int a) -> int", ceil_),
-    ROW("aten::ceil.float(float a) -> int", ceil_),
-    ROW("aten::ceil.Scalar(Scalar a) -> Scalar", ceil_),
+    ROW("aten::floor.int(int a) -> int", rounded, .with = &(const Rounding){floor}),
+    ROW("aten::floor.float(float a) -> int", rounded, .with = &(const Rounding){floor}),
+    ROW("aten::floor.Scalar(Scalar a) -> Scalar", rounded, .with = &(const Rounding){floor}),
+    ROW("aten::ceil.int(int a) -> int", rounded, .with = &(const Rounding){ceil}),
+    ROW("aten::ceil.float(float a) -> int", rounded, .with = &(const Rounding){ceil}),
+    ROW("aten::ceil.Scalar(Scalar a) -> Scalar", rounded, .with = &(const Rounding){ceil}),
     ROWS_BINARY(fmod) ROW("aten::fmod(Scalar a, Scalar b) -> float", fmod_),
     ROWS_BINARY(mathremainder) ROW("aten::mathremainder(Scalar a, Scalar b) -> float", mathremainder_),
     ROWS_BINARY(copysign) ROW("aten::copysign(Scalar a, Scalar b) -> float", copysign_),

@@ -36,33 +36,28 @@ static char to_swapped(char c) {
 
 /* ---- case ---- */
 
-static Status map_chars(Call *c, char (*map)(char)) {
+typedef struct CharMap {
+  char (*of)(char);
+} CharMap;
+static Status map_chars(Call *c) {
+  const CharMap *map = call_with(c);
   Str s = call_str(c, 0);
   String *out;
   TRY(string_new_uninitialized(s.length, &out));
-  for (size_t i = 0; i < s.length; i++) out->data[i] = map(s.data[i]);
+  for (size_t i = 0; i < s.length; i++) out->data[i] = map->of(s.data[i]);
   call_set(c, 0, ivalue_string(out));
   return OK;
 }
-static Status upper(Call *c) {
-  return map_chars(c, to_upper);
-}
-static Status lower(Call *c) {
-  return map_chars(c, to_lower);
-}
-static Status swapcase(Call *c) {
-  return map_chars(c, to_swapped);
-}
 
 static Status capitalize(Call *c) {
-  TRY(map_chars(c, to_lower));
+  TRY(map_chars(c));
   String *out = c->outputs[0].string;
   if (out->length) out->data[0] = to_upper(out->data[0]);
   return OK;
 }
 
 static Status title(Call *c) {
-  TRY(map_chars(c, to_lower));
+  TRY(map_chars(c));
   String *out = c->outputs[0].string;
   for (size_t i = 0; i < out->length; i++)
     if (i == 0 || !is_alpha(out->data[i - 1])) out->data[i] = to_upper(out->data[i]);
@@ -71,42 +66,28 @@ static Status title(Call *c) {
 
 /* ---- character classes ---- */
 
-static Status all_are(Call *c, bool (*is)(char), bool of_empty) {
+typedef struct CharClass {
+  bool (*has)(char);
+  bool has_empty; /* is an empty string of the class? */
+} CharClass;
+static Status all_are(Call *c) {
+  const CharClass *class = call_with(c);
   Str s = call_str(c, 0);
-  bool result = s.length > 0 || of_empty;
-  for (size_t i = 0; i < s.length && result; i++) result = is(s.data[i]);
+  bool result = s.length > 0 || class->has_empty;
+  for (size_t i = 0; i < s.length && result; i++) result = class->has(s.data[i]);
   return result_bool(c, 0, result);
 }
-static Status isalpha_(Call *c) {
-  return all_are(c, is_alpha, false);
-}
-static Status isalnum_(Call *c) {
-  return all_are(c, is_alnum, false);
-}
-static Status isdigit_(Call *c) {
-  return all_are(c, is_digit, false);
-}
-static Status isspace_(Call *c) {
-  return all_are(c, is_space, false);
-}
-static Status isprintable_(Call *c) {
-  return all_are(c, is_printable, true);
-}
 
-static Status has_one_case(Call *c, bool (*wrong)(char)) {
+/* Letters, and none of the other case. */
+static Status has_one_case(Call *c) {
+  const CharClass *other = call_with(c);
   Str s = call_str(c, 0);
   bool found = false;
   for (size_t i = 0; i < s.length; i++) {
-    if (wrong(s.data[i])) return result_bool(c, 0, false);
+    if (other->has(s.data[i])) return result_bool(c, 0, false);
     found |= is_alpha(s.data[i]);
   }
   return result_bool(c, 0, found);
-}
-static Status islower_(Call *c) {
-  return has_one_case(c, is_upper);
-}
-static Status isupper_(Call *c) {
-  return has_one_case(c, is_lower);
 }
 
 static Status istitle_(Call *c) {
@@ -123,7 +104,7 @@ static Status istitle_(Call *c) {
 /* As TorchScript sees it: no underscores. */
 static Status isidentifier_(Call *c) {
   Str s = call_str(c, 0);
-  TRY(all_are(c, is_alnum, false));
+  TRY(all_are(c));
   return result_bool(c, 0, c->outputs[0].b && !is_digit(s.data[0]));
 }
 
@@ -508,29 +489,25 @@ static Status chr(Call *c) {
   return result_str(c, 0, (Str){bytes, code < 256 ? 1 : utf8_encode((uint32_t)code, bytes)});
 }
 
-static Status in_base(Call *c, int bits, const char *prefix) {
+typedef struct Base {
+  int bits; /* of a digit */
+  const char *prefix;
+} Base;
+static Status in_base(Call *c) {
+  const Base *base = call_with(c);
   int64_t value = call_int(c, 0);
   uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
   char digits[64];
   size_t n = 0;
   do {
-    digits[sizeof digits - ++n] = "0123456789abcdef"[magnitude & ((1u << bits) - 1)];
-    magnitude >>= bits;
+    digits[sizeof digits - ++n] = "0123456789abcdef"[magnitude & ((1u << base->bits) - 1)];
+    magnitude >>= base->bits;
   } while (magnitude);
   StrBuf out = {0};
   strbuf_puts(&out, value < 0 ? "-" : "");
-  strbuf_puts(&out, prefix);
+  strbuf_puts(&out, base->prefix);
   strbuf_append(&out, digits + sizeof digits - n, n);
   return result_strbuf(c, 0, &out);
-}
-static Status hex(Call *c) {
-  return in_base(c, 4, "0x");
-}
-static Status oct(Call *c) {
-  return in_base(c, 3, "0o");
-}
-static Status bin(Call *c) {
-  return in_base(c, 1, "0b");
 }
 
 /* ---- comparison ---- */
@@ -550,29 +527,30 @@ COMPARE(less_equal, <=)
 COMPARE(greater, >)
 COMPARE(greater_equal, >=)
 
-#define TO_STR(name, function) ROW("aten::" name "(str self) -> str", function)
-#define TO_BOOL(name, function) ROW("aten::" name "(str self) -> bool", function)
+#define TO_STR(name, function, map) ROW("aten::" name "(str self) -> str", function, .with = &(const CharMap){map})
+#define TO_BOOL(name, function, ...) \
+  ROW("aten::" name "(str self) -> bool", function, .with = &(const CharClass){__VA_ARGS__})
 #define WINDOWED(name, result, ...) \
   ROW("aten::" name "(str self, str substr, int start=0, int end=-1) -> " result, __VA_ARGS__)
 #define COMPARISON(name, function) ROW("aten::" name ".str(str a, str b) -> bool", function)
 
 static const OpRow rows[] = {
-    TO_STR("upper", upper),
-    TO_STR("lower", lower),
-    TO_STR("swapcase", swapcase),
-    TO_STR("capitalize", capitalize),
-    TO_STR("title", title),
-    TO_BOOL("isalpha", isalpha_),
-    TO_BOOL("isalnum", isalnum_),
-    TO_BOOL("isdigit", isdigit_),
-    TO_BOOL("isdecimal", isdigit_),
-    TO_BOOL("isnumeric", isdigit_),
-    TO_BOOL("isspace", isspace_),
-    TO_BOOL("isprintable", isprintable_),
-    TO_BOOL("islower", islower_),
-    TO_BOOL("isupper", isupper_),
-    TO_BOOL("istitle", istitle_),
-    TO_BOOL("isidentifier", isidentifier_),
+    TO_STR("upper", map_chars, to_upper),
+    TO_STR("lower", map_chars, to_lower),
+    TO_STR("swapcase", map_chars, to_swapped),
+    TO_STR("capitalize", capitalize, to_lower),
+    TO_STR("title", title, to_lower),
+    TO_BOOL("isalpha", all_are, is_alpha),
+    TO_BOOL("isalnum", all_are, is_alnum),
+    TO_BOOL("isdigit", all_are, is_digit),
+    TO_BOOL("isdecimal", all_are, is_digit),
+    TO_BOOL("isnumeric", all_are, is_digit),
+    TO_BOOL("isspace", all_are, is_space),
+    TO_BOOL("isprintable", all_are, is_printable, .has_empty = true),
+    TO_BOOL("islower", has_one_case, is_upper),
+    TO_BOOL("isupper", has_one_case, is_lower),
+    ROW("aten::istitle(str self) -> bool", istitle_),
+    TO_BOOL("isidentifier", isidentifier_, is_alnum),
     WINDOWED("find", "int", find, .param = 0),
     WINDOWED("rfind", "int", find, .param = FIND_LAST),
     WINDOWED("index.str", "int", find, .param = FIND_MUST),
@@ -606,9 +584,9 @@ static const OpRow rows[] = {
     ROW("aten::list(str t) -> str[]", chars),
     ROW("aten::ord(str string) -> int", ord),
     ROW("aten::chr(int i) -> str", chr),
-    ROW("aten::hex(int i) -> str", hex),
-    ROW("aten::oct(int i) -> str", oct),
-    ROW("aten::bin(int i) -> str", bin),
+    ROW("aten::hex(int i) -> str", in_base, .with = &(const Base){4, "0x"}),
+    ROW("aten::oct(int i) -> str", in_base, .with = &(const Base){3, "0o"}),
+    ROW("aten::bin(int i) -> str", in_base, .with = &(const Base){1, "0b"}),
     COMPARISON("eq", equal),
     COMPARISON("ne", not_equal),
     COMPARISON("lt", less),

@@ -16,17 +16,11 @@ static bool is_undefined(IValue v) {
 }
 
 /* An undefined tensor is None. */
-static bool is_same(const Call *c) {
+static Status is(Call *c) {
   IValue a = c->inputs[0], b = c->inputs[1];
   if (is_undefined(a)) a = IVALUE_NONE;
   if (is_undefined(b)) b = IVALUE_NONE;
-  return ivalue_is(a, b);
-}
-static Status is(Call *c) {
-  return result_bool(c, 0, is_same(c));
-}
-static Status is_not(Call *c) {
-  return result_bool(c, 0, !is_same(c));
+  return result_bool(c, 0, ivalue_is(a, b) == call_param(c));
 }
 
 static Status id(Call *c) {
@@ -70,14 +64,8 @@ static Status tuple_unpack(Call *c) {
 
 /* ---- bools, enums, devices ---- */
 
-static bool tags_equal(const Call *c) {
-  return ivalue_is(c->inputs[0], c->inputs[1]);
-}
 static Status equal(Call *c) {
-  return result_bool(c, 0, tags_equal(c));
-}
-static Status not_equal(Call *c) {
-  return result_bool(c, 0, !tags_equal(c));
+  return result_bool(c, 0, ivalue_is(c->inputs[0], c->inputs[1]) == call_param(c));
 }
 
 static Status enum_name(Call *c) {
@@ -283,11 +271,8 @@ static Status strides_have_format(Call *c) {
 
 /* ---- surroundings ---- */
 
-static Status yes(Call *c) {
-  return result_bool(c, 0, true);
-}
-static Status no(Call *c) {
-  return result_bool(c, 0, false);
+static Status always(Call *c) {
+  return result_bool(c, 0, call_param(c));
 }
 static Status is_grad_enabled(Call *c) {
   return result_bool(c, 0, c->exec->grad_enabled);
@@ -321,12 +306,18 @@ static Status nothing(Call *c) {
   { .schema = text, .kernel = function, .flags = OP_ACCEPT_ANY | OP_NOT_DIFFERENTIABLE }
 #define ROW_EFFECT(text, function) \
   { .schema = text, .kernel = function, .flags = OP_SIDE_EFFECTS }
-#define ROW_STATE(text, function) \
-  { .schema = text, .kernel = function, .flags = OP_NONDETERMINISTIC }
+#define ROW_STATE(text, ...) \
+  { .schema = text, .flags = OP_NONDETERMINISTIC, .kernel = __VA_ARGS__ }
 
 static const OpRow rows[] = {
-    {.schema = "aten::__is__(t1 self, t2 obj) -> bool", .kernel = is, .flags = OP_CONTAINER | OP_NEVER_RAISES},
-    {.schema = "aten::__isnot__(t1 self, t2 obj) -> bool", .kernel = is_not, .flags = OP_CONTAINER | OP_NEVER_RAISES},
+    {.schema = "aten::__is__(t1 self, t2 obj) -> bool",
+     .kernel = is,
+     .param = true,
+     .flags = OP_CONTAINER | OP_NEVER_RAISES},
+    {.schema = "aten::__isnot__(t1 self, t2 obj) -> bool",
+     .kernel = is,
+     .param = false,
+     .flags = OP_CONTAINER | OP_NEVER_RAISES},
     ROW_ANY("prim::id(AnyClassType? x) -> int", id),
     ROW_ANY("prim::unchecked_cast(t x) -> t", same_value),
     ROW_ANY("prim::unchecked_unwrap_optional(t(a)? optional) -> t(a)", same_value),
@@ -335,10 +326,10 @@ static const OpRow rows[] = {
     ROW_ANY("prim::IfThenElse(bool cond, Any(a) x, Any(b) y) -> Any(b|a)", choose),
     ROW_ANY("prim::TupleIndex(Any tup, int i) -> Any", tuple_item),
     ROW_ANY("prim::TupleUnpack(Any tup) -> ...", tuple_unpack),
-    ROW("aten::eq.enum(AnyEnumType a, AnyEnumType b) -> bool", equal),
-    ROW("aten::ne.enum(AnyEnumType a, AnyEnumType b) -> bool", not_equal),
-    ROW("aten::eq.device(Device a, Device b) -> bool", equal),
-    ROW("aten::ne.device(Device a, Device b) -> bool", not_equal),
+    ROW("aten::eq.enum(AnyEnumType a, AnyEnumType b) -> bool", equal, .param = true),
+    ROW("aten::ne.enum(AnyEnumType a, AnyEnumType b) -> bool", equal, .param = false),
+    ROW("aten::eq.device(Device a, Device b) -> bool", equal, .param = true),
+    ROW("aten::ne.device(Device a, Device b) -> bool", equal, .param = false),
     ROW("prim::EnumName(AnyEnumType enum) -> str", enum_name),
     ROW("prim::EnumValue.int(AnyEnumType enum) -> int", enum_value),
     ROW("prim::EnumValue.float(AnyEnumType enum) -> float", enum_value),
@@ -365,12 +356,12 @@ static const OpRow rows[] = {
     ROW_ASK("aten::is_set_to(Tensor self, Tensor tensor) -> bool", is_set_to),
     ROW_ASK("aten::is_strides_like_format(Tensor self, MemoryFormat memory_format) -> bool", strides_have_format),
     {.schema = "prim::abs(Tensor x) -> Tensor", .body = "return torch.abs(x)"},
-    ROW("aten::is_scripting() -> bool", yes),
-    ROW_ANY("aten::has_torch_function(...) -> bool", no),
-    ROW_STATE("aten::is_autocast_enabled() -> bool", no),
-    ROW_STATE("aten::is_autocast_cpu_enabled() -> bool", no),
-    ROW("aten::_nnpack_available() -> bool", no),
-    ROW("aten::is_vulkan_available() -> bool", no),
+    ROW("aten::is_scripting() -> bool", always, .param = true),
+    ROW_ANY("aten::has_torch_function(...) -> bool", always, .param = false),
+    ROW_STATE("aten::is_autocast_enabled() -> bool", always, .param = false),
+    ROW_STATE("aten::is_autocast_cpu_enabled() -> bool", always, .param = false),
+    ROW("aten::_nnpack_available() -> bool", always, .param = false),
+    ROW("aten::is_vulkan_available() -> bool", always, .param = false),
     ROW_STATE("aten::_get_tracing_state() -> bool", is_tracing),
     ROW_STATE("aten::is_grad_enabled() -> bool", is_grad_enabled),
     ROW_STATE("prim::TimePoint() -> int", time_point),

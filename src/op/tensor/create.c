@@ -6,6 +6,12 @@
 #define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
 /* ---- shapes ---- */
+/* `.param` of rows whose forms differ there: how many arguments stand before the options. The last of them is the
+ * number to fill with, where there is one. */
+static uint32_t options_at(const Call *c) {
+  return (uint32_t)call_param(c);
+}
+
 static Status shape_sizes(Call *c, TensorSpec *spec) { /* (size, *options) */
   TRY(sizes_read(c, 0, spec));
   return options_read(c, 1, DTYPE_FLOAT32, spec);
@@ -40,38 +46,25 @@ static Status shape_full(Call *c, TensorSpec *spec) { /* (size, fill_value, *opt
   return options_read(c, 2, scalar_default_dtype(call_scalar(c, 1)), spec);
 }
 
-/* Of self's look, options at `at`, memory_format after them. */
-static Status shape_like_self(Call *c, uint32_t at, TensorSpec *spec) {
+/* Of self's look; memory_format after the options. */
+static Status shape_as_self(Call *c, TensorSpec *spec) {
   const Tensor *self = call_tensor(c, 0);
   spec->ndim = self->ndim;
   if (self->ndim) memcpy(spec->sizes, self->sizes, self->ndim * sizeof *self->sizes);
   spec->device = tensor_device(self);
-  TRY(options_read(c, at, (DType)self->dtype, spec));
-  return format_read(c, at + 4, FORMAT_PRESERVE, self, spec);
-}
-
-static Status shape_like_1(Call *c, TensorSpec *spec) {
-  return shape_like_self(c, 1, spec);
-}
-static Status shape_like_2(Call *c, TensorSpec *spec) {
-  return shape_like_self(c, 2, spec);
+  TRY(options_read(c, options_at(c), (DType)self->dtype, spec));
+  return format_read(c, options_at(c) + 4, FORMAT_PRESERVE, self, spec);
 }
 
 /* Of self's dtype and device, other sizes. */
-static Status shape_new_at(Call *c, uint32_t options, TensorSpec *spec) {
+static Status shape_new(Call *c, TensorSpec *spec) {
   TRY(sizes_read(c, 1, spec));
   spec->device = tensor_device(call_tensor(c, 0));
-  return options_read(c, options, (DType)call_tensor(c, 0)->dtype, spec);
+  return options_read(c, options_at(c), (DType)call_tensor(c, 0)->dtype, spec);
 }
 
-static Status shape_new(Call *c, TensorSpec *spec) {
-  return shape_new_at(c, 2, spec);
-}
-static Status shape_new_full(Call *c, TensorSpec *spec) {
-  return shape_new_at(c, 3, spec);
-}
 static Status shape_new_strided(Call *c, TensorSpec *spec) {
-  TRY(shape_new_at(c, 3, spec));
+  TRY(shape_new(c, spec));
   return read_strides(c, 2, spec);
 }
 
@@ -79,17 +72,12 @@ static Status shape_scalar(Call *c, TensorSpec *spec) {
   return options_read(c, 1, DTYPE_FLOAT32, spec);
 }
 
-static Status shape_eye(Call *c, int64_t n, int64_t m, uint32_t options, TensorSpec *spec) {
+static Status shape_eye(Call *c, TensorSpec *spec) { /* (n, *options) or (n, m, *options) */
+  int64_t n = call_int(c, 0), m = call_int(c, options_at(c) - 1);
   if (n < 0) return status_new(ERROR_RUNTIME, "n must be greater or equal to 0, got %lld", (long long)n);
   if (m < 0) return status_new(ERROR_RUNTIME, "m must be greater or equal to 0, got %lld", (long long)m);
   shape_set(spec, DTYPE_FLOAT32, 2, (int64_t[]){n, m});
-  return options_read(c, options, DTYPE_FLOAT32, spec);
-}
-static Status shape_eye_n(Call *c, TensorSpec *spec) {
-  return shape_eye(c, call_int(c, 0), call_int(c, 0), 1, spec);
-}
-static Status shape_eye_nm(Call *c, TensorSpec *spec) {
-  return shape_eye(c, call_int(c, 0), call_int(c, 1), 2, spec);
+  return options_read(c, options_at(c), DTYPE_FLOAT32, spec);
 }
 
 /* ---- kernels ---- */
@@ -103,14 +91,9 @@ static Status kernel_zeros(Call *c) {
 static Status kernel_ones(Call *c) {
   return tensor_fill_scalar(call_out(c, 0), ivalue_int(1));
 }
-static Status kernel_full_0(Call *c) {
-  return tensor_fill_scalar(call_out(c, 0), call_scalar(c, 0));
-}
-static Status kernel_full_1(Call *c) {
-  return tensor_fill_scalar(call_out(c, 0), call_scalar(c, 1));
-}
-static Status kernel_full_2(Call *c) {
-  return tensor_fill_scalar(call_out(c, 0), call_scalar(c, 2));
+
+static Status kernel_full(Call *c) {
+  return tensor_fill_scalar(call_out(c, 0), call_scalar(c, options_at(c) - 1));
 }
 
 static Status kernel_eye(Call *c) {
@@ -172,15 +155,15 @@ enum { MAKES = OP_OUT | OP_ACCEPT_META | OP_NOT_DIFFERENTIABLE | OP_ACCEPT_CONJ 
     .schema = text, .shape = shape_function, .kernel = kernel_function, .flags = MAKES | OP_ACCEPT_DEVICES, \
     __VA_ARGS__                                                                                             \
   }
-#define LIKE(text, shape_function, kernel_function)                     \
-  {                                                                     \
-    .schema = text, .shape = shape_function, .kernel = kernel_function, \
-    .flags = MAKES | OP_ACCEPT_DEVICES | OP_METADATA_ONLY               \
+#define LIKE(text, shape_function, kernel_function, options)                              \
+  {                                                                                       \
+    .schema = text, .shape = shape_function, .kernel = kernel_function, .param = options, \
+    .flags = MAKES | OP_ACCEPT_DEVICES | OP_METADATA_ONLY                                 \
   }
-#define WRITE(text, kernel_function, more, gradient)                                              \
-  {                                                                                               \
-    .schema = text, .shape = shape_same_as_first, .kernel = kernel_function, .grad = gradient,    \
-    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF | OP_ACCEPT_CONJ | OP_ACCEPT_DEVICES | (more) \
+#define WRITE(text, kernel_function, more, ...)                                                                        \
+  {                                                                                                                    \
+    .schema = text, .shape = shape_same_as_first, .kernel = kernel_function,                                           \
+    .flags = OP_INPLACE | OP_OUT | OP_ALIASING_SELF | OP_ACCEPT_CONJ | OP_ACCEPT_DEVICES | (more), .grad = __VA_ARGS__ \
   }
 
 static const OpRow rows[] = {
@@ -188,37 +171,39 @@ static const OpRow rows[] = {
          shape_empty, kernel_empty, .out = "out"),
     MAKE("aten::empty_strided(SymInt[] size, SymInt[] stride, *, " OPTIONS ") -> Tensor", shape_empty_strided,
          kernel_empty),
-    LIKE("aten::empty_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", shape_like_1,
-         kernel_empty),
+    LIKE("aten::empty_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", shape_as_self,
+         kernel_empty, 1),
     MAKE("aten::zeros(SymInt[] size, *, " OPTIONS ") -> Tensor", shape_sizes, kernel_zeros),
-    LIKE("aten::zeros_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", shape_like_1,
-         kernel_zeros),
+    LIKE("aten::zeros_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", shape_as_self,
+         kernel_zeros, 1),
     MAKE("aten::_efficientzerotensor(int[] size, *, " OPTIONS ") -> Tensor", shape_sizes, kernel_zeros),
     MAKE("aten::ones(SymInt[] size, *, " OPTIONS ") -> Tensor", shape_sizes, kernel_ones),
-    LIKE("aten::ones_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", shape_like_1,
-         kernel_ones),
-    MAKE("aten::full(SymInt[] size, Scalar fill_value, *, " OPTIONS ") -> Tensor", shape_full, kernel_full_1,
+    LIKE("aten::ones_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", shape_as_self,
+         kernel_ones, 1),
+    MAKE("aten::full(SymInt[] size, Scalar fill_value, *, " OPTIONS ") -> Tensor", shape_full, kernel_full, .param = 2,
          .since = 5, .upgrader = "0_4"),
     LIKE("aten::full_like(Tensor self, Scalar fill_value, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
-         shape_like_2, kernel_full_1),
-    LIKE("aten::new_empty(Tensor self, SymInt[] size, *, " OPTIONS ") -> Tensor", shape_new, kernel_empty),
+         shape_as_self, kernel_full, 2),
+    LIKE("aten::new_empty(Tensor self, SymInt[] size, *, " OPTIONS ") -> Tensor", shape_new, kernel_empty, 2),
     LIKE("aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, " OPTIONS ") -> Tensor",
-         shape_new_strided, kernel_empty),
-    LIKE("aten::new_zeros(Tensor self, SymInt[] size, *, " OPTIONS ") -> Tensor", shape_new, kernel_zeros),
-    LIKE("aten::new_ones(Tensor self, SymInt[] size, *, " OPTIONS ") -> Tensor", shape_new, kernel_ones),
-    LIKE("aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, " OPTIONS ") -> Tensor", shape_new_full,
-         kernel_full_2),
-    MAKE("aten::scalar_tensor(Scalar s, *, " OPTIONS ") -> Tensor", shape_scalar, kernel_full_0),
+         shape_new_strided, kernel_empty, 3),
+    LIKE("aten::new_zeros(Tensor self, SymInt[] size, *, " OPTIONS ") -> Tensor", shape_new, kernel_zeros, 2),
+    LIKE("aten::new_ones(Tensor self, SymInt[] size, *, " OPTIONS ") -> Tensor", shape_new, kernel_ones, 2),
+    LIKE("aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, " OPTIONS ") -> Tensor", shape_new,
+         kernel_full, 3),
+    MAKE("aten::scalar_tensor(Scalar s, *, " OPTIONS ") -> Tensor", shape_scalar, kernel_full, .param = 1),
     {.schema = "aten::eye(int n, *, " OPTIONS ") -> Tensor",
-     .shape = shape_eye_n,
+     .shape = shape_eye,
+     .param = 1,
      .kernel = kernel_eye,
      .flags = MAKES},
     {.schema = "aten::eye.m(int n, int m, *, " OPTIONS ") -> Tensor",
-     .shape = shape_eye_nm,
+     .shape = shape_eye,
+     .param = 2,
      .kernel = kernel_eye,
      .flags = MAKES},
-    WRITE("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", kernel_full_1, OP_WRITES_EXPANDED,
-          "self: torch.zeros_like(grad)"),
+    WRITE("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", kernel_full, OP_WRITES_EXPANDED,
+          "self: torch.zeros_like(grad)", .param = 2),
     WRITE("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", kernel_fill_tensor, OP_WRITES_EXPANDED,
           "self: torch.zeros_like(grad); value: grad.sum()"),
     WRITE("aten::zero(Tensor self) -> Tensor", kernel_zeros, OP_WRITES_EXPANDED, "self: torch.zeros_like(grad)"),

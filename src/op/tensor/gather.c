@@ -213,10 +213,7 @@ static Status scatter_call(Call *call, ScatterMode mode) {
   return status;
 }
 static Status kernel_scatter(Call *call) {
-  return scatter_call(call, SCATTER_PUT);
-}
-static Status kernel_scatter_add(Call *call) {
-  return scatter_call(call, SCATTER_ADD);
+  return scatter_call(call, (ScatterMode)call_param(call));
 }
 static Status kernel_scatter_with(Call *call) {
   Str reduce = call_str(call, 4);
@@ -714,15 +711,15 @@ static const OpRow rows[] = {
     {.schema = "aten::gather_backward(Tensor grad, Tensor self, int dim, Tensor index, bool sparse_grad) -> Tensor",
      .body = "return torch.zeros_like(self).scatter_add(dim, index, grad)"},
     WRITES("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", kernel_scatter,
-           .grad = "self: grad.scatter(dim, index, 0); src: grad.gather(dim, index)"),
+           .param = SCATTER_PUT, .grad = "self: grad.scatter(dim, index, 0); src: grad.gather(dim, index)"),
     WRITES("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", kernel_scatter,
-           .grad = "self: grad.scatter(dim, index, 0)"),
+           .param = SCATTER_PUT, .grad = "self: grad.scatter(dim, index, 0)"),
     WRITES("aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
            kernel_scatter_with),
     WRITES("aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
            kernel_scatter_with),
-    WRITES("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", kernel_scatter_add,
-           .grad = "self: grad; src: grad.gather(dim, index)"),
+    WRITES("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", kernel_scatter,
+           .param = SCATTER_ADD, .grad = "self: grad; src: grad.gather(dim, index)"),
     WRITES("aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool "
            "include_self=True) -> Tensor",
            kernel_scatter_reduce,

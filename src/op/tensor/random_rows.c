@@ -7,7 +7,7 @@
 
 #define OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 #define LONG_OPTIONS "ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None"
-enum { DEFAULT_GENERATOR = UINT32_MAX };
+enum { DEFAULT_GENERATOR = 0 }; /* no argument: that is never the first */
 
 static Generator *begin(const Call *c, uint32_t at) {
   generator_lock();
@@ -150,30 +150,19 @@ static Status random_from(Call *c, int64_t from, IValue to, uint32_t generator) 
 }
 
 /* ---- kernels of made tensors ---- */
-static Status shape_sizes_at(Call *c, uint32_t sizes, uint32_t options, TensorSpec *spec) {
-  TRY(sizes_read(c, sizes, spec));
-  return options_read(c, options, DTYPE_FLOAT32, spec);
-}
-static Status shape_0_1(Call *c, TensorSpec *spec) {
-  return shape_sizes_at(c, 0, 1, spec);
-}
-static Status shape_0_2(Call *c, TensorSpec *spec) {
-  return shape_sizes_at(c, 0, 2, spec);
-}
-static Status shape_1_2(Call *c, TensorSpec *spec) {
-  return shape_sizes_at(c, 1, 2, spec);
-}
-static Status shape_1_3(Call *c, TensorSpec *spec) {
-  return shape_sizes_at(c, 1, 3, spec);
-}
-static Status shape_2_3(Call *c, TensorSpec *spec) {
-  return shape_sizes_at(c, 2, 3, spec);
-}
-static Status shape_2_4(Call *c, TensorSpec *spec) {
-  return shape_sizes_at(c, 2, 4, spec);
+/* Arguments that the forms of an operator have in different places. */
+typedef struct Places {
+  uint32_t sizes, generator, options;
+} Places;
+
+static Status shape_made(Call *c, TensorSpec *spec) {
+  const Places *at = call_with(c);
+  TRY(sizes_read(c, at->sizes, spec));
+  return options_read(c, at->options, DTYPE_FLOAT32, spec);
 }
 
-static Status shape_like_at(Call *c, uint32_t options, TensorSpec *spec) {
+static Status shape_as_self(Call *c, TensorSpec *spec) {
+  uint32_t options = ((const Places *)call_with(c))->options;
   const Tensor *self = call_tensor(c, 0);
   spec->ndim = self->ndim;
   if (self->ndim) memcpy(spec->sizes, self->sizes, self->ndim * sizeof *self->sizes);
@@ -181,21 +170,13 @@ static Status shape_like_at(Call *c, uint32_t options, TensorSpec *spec) {
   TRY(options_read(c, options, (DType)self->dtype, spec));
   return format_read(c, options + 4, FORMAT_PRESERVE, self, spec);
 }
-static Status shape_like_1(Call *c, TensorSpec *spec) {
-  return shape_like_at(c, 1, spec);
-}
-static Status shape_like_2(Call *c, TensorSpec *spec) {
-  return shape_like_at(c, 2, spec);
-}
-static Status shape_like_3(Call *c, TensorSpec *spec) {
-  return shape_like_at(c, 3, spec);
-}
 
-static Status permutation_shape(Call *c, uint32_t options, TensorSpec *spec) {
+static Status shape_permutation(Call *c, TensorSpec *spec) {
+  const Places *at = call_with(c);
   int64_t n = call_int(c, 0);
   if (n < 0) return status_new(ERROR_RUNTIME, "n must be non-negative, got %lld", (long long)n);
   shape_set(spec, DTYPE_INT64, 1, &n);
-  TRY(options_read(c, options, DTYPE_INT64, spec));
+  TRY(options_read(c, at->options, DTYPE_INT64, spec));
   static const int64_t most[DTYPE_COUNT] = {
       [DTYPE_UINT8] = 256,    [DTYPE_INT8] = 128,         [DTYPE_INT16] = 32768, [DTYPE_INT32] = INT32_MAX,
       [DTYPE_FLOAT16] = 2049, [DTYPE_FLOAT32] = 16777217, [DTYPE_BFLOAT16] = 257};
@@ -205,48 +186,34 @@ static Status permutation_shape(Call *c, uint32_t options, TensorSpec *spec) {
     return status_new(ERROR_RUNTIME, "n is too large for result tensor type: '%s'", dtype_scalar_name(spec->dtype));
   return OK;
 }
-static Status shape_permutation_1(Call *c, TensorSpec *spec) {
-  return permutation_shape(c, 1, spec);
-}
-static Status shape_permutation_2(Call *c, TensorSpec *spec) {
-  return permutation_shape(c, 2, spec);
-}
 
 static Status kernel_rand(Call *c) {
-  DRAW(c, DEFAULT_GENERATOR, uniform_fill(g, call_out(c, 0), 0, 1));
-}
-static Status kernel_rand_generator(Call *c) {
-  DRAW(c, 1, uniform_fill(g, call_out(c, 0), 0, 1));
+  const Places *at = call_with(c);
+  DRAW(c, at->generator, uniform_fill(g, call_out(c, 0), 0, 1));
 }
 static Status kernel_randn(Call *c) {
-  DRAW(c, DEFAULT_GENERATOR, normal_fill(g, call_out(c, 0), 0, 1));
+  const Places *at = call_with(c);
+  DRAW(c, at->generator, normal_fill(g, call_out(c, 0), 0, 1));
 }
-static Status kernel_randn_generator(Call *c) {
-  DRAW(c, 1, normal_fill(g, call_out(c, 0), 0, 1));
-}
+/* (high, size, ...) or (low, high, size, ...) */
 static Status kernel_randint(Call *c) {
-  DRAW(c, DEFAULT_GENERATOR, integer_fill(g, call_out(c, 0), 0, call_int(c, 0)));
+  const Places *at = call_with(c);
+  int64_t low = at->sizes > 1 ? call_int(c, 0) : 0;
+  DRAW(c, at->generator, integer_fill(g, call_out(c, 0), low, call_int(c, at->sizes - 1)));
 }
-static Status kernel_randint_generator(Call *c) {
-  DRAW(c, 2, integer_fill(g, call_out(c, 0), 0, call_int(c, 0)));
-}
-static Status kernel_randint_low(Call *c) {
-  DRAW(c, DEFAULT_GENERATOR, integer_fill(g, call_out(c, 0), call_int(c, 0), call_int(c, 1)));
-}
-static Status kernel_randint_low_generator(Call *c) {
-  DRAW(c, 3, integer_fill(g, call_out(c, 0), call_int(c, 0), call_int(c, 1)));
-}
+/* (self, high, *options) or (self, low, high, *options) */
 static Status kernel_randint_like(Call *c) {
-  DRAW(c, DEFAULT_GENERATOR, integer_fill(g, call_out(c, 0), 0, call_int(c, 1)));
-}
-static Status kernel_randint_like_low(Call *c) {
-  DRAW(c, DEFAULT_GENERATOR, integer_fill(g, call_out(c, 0), call_int(c, 1), call_int(c, 2)));
+  const Places *at = call_with(c);
+  int64_t low = at->options > 2 ? call_int(c, 1) : 0;
+  DRAW(c, at->generator, integer_fill(g, call_out(c, 0), low, call_int(c, at->options - 1)));
 }
 static Status kernel_randperm(Call *c) {
-  DRAW(c, DEFAULT_GENERATOR, random_permutation(g, call_out(c, 0)));
+  const Places *at = call_with(c);
+  DRAW(c, at->generator, random_permutation(g, call_out(c, 0)));
 }
-static Status kernel_randperm_generator(Call *c) {
-  DRAW(c, 1, random_permutation(g, call_out(c, 0)));
+static Status kernel_normal_made(Call *c) { /* (mean, std, size, generator, *options) */
+  const Places *at = call_with(c);
+  DRAW(c, at->generator, normal_fill(g, call_out(c, 0), call_double(c, 0), call_double(c, 1)));
 }
 
 /* ---- kernels of fills: (self, parameters, generator) ---- */
@@ -319,9 +286,9 @@ static Status kernel_bernoulli_float_(Call *c) {
 }
 
 /* ---- normal with tensors: standard numbers, scaled and moved in the dtype's precision ---- */
-static Status shape_normal(Call *c, int mean, int std, TensorSpec *spec) {
-  const Tensor *m = mean >= 0 ? call_tensor(c, (uint32_t)mean) : NULL,
-               *s = std >= 0 ? call_tensor(c, (uint32_t)std) : NULL;
+static Status shape_normal(Call *c, TensorSpec *spec) {
+  const Tensor *m = call_value(c, 0).tag == TAG_TENSOR ? call_tensor(c, 0) : NULL,
+               *s = call_value(c, 1).tag == TAG_TENSOR ? call_tensor(c, 1) : NULL;
   int64_t sizes[TENSOR_MAX_DIMS];
   int ndim;
   if (m && s) TRY(sizes_broadcast(m->ndim, m->sizes, s->ndim, s->sizes, &ndim, sizes));
@@ -332,15 +299,6 @@ static Status shape_normal(Call *c, int mean, int std, TensorSpec *spec) {
     shape_set(spec, (DType)like->dtype, like->ndim, like->sizes);
   spec->device = tensor_device(like);
   return OK;
-}
-static Status shape_normal_mean(Call *c, TensorSpec *spec) {
-  return shape_normal(c, 0, -1, spec);
-}
-static Status shape_normal_std(Call *c, TensorSpec *spec) {
-  return shape_normal(c, -1, 1, spec);
-}
-static Status shape_normal_both(Call *c, TensorSpec *spec) {
-  return shape_normal(c, 0, 1, spec);
 }
 
 typedef struct Affine {
@@ -409,56 +367,51 @@ done:
 static Status kernel_normal_tensors(Call *c) {
   return normal_tensors(c, call_value(c, 0), call_value(c, 1), 2);
 }
-static Status shape_normal_floats(Call *c, TensorSpec *spec) {
-  return shape_sizes_at(c, 2, 4, spec);
-}
-static Status kernel_normal_floats(Call *c) {
-  DRAW(c, 3, normal_fill(g, call_out(c, 0), call_double(c, 0), call_double(c, 1)));
-}
 
-#define MAKE(text, shape_function, kernel_function)                                \
-  {                                                                                \
-    .schema = text, .shape = shape_function, .kernel = kernel_function,            \
-    .flags = OP_OUT | OP_NONDETERMINISTIC | OP_NOT_DIFFERENTIABLE | OP_ACCEPT_META \
+#define MAKE(text, shape_function, kernel_function, ...)                                                      \
+  {                                                                                                           \
+    .schema = text, .shape = shape_function, .kernel = kernel_function, .with = &(const Places){__VA_ARGS__}, \
+    .flags = OP_OUT | OP_NONDETERMINISTIC | OP_NOT_DIFFERENTIABLE | OP_ACCEPT_META                            \
   }
 #define FILL(text, kernel_function, ...)                                                                             \
   {                                                                                                                  \
     .schema = text, .shape = shape_same_as_first, .kernel = kernel_function, .grad = "self: torch.zeros_like(grad)", \
     .flags = OP_INPLACE | OP_OUT | OP_NONDETERMINISTIC | OP_ALIASING_SELF, __VA_ARGS__                               \
   }
-#define NORMAL(text, shape_function, gradient)                                                  \
-  {                                                                                             \
-    .schema = text, .shape = shape_function, .kernel = kernel_normal_tensors, .grad = gradient, \
-    .flags = OP_OUT | OP_NONDETERMINISTIC                                                       \
+#define NORMAL(text, gradient)                                                                \
+  {                                                                                           \
+    .schema = text, .shape = shape_normal, .kernel = kernel_normal_tensors, .grad = gradient, \
+    .flags = OP_OUT | OP_NONDETERMINISTIC                                                     \
   }
 
 static const OpRow rows[] = {
-    MAKE("aten::rand(int[] size, *, " OPTIONS ") -> Tensor", shape_0_1, kernel_rand),
-    MAKE("aten::rand.generator(int[] size, *, Generator? generator, " OPTIONS ") -> Tensor", shape_0_2,
-         kernel_rand_generator),
-    MAKE("aten::rand_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", shape_like_1,
-         kernel_rand),
-    MAKE("aten::randn(int[] size, *, " OPTIONS ") -> Tensor", shape_0_1, kernel_randn),
-    MAKE("aten::randn.generator(int[] size, *, Generator? generator, " OPTIONS ") -> Tensor", shape_0_2,
-         kernel_randn_generator),
-    MAKE("aten::randn_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", shape_like_1,
-         kernel_randn),
-    MAKE("aten::randint(int high, int[] size, *, " LONG_OPTIONS ") -> Tensor", shape_1_2, kernel_randint),
+    MAKE("aten::rand(int[] size, *, " OPTIONS ") -> Tensor", shape_made, kernel_rand, .sizes = 0, .options = 1),
+    MAKE("aten::rand.generator(int[] size, *, Generator? generator, " OPTIONS ") -> Tensor", shape_made, kernel_rand,
+         .sizes = 0, .generator = 1, .options = 2),
+    MAKE("aten::rand_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", shape_as_self,
+         kernel_rand, .options = 1),
+    MAKE("aten::randn(int[] size, *, " OPTIONS ") -> Tensor", shape_made, kernel_randn, .sizes = 0, .options = 1),
+    MAKE("aten::randn.generator(int[] size, *, Generator? generator, " OPTIONS ") -> Tensor", shape_made, kernel_randn,
+         .sizes = 0, .generator = 1, .options = 2),
+    MAKE("aten::randn_like(Tensor self, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor", shape_as_self,
+         kernel_randn, .options = 1),
+    MAKE("aten::randint(int high, int[] size, *, " LONG_OPTIONS ") -> Tensor", shape_made, kernel_randint, .sizes = 1,
+         .options = 2),
     MAKE("aten::randint.generator(int high, int[] size, *, Generator? generator, " LONG_OPTIONS ") -> Tensor",
-         shape_1_3, kernel_randint_generator),
-    MAKE("aten::randint.low(int low, int high, int[] size, *, " LONG_OPTIONS ") -> Tensor", shape_2_3,
-         kernel_randint_low),
+         shape_made, kernel_randint, .sizes = 1, .generator = 2, .options = 3),
+    MAKE("aten::randint.low(int low, int high, int[] size, *, " LONG_OPTIONS ") -> Tensor", shape_made, kernel_randint,
+         .sizes = 2, .options = 3),
     MAKE("aten::randint.low_generator(int low, int high, int[] size, *, Generator? generator, " LONG_OPTIONS
          ") -> Tensor",
-         shape_2_4, kernel_randint_low_generator),
+         shape_made, kernel_randint, .sizes = 2, .generator = 3, .options = 4),
     MAKE("aten::randint_like(Tensor self, int high, *, " OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
-         shape_like_2, kernel_randint_like),
+         shape_as_self, kernel_randint_like, .options = 2),
     MAKE("aten::randint_like.low_dtype(Tensor self, int low, int high, *, " OPTIONS
          ", MemoryFormat? memory_format=None) -> Tensor",
-         shape_like_3, kernel_randint_like_low),
-    MAKE("aten::randperm(int n, *, " LONG_OPTIONS ") -> Tensor", shape_permutation_1, kernel_randperm),
-    MAKE("aten::randperm.generator(int n, *, Generator? generator, " LONG_OPTIONS ") -> Tensor", shape_permutation_2,
-         kernel_randperm_generator),
+         shape_as_self, kernel_randint_like, .options = 3),
+    MAKE("aten::randperm(int n, *, " LONG_OPTIONS ") -> Tensor", shape_permutation, kernel_randperm, .options = 1),
+    MAKE("aten::randperm.generator(int n, *, Generator? generator, " LONG_OPTIONS ") -> Tensor", shape_permutation,
+         kernel_randperm, .generator = 1, .options = 2),
     FILL("aten::uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None) -> Tensor",
          kernel_uniform),
     FILL("aten::random(Tensor self, *, Generator? generator=None) -> Tensor", kernel_random),
@@ -502,14 +455,14 @@ static const OpRow rows[] = {
      .grad = "self: torch.zeros_like(grad)",
      .flags = OP_NONDETERMINISTIC},
     NORMAL("aten::normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor",
-           shape_normal_mean, "mean: torch.zeros_like(grad)"),
+           "mean: torch.zeros_like(grad)"),
     NORMAL("aten::normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
-           shape_normal_std, "std: torch.zeros_like(grad)"),
+           "std: torch.zeros_like(grad)"),
     NORMAL("aten::normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
-           shape_normal_both, "mean: torch.zeros_like(grad); std: torch.zeros_like(grad)"),
+           "mean: torch.zeros_like(grad); std: torch.zeros_like(grad)"),
     MAKE("aten::normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, " OPTIONS
          ") -> Tensor",
-         shape_normal_floats, kernel_normal_floats),
+         shape_made, kernel_normal_made, .sizes = 2, .generator = 3, .options = 4),
 };
 
 OP_TABLE(op_table_random, rows);

@@ -5,7 +5,11 @@
 
 #include "tile/line.h"
 
-typedef const ReduceOp *ByClass[3]; /* ORDER ReduceClass; NULL: not for such values */
+/* What a row computes. */
+typedef struct Reduction {
+  const ReduceOp *ops[3]; /* ORDER ReduceClass; NULL: not for such values */
+  bool as_output;         /* in the class of the output's dtype, not of self's */
+} Reduction;
 
 static ReduceClass class_of(DType dtype) {
   return dtype_is_complex(dtype) ? REDUCE_C128 : dtype_is_floating(dtype) ? REDUCE_F64 : REDUCE_I64;
@@ -24,33 +28,36 @@ static Status one_output(Call *call, TensorSpec *specs, DType dtype) {
   return OK;
 }
 
-/* Runs over the arguments' dimensions into the call's outputs, computing in the class of `dtype`. */
-static Status run(Call *call, const ByClass ops, DType dtype, ReduceParams params) {
+/* Runs over the arguments' dimensions into the outputs, of which the one is NULL that is not wanted. */
+static Status run(Call *call, const Reduction *reduction, ReduceParams params, Tensor *values, Tensor *indices) {
   const Tensor *self = call_tensor(call, 0);
   ReduceDims dims;
   TRY(reduce_read_dims(call, self->ndim, &dims));
-  const ReduceOp *op = ops[class_of(dtype)];
+  DType dtype = (DType)(reduction->as_output ? call_out(call, 0) : self)->dtype;
+  const ReduceOp *op = reduction->ops[class_of(dtype)];
   if (!op) return call_unsupported_dtype(call, dtype);
-  return reduce_run(call->exec, op, &params, self, &dims,
-                    (Tensor *const[2]){call_out(call, 0), call->output_count > 1 ? call_out(call, 1) : NULL});
+  return reduce_run(call->exec, op, &params, self, &dims, (Tensor *const[2]){values, indices});
 }
+static Status kernel_reduce(Call *call) {
+  return run(call, call_with(call), (ReduceParams){0}, call_out(call, 0),
+             call->output_count > 1 ? call_out(call, 1) : NULL);
+}
+
+static const Reduction sum_reduction = {{&reduce_sum_f64, &reduce_sum_i64, &reduce_sum_c128}, .as_output = true},
+                       nansum_reduction = {{&reduce_nansum_f64, &reduce_sum_i64, NULL}},
+                       prod_reduction = {{&reduce_prod_f64, &reduce_prod_i64, &reduce_prod_c128}, .as_output = true},
+                       mean_reduction = {{&reduce_mean_f64, NULL, &reduce_mean_c128}, .as_output = true},
+                       any_reduction = {{&reduce_any_f64, &reduce_any_i64, &reduce_any_c128}},
+                       all_reduction = {{&reduce_all_f64, &reduce_all_i64, &reduce_all_c128}},
+                       count_reduction = {{&reduce_count_f64, &reduce_count_i64, &reduce_count_c128}},
+                       max_reduction = {{&reduce_max_f64, &reduce_max_i64, NULL}},
+                       min_reduction = {{&reduce_min_f64, &reduce_min_i64, NULL}},
+                       logsumexp_reduction = {{&reduce_logsumexp_f64, NULL, NULL}, .as_output = true};
 
 /* ---- sum, prod: integers widen to int64 ---- */
 static Status shape_sum(Call *call, TensorSpec *specs) {
   DType self = (DType)call_tensor(call, 0)->dtype;
   return one_output(call, specs, call_dtype_argument(call, class_of(self) == REDUCE_I64 ? DTYPE_INT64 : self));
-}
-static Status kernel_sum(Call *call) {
-  static const ByClass ops = {&reduce_sum_f64, &reduce_sum_i64, &reduce_sum_c128};
-  return run(call, ops, (DType)call_out(call, 0)->dtype, (ReduceParams){0});
-}
-static Status kernel_nansum(Call *call) {
-  static const ByClass ops = {&reduce_nansum_f64, &reduce_sum_i64, NULL};
-  return run(call, ops, (DType)call_tensor(call, 0)->dtype, (ReduceParams){0});
-}
-static Status kernel_prod(Call *call) {
-  static const ByClass ops = {&reduce_prod_f64, &reduce_prod_i64, &reduce_prod_c128};
-  return run(call, ops, (DType)call_out(call, 0)->dtype, (ReduceParams){0});
 }
 
 /* ---- mean ---- */
@@ -63,29 +70,13 @@ static Status shape_mean(Call *call, TensorSpec *specs) {
         dtype == self ? "Input" : "Optional", dtype_scalar_name(dtype));
   return one_output(call, specs, dtype);
 }
-static Status kernel_mean(Call *call) {
-  static const ByClass ops = {&reduce_mean_f64, NULL, &reduce_mean_c128};
-  return run(call, ops, (DType)call_out(call, 0)->dtype, (ReduceParams){0});
-}
 
 /* ---- any, all, count_nonzero ---- */
 static Status shape_bool(Call *call, TensorSpec *specs) {
   return one_output(call, specs, call_tensor(call, 0)->dtype == DTYPE_UINT8 ? DTYPE_UINT8 : DTYPE_BOOL);
 }
-static Status kernel_any(Call *call) {
-  static const ByClass ops = {&reduce_any_f64, &reduce_any_i64, &reduce_any_c128};
-  return run(call, ops, (DType)call_tensor(call, 0)->dtype, (ReduceParams){0});
-}
-static Status kernel_all(Call *call) {
-  static const ByClass ops = {&reduce_all_f64, &reduce_all_i64, &reduce_all_c128};
-  return run(call, ops, (DType)call_tensor(call, 0)->dtype, (ReduceParams){0});
-}
 static Status shape_count(Call *call, TensorSpec *specs) {
   return one_output(call, specs, DTYPE_INT64);
-}
-static Status kernel_count_nonzero(Call *call) {
-  static const ByClass ops = {&reduce_count_f64, &reduce_count_i64, &reduce_count_c128};
-  return run(call, ops, (DType)call_tensor(call, 0)->dtype, (ReduceParams){0});
 }
 
 /* ---- extremes ---- */
@@ -115,14 +106,6 @@ static Status shape_extreme(Call *call, TensorSpec *specs) {
   if (call->output_count > 1) reduce_spec(self, &dims, DTYPE_INT64, &specs[1]);
   return OK;
 }
-static const ByClass max_ops = {&reduce_max_f64, &reduce_max_i64, NULL},
-                     min_ops = {&reduce_min_f64, &reduce_min_i64, NULL};
-static Status kernel_max(Call *call) {
-  return run(call, max_ops, (DType)call_tensor(call, 0)->dtype, (ReduceParams){0});
-}
-static Status kernel_min(Call *call) {
-  return run(call, min_ops, (DType)call_tensor(call, 0)->dtype, (ReduceParams){0});
-}
 
 static Status shape_arg_extreme(Call *call, TensorSpec *specs) {
   const Tensor *self = call_tensor(call, 0);
@@ -132,20 +115,8 @@ static Status shape_arg_extreme(Call *call, TensorSpec *specs) {
   reduce_spec(self, &dims, DTYPE_INT64, specs);
   return OK;
 }
-static Status run_arg_extreme(Call *call, const ByClass ops) {
-  const Tensor *self = call_tensor(call, 0);
-  ReduceDims dims;
-  TRY(reduce_read_dims(call, self->ndim, &dims));
-  const ReduceOp *op = ops[class_of((DType)self->dtype)];
-  if (!op) return call_unsupported_dtype(call, (DType)self->dtype);
-  ReduceParams params = {0};
-  return reduce_run(call->exec, op, &params, self, &dims, (Tensor *const[2]){NULL, call_out(call, 0)});
-}
-static Status kernel_argmax(Call *call) {
-  return run_arg_extreme(call, max_ops);
-}
-static Status kernel_argmin(Call *call) {
-  return run_arg_extreme(call, min_ops);
+static Status kernel_arg_extreme(Call *call) {
+  return run(call, call_with(call), (ReduceParams){0}, NULL, call_out(call, 0));
 }
 
 static Status shape_aminmax(Call *call, TensorSpec *specs) {
@@ -160,14 +131,8 @@ static Status shape_aminmax(Call *call, TensorSpec *specs) {
   return OK;
 }
 static Status kernel_aminmax(Call *call) {
-  const Tensor *self = call_tensor(call, 0);
-  ReduceDims dims;
-  TRY(reduce_read_dims(call, self->ndim, &dims));
-  ReduceClass class = class_of((DType)self->dtype);
-  if (class == REDUCE_C128) return call_unsupported_dtype(call, (DType)self->dtype);
-  ReduceParams params = {0};
-  TRY(reduce_run(call->exec, min_ops[class], &params, self, &dims, (Tensor *const[2]){call_out(call, 0), NULL}));
-  return reduce_run(call->exec, max_ops[class], &params, self, &dims, (Tensor *const[2]){call_out(call, 1), NULL});
+  TRY(run(call, &min_reduction, (ReduceParams){0}, call_out(call, 0), NULL));
+  return run(call, &max_reduction, (ReduceParams){0}, call_out(call, 1), NULL);
 }
 
 /* ---- variances: (var) or (var, mean) ---- */
@@ -182,23 +147,19 @@ static Status shape_var(Call *call, TensorSpec *specs) {
 }
 static Status kernel_var(Call *call) {
   bool take_root = call_param(call);
-  static const ByClass ops = {&reduce_var_f64, NULL, &reduce_var_c128};
+  static const Reduction variance = {.ops = {&reduce_var_f64, NULL, &reduce_var_c128}};
   int unbiased = call_find_argument(call, "unbiased"), correction = call_find_argument(call, "correction");
   ReduceParams params = {.correction = 1, .take_root = take_root};
   if (unbiased >= 0) params.correction = call_bool(call, (uint32_t)unbiased) ? 1 : 0;
   if (correction >= 0 && !call_is_none(call, (uint32_t)correction))
     params.correction = ivalue_to_double(call_scalar(call, (uint32_t)correction));
-  return run(call, ops, (DType)call_tensor(call, 0)->dtype, params);
+  return run(call, &variance, params, call_out(call, 0), call->output_count > 1 ? call_out(call, 1) : NULL);
 }
 
 /* ---- logsumexp ---- */
 static Status shape_logsumexp(Call *call, TensorSpec *specs) {
   DType self = (DType)call_tensor(call, 0)->dtype;
   return one_output(call, specs, class_of(self) == REDUCE_I64 ? DTYPE_FLOAT32 : self);
-}
-static Status kernel_logsumexp(Call *call) {
-  static const ByClass ops = {&reduce_logsumexp_f64, NULL, NULL};
-  return run(call, ops, (DType)call_out(call, 0)->dtype, (ReduceParams){0});
 }
 
 /* ---- norms ---- */
@@ -265,27 +226,30 @@ static Status kernel_norm(Call *call) {
   "return torch.squeeze(truth, axes)"
 /* Helpers in gradient formulas (expand_reduced, ...) stand in prelude/gradients_tensor.py. */
 static const OpRow rows[] = {
-    REDUCE("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape_sum, kernel_sum,
-           .grad = "self: grad.expand(self.size())", .cast = CAST_FULL_UNLESS_DTYPE),
+    REDUCE("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape_sum, kernel_reduce,
+           .with = &sum_reduction, .grad = "self: grad.expand(self.size())", .cast = CAST_FULL_UNLESS_DTYPE),
     REDUCE("aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-           shape_sum, kernel_sum, .grad = "self: expand_reduced(grad, self.size(), dim, keepdim)", .out = "IntList_out",
+           shape_sum, kernel_reduce, .with = &sum_reduction,
+           .grad = "self: expand_reduced(grad, self.size(), dim, keepdim)", .out = "IntList_out",
            .cast = CAST_FULL_UNLESS_DTYPE, .line = LINE_SUM),
     REDUCE("aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-           shape_sum, kernel_nansum,
+           shape_sum, kernel_reduce, .with = &nansum_reduction,
            .grad = "self: expand_reduced(grad, self.size(), dim, keepdim) * self.isnan().logical_not()"),
-    REDUCE("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape_sum, kernel_prod,
-           .grad = "self: prod_backward(grad, self, result)", .cast = CAST_FULL_UNLESS_DTYPE),
+    REDUCE("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape_sum, kernel_reduce,
+           .with = &prod_reduction, .grad = "self: prod_backward(grad, self, result)", .cast = CAST_FULL_UNLESS_DTYPE),
     REDUCE("aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-           shape_sum, kernel_prod, .grad = "self: prod_dim_backward(grad, self, result, dim, keepdim)",
-           .out = "int_out", .cast = CAST_FULL_UNLESS_DTYPE),
-    REDUCE("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape_mean, kernel_mean,
-           .grad = "self: grad.expand(self.size()) / self.numel()"),
+           shape_sum, kernel_reduce, .with = &prod_reduction,
+           .grad = "self: prod_dim_backward(grad, self, result, dim, keepdim)", .out = "int_out",
+           .cast = CAST_FULL_UNLESS_DTYPE),
+    REDUCE("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape_mean, kernel_reduce,
+           .with = &mean_reduction, .grad = "self: grad.expand(self.size()) / self.numel()"),
     REDUCE("aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-           shape_mean, kernel_mean,
+           shape_mean, kernel_reduce, .with = &mean_reduction,
            .grad = "self: expand_reduced(grad, self.size(), dim, keepdim) * (result.numel() / self.numel())",
            .out = "out", .line = LINE_MEAN),
-    PICK("aten::any(Tensor self) -> Tensor", shape_bool, kernel_any, .out = "all_out"),
-    PICK("aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", shape_bool, kernel_any, .out = "out"),
+    PICK("aten::any(Tensor self) -> Tensor", shape_bool, kernel_reduce, .with = &any_reduction, .out = "all_out"),
+    PICK("aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", shape_bool, kernel_reduce,
+         .with = &any_reduction, .out = "out"),
     {.schema = "aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
      .body = TRUTH_OVER_DIMS("any"),
      .flags = OP_NOT_DIFFERENTIABLE,
@@ -294,29 +258,34 @@ static const OpRow rows[] = {
      .body = TRUTH_OVER_DIMS("all"),
      .flags = OP_NOT_DIFFERENTIABLE,
      .out = "dims_out"},
-    PICK("aten::all(Tensor self) -> Tensor", shape_bool, kernel_all, .out = "all_out"),
-    PICK("aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", shape_bool, kernel_all, .out = "out"),
-    PICK("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor", shape_count, kernel_count_nonzero),
-    PICK("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", shape_count, kernel_count_nonzero),
+    PICK("aten::all(Tensor self) -> Tensor", shape_bool, kernel_reduce, .with = &all_reduction, .out = "all_out"),
+    PICK("aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", shape_bool, kernel_reduce,
+         .with = &all_reduction, .out = "out"),
+    PICK("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor", shape_count, kernel_reduce,
+         .with = &count_reduction),
+    PICK("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", shape_count, kernel_reduce,
+         .with = &count_reduction),
     /* the outs of max and min would shadow the forms of two tensors */
-    REDUCE("aten::max(Tensor self) -> Tensor", shape_extreme, kernel_max,
+    REDUCE("aten::max(Tensor self) -> Tensor", shape_extreme, kernel_reduce, .with = &max_reduction,
            .grad = "self: spread_evenly(grad, self == result)", .blocked = "unary_out"),
-    REDUCE("aten::min(Tensor self) -> Tensor", shape_extreme, kernel_min,
+    REDUCE("aten::min(Tensor self) -> Tensor", shape_extreme, kernel_reduce, .with = &min_reduction,
            .grad = "self: spread_evenly(grad, self == result)", .blocked = "unary_out"),
     REDUCE("aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", shape_extreme,
-           kernel_max, .grad = "self: value_selecting_reduction_backward(grad, dim, results[1], self.size(), keepdim)",
+           kernel_reduce, .with = &max_reduction,
+           .grad = "self: value_selecting_reduction_backward(grad, dim, results[1], self.size(), keepdim)",
            .out = "dim_max: max max_values"),
     REDUCE("aten::min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", shape_extreme,
-           kernel_min, .grad = "self: value_selecting_reduction_backward(grad, dim, results[1], self.size(), keepdim)",
+           kernel_reduce, .with = &min_reduction,
+           .grad = "self: value_selecting_reduction_backward(grad, dim, results[1], self.size(), keepdim)",
            .out = "dim_min: min min_indices"),
-    REDUCE("aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", shape_extreme, kernel_max,
-           .grad = "self: amax_backward(grad, self, result, dim, keepdim)", .line = LINE_MAX),
-    REDUCE("aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", shape_extreme, kernel_min,
-           .grad = "self: amax_backward(grad, self, result, dim, keepdim)", .line = LINE_MIN),
-    PICK("aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", shape_arg_extreme, kernel_argmax,
-         .dtypes = "argmax_cpu: integral floating"),
-    PICK("aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", shape_arg_extreme, kernel_argmin,
-         .dtypes = "argmin_cpu: integral floating"),
+    REDUCE("aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", shape_extreme, kernel_reduce,
+           .with = &max_reduction, .grad = "self: amax_backward(grad, self, result, dim, keepdim)", .line = LINE_MAX),
+    REDUCE("aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", shape_extreme, kernel_reduce,
+           .with = &min_reduction, .grad = "self: amax_backward(grad, self, result, dim, keepdim)", .line = LINE_MIN),
+    PICK("aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", shape_arg_extreme,
+         kernel_arg_extreme, .with = &max_reduction, .dtypes = "argmax_cpu: integral floating"),
+    PICK("aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", shape_arg_extreme,
+         kernel_arg_extreme, .with = &min_reduction, .dtypes = "argmin_cpu: integral floating"),
     REDUCE("aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
            shape_aminmax, kernel_aminmax,
            .grad = "self: aminmax_backward(grads, self, dim, keepdim, results[0], results[1])", .out = "out: min max"),
@@ -358,11 +327,12 @@ static const OpRow rows[] = {
            "Tensor)",
            shape_var, kernel_var, .param = true,
            .grad = "self: std_mean_backward(grads, results[0], self, dim, freedom(correction), keepdim)"),
-    REDUCE("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", shape_logsumexp, kernel_logsumexp,
-           .grad = "self: logsumexp_backward(grad, self, result, dim, keepdim)", .cast = CAST_FULL),
+    REDUCE("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", shape_logsumexp, kernel_reduce,
+           .with = &logsumexp_reduction, .grad = "self: logsumexp_backward(grad, self, result, dim, keepdim)",
+           .cast = CAST_FULL),
     REDUCE("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", shape_logsumexp,
-           kernel_logsumexp, .grad = "self: logsumexp_backward(grad, self, result, dim, keepdim)",
-           .same_as = "aten::logsumexp"),
+           kernel_reduce, .with = &logsumexp_reduction,
+           .grad = "self: logsumexp_backward(grad, self, result, dim, keepdim)", .same_as = "aten::logsumexp"),
     REDUCE("aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
            "dtype=None) -> Tensor",
            shape_norm, kernel_norm, .grad = "self: norm_backward(grad, self, float(ord), result, dim, keepdim)"),

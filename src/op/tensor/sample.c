@@ -167,19 +167,21 @@ done:
   return status;
 }
 
-static Status with_generator(Call *c, uint32_t at, Status (*body)(Call *c, Generator *g)) {
+typedef struct Draw {
+  Status (*body)(Call *c, Generator *g);
+  uint32_t generator; /* argument */
+} Draw;
+static Status kernel_draw(Call *c) {
+  const Draw *draw = call_with(c);
   generator_lock();
-  Generator *g = call_generator(c, at);
-  Status status = g ? body(c, g) : status_new(ERROR_OUT_OF_MEMORY, "there is no random generator");
+  Generator *g = call_generator(c, draw->generator);
+  Status status = g ? draw->body(c, g) : status_new(ERROR_OUT_OF_MEMORY, "there is no random generator");
   generator_unlock();
   return status;
 }
 
 static Status draw_multinomial(Call *c, Generator *g) {
   return multinomial(g, call_tensor(c, 0), call_int(c, 1), call_bool(c, 2), call_out(c, 0));
-}
-static Status kernel_multinomial(Call *c) {
-  return with_generator(c, 3, draw_multinomial);
 }
 
 /* ---- one number from one or two parameters ---- */
@@ -360,39 +362,27 @@ static Status draw_dirichlet(Call *c, Generator *g) {
   return status;
 }
 
-static Status kernel_poisson(Call *c) {
-  return with_generator(c, 1, draw_poisson);
-}
-static Status kernel_binomial(Call *c) {
-  return with_generator(c, 2, draw_binomial);
-}
-static Status kernel_gamma(Call *c) {
-  return with_generator(c, 1, draw_gamma);
-}
-static Status kernel_dirichlet(Call *c) {
-  return with_generator(c, 1, draw_dirichlet);
-}
-
-#define SAMPLE(text, shape_function, kernel_function, gradient)                           \
-  {                                                                                       \
-    .schema = text, .shape = shape_function, .kernel = kernel_function, .grad = gradient, \
-    .flags = OP_OUT | OP_NONDETERMINISTIC                                                 \
+#define SAMPLE(text, shape_function, body, generator, gradient)                                             \
+  {                                                                                                         \
+    .schema = text, .shape = shape_function, .kernel = kernel_draw, .with = &(const Draw){body, generator}, \
+    .grad = gradient, .flags = OP_OUT | OP_NONDETERMINISTIC                                                 \
   }
 
 static const OpRow rows[] = {
     {.schema = "aten::multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) "
                "-> Tensor",
      .shape = shape_multinomial,
-     .kernel = kernel_multinomial,
+     .kernel = kernel_draw,
+     .with = &(const Draw){draw_multinomial, 3},
      .flags = OP_OUT | OP_NONDETERMINISTIC | OP_NOT_DIFFERENTIABLE},
-    SAMPLE("aten::poisson(Tensor self, Generator? generator=None) -> Tensor", shape_floating, kernel_poisson,
+    SAMPLE("aten::poisson(Tensor self, Generator? generator=None) -> Tensor", shape_floating, draw_poisson, 1,
            "self: torch.zeros_like(grad)"),
     SAMPLE("aten::binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", shape_binomial,
-           kernel_binomial, "count: torch.zeros_like(grad); prob: torch.zeros_like(grad)"),
-    SAMPLE("aten::_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", shape_floating, kernel_gamma,
+           draw_binomial, 2, "count: torch.zeros_like(grad); prob: torch.zeros_like(grad)"),
+    SAMPLE("aten::_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", shape_floating, draw_gamma, 1,
            NULL),
-    SAMPLE("aten::_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor", shape_floating,
-           kernel_dirichlet, NULL),
+    SAMPLE("aten::_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor", shape_floating, draw_dirichlet,
+           1, NULL),
 };
 
 OP_TABLE(op_table_sample, rows);

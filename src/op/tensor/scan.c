@@ -105,7 +105,7 @@ static Status shape_scan(Call *call, TensorSpec *specs) {
   specs->dtype = call->input_count > 2 ? call_dtype_or(call, 2, dtype) : dtype;
   if (specs->dtype == DTYPE_BOOL && self->ndim && self->numel) /* asked for: that of bools is int64 */
     return status_new(ERROR_RUNTIME, "\"%s_out_cpu\" not implemented for 'Bool'",
-                      str_starts_with(call->op->name, "aten::cumsum") ? "cumsum" : "cumprod");
+                      call_param(call) == SCAN_SUM ? "cumsum" : "cumprod");
   return OK;
 }
 static Status shape_log_scan(Call *call, TensorSpec *specs) {
@@ -126,11 +126,15 @@ static Status shape_extreme_scan(Call *call, TensorSpec *specs) {
   return OK;
 }
 
-static Status run_scan(Call *call, ScanKind kind) {
+static Status kernel_scan(Call *call) {
+  ScanKind kind = (ScanKind)call_param(call);
   const Tensor *self = call_tensor(call, 0);
   Tensor *out = call_out(call, 0);
   if (self->numel == 0) return OK;
-  if (self->ndim == 0) return tensor_copy(out, self, 1);
+  if (self->ndim == 0) {
+    if (call->output_count > 1) tensor_fill_zero(call_out(call, 1));
+    return tensor_copy(out, self, 1);
+  }
   int64_t dim;
   TRY(dim_wrap(call_int(call, 1), self->ndim, &dim));
   Scan scan = {kind, (DType)self->dtype, (DType)out->dtype, self->sizes[dim]};
@@ -139,53 +143,41 @@ static Status run_scan(Call *call, ScanKind kind) {
                          extreme_line, &scan);
   return iterate_lines(2, (const Tensor *const[]){out, self}, (int)dim, call->exec->threads, scan_line, &scan);
 }
-static Status kernel_cumsum(Call *call) {
-  return run_scan(call, SCAN_SUM);
-}
-static Status kernel_cumprod(Call *call) {
-  return run_scan(call, SCAN_PROD);
-}
-static Status kernel_logcumsumexp(Call *call) {
-  return run_scan(call, SCAN_LOGSUMEXP);
-}
-static Status kernel_cummax(Call *call) {
-  if (call_tensor(call, 0)->ndim == 0) tensor_fill_zero(call_out(call, 1));
-  return run_scan(call, SCAN_MAX);
-}
-static Status kernel_cummin(Call *call) {
-  if (call_tensor(call, 0)->ndim == 0) tensor_fill_zero(call_out(call, 1));
-  return run_scan(call, SCAN_MIN);
-}
 
 static const OpRow rows[] = {
     {.schema = "aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
      .cast = CAST_FULL_UNLESS_DTYPE,
      .shape = shape_scan,
-     .kernel = kernel_cumsum,
+     .kernel = kernel_scan,
+     .param = SCAN_SUM,
      .grad = "self: grad.flip([dim]).cumsum(dim).flip([dim])",
      .flags = OP_INPLACE | OP_OUT},
     {.schema = "aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
      .cast = CAST_FULL_UNLESS_DTYPE,
      .shape = shape_scan,
-     .kernel = kernel_cumprod,
+     .kernel = kernel_scan,
+     .param = SCAN_PROD,
      .grad = "self: cumprod_backward(grad, self, dim, result)",
      .flags = OP_INPLACE | OP_OUT},
     {.schema = "aten::logcumsumexp(Tensor self, int dim) -> Tensor",
      .dtypes = "logcumsumexp_out_cpu: floating",
      .shape = shape_log_scan,
-     .kernel = kernel_logcumsumexp,
+     .kernel = kernel_scan,
+     .param = SCAN_LOGSUMEXP,
      .grad = "self: logcumsumexp_backward(grad, self, result, dim)",
      .flags = OP_OUT},
     {.schema = "aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
      .out = "out: values indices",
      .shape = shape_extreme_scan,
-     .kernel = kernel_cummax,
+     .kernel = kernel_scan,
+     .param = SCAN_MAX,
      .grad = "self: cummaxmin_backward(grad, self, results[1], dim)",
      .flags = OP_OUT},
     {.schema = "aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
      .out = "out: values indices",
      .shape = shape_extreme_scan,
-     .kernel = kernel_cummin,
+     .kernel = kernel_scan,
+     .param = SCAN_MIN,
      .grad = "self: cummaxmin_backward(grad, self, results[1], dim)",
      .flags = OP_OUT},
     {.schema = "aten::cummaxmin_backward(Tensor grad, Tensor input, Tensor indices, int dim) -> Tensor",

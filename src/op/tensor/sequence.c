@@ -12,16 +12,18 @@
 enum { BLOCK = 256 };
 
 /* ---- one-dimensional fills ---- */
-typedef struct Sequence {
+typedef struct Sequence Sequence;
+typedef void SequenceFill(const Sequence *s, int64_t from, int64_t count, void *out); /* out: elements of `kind` */
+struct Sequence {
   DType dtype;
   int64_t n;
   double start, end, step, base;
   int64_t int_start, int_step;
   complex128 complex_start, complex_end, complex_step, complex_base;
   double alpha, beta;
-  void (*fill)(const struct Sequence *s, int64_t from, int64_t count, void *out); /* out: `kind` elements */
-  DType kind;                                                                     /* int64, float64 or complex128 */
-} Sequence;
+  SequenceFill *fill;
+  DType kind; /* int64, float64 or complex128 */
+};
 
 static Status sequence_write(const Sequence *s, Tensor *out) {
   assert(s->fill);
@@ -58,21 +60,23 @@ static Status check_bounds(double start, double end, double step, const char *bo
   return OK;
 }
 
-/* Arguments as 0 .. end, start .. end, or with a step. */
-static void arange_bounds(const Call *c, uint32_t count, IValue out[3]) {
+/* As many arguments as `.param` says: 0 .. end, start .. end, or with a step. */
+static uint32_t arange_bounds(const Call *c, IValue out[3]) {
+  uint32_t count = (uint32_t)call_param(c);
   assert(count >= 1 && count <= 3);
   out[0] = count > 1 ? call_scalar(c, 0) : ivalue_int(0);
   out[1] = call_scalar(c, count > 1 ? 1 : 0);
   out[2] = count > 2 ? call_scalar(c, 2) : ivalue_int(1);
+  return count;
 }
 
 static int64_t to_integer(IValue v) {
   return v.tag == TAG_FLOAT ? (int64_t)fmin(fmax(trunc(v.f), -0x1p62), 0x1p62) : ivalue_to_int(v);
 }
 
-static Status arange_shape(Call *c, uint32_t count, TensorSpec *spec) {
+static Status shape_arange(Call *c, TensorSpec *spec) {
   IValue bounds[3];
-  arange_bounds(c, count, bounds);
+  uint32_t count = arange_bounds(c, bounds);
   shape_set(spec, DTYPE_FLOAT32, 1, (int64_t[]){0});
   TRY(options_read(c, count, arange_dtype(c->inputs, count), spec));
   TRY(check_real("arange_cpu", spec->dtype));
@@ -92,15 +96,6 @@ static Status arange_shape(Call *c, uint32_t count, TensorSpec *spec) {
   }
   if (!(size >= 0 && size < 0x1p63)) return status_new(ERROR_RUNTIME, "invalid size, possible overflow?");
   return OK;
-}
-static Status shape_arange_1(Call *c, TensorSpec *spec) {
-  return arange_shape(c, 1, spec);
-}
-static Status shape_arange_2(Call *c, TensorSpec *spec) {
-  return arange_shape(c, 2, spec);
-}
-static Status shape_arange_3(Call *c, TensorSpec *spec) {
-  return arange_shape(c, 3, spec);
 }
 
 static void fill_int_steps(const Sequence *s, int64_t from, int64_t count, void *out) {
@@ -129,19 +124,15 @@ static Status arange_write(Tensor *out, IValue start, IValue step) {
   return sequence_write(&s, out);
 }
 
-static Status kernel_arange_1(Call *c) {
-  return arange_write(call_out(c, 0), ivalue_int(0), ivalue_int(1));
-}
-static Status kernel_arange_2(Call *c) {
-  return arange_write(call_out(c, 0), call_scalar(c, 0), ivalue_int(1));
-}
-static Status kernel_arange_3(Call *c) {
-  return arange_write(call_out(c, 0), call_scalar(c, 0), call_scalar(c, 2));
+static Status kernel_arange(Call *c) {
+  IValue bounds[3];
+  arange_bounds(c, bounds);
+  return arange_write(call_out(c, 0), bounds[0], bounds[2]);
 }
 
-static Status range_shape(Call *c, uint32_t count, TensorSpec *spec) {
+static Status shape_range(Call *c, TensorSpec *spec) {
   IValue bounds[3];
-  arange_bounds(c, count, bounds);
+  uint32_t count = arange_bounds(c, bounds);
   shape_set(spec, DTYPE_FLOAT32, 1, (int64_t[]){0});
   TRY(options_read(c, count, DTYPE_FLOAT32, spec));
   TRY(check_real("range_cpu", spec->dtype));
@@ -151,12 +142,6 @@ static Status range_shape(Call *c, uint32_t count, TensorSpec *spec) {
   if (!(size < 0x1p63)) return status_new(ERROR_RUNTIME, "invalid size, possible overflow?");
   spec->sizes[0] = (int64_t)size;
   return OK;
-}
-static Status shape_range_2(Call *c, TensorSpec *spec) {
-  return range_shape(c, 2, spec);
-}
-static Status shape_range_3(Call *c, TensorSpec *spec) {
-  return range_shape(c, 3, spec);
 }
 
 static Status kernel_dim_arange(Call *c) {
@@ -170,25 +155,22 @@ static Status kernel_dim_arange(Call *c) {
 }
 
 /* ---- linspace, logspace ---- */
-static Status space_shape(Call *c, uint32_t options, const char *kernel, TensorSpec *spec) {
+/* `.param`: whether it is logspace, which has a base after the steps. */
+static Status shape_space(Call *c, TensorSpec *spec) {
+  bool is_log = call_param(c);
+  const char *name = is_log ? "logspace" : "linspace";
   int64_t steps = call_int(c, 2);
   if (steps < 0) return status_new(ERROR_RUNTIME, "number of steps must be non-negative");
   bool is_complex = call_scalar(c, 0).tag == TAG_COMPLEX || call_scalar(c, 1).tag == TAG_COMPLEX;
   shape_set(spec, DTYPE_FLOAT32, 1, &steps);
-  TRY(options_read(c, options, is_complex ? DTYPE_COMPLEX64 : DTYPE_FLOAT32, spec));
+  TRY(options_read(c, is_log ? 4 : 3, is_complex ? DTYPE_COMPLEX64 : DTYPE_FLOAT32, spec));
   if (is_complex && !dtype_is_complex(spec->dtype))
     return status_new(ERROR_RUNTIME,
-                      "torch.%.8s(): inferred dtype c10::complex<float> can't be safely cast to passed dtype %s",
-                      kernel, dtype_scalar_name(spec->dtype));
-  if (spec->dtype == DTYPE_BOOL || (spec->dtype == DTYPE_FLOAT16 && kernel[1] == 'o'))
-    return status_new(ERROR_RUNTIME, "\"%s\" not implemented for '%s'", kernel, dtype_scalar_name(spec->dtype));
+                      "torch.%s(): inferred dtype c10::complex<float> can't be safely cast to passed dtype %s", name,
+                      dtype_scalar_name(spec->dtype));
+  if (spec->dtype == DTYPE_BOOL || (spec->dtype == DTYPE_FLOAT16 && is_log))
+    return status_new(ERROR_RUNTIME, "\"%s_cpu\" not implemented for '%s'", name, dtype_scalar_name(spec->dtype));
   return OK;
-}
-static Status shape_linspace(Call *c, TensorSpec *spec) {
-  return space_shape(c, 3, "linspace_cpu", spec);
-}
-static Status shape_logspace(Call *c, TensorSpec *spec) {
-  return space_shape(c, 4, "logspace_cpu", spec);
 }
 
 /* PyTorch fills vectors of integers from a first element that is cut off already, two vectors at a time; what is left
@@ -237,7 +219,9 @@ static Status bound_in_dtype(IValue bound, DType dtype, double *out) {
   return OK;
 }
 
-static Status space_write(Call *c, double base, bool is_log) {
+static Status kernel_space(Call *c) {
+  bool is_log = call_param(c);
+  double base = is_log ? call_double(c, 3) : 0;
   Tensor *out = call_out(c, 0);
   Sequence s = {.dtype = (DType)out->dtype, .n = out->numel, .base = base, .complex_base = base};
   double intervals = s.n > 1 ? (double)(s.n - 1) : 1;
@@ -257,12 +241,6 @@ static Status space_write(Call *c, double base, bool is_log) {
   }
   return sequence_write(&s, out);
 }
-static Status kernel_linspace(Call *c) {
-  return space_write(c, 0, false);
-}
-static Status kernel_logspace(Call *c) {
-  return space_write(c, call_double(c, 3), true);
-}
 
 /* ---- triangles ---- */
 /* Elements (i, j) of a row-by-column matrix with j - i <= offset. */
@@ -276,7 +254,8 @@ static __int128 tril_count(int64_t rows, int64_t columns, int64_t offset) {
   return growing * low + growing * (growing - 1) / 2 + (rows - full) * (__int128)columns;
 }
 
-static Status triangle_shape(Call *c, bool upper, TensorSpec *spec) {
+static Status shape_triangle(Call *c, TensorSpec *spec) {
+  bool upper = call_param(c);
   int64_t rows = call_int(c, 0), columns = call_int(c, 1), offset = call_int(c, 2);
   if (rows < 0) return status_new(ERROR_RUNTIME, "row must be non-negative, got%lld", (long long)rows);
   if (columns < 0) return status_new(ERROR_RUNTIME, "col must be non-negative, got%lld", (long long)columns);
@@ -289,12 +268,6 @@ static Status triangle_shape(Call *c, bool upper, TensorSpec *spec) {
   if (spec->dtype == DTYPE_INT64 || spec->dtype == DTYPE_INT32) return OK;
   return status_new(ERROR_RUNTIME, "\"%s_indices\" not implemented for '%s'", upper ? "triu" : "tril",
                     dtype_scalar_name(spec->dtype));
-}
-static Status shape_tril(Call *c, TensorSpec *spec) {
-  return triangle_shape(c, false, spec);
-}
-static Status shape_triu(Call *c, TensorSpec *spec) {
-  return triangle_shape(c, true, spec);
 }
 
 static Status kernel_triangle(Call *c) {
@@ -322,29 +295,25 @@ static Status kernel_triangle(Call *c) {
 }
 
 /* ---- windows ---- */
-static Status window_shape(Call *c, uint32_t options, TensorSpec *spec) {
+typedef struct Window {
+  SequenceFill *fill;
+  uint32_t options;           /* arguments before the options: length, periodic, alpha, beta as far as there are any */
+  double alpha, beta;         /* of forms without the argument */
+  uint32_t alpha_at, beta_at; /* arguments; 0: the number above */
+} Window;
+
+static Status shape_window(Call *c, TensorSpec *spec) {
+  const Window *window = call_with(c);
   int64_t length = call_int(c, 0);
   Str name = c->op->name;
   if (length < 0)
     return status_new(ERROR_RUNTIME, STR_FMT " requires non-negative window_length, got window_length=%lld",
                       STR_ARG(str_slice(name, 6, name.length)), (long long)length);
   shape_set(spec, DTYPE_FLOAT32, 1, &length);
-  TRY(options_read(c, options, DTYPE_FLOAT32, spec));
+  TRY(options_read(c, window->options, DTYPE_FLOAT32, spec));
   if (dtype_is_floating(spec->dtype)) return OK;
   return status_new(ERROR_RUNTIME, STR_FMT " expects floating point dtypes, got: %s",
                     STR_ARG(str_slice(name, 6, name.length)), dtype_scalar_name(spec->dtype));
-}
-static Status shape_window_1(Call *c, TensorSpec *spec) {
-  return window_shape(c, 1, spec);
-}
-static Status shape_window_2(Call *c, TensorSpec *spec) {
-  return window_shape(c, 2, spec);
-}
-static Status shape_window_3(Call *c, TensorSpec *spec) {
-  return window_shape(c, 3, spec);
-}
-static Status shape_window_4(Call *c, TensorSpec *spec) {
-  return window_shape(c, 4, spec);
 }
 
 /* step: from 0 at the first element to 1 at the last (of the period). */
@@ -383,89 +352,67 @@ static void fill_kaiser(const Sequence *s, int64_t from, int64_t count, void *ou
   }
 }
 
-static Status window_write(Call *c, void (*fill)(const Sequence *, int64_t, int64_t, void *), bool periodic,
-                           double alpha, double beta) {
+static Status kernel_window(Call *c) {
+  const Window *window = call_with(c);
   Tensor *out = call_out(c, 0);
   if (out->numel == 1) return tensor_fill_scalar(out, ivalue_int(1));
+  bool periodic = window->options == 1 || call_bool(c, 1);
   int64_t intervals = periodic ? out->numel : out->numel - 1;
   Sequence s = {.dtype = (DType)out->dtype,
                 .step = 1.0 / (double)intervals,
-                .alpha = alpha,
-                .beta = beta,
-                .fill = fill,
+                .alpha = window->alpha_at ? call_double(c, window->alpha_at) : window->alpha,
+                .beta = window->beta_at ? call_double(c, window->beta_at) : window->beta,
+                .fill = window->fill,
                 .kind = DTYPE_FLOAT64};
   return sequence_write(&s, out);
 }
-static bool periodic(const Call *c, uint32_t options) {
-  return options == 1 || call_bool(c, 1);
-}
-#define WINDOW(name, options, fill, alpha, beta)                     \
-  static Status kernel_##name##_##options(Call *c) {                 \
-    return window_write(c, fill, periodic(c, options), alpha, beta); \
-  }
-WINDOW(hann, 1, fill_cosine, 0.5, 0.5)
-WINDOW(hann, 2, fill_cosine, 0.5, 0.5)
-WINDOW(hamming, 1, fill_cosine, 0.54, 0.46)
-WINDOW(hamming, 2, fill_cosine, 0.54, 0.46)
-WINDOW(hamming, 3, fill_cosine, call_double(c, 2), 0.46)
-WINDOW(hamming, 4, fill_cosine, call_double(c, 2), call_double(c, 3))
-WINDOW(blackman, 1, fill_blackman, 0, 0)
-WINDOW(blackman, 2, fill_blackman, 0, 0)
-WINDOW(bartlett, 1, fill_bartlett, 0, 0)
-WINDOW(bartlett, 2, fill_bartlett, 0, 0)
-WINDOW(kaiser, 1, fill_kaiser, 0, 12.0)
-WINDOW(kaiser, 2, fill_kaiser, 0, 12.0)
-WINDOW(kaiser, 3, fill_kaiser, 0, call_double(c, 2))
 
 #define ROW(text, shape_function, kernel_function, ...)                   \
   {                                                                       \
     .schema = text, .shape = shape_function, .kernel = kernel_function,   \
     .flags = OP_OUT | OP_ACCEPT_META | OP_NOT_DIFFERENTIABLE, __VA_ARGS__ \
   }
+#define WINDOW(text, fill, ...)                                                 \
+  ROW("aten::" text ", *, " OPTIONS ") -> Tensor", shape_window, kernel_window, \
+      .with = &(const Window){fill, __VA_ARGS__})
 #define LONG_OPTIONS "ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
 static const OpRow rows[] = {
-    ROW("aten::arange(Scalar end, *, " OPTIONS ") -> Tensor", shape_arange_1, kernel_arange_1),
-    ROW("aten::arange.start(Scalar start, Scalar end, *, " OPTIONS ") -> Tensor", shape_arange_2, kernel_arange_2),
-    ROW("aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor", shape_arange_3,
-        kernel_arange_3, .out = "start_out"),
-    ROW("aten::range(Scalar start, Scalar end, *, " OPTIONS ") -> Tensor", shape_range_2, kernel_arange_2,
+    ROW("aten::arange(Scalar end, *, " OPTIONS ") -> Tensor", shape_arange, kernel_arange, .param = 1),
+    ROW("aten::arange.start(Scalar start, Scalar end, *, " OPTIONS ") -> Tensor", shape_arange, kernel_arange,
+        .param = 2),
+    ROW("aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor", shape_arange,
+        kernel_arange, .param = 3, .out = "start_out"),
+    ROW("aten::range(Scalar start, Scalar end, *, " OPTIONS ") -> Tensor", shape_range, kernel_arange, .param = 2,
         .out = "out_"),
-    ROW("aten::range.step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor", shape_range_3,
-        kernel_arange_3, .out = "out"),
+    ROW("aten::range.step(Scalar start, Scalar end, Scalar step=1, *, " OPTIONS ") -> Tensor", shape_range,
+        kernel_arange, .param = 3, .out = "out"),
     {.schema = "aten::_dim_arange(Tensor like, int dim) -> Tensor",
      .kernel = kernel_dim_arange,
      .flags = OP_NOT_DIFFERENTIABLE},
-    ROW("aten::linspace(Scalar start, Scalar end, int steps, *, " OPTIONS ") -> Tensor", shape_linspace,
-        kernel_linspace, .since = 8, .upgrader = "0_7"),
-    ROW("aten::logspace(Scalar start, Scalar end, int steps, float base=10., *, " OPTIONS ") -> Tensor", shape_logspace,
-        kernel_logspace, .since = 9, .upgrader = "0_8"),
-    ROW("aten::tril_indices(int row, int col, int offset=0, *, " LONG_OPTIONS ") -> Tensor", shape_tril,
+    ROW("aten::linspace(Scalar start, Scalar end, int steps, *, " OPTIONS ") -> Tensor", shape_space, kernel_space,
+        .param = false, .since = 8, .upgrader = "0_7"),
+    ROW("aten::logspace(Scalar start, Scalar end, int steps, float base=10., *, " OPTIONS ") -> Tensor", shape_space,
+        kernel_space, .param = true, .since = 9, .upgrader = "0_8"),
+    ROW("aten::tril_indices(int row, int col, int offset=0, *, " LONG_OPTIONS ") -> Tensor", shape_triangle,
         kernel_triangle, .param = false),
-    ROW("aten::triu_indices(int row, int col, int offset=0, *, " LONG_OPTIONS ") -> Tensor", shape_triu,
+    ROW("aten::triu_indices(int row, int col, int offset=0, *, " LONG_OPTIONS ") -> Tensor", shape_triangle,
         kernel_triangle, .param = true),
-    ROW("aten::hann_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_hann_1),
-    ROW("aten::hann_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2,
-        kernel_hann_2),
-    ROW("aten::hamming_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_hamming_1),
-    ROW("aten::hamming_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2,
-        kernel_hamming_2),
-    ROW("aten::hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, " OPTIONS ") -> Tensor",
-        shape_window_3, kernel_hamming_3),
-    ROW("aten::hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, "
-        "*, " OPTIONS ") -> Tensor",
-        shape_window_4, kernel_hamming_4),
-    ROW("aten::blackman_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_blackman_1),
-    ROW("aten::blackman_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2,
-        kernel_blackman_2),
-    ROW("aten::bartlett_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_bartlett_1),
-    ROW("aten::bartlett_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2,
-        kernel_bartlett_2),
-    ROW("aten::kaiser_window(int window_length, *, " OPTIONS ") -> Tensor", shape_window_1, kernel_kaiser_1),
-    ROW("aten::kaiser_window.periodic(int window_length, bool periodic, *, " OPTIONS ") -> Tensor", shape_window_2,
-        kernel_kaiser_2),
-    ROW("aten::kaiser_window.beta(int window_length, bool periodic, float beta, *, " OPTIONS ") -> Tensor",
-        shape_window_3, kernel_kaiser_3),
+    WINDOW("hann_window(int window_length", fill_cosine, 1, .alpha = 0.5, .beta = 0.5),
+    WINDOW("hann_window.periodic(int window_length, bool periodic", fill_cosine, 2, .alpha = 0.5, .beta = 0.5),
+    WINDOW("hamming_window(int window_length", fill_cosine, 1, .alpha = 0.54, .beta = 0.46),
+    WINDOW("hamming_window.periodic(int window_length, bool periodic", fill_cosine, 2, .alpha = 0.54, .beta = 0.46),
+    WINDOW("hamming_window.periodic_alpha(int window_length, bool periodic, float alpha", fill_cosine, 3, .alpha_at = 2,
+           .beta = 0.46),
+    WINDOW("hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta", fill_cosine,
+           4, .alpha_at = 2, .beta_at = 3),
+    WINDOW("blackman_window(int window_length", fill_blackman, 1),
+    WINDOW("blackman_window.periodic(int window_length, bool periodic", fill_blackman, 2),
+    WINDOW("bartlett_window(int window_length", fill_bartlett, 1),
+    WINDOW("bartlett_window.periodic(int window_length, bool periodic", fill_bartlett, 2),
+    WINDOW("kaiser_window(int window_length", fill_kaiser, 1, .beta = 12.0),
+    WINDOW("kaiser_window.periodic(int window_length, bool periodic", fill_kaiser, 2, .beta = 12.0),
+    WINDOW("kaiser_window.beta(int window_length, bool periodic, float beta", fill_kaiser, 3, .beta_at = 2),
 };
 
 OP_TABLE(op_table_sequence, rows);

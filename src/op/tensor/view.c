@@ -4,25 +4,38 @@
 
 /* ---- what the forms share ---- */
 
-Status view_set(Call *c, ViewFunction *view) {
+/* What a row shows of its arguments: a new tensor over input 0's storage (or, for reshape, a copy where no view can
+ * show it). */
+typedef struct View {
+  Status (*of)(const Call *c, Tensor **out);
+} View;
+static Status view_of(const Call *c, Tensor **out) {
+  const View *view = call_with(c);
+  return view->of(c, out);
+}
+
+/* Output 0 is the view. */
+static Status kernel_view(Call *c) {
   Tensor *out;
-  TRY(view(c, &out));
+  TRY(view_of(c, &out));
   call_set_tensor(c, 0, out);
   return OK;
 }
 
-Status view_set_copy(Call *c, ViewFunction *view) {
+/* Output 0 is a copy of the view, in its order of dimensions. */
+static Status kernel_view_copy(Call *c) {
   Tensor *shown, *copy;
-  TRY(view(c, &shown));
+  TRY(view_of(c, &shown));
   Status status = tensor_clone(shown, &copy);
   if (status == OK) call_set_tensor(c, 0, copy);
   tensor_release(shown);
   return status;
 }
 
-Status view_set_self(Call *c, ViewFunction *view) {
+/* self takes the view's sizes and strides, and is output 0. */
+static Status kernel_view_self(Call *c) {
   Tensor *self = call_tensor(c, 0), *shown;
-  TRY(view(c, &shown));
+  TRY(view_of(c, &shown));
   Status status = tensor_set_storage(self, self->storage, shown->offset, shown->ndim, shown->sizes, shown->strides);
   tensor_release(shown);
   TRY(status);
@@ -491,36 +504,6 @@ static Status view_alias(const Call *c, Tensor **out) {
 
 /* ---- kernels ---- */
 
-#define VIEW(name)                       \
-  static Status kernel_##name(Call *c) { \
-    return view_set(c, view_##name);     \
-  }
-#define COPY(name)                              \
-  static Status kernel_##name##_copy(Call *c) { \
-    return view_set_copy(c, view_##name);       \
-  }
-#define SELF(name)                          \
-  static Status kernel_##name##_(Call *c) { \
-    return view_set_self(c, view_##name);   \
-  }
-/* clang-format off */
-VIEW(view) VIEW(view_dtype) COPY(view_dtype) VIEW(reshape) VIEW(reshape_alias) COPY(reshape_alias)
-VIEW(view_as) VIEW(reshape_as) VIEW(ravel) VIEW(flatten) VIEW(unflatten)
-VIEW(squeeze) COPY(squeeze) SELF(squeeze) VIEW(squeeze_dim) COPY(squeeze_dim) SELF(squeeze_dim)
-VIEW(squeeze_dims) COPY(squeeze_dims) SELF(squeeze_dims)
-VIEW(unsqueeze) COPY(unsqueeze) SELF(unsqueeze)
-VIEW(transpose) COPY(transpose) SELF(transpose) VIEW(t) COPY(t) SELF(t) VIEW(numpy_T) VIEW(mT) VIEW(mH) VIEW(adjoint) VIEW(matrix_H)
-VIEW(permute) COPY(permute) VIEW(movedim) VIEW(movedim_list)
-VIEW(select) COPY(select) VIEW(slice_tensor) COPY(slice_tensor) VIEW(narrow) VIEW(narrow_tensor)
-VIEW(diagonal_args) COPY(diagonal_args) VIEW(unfold_args) COPY(unfold_args) VIEW(as_strided) COPY(as_strided) SELF(as_strided)
-VIEW(expand) COPY(expand) VIEW(expand_as) VIEW(alias) COPY(alias)
-
-/* Unlike view, its copying form takes any sizes. */
-static Status kernel_view_copy(Call *c) {
-  return view_set_copy(c, view_reshape);
-}
-/* clang-format on */
-
 /* narrow_copy is older than the other copying forms: always row-major. */
 static Status kernel_narrow_row_major(Call *c) {
   Tensor *shown, *copy;
@@ -545,16 +528,20 @@ static Status kernel_detach_(Call *c) {
   return OK;
 }
 
-#define ROW(text, function, ...) \
-  { .schema = text, .kernel = kernel_##function, .flags = OP_VIEW, .grad = __VA_ARGS__ }
-#define LIKE_ROW(text, function, gradient) \
-  { .schema = text, .kernel = kernel_##function, .grad = gradient, .flags = OP_VIEW | OP_METADATA_OTHERS }
-#define EXACT_ROW(text, function, gradient) \
-  { .schema = text, .kernel = kernel_##function, .grad = gradient, .flags = OP_VIEW | OP_GRAD_EXACT }
-#define COPY_ROW(text, function, gradient) \
-  { .schema = text, .kernel = kernel_##function##_copy, .grad = gradient, .flags = OP_VIEW | OP_OUT }
-#define SELF_ROW(text, function, ...) \
-  { .schema = text, .kernel = kernel_##function, .flags = OP_VIEW | OP_RESHAPES, .grad = __VA_ARGS__ }
+#define SHOWS(name)       \
+  .with = &(const View) { \
+    view_##name           \
+  }
+#define ROW(text, name, ...) \
+  { .schema = text, .kernel = kernel_view, SHOWS(name), .flags = OP_VIEW, .grad = __VA_ARGS__ }
+#define LIKE_ROW(text, name, gradient) \
+  { .schema = text, .kernel = kernel_view, SHOWS(name), .grad = gradient, .flags = OP_VIEW | OP_METADATA_OTHERS }
+#define EXACT_ROW(text, name, gradient) \
+  { .schema = text, .kernel = kernel_view, SHOWS(name), .grad = gradient, .flags = OP_VIEW | OP_GRAD_EXACT }
+#define COPY_ROW(text, name, gradient) \
+  { .schema = text, .kernel = kernel_view_copy, SHOWS(name), .grad = gradient, .flags = OP_VIEW | OP_OUT }
+#define SELF_ROW(text, name, ...) \
+  { .schema = text, .kernel = kernel_view_self, SHOWS(name), .flags = OP_VIEW | OP_RESHAPES, .grad = __VA_ARGS__ }
 #define GRAD_SIZES "self: grad.reshape(self.size())"
 #define GRAD_SELECT "self: torch.select_backward(grad, self.size(), dim, index)"
 #define GRAD_SLICE                                                                                                   \
@@ -571,9 +558,11 @@ static Status kernel_detach_(Call *c) {
 
 static const OpRow rows[] = {
     EXACT_ROW("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", view, GRAD_SIZES),
-    COPY_ROW("aten::view_copy(Tensor self, SymInt[] size) -> Tensor", view, GRAD_SIZES),
+    /* Unlike view, its copying form takes any sizes. */
+    COPY_ROW("aten::view_copy(Tensor self, SymInt[] size) -> Tensor", reshape, GRAD_SIZES),
     {.schema = "aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor",
      .kernel = kernel_view,
+     SHOWS(view),
      .grad = GRAD_SIZES,
      .flags = OP_VIEW | OP_RETURNS_ARGUMENT},
     /* dtypes are ints here, so it would shadow view(int[]) */
@@ -595,29 +584,29 @@ static const OpRow rows[] = {
     COPY_ROW("aten::squeeze_copy.dim(Tensor self, int dim) -> Tensor", squeeze_dim, GRAD_SIZES),
     ROW("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", squeeze_dims, GRAD_SIZES),
     COPY_ROW("aten::squeeze_copy.dims(Tensor self, int[] dim) -> Tensor", squeeze_dims, GRAD_SIZES),
-    SELF_ROW("aten::squeeze_(Tensor(a!) self) -> Tensor(a!)", squeeze_, GRAD_SIZES),
-    SELF_ROW("aten::squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", squeeze_dims_, GRAD_SIZES),
-    SELF_ROW("aten::squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", squeeze_dim_, GRAD_SIZES),
+    SELF_ROW("aten::squeeze_(Tensor(a!) self) -> Tensor(a!)", squeeze, GRAD_SIZES),
+    SELF_ROW("aten::squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", squeeze_dims, GRAD_SIZES),
+    SELF_ROW("aten::squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", squeeze_dim, GRAD_SIZES),
     ROW("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", unsqueeze, "self: grad.squeeze(dim)"),
     COPY_ROW("aten::unsqueeze_copy(Tensor self, int dim) -> Tensor", unsqueeze, "self: grad.squeeze(dim)"),
-    SELF_ROW("aten::unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", unsqueeze_, "self: grad.squeeze(dim)"),
+    SELF_ROW("aten::unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", unsqueeze, "self: grad.squeeze(dim)"),
     EXACT_ROW("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transpose,
               "self: grad.transpose(dim0, dim1)"),
     COPY_ROW("aten::transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor", transpose,
              "self: grad.transpose(dim0, dim1)"),
-    SELF_ROW("aten::transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", transpose_,
+    SELF_ROW("aten::transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", transpose,
              "self: grad.transpose(dim0, dim1)"),
     ROW("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transpose,
         "self: grad.transpose(dim0, dim1)", .same_as = "aten::transpose"),
-    SELF_ROW("aten::swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", transpose_,
+    SELF_ROW("aten::swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", transpose,
              "self: grad.transpose(dim0, dim1)", .same_as = "aten::transpose_"),
     ROW("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", transpose,
         "self: grad.transpose(axis0, axis1)", .same_as = "aten::transpose"),
-    SELF_ROW("aten::swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", transpose_,
+    SELF_ROW("aten::swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", transpose,
              "self: grad.transpose(axis0, axis1)", .same_as = "aten::transpose_"),
     EXACT_ROW("aten::t(Tensor(a) self) -> Tensor(a)", t, "self: grad.t()"),
     COPY_ROW("aten::t_copy(Tensor self) -> Tensor", t, "self: grad.t()"),
-    SELF_ROW("aten::t_(Tensor(a!) self) -> Tensor(a!)", t_, "self: grad.t()"),
+    SELF_ROW("aten::t_(Tensor(a!) self) -> Tensor(a!)", t, "self: grad.t()"),
     ROW("aten::numpy_T(Tensor(a) self) -> Tensor(a)", numpy_T, "self: torch.numpy_T(grad)"),
     ROW("aten::numpy_T.a(Tensor(a) self) -> Tensor(a)", numpy_T, "self: torch.numpy_T(grad)"),
     ROW("aten::mT(Tensor(a) self) -> Tensor(a)", mT, "self: torch.mT(grad)"),
@@ -668,7 +657,7 @@ static const OpRow rows[] = {
         as_strided, GRAD_STRIDED),
     SELF_ROW(
         "aten::as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)",
-        as_strided_, NULL),
+        as_strided, NULL),
     ROW("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)", expand, "self: grad"),
     COPY_ROW("aten::expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor", expand, "self: grad"),
     LIKE_ROW("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", expand_as, "self: grad"),
@@ -679,16 +668,19 @@ static const OpRow rows[] = {
         "self: gradient_in_format(grad, self, format)"),
     COPY_ROW("aten::alias_copy(Tensor self) -> Tensor", alias, "self: grad"),
     {.schema = "aten::lift(Tensor self) -> Tensor",
-     .kernel = kernel_alias,
+     .kernel = kernel_view,
+     SHOWS(alias),
      .grad = "self: grad",
      .flags = OP_VIEW | OP_RETURNS_ARGUMENT},
     ROW("aten::lift_fresh(Tensor(a) self) -> Tensor(a)", alias, "self: grad"),
     COPY_ROW("aten::lift_fresh_copy(Tensor self) -> Tensor", alias, "self: grad"),
     {.schema = "aten::detach(Tensor(a) self) -> Tensor(a)",
-     .kernel = kernel_alias,
+     .kernel = kernel_view,
+     SHOWS(alias),
      .flags = OP_VIEW | OP_ACCEPT_ANY | OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::detach_copy(Tensor self) -> Tensor",
-     .kernel = kernel_alias_copy,
+     .kernel = kernel_view_copy,
+     SHOWS(alias),
      .flags = OP_VIEW | OP_OUT | OP_NOT_DIFFERENTIABLE},
     {.schema = "aten::detach_(Tensor(a!) self) -> Tensor(a!)",
      .kernel = kernel_detach_,

@@ -1,16 +1,9 @@
-/* What the rows of views share: a view is a function from the call to a tensor, from which its copying and in-place
- * forms follow. */
+/* What the rows of views and of their inverses share. */
 #pragma once
 
 #include "call/operator.h"
 
 enum { OP_VIEW = OP_ACCEPT_CONJ | OP_ACCEPT_META | OP_ACCEPT_QUANTIZED };
-
-/* A new tensor over input 0's storage (or, for reshape, a copy where no view can show it). */
-typedef Status ViewFunction(const Call *c, Tensor **out);
-Status view_set(Call *c, ViewFunction *view);      /* output 0 is the view */
-Status view_set_copy(Call *c, ViewFunction *view); /* output 0 is a copy of the view, in its order of dimensions */
-Status view_set_self(Call *c, ViewFunction *view); /* self takes the view's sizes and strides, and is output 0 */
 
 /* int[] parameter i as sizes or dimensions; "too many dimensions" beyond TENSOR_MAX_DIMS. */
 Status view_ints(const Call *c, uint32_t i, const int64_t **out, int *out_count);

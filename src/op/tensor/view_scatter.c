@@ -6,12 +6,16 @@
 
 /* Where to write: a view of `t`, found with the call's arguments. */
 typedef Status PlaceFunction(const Call *c, const Tensor *t, Tensor **out);
+typedef struct Place {
+  PlaceFunction *in;
+} Place;
 
-/* Input `source` goes into output 0 at `place`. */
-static Status put(Call *c, uint32_t source, PlaceFunction *place) {
+/* Input `source` goes into output 0 at the row's place. */
+static Status put(Call *c, uint32_t source) {
+  const Place *place = call_with(c);
   const Tensor *from = call_tensor(c, source);
   Tensor *target;
-  TRY(place(c, call_out(c, 0), &target));
+  TRY(place->in(c, call_out(c, 0), &target));
   Status status = OK;
   if (!tensor_same_sizes(target, from))
     status = status_new(ERROR_RUNTIME,
@@ -22,14 +26,14 @@ static Status put(Call *c, uint32_t source, PlaceFunction *place) {
   return status;
 }
 
-static Status scatter(Call *c, PlaceFunction *place) {
+static Status kernel_scatter(Call *c) {
   TRY(tensor_copy(call_out(c, 0), call_tensor(c, 0), c->exec->threads));
-  return put(c, 1, place);
+  return put(c, 1);
 }
 
-static Status into_zeros(Call *c, PlaceFunction *place) {
+static Status kernel_backward(Call *c) {
   tensor_fill_zero(call_out(c, 0));
-  return put(c, 0, place);
+  return put(c, 0);
 }
 
 /* Argument 1 is the sizes of the tensor the gradient is for. */
@@ -54,25 +58,6 @@ static Status place_strided(const Call *c, const Tensor *t, Tensor **out) {
   return view_strided(c, 2, t, out);
 }
 
-static Status kernel_select_scatter(Call *c) {
-  return scatter(c, place_select);
-}
-static Status kernel_slice_scatter(Call *c) {
-  return scatter(c, place_slice);
-}
-static Status kernel_diagonal_scatter(Call *c) {
-  return scatter(c, place_diagonal);
-}
-static Status kernel_select_backward(Call *c) {
-  return into_zeros(c, place_select);
-}
-static Status kernel_slice_backward(Call *c) {
-  return into_zeros(c, place_slice);
-}
-static Status kernel_diagonal_backward(Call *c) {
-  return into_zeros(c, place_diagonal);
-}
-
 /* The view's strides are those in self's memory, so the result lies as self does, gaps included. */
 static Status kernel_as_strided_scatter(Call *c) {
   const Tensor *self = call_tensor(c, 0);
@@ -83,7 +68,7 @@ static Status kernel_as_strided_scatter(Call *c) {
     TRY(tensor_empty_strided((DType)self->dtype, self->ndim, self->sizes, self->strides, &laid));
     call_set_tensor(c, 0, laid);
   }
-  return scatter(c, place_strided);
+  return kernel_scatter(c);
 }
 
 /* ---- views in which an element may show several times: their gradients add up ---- */
@@ -110,10 +95,9 @@ static Status accumulate(Tensor *to, const Tensor *from) {
   return OK;
 }
 
-typedef Status AccumulatePlace(const Call *c, const Tensor *zeros, Tensor **out);
-
-/* grad added into zeros of `sizes` at `place`, in double precision, then converted into output 0. */
-static Status add_into_zeros(Call *c, int ndim, const int64_t *sizes, AccumulatePlace *place, Tensor **out_sums) {
+/* grad added into zeros of `sizes` at the row's place, in double precision, then converted into output 0. */
+static Status add_into_zeros(Call *c, int ndim, const int64_t *sizes, Tensor **out_sums) {
+  const Place *place = call_with(c);
   const Tensor *grad = call_tensor(c, 0);
   DType wide = dtype_is_complex((DType)grad->dtype) ? DTYPE_COMPLEX128 : DTYPE_FLOAT64;
   Tensor *sums = NULL, *target = NULL, *converted = NULL;
@@ -121,7 +105,7 @@ static Status add_into_zeros(Call *c, int ndim, const int64_t *sizes, Accumulate
   if (status != OK) return status;
   tensor_fill_zero(sums);
   TRY_GOTO(tensor_to_dtype(grad, wide, &converted), done);
-  TRY_GOTO(place(c, sums, &target), done);
+  TRY_GOTO(place->in(c, sums, &target), done);
   if (!tensor_same_sizes(target, converted)) {
     status = status_new(ERROR_RUNTIME, "the gradient's size is %s where %s was expected",
                         SIZES_TEXT(grad->ndim, grad->sizes), SIZES_TEXT(target->ndim, target->sizes));
@@ -144,7 +128,7 @@ static Status place_unfold(const Call *c, const Tensor *zeros, Tensor **out) {
 
 static Status kernel_unfold_backward(Call *c) {
   Tensor *out = call_out(c, 0), *sums;
-  TRY(add_into_zeros(c, out->ndim, out->sizes, place_unfold, &sums));
+  TRY(add_into_zeros(c, out->ndim, out->sizes, &sums));
   Status status = tensor_copy(out, sums, c->exec->threads);
   tensor_release(sums);
   return status;
@@ -187,7 +171,7 @@ static Status kernel_as_strided_backward(Call *c) {
   TRY(extent(self->ndim, self->sizes, self->strides, self->offset, &end));
   TRY(extent(ndim, sizes, strides, call_int_or(c, 4, self->offset), &end));
   Tensor *sums, *shown = NULL;
-  TRY(add_into_zeros(c, 1, &end, place_as_strided, &sums));
+  TRY(add_into_zeros(c, 1, &end, &sums));
   Status status = tensor_as_strided(sums, self->ndim, self->sizes, self->strides, self->offset, &shown);
   if (status == OK) status = tensor_copy(call_out(c, 0), shown, c->exec->threads);
   tensor_release(shown);
@@ -201,41 +185,48 @@ static Status shape_as_strided_backward(Call *c, TensorSpec *specs) {
   return OK;
 }
 
-#define SCATTER(text, function, gradient) \
-  { .schema = text, .kernel = kernel_##function, .shape = shape_same_as_first, .grad = gradient, .flags = OP_OUT }
-#define BACKWARD(text, function, gradient) \
-  { .schema = text, .kernel = kernel_##function, .shape = shape_input_sizes, .grad = gradient, .flags = OP_OUT }
+#define SCATTER(text, function, place, gradient)                                                                       \
+  {                                                                                                                    \
+    .schema = text, .kernel = function, .with = &(const Place){place}, .grad = gradient, .shape = shape_same_as_first, \
+    .flags = OP_OUT                                                                                                    \
+  }
+#define BACKWARD(text, function, place, gradient)                                                                    \
+  {                                                                                                                  \
+    .schema = text, .kernel = function, .with = &(const Place){place}, .grad = gradient, .shape = shape_input_sizes, \
+    .flags = OP_OUT                                                                                                  \
+  }
 
 static const OpRow rows[] = {
-    SCATTER("aten::select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor", select_scatter,
+    SCATTER("aten::select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor", kernel_scatter, place_select,
             "self: torch.select_scatter(grad, torch.zeros_like(src), dim, index); src: grad.select(dim, index)"),
     SCATTER("aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt "
             "step=1) -> Tensor",
-            slice_scatter,
+            kernel_scatter, place_slice,
             "self: torch.slice_scatter(grad, torch.zeros_like(src), dim, start, end, step); src: torch.slice(grad, "
             "dim, start, end, step)"),
     SCATTER("aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-            diagonal_scatter,
+            kernel_scatter, place_diagonal,
             "self: torch.diagonal_scatter(grad, torch.zeros_like(src), offset, dim1, dim2); src: grad.diagonal(offset, "
             "dim1, dim2)"),
     SCATTER("aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? "
             "storage_offset=None) -> Tensor",
-            as_strided_scatter,
+            kernel_as_strided_scatter, place_strided,
             "self: torch.as_strided_scatter(grad.contiguous(), torch.zeros_like(src), size, stride, storage_offset); "
             "src: torch.as_strided(grad.contiguous(), size, stride, storage_offset)"),
     BACKWARD("aten::select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, int index) -> Tensor",
-             select_backward, "grad_output: grad.select(dim, index)"),
+             kernel_backward, place_select, "grad_output: grad.select(dim, index)"),
     BACKWARD("aten::slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt "
              "step) -> Tensor",
-             slice_backward, "grad_output: torch.slice(grad, dim, start, end, step)"),
+             kernel_backward, place_slice, "grad_output: torch.slice(grad, dim, start, end, step)"),
     BACKWARD(
         "aten::diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
-        diagonal_backward, "grad_output: grad.diagonal(offset, dim1, dim2)"),
+        kernel_backward, place_diagonal, "grad_output: grad.diagonal(offset, dim1, dim2)"),
     BACKWARD("aten::unfold_backward(Tensor grad_in, int[] input_sizes, int dim, int size, int step) -> Tensor",
-             unfold_backward, "grad_in: grad.unfold(dim, size, step)"),
+             kernel_unfold_backward, place_unfold, "grad_in: grad.unfold(dim, size, step)"),
     {.schema = "aten::_as_strided_backward(Tensor grad_output, Tensor self, int[] size, int[] stride, int? "
                "storage_offset) -> Tensor",
      .kernel = kernel_as_strided_backward,
+     .with = &(const Place){place_as_strided},
      .shape = shape_as_strided_backward,
      .grad = "grad_output: strided_of(grad, self.size(), self.stride(), self.storage_offset(), size, stride, "
              "storage_offset)"},
