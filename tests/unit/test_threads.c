@@ -39,22 +39,28 @@ static unsigned long long blocked_signals(int id) {
   return mask;
 }
 
+/* Gone, or about to: who joins a thread goes on while the system still lists it. */
+static bool is_ending(int id) {
+  enum { PF_EXITING = 4 };
+  char path[64], text[512] = "";
+  unsigned flags = PF_EXITING;
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", id);
+  FILE *file = fopen(path, "r");
+  if (file) text[fread(text, 1, sizeof text - 1, file)] = '\0', fclose(file);
+  const char *after_name = strrchr(text, ')');
+  if (after_name) (void)sscanf(after_name, ") %*c %*d %*d %*d %*d %*d %u", &flags);
+  return flags & PF_EXITING;
+}
+
 typedef struct Found {
   int threads, of_other_policy, of_other_processors, with_signals;
 } Found;
 
-static void look_at(int id, const cpu_set_t *processors, Found *found) {
+static bool takes_a_signal(int id) {
   static const int signals[] = {SIGUSR1, SIGINT, SIGTERM, SIGALRM, SIGCHLD};
-  cpu_set_t own;
-  if (sched_getaffinity(id, sizeof own, &own)) return; /* it has ended since the folder was read */
-  found->threads++;
-  found->of_other_policy += (int)syscall(SYS_sched_getscheduler, id) != SCHED_OTHER;
-  found->of_other_processors += !CPU_EQUAL(&own, processors);
   for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-    if (!(blocked_signals(id) >> (signals[i] - 1) & 1)) {
-      found->with_signals++;
-      break;
-    }
+    if (!(blocked_signals(id) >> (signals[i] - 1) & 1)) return true;
+  return false;
 }
 
 /* Threads that are there before wick has any: a sanitizer's. */
@@ -86,13 +92,26 @@ static int note_strangers(void **state) {
   return 0;
 }
 
-static Found look_at_others(int caller, const cpu_set_t *processors) {
+static void look_at(int id, int policy, const cpu_set_t *processors, Found *found) {
+  cpu_set_t own;
+  bool other_policy = (int)syscall(SYS_sched_getscheduler, id) != policy,
+       other_processors = sched_getaffinity(id, sizeof own, &own) || !CPU_EQUAL(&own, processors),
+       with_signals = takes_a_signal(id);
+  if (is_ending(id)) return;
+  found->threads++;
+  found->of_other_policy += other_policy;
+  found->of_other_processors += other_processors;
+  found->with_signals += with_signals;
+}
+
+/* Of all threads but the caller, the main thread and strangers. */
+static Found look_at_others(int caller, int policy, const cpu_set_t *processors) {
   Found found = {0};
   DIR *tasks = opendir("/proc/self/task");
   assert_non_null(tasks);
   for (struct dirent *entry; (entry = readdir(tasks));) {
     int id = atoi(entry->d_name);
-    if (id && id != getpid() && id != caller && !is_stranger(id)) look_at(id, processors, &found);
+    if (id && id != getpid() && id != caller && !is_stranger(id)) look_at(id, policy, processors, &found);
   }
   closedir(tasks);
   return found;
@@ -125,12 +144,21 @@ static void use_threads(void) {
 
 typedef struct Loop {
   cpu_set_t processors; /* of the process */
-  Found found;
+  int id;
+  Found at_first, found;
 } Loop;
+
+/* When the workers are there, but may not have run yet. */
+static void look_early(void *argument, int64_t begin, int64_t end) {
+  Loop *loop = argument;
+  (void)begin, (void)end;
+  if ((int)syscall(SYS_gettid) == loop->id && !loop->at_first.threads)
+    loop->at_first = look_at_others(loop->id, SCHED_OTHER, &loop->processors);
+}
 
 static void *control_loop(void *argument) {
   Loop *loop = argument;
-  int id = (int)syscall(SYS_gettid), first = 0;
+  int first = 0;
   cpu_set_t one;
   sigset_t none;
   while (!CPU_ISSET(first, &loop->processors)) first++;
@@ -140,8 +168,10 @@ static void *control_loop(void *argument) {
   pthread_sigmask(SIG_SETMASK, &none, NULL);
   pthread_setaffinity_np(pthread_self(), sizeof one, &one);
   (void)pthread_setschedparam(pthread_self(), SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
+  loop->id = (int)syscall(SYS_gettid);
+  parallel_for(3, 8, 1, look_early, loop);
   use_threads();
-  loop->found = look_at_others(id, &loop->processors);
+  loop->found = look_at_others(loop->id, SCHED_OTHER, &loop->processors);
   return NULL;
 }
 
@@ -153,6 +183,9 @@ static void test_nothing_is_inherited(void **state) {
   assert_int_equal(pthread_create(&thread, NULL, control_loop, &loop), 0);
   pthread_join(thread, NULL);
   assert_true(loop.found.threads >= 2); /* plans are made, forks are run */
+  assert_int_equal(loop.at_first.of_other_policy, 0);
+  assert_int_equal(loop.at_first.of_other_processors, 0);
+  assert_int_equal(loop.at_first.with_signals, 0);
   assert_int_equal(loop.found.of_other_policy, 0);
   assert_int_equal(loop.found.of_other_processors, 0);
   assert_int_equal(loop.found.with_signals, 0);
@@ -171,20 +204,11 @@ static wick_status set_options(wick_runtime_options options, char *message) {
   return status;
 }
 
-/* Of all threads but this one and the main thread, those of others than wick (sanitizers') too, if there are any. */
 static int threads_of_other_policy(int policy) {
-  int others = 0;
+  cpu_set_t any;
+  CPU_ZERO(&any);
   use_threads();
-  DIR *tasks = opendir("/proc/self/task");
-  assert_non_null(tasks);
-  for (struct dirent *entry; (entry = readdir(tasks));) {
-    int id = atoi(entry->d_name);
-    if (!id || id == getpid() || id == (int)syscall(SYS_gettid) || is_stranger(id)) continue;
-    int found = (int)syscall(SYS_sched_getscheduler, id);
-    others += found >= 0 && found != policy; /* below 0: it has ended since */
-  }
-  closedir(tasks);
-  return others;
+  return look_at_others((int)syscall(SYS_gettid), policy, &any).of_other_policy;
 }
 
 static void test_processors_are_chosen(void **state) {
@@ -202,10 +226,10 @@ static void test_processors_are_chosen(void **state) {
                    WICK_INVALID_ARGUMENT);
   assert_non_null(strstr(message, "8191"));
   assert_int_equal(set_options((wick_runtime_options){.thread_cpus = cpus}, message), WICK_INVALID_ARGUMENT);
-  assert_int_equal(look_at_others(0, &all).of_other_processors, 0); /* nothing has changed */
+  assert_int_equal(look_at_others(0, SCHED_OTHER, &all).of_other_processors, 0); /* nothing has changed */
   assert_int_equal(set_options((wick_runtime_options){.thread_cpus = cpus, .thread_cpu_count = 1}, message), WICK_OK);
   use_threads(); /* OpenMP's follow when they work */
-  Found found = look_at_others(0, &one);
+  Found found = look_at_others(0, SCHED_OTHER, &one);
   assert_true(found.threads >= 2);
   assert_int_equal(found.of_other_processors, 0);
   assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
@@ -257,7 +281,7 @@ static void *pinned_products(void *argument) {
                    WICK_OK);
   wick_value_release(out);
   parallel_for(3, 8, 1, piece, NULL);
-  Found found = look_at_others(id, processors);
+  Found found = look_at_others(id, SCHED_OTHER, processors);
   wick_value_release(a);
   wick_runtime_release(runtime);
   return (void *)(intptr_t)(found.of_other_policy + found.of_other_processors);
