@@ -6,6 +6,7 @@
  *   compute/conv/conv.h                 convolutions
  *   compute/conv/conv_weights.h         their weights and those of linear layers, packed
  *   compute/conv/flat_conv.h            all others of float32, but transposed ones
+ *   compute/conv/flat_product.h         those on small planes
  *   compute/conv/flat_planes.h          the planes they read
  *   compute/conv/flat_winograd.h        3x3 ones with fewer products
  *   compute/conv/flat_tile.h            their inner loops; flat_tile_body.h, flat_tile_four.h,

@@ -13,12 +13,16 @@
 
 #include "base/processor.h"
 #include "compute/conv/flat_planes.h"
+#include "compute/conv/flat_product.h"
 #include "compute/conv/flat_winograd.h"
 
 static uint64_t seed = 1;
 static uint32_t next(void) {
   seed = seed * 6364136223846793005u + 1442695040888963407u;
   return (uint32_t)(seed >> 33);
+}
+static int64_t pick(int64_t least, int64_t most) {
+  return least + (int64_t)(next() % (uint32_t)(most - least + 1));
 }
 static float number(void) {
   return (float)((int)(next() % 2001) - 1000) / 500;
@@ -164,6 +168,26 @@ static void run_case(const Case *c) {
   mem_free(weight);
 }
 
+/* The same as products of patches, whether that pays or not. */
+static void run_product(const Case *c) {
+  enum { GUARD = 64 };
+  Exec exec;
+  exec_init(&exec, NULL);
+  exec.threads = (int)(next() % 3) + 1;
+  float *out = mem_alloc((size_t)(c->results + GUARD) * sizeof *out);
+  for (int t = 0, n = table_count(); t < n; t++) {
+    WeightLayout layout;
+    flat_product_layout(&c->p, tables[t], &layout);
+    float *weight = packed(c, layout);
+    for (int64_t i = 0; i < c->results + GUARD; i++) out[i] = -77;
+    assert_null(flat_product(tables[t], &exec, &c->p, c->input, weight, &c->epilogue, out));
+    check_results(c, out, tables[t]);
+    for (int64_t i = 0; i < GUARD; i++) assert_true(out[c->results + i] == -77);
+    mem_free(weight);
+  }
+  mem_free(out);
+}
+
 /* The same with fewer products, in the tables for which that pays; how many. */
 static int run_winograd(const Case *c) {
   Exec exec;
@@ -219,6 +243,7 @@ static void run_params(const ConvParams *p) {
   Case c;
   set_case(&c, p);
   run_case(&c);
+  run_product(&c);
   free_case(&c);
 }
 
@@ -259,8 +284,30 @@ static void test_epilogues(void **state) {
                                 .low = -0.5F,
                                 .high = i % 7 ? 2 : INFINITY};
     run_case(&c);
+    run_product(&c);
     free_case(&c);
   }
+}
+
+/* What the patches' way is taken for, and what it isn't; and panels of one and of two vectors, blocks of many tiles. */
+static void test_products(void **state) {
+  (void)state;
+  const FlatKernels *kernels = flat_kernels();
+  ConvParams small = plain(40, 70, 7, 7, 3, 1, 1), large = plain(16, 40, 60, 60, 1, 1, 0),
+             dot = plain(40, 70, 1, 1, 1, 1, 0);
+  small.out[0] = large.out[0] = dot.out[0] = dot.out[1] = dot.out[2] = 1;
+  small.out[1] = small.out[2] = 7;
+  large.out[1] = large.out[2] = 60;
+  assert_true(flat_product_pays(&small, kernels));
+  assert_false(flat_product_pays(&large, kernels));
+  assert_false(flat_product_pays(&dot, kernels));
+  for (int64_t outputs = 1; outputs < 70; outputs += 11) {
+    ConvParams p = plain(pick(1, 30), outputs, pick(5, 16), pick(5, 16), 1 + outputs % 2 * 2, 1 + outputs % 3 / 2, 1);
+    run_params(&p);
+  }
+  ConvParams deep = plain(500, 33, 14, 15, 1, 1, 0);
+  run_params(&deep);
+  run_params(&large);
 }
 
 /* NaN stays NaN through clamps. */
@@ -281,9 +328,6 @@ static void test_nan(void **state) {
   free_case(&c);
 }
 
-static int64_t pick(int64_t least, int64_t most) {
-  return least + (int64_t)(next() % (uint32_t)(most - least + 1));
-}
 static void test_random(void **state) {
   (void)state;
   const char *wanted = getenv("WICK_RANDOM_CONVOLUTIONS");
@@ -308,6 +352,7 @@ static void test_random(void **state) {
     if (i & 1) c.epilogue.shift = c.shift;
     if (i & 2) c.epilogue.add = c.add;
     run_case(&c);
+    run_product(&c);
     free_case(&c);
   }
 }
@@ -420,9 +465,10 @@ static void test_empty_planes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_widths),   cmocka_unit_test(test_many_channels), cmocka_unit_test(test_epilogues),
-      cmocka_unit_test(test_nan),      cmocka_unit_test(test_random),        cmocka_unit_test(test_empty_planes),
-      cmocka_unit_test(test_winograd), cmocka_unit_test(test_infinity),      cmocka_unit_test(test_depthwise),
+      cmocka_unit_test(test_widths),       cmocka_unit_test(test_many_channels), cmocka_unit_test(test_epilogues),
+      cmocka_unit_test(test_products),     cmocka_unit_test(test_nan),           cmocka_unit_test(test_random),
+      cmocka_unit_test(test_empty_planes), cmocka_unit_test(test_winograd),      cmocka_unit_test(test_infinity),
+      cmocka_unit_test(test_depthwise),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Which engine does a convolution of float32. */
 #include "compute/conv/conv_weights.h"
+#include "compute/conv/flat_product.h"
 #include "compute/conv/flat_winograd.h"
 
 static Status run_flat(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
@@ -9,6 +10,18 @@ static Status run_flat(Exec *exec, const ConvParams *p, const Tensor *input, con
   PackedWeight *packed = packed_weight_take(exec, weight, &layout);
   if (!packed) return status_out_of_memory();
   Status status = flat_conv(exec, p, tensor_data(input), packed_weight_data(packed), epilogue, tensor_data(out));
+  packed_weight_give_back(packed);
+  return status;
+}
+
+static Status run_product(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
+                          const ConvEpilogue *epilogue, Tensor *out) {
+  WeightLayout layout;
+  flat_product_layout(p, flat_kernels(), &layout);
+  PackedWeight *packed = packed_weight_take(exec, weight, &layout);
+  if (!packed) return status_out_of_memory();
+  Status status =
+      flat_product(flat_kernels(), exec, p, tensor_data(input), packed_weight_data(packed), epilogue, tensor_data(out));
   packed_weight_give_back(packed);
   return status;
 }
@@ -48,6 +61,8 @@ Status conv_forward(Exec *exec, const ConvParams *p, const Tensor *input, const 
     TRY(run_winograd(exec, p, input, weight, epilogue, out, &done));
     if (done) return OK;
   }
+  if (flat_conv_takes(p) && flat_product_pays(p, flat_kernels()))
+    return run_product(exec, p, input, weight, epilogue, out);
   if (flat_conv_takes(p)) return run_flat(exec, p, input, weight, epilogue, out);
   TRY(conv_forward_portable(exec, p, DTYPE_FLOAT32, tensor_data(input), tensor_data(weight), NULL, tensor_data(out)));
   finish_planes(p, epilogue, tensor_data(out));

@@ -3,8 +3,8 @@
  *
  * A packed weight belongs to a storage, an offset and a version: one that was written to since is packed again, into
  * the memory of the old. Of memory whose address somebody outside has (borrowed, or looked at) the version tells
- * nothing; there a sum over the content is compared. It does not depend on the sizes of inputs, on
- * biases or on what follows, so that all convolutions by one weight share it. */
+ * nothing; there a sum over the content is compared. It does not depend on biases or on what
+ * follows, so that all convolutions by one weight share it, as far as they are done in the same way. */
 #pragma once
 
 #include "call/exec.h"

@@ -77,7 +77,7 @@ static void run_unit(const SideBySide *s, int64_t unit, const Room *room) {
                  .low = e->low,
                  .high = e->high};
   s->kernels->lanes_sum(&l);
-  s->kernels->lanes_scatter(&l, rows * p->out[2], room->out, e->add ? e->add + at : NULL, s->out + at, size);
+  s->kernels->lanes_scatter(&l, rows * p->out[2], room->out, vector, e->add ? e->add + at : NULL, s->out + at, size);
 }
 
 static void run_units(void *argument, int64_t begin, int64_t end) {

@@ -40,7 +40,7 @@ typedef struct FlatPlane {
 } FlatPlane;
 
 /* A depthwise convolution of up to `vector` planes that lie side by side, a position of all of them in a vector:
- *   out[row][i] = sum over taps t of weights[t] * input[row * row_step + i * column_step + taps[t]], scaled and shifted
+ *   out[row][i] = sum over taps t of weights[t] * input[row * row_step + i * column_step + taps[t]],
  * where weights, input and out are vectors and the distances are counted in those. */
 typedef struct FlatLanes {
   int planes;
@@ -63,6 +63,7 @@ typedef struct FlatRows {
 
 typedef struct FlatKernels {
   int width, vector; /* positions of a whole tile, of a register */
+  int patch;         /* positions of a product */
   void (*tile)(const FlatTile *t);
   /* The same for up to FLAT_COLUMNS positions, in vectors of rows. */
   void (*column)(const FlatTile *t);
@@ -74,10 +75,19 @@ typedef struct FlatKernels {
   void (*lanes_gather)(int planes, const float *from, int64_t plane_stride, int64_t n, int64_t row, int64_t gap,
                        float *to);
   void (*lanes_sum)(const FlatLanes *lanes);
-  /* The way back for n positions, with `add`, which lies as out does, and the activation; `from` may be read up to a
-   * multiple of `vector` positions. */
-  void (*lanes_scatter)(const FlatLanes *lanes, int64_t n, const float *from, const float *add, float *out,
-                        int64_t plane_stride);
+  /* The way back for n positions that are `from_stride` apart, finishing them; `add` lies as out does. `from` may be read
+   * up to a multiple of `vector` positions. */
+  void (*lanes_scatter)(const FlatLanes *lanes, int64_t n, const float *from, int64_t from_stride, const float *add,
+                        float *out, int64_t plane_stride);
+  /* Sums up `depth` products for each of `patch` positions and one or two vectors of channels:
+   *   out[position][channel] (+)= sum over k of patches[k][position] * weights[k][channel]
+   * where weights and out have lines of two vectors; `next`, a vector for each k, is fetched on the way. */
+  void (*product)(int vectors, int64_t depth, const float *patches, const float *weights, bool accumulate,
+                  const float *next, float *out);
+  /* Patches of n neighbors on each of `depth` planes; writes up to a vector beyond the last. */
+  void (*put_runs)(const float *from, int64_t stride, int64_t depth, int n, float *to);
+  /* Patches of a plane, for each tap the values at `patch` places. */
+  void (*put_places)(const float *from, int64_t tap_count, const int64_t *taps, const int64_t *places, float *to);
   /* Winograd's F(2x2, 3x3) for n neighboring squares. B' d B of inputs at from[taps[4 * row + column]], to 16 lines that
    * are `stride` apart. */
   void (*winograd_input)(int64_t n, const float *from, const int64_t *taps, float *to, int64_t stride);

@@ -7,7 +7,7 @@ typedef __m256 V;
 typedef struct Mask {
   int n; /* lanes */
 } Mask;
-enum { LANES = 8, STEP = 4, TALL = 8 };
+enum { LANES = 8, STEP = 4, TALL = 8, PATCH = 6 };
 #define FUSED 1
 #define VECTORS 3
 #define KERNELS flat_kernels_avx2

@@ -5,7 +5,7 @@
 
 typedef __m512 V;
 typedef __mmask16 Mask;
-enum { LANES = 16, STEP = 8, TALL = 8 };
+enum { LANES = 16, STEP = 8, TALL = 8, PATCH = 14 };
 #define FUSED 1
 #define VECTORS 3
 #define KERNELS flat_kernels_avx512

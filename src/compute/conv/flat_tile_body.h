@@ -1,5 +1,6 @@
 /* The loops of flat convolution over one type of vectors. Before it stand: V, LANES, VECTORS (in a tile's width), STEP
- * (rows at a time), TALL (rows of a plane at a time), Mask and mask_of, load, load_masked, store, store_masked, splat,
+ * (rows at a time), TALL (rows of a plane at a time), PATCH
+ * (positions of a product), Mask and mask_of, load, load_masked, store, store_masked, splat,
  * arithmetic by name, evens, store_pairs, transpose (LANES vectors, in place), FUSED, and KERNELS, the table's name. */
 #include <assert.h>
 
@@ -130,8 +131,12 @@ static inline __attribute__((always_inline)) void tile_of_vectors(const FlatTile
     UNROLLED for (int r = 0; r < step; r++) UNROLLED for (int v = 0; v < count; v++) sums[r][v] = splat(0);
     if (t->tap_count == 1) {
       x += t->taps[0];
-      for (int64_t c = t->channels; c > 0; c--, x += t->channel_stride, w += FLAT_ROWS)
+      enum { AHEAD = 8 }; /* channels: rows of planes and weights come from L3 or memory as often as not */
+      for (int64_t c = t->channels; c > 0; c--, x += t->channel_stride, w += FLAT_ROWS) {
+        UNROLLED for (int v = 0; v < count; v++) __builtin_prefetch(x + AHEAD * t->channel_stride + v * LANES);
+        __builtin_prefetch(w + 4 * AHEAD * FLAT_ROWS);
         sum_up(step, count, x, mask, w, sums);
+      }
     } else {
       for (int64_t c = t->channels; c > 0; c--, x += t->channel_stride)
         for (int64_t k = 0; k < t->tap_count; k++, w += FLAT_ROWS) sum_up(step, count, x + t->taps[k], mask, w, sums);
@@ -488,6 +493,7 @@ static bool winograd_output(int64_t n, const float *sums, int64_t stride, float 
 const FlatKernels KERNELS = {
     .width = VECTORS * LANES,
     .vector = LANES,
+    .patch = PATCH,
     .tile = tile,
     .column = column,
     .finish_rows = finish_rows,
@@ -496,6 +502,9 @@ const FlatKernels KERNELS = {
     .lanes_gather = lanes_gather,
     .lanes_sum = lanes_sum,
     .lanes_scatter = lanes_scatter,
+    .product = product,
+    .put_runs = put_runs,
+    .put_places = put_places,
     .winograd_input = winograd_input,
     .winograd_output = winograd_output,
     .maximum = maximum_line,

@@ -4,7 +4,7 @@
 #include "compute/conv/flat_tile.h"
 
 typedef float32x4_t V;
-enum { LANES = 4, STEP = 8, TALL = 4 };
+enum { LANES = 4, STEP = 8, TALL = 4, PATCH = 14 };
 #define FUSED 1
 #define VECTORS 3
 #define KERNELS flat_kernels_neon

@@ -2,7 +2,7 @@
 #include "compute/conv/flat_tile.h"
 
 typedef float V __attribute__((vector_size(16)));
-enum { LANES = 4, STEP = 4, TALL = 4 };
+enum { LANES = 4, STEP = 4, TALL = 4, PATCH = 6 };
 #define FUSED 0
 #define VECTORS 2
 #define KERNELS flat_kernels_portable

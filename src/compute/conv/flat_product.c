@@ -1,0 +1,196 @@
+/* Blocks of positions: their patches are put in order, then come, for a panel of output channels after the other, the
+ * products, some hundred inputs at a time, and the results. */
+#include "compute/conv/flat_product.h"
+
+#include <assert.h>
+
+#include "base/cache.h"
+#include "base/parallel.h"
+#include "compute/conv/flat_planes.h"
+
+enum {
+  DEPTH = 192,             /* inputs that are summed up at once: their weights, of a panel, stay in L1 */
+  PATCH_BYTES = 256 << 10, /* of a block: they stay in L2 */
+  LEAST_TILES = 4          /* of a block: so often a weight that was fetched is used */
+};
+
+typedef struct Product {
+  const Exec *exec;
+  const ConvParams *p;
+  const FlatKernels *kernels;
+  const ConvEpilogue *epilogue;
+  const float *weight;
+  FlatPlanes planes;
+  bool is_plain;            /* one tap, no stride: patches are runs of the input */
+  const float *input, *add; /* of the image at hand */
+  float *out;
+  int64_t inputs, outputs, depth, positions; /* of a group; depth: products of a result */
+  int64_t wide, panels, chunk, chunks;       /* channels of a panel; panels that one thread does */
+  int64_t block, blocks;                     /* positions */
+  _Atomic bool failed;
+} Product;
+
+bool flat_product_pays(const ConvParams *p, const FlatKernels *kernels) {
+  int64_t outputs = p->out_channels / p->groups, inputs = p->in_channels / p->groups,
+          positions = p->out[0] * p->out[1] * p->out[2], taps = p->kernel[0] * p->kernel[1] * p->kernel[2];
+  if (p->transposed || outputs < kernels->vector || inputs * taps < 16 || positions <= FLAT_COLUMNS) return false;
+  return positions <= 256;
+}
+
+void flat_product_layout(const ConvParams *p, const FlatKernels *kernels, WeightLayout *out) {
+  int d = 0;
+  int64_t taps = p->kernel[0] * p->kernel[1] * p->kernel[2], inputs = p->in_channels / p->groups,
+          outputs = p->out_channels / p->groups, wide = 2 * kernels->vector, panels = (outputs + wide - 1) / wide;
+  memset(out, 0, sizeof *out);
+  if (p->groups > 1) {
+    out->sizes[d] = p->groups;
+    out->strides[d++] = panels * inputs * taps * wide;
+  }
+  out->channels = d;
+  out->sizes[d] = outputs;
+  out->strides[d++] = inputs * taps * wide;
+  out->sizes[d] = inputs;
+  out->strides[d++] = taps * wide;
+  out->sizes[d] = taps;
+  out->strides[d++] = wide;
+  out->ndim = d;
+  out->block_count = 1;
+  out->block_dims[0] = out->channels;
+  out->blocks[0] = wide;
+  out->bytes = (uint64_t)(p->groups * panels * inputs * taps * wide) * sizeof(float);
+}
+
+/* ---- patches: [tile][depth][position] ---- */
+
+/* Where the inputs of a tile's positions begin in a plane; what goes beyond the last is the last again. */
+static void set_places(const Product *w, int64_t first, int64_t *places) {
+  const ConvParams *p = w->p;
+  for (int i = 0; i < w->kernels->patch; i++) {
+    int64_t at = first + i < w->positions ? first + i : w->positions - 1, row = at / p->out[2];
+    places[i] = (row / p->out[1] * w->planes.extent[1] + row % p->out[1]) * w->planes.extent[2] + at % p->out[2];
+  }
+}
+
+static void put_patches(const Product *w, int64_t group, int64_t first, int64_t end, float *to) {
+  enum { MOST = 16 };
+  int64_t places[MOST], patch = w->kernels->patch, channel = w->planes.channel_stride;
+  assert(patch <= MOST);
+  const float *input = w->input + group * w->inputs * channel;
+  for (int64_t at = first; at < end; at += patch, to += w->depth * patch) {
+    int n = (int)(end - at < patch ? end - at : patch);
+    if (w->is_plain) {
+      w->kernels->put_runs(input + at, channel, w->depth, n, to);
+    } else {
+      set_places(w, at, places);
+      for (int64_t c = 0; c < w->inputs; c++)
+        w->kernels->put_places(input + c * channel, w->planes.tap_count, w->planes.taps, places,
+                               to + c * w->planes.tap_count * patch);
+    }
+  }
+}
+
+/* ---- products ---- */
+
+static void run_panel(const Product *w, int64_t group, int64_t panel, int64_t first, int64_t end, const float *patches,
+                      float *sums) {
+  const ConvEpilogue *e = w->epilogue;
+  int64_t vector = w->kernels->vector, patch = w->kernels->patch, size = w->positions,
+          left = w->outputs - panel * w->wide, channel = group * w->outputs + panel * w->wide;
+  const float *weights = w->weight + (group * w->panels + panel) * w->depth * w->wide;
+  int vectors = left > vector ? 2 : 1;
+  for (int64_t k = 0; k < w->depth; k += DEPTH) {
+    int64_t depth = w->depth - k < DEPTH ? w->depth - k : DEPTH, tile = 0;
+    for (int64_t at = first; at < end; at += patch, tile++) {
+      const float *next = weights + (k + depth) * w->wide; /* which two tiles fetch */
+      w->kernels->product(vectors, depth, patches + (tile * w->depth + k) * patch, weights + k * w->wide, k > 0,
+                          tile < 2 ? next + tile * depth * vector : weights + k * w->wide,
+                          sums + tile * patch * w->wide);
+    }
+  }
+  for (int h = 0; h < vectors; h++) {
+    int64_t at = channel + h * vector, rest = left - h * vector;
+    FlatLanes l = {.planes = (int)(rest < vector ? rest : vector),
+                   .scale = e->scale ? e->scale + at : NULL,
+                   .shift = e->shift ? e->shift + at : NULL,
+                   .activation = e->activation,
+                   .low = e->low,
+                   .high = e->high};
+    w->kernels->lanes_scatter(&l, end - first, sums + h * vector, w->wide, w->add ? w->add + at * size + first : NULL,
+                              w->out + at * size + first, size);
+  }
+}
+
+static void run_units(void *argument, int64_t begin, int64_t end) {
+  Product *w = argument;
+  int64_t patch = w->kernels->patch, tiles = (w->block + patch - 1) / patch;
+  size_t patches = (size_t)(tiles * patch * w->depth + w->kernels->vector),
+         sums = (size_t)((tiles * patch + w->kernels->vector) * w->wide), bytes = (patches + sums) * sizeof(float);
+  float *scratch = cache_alloc(bytes);
+  if (!scratch) {
+    atomic_store(&w->failed, true);
+    return;
+  }
+  int64_t there = -1; /* whose patches are in scratch */
+  for (int64_t unit = begin; unit < end && !exec_is_over(w->exec); unit++) {
+    int64_t chunk = unit % w->chunks, place = unit / w->chunks, first = place % w->blocks * w->block,
+            group = place / w->blocks, last = first + w->block < w->positions ? first + w->block : w->positions;
+    if (place != there) put_patches(w, group, first, last, scratch);
+    there = place;
+    for (int64_t panel = chunk * w->chunk; panel < (chunk + 1) * w->chunk && panel < w->panels; panel++)
+      run_panel(w, group, panel, first, last, scratch, scratch + patches);
+  }
+  cache_free(scratch, bytes);
+}
+
+/* Blocks of few tiles where inputs are many; and, where there are few blocks, some panels for each thread. */
+static void set_blocks(Product *w) {
+  int64_t patch = w->kernels->patch, tiles = (w->positions + patch - 1) / patch, threads = w->exec->threads,
+          most = PATCH_BYTES / (w->depth * patch * (int64_t)sizeof(float));
+  if (most < LEAST_TILES) most = LEAST_TILES;
+  w->blocks = (tiles + most - 1) / most;
+  w->block = (tiles + w->blocks - 1) / w->blocks * patch;
+  w->blocks = (w->positions + w->block - 1) / w->block;
+  int64_t places = w->blocks * w->p->groups;
+  w->chunks = places >= 8 * threads || places % threads == 0 ? 1 : threads;
+  if (w->chunks > w->panels) w->chunks = w->panels;
+  w->chunk = (w->panels + w->chunks - 1) / w->chunks;
+  w->chunks = (w->panels + w->chunk - 1) / w->chunk;
+}
+
+static Status run_images(Product *w, const float *input, float *out) {
+  enum { ONE_THREAD_WORK = 1 << 18 };
+  const ConvParams *p = w->p;
+  int64_t in = p->in_channels * p->in[0] * p->in[1] * p->in[2], results = p->out_channels * w->positions;
+  int64_t work = w->block * w->depth * w->chunk * w->wide;
+  float *laid = NULL;
+  if (w->planes.bytes && !(laid = cache_alloc(w->planes.bytes))) return status_out_of_memory();
+  Status status = OK;
+  for (int64_t n = 0; n < p->batch && !status; n++) {
+    w->input = laid ? laid : input + n * in;
+    w->out = out + n * results;
+    w->add = w->epilogue->add ? w->epilogue->add + n * results : NULL;
+    if (laid) flat_planes_lay(&w->planes, w->kernels, w->exec->threads, p, input + n * in, laid);
+    parallel_for(w->exec->threads, p->groups * w->blocks * w->chunks, ONE_THREAD_WORK / work + 1, run_units, w);
+    status = atomic_load(&w->failed) ? status_out_of_memory() : exec_attend(w->exec);
+  }
+  if (laid) cache_free(laid, w->planes.bytes);
+  return status;
+}
+
+Status flat_product(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
+                    const float *weight, const ConvEpilogue *epilogue, float *out) {
+  ConvParams simple = flat_simplify(p);
+  Product w = {.exec = exec, .p = &simple, .kernels = kernels, .epilogue = epilogue, .weight = weight};
+  w.inputs = p->in_channels / p->groups;
+  w.outputs = p->out_channels / p->groups;
+  w.positions = p->out[0] * p->out[1] * p->out[2];
+  w.wide = 2 * kernels->vector;
+  w.panels = (w.outputs + w.wide - 1) / w.wide;
+  TRY(flat_planes_init(&simple, &w.planes));
+  w.depth = w.inputs * w.planes.tap_count;
+  w.is_plain = w.planes.tap_count == 1 && !w.planes.bytes;
+  set_blocks(&w);
+  Status status = run_images(&w, input, out);
+  flat_planes_dispose(&w.planes);
+  return status;
+}
