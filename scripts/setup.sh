@@ -7,6 +7,7 @@ needed="gcc cmake ninja-build pkg-config zlib1g-dev"
 optional="libdnnl-dev libopenblas-openmp-dev liblapacke-dev libcjson-dev libfftw3-dev"
 if [ "$1" = tests ]; then
   needed="$needed libcmocka-dev python3"
+  optional="$optional python3-dev"
   shift
 fi
 needed="$needed $*"

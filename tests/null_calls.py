@@ -71,6 +71,13 @@ BY_FUNCTION = {
     "wick_grad": {"outputs": "f->losses", "count": "1", "grads": "f->gradients", "inputs": "f->leaves", "input_count": "1", "out": "f->results"},
     "wick_tensor_add_hook": {"leaf": "f->leaf", "hook": "hook", "drop": "drop"},
     "wick_tensor_clear_hooks": {"leaf": "f->leaf"},
+    "wick_tensor_set_grad": {"tensor": "f->leaf", "grad": "f->tensor"},
+    "wick_value_ints": {"items": "f->sizes", "count": "1"},
+    "wick_value_doubles": {"items": "f->doubles", "count": "1"},
+    "wick_generator_seed": {"generator": "f->generator"},
+    "wick_generator_set_seed": {"generator": "f->generator"},
+    "wick_overload_first": {"name": '"aten::add"'},
+    "wick_overload_call": {"arguments": "f->three", "count": "3", "results": "f->results", "result_count": "1"},
     "wick_tensor_set_requires_grad": {"tensor": "f->tensor", "wanted": "1"},
     "wick_run": {"method": '"add"', "arguments": "f->two", "count": "2", "names": "f->names", "named_count": "1"},
     "wick_function_of": {"method": '"add"'},
@@ -158,6 +165,7 @@ BY_TYPE = {
     "wick_alias *": "f->alias", "wick_alias **": "&f->out.alias", "int *": "&f->out.integer", "uint32_t *": "&f->out.number32", "wick_source_place *": "&f->out.place",
     "wick_tensor_facts *": "&f->out.facts", "wick_graph **": "&f->out.graph", "wick_node **": "&f->out.node", "wick_ir_value **": "&f->out.ir_value", "size_t *": "&f->out.length",
     "double *": "&f->out.number", "struct DLManagedTensor **": "&f->out.managed", "wick_stats *": "&f->out.stats", "wick_tensor_view *": "&f->out.view", "wick_quantizer *": "&f->out.quantizer",
+    "const wick_overload *": "f->overload", "wick_parameter *": "&f->out.parameter", "wick_tensor_info *": "&f->out.info", "uint64_t *": "&f->out.number64",
     "wick_error **": "&f->error", "void *": "NULL", "const char *": '"text"', "char *": "NULL",
     "wick_status": "WICK_RUNTIME", "uint32_t": "0", "int32_t": "0", "int64_t": "1", "uint64_t": "0", "size_t": "0", "int": "0", "double": "1",
 }
@@ -208,7 +216,7 @@ def may_be_null(function, kind, name, nullable):
     return nullable or takes_null or kind in ("wick_runtime *", "wick_error **") or (kind == "void *" and (name in ("user", "arg") or function.startswith("wick_native_")))
 
 def unset(kind):
-    options = re.match(r"(?:const )?(wick_(?:\w+_options|stats|tensor_view|quantizer|source_place|tensor_facts|operator|class|file_kind)) \*$", kind)
+    options = re.match(r"(?:const )?(wick_(?:\w+_options|stats|tensor_view|quantizer|source_place|tensor_facts|tensor_info|parameter|operator|class|file_kind)) \*$", kind)
     return options and f"&({options[1]}){{0}}"
 
 count = 0

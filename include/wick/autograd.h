@@ -25,6 +25,12 @@ WICK_API wick_status wick_tensor_set_requires_grad(const wick_value *tensor, int
 /* *out is NULL when backward left none. */
 WICK_API wick_status wick_tensor_grad(const wick_value *tensor, wick_value **out, wick_error **error);
 WICK_API wick_status wick_tensor_clear_grad(const wick_value *tensor, wick_error **error);
+/* `grad` (NULL: none) becomes the gradient that backward adds to. Its sizes and dtype must be the tensor's. */
+WICK_API wick_status wick_tensor_set_grad(const wick_value *tensor, const wick_value *WICK_NULLABLE grad,
+                                          wick_error **error);
+/* The call that made a tensor which requires grad, as PyTorch names it: "AddBackward0"; "" for others. Freed with
+ * wick_text_free. */
+WICK_API wick_status wick_tensor_history(const wick_value *tensor, char **out_text, wick_error **error);
 /* Called by wick_backward, on its thread, with the gradient that is about to be added to a leaf's. *out_replacement
  * (NULL before) may be set to an owned tensor of the same sizes and dtype, which takes its place. A status other than
  * 0, with an error from wick_error_new or none, ends the backward. */

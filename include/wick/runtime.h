@@ -51,6 +51,10 @@ typedef struct wick_runtime_options {
 WICK_API wick_status wick_runtime_new(const wick_runtime_options *WICK_NULLABLE options, wick_runtime **out,
                                       wick_error **error);
 WICK_API void wick_runtime_release(wick_runtime *runtime);
+/* How many threads work within one later call of this runtime (NULL: of none) whose options do not say; count 0: as
+ * many as the process has processors. */
+WICK_API void wick_runtime_set_threads(wick_runtime *runtime, uint32_t count);
+WICK_API uint32_t wick_runtime_threads(wick_runtime *runtime);
 /* Gives back what is kept for later calls and can be made again: storage for reuse, packed weights, stacks of calls
  * that ended, and the plans that no call is in, which later calls make anew. Returns how many bytes of storage. */
 WICK_API uint64_t wick_trim(void);

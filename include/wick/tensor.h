@@ -76,6 +76,34 @@ typedef struct wick_tensor_spec { /* what a tensor looks like, or a result will 
 } wick_tensor_spec;
 /* Of any tensor that is defined, also where its elements can't be reached. */
 WICK_API wick_status wick_tensor_spec_of(const wick_value *tensor, wick_tensor_spec *out, wick_error **error);
+enum { /* flags of wick_tensor_info */
+       WICK_INFO_REQUIRES_GRAD = 1,
+       WICK_INFO_LEAF = 2,
+       WICK_INFO_CONJ = 4,
+       WICK_INFO_NEG = 8,
+       WICK_INFO_UNDEFINED = 16,
+       WICK_INFO_SPARSE = 32,
+       WICK_INFO_QUANTIZED = 64,
+       WICK_INFO_META = 128,   /* no data */
+       WICK_INFO_OPAQUE = 256, /* data that only operators reach */
+       WICK_INFO_CONTIGUOUS = 512,
+       WICK_INFO_READ_ONLY = 1024 /* memory that nobody may write to */
+};
+typedef struct wick_tensor_info {
+  uint32_t size; /* sizeof(wick_tensor_info), set by the caller */
+  uint32_t dtype;
+  uint32_t flags; /* WICK_INFO_... */
+  int32_t ndim;
+  int32_t device_type, device_index;
+  int64_t count;  /* of elements */
+  int64_t offset; /* of the first element in its storage, in elements */
+  uint64_t storage_bytes;
+  uint32_t version; /* how often the storage was written to by operators */
+  uint32_t reserved;
+  const int64_t *sizes, *strides; /* ndim each, as long as the value lives and nobody resizes it */
+} wick_tensor_info;
+/* Of any tensor, without a look at its elements: cheap, and no operator minds that it was asked. */
+WICK_API wick_status wick_tensor_info_of(const wick_value *tensor, wick_tensor_info *out, wick_error **error);
 /* The same elements in row-major order: the tensor itself when it is so already. */
 WICK_API wick_status wick_tensor_contiguous(const wick_value *tensor, wick_value **out, wick_error **error);
 /* The bytes of a .npy of the tensor, freed with wick_text_free. */

@@ -31,6 +31,9 @@ enum { /* kinds */
 WICK_API wick_value *wick_value_retain(wick_value *value);
 WICK_API void wick_value_release(wick_value *value); /* NULL is allowed */
 WICK_API uint32_t wick_value_kind(const wick_value *value);
+/* What two values have in common that are the same tensor, list, dict, tuple or object: an address, only to be
+ * compared. NULL for other kinds. */
+WICK_API const void *wick_value_identity(const wick_value *value);
 /* Makers: NULL when out of memory. */
 WICK_API wick_value *wick_value_none(void);
 WICK_API wick_value *wick_value_int(int64_t i);
@@ -43,10 +46,21 @@ WICK_API wick_status wick_value_device(const char *text, wick_value **out, wick_
 /* The items are retained. Element types follow from the items; a call converts to what its schema asks for. */
 WICK_API wick_status wick_value_list(const wick_value *const *items, size_t count, wick_value **out,
                                      wick_error **error);
+/* A List[int], a List[float] of `count` numbers. */
+WICK_API wick_status wick_value_ints(const int64_t *items, size_t count, wick_value **out, wick_error **error);
+WICK_API wick_status wick_value_doubles(const double *items, size_t count, wick_value **out, wick_error **error);
 WICK_API wick_status wick_value_tuple(const wick_value *const *items, size_t count, wick_value **out,
                                       wick_error **error);
 WICK_API wick_status wick_value_dict(const wick_value *const *keys, const wick_value *const *values, size_t count,
                                      wick_value **out, wick_error **error);
+/* A generator of random numbers that begins with `seed`, for parameters `generator` of operators. */
+WICK_API wick_status wick_generator_new(uint64_t seed, wick_value **out, wick_error **error);
+/* The one of calls that are given none, of the runtime's. */
+WICK_API wick_status wick_generator_default(wick_value **out, wick_error **error);
+/* What it began with. WICK_INVALID_ARGUMENT: the value is no generator. */
+WICK_API wick_status wick_generator_seed(const wick_value *generator, uint64_t *out_seed, wick_error **error);
+/* Begins anew with `seed`. */
+WICK_API wick_status wick_generator_set_seed(const wick_value *generator, uint64_t seed, wick_error **error);
 /* Readers answer 0, or "" and length 0, for a value of another kind. Numbers convert between int, double and bool. */
 WICK_API int64_t wick_value_to_int(const wick_value *value);
 WICK_API double wick_value_to_double(const wick_value *value);

@@ -35,6 +35,7 @@
 #include "wick/run.h"
 #include "wick/autograd.h"
 #include "wick/operator.h"
+#include "wick/overload.h"
 #include "wick/library.h"
 #include "wick/graph.h"
 #include "wick/dlpack.h"

@@ -40,6 +40,34 @@ wick_status wick_tensor_clear_grad(const wick_value *tensor, wick_error **error)
   return api_status(OK, error);
 }
 
+wick_status wick_tensor_set_grad(const wick_value *tensor, const wick_value *grad, wick_error **error) {
+  Tensor *t, *g = NULL;
+  AutogradMeta *meta;
+  API_TRY(check_tensor(tensor, "wick_tensor_set_grad: tensor", &t));
+  if (grad) API_TRY(check_tensor(grad, "wick_tensor_set_grad: grad", &g));
+  if (g && (!tensor_same_sizes(t, g) || t->dtype != g->dtype))
+    return api_status(
+        status_new(ERROR_RUNTIME, "assigned grad of dtype %s and size %s to a tensor of dtype %s and size %s",
+                   dtype_name((DType)g->dtype), SIZES_TEXT(g->ndim, g->sizes), dtype_name((DType)t->dtype),
+                   SIZES_TEXT(t->ndim, t->sizes)),
+        error);
+  API_TRY(autograd_meta(t, &meta));
+  Tensor *old = meta->grad;
+  meta->grad = g ? tensor_retain(g) : NULL;
+  tensor_release(old);
+  return api_status(OK, error);
+}
+
+wick_status wick_tensor_history(const wick_value *tensor, char **out_text, wick_error **error) {
+  Tensor *t;
+  StrBuf text = {0};
+  API_OUT(out_text);
+  API_TRY(check_tensor(tensor, "wick_tensor_history: tensor", &t));
+  API_TRY(autograd_refresh(t));
+  if (t->autograd && t->autograd->history.node) gradnode_print_name(t->autograd->history.node, &text);
+  return api_status(strbuf_take(&text, out_text), error);
+}
+
 /* ---- hooks ---- */
 
 typedef struct Hook {

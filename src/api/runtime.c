@@ -83,6 +83,14 @@ void wick_runtime_release(wick_runtime *runtime) {
   if (runtime) runtime_let_go(&runtime->runtime);
 }
 
+void wick_runtime_set_threads(wick_runtime *runtime, uint32_t count) {
+  __atomic_store_n(&runtime_of(runtime)->threads, count > 1024 ? 1024 : (int)count, __ATOMIC_RELAXED);
+}
+uint32_t wick_runtime_threads(wick_runtime *runtime) {
+  int count = __atomic_load_n(&runtime_of(runtime)->threads, __ATOMIC_RELAXED);
+  return (uint32_t)(count ? count : parallel_default_threads());
+}
+
 void api_exec_init(Exec *exec, const wick_runtime *runtime) {
   exec_init_in(exec, runtime_of(runtime), &api_services);
 }

@@ -134,6 +134,50 @@ wick_status wick_tensor_view_of(const wick_value *tensor, wick_tensor_view *out,
   return api_status(OK, error);
 }
 
+static uint32_t info_flags(const Tensor *t) {
+  static const struct {
+    uint32_t of_tensor, shown;
+  } same[] = {{TENSOR_CONJ, WICK_INFO_CONJ},           {TENSOR_NEG, WICK_INFO_NEG},
+              {TENSOR_SPARSE, WICK_INFO_SPARSE},       {TENSOR_META, WICK_INFO_META},
+              {TENSOR_QUANTIZED, WICK_INFO_QUANTIZED}, {TENSOR_OPAQUE | TENSOR_NOT_CPU, WICK_INFO_OPAQUE}};
+  uint32_t flags = tensor_records(t) ? WICK_INFO_REQUIRES_GRAD : 0;
+  bool made = tensor_catch_up((Tensor *)(uintptr_t)t) & TENSOR_HAS_GRAD_FN;
+  if (!made) flags |= WICK_INFO_LEAF;
+  if (t->contiguous) flags |= WICK_INFO_CONTIGUOUS;
+  if (t->storage && t->storage->flags & STORAGE_READ_ONLY) flags |= WICK_INFO_READ_ONLY;
+  for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+    if (t->flags & same[i].of_tensor) flags |= same[i].shown;
+  return flags;
+}
+
+wick_status wick_tensor_info_of(const wick_value *tensor, wick_tensor_info *out, wick_error **error) {
+  API_NEED(tensor);
+  API_NEED(out);
+  uint32_t size = out->size;
+  API_TRY(api_check_size("wick_tensor_info", size));
+  if (tensor->value.tag != TAG_TENSOR)
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, "the value is no tensor"), error);
+  const Tensor *t = tensor->value.tensor;
+  wick_tensor_info info = {.size = size, .flags = WICK_INFO_UNDEFINED};
+  if (tensor_is_defined(t)) {
+    Device device = tensor_device(t);
+    info = (wick_tensor_info){.size = size,
+                              .dtype = t->dtype,
+                              .flags = info_flags(t),
+                              .ndim = t->ndim,
+                              .device_type = device.type,
+                              .device_index = device.index,
+                              .count = t->numel,
+                              .offset = t->offset,
+                              .storage_bytes = t->storage ? t->storage->bytes : 0,
+                              .version = t->storage ? atomic_load(&t->storage->version) : 0,
+                              .sizes = t->sizes,
+                              .strides = t->strides};
+  }
+  memcpy(out, &info, size < sizeof info ? size : sizeof info);
+  return api_status(OK, error);
+}
+
 wick_status wick_tensor_quantizer_of(const wick_value *tensor, wick_quantizer *out, wick_error **error) {
   API_NEED(tensor);
   API_NEED(out);

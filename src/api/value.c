@@ -49,6 +49,12 @@ uint32_t wick_value_kind(const wick_value *value) {
   return !value ? WICK_NONE : value->value.tag < sizeof kinds ? kinds[value->value.tag] : WICK_OTHER;
 }
 
+const void *wick_value_identity(const wick_value *value) {
+  bool named = value && value->value.tag >= TAG_TENSOR && value->value.tag != TAG_COMPLEX &&
+               value->value.tag != TAG_STRING && value->value.tag != TAG_FUNCTION;
+  return named ? value->value.counted : NULL;
+}
+
 /* ---- making ---- */
 
 wick_value *wick_value_none(void) {
@@ -116,6 +122,24 @@ wick_status wick_value_list(const wick_value *const *items, size_t count, wick_v
     return api_status(status, error);
   }
   return api_status(value_box_of(ivalue_list(list), unit_of(items, count), out), error);
+}
+
+wick_status wick_value_ints(const int64_t *items, size_t count, wick_value **out, wick_error **error) {
+  List *list;
+  API_OUT(out);
+  API_NEED_BYTES(items, count);
+  API_TRY(list_from_ints(items, count, &list));
+  return api_status(value_box(ivalue_list(list), out), error);
+}
+
+wick_status wick_value_doubles(const double *items, size_t count, wick_value **out, wick_error **error) {
+  List *list;
+  API_OUT(out);
+  API_NEED_BYTES(items, count);
+  API_TRY(list_new(TYPE(FLOAT), count, &list));
+  if (count) memcpy(list->floats, items, count * sizeof *items);
+  list->length = count;
+  return api_status(value_box(ivalue_list(list), out), error);
 }
 
 wick_status wick_value_tuple(const wick_value *const *items, size_t count, wick_value **out, wick_error **error) {

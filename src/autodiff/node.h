@@ -108,6 +108,9 @@ void gradnode_release(GradNode *node); /* iterative; NULL is allowed */
 void gradnode_release_saved(GradNode *node);
 void gradedge_release(GradEdge edge);
 
+/* As PyTorch names it: "AddBackward0". */
+void gradnode_print_name(const GradNode *node, StrBuf *out);
+
 Status look_of(const Tensor *t, Look *out) MUST_CHECK;
 Status geometry_of(const Tensor *t, Geometry *out) MUST_CHECK;
 static inline uint32_t tensor_version(const Tensor *t) {

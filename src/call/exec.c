@@ -32,12 +32,13 @@ Status exec_synchronize(const Exec *exec) {
 }
 
 void exec_init_in(Exec *exec, Runtime *runtime, const Services *services) {
+  int threads = __atomic_load_n(&runtime->threads, __ATOMIC_RELAXED);
   *exec = (Exec){
       .services = services,
       .runtime = runtime,
       .executor = atomic_load_explicit(&runtime->executor, memory_order_acquire),
       .grad_enabled = true,
-      .threads = runtime->threads ? runtime->threads : parallel_default_threads(),
+      .threads = threads ? threads : parallel_default_threads(),
       .generator = the_generator(),
   };
   const WorkLimit *limit = work_limit();

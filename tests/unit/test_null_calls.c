@@ -22,12 +22,14 @@ typedef struct Fixture {
   size_t archive_length, npy_length;
   wick_runtime *runtime;
   wick_module *module, *loaded, *frozen_from, *hooked, *classes;
-  wick_value *tensor, *leaf, *loss, *text, *number, *dict, *state, *quantized, *list, *object, *native;
-  const wick_value *tensors[1], *texts[1], *two[2], *losses[1], *gradients[1], *leaves[1], *numbers[1];
+  wick_value *tensor, *leaf, *loss, *text, *number, *dict, *state, *quantized, *list, *object, *native, *generator;
+  const wick_value *tensors[1], *texts[1], *two[2], *three[3], *losses[1], *gradients[1], *leaves[1], *numbers[1];
   wick_value *results[1];
   const char *names[1], *other_name[1], *input_name[1], *preserved[1], *passes[1], *field[1];
   int64_t sizes[1];
+  double doubles[1];
   float memory[4];
+  const wick_overload *overload;
   wick_archive *archive_file;
   wick_cancel *cancel;
   wick_profile *profile;
@@ -75,6 +77,9 @@ typedef struct Fixture {
     uint32_t number32;
     wick_source_place place;
     wick_tensor_facts facts;
+    wick_tensor_info info;
+    wick_parameter parameter;
+    uint64_t number64;
   } out;
 } Fixture;
 
@@ -171,6 +176,10 @@ static void make_values(Fixture *f) {
   FINE(wick_tensor_set_requires_grad(f->leaf, 1, &e));
   wick_run_options grad = {.size = sizeof grad, .grad = WICK_GRAD_ON};
   f->leaves[0] = f->leaf;
+  f->overload = wick_overload_first("aten::add");
+  while (wick_overload_parameter_count(f->overload) != 3) f->overload = wick_overload_next(f->overload);
+  FINE(wick_generator_new(1, &f->generator, &e));
+  f->three[0] = f->three[1] = f->tensor;
   f->two[0] = f->two[1] = f->tensors[0] = f->gradients[0] = f->tensor;
   FINE(wick_run(f->module, "twice", f->leaves, 1, NULL, 0, &grad, &f->loss, &e));
   f->losses[0] = f->loss;
@@ -272,12 +281,14 @@ static Fixture *fixture_new(void) {
   f->out.place.size = sizeof f->out.place;
   f->out.facts.size = sizeof f->out.facts;
   f->out.kind.size = sizeof f->out.kind;
+  f->out.info.size = sizeof f->out.info;
+  f->out.parameter.size = sizeof f->out.parameter;
   return f;
 }
 
 static void fixture_free(Fixture *f) {
-  wick_value *values[] = {f->tensor,    f->leaf,       f->loss,      f->text, f->number, f->dict,  f->state,
-                          f->quantized, f->results[0], f->out.value, f->list, f->object, f->native};
+  wick_value *values[] = {f->tensor,    f->leaf,      f->loss,       f->text,      f->number, f->dict,   f->state,
+                          f->quantized, f->generator, f->results[0], f->out.value, f->list,   f->object, f->native};
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) wick_value_release(values[i]);
   wick_module *modules[] = {f->module, f->loaded, f->frozen_from, f->hooked, f->classes, f->out.module};
   for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) wick_module_release(modules[i]);
@@ -419,7 +430,7 @@ static void release(const char *function, Fixture *f, const void *answer) {
     wick_function_release(given);
   else if (!strcmp(function, "wick_optimizer_retain"))
     wick_optimizer_release(given);
-  else if (!is_text(function))
+  else if (!is_text(function) && strncmp(function, "wick_overload_", 14) && strcmp(function, "wick_value_identity"))
     wick_value_release(given);
 }
 

@@ -1,0 +1,62 @@
+/* Calls by overload. */
+#include "direct.h"
+
+#include <string.h>
+
+enum { MOST_PARAMETERS = 8 };
+
+typedef struct Row {
+  const char *name, *schema_begin;
+} Row;
+static const Row rows[DIRECT_COUNT] = {
+    [DIRECT_SELECT] = {"aten::select", "aten::select.int("},
+    [DIRECT_SLICE] = {"aten::slice", "aten::slice.Tensor("},
+    [DIRECT_UNSQUEEZE] = {"aten::unsqueeze", "aten::unsqueeze("},
+    [DIRECT_ALIAS] = {"aten::alias", "aten::alias("},
+    [DIRECT_INDEX] = {"aten::index", "aten::index.Tensor("},
+    [DIRECT_INDEX_PUT] = {"aten::index_put_", "aten::index_put_("},
+    [DIRECT_FILL_NUMBER] = {"aten::fill_", "aten::fill_.Scalar("},
+    [DIRECT_COPY] = {"aten::copy_", "aten::copy_("},
+};
+
+/* Overloads are the process's, and so is what is known of them. */
+static const wick_overload *found[DIRECT_COUNT];
+
+static const wick_overload *find(const Row *row) {
+  for (const wick_overload *o = wick_overload_first(row->name); o; o = wick_overload_next(o)) {
+    char *text;
+    if (wick_overload_schema(o, &text, NULL)) continue;
+    bool is_it = !strncmp(text, row->schema_begin, strlen(row->schema_begin));
+    wick_text_free(text);
+    if (is_it) return o;
+  }
+  PyErr_Format(PyExc_SystemError, "wick has no operator %s...)", row->schema_begin);
+  return NULL;
+}
+
+wick_value *direct_call(ModuleState *state, enum Direct what, const wick_value *const *arguments, size_t count) {
+  const wick_value *values[MOST_PARAMETERS] = {NULL};
+  wick_run_options options;
+  wick_value *result = NULL;
+  wick_error *error = NULL;
+  if (!found[what] && !(found[what] = find(&rows[what]))) return NULL;
+  memcpy(values, arguments, count * sizeof *values);
+  call_options(&options);
+  wick_status status = wick_overload_call(NULL, found[what], values, wick_overload_parameter_count(found[what]),
+                                          &options, &result, 1, &error);
+  return status ? (wick_value *)raise_wick(state, status, error) : result;
+}
+
+wick_value *direct_ints(ModuleState *state, enum Direct what, const wick_value *tensor, const int64_t *numbers,
+                        size_t count) {
+  wick_value *boxes[MOST_PARAMETERS] = {NULL};
+  const wick_value *values[MOST_PARAMETERS] = {tensor};
+  bool complete = true;
+  for (size_t i = 0; i < count; i++) {
+    values[i + 1] = boxes[i] = wick_value_int(numbers[i]);
+    complete = complete && boxes[i];
+  }
+  wick_value *made = complete ? direct_call(state, what, values, count + 1) : (wick_value *)PyErr_NoMemory();
+  for (size_t i = 0; i < count; i++) wick_value_release(boxes[i]);
+  return made;
+}

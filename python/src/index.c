@@ -1,0 +1,334 @@
+/* x[...] and x[...] = y: ints, slices, None and Ellipsis become views; what is left, tensors and lists of indices, goes
+ * to aten::index and aten::index_put_. */
+#include <string.h>
+
+#include "direct.h"
+#include "memory.h"
+
+enum { MOST_DIMS = 64 };
+
+/* A subscript while it is applied. */
+typedef struct Subscript {
+  ModuleState *state;
+  wick_value *view;               /* owned: what the views so far show */
+  int64_t dim;                    /* of the next item */
+  wick_value *indices[MOST_DIMS]; /* owned; NULL: the whole dimension */
+  int64_t index_count;            /* one past the last that is not NULL */
+} Subscript;
+
+static void dispose(Subscript *s) {
+  wick_value_release(s->view);
+  for (int i = 0; i < MOST_DIMS; i++) wick_value_release(s->indices[i]);
+}
+
+/* Takes over `next`, NULL with an error: 0 or -1. */
+static int replace_view(Subscript *s, wick_value *next) {
+  if (!next) return -1;
+  wick_value_release(s->view);
+  s->view = next;
+  return 0;
+}
+
+static int64_t size_at(const Subscript *s, int64_t dim) {
+  wick_tensor_info info = {.size = sizeof info};
+  return wick_tensor_info_of(s->view, &info, NULL) || dim >= info.ndim ? -1 : info.sizes[dim];
+}
+
+static int check_dim(const Subscript *s, int64_t dim) {
+  wick_tensor_info info = {.size = sizeof info};
+  if (!wick_tensor_info_of(s->view, &info, NULL) && dim < info.ndim) return 0;
+  if (info.ndim == 0)
+    PyErr_SetString(PyExc_IndexError,
+                    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+                    "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
+  else
+    PyErr_Format(PyExc_IndexError, "too many indices for tensor of dimension %d", (int)info.ndim);
+  return -1;
+}
+
+static int apply_int(Subscript *s, PyObject *number) {
+  int overflow;
+  long long i = PyLong_AsLongLongAndOverflow(number, &overflow);
+  if ((i == -1 && PyErr_Occurred()) || check_dim(s, s->dim)) return -1;
+  int64_t size = size_at(s, s->dim);
+  if (overflow || i >= size || i < -size) {
+    PyErr_Format(PyExc_IndexError, "index %S is out of bounds for dimension %lld with size %lld", number,
+                 (long long)s->dim, (long long)size);
+    return -1;
+  }
+  return replace_view(s, direct_ints(s->state, DIRECT_SELECT, s->view, (const int64_t[]){s->dim, i}, 2));
+}
+
+/* A bound of a slice: numbers beyond int64 are its ends. */
+static int bound_of(PyObject *bound, int64_t missing, int64_t *out) {
+  *out = missing;
+  if (bound == Py_None) return 0;
+  PyObject *number = PyNumber_Index(bound);
+  if (!number) return -1;
+  int overflow;
+  *out = PyLong_AsLongLongAndOverflow(number, &overflow);
+  if (overflow) *out = overflow > 0 ? INT64_MAX : INT64_MIN + 1;
+  Py_DECREF(number);
+  return 0;
+}
+
+static int apply_slice(Subscript *s, PyObject *slice) {
+  const PySliceObject *bounds = (const PySliceObject *)slice;
+  int64_t start, stop, step;
+  if (check_dim(s, s->dim) || bound_of(bounds->step, 1, &step) || bound_of(bounds->start, 0, &start) ||
+      bound_of(bounds->stop, INT64_MAX, &stop))
+    return -1;
+  if (step <= 0) {
+    PyErr_SetString(PyExc_ValueError, step ? "step must be greater than zero" : "slice step cannot be zero");
+    return -1;
+  }
+  int64_t dim = s->dim++;
+  if (step == 1 && start == 0 && stop == INT64_MAX) return 0;
+  return replace_view(s, direct_ints(s->state, DIRECT_SLICE, s->view, (const int64_t[]){dim, start, stop, step}, 4));
+}
+
+static int apply_none(Subscript *s) {
+  int64_t dim = s->dim++;
+  return replace_view(s, direct_ints(s->state, DIRECT_UNSQUEEZE, s->view, &dim, 1));
+}
+
+/* Takes over `index`. */
+static int note_index(Subscript *s, wick_value *index, int64_t dims) {
+  if (!index) return -1;
+  if (s->dim + dims > MOST_DIMS) {
+    wick_value_release(index);
+    PyErr_SetString(PyExc_IndexError, "too many indices");
+    return -1;
+  }
+  s->indices[s->dim] = index;
+  s->index_count = s->dim + 1;
+  s->dim += dims;
+  return 0;
+}
+
+static int apply_bool(Subscript *s, bool is_true) {
+  int64_t dim = s->dim, count = is_true ? 1 : 0;
+  wick_value *index = NULL;
+  wick_error *error = NULL;
+  if (replace_view(s, direct_ints(s->state, DIRECT_UNSQUEEZE, s->view, &dim, 1))) return -1;
+  wick_status status = wick_tensor_new(WICK_INT64, 1, &count, &index, &error);
+  if (!status && is_true) status = wick_tensor_copy_from(index, &(int64_t){0}, sizeof(int64_t), &error);
+  if (status) {
+    wick_value_release(index);
+    raise_wick(s->state, status, error);
+    return -1;
+  }
+  return note_index(s, index, 1);
+}
+
+static int apply_tensor(Subscript *s, PyObject *tensor) {
+  wick_tensor_info info;
+  if (tensor_info(tensor, &info)) return -1;
+  bool is_mask = info.dtype == WICK_BOOL8 || info.dtype == WICK_UINT8;
+  if (!info.ndim && !is_mask && info.dtype <= WICK_INT64) {
+    PyObject *number = PyNumber_Index(tensor);
+    int failed = number ? apply_int(s, number) : -1;
+    Py_XDECREF(number);
+    return failed;
+  }
+  if (!info.ndim && is_mask) {
+    int is_true = PyObject_IsTrue(tensor);
+    return is_true < 0 ? -1 : apply_bool(s, is_true);
+  }
+  if (!is_mask && info.dtype != WICK_INT64 && info.dtype != WICK_INT32 && info.dtype != WICK_INT16 &&
+      info.dtype != WICK_INT8) {
+    PyErr_SetString(PyExc_IndexError, "tensors used as indices must be long, byte or bool tensors");
+    return -1;
+  }
+  if (check_dim(s, s->dim + (is_mask ? info.ndim : 1) - 1)) return -1;
+  return note_index(s, wick_value_retain(tensor_value(tensor)), is_mask ? info.ndim : 1);
+}
+
+/* Lists and arrays of NumPy. */
+static int apply_sequence(Subscript *s, PyObject *sequence) {
+  PyObject *tensor = make_tensor(s->state, sequence, -1);
+  wick_tensor_info info;
+  if (!tensor) return -1;
+  int failed = tensor_info(tensor, &info);
+  if (!failed && info.count == 0 && info.dtype != WICK_BOOL8 && info.dtype > WICK_INT64) { /* [] has no ints */
+    PyObject *arguments[] = {tensor, s->state->dtypes[WICK_INT64]};
+    PyObject *ints = call_aten(s->state, "aten::to", arguments, 2);
+    Py_DECREF(tensor);
+    if (!(tensor = ints)) return -1;
+  }
+  if (!failed) failed = apply_tensor(s, tensor);
+  Py_DECREF(tensor);
+  return failed;
+}
+
+/* How many dimensions an item names: for Ellipsis. */
+static int64_t dims_of(ModuleState *state, PyObject *item) {
+  if (item == Py_None || item == Py_Ellipsis || PyBool_Check(item)) return 0;
+  if (!is_tensor(state, item)) return 1;
+  wick_tensor_info info = {.size = sizeof info};
+  if (wick_tensor_info_of(tensor_value(item), &info, NULL)) return 1;
+  return info.dtype == WICK_BOOL8 || info.dtype == WICK_UINT8 ? info.ndim : 1;
+}
+
+static int apply_item(Subscript *s, PyObject *item, int64_t skipped) {
+  if (item == Py_Ellipsis) return s->dim += skipped, 0;
+  if (item == Py_None) return apply_none(s);
+  if (PyBool_Check(item)) return apply_bool(s, item == Py_True);
+  if (PyLong_Check(item)) return apply_int(s, item);
+  if (PySlice_Check(item)) return apply_slice(s, item);
+  if (is_tensor(s->state, item)) return apply_tensor(s, item);
+  if (PyIndex_Check(item) && !PySequence_Check(item)) {
+    PyObject *number = PyNumber_Index(item);
+    int failed = number ? apply_int(s, number) : -1;
+    Py_XDECREF(number);
+    return failed;
+  }
+  if (PyUnicode_Check(item) || PyBytes_Check(item) || !PySequence_Check(item)) {
+    PyErr_Format(PyExc_IndexError,
+                 "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+                 "(got %.200s)",
+                 Py_TYPE(item)->tp_name);
+    return -1;
+  }
+  return apply_sequence(s, item);
+}
+
+/* Applies all of it; on failure nothing is left to dispose of. */
+static int apply(Subscript *s, ModuleState *state, PyObject *self, PyObject *subscript) {
+  memset(s, 0, sizeof *s);
+  s->state = state;
+  s->view = wick_value_retain(tensor_value(self));
+  int failed = 0;
+  if (!PyTuple_Check(subscript)) {
+    failed = apply_item(s, subscript, 0);
+  } else {
+    Py_ssize_t count = PyTuple_GET_SIZE(subscript);
+    int64_t named = 0;
+    wick_tensor_info info = {.size = sizeof info};
+    for (Py_ssize_t i = 0; i < count; i++) named += dims_of(state, PyTuple_GET_ITEM(subscript, i));
+    failed = tensor_info(self, &info);
+    if (!failed && named > info.ndim) {
+      PyErr_Format(PyExc_IndexError, "too many indices for tensor of dimension %d", (int)info.ndim);
+      failed = -1;
+    }
+    for (Py_ssize_t i = 0; i < count && !failed; i++)
+      failed = apply_item(s, PyTuple_GET_ITEM(subscript, i), info.ndim - named);
+  }
+  if (failed) dispose(s);
+  return failed;
+}
+
+/* The list of indices, None where a dimension is whole. Owned. */
+static wick_value *index_list(Subscript *s) {
+  wick_value *none = wick_value_none(), *list = NULL;
+  const wick_value *items[MOST_DIMS];
+  wick_error *error = NULL;
+  for (int64_t i = 0; i < s->index_count; i++) items[i] = s->indices[i] ? s->indices[i] : none;
+  wick_status status = none ? wick_value_list(items, (size_t)s->index_count, &list, &error) : WICK_OUT_OF_MEMORY;
+  wick_value_release(none);
+  return status ? (wick_value *)raise_wick(s->state, status, error) : list;
+}
+
+static PyObject *get_item(PyObject *self, PyObject *subscript) {
+  ModuleState *state = ((TensorObject *)self)->state;
+  Subscript s;
+  wick_value *made;
+  if (apply(&s, state, self, subscript)) return NULL;
+  if (s.index_count) {
+    wick_value *list = index_list(&s);
+    made = list ? direct_call(state, DIRECT_INDEX, (const wick_value *const[]){s.view, list}, 2) : NULL;
+    wick_value_release(list);
+  } else if (s.view == tensor_value(self)) {
+    made = direct_call(state, DIRECT_ALIAS, (const wick_value *const[]){s.view}, 1);
+  } else {
+    made = wick_value_retain(s.view);
+  }
+  dispose(&s);
+  return made ? tensor_wrap(state, made) : NULL;
+}
+
+/* ---- assignment ---- */
+
+/* What is written: a tensor, or a number. Owned. */
+static wick_value *assigned(ModuleState *state, PyObject *self, PyObject *value) {
+  if (is_tensor(state, value)) return wick_value_retain(tensor_value(value));
+  bool is_number = PyLong_Check(value) || PyFloat_Check(value) || PyComplex_Check(value) ||
+                   (PyNumber_Check(value) && !PySequence_Check(value));
+  if (is_number) return value_from_python(state, value);
+  PyErr_Format(PyExc_TypeError, "can't assign a %.200s to a %.200s", Py_TYPE(value)->tp_name, Py_TYPE(self)->tp_name);
+  return NULL;
+}
+
+/* Leading dimensions of one element may stand before the sizes that are written to. Takes over `value`. */
+static wick_value *without_leading_ones(ModuleState *state, wick_value *value, const wick_value *view) {
+  wick_tensor_info from = {.size = sizeof from}, to = {.size = sizeof to};
+  if (wick_tensor_info_of(value, &from, NULL) || wick_tensor_info_of(view, &to, NULL)) return value;
+  int skipped = 0;
+  while (from.ndim - skipped > to.ndim && from.sizes[skipped] == 1) skipped++;
+  for (int i = 0; i < skipped && value; i++) {
+    wick_value *less = direct_ints(state, DIRECT_SELECT, value, (const int64_t[]){0, 0}, 2);
+    wick_value_release(value);
+    value = less;
+  }
+  return value;
+}
+
+/* A number as a tensor of the dtype that it is written to. Takes over `number`. */
+static wick_value *tensor_of_number(ModuleState *state, wick_value *number, const wick_value *view) {
+  wick_tensor_info info = {.size = sizeof info};
+  wick_value *made = NULL;
+  wick_error *error = NULL;
+  wick_status status = wick_tensor_info_of(view, &info, &error);
+  if (!status) status = wick_tensor_new(info.dtype, 0, NULL, &made, &error);
+  if (status) raise_wick(state, status, error);
+  wick_value *filled =
+      made ? direct_call(state, DIRECT_FILL_NUMBER, (const wick_value *const[]){made, number}, 2) : NULL;
+  wick_value_release(made);
+  wick_value_release(number);
+  return filled;
+}
+
+static wick_value *write_to(Subscript *s, wick_value **value) {
+  bool is_number = wick_value_kind(*value) != WICK_TENSOR;
+  if (!s->index_count) {
+    if (!is_number) *value = without_leading_ones(s->state, *value, s->view);
+    if (!*value) return NULL;
+    return direct_call(s->state, is_number ? DIRECT_FILL_NUMBER : DIRECT_COPY,
+                       (const wick_value *const[]){s->view, *value}, 2);
+  }
+  if (is_number && !(*value = tensor_of_number(s->state, *value, s->view))) return NULL;
+  wick_value *list = index_list(s);
+  wick_value *done =
+      list ? direct_call(s->state, DIRECT_INDEX_PUT, (const wick_value *const[]){s->view, list, *value}, 3) : NULL;
+  wick_value_release(list);
+  return done;
+}
+
+static int set_item(PyObject *self, PyObject *subscript, PyObject *value) {
+  ModuleState *state = ((TensorObject *)self)->state;
+  Subscript s;
+  if (!value) {
+    PyErr_SetString(PyExc_TypeError, "Tensor does not support deleting items");
+    return -1;
+  }
+  wick_value *written = assigned(state, self, value);
+  if (!written || apply(&s, state, self, subscript)) {
+    wick_value_release(written);
+    return -1;
+  }
+  wick_value *done = write_to(&s, &written);
+  wick_value_release(written);
+  dispose(&s);
+  wick_value_release(done);
+  return done ? 0 : -1;
+}
+
+/* x[i] through the sequence protocol. */
+static PyObject *sequence_item(PyObject *self, Py_ssize_t i) {
+  PyObject *number = PyLong_FromSsize_t(i), *item = number ? get_item(self, number) : NULL;
+  Py_XDECREF(number);
+  return item;
+}
+
+PyType_Slot tensor_index_slots[] = {
+    {Py_mp_subscript, get_item}, {Py_mp_ass_subscript, set_item}, {Py_sq_item, sequence_item}, {0, NULL}};

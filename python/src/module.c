@@ -1,0 +1,201 @@
+/* The module wick._C and its state. */
+#include <string.h>
+
+#include "py_wick.h"
+
+/* ---- the state ---- */
+
+static struct PyModuleDef definition;
+
+ModuleState *state_of_module(PyObject *module) {
+  return PyModule_GetState(module);
+}
+
+ModuleState *state_of(PyObject *object) {
+  PyTypeObject *type = Py_TYPE(object);
+  PyObject *mro = type->tp_mro;
+  for (Py_ssize_t i = 0; mro && i < PyTuple_GET_SIZE(mro); i++) {
+    PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
+    if (!(base->tp_flags & Py_TPFLAGS_HEAPTYPE)) continue;
+    PyObject *module = PyType_GetModule(base);
+    if (module && PyModule_GetDef(module) == &definition) return PyModule_GetState(module);
+    PyErr_Clear();
+  }
+  PyErr_Format(PyExc_TypeError, "an object of wick's is expected, not %.200s", type->tp_name);
+  return NULL;
+}
+
+static int intern_names(ModuleState *state) {
+  const struct {
+    PyObject **name;
+    const char *text;
+  } all[] = {{&state->name_self, "self"},
+             {&state->name_input, "input"},
+             {&state->name_out, "out"},
+             {&state->name_dim, "dim"},
+             {&state->name_axis, "axis"},
+             {&state->name_keepdim, "keepdim"},
+             {&state->name_keepdims, "keepdims"},
+             {&state->name_other, "other"},
+             {&state->name_x, "x"},
+             {&state->name_x1, "x1"},
+             {&state->name_x2, "x2"},
+             {&state->name_a, "a"},
+             {&state->name_requires_grad, "requires_grad"},
+             {&state->name_names, "names"}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (!(*all[i].name = PyUnicode_InternFromString(all[i].text))) return -1;
+  return 0;
+}
+
+/* Every object that the state holds besides the numbered ones: where its pointer stands. */
+static const size_t objects[] = {
+    offsetof(ModuleState, operators),
+    offsetof(ModuleState, cpu),
+    offsetof(ModuleState, tensor_type),
+    offsetof(ModuleState, dtype_type),
+    offsetof(ModuleState, device_type),
+    offsetof(ModuleState, layout_type),
+    offsetof(ModuleState, memory_format_type),
+    offsetof(ModuleState, size_type),
+    offsetof(ModuleState, generator_type),
+    offsetof(ModuleState, operator_type),
+    offsetof(ModuleState, name_self),
+    offsetof(ModuleState, name_input),
+    offsetof(ModuleState, name_out),
+    offsetof(ModuleState, name_dim),
+    offsetof(ModuleState, name_axis),
+    offsetof(ModuleState, name_keepdim),
+    offsetof(ModuleState, name_keepdims),
+    offsetof(ModuleState, name_other),
+    offsetof(ModuleState, name_x),
+    offsetof(ModuleState, name_x1),
+    offsetof(ModuleState, name_x2),
+    offsetof(ModuleState, name_a),
+    offsetof(ModuleState, name_requires_grad),
+    offsetof(ModuleState, name_names),
+};
+static PyObject **object_at(ModuleState *state, size_t i) {
+  return (PyObject **)((char *)state + objects[i]);
+}
+
+static int traverse(PyObject *module, visitproc visit, void *arg) {
+  ModuleState *state = state_of_module(module);
+  for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) Py_VISIT(*object_at(state, i));
+  return 0;
+}
+
+static int clear(PyObject *module) {
+  ModuleState *state = state_of_module(module);
+  for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) Py_CLEAR(*object_at(state, i));
+  for (int i = 0; i < DTYPE_COUNT; i++) Py_CLEAR(state->dtypes[i]);
+  for (int i = 0; i < LAYOUT_COUNT; i++) Py_CLEAR(state->layouts[i]);
+  for (int i = 0; i < MEMORY_FORMAT_COUNT; i++) Py_CLEAR(state->memory_formats[i]);
+  return 0;
+}
+
+static void free_module(void *module) {
+  clear(module);
+}
+
+/* ---- the module ---- */
+
+static PyObject *get_threads(PyObject *module, PyObject *unused) {
+  (void)module, (void)unused;
+  return PyLong_FromLong((long)wick_runtime_threads(NULL));
+}
+static PyObject *set_threads(PyObject *module, PyObject *number) {
+  (void)module;
+  long count = PyLong_AsLong(number);
+  if (count == -1 && PyErr_Occurred()) return NULL;
+  if (count <= 0) return PyErr_Format(PyExc_RuntimeError, "set_num_threads expects a positive integer");
+  wick_runtime_set_threads(NULL, (uint32_t)(count > 1024 ? 1024 : count));
+  Py_RETURN_NONE;
+}
+static PyObject *trim(PyObject *module, PyObject *unused) {
+  (void)module, (void)unused;
+  return PyLong_FromUnsignedLongLong(wick_trim());
+}
+static PyObject *default_generator(PyObject *module, PyObject *unused) {
+  ModuleState *state = state_of_module(module);
+  wick_value *value;
+  (void)unused;
+  CHECK_WICK(state, wick_generator_default(&value, &check_error));
+  return generator_object(state, value);
+}
+static PyObject *load_value(PyObject *module, PyObject *path) {
+  ModuleState *state = state_of_module(module);
+  PyObject *bytes;
+  wick_value *value = NULL;
+  wick_error *error = NULL;
+  wick_status status;
+  if (!PyUnicode_FSConverter(path, &bytes)) return NULL;
+  Py_BEGIN_ALLOW_THREADS status = wick_load_value(NULL, PyBytes_AS_STRING(bytes), NULL, &value, &error);
+  Py_END_ALLOW_THREADS Py_DECREF(bytes);
+  return status ? raise_wick(state, status, error) : value_to_python(state, value);
+}
+static PyObject *load_value_memory(PyObject *module, PyObject *data) {
+  ModuleState *state = state_of_module(module);
+  Py_buffer buffer;
+  wick_value *value = NULL;
+  wick_error *error = NULL;
+  if (PyObject_GetBuffer(data, &buffer, PyBUF_SIMPLE)) return NULL;
+  wick_status status = wick_load_value_memory(NULL, buffer.buf, (size_t)buffer.len, NULL, &value, &error);
+  PyBuffer_Release(&buffer);
+  return status ? raise_wick(state, status, error) : value_to_python(state, value);
+}
+static PyObject *save_value(PyObject *module, PyObject *args) {
+  ModuleState *state = state_of_module(module);
+  PyObject *object, *bytes;
+  wick_error *error = NULL;
+  wick_status status;
+  if (!PyArg_ParseTuple(args, "OO&", &object, PyUnicode_FSConverter, &bytes)) return NULL;
+  wick_value *value = value_from_python(state, object);
+  if (!value) {
+    Py_DECREF(bytes);
+    return NULL;
+  }
+  Py_BEGIN_ALLOW_THREADS status = wick_save_value(NULL, value, PyBytes_AS_STRING(bytes), &error);
+  Py_END_ALLOW_THREADS wick_value_release(value);
+  Py_DECREF(bytes);
+  if (status) return raise_wick(state, status, error);
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"get_num_threads", get_threads, METH_NOARGS, "How many threads work on one call."},
+    {"set_num_threads", set_threads, METH_O, "How many threads work on one call from now on."},
+    {"trim", trim, METH_NOARGS, "Gives memory back that is kept for later calls; how many bytes."},
+    {"_default_generator", default_generator, METH_NOARGS, NULL},
+    {"_load_value", load_value, METH_O, NULL},
+    {"_load_value_memory", load_value_memory, METH_O, NULL},
+    {"_save_value", save_value, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL}};
+
+typedef int Adder(PyObject *module, ModuleState *state);
+static Adder *const adders[] = {add_values, add_operators, add_tensor, add_making, add_autograd};
+
+static int execute(PyObject *module) {
+  ModuleState *state = state_of_module(module);
+  if (intern_names(state)) return -1;
+  for (size_t i = 0; i < sizeof adders / sizeof *adders; i++)
+    if (adders[i](module, state)) return -1;
+  return PyModule_AddStringConstant(module, "__version__", wick_version());
+}
+
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, execute}, {0, NULL}};
+static struct PyModuleDef definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "wick._C",
+    .m_doc = "wick's C API for Python. What is public of it is in the package wick.",
+    .m_size = sizeof(ModuleState),
+    .m_methods = functions,
+    .m_slots = slots,
+    .m_traverse = traverse,
+    .m_clear = clear,
+    .m_free = free_module,
+};
+
+PyMODINIT_FUNC PyInit__C(void) {
+  return PyModuleDef_Init(&definition);
+}

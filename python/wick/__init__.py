@@ -1,0 +1,54 @@
+"""wick for Python: TorchScript and tensors without torch, under torch's names.
+
+A program written for ``torch`` runs after ``import wick as torch`` as far as wick's operators go. Functions and
+methods are the rows of wick's registry, found when they are first used; ``help(wick.add)`` shows an operator's
+schemas.
+"""
+import sys as _sys
+
+from . import _C
+from ._C import (  # noqa: F401
+    Generator, Size, Tensor, as_tensor, device, dtype, from_dlpack, get_default_dtype, get_num_threads,
+    is_grad_enabled, is_inference_mode_enabled, layout, memory_format, set_default_dtype, set_num_threads, tensor,
+)
+
+__version__ = _C.__version__
+
+for _name, _value in list(vars(_C).items()):
+    if isinstance(_value, (dtype, layout, memory_format)):
+        globals()[_name] = _value
+del _name, _value
+
+from . import _tensor  # noqa: E402,F401  (methods that Tensor has beside its operators)
+from ._functions import *  # noqa: E402,F401,F403
+from . import autograd  # noqa: E402,F401
+from .autograd import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: E402,F401
+from .serialization import load, save  # noqa: E402,F401
+from ._tensor_str import set_printoptions  # noqa: E402,F401
+
+# Modules that few programs need are imported when they are first named.
+_LAZY_MODULES = frozenset(("fft", "jit", "linalg", "nn", "optim", "special", "utils"))
+
+
+def __getattr__(name):
+    """Operators of the registry and submodules, kept once they were asked for."""
+    if name in _LAZY_MODULES:
+        import importlib
+        found = importlib.import_module("." + name, __name__)
+    elif name.startswith("__"):
+        raise AttributeError("module 'wick' has no attribute %r" % name)
+    else:
+        try:
+            found = _C.operator("aten::" + name)
+        except AttributeError:
+            raise AttributeError("module 'wick' has no attribute %r" % name) from None
+        if not found.is_callable:
+            raise AttributeError("module 'wick' has no attribute %r" % name)
+    setattr(_sys.modules[__name__], name, found)
+    return found
+
+
+def __dir__():
+    names = set(globals()) | _LAZY_MODULES
+    names.update(name[6:] for name in _C.operator_names() if name.startswith("aten::"))
+    return sorted(names)

@@ -1,0 +1,254 @@
+"""Functions of the package that are no rows of the registry, or whose arguments Python passes in another form."""
+import collections
+import math as _math
+
+from . import _C
+from ._C import Size, Tensor, as_tensor, dtype
+
+__all__ = [
+    "align_tensors", "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors",
+    "cartesian_prod", "chain_matmul", "default_generator", "e", "einsum", "finfo", "frombuffer", "from_numpy",
+    "get_rng_state", "iinfo", "inf", "initial_seed", "is_complex", "is_floating_point", "is_nonzero", "is_storage",
+    "is_tensor", "manual_seed", "meshgrid", "nan", "newaxis", "numel", "pi", "seed", "split", "unique",
+    "unique_consecutive",
+]
+
+inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
+newaxis = None
+default_generator = _C._default_generator()
+_aten = _C.operator
+
+
+def is_tensor(obj):
+    """Whether the object is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_storage(obj):
+    """Whether the object is a storage: wick shows none."""
+    return False
+
+
+def numel(input):
+    """How many elements a tensor has."""
+    return input.numel()
+
+
+def is_floating_point(input):
+    """Whether the elements are floats."""
+    return input.dtype.is_floating_point
+
+
+def is_complex(input):
+    """Whether the elements are complex."""
+    return input.dtype.is_complex
+
+
+def is_nonzero(input):
+    """Whether the only element is not zero."""
+    if input.numel() != 1:
+        raise RuntimeError("Boolean value of Tensor with %s is ambiguous"
+                           % ("more than one value" if input.numel() else "no values"))
+    return bool(input)
+
+
+def from_numpy(ndarray):
+    """A tensor over an array's memory."""
+    if type(ndarray).__module__ != "numpy":
+        raise TypeError("expected np.ndarray (got %s)" % type(ndarray).__name__)
+    return _C.from_buffer(ndarray)
+
+
+def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+    """A tensor of one dimension over the memory of an object with the buffer protocol."""
+    view = memoryview(buffer).cast("B")
+    size = dtype.itemsize
+    if not 0 <= offset < len(view):
+        raise ValueError("offset must be non-negative and no greater than buffer length (%d bytes), but got %d"
+                         % (len(view), offset))
+    if count < 0:
+        if (len(view) - offset) % size:
+            raise ValueError("buffer length (%d bytes) after offset (%d bytes) must be a multiple of element size "
+                             "(%d)" % (len(view), offset, size))
+        count = (len(view) - offset) // size
+    if offset + count * size > len(view):
+        raise ValueError("requested buffer length (%d * %d bytes) after offset (%d bytes) must not be greater than "
+                         "actual buffer length (%d bytes)" % (count, size, offset, len(view)))
+    made = _C.from_buffer(view[offset:offset + count * size]).view(dtype)
+    return made.requires_grad_() if requires_grad else made
+
+
+# ---- random numbers ----
+
+def manual_seed(seed):
+    """Random numbers begin anew with the seed; gives the generator."""
+    return default_generator.manual_seed(int(seed))
+
+
+def initial_seed():
+    """The seed that random numbers began with."""
+    return default_generator.initial_seed()
+
+
+def seed():
+    """Begins anew with a seed nobody knows, and gives it."""
+    import secrets
+    number = secrets.randbits(64)
+    default_generator.manual_seed(number)
+    return number
+
+
+def get_rng_state():
+    """Not there: a generator's inner state is not shown."""
+    raise NotImplementedError("wick does not show the state of generators; manual_seed begins anew")
+
+
+# ---- what dtypes hold ----
+
+class finfo:
+    """Limits of a floating dtype: bits, eps, max, min, tiny, smallest_normal, resolution."""
+
+    _LIMITS = {  # bits of the element, of the fraction, the least and the greatest exponent
+        "float16": (16, 10, -14, 15), "bfloat16": (16, 7, -126, 127), "float32": (32, 23, -126, 127),
+        "float64": (64, 52, -1022, 1023),
+    }
+    _DECIMALS = {"float16": 1e-3, "bfloat16": 1e-2, "float32": 1e-6, "float64": 1e-15}
+
+    def __init__(self, type=None):
+        type = _C.get_default_dtype() if type is None else type
+        name = str(type)[6:]
+        name = {"complex64": "float32", "complex128": "float64"}.get(name, name)
+        if name not in self._LIMITS:
+            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle '%s'"
+                            % type)
+        self.bits, fraction, low, high = self._LIMITS[name]
+        self.dtype = name
+        self.eps = 2.0 ** -fraction
+        self.tiny = self.smallest_normal = 2.0 ** low
+        self.max = (2.0 - 2.0 ** -fraction) * 2.0 ** high
+        self.min = -self.max
+        self.resolution = self._DECIMALS[name]
+
+    def __repr__(self):
+        return ("finfo(resolution=%g, min=%g, max=%g, eps=%g, smallest_normal=%g, tiny=%g, dtype=%s)"
+                % (self.resolution, self.min, self.max, self.eps, self.smallest_normal, self.tiny, self.dtype))
+
+
+class iinfo:
+    """Limits of an integral dtype: bits, max, min."""
+
+    _BITS = {"uint8": 8, "int8": 8, "int16": 16, "int32": 32, "int64": 64}
+
+    def __init__(self, type):
+        name = str(type)[6:]
+        if name not in self._BITS:
+            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle '%s'" % type)
+        self.bits = self._BITS[name]
+        self.dtype = name
+        unsigned = name == "uint8"
+        self.max = 2 ** (self.bits - (not unsigned)) - 1
+        self.min = 0 if unsigned else -self.max - 1
+
+    def __repr__(self):
+        return "iinfo(min=%d, max=%d, dtype=%s)" % (self.min, self.max, self.dtype)
+
+
+# ---- several tensors ----
+
+def _tensors(tensors):
+    return tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+
+
+def broadcast_tensors(*tensors):
+    """The tensors, shown with the sizes that they broadcast to."""
+    return _aten("aten::broadcast_tensors")(list(_tensors(tensors)))
+
+
+def broadcast_shapes(*shapes):
+    """The sizes that tensors of these sizes broadcast to."""
+    sizes = []
+    for shape in shapes:
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        sizes = [1] * (len(shape) - len(sizes)) + sizes
+        for i, size in enumerate(reversed(shape), 1):
+            if size < 0:
+                raise RuntimeError("Trying to create tensor with negative dimension (%d): (%d)" % (size, size))
+            if size != 1 and sizes[-i] not in (1, size):
+                raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape")
+            sizes[-i] = max(sizes[-i], size) if size and sizes[-i] else 0
+    return Size(sizes)
+
+
+def meshgrid(*tensors, indexing=None):
+    """Grids of coordinates from tensors of one dimension."""
+    tensors = list(_tensors(tensors))
+    options = {} if indexing is None else {"indexing": indexing}
+    return _aten("aten::meshgrid")(tensors, **options)
+
+
+def einsum(equation, *operands):
+    """Sums of products by Einstein's notation: einsum("ij,jk->ik", a, b)."""
+    if not isinstance(equation, str):
+        raise NotImplementedError("einsum takes an equation as text")
+    operands = list(_tensors(operands))
+    return _aten("aten::einsum")(equation, operands)
+
+
+def block_diag(*tensors):
+    """A matrix with the tensors as blocks along its diagonal."""
+    return _aten("aten::block_diag")(list(_tensors(tensors)))
+
+
+def cartesian_prod(*tensors):
+    """All tuples of elements of tensors of one dimension."""
+    return _aten("aten::cartesian_prod")(list(_tensors(tensors)))
+
+
+def chain_matmul(*matrices, out=None):
+    """The product of matrices, in the order that takes the fewest multiplications."""
+    return _aten("aten::linalg_multi_dot")(list(_tensors(matrices)), out=out)
+
+
+def align_tensors(*tensors):
+    """Not there: dimensions have no names."""
+    raise NotImplementedError("wick's tensors have no named dimensions")
+
+
+def _atleast(name):
+    def function(*tensors):
+        if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+            return _aten(name)(tensors[0])
+        return _aten(name)(list(_tensors(tensors)))
+    function.__name__ = name[6:]
+    function.__doc__ = "The tensors with at least so many dimensions."
+    return function
+
+
+atleast_1d = _atleast("aten::atleast_1d")
+atleast_2d = _atleast("aten::atleast_2d")
+atleast_3d = _atleast("aten::atleast_3d")
+
+
+def split(tensor, split_size_or_sections, dim=0):
+    """Parts of a size, or of several sizes, along a dimension."""
+    return tensor.split(split_size_or_sections, dim)
+
+
+def _chosen(results, *wanted):
+    chosen = [results[0]] + [result for result, want in zip(results[1:], wanted) if want]
+    return chosen[0] if len(chosen) == 1 else tuple(chosen)
+
+
+def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    """The different elements, or parts along a dimension; with where each came from and how often, if wanted."""
+    if dim is None:
+        results = _aten("aten::_unique2")(input, sorted, return_inverse, return_counts)
+    else:
+        results = _aten("aten::unique_dim")(input, dim, sorted, return_inverse, return_counts)
+    return _chosen(results, return_inverse, return_counts)
+
+
+def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
+    """The elements, or parts along a dimension, that differ from the one before."""
+    results = _aten("aten::unique_consecutive")(input, return_inverse, return_counts, dim)
+    return _chosen(results, return_inverse, return_counts)
