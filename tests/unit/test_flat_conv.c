@@ -416,6 +416,53 @@ static void test_depthwise(void **state) {
   }
 }
 
+/* The greatest of a window by its definition, the first of those that are equal, NaN if one is. */
+static float greatest_at(const ConvParams *p, const float *plane, int64_t y, int64_t x) {
+  float greatest = -INFINITY;
+  for (int64_t k1 = 0; k1 < p->kernel[1]; k1++)
+    for (int64_t k2 = 0; k2 < p->kernel[2]; k2++) {
+      int64_t x1 = y * p->stride[1] - p->padding[1] + k1 * p->dilation[1],
+              x2 = x * p->stride[2] - p->padding[2] + k2 * p->dilation[2];
+      if (x1 < 0 || x1 >= p->in[1] || x2 < 0 || x2 >= p->in[2]) continue;
+      float value = plane[x1 * p->in[2] + x2];
+      if (value > greatest || isnan(value)) greatest = value;
+    }
+  return greatest;
+}
+
+static void test_maximum(void **state) {
+  (void)state;
+  Exec exec;
+  exec_init(&exec, NULL);
+  for (int i = 0; i < 200; i++) {
+    int64_t planes = pick(8, 40);
+    ConvParams p = plain(planes, planes, pick(4, 40), pick(4, 40), pick(1, 4), pick(1, 3), 0);
+    p.groups = planes;
+    p.padding[1] = p.padding[2] = p.padding_after[1] = p.padding_after[2] = pick(0, p.kernel[1] / 2);
+    if (i % 40 == 7) p.in[1] = p.in[2] = 140; /* more rows than are done at once */
+    Case c;
+    set_case(&c, &p);
+    float *out = mem_alloc((size_t)(c.results + 1) * sizeof *out);
+    c.input[pick(0, planes * p.in[1] * p.in[2] - 1)] = NAN;
+    exec.threads = 1 + i % 3;
+    for (int t = 0, n = table_count(); t < n; t++) {
+      if (!flat_side_pays(&c.p, tables[t])) fail();
+      out[c.results] = -77;
+      assert_null(flat_side_maximum(tables[t], &exec, &c.p, c.input, out));
+      const float *at = out;
+      for (int64_t plane = 0; plane < planes; plane++)
+        for (int64_t y = 0; y < c.p.out[1]; y++)
+          for (int64_t x = 0; x < c.p.out[2]; x++, at++) {
+            float wanted = greatest_at(&c.p, c.input + plane * p.in[1] * p.in[2], y, x);
+            assert_true(isnan(wanted) ? isnan(*at) : wanted == *at && signbit(wanted) == signbit(*at));
+          }
+      assert_true(out[c.results] == -77);
+    }
+    mem_free(out);
+    free_case(&c);
+  }
+}
+
 /* What is not finite stays where a plain loop has it. */
 static void test_infinity(void **state) {
   (void)state;
@@ -468,7 +515,7 @@ int main(void) {
       cmocka_unit_test(test_widths),       cmocka_unit_test(test_many_channels), cmocka_unit_test(test_epilogues),
       cmocka_unit_test(test_products),     cmocka_unit_test(test_nan),           cmocka_unit_test(test_random),
       cmocka_unit_test(test_empty_planes), cmocka_unit_test(test_winograd),      cmocka_unit_test(test_infinity),
-      cmocka_unit_test(test_depthwise),
+      cmocka_unit_test(test_depthwise),    cmocka_unit_test(test_maximum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

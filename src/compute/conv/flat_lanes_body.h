@@ -24,16 +24,23 @@ static void lanes_gather(int planes, const float *from, int64_t plane_stride, in
   }
 }
 
+/* Sums of products or, where there are no weights, the greatest. */
 static inline __attribute__((always_inline)) void lanes_of(const FlatLanes *l, int count, int64_t step,
                                                            const float *input, float *to) {
-  V sums[MOST_NEIGHBORS];
-  UNROLLED for (int i = 0; i < count; i++) sums[i] = splat(0);
-  for (int64_t k = 0; k < l->tap_count; k++) {
-    V w = load(l->weights + k * LANES);
-    const float *x = input + l->taps[k] * LANES;
-    UNROLLED for (int i = 0; i < count; i++) sums[i] = multiply_add(w, load(x + i * step), sums[i]);
-  }
-  UNROLLED for (int i = 0; i < count; i++) store(to + i * LANES, sums[i]);
+  V joined[MOST_NEIGHBORS];
+  UNROLLED for (int i = 0; i < count; i++) joined[i] = splat(l->weights ? 0 : -INFINITY);
+  if (l->weights)
+    for (int64_t k = 0; k < l->tap_count; k++) {
+      V w = load(l->weights + k * LANES);
+      const float *x = input + l->taps[k] * LANES;
+      UNROLLED for (int i = 0; i < count; i++) joined[i] = multiply_add(w, load(x + i * step), joined[i]);
+    }
+  else
+    for (int64_t k = 0; k < l->tap_count; k++) {
+      const float *x = input + l->taps[k] * LANES;
+      UNROLLED for (int i = 0; i < count; i++) joined[i] = greater(load(x + i * step), joined[i]);
+    }
+  UNROLLED for (int i = 0; i < count; i++) store(to + i * LANES, joined[i]);
 }
 /* Neighboring results in a row, so many at once; where inputs are neighbors too, and where a stride is between. */
 #define LANES_OF(count)                                                         \
@@ -53,7 +60,7 @@ LANES_OF(7)
 LANES_OF(8)
 #undef LANES_OF
 
-static void lanes_sum(const FlatLanes *l) {
+static void lanes_join(const FlatLanes *l) {
   static void (*const of[MOST_NEIGHBORS])(const FlatLanes *l, const float *x, float *to) = {
       lanes_of_1, lanes_of_2, lanes_of_3, lanes_of_4, lanes_of_5, lanes_of_6, lanes_of_7, lanes_of_8};
   int64_t parts = (l->length + MOST_NEIGHBORS - 1) / MOST_NEIGHBORS, most = (l->length + parts - 1) / parts;

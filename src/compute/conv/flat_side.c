@@ -1,6 +1,7 @@
-/* Depthwise convolution of planes that were put side by side (flat_tile.h): a few rows of a vector's planes at a time,
- * so that they stay in L2. */
+/* Depthwise convolution and pooling of planes that were put side by side (flat_tile.h): a few rows of a vector's planes
+ * at a time, so that they stay in L2. */
 #include <assert.h>
+#include <math.h>
 
 #include "base/cache.h"
 #include "base/parallel.h"
@@ -13,8 +14,9 @@ typedef struct SideBySide {
   const ConvParams *p;
   const FlatKernels *kernels;
   const ConvEpilogue *epilogue;
-  const float *input, *weight;
+  const float *input, *weight; /* weight NULL: the greatest */
   float *out;
+  float around; /* what lies around the planes */
   int64_t tap_count, *taps;
   int64_t width;       /* of a row of inputs with its padding */
   int64_t rows, parts; /* results that are done at once, how often in a plane */
@@ -32,14 +34,18 @@ static int64_t input_rows(const ConvParams *p, int64_t rows) {
   return (rows - 1) * p->stride[1] + (p->kernel[1] - 1) * p->dilation[1] + 1;
 }
 
-/* Puts the input rows of results [row, row + rows) side by side; what lies beside them is zero already. */
+static void fill(float value, int64_t n, float *to) {
+  for (int64_t i = 0; i < n; i++) to[i] = value;
+}
+
+/* Puts the input rows of results [row, row + rows) side by side; what lies beside them is there already. */
 static void gather_rows(const SideBySide *s, int planes, const float *from, int64_t row, int64_t rows, float *to) {
   const ConvParams *p = s->p;
   int64_t line = s->width * s->kernels->vector, first = row * p->stride[1] - p->padding[1],
           end = first + input_rows(p, rows), begin = first < 0 ? 0 : first, stop = end > p->in[1] ? p->in[1] : end;
   if (begin >= stop) begin = stop = end;
-  memset(to, 0, (size_t)((begin - first) * line) * sizeof *to);
-  memset(to + (stop - first) * line, 0, (size_t)((end - stop) * line) * sizeof *to);
+  fill(s->around, (begin - first) * line, to);
+  fill(s->around, (end - stop) * line, to + (stop - first) * line);
   if (begin < stop)
     s->kernels->lanes_gather(planes, from + begin * p->in[2], p->in[1] * p->in[2], (stop - begin) * p->in[2], p->in[2],
                              (s->width - p->in[2]) * s->kernels->vector,
@@ -58,11 +64,12 @@ static void run_unit(const SideBySide *s, int64_t unit, const Room *room) {
   int planes = (int)(p->groups - channel < vector ? p->groups - channel : vector);
   int64_t row = part * s->rows, rows = p->out[1] - row < s->rows ? p->out[1] - row : s->rows;
   int64_t size = p->out[1] * p->out[2], at = plane * size + row * p->out[2];
-  s->kernels->lanes_gather(planes, s->weight + channel * s->tap_count, s->tap_count, s->tap_count, s->tap_count, 0,
-                           room->weights);
+  if (s->weight)
+    s->kernels->lanes_gather(planes, s->weight + channel * s->tap_count, s->tap_count, s->tap_count, s->tap_count, 0,
+                             room->weights);
   gather_rows(s, planes, s->input + plane * p->in[1] * p->in[2], row, rows, room->input);
   FlatLanes l = {.planes = planes,
-                 .weights = room->weights,
+                 .weights = s->weight ? room->weights : NULL,
                  .input = room->input,
                  .tap_count = s->tap_count,
                  .rows = rows,
@@ -76,7 +83,7 @@ static void run_unit(const SideBySide *s, int64_t unit, const Room *room) {
                  .activation = e->activation,
                  .low = e->low,
                  .high = e->high};
-  s->kernels->lanes_sum(&l);
+  s->kernels->lanes_join(&l);
   s->kernels->lanes_scatter(&l, rows * p->out[2], room->out, vector, e->add ? e->add + at : NULL, s->out + at, size);
 }
 
@@ -92,31 +99,45 @@ static void run_units(void *argument, int64_t begin, int64_t end) {
     return;
   }
   Room room = {scratch, scratch + weights, scratch + weights + input};
-  memset(scratch, 0, bytes);
+  fill(s->around, weights + input, scratch);
   for (int64_t unit = begin; unit < end && !exec_is_over(s->exec); unit++) run_unit(s, unit, &room);
   cache_free(scratch, bytes);
 }
 
+static Status run_side_by_side(SideBySide *s) {
+  enum { ONE_THREAD_WORK = 1 << 17 };
+  const ConvParams *p = s->p;
+  int64_t vector = s->kernels->vector, used = (p->out[2] - 1) * p->stride[2] + (p->kernel[2] - 1) * p->dilation[2] + 1;
+  s->width = p->padding[2] + p->in[2] > used ? p->padding[2] + p->in[2] : used;
+  s->tap_count = p->kernel[1] * p->kernel[2];
+  s->taps = mem_alloc((size_t)s->tap_count * sizeof *s->taps);
+  if (!s->taps) return status_out_of_memory();
+  for (int64_t k = 0; k < s->tap_count; k++)
+    s->taps[k] = k / p->kernel[2] * p->dilation[1] * s->width + k % p->kernel[2] * p->dilation[2];
+  s->rows = ROWS_BYTES / (vector * (int64_t)sizeof(float) * (p->stride[1] * s->width + p->out[2])) + 1;
+  if (s->rows > p->out[1]) s->rows = p->out[1];
+  s->parts = (p->out[1] + s->rows - 1) / s->rows;
+  s->rows = (p->out[1] + s->parts - 1) / s->parts;
+  s->groups = (p->groups + vector - 1) / vector;
+  int64_t work = s->rows * p->out[2] * (s->tap_count + 8) * vector;
+  parallel_for(s->exec->threads, p->batch * s->groups * s->parts, 1 + ONE_THREAD_WORK / (work + 1), run_units, s);
+  mem_free(s->taps);
+  return atomic_load(&s->failed) ? status_out_of_memory() : exec_attend(s->exec);
+}
+
 Status flat_side_by_side(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
                          const float *weight, const ConvEpilogue *epilogue, float *out) {
-  enum { ONE_THREAD_WORK = 1 << 17 };
   assert(conv_is_depthwise(p) && flat_side_pays(p, kernels));
   SideBySide s = {
       .exec = exec, .p = p, .kernels = kernels, .epilogue = epilogue, .input = input, .weight = weight, .out = out};
-  int64_t vector = kernels->vector, used = (p->out[2] - 1) * p->stride[2] + (p->kernel[2] - 1) * p->dilation[2] + 1;
-  s.width = p->padding[2] + p->in[2] > used ? p->padding[2] + p->in[2] : used;
-  s.tap_count = p->kernel[1] * p->kernel[2];
-  s.taps = mem_alloc((size_t)s.tap_count * sizeof *s.taps);
-  if (!s.taps) return status_out_of_memory();
-  for (int64_t k = 0; k < s.tap_count; k++)
-    s.taps[k] = k / p->kernel[2] * p->dilation[1] * s.width + k % p->kernel[2] * p->dilation[2];
-  s.rows = ROWS_BYTES / (vector * (int64_t)sizeof(float) * (p->stride[1] * s.width + p->out[2])) + 1;
-  if (s.rows > p->out[1]) s.rows = p->out[1];
-  s.parts = (p->out[1] + s.rows - 1) / s.rows;
-  s.rows = (p->out[1] + s.parts - 1) / s.parts;
-  s.groups = (p->groups + vector - 1) / vector;
-  int64_t work = s.rows * p->out[2] * (s.tap_count + 8) * vector;
-  parallel_for(exec->threads, p->batch * s.groups * s.parts, 1 + ONE_THREAD_WORK / (work + 1), run_units, &s);
-  mem_free(s.taps);
-  return atomic_load(&s.failed) ? status_out_of_memory() : exec_attend(exec);
+  return run_side_by_side(&s);
+}
+
+Status flat_side_maximum(const FlatKernels *kernels, const Exec *exec, const ConvParams *p, const float *input,
+                         float *out) {
+  assert(flat_side_pays(p, kernels));
+  ConvEpilogue nothing = {.activation = CONV_NONE};
+  SideBySide s = {
+      .exec = exec, .p = p, .kernels = kernels, .epilogue = &nothing, .input = input, .out = out, .around = -INFINITY};
+  return run_side_by_side(&s);
 }

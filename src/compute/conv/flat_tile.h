@@ -39,12 +39,14 @@ typedef struct FlatPlane {
   float low, high;
 } FlatPlane;
 
-/* A depthwise convolution of up to `vector` planes that lie side by side, a position of all of them in a vector:
- *   out[row][i] = sum over taps t of weights[t] * input[row * row_step + i * column_step + taps[t]],
- * where weights, input and out are vectors and the distances are counted in those. */
+/* A depthwise convolution or pooling of up to `vector` planes that lie side by side, a position of all of them in a
+ * vector:
+ *   out[row][i] = sum over taps t of weights[t] * input[row * row_step + i * column_step + taps[t]]
+ * or the greatest of those inputs, NaN if one is; weights, input and out are vectors and the distances are counted in
+ * those. */
 typedef struct FlatLanes {
   int planes;
-  const float *weights, *input;
+  const float *weights, *input; /* weights NULL: the greatest */
   int64_t tap_count, rows, length, row_step, column_step;
   const int64_t *taps;
   float *out;                 /* dense */
@@ -74,7 +76,7 @@ typedef struct FlatKernels {
   /* Puts n positions of planes side by side; after each `row` of them `gap` floats of `to` are left out. */
   void (*lanes_gather)(int planes, const float *from, int64_t plane_stride, int64_t n, int64_t row, int64_t gap,
                        float *to);
-  void (*lanes_sum)(const FlatLanes *lanes);
+  void (*lanes_join)(const FlatLanes *lanes);
   /* The way back for n positions that are `from_stride` apart, finishing them; `add` lies as out does. `from` may be read
    * up to a multiple of `vector` positions. */
   void (*lanes_scatter)(const FlatLanes *lanes, int64_t n, const float *from, int64_t from_stride, const float *add,

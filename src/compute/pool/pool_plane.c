@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/parallel.h"
-#include "compute/conv/flat_tile.h"
+#include "compute/conv/flat_planes.h"
 
 typedef struct Pooling {
   const Exec *exec;
@@ -118,8 +118,26 @@ static Status set_divisors(Pooling *c) {
   return OK;
 }
 
+/* The same as a depthwise convolution has it. */
+static ConvParams params_of(const PoolPlanes *p) {
+  ConvParams params = {
+      .spatial = 3, .batch = 1, .groups = p->planes, .in_channels = p->planes, .out_channels = p->planes};
+  for (int d = 0; d < CONV_SPATIAL; d++) {
+    params.in[d] = p->in[d];
+    params.out[d] = p->out[d];
+    params.kernel[d] = p->kernel[d];
+    params.stride[d] = p->stride[d];
+    params.dilation[d] = p->dilation[d];
+    params.padding[d] = params.padding_after[d] = p->padding[d];
+  }
+  return params;
+}
+
 Status pool_planes_run(const Exec *exec, const PoolPlanes *p, const float *in, float *out) {
-  enum { ONE_THREAD_FLOATS = 32768 };
+  enum { ONE_THREAD_FLOATS = 32768, FEW_TAPS = 16 /* of more, rows first and then columns need fewer steps */ };
+  ConvParams params = params_of(p);
+  if (!p->averages && p->kernel[1] * p->kernel[2] <= FEW_TAPS && flat_side_pays(&params, flat_kernels()))
+    return flat_side_maximum(flat_kernels(), exec, &params, in, out);
   PoolPlanes simple = *p;
   Pooling c = {.exec = exec, .p = &simple, .kernels = flat_kernels(), .in = in, .out = out};
   if (p->out[2] == 1) simple.stride[2] = 1;
