@@ -51,6 +51,7 @@ BY_FUNCTION = {
     "wick_executor_named": {"name": '"simple"'},
     "wick_fuser_named": {"name": '"tile"'},
     "wick_tensor_save_npy": {"path": "f->saved_path"},
+    "wick_tensors_save_npz": {"tensors": "f->state", "path": "f->saved_path"},
     "wick_set_fuser": {"device": '"cpu"'},
     "wick_enable_fuser": {"fuser": "WICK_FUSER_TILE", "on": "1"},
     "wick_set_quantized_engine": {"name": "f->engine"},

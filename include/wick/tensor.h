@@ -111,6 +111,8 @@ WICK_API wick_status wick_tensor_to_npy(const wick_value *tensor, char **out_dat
                                         wick_error **error);
 /* Writes them to a file. An older one is replaced as by wick_module_save. */
 WICK_API wick_status wick_tensor_save_npy(const wick_value *tensor, const char *path, wick_error **error);
+/* A dict of tensors by text as a .npz, which wick_load_value and NumPy read. */
+WICK_API wick_status wick_tensors_save_npz(const wick_value *tensors, const char *path, wick_error **error);
 /* How many elements; 0 for what is no tensor. */
 WICK_API int64_t wick_tensor_count(const wick_value *tensor);
 /* The first element of a row-major tensor; NULL for any other value. Holds as wick_tensor_view_of's. */

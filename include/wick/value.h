@@ -91,6 +91,8 @@ WICK_API wick_status wick_dict_remove(wick_value *dict, const wick_value *key, w
 WICK_API wick_status wick_object_set(wick_value *object, const char *name, const wick_value *value, wick_error **error);
 /* As print() shows it; bounded. Freed with wick_text_free. */
 WICK_API wick_status wick_value_print(const wick_value *value, char **out_text, wick_error **error);
+/* The same, but of tensors of more than 1,000 elements only the first and the last 3 along each dimension. */
+WICK_API wick_status wick_value_print_short(const wick_value *value, char **out_text, wick_error **error);
 /* TorchScript's name of the value's type: "List[int]", "Tensor". Freed with wick_text_free. */
 WICK_API wick_status wick_value_type(const wick_value *value, char **out_text, wick_error **error);
 WICK_API void wick_text_free(char *text);

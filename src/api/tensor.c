@@ -258,3 +258,11 @@ wick_status wick_tensor_save_npy(const wick_value *tensor, const char *path, wic
   strbuf_dispose(&bytes);
   return api_status(status, error);
 }
+
+wick_status wick_tensors_save_npz(const wick_value *tensors, const char *path, wick_error **error) {
+  API_NEED(tensors);
+  API_NEED(path);
+  if (tensors->value.tag != TAG_DICT)
+    return api_status(status_new(ERROR_INVALID_ARGUMENT, ".npz holds tensors by name"), error);
+  return api_status(npz_export(tensors->value.dict, path), error);
+}

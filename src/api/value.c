@@ -290,16 +290,22 @@ wick_value *wick_value_get_text(const wick_value *value, const char *name) {
   return found;
 }
 
+static wick_status take_text(Status status, StrBuf *text, char **out_text, wick_error **error) {
+  if (!status) return api_status(strbuf_take(text, out_text), error);
+  strbuf_dispose(text);
+  return api_status(status, error);
+}
 wick_status wick_value_print(const wick_value *value, char **out_text, wick_error **error) {
   StrBuf text = {.max_length = 1 << 24};
   API_OUT(out_text);
   API_NEED(value);
-  Status status = ivalue_print(value->value, &text);
-  if (status) {
-    strbuf_dispose(&text);
-    return api_status(status, error);
-  }
-  return api_status(strbuf_take(&text, out_text), error);
+  return take_text(ivalue_print(value->value, &text), &text, out_text, error);
+}
+wick_status wick_value_print_short(const wick_value *value, char **out_text, wick_error **error) {
+  StrBuf text = {.max_length = 1 << 24};
+  API_OUT(out_text);
+  API_NEED(value);
+  return take_text(ivalue_print_short(value->value, &text), &text, out_text, error);
 }
 
 wick_status wick_value_type(const wick_value *value, char **out_text, wick_error **error) {

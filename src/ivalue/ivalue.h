@@ -301,5 +301,6 @@ void ivalue_mark_shared(IValue v);
 void ivalue_mark_constant(IValue v); /* the same for what nobody will write */
 
 /* ---- printing, bounded ---- */
-Status ivalue_print(IValue v, StrBuf *out) MUST_CHECK;      /* as print() and str.format show it */
-Status ivalue_print_repr(IValue v, StrBuf *out) MUST_CHECK; /* strings quoted, inside containers */
+Status ivalue_print(IValue v, StrBuf *out) MUST_CHECK;       /* as print() and str.format show it */
+Status ivalue_print_repr(IValue v, StrBuf *out) MUST_CHECK;  /* strings quoted, inside containers */
+Status ivalue_print_short(IValue v, StrBuf *out) MUST_CHECK; /* as print(), of large tensors the ends alone */

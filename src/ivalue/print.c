@@ -61,8 +61,8 @@ typedef struct Frame {
 } Frame;
 typedef struct Printer {
   StrBuf *out;
-  bool repr;
-  int64_t done; /* since the last look at the time */
+  bool repr, is_short; /* is_short: of large tensors the ends alone */
+  int64_t done;        /* since the last look at the time */
   VEC(Frame) stack;
 } Printer;
 
@@ -95,7 +95,7 @@ static Status print_leaf(Printer *p, IValue v) {
       device_print(v.device, out);
       return OK;
     case TAG_TENSOR:
-      return tensor_print(v.tensor, out);
+      return (p->is_short ? tensor_print_short : tensor_print)(v.tensor, out);
     case TAG_COMPLEX:
       print_complex(v.complex->value, out);
       return OK;
@@ -217,8 +217,8 @@ static Status step(Printer *p) {
   return OK;
 }
 
-static Status print_value(IValue v, bool repr, StrBuf *out) {
-  Printer p = {.out = out, .repr = repr};
+static Status print_value(IValue v, bool repr, bool is_short, StrBuf *out) {
+  Printer p = {.out = out, .repr = repr, .is_short = is_short};
   size_t limit = out->max_length;
   if (!limit) out->max_length = out->length + MAX_TEXT;
   Status status = begin(&p, v);
@@ -235,8 +235,11 @@ static Status print_value(IValue v, bool repr, StrBuf *out) {
 }
 
 Status ivalue_print(IValue v, StrBuf *out) {
-  return print_value(v, false, out);
+  return print_value(v, false, false, out);
 }
 Status ivalue_print_repr(IValue v, StrBuf *out) {
-  return print_value(v, true, out);
+  return print_value(v, true, false, out);
+}
+Status ivalue_print_short(IValue v, StrBuf *out) {
+  return print_value(v, false, true, out);
 }

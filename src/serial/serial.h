@@ -55,3 +55,5 @@ Status value_import(ByteSource *source, const LoadOptions *options, IValue *out)
 Status value_export(IValue value, Exec *exec, const char *path) MUST_CHECK;
 Status npy_load(ByteSource *source, IValue *out) MUST_CHECK;    /* .npy: a tensor; .npz: a dict of tensors */
 Status npy_write(const Tensor *tensor, StrBuf *out) MUST_CHECK; /* appends the bytes of a .npy */
+/* A .npz at `path`, from a dict of tensors by text. An older file is replaced only by a whole one. */
+Status npz_export(const Dict *tensors, const char *path) MUST_CHECK;

@@ -277,3 +277,5 @@ Status strides_of_format(MemoryFormat format, int ndim, const int64_t *sizes, co
 
 /* As PyTorch prints a tensor: `tensor`-less text of torch's C++ printer used by print() in TorchScript. */
 Status tensor_print(const Tensor *t, StrBuf *out) MUST_CHECK;
+/* The same; of more than 1,000 elements only the first and the last 3 along each dimension of more than 6. */
+Status tensor_print_short(const Tensor *t, StrBuf *out) MUST_CHECK;

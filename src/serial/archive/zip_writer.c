@@ -93,13 +93,14 @@ static void put_common(const ZipWriter *writer, unsigned char *to, const ZipReco
 }
 
 static Status put_record(ZipWriter *writer, ZipRecord record, Str name, const void *data) {
-  size_t length = strlen(writer->folder) + 1 + name.length;
+  bool has_folder = *writer->folder;
+  size_t length = strlen(writer->folder) + has_folder + name.length;
   unsigned char header[LOCAL_HEADER] = {'P', 'K', 3, 4}, extra[ZIP64_BYTES + 4 + ALIGNMENT];
   if (length > UINT16_MAX) return status_new(ERROR_UNSUPPORTED, "a record's name is too long for a zip file");
   record.header = writer->at;
   record.name = mem_alloc(length + 1);
   if (!record.name) return status_out_of_memory();
-  snprintf(record.name, length + 1, "%s/" STR_FMT, writer->folder, STR_ARG(name));
+  snprintf(record.name, length + 1, "%s%s" STR_FMT, writer->folder, has_folder ? "/" : "", STR_ARG(name));
   if (!vec_push(&writer->records, record)) {
     mem_free(record.name);
     return status_out_of_memory();

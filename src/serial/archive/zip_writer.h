@@ -15,7 +15,7 @@ typedef struct ZipRecord {
 typedef struct ZipWriter {
   OutputFile file; /* not open: into memory */
   StrBuf memory;
-  const char *folder; /* "archive" */
+  const char *folder; /* "archive"; "": records stand in none */
   uint64_t at;
   VEC(ZipRecord) records;
   /* Sizes, offsets and counts from here on go to zip64 fields: the largest of their width. Tests lower them. */

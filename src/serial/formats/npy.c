@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "serial/archive/archive.h"
+#include "serial/archive/zip_writer.h"
 #include "serial/serial.h"
 
 enum { MAX_HEADER = 1 << 16 };
@@ -186,4 +187,28 @@ Status npy_write(const Tensor *tensor, StrBuf *out) {
   strbuf_dispose(&header);
   tensor_release(dense);
   return failed ? status_out_of_memory() : OK;
+}
+
+static Status add_array(ZipWriter *writer, Str name, const Tensor *tensor) {
+  StrBuf record = {0}, array = {0};
+  strbuf_printf(&record, STR_FMT ".npy", STR_ARG(name));
+  Status status = npy_write(tensor, &array);
+  if (!status && (record.failed || array.failed)) status = status_out_of_memory();
+  if (!status) status = zip_writer_add(writer, strbuf_view(&record), array.data, array.length);
+  strbuf_dispose(&record);
+  strbuf_dispose(&array);
+  return status;
+}
+Status npz_export(const Dict *tensors, const char *path) {
+  ZipWriter writer;
+  Status status = zip_writer_open(&writer, path, "");
+  for (DictEntry *entry = NULL; !status && (entry = dict_next(tensors, entry));) {
+    if (entry->key.tag != TAG_STRING || entry->value.tag != TAG_TENSOR || !tensor_is_defined(entry->value.tensor))
+      status = status_new(ERROR_INVALID_ARGUMENT, ".npz holds tensors by name");
+    else
+      status = add_array(&writer, ivalue_str(entry->key), entry->value.tensor);
+  }
+  if (!status) status = zip_writer_finish(&writer);
+  zip_writer_dispose(&writer);
+  return status;
 }
