@@ -3,7 +3,6 @@
 # usage: commands.sh WICK
 wick=$1
 here=$(cd "$(dirname "$0")" && pwd)
-failed=0
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT && cd "$work" || exit 1
 cat > chain.py <<'END'
 def forward(x: Tensor, w: Tensor):
@@ -11,16 +10,7 @@ def forward(x: Tensor, w: Tensor):
     return torch.relu(y) * y + y * w
 END
 
-# expect STATUS TEXT WORD...: the exit status, and a text somewhere in what is printed
-expect() {
-  wanted=$1 text=$2
-  shift 2
-  "$@" > out 2>&1
-  status=$?
-  if [ $status -ne "$wanted" ] || ! grep -qF -- "$text" out; then
-    echo "$*: exit status $status, '$text' expected in:"; head -5 out; failed=1
-  fi
-}
+. "$here/expect.sh"
 
 # The processors that this process may use are fine, others and other texts are refused.
 allowed=$(sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status)

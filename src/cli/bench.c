@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "cli/cli.h"
+#include "cli/json.h"
 
 static int compare_times(const void *a, const void *b) {
   double left = *(const double *)a, right = *(const double *)b;
@@ -51,19 +52,35 @@ static bool write_trace(const ProfileOutput *output) {
   return fine;
 }
 
+static void print_json(double load, const double *times, size_t count, double peak, const ProfileOutput *output) {
+  Json json;
+  char *profile = NULL;
+  if (!json_out_open(&json)) return;
+  json_put_begin(&json, '{');
+  json_put_key(&json, "load_ms");
+  json_put_real(&json, load);
+  json_put_key(&json, "calls_ms");
+  json_put_begin(&json, '[');
+  for (size_t i = 0; i < count; i++) json_put_real(&json, times[i]);
+  json_put_end(&json, ']');
+  json_put_key(&json, "median_ms");
+  json_put_real(&json, median_of_second_half(times, count));
+  json_put_key(&json, "peak_rss_mb");
+  json_put_real(&json, peak);
+  if (output->table && !wick_profile_print(output->profile, WICK_PROFILE_JSON, &profile, NULL)) {
+    json_put_key(&json, "profile");
+    json_put_verbatim(&json, profile);
+  }
+  json_put_end(&json, '}');
+  json_out_print(&json);
+  wick_text_free(profile);
+}
 static void report(bool json, double load, const double *times, size_t count, const ProfileOutput *output) {
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   double peak = (double)usage.ru_maxrss / 1024, median = median_of_second_half(times, count);
   if (json) {
-    printf("{\"load_ms\": %.4f, \"calls_ms\": [", load);
-    for (size_t i = 0; i < count; i++) printf("%s%.5f", i ? ", " : "", times[i]);
-    printf("], \"median_ms\": %.5f, \"peak_rss_mb\": %.1f", median, peak);
-    if (output->table) {
-      printf(", \"profile\": ");
-      write_profile(output, WICK_PROFILE_JSON, stdout, NULL);
-    }
-    printf("}\n");
+    print_json(load, times, count, peak, output);
     return;
   }
   printf("load        %10.3f ms\nfirst call  %10.3f ms\n", load, times[0]);
@@ -91,8 +108,8 @@ static int measure(const wick_module *module, const char *path, const char *meth
     wick_value *result;
     options.profile = i >= calls / 2 ? profile : NULL;
     double start = clock_ms();
-    wick_status status = wick_run(module, method, (const wick_value *const *)inputs->values, inputs->count, NULL, 0,
-                                  &options, &result, &error);
+    wick_status status = wick_run(module, method, (const wick_value *const *)inputs->values, inputs->count,
+                                  inputs->names, inputs->named_count, &options, &result, &error);
     times[i] = clock_ms() - start;
     if (status) {
       complain_error(path, error);
@@ -112,21 +129,18 @@ static int run(const Command *command, int count, char **words) {
   ProfileOutput output = {0};
   ModelOptions model = {0};
   const Option options[] = {
-      {"--method", OPTION_TEXT, &method, "NAME  the method or function to call"},
-      {"--threads", OPTION_INT, &threads, "N  threads within one call"},
-      {"--calls", OPTION_INT, &calls, "N  calls to make (20)"},
-      {"--json", OPTION_FLAG, &json, "  one JSON object with every call's time"},
-      {"--explain", OPTION_FLAG, &explain,
-       "  what the executor did, what compiling took, what was left undone and why"},
-      {"--profile", OPTION_FLAG, &output.table,
-       "  time by operator, shapes and place, of the second half of the calls"},
-      {"--trace", OPTION_TEXT, &output.trace,
-       "FILE  every operator of the second half of the calls, for chrome://tracing"},
-      MODEL_OPTIONS(model),
+      {"--method", OPTION_TEXT, &method, "NAME", "the method or function to call"},
+      {"--threads", OPTION_INT, &threads, "N", "threads within one call"},
+      {"--calls", OPTION_INT, &calls, "N", "calls to make (20)"},
+      {"--json", OPTION_FLAG, &json, NULL, "one JSON object with every call's time"},
+      {"--explain", OPTION_FLAG, &explain, NULL, "what was not optimized and why, what compiling took"},
+      {"--profile", OPTION_FLAG, &output.table, NULL, "time by operator, shapes and place (second half)"},
+      {"--trace", OPTION_TEXT, &output.trace, "FILE", "every operator (second half), for chrome://tracing"},
+      {.kind = OPTION_MODEL, .to = &model},
       {0},
   };
   int result;
-  if (!options_parse(command, options, &count, words, 1, &result)) return result;
+  if (!options_parse(command, options, &count, words, 1, ANY_WORDS, &result)) return result;
   if (calls < 1 || calls > 100000000) {
     complain(NULL, "--calls %ld", calls);
     return EXIT_USAGE;
@@ -155,4 +169,4 @@ static int run(const Command *command, int count, char **words) {
   return result;
 }
 
-const Command command_bench = {"bench", "MODEL [INPUT...]", "measure load, first call, warm-up and median", run};
+const Command command_bench = {"bench", "MODEL [INPUT...]", "Measures calls.", run};

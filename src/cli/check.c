@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/json.h"
 
 typedef struct Check {
   const char *model_path;
   wick_module *module;
   Tolerance tolerance;
-  bool no_grads, reprint;
+  bool no_grads, reprint, json;
   const char *passes;
   long repeat, threads;
   size_t passed, failed, total;
@@ -355,9 +356,28 @@ static bool check_calls(Check *check, const wick_value *calls, const wick_value 
   return fine;
 }
 
+static bool print_json(const Check *check) {
+  Json json;
+  const char *text;
+  if (!json_out_open(&json)) return false;
+  json_put_begin(&json, '{');
+  json_put_key(&json, "passed");
+  json_put_int(&json, (long long)check->passed);
+  json_put_key(&json, "failed");
+  json_put_int(&json, (long long)check->failed);
+  json_put_key(&json, "messages");
+  json_put_begin(&json, '[');
+  for (size_t i = 0; (text = complaint_at(i)); i++) json_put_text(&json, text);
+  json_put_end(&json, ']');
+  json_put_end(&json, '}');
+  return json_out_print(&json);
+}
 static int finish(const Check *check) {
   progress_clear();
-  printf("%zu passed, %zu failed\n", check->passed, check->failed);
+  if (!check->json)
+    printf("%zu passed, %zu failed\n", check->passed, check->failed);
+  else if (!print_json(check))
+    return EXIT_FAILED;
   return check->failed ? EXIT_FAILED : EXIT_DONE;
 }
 
@@ -437,25 +457,27 @@ static int run(const Command *command, int count, char **words) {
   Check check = {.tolerance = {1e-4, 1e-5, false}, .repeat = 1};
   ModelOptions model = {.keep_devices = true};
   const Option options[] = {
-      {"--rtol", OPTION_REAL, &check.tolerance.rtol, "X  relative tolerance of floating values (1e-4)"},
-      {"--atol", OPTION_REAL, &check.tolerance.atol, "X  absolute tolerance of floating values (1e-5)"},
-      {"--scaled", OPTION_FLAG, &check.tolerance.scaled, "  relative to the largest magnitude in the tensor"},
-      {"--no-grads", OPTION_FLAG, &check.no_grads, "  leave recorded gradients out"},
-      {"--repeat", OPTION_INT, &check.repeat, "N  make all calls N times, each on copies of the module and its inputs"},
-      {"--reprint", OPTION_FLAG, &check.reprint, "  also print every function, compile that again, compare the graphs"},
-      {"--passes", OPTION_TEXT, &check.passes, "A,B  first put every function's graph through these passes"},
-      {"--threads", OPTION_INT, &check.threads, "N  threads within one call"},
-      MODEL_OPTIONS(model),
+      {"--rtol", OPTION_REAL, &check.tolerance.rtol, "X", "relative tolerance of floating values (1e-4)"},
+      {"--atol", OPTION_REAL, &check.tolerance.atol, "X", "absolute tolerance of floating values (1e-5)"},
+      {"--scaled", OPTION_FLAG, &check.tolerance.scaled, NULL, "relative to the largest magnitude in the tensor"},
+      {"--no-grads", OPTION_FLAG, &check.no_grads, NULL, "leave recorded gradients out"},
+      {"--repeat", OPTION_INT, &check.repeat, "N", "all calls N times, on copies of module and inputs"},
+      {"--reprint", OPTION_FLAG, &check.reprint, NULL, "print every function, compile that, compare graphs"},
+      {"--passes", OPTION_TEXT, &check.passes, "A,B", "first put every function's graph through these"},
+      {"--threads", OPTION_INT, &check.threads, "N", "threads within one call"},
+      {"--json", OPTION_FLAG, &check.json, NULL, "print one JSON object"},
+      {.kind = OPTION_MODEL, .to = &model},
       {0},
   };
   int result;
-  if (!options_parse(command, options, &count, words, 2, &result)) return result;
+  if (!options_parse(command, options, &count, words, 2, 2, &result)) return result;
   if (check.repeat < 1) {
     complain(NULL, "--repeat %ld", check.repeat);
     return EXIT_USAGE;
   }
   wick_value *io, *mark;
   wick_error *error;
+  if (complain_missing_file(words[1])) return EXIT_USAGE;
   wick_status unread = wick_load_value(NULL, words[1], NULL, &io, &error); /* devices as they were recorded */
   if (unread) {
     wick_error_free(error);
@@ -467,14 +489,15 @@ static int run(const Command *command, int count, char **words) {
   }
   check.model_path = words[0];
   if (!(mark = wick_value_get_text(io, "wick_io"))) {
-    complain(words[1], "not a file of recorded calls, or memory ran out");
+    complain(words[1], "not a file of recorded calls: it has no \"wick_io\"");
     result = EXIT_USAGE;
   } else {
-    result = run_check(&check, io, &model);
+    result = !check.json || model_print_aside(&model) ? run_check(&check, io, &model) : EXIT_FAILED;
   }
+  wick_runtime_release(model.runtime);
   wick_value_release(mark);
   wick_value_release(io);
   return result;
 }
 
-const Command command_check = {"check", "MODEL IO.pt", "run recorded calls and compare", run};
+const Command command_check = {"check", "MODEL IO.pt", "Runs recorded calls and compares.", run};

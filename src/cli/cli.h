@@ -1,46 +1,75 @@
-/* The `wick` command: what its subcommands share. They use the public headers and nothing else of wick. */
+/* The `wick` command: a client of the public headers. This is what its subcommands share; besides it:
+ *
+ *   cli/literal.h   values in words of the command line
+ *   cli/json.h      what --json prints
+ *   cli/output.h    where results go: the terminal, files
+ *   cli/stream.h    calls: one, or one for each piece of an input
+ *   cli/media.h     pictures, sound, tables
+ *   cli/image.h     each format of pictures */
 #pragma once
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "wick/wick.h"
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-/* ---- options ---- */
+/* ---- options (options.c) ---- */
 typedef enum OptionKind {
   OPTION_FLAG,
   OPTION_TEXT,
+  OPTION_TEXTS, /* may be given several times */
   OPTION_INT,
   OPTION_REAL,
+  OPTION_MODEL, /* stands for those of every command that opens a model; to: ModelOptions */
   OPTION_LIBRARY,
   OPTION_NO_LIBRARIES,
   OPTION_ENGINE,
   OPTION_CPUS
 } OptionKind;
+enum { MAX_TEXTS = 100 };
+typedef struct Texts {
+  const char *items[MAX_TEXTS];
+  size_t count;
+} Texts;
 typedef struct Option {
   const char *name; /* "--threads" or "-o" */
   OptionKind kind;
-  void *to; /* bool, const char *, long, double; unused for what is done at once: libraries, engine, processors */
-  const char *help; /* "N  threads within one call" */
+  void
+      *to; /* bool, const char *, Texts, long, double; unused for what is done at once: libraries, engine, processors */
+  const char *argument, *help; /* "N"; NULL: it takes none */
 } Option;
 typedef struct Command {
   const char *name, *usage, *summary;
   int (*run)(const struct Command *command, int count, char **words);
 } Command;
-/* Takes the options out of words; what is left are the positional words, at least `least`. false: *out_exit says how to
- * leave (help was shown, or a usage error). Options of every command that takes a model are added by model_options. */
-bool options_parse(const Command *command, const Option *options, int *count, char **words, int least, int *out_exit);
+/* Takes the options out of words; what is left are the positional words, `least` to `most` of them. false: *out_exit
+ * says how to leave (help was shown, or a usage error). */
+bool options_parse(const Command *command, const Option *options, int *count, char **words, int least, int most,
+                   int *out_exit);
+enum { ANY_WORDS = 1 << 20 };
+/* What `wick help models` shows. */
+void options_show_models(void);
 
 extern const Command command_run, command_check, command_info, command_dump, command_ops, command_bench, command_save,
     command_compile;
 
-/* ---- messages: `wick: file: message`, with the trace ---- */
+/* ---- messages: `wick: file: message`, with the trace (message.c) ---- */
 void complain(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints and frees the error. */
 void complain_error(const char *file, wick_error *error);
+/* What was complained about, in order, of many the first; NULL: no such index. */
+const char *complaint_at(size_t index);
 
-/* ---- models ---- */
+/* ---- did you mean? (suggest.c) ---- */
+typedef const char *NameAt(const void *user, size_t index); /* NULL: there are no more */
+/* The name that is most like the word, or NULL when none is. */
+const char *suggest(const char *word, NameAt *name_at, const void *user);
+/* Complains that a file is not there, with the one in its folder that is most like it. false: it is there. */
+bool complain_missing_file(const char *path);
+
+/* ---- models (model.c) ---- */
 #define DEFAULT_DEVICE_MAP "*=cpu" /* of archives that the command opens: files of some other machine */
 #define VALUE_OPTIONS ((wick_load_options){.size = sizeof(wick_load_options), .device_map = DEFAULT_DEVICE_MAP})
 #define ARCHIVE_OPTIONS ((wick_load_options){.size = sizeof(wick_load_options), .mode = WICK_LOAD_MAP})
@@ -50,19 +79,13 @@ typedef struct ModelOptions {
   bool read;             /* read the archive instead of mapping it */
   wick_runtime *runtime; /* NULL: the default */
   uint64_t deadline_ns;  /* for opening it, from then on; 0: none */
+  const Texts *uses;     /* NAME=FILE: what names of a source stand for (bind.c); NULL: none */
 } ModelOptions;
-#define MODEL_OPTIONS(m)                                                                                 \
-  {"--device-map", OPTION_TEXT, &(m).device_map,                                                         \
-   "MAP  what stands for devices that are not here: \"cuda=cpu\", \"*=cpu\""},                           \
-      {"--read", OPTION_FLAG, &(m).read, "  read the archive and check its sums instead of mapping it"}, \
-      {"--no-libraries", OPTION_NO_LIBRARIES, NULL, "  open none by itself that the program names"},     \
-      {"--library", OPTION_LIBRARY, NULL,                                                                \
-       "NAME  open a library of operators first: its name, or a file with a / in it"},                   \
-      {"--engine", OPTION_ENGINE, NULL, "NAME  of quantized operators: qnnpack or onednn"}, {            \
-    "--cpu", OPTION_CPUS, NULL, "LIST  run on these processors only: 0,2-3"                              \
-  }
 bool is_source_file(const char *path); /* ends in .py */
-/* NULL: *error says why. */
+/* What programs print goes to standard error: the standard output has an object of JSON. The caller releases the
+ * runtime. false: it was complained about. */
+bool model_print_aside(ModelOptions *options);
+/* NULL: *error says why, or it was complained about. */
 wick_module *model_open(const char *path, const ModelOptions *options, wick_error **error);
 /* Puts the frozen module, in evaluation mode, in its place; the names of what stays as it is have commas between them,
  * NULL: nothing but forward. */
@@ -71,18 +94,42 @@ wick_status model_freeze(wick_module **module, const char *preserved_or_null, wi
 char *file_read(const char *path, size_t *out_length);
 /* "forward", or the first function of a source. */
 const char *model_default_method(const wick_module *module);
+/* false: it is not there, which was complained about. */
+bool model_has_method(const char *path, const wick_module *module, const char *method);
+
+/* ---- names of a source bound to files (bind.c) ---- */
+typedef struct Bindings Bindings;
+/* NULL: it was complained about. */
+Bindings *bindings_open(const ModelOptions *options);
+void bindings_free(Bindings *bindings); /* NULL is allowed */
+wick_resolve_callback bindings_resolve; /* user: Bindings */
+
+/* ---- training and evaluation (mode.c) ---- */
+typedef enum Mode { MODE_AS_SAVED, MODE_EVAL, MODE_TRAIN } Mode;
+/* From --eval and --train; false: both were given, which was complained about. */
+bool mode_of(bool eval, bool train, Mode *out);
+/* Sets it; where it stays as saved, warns of what behaves otherwise in training: dropout, normalization over the batch.
+ * false: it was complained about. */
+bool mode_set(const char *path, wick_module *module, Mode mode);
+/* "training", "evaluation", "mixed"; "": the module has none. */
+const char *mode_name(const wick_module *module);
 
 /* With places in the source or without; freed with wick_text_free. */
 wick_status graph_text(const wick_graph *graph, bool with_source, char **out, wick_error **error);
 
-/* ---- inputs ---- */
+/* ---- inputs (inputs.c) ---- */
 typedef struct Inputs {
   wick_value **values;
-  size_t count, capacity;
+  const char **names; /* of the last named_count */
+  size_t count, named_count;
 } Inputs;
 /* What words of the command line mean; false: it was complained about, and nothing is kept. */
 bool inputs_read(Inputs *inputs, int count, char **words);
 void inputs_dispose(Inputs *inputs);
+/* A value from a file by its kind. false: it was complained about. */
+bool input_file_read(const char *path, wick_value **out);
+/* Raw float32 numbers: at most `most` of them, fewer at the end of the input. NULL: it was complained about. */
+wick_value *input_floats_read(FILE *from, size_t most);
 
 /* ---- plans (dump_optimized.c) ---- */
 typedef struct OptimizedDump {
@@ -92,7 +139,7 @@ typedef struct OptimizedDump {
 } OptimizedDump;
 int dump_optimized(const OptimizedDump *dump, ModelOptions *model, int count, char **words); /* words: the inputs */
 
-/* ---- comparing ---- */
+/* ---- comparing (compare.c) ---- */
 typedef struct Tolerance {
   double rtol, atol;
   bool scaled; /* relative to the largest magnitude of the tensor */
@@ -105,7 +152,7 @@ bool values_agree(const wick_value *got, const wick_value *want, const Tolerance
 /* The same for strides that were recorded beside a value. */
 bool strides_agree(const wick_value *got, const wick_value *want, const char *where, char *difference);
 
-/* ---- progress on a terminal (standard error); nothing elsewhere ---- */
+/* ---- progress on a terminal (standard error); nothing elsewhere (message.c) ---- */
 void progress_show(const char *what, size_t done, size_t total);
 void progress_clear(void);
 uint64_t clock_ns(void); /* monotonic */

@@ -303,20 +303,18 @@ static int run(const Command *command, int count, char **words) {
   ModelOptions model = {0};
   OptimizedDump optimized = {.calls = 4};
   const Option options[] = {
-      {"--stage", OPTION_TEXT, &dump.stage,
-       "STAGE  tokens, tree, ir (the default), code, bytecode, optimized or kernel"},
-      {"--method", OPTION_TEXT, &dump.method, "NAME  only this method or function"},
-      {"--pass", OPTION_TEXT, &dump.pass,
-       "NAME  the graph after this step of compiling, `all` of them, or other passes A,B; unknown names list all"},
-      {"--preserve", OPTION_TEXT, &dump.preserved, "A,B  for --pass freeze: what stays, as in `wick save --freeze`"},
-      {"--source", OPTION_FLAG, &dump.with_source, "  with source positions in graphs"},
-      {"--calls", OPTION_INT, &optimized.calls, "N  calls before plans are shown (4; optimized and kernel)"},
-      {"--grad", OPTION_FLAG, &optimized.grad, "  grad mode on, inputs that require gradients (optimized and kernel)"},
-      MODEL_OPTIONS(model),
+      {"--stage", OPTION_TEXT, &dump.stage, "STAGE", "tokens tree ir code bytecode optimized kernel"},
+      {"--method", OPTION_TEXT, &dump.method, "NAME", "only this method or function"},
+      {"--pass", OPTION_TEXT, &dump.pass, "NAME", "after this step of compiling, or all; or passes A,B"},
+      {"--preserve", OPTION_TEXT, &dump.preserved, "A,B", "for --pass freeze: what stays, as in `wick save`"},
+      {"--source", OPTION_FLAG, &dump.with_source, NULL, "with source positions in graphs"},
+      {"--calls", OPTION_INT, &optimized.calls, "N", "calls before plans are shown (4)"},
+      {"--grad", OPTION_FLAG, &optimized.grad, NULL, "plans with gradients of the inputs"},
+      {.kind = OPTION_MODEL, .to = &model},
       {0},
   };
   int result;
-  if (!options_parse(command, options, &count, words, 1, &result)) return result;
+  if (!options_parse(command, options, &count, words, 1, ANY_WORDS, &result)) return result;
   dump.path = words[0];
   if (!strcmp(dump.stage, "tokens") || !strcmp(dump.stage, "tree")) return dump_texts(&dump);
   bool kernels = !strcmp(dump.stage, "kernel");
@@ -340,4 +338,4 @@ static int run(const Command *command, int count, char **words) {
   return dump_model(&dump, &model);
 }
 
-const Command command_dump = {"dump", "MODEL [INPUT...]", "print the program at a stage", run};
+const Command command_dump = {"dump", "MODEL [INPUT...]", "Prints a program at a stage, from tokens to kernels.", run};

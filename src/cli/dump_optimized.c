@@ -42,8 +42,8 @@ static bool call(const OptimizedDump *dump, const wick_function *function, const
   wick_run_options options = {.size = sizeof options, .grad = dump->grad ? WICK_GRAD_ON : WICK_GRAD_OFF};
   wick_value *result;
   wick_error *error;
-  if (wick_function_run(function, (const wick_value *const *)inputs->values, inputs->count, NULL, 0, &options, &result,
-                        &error)) {
+  if (wick_function_run(function, (const wick_value *const *)inputs->values, inputs->count, inputs->names,
+                        inputs->named_count, &options, &result, &error)) {
     complain_error(dump->path, error);
     return false;
   }

@@ -88,6 +88,7 @@ static int print_module(const char *path, const wick_module *module, bool all) {
   if (!is_source_file(path)) print_archive(path);
   for (size_t i = 0; wick_library_path(i); i++) printf("library   %s\n", wick_library_path(i));
   if (*wick_module_class_name(module)) printf("class     %s\n", wick_module_class_name(module));
+  if (*mode_name(module)) printf("mode      %s\n", mode_name(module));
   for (size_t i = 0; i < wick_module_method_count(module); i++) {
     char *schema = NULL;
     wick_module_schema(module, wick_module_method_name(module, i), &schema, NULL);
@@ -153,12 +154,12 @@ static int run(const Command *command, int count, char **words) {
   bool all = false;
   ModelOptions model = {0};
   const Option options[] = {
-      {"--all", OPTION_FLAG, &all, "  plain attributes with their values too"},
-      MODEL_OPTIONS(model),
+      {"--all", OPTION_FLAG, &all, NULL, "plain attributes with their values too"},
+      {.kind = OPTION_MODEL, .to = &model},
       {0},
   };
   int result;
-  if (!options_parse(command, options, &count, words, 1, &result)) return result;
+  if (!options_parse(command, options, &count, words, 1, 1, &result)) return result;
   wick_error *error;
   wick_module *module = model_open(words[0], &model, &error);
   if (!module && error && !is_source_file(words[0]) && info_of_file(words[0], model.read, error)) {
@@ -174,4 +175,4 @@ static int run(const Command *command, int count, char **words) {
   return result;
 }
 
-const Command command_info = {"info", "MODEL", "what is in the archive", run};
+const Command command_info = {"info", "MODEL", "Shows what is in a file: modules, parameters, methods.", run};

@@ -56,12 +56,12 @@ static int run(const Command *command, int count, char **words) {
   const char *allow = NULL;
   ModelOptions model = {0};
   const Option options[] = {
-      {"--allow", OPTION_TEXT, &allow, "FILE  names of operators, one a line: exit 1 when the program uses others"},
-      MODEL_OPTIONS(model),
+      {"--allow", OPTION_TEXT, &allow, "FILE", "exit 1 when it uses operators not in it, one a line"},
+      {.kind = OPTION_MODEL, .to = &model},
       {0},
   };
   int result;
-  if (!options_parse(command, options, &count, words, 1, &result)) return result;
+  if (!options_parse(command, options, &count, words, 1, 1, &result)) return result;
   Listing listing = {0};
   char *text = NULL;
   size_t length;
@@ -74,4 +74,4 @@ static int run(const Command *command, int count, char **words) {
   return result;
 }
 
-const Command command_ops = {"ops", "MODEL", "list the operators the program uses", run};
+const Command command_ops = {"ops", "MODEL", "Lists the operators that a program uses.", run};

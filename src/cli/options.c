@@ -1,40 +1,83 @@
-/* Options, messages, progress, opening models. */
+/* Options: one table of each command's is what is parsed and what --help shows. */
+#include <assert.h>
 #include <errno.h>
 #include <sched.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/json.h"
 
-void complain(const char *file, const char *format, ...) {
-  va_list arguments;
-  progress_clear();
-  fprintf(stderr, file ? "wick: %s: " : "wick: ", file);
-  va_start(arguments, format);
-  vfprintf(stderr, format, arguments);
-  va_end(arguments);
-  fputc('\n', stderr);
+enum { MAX_OPTIONS = 40, HELP_COLUMN = 20, SCREEN_WIDTH = 80 };
+
+/* Those of commands that open a model. */
+static size_t model_options(ModelOptions *m, Option *out) {
+  const Option options[] = {
+      {"--device-map", OPTION_TEXT, &m->device_map, "MAP", "devices that are not here: \"cuda=cpu\", \"*=cpu\""},
+      {"--read", OPTION_FLAG, &m->read, NULL, "read the archive, check its sums; don't map it"},
+      {"--library", OPTION_LIBRARY, NULL, "NAME", "open a library of operators first: name or ./file"},
+      {"--no-libraries", OPTION_NO_LIBRARIES, NULL, NULL, "open none by itself that the program names"},
+      {"--engine", OPTION_ENGINE, NULL, "NAME", "of quantized operators: qnnpack or onednn"},
+      {"--cpu", OPTION_CPUS, NULL, "LIST", "run on these processors only: 0,2-3"},
+  };
+  assert(sizeof options <= MAX_OPTIONS * sizeof *out);
+  memcpy(out, options, sizeof options);
+  return sizeof options / sizeof *options;
 }
 
-void complain_error(const char *file, wick_error *error) {
-  const char *message = wick_error_message(error);
-  size_t length = file ? strlen(file) : 0;
-  bool names_it = length && !strncmp(message, file, length) && message[length] == ':';
-  complain(names_it ? NULL : file, "%s", message);
-  const char *trace = wick_error_trace(error);
-  if (*trace) fprintf(stderr, "%s%s", trace, trace[strlen(trace) - 1] == '\n' ? "" : "\n");
-  wick_error_free(error);
+/* A command's own options and then, where OPTION_MODEL stands, those of models. */
+typedef struct Table {
+  Option options[MAX_OPTIONS];
+  size_t own, count;
+} Table;
+static Table table_of(const Option *options) {
+  Table table = {0};
+  ModelOptions *model = NULL;
+  for (const Option *o = options; o->name || o->kind == OPTION_MODEL; o++) {
+    if (o->kind == OPTION_MODEL)
+      model = o->to;
+    else
+      table.options[table.own++] = *o;
+    assert(table.own < MAX_OPTIONS - 8);
+  }
+  table.count = table.own + (model ? model_options(model, table.options + table.own) : 0);
+  return table;
+}
+static const char *option_name(const void *table, size_t index) {
+  const Table *t = table;
+  return index < t->count ? t->options[index].name : index == t->count ? "--help" : NULL;
 }
 
-static void show_help(const Command *command, const Option *options) {
-  printf("usage: wick %s %s\n\n%s\n\n", command->name, command->usage, command->summary);
-  for (const Option *o = options; o->name; o++) printf("  %s %s\n", o->name, o->help);
+/* ---- help ---- */
+
+static void show_option(const Option *o, int column) {
+  int width = printf("  %s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+  printf("%*s%s\n", width < column ? column - width : 1, "", o->help);
 }
+static void show_help(const Command *command, const Table *table) {
+  printf("usage: wick %s %s\n%s\n\n", command->name, command->usage, command->summary);
+  for (size_t i = 0; i < table->own; i++) show_option(&table->options[i], HELP_COLUMN);
+  if (table->count == table->own) return;
+  int width = printf("Of models (`wick help models`):");
+  for (size_t i = table->own; i < table->count; i++) {
+    const Option *o = &table->options[i];
+    int length = (int)(strlen(o->name) + (o->argument ? strlen(o->argument) + 1 : 0)) + 2;
+    if (width + length > SCREEN_WIDTH) width = printf("\n ") - 1;
+    width += printf(" %s%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "",
+                    i + 1 < table->count ? "," : "\n");
+  }
+}
+void options_show_models(void) {
+  ModelOptions none = {0};
+  Option options[MAX_OPTIONS];
+  puts(
+      "MODEL is a .pt archive, a .ptl archive of the lite interpreter, or a .py source\n"
+      "of TorchScript. Options of every command that opens one:\n");
+  size_t count = model_options(&none, options);
+  for (size_t i = 0; i < count; i++) show_option(&options[i], HELP_COLUMN);
+}
+
+/* ---- parsing ---- */
 
 /* "0,2-3": of wick's threads and of this one. */
 static bool set_cpus(const char *text) {
@@ -85,6 +128,17 @@ static bool set_option(const Option *option, const char *text) {
     case OPTION_TEXT:
       *(const char **)option->to = text;
       return true;
+    case OPTION_TEXTS: {
+      Texts *texts = option->to;
+      if (texts->count < MAX_TEXTS) {
+        texts->items[texts->count++] = text;
+        return true;
+      }
+      complain(NULL, "%s more than %d times", option->name, MAX_TEXTS);
+      return false;
+    }
+    case OPTION_MODEL: /* expanded */
+      return false;
     case OPTION_INT:
       *(long *)option->to = strtol(text, &end, 10);
       break;
@@ -111,144 +165,67 @@ static bool set_option(const Option *option, const char *text) {
   return false;
 }
 
-bool options_parse(const Command *command, const Option *options, int *count, char **words, int least, int *out_exit) {
-  int kept = 0;
-  bool only_words = false;
-  *out_exit = EXIT_USAGE;
-  for (int i = 0; i < *count; i++) {
-    char *word = words[i];
-    if (only_words || word[0] != '-' || !word[1] || (word[1] >= '0' && word[1] <= '9') ||
-        word[1] == '.') { /* -1 is an input */
-      words[kept++] = word;
-      continue;
-    }
-    if (!strcmp(word, "--")) {
-      only_words = true;
-      continue;
-    }
-    if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-      show_help(command, options);
-      *out_exit = EXIT_DONE;
-      return false;
-    }
-    size_t length = strcspn(word, "=");
-    const Option *option = options;
-    while (option->name && (strlen(option->name) != length || strncmp(option->name, word, length) != 0)) option++;
-    if (!option->name) {
-      complain(NULL, "%s does not take %s; `wick %s --help` lists its options", command->name, word, command->name);
-      return false;
-    }
-    const char *value = word[length] ? word + length + 1 : NULL;
-    bool is_flag = option->kind == OPTION_FLAG || option->kind == OPTION_NO_LIBRARIES;
-    if (is_flag ? value != NULL : !value && ++i >= *count) {
-      complain(NULL, "%s %s", option->name, is_flag ? "takes no value" : "needs a value");
-      return false;
-    }
-    if (!set_option(option, value ? value : words[i])) return false;
-  }
-  *count = kept;
-  if (kept >= least) return true;
-  fprintf(stderr, "usage: wick %s %s\n", command->name, command->usage);
+static bool asks_for_json(int count, char **words) {
+  for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++)
+    if (!strcmp(words[i], "--json")) return true;
   return false;
 }
 
-/* ---- models ---- */
-
-bool is_source_file(const char *path) {
-  size_t length = strlen(path);
-  return length > 3 && !strcmp(path + length - 3, ".py");
+/* -1 and -.5 are inputs, and so is -, the standard input. */
+static bool is_option(const char *word) {
+  return word[0] == '-' && word[1] && !(word[1] >= '0' && word[1] <= '9') && word[1] != '.';
 }
-
-char *file_read(const char *path, size_t *out_length) {
-  FILE *file = fopen(path, "rb");
-  struct stat info;
-  char *text = NULL;
-  if (!file || fstat(fileno(file), &info) != 0 || !S_ISREG(info.st_mode)) {
-    complain(path, "cannot open: %s", file ? "not a regular file" : strerror(errno));
-  } else if (!(text = malloc((size_t)info.st_size + 1))) {
-    complain(path, "out of memory");
-  } else {
-    *out_length = fread(text, 1, (size_t)info.st_size, file);
-    text[*out_length] = 0;
+static void complain_of_option(const Command *command, const Table *table, const char *word, size_t length) {
+  char name[64];
+  snprintf(name, sizeof name, "%.*s", (int)length, word);
+  const char *meant = suggest(name, option_name, table);
+  if (meant)
+    complain(NULL, "%s does not take %s. Did you mean '%s'?", command->name, word, meant);
+  else
+    complain(NULL, "%s does not take %s; `wick %s --help` lists its options", command->name, word, command->name);
+}
+/* Sets the option of words[*at], whose value may be the next word. */
+static bool take_option(const Command *command, const Table *table, int count, char **words, int *at) {
+  const char *word = words[*at];
+  size_t length = strcspn(word, "="), i = 0;
+  while (i < table->count &&
+         (strlen(table->options[i].name) != length || strncmp(table->options[i].name, word, length) != 0))
+    i++;
+  if (i == table->count) return complain_of_option(command, table, word, length), false;
+  const Option *option = &table->options[i];
+  const char *value = word[length] ? word + length + 1 : NULL;
+  bool is_flag = !option->argument;
+  if (is_flag ? value != NULL : !value && ++*at >= count) {
+    complain(NULL, "%s %s", option->name, is_flag ? "takes no value" : "needs a value");
+    return false;
   }
-  if (file) fclose(file);
-  return text;
+  return set_option(option, value ? value : words[*at]);
 }
 
-/* Programs made for a machine with other devices run here, but not without a word. */
-static void tell_replaced_devices(const char *path, const wick_module *module) {
-  char *devices = NULL;
-  if (!wick_module_replaced_devices(module, &devices, NULL) && *devices)
-    complain(path, "made for %s; here it runs on cpu (--device-map says otherwise)", devices);
-  wick_text_free(devices);
-}
-static wick_module *open_model(const char *path, const ModelOptions *options, wick_error **error) {
-  wick_module *module = NULL;
-  *error = NULL;
-  if (!is_source_file(path)) {
-    wick_load_options load = {.size = sizeof load,
-                              .mode = options->read ? WICK_LOAD_READ : WICK_LOAD_MAP,
-                              .device_map = options->device_map ? options->device_map : DEFAULT_DEVICE_MAP,
-                              .deadline_ns = options->deadline_ns};
-    bool as_written = options->keep_devices && !options->device_map;
-    if (as_written) load.device_map = NULL;
-    if (wick_load(options->runtime, path, &load, &module, error) && as_written) {
-      wick_error_free(*error);
-      load.device_map = DEFAULT_DEVICE_MAP;
-      wick_load(options->runtime, path, &load, &module, error);
+bool options_parse(const Command *command, const Option *options, int *count, char **words, int least, int most,
+                   int *out_exit) {
+  int kept = 0;
+  bool only_words = false;
+  Table table = table_of(options);
+  *out_exit = EXIT_USAGE;
+  if (asks_for_json(*count, words)) json_out_announce();
+  for (int i = 0; i < *count; i++) {
+    char *word = words[i];
+    if (only_words || !is_option(word)) {
+      words[kept++] = word;
+    } else if (!strcmp(word, "--")) {
+      only_words = true;
+    } else if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+      show_help(command, &table);
+      *out_exit = EXIT_DONE;
+      return false;
+    } else if (!take_option(command, &table, *count, words, &i)) {
+      return false;
     }
-    return module;
   }
-  size_t length;
-  char *text = file_read(path, &length);
-  if (!text) return NULL;
-  wick_compile_options compile = {.size = sizeof compile,
-                                  .file_name = path,
-                                  .deadline_ns = options->deadline_ns,
-                                  .device_map = options->device_map};
-  wick_compile_with(options->runtime, text, length, &compile, &module, error);
-  free(text);
-  return module;
-}
-wick_module *model_open(const char *path, const ModelOptions *options, wick_error **error) {
-  wick_module *module = open_model(path, options, error);
-  if (module && !options->device_map) tell_replaced_devices(path, module);
-  return module;
-}
-
-wick_status graph_text(const wick_graph *graph, bool with_source, char **out, wick_error **error) {
-  return with_source ? wick_graph_print_places(graph, out, error) : wick_graph_print(graph, out, error);
-}
-
-const char *model_default_method(const wick_module *module) {
-  for (size_t i = 0; i < wick_module_method_count(module); i++)
-    if (!strcmp(wick_module_method_name(module, i), "forward")) return "forward";
-  const char *first = wick_module_method_name(module, 0);
-  return *wick_module_class_name(module) || !first ? "forward" : first;
-}
-
-/* ---- progress ---- */
-
-static bool progress_shown;
-void progress_show(const char *what, size_t done, size_t total) {
-  static double last;
-  if (!isatty(STDERR_FILENO)) return;
-  double now = clock_ms();
-  if (progress_shown && done < total && now - last < 100) return;
-  last = now;
-  progress_shown = true;
-  fprintf(stderr, "\r%s %zu of %zu\033[K", what, done, total);
-  fflush(stderr);
-}
-void progress_clear(void) {
-  if (progress_shown) fputs("\r\033[K", stderr);
-  progress_shown = false;
-}
-uint64_t clock_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-double clock_ms(void) {
-  return (double)clock_ns() / 1e6;
+  *count = kept;
+  if (kept >= least && kept <= most) return true;
+  if (kept > most) complain(NULL, "%s does not know what to do with '%s'", command->name, words[most]);
+  fprintf(stderr, "usage: wick %s %s\n", command->name, command->usage);
+  return false;
 }

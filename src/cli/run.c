@@ -1,38 +1,11 @@
-/* wick run: calls a method and prints what it gives. */
-#include <stdio.h>
+/* wick run: calls a method and prints or writes what it gives. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-
-/* method NULL: the module, with its hooks. */
-static int call(const wick_module *module, const char *path, const char *method, const Inputs *inputs,
-                const wick_run_options *options, const char *output) {
-  wick_value *result;
-  wick_error *error;
-  char *text;
-  const wick_value *const *values = (const wick_value *const *)inputs->values;
-  if (method ? wick_run(module, method, values, inputs->count, NULL, 0, options, &result, &error)
-             : wick_module_call(module, values, inputs->count, NULL, 0, options, &result, &error)) {
-    complain_error(path, error);
-    return EXIT_FAILED;
-  }
-  int exit_status = EXIT_DONE;
-  if (output) {
-    if (wick_tensor_save_npy(result, output, &error)) {
-      complain_error(output, error);
-      exit_status = EXIT_FAILED;
-    }
-  } else if (wick_value_print(result, &text, &error)) {
-    complain_error(path, error);
-    exit_status = EXIT_FAILED;
-  } else {
-    puts(text);
-    wick_text_free(text);
-  }
-  wick_value_release(result);
-  return exit_status;
-}
+#include "cli/json.h"
+#include "cli/output.h"
+#include "cli/stream.h"
 
 /* Of what was allowed from the start on (0: anything), at least the smallest deadline there is. */
 static uint64_t time_left(uint64_t start, uint64_t allowed) {
@@ -44,70 +17,137 @@ static uint64_t time_left(uint64_t start, uint64_t allowed) {
 static bool load_weights(wick_module *module, const char *path) {
   wick_value *state = NULL;
   wick_error *error;
+  if (complain_missing_file(path)) return false;
   bool done =
       !wick_load_value(NULL, path, &VALUE_OPTIONS, &state, &error) && !wick_module_load_state(module, state, &error);
   if (!done) complain_error(path, error);
   wick_value_release(state);
   return done;
 }
-
-static int run(const Command *command, int count, char **words) {
-  const char *method = NULL, *output = NULL, *weights = NULL;
-  bool grad = false, with_hooks = false;
-  long threads = 0, steps = 0, megabytes = 0;
-  double seconds = 0;
-  ModelOptions model = {0};
-  const Option options[] = {
-      {"--method", OPTION_TEXT, &method,
-       "NAME  the method or function to call (forward, or a source's first function)"},
-      {"--call", OPTION_FLAG, &with_hooks,
-       "  call the module as Python's m(x) does: forward between the module's hooks"},
-      {"-o", OPTION_TEXT, &output, "FILE  write the result, a tensor, as .npy instead of printing it"},
-      {"--weights", OPTION_TEXT, &weights,
-       "FILE  take parameters and buffers from a state dict of torch.save or a safetensors file"},
-      {"--threads", OPTION_INT, &threads, "N  threads within one call"},
-      {"--seconds", OPTION_REAL, &seconds, "N  give up after so long, a fraction too: to load, to compile and to run"},
-      {"--steps", OPTION_INT, &steps, "N  give up after so many loop iterations and calls"},
-      {"--megabytes", OPTION_INT, &megabytes, "N  give up when it needs more"},
-      {"--grad", OPTION_FLAG, &grad, "  with grad mode on, for programs that call backward"},
-      MODEL_OPTIONS(model),
-      {0},
-  };
-  int result;
-  if (!options_parse(command, options, &count, words, 1, &result)) return result;
-  if (!(seconds >= 0 && seconds < 1e9)) {
-    complain(NULL, "--seconds takes a time from 0 on");
-    return EXIT_USAGE;
-  }
-  if (with_hooks && method) {
-    complain(NULL, "--call calls forward with its hooks, --method one method without");
-    return EXIT_USAGE;
-  }
-  uint64_t start = clock_ns(), allowed = (uint64_t)(seconds * 1e9);
-  model.deadline_ns = allowed;
-  Inputs inputs;
-  if (!inputs_read(&inputs, count - 1, words + 1)) return EXIT_USAGE;
+static bool set_seed(const char *text) {
+  char *end;
+  errno = 0;
+  wick_value *seed = wick_value_int(strtoll(text, &end, 10));
   wick_error *error;
-  wick_module *module = model_open(words[0], &model, &error);
-  result = EXIT_USAGE;
-  if (module && weights && !load_weights(module, weights)) {
-    result = EXIT_FAILED;
-  } else if (module) {
-    wick_run_options limits = {.size = sizeof limits,
-                               .threads = (uint32_t)threads,
-                               .grad = grad ? WICK_GRAD_ON : WICK_GRAD_OFF,
-                               .deadline_ns = time_left(start, allowed),
-                               .max_steps = (uint64_t)steps,
-                               .max_bytes = (uint64_t)megabytes << 20};
-    if (!getenv("WICK_EXECUTOR")) limits.executor = WICK_EXECUTOR_SIMPLE; /* a plan would come too late */
-    if (!method && !with_hooks) method = model_default_method(module);
-    result = call(module, words[0], method, &inputs, &limits, output);
-  } else if (error) {
-    complain_error(words[0], error);
+  bool fine = end != text && !*end && !errno;
+  if (!fine) {
+    complain(NULL, "--seed takes a number, not '%s'", text);
+  } else if (wick_op_call(NULL, "aten::manual_seed", NULL, (const wick_value *const[]){seed}, 1, NULL, 0, NULL,
+                          &error)) {
+    complain_error("--seed", error);
+    fine = false;
   }
+  wick_value_release(seed);
+  return fine;
+}
+
+typedef struct Run {
+  const char *method, *weights, *seed;
+  bool grad, with_hooks;
+  long threads, steps, megabytes;
+  double seconds;
+  Mode mode;
+  Output output;
+  Chunks chunks;
+  Texts uses;
+  ModelOptions model;
+} Run;
+
+/* One call, or one for each chunk. */
+static int call(Run *run, const wick_module *module, const char *path, Inputs *inputs, uint64_t deadline_ns) {
+  wick_run_options limits = {.size = sizeof limits,
+                             .threads = (uint32_t)run->threads,
+                             .grad = run->grad ? WICK_GRAD_ON : WICK_GRAD_OFF,
+                             .deadline_ns = deadline_ns,
+                             .max_steps = (uint64_t)run->steps,
+                             .max_bytes = (uint64_t)run->megabytes << 20};
+  if (!getenv("WICK_EXECUTOR") && !run->chunks.size)
+    limits.executor = WICK_EXECUTOR_SIMPLE; /* a plan would come too late */
+  Call one = {module, path, run->with_hooks ? NULL : run->method, &limits};
+  if (run->chunks.size) return stream(&one, &run->chunks, inputs, &run->output) ? EXIT_DONE : EXIT_FAILED;
+  wick_value *result;
+  if (!call_once(&one, inputs, &result)) return EXIT_FAILED;
+  bool written = output_write(&run->output, result);
+  wick_value_release(result);
+  return written ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int run_model(Run *run, wick_module *module, const char *path, Inputs *inputs, uint64_t start,
+                     uint64_t allowed) {
+  if (!run->method && !run->with_hooks) run->method = model_default_method(module);
+  if (run->method && !model_has_method(path, module, run->method)) return EXIT_USAGE;
+  if (!output_check(&run->output, module, run->chunks.size ? NULL : run->method)) return EXIT_USAGE;
+  if (run->weights && !load_weights(module, run->weights)) return EXIT_FAILED;
+  if (!mode_set(path, module, run->mode)) return EXIT_USAGE;
+  return call(run, module, path, inputs, time_left(start, allowed));
+}
+
+static int run_words(Run *run, int count, char **words) {
+  uint64_t start = clock_ns(), allowed = (uint64_t)(run->seconds * 1e9);
+  Inputs inputs;
+  wick_error *error = NULL;
+  if (run->seed && !set_seed(run->seed)) return EXIT_USAGE; /* made inputs are random too */
+  if (run->chunks.size && count > 1 && !strcmp(words[1], "-")) {
+    run->chunks.live = true;
+    words[1] = "None"; /* in the place of the pieces */
+  }
+  if (!inputs_read(&inputs, count - 1, words + 1)) return EXIT_USAGE;
+  if (run->output.json && !model_print_aside(&run->model)) return inputs_dispose(&inputs), EXIT_FAILED;
+  run->model.deadline_ns = allowed;
+  wick_module *module = model_open(words[0], &run->model, &error);
+  int result = module ? run_model(run, module, words[0], &inputs, start, allowed) : EXIT_USAGE;
+  if (error) complain_error(words[0], error);
   wick_module_release(module);
+  wick_runtime_release(run->model.runtime);
   inputs_dispose(&inputs);
   return result;
 }
 
-const Command command_run = {"run", "MODEL [INPUT...]", "call a method and print its result", run};
+static int run(const Command *command, int count, char **words) {
+  Run run = {.output.rate = 16000};
+  bool eval = false, train = false;
+  const char *chunk = NULL;
+  const Option options[] = {
+      {"--method", OPTION_TEXT, &run.method, "NAME", "call it, not forward or a source's first function"},
+      {"--call", OPTION_FLAG, &run.with_hooks, NULL, "as Python's m(x): forward between the module's hooks"},
+      {"--use", OPTION_TEXTS, &run.uses, "NAME=FILE", "what NAME means in a .py: a model, source, input"},
+      {"--chunk", OPTION_TEXT, &chunk, "N[,pad]", "a call for each N of the first input's last dimension"},
+      {"-o", OPTION_TEXT, &run.output.path, "FILE", "write it: .npy .npz .pt .json .wav .png"},
+      {"--sample-rate", OPTION_INT, &run.output.rate, "N", "of -o FILE.wav (16000)"},
+      {"--topk", OPTION_INT, &run.output.topk, "K", "print the K largest elements of each row"},
+      {"--labels", OPTION_TEXT, &run.output.labels, "FILE", "for --topk: their names, one a line"},
+      {"--full", OPTION_FLAG, &run.output.full, NULL, "print large tensors whole"},
+      {"--json", OPTION_FLAG, &run.output.json, NULL, "print one JSON object"},
+      {"--weights", OPTION_TEXT, &run.weights, "FILE", "parameters and buffers: torch.save or safetensors"},
+      {"--eval", OPTION_FLAG, &eval, NULL, "in evaluation mode, whatever it was saved in"},
+      {"--train", OPTION_FLAG, &train, NULL, "in training mode"},
+      {"--grad", OPTION_FLAG, &run.grad, NULL, "with grad mode on, for programs that call backward"},
+      {"--seed", OPTION_TEXT, &run.seed, "N", "of random numbers, those of made inputs too"},
+      {"--threads", OPTION_INT, &run.threads, "N", "threads within one call"},
+      {"--seconds", OPTION_REAL, &run.seconds, "X", "give up after so long: to load, compile and run"},
+      {"--steps", OPTION_INT, &run.steps, "N", "give up after so many loop iterations and calls"},
+      {"--megabytes", OPTION_INT, &run.megabytes, "N", "give up when it needs more"},
+      {.kind = OPTION_MODEL, .to = &run.model},
+      {0},
+  };
+  int result;
+  if (!options_parse(command, options, &count, words, 1, ANY_WORDS, &result)) return result;
+  if (!(run.seconds >= 0 && run.seconds < 1e9)) {
+    complain(NULL, "--seconds takes a time from 0 on");
+    return EXIT_USAGE;
+  }
+  if (run.with_hooks && run.method) {
+    complain(NULL, "--call calls forward with its hooks, --method one method without");
+    return EXIT_USAGE;
+  }
+  if (run.uses.count && !is_source_file(words[0])) {
+    complain(NULL, "--use binds names of a .py source, not of %s", words[0]);
+    return EXIT_USAGE;
+  }
+  if (!mode_of(eval, train, &run.mode) || !chunks_parse(chunk, &run.chunks)) return EXIT_USAGE;
+  if (run.uses.count) run.model.uses = &run.uses;
+  return run_words(&run, count, words);
+}
+
+const Command command_run = {"run", "MODEL [INPUT...] [NAME=INPUT...] [**FILE]",
+                             "Calls a method and prints what it gives. `wick help inputs`: what an INPUT is.", run};

@@ -3,8 +3,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "cli/json.h"
 
 enum { MAX_PRESERVED = 1000 };
 
@@ -28,71 +30,80 @@ wick_status model_freeze(wick_module **module, const char *preserved, wick_error
   return status;
 }
 
-/* frozen: with `preserved` as it is in model_freeze. */
-static int save(const char *path, const char *to, const char *entry, bool frozen, const char *preserved,
-                const ModelOptions *model) {
+typedef struct Save {
+  const char *path, *to, *entry, *preserved; /* preserved: as in model_freeze */
+  bool frozen, json;
+  ModelOptions model;
+} Save;
+
+static bool print_json(const Save *save) {
+  Json json;
+  struct stat info;
+  if (!json_out_open(&json)) return false;
+  json_put_begin(&json, '{');
+  json_put_key(&json, "written");
+  json_put_text(&json, save->to);
+  json_put_key(&json, "bytes");
+  json_put_int(&json, stat(save->to, &info) ? 0 : (long long)info.st_size);
+  json_put_end(&json, '}');
+  return json_out_print(&json);
+}
+static int save_model(Save *save) {
   wick_error *error;
-  wick_module *module = model_open(path, model, &error);
-  if (!module) {
-    if (error) complain_error(path, error);
-    return EXIT_USAGE;
-  }
-  if (frozen && model_freeze(&module, preserved, &error)) {
-    complain_error(path, error);
-    wick_module_release(module);
-    return EXIT_FAILED;
-  }
-  int result = EXIT_DONE;
-  if (wick_module_save(NULL, module, to, entry, &error)) {
-    complain_error(path, error);
+  wick_module *module = model_open(save->path, &save->model, &error);
+  int result = EXIT_USAGE;
+  if (module && ((save->frozen && model_freeze(&module, save->preserved, &error)) ||
+                 wick_module_save(NULL, module, save->to, save->entry, &error)))
     result = EXIT_FAILED;
-  }
+  else if (module)
+    result = !save->json || print_json(save) ? EXIT_DONE : EXIT_FAILED;
+  if (error) complain_error(save->path, error);
   wick_module_release(module);
   return result;
 }
 
 static int run_save(const Command *command, int count, char **words) {
-  const char *to = NULL, *preserved = NULL;
-  bool frozen = false;
-  ModelOptions model = {.keep_devices = true};
+  Save save = {.model.keep_devices = true};
   const Option options[] = {
-      {"-o", OPTION_TEXT, &to, "OUT.pt  the archive to write"},
-      {"--freeze", OPTION_FLAG, &frozen, "  parameters and other attributes as constants, in evaluation mode"},
-      {"--preserve", OPTION_TEXT, &preserved,
-       "A,B  with --freeze: methods besides forward, and attributes (inner.weight), that stay"},
-      MODEL_OPTIONS(model),
+      {"-o", OPTION_TEXT, &save.to, "OUT.pt", "the archive to write"},
+      {"--freeze", OPTION_FLAG, &save.frozen, NULL, "attributes as constants, in evaluation mode"},
+      {"--preserve", OPTION_TEXT, &save.preserved, "A,B", "methods, attributes (inner.weight) left as they are"},
+      {"--json", OPTION_FLAG, &save.json, NULL, "print one JSON object"},
+      {.kind = OPTION_MODEL, .to = &save.model},
       {0},
   };
   int result;
-  if (!options_parse(command, options, &count, words, 1, &result)) return result;
-  if (!to) {
+  if (!options_parse(command, options, &count, words, 1, 1, &result)) return result;
+  save.path = words[0];
+  if (!save.to) {
     complain(NULL, "where to? (-o OUT.pt)");
     return EXIT_USAGE;
   }
-  if (preserved && !frozen) {
+  if (save.preserved && !save.frozen) {
     complain(NULL, "--preserve is for --freeze");
     return EXIT_USAGE;
   }
-  return save(words[0], to, NULL, frozen, preserved, &model);
+  return save_model(&save);
 }
 
 static int run_compile(const Command *command, int count, char **words) {
-  const char *to = NULL, *entry = NULL;
-  ModelOptions model = {.keep_devices = true};
+  Save save = {.model.keep_devices = true};
   const Option options[] = {
-      {"-o", OPTION_TEXT, &to, "OUT.pt  the archive to write"},
-      {"--entry", OPTION_TEXT, &entry, "NAME  the function to save (the first)"},
-      MODEL_OPTIONS(model),
+      {"-o", OPTION_TEXT, &save.to, "OUT.pt", "the archive to write"},
+      {"--entry", OPTION_TEXT, &save.entry, "NAME", "the function to save (the first)"},
+      {"--json", OPTION_FLAG, &save.json, NULL, "print one JSON object"},
+      {.kind = OPTION_MODEL, .to = &save.model},
       {0},
   };
   int result;
-  if (!options_parse(command, options, &count, words, 1, &result)) return result;
-  if (!to || !is_source_file(words[0])) {
-    complain(words[0], to ? "is no .py source" : "where to? (-o OUT.pt)");
+  if (!options_parse(command, options, &count, words, 1, 1, &result)) return result;
+  save.path = words[0];
+  if (!save.to || !is_source_file(save.path)) {
+    complain(save.path, save.to ? "is no .py source" : "where to? (-o OUT.pt)");
     return EXIT_USAGE;
   }
-  return save(words[0], to, entry, false, NULL, &model);
+  return save_model(&save);
 }
 
-const Command command_save = {"save", "MODEL -o OUT.pt", "write a program as an archive", run_save};
-const Command command_compile = {"compile", "SOURCE.py -o OUT.pt", "compile a function to an archive", run_compile};
+const Command command_save = {"save", "MODEL -o OUT.pt", "Writes a program as an archive.", run_save};
+const Command command_compile = {"compile", "SOURCE.py -o OUT.pt", "Compiles a function to an archive.", run_compile};

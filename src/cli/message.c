@@ -1,0 +1,72 @@
+/* Messages, progress and the clock. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+enum { MAX_COMPLAINTS = 1000 };
+static char *complaints[MAX_COMPLAINTS]; /* as long as the process */
+static size_t complaint_count;
+
+const char *complaint_at(size_t index) {
+  return index < complaint_count ? complaints[index] : NULL;
+}
+static void keep_complaint(const char *file, const char *message) {
+  char *text;
+  if (complaint_count == MAX_COMPLAINTS) return;
+  if (asprintf(&text, "%s%s%s", file ? file : "", file ? ": " : "", message) >= 0) complaints[complaint_count++] = text;
+}
+
+void complain(const char *file, const char *format, ...) {
+  va_list arguments;
+  char *text = NULL;
+  progress_clear();
+  va_start(arguments, format);
+  int length = vasprintf(&text, format, arguments);
+  va_end(arguments);
+  if (length < 0) text = NULL;
+  const char *message = text ? text : "out of memory";
+  fprintf(stderr, "wick: %s%s%s\n", file ? file : "", file ? ": " : "", message);
+  keep_complaint(file, message);
+  free(text);
+}
+
+void complain_error(const char *file, wick_error *error) {
+  const char *message = wick_error_message(error);
+  size_t length = file ? strlen(file) : 0;
+  bool names_it = length && !strncmp(message, file, length) && message[length] == ':';
+  complain(names_it ? NULL : file, "%s", message);
+  const char *trace = wick_error_trace(error);
+  if (*trace) fprintf(stderr, "%s%s", trace, trace[strlen(trace) - 1] == '\n' ? "" : "\n");
+  wick_error_free(error);
+}
+
+/* ---- progress ---- */
+
+static bool progress_shown;
+void progress_show(const char *what, size_t done, size_t total) {
+  static double first, last;
+  if (!isatty(STDERR_FILENO)) return;
+  double now = clock_ms();
+  if (first == 0) first = now;
+  if (now - first < 1000 || (progress_shown && done < total && now - last < 100)) return;
+  last = now;
+  progress_shown = true;
+  fprintf(stderr, "\r%s %zu of %zu\033[K", what, done, total);
+  fflush(stderr);
+}
+void progress_clear(void) {
+  if (progress_shown) fputs("\r\033[K", stderr);
+  progress_shown = false;
+}
+uint64_t clock_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+double clock_ms(void) {
+  return (double)clock_ns() / 1e6;
+}
