@@ -1,5 +1,5 @@
-/* --use NAME=FILE: what free names of a source stand for. A program is the module itself, whose state lasts from call to
- * call; a source is a namespace of functions, `NAME.f`; any other input is the value that it holds. */
+/* --use NAME=FILE: what free names of a source stand for. A program is the module itself, whose state lasts from call
+ * to call; a source is a namespace of functions, `NAME.f`; any other input is the value that it holds. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

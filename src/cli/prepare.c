@@ -15,7 +15,7 @@ static wick_status run(const char *text, wick_value **arguments, size_t count, w
   return status;
 }
 
-/* Sizes are rounded as torchvision's Resize and CenterCrop round them, resizing is bilinear and antialiased as theirs. */
+/* Sizes are rounded as torchvision's Resize and CenterCrop round them; resizing is bilinear and antialiased. */
 static const char image_program[] =
     "def prepare(x: Tensor, size: int, crop: int, imagenet: bool) -> Tensor:\n"
     "    x = x.unsqueeze(0).to(torch.float) / 255\n"
@@ -47,8 +47,8 @@ wick_status image_prepare(const wick_value *picture, const ImageOptions *options
 }
 
 /* Band-limited interpolation (J. O. Smith, "Digital Audio Resampling"): the sum of the samples around each new time,
- * weighted by a sinc of the lower of both rates' bands under a Hann window of 6 zero crossings. `up` new samples stand
- * for `down` old ones; each of the `up` phases is a filter of its own, and all run as one convolution of step `down`. */
+ * weighted by a sinc of the lower of both rates' bands under a Hann window of 6 zero crossings. `up` new samples
+ * stand for `down` old ones; each of the `up` phases is a filter of its own, all run as one convolution. */
 static const char sound_program[] =
     "def prepare(x: Tensor, rate: int, new_rate: int) -> Tensor:\n"
     "    x = x.mean(0, keepdim=True)\n"
