@@ -4,7 +4,7 @@ BUILD = cmake --preset $(1) > build/$(1).log || (cat build/$(1).log; exit 1); cm
 PREFIX = /usr/local
 DESTDIR =
 
-.PHONY: all setup setup-tests demo bench test asan tsan plain aarch64 musl fuzz hard size lint tidy format install uninstall clean
+.PHONY: all setup setup-tests demo bench test asan tsan plain aarch64 musl fuzz hard size lint tidy format install uninstall deb tarball clean
 
 all: setup
 	@mkdir -p build; $(call BUILD,release,--target product)
@@ -98,6 +98,17 @@ install: all
 
 uninstall:
 	@DESTDIR='$(DESTDIR)' sh scripts/uninstall.sh '$(PREFIX)'
+
+# Debian's packages wick, libwick0 and libwick-dev in build/; the same bits each time.
+deb: setup
+	@sh scripts/setup.sh dpkg-dev file
+	@sh scripts/deb.sh
+
+# The command statically linked with musl, for any Linux of this processor: build/wick-VERSION-PROCESSOR.tar.gz
+tarball: setup
+	@sh scripts/setup.sh musl-tools make bzip2 xz-utils
+	@sh scripts/cross_root.sh musl musl-gcc
+	@sh scripts/tarball.sh
 
 clean:
 	@rm -rf build

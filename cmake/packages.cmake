@@ -1,0 +1,33 @@
+# Debian's packages, by cpack: `make deb`.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_CONTACT "the wick developers <wick@localhost>")
+set(CPACK_PACKAGE_HOMEPAGE_URL "")
+set(CPACK_PACKAGING_INSTALL_PREFIX ${CMAKE_INSTALL_PREFIX})
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL command library development)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+# opened where they are
+set(optional "libdnnl2, libopenblas0, liblapacke, libfftw3-double3, libfftw3-single3, libcjson1")
+
+set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME wick)
+set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS "${optional}")
+set(CPACK_DEBIAN_COMMAND_DESCRIPTION "TorchScript without libtorch: the command
+ Loads, runs, checks, measures and shows TorchScript programs and archives.")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libwick0)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS "${optional}")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "TorchScript without libtorch: the library
+ Loads, compiles, optimizes, runs, differentiates and saves TorchScript
+ programs, with neither libtorch nor Python.")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libwick-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libwick0 (= ${PROJECT_VERSION}), zlib1g-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "TorchScript without libtorch: headers
+ The C and C++ headers, the static library, pkg-config and CMake files.")
+include(CPack)
