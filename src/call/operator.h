@@ -59,6 +59,14 @@ typedef enum OpCast {
   CAST_REFUSED            /* can't be computed in a reduced dtype */
 } OpCast;
 
+/* What a quantized operator, of (a, b, scale, zero_point), gives: this operator's result of its arguments, dequantized,
+ * quantized again. */
+typedef struct QuantizedForm {
+  const char *of;     /* "aten::add.Tensor"; of arguments that are not among a and b the defaults */
+  const char *unpack; /* b is packed, the others included: what gives weight and bias of it; NULL: b is a tensor */
+  bool relu;          /* aten::relu comes after it */
+} QuantizedForm;
+
 /* A row. Text fields are C literals. Exactly one of kernel, lower, body and factory says how it runs (with lower the
  * tile interpreter does, shape defaults to shape_pointwise). */
 typedef struct OpRow {
@@ -98,8 +106,9 @@ typedef struct OpRow {
   uint8_t since;
   const char *upgrader;
   const char *blocked; /* the overload, of its own and those derived, that programs can't name, as in PyTorch */
-  uint8_t conv_dims;   /* a convolution over so many dimensions, of (input, weight, bias, ...) */
-  double clamp[2];     /* where the first is the lesser: it only limits elements to them */
+  const QuantizedForm *quantizes;
+  uint8_t conv_dims; /* a convolution over so many dimensions, of (input, weight, bias, ...) */
+  double clamp[2];   /* where the first is the lesser: it only limits elements to them */
 } OpRow;
 /* node -> operation with state (vararg primitives, user compilers); Node is ir's. */
 typedef struct OpFactory {

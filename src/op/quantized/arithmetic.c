@@ -301,10 +301,14 @@ static Status kernel_number(Call *c) { /* a tensor and a number in either order,
   return product ? mul_number(c, tensor.tensor, number_of(number), relu, into)
                  : add_number(c, tensor.tensor, number_of(number), relu, into);
 }
-#define ROW(text, kernel_function, which) \
-  { .schema = text, .kernel = kernel_function, .param = which, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED }
-#define ROWS(name, scalar_name, which)                                                                                 \
-  ROW("quantized::" #name "(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", kernel_pair, which),     \
+#define ROW(text, kernel_function, ...)                                                              \
+  {                                                                                                  \
+    .schema = text, .kernel = kernel_function, .flags = OP_NOT_DIFFERENTIABLE | OP_ACCEPT_QUANTIZED, \
+    .param = __VA_ARGS__                                                                             \
+  }
+#define ROWS(name, scalar_name, of, which)                                                                             \
+  ROW("quantized::" #name "(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", kernel_pair, which,      \
+      .quantizes = &(const QuantizedForm){of, .relu = (which)&RELU}),                                                  \
       ROW("quantized::" #name ".out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", kernel_pair_out, which), \
       ROW("quantized::" #name "_out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", kernel_pair_out, which), \
       ROW("quantized::" #name ".Scalar(Tensor qa, Scalar b) -> Tensor qc", kernel_number, which),                      \
@@ -319,10 +323,10 @@ static Status kernel_number(Call *c) { /* a tensor and a number in either order,
           kernel_number, which)
 
 static const OpRow rows[] = {
-    ROWS(add, "add_scalar", 0),
-    ROWS(add_relu, "add_scalar_relu", RELU),
-    ROWS(mul, "mul_scalar", PRODUCT),
-    ROWS(mul_relu, "mul_scalar_relu", PRODUCT | RELU),
+    ROWS(add, "add_scalar", "aten::add.Tensor", 0),
+    ROWS(add_relu, "add_scalar_relu", "aten::add.Tensor", RELU),
+    ROWS(mul, "mul_scalar", "aten::mul.Tensor", PRODUCT),
+    ROWS(mul_relu, "mul_scalar_relu", "aten::mul.Tensor", PRODUCT | RELU),
     ROW("_quantized::add(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", kernel_pair, 0),
 };
 OP_TABLE(op_table_quantized_arithmetic, rows);

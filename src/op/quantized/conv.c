@@ -158,43 +158,45 @@ static Status kernel_conv_dynamic(Call *c) {
   return status ? status : set_result(c, layer->dimensions, numbers);
 }
 
-#define LAYER_ROW(text, kernel_function, accepts, ...)                              \
-  {                                                                                 \
-    .schema = text, .kernel = kernel_function, .with = &(const Layer){__VA_ARGS__}, \
-    .flags = OP_NOT_DIFFERENTIABLE | (accepts)                                      \
+#define LAYER_ROW(text, kernel_function, accepts, form, ...)                                           \
+  {                                                                                                    \
+    .schema = text, .kernel = kernel_function, .with = &(const Layer){__VA_ARGS__}, .quantizes = form, \
+    .flags = OP_NOT_DIFFERENTIABLE | (accepts)                                                         \
   }
-#define CONV_ROW(name, class_name, ...)                                                                            \
+#define CONV_ROW(name, class_name, form, ...)                                                                      \
   LAYER_ROW(name "(Tensor qx, " class_name " packed_weight, float output_scale, int output_zero_point) -> Tensor", \
-            kernel_conv, OP_ACCEPT_QUANTIZED, .scale = 2, __VA_ARGS__)
+            kernel_conv, OP_ACCEPT_QUANTIZED, form, .scale = 2, __VA_ARGS__)
 #define LEGACY_ROW(name, class_name, ...)                                   \
   LAYER_ROW("quantized::" name "(Tensor qx, " class_name                    \
             " weight, int[] stride, int[] padding, int[] dilation, int "    \
             "groups, float output_scale, int output_zero_point) -> Tensor", \
-            kernel_conv, OP_ACCEPT_QUANTIZED, .scale = 6, __VA_ARGS__)
+            kernel_conv, OP_ACCEPT_QUANTIZED, NULL, .scale = 6, __VA_ARGS__)
 #define DYNAMIC_ROW(name, class_name, ...)                                                                             \
   LAYER_ROW("quantized::" name "_dynamic(Tensor qx, " class_name " packed_weight, bool reduce_range=False) -> Tensor", \
-            kernel_conv_dynamic, 0, __VA_ARGS__)
+            kernel_conv_dynamic, 0, NULL, __VA_ARGS__)
+#define FORM(name, relu_after) \
+  (&(const QuantizedForm){"aten::" name, .unpack = "quantized::" name "_unpack", .relu = relu_after})
 
 static const OpRow rows[] = {
-    CONV_ROW("quantized::conv1d", CONV2D_PARAMS, .dimensions = 1),
-    CONV_ROW("quantized::conv1d_relu", CONV2D_PARAMS, .dimensions = 1, .relu = true),
-    CONV_ROW("quantized::conv2d.new", CONV2D_PARAMS, .dimensions = 2),
-    CONV_ROW("quantized::conv2d_relu.new", CONV2D_PARAMS, .dimensions = 2, .relu = true),
-    CONV_ROW("quantized::conv3d.new", CONV3D_PARAMS, .dimensions = 3),
-    CONV_ROW("quantized::conv3d_relu.new", CONV3D_PARAMS, .dimensions = 3, .relu = true),
-    CONV_ROW("quantized::conv_transpose1d", CONV2D_PARAMS, .dimensions = 1, .transpose = true),
-    CONV_ROW("quantized::conv_transpose2d", CONV2D_PARAMS, .dimensions = 2, .transpose = true),
-    CONV_ROW("quantized::conv_transpose3d", CONV3D_PARAMS, .dimensions = 3, .transpose = true),
+    CONV_ROW("quantized::conv1d", CONV2D_PARAMS, FORM("conv1d", false), .dimensions = 1),
+    CONV_ROW("quantized::conv1d_relu", CONV2D_PARAMS, FORM("conv1d", true), .dimensions = 1, .relu = true),
+    CONV_ROW("quantized::conv2d.new", CONV2D_PARAMS, FORM("conv2d", false), .dimensions = 2),
+    CONV_ROW("quantized::conv2d_relu.new", CONV2D_PARAMS, FORM("conv2d", true), .dimensions = 2, .relu = true),
+    CONV_ROW("quantized::conv3d.new", CONV3D_PARAMS, FORM("conv3d", false), .dimensions = 3),
+    CONV_ROW("quantized::conv3d_relu.new", CONV3D_PARAMS, FORM("conv3d", true), .dimensions = 3, .relu = true),
+    CONV_ROW("quantized::conv_transpose1d", CONV2D_PARAMS, NULL, .dimensions = 1, .transpose = true),
+    CONV_ROW("quantized::conv_transpose2d", CONV2D_PARAMS, NULL, .dimensions = 2, .transpose = true),
+    CONV_ROW("quantized::conv_transpose3d", CONV3D_PARAMS, NULL, .dimensions = 3, .transpose = true),
     LEGACY_ROW("conv2d", CONV2D_PARAMS, .dimensions = 2),
     LEGACY_ROW("conv2d_relu", CONV2D_PARAMS, .dimensions = 2, .relu = true),
     LEGACY_ROW("conv3d", CONV3D_PARAMS, .dimensions = 3),
     LEGACY_ROW("conv3d_relu", CONV3D_PARAMS, .dimensions = 3, .relu = true),
-    CONV_ROW("_quantized::conv2d", CONV2D_PARAMS, .dimensions = 2),
-    CONV_ROW("_quantized::conv2d_relu", CONV2D_PARAMS, .dimensions = 2, .relu = true),
-    CONV_ROW("_quantized::conv3d", CONV3D_PARAMS, .dimensions = 3),
-    CONV_ROW("_quantized::conv3d_relu", CONV3D_PARAMS, .dimensions = 3, .relu = true),
-    CONV_ROW("_quantized::conv_transpose1d", CONV2D_PARAMS, .dimensions = 1, .transpose = true),
-    CONV_ROW("_quantized::conv_transpose2d", CONV2D_PARAMS, .dimensions = 2, .transpose = true),
+    CONV_ROW("_quantized::conv2d", CONV2D_PARAMS, NULL, .dimensions = 2),
+    CONV_ROW("_quantized::conv2d_relu", CONV2D_PARAMS, NULL, .dimensions = 2, .relu = true),
+    CONV_ROW("_quantized::conv3d", CONV3D_PARAMS, NULL, .dimensions = 3),
+    CONV_ROW("_quantized::conv3d_relu", CONV3D_PARAMS, NULL, .dimensions = 3, .relu = true),
+    CONV_ROW("_quantized::conv_transpose1d", CONV2D_PARAMS, NULL, .dimensions = 1, .transpose = true),
+    CONV_ROW("_quantized::conv_transpose2d", CONV2D_PARAMS, NULL, .dimensions = 2, .transpose = true),
     DYNAMIC_ROW("conv1d", CONV2D_PARAMS, .dimensions = 1),
     DYNAMIC_ROW("conv2d", CONV2D_PARAMS, .dimensions = 2),
     DYNAMIC_ROW("conv3d", CONV3D_PARAMS, .dimensions = 3),
