@@ -16,6 +16,7 @@
 #include <array>
 #include <complex>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -92,6 +93,29 @@ inline wick_status answer(wick_error **error) noexcept {
   }
   return status;
 }
+
+/* What a walk of the C API shows its callback, which no exception may leave. */
+template <typename T>
+class Gathered {
+ public:
+  template <typename Make>
+  int add(Make make) noexcept { /* nonzero: the walk ends */
+    try {
+      items_.emplace_back(make());
+    } catch (...) {
+      thrown_ = std::current_exception();
+    }
+    return thrown_ != nullptr;
+  }
+  std::vector<T> take() {
+    if (thrown_) std::rethrow_exception(thrown_);
+    return std::move(items_);
+  }
+
+ private:
+  std::vector<T> items_;
+  std::exception_ptr thrown_;
+};
 
 /* Owns one count of a C handle. */
 template <typename T, void (*Release)(T *)>
@@ -179,6 +203,7 @@ using LoadOptions = Sized<wick_load_options>;
 using CompileOptions = Sized<wick_compile_options>;
 using RunOptions = Sized<wick_run_options>;
 using OptimizerOptions = Sized<wick_optimizer_options>;
+using FileKind = Sized<wick_file_kind>;
 
 class Runtime : public detail::Owned<wick_runtime, wick_runtime_release> {
  public:
@@ -258,9 +283,12 @@ class Value : public detail::Shared<wick_value, wick_value_release, wick_value_r
   void set(const Value &key, const Value &value) { detail::call(wick_dict_set, get(), key.get(), value.get()); }
   void set_attribute(const char *name, const Value &value) { detail::call(wick_object_set, get(), name, value.get()); }
 
-  std::string print() const { return texts(wick_value_print); }    /* as print() shows it */
-  std::string type_name() const { return texts(wick_value_type); } /* "List[int]" */
-  Value copy() const {                                             /* sharing nothing */
+  std::string print() const { return texts(wick_value_print); }       /* as print() shows it */
+  std::string type_name() const { return texts(wick_value_type); }    /* "List[int]" */
+  std::string describe() const { return texts(wick_value_describe); } /* "a state dict of 12 tensors" */
+  /* Every tensor in it, with its dotted name as a module's parameters are called, in order. */
+  inline std::vector<std::pair<std::string, Tensor>> tensors() const;
+  Value copy() const { /* sharing nothing */
     Value value;
     detail::call(wick_value_copy, get(), value.out());
     return value;
@@ -449,6 +477,15 @@ inline Tensor Value::tensor() const {
   return Tensor(*this);
 }
 
+inline std::vector<std::pair<std::string, Tensor>> Value::tensors() const {
+  detail::Gathered<std::pair<std::string, Tensor>> found;
+  wick_tensor_visit *visit = [](void *user, const char *name, const wick_value *tensor) {
+    return static_cast<decltype(found) *>(user)->add([&] { return std::make_pair(name, Tensor(share(tensor))); });
+  };
+  detail::call(wick_value_each_tensor, get(), visit, static_cast<void *>(&found));
+  return found.take();
+}
+
 /* ---- calls ---- */
 
 /* A keyword argument: model(x, wick::named("scale", 2.0)). They stand behind the others. */
@@ -506,6 +543,13 @@ class Function : public detail::Shared<wick_function, wick_function_release, wic
     detail::call(wick_function_schema, get(), &given);
     return detail::text(given);
   }
+  std::string qualified_name() const { return wick_function_qualified_name(get()); } /* "__torch__.Net.forward" */
+  /* As a graph, code, instructions, plans, kernels: WICK_PRINT_... */
+  std::string print(uint32_t what = WICK_PRINT_GRAPH) const {
+    char *given = nullptr;
+    detail::call(wick_function_print, get(), what, &given);
+    return detail::text(given);
+  }
   template <typename... Given>
   Value operator()(const Given &...given) const {
     return call(nullptr, given...);
@@ -557,6 +601,27 @@ class Future : public detail::Owned<wick_future, wick_future_release> {
 
 /* ---- modules ---- */
 
+/* An operator that a program uses. */
+struct OperatorUse {
+  std::string name;
+  size_t calls;  /* how often the code has it */
+  bool is_known; /* false: neither wick nor a library that is there has it */
+};
+
+namespace detail {
+
+template <typename Walk, typename... Arguments>
+std::vector<OperatorUse> operators(Walk *walk, Arguments... arguments) {
+  Gathered<OperatorUse> found;
+  wick_operator_visit *visit = [](void *user, const char *name, size_t calls, int is_known) {
+    return static_cast<Gathered<OperatorUse> *>(user)->add([&] { return OperatorUse{name, calls, is_known != 0}; });
+  };
+  call(walk, arguments..., visit, static_cast<void *>(&found));
+  return found.take();
+}
+
+}  // namespace detail
+
 class Module : public detail::Shared<wick_module, wick_module_release, wick_module_retain> {
  public:
   Module() noexcept = default;
@@ -596,6 +661,7 @@ class Module : public detail::Shared<wick_module, wick_module_release, wick_modu
     return detail::text(given);
   }
   std::string class_name() const { return wick_module_class_name(get()); }
+  std::vector<OperatorUse> operators() const { return detail::operators(wick_module_each_operator, get()); }
   Value object() const { return Value::adopt(wick_module_object(get())); }
   Value get_attribute(const char *path) const { /* "layer1.0.weight" */
     Value value;
@@ -696,6 +762,52 @@ inline void save_value(const Value &value, const std::string &path) {
   detail::call(wick_save_value, nullptr, value.get(), path.c_str());
 }
 
+/* ---- files, of which nothing runs ---- */
+
+/* The records of a TorchScript archive; used by one thread at a time. */
+class Archive : public detail::Owned<wick_archive, wick_archive_release> {
+ public:
+  Archive() noexcept = default;
+  explicit Archive(const std::string &path, const LoadOptions *options = nullptr) {
+    detail::call(wick_archive_open, path.c_str(), options, out());
+  }
+  Archive(Archive &&) noexcept = default;
+  Archive &operator=(Archive &&) noexcept = default;
+  uint64_t bytes() const noexcept { return wick_archive_bytes(get()); } /* of the whole file */
+  std::vector<std::string> names() const {                              /* "data.pkl", "code/__torch__.py" */
+    std::vector<std::string> names;
+    for (size_t i = 0; i < wick_archive_count(get()); i++) names.emplace_back(wick_archive_name(get(), i));
+    return names;
+  }
+  std::string read(const char *name) { /* the whole record, inflated */
+    char *data = nullptr;
+    size_t length = 0;
+    detail::call(wick_archive_read, get(), name, &data, &length);
+    std::unique_ptr<char, void (*)(char *)> owned(data, wick_text_free);
+    return std::string(data, length);
+  }
+};
+
+/* What a file is, by its first bytes: WICK_FILE_... in `use`, a name, advice. */
+inline FileKind file_kind(const std::string &path, const LoadOptions *options = nullptr) {
+  FileKind kind;
+  detail::call(wick_file_kind_of, path.c_str(), options, &kind);
+  return kind;
+}
+/* What lies in a file of tensors, or in the data of an archive without its program. */
+inline Value file_contents(const std::string &path, const LoadOptions *options = nullptr) {
+  wick_value *value = nullptr;
+  detail::call(wick_file_contents, path.c_str(), options, &value);
+  return Value::adopt(value);
+}
+/* Every operator of an archive's code, then those that nobody has. `allowed`: names, one a line; code that uses others
+ * does not run. */
+inline std::vector<OperatorUse> file_operators(const std::string &path, const char *allowed = nullptr) {
+  return detail::operators(wick_archive_each_operator, path.c_str(), allowed);
+}
+
+/* ---- training ---- */
+
 class Optimizer : public detail::Shared<wick_optimizer, wick_optimizer_release, wick_optimizer_retain> {
  public:
   Optimizer() noexcept = default;
@@ -778,6 +890,47 @@ class Graph : public detail::Owned<wick_graph, wick_graph_release> {
     detail::call(wick_graph_rewrite, get(), pattern, replacement, &count);
     return count;
   }
+};
+
+/* A step of compiling, or a pass of a plan, that an observer is shown; all of it is borrowed. */
+struct Step {
+  std::string_view function; /* as Function::qualified_name() */
+  std::string_view name;
+  const wick_graph *graph; /* after it */
+  std::string print() const {
+    char *given = nullptr;
+    detail::call(wick_graph_print, graph, &given);
+    return detail::text(given);
+  }
+};
+
+/* While it lives, its function is shown what the runtime compiles, on the thread that compiles. One for a runtime, which
+ * outlives it; it goes when nothing is compiling. What the function throws ends its showing, and rethrow() throws it. */
+class Observer {
+ public:
+  Observer(const Runtime &runtime, std::function<void(const Step &)> function)
+      : runtime_(runtime.get()), function_(std::move(function)) {
+    wick_runtime_observe(runtime_, show, this);
+  }
+  ~Observer() { wick_runtime_observe(runtime_, nullptr, nullptr); }
+  Observer(const Observer &) = delete;
+  Observer &operator=(const Observer &) = delete;
+  void rethrow() {
+    if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+  }
+
+ private:
+  static void show(void *user, const char *function, const char *step, const wick_graph *graph) noexcept {
+    Observer *self = static_cast<Observer *>(user);
+    try {
+      if (!self->thrown_) self->function_({function, step, graph});
+    } catch (...) {
+      self->thrown_ = std::current_exception();
+    }
+  }
+  wick_runtime *runtime_;
+  std::function<void(const Step &)> function_;
+  std::exception_ptr thrown_;
 };
 
 }  // namespace wick

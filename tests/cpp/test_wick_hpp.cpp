@@ -2,6 +2,7 @@
  * checker in sanitized builds). */
 #include <wick/wick.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -193,6 +194,70 @@ static void test_runtimes() {
   CHECK(!runtime && other);
 }
 
+static void test_archives(const char *path) {
+  wick::Archive archive(path);
+  std::vector<std::string> names = archive.names();
+  CHECK(archive.bytes() > 0 && std::find(names.begin(), names.end(), "data.pkl") != names.end());
+  CHECK(archive.read("data.pkl").size() > 2 && archive.read("data.pkl")[0] == '\x80');
+  CHECK(thrown([&] { archive.read("no/such/record"); }).status() == WICK_NOT_FOUND);
+  wick::Archive moved = std::move(archive);
+  CHECK(!archive && moved.names() == names);
+  CHECK(thrown([] { wick::Archive("/nowhere/model.pt"); }).status() == WICK_IO);
+
+  wick::FileKind kind = wick::file_kind(path);
+  CHECK(kind.use == WICK_FILE_PROGRAM);
+  wick::Value contents = wick::file_contents(path);
+  std::vector<std::pair<std::string, wick::Tensor>> tensors = contents.tensors();
+  CHECK(!tensors.empty() && tensors[0].second.count() > 0 && !tensors[0].first.empty());
+  CHECK(!contents.describe().empty());
+  wick::Value pair = wick::Value::dict({{"a", tensors[0].second}, {"b", wick::Value::list({tensors[0].second})}});
+  CHECK(pair.tensors().size() == 2 && pair.tensors()[1].first == "b.0" && holds(pair.describe(), "a dict"));
+  CHECK(wick::Value(3).tensors().empty());
+
+  std::vector<wick::OperatorUse> uses = wick::file_operators(path), loaded = wick::load(path).operators();
+  CHECK(!uses.empty() && uses[0].calls > 0 && uses[0].is_known && !loaded.empty());
+  wick::Module program = wick::compile("def f(x):\n    return torch.relu(x) + torch.relu(x * 2)\n");
+  bool found = false;
+  for (const wick::OperatorUse &use : program.operators())
+    if (use.name == "aten::relu") found = use.calls == 2 && use.is_known;
+  CHECK(found);
+}
+
+static void test_functions_as_text() {
+  wick::Module program = wick::compile("def f(x):\n    return (x * 2).relu()\n");
+  wick::Function f = program.function("f");
+  CHECK(f.qualified_name() == "f" && holds(f.print(), "graph(%x") && holds(f.print(), "aten::relu"));
+  CHECK(holds(f.print(WICK_PRINT_CODE), "def f(x: Tensor)") && !f.print(WICK_PRINT_BYTECODE).empty());
+  CHECK(thrown([&] { f.print(1000); }).status() == WICK_INVALID_ARGUMENT);
+}
+
+static void test_observers() {
+  wick::Runtime runtime{wick::RuntimeOptions()};
+  const char *text = "def f(x):\n    return x * 2\n";
+  std::vector<std::string> steps;
+  bool has_graph = false;
+  {
+    wick::Observer observer(runtime, [&](const wick::Step &step) {
+      steps.emplace_back(step.name);
+      has_graph |= step.function == "f" && holds(step.print(), "aten::mul");
+    });
+    wick::Module::compile(text, nullptr, runtime);
+    observer.rethrow();
+  }
+  size_t count = steps.size();
+  CHECK(count > 2 && steps[0] == "emit" && has_graph);
+  wick::Module::compile(text, nullptr, runtime);
+  CHECK(steps.size() == count);
+  int shown = 0;
+  wick::Observer failing(runtime, [&](const wick::Step &) {
+    shown++;
+    throw wick::Error(WICK_RUNTIME, "enough");
+  });
+  wick::Module::compile(text, nullptr, runtime);
+  CHECK(shown == 1 && holds(thrown([&] { failing.rethrow(); }).what(), "enough"));
+  CHECK(thrown([&] { failing.rethrow(); }).status() == WICK_OK);
+}
+
 int main(int count, char **words) {
   if (count != 2) return std::fprintf(stderr, "usage: test_wick_hpp MODEL\n"), 2;
   test_values();
@@ -203,6 +268,9 @@ int main(int count, char **words) {
   test_operators_of_the_host();
   test_graphs();
   test_runtimes();
+  test_archives(words[1]);
+  test_functions_as_text();
+  test_observers();
   std::printf("%d failures\n", failures);
   return failures != 0;
 }
