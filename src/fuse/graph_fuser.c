@@ -56,7 +56,16 @@ static bool is_too_large(const GraphFuser *f, const Node *consumer, const Node *
   return nodes > GROUP_NODE_LIMIT;
 }
 
-/* Whether the node makes the value by a reduction without the last dimension. */
+/* How many dimensions the lines of a node are along; 0: it has none. */
+static int line_dims(const Node *node) {
+  if (fuse_is_line(node)) return fuse_line_of(node).dim_count;
+  if (!is_group(node)) return 0;
+  BLOCK_EACH(inner, subgraph_of(node)->block)
+  if (fuse_is_line(inner)) return fuse_line_of(inner).dim_count;
+  return 0;
+}
+
+/* Whether the node makes the value by a reduction without the dimensions of a line. */
 static bool makes_dropped(const Node *node, const Value *value) {
   if (is_group(node)) {
     const Value *inner = graph_output(subgraph_of(node), value->offset);
@@ -72,7 +81,9 @@ static bool takes_dropped(const Node *consumer, const Node *producer) {
 
 /* Within a group, only inputs are cut, what a cat gives is used no more, and neither is what has lost its lines. */
 static Reason why_not_merge(const GraphFuser *f, const Node *consumer, const Node *producer) {
-  if (takes_dropped(consumer, producer)) return REASON_NOT_FUSED_DIMENSIONS;
+  int consumer_dims = line_dims(consumer), producer_dims = line_dims(producer);
+  if (takes_dropped(consumer, producer) || (consumer_dims && producer_dims && consumer_dims != producer_dims))
+    return REASON_NOT_FUSED_DIMENSIONS;
   if (is_group(producer)) {
     Graph *subgraph = subgraph_of(producer);
     for (uint32_t i = 0; i < graph_output_count(subgraph); i++)

@@ -4,7 +4,6 @@
 #include "call/call_plan.h"
 #include "call/pointwise.h"
 #include "fuse/lower.h"
-#include "fuse/words.h"
 #include "interp/interp.h"
 #include "tile/formula.h"
 
@@ -87,7 +86,7 @@ static bool looks_at_numbers(const Operator *op) {
 /* A result without the last dimension, which is there to be stored. */
 static bool is_dropped(const FuseGroup *g, int value) {
   for (uint32_t i = 0; g->has_lines && i < g->step_count; i++)
-    if (g->steps[i].result == value && g->steps[i].drops) return true;
+    if (g->steps[i].result == value && g->steps[i].line.drops) return true;
   return false;
 }
 
@@ -111,11 +110,10 @@ static bool add_step(Maker *m, const Node *node, uint32_t *operand_count) {
   step->operand_count = (uint16_t)node->input_count;
   step->result = g->value_count++;
   if (is_line) {
-    FuseLine line = fuse_line_of(node);
-    step->line = line.function;
-    step->dim = line.dim;
-    step->drops = line.drops;
+    step->line = fuse_line_of(node);
+    if (g->has_lines && step->line.dim_count != g->line_dims) return false;
     g->has_lines = true;
+    g->line_dims = step->line.dim_count;
   }
   bool numbers = false;
   for (uint32_t i = 0; i < node->input_count; i++) {

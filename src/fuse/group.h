@@ -10,10 +10,11 @@
 
 #include "base/hostile.h"
 #include "call/exec.h"
+#include "fuse/words.h"
 #include "ir/graph.h"
 #include "report/reason.h"
 
-enum { FUSE_MAX_INPUTS = 64, FUSE_MAX_STORES = 32, FUSE_MAX_KEY = 256, FUSE_MAX_DIMS = 5 };
+enum { FUSE_MAX_INPUTS = 64, FUSE_MAX_STORES = 32, FUSE_MAX_KEY = 256 };
 enum { FUSE_MAX_ENTRIES = CACHE_ENTRIES(16) };
 
 /* Why a group ran operator by operator: REASON_NOT_FUSED_... of report/reason.h. */
@@ -38,9 +39,7 @@ typedef struct FuseStep {
   const Operator *op;
   ShapeFunction *shape;
   uint16_t first_operand, operand_count, result;
-  uint8_t line; /* LineFunction, along `dim`; its formula is not used */
-  bool drops;   /* the last dimension */
-  int64_t dim;
+  FuseLine line;           /* its formula is not used where there is a function */
   bool is_write;           /* an in-place form: `op` is the functional one, whose result has to be what self is */
   bool depends_on_numbers; /* the formula or the shape function may look at a number that is not constant */
 } FuseStep;
@@ -63,6 +62,7 @@ typedef struct FuseGroup {
   struct Code *code; /* of the Subgraph */
   uint16_t input_count, output_count, piece_count, step_count, value_count, store_count, leaf_count;
   bool has_cat, has_lines, depends_on_numbers;
+  uint8_t line_dims;      /* how many of the last dimensions its lines are along */
   bool writes_leaf;       /* a result has the strides of an input, whatever these are */
   uint64_t tensor_inputs; /* bit i: input i is a tensor */
   FusePiece *pieces;

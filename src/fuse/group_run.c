@@ -87,6 +87,27 @@ static void look_at_part(Tensor *look, const Tensor *whole, int dim, int64_t sta
   finish_look(look);
 }
 
+/* The last dimensions, along which lines are, as one; a tensor has all of them, in one run, or moves along none. */
+static void look_at_lines(Tensor *look, const Tensor *t, int dims) {
+  int kept = t->ndim > dims ? t->ndim - dims : 0;
+  int64_t length = 1, stride = 0;
+  for (int d = t->ndim - 1; d >= kept; d--) {
+    if (t->sizes[d] == 1) continue;
+    if (length == 1) stride = t->strides[d];
+    length *= t->sizes[d];
+  }
+  set_look(look, (DType)t->dtype, kept + (t->ndim > 0));
+  memcpy(look->sizes, t->sizes, sizeof(int64_t) * (size_t)kept);
+  memcpy(look->strides, t->strides, sizeof(int64_t) * (size_t)kept);
+  if (t->ndim) {
+    look->sizes[kept] = length;
+    look->strides[kept] = length == 1 ? 1 : stride;
+  }
+  look->storage = t->storage;
+  look->offset = t->offset;
+  finish_look(look);
+}
+
 static bool look_at_piece(Tensor *look, const Tensor *whole, const FusePiece *piece) {
   int64_t dim = piece->dim < 0 ? piece->dim + whole->ndim : piece->dim;
   if (dim < 0 || dim >= whole->ndim) return false;
@@ -333,7 +354,23 @@ static FuseRefusal run_kernel(const Run *run, FuseKernel *kernel, const TileArgu
   return *status ? FUSE_FAILED : FUSE_NOT_REFUSED;
 }
 
+/* Operands as tensors whose lines are along the last dimension alone. */
+static void join_lines(const FuseGroup *g, const FuseKernel *kernel, TileArgument *arguments, Tensor **outputs,
+                       Tensor *looks) {
+  for (uint32_t k = 0; k < kernel->argument_count; k++) {
+    if (arguments[k].kind != TILE_ARG_TENSOR) continue;
+    look_at_lines(looks, arguments[k].tensor, g->line_dims);
+    arguments[k].tensor = looks++;
+  }
+  for (uint32_t k = 0; k < kernel->output_count; k++) {
+    if (fuse_line_is_dropped(g, g->stores[kernel->outputs[k]])) continue;
+    look_at_lines(looks, outputs[k], g->line_dims);
+    outputs[k] = looks++;
+  }
+}
+
 static FuseRefusal run_kernels(const Run *run, FuseEntry *entry, Tensor *const *targets, Status *status) {
+  const FuseGroup *g = run->call.group;
   TileArgument arguments[KERNEL_MAX_ARGUMENTS];
   Tensor *outputs[KERNEL_MAX_OUTPUTS];
   FuseRefusal refusal = FUSE_NOT_REFUSED;
@@ -349,6 +386,8 @@ static FuseRefusal run_kernels(const Run *run, FuseEntry *entry, Tensor *const *
       }
     }
     for (uint32_t k = 0; k < kernel->output_count; k++) outputs[k] = targets[kernel->outputs[k]];
+    Tensor looks[KERNEL_MAX_ARGUMENTS + KERNEL_MAX_OUTPUTS];
+    if (g->line_dims > 1) join_lines(g, kernel, arguments, outputs, looks);
     refusal = run_kernel(run, kernel, arguments, outputs, status);
   }
   return refusal;

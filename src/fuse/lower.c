@@ -122,7 +122,7 @@ static Status lower_line_step(Lowering *l, const FuseStep *step) {
 
 /* Lowers one step; the error of a formula that has no meaning in the type comes out of the builder. */
 static Status lower_step(Lowering *l, const FuseStep *step) {
-  if (step->line) return lower_line_step(l, step);
+  if (step->line.function) return lower_line_step(l, step);
   IValue inputs[FORMULA_MAX_PARAMETERS];
   TileArgument arguments[FORMULA_MAX_PARAMETERS];
   TileType types[FORMULA_MAX_PARAMETERS], compute;
@@ -189,7 +189,7 @@ static Status find_looks(Lowering *l, bool *refused) {
     TensorSpec spec;
     Call one;
     fuse_step_call(&call, &g->steps[i], inputs, &one);
-    if (g->steps[i].line) { /* its shape function wants real sizes */
+    if (g->steps[i].line.function) { /* its shape function wants real sizes */
       l->looks[g->steps[i].result].dtype = (uint8_t)fuse_line_dtype(&one, &g->steps[i]);
       l->looks[g->steps[i].result].ndim = 1;
       continue;

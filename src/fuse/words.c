@@ -64,16 +64,35 @@ bool fuse_is_pointwise(const Node *node) {
 
 /* ---- lines ---- */
 
-static bool is_one_int(IValue v, int64_t *out) {
-  if (v.tag == TAG_INT) return *out = v.i, true;
-  if (v.tag != TAG_LIST || v.list->kind != LIST_INTS || v.list->length != 1) return false;
-  return *out = v.list->ints[0], true;
+/* Which dimensions, each named once. */
+static bool read_dims(IValue v, FuseLine *out) {
+  const int64_t *dims = v.tag == TAG_INT ? &v.i : NULL;
+  size_t count = 1;
+  if (v.tag == TAG_LIST && v.list->kind == LIST_INTS) dims = v.list->ints, count = v.list->length;
+  if (!dims || !count || count > FUSE_MAX_DIMS) return false;
+  out->dim_count = (uint8_t)count;
+  for (size_t i = 0; i < count; i++) {
+    if (dims[i] < -FUSE_MAX_DIMS || dims[i] >= FUSE_MAX_DIMS) return false;
+    uint8_t *bits = dims[i] < 0 ? &out->from_back : &out->from_front;
+    uint8_t bit = (uint8_t)(1u << (dims[i] < 0 ? -1 - dims[i] : dims[i]));
+    if (*bits & bit) return false;
+    *bits |= bit;
+  }
+  return true;
+}
+
+/* As many of the last dimensions as the list has sizes. */
+static bool read_last_dims(IValue sizes, FuseLine *out) {
+  if (sizes.tag != TAG_LIST || !sizes.list->length || sizes.list->length > FUSE_MAX_DIMS) return false;
+  out->dim_count = (uint8_t)sizes.list->length;
+  out->from_back = (uint8_t)((1u << out->dim_count) - 1);
+  return true;
 }
 
 static bool read_line(const Node *node, const Operator *op, FuseLine *out) {
   const FunctionSchema *schema = operator_schema(op);
   bool is_norm = op->row->line == LINE_NORMALIZE, has_dim = false;
-  *out = (FuseLine){.function = op->row->line, .dim = -1};
+  *out = (FuseLine){.function = op->row->line};
   if (!out->function || op->variant != VARIANT_FUNCTIONAL || schema->return_count != 1) return false;
   if (node->input_count != schema->argument_count || node->input_count > FORMULA_MAX_PARAMETERS) return false;
   for (uint32_t i = 0; i < node->input_count; i++) {
@@ -81,9 +100,8 @@ static bool read_line(const Node *node, const Operator *op, FuseLine *out) {
     IValue constant;
     if (value_is_tensor(node_input(node, i)) && (i == 0 || is_norm)) continue;
     if (i == 0 || !value_is_constant(node_input(node, i), &constant)) return false;
-    int64_t length;
-    if (str_is(name, "dim")) has_dim = is_one_int(constant, &out->dim);
-    if (str_is(name, "normalized_shape")) has_dim = is_one_int(constant, &length);
+    if (str_is(name, "dim")) has_dim = read_dims(constant, out);
+    if (str_is(name, "normalized_shape")) has_dim = read_last_dims(constant, out);
     if (str_is(name, "keepdim")) out->drops = constant.tag == TAG_BOOL && !constant.b;
   }
   return has_dim;

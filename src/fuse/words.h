@@ -16,13 +16,15 @@ static inline bool value_is_tensor(const Value *value) {
  * is what self would hold, with self's dtype, sizes and strides. That nobody sees self's memory either the graph fuser
  * asks. */
 bool fuse_is_pointwise(const Node *node);
-/* An operator that is a line function (OpRow.line) with one tensor as result, along a constant dimension, all other
- * arguments but weight and bias being constants too. Whether that dimension is the last a run sees. */
+enum { FUSE_MAX_DIMS = 5 }; /* of a tensor that a group takes */
+/* An operator that is a line function (OpRow.line) with one tensor as result, along constant dimensions, all other
+ * arguments but weight and bias being constants too. Whether those are the last dimensions a run sees. */
 bool fuse_is_line(const Node *node);
 typedef struct FuseLine {
   uint8_t function; /* LineFunction */
-  int64_t dim;      /* may be negative */
-  bool drops;       /* the result has no last dimension: no operator of the group may take it */
+  uint8_t dim_count;
+  uint8_t from_front, from_back; /* bits: dimension 0, 1, ...; dimension -1, -2, ... */
+  bool drops;                    /* the result is without them: no operator of the group may take it */
 } FuseLine;
 FuseLine fuse_line_of(const Node *node); /* of one that fuse_is_line */
 /* The in-place form of an operator. */

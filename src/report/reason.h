@@ -18,8 +18,8 @@
   X(NOT_FUSED_CONCATENATION, "not fused: a concatenation ends its group")                                        \
   X(NOT_FUSED_LIST, "not fused: the list is used elsewhere, or dim is not constant")                             \
   X(NOT_FUSED_PIECES, "not fused: the value is cut in more than one way, or the whole of it is used too")        \
-  X(NOT_FUSED_DIMENSIONS, "not fused: what it works along is not one dimension that is known")                   \
-  X(NOT_FUSED_LINES, "not fused: it does not work along the last dimension, or lines are too long or lie apart") \
+  X(NOT_FUSED_DIMENSIONS, "not fused: its dimensions are not known, or not its neighbors'")                      \
+  X(NOT_FUSED_LINES, "not fused: its work is not along the last dimensions, or lines are too long or lie apart") \
   X(NOT_FUSED_SWITCHED_OFF, "not fused: fusion is switched off")                                                 \
   X(NOT_FUSED_GRADIENT, "not fused: an input records gradients")                                                 \
   X(NOT_FUSED_TRACED, "not fused: the call is traced")                                                           \

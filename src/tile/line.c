@@ -9,7 +9,6 @@
 enum {
   BECOMES_NUMBER,
   BECOMES_LINE,
-  TYPES_SINGLE = 1 << TILE_F32,
   TYPES_REAL = 1 << TILE_F32 | 1 << TILE_F64,
   TYPES_ORDERED = TYPES_REAL | 1 << TILE_I64,
   TYPES_FLOATING = TYPES_REAL | 1 << TILE_C128,
@@ -130,10 +129,17 @@ void line_normalize(int64_t n, float *to, const float *x, double mean, double in
   for (int64_t i = 0; i < n; i++) to[i] = x[i] * a + s;
 }
 
-static void normalize(int64_t n, float *to, const float *x, double eps) {
+void line_normalize_f64(int64_t n, double *to, const double *x, double mean, double invstd) {
+  for (int64_t i = 0; i < n; i++) to[i] = (x[i] - mean) * invstd;
+}
+
+static void normalize(TileType type, int64_t n, void *to, const void *x, double eps) {
   double mean, invstd;
-  line_statistics(DTYPE_FLOAT32, (const char *)x, n, eps, &mean, &invstd);
-  line_normalize(n, to, x, mean, invstd);
+  line_statistics(tile_type_dtype(type), x, n, eps, &mean, &invstd);
+  if (type == TILE_F32)
+    line_normalize(n, to, x, mean, invstd);
+  else
+    line_normalize_f64(n, to, x, mean, invstd);
 }
 
 void line_run(LineFunction function, TileType type, int64_t n, void *to, const void *x, double eps) {
@@ -155,7 +161,7 @@ void line_run(LineFunction function, TileType type, int64_t n, void *to, const v
         softmax_line_f64(n, x, to, is_log, false);
       break;
     default:
-      normalize(n, to, x, eps);
+      normalize(type, n, to, x, eps);
       break;
   }
 }

@@ -1,5 +1,5 @@
-/* Groups with reductions, softmax and layer norm along the last dimension give their operators' bits (but for which NaN
- * a sum of several is), dtypes, strides and errors, and leave to them what they would compute in another order. */
+/* Groups with reductions, softmax and layer norm along the last dimensions give their operators' bits (but for which
+ * NaN a sum of several is), dtypes, strides and errors, and leave to them what they would compute in another order. */
 #include "fuse_fixture.h"
 
 #include <stdlib.h>
@@ -13,7 +13,9 @@
   "  %ones : int[] = prim::Constant[value=[1]]()\n  %keep : bool = prim::Constant[value=1]()\n"   \
   "  %drop : bool = prim::Constant[value=0]()\n  %half : float = prim::Constant[value=0.5]()\n"   \
   "  %eps : float = prim::Constant[value=1e-05]()\n  %double : int = prim::Constant[value=7]()\n" \
-  "  %single : int = prim::Constant[value=6]()\n  %none : NoneType = prim::Constant()\n"
+  "  %single : int = prim::Constant[value=6]()\n  %none : NoneType = prim::Constant()\n"          \
+  "  %two : int[] = prim::Constant[value=[-2, -1]]()\n"                                           \
+  "  %turned : int[] = prim::Constant[value=[2, 1]]()\n"
 
 static const char *const templates[] = {"aten::softmax(t, %last, %none)",
                                         "aten::softmax(t, %one, %none)",
@@ -50,16 +52,32 @@ static const char *const templates[] = {"aten::softmax(t, %last, %none)",
                                         "aten::sub(t, t, %one)",
                                         "aten::div(t, t)",
                                         "aten::gt(t, t)"};
+/* The same, over two dimensions. */
+static const char *const wide_templates[] = {"aten::sum(t, %two, %keep, %none)",
+                                             "aten::sum(t, %two, %drop, %none)",
+                                             "aten::sum(t, %turned, %keep, %double)",
+                                             "aten::mean(t, %two, %keep, %none)",
+                                             "aten::mean(t, %turned, %drop, %none)",
+                                             "aten::mean(t, %two, %keep, %single)",
+                                             "aten::amax(t, %two, %keep)",
+                                             "aten::amin(t, %turned, %drop)"};
 enum { INPUTS = 4 }; /* two tensors, a weight and a bias */
 
-static void write_program(StrBuf *out, int64_t length, Random *r) {
+/* rows 0: lines of `length` elements; else each is of so many rows. */
+static void write_program(StrBuf *out, int64_t rows, int64_t length, Random *r) {
   uint32_t values = 2, steps = 2 + below(r, 9);
   bool used[32] = {false};
   strbuf_puts(out, "graph(%v0 : Tensor, %v1 : Tensor, %w : Tensor, %b : Tensor):\n" CONSTANTS);
-  strbuf_printf(out, "  %%shape : int[] = prim::Constant[value=[%lld]]()\n", (long long)length);
+  if (rows)
+    strbuf_printf(out, "  %%shape : int[] = prim::Constant[value=[%lld, %lld]]()\n", (long long)rows,
+                  (long long)length);
+  else
+    strbuf_printf(out, "  %%shape : int[] = prim::Constant[value=[%lld]]()\n", (long long)length);
   for (uint32_t s = 0; s < steps; s++, values++) {
     strbuf_printf(out, "  %%v%u : Tensor = ", values);
-    for (const char *c = templates[below(r, sizeof templates / sizeof *templates)]; *c; c++) {
+    const char *form = templates[below(r, sizeof templates / sizeof *templates)];
+    if (rows && below(r, 3) == 0) form = wide_templates[below(r, sizeof wide_templates / sizeof *wide_templates)];
+    for (const char *c = form; *c; c++) {
       bool stands = *c == 't' && (c[1] == ',' || c[1] == ')') && (c[-1] == ' ' || c[-1] == '(');
       if (!stands) {
         strbuf_char(out, *c);
@@ -78,29 +96,31 @@ static void write_program(StrBuf *out, int64_t length, Random *r) {
   strbuf_puts(out, ")\n");
 }
 
-static void run_once(Pair *pair, Exec *exec, const char *text, int64_t length, int run, Random *r) {
+static void run_once(Pair *pair, Exec *exec, const char *text, int64_t rows, int64_t length, int run, Random *r) {
   static const DType floats[] = {DTYPE_FLOAT32, DTYPE_FLOAT32, DTYPE_FLOAT64, DTYPE_FLOAT16, DTYPE_BFLOAT16};
   IValue inputs[INPUTS];
   int64_t sizes[5];
-  int ndim = 1 + (int)below(r, 3);
+  int ndim = (rows ? 2 : 1) + (int)below(r, 3);
   for (int i = 0; i < ndim; i++) sizes[i] = 1 + below(r, 7);
-  if (ndim > 1 && below(r, 6) == 0) sizes[0] = 200;
+  if (ndim > 1 && !rows && below(r, 6) == 0) sizes[0] = 200;
   if (below(r, 30) == 0) sizes[below(r, (uint32_t)ndim)] = 0;
+  if (rows) sizes[ndim - 2] = rows;
   sizes[ndim - 1] = length;
   DType dtype = run < 3 ? DTYPE_FLOAT32 : below(r, 3) ? floats[below(r, 5)] : dtypes[below(r, 12)];
   for (int i = 0; i < 2; i++)
     inputs[i] = ivalue_tensor(run % 3 == 0 ? dense(dtype, ndim, sizes, r) : some_tensor(dtype, ndim, sizes, r));
-  for (int i = 2; i < INPUTS; i++) inputs[i] = ivalue_tensor(dense(dtype, 1, &length, r));
+  const int64_t shape[] = {rows, length};
+  for (int i = 2; i < INPUTS; i++) inputs[i] = ivalue_tensor(dense(dtype, rows ? 2 : 1, rows ? shape : &length, r));
   check_run(pair, exec, text, inputs);
   for (int i = 0; i < INPUTS; i++) ivalue_release(inputs[i]);
 }
 
-static void test_random_programs(void **state) {
-  (void)state;
+static void run_random_programs(bool wide) {
   const char *seed = getenv("WICK_TEST_SEED"), *count = getenv("WICK_TEST_COUNT");
   uint64_t first = seed ? strtoull(seed, NULL, 10) : 1;
   uint32_t programs = count ? (uint32_t)strtoul(count, NULL, 10) : 500, fused = 0, refused = 0;
   static const int64_t lengths[] = {1, 2, 3, 5, 8, 16, 17, 64, 255, 257, 600, 1025, 3000};
+  static const int64_t counts[] = {1, 2, 3, 7, 16};
   Exec exec;
   exec_init(&exec, NULL);
   exec.threads = 2;
@@ -108,12 +128,13 @@ static void test_random_programs(void **state) {
     Random r = {(first + p) * 104729};
     next_random(&r);
     int64_t length = lengths[below(&r, sizeof lengths / sizeof *lengths)];
+    int64_t rows = wide ? counts[below(&r, sizeof counts / sizeof *counts)] : 0;
     StrBuf text = {0};
     Pair pair;
-    write_program(&text, length, &r);
+    write_program(&text, rows, length, &r);
     pair_make(&pair, text.data);
-    for (int run = 0; run < 8; run++) run_once(&pair, &exec, text.data, length, run, &r);
-    if (pair.group && pair.group->has_lines) {
+    for (int run = 0; run < 8; run++) run_once(&pair, &exec, text.data, rows, length, run, &r);
+    if (pair.group && pair.group->has_lines && (pair.group->line_dims > 1) == wide) {
       fused += (uint32_t)pair.group->runs;
       for (int i = 0; i < FUSE_REFUSAL_COUNT; i++) refused += (uint32_t)pair.group->refusals[i];
     }
@@ -122,6 +143,15 @@ static void test_random_programs(void **state) {
   }
   print_message("%u programs: %u runs with lines fused, %u operator by operator\n", programs, fused, refused);
   if (!count && FUSE_MAX_ENTRIES > 1) assert_true(fused > 300);
+}
+
+static void test_random_programs(void **state) {
+  (void)state;
+  run_random_programs(false);
+}
+static void test_random_programs_over_two_dims(void **state) {
+  (void)state;
+  run_random_programs(true);
 }
 
 /* ---- what is fused, and what is not ---- */
@@ -150,6 +180,12 @@ static void test_forms(void **state) {
        true},
       {"  %m : Tensor = aten::mean(%x, %lasts, %drop, %none)\n  %y : Tensor = aten::mul(%m, %half)\n", false},
       {"  %a : Tensor = aten::mul(%x, %x)\n  %y : Tensor = aten::sum(%a, %none, %keep, %none)\n", false},
+      {"  %a : Tensor = aten::mul(%x, %x)\n  %m : Tensor = aten::mean(%a, %two, %keep, %none)\n"
+       "  %y : Tensor = aten::mul(%x, %m)\n",
+       true},
+      {"  %a : Tensor = aten::mul(%x, %x)\n  %y : Tensor = aten::sum(%a, %two, %drop, %none)\n", true},
+      {"  %a : Tensor = aten::mul(%x, %w)\n  %y : Tensor = aten::sum(%a, %two, %keep, %none)\n",
+       false}, /* %w is a part of what a line is */
   };
   Exec exec;
   exec_init(&exec, NULL);
@@ -205,6 +241,54 @@ static void test_refusals(void **state) {
   pair_dispose(&pair);
 }
 
+/* Lines over other dimensions are another group's. */
+static void test_dimensions_apart(void **state) {
+  (void)state;
+  static const char text[] = "graph(%x : Tensor):\n" CONSTANTS
+                             "  %a : Tensor = aten::mul(%x, %x)\n  %s : Tensor = aten::softmax(%a, %last, %none)\n"
+                             "  %m : Tensor = aten::mean(%s, %two, %keep, %none)\n  %y : Tensor = aten::neg(%m)\n"
+                             "  return (%y)\n";
+  Pair pair;
+  Exec exec;
+  uint32_t groups = 0;
+  int64_t sizes[] = {2, 4, 6};
+  IValue x = tensor_of(DTYPE_FLOAT32, 3, sizes, 1);
+  exec_init(&exec, NULL);
+  exec.threads = 1;
+  pair_make(&pair, text);
+  BLOCK_EACH(node, pair.fused_graph->block) groups += node->kind == SYM_prim_FusionGroup;
+  assert_int_equal(groups, 2);
+  check_run(&pair, &exec, text, &x);
+  assert_int_equal(pair.group->runs, 1);
+  ivalue_release(x);
+  pair_dispose(&pair);
+}
+
+/* bfloat16's own layer norm is left to its operator. */
+static void test_dtypes_of_layer_norm(void **state) {
+  (void)state;
+  static const char text[] =
+      "graph(%x : Tensor, %w : Tensor):\n" CONSTANTS
+      "  %shape : int[] = prim::Constant[value=[4, 6]]()\n  %a : Tensor = aten::neg(%x)\n"
+      "  %b : Tensor = aten::layer_norm(%a, %shape, %w, %none, %eps, %keep)\n  %y : Tensor = aten::relu(%b)\n"
+      "  return (%b, %y)\n";
+  static const DType kinds[] = {DTYPE_FLOAT32, DTYPE_FLOAT64, DTYPE_FLOAT16, DTYPE_BFLOAT16};
+  Pair pair;
+  Exec exec;
+  int64_t sizes[] = {5, 4, 6};
+  exec_init(&exec, NULL);
+  exec.threads = 2;
+  pair_make(&pair, text);
+  for (int i = 0; i < 4; i++) {
+    IValue inputs[] = {tensor_of(kinds[i], 3, sizes, 1), tensor_of(kinds[i], 2, sizes + 1, 2)};
+    check_run(&pair, &exec, text, inputs);
+    assert_int_equal(pair.group->runs, i < 3 ? i + 1 : 3);
+    for (int k = 0; k < 2; k++) ivalue_release(inputs[k]);
+  }
+  assert_int_equal(pair.group->refusals[FUSE_NO_KERNEL], 1);
+  pair_dispose(&pair);
+}
+
 static void test_text(void **state) {
   (void)state;
   static const char text[] = "graph(%x : Tensor):\n" CONSTANTS
@@ -235,7 +319,12 @@ static const char source[] =
     "    return (a, d, (d + y).sum(-1), torch.amax(d * w, dim=-1, keepdim=True), c.amin(-1) + 1)\n"
     "def g(x, y, w):\n" /* refused by some run or other: dims, dtypes, an error */
     "    a = (x * y).sum(1, keepdim=True) * w\n"
-    "    return torch.softmax(a.to(torch.float64) - y, -1), (x + y).mean(-1)\n";
+    "    return torch.softmax(a.to(torch.float64) - y, -1), (x + y).mean(-1)\n"
+    "def h(x, y, w):\n" /* over two dimensions */
+    "    a = x * 0.5 + y\n"
+    "    b = torch.layer_norm(a * w, [3, 6])\n"
+    "    c = a * torch.rsqrt((a * a).mean([-2, -1], keepdim=True) + 1e-5)\n"
+    "    return (b, (b + 1).amax([-1, -2]), c, torch.relu(c).sum([1, 2]), torch.softmax(c, -1))\n";
 
 static wick_value *tensor_value(DType dtype, int ndim, const int64_t *sizes, uint64_t seed) {
   wick_value *value = NULL;
@@ -266,14 +355,17 @@ static void call_all(uint32_t executor, StrBuf *out) {
   for (int turn = 0; turn < 3; turn++)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
       for (size_t i = 0; i < sizeof ndims / sizeof *ndims; i++)
-        for (int name = 0; name < 2; name++) {
+        for (int name = 0; name < 3; name++) {
           int64_t last[] = {6};
           wick_value *x = tensor_value(kinds[k], ndims[i], sizes[i], 1), *result = NULL;
           wick_value *y = tensor_value(kinds[k], ndims[i], sizes[i], 2), *w = tensor_value(kinds[k], 1, last, 3);
           wick_error *error = NULL;
           char *text = NULL;
-          if (wick_run(module, name ? "g" : "f", (const wick_value *const[]){x, y, w}, 3, NULL, 0, NULL, &result,
-                       &error)) {
+          if (wick_run(module,
+                       name == 2 ? "h"
+                       : name    ? "g"
+                                 : "f",
+                       (const wick_value *const[]){x, y, w}, 3, NULL, 0, NULL, &result, &error)) {
             const char *message = wick_error_message(error);
             strbuf_printf(out, "%d %zu %zu: %s\n", name, k, i,
                           strrchr(message, '\n') ? strrchr(message, '\n') : message);
@@ -305,8 +397,13 @@ static void test_executors(void **state) {
 
 int main(void) {
   nans_are_equal = true;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms), cmocka_unit_test(test_refusals),
-                                     cmocka_unit_test(test_text), cmocka_unit_test(test_executors),
-                                     cmocka_unit_test(test_random_programs)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms),
+                                     cmocka_unit_test(test_refusals),
+                                     cmocka_unit_test(test_dimensions_apart),
+                                     cmocka_unit_test(test_dtypes_of_layer_norm),
+                                     cmocka_unit_test(test_text),
+                                     cmocka_unit_test(test_executors),
+                                     cmocka_unit_test(test_random_programs),
+                                     cmocka_unit_test(test_random_programs_over_two_dims)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,6 +131,23 @@ static void reduce_items(void *argument, int64_t begin, int64_t end) {
   }
 }
 
+/* Reduced dimensions that lie in one run are one: its blocks go on over their ends, as those of a line do that stands
+ * for them (tile/line.h). */
+static void join_inner(Plan *plan) {
+  int count = 0;
+  for (int i = 0; i < plan->inner_count; i++) {
+    Axis axis = plan->inner[i], *last = count ? &plan->inner[count - 1] : NULL;
+    if (axis.size == 1 && (last || i + 1 < plan->inner_count)) continue;
+    if (last && last->in_stride == axis.size * axis.in_stride) {
+      last->size *= axis.size;
+      last->in_stride = axis.in_stride;
+    } else {
+      plan->inner[count++] = axis;
+    }
+  }
+  plan->inner_count = count;
+}
+
 Status reduce_run(Exec *exec, const ReduceOp *op, ReduceParams *params, const Tensor *self, const ReduceDims *dims,
                   Tensor *const outputs[2]) {
   _Static_assert(sizeof(complex128) >= sizeof(ReduceCell), "result buffers hold any class");
@@ -162,6 +179,7 @@ Status reduce_run(Exec *exec, const ReduceOp *op, ReduceParams *params, const Te
     }
   }
   for (int k = 0; k < 2; k++) plan.out[k] = outputs[k] ? tensor_data(outputs[k]) : NULL;
+  if (params->count) join_inner(&plan);
   if (plan.inner_count == 0) plan.inner[plan.inner_count++] = (Axis){.size = 1};
   plan.go_down = best >= 0 && plan.outer[best].in_stride < least_inner;
   if (plan.go_down) {

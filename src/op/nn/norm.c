@@ -93,6 +93,12 @@ static void layer_rows(void *argument, int64_t begin, int64_t end) {
       if (r->bias) tile_loop(KERNEL_ADD, TILE_F32)(r->length, y, y, tensor_data(r->bias), NULL);
       continue;
     }
+    if (r->dtype == DTYPE_FLOAT64) {
+      line_normalize_f64(r->length, (double *)y, (const double *)x, mean, invstd);
+      if (r->weight) tile_loop(KERNEL_MUL, TILE_F64)(r->length, y, y, tensor_data(r->weight), NULL);
+      if (r->bias) tile_loop(KERNEL_ADD, TILE_F64)(r->length, y, y, tensor_data(r->bias), NULL);
+      continue;
+    }
     if (r->dtype == DTYPE_BFLOAT16) {
       layer_row_bfloat16(r, (const uint16_t *)x, (uint16_t *)y, (float)mean, (float)invstd);
       continue;
@@ -100,7 +106,9 @@ static void layer_rows(void *argument, int64_t begin, int64_t end) {
     for (int64_t i = 0; i < r->length; i++) {
       double v;
       dtype_convert(DTYPE_FLOAT64, &v, 1, r->dtype, x + i * item, 1, 1);
-      v = (v - mean) * invstd * number_at(r->weight, i, 1) + number_at(r->bias, i, 0);
+      v = (v - mean) * invstd;
+      if (r->weight) v *= number_at(r->weight, i, 1);
+      if (r->bias) v += number_at(r->bias, i, 0);
       dtype_convert(r->dtype, y + i * item, 1, DTYPE_FLOAT64, &v, 1, 1);
     }
   }
