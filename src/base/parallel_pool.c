@@ -1,16 +1,23 @@
 /* A list of jobs under one lock. The caller works on its own job and waits only for helpers that have joined it, so a
- * job ends even when no helper ever comes. Who waits looks for some microseconds before it sleeps: waking a thread
- * takes longer than many an operator. */
+ * job ends even when no helper ever comes. Who waits looks for some microseconds, then yields its processor for some
+ * more, before it sleeps: waking a thread takes longer than many an operator. */
 #include "base/parallel_pool.h"
 
 #include <assert.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include "base/fork.h"
 #include "base/stack.h"
 #include "base/thread.h"
 
-enum { MAX_WORKERS = 255, LOOKS = 1000 /* some 10 to 40 microseconds */, GRAINS_PER_LOOK = 16 };
+enum {
+  MAX_WORKERS = 255,
+  LOOKS = 500,      /* some 5 to 20 microseconds; then others may have the processor */
+  YIELDS = 400,     /* some 100 to 200 more, where nobody else wants it */
+  YIELD_LOOKS = 10, /* between two of those */
+  GRAINS_PER_LOOK = 16
+};
 
 typedef struct Job {
   ParallelPieces *pieces;
@@ -86,14 +93,24 @@ void parallel_pieces_work(ParallelPieces *p) {
   inside = false;
 }
 
-/* Returns when the value is another, or after a while. */
-static void look_while_equal(_Atomic int *value, int to) {
-  for (int i = 0; i < LOOKS && atomic_load_explicit(value, memory_order_relaxed) == to; i++) {
+static bool look_some(int looks, _Atomic int *value, int to) {
+  for (int i = 0; i < looks; i++) {
+    if (atomic_load_explicit(value, memory_order_relaxed) != to) return true;
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     __asm__ volatile("isb" ::: "memory");
 #endif
+  }
+  return false;
+}
+
+/* Returns when the value is another, or after a while. */
+static void look_while_equal(_Atomic int *value, int to) {
+  bool is_over = look_some(LOOKS, value, to);
+  for (int i = 0; i < YIELDS && !is_over; i++) {
+    sched_yield();
+    is_over = look_some(YIELD_LOOKS, value, to);
   }
 }
 
