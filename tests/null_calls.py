@@ -111,6 +111,8 @@ BY_FUNCTION = {
     "wick_future_then": {"callback": "then"},
     "wick_op_call": {"name": '"aten::add"', "overload": '"Tensor"', "arguments": "f->two", "count": "2", "names": "f->other_name", "named_count": "1"},
     "wick_op_call_with": {"name": '"aten::add"', "overload": '"Tensor"', "arguments": "f->two", "count": "2", "names": "f->other_name", "named_count": "1"},
+    "wick_trace_begin": {"inputs": "f->texts", "count": "1"},
+    "wick_trace_enter": {"submodule": '"sub"'},
     "wick_op_exists": {"name": '"aten::add"'},
     "wick_op_register": {"schema": "f->schema", "kernel": "kernel"},
     "wick_load_library": {"path": "f->library"},
@@ -175,7 +177,10 @@ TAKES = {"wick_value_release": "tensor", "wick_module_release": "module", "wick_
          "wick_graph_release": "graph", "wick_alias_release": "alias", "wick_cancel_release": "cancel", "wick_profile_release": "profile", "wick_future_release": "future", "wick_function_release": "function", "wick_optimizer_release": "optimizer", "wick_tensor_from_dlpack": "managed"}
 
 # Without a good call here: they fail as with everything right but what it names.
-FAILS = {"wick_load_library", "wick_library_find", "wick_call_tensor", "wick_call_operator", "wick_call_poll"}
+FAILS = {"wick_load_library", "wick_library_find", "wick_call_tensor", "wick_call_operator", "wick_call_poll",
+         # nobody traces
+         "wick_trace_begin", "wick_trace_end", "wick_trace_enter", "wick_trace_leave", "wick_trace_size", "wick_trace_numel", "wick_trace_fork",
+         "wick_trace_join", "wick_trace_wait"}
 
 def prototypes(path):
     text = re.sub(r"/\*.*?\*/", "", open(path).read(), flags=re.S)

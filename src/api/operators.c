@@ -1,6 +1,7 @@
 /* The eager door to operators. */
 #include "api/handles.h"
 #include "call/match.h"
+#include "trace/trace.h"
 
 enum { MAX_ARGUMENTS = 1000 };
 
@@ -14,6 +15,7 @@ static Status call_operator(wick_runtime *runtime, const char *name, const char 
   if (count > MAX_ARGUMENTS || named_count > count)
     return status_new(ERROR_INVALID_ARGUMENT, "%zu arguments, %zu of them named", count, named_count);
   api_exec_init(&exec, runtime);
+  exec.recorder = trace_recorder();
   if (options) TRY(api_apply_run_options(&exec, options, &budget, &cancel, &profile));
   IValue *values = mem_calloc(count + 1, sizeof *values);
   KeywordValue *named = mem_calloc(named_count + 1, sizeof *named);

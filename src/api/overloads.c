@@ -3,6 +3,7 @@
 #include "call/convert.h"
 #include "call/operator.h"
 #include "wick/overload.h"
+#include "trace/trace.h"
 
 enum { MAX_PARAMETERS = 64 };
 
@@ -183,10 +184,11 @@ static Status box_results(IValue *outputs, uint32_t count, wick_value **results)
   return status;
 }
 
-static Status call_converted(Exec *exec, const Operator *op, IValue *inputs, uint32_t count, uint32_t result_count,
-                             wick_value **results) {
+static Status call_converted(Exec *exec, const Operator *op, const IValue *given, IValue *inputs, uint32_t count,
+                             uint32_t result_count, wick_value **results) {
   IValue outputs[CALL_MAX_OUTPUTS] = {IVALUE_NONE};
-  Call call = {.inputs = inputs, .input_count = count, .outputs = outputs, .output_count = result_count};
+  Call call = {
+      .inputs = inputs, .input_count = count, .outputs = outputs, .output_count = result_count, .given = given};
   WorkLimit limit = {exec->stop, exec->deadline_ns}, *outer = work_limit_enter(&limit);
   ExecMemory before = exec_enter_memory(exec);
   Status status = exec_attend(exec);
@@ -203,14 +205,18 @@ static Status call_overload(wick_runtime *runtime, const Operator *op, const Fun
   CallBudget budget;
   wick_cancel *cancel;
   wick_profile *profile;
-  IValue inputs[MAX_PARAMETERS];
+  IValue inputs[MAX_PARAMETERS], given[MAX_PARAMETERS];
   uint32_t count = 0;
   api_exec_init(&exec, runtime);
+  exec.recorder = trace_recorder();
+  for (uint32_t i = 0; exec.recorder && i < schema->argument_count; i++)
+    given[i] = arguments[i] ? arguments[i]->value : IVALUE_NONE;
   if (options) TRY(api_apply_run_options(&exec, options, &budget, &cancel, &profile));
   Status status = OK;
   for (; !status && count < schema->argument_count; count += !status)
     status = convert(schema, &schema->arguments[count], arguments[count], &inputs[count]);
-  if (!status) status = call_converted(&exec, op, inputs, count, schema->return_count, results);
+  if (!status)
+    status = call_converted(&exec, op, exec.recorder ? given : NULL, inputs, count, schema->return_count, results);
   for (uint32_t i = 0; i < count; i++) ivalue_release(inputs[i]);
   return status;
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "fuse/backend.h"
 #include "interp/op_profile.h"
+#include "trace/trace.h"
 
 static int64_t limit_of(uint64_t wanted) {
   return wanted && wanted < INT64_MAX ? (int64_t)wanted : INT64_MAX;
@@ -96,7 +97,14 @@ static Status unbox_arguments(const wick_value *const *arguments, size_t count, 
 /* What it gave a device to do is done, or has failed, when it returns. */
 static Status run_now(Exec *exec, Function *function, const IValue *arguments, uint32_t count, void *result) {
   IValue *out = result;
+  Recorder *recorder = trace_recorder();
+  if (recorder) recorder->inside++; /* a call of what is compiled is one node of a trace */
   Status status = executor_call(exec, function, arguments, count, out), late = exec_synchronize(exec);
+  if (recorder) recorder->inside--;
+  if (recorder && !status && !late && (status = trace_call(trace_current(), function, arguments, count, *out))) {
+    ivalue_release(*out);
+    *out = IVALUE_NONE;
+  }
   if (!late || status) {
     status_free(late);
     return status;
@@ -277,6 +285,7 @@ wick_status wick_run_async(const wick_module *module, const char *method, const 
   API_NEED(method);
   if (count) API_NEED(arguments);
   API_NEED_ITEMS(names, named_count);
+  if (trace_recorder()) return api_status(status_new(ERROR_UNSUPPORTED, "an asynchronous call can't be traced"), error);
   api_exec_init(&exec, module->runtime);
   HEAP_SCOPE(exec.runtime->heap);
   exec.device_map = &module->unit->device_map;

@@ -310,7 +310,9 @@ static __attribute__((noinline)) Status call_long(Call *call, const CallPlan *pl
     return exec_attend(exec);
   }
   exec->recorder = NULL; /* what the operator calls itself is not part of the trace */
+  recorder->inside++;
   Status status = call_recorded(call, plan, flags);
+  recorder->inside--;
   exec->recorder = recorder;
   return status ? status : recorder->record(recorder, exec, call);
 }

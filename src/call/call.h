@@ -49,9 +49,10 @@ typedef struct Call {
   const IValue *inputs; /* in the order of the schema, defaults filled in; a vararg operator's are all of them */
   IValue *outputs;      /* output_count slots: TAG_NONE, or a tensor to fill */
   uint32_t input_count, output_count;
-  uint64_t dying;              /* bit i: nobody needs input i after this call, its memory may be reused */
-  const struct Node *node;     /* for factories' operations and traces; may be NULL */
-  void *state;                 /* a factory's */
+  uint64_t dying;          /* bit i: nobody needs input i after this call, its memory may be reused */
+  const struct Node *node; /* for factories' operations and traces; may be NULL */
+  void *state;             /* a factory's */
+  const IValue *given; /* for traces: what the caller gave for each parameter, before it was converted; may be NULL */
   const struct KindForm *form; /* runs in place of the row's kernel: call/kind_form.h; NULL: none */
 } Call;
 

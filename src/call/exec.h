@@ -33,6 +33,7 @@ typedef struct Services {
 /* A tracer: told of every call that the program makes, after its kernel. */
 typedef struct Recorder {
   Status (*record)(struct Recorder *recorder, struct Exec *exec, struct Call *call);
+  uint32_t inside; /* calls of which it is told when they return: what these call is theirs */
 } Recorder;
 
 /* What a call may still use up, shared with all it forks. */

@@ -241,6 +241,34 @@ Status operator_match_values(Str qualified_name, const char *overload_or_null, c
   return report_refusals(first, overload_or_null, call);
 }
 
+Status schema_given_values(const FunctionSchema *schema, const CallValues *call, IValue *out) {
+  Status status = OK;
+  ArgumentBinder binder = {.schema = schema,
+                           .positional_count = positional_count(call),
+                           .keyword_count = call->keyword_count,
+                           .keywords = call->keyword_count ? &call->keywords->name : NULL,
+                           .keyword_stride = sizeof *call->keywords};
+  for (uint32_t i = 0; i < schema->argument_count; i++) out[i] = IVALUE_NONE;
+  for (uint32_t i = 0; i < schema->argument_count && !status; i++) {
+    Bound bound;
+    if (!binder_next(&binder, i, &bound, NULL)) return OK;
+    if (bound.kind == BOUND_KEYWORD) out[i] = ivalue_retain(call->keywords[bound.index].value);
+    if (bound.kind != BOUND_POSITION) continue;
+    out[i] = ivalue_retain(positional_value(call, bound.index));
+    if (!argument_takes_remaining(schema, i) || out[i].tag == TAG_LIST || out[i].tag == TAG_TUPLE) continue;
+    Tuple *items;
+    status = tuple_new(positional_count(call) - bound.index, NULL, &items);
+    for (uint32_t k = 0; !status && k < items->length; k++)
+      items->values[k] = ivalue_retain(positional_value(call, bound.index + k));
+    if (status) break;
+    ivalue_release(out[i]);
+    out[i] = ivalue_tuple(items);
+    binder_take_remaining(&binder);
+  }
+  for (uint32_t i = 0; i < schema->argument_count && status; i++) ivalue_release(out[i]);
+  return status;
+}
+
 Status operator_call_values(Exec *exec, Str qualified_name, const char *overload_or_null, const CallValues *values,
                             IValue *out) {
   MatchedCall matched;
@@ -252,9 +280,15 @@ Status operator_call_values(Exec *exec, Str qualified_name, const char *overload
   Status status =
       count > CALL_MAX_OUTPUTS ? status_new(ERROR_UNSUPPORTED, "more than %d results", CALL_MAX_OUTPUTS) : OK;
   if (status == OK) {
+    IValue given[MAX_ARGUMENTS];
     Call call = {
         .inputs = matched.inputs, .input_count = matched.input_count, .outputs = outputs, .output_count = count};
-    status = operator_call(exec, matched.op, &call);
+    if (exec->recorder) {
+      status = schema_given_values(schema, values, given);
+      call.given = given;
+    }
+    if (!status) status = operator_call(exec, matched.op, &call);
+    for (uint32_t i = 0; i < schema->argument_count && call.given; i++) ivalue_release(given[i]);
   }
   if (status == OK && count == 1) {
     *out = outputs[0];

@@ -38,6 +38,9 @@ typedef struct MatchedCall {
 Status operator_match_values(Str qualified_name, const char *overload_or_null, const CallValues *call,
                              MatchedCall *out) MUST_CHECK;
 void matched_call_dispose(MatchedCall *matched);
+/* What the call gives for each parameter of a schema that it fits, unconverted; None for defaults. Owned:
+ * argument_count of them. */
+Status schema_given_values(const FunctionSchema *schema, const CallValues *call, IValue *out) MUST_CHECK;
 /* Matches, calls, and gives the results: one value; a tuple of several; None for none. */
 Status operator_call_values(Exec *exec, Str qualified_name, const char *overload_or_null, const CallValues *values,
                             IValue *out) MUST_CHECK;

@@ -65,6 +65,11 @@ static const NodeKind kinds[SYMBOL_KNOWN_COUNT] = {
   KIND(prim, rpc_async, RUNS, BY_SCHEMA, ALL, 0),
   ROW(EmptyListLiteral,          0, 0, 1, 1, 0, NONE,   NOTHING,   ALL,   SHARE,                        form_list),
 
+  /* until a trace ends */
+  KIND(prim, TracedAttr, NONE, OUTSIDE, NONE, 0),
+  KIND(prim, TracedModuleForward, RUNS, BY_SCHEMA, ALL, 0),
+  KIND(prim, TracedFork, RUNS, BY_SCHEMA, ALL, 0),
+
   /* objects */
   ROW(CreateObject,              0, 0, 1, 1, 0, NONE,   NOTHING,   ALL,   SAVE,                         form_create_object),
   ROW(GetAttr,                   1, 1, 1, 1, 0, NONE,   OUTSIDE,   FIRST, SHARE | SAVE | TYPED,         form_attribute,

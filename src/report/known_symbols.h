@@ -50,6 +50,9 @@
   X(prim, ReturnStmt) \
   X(prim, SetAttr) \
   X(prim, Store) \
+  X(prim, TracedAttr) \
+  X(prim, TracedFork) \
+  X(prim, TracedModuleForward) \
   X(prim, TupleConstruct) \
   X(prim, TupleIndex) \
   X(prim, TupleSlice) \

@@ -140,6 +140,8 @@ const Type *type_unify(TypeStore *store, const Type *a, const Type *b, bool defa
 static const Type *copied(Unifier *u, const Type *type) {
   if (!type->store || !type->store->home || type->store == u->store) return type;
   if (type->kind == TYPE_TENSOR) return type_tensor_refined(u->store, type->tensor);
+  if (type->kind == TYPE_FUNCTION) return type_function(u->store, type->function);
+  if (type->kind == TYPE_TUPLE && !type->count) return type_tuple(u->store, 0, NULL);
   return type->count ? map_elements(u, type, copied) : type;
 }
 

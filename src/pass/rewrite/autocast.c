@@ -262,6 +262,7 @@ static void prepare(void *argument) {
   TypeStore *store = &p->prepared->store;
   Graph *graph = p->prepared->graph = graph_copy(p->function->graph, &store->arena, store);
   inliner(graph);
+  erase_shape_information(graph); /* what a trace saw is no promise */
   peephole(graph);
   constant_propagation(graph, p->exec);
   autocast(graph);
