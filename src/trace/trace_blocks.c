@@ -52,7 +52,7 @@ static Value *insert_read(Graph *graph, Value *object, Str name) {
   value_set_name(node_output(node, 0),
                  is_plain ? name : str_from(arena_printf(graph->arena, "_" STR_FMT, STR_ARG(name))));
   if (attribute->kind != TYPE_OPTIONAL) return node_output(node, 0);
-  Node *cast = graph_create(graph, SYM_prim_unchecked_unwrap_optional, 1, node->outputs, 1);
+  Node *cast = graph_create(graph, SYM_prim_unchecked_cast, 1, node->outputs, 1);
   node_output(cast, 0)->type = attribute->elements[0];
   return node_output(graph_insert_node(graph, cast), 0);
 }
