@@ -136,6 +136,7 @@ Value *trace_value(TracingState *t, IValue v, const Type *type) {
       return known;
     }
     if (v.tag == TAG_TENSOR) return tensor_constant(t, v.tensor);
+    if (v.tag == TAG_OBJECT && constant_is_possible(v)) return trace_constant(t, v, NULL); /* packed weights */
     fail_unknown(t, v.tag == TAG_FUTURE ? "a future" : "an object");
   }
   bool is_list_of_tensors = v.tag == TAG_LIST && v.list->element->kind == TYPE_TENSOR;
