@@ -1,0 +1,97 @@
+"""Tensors that a Module keeps as its parameters, and those whose sizes a first call decides."""
+from collections import OrderedDict
+
+import wick
+from wick import Tensor
+
+_UNREADY = ("Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` "
+            "to initialize the parameters before accessing their attributes.")
+
+
+def _rebuild_parameter(data, requires_grad, backward_hooks):
+    parameter = Parameter(data, requires_grad)
+    if backward_hooks:
+        parameter._backward_hooks = backward_hooks
+    return parameter
+
+
+class Parameter(Tensor):
+    """A Tensor that becomes one of a Module's parameters when it is assigned as an attribute.
+
+    Args:
+        data: the tensor whose memory the parameter shares; None for an empty one.
+        requires_grad: whether gradients are recorded for it, also under ``no_grad``.
+    """
+
+    def __new__(cls, data=None, requires_grad=True):
+        return Tensor._make_subclass(cls, wick.empty(0) if data is None else data.detach(), requires_grad)
+
+    def __deepcopy__(self, memo):
+        found = memo.get(id(self))
+        if found is None:
+            with wick.no_grad():
+                found = memo[id(self)] = type(self)(self.detach().clone(), self.requires_grad)
+        return found
+
+    def __repr__(self):
+        return 'Parameter containing:\n' + super().__repr__()
+
+    def __reduce_ex__(self, protocol):
+        return _rebuild_parameter, (self.detach(), self.requires_grad, OrderedDict())
+
+
+class _Uninitialized:
+    """What a parameter and a buffer without sizes share: they take a dtype and a device, and become the real ones."""
+
+    _class_when_ready = None
+
+    @property
+    def shape(self):
+        raise RuntimeError(_UNREADY)
+
+    def share_memory_(self):
+        raise RuntimeError("Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize "
+                           "the parameters before calling `module.share_memory()`.")
+
+    def materialize(self, shape, device=None, dtype=None):
+        """Becomes an ordinary parameter or buffer of uninitialized elements, sizes ``shape``, in place."""
+        dtype = self.data.dtype if dtype is None else dtype
+        device = self.data.device if device is None else device
+        self.data = wick.empty(shape, device=device, dtype=dtype)
+        self.__class__ = self._class_when_ready
+
+    def __repr__(self):
+        return '<{}>'.format(type(self).__name__)
+
+    def __reduce_ex__(self, protocol):
+        return type(self), (self.requires_grad, str(self.data.device), self.data.dtype)
+
+    def __deepcopy__(self, memo):
+        found = memo.get(id(self))
+        if found is None:
+            found = memo[id(self)] = type(self)(self.requires_grad, self.data.device, self.data.dtype)
+        return found
+
+
+class UninitializedParameter(_Uninitialized, Parameter):
+    """A parameter of a lazy module before its first call."""
+
+    _class_when_ready = Parameter
+
+    def __new__(cls, requires_grad=True, device=None, dtype=None):
+        return Tensor._make_subclass(cls, wick.empty(0, device=device, dtype=dtype), requires_grad)
+
+
+class UninitializedBuffer(_Uninitialized, Tensor):
+    """A buffer of a lazy module before its first call."""
+
+    _class_when_ready = Tensor
+
+    def __new__(cls, requires_grad=False, device=None, dtype=None):
+        return Tensor._make_subclass(cls, wick.empty(0, device=device, dtype=dtype), requires_grad)
+
+
+def is_lazy(value):
+    """Whether ``value`` is a parameter or buffer that has no sizes yet."""
+    return isinstance(value, _Uninitialized)

@@ -1,0 +1,1 @@
+"""What is neither operators nor layers."""

@@ -1,0 +1,166 @@
+"""DataLoader: batches of samples, loaded in the process that asks for them."""
+import collections.abc
+import itertools
+
+import wick
+from wick.utils.data.dataset import IterableDataset, _Subscripted
+from wick.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler
+
+
+def get_worker_info():
+    """None: there are no worker processes."""
+    return None
+
+
+def _from_numpy(value):
+    """An array or number of NumPy as a tensor; None when it is neither."""
+    if type(value).__module__ != 'numpy' or type(value).__name__ in ('str_', 'string_', 'bytes_'):
+        return None
+    if value.shape == ():
+        return wick.as_tensor(value.item() if value.dtype.kind != 'f' else float(value),
+                              dtype=getattr(wick, str(value.dtype)))
+    return wick.as_tensor(value)
+
+
+def _rebuilt(value, made):
+    """``made`` as the kind of sequence or mapping that ``value`` is, or plain where that cannot be made."""
+    try:
+        return type(value)(made)
+    except TypeError:
+        return made
+
+
+def default_convert(data):
+    """Arrays as tensors, in sequences and mappings as well."""
+    tensor = _from_numpy(data)
+    if tensor is not None:
+        return tensor
+    if isinstance(data, collections.abc.Mapping):
+        return _rebuilt(data, {key: default_convert(value) for key, value in data.items()})
+    if isinstance(data, tuple) and hasattr(data, '_fields'):
+        return type(data)(*(default_convert(value) for value in data))
+    if isinstance(data, tuple):
+        return [default_convert(value) for value in data]
+    if isinstance(data, collections.abc.Sequence) and not isinstance(data, (str, bytes)):
+        return _rebuilt(data, [default_convert(value) for value in data])
+    return data
+
+
+def default_collate(batch):
+    """A list of samples as one: tensors stacked, numbers as tensors, sequences and mappings by their parts."""
+    first = batch[0]
+    if isinstance(first, wick.Tensor):
+        return wick.stack(list(batch), 0)
+    if _from_numpy(first) is not None:
+        return wick.stack([_from_numpy(value) for value in batch], 0)
+    if isinstance(first, float):
+        return wick.tensor(batch, dtype=wick.float64)
+    if isinstance(first, int):
+        return wick.tensor(batch)
+    if isinstance(first, (str, bytes)):
+        return batch
+    if isinstance(first, collections.abc.Mapping):
+        return _rebuilt(first, {key: default_collate([sample[key] for sample in batch]) for key in first})
+    if isinstance(first, tuple) and hasattr(first, '_fields'):
+        return type(first)(*(default_collate(samples) for samples in zip(*batch)))
+    if isinstance(first, collections.abc.Sequence):
+        if any(len(sample) != len(first) for sample in batch):
+            raise RuntimeError('each element in list of batch should be of equal size')
+        parts = [default_collate(samples) for samples in zip(*batch)]
+        return parts if isinstance(first, tuple) else _rebuilt(first, parts)
+    raise TypeError('default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}'
+                    .format(type(first)))
+
+
+class DataLoader(metaclass=_Subscripted):
+    """Batches of a data set.
+
+    Args:
+        dataset: a Dataset (by index) or an IterableDataset.
+        batch_size: samples in a batch; None gives single samples.
+        shuffle: whether the order is new, random, each time; or ``sampler``, or ``batch_sampler``, gives the order.
+        collate_fn: makes a batch of a list of samples.
+        drop_last: whether a last batch that is not full is left out.
+        generator: draws the order.
+
+    Samples are always loaded in this process: ``num_workers`` other than 0 and what belongs to workers is taken and
+    changes nothing but where samples are loaded.
+    """
+
+    def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0,
+                 collate_fn=None, pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None,
+                 multiprocessing_context=None, generator=None, *, prefetch_factor=2, persistent_workers=False,
+                 pin_memory_device=''):
+        if num_workers < 0:
+            raise ValueError('num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.')
+        if timeout < 0:
+            raise ValueError('timeout option should be non-negative')
+        streamed = isinstance(dataset, IterableDataset)
+        if streamed:
+            if shuffle:
+                raise ValueError('DataLoader with IterableDataset: expected unspecified shuffle option, but got '
+                                 'shuffle={}'.format(shuffle))
+            if sampler is not None or batch_sampler is not None:
+                raise ValueError('DataLoader with IterableDataset: expected unspecified {} option'.format(
+                    'sampler' if sampler is not None else 'batch_sampler'))
+        if sampler is not None and shuffle:
+            raise ValueError('sampler option is mutually exclusive with shuffle')
+        if batch_sampler is not None:
+            if batch_size != 1 or shuffle or sampler is not None or drop_last:
+                raise ValueError('batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and '
+                                 'drop_last')
+            batch_size = None
+            drop_last = False
+        elif batch_size is None and drop_last:
+            raise ValueError('batch_size=None option disables auto-batching and is mutually exclusive with drop_last')
+        if sampler is None and not streamed:
+            sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+        if batch_size is not None and batch_sampler is None and not streamed:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.dataset = dataset
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+        self.sampler = sampler
+        self.batch_sampler = batch_sampler
+        self.generator = generator
+        self.num_workers = num_workers
+        self.pin_memory = pin_memory
+        self.timeout = timeout
+        self.worker_init_fn = worker_init_fn
+        self._batched = batch_size is not None or batch_sampler is not None
+        self.collate_fn = collate_fn if collate_fn is not None else default_collate if self._batched else \
+            default_convert
+
+    def __iter__(self):
+        wick.empty((), dtype=wick.int64).random_(generator=self.generator)  # an epoch draws a number, as torch's does
+        if isinstance(self.dataset, IterableDataset):
+            return self._stream()
+        return self._by_index()
+
+    def _by_index(self):
+        dataset, collate = self.dataset, self.collate_fn
+        if not self._batched:
+            for index in self.sampler:
+                yield collate(dataset[index])
+            return
+        for indices in self.batch_sampler:
+            yield collate([dataset[index] for index in indices])
+
+    def _stream(self):
+        samples = iter(self.dataset)
+        if not self._batched:
+            yield from map(self.collate_fn, samples)
+            return
+        while True:
+            batch = list(itertools.islice(samples, self.batch_size))
+            if not batch or (self.drop_last and len(batch) < self.batch_size):
+                return
+            yield self.collate_fn(batch)
+
+    def __len__(self):
+        if isinstance(self.dataset, IterableDataset):
+            count = len(self.dataset)
+            if self.batch_size is None:
+                return count
+            return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+        return len(self.batch_sampler) if self._batched else len(self.sampler)
