@@ -61,8 +61,8 @@ def _default_softmax_dim(name: str, ndim: int) -> int:
 def _same_sizes(input: Tensor, target: Tensor) -> Tuple[Tensor, Tensor]:
     if target.size() == input.size():
         return input, target
-    warnings.warn('Using a target size ({}) that is different to the input size ({}). This will likely lead to incorrect '
-                  'results due to broadcasting. Please ensure they have the same size.'
+    warnings.warn('Using a target size ({}) that is different to the input size ({}). This will likely lead to '
+                  'incorrect results due to broadcasting. Please ensure they have the same size.'
                   .format(target.size(), input.size()), stacklevel=3)
     return wick.broadcast_tensors(input, target)
 
@@ -202,7 +202,7 @@ def softmin(input: Tensor, dim: Optional[int] = None, _stacklevel: int = 3, dtyp
 
 
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
-    """A sample of the Gumbel-softmax distribution; ``hard`` rounds it to one-hot and keeps the soft one's gradient."""
+    """A sample of the Gumbel-softmax distribution; ``hard``: one-hot, with the soft sample's gradient."""
     noise = -wick.empty_like(logits).exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)
     if not hard:
@@ -246,9 +246,9 @@ def _channel_dropout(input: Tensor, p: float, training: bool, inplace: bool, bat
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Dropout of whole channels of (N, C, L) or (C, L)."""
     if input.dim() not in (2, 3):
-        raise RuntimeError('dropout1d: Expected 2D or 3D input, but received a {}D input. Note that dropout1d exists to '
-                           'provide channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and '
-                           'an optional batch dimension (i.e. 2D or 3D inputs).'.format(input.dim()))
+        raise RuntimeError('dropout1d: Expected 2D or 3D input, but received a {}D input. Note that dropout1d exists '
+                           'to provide channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, '
+                           'and an optional batch dimension (i.e. 2D or 3D inputs).'.format(input.dim()))
     return _channel_dropout(input, p, training, inplace, input.dim() == 3)
 
 
@@ -305,7 +305,8 @@ def instance_norm(input: Tensor, running_mean: Optional[Tensor] = None, running_
     return wick.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True)
 
 
-def local_response_norm(input: Tensor, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0) -> Tensor:
+def local_response_norm(input: Tensor, size: int, alpha: float = 0.0001, beta: float = 0.75,
+                        k: float = 1.0) -> Tensor:
     """Divides by (k + alpha * mean of squares of ``size`` neighboring channels) ** beta."""
     if input.dim() < 3:
         raise ValueError('Expected 3D or higher dimensionality                          input (got {} dimensions)'
@@ -324,7 +325,8 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 0.0001, beta: f
     return input / (mean * alpha + k).pow(beta)
 
 
-def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Optional[Tensor] = None) -> Tensor:
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12,
+              out: Optional[Tensor] = None) -> Tensor:
     """Divides by the p-norm along ``dim``, or by ``eps`` where that is larger."""
     length = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
     return input / length if out is None else wick.div(input, length, out=out)
@@ -356,8 +358,8 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Optional[Tensor] = Non
                          'the input ({})'.format(tuple(per_sample_weights.size()), tuple(input.size())))
     if input.dim() == 2:
         if offsets is not None:
-            raise ValueError('if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed '
-                             'length sequences. However, found offsets of type {}'.format(type(offsets)))
+            raise ValueError('if input is 2D, then offsets has to be None, as input is treated is a mini-batch of '
+                             'fixed length sequences. However, found offsets of type {}'.format(type(offsets)))
         offsets = wick.arange(0, input.numel(), input.size(1), dtype=input.dtype, device=input.device)
         input = input.reshape(-1)
         if per_sample_weights is not None:
@@ -380,8 +382,8 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Optional[Tensor] = Non
         with wick.no_grad():
             wick.embedding_renorm_(weight, input, max_norm, norm_type)
     if per_sample_weights is not None and number != 0:
-        raise NotImplementedError('embedding_bag: per_sample_weights was not None. per_sample_weights is only supported '
-                                  "for mode='sum' (got mode='{}'). Please open a feature request on GitHub.".format(mode))
+        raise NotImplementedError('embedding_bag: per_sample_weights was not None. per_sample_weights is only '
+                                  "supported for mode='sum' (got mode='{}').".format(mode))
     return wick.embedding_bag(weight, input, offsets, scale_grad_by_freq, number, sparse, per_sample_weights,
                               include_last_offset, padding_idx)[0]
 
@@ -511,16 +513,18 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
                         reduction: str = 'mean') -> Tensor:
     """max(0, -target * (input1 - input2) + margin)."""
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
-        raise RuntimeError('margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: '
-                           '{}, input2: {}, target: {} '.format(input1.size(), input2.size(), target.size()))
-    return wick.margin_ranking_loss(input1, input2, target, margin, _reduction_number(reduction, size_average, reduce))
+        raise RuntimeError('margin_ranking_loss : All input tensors should have same dimension but got sizes: '
+                           'input1: {}, input2: {}, target: {} '.format(input1.size(), input2.size(), target.size()))
+    return wick.margin_ranking_loss(input1, input2, target, margin,
+                                    _reduction_number(reduction, size_average, reduce))
 
 
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
                           size_average: Optional[bool] = None, reduce: Optional[bool] = None,
                           reduction: str = 'mean') -> Tensor:
     """1 - cos where target is 1, max(0, cos - margin) where it is -1."""
-    return wick.cosine_embedding_loss(input1, input2, target, margin, _reduction_number(reduction, size_average, reduce))
+    return wick.cosine_embedding_loss(input1, input2, target, margin,
+                                      _reduction_number(reduction, size_average, reduce))
 
 
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2,
@@ -647,17 +651,17 @@ def adaptive_avg_pool3d(input: Tensor, output_size) -> Tensor:
     return wick.adaptive_avg_pool3d(input, _adaptive_sizes(output_size, input, 3))
 
 
-def adaptive_max_pool1d_with_indices(input: Tensor, output_size, return_indices: bool = False) -> Tuple[Tensor, Tensor]:
+def adaptive_max_pool1d_with_indices(input: Tensor, output_size, return_indices: bool = False):
     """adaptive_max_pool1d and where the maxima were."""
     return wick.adaptive_max_pool1d(input, output_size)
 
 
-def adaptive_max_pool2d_with_indices(input: Tensor, output_size, return_indices: bool = False) -> Tuple[Tensor, Tensor]:
+def adaptive_max_pool2d_with_indices(input: Tensor, output_size, return_indices: bool = False):
     """adaptive_max_pool2d and where the maxima were."""
     return wick.adaptive_max_pool2d(input, _adaptive_sizes(output_size, input, 2))
 
 
-def adaptive_max_pool3d_with_indices(input: Tensor, output_size, return_indices: bool = False) -> Tuple[Tensor, Tensor]:
+def adaptive_max_pool3d_with_indices(input: Tensor, output_size, return_indices: bool = False):
     """adaptive_max_pool3d and where the maxima were."""
     return wick.adaptive_max_pool3d(input, _adaptive_sizes(output_size, input, 3))
 
@@ -696,7 +700,8 @@ def lp_pool2d(input: Tensor, norm_type: float, kernel_size, stride=None, ceil_mo
 
 def _fractional_pool(operator, n: int, input: Tensor, kernel_size, output_size, output_ratio, samples):
     if output_size is None and output_ratio is None:
-        raise ValueError('fractional_max_pool{}d requires specifying either an output_size or an output_ratio'.format(n))
+        raise ValueError('fractional_max_pool{}d requires specifying either an output_size or an output_ratio'
+                         .format(n))
     if output_size is None:
         ratios = [output_ratio] * n if isinstance(output_ratio, (int, float)) else output_ratio
         output_size = [int(size * ratio) for size, ratio in zip(input.size()[-n:], ratios)]
@@ -722,15 +727,15 @@ def fractional_max_pool3d_with_indices(input: Tensor, kernel_size, output_size=N
                             None if output_size is None else _sizes(output_size, 3), output_ratio, _random_samples)
 
 
-def fractional_max_pool2d(input: Tensor, kernel_size, output_size=None, output_ratio=None, return_indices: bool = False,
-                          _random_samples: Optional[Tensor] = None):
+def fractional_max_pool2d(input: Tensor, kernel_size, output_size=None, output_ratio=None,
+                          return_indices: bool = False, _random_samples: Optional[Tensor] = None):
     """Maxima over windows at random places (B. Graham, "Fractional Max-Pooling")."""
     result = fractional_max_pool2d_with_indices(input, kernel_size, output_size, output_ratio, True, _random_samples)
     return result if return_indices else result[0]
 
 
-def fractional_max_pool3d(input: Tensor, kernel_size, output_size=None, output_ratio=None, return_indices: bool = False,
-                          _random_samples: Optional[Tensor] = None):
+def fractional_max_pool3d(input: Tensor, kernel_size, output_size=None, output_ratio=None,
+                          return_indices: bool = False, _random_samples: Optional[Tensor] = None):
     """Maxima over windows at random places (B. Graham, "Fractional Max-Pooling")."""
     result = fractional_max_pool3d_with_indices(input, kernel_size, output_size, output_ratio, True, _random_samples)
     return result if return_indices else result[0]
@@ -747,12 +752,13 @@ def _unpooled_sizes(input: Tensor, kernel_size: List[int], stride: List[int], pa
     if len(wanted) == n + 2:
         wanted = wanted[2:]
     if len(wanted) != n:
-        raise ValueError('output_size should be a sequence containing {} or {} elements, but it has a length of \'{}\''
+        raise ValueError("output_size should be a sequence containing {} or {} elements, but it has a length of '{}'"
                          .format(n, n + 2, len(wanted)))
     for d in range(n):
         low, high = usual[d] - stride[d], usual[d] + stride[d]
         if not low < wanted[d] < high:
-            raise ValueError('invalid output_size "{}" (dim {} must be between {} and {})'.format(wanted, d, low, high))
+            raise ValueError('invalid output_size "{}" (dim {} must be between {} and {})'
+                             .format(wanted, d, low, high))
     return wanted
 
 
@@ -793,8 +799,9 @@ def unfold(input: Tensor, kernel_size, dilation=1, padding=0, stride=1) -> Tenso
 
 def _number_of(choices, value: str, what: str) -> int:
     if value not in choices:
-        raise ValueError("nn.functional.grid_sample(): expected {} to be {}, but got: '{}'".format(
-            what, "'bilinear', 'nearest' or 'bicubic'" if what == 'mode' else "'zeros', 'border', or 'reflection'", value))
+        listed = "'bilinear', 'nearest' or 'bicubic'" if what == 'mode' else "'zeros', 'border', or 'reflection'"
+        raise ValueError("nn.functional.grid_sample(): expected {} to be {}, but got: '{}'"
+                         .format(what, listed, value))
     return choices.index(value)
 
 
@@ -849,9 +856,9 @@ def interpolate(input: Tensor, size=None, scale_factor=None, mode: str = 'neares
         size = size if isinstance(size, (list, tuple)) else [size] * n
         if len(size) != n:
             raise ValueError(
-                'Input and output must have the same number of spatial dimensions, but got input with spatial dimensions '
-                'of {} and output size of {}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and output '
-                'size in (o1, o2, ...,oK) format.'.format(list(input.shape[2:]), size))
+                'Input and output must have the same number of spatial dimensions, but got input with spatial '
+                'dimensions of {} and output size of {}. Please provide input tensor in (N, C, d1, d2, ...,dK) '
+                'format and output size in (o1, o2, ...,oK) format.'.format(list(input.shape[2:]), size))
         if recompute_scale_factor:
             raise ValueError('recompute_scale_factor is not meaningful with an explicit size.')
     else:
@@ -860,8 +867,9 @@ def interpolate(input: Tensor, size=None, scale_factor=None, mode: str = 'neares
         if len(scales) != n:
             raise ValueError(
                 'Input and scale_factor must have the same number of spatial dimensions, but got input with spatial '
-                'dimensions of {} and scale_factor of shape {}. Please provide input tensor in (N, C, d1, d2, ...,dK) '
-                'format and scale_factor in (s1, s2, ...,sK) format.'.format(list(input.shape[2:]), scale_factor))
+                'dimensions of {} and scale_factor of shape {}. Please provide input tensor in (N, C, d1, d2, '
+                '...,dK) format and scale_factor in (s1, s2, ...,sK) format.'
+                .format(list(input.shape[2:]), scale_factor))
         if recompute_scale_factor or mode == 'area':
             size, scales = [math.floor(float(input.size(d + 2)) * scales[d]) for d in range(n)], None
     if antialias and not (mode in ('bilinear', 'bicubic') and n == 2):

@@ -3,8 +3,9 @@ import math
 
 import wick
 
-_GAINS = {'linear': 1.0, 'conv1d': 1.0, 'conv2d': 1.0, 'conv3d': 1.0, 'conv_transpose1d': 1.0, 'conv_transpose2d': 1.0,
-          'conv_transpose3d': 1.0, 'sigmoid': 1.0, 'tanh': 5.0 / 3, 'relu': math.sqrt(2.0), 'selu': 3.0 / 4}
+_GAINS = {name: 1.0 for name in ('linear', 'conv1d', 'conv2d', 'conv3d', 'conv_transpose1d', 'conv_transpose2d',
+                                 'conv_transpose3d', 'sigmoid')}
+_GAINS.update({'tanh': 5.0 / 3, 'relu': math.sqrt(2.0), 'selu': 3.0 / 4})
 
 
 def calculate_gain(nonlinearity, param=None):

@@ -5,8 +5,8 @@ import wick
 from wick import Tensor
 
 _UNREADY = ("Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
-            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` "
-            "to initialize the parameters before accessing their attributes.")
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call "
+            "`forward` to initialize the parameters before accessing their attributes.")
 
 
 def _rebuild_parameter(data, requires_grad, backward_hooks):

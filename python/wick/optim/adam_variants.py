@@ -27,7 +27,8 @@ class _Moments(Optimizer):
 class Adamax(_Moments):
     """Adam with the largest gradient of late in place of the second moment (D. Kingma, J. Ba, 2015)."""
 
-    def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, foreach=None, *, maximize=False):
+    def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, foreach=None, *,
+                 maximize=False):
         super().__init__(params, lr, betas, eps, weight_decay, dict(foreach=foreach, maximize=maximize))
 
     def _start(self, param, group):
@@ -65,6 +66,7 @@ class NAdam(_Moments):
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         scale = square.div(1 - beta2 ** step).sqrt_().add_(group['eps'])
         param.addcdiv_(grad, scale, value=-group['lr'] * (1. - mu) / (1. - product))
+        # mu stands twice in this product: the numbers are those of PyTorch 1.13
         param.addcdiv_(mean, scale, value=-group['lr'] * mu_next / (1. - product * mu * mu_next))
 
 

@@ -6,8 +6,8 @@ from wick.optim.optimizer import Optimizer, check, counter, zeros_like
 class RMSprop(Optimizer):
     """Steps by gradients over roots of running means of their squares (G. Hinton, 2012; A. Graves, 2013)."""
 
-    def __init__(self, params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False, foreach=None,
-                 maximize=False, differentiable=False):
+    def __init__(self, params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False,
+                 foreach=None, maximize=False, differentiable=False):
         check('learning rate', lr, lr >= 0.0)
         check('epsilon value', eps, eps >= 0.0)
         check('momentum value', momentum, momentum >= 0.0)

@@ -9,8 +9,8 @@ from wick.optim.optimizer import Optimizer
 
 _EPOCH_WARNING = (
     'The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use '
-    '`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed form '
-    'is used instead of the new chainable form, where available.')
+    '`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed '
+    'form is used instead of the new chainable form, where available.')
 
 
 class LRScheduler:
@@ -70,9 +70,9 @@ class LRScheduler:
 
     def _warn_of_order(self):
         if self._step_count == 1 and self.optimizer._step_count < 1:
-            warnings.warn('Detected call of `lr_scheduler.step()` before `optimizer.step()`. You should call them in the '
-                          'opposite order: `optimizer.step()` before `lr_scheduler.step()`. Else the first value of the '
-                          'learning rate schedule is skipped.', stacklevel=3)
+            warnings.warn('Detected call of `lr_scheduler.step()` before `optimizer.step()`. You should call them in '
+                          'the opposite order: `optimizer.step()` before `lr_scheduler.step()`. Else the first value '
+                          'of the learning rate schedule is skipped.', stacklevel=3)
 
     def _set(self, rates):
         for i, (group, rate) in enumerate(zip(self.optimizer.param_groups, rates)):
@@ -351,9 +351,9 @@ class SequentialLR(LRScheduler):
     def __init__(self, optimizer, schedulers, milestones, last_epoch=-1, verbose=False):
         _check_optimizers(schedulers, optimizer)
         if len(milestones) != len(schedulers) - 1:
-            raise ValueError('Sequential Schedulers expects number of schedulers provided to be one more than the number '
-                             'of milestone points, but got number of schedulers {} and the number of milestones to be '
-                             'equal to {}'.format(len(schedulers), len(milestones)))
+            raise ValueError('Sequential Schedulers expects number of schedulers provided to be one more than the '
+                             'number of milestone points, but got number of schedulers {} and the number of '
+                             'milestones to be equal to {}'.format(len(schedulers), len(milestones)))
         self._schedulers = schedulers
         self._milestones = milestones
         self.last_epoch = last_epoch + 1
@@ -414,8 +414,8 @@ class ChainedScheduler(LRScheduler):
 class ReduceLROnPlateau:
     """Times ``factor`` when a metric has not become better for ``patience`` epochs; ``step`` takes the metric."""
 
-    def __init__(self, optimizer, mode='min', factor=0.1, patience=10, threshold=1e-4, threshold_mode='rel', cooldown=0,
-                 min_lr=0, eps=1e-8, verbose=False):
+    def __init__(self, optimizer, mode='min', factor=0.1, patience=10, threshold=1e-4, threshold_mode='rel',
+                 cooldown=0, min_lr=0, eps=1e-8, verbose=False):
         if factor >= 1.0:
             raise ValueError('Factor should be < 1.0.')
         if not isinstance(optimizer, Optimizer):
@@ -522,9 +522,9 @@ class CyclicLR(LRScheduler):
     height by ``scale_fn`` of cycle or iteration (``scale_mode``).
     """
 
-    def __init__(self, optimizer, base_lr, max_lr, step_size_up=2000, step_size_down=None, mode='triangular', gamma=1.,
-                 scale_fn=None, scale_mode='cycle', cycle_momentum=True, base_momentum=0.8, max_momentum=0.9,
-                 last_epoch=-1, verbose=False):
+    def __init__(self, optimizer, base_lr, max_lr, step_size_up=2000, step_size_down=None, mode='triangular',
+                 gamma=1., scale_fn=None, scale_mode='cycle', cycle_momentum=True, base_momentum=0.8,
+                 max_momentum=0.9, last_epoch=-1, verbose=False):
         if not isinstance(optimizer, Optimizer):
             raise TypeError('{} is not an Optimizer'.format(type(optimizer).__name__))
         bases = _per_group(base_lr, optimizer, 'expected {} values for base_lr, got {}')
@@ -592,7 +592,8 @@ class OneCycleLR(LRScheduler):
         if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
             raise ValueError('Expected float between 0 and 1 pct_start, but got {}'.format(pct_start))
         if anneal_strategy not in ('cos', 'linear'):
-            raise ValueError("anneal_strategy must by one of 'cos' or 'linear', instead got {}".format(anneal_strategy))
+            raise ValueError("anneal_strategy must by one of 'cos' or 'linear', instead got {}"
+                             .format(anneal_strategy))
         # (last step, rate at the start and at the end, momentum at the start and at the end)
         peak, last = float(pct_start * self.total_steps) - 1, self.total_steps - 1
         self._schedule_phases = [(peak, 'initial_lr', 'max_lr', 'max_momentum', 'base_momentum')]

@@ -50,8 +50,8 @@ class Optimizer:
     def __init__(self, params, defaults):
         self.defaults = defaults
         if isinstance(params, Tensor):
-            raise TypeError('params argument given to the optimizer should be an iterable of Tensors or dicts, but got '
-                            + params.type())
+            raise TypeError('params argument given to the optimizer should be an iterable of Tensors or dicts, but '
+                            'got ' + params.type())
         self.state = defaultdict(dict)
         self.param_groups = []
         groups = list(params)
@@ -95,8 +95,9 @@ class Optimizer:
                 raise ValueError("parameter group didn't specify a value of required optimization parameter " + name)
             param_group.setdefault(name, default)
         if len({id(param) for param in params}) != len(params):
-            warnings.warn('optimizer contains a parameter group with duplicate parameters; in future, this will cause an '
-                          'error; see github.com/pytorch/pytorch/issues/40967 for more information', stacklevel=3)
+            warnings.warn('optimizer contains a parameter group with duplicate parameters; in future, this will '
+                          'cause an error; see github.com/pytorch/pytorch/issues/40967 for more information',
+                          stacklevel=3)
         taken = {id(param) for group in self.param_groups for param in group['params']}
         if any(id(param) in taken for param in params):
             raise ValueError('some parameters appear in more than one parameter group')
@@ -167,8 +168,8 @@ class Optimizer:
         if len(self.param_groups) != len(given):
             raise ValueError('loaded state dict has a different number of parameter groups')
         if any(len(own['params']) != len(other['params']) for own, other in zip(self.param_groups, given)):
-            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's "
-                             "group")
+            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of "
+                             "optimizer's group")
         params = {}
         for own, other in zip(self.param_groups, given):
             params.update(zip(other['params'], own['params']))

@@ -5,8 +5,8 @@ from wick.optim.optimizer import Optimizer, check, required
 class SGD(Optimizer):
     """Stochastic gradient descent, with momentum (also Nesterov's) and weight decay."""
 
-    def __init__(self, params, lr=required, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False,
-                 foreach=None, differentiable=False):
+    def __init__(self, params, lr=required, momentum=0, dampening=0, weight_decay=0, nesterov=False, *,
+                 maximize=False, foreach=None, differentiable=False):
         if lr is not required:
             check('learning rate', lr, lr >= 0.0)
         check('momentum value', momentum, momentum >= 0.0)

@@ -109,7 +109,8 @@ class BackwardHook:
             if result is None:
                 continue
             if not may_replace:
-                raise RuntimeError("Backward hooks cannot return gradients when no input of the module requires them.")
+                raise RuntimeError("Backward hooks cannot return gradients when no input of the module requires "
+                                   "them.")
             result = result if isinstance(result, tuple) else (result,)
             if len(result) != len(grad_inputs):
                 raise RuntimeError("Backward hook returned an invalid number of grad_input, got {}, but expected {}"

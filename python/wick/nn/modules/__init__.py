@@ -31,8 +31,8 @@ from wick.nn.modules.padding import (
 from wick.nn.modules.pixelshuffle import PixelShuffle, PixelUnshuffle
 from wick.nn.modules.pooling import (
     AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d,
-    AvgPool1d, AvgPool2d, AvgPool3d, FractionalMaxPool2d, FractionalMaxPool3d, LPPool1d, LPPool2d, MaxPool1d, MaxPool2d,
-    MaxPool3d, MaxUnpool1d, MaxUnpool2d, MaxUnpool3d)
+    AvgPool1d, AvgPool2d, AvgPool3d, FractionalMaxPool2d, FractionalMaxPool3d, LPPool1d, LPPool2d, MaxPool1d,
+    MaxPool2d, MaxPool3d, MaxUnpool1d, MaxUnpool2d, MaxUnpool3d)
 from wick.nn.modules.rnn import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell, RNNCellBase
 from wick.nn.modules.sparse import Embedding, EmbeddingBag
 from wick.nn.modules.transformer import (

@@ -367,15 +367,16 @@ class Softmax2d(Module):
 class MultiheadAttention(Module):
     """Attention of many heads (A. Vaswani et al., 2017): queries (L, N, E), keys (S, N, kdim), values (S, N, vdim).
 
-    With ``batch_first`` the batch stands before the length. Returns the result and, with ``need_weights``, the weights.
+    With ``batch_first`` the batch stands before the length. Returns the result and, with ``need_weights``,
+    the weights.
     """
 
     __constants__ = ['batch_first']
     bias_k: Optional[Tensor]
     bias_v: Optional[Tensor]
 
-    def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False, kdim=None,
-                 vdim=None, batch_first=False, device=None, dtype=None):
+    def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False,
+                 kdim=None, vdim=None, batch_first=False, device=None, dtype=None):
         super().__init__()
         self.embed_dim = embed_dim
         self.kdim = kdim if kdim is not None else embed_dim
@@ -444,16 +445,16 @@ class MultiheadAttention(Module):
                 query, key, value = query.transpose(1, 0), key.transpose(1, 0), value.transpose(1, 0)
         if not self._qkv_same_embed_dim:
             attn_output, attn_output_weights = F.multi_head_attention_forward(
-                query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias, self.bias_k,
-                self.bias_v, self.add_zero_attn, self.dropout, self.out_proj.weight, self.out_proj.bias,
+                query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias,
+                self.bias_k, self.bias_v, self.add_zero_attn, self.dropout, self.out_proj.weight, self.out_proj.bias,
                 training=self.training, key_padding_mask=key_padding_mask, need_weights=need_weights,
                 attn_mask=attn_mask, use_separate_proj_weight=True, q_proj_weight=self.q_proj_weight,
                 k_proj_weight=self.k_proj_weight, v_proj_weight=self.v_proj_weight,
                 average_attn_weights=average_attn_weights)
         else:
             attn_output, attn_output_weights = F.multi_head_attention_forward(
-                query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias, self.bias_k,
-                self.bias_v, self.add_zero_attn, self.dropout, self.out_proj.weight, self.out_proj.bias,
+                query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias,
+                self.bias_k, self.bias_v, self.add_zero_attn, self.dropout, self.out_proj.weight, self.out_proj.bias,
                 training=self.training, key_padding_mask=key_padding_mask, need_weights=need_weights,
                 attn_mask=attn_mask, average_attn_weights=average_attn_weights)
         if self.batch_first and is_batched:

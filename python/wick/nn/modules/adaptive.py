@@ -19,8 +19,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         cutoffs = list(cutoffs)
         if (cutoffs != sorted(cutoffs) or min(cutoffs) <= 0 or max(cutoffs) > n_classes - 1
                 or len(set(cutoffs)) != len(cutoffs) or any(int(cutoff) != cutoff for cutoff in cutoffs)):
-            raise ValueError('cutoffs should be a sequence of unique, positive integers sorted in an increasing order, '
-                             'where each value is between 1 and n_classes-1')
+            raise ValueError('cutoffs should be a sequence of unique, positive integers sorted in an increasing '
+                             'order, where each value is between 1 and n_classes-1')
         made = {'device': device, 'dtype': dtype}
         self.in_features = in_features
         self.n_classes = n_classes
@@ -51,7 +51,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             if target_.dim() != 1:
                 raise RuntimeError('0D or 1D target tensor expected, multi-target not supported')
         elif input_.dim() != 1:
-            raise RuntimeError('0D target tensor expects 1D input, but found inputs with size {}'.format(input_.size()))
+            raise RuntimeError('0D target tensor expects 1D input, but found inputs with size {}'
+                               .format(input_.size()))
         input = input_ if batched else input_.unsqueeze(0)
         target = target_ if batched else target_.unsqueeze(0)
         output = input.new_zeros(target.size(0))

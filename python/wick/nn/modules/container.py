@@ -277,7 +277,8 @@ class ParameterList(Module):
     def extend(self, values):
         """Adds values at the end; returns self."""
         if not isinstance(values, abc.Iterable) or isinstance(values, wick.Tensor):
-            raise TypeError('ParameterList.extend should be called with an iterable, but got ' + type(values).__name__)
+            raise TypeError('ParameterList.extend should be called with an iterable, but got '
+                            + type(values).__name__)
         for value in values:
             self.append(value)
         return self

@@ -183,8 +183,8 @@ class _ConvTransposeNd(_ConvNd):
                      + (dilation[d] if dilation is not None else 1) * (kernel_size[d] - 1) + 1)
             most = least + stride[d] - 1
             if output_size[d] < least or output_size[d] > most:
-                raise ValueError('requested an output size of {}, but the size of dimension {} must be between {} and {}'
-                                 ' (input size {})'.format(output_size, d, least, most, input.size()[2:]))
+                raise ValueError('requested an output size of {}, but the size of dimension {} must be between {} '
+                                 'and {} (input size {})'.format(output_size, d, least, most, input.size()[2:]))
             result.append(output_size[d] - least)
         return result
 
@@ -198,8 +198,8 @@ class ConvTranspose1d(_ConvTransposeNd):
         assert isinstance(self.padding, tuple)
         output_padding = self._output_padding(input, output_size, self.stride, self.padding, self.kernel_size, 1,
                                               self.dilation)
-        return F.conv_transpose1d(input, self.weight, self.bias, self.stride, self.padding, output_padding, self.groups,
-                                  self.dilation)
+        return F.conv_transpose1d(input, self.weight, self.bias, self.stride, self.padding, output_padding,
+                                  self.groups, self.dilation)
 
 
 class ConvTranspose2d(_ConvTransposeNd):
@@ -211,8 +211,8 @@ class ConvTranspose2d(_ConvTransposeNd):
         assert isinstance(self.padding, tuple)
         output_padding = self._output_padding(input, output_size, self.stride, self.padding, self.kernel_size, 2,
                                               self.dilation)
-        return F.conv_transpose2d(input, self.weight, self.bias, self.stride, self.padding, output_padding, self.groups,
-                                  self.dilation)
+        return F.conv_transpose2d(input, self.weight, self.bias, self.stride, self.padding, output_padding,
+                                  self.groups, self.dilation)
 
 
 class ConvTranspose3d(_ConvTransposeNd):
@@ -224,8 +224,8 @@ class ConvTranspose3d(_ConvTransposeNd):
         assert isinstance(self.padding, tuple)
         output_padding = self._output_padding(input, output_size, self.stride, self.padding, self.kernel_size, 3,
                                               self.dilation)
-        return F.conv_transpose3d(input, self.weight, self.bias, self.stride, self.padding, output_padding, self.groups,
-                                  self.dilation)
+        return F.conv_transpose3d(input, self.weight, self.bias, self.stride, self.padding, output_padding,
+                                  self.groups, self.dilation)
 
 
 class _LazyConv(LazyModuleMixin):

@@ -9,7 +9,7 @@ from wick import Tensor
 from wick.nn.parameter import Parameter, is_lazy
 from wick.utils.hooks import BackwardHook, RemovableHandle
 
-# Set while a program is traced: called as wrapper(module, args, kwargs) in place of module._call_plain(*args, **kwargs).
+# Set while a program is traced: called as wrapper(module, args, kwargs) in place of module._call_plain.
 _call_wrapper = None
 
 _EXTRA_STATE = '_extra_state'
@@ -44,7 +44,7 @@ def _typename(value):
     if isinstance(value, Tensor):
         return value.type()
     kind = type(value)
-    return kind.__name__ if kind.__module__ in ('builtins', '__builtin__') else kind.__module__ + '.' + kind.__qualname__
+    return kind.__name__ if kind.__module__ == 'builtins' else kind.__module__ + '.' + kind.__qualname__
 
 
 def _addindent(text, spaces):
@@ -253,8 +253,9 @@ class Module:
         return _add_hook(self._state_dict_pre_hooks, hook)
 
     def _register_load_state_dict_pre_hook(self, hook, with_module=False):
-        return _add_hook(self._load_state_dict_pre_hooks, functools.partial(_call_with_module, weakref.ref(self), hook)
-                         if with_module else hook)
+        if with_module:
+            hook = functools.partial(_call_with_module, weakref.ref(self), hook)
+        return _add_hook(self._load_state_dict_pre_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook):
         """Has ``hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)`` called before
@@ -430,7 +431,9 @@ class Module:
     # ---- walks ----
     def _named_members(self, members_of, prefix='', recurse=True, remove_duplicate=True):
         seen = set()
-        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        modules = [(prefix, self)]
+        if recurse:
+            modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
         for path, module in modules:
             for name, value in members_of(module):
                 if value is None or value in seen:
@@ -553,7 +556,8 @@ class Module:
                             .format(dtype))
 
         def convert(tensor):
-            wanted = tensor.dtype if dtype is None or not (tensor.is_floating_point() or tensor.is_complex()) else dtype
+            converted = dtype is not None and (tensor.is_floating_point() or tensor.is_complex())
+            wanted = dtype if converted else tensor.dtype
             where = tensor.device if device is None else device
             if memory_format is not None and tensor.dim() in (4, 5):
                 return tensor.to(where, wanted, non_blocking, memory_format=memory_format)
@@ -594,7 +598,7 @@ class Module:
 
     def cuda(self, device=None):
         """Moves to a graphics processor, where there is one."""
-        return self.to('cuda' if device is None else wick.device('cuda', device) if isinstance(device, int) else device)
+        return self._apply(lambda tensor: tensor.cuda(device))
 
     def share_memory(self):
         """Moves to memory that processes share, where tensors can."""
@@ -684,15 +688,15 @@ class Module:
 
     def _load_one(self, name, value, key, given, assign, error_msgs):
         if not isinstance(given, Tensor):
-            error_msgs.append('While copying the parameter named "{}", expected torch.Tensor or Tensor-like object from '
-                              'checkpoint but received {}'.format(key, type(given)))
+            error_msgs.append('While copying the parameter named "{}", expected torch.Tensor or Tensor-like object '
+                              'from checkpoint but received {}'.format(key, type(given)))
             return
         lazy = is_lazy(value)
         if not lazy and value.dim() == 0 and given.dim() == 1 and len(given) > 0:
             given = given[0]  # as files from before there were scalars have it
         if not lazy and given.shape != value.shape:
-            error_msgs.append('size mismatch for {}: copying a param with shape {} from checkpoint, the shape in current '
-                              'model is {}.'.format(key, given.shape, value.shape))
+            error_msgs.append('size mismatch for {}: copying a param with shape {} from checkpoint, the shape in '
+                              'current model is {}.'.format(key, given.shape, value.shape))
             return
         try:
             if assign:
@@ -703,8 +707,8 @@ class Module:
                 with wick.no_grad():
                     value.copy_(given)
         except Exception as error:
-            error_msgs.append('While copying the parameter named "{}", whose dimensions in the model are {} and whose '
-                              'dimensions in the checkpoint are {}, an exception occurred : {}.'
+            error_msgs.append('While copying the parameter named "{}", whose dimensions in the model are {} and '
+                              'whose dimensions in the checkpoint are {}, an exception occurred : {}.'
                               .format(key, value.size(), given.size(), error.args))
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
@@ -729,7 +733,8 @@ class Module:
             local_metadata = {} if metadata is None else metadata.get(prefix[:-1], {})
             if assign:
                 local_metadata = dict(local_metadata, assign_to_params_buffers=True)
-            module._load_from_state_dict(local, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+            module._load_from_state_dict(local, prefix, local_metadata, True, missing_keys, unexpected_keys,
+                                         error_msgs)
             for name, child in module._modules.items():
                 if child is not None:
                     below = prefix + name + '.'
@@ -737,9 +742,9 @@ class Module:
             incompatible = _IncompatibleKeys(missing_keys, unexpected_keys)
             for hook in module._load_state_dict_post_hooks.values():
                 if hook(module, incompatible) is not None:
-                    raise AssertionError("Hooks registered with ``register_load_state_dict_post_hook`` are not expected "
-                                         "to return new values, if incompatible_keys need to be modified, it should be "
-                                         "done inplace.")
+                    raise AssertionError("Hooks registered with ``register_load_state_dict_post_hook`` are not "
+                                         "expected to return new values, if incompatible_keys need to be modified, "
+                                         "it should be done inplace.")
 
         load(self, state_dict, '')
         if strict:

@@ -1,4 +1,4 @@
-"""Padding: constants, mirrored and repeated edges. Sizes stand from the last dimension to the first, before and after."""
+"""Padding: constants, mirrored and repeated edges; sizes from the last dimension to the first, before and after."""
 from typing import Sequence
 
 from wick import Tensor

@@ -34,8 +34,9 @@ class RNNBase(Module):
             raise ValueError('dropout should be a number in range [0, 1] representing the probability of an element '
                              'being zeroed')
         if dropout > 0 and num_layers == 1:
-            warnings.warn('dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects '
-                          'num_layers greater than 1, but got dropout={} and num_layers={}'.format(dropout, num_layers))
+            warnings.warn('dropout option adds dropout after all but last recurrent layer, so non-zero dropout '
+                          'expects num_layers greater than 1, but got dropout={} and num_layers={}'
+                          .format(dropout, num_layers))
         if proj_size < 0:
             raise ValueError('proj_size should be a positive integer or zero to disable projections')
         if proj_size >= hidden_size:
@@ -329,8 +330,8 @@ class LSTM(RNNBase):
                                    .format(hx[0].dim(), hx[1].dim()))
         else:
             if hx[0].dim() != 2 or hx[1].dim() != 2:
-                raise RuntimeError('For unbatched 2-D input, hx and cx should also be 2-D but got ({}-D, {}-D) tensors'
-                                   .format(hx[0].dim(), hx[1].dim()))
+                raise RuntimeError('For unbatched 2-D input, hx and cx should also be 2-D but got ({}-D, {}-D) '
+                                   'tensors'.format(hx[0].dim(), hx[1].dim()))
             hx = (hx[0].unsqueeze(1), hx[1].unsqueeze(1))
         self.check_forward_args(input, hx, None)
         output, hidden, cell = wick.lstm(input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout,

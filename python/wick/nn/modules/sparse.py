@@ -13,7 +13,7 @@ def _checked_padding(padding_idx, num_embeddings):
     """The padding row's index from the front."""
     if padding_idx is None:
         return None
-    assert padding_idx < num_embeddings and padding_idx >= -num_embeddings, 'Padding_idx must be within num_embeddings'
+    assert -num_embeddings <= padding_idx < num_embeddings, 'Padding_idx must be within num_embeddings'
     return padding_idx % num_embeddings if padding_idx < 0 else padding_idx
 
 
@@ -96,8 +96,8 @@ class Embedding(_Table):
 class EmbeddingBag(_Table):
     """Sums, means or maxima of rows of a table over bags of indices."""
 
-    __constants__ = ['num_embeddings', 'embedding_dim', 'max_norm', 'norm_type', 'scale_grad_by_freq', 'mode', 'sparse',
-                     'include_last_offset', 'padding_idx']
+    __constants__ = ['num_embeddings', 'embedding_dim', 'max_norm', 'norm_type', 'scale_grad_by_freq', 'mode',
+                     'sparse', 'include_last_offset', 'padding_idx']
     max_norm: Optional[float]
     padding_idx: Optional[int]
 

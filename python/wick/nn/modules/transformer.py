@@ -178,12 +178,14 @@ class Transformer(Module):
             self.encoder = custom_encoder
         else:
             first = TransformerEncoderLayer(*layer, **made)
-            self.encoder = TransformerEncoder(first, num_encoder_layers, LayerNorm(d_model, eps=layer_norm_eps, **made))
+            self.encoder = TransformerEncoder(first, num_encoder_layers,
+                                              LayerNorm(d_model, eps=layer_norm_eps, **made))
         if custom_decoder is not None:
             self.decoder = custom_decoder
         else:
             first = TransformerDecoderLayer(*layer, **made)
-            self.decoder = TransformerDecoder(first, num_decoder_layers, LayerNorm(d_model, eps=layer_norm_eps, **made))
+            self.decoder = TransformerDecoder(first, num_decoder_layers,
+                                              LayerNorm(d_model, eps=layer_norm_eps, **made))
         self._reset_parameters()
         self.d_model = d_model
         self.nhead = nhead

@@ -26,8 +26,8 @@ class Upsample(Module):
                              recompute_scale_factor=self.recompute_scale_factor)
 
     def extra_repr(self):
-        what = 'size={}'.format(self.size) if self.scale_factor is None else 'scale_factor={}'.format(self.scale_factor)
-        return what + ', mode=' + self.mode
+        what = 'size' if self.scale_factor is None else 'scale_factor'
+        return '{}={}, mode={}'.format(what, getattr(self, what), self.mode)
 
 
 class UpsamplingNearest2d(Upsample):

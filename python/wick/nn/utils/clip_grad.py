@@ -25,9 +25,9 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
     else:
         total = wick.norm(wick.stack([wick.norm(grad, norm_type) for grad in grads]), norm_type)
     if error_if_nonfinite and not math.isfinite(total.item()):
-        raise RuntimeError('The total norm of order {} for gradients from `parameters` is non-finite, so it cannot be '
-                           'clipped. To disable this error and scale the gradients by the non-finite norm anyway, set '
-                           '`error_if_nonfinite=False`'.format(norm_type))
+        raise RuntimeError('The total norm of order {} for gradients from `parameters` is non-finite, so it cannot '
+                           'be clipped. To disable this error and scale the gradients by the non-finite norm anyway, '
+                           'set `error_if_nonfinite=False`'.format(norm_type))
     scale = wick.clamp(max_norm / (total + 1e-6), max=1.0)
     for grad in grads:
         grad.mul_(scale)

@@ -25,8 +25,8 @@ def fuse_linear_bn_eval(linear, bn):
     """A copy of ``linear`` that computes what ``bn(linear(x))`` does; both must be in eval mode."""
     assert not (linear.training or bn.training), 'Fusion only for eval!'
     fused = copy.deepcopy(linear)
-    fused.weight, fused.bias = fuse_linear_bn_weights(fused.weight, fused.bias, bn.running_mean, bn.running_var, bn.eps,
-                                                      bn.weight, bn.bias)
+    fused.weight, fused.bias = fuse_linear_bn_weights(fused.weight, fused.bias, bn.running_mean, bn.running_var,
+                                                      bn.eps, bn.weight, bn.bias)
     return fused
 
 

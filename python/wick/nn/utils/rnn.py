@@ -18,8 +18,8 @@ class PackedSequence(namedtuple('PackedSequence_', ['data', 'batch_sizes', 'sort
         if batch_sizes is None:
             data, batch_sizes = data
         if batch_sizes.device.type != 'cpu':
-            raise ValueError('batch_sizes should always be on CPU. Instances of PackedSequence should never be created '
-                             'manually. They should be instantiated by functions like pack_sequence and '
+            raise ValueError('batch_sizes should always be on CPU. Instances of PackedSequence should never be '
+                             'created manually. They should be instantiated by functions like pack_sequence and '
                              'pack_padded_sequences in nn.utils.rnn')
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)
@@ -96,10 +96,11 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
     longest = sequence.batch_sizes.size(0)
     if total_length is not None:
         if total_length < longest:
-            raise ValueError('Expected total_length to be at least the length of the longest sequence in input, but got '
-                             'total_length={} and max sequence length being {}'.format(total_length, longest))
+            raise ValueError('Expected total_length to be at least the length of the longest sequence in input, but '
+                             'got total_length={} and max sequence length being {}'.format(total_length, longest))
         longest = total_length
-    padded, lengths = wick._pad_packed_sequence(sequence.data, sequence.batch_sizes, batch_first, padding_value, longest)
+    padded, lengths = wick._pad_packed_sequence(sequence.data, sequence.batch_sizes, batch_first, padding_value,
+                                                longest)
     order = sequence.unsorted_indices
     if order is not None:
         return padded.index_select(0 if batch_first else 1, order), lengths[order.cpu()]

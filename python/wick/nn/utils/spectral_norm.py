@@ -5,7 +5,7 @@ from wick.nn.parameter import Parameter
 
 
 class SpectralNorm:
-    """The hook that computes a weight before each forward, by power iteration on the buffers ``name_u``, ``name_v``."""
+    """The hook that computes a weight before each forward, by power iteration on ``name_u`` and ``name_v``."""
 
     _version = 1
 

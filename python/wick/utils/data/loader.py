@@ -92,7 +92,8 @@ class DataLoader(metaclass=_Subscripted):
                  multiprocessing_context=None, generator=None, *, prefetch_factor=2, persistent_workers=False,
                  pin_memory_device=''):
         if num_workers < 0:
-            raise ValueError('num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.')
+            raise ValueError('num_workers option should be non-negative; use num_workers=0 to disable '
+                             'multiprocessing.')
         if timeout < 0:
             raise ValueError('timeout option should be non-negative')
         streamed = isinstance(dataset, IterableDataset)

@@ -116,7 +116,8 @@ class BatchSampler(Sampler):
 
     def __init__(self, sampler, batch_size, drop_last):
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
-            raise ValueError('batch_size should be a positive integer value, but got batch_size={}'.format(batch_size))
+            raise ValueError('batch_size should be a positive integer value, but got batch_size={}'
+                             .format(batch_size))
         if not isinstance(drop_last, bool):
             raise ValueError('drop_last should be a boolean value, but got drop_last={}'.format(drop_last))
         self.sampler = sampler
