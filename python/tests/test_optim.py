@@ -23,7 +23,7 @@ OPTIMIZERS = [
     'Adam(p, lr=0.05, amsgrad=True, weight_decay=0.1)', 'AdamW(p, lr=0.1)', 'RMSprop(p)',
     'RMSprop(p, momentum=0.9, centered=True, weight_decay=0.1)', 'Adagrad(p, lr=0.1, lr_decay=0.1)', 'Adadelta(p)',
     'Adamax(p, lr=0.1)', 'NAdam(p, lr=0.1)', 'RAdam(p, lr=0.1)', 'Rprop(p)', 'ASGD(p, lr=0.1, t0=3)',
-    'LBFGS(p, lr=0.1)', "LBFGS(p, line_search_fn='strong_wolfe', max_iter=3)",
+    'LBFGS(p, lr=0.1, max_iter=3)', "LBFGS(p, line_search_fn='strong_wolfe', max_iter=3)",
 ]
 SCHEDULES = [
     'StepLR(o, 2, 0.5)', 'MultiStepLR(o, [2, 4, 4])', 'ExponentialLR(o, 0.8)', 'CosineAnnealingLR(o, 4, 0.01)',
@@ -52,7 +52,7 @@ PARAMETERS = {
     'RAdam(p, lr=0.1)': (0.5674749, -1.70846, -0.8792268, 0.7832203),
     'Rprop(p)': (0.9007008, -1.900701, 0.4007008, 0.3992992),
     'ASGD(p, lr=0.1, t0=3)': (0.5164943, -1.799313, -0.9680093, 0.7092158),
-    'LBFGS(p, lr=0.1)': (-4.618616, -4.774147, -5.071114, 13.96597),
+    'LBFGS(p, lr=0.1, max_iter=3)': (-0.8037899, -1.929307, -1.794404, 1.283431),
     "LBFGS(p, line_search_fn='strong_wolfe', max_iter=3)": (-3.028263, -3.259487, -3.629744, 6.556006),
 }
 # Rates of eight epochs.
@@ -84,9 +84,10 @@ def problem():
     """Two parameters and a loss of them; of float64, since rounding leads L-BFGS far apart."""
     first = nn.Parameter(wick.tensor([1.0, -2.0, 0.5], dtype=wick.float64))
     second = nn.Parameter(wick.tensor([0.3], dtype=wick.float64))
+    weights = wick.tensor([1.0, 2.0, 3.0], dtype=wick.float64)
 
     def loss():
-        return ((first * first).sum() / 5 - second[0]) ** 2 + (first.tanh() * wick.tensor([1.0, 2.0, 3.0], dtype=wick.float64)).sum()
+        return ((first * first).sum() / 5 - second[0]) ** 2 + (first.tanh() * weights).sum()
 
     return [first, second], loss
 
@@ -134,7 +135,7 @@ class Optimizers(unittest.TestCase):
 
     def test_state_goes_on_in_another(self):
         for text in OPTIMIZERS:
-            self.assertEqual(after_steps(text)[0], after_steps(text, reload_at=3)[0], text)
+            self.near(after_steps(text, reload_at=3)[0], after_steps(text)[0], 1e-6, text)
 
     def test_state_dict_keys(self):
         for text, keys in (

@@ -3,7 +3,7 @@ import operator
 from collections import OrderedDict, abc
 
 import wick
-from wick.nn.modules.module import Module, _addindent
+from wick.nn.modules.module import Module, _typename
 from wick.nn.parameter import Parameter
 
 
@@ -236,7 +236,7 @@ def _described(value):
     if not isinstance(value, wick.Tensor):
         return 'Object of type: ' + type(value).__name__
     kind = 'Parameter' if isinstance(value, Parameter) else 'Tensor'
-    return '{} containing: [{} of size {}]'.format(kind, wick.typename(value), 'x'.join(map(str, value.size())))
+    return '{} containing: [{} of size {}]'.format(kind, _typename(value), 'x'.join(map(str, value.size())))
 
 
 class ParameterList(Module):

@@ -7,6 +7,7 @@ from typing import Optional, Tuple
 
 import wick
 from wick import Tensor
+from wick._jit_internal import is_scripting
 from wick.nn import init
 from wick.nn.modules.module import Module
 from wick.nn.parameter import Parameter
@@ -205,7 +206,7 @@ class RNN(_SimpleState):
         return wick.rnn_tanh if self.mode == 'RNN_TANH' else wick.rnn_relu
 
     def forward(self, input: Tensor, hx: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
-        if not wick.jit.is_scripting():
+        if not is_scripting():
             if isinstance(input, PackedSequence):
                 return self._forward_packed(input, hx)
         is_batched = input.dim() == 3
@@ -245,7 +246,7 @@ class GRU(_SimpleState):
         return wick.gru
 
     def forward(self, input: Tensor, hx: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
-        if not wick.jit.is_scripting():
+        if not is_scripting():
             if isinstance(input, PackedSequence):
                 return self._forward_packed(input, hx)
         is_batched = input.dim() == 3
@@ -316,7 +317,7 @@ class LSTM(RNNBase):
 
     def forward(self, input: Tensor,
                 hx: Optional[Tuple[Tensor, Tensor]] = None) -> Tuple[Tensor, Tuple[Tensor, Tensor]]:
-        if not wick.jit.is_scripting():
+        if not is_scripting():
             if isinstance(input, PackedSequence):
                 return self._forward_packed(input, hx)
         is_batched = input.dim() == 3

@@ -103,7 +103,7 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
                                                 longest)
     order = sequence.unsorted_indices
     if order is not None:
-        return padded.index_select(0 if batch_first else 1, order), lengths[order.cpu()]
+        return padded.index_select(0 if batch_first else 1, order), lengths[order]
     return padded, lengths
 
 

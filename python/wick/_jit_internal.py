@@ -1,0 +1,6 @@
+"""What layers ask of the compiler, without the weight of wick.jit."""
+
+
+def is_scripting():
+    """True in compiled code, where a condition on it compiles only the side that is taken; False here."""
+    return False
