@@ -2,11 +2,23 @@
 import os
 
 
-def get_dir():
-    """The folder of downloaded files: $TORCH_HOME/hub, or hub in the user's cache."""
+_dir = None
+
+
+def _get_torch_home():
     cache = os.getenv('XDG_CACHE_HOME', os.path.join('~', '.cache'))
-    home = os.getenv('TORCH_HOME', os.path.join(cache, 'torch'))
-    return os.path.join(os.path.expanduser(home), 'hub')
+    return os.path.expanduser(os.getenv('TORCH_HOME', os.path.join(cache, 'torch')))
+
+
+def get_dir():
+    """The folder of downloaded files: what ``set_dir`` said, or $TORCH_HOME/hub, or torch/hub in the user's cache."""
+    return os.path.join(_get_torch_home(), 'hub') if _dir is None else _dir
+
+
+def set_dir(d):
+    """Says where downloaded files are."""
+    global _dir
+    _dir = os.path.expanduser(d)
 
 
 def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=True, check_hash=False, file_name=None):

@@ -907,27 +907,33 @@ def upsample_bilinear(input: Tensor, size=None, scale_factor=None) -> Tensor:
 
 
 # ---- attention ----
-def _project(query: Tensor, key: Tensor, value: Tensor, weight: Tensor, bias: Optional[Tensor]):
+def _project(query: Tensor, key: Tensor, value: Tensor, weight: Tensor,
+             bias: Optional[Tensor]) -> Tuple[Tensor, Tensor, Tensor]:
     """Query, key and value through the three matrices that stand one below another in ``weight``."""
+    width = query.size(-1)
     if key is value:
         if query is key:
-            return wick.linear(query, weight, bias).chunk(3, -1)
-        width = query.size(-1)
-        return (wick.linear(query, weight[:width], None if bias is None else bias[:width]),
-                *wick.linear(key, weight[width:], None if bias is None else bias[width:]).chunk(2, -1))
-    biases = (None, None, None) if bias is None else bias.chunk(3)
-    return tuple(wick.linear(each, matrix, row)
-                 for each, matrix, row in zip((query, key, value), weight.chunk(3), biases))
+            q, k, v = wick.linear(query, weight, bias).chunk(3, -1)
+            return q, k, v
+        q = wick.linear(query, weight[:width], None if bias is None else bias[:width])
+        k, v = wick.linear(key, weight[width:], None if bias is None else bias[width:]).chunk(2, -1)
+        return q, k, v
+    q_weight, k_weight, v_weight = weight.chunk(3)
+    if bias is None:
+        return wick.linear(query, q_weight), wick.linear(key, k_weight), wick.linear(value, v_weight)
+    q_bias, k_bias, v_bias = bias.chunk(3)
+    return (wick.linear(query, q_weight, q_bias), wick.linear(key, k_weight, k_bias),
+            wick.linear(value, v_weight, v_bias))
 
 
-def _attention_mask(mask: Optional[Tensor], what: str) -> Optional[Tensor]:
-    if mask is None:
-        return None
-    if mask.dtype == wick.uint8:
-        mask = mask.to(wick.bool)
-    assert mask.is_floating_point() or mask.dtype == wick.bool, \
+def _added_mask(mask: Tensor, like: Tensor, what: str) -> Tensor:
+    """A mask as what is added to the weights before softmax: -inf where a bool one is True."""
+    if mask.is_floating_point():
+        return mask
+    assert mask.dtype == wick.bool or mask.dtype == wick.uint8, \
         'only bool and floating types of {} are supported'.format(what)
-    return mask
+    added = wick.zeros_like(mask, dtype=like.dtype)
+    return added.masked_fill_(mask.to(wick.bool), float('-inf'))
 
 
 def multi_head_attention_forward(
@@ -945,9 +951,9 @@ def multi_head_attention_forward(
     not averaged. A mask is bool (True: not attended to) or floating (added); ``attn_mask`` is (L, S) or
     (N * heads, L, S), ``key_padding_mask`` (N, S).
     """
-    assert query.dim() in (2, 3), \
-        'query should be unbatched 2D or batched 3D tensor but received {}-D query tensor'.format(query.dim())
     batched = query.dim() == 3
+    assert batched or query.dim() == 2, \
+        'query should be unbatched 2D or batched 3D tensor but received {}-D query tensor'.format(query.dim())
     assert key.dim() == query.dim() and value.dim() == query.dim(), \
         'For {} `query`, expected `key` and `value` to be {}-D but found {}-D and {}-D tensors respectively'.format(
             'batched (3-D)' if batched else 'unbatched (2-D)', query.dim(), key.dim(), value.dim())
@@ -966,27 +972,34 @@ def multi_head_attention_forward(
     if use_separate_proj_weight:
         assert key.shape[:2] == value.shape[:2], \
             "key's sequence and batch dims {} do not match value's {}".format(key.shape[:2], value.shape[:2])
-        biases = (None, None, None) if in_proj_bias is None else in_proj_bias.chunk(3)
-        q = wick.linear(query, q_proj_weight, biases[0])
-        k = wick.linear(key, k_proj_weight, biases[1])
-        v = wick.linear(value, v_proj_weight, biases[2])
+        assert q_proj_weight is not None and k_proj_weight is not None and v_proj_weight is not None, \
+            'use_separate_proj_weight needs q_proj_weight, k_proj_weight and v_proj_weight'
+        if in_proj_bias is None:
+            q, k, v = (wick.linear(query, q_proj_weight), wick.linear(key, k_proj_weight),
+                       wick.linear(value, v_proj_weight))
+        else:
+            q_bias, k_bias, v_bias = in_proj_bias.chunk(3)
+            q, k, v = (wick.linear(query, q_proj_weight, q_bias), wick.linear(key, k_proj_weight, k_bias),
+                       wick.linear(value, v_proj_weight, v_bias))
     else:
         assert key.shape == value.shape, 'key shape {} does not match value shape {}'.format(key.shape, value.shape)
+        assert in_proj_weight is not None, 'use_separate_proj_weight is False but in_proj_weight is None'
         q, k, v = _project(query, key, value, in_proj_weight, in_proj_bias)
 
-    attn_mask = _attention_mask(attn_mask, 'attn_mask')
-    key_padding_mask = _attention_mask(key_padding_mask, 'key_padding_mask')
     if attn_mask is not None:
-        expected = (length, key.size(0))
+        attn_mask = _added_mask(attn_mask, q, 'attn_mask')
         if attn_mask.dim() == 2:
+            if attn_mask.size(0) != length or attn_mask.size(1) != key.size(0):
+                raise RuntimeError('The shape of the 2D attn_mask is {}, but should be {}.'.format(
+                    attn_mask.shape, (length, key.size(0))))
             attn_mask = attn_mask.unsqueeze(0)
-        elif attn_mask.dim() != 3:
-            raise RuntimeError("attn_mask's dimension {} is not supported".format(attn_mask.dim()))
+        elif attn_mask.dim() == 3:
+            if (attn_mask.size(0) != batch * num_heads or attn_mask.size(1) != length
+                    or attn_mask.size(2) != key.size(0)):
+                raise RuntimeError('The shape of the 3D attn_mask is {}, but should be {}.'.format(
+                    attn_mask.shape, (batch * num_heads, length, key.size(0))))
         else:
-            expected = (batch * num_heads, *expected)
-        if tuple(attn_mask.shape[-len(expected):]) != expected:
-            raise RuntimeError('The shape of the {}D attn_mask is {}, but should be {}.'.format(
-                len(expected), attn_mask.shape[-len(expected):], expected))
+            raise RuntimeError("attn_mask's dimension {} is not supported".format(attn_mask.dim()))
     added = 0
     if bias_k is not None and bias_v is not None:
         assert static_k is None and static_v is None, 'bias cannot be added to static key or value.'
@@ -994,33 +1007,36 @@ def multi_head_attention_forward(
         v = wick.cat([v, bias_v.repeat(1, batch, 1)])
         added += 1
     q = q.reshape(length, batch * num_heads, head).transpose(0, 1)
-    k = k.reshape(k.size(0), batch * num_heads, head).transpose(0, 1) if static_k is None else static_k
-    v = v.reshape(v.size(0), batch * num_heads, head).transpose(0, 1) if static_v is None else static_v
+    if static_k is None:
+        k = k.reshape(k.size(0), batch * num_heads, head).transpose(0, 1)
+    else:
+        k = static_k
+    if static_v is None:
+        v = v.reshape(v.size(0), batch * num_heads, head).transpose(0, 1)
+    else:
+        v = static_v
     if add_zero_attn:
-        zeros = (batch * num_heads, 1, head)
-        k = wick.cat([k, wick.zeros(zeros, dtype=k.dtype, device=k.device)], 1)
-        v = wick.cat([v, wick.zeros(zeros, dtype=v.dtype, device=v.device)], 1)
+        k = wick.cat([k, wick.zeros(batch * num_heads, 1, head, dtype=k.dtype, device=k.device)], 1)
+        v = wick.cat([v, wick.zeros(batch * num_heads, 1, head, dtype=v.dtype, device=v.device)], 1)
         added += 1
-    if added:
-        attn_mask = None if attn_mask is None else wick.constant_pad_nd(attn_mask, [0, added])
-        key_padding_mask = None if key_padding_mask is None else wick.constant_pad_nd(key_padding_mask, [0, added])
     source = k.size(1)
+    if added > 0 and attn_mask is not None:
+        attn_mask = wick.constant_pad_nd(attn_mask, [0, added])
     if key_padding_mask is not None:
-        assert tuple(key_padding_mask.shape) == (batch, source), \
-            'expecting key_padding_mask shape of {}, but got {}'.format((batch, source), key_padding_mask.shape)
-        padding = key_padding_mask.view(batch, 1, 1, source).expand(-1, num_heads, -1, -1)
+        padding = _added_mask(key_padding_mask, q, 'key_padding_mask')
+        if added > 0:
+            padding = wick.constant_pad_nd(padding, [0, added])
+        assert padding.dim() == 2 and padding.size(0) == batch and padding.size(1) == source, \
+            'expecting key_padding_mask shape of {}, but got {}'.format((batch, source), padding.shape)
+        padding = padding.view(batch, 1, 1, source).expand(-1, num_heads, -1, -1)
         padding = padding.reshape(batch * num_heads, 1, source)
-        if attn_mask is None:
-            attn_mask = padding
-        elif attn_mask.dtype == wick.bool and padding.dtype == wick.bool:
-            attn_mask = attn_mask.logical_or(padding)
-        else:
-            attn_mask = _added_mask(attn_mask, q.dtype) + _added_mask(padding, q.dtype)
-    attn_mask = None if attn_mask is None else _added_mask(attn_mask, q.dtype)
+        attn_mask = padding if attn_mask is None else attn_mask + padding
 
-    q = q * (1.0 / math.sqrt(head))
-    weights = wick.bmm(q, k.transpose(-2, -1)) if attn_mask is None else \
-        wick.baddbmm(attn_mask, q, k.transpose(-2, -1))
+    q = q * (1.0 / math.sqrt(float(head)))
+    if attn_mask is None:
+        weights = wick.bmm(q, k.transpose(-2, -1))
+    else:
+        weights = wick.baddbmm(attn_mask, q, k.transpose(-2, -1))
     weights = weights.softmax(-1)
     if training and dropout_p > 0.0:
         weights = dropout(weights, dropout_p)
@@ -1034,11 +1050,6 @@ def multi_head_attention_forward(
     weights = weights.view(batch, num_heads, length, source)
     if average_attn_weights:
         weights = weights.sum(dim=1) / num_heads
-    return result, weights if batched else weights.squeeze(0)
-
-
-def _added_mask(mask: Tensor, dtype) -> Tensor:
-    """A bool mask as what is added to the weights before softmax."""
-    if mask.dtype != wick.bool:
-        return mask
-    return wick.zeros_like(mask, dtype=dtype).masked_fill_(mask, -math.inf)
+    if not batched:
+        weights = weights.squeeze(0)
+    return result, weights

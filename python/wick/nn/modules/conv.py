@@ -8,7 +8,7 @@ from wick.nn import functional as F
 from wick.nn import init
 from wick.nn.modules.lazy import LazyModuleMixin
 from wick.nn.modules.module import Module
-from wick.nn.modules.utils import _ntuple, _pair, _reverse_repeat_tuple, _single, _triple
+from wick.nn.modules.utils import _listed, _ntuple, _reverse_repeat_tuple
 from wick.nn.parameter import Parameter, UninitializedParameter
 
 _PADDING_MODES = ('zeros', 'reflect', 'replicate', 'circular')
@@ -116,7 +116,7 @@ class Conv1d(_Conv):
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Optional[Tensor]):
         if self.padding_mode != 'zeros':
             return F.conv1d(F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode), weight, bias,
-                            self.stride, _single(0), self.dilation, self.groups)
+                            self.stride, 0, self.dilation, self.groups)
         return F.conv1d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -131,7 +131,7 @@ class Conv2d(_Conv):
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Optional[Tensor]):
         if self.padding_mode != 'zeros':
             return F.conv2d(F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode), weight, bias,
-                            self.stride, _pair(0), self.dilation, self.groups)
+                            self.stride, 0, self.dilation, self.groups)
         return F.conv2d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -146,7 +146,7 @@ class Conv3d(_Conv):
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Optional[Tensor]):
         if self.padding_mode != 'zeros':
             return F.conv3d(F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode), weight, bias,
-                            self.stride, _triple(0), self.dilation, self.groups)
+                            self.stride, 0, self.dilation, self.groups)
         return F.conv3d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -168,7 +168,7 @@ class _ConvTransposeNd(_ConvNd):
                         kernel_size: List[int], num_spatial_dims: int, dilation: Optional[List[int]] = None):
         """The extra zeros at the ends that make the result of size ``output_size``."""
         if output_size is None:
-            return _single(self.output_padding)
+            return _listed(self.output_padding)
         batched = input.dim() == num_spatial_dims + 2
         leading = 2 if batched else 1
         if len(output_size) == leading + num_spatial_dims:

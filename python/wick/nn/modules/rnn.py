@@ -7,7 +7,7 @@ from typing import Optional, Tuple
 
 import wick
 from wick import Tensor
-from wick._jit_internal import is_scripting
+from wick._jit_internal import is_scripting, unused
 from wick.nn import init
 from wick.nn.modules.module import Module
 from wick.nn.parameter import Parameter
@@ -178,6 +178,7 @@ class RNNBase(Module):
 class _SimpleState(RNNBase):
     """Networks whose state is one tensor."""
 
+    @unused
     def _forward_packed(self, input: PackedSequence, hx: Optional[Tensor]):
         data, batch_sizes, sorted_indices, unsorted_indices = input
         if hx is None:
@@ -303,6 +304,7 @@ class LSTM(RNNBase):
         hidden = self._zero_state(input, batch, self.proj_size if self.proj_size > 0 else self.hidden_size)
         return hidden, self._zero_state(input, batch, self.hidden_size)
 
+    @unused
     def _forward_packed(self, input: PackedSequence, hx: Optional[Tuple[Tensor, Tensor]]):
         data, batch_sizes, sorted_indices, unsorted_indices = input
         if hx is None:

@@ -1,5 +1,6 @@
 """Sizes as layers take them: one number for every dimension, or a sequence."""
 from collections import abc
+from typing import List
 
 
 def _ntuple(n):
@@ -18,3 +19,8 @@ _quadruple = _ntuple(4)
 def _reverse_repeat_tuple(values, times):
     """The values from the last to the first, each ``times`` times: how ``pad`` takes what stands around."""
     return tuple(value for value in reversed(values) for _ in range(times))
+
+
+def _listed(values: List[int]) -> List[int]:
+    """The values; to the compiler, which brings tuples to that type as it calls, they are a list."""
+    return values
