@@ -32,6 +32,10 @@ class Functions(unittest.TestCase):
                 (F.gaussian_nll_loss(x, x, wick.ones_like(x), full=True), wick.tensor(0.5 * math.log(2 * math.pi)))):
             self.assertTrue(close(found, wanted), (found, wanted))
 
+    def test_attention_of_one_head(self):
+        weights = (x @ x.transpose(1, 2) / 2.0).softmax(-1)
+        self.assertTrue(close(F.scaled_dot_product_attention(x, x, x), weights @ x))
+
     def test_pooling_and_back(self):
         pooled, indices = F.max_pool1d(x, 2, return_indices=True)
         self.assertTrue(close(pooled, x.reshape(2, 3, 2, 2).amax(3)))

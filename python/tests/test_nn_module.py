@@ -247,6 +247,12 @@ class Hooks(unittest.TestCase):
 
 
 class Containers(unittest.TestCase):
+    def test_data_parallel_calls_its_module(self):
+        layer = nn.Linear(2, 2)
+        wrapped = nn.DataParallel(layer)
+        self.assertEqual(list(wrapped.state_dict()), ['module.weight', 'module.bias'])
+        self.assertTrue(wick.equal(wrapped(wick.ones(1, 2)), layer(wick.ones(1, 2))))
+
     def test_sequential(self):
         layers = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
         layers.append(nn.Tanh()).insert(1, nn.Sigmoid())

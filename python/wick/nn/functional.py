@@ -46,6 +46,7 @@ native_channel_shuffle = wick.native_channel_shuffle
 cosine_similarity = wick.cosine_similarity
 pairwise_distance = wick.pairwise_distance
 pdist = wick.pdist
+scaled_dot_product_attention = wick.scaled_dot_product_attention
 
 
 # ---- arguments ----
