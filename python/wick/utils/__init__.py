@@ -1,1 +1,15 @@
 """What is neither operators nor layers."""
+import importlib
+
+_MODULES = frozenset(('checkpoint', 'data', 'hooks'))
+
+
+def __getattr__(name):
+    """Its modules, imported when they are first named."""
+    if name in _MODULES:
+        return importlib.import_module('.' + name, __name__)
+    raise AttributeError("module '{}' has no attribute '{}'".format(__name__, name))
+
+
+def __dir__():
+    return sorted({*globals(), *_MODULES})
