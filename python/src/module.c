@@ -82,12 +82,14 @@ static PyObject **object_at(ModuleState *state, size_t i) {
 static int traverse(PyObject *module, visitproc visit, void *arg) {
   ModuleState *state = state_of_module(module);
   for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) Py_VISIT(*object_at(state, i));
+  for (int i = 0; i < ARITHMETIC_COUNT; i++) Py_VISIT(state->arithmetic[i]);
   return 0;
 }
 
 static int clear(PyObject *module) {
   ModuleState *state = state_of_module(module);
   for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) Py_CLEAR(*object_at(state, i));
+  for (int i = 0; i < ARITHMETIC_COUNT; i++) Py_CLEAR(state->arithmetic[i]);
   for (int i = 0; i < DTYPE_COUNT; i++) Py_CLEAR(state->dtypes[i]);
   for (int i = 0; i < LAYOUT_COUNT; i++) Py_CLEAR(state->layouts[i]);
   for (int i = 0; i < MEMORY_FORMAT_COUNT; i++) Py_CLEAR(state->memory_formats[i]);

@@ -123,24 +123,28 @@ static PyObject *raise_refusal(const OperatorObject *self, const CallArguments *
   return NULL;
 }
 
-/* The signature that is nearest to the call, the first of equals; false with an error. */
+/* The signature that is nearest to the call, the first of equals; false with an error. Nearly always the first that fits
+ * at all fits exactly, and is bound in place. */
 static bool choose(const OperatorObject *self, const CallArguments *call, BoundCall *best) {
-  best->fit = FIT_NOT;
-  best->rest = NULL;
-  for (uint32_t i = 0; i < self->signature_count; i++) {
-    BoundCall bound;
-    if (signature_bind(self->state, &self->signatures[i], call, &bound, NULL)) {
-      bound_clear(&bound);
+  uint32_t i = 0;
+  for (best->fit = FIT_NOT; i < self->signature_count && best->fit == FIT_NOT; i++) {
+    if (signature_bind(self->state, &self->signatures[i], call, best, NULL)) {
       bound_clear(best);
       return false;
     }
-    if (bound.fit >= best->fit) {
+    if (best->fit == FIT_NOT) bound_clear(best);
+  }
+  for (; i < self->signature_count && best->fit != FIT_EXACT; i++) {
+    BoundCall bound;
+    int failed = signature_bind(self->state, &self->signatures[i], call, &bound, NULL);
+    if (failed || bound.fit >= best->fit) {
       bound_clear(&bound);
-      continue;
+      if (!failed) continue;
+      bound_clear(best);
+      return false;
     }
     bound_clear(best);
     *best = bound;
-    if (best->fit == FIT_EXACT) return true;
   }
   if (best->fit != FIT_NOT) return true;
   raise_refusal(self, call);

@@ -34,15 +34,16 @@ static inline int PyModule_AddObjectRef(PyObject *module, const char *name, PyOb
 }
 #endif
 
-enum { DTYPE_COUNT = 18, LAYOUT_COUNT = 5, MEMORY_FORMAT_COUNT = 4 };
+enum { DTYPE_COUNT = 18, LAYOUT_COUNT = 5, MEMORY_FORMAT_COUNT = 4, ARITHMETIC_COUNT = 36 };
 
 typedef struct ModuleState ModuleState;
 struct ModuleState {
   PyTypeObject *tensor_type, *dtype_type, *device_type, *layout_type, *memory_format_type, *size_type, *generator_type,
       *operator_type;
   PyObject *dtypes[DTYPE_COUNT], *layouts[LAYOUT_COUNT], *memory_formats[MEMORY_FORMAT_COUNT];
-  PyObject *operators; /* dict: "aten::add" -> Operator */
-  PyObject *cpu;       /* the device that nearly all tensors are on */
+  PyObject *operators;                    /* dict: "aten::add" -> Operator */
+  PyObject *cpu;                          /* the device that nearly all tensors are on */
+  PyObject *arithmetic[ARITHMETIC_COUNT]; /* arithmetic.c: what Python's operators call; NULL: not asked for yet */
   uint32_t default_dtype;
   /* names that calls meet often, interned */
   PyObject *name_self, *name_input, *name_out, *name_dim, *name_axis, *name_keepdim, *name_keepdims, *name_other,

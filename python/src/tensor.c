@@ -267,16 +267,6 @@ static PyObject *tensor_iter(PyObject *self) {
   return iterator;
 }
 
-static PyObject *compare(PyObject *self, PyObject *other, int op) {
-  static const char *const names[] = {[Py_LT] = "aten::lt", [Py_LE] = "aten::le", [Py_EQ] = "aten::eq",
-                                      [Py_NE] = "aten::ne", [Py_GT] = "aten::gt", [Py_GE] = "aten::ge"};
-  ModuleState *state = state_of_tensor(self);
-  bool is_operand = is_tensor(state, other) || PyLong_Check(other) || PyFloat_Check(other) || PyComplex_Check(other);
-  if (!is_operand && !(PyNumber_Check(other) && !PyUnicode_Check(other))) Py_RETURN_NOTIMPLEMENTED;
-  PyObject *arguments[] = {self, other};
-  return call_aten(state, names[op], arguments, 2);
-}
-
 static Py_hash_t tensor_hash(PyObject *self) {
   Py_hash_t hash = (Py_hash_t)((uintptr_t)self >> 4);
   return hash == -1 ? -2 : hash;
@@ -368,19 +358,11 @@ static PyMemberDef members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(TensorObject, dict), READONLY, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weak_references), READONLY, NULL},
     {NULL, 0, 0, 0, NULL}};
-static const PyType_Slot own_slots[] = {{Py_tp_new, tensor_new},
-                                        {Py_tp_dealloc, tensor_dealloc},
-                                        {Py_tp_traverse, tensor_traverse},
-                                        {Py_tp_clear, tensor_clear},
-                                        {Py_tp_repr, tensor_repr},
-                                        {Py_tp_hash, tensor_hash},
-                                        {Py_tp_iter, tensor_iter},
-                                        {Py_tp_richcompare, compare},
-                                        {Py_tp_methods, methods},
-                                        {Py_tp_getset, getters},
-                                        {Py_tp_members, members},
-                                        {Py_sq_length, tensor_length},
-                                        {Py_tp_doc, "An array of numbers of one type."}};
+static const PyType_Slot own_slots[] = {
+    {Py_tp_new, tensor_new},     {Py_tp_dealloc, tensor_dealloc}, {Py_tp_traverse, tensor_traverse},
+    {Py_tp_clear, tensor_clear}, {Py_tp_repr, tensor_repr},       {Py_tp_hash, tensor_hash},
+    {Py_tp_iter, tensor_iter},   {Py_tp_methods, methods},        {Py_tp_getset, getters},
+    {Py_tp_members, members},    {Py_sq_length, tensor_length},   {Py_tp_doc, "An array of numbers of one type."}};
 
 enum { MOST_SLOTS = 96 };
 static size_t append_slots(PyType_Slot *to, size_t count, const PyType_Slot *from) {
