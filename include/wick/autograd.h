@@ -31,16 +31,31 @@ WICK_API wick_status wick_tensor_set_grad(const wick_value *tensor, const wick_v
 /* The call that made a tensor which requires grad, as PyTorch names it: "AddBackward0"; "" for others. Freed with
  * wick_text_free. */
 WICK_API wick_status wick_tensor_history(const wick_value *tensor, char **out_text, wick_error **error);
-/* Called by wick_backward, on its thread, with the gradient that is about to be added to a leaf's. *out_replacement
- * (NULL before) may be set to an owned tensor of the same sizes and dtype, which takes its place. A status other than
- * 0, with an error from wick_error_new or none, ends the backward. */
+/* Called by wick_backward, on its thread, with the gradient of a tensor; with a leaf's before it is added.
+ * *out_replacement (NULL before) may be set to an owned tensor of the same sizes and dtype, which takes its place. A
+ * status other than 0, with an error from wick_error_new or none, ends the backward. */
 typedef wick_status wick_grad_hook(void *user, const wick_value *grad, wick_value **out_replacement,
                                    wick_error **error);
-/* Hooks of a leaf that requires grad run in the order they were added, until they are cleared or the tensor goes;
- * `drop` (may be NULL) is then called with the user's pointer, and at once on failure. Not while a backward runs. */
-WICK_API wick_status wick_tensor_add_hook(const wick_value *leaf, wick_grad_hook *hook,
+/* Hooks of a leaf that requires grad, or of what a recorded call made (then wick_grad calls them, too), run in the order
+ * they were added, until they are cleared or the tensor, or its history, goes; `drop` (may be NULL) is then called with
+ * the user's pointer, and at once on failure. Not while a backward runs. */
+WICK_API wick_status wick_tensor_add_hook(const wick_value *tensor, wick_grad_hook *hook,
                                           void (*WICK_NULLABLE drop)(void *user), void *user, wick_error **error);
-WICK_API wick_status wick_tensor_clear_hooks(const wick_value *leaf, wick_error **error);
+WICK_API wick_status wick_tensor_clear_hooks(const wick_value *tensor, wick_error **error);
+/* The backward of a computation that wick did not record: called by wick_backward and wick_grad with the gradients of
+ * its outputs, NULL where none reached one. out_grads[i] (NULL before) may be set to an owned tensor, the gradient of
+ * input i. create_graph: what it computes is to be recorded. A failure as of a hook's. */
+typedef wick_status wick_backward_callback(void *user, int create_graph, const wick_value *const *grads,
+                                           size_t grad_count, wick_value **out_grads, size_t input_count,
+                                           wick_error **error);
+/* Gives `outputs`, tensors that were computed from `inputs` with grad mode off, the history of one call, called `name`
+ * (wick_tensor_history), in place of any that they have. Those of integral dtype, and those whose bit stands in
+ * not_differentiable, stay as they are; leaves that require grad are refused. `drop` (may be NULL) is called with `user`
+ * when the history goes, and at once on failure. */
+WICK_API wick_status wick_record(const char *name, wick_backward_callback *backward, void (*WICK_NULLABLE drop)(void *),
+                                 void *user, const wick_value *const *inputs, size_t input_count,
+                                 const wick_value *const *outputs, size_t output_count, uint64_t not_differentiable,
+                                 wick_error **error);
 /* Adds to the gradients of the leaves that the outputs were computed from. grads (or one of them) may be NULL for
  * outputs of one element. */
 WICK_API wick_status wick_backward(wick_runtime *runtime, const wick_value *const *outputs,

@@ -232,7 +232,7 @@ static PyObject *get_history(PyObject *self, void *unused) {
   return made;
 }
 
-/* ---- hooks: one of wick's for each leaf, which calls the functions of a dict of Python's ---- */
+/* ---- hooks: one of wick's for each tensor, which calls the functions of a dict of Python's ---- */
 
 typedef struct Hook {
   ModuleState *state;
@@ -270,7 +270,7 @@ static void drop_hook(void *user) {
   free(hook);
 }
 
-/* _set_hook(function): called with each gradient that is about to be added to the leaf's. None: no more. */
+/* _set_hook(function): called with each gradient of the tensor. None: no more. */
 static PyObject *set_hook(PyObject *self, PyObject *function) {
   ModuleState *state = state_of_tensor(self);
   CHECK_WICK(state, wick_tensor_clear_hooks(tensor_value(self), &check_error));
@@ -280,6 +280,83 @@ static PyObject *set_hook(PyObject *self, PyObject *function) {
   Py_INCREF(function);
   *hook = (Hook){state, function};
   CHECK_WICK(state, wick_tensor_add_hook(tensor_value(self), call_hook, drop_hook, hook, &check_error));
+  Py_RETURN_NONE;
+}
+
+/* ---- functions with a backward in Python ---- */
+
+/* One argument for the callable: a tuple of the gradients of the outputs, None where none reached one. It gives a tuple
+ * with one for each input, or None. */
+static PyObject *call_backward(Hook *backward, const wick_value *const *grads, size_t count) {
+  PyObject *given = PyTuple_New((Py_ssize_t)count);
+  for (size_t i = 0; given && i < count; i++) {
+    wick_value *grad = grads[i] ? wick_value_retain((wick_value *)(uintptr_t)grads[i]) : NULL;
+    PyObject *item = value_to_python(backward->state, grad);
+    if (!item) Py_CLEAR(given);
+    if (given) PyTuple_SET_ITEM(given, (Py_ssize_t)i, item);
+  }
+  PyObject *answer = given ? PyObject_CallOneArg(backward->function, given) : NULL;
+  Py_XDECREF(given);
+  return answer;
+}
+
+static int take_answer(Hook *backward, PyObject *answer, wick_value **out_grads, size_t count) {
+  if (!PyTuple_Check(answer) || PyTuple_GET_SIZE(answer) != (Py_ssize_t)count) {
+    PyErr_Format(PyExc_RuntimeError, "a backward gives a tuple of %zu gradients", count);
+    return -1;
+  }
+  for (size_t i = 0; i < count; i++) {
+    PyObject *grad = PyTuple_GET_ITEM(answer, (Py_ssize_t)i);
+    if (grad == Py_None) continue;
+    if (!is_tensor(backward->state, grad)) {
+      PyErr_Format(PyExc_TypeError, "a gradient is a Tensor or None, not %.200s", Py_TYPE(grad)->tp_name);
+      return -1;
+    }
+    out_grads[i] = wick_value_retain(tensor_value(grad));
+  }
+  return 0;
+}
+
+static wick_status run_python_backward(void *user, int create_graph, const wick_value *const *grads, size_t grad_count,
+                                       wick_value **out_grads, size_t input_count, wick_error **error) {
+  Hook *backward = user;
+  PyGILState_STATE gil = PyGILState_Ensure();
+  bool before = mode.grad_off;
+  mode.grad_off = !create_graph;
+  PyObject *answer = call_backward(backward, grads, grad_count);
+  int failed = answer ? take_answer(backward, answer, out_grads, input_count) : -1;
+  mode.grad_off = before;
+  Py_XDECREF(answer);
+  if (failed) *error = wick_error_new(WICK_RUNTIME, "a backward raised an exception");
+  PyGILState_Release(gil);
+  return failed ? WICK_RUNTIME : WICK_OK;
+}
+
+/* _record(name, backward, inputs, outputs, not_differentiable) */
+static PyObject *record(PyObject *module, PyObject *args) {
+  ModuleState *state = state_of_module(module);
+  const char *name;
+  PyObject *backward, *inputs, *outputs;
+  unsigned long long not_differentiable;
+  if (!PyArg_ParseTuple(args, "sOO!O!K", &name, &backward, &PyTuple_Type, &inputs, &PyTuple_Type, &outputs,
+                        &not_differentiable))
+    return NULL;
+  wick_value **from = take_tensors(state, inputs, false, "inputs"), **to = NULL;
+  Hook *hook = NULL;
+  wick_error *error = NULL;
+  wick_status status = WICK_RUNTIME;
+  if (from && (to = take_tensors(state, outputs, false, "outputs")) && (hook = malloc(sizeof *hook))) {
+    Py_INCREF(backward);
+    *hook = (Hook){state, backward};
+    status = wick_record(name, run_python_backward, drop_hook, hook, (const wick_value *const *)from,
+                         (size_t)PyTuple_GET_SIZE(inputs), (const wick_value *const *)to,
+                         (size_t)PyTuple_GET_SIZE(outputs), not_differentiable, &error);
+  } else if (!PyErr_Occurred()) {
+    PyErr_NoMemory();
+  }
+  if (from) release_all(from, PyTuple_GET_SIZE(inputs));
+  if (to) release_all(to, PyTuple_GET_SIZE(outputs));
+  if (status) return raise_wick(state, status, error);
   Py_RETURN_NONE;
 }
 
@@ -300,6 +377,7 @@ static PyMethodDef functions[] = {
     {"_set_inference_mode", set_inference_mode, METH_O, NULL},
     {"is_inference_mode_enabled", is_inference_mode, METH_NOARGS, "Whether this thread is in inference mode."},
     {"_run_backward", run_backward, METH_VARARGS, NULL},
+    {"_record", record, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
 int add_autograd(PyObject *module, ModuleState *state) {

@@ -1,7 +1,5 @@
 /* x[...] and x[...] = y: ints, slices, None and Ellipsis become views; what is left, tensors and lists of indices, goes
  * to aten::index and aten::index_put_. */
-#include <string.h>
-
 #include "direct.h"
 #include "memory.h"
 
@@ -12,13 +10,13 @@ typedef struct Subscript {
   ModuleState *state;
   wick_value *view;               /* owned: what the views so far show */
   int64_t dim;                    /* of the next item */
-  wick_value *indices[MOST_DIMS]; /* owned; NULL: the whole dimension */
   int64_t index_count;            /* one past the last that is not NULL */
+  wick_value *indices[MOST_DIMS]; /* the first index_count: owned; NULL: the whole dimension */
 } Subscript;
 
 static void dispose(Subscript *s) {
   wick_value_release(s->view);
-  for (int i = 0; i < MOST_DIMS; i++) wick_value_release(s->indices[i]);
+  for (int64_t i = 0; i < s->index_count; i++) wick_value_release(s->indices[i]);
 }
 
 /* Takes over `next`, NULL with an error: 0 or -1. */
@@ -100,6 +98,7 @@ static int note_index(Subscript *s, wick_value *index, int64_t dims) {
     PyErr_SetString(PyExc_IndexError, "too many indices");
     return -1;
   }
+  while (s->index_count < s->dim) s->indices[s->index_count++] = NULL;
   s->indices[s->dim] = index;
   s->index_count = s->dim + 1;
   s->dim += dims;
@@ -195,8 +194,8 @@ static int apply_item(Subscript *s, PyObject *item, int64_t skipped) {
 
 /* Applies all of it; on failure nothing is left to dispose of. */
 static int apply(Subscript *s, ModuleState *state, PyObject *self, PyObject *subscript) {
-  memset(s, 0, sizeof *s);
   s->state = state;
+  s->dim = s->index_count = 0;
   s->view = wick_value_retain(tensor_value(self));
   int failed = 0;
   if (!PyTuple_Check(subscript)) {

@@ -315,6 +315,87 @@ class Gradients(unittest.TestCase):
         with self.assertRaises(KeyError):
             (x * 2).sum().backward()
 
+    def test_hooks_inside(self):
+        x = wick.ones(2, requires_grad=True)
+        y = x * 2
+        seen = []
+        y.register_hook(lambda grad: seen.append(grad.tolist()))
+        y.register_hook(lambda grad: grad + 1)
+        y.sum().backward()
+        self.assertEqual((seen, x.grad.tolist()), ([[1, 1]], [4, 4]))
+
+    def test_function(self):
+        class Exp(wick.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, scale):
+                result = x.exp() * scale
+                ctx.save_for_backward(result)
+                return result
+
+            @staticmethod
+            def backward(ctx, grad):
+                result, = ctx.saved_tensors
+                return grad * result, None
+
+        x = wick.tensor([0.0, 1.0], dtype=wick.float64, requires_grad=True)
+        y = Exp.apply(x, 2.0)
+        self.assertEqual(y.grad_fn.name(), "ExpBackward")
+        y.sum().backward()
+        self.assertTrue(wick.allclose(x.grad, x.detach().exp() * 2))
+        self.assertTrue(wick.autograd.gradcheck(lambda t: Exp.apply(t, 2.0), (x,)))
+        self.assertTrue(wick.autograd.gradgradcheck(lambda t: t ** 3, (x,)))
+        with wick.no_grad():
+            self.assertFalse(Exp.apply(x, 1.0).requires_grad)
+
+        class Wrong(Exp):
+            @staticmethod
+            def backward(ctx, grad):
+                return grad * 7, None
+        with self.assertRaisesRegex(RuntimeError, "Jacobian mismatch"):
+            wick.autograd.gradcheck(lambda t: Wrong.apply(t, 2.0), (x,))
+
+        class Fails(Exp):
+            @staticmethod
+            def backward(ctx, grad):
+                raise KeyError("mine")
+        with self.assertRaises(KeyError):
+            Fails.apply(x, 1.0).sum().backward()
+
+        class TooFew(Exp):
+            @staticmethod
+            def backward(ctx, grad):
+                return grad
+        with self.assertRaisesRegex(RuntimeError, "incorrect number of gradients"):
+            TooFew.apply(x, 1.0).sum().backward()
+
+    def test_function_frees_what_it_saved(self):
+        class Pass(wick.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                result = x * 2
+                ctx.save_for_backward(x, result)
+                ctx.big = Witness()
+                return result
+
+            @staticmethod
+            def backward(ctx, grad):
+                return grad * 2
+
+        class Witness:
+            alive = 0
+
+            def __init__(self):
+                Witness.alive += 1
+
+            def __del__(self):
+                Witness.alive -= 1
+
+        y = Pass.apply(wick.ones(1, requires_grad=True))
+        self.assertEqual(Witness.alive, 1)
+        del y
+        gc.collect()
+        self.assertEqual(Witness.alive, 0)
+
 
 if __name__ == "__main__":
     unittest.main()

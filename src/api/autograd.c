@@ -104,11 +104,11 @@ static void drop_hook(void *user) {
   mem_free(hook);
 }
 
-wick_status wick_tensor_add_hook(const wick_value *leaf, wick_grad_hook *hook, void (*drop)(void *user), void *user,
+wick_status wick_tensor_add_hook(const wick_value *tensor, wick_grad_hook *hook, void (*drop)(void *user), void *user,
                                  wick_error **error) {
   Tensor *t;
   Hook *made = mem_calloc(1, sizeof *made);
-  Status status = made ? check_tensor(leaf, "wick_tensor_add_hook: leaf", &t) : status_out_of_memory();
+  Status status = made ? check_tensor(tensor, "wick_tensor_add_hook: tensor", &t) : status_out_of_memory();
   if (!status && !hook) status = api_null(__func__, "hook");
   if (status) {
     mem_free(made);
@@ -119,9 +119,9 @@ wick_status wick_tensor_add_hook(const wick_value *leaf, wick_grad_hook *hook, v
   return api_status(autograd_add_hook(t, (GradHook){call_hook, drop_hook, made}), error);
 }
 
-wick_status wick_tensor_clear_hooks(const wick_value *leaf, wick_error **error) {
+wick_status wick_tensor_clear_hooks(const wick_value *tensor, wick_error **error) {
   Tensor *t;
-  API_TRY(check_tensor(leaf, "wick_tensor_clear_hooks: leaf", &t));
+  API_TRY(check_tensor(tensor, "wick_tensor_clear_hooks: tensor", &t));
   autograd_clear_hooks(t);
   return api_status(OK, error);
 }

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "autodiff/foreign_gradient.h"
 #include "autodiff/graph_program.h"
 #include "ivalue/print.h"
 
@@ -274,6 +275,13 @@ static Status apply_graph(Run *run, GradNode *node, Tensor *const *grads, Tensor
   return OK;
 }
 
+static Status apply_foreign(Run *run, GradNode *node, Tensor *const *grads, Tensor **out) {
+  TRY(foreign_gradient_apply(node, run->options.create_graph, grads, out));
+  for (uint32_t i = 0; i < node->edge_count; i++)
+    if (out[i] && node->edges[i].to.node) TRY(conform(run->exec, node, i, &out[i]));
+  return OK;
+}
+
 static Status apply_formula(Run *run, GradNode *node, Tensor *const *grads, Tensor **out) {
   Exec *exec = run->exec;
   TRY(check_saved(node));
@@ -378,11 +386,14 @@ done:
 static Status apply_formula_or_fail(Run *run, GradNode *node, Tensor *const *grads, Tensor **out) {
   if (node->kind == GRAD_FORMULA) return apply_formula(run, node, grads, out);
   if (node->kind == GRAD_GRAPH) return apply_graph(run, node, grads, out);
+  if (node->kind == GRAD_FOREIGN) return apply_foreign(run, node, grads, out);
   return status_new(ERROR_RUNTIME, "derivative for " STR_FMT " is not implemented", STR_ARG(node->op->name));
 }
 
-static Status retain_gradients(Run *run, Task *task) {
+/* Hooks first: what they give is what everybody sees. */
+static Status show_gradients(Run *run, Task *task) {
   for (uint32_t i = 0; i < task->node->output_count; i++) {
+    if (task->grads[i]) TRY(gradoutput_run_hooks(&task->node->outputs[i], &task->grads[i]));
     Tensor *t = task->node->outputs[i].retains;
     if (t && task->grads[i] && !run->grad_only)
       TRY(autograd_accumulate(run->exec, t, task->grads[i], run->options.create_graph));
@@ -407,7 +418,7 @@ static bool leads_on(Run *run, const GradNode *node) {
 
 static Status run_task(Run *run, Task *task) {
   GradNode *node = task->node;
-  TRY(retain_gradients(run, task));
+  TRY(show_gradients(run, task));
   if (run->grad_only) capture(run, task);
   if (node->kind == GRAD_ACCUMULATE) {
     if (run->grad_only || !task->grads[0]) return OK;

@@ -1,6 +1,7 @@
 /* GradNodes, what they save, and the autograd data of tensors. */
 #include "autodiff/node.h"
 
+#include "autodiff/foreign_gradient.h"
 #include "autodiff/graph_program.h"
 #include "base/fork.h"
 
@@ -33,6 +34,35 @@ Status geometry_of(const Tensor *t, Geometry *out) {
 static void geometry_dispose(Geometry *g) {
   mem_free(g->sizes);
   mem_free(g->strides);
+}
+
+/* ---- hooks ---- */
+
+static void drop_hooks(GradHooks *hooks) {
+  for (size_t i = 0; i < hooks->length; i++)
+    if (hooks->data[i].drop) hooks->data[i].drop(hooks->data[i].user);
+  vec_dispose(hooks);
+}
+
+/* Takes over *grad and gives what the hooks make of it. */
+static Status run_hooks(const GradHooks *hooks, Tensor **grad) {
+  for (size_t i = 0; i < hooks->length; i++) {
+    Tensor *replacement = NULL;
+    TRY(hooks->data[i].call(hooks->data[i].user, *grad, &replacement));
+    if (!replacement) continue;
+    if (!tensor_same_sizes(replacement, *grad) || replacement->dtype != (*grad)->dtype) {
+      Status status = status_new(ERROR_RUNTIME, "hook has changed the size or the type of value");
+      tensor_release(replacement);
+      return status;
+    }
+    tensor_release(*grad);
+    *grad = replacement;
+  }
+  return OK;
+}
+
+Status gradoutput_run_hooks(const GradOutput *output, Tensor **grad) {
+  return run_hooks(&output->hooks, grad);
 }
 
 /* ---- nodes ---- */
@@ -103,7 +133,11 @@ static void free_node(GradNode *node, GradNode **dead) {
     push_dead(dead, node->edges[i].to.node);
     mem_free(node->edges[i].look.sizes);
   }
-  for (uint32_t i = 0; i < node->output_count; i++) mem_free(node->outputs[i].look.sizes);
+  for (uint32_t i = 0; i < node->output_count; i++) {
+    mem_free(node->outputs[i].look.sizes);
+    drop_hooks(&node->outputs[i].hooks);
+  }
+  foreign_gradient_free(node->foreign);
   push_dead(dead, node->inner);
   graph_program_release(node->program);
   tensor_release(node->leaf);
@@ -148,14 +182,8 @@ void gradedge_release(GradEdge edge) {
 
 /* ---- the autograd data of tensors ---- */
 
-static void drop_hooks(AutogradMeta *meta) {
-  for (size_t i = 0; i < meta->hooks.length; i++)
-    if (meta->hooks.data[i].drop) meta->hooks.data[i].drop(meta->hooks.data[i].user);
-  vec_dispose(&meta->hooks);
-}
-
 static void meta_free(AutogradMeta *meta) {
-  drop_hooks(meta);
+  drop_hooks(&meta->hooks);
   if (meta->retains_grad && meta->history.node) {
     lock_take(&leaf_lock);
     meta->history.node->outputs[meta->history.output].retains = NULL;
@@ -249,35 +277,37 @@ Status autograd_edge(Tensor *t, GradEdge *out) {
   return OK;
 }
 
-Status autograd_add_hook(Tensor *leaf, GradHook hook) {
+/* Where the tensor's hooks stand: with a leaf, or with the call that made it. NULL: it requires no gradient. */
+static Status hooks_of(Tensor *t, GradHooks **out) {
   AutogradMeta *meta;
-  Status status = leaf->flags & TENSOR_REQUIRES_GRAD
-                      ? autograd_meta(leaf, &meta)
-                      : status_new(ERROR_RUNTIME, "cannot register a hook on a tensor that doesn't require gradient");
-  if (!status && !vec_push(&meta->hooks, hook)) status = status_out_of_memory();
+  *out = NULL;
+  TRY(autograd_refresh(t));
+  if (!(t->flags & TENSOR_RECORDS)) return OK;
+  TRY(autograd_meta(t, &meta));
+  GradEdge edge = meta->history;
+  *out = edge.node && !(t->flags & TENSOR_REQUIRES_GRAD) ? &edge.node->outputs[edge.output].hooks : &meta->hooks;
+  return OK;
+}
+
+Status autograd_add_hook(Tensor *t, GradHook hook) {
+  GradHooks *hooks;
+  Status status = hooks_of(t, &hooks);
+  if (!status && !hooks)
+    status = status_new(ERROR_RUNTIME, "cannot register a hook on a tensor that doesn't require gradient");
+  if (!status && !vec_push(hooks, hook)) status = status_out_of_memory();
   if (status && hook.drop) hook.drop(hook.user);
   return status;
 }
 
-void autograd_clear_hooks(Tensor *leaf) {
-  if (leaf->autograd) drop_hooks(leaf->autograd);
+void autograd_clear_hooks(Tensor *t) {
+  GradHooks *hooks = NULL;
+  status_free(hooks_of(t, &hooks));
+  if (hooks) drop_hooks(hooks);
+  if (t->autograd) drop_hooks(&t->autograd->hooks);
 }
 
 Status autograd_run_hooks(Tensor *leaf, Tensor **grad) {
-  AutogradMeta *meta = leaf->autograd;
-  for (size_t i = 0; meta && i < meta->hooks.length; i++) {
-    Tensor *replacement = NULL;
-    TRY(meta->hooks.data[i].call(meta->hooks.data[i].user, *grad, &replacement));
-    if (!replacement) continue;
-    if (!tensor_same_sizes(replacement, *grad) || replacement->dtype != (*grad)->dtype) {
-      Status status = status_new(ERROR_RUNTIME, "hook has changed the size or the type of value");
-      tensor_release(replacement);
-      return status;
-    }
-    tensor_release(*grad);
-    *grad = replacement;
-  }
-  return OK;
+  return leaf->autograd ? run_hooks(&leaf->autograd->hooks, grad) : OK;
 }
 
 Status autograd_note_view(Tensor *t, Tensor *of) {

@@ -14,6 +14,14 @@ typedef struct GradEdge {
   uint32_t output;
 } GradEdge;
 
+/* Called with the gradient of a tensor, a leaf's before it is added; may give another one, owned. */
+typedef struct GradHook {
+  Status (*call)(void *user, Tensor *grad, Tensor **out_replacement);
+  void (*drop)(void *user); /* when the hook goes; may be NULL */
+  void *user;
+} GradHook;
+typedef VEC(GradHook) GradHooks;
+
 /* What a gradient must look like. */
 typedef struct Look {
   uint8_t dtype, ndim;
@@ -27,6 +35,7 @@ typedef struct GradEdgeSlot {
 typedef struct GradOutput {
   Look look;
   bool differentiable;
+  GradHooks hooks; /* of the tensor it became, in order of registration */
   Tensor *retains; /* borrowed: the tensor that asked to retain its gradient, which clears this when it dies */
 } GradOutput;
 
@@ -56,6 +65,7 @@ typedef enum GradKind {
   GRAD_ACCUMULATE,     /* into a leaf's .grad */
   GRAD_COPY_SLICES,    /* an operator that wrote into a view, seen by the view's base */
   GRAD_GRAPH,          /* a differentiable graph: by its backward graph */
+  GRAD_FOREIGN,        /* by somebody outside: autodiff/foreign_gradient.h */
   GRAD_NOT_IMPLEMENTED /* an error, if backward gets here */
 } GradKind;
 
@@ -78,27 +88,21 @@ struct GradNode {
   GradArgument *arguments;
   Formula *formula;
   uint32_t statements;
-  SavedValue *saved;            /* by argument of the schema */
-  SavedTensor *results;         /* by output */
-  Tensor *leaf;                 /* GRAD_ACCUMULATE */
-  struct GraphProgram *program; /* GRAD_GRAPH; what is saved are its captures */
+  SavedValue *saved;               /* by argument of the schema */
+  SavedTensor *results;            /* by output */
+  Tensor *leaf;                    /* GRAD_ACCUMULATE */
+  struct GraphProgram *program;    /* GRAD_GRAPH; what is saved are its captures */
+  struct ForeignGradient *foreign; /* GRAD_FOREIGN */
   GradNode *inner; /* GRAD_COPY_SLICES: the operator on the view; edge 0 is the base's, edge i the inner's i - 1 */
   Geometry base, view;
 };
-
-/* Called with the gradient that backward is about to add to a leaf's; may give another one, owned. */
-typedef struct GradHook {
-  Status (*call)(void *user, Tensor *grad, Tensor **out_replacement);
-  void (*drop)(void *user); /* when the hook goes; may be NULL */
-  void *user;
-} GradHook;
 
 struct AutogradMeta {
   AutogradBase head; /* first */
   GradEdge history;  /* owned; node NULL: a leaf */
   Tensor *grad;
   GradNode *accumulator; /* borrowed: it holds the tensor */
-  VEC(GradHook) hooks;   /* of a leaf, in order of registration */
+  GradHooks hooks;       /* of a leaf, in order of registration */
   bool retains_grad;
 };
 
@@ -129,11 +133,14 @@ Status autograd_edge(Tensor *t, GradEdge *out) MUST_CHECK;
 /* Adds to a leaf's .grad; with keep_history out of place. */
 Status autograd_accumulate(Exec *exec, Tensor *leaf, Tensor *grad, bool keep_history) MUST_CHECK;
 
-/* Takes over the hook's user, also on failure. Not while backward runs. */
-Status autograd_add_hook(Tensor *leaf, GradHook hook) MUST_CHECK;
-void autograd_clear_hooks(Tensor *leaf);
+/* Of a leaf that requires grad, or of what a recorded call made. Takes over the hook's user, also on failure. Not while
+ * backward runs. */
+Status autograd_add_hook(Tensor *t, GradHook hook) MUST_CHECK;
+void autograd_clear_hooks(Tensor *t);
 /* Takes over *grad and gives what the leaf's hooks make of it. */
 Status autograd_run_hooks(Tensor *leaf, Tensor **grad) MUST_CHECK;
+/* The same of an output of a node. */
+Status gradoutput_run_hooks(const GradOutput *output, Tensor **grad) MUST_CHECK;
 
 Status saved_tensor(Tensor *t, bool checked, SavedTensor *out) MUST_CHECK;
 /* The tensor as it was, an error if it is not any more and somebody will read it; with its history when with_history.

@@ -2,7 +2,7 @@
  * gradients of their own. */
 #include <ctype.h>
 
-#include "autodiff/node.h"
+#include "autodiff/foreign_gradient.h"
 
 typedef struct NodeName {
   const char *name, *overload; /* of the operator, without aten::; overload NULL: any */
@@ -62,6 +62,9 @@ void gradnode_print_name(const GradNode *node, StrBuf *out) {
       return;
     case GRAD_COPY_SLICES:
       strbuf_puts(out, "CopySlices");
+      return;
+    case GRAD_FOREIGN:
+      strbuf_puts(out, node->foreign->name);
       return;
     case GRAD_GRAPH:
       strbuf_puts(out, "DifferentiableGraphBackward");

@@ -109,6 +109,11 @@ static int visit_operator(void *user, const char *name, size_t calls, int is_kno
 static void drop(void *user) {
   (void)user;
 }
+static wick_status backward(void *user, int create_graph, const wick_value *const *grads, size_t grad_count,
+                            wick_value **out_grads, size_t input_count, wick_error **error) {
+  (void)user, (void)create_graph, (void)grads, (void)grad_count, (void)out_grads, (void)input_count, (void)error;
+  return WICK_OK;
+}
 static wick_status hook(void *user, const wick_value *grad, wick_value **out, wick_error **error) {
   (void)user, (void)grad, (void)out, (void)error;
   return WICK_OK;

@@ -3,6 +3,8 @@ from .. import _C
 from .._C import Tensor
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: F401
 from ._hooks import register_hook as _register_hook  # noqa: F401
+from .function import Function  # noqa: F401
+from .gradcheck import gradcheck, gradgradcheck  # noqa: F401
 
 Variable = Tensor
 

@@ -1,4 +1,4 @@
-"""Hooks of tensors: any number of Python's functions behind the one that a leaf has."""
+"""Hooks of tensors: any number of Python's functions behind the one that a tensor has."""
 import collections
 
 
@@ -27,11 +27,9 @@ class RemovableHandle:
 
 
 def register_hook(tensor, hook):
-    """Calls hook(grad) when backward has the gradient of a leaf."""
+    """Calls hook(grad) when backward has the tensor's gradient."""
     if not tensor.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    if not tensor.is_leaf:
-        raise NotImplementedError("hooks of tensors that are no leaves are not there")
     hooks = getattr(tensor, "_hooks", None)
     if hooks is None:
         hooks = tensor._hooks = collections.OrderedDict()
