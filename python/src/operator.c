@@ -13,9 +13,36 @@ typedef struct OperatorObject {
 
 /* ---- the overloads ---- */
 
+/* "aten::add.Tensor" names one overload, "aten::add.default" the one without a name; NULL: all. */
+static const char *only_overload(const char *name) {
+  const char *colons = strstr(name, "::"), *dot = colons ? strchr(colons, '.') : NULL;
+  return dot ? dot + 1 : NULL;
+}
+static const wick_overload *first_overload(const char *name) {
+  char operator[256];
+  const char *only = only_overload(name);
+  size_t length = only ? (size_t)(only - name) - 1 : strlen(name);
+  if (length >= sizeof operator) return NULL;
+  memcpy(operator, name, length);
+  operator[length] = 0;
+  return wick_overload_first(operator);
+}
+static bool is_wanted(const wick_overload *overload, const char *name) {
+  const char *only = only_overload(name);
+  char *schema;
+  if (!only) return true;
+  if (wick_overload_schema(overload, &schema, NULL)) return false;
+  size_t length = strcspn(schema, "(");
+  const char *dot = memchr(schema, '.', length);
+  size_t given = dot ? length - (size_t)(dot + 1 - schema) : 0;
+  bool same = dot ? strlen(only) == given && !memcmp(dot + 1, only, given) : !strcmp(only, "default");
+  wick_text_free(schema);
+  return same;
+}
+
 static bool read_signatures(OperatorObject *self) {
   const char *name = PyUnicode_AsUTF8(self->name);
-  const wick_overload *first = name ? wick_overload_first(name) : NULL, *o;
+  const wick_overload *first = name ? first_overload(name) : NULL, *o;
   uint32_t count = 0, used = 0;
   if (!name) return false;
   for (o = first; o; o = wick_overload_next(o)) count++;
@@ -23,8 +50,9 @@ static bool read_signatures(OperatorObject *self) {
   if (!made) return PyErr_NoMemory(), false;
   for (o = first; o && used < count; o = wick_overload_next(o)) {
     bool is_callable;
+    if (!is_wanted(o, name)) continue;
     if (!signature_init(self->state, o, &made[used], &is_callable)) break;
-    if (is_callable)
+    if (is_callable || only_overload(name))
       used++;
     else
       signature_dispose(&made[used]);
@@ -335,7 +363,8 @@ static PyObject *operator_get_schemas(PyObject *object, void *unused) {
   const char *name = PyUnicode_AsUTF8(self->name);
   PyObject *list = name ? PyList_New(0) : NULL;
   (void)unused;
-  for (const wick_overload *o = list ? wick_overload_first(name) : NULL; o && list; o = wick_overload_next(o)) {
+  for (const wick_overload *o = list ? first_overload(name) : NULL; o && list; o = wick_overload_next(o)) {
+    if (!is_wanted(o, name)) continue;
     PyObject *text = schema_text(self->state, o);
     if (!text || PyList_Append(list, text)) Py_CLEAR(list);
     Py_XDECREF(text);
@@ -415,7 +444,7 @@ static PyObject *operator_of(ModuleState *state, PyObject *name) {
   }
   const char *text = PyUnicode_AsUTF8(name);
   if (!text) return NULL;
-  if (!wick_overload_first(text)) return PyErr_Format(PyExc_AttributeError, "there is no operator %U", name);
+  if (!first_overload(text)) return PyErr_Format(PyExc_AttributeError, "there is no operator %U", name);
   PyObject *made = operator_new(state, name);
   if (made && PyDict_SetItem(state->operators, name, made)) Py_CLEAR(made);
   return made;
@@ -479,7 +508,15 @@ static PyObject *method_names(PyObject *module, PyObject *unused) {
   return names;
 }
 
+static PyObject *load_library(PyObject *module, PyObject *path) {
+  const char *text = PyUnicode_Check(path) ? PyUnicode_AsUTF8(path) : NULL;
+  if (!text) return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "the path of a library is a text");
+  CHECK_WICK(state_of_module(module), wick_load_library(text, &check_error));
+  Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
+    {"load_library", load_library, METH_O, "Opens a library that registers operators."},
     {"method_names", method_names, METH_NOARGS,
      "The names of operators of aten that take a tensor `self` first, as a "
      "set."},

@@ -25,9 +25,10 @@ from . import autograd  # noqa: E402,F401
 from .autograd import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: E402,F401
 from .serialization import load, save  # noqa: E402,F401
 from ._tensor_str import set_printoptions  # noqa: E402,F401
+from ._ops import ops  # noqa: E402,F401
 
 # Modules that few programs need are imported when they are first named.
-_LAZY_MODULES = frozenset(("fft", "jit", "linalg", "nn", "optim", "special", "utils"))
+_LAZY_MODULES = frozenset(("fft", "hub", "jit", "linalg", "nn", "optim", "special", "testing", "utils"))
 
 
 def __getattr__(name):

@@ -8,8 +8,8 @@ from .grad_mode import no_grad
 
 
 class _Saved:
-    """A tensor kept for backward. A result is not held itself, for its history holds what is saved: while it lives it is
-    the one that is given, afterwards its elements are."""
+    """A tensor kept for backward. A result is not held itself, for its history holds what is saved: while it lives it
+    is the one that is given, afterwards its elements are."""
 
     def __init__(self, tensor):
         self._tensor = tensor

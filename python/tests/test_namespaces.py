@@ -1,0 +1,98 @@
+"""linalg, fft, special, ops, testing; help and docstrings; save and load."""
+import io
+import os
+import tempfile
+import unittest
+
+import wick
+from wick.testing import assert_close
+
+
+class Namespaces(unittest.TestCase):
+    def test_special(self):
+        self.assertAlmostEqual(wick.special.erf(wick.tensor(0.5)).item(), 0.5204998778, places=6)
+        self.assertIn("erf", dir(wick.special))
+        with self.assertRaises(AttributeError):
+            wick.special.nothing
+
+    def test_linalg(self):
+        self.assertEqual(wick.linalg.norm(wick.tensor([3.0, 4.0])).item(), 5)
+        self.assertEqual(wick.linalg.vector_norm(wick.tensor([3.0, 4.0])).item(), 5)
+
+    def test_ops(self):
+        x = wick.ones(2)
+        self.assertEqual(wick.ops.aten.add.Tensor(x, x).tolist(), [2, 2])
+        self.assertEqual(wick.ops.aten.add(x, 1).tolist(), [2, 2])
+        self.assertEqual(wick.ops.aten.relu.default(-x).tolist(), [0, 0])
+        self.assertIn("Tensor", wick.ops.aten.add.overloads())
+        with self.assertRaises(AttributeError):
+            wick.ops.aten.add.Nothing
+        with self.assertRaises(AttributeError):
+            wick.ops.aten.nothing_at_all
+        with self.assertRaises(TypeError):
+            wick.ops.aten.add.Tensor(x)
+
+    def test_help(self):
+        self.assertIn("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", wick.add.__doc__)
+        self.assertEqual(wick.add.__name__, "add")
+        self.assertIn("sum", dir(wick))
+
+    def test_every_operator_can_be_asked(self):
+        for name in wick._C.operator_names():
+            operator = wick._C.operator(name)
+            operator.is_callable
+            self.assertTrue(operator.schemas)
+
+
+class Close(unittest.TestCase):
+    def test_close(self):
+        assert_close(wick.ones(2), wick.ones(2) + 1e-7)
+        assert_close([wick.ones(2), {"a": 1.0}], [wick.ones(2), {"a": 1.0}])
+        for actual, expected in [(wick.ones(2), wick.zeros(2)), (wick.ones(2), wick.ones(3)),
+                                 (wick.ones(2), wick.ones(2).double()), (1.0, 2.0), ([1.0], [1.0, 2.0]),
+                                 (wick.tensor(float("nan")), wick.tensor(float("nan"))), (1, 1.0)]:
+            with self.assertRaises(AssertionError):
+                assert_close(actual, expected)
+        assert_close(wick.tensor(float("nan")), wick.tensor(float("nan")), equal_nan=True)
+        with self.assertRaisesRegex(AssertionError, r"Mismatched elements: 1 / 4 \(25.0%\)"):
+            assert_close(wick.tensor([[1, 2], [3, 4]]), wick.tensor([[1, 2], [3, 5]]))
+
+
+class Files(unittest.TestCase):
+    def test_save_and_load(self):
+        state = {"weight": wick.arange(6.0).reshape(2, 3), "steps": 3, "name": "net", "list": [1, 2.5, None, True]}
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "state.pt")
+            wick.save(state, path)
+            loaded = wick.load(path)
+            with open(path, "rb") as file:
+                again = wick.load(file)
+        buffer = io.BytesIO()
+        wick.save(state, buffer)
+        for value in (loaded, again, wick.load(io.BytesIO(buffer.getvalue()))):
+            self.assertEqual(value["weight"].tolist(), state["weight"].tolist())
+            self.assertEqual((value["steps"], value["name"], value["list"]), (3, "net", [1, 2.5, None, True]))
+        with self.assertRaises((OSError, RuntimeError)):
+            wick.load("/nowhere/at/all.pt")
+
+
+class Limits(unittest.TestCase):
+    def test_finfo(self):
+        self.assertEqual(wick.finfo(wick.float32).eps, 2.0 ** -23)
+        self.assertEqual(wick.finfo(wick.float16).max, 65504)
+        self.assertEqual(wick.finfo().bits, 32)
+        self.assertEqual((wick.iinfo(wick.uint8).max, wick.iinfo(wick.int16).min), (255, -32768))
+        with self.assertRaises(TypeError):
+            wick.finfo(wick.int32)
+
+    def test_threads(self):
+        before = wick.get_num_threads()
+        wick.set_num_threads(1)
+        self.assertEqual(wick.get_num_threads(), 1)
+        wick.set_num_threads(before)
+        with self.assertRaises(RuntimeError):
+            wick.set_num_threads(0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,81 @@
+"""``ops.aten.add`` is the operator over all overloads, ``ops.aten.add.Tensor`` one of them; ``ops.load_library`` opens
+a library of operators."""
+import os
+
+from . import _C
+
+
+class _Packet:
+    """An operator, and its overloads as attributes; ``default`` is the one without a name."""
+
+    def __init__(self, name):
+        self._operator = _C.operator(name)
+        self._name = name
+        self.__name__ = name.split("::")[1]
+        self.__doc__ = self._operator.__doc__
+
+    def __call__(self, *args, **kwargs):
+        return self._operator(*args, **kwargs)
+
+    def overloads(self):
+        """The names of its overloads."""
+        heads = [schema[len(self._name):schema.index("(")] for schema in self._operator.schemas]
+        return [head[1:] or "default" for head in heads]
+
+    def __getattr__(self, name):
+        if name.startswith("__") or name not in self.overloads():
+            raise AttributeError("The underlying op of '%s' has no overload name '%s'"
+                                 % (self._name.replace("::", "."), name))
+        found = _C.operator("%s.%s" % (self._name, name))
+        setattr(self, name, found)
+        return found
+
+    def __dir__(self):
+        return self.overloads()
+
+    def __repr__(self):
+        return "<OpOverloadPacket(op='%s')>" % self._name.replace("::", ".")
+
+
+class _Namespace:
+    """The operators of a namespace."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            found = _Packet("%s::%s" % (self._name, name))
+        except AttributeError:
+            raise AttributeError("'_OpNamespace' '%s' object has no attribute '%s'" % (self._name, name)) from None
+        setattr(self, name, found)
+        return found
+
+    def __dir__(self):
+        begin = self._name + "::"
+        return sorted(name[len(begin):] for name in _C.operator_names() if name.startswith(begin))
+
+
+class _Ops:
+    """All namespaces of operators."""
+
+    def __init__(self):
+        self.loaded_libraries = set()
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = _Namespace(name)
+        setattr(self, name, found)
+        return found
+
+    def load_library(self, path):
+        """Opens a library that registers operators: a file, or a name that wick finds."""
+        path = os.fspath(path)
+        _C.load_library(path)
+        self.loaded_libraries.add(path)
+
+
+ops = _Ops()
