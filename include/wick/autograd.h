@@ -36,9 +36,9 @@ WICK_API wick_status wick_tensor_history(const wick_value *tensor, char **out_te
  * status other than 0, with an error from wick_error_new or none, ends the backward. */
 typedef wick_status wick_grad_hook(void *user, const wick_value *grad, wick_value **out_replacement,
                                    wick_error **error);
-/* Hooks of a leaf that requires grad, or of what a recorded call made (then wick_grad calls them, too), run in the order
- * they were added, until they are cleared or the tensor, or its history, goes; `drop` (may be NULL) is then called with
- * the user's pointer, and at once on failure. Not while a backward runs. */
+/* Hooks of a leaf that requires grad, or of what a recorded call made (then wick_grad calls them, too), run in the
+ * order they were added, until they are cleared or the tensor, or its history, goes; `drop` (may be NULL) is then
+ * called with the user's pointer, and at once on failure. Not while a backward runs. */
 WICK_API wick_status wick_tensor_add_hook(const wick_value *tensor, wick_grad_hook *hook,
                                           void (*WICK_NULLABLE drop)(void *user), void *user, wick_error **error);
 WICK_API wick_status wick_tensor_clear_hooks(const wick_value *tensor, wick_error **error);
@@ -50,8 +50,8 @@ typedef wick_status wick_backward_callback(void *user, int create_graph, const w
                                            wick_error **error);
 /* Gives `outputs`, tensors that were computed from `inputs` with grad mode off, the history of one call, called `name`
  * (wick_tensor_history), in place of any that they have. Those of integral dtype, and those whose bit stands in
- * not_differentiable, stay as they are; leaves that require grad are refused. `drop` (may be NULL) is called with `user`
- * when the history goes, and at once on failure. */
+ * not_differentiable, stay as they are; leaves that require grad are refused. `drop` (may be NULL) is called with
+ * `user` when the history goes, and at once on failure. */
 WICK_API wick_status wick_record(const char *name, wick_backward_callback *backward, void (*WICK_NULLABLE drop)(void *),
                                  void *user, const wick_value *const *inputs, size_t input_count,
                                  const wick_value *const *outputs, size_t output_count, uint64_t not_differentiable,

@@ -151,8 +151,8 @@ static PyObject *raise_refusal(const OperatorObject *self, const CallArguments *
   return NULL;
 }
 
-/* The signature that is nearest to the call, the first of equals; false with an error. Nearly always the first that fits
- * at all fits exactly, and is bound in place. */
+/* The signature that is nearest to the call, the first of equals; false with an error. Nearly always the first that
+ * fits at all fits exactly, and is bound in place. */
 static bool choose(const OperatorObject *self, const CallArguments *call, BoundCall *best) {
   uint32_t i = 0;
   for (best->fit = FIT_NOT; i < self->signature_count && best->fit == FIT_NOT; i++) {

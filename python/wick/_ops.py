@@ -1,5 +1,5 @@
-"""``ops.aten.add`` is the operator over all overloads, ``ops.aten.add.Tensor`` one of them; ``ops.load_library`` opens
-a library of operators."""
+"""``ops.aten.add`` is the operator over all overloads, ``ops.aten.add.Tensor`` one of them; ``ops.load_library``
+opens a library of operators."""
 import os
 
 from . import _C

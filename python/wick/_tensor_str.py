@@ -1,8 +1,8 @@
 """How tensors are printed: columns of one width, few digits, the middle of large tensors left out.
 
 A tensor becomes nested lists of numbers (with GAP where elements are left out), the numbers become texts of one
-width, and these are joined, a row to a line. Everything about a tensor that its elements don't tell follows them: dtype,
-device, how it came to be.
+width, and these are joined, a row to a line. Everything about a tensor that its elements don't tell follows them:
+dtype, device, how it came to be.
 """
 import math
 
@@ -28,7 +28,8 @@ _PROFILES = {
 
 def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
     """Sets how tensors are printed: digits after the point, from how many elements on the middle is left out, how
-    many stay at each edge, the width of lines, and whether powers of ten are shown (None: where numbers are far apart)."""
+    many stay at each edge, the width of lines, and whether powers of ten are shown (None: where numbers are far
+    apart)."""
     if profile is not None:
         for name, value in _PROFILES[profile].items():
             setattr(_Options, name, value)

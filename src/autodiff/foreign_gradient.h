@@ -4,8 +4,8 @@
 
 #include "autodiff/node.h"
 
-/* Gives out[i], owned, the gradient of input i, or leaves it NULL; grads are borrowed, NULL where none reached an output.
- * With create_graph what it computes is to be recorded. */
+/* Gives out[i], owned, the gradient of input i, or leaves it NULL; grads are borrowed, NULL where none reached an
+ * output. With create_graph what it computes is to be recorded. */
 typedef Status ForeignBackward(void *user, bool create_graph, uint32_t grad_count, Tensor *const *grads,
                                uint32_t input_count, Tensor **out);
 struct ForeignGradient {
