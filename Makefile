@@ -4,7 +4,7 @@ BUILD = cmake --preset $(1) > build/$(1).log || (cat build/$(1).log; exit 1); cm
 PREFIX = /usr/local
 DESTDIR =
 
-.PHONY: all setup setup-tests demo bench test asan tsan plain aarch64 musl fuzz hard size lint tidy format install uninstall deb tarball clean
+.PHONY: all python setup setup-tests demo bench test asan tsan plain aarch64 musl fuzz hard size lint tidy format install uninstall deb tarball clean
 
 all: setup
 	@mkdir -p build; $(call BUILD,release,--target product)
@@ -23,6 +23,11 @@ demo: all
 # wick beside PyTorch and ONNX Runtime, where they are installed; writes docs/performance.md. BENCH: its options.
 bench: all
 	@python3 bench/bench.py $(BENCH)
+
+# The wheel of the Python package, in build/.
+python: setup
+	@sh scripts/setup.sh python3-dev
+	@python3 python/build_backend.py build
 
 test: setup-tests
 	@mkdir -p build; $(call BUILD,release)
