@@ -45,6 +45,20 @@ def _build(prefix):
                           stdout=subprocess.DEVNULL)
 
 
+def _write_stubs(built):
+    """wick/__init__.pyi, from the operators of what was built."""
+    code = "import runpy, sys; sys.path[:0] = [%r]; runpy.run_path(%r, run_name='__main__')"
+    folder = os.path.join(built, "wick")
+    with tempfile.TemporaryDirectory() as whole, open(os.path.join(folder, "__init__.pyi"), "w") as file:
+        os.mkdir(os.path.join(whole, "wick"))
+        for source in (os.path.join(HERE, "wick"), folder):
+            for name in os.listdir(source):
+                if not name.endswith(".pyi"):
+                    os.symlink(os.path.join(source, name), os.path.join(whole, "wick", name))
+        script = os.path.join(HERE, "make_stubs.py")
+        subprocess.check_call([sys.executable, "-B", "-c", code % (whole, script)], stdout=file)
+
+
 def _package_files(built):
     """Pairs of a name in the wheel and the file's bytes."""
     for folder, under in ((os.path.join(HERE, "wick"), "wick"), (os.path.join(built, "wick"), "wick")):
@@ -71,6 +85,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
             record.append("%s,sha256=%s,%d" % (path, digest, len(data)))
 
         _build(built)
+        _write_stubs(built)
         for path, data in _package_files(built):
             add(path, data)
         with open(os.path.join(ROOT, "LICENSE"), "rb") as file:

@@ -295,11 +295,43 @@ static PyObject *finish(const OperatorObject *self, const BoundCall *bound, wick
   return made;
 }
 
-static PyObject *run_bound(const OperatorObject *self, const BoundCall *bound) {
+/* Factories whose dtype follows from their numbers: the default one only where a number is a float. */
+static bool has_integral_default(const char *name) {
+  static const char *const names[] = {"randint", "randperm", "tril_indices", "triu_indices"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strcmp(name, names[i])) return true;
+  return false;
+}
+static bool dtype_follows_numbers(const char *name) {
+  static const char *const names[] = {"arange", "range", "full", "scalar_tensor"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strcmp(name, names[i])) return true;
+  return false;
+}
+
+/* set_default_dtype: what wick would make float32 for want of a dtype. */
+static void fill_dtype(const OperatorObject *self, BoundCall *bound) {
+  const Signature *s = bound->signature;
+  const char *name = short_name(self);
+  bool has_float = false;
+  if (!s->is_factory || s->is_method || has_integral_default(name)) return;
+  for (uint32_t i = 0; i < s->count; i++) {
+    PyObject *argument = bound->slots[i];
+    if (argument && PyComplex_Check(argument)) return;
+    if (argument && s->parameters[i].kind == WICK_TAKES_SCALAR && PyFloat_Check(argument)) has_float = true;
+  }
+  if (dtype_follows_numbers(name) && !has_float) return;
+  for (uint32_t i = 0; i < s->count; i++)
+    if (s->parameters[i].kind == WICK_TAKES_DTYPE && !bound->slots[i])
+      bound->slots[i] = self->state->dtypes[self->state->default_dtype];
+}
+
+static PyObject *run_bound(const OperatorObject *self, BoundCall *bound) {
   const Signature *s = bound->signature;
   wick_value *values[MAX_PARAMETERS], *results[MAX_RESULTS];
   wick_error *error = NULL;
   uint32_t count = 0;
+  if (self->state->default_dtype != WICK_FLOAT32) fill_dtype(self, bound);
   for (; count < s->count; count++) {
     PyObject *argument = bound->slots[count];
     values[count] = NULL;

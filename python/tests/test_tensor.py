@@ -46,6 +46,26 @@ class Making(unittest.TestCase):
         self.assertEqual(wick.eye(2).tolist(), [[1, 0], [0, 1]])
         self.assertEqual(wick.zeros_like(wick.ones(2)).tolist(), [0, 0])
 
+    def test_default_dtype(self):
+        try:
+            wick.set_default_dtype(wick.float64)
+            for made in (wick.tensor([1.5]), wick.zeros(2), wick.rand(2), wick.arange(0.0, 1.0, 0.5),
+                         wick.full((1,), 1.5), wick.linspace(0, 1, 3), wick.Tensor([1])):
+                self.assertIs(made.dtype, wick.float64)
+            self.assertIs(wick.arange(3).dtype, wick.int64)
+            self.assertIs(wick.randint(3, (2,)).dtype, wick.int64)
+            self.assertIs(wick.zeros_like(wick.ones(1, dtype=wick.float32)).dtype, wick.float32)
+        finally:
+            wick.set_default_dtype(wick.float32)
+        with self.assertRaises(TypeError):
+            wick.set_default_dtype(wick.int64)
+
+    def test_old_names(self):
+        self.assertEqual(wick.LongTensor([1, 2]).tolist(), [1, 2])
+        self.assertEqual(wick.FloatTensor(2, 3).shape, (2, 3))
+        self.assertEqual(wick.ones(1).double().type(), "torch.DoubleTensor")
+        self.assertFalse(hasattr(wick, "nothing_of_this_name"))
+
     def test_seed(self):
         wick.manual_seed(0)
         first = wick.rand(3)

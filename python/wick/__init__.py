@@ -35,7 +35,12 @@ def __getattr__(name):
     """Operators of the registry and submodules, kept once they were asked for."""
     if name in _LAZY_MODULES:
         import importlib
-        found = importlib.import_module("." + name, __name__)
+        try:
+            found = importlib.import_module("." + name, __name__)
+        except ModuleNotFoundError as error:
+            if error.name != __name__ + "." + name:
+                raise
+            raise AttributeError("module 'wick' has no attribute %r" % name) from None
     elif name.startswith("__"):
         raise AttributeError("module 'wick' has no attribute %r" % name)
     else:

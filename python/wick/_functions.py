@@ -6,11 +6,13 @@ from . import _C
 from ._C import Size, Tensor, as_tensor, dtype
 
 __all__ = [
-    "align_tensors", "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors",
-    "cartesian_prod", "chain_matmul", "default_generator", "e", "einsum", "finfo", "frombuffer", "from_numpy",
-    "get_rng_state", "iinfo", "inf", "initial_seed", "is_complex", "is_floating_point", "is_nonzero", "is_storage",
-    "is_tensor", "manual_seed", "meshgrid", "nan", "newaxis", "numel", "pi", "seed", "split", "unique",
-    "unique_consecutive",
+    "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
+    "IntTensor", "LongTensor", "ShortTensor", "align_tensors", "asarray", "atleast_1d", "atleast_2d",
+    "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "chain_matmul",
+    "default_generator", "e", "einsum", "finfo", "from_numpy", "frombuffer", "get_rng_state", "iinfo", "inf",
+    "initial_seed", "is_complex", "is_floating_point", "is_nonzero", "is_storage", "is_tensor", "manual_seed",
+    "meshgrid", "nan", "newaxis", "numel", "pi", "seed", "set_default_tensor_type", "split", "to_dlpack",
+    "typename", "unique", "unique_consecutive",
 ]
 
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
@@ -50,6 +52,52 @@ def is_nonzero(input):
         raise RuntimeError("Boolean value of Tensor with %s is ambiguous"
                            % ("more than one value" if input.numel() else "no values"))
     return bool(input)
+
+
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    """A tensor of the object: over its memory where that is possible, unless copy is true."""
+    if copy:
+        return _C.tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
+    made = as_tensor(obj, dtype=dtype, device=device)
+    if copy is False and isinstance(obj, (int, float, complex, list, tuple)):
+        raise ValueError("can't alias arbitrary sequence into a tensor.")
+    return made.requires_grad_() if requires_grad else made
+
+
+def to_dlpack(tensor):
+    """A capsule of DLPack over the tensor's memory."""
+    return tensor.__dlpack__()
+
+
+def typename(o):
+    """The name of an object's type: "torch.FloatTensor" for tensors."""
+    return o.type() if isinstance(o, Tensor) else "%s.%s" % (type(o).__module__, type(o).__qualname__)
+
+
+def _old_type(name, dtype):
+    def make(*args):
+        if len(args) == 1 and not isinstance(args[0], (int, Size)):
+            return _C.tensor(args[0], dtype=dtype)
+        sizes = args[0] if args and isinstance(args[0], Size) else args
+        return _aten("aten::empty")(tuple(sizes) or (0,), dtype=dtype)
+    make.__name__ = name
+    make.__doc__ = "A tensor of %s: of sizes, uninitialized, or of data." % str(dtype)[6:]
+    make.dtype = dtype
+    return make
+
+
+HalfTensor, FloatTensor = _old_type("HalfTensor", _C.float16), _old_type("FloatTensor", _C.float32)
+DoubleTensor, BFloat16Tensor = _old_type("DoubleTensor", _C.float64), _old_type("BFloat16Tensor", _C.bfloat16)
+ByteTensor, CharTensor = _old_type("ByteTensor", _C.uint8), _old_type("CharTensor", _C.int8)
+ShortTensor, IntTensor = _old_type("ShortTensor", _C.int16), _old_type("IntTensor", _C.int32)
+LongTensor, BoolTensor = _old_type("LongTensor", _C.int64), _old_type("BoolTensor", _C.bool)
+
+
+def set_default_tensor_type(t):
+    """The default dtype by the name of an old type: "torch.DoubleTensor", or DoubleTensor."""
+    if isinstance(t, str):
+        t = {"torch." + make.__name__: make for make in (HalfTensor, FloatTensor, DoubleTensor, BFloat16Tensor)}[t]
+    _C.set_default_dtype(t.dtype)
 
 
 def from_numpy(ndarray):

@@ -96,6 +96,30 @@ def is_mkldnn(self):
     return False
 
 
+def _never(name, what):
+    setattr(Tensor, name, property(lambda self: False, doc="Whether %s: never." % what))
+
+
+for _name in ("is_ipu", "is_mps", "is_ort", "is_vulkan", "is_xpu"):
+    _never(_name, "its elements are on such a device")
+_never("is_nested", "it is a nested tensor")
+_never("is_sparse_csr", "its layout is compressed")
+_never("volatile", "it is volatile")
+del _name
+
+
+@_attribute
+def is_cpu(self):
+    """Whether its elements are in the processor's memory."""
+    return self.device.type == "cpu"
+
+
+@_attribute
+def name(self):
+    """A name: there is none."""
+    return None
+
+
 class GradFn:
     """A recorded call, by its name."""
 
@@ -354,6 +378,24 @@ def is_pinned(self):
 def pin_memory(self):
     """Itself: there is no GPU to lock memory for."""
     return self
+
+
+@_method
+def where(self, condition, other):
+    """Its elements where the condition holds, the other's elsewhere."""
+    return _aten("aten::where")(condition, self, other)
+
+
+@_method
+def polygamma(self, n):
+    """The n-th derivative of digamma."""
+    return _aten("aten::polygamma")(n, self)
+
+
+@_method
+def share_memory_(self):
+    """Not there: memory is the process's own."""
+    raise NotImplementedError("wick's tensors are not shared between processes")
 
 
 @_method
