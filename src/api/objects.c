@@ -73,10 +73,12 @@ wick_status wick_object_new(const wick_module *program, const char *class_name, 
 static Status module_of(wick_runtime *runtime, const wick_value *object, wick_module **out) {
   HEAP_SCOPE(runtime_of(runtime)->heap);
   Module *module;
-  if (object->value.tag != TAG_OBJECT || !object->value.object->class_type->is_module || !object->unit)
+  if (object->value.tag != TAG_OBJECT || !object->value.object->class_type->is_module)
     return status_new(ERROR_INVALID_ARGUMENT, "the value is no module");
-  TRY(module_new(object->unit, object->value.object, &module));
-  return module_handle_new(runtime, module, object->unit, out);
+  /* An argument of a kernel comes without its unit: the one that owns the class's types. */
+  CompilationUnit *unit = (CompilationUnit *)object->value.object->class_type->type.store;
+  TRY(module_new(unit, object->value.object, &module));
+  return module_handle_new(runtime, module, unit, out);
 }
 
 wick_status wick_module_of_object(wick_runtime *runtime, const wick_value *object, wick_module **out,

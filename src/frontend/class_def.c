@@ -4,6 +4,8 @@
 
 #include <assert.h>
 
+#include "frontend/container.h"
+
 static Str keep_text(Compilation *c, Str text) {
   return (Str){arena_strndup(&c->unit->store.arena, text.data, text.length), text.length};
 }
@@ -262,8 +264,10 @@ static void add_hooks(ClassBuild *b, HookKind kind) {
   }
 }
 
-static const Type *define_plain_class(Compilation *c, const Tree *def, Str name, Resolver *resolver, bool is_module) {
+static const Type *define_plain_class(Compilation *c, const Tree *def, Str name, Resolver *resolver, bool is_module,
+                                      ContainerKind container) {
   ClassType *class_type = class_type_new(&c->unit->store, name, is_module);
+  class_type->container = (uint8_t)container;
   unit_add_type(c->unit, &class_type->type);
   ClassBuild b = {.c = c, .class_type = class_type, .resolver = resolver};
   const Tree *body = class_body(def);
@@ -305,6 +309,7 @@ const Type *frontend_define_class(Compilation *c, const Tree *def, Str qualified
   if (!resolver) resolver = frontend_builtin_resolver();
   Str name = keep_text(c, qualified_name);
   bool is_module = false, is_interface = has_decorator(class_decorators(def), "interface");
+  ContainerKind container = CONTAINER_NONE;
   for (uint32_t i = 0; i < class_bases(def)->count; i++) {
     const Tree *base = class_bases(def)->children[i];
     if (base->kind == TK_ATTRIBUTE) continue;
@@ -313,7 +318,9 @@ const Type *frontend_define_class(Compilation *c, const Tree *def, Str qualified
     if (str_is(base_name, "Enum") || str_is(base_name, "IntEnum")) return define_enum(c, def, name, resolver);
     if (str_is(base_name, "Interface")) return define_interface(c, def, name, resolver, false);
     if (str_is(base_name, "ModuleInterface")) return define_interface(c, def, name, resolver, true);
-    if (str_is(base_name, "Module") || str_is(base_name, "ScriptModule"))
+    ContainerKind base_container = container_named(base_name);
+    if (base_container) container = base_container;
+    if (base_container || str_is(base_name, "Module") || str_is(base_name, "ScriptModule"))
       is_module = true;
     else if (!str_is(base_name, "object") && !is_interface)
       compilation_fail(
@@ -321,7 +328,7 @@ const Type *frontend_define_class(Compilation *c, const Tree *def, Str qualified
           "Inheritance is not supported: a class may derive from object, Module, NamedTuple, Enum or an interface");
   }
   if (is_interface) return define_interface(c, def, name, resolver, is_module);
-  return define_plain_class(c, def, name, resolver, is_module);
+  return define_plain_class(c, def, name, resolver, is_module, container);
 }
 
 void frontend_define_method(Compilation *c, ClassType *class_type, const Tree *def, Resolver *resolver) {

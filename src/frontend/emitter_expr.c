@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "frontend/container.h"
+
 /* ---- operators ---- */
 
 typedef struct OperatorSpelling {
@@ -69,6 +71,7 @@ static Value *emit_binary_of(Emitter *e, const Tree *expr, Value *lhs) {
     return emit_typed(e, expr->range, symbol_intern(STR("aten::percentFormat")), 2, inputs, TYPE(STRING));
   if (expr->kind == '+' && lhs->type->kind == TYPE_TUPLE && rhs->type->kind == TYPE_TUPLE)
     return concatenate_tuples(e, expr->range, lhs, rhs);
+  if (expr->kind == TK_IN && container_of(rhs->type)) return container_contains(e, expr->range, rhs, lhs);
   if (expr->kind == TK_IN) { /* the container is the receiver */
     inputs[0] = rhs;
     inputs[1] = lhs;

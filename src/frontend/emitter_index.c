@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "frontend/container.h"
 #include "frontend/suggest.h"
 
 static Value *builtin_with(Emitter *e, SourceRange range, const char *name, uint32_t count, Value *const *inputs) {
@@ -36,10 +37,10 @@ static bool constant_int(Emitter *e, SourceRange range, Value *value, int64_t fa
   return true;
 }
 
-Value *emit_tuple_slice(Emitter *e, SourceRange range, Value *tuple, Value *start_value, Value *stop_value,
-                        Value *step_value) {
-  assert(tuple->type->kind == TYPE_TUPLE);
-  int64_t n = tuple->type->count, start, stop, step;
+/* Which of `n` items the bounds select, all constants; in the arena. */
+static uint32_t *slice_places(Emitter *e, SourceRange range, int64_t n, Value *start_value, Value *stop_value,
+                              Value *step_value, uint32_t *out_count) {
+  int64_t start, stop, step;
   constant_int(e, range, step_value, 1, &step);
   if (step == 0) compilation_fail(e->c, range, "tuple slice step cannot be zero");
   bool has_start = constant_int(e, range, start_value, step > 0 ? 0 : n - 1, &start);
@@ -49,13 +50,32 @@ Value *emit_tuple_slice(Emitter *e, SourceRange range, Value *tuple, Value *star
   if (has_stop && stop < 0) stop += n;
   start = start < low ? low : start > high ? high : start;
   stop = stop < low ? low : stop > high ? high : stop;
-  uint32_t count = 0;
-  Value **values = ARENA_ARRAY(e->arena, Value *, n + 1);
+  uint32_t count = 0, *places = ARENA_ARRAY(e->arena, uint32_t, n + 1);
   for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step) {
-    values[count++] = emit_tuple_index(e, range, tuple, (uint32_t)i);
+    places[count++] = (uint32_t)i;
     if (step > n || step < -n) break;
   }
+  *out_count = count;
+  return places;
+}
+
+Value *emit_tuple_slice(Emitter *e, SourceRange range, Value *tuple, Value *start_value, Value *stop_value,
+                        Value *step_value) {
+  assert(tuple->type->kind == TYPE_TUPLE);
+  uint32_t count;
+  const uint32_t *places = slice_places(e, range, tuple->type->count, start_value, stop_value, step_value, &count);
+  Value **values = ARENA_ARRAY(e->arena, Value *, count + 1);
+  for (uint32_t i = 0; i < count; i++) values[i] = emit_tuple_index(e, range, tuple, places[i]);
   return emit_tuple(e, range, count, values);
+}
+
+static SugaredValue *container_slice(Emitter *e, SourceRange range, Value *module, const SliceParts *parts) {
+  uint32_t length, count;
+  SugaredValue **elements = container_elements(e, range, module, false, true, &length);
+  const uint32_t *places = slice_places(e, range, length, parts->start, parts->stop, parts->step, &count);
+  SugaredValue **chosen = ARENA_ARRAY(e->arena, SugaredValue *, count + 1);
+  for (uint32_t i = 0; i < count; i++) chosen[i] = elements[places[i]];
+  return sugared_tuple(e->c, count, chosen);
 }
 
 static Value *emit_slice_of(Emitter *e, SourceRange range, Value *container, Value *dim, const SliceParts *parts) {
@@ -280,6 +300,7 @@ SugaredValue *emit_subscript(Emitter *e, const Tree *expr, const Type *hint) {
   }
   if (first->kind == TK_SLICE_EXPR) {
     SliceParts parts = emit_slice_parts(e, first);
+    if (container_of(value->type) == CONTAINER_LIST) return container_slice(e, range, value, &parts);
     return sugared_value(e->c, emit_slice_subscript(e, range, value, &parts));
   }
   SugaredValue *index = emit_sugared(e, first, 1, NULL);

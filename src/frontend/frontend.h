@@ -9,6 +9,7 @@
  *   frontend/scope.h           variables by block
  *   frontend/convert_to_ssa.h  exits and variables made SSA
  *   frontend/compilation.h     what the files that define things share
+ *   frontend/container.h       modules that hold modules
  *   frontend/suggest.h         what errors propose
  *   frontend/prelude_data.h    the embedded sources of prelude/ */
 #pragma once

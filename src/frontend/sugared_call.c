@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "frontend/container.h"
 #include "frontend/suggest.h"
 
 #define NEW_SUGARED(c, T, kind_)      \
@@ -395,6 +396,10 @@ typedef struct SugaredMagic {
 static SugaredValue *magic_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments,
                                 uint32_t binders) {
   const SugaredMagic *magic = (const SugaredMagic *)self;
+  bool is_len = arguments->count == 1 && !strcmp(magic->method, "__len__");
+  if (is_len && container_of(arguments->positional[0].value->type) &&
+      !class_type_find_method(arguments->positional[0].value->type->class_type, STR("__len__")))
+    return sugared_value(e->c, container_len(e, range, arguments->positional[0].value));
   if (arguments->count && arguments->positional[0].value->type->kind == TYPE_CLASS) {
     CallArguments rest = {.count = arguments->count - 1,
                           .positional = arguments->positional + 1,

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "frontend/container.h"
 #include "frontend/suggest.h"
 
 /* ---- asking ---- */
@@ -176,7 +177,7 @@ static SugaredValue *property_of(Emitter *e, SourceRange range, Value *value, St
   return op ? sugared_value(e->c, emit_builtin(e, range, symbol_intern(op->name), 1, &value)) : NULL;
 }
 
-static SugaredValue *class_attr(Emitter *e, SourceRange range, Value *value, Str name) {
+SugaredValue *class_attr(Emitter *e, SourceRange range, Value *value, Str name) {
   assert(value->type->kind == TYPE_CLASS);
   ClassType *c = value->type->class_type;
   if (class_type_find_method(c, name)) return sugared_method(e->c, value, name);
@@ -206,7 +207,7 @@ static SugaredValue *class_attr(Emitter *e, SourceRange range, Value *value, Str
     if (str_equal(str_slice(full, (size_t)(dot + 1), full.length), name))
       return sugared_function(e->c, c->static_methods.data[i]);
   }
-  return NULL;
+  return container_method(e, value, name);
 }
 
 bool sugared_takes_receiver(Emitter *e, const FunctionSchema *schema, Value *value) {
@@ -372,32 +373,6 @@ static SugaredValue *value_call(SugaredValue *self, Emitter *e, SourceRange rang
   compilation_fail(e->c, range, "cannot call a value of type %s", type_text(e->c, value->type));
 }
 
-/* `__torch__....container.ModuleList`, possibly mangled: modules that hold modules by position or name. */
-static bool is_container(const Type *type, const char *name) {
-  if (type->kind != TYPE_CLASS || !type->class_type->is_module) return false;
-  ptrdiff_t dot = str_rfind_char(type->name, '.');
-  return str_is(str_slice(type->name, (size_t)(dot + 1), type->name.length), name);
-}
-
-static SugaredValue **container_elements(Emitter *e, SourceRange range, Value *value, bool with_keys, bool with_values,
-                                         uint32_t *out_count) {
-  assert(value->type->kind == TYPE_CLASS);
-  const ClassType *c = value->type->class_type;
-  SugaredValue **elements = ARENA_ARRAY(e->arena, SugaredValue *, c->attributes.length + 1);
-  uint32_t count = 0;
-  for (size_t i = 0; i < c->attributes.length; i++) {
-    const ClassAttribute *attribute = &c->attributes.data[i];
-    bool is_module = (attribute->type->kind == TYPE_CLASS && attribute->type->class_type->is_module) ||
-                     (attribute->type->kind == TYPE_INTERFACE && attribute->type->interface_type->is_module);
-    if (!is_module) continue;
-    SugaredValue *key = with_keys ? sugared_value(e->c, emit_string(e, range, attribute->name)) : NULL;
-    SugaredValue *item = with_values ? class_attr(e, range, value, attribute->name) : NULL;
-    elements[count++] = key && item ? sugared_tuple(e->c, 2, (SugaredValue *[]){key, item}) : key ? key : item;
-  }
-  *out_count = count;
-  return elements;
-}
-
 static SugaredValue *value_iter(SugaredValue *self, Emitter *e, SourceRange range) {
   Value *value = self->value;
   switch (value->type->kind) {
@@ -413,12 +388,8 @@ static SugaredValue *value_iter(SugaredValue *self, Emitter *e, SourceRange rang
       return sugared_tuple(e->c, count, elements);
     }
     case TYPE_CLASS: {
-      bool is_dict = is_container(value->type, "ModuleDict");
-      if (is_dict || is_container(value->type, "ModuleList") || is_container(value->type, "Sequential")) {
-        uint32_t count;
-        SugaredValue **elements = container_elements(e, range, value, is_dict, !is_dict, &count);
-        return sugared_tuple(e->c, count, elements);
-      }
+      ContainerKind container = container_of(value->type);
+      if (container) return container_tuple(e, range, value, container == CONTAINER_DICT, container == CONTAINER_LIST);
       break;
     }
     default:
@@ -429,6 +400,7 @@ static SugaredValue *value_iter(SugaredValue *self, Emitter *e, SourceRange rang
 
 static Value *value_len(SugaredValue *self, Emitter *e, SourceRange range) {
   Value *value = self->value;
+  if (container_of(value->type)) return container_len(e, range, value);
   switch (value->type->kind) {
     case TYPE_TUPLE:
       return emit_int(e, range, value->type->count);
@@ -496,7 +468,7 @@ static SugaredValue **value_elements(SugaredValue *self, Emitter *e, SourceRange
     for (uint32_t i = 0; i < binders; i++) node_output(unpack, i)->type = type->elements[0];
     values = unpack->outputs;
     *out_count = binders;
-  } else if (is_container(type, "ModuleList") || is_container(type, "Sequential")) {
+  } else if (container_of(type) == CONTAINER_LIST) {
     return container_elements(e, range, value, false, true, out_count);
   } else if (type->kind == TYPE_ANY_TUPLE) {
     compilation_fail(e->c, range,

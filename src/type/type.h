@@ -112,9 +112,12 @@ typedef struct ClassProperty {
 /* What calling a module runs before its forward and after it, numbered as WICK_FORWARD_PRE_HOOK is. */
 typedef enum HookKind { HOOK_BEFORE_FORWARD, HOOK_AFTER_FORWARD, HOOK_KIND_COUNT } HookKind;
 extern const char *const class_hook_lists[HOOK_KIND_COUNT]; /* what classes call them: "__forward_pre_hooks__" */
+/* Modules that hold modules by position or by name: programs go over those. */
+typedef enum ContainerKind { CONTAINER_NONE, CONTAINER_LIST, CONTAINER_DICT } ContainerKind;
 typedef struct ClassType {
   Type type;
   bool is_module;
+  uint8_t container; /* ContainerKind, where a base of the class says so */
   VEC(ClassAttribute) attributes;
   VEC(ClassConstant) constants;
   VEC(struct Function *) methods;

@@ -437,11 +437,58 @@ static void test_modules_of_one_class(void **state) {
   wick_module_release(program);
 }
 
+/* What a ModuleList, a Sequential of one's own and a ModuleDict hold is gone over when the program is compiled. */
+static void test_modules_that_hold_modules(void **state) {
+  (void)state;
+  static const char text[] =
+      "class Scale(Module):\n  by : float\n  def forward(self, x: float) -> float:\n    return x * self.by\n"
+      "class List(ModuleList):\n  __annotations__[\"0\"] = Scale\n  __annotations__[\"1\"] = Scale\n"
+      "class Chain(Sequential):\n  __annotations__[\"0\"] = Scale\n  __annotations__[\"1\"] = Scale\n"
+      "  def forward(self, x: float) -> float:\n    for one in self:\n      x = one(x)\n    return x\n"
+      "class Dict(ModuleDict):\n  a : Scale\n"
+      "class Net(Module):\n  list : List\n  chain : Chain\n  dict : Dict\n"
+      "  def forward(self, x: float) -> float:\n"
+      "    for i, one in enumerate(self.list):\n      x = one(x) + i\n"
+      "    for one in self.list[1:]:\n      x = one(x)\n"
+      "    for one in self.list[::-1]:\n      x = one(x) - 1.0\n"
+      "    for name, one in self.dict.items():\n      x = one(x) + len(name)\n"
+      "    for one in self.dict.values():\n      x = one(x)\n"
+      "    for name in self.dict.keys():\n      x = x + len(name)\n"
+      "    for name, one in self.named_children():\n      x = x + len(name)\n"
+      "    if 'a' in self.dict and 'b' not in self.dict:\n      x = self.chain(x)\n"
+      "    return x + len(self.list) * 100.0\n";
+  wick_module *program = compiled(text), *net;
+  wick_value *factor[] = {wick_value_double(2), wick_value_double(3)}, *scales[2], *held[3], *object, *y;
+  static const char *const by[] = {"by"}, *const places[] = {"0", "1"}, *const a[] = {"a"},
+                           *const names[] = {"list", "chain", "dict"};
+  for (int i = 0; i < 2; i++)
+    FINE(wick_object_new(program, "Scale", by, (const wick_value *const[]){factor[i]}, 1, &scales[i], &e));
+  const wick_value *both[] = {scales[0], scales[1]};
+  FINE(wick_object_new(program, "List", places, both, 2, &held[0], &e));
+  FINE(wick_object_new(program, "Chain", places, both, 2, &held[1], &e));
+  FINE(wick_object_new(program, "Dict", a, both, 1, &held[2], &e));
+  FINE(wick_object_new(program, "Net", names, (const wick_value *const *)held, 3, &object, &e));
+  FINE(wick_module_of_object(NULL, object, &net, &e));
+  wick_value *one = wick_value_double(1);
+  FINE(wick_run(net, "forward", (const wick_value *const[]){one}, 1, NULL, 0, NULL, &y, &e));
+  /* 1*2+0 = 2, *3+1 = 7, [1:] *3 = 21, [::-1] *3-1 = 62, *2-1 = 123, dict *2+1 = 247, *2 = 494, +1, +4+5+4, chain *6 */
+  assert_true(wick_value_to_double(y) == (494 + 1 + 13) * 6 + 200);
+  wick_value_release(y), wick_value_release(one), wick_value_release(object);
+  for (int i = 0; i < 2; i++) wick_value_release(scales[i]), wick_value_release(factor[i]);
+  for (int i = 0; i < 3; i++) wick_value_release(held[i]);
+  wick_module_release(net), wick_module_release(program);
+  static const char no_list[] =
+      "class Empty(ModuleList):\n  pass\n"
+      "class Net(Module):\n  list : Empty\n  def forward(self, x: str) -> bool:\n    return x in self.list\n";
+  REFUSED(WICK_COMPILE, "Only a ModuleDict", wick_compile(NULL, no_list, strlen(no_list), NULL, &net, &e));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_object_of_parts),
       cmocka_unit_test(test_enum_values_and_fields),
       cmocka_unit_test(test_modules_of_one_class),
+      cmocka_unit_test(test_modules_that_hold_modules),
       cmocka_unit_test(test_function),
       cmocka_unit_test(test_prepare),
       cmocka_unit_test(test_build),

@@ -1,0 +1,99 @@
+/* What programs ask of modules that hold modules. */
+#include "frontend/container.h"
+
+#include <assert.h>
+
+ContainerKind container_named(Str base) {
+  if (str_is(base, "ModuleList") || str_is(base, "Sequential")) return CONTAINER_LIST;
+  return str_is(base, "ModuleDict") ? CONTAINER_DICT : CONTAINER_NONE;
+}
+
+/* Archives name the classes "__torch__....container.ModuleList", possibly mangled. */
+ContainerKind container_of(const Type *type) {
+  if (type->kind != TYPE_CLASS || !type->class_type->is_module) return CONTAINER_NONE;
+  if (type->class_type->container) return (ContainerKind)type->class_type->container;
+  ptrdiff_t dot = str_rfind_char(type->name, '.');
+  return container_named(str_slice(type->name, (size_t)(dot + 1), type->name.length));
+}
+
+static bool is_module_type(const Type *type) {
+  return (type->kind == TYPE_CLASS && type->class_type->is_module) ||
+         (type->kind == TYPE_INTERFACE && type->interface_type->is_module);
+}
+
+SugaredValue **container_elements(Emitter *e, SourceRange range, Value *module, bool with_keys, bool with_values,
+                                  uint32_t *out_count) {
+  assert(module->type->kind == TYPE_CLASS);
+  const ClassType *c = module->type->class_type;
+  SugaredValue **elements = ARENA_ARRAY(e->arena, SugaredValue *, c->attributes.length + 1);
+  uint32_t count = 0;
+  for (size_t i = 0; i < c->attributes.length; i++) {
+    const ClassAttribute *attribute = &c->attributes.data[i];
+    if (!is_module_type(attribute->type)) continue;
+    SugaredValue *key = with_keys ? sugared_value(e->c, emit_string(e, range, attribute->name)) : NULL;
+    SugaredValue *item = with_values ? class_attr(e, range, module, attribute->name) : NULL;
+    elements[count++] = key && item ? sugared_tuple(e->c, 2, (SugaredValue *[]){key, item}) : key ? key : item;
+  }
+  *out_count = count;
+  return elements;
+}
+
+SugaredValue *container_tuple(Emitter *e, SourceRange range, Value *module, bool with_keys, bool with_values) {
+  uint32_t count;
+  SugaredValue **elements = container_elements(e, range, module, with_keys, with_values, &count);
+  return sugared_tuple(e->c, count, elements);
+}
+
+Value *container_len(Emitter *e, SourceRange range, Value *module) {
+  uint32_t count;
+  container_elements(e, range, module, false, false, &count);
+  return emit_int(e, range, count);
+}
+
+Value *container_contains(Emitter *e, SourceRange range, Value *module, Value *name) {
+  IValue constant;
+  if (container_of(module->type) != CONTAINER_DICT)
+    compilation_fail(e->c, range, "Only a ModuleDict can be asked whether it has a name");
+  if (!value_is_constant(name, &constant) || constant.tag != TAG_STRING)
+    compilation_fail(e->c, range, "The name that a ModuleDict is asked for must be a constant string");
+  ptrdiff_t slot = class_type_find_attribute(module->type->class_type, ivalue_str(constant));
+  bool found = slot >= 0 && is_module_type(module->type->class_type->attributes.data[slot].type);
+  return emit_constant(e, range, ivalue_bool(found));
+}
+
+/* ---- methods ---- */
+
+typedef struct SugaredContainerMethod {
+  SugaredValue base; /* value: the module */
+  bool with_keys, with_values;
+} SugaredContainerMethod;
+
+static SugaredValue *method_call(SugaredValue *self, Emitter *e, SourceRange range, const CallArguments *arguments,
+                                 uint32_t binders) {
+  (void)binders;
+  const SugaredContainerMethod *method = (const SugaredContainerMethod *)self;
+  if (arguments->count || arguments->keyword_count) compilation_fail(e->c, range, "This method takes no arguments");
+  return container_tuple(e, range, self->value, method->with_keys, method->with_values);
+}
+static const SugaredKind SUGARED_CONTAINER_METHOD = {.name = "method", .call = method_call};
+
+SugaredValue *container_method(Emitter *e, Value *module, Str name) {
+  static const struct {
+    const char *name;
+    bool of_dicts, with_keys, with_values;
+  } methods[] = {{"keys", true, true, false},
+                 {"values", true, false, true},
+                 {"items", true, true, true},
+                 {"children", false, false, true},
+                 {"named_children", false, true, true}};
+  const Type *type = module->type;
+  if (type->kind != TYPE_CLASS || !type->class_type->is_module) return NULL;
+  for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+    if (!str_is(name, methods[i].name) || (methods[i].of_dicts && container_of(type) != CONTAINER_DICT)) continue;
+    SugaredContainerMethod *s = ARENA_NEW(e->arena, SugaredContainerMethod);
+    *s = (SugaredContainerMethod){
+        {.kind = &SUGARED_CONTAINER_METHOD, .value = module}, methods[i].with_keys, methods[i].with_values};
+    return &s->base;
+  }
+  return NULL;
+}
