@@ -83,7 +83,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg) {
   ModuleState *state = state_of_module(module);
   for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) Py_VISIT(*object_at(state, i));
   for (int i = 0; i < ARITHMETIC_COUNT; i++) Py_VISIT(state->arithmetic[i]);
-  return 0;
+  return traverse_programs(state, visit, arg);
 }
 
 static int clear(PyObject *module) {
@@ -93,11 +93,13 @@ static int clear(PyObject *module) {
   for (int i = 0; i < DTYPE_COUNT; i++) Py_CLEAR(state->dtypes[i]);
   for (int i = 0; i < LAYOUT_COUNT; i++) Py_CLEAR(state->layouts[i]);
   for (int i = 0; i < MEMORY_FORMAT_COUNT; i++) Py_CLEAR(state->memory_formats[i]);
+  clear_programs(state);
   return 0;
 }
 
 static void free_module(void *module) {
   clear(module);
+  PyMem_Free(state_of_module(module)->program_state);
 }
 
 /* ---- the module ---- */
@@ -175,7 +177,7 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL}};
 
 typedef int Adder(PyObject *module, ModuleState *state);
-static Adder *const adders[] = {add_values, add_operators, add_tensor, add_making, add_autograd};
+static Adder *const adders[] = {add_values, add_operators, add_tensor, add_making, add_autograd, add_programs};
 
 static int execute(PyObject *module) {
   ModuleState *state = state_of_module(module);

@@ -12,6 +12,7 @@
  *   index.c       x[...] and x[...] = y
  *   make.c        tensor(), from_numpy() and kin
  *   autograd.c    grad mode, backward, hooks, functions with a backward in Python
+ *   program.h     programs: trees, compiling, modules, graphs, functions of Python that they call
  *
  * Everything a module needs hangs on its ModuleState: interpreters within one process share nothing of Python's. */
 #ifndef PY_WICK_H
@@ -144,6 +145,9 @@ int add_operators(PyObject *module, ModuleState *state);
 int add_tensor(PyObject *module, ModuleState *state);
 int add_making(PyObject *module, ModuleState *state);
 int add_autograd(PyObject *module, ModuleState *state);
+int add_programs(PyObject *module, ModuleState *state);
+int traverse_programs(ModuleState *state, visitproc visit, void *arg);
+void clear_programs(ModuleState *state);
 /* Slots and methods of Tensor that other files define. */
 extern PyType_Slot tensor_number_slots[], tensor_index_slots[];
 extern PyGetSetDef tensor_autograd_getters[];

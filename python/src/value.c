@@ -224,8 +224,15 @@ static PyObject *to_plain(ModuleState *state, const wick_value *value) {
   }
 }
 
-/* Kinds whose Python objects program.c makes; tuples may be named ones. */
-static bool is_of_programs(uint32_t kind) {
+static bool is_named_tuple(const wick_value *tuple) {
+  wick_value *name = wick_value_key(tuple, 0);
+  wick_value_release(name);
+  return name != NULL;
+}
+
+/* Kinds whose Python objects program.c makes. */
+static bool is_of_programs(const wick_value *value, uint32_t kind) {
+  if (kind == WICK_TUPLE) return is_named_tuple(value);
   return kind == WICK_OBJECT || kind == WICK_ENUM || kind == WICK_FUNCTION || kind == WICK_FUTURE || kind == WICK_OTHER;
 }
 
@@ -234,7 +241,7 @@ PyObject *value_to_python(ModuleState *state, wick_value *value) {
   uint32_t kind = wick_value_kind(value);
   if (kind == WICK_TENSOR) return tensor_wrap(state, value);
   if (kind == WICK_GENERATOR) return generator_object(state, value);
-  if (is_of_programs(kind) && state->program_value_to) return state->program_value_to(state, value);
+  if (is_of_programs(value, kind) && state->program_value_to) return state->program_value_to(state, value);
   PyObject *made = NULL;
   if (!Py_EnterRecursiveCall(" in a value of wick")) {
     made = to_plain(state, value);

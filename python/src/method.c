@@ -1,0 +1,166 @@
+/* Method: a function of a program that is called quickly: looked up once, arguments on the stack. */
+#include <string.h>
+
+#include "program.h"
+
+#include <structmember.h>
+
+typedef struct MethodObject {
+  PyObject_HEAD vectorcallfunc call;
+  wick_function *function;
+  ModuleState *state;
+  PyObject *weak_references;
+} MethodObject;
+
+PyObject *text_take(char *text) {
+  if (!text) return NULL;
+  PyObject *made = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+  wick_text_free(text);
+  return made;
+}
+
+/* ---- arguments ---- */
+
+int arguments_read(ModuleState *state, Arguments *a, PyObject *const *objects, Py_ssize_t positional, PyObject *names) {
+  size_t named = names ? (size_t)PyTuple_GET_SIZE(names) : 0, wanted = (size_t)positional + named;
+  a->values = a->few;
+  a->names = a->few_names;
+  a->count = a->named = 0;
+  if (wanted > INLINE_ARGUMENTS) {
+    a->values = PyMem_Malloc(wanted * sizeof *a->values);
+    a->names = PyMem_Malloc(wanted * sizeof *a->names);
+    if (!a->values || !a->names) return PyErr_NoMemory(), -1;
+  }
+  for (; a->count < wanted; a->count++)
+    if (!(a->values[a->count] = value_from_python(state, objects[a->count]))) return -1;
+  for (; a->named < named; a->named++)
+    if (!(a->names[a->named] = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, (Py_ssize_t)a->named)))) return -1;
+  return 0;
+}
+
+void arguments_free(Arguments *a) {
+  for (size_t i = 0; a->values && i < a->count; i++) wick_value_release(a->values[i]);
+  if (a->values != a->few) PyMem_Free(a->values);
+  if (a->names != a->few_names) PyMem_Free(a->names);
+}
+
+/* ---- calls ---- */
+
+static PyObject *method_call(PyObject *self, PyObject *const *objects, size_t flags, PyObject *names) {
+  MethodObject *method = (MethodObject *)self;
+  Arguments a;
+  wick_value *result = NULL;
+  wick_error *error = NULL;
+  wick_status status = WICK_OK;
+  int failed = arguments_read(method->state, &a, objects, PyVectorcall_NARGS(flags), names);
+  if (!failed) {
+    wick_run_options options = {.size = sizeof options};
+    LongCall call;
+    call_options(&options);
+    long_call_begin(&call, &options);
+    status = wick_function_run(method->function, (const wick_value *const *)a.values, a.count, a.names, a.named,
+                               &options, &result, &error);
+    long_call_end(&call);
+    if (status) raise_wick(method->state, status, error);
+  }
+  arguments_free(&a);
+  if (failed || status) return NULL;
+  if (!PyErr_Occurred()) return value_to_python(method->state, result);
+  wick_value_release(result); /* a signal's handler raised */
+  return NULL;
+}
+
+/* Takes over the function. */
+static PyObject *method_make(PyTypeObject *type, ModuleState *state, wick_function *function) {
+  MethodObject *made = (MethodObject *)type->tp_alloc(type, 0);
+  if (!made) {
+    wick_function_release(function);
+    return NULL;
+  }
+  made->call = method_call;
+  made->function = function;
+  made->state = state;
+  return (PyObject *)made;
+}
+
+/* ---- what it tells ---- */
+
+static PyObject *method_print(PyObject *self, PyObject *what) {
+  MethodObject *method = (MethodObject *)self;
+  char *text;
+  unsigned long number = PyLong_AsUnsignedLong(what);
+  if (PyErr_Occurred()) return NULL;
+  CHECK_WICK(method->state, wick_function_print(method->function, (uint32_t)number, &text, &check_error));
+  return text_take(text);
+}
+static PyObject *method_get_schema(PyObject *self, void *unused) {
+  MethodObject *method = (MethodObject *)self;
+  char *text;
+  (void)unused;
+  CHECK_WICK(method->state, wick_function_schema(method->function, &text, &check_error));
+  return text_take(text);
+}
+static PyObject *method_get_name(PyObject *self, void *unused) {
+  (void)unused;
+  return PyUnicode_FromString(wick_function_name(((MethodObject *)self)->function));
+}
+static PyObject *method_get_qualified_name(PyObject *self, void *unused) {
+  (void)unused;
+  return PyUnicode_FromString(wick_function_qualified_name(((MethodObject *)self)->function));
+}
+static PyObject *method_repr(PyObject *self) {
+  return PyUnicode_FromFormat("<wick.jit method %s>", wick_function_qualified_name(((MethodObject *)self)->function));
+}
+
+/* Method(program, name, ...): what a class that derives from it takes besides is its own. */
+static PyObject *method_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+  (void)keywords;
+  if (PyTuple_GET_SIZE(args) < 2) return PyErr_Format(PyExc_TypeError, "Method(program, name)");
+  ModuleState *state = state_of(PyTuple_GET_ITEM(args, 0));
+  wick_module *module = state ? program_module(state, PyTuple_GET_ITEM(args, 0)) : NULL;
+  const char *name = module ? PyUnicode_AsUTF8(PyTuple_GET_ITEM(args, 1)) : NULL;
+  wick_function *function;
+  if (!name) return NULL;
+  CHECK_WICK(state, wick_function_of(module, name, &function, &check_error));
+  return method_make(type, state, function);
+}
+
+static void method_dealloc(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  if (((MethodObject *)self)->weak_references) PyObject_ClearWeakRefs(self);
+  wick_function_release(((MethodObject *)self)->function);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+static PyMethodDef methods[] = {
+    {"print", method_print, METH_O, "print(what): the graph (0), with places (1), code (2), bytecode (3), plans (4)."},
+    {NULL, NULL, 0, NULL}};
+static PyGetSetDef getters[] = {{"schema", method_get_schema, NULL, "Its parameters and results.", NULL},
+                                {"name", method_get_name, NULL, "As its module calls it.", NULL},
+                                {"__name__", method_get_name, NULL, NULL, NULL},
+                                {"qualified_name", method_get_qualified_name, NULL, "With the class before it.", NULL},
+                                {NULL, NULL, NULL, NULL, NULL}};
+static PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(MethodObject, call), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(MethodObject, weak_references), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_new, method_new},
+                              {Py_tp_dealloc, method_dealloc},
+                              {Py_tp_repr, method_repr},
+                              {Py_tp_call, PyVectorcall_Call},
+                              {Py_tp_methods, methods},
+                              {Py_tp_getset, getters},
+                              {Py_tp_members, members},
+                              {Py_tp_doc, "A function of a program, or a method of one of its modules."},
+                              {0, NULL}};
+static PyType_Spec spec = {"wick._C.Method", sizeof(MethodObject), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_BASETYPE, slots};
+
+PyObject *method_wrap(ModuleState *state, wick_function *function) {
+  return method_make(programs_of(state)->method_type, state, function);
+}
+
+int add_method_class(PyObject *module, ModuleState *state) {
+  return program_add_type(module, &spec, &programs_of(state)->method_type);
+}

@@ -1,0 +1,389 @@
+/* Program: what was compiled or loaded: the functions of a text, or a module; saving, freezing, changing it. */
+#include <string.h>
+
+#include "program.h"
+
+#include <structmember.h>
+
+int program_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **out) {
+  PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+  if (!type) return -1;
+  *out = (PyTypeObject *)type;
+  const char *dot = strrchr(spec->name, '.');
+  return PyObject_SetAttrString(module, dot ? dot + 1 : spec->name, type);
+}
+
+PyObject *program_wrap(ModuleState *state, wick_module *module) {
+  PyTypeObject *type = programs_of(state)->program_type;
+  ProgramObject *made = (ProgramObject *)type->tp_alloc(type, 0);
+  if (!made) {
+    wick_module_release(module);
+    return NULL;
+  }
+  made->module = module;
+  made->state = state;
+  return (PyObject *)made;
+}
+
+wick_module *program_module(ModuleState *state, PyObject *object) {
+  if (Py_TYPE(object) == programs_of(state)->program_type) return ((ProgramObject *)object)->module;
+  PyErr_Format(PyExc_TypeError, "a program is expected, not %.200s", Py_TYPE(object)->tp_name);
+  return NULL;
+}
+
+static wick_module *module_of(PyObject *self) {
+  return ((ProgramObject *)self)->module;
+}
+static ModuleState *own_state(PyObject *self) {
+  return ((ProgramObject *)self)->state;
+}
+
+/* ---- functions ---- */
+
+static PyObject *program_names(PyObject *self, PyObject *unused) {
+  (void)unused;
+  size_t count = wick_module_method_count(module_of(self));
+  PyObject *names = PyList_New(0);
+  for (size_t i = 0; names && i < count; i++) {
+    PyObject *name = PyUnicode_FromString(wick_module_method_name(module_of(self), i));
+    if (!name || PyList_Append(names, name)) Py_CLEAR(names);
+    Py_XDECREF(name);
+  }
+  return names;
+}
+
+static PyObject *program_function(PyObject *self, PyObject *name) {
+  wick_function *function;
+  const char *text = PyUnicode_AsUTF8(name);
+  if (!text) return NULL;
+  CHECK_WICK(own_state(self), wick_function_of(module_of(self), text, &function, &check_error));
+  return method_wrap(own_state(self), function);
+}
+
+static PyObject *program_graph(PyObject *self, PyObject *args) {
+  const char *name;
+  int inlined = 0;
+  wick_graph *graph;
+  if (!PyArg_ParseTuple(args, "s|p:graph", &name, &inlined)) return NULL;
+  CHECK_WICK(own_state(self), wick_graph_of_method(module_of(self), name, inlined, &graph, &check_error));
+  return graph_wrap(own_state(self), graph);
+}
+
+/* With the hooks of the module around its forward. */
+static PyObject *program_call(PyObject *self, PyObject *const *objects, Py_ssize_t count, PyObject *names) {
+  Arguments a;
+  wick_value *result = NULL;
+  wick_error *error = NULL;
+  wick_status status = WICK_OK;
+  int failed = arguments_read(own_state(self), &a, objects, count, names);
+  if (!failed) {
+    wick_run_options options = {.size = sizeof options};
+    LongCall call;
+    call_options(&options);
+    long_call_begin(&call, &options);
+    status = wick_module_call(module_of(self), (const wick_value *const *)a.values, a.count, a.names, a.named, &options,
+                              &result, &error);
+    long_call_end(&call);
+    if (status) raise_wick(own_state(self), status, error);
+  }
+  arguments_free(&a);
+  if (failed || status) return NULL;
+  if (!PyErr_Occurred()) return value_to_python(own_state(self), result);
+  wick_value_release(result);
+  return NULL;
+}
+
+/* ---- attributes ---- */
+
+static PyObject *program_get(PyObject *self, PyObject *path) {
+  wick_value *value;
+  const char *text = PyUnicode_AsUTF8(path);
+  if (!text) return NULL;
+  CHECK_WICK(own_state(self), wick_module_get(module_of(self), text, &value, &check_error));
+  return value_to_python(own_state(self), value);
+}
+
+static PyObject *program_set(PyObject *self, PyObject *args) {
+  const char *path;
+  PyObject *object;
+  wick_error *error = NULL;
+  if (!PyArg_ParseTuple(args, "sO:set", &path, &object)) return NULL;
+  wick_value *value = value_from_python(own_state(self), object);
+  if (!value) return NULL;
+  wick_status status = wick_module_set(module_of(self), path, value, &error);
+  wick_value_release(value);
+  if (status) return raise_wick(own_state(self), status, error);
+  Py_RETURN_NONE;
+}
+
+/* A submodule as a program of its own. */
+static PyObject *program_submodule(PyObject *self, PyObject *name) {
+  wick_value *value;
+  wick_module *module = NULL;
+  wick_error *error = NULL;
+  const char *text = PyUnicode_AsUTF8(name);
+  if (!text) return NULL;
+  CHECK_WICK(own_state(self), wick_module_get(module_of(self), text, &value, &check_error));
+  wick_status status = wick_module_of_object(NULL, value, &module, &error);
+  wick_value_release(value);
+  if (status) return raise_wick(own_state(self), status, error);
+  return program_wrap(own_state(self), module);
+}
+
+typedef struct Listing {
+  PyObject *list;
+} Listing;
+static int list_attribute(void *user, const char *name, uint32_t kind, const char *type, const wick_value *value) {
+  Listing *listing = user;
+  (void)value;
+  if (strchr(name, '.')) return 0;
+  PyObject *item = Py_BuildValue("(sIs)", name, (unsigned)kind, type);
+  int failed = !item || PyList_Append(listing->list, item);
+  Py_XDECREF(item);
+  return failed;
+}
+static PyObject *program_attributes(PyObject *self, PyObject *unused) {
+  (void)unused;
+  Listing listing = {PyList_New(0)};
+  wick_error *error = NULL;
+  if (!listing.list) return NULL;
+  wick_status status = wick_module_each(module_of(self), list_attribute, &listing, &error);
+  if (status) raise_wick(own_state(self), status, error);
+  if (!PyErr_Occurred()) return listing.list;
+  Py_DECREF(listing.list);
+  return NULL;
+}
+
+/* An object of a class of the program, of a dict of its attributes: a Program where it is a module. */
+static PyObject *program_new_object(PyObject *self, PyObject *args) {
+  const char *class_name;
+  PyObject *attributes, *key, *item;
+  if (!PyArg_ParseTuple(args, "sO!:new_object", &class_name, &PyDict_Type, &attributes)) return NULL;
+  size_t most = (size_t)PyDict_Size(attributes), count = 0;
+  const char **names = PyMem_Calloc(most + 1, sizeof *names);
+  wick_value **values = PyMem_Calloc(most + 1, sizeof *values), *object = NULL;
+  wick_error *error = NULL;
+  Py_ssize_t position = 0;
+  bool failed = !names || !values;
+  if (failed) PyErr_NoMemory();
+  while (!failed && count < most && PyDict_Next(attributes, &position, &key, &item)) {
+    failed = !(names[count] = PyUnicode_AsUTF8(key)) || !(values[count] = value_from_python(own_state(self), item));
+    if (!failed) count++;
+  }
+  if (!failed) {
+    wick_status status =
+        wick_object_new(module_of(self), class_name, names, (const wick_value *const *)values, count, &object, &error);
+    if (status) raise_wick(own_state(self), status, error);
+  }
+  for (size_t i = 0; values && i < count; i++) wick_value_release(values[i]);
+  PyMem_Free(names), PyMem_Free(values);
+  if (!object) return NULL;
+  wick_module *module = NULL;
+  if (wick_module_of_object(NULL, object, &module, NULL)) return value_to_python(own_state(self), object);
+  wick_value_release(object);
+  return program_wrap(own_state(self), module);
+}
+
+static PyObject *program_get_class_name(PyObject *self, void *unused) {
+  (void)unused;
+  return PyUnicode_FromString(wick_module_class_name(module_of(self)));
+}
+
+static PyObject *program_hook_count(PyObject *self, PyObject *unused) {
+  (void)unused;
+  size_t count = 0;
+  for (uint32_t kind = WICK_FORWARD_PRE_HOOK; kind <= WICK_FORWARD_HOOK; kind++)
+    count += wick_module_hook_count(module_of(self), NULL, kind);
+  return PyLong_FromSize_t(count);
+}
+
+/* ---- whole modules ---- */
+
+static PyObject *program_clone(PyObject *self, PyObject *args) {
+  int shares = 0;
+  wick_module *module;
+  if (!PyArg_ParseTuple(args, "|p:clone", &shares)) return NULL;
+  CHECK_WICK(own_state(self), wick_module_clone(NULL, module_of(self), shares, &module, &check_error));
+  return program_wrap(own_state(self), module);
+}
+
+static PyObject *program_freeze(PyObject *self, PyObject *names) {
+  PyObject *tuple = PySequence_Tuple(names);
+  if (!tuple) return NULL;
+  Py_ssize_t count = PyTuple_GET_SIZE(tuple);
+  const char **preserved = PyMem_Calloc((size_t)count + 1, sizeof *preserved);
+  wick_module *module = NULL;
+  wick_error *error = NULL;
+  wick_status status = WICK_OK;
+  bool failed = !preserved;
+  if (failed) PyErr_NoMemory();
+  for (Py_ssize_t i = 0; i < count && !failed; i++)
+    failed = !(preserved[i] = PyUnicode_AsUTF8(PyTuple_GET_ITEM(tuple, i)));
+  if (!failed) status = wick_module_freeze(NULL, module_of(self), preserved, (size_t)count, &module, &error);
+  if (status) raise_wick(own_state(self), status, error);
+  PyMem_Free(preserved);
+  Py_DECREF(tuple);
+  return failed || status ? NULL : program_wrap(own_state(self), module);
+}
+
+static PyObject *program_train(PyObject *self, PyObject *on) {
+  int training = PyObject_IsTrue(on);
+  if (training < 0) return NULL;
+  CHECK_WICK(own_state(self), wick_module_train(module_of(self), training, &check_error));
+  Py_RETURN_NONE;
+}
+
+static PyObject *program_save(PyObject *self, PyObject *args) {
+  PyObject *path;
+  const char *entry = NULL;
+  wick_error *error = NULL;
+  if (!PyArg_ParseTuple(args, "O&|z:save", PyUnicode_FSConverter, &path, &entry)) return NULL;
+  wick_status status = wick_module_save(NULL, module_of(self), PyBytes_AS_STRING(path), entry, &error);
+  Py_DECREF(path);
+  if (status) return raise_wick(own_state(self), status, error);
+  Py_RETURN_NONE;
+}
+
+static PyObject *program_extra_file(PyObject *self, PyObject *name) {
+  size_t length;
+  const char *text = PyUnicode_AsUTF8(name);
+  if (!text) return NULL;
+  const char *data = wick_module_extra_file(module_of(self), text, &length);
+  if (!data) Py_RETURN_NONE;
+  return PyBytes_FromStringAndSize(data, (Py_ssize_t)length);
+}
+
+static PyObject *program_set_extra_file(PyObject *self, PyObject *args) {
+  const char *name, *data;
+  Py_ssize_t length;
+  if (!PyArg_ParseTuple(args, "ss#:set_extra_file", &name, &data, &length)) return NULL;
+  CHECK_WICK(own_state(self), wick_module_set_extra_file(module_of(self), name, data, (size_t)length, &check_error));
+  Py_RETURN_NONE;
+}
+
+static int note_operator(void *user, const char *name, size_t calls, int is_known) {
+  PyObject *item = Py_BuildValue("(snO)", name, (Py_ssize_t)calls, is_known ? Py_True : Py_False);
+  int failed = !item || PyList_Append(user, item);
+  Py_XDECREF(item);
+  return failed;
+}
+static PyObject *program_operators(PyObject *self, PyObject *unused) {
+  (void)unused;
+  PyObject *list = PyList_New(0);
+  wick_error *error = NULL;
+  if (!list) return NULL;
+  wick_status status = wick_module_each_operator(module_of(self), note_operator, list, &error);
+  if (status) raise_wick(own_state(self), status, error);
+  if (!PyErr_Occurred()) return list;
+  Py_DECREF(list);
+  return NULL;
+}
+
+/* ---- the class ---- */
+
+static void program_dealloc(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  if (((ProgramObject *)self)->weak_references) PyObject_ClearWeakRefs(self);
+  wick_module_release(module_of(self));
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+static PyMethodDef methods[] = {
+    {"names", program_names, METH_NOARGS, "The names of its functions, or methods."},
+    {"function", program_function, METH_O, "function(name): a Method."},
+    {"graph", program_graph, METH_VARARGS, "graph(name, inlined=False): a copy of a method's Graph."},
+    {"call", (PyCFunction)(void (*)(void))program_call, METH_FASTCALL | METH_KEYWORDS,
+     "call(*args, **kwargs): forward, with the module's hooks around it."},
+    {"get", program_get, METH_O, "get(path): an attribute."},
+    {"set", program_set, METH_VARARGS, "set(path, value)"},
+    {"submodule", program_submodule, METH_O, "submodule(path): a Program."},
+    {"attributes", program_attributes, METH_NOARGS, "(name, kind, type) of each attribute of the module itself."},
+    {"new_object", program_new_object, METH_VARARGS, "new_object(class_name, attributes): of a class of the program."},
+    {"hook_count", program_hook_count, METH_NOARGS, "How many hooks run when the module is called."},
+    {"clone", program_clone, METH_VARARGS, "clone(share_tensors=False)"},
+    {"freeze", program_freeze, METH_O, "freeze(preserved): a new module with its attributes as constants."},
+    {"train", program_train, METH_O, "train(on)"},
+    {"save", program_save, METH_VARARGS, "save(path, entry=None)"},
+    {"extra_file", program_extra_file, METH_O, "extra_file(name): bytes, or None."},
+    {"set_extra_file", program_set_extra_file, METH_VARARGS, "set_extra_file(name, data)"},
+    {"operators", program_operators, METH_NOARGS, "(name, calls, is_known) of each operator that it calls."},
+    {NULL, NULL, 0, NULL}};
+static PyGetSetDef getters[] = {
+    {"class_name", program_get_class_name, NULL, "Of a module's class; \"\" for a compiled text.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(ProgramObject, weak_references), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_dealloc, program_dealloc},
+                              {Py_tp_methods, methods},
+                              {Py_tp_getset, getters},
+                              {Py_tp_members, members},
+                              {Py_tp_doc, "What was compiled or loaded: functions of a text, or a module."},
+                              {0, NULL}};
+static PyType_Spec spec = {"wick._C.Program", sizeof(ProgramObject), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+
+/* ---- loading ---- */
+
+/* load(path or bytes, device_map=None, is_mapped=False) */
+static PyObject *load(PyObject *self, PyObject *args) {
+  PyObject *from;
+  const char *device_map = NULL;
+  int is_mapped = 0;
+  ModuleState *state = state_of_module(self);
+  wick_module *module = NULL;
+  wick_error *error = NULL;
+  wick_status status;
+  if (!PyArg_ParseTuple(args, "O|zp:load", &from, &device_map, &is_mapped)) return NULL;
+  wick_load_options options = {.size = sizeof options, .device_map = device_map};
+  options.mode = is_mapped ? WICK_LOAD_MAP : WICK_LOAD_READ;
+  if (PyBytes_Check(from)) {
+    status = wick_load_memory(NULL, PyBytes_AS_STRING(from), (size_t)PyBytes_GET_SIZE(from), &options, &module, &error);
+  } else {
+    PyObject *path;
+    if (!PyUnicode_FSConverter(from, &path)) return NULL;
+    status = wick_load(NULL, PyBytes_AS_STRING(path), &options, &module, &error);
+    Py_DECREF(path);
+  }
+  return status ? raise_wick(state, status, error) : program_wrap(state, module);
+}
+
+static PyObject *set_executor(PyObject *self, PyObject *args) {
+  const char *name;
+  int synchronous = 0;
+  unsigned runs = 0;
+  ModuleState *state = state_of_module(self);
+  wick_executor_options options = {.size = sizeof options};
+  if (!PyArg_ParseTuple(args, "s|pI:set_executor", &name, &synchronous, &runs)) return NULL;
+  options.synchronous = (uint32_t)synchronous;
+  options.profiled_runs = runs;
+  CHECK_WICK(state, wick_executor_named(name, &options.executor, &check_error));
+  CHECK_WICK(state, wick_set_executor(NULL, &options, &check_error));
+  Py_RETURN_NONE;
+}
+
+static PyObject *wait_for_plans(PyObject *self, PyObject *unused) {
+  (void)self, (void)unused;
+  Py_BEGIN_ALLOW_THREADS;
+  wick_wait_for_plans();
+  Py_END_ALLOW_THREADS;
+  Py_RETURN_NONE;
+}
+
+static PyObject *operator_exists(PyObject *self, PyObject *name) {
+  (void)self;
+  const char *text = PyUnicode_AsUTF8(name);
+  return text ? PyBool_FromLong(wick_op_exists(text)) : NULL;
+}
+
+PyMethodDef program_functions[] = {
+    {"load_program", load, METH_VARARGS, "load_program(path or bytes, device_map=None, is_mapped=False): a Program."},
+    {"set_executor", set_executor, METH_VARARGS, "set_executor(name, synchronous=False, profiled_runs=0)"},
+    {"wait_for_plans", wait_for_plans, METH_NOARGS, "Returns when no plan is being made."},
+    {"operator_exists", operator_exists, METH_O, "operator_exists(\"aten::add\")"},
+    {NULL, NULL, 0, NULL}};
+
+int add_program_class(PyObject *module, ModuleState *state) {
+  return program_add_type(module, &spec, &programs_of(state)->program_type);
+}

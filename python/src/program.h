@@ -1,0 +1,68 @@
+/* What the files of programs share: the state that hangs on ModuleState.program_state, and the handles of Python.
+ *
+ *   tree.c     nested tuples as trees
+ *   compile.c  compiling trees, names from a resolver in Python
+ *   program.c  Program: a compiled text or a module; saving and loading
+ *   method.c   Method: a function that is called quickly
+ *   graph.c    Graph, its nodes and values, to be looked at
+ *   foreign.c  functions of Python as operators that programs call
+ *   object.c   objects, enums and NamedTuples both ways */
+#ifndef PY_WICK_PROGRAM_H
+#define PY_WICK_PROGRAM_H
+
+#include "py_wick.h"
+
+typedef struct ProgramState {
+  PyTypeObject *program_type, *method_type, *graph_type, *node_type, *graph_value_type, *future_type;
+  PyObject *classes;     /* dict: a class of Python -> (kind, Program, name, names of attributes) */
+  PyObject *wrap;        /* makes Python's objects of parts: wrap(kind, ...); NULL: nobody has set it */
+  PyObject *name_handle; /* "_script_handle" */
+} ProgramState;
+static inline ProgramState *programs_of(ModuleState *state) {
+  return state->program_state;
+}
+
+typedef struct ProgramObject {
+  PyObject_HEAD wick_module *module;
+  ModuleState *state;
+  PyObject *weak_references;
+} ProgramObject;
+/* A new reference; takes over `module`. */
+PyObject *program_wrap(ModuleState *state, wick_module *module);
+/* Borrowed; NULL with a TypeError. */
+wick_module *program_module(ModuleState *state, PyObject *object);
+
+/* Takes over `function`. */
+PyObject *method_wrap(ModuleState *state, wick_function *function);
+/* Takes over `graph`. */
+PyObject *graph_wrap(ModuleState *state, wick_graph *graph);
+/* Takes over the text; NULL after a failure. */
+PyObject *text_take(char *text);
+
+/* The arguments of a vectorcall as wick takes them; free with arguments_free, also after a failure. */
+enum { INLINE_ARGUMENTS = 12 };
+typedef struct Arguments {
+  wick_value *few[INLINE_ARGUMENTS], **values;
+  const char *few_names[INLINE_ARGUMENTS], **names;
+  size_t count, named;
+} Arguments;
+int arguments_read(ModuleState *state, Arguments *a, PyObject *const *objects, Py_ssize_t positional, PyObject *names);
+void arguments_free(Arguments *a);
+
+/* The tree that nested tuples describe: (kind, children or text, begin, end), with a source as a fifth item where
+ * places are in another text: it has `data` (bytes), `file_name` and `first_line`. `texts`: a dict of the sources that
+ * `trees` has. -1 with an error. */
+int tree_build(ModuleState *state, wick_trees *trees, PyObject *texts, PyObject *description, const wick_tree **out);
+
+int program_value_from(ModuleState *state, PyObject *object, wick_value **out);
+PyObject *program_value_to(ModuleState *state, wick_value *value);
+
+/* What the files add to the module. */
+extern PyMethodDef compile_methods[], foreign_methods[], object_methods[], program_functions[];
+int add_program_class(PyObject *module, ModuleState *state);
+int add_method_class(PyObject *module, ModuleState *state);
+int add_graph_classes(PyObject *module, ModuleState *state);
+int add_object_classes(PyObject *module, ModuleState *state);
+int program_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **out);
+
+#endif

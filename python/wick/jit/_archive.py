@@ -1,0 +1,55 @@
+"""Saving, loading and freezing."""
+
+import os
+
+from .. import _C
+from ._module import ScriptModule, wrap_module
+
+
+def save(m, f, _extra_files=None):
+    """Saves a compiled function or module."""
+    m.save(f, _extra_files)
+
+
+def load(f, map_location=None, _extra_files=None):
+    """A module of an archive, of a path or of a file that is open for bytes. `map_location`: what takes the place of
+    devices that are not here. Of `_extra_files` the values are replaced by what the archive has."""
+    data = f.read() if hasattr(f, "read") else os.fspath(f)
+    if isinstance(data, str) and not os.path.exists(data):
+        raise ValueError("The provided filename %s does not exist" % data)
+    devices = "*=%s" % (map_location,) if map_location is not None else None
+    handle = _C.load_program(data, devices)
+    for name in _extra_files or ():
+        content = handle.extra_file(name)
+        if content is not None:
+            _extra_files[name] = content
+    return wrap_module(handle)
+
+
+def freeze(mod, preserved_attrs=None, optimize_numerics=True):
+    """A copy of a compiled module with its attributes as constants; the module must be in evaluation mode."""
+    if not isinstance(mod, ScriptModule):
+        raise RuntimeError("Freezing expects a ScriptModule as input. Please use wick.jit.script or wick.jit.trace to "
+                           "script your 'nn.Module'.")
+    if mod.training:
+        raise RuntimeError("Freezing is currently only implemented for modules in eval mode. Please call .eval() on "
+                           "your module before freezing.")
+    return wrap_module(mod._script_handle.freeze(list(preserved_attrs or ())))
+
+
+def optimize_for_inference(mod, other_methods=None):
+    """A frozen module; plans of calls fold and fuse what can be."""
+    if not isinstance(mod, ScriptModule):
+        raise RuntimeError("optimize_for_inference expects a ScriptModule as input. Please use wick.jit.script or "
+                           "wick.jit.trace to script your 'nn.Module'.")
+    return freeze(mod.eval(), other_methods) if mod.__dict__.get("_kind") is not None or mod.training else mod
+
+
+def run_frozen_optimizations(mod, optimize_numerics=True, preserved_methods=None):
+    """Nothing to do: plans of a frozen module are optimized when it is called."""
+
+
+def from_torch(module):
+    """A torch.nn.Module compiled by wick; torch must be installed. Tensors are shared where they are on the CPU."""
+    from . import _from_torch
+    return _from_torch.convert(module)

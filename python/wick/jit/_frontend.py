@@ -1,0 +1,645 @@
+"""Python's syntax trees as wick's.
+
+`Source` is the text of one definition with its place in the user's file; `Translator` turns its `ast` into nested
+tuples (kind, children or text, begin, end), which `_C.Program` makes trees of: kinds and children are those that
+include/wick/compile.h lists, begin and end offsets in the text in bytes. A tuple with a fifth item, a `Source`, says
+what the offsets in it and below it refer to. What TorchScript lacks becomes a TK_UNSUPPORTED, which is an error only
+where it is compiled.
+"""
+
+import ast
+import inspect
+import linecache
+import sys
+import textwrap
+
+NO_ITEMS = ("TK_LIST", (), 0, 0)
+NOTHING = ("TK_OPTION", (), 0, 0)
+
+_BINARY = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%", ast.MatMult: "@", ast.BitAnd: "&",
+    ast.BitOr: "|", ast.BitXor: "^", ast.Pow: "TK_POW", ast.LShift: "TK_LSHIFT", ast.RShift: "TK_RSHIFT",
+    ast.FloorDiv: "TK_FLOOR_DIV",
+}
+_COMPARE = {
+    ast.Lt: "<", ast.Gt: ">", ast.Eq: "TK_EQ", ast.NotEq: "TK_NE", ast.LtE: "TK_LE", ast.GtE: "TK_GE", ast.In: "TK_IN",
+    ast.NotIn: "TK_IN", ast.Is: "TK_IS", ast.IsNot: "TK_ISNOT",
+}
+_UNARY = {ast.USub: "TK_UNARY_MINUS", ast.Not: "TK_NOT", ast.Invert: "~"}
+_UNSUPPORTED = {
+    ast.Lambda: "lambda", ast.NamedExpr: "an assignment expression", ast.Set: "a set", ast.SetComp: "a set",
+    ast.Await: "await", ast.Yield: "yield", ast.YieldFrom: "yield", ast.AsyncFunctionDef: "async",
+    ast.AsyncFor: "async", ast.AsyncWith: "async", ast.Try: "try", ast.Global: "global", ast.Nonlocal: "nonlocal",
+}
+_SEVERAL_FORS = "a comprehension with several for clauses"
+
+
+class FrontendError(RuntimeError):
+    """The source of something can't be had, or is not what can be compiled."""
+
+
+class Source:
+    """The text of a definition as it stands in a file, and where."""
+
+    def __init__(self, text, file_name=None, first_line=1):
+        self.text = text
+        self.file_name = file_name or "<unknown>"
+        self.first_line = first_line
+        self.data = text.encode("utf-8", "surrogateescape")
+        self.starts = [0]
+        for line in self.data.splitlines(True):
+            self.starts.append(self.starts[-1] + len(line))
+
+    def offset(self, line, column):
+        """The offset of a place that `ast` gives, of a text that `parse` read."""
+        return min(self.starts[min(line, len(self.starts) - 1)] + column, len(self.data))
+
+    def parse(self):
+        """The definition's node. The text may be indented: a block around it makes it whole, and keeps its columns."""
+        text = "if 1:\n" + self.text if self.text[:1] in " \t" else "\n" + self.text
+        try:
+            tree = ast.parse(text, self.file_name, type_comments=True)
+        except SyntaxError:  # a comment that begins as one of types and is none
+            tree = ast.parse(text, self.file_name)
+        body = tree.body
+        if body and isinstance(body[0], ast.If) and text.startswith("if 1:"):
+            body = body[0].body
+        if len(body) != 1:
+            raise FrontendError("expected a single definition in the source of %s:%d" % (self.file_name,
+                                                                                          self.first_line))
+        # A line stands before the text: what `ast` calls line 2 is index 0 of `starts`.
+        ast.increment_lineno(tree, -2)
+        return body[0]
+
+
+def source_of(thing):
+    """The `Source` of a function or class; FrontendError where there is none (the interpreter's prompt, exec)."""
+    try:
+        lines, first = inspect.getsourcelines(thing)
+        file_name = inspect.getsourcefile(thing)
+    except (OSError, TypeError) as error:
+        raise FrontendError(
+            "can't get the source of %s: %s. It must stand in a file; what is made by exec or typed at a prompt "
+            "has none" % (getattr(thing, "__qualname__", thing), error)) from None
+    return Source("".join(lines), file_name, max(first, 1))
+
+
+def register_source(file_name, text):
+    """Makes the text of something that exec runs known to `inspect`, as if it stood in a file of that name."""
+    linecache.cache[file_name] = (len(text), None, text.splitlines(True), file_name)
+
+
+def text_source(text, file_name):
+    """The source of a text that wick wrote itself."""
+    return Source(textwrap.dedent(text), file_name)
+
+
+# ---- trees of values, for what no source says ----
+
+def var(name, begin=0, end=0):
+    """A dotted name as an expression."""
+    first, *rest = name.split(".")
+    tree = ("TK_VAR", (("TK_IDENT", first, begin, end),), begin, end)
+    for part in rest:
+        tree = (".", (tree, ("TK_IDENT", part, begin, end)), begin, end)
+    return tree
+
+
+def items(trees):
+    """A TK_LIST."""
+    return ("TK_LIST", tuple(trees), 0, 0) if trees else NO_ITEMS
+
+
+def option(tree):
+    """A TK_OPTION of a tree or None."""
+    return NOTHING if tree is None else ("TK_OPTION", (tree,), tree[2], tree[3])
+
+
+def ident(name):
+    """A TK_IDENT."""
+    return ("TK_IDENT", name, 0, 0)
+
+
+def string(text):
+    """A TK_STRINGLITERAL."""
+    return ("TK_STRINGLITERAL", text, 0, 0)
+
+
+def assign(name, value=None, annotation=None):
+    """`name: annotation = value`."""
+    return ("TK_ASSIGN", (items([var(name)]), option(value), option(annotation)), 0, 0)
+
+
+def apply(callee, arguments):
+    """A call."""
+    return ("TK_APPLY", (callee, items(arguments), NO_ITEMS), 0, 0)
+
+
+def literal(value, begin=0, end=0):
+    """A constant as an expression; None where the language has no literal of it."""
+    if value is None or value is True or value is False:
+        return ("TK_NONE" if value is None else "TK_TRUE" if value else "TK_FALSE", (), begin, end)
+    if type(value) is str:
+        return ("TK_STRINGLITERAL", value, begin, end)
+    if type(value) in (int, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            return apply(var("float"), [string(repr(value))])
+        number = ("TK_CONST", repr(abs(value)), begin, end)
+        is_negative = repr(value).startswith("-")
+        return ("TK_UNARY_MINUS", (number,), begin, end) if is_negative else number
+    if type(value) is complex:
+        return apply(var("complex"), [literal(value.real), literal(value.imag)])
+    if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
+        parts = [literal(item, begin, end) for item in value]
+        if any(part is None for part in parts):
+            return None
+        return ("TK_LIST_LITERAL" if type(value) is list else "TK_TUPLE_LITERAL", (items(parts),), begin, end)
+    return None
+
+
+def definition(name, parameters, result, body, decorators=()):
+    """A TK_DEF without a source: parameters are (name, annotation or None) in order."""
+    params = [("TK_PARAM", (ident(n), option(a), NOTHING, ("TK_FALSE", (), 0, 0)), 0, 0) for n, a in parameters]
+    return ("TK_DEF", (ident(name), ("TK_DECL", (items(params), option(result)), 0, 0), items(body),
+                       items([var(d) for d in decorators])), 0, 0)
+
+
+def class_definition(name, bases, body, source=None, begin=0, end=0):
+    """A TK_CLASS_DEF."""
+    tree = ("TK_CLASS_DEF", (ident(name), items([var(b) for b in bases]), items(body), NO_ITEMS), begin, end)
+    return tree if source is None else tree + (source,)
+
+
+# ---- sources ----
+
+class Translator:
+    """Turns nodes of one `Source` into trees.
+
+    `annotation`, if given, is asked for the tree of each annotation: (node, translator) -> tree or None, which means
+    the expression as it stands. `attribute` likewise of each attribute that is read: (node, translator).
+    """
+
+    def __init__(self, source, annotation=None, attribute=None):
+        self.source = source
+        self._annotation = annotation
+        self._attribute = attribute
+        self._fixed = None
+
+    # ---- places ----
+
+    def place(self, node):
+        """Where a node begins and ends."""
+        if self._fixed is not None:
+            return self._fixed
+        offset = self.source.offset
+        return offset(node.lineno, node.col_offset), offset(node.end_lineno, node.end_col_offset)
+
+    def make(self, kind, node, *children):
+        """A tree in the place of a node."""
+        return (kind, children) + self.place(node)
+
+    def text(self, kind, node, text):
+        """An atom in the place of a node."""
+        return (kind, text) + self.place(node)
+
+    def list(self, trees):
+        """A TK_LIST that stands where its items do."""
+        trees = tuple(trees)
+        return ("TK_LIST", trees, trees[0][2], max(trees[0][2], trees[-1][3])) if trees else NO_ITEMS
+
+    def unsupported(self, node, what):
+        """What is an error if it is compiled."""
+        begin, end = self.place(node)
+        line_end = self.source.data.find(b"\n", begin, end)
+        return ("TK_UNSUPPORTED", what, begin, end if line_end < 0 else line_end)
+
+    # ---- definitions ----
+
+    def function(self, node, name=None, drop_decorators=True, body=None):
+        """The TK_DEF of a FunctionDef."""
+        decl = self.declaration(node)
+        begin = self.definition_begin(node)
+        end = max(decl[3], begin)
+        statements = self.body(node.body) if body is None else items(body)
+        children = (("TK_IDENT", name or node.name, begin, begin), decl, statements)
+        if not drop_decorators and node.decorator_list:
+            children += (self.list(self.expression(d) for d in node.decorator_list),)
+        return ("TK_DEF", children, begin, end)
+
+    def definition_begin(self, node):
+        """Where the word def or class stands, behind the decorators."""
+        return self.place(node)[0]
+
+    def class_body(self, node):
+        """The statements of a ClassDef."""
+        return self.body(node.body)
+
+    def declaration(self, node):
+        """The TK_DECL of a FunctionDef, with what a type comment says."""
+        arguments = node.args
+        comment = self.signature_comment(node)
+        if arguments.posonlyargs:
+            raise FrontendError(self.message(arguments.posonlyargs[0],
+                                             "positional-only parameters ('/') are not supported in TorchScript"))
+        params = []
+        defaults = [None] * (len(arguments.args) - len(arguments.defaults)) + arguments.defaults
+        for argument, default in zip(arguments.args, defaults):
+            params.append(self.param(argument, default, "TK_FALSE"))
+        if arguments.vararg:
+            params.append(self.param(arguments.vararg, None, "TK_STARRED"))
+        for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults):
+            params.append(self.param(argument, default, "TK_TRUE"))
+        if arguments.kwarg:
+            params.append(self.param(arguments.kwarg, None, "TK_POW"))
+        result = None if node.returns is None else self.annotation(node.returns)
+        if comment is not None:
+            params, result = self.merge_comment(node, comment, params, result)
+        begin = self.place(node)[0]
+        end = self.header_end(node, params, result)
+        params_list = ("TK_LIST", tuple(params), params[0][2], params[-1][3]) if params else NO_ITEMS
+        return ("TK_DECL", (params_list, option(result)), begin, end)
+
+    def param(self, argument, default, marker):
+        """One TK_PARAM."""
+        begin, end = self.place(argument)
+        annotation = argument.annotation
+        kind = None if annotation is None else self.annotation(annotation)
+        if kind is None and getattr(argument, "type_comment", None):
+            kind = self.comment_type(argument, argument.type_comment)
+        name = ("TK_IDENT", argument.arg, begin, begin + len(argument.arg.encode()))
+        value = None if default is None else self.expression(default)
+        return ("TK_PARAM", (name, option(kind), option(value), (marker, (), begin, end)), begin,
+                end if value is None else value[3])
+
+    def header_end(self, node, params, result):
+        """Behind the parenthesis of a def, or behind the type of its result."""
+        if node.returns is not None:
+            return self.place(node.returns)[1]
+        data = self.source.data
+        at = max([self.place(node)[0]] + [p[3] for p in params])
+        body = self.place(node.body[0])[0]
+        close = data.find(b")", at, body)
+        return at if close < 0 else close + 1
+
+    def signature_comment(self, node):
+        """The FunctionType of a comment `# type: (int) -> Tensor`; None: there is none."""
+        text = node.type_comment
+        if not text:
+            return None
+        text = text.split("#")[0].strip()
+        try:
+            return ast.parse(text if "->" in text else text + " -> ...", mode="func_type")
+        except SyntaxError as error:
+            raise FrontendError(self.message(node, "can't read the type comment '%s': %s" % (text, error.msg))) from None
+
+    def merge_comment(self, node, comment, params, result):
+        """Parameters and result with the types that a comment gives them."""
+        types = comment.argtypes
+        elided = len(types) == 1 and isinstance(types[0], ast.Constant) and types[0].value is Ellipsis
+        place = self._fixed
+        self._fixed = self.place(node)[0], self.place(node)[0]
+        if not elided:
+            skipped = 1 if len(params) == len(types) + 1 and params[0][1][0][1] == "self" else 0
+            if len(types) + skipped != len(params):
+                raise FrontendError(self.message(
+                    node, "Number of type annotations for function parameters (%d) does not match the number of "
+                    "parameters on the function (%d)!" % (len(types), len(params))))
+            for i, kind in enumerate(types):
+                name, old, default, marker = params[i + skipped][1]
+                if not old[1]:
+                    params[i + skipped] = ("TK_PARAM", (name, option(self.annotation(kind)), default, marker)
+                                           ) + params[i + skipped][2:]
+        says_result = not (isinstance(comment.returns, ast.Constant) and comment.returns.value is Ellipsis)
+        if result is None and says_result:
+            result = self.annotation(comment.returns)
+        self._fixed = place
+        return params, result
+
+    def comment_type(self, node, text):
+        """The type that a comment on a parameter or an assignment names."""
+        text = text.split("#")[0].strip()
+        try:
+            tree = ast.parse(text, mode="eval").body
+        except SyntaxError as error:
+            raise FrontendError(self.message(node, "can't read the type comment '%s': %s" % (text, error.msg))) from None
+        place, self._fixed = self._fixed, self.place(node)
+        try:
+            return self.annotation(tree)
+        finally:
+            self._fixed = place
+
+    def annotation(self, node):
+        """The tree of a type."""
+        made = self._annotation(node, self) if self._annotation else None
+        return self.expression(node) if made is None else made
+
+    def message(self, node, text):
+        """A message with the place and the line of a node."""
+        line = self.source.first_line + node.lineno
+        lines = self.source.text.splitlines()
+        shown = lines[node.lineno] if 0 <= node.lineno < len(lines) else ""
+        return "%s:\n  File \"%s\", line %d\n%s\n%s~~~ <--- HERE" % (text, self.source.file_name, line, shown,
+                                                                      " " * node.col_offset)
+
+    # ---- statements ----
+
+    def body(self, nodes):
+        """A TK_LIST of statements."""
+        return self.list(self.statement(node) for node in nodes)
+
+    def statement(self, node):
+        """One statement."""
+        what = _UNSUPPORTED.get(type(node))
+        if what is None:
+            method = getattr(self, "_" + type(node).__name__, None)
+            if method is not None:
+                return method(node)
+            what = type(node).__name__
+        return self.unsupported(node, what)
+
+    def _FunctionDef(self, node):
+        return self.function(node, drop_decorators=False)
+
+    def _ClassDef(self, node):
+        begin = self.place(node)[0]
+        bases = [self.expression(base) for base in node.bases]
+        bases += [self.keyword(word) for word in node.keywords]
+        return ("TK_CLASS_DEF", (("TK_IDENT", node.name, begin, begin), self.list(bases), self.body(node.body),
+                                 self.list(self.expression(d) for d in node.decorator_list)), begin, begin)
+
+    def _Return(self, node):
+        if node.value is None:
+            return self.make("TK_RETURN", node, self.make("TK_NONE", node))
+        return self.make("TK_RETURN", node, self.expression(node.value))
+
+    def _Raise(self, node):
+        if node.exc is None:
+            return self.make("TK_RAISE", node, self.make("TK_NONE", node))
+        return self.make("TK_RAISE", node, self.expression(node.exc))
+
+    def _Assert(self, node):
+        message = None if node.msg is None else self.expression(node.msg)
+        return self.make("TK_ASSERT", node, self.expression(node.test), option(message))
+
+    def _Delete(self, node):
+        targets = node.targets
+        if len(targets) == 1 and isinstance(targets[0], ast.Tuple):
+            targets = targets[0].elts
+        return self.make("TK_DELETE", node, self.list(self.expression(t) for t in targets))
+
+    def _Assign(self, node):
+        kind = None
+        if node.type_comment and not node.type_comment.startswith("("):
+            kind = self.comment_type(node, node.type_comment)
+        return self.make("TK_ASSIGN", node, self.list(self.expression(t) for t in node.targets),
+                         option(self.expression(node.value)), option(kind))
+
+    def _AnnAssign(self, node):
+        value = None if node.value is None else self.expression(node.value)
+        return self.make("TK_ASSIGN", node, self.list([self.expression(node.target)]), option(value),
+                         option(self.annotation(node.annotation)))
+
+    def _AugAssign(self, node):
+        return self.make("TK_AUG_ASSIGN", node, self.expression(node.target),
+                         self.make(_BINARY[type(node.op)], node), self.expression(node.value))
+
+    def _If(self, node):
+        return self.make("TK_IF", node, self.expression(node.test), self.body(node.body), self.body(node.orelse))
+
+    def _While(self, node):
+        if node.orelse:
+            return self.unsupported(node, "else of a loop")
+        return self.make("TK_WHILE", node, self.expression(node.test), self.body(node.body))
+
+    def _For(self, node):
+        if node.orelse:
+            return self.unsupported(node, "else of a loop")
+        return self.make("TK_FOR", node, self.list([self.expression(node.target)]),
+                         self.list([self.expression(node.iter)]), self.body(node.body))
+
+    def _With(self, node):
+        entries = []
+        for item in node.items:
+            target = None if item.optional_vars is None else self.expression(item.optional_vars)
+            begin, end = self.place(item.context_expr)
+            entries.append(("TK_WITH_ITEM", (self.expression(item.context_expr), option(target)), begin, end))
+        return self.make("TK_WITH", node, self.list(entries), self.body(node.body))
+
+    def _Expr(self, node):
+        return self.make("TK_EXPR_STMT", node, self.expression(node.value))
+
+    def _Pass(self, node):
+        return self.make("TK_PASS", node)
+
+    def _Break(self, node):
+        return self.make("TK_BREAK", node)
+
+    def _Continue(self, node):
+        return self.make("TK_CONTINUE", node)
+
+    def _Import(self, node):
+        return self.make("TK_IMPORT", node, NOTHING, self.list(self.alias(node, name) for name in node.names))
+
+    def _ImportFrom(self, node):
+        if node.level:
+            return self.unsupported(node, "a relative import in a function")
+        return self.make("TK_IMPORT", node, option(self.text("TK_IDENT", node, node.module)),
+                         self.list(self.alias(node, name) for name in node.names))
+
+    def alias(self, node, name):
+        """One name of an import."""
+        other = None if name.asname is None else self.text("TK_IDENT", node, name.asname)
+        return self.make("TK_ALIAS", node, self.text("TK_IDENT", node, name.name), option(other))
+
+    # ---- expressions ----
+
+    def expression(self, node):
+        """One expression."""
+        what = _UNSUPPORTED.get(type(node))
+        if what is None:
+            method = getattr(self, "_" + type(node).__name__, None)
+            if method is not None:
+                return method(node)
+            what = type(node).__name__
+        return self.unsupported(node, what)
+
+    def _Name(self, node):
+        return self.make("TK_VAR", node, self.text("TK_IDENT", node, node.id))
+
+    def _Attribute(self, node):
+        if self._attribute:
+            made = self._attribute(node, self)
+            if made is not None:
+                return made
+        begin, end = self.place(node)
+        name_begin = begin if self._fixed else end - len(node.attr.encode())
+        return (".", (self.expression(node.value), ("TK_IDENT", node.attr, name_begin, end)), begin, end)
+
+    def _Constant(self, node):
+        value = node.value
+        if value is Ellipsis:
+            return self.make("TK_DOTS", node)
+        if isinstance(value, bytes):
+            return self.unsupported(node, "bytes literal")
+        if isinstance(value, str):
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                return self.unsupported(node, "a string with half of a surrogate pair")
+            return self.text("TK_STRINGLITERAL", node, value)
+        if value is None or isinstance(value, bool):
+            return literal(value, *self.place(node))
+        if isinstance(value, int) and value >= 1 << 64:
+            return self.unsupported(node, "an integer of more than 64 bits")
+        return self.text("TK_CONST", node, self.number(node))
+
+    def number(self, node):
+        """A number as it is written."""
+        begin, end = self.place(node)
+        written = self.source.data[begin:end].decode().replace("_", "")
+        try:
+            if written and ast.literal_eval(written) == node.value:
+                return written
+        except (SyntaxError, ValueError):
+            pass
+        return repr(node.value)
+
+    def _JoinedStr(self, node):
+        place, self._fixed = self._fixed, self.place(node)
+        try:
+            return self.formatted(node)
+        finally:
+            self._fixed = place
+
+    def formatted(self, node):
+        """An f-string: "...{}...".format(values)."""
+        text, values = "", []
+        for part in node.values:
+            if isinstance(part, ast.Constant):
+                if "{}" in part.value:  # the operator knows no other field
+                    values.append(self.text("TK_STRINGLITERAL", node, part.value))
+                    text += "{}"
+                else:
+                    text += part.value
+                continue
+            if part.conversion != -1:
+                return self.unsupported(node, "a conversion in an f-string")
+            if part.format_spec is not None:
+                return self.unsupported(node, "a format in an f-string")
+            values.append(self.expression(part.value))
+            text += "{}"
+        whole = self.text("TK_STRINGLITERAL", node, text)
+        if not values:
+            return whole
+        method = self.make(".", node, whole, self.text("TK_IDENT", node, "format"))
+        return self.make("TK_APPLY", node, method, self.list(values), NO_ITEMS)
+
+    def _List(self, node):
+        return self.make("TK_LIST_LITERAL", node, self.list(self.expression(item) for item in node.elts))
+
+    def _Tuple(self, node):
+        return self.make("TK_TUPLE_LITERAL", node, self.list(self.expression(item) for item in node.elts))
+
+    def _Dict(self, node):
+        if any(key is None for key in node.keys):
+            return self.unsupported(node, "unpacking in a dict")
+        return self.make("TK_DICT_LITERAL", node, self.list(self.expression(key) for key in node.keys),
+                         self.list(self.expression(value) for value in node.values))
+
+    def comprehension(self, kind, node, *elements):
+        """A list or dict made by a loop."""
+        if len(node.generators) > 1:
+            return self.unsupported(node, _SEVERAL_FORS)
+        clause = node.generators[0]
+        if clause.is_async:
+            return self.unsupported(node, "async")
+        children = elements + (self.expression(clause.target), self.expression(clause.iter))
+        if clause.ifs:
+            children += (self.list(self.expression(test) for test in clause.ifs),)
+        return self.make(kind, node, *children)
+
+    def _ListComp(self, node):
+        return self.comprehension("TK_LIST_COMP", node, self.expression(node.elt))
+
+    _GeneratorExp = _ListComp
+
+    def _DictComp(self, node):
+        return self.comprehension("TK_DICT_COMP", node, self.expression(node.key), self.expression(node.value))
+
+    def _Starred(self, node):
+        return self.make("TK_STARRED", node, self.expression(node.value))
+
+    def _IfExp(self, node):
+        return self.make("TK_IF_EXPR", node, self.expression(node.test), self.expression(node.body),
+                         self.expression(node.orelse))
+
+    def _UnaryOp(self, node):
+        kind = _UNARY.get(type(node.op))
+        if kind is None:
+            return self.unsupported(node, "unary plus")
+        return self.make(kind, node, self.expression(node.operand))
+
+    def _BinOp(self, node):
+        # A chain of operators of one level is as deep as it is long: its left side is walked in a loop.
+        chain = []
+        while isinstance(node, ast.BinOp):
+            chain.append(node)
+            node = node.left
+        tree = self.expression(node)
+        for operation in reversed(chain):
+            tree = self.make(_BINARY[type(operation.op)], operation, tree, self.expression(operation.right))
+        return tree
+
+    def _BoolOp(self, node):
+        kind = "TK_AND" if isinstance(node.op, ast.And) else "TK_OR"
+        begin, _ = self.place(node)
+        trees = [self.expression(value) for value in node.values]
+        tree = trees[0]
+        for other in trees[1:]:
+            tree = (kind, (tree, other), begin, max(begin, other[3]))
+        return tree
+
+    def _Compare(self, node):
+        begin, end = self.place(node)
+        left, result = self.expression(node.left), None
+        for operator, value in zip(node.ops, node.comparators):
+            right = self.expression(value)
+            low = left[2] if result is not None else begin
+            place = (low, max(low, right[3] if value is not node.comparators[-1] else end))
+            tree = (_COMPARE[type(operator)], (left, right)) + place
+            if isinstance(operator, ast.NotIn):
+                tree = ("TK_NOT", (tree,)) + place
+            result = tree if result is None else ("TK_AND", (result, tree), begin, place[1])
+            left = right
+        return result
+
+    def keyword(self, word):
+        """A keyword argument."""
+        value = self.expression(word.value)
+        begin = value[2] if self._fixed or sys.version_info < (3, 9) else self.place(word)[0]
+        return ("TK_ATTRIBUTE", (("TK_IDENT", word.arg, begin, begin + len(word.arg.encode())
+                                  if not self._fixed else begin), value), begin, max(begin, value[3]))
+
+    def _Call(self, node):
+        callee = self.expression(node.func)
+        inputs = [self.expression(argument) for argument in node.args]
+        inputs += [self.unsupported(word.value, "unpacking a dict into arguments") for word in node.keywords
+                   if word.arg is None]
+        words = [self.keyword(word) for word in node.keywords if word.arg is not None]
+        # What messages about a call should show is what is called.
+        return ("TK_APPLY", (callee, self.list(inputs), self.list(words)), callee[2], callee[3])
+
+    def _Subscript(self, node):
+        index = node.slice
+        if isinstance(index, ast.Tuple) and index.elts:
+            indices = [self.index(item) for item in index.elts]
+        else:
+            indices = [self.index(index)]
+        return self.make("TK_SUBSCRIPT", node, self.expression(node.value), self.list(indices))
+
+    def index(self, node):
+        """What stands between brackets."""
+        if not isinstance(node, ast.Slice):
+            return self.expression(node)
+        bounds = [None if bound is None else self.expression(bound) for bound in (node.lower, node.upper, node.step)]
+        return self.make("TK_SLICE_EXPR", node, *[option(bound) for bound in bounds])

@@ -1,0 +1,160 @@
+"""What programs say of themselves for the compiler: decorators and annotations. To Python they mean nearly nothing."""
+
+import typing
+
+from . import _registry
+
+EXPORT, IGNORE, UNUSED, DEFAULT = "export", "ignore", "unused", "default"
+_ATTRIBUTE = "_script_modifier"
+
+T = typing.TypeVar("T")
+
+
+def modifier_of(function):
+    """EXPORT, IGNORE, UNUSED or DEFAULT. The marks that torch's decorators leave count as well."""
+    function = getattr(function, "__func__", function)
+    mark = getattr(function, _ATTRIBUTE, None) or getattr(function, "_torchscript_modifier", None) or DEFAULT
+    return str(mark).split(" ", 1)[0]
+
+
+def _mark(function, modifier):
+    if isinstance(function, property):
+        for accessor in (function.fget, function.fset):
+            if accessor is not None:
+                setattr(accessor, _ATTRIBUTE, modifier)
+    else:
+        setattr(function, _ATTRIBUTE, modifier)
+    return function
+
+
+def export(fn):
+    """A method that is compiled with its module although nothing that is compiled calls it."""
+    return _mark(fn, EXPORT)
+
+
+def ignore(drop=False, **kwargs):
+    """A function or method that stays Python's: compiled code calls it there. With drop=True as `unused`."""
+    if callable(drop):
+        return _mark(drop, IGNORE)
+    return lambda fn: _mark(fn, UNUSED if drop else IGNORE)
+
+
+def unused(fn):
+    """A function, method or property that is not compiled: compiled code that comes to it raises."""
+    return _mark(fn, UNUSED)
+
+
+def is_scripting():
+    """True in compiled code. Where it is a condition only the side that is taken is compiled."""
+    return False
+
+
+def is_tracing():
+    """True while a program is traced; False in compiled code."""
+    import sys
+    tracing = sys.modules.get("wick.jit._trace")
+    return tracing is not None and tracing.is_tracing()
+
+
+def annotate(the_type, the_value):
+    """The value; to the compiler it is of that type: `wick.jit.annotate(List[int], [])`."""
+    return the_value
+
+
+class Attribute(typing.NamedTuple):
+    """A module's attribute with the type that it has in compiled code."""
+
+    value: typing.Any
+    type: typing.Any
+
+
+Final = typing.Final  # on an attribute of a module: its value is a constant of the program
+
+
+def interface(cls):
+    """What modules or objects have in common: the class's methods, whose bodies say nothing, are what its users call."""
+    cls.__script_interface__ = True
+    return cls
+
+
+def _overload(fn):
+    """A signature of the function of that name that follows: the body is compiled for each."""
+    _registry.add_overload(fn)
+    return fn
+
+
+def _overload_method(fn):
+    """The same for a method."""
+    _registry.add_overload(fn)
+    return fn
+
+
+def isinstance(obj, target_type):  # noqa: A001, mirrors the name in torch.jit
+    """Python's, with typing's generics: `wick.jit.isinstance(x, List[int])` looks at the items."""
+    return _is_of(obj, target_type)
+
+
+def _is_of(obj, kind):
+    import builtins
+    if builtins.isinstance(kind, (tuple, list)):
+        return any(_is_of(obj, k) for k in kind)
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if kind in (None, type(None)):
+        return obj is None
+    if origin is typing.Union or type(kind).__name__ == "UnionType":
+        return any(_is_of(obj, k) for k in args)
+    if kind in (list, dict, tuple, typing.List, typing.Dict, typing.Tuple) and not args:
+        name = getattr(kind, "_name", None) or kind.__name__.capitalize()
+        raise RuntimeError("Attempted to use %s without a contained type. Please add a contained type, e.g. %s[int]"
+                           % (name, name))
+    if origin is list:
+        return builtins.isinstance(obj, list) and all(_is_of(item, args[0]) for item in obj)
+    if origin is dict:
+        return builtins.isinstance(obj, dict) and all(_is_of(k, args[0]) and _is_of(v, args[1])
+                                                      for k, v in obj.items())
+    if origin is tuple:
+        args = () if args == ((),) else args
+        return builtins.isinstance(obj, tuple) and len(obj) == len(args) and all(map(_is_of, obj, args))
+    return builtins.isinstance(obj, kind)
+
+
+def fork(func, *args, **kwargs):
+    """Calls in a task of its own in compiled code; in Python at once. Gives a Future."""
+    return _Done(func(*args, **kwargs))
+
+
+def wait(future):
+    """What a Future's call gave."""
+    return future.wait()
+
+
+class Future(typing.Generic[T]):
+    """What a call will give: `Future[Tensor]` in annotations."""
+
+    def wait(self):
+        """Its result."""
+        raise NotImplementedError
+
+
+class _Done(Future):
+    def __init__(self, result):
+        self._result = result
+
+    def wait(self):
+        return self._result
+
+    value = wait
+
+    def done(self):
+        """Whether the result is there."""
+        return True
+
+
+def unchecked_unwrap_optional(value):
+    """The value, which must not be None."""
+    if value is None:
+        raise RuntimeError("Unwrapping null optional")
+    return value
+
+
+_unwrap_optional = unchecked_unwrap_optional

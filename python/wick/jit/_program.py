@@ -1,0 +1,431 @@
+"""One act of compiling: definitions of Python gathered as trees, and what the names in them stand for.
+
+A `Builder` takes functions and classes and gives every free name of theirs to a `_C` resolver. Two definitions that mean
+different things by one name get names of their own. Functions of Python that a program calls are compiled as they are
+met, each as a program of its own; what must stand in the same program (overloads, a class that its functions mention)
+is included in it.
+"""
+
+import ast
+import builtins
+import enum
+import functools
+import inspect
+import math
+import types
+import typing
+
+from . import _frontend, _modifiers, _registry, _types
+
+_MISSING = object()
+_LANGUAGE_MODULES = ("math", "cmath", "warnings", "typing", "numbers")
+
+
+class Scope:
+    """The names that a function of Python sees beyond its own."""
+
+    def __init__(self, function):
+        function = inspect.unwrap(function)
+        self.globals = function.__globals__
+        self.closure = {}
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+            try:
+                self.closure[name] = cell.cell_contents
+            except ValueError:  # not bound yet
+                pass
+        code = function.__code__
+        self.locals = set(code.co_varnames) | set(code.co_cellvars)
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                self.locals |= set(constant.co_varnames) | set(constant.co_cellvars)
+
+    def get(self, name):
+        """The thing of that name, or _MISSING."""
+        for names in (self.closure, self.globals, vars(builtins)):
+            if name in names:
+                return names[name]
+        return _MISSING
+
+    def evaluate(self, node):
+        """The value of an expression outside of the function, for annotations and defaults."""
+        code = compile(ast.fix_missing_locations(ast.Expression(node)), "<annotation>", "eval")
+        return eval(code, dict(self.globals), dict(self.closure))  # noqa: S307, as Python did when it was defined
+
+
+class ModuleScope(Scope):
+    """The names of a class's body: those of its module."""
+
+    def __init__(self, cls):
+        import sys
+        self.globals = vars(sys.modules.get(cls.__module__, builtins))
+        self.closure, self.locals = {}, set()
+        for member in vars(cls).values():
+            function = getattr(member, "__func__", getattr(member, "fget", member))
+            if isinstance(function, types.FunctionType):
+                self.closure.update(Scope(function).closure)
+                self.globals = function.__globals__
+
+
+def _language_path(module):
+    """The dotted name of a module that the language has itself; None: it is an ordinary one."""
+    name = getattr(module, "__name__", "")
+    if name == "wick" or name.startswith("wick."):
+        return "torch" + name[4:]
+    if name == "torch" or name.startswith("torch."):
+        return name
+    return name if name in _LANGUAGE_MODULES else None
+
+
+def _searched_modules():
+    import sys
+    names = ["wick", "wick.nn.functional", "wick.jit", "wick.special", "wick.linalg", "wick.fft", "wick.nn.init", "math",
+             "cmath", "warnings", "torch", "torch.nn.functional", "torch.jit", "torch._C._nn", "torch._VF",
+             "torch.special", "torch.linalg", "torch.fft"]
+    return [sys.modules[name] for name in names if name in sys.modules]
+
+
+def language_name(thing):
+    """The dotted name by which the language knows a function; None: it does not."""
+    module, name = getattr(thing, "__module__", None), getattr(thing, "__name__", None)
+    qualified = getattr(thing, "qualified_name", None)
+    if isinstance(qualified, str) and "::" in qualified:
+        return "torch.ops." + qualified.replace("::", ".")
+    if isinstance(module, str) and isinstance(name, str):
+        owner = module.split(".")[0]
+        if owner in ("math", "cmath", "warnings"):
+            return "%s.%s" % (owner if owner != "_warnings" else "warnings", name)
+        if owner in ("wick", "torch") and getattr(thing, "__qualname__", name) == name:
+            found = _public_name(thing, name)
+            if found:
+                return found
+            return "torch" + module[len(owner):] + "." + name
+    return _public_name(thing, name) if callable(thing) else None
+
+
+def _public_name(thing, name):
+    for searched in _searched_modules():
+        names = vars(searched)
+        if name is not None and names.get(name) is thing:
+            return "%s.%s" % (_language_path(searched) or searched.__name__, name)
+    for searched in _searched_modules():
+        for other, value in vars(searched).items():
+            if value is thing:
+                return "%s.%s" % (_language_path(searched) or searched.__name__, other)
+    return None
+
+
+def is_module_class(cls):
+    """Whether it derives from nn.Module, wick's or torch's."""
+    return any(base.__name__ == "Module" and base.__module__ in ("wick.nn.modules.module", "torch.nn.modules.module")
+               for base in cls.__mro__)
+
+
+def is_exception(thing):
+    """Whether it is a class of exceptions that programs raise by a name of their own."""
+    return inspect.isclass(thing) and issubclass(thing, BaseException)
+
+
+_in_progress = []  # functions and classes that are being compiled, the outermost first
+
+
+class Builder:
+    """A program that is being put together."""
+
+    def __init__(self):
+        self.statements = []
+        self.things = {}  # name in the program -> what it stands for
+        self.included = {}  # id of a thing -> its name in the program
+        self.calls_python = None  # the name of a function that stays Python's
+        self.modules = {}  # "__torch__.Net" -> CompiledType of another program
+
+    # ---- names ----
+
+    def name_for(self, name, thing):
+        """The name by which the program calls a thing that a definition calls `name`."""
+        made, count = name, 1
+        while self.things.setdefault(made, thing) is not thing:
+            count += 1
+            made = "%s__%d" % (name, count)
+        if is_exception(thing) and vars(builtins).get(thing.__name__) is not thing:
+            self._include_exception(made, thing)
+        elif isinstance(thing, types.FunctionType) and _registry.overloads_of(thing):
+            self._include_overloads(made, thing)
+        return made
+
+    def _include_exception(self, name, thing):
+        if id(thing) not in self.included:
+            self.included[id(thing)] = name
+            self.statements.append(_frontend.class_definition(name, ["Exception"], []))
+
+    def _include_overloads(self, name, function):
+        if id(function) in self.included:
+            return
+        self.included[id(function)] = name
+        for declared in _registry.overloads_of(function):
+            self.statements.append(self.function_tree(declared, name, decorators=("_overload",)))
+        self.statements.append(self.function_tree(function, name))
+
+    def resolve(self, dotted):
+        """What `_C.compile` asks: see there."""
+        first, *rest = dotted.split(".")
+        if first == "__torch__":
+            return self._named_class(dotted)
+        thing = self.things.get(first, _MISSING)
+        if thing is _MISSING:
+            return None
+        name = first
+        for part in rest:
+            try:
+                thing = getattr(thing, part)
+            except AttributeError:
+                return None
+            name = part
+        return self.answer(thing, name)
+
+    def _named_class(self, dotted):
+        compiled = self.modules.get(dotted)
+        if compiled is not None:
+            return ("class", compiled.program, compiled.name)
+        cls = _registry.python_classes.get(dotted)
+        entry = None if cls is None else _registry.classes.get(cls)
+        if entry is None:
+            known = list(_registry.python_classes) + list(self.modules)
+            return ("namespace",) if any(n.startswith(dotted + ".") for n in known) else None
+        return ("class", entry.program, entry.name) if entry.program is not None else ("alias", entry.name)
+
+    def answer(self, thing, name):
+        """The answer of the resolver for a thing of Python."""
+        known = self.included.get(id(thing))
+        if known is not None:
+            return ("alias", known)
+        if isinstance(thing, types.ModuleType):
+            path = _language_path(thing)
+            return ("alias", path) if path else ("namespace",)
+        if thing is None or isinstance(thing, (bool, int, float, complex, str, enum.Enum)) or _is_setting(thing):
+            return ("value", thing)
+        if isinstance(thing, (tuple, list)):
+            return ("value", thing) if _is_constant(thing) else None
+        from . import _script
+        if isinstance(thing, _script.ScriptFunction):
+            return ("function", thing.program, thing.name)
+        if not inspect.isclass(thing) and getattr(type(thing), "_is_compiled", None) is not None:
+            return ("value", thing)
+        if inspect.isclass(thing):
+            return self._answer_class(thing)
+        path = language_name(thing) if callable(thing) else None
+        if path and not _is_users(thing):
+            return ("alias", path)
+        if isinstance(thing, types.FunctionType):
+            scripted = _script.compiled_function(thing)
+            self.calls_python = self.calls_python or _registry.python_users.get(scripted.program)
+            return ("function", scripted.program, scripted.name)
+        if isinstance(thing, functools.partial) or callable(thing):
+            return None
+        from .. import Tensor
+        return ("value", thing) if isinstance(thing, Tensor) else None
+
+    def _answer_class(self, thing):
+        from . import _classes
+        if vars(builtins).get(thing.__name__) is thing or thing.__module__ in _LANGUAGE_MODULES:
+            return None
+        path = _public_name(thing, thing.__name__)
+        if path and not _is_users(thing):
+            return ("alias", path)
+        entry = _classes.class_entry(thing)
+        return ("class", entry.program, entry.name) if entry.program is not None else ("alias", entry.name)
+
+    # ---- definitions ----
+
+    def translator(self, source, scope, attribute=None):
+        """A Translator whose free names go through this program."""
+        return _ProgramTranslator(source, self, scope, attribute)
+
+    def function_tree(self, function, name=None, decorators=(), attribute=None, self_name=None):
+        """The TK_DEF of a function of Python, with its source; its free names are known to the resolver."""
+        plain = inspect.unwrap(getattr(function, "__func__", function))
+        source = _frontend.source_of(plain)
+        node = source.parse()
+        if not isinstance(node, ast.FunctionDef):
+            raise _frontend.FrontendError("%s is no function that a def statement made: it can't be compiled"
+                                          % getattr(function, "__qualname__", function))
+        scope = Scope(plain)
+        _put_defaults(node, plain)
+        translator = self.translator(source, scope, attribute)
+        modifier = _modifiers.modifier_of(function)
+        if modifier == _modifiers.UNUSED:
+            text = "%s is marked as unused: compiled code can't call it" % plain.__qualname__
+            body = [("TK_RAISE", (_frontend.apply(_frontend.var("NotImplementedError"), [_frontend.string(text)]),), 0,
+                     0)]
+            tree = translator.function(node, name, body=body)
+        elif modifier == _modifiers.IGNORE:
+            tree = translator.function(node, name, body=foreign_body(plain, node, scope, translator))
+            self.calls_python = plain.__name__
+        else:
+            tree = translator.function(node, name)
+        kind, children, begin, end = tree
+        if decorators:
+            children += (_frontend.items([_frontend.var(d) for d in decorators]),)
+        return (kind, children, begin, end, source)
+
+    def compile(self):
+        """The `_C.Program` of what was added."""
+        from .. import _C
+        program = _C.compile(_frontend.items(self.statements), self.resolve)
+        if self.calls_python is not None:
+            _registry.python_users[program] = self.calls_python
+        return program
+
+
+def _is_users(thing):
+    """Whether it is neither wick's nor torch's own."""
+    return (getattr(thing, "__module__", None) or "").split(".")[0] not in ("wick", "torch")
+
+
+def _is_setting(thing):
+    from .. import _C
+    return isinstance(thing, (_C.dtype, _C.layout, _C.memory_format, _C.device))
+
+
+def _is_constant(thing):
+    if isinstance(thing, (tuple, list)):
+        return all(_is_constant(item) for item in thing)
+    return thing is None or isinstance(thing, (bool, int, float, complex, str, enum.Enum)) or _is_setting(thing)
+
+
+class _ProgramTranslator(_frontend.Translator):
+    """A Translator that tells its Builder of free names, and takes types for what they are in Python."""
+
+    def __init__(self, source, builder, scope, attribute):
+        super().__init__(source, attribute=attribute)
+        self.builder, self.scope = builder, scope
+
+    def annotation(self, node):
+        """The tree of the type that an annotation means."""
+        begin, end = self.place(node)
+        text = self.annotation_text(node)
+        if text is None:
+            return self.expression(node)
+        return _types.tree_of_text(text, begin, end)
+
+    def annotation_text(self, node):
+        """The text of the type, or None where it has to be read as it stands."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            try:
+                node = ast.parse(node.value, mode="eval").body
+            except SyntaxError:
+                return None
+        if "BroadcastingList" in ast.dump(node):
+            return None
+        try:
+            kind = self.scope.evaluate(node)
+        except Exception:  # noqa: BLE001, a name that only the language knows; it says what is wrong
+            return None
+        if isinstance(kind, str):
+            return self.annotation_text(ast.Constant(kind))
+        try:
+            return _types.type_text(_evaluated(kind, self.scope))
+        except _types.TypeUnknown:
+            return None
+
+    def _Name(self, node):
+        name = node.id
+        if name not in self.scope.locals:
+            thing = self.scope.get(name)
+            if thing is not _MISSING and vars(builtins).get(name, _MISSING) is not thing:
+                name = self.builder.name_for(name, thing)
+        return self.make("TK_VAR", node, self.text("TK_IDENT", node, name))
+
+
+def _evaluated(kind, scope):
+    """A type in whose arguments strings are types as well: List["Foo"]."""
+    args = typing.get_args(kind)
+    if isinstance(kind, typing.ForwardRef):
+        return _evaluated(scope.evaluate(ast.parse(kind.__forward_arg__, mode="eval").body), scope)
+    if not args or not any(isinstance(a, typing.ForwardRef) or typing.get_args(a) for a in args):
+        return kind
+    made = tuple(_evaluated(a, scope) if isinstance(a, typing.ForwardRef) or typing.get_args(a) else a for a in args)
+    if made == args:
+        return kind
+    origin = typing.get_origin(kind)
+    if origin is typing.Union:
+        return typing.Union[made]
+    if hasattr(kind, "copy_with"):
+        return kind.copy_with(made)
+    return origin[made]
+
+
+def _put_defaults(node, function):
+    """Defaults as they are, where they are constants: the expressions that made them may be anything."""
+    def constant(default, value):
+        if isinstance(default, ast.Constant) or type(value) not in (int, float, bool, str, type(None)):
+            return default
+        if isinstance(value, float) and not math.isfinite(value):
+            return default
+        made = ast.Constant(value)
+        if type(value) in (int, float) and value < 0:
+            made = ast.UnaryOp(ast.USub(), ast.copy_location(ast.Constant(-value), default))
+        return ast.copy_location(made, default)
+    arguments = node.args
+    values = function.__defaults__ or ()
+    if len(values) == len(arguments.defaults):
+        arguments.defaults = [constant(d, v) for d, v in zip(arguments.defaults, values)]
+    words = function.__kwdefaults__ or {}
+    for i, (argument, default) in enumerate(zip(arguments.kwonlyargs, arguments.kw_defaults)):
+        if default is not None and argument.arg in words:
+            arguments.kw_defaults[i] = constant(default, words[argument.arg])
+
+
+# ---- functions that stay Python's ----
+
+_foreign = {}  # id of a function -> (function, name of its operator, types of its parameters, type of its result)
+
+
+def _schema_type(text):
+    """A type's text as schemas have it; Any where they have none."""
+    simple = {"Tensor": "Tensor", "int": "int", "float": "float", "bool": "bool", "str": "str", "complex": "complex",
+              "Device": "Device", "None": "()"}
+    if text in simple:
+        return simple[text]
+    for head, form in (("List[", "%s[]"), ("Optional[", "%s?")):
+        if text.startswith(head):
+            inner = _schema_type(text[len(head):-1])
+            return "Any" if inner in ("Any", "()") else form % inner
+    return "Any"
+
+
+def foreign_body(function, node, scope, translator):
+    """The body of a def that calls the function in Python."""
+    names = [argument.arg for argument in node.args.args + node.args.kwonlyargs]
+    if node.args.vararg or node.args.kwarg:
+        raise _frontend.FrontendError(translator.message(
+            node, "a function that is ignored can't take any number of arguments"))
+    result = "Tensor"
+    if node.returns is not None:
+        result = translator.annotation_text(node.returns) or "Any"
+    known = _foreign.get(id(function))
+    if known is None:
+        kinds = []
+        for argument in node.args.args + node.args.kwonlyargs:
+            text = "Tensor" if argument.annotation is None else translator.annotation_text(argument.annotation)
+            is_self = argument is node.args.args[0] and argument.annotation is None and argument.arg == "self"
+            kinds.append("Any" if is_self or text is None else _schema_type(text))
+        known = _register(function, kinds, _schema_type(result))
+        _foreign[id(function)] = known
+    call = _frontend.apply(_frontend.var("torch.ops." + known[1].replace("::", ".")),
+                           [_frontend.var(name) for name in names])
+    if result == "None":
+        return [("TK_EXPR_STMT", (call,), 0, 0)]
+    if _schema_type(result) != "Any" or result == "Any":
+        return [("TK_RETURN", (call,), 0, 0)]
+    value = _frontend.var("result_of_python")
+    check = _frontend.apply(_frontend.var("isinstance"), [value, _types.tree_of_text(result)])
+    return [_frontend.assign("result_of_python", call), ("TK_ASSERT", (check, _frontend.NOTHING), 0, 0),
+            ("TK_RETURN", (value,), 0, 0)]
+
+
+def _register(function, kinds, result):
+    from .. import _C
+    name = "wick_python::f%d_%s" % (len(_foreign), "".join(c if c.isalnum() else "_" for c in function.__name__))
+    parameters = ", ".join("%s a%d" % (kind, i) for i, kind in enumerate(kinds))
+    _C.register_operator("%s(%s) -> %s" % (name, parameters, result), function, result != "()")
+    return function, name

@@ -1,0 +1,489 @@
+"""Modules of Python as modules of programs: what their classes become, whose instances share one, and the objects.
+
+A `ModuleType` says all that compiling depends on: the class, names and types of attributes, constants, submodules'
+types, hooks. Modules whose ModuleTypes are equal have one class in programs. The classes of a module and of all it
+holds are compiled as one program, with the methods that are called: forward, what is exported, and what compiled
+methods name.
+"""
+
+import ast
+import inspect
+import types
+
+from . import _frontend, _modifiers, _program, _registry, _types
+
+PARAMETER, BUFFER, ATTRIBUTE = "parameter", "buffer", "attribute"
+
+kinds = {}  # "__torch__.Net" -> ModuleType
+
+
+class CompiledType:
+    """The class `name` of `program`, with the methods that are there."""
+
+    def __init__(self, program, name, methods):
+        self.program, self.name, self.methods = program, name, methods
+
+
+class ModuleType:
+    """What the class of a module in programs depends on."""
+
+    def __init__(self, module):
+        self.python_class = type(module)
+        self.attributes = {}  # name -> (kind, text of the type)
+        self.constants = {}  # name -> value
+        self.functions = {}  # name -> function of Python that is called as an attribute
+        self.modules = {}  # name -> ModuleType, or the text of an interface's type
+        self.failed = {}  # name -> why it is no attribute in programs
+        self.hooks = ((), ())  # functions before and after forward
+        self.compiled = None
+        self._read(module)
+
+    def key(self):
+        """Equal for types that are the same."""
+        return (self.python_class, tuple(self.attributes.items()),
+                tuple((name, repr(value), type(value)) for name, value in self.constants.items()),
+                tuple((name, id(function)) for name, function in self.functions.items()),
+                tuple((name, inner if isinstance(inner, str) else id(inner)) for name, inner in self.modules.items()),
+                tuple(tuple(map(id, hooks)) for hooks in self.hooks), getattr(self, "tag", None))
+
+    # ---- reading a module ----
+
+    def _read(self, module):
+        annotations = _annotations(self.python_class)
+        ignored = set(getattr(module, "__jit_ignored_attributes__", ()) or ())
+        self._read_parameters(module, annotations)
+        self._read_modules(module, annotations)
+        self._read_constants(module, annotations)
+        for name in _names(module):
+            if name in ignored or name in self.attributes or name in self.constants or name in self.modules \
+                    or name in _RESERVED or name.startswith("__"):
+                continue
+            if isinstance(inspect.getattr_static(type(module), name, None), property):
+                continue
+            self._read_attribute(module, name, annotations)
+        self.attributes.setdefault("training", (ATTRIBUTE, "bool"))
+        self.hooks = (_hooks(module, "_forward_pre_hooks"), _hooks(module, "_forward_hooks"))
+
+    def _read_parameters(self, module, annotations):
+        for table, kind in ((module._parameters, PARAMETER), (module._buffers, BUFFER)):
+            for name, value in table.items():
+                text = _annotation_text(annotations, name, self.python_class)
+                if value is None:
+                    self.attributes[name] = (ATTRIBUTE, text or "None")
+                elif text is not None and text.startswith("Optional["):
+                    self.attributes[name] = (kind if kind == BUFFER else ATTRIBUTE, text)
+                else:
+                    self.attributes[name] = (kind, "Tensor")
+
+    def _read_modules(self, module, annotations):
+        for name, inner in module._modules.items():
+            text = _annotation_text(annotations, name, self.python_class)
+            if inner is None:
+                self.attributes[name] = (ATTRIBUTE, text or "None")
+            elif text is not None and _is_interface(text):
+                self.modules[name] = text
+            else:
+                self.modules[name] = module_type(inner)
+
+    def _read_constants(self, module, annotations):
+        listed = set(getattr(module, "__constants__", ()) or ())
+        names = [name for name in list(annotations) + sorted(listed) if name in listed or _is_final(annotations, name)]
+        for name in dict.fromkeys(names):
+            if name in self.attributes or name in self.modules:
+                if name in listed and name in self.modules:
+                    continue
+                continue
+            value = getattr(module, name, _MISSING)
+            if value is _MISSING:
+                continue
+            if _frontend.literal(_plain(value)) is not None:
+                self.constants[name] = _plain(value)
+
+    def _read_attribute(self, module, name, annotations):
+        value = inspect.getattr_static(module, name, _MISSING)
+        if isinstance(value, (staticmethod, classmethod)):
+            value = getattr(module, name)
+        elif value is _MISSING or isinstance(value, types.FunctionType) and name not in vars(module):
+            return  # a method
+        elif name in vars(module):
+            value = vars(module)[name]
+        else:
+            value = getattr(module, name, _MISSING)
+        if isinstance(value, _modifiers.Attribute):
+            self.attributes[name] = (ATTRIBUTE, _types.type_text(value.type))
+            return
+        if _is_function(value):
+            self.functions[name] = value
+            return
+        text = _annotation_text(annotations, name, self.python_class)
+        try:
+            self.attributes[name] = (ATTRIBUTE, text or _types.value_type_text(value))
+        except (_types.TypeUnknown, RuntimeError) as error:
+            self.failed[name] = str(error)
+
+    # ---- what is asked ----
+
+    def all(self):
+        """This type and those of what it holds, the innermost first, each once."""
+        found, seen = [], set()
+
+        def walk(one):
+            if id(one) in seen:
+                return
+            seen.add(id(one))
+            for inner in one.modules.values():
+                if not isinstance(inner, str):
+                    walk(inner)
+            found.append(one)
+        walk(self)
+        return found
+
+
+_MISSING = object()
+# What every module has of Module itself.
+_RESERVED = {
+    "dump_patches", "call_super_init", "forward", "T_destination", "_version", "_parameters", "_buffers", "_modules",
+    "_non_persistent_buffers_set", "_backward_hooks", "_backward_pre_hooks", "_is_full_backward_hook", "_forward_hooks",
+    "_forward_pre_hooks", "_forward_hooks_with_kwargs", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
+    "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks", "_forward_hooks_always_called",
+    "_compiled_call_impl", "_script_handle", "_abc_impl"}
+
+
+def _names(module):
+    names = list(vars(module))
+    for cls in type(module).__mro__:
+        if cls.__name__ == "Module" and cls.__module__.split(".")[0] in ("wick", "torch"):
+            break
+        names += [name for name in vars(cls) if name not in names]
+    return names
+
+
+def _plain(value):
+    from .. import _C
+    if isinstance(value, (_C.dtype, _C.layout, _C.memory_format)):
+        return _setting_number(value)
+    return value
+
+
+def _setting_number(value):
+    from .. import _C
+    program = _C.compile_text("def f(x: int) -> int:\n    return x\n")
+    return program.function("f")(value)
+
+
+def _annotations(cls):
+    found = {}
+    for base in reversed(cls.__mro__):
+        for name, kind in vars(base).get("__annotations__", {}).items():
+            found[name] = (kind, base)
+    return found
+
+
+def _annotation(annotations, name):
+    kind, base = annotations[name]
+    scope = _program.ModuleScope(base)
+    if isinstance(kind, str):
+        kind = scope.evaluate(ast.parse(kind, mode="eval").body)
+    return _program._evaluated(kind, scope)
+
+
+def _annotation_text(annotations, name, cls):
+    if name not in annotations:
+        return None
+    try:
+        return _types.type_text(_annotation(annotations, name))
+    except Exception:  # noqa: BLE001, annotations may be for people alone
+        return None
+
+
+def _is_final(annotations, name):
+    if name not in annotations:
+        return False
+    kind = annotations[name][0]
+    if isinstance(kind, str):
+        return kind.split("[")[0].rpartition(".")[2] == "Final"
+    import typing
+    return kind is typing.Final or typing.get_origin(kind) is typing.Final
+
+
+def _is_interface(text):
+    cls = _registry.python_classes.get(text)
+    return cls is not None and _registry.classes[cls].kind == "interface"
+
+
+def _is_function(value):
+    if isinstance(value, types.FunctionType) or isinstance(value, types.BuiltinFunctionType):
+        return True
+    from . import _script
+    return isinstance(value, _script.ScriptFunction) or isinstance(getattr(value, "qualified_name", None), str)
+
+
+def _hooks(module, table):
+    return tuple(getattr(module, table, {}).values())
+
+
+def _is_compiled(module):
+    return "_script_handle" in vars(module)
+
+
+_known = {}  # key -> ModuleType
+
+
+def module_type(module):
+    """The ModuleType of a module: the same one for modules of the same type."""
+    if _is_compiled(module):
+        made = ModuleType.__new__(ModuleType)
+        made.python_class, made.attributes, made.constants, made.functions = type(module), {}, {}, {}
+        made.modules, made.failed, made.hooks = {}, {}, ((), ())
+        program = module._script_handle
+        made.compiled = CompiledType(program, program.class_name[len("__torch__."):], set(program.names()))
+        made.tag = program.class_name
+    else:
+        made = ModuleType(module)
+    return _known.setdefault(made.key(), made)
+
+
+# ---- methods ----
+
+class _Methods:
+    """The functions of a module's class that are compiled, by name; found through what compiled functions name."""
+
+    def __init__(self, kind, module):
+        self.kind, self.module = kind, module
+        self.functions = {}
+        self.properties = {}
+        self.wanted = set()
+
+    def method(self, name):
+        """The function of Python of that name, or None: it is none of a user's class, or never compiled."""
+        member = inspect.getattr_static(self.kind.python_class, name, None)
+        own = vars(self.module).get(name)
+        if isinstance(own, types.MethodType):
+            member = own.__func__
+        if not isinstance(member, types.FunctionType):
+            return None
+        if name in _RESERVED and name != "forward" or name == "__init__":
+            return None
+        owner = next((c for c in self.kind.python_class.__mro__ if name in vars(c)), None)
+        if owner is not None and owner.__module__.split(".")[0] in ("wick", "torch"):
+            if owner.__name__ == "Module" or owner.__module__.endswith(".container") and name != "forward":
+                return None
+        return member
+
+    def entries(self):
+        """The names that are compiled whoever calls them."""
+        names = []
+        for name in dir(self.kind.python_class):
+            member = self.method(name)
+            if member is None:
+                continue
+            modifier = _modifiers.modifier_of(member)
+            is_forward = name == "forward" and modifier not in (_modifiers.IGNORE, _modifiers.UNUSED)
+            if is_forward or modifier == _modifiers.EXPORT:
+                names.append(name)
+        return names
+
+    def find_properties(self):
+        """The properties that are compiled."""
+        unused = set(getattr(self.kind.python_class, "__jit_unused_properties__", ()) or ())
+        for name in dir(self.kind.python_class):
+            member = inspect.getattr_static(self.kind.python_class, name, None)
+            if not isinstance(member, property) or name in unused or member.fget is None:
+                continue
+            if _modifiers.modifier_of(member.fget) in (_modifiers.IGNORE, _modifiers.UNUSED):
+                continue
+            if member.fget.__module__.split(".")[0] in ("wick", "torch") and "nn.modules.module" in member.fget.__module__:
+                continue
+            self.properties[name] = member
+
+
+def _called_names(function):
+    """The names of attributes that a function's source uses."""
+    try:
+        node = _frontend.source_of(inspect.unwrap(function)).parse()
+    except _frontend.FrontendError:
+        return set()
+    return {inner.attr for inner in ast.walk(node) if isinstance(inner, ast.Attribute)}
+
+
+def _choose_methods(pairs):
+    """Of each (ModuleType, module): the functions that are compiled. What a compiled function names is compiled."""
+    chosen = [_Methods(kind, module) for kind, module in pairs]
+    names, pending = {"forward"}, []
+
+    def add(methods, name):
+        function = methods.method(name)
+        if function is not None and name not in methods.functions:
+            methods.functions[name] = function
+            pending.append(function)
+    for methods in chosen:
+        for name in methods.entries():
+            add(methods, name)
+        methods.find_properties()
+        for member in methods.properties.values():
+            pending.extend(f for f in (member.fget, member.fset) if f is not None)
+        for hooks in methods.kind.hooks:
+            pending.extend(hooks)
+    while pending:
+        function = pending.pop()
+        if _modifiers.modifier_of(function) in (_modifiers.IGNORE, _modifiers.UNUSED):
+            continue
+        fresh = _called_names(function) - names
+        names |= fresh
+        for methods in chosen:
+            for name in fresh:
+                add(methods, name)
+    return chosen
+
+
+# ---- class definitions ----
+
+def _class_tree(methods, builder, name, names):
+    kind = methods.kind
+    body = []
+    for which, listed in (("__parameters__", PARAMETER), ("__buffers__", BUFFER)):
+        strings = [_frontend.string(n) for n, (of, _) in kind.attributes.items() if of == listed]
+        body.append(_frontend.assign(which, ("TK_LIST_LITERAL", (_frontend.items(strings),), 0, 0)))
+    for attribute, inner in kind.modules.items():
+        text = inner if isinstance(inner, str) else "__torch__." + names[id(inner)]
+        body.append(_attribute(attribute, text))
+    for attribute, (_, text) in kind.attributes.items():
+        body.append(_attribute(attribute, text))
+    for constant, value in kind.constants.items():
+        body.append(_frontend.assign(constant, _frontend.literal(value), _frontend.var("Final")))
+    rewrite = _attribute_rewriter(kind, builder)
+    hook_names = ([], [])
+    for which, hooks in enumerate(kind.hooks):
+        for hook in hooks:
+            hook_names[which].append(hook.__name__)
+            body.append(builder.function_tree(hook))
+    for which, listed in enumerate(("__forward_pre_hooks__", "__forward_hooks__")):
+        if hook_names[which]:
+            strings = _frontend.items([_frontend.string(n) for n in hook_names[which]])
+            body.append(_frontend.assign(listed, ("TK_LIST_LITERAL", (strings,), 0, 0)))
+    for method_name, function in methods.functions.items():
+        for declared in _registry.overloads_of(function):
+            body.append(builder.function_tree(declared, method_name, ("_overload_method",), rewrite))
+        body.append(builder.function_tree(function, method_name, attribute=rewrite))
+    for property_name, member in methods.properties.items():
+        body.append(builder.function_tree(member.fget, property_name, ("property",), rewrite))
+        if member.fset is not None and _modifiers.modifier_of(member.fset) == _modifiers.DEFAULT:
+            body.append(builder.function_tree(member.fset, property_name, (property_name + ".setter",), rewrite))
+    return _frontend.class_definition(name, [_container_base(kind.python_class)], body)
+
+
+def _container_base(cls):
+    for base in cls.__mro__:
+        if base.__name__ in ("ModuleList", "ModuleDict", "Sequential") and base.__module__.split(".")[0] in ("wick",
+                                                                                                          "torch"):
+            return base.__name__
+    return "Module"
+
+
+def _attribute(name, text):
+    if name.isidentifier():
+        return _frontend.assign(name, None, _types.tree_of_text(text))
+    target = ("TK_SUBSCRIPT", (_frontend.var("__annotations__"), _frontend.items([_frontend.string(name)])), 0, 0)
+    return ("TK_ASSIGN", (_frontend.items([target]), _frontend.option(_types.tree_of_text(text)), _frontend.NOTHING), 0, 0)
+
+
+def _attribute_rewriter(kind, builder):
+    """`self.activation`, where that is a function of Python, is the function."""
+    def rewrite(node, translator):
+        if not isinstance(node.value, ast.Name) or node.value.id != "self":
+            return None
+        function = kind.functions.get(node.attr)
+        if function is None:
+            return None
+        name = builder.name_for(node.attr, function)
+        return translator.make("TK_VAR", node, translator.text("TK_IDENT", node, name))
+    return rewrite
+
+
+def _compile_types(root, module):
+    """Compiles what is not yet of a module's type and of those that it holds."""
+    pairs = _pairs(root, module)
+    fresh = [(kind, of) for kind, of in pairs if kind.compiled is None]
+    for _, of in fresh:
+        _check(of)
+    chosen = _choose_methods(fresh)
+    builder = _program.Builder()
+    names = {}
+    for kind, _ in pairs:
+        if kind.compiled is not None:
+            names[id(kind)] = kind.compiled.name
+            builder.modules["__torch__." + kind.compiled.name] = kind.compiled
+    for methods in chosen:
+        kind = methods.kind
+        names[id(kind)] = _registry.unique_name(_registry.program_name(kind.python_class), kind)
+        builder.statements.append(_class_tree(methods, builder, names[id(kind)], names))
+    program = builder.compile()
+    for methods in chosen:
+        kind = methods.kind
+        kind.compiled = CompiledType(program, names[id(kind)], set(methods.functions))
+        kinds["__torch__." + kind.compiled.name] = kind
+
+
+def _check(module):
+    for table in ("_forward_pre_hooks", "_forward_hooks"):
+        for hook in getattr(module, table, {}).values():
+            if not isinstance(hook, types.FunctionType):
+                raise RuntimeError("the hook %r of %s is no function that can be compiled" % (hook, type(module).__name__))
+
+
+def _pairs(root, module):
+    """(ModuleType, a module of it), the innermost first, each type once."""
+    found, seen = [], set()
+
+    def walk(kind, of):
+        if id(kind) in seen:
+            return
+        seen.add(id(kind))
+        for name, inner in kind.modules.items():
+            if not isinstance(inner, str):
+                walk(inner, of._modules[name])
+            else:
+                walk(module_type(of._modules[name]), of._modules[name])
+        found.append((kind, of))
+    walk(root, module)
+    return found
+
+
+# ---- objects ----
+
+def create(module):
+    """A RecursiveScriptModule of a module of Python, whose tensors it shares."""
+    root = module_type(module)
+    _compile_types(root, module)
+    made = {}
+    return _instance(root, module, made)
+
+
+def _instance(kind, module, made):
+    from . import _module
+    if _is_compiled(module):
+        return module
+    if id(module) in made:
+        return made[id(module)]
+    children = {}
+    for name, inner in kind.modules.items():
+        of = module._modules[name]
+        children[name] = _instance(module_type(of) if isinstance(inner, str) else inner, of, made)
+    values = {name: child._script_handle for name, child in children.items()}
+    for name in kind.attributes:
+        value = _attribute_value(module, name)
+        values[name] = value.value if isinstance(value, _modifiers.Attribute) else value
+    try:
+        handle = kind.compiled.program.new_object(kind.compiled.name, values)
+    except RuntimeError as error:
+        raise RuntimeError("%s: %s" % (type(module).__name__, error)) from None
+    scripted = _module.RecursiveScriptModule._of(handle, module, children, kind)
+    made[id(module)] = scripted
+    return scripted
+
+
+def _attribute_value(module, name):
+    for table in (module._parameters, module._buffers, module._modules):
+        if name in table:
+            return table[name]
+    return getattr(module, name)

@@ -1,0 +1,65 @@
+"""What was compiled: names that classes have in programs, overloads that were declared, classes and functions."""
+
+import keyword
+import weakref
+
+functions = weakref.WeakKeyDictionary()  # a function of Python -> ScriptFunction
+classes = {}  # a class of Python -> ClassEntry; held, as operators and types are, for the process
+python_classes = {}  # "__torch__.Foo" -> a class of Python
+python_users = weakref.WeakKeyDictionary()  # a program that calls Python -> the name of the function that it calls
+_overloads = {}  # "module.name" -> declarations
+_taken = {}  # name -> key
+
+
+class ClassEntry:
+    """A class that was compiled: `name` in `program`, of the kind "class", "enum", "tuple" or "interface"."""
+
+    def __init__(self, program, name, kind):
+        self.program, self.name, self.kind = program, name, kind
+
+
+def add_overload(function):
+    """Keeps a declaration until the function of its name is compiled."""
+    declared = _overloads.setdefault(_full_name(function), [])
+    if declared and declared[0].__code__.co_filename == function.__code__.co_filename and any(
+            other.__code__.co_firstlineno == function.__code__.co_firstlineno for other in declared):
+        declared.clear()  # the module was run again
+    declared.append(function)
+
+
+def overloads_of(function):
+    """The declarations for a function or method, without itself."""
+    return [f for f in _overloads.get(_full_name(function), ()) if f is not function]
+
+
+def _full_name(function):
+    function = getattr(function, "__func__", function)
+    return "%s.%s" % (getattr(function, "__module__", ""), getattr(function, "__qualname__", repr(function)))
+
+
+def program_name(thing):
+    """The dotted name that a class or function of Python has in programs, as torch would call it."""
+    module = getattr(thing, "__module__", None) or "__main__"
+    if module == "wick" or module.startswith("wick."):
+        module = "torch" + module[4:]
+    parts = module.split(".") + thing.__qualname__.replace("<locals>", "_locals_").replace("<lambda>", "_lambda_").split(".")
+    parts = [part for part in parts if part != "_locals_"]
+    return ".".join(_identifier(part) for part in parts)
+
+
+def _identifier(part):
+    made = "".join(c if c.isalnum() or c == "_" else "_" for c in part) or "_"
+    return "_" + made if made[0].isdigit() or keyword.iskeyword(made) else made
+
+
+def unique_name(name, key):
+    """The name, or the name with a mark in it where another thing has it."""
+    if _taken.setdefault(name, key) is key:
+        return name
+    outer, _, last = name.rpartition(".")
+    count = 0
+    while True:
+        mangled = "%s%s___torch_mangle_%d.%s" % (outer, "." if outer else "", count, last)
+        if _taken.setdefault(mangled, key) is key:
+            return mangled
+        count += 1

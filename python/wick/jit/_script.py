@@ -1,0 +1,205 @@
+"""script(): functions, classes and modules compiled; ScriptFunction, which stands for a function."""
+
+import functools
+import inspect
+import io
+import os
+import tempfile
+import types
+
+from .. import _C
+from . import _classes, _modifiers, _program, _registry
+
+GRAPH, PLACES, CODE, BYTECODE, PLANS = range(5)
+
+
+class ScriptFunction(_C.Method):
+    """A compiled function: called as the function of Python that it was made of, or a module's method."""
+
+    def __init__(self, program, name, function=None):
+        self.program = program
+        if function is not None:
+            functools.update_wrapper(self, function, assigned=("__module__", "__qualname__", "__doc__"), updated=())
+
+    @property
+    def graph(self):
+        """As it was compiled."""
+        return self.program.graph(self.name)
+
+    @property
+    def inlined_graph(self):
+        """With the functions that it calls in their places."""
+        return self.program.graph(self.name, True)
+
+    @property
+    def code(self):
+        """As the text of Python that archives have."""
+        return self.print(CODE)
+
+    @property
+    def code_with_constants(self):
+        """The code, and the constants that it names CONSTANTS.c0, c1..."""
+        return self.code, ConstMap(self)
+
+    def graph_for(self, *args, **kwargs):
+        """The graphs that run for such arguments, the newest plan first."""
+        for _ in range(3):
+            self(*args, **kwargs)
+            _C.wait_for_plans()
+        return self.print(PLANS)
+
+    def save(self, f, _extra_files=None):
+        """To a file by its name, or to one that is open for bytes."""
+        save_program(self.program, f, _extra_files, self.name)
+
+    def save_to_buffer(self, _extra_files=None):
+        """What save writes, as bytes."""
+        buffer = io.BytesIO()
+        self.save(buffer, _extra_files)
+        return buffer.getvalue()
+
+    def __repr__(self):
+        return "<wick.jit.ScriptFunction %s>" % self.name
+
+
+class ConstMap:
+    """The tensors that a function's code names as constants."""
+
+    def __init__(self, function):
+        self._nodes = [node for node in function.graph.findAllNodes("prim::Constant")
+                       if node.outputs()[0].type().startswith("Tensor")]
+
+    def __getitem__(self, name):
+        return self._nodes[int(name[1:])].outputs()[0].toIValue()
+
+    def __getattr__(self, name):
+        if name[:1] != "c" or not name[1:].isdigit():
+            raise AttributeError(name)
+        return self[name]
+
+
+def save_program(program, f, extra_files, entry=None):
+    if hasattr(f, "write") or extra_files and not hasattr(program, "set_extra_file"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "program.pt")
+            save_program(program, path, extra_files, entry)
+            with open(path, "rb") as file:
+                f.write(file.read())
+        return
+    foreign = _registry.python_users.get(program) or next(
+        (name.split("_", 2)[-1] for name, _, _ in program.operators() if name.startswith("wick_python::")), None)
+    if foreign is not None:
+        raise RuntimeError("Could not export Python function call '%s'. Remove calls to Python functions before export."
+                           % foreign)
+    for name, data in (extra_files or {}).items():
+        program.set_extra_file(name, data.encode() if isinstance(data, str) else bytes(data))
+    program.save(f, entry)
+
+
+def _wrap(kind, *parts):
+    """What `_C.set_wrap` is given."""
+    if kind == "module":
+        from . import _module
+        return _module.wrap_module(*parts)
+    return _classes.wrap_parts(kind, *parts)
+
+
+_C.set_wrap(_wrap)
+
+
+# ---- script ----
+
+def compiled_function(function):
+    """The ScriptFunction of a function of Python, made once."""
+    function = getattr(function, "__func__", function)
+    try:
+        known = _registry.functions.get(function)
+    except TypeError:
+        known = None
+    if known is not None:
+        return known
+    if function in _program._in_progress:
+        raise RuntimeError("function '%s' is called recursively. Recursive calls are not supported"
+                           % function.__name__)
+    _program._in_progress.append(function)
+    try:
+        builder = _program.Builder()
+        name = _registry._identifier(function.__name__)
+        builder.statements.append(builder.function_tree(function, name))
+        made = ScriptFunction(builder.compile(), name, function)
+    except RuntimeError as error:
+        raise _told(error, function) from None
+    finally:
+        _program._in_progress.pop()
+    _registry.functions[function] = made
+    return made
+
+
+def _told(error, function):
+    """An error with the place where the function that failed was called from."""
+    place = getattr(error, "_script_place", None)
+    if place:
+        lines = place.splitlines()
+        lines[0] = "It is compiled since '%s' uses it" % function.__name__
+        error.args = ("\n".join([str(error).rstrip()] + lines),) + error.args[1:]
+        error._script_place = None
+    return error
+
+
+def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
+    """Compiles a function, a class or a module.
+
+    Of a function: a ScriptFunction. Of a class: the class, whose objects compiled code makes and takes from then on. Of
+    a module: a RecursiveScriptModule with the same tensors; forward is compiled, what is marked `export`, and what they
+    call. Fails with RuntimeError, which shows the place in the source.
+    """
+    if isinstance(obj, ScriptFunction) or not inspect.isclass(obj) and hasattr(obj, "_script_handle"):
+        return obj
+    if not inspect.isclass(obj) and hasattr(obj, "_parameters") and hasattr(obj, "_modules"):
+        from . import _recursive
+        return _recursive.create(obj)
+    if isinstance(obj, (dict, list)):
+        return obj
+    if inspect.isclass(obj):
+        if _program.is_module_class(obj):
+            raise RuntimeError("Type '%s' cannot be compiled since it inherits from nn.Module, consider passing an "
+                               "instance instead" % obj.__name__)
+        _classes.class_entry(obj)
+        return obj
+    if isinstance(obj, types.MethodType) or inspect.isfunction(obj) or hasattr(obj, "__wrapped__"):
+        return compiled_function(obj)
+    if callable(obj) and hasattr(type(obj), "__call__") and isinstance(type(obj).__call__, types.FunctionType):
+        return compiled_function(type(obj).__call__)
+    raise RuntimeError("%r can't be compiled: it is no function, class or module" % (obj,))
+
+
+def interface(cls):
+    """Compiles an interface: what modules or objects have in common."""
+    _modifiers.interface(cls)
+    _classes.class_entry(cls)
+    return cls
+
+
+class CompilationUnit:
+    """The functions of a text of TorchScript, as attributes."""
+
+    def __init__(self, lang=None, _frames_up=0):
+        frame = inspect.currentframe().f_back
+        self.__dict__["_program"] = None
+        self.__dict__["_names"] = {**frame.f_globals, **frame.f_locals}
+        if lang is not None:
+            self.define(lang)
+
+    def define(self, lang, rcb=None, _frames_up=0):
+        """Adds the functions and classes of a text."""
+        import textwrap
+        builder = _program.Builder()
+        builder.things.update(self._names)
+        self.__dict__["_program"] = _C.compile_text(textwrap.dedent(lang), "<string>", builder.resolve, self._program)
+        return self
+
+    def __getattr__(self, name):
+        program = self.__dict__.get("_program")
+        if program is None or name not in program.names():
+            raise AttributeError(name)
+        return ScriptFunction(program, name)

@@ -1,0 +1,154 @@
+"""Types of Python as the texts that programs have: `type_text(List[int])` is "List[int]"."""
+
+import ast
+import enum
+import inspect
+import typing
+
+from . import _frontend, _modifiers, _registry
+
+
+class TypeUnknown(TypeError):
+    """Nothing that a program could have."""
+
+
+def _plain_types():
+    from .. import _C
+    table = {int: "int", float: "float", bool: "bool", str: "str", complex: "complex", type(None): "None", None: "None",
+             typing.Any: "Any", list: "list", tuple: "tuple", _C.device: "Device", _C.dtype: "int", _C.layout: "int",
+             _C.memory_format: "int", _C.Generator: "Generator", _C.Size: "List[int]"}
+    return table
+
+
+_table = None
+_TORCH_NAMES = {"Tensor": "Tensor", "Parameter": "Tensor", "device": "Device", "dtype": "int", "Generator": "Generator",
+                "layout": "int", "memory_format": "int", "Size": "List[int]"}
+
+
+def type_text(kind):
+    """The text of a type; TypeUnknown for what is none."""
+    global _table
+    if _table is None:
+        _table = _plain_types()
+    try:
+        known = _table.get(kind)
+    except TypeError:
+        known = None
+    if known is not None:
+        return known
+    if isinstance(kind, str):
+        raise TypeUnknown(kind)
+    origin = typing.get_origin(kind)
+    if origin is not None:
+        return _generic_text(kind, origin, typing.get_args(kind))
+    if inspect.isclass(kind):
+        return _class_text(kind)
+    alias = getattr(kind, "__supertype__", None)
+    if alias is not None:
+        return type_text(alias)
+    raise TypeUnknown("%r is no type that a program can have" % (kind,))
+
+
+def _generic_text(kind, origin, args):
+    if origin is list:
+        return "List[%s]" % type_text(args[0])
+    if origin is dict:
+        return "Dict[%s, %s]" % (type_text(args[0]), type_text(args[1]))
+    if origin is tuple:
+        if args in ((), ((),)):
+            return "Tuple[()]"
+        if Ellipsis in args:
+            raise TypeUnknown("a tuple of any length is no type that a program can have")
+        return "Tuple[%s]" % ", ".join(type_text(a) for a in args)
+    if origin is typing.Union or type(kind).__name__ == "UnionType":
+        rest = [a for a in args if a is not type(None)]
+        if len(rest) == 1 and len(args) == 2:
+            return "Optional[%s]" % type_text(rest[0])
+        return "Union[%s]" % ", ".join(type_text(a) for a in args)
+    if origin is typing.Final:
+        return type_text(args[0])
+    name = getattr(origin, "__name__", "")
+    if name == "Future":
+        return "Future[%s]" % type_text(args[0])
+    if name == "RRef":
+        return "RRef[%s]" % type_text(args[0])
+    if hasattr(typing, "Annotated") and hasattr(kind, "__metadata__"):
+        return type_text(kind.__origin__)
+    raise TypeUnknown("%r is no type that a program can have" % (kind,))
+
+
+def _class_text(kind):
+    from .. import Tensor
+    if issubclass(kind, Tensor):
+        return "Tensor"
+    module = kind.__module__ or ""
+    if module == "torch" or module.startswith("torch."):
+        if kind.__name__ in _TORCH_NAMES:
+            return _TORCH_NAMES[kind.__name__]
+    from . import _classes
+    return "__torch__." + _classes.class_entry(kind).name
+
+
+def is_named_tuple(kind):
+    """Whether a class is one of collections.namedtuple or typing.NamedTuple."""
+    return inspect.isclass(kind) and issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def value_type_text(value):
+    """The type of a value, for an attribute that has no annotation."""
+    from .. import _C, Tensor
+    if value is None or isinstance(value, (bool, int, float, complex, str, _C.device, _C.Generator)):
+        if isinstance(value, enum.Enum):
+            return type_text(type(value))
+        return type_text(bool if isinstance(value, bool) else next(
+            k for k in (type(None), int, float, complex, str, _C.device, _C.Generator) if isinstance(value, k)))
+    if isinstance(value, Tensor):
+        return "Tensor"
+    if isinstance(value, (_C.dtype, _C.layout, _C.memory_format)):
+        return "int"
+    if isinstance(value, enum.Enum) or is_named_tuple(type(value)):
+        return type_text(type(value))
+    if isinstance(value, tuple) and type(value) is tuple:
+        return "Tuple[%s]" % (", ".join(value_type_text(item) for item in value) or "()")
+    if isinstance(value, list):
+        return "List[%s]" % _common_type(value, "a list")
+    if isinstance(value, dict):
+        return "Dict[%s, %s]" % (_common_type(value.keys(), "a dict"), _common_type(value.values(), "a dict"))
+    entry = _registry.classes.get(type(value))
+    if entry is not None:
+        return "__torch__." + entry.name
+    raise TypeUnknown("a value of %r has no type that a program can have" % type(value))
+
+
+def _common_type(items, what):
+    texts = {value_type_text(item) for item in items}
+    if not texts:
+        raise TypeUnknown("the type of what %s without items holds is not known: annotate the attribute" % what)
+    if len(texts) == 2 and "None" in texts:
+        texts.discard("None")
+        return "Optional[%s]" % texts.pop()
+    if len(texts) > 1:
+        raise TypeUnknown("%s of several types (%s)" % (what, ", ".join(sorted(texts))))
+    return texts.pop()
+
+
+def tree_of_text(text, begin=0, end=0):
+    """The tree of a type's text, in the place given."""
+    translator = _frontend.Translator(_frontend.Source(text))
+    translator._fixed = (begin, end)
+    return translator.expression(ast.parse(text, mode="eval").body)
+
+
+# BroadcastingList2[int]: a list of two, for which one number may stand.
+def _broadcasting(count):
+    class Form:
+        """A list of that length; a single item stands for as many."""
+
+        def __getitem__(self, kind):
+            return typing.List[kind]
+    Form.__name__ = "BroadcastingList%d" % count
+    return Form()
+
+
+for _count in range(1, 7):
+    globals()["BroadcastingList%d" % _count] = _broadcasting(_count)
