@@ -10,6 +10,7 @@
  *   frontend/convert_to_ssa.h  exits and variables made SSA
  *   frontend/compilation.h     what the files that define things share
  *   frontend/container.h       modules that hold modules
+ *   frontend/hooked_call.h     modules with hooks, called
  *   frontend/suggest.h         what errors propose
  *   frontend/prelude_data.h    the embedded sources of prelude/ */
 #pragma once

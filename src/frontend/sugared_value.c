@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "frontend/container.h"
+#include "frontend/hooked_call.h"
 #include "frontend/suggest.h"
 
 /* ---- asking ---- */
@@ -177,10 +178,16 @@ static SugaredValue *property_of(Emitter *e, SourceRange range, Value *value, St
   return op ? sugared_value(e->c, emit_builtin(e, range, symbol_intern(op->name), 1, &value)) : NULL;
 }
 
+/* By its name or, when it is overloaded, by that of the first of its signatures. */
+static bool class_has_method(Emitter *e, const ClassType *c, Str name) {
+  return class_type_find_method(c, name) ||
+         class_type_find_method(c, str_from(arena_printf(e->arena, STR_FMT "__0", STR_ARG(name))));
+}
+
 SugaredValue *class_attr(Emitter *e, SourceRange range, Value *value, Str name) {
   assert(value->type->kind == TYPE_CLASS);
   ClassType *c = value->type->class_type;
-  if (class_type_find_method(c, name)) return sugared_method(e->c, value, name);
+  if (class_has_method(e, c, name)) return sugared_method(e->c, value, name);
   ptrdiff_t slot = find_slot(e, range, c, name);
   if (slot >= 0) {
     Value *result = emit_typed(e, range, SYM_prim_GetAttr, 1, &value, c->attributes.data[slot].type);
@@ -359,6 +366,7 @@ static SugaredValue *value_call(SugaredValue *self, Emitter *e, SourceRange rang
     case TYPE_INTERFACE: {
       /* Modules are called by forward, other objects by __call__. */
       bool is_class = value->type->kind == TYPE_CLASS;
+      if (is_class && class_has_hooks(value->type->class_type)) return hooked_call(e, range, value, arguments);
       bool has_call = is_class && class_type_find_method(value->type->class_type, STR("__call__"));
       return sugared_value(e->c,
                            emit_method_call(e, range, value, has_call ? STR("__call__") : STR("forward"), arguments));

@@ -483,12 +483,70 @@ static void test_modules_that_hold_modules(void **state) {
   REFUSED(WICK_COMPILE, "Only a ModuleDict", wick_compile(NULL, no_list, strlen(no_list), NULL, &net, &e));
 }
 
+/* Code that calls a submodule calls its hooks; overloads of a method are chosen by the arguments. */
+static void test_hooks_and_overloads_in_source(void **state) {
+  (void)state;
+  static const char text[] =
+      "class Inner(Module):\n  __forward_pre_hooks__ = ['before', 'look']\n  __forward_hooks__ = ['after']\n  step : "
+      "float\n"
+      "  def before(self, input: Tuple[float]) -> Tuple[float]:\n    return (input[0] + self.step,)\n"
+      "  def look(self, input: Tuple[float]) -> None:\n    pass\n"
+      "  def after(self, input: Tuple[float], result: float) -> float:\n    return result * 10.0 + input[0]\n"
+      "  def forward(self, x: float) -> float:\n    return x * 2.0\n"
+      "class Net(Module):\n  inner : Inner\n"
+      "  @torch.jit._overload_method\n  def pick(self, x: float) -> float:\n    pass\n"
+      "  @torch.jit._overload_method\n  def pick(self, x: int) -> int:\n    pass\n"
+      "  def pick(self, x):\n    return x + x\n"
+      "  def forward(self, x: float) -> float:\n"
+      "    return self.inner(x) + self.inner.forward(x) * 1000.0 + self.pick(x) * 10000 + self.pick(3) * 100000\n";
+  wick_module *program = compiled(text), *net;
+  wick_value *step = wick_value_double(1), *two = wick_value_double(2), *inner, *object, *y;
+  static const char *const steps[] = {"step"}, *const inners[] = {"inner"};
+  FINE(wick_object_new(program, "Inner", steps, (const wick_value *const[]){step}, 1, &inner, &e));
+  FINE(wick_object_new(program, "Net", inners, (const wick_value *const[]){inner}, 1, &object, &e));
+  FINE(wick_module_of_object(NULL, object, &net, &e));
+  FINE(wick_run(net, "forward", (const wick_value *const[]){two}, 1, NULL, 0, NULL, &y, &e));
+  assert_true(wick_value_to_double(y) == 63 + 4000 + 40000 + 600000);
+  wick_value_release(y), wick_value_release(two), wick_value_release(step);
+  wick_value_release(inner), wick_value_release(object);
+  wick_module_release(net), wick_module_release(program);
+}
+
+static wick_status resolve_part(void *user, const char *name, wick_name *out) {
+  if (!strcmp(name, "part")) {
+    out->kind = WICK_NAME_FUNCTION;
+    out->module = user;
+    out->member = "f";
+  }
+  return WICK_OK;
+}
+/* Two programs with the same function of the language's own are saved as one. */
+static void test_save_of_several_programs(void **state) {
+  (void)state;
+  static const char text[] = "def g(x):\n    return part(torch.nn.functional.relu(x))\n";
+  wick_module *part = compiled("def f(x):\n    return torch.nn.functional.relu(x) + 1\n"), *whole, *loaded;
+  wick_compile_options options = {.size = sizeof options, .resolve = resolve_part, .user = part};
+  FINE(wick_compile_with(NULL, text, strlen(text), &options, &whole, &e));
+  char path[] = "/tmp/wick_programs_XXXXXX";
+  close(mkstemp(path));
+  FINE(wick_module_save(NULL, whole, path, NULL, &e));
+  FINE(wick_load(NULL, path, NULL, &loaded, &e));
+  unlink(path);
+  wick_value *x = floats(2, (float[]){-3, 3}), *y;
+  FINE(wick_run(loaded, "forward", (const wick_value *const[]){x}, 1, NULL, 0, NULL, &y, &e));
+  assert_true(at(y, 0) == 1 && at(y, 1) == 4);
+  wick_value_release(x), wick_value_release(y);
+  wick_module_release(loaded), wick_module_release(whole), wick_module_release(part);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_object_of_parts),
       cmocka_unit_test(test_enum_values_and_fields),
       cmocka_unit_test(test_modules_of_one_class),
       cmocka_unit_test(test_modules_that_hold_modules),
+      cmocka_unit_test(test_hooks_and_overloads_in_source),
+      cmocka_unit_test(test_save_of_several_programs),
       cmocka_unit_test(test_function),
       cmocka_unit_test(test_prepare),
       cmocka_unit_test(test_build),

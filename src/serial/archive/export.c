@@ -25,20 +25,35 @@ typedef struct Export {
   DebugRecords debug;
   VEC(CodeFile) files; /* in order of need */
   VEC(Needed) needed;  /* grows while it is worked off */
-  Map known;           /* qualified name -> its Type or Function in `needed` */
+  Map known;           /* qualified name -> its place in `needed`, from 1 */
   Str twice;           /* a name that two definitions have; else empty */
   bool failed;         /* out of memory where there is no status */
 } Export;
 
+/* Programs that a module is made of have the language's own functions each for itself. */
+static bool do_the_same(Export *e, const Function *a, const Function *b) {
+  StrBuf text = {0}, other = {0};
+  if (a->graph) graph_print(a->graph, false, &text);
+  if (b->graph) graph_print(b->graph, false, &other);
+  bool same = a->graph && b->graph && str_equal(strbuf_view(&text), strbuf_view(&other));
+  e->failed = e->failed || text.failed || other.failed;
+  strbuf_dispose(&text);
+  strbuf_dispose(&other);
+  return same;
+}
+
 static void need(Export *e, Str name, Needed what) {
   assert(!what.type != !what.function);
-  const void *definition = what.function ? (const void *)what.function : what.type;
-  const void *known = map_get(&e->known, name);
+  const Needed *known = NULL;
+  size_t place = (size_t)(uintptr_t)map_get(&e->known, name);
+  if (place) known = &e->needed.data[place - 1];
   if (known) {
-    if (known != definition) e->twice = name;
+    bool is_function = known->function && what.function;
+    bool is_known = known->type == what.type && known->function == what.function;
+    if (!is_known && !(is_function && do_the_same(e, known->function, what.function))) e->twice = name;
     return;
   }
-  if (!map_put(&e->known, name, (void *)(uintptr_t)definition) || !vec_push(&e->needed, what)) e->failed = true;
+  if (!vec_push(&e->needed, what) || !map_put(&e->known, name, (void *)(uintptr_t)e->needed.length)) e->failed = true;
 }
 /* Classes of libraries have no code. */
 static void depend(void *context, const Type *type, const Function *function) {
