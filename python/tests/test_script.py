@@ -116,6 +116,11 @@ def never(x: int) -> int:
     return lambda: x
 
 
+def load(data):
+    """The forward of an archive."""
+    return _C.load_program(data).function("forward")
+
+
 class TestFunctions(unittest.TestCase):
     def test_control_flow_and_defaults(self):
         def f(x, n: int = 2, *, flip: bool = False):
@@ -152,7 +157,9 @@ class TestFunctions(unittest.TestCase):
 
         def both(x: int) -> int:
             return two(x) * 100 + three(x)
-        self.assertEqual(wick.jit.script(both)(5), 1015)
+        scripted = wick.jit.script(both)
+        self.assertEqual(scripted(5), 1015)
+        self.assertEqual(load(scripted.save_to_buffer())(5), 1015)
 
     def test_functions_within(self):
         def f(x: int) -> int:

@@ -8,7 +8,7 @@ import types
 
 from .. import _C
 from .. import nn
-from . import _modifiers, _program, _recursive
+from . import _from_torch, _modifiers, _program, _recursive
 from ._script import ScriptFunction, save_program
 
 class ScriptModule(nn.Module):
@@ -287,7 +287,7 @@ def _become(module, handle, original, children, kind):
         table = fields["_parameters"] if which == 1 else fields["_buffers"]
         value = None
         if original is not None:
-            value = original._parameters.get(name, original._buffers.get(name))
+            value = _from_torch.adopt(original._parameters.get(name, original._buffers.get(name)))
         if value is None:
             value = handle.get(name)
             if which == 1 and value is not None and not isinstance(value, nn.Parameter):

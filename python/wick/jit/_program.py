@@ -76,10 +76,21 @@ def _language_path(module):
     return name if name in _LANGUAGE_MODULES else None
 
 
+@functools.lru_cache(maxsize=None)
+def language_has(path):
+    """Whether the language itself knows a dotted name."""
+    from .. import _C
+    try:
+        _C.compile_text("def probe():\n    %s\n" % path)
+    except RuntimeError:
+        return False
+    return True
+
+
 def _searched_modules():
     import sys
     names = ["wick", "wick.nn.functional", "wick.jit", "wick.special", "wick.linalg", "wick.fft", "wick.nn.init", "math",
-             "cmath", "warnings", "torch", "torch.nn.functional", "torch.jit", "torch._C._nn", "torch._VF",
+             "cmath", "warnings", "torch", "torch.overrides", "torch.nn.functional", "torch.jit", "torch._C._nn", "torch._VF",
              "torch.special", "torch.linalg", "torch.fft"]
     return [sys.modules[name] for name in names if name in sys.modules]
 
@@ -102,16 +113,24 @@ def language_name(thing):
     return _public_name(thing, name) if callable(thing) else None
 
 
-def _public_name(thing, name):
+def _public_names(thing, name):
     for searched in _searched_modules():
-        names = vars(searched)
-        if name is not None and names.get(name) is thing:
-            return "%s.%s" % (_language_path(searched) or searched.__name__, name)
+        if name is not None and vars(searched).get(name) is thing:
+            yield "%s.%s" % (_language_path(searched), name)
     for searched in _searched_modules():
-        for other, value in vars(searched).items():
+        for other, value in list(vars(searched).items()):
             if value is thing:
-                return "%s.%s" % (_language_path(searched) or searched.__name__, other)
-    return None
+                yield "%s.%s" % (_language_path(searched), other)
+
+
+def _public_name(thing, name):
+    """The name of a thing in the modules that the language has as well; one that it knows where there are several."""
+    first = None
+    for found in _public_names(thing, name):
+        if language_has(found):
+            return found
+        first = first or found
+    return first
 
 
 def is_module_class(cls):
@@ -123,6 +142,13 @@ def is_module_class(cls):
 def is_exception(thing):
     """Whether it is a class of exceptions that programs raise by a name of their own."""
     return inspect.isclass(thing) and issubclass(thing, BaseException)
+
+
+def _attribute(thing, name):
+    try:
+        return getattr(thing, name)
+    except (AttributeError, ImportError):
+        return _MISSING
 
 
 _in_progress = []  # functions and classes that are being compiled, the outermost first
@@ -173,14 +199,16 @@ class Builder:
         thing = self.things.get(first, _MISSING)
         if thing is _MISSING:
             return None
-        name = first
+        path, name = None, first
         for part in rest:
-            try:
-                thing = getattr(thing, part)
-            except AttributeError:
-                return None
-            name = part
-        return self.answer(thing, name)
+            path = _language_path(thing) if isinstance(thing, types.ModuleType) else path
+            path = path and path + "." + part
+            name, thing = part, _attribute(thing, part)
+        if isinstance(thing, types.ModuleType):
+            return ("namespace",)
+        if path is not None and (thing is _MISSING or language_has(path)):
+            return ("alias", path)
+        return None if thing is _MISSING else self.answer(thing, name)
 
     def _named_class(self, dotted):
         compiled = self.modules.get(dotted)
@@ -199,8 +227,7 @@ class Builder:
         if known is not None:
             return ("alias", known)
         if isinstance(thing, types.ModuleType):
-            path = _language_path(thing)
-            return ("alias", path) if path else ("namespace",)
+            return ("namespace",)
         if thing is None or isinstance(thing, (bool, int, float, complex, str, enum.Enum)) or _is_setting(thing):
             return ("value", thing)
         if isinstance(thing, (tuple, list)):
@@ -213,7 +240,7 @@ class Builder:
         if inspect.isclass(thing):
             return self._answer_class(thing)
         path = language_name(thing) if callable(thing) else None
-        if path and not _is_users(thing):
+        if path and not _is_users(thing) and (language_has(path) or not isinstance(thing, types.FunctionType)):
             return ("alias", path)
         if isinstance(thing, types.FunctionType):
             scripted = _script.compiled_function(thing)

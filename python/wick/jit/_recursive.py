@@ -10,7 +10,7 @@ import ast
 import inspect
 import types
 
-from . import _frontend, _modifiers, _program, _registry, _types
+from . import _from_torch, _frontend, _modifiers, _program, _registry, _types
 
 PARAMETER, BUFFER, ATTRIBUTE = "parameter", "buffer", "attribute"
 
@@ -152,7 +152,7 @@ _RESERVED = {
 def _names(module):
     names = list(vars(module))
     for cls in type(module).__mro__:
-        if cls.__name__ == "Module" and cls.__module__.split(".")[0] in ("wick", "torch"):
+        if cls.__name__ in ("Module", "ScriptModule") and cls.__module__.split(".")[0] in ("wick", "torch"):
             break
         names += [name for name in vars(cls) if name not in names]
     return names
@@ -266,7 +266,7 @@ class _Methods:
             return None
         owner = next((c for c in self.kind.python_class.__mro__ if name in vars(c)), None)
         if owner is not None and owner.__module__.split(".")[0] in ("wick", "torch"):
-            if owner.__name__ == "Module" or owner.__module__.endswith(".container") and name != "forward":
+            if owner.__name__ in ("Module", "ScriptModule") or owner.__module__.endswith(".container") and name != "forward":
                 return None
         return member
 
@@ -292,7 +292,7 @@ class _Methods:
                 continue
             if _modifiers.modifier_of(member.fget) in (_modifiers.IGNORE, _modifiers.UNUSED):
                 continue
-            if member.fget.__module__.split(".")[0] in ("wick", "torch") and "nn.modules.module" in member.fget.__module__:
+            if member.fget.__module__.startswith(("wick.jit.", "torch.jit.")) or "nn.modules.module" in member.fget.__module__:
                 continue
             self.properties[name] = member
 
@@ -485,5 +485,5 @@ def _instance(kind, module, made):
 def _attribute_value(module, name):
     for table in (module._parameters, module._buffers, module._modules):
         if name in table:
-            return table[name]
-    return getattr(module, name)
+            return _from_torch.adopt(table[name])
+    return _from_torch.adopt(getattr(module, name))

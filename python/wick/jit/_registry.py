@@ -1,6 +1,7 @@
 """What was compiled: names that classes have in programs, overloads that were declared, classes and functions."""
 
 import keyword
+import sys
 import weakref
 
 functions = weakref.WeakKeyDictionary()  # a function of Python -> ScriptFunction
@@ -9,6 +10,7 @@ python_classes = {}  # "__torch__.Foo" -> a class of Python
 python_users = weakref.WeakKeyDictionary()  # a program that calls Python -> the name of the function that it calls
 _overloads = {}  # "module.name" -> declarations
 _taken = {}  # name -> key
+_functions_by_name = {}  # name in programs -> a weak reference to the function of Python
 
 
 class ClassEntry:
@@ -28,8 +30,20 @@ def add_overload(function):
 
 
 def overloads_of(function):
-    """The declarations for a function or method, without itself."""
-    return [f for f in _overloads.get(_full_name(function), ()) if f is not function]
+    """The declarations for a function or method, without itself. Those that torch's decorators keep count as well."""
+    found = _overloads.get(_full_name(function)) or _torch_overloads(function)
+    return [f for f in found if f is not function]
+
+
+def _torch_overloads(function):
+    kept = sys.modules.get("torch._jit_internal")
+    if kept is None:
+        return ()
+    name = "__torch__.%s.%s" % (function.__module__, function.__name__)
+    *_, owner, _ = ["", ""] + function.__qualname__.split(".")
+    if owner:
+        return getattr(kept, "_overloaded_methods", {}).get(name, {}).get(owner, ())
+    return getattr(kept, "_overloaded_fns", {}).get(name, ())
 
 
 def _full_name(function):
@@ -50,6 +64,17 @@ def program_name(thing):
 def _identifier(part):
     made = "".join(c if c.isalnum() or c == "_" else "_" for c in part) or "_"
     return "_" + made if made[0].isdigit() or keyword.iskeyword(made) else made
+
+
+def function_name(function):
+    """The name of a function in programs: its own, with a mark in it where another function has that."""
+    name, count = _identifier(function.__name__), 0
+    made = name
+    while made in _functions_by_name and _functions_by_name[made]() not in (None, function):
+        made = "__torch__.___torch_mangle_%d.%s" % (count, name)
+        count += 1
+    _functions_by_name[made] = weakref.ref(function)
+    return made
 
 
 def unique_name(name, key):

@@ -41,6 +41,11 @@ class ScriptFunction(_C.Method):
         """The code, and the constants that it names CONSTANTS.c0, c1..."""
         return self.code, ConstMap(self)
 
+    @property
+    def schema(self):
+        """Its name, parameters and results."""
+        return super().schema.replace(self.name + "(", self.name.rpartition(".")[2] + "(", 1)
+
     def graph_for(self, *args, **kwargs):
         """The graphs that run for such arguments, the newest plan first."""
         for _ in range(3):
@@ -124,7 +129,7 @@ def compiled_function(function):
     _program._in_progress.append(function)
     try:
         builder = _program.Builder()
-        name = _registry._identifier(function.__name__)
+        name = _registry.function_name(function)
         builder.statements.append(builder.function_tree(function, name))
         made = ScriptFunction(builder.compile(), name, function)
     except RuntimeError as error:

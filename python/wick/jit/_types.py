@@ -5,7 +5,7 @@ import enum
 import inspect
 import typing
 
-from . import _frontend, _modifiers, _registry
+from . import _from_torch, _frontend, _registry
 
 
 class TypeUnknown(TypeError):
@@ -102,7 +102,7 @@ def value_type_text(value):
             return type_text(type(value))
         return type_text(bool if isinstance(value, bool) else next(
             k for k in (type(None), int, float, complex, str, _C.device, _C.Generator) if isinstance(value, k)))
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor) or _from_torch.is_torch_tensor(value):
         return "Tensor"
     if isinstance(value, (_C.dtype, _C.layout, _C.memory_format)):
         return "int"
