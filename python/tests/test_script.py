@@ -87,6 +87,18 @@ class OwnError(ValueError):
     pass
 
 
+class Chain:
+    def __init__(self, x: int):
+        self.x = x
+
+    def grown(self):
+        return grow(self)
+
+
+def grow(chain: Chain) -> Chain:
+    return Chain(chain.x + 1)
+
+
 @wick.jit._overload
 def either(x: int) -> int:  # noqa: F811
     ...
@@ -396,6 +408,11 @@ class TestClasses(unittest.TestCase):
             shape: Shape = Square(side)
             return shape.area(2.0)
         self.assertEqual(wick.jit.script(f)(3.0), 18)
+
+    def test_class_and_function_that_name_each_other(self):
+        def f(x: int) -> int:
+            return Chain(x).grown().x + grow(Chain(1)).x
+        self.assertEqual(wick.jit.script(f)(5), 8)
 
     def test_inheritance_is_refused(self):
         class Derived(Point):

@@ -319,6 +319,17 @@ class TestModules(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "(?s)nothing.*test_script_modules.py.*return self.nothing"):
             wick.jit.script(Wrong())
 
+    def test_errors_tell_of_attributes_that_have_no_type(self):
+        class Mixed(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.mixed = [1, "a"]
+
+            def forward(self, x: int) -> int:
+                return x + len(self.mixed)
+        with self.assertRaisesRegex(RuntimeError, "(?s)return x \\+ len.*a list of several types"):
+            wick.jit.script(Mixed())
+
 
 class TestArchives(unittest.TestCase):
     def test_saved_and_loaded(self):

@@ -43,7 +43,7 @@ def compile_class(cls, kind, define):
     from .. import _C
     name = _registry.unique_name(_registry.program_name(cls), cls)
     entry = _registry.ClassEntry(None, name, kind)
-    builder = _program.Builder()
+    builder = _program.Builder(cls)
     builder.included[id(cls)] = name
     _registry.classes[cls] = entry
     _registry.python_classes["__torch__." + name] = cls

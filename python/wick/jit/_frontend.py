@@ -8,6 +8,7 @@ where it is compiled.
 """
 
 import ast
+import functools
 import inspect
 import linecache
 import sys
@@ -82,6 +83,13 @@ def source_of(thing):
             "can't get the source of %s: %s. It must stand in a file; what is made by exec or typed at a prompt "
             "has none" % (getattr(thing, "__qualname__", thing), error)) from None
     return Source("".join(lines), file_name, max(first, 1))
+
+
+@functools.lru_cache(maxsize=1024)
+def parsed(function):
+    """The `Source` of a function and the node of its definition."""
+    source = source_of(function)
+    return source, source.parse()
 
 
 def register_source(file_name, text):

@@ -157,7 +157,8 @@ _in_progress = []  # functions and classes that are being compiled, the outermos
 class Builder:
     """A program that is being put together."""
 
-    def __init__(self):
+    def __init__(self, owner=None):
+        self.owner = owner  # the class that the program is of, or None
         self.statements = []
         self.things = {}  # name in the program -> what it stands for
         self.included = {}  # id of a thing -> its name in the program
@@ -174,9 +175,17 @@ class Builder:
             made = "%s__%d" % (name, count)
         if is_exception(thing) and vars(builtins).get(thing.__name__) is not thing:
             self._include_exception(made, thing)
-        elif isinstance(thing, types.FunctionType) and _registry.overloads_of(thing):
-            self._include_overloads(made, thing)
+        elif isinstance(thing, types.FunctionType) and _is_users(thing):
+            if _registry.overloads_of(thing):
+                self._include_overloads(made, thing)
+            elif self.owner is not None and _mentions(thing, self.owner, set()):
+                self._include_function(made, thing)
         return made
+
+    def _include_function(self, name, function):
+        if id(function) not in self.included:
+            self.included[id(function)] = name
+            self.statements.append(self.function_tree(function, name))
 
     def _include_exception(self, name, thing):
         if id(thing) not in self.included:
@@ -270,8 +279,7 @@ class Builder:
     def function_tree(self, function, name=None, decorators=(), attribute=None, self_name=None):
         """The TK_DEF of a function of Python, with its source; its free names are known to the resolver."""
         plain = inspect.unwrap(getattr(function, "__func__", function))
-        source = _frontend.source_of(plain)
-        node = source.parse()
+        source, node = _frontend.parsed(plain)
         if not isinstance(node, ast.FunctionDef):
             raise _frontend.FrontendError("%s is no function that a def statement made: it can't be compiled"
                                           % getattr(function, "__qualname__", function))
@@ -301,6 +309,26 @@ class Builder:
         if self.calls_python is not None:
             _registry.python_users[program] = self.calls_python
         return program
+
+
+def _mentions(function, cls, seen):
+    """Whether a function, or one that it calls, names the class: they are compiled as one program then."""
+    if function in seen or function in _registry.functions:
+        return False
+    seen.add(function)
+    try:
+        _, node = _frontend.parsed(inspect.unwrap(function))
+    except _frontend.FrontendError:
+        return False
+    scope = Scope(function)
+    for inner in ast.walk(node):
+        name = inner.id if isinstance(inner, ast.Name) else getattr(inner, "value", None)
+        thing = scope.get(name) if isinstance(name, str) else _MISSING
+        if thing is cls:
+            return True
+        if isinstance(thing, types.FunctionType) and _is_users(thing) and _mentions(thing, cls, seen):
+            return True
+    return False
 
 
 def _is_users(thing):

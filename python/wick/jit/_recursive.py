@@ -7,6 +7,7 @@ methods name.
 """
 
 import ast
+import functools
 import inspect
 import types
 
@@ -245,35 +246,43 @@ def module_type(module):
 
 # ---- methods ----
 
+def _members(cls):
+    """Name -> member of what a user's classes define, the nearest first."""
+    found = {}
+    for owner in cls.__mro__:
+        if owner is object or _is_base(owner):
+            continue
+        in_container = owner.__module__.endswith(".container") and owner.__module__.split(".")[0] in ("wick", "torch")
+        for name, member in vars(owner).items():
+            if name not in found and (not in_container or name == "forward"):
+                found[name] = member
+    return found
+
+
+def _is_base(cls):
+    return cls.__name__ in ("Module", "ScriptModule") and cls.__module__.split(".")[0] in ("wick", "torch")
+
+
 class _Methods:
     """The functions of a module's class that are compiled, by name; found through what compiled functions name."""
 
-    def __init__(self, kind, module):
-        self.kind, self.module = kind, module
+    def __init__(self, kind, module, members):
+        self.kind, self.module, self.members = kind, module, members
         self.functions = {}
         self.properties = {}
-        self.wanted = set()
 
     def method(self, name):
         """The function of Python of that name, or None: it is none of a user's class, or never compiled."""
-        member = inspect.getattr_static(self.kind.python_class, name, None)
         own = vars(self.module).get(name)
-        if isinstance(own, types.MethodType):
-            member = own.__func__
-        if not isinstance(member, types.FunctionType):
+        member = own.__func__ if isinstance(own, types.MethodType) else self.members.get(name)
+        if not isinstance(member, types.FunctionType) or name == "__init__" or name in _RESERVED and name != "forward":
             return None
-        if name in _RESERVED and name != "forward" or name == "__init__":
-            return None
-        owner = next((c for c in self.kind.python_class.__mro__ if name in vars(c)), None)
-        if owner is not None and owner.__module__.split(".")[0] in ("wick", "torch"):
-            if owner.__name__ in ("Module", "ScriptModule") or owner.__module__.endswith(".container") and name != "forward":
-                return None
         return member
 
     def entries(self):
         """The names that are compiled whoever calls them."""
         names = []
-        for name in dir(self.kind.python_class):
+        for name in self.members:
             member = self.method(name)
             if member is None:
                 continue
@@ -286,29 +295,30 @@ class _Methods:
     def find_properties(self):
         """The properties that are compiled."""
         unused = set(getattr(self.kind.python_class, "__jit_unused_properties__", ()) or ())
-        for name in dir(self.kind.python_class):
-            member = inspect.getattr_static(self.kind.python_class, name, None)
+        for name, member in self.members.items():
             if not isinstance(member, property) or name in unused or member.fget is None:
                 continue
-            if _modifiers.modifier_of(member.fget) in (_modifiers.IGNORE, _modifiers.UNUSED):
-                continue
-            if member.fget.__module__.startswith(("wick.jit.", "torch.jit.")) or "nn.modules.module" in member.fget.__module__:
-                continue
-            self.properties[name] = member
+            if _modifiers.modifier_of(member.fget) not in (_modifiers.IGNORE, _modifiers.UNUSED):
+                self.properties[name] = member
 
 
+@functools.lru_cache(maxsize=1024)
 def _called_names(function):
     """The names of attributes that a function's source uses."""
     try:
-        node = _frontend.source_of(inspect.unwrap(function)).parse()
+        _, node = _frontend.parsed(inspect.unwrap(function))
     except _frontend.FrontendError:
-        return set()
-    return {inner.attr for inner in ast.walk(node) if isinstance(inner, ast.Attribute)}
+        return frozenset()
+    return frozenset(inner.attr for inner in ast.walk(node) if isinstance(inner, ast.Attribute))
 
 
 def _choose_methods(pairs):
     """Of each (ModuleType, module): the functions that are compiled. What a compiled function names is compiled."""
-    chosen = [_Methods(kind, module) for kind, module in pairs]
+    members = {}
+    for kind, _ in pairs:
+        if kind.python_class not in members:
+            members[kind.python_class] = _members(kind.python_class)
+    chosen = [_Methods(kind, module, members[kind.python_class]) for kind, module in pairs]
     names, pending = {"forward"}, []
 
     def add(methods, name):
@@ -417,11 +427,25 @@ def _compile_types(root, module):
         kind = methods.kind
         names[id(kind)] = _registry.unique_name(_registry.program_name(kind.python_class), kind)
         builder.statements.append(_class_tree(methods, builder, names[id(kind)], names))
-    program = builder.compile()
+    try:
+        program = builder.compile()
+    except RuntimeError as error:
+        _explain(error, chosen)
+        raise
     for methods in chosen:
         kind = methods.kind
         kind.compiled = CompiledType(program, names[id(kind)], set(methods.functions))
         kinds["__torch__." + kind.compiled.name] = kind
+
+
+def _explain(error, chosen):
+    """Adds why an attribute of the module is none of the program's, where the error is that it is not there."""
+    for methods in chosen:
+        for name, why in methods.kind.failed.items():
+            if "attribute or method '%s'" % name in str(error):
+                error.args = ("%s\n(%s has an attribute '%s' in Python: %s)" % (
+                    str(error).rstrip(), methods.kind.python_class.__name__, name, why),) + error.args[1:]
+                return
 
 
 def _check(module):
