@@ -2,9 +2,9 @@
 
 usage: conformance_script.py [--failures N] [--every N] FOLDER...
 
-A case is NAME.py with definitions and NAME.io.pt with recorded calls beside it, as `wick check` takes them. The text is
-run as Python, its function goes through wick.jit.script, and is called with the recorded arguments. Prints how many
-cases agree, and the first reasons why others do not. Texts that are no Python are counted apart.
+A case is NAME.py with definitions and NAME.io.pt with recorded calls beside it, as `wick check` takes them. The text
+is run as Python, its function goes through wick.jit.script, and is called with the recorded arguments. Prints how
+many cases agree, and the first reasons why others do not. Texts that are no Python are counted apart.
 """
 
 import __future__
@@ -25,7 +25,8 @@ from wick.jit import _frontend
 
 def names():
     """What the texts take for granted."""
-    table = {name: getattr(typing, name) for name in ("Any", "Dict", "List", "NamedTuple", "Optional", "Tuple", "Union")}
+    taken = ("Any", "Dict", "List", "NamedTuple", "Optional", "Tuple", "Union")
+    table = {name: getattr(typing, name) for name in taken}
     return {**table, "torch": wick, "wick": wick, "math": math, "random": random, "Tensor": wick.Tensor,
             "__name__": "recorded"}
 
@@ -46,7 +47,7 @@ def numbers(tensor):
         tensor = tensor.dequantize()
     if tensor.layout != wick.strided:
         tensor = tensor.to_dense()
-    return tensor.resolve_conj().resolve_neg().flatten().tolist() if tensor.is_complex() else tensor.flatten().tolist()
+    return (tensor.resolve_conj().resolve_neg() if tensor.is_complex() else tensor).flatten().tolist()
 
 
 def near(got, want, coarse=False):

@@ -437,7 +437,8 @@ class TestTrees(unittest.TestCase):
                      "with a as b, c:\n        pass", "while True:\n        break", "x: List[int] = []",
                      "if a:\n        pass\n    elif b:\n        continue\n    else:\n        return",
                      "raise ValueError('a' 'b')", "return f(a, *b, c=d)", "return x.y.z(1)[()]", "return lambda: 1",
-                     "for i, (j, k) in enumerate(x):\n        y = x = i", "return a @ b // c % d << e >> f & g | h ^ ~i"):
+                     "for i, (j, k) in enumerate(x):\n        y = x = i",
+                     "return a @ b // c % d << e >> f & g | h ^ ~i"):
             with self.subTest(body):
                 self.same("def f(x: int, y=1, *, z: 'str' = None) -> Tensor:\n    %s\n" % body)
 

@@ -14,7 +14,8 @@ import wick.jit
 from wick import Tensor
 
 if importlib.util.find_spec("wick.nn") is None:
-    raise unittest.SkipTest("wick.nn is not there")
+    print("skipped: wick.nn is not there")
+    raise SystemExit(0)
 
 from wick import nn  # noqa: E402
 import wick.nn.functional as F  # noqa: E402

@@ -22,20 +22,16 @@ def _compile(cls):
         kind, define = "enum", _enum_tree
     elif _types.is_named_tuple(cls):
         kind, define = "tuple", _tuple_tree
-    elif getattr(cls, "__script_interface__", False) and "__script_interface__" in vars(cls) or _is_torch_interface(cls):
+    elif vars(cls).get("__script_interface__") or vars(cls).get("__torch_script_interface__"):
         kind, define = "interface", _interface_tree
     elif _program.is_module_class(cls):
-        raise _types.TypeUnknown("a module's class, %s, can't be a type: script the module, or say what it has in common "
-                                 "with others as an interface" % cls.__qualname__)
+        raise _types.TypeUnknown("a module's class, %s, can't be a type: script the module, or say what it has in "
+                                 "common with others as an interface" % cls.__qualname__)
     elif issubclass(cls, BaseException) or cls.__module__ == "builtins":
         raise _types.TypeUnknown("%r is no type that a program can have" % cls)
     else:
         kind, define = "class", _class_tree
     return compile_class(cls, kind, define)
-
-
-def _is_torch_interface(cls):
-    return bool(vars(cls).get("__torch_script_interface__"))
 
 
 def compile_class(cls, kind, define):
@@ -141,7 +137,8 @@ def _member_trees(builder, member, statement, cls):
         accessor = member.fset if is_setter else member.fget
         if accessor is None or _modifiers.modifier_of(accessor) in (_modifiers.IGNORE,):
             return trees
-        return [builder.function_tree(accessor, decorators=("%s.setter" % statement.name if is_setter else "property",))]
+        decorator = "%s.setter" % statement.name if is_setter else "property"
+        return [builder.function_tree(accessor, decorators=(decorator,))]
     if isinstance(member, staticmethod):
         return [builder.function_tree(member.__func__, decorators=("staticmethod",))]
     if isinstance(member, classmethod) or not isinstance(member, types.FunctionType):

@@ -23,8 +23,8 @@ _BINARY = {
     ast.FloorDiv: "TK_FLOOR_DIV",
 }
 _COMPARE = {
-    ast.Lt: "<", ast.Gt: ">", ast.Eq: "TK_EQ", ast.NotEq: "TK_NE", ast.LtE: "TK_LE", ast.GtE: "TK_GE", ast.In: "TK_IN",
-    ast.NotIn: "TK_IN", ast.Is: "TK_IS", ast.IsNot: "TK_ISNOT",
+    ast.Lt: "<", ast.Gt: ">", ast.Eq: "TK_EQ", ast.NotEq: "TK_NE", ast.LtE: "TK_LE", ast.GtE: "TK_GE",
+    ast.In: "TK_IN", ast.NotIn: "TK_IN", ast.Is: "TK_IS", ast.IsNot: "TK_ISNOT",
 }
 _UNARY = {ast.USub: "TK_UNARY_MINUS", ast.Not: "TK_NOT", ast.Invert: "~"}
 _UNSUPPORTED = {
@@ -56,7 +56,7 @@ class Source:
         return min(self.starts[min(line, len(self.starts) - 1)] + column, len(self.data))
 
     def parse(self):
-        """The definition's node. The text may be indented: a block around it makes it whole, and keeps its columns."""
+        """The definition's node. The text may be indented: a block around it keeps its columns."""
         text = "if 1:\n" + self.text if self.text[:1] in " \t" else "\n" + self.text
         try:
             tree = ast.parse(text, self.file_name, type_comments=True)
@@ -298,7 +298,11 @@ class Translator:
         try:
             return ast.parse(text if "->" in text else text + " -> ...", mode="func_type")
         except SyntaxError as error:
-            raise FrontendError(self.message(node, "can't read the type comment '%s': %s" % (text, error.msg))) from None
+            raise self.unreadable(node, text, error) from None
+
+    def unreadable(self, node, text, error):
+        """What a type comment that is none raises."""
+        return FrontendError(self.message(node, "can't read the type comment '%s': %s" % (text, error.msg)))
 
     def merge_comment(self, node, comment, params, result):
         """Parameters and result with the types that a comment gives them."""
@@ -329,7 +333,7 @@ class Translator:
         try:
             tree = ast.parse(text, mode="eval").body
         except SyntaxError as error:
-            raise FrontendError(self.message(node, "can't read the type comment '%s': %s" % (text, error.msg))) from None
+            raise self.unreadable(node, text, error) from None
         place, self._fixed = self._fixed, self.place(node)
         try:
             return self.annotation(tree)

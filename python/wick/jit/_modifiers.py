@@ -1,4 +1,4 @@
-"""What programs say of themselves for the compiler: decorators and annotations. To Python they mean nearly nothing."""
+"""What programs say of themselves for the compiler: decorators and annotations. To Python they mean little."""
 
 import typing
 
@@ -72,7 +72,7 @@ Final = typing.Final  # on an attribute of a module: its value is a constant of 
 
 
 def interface(cls):
-    """What modules or objects have in common: the class's methods, whose bodies say nothing, are what its users call."""
+    """What modules or objects have in common: the class's methods, whose bodies say nothing, can be called."""
     cls.__script_interface__ = True
     return cls
 

@@ -1,9 +1,9 @@
 """One act of compiling: definitions of Python gathered as trees, and what the names in them stand for.
 
-A `Builder` takes functions and classes and gives every free name of theirs to a `_C` resolver. Two definitions that mean
-different things by one name get names of their own. Functions of Python that a program calls are compiled as they are
-met, each as a program of its own; what must stand in the same program (overloads, a class that its functions mention)
-is included in it.
+A `Builder` takes functions and classes and gives every free name of theirs to a `_C` resolver. Two definitions that
+mean different things by one name get names of their own. Functions of Python that a program calls are compiled as
+they are met, each as a program of its own; what must stand in the same program (overloads, a class that its functions
+mention) is included in it.
 """
 
 import ast
@@ -89,8 +89,9 @@ def language_has(path):
 
 def _searched_modules():
     import sys
-    names = ["wick", "wick.nn.functional", "wick.jit", "wick.special", "wick.linalg", "wick.fft", "wick.nn.init", "math",
-             "cmath", "warnings", "torch", "torch.overrides", "torch.nn.functional", "torch.jit", "torch._C._nn", "torch._VF",
+    names = ["wick", "wick.nn.functional", "wick.jit", "wick.special", "wick.linalg", "wick.fft", "wick.nn.init",
+             "math", "cmath", "warnings", "torch", "torch.overrides", "torch.nn.functional", "torch.jit",
+             "torch._C._nn", "torch._VF",
              "torch.special", "torch.linalg", "torch.fft"]
     return [sys.modules[name] for name in names if name in sys.modules]
 
@@ -289,8 +290,8 @@ class Builder:
         modifier = _modifiers.modifier_of(function)
         if modifier == _modifiers.UNUSED:
             text = "%s is marked as unused: compiled code can't call it" % plain.__qualname__
-            body = [("TK_RAISE", (_frontend.apply(_frontend.var("NotImplementedError"), [_frontend.string(text)]),), 0,
-                     0)]
+            error = _frontend.apply(_frontend.var("NotImplementedError"), [_frontend.string(text)])
+            body = [("TK_RAISE", (error,), 0, 0)]
             tree = translator.function(node, name, body=body)
         elif modifier == _modifiers.IGNORE:
             tree = translator.function(node, name, body=foreign_body(plain, node, scope, translator))

@@ -88,7 +88,8 @@ class ModuleType:
 
     def _read_constants(self, module, annotations):
         listed = set(getattr(module, "__constants__", ()) or ())
-        names = [name for name in list(annotations) + sorted(listed) if name in listed or _is_final(annotations, name)]
+        names = [name for name in list(annotations) + sorted(listed)
+                 if name in listed or _is_final(annotations, name)]
         for name in dict.fromkeys(names):
             if name in self.attributes or name in self.modules:
                 if name in listed and name in self.modules:
@@ -144,9 +145,11 @@ _MISSING = object()
 # What every module has of Module itself.
 _RESERVED = {
     "dump_patches", "call_super_init", "forward", "T_destination", "_version", "_parameters", "_buffers", "_modules",
-    "_non_persistent_buffers_set", "_backward_hooks", "_backward_pre_hooks", "_is_full_backward_hook", "_forward_hooks",
-    "_forward_pre_hooks", "_forward_hooks_with_kwargs", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
-    "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks", "_forward_hooks_always_called",
+    "_non_persistent_buffers_set", "_backward_hooks", "_backward_pre_hooks", "_is_full_backward_hook",
+    "_forward_hooks", "_forward_pre_hooks", "_forward_hooks_with_kwargs", "_forward_pre_hooks_with_kwargs",
+    "_state_dict_hooks",
+    "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
+    "_forward_hooks_always_called",
     "_compiled_call_impl", "_script_handle", "_abc_impl"}
 
 
@@ -275,7 +278,8 @@ class _Methods:
         """The function of Python of that name, or None: it is none of a user's class, or never compiled."""
         own = vars(self.module).get(name)
         member = own.__func__ if isinstance(own, types.MethodType) else self.members.get(name)
-        if not isinstance(member, types.FunctionType) or name == "__init__" or name in _RESERVED and name != "forward":
+        is_reserved = name == "__init__" or name in _RESERVED and name != "forward"
+        if is_reserved or not isinstance(member, types.FunctionType):
             return None
         return member
 
@@ -394,7 +398,8 @@ def _attribute(name, text):
     if name.isidentifier():
         return _frontend.assign(name, None, _types.tree_of_text(text))
     target = ("TK_SUBSCRIPT", (_frontend.var("__annotations__"), _frontend.items([_frontend.string(name)])), 0, 0)
-    return ("TK_ASSIGN", (_frontend.items([target]), _frontend.option(_types.tree_of_text(text)), _frontend.NOTHING), 0, 0)
+    kind = _frontend.option(_types.tree_of_text(text))
+    return ("TK_ASSIGN", (_frontend.items([target]), kind, _frontend.NOTHING), 0, 0)
 
 
 def _attribute_rewriter(kind, builder):
@@ -452,7 +457,8 @@ def _check(module):
     for table in ("_forward_pre_hooks", "_forward_hooks"):
         for hook in getattr(module, table, {}).values():
             if not isinstance(hook, types.FunctionType):
-                raise RuntimeError("the hook %r of %s is no function that can be compiled" % (hook, type(module).__name__))
+                raise RuntimeError("the hook %r of %s is no function that can be compiled"
+                                   % (hook, type(module).__name__))
 
 
 def _pairs(root, module):

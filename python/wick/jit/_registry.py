@@ -56,9 +56,8 @@ def program_name(thing):
     module = getattr(thing, "__module__", None) or "__main__"
     if module == "wick" or module.startswith("wick."):
         module = "torch" + module[4:]
-    parts = module.split(".") + thing.__qualname__.replace("<locals>", "_locals_").replace("<lambda>", "_lambda_").split(".")
-    parts = [part for part in parts if part != "_locals_"]
-    return ".".join(_identifier(part) for part in parts)
+    parts = module.split(".") + thing.__qualname__.split(".")
+    return ".".join(_identifier(part) for part in parts if part != "<locals>")
 
 
 def _identifier(part):

@@ -94,8 +94,8 @@ def save_program(program, f, extra_files, entry=None):
     foreign = _registry.python_users.get(program) or next(
         (name.split("_", 2)[-1] for name, _, _ in program.operators() if name.startswith("wick_python::")), None)
     if foreign is not None:
-        raise RuntimeError("Could not export Python function call '%s'. Remove calls to Python functions before export."
-                           % foreign)
+        raise RuntimeError("Could not export Python function call '%s'. Remove calls to Python functions before "
+                           "export." % foreign)
     for name, data in (extra_files or {}).items():
         program.set_extra_file(name, data.encode() if isinstance(data, str) else bytes(data))
     program.save(f, entry)
@@ -154,9 +154,9 @@ def _told(error, function):
 def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
     """Compiles a function, a class or a module.
 
-    Of a function: a ScriptFunction. Of a class: the class, whose objects compiled code makes and takes from then on. Of
-    a module: a RecursiveScriptModule with the same tensors; forward is compiled, what is marked `export`, and what they
-    call. Fails with RuntimeError, which shows the place in the source.
+    Of a function: a ScriptFunction. Of a class: the class, whose objects compiled code makes and takes from then on.
+    Of a module: a RecursiveScriptModule with the same tensors; forward is compiled, what is marked `export`, and what
+    they call. Fails with RuntimeError, which shows the place in the source.
     """
     if isinstance(obj, ScriptFunction) or not inspect.isclass(obj) and hasattr(obj, "_script_handle"):
         return obj

@@ -14,14 +14,15 @@ class TypeUnknown(TypeError):
 
 def _plain_types():
     from .. import _C
-    table = {int: "int", float: "float", bool: "bool", str: "str", complex: "complex", type(None): "None", None: "None",
-             typing.Any: "Any", list: "list", tuple: "tuple", _C.device: "Device", _C.dtype: "int", _C.layout: "int",
-             _C.memory_format: "int", _C.Generator: "Generator", _C.Size: "List[int]"}
+    table = {int: "int", float: "float", bool: "bool", str: "str", complex: "complex", type(None): "None",
+             None: "None", typing.Any: "Any", list: "list", tuple: "tuple", _C.device: "Device", _C.dtype: "int",
+             _C.layout: "int", _C.memory_format: "int", _C.Generator: "Generator", _C.Size: "List[int]"}
     return table
 
 
 _table = None
-_TORCH_NAMES = {"Tensor": "Tensor", "Parameter": "Tensor", "device": "Device", "dtype": "int", "Generator": "Generator",
+_TORCH_NAMES = {"Tensor": "Tensor", "Parameter": "Tensor", "device": "Device", "dtype": "int",
+                "Generator": "Generator",
                 "layout": "int", "memory_format": "int", "Size": "List[int]"}
 
 
