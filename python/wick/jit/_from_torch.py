@@ -7,9 +7,9 @@ _shared = {}  # id of a tensor of torch -> (a weak reference to it, wick's of th
 
 
 def is_torch_tensor(value):
-    """Whether it is a torch.Tensor; torch is not imported for that."""
+    """Whether it is a torch.Tensor; torch is not imported for that, and may be wick by that name."""
     torch = sys.modules.get("torch")
-    return torch is not None and hasattr(torch, "Tensor") and isinstance(value, torch.Tensor)
+    return getattr(torch, "__name__", None) == "torch" and isinstance(value, torch.Tensor)
 
 
 def adopt(value):
