@@ -151,9 +151,6 @@ class Module:
 
     def _call_plain(self, *args, **kwargs):
         """A call as it is without a tracer."""
-        if not (self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or _global_forward_hooks
-                or _global_forward_pre_hooks or _global_backward_hooks):
-            return self.forward(*args, **kwargs)
         return self._call_hooked(args, kwargs)
 
     def _call_hooked(self, args, kwargs):

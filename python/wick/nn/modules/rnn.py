@@ -191,6 +191,29 @@ class _SimpleState(RNNBase):
         return (PackedSequence(output, batch_sizes, sorted_indices, unsorted_indices),
                 self.permute_hidden(hidden, unsorted_indices))
 
+    def forward(self, input: Tensor, hx: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
+        if not is_scripting():
+            if isinstance(input, PackedSequence):
+                return self._forward_packed(input, hx)
+        is_batched = input.dim() == 3
+        if not is_batched:
+            input = input.unsqueeze(0 if self.batch_first else 1)
+            if hx is not None:
+                if hx.dim() != 2:
+                    raise RuntimeError('For unbatched 2-D input, hx should also be 2-D but got {}-D tensor'.format(
+                        hx.dim()))
+                hx = hx.unsqueeze(1)
+        elif hx is not None and hx.dim() != 3:
+            raise RuntimeError('For batched 3-D input, hx should also be 3-D but got {}-D tensor'.format(hx.dim()))
+        if hx is None:
+            hx = self._zero_state(input, input.size(0) if self.batch_first else input.size(1), self.hidden_size)
+        self.check_forward_args(input, hx, None)
+        output, hidden = self._run(input, hx)
+        if not is_batched:
+            output = output.squeeze(0 if self.batch_first else 1)
+            hidden = hidden.squeeze(1)
+        return output, hidden
+
 
 class RNN(_SimpleState):
     """h' = nonlinearity(W_ih x + b_ih + W_hh h + b_hh); ``nonlinearity`` is 'tanh' or 'relu'."""
@@ -203,36 +226,16 @@ class RNN(_SimpleState):
             raise ValueError("Unknown nonlinearity '{}'".format(self.nonlinearity))
         super().__init__('RNN_' + self.nonlinearity.upper(), *args, **kwargs)
 
+    @unused
     def _operator(self):
         return wick.rnn_tanh if self.mode == 'RNN_TANH' else wick.rnn_relu
 
-    def forward(self, input: Tensor, hx: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
-        if not is_scripting():
-            if isinstance(input, PackedSequence):
-                return self._forward_packed(input, hx)
-        is_batched = input.dim() == 3
-        if not is_batched:
-            input = input.unsqueeze(0 if self.batch_first else 1)
-            if hx is not None:
-                if hx.dim() != 2:
-                    raise RuntimeError('For unbatched 2-D input, hx should also be 2-D but got {}-D tensor'.format(
-                        hx.dim()))
-                hx = hx.unsqueeze(1)
-        elif hx is not None and hx.dim() != 3:
-            raise RuntimeError('For batched 3-D input, hx should also be 3-D but got {}-D tensor'.format(hx.dim()))
-        if hx is None:
-            hx = self._zero_state(input, input.size(0) if self.batch_first else input.size(1), self.hidden_size)
-        self.check_forward_args(input, hx, None)
+    def _run(self, input: Tensor, hx: Tensor) -> Tuple[Tensor, Tensor]:
         if self.mode == 'RNN_TANH':
-            output, hidden = wick.rnn_tanh(input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout,
-                                           self.training, self.bidirectional, self.batch_first)
-        else:
-            output, hidden = wick.rnn_relu(input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout,
-                                           self.training, self.bidirectional, self.batch_first)
-        if not is_batched:
-            output = output.squeeze(0 if self.batch_first else 1)
-            hidden = hidden.squeeze(1)
-        return output, hidden
+            return wick.rnn_tanh(input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout,
+                                 self.training, self.bidirectional, self.batch_first)
+        return wick.rnn_relu(input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,
+                             self.bidirectional, self.batch_first)
 
 
 class GRU(_SimpleState):
@@ -243,32 +246,13 @@ class GRU(_SimpleState):
             raise ValueError('proj_size argument is only supported for LSTM, not RNN or GRU')
         super().__init__('GRU', *args, **kwargs)
 
+    @unused
     def _operator(self):
         return wick.gru
 
-    def forward(self, input: Tensor, hx: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
-        if not is_scripting():
-            if isinstance(input, PackedSequence):
-                return self._forward_packed(input, hx)
-        is_batched = input.dim() == 3
-        if not is_batched:
-            input = input.unsqueeze(0 if self.batch_first else 1)
-            if hx is not None:
-                if hx.dim() != 2:
-                    raise RuntimeError('For unbatched 2-D input, hx should also be 2-D but got {}-D tensor'.format(
-                        hx.dim()))
-                hx = hx.unsqueeze(1)
-        elif hx is not None and hx.dim() != 3:
-            raise RuntimeError('For batched 3-D input, hx should also be 3-D but got {}-D tensor'.format(hx.dim()))
-        if hx is None:
-            hx = self._zero_state(input, input.size(0) if self.batch_first else input.size(1), self.hidden_size)
-        self.check_forward_args(input, hx, None)
-        output, hidden = wick.gru(input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout,
-                                  self.training, self.bidirectional, self.batch_first)
-        if not is_batched:
-            output = output.squeeze(0 if self.batch_first else 1)
-            hidden = hidden.squeeze(1)
-        return output, hidden
+    def _run(self, input: Tensor, hx: Tensor) -> Tuple[Tensor, Tensor]:
+        return wick.gru(input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,
+                        self.bidirectional, self.batch_first)
 
 
 class LSTM(RNNBase):
