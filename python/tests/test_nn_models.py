@@ -1,4 +1,4 @@
-"""Networks of an installed torchvision, from its own files with wick in torch's place: weights and results.
+"""Networks of an installed torchvision, from its own files with wick in torch's place: eager and scripted.
 
 The files are read where they are; nothing of torchvision runs but the definitions of networks. The recorded numbers
 are what PyTorch 1.13 gives; --record prints them anew where it is installed.
@@ -85,7 +85,7 @@ def wick_in_torch_s_place(folder):
 
 
 def result(torch, name):
-    """How many tensors a network's state dict has, and its first results."""
+    """A network, how many tensors its state dict has and its first results, what it was given and what it gave."""
     file, more, size = NETWORKS[name]
     make = getattr(importlib.import_module('torchvision.models.' + file), name)
     torch.manual_seed(0)
@@ -93,7 +93,7 @@ def result(torch, name):
     picture = ((torch.arange(3 * size * size) * 7 % 23) / 23).reshape(1, 3, size, size)
     with torch.no_grad():
         out = network(picture)[0]
-    return (len(network.state_dict()), out.abs().max().item(), *out[:3].tolist())
+    return network, (len(network.state_dict()), out.abs().max().item(), *out[:3].tolist()), picture, out
 
 
 class Networks(unittest.TestCase):
@@ -108,13 +108,18 @@ class Networks(unittest.TestCase):
         cls.wick = wick
         wick_in_torch_s_place(found.submodule_search_locations[0])
 
-    def test_results(self):
+    def test_results_and_scripts(self):
         for name in NETWORKS:
             with self.subTest(name):
-                found, wanted = result(self.wick, name), RECORDED[name]
+                network, found, picture, out = result(self.wick, name)
+                wanted = RECORDED[name]
                 self.assertEqual(found[0], wanted[0])
                 for value, expected in zip(found[1:], wanted[1:]):
                     self.assertAlmostEqual(value, expected, delta=2e-5 * wanted[1])
+                with self.wick.no_grad():
+                    scripted = self.wick.jit.script(network)(picture)
+                logits = (scripted[0] if isinstance(scripted, tuple) else scripted)[0]
+                self.assertLess((logits - out).abs().max().item(), 2e-5 * wanted[1])
 
 
 if __name__ == '__main__':
@@ -123,7 +128,7 @@ if __name__ == '__main__':
         import torch
         import torchvision  # noqa: F401
         for name in NETWORKS:
-            count, *numbers = result(torch, name)
+            count, *numbers = result(torch, name)[1]
             print('    {!r}: ({}, {}),'.format(name, count, ', '.join('{:.6g}'.format(number) for number in numbers)))
     else:
         unittest.main()

@@ -74,6 +74,14 @@ class Loading(unittest.TestCase):
             data.DataLoader(Stream(), shuffle=True)
 
 
+class Capsules(unittest.TestCase):
+    def test_there_and_back(self):
+        one = wick.arange(4.0)
+        other = wick.utils.dlpack.from_dlpack(wick.utils.dlpack.to_dlpack(one))
+        one[0] = 7
+        self.assertEqual(other.tolist(), [7, 1, 2, 3])
+
+
 class Checkpoints(unittest.TestCase):
     @unittest.skipUnless(hasattr(wick.autograd, 'Function'), 'needs autograd.Function')
     def test_gradients_are_the_same(self):
