@@ -1,172 +1,201 @@
-/* wick bench: the first call, the calls that warm up, and the median of the second half. */
-#include <assert.h>
+/* wick bench: what calls take. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <unistd.h>
 
-#include "cli/cli.h"
-#include "cli/json.h"
+#include "cli/bench.h"
 
-static int compare_times(const void *a, const void *b) {
-  double left = *(const double *)a, right = *(const double *)b;
-  return (left > right) - (left < right);
-}
-static double median_of_second_half(const double *times, size_t count) {
-  assert(count > 0);
-  size_t half = count / 2, n = count - half;
-  double *sorted = malloc(n * sizeof *sorted), result = 0;
-  if (!sorted) return 0;
-  for (size_t i = 0; i < n; i++) sorted[i] = times[half + i];
-  qsort(sorted, n, sizeof *sorted, compare_times);
-  result = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-  free(sorted);
-  return result;
-}
+enum { MAX_RUNS = 8 };
+typedef struct Bench {
+  const char *method, *threads, *against, *trace;
+  long calls, warmup;
+  double rate;
+  bool json, explain, table, memory;
+  Mode mode;
+  ModelOptions model;
+  wick_profile *profile; /* NULL: not wanted */
+  Measured runs[MAX_RUNS];
+  size_t run_count;
+} Bench;
 
-typedef struct ProfileOutput {
-  wick_profile *profile; /* of the second half of the calls; NULL: not wanted */
-  bool table;
-  const char *trace; /* a file, or NULL */
-} ProfileOutput;
-
-static wick_status write_profile(const ProfileOutput *output, uint32_t format, FILE *to, wick_error **error) {
-  char *text;
-  wick_status status = wick_profile_print(output->profile, format, &text, error);
-  if (!status) fputs(text, to);
-  wick_text_free(text);
-  return status;
-}
+/* ---- what is shown ---- */
 
 /* The trace into its file; false: it was complained about. */
-static bool write_trace(const ProfileOutput *output) {
+static bool write_trace(const Bench *bench) {
   wick_error *error = NULL;
-  FILE *file = fopen(output->trace, "w");
-  bool fine = file && !write_profile(output, WICK_PROFILE_TRACE, file, &error);
+  char *text = NULL;
+  FILE *file = fopen(bench->trace, "w");
+  bool fine = file && !wick_profile_print(bench->profile, WICK_PROFILE_TRACE, &text, &error);
+  if (text) fputs(text, file);
   if (file && fclose(file)) fine = false;
+  wick_text_free(text);
   if (error)
-    complain_error(output->trace, error);
+    complain_error(bench->trace, error);
   else if (!fine)
-    complain(output->trace, "%s", strerror(errno));
+    complain(bench->trace, "%s", strerror(errno));
+  return fine;
+}
+static char *profile_text(const Bench *bench, uint32_t format) {
+  char *text = NULL;
+  wick_error *error;
+  if (bench->table && wick_profile_print(bench->profile, format, &text, &error)) complain_error(NULL, error);
+  return text;
+}
+static char *reasons_text(void) {
+  char *text = NULL;
+  wick_error *error;
+  wick_wait_for_plans();
+  if (wick_explain(&text, &error)) complain_error(NULL, error);
+  return text;
+}
+
+static bool print_json(const Bench *bench) {
+  Json json;
+  if (!json_out_open(&json)) return false;
+  char *profile = profile_text(bench, WICK_PROFILE_JSON), *reasons = bench->explain ? reasons_text() : NULL;
+  json_put_begin(&json, '{');
+  if (bench->run_count == 1) {
+    measured_json(&bench->runs[0], &json);
+  } else {
+    json_put_key(&json, "runs");
+    json_put_begin(&json, '[');
+    for (size_t i = 0; i < bench->run_count; i++) {
+      json_put_begin(&json, '{');
+      measured_json(&bench->runs[i], &json);
+      json_put_end(&json, '}');
+    }
+    json_put_end(&json, ']');
+  }
+  if (profile) json_put_key(&json, "profile"), json_put_verbatim(&json, profile);
+  if (reasons) json_put_key(&json, "explain"), json_put_text(&json, reasons);
+  json_put_end(&json, '}');
+  wick_text_free(profile);
+  wick_text_free(reasons);
+  return json_out_print(&json);
+}
+static void print_text(const Bench *bench) {
+  enum { ENOUGH = 10 };
+  char *profile = profile_text(bench, WICK_PROFILE_TABLE), *reasons = bench->explain ? reasons_text() : NULL;
+  if (reasons) puts(reasons);
+  measured_print(bench->runs, bench->run_count);
+  for (size_t i = 0; i < bench->run_count && isatty(STDOUT_FILENO); i++)
+    if (bench->runs[i].count - bench->runs[i].warmup >= ENOUGH) measured_histogram(&bench->runs[i], stdout);
+  if (profile) fputs(profile, stdout);
+  wick_text_free(profile);
+  wick_text_free(reasons);
+}
+
+/* ---- what is run ---- */
+
+/* false: it was complained about. */
+static bool run_model(Bench *bench, const char *path, const Inputs *inputs, const long *threads, size_t thread_count) {
+  wick_error *error = NULL;
+  double start = clock_ms();
+  wick_module *module = model_open(path, &bench->model, &error);
+  double load = clock_ms() - start;
+  if (error) complain_error(path, error);
+  bool fine = module && mode_set(path, module, bench->mode);
+  const char *method = !fine ? NULL : bench->method ? bench->method : model_default_method(module);
+  fine = fine && model_has_method(path, module, method);
+  for (size_t i = 0; fine && i < thread_count; i++) {
+    Measured *m = &bench->runs[bench->run_count++];
+    *m = (Measured){.path = path,
+                    .threads = threads[i],
+                    .load = load,
+                    .count = (size_t)(bench->calls + bench->warmup),
+                    .warmup = (size_t)bench->warmup,
+                    .rate = bench->rate,
+                    .allocations = -1};
+    m->times = calloc(m->count, sizeof *m->times);
+    if (!m->times) complain(NULL, "out of memory");
+    BenchCalls calls = {module, method, inputs, bench->profile};
+    fine = m->times && bench_calls(&calls, m) && (!bench->memory || bench_memory(&calls, &bench->model, m));
+  }
+  wick_module_release(module);
   return fine;
 }
 
-static void print_json(double load, const double *times, size_t count, double peak, const ProfileOutput *output) {
-  Json json;
-  char *profile = NULL;
-  if (!json_out_open(&json)) return;
-  json_put_begin(&json, '{');
-  json_put_key(&json, "load_ms");
-  json_put_real(&json, load);
-  json_put_key(&json, "calls_ms");
-  json_put_begin(&json, '[');
-  for (size_t i = 0; i < count; i++) json_put_real(&json, times[i]);
-  json_put_end(&json, ']');
-  json_put_key(&json, "median_ms");
-  json_put_real(&json, median_of_second_half(times, count));
-  json_put_key(&json, "peak_rss_mb");
-  json_put_real(&json, peak);
-  if (output->table && !wick_profile_print(output->profile, WICK_PROFILE_JSON, &profile, NULL)) {
-    json_put_key(&json, "profile");
-    json_put_verbatim(&json, profile);
-  }
-  json_put_end(&json, '}');
-  json_out_print(&json);
-  wick_text_free(profile);
-}
-static void report(bool json, double load, const double *times, size_t count, const ProfileOutput *output) {
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  double peak = (double)usage.ru_maxrss / 1024, median = median_of_second_half(times, count);
-  if (json) {
-    print_json(load, times, count, peak, output);
-    return;
-  }
-  printf("load        %10.3f ms\nfirst call  %10.3f ms\n", load, times[0]);
-  for (size_t i = 1; i < count && i < 6; i++) printf("call %-2zu     %10.3f ms\n", i + 1, times[i]);
-  printf("median      %10.3f ms (second half of %zu calls)\npeak memory %10.1f MB\n", median, count, peak);
-  if (output->table) write_profile(output, WICK_PROFILE_TABLE, stdout, NULL);
+static int run_bench(Bench *bench, const char *path, const Inputs *inputs, const long *threads, size_t thread_count) {
+  if (bench->table || bench->trace) bench->profile = wick_profile_new();
+  bool fine = run_model(bench, path, inputs, threads, thread_count) &&
+              (!bench->against || run_model(bench, bench->against, inputs, threads, thread_count));
+  int result = fine ? EXIT_DONE : bench->run_count ? EXIT_FAILED : EXIT_USAGE;
+  if (fine && bench->json)
+    result = print_json(bench) ? EXIT_DONE : EXIT_FAILED;
+  else if (fine)
+    print_text(bench);
+  if (fine && bench->trace && !write_trace(bench)) result = EXIT_USAGE;
+  for (size_t i = 0; i < bench->run_count; i++) free(bench->runs[i].times);
+  wick_profile_release(bench->profile);
+  return result;
 }
 
-static void show_reasons(void) {
-  char *text = NULL;
-  wick_error *error = NULL;
-  wick_wait_for_plans();
-  if (wick_explain(&text, &error))
-    complain_error(NULL, error);
-  else
-    fputs(text, stdout);
-  wick_text_free(text);
-}
-
-static int measure(const wick_module *module, const char *path, const char *method, const Inputs *inputs, long threads,
-                   size_t calls, wick_profile *profile, double *times) {
-  wick_run_options options = {.size = sizeof options, .threads = (uint32_t)threads};
-  wick_error *error;
-  for (size_t i = 0; i < calls; i++) {
-    wick_value *result;
-    options.profile = i >= calls / 2 ? profile : NULL;
-    double start = clock_ms();
-    wick_status status = wick_run(module, method, (const wick_value *const *)inputs->values, inputs->count,
-                                  inputs->names, inputs->named_count, &options, &result, &error);
-    times[i] = clock_ms() - start;
-    if (status) {
-      complain_error(path, error);
-      return EXIT_FAILED;
+/* "4" or "1,2,4". */
+static bool read_threads(const char *text, long *out, size_t *out_count) {
+  *out_count = 0;
+  for (const char *at = text; at; at = *at ? at + 1 : NULL) {
+    char *end;
+    long number = strtol(at, &end, 10);
+    bool fine = end != at && number >= 0 && number <= 1024 && (!*end || *end == ',') && *out_count < MAX_RUNS / 2;
+    if (!fine) {
+      complain(NULL, "--threads takes numbers such as 2 or 1,2 (at most %d), not '%s'", MAX_RUNS / 2, text);
+      return false;
     }
-    wick_value_release(result);
-    progress_show("call", i + 1, calls);
+    out[(*out_count)++] = number;
+    at = end;
   }
-  progress_clear();
-  return EXIT_DONE;
+  return true;
 }
 
 static int run(const Command *command, int count, char **words) {
-  const char *method = NULL;
-  long threads = 0, calls = 20;
-  bool json = false, explain = false;
-  ProfileOutput output = {0};
-  ModelOptions model = {0};
+  Bench bench = {.calls = 0, .warmup = -1, .threads = "0"};
+  bool eval = false, train = false;
   const Option options[] = {
-      {"--method", OPTION_TEXT, &method, "NAME", "the method or function to call"},
-      {"--threads", OPTION_INT, &threads, "N", "threads within one call"},
-      {"--calls", OPTION_INT, &calls, "N", "calls to make (20)"},
-      {"--json", OPTION_FLAG, &json, NULL, "one JSON object with every call's time"},
-      {"--explain", OPTION_FLAG, &explain, NULL, "what was not optimized and why, what compiling took"},
-      {"--profile", OPTION_FLAG, &output.table, NULL, "time by operator, shapes and place (second half)"},
-      {"--trace", OPTION_TEXT, &output.trace, "FILE", "every operator (second half), for chrome://tracing"},
-      {.kind = OPTION_MODEL, .to = &model},
+      {"--method", OPTION_TEXT, &bench.method, "NAME", "the method or function to call"},
+      {"--calls", OPTION_INT, &bench.calls, "N", "calls (20): without --warmup its half is warm-up"},
+      {"--warmup", OPTION_INT, &bench.warmup, "N", "calls before them that are not counted"},
+      {"--rate", OPTION_REAL, &bench.rate, "X", "calls a second, as a control loop; counts late ones"},
+      {"--threads", OPTION_TEXT, &bench.threads, "N[,N...]", "threads within one call; a run for each"},
+      {"--against", OPTION_TEXT, &bench.against, "MODEL", "measure this one beside it"},
+      {"--memory", OPTION_FLAG, &bench.memory, NULL, "count blocks and bytes of memory that a call takes"},
+      {"--explain", OPTION_FLAG, &bench.explain, NULL, "what was not optimized and why, what compiling took"},
+      {"--profile", OPTION_FLAG, &bench.table, NULL, "time by operator, shapes and place"},
+      {"--trace", OPTION_TEXT, &bench.trace, "FILE", "every operator that ran, for chrome://tracing"},
+      {"--eval", OPTION_FLAG, &eval, NULL, "in evaluation mode, whatever it was saved in"},
+      {"--train", OPTION_FLAG, &train, NULL, "in training mode"},
+      {"--json", OPTION_FLAG, &bench.json, NULL, "print one JSON object, with every call's time"},
+      {.kind = OPTION_MODEL, .to = &bench.model},
       {0},
   };
   int result;
+  long threads[MAX_RUNS / 2];
+  size_t thread_count;
   if (!options_parse(command, options, &count, words, 1, ANY_WORDS, &result)) return result;
-  if (calls < 1 || calls > 100000000) {
-    complain(NULL, "--calls %ld", calls);
+  /* N calls without a warm-up of their own: the second half is measured */
+  if (!bench.calls) bench.calls = bench.warmup < 0 ? 20 : 10;
+  if (bench.warmup < 0) {
+    bench.warmup = bench.calls / 2;
+    bench.calls -= bench.warmup;
+  }
+  if (bench.calls + bench.warmup > 100000000 || bench.calls > 100000000 || bench.warmup > 100000000) {
+    complain(NULL, "--calls: at most 100000000");
     return EXIT_USAGE;
   }
+  if (!(bench.rate >= 0 && bench.rate <= 1e6)) {
+    complain(NULL, "--rate takes calls a second, up to a million");
+    return EXIT_USAGE;
+  }
+  if (!mode_of(eval, train, &bench.mode) || !read_threads(bench.threads, threads, &thread_count)) return EXIT_USAGE;
   Inputs inputs;
   if (!inputs_read(&inputs, count - 1, words + 1)) return EXIT_USAGE;
-  wick_error *error;
-  double start = clock_ms();
-  wick_module *module = model_open(words[0], &model, &error);
-  double load = clock_ms() - start, *times = calloc((size_t)calls, sizeof *times);
-  result = EXIT_USAGE;
-  if (output.table || output.trace) output.profile = wick_profile_new();
-  if (!module || !times || ((output.table || output.trace) && !output.profile)) {
-    if (!module) complain_error(words[0], error);
-  } else {
-    result = measure(module, words[0], method ? method : model_default_method(module), &inputs, threads, (size_t)calls,
-                     output.profile, times);
-    if (result == EXIT_DONE) report(json, load, times, (size_t)calls, &output);
-    if (result == EXIT_DONE && output.trace && !write_trace(&output)) result = EXIT_USAGE;
-    if (result == EXIT_DONE && explain) show_reasons();
-  }
-  free(times);
-  wick_profile_release(output.profile);
-  wick_module_release(module);
+  result = EXIT_FAILED;
+  if (!bench.json || model_print_aside(&bench.model))
+    result = run_bench(&bench, words[0], &inputs, threads, thread_count);
+  wick_runtime_release(bench.model.runtime);
   inputs_dispose(&inputs);
   return result;
 }
 
-const Command command_bench = {"bench", "MODEL [INPUT...]", "Measures calls.", run};
+const Command command_bench = {"bench", "MODEL [INPUT...]",
+                               "Measures calls: load, first call, warm-up, percentiles, memory.", run};

@@ -5,7 +5,9 @@
  *   cli/output.h    where results go: the terminal, files
  *   cli/stream.h    calls: one, or one for each piece of an input
  *   cli/media.h     pictures, sound, tables
- *   cli/image.h     each format of pictures */
+ *   cli/image.h     each format of pictures
+ *   cli/bench.h     measured calls
+ *   cli/steps.h     graphs after steps, and as pictures */
 #pragma once
 
 #include <stdbool.h>
@@ -135,7 +137,9 @@ wick_value *input_floats_read(FILE *from, size_t most);
 typedef struct OptimizedDump {
   const char *path, *method, *pass; /* pass: its graphs are shown in place of the plans' */
   bool with_source, grad, kernels;  /* kernels: of the plans' fusion groups, in place of the graphs */
+  bool as_difference;               /* of all passes the lines that they changed */
   long calls;
+  FILE *to;
 } OptimizedDump;
 int dump_optimized(const OptimizedDump *dump, ModelOptions *model, int count, char **words); /* words: the inputs */
 

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/steps.h"
 
 /* A function's graph after a step of its compilation. */
 typedef struct Snapshot {
@@ -13,19 +14,20 @@ typedef struct Snapshot {
 } Snapshot;
 typedef struct Dump {
   const char *path, *stage, *method, *pass, *preserved;
-  bool with_source;
+  bool with_source, as_difference, as_dot;
+  FILE *to;            /* the standard output, or memory */
   Snapshot *snapshots; /* of the step `pass`, or of all */
   size_t snapshot_count, snapshot_capacity;
   bool failed; /* out of memory while compiling */
 } Dump;
 
 /* Takes over text and error. */
-static int finish(const char *path, wick_status status, char *text, wick_error *error) {
+static int finish(const Dump *dump, wick_status status, char *text, wick_error *error) {
   size_t length = text ? strlen(text) : 0;
-  if (length) fputs(text, stdout);
-  if (length && text[length - 1] != '\n') putchar('\n');
+  if (length) fputs(text, dump->to);
+  if (length && text[length - 1] != '\n') fputc('\n', dump->to);
   wick_text_free(text);
-  if (status) complain_error(path, error);
+  if (status) complain_error(dump->path, error);
   return status ? EXIT_FAILED : EXIT_DONE;
 }
 
@@ -50,7 +52,7 @@ static int dump_text(const Dump *dump, const char *name, const char *text, size_
   char *printed = NULL;
   wick_error *error = NULL;
   wick_status status = print_text(dump, name, text, length, is_code, &printed, &error);
-  return finish(dump->path, status, printed, error) == EXIT_DONE ? EXIT_DONE : EXIT_USAGE;
+  return finish(dump, status, printed, error) == EXIT_DONE ? EXIT_DONE : EXIT_USAGE;
 }
 
 static int dump_archive_texts(const Dump *dump) {
@@ -65,7 +67,7 @@ static int dump_archive_texts(const Dump *dump) {
     if (strncmp(name, "code/", 5) != 0 || !is_source_file(name)) continue;
     status = wick_archive_read(archive, name, &text, &length, &error);
     if (status) break;
-    printf("# %s\n", name);
+    fprintf(dump->to, "# %s\n", name);
     result = dump_text(dump, name, text, length, true);
     wick_text_free(text);
   }
@@ -108,14 +110,27 @@ static bool snapshot_add(Dump *dump, Snapshot snapshot) {
   return true;
 }
 
+/* As text, or for Graphviz. */
+static wick_status put_graph(const Dump *dump, const wick_graph *graph, const char *name, FILE *to,
+                             wick_error **error) {
+  char *text = NULL;
+  if (dump->as_dot) return graph_dot(graph, name, to), WICK_OK;
+  wick_status status = graph_text(graph, dump->with_source, &text, error);
+  if (text) fputs(text, to);
+  wick_text_free(text);
+  return status;
+}
 static void observe(void *user, const char *function, const char *step, const wick_graph *graph) {
   Dump *dump = user;
   if (strcmp(dump->pass, "all") != 0 && strcmp(step_name(dump->pass), step) != 0) return;
   Snapshot snapshot = {.function = strdup(function), .step = step};
-  wick_status status = graph_text(graph, dump->with_source, &snapshot.text, NULL);
-  if (!status && snapshot.function && snapshot_add(dump, snapshot)) return;
+  size_t length;
+  FILE *to = open_memstream(&snapshot.text, &length);
+  bool fine = to && !put_graph(dump, graph, function, to, NULL);
+  if (to && fclose(to)) fine = false;
+  if (fine && snapshot.function && snapshot_add(dump, snapshot)) return;
   free(snapshot.function);
-  wick_text_free(snapshot.text);
+  free(snapshot.text);
   dump->failed = true;
 }
 
@@ -140,12 +155,17 @@ static int complain_of_pass(const char *name) {
 }
 
 static int dump_steps(const Dump *dump, const wick_function *function) {
+  Steps steps = {dump->to, dump->as_difference, NULL};
+  bool all = !strcmp(dump->pass, "all") && !dump->as_dot;
   for (size_t i = 0; i < dump->snapshot_count; i++) {
     const Snapshot *snapshot = &dump->snapshots[i];
     if (strcmp(snapshot->function, wick_function_qualified_name(function)) != 0) continue;
-    if (!strcmp(dump->pass, "all")) printf("# after %s\n", snapshot->step);
-    fputs(snapshot->text, stdout);
+    if (all)
+      steps_show(&steps, snapshot->step, snapshot->text);
+    else
+      fputs(snapshot->text, dump->to);
   }
+  steps_end(&steps);
   return EXIT_DONE;
 }
 
@@ -164,7 +184,7 @@ static wick_status print_aliases(const Dump *dump, wick_graph *graph, char **out
   char *text = NULL;
   bool as_dot = strcmp(dump->pass, "alias") != 0;
   wick_status status = as_dot ? WICK_OK : graph_text(graph, dump->with_source, &text, error);
-  if (text) fputs(text, stdout);
+  if (text) fputs(text, dump->to);
   wick_text_free(text);
   if (!status) status = wick_alias_new(graph, &alias, error);
   if (!status) status = wick_alias_print(alias, as_dot, out, error);
@@ -206,7 +226,7 @@ static wick_status run_passes(const Dump *dump, wick_graph *graph, char **out, w
     *error = wick_error_new(WICK_OUT_OF_MEMORY, "out of memory");
     return WICK_OUT_OF_MEMORY;
   }
-  return aliases ? print_aliases(dump, graph, out, error) : graph_text(graph, dump->with_source, out, error);
+  return aliases ? print_aliases(dump, graph, out, error) : put_graph(dump, graph, dump->pass, dump->to, error);
 }
 
 /* Of the groups that the graph as written has, for tensors of float32: without inputs nothing more is known. */
@@ -232,7 +252,7 @@ static wick_status print_graph(const Dump *dump, const wick_module *module, cons
   else if (!strcmp(dump->stage, "kernel"))
     status = print_kernels(graph, out, error);
   else
-    status = graph_text(graph, dump->with_source, out, error);
+    status = put_graph(dump, graph, method, dump->to, error);
   wick_graph_release(graph);
   return status;
 }
@@ -246,11 +266,11 @@ static int dump_function(const Dump *dump, const wick_module *module, const wick
     status = wick_function_print(function, WICK_PRINT_CODE, &text, &error);
   else if (!strcmp(dump->stage, "bytecode"))
     status = wick_function_print(function, WICK_PRINT_BYTECODE, &text, &error);
-  else if (!strcmp(dump->stage, "ir") && (!dump->pass || !strcmp(dump->pass, "freeze")))
+  else if (!strcmp(dump->stage, "ir") && !dump->as_dot && (!dump->pass || !strcmp(dump->pass, "freeze")))
     status = wick_function_print(function, dump->with_source ? WICK_PRINT_PLACES : WICK_PRINT_GRAPH, &text, &error);
   else
     status = print_graph(dump, module, wick_function_name(function), &text, &error);
-  return finish(dump->path, status, text, error);
+  return finish(dump, status, text, error);
 }
 
 static int dump_module(const Dump *dump, wick_module *module) {
@@ -264,7 +284,7 @@ static int dump_module(const Dump *dump, wick_module *module) {
       complain_error(dump->path, error);
       return EXIT_USAGE;
     }
-    if (!dump->method && count > 1) printf("# %s\n", name);
+    if (!dump->method && count > 1 && !dump->as_dot) fprintf(dump->to, "# %s\n", name);
     result = dump_function(dump, module, function);
     wick_function_release(function);
   }
@@ -273,11 +293,11 @@ static int dump_module(const Dump *dump, wick_module *module) {
 
 static int dump_model(Dump *dump, ModelOptions *model) {
   wick_error *error = NULL;
-  if (dump->pass && wick_runtime_new(NULL, &model->runtime, &error)) {
+  if (dump->pass && !model->runtime && wick_runtime_new(NULL, &model->runtime, &error)) {
     complain_error(NULL, error);
     return EXIT_FAILED;
   }
-  if (model->runtime) wick_runtime_observe(model->runtime, observe, dump);
+  if (dump->pass) wick_runtime_observe(model->runtime, observe, dump);
   wick_module *module = model_open(dump->path, model, &error);
   int result = EXIT_USAGE;
   if (dump->failed) {
@@ -292,50 +312,96 @@ static int dump_model(Dump *dump, ModelOptions *model) {
   wick_runtime_release(model->runtime);
   for (size_t i = 0; i < dump->snapshot_count; i++) {
     free(dump->snapshots[i].function);
-    wick_text_free(dump->snapshots[i].text);
+    free(dump->snapshots[i].text);
   }
   free(dump->snapshots);
   return result;
 }
 
+static bool is_plan_stage(const char *stage) {
+  return !strcmp(stage, "optimized") || !strcmp(stage, "optimised");
+}
+/* How the words of --stage and --pass go together; EXIT_DONE: they do. */
+static int check_stage(const Dump *dump) {
+  static const char *const stages[] = {"tokens", "tree", "ir", "code", "bytecode", "optimized", "optimised", "kernel"};
+  bool is_ir = !strcmp(dump->stage, "ir"), is_optimized = is_plan_stage(dump->stage), found = false;
+  for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) found = found || !strcmp(stages[i], dump->stage);
+  if (!found) {
+    complain(NULL, "there is no stage '%s' (tokens, tree, ir, code, bytecode, optimized, kernel)", dump->stage);
+    return EXIT_USAGE;
+  }
+  if (dump->as_difference && (!dump->pass || strcmp(dump->pass, "all") != 0)) {
+    complain(NULL, "--diff is for --pass all");
+    return EXIT_USAGE;
+  }
+  if (dump->as_dot && !is_ir) {
+    complain(NULL, "--dot shows graphs: of the stage ir, after any --pass");
+    return EXIT_USAGE;
+  }
+  bool is_known = !dump->pass || is_optimized || is_compile_step(dump->pass) || is_alias_dump(dump->pass) ||
+                  is_module_pass(dump->pass) || (*dump->pass && each_name(dump->pass, exists, NULL));
+  return is_known && (!dump->pass || is_ir || is_optimized) ? EXIT_DONE : complain_of_pass(dump->pass);
+}
+
+static int dump_stage(Dump *dump, OptimizedDump *optimized, ModelOptions *model, int count, char **words) {
+  if (!strcmp(dump->stage, "tokens") || !strcmp(dump->stage, "tree")) return dump_texts(dump);
+  bool kernels = !strcmp(dump->stage, "kernel");
+  if (!is_plan_stage(dump->stage) && !(kernels && count)) return dump_model(dump, model);
+  optimized->kernels = kernels;
+  optimized->path = dump->path;
+  optimized->method = dump->method;
+  optimized->pass = dump->pass;
+  optimized->with_source = dump->with_source;
+  optimized->as_difference = dump->as_difference;
+  optimized->to = dump->to;
+  return dump_optimized(optimized, model, count, words);
+}
+/* All of it as one member of an object. */
+static int dump_json(Dump *dump, OptimizedDump *optimized, ModelOptions *model, int count, char **words) {
+  Json json;
+  char *text = NULL;
+  size_t length;
+  dump->to = open_memstream(&text, &length);
+  if (!dump->to || !model_print_aside(model)) return EXIT_FAILED;
+  int result = dump_stage(dump, optimized, model, count, words);
+  if (fclose(dump->to)) result = EXIT_FAILED;
+  if (result == EXIT_DONE && json_out_open(&json)) {
+    json_put_begin(&json, '{');
+    json_put_key(&json, "model"), json_put_text(&json, dump->path);
+    json_put_key(&json, "stage"), json_put_text(&json, dump->stage);
+    json_put_key(&json, "pass"), json_put_text(&json, dump->pass);
+    json_put_key(&json, "text"), json_put_text(&json, text);
+    json_put_end(&json, '}');
+    if (!json_out_print(&json)) result = EXIT_FAILED;
+  }
+  free(text);
+  return result;
+}
+
 static int run(const Command *command, int count, char **words) {
-  Dump dump = {.stage = "ir"};
+  Dump dump = {.stage = "ir", .to = stdout};
   ModelOptions model = {0};
   OptimizedDump optimized = {.calls = 4};
+  bool json = false;
   const Option options[] = {
       {"--stage", OPTION_TEXT, &dump.stage, "STAGE", "tokens tree ir code bytecode optimized kernel"},
       {"--method", OPTION_TEXT, &dump.method, "NAME", "only this method or function"},
       {"--pass", OPTION_TEXT, &dump.pass, "NAME", "after this step of compiling, or all; or passes A,B"},
+      {"--diff", OPTION_FLAG, &dump.as_difference, NULL, "with --pass all: the lines that each step changed"},
+      {"--dot", OPTION_FLAG, &dump.as_dot, NULL, "graphs for Graphviz"},
       {"--preserve", OPTION_TEXT, &dump.preserved, "A,B", "for --pass freeze: what stays, as in `wick save`"},
       {"--source", OPTION_FLAG, &dump.with_source, NULL, "with source positions in graphs"},
       {"--calls", OPTION_INT, &optimized.calls, "N", "calls before plans are shown (4)"},
       {"--grad", OPTION_FLAG, &optimized.grad, NULL, "plans with gradients of the inputs"},
+      {"--json", OPTION_FLAG, &json, NULL, "print one JSON object"},
       {.kind = OPTION_MODEL, .to = &model},
       {0},
   };
   int result;
   if (!options_parse(command, options, &count, words, 1, ANY_WORDS, &result)) return result;
   dump.path = words[0];
-  if (!strcmp(dump.stage, "tokens") || !strcmp(dump.stage, "tree")) return dump_texts(&dump);
-  bool kernels = !strcmp(dump.stage, "kernel");
-  if (!strcmp(dump.stage, "optimized") || (kernels && count > 1)) {
-    optimized.kernels = kernels;
-    optimized.path = dump.path;
-    optimized.method = dump.method;
-    optimized.pass = dump.pass;
-    optimized.with_source = dump.with_source;
-    return dump_optimized(&optimized, &model, count - 1, words + 1);
-  }
-  if (strcmp(dump.stage, "ir") != 0 && strcmp(dump.stage, "code") != 0 && strcmp(dump.stage, "bytecode") != 0 &&
-      !kernels) {
-    complain(NULL, "there is no stage '%s' (tokens, tree, ir, code, bytecode, optimized, kernel)", dump.stage);
-    return EXIT_USAGE;
-  }
-  if (dump.pass && (strcmp(dump.stage, "ir") != 0 ||
-                    (!is_compile_step(dump.pass) && !is_alias_dump(dump.pass) && !is_module_pass(dump.pass) &&
-                     !(*dump.pass && each_name(dump.pass, exists, NULL)))))
-    return complain_of_pass(dump.pass);
-  return dump_model(&dump, &model);
+  if ((result = check_stage(&dump)) != EXIT_DONE) return result;
+  return (json ? dump_json : dump_stage)(&dump, &optimized, &model, count - 1, words + 1);
 }
 
 const Command command_dump = {"dump", "MODEL [INPUT...]", "Prints a program at a stage, from tokens to kernels.", run};

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/steps.h"
 
 enum { MAX_NAMES = 128 };
 typedef struct Watch {
@@ -12,6 +12,7 @@ typedef struct Watch {
   const char *function;         /* qualified; NULL: nothing is shown yet */
   const char *names[MAX_NAMES]; /* of the passes that ran, static */
   size_t name_count;
+  Steps steps;
   bool found;
 } Watch;
 
@@ -34,7 +35,7 @@ static void observe(void *user, const char *function, const char *pass, const wi
   if (graph_text(graph, watch->dump->with_source, &text, &error))
     complain_error(watch->dump->path, error);
   else
-    printf("# after %s\n%s\n", pass, text);
+    steps_show(&watch->steps, pass, text), fputc('\n', watch->dump->to);
   wick_text_free(text);
 }
 
@@ -68,14 +69,14 @@ static int print_plans(const OptimizedDump *dump, const wick_function *function)
   wick_error *error = NULL;
   uint32_t what = dump->kernels ? WICK_PRINT_KERNELS : dump->with_source ? WICK_PRINT_PLAN_PLACES : WICK_PRINT_PLANS;
   if (wick_executor_in_use(NULL) == WICK_EXECUTOR_SIMPLE) {
-    puts("# simple: as written");
+    fputs("# simple: as written\n", dump->to);
     what = dump->with_source ? WICK_PRINT_PLACES : WICK_PRINT_GRAPH;
   }
   wick_status status = wick_function_print(function, what, &text, &error);
   if (status)
     complain_error(dump->path, error);
   else
-    fputs(text, stdout);
+    fputs(text, dump->to);
   wick_text_free(text);
   return status ? EXIT_FAILED : EXIT_DONE;
 }
@@ -86,6 +87,7 @@ static int dump_plans(const OptimizedDump *dump, const wick_function *function, 
     (void)wick_tensor_set_requires_grad(inputs->values[i], 1, NULL); /* of what can */
   for (long i = 0; i < dump->calls; i++)
     if (!call(dump, function, inputs)) return EXIT_FAILED;
+  steps_end(&watch->steps);
   if (dump->pass && !watch->found) return complain_of_name(watch);
   return dump->pass ? EXIT_DONE : print_plans(dump, function);
 }
@@ -93,13 +95,14 @@ static int dump_plans(const OptimizedDump *dump, const wick_function *function, 
 int dump_optimized(const OptimizedDump *dump, ModelOptions *model, int count, char **words) {
   Inputs inputs;
   if (!inputs_read(&inputs, count, words)) return EXIT_USAGE;
-  Watch watch = {.dump = dump};
+  Watch watch = {.dump = dump, .steps = {dump->to, dump->as_difference, NULL}};
   wick_error *error = NULL;
   wick_module *module = NULL;
   wick_function *function = NULL;
   wick_executor_options options = {.size = sizeof options, .executor = wick_executor_in_use(NULL), .synchronous = 1};
   int result = EXIT_USAGE;
-  if (!wick_runtime_new(NULL, &model->runtime, &error) && !wick_set_executor(model->runtime, &options, &error))
+  if ((model->runtime || !wick_runtime_new(NULL, &model->runtime, &error)) &&
+      !wick_set_executor(model->runtime, &options, &error))
     module = model_open(dump->path, model, &error);
   if (module && dump->pass) wick_runtime_observe(model->runtime, observe, &watch);
   const char *method = !module ? NULL : dump->method ? dump->method : model_default_method(module);

@@ -1,28 +1,166 @@
-/* wick info: what is in an archive. */
-#include <stdio.h>
+/* wick info: what is in a file. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/json.h"
 
-typedef struct Totals {
-  const wick_module *module;
-  size_t parameters, buffers;
-  long long elements, bytes;
-  bool all;
-} Totals;
+/* What the walk through a module found, in its order. */
+typedef struct Entry {
+  char *name, *type, *value; /* value: printed; of plain attributes */
+  enum { ENTRY_MODULE, ENTRY_PARAMETER, ENTRY_BUFFER, ENTRY_ATTRIBUTE } kind;
+  wick_tensor_spec spec; /* of tensors */
+  bool is_tensor;
+  long long elements, bytes; /* of a module: of all that it holds */
+} Entry;
+typedef struct Contents {
+  Entry *entries;
+  size_t count, capacity;
+  bool failed; /* out of memory */
+} Contents;
 
-/* Gives the number of elements. */
-static long long print_shape(uint32_t dtype, int ndim, const int64_t *sizes) {
-  long long elements = 1;
-  printf("%s[", wick_dtype_name(dtype));
-  for (int i = 0; i < ndim; i++) {
-    printf("%s%lld", i ? ", " : "", (long long)sizes[i]);
-    elements *= sizes[i];
+static Entry *contents_add(Contents *c, const char *name, const char *type) {
+  if (c->count == c->capacity) {
+    size_t capacity = c->capacity ? 2 * c->capacity : 64;
+    Entry *more = realloc(c->entries, capacity * sizeof *more);
+    if (!more) return c->failed = true, NULL;
+    c->entries = more;
+    c->capacity = capacity;
   }
-  puts("]");
-  return elements;
+  Entry *entry = &c->entries[c->count++];
+  *entry = (Entry){.name = strdup(name), .type = strdup(type ? type : "")};
+  if (entry->name && entry->type) return entry;
+  return c->failed = true, NULL;
+}
+static void contents_dispose(Contents *c) {
+  for (size_t i = 0; i < c->count; i++) {
+    free(c->entries[i].name);
+    free(c->entries[i].type);
+    wick_text_free(c->entries[i].value);
+  }
+  free(c->entries);
+}
+static void note_tensor(Entry *entry, const wick_value *value) {
+  if (wick_tensor_spec_of(value, &entry->spec, NULL)) return;
+  entry->is_tensor = true;
+  entry->elements = 1;
+  for (int i = 0; i < entry->spec.ndim; i++) entry->elements *= entry->spec.sizes[i];
+  entry->bytes = entry->elements * (long long)wick_dtype_bytes(entry->spec.dtype);
+}
+static int visit(void *user, const char *name, uint32_t kind, const char *type, const wick_value *value) {
+  Entry *entry = contents_add(user, name, type);
+  if (!entry) return 1;
+  if (wick_value_kind(value) == WICK_OBJECT) {
+    entry->kind = ENTRY_MODULE;
+    return 0;
+  }
+  if (wick_value_kind(value) == WICK_TENSOR) note_tensor(entry, value);
+  entry->kind = !entry->is_tensor || kind == WICK_ATTRIBUTE ? ENTRY_ATTRIBUTE /* a bias that is None, too */
+                : kind == WICK_PARAMETER                    ? ENTRY_PARAMETER
+                                                            : ENTRY_BUFFER;
+  if (entry->kind == ENTRY_ATTRIBUTE) wick_value_print_short(value, &entry->value, NULL);
+  return 0;
+}
+static int visit_tensor(void *user, const char *name, const wick_value *tensor) {
+  Entry *entry = contents_add(user, name, "Tensor");
+  if (!entry) return 1;
+  entry->kind = ENTRY_BUFFER;
+  note_tensor(entry, tensor);
+  return 0;
+}
+static bool is_inside(const char *name, const char *module) {
+  size_t length = strlen(module);
+  return !strncmp(name, module, length) && name[length] == '.';
+}
+static bool is_stored(const Entry *entry) {
+  return entry->kind == ENTRY_PARAMETER || entry->kind == ENTRY_BUFFER;
+}
+/* Submodules stand before what they hold, which follows them without a gap. */
+static void sum_modules(Contents *c) {
+  for (size_t i = 0; i < c->count; i++) {
+    Entry *module = &c->entries[i];
+    for (size_t k = i + 1; module->kind == ENTRY_MODULE && k < c->count; k++) {
+      if (!is_inside(c->entries[k].name, module->name)) break;
+      if (!is_stored(&c->entries[k])) continue;
+      module->elements += c->entries[k].elements;
+      module->bytes += c->entries[k].bytes;
+    }
+  }
+}
+static int depth_of(const char *name) {
+  int depth = 1;
+  for (const char *at = name; (at = strchr(at, '.')); at++) depth++;
+  return depth;
 }
 
+typedef struct Info {
+  const char *path;
+  long depth; /* of names that are shown; 0: all */
+  bool all, json;
+  ModelOptions model;
+  Contents contents;
+  size_t parameters, buffers;
+  long long elements, bytes;
+} Info;
+static void sum_up(Info *info) {
+  sum_modules(&info->contents);
+  for (size_t i = 0; i < info->contents.count; i++) {
+    const Entry *entry = &info->contents.entries[i];
+    if (!is_stored(entry)) continue;
+    *(entry->kind == ENTRY_PARAMETER ? &info->parameters : &info->buffers) += 1;
+    info->elements += entry->elements;
+    info->bytes += entry->bytes;
+  }
+}
+
+/* ---- the archive itself ---- */
+
+typedef struct Archive {
+  char version[32];
+  const char *origin; /* "" where nothing tells */
+  size_t files, records;
+  unsigned long long bytes;
+  wick_archive *open; /* NULL: it is none */
+} Archive;
+static bool starts_with(const char *text, const char *start) {
+  return !strncmp(text, start, strlen(start));
+}
+static Archive archive_of(const char *path) {
+  Archive a = {.version = "?", .origin = ""};
+  char *text = NULL;
+  size_t length;
+  if (is_source_file(path) || wick_archive_open(path, &ARCHIVE_OPTIONS, &a.open, NULL)) return a;
+  if (wick_archive_read(a.open, "version", &text, &length, NULL))
+    wick_archive_read(a.open, ".data/version", &text, &length, NULL);
+  if (text) snprintf(a.version, sizeof a.version, "%.*s", (int)strcspn(text, " \r\n"), text);
+  wick_text_free(text);
+  a.bytes = wick_archive_bytes(a.open);
+  for (size_t i = 0; i < wick_archive_count(a.open); i++) {
+    const char *name = wick_archive_name(a.open, i);
+    a.files += starts_with(name, "code/") && is_source_file(name);
+    a.records += starts_with(name, "data/") || starts_with(name, "constants/");
+    if (!strcmp(name, ".data/serialization_id") || !strcmp(name, "byteorder")) a.origin = "PyTorch 2.1 or later";
+    if (!strcmp(name, "model.json")) a.origin = "PyTorch 1.0 or 1.1";
+    if (!strcmp(name, "bytecode.pkl")) a.origin = "PyTorch, for the lite interpreter";
+  }
+  return a;
+}
+static void print_archive(const Archive *a) {
+  if (!a->open) return;
+  printf("archive   version %s, %zu source files, %zu tensor records, %llu bytes\n", a->version, a->files, a->records,
+         a->bytes);
+  if (*a->origin) printf("written   by %s\n", a->origin);
+  for (size_t i = 0; i < wick_archive_count(a->open); i++)
+    if (starts_with(wick_archive_name(a->open, i), "extra/")) printf("extra     %s\n", wick_archive_name(a->open, i));
+}
+
+/* ---- for people ---- */
+
+static void print_spec(const wick_tensor_spec *spec) {
+  printf("%s[", wick_dtype_name(spec->dtype));
+  for (int i = 0; i < spec->ndim; i++) printf("%s%lld", i ? ", " : "", (long long)spec->sizes[i]);
+  putchar(']');
+}
 /* Those of the module (NULL) or a submodule, in the order they run. */
 static void print_hooks(const wick_module *module, const char *submodule) {
   for (uint32_t kind = WICK_FORWARD_PRE_HOOK; kind <= WICK_FORWARD_HOOK; kind++)
@@ -33,145 +171,207 @@ static void print_hooks(const wick_module *module, const char *submodule) {
       wick_text_free(schema);
     }
 }
-
-static int visit(void *user, const char *name, uint32_t kind, const char *type, const wick_value *value) {
-  Totals *totals = user;
-  wick_tensor_view v = {.size = sizeof v};
-  bool is_tensor = wick_value_kind(value) == WICK_TENSOR && !wick_tensor_view_of(value, &v, NULL);
-  if (is_tensor && kind != WICK_ATTRIBUTE) {
-    *(kind == WICK_PARAMETER ? &totals->parameters : &totals->buffers) += 1;
-    printf("  %-9s %-40s ", kind == WICK_PARAMETER ? "parameter" : "buffer", name);
-    long long elements = print_shape(v.dtype, v.ndim, v.sizes);
-    totals->elements += elements;
-    totals->bytes += elements * (long long)wick_dtype_bytes(v.dtype);
-  } else if (wick_value_kind(value) == WICK_OBJECT) {
-    printf("  module    %-40s %s\n", name, type);
-    print_hooks(totals->module, name);
-  } else if (totals->all) {
-    char *text = NULL;
-    wick_value_print(value, &text, NULL);
-    printf("  attribute %-40s %s = %.60s\n", name, type, text ? text : "?");
-    wick_text_free(text);
-  }
-  return 0;
+static void print_entry(const Info *info, const wick_module *module, const Entry *entry, const char *tensor_word) {
+  static const char *const words[] = {"module", "parameter", "buffer", "attribute"};
+  if (info->depth && depth_of(entry->name) > info->depth) return;
+  bool is_plain = entry->kind == ENTRY_ATTRIBUTE;
+  if (is_plain && !info->all) return;
+  printf("  %-9s %-40s ", tensor_word ? tensor_word : words[entry->kind], entry->name);
+  if (is_stored(entry))
+    print_spec(&entry->spec);
+  else if (is_plain)
+    printf("%s = %.60s", entry->type, entry->value ? entry->value : "?");
+  else
+    printf("%s", entry->type);
+  if (entry->kind == ENTRY_MODULE && entry->elements)
+    printf("  (%lld elements, %lld bytes)", entry->elements, entry->bytes);
+  putchar('\n');
+  if (entry->kind == ENTRY_MODULE) print_hooks(module, entry->name);
 }
-
-static bool starts_with(const char *text, const char *start) {
-  return !strncmp(text, start, strlen(start));
-}
-
-/* Version, records and extra files, from the directory; nothing where there is none. */
-static void print_archive(const char *path) {
-  wick_archive *archive = NULL;
-  char *text = NULL;
-  size_t length, files = 0, data = 0;
-  if (wick_archive_open(path, &ARCHIVE_OPTIONS, &archive, NULL)) return;
-  if (wick_archive_read(archive, "version", &text, &length, NULL))
-    wick_archive_read(archive, ".data/version", &text, &length, NULL);
-  while (text && length && text[length - 1] <= ' ') length--;
-  for (size_t i = 0; i < wick_archive_count(archive); i++) {
-    const char *name = wick_archive_name(archive, i);
-    files += starts_with(name, "code/") && is_source_file(name);
-    data += starts_with(name, "data/") || starts_with(name, "constants/");
-  }
-  printf("archive   version %.*s, %zu source files, %zu tensor records, %llu bytes\n", text ? (int)length : 1,
-         text ? text : "?", files, data, (unsigned long long)wick_archive_bytes(archive));
-  for (size_t i = 0; i < wick_archive_count(archive); i++)
-    if (starts_with(wick_archive_name(archive, i), "extra/")) printf("extra     %s\n", wick_archive_name(archive, i));
-  wick_text_free(text);
-  wick_archive_release(archive);
-}
-
-static int print_module(const char *path, const wick_module *module, bool all) {
-  wick_error *error;
-  Totals totals = {.module = module, .all = all};
-  if (!is_source_file(path)) print_archive(path);
+static void print_module(Info *info, const wick_module *module) {
+  Archive archive = archive_of(info->path);
+  bool is_class = *wick_module_class_name(module);
+  print_archive(&archive);
+  wick_archive_release(archive.open);
   for (size_t i = 0; wick_library_path(i); i++) printf("library   %s\n", wick_library_path(i));
-  if (*wick_module_class_name(module)) printf("class     %s\n", wick_module_class_name(module));
+  if (is_class) printf("class     %s\n", wick_module_class_name(module));
   if (*mode_name(module)) printf("mode      %s\n", mode_name(module));
   for (size_t i = 0; i < wick_module_method_count(module); i++) {
     char *schema = NULL;
     wick_module_schema(module, wick_module_method_name(module, i), &schema, NULL);
-    printf("%s  %s\n", *wick_module_class_name(module) ? "method  " : "function",
-           schema ? schema : wick_module_method_name(module, i));
+    printf("%s  %s\n", is_class ? "method  " : "function", schema ? schema : wick_module_method_name(module, i));
     wick_text_free(schema);
   }
   print_hooks(module, NULL);
-  if (wick_module_each(module, visit, &totals, &error)) {
-    complain_error(path, error);
-    return EXIT_FAILED;
+  for (size_t i = 0; i < info->contents.count; i++) print_entry(info, module, &info->contents.entries[i], NULL);
+  if (is_class)
+    printf("total     %zu parameters and %zu buffers, %lld elements, %lld bytes\n", info->parameters, info->buffers,
+           info->elements, info->bytes);
+}
+
+/* ---- as JSON ---- */
+
+static void put_text(Json *json, const char *key, const char *text) {
+  json_put_key(json, key);
+  json_put_text(json, text);
+}
+static void put_int(Json *json, const char *key, long long value) {
+  json_put_key(json, key);
+  json_put_int(json, value);
+}
+static void put_entry(Json *json, const Entry *entry) {
+  static const char *const words[] = {"module", "parameter", "buffer", "attribute"};
+  json_put_begin(json, '{');
+  put_text(json, "kind", words[entry->kind]);
+  put_text(json, "name", entry->name);
+  put_text(json, "type", entry->type);
+  if (entry->is_tensor) {
+    put_text(json, "dtype", wick_dtype_name(entry->spec.dtype));
+    json_put_key(json, "sizes");
+    json_put_begin(json, '[');
+    for (int i = 0; i < entry->spec.ndim; i++) json_put_int(json, entry->spec.sizes[i]);
+    json_put_end(json, ']');
   }
-  if (*wick_module_class_name(module))
-    printf("total     %zu parameters and %zu buffers, %lld elements, %lld bytes\n", totals.parameters, totals.buffers,
-           totals.elements, totals.bytes);
-  return EXIT_DONE;
+  if (entry->is_tensor || entry->kind == ENTRY_MODULE) {
+    put_int(json, "elements", entry->elements);
+    put_int(json, "bytes", entry->bytes);
+  }
+  if (entry->value && !entry->is_tensor) put_text(json, "value", entry->value);
+  json_put_end(json, '}');
+}
+static void put_entries(Json *json, const Info *info) {
+  json_put_key(json, "contents");
+  json_put_begin(json, '[');
+  for (size_t i = 0; i < info->contents.count; i++)
+    if (!info->depth || depth_of(info->contents.entries[i].name) <= info->depth)
+      put_entry(json, &info->contents.entries[i]);
+  json_put_end(json, ']');
+  put_int(json, "parameters", (long long)info->parameters);
+  put_int(json, "buffers", (long long)info->buffers);
+  put_int(json, "elements", info->elements);
+  put_int(json, "bytes", info->bytes);
+}
+static void put_archive(Json *json, const char *path) {
+  Archive archive = archive_of(path);
+  if (archive.open) {
+    put_text(json, "version", archive.version);
+    put_text(json, "written_by", *archive.origin ? archive.origin : NULL);
+    put_int(json, "source_files", (long long)archive.files);
+    put_int(json, "tensor_records", (long long)archive.records);
+    put_int(json, "file_bytes", (long long)archive.bytes);
+  }
+  wick_archive_release(archive.open);
+}
+static bool print_module_json(const Info *info, const wick_module *module) {
+  Json json;
+  if (!json_out_open(&json)) return false;
+  json_put_begin(&json, '{');
+  put_text(&json, "file", info->path);
+  put_archive(&json, info->path);
+  put_text(&json, "class", *wick_module_class_name(module) ? wick_module_class_name(module) : NULL);
+  put_text(&json, "mode", *mode_name(module) ? mode_name(module) : NULL);
+  json_put_key(&json, "methods");
+  json_put_begin(&json, '[');
+  for (size_t i = 0; i < wick_module_method_count(module); i++) {
+    char *schema = NULL;
+    wick_module_schema(module, wick_module_method_name(module, i), &schema, NULL);
+    json_put_text(&json, schema ? schema : wick_module_method_name(module, i));
+    wick_text_free(schema);
+  }
+  json_put_end(&json, ']');
+  put_entries(&json, info);
+  json_put_end(&json, '}');
+  return json_out_print(&json);
 }
 
 /* ---- files without a program that runs ---- */
 
-static int print_tensor(void *argument, const char *name, const wick_value *tensor) {
-  Totals *totals = argument;
-  wick_tensor_spec spec;
-  if (wick_tensor_spec_of(tensor, &spec, NULL)) return 0;
-  printf("  tensor    %-40s ", name);
-  long long elements = print_shape(spec.dtype, spec.ndim, spec.sizes);
-  totals->buffers++;
-  totals->elements += elements;
-  totals->bytes += elements * (long long)wick_dtype_bytes(spec.dtype);
-  return 0;
-}
-static void print_contents(const char *path, const wick_file_kind *kind, const wick_value *value,
-                           const wick_error *why_no_program) {
-  Totals totals = {0};
-  char *text = NULL;
-  wick_error *error = NULL;
-  if (kind->use == WICK_FILE_PROGRAM) {
-    print_archive(path);
-    printf("does not load: %s\n", wick_error_message(why_no_program));
-  } else {
-    wick_value_describe(value, &text, NULL);
-    printf("file      %s: %s\n", kind->name, text ? text : "");
-    wick_text_free(text);
+/* What it is, why it does not load as a program, and what tensors it has. */
+static bool print_file(const Info *info, const wick_file_kind *kind, const char *description, const char *why) {
+  Json json;
+  bool is_program = kind->use == WICK_FILE_PROGRAM;
+  if (info->json) {
+    if (!json_out_open(&json)) return false;
+    json_put_begin(&json, '{');
+    put_text(&json, "file", info->path);
+    put_text(&json, "is", is_program ? "a program" : kind->name);
+    if (is_program) put_archive(&json, info->path);
+    if (is_program) put_text(&json, "does_not_load", why);
+    if (description) put_text(&json, "holds", description);
+    put_entries(&json, info);
+    json_put_end(&json, '}');
+    return json_out_print(&json);
   }
-  bool is_whole = !wick_value_each_tensor(value, print_tensor, &totals, &error);
-  printf("total     %zu tensors, %lld elements, %lld bytes\n", totals.buffers, totals.elements, totals.bytes);
-  if (!is_whole) complain(path, "%s", wick_error_message(error));
-  if (kind->use != WICK_FILE_PROGRAM) printf("next      %s\n", kind->advice);
-  wick_error_free(error);
+  Archive archive = archive_of(info->path);
+  if (is_program) {
+    print_archive(&archive);
+    printf("does not load: %s\n", why);
+  } else {
+    printf("file      %s: %s\n", kind->name, description ? description : "");
+  }
+  wick_archive_release(archive.open);
+  for (size_t i = 0; i < info->contents.count; i++) print_entry(info, NULL, &info->contents.entries[i], "tensor");
+  printf("total     %zu tensors, %lld elements, %lld bytes\n", info->buffers, info->elements, info->bytes);
+  if (!is_program) printf("next      %s\n", kind->advice);
+  return true;
 }
-/* Why it is no program, and what tensors it has; false: nothing was found to print. */
-static bool info_of_file(const char *path, bool read, const wick_error *error) {
-  wick_load_options options = {.size = sizeof options, .mode = read ? WICK_LOAD_READ : WICK_LOAD_MAP};
+/* false: nothing was found to print. */
+static bool info_of_file(Info *info, const wick_error *why) {
+  wick_load_options options = {.size = sizeof options, .mode = info->model.read ? WICK_LOAD_READ : WICK_LOAD_MAP};
   wick_file_kind kind = {.size = sizeof kind};
   wick_value *value = NULL;
-  if (wick_file_kind_of(path, &options, &kind, NULL) || wick_file_contents(path, &options, &value, NULL)) return false;
-  print_contents(path, &kind, value, error);
+  wick_error *error = NULL;
+  char *description = NULL;
+  if (wick_file_kind_of(info->path, &options, &kind, NULL) || wick_file_contents(info->path, &options, &value, NULL))
+    return false;
+  if (kind.use != WICK_FILE_PROGRAM) wick_value_describe(value, &description, NULL);
+  bool is_whole = !wick_value_each_tensor(value, visit_tensor, &info->contents, &error);
+  sum_up(info);
+  bool printed = print_file(info, &kind, description, wick_error_message(why));
+  if (!is_whole) complain_error(info->path, error);
+  wick_text_free(description);
   wick_value_release(value);
-  return true;
+  return printed;
 }
 
 static int run(const Command *command, int count, char **words) {
-  bool all = false;
-  ModelOptions model = {0};
+  Info info = {0};
   const Option options[] = {
-      {"--all", OPTION_FLAG, &all, NULL, "plain attributes with their values too"},
-      {.kind = OPTION_MODEL, .to = &model},
+      {"--depth", OPTION_INT, &info.depth, "N", "names of N parts at most: sums stand for the others"},
+      {"--all", OPTION_FLAG, &info.all, NULL, "plain attributes with their values too"},
+      {"--json", OPTION_FLAG, &info.json, NULL, "print one JSON object"},
+      {.kind = OPTION_MODEL, .to = &info.model},
       {0},
   };
   int result;
   if (!options_parse(command, options, &count, words, 1, 1, &result)) return result;
   wick_error *error;
-  wick_module *module = model_open(words[0], &model, &error);
-  if (!module && error && !is_source_file(words[0]) && info_of_file(words[0], model.read, error)) {
+  info.path = words[0];
+  if (info.json && !model_print_aside(&info.model)) return EXIT_FAILED;
+  wick_module *module = model_open(info.path, &info.model, &error);
+  result = EXIT_USAGE;
+  if (module && wick_module_each(module, visit, &info.contents, &error)) {
+    result = EXIT_FAILED;
+  } else if (module) {
+    sum_up(&info);
+    result = EXIT_DONE;
+    if (!info.json)
+      print_module(&info, module);
+    else if (!print_module_json(&info, module))
+      result = EXIT_FAILED;
+  } else if (error && !is_source_file(info.path) && info_of_file(&info, error)) {
     wick_error_free(error);
-    return EXIT_DONE;
+    error = NULL;
+    result = EXIT_DONE;
   }
-  if (!module) {
-    if (error) complain_error(words[0], error);
-    return EXIT_USAGE;
+  if (error) complain_error(info.path, error);
+  if (info.contents.failed) {
+    complain(info.path, "out of memory");
+    result = EXIT_FAILED;
   }
-  result = print_module(words[0], module, all);
+  contents_dispose(&info.contents);
   wick_module_release(module);
+  wick_runtime_release(info.model.runtime);
   return result;
 }
 

@@ -47,6 +47,8 @@ static void put_text(Json *json, const char *text, size_t length) {
     n = sequence_length(bytes + i, length - i);
     if (c == '"' || c == '\\')
       fprintf(json->to, "\\%c", c);
+    else if (c == '\n' || c == '\t')
+      fputs(c == '\n' ? "\\n" : "\\t", json->to);
     else if (c < 32 || c == 127)
       fprintf(json->to, "\\u%04x", c);
     else if (n)

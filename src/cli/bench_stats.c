@@ -1,0 +1,167 @@
+/* What measured calls come to: percentiles, histogram, tables. */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "cli/bench.h"
+
+static int compare_times(const void *a, const void *b) {
+  double left = *(const double *)a, right = *(const double *)b;
+  return (left > right) - (left < right);
+}
+/* The calls after the warm-up, in order; NULL: out of memory. */
+static double *sorted(const Measured *m) {
+  size_t n = m->count - m->warmup;
+  double *times = malloc(n * sizeof *times);
+  if (!times) return NULL;
+  memcpy(times, m->times + m->warmup, n * sizeof *times);
+  qsort(times, n, sizeof *times, compare_times);
+  return times;
+}
+double measured_percentile(const Measured *m, double p) {
+  assert(m->count > m->warmup && p > 0 && p <= 100);
+  size_t n = m->count - m->warmup, rank = (size_t)ceil(p / 100 * (double)n - 1e-9);
+  double *times = sorted(m), result = times ? times[rank ? rank - 1 : 0] : 0;
+  free(times);
+  return result;
+}
+double measured_median(const Measured *m) {
+  assert(m->count > m->warmup);
+  size_t n = m->count - m->warmup;
+  double *times = sorted(m), result = times ? (times[(n - 1) / 2] + times[n / 2]) / 2 : 0;
+  free(times);
+  return result;
+}
+
+/* Classes whose limits lie on a logarithmic scale, since times of calls have long tails. */
+void measured_histogram(const Measured *m, FILE *to) {
+  enum { MOST = 12, WIDTH = 44 };
+  size_t n = m->count - m->warmup, counts[MOST] = {0}, highest = 1, classes = n < 40 ? 6 : MOST;
+  double least = measured_percentile(m, 1e-9), greatest = measured_percentile(m, 100);
+  double step = pow(greatest / least, 1.0 / (double)classes);
+  if (!(least > 0) || !(step > 1.0001)) return;
+  for (size_t i = m->warmup; i < m->count; i++) {
+    double at = floor(log(m->times[i] / least) / log(step));
+    counts[at < 0 ? 0 : at >= (double)classes ? classes - 1 : (size_t)at]++;
+  }
+  for (size_t i = 0; i < classes; i++)
+    if (counts[i] > highest) highest = counts[i];
+  fputc('\n', to);
+  for (size_t i = 0; i < classes; i++) {
+    fprintf(to, "%11.5f ms |", least * pow(step, (double)i));
+    size_t length = (counts[i] * WIDTH + highest - 1) / highest;
+    for (size_t k = 0; k < length; k++) fputc('#', to);
+    fprintf(to, "%s%zu\n", length ? " " : "", counts[i]);
+  }
+}
+
+static const struct {
+  const char *name, *key;
+  double p;
+} percentiles[] = {{"p50", "p50_ms", 50},
+                   {"p90", "p90_ms", 90},
+                   {"p99", "p99_ms", 99},
+                   {"p99.9", "p99_9_ms", 99.9},
+                   {"max", "max_ms", 100}};
+enum { PERCENTILES = sizeof percentiles / sizeof *percentiles };
+static double peak_megabytes(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return (double)usage.ru_maxrss / 1024;
+}
+
+static void put_number(Json *json, const char *key, double value) {
+  json_put_key(json, key);
+  json_put_real(json, value);
+}
+void measured_json(const Measured *m, Json *json) {
+  json_put_key(json, "model");
+  json_put_text(json, m->path);
+  json_put_key(json, "threads");
+  json_put_int(json, m->threads);
+  put_number(json, "load_ms", m->load);
+  json_put_key(json, "calls_ms");
+  json_put_begin(json, '[');
+  for (size_t i = 0; i < m->count; i++) json_put_real(json, m->times[i]);
+  json_put_end(json, ']');
+  json_put_key(json, "warmup");
+  json_put_int(json, (long long)m->warmup);
+  put_number(json, "median_ms", measured_median(m));
+  for (size_t i = 0; i < PERCENTILES; i++)
+    put_number(json, percentiles[i].key, measured_percentile(m, percentiles[i].p));
+  if (m->rate > 0) {
+    put_number(json, "rate", m->rate);
+    json_put_key(json, "late");
+    json_put_int(json, (long long)m->late);
+    put_number(json, "latest_start_ms", m->latest);
+  }
+  if (m->allocations >= 0) {
+    put_number(json, "allocations_a_call", m->allocations);
+    put_number(json, "bytes_a_call", m->allocated);
+  }
+  put_number(json, "peak_rss_mb", peak_megabytes());
+}
+
+/* ---- for people: a line for each figure, a column for each run ---- */
+
+static void print_line(const Measured *runs, size_t count, const char *name, double (*figure)(const Measured *, double),
+                       double argument, const char *unit) {
+  printf("%-11s", name);
+  for (size_t i = 0; i < count; i++) {
+    double value = figure(&runs[i], argument);
+    printf(" %10.*f %s", value < 1 ? 4 : value < 10000 ? 3 : 0, value, unit);
+  }
+  if (count == 2 && figure(&runs[0], argument) > 0)
+    printf("  %8.2fx", figure(&runs[1], argument) / figure(&runs[0], argument));
+  putchar('\n');
+}
+static double load_of(const Measured *m, double unused) {
+  (void)unused;
+  return m->load;
+}
+static double call_of(const Measured *m, double index) {
+  return m->times[(size_t)index];
+}
+static double median_of(const Measured *m, double unused) {
+  (void)unused;
+  return measured_median(m);
+}
+static double figure_at(const Measured *m, double offset) {
+  return *(const double *)((const char *)m + (size_t)offset);
+}
+static void print_heads(const Measured *runs, size_t count) {
+  printf("%-11s", "");
+  for (size_t i = 0; i < count; i++) {
+    char head[300];
+    const char *slash = strrchr(runs[i].path, '/'), *name = slash ? slash + 1 : runs[i].path;
+    bool same = !strcmp(runs[0].path, runs[count - 1].path);
+    snprintf(head, sizeof head, same ? "%ld threads" : "%.0ld%s", same ? runs[i].threads : 0, name);
+    printf(" %13.13s", head);
+  }
+  puts(count == 2 ? "    second / first" : "");
+}
+void measured_print(const Measured *runs, size_t count) {
+  assert(count > 0);
+  char name[40];
+  if (count > 1) print_heads(runs, count);
+  print_line(runs, count, "load", load_of, 0, "ms");
+  print_line(runs, count, "first call", call_of, 0, "ms");
+  for (size_t i = 1; i < runs->warmup && i < 6; i++) {
+    snprintf(name, sizeof name, "call %zu", i + 1);
+    print_line(runs, count, name, call_of, (double)i, "ms");
+  }
+  print_line(runs, count, "median", median_of, 0, "ms");
+  for (size_t i = 1; i < PERCENTILES; i++)
+    print_line(runs, count, percentiles[i].name, measured_percentile, percentiles[i].p, "ms");
+  if (runs->allocations >= 0) {
+    print_line(runs, count, "blocks", figure_at, offsetof(Measured, allocations), "a call");
+    print_line(runs, count, "memory", figure_at, offsetof(Measured, allocated), "bytes a call");
+  }
+  for (size_t i = 0; i < count && runs->rate > 0; i++)
+    printf("late        %10zu of %zu calls at %g a second; the latest began %.3f ms after its time\n", runs[i].late,
+           runs[i].count - runs[i].warmup, runs[i].rate, runs[i].latest);
+  printf("peak memory %10.1f MB\n(%zu calls, after %zu of warm-up)\n", peak_megabytes(), runs->count - runs->warmup,
+         runs->warmup);
+}
