@@ -60,6 +60,24 @@ class Making(unittest.TestCase):
         with self.assertRaises(TypeError):
             wick.set_default_dtype(wick.int64)
 
+    def test_to(self):
+        x = wick.ones(1, 2, 3, 4)
+        self.assertIs(x.to("cpu"), x)
+        self.assertIs(x.cpu(), x)
+        self.assertIs(x.to(wick.float32), x)
+        self.assertIs(x.to("cpu", wick.float64).dtype, wick.float64)
+        self.assertIs(x.to(device="cpu", dtype=wick.int32).dtype, wick.int32)
+        self.assertIs(x.to(wick.ones(1, dtype=wick.int64)).dtype, wick.int64)
+        self.assertIsNot(x.to(wick.float32, copy=True), x)
+        self.assertIsNot(x.to("cpu", copy=True), x)
+        self.assertEqual(x.to(memory_format=wick.channels_last).stride(), (24, 1, 8, 2))
+        self.assertIs(x.half().dtype, wick.float16)
+        self.assertIs(x.float(), x)
+        with self.assertRaises((TypeError, RuntimeError)):
+            x.to("nowhere")
+        with self.assertRaises((RuntimeError, NotImplementedError)):
+            x.to("cuda")
+
     def test_old_names(self):
         self.assertEqual(wick.LongTensor([1, 2]).tolist(), [1, 2])
         self.assertEqual(wick.FloatTensor(2, 3).shape, (2, 3))

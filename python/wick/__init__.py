@@ -28,7 +28,7 @@ from ._tensor_str import set_printoptions  # noqa: E402,F401
 from ._ops import ops  # noqa: E402,F401
 
 # Modules that few programs need are imported when they are first named.
-_LAZY_MODULES = frozenset(("fft", "hub", "jit", "linalg", "nn", "optim", "special", "testing", "utils"))
+_LAZY_MODULES = frozenset(("fft", "fx", "hub", "jit", "linalg", "nn", "optim", "special", "testing", "utils"))
 
 
 def __getattr__(name):

@@ -6,6 +6,7 @@ from . import _C
 from ._C import Size, Tensor, as_tensor, dtype
 
 __all__ = [
+    "_assert",
     "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
     "IntTensor", "LongTensor", "ShortTensor", "align_tensors", "asarray", "atleast_1d", "atleast_2d",
     "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "chain_matmul",
@@ -62,6 +63,11 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     if copy is False and isinstance(obj, (int, float, complex, list, tuple)):
         raise ValueError("can't alias arbitrary sequence into a tensor.")
     return made.requires_grad_() if requires_grad else made
+
+
+def _assert(condition, message):
+    """Fails with the message unless the condition holds."""
+    assert condition, message
 
 
 def to_dlpack(tensor):

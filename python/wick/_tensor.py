@@ -224,6 +224,35 @@ def __reduce_ex__(self, protocol):
 
 # ---- dtype and device ----
 
+_to = _aten("aten::to")
+_PLACES = (str, _C.device, builtins.int)
+
+
+@_method
+def to(self, *args, device=None, dtype=None, non_blocking=False, copy=False, memory_format=None, other=None):
+    """Its elements with another dtype, on another device or in another memory format, all given or those of another
+    tensor: to(dtype), to(device), to(device, dtype), to(other). Itself where nothing changes, unless copy is true."""
+    args = list(args)
+    if args and isinstance(args[0], Tensor):
+        other = args.pop(0)
+    elif args and (args[0] is None or isinstance(args[0], _PLACES)):
+        device = args.pop(0)
+        if args and not isinstance(args[0], builtins.bool):
+            dtype = args.pop(0)
+    elif args:
+        dtype = args.pop(0)
+    if len(args) > 2:
+        raise TypeError("to() takes at most non_blocking and copy after dtype and device")
+    non_blocking, copy = (args + [non_blocking, copy][len(args):])[:2]
+    if other is not None:
+        device, dtype = other.device, other.dtype
+    moved = self if device is None else _to(self, device, None, non_blocking, False)
+    copy = copy and moved is self
+    if memory_format is None or memory_format is _C.preserve_format:
+        return moved if dtype is None and not copy else _to(moved, dtype or moved.dtype, non_blocking, copy)
+    return _to(moved, dtype or moved.dtype, non_blocking, copy, memory_format)
+
+
 def _cast(name, dtype):
     def method(self, memory_format=_C.preserve_format):
         return self.to(dtype, memory_format=memory_format)
