@@ -192,8 +192,20 @@ static int apply_item(Subscript *s, PyObject *item, int64_t skipped) {
   return apply_sequence(s, item);
 }
 
+/* A short list that holds more than numbers stands for a tuple: x[[0, slice(1)]], x[[[0], [1]]]. */
+static bool list_is_tuple(ModuleState *state, PyObject *subscript) {
+  enum { SHORT = 32 };
+  if (!PyList_Check(subscript) || PyList_GET_SIZE(subscript) >= SHORT) return false;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(subscript); i++) {
+    PyObject *item = PyList_GET_ITEM(subscript, i);
+    if (item == Py_None || item == Py_Ellipsis || PySlice_Check(item)) return true;
+    if (is_tensor(state, item) || PyList_Check(item) || PyTuple_Check(item) || PyRange_Check(item)) return true;
+  }
+  return false;
+}
+
 /* Applies all of it; on failure nothing is left to dispose of. */
-static int apply(Subscript *s, ModuleState *state, PyObject *self, PyObject *subscript) {
+static int apply_to(Subscript *s, ModuleState *state, PyObject *self, PyObject *subscript) {
   s->state = state;
   s->dim = s->index_count = 0;
   s->view = wick_value_retain(tensor_value(self));
@@ -214,6 +226,14 @@ static int apply(Subscript *s, ModuleState *state, PyObject *self, PyObject *sub
       failed = apply_item(s, PyTuple_GET_ITEM(subscript, i), info.ndim - named);
   }
   if (failed) dispose(s);
+  return failed;
+}
+
+static int apply(Subscript *s, ModuleState *state, PyObject *self, PyObject *subscript) {
+  if (!list_is_tuple(state, subscript)) return apply_to(s, state, self, subscript);
+  PyObject *tuple = PyList_AsTuple(subscript);
+  int failed = tuple ? apply_to(s, state, self, tuple) : -1;
+  Py_XDECREF(tuple);
   return failed;
 }
 
@@ -258,12 +278,12 @@ static wick_value *assigned(ModuleState *state, PyObject *self, PyObject *value)
   return NULL;
 }
 
-/* Leading dimensions of one element may stand before the sizes that are written to. Takes over `value`. */
-static wick_value *without_leading_ones(ModuleState *state, wick_value *value, const wick_value *view) {
-  wick_tensor_info from = {.size = sizeof from}, to = {.size = sizeof to};
-  if (wick_tensor_info_of(value, &from, NULL) || wick_tensor_info_of(view, &to, NULL)) return value;
-  int skipped = 0;
-  while (from.ndim - skipped > to.ndim && from.sizes[skipped] == 1) skipped++;
+/* Leading dimensions of one element count for nothing in what is written. Takes over `value`. */
+static wick_value *without_leading_ones(ModuleState *state, wick_value *value) {
+  wick_tensor_info info = {.size = sizeof info};
+  if (wick_tensor_info_of(value, &info, NULL)) return value;
+  int skipped = 0, ndim = info.ndim;
+  while (skipped < ndim && info.sizes[skipped] == 1) skipped++;
   for (int i = 0; i < skipped && value; i++) {
     wick_value *less = direct_ints(state, DIRECT_SELECT, value, (const int64_t[]){0, 0}, 2);
     wick_value_release(value);
@@ -289,9 +309,8 @@ static wick_value *tensor_of_number(ModuleState *state, wick_value *number, cons
 
 static wick_value *write_to(Subscript *s, wick_value **value) {
   bool is_number = wick_value_kind(*value) != WICK_TENSOR;
+  if (!is_number && !(*value = without_leading_ones(s->state, *value))) return NULL;
   if (!s->index_count) {
-    if (!is_number) *value = without_leading_ones(s->state, *value, s->view);
-    if (!*value) return NULL;
     return direct_call(s->state, is_number ? DIRECT_FILL_NUMBER : DIRECT_COPY,
                        (const wick_value *const[]){s->view, *value}, 2);
   }
@@ -310,6 +329,7 @@ static int set_item(PyObject *self, PyObject *subscript, PyObject *value) {
     PyErr_SetString(PyExc_TypeError, "Tensor does not support deleting items");
     return -1;
   }
+  if (subscript == Py_False) return 0; /* nothing is written, whatever the value's sizes are */
   wick_value *written = assigned(state, self, value);
   if (!written || apply(&s, state, self, subscript)) {
     wick_value_release(written);

@@ -212,6 +212,8 @@ class Indexing(unittest.TestCase):
         self.assertEqual(x[wick.tensor(1), 0, 0].item(), 12)
         self.assertEqual(x[True].shape, (1, 2, 3, 4))
         self.assertEqual(x[0, 0][[True, False, True, False]].tolist(), [0, 2])
+        self.assertEqual(x[[[0], [1]]].tolist(), [[4, 5, 6, 7]])
+        self.assertEqual(x[[0, slice(1, 2)]].tolist(), [[4, 5, 6, 7]])
 
     def test_assignment(self):
         x = self.x
@@ -223,6 +225,7 @@ class Indexing(unittest.TestCase):
         self.assertEqual(x[1, 2].tolist(), [9, -1, -1, -1])
         x[:, [0, 1], 0] = wick.tensor([5, 6])
         self.assertEqual(x[0, :2, 0].tolist(), [5, 6])
+        x[False] = wick.ones(5)
         x[0, 0] += 1
         self.assertEqual(x[0, 0].tolist(), [6, 1, 1, 1])
 
