@@ -70,9 +70,31 @@ static int bound_of(PyObject *bound, int64_t missing, int64_t *out) {
   return 0;
 }
 
+/* A slice of a trace, whose bounds may be tensors that stand for sizes; the whole of a dimension is one, too. */
+static int apply_traced_slice(Subscript *s, const PySliceObject *bounds) {
+  PyObject *const given[] = {bounds->start, bounds->stop, bounds->step};
+  const int64_t missing[] = {0, INT64_MAX, 1};
+  wick_value *values[5] = {s->view, wick_value_int(s->dim++)};
+  bool complete = values[1] != NULL;
+  for (int i = 0; i < 3; i++) {
+    int64_t bound;
+    if (!complete) break;
+    if (is_tensor(s->state, given[i]))
+      values[i + 2] = wick_value_retain(tensor_value(given[i]));
+    else if (!bound_of(given[i], missing[i], &bound))
+      values[i + 2] = wick_value_int(bound);
+    complete = values[i + 2] != NULL;
+  }
+  wick_value *made = complete ? direct_call(s->state, DIRECT_SLICE, (const wick_value *const *)values, 5) : NULL;
+  if (!complete && !PyErr_Occurred()) PyErr_NoMemory();
+  for (int i = 1; i < 5; i++) wick_value_release(values[i]);
+  return replace_view(s, made);
+}
+
 static int apply_slice(Subscript *s, PyObject *slice) {
   const PySliceObject *bounds = (const PySliceObject *)slice;
   int64_t start, stop, step;
+  if (wick_trace_is_on()) return check_dim(s, s->dim) ? -1 : apply_traced_slice(s, bounds);
   if (check_dim(s, s->dim) || bound_of(bounds->step, 1, &step) || bound_of(bounds->start, 0, &start) ||
       bound_of(bounds->stop, INT64_MAX, &stop))
     return -1;

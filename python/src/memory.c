@@ -1,5 +1,6 @@
 /* A tensor's memory as Python's: numbers, lists, buffers, NumPy's arrays, DLPack; and tensors over such memory. */
 #include "memory.h"
+#include "trace.h"
 
 #include <string.h>
 
@@ -46,6 +47,7 @@ static PyObject *call_item(PyObject *self, PyObject *unused) {
   (void)unused;
   if (wick_tensor_count(tensor_value(self)) != 1)
     return PyErr_Format(PyExc_ValueError, "only one element tensors can be converted to Python scalars");
+  if (wick_trace_is_on() && trace_warn_python("number")) return NULL;
   if (!wick_tensor_view_of(tensor_value(self), &view, NULL) && !(view.flags & WICK_TENSOR_CONJ) &&
       is_plain_dtype(view.dtype))
     return element_to_python(view.dtype, view.data);
@@ -302,6 +304,7 @@ static PyObject *array_of(PyObject *self) {
   Py_intptr_t sizes[32], strides[32];
   wick_tensor_view view;
   if (plain_view(self, "numpy()", &view)) return NULL;
+  if (wick_trace_is_on() && trace_warn_python("NumPy array")) return NULL;
   int type = view.dtype < DTYPE_COUNT ? numpy_types[view.dtype] : -1;
   if (type < 0) return PyErr_Format(PyExc_TypeError, "Got unsupported ScalarType %s", wick_dtype_name(view.dtype));
   void **table = numpy_table(state_of_tensor(self));

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "py_wick.h"
+#include "trace.h"
 
 /* ---- the state ---- */
 
@@ -177,7 +178,8 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL}};
 
 typedef int Adder(PyObject *module, ModuleState *state);
-static Adder *const adders[] = {add_values, add_operators, add_tensor, add_making, add_autograd, add_programs};
+static Adder *const adders[] = {add_values,   add_operators, add_tensor, add_making,
+                                add_autograd, add_programs,  add_trace};
 
 static int execute(PyObject *module) {
   ModuleState *state = state_of_module(module);

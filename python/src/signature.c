@@ -358,6 +358,7 @@ static PyObject *index_of(ModuleState *state, PyObject *value) {
 
 static wick_value *to_int(ModuleState *state, PyObject *value) {
   if (PyLong_Check(value)) return value_from_long(value);
+  if (is_tensor(state, value) && wick_trace_is_on()) return wick_value_retain(tensor_value(value));
   PyObject *number = index_of(state, value);
   wick_value *made = number ? value_from_python(state, number) : NULL;
   Py_XDECREF(number);
@@ -392,6 +393,13 @@ static wick_value *element_convert(ModuleState *state, uint32_t kind, PyObject *
       break;
   }
   return value_from_python(state, value);
+}
+
+static bool holds_traced_size(ModuleState *state, PyObject *sequence) {
+  bool is_list = PyList_Check(sequence);
+  for (Py_ssize_t i = 0; wick_trace_is_on() && i < Py_SIZE(sequence); i++)
+    if (is_tensor(state, is_list ? PyList_GET_ITEM(sequence, i) : PyTuple_GET_ITEM(sequence, i))) return true;
+  return false;
 }
 
 /* Sizes and dimensions: no box for each. */
@@ -439,7 +447,8 @@ wick_value *parameter_convert(ModuleState *state, const Parameter *p, PyObject *
   bool is_sequence = PyList_Check(argument) || PyTuple_Check(argument);
   if (argument == Py_None) return value_from_python(state, argument);
   if (p->flags & WICK_PARAMETER_LIST && is_sequence)
-    return p->kind == WICK_TAKES_INT ? ints_convert(state, argument) : value_from_python(state, argument);
+    return p->kind == WICK_TAKES_INT && !holds_traced_size(state, argument) ? ints_convert(state, argument)
+                                                                            : value_from_python(state, argument);
   if (p->flags & WICK_PARAMETER_LIST && p->repeats > 0) return repeated(state, p, argument);
   return element_convert(state, p->kind, argument);
 }

@@ -4,6 +4,7 @@
 
 #include "memory.h"
 #include "py_wick.h"
+#include "trace.h"
 
 /* ---- making ---- */
 
@@ -142,6 +143,7 @@ int tensor_info(PyObject *tensor, wick_tensor_info *info) {
 static PyObject *get_shape(PyObject *self, void *unused) {
   (void)unused;
   INFO(self);
+  if (wick_trace_is_on()) return trace_shape_object(self, info.ndim);
   return size_object(state_of_tensor(self), info.sizes, info.ndim);
 }
 static PyObject *get_dtype(PyObject *self, void *unused) {
@@ -203,6 +205,7 @@ static PyObject *call_size(PyObject *self, PyObject *args, PyObject *keywords) {
     return PyErr_Format(PyExc_IndexError, "Dimension out of range (expected to be in range of [%d, %d], but got %zd)",
                         -span, span - 1, i);
   if (!info.ndim) return PyErr_Format(PyExc_IndexError, "dimension specified as %zd but tensor has no dimensions", i);
+  if (wick_trace_is_on()) return trace_size_object(self, i);
   return PyLong_FromLongLong(info.sizes[i < 0 ? i + info.ndim : i]);
 }
 static PyObject *call_stride(PyObject *self, PyObject *args, PyObject *keywords) {
@@ -231,6 +234,7 @@ static PyObject *call_dim(PyObject *self, PyObject *unused) {
 }
 static PyObject *call_numel(PyObject *self, PyObject *unused) {
   (void)unused;
+  if (wick_trace_is_on()) return trace_numel_object(self);
   return PyLong_FromLongLong(wick_tensor_count(tensor_value(self)));
 }
 static PyObject *call_offset(PyObject *self, PyObject *unused) {
@@ -253,6 +257,7 @@ static PyObject *call_element_size(PyObject *self, PyObject *unused) {
 static Py_ssize_t tensor_length(PyObject *self) {
   wick_tensor_info info;
   if (tensor_info(self, &info)) return -1;
+  if (wick_trace_is_on() && trace_warn_python("len")) return -1;
   if (info.ndim) return (Py_ssize_t)info.sizes[0];
   PyErr_SetString(PyExc_TypeError, "len() of a 0-d tensor");
   return -1;
@@ -261,6 +266,7 @@ static Py_ssize_t tensor_length(PyObject *self) {
 static PyObject *tensor_iter(PyObject *self) {
   INFO(self);
   if (!info.ndim) return PyErr_Format(PyExc_TypeError, "iteration over a 0-d tensor");
+  if (wick_trace_is_on() && trace_warn_python("iteration")) return NULL;
   PyObject *parts = call_aten(state_of_tensor(self), "aten::unbind", &self, 1);
   PyObject *iterator = parts ? PyObject_GetIter(parts) : NULL;
   Py_XDECREF(parts);

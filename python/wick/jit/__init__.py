@@ -12,7 +12,8 @@ Error = RuntimeError
 # What needs wick.nn, by the file that has it.
 _LATER = {"ScriptModule": "_module", "RecursiveScriptModule": "_module", "script_method": "_module",
           "save": "_archive", "load": "_archive", "freeze": "_archive", "optimize_for_inference": "_archive",
-          "run_frozen_optimizations": "_archive", "from_torch": "_archive"}
+          "run_frozen_optimizations": "_archive", "from_torch": "_archive", "trace": "_trace",
+          "trace_module": "_trace", "TracerWarning": "_trace", "TracingCheckError": "_trace"}
 
 
 def __getattr__(name):

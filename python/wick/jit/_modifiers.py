@@ -120,6 +120,9 @@ def _is_of(obj, kind):
 
 def fork(func, *args, **kwargs):
     """Calls in a task of its own in compiled code; in Python at once. Gives a Future."""
+    if is_tracing():
+        from . import _trace
+        return _trace.fork(func, args, kwargs)
     return _Done(func(*args, **kwargs))
 
 

@@ -1,0 +1,463 @@
+"""Traces of functions and modules: nodes are those of torch.jit.trace in PyTorch 1.13 for the same programs."""
+
+import os
+import re
+import tempfile
+import threading
+import unittest
+import warnings
+
+import wick as torch
+from wick.jit import TracerWarning, TracingCheckError
+
+nn, F = torch.nn, torch.nn.functional
+
+
+def programs():
+    """(name, function, inputs)"""
+    x, y, image = torch.ones(2, 3), torch.full((2, 3), 2.), torch.ones(1, 2, 6, 6)
+    outside = torch.ones(3)
+    scripted = torch.jit.script(power)
+    found = []
+
+    def add(*inputs):
+        def note(function):
+            found.append((function.__name__, function, inputs))
+            return function
+        return note
+
+    @add(x)
+    def number(x):
+        return x + 1
+
+    @add(x, y)
+    def unused(x, y):
+        x * y
+        return x - y
+
+    @add(x)
+    def by_size(x):
+        return x.view(x.size(0), -1)
+
+    @add(x)
+    def by_shape(x):
+        return x.reshape(x.shape[0] * x.shape[1])
+
+    @add(x)
+    def numel(x):
+        return x * x.numel()
+
+    @add(x)
+    def slices(x):
+        return x[1:2, None, ..., 0]
+
+    @add(image)
+    def halves(x):
+        return x[:, :, : x.size(2) // 2]
+
+    @add(x)
+    def in_place(x):
+        y = x.clone()
+        y.add_(1)
+        z = y.view(-1)
+        z.mul_(2)
+        return y, z
+
+    @add(x)
+    def assign(x):
+        y = x.clone()
+        y[0] = 3
+        y[:, 1] = x[:, 0]
+        return y
+
+    @add(x)
+    def pieces(x):
+        a, b = torch.split(x, 1)
+        return torch.cat([a, b, a], 1)
+
+    @add(x)
+    def chunks(x):
+        a, b, c = x.chunk(3, dim=1)
+        return a * b + c
+
+    @add(x)
+    def made(x):
+        return x + torch.zeros(2, 3) + torch.ones_like(x)
+
+    @add(x)
+    def best(x):
+        return x.max(dim=1)
+
+    @add(x)
+    def constant(x):
+        return x + outside + outside
+
+    @add(image)
+    def convolution(x):
+        return F.conv2d(x, torch.ones(3, 2, 2, 2), stride=2)
+
+    @add(image)
+    def pooled(x):
+        return F.adaptive_avg_pool2d(F.max_pool2d(F.relu(x), 2), 1).flatten(1)
+
+    @add(x)
+    def calls(x):
+        return scripted(x, 2) + 1
+
+    @add(x)
+    def forked(x):
+        future = torch.jit.fork(torch.relu, x)
+        return torch.jit.wait(future) + x
+
+    @add(x, y)
+    def chosen(x, y):
+        return torch.where(x > y, x, y)
+
+    @add(x)
+    def normal(x):
+        return F.layer_norm(F.softmax(x, dim=-1), (3,))
+
+    @add(x)
+    def looped(x):
+        for i in range(3):
+            x = torch.sin(x) * i
+        return x
+
+    @add((x, y))
+    def pair(both):
+        return both[0] @ both[1].t()
+
+    @add(x)
+    def casts(x):
+        return x.double().contiguous() + x.to(torch.float64)
+
+    @add(x)
+    def several(x):
+        return x.sum(), (x.mean(1), x.std(0, keepdim=True))
+
+    return found
+
+
+def power(x, n: int):
+    for i in range(n):
+        x = x * x
+    return x
+
+
+def modules():
+    """(name, module, inputs)"""
+
+    class Sub(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.l1, self.l2 = nn.Linear(3, 3), nn.Linear(3, 3)
+            self.register_buffer("b", torch.ones(3))
+
+        def forward(self, x):
+            return self.l2(torch.relu(self.l1(x))) + self.b, x * 2
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.sub, self.l = Sub(), nn.Linear(3, 2)
+            self.p = nn.Parameter(torch.ones(2))
+            self.seq = nn.Sequential(nn.ReLU(), nn.BatchNorm1d(2))
+
+        def forward(self, x):
+            a, b = self.sub(x)
+            y = self.seq(self.l(a + b) + self.p)
+            return self.l(a) + y, self.sub.l1.weight.sum()
+
+    class Conv(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.norm = nn.Conv2d(2, 4, 3, padding=1), nn.BatchNorm2d(4)
+            self.layers = nn.ModuleList([nn.Linear(4, 4), nn.Dropout(0.5), nn.Linear(4, 1)])
+
+        def forward(self, x):
+            x = F.relu(self.norm(self.conv(x)))
+            x = F.adaptive_avg_pool2d(x, 1).flatten(1)
+            for layer in self.layers:
+                x = layer(x)
+            return torch.sigmoid(x)
+
+    class Scripted(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.l, self.inner = torch.jit.script(nn.Linear(3, 3)), nn.Linear(3, 3)
+            self.w = nn.Parameter(torch.ones(3))
+
+        def forward(self, x):
+            future = torch.jit.fork(self.inner, x)
+            return self.l(x) + torch.jit.wait(future) * self.w
+
+    class Recurrent(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed, self.lstm = nn.Embedding(5, 3), nn.LSTM(3, 4)
+
+        def forward(self, x):
+            return self.lstm(self.embed(x))[0]
+
+    return [("Net", Net(), (torch.ones(2, 3),)), ("Conv", Conv().eval(), (torch.ones(1, 2, 6, 6),)),
+            ("Scripted", Scripted(), (torch.ones(2, 3),)), ("Linear", nn.Linear(3, 3), (torch.ones(2, 3),)),
+            ("Recurrent", Recurrent(), (torch.tensor([[0, 1], [2, 3]]),))]
+
+
+# A constant is a dot; without namespaces.
+RECORDED = {
+    "number": ". . add",
+    "unused": ". sub",
+    "by_size": ". size NumToTensor Int . ListConstruct view",
+    "by_shape": ". size NumToTensor . size NumToTensor mul Int ListConstruct reshape",
+    "numel": "numel NumToTensor mul",
+    "slices": ". . . . slice . unsqueeze . . select",
+    "halves": ". size NumToTensor . floor_divide Int . . . . slice . . . . slice . . . slice",
+    "in_place": ". clone . . add_ . ListConstruct view . mul_ TupleConstruct",
+    "assign": ". clone . . select . fill_ . . . . slice . . select . . . . slice . . select . copy_",
+    "pieces": ". . split ListUnpack ListConstruct . cat",
+    "chunks": ". . chunk ListUnpack mul . add",
+    "made": ". . ListConstruct . . . . zeros . add . . . . . ones_like . add",
+    "best": ". . max TupleConstruct",
+    "constant": ". . add . add",
+    "convolution": (
+        ". . . . ListConstruct . . . . ones . . . ListConstruct . . ListConstruct . . ListConstruct . . . "
+        "ListConstruct . . . . . _convolution"),
+    "pooled": (
+        "relu . . ListConstruct ListConstruct . . ListConstruct . . ListConstruct . max_pool2d . . "
+        "ListConstruct adaptive_avg_pool2d . . flatten"),
+    "calls": ". . CallFunction . . add",
+    "forked": "fork_0 wait . add",
+    "chosen": "gt where",
+    "normal": ". . softmax . ListConstruct . . . . layer_norm",
+    "looped": "sin . mul sin . mul sin . mul",
+    "pair": "TupleUnpack t matmul",
+    "casts": ". . . . to . contiguous . . . . to . add",
+    "several": ". sum . ListConstruct . . mean . ListConstruct . . std TupleConstruct TupleConstruct",
+    "Net": (
+        "GetAttr GetAttr GetAttr GetAttr GetAttr GetAttr GetAttr CallMethod TupleUnpack . add CallMethod . "
+        "add CallMethod CallMethod . add . sum TupleConstruct"),
+    "Net.sub.forward": "GetAttr GetAttr GetAttr CallMethod relu CallMethod . add . mul TupleConstruct",
+    "Net.sub.l1.forward": "GetAttr GetAttr linear",
+    "Net.sub.l2.forward": "GetAttr GetAttr linear",
+    "Net.l.forward": "GetAttr GetAttr linear",
+    "Net.l.forward1": "GetAttr GetAttr linear",
+    "Net.seq.forward": "GetAttr GetAttr CallMethod CallMethod",
+    "Net.seq.0.forward": "relu",
+    "Net.seq.1.forward": "GetAttr GetAttr GetAttr GetAttr GetAttr . . add_ . . . . batch_norm",
+    "Conv": (
+        "GetAttr GetAttr GetAttr GetAttr GetAttr GetAttr GetAttr GetAttr CallMethod CallMethod relu . . "
+        "ListConstruct adaptive_avg_pool2d . . flatten CallMethod CallMethod CallMethod sigmoid"),
+    "Conv.conv.forward": (
+        "GetAttr GetAttr . . ListConstruct . . ListConstruct . . ListConstruct . . . ListConstruct . . . . . "
+        "_convolution"),
+    "Conv.norm.forward": "GetAttr GetAttr GetAttr GetAttr . . . . batch_norm",
+    "Conv.layers.0.forward": "GetAttr GetAttr linear",
+    "Conv.layers.1.forward": ". . dropout",
+    "Conv.layers.2.forward": "GetAttr GetAttr linear",
+    "Scripted": "GetAttr GetAttr fork_0 CallMethod wait mul . add",
+    "Scripted.l.forward": "GetAttr GetAttr linear",
+    "Scripted.inner.forward": "GetAttr GetAttr linear",
+    "Linear": "GetAttr GetAttr linear",
+    "Recurrent": "GetAttr GetAttr CallMethod CallMethod",
+    "Recurrent.embed.forward": "GetAttr . . . embedding",
+    "Recurrent.lstm.forward": (
+        "GetAttr GetAttr GetAttr GetAttr . size NumToTensor Int Int . . ListConstruct . . . . zeros . . "
+        "ListConstruct . . . . zeros ListConstruct ListConstruct . . . . . . lstm"),
+}
+
+
+def kinds(graph):
+    own = str(graph).split("\nwith ")[0]
+    found = re.findall(r"= (?:aten|prim)::(\w+)", own)
+    return " ".join("." if kind == "Constant" else kind for kind in found)
+
+
+def flat(value):
+    if isinstance(value, torch.Tensor):
+        return [value.tolist()]
+    return [item for part in value for item in flat(part)]
+
+
+def quiet(function, *args, **kwargs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TracerWarning)
+        return function(*args, **kwargs)
+
+
+class Kinds(unittest.TestCase):
+
+    def test_functions(self):
+        for name, function, inputs in programs():
+            with self.subTest(name):
+                traced = quiet(torch.jit.trace, function, inputs)
+                self.assertEqual(kinds(traced.graph), RECORDED[name])
+                self.assertEqual(flat(traced(*inputs)), flat(function(*inputs)))
+
+    def test_modules(self):
+        for name, module, inputs in modules():
+            with self.subTest(name):
+                traced = quiet(torch.jit.trace, module, inputs, check_trace=False)
+                self.assertEqual(kinds(traced.graph), RECORDED[name])
+                for part, recorded in RECORDED.items():
+                    path = part.split(".")
+                    if path[0] == name and len(path) > 1:
+                        inner = traced
+                        for step in path[1:]:
+                            inner = getattr(inner, step)
+                        self.assertEqual(kinds(inner.graph), recorded, part)
+
+    def test_archives(self):
+        for name, module, inputs in modules():
+            module.eval()
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "traced.pt")
+                quiet(torch.jit.trace, module, inputs).save(path)
+                self.assertEqual(flat(torch.jit.load(path)(*inputs)), flat(module(*inputs)))
+
+
+class Programs(unittest.TestCase):
+
+    def test_other_sizes(self):
+        traced = torch.jit.trace(lambda x: x.view(x.size(0), -1).sum(1), torch.ones(2, 3, 4))
+        self.assertEqual(traced(torch.ones(5, 2, 2)).tolist(), [4.] * 5)
+
+    def test_names(self):
+        def f(image, scale):
+            scaled = image * scale
+            return scaled + 1
+        text = str(torch.jit.trace(f, (torch.ones(2), torch.ones(2))).graph)
+        self.assertIn("graph(%image : ", text)
+        self.assertIn("%scaled : ", text)
+
+    def test_keywords(self):
+        def f(a, b):
+            return a - b
+        traced = torch.jit.trace(f, example_kwarg_inputs={"b": torch.ones(2), "a": torch.zeros(2)})
+        self.assertEqual(traced(b=torch.ones(1), a=torch.full((1,), 3.)).tolist(), [2.])
+
+    def test_methods(self):
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.w = nn.Parameter(torch.full((3,), 2.))
+
+            def forward(self, x):
+                return x * self.w
+
+            def backwards(self, x):
+                return x / self.w
+        net = Net()
+        traced = torch.jit.trace_module(net, {"forward": torch.ones(3), "backwards": torch.ones(3)})
+        self.assertEqual(traced(torch.ones(3)).tolist(), [2.] * 3)
+        self.assertEqual(traced.backwards(torch.ones(3)).tolist(), [.5] * 3)
+        self.assertEqual([name for name, _ in traced.named_parameters()], ["w"])
+        with torch.no_grad():
+            net.w.fill_(3.)
+        self.assertEqual(traced(torch.ones(3)).tolist(), [3.] * 3)  # the same tensors
+
+    def test_gradients(self):
+        net = nn.Sequential(nn.Linear(3, 3), nn.ReLU(), nn.Linear(3, 1))
+        traced = torch.jit.trace(net, torch.ones(2, 3))
+        traced(torch.ones(2, 3)).sum().backward()
+        wanted = [p.grad.clone() for p in net.parameters()]
+        for p in net.parameters():
+            p.grad = None
+        net(torch.ones(2, 3)).sum().backward()
+        for one, p in zip(wanted, net.parameters()):
+            self.assertTrue(torch.equal(one, p.grad))
+
+    def test_containers(self):
+        def f(x):
+            return {"sum": x + 1, "both": x}
+        with self.assertRaisesRegex(RuntimeError, "dict"):
+            torch.jit.trace(f, torch.ones(2))
+        traced = torch.jit.trace(f, torch.ones(2), strict=False)
+        self.assertEqual(traced(torch.zeros(1))["sum"].tolist(), [1.])
+        traced = torch.jit.trace(lambda d: d["a"] + d["b"], {"a": torch.ones(2), "b": torch.ones(2)})
+        self.assertEqual(traced({"a": torch.ones(1), "b": torch.zeros(1)}).tolist(), [1.])
+
+    def test_tracing_is_known(self):
+        seen = []
+
+        def f(x):
+            seen.append(torch.jit.is_tracing())
+            return x + 1
+        torch.jit.trace(f, torch.ones(1), check_trace=False)
+        self.assertEqual(seen, [True])
+        self.assertFalse(torch.jit.is_tracing())
+
+    def test_scripted_stays(self):
+        def f(x):
+            return x
+        scripted = torch.jit.script(f)
+        with self.assertWarns(UserWarning):
+            self.assertIs(torch.jit.trace(scripted, torch.ones(1)), scripted)
+
+    def test_threads(self):
+        failed = []
+
+        def work(n):
+            try:
+                for _ in range(5):
+                    net = nn.Sequential(nn.Linear(n + 1, 2), nn.ReLU())
+                    traced = torch.jit.trace(net, torch.ones(1, n + 1))
+                    assert kinds(traced.graph) == "GetAttr GetAttr CallMethod CallMethod", kinds(traced.graph)
+            except BaseException as error:  # noqa: BLE001, for the main thread to show
+                failed.append(error)
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failed, [])
+
+
+class Warnings(unittest.TestCase):
+
+    def test_values_that_leave(self):
+        def branch(x):
+            if x.sum() > 0:
+                x = x + 1
+            return x
+        for function in (lambda x: x * int(x[0]), lambda x: x * float(x.sum()), branch, lambda x: x + len(x),
+                         lambda x: sum(row for row in x), lambda x: x * x[0].item()):
+            with self.assertWarns(TracerWarning) as caught:
+                torch.jit.trace(function, torch.ones(2), check_trace=False)
+            self.assertEqual(os.path.basename(caught.filename), os.path.basename(__file__))
+
+    def test_errors_end_the_trace(self):
+        def f(x):
+            raise ValueError("of the function")
+        with self.assertRaisesRegex(ValueError, "of the function"):
+            torch.jit.trace(f, torch.ones(1))
+        self.assertFalse(torch.jit.is_tracing())
+        with self.assertRaisesRegex(RuntimeError, "return any values"):
+            torch.jit.trace(lambda x: None, torch.ones(1))
+        with self.assertRaisesRegex(RuntimeError, "nested"):
+            torch.jit.trace(lambda x: torch.jit.trace(lambda y: y, x)(x), torch.ones(1))
+        weight = torch.ones(1, requires_grad=True)
+        with self.assertRaisesRegex(RuntimeError, "requires grad"):
+            torch.jit.trace(lambda x: x * weight, torch.ones(1))
+        self.assertFalse(torch.jit.is_tracing())
+
+    def test_check(self):
+        count = [0]
+
+        def grows(x):
+            count[0] += 1
+            for _ in range(count[0]):
+                x = x + 1
+            return x
+        with self.assertRaisesRegex(TracingCheckError, "First difference, line"):
+            torch.jit.trace(grows, torch.ones(1))
+
+        def draws(x):
+            return x + torch.rand(3)
+        with self.assertWarnsRegex(TracerWarning, "does not match"):
+            torch.jit.trace(draws, torch.ones(3))
+        self.assertEqual(torch.jit.trace(draws, torch.ones(3), check_trace=False)(torch.ones(3)).shape, (3,))
+
+
+if __name__ == "__main__":
+    unittest.main()

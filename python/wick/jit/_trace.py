@@ -1,0 +1,454 @@
+"""trace(): programs from what functions and modules of Python do with example inputs.
+
+While a function is traced its thread records every operator that it calls (docs/tracer.md). What depends on the
+values of tensors in Python itself is not recorded: a TracerWarning says where that happens.
+"""
+
+import difflib
+import functools
+import inspect
+import re
+import threading
+import types
+import warnings
+
+from .. import _C
+from . import _program, _recursive, _registry
+from ._script import ScriptFunction
+
+_scopes = threading.local()  # .paths: id of a submodule -> its path, while a module is traced
+_lock = threading.Lock()
+_tracing = 0  # threads that trace modules
+
+
+class TracerWarning(Warning):
+    """Something that a trace does not hold was used to decide or to compute."""
+
+    @staticmethod
+    def ignore_lib_warnings():
+        """Leaves out warnings whose place is wick's own code."""
+        warnings.filterwarnings("ignore", category=TracerWarning, module=r"wick\.(?!jit)")
+
+
+class TracingCheckError(Exception):
+    """Tracing a second time gave another program."""
+
+    def __init__(self, graph_diff_error, tensor_compare_error=None, extra_msg=None):
+        parts = [extra_msg, graph_diff_error, tensor_compare_error]
+        self.message = "Tracing failed sanity checks!\n" + "\n".join(part for part in parts if part)
+        super().__init__(self.message)
+
+
+_LEAVES = {
+    "number": "A tensor becomes a number of Python's",
+    "len": "len() gives a tensor's first size as a number",
+    "iteration": "Iterating over a tensor takes its first size as a number",
+    "NumPy array": "A tensor becomes an array of NumPy",
+}
+
+
+def _warn(kind, message):
+    if kind == 0:
+        message = _LEAVES[message] + (": the trace can't follow it there, so that what is computed of it is a "
+                                      "constant of the program and may be wrong for other inputs")
+    warnings.warn(message, TracerWarning, stacklevel=2)
+
+
+def is_tracing():
+    """Whether this thread traces."""
+    return _C._trace_is_on()
+
+
+# ---- arguments ----
+
+def argument_names(function):
+    """The names of a callable's positional parameters; none where it takes any number of arguments."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    if any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters):
+        return ()
+    return tuple(p.name for p in parameters)
+
+
+def _as_inputs(example_inputs):
+    if isinstance(example_inputs, (_C.Tensor, dict)):
+        return (example_inputs,)
+    return example_inputs if isinstance(example_inputs, tuple) else tuple(example_inputs)
+
+
+def _clone(value):
+    if isinstance(value, _C.Tensor):
+        copy = value.detach().clone()
+        return copy.requires_grad_() if value.requires_grad else copy
+    if isinstance(value, tuple):
+        items = [_clone(item) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if isinstance(value, list):
+        return [_clone(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _clone(item) for key, item in value.items()}
+    return value
+
+
+class _Call:
+    """The inputs of a trace, with the names that keywords give them."""
+
+    def __init__(self, function, inputs, keywords):
+        if keywords is not None:
+            names = tuple(keywords)
+            self.inputs, self.keywords, self.names = tuple(keywords.values()), names, names
+            return
+        self.inputs, self.keywords = _as_inputs(inputs), None
+        names = argument_names(function)
+        self.names = names[:len(self.inputs)] if len(names) >= len(self.inputs) else None
+
+    def apply(self, function, values):
+        """The call with these values in place of the inputs."""
+        if self.keywords is None:
+            return function(*values)
+        return function(**dict(zip(self.keywords, values)))
+
+    def cloned(self):
+        """The inputs, sharing no memory with those given."""
+        return tuple(_clone(value) for value in self.inputs)
+
+
+def _record(function, call, name, program, strict):
+    """The program of a traced call: the C tracer between begin and end."""
+    stand = _C._trace_begin(call.inputs, name, call.names, program, not strict, _warn)
+    try:
+        result = call.apply(function, stand)
+        if result is None:
+            raise RuntimeError("The traced function didn't return any values! Side-effects are not captured in "
+                               "traces, so it would be a no-op.")
+    except BaseException:
+        _C._trace_abort()
+        raise
+    return _C._trace_end(result)
+
+
+# ---- functions ----
+
+def _trace_function(function, call, strict):
+    name = _registry._identifier(getattr(function, "__name__", type(function).__name__))
+    program = _record(function, call, name, None, strict)
+    return ScriptFunction(program, name, function if isinstance(function, types.FunctionType) else None)
+
+
+# ---- modules ----
+
+class _NoMethods:
+    """Of a module's class that is only traced: its methods come with the trace."""
+
+    def __init__(self, kind):
+        self.kind, self.functions, self.properties = kind, {}, {}
+
+
+class _ModuleBuild:
+    """Classes and objects for a module and all that it holds; each instance has a class of its own, for what it was
+    traced to do is its alone."""
+
+    def __init__(self, module):
+        self.kinds, self.handles, self.order = {}, {}, []
+        self._kind_of(module)
+        self._compile()
+        self.handle = self._object_of(module)
+
+    def _kind_of(self, module):
+        kind = self.kinds.get(id(module))
+        if kind is not None:
+            return kind
+        kind = _recursive.module_type(module) if _recursive._is_compiled(module) else _recursive.ModuleType(module)
+        self.kinds[id(module)] = kind
+        if kind.compiled is None:
+            kind.hooks, kind.functions = ((), ()), {}
+            for table, which in ((module._parameters, _recursive.PARAMETER), (module._buffers, _recursive.BUFFER)):
+                for name, value in table.items():  # what is a tensor now is one, whatever the annotation allows
+                    if value is not None:
+                        kind.attributes[name] = (which, "Tensor")
+            kind.modules = {name: self._kind_of(inner) for name, inner in module._modules.items()
+                            if inner is not None}
+        self.order.append(kind)
+        return kind
+
+    def _compile(self):
+        builder, names = _program.Builder(), {}
+        fresh = [kind for kind in self.order if kind.compiled is None]
+        for kind in self.order:
+            if kind.compiled is not None:
+                names[id(kind)] = kind.compiled.name
+                builder.modules["__torch__." + kind.compiled.name] = kind.compiled
+        for kind in fresh:
+            names[id(kind)] = _registry.unique_name(_registry.program_name(kind.python_class), kind)
+            builder.statements.append(_recursive._class_tree(_NoMethods(kind), builder, names[id(kind)], names))
+        program = builder.compile()
+        for kind in fresh:
+            kind.compiled = _recursive.CompiledType(program, names[id(kind)], set())
+
+    def _object_of(self, module):
+        if _recursive._is_compiled(module):
+            return module._script_handle
+        handle = self.handles.get(id(module))
+        if handle is None:
+            kind = self.kinds[id(module)]
+            values = {name: self._object_of(module._modules[name]) for name in kind.modules}
+            for name in kind.attributes:
+                value = _recursive._attribute_value(module, name)
+                values[name] = getattr(value, "value", value) if isinstance(value, tuple) else value
+            handle = self.handles[id(module)] = kind.compiled.program.new_object(kind.compiled.name, values)
+        return handle
+
+    def script_module(self, module, handle, made=None):
+        """The ScriptModule of a module that was traced; the handle knows its methods."""
+        from . import _module
+        made = {} if made is None else made
+        if _recursive._is_compiled(module):
+            return module
+        if id(module) not in made:
+            kind = self.kinds[id(module)]
+            children = {name: self.script_module(module._modules[name], handle.submodule(name), made)
+                        for name in kind.modules}
+            made[id(module)] = _traced_class(_module)._of(handle, module, children, kind)
+        return made[id(module)]
+
+
+@functools.lru_cache(maxsize=None)
+def _traced_class(module):
+    class TopLevelTracedModule(module.RecursiveScriptModule):
+        """What tracing a module gives."""
+    return TopLevelTracedModule
+
+
+def _paths(module, prefix="", found=None):
+    found = {} if found is None else found
+    for name, inner in module._modules.items():
+        if inner is not None:
+            found[id(inner)] = prefix + name
+            _paths(inner, prefix + name + ".", found)
+    return found
+
+
+def _call_in_scope(module, args, kwargs):
+    """A call of a module while some thread traces one: a scope, where it is a part of what this thread traces."""
+    paths = getattr(_scopes, "paths", None)
+    path = None if paths is None or not _C._trace_is_on() else paths.get(id(module))
+    if path is None:
+        return module._call_plain(*args, **kwargs)
+    _C._trace_enter(path)
+    result = module._call_plain(*args, **kwargs)
+    _C._trace_leave()
+    return result
+
+
+class _Scopes:
+    """Within it, calls of the module's submodules are scopes of this thread's trace."""
+
+    def __init__(self, module):
+        self.paths = _paths(module)
+
+    def __enter__(self):
+        global _tracing
+        from ..nn.modules import module as modules
+        with _lock:
+            _tracing += 1
+            modules._call_wrapper = _call_in_scope
+        _scopes.paths = self.paths
+
+    def __exit__(self, *error):
+        global _tracing
+        from ..nn.modules import module as modules
+        _scopes.paths = None
+        with _lock:
+            _tracing -= 1
+            if not _tracing:
+                modules._call_wrapper = None
+
+
+def _trace_methods(module, calls, strict):
+    """The traced module; calls: name of a method -> _Call."""
+    build = _ModuleBuild(module)
+    handle = build.handle
+    for name, call in calls.items():
+        function = module if name == "forward" else getattr(module, name)
+        with _Scopes(module):
+            handle = _record(function, call, name, handle, strict)
+    return build.script_module(module, handle)
+
+
+# ---- checks ----
+
+def _graph_lines(graph):
+    """The graph's text with values numbered by their place, so that equal programs have equal text."""
+    numbers = {}
+
+    def number(match):
+        return "%" + numbers.setdefault(match.group(0), str(len(numbers)))
+    lines = []
+    for line in str(graph).splitlines():
+        line = re.sub(r"___torch_mangle_\d+\.", "", line)
+        lines.append(re.sub(r"%[\w.]+", number, line))
+    return lines
+
+
+def _first_difference(first, second):
+    a, b = _graph_lines(first), _graph_lines(second)
+    if a == b:
+        return None
+    for i in range(max(len(a), len(b))):
+        one, other = (lines[i] if i < len(lines) else "(nothing)" for lines in (a, b))
+        if one != other:
+            break
+    diff = "\n".join(difflib.ndiff(a, b))
+    diff = "\n".join("\t\t" + line for line in diff.splitlines())
+    return ("ERROR: Graphs differed across invocations!\n\tFirst difference, line %d of the graph:\n"
+            "\t\t- %s\n\t\t+ %s\n\tGraph diff:\n%s" % (i + 1, one.strip(), other.strip(), diff))
+
+
+def _tensors_of(value, found=None):
+    found = [] if found is None else found
+    if isinstance(value, _C.Tensor):
+        found.append(value)
+    elif isinstance(value, dict):
+        for item in value.values():
+            _tensors_of(item, found)
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            _tensors_of(item, found)
+    return found
+
+
+def _largest_difference(a, b):
+    a, b = a.detach().double(), b.detach().double()
+    return float((a - b).abs().max()) if a.numel() else 0.0
+
+
+def _compare(results, others, what, tolerance):
+    """Warns of the first result that is another one than `what` gives; whether there is none."""
+    results, others = _tensors_of(results), _tensors_of(others)
+    for i, (a, b) in enumerate(zip(results, others), 1):
+        same_look = a.dtype == b.dtype and a.shape == b.shape
+        one, other = a.detach().double(), b.detach().double()
+        if same_look and bool(_aten("allclose")(one, other, rtol=tolerance, atol=tolerance, equal_nan=True)):
+            continue
+        told = "they differ by up to %g" % _largest_difference(a, b) if same_look else (
+            "%s of size %s and %s of size %s" % (a.dtype, tuple(a.shape), b.dtype, tuple(b.shape)))
+        warnings.warn("Output nr %d. of the traced function does not match the corresponding output of the %s: %s"
+                      % (i, what, told), TracerWarning, stacklevel=4)
+        return False
+    return True
+
+
+def _aten(name):
+    return _C.operator("aten::" + name)
+
+
+def _check(function, traced, again, call, inputs, tolerance):
+    """Holds the traced function against the one that it was made of, and against one that was traced again."""
+    difference = _first_difference(traced.graph, again.graph)
+    if difference:
+        raise TracingCheckError(difference)
+    check = _Call.__new__(_Call)
+    check.inputs, check.keywords, check.names = inputs, call.keywords, call.names
+    results = check.apply(traced, check.cloned())
+    if _compare(results, check.apply(function, check.cloned()), "Python function", tolerance):
+        _compare(results, check.apply(again, check.cloned()), "repeated trace", tolerance)
+
+
+# ---- trace ----
+
+def trace(func, example_inputs=None, optimize=None, check_trace=True, check_inputs=None, check_tolerance=1e-5,
+          strict=True, _force_outplace=False, _module_class=None, _compilation_unit=None, example_kwarg_inputs=None):
+    """The program of what `func`, a function or module, does with the example inputs.
+
+    It runs once, and every operator that it calls is recorded; loops and branches of Python are in the program as
+    they went, calls of scripted functions stay calls. With check_trace it is traced once more and run, and
+    differences are told. With strict=False lists and dicts of tensors may be results. Named inputs are given as
+    example_kwarg_inputs, a dict, in place of example_inputs.
+    """
+    from .. import nn
+    if isinstance(func, ScriptFunction) or _recursive._is_compiled(func):
+        warnings.warn("The input to trace is already a ScriptModule, tracing it is a no-op. Returning the object as "
+                      "is.", stacklevel=2)
+        return func
+    if example_inputs is None and example_kwarg_inputs is None:
+        raise RuntimeError("trace() needs example_inputs or example_kwarg_inputs")
+    owner = getattr(func, "__self__", None)
+    if isinstance(func, nn.Module) or isinstance(owner, nn.Module) and func.__name__ == "forward":
+        module = func if isinstance(func, nn.Module) else owner
+        call = _Call(module.forward, example_inputs, example_kwarg_inputs)
+        checks = None if check_inputs is None else [_as_inputs(one) for one in check_inputs]
+        return _trace_module(module, {"forward": call}, check_trace, {"forward": checks}, check_tolerance, strict)
+    call = _Call(func, example_inputs, example_kwarg_inputs)
+    traced = _trace_function(func, call, strict)
+    if check_trace:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TracerWarning)
+            again = _trace_function(func, _with_inputs(call, call.cloned()), strict)
+        for inputs in [call.inputs] if check_inputs is None else [_as_inputs(one) for one in check_inputs]:
+            _check(func, traced, again, call, inputs, check_tolerance)
+    return traced
+
+
+def _with_inputs(call, inputs):
+    made = _Call.__new__(_Call)
+    made.inputs, made.keywords, made.names = inputs, call.keywords, call.names
+    return made
+
+
+def _trace_module(module, calls, check_trace, check_inputs, tolerance, strict):
+    traced = _trace_methods(module, calls, strict)
+    if not check_trace:
+        return traced
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TracerWarning)
+        copies = {name: _with_inputs(call, call.cloned()) for name, call in calls.items()}
+        again = _trace_methods(module, copies, strict)
+    for name, call in calls.items():
+        function = module if name == "forward" else getattr(module, name)
+        for inputs in check_inputs.get(name) or [call.inputs]:
+            _check(function, getattr(traced, name), getattr(again, name), call, inputs, tolerance)
+    return traced
+
+
+def trace_module(mod, inputs, optimize=None, check_trace=True, check_inputs=None, check_tolerance=1e-5, strict=True,
+                 _force_outplace=False, _module_class=None, _compilation_unit=None, example_inputs_is_kwarg=False):
+    """As trace, for several methods of a module: inputs maps their names to example inputs."""
+    if not isinstance(inputs, dict):
+        raise AttributeError("expected a dictionary of (method_name, input) pairs")
+    calls = {}
+    for name, given in inputs.items():
+        function = getattr(mod, name)
+        calls[name] = _Call(function, None, given) if example_inputs_is_kwarg else _Call(function, given, None)
+    checks = {}
+    for one in check_inputs or ():
+        for name, given in one.items():
+            checks.setdefault(name, []).append(_as_inputs(given))
+    return _trace_module(mod, calls, check_trace, checks, check_tolerance, strict)
+
+
+# ---- forks ----
+
+class TracedFuture:
+    """What a call that was forked while tracing gives."""
+
+    def __init__(self, future, result):
+        self._future, self._result = future, result
+
+    def wait(self):
+        """Its result."""
+        return _C._trace_wait(self._future) if _C._trace_is_on() else self._result
+
+    value = wait
+
+    def done(self):
+        """True: what is traced runs at once."""
+        return True
+
+
+def fork(function, args, kwargs):
+    """A call as a fork of the trace that is on."""
+    _C._trace_fork()
+    result = function(*args, **kwargs)
+    return TracedFuture(_C._trace_join(result), result)
