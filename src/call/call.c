@@ -318,6 +318,19 @@ static __attribute__((noinline)) Status call_long(Call *call, const CallPlan *pl
 }
 
 #ifdef WICK_HOSTILE
+/* The same numbers with the same strides: what an operator makes of dimensions without strides depends on them. */
+static Status copy_with_memory(const Tensor *tensor, Tensor **out) {
+  if (!tensor_is_defined(tensor) || tensor->flags & (TENSOR_UNUSUAL | TENSOR_WRAPPED_NUMBER))
+    return tensor_clone(tensor, out);
+  Storage *memory;
+  TRY(storage_new(tensor->storage->bytes, &memory));
+  if (tensor->storage->bytes) memcpy(memory->data, tensor->storage->data, tensor->storage->bytes);
+  Status status = tensor_from_storage(memory, (DType)tensor->dtype, tensor->ndim, tensor->sizes, tensor->strides,
+                                      tensor->offset, out);
+  storage_release(memory);
+  return status;
+}
+
 /* Every argument that may be written over dies: copies of them do, so that a kernel shows that reads what it wrote. */
 static Status run_direct(Call *call) {
   enum { MAX_COPIES = 64 };
@@ -329,7 +342,7 @@ static Status run_direct(Call *call) {
   for (uint32_t i = 0; i < call->input_count; i++) {
     Tensor *tensor = call_tensor_or_null(call, i), *copy;
     copies[i] = ivalue_retain(call->inputs[i]);
-    if (!tensor || status || (status = tensor_clone(tensor, &copy))) continue;
+    if (!tensor || status || (status = copy_with_memory(tensor, &copy))) continue;
     ivalue_release(copies[i]);
     copies[i] = ivalue_tensor(copy);
     dying.dying |= (uint64_t)1 << i;
