@@ -74,9 +74,9 @@ typedef struct wick_stats {
 } wick_stats;
 /* Fills the part of *out that its size covers. */
 WICK_API void wick_stats_get(wick_stats *out);
-/* As text, since the process started: what the executors did, the processor time that making plans took by step, and
- * what was left undone and why (operators that were not fused, guards that failed), with the lines of the programs.
- * Freed with wick_text_free. */
+/* As text, since the process started: what was left undone and why (operators that were not fused, guards that failed),
+ * with the lines of the programs; what the executors did; the processor time that making plans took by step. Freed with
+ * wick_text_free. */
 WICK_API wick_status wick_explain(char **out_text, wick_error **error);
 
 /* ---- executors: how functions are made to run ----

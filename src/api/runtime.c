@@ -134,11 +134,11 @@ void wick_stats_get(wick_stats *out) {
 wick_status wick_explain(char **out_text, wick_error **error) {
   StrBuf text = {0};
   API_OUT(out_text);
+  reason_print(&text);
 #define X(name, what) strbuf_printf(&text, "%10llu  %s\n", (unsigned long long)STATISTIC_GET(name), what);
   STATISTICS(X)
 #undef X
   compile_times_print(&text);
-  reason_print(&text);
   return api_status(strbuf_take(&text, out_text), error);
 }
 

@@ -33,6 +33,6 @@ void node_log_at(const char *file, int line, JitLogLevel level, const char *text
 
 bool node_refused(const char *file, const Node *node, Reason reason) {
   node_log_at(file, __LINE__, JIT_DEBUG, reason_text(reason), node);
-  reason_add(reason, node->range);
+  reason_add_of(reason, symbol_name(node->kind), node->range);
   return false;
 }

@@ -83,8 +83,11 @@ typedef enum Reason {
 const char *reason_text(Reason reason);
 /* Counts it; a place without source is counted by reason only. Remembers a bounded number of places. */
 void reason_add(Reason reason, SourceRange range);
+/* The same, of one operator or node: "aten::cumsum". */
+void reason_add_of(Reason reason, Str what, SourceRange range);
 uint64_t reason_count(Reason reason);
-/* One line for every reason and place: "3x  file.py:12  not fused: ...". */
+/* For every reason and place, the most frequent first: "3x  file.py:12  not fused: ... (aten::add)", and the line of
+ * source below it. */
 void reason_print(StrBuf *out);
 void reason_reset(void); /* test hook */
 
