@@ -307,6 +307,10 @@ static Status run_recorded(GraphProgram *p, Exec *exec, const IValue *inputs, IV
   return status;
 }
 
+static bool has_no_strides(IValue v) {
+  return v.tag == TAG_TENSOR && v.tensor->flags & (TENSOR_SPARSE | TENSOR_OPAQUE);
+}
+
 static Status run_program(Callable *callable, Exec *exec, const IValue *inputs, uint32_t input_count, IValue *outputs,
                           uint32_t output_count) {
   GraphProgram *p = (GraphProgram *)callable;
@@ -314,11 +318,13 @@ static Status run_program(Callable *callable, Exec *exec, const IValue *inputs, 
   (void)output_count;
   bool recorded = false, known = true;
   for (uint32_t i = 0; exec->grad_enabled && i < input_count; i++) {
+    known = known && !has_no_strides(inputs[i]);
     if (!holds_recording(inputs[i])) continue;
     recorded = true;
     known = known && p->differentiable[i] && inputs[i].tag == TAG_TENSOR;
   }
-  /* An input that was not expected to require grad: eager gradients see to it. */
+  /* An input that was not expected to require grad, or whose layout formulas of graphs don't have: eager gradients, which
+   * compute what is asked for alone, see to it. */
   if (!recorded || !known) return interp_run(exec, p->plain, inputs, input_count, outputs, output_count);
   return run_recorded(p, exec, inputs, outputs);
 }
