@@ -9,6 +9,17 @@ from wick.nn import functional as F
 x = ((wick.arange(24.0) * 7 % 23 - 11) / 10).reshape(2, 3, 4)
 
 
+def has_lapack():
+    try:
+        wick.linalg_qr(wick.eye(2))
+    except NotImplementedError as error:
+        return 'has no LAPACK' not in str(error)
+    return True
+
+
+needs_lapack = unittest.skipUnless(has_lapack(), 'this build has no LAPACK')
+
+
 def close(left, right, tolerance=1e-6):
     return left.shape == right.shape and wick.allclose(left, right, atol=tolerance, rtol=1e-5)
 
@@ -77,10 +88,13 @@ class InitialValues(unittest.TestCase):
 
     def test_numbers_for_a_seed(self):
         for name, first in INITIAL.items():
+            if name == 'orthogonal_' and not has_lapack():
+                continue
             found = self.filled(getattr(nn.init, name), 3, 4).flatten()[:4].tolist()
             for value, wanted in zip(found, first):
                 self.assertAlmostEqual(value, wanted, places=4, msg=name)
 
+    @needs_lapack
     def test_orthogonal(self):
         wide = self.filled(nn.init.orthogonal_, 3, 5)
         self.assertTrue(close(wide @ wide.t(), wick.eye(3), 1e-5))
@@ -154,6 +168,7 @@ class Utils(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, 'not found'):
             nn.utils.remove_weight_norm(layer)
 
+    @needs_lapack
     def test_spectral_norm(self):
         wick.manual_seed(0)
         layer = nn.utils.spectral_norm(nn.Linear(4, 3), n_power_iterations=50)
