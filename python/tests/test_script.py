@@ -426,7 +426,7 @@ class TestTrees(unittest.TestCase):
 
     def same(self, text):
         source = _frontend.Source(text, "text.py")
-        made = _frontend.Translator(source).statement(source.parse())
+        made = _frontend.Translator(source).tree_of(source.parse())
         self.assertEqual(_C.print_tree(_frontend.items([made + (source,)])), _C.parse_tree(text))
 
     def test_forms(self):

@@ -231,7 +231,7 @@ class Translator:
         statements = self.body(node.body) if body is None else items(body)
         children = (("TK_IDENT", name or node.name, begin, begin), decl, statements)
         if not drop_decorators and node.decorator_list:
-            children += (self.list(self.expression(d) for d in node.decorator_list),)
+            children += (self.list(self.tree_of(d) for d in node.decorator_list),)
         return ("TK_DEF", children, begin, end)
 
     def definition_begin(self, node):
@@ -275,7 +275,7 @@ class Translator:
         if kind is None and getattr(argument, "type_comment", None):
             kind = self.comment_type(argument, argument.type_comment)
         name = ("TK_IDENT", argument.arg, begin, begin + len(argument.arg.encode()))
-        value = None if default is None else self.expression(default)
+        value = None if default is None else self.tree_of(default)
         return ("TK_PARAM", (name, option(kind), option(value), (marker, (), begin, end)), begin,
                 end if value is None else value[3])
 
@@ -343,7 +343,7 @@ class Translator:
     def annotation(self, node):
         """The tree of a type."""
         made = self._annotation(node, self) if self._annotation else None
-        return self.expression(node) if made is None else made
+        return self.tree_of(node) if made is None else made
 
     def message(self, node, text):
         """A message with the place and the line of a node."""
@@ -357,10 +357,10 @@ class Translator:
 
     def body(self, nodes):
         """A TK_LIST of statements."""
-        return self.list(self.statement(node) for node in nodes)
+        return self.list(self.tree_of(node) for node in nodes)
 
-    def statement(self, node):
-        """One statement."""
+    def tree_of(self, node):
+        """What the method named after the node's class makes of it: one statement or one expression."""
         what = _UNSUPPORTED.get(type(node))
         if what is None:
             method = getattr(self, "_" + type(node).__name__, None)
@@ -374,71 +374,71 @@ class Translator:
 
     def _ClassDef(self, node):
         begin = self.place(node)[0]
-        bases = [self.expression(base) for base in node.bases]
+        bases = [self.tree_of(base) for base in node.bases]
         bases += [self.keyword(word) for word in node.keywords]
         return ("TK_CLASS_DEF", (("TK_IDENT", node.name, begin, begin), self.list(bases), self.body(node.body),
-                                 self.list(self.expression(d) for d in node.decorator_list)), begin, begin)
+                                 self.list(self.tree_of(d) for d in node.decorator_list)), begin, begin)
 
     def _Return(self, node):
         if node.value is None:
             return self.make("TK_RETURN", node, self.make("TK_NONE", node))
-        return self.make("TK_RETURN", node, self.expression(node.value))
+        return self.make("TK_RETURN", node, self.tree_of(node.value))
 
     def _Raise(self, node):
         if node.exc is None:
             return self.make("TK_RAISE", node, self.make("TK_NONE", node))
-        return self.make("TK_RAISE", node, self.expression(node.exc))
+        return self.make("TK_RAISE", node, self.tree_of(node.exc))
 
     def _Assert(self, node):
-        message = None if node.msg is None else self.expression(node.msg)
-        return self.make("TK_ASSERT", node, self.expression(node.test), option(message))
+        message = None if node.msg is None else self.tree_of(node.msg)
+        return self.make("TK_ASSERT", node, self.tree_of(node.test), option(message))
 
     def _Delete(self, node):
         targets = node.targets
         if len(targets) == 1 and isinstance(targets[0], ast.Tuple):
             targets = targets[0].elts
-        return self.make("TK_DELETE", node, self.list(self.expression(t) for t in targets))
+        return self.make("TK_DELETE", node, self.list(self.tree_of(t) for t in targets))
 
     def _Assign(self, node):
         kind = None
         if node.type_comment and not node.type_comment.startswith("("):
             kind = self.comment_type(node, node.type_comment)
-        return self.make("TK_ASSIGN", node, self.list(self.expression(t) for t in node.targets),
-                         option(self.expression(node.value)), option(kind))
+        return self.make("TK_ASSIGN", node, self.list(self.tree_of(t) for t in node.targets),
+                         option(self.tree_of(node.value)), option(kind))
 
     def _AnnAssign(self, node):
-        value = None if node.value is None else self.expression(node.value)
-        return self.make("TK_ASSIGN", node, self.list([self.expression(node.target)]), option(value),
+        value = None if node.value is None else self.tree_of(node.value)
+        return self.make("TK_ASSIGN", node, self.list([self.tree_of(node.target)]), option(value),
                          option(self.annotation(node.annotation)))
 
     def _AugAssign(self, node):
-        return self.make("TK_AUG_ASSIGN", node, self.expression(node.target),
-                         self.make(_BINARY[type(node.op)], node), self.expression(node.value))
+        return self.make("TK_AUG_ASSIGN", node, self.tree_of(node.target),
+                         self.make(_BINARY[type(node.op)], node), self.tree_of(node.value))
 
     def _If(self, node):
-        return self.make("TK_IF", node, self.expression(node.test), self.body(node.body), self.body(node.orelse))
+        return self.make("TK_IF", node, self.tree_of(node.test), self.body(node.body), self.body(node.orelse))
 
     def _While(self, node):
         if node.orelse:
             return self.unsupported(node, "else of a loop")
-        return self.make("TK_WHILE", node, self.expression(node.test), self.body(node.body))
+        return self.make("TK_WHILE", node, self.tree_of(node.test), self.body(node.body))
 
     def _For(self, node):
         if node.orelse:
             return self.unsupported(node, "else of a loop")
-        return self.make("TK_FOR", node, self.list([self.expression(node.target)]),
-                         self.list([self.expression(node.iter)]), self.body(node.body))
+        return self.make("TK_FOR", node, self.list([self.tree_of(node.target)]),
+                         self.list([self.tree_of(node.iter)]), self.body(node.body))
 
     def _With(self, node):
         entries = []
         for item in node.items:
-            target = None if item.optional_vars is None else self.expression(item.optional_vars)
+            target = None if item.optional_vars is None else self.tree_of(item.optional_vars)
             begin, end = self.place(item.context_expr)
-            entries.append(("TK_WITH_ITEM", (self.expression(item.context_expr), option(target)), begin, end))
+            entries.append(("TK_WITH_ITEM", (self.tree_of(item.context_expr), option(target)), begin, end))
         return self.make("TK_WITH", node, self.list(entries), self.body(node.body))
 
     def _Expr(self, node):
-        return self.make("TK_EXPR_STMT", node, self.expression(node.value))
+        return self.make("TK_EXPR_STMT", node, self.tree_of(node.value))
 
     def _Pass(self, node):
         return self.make("TK_PASS", node)
@@ -465,16 +465,6 @@ class Translator:
 
     # ---- expressions ----
 
-    def expression(self, node):
-        """One expression."""
-        what = _UNSUPPORTED.get(type(node))
-        if what is None:
-            method = getattr(self, "_" + type(node).__name__, None)
-            if method is not None:
-                return method(node)
-            what = type(node).__name__
-        return self.unsupported(node, what)
-
     def _Name(self, node):
         return self.make("TK_VAR", node, self.text("TK_IDENT", node, node.id))
 
@@ -485,7 +475,7 @@ class Translator:
                 return made
         begin, end = self.place(node)
         name_begin = begin if self._fixed else end - len(node.attr.encode())
-        return (".", (self.expression(node.value), ("TK_IDENT", node.attr, name_begin, end)), begin, end)
+        return (".", (self.tree_of(node.value), ("TK_IDENT", node.attr, name_begin, end)), begin, end)
 
     def _Constant(self, node):
         value = node.value
@@ -538,7 +528,7 @@ class Translator:
                 return self.unsupported(node, "a conversion in an f-string")
             if part.format_spec is not None:
                 return self.unsupported(node, "a format in an f-string")
-            values.append(self.expression(part.value))
+            values.append(self.tree_of(part.value))
             text += "{}"
         whole = self.text("TK_STRINGLITERAL", node, text)
         if not values:
@@ -547,16 +537,16 @@ class Translator:
         return self.make("TK_APPLY", node, method, self.list(values), NO_ITEMS)
 
     def _List(self, node):
-        return self.make("TK_LIST_LITERAL", node, self.list(self.expression(item) for item in node.elts))
+        return self.make("TK_LIST_LITERAL", node, self.list(self.tree_of(item) for item in node.elts))
 
     def _Tuple(self, node):
-        return self.make("TK_TUPLE_LITERAL", node, self.list(self.expression(item) for item in node.elts))
+        return self.make("TK_TUPLE_LITERAL", node, self.list(self.tree_of(item) for item in node.elts))
 
     def _Dict(self, node):
         if any(key is None for key in node.keys):
             return self.unsupported(node, "unpacking in a dict")
-        return self.make("TK_DICT_LITERAL", node, self.list(self.expression(key) for key in node.keys),
-                         self.list(self.expression(value) for value in node.values))
+        return self.make("TK_DICT_LITERAL", node, self.list(self.tree_of(key) for key in node.keys),
+                         self.list(self.tree_of(value) for value in node.values))
 
     def comprehension(self, kind, node, *elements):
         """A list or dict made by a loop."""
@@ -565,31 +555,31 @@ class Translator:
         clause = node.generators[0]
         if clause.is_async:
             return self.unsupported(node, "async")
-        children = elements + (self.expression(clause.target), self.expression(clause.iter))
+        children = elements + (self.tree_of(clause.target), self.tree_of(clause.iter))
         if clause.ifs:
-            children += (self.list(self.expression(test) for test in clause.ifs),)
+            children += (self.list(self.tree_of(test) for test in clause.ifs),)
         return self.make(kind, node, *children)
 
     def _ListComp(self, node):
-        return self.comprehension("TK_LIST_COMP", node, self.expression(node.elt))
+        return self.comprehension("TK_LIST_COMP", node, self.tree_of(node.elt))
 
     _GeneratorExp = _ListComp
 
     def _DictComp(self, node):
-        return self.comprehension("TK_DICT_COMP", node, self.expression(node.key), self.expression(node.value))
+        return self.comprehension("TK_DICT_COMP", node, self.tree_of(node.key), self.tree_of(node.value))
 
     def _Starred(self, node):
-        return self.make("TK_STARRED", node, self.expression(node.value))
+        return self.make("TK_STARRED", node, self.tree_of(node.value))
 
     def _IfExp(self, node):
-        return self.make("TK_IF_EXPR", node, self.expression(node.test), self.expression(node.body),
-                         self.expression(node.orelse))
+        return self.make("TK_IF_EXPR", node, self.tree_of(node.test), self.tree_of(node.body),
+                         self.tree_of(node.orelse))
 
     def _UnaryOp(self, node):
         kind = _UNARY.get(type(node.op))
         if kind is None:
             return self.unsupported(node, "unary plus")
-        return self.make(kind, node, self.expression(node.operand))
+        return self.make(kind, node, self.tree_of(node.operand))
 
     def _BinOp(self, node):
         # A chain of operators of one level is as deep as it is long: its left side is walked in a loop.
@@ -597,15 +587,15 @@ class Translator:
         while isinstance(node, ast.BinOp):
             chain.append(node)
             node = node.left
-        tree = self.expression(node)
+        tree = self.tree_of(node)
         for operation in reversed(chain):
-            tree = self.make(_BINARY[type(operation.op)], operation, tree, self.expression(operation.right))
+            tree = self.make(_BINARY[type(operation.op)], operation, tree, self.tree_of(operation.right))
         return tree
 
     def _BoolOp(self, node):
         kind = "TK_AND" if isinstance(node.op, ast.And) else "TK_OR"
         begin, _ = self.place(node)
-        trees = [self.expression(value) for value in node.values]
+        trees = [self.tree_of(value) for value in node.values]
         tree = trees[0]
         for other in trees[1:]:
             tree = (kind, (tree, other), begin, max(begin, other[3]))
@@ -613,9 +603,9 @@ class Translator:
 
     def _Compare(self, node):
         begin, end = self.place(node)
-        left, result = self.expression(node.left), None
+        left, result = self.tree_of(node.left), None
         for operator, value in zip(node.ops, node.comparators):
-            right = self.expression(value)
+            right = self.tree_of(value)
             low = left[2] if result is not None else begin
             place = (low, max(low, right[3] if value is not node.comparators[-1] else end))
             tree = (_COMPARE[type(operator)], (left, right)) + place
@@ -627,14 +617,14 @@ class Translator:
 
     def keyword(self, word):
         """A keyword argument."""
-        value = self.expression(word.value)
+        value = self.tree_of(word.value)
         begin = value[2] if self._fixed or sys.version_info < (3, 9) else self.place(word)[0]
         return ("TK_ATTRIBUTE", (("TK_IDENT", word.arg, begin, begin + len(word.arg.encode())
                                   if not self._fixed else begin), value), begin, max(begin, value[3]))
 
     def _Call(self, node):
-        callee = self.expression(node.func)
-        inputs = [self.expression(argument) for argument in node.args]
+        callee = self.tree_of(node.func)
+        inputs = [self.tree_of(argument) for argument in node.args]
         inputs += [self.unsupported(word.value, "unpacking a dict into arguments") for word in node.keywords
                    if word.arg is None]
         words = [self.keyword(word) for word in node.keywords if word.arg is not None]
@@ -647,11 +637,11 @@ class Translator:
             indices = [self.index(item) for item in index.elts]
         else:
             indices = [self.index(index)]
-        return self.make("TK_SUBSCRIPT", node, self.expression(node.value), self.list(indices))
+        return self.make("TK_SUBSCRIPT", node, self.tree_of(node.value), self.list(indices))
 
     def index(self, node):
         """What stands between brackets."""
         if not isinstance(node, ast.Slice):
-            return self.expression(node)
-        bounds = [None if bound is None else self.expression(bound) for bound in (node.lower, node.upper, node.step)]
+            return self.tree_of(node)
+        bounds = [None if bound is None else self.tree_of(bound) for bound in (node.lower, node.upper, node.step)]
         return self.make("TK_SLICE_EXPR", node, *[option(bound) for bound in bounds])

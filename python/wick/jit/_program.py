@@ -360,7 +360,7 @@ class _ProgramTranslator(_frontend.Translator):
         begin, end = self.place(node)
         text = self.annotation_text(node)
         if text is None:
-            return self.expression(node)
+            return self.tree_of(node)
         return _types.tree_of_text(text, begin, end)
 
     def annotation_text(self, node):

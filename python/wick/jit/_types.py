@@ -137,7 +137,7 @@ def tree_of_text(text, begin=0, end=0):
     """The tree of a type's text, in the place given."""
     translator = _frontend.Translator(_frontend.Source(text))
     translator._fixed = (begin, end)
-    return translator.expression(ast.parse(text, mode="eval").body)
+    return translator.tree_of(ast.parse(text, mode="eval").body)
 
 
 # BroadcastingList2[int]: a list of two, for which one number may stand.
