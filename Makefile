@@ -87,7 +87,7 @@ lint: setup-tests
 	@python3 scripts/check_assertions.py src
 	@python3 scripts/check_lines.py README.md docs/*.md
 	@! git grep -nE '^( \*|/\*).{119}' -- '*.c' '*.h'
-	@! git grep -nE '^.{119}' -- 'python/*.py'
+	@! git grep -nE '^.{119}' -- 'python/*.py' 'examples/python/*.py'
 	@git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
 
 # Slow; TIDY names what to look at: make tidy TIDY='src/serial/*.c'
