@@ -33,6 +33,17 @@ class Pair(NamedTuple):
     color: Color = None
 
 
+class Counter:
+    steps: int
+
+    def __init__(self, start: int):
+        self.steps = start
+
+    def add(self, n: int) -> int:
+        self.steps += n
+        return self.steps
+
+
 class Point:
     """Is told from others by x."""
 
@@ -408,6 +419,13 @@ class TestClasses(unittest.TestCase):
             shape: Shape = Square(side)
             return shape.area(2.0)
         self.assertEqual(wick.jit.script(f)(3.0), 18)
+
+    def test_class_that_declares_its_attributes(self):
+        def f(n: int) -> int:
+            counter = Counter(3)
+            return counter.add(n) + counter.steps
+
+        self.assertEqual(wick.jit.script(f)(4), 14)
 
     def test_class_and_function_that_name_each_other(self):
         def f(x: int) -> int:

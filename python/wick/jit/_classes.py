@@ -124,7 +124,7 @@ def _class_tree(cls, name, builder):
                 if statement.name == "__init__":
                     attributes = _assigned(statement)
             elif isinstance(statement, (ast.Assign, ast.AnnAssign)) and not dataclasses.is_dataclass(cls):
-                tree = translator.statement(statement)
+                tree = translator.tree_of(statement)
                 body.append(tree + (source,))
     return _frontend.class_definition(name, [], body), attributes
 
