@@ -51,27 +51,31 @@ bool flat_conv_takes(const ConvParams *p) {
   return !p->transposed && !is_empty && flat_planes_pay(&simple);
 }
 
-void flat_conv_layout(const ConvParams *p, WeightLayout *out) {
+void flat_weight_layout(const ConvParams *p, int64_t rows, WeightLayout *out) {
   int d = 0;
   int64_t taps = p->kernel[0] * p->kernel[1] * p->kernel[2], inputs = p->in_channels / p->groups,
-          outputs = p->out_channels / p->groups, panels = (outputs + FLAT_ROWS - 1) / FLAT_ROWS;
+          outputs = p->out_channels / p->groups, panels = (outputs + rows - 1) / rows;
   memset(out, 0, sizeof *out);
   if (p->groups > 1) {
     out->sizes[d] = p->groups;
-    out->strides[d++] = panels * inputs * taps * FLAT_ROWS;
+    out->strides[d++] = panels * inputs * taps * rows;
   }
   out->channels = d;
   out->sizes[d] = outputs;
-  out->strides[d++] = inputs * taps * FLAT_ROWS;
+  out->strides[d++] = inputs * taps * rows;
   out->sizes[d] = inputs;
-  out->strides[d++] = taps * FLAT_ROWS;
+  out->strides[d++] = taps * rows;
   out->sizes[d] = taps;
-  out->strides[d++] = FLAT_ROWS;
+  out->strides[d++] = rows;
   out->ndim = d;
   out->block_count = 1;
   out->block_dims[0] = out->channels;
-  out->blocks[0] = FLAT_ROWS;
-  out->bytes = (uint64_t)(p->groups * panels * inputs * taps * FLAT_ROWS) * sizeof(float);
+  out->blocks[0] = rows;
+  out->bytes = (uint64_t)(p->groups * panels * inputs * taps * rows) * sizeof(float);
+}
+
+void flat_conv_layout(const ConvParams *p, WeightLayout *out) {
+  flat_weight_layout(p, FLAT_ROWS, out);
 }
 
 /* ---- tiles ---- */

@@ -14,6 +14,8 @@
 
 /* Whether flat_conv does it: not transposed ones, nor where (next to) nothing of the planes would be read. */
 bool flat_conv_takes(const ConvParams *p);
+/* Weights in panels of so many output channels: [group][channel / rows][input channel][tap][rows]. */
+void flat_weight_layout(const ConvParams *p, int64_t rows, WeightLayout *out);
 /* How it wants the weight: [group][channel / 8][input channel][tap][8]. */
 void flat_conv_layout(const ConvParams *p, WeightLayout *out);
 /* All of batch, channels and groups; input and out row-major and dense, weight in the layout above. */

@@ -6,6 +6,7 @@
 
 #include "base/cache.h"
 #include "base/parallel.h"
+#include "compute/conv/flat_conv.h"
 #include "compute/conv/flat_planes.h"
 
 enum {
@@ -38,26 +39,7 @@ bool flat_product_pays(const ConvParams *p, const FlatKernels *kernels) {
 }
 
 void flat_product_layout(const ConvParams *p, const FlatKernels *kernels, WeightLayout *out) {
-  int d = 0;
-  int64_t taps = p->kernel[0] * p->kernel[1] * p->kernel[2], inputs = p->in_channels / p->groups,
-          outputs = p->out_channels / p->groups, wide = 2 * kernels->vector, panels = (outputs + wide - 1) / wide;
-  memset(out, 0, sizeof *out);
-  if (p->groups > 1) {
-    out->sizes[d] = p->groups;
-    out->strides[d++] = panels * inputs * taps * wide;
-  }
-  out->channels = d;
-  out->sizes[d] = outputs;
-  out->strides[d++] = inputs * taps * wide;
-  out->sizes[d] = inputs;
-  out->strides[d++] = taps * wide;
-  out->sizes[d] = taps;
-  out->strides[d++] = wide;
-  out->ndim = d;
-  out->block_count = 1;
-  out->block_dims[0] = out->channels;
-  out->blocks[0] = wide;
-  out->bytes = (uint64_t)(p->groups * panels * inputs * taps * wide) * sizeof(float);
+  flat_weight_layout(p, 2 * kernels->vector, out);
 }
 
 /* ---- patches: [tile][depth][position] ---- */
