@@ -64,6 +64,7 @@ typedef struct Exec {
   bool attended;        /* there is a deadline or a cancel token: they are looked at after every operator */
   CallBudget *budget;   /* NULL: none. The caller's; an asynchronous call's lies in its task */
   int native_depth;     /* re-entries into the interpreter from C */
+  uint32_t first_epoch; /* storage_epoch_begin() of a function's first call, while it runs; 0: of a later one */
 
   bool grad_enabled;
   struct DeviceQueue *queue; /* tensor/device_class.h: what kernels gave a device to do; the device's. NULL: nothing */

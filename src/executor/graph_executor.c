@@ -143,9 +143,9 @@ static uint64_t within_deadline(const Exec *exec, uint64_t wait_ns) {
   return wait_ns < left ? wait_ns : left;
 }
 
-/* The first call of a function: it waits, so that those behind it find what they will run in. */
-static Status run_first(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
-                        uint32_t output_count) {
+/* It waits, so that those behind it find what they will run in. */
+static Status run_and_wait(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
+                           uint32_t output_count) {
   Variant *v;
   Plan *plan = plan_of_call(e, exec, arguments, count, within_deadline(exec, FIRST_WAIT_NS), &v);
   uint64_t begin = clock_now_ns();
@@ -156,6 +156,16 @@ static Status run_first(GraphExecutor *e, Exec *exec, const IValue *arguments, u
     queue_wait(&v->job, wait_ns);
   else if (mode_of_call(exec) != EXECUTOR_SIMPLE && !is_hopeless(e, exec))
     ask_for_plan(e, exec, arguments, count, wait_ns);
+  return status;
+}
+
+/* The first call of a function: kernels prepare for those behind it. */
+static Status run_first(GraphExecutor *e, Exec *exec, const IValue *arguments, uint32_t count, IValue *outputs,
+                        uint32_t output_count) {
+  uint32_t outer = exec->first_epoch;
+  if (!outer) exec->first_epoch = storage_epoch_begin();
+  Status status = run_and_wait(e, exec, arguments, count, outputs, output_count);
+  exec->first_epoch = outer;
   return status;
 }
 

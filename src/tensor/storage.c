@@ -17,6 +17,15 @@ Status storage_allocate(Storage *s, size_t bytes) {
   return OK;
 }
 
+static _Atomic uint32_t epoch = 1;
+
+uint32_t storage_epoch(void) {
+  return atomic_load_explicit(&epoch, memory_order_relaxed);
+}
+uint32_t storage_epoch_begin(void) {
+  return atomic_fetch_add(&epoch, 1) + 1;
+}
+
 /* Where its bytes are: the host's address or the device's. */
 static void *storage_address(const Storage *s) {
   return s->data ? s->data : s->memory;
@@ -32,6 +41,7 @@ Status storage_new_on(Device device, size_t bytes, Storage **out) {
   Storage *s = mem_calloc(1, sizeof *s);
   if (!s) return status_out_of_memory();
   ref_init(&s->refs);
+  s->born = storage_epoch();
   s->flags = STORAGE_RESIZABLE;
   s->device = device;
   Status status = storage_allocate(s, bytes);
@@ -48,6 +58,7 @@ Status storage_from_data(void *data, size_t bytes, void (*free_data)(void *, voi
   Storage *s = mem_calloc(1, sizeof *s);
   if (!s) return status_out_of_memory();
   ref_init(&s->refs);
+  s->born = storage_epoch();
   s->device = DEVICE_CPU_0;
   s->bytes = bytes;
   s->data = data;

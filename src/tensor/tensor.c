@@ -210,6 +210,7 @@ Status tensor_new(const TensorSpec *spec, Tensor **out) {
   memset(block, 0, sizeof *block);
   Storage *storage = &block->storage;
   ref_init(&storage->refs);
+  storage->born = storage_epoch();
   storage->flags = STORAGE_RESIZABLE;
   storage->device = is_meta ? (Device){DEVICE_META, -1} : DEVICE_CPU_0;
   if (is_inline) {

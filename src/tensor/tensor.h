@@ -36,6 +36,7 @@ typedef struct Storage {
   _Atomic bool is_shown; /* somebody outside has its address, and may write without bumping the version */
   Device device;
   _Atomic uint32_t version; /* bumped by every write through an operator */
+  uint32_t born;            /* storage_epoch() when it was made */
   size_t bytes;
   void *data;                                                 /* 16-byte aligned at least when wick allocated it */
   void (*free_data)(void *context, void *data, size_t bytes); /* NULL: data is not owned (inline or static) */
@@ -133,6 +134,9 @@ Tensor *tensor_retain(const Tensor *t);
 void tensor_release(Tensor *t); /* NULL is allowed */
 void tensor_destroy(Tensor *t); /* for who released the last reference himself */
 
+/* Epochs tell storages that were there before something began from those made since. */
+uint32_t storage_epoch(void);
+uint32_t storage_epoch_begin(void);                                           /* a new one, which is given */
 Status storage_new(size_t bytes, Storage **out) MUST_CHECK;                   /* from the size-class cache when large */
 Status storage_new_on(Device device, size_t bytes, Storage **out) MUST_CHECK; /* an error where that is not there */
 /* Borrowed memory; free_data (may be NULL) is called once when the last tensor goes. */

@@ -401,6 +401,52 @@ static void products_settle(void **state) {
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) wick_value_release(values[i]);
 }
 
+/* In a function's first call what is older than the call is kept at once; what the call made waits to be seen again. */
+static void first_calls_keep_what_was_there(void **state) {
+  (void)state;
+  const WeightLayout l = layout_of(1, 0, (const int64_t[]){64}, 0, NULL, NULL);
+  Exec exec = *on_two_threads();
+  Tensor *older = counting(64);
+  exec.first_epoch = storage_epoch_begin();
+  Tensor *younger = counting(64);
+  atomic_store(&older->storage->version, 1001); /* as nothing was seen before */
+  atomic_store(&younger->storage->version, 1002);
+  PackedWeight *kept = packed_weight_take_settled(&exec, older, &l);
+  assert_non_null(kept);
+  assert_null(packed_weight_take_settled(&exec, younger, &l));
+  packed_weight_give_back(kept);
+  tensor_release(older);
+  tensor_release(younger);
+}
+
+static void first_calls_pack(void **state) {
+  (void)state;
+  static const char text[] =
+      "def f(x: Tensor, w: Tensor, b: Tensor):\n"
+      "    return torch.addmm(b, x, w.t())\n";
+  wick_value *input = numbers(2, (const int64_t[]){9, 40}, -1, 0.25f), *one = wick_value_double(1),
+             *half = numbers(2, (const int64_t[]){33, 40}, -0.5f, 0.125f),
+             *bias = numbers(1, (const int64_t[]){33}, 0, 1), *out;
+  for (uint32_t executor = WICK_EXECUTOR_SPECIALIZING; executor <= WICK_EXECUTOR_PROFILING; executor++) {
+    wick_value *weight = op("aten::mul", "Scalar", 2, (const wick_value *const[]){half, one});
+    wick_module *module;
+    assert_int_equal(wick_compile(NULL, text, sizeof text - 1, NULL, &module, NULL), WICK_OK);
+    for (int call = 0; call < 4; call++) {
+      const wick_run_options options = {.size = sizeof options, .executor = executor};
+      uint64_t before = STATISTIC_GET(packed_weights);
+      assert_int_equal(
+          wick_run(module, "f", (const wick_value *const[]){input, weight, bias}, 3, NULL, 0, &options, &out, NULL),
+          WICK_OK);
+      assert_int_equal(STATISTIC_GET(packed_weights) - before, call == 0);
+      wick_value_release(out);
+    }
+    wick_module_release(module);
+    wick_value_release(weight);
+  }
+  wick_value *const values[] = {input, one, half, bias};
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) wick_value_release(values[i]);
+}
+
 static void trim_between_calls(void **state) {
   (void)state;
   Net net = net_new(16);
@@ -445,6 +491,8 @@ int main(void) {
       cmocka_unit_test(borrowed_weights_may_change),
       cmocka_unit_test(linear_layers_settle),
       cmocka_unit_test(products_settle),
+      cmocka_unit_test(first_calls_keep_what_was_there),
+      cmocka_unit_test(first_calls_pack),
       cmocka_unit_test(trim_between_calls),
       cmocka_unit_test(meta_tensors),
   };

@@ -277,14 +277,17 @@ static bool is_seen_again(PackedWeights *store, const Tensor *weight, const Mome
   return is_seen;
 }
 
+typedef enum Packs { PACKS_SEEN_AGAIN, PACKS_IF_THERE_IS_ROOM, PACKS_ALWAYS } Packs;
+
 static PackedWeight *take(PackedWeights *store, int threads, const Tensor *weight, const WeightLayout *layout,
-                          bool has_to) {
+                          Packs packs) {
   HEAP_SCOPE(store->heap);
   MemBudget *budget = mem_budget_enter(NULL); /* what is kept is nobody's */
   lock_take(&store->lock);
   Moment now = moment_of(weight);
   PackedWeight *p = find_current(store, weight, layout, &now);
-  if (!p && (has_to || (is_seen_again(store, weight, &now) && store->bytes + layout->bytes <= MAX_BYTES)))
+  bool wants = !p && (packs != PACKS_SEEN_AGAIN || is_seen_again(store, weight, &now));
+  if (wants && (packs == PACKS_ALWAYS || store->bytes + layout->bytes <= MAX_BYTES))
     p = pack_now(store, threads, weight, layout, &now);
   if (p) {
     p->users++;
@@ -301,11 +304,18 @@ static PackedWeights *store_of(const Exec *exec) {
 }
 
 PackedWeight *packed_weight_take(const Exec *exec, const Tensor *weight, const WeightLayout *layout) {
-  return take(store_of(exec), exec->threads, weight, layout, true);
+  return take(store_of(exec), exec->threads, weight, layout, PACKS_ALWAYS);
+}
+
+/* A function's first call packs what was there before it: state and arguments come again, and the calls after it are
+ * to cost no more than all others. */
+static bool will_come_again(const Exec *exec, const Tensor *weight) {
+  return exec->first_epoch && (int32_t)(weight->storage->born - exec->first_epoch) < 0;
 }
 
 PackedWeight *packed_weight_take_settled(const Exec *exec, const Tensor *weight, const WeightLayout *layout) {
-  return take(store_of(exec), exec->threads, weight, layout, false);
+  Packs packs = will_come_again(exec, weight) ? PACKS_IF_THERE_IS_ROOM : PACKS_SEEN_AGAIN;
+  return take(store_of(exec), exec->threads, weight, layout, packs);
 }
 
 const float *packed_weight_data(const PackedWeight *packed) {

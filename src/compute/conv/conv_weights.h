@@ -29,7 +29,7 @@ typedef struct PackedWeight PackedWeight;
  * the layout. */
 PackedWeight *packed_weight_take(const Exec *exec, const Tensor *weight, const WeightLayout *layout);
 /* The same where it pays and costs others nothing: NULL at the first sight of a weight, for it may be a passing value,
- * and where the store is full. */
+ * unless a function's first call found it there; and where the store is full. */
 PackedWeight *packed_weight_take_settled(const Exec *exec, const Tensor *weight, const WeightLayout *layout);
 const float *packed_weight_data(const PackedWeight *packed);
 void packed_weight_give_back(PackedWeight *packed);
