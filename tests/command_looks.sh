@@ -55,6 +55,22 @@ expect 0 "operators, all there" "$wick" ops loop.py
 grep -v "operators, \|^library" listed | awk '{ print $1 }' > names
 sort -c names || { echo "operators are not sorted"; failed=1; }
 expect 1 "1 of them not in wick" "$wick" ops "$here/files/missing_operator.pt"
+expect 1 "strange::plus                                 1  not in wick" "$wick" ops "$here/files/missing_operator.pt"
+printf 'def forward(x: Tensor, n: int):\n    return torch._add_relu(x * x, x) * (n * 2)\n' > add_relu.py
+expect 0 "aten::mul                                     3  Scalar, Tensor, int" "$wick" ops add_relu.py
+expect 1 "2 operators, all there, 1 without a gradient" "$wick" ops add_relu.py --grad
+expect 1 "aten::_add_relu                               1  Tensor (no gradient)" "$wick" ops add_relu.py --grad
+expect 0 "all there, 0 without a gradient" "$wick" ops chain.py --grad
+expect 0 "aten::tanh.default                                   formula   formula  yes" "$wick" ops
+tail -n 1 out | grep -qE '^[0-9]{4} overloads of [0-9]{4} operators: [0-9]{3} can be in groups' || { tail -n 1 out; failed=1; }
+json "$wick" ops --grad --json
+python3 - <<'END' || failed=1
+import json
+found = json.load(open("out"))
+names = [(o["name"], o["overload"]) for o in found["operators"]]
+assert names == sorted(names) and ("aten::_add_relu", "Tensor") in names and ("aten::tanh", "default") not in names
+assert all(o["gradient"] == "none" for o in found["operators"])
+END
 json "$wick" ops "$here/files/missing_operator.pt" --json
 grep -qF '"name": "strange::plus", "places": 1, "known": false}' out && grep -qF '"missing": 1' out || { cat out; failed=1; }
 

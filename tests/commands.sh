@@ -55,8 +55,8 @@ expect 0 "aten::tanh" "$wick" ops chain.py
 "$wick" ops chain.pt > all && awk '{ print $1 }' all > allowed
 expect 0 "aten::sigmoid" "$wick" ops --allow allowed chain.pt
 grep -v aten::mul allowed > fewer
-expect 1 "4  not allowed" "$wick" ops --allow fewer chain.pt
-expect 1 "4  not allowed" "$wick" ops --allow fewer chain.py
+expect 1 "4  Tensor  not allowed" "$wick" ops --allow fewer chain.pt
+expect 1 "4  Tensor  not allowed" "$wick" ops --allow fewer chain.py
 mkfifo fifo && { cat fifo > piped.pt & }
 "$wick" compile chain.py -o fifo
 wait

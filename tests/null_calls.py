@@ -42,6 +42,8 @@ BY_FUNCTION = {
     "wick_value_each_tensor": {"visit": "visit_tensor"},
     "wick_archive_each_operator": {"path": '"data/shared_state.pt"', "allowed": "NULL", "visit": "visit_operator"},
     "wick_module_each_operator": {"visit": "visit_operator"},
+    "wick_archive_each_overload": {"path": '"data/shared_state.pt"', "allowed": "NULL", "visit": "visit_overload"},
+    "wick_module_each_overload": {"visit": "visit_overload"},
     "wick_op_missing": {"name": '"nothing::at_all"'},
     "wick_graph_lower": {"module": "f->hooked", "method": '"forward"'},
     "wick_pass_exists": {"name": '"peephole"'},

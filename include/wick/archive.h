@@ -9,6 +9,7 @@
 #define WICK_ARCHIVE_H
 
 #include "wick/module.h"
+#include "wick/overload.h"
 #include "wick/tensor.h"
 
 #ifdef __cplusplus
@@ -74,6 +75,14 @@ WICK_API wick_status wick_archive_each_operator(const char *path, const char *WI
                                                 wick_operator_visit *visit, void *user, wick_error **error);
 /* Those of a program that was loaded or compiled. */
 WICK_API wick_status wick_module_each_operator(const wick_module *module, wick_operator_visit *visit, void *user,
+                                               wick_error **error);
+/* The same by overload: those of several functions several times, and those that nobody has, whose overload is NULL and
+ * which have their name alone ("mine::scale"; NULL for the others: wick_overload_name). */
+typedef int wick_overload_visit(void *user, const wick_overload *WICK_NULLABLE overload,
+                                const char *WICK_NULLABLE unknown_name, size_t calls);
+WICK_API wick_status wick_archive_each_overload(const char *path, const char *WICK_NULLABLE allowed,
+                                                wick_overload_visit *visit, void *user, wick_error **error);
+WICK_API wick_status wick_module_each_overload(const wick_module *module, wick_overload_visit *visit, void *user,
                                                wick_error **error);
 
 #ifdef __cplusplus

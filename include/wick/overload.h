@@ -65,6 +65,24 @@ WICK_API wick_status wick_overload_parameter(const wick_overload *overload, size
                                              wick_error **error);
 WICK_API wick_status wick_overload_result(const wick_overload *overload, size_t index, wick_parameter *out,
                                           wick_error **error);
+/* What becomes of a gradient that is wanted through it. */
+enum {
+  WICK_GRADIENT_NONE = 0,     /* an error */
+  WICK_GRADIENT_FORMULA = 1,  /* it has one */
+  WICK_GRADIENT_COMPOSED = 2, /* that of the operators that it calls */
+  WICK_GRADIENT_NEVER = 3     /* nothing: its results never require one, or are no tensors */
+};
+WICK_API uint32_t wick_overload_gradient(const wick_overload *overload);
+/* How it runs. */
+enum {
+  WICK_RUNS_KERNEL = 0,  /* by a function */
+  WICK_RUNS_FORMULA = 1, /* by a formula for each element, for all dtypes */
+  WICK_RUNS_BODY = 2,    /* as TorchScript that calls other operators */
+  WICK_RUNS_NODE = 3     /* by what is made for a node of a graph: nobody calls it from outside */
+};
+WICK_API uint32_t wick_overload_runs(const wick_overload *overload);
+/* Whether plans put it into groups that run as one: pointwise, or along the last dimensions. */
+WICK_API int wick_overload_is_fusable(const wick_overload *overload);
 /* Calls it with one argument for each parameter, in order; NULL takes the default. Arguments are converted as by
  * wick_op_call, numbers for tensors too. results[i], the i-th result, is the caller's; a result that is an argument
  * itself (of operators that write) is the same tensor (wick_value_identity). executor, fuser and max_steps of the

@@ -1,6 +1,8 @@
 /* What lies in files: records, kinds, contents, the operators of programs. */
 #include "wick/archive.h"
 
+#include <assert.h>
+
 #include "api/handles.h"
 #include "ir/operator_use.h"
 #include "serial/archive/archive.h"
@@ -201,18 +203,22 @@ static void visit_known(void *argument, Str name, size_t calls) {
   visit_operator(argument, name, calls, true);
 }
 
-wick_status wick_archive_each_operator(const char *path, const char *allowed, wick_operator_visit *visit, void *user,
-                                       wick_error **error) {
+static Status walk_archive(const char *path, const char *allowed, const UsedOperatorVisits *visits) {
   Exec exec;
   ByteSource *source;
+  api_exec_init(&exec, NULL);
+  TRY(byte_source_open(path, true, &source));
+  Status status = used_operators_of_archive(source, &exec, allowed, visits);
+  byte_source_release(source);
+  return status;
+}
+
+wick_status wick_archive_each_operator(const char *path, const char *allowed, wick_operator_visit *visit, void *user,
+                                       wick_error **error) {
   OperatorWalk walk = {.visit = visit, .user = user};
   API_NEED(path);
   API_NEED(visit);
-  api_exec_init(&exec, NULL);
-  API_TRY(byte_source_open(path, true, &source));
-  Status status = used_operators_of_archive(source, &exec, allowed, visit_operator, &walk);
-  byte_source_release(source);
-  return api_status(status, error);
+  return api_status(walk_archive(path, allowed, &(UsedOperatorVisits){visit_operator, NULL, &walk}), error);
 }
 
 wick_status wick_module_each_operator(const wick_module *module, wick_operator_visit *visit, void *user,
@@ -221,4 +227,39 @@ wick_status wick_module_each_operator(const wick_module *module, wick_operator_v
   API_NEED(module);
   API_NEED(visit);
   return api_status(unit_each_operator(module->unit, visit_known, &walk), error);
+}
+
+typedef struct OverloadWalk {
+  wick_overload_visit *visit;
+  void *user;
+  bool ended;
+} OverloadWalk;
+
+static void visit_overload(void *argument, const Operator *overload, size_t nodes) {
+  OverloadWalk *walk = argument;
+  if (!walk->ended) walk->ended = walk->visit(walk->user, (const wick_overload *)overload, NULL, nodes);
+}
+static void visit_unknown(void *argument, Str name, size_t calls, bool is_known) {
+  OverloadWalk *walk = argument;
+  char text[MAX_NAME];
+  assert(!is_known);
+  (void)is_known;
+  if (!walk->ended) walk->ended = walk->visit(walk->user, NULL, terminated(name, text), calls);
+}
+
+wick_status wick_archive_each_overload(const char *path, const char *allowed, wick_overload_visit *visit, void *user,
+                                       wick_error **error) {
+  OverloadWalk walk = {.visit = visit, .user = user};
+  API_NEED(path);
+  API_NEED(visit);
+  return api_status(walk_archive(path, allowed, &(UsedOperatorVisits){visit_unknown, visit_overload, &walk}), error);
+}
+
+wick_status wick_module_each_overload(const wick_module *module, wick_overload_visit *visit, void *user,
+                                      wick_error **error) {
+  OverloadWalk walk = {.visit = visit, .user = user};
+  API_NEED(module);
+  API_NEED(visit);
+  unit_each_overload(module->unit, visit_overload, &walk);
+  return WICK_OK;
 }

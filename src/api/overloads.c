@@ -53,6 +53,37 @@ wick_status wick_overload_schema(const wick_overload *overload, char **out_text,
   return api_status(strbuf_take(&text, out_text), error);
 }
 
+/* ---- what it can do ---- */
+
+static bool gives_tensors(const FunctionSchema *schema) {
+  if (schema->is_varret) return true;
+  for (uint32_t i = 0; i < schema->return_count; i++) {
+    const Type *type = schema->returns[i].type;
+    while (type->kind == TYPE_LIST || type->kind == TYPE_OPTIONAL) type = type->elements[0];
+    if (type->kind == TYPE_TENSOR || type->kind == TYPE_VAR) return true;
+  }
+  return false;
+}
+uint32_t wick_overload_gradient(const wick_overload *overload) {
+  if (!overload) return WICK_GRADIENT_NONE;
+  const Operator *op = operator_of(overload);
+  if (op->flags & OP_NOT_DIFFERENTIABLE || !gives_tensors(operator_schema(op))) return WICK_GRADIENT_NEVER;
+  if (op->variant == VARIANT_OUT) return WICK_GRADIENT_NONE;
+  if (op->row->grad) return WICK_GRADIENT_FORMULA;
+  bool composed = op->flags & OP_COMPOSITE || op->row->body || op->row->factory;
+  return composed ? WICK_GRADIENT_COMPOSED : WICK_GRADIENT_NONE;
+}
+uint32_t wick_overload_runs(const wick_overload *overload) {
+  if (!overload) return WICK_RUNS_KERNEL;
+  const OpRow *row = operator_of(overload)->row;
+  return row->factory ? WICK_RUNS_NODE : row->lower ? WICK_RUNS_FORMULA : row->body ? WICK_RUNS_BODY : WICK_RUNS_KERNEL;
+}
+int wick_overload_is_fusable(const wick_overload *overload) {
+  if (!overload) return 0;
+  const Operator *op = operator_of(overload);
+  return (op->row->lower && op->variant != VARIANT_OUT) || (op->row->line && op->variant == VARIANT_FUNCTIONAL);
+}
+
 /* ---- parameters and results ---- */
 
 static uint32_t kind_of(const Type *type, uint8_t int_kind) {

@@ -3,23 +3,24 @@
 
 #include "ir/ir_internal.h"
 
-/* The nodes of one emitted graph by kind. */
+/* The nodes of one emitted graph by overload. */
 typedef struct Tally {
   const CompilationUnit *unit;
-  PtrMap places; /* kind -> place in counts + 1 */
+  PtrMap places; /* overload -> place in counts + 1 */
   VEC(OperatorCount) counts;
   Arena *arena;
   const Node *refused; /* the first */
 } Tally;
 
 static void tally_node(Tally *tally, const Node *node) {
-  if (kind_is_of_language(node->kind) || !operator_find_symbol(node->kind)) return;
-  const void *key = (const void *)(uintptr_t)node->kind;
-  size_t place = (size_t)(uintptr_t)ptrmap_get(&tally->places, key);
+  if (kind_is_of_language(node->kind)) return;
+  const Operator *overload = node_operator(node);
+  if (!overload && !(overload = operator_find_symbol(node->kind))) return;
+  size_t place = (size_t)(uintptr_t)ptrmap_get(&tally->places, overload);
   if (!place) {
-    vec_arena_push(tally->arena, &tally->counts, ((OperatorCount){.kind = node->kind}));
+    vec_arena_push(tally->arena, &tally->counts, ((OperatorCount){.overload = overload, .kind = node->kind}));
     place = tally->counts.length;
-    ptrmap_put(&tally->places, key, (void *)(uintptr_t)place);
+    ptrmap_put(&tally->places, overload, (void *)(uintptr_t)place);
   }
   tally->counts.data[place - 1].nodes++;
   if (!tally->refused && !unit_allows_operator(tally->unit, symbol_name(node->kind))) tally->refused = node;
@@ -95,6 +96,14 @@ Status unit_each_operator(const CompilationUnit *unit, OperatorVisit *visit, voi
       visit(argument, e->key, (size_t)(uintptr_t)e->value);
   map_dispose(&counts);
   return status;
+}
+
+void unit_each_overload(const CompilationUnit *unit, OverloadVisit *visit, void *argument) {
+  for (size_t i = 0; i < unit->all_functions.length; i++) {
+    const Function *function = unit->all_functions.data[i];
+    for (uint32_t k = 0; k < function->operator_count; k++)
+      visit(argument, function->operators[k].overload, function->operators[k].nodes);
+  }
 }
 
 static Status count_with_used(const CompilationUnit *unit, Map *counts) {

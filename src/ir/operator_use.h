@@ -7,6 +7,7 @@
 #include "ir/unit.h"
 
 typedef struct OperatorCount {
+  const Operator *overload;
   Symbol kind;
   uint32_t nodes;
 } OperatorCount;
@@ -21,6 +22,9 @@ bool unit_allows_operator(const CompilationUnit *unit, Str name);
 /* Every operator of the unit's own functions, once, in order of their definition. */
 typedef void OperatorVisit(void *argument, Str name, size_t nodes);
 Status unit_each_operator(const CompilationUnit *unit, OperatorVisit *visit, void *argument) MUST_CHECK;
+/* Every overload of every function in turn: those of several functions several times. */
+typedef void OverloadVisit(void *argument, const Operator *overload, size_t nodes);
+void unit_each_overload(const CompilationUnit *unit, OverloadVisit *visit, void *argument);
 /* ERROR_UNSUPPORTED that names every operator of `used`, and of the units it uses, that `unit` may not use; `what` has
  * them: "the archive". */
 Status unit_check_operators(const CompilationUnit *unit, const CompilationUnit *used, const char *what) MUST_CHECK;

@@ -113,6 +113,37 @@ static int see_operator(void *user, const char *name, size_t calls, int is_known
   return ++seen->count == seen->stop_after;
 }
 
+static int see_overload(void *user, const wick_overload *overload, const char *unknown_name, size_t calls) {
+  Seen *seen = user;
+  char *schema = NULL;
+  if (overload) assert_int_equal(wick_overload_schema(overload, &schema, NULL), WICK_OK);
+  const char *text = schema ? schema : unknown_name;
+  snprintf(seen->names + strlen(seen->names), sizeof seen->names - strlen(seen->names), "%.*s%s ",
+           (int)strcspn(text, "("), text, schema ? "" : "?");
+  wick_text_free(schema);
+  seen->calls += calls;
+  return ++seen->count == seen->stop_after;
+}
+
+static void test_overloads(void **state) {
+  (void)state;
+  static const char program[] =
+      "def f(x, n: int):\n    return x * x + x * 2.0 + n * n * n\ndef g(x):\n    return x * x\n";
+  wick_module *module;
+  wick_error *error = NULL;
+  Seen all = {0}, one = {.stop_after = 1}, missing = {0};
+  fine(wick_compile(NULL, program, strlen(program), NULL, &module, &error), error);
+  fine(wick_module_each_overload(module, see_overload, &all, &error), error);
+  assert_string_equal(
+      all.names, "aten::mul.Tensor aten::mul.Scalar aten::add.Tensor aten::mul.int aten::add.Scalar aten::mul.Tensor ");
+  assert_int_equal(all.calls, 7);
+  fine(wick_module_each_overload(module, see_overload, &one, &error), error);
+  assert_int_equal(one.count, 1);
+  wick_module_release(module);
+  fine(wick_archive_each_overload("files/missing_operator.pt", NULL, see_overload, &missing, &error), error);
+  assert_non_null(strstr(missing.names, "strange::plus? "));
+}
+
 static void test_operators(void **state) {
   (void)state;
   static const char program[] = "def f(x):\n    return torch.relu(x) + torch.relu(x * x)\n";
@@ -176,6 +207,7 @@ static void test_runtime(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_records), cmocka_unit_test(test_contents),
-                                     cmocka_unit_test(test_operators), cmocka_unit_test(test_runtime)};
+                                     cmocka_unit_test(test_operators), cmocka_unit_test(test_overloads),
+                                     cmocka_unit_test(test_runtime)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,6 +106,10 @@ static int visit_operator(void *user, const char *name, size_t calls, int is_kno
   (void)user, (void)name, (void)calls, (void)is_known;
   return 0;
 }
+static int visit_overload(void *user, const wick_overload *overload, const char *unknown_name, size_t calls) {
+  (void)user, (void)overload, (void)unknown_name, (void)calls;
+  return 0;
+}
 static void drop(void *user) {
   (void)user;
 }

@@ -100,6 +100,26 @@ static void test_following(void **state) {
   assert_null(wick_overload_first("aten::no_such_operator"));
 }
 
+/* What is said of gradients, of what runs an operator and of groups. */
+static void test_abilities(void **state) {
+  (void)state;
+  const wick_overload *tanh = overload_of("aten::tanh", "aten::tanh("),
+                      *softmax = overload_of("aten::softmax", "aten::softmax.int(");
+  assert_int_equal(wick_overload_gradient(tanh), WICK_GRADIENT_FORMULA);
+  assert_int_equal(wick_overload_runs(tanh), WICK_RUNS_FORMULA);
+  assert_true(wick_overload_is_fusable(tanh));
+  const wick_overload *tanh_out = overload_of("aten::tanh", "aten::tanh.out(");
+  assert_int_equal(wick_overload_gradient(tanh_out), WICK_GRADIENT_NONE);
+  assert_false(wick_overload_is_fusable(tanh_out));
+  assert_true(wick_overload_is_fusable(softmax));
+  assert_int_equal(wick_overload_gradient(wick_overload_first("aten::argmax")), WICK_GRADIENT_NEVER);
+  assert_int_equal(wick_overload_gradient(wick_overload_first("aten::dim")), WICK_GRADIENT_NEVER);
+  assert_int_equal(wick_overload_gradient(overload_of("aten::_add_relu", "aten::_add_relu.Tensor(")),
+                   WICK_GRADIENT_NONE);
+  assert_false(wick_overload_is_fusable(wick_overload_first("aten::mm")));
+  assert_int_equal(wick_overload_runs(wick_overload_first("aten::mm")), WICK_RUNS_KERNEL);
+}
+
 static void test_info(void **state) {
   (void)state;
   wick_value *a = three_floats((const float[]){1, 2, 3}), *b = NULL, *grad = NULL;
@@ -150,7 +170,7 @@ static void test_generators(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_parameters), cmocka_unit_test(test_call),
-                                     cmocka_unit_test(test_following), cmocka_unit_test(test_info),
-                                     cmocka_unit_test(test_generators)};
+                                     cmocka_unit_test(test_following),  cmocka_unit_test(test_info),
+                                     cmocka_unit_test(test_generators), cmocka_unit_test(test_abilities)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,6 @@
 #include "serial/archive/used_operators.h"
 
 #include "call/operator_library.h"
-#include "ir/operator_use.h"
 #include "serial/archive/import.h"
 #include "syntax/view.h"
 
@@ -127,14 +126,13 @@ Status used_operators_explain(Importer *importer, Status failure) {
 /* ---- listing ---- */
 
 typedef struct ArchiveListing {
-  UsedOperatorVisit *visit;
-  void *argument;
+  const UsedOperatorVisits *visits;
   Search unknown;
 } ArchiveListing;
 
 static void visit_known(void *argument, Str name, size_t nodes) {
   const ArchiveListing *listing = argument;
-  listing->visit(listing->argument, name, nodes, true);
+  listing->visits->visit(listing->visits->argument, name, nodes, true);
 }
 
 static Status list_unknown(ArchiveListing *listing) {
@@ -144,7 +142,7 @@ static Status list_unknown(ArchiveListing *listing) {
   TRY(arena_protect(search->used.arena, collect_all, search));
   for (MapEntry *e = map_next(&search->used.counts, NULL); e; e = map_next(&search->used.counts, e)) {
     if (used_operator_is_known(e->key)) continue;
-    listing->visit(listing->argument, e->key, (size_t)(uintptr_t)e->value, false);
+    listing->visits->visit(listing->visits->argument, e->key, (size_t)(uintptr_t)e->value, false);
     search->count++;
   }
   return OK;
@@ -154,7 +152,11 @@ static Status list_unknown(ArchiveListing *listing) {
 static Status list_import(Import *import, ArchiveListing *listing) {
   CompilationUnit *unit = import->importer.unit;
   Status status = import_code(import);
-  Status listed = unit_each_operator(unit, visit_known, listing);
+  Status listed = OK;
+  if (listing->visits->visit_overload)
+    unit_each_overload(unit, listing->visits->visit_overload, listing->visits->argument);
+  else
+    listed = unit_each_operator(unit, visit_known, listing);
   Status refused = unit_check_operators(unit, unit, "the archive");
   listing->unknown.importer = &import->importer;
   if (!listed) listed = list_unknown(listing);
@@ -168,9 +170,9 @@ static Status list_import(Import *import, ArchiveListing *listing) {
   return status;
 }
 
-Status used_operators_of_archive(ByteSource *source, Exec *exec, const char *allowed, UsedOperatorVisit *visit,
-                                 void *argument) {
-  ArchiveListing listing = {.visit = visit, .argument = argument};
+Status used_operators_of_archive(ByteSource *source, Exec *exec, const char *allowed,
+                                 const UsedOperatorVisits *visits) {
+  ArchiveListing listing = {.visits = visits};
   LoadOptions options = {.allow_ops = allowed};
   Import import = {.options = &options};
   TRY(archive_open(source, true, 0, &import.archive));

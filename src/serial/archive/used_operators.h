@@ -2,6 +2,7 @@
  * names of others, read off its trees: `torch.add(...)` and `ops.prim.NumToTensor(...)`. */
 #pragma once
 
+#include "ir/operator_use.h"
 #include "serial/archive/importer.h"
 
 typedef struct UsedOperators {
@@ -19,5 +20,10 @@ Status used_operators_explain(Importer *importer, Status failure) MUST_CHECK;
  * state nothing is read but constants. `allowed` as in LoadOptions: code that uses others does not compile and does not
  * run, and its operators are visited all the same. */
 typedef void UsedOperatorVisit(void *argument, Str name, size_t calls, bool is_known);
-Status used_operators_of_archive(ByteSource *source, Exec *exec, const char *allowed, UsedOperatorVisit *visit,
-                                 void *argument) MUST_CHECK;
+typedef struct UsedOperatorVisits {
+  UsedOperatorVisit *visit;
+  OverloadVisit *visit_overload; /* NULL: visit gets all; else those that are known come here, by overload */
+  void *argument;
+} UsedOperatorVisits;
+Status used_operators_of_archive(ByteSource *source, Exec *exec, const char *allowed,
+                                 const UsedOperatorVisits *visits) MUST_CHECK;
