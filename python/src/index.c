@@ -322,8 +322,10 @@ static wick_value *tensor_of_number(ModuleState *state, wick_value *number, cons
   wick_status status = wick_tensor_info_of(view, &info, &error);
   if (!status) status = wick_tensor_new(info.dtype, 0, NULL, &made, &error);
   if (status) raise_wick(state, status, error);
+  wick_trace_pause(); /* to a trace it is a constant */
   wick_value *filled =
       made ? direct_call(state, DIRECT_FILL_NUMBER, (const wick_value *const[]){made, number}, 2) : NULL;
+  wick_trace_resume();
   wick_value_release(made);
   wick_value_release(number);
   return filled;

@@ -39,10 +39,7 @@ def T(self):
 @_attribute
 def mT(self):
     """Its matrices transposed."""
-    if self.ndim < 2:
-        raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got %d-D tensor."
-                           % self.ndim)
-    return self.transpose(-2, -1)
+    return _aten("aten::mT")(self)
 
 
 @_attribute
@@ -292,30 +289,6 @@ def cpu(self, memory_format=_C.preserve_format):
 
 
 @_method
-def type_as(self, other):
-    """Its elements as the other's dtype."""
-    return self.to(other.dtype)
-
-
-@_method
-def expand_as(self, other):
-    """Shown with the other's sizes."""
-    return self.expand(other.shape)
-
-
-@_method
-def view_as(self, other):
-    """Shown with the other's sizes, of as many elements."""
-    return self.view(other.shape)
-
-
-@_method
-def reshape_as(self, other):
-    """With the other's sizes, of as many elements."""
-    return self.reshape(other.shape)
-
-
-@_method
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
     """A tensor of the data, with this one's dtype and device if none are given."""
     return _C.tensor(data, dtype=self.dtype if dtype is None else dtype,
@@ -340,11 +313,10 @@ def split(self, split_size, dim=0):
 
 
 @_method
-def unflatten(self, dim, sizes):
-    """A dimension as several."""
-    sizes = tuple(sizes)
-    dim = dim + self.ndim if dim < 0 else dim
-    return self.reshape(self.shape[:dim] + sizes + self.shape[dim + 1:])
+def norm(self, p="fro", dim=None, keepdim=False, dtype=None):
+    """As wick.norm."""
+    from ._functions import norm
+    return norm(self, p, dim, keepdim, dtype=dtype)
 
 
 @_method

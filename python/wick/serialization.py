@@ -32,6 +32,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=True, **pickl
     """Reads a file of torch.save, .npy, .npz or safetensors. Nothing in it is executed, so it holds values alone."""
     if map_location is not None and str(map_location) != "cpu":
         raise NotImplementedError("wick loads to the processor: map_location=%r" % (map_location,))
+    from ._state_metadata import with_metadata
     if hasattr(f, "read"):
-        return _C._load_value_memory(f.read())
-    return _C._load_value(os.fspath(f))
+        data = f.read()
+        return with_metadata(_C._load_value_memory(data), data)
+    return with_metadata(_C._load_value(os.fspath(f)), f)

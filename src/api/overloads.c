@@ -176,6 +176,21 @@ static Status refuse(const FunctionSchema *schema, const Argument *argument, IVa
   return status;
 }
 
+static bool is_number(const Type *type) {
+  return type->kind == TYPE_NUMBER || (type->kind == TYPE_OPTIONAL && type->elements[0]->kind == TYPE_NUMBER);
+}
+
+/* A tensor of one element, where a number of any kind is wanted, is one of its dtype's kind. */
+static Status read_number(IValue given, IValue *out, bool *out_fits) {
+  if (given.tag != TAG_TENSOR || !tensor_is_defined(given.tensor)) return OK;
+  DType dtype = (DType)given.tensor->dtype;
+  const Type *kind = dtype_is_complex(dtype)    ? TYPE(COMPLEX)
+                     : dtype_is_floating(dtype) ? TYPE(FLOAT)
+                     : dtype == DTYPE_BOOL      ? TYPE(BOOL)
+                                                : TYPE(INT);
+  return ivalue_convert(given, kind, &(ConvertRules){.allowed = CONVERT_ANYTHING}, out, out_fits);
+}
+
 /* What it becomes for the parameter: owned. */
 static Status convert(const FunctionSchema *schema, const Argument *argument, const wick_value *given, IValue *out) {
   if (!given) {
@@ -196,6 +211,7 @@ static Status convert(const FunctionSchema *schema, const Argument *argument, co
                         .makes_tensors = !(argument->alias && argument->alias->contained_write),
                         .is_written = argument->alias && argument->alias->is_write};
   Status status = ivalue_convert(given->value, type, &rules, out, &fits);
+  if (!status && !fits && is_number(type)) status = read_number(given->value, out, &fits);
   if (status) return status_context(status, "argument '" STR_FMT "'", STR_ARG(argument->name));
   return fits ? OK : refuse(schema, argument, given->value);
 }

@@ -26,14 +26,18 @@ static bool has_decorator(const Tree *list, const char *name) {
 /* ---- NamedTuple ---- */
 
 const IValue *named_tuple_defaults(Compilation *c, const Type *type) {
-  return ptrmap_get(&c->tuple_defaults, type);
+  const CompilationUnit *unit = c->unit;
+  const IValue *found = ptrmap_get(&unit->tuple_defaults, type);
+  for (size_t i = 0; !found && i < unit->used.length; i++)
+    found = ptrmap_get(&unit->used.data[i]->tuple_defaults, type);
+  return found;
 }
 
 static const Type *define_named_tuple(Compilation *c, const Tree *def, Str name, Resolver *resolver) {
   const Tree *body = class_body(def);
   Str *names = ARENA_ARRAY(&c->unit->store.arena, Str, body->count + 1);
   const Type **types = ARENA_ARRAY(&c->scratch, const Type *, body->count + 1);
-  IValue *defaults = ARENA_ARRAY(&c->scratch, IValue, body->count + 1);
+  IValue *defaults = ARENA_ARRAY(&c->unit->store.arena, IValue, body->count + 1);
   uint32_t count = 0;
   bool any_default = false;
   for (uint32_t i = 0; i < body->count; i++) {
@@ -57,7 +61,7 @@ static const Type *define_named_tuple(Compilation *c, const Tree *def, Str name,
     count++;
   }
   const Type *type = require_small_type(c, def->range, type_named_tuple(&c->unit->store, name, count, types, names));
-  if (any_default) ptrmap_put(&c->tuple_defaults, type, defaults);
+  if (any_default) ptrmap_put(&c->unit->tuple_defaults, type, defaults);
   unit_add_type(c->unit, type);
   return type;
 }

@@ -90,7 +90,6 @@ Status compilation_run(CompilationUnit *unit, Exec *exec, void (*body)(Compilati
   Catch *outer = unit->store.arena.catch_point;
   unit->store.arena.catch_point = &c->catch_point;
   map_init(&c->prelude, &c->scratch);
-  ptrmap_init(&c->tuple_defaults, &c->scratch);
   Status status = compilation_protect(c, body, argument);
   status = join_errors(c, status);
   forget_definitions(c);

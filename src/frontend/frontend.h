@@ -33,7 +33,6 @@ typedef struct Compilation {
   size_t finished;
   bool is_consequence;   /* the error on its way follows from one that is in errors already */
   Map prelude;           /* file name -> parsed tree */
-  PtrMap tuple_defaults; /* NamedTuple type -> IValue array */
   Resolver *names;       /* what the program defines itself; NULL: it is no program */
 } Compilation;
 

@@ -73,6 +73,7 @@ Status unit_new_plain(CompilationUnit **out) {
   Arena *arena = &unit->store.arena;
   map_init(&unit->function_names, arena);
   map_init(&unit->types, arena);
+  ptrmap_init(&unit->tuple_defaults, arena);
   *out = unit;
   return OK;
 }

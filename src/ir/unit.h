@@ -55,6 +55,7 @@ struct CompilationUnit {
   VEC(Function *) all_functions; /* with methods */
   Map function_names;            /* qualified name -> Function (not methods) */
   Map types;                     /* qualified name -> Type: classes, interfaces, enums, named tuples */
+  PtrMap tuple_defaults;         /* Type of a NamedTuple -> IValue array, `extra` where a field has a default */
   VEC(Source *) sources;         /* held */
   VEC(IValue) held;              /* released with the unit: class constants, enum values, schema defaults */
   pthread_mutex_t *growth;     /* held by who defines functions while others run: making Code of what is there takes it,

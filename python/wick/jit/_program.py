@@ -39,6 +39,10 @@ class Scope:
             if isinstance(constant, types.CodeType):
                 self.locals |= set(constant.co_varnames) | set(constant.co_cellvars)
 
+    def know_class(self, cls):
+        """A class that is being decorated has no name in its module yet, but its methods mean it by one."""
+        self.closure[cls.__name__] = cls
+
     def get(self, name):
         """The thing of that name, or _MISSING."""
         for names in (self.closure, self.globals, vars(builtins)):
@@ -285,6 +289,8 @@ class Builder:
             raise _frontend.FrontendError("%s is no function that a def statement made: it can't be compiled"
                                           % getattr(function, "__qualname__", function))
         scope = Scope(plain)
+        if self.owner is not None and plain.__qualname__ == "%s.%s" % (self.owner.__qualname__, plain.__name__):
+            scope.know_class(self.owner)
         _put_defaults(node, plain)
         translator = self.translator(source, scope, attribute)
         modifier = _modifiers.modifier_of(function)

@@ -60,11 +60,10 @@ def _default_softmax_dim(name: str, ndim: int) -> int:
 
 
 def _same_sizes(input: Tensor, target: Tensor) -> Tuple[Tensor, Tensor]:
-    if target.size() == input.size():
-        return input, target
-    warnings.warn('Using a target size ({}) that is different to the input size ({}). This will likely lead to '
-                  'incorrect results due to broadcasting. Please ensure they have the same size.'
-                  .format(target.size(), input.size()), stacklevel=3)
+    if target.size() != input.size():
+        warnings.warn('Using a target size ({}) that is different to the input size ({}). This will likely lead to '
+                      'incorrect results due to broadcasting. Please ensure they have the same size.'
+                      .format(target.size(), input.size()), stacklevel=3)
     return wick.broadcast_tensors(input, target)
 
 
@@ -316,12 +315,12 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 0.0001, beta: f
         return input
     squares = (input * input).unsqueeze(1)
     if input.dim() == 3:
-        squares = wick.constant_pad_nd(squares, [0, 0, size // 2, (size - 1) // 2])
+        squares = pad(squares, [0, 0, size // 2, (size - 1) // 2])
         mean = wick.avg_pool2d(squares, [size, 1], [1]).squeeze(1)
     else:
         sizes = input.size()
         squares = squares.view([sizes[0], 1, sizes[1], sizes[2], -1])
-        squares = wick.constant_pad_nd(squares, [0, 0, 0, 0, size // 2, (size - 1) // 2])
+        squares = pad(squares, [0, 0, 0, 0, size // 2, (size - 1) // 2])
         mean = wick.avg_pool3d(squares, [size, 1, 1], [1]).squeeze(1).view(sizes)
     return input / (mean * alpha + k).pow(beta)
 
@@ -968,7 +967,10 @@ def multi_head_attention_forward(
     length, batch, width = query.shape
     assert width == embed_dim_to_check, \
         'was expecting embedding dimension of {}, but got {}'.format(embed_dim_to_check, width)
-    head = width // num_heads
+    if isinstance(width, Tensor):  # of a trace
+        head = width.div(num_heads, rounding_mode='trunc')
+    else:
+        head = width // num_heads
     assert head * num_heads == width, 'embed_dim {} not divisible by num_heads {}'.format(width, num_heads)
     if use_separate_proj_weight:
         assert key.shape[:2] == value.shape[:2], \
@@ -1007,13 +1009,13 @@ def multi_head_attention_forward(
         k = wick.cat([k, bias_k.repeat(1, batch, 1)])
         v = wick.cat([v, bias_v.repeat(1, batch, 1)])
         added += 1
-    q = q.reshape(length, batch * num_heads, head).transpose(0, 1)
+    q = q.contiguous().view(length, batch * num_heads, head).transpose(0, 1)
     if static_k is None:
-        k = k.reshape(k.size(0), batch * num_heads, head).transpose(0, 1)
+        k = k.contiguous().view(k.size(0), batch * num_heads, head).transpose(0, 1)
     else:
         k = static_k
     if static_v is None:
-        v = v.reshape(v.size(0), batch * num_heads, head).transpose(0, 1)
+        v = v.contiguous().view(v.size(0), batch * num_heads, head).transpose(0, 1)
     else:
         v = static_v
     if add_zero_attn:
@@ -1033,7 +1035,7 @@ def multi_head_attention_forward(
         padding = padding.reshape(batch * num_heads, 1, source)
         attn_mask = padding if attn_mask is None else attn_mask + padding
 
-    q = q * (1.0 / math.sqrt(float(head)))
+    q = q / math.sqrt(float(head))
     if attn_mask is None:
         weights = wick.bmm(q, k.transpose(-2, -1))
     else:

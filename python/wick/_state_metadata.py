@@ -1,0 +1,53 @@
+"""Versions of modules in files of torch.save: state dicts have them as an attribute, which is no part of the values."""
+import collections
+import io
+import pickle
+import zipfile
+
+
+class _Outline(dict):
+    """A dict of a file without its tensors, and the attributes that it was given."""
+
+    attributes = ()
+
+    def __setstate__(self, state):
+        self.attributes = state if isinstance(state, dict) else ()
+
+
+class _OutlineReader(pickle.Unpickler):
+    """Reads dicts and texts alone: everything that a file names is one of them or nothing."""
+
+    def find_class(self, module, name):
+        return _Outline if (module, name) == ("collections", "OrderedDict") else lambda *args: None
+
+    def persistent_load(self, pid):
+        return None
+
+
+def with_metadata(value, file):
+    """What was loaded, with `_metadata` where the file's dicts have it. file: its path, or its bytes."""
+    file = io.BytesIO(file) if isinstance(file, bytes) else file
+    if not isinstance(value, dict) or not zipfile.is_zipfile(file):
+        return value
+    with zipfile.ZipFile(file) as archive:
+        name = next((name for name in archive.namelist() if name.endswith("/data.pkl")), None)
+        data = archive.read(name) if name else b""
+    if b"_metadata" not in data:
+        return value
+    try:
+        return _attach(value, _OutlineReader(io.BytesIO(data)).load())
+    except Exception:  # noqa: BLE001, the values are right, whatever else a file holds
+        return value
+
+
+def _attach(value, outline):
+    if not isinstance(value, dict) or not isinstance(outline, dict):
+        return value
+    metadata = getattr(outline, "attributes", ())
+    if "_metadata" in metadata:
+        value = collections.OrderedDict(value)
+        value._metadata = collections.OrderedDict(metadata["_metadata"])
+    for key in list(value):
+        if key in outline:
+            value[key] = _attach(value[key], outline[key])
+    return value
