@@ -1,7 +1,9 @@
 """nn.Module's protocol: members, walks, state dicts, hooks, copies, containers."""
 import copy
+import io
 import pickle
 import unittest
+import zipfile
 from collections import OrderedDict
 
 import wick
@@ -127,6 +129,18 @@ class StateDicts(unittest.TestCase):
                                        '1.num_batches_tracked'])
         self.assertEqual(dict(state._metadata), {'': {'version': 1}, '0': {'version': 1}, '1': {'version': 2}})
         self.assertFalse(state['0.weight'].requires_grad)
+
+    def test_versions_in_files(self):
+        """A file of torch.save, with an OrderedDict that was given an attribute."""
+        state = OrderedDict(steps=3)
+        state._metadata = OrderedDict({'': {'version': 2}})
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, 'w') as archive:
+            archive.writestr('state/data.pkl', pickle.dumps({'net': state}, 2))
+            archive.writestr('state/version', '3\n')
+        loaded = wick.load(io.BytesIO(file.getvalue()))['net']
+        self.assertEqual(dict(loaded), {'steps': 3})
+        self.assertEqual(loaded._metadata, {'': {'version': 2}})
 
     def test_loading_copies(self):
         one, other = net(), net()

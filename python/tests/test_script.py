@@ -28,6 +28,25 @@ class Color(enum.Enum):
     BLUE = 2
 
 
+class Weighted(NamedTuple):
+    x: wick.Tensor
+    weight: float = 0.5
+
+
+@wick.jit.script
+class Mark:
+    """Names itself before its name is bound."""
+
+    def __init__(self, value: int):
+        self.value = value
+
+    def __eq__(self, other: "Mark") -> bool:
+        return self.value == other.value
+
+    def next(self) -> "Mark":
+        return Mark(self.value + 1)
+
+
 class Pair(NamedTuple):
     first: int
     color: Color = None
@@ -404,6 +423,16 @@ class TestClasses(unittest.TestCase):
         scripted = wick.jit.script(f)
         self.assertEqual(scripted(Color.RED, 4), Pair(12, Color.BLUE))
         self.assertIs(type(scripted(Color.BLUE, 4)), Pair)
+
+    def test_defaults_of_named_tuples(self):
+        def f(x: wick.Tensor) -> Tuple[float, float]:
+            return Weighted(x).weight, Weighted(x, weight=2.0).weight
+        self.assertEqual(wick.jit.script(f)(wick.ones(1)), (0.5, 2.0))
+
+    def test_decorated_class_that_names_itself(self):
+        def f(n: int) -> Tuple[bool, bool]:
+            return Mark(n) == Mark(n), Mark(n).next() == Mark(n)
+        self.assertEqual(wick.jit.script(f)(1), (True, False))
 
     def test_dataclass(self):
         def f(a: Span, low: int) -> Tuple[int, bool, bool, Span]:

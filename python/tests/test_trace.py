@@ -110,6 +110,24 @@ def programs():
         return torch.jit.wait(future) + x
 
     @add(x, y)
+    def like(x, y):
+        return x.expand_as(y).view_as(y).reshape_as(y).type_as(y).mT, x.to(y)
+
+    @add(x)
+    def counted(x):
+        return torch.arange(x.size(1)) + x.norm() + x.norm(2, 1).sum()
+
+    @add(x, y)
+    def losses(x, y):
+        return F.mse_loss(x, y) + F.normalize(x).sum()
+
+    @add(x)
+    def assigned_number(x):
+        y = x.clone()
+        y[y > 1] = 0
+        return y
+
+    @add(x, y)
     def chosen(x, y):
         return torch.where(x > y, x, y)
 
@@ -191,6 +209,14 @@ def modules():
             future = torch.jit.fork(self.inner, x)
             return self.l(x) + torch.jit.wait(future) * self.w
 
+    class Shared(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first = self.second = nn.Linear(3, 3)
+
+        def forward(self, x):
+            return self.second(self.first(x))
+
     class Recurrent(nn.Module):
         def __init__(self):
             super().__init__()
@@ -201,7 +227,7 @@ def modules():
 
     return [("Net", Net(), (torch.ones(2, 3),)), ("Conv", Conv().eval(), (torch.ones(1, 2, 6, 6),)),
             ("Scripted", Scripted(), (torch.ones(2, 3),)), ("Linear", nn.Linear(3, 3), (torch.ones(2, 3),)),
-            ("Recurrent", Recurrent(), (torch.tensor([[0, 1], [2, 3]]),))]
+            ("Shared", Shared(), (torch.ones(2, 3),)), ("Recurrent", Recurrent(), (torch.tensor([[0, 1], [2, 3]]),))]
 
 
 # A constant is a dot; without namespaces.
@@ -228,6 +254,14 @@ RECORDED = {
         "ListConstruct adaptive_avg_pool2d . . flatten"),
     "calls": ". . CallFunction . . add",
     "forked": "fork_0 wait . add",
+    "like": "expand_as view_as reshape_as type_as mT . . . . . to TupleConstruct",
+    "counted": (
+        ". size NumToTensor ScalarImplicit . . . . arange ListConstruct . frobenius_norm . add . . ListConstruct . "
+        "norm . sum . add"),
+    "losses": (
+        "ListConstruct broadcast_tensors ListUnpack . mse_loss . . ListConstruct . norm . clamp_min expand_as div . "
+        "sum . add"),
+    "assigned_number": ". clone . gt ListConstruct . . index_put_",
     "chosen": "gt where",
     "normal": ". . softmax . ListConstruct . . . . layer_norm",
     "looped": "sin . mul sin . mul sin . mul",
@@ -259,6 +293,8 @@ RECORDED = {
     "Scripted.l.forward": "GetAttr GetAttr linear",
     "Scripted.inner.forward": "GetAttr GetAttr linear",
     "Linear": "GetAttr GetAttr linear",
+    "Shared": "GetAttr CallMethod CallMethod",
+    "Shared.first.forward": "GetAttr GetAttr linear",
     "Recurrent": "GetAttr GetAttr CallMethod CallMethod",
     "Recurrent.embed.forward": "GetAttr . . . embedding",
     "Recurrent.lstm.forward": (

@@ -26,6 +26,7 @@ from .autograd import enable_grad, inference_mode, no_grad, set_grad_enabled  # 
 from .serialization import load, save  # noqa: E402,F401
 from ._tensor_str import set_printoptions  # noqa: E402,F401
 from ._ops import ops  # noqa: E402,F401
+from ._norm import norm  # noqa: E402,F401
 
 # Modules that few programs need are imported when they are first named.
 _LAZY_MODULES = frozenset(("fft", "fx", "hub", "jit", "linalg", "nn", "optim", "special", "testing", "utils"))

@@ -12,8 +12,8 @@ __all__ = [
     "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "chain_matmul",
     "default_generator", "e", "einsum", "finfo", "from_numpy", "frombuffer", "get_rng_state", "iinfo", "inf",
     "initial_seed", "is_complex", "is_floating_point", "is_nonzero", "is_storage", "is_tensor", "manual_seed",
-    "meshgrid", "nan", "newaxis", "norm", "numel", "pi", "seed", "set_default_tensor_type", "split",
-    "to_dlpack", "typename", "unique", "unique_consecutive",
+    "meshgrid", "nan", "newaxis", "numel", "pi", "seed", "set_default_tensor_type", "split", "to_dlpack",
+    "typename", "unique", "unique_consecutive",
 ]
 
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
@@ -130,28 +130,6 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
                          "actual buffer length (%d bytes)" % (count, size, offset, len(view)))
     made = _C.from_buffer(view[offset:offset + count * size]).view(dtype)
     return made.requires_grad_() if requires_grad else made
-
-
-# ---- norms ----
-
-def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
-    """The p-norm over dimensions, over all if none are given; "fro" and "nuc" are those of matrices."""
-    dims = [dim] if isinstance(dim, int) else dim
-    results = {} if out is None else {"out": out}
-    if isinstance(p, str) and p not in ("fro", "nuc"):
-        raise RuntimeError("only valid string values are 'fro' and 'nuc', found %s" % p)
-    if p == "nuc":
-        given = () if dim is None else (dims,)
-        return _aten("aten::nuclear_norm")(input, *given, keepdim=keepdim, **results)
-    if p == "fro" and dtype is not None:
-        raise ValueError("dtype argument is not supported in frobenius norm")
-    if p == "fro" and (dims is None or len(dims) <= 2):
-        return _aten("aten::frobenius_norm")(input, [] if dims is None else dims, keepdim, **results)
-    if dims is None:
-        dims = list(range(input.dim()))
-    if dtype is not None:
-        results["dtype"] = dtype
-    return _aten("aten::norm")(input, 2 if p == "fro" else p, dims, keepdim, **results)
 
 
 # ---- random numbers ----

@@ -1,4 +1,4 @@
-"""Versions of modules in files of torch.save: state dicts have them as an attribute, which is no part of the values."""
+"""Versions of modules in files of torch.save: state dicts have them as an attribute, beside the values."""
 import collections
 import io
 import pickle

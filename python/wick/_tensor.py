@@ -243,6 +243,8 @@ def to(self, *args, device=None, dtype=None, non_blocking=False, copy=False, mem
     non_blocking, copy = (args + [non_blocking, copy][len(args):])[:2]
     if other is not None:
         device, dtype = other.device, other.dtype
+    if device is not None and dtype is not None:
+        return _to(self, device, dtype, non_blocking, copy, memory_format)
     moved = self if device is None else _to(self, device, None, non_blocking, False)
     copy = copy and moved is self
     if memory_format is None or memory_format is _C.preserve_format:
@@ -315,7 +317,7 @@ def split(self, split_size, dim=0):
 @_method
 def norm(self, p="fro", dim=None, keepdim=False, dtype=None):
     """As wick.norm."""
-    from ._functions import norm
+    from ._norm import norm
     return norm(self, p, dim, keepdim, dtype=dtype)
 
 

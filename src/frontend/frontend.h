@@ -31,9 +31,9 @@ typedef struct Compilation {
   VEC(Status) errors;         /* of declarations that failed; reported together */
   VEC(Function *) pending;    /* defined here, in order; compilation_finish has seen to the first `finished` */
   size_t finished;
-  bool is_consequence;   /* the error on its way follows from one that is in errors already */
-  Map prelude;           /* file name -> parsed tree */
-  Resolver *names;       /* what the program defines itself; NULL: it is no program */
+  bool is_consequence; /* the error on its way follows from one that is in errors already */
+  Map prelude;         /* file name -> parsed tree */
+  Resolver *names;     /* what the program defines itself; NULL: it is no program */
 } Compilation;
 
 struct Resolver {

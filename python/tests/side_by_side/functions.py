@@ -665,7 +665,8 @@ def arithmetic_tensors(x, y):
 
 @case(two)
 def comparisons_tensors(x, y):
-    return x > y, x == y, x != 0, (x > 0) & (y > 0), (x < 0) | (y < 0), ~(x > y), x.ge(0.5), torch.logical_xor(x > 0, y > 0)
+    return x > y, x == y, x != 0, (x > 0) & (y > 0), (x < 0) | (y < 0), ~(x > y), x.ge(0.5), \
+        torch.logical_xor(x > 0, y > 0)
 
 
 @case(lambda: (ramp(2, 3), ramp(2, 3, scale=5.0)))

@@ -2,12 +2,12 @@
 
 usage: PYTHONPATH=build/release/python python3 side_by_side.py [--keep FOLDER] [--only NAME]... [--all]
 
-Each package runs in a process of its own (worker.py); what they exchange are parameters, archives and reports. Compared
-are the results of calls, the results of archives that the other side wrote, and the kinds of the graphs' nodes, in
-order. Prints `N of M` for each category and every case that is not the same. Fails when results differ, or where fewer
-than 95 in a hundred graphs have the same kinds. Of scripted programs these are the graphs of what a program says
-itself: layers of torch.nn and functions of torch.nn.functional are each package's own text, and counted apart. Without
-PyTorch 1.13 it says so and is skipped. --all shows whole sequences of kinds.
+Each package runs in a process of its own (worker.py); what they exchange are parameters, archives and reports.
+Compared are the results of calls, the results of archives that the other side wrote, and the kinds of the graphs'
+nodes, in order. Prints `N of M` for each category and every case that is not the same. Fails when results differ, or
+where fewer than 95 in a hundred graphs have the same kinds. Of scripted programs these are the graphs of what a
+program says itself: layers of torch.nn and functions of torch.nn.functional are each package's own text, and counted
+apart. Without PyTorch 1.13 it says so and is skipped. --all shows whole sequences of kinds.
 """
 
 import argparse
@@ -71,7 +71,8 @@ def difference(got, want, tolerance, where="result"):
 def tensor_difference(got, want, tolerance, where):
     """The same for tensors: elements are near each other beside the largest one."""
     if got.get("dtype") != want["dtype"] or got.get("shape") != want["shape"]:
-        return "%s: %s%s, and PyTorch %s%s" % (where, got.get("dtype"), got.get("shape"), want["dtype"], want["shape"])
+        return "%s: %s%s, and PyTorch %s%s" % (where, got.get("dtype"), got.get("shape"), want["dtype"],
+                                               want["shape"])
     finite = [abs(v) for v in want["values"] if math.isfinite(v)]
     largest = max(finite, default=0.0)
     for i, (g, w) in enumerate(zip(got["values"], want["values"])):

@@ -225,8 +225,9 @@ def _paths(module, prefix="", found=None):
     found = {} if found is None else found
     for name, inner in module._modules.items():
         if inner is not None:
-            found[id(inner)] = prefix + name
-            _paths(inner, prefix + name + ".", found)
+            if id(inner) not in found:  # one that is there twice goes by its first name
+                found[id(inner)] = prefix + name
+                _paths(inner, prefix + name + ".", found)
     return found
 
 

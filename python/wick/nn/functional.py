@@ -316,12 +316,12 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 0.0001, beta: f
     squares = (input * input).unsqueeze(1)
     if input.dim() == 3:
         squares = pad(squares, [0, 0, size // 2, (size - 1) // 2])
-        mean = wick.avg_pool2d(squares, [size, 1], [1]).squeeze(1)
+        mean = wick.avg_pool2d(squares, [size, 1], 1).squeeze(1)
     else:
         sizes = input.size()
         squares = squares.view([sizes[0], 1, sizes[1], sizes[2], -1])
         squares = pad(squares, [0, 0, 0, 0, size // 2, (size - 1) // 2])
-        mean = wick.avg_pool3d(squares, [size, 1, 1], [1]).squeeze(1).view(sizes)
+        mean = wick.avg_pool3d(squares, [size, 1, 1], 1).squeeze(1).view(sizes)
     return input / (mean * alpha + k).pow(beta)
 
 
@@ -340,7 +340,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: Optional[int] = None, 
     if padding_idx is not None:
         count = weight.size(0)
         assert -count <= padding_idx < count, 'Padding_idx must be within num_embeddings'
-        padding = padding_idx % count
+        padding = padding_idx + count if padding_idx < 0 else padding_idx
     if max_norm is not None:
         input = input.contiguous()
         with wick.no_grad():
@@ -915,8 +915,13 @@ def _project(query: Tensor, key: Tensor, value: Tensor, weight: Tensor,
         if query is key:
             q, k, v = wick.linear(query, weight, bias).chunk(3, -1)
             return q, k, v
-        q = wick.linear(query, weight[:width], None if bias is None else bias[:width])
-        k, v = wick.linear(key, weight[width:], None if bias is None else bias[width:]).chunk(2, -1)
+        q_weight, kv_weight = weight.split([width, width * 2])
+        if bias is None:
+            q_bias, kv_bias = None, None
+        else:
+            q_bias, kv_bias = bias.split([width, width * 2])
+        q = wick.linear(query, q_weight, q_bias)
+        k, v = wick.linear(key, kv_weight, kv_bias).chunk(2, -1)
         return q, k, v
     q_weight, k_weight, v_weight = weight.chunk(3)
     if bias is None:
