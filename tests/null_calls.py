@@ -80,6 +80,8 @@ BY_FUNCTION = {
     "wick_value_doubles": {"items": "f->doubles", "count": "1"},
     "wick_generator_seed": {"generator": "f->generator"},
     "wick_generator_set_seed": {"generator": "f->generator"},
+    "wick_generator_state": {"generator": "f->generator", "bytes": "f->state_bytes"},
+    "wick_generator_set_state": {"generator": "f->generator", "bytes": "f->state_bytes", "count": "sizeof f->state_bytes"},
     "wick_overload_first": {"name": '"aten::add"'},
     "wick_overload_call": {"arguments": "f->three", "count": "3", "results": "f->results", "result_count": "1"},
     "wick_tensor_set_requires_grad": {"tensor": "f->tensor", "wanted": "1"},

@@ -46,3 +46,25 @@ wick_status wick_generator_set_seed(const wick_value *generator, uint64_t seed, 
   generator_unlock();
   return api_status(OK, error);
 }
+
+wick_status wick_generator_state(const wick_value *generator, void *bytes, wick_error **error) {
+  Generator *g;
+  API_NEED(generator);
+  API_NEED(bytes);
+  API_TRY(generator_of(generator, &g));
+  generator_lock();
+  generator_state_get(g, bytes);
+  generator_unlock();
+  return api_status(OK, error);
+}
+
+wick_status wick_generator_set_state(const wick_value *generator, const void *bytes, size_t count, wick_error **error) {
+  Generator *g;
+  API_NEED(generator);
+  API_NEED(bytes);
+  API_TRY(generator_of(generator, &g));
+  generator_lock();
+  Status status = generator_state_set(g, bytes, count);
+  generator_unlock();
+  return api_status(status, error);
+}

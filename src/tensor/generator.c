@@ -28,7 +28,7 @@ void generator_seed(Generator *g, uint64_t seed) {
     g->state[i] = 1812433253u * (g->state[i - 1] ^ (g->state[i - 1] >> 30)) + i;
   g->left = 1;
   g->next = 0;
-  g->has_next_normal_double = g->has_next_normal_float = false;
+  g->has_next_normal = false;
 }
 
 static void refill(Generator *g) {
@@ -65,13 +65,13 @@ double generator_uniform_double(Generator *g) {
 
 /* Box and Muller give two at a time; the second waits in the generator. */
 double generator_normal(Generator *g) {
-  if (g->has_next_normal_double) {
-    g->has_next_normal_double = false;
-    return g->next_normal_double;
+  if (g->has_next_normal) {
+    g->has_next_normal = false;
+    return g->next_normal;
   }
   double u1 = generator_uniform_double(g), u2 = generator_uniform_double(g);
   double radius = sqrt(-2.0 * log1p(-u2)), angle = 2.0 * M_PI * u1;
-  g->next_normal_double = radius * sin(angle);
-  g->has_next_normal_double = true;
+  g->next_normal = radius * sin(angle);
+  g->has_next_normal = true;
   return radius * cos(angle);
 }

@@ -9,14 +9,17 @@ typedef struct Generator {
   uint64_t seed;
   uint32_t state[624];
   int left, next;
-  bool has_next_normal_double, has_next_normal_float;
-  double next_normal_double;
-  float next_normal_float;
+  bool has_next_normal;
+  double next_normal;
 } Generator;
 Status generator_new(uint64_t seed, Generator **out) MUST_CHECK; /* default seed: 67280421310721 */
 void generator_release(Generator *g);
 void generator_destroy(Generator *g); /* for who released the last reference himself */
 void generator_seed(Generator *g, uint64_t seed);
+/* Where the sequence stands, in the layout of PyTorch's CPU generator; what is no state of one is an error. */
+enum { GENERATOR_STATE_BYTES = 5056 };
+void generator_state_get(const Generator *g, void *bytes);
+Status generator_state_set(Generator *g, const void *bytes, size_t count) MUST_CHECK;
 uint32_t generator_random32(Generator *g);
 uint64_t generator_random64(Generator *g);
 float generator_uniform_float(Generator *g);   /* [0, 1), 24 bits */

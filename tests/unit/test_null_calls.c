@@ -17,7 +17,7 @@
 /* What good calls are made of; made anew for each. */
 typedef struct Fixture {
   const char *program, *more, *ir, *engine, *known_pass, *library, *npy_path;
-  char schema[64], pass_name[32], class_name[32], saved_path[64];
+  char schema[64], pass_name[32], class_name[32], saved_path[64], state_bytes[WICK_GENERATOR_STATE_BYTES];
   char *archive, *npy;
   size_t archive_length, npy_length;
   wick_runtime *runtime;
@@ -188,6 +188,7 @@ static void make_values(Fixture *f) {
   f->overload = wick_overload_first("aten::add");
   while (wick_overload_parameter_count(f->overload) != 3) f->overload = wick_overload_next(f->overload);
   FINE(wick_generator_new(1, &f->generator, &e));
+  FINE(wick_generator_state(f->generator, f->state_bytes, &e));
   f->three[0] = f->three[1] = f->tensor;
   f->two[0] = f->two[1] = f->tensors[0] = f->gradients[0] = f->tensor;
   FINE(wick_run(f->module, "twice", f->leaves, 1, NULL, 0, &grad, &f->loss, &e));

@@ -162,6 +162,15 @@ static void test_generators(void **state) {
   assert_int_equal(wick_generator_set_seed(g, 9, NULL), WICK_OK);
   assert_int_equal(wick_generator_seed(g, &seed, NULL), WICK_OK);
   assert_int_equal(seed, 9);
+  unsigned char bytes[WICK_GENERATOR_STATE_BYTES], again[WICK_GENERATOR_STATE_BYTES];
+  assert_int_equal(wick_generator_state(g, bytes, NULL), WICK_OK);
+  assert_int_equal(wick_generator_set_seed(g, 1, NULL), WICK_OK);
+  assert_int_equal(wick_generator_set_state(g, bytes, sizeof bytes, NULL), WICK_OK);
+  assert_int_equal(wick_generator_state(g, again, NULL), WICK_OK);
+  assert_memory_equal(bytes, again, sizeof bytes);
+  assert_int_equal(wick_generator_set_state(g, bytes, 10, NULL), WICK_RUNTIME);
+  memset(again, 0, sizeof again);
+  assert_int_equal(wick_generator_set_state(g, again, sizeof again, NULL), WICK_RUNTIME);
   wick_value_release(g);
   assert_int_equal(wick_generator_default(&g, NULL), WICK_OK);
   assert_int_equal(wick_value_kind(g), WICK_GENERATOR);
