@@ -83,7 +83,7 @@ lint: setup-tests
 	@python3 scripts/check_layers.py src
 	@python3 scripts/check_contents.py src
 	@python3 scripts/check_unused.py src
-	@python3 scripts/check_statics.py src docs/statics.md
+	@python3 scripts/check_statics.py docs/statics.md src python/src
 	@python3 scripts/check_assertions.py src
 	@python3 scripts/check_lines.py README.md docs/*.md
 	@! git grep -nE '^( \*|/\*).{119}' -- '*.c' '*.h'

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The list of mutable statics in docs/statics.md is whole: every variable of src/ that lives as long as the process, or
-as a thread, and is not const stands there by file and name, and nothing else does.
+"""The list of mutable statics in docs/statics.md is whole: every variable of the folders that lives as long as the
+process, or as a thread, and is not const stands there by file and name, and nothing else does.
 
-usage: check_statics.py src docs/statics.md
+usage: check_statics.py docs/statics.md src [FOLDER...]
+Files of the first folder are named within it, those of others with the folder.
 Rows of the list: | `folder/file.c` | `name`, `name` | why |, and for a type whose variables are all of one kind
 (OpRef), wherever they stand: | any | `OpRef` | why |. The command's folder is a program by itself and not looked at.
 """
@@ -117,7 +118,7 @@ def of_file(path):
     return found
 
 
-top, listed = sys.argv[1], sys.argv[2]
+listed, tops = sys.argv[1], sys.argv[2:]
 files, types = {}, set()
 with open(listed) as f:
     for line in f:
@@ -128,14 +129,14 @@ with open(listed) as f:
             files.setdefault(m[2], set()).update(re.findall(r"`(\w+)`", m[3]))
 
 bad, seen_types = 0, set()
-for folder, _, names in sorted(os.walk(top)):
+for top, folder, names in [(top, folder, names) for top in tops for folder, _, names in sorted(os.walk(top))]:
     if os.path.relpath(folder, top).split(os.sep)[0] == "cli":
         continue
     for name in sorted(names):
         if not name.endswith((".c", ".h")):
             continue
         path = os.path.join(folder, name)
-        short = os.path.relpath(path, top)
+        short = os.path.relpath(path, top) if top == tops[0] else path
         wanted = files.pop(short, set())
         there = of_file(path)
         seen_types |= {k for k, _ in there if k in types}

@@ -41,4 +41,5 @@ int traverse_programs(ModuleState *state, visitproc visit, void *arg) {
 void clear_programs(ModuleState *state) {
   for (size_t i = 0; state->program_state && objects_of(programs_of(state), i); i++)
     Py_CLEAR(*objects_of(programs_of(state), i));
+  if (state->program_state) clear_foreign_functions(programs_of(state));
 }

@@ -105,8 +105,11 @@ static PyObject *run_backward(PyObject *module, PyObject *args) {
     PyErr_NoMemory();
     goto done;
   }
-  Py_BEGIN_ALLOW_THREADS status = run_walk(&w, &error);
-  Py_END_ALLOW_THREADS if (status) {
+  Away away;
+  python_away(&away);
+  status = run_walk(&w, &error);
+  python_back(&away);
+  if (status) {
     raise_wick(state, status, error);
     goto done;
   }
@@ -167,9 +170,9 @@ static int set_requires_grad(PyObject *self, PyObject *wanted, void *unused) {
 }
 
 static PyObject *call_requires_grad_(PyObject *self, PyObject *args, PyObject *keywords) {
-  static char *names[] = {"requires_grad", NULL};
+  static const char *const names[] = {"requires_grad", NULL};
   PyObject *wanted = Py_True;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:requires_grad_", names, &wanted) ||
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:requires_grad_", KEYWORDS(names), &wanted) ||
       set_requires_grad(self, wanted, NULL))
     return NULL;
   Py_INCREF(self);
@@ -236,13 +239,15 @@ static PyObject *get_history(PyObject *self, void *unused) {
 
 typedef struct Hook {
   ModuleState *state;
+  PyInterpreterState *interpreter;
   PyObject *function;
 } Hook;
 
 static wick_status call_hook(void *user, const wick_value *grad, wick_value **out_replacement, wick_error **error) {
   Hook *hook = user;
   wick_status status = WICK_OK;
-  PyGILState_STATE gil = PyGILState_Ensure();
+  Entered entered;
+  if (!python_enter(hook->state->interpreter, &entered)) return WICK_CANCELLED;
   PyObject *given = tensor_wrap(hook->state, wick_value_retain((wick_value *)(uintptr_t)grad));
   PyObject *answer = given ? PyObject_CallOneArg(hook->function, given) : NULL;
   if (!answer) {
@@ -256,16 +261,16 @@ static wick_status call_hook(void *user, const wick_value *grad, wick_value **ou
   }
   Py_XDECREF(given);
   Py_XDECREF(answer);
-  PyGILState_Release(gil);
+  python_leave(&entered);
   return status;
 }
 
 static void drop_hook(void *user) {
   Hook *hook = user;
-  if (Py_IsInitialized()) {
-    PyGILState_STATE gil = PyGILState_Ensure();
+  Entered entered;
+  if (python_enter(hook->interpreter, &entered)) {
     Py_DECREF(hook->function);
-    PyGILState_Release(gil);
+    python_leave(&entered);
   }
   free(hook);
 }
@@ -278,7 +283,7 @@ static PyObject *set_hook(PyObject *self, PyObject *function) {
   Hook *hook = malloc(sizeof *hook);
   if (!hook) return PyErr_NoMemory();
   Py_INCREF(function);
-  *hook = (Hook){state, function};
+  *hook = (Hook){state, state->interpreter, function};
   CHECK_WICK(state, wick_tensor_add_hook(tensor_value(self), call_hook, drop_hook, hook, &check_error));
   Py_RETURN_NONE;
 }
@@ -320,7 +325,8 @@ static int take_answer(Hook *backward, PyObject *answer, wick_value **out_grads,
 static wick_status run_python_backward(void *user, int create_graph, const wick_value *const *grads, size_t grad_count,
                                        wick_value **out_grads, size_t input_count, wick_error **error) {
   Hook *backward = user;
-  PyGILState_STATE gil = PyGILState_Ensure();
+  Entered entered;
+  if (!python_enter(backward->interpreter, &entered)) return WICK_CANCELLED;
   bool before = mode.grad_off;
   mode.grad_off = !create_graph;
   PyObject *answer = call_backward(backward, grads, grad_count);
@@ -328,7 +334,7 @@ static wick_status run_python_backward(void *user, int create_graph, const wick_
   mode.grad_off = before;
   Py_XDECREF(answer);
   if (failed) *error = wick_error_new(WICK_RUNTIME, "a backward raised an exception");
-  PyGILState_Release(gil);
+  python_leave(&entered);
   return failed ? WICK_RUNTIME : WICK_OK;
 }
 
@@ -347,7 +353,7 @@ static PyObject *record(PyObject *module, PyObject *args) {
   wick_status status = WICK_RUNTIME;
   if (from && (to = take_tensors(state, outputs, false, "outputs")) && (hook = malloc(sizeof *hook))) {
     Py_INCREF(backward);
-    *hook = (Hook){state, backward};
+    *hook = (Hook){state, state->interpreter, backward};
     status = wick_record(name, run_python_backward, drop_hook, hook, (const wick_value *const *)from,
                          (size_t)PyTuple_GET_SIZE(inputs), (const wick_value *const *)to,
                          (size_t)PyTuple_GET_SIZE(outputs), not_differentiable, &error);

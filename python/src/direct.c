@@ -19,8 +19,7 @@ static const Row rows[DIRECT_COUNT] = {
     [DIRECT_COPY] = {"aten::copy_", "aten::copy_("},
 };
 
-/* Overloads are the process's, and so is what is known of them. */
-static const wick_overload *found[DIRECT_COUNT];
+_Static_assert((int)DIRECT_COUNT == (int)DIRECT_CALLS, "the state has room for each");
 
 static const wick_overload *find(const Row *row) {
   for (const wick_overload *o = wick_overload_first(row->name); o; o = wick_overload_next(o)) {
@@ -39,11 +38,12 @@ wick_value *direct_call(ModuleState *state, enum Direct what, const wick_value *
   wick_run_options options;
   wick_value *result = NULL;
   wick_error *error = NULL;
-  if (!found[what] && !(found[what] = find(&rows[what]))) return NULL;
+  const wick_overload **found = &state->direct[what];
+  if (!*found && !(*found = find(&rows[what]))) return NULL;
   memcpy(values, arguments, count * sizeof *values);
   call_options(&options);
-  wick_status status = wick_overload_call(NULL, found[what], values, wick_overload_parameter_count(found[what]),
-                                          &options, &result, 1, &error);
+  wick_status status =
+      wick_overload_call(NULL, *found, values, wick_overload_parameter_count(*found), &options, &result, 1, &error);
   return status ? (wick_value *)raise_wick(state, status, error) : result;
 }
 

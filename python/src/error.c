@@ -1,11 +1,7 @@
-/* wick's errors as Python's, and calls that Ctrl-C ends. */
-#include <signal.h>
+/* wick's errors as Python's. */
 #include <string.h>
-#include <unistd.h>
 
 #include "py_wick.h"
-
-/* ---- errors ---- */
 
 static PyObject *class_named(const char *name) {
   PyObject *builtins = PyEval_GetBuiltins(); /* borrowed */
@@ -53,54 +49,4 @@ PyObject *raise_wick(ModuleState *state, wick_status status, wick_error *error) 
   }
   wick_error_free(error);
   return NULL;
-}
-
-/* ---- long calls ---- */
-
-/* The token of the call that the main thread is in, and what SIGINT did before it. A signal handler has no argument: of
- * the process, as the handler is. */
-static wick_cancel *volatile interrupted;
-static struct sigaction before_call;
-
-static void interrupt(int number, siginfo_t *info, void *context) {
-  wick_cancel *cancel = interrupted;
-  if (cancel) wick_cancel_fire(cancel);
-  if (before_call.sa_flags & SA_SIGINFO)
-    before_call.sa_sigaction(number, info, context);
-  else if (before_call.sa_handler != SIG_IGN && before_call.sa_handler != SIG_DFL)
-    before_call.sa_handler(number);
-}
-
-static bool is_main_thread(void) {
-  static _Thread_local enum { UNKNOWN, MAIN, OTHER } known; /* saves asking the kernel for each call */
-  if (known == UNKNOWN) known = gettid() == getpid() ? MAIN : OTHER;
-  return known == MAIN;
-}
-
-static bool watches_keyboard(void) {
-  struct sigaction now;
-  if (!is_main_thread() || interrupted || sigaction(SIGINT, NULL, &now)) return false;
-  return now.sa_flags & SA_SIGINFO || (now.sa_handler != SIG_IGN && now.sa_handler != SIG_DFL);
-}
-
-void long_call_begin(LongCall *call, wick_run_options *options) {
-  *call = (LongCall){0};
-  if (!options->cancel && watches_keyboard() && (call->cancel = wick_cancel_new())) {
-    struct sigaction ours = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
-    ours.sa_sigaction = interrupt;
-    sigemptyset(&ours.sa_mask);
-    options->cancel = call->cancel;
-    interrupted = call->cancel;
-    sigaction(SIGINT, &ours, &before_call);
-  }
-  call->thread = PyEval_SaveThread();
-}
-
-void long_call_end(LongCall *call) {
-  PyEval_RestoreThread(call->thread);
-  if (!call->cancel) return;
-  sigaction(SIGINT, &before_call, NULL);
-  interrupted = NULL;
-  wick_cancel_release(call->cancel);
-  PyErr_CheckSignals(); /* the handler of Python's raises what it raises */
 }

@@ -3,10 +3,11 @@
 
 #include "program.h"
 
-typedef struct ForeignFunction { /* of the process, as operators are */
-  ModuleState *state;
+typedef struct ForeignFunction { /* of the process, as operators are; the interpreter may end before it */
+  ModuleState *state;            /* NULL: it is over */
   PyObject *callable;
   size_t results;
+  struct ForeignFunction *next; /* of the same module */
 } ForeignFunction;
 
 /* In a thread of Python's the exception stays raised, and goes on where the program was called. */
@@ -53,11 +54,23 @@ static int call_function(const ForeignFunction *f, wick_call *call) {
 }
 
 static wick_status run(void *user, wick_call *call, wick_error **error) {
-  bool is_pythons = PyGILState_GetThisThreadState() != NULL;
-  PyGILState_STATE gil = PyGILState_Ensure();
-  wick_status status = call_function(user, call) ? fail(is_pythons, error) : WICK_OK;
-  PyGILState_Release(gil);
+  ForeignFunction *f = user;
+  Entered entered;
+  if (!f->state || !python_enter(f->state->interpreter, &entered)) {
+    *error = wick_error_new(WICK_RUNTIME, "the interpreter that has the function is over");
+    return WICK_RUNTIME;
+  }
+  wick_status status = call_function(f, call) ? fail(python_goes_on(&entered), error) : WICK_OK;
+  python_leave(&entered);
   return status;
+}
+
+void clear_foreign_functions(ProgramState *programs) {
+  for (ForeignFunction *f = programs->functions; f; f = f->next) {
+    f->state = NULL;
+    Py_CLEAR(f->callable);
+  }
+  programs->functions = NULL;
 }
 
 static PyObject *register_operator(PyObject *self, PyObject *args) {
@@ -69,7 +82,7 @@ static PyObject *register_operator(PyObject *self, PyObject *args) {
   ForeignFunction *f = PyMem_Malloc(sizeof *f);
   if (!f) return PyErr_NoMemory();
   Py_INCREF(callable);
-  *f = (ForeignFunction){state, callable, (size_t)results};
+  *f = (ForeignFunction){state, callable, (size_t)results, NULL};
   wick_operator operator= {.size = sizeof operator,
                            .flags = WICK_OPERATOR_NONDETERMINISTIC | WICK_OPERATOR_SIDE_EFFECTS |
                            WICK_OPERATOR_COMPOSITE | WICK_OPERATOR_TAKES_UNDEFINED | WICK_OPERATOR_RETURNS_ARGUMENT,
@@ -78,7 +91,11 @@ static PyObject *register_operator(PyObject *self, PyObject *args) {
                            .user = f};
   wick_error *error = NULL;
   wick_status status = wick_operators_register(&operator, 1, &error);
-  if (!status) Py_RETURN_NONE;
+  if (!status) {
+    f->next = programs_of(state)->functions;
+    programs_of(state)->functions = f;
+    Py_RETURN_NONE;
+  }
   Py_DECREF(callable);
   PyMem_Free(f);
   return raise_wick(state, status, error);

@@ -114,10 +114,10 @@ static PyObject *graph_outputs(PyObject *self, PyObject *unused) {
   return ends_of((GraphObject *)self, top(self), false);
 }
 static PyObject *find_all(PyObject *self, PyObject *args, PyObject *keywords) {
-  static char *names[] = {"kind", "recurse", NULL};
+  static const char *const names[] = {"kind", "recurse", NULL};
   const char *kind;
   int deep = 1;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|p", names, &kind, &deep)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|p", KEYWORDS(names), &kind, &deep)) return NULL;
   return nodes_of((GraphObject *)self, top(self), kind, deep);
 }
 static PyObject *find_one(PyObject *self, PyObject *args, PyObject *keywords) {

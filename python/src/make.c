@@ -273,12 +273,12 @@ static PyObject *finish(ModuleState *state, PyObject *tensor, PyObject *device, 
 }
 
 static PyObject *tensor(PyObject *module, PyObject *args, PyObject *keywords) {
-  static char *names[] = {"data", "dtype", "device", "requires_grad", "pin_memory", NULL};
+  static const char *const names[] = {"data", "dtype", "device", "requires_grad", "pin_memory", NULL};
   ModuleState *state = state_of_module(module);
   PyObject *data, *dtype = Py_None, *device = Py_None;
   int requires_grad = 0, pin_memory = 0, wanted;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OOpp:tensor", names, &data, &dtype, &device, &requires_grad,
-                                   &pin_memory) ||
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OOpp:tensor", KEYWORDS(names), &data, &dtype, &device,
+                                   &requires_grad, &pin_memory) ||
       take_dtype(state, dtype, &wanted))
     return NULL;
   return finish(state, make_tensor(state, data, wanted), device, requires_grad);
@@ -286,11 +286,11 @@ static PyObject *tensor(PyObject *module, PyObject *args, PyObject *keywords) {
 
 /* Shares memory where that is possible. */
 static PyObject *as_tensor(PyObject *module, PyObject *args, PyObject *keywords) {
-  static char *names[] = {"data", "dtype", "device", NULL};
+  static const char *const names[] = {"data", "dtype", "device", NULL};
   ModuleState *state = state_of_module(module);
   PyObject *data, *dtype = Py_None, *device = Py_None, *shown = NULL;
   int wanted;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OO:as_tensor", names, &data, &dtype, &device) ||
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OO:as_tensor", KEYWORDS(names), &data, &dtype, &device) ||
       take_dtype(state, dtype, &wanted))
     return NULL;
   if (is_tensor(state, data)) {

@@ -203,15 +203,20 @@ static void release_buffer(PyObject *self, Py_buffer *buffer) {
 
 /* ---- memory of others ---- */
 
+typedef struct Borrowed {
+  Py_buffer buffer;
+  PyInterpreterState *interpreter;
+} Borrowed;
+
 /* Called when the last tensor over a buffer goes, on any thread; after the interpreter's end nobody is there to be
  * told. */
 static void drop_buffer(void *user) {
-  Py_buffer *buffer = user;
-  if (!Py_IsInitialized()) return;
-  PyGILState_STATE gil = PyGILState_Ensure();
-  PyBuffer_Release(buffer);
-  PyMem_Free(buffer);
-  PyGILState_Release(gil);
+  Borrowed *borrowed = user;
+  Entered entered;
+  if (!python_enter(borrowed->interpreter, &entered)) return;
+  PyBuffer_Release(&borrowed->buffer);
+  PyMem_Free(borrowed);
+  python_leave(&entered);
 }
 
 static int dtype_of_format(const char *format, Py_ssize_t bytes) {
@@ -251,12 +256,14 @@ wick_value *value_from_buffer(ModuleState *state, PyObject *object) {
   int64_t sizes[32], strides[32];
   wick_value *value = NULL;
   wick_error *error = NULL;
-  Py_buffer *buffer = PyMem_Calloc(1, sizeof *buffer);
-  if (!buffer) return (wick_value *)PyErr_NoMemory();
+  Borrowed *borrowed = PyMem_Calloc(1, sizeof *borrowed);
+  if (!borrowed) return (wick_value *)PyErr_NoMemory();
+  Py_buffer *buffer = &borrowed->buffer;
+  borrowed->interpreter = state->interpreter;
   if (PyObject_GetBuffer(object, buffer, PyBUF_STRIDES | PyBUF_FORMAT | PyBUF_WRITABLE)) {
     PyErr_Clear(); /* what can't be written to is shown all the same, as torch does */
     if (PyObject_GetBuffer(object, buffer, PyBUF_STRIDES | PyBUF_FORMAT)) {
-      PyMem_Free(buffer);
+      PyMem_Free(borrowed);
       return NULL;
     }
   }
@@ -265,12 +272,12 @@ wick_value *value_from_buffer(ModuleState *state, PyObject *object) {
     PyErr_Format(PyExc_TypeError, "there is no dtype for elements of format '%s'", buffer->format);
   } else if (take_strides(buffer, sizes, strides) == 0) {
     wick_status status = wick_tensor_borrow(buffer->buf ? buffer->buf : (void *)buffer, (uint32_t)dtype, buffer->ndim,
-                                            sizes, strides, drop_buffer, buffer, &value, &error);
+                                            sizes, strides, drop_buffer, borrowed, &value, &error);
     if (status) raise_wick(state, status, error);
   }
   if (value) return value;
   PyBuffer_Release(buffer);
-  PyMem_Free(buffer);
+  PyMem_Free(borrowed);
   return NULL;
 }
 
@@ -325,9 +332,9 @@ static PyObject *array_of(PyObject *self) {
 }
 
 static PyObject *call_numpy(PyObject *self, PyObject *args, PyObject *keywords) {
-  static char *names[] = {"force", NULL};
+  static const char *const names[] = {"force", NULL};
   int force = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$p:numpy", names, &force)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$p:numpy", KEYWORDS(names), &force)) return NULL;
   if (!force) return array_of(self);
   ModuleState *state = state_of_tensor(self);
   PyObject *plain = call_aten(state, "aten::detach", &self, 1);
@@ -343,9 +350,9 @@ static PyObject *call_numpy(PyObject *self, PyObject *args, PyObject *keywords) 
 }
 
 static PyObject *call_array(PyObject *self, PyObject *args, PyObject *keywords) {
-  static char *names[] = {"dtype", "copy", NULL};
+  static const char *const names[] = {"dtype", "copy", NULL};
   PyObject *dtype = Py_None, *copy = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OO:__array__", names, &dtype, &copy)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OO:__array__", KEYWORDS(names), &dtype, &copy)) return NULL;
   PyObject *array = array_of(self);
   if (!array || dtype == Py_None) return array;
   PyObject *converted = PyObject_CallMethod(array, "astype", "O", dtype);
@@ -367,10 +374,10 @@ static void free_capsule(PyObject *capsule) {
 }
 
 static PyObject *call_dlpack(PyObject *self, PyObject *args, PyObject *keywords) {
-  static char *names[] = {"stream", NULL};
+  static const char *const names[] = {"stream", NULL};
   PyObject *stream = Py_None;
   struct DLManagedTensor *managed;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:__dlpack__", names, &stream)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:__dlpack__", KEYWORDS(names), &stream)) return NULL;
   wick_tensor_info info;
   if (tensor_info(self, &info)) return NULL;
   if (info.flags & WICK_INFO_REQUIRES_GRAD)

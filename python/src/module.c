@@ -84,6 +84,9 @@ static int traverse(PyObject *module, visitproc visit, void *arg) {
   ModuleState *state = state_of_module(module);
   for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) Py_VISIT(*object_at(state, i));
   for (int i = 0; i < ARITHMETIC_COUNT; i++) Py_VISIT(state->arithmetic[i]);
+  for (int i = 0; i < DTYPE_COUNT; i++) Py_VISIT(state->dtypes[i]);
+  for (int i = 0; i < LAYOUT_COUNT; i++) Py_VISIT(state->layouts[i]);
+  for (int i = 0; i < MEMORY_FORMAT_COUNT; i++) Py_VISIT(state->memory_formats[i]);
   return traverse_programs(state, visit, arg);
 }
 
@@ -135,8 +138,11 @@ static PyObject *load_value(PyObject *module, PyObject *path) {
   wick_error *error = NULL;
   wick_status status;
   if (!PyUnicode_FSConverter(path, &bytes)) return NULL;
-  Py_BEGIN_ALLOW_THREADS status = wick_load_value(NULL, PyBytes_AS_STRING(bytes), NULL, &value, &error);
-  Py_END_ALLOW_THREADS Py_DECREF(bytes);
+  Away away;
+  python_away(&away);
+  status = wick_load_value(NULL, PyBytes_AS_STRING(bytes), NULL, &value, &error);
+  python_back(&away);
+  Py_DECREF(bytes);
   return status ? raise_wick(state, status, error) : value_to_python(state, value);
 }
 static PyObject *load_value_memory(PyObject *module, PyObject *data) {
@@ -160,8 +166,11 @@ static PyObject *save_value(PyObject *module, PyObject *args) {
     Py_DECREF(bytes);
     return NULL;
   }
-  Py_BEGIN_ALLOW_THREADS status = wick_save_value(NULL, value, PyBytes_AS_STRING(bytes), &error);
-  Py_END_ALLOW_THREADS wick_value_release(value);
+  Away away;
+  python_away(&away);
+  status = wick_save_value(NULL, value, PyBytes_AS_STRING(bytes), &error);
+  python_back(&away);
+  wick_value_release(value);
   Py_DECREF(bytes);
   if (status) return raise_wick(state, status, error);
   Py_RETURN_NONE;
@@ -178,18 +187,28 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL}};
 
 typedef int Adder(PyObject *module, ModuleState *state);
-static Adder *const adders[] = {add_values,   add_operators, add_tensor, add_making,
-                                add_autograd, add_programs,  add_trace};
+static Adder *const adders[] = {add_values, add_generator, add_operators, add_tensor,
+                                add_making, add_autograd,  add_programs,  add_trace};
 
 static int execute(PyObject *module) {
   ModuleState *state = state_of_module(module);
+  state->interpreter = PyInterpreterState_Get();
   if (intern_names(state)) return -1;
   for (size_t i = 0; i < sizeof adders / sizeof *adders; i++)
     if (adders[i](module, state)) return -1;
   return PyModule_AddStringConstant(module, "__version__", wick_version());
 }
 
-static PyModuleDef_Slot slots[] = {{Py_mod_exec, execute}, {0, NULL}};
+/* Interpreters share one GIL: what is the process's (docs/statics.md) has locks of its own, but the thread's grad mode
+ * and SIGINT know no interpreter. Without a GIL the module asks for one. */
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, execute},
+#if PY_VERSION_HEX >= 0x030c0000
+                                   {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_SUPPORTED},
+#endif
+#if PY_VERSION_HEX >= 0x030d0000
+                                   {Py_mod_gil, Py_MOD_GIL_USED},
+#endif
+                                   {0, NULL}};
 static struct PyModuleDef definition = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "wick._C",

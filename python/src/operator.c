@@ -202,10 +202,11 @@ static wick_status run(const Signature *s, wick_value *const *values, wick_value
   if (!may_last(s, values))
     return wick_overload_call(NULL, s->overload, (const wick_value *const *)values, s->count, &options, results,
                               s->result_count, error);
-  PyThreadState *thread = PyEval_SaveThread();
+  LongCall call;
+  long_call_begin(&call, &options);
   wick_status status = wick_overload_call(NULL, s->overload, (const wick_value *const *)values, s->count, &options,
                                           results, s->result_count, error);
-  PyEval_RestoreThread(thread);
+  long_call_end(&call);
   return status;
 }
 
@@ -326,6 +327,10 @@ static void fill_dtype(const OperatorObject *self, BoundCall *bound) {
       bound->slots[i] = self->state->dtypes[self->state->default_dtype];
 }
 
+static void release_results(wick_value **results, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) wick_value_release(results[i]);
+}
+
 static PyObject *run_bound(const OperatorObject *self, BoundCall *bound) {
   const Signature *s = bound->signature;
   wick_value *values[MAX_PARAMETERS], *results[MAX_RESULTS];
@@ -340,7 +345,12 @@ static PyObject *run_bound(const OperatorObject *self, BoundCall *bound) {
   PyObject *made = NULL;
   if (count == s->count) {
     wick_status status = run(s, values, results, &error);
-    made = status ? raise_wick(self->state, status, error) : finish(self, bound, results);
+    if (status)
+      raise_wick(self->state, status, error);
+    else if (PyErr_Occurred()) /* what a signal's handler raised */
+      release_results(results, s->result_count);
+    else
+      made = finish(self, bound, results);
   }
   while (count--) wick_value_release(values[count]);
   return made;
@@ -364,9 +374,17 @@ static PyObject *call_operator(PyObject *callable, PyObject *const *values, size
 
 /* ---- the type ---- */
 
+static int operator_traverse(PyObject *object, visitproc visit, void *arg) {
+  OperatorObject *self = (OperatorObject *)object;
+  Py_VISIT(Py_TYPE(self));
+  for (uint32_t i = 0; i < self->signature_count; i++) Py_VISIT(self->signatures[i].result_type);
+  return 0;
+}
+
 static void operator_dealloc(PyObject *object) {
   OperatorObject *self = (OperatorObject *)object;
   PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
   for (uint32_t i = 0; i < self->signature_count; i++) signature_dispose(&self->signatures[i]);
   PyMem_Free(self->signatures);
   Py_XDECREF(self->name);
@@ -449,14 +467,14 @@ static PyGetSetDef operator_getters[] = {
     {"is_callable", operator_get_is_callable, NULL, "Whether an overload takes or gives tensors.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef operator_methods[] = {{"__reduce__", operator_reduce, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
-static PyType_Slot operator_slots[] = {{Py_tp_dealloc, operator_dealloc}, {Py_tp_repr, operator_repr},
-                                       {Py_tp_call, PyVectorcall_Call},   {Py_tp_descr_get, operator_get},
-                                       {Py_tp_members, operator_members}, {Py_tp_getset, operator_getters},
-                                       {Py_tp_methods, operator_methods}, {0, NULL}};
-static PyType_Spec operator_spec = {
-    "wick.Operator", sizeof(OperatorObject), 0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    operator_slots};
+static PyType_Slot operator_slots[] = {
+    {Py_tp_dealloc, operator_dealloc}, {Py_tp_traverse, operator_traverse}, {Py_tp_repr, operator_repr},
+    {Py_tp_call, PyVectorcall_Call},   {Py_tp_descr_get, operator_get},     {Py_tp_members, operator_members},
+    {Py_tp_getset, operator_getters},  {Py_tp_methods, operator_methods},   {0, NULL}};
+static PyType_Spec operator_spec = {"wick.Operator", sizeof(OperatorObject), 0,
+                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR |
+                                        Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_HAVE_GC,
+                                    operator_slots};
 
 static PyObject *operator_new(ModuleState *state, PyObject *name) {
   OperatorObject *made = (OperatorObject *)state->operator_type->tp_alloc(state->operator_type, 0);

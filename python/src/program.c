@@ -365,9 +365,10 @@ static PyObject *set_executor(PyObject *self, PyObject *args) {
 
 static PyObject *wait_for_plans(PyObject *self, PyObject *unused) {
   (void)self, (void)unused;
-  Py_BEGIN_ALLOW_THREADS;
+  Away away;
+  python_away(&away);
   wick_wait_for_plans();
-  Py_END_ALLOW_THREADS;
+  python_back(&away);
   Py_RETURN_NONE;
 }
 

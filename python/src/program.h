@@ -14,9 +14,10 @@
 
 typedef struct ProgramState {
   PyTypeObject *program_type, *method_type, *graph_type, *node_type, *graph_value_type, *future_type;
-  PyObject *classes;     /* dict: a class of Python -> (kind, Program, name, names of attributes) */
-  PyObject *wrap;        /* makes Python's objects of parts: wrap(kind, ...); NULL: nobody has set it */
-  PyObject *name_handle; /* "_script_handle" */
+  PyObject *classes;                 /* dict: a class of Python -> (kind, Program, name, names of attributes) */
+  PyObject *wrap;                    /* makes Python's objects of parts: wrap(kind, ...); NULL: nobody has set it */
+  PyObject *name_handle;             /* "_script_handle" */
+  struct ForeignFunction *functions; /* that operators of the process call */
 } ProgramState;
 static inline ProgramState *programs_of(ModuleState *state) {
   return state->program_state;
@@ -63,6 +64,7 @@ int add_program_class(PyObject *module, ModuleState *state);
 int add_method_class(PyObject *module, ModuleState *state);
 int add_graph_classes(PyObject *module, ModuleState *state);
 int add_object_classes(PyObject *module, ModuleState *state);
+void clear_foreign_functions(ProgramState *programs); /* the module goes */
 int program_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **out);
 
 #endif

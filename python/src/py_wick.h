@@ -3,8 +3,10 @@
  *   py_wick.h     what the files share (this one): the module's state, values both ways, errors, long calls
  *   module.c      the module, made of what each file adds
  *   error.c       wick's errors as Python's
+ *   interpreter.c entering an interpreter from a callback; calls that Ctrl-C ends
  *   value.c       Python's values as wick's and back
- *   types.c       dtype, device, layout, memory_format, Size, Generator
+ *   types.c       dtype, device, layout, memory_format, Size
+ *   generator.c   Generator
  *   operator.c    operator(name): a callable over all overloads
  *   signature.c   an overload's parameters, and which arguments fit them
  *   tensor.c      Tensor: what it tells of itself, its memory, its protocols
@@ -35,7 +37,10 @@ static inline int PyModule_AddObjectRef(PyObject *module, const char *name, PyOb
 }
 #endif
 
-enum { DTYPE_COUNT = 18, LAYOUT_COUNT = 5, MEMORY_FORMAT_COUNT = 4, ARITHMETIC_COUNT = 36 };
+enum { DTYPE_COUNT = 18, LAYOUT_COUNT = 5, MEMORY_FORMAT_COUNT = 4, ARITHMETIC_COUNT = 36, DIRECT_CALLS = 8 };
+
+/* Names of keywords, as PyArg_ParseTupleAndKeywords wants them. */
+#define KEYWORDS(names) ((char **)(uintptr_t)(names))
 
 typedef struct ModuleState ModuleState;
 struct ModuleState {
@@ -46,6 +51,8 @@ struct ModuleState {
   PyObject *cpu;                          /* the device that nearly all tensors are on */
   PyObject *arithmetic[ARITHMETIC_COUNT]; /* arithmetic.c: what Python's operators call; NULL: not asked for yet */
   uint32_t default_dtype;
+  PyInterpreterState *interpreter;
+  const wick_overload *direct[DIRECT_CALLS]; /* direct.c: NULL: not asked for yet */
   /* names that calls meet often, interned */
   PyObject *name_self, *name_input, *name_out, *name_dim, *name_axis, *name_keepdim, *name_keepdims, *name_other,
       *name_x, *name_x1, *name_x2, *name_a, *name_requires_grad, *name_names;
@@ -125,13 +132,30 @@ bool grad_is_enabled(void);
  *   long_call_begin(&call, &options);
  *   status = wick_run(...);
  *   long_call_end(&call);                                                                                    */
+typedef struct Away {
+  PyThreadState *thread, *before;
+} Away;
 typedef struct LongCall {
-  PyThreadState *thread;
+  Away away;
   wick_cancel *cancel;
-  void *outer;
 } LongCall;
 void long_call_begin(LongCall *call, wick_run_options *options);
 void long_call_end(LongCall *call);
+/* The same without Ctrl-C: gives the GIL away, and takes it back. */
+void python_away(Away *away);
+void python_back(Away *away);
+/* Around what a callback does in Python: enters the interpreter, whichever thread calls and whatever it is in. False:
+ * Python is over, or there is no memory; then nothing of Python's may be touched, and nothing is to be left. */
+typedef struct Entered {
+  PyThreadState *away, *own;
+  Away outer;
+  PyGILState_STATE gil;
+  bool has_gil, has_outer, is_new;
+} Entered;
+bool python_enter(PyInterpreterState *interpreter, Entered *entered);
+void python_leave(Entered *entered);
+/* Whether an exception that stays raised goes on where Python was left: not in threads that Python knows nothing of. */
+bool python_goes_on(const Entered *entered);
 
 /* ---- operators ---- */
 /* The callable over all overloads of "aten::add", kept; NULL with an AttributeError. A new reference. */
@@ -141,6 +165,7 @@ PyObject *call_aten(ModuleState *state, const char *name, PyObject *const *argum
 
 /* ---- what the files add to the module: -1 with an error ---- */
 int add_values(PyObject *module, ModuleState *state); /* dtypes and so on */
+int add_generator(PyObject *module, ModuleState *state);
 int add_operators(PyObject *module, ModuleState *state);
 int add_tensor(PyObject *module, ModuleState *state);
 int add_making(PyObject *module, ModuleState *state);

@@ -256,8 +256,10 @@ static int bind_out(const Signature *s, PyObject *out, BoundCall *bound, PyObjec
   bool is_sequence = PyTuple_Check(out) || PyList_Check(out);
   if (!is_sequence || Py_SIZE(out) != (Py_ssize_t)s->out_count)
     REFUSE("out must be a tuple of %u tensors", s->out_count);
-  for (uint32_t i = 0; i < s->out_count; i++)
-    bound->slots[first + i] = PyTuple_Check(out) ? PyTuple_GET_ITEM(out, i) : PyList_GET_ITEM(out, i);
+  /* what converts other arguments may empty a list */
+  bound->outs = PyList_Check(out) ? PyList_AsTuple(out) : (Py_INCREF(out), out);
+  if (!bound->outs) return -1;
+  for (uint32_t i = 0; i < s->out_count; i++) bound->slots[first + i] = PyTuple_GET_ITEM(bound->outs, i);
   return 0;
 }
 
@@ -327,7 +329,7 @@ static int judge_arguments(ModuleState *state, const Signature *s, BoundCall *bo
 int signature_bind(ModuleState *state, const Signature *s, const CallArguments *call, BoundCall *bound,
                    PyObject **why) {
   bound->signature = s;
-  bound->rest = bound->requires_grad = NULL;
+  bound->rest = bound->outs = bound->requires_grad = NULL;
   bound->fit = FIT_EXACT;
   memset(bound->slots, 0, s->count * sizeof *bound->slots);
   if (call->out ? !s->out_count : s->out_count) REFUSE(call->out ? "takes no out=" : "needs out=");
@@ -347,6 +349,7 @@ int signature_bind(ModuleState *state, const Signature *s, const CallArguments *
 
 void bound_clear(BoundCall *bound) {
   Py_CLEAR(bound->rest);
+  Py_CLEAR(bound->outs);
 }
 
 /* ---- what arguments become ---- */

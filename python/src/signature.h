@@ -35,6 +35,7 @@ typedef struct BoundCall {
   const Signature *signature;
   PyObject *slots[MAX_PARAMETERS]; /* borrowed; NULL: the default */
   PyObject *rest;                  /* a tuple, owned: what varargs took; NULL: none */
+  PyObject *outs;                  /* a tuple, owned: several tensors of out=; NULL: none */
   PyObject *requires_grad;         /* borrowed: of a factory; NULL: not given */
   Fit fit;
 } BoundCall;

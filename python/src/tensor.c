@@ -54,11 +54,12 @@ static PyObject *shown_as(ModuleState *state, PyTypeObject *type, PyObject *data
 }
 
 static PyObject *make_subclass(PyObject *class, PyObject *args, PyObject *keywords) {
-  static char *names[] = {"cls", "data", "require_grad", NULL};
+  static const char *const names[] = {"cls", "data", "require_grad", NULL};
   PyObject *type, *data;
   int wanted = 0;
   (void)class;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O|p:_make_subclass", names, &PyType_Type, &type, &data, &wanted))
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O|p:_make_subclass", KEYWORDS(names), &PyType_Type, &type, &data,
+                                   &wanted))
     return NULL;
   ModuleState *state = state_of_type((PyTypeObject *)type);
   if (!state) return NULL;
@@ -193,13 +194,13 @@ static PyObject *get_is_cuda(PyObject *self, void *unused) {
 }
 
 static PyObject *call_size(PyObject *self, PyObject *args, PyObject *keywords) {
-  static char *names[] = {"dim", NULL};
+  static const char *const names[] = {"dim", NULL};
   PyObject *dim = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:size", names, &dim)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:size", KEYWORDS(names), &dim)) return NULL;
   if (dim == Py_None) return get_shape(self, NULL);
-  INFO(self);
-  Py_ssize_t i = PyNumber_AsSsize_t(dim, PyExc_IndexError);
+  Py_ssize_t i = PyNumber_AsSsize_t(dim, PyExc_IndexError); /* may change the tensor: asked first */
   if (i == -1 && PyErr_Occurred()) return NULL;
+  INFO(self);
   int span = info.ndim ? info.ndim : 1;
   if (i < -span || i >= span)
     return PyErr_Format(PyExc_IndexError, "Dimension out of range (expected to be in range of [%d, %d], but got %zd)",
@@ -209,13 +210,13 @@ static PyObject *call_size(PyObject *self, PyObject *args, PyObject *keywords) {
   return PyLong_FromLongLong(info.sizes[i < 0 ? i + info.ndim : i]);
 }
 static PyObject *call_stride(PyObject *self, PyObject *args, PyObject *keywords) {
-  static char *names[] = {"dim", NULL};
+  static const char *const names[] = {"dim", NULL};
   PyObject *dim = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:stride", names, &dim)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:stride", KEYWORDS(names), &dim)) return NULL;
+  Py_ssize_t i = dim == Py_None ? 0 : PyNumber_AsSsize_t(dim, PyExc_IndexError); /* may change the tensor */
+  if (i == -1 && PyErr_Occurred()) return NULL;
   INFO(self);
   if (dim != Py_None) {
-    Py_ssize_t i = PyNumber_AsSsize_t(dim, PyExc_IndexError);
-    if (i == -1 && PyErr_Occurred()) return NULL;
     if (i < -info.ndim || i >= info.ndim)
       return PyErr_Format(PyExc_IndexError, "Dimension out of range (expected to be in range of [%d, %d], but got %zd)",
                           -info.ndim, info.ndim - 1, i);

@@ -18,14 +18,15 @@ static _Thread_local Trace *current;
 
 static void on_warning(void *user, uint32_t kind, const char *message) {
   Trace *trace = user;
-  PyGILState_STATE gil = PyGILState_Ensure();
+  Entered entered;
+  if (!python_enter(trace->state->interpreter, &entered)) return;
   PyObject *kind_of, *value, *place;
   PyErr_Fetch(&kind_of, &value, &place);
   PyObject *done = PyObject_CallFunction(trace->warn, "Is", (unsigned)kind, message);
   if (!done) PyErr_WriteUnraisable(trace->warn);
   Py_XDECREF(done);
   PyErr_Restore(kind_of, value, place);
-  PyGILState_Release(gil);
+  python_leave(&entered);
 }
 
 /* The innermost frame of Python: a new reference, or NULL. */
@@ -37,7 +38,8 @@ static PyObject *frame_now(void) {
 
 static int on_place(void *user, wick_trace_place *out) {
   Trace *trace = user;
-  PyGILState_STATE gil = PyGILState_Ensure();
+  Entered entered;
+  if (!python_enter(trace->state->interpreter, &entered)) return 0;
   PyObject *frame = frame_now();
   PyCodeObject *code = frame ? PyFrame_GetCode((PyFrameObject *)frame) : NULL;
   if (code) {
@@ -49,7 +51,7 @@ static int on_place(void *user, wick_trace_place *out) {
   PyErr_Clear();
   Py_XDECREF(code);
   Py_XDECREF(frame);
-  PyGILState_Release(gil);
+  python_leave(&entered);
   return out->file != NULL;
 }
 
@@ -71,13 +73,14 @@ static const char *find_name(Trace *trace, PyObject *locals, const wick_value *t
 }
 
 static const char *on_name(void *user, const wick_value *tensor) {
-  PyGILState_STATE gil = PyGILState_Ensure();
+  Entered entered;
+  if (!python_enter(((Trace *)user)->state->interpreter, &entered)) return NULL;
   PyObject *frame = frame_now(), *locals = frame ? PyObject_GetAttrString(frame, "f_locals") : NULL;
   const char *name = find_name(user, locals, tensor);
   PyErr_Clear();
   Py_XDECREF(locals);
   Py_XDECREF(frame);
-  PyGILState_Release(gil);
+  python_leave(&entered);
   return name;
 }
 

@@ -1,4 +1,4 @@
-/* dtype, layout, memory_format, device, Size and Generator: small immutable objects, and what operators' numbers for
+/* dtype, layout, memory_format, device and Size: small immutable objects, and what operators' numbers for
  * them are. */
 #include <string.h>
 
@@ -69,8 +69,14 @@ static PyObject *dtype_get_itemsize(PyObject *self, void *unused) {
   return PyLong_FromSize_t(wick_dtype_bytes(number_of(self)));
 }
 
+/* The module holds them, and they hold it by their class: the collector sees to that. */
+static int plain_traverse(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  return 0;
+}
 static void plain_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
   type->tp_free(self);
   Py_DECREF(type);
 }
@@ -85,28 +91,30 @@ static PyMethodDef layout_methods[] = {{"__reduce__", layout_reduce, METH_NOARGS
 static PyMethodDef memory_format_methods[] = {{"__reduce__", memory_format_reduce, METH_NOARGS, NULL},
                                               {NULL, NULL, 0, NULL}};
 static PyType_Slot dtype_slots[] = {{Py_tp_dealloc, plain_dealloc},
+                                    {Py_tp_traverse, plain_traverse},
                                     {Py_tp_repr, dtype_repr},
                                     {Py_tp_getset, dtype_getters},
                                     {Py_tp_methods, dtype_methods},
                                     {Py_tp_doc, "The type of a tensor's elements."},
                                     {0, NULL}};
 static PyType_Slot layout_slots[] = {{Py_tp_dealloc, plain_dealloc},
+                                     {Py_tp_traverse, plain_traverse},
                                      {Py_tp_repr, layout_repr},
                                      {Py_tp_methods, layout_methods},
                                      {Py_tp_doc, "How a tensor's elements are laid out."},
                                      {0, NULL}};
 static PyType_Slot memory_format_slots[] = {{Py_tp_dealloc, plain_dealloc},
+                                            {Py_tp_traverse, plain_traverse},
                                             {Py_tp_repr, memory_format_repr},
                                             {Py_tp_methods, memory_format_methods},
                                             {Py_tp_doc, "The order of a tensor's dimensions in memory."},
                                             {0, NULL}};
 /* Nobody makes one but the module. */
-static PyType_Spec dtype_spec = {"wick.dtype", sizeof(NumberedObject), 0,
-                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, dtype_slots};
-static PyType_Spec layout_spec = {"wick.layout", sizeof(NumberedObject), 0,
-                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, layout_slots};
-static PyType_Spec memory_format_spec = {"wick.memory_format", sizeof(NumberedObject), 0,
-                                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, memory_format_slots};
+#define COLLECTED (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_HAVE_GC)
+static PyType_Spec dtype_spec = {"wick.dtype", sizeof(NumberedObject), 0, COLLECTED, dtype_slots};
+static PyType_Spec layout_spec = {"wick.layout", sizeof(NumberedObject), 0, COLLECTED, layout_slots};
+static PyType_Spec memory_format_spec = {"wick.memory_format", sizeof(NumberedObject), 0, COLLECTED,
+                                         memory_format_slots};
 
 static PyObject *numbered_new(PyTypeObject *type, uint32_t number) {
   NumberedObject *made = (NumberedObject *)type->tp_alloc(type, 0);
@@ -221,10 +229,10 @@ wick_value *value_from_device(ModuleState *state, PyObject *device) {
 }
 
 static PyObject *device_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-  static char *names[] = {"device", "index", NULL};
+  static const char *const names[] = {"device", "index", NULL};
   PyObject *what;
   int index = -1;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|i:device", names, &what, &index)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|i:device", KEYWORDS(names), &what, &index)) return NULL;
   ModuleState *state = PyType_GetModuleState(type);
   if (is_device(state, what)) {
     Py_INCREF(what);
@@ -249,6 +257,7 @@ static PyObject *device_new(PyTypeObject *type, PyObject *args, PyObject *keywor
 
 static void device_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
   Py_XDECREF(((DeviceObject *)self)->type);
   type->tp_free(self);
   Py_DECREF(type);
@@ -293,6 +302,7 @@ static PyGetSetDef device_getters[] = {{"type", device_get_type, NULL, "\"cpu\",
                                        {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot device_slots[] = {{Py_tp_new, device_new},
                                      {Py_tp_dealloc, device_dealloc},
+                                     {Py_tp_traverse, plain_traverse},
                                      {Py_tp_repr, device_repr},
                                      {Py_tp_str, device_text},
                                      {Py_tp_hash, device_hash},
@@ -301,7 +311,8 @@ static PyType_Slot device_slots[] = {{Py_tp_new, device_new},
                                      {Py_tp_methods, device_methods},
                                      {Py_tp_doc, "device(type, index=None): where a tensor's elements are."},
                                      {0, NULL}};
-static PyType_Spec device_spec = {"wick.device", sizeof(DeviceObject), 0, Py_TPFLAGS_DEFAULT, device_slots};
+static PyType_Spec device_spec = {"wick.device", sizeof(DeviceObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+                                  device_slots};
 
 /* ---- Size: a tuple of ints ---- */
 
@@ -393,83 +404,6 @@ static PyType_Slot size_slots[] = {{Py_tp_new, size_new},
                                    {0, NULL}};
 static PyType_Spec size_spec = {"wick.Size", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, size_slots};
 
-/* ---- Generator ---- */
-
-typedef struct GeneratorObject {
-  PyObject_HEAD wick_value *value;
-} GeneratorObject;
-
-PyObject *generator_object(ModuleState *state, wick_value *value) {
-  GeneratorObject *made = (GeneratorObject *)state->generator_type->tp_alloc(state->generator_type, 0);
-  if (made)
-    made->value = value;
-  else
-    wick_value_release(value);
-  return (PyObject *)made;
-}
-wick_value *generator_value(ModuleState *state, PyObject *object) {
-  return Py_TYPE(object) == state->generator_type ? ((GeneratorObject *)object)->value : NULL;
-}
-
-static PyObject *generator_new_object(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-  static char *names[] = {"device", NULL};
-  PyObject *device = NULL;
-  wick_value *value;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:Generator", names, &device)) return NULL;
-  ModuleState *state = PyType_GetModuleState(type);
-  if (device && device != Py_None) {
-    PyObject *text = PyObject_Str(device);
-    bool is_cpu = text && PyUnicode_CompareWithASCIIString(text, "cpu") == 0;
-    Py_XDECREF(text);
-    if (!is_cpu) {
-      if (!PyErr_Occurred()) PyErr_Format(PyExc_RuntimeError, "generators of device %S are not here", device);
-      return NULL;
-    }
-  }
-  CHECK_WICK(state, wick_generator_new(67280421310721u, &value, &check_error));
-  return generator_object(state, value);
-}
-static void generator_dealloc(PyObject *self) {
-  PyTypeObject *type = Py_TYPE(self);
-  wick_value_release(((GeneratorObject *)self)->value);
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-static PyObject *generator_manual_seed(PyObject *self, PyObject *number) {
-  ModuleState *state = state_of(self);
-  uint64_t seed = PyLong_AsUnsignedLongLongMask(number);
-  if (!state || (seed == UINT64_MAX && PyErr_Occurred())) return NULL;
-  CHECK_WICK(state, wick_generator_set_seed(((GeneratorObject *)self)->value, seed, &check_error));
-  Py_INCREF(self);
-  return self;
-}
-static PyObject *generator_initial_seed(PyObject *self, PyObject *unused) {
-  ModuleState *state = state_of(self);
-  uint64_t seed;
-  (void)unused;
-  if (!state) return NULL;
-  CHECK_WICK(state, wick_generator_seed(((GeneratorObject *)self)->value, &seed, &check_error));
-  return PyLong_FromUnsignedLongLong(seed);
-}
-static PyObject *generator_get_device(PyObject *self, void *unused) {
-  ModuleState *state = state_of(self);
-  (void)unused;
-  return state ? device_object(state, "cpu") : NULL;
-}
-static PyMethodDef generator_methods[] = {
-    {"manual_seed", generator_manual_seed, METH_O, "manual_seed(seed): begins anew; gives itself."},
-    {"initial_seed", generator_initial_seed, METH_NOARGS, "The seed it began with."},
-    {NULL, NULL, 0, NULL}};
-static PyGetSetDef generator_getters[] = {{"device", generator_get_device, NULL, NULL, NULL},
-                                          {NULL, NULL, NULL, NULL, NULL}};
-static PyType_Slot generator_slots[] = {{Py_tp_new, generator_new_object},
-                                        {Py_tp_dealloc, generator_dealloc},
-                                        {Py_tp_methods, generator_methods},
-                                        {Py_tp_getset, generator_getters},
-                                        {Py_tp_doc, "Generator(device='cpu'): a sequence of random numbers."},
-                                        {0, NULL}};
-static PyType_Spec generator_spec = {"wick.Generator", sizeof(GeneratorObject), 0, Py_TPFLAGS_DEFAULT, generator_slots};
-
 /* ---- the module's ---- */
 
 static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyObject *bases) {
@@ -505,8 +439,7 @@ int add_values(PyObject *module, ModuleState *state) {
       !(state->layout_type = add_type(module, &layout_spec, NULL)) ||
       !(state->memory_format_type = add_type(module, &memory_format_spec, NULL)) ||
       !(state->device_type = add_type(module, &device_spec, NULL)) ||
-      !(state->size_type = add_type(module, &size_spec, (PyObject *)&PyTuple_Type)) ||
-      !(state->generator_type = add_type(module, &generator_spec, NULL)))
+      !(state->size_type = add_type(module, &size_spec, (PyObject *)&PyTuple_Type)))
     return -1;
   if (add_numbered(module, state->dtype_type, state->dtypes, DTYPE_COUNT, wick_dtype_name) ||
       add_numbered(module, state->layout_type, state->layouts, LAYOUT_COUNT, layout_name) ||

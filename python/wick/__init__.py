@@ -23,6 +23,9 @@ from . import _tensor  # noqa: E402,F401  (methods that Tensor has beside its op
 from ._functions import *  # noqa: E402,F401,F403
 from . import autograd  # noqa: E402,F401
 from .autograd import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: E402,F401
+from .random import (  # noqa: E402,F401
+    default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,
+)
 from .serialization import load, save  # noqa: E402,F401
 from ._tensor_str import set_printoptions  # noqa: E402,F401
 from ._ops import ops  # noqa: E402,F401

@@ -10,15 +10,13 @@ __all__ = [
     "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
     "IntTensor", "LongTensor", "ShortTensor", "align_tensors", "asarray", "atleast_1d", "atleast_2d",
     "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "chain_matmul",
-    "default_generator", "e", "einsum", "finfo", "from_numpy", "frombuffer", "get_rng_state", "iinfo", "inf",
-    "initial_seed", "is_complex", "is_floating_point", "is_nonzero", "is_storage", "is_tensor", "manual_seed",
-    "meshgrid", "nan", "newaxis", "numel", "pi", "seed", "set_default_tensor_type", "split", "to_dlpack",
-    "typename", "unique", "unique_consecutive",
+    "e", "einsum", "finfo", "from_numpy", "frombuffer", "iinfo", "inf", "is_complex", "is_floating_point",
+    "is_nonzero", "is_storage", "is_tensor", "meshgrid", "nan", "newaxis", "numel", "pi", "set_default_tensor_type",
+    "split", "to_dlpack", "typename", "unique", "unique_consecutive",
 ]
 
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
 newaxis = None
-default_generator = _C._default_generator()
 _aten = _C.operator
 
 
@@ -130,31 +128,6 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
                          "actual buffer length (%d bytes)" % (count, size, offset, len(view)))
     made = _C.from_buffer(view[offset:offset + count * size]).view(dtype)
     return made.requires_grad_() if requires_grad else made
-
-
-# ---- random numbers ----
-
-def manual_seed(seed):
-    """Random numbers begin anew with the seed; gives the generator."""
-    return default_generator.manual_seed(int(seed))
-
-
-def initial_seed():
-    """The seed that random numbers began with."""
-    return default_generator.initial_seed()
-
-
-def seed():
-    """Begins anew with a seed nobody knows, and gives it."""
-    import secrets
-    number = secrets.randbits(64)
-    default_generator.manual_seed(number)
-    return number
-
-
-def get_rng_state():
-    """Not there: a generator's inner state is not shown."""
-    raise NotImplementedError("wick does not show the state of generators; manual_seed begins anew")
 
 
 # ---- what dtypes hold ----
