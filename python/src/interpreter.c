@@ -1,4 +1,5 @@
-/* Into Python and out of it: callbacks come on any thread, inside any interpreter or none; signals come to the process. */
+/* Into Python and out of it: callbacks come on any thread, inside any interpreter or none; signals come to the
+ * process. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -97,7 +98,7 @@ static bool is_main_thread(void) {
   return known == MAIN;
 }
 
-/* Ours stands before Python's from the first long call on; where a program has put another in its place, before that. */
+/* Ours stands before Python's from the first long call on, or before what a program has put in its place. */
 static bool watches_keyboard(void) {
   struct sigaction now;
   if (!is_main_thread() || atomic_load(&interrupted) || sigaction(SIGINT, NULL, &now)) return false;

@@ -6,7 +6,7 @@
 
 enum { STATE_WORDS = 624, LEGACY_BYTES = 5048 };
 
-/* The layout of PyTorch's CPU generator. Files that it wrote before it had floats of its own end before `next_float`. */
+/* The layout of PyTorch's CPU generator. What it wrote before it had floats of its own ends before `next_float`. */
 typedef struct Layout {
   uint64_t seed;
   int32_t left, is_seeded;
