@@ -1,6 +1,7 @@
 """Data in batches."""
 from wick.utils.data.dataset import (
     ChainDataset, ConcatDataset, Dataset, IterableDataset, Subset, TensorDataset, random_split)
-from wick.utils.data.loader import DataLoader, default_collate, default_convert, get_worker_info
+from wick.utils.data.loader import DataLoader, default_collate, default_convert
 from wick.utils.data.sampler import (
     BatchSampler, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler)
+from wick.utils.data.worker import get_worker_info

@@ -1,15 +1,11 @@
-"""DataLoader: batches of samples, loaded in the process that asks for them."""
+"""DataLoader: batches of samples, loaded in the process that asks for them, or by worker processes."""
 import collections.abc
 import itertools
 
 import wick
 from wick.utils.data.dataset import IterableDataset, _Subscripted
 from wick.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler
-
-
-def get_worker_info():
-    """None: there are no worker processes."""
-    return None
+from wick.utils.data.worker import Workers, fetcher
 
 
 def _from_numpy(value):
@@ -82,9 +78,11 @@ class DataLoader(metaclass=_Subscripted):
         collate_fn: makes a batch of a list of samples.
         drop_last: whether a last batch that is not full is left out.
         generator: draws the order.
-
-    Samples are always loaded in this process: ``num_workers`` other than 0 and what belongs to workers is taken and
-    changes nothing but where samples are loaded.
+        num_workers: processes that load batches ahead, ``prefetch_factor`` each; 0 loads in this process.
+        multiprocessing_context: how they are started: a name ("fork", "spawn") or a context of multiprocessing.
+        worker_init_fn: called in each with its number, after its seeds were set.
+        persistent_workers: whether they live on after an epoch.
+        timeout: seconds to wait for a batch of theirs; 0 waits for ever.
     """
 
     def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0,
@@ -96,6 +94,16 @@ class DataLoader(metaclass=_Subscripted):
                              'multiprocessing.')
         if timeout < 0:
             raise ValueError('timeout option should be non-negative')
+        if num_workers == 0 and prefetch_factor != 2:
+            raise ValueError('prefetch_factor option could only be specified in multiprocessing.'
+                             'let num_workers > 0 to enable multiprocessing.')
+        if prefetch_factor <= 0:
+            raise ValueError('prefetch_factor option should be positive')
+        if persistent_workers and num_workers == 0:
+            raise ValueError('persistent_workers option needs num_workers > 0')
+        if multiprocessing_context is not None and num_workers == 0:
+            raise ValueError('multiprocessing_context can only be used with multi-process loading (num_workers > 0), '
+                             'but got num_workers={}'.format(num_workers))
         streamed = isinstance(dataset, IterableDataset)
         if streamed:
             if shuffle:
@@ -128,35 +136,45 @@ class DataLoader(metaclass=_Subscripted):
         self.pin_memory = pin_memory
         self.timeout = timeout
         self.worker_init_fn = worker_init_fn
+        self.multiprocessing_context = multiprocessing_context
+        self.prefetch_factor = prefetch_factor
+        self.persistent_workers = persistent_workers
+        self._workers = None  # of an epoch before, when they persist
         self._batched = batch_size is not None or batch_sampler is not None
         self.collate_fn = collate_fn if collate_fn is not None else default_collate if self._batched else \
             default_convert
 
     def __iter__(self):
-        wick.empty((), dtype=wick.int64).random_(generator=self.generator)  # an epoch draws a number, as torch's does
+        # an epoch draws a number, as torch's does: the workers' seed
+        seed = wick.empty((), dtype=wick.int64).random_(generator=self.generator).item()
         if isinstance(self.dataset, IterableDataset):
-            return self._stream()
-        return self._by_index()
+            tasks = itertools.repeat(None)
+        else:
+            tasks = iter(self.batch_sampler if self._batched else self.sampler)
+        return self._from_workers(tasks, seed) if self.num_workers else self._from_here(tasks)
 
-    def _by_index(self):
-        dataset, collate = self.dataset, self.collate_fn
-        if not self._batched:
-            for index in self.sampler:
-                yield collate(dataset[index])
-            return
-        for indices in self.batch_sampler:
-            yield collate([dataset[index] for index in indices])
+    def _from_here(self, tasks):
+        fetch = fetcher(self.dataset, self._batched, self.collate_fn, self.batch_size, self.drop_last)
+        for task in tasks:
+            try:
+                batch = fetch(task)
+            except StopIteration:
+                if isinstance(self.dataset, IterableDataset):
+                    return
+                raise
+            yield batch
 
-    def _stream(self):
-        samples = iter(self.dataset)
-        if not self._batched:
-            yield from map(self.collate_fn, samples)
-            return
-        while True:
-            batch = list(itertools.islice(samples, self.batch_size))
-            if not batch or (self.drop_last and len(batch) < self.batch_size):
-                return
-            yield self.collate_fn(batch)
+    def _from_workers(self, tasks, seed):
+        workers, self._workers = self._workers or Workers(self, seed), None
+        is_whole = False
+        try:
+            yield from workers.batches(tasks)
+            is_whole = True
+        finally:
+            if is_whole and self.persistent_workers:  # else batches that nobody takes may be on their way
+                self._workers = workers
+            else:
+                workers.close()
 
     def __len__(self):
         if isinstance(self.dataset, IterableDataset):
