@@ -89,7 +89,6 @@ static Status task_of(Run *run, GradNode *node, Task **out) {
 /* Adds a gradient (borrowed) for an output of a node. */
 static Status add_gradient(Run *run, GradEdge to, Tensor *grad) {
   assert(!to.node || to.output < to.node->output_count);
-  static OpRef add = OP_REF("aten::add", "Tensor");
   Task *task;
   if (run->grad_only && !ptrmap_has(&run->needed, to.node)) return OK;
   TRY(task_of(run, to.node, &task));
@@ -99,7 +98,7 @@ static Status add_gradient(Run *run, GradEdge to, Tensor *grad) {
     return OK;
   }
   IValue sum = IVALUE_NONE;
-  TRY(op_call(run->exec, &add, 2, (IValue[]){ivalue_tensor(*slot), ivalue_tensor(grad)}, 1, &sum));
+  TRY(gradient_sum(run->exec, *slot, grad, &sum));
   tensor_release(*slot);
   *slot = sum.tensor;
   return OK;

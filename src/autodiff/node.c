@@ -328,8 +328,14 @@ static Status own_gradient(Tensor *grad, Tensor **out) {
   return OK;
 }
 
+Status gradient_sum(Exec *exec, Tensor *a, Tensor *b, IValue *out) {
+  static OpRef add = OP_REF("aten::add", "Tensor");
+  bool swapped = a->flags & TENSOR_SPARSE && !(b->flags & TENSOR_SPARSE);
+  return op_call(exec, &add, 2, (IValue[]){ivalue_tensor(swapped ? b : a), ivalue_tensor(swapped ? a : b)}, 1, out);
+}
+
 Status autograd_accumulate(Exec *exec, Tensor *leaf, Tensor *grad, bool keep_history) {
-  static OpRef add = OP_REF("aten::add", "Tensor"), add_ = OP_REF("aten::add_", "Tensor");
+  static OpRef add_ = OP_REF("aten::add_", "Tensor");
   AutogradMeta *meta;
   TRY(autograd_meta(leaf, &meta));
   IValue sum = IVALUE_NONE;
@@ -339,7 +345,7 @@ Status autograd_accumulate(Exec *exec, Tensor *leaf, Tensor *grad, bool keep_his
   lock_drop(&leaf_lock);
   if (keep_history) { /* recorded, which takes the lock itself: such runs over one leaf are the caller's to keep apart
                        */
-    if (old) status = op_call(exec, &add, 2, (IValue[]){ivalue_tensor(old), ivalue_tensor(grad)}, 1, &sum);
+    if (old) status = gradient_sum(exec, old, grad, &sum);
     if (!status) meta->grad = old ? sum.tensor : tensor_retain(grad);
     if (!status) tensor_release(old);
     return status;
@@ -348,10 +354,10 @@ Status autograd_accumulate(Exec *exec, Tensor *leaf, Tensor *grad, bool keep_his
   old = meta->grad;
   if (!old)
     status = own_gradient(grad, &meta->grad);
-  else if (!(old->flags & TENSOR_RECORDS))
+  else if (!(old->flags & TENSOR_RECORDS) && (old->flags & TENSOR_SPARSE) == (grad->flags & TENSOR_SPARSE))
     status = op_call(exec, &add_, 2, (IValue[]){ivalue_tensor(old), ivalue_tensor(grad)}, 1, &sum);
   else
-    status = op_call(exec, &add, 2, (IValue[]){ivalue_tensor(old), ivalue_tensor(grad)}, 1, &sum);
+    status = gradient_sum(exec, old, grad, &sum);
   if (!status && old && sum.tensor != old) {
     now = sum.tensor;
     meta->grad = now;

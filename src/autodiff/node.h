@@ -130,6 +130,8 @@ Status autograd_set_history(Tensor *t, GradEdge edge) MUST_CHECK;
 Status autograd_refresh(Tensor *t) MUST_CHECK;
 /* Where t's gradient goes: its history, its accumulator when it is a leaf that requires grad; owned. */
 Status autograd_edge(Tensor *t, GradEdge *out) MUST_CHECK;
+/* The sum of two gradients of the same: dense where one is, whichever came first. */
+Status gradient_sum(Exec *exec, Tensor *a, Tensor *b, IValue *out) MUST_CHECK;
 /* Adds to a leaf's .grad; with keep_history out of place. */
 Status autograd_accumulate(Exec *exec, Tensor *leaf, Tensor *grad, bool keep_history) MUST_CHECK;
 

@@ -345,6 +345,11 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: Optional[int] = None, 
         input = input.contiguous()
         with wick.no_grad():
             wick.embedding_renorm_(weight, input, max_norm, norm_type)
+    if sparse and weight.requires_grad and wick.is_grad_enabled() and not wick.jit.is_tracing():
+        if scale_grad_by_freq:
+            raise RuntimeError('embedding_backward: scale_grad_by_freq not supported with sparse gradients')
+        from wick.nn.sparse_gradient import Embedding
+        return Embedding.apply(weight, input, padding)
     return wick.embedding(weight, input, padding, scale_grad_by_freq, sparse)
 
 

@@ -6,3 +6,4 @@ from wick.optim.adaptive import ASGD, Adadelta, Adagrad, RMSprop, Rprop
 from wick.optim.lbfgs import LBFGS
 from wick.optim.optimizer import Optimizer
 from wick.optim.sgd import SGD
+from wick.optim.sparse_adam import SparseAdam

@@ -75,12 +75,20 @@ class Adagrad(Optimizer):
                 self.state[param]['sum'].share_memory_()
 
     def _update(self, param, grad, state, group):
-        self._refuse_sparse(grad)
         state['step'] += 1
         if group['weight_decay'] != 0:
+            if grad.is_sparse:
+                raise RuntimeError('weight_decay option is not compatible with sparse gradients')
             grad = grad.add(param, alpha=group['weight_decay'])
         rate = group['lr'] / (1 + (state['step'].item() - 1) * group['lr_decay'])
         total = state['sum']
+        if grad.is_sparse:
+            grad = grad.coalesce()
+            places, values = grad._indices(), grad._values()
+            total.add_(wick.sparse_coo_tensor(places, values.pow(2), grad.shape))
+            scale = total.sparse_mask(grad)._values().sqrt_().add_(group['eps'])
+            param.add_(wick.sparse_coo_tensor(places, values.div(scale), grad.shape), alpha=-rate)
+            return
         total.addcmul_(grad, grad, value=1)
         param.addcdiv_(grad, total.sqrt().add_(group['eps']), value=-rate)
 
