@@ -1,5 +1,5 @@
 #!/bin/sh
-# python/tests/test_hostile.py where mistakes show: under Python's debug build (its assertions, and sys.gettotalrefcount
+# python/tests/test_hostile.py and test_balance.py where mistakes show: under Python's debug build (its assertions, and sys.gettotalrefcount
 # counts every reference), under the address sanitizer, and under both at once. A form whose tools are missing is
 # skipped by name.
 # usage: python_hostile.sh [FORM...]    forms: debug asan both; all of them without one
@@ -34,8 +34,10 @@ build_debug() { # preset, flags
 }
 
 run() { # the form, environment, interpreter, root of the package
-  echo "== test_hostile.py: $1, $WICK_HOSTILE_CALLS calls of each kind"
-  env $2 PYTHONPATH="$4" "$3" -X faulthandler python/tests/test_hostile.py
+  echo "== $1: $WICK_HOSTILE_CALLS calls of each kind, $WICK_HOSTILE_FLAT_CALLS in flat memory"
+  for test in hostile balance; do
+    env $2 PYTHONPATH="$4" "$3" -X faulthandler "python/tests/test_$test.py"
+  done
 }
 
 has_debug() {

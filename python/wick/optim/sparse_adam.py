@@ -17,7 +17,8 @@ class SparseAdam(Optimizer):
         sparse += [[i, j] for i, group in enumerate(params) if isinstance(group, dict)
                    for j, param in enumerate(group.get('params', ())) if param.is_sparse]
         if sparse:
-            raise ValueError('Sparse params at indices {}: SparseAdam requires dense parameter tensors'.format(sparse))
+            raise ValueError('Sparse params at indices {}: SparseAdam requires dense parameter tensors'
+                             .format(sparse))
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, maximize=maximize))
 
     def _start(self, param, group):
@@ -42,5 +43,6 @@ class SparseAdam(Optimizer):
 
         mean = moved(state['exp_avg'], values, beta1)
         square = moved(state['exp_avg_sq'], values.pow(2), beta2)
-        step = group['lr'] * math.sqrt(1 - beta2 ** state['step']) / (1 - beta1 ** state['step'])
-        param.add_(wick.sparse_coo_tensor(places, mean.div_(square.sqrt_().add_(group['eps'])).mul_(-step), grad.shape))
+        size = group['lr'] * math.sqrt(1 - beta2 ** state['step']) / (1 - beta1 ** state['step'])
+        step = mean.div_(square.sqrt_().add_(group['eps'])).mul_(-size)
+        param.add_(wick.sparse_coo_tensor(places, step, grad.shape))
