@@ -211,7 +211,7 @@ static PyObject *compare(PyObject *self, PyObject *other, int op) {
 /* ---- one element as a number ---- */
 
 static PyObject *item(PyObject *self) {
-  return PyObject_CallMethod(self, "item", NULL);
+  return call_method(self, "item", NULL);
 }
 
 static int truth(PyObject *self) {

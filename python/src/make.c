@@ -147,7 +147,7 @@ static int write_number(Writer *w, PyObject *number) {
 
 static int visit_write(Nested *n, PyObject *element, void *context) {
   if (!is_tensor(n->state, element)) return write_number(context, element);
-  PyObject *number = PyObject_CallMethod(element, "item", NULL);
+  PyObject *number = call_method(element, "item", NULL);
   int failed = number ? write_number(context, number) : -1;
   Py_XDECREF(number);
   return failed;

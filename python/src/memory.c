@@ -355,7 +355,7 @@ static PyObject *call_array(PyObject *self, PyObject *args, PyObject *keywords) 
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OO:__array__", KEYWORDS(names), &dtype, &copy)) return NULL;
   PyObject *array = array_of(self);
   if (!array || dtype == Py_None) return array;
-  PyObject *converted = PyObject_CallMethod(array, "astype", "O", dtype);
+  PyObject *converted = call_method(array, "astype", dtype);
   Py_DECREF(array);
   return converted;
 }
@@ -400,7 +400,7 @@ static PyObject *call_dlpack_device(PyObject *self, PyObject *unused) {
 static PyObject *from_dlpack(PyObject *module, PyObject *object) {
   ModuleState *state = state_of_module(module);
   PyObject *capsule =
-      PyCapsule_CheckExact(object) ? (Py_INCREF(object), object) : PyObject_CallMethod(object, "__dlpack__", NULL);
+      PyCapsule_CheckExact(object) ? (Py_INCREF(object), object) : call_method(object, "__dlpack__", NULL);
   if (!capsule) return NULL;
   struct DLManagedTensor *managed = PyCapsule_GetPointer(capsule, capsule_name);
   wick_value *value = NULL;

@@ -110,6 +110,9 @@ PyObject *generator_object(ModuleState *state, wick_value *value); /* takes over
 wick_value *generator_value(ModuleState *state, PyObject *object); /* borrowed; NULL: no generator, no error */
 bool is_device(ModuleState *state, PyObject *object);
 
+/* object.name(argument), or without one where it is NULL. */
+PyObject *call_method(PyObject *object, const char *name, PyObject *argument);
+
 /* ---- errors ---- */
 /* Sets the exception that PyTorch raises, with the operator's text; frees the error; gives NULL. What a callback of
  * Python's raised meanwhile stays raised. */

@@ -282,7 +282,7 @@ static Py_hash_t tensor_hash(PyObject *self) {
 /* Written in Python: wick/_tensor_str.py. */
 static PyObject *tensor_repr(PyObject *self) {
   PyObject *printer = PyImport_ImportModule("wick._tensor_str");
-  PyObject *text = printer ? PyObject_CallMethod(printer, "tensor_text", "O", self) : NULL;
+  PyObject *text = printer ? call_method(printer, "tensor_text", self) : NULL;
   Py_XDECREF(printer);
   return text;
 }

@@ -1,6 +1,13 @@
 /* Python's values as wick's and back. */
 #include "py_wick.h"
 
+PyObject *call_method(PyObject *object, const char *name, PyObject *argument) {
+  PyObject *text = PyUnicode_InternFromString(name), *arguments[] = {object, argument}; /* one text for all calls */
+  PyObject *result = text ? PyObject_VectorcallMethod(text, arguments, argument ? 2 : 1, NULL) : NULL;
+  Py_XDECREF(text);
+  return result;
+}
+
 /* ---- from Python ---- */
 
 wick_value *value_from_long(PyObject *number) {

@@ -57,6 +57,8 @@ def leak_of(call, watched):
     if first >= 1 and growth(call, 5 * TURNS) >= 1:  # more than caches that fill: cycles, or a leak
         more = growth(call, 30 * TURNS, collected=True)
         if more >= 1:
+            more = growth(call, 60 * TURNS, collected=True)
+        if more >= 1:
             return "%.2f references or blocks for each call" % more
     return None
 
