@@ -1,15 +1,7 @@
 /* operator(name): a callable over all overloads of an operator, which are read when it is first called. */
+#include "operator.h"
+
 #include <string.h>
-
-#include "signature.h"
-
-typedef struct OperatorObject {
-  PyObject_HEAD vectorcallfunc call;
-  ModuleState *state;
-  PyObject *name;        /* "aten::add" */
-  Signature *signatures; /* NULL: not read yet */
-  uint32_t signature_count;
-} OperatorObject;
 
 /* ---- the overloads ---- */
 
@@ -40,7 +32,7 @@ static bool is_wanted(const wick_overload *overload, const char *name) {
   return same;
 }
 
-static bool read_signatures(OperatorObject *self) {
+bool operator_read(OperatorObject *self) {
   const char *name = PyUnicode_AsUTF8(self->name);
   const wick_overload *first = name ? first_overload(name) : NULL, *o;
   uint32_t count = 0, used = 0;
@@ -67,13 +59,12 @@ static bool read_signatures(OperatorObject *self) {
   return true;
 }
 
-/* "add": what Python calls it. */
-static const char *short_name(const OperatorObject *self) {
+const char *operator_short_name(const OperatorObject *self) {
   const char *name = PyUnicode_AsUTF8(self->name), *colons = name ? strstr(name, "::") : NULL;
   return colons ? colons + 2 : "";
 }
 
-static PyObject *schema_text(ModuleState *state, const wick_overload *overload) {
+PyObject *overload_schema_text(ModuleState *state, const wick_overload *overload) {
   char *text;
   CHECK_WICK(state, wick_overload_schema(overload, &text, &check_error));
   PyObject *made = PyUnicode_FromString(text);
@@ -81,298 +72,23 @@ static PyObject *schema_text(ModuleState *state, const wick_overload *overload) 
   return made;
 }
 
-/* ---- choosing ---- */
-
-static PyObject *types_of(const CallArguments *call) {
-  PyObject *list = PyList_New(0), *comma = NULL, *text = NULL;
-  Py_ssize_t named = call->names ? PyTuple_GET_SIZE(call->names) : 0;
-  for (Py_ssize_t i = 0; list && i < call->count + named; i++) {
-    const char *type = Py_TYPE(call->values[i])->tp_name, *dot = strrchr(type, '.');
-    type = dot ? dot + 1 : type;
-    PyObject *item = i < call->count
-                         ? PyUnicode_FromString(type)
-                         : PyUnicode_FromFormat("%U=%s", PyTuple_GET_ITEM(call->names, i - call->count), type);
-    if (!item || PyList_Append(list, item)) Py_CLEAR(list);
-    Py_XDECREF(item);
-  }
-  if (list && (comma = PyUnicode_FromString(", "))) text = PyUnicode_Join(comma, list);
-  Py_XDECREF(list);
-  Py_XDECREF(comma);
-  return text;
-}
-
-/* One line for each overload that takes out=, or that does not, as the call was. */
-static PyObject *refusals(const OperatorObject *self, const CallArguments *call) {
-  PyObject *lines = PyUnicode_FromString("");
-  for (uint32_t i = 0; lines && i < self->signature_count; i++) {
-    const Signature *s = &self->signatures[i];
-    BoundCall bound;
-    PyObject *why = NULL;
-    if (!!s->out_count != !!call->out) continue;
-    if (signature_bind(self->state, s, call, &bound, &why)) Py_CLEAR(lines);
-    bound_clear(&bound);
-    PyObject *schema = lines ? schema_text(self->state, s->overload) : NULL;
-    PyObject *line = schema ? PyUnicode_FromFormat("%U\n * %U\n   %U", lines, schema, why ? why : lines) : NULL;
-    Py_XDECREF(schema);
-    Py_XDECREF(why);
-    Py_XDECREF(lines);
-    lines = line;
-  }
-  return lines;
-}
-
-static uint32_t candidates(const OperatorObject *self, const CallArguments *call, const Signature **only) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < self->signature_count; i++)
-    if (!!self->signatures[i].out_count == !!call->out) *only = &self->signatures[i], count++;
-  return count;
-}
-
-static PyObject *raise_refusal(const OperatorObject *self, const CallArguments *call) {
-  const Signature *only = NULL;
-  const char *name = short_name(self);
-  if (PyErr_Occurred()) return NULL;
-  if (candidates(self, call, &only) == 1) {
-    BoundCall bound;
-    PyObject *why = NULL;
-    if (signature_bind(self->state, only, call, &bound, &why) == 0 && why)
-      PyErr_Format(PyExc_TypeError, "%s(): %U", name, why);
-    bound_clear(&bound);
-    Py_XDECREF(why);
-    return NULL;
-  }
-  PyObject *types = types_of(call), *lines = types ? refusals(self, call) : NULL;
-  if (lines)
-    PyErr_Format(PyExc_TypeError,
-                 "%s() received an invalid combination of arguments - got (%U), but expected one of:%U", name, types,
-                 lines);
-  Py_XDECREF(types);
-  Py_XDECREF(lines);
-  return NULL;
-}
-
-/* The signature that is nearest to the call, the first of equals; false with an error. Nearly always the first that
- * fits at all fits exactly, and is bound in place. */
-static bool choose(const OperatorObject *self, const CallArguments *call, BoundCall *best) {
-  uint32_t i = 0;
-  for (best->fit = FIT_NOT; i < self->signature_count && best->fit == FIT_NOT; i++) {
-    if (signature_bind(self->state, &self->signatures[i], call, best, NULL)) {
-      bound_clear(best);
-      return false;
-    }
-    if (best->fit == FIT_NOT) bound_clear(best);
-  }
-  for (; i < self->signature_count && best->fit != FIT_EXACT; i++) {
-    BoundCall bound;
-    int failed = signature_bind(self->state, &self->signatures[i], call, &bound, NULL);
-    if (failed || bound.fit >= best->fit) {
-      bound_clear(&bound);
-      if (!failed) continue;
-      bound_clear(best);
-      return false;
-    }
-    bound_clear(best);
-    *best = bound;
-  }
-  if (best->fit != FIT_NOT) return true;
-  raise_refusal(self, call);
-  return false;
-}
-
-/* ---- running ---- */
-
-/* From so many elements on other threads of Python's may run meanwhile: below, giving the GIL away costs more. */
-enum { MANY_ELEMENTS = 4096 };
-
-static bool may_last(const Signature *s, wick_value *const *values) {
-  bool sees_tensor = false;
-  for (uint32_t i = 0; i < s->count; i++) {
-    if (!values[i]) continue;
-    if (s->parameters[i].flags & WICK_PARAMETER_LIST && wick_value_length(values[i]) > 64) return true;
-    if (s->parameters[i].kind != WICK_TAKES_TENSOR) continue;
-    if (wick_tensor_count(values[i]) >= MANY_ELEMENTS) return true;
-    sees_tensor = true;
-  }
-  return !sees_tensor && s->is_factory;
-}
-
-static wick_status run(const Signature *s, wick_value *const *values, wick_value **results, wick_error **error) {
-  wick_run_options options;
-  call_options(&options);
-  if (!may_last(s, values))
-    return wick_overload_call(NULL, s->overload, (const wick_value *const *)values, s->count, &options, results,
-                              s->result_count, error);
-  LongCall call;
-  long_call_begin(&call, &options);
-  wick_status status = wick_overload_call(NULL, s->overload, (const wick_value *const *)values, s->count, &options,
-                                          results, s->result_count, error);
-  long_call_end(&call);
-  return status;
-}
-
-/* An operator may give back what it got: then it is the same object of Python's. Takes over `result`. */
-static PyObject *tensor_result(ModuleState *state, const BoundCall *bound, wick_value *result) {
-  const void *identity = wick_value_identity(result);
-  for (uint32_t i = 0; i < bound->signature->count; i++) {
-    PyObject *argument = bound->slots[i];
-    if (bound->signature->parameters[i].kind != WICK_TAKES_TENSOR || !argument || !is_tensor(state, argument)) continue;
-    if (wick_value_identity(tensor_value(argument)) != identity) continue;
-    wick_value_release(result);
-    Py_INCREF(argument);
-    return argument;
-  }
-  return tensor_wrap(state, result);
-}
-
-static PyObject *number_result(PyObject *(*make)(ModuleState *, int64_t), ModuleState *state, wick_value *result) {
-  int64_t number = wick_value_to_int(result);
-  wick_value_release(result);
-  return make(state, number);
-}
-static PyObject *dtype_of_number(ModuleState *state, int64_t number) {
-  return dtype_object(state, (uint32_t)number);
-}
-
-/* Takes over `result`. Lists of tensors come as tuples. */
-static PyObject *give(ModuleState *state, const BoundCall *bound, const Parameter *p, wick_value *result) {
-  uint32_t kind = wick_value_kind(result);
-  if (kind == WICK_TENSOR) return tensor_result(state, bound, result);
-  if (kind == WICK_INT && p->kind == WICK_TAKES_DTYPE) return number_result(dtype_of_number, state, result);
-  if (kind == WICK_INT && p->kind == WICK_TAKES_LAYOUT) return number_result(layout_object, state, result);
-  PyObject *made = value_to_python(state, result);
-  if (!made || !PyList_CheckExact(made) || p->kind != WICK_TAKES_TENSOR) return made;
-  PyObject *tuple = PyList_AsTuple(made);
-  Py_DECREF(made);
-  return tuple;
-}
-
-/* A tuple whose items have the results' names. */
-static PyTypeObject *result_type_of(const OperatorObject *self, Signature *s) {
-  PyStructSequence_Field fields[MAX_RESULTS + 1] = {{NULL, NULL}};
-  char name[128];
-  if (s->result_type) return s->result_type;
-  for (uint32_t i = 0; i < s->result_count; i++)
-    if (!(fields[i].name = PyUnicode_AsUTF8(s->results[i].name))) return NULL;
-  snprintf(name, sizeof name, "torch.return_types.%s", short_name(self));
-  PyStructSequence_Desc description = {name, NULL, fields, (int)s->result_count};
-  return s->result_type = PyStructSequence_NewType(&description);
-}
-
-static PyObject *several(const OperatorObject *self, const BoundCall *bound, wick_value **results) {
-  Signature *s = (Signature *)bound->signature;
-  bool named = PyUnicode_GET_LENGTH(s->results[0].name) > 0 && !s->out_count;
-  PyTypeObject *type = named ? result_type_of(self, s) : NULL;
-  PyObject *made = named ? (type ? PyStructSequence_New(type) : NULL) : PyTuple_New(s->result_count);
-  for (uint32_t i = 0; i < s->result_count; i++) {
-    PyObject *item = NULL;
-    if (made)
-      item = give(self->state, bound, &s->results[i], results[i]);
-    else
-      wick_value_release(results[i]);
-    if (!made) continue;
-    if (!item) {
-      Py_CLEAR(made);
-    } else if (named) {
-      PyStructSequence_SET_ITEM(made, i, item);
-    } else {
-      PyTuple_SET_ITEM(made, i, item);
-    }
-  }
-  return made;
-}
-
-static PyObject *finish(const OperatorObject *self, const BoundCall *bound, wick_value **results) {
-  const Signature *s = bound->signature;
-  if (s->result_count == 0) Py_RETURN_NONE;
-  PyObject *made =
-      s->result_count == 1 ? give(self->state, bound, &s->results[0], results[0]) : several(self, bound, results);
-  if (!made || !bound->requires_grad) return made;
-  int wanted = PyObject_IsTrue(bound->requires_grad);
-  wick_error *error = NULL;
-  wick_status status = WICK_OK;
-  if (wanted > 0 && is_tensor(self->state, made)) status = wick_tensor_set_requires_grad(tensor_value(made), 1, &error);
-  if (status) raise_wick(self->state, status, error);
-  if (wanted < 0 || status) Py_CLEAR(made);
-  return made;
-}
-
-/* Factories whose dtype follows from their numbers: the default one only where a number is a float. */
-static bool has_integral_default(const char *name) {
-  static const char *const names[] = {"randint", "randperm", "tril_indices", "triu_indices"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (!strcmp(name, names[i])) return true;
-  return false;
-}
-static bool dtype_follows_numbers(const char *name) {
-  static const char *const names[] = {"arange", "range", "full", "scalar_tensor"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (!strcmp(name, names[i])) return true;
-  return false;
-}
-
-/* set_default_dtype: what wick would make float32 for want of a dtype. */
-static void fill_dtype(const OperatorObject *self, BoundCall *bound) {
-  const Signature *s = bound->signature;
-  const char *name = short_name(self);
-  bool has_float = false;
-  if (!s->is_factory || s->is_method || has_integral_default(name)) return;
-  for (uint32_t i = 0; i < s->count; i++) {
-    PyObject *argument = bound->slots[i];
-    if (argument && PyComplex_Check(argument)) return;
-    if (argument && s->parameters[i].kind == WICK_TAKES_SCALAR && PyFloat_Check(argument)) has_float = true;
-  }
-  if (dtype_follows_numbers(name) && !has_float) return;
-  for (uint32_t i = 0; i < s->count; i++)
-    if (s->parameters[i].kind == WICK_TAKES_DTYPE && !bound->slots[i])
-      bound->slots[i] = self->state->dtypes[self->state->default_dtype];
-}
-
-static void release_results(wick_value **results, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) wick_value_release(results[i]);
-}
-
-static PyObject *run_bound(const OperatorObject *self, BoundCall *bound) {
-  const Signature *s = bound->signature;
-  wick_value *values[MAX_PARAMETERS], *results[MAX_RESULTS];
-  wick_error *error = NULL;
-  uint32_t count = 0;
-  if (self->state->default_dtype != WICK_FLOAT32) fill_dtype(self, bound);
-  for (; count < s->count; count++) {
-    PyObject *argument = bound->slots[count];
-    values[count] = NULL;
-    if (argument && !(values[count] = parameter_convert(self->state, &s->parameters[count], argument))) break;
-  }
-  PyObject *made = NULL;
-  if (count == s->count) {
-    wick_status status = run(s, values, results, &error);
-    if (status)
-      raise_wick(self->state, status, error);
-    else if (PyErr_Occurred()) /* what a signal's handler raised */
-      release_results(results, s->result_count);
-    else
-      made = finish(self, bound, results);
-  }
-  while (count--) wick_value_release(values[count]);
-  return made;
-}
+/* ---- the type ---- */
 
 static PyObject *call_operator(PyObject *callable, PyObject *const *values, size_t count_and_flag, PyObject *names) {
   OperatorObject *self = (OperatorObject *)callable;
   CallArguments call = {values, PyVectorcall_NARGS(count_and_flag), names, NULL};
-  if (!self->signatures && !read_signatures(self)) return NULL;
+  if (!self->signatures && !operator_read(self)) return NULL;
   for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++) {
     PyObject *name = PyTuple_GET_ITEM(names, i);
     bool is_out = name == self->state->name_out || PyUnicode_Compare(name, self->state->name_out) == 0;
     if (is_out && values[call.count + i] != Py_None) call.out = values[call.count + i];
   }
   BoundCall bound;
-  if (!choose(self, &call, &bound)) return NULL;
-  PyObject *made = run_bound(self, &bound);
+  if (!operator_choose(self, &call, &bound)) return NULL;
+  PyObject *made = operator_run_bound(self, &bound);
   bound_clear(&bound);
   return made;
 }
-
-/* ---- the type ---- */
 
 static int operator_traverse(PyObject *object, visitproc visit, void *arg) {
   OperatorObject *self = (OperatorObject *)object;
@@ -405,7 +121,7 @@ static PyObject *operator_get(PyObject *self, PyObject *object, PyObject *type) 
 
 static PyObject *operator_get_name(PyObject *object, void *unused) {
   (void)unused;
-  return PyUnicode_FromString(short_name((OperatorObject *)object));
+  return PyUnicode_FromString(operator_short_name((OperatorObject *)object));
 }
 
 static PyObject *operator_get_schemas(PyObject *object, void *unused) {
@@ -415,25 +131,26 @@ static PyObject *operator_get_schemas(PyObject *object, void *unused) {
   (void)unused;
   for (const wick_overload *o = list ? first_overload(name) : NULL; o && list; o = wick_overload_next(o)) {
     if (!is_wanted(o, name)) continue;
-    PyObject *text = schema_text(self->state, o);
+    PyObject *text = overload_schema_text(self->state, o);
     if (!text || PyList_Append(list, text)) Py_CLEAR(list);
     Py_XDECREF(text);
   }
   return list;
 }
 
+/* Written in Python: wick/_docs.py. */
 static PyObject *operator_get_doc(PyObject *object, void *unused) {
-  PyObject *schemas = operator_get_schemas(object, unused), *line = PyUnicode_FromString("\n"), *text = NULL;
-  if (schemas && line) text = PyUnicode_Join(line, schemas);
-  Py_XDECREF(schemas);
-  Py_XDECREF(line);
+  (void)unused;
+  PyObject *docs = PyImport_ImportModule("wick._docs");
+  PyObject *text = docs ? call_method(docs, "operator_doc", object) : NULL;
+  Py_XDECREF(docs);
   return text;
 }
 
 static PyObject *operator_get_is_method(PyObject *object, void *unused) {
   OperatorObject *self = (OperatorObject *)object;
   (void)unused;
-  if (!self->signatures && !read_signatures(self)) return NULL;
+  if (!self->signatures && !operator_read(self)) return NULL;
   for (uint32_t i = 0; i < self->signature_count; i++)
     if (self->signatures[i].is_method) Py_RETURN_TRUE;
   Py_RETURN_FALSE;
@@ -442,7 +159,7 @@ static PyObject *operator_get_is_method(PyObject *object, void *unused) {
 static PyObject *operator_get_is_callable(PyObject *object, void *unused) {
   OperatorObject *self = (OperatorObject *)object;
   (void)unused;
-  if (!self->signatures && !read_signatures(self)) return NULL;
+  if (!self->signatures && !operator_read(self)) return NULL;
   return PyBool_FromLong(self->signature_count > 0);
 }
 

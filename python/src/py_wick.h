@@ -8,6 +8,8 @@
  *   types.c       dtype, device, layout, memory_format, Size
  *   generator.c   Generator
  *   operator.c    operator(name): a callable over all overloads
+ *   choose.c      which of them a call means
+ *   run.c         calling it
  *   signature.c   an overload's parameters, and which arguments fit them
  *   tensor.c      Tensor: what it tells of itself, its memory, its protocols
  *   arithmetic.c  Tensor's number protocol

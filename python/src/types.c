@@ -406,8 +406,11 @@ static PyType_Spec size_spec = {"wick.Size", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLA
 
 /* ---- the module's ---- */
 
-static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyObject *bases) {
+static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base) {
+  PyObject *bases = base ? PyTuple_Pack(1, base) : NULL;
+  if (base && !bases) return NULL;
   PyTypeObject *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, bases);
+  Py_XDECREF(bases);
   if (type && PyModule_AddType(module, type)) Py_CLEAR(type);
   return type;
 }
@@ -439,7 +442,7 @@ int add_values(PyObject *module, ModuleState *state) {
       !(state->layout_type = add_type(module, &layout_spec, NULL)) ||
       !(state->memory_format_type = add_type(module, &memory_format_spec, NULL)) ||
       !(state->device_type = add_type(module, &device_spec, NULL)) ||
-      !(state->size_type = add_type(module, &size_spec, (PyObject *)&PyTuple_Type)))
+      !(state->size_type = add_type(module, &size_spec, &PyTuple_Type)))
     return -1;
   if (add_numbered(module, state->dtype_type, state->dtypes, DTYPE_COUNT, wick_dtype_name) ||
       add_numbered(module, state->layout_type, state->layouts, LAYOUT_COUNT, layout_name) ||

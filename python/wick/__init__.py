@@ -2,7 +2,7 @@
 
 A program written for ``torch`` runs after ``import wick as torch`` as far as wick's operators go. Functions and
 methods are the rows of wick's registry, found when they are first used; ``help(wick.add)`` shows an operator's
-schemas.
+schemas, shapes and errors.
 """
 import sys as _sys
 

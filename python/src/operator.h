@@ -1,0 +1,25 @@
+/* Operator: a callable over all overloads of a name. */
+#ifndef OPERATOR_H
+#define OPERATOR_H
+
+#include "signature.h"
+
+typedef struct OperatorObject {
+  PyObject_HEAD vectorcallfunc call;
+  ModuleState *state;
+  PyObject *name;        /* "aten::add" */
+  Signature *signatures; /* NULL: not read yet */
+  uint32_t signature_count;
+} OperatorObject;
+
+/* "add": what Python calls it. */
+const char *operator_short_name(const OperatorObject *self);
+/* Overloads are read when they are first needed; false with an error. */
+bool operator_read(OperatorObject *self);
+PyObject *overload_schema_text(ModuleState *state, const wick_overload *overload);
+/* choose.c: the signature that is nearest to a call; false with an error. */
+bool operator_choose(const OperatorObject *self, const CallArguments *call, BoundCall *best);
+/* run.c: converts the arguments, calls, and makes Python's of the results; NULL with an error. */
+PyObject *operator_run_bound(const OperatorObject *self, BoundCall *bound);
+
+#endif
