@@ -152,7 +152,6 @@ COMMUTATIVE(add, ARITHMETIC_ADD)
 COMMUTATIVE(multiply, ARITHMETIC_MUL)
 BINARY(floor_divide, ARITHMETIC_FLOOR_DIVIDE)
 BINARY(remainder_of, ARITHMETIC_REMAINDER)
-BINARY(matmul, ARITHMETIC_MATMUL)
 COMMUTATIVE(and, ARITHMETIC_AND)
 COMMUTATIVE(or, ARITHMETIC_OR)
 COMMUTATIVE(xor, ARITHMETIC_XOR)
@@ -174,6 +173,12 @@ BINARY(ixor, ARITHMETIC_IXOR)
 BINARY(ishift_left, ARITHMETIC_ILSHIFT)
 BINARY(ishift_right, ARITHMETIC_IRSHIFT)
 
+/* Of tensors alone. */
+static PyObject *matmul(PyObject *a, PyObject *b) {
+  ModuleState *state = state_of_operands(a, b);
+  if (!state || !is_tensor(state, a) || !is_tensor(state, b)) Py_RETURN_NOTIMPLEMENTED;
+  return binary(a, b, ARITHMETIC_MATMUL);
+}
 static PyObject *subtract(PyObject *a, PyObject *b) {
   return binary_reflected(a, b, ARITHMETIC_SUB, ARITHMETIC_RSUB);
 }

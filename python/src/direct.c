@@ -44,7 +44,7 @@ wick_value *direct_call(ModuleState *state, enum Direct what, const wick_value *
   call_options(&options);
   wick_status status =
       wick_overload_call(NULL, *found, values, wick_overload_parameter_count(*found), &options, &result, 1, &error);
-  return status ? (wick_value *)raise_wick(state, status, error) : result;
+  return status ? (wick_value *)raise_operator(state, status, error) : result;
 }
 
 wick_value *direct_ints(ModuleState *state, enum Direct what, const wick_value *tensor, const int64_t *numbers,

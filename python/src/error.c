@@ -38,15 +38,23 @@ static const char *without_operator(const char *message) {
   return colon + 2;
 }
 
-PyObject *raise_wick(ModuleState *state, wick_status status, wick_error *error) {
-  (void)state;
+static PyObject *raise_as(wick_status status, wick_error *error, bool shows_trace) {
   if (!PyErr_Occurred()) {
     const char *message = wick_error_message(error), *trace = wick_error_trace(error);
-    if (*trace)
+    if (*trace && shows_trace)
       PyErr_Format(class_of(status, error), "%s\n%s", trace, message);
     else
       PyErr_SetString(class_of(status, error), without_operator(message));
   }
   wick_error_free(error);
   return NULL;
+}
+
+PyObject *raise_wick(ModuleState *state, wick_status status, wick_error *error) {
+  (void)state;
+  return raise_as(status, error, true);
+}
+PyObject *raise_operator(ModuleState *state, wick_status status, wick_error *error) {
+  (void)state;
+  return raise_as(status, error, false);
 }

@@ -111,9 +111,10 @@ static PyObject *call_tolist(PyObject *self, PyObject *unused) {
 
 /* ---- the buffer protocol ---- */
 
+_Static_assert(sizeof(long) == 8, "l is int64: NumPy's own name for it");
 static const char *const formats[DTYPE_COUNT] = {
     [WICK_UINT8] = "B",      [WICK_INT8] = "b",        [WICK_INT16] = "h",   [WICK_INT32] = "i",
-    [WICK_INT64] = "q",      [WICK_FLOAT16] = "e",     [WICK_FLOAT32] = "f", [WICK_FLOAT64] = "d",
+    [WICK_INT64] = "l",      [WICK_FLOAT16] = "e",     [WICK_FLOAT32] = "f", [WICK_FLOAT64] = "d",
     [WICK_COMPLEX64] = "Zf", [WICK_COMPLEX128] = "Zd", [WICK_BOOL8] = "?"};
 
 /* What stands between a tensor and who only sees its memory: -1 with an error. */
@@ -222,7 +223,8 @@ static void drop_buffer(void *user) {
 static int dtype_of_format(const char *format, Py_ssize_t bytes) {
   if (!format) return WICK_UINT8;
   if (*format == '@' || *format == '=' || *format == '<') format++;
-  if (!strcmp(format, "l") && bytes == 8) return WICK_INT64;
+  if (!strcmp(format, "l")) return bytes == 8 ? WICK_INT64 : WICK_INT32;
+  if (!strcmp(format, "q")) return WICK_INT64;
   for (int i = 0; i < DTYPE_COUNT; i++)
     if (formats[i] && !strcmp(formats[i], format)) return i;
   return -1;

@@ -119,6 +119,8 @@ PyObject *call_method(PyObject *object, const char *name, PyObject *argument);
 /* Sets the exception that PyTorch raises, with the operator's text; frees the error; gives NULL. What a callback of
  * Python's raised meanwhile stays raised. */
 PyObject *raise_wick(ModuleState *state, wick_status status, wick_error *error);
+/* The same without the places in TorchScript: of operators that are written in it. */
+PyObject *raise_operator(ModuleState *state, wick_status status, wick_error *error);
 #define CHECK_WICK(state, call)                                            \
   do {                                                                     \
     wick_error *check_error = NULL;                                        \

@@ -113,7 +113,7 @@ static PyObject *finish(const OperatorObject *self, const BoundCall *bound, wick
   wick_error *error = NULL;
   wick_status status = WICK_OK;
   if (wanted > 0 && is_tensor(self->state, made)) status = wick_tensor_set_requires_grad(tensor_value(made), 1, &error);
-  if (status) raise_wick(self->state, status, error);
+  if (status) raise_operator(self->state, status, error);
   if (wanted < 0 || status) Py_CLEAR(made);
   return made;
 }
@@ -168,7 +168,7 @@ PyObject *operator_run_bound(const OperatorObject *self, BoundCall *bound) {
   if (count == s->count) {
     wick_status status = run(s, values, results, &error);
     if (status)
-      raise_wick(self->state, status, error);
+      raise_operator(self->state, status, error);
     else if (PyErr_Occurred()) /* what a signal's handler raised */
       release_results(results, s->result_count);
     else

@@ -11,7 +11,7 @@ class Docs(unittest.TestCase):
         text = pydoc.plain(pydoc.render_doc(wick.add))
         for part in ("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "Shapes:",
                      "add((2, 3), (3,)) -> (2, 3)", "Errors:",
-                     "add((2, 3), (3, 4)): RuntimeError: The size of tensor a (3) must match the size of tensor b (4)",
+                     "add((2, 3), (3, 4)): RuntimeError: The size of tensor a (3) must match the size of",
                      "In programs also:", "aten::add.int(int a, int b) -> int"):
             self.assertIn(part, text)
         self.assertLess(text.index("aten::add.Tensor("), text.index("aten::add.int("))

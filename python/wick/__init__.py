@@ -32,7 +32,8 @@ from ._ops import ops  # noqa: E402,F401
 from ._norm import norm  # noqa: E402,F401
 
 # Modules that few programs need are imported when they are first named.
-_LAZY_MODULES = frozenset(("fft", "fx", "hub", "jit", "linalg", "nn", "optim", "special", "testing", "utils"))
+_LAZY_MODULES = frozenset(("cuda", "fft", "fx", "hub", "jit", "linalg", "nn", "optim", "special", "testing", "utils",
+                           "version"))
 
 
 def __getattr__(name):

@@ -118,8 +118,7 @@ class _Trials:
 
 
 def _message(error):
-    lines = str(error).strip().split("\n")  # of what is written in TorchScript the places come first
-    return "%s: %s" % (type(error).__name__, lines[-1 if lines[0].startswith("Traceback of") else 0])
+    return "%s: %s" % (type(error).__name__, str(error).split("\n")[0])
 
 
 def _trials(operator):

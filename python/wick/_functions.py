@@ -12,7 +12,7 @@ __all__ = [
     "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "chain_matmul",
     "e", "einsum", "finfo", "from_numpy", "frombuffer", "iinfo", "inf", "is_complex", "is_floating_point",
     "is_nonzero", "is_storage", "is_tensor", "meshgrid", "nan", "newaxis", "numel", "pi", "set_default_tensor_type",
-    "split", "to_dlpack", "typename", "unique", "unique_consecutive",
+    "nonzero", "split", "stft", "tensordot", "to_dlpack", "typename", "unique", "unique_consecutive",
 ]
 
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
@@ -221,6 +221,21 @@ def einsum(equation, *operands):
     return _aten("aten::einsum")(equation, operands)
 
 
+def tensordot(a, b, dims=2, out=None):
+    """The product summed over the last ``dims`` dimensions of a and the first of b, or over two lists of them."""
+    if isinstance(dims, Tensor):
+        dims = dims.tolist()
+    if isinstance(dims, (tuple, list)):
+        of_a, of_b = dims
+        if isinstance(of_a, int):
+            of_a, of_b = [of_a], [of_b]
+    else:
+        if dims < 0:
+            raise RuntimeError("tensordot expects dims >= 0, but got dims=%s" % dims)
+        of_a, of_b = list(range(-dims, 0)), list(range(dims))
+    return _aten("aten::tensordot")(a, b, list(of_a), list(of_b), out=out)
+
+
 def block_diag(*tensors):
     """A matrix with the tensors as blocks along its diagonal."""
     return _aten("aten::block_diag")(list(_tensors(tensors)))
@@ -259,6 +274,23 @@ atleast_3d = _atleast("aten::atleast_3d")
 def split(tensor, split_size_or_sections, dim=0):
     """Parts of a size, or of several sizes, along a dimension."""
     return tensor.split(split_size_or_sections, dim)
+
+
+def nonzero(input, *, out=None, as_tuple=False):
+    """The indices of elements that are not zero: a row for each, or a tensor for each dimension."""
+    if as_tuple:
+        return _aten("aten::nonzero_numpy")(input)
+    return _aten("aten::nonzero")(input, out=out)
+
+
+def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect",
+         normalized=False, onesided=None, return_complex=None):
+    """Fourier transforms of overlapping windows; with ``center`` the first is around the signal's begin."""
+    if center:
+        batched = input.reshape([1] * (3 - input.ndim) + list(input.shape))
+        padded = _aten("aten::pad")(batched, [n_fft // 2, n_fft // 2], pad_mode)
+        input = padded.reshape(padded.shape[3 - input.ndim:])
+    return _aten("aten::stft")(input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex)
 
 
 def _chosen(results, *wanted):

@@ -396,6 +396,29 @@ def polygamma(self, n):
 
 
 @_method
+def nonzero(self, *, as_tuple=False):
+    """The indices of elements that are not zero: a row for each, or a tensor for each dimension."""
+    return _aten("aten::nonzero_numpy")(self) if as_tuple else _aten("aten::nonzero")(self)
+
+
+@_method
+def stft(self, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect",
+         normalized=False, onesided=None, return_complex=None):
+    """Fourier transforms of overlapping windows; with ``center`` the first is around the signal's begin."""
+    from ._functions import stft
+    return stft(self, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex)
+
+
+@_method
+def map_(self, other, callable):
+    """Each element becomes what the function gives for it and the other's, in place; slow."""
+    pairs = zip(self.reshape(-1).tolist(), other.expand(self.shape).reshape(-1).tolist())
+    values = _C.tensor([callable(*pair) for pair in pairs], dtype=self.dtype)
+    self.detach().copy_(values.reshape(self.shape))
+    return self
+
+
+@_method
 def share_memory_(self):
     """Not there: memory is the process's own."""
     raise NotImplementedError("wick's tensors are not shared between processes")

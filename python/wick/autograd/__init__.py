@@ -5,6 +5,7 @@ from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled  #
 from ._hooks import register_hook as _register_hook  # noqa: F401
 from .function import Function  # noqa: F401
 from .gradcheck import gradcheck, gradgradcheck  # noqa: F401
+from . import functional  # noqa: F401,E402
 
 Variable = Tensor
 

@@ -232,11 +232,11 @@ def _as_parameter(value):
     return value
 
 
-def _described(value):
+def _described(value, kind_of):
     if not isinstance(value, wick.Tensor):
         return 'Object of type: ' + type(value).__name__
     kind = 'Parameter' if isinstance(value, Parameter) else 'Tensor'
-    return '{} containing: [{} of size {}]'.format(kind, _typename(value), 'x'.join(map(str, value.size())))
+    return '{} containing: [{} of size {}]'.format(kind, kind_of(value), 'x'.join(map(str, value.size())))
 
 
 class ParameterList(Module):
@@ -284,7 +284,8 @@ class ParameterList(Module):
         return self
 
     def extra_repr(self):
-        return '\n'.join('({}): {}'.format(i, _described(value)) for i, value in enumerate(self))
+        return '\n'.join('  ({}): {}'.format(i, _described(value, lambda each: each.dtype))
+                         for i, value in enumerate(self))
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError('ParameterList should not be called.')
@@ -400,7 +401,7 @@ class ParameterDict(Module):
         return self
 
     def extra_repr(self):
-        return '\n'.join('({}): {}'.format(key, _described(value)) for key, value in self.items())
+        return '\n'.join('  ({}): {}'.format(key, _described(value, _typename)) for key, value in self.items())
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError('ParameterDict should not be called.')
