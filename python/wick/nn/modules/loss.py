@@ -3,12 +3,13 @@ from typing import Callable, Optional
 
 from wick import Tensor
 from wick.nn import functional as F
+from wick.nn.functional._arguments import _reduction_number
 from wick.nn.modules.distance import PairwiseDistance
 from wick.nn.modules.module import Module
 
 
 def _reduction_name(size_average, reduce):
-    return ('none', 'mean', 'sum')[F._reduction_number('mean', size_average, reduce)]
+    return ('none', 'mean', 'sum')[_reduction_number('mean', size_average, reduce)]
 
 
 class _Loss(Module):
