@@ -105,7 +105,7 @@ typedef struct Emission {
   Function *function;
   const Definition *definition;
   Arena arena;
-  Graph *graph;
+  Graph *graph, *whole; /* in the arena; its copy in the unit's */
 } Emission;
 
 /* Lowering, straight down: from variables to SSA, then the clean-up in 1.13's order. */
@@ -191,9 +191,8 @@ static void emit_function(Compilation *c, void *argument) {
   Status lint = graph_lint(m->graph);
   if (lint) catch_throw(&c->catch_point, lint);
 #endif
-  Graph *graph = graph_copy(m->graph, &c->unit->store.arena, &c->unit->store);
-  graph_seal(graph);
-  m->function->graph = graph;
+  m->whole = graph_copy(m->graph, &c->unit->store.arena, &c->unit->store);
+  graph_seal(m->whole);
 }
 
 static void ensure_defined(Function *function, void *compilation);
@@ -227,7 +226,11 @@ static void ensure_defined(Function *function, void *compilation) {
   function->is_compiling = true;
   Status status = compilation_protect(c, emit_function, m);
   function->is_compiling = false;
-  if (m->graph) graph_dispose(m->graph);
+  if (status)
+    graph_dispose(m->whole); /* sealing may fail */
+  else
+    function->graph = m->whole;
+  graph_dispose(m->graph);
   arena_dispose(&m->arena);
   mem_free(m);
   if (!status) {
