@@ -1,6 +1,7 @@
 /* A list of jobs under one lock. The caller works on its own job and waits only for helpers that have joined it, so a
  * job ends even when no helper ever comes. Who waits looks for some microseconds, then yields its processor for some
- * more, before it sleeps: waking a thread takes longer than many an operator. */
+ * more, before it sleeps: waking a thread takes longer than many an operator. That goes for the lock, too, which both
+ * sides want at the same moments, and nobody signals to threads that are awake. */
 #include "base/parallel_pool.h"
 
 #include <assert.h>
@@ -22,6 +23,7 @@ enum {
 typedef struct Job {
   ParallelPieces *pieces;
   int wanted;          /* helpers still welcome; guarded */
+  bool owner_sleeps;   /* until none is working; guarded */
   _Atomic int working; /* helpers inside; changed under the lock */
   struct Job *link;
 } Job;
@@ -30,8 +32,8 @@ static struct {
   pthread_mutex_t lock;
   pthread_cond_t work, done;
   Job *jobs;
-  int workers, idle;  /* of the idle some look, the others sleep */
-  _Atomic int posted; /* jobs so far; changed under the lock */
+  int workers, idle, asleep; /* of the idle some look, the others sleep */
+  _Atomic int posted;        /* jobs so far; changed under the lock */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
 static _Thread_local bool inside;
@@ -43,7 +45,7 @@ static void forget_after_fork(void) {
   pthread_cond_init(&pool.work, NULL);
   pthread_cond_init(&pool.done, NULL);
   pool.jobs = NULL;
-  pool.workers = pool.idle = 0;
+  pool.workers = pool.idle = pool.asleep = 0;
   atomic_store(&claimed, 0);
 }
 
@@ -93,14 +95,18 @@ void parallel_pieces_work(ParallelPieces *p) {
   inside = false;
 }
 
+static inline void pause_briefly(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("isb" ::: "memory");
+#endif
+}
+
 static bool look_some(int looks, _Atomic int *value, int to) {
   for (int i = 0; i < looks; i++) {
     if (atomic_load_explicit(value, memory_order_relaxed) != to) return true;
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("isb" ::: "memory");
-#endif
+    pause_briefly();
   }
   return false;
 }
@@ -114,9 +120,18 @@ static void look_while_equal(_Atomic int *value, int to) {
   }
 }
 
+/* It is held for well under a microsecond, unless its holder lost the processor. */
+static void lock_pool(void) {
+  for (int i = 0; i < LOOKS; i++) {
+    if (pthread_mutex_trylock(&pool.lock) == 0) return;
+    pause_briefly();
+  }
+  pthread_mutex_lock(&pool.lock);
+}
+
 static void *worker_main(void *unused) {
   (void)unused;
-  pthread_mutex_lock(&pool.lock);
+  lock_pool();
   for (;;) {
     Job *job = pool.jobs;
     while (job && !job->wanted) job = job->link;
@@ -125,8 +140,12 @@ static void *worker_main(void *unused) {
       pool.idle++;
       pthread_mutex_unlock(&pool.lock);
       look_while_equal(&pool.posted, posted);
-      pthread_mutex_lock(&pool.lock);
-      if (pool.posted == posted) pthread_cond_wait(&pool.work, &pool.lock);
+      lock_pool();
+      if (pool.posted == posted) {
+        pool.asleep++;
+        pthread_cond_wait(&pool.work, &pool.lock);
+        pool.asleep--;
+      }
       pool.idle--;
       continue;
     }
@@ -134,8 +153,8 @@ static void *worker_main(void *unused) {
     job->working++;
     pthread_mutex_unlock(&pool.lock);
     parallel_pieces_work(job->pieces);
-    pthread_mutex_lock(&pool.lock);
-    if (--job->working == 0) pthread_cond_broadcast(&pool.done);
+    lock_pool();
+    if (--job->working == 0 && job->owner_sleeps) pthread_cond_broadcast(&pool.done);
   }
   return NULL;
 }
@@ -151,22 +170,24 @@ static void start_workers(int wanted) {
 void parallel_pool_run(int threads, ParallelPieces *pieces) {
   assert(threads >= 1 && threads <= MAX_WORKERS + 1 && pieces->count > 0);
   Job job = {.pieces = pieces, .wanted = threads - 1};
-  pthread_mutex_lock(&pool.lock);
+  lock_pool();
   job.link = pool.jobs;
   pool.jobs = &job;
   pool.posted++;
   start_workers(job.wanted);
-  for (int i = 0; i < job.wanted; i++) pthread_cond_signal(&pool.work);
+  int sleepers = pool.asleep < job.wanted ? pool.asleep : job.wanted;
   pthread_mutex_unlock(&pool.lock);
+  for (int i = 0; i < sleepers; i++) pthread_cond_signal(&pool.work);
   parallel_pieces_work(pieces);
-  pthread_mutex_lock(&pool.lock);
+  lock_pool();
   job.wanted = 0;
   if (job.working) {
     int working = job.working;
     pthread_mutex_unlock(&pool.lock);
     look_while_equal(&job.working, working);
-    pthread_mutex_lock(&pool.lock);
+    lock_pool();
   }
+  job.owner_sleeps = true;
   while (job.working) pthread_cond_wait(&pool.done, &pool.lock);
   Job **link = &pool.jobs;
   while (*link != &job) link = &(*link)->link;
