@@ -188,27 +188,28 @@ static void run_product(const Case *c) {
   mem_free(out);
 }
 
-/* The same with fewer products, in the tables for which that pays; how many. */
-static int run_winograd(const Case *c) {
+/* The same with fewer products, in the tables for which that pays; counts how often with squares of each side. */
+static void run_winograd(const Case *c, int *counts) {
   Exec exec;
   exec_init(&exec, NULL);
   exec.threads = (int)(next() % 3) + 1;
-  WeightLayout layout;
-  flat_winograd_layout(&c->p, &layout);
-  float *weight = packed(c, layout), *out = mem_alloc((size_t)c->results * sizeof *out);
-  int count = 0;
-  for (int t = 0, n = table_count(); t < n; t++) {
-    bool is_finite = false;
-    if (!flat_winograd_pays(&c->p, tables[t])) continue;
-    for (int64_t i = 0; i < c->results; i++) out[i] = -77;
-    assert_null(flat_winograd(tables[t], &exec, &c->p, c->input, weight, &c->epilogue, out, &is_finite));
-    assert_true(is_finite);
-    check_results(c, out, tables[t]);
-    count++;
+  float *out = mem_alloc((size_t)c->results * sizeof *out);
+  for (int side = 2; side <= 4; side += 2) {
+    WeightLayout layout;
+    flat_winograd_layout(&c->p, side, &layout);
+    float *weight = packed(c, layout);
+    for (int t = 0, n = table_count(); t < n; t++) {
+      bool is_finite = false;
+      if (flat_winograd_side(&c->p, tables[t]) == 0) continue;
+      for (int64_t i = 0; i < c->results; i++) out[i] = -77;
+      assert_null(flat_winograd(tables[t], &exec, &c->p, side, c->input, weight, &c->epilogue, out, &is_finite));
+      assert_true(is_finite);
+      check_results(c, out, tables[t]);
+      counts[side] += flat_winograd_side(&c->p, tables[t]) == side;
+    }
+    mem_free(weight);
   }
   mem_free(out);
-  mem_free(weight);
-  return count;
 }
 
 static void run_depthwise(const Case *c) {
@@ -359,7 +360,7 @@ static void test_random(void **state) {
 
 static void test_winograd(void **state) {
   (void)state;
-  int count = 0;
+  int counts[5] = {0};
   for (int64_t width = 5; width <= 60; width += 1 + width / 20)
     for (int i = 0; i < 4; i++) {
       ConvParams p = plain(pick(16, 40), pick(16, 50), pick(5, 30), width, 3, 1, i % 3);
@@ -373,18 +374,76 @@ static void test_winograd(void **state) {
                                   .activation = (ConvActivation)(width % CONV_ACTIVATION_COUNT),
                                   .low = -1,
                                   .high = 6};
-      count += run_winograd(&c);
+      run_winograd(&c, counts);
       free_case(&c);
     }
-  assert_true(count > 50);
+  assert_true(counts[2] > 20 && counts[4] > 50);
   /* So many channels that blocks are narrower. */
   ConvParams p = plain(700, 20, 9, 13, 3, 1, 1);
   Case c;
   set_case(&c, &p);
-  assert_true(run_winograd(&c) > 0);
+  run_winograd(&c, counts);
   free_case(&c);
   p.stride[1] = 2;
-  assert_false(flat_winograd_pays(&p, flat_kernels()));
+  assert_int_equal(flat_winograd_side(&p, flat_kernels()), 0);
+}
+
+/* The root of the mean square of what a side's results, or with 0 those of flat_conv, are off, for one table. */
+static double mean_error(const Case *c, const FlatKernels *kernels, int side, int threads, const double *wanted,
+                         float *out) {
+  Exec exec;
+  exec_init(&exec, NULL);
+  exec.threads = threads;
+  WeightLayout layout;
+  bool is_finite = true;
+  if (side)
+    flat_winograd_layout(&c->p, side, &layout);
+  else
+    flat_conv_layout(&c->p, &layout);
+  float *weight = packed(c, layout);
+  if (side)
+    assert_null(flat_winograd(kernels, &exec, &c->p, side, c->input, weight, &c->epilogue, out, &is_finite));
+  else
+    assert_null(flat_conv_by(kernels, &exec, &c->p, c->input, weight, &c->epilogue, out));
+  assert_true(is_finite);
+  mem_free(weight);
+  double squares = 0;
+  for (int64_t i = 0; i < c->results; i++) squares += (wanted[i] - (double)out[i]) * (wanted[i] - (double)out[i]);
+  return sqrt(squares / (double)c->results);
+}
+
+/* The bounds that docs/kernels.md states, and the same bits for any number of threads. */
+static void test_winograd_errors(void **state) {
+  (void)state;
+  static const int64_t sizes[][3] = {{128, 24, 29}, {300, 14, 14}, {64, 56, 55}};
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    ConvParams p = plain(sizes[s][0], 16, sizes[s][1], sizes[s][2], 3, 1, 1);
+    Case c;
+    set_case(&c, &p);
+    for (int64_t i = 0; i < p.in_channels * p.in[1] * p.in[2]; i++) /* as after relu */
+      c.input[i] = fmaxf(c.input[i] + number() * 0.01F, 0);
+    for (int64_t i = 0; i < 16 * p.in_channels * 9; i++) c.weight[i] *= 0.9F + number() * 0.01F;
+    double *wanted = mem_alloc((size_t)c.results * sizeof *wanted);
+    float *out = mem_alloc((size_t)c.results * sizeof *out), *again = mem_alloc((size_t)c.results * sizeof *again);
+    int64_t at[3] = {0}, index = 0;
+    for (int64_t channel = 0; channel < p.out_channels; channel++)
+      for (at[1] = 0; at[1] < c.p.out[1]; at[1]++)
+        for (at[2] = 0; at[2] < c.p.out[2]; at[2]++) wanted[index++] = sum_at(&c, 0, channel, at);
+    for (int t = 0, n = table_count(); t < n; t++) {
+      double direct = mean_error(&c, tables[t], 0, 1, wanted, out);
+      for (int side = 2; side <= 4; side += 2) {
+        double error = mean_error(&c, tables[t], side, 1, wanted, out);
+        if (!(error > 0 && error < (side == 2 ? 3 : 8) * direct))
+          fail_msg("side %d in vectors of %d: errors of %g, directly %g", side, tables[t]->vector, error, direct);
+        for (int threads = 2; threads <= 5; threads++) {
+          mean_error(&c, tables[t], side, threads, wanted, again);
+          assert_memory_equal(out, again, (size_t)c.results * sizeof *out);
+        }
+      }
+    }
+    mem_free(wanted), mem_free(out), mem_free(again);
+    free_case(&c);
+  }
 }
 
 static void test_depthwise(void **state) {
@@ -474,7 +533,7 @@ static void test_infinity(void **state) {
     Tensor *input, *weight, *out;
     ConvParams p = plain(16, 16, 20, 20, 3, 1, 1);
     set_case(&c, &p);
-    assert_true(flat_winograd_pays(&c.p, flat_kernels()));
+    assert_int_equal(flat_winograd_side(&c.p, flat_kernels()), 4);
     assert_null(tensor_empty(DTYPE_FLOAT32, 4, (const int64_t[]){1, 16, 20, 20}, &input));
     assert_null(tensor_empty(DTYPE_FLOAT32, 4, (const int64_t[]){16, 16, 3, 3}, &weight));
     assert_null(tensor_empty(DTYPE_FLOAT32, 4, (const int64_t[]){1, 16, 20, 20}, &out));
@@ -514,8 +573,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_widths),       cmocka_unit_test(test_many_channels), cmocka_unit_test(test_epilogues),
       cmocka_unit_test(test_products),     cmocka_unit_test(test_nan),           cmocka_unit_test(test_random),
-      cmocka_unit_test(test_empty_planes), cmocka_unit_test(test_winograd),      cmocka_unit_test(test_infinity),
-      cmocka_unit_test(test_depthwise),    cmocka_unit_test(test_maximum),
+      cmocka_unit_test(test_empty_planes), cmocka_unit_test(test_winograd),      cmocka_unit_test(test_winograd_errors),
+      cmocka_unit_test(test_infinity),     cmocka_unit_test(test_depthwise),     cmocka_unit_test(test_maximum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,13 +27,13 @@ static Status run_product(Exec *exec, const ConvParams *p, const Tensor *input, 
 }
 
 /* *done false: some result is not finite. */
-static Status run_winograd(Exec *exec, const ConvParams *p, const Tensor *input, const Tensor *weight,
+static Status run_winograd(Exec *exec, const ConvParams *p, int side, const Tensor *input, const Tensor *weight,
                            const ConvEpilogue *epilogue, Tensor *out, bool *done) {
   WeightLayout layout;
-  flat_winograd_layout(p, &layout);
+  flat_winograd_layout(p, side, &layout);
   PackedWeight *packed = packed_weight_take(exec, weight, &layout);
   if (!packed) return status_out_of_memory();
-  Status status = flat_winograd(flat_kernels(), exec, p, tensor_data(input), packed_weight_data(packed), epilogue,
+  Status status = flat_winograd(flat_kernels(), exec, p, side, tensor_data(input), packed_weight_data(packed), epilogue,
                                 tensor_data(out), done);
   packed_weight_give_back(packed);
   return status;
@@ -56,9 +56,10 @@ Status conv_forward(Exec *exec, const ConvParams *p, const Tensor *input, const 
                     const ConvEpilogue *epilogue, Tensor *out) {
   if (conv_is_depthwise(p) && flat_conv_takes(p))
     return conv_depthwise(exec, p, tensor_data(input), tensor_data(weight), epilogue, tensor_data(out));
-  if (flat_winograd_pays(p, flat_kernels())) {
+  int side = flat_winograd_side(p, flat_kernels());
+  if (side) {
     bool done = false;
-    TRY(run_winograd(exec, p, input, weight, epilogue, out, &done));
+    TRY(run_winograd(exec, p, side, input, weight, epilogue, out, &done));
     if (done) return OK;
   }
   if (flat_conv_takes(p) && flat_product_pays(p, flat_kernels()))

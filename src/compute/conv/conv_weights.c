@@ -107,7 +107,7 @@ static bool is_padded(const WeightLayout *l) {
 
 /* false: no memory. */
 static bool pack(int threads, const float *from, const WeightLayout *l, float *to) {
-  if (l->transform == WEIGHT_WINOGRAD) {
+  if (l->transform != WEIGHT_AS_IT_IS) {
     flat_winograd_pack(threads, l, from, to);
     STATISTIC_ADD(packed_weights);
     return true;

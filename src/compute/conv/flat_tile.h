@@ -6,7 +6,10 @@
 
 #include "compute/conv/conv_epilogue.h"
 
-enum { FLAT_ROWS = 8, FLAT_COLUMNS = 4 };
+enum { FLAT_ROWS = 8, FLAT_COLUMNS = 4, WINOGRAD_MOST = 4 /* side of a square */ };
+/* The points of F(4x4, 3x3) are 0, these two, their negatives and infinity. */
+#define WINOGRAD_NEAR 0.75f
+#define WINOGRAD_FAR 1.5f
 
 typedef struct FlatTile {
   const float *weights, *input;
@@ -90,13 +93,16 @@ typedef struct FlatKernels {
   void (*put_runs)(const float *from, int64_t stride, int64_t depth, int n, float *to);
   /* Patches of a plane, for each tap the values at `patch` places. */
   void (*put_places)(const float *from, int64_t tap_count, const int64_t *taps, const int64_t *places, float *to);
-  /* Winograd's F(2x2, 3x3) for n neighboring squares. B' d B of inputs at from[taps[4 * row + column]], to 16 lines that
-   * are `stride` apart. */
-  void (*winograd_input)(int64_t n, const float *from, const int64_t *taps, float *to, int64_t stride);
-  /* A' m A of sums in 16 lines, times scale plus shift: both rows of results, `row` apart, two for each square. false:
-   * one is not finite. */
-  bool (*winograd_output)(int64_t n, const float *sums, int64_t stride, float scale, float shift, float *to,
+  /* Winograd's F(side x side, 3x3), side 2 or 4, for n neighboring squares. B' d B of inputs at
+   * from[taps[(side + 2) * row + column]], to lines that are `stride` apart; of those whole vectors are written. */
+  void (*winograd_input)(int side, int64_t n, const float *from, const int64_t *taps, float *to, int64_t stride);
+  /* A' m A of sums in so many lines, times scale plus shift: the rows of results, `row` apart, `side` for each square.
+   * false: one is not finite. */
+  bool (*winograd_output)(int side, int64_t n, const float *sums, int64_t stride, float scale, float shift, float *to,
                           int64_t row);
+  /* Deals a row of n values, after `before` zeros and followed by as many as it takes, out to four lines that are `apart`
+   * apart: `places` for each. */
+  void (*deal_fours)(const float *row, int64_t n, int64_t before, int64_t places, float *to, int64_t apart);
   /* to[i] = the greatest of lines[...][i], NaN if one is; their sum, in order. `to` may be the first line. */
   void (*maximum)(int count, const float *const *lines, int64_t n, float *to);
   void (*sum)(int count, const float *const *lines, int64_t n, float *to);

@@ -73,10 +73,17 @@ static inline V greater(V x, V y) {
                           _mm256_cmp_ps(x, x, _CMP_UNORD_Q)); /* the maximum is y where y is NaN */
 }
 /* x[0] y[0] x[1] y[1] ... */
-static inline void store_pairs(float *p, V x, V y) {
+static inline void interleave(V x, V y, V *first, V *second) {
   V low = _mm256_unpacklo_ps(x, y), high = _mm256_unpackhi_ps(x, y);
-  _mm256_storeu_ps(p, _mm256_permute2f128_ps(low, high, 0x20));
-  _mm256_storeu_ps(p + LANES, _mm256_permute2f128_ps(low, high, 0x31));
+  *first = _mm256_permute2f128_ps(low, high, 0x20);
+  *second = _mm256_permute2f128_ps(low, high, 0x31);
+}
+/* The way back. */
+static inline void deinterleave(V low, V high, V *x, V *y) {
+  __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(low, high, 0x88)),
+          odd = _mm256_castps_pd(_mm256_shuffle_ps(low, high, 0xdd));
+  *x = _mm256_castpd_ps(_mm256_permute4x64_pd(even, 0xd8));
+  *y = _mm256_castpd_ps(_mm256_permute4x64_pd(odd, 0xd8));
 }
 /* p[0], p[2], ... of which n are wanted; nothing is read beyond the last of them. */
 static inline V evens(const float *p, int n) {

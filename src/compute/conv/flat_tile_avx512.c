@@ -51,11 +51,18 @@ static inline V greater(V x, V y) {
   return _mm512_mask_blend_ps(takes, y, x);
 }
 /* x[0] y[0] x[1] y[1] ... */
-static inline void store_pairs(float *p, V x, V y) {
-  __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
-          high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-  _mm512_storeu_ps(p, _mm512_permutex2var_ps(x, low, y));
-  _mm512_storeu_ps(p + LANES, _mm512_permutex2var_ps(x, high, y));
+static inline void interleave(V x, V y, V *low, V *high) {
+  __m512i first = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
+          second = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  *low = _mm512_permutex2var_ps(x, first, y);
+  *high = _mm512_permutex2var_ps(x, second, y);
+}
+/* The way back. */
+static inline void deinterleave(V low, V high, V *x, V *y) {
+  __m512i first = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30),
+          second = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+  *x = _mm512_permutex2var_ps(low, first, high);
+  *y = _mm512_permutex2var_ps(low, second, high);
 }
 /* p[0], p[2], ... of which n are wanted. */
 static inline V evens(const float *p, int n) {

@@ -1,7 +1,7 @@
 /* The loops of flat convolution over one type of vectors. Before it stand: V, LANES, VECTORS (in a tile's width), STEP
  * (rows at a time), TALL (rows of a plane at a time), PATCH
  * (positions of a product), Mask and mask_of, load, load_masked, store, store_masked, splat,
- * arithmetic by name, evens, store_pairs, transpose (LANES vectors, in place), FUSED, and KERNELS, the table's name. */
+ * arithmetic by name, evens, interleave, deinterleave, transpose (LANES vectors, in place), FUSED, and KERNELS, the table's name. */
 #include <assert.h>
 
 #include "tile/vector_math_body.h"
@@ -239,7 +239,7 @@ static void column(const FlatTile *t) {
 
 static void tile(const FlatTile *t) {
   assert(t->width > 0 && t->width <= VECTORS * LANES && t->rows > 0 && t->rows <= FLAT_ROWS);
-  if (t->width <= FLAT_COLUMNS) {
+  if (t->width <= FLAT_COLUMNS && t->width < LANES) { /* whole vectors are summed up in the same order in any tile */
     column(t);
     return;
   }
@@ -434,59 +434,7 @@ static void sum_line(int count, const float *const *lines, int64_t n, float *to)
   join_lines(true, count, lines, n, to);
 }
 
-/* ---- Winograd's F(2x2, 3x3) ---- */
-
-static inline __attribute__((always_inline)) void winograd_input_vector(const float *from, const int64_t *taps,
-                                                                        float *to, int64_t stride, int64_t at, Mask m) {
-  V d[4][4];
-  UNROLLED for (int j = 0; j < 4; j++) {
-    V x0 = load_masked(from + taps[j] + at, m), x1 = load_masked(from + taps[4 + j] + at, m),
-      x2 = load_masked(from + taps[8 + j] + at, m), x3 = load_masked(from + taps[12 + j] + at, m);
-    d[0][j] = minus(x0, x2);
-    d[1][j] = plus(x1, x2);
-    d[2][j] = minus(x2, x1);
-    d[3][j] = minus(x1, x3);
-  }
-  UNROLLED for (int i = 0; i < 4; i++) {
-    float *line = to + i * 4 * stride + at;
-    store_masked(line, m, minus(d[i][0], d[i][2]));
-    store_masked(line + stride, m, plus(d[i][1], d[i][2]));
-    store_masked(line + 2 * stride, m, minus(d[i][2], d[i][1]));
-    store_masked(line + 3 * stride, m, minus(d[i][1], d[i][3]));
-  }
-}
-static void winograd_input(int64_t n, const float *from, const int64_t *taps, float *to, int64_t stride) {
-#define TRANSFORM(i, m) winograd_input_vector(from, taps, to, stride, i, m)
-  EACH_VECTOR(n, TRANSFORM);
-#undef TRANSFORM
-}
-
-static bool winograd_output(int64_t n, const float *sums, int64_t stride, float scale, float shift, float *to,
-                            int64_t row) {
-  V checks = splat(0), factor = splat(scale), term = splat(shift);
-  for (int64_t at = 0; at < n; at += LANES) {
-    Mask mask = mask_of(n - at < LANES ? (int)(n - at) : LANES);
-    V half[2][4];
-    UNROLLED for (int j = 0; j < 4; j++) {
-      const float *line = sums + j * stride + at;
-      V m0 = load_masked(line, mask), m1 = load_masked(line + 4 * stride, mask),
-        m2 = load_masked(line + 8 * stride, mask), m3 = load_masked(line + 12 * stride, mask);
-      half[0][j] = plus(plus(m0, m1), m2);
-      half[1][j] = minus(minus(m1, m2), m3);
-    }
-    UNROLLED for (int i = 0; i < 2; i++) {
-      V even = plus(plus(half[i][0], half[i][1]), half[i][2]), odd = minus(minus(half[i][1], half[i][2]), half[i][3]);
-      even = plus(multiply(even, factor), term);
-      odd = plus(multiply(odd, factor), term);
-      checks = plus(checks, plus(minus(even, even), minus(odd, odd))); /* 0, or NaN */
-      store_pairs(to + i * row + 2 * at, even, odd);
-    }
-  }
-  float lanes[LANES], sum = 0;
-  store_masked(lanes, mask_of(LANES), checks);
-  for (int i = 0; i < LANES; i++) sum += lanes[i];
-  return sum == 0;
-}
+#include "compute/conv/flat_winograd_body.h"
 
 #include "compute/conv/flat_lanes_body.h"
 
@@ -507,6 +455,7 @@ const FlatKernels KERNELS = {
     .put_places = put_places,
     .winograd_input = winograd_input,
     .winograd_output = winograd_output,
+    .deal_fours = deal_fours,
     .maximum = maximum_line,
     .sum = sum_line,
 };

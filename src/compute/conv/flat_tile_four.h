@@ -54,11 +54,14 @@ static inline V greater(V x, V y) {
   return y;
 }
 /* x[0] y[0] x[1] y[1] ... */
-static inline void store_pairs(float *p, V x, V y) {
-  for (int i = 0; i < LANES; i++) {
-    p[2 * i] = x[i];
-    p[2 * i + 1] = y[i];
-  }
+static inline void interleave(V x, V y, V *low, V *high) {
+  *low = (V){x[0], y[0], x[1], y[1]};
+  *high = (V){x[2], y[2], x[3], y[3]};
+}
+/* The way back. */
+static inline void deinterleave(V low, V high, V *x, V *y) {
+  *x = (V){low[0], low[2], high[0], high[2]};
+  *y = (V){low[1], low[3], high[1], high[3]};
 }
 static inline __attribute__((always_inline)) void transpose(V *x) {
   for (int i = 0; i < LANES; i++)

@@ -8,7 +8,10 @@
 #include "base/parallel.h"
 #include "compute/conv/flat_planes.h"
 
-enum { POINTS = 16, BLOCK_BYTES = 512 << 10 /* of transformed inputs: they stay in L2 */ };
+enum {
+  MOST_LINE = WINOGRAD_MOST + 2,
+  BLOCK_BYTES = 640 << 10 /* of transformed inputs: they stay in L2 */
+};
 
 typedef struct Winograd {
   Exec *exec;
@@ -16,67 +19,108 @@ typedef struct Winograd {
   const FlatKernels *kernels;
   const ConvEpilogue *epilogue;
   const float *weight;
-  FlatPlanes planes; /* by parity; a position is a square of results */
-  const float *input, *add;
-  float *out;
-  int64_t panels, chunk, chunks, width, blocks;
+  int side, points;  /* of a square of results; products for one */
+  FlatPlanes planes; /* by remainders; a position is a square */
+  /* of the image at hand */
+  const float *image, *add;
+  float *laid, *out;
+  /* Squares are counted row by row: as they lie in the planes, with what is between rows, or without that. */
+  int64_t row, squares;
+  int64_t panels, chunk, chunks;
+  int64_t vectors, blocks, width; /* of squares; the widest block */
+  int64_t line;                   /* floats between two points of the transformed inputs */
   _Atomic bool failed, is_infinite;
 } Winograd;
 
-/* The planes that squares of 4x4 inputs, 2 apart, are read from. */
-static ConvParams square_params(const ConvParams *p) {
+/* The planes that squares of inputs are read from. */
+static ConvParams square_params(const ConvParams *p, int side) {
   ConvParams square = *p;
   for (int d = 1; d < CONV_SPATIAL; d++) {
-    square.kernel[d] = 4;
-    square.stride[d] = 2;
-    square.out[d] = (p->out[d] + 1) / 2;
+    square.kernel[d] = side + 2;
+    square.stride[d] = side;
+    square.out[d] = (p->out[d] + side - 1) / side;
   }
   return square;
 }
 
-bool flat_winograd_pays(const ConvParams *p, const FlatKernels *kernels) {
-  enum { INPUT_WORK = 70, OUTPUT_WORK = 60, LEAST = 16 }; /* of the transforms, in products of vectors */
-  if (p->transposed || p->groups != 1 || p->kernel[0] != 1 || p->in[0] != 1 || p->padding[0] || p->padding_after[0])
-    return false;
-  for (int d = 1; d < CONV_SPATIAL; d++)
-    if (p->kernel[d] != 3 || p->stride[d] != 1 || p->dilation[d] != 1) return false;
-  if (p->in_channels < LEAST || p->out_channels < LEAST) return false;
+static int64_t vectors_of(int64_t n, const FlatKernels *kernels) {
+  return (n + kernels->vector - 1) / kernels->vector;
+}
+
+/* How squares are counted. */
+typedef struct Squares {
+  int64_t row, count;
+  int64_t vectors, transforms; /* of products; of inputs */
+} Squares;
+static Squares squares_of(const ConvParams *p, int side, const FlatKernels *kernels) {
+  int64_t high = (p->out[1] + side - 1) / side, wide = (p->out[2] + side - 1) / side;
+  int64_t flat = high * (wide + 1) - 1, dense = high * wide; /* planes are one place wider than squares are many */
+  if (vectors_of(dense, kernels) < vectors_of(flat, kernels))
+    return (Squares){wide, dense, vectors_of(dense, kernels), high * vectors_of(wide, kernels)};
+  return (Squares){wide + 1, flat, vectors_of(flat, kernels), vectors_of(flat, kernels)};
+}
+
+/* In products of vectors. */
+static double work_of(const ConvParams *p, int side, const FlatKernels *kernels) {
   double inputs = (double)p->in_channels, outputs = (double)p->out_channels;
-  int64_t high = (p->out[1] + 1) / 2, wide = (p->out[2] + 1) / 2, vector = kernels->vector;
-  int64_t squares = (high * (wide + 1) - 1 + vector - 1) / vector,
-          places = (p->out[1] * (p->out[2] + 2) - 2 + vector - 1) / vector;
-  double work = (double)squares * (POINTS * inputs * outputs + INPUT_WORK * inputs + OUTPUT_WORK * outputs);
-  return squares > 2 && work * 1.1 < (double)places * 9 * inputs * outputs;
+  double input_work = side == 2 ? 70 : 260, output_work = side == 2 ? 60 : 260; /* of transforms */
+  Squares squares = squares_of(p, side, kernels);
+  return (double)squares.vectors * ((side + 2) * (side + 2) * inputs * outputs + output_work * outputs) +
+         (double)squares.transforms * input_work * inputs;
+}
+
+int flat_winograd_side(const ConvParams *p, const FlatKernels *kernels) {
+  enum { LEAST = 16 };
+  if (p->transposed || p->groups != 1 || p->kernel[0] != 1 || p->in[0] != 1 || p->padding[0] || p->padding_after[0])
+    return 0;
+  for (int d = 1; d < CONV_SPATIAL; d++)
+    if (p->kernel[d] != 3 || p->stride[d] != 1 || p->dilation[d] != 1) return 0;
+  if (p->in_channels < LEAST || p->out_channels < LEAST) return 0;
+  double direct = (double)vectors_of(p->out[1] * (p->out[2] + 2) - 2, kernels) * 9 * (double)p->in_channels *
+                  (double)p->out_channels;
+  double two = work_of(p, 2, kernels), four = work_of(p, 4, kernels), least = two < four ? two : four;
+  if (p->out[1] * p->out[2] <= 36 || least * 1.1 > direct) return 0;
+  return two < four ? 2 : 4;
 }
 
 /* ---- weights ---- */
 
-void flat_winograd_layout(const ConvParams *p, WeightLayout *out) {
-  int64_t panels = (p->out_channels + FLAT_ROWS - 1) / FLAT_ROWS;
+void flat_winograd_layout(const ConvParams *p, int side, WeightLayout *out) {
+  int64_t panels = (p->out_channels + FLAT_ROWS - 1) / FLAT_ROWS, points = (side + 2) * (side + 2);
   memset(out, 0, sizeof *out);
-  out->transform = WEIGHT_WINOGRAD;
+  out->transform = side == 2 ? WEIGHT_WINOGRAD_2 : WEIGHT_WINOGRAD_4;
   out->ndim = 3;
   out->sizes[0] = p->out_channels;
   out->sizes[1] = p->in_channels;
   out->sizes[2] = 9;
-  out->bytes = (uint64_t)(panels * POINTS * p->in_channels * FLAT_ROWS) * sizeof(float);
+  out->bytes = (uint64_t)(panels * points * p->in_channels * FLAT_ROWS) * sizeof(float);
 }
 
-/* G g G' with G = (1 0 0; 1/2 1/2 1/2; 1/2 -1/2 1/2; 0 0 1). */
-static void transform_filter(const float *g, float u[POINTS]) {
-  float half[4][3];
-  for (int j = 0; j < 3; j++) {
-    half[0][j] = g[j];
-    half[1][j] = (g[j] + g[3 + j] + g[6 + j]) / 2;
-    half[2][j] = (g[j] - g[3 + j] + g[6 + j]) / 2;
-    half[3][j] = g[6 + j];
+/* G of F(2, 3), and of F(4, 3): a point's powers over its distances to the others, multiplied. */
+static void set_filter(int side, double g[MOST_LINE][3]) {
+  static const double of_two[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
+  const double a = WINOGRAD_NEAR, b = WINOGRAD_FAR, points[] = {0, a, -a, b, -b};
+  if (side == 2) {
+    memcpy(g, of_two, sizeof of_two);
+    return;
   }
-  for (int i = 0; i < 4; i++) {
-    u[i * 4] = half[i][0];
-    u[i * 4 + 1] = (half[i][0] + half[i][1] + half[i][2]) / 2;
-    u[i * 4 + 2] = (half[i][0] - half[i][1] + half[i][2]) / 2;
-    u[i * 4 + 3] = half[i][2];
+  for (int i = 0; i < 5; i++) {
+    double distances = 1;
+    for (int j = 0; j < 5; j++) distances *= i == j ? 1 : points[i] - points[j];
+    for (int k = 0; k < 3; k++) g[i][k] = (k == 0 ? 1 : k == 1 ? points[i] : points[i] * points[i]) / distances;
   }
+  for (int k = 0; k < 3; k++) g[5][k] = k == 2;
+}
+
+/* G w G', in double: kept weights are rounded once. */
+static void transform_filter(int line, double g[MOST_LINE][3], const float *w, float *u) {
+  double half[MOST_LINE][3];
+  for (int i = 0; i < line; i++)
+    for (int j = 0; j < 3; j++)
+      half[i][j] = g[i][0] * (double)w[j] + g[i][1] * (double)w[3 + j] + g[i][2] * (double)w[6 + j];
+  for (int i = 0; i < line; i++)
+    for (int j = 0; j < line; j++)
+      u[i * line + j] = (float)(half[i][0] * g[j][0] + half[i][1] * g[j][1] + half[i][2] * g[j][2]);
 }
 
 typedef struct Packing {
@@ -86,13 +130,16 @@ typedef struct Packing {
 } Packing;
 static void pack_panels(void *argument, int64_t begin, int64_t end) {
   const Packing *p = argument;
+  int side = p->layout->transform == WEIGHT_WINOGRAD_2 ? 2 : 4, line = side + 2, points = line * line;
   int64_t outputs = p->layout->sizes[0], inputs = p->layout->sizes[1];
+  double g[MOST_LINE][3];
+  set_filter(side, g);
   for (int64_t channel = begin * FLAT_ROWS; channel < end * FLAT_ROWS; channel++)
     for (int64_t i = 0; i < inputs; i++) {
-      float u[POINTS] = {0};
-      float *to = p->to + (channel / FLAT_ROWS * POINTS * inputs + i) * FLAT_ROWS + channel % FLAT_ROWS;
-      if (channel < outputs) transform_filter(p->weight + (channel * inputs + i) * 9, u);
-      for (int k = 0; k < POINTS; k++) to[k * inputs * FLAT_ROWS] = u[k];
+      float u[MOST_LINE * MOST_LINE] = {0};
+      float *to = p->to + (channel / FLAT_ROWS * points * inputs + i) * FLAT_ROWS + channel % FLAT_ROWS;
+      if (channel < outputs) transform_filter(line, g, p->weight + (channel * inputs + i) * 9, u);
+      for (int k = 0; k < points; k++) to[k * inputs * FLAT_ROWS] = u[k];
     }
 }
 void flat_winograd_pack(int threads, const WeightLayout *layout, const float *weight, float *to) {
@@ -101,18 +148,48 @@ void flat_winograd_pack(int threads, const WeightLayout *layout, const float *we
   parallel_for(threads, panels, 8192 / (layout->sizes[1] + 1) / FLAT_ROWS + 1, pack_panels, &packing);
 }
 
+/* ---- planes ---- */
+
+/* Planes by the remainders of 4: each row of an image is dealt out to four of them. */
+static void lay_by_fours(void *argument, int64_t begin, int64_t end) {
+  Winograd *w = argument;
+  const ConvParams *p = w->p;
+  const FlatPlanes *f = &w->planes;
+  int64_t length = f->extent[2];
+  assert(f->phases == 16 && f->taps[1] == f->plane && f->taps[MOST_LINE] == 4 * f->plane);
+  for (int64_t c = begin; c < end; c++) {
+    const float *from = w->image + c * p->in[1] * p->in[2];
+    for (int64_t i = 0; i < 4 * f->extent[1]; i++) {
+      float *to = w->laid + c * f->channel_stride + i % 4 * 4 * f->plane + i / 4 * length;
+      int64_t row = i - p->padding[1];
+      bool is_inside = row >= 0 && row < p->in[1];
+      w->kernels->deal_fours(is_inside ? from + row * p->in[2] : from, is_inside ? p->in[2] : 0, p->padding[2], length,
+                             to, f->plane);
+    }
+  }
+}
+
+static void lay_image(Winograd *w, const ConvParams *square) {
+  const ConvParams *p = w->p;
+  if (w->side == 2)
+    flat_planes_lay(&w->planes, w->kernels, w->exec->threads, square, w->image, w->laid);
+  else
+    parallel_for(w->exec->threads, p->in_channels, 1 + (1 << 15) / w->planes.channel_stride, lay_by_fours, w);
+}
+
 /* ---- blocks ---- */
 
 typedef struct Scratch {
-  float *inputs;   /* [16][input channel][width] */
-  float *products; /* [8][16][width] */
-  float *rows;     /* [8][2][2 * width]: results of both rows of the squares */
+  float *inputs;   /* [point][input channel][width], `line` between points; whole vectors, so that all sums are made in
+                    * one order */
+  float *products; /* [8][point][width] */
+  float *rows;     /* [8][side][side * width]: results */
   size_t bytes;
 } Scratch;
 
 static bool scratch_new(const Winograd *w, Scratch *s) {
-  size_t inputs = (size_t)(POINTS * w->p->in_channels * w->width), products = (size_t)(FLAT_ROWS * POINTS * w->width),
-         rows = (size_t)(FLAT_ROWS * 4 * w->width);
+  size_t inputs = (size_t)(w->points * w->line), products = (size_t)(FLAT_ROWS * w->points * w->width),
+         rows = (size_t)(FLAT_ROWS * w->side * w->side * w->width);
   s->bytes = (inputs + products + rows) * sizeof(float);
   s->inputs = cache_alloc(s->bytes);
   if (!s->inputs) return false;
@@ -121,25 +198,50 @@ static bool scratch_new(const Winograd *w, Scratch *s) {
   return true;
 }
 
+/* The squares of a block that lie in one row: n from the i-th on; column of the first, row of the squares. */
+typedef struct Segment {
+  int64_t i, n, column, row;
+} Segment;
+static bool next_segment(const Winograd *w, int64_t first, int width, Segment *s) {
+  s->i += s->n;
+  if (s->i >= width) return false;
+  s->row = (first + s->i) / w->row;
+  s->column = (first + s->i) % w->row;
+  s->n = w->row - s->column < width - s->i ? w->row - s->column : width - s->i;
+  return true;
+}
+
+static void transform_inputs(const Winograd *w, const Scratch *s, int64_t first, int width) {
+  int64_t length = w->planes.extent[2];
+  for (int64_t c = 0; c < w->p->in_channels; c++) {
+    const float *from = w->laid + c * w->planes.channel_stride;
+    float *to = s->inputs + c * w->width;
+    if (w->row == length) {
+      w->kernels->winograd_input(w->side, width, from + first, w->planes.taps, to, w->line);
+      continue;
+    }
+    for (Segment g = {0}; next_segment(w, first, width, &g);)
+      w->kernels->winograd_input(w->side, g.n, from + g.row * length + g.column, w->planes.taps, to + g.i, w->line);
+  }
+}
+
 /* The results of a block, for the channels of a panel, to their rows. */
 static void write_squares(const Winograd *w, const Scratch *s, int64_t channel, int rows, int64_t first, int width) {
   const ConvParams *p = w->p;
-  int64_t size = p->out[1] * p->out[2], length = w->planes.extent[2];
-  FlatTile t = {.out_stride = 4 * w->width,
+  int64_t size = p->out[1] * p->out[2];
+  FlatTile t = {.out_stride = w->side * w->side * w->width,
                 .rows = rows,
                 .activation = w->epilogue->activation,
                 .low = w->epilogue->low,
                 .high = w->epilogue->high};
-  for (int64_t i = 0; i < width;) {
-    int64_t y = (first + i) / length * 2, x = (first + i) % length * 2, n = length - x / 2;
-    if (n > width - i) n = width - i;
-    int64_t wanted = p->out[2] - x < 2 * n ? p->out[2] - x : 2 * n;
-    for (int64_t row = 0; row < 2 && y + row < p->out[1] && wanted > 0; row++) {
+  for (Segment g = {0}; next_segment(w, first, width, &g);) {
+    int64_t y = g.row * w->side, x = g.column * w->side, wanted = w->side * g.n;
+    if (wanted > p->out[2] - x) wanted = p->out[2] - x;
+    for (int64_t row = 0; row < w->side && y + row < p->out[1] && wanted > 0; row++) {
       int64_t at = channel * size + (y + row) * p->out[2] + x;
-      t.out = s->rows + row * 2 * w->width;
-      w->kernels->finish_rows(&t, 2 * i, wanted, size, w->add ? w->add + at : NULL, w->out + at);
+      t.out = s->rows + row * w->side * w->width;
+      w->kernels->finish_rows(&t, w->side * g.i, wanted, size, w->add ? w->add + at : NULL, w->out + at);
     }
-    i += n;
   }
 }
 
@@ -152,20 +254,20 @@ static void run_panel(Winograd *w, const Scratch *s, int64_t panel, int64_t firs
                 .channel_stride = w->width,
                 .tap_count = 1,
                 .taps = &here,
-                .out_stride = POINTS * w->width,
+                .out_stride = w->points * w->width,
                 .rows = (int)(left < FLAT_ROWS ? left : FLAT_ROWS),
-                .width = width};
-  for (int k = 0; k < POINTS; k++) {
-    t.weights = w->weight + (panel * POINTS + k) * inputs * FLAT_ROWS;
-    t.input = s->inputs + k * inputs * w->width;
+                .width = (int)vectors_of(width, w->kernels) * w->kernels->vector};
+  for (int k = 0; k < w->points; k++) {
+    t.weights = w->weight + (panel * w->points + k) * inputs * FLAT_ROWS;
+    t.input = s->inputs + k * w->line;
     t.out = s->products + k * w->width;
     w->kernels->tile(&t);
   }
   bool is_finite = true;
   for (int r = 0; r < t.rows; r++)
-    is_finite &= w->kernels->winograd_output(width, s->products + r * POINTS * w->width, w->width,
+    is_finite &= w->kernels->winograd_output(w->side, width, s->products + r * w->points * w->width, w->width,
                                              e->scale ? e->scale[channel + r] : 1, e->shift ? e->shift[channel + r] : 0,
-                                             s->rows + r * 4 * w->width, 2 * w->width);
+                                             s->rows + r * w->side * w->side * w->width, w->side * w->width);
   if (!is_finite) atomic_store_explicit(&w->is_infinite, true, memory_order_relaxed);
   write_squares(w, s, channel, t.rows, first, width);
 }
@@ -178,27 +280,36 @@ static void run_blocks(void *argument, int64_t begin, int64_t end) {
     return;
   }
   for (int64_t unit = begin; unit < end && !exec_is_over(w->exec); unit++) {
-    int64_t first = unit % w->blocks * w->width, panel = unit / w->blocks * w->chunk, panel_end = panel + w->chunk;
-    int width = (int)(w->planes.positions - first < w->width ? w->planes.positions - first : w->width);
-    for (int64_t c = 0; c < w->p->in_channels; c++)
-      w->kernels->winograd_input(width, w->input + c * w->planes.channel_stride + first, w->planes.taps,
-                                 s.inputs + c * w->width, w->p->in_channels * w->width);
+    int64_t block = unit % w->blocks, panel = unit / w->blocks * w->chunk, panel_end = panel + w->chunk;
+    int64_t first = block * w->vectors / w->blocks * w->kernels->vector,
+            last = (block + 1) * w->vectors / w->blocks * w->kernels->vector;
+    int width = (int)((last < w->squares ? last : w->squares) - first);
+    transform_inputs(w, &s, first, width);
     for (int64_t k = panel; k < panel_end && k < w->panels; k++) run_panel(w, &s, k, first, width);
   }
   cache_free(s.inputs, s.bytes);
 }
 
+/* Blocks of a tile's width or less, as many for each thread; where there are not so many vectors, threads share output
+ * channels. */
 static void set_blocks(Winograd *w) {
-  int64_t vector = w->kernels->vector, vectors = (w->planes.positions + vector - 1) / vector,
-          most = BLOCK_BYTES / (POINTS * w->p->in_channels * vector * (int64_t)sizeof(float)),
-          whole = w->kernels->width / vector;
+  Squares squares = squares_of(w->p, w->side, w->kernels);
+  int64_t vector = w->kernels->vector, threads = w->exec->threads, whole = w->kernels->width / vector,
+          most = BLOCK_BYTES / (w->points * w->p->in_channels * vector * (int64_t)sizeof(float));
+  w->row = squares.row;
+  w->squares = squares.count;
+  w->vectors = squares.vectors;
   if (most > whole) most = whole;
   if (most < 1) most = 1;
-  w->blocks = (vectors + most - 1) / most;
-  w->width = (vectors + w->blocks - 1) / w->blocks * vector;
-  w->blocks = (w->planes.positions + w->width - 1) / w->width;
+  w->blocks = (w->vectors + most - 1) / most;
+  bool is_shared = w->vectors >= 2 * threads;
+  if (is_shared) w->blocks = (w->blocks + threads - 1) / threads * threads;
+  if (w->blocks > w->vectors) w->blocks = w->vectors;
+  w->width = (w->vectors + w->blocks - 1) / w->blocks * vector;
+  w->line =
+      w->p->in_channels * w->width + vector; /* no multiple of a page: a transform writes all of a line's points */
   w->panels = (w->p->out_channels + FLAT_ROWS - 1) / FLAT_ROWS;
-  w->chunks = w->blocks % w->exec->threads == 0 || w->blocks >= 8 * w->exec->threads ? 1 : w->exec->threads;
+  w->chunks = is_shared ? 1 : threads;
   if (w->chunks > w->panels) w->chunks = w->panels;
   w->chunk = (w->panels + w->chunks - 1) / w->chunks;
   w->chunks = (w->panels + w->chunk - 1) / w->chunk;
@@ -206,28 +317,29 @@ static void set_blocks(Winograd *w) {
 
 static Status run_images(Winograd *w, const ConvParams *square, const float *input, float *out, bool *out_finite) {
   const ConvParams *p = w->p;
-  int threads = w->exec->threads;
   int64_t in = p->in_channels * p->in[1] * p->in[2], results = p->out_channels * p->out[1] * p->out[2];
-  float *laid = cache_alloc(w->planes.bytes);
-  if (!laid) return status_out_of_memory();
+  w->laid = cache_alloc(w->planes.bytes);
+  if (!w->laid) return status_out_of_memory();
   Status status = OK;
-  w->input = laid;
   for (int64_t n = 0; n < p->batch && !status && !atomic_load(&w->is_infinite); n++) {
     w->out = out + n * results;
     w->add = w->epilogue->add ? w->epilogue->add + n * results : NULL;
-    flat_planes_lay(&w->planes, w->kernels, threads, square, input + n * in, laid);
-    parallel_for(threads, w->blocks * w->chunks, 1, run_blocks, w);
+    w->image = input + n * in;
+    lay_image(w, square);
+    parallel_for(w->exec->threads, w->blocks * w->chunks, 1, run_blocks, w);
     status = atomic_load(&w->failed) ? status_out_of_memory() : exec_attend(w->exec);
   }
-  cache_free(laid, w->planes.bytes);
+  cache_free(w->laid, w->planes.bytes);
   *out_finite = !atomic_load(&w->is_infinite);
   return status;
 }
 
-Status flat_winograd(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
+Status flat_winograd(const FlatKernels *kernels, Exec *exec, const ConvParams *p, int side, const float *input,
                      const float *weight, const ConvEpilogue *epilogue, float *out, bool *out_finite) {
-  ConvParams square = square_params(p);
-  Winograd w = {.exec = exec, .p = p, .kernels = kernels, .epilogue = epilogue, .weight = weight};
+  assert(side == 2 || side == 4);
+  ConvParams square = square_params(p, side);
+  Winograd w = {.exec = exec, .p = p, .kernels = kernels, .epilogue = epilogue, .weight = weight, .side = side};
+  w.points = (side + 2) * (side + 2);
   TRY(flat_planes_init(&square, &w.planes));
   set_blocks(&w);
   Status status = run_images(&w, &square, input, out, out_finite);
