@@ -42,13 +42,18 @@ static inline float scale_f32(float p, int32_t biased) {
   return p * power_of_two(half) * power_of_two(biased - half);
 }
 
-/* e^r for |r| <= ln(2)/2 */
+/* e^r for |r| <= ln(2)/2: 1 + r + EXP_2 r^2 + ... */
+#define EXP_2 0x1.fffffcp-2f
+#define EXP_3 0x1.555484p-3f
+#define EXP_4 0x1.5558acp-5f
+#define EXP_5 0x1.12444ep-7f
+#define EXP_6 0x1.6a648p-10f
 static inline float exp_core(float r) {
-  float q = 0x1.6a648p-10f;
-  q = FMA(q, r, 0x1.12444ep-7f);
-  q = FMA(q, r, 0x1.5558acp-5f);
-  q = FMA(q, r, 0x1.555484p-3f);
-  q = FMA(q, r, 0x1.fffffcp-2f);
+  float q = EXP_6;
+  q = FMA(q, r, EXP_5);
+  q = FMA(q, r, EXP_4);
+  q = FMA(q, r, EXP_3);
+  q = FMA(q, r, EXP_2);
   return FMA(FMA(q, r, 1.0f), r, 1.0f);
 }
 #define LOG2_E 0x1.715476p+0f

@@ -522,6 +522,35 @@ static void test_maximum(void **state) {
   }
 }
 
+/* Sigmoid and silu of an epilogue over a sample of all numbers. */
+static void test_gates(void **state) {
+  (void)state;
+  enum { N = 1021, STEP = 8191 };
+  for (int t = 0, n = table_count(); t < n; t++)
+    for (int is_silu = 0; is_silu < 2; is_silu++)
+      for (uint64_t bits = 0; bits < 1ull << 32; bits += (uint64_t)N * STEP) {
+        float x[N], y[N + 1];
+        for (int i = 0; i < N; i++) {
+          uint32_t pattern = (uint32_t)(bits + (uint64_t)i * STEP);
+          memcpy(&x[i], &pattern, sizeof pattern);
+          y[i] = x[i];
+        }
+        y[N] = -77;
+        FlatTile tile = {.out = y, .out_stride = N, .rows = 1, .activation = is_silu ? CONV_SILU : CONV_SIGMOID};
+        tables[t]->finish_rows(&tile, 0, N, N, NULL, y);
+        assert_true(y[N] == -77);
+        for (int i = 0; i < N; i++) {
+          double exact = (is_silu ? (double)x[i] : 1) / (1 + exp(-(double)x[i]));
+          double ulp = ldexp(1, ilogb(fmax(fabs(exact), 0x1p-126)) - 23);
+          bool is_right = isnan(exact)   ? isnan(y[i])
+                          : isinf(exact) ? (double)y[i] == exact
+                                         : fabs((double)y[i] - exact) <= fmax(2.5 * ulp, 0x1p-120);
+          if (!is_right)
+            fail_msg("in vectors of %d: %a gives %a, not %a", tables[t]->vector, (double)x[i], (double)y[i], exact);
+        }
+      }
+}
+
 /* What is not finite stays where a plain loop has it. */
 static void test_infinity(void **state) {
   (void)state;
@@ -574,7 +603,8 @@ int main(void) {
       cmocka_unit_test(test_widths),       cmocka_unit_test(test_many_channels), cmocka_unit_test(test_epilogues),
       cmocka_unit_test(test_products),     cmocka_unit_test(test_nan),           cmocka_unit_test(test_random),
       cmocka_unit_test(test_empty_planes), cmocka_unit_test(test_winograd),      cmocka_unit_test(test_winograd_errors),
-      cmocka_unit_test(test_infinity),     cmocka_unit_test(test_depthwise),     cmocka_unit_test(test_maximum),
+      cmocka_unit_test(test_gates),        cmocka_unit_test(test_infinity),      cmocka_unit_test(test_depthwise),
+      cmocka_unit_test(test_maximum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

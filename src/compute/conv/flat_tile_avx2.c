@@ -72,6 +72,10 @@ static inline V greater(V x, V y) {
   return _mm256_blendv_ps(_mm256_max_ps(x, y), x,
                           _mm256_cmp_ps(x, x, _CMP_UNORD_Q)); /* the maximum is y where y is NaN */
 }
+/* The low bits of each lane in the place of an exponent. */
+static inline V exponents(V x) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(x), 23));
+}
 /* x[0] y[0] x[1] y[1] ... */
 static inline void interleave(V x, V y, V *first, V *second) {
   V low = _mm256_unpacklo_ps(x, y), high = _mm256_unpackhi_ps(x, y);

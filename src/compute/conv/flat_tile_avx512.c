@@ -50,6 +50,10 @@ static inline V greater(V x, V y) {
   __mmask16 takes = _mm512_cmp_ps_mask(x, y, _CMP_GT_OQ) | _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
   return _mm512_mask_blend_ps(takes, y, x);
 }
+/* The low bits of each lane in the place of an exponent. */
+static inline V exponents(V x) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(x), 23));
+}
 /* x[0] y[0] x[1] y[1] ... */
 static inline void interleave(V x, V y, V *low, V *high) {
   __m512i first = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),

@@ -1,7 +1,7 @@
 /* The loops of flat convolution over one type of vectors. Before it stand: V, LANES, VECTORS (in a tile's width), STEP
- * (rows at a time), TALL (rows of a plane at a time), PATCH
- * (positions of a product), Mask and mask_of, load, load_masked, store, store_masked, splat,
- * arithmetic by name, evens, interleave, deinterleave, transpose (LANES vectors, in place), FUSED, and KERNELS, the table's name. */
+ * (rows at a time), TALL (rows of a plane at a time), PATCH (positions of a product), Mask and mask_of, load,
+ * load_masked, store, store_masked, splat, arithmetic by name, evens, exponents, interleave, deinterleave, transpose
+ * (LANES vectors, in place), FUSED, and KERNELS, the table's name. */
 #include <assert.h>
 
 #include "tile/vector_math_body.h"
@@ -23,22 +23,31 @@
 
 /* ---- epilogues ---- */
 
-/* What takes more registers than a tile leaves: done to lines that were just written, with the functions that stand
- * for these operators everywhere. */
-static inline __attribute__((always_inline)) void activate_lanes(bool is_silu, float *x) {
-  for (int i = 0; i < LANES; i++) x[i] = (is_silu ? x[i] : 1.0f) * f32_sigmoid(x[i]);
+/* 1 + e^-x, with f32_exp's polynomial. Infinite already from 2^127.5 on, so that what is divided by it is 0 for x below
+ * -88.4, and NaN for -infinity. */
+static inline __attribute__((always_inline)) V one_and_exp_minus(V x) {
+  const float round = ROUND_BIASED(127);
+  V t = clamp(minus(splat(0), x), splat(-87), splat(89));
+  V shifted = multiply_add(t, splat(LOG2_E), splat(round)), n = minus(shifted, splat(round));
+  V r = multiply_add(n, splat(-LN2_LO), multiply_add(n, splat(-LN2_HI), t));
+  V q = multiply_add(splat(EXP_6), r, splat(EXP_5));
+  q = multiply_add(q, r, splat(EXP_4));
+  q = multiply_add(q, r, splat(EXP_3));
+  q = multiply_add(q, r, splat(EXP_2));
+  V p = multiply_add(multiply_add(q, r, splat(1)), r, splat(1));
+  return multiply_add(p, exponents(shifted), splat(1));
+}
+
+/* What takes more registers than a tile leaves: done to lines that were just written. */
+static inline __attribute__((always_inline)) V activate_late(bool is_silu, V x) {
+  return divide(is_silu ? x : splat(1), one_and_exp_minus(x));
 }
 static inline __attribute__((always_inline)) void activate_lines(bool is_silu, int rows, int64_t stride, int64_t n,
                                                                  float *x) {
-  float last[LANES] = {0};
-  int64_t whole = n - n % LANES;
-  for (int r = 0; r < rows; r++, x += stride) { /* whole vectors, without the checks of a loop of any length */
-    for (int64_t i = 0; i < whole; i += LANES) activate_lanes(is_silu, x + i);
-    if (whole == n) continue;
-    Mask m = mask_of((int)(n - whole));
-    store_masked(last, mask_of(LANES), load_masked(x + whole, m));
-    activate_lanes(is_silu, last);
-    store_masked(x + whole, m, load(last));
+  for (int r = 0; r < rows; r++, x += stride) {
+#define ACTIVATE(i, m) store_masked(x + (i), m, activate_late(is_silu, load_masked(x + (i), m)))
+    EACH_VECTOR(n, ACTIVATE);
+#undef ACTIVATE
   }
 }
 /* `rows` lines of n, `stride` apart. */

@@ -53,6 +53,11 @@ static inline V greater(V x, V y) {
   for (int i = 0; i < LANES; i++) y[i] = x[i] > y[i] || x[i] != x[i] ? x[i] : y[i];
   return y;
 }
+/* The low bits of each lane in the place of an exponent. */
+static inline V exponents(V x) {
+  typedef uint32_t Bits __attribute__((vector_size(16)));
+  return (V)((Bits)x << 23);
+}
 /* x[0] y[0] x[1] y[1] ... */
 static inline void interleave(V x, V y, V *low, V *high) {
   *low = (V){x[0], y[0], x[1], y[1]};
