@@ -25,6 +25,7 @@ typedef struct Rows {
 
 static double number_at(const Tensor *t, int64_t i, double fallback) {
   if (!t) return fallback;
+  if (t->dtype == DTYPE_FLOAT32) return (double)((const float *)tensor_data(t))[i * t->strides[0]];
   double v;
   dtype_convert(DTYPE_FLOAT64, &v, 1, (DType)t->dtype,
                 (const char *)tensor_data(t) + i * t->strides[0] * (int64_t)dtype_size((DType)t->dtype), 1, 1);
@@ -446,9 +447,9 @@ static Status kernel_batch_norm(Call *call) {
     }
   }
   for (int64_t c = 0; c < channels; c++) {
-    double invstd = 1 / sqrt(b.variance[c] + eps), w = number_at(weight, c, 1);
-    if (b.dtype == DTYPE_FLOAT32 && !training) /* in float throughout, as is customary for stored statistics */
-      invstd = 1 / sqrtf((float)b.variance[c] + (float)eps);
+    bool in_float = b.dtype == DTYPE_FLOAT32 && !training; /* throughout, as is customary for stored statistics */
+    double invstd = in_float ? (double)(1 / sqrtf((float)b.variance[c] + (float)eps)) : 1 / sqrt(b.variance[c] + eps),
+           w = number_at(weight, c, 1);
     double center = b.mean[c];
     if (training && statistics_dtype == DTYPE_BFLOAT16) { /* 1.13 keeps the sums in it, and uses what it saves */
       float count = (float)(b.batch * b.inner), squares = bfloat16_round((float)b.variance[c] * count);
