@@ -90,8 +90,9 @@ static void lanes_scatter(const FlatLanes *l, int64_t n, const float *from, int6
       if (add) x = plus(x, load_masked(add + p * plane_stride + at, mask));
       store_masked(out + p * plane_stride + at, mask, activate(l->activation, l->low, l->high, x));
     }
+    if (l->activation >= CONV_SIGMOID) /* while they are in L1 */
+      activate_block(l->activation, l->planes, plane_stride, n - at < LANES ? n - at : LANES, out + at);
   }
-  if (l->activation >= CONV_SIGMOID) activate_block(l->activation, l->planes, plane_stride, n, out);
 }
 
 /* ---- products of patches ---- */
