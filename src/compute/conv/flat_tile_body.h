@@ -219,6 +219,21 @@ static inline __attribute__((always_inline)) void sum_columns(const FlatTile *t,
   UNROLLED for (int i = 0; i < width; i++) sums[i] = (partial[0][i] + partial[1][i]) + (partial[2][i] + partial[3][i]);
 }
 
+/* One position, whose results lie side by side: they are a line of rows. */
+static void finish_column(const FlatTile *t, Rows sums) {
+  float line[FLAT_ROWS];
+  memcpy(line, &sums, sizeof line);
+#define FINISH(i, m)                                             \
+  V x = load_masked(line + (i), m);                              \
+  if (t->scale) x = multiply(x, load_masked(t->scale + (i), m)); \
+  if (t->shift) x = plus(x, load_masked(t->shift + (i), m));     \
+  if (t->add) x = plus(x, load_masked(t->add + (i), m));         \
+  store_masked(t->out + (i), m, activate(t->activation, t->low, t->high, x))
+  EACH_VECTOR(t->rows, FINISH);
+#undef FINISH
+  activate_block(t->activation, 1, 0, t->rows, t->out);
+}
+
 static void column(const FlatTile *t) {
   Rows sums[FLAT_COLUMNS] = {0};
   Mask mask = mask_of(t->width);
@@ -234,6 +249,10 @@ static void column(const FlatTile *t) {
       break;
     default:
       sum_columns(t, 4, sums);
+  }
+  if (t->width == 1 && t->out_stride == 1 && t->last && !t->is_raw && !t->accumulate) {
+    finish_column(t, sums[0]);
+    return;
   }
   for (int r = 0; r < t->rows; r++) {
     float row[LANES] = {0};
