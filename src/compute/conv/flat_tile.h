@@ -100,9 +100,10 @@ typedef struct FlatKernels {
    * false: one is not finite. */
   bool (*winograd_output)(int side, int64_t n, const float *sums, int64_t stride, float scale, float shift, float *to,
                           int64_t row);
-  /* Deals a row of n values, after `before` zeros and followed by as many as it takes, out to four lines that are `apart`
-   * apart: `places` for each. */
-  void (*deal_fours)(const float *row, int64_t n, int64_t before, int64_t places, float *to, int64_t apart);
+  /* Deals a row of n values, after `before` zeros and followed by as many as it takes, out to side + 2 lines that are
+   * `apart` apart: the k-th gets the values k, k + side, k + 2 side, ..., `places` of them. */
+  void (*winograd_deal)(int side, const float *row, int64_t n, int64_t before, int64_t places, float *to,
+                        int64_t apart);
   /* to[i] = the greatest of lines[...][i], NaN if one is; their sum, in order. `to` may be the first line. */
   void (*maximum)(int count, const float *const *lines, int64_t n, float *to);
   void (*sum)(int count, const float *const *lines, int64_t n, float *to);

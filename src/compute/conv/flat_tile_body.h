@@ -483,7 +483,7 @@ const FlatKernels KERNELS = {
     .put_places = put_places,
     .winograd_input = winograd_input,
     .winograd_output = winograd_output,
-    .deal_fours = deal_fours,
+    .winograd_deal = winograd_deal,
     .maximum = maximum_line,
     .sum = sum_line,
 };

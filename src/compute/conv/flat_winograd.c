@@ -6,7 +6,6 @@
 
 #include "base/cache.h"
 #include "base/parallel.h"
-#include "compute/conv/flat_planes.h"
 
 enum {
   MOST_LINE = WINOGRAD_MOST + 2,
@@ -19,54 +18,34 @@ typedef struct Winograd {
   const FlatKernels *kernels;
   const ConvEpilogue *epilogue;
   const float *weight;
-  int side, points;  /* of a square of results; products for one */
-  FlatPlanes planes; /* by remainders; a position is a square */
+  int side, points; /* of a square of results; products for one */
+  /* Squares of a plane, counted row by row. The inputs of a channel lie in side * (side + 2) planes, of rows by their
+   * remainder and, of columns, those that each column of the squares' inputs meets: so they are runs, too. */
+  int64_t high, wide, squares;
+  int64_t plane, channel_floats;
+  int64_t taps[MOST_LINE * MOST_LINE]; /* where the inputs of the first square are */
   /* of the image at hand */
   const float *image, *add;
   float *laid, *out;
-  /* Squares are counted row by row: as they lie in the planes, with what is between rows, or without that. */
-  int64_t row, squares;
   int64_t panels, chunk, chunks;
   int64_t vectors, blocks, width; /* of squares; the widest block */
   int64_t line;                   /* floats between two points of the transformed inputs */
   _Atomic bool failed, is_infinite;
 } Winograd;
 
-/* The planes that squares of inputs are read from. */
-static ConvParams square_params(const ConvParams *p, int side) {
-  ConvParams square = *p;
-  for (int d = 1; d < CONV_SPATIAL; d++) {
-    square.kernel[d] = side + 2;
-    square.stride[d] = side;
-    square.out[d] = (p->out[d] + side - 1) / side;
-  }
-  return square;
-}
-
 static int64_t vectors_of(int64_t n, const FlatKernels *kernels) {
   return (n + kernels->vector - 1) / kernels->vector;
 }
-
-/* How squares are counted. */
-typedef struct Squares {
-  int64_t row, count;
-  int64_t vectors, transforms; /* of products; of inputs */
-} Squares;
-static Squares squares_of(const ConvParams *p, int side, const FlatKernels *kernels) {
-  int64_t high = (p->out[1] + side - 1) / side, wide = (p->out[2] + side - 1) / side;
-  int64_t flat = high * (wide + 1) - 1, dense = high * wide; /* planes are one place wider than squares are many */
-  if (vectors_of(dense, kernels) < vectors_of(flat, kernels))
-    return (Squares){wide, dense, vectors_of(dense, kernels), high * vectors_of(wide, kernels)};
-  return (Squares){wide + 1, flat, vectors_of(flat, kernels), vectors_of(flat, kernels)};
+static int64_t squares_of(int64_t results, int side) {
+  return (results + side - 1) / side;
 }
 
 /* In products of vectors. */
 static double work_of(const ConvParams *p, int side, const FlatKernels *kernels) {
   double inputs = (double)p->in_channels, outputs = (double)p->out_channels;
   double input_work = side == 2 ? 70 : 260, output_work = side == 2 ? 60 : 260; /* of transforms */
-  Squares squares = squares_of(p, side, kernels);
-  return (double)squares.vectors * ((side + 2) * (side + 2) * inputs * outputs + output_work * outputs) +
-         (double)squares.transforms * input_work * inputs;
+  int64_t vectors = vectors_of(squares_of(p->out[1], side) * squares_of(p->out[2], side), kernels);
+  return (double)vectors * ((side + 2) * (side + 2) * inputs * outputs + input_work * inputs + output_work * outputs);
 }
 
 int flat_winograd_side(const ConvParams *p, const FlatKernels *kernels) {
@@ -150,31 +129,28 @@ void flat_winograd_pack(int threads, const WeightLayout *layout, const float *we
 
 /* ---- planes ---- */
 
-/* Planes by the remainders of 4: each row of an image is dealt out to four of them. */
-static void lay_by_fours(void *argument, int64_t begin, int64_t end) {
+static void lay_channels(void *argument, int64_t begin, int64_t end) {
   Winograd *w = argument;
   const ConvParams *p = w->p;
-  const FlatPlanes *f = &w->planes;
-  int64_t length = f->extent[2];
-  assert(f->phases == 16 && f->taps[1] == f->plane && f->taps[MOST_LINE] == 4 * f->plane);
-  for (int64_t c = begin; c < end; c++) {
-    const float *from = w->image + c * p->in[1] * p->in[2];
-    for (int64_t i = 0; i < 4 * f->extent[1]; i++) {
-      float *to = w->laid + c * f->channel_stride + i % 4 * 4 * f->plane + i / 4 * length;
-      int64_t row = i - p->padding[1];
-      bool is_inside = row >= 0 && row < p->in[1];
-      w->kernels->deal_fours(is_inside ? from + row * p->in[2] : from, is_inside ? p->in[2] : 0, p->padding[2], length,
-                             to, f->plane);
+  int64_t last = w->side * w->high + 2;
+  for (int64_t c = begin; c < end; c++)
+    for (int64_t i = 0; i < last; i++) {
+      int64_t row = i - p->padding[1], n = row >= 0 && row < p->in[1] ? p->in[2] : 0;
+      const float *from = w->image + c * p->in[1] * p->in[2];
+      float *to = w->laid + c * w->channel_floats + i % w->side * (w->side + 2) * w->plane + i / w->side * w->wide;
+      w->kernels->winograd_deal(w->side, n ? from + row * p->in[2] : from, n, p->padding[2], w->wide, to, w->plane);
     }
-  }
 }
 
-static void lay_image(Winograd *w, const ConvParams *square) {
-  const ConvParams *p = w->p;
-  if (w->side == 2)
-    flat_planes_lay(&w->planes, w->kernels, w->exec->threads, square, w->image, w->laid);
-  else
-    parallel_for(w->exec->threads, p->in_channels, 1 + (1 << 15) / w->planes.channel_stride, lay_by_fours, w);
+static void set_planes(Winograd *w) {
+  int line = w->side + 2;
+  w->high = squares_of(w->p->out[1], w->side);
+  w->wide = squares_of(w->p->out[2], w->side);
+  w->squares = w->high * w->wide;
+  w->plane = (w->high + 1) * w->wide;
+  w->channel_floats = w->side * line * w->plane;
+  for (int i = 0; i < line; i++)
+    for (int j = 0; j < line; j++) w->taps[i * line + j] = (i % w->side * line + j) * w->plane + i / w->side * w->wide;
 }
 
 /* ---- blocks ---- */
@@ -198,33 +174,6 @@ static bool scratch_new(const Winograd *w, Scratch *s) {
   return true;
 }
 
-/* The squares of a block that lie in one row: n from the i-th on; column of the first, row of the squares. */
-typedef struct Segment {
-  int64_t i, n, column, row;
-} Segment;
-static bool next_segment(const Winograd *w, int64_t first, int width, Segment *s) {
-  s->i += s->n;
-  if (s->i >= width) return false;
-  s->row = (first + s->i) / w->row;
-  s->column = (first + s->i) % w->row;
-  s->n = w->row - s->column < width - s->i ? w->row - s->column : width - s->i;
-  return true;
-}
-
-static void transform_inputs(const Winograd *w, const Scratch *s, int64_t first, int width) {
-  int64_t length = w->planes.extent[2];
-  for (int64_t c = 0; c < w->p->in_channels; c++) {
-    const float *from = w->laid + c * w->planes.channel_stride;
-    float *to = s->inputs + c * w->width;
-    if (w->row == length) {
-      w->kernels->winograd_input(w->side, width, from + first, w->planes.taps, to, w->line);
-      continue;
-    }
-    for (Segment g = {0}; next_segment(w, first, width, &g);)
-      w->kernels->winograd_input(w->side, g.n, from + g.row * length + g.column, w->planes.taps, to + g.i, w->line);
-  }
-}
-
 /* The results of a block, for the channels of a panel, to their rows. */
 static void write_squares(const Winograd *w, const Scratch *s, int64_t channel, int rows, int64_t first, int width) {
   const ConvParams *p = w->p;
@@ -234,13 +183,15 @@ static void write_squares(const Winograd *w, const Scratch *s, int64_t channel, 
                 .activation = w->epilogue->activation,
                 .low = w->epilogue->low,
                 .high = w->epilogue->high};
-  for (Segment g = {0}; next_segment(w, first, width, &g);) {
-    int64_t y = g.row * w->side, x = g.column * w->side, wanted = w->side * g.n;
+  for (int64_t i = 0, n; i < width; i += n) { /* squares of a row */
+    int64_t row = (first + i) / w->wide, column = (first + i) % w->wide;
+    n = w->wide - column < width - i ? w->wide - column : width - i;
+    int64_t y = row * w->side, x = column * w->side, wanted = w->side * n;
     if (wanted > p->out[2] - x) wanted = p->out[2] - x;
-    for (int64_t row = 0; row < w->side && y + row < p->out[1] && wanted > 0; row++) {
-      int64_t at = channel * size + (y + row) * p->out[2] + x;
-      t.out = s->rows + row * w->side * w->width;
-      w->kernels->finish_rows(&t, w->side * g.i, wanted, size, w->add ? w->add + at : NULL, w->out + at);
+    for (int64_t k = 0; k < w->side && y + k < p->out[1]; k++) {
+      int64_t at = channel * size + (y + k) * p->out[2] + x;
+      t.out = s->rows + k * w->side * w->width;
+      w->kernels->finish_rows(&t, w->side * i, wanted, size, w->add ? w->add + at : NULL, w->out + at);
     }
   }
 }
@@ -284,7 +235,9 @@ static void run_blocks(void *argument, int64_t begin, int64_t end) {
     int64_t first = block * w->vectors / w->blocks * w->kernels->vector,
             last = (block + 1) * w->vectors / w->blocks * w->kernels->vector;
     int width = (int)((last < w->squares ? last : w->squares) - first);
-    transform_inputs(w, &s, first, width);
+    for (int64_t c = 0; c < w->p->in_channels; c++)
+      w->kernels->winograd_input(w->side, width, w->laid + c * w->channel_floats + first, w->taps,
+                                 s.inputs + c * w->width, w->line);
     for (int64_t k = panel; k < panel_end && k < w->panels; k++) run_panel(w, &s, k, first, width);
   }
   cache_free(s.inputs, s.bytes);
@@ -293,12 +246,9 @@ static void run_blocks(void *argument, int64_t begin, int64_t end) {
 /* Blocks of a tile's width or less, as many for each thread; where there are not so many vectors, threads share output
  * channels. */
 static void set_blocks(Winograd *w) {
-  Squares squares = squares_of(w->p, w->side, w->kernels);
   int64_t vector = w->kernels->vector, threads = w->exec->threads, whole = w->kernels->width / vector,
           most = BLOCK_BYTES / (w->points * w->p->in_channels * vector * (int64_t)sizeof(float));
-  w->row = squares.row;
-  w->squares = squares.count;
-  w->vectors = squares.vectors;
+  w->vectors = vectors_of(w->squares, w->kernels);
   if (most > whole) most = whole;
   if (most < 1) most = 1;
   w->blocks = (w->vectors + most - 1) / most;
@@ -315,21 +265,22 @@ static void set_blocks(Winograd *w) {
   w->chunks = (w->panels + w->chunk - 1) / w->chunk;
 }
 
-static Status run_images(Winograd *w, const ConvParams *square, const float *input, float *out, bool *out_finite) {
+static Status run_images(Winograd *w, const float *input, float *out, bool *out_finite) {
   const ConvParams *p = w->p;
   int64_t in = p->in_channels * p->in[1] * p->in[2], results = p->out_channels * p->out[1] * p->out[2];
-  w->laid = cache_alloc(w->planes.bytes);
+  size_t bytes = (size_t)(p->in_channels * w->channel_floats) * sizeof(float);
+  w->laid = cache_alloc(bytes);
   if (!w->laid) return status_out_of_memory();
   Status status = OK;
   for (int64_t n = 0; n < p->batch && !status && !atomic_load(&w->is_infinite); n++) {
     w->out = out + n * results;
     w->add = w->epilogue->add ? w->epilogue->add + n * results : NULL;
     w->image = input + n * in;
-    lay_image(w, square);
+    parallel_for(w->exec->threads, p->in_channels, 1 + (1 << 15) / w->channel_floats, lay_channels, w);
     parallel_for(w->exec->threads, w->blocks * w->chunks, 1, run_blocks, w);
     status = atomic_load(&w->failed) ? status_out_of_memory() : exec_attend(w->exec);
   }
-  cache_free(w->laid, w->planes.bytes);
+  cache_free(w->laid, bytes);
   *out_finite = !atomic_load(&w->is_infinite);
   return status;
 }
@@ -337,12 +288,9 @@ static Status run_images(Winograd *w, const ConvParams *square, const float *inp
 Status flat_winograd(const FlatKernels *kernels, Exec *exec, const ConvParams *p, int side, const float *input,
                      const float *weight, const ConvEpilogue *epilogue, float *out, bool *out_finite) {
   assert(side == 2 || side == 4);
-  ConvParams square = square_params(p, side);
   Winograd w = {.exec = exec, .p = p, .kernels = kernels, .epilogue = epilogue, .weight = weight, .side = side};
   w.points = (side + 2) * (side + 2);
-  TRY(flat_planes_init(&square, &w.planes));
+  set_planes(&w);
   set_blocks(&w);
-  Status status = run_images(&w, &square, input, out, out_finite);
-  flat_planes_dispose(&w.planes);
-  return status;
+  return run_images(&w, input, out, out_finite);
 }

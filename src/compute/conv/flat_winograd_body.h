@@ -117,21 +117,46 @@ static bool winograd_output(int side, int64_t n, const float *sums, int64_t stri
 
 /* A vector of a row of n values with zeros around, from the place `at` on. */
 static inline V load_of_row(const float *row, int64_t n, int64_t at) {
-  float part[LANES] = {0};
   if (at >= 0 && at + LANES <= n) return load(row + at);
-  for (int64_t i = at < 0 ? -at : 0; i < LANES && at + i < n; i++) part[i] = row[at + i];
-  return load(part);
+  if (at >= n || at <= -LANES) return splat(0);
+  if (at >= 0) return load_masked(row + at, mask_of((int)(n - at)));
+  float part[2 * LANES];
+  store(part, splat(0));
+  store(part + LANES, load_masked(row, mask_of(n < LANES ? (int)n : LANES)));
+  return load(part + LANES + at);
 }
-static void deal_fours(const float *row, int64_t n, int64_t before, int64_t places, float *to, int64_t apart) {
-  for (int64_t at = 0; at < places; at += LANES) {
-    V x[4], even[2], odd[2], dealt[4];
-    Mask mask = mask_of(places - at < LANES ? (int)(places - at) : LANES);
-    UNROLLED for (int k = 0; k < 4; k++) x[k] = load_of_row(row, n, 4 * at + k * LANES - before);
-    deinterleave(x[0], x[1], &even[0], &odd[0]);
-    deinterleave(x[2], x[3], &even[1], &odd[1]);
-    deinterleave(even[0], even[1], &dealt[0], &dealt[2]);
-    deinterleave(odd[0], odd[1], &dealt[1], &dealt[3]);
-    UNROLLED for (int k = 0; k < 4; k++) store_masked(to + k * apart + at, mask, dealt[k]);
+/* `side` vectors: of all places from `at` on, the first of every `side`, the second, ... */
+static inline __attribute__((always_inline)) void deal_vectors(int side, const float *row, int64_t n, int64_t at,
+                                                               V *dealt) {
+  V x[WINOGRAD_MOST], even[2], odd[2];
+  UNROLLED for (int k = 0; k < side; k++) x[k] = load_of_row(row, n, at + k * LANES);
+  if (side == 2) {
+    deinterleave(x[0], x[1], &dealt[0], &dealt[1]);
+    return;
   }
+  deinterleave(x[0], x[1], &even[0], &odd[0]);
+  deinterleave(x[2], x[3], &even[1], &odd[1]);
+  deinterleave(even[0], even[1], &dealt[0], &dealt[2]);
+  deinterleave(odd[0], odd[1], &dealt[1], &dealt[3]);
+}
+static inline __attribute__((always_inline)) void winograd_deal_of(int side, const float *row, int64_t n,
+                                                                   int64_t before, int64_t places, float *to,
+                                                                   int64_t apart) {
+  for (int64_t at = 0; at < places; at += LANES) {
+    V dealt[WINOGRAD_LINE], next[WINOGRAD_MOST];
+    Mask mask = mask_of(places - at < LANES ? (int)(places - at) : LANES);
+    deal_vectors(side, row, n, side * at - before, dealt);
+    deal_vectors(side, row, n, side * (at + 1) - before, next);
+    UNROLLED for (int k = 0; k < 2; k++) dealt[side + k] = next[k];
+    UNROLLED for (int k = 0; k < side + 2; k++) store_masked(to + k * apart + at, mask, dealt[k]);
+  }
+}
+static void winograd_deal(int side, const float *row, int64_t n, int64_t before, int64_t places, float *to,
+                          int64_t apart) {
+  assert(side == 2 || side == WINOGRAD_MOST);
+  if (side == 2)
+    winograd_deal_of(2, row, n, before, places, to, apart);
+  else
+    winograd_deal_of(WINOGRAD_MOST, row, n, before, places, to, apart);
 }
 #undef WINOGRAD_LINE
