@@ -2,12 +2,12 @@
  * Neural Networks", 2015): squares of results, 2x2 or 4x4, take 16 or 36 products instead of 36 or 144, after sums of
  * inputs and before sums of products.
  *
- * The input planes are split by remainders of the square's side and flat (flat_planes.h), so the inputs of a run of
- * neighboring squares are runs too, and the products over channels are flat convolution's tiles with one tap.
+ * The input is dealt out to planes in which the inputs of neighboring squares are runs, and the products over channels
+ * are flat convolution's tiles with one tap.
  *
  * F(4x4, 3x3) takes the points 0, +-3/4, +-3/2 and infinity instead of the usual 0, +-1, +-2: twice to three times as
- * exact, since the transforms' numbers are closer to each other. The root mean square of errors is below 8 times that of
- * direct summation, with 2x2 below 3 times (test_winograd_errors).
+ * exact, since the transforms' numbers are closer to each other. The root mean square of errors is below 8 times that
+ * of direct summation, with 2x2 below 3 times (test_winograd_errors).
  *
  * What is not finite in an input would spread over its square; then nothing can be said of the results. */
 #pragma once

@@ -2,7 +2,7 @@
 
 #define WINOGRAD_LINE (WINOGRAD_MOST + 2)
 
-/* B' x. Of F(4x4, 3x3) with the points 0, a, -a, b, -b and infinity: even and odd parts of a pair of points are shared. */
+/* B' x. Of F(4x4, 3x3) with the points 0, a, -a, b, -b and infinity: pairs of points share even and odd parts. */
 static inline __attribute__((always_inline)) void winograd_input_line(int side, const V *x, V *y) {
   const float a = WINOGRAD_NEAR, b = WINOGRAD_FAR, sum = a * a + b * b, product = a * a * b * b;
   if (side == 2) {
