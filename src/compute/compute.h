@@ -5,6 +5,7 @@
  *   compute/gemm/gemm.h                 matrix products; gemm_template.h, gemm_transpose.h, gemm_transpose_neon.h
  *   compute/conv/conv.h                 convolutions
  *   compute/conv/conv_weights.h         their weights and those of linear layers, packed
+ *   compute/conv/weight_reader.h        a weight on the way there, in place or out of the file
  *   compute/conv/flat_conv.h            all others of float32, but transposed ones
  *   compute/conv/flat_product.h         those on small planes
  *   compute/conv/flat_planes.h          the planes they read

@@ -83,6 +83,11 @@ void storage_release(Storage *s) {
   if (s && ref_release(&s->refs)) storage_destroy(s);
 }
 
+bool storage_fetch(const Storage *s, size_t offset, void *to, size_t bytes) {
+  assert(offset <= s->bytes && bytes <= s->bytes - offset);
+  return s->fetch && !atomic_load(&s->version) && !atomic_load(&s->is_shown) && s->fetch(s, offset, to, bytes);
+}
+
 Status storage_resize(Storage *s, size_t bytes) {
   if (!(s->flags & STORAGE_RESIZABLE))
     return status_new(ERROR_RUNTIME, "Trying to resize storage that is not resizable");

@@ -42,6 +42,8 @@ typedef struct Storage {
   void (*free_data)(void *context, void *data, size_t bytes); /* NULL: data is not owned (inline or static) */
   void *context;
   void *memory; /* off the host, where `data` is NULL: an address that means something to the device alone */
+  /* Copies bytes as they were at first from where they came, and touches none of `data`; NULL: it can't. */
+  bool (*fetch)(const struct Storage *storage, size_t offset, void *to, size_t bytes);
 } Storage;
 enum StorageFlags { STORAGE_READ_ONLY = 1, STORAGE_RESIZABLE = 2 };
 
@@ -146,6 +148,9 @@ Storage *storage_retain(const Storage *s);
 void storage_release(Storage *s);
 void storage_destroy(Storage *s);                           /* for who released the last reference himself */
 Status storage_resize(Storage *s, size_t bytes) MUST_CHECK; /* keeps the old content; for resize_ */
+/* Copies bytes of a mapped file without making its pages this process's memory. false: nothing is copied, for somebody
+ * may have written or there is no file; they are to be read in place. */
+bool storage_fetch(const Storage *storage, size_t offset, void *to, size_t bytes);
 
 /* ---- asking ---- */
 static inline bool tensor_is_defined(const Tensor *t) {

@@ -6,10 +6,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "api/handles.h"
 #include "compute/conv/conv_weights.h"
+#include "compute/conv/weight_reader.h"
 #include "report/reason.h"
 #include "wick/wick.h"
 
@@ -447,6 +450,84 @@ static void first_calls_pack(void **state) {
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) wick_value_release(values[i]);
 }
 
+static wick_value *load_weight(const char *path, uint32_t mode) {
+  const wick_load_options options = {.size = sizeof options, .mode = mode};
+  wick_value *value;
+  assert_int_equal(wick_load_value(NULL, path, &options, &value, NULL), WICK_OK);
+  return value;
+}
+
+static void expect_same_results(const wick_value *input, const wick_value *weight, const wick_value *other) {
+  wick_value *a = op("aten::conv2d", NULL, 2, (const wick_value *const[]){input, weight}),
+             *b = op("aten::conv2d", NULL, 2, (const wick_value *const[]){input, other});
+  wick_tensor_view view = {.size = sizeof view};
+  assert_int_equal(wick_tensor_view_of(a, &view, NULL), WICK_OK);
+  assert_memory_equal(data_of(a), data_of(b),
+                      sizeof(float) * (size_t)(view.sizes[0] * view.sizes[1] * view.sizes[2] * view.sizes[3]));
+  wick_value_release(a);
+  wick_value_release(b);
+}
+
+/* A mapped weight is packed out of its file only as long as nobody wrote it, in whichever way. */
+static void mapped_weights(void **state) {
+  (void)state;
+  enum { CHANNELS = 80 };
+  static const int64_t kernels[][2] = {{3, 3}, {1, 1}, {5, 2}};
+  char path[64];
+  snprintf(path, sizeof path, "/tmp/wick_mapped_weight_%d.pt", (int)getpid());
+  wick_value *two = wick_value_double(2), *input = numbers(4, (const int64_t[]){1, 256, 12, 12}, -0.5f, 0.1f);
+  for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+    wick_value *saved = numbers(4, (const int64_t[]){CHANNELS, 256, kernels[k][0], kernels[k][1]}, -0.05f, 0.01f);
+    assert_int_equal(wick_save_value(NULL, saved, path, NULL), WICK_OK);
+    wick_value *read = load_weight(path, WICK_LOAD_READ);
+    for (int writes = 0; writes < 3; writes++) {
+      wick_value *mapped = load_weight(path, WICK_LOAD_MAP), *weights[] = {read, mapped};
+      for (int i = 0; writes == 1 && i < 2; i++)
+        wick_value_release(op("aten::mul_", "Scalar", 2, (const wick_value *const[]){weights[i], two}));
+      for (int i = 0; writes == 2 && i < 2; i++) data_of(weights[i])[CHANNELS * 256 / 2] += 1;
+      expect_same_results(input, mapped, read);
+      for (int i = 0; i < 2; i++)
+        wick_value_release(op("aten::mul_", "Scalar", 2, (const wick_value *const[]){weights[i], two}));
+      expect_same_results(input, mapped, read);
+      wick_value_release(mapped);
+      wick_value_release(read);
+      read = load_weight(path, WICK_LOAD_READ);
+    }
+    wick_value_release(read);
+    wick_value_release(saved);
+  }
+  unlink(path);
+  wick_value_release(two);
+  wick_value_release(input);
+}
+
+/* Parts as they are asked for, in whatever order, and the end of the weight. */
+static void weights_are_fetched_in_parts(void **state) {
+  (void)state;
+  char path[64];
+  snprintf(path, sizeof path, "/tmp/wick_fetched_weight_%d.pt", (int)getpid());
+  enum { COUNT = 40000 };
+  wick_value *saved = numbers(1, (const int64_t[]){COUNT}, 0, 1);
+  assert_int_equal(wick_save_value(NULL, saved, path, NULL), WICK_OK);
+  wick_value *mapped = load_weight(path, WICK_LOAD_MAP);
+  const Tensor *weight = mapped->value.tensor;
+  float first;
+  assert_true(storage_fetch(weight->storage, 0, &first, sizeof first));
+  WeightReader reader;
+  weight_reader_begin(&reader, weight, 100);
+  static const int64_t parts[][2] = {{0, 100}, {100, 100}, {39900, 100}, {16380, 100}, {20, 7}, {COUNT, 0}};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    assert_memory_equal(weight_reader_at(&reader, parts[i][0], parts[i][1]), data_of(saved) + parts[i][0],
+                        (size_t)parts[i][1] * sizeof(float));
+  atomic_fetch_add(&weight->storage->version, 1); /* a write on the way: the rest is read in place */
+  assert_false(storage_fetch(weight->storage, 0, &first, sizeof first));
+  assert_ptr_equal(weight_reader_at(&reader, 30000, 100), (const float *)tensor_data(weight) + 30000);
+  weight_reader_end(&reader);
+  unlink(path);
+  wick_value_release(mapped);
+  wick_value_release(saved);
+}
+
 static void trim_between_calls(void **state) {
   (void)state;
   Net net = net_new(16);
@@ -493,6 +574,8 @@ int main(void) {
       cmocka_unit_test(products_settle),
       cmocka_unit_test(first_calls_keep_what_was_there),
       cmocka_unit_test(first_calls_pack),
+      cmocka_unit_test(mapped_weights),
+      cmocka_unit_test(weights_are_fetched_in_parts),
       cmocka_unit_test(trim_between_calls),
       cmocka_unit_test(meta_tensors),
   };

@@ -8,6 +8,7 @@
 #include "base/hostile.h"
 #include "base/parallel.h"
 #include "compute/conv/flat_winograd.h"
+#include "compute/conv/weight_reader.h"
 #include "report/reason.h"
 
 struct PackedWeight {
@@ -40,7 +41,7 @@ static const size_t MAX_BYTES = (size_t)512 << 20;
 enum { TILE = 16 };
 
 typedef struct Packing {
-  const float *from;
+  const Tensor *from;
   float *to;
   int64_t channels, each; /* of one group; elements of one channel */
   const int64_t *group_offsets, *channel_offsets, *element_offsets;
@@ -77,11 +78,13 @@ static void element_offsets(const WeightLayout *l, int64_t *line, int64_t *offse
 static void pack_tiles(void *argument, int64_t begin, int64_t end) {
   const Packing *p = argument;
   int64_t tiles = (p->channels + TILE - 1) / TILE;
+  WeightReader reader;
+  weight_reader_begin(&reader, p->from, TILE * p->each);
   for (int64_t t = begin; t < end; t++) {
     int64_t first = t % tiles * TILE, channel = t / tiles * p->channels + first;
     int n = (int)(p->channels - first < TILE ? p->channels - first : TILE);
     const int64_t *offsets = p->channel_offsets + first;
-    const float *from = p->from + channel * p->each;
+    const float *from = weight_reader_at(&reader, channel * p->each, n * p->each);
     float *to = p->to + p->group_offsets[t / tiles], square[TILE][TILE];
     bool is_dense = n == TILE && offsets[TILE - 1] - offsets[0] == TILE - 1;
     for (int64_t e = 0; e < p->each; e += TILE) {
@@ -97,6 +100,7 @@ static void pack_tiles(void *argument, int64_t begin, int64_t end) {
       }
     }
   }
+  weight_reader_end(&reader);
 }
 
 static bool is_padded(const WeightLayout *l) {
@@ -106,7 +110,7 @@ static bool is_padded(const WeightLayout *l) {
 }
 
 /* false: no memory. */
-static bool pack(int threads, const float *from, const WeightLayout *l, float *to) {
+static bool pack(int threads, const Tensor *from, const WeightLayout *l, float *to) {
   if (l->transform != WEIGHT_AS_IT_IS) {
     flat_winograd_pack(threads, l, from, to);
     STATISTIC_ADD(packed_weights);
@@ -257,7 +261,7 @@ static PackedWeight *pack_now(PackedWeights *store, int threads, const Tensor *w
   if (!p) return NULL;
   p->version = now->version;
   p->checksum = now->checksum;
-  if (pack(threads, tensor_data(weight), layout, p->data)) return p;
+  if (pack(threads, weight, layout, p->data)) return p;
   forget(store, weight, p);
   return NULL;
 }

@@ -6,6 +6,7 @@
 
 #include "base/cache.h"
 #include "base/parallel.h"
+#include "compute/conv/weight_reader.h"
 
 enum {
   MOST_LINE = WINOGRAD_MOST + 2,
@@ -75,53 +76,82 @@ void flat_winograd_layout(const ConvParams *p, int side, WeightLayout *out) {
   out->bytes = (uint64_t)(panels * points * p->in_channels * FLAT_ROWS) * sizeof(float);
 }
 
-/* G of F(2, 3), and of F(4, 3): a point's powers over its distances to the others, multiplied. */
-static void set_filter(int side, double g[MOST_LINE][3]) {
-  static const double of_two[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
-  const double a = WINOGRAD_NEAR, b = WINOGRAD_FAR, points[] = {0, a, -a, b, -b};
-  if (side == 2) {
-    memcpy(g, of_two, sizeof of_two);
-    return;
-  }
-  for (int i = 0; i < 5; i++) {
-    double distances = 1;
-    for (int j = 0; j < 5; j++) distances *= i == j ? 1 : points[i] - points[j];
-    for (int k = 0; k < 3; k++) g[i][k] = (k == 0 ? 1 : k == 1 ? points[i] : points[i] * points[i]) / distances;
-  }
-  for (int k = 0; k < 3; k++) g[5][k] = k == 2;
+/* One of the points +-x at which lines of filters are taken: G has its powers over its distances to the others,
+ * multiplied. 0 and infinity are the other two. */
+typedef struct PointPair {
+  double x, scale;
+} PointPair;
+typedef struct FilterPoints {
+  int pairs;
+  double scale; /* of 0 */
+  PointPair pair[2];
+} FilterPoints;
+static FilterPoints filter_points(int side) {
+  const double a = WINOGRAD_NEAR, b = WINOGRAD_FAR, between = a * a - b * b;
+  if (side == 2) return (FilterPoints){1, 1, {{1, 0.5}}};
+  return (FilterPoints){2, 1 / (a * a * b * b), {{a, 1 / (2 * a * a * between)}, {b, -1 / (2 * b * b * between)}}};
 }
 
-/* G w G', in double: kept weights are rounded once. */
-static void transform_filter(int line, double g[MOST_LINE][3], const float *w, float *u) {
-  double half[MOST_LINE][3];
-  for (int i = 0; i < line; i++)
-    for (int j = 0; j < 3; j++)
-      half[i][j] = g[i][0] * (double)w[j] + g[i][1] * (double)w[3 + j] + g[i][2] * (double)w[6 + j];
-  for (int i = 0; i < line; i++)
-    for (int j = 0; j < line; j++)
-      u[i * line + j] = (float)(half[i][0] * g[j][0] + half[i][1] * g[j][1] + half[i][2] * g[j][2]);
+/* Of 8 channels, in double: kept weights are rounded once. */
+typedef double FilterLanes[FLAT_ROWS];
+static inline void filter_line(const FilterPoints *f, const double *w0, const double *w1, const double *w2,
+                               FilterLanes *out) {
+  for (int c = 0; c < FLAT_ROWS; c++) out[0][c] = w0[c] * f->scale;
+  for (int k = 0; k < f->pairs; k++) {
+    const double x = f->pair[k].x, square = x * x, scale = f->pair[k].scale;
+    for (int c = 0; c < FLAT_ROWS; c++) {
+      double even = w0[c] + square * w2[c], odd = x * w1[c];
+      out[2 * k + 1][c] = (even + odd) * scale;
+      out[2 * k + 2][c] = (even - odd) * scale;
+    }
+  }
+  memcpy(out[2 * f->pairs + 1], w2, sizeof *out);
+}
+
+/* G w G' of one input channel, for `n` output channels whose filters are `stride` apart. */
+static void transform_filters(const FilterPoints *f, const float *from, int64_t stride, int n, float *u,
+                              int64_t u_stride) {
+  FilterLanes w[9] = {{0}}, half[3][MOST_LINE], line[MOST_LINE];
+  int length = 2 * f->pairs + 2;
+  for (int c = 0; c < n; c++)
+    for (int k = 0; k < 9; k++) w[k][c] = (double)from[c * stride + k];
+  for (int j = 0; j < 3; j++) filter_line(f, w[j], w[3 + j], w[6 + j], half[j]);
+  for (int i = 0; i < length; i++) {
+    filter_line(f, half[0][i], half[1][i], half[2][i], line);
+    for (int j = 0; j < length; j++)
+      for (int c = 0; c < FLAT_ROWS; c++) u[(i * length + j) * u_stride + c] = (float)line[j][c];
+  }
 }
 
 typedef struct Packing {
   const WeightLayout *layout;
-  const float *weight;
+  const Tensor *weight;
   float *to;
 } Packing;
+/* A few input channels at a time: what they give of each point is a run of whole cache lines. */
 static void pack_panels(void *argument, int64_t begin, int64_t end) {
+  enum { AT_ONCE = 4, RUN = AT_ONCE * FLAT_ROWS };
   const Packing *p = argument;
-  int side = p->layout->transform == WEIGHT_WINOGRAD_2 ? 2 : 4, line = side + 2, points = line * line;
+  int side = p->layout->transform == WEIGHT_WINOGRAD_2 ? 2 : 4, points = (side + 2) * (side + 2);
   int64_t outputs = p->layout->sizes[0], inputs = p->layout->sizes[1];
-  double g[MOST_LINE][3];
-  set_filter(side, g);
-  for (int64_t channel = begin * FLAT_ROWS; channel < end * FLAT_ROWS; channel++)
-    for (int64_t i = 0; i < inputs; i++) {
-      float u[MOST_LINE * MOST_LINE] = {0};
-      float *to = p->to + (channel / FLAT_ROWS * points * inputs + i) * FLAT_ROWS + channel % FLAT_ROWS;
-      if (channel < outputs) transform_filter(line, g, p->weight + (channel * inputs + i) * 9, u);
-      for (int k = 0; k < points; k++) to[k * inputs * FLAT_ROWS] = u[k];
+  FilterPoints filter = filter_points(side);
+  WeightReader reader;
+  weight_reader_begin(&reader, p->weight, FLAT_ROWS * inputs * 9);
+  for (int64_t panel = begin; panel < end; panel++) {
+    int64_t first = panel * FLAT_ROWS, n = outputs - first < FLAT_ROWS ? outputs - first : FLAT_ROWS;
+    const float *from = weight_reader_at(&reader, first * inputs * 9, n * inputs * 9);
+    float *to = p->to + panel * points * inputs * FLAT_ROWS, u[MOST_LINE * MOST_LINE][RUN];
+    for (int64_t i = 0; i < inputs; i += AT_ONCE) {
+      int64_t count = inputs - i < AT_ONCE ? inputs - i : AT_ONCE;
+      for (int64_t k = 0; k < count; k++)
+        transform_filters(&filter, from + (i + k) * 9, inputs * 9, (int)n, u[0] + k * FLAT_ROWS, RUN);
+      for (int k = 0; k < points; k++)
+        memcpy(to + (k * inputs + i) * FLAT_ROWS, u[k], (size_t)(count * FLAT_ROWS) * sizeof(float));
     }
+  }
+  weight_reader_end(&reader);
 }
-void flat_winograd_pack(int threads, const WeightLayout *layout, const float *weight, float *to) {
+void flat_winograd_pack(int threads, const WeightLayout *layout, const Tensor *weight, float *to) {
   Packing packing = {layout, weight, to};
   int64_t panels = (layout->sizes[0] + FLAT_ROWS - 1) / FLAT_ROWS;
   parallel_for(threads, panels, 8192 / (layout->sizes[1] + 1) / FLAT_ROWS + 1, pack_panels, &packing);

@@ -18,8 +18,8 @@
 int flat_winograd_side(const ConvParams *p, const FlatKernels *kernels);
 /* [channel / 8][(side + 2)^2][input channel][8], transformed. */
 void flat_winograd_layout(const ConvParams *p, int side, WeightLayout *out);
-/* From a weight as it lies; `to` has layout->bytes. */
-void flat_winograd_pack(int threads, const WeightLayout *layout, const float *weight, float *to);
+/* `to` has layout->bytes. */
+void flat_winograd_pack(int threads, const WeightLayout *layout, const Tensor *weight, float *to);
 /* *out_finite false: some result is not finite, and all are to be computed otherwise. */
 Status flat_winograd(const FlatKernels *kernels, Exec *exec, const ConvParams *p, int side, const float *input,
                      const float *weight, const ConvEpilogue *epilogue, float *out, bool *out_finite) MUST_CHECK;

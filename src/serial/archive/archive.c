@@ -339,6 +339,11 @@ static void release_source(void *context, void *data, size_t bytes) {
   byte_source_release(context);
 }
 
+static bool fetch_from_source(const Storage *storage, size_t offset, void *to, size_t bytes) {
+  const ByteSource *source = storage->context;
+  return source->fetch(source, (const char *)storage->data + offset, to, bytes);
+}
+
 Status archive_storage(Archive *archive, const ArchiveRecord *record, size_t bytes, Storage **out) {
   if (bytes > record->size)
     return status_new(ERROR_DATA, "record '" STR_FMT "' holds %llu bytes, its tensors need %llu", STR_ARG(record->name),
@@ -348,7 +353,10 @@ Status archive_storage(Archive *archive, const ArchiveRecord *record, size_t byt
     if (view && (uintptr_t)view % STORAGE_ALIGNMENT == 0) {
       byte_source_retain(archive->source);
       Status status = storage_from_data((void *)(uintptr_t)view, bytes, release_source, archive->source, out);
-      if (status) byte_source_release(archive->source);
+      if (status)
+        byte_source_release(archive->source);
+      else if (archive->source->fetch)
+        (*out)->fetch = fetch_from_source;
       return status;
     }
   }

@@ -17,6 +17,10 @@ typedef struct MemorySource {
   ByteSource base;
   char *data;
 } MemorySource;
+typedef struct MapSource {
+  MemorySource base;
+  int fd;
+} MapSource;
 typedef struct CallbackSource {
   ByteSource base;
   ByteReadCallback *read;
@@ -24,12 +28,10 @@ typedef struct CallbackSource {
   void *user;
 } CallbackSource;
 
-static Status file_read(ByteSource *source, uint64_t offset, void *to, size_t length) {
-  assert(offset <= source->size && length <= source->size - offset);
-  const FileSource *file = (const FileSource *)source;
+static Status read_all(int fd, uint64_t offset, void *to, size_t length) {
   char *at = to;
   while (length) {
-    ssize_t got = pread(file->fd, at, length < (1u << 30) ? length : (1u << 30), (off_t)offset);
+    ssize_t got = pread(fd, at, length < (1u << 30) ? length : (1u << 30), (off_t)offset);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return status_new(ERROR_IO, "cannot read: %s", strerror(errno));
     if (got == 0) return status_new(ERROR_IO, "the file became shorter while it was read");
@@ -38,6 +40,10 @@ static Status file_read(ByteSource *source, uint64_t offset, void *to, size_t le
     length -= (size_t)got;
   }
   return OK;
+}
+static Status file_read(ByteSource *source, uint64_t offset, void *to, size_t length) {
+  assert(offset <= source->size && length <= source->size - offset);
+  return read_all(((const FileSource *)source)->fd, offset, to, length);
 }
 static void file_free(ByteSource *source) {
   close(((FileSource *)source)->fd);
@@ -57,8 +63,17 @@ static const void *memory_view(ByteSource *source, uint64_t offset, size_t lengt
 static void memory_free(ByteSource *source) {
   mem_free(source);
 }
+static bool map_fetch(const ByteSource *source, const void *view, void *to, size_t length) {
+  const MapSource *map = (const MapSource *)source;
+  uint64_t offset = (uint64_t)((const char *)view - map->base.data);
+  assert(offset <= source->size && length <= source->size - offset);
+  Status status = read_all(map->fd, offset, to, length);
+  status_free(status);
+  return !status;
+}
 static void map_free(ByteSource *source) {
   munmap(((MemorySource *)source)->data, (size_t)source->size);
+  close(((MapSource *)source)->fd);
   mem_free(source);
 }
 
@@ -100,20 +115,22 @@ Status byte_source_open(const char *path, bool map, ByteSource **out) {
   if (map && size && size <= SIZE_MAX) {
     void *data = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
     if (data != MAP_FAILED) {
-      close(fd);
-      MemorySource *source = mem_calloc(1, sizeof *source);
+      MapSource *source = mem_calloc(1, sizeof *source);
       if (!source) {
         munmap(data, (size_t)size);
+        close(fd);
         return status_out_of_memory();
       }
-      ref_init(&source->base.refs);
-      source->base.read = memory_read;
-      source->base.view = memory_view;
-      source->base.free = map_free;
-      source->base.size = size;
-      source->base.is_private = true;
-      source->data = data;
-      *out = &source->base;
+      source->fd = fd;
+      source->base.data = data;
+      source->base.base = (ByteSource){.read = memory_read,
+                                       .view = memory_view,
+                                       .fetch = map_fetch,
+                                       .free = map_free,
+                                       .size = size,
+                                       .is_private = true};
+      ref_init(&source->base.base.refs);
+      *out = &source->base.base;
       return OK;
     }
   }

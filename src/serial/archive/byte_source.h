@@ -9,6 +9,8 @@ typedef struct ByteSource {
   Status (*read)(struct ByteSource *source, uint64_t offset, void *to, size_t length);
   /* A pointer to the bytes in place, or NULL when they must be read; valid while the source is retained. */
   const void *(*view)(struct ByteSource *source, uint64_t offset, size_t length);
+  /* Of a mapped file: reads what a part of a view showed at first, past the mapping; else NULL. */
+  bool (*fetch)(const struct ByteSource *source, const void *view, void *to, size_t length);
   void (*free)(struct ByteSource *source);
   uint64_t size;
   bool is_private; /* what `view` shows may be written: copy on write */
