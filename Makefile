@@ -4,7 +4,7 @@ BUILD = cmake --preset $(1) > build/$(1).log || (cat build/$(1).log; exit 1); cm
 PREFIX = /usr/local
 DESTDIR =
 
-.PHONY: all python setup setup-tests demo bench test asan tsan plain aarch64 musl fuzz hard size lint tidy format install uninstall deb tarball clean
+.PHONY: all python setup setup-tests demo bench test asan tsan plain aarch64 musl fuzz hard size lint tidy format install uninstall deb tarball docs clean
 
 all: setup
 	@mkdir -p build; $(call BUILD,release,--target product)
@@ -115,6 +115,11 @@ tarball: setup
 	@sh scripts/setup.sh musl-tools make bzip2 xz-utils
 	@sh scripts/cross_root.sh musl musl-gcc
 	@sh scripts/tarball.sh
+
+# docs/ as a site, one static folder: build/docs/index.html.
+docs: all
+	@sh scripts/setup.sh python3 mkdocs-material
+	@python3 scripts/docs/site.py build/release build/docs
 
 clean:
 	@rm -rf build

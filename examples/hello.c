@@ -1,5 +1,5 @@
-/* Loads a model and calls it with a 2 by 3 tensor: cc hello.c $(pkg-config --cflags --libs wick) -o hello && ./hello
- * linear.pt */
+/* Loads a model and calls it with a 2 by 3 tensor:
+ * cc hello.c $(pkg-config --cflags --libs wick) -o hello && ./hello linear.pt */
 #include <stdio.h>
 #include <wick/wick.h>
 

@@ -62,8 +62,9 @@ if(TARGET wick_cli)
   endforeach()
   add_test(NAME demo COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/demo.sh ${WICK_COMMAND} ${CMAKE_SOURCE_DIR})
   if(Python3_FOUND AND WICK_TESTS_STATIC EQUAL -1)
+    # programs of the documents would need a sanitized library's runtime
     add_test(NAME document_commands COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/document_commands.py
-      $<TARGET_FILE:wick_cli> ${CMAKE_SOURCE_DIR})
+      $<TARGET_FILE:wick_cli> ${CMAKE_SOURCE_DIR} $<$<BOOL:${WICK_SANITIZE}>:--no-compiler>)
   endif()
 endif()
 # The command needs nothing of the library but what it exports.
@@ -88,6 +89,16 @@ if(TARGET wick_cli AND WICK_TESTS_STATIC EQUAL -1)
   add_test(NAME compiler_library COMMAND wick_cli run --library $<TARGET_FILE:compiler_example> --method forward
     ${CMAKE_CURRENT_SOURCE_DIR}/program/chain.py "ones(2)")
   set_tests_properties(compiler_library PROPERTIES PASS_REGULAR_EXPRESSION "0.76" ENVIRONMENT "WICK_EXECUTOR=specializing;WICK_FUSER=none")
+endif()
+
+# Links between documents, and the site of them where mkdocs is installed.
+if(Python3_FOUND)
+  add_test(NAME document_links COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/document_links.py ${CMAKE_SOURCE_DIR})
+  if(TARGET wick_cli AND WICK_TESTS_STATIC EQUAL -1 AND NOT WICK_SANITIZE)
+    add_test(NAME document_site COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/scripts/docs/site.py ${CMAKE_BINARY_DIR}
+      ${CMAKE_BINARY_DIR}/docs)
+    set_tests_properties(document_site PROPERTIES SKIP_RETURN_CODE 77)
+  endif()
 endif()
 
 add_test(NAME setup COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/setup.sh ${CMAKE_SOURCE_DIR})

@@ -54,7 +54,7 @@ WICK_API wick_status wick_graph_print_kernels(const wick_graph *graph, char **ou
  * containers whose inputs, outputs, attributes and types do not belong together. Of kinds that are no operators nothing
  * is asked. Runs before wick's passes and the first run, and after every pass from outside. */
 WICK_API wick_status wick_graph_check(const wick_graph *graph, wick_error **error);
-/* One of wick's passes by name ("dead_code_elimination"; wick_pass_name lists them). */
+/* One of wick's passes by name ("dead_code_elimination"; wick_pass_name lists them), or one that was registered. */
 WICK_API wick_status wick_graph_run_pass(wick_graph *graph, const char *pass, wick_error **error);
 WICK_API wick_block *wick_graph_block(const wick_graph *graph);
 /* Runs the graph as it is. arguments: one for each input, of its type. `results` gets one value for each output, to be
@@ -228,7 +228,7 @@ WICK_API wick_status wick_module_run_passes(wick_module *module, const char *con
 WICK_API wick_status wick_module_check_code(const wick_module *module, char **out_differences, wick_error **error);
 
 /* ---- passes ---- */
-/* Runs on every graph that is optimized from now on, on any thread, behind wick's own passes: on code for which
+/* Runs on every graph that is optimized from now on, on any thread, after wick's own passes: on code for which
  * derivatives are there already. `graph` is borrowed for the call. What it fails with, or a graph that it breaks, makes
  * the program run without that optimization. Names are unique in the process. */
 typedef wick_status wick_pass(void *user, wick_graph *graph, wick_error **error);

@@ -225,12 +225,28 @@ wick_status wick_graph_run(wick_graph *graph, wick_call *call, const wick_value 
 
 /* ---- passes ---- */
 
+typedef struct NamedPass {
+  Graph *graph;
+  const char *name;
+  bool found;
+} NamedPass;
+static void run_user_pass(void *argument) {
+  NamedPass *pass = argument;
+  pass->found = user_pass_run(pass->name, pass->graph);
+}
+
 wick_status wick_graph_run_pass(wick_graph *graph, const char *pass, wick_error **error) {
   API_NEED(graph);
   API_NEED(pass);
   const Pass *found = pass_find(str_from(pass));
   Exec exec;
-  if (!found) return api_status(status_new(ERROR_NOT_FOUND, "there is no pass '%s'", pass), error);
+  if (!found) {
+    NamedPass named = {graph->graph, pass, false};
+    Status status = graph_check(graph->graph);
+    if (!status) status = ir_protect(graph->graph, run_user_pass, &named);
+    if (!status && !named.found) status = status_new(ERROR_NOT_FOUND, "there is no pass '%s'", pass);
+    return api_status(status, error);
+  }
   api_exec_init(&exec, NULL);
   Arena *const store = graph->graph->store->is_process ? NULL : &graph->graph->store->arena;
   Catch here, *const outer = store ? store->catch_point : NULL;

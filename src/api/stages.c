@@ -9,6 +9,7 @@
 #include "fuse/group.h"
 #include "module/lower_graph.h"
 #include "pass/pass.h"
+#include "pass/rewrite/user_passes.h"
 #include "serial/python/python_print.h"
 #include "serial/python/reprint.h"
 
@@ -27,7 +28,7 @@ const char *wick_pass_name(size_t index) {
 }
 
 int wick_pass_exists(const char *name) {
-  return name && pass_find(str_from(name));
+  return name && (pass_find(str_from(name)) || user_pass_exists(name));
 }
 
 /* What the library compiles for itself, bodies of operators and helpers, is not the caller's. */

@@ -56,12 +56,24 @@ bool user_pass_remove(const char *name) {
   return entry != NULL;
 }
 
+static void run_entry(const Entry *entry, Graph *graph) {
+  Status status = entry->run(entry->user, graph);
+  graph->insert_before = graph->block->ret;
+  if (!status) status = graph_check(graph);
+  if (status) catch_throw(graph->arena->catch_point, status_context(status, "pass %s", entry->name));
+}
+
 void pass_run_user(Graph *graph) {
-  for (Entry *e = atomic_load(&registry.first); e; e = atomic_load(&e->next)) {
-    if (atomic_load(&e->removed)) continue;
-    Status status = e->run(e->user, graph);
-    graph->insert_before = graph->block->ret;
-    if (!status) status = graph_check(graph);
-    if (status) catch_throw(graph->arena->catch_point, status_context(status, "pass %s", e->name));
-  }
+  for (Entry *e = atomic_load(&registry.first); e; e = atomic_load(&e->next))
+    if (!atomic_load(&e->removed)) run_entry(e, graph);
+}
+
+bool user_pass_exists(const char *name) {
+  return find(name) != NULL;
+}
+
+bool user_pass_run(const char *name, Graph *graph) {
+  const Entry *entry = find(name);
+  if (entry) run_entry(entry, graph);
+  return entry != NULL;
 }

@@ -12,3 +12,6 @@ Status user_pass_add(const char *name, UserPass *run, void *user) MUST_CHECK;
 bool user_pass_remove(const char *name);
 /* All of them. Throws what one fails with; a graph that a pass broke is ERROR_INVALID_ARGUMENT, naming the pass. */
 void pass_run_user(Graph *graph);
+bool user_pass_exists(const char *name);
+/* The one of that name, throwing the same. false: no such pass. */
+bool user_pass_run(const char *name, Graph *graph);
