@@ -2,7 +2,9 @@
  * told by their suffix, chosen when they run; the _body and _template headers are the source of those.
  *
  *   compute/element/element.h           one element at a time
- *   compute/gemm/gemm.h                 matrix products; gemm_template.h, gemm_transpose.h, gemm_transpose_neon.h
+ *   compute/gemm/gemm.h                 matrix products; gemm_template.h, gemm_tile_body.h, gemm_transpose.h,
+ *                                       gemm_transpose_neon.h
+ *   compute/attention/attention.h       softmax(Q K) V without all scores; attention_body.h
  *   compute/conv/conv.h                 convolutions
  *   compute/conv/conv_weights.h         their weights and those of linear layers, packed
  *   compute/conv/weight_reader.h        a weight on the way there, in place or out of the file

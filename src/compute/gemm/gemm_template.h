@@ -1,17 +1,11 @@
-/* The packed matrix product for one element type and instruction set. The including file defines T, VECTOR (bytes of a
- * vector), WIDE (vectors beside each other in a tile of results), FMA(a, b, c) on vectors of T, and NAME(x), which
- * gives the functions their names; where it can, TRANSPOSE_4(to, to_stride, from, from_stride), which writes a
- * transposed block of 4 x 4 elements; WITHOUT_THIN leaves products of few rows to others. No include guard: included
- * once for each type.
+/* The packed matrix product for one element type and instruction set. The including file defines what
+ * gemm_tile_body.h asks for, WITH_PANELS for linear layers' products too; WITHOUT_THIN leaves products of few rows to
+ * others. No include guard: included once for each type.
  *
  * After K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008): panels of B, and of A
  * where its rows have gaps, are packed so that the innermost kernel reads them in order; it keeps ROWS x COLUMNS
  * results in registers. */
-
-typedef T NAME(Vec) __attribute__((vector_size(VECTOR), aligned(sizeof(T)), may_alias));
-#define LANES ((int64_t)(VECTOR / sizeof(T)))
-#define ROWS 6
-#define COLUMNS (WIDE * LANES)
+#include "compute/gemm/gemm_tile_body.h"
 
 #ifndef WITHOUT_THIN
 /* m rows of A (m is constant where this is inlined), each contiguous, against columns of B as they lie: C += alpha A B.
@@ -128,120 +122,21 @@ static void NAME(thin)(int64_t m, int64_t n, int64_t k, T alpha, GemmMatrix am, 
 
 #endif
 
-/* A tile of the product, `wide` vectors (constant where this is inlined) of each row; k is at least 1, a_step in bytes.
- * In memory, by a loop that is always entered and whose step is no number of elements: else GCC makes several loops of
- * it, and copies the sums around inside them. */
-static inline __attribute__((always_inline)) void NAME(tile)(const int wide, int64_t k, const char *const *row,
-                                                             int64_t a_step, const T *b, int64_t b_step,
-                                                             T (*out)[COLUMNS]) {
-  NAME(Vec) acc[ROWS][WIDE] = {0};
-  int64_t at = 0;
-  do {
-    NAME(Vec) from[WIDE];
-#pragma GCC unroll 4
-    for (int v = 0; v < wide; v++) from[v] = *(const NAME(Vec) *)(b + v * LANES);
-#pragma GCC unroll 6
-    for (int i = 0; i < ROWS; i++) {
-      NAME(Vec) x = *(const T *)(row[i] + at) - (NAME(Vec)){0};
-#pragma GCC unroll 4
-      for (int v = 0; v < wide; v++) acc[i][v] = FMA(x, from[v], acc[i][v]);
-    }
-    b += b_step;
-    at += a_step;
-  } while (--k);
-#pragma GCC unroll 6
-  for (int i = 0; i < ROWS; i++)
-#pragma GCC unroll 4
-    for (int v = 0; v < wide; v++) *(NAME(Vec) *)(out[i] + v * LANES) = acc[i][v];
-}
-#define TILE_OF(wide)                                                                                        \
-  static __attribute__((noinline)) void NAME(tile_##wide)(int64_t k, const char *const *row, int64_t a_step, \
-                                                          const T *b, int64_t b_step, T(*out)[COLUMNS]) {    \
-    NAME(tile)(wide, k, row, a_step, b, b_step, out);                                                        \
-  }
-TILE_OF(1)
-TILE_OF(2)
-#if WIDE > 2
-TILE_OF(3)
-TILE_OF(4)
-#endif
-#undef TILE_OF
-/* By the number of vectors, less one. */
-static void (*const NAME(tiles)[])(int64_t, const char *const *, int64_t, const T *, int64_t, T (*)[COLUMNS]) = {
-    NAME(tile_1),
-    NAME(tile_2),
-#if WIDE > 2
-    NAME(tile_3),
-    NAME(tile_4),
-#endif
-};
-
-/* C += alpha times a tile of the product. Elements of A are a_row and a_step apart; rows beyond the last are computed
- * from the first. */
+/* C += alpha times a tile of the product. Elements of A are a_row and a_step apart. */
 static void NAME(kernel)(int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b, T alpha, T *c, int64_t ldc,
                          int64_t rows, int64_t columns) {
+  int64_t b_step = (columns + LANES - 1) / LANES * LANES;
+  if (alpha == 1) {
+    NAME(tile_of)(rows, columns, k, a, a_row, a_step, b, b_step, c, ldc, c, ldc);
+    return;
+  }
   _Alignas(64) T out[ROWS][COLUMNS];
-  const char *row[ROWS];
-  for (int i = 0; i < ROWS; i++) row[i] = (const char *)(i < rows ? a + i * a_row : a);
-  int64_t vectors = (columns + LANES - 1) / LANES;
-  NAME(tiles)[vectors - 1](k, row, a_step * (int64_t)sizeof(T), b, vectors * LANES, out);
+  NAME(tile_of)(rows, columns, k, a, a_row, a_step, b, b_step, NULL, 0, out[0], COLUMNS);
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < columns; j++) c[i * ldc + j] += alpha * out[i][j];
 }
 
-/* `count` rows (or columns) starting at `from`, in groups of `width`, the last padded with zeros. */
-static void NAME(pack)(T *to, const T *from, int64_t across, int64_t along, int64_t count, int64_t k, int64_t width) {
-  for (int64_t i = 0; i < count; i += width) {
-    int64_t n = count - i < width ? count - i : width;
-    const T *base = from + i * across;
-    if (across == 1 && n == width) {
-      for (int64_t p = 0; p < k; p++, to += width) memcpy(to, base + p * along, (size_t)width * sizeof(T));
-      continue;
-    }
-    for (int64_t p = 0; p < k; p++, to += width) {
-      for (int64_t j = 0; j < n; j++) to[j] = base[p * along + j * across];
-      for (int64_t j = n; j < width; j++) to[j] = 0;
-    }
-  }
-}
-
-/* A panel of B: n columns, padded with zeros to `width`. */
-static void NAME(pack_panel)(T *to, const T *from, int64_t across, int64_t along, int64_t n, int64_t k, int64_t width) {
-#ifdef TRANSPOSE_4
-  if (along == 1) { /* columns lie in memory: block by block, so that every line of cache is read and written at once */
-    for (int64_t j0 = 0; j0 < n; j0 += 16)
-      for (int64_t p0 = 0; p0 < k; p0 += 16)
-        for (int64_t j = j0; j < j0 + 16 && j < n; j += 4)
-          for (int64_t p = p0; p < p0 + 16 && p < k; p += 4) {
-            const T *block = from + j * across + p;
-            if (j + 4 <= n && p + 4 <= k) {
-              TRANSPOSE_4(to + p * width + j, width, block, across);
-              continue;
-            }
-            for (int64_t q = p; q < p + 4 && q < k; q++)
-              for (int64_t l = j; l < j + 4 && l < n; l++) to[q * width + l] = from[l * across + q];
-          }
-    for (int64_t p = 0; p < k && n < width; p++) memset(to + p * width + n, 0, (size_t)(width - n) * sizeof(T));
-    return;
-  }
-#endif
-  NAME(pack)(to, from, across, along, n, k, width);
-}
-
 #ifdef WITH_PANELS
-/* Adds `out`, a tile's sums, to what C has or, at first, to the bias (NULL: 0). */
-static void NAME(write_tile)(const T (*out)[COLUMNS], bool is_first, const T *bias, T *c, int64_t ldc, int64_t rows,
-                             int64_t columns) {
-  for (int64_t i = 0; i < rows; i++) {
-    if (!is_first)
-      for (int64_t j = 0; j < columns; j++) c[i * ldc + j] += out[i][j];
-    else if (bias)
-      for (int64_t j = 0; j < columns; j++) c[i * ldc + j] = bias[j] + out[i][j];
-    else
-      for (int64_t j = 0; j < columns; j++) c[i * ldc + j] = out[i][j];
-  }
-}
-
 /* C = A B + bias, where B's columns lie in memory as `weight` has them, or in whole panels of [k][COLUMNS]. The order
  * of sums is the same. While the rows of A meet a panel the next one is fetched, a piece for each tile. */
 static void NAME(panels)(const GemmPanels *g, int64_t first_row, int64_t end_row, int64_t first_panel,
@@ -261,18 +156,15 @@ static void NAME(panels)(const GemmPanels *g, int64_t first_row, int64_t end_row
         (packed, (const T *)g->weight + j * g->weight_stride + pc, g->weight_stride, 1, columns, kc, COLUMNS);
       }
       for (int64_t i = first_row, at = 0; i < end_row; i += ROWS) {
-        _Alignas(64) T out[ROWS][COLUMNS];
-        const char *row[ROWS];
         int64_t rows = end_row - i < ROWS ? end_row - i : ROWS;
         for (int64_t end = at + piece < kc ? at + piece : kc; next && at < end; at++)
           for (int64_t l = 0; l < COLUMNS; l += 64 / (int64_t)sizeof(T))
             __builtin_prefetch(next + at * COLUMNS + l, 0, 2);
-        for (int r = 0; r < ROWS; r++)
-          row[r] = (const char *)((const T *)g->a + (i + (r < rows ? r : 0)) * g->a_stride + pc);
-        NAME(tiles)[(columns - 1) / LANES](kc, row, sizeof(T), b, COLUMNS, out);
-        NAME(write_tile)
-        ((const T(*)[COLUMNS])out, pc == 0, g->bias ? (const T *)g->bias + j : NULL, (T *)g->c + i * g->ldc + j, g->ldc,
-         rows, columns);
+        T *c = (T *)g->c + i * g->ldc + j;
+        const T *start = pc ? c : g->bias ? (const T *)g->bias + j : NULL;
+        NAME(tile_of)
+        (rows, columns, kc, (const T *)g->a + i * g->a_stride + pc, g->a_stride, 1, b, COLUMNS, start, pc ? g->ldc : 0,
+         c, g->ldc);
       }
     }
   }
