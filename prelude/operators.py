@@ -1173,19 +1173,26 @@ def heads_attention(query: Tensor, key: Tensor, value: Tensor, embed_dim: int, h
     q = split_heads(torch.linear(query, weights[0], biases[0]), heads)
     k = split_heads(torch.linear(key, weights[1], biases[1]), heads)
     v = split_heads(torch.linear(value, weights[2], biases[2]), heads)
-    scores = torch.matmul(q / math.sqrt(embed_dim // heads), k.transpose(-2, -1))
+    q = q / math.sqrt(embed_dim // heads)
+    k = k.transpose(-2, -1)
+    hidden: Optional[Tensor] = None
     if mask is not None:
         hidden = mask.to(torch.bool)
         if hidden.dim() == 2:
             if hidden.size(0) != query.size(0) or hidden.size(1) != key.size(1):
                 raise RuntimeError('Expected attn_mask->sizes()[0] == batch_size to be true, but got false.')
             hidden = hidden.view([hidden.size(0), 1, 1, hidden.size(1)])
-        scores = scores.masked_fill(hidden, float('-inf'))
-    chosen = scores.softmax(-1)
-    out = torch.matmul(chosen, v).transpose(1, 2).reshape(query.size())
     shown = no_tensor()
     if need_weights:
+        scores = torch.matmul(q, k)
+        if hidden is not None:
+            scores = scores.masked_fill(hidden, float('-inf'))
+        chosen = scores.softmax(-1)
+        out = torch.matmul(chosen, v)
         shown = chosen.mean([1]) if average else chosen
+    else:
+        out = torch.ops.wick.attention(q, k, v, 'matmul', 'matmul', None, False, None, False, hidden, float('-inf'), -1)
+    out = out.transpose(1, 2).reshape(query.size())
     return torch.linear(out, proj_weight, proj_bias), shown
 
 

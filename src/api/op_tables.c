@@ -3,6 +3,7 @@
 #include "call/kind_form.h"
 
 extern const OpTable op_table_attention;
+extern const OpTable op_table_attention_fused;
 extern const OpTable op_table_attribute;
 extern const OpTable op_table_builtin;
 extern const OpTable op_table_complex;
@@ -90,6 +91,7 @@ extern const OpTable op_table_view_scatter;
 
 const OpTable *const op_tables[] = {
     &op_table_attention,
+    &op_table_attention_fused,
     &op_table_attribute,
     &op_table_builtin,
     &op_table_complex,

@@ -54,6 +54,9 @@ void dead_code_elimination(Graph *graph);
 
 /* ---- not part of the clean-up ---- */
 
+/* matmul or bmm, mul, add and masked_fill of masks, softmax and the product with values are one wick::attention. For
+ * plans: archives never hold it. */
+void fuse_attention(Graph *graph);
 /* aten::conv2d, batch_norm with stored statistics, the sum with a tensor and relu, hardtanh, hardswish, silu, ... are
  * one wick::convolution_norm. For plans: archives never hold it. */
 void fuse_convolution(Graph *graph);
@@ -218,6 +221,7 @@ typedef struct Pass {
   X(erase_number_types) \
   X(erase_shape_information) \
   X(fold_frozen_conv_bn) \
+  X(fuse_attention) \
   X(fuse_convolution) \
   X(guard_elimination) \
   X(hoist_attributes) \

@@ -112,8 +112,10 @@
   X(aten, addmm) \
   X(aten, append) \
   X(aten, append_) \
+  X(aten, baddbmm) \
   X(aten, batch_norm) \
   X(aten, bitwise_not) \
+  X(aten, bmm) \
   X(aten, broadcast_tensors) \
   X(aten, cat) \
   X(aten, chunk) \
@@ -125,6 +127,7 @@
   X(aten, dim) \
   X(aten, div) \
   X(aten, div_) \
+  X(aten, dropout) \
   X(aten, eq) \
   X(aten, expand) \
   X(aten, floordiv) \
@@ -148,6 +151,7 @@
   X(aten, len) \
   X(aten, list) \
   X(aten, lt) \
+  X(aten, masked_fill) \
   X(aten, matmul) \
   X(aten, mm) \
   X(aten, mul) \
@@ -169,6 +173,7 @@
   X(aten, silu_) \
   X(aten, size) \
   X(aten, slice) \
+  X(aten, softmax) \
   X(aten, str) \
   X(aten, sub) \
   X(aten, sub_) \
@@ -179,6 +184,7 @@
   X(aten, values) \
   X(aten, wait) \
   X(aten, warn) \
+  X(wick, attention) \
   X(wick, convolution_norm) \
   X(attr, Subgraph) \
   X(attr, beg) \
