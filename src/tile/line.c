@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "tile/line_normal.h"
 #include "tile/line_sum.h"
 #include "tile/softmax_line.h"
 
@@ -99,34 +100,32 @@ static void extreme(TileType type, bool is_max, int64_t n, void *to, const void 
 
 /* ---- normalizing ---- */
 
+static double total_of_parts(const double *parts) {
+  double total = 0;
+  for (int k = 0; k < LINE_PARTS / 4; k++)
+    total += (parts[k] + parts[k + LINE_PARTS / 4]) + (parts[k + LINE_PARTS / 2] + parts[k + LINE_PARTS / 4 * 3]);
+  return total;
+}
 void line_statistics(DType dtype, const char *x, int64_t n, double eps, double *out_mean, double *out_invstd) {
-  double block[256], sum[4] = {0}, squares[4] = {0}, first = 0;
+  enum { BLOCK = 256 };
+  double block[BLOCK], first = 0;
   int64_t item = (int64_t)dtype_size(dtype);
-  for (int64_t i = 0; i < n; i += 256) {
-    int64_t m = n - i < 256 ? n - i : 256, k = 0;
-    dtype_convert(DTYPE_FLOAT64, block, 1, dtype, x + i * item, 1, m);
-    if (i == 0) first = block[0];
-    for (; k + 4 <= m; k += 4)
-      for (int l = 0; l < 4; l++) {
-        double d = block[k + l] - first;
-        sum[l] += d;
-        squares[l] += d * d;
-      }
-    for (; k < m; k++) {
-      double d = block[k] - first;
-      sum[0] += d;
-      squares[0] += d * d;
-    }
+  LineMoments moments = {0};
+  if (n) dtype_convert(DTYPE_FLOAT64, &first, 1, dtype, x, 1, 1);
+  if (dtype == DTYPE_FLOAT32) line_normal()->add_moments(n, (const float *)x, first, &moments);
+  for (int64_t i = 0; i < n && dtype != DTYPE_FLOAT32; i += BLOCK) {
+    int64_t count = n - i < BLOCK ? n - i : BLOCK;
+    dtype_convert(DTYPE_FLOAT64, block, 1, dtype, x + i * item, 1, count);
+    line_add_moments_f64(count, block, first, &moments);
   }
-  double total = (sum[0] + sum[1]) + (sum[2] + sum[3]), square = (squares[0] + squares[1]) + (squares[2] + squares[3]);
+  double total = total_of_parts(moments.sums), square = total_of_parts(moments.squares);
   double variance = n ? (square - total * total / (double)n) / (double)n : 0;
   *out_mean = n ? first + total / (double)n : 0;
   *out_invstd = 1 / sqrt((variance > 0 || variance != variance ? variance : 0) + eps);
 }
 
 void line_normalize(int64_t n, float *to, const float *x, double mean, double invstd) {
-  float a = (float)invstd, s = (float)(-mean * invstd);
-  for (int64_t i = 0; i < n; i++) to[i] = x[i] * a + s;
+  line_normal()->normalize(n, to, x, (float)invstd, (float)(-mean * invstd));
 }
 
 void line_normalize_f64(int64_t n, double *to, const double *x, double mean, double invstd) {

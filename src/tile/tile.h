@@ -8,6 +8,7 @@
  *   tile/run.h                 the tile interpreter; run_parts.h
  *   tile/line.h                line functions: sums, extremes, softmax and normalization along the last dimension
  *   tile/line_sum.h            sums of a line; line_sum_body.h
+ *   tile/line_normal.h         its moments and normalization; line_normal_body.h
  *   tile/softmax_line.h        the softmax of a line; softmax_line_body.h
  *   tile/loops.h               for each operation, type and instruction set the loop over a block
  *   tile/loops_body.h          the source of those loops, compiled for each instruction set
