@@ -7,8 +7,12 @@
 #include "base/parallel.h"
 #include "base/processor.h"
 
-/* Above this many multiply-adds oneDNN's call pays for itself. */
+/* Above this many multiply-adds oneDNN's call pays for itself, where our own kernels are the portable ones. */
 static const int64_t ONEDNN_FROM = 1 << 20;
+static bool onednn_is_faster(const Exec *exec, int64_t m, int64_t n, int64_t k) {
+  return PROCESSOR_FORM(gemm_kernels) == &gemm_kernels_portable && exec->threads > 0 && m > 4 && n > 4 &&
+         m * n * k >= ONEDNN_FROM;
+}
 /* Work between two looks at a deadline. */
 static const double ATTENDED_FROM = 2e9;
 
@@ -189,7 +193,7 @@ Status gemm(Exec *exec, DType dtype, int64_t m, int64_t n, int64_t k, double alp
     return gemm_half(exec, dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
   if (gemm_is_to_be_attended(exec, dtype, m, n, k))
     return gemm_attended(exec, dtype, m, n, k, alpha, a, b, c, c_row_stride, accumulate);
-  if (dtype == DTYPE_FLOAT32 && exec->threads > 0 && m > 4 && n > 4 && m * n * k >= ONEDNN_FROM &&
+  if (dtype == DTYPE_FLOAT32 && onednn_is_faster(exec, m, n, k) &&
       gemm_onednn_f32(exec->threads, m, n, k, (float)alpha, a, b, c, c_row_stride, accumulate))
     return OK;
   if (dtype == DTYPE_FLOAT32 || dtype == DTYPE_FLOAT64) {

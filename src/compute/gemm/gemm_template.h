@@ -123,9 +123,8 @@ static void NAME(thin)(int64_t m, int64_t n, int64_t k, T alpha, GemmMatrix am, 
 #endif
 
 /* C += alpha times a tile of the product. Elements of A are a_row and a_step apart. */
-static void NAME(kernel)(int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b, T alpha, T *c, int64_t ldc,
-                         int64_t rows, int64_t columns) {
-  int64_t b_step = (columns + LANES - 1) / LANES * LANES;
+static void NAME(kernel)(int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b, int64_t b_step, T alpha,
+                         T *c, int64_t ldc, int64_t rows, int64_t columns) {
   if (alpha == 1) {
     NAME(tile_of)(rows, columns, k, a, a_row, a_step, b, b_step, c, ldc, c, ldc);
     return;
@@ -187,29 +186,36 @@ static void NAME(gemm)(int64_t m, int64_t n, int64_t k, double alpha, GemmMatrix
 #endif
   T *packed_a = (T *)(((uintptr_t)scratch + GEMM_PAD - 1) & ~(uintptr_t)(GEMM_PAD - 1));
   const T *a = am.data, *b = bm.data;
-  bool a_lies = am.col_stride == 1; /* its rows are read where they are */
+  bool a_lies = am.col_stride == 1; /* its rows are read where they are; those of B if few rows of A meet them */
+  bool b_lies = bm.col_stride == 1 && m <= GEMM_MC;
   int64_t kc_max = k < GEMM_KC ? k : GEMM_KC;
   T *packed_b = packed_a + ((m < GEMM_MC ? m : GEMM_MC) + ROWS) * kc_max;
   packed_b = (T *)(((uintptr_t)packed_b + GEMM_PAD - 1) & ~(uintptr_t)(GEMM_PAD - 1));
   for (int64_t jc = 0; jc < n; jc += GEMM_NC) {
-    int64_t nc = n - jc < GEMM_NC ? n - jc : GEMM_NC;
+    int64_t nc = n - jc < GEMM_NC ? n - jc : GEMM_NC, in_place = b_lies ? nc / LANES * LANES : 0;
     for (int64_t pc = 0; pc < k; pc += GEMM_KC) {
       int64_t kc = k - pc < GEMM_KC ? k - pc : GEMM_KC;
-      for (int64_t j = 0; j < nc; j += COLUMNS) {
+      const T *columns_of_b = b + pc * bm.row_stride + jc * bm.col_stride;
+      for (int64_t j = in_place; j < nc; j += COLUMNS) {
         int64_t columns = nc - j < COLUMNS ? nc - j : COLUMNS;
         NAME(pack_panel)
-        (packed_b + j * kc, b + pc * bm.row_stride + (jc + j) * bm.col_stride, bm.col_stride, bm.row_stride, columns,
-         kc, (columns + LANES - 1) / LANES * LANES);
+        (packed_b + (j - in_place) * kc, columns_of_b + j * bm.col_stride, bm.col_stride, bm.row_stride, columns, kc,
+         (columns + LANES - 1) / LANES * LANES);
       }
       for (int64_t ic = 0; ic < m; ic += GEMM_MC) {
         int64_t mc = m - ic < GEMM_MC ? m - ic : GEMM_MC;
         const T *rows = a + ic * am.row_stride + pc * am.col_stride;
         if (!a_lies) NAME(pack)(packed_a, rows, am.row_stride, am.col_stride, mc, kc, ROWS);
-        for (int64_t j = 0; j < nc; j += COLUMNS)
+        for (int64_t j = 0, columns; j < nc; j += columns) {
+          bool lies = j < in_place;
+          columns = (lies ? in_place : nc) - j;
+          if (columns > COLUMNS) columns = COLUMNS;
+          const T *panel = lies ? columns_of_b + j : packed_b + (j - in_place) * kc;
+          int64_t step = lies ? bm.row_stride : (columns + LANES - 1) / LANES * LANES;
           for (int64_t i = 0; i < mc; i += ROWS) NAME(kernel)
-        (kc, a_lies ? rows + i * am.row_stride : packed_a + i * kc, a_lies ? am.row_stride : 1, a_lies ? 1 : ROWS,
-         packed_b + j * kc, (T)alpha, c + (ic + i) * ldc + jc + j, ldc, mc - i < ROWS ? mc - i : ROWS,
-         nc - j < COLUMNS ? nc - j : COLUMNS);
+          (kc, a_lies ? rows + i * am.row_stride : packed_a + i * kc, a_lies ? am.row_stride : 1, a_lies ? 1 : ROWS,
+           panel, step, (T)alpha, c + (ic + i) * ldc + jc + j, ldc, mc - i < ROWS ? mc - i : ROWS, columns);
+        }
       }
     }
   }
