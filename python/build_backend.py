@@ -100,7 +100,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 def build_sdist(sdist_directory, config_settings=None):
     """Not there: wick is built from a clone."""
-    raise NotImplementedError("wick is built from a clone: pip install ./python")
+    raise NotImplementedError("wick is built from a clone: pip install .")
 
 
 if __name__ == "__main__":

@@ -147,7 +147,8 @@ def tensors():
         wick.ones(2, 3, dtype=wick.float16), wick.ones(1, 2, 4, 4), wick.tensor([float("nan"), float("inf")]),
         wick.zeros(2, dtype=wick.int64), wick.ones(1).expand(4), wick.empty(2, 0, 3, dtype=wick.uint8),
         wick.zeros(2, 3, dtype=wick.bool), wick.eye(3).to_sparse(), wick.empty(2, 3, device="meta"),
-        wick.ones(5000), wick.randn(1, 1, 1, 1, 1, 2), wick.quantize_per_tensor(wick.ones(2, 3), 0.1, 0, wick.quint8),
+        wick.ones(5000), wick.randn(1, 1, 1, 1, 1, 2),
+        wick.quantize_per_tensor(wick.ones(2, 3, dtype=wick.float32), 0.1, 0, wick.quint8),
     ]
 
 

@@ -16,7 +16,7 @@ import wick
 from hostile_values import LEFT_OUT, SEED, operator_names, tensors, values
 
 FLAT_CALLS = int(os.environ.get("WICK_HOSTILE_FLAT_CALLS", "30000"))
-WARM, TURNS = 3, 8
+WARM, TURNS = 2, 4
 
 
 def total():
@@ -49,18 +49,21 @@ def growth(call, turns, collected=False):
 
 def leak_of(call, watched):
     """What stays behind after a call, as text; None: nothing does."""
-    before = [sys.getrefcount(value) for value in watched]
-    first = growth(call, TURNS)
-    moved = [sys.getrefcount(value) - count for value, count in zip(watched, before)]
-    if max(map(abs, moved)) >= TURNS:
+    for attempt in range(2):  # the first may make what is kept
+        before = [sys.getrefcount(value) for value in watched]
+        first = growth(call, TURNS)
+        moved = [sys.getrefcount(value) - count for value, count in zip(watched, before)]
+        if max(map(abs, moved)) < TURNS:
+            break
+    else:
         return "references of arguments: %s" % moved
-    if first >= 1 and growth(call, 5 * TURNS) >= 1:  # more than caches that fill: cycles, or a leak
-        more = growth(call, 30 * TURNS, collected=True)
-        if more >= 1:
-            more = growth(call, 60 * TURNS, collected=True)
-        if more >= 1:
-            return "%.2f references or blocks for each call" % more
-    return None
+    if first < 1 or growth(call, 5 * TURNS) < 1 or growth(call, 15 * TURNS) < 1:
+        return None  # or caches that fill; with more calls it is cycles, or a leak
+    for turns in (60 * TURNS, 120 * TURNS):
+        more = growth(call, turns, collected=True)
+        if more < 1:
+            return None
+    return "%.2f references or blocks for each call" % more
 
 
 class Arguments:
@@ -68,7 +71,7 @@ class Arguments:
 
     def __init__(self):
         self.x, self.y, self.written = wick.rand(2, 3) + 0.5, wick.ones(2, 3), wick.ones(2, 3)
-        self.sizes, self.list, self.text = [2, 3], [self.x, self.y], "mean" + str(id(self))[:0]
+        self.sizes, self.list, self.text = [2, 3], [self.x, self.y], "mean"
         self.generator, self.number = wick.Generator(), 1.5
         self.watched = [self.x, self.y, self.written, self.sizes, self.list, self.generator, self.number,
                         wick.float32]
