@@ -4,7 +4,7 @@ BUILD = cmake --preset $(1) > build/$(1).log || (cat build/$(1).log; exit 1); cm
 PREFIX = /usr/local
 DESTDIR =
 
-.PHONY: all python setup setup-tests demo bench test asan tsan plain aarch64 musl fuzz hard size lint tidy format install uninstall deb tarball docs clean
+.PHONY: all python python-full setup setup-tests demo bench test asan tsan plain aarch64 musl fuzz hard size lint tidy format install uninstall deb tarball docs clean
 
 all: setup
 	@mkdir -p build; $(call BUILD,release,--target product)
@@ -28,6 +28,11 @@ bench: all
 python: setup
 	@sh scripts/setup.sh python3-dev
 	@python3 python/build_backend.py build
+
+# What of the package takes minutes. PYTHON_FULL: parts of it, as scripts/python_full.sh has them.
+python-full: setup-tests
+	@mkdir -p build; $(call BUILD,release)
+	@sh scripts/python_full.sh $(PYTHON_FULL)
 
 test: setup-tests
 	@mkdir -p build; $(call BUILD,release)

@@ -51,6 +51,7 @@ typedef struct wick_trace_options {
   wick_trace_place_callback *place;
   wick_trace_name_callback *name_of;
   void *user;
+  uint32_t outplace; /* nonzero: operators that write to a tensor are recorded as those that give a new one */
 } wick_trace_options;
 
 /* inputs: tensors, and tuples, lists and dicts of them. out_inputs (count of them) gets what the program is to be

@@ -135,17 +135,19 @@ static PyObject *begin_with(ModuleState *state, wick_trace_options *options, PyO
   return result;
 }
 
-/* (inputs, name, names of inputs or None, Program or None, lenient, warn) -> what stands for the inputs */
+/* (inputs, name, names of inputs or None, Program or None, lenient, warn, outplace) -> what stands for the inputs */
 static PyObject *begin(PyObject *module, PyObject *args) {
   ModuleState *state = state_of_module(module);
   PyObject *inputs, *names, *program, *warn;
   const char *name, *few[64], **input_names = few;
-  int lenient;
-  if (!PyArg_ParseTuple(args, "O!sOOpO:_trace_begin", &PyTuple_Type, &inputs, &name, &names, &program, &lenient, &warn))
+  int lenient, outplace;
+  if (!PyArg_ParseTuple(args, "O!sOOpOp:_trace_begin", &PyTuple_Type, &inputs, &name, &names, &program, &lenient, &warn,
+                        &outplace))
     return NULL;
   if (current) return PyErr_Format(PyExc_RuntimeError, "Tracing can't be nested");
   wick_trace_options options = {.size = sizeof options,
                                 .lenient = (uint32_t)lenient,
+                                .outplace = (uint32_t)outplace,
                                 .name = name,
                                 .warn = on_warning,
                                 .place = on_place,

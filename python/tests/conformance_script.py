@@ -1,6 +1,6 @@
 """Scripts the functions of recorded cases and compares what they give.
 
-usage: conformance_script.py [--failures N] [--every N] FOLDER...
+usage: conformance_script.py [--failures N] [--every N] [--least PERCENT] FOLDER...
 
 A case is NAME.py with definitions and NAME.io.pt with recorded calls beside it, as `wick check` takes them. The text
 is run as Python, its function goes through wick.jit.script, and is called with the recorded arguments. Prints how
@@ -159,6 +159,7 @@ def main():
     parser.add_argument("--failures", type=int, default=20, help="how many reasons to print")
     parser.add_argument("--list", action="store_true", help="print every case that fails")
     parser.add_argument("--every", type=int, default=1, help="every Nth case only")
+    parser.add_argument("--least", type=float, default=0, help="fail where fewer in a hundred agree")
     parser.add_argument("folders", nargs="+")
     options = parser.parse_args()
     passed, no_python, reasons = 0, 0, collections.Counter()
@@ -180,9 +181,10 @@ def main():
     failed = sum(reasons.values())
     for why, count in reasons.most_common(options.failures):
         print("%5d  %s" % (count, why))
-    print("%d agree, %d do not, %d texts are no Python: %.1f%%" % (passed, failed, no_python,
-                                                                   100 * passed / max(1, passed + failed)))
+    share = 100 * passed / max(1, passed + failed)
+    print("%d agree, %d do not, %d texts are no Python: %.1f%%" % (passed, failed, no_python, share))
+    return 0 if share >= options.least and paths else 1
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

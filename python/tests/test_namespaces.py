@@ -59,6 +59,22 @@ class Close(unittest.TestCase):
 
 
 class Files(unittest.TestCase):
+    def test_safetensors(self):
+        state = {"w": wick.arange(6.0).reshape(2, 3).t(), "h": wick.ones(2, dtype=wick.bfloat16), "n": wick.tensor(7),
+                 "flags": wick.tensor([True, False]), "none": wick.empty(0, 2)}
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "state.safetensors")
+            wick.save(state, path)
+            with open(path, "rb") as file:
+                self.assertEqual(int.from_bytes(file.read(8), "little") % 8, 0)
+            loaded = wick.load(path)
+            with self.assertRaisesRegex(TypeError, "holds tensors by name"):
+                wick.save({"number": 1}, path)
+        self.assertEqual(list(loaded), list(state))
+        for name, value in state.items():
+            self.assertEqual((loaded[name].dtype, loaded[name].tolist()), (value.dtype, value.tolist()))
+            self.assertEqual(loaded[name].shape, value.shape)
+
     def test_save_and_load(self):
         state = {"weight": wick.arange(6.0).reshape(2, 3), "steps": 3, "name": "net", "list": [1, 2.5, None, True]}
         with tempfile.TemporaryDirectory() as folder:

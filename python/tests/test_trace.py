@@ -209,6 +209,17 @@ def modules():
             future = torch.jit.fork(self.inner, x)
             return self.l(x) + torch.jit.wait(future) * self.w
 
+    class Cells(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.lstm, self.gru = nn.LSTMCell(3, 2), nn.GRUCell(3, 2)
+            self.tanh, self.relu = nn.RNNCell(3, 2), nn.RNNCell(3, 2, bias=False, nonlinearity="relu")
+
+        def forward(self, x):
+            state = x[:, :2]
+            h, c = self.lstm(x, (state, state + 1))
+            return self.gru(x, h) + self.tanh(x, c) + self.relu(x, h)
+
     class Shared(nn.Module):
         def __init__(self):
             super().__init__()
@@ -227,7 +238,8 @@ def modules():
 
     return [("Net", Net(), (torch.ones(2, 3),)), ("Conv", Conv().eval(), (torch.ones(1, 2, 6, 6),)),
             ("Scripted", Scripted(), (torch.ones(2, 3),)), ("Linear", nn.Linear(3, 3), (torch.ones(2, 3),)),
-            ("Shared", Shared(), (torch.ones(2, 3),)), ("Recurrent", Recurrent(), (torch.tensor([[0, 1], [2, 3]]),))]
+            ("Shared", Shared(), (torch.ones(2, 3),)), ("Cells", Cells(), (torch.ones(2, 3),)),
+            ("Recurrent", Recurrent(), (torch.tensor([[0, 1], [2, 3]]),))]
 
 
 # A constant is a dot; without namespaces.
@@ -294,6 +306,17 @@ RECORDED = {
     "Scripted.inner.forward": "GetAttr GetAttr linear",
     "Linear": "GetAttr GetAttr linear",
     "Shared": "GetAttr CallMethod CallMethod",
+    "Cells": (
+        "GetAttr GetAttr GetAttr GetAttr . . . . slice . . . . slice . . add CallMethod TupleUnpack CallMethod "
+        "CallMethod . add CallMethod . add"),
+    "Cells.lstm.forward": (
+        "GetAttr GetAttr GetAttr GetAttr linear linear . add_ . . unsafe_chunk ListUnpack sigmoid_ sigmoid_ tanh_ "
+        "sigmoid_ mul mul . add_ tanh mul TupleConstruct"),
+    "Cells.gru.forward": (
+        "GetAttr GetAttr GetAttr GetAttr linear . . unsafe_chunk ListUnpack linear . . unsafe_chunk ListUnpack . "
+        "add_ sigmoid_ . add_ sigmoid_ mul_ . add tanh_ . sub mul_ . add_"),
+    "Cells.tanh.forward": "GetAttr GetAttr GetAttr GetAttr linear linear . add_ tanh",
+    "Cells.relu.forward": "GetAttr GetAttr . linear . linear . add_ relu",
     "Shared.first.forward": "GetAttr GetAttr linear",
     "Recurrent": "GetAttr GetAttr CallMethod CallMethod",
     "Recurrent.embed.forward": "GetAttr . . . embedding",
@@ -412,6 +435,37 @@ class Programs(unittest.TestCase):
         self.assertEqual(traced(torch.zeros(1))["sum"].tolist(), [1.])
         traced = torch.jit.trace(lambda d: d["a"] + d["b"], {"a": torch.ones(2), "b": torch.ones(2)})
         self.assertEqual(traced({"a": torch.ones(1), "b": torch.zeros(1)}).tolist(), [1.])
+
+    def test_outplace(self):
+        def f(x):
+            y = x.clone()
+            y.add_(1).mul_(y)
+            return y.relu_()
+        traced = torch.jit.trace(f, torch.ones(2), _force_outplace=True)
+        self.assertEqual(kinds(traced.graph), ". clone . . add mul relu")
+        self.assertEqual(traced(torch.ones(2)).tolist(), [4., 4.])
+
+    def test_printing_is_no_part(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            traced = torch.jit.trace(lambda x: (repr(x), x + 1)[1], torch.ones(2))
+        self.assertEqual(kinds(traced.graph), ". . add")
+
+    def test_constants_by_name(self):
+        weight = torch.full((2,), 3.)
+        code, constants = torch.jit.trace(lambda x: x + weight, torch.ones(2)).code_with_constants
+        self.assertIn("CONSTANTS.c0", code)
+        self.assertEqual(constants.c0.tolist(), [3., 3.])
+
+    def test_script_if_tracing(self):
+        @torch.jit.script_if_tracing
+        def grow(x, n: int):
+            for _ in range(n):
+                x = x + 1
+            return x
+        self.assertEqual(grow(torch.ones(1), 2).tolist(), [3.])
+        traced = torch.jit.trace(lambda x: grow(x, 2), torch.ones(1))
+        self.assertEqual(kinds(traced.graph), ". . CallFunction")
 
     def test_tracing_is_known(self):
         seen = []

@@ -30,6 +30,7 @@ from .serialization import load, save  # noqa: E402,F401
 from ._tensor_str import set_printoptions  # noqa: E402,F401
 from ._ops import ops  # noqa: E402,F401
 from ._norm import norm  # noqa: E402,F401
+from ._cells import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell  # noqa: E402,F401
 
 # Modules that few programs need are imported when they are first named.
 _LAZY_MODULES = frozenset(("cuda", "fft", "fx", "hub", "jit", "linalg", "nn", "optim", "special", "testing", "utils",

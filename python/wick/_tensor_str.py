@@ -209,7 +209,15 @@ def _quantized_text(tensor, indent):
 
 
 def tensor_text(tensor):
-    """The tensor as repr() shows it."""
+    """The tensor as repr() shows it; no part of a trace that is on."""
+    _C._trace_pause()
+    try:
+        return _text(tensor)
+    finally:
+        _C._trace_resume()
+
+
+def _text(tensor):
     prefix = "tensor("
     plain = tensor.detach().as_subclass(_C.Tensor)
     facts = [] if tensor.device.type == "cpu" else ["device='%s'" % tensor.device]

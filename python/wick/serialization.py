@@ -5,8 +5,12 @@ from . import _C
 
 
 def save(obj, f, pickle_module=None, pickle_protocol=2, _use_new_zipfile_serialization=True):
-    """Saves tensors, numbers, texts, and lists, tuples and dicts of them, as torch.save does; torch.load reads it."""
-    if hasattr(f, "write"):
+    """Saves tensors, numbers, texts, and lists, tuples and dicts of them, as torch.save does; torch.load reads it.
+    Where the file's name ends with .safetensors a dict of tensors is saved as that."""
+    if isinstance(obj, dict) and str(f).endswith(".safetensors"):
+        from ._safetensors import write
+        write(obj, f)
+    elif hasattr(f, "write"):
         import tempfile
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "saved")

@@ -82,6 +82,7 @@ static Status begin(wick_runtime *runtime, const wick_trace_options *o, const wi
                         .self = o->module ? o->module->module->object : NULL,
                         .name = str_from(o->name ? o->name : "forward"),
                         .lenient = o->lenient != 0,
+                        .outplace = o->outplace != 0,
                         .count = (uint32_t)count,
                         .inputs = values,
                         .names = o->input_names ? names : NULL,

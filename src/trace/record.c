@@ -174,6 +174,18 @@ static bool is_short_copy(const Call *call) {
   return call->input_count == 2 && str_is(call->op->name, "aten::copy_");
 }
 
+/* "aten::add" of "aten::add_", where nothing is to be written in place and there is such an operator. */
+static Str recorded_name(const TracingState *t, const Call *call) {
+  Str name = call->op->name;
+  if (!t->outplace || name.data[name.length - 1] != '_') return name;
+  Str plain = str_slice(name, 0, name.length - 1);
+  for (const Operator *op = operator_find(plain); op; op = op->next)
+    if (str_equal(op->overload_name, call->op->overload_name) &&
+        operator_schema(op)->argument_count == operator_schema(call->op)->argument_count)
+      return plain;
+  return name;
+}
+
 static void record_plain(const Recording *r) {
   TracingState *t = r->t;
   const Call *call = r->call;
@@ -181,7 +193,7 @@ static void record_plain(const Recording *r) {
   Value **inputs = ARENA_ARRAY(t->graph->arena, Value *, count + 1);
   for (uint32_t i = 0; i < count; i++) inputs[i] = argument_value(r, i);
   if (is_short_copy(call)) inputs[count++] = flag(t, false);
-  Node *node = trace_node(t, call->op->name, count, inputs, call->output_count);
+  Node *node = trace_node(t, recorded_name(t, call), count, inputs, call->output_count);
   for (uint32_t i = 0; i < call->output_count; i++)
     give_result(t, node, i, r->schema->returns[i].type, call->outputs[i]);
 }

@@ -35,6 +35,7 @@ typedef struct TraceStart {
   Object *self;          /* the traced module, of a class of `unit`; NULL: a function */
   Str name;              /* of the function or method */
   bool lenient;          /* lists and dicts may be results */
+  bool outplace;         /* what is written in place is recorded as a new tensor */
   uint32_t count;
   const IValue *inputs; /* tensors, and tuples, lists and dicts of them */
   const Str *names;     /* of the inputs; NULL: they have none */

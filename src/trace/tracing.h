@@ -19,7 +19,7 @@ struct TracingState {
   CompilationUnit *unit;
   Object *self; /* held, as the unit is */
   Str name;
-  bool lenient;
+  bool lenient, outplace;
   TraceListener listener;
   VEC(TraceFrame) frames;
   VEC(CompilationUnit *) used; /* held: of functions that were called */

@@ -223,6 +223,7 @@ Status trace_begin(Exec *exec, const TraceStart *start, IValue *out_inputs, Trac
   if (!t) return status_out_of_memory();
   t->recorder.record = trace_record;
   t->lenient = start->lenient;
+  t->outplace = start->outplace;
   t->listener = start->listener;
   t->unit = unit_retain(start->unit);
   if (start->self) t->self = ivalue_retain(ivalue_object(start->self)).object;

@@ -232,6 +232,22 @@ static void test_containers(void **state) {
   pool_free(&p);
 }
 
+static void test_outplace(void **state) {
+  (void)state;
+  Pool p = {0};
+  wick_value *a = tensor(&p, 2, 2, 3), *x;
+  wick_error *error = NULL;
+  wick_trace_options options = {.size = sizeof options, .name = "f", .outplace = 1};
+  require(wick_trace_begin(NULL, &options, (const wick_value *const[]){a}, 1, &x, &error), &error);
+  wick_value *y = op(&p, "aten::clone", "t", keep(&p, x));
+  op(&p, "aten::add_", "tt", y, y);
+  op(&p, "aten::relu_", "t", y);
+  wick_module *module = end(op(&p, "aten::neg_", "t", y));
+  expect_kinds(module, "f", ". clone . add relu neg");
+  wick_module_release(module);
+  pool_free(&p);
+}
+
 static void expect_refused(wick_status status, wick_status wanted, wick_error *const *error, const char *part) {
   assert_int_equal(status, wanted);
   if (!strstr(wick_error_message(*error), part)) fail_msg("'%s' is not in '%s'", part, wick_error_message(*error));
@@ -468,6 +484,7 @@ int main(void) {
                                      cmocka_unit_test(test_calls),
                                      cmocka_unit_test(test_forks),
                                      cmocka_unit_test(test_containers),
+                                     cmocka_unit_test(test_outplace),
                                      cmocka_unit_test(test_refusals),
                                      cmocka_unit_test(test_callbacks),
                                      cmocka_unit_test(test_operators_from_outside),

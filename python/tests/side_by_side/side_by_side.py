@@ -1,17 +1,19 @@
 """wick beside PyTorch 1.13: functions, modules and torchvision's networks, scripted and traced by both.
 
-usage: PYTHONPATH=build/release/python python3 side_by_side.py [--keep FOLDER] [--only NAME]... [--all]
+usage: PYTHONPATH=build/release/python python3 side_by_side.py [--keep FOLDER] [--only NAME]... [--all] [--record]
 
 Each package runs in a process of its own (worker.py); what they exchange are parameters, archives and reports.
 Compared are the results of calls, the results of archives that the other side wrote, and the kinds of the graphs'
 nodes, in order. Prints `N of M` for each category and every case that is not the same. Fails when results differ, or
 where fewer than 95 in a hundred graphs have the same kinds. Of scripted programs these are the graphs of what a
 program says itself: layers of torch.nn and functions of torch.nn.functional are each package's own text, and counted
-apart. Without PyTorch 1.13 it says so and is skipped. --all shows whole sequences of kinds.
+apart. Without PyTorch 1.13 it says so and is skipped. --all shows whole sequences of kinds. --record writes
+recorded.json.gz, with which ../test_side_by_side.py compares where there is no PyTorch: functions and modules.
 """
 
 import argparse
 import collections
+import gzip
 import json
 import math
 import os
@@ -151,10 +153,13 @@ def compare(name, wick, torch, loaded_by_wick, loaded_by_torch, tally, show_all)
         if "kinds" not in mine or "kinds" not in theirs:
             continue
         tally.note("%s: kinds" % way, name, kinds_difference(mine["kinds"], theirs["kinds"], show_all))
-        tally.count("%s: kinds, with what torch.nn is written in" % way, mine["library"] == theirs["library"])
+        if "library" in theirs:
+            tally.count("%s: kinds, with what torch.nn is written in" % way, mine["library"] == theirs["library"])
         for loaded, label in ((loaded_by_wick, "PyTorch's archive in wick"),
                               (loaded_by_torch, "wick's archive in PyTorch")):
             writer = mine if loaded is loaded_by_torch else theirs
+            if loaded is None:
+                continue
             if way in loaded:
                 why = outcome_difference(loaded[way], theirs, tolerance)
             elif loaded is loaded_by_wick:
@@ -176,10 +181,27 @@ def read(folder, name):
         return json.load(file)
 
 
+def rounded(value):
+    """A report with numbers of eight digits: what is compared needs no more."""
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items() if key != "library"}
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    return float("%.8g" % value) if isinstance(value, float) else value
+
+
+def record(report):
+    """Writes what PyTorch gave for functions and modules."""
+    kept = {name: rounded(case) for name, case in report.items() if case["category"] != "network"}
+    with open(os.path.join(HERE, "recorded.json.gz"), "wb") as file:
+        file.write(gzip.compress(json.dumps(kept, separators=(",", ":")).encode(), mtime=0))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keep", help="leave what was exchanged there; PyTorch's part is taken from it when there")
     parser.add_argument("--only", action="append", default=[], help="this case; may be given several times")
+    parser.add_argument("--record", action="store_true", help="write recorded.json.gz")
     parser.add_argument("--all", action="store_true", help="show whole sequences of kinds")
     options = parser.parse_args()
     python = torch_python()
@@ -201,6 +223,8 @@ def main():
     finally:
         if not options.keep:
             shutil.rmtree(folder)
+    if options.record:
+        record(reports[1])
     tally = Tally()
     for name in reports[0]:
         compare(name, *[report[name] for report in reports], tally, options.all)

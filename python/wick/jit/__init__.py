@@ -13,7 +13,8 @@ Error = RuntimeError
 _LATER = {"ScriptModule": "_module", "RecursiveScriptModule": "_module", "script_method": "_module",
           "save": "_archive", "load": "_archive", "freeze": "_archive", "optimize_for_inference": "_archive",
           "run_frozen_optimizations": "_archive", "from_torch": "_archive", "trace": "_trace",
-          "trace_module": "_trace", "TracerWarning": "_trace", "TracingCheckError": "_trace"}
+          "trace_module": "_trace", "TracerWarning": "_trace", "TracingCheckError": "_trace",
+          "script_if_tracing": "_trace", "export_opnames": "_archive"}
 
 
 def __getattr__(name):
@@ -34,6 +35,30 @@ def set_fusion_strategy(strategy):
     return strategy
 
 
+def enable_onednn_fusion(enabled):
+    """Takes what torch takes; there is no such fuser."""
+
+
 def onednn_fusion_enabled():
     """False: there is no such fuser."""
     return False
+
+
+class optimized_execution:
+    """A context that changes nothing: what runs is what was written, whatever it was optimized to."""
+
+    def __init__(self, should_optimize):
+        self.should_optimize = should_optimize
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
+
+
+class strict_fusion(optimized_execution):
+    """A context that changes nothing: `wick.jit.ScriptFunction.graph_for` shows what was fused."""
+
+    def __init__(self):
+        super().__init__(True)

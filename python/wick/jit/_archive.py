@@ -26,6 +26,11 @@ def load(f, map_location=None, _extra_files=None):
     return wrap_module(handle)
 
 
+def export_opnames(m):
+    """The names of the operators that a compiled module's methods call, sorted."""
+    return sorted({name for name, _, _ in m._script_handle.operators()})
+
+
 def freeze(mod, preserved_attrs=None, optimize_numerics=True):
     """A copy of a compiled module with its attributes as constants; the module must be in evaluation mode."""
     if not isinstance(mod, ScriptModule):

@@ -258,6 +258,20 @@ class ScriptModule(nn.Module):
         return self._modules.items()
 
 
+def _refuse_hooks(name):
+    def register(self, *args, **kwargs):
+        if self._is_compiled():
+            raise RuntimeError(name + " is not supported on ScriptModules")
+        return getattr(nn.Module, name)(self, *args, **kwargs)
+    register.__name__, register.__doc__ = name, "Of modules that are not compiled; hooks are compiled with them."
+    setattr(ScriptModule, name, register)
+
+
+for _name in ("register_forward_hook", "register_forward_pre_hook", "register_backward_hook",
+              "register_full_backward_hook"):
+    _refuse_hooks(_name)
+
+
 class RecursiveScriptModule(ScriptModule):
     """What `script` and `load` give for a module."""
 

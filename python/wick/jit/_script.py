@@ -71,11 +71,11 @@ class ConstMap:
     """The tensors that a function's code names as constants."""
 
     def __init__(self, function):
-        self._nodes = [node for node in function.graph.findAllNodes("prim::Constant")
-                       if node.outputs()[0].type().startswith("Tensor")]
+        values = [node.outputs()[0].toIValue() for node in function.graph.findAllNodes("prim::Constant")]
+        self._tensors = [value for value in values if isinstance(value, _C.Tensor)]
 
     def __getitem__(self, name):
-        return self._nodes[int(name[1:])].outputs()[0].toIValue()
+        return self._tensors[int(name[1:])]
 
     def __getattr__(self, name):
         if name[:1] != "c" or not name[1:].isdigit():

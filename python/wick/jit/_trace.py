@@ -115,9 +115,16 @@ class _Call:
         return tuple(_clone(value) for value in self.inputs)
 
 
-def _record(function, call, name, program, strict):
+class _Style:
+    """How a trace is made: whether lists and dicts are no results, and nothing is recorded as written in place."""
+
+    def __init__(self, strict, outplace):
+        self.strict, self.outplace = strict, outplace
+
+
+def _record(function, call, name, program, style):
     """The program of a traced call: the C tracer between begin and end."""
-    stand = _C._trace_begin(call.inputs, name, call.names, program, not strict, _warn)
+    stand = _C._trace_begin(call.inputs, name, call.names, program, not style.strict, _warn, style.outplace)
     try:
         result = call.apply(function, stand)
         if result is None:
@@ -131,9 +138,9 @@ def _record(function, call, name, program, strict):
 
 # ---- functions ----
 
-def _trace_function(function, call, strict):
+def _trace_function(function, call, style):
     name = _registry._identifier(getattr(function, "__name__", type(function).__name__))
-    program = _record(function, call, name, None, strict)
+    program = _record(function, call, name, None, style)
     return ScriptFunction(program, name, function if isinstance(function, types.FunctionType) else None)
 
 
@@ -267,14 +274,14 @@ class _Scopes:
                 modules._call_wrapper = None
 
 
-def _trace_methods(module, calls, strict):
+def _trace_methods(module, calls, style):
     """The traced module; calls: name of a method -> _Call."""
     build = _ModuleBuild(module)
     handle = build.handle
     for name, call in calls.items():
         function = module if name == "forward" else getattr(module, name)
         with _Scopes(module):
-            handle = _record(function, call, name, handle, strict)
+            handle = _record(function, call, name, handle, style)
     return build.script_module(module, handle)
 
 
@@ -366,7 +373,8 @@ def trace(func, example_inputs=None, optimize=None, check_trace=True, check_inpu
     It runs once, and every operator that it calls is recorded; loops and branches of Python are in the program as
     they went, calls of scripted functions stay calls. With check_trace it is traced once more and run, and
     differences are told. With strict=False lists and dicts of tensors may be results. Named inputs are given as
-    example_kwarg_inputs, a dict, in place of example_inputs.
+    example_kwarg_inputs, a dict, in place of example_inputs. With _force_outplace operators that write to a tensor
+    are recorded as those that give a new one.
     """
     from .. import nn
     if isinstance(func, ScriptFunction) or _recursive._is_compiled(func):
@@ -375,18 +383,18 @@ def trace(func, example_inputs=None, optimize=None, check_trace=True, check_inpu
         return func
     if example_inputs is None and example_kwarg_inputs is None:
         raise RuntimeError("trace() needs example_inputs or example_kwarg_inputs")
-    owner = getattr(func, "__self__", None)
+    owner, style = getattr(func, "__self__", None), _Style(strict, _force_outplace)
     if isinstance(func, nn.Module) or isinstance(owner, nn.Module) and func.__name__ == "forward":
         module = func if isinstance(func, nn.Module) else owner
         call = _Call(module.forward, example_inputs, example_kwarg_inputs)
         checks = None if check_inputs is None else [_as_inputs(one) for one in check_inputs]
-        return _trace_module(module, {"forward": call}, check_trace, {"forward": checks}, check_tolerance, strict)
+        return _trace_module(module, {"forward": call}, check_trace, {"forward": checks}, check_tolerance, style)
     call = _Call(func, example_inputs, example_kwarg_inputs)
-    traced = _trace_function(func, call, strict)
+    traced = _trace_function(func, call, style)
     if check_trace:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TracerWarning)
-            again = _trace_function(func, _with_inputs(call, call.cloned()), strict)
+            again = _trace_function(func, _with_inputs(call, call.cloned()), style)
         for inputs in [call.inputs] if check_inputs is None else [_as_inputs(one) for one in check_inputs]:
             _check(func, traced, again, call, inputs, check_tolerance)
     return traced
@@ -398,14 +406,14 @@ def _with_inputs(call, inputs):
     return made
 
 
-def _trace_module(module, calls, check_trace, check_inputs, tolerance, strict):
-    traced = _trace_methods(module, calls, strict)
+def _trace_module(module, calls, check_trace, check_inputs, tolerance, style):
+    traced = _trace_methods(module, calls, style)
     if not check_trace:
         return traced
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TracerWarning)
         copies = {name: _with_inputs(call, call.cloned()) for name, call in calls.items()}
-        again = _trace_methods(module, copies, strict)
+        again = _trace_methods(module, copies, style)
     for name, call in calls.items():
         function = module if name == "forward" else getattr(module, name)
         for inputs in check_inputs.get(name) or [call.inputs]:
@@ -426,7 +434,17 @@ def trace_module(mod, inputs, optimize=None, check_trace=True, check_inputs=None
     for one in check_inputs or ():
         for name, given in one.items():
             checks.setdefault(name, []).append(_as_inputs(given))
-    return _trace_module(mod, calls, check_trace, checks, check_tolerance, strict)
+    return _trace_module(mod, calls, check_trace, checks, check_tolerance, _Style(strict, _force_outplace))
+
+
+def script_if_tracing(fn):
+    """A function that is compiled when a trace comes to it, for its control flow to be kept."""
+    @functools.wraps(fn)
+    def wrapper(*args, **kwargs):
+        from . import _script
+        return (_script.script(fn) if is_tracing() else fn)(*args, **kwargs)
+    wrapper.__original_fn, wrapper.__script_if_tracing_wrapper = fn, True
+    return wrapper
 
 
 # ---- forks ----
