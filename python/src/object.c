@@ -62,6 +62,15 @@ static int of_handle(ModuleState *state, PyObject *handle, wick_value **out) {
   return -1;
 }
 
+/* Compiles the class of a member of an enum that no program has named yet; 0: it is none. */
+static int know_enum(const ProgramState *programs, PyTypeObject *type) {
+  if (Py_TYPE(type) == &PyType_Type || !programs->wrap) return 0; /* enums have a metaclass */
+  if (!PyObject_HasAttrString((PyObject *)type, "_member_map_")) return 0;
+  PyObject *done = PyObject_CallFunction(programs->wrap, "sO", "enum class", type);
+  Py_XDECREF(done);
+  return done ? PyDict_Contains(programs->classes, (PyObject *)type) : -1;
+}
+
 int program_value_from(ModuleState *state, PyObject *object, wick_value **out) {
   const ProgramState *programs = programs_of(state);
   PyTypeObject *type = Py_TYPE(object);
@@ -79,7 +88,10 @@ int program_value_from(ModuleState *state, PyObject *object, wick_value **out) {
     return *out ? 1 : -1;
   }
   if (PyErr_Occurred()) return -1;
-  if (!_PyType_Lookup(type, programs->name_handle)) return 0;
+  if (!_PyType_Lookup(type, programs->name_handle)) {
+    int known = know_enum(programs, type);
+    return known > 0 ? program_value_from(state, object, out) : known;
+  }
   PyObject *handle = PyObject_GetAttr(object, programs->name_handle);
   int known = handle ? of_handle(state, handle, out) : -1;
   Py_XDECREF(handle);
@@ -235,7 +247,7 @@ PyMethodDef object_methods[] = {
      "register_class(class, \"object\" or \"enum\", program, name, attributes): how its objects go to programs."},
     {"set_wrap", set_wrap, METH_O,
      "set_wrap(wrap): what makes objects of Python: wrap(\"module\", program), or wrap(\"object\", \"enum\" or "
-     "\"tuple\", name of the type, names, items)."},
+     "\"tuple\", name of the type, names, items); wrap(\"enum class\", class) registers it."},
     {NULL, NULL, 0, NULL}};
 
 int add_object_classes(PyObject *module, ModuleState *state) {

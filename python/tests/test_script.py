@@ -8,7 +8,7 @@ import os
 import tempfile
 import threading
 import unittest
-from typing import Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
 import wick
 import wick.jit
@@ -423,6 +423,26 @@ class TestClasses(unittest.TestCase):
         scripted = wick.jit.script(f)
         self.assertEqual(scripted(Color.RED, 4), Pair(12, Color.BLUE))
         self.assertIs(type(scripted(Color.BLUE, 4)), Pair)
+
+    def test_members_of_another_programs_enum(self):
+        class Fruit(enum.Enum):
+            APPLE = 1
+            PEAR = 2
+
+        def f(fruit: Fruit) -> Tuple[str, bool]:
+            return fruit.name, fruit == Fruit.PEAR
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "f.pt")
+            wick.jit.script(f).save(path)
+            loaded = wick.jit.load(path)
+        self.assertEqual(loaded(Fruit.PEAR), ("PEAR", True))
+
+        class Unknown(enum.Enum):
+            ONE = 1
+
+        def g(value: Any) -> bool:
+            return isinstance(value, int)
+        self.assertFalse(wick.jit.script(g)(Unknown.ONE))
 
     def test_defaults_of_named_tuples(self):
         def f(x: wick.Tensor) -> Tuple[float, float]:

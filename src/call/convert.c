@@ -239,6 +239,21 @@ static Status convert_container(Converter *c, IValue v, const Type *type, IValue
   return status;
 }
 
+/* ---- members of enums ---- */
+
+/* The member of the same name, where another program has an enum of the same name. */
+static Status convert_member(IValue v, const Type *type, IValue *out, bool *out_fits) {
+  const EnumType *from = v.enum_value->type->enum_type, *to = type->enum_type;
+  if (!str_equal(from->type.name, to->type.name)) return OK;
+  for (uint32_t i = 0; i < to->count && !*out_fits; i++) {
+    if (!str_equal(from->names[v.enum_value->index], to->names[i])) continue;
+    TRY(enum_value_new(type, i, &out->enum_value));
+    out->tag = TAG_ENUM;
+    *out_fits = true;
+  }
+  return OK;
+}
+
 /* ---- any value ---- */
 
 /* Whether it is a container of that kind, whose type variables take any element. */
@@ -271,6 +286,7 @@ static Status convert(Converter *c, IValue v, const Type *type, IValue *out, boo
   }
   if (rules->is_written) return OK;
   if (is_container) return convert_container(c, v, type, out, out_fits);
+  if (type->kind == TYPE_ENUM) return v.tag == TAG_ENUM ? convert_member(v, type, out, out_fits) : OK;
   if (type->kind == TYPE_TENSOR) {
     *out_fits = rules->makes_tensors && rules->allowed >= CONVERT_ANYTHING && is_number(v);
     return *out_fits ? number_to_tensor(v, out) : OK;

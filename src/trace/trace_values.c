@@ -116,6 +116,9 @@ static Value *dict_value(TracingState *t, const Dict *dict, const Type *type,
   }
   const Type *key = count ? items[0]->type : dict->key_type;
   const Type *value = dict->value_type->kind == TYPE_ANY && count ? items[1]->type : dict->value_type;
+  for (uint32_t i = 1; i < count; i += 2)
+    if (!type_is_subtype_unrefined(items[i]->type, value))
+      trace_fail(t, ERROR_RUNTIME, "the values of a dict that is traced must be of one type");
   Node *node = graph_create(t->graph, SYM_prim_DictConstruct, count, items, 1);
   node_output(node, 0)->type = type_dict(t->graph->store, key, type_without_refinement(t->graph->store, value));
   return node_output(graph_insert_node(t->graph, node), 0);

@@ -106,6 +106,8 @@ def _wrap(kind, *parts):
     if kind == "module":
         from . import _module
         return _module.wrap_module(*parts)
+    if kind == "enum class":
+        return _classes.class_entry(*parts)
     return _classes.wrap_parts(kind, *parts)
 
 
