@@ -103,6 +103,19 @@ typedef struct wick_source_place {
 } wick_source_place;
 /* Where the node comes from: the place in the source that the program was written in, where the archive tells. */
 WICK_API wick_status wick_node_place(const wick_node *node, wick_source_place *out, wick_error **error);
+typedef struct wick_inlined_call {
+  uint32_t size; /* sizeof(wick_inlined_call), set by the caller */
+  uint32_t line; /* of the call, as in wick_source_place */
+  uint32_t column;
+  uint32_t reserved;
+  const char *file;
+  const char *function; /* what was called: "__torch__.Net.forward" */
+  const char *instance; /* the path from self of the object whose method it is: "layer1.0"; "": not known, or none */
+} wick_inlined_call;
+/* A call that the node was inlined by: number 0 is the innermost, whose caller is number 1. Texts live as long as the
+ * graph. WICK_NOT_FOUND: there is no such. */
+WICK_API wick_status wick_node_inlined_call(const wick_node *node, size_t index, wick_inlined_call *out,
+                                            wick_error **error);
 /* The lines around it, marked, as messages show them; "" where the place is not known. Freed with wick_text_free. */
 WICK_API wick_status wick_node_excerpt(const wick_node *node, char **out_text, wick_error **error);
 /* Inserted in front of `before`, or at the end of `block` when that is NULL. Outputs are of type Tensor. */

@@ -9,17 +9,42 @@
 
 /* ---- places ---- */
 
+static wick_source_place place_of(SourceRange written) {
+  wick_source_place place = {.file = ""};
+  SourceRange range = source_range_original(written);
+  if (!range.source) return place;
+  source_position(range.source, range.begin, &place.line, &place.column);
+  if (range.source->filename) place.file = range.source->filename;
+  return place;
+}
+
 wick_status wick_node_place(const wick_node *node, wick_source_place *out, wick_error **error) {
   API_NEED(out);
   API_TRY(api_check_size("wick_source_place", out->size));
-  wick_source_place place = {.size = out->size, .file = ""};
+  wick_source_place place = node ? place_of(node_of(node)->range) : (wick_source_place){.file = ""};
+  place.size = out->size;
   memcpy(out, &place, out->size < sizeof place ? out->size : sizeof place);
   API_NEED(node);
-  SourceRange range = source_range_original(node_of(node)->range);
-  if (!range.source) return WICK_OK;
-  source_position(range.source, range.begin, &place.line, &place.column);
-  if (range.source->filename) place.file = range.source->filename;
-  memcpy(out, &place, out->size < sizeof place ? out->size : sizeof place);
+  return WICK_OK;
+}
+
+wick_status wick_node_inlined_call(const wick_node *node, size_t index, wick_inlined_call *out, wick_error **error) {
+  API_NEED(out);
+  API_TRY(api_check_size("wick_inlined_call", out->size));
+  wick_inlined_call found = {.size = out->size, .file = "", .function = "", .instance = ""};
+  const InlinedCall *call = node ? node_of(node)->inlined : NULL;
+  for (size_t i = 0; call && i < index; i++) call = call->caller;
+  if (call) {
+    wick_source_place place = place_of(call->range);
+    found.line = place.line;
+    found.column = place.column;
+    found.file = place.file;
+    if (call->function) found.function = call->function->name.data;
+    if (call->instance.length) found.instance = call->instance.data;
+  }
+  memcpy(out, &found, out->size < sizeof found ? out->size : sizeof found);
+  API_NEED(node);
+  if (!call) return api_status(status_new(ERROR_NOT_FOUND, "the node was inlined by no more calls"), error);
   return WICK_OK;
 }
 

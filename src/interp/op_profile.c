@@ -68,22 +68,22 @@ static void print_tensor(void *user, const Tensor *t) {
 
 /* ---- rows ---- */
 
-static void print_place(SourceRange range, StrBuf *out) {
+static void print_place(SourceRange range, bool with_column, StrBuf *out) {
   if (!range.source) return;
   range = source_range_original(range);
   uint32_t line, column;
   source_position(range.source, range.begin, &line, &column);
   strbuf_printf(out, "%s:%u", range.source->filename ? range.source->filename : "<source>", line);
+  if (with_column) strbuf_printf(out, ":%u", column);
 }
 
-/* The place, and what called the code that was inlined there, outwards. */
-static void print_places(const DebugPlace *place, StrBuf *out) {
-  enum { MAX_CALLERS = 2 };
+/* The place, and what called the code that was inlined there, outwards: `callers` of them at most. */
+static void print_places(const DebugPlace *place, uint32_t callers, bool with_columns, StrBuf *out) {
   const DebugInlined *call = place->inlined;
-  print_place(place->range, out);
-  for (int i = 0; call && i < MAX_CALLERS; i++, call = call->caller) {
+  print_place(place->range, with_columns, out);
+  for (uint32_t i = 0; call && i < callers; i++, call = call->caller) {
     strbuf_puts(out, " < ");
-    print_place(call->range, out);
+    print_place(call->range, with_columns, out);
   }
 }
 
@@ -96,7 +96,7 @@ typedef struct RowTexts {
   OpProfileRow *row;
   const Site *site;
   Str function;
-  StrBuf place, inputs, output;
+  StrBuf place, places, inputs, output;
 } RowTexts;
 static void keep_texts(void *argument) {
   RowTexts *t = argument;
@@ -104,17 +104,24 @@ static void keep_texts(void *argument) {
   t->row->overload = keep(t->profile, t->site->op ? t->site->op->overload_name : STR(""));
   t->row->function = keep(t->profile, t->function);
   t->row->place = keep(t->profile, strbuf_view(&t->place));
+  t->row->places = keep(t->profile, strbuf_view(&t->places));
   t->row->inputs = keep(t->profile, strbuf_view(&t->inputs));
   t->row->output = keep(t->profile, strbuf_view(&t->output));
 }
 static Status describe(OpProfile *p, const Code *code, const Instruction *pc, const Call *call, OpProfileRow *row) {
-  enum { MAX_TEXT = 4096 };
-  RowTexts t = {p, row, &code->sites[pc->a], code->name, {0}, {.max_length = MAX_TEXT}, {.max_length = MAX_TEXT}};
-  print_places(&code->places[pc - code->instructions], &t.place);
+  enum { MAX_TEXT = 4096, MAX_CALLERS = 2 };
+  uint32_t at = (uint32_t)(pc - code->instructions);
+  RowTexts t = {.profile = p, .row = row, .site = &code->sites[pc->a], .function = code->name};
+  t.inputs.max_length = t.output.max_length = MAX_TEXT;
+  row->code = code->serial;
+  row->pc = at;
+  print_places(&code->places[at], MAX_CALLERS, false, &t.place);
+  print_places(&code->places[at], UINT32_MAX, true, &t.places);
   visit_values(call->inputs, call->input_count, print_tensor, &t.inputs);
   visit_values(call->outputs, call->output_count, print_tensor, &t.output);
   Status status = arena_protect(&p->arena, keep_texts, &t);
   strbuf_dispose(&t.place);
+  strbuf_dispose(&t.places);
   strbuf_dispose(&t.inputs);
   strbuf_dispose(&t.output);
   return status;

@@ -11,8 +11,11 @@ typedef struct OpProfileRow {
   Str name, overload; /* "aten::conv2d", ""; "prim::FusionGroup" */
   Str function;       /* of the Code */
   Str place;          /* "layer.py:12 < model.py:30": in the original source, with what called it; empty: unknown */
+  Str places;         /* the same with columns and all that called it: "layer.py:12:8 < model.py:30:4" */
   Str inputs, output; /* "float32[1,3,224,224], float32[64,3,7,7]": tensors, with their layout unless it is row-major */
   uint64_t count, ns, least_ns;
+  uint64_t code;       /* number of the Code, which no other has */
+  uint32_t pc;         /* of the instruction in it: in the order of the graph's nodes */
   double flops, bytes; /* of all calls together; bytes are those of all tensors read and written; flops 0: not known */
 } OpProfileRow;
 

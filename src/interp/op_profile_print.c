@@ -92,6 +92,10 @@ static void print_look(const OpProfileRow *row, StrBuf *out) {
   strbuf_puts(out, ", ");
   print_text("function", row->function, out);
 }
+static void print_instruction(const OpProfileRow *row, StrBuf *out) {
+  strbuf_printf(out, "\"code\": %llu, \"instruction\": %u, ", (unsigned long long)row->code, row->pc);
+  print_text("places", row->places, out);
+}
 
 static void print_row(const OpProfileRow *row, StrBuf *out) {
   strbuf_puts(out, "{");
@@ -101,6 +105,8 @@ static void print_row(const OpProfileRow *row, StrBuf *out) {
   strbuf_puts(out, ", ");
   print_look(row, out);
   strbuf_printf(out, ", \"count\": %llu, ", (unsigned long long)row->count);
+  print_instruction(row, out);
+  strbuf_puts(out, ", ");
   print_number("ms", (double)row->ns / 1e6, out);
   strbuf_puts(out, ", ");
   print_number("least_ms", (double)row->least_ns / 1e6, out);

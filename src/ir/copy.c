@@ -38,6 +38,16 @@ static void copy_metadata(Value *to, const Value *from) {
   if (from->name.length) value_set_name(to, from->name);
 }
 
+/* In the arena, after the path of the object that what is copied is called on. */
+static Str copy_instance(Arena *arena, const InlinedCall *outer, Str instance) {
+  Str before = outer ? outer->instance : STR("");
+  if (!before.length || !instance.length)
+    return (Str){arena_strndup(arena, instance.data, instance.length), instance.length};
+  size_t length = before.length + 1 + instance.length;
+  char *text = arena_alloc(arena, length + 1);
+  snprintf(text, length + 1, STR_FMT "." STR_FMT, STR_ARG(before), STR_ARG(instance));
+  return (Str){text, length};
+}
 /* Chains are shared by neighbouring nodes: one memo entry catches almost all. Links are copied because the other
  * graph's arena may go first. */
 static const InlinedCall *copy_inlined(NodeCopier *copier, const InlinedCall *from) {
@@ -47,6 +57,7 @@ static const InlinedCall *copy_inlined(NodeCopier *copier, const InlinedCall *fr
   for (const InlinedCall *c = from; c; c = c->caller) {
     InlinedCall *copy = ARENA_NEW(copier->into->arena, InlinedCall);
     *copy = *c;
+    copy->instance = copy_instance(copier->into->arena, copier->outer, c->instance);
     copy->caller = copier->outer;
     if (link)
       *link = copy;

@@ -80,6 +80,7 @@ typedef struct NodeInput {
 typedef struct InlinedCall {
   const struct Function *function;
   SourceRange range; /* of the call */
+  Str instance;      /* "layer1.0": of a method, the path of its object from the graph's self; empty: not known, none */
   const struct InlinedCall *caller;
 } InlinedCall;
 

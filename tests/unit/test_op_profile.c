@@ -68,7 +68,8 @@ static void test_rows_by_shapes(void **state) {
   expect(profile, WICK_PROFILE_JSON, "{\"calls\": 3, ");
   expect(profile, WICK_PROFILE_JSON,
          "\"inputs\": \"float32[3,2], float32[2,2]\", \"output\": \"float32[3,2]\", "
-         "\"source\": \"profile.py:3\", \"function\": \"product\", \"count\": 5, ");
+         "\"source\": \"profile.py:3\", \"function\": \"product\", \"count\": 5, \"code\": ");
+  expect(profile, WICK_PROFILE_JSON, "\"places\": \"profile.py:3:");
   expect(profile, WICK_PROFILE_JSON, "\"flops\": 120.0, \"bytes\": 320.0}"); /* 5 of 3 * 2 * 2 * 2, of 4 * 16 */
   assert_int_equal(occurrences(profile, WICK_PROFILE_JSON, "\"op\": \"aten::mm\""), 2);
   assert_int_equal(occurrences(profile, WICK_PROFILE_TRACE, "\"name\": \"aten::mm\""), 8);

@@ -184,6 +184,43 @@ static void test_types_and_places(void **state) {
   wick_module_release(module);
 }
 
+/* What calls a node was inlined by, from inside out, with the paths of the objects whose methods were called. */
+static void test_inlined_calls(void **state) {
+  (void)state;
+  static const char inner[] = "def forward(self, x):\n    return x.relu()\n";
+  static const char outer[] = "def forward(self, x):\n    return self.part.forward(x)\n";
+  wick_module *leaf, *middle, *top;
+  wick_graph *graph;
+  assert_int_equal(wick_module_new(NULL, "Leaf", NULL, 0, &leaf, NULL), WICK_OK);
+  assert_int_equal(wick_module_define(NULL, leaf, inner, strlen(inner), NULL, NULL), WICK_OK);
+  wick_attribute part = {.size = sizeof part, .name = "part", .value = wick_module_object(leaf)};
+  assert_int_equal(wick_module_new(NULL, "Middle", &part, 1, &middle, NULL), WICK_OK);
+  wick_compile_options options = {.size = sizeof options, .file_name = "middle.py"};
+  assert_int_equal(wick_module_define(NULL, middle, outer, strlen(outer), &options, NULL), WICK_OK);
+  wick_value_release((wick_value *)part.value);
+  part.value = wick_module_object(middle);
+  assert_int_equal(wick_module_new(NULL, "Top", &part, 1, &top, NULL), WICK_OK);
+  assert_int_equal(wick_module_define(NULL, top, outer, strlen(outer), NULL, NULL), WICK_OK);
+  wick_value_release((wick_value *)part.value);
+  assert_int_equal(wick_graph_of_method(top, "forward", 1, &graph, NULL), WICK_OK);
+  wick_node *relu = wick_block_first(wick_graph_block(graph));
+  while (relu && strcmp(wick_node_kind(relu), "aten::relu") != 0) relu = wick_node_next(relu);
+  assert_non_null(relu);
+  wick_inlined_call call = {.size = sizeof call};
+  assert_int_equal(wick_node_inlined_call(relu, 0, &call, NULL), WICK_OK);
+  assert_string_equal(call.function, "__torch__.Leaf.forward");
+  assert_string_equal(call.instance, "part.part");
+  assert_string_equal(call.file, "middle.py");
+  assert_int_equal(call.line, 2);
+  assert_int_equal(wick_node_inlined_call(relu, 1, &call, NULL), WICK_OK);
+  assert_string_equal(call.function, "__torch__.Middle.forward");
+  assert_string_equal(call.instance, "part");
+  assert_int_equal(wick_node_inlined_call(relu, 2, &call, NULL), WICK_NOT_FOUND);
+  assert_string_equal(call.function, "");
+  wick_graph_release(graph);
+  wick_module_release(leaf), wick_module_release(middle), wick_module_release(top);
+}
+
 static void test_aliasing(void **state) {
   (void)state;
   wick_graph *graph = parse(
@@ -331,6 +368,7 @@ int main(void) {
                                      cmocka_unit_test(test_change),
                                      cmocka_unit_test(test_calls_of_operators),
                                      cmocka_unit_test(test_types_and_places),
+                                     cmocka_unit_test(test_inlined_calls),
                                      cmocka_unit_test(test_aliasing),
                                      cmocka_unit_test(test_rewrite_and_run),
                                      cmocka_unit_test(test_group_refusals),

@@ -31,6 +31,26 @@ static uint32_t count_nodes(const Block *block) {
   return n;
 }
 
+/* The names of the attributes that lead from the graph's self to the object whose method a node calls. */
+static Str instance_of(const Node *node) {
+  const Value *start = node->kind == SYM_prim_CallMethod ? node_input(node, 0) : NULL;
+  const Value *value = start;
+  size_t length = 0;
+  for (; value && value->node->kind == SYM_prim_GetAttr; value = node_input(value->node, 0))
+    length += node_string(value->node, SYM_attr_name).length + 1;
+  if (!length || value->node->kind != SYM_prim_Param) return STR("");
+  char *text = arena_alloc(node->graph->arena, length);
+  size_t at = --length;
+  text[at] = 0;
+  for (value = start; value->node->kind == SYM_prim_GetAttr; value = node_input(value->node, 0)) {
+    Str name = node_string(value->node, SYM_attr_name);
+    at -= name.length;
+    memcpy(text + at, name.data, name.length);
+    if (at) text[--at] = '.';
+  }
+  return (Str){text, length};
+}
+
 typedef struct Inlining {
   Graph *graph;
   const InlineVisitor *visitor; /* NULL: nobody wants to see */
@@ -64,7 +84,7 @@ static void inline_block(Inlining *n, const Block *block) {
     }
     n->nodes += size;
     InlinedCall *call = ARENA_NEW(graph->arena, InlinedCall);
-    *call = (InlinedCall){callee, node->range, node->inlined};
+    *call = (InlinedCall){callee, node->range, instance_of(node), node->inlined};
     Value **arguments = ARENA_ARRAY(graph->arena, Value *, count + 1),
           **outputs = ARENA_ARRAY(graph->arena, Value *, node->output_count + 1);
     for (uint32_t i = 0; i < count; i++) arguments[i] = node_input(node, first + i);
