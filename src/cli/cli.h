@@ -7,7 +7,9 @@
  *   cli/media.h     pictures, sound, tables
  *   cli/image.h     each format of pictures
  *   cli/bench.h     measured calls
- *   cli/steps.h     graphs after steps, and as pictures */
+ *   cli/steps.h     graphs after steps, and as pictures
+ *   cli/view.h      pages for a browser
+ *   cli/view_page_data.h   what view/ has, embedded */
 #pragma once
 
 #include <stdbool.h>
@@ -55,7 +57,7 @@ enum { ANY_WORDS = 1 << 20 };
 void options_show_models(void);
 
 extern const Command command_run, command_check, command_info, command_dump, command_ops, command_bench, command_save,
-    command_compile;
+    command_compile, command_view;
 
 /* ---- messages: `wick: file: message`, with the trace (message.c) ---- */
 void complain(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -5,8 +5,8 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 
-static const Command *const commands[] = {&command_run, &command_check, &command_info, &command_dump,
-                                          &command_ops, &command_bench, &command_save, &command_compile};
+static const Command *const commands[] = {&command_run,   &command_check, &command_info,    &command_dump, &command_ops,
+                                          &command_bench, &command_save,  &command_compile, &command_view};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static void show_overview(FILE *to) {

@@ -1,0 +1,66 @@
+/* wick view: a program as a page for a browser, in one file, or served on this machine. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/view.h"
+
+static int write_page(const View *view, const char *path) {
+  size_t length;
+  int result;
+  char *page = view_page(view, &length, &result);
+  if (!page) return result;
+  FILE *file = fopen(path, "wb");
+  bool fine = file && fwrite(page, 1, length, file) == length;
+  int failed = errno;
+  if (file && fclose(file)) {
+    failed = errno;
+    fine = false;
+  }
+  free(page);
+  if (!fine) {
+    complain(path, "%s", strerror(failed));
+    return EXIT_FAILED;
+  }
+  printf("%s: %.1f MB; open it in a browser\n", path, (double)length / 1e6);
+  return EXIT_DONE;
+}
+
+static int run(const Command *command, int count, char **words) {
+  View view = {.calls = 4};
+  const char *path = NULL;
+  long port = 8000;
+  const Option options[] = {
+      {"-o", OPTION_TEXT, &path, "FILE", "where the page is written (MODEL's name with .html)"},
+      {"--serve", OPTION_FLAG, &view.is_live, NULL, "serve it on 127.0.0.1 instead, made anew for each load"},
+      {"--port", OPTION_INT, &port, "N", "for --serve (8000; 0: any that is free)"},
+      {"--method", OPTION_TEXT, &view.method, "NAME", "call it, not forward or a source's first function"},
+      {"--calls", OPTION_INT, &view.calls, "N", "calls before plans are timed (4)"},
+      {.kind = OPTION_MODEL, .to = &view.model},
+      {0},
+  };
+  int result;
+  if (!options_parse(command, options, &count, words, 1, ANY_WORDS, &result)) return result;
+  view.path = words[0];
+  view.count = count > 1 ? count - 1 : -1;
+  view.words = words + 1;
+  if (port > 65535) {
+    complain(NULL, "--port takes a number up to 65535");
+    return EXIT_USAGE;
+  }
+  if (view.is_live && path) {
+    complain(NULL, "-o writes a file, --serve writes none");
+    return EXIT_USAGE;
+  }
+  if (view.is_live) return view_serve(&view, port);
+  if (path) return write_page(&view, path);
+  const char *name = strrchr(words[0], '/');
+  name = name ? name + 1 : words[0];
+  char made[300];
+  snprintf(made, sizeof made, "%.*s.html", (int)strcspn(name, "."), name);
+  return write_page(&view, made);
+}
+
+const Command command_view = {"view", "MODEL [INPUT...] [-o FILE.html]",
+                              "Shows a program in a browser: modules, graphs, what calls took.", run};
