@@ -4,7 +4,7 @@ BUILD = cmake --preset $(1) > build/$(1).log || (cat build/$(1).log; exit 1); cm
 PREFIX = /usr/local
 DESTDIR =
 
-.PHONY: all python python-full setup setup-tests demo bench test asan tsan plain aarch64 musl fuzz hard size lint tidy format install uninstall deb tarball docs clean
+.PHONY: all python python-full setup setup-tests demo bench test asan tsan plain aarch64 musl fuzz hard size lint tidy format install uninstall deb tarball docs view-test clean
 
 all: setup
 	@mkdir -p build; $(call BUILD,release,--target product)
@@ -49,6 +49,13 @@ tsan: setup-tests
 plain: setup-tests
 	@mkdir -p build; $(call BUILD,plain)
 	@sh scripts/test.sh plain
+
+# The page of `wick view` in Chromium. WICK_MODELS: a folder with resnet18.pt, gpt_tiny.pt and silero_vad.pt, of which the
+# pictures of docs/view.md are made.
+view-test: setup-tests
+	@sh scripts/setup.sh chromium chromium-driver
+	@mkdir -p build; $(call BUILD,release,--target wick_cli)
+	@python3 tests/view_browser.py build/release/wick . $(if $(WICK_MODELS),--images docs/images --models '$(WICK_MODELS)')
 
 # The hostile build: caches of one entry, released memory overwritten, under the sanitizers. All tests, and what is too
 # slow for every day: each allocation and each rewrite refused in turn, each guard failed, many random programs.

@@ -65,6 +65,11 @@ if(TARGET wick_cli)
     # programs of the documents would need a sanitized library's runtime
     add_test(NAME document_commands COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/document_commands.py
       $<TARGET_FILE:wick_cli> ${CMAKE_SOURCE_DIR} $<$<BOOL:${WICK_SANITIZE}>:--no-compiler>)
+    foreach(script view_page view_browser)
+      add_test(NAME ${script} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${script}.py
+        $<TARGET_FILE:wick_cli> ${CMAKE_SOURCE_DIR})
+    endforeach()
+    set_tests_properties(view_browser PROPERTIES SKIP_RETURN_CODE 77)
   endif()
 endif()
 # The command needs nothing of the library but what it exports.
