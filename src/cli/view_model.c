@@ -62,13 +62,19 @@ static void spread_floats(const float *data, size_t count, Spread *s) {
   }
   s->deviation = sqrt(squares / (double)s->count);
 }
+/* Not of what a few bytes of a file claim to be gigabytes of: more elements than there is memory for them. */
+static bool is_worth_reading(const wick_value *tensor, uint32_t dtype) {
+  wick_tensor_info info = {.size = sizeof info};
+  bool is_complex = dtype == WICK_COMPLEX32 || dtype == WICK_COMPLEX64 || dtype == WICK_COMPLEX128;
+  return !is_complex && !wick_tensor_info_of(tensor, &info, NULL) && info.count > 0 &&
+         (uint64_t)info.count <= info.storage_bytes;
+}
 /* [least, most, mean, deviation, zeros, no numbers, [bins]]; null where the elements can't be read as real numbers. */
 static void put_spread(Json *json, const wick_value *tensor, uint32_t dtype) {
   Spread s;
   wick_value *floats = NULL;
   wick_error *error = NULL;
-  bool is_complex = dtype == WICK_COMPLEX32 || dtype == WICK_COMPLEX64 || dtype == WICK_COMPLEX128;
-  bool fine = !is_complex && wick_tensor_count(tensor) > 0 && !floats_of(tensor, dtype, &floats, &error);
+  bool fine = is_worth_reading(tensor, dtype) && !floats_of(tensor, dtype, &floats, &error);
   wick_error_free(error);
   const float *data = fine ? wick_tensor_data(floats) : NULL;
   if (data) spread_floats(data, (size_t)wick_tensor_count(floats), &s);
