@@ -170,7 +170,7 @@ BY_TYPE = {
     "const wick_block *": "f->block", "wick_node *": "f->node", "const wick_node *": "f->node", "wick_ir_value *": "f->ir_value",
     "const wick_ir_value *": "f->ir_value", "wick_value **": "&f->out.value", "wick_module **": "&f->out.module", "char **": "&f->out.text",
     "wick_future **": "&f->out.future", "wick_runtime **": "&f->out.runtime", "wick_trees **": "&f->out.trees", "const wick_tree **": "&f->out.tree",
-    "wick_alias *": "f->alias", "wick_alias **": "&f->out.alias", "int *": "&f->out.integer", "uint32_t *": "&f->out.number32", "wick_source_place *": "&f->out.place",
+    "wick_alias *": "f->alias", "wick_alias **": "&f->out.alias", "int *": "&f->out.integer", "uint32_t *": "&f->out.number32", "wick_source_place *": "&f->out.place", "wick_inlined_call *": "&f->out.inlined",
     "wick_tensor_facts *": "&f->out.facts", "wick_graph **": "&f->out.graph", "wick_node **": "&f->out.node", "wick_ir_value **": "&f->out.ir_value", "size_t *": "&f->out.length",
     "double *": "&f->out.number", "struct DLManagedTensor **": "&f->out.managed", "wick_stats *": "&f->out.stats", "wick_tensor_view *": "&f->out.view", "wick_quantizer *": "&f->out.quantizer",
     "const wick_overload *": "f->overload", "wick_parameter *": "&f->out.parameter", "wick_tensor_info *": "&f->out.info", "uint64_t *": "&f->out.number64",
@@ -182,7 +182,7 @@ TAKES = {"wick_value_release": "tensor", "wick_module_release": "module", "wick_
          "wick_graph_release": "graph", "wick_alias_release": "alias", "wick_cancel_release": "cancel", "wick_profile_release": "profile", "wick_future_release": "future", "wick_function_release": "function", "wick_optimizer_release": "optimizer", "wick_tensor_from_dlpack": "managed"}
 
 # Without a good call here: they fail as with everything right but what it names.
-FAILS = {"wick_load_library", "wick_library_find", "wick_call_tensor", "wick_call_operator", "wick_call_poll",
+FAILS = {"wick_node_inlined_call", "wick_load_library", "wick_library_find", "wick_call_tensor", "wick_call_operator", "wick_call_poll",
          # nobody traces
          "wick_trace_begin", "wick_trace_end", "wick_trace_enter", "wick_trace_leave", "wick_trace_size", "wick_trace_numel", "wick_trace_fork",
          "wick_trace_join", "wick_trace_wait"}
@@ -227,7 +227,7 @@ def may_be_null(function, kind, name, nullable):
     return nullable or takes_null or kind in ("wick_runtime *", "wick_error **") or (kind == "void *" and (name in ("user", "arg") or function.startswith("wick_native_")))
 
 def unset(kind):
-    options = re.match(r"(?:const )?(wick_(?:\w+_options|stats|tensor_view|quantizer|source_place|tensor_facts|tensor_info|parameter|operator|class|file_kind)) \*$", kind)
+    options = re.match(r"(?:const )?(wick_(?:\w+_options|stats|tensor_view|quantizer|source_place|inlined_call|tensor_facts|tensor_info|parameter|operator|class|file_kind)) \*$", kind)
     return options and f"&({options[1]}){{0}}"
 
 count = 0

@@ -76,6 +76,7 @@ typedef struct Fixture {
     wick_tensor_spec spec;
     uint32_t number32;
     wick_source_place place;
+    wick_inlined_call inlined;
     wick_tensor_facts facts;
     wick_tensor_info info;
     wick_parameter parameter;
@@ -289,6 +290,7 @@ static Fixture *fixture_new(void) {
   f->out.stats.size = sizeof f->out.stats;
   f->out.quantizer.size = sizeof f->out.quantizer;
   f->out.place.size = sizeof f->out.place;
+  f->out.inlined.size = sizeof f->out.inlined;
   f->out.facts.size = sizeof f->out.facts;
   f->out.kind.size = sizeof f->out.kind;
   f->out.info.size = sizeof f->out.info;
