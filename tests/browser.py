@@ -29,7 +29,7 @@ class Browser:
         if dark:
             arguments.append("--force-dark-mode")
         options = {"binary": chromium, "args": arguments}
-        wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+        wanted = {"browserName": "chrome", "timeouts": {"script": 120000, "pageLoad": 120000}, "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
         self.session = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
 
     def ask(self, method, path, body=None):

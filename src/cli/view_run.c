@@ -53,11 +53,14 @@ static void observe(void *user, const char *function, const char *step, const wi
 
 /* ---- methods ---- */
 
-/* Their qualified names; false: out of memory. */
-static bool name_functions(Watch *watch, wick_module *module) {
+static size_t shown_methods(const wick_module *module) {
   enum { MOST = 64 };
   size_t count = wick_module_method_count(module);
-  if (count > MOST) count = MOST;
+  return count < MOST ? count : MOST;
+}
+/* Their qualified names; false: out of memory. */
+static bool name_functions(Watch *watch, wick_module *module) {
+  size_t count = shown_methods(module);
   watch->functions = calloc(count + 1, sizeof *watch->functions);
   for (size_t i = 0; watch->functions && i < count; i++) {
     wick_function *function;
@@ -69,12 +72,16 @@ static bool name_functions(Watch *watch, wick_module *module) {
   }
   return watch->functions != NULL;
 }
-static void add_inlined(Watch *watch, const wick_module *module, const char *method, const char *qualified) {
+static void add_inlined(Watch *watch, wick_module *module, const char *method) {
   wick_graph *graph;
+  wick_function *function;
   watch->kind = STAGE_INLINED;
-  if (wick_graph_of_method(module, method, 1, &graph, NULL)) return;
-  add_stage(watch, qualified, "inlined", graph);
-  wick_graph_release(graph);
+  if (wick_function_of(module, method, &function, NULL)) return;
+  if (!wick_graph_of_method(module, method, 1, &graph, NULL)) {
+    add_stage(watch, wick_function_qualified_name(function), "inlined", graph);
+    wick_graph_release(graph);
+  }
+  wick_function_release(function);
 }
 static void put_stages(const Watch *watch, const char *function, Json *json) {
   json_put_begin(json, '[');
@@ -117,7 +124,7 @@ static void put_function(const Watch *watch, wick_module *module, const char *me
 static void put_functions(const Watch *watch, wick_module *module, Json *json) {
   json_put_key(json, "functions");
   json_put_begin(json, '[');
-  for (size_t i = 0; i < wick_module_method_count(module) && i < watch->function_count; i++)
+  for (size_t i = 0; i < shown_methods(module); i++)
     put_function(watch, module, wick_module_method_name(module, i), json);
   json_put_end(json, ']');
 }
@@ -287,8 +294,8 @@ static wick_module *open_watched(const View *view, Watch *watch, ModelOptions *m
   return model_open(view->path, model, error);
 }
 static bool put_opened(const View *view, Watch *watch, wick_module *module, Json *json) {
-  for (size_t i = 0; i < watch->function_count; i++)
-    add_inlined(watch, module, wick_module_method_name(module, i), watch->functions[i]);
+  size_t count = shown_methods(module);
+  for (size_t i = 0; i < count; i++) add_inlined(watch, module, wick_module_method_name(module, i));
   const char *method = view->method ? view->method : model_default_method(module);
   json_put_key(json, "method"), json_put_text(json, method);
   bool fine = view->count < 0 || put_calls(view, module, method, watch, json);
