@@ -68,6 +68,11 @@ include(CMakePackageConfigHelpers)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/wickConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 if(TARGET wick_cli)
   install(TARGETS wick_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
+  install(FILES scripts/completion/wick.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME wick
+    COMPONENT command)
+  install(FILES scripts/completion/_wick DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT command)
+  install(FILES scripts/completion/wick.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+    COMPONENT command)
 endif()
 install(TARGETS wick_shared EXPORT wick LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library
   NAMELINK_COMPONENT development)

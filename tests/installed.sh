@@ -15,6 +15,9 @@ prefix=$work/moved # the tree can be moved
 mv "$work/staged/opt/wick" "$prefix"
 [ -z "$(find "$work/staged" -type f)" ] || fail "outside of the prefix: $(find "$work/staged" -type f)"
 
+for file in bash-completion/completions/wick zsh/site-functions/_wick fish/vendor_completions.d/wick.fish; do
+  [ -s "$prefix/share/$file" ] || fail "share/$file is not installed"
+done
 pc=$(find "$prefix" -name wick.pc)
 export PKG_CONFIG_PATH="${pc%/*}"
 libraries=$(pkg-config --variable=libdir wick)

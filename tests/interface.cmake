@@ -60,6 +60,7 @@ if(TARGET wick_cli)
   foreach(script programs_in_plans commands command_help command_inputs command_looks command_outputs)
     add_test(NAME ${script} COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/${script}.sh ${WICK_COMMAND})
   endforeach()
+  add_test(NAME completion COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/completion.sh ${WICK_COMMAND} ${CMAKE_SOURCE_DIR})
   add_test(NAME demo COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/demo.sh ${WICK_COMMAND} ${CMAKE_SOURCE_DIR})
   if(Python3_FOUND AND WICK_TESTS_STATIC EQUAL -1)
     # programs of the documents would need a sanitized library's runtime

@@ -152,7 +152,7 @@ static int run(const Command *command, int count, char **words) {
   Bench bench = {.calls = 0, .warmup = -1, .threads = "0"};
   bool eval = false, train = false;
   const Option options[] = {
-      {"--method", OPTION_TEXT, &bench.method, "NAME", "the method or function to call"},
+      {"--method", OPTION_TEXT, &bench.method, "METHOD", "the method or function to call"},
       {"--calls", OPTION_INT, &bench.calls, "N", "calls (20): without --warmup its half is warm-up"},
       {"--warmup", OPTION_INT, &bench.warmup, "N", "calls before them that are not counted"},
       {"--rate", OPTION_REAL, &bench.rate, "X", "calls a second, as a control loop; counts late ones"},

@@ -7,6 +7,7 @@
  *   cli/media.h     pictures, sound, tables
  *   cli/image.h     each format of pictures
  *   cli/bench.h     measured calls
+ *   cli/complete.h  what words can come next, for shells
  *   cli/steps.h     graphs after steps, and as pictures
  *   cli/view.h      pages for a browser
  *   cli/view_page_data.h   what view/ has, embedded */
@@ -144,6 +145,9 @@ typedef struct OptimizedDump {
   FILE *to;
 } OptimizedDump;
 int dump_optimized(const OptimizedDump *dump, ModelOptions *model, int count, char **words); /* words: the inputs */
+
+/* The words of --stage (dump.c); NULL: there are no more. */
+const char *dump_stage_at(size_t index);
 
 /* ---- comparing (compare.c) ---- */
 typedef struct Tolerance {

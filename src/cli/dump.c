@@ -321,11 +321,14 @@ static int dump_model(Dump *dump, ModelOptions *model) {
 static bool is_plan_stage(const char *stage) {
   return !strcmp(stage, "optimized") || !strcmp(stage, "optimised");
 }
+const char *dump_stage_at(size_t index) {
+  static const char *const stages[] = {"tokens", "tree", "ir", "code", "bytecode", "optimized", "kernel"};
+  return index < sizeof stages / sizeof *stages ? stages[index] : NULL;
+}
 /* How the words of --stage and --pass go together; EXIT_DONE: they do. */
 static int check_stage(const Dump *dump) {
-  static const char *const stages[] = {"tokens", "tree", "ir", "code", "bytecode", "optimized", "optimised", "kernel"};
-  bool is_ir = !strcmp(dump->stage, "ir"), is_optimized = is_plan_stage(dump->stage), found = false;
-  for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) found = found || !strcmp(stages[i], dump->stage);
+  bool is_ir = !strcmp(dump->stage, "ir"), is_optimized = is_plan_stage(dump->stage), found = is_optimized;
+  for (size_t i = 0; dump_stage_at(i); i++) found = found || !strcmp(dump_stage_at(i), dump->stage);
   if (!found) {
     complain(NULL, "there is no stage '%s' (tokens, tree, ir, code, bytecode, optimized, kernel)", dump->stage);
     return EXIT_USAGE;
@@ -385,11 +388,11 @@ static int run(const Command *command, int count, char **words) {
   bool json = false;
   const Option options[] = {
       {"--stage", OPTION_TEXT, &dump.stage, "STAGE", "tokens tree ir code bytecode optimized kernel"},
-      {"--method", OPTION_TEXT, &dump.method, "NAME", "only this method or function"},
-      {"--pass", OPTION_TEXT, &dump.pass, "NAME", "after this step of compiling, or all; or passes A,B"},
+      {"--method", OPTION_TEXT, &dump.method, "METHOD", "only this method or function"},
+      {"--pass", OPTION_TEXT, &dump.pass, "PASS", "after this step of compiling, or all; or passes A,B"},
       {"--diff", OPTION_FLAG, &dump.as_difference, NULL, "with --pass all: the lines that each step changed"},
       {"--dot", OPTION_FLAG, &dump.as_dot, NULL, "graphs for Graphviz"},
-      {"--preserve", OPTION_TEXT, &dump.preserved, "A,B", "for --pass freeze: what stays, as in `wick save`"},
+      {"--preserve", OPTION_TEXT, &dump.preserved, "NAMES", "for --pass freeze: what stays, as in `wick save`"},
       {"--source", OPTION_FLAG, &dump.with_source, NULL, "with source positions in graphs"},
       {"--calls", OPTION_INT, &optimized.calls, "N", "calls before plans are shown (4)"},
       {"--grad", OPTION_FLAG, &optimized.grad, NULL, "plans with gradients of the inputs"},

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/complete.h"
 #include "cli/json.h"
 
 static const Command *const commands[] = {&command_run,   &command_check, &command_info,    &command_dump, &command_ops,
@@ -94,6 +95,7 @@ int main(int count, char **words) {
     printf("wick %s\n", wick_version());
     return EXIT_DONE;
   }
+  if (!strcmp(words[1], "complete")) return complete(commands, COMMAND_COUNT, count - 2, words + 2);
   const Command *command = command_named(words[1]);
   int result = EXIT_USAGE;
   if (command && environment_is_known()) result = command->run(command, count - 2, words + 2);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/complete.h"
 #include "cli/json.h"
 
 enum { MAX_OPTIONS = 40, HELP_COLUMN = 20, SCREEN_WIDTH = 80 };
@@ -15,9 +16,9 @@ static size_t model_options(ModelOptions *m, Option *out) {
   const Option options[] = {
       {"--device-map", OPTION_TEXT, &m->device_map, "MAP", "devices that are not here: \"cuda=cpu\", \"*=cpu\""},
       {"--read", OPTION_FLAG, &m->read, NULL, "read the archive, check its sums; don't map it"},
-      {"--library", OPTION_LIBRARY, NULL, "NAME", "open a library of operators first: name or ./file"},
+      {"--library", OPTION_LIBRARY, NULL, "LIBRARY", "open a library of operators first: name or ./file"},
       {"--no-libraries", OPTION_NO_LIBRARIES, NULL, NULL, "open none by itself that the program names"},
-      {"--engine", OPTION_ENGINE, NULL, "NAME", "of quantized operators: qnnpack or onednn"},
+      {"--engine", OPTION_ENGINE, NULL, "ENGINE", "of quantized operators: qnnpack or onednn"},
       {"--cpu", OPTION_CPUS, NULL, "LIST", "run on these processors only: 0,2-3"},
   };
   assert(sizeof options <= MAX_OPTIONS * sizeof *out);
@@ -207,6 +208,11 @@ bool options_parse(const Command *command, const Option *options, int *count, ch
   int kept = 0;
   bool only_words = false;
   Table table = table_of(options);
+  if (completion_asked()) {
+    complete_options(table.options, table.count, *count, words);
+    *out_exit = EXIT_DONE;
+    return false;
+  }
   *out_exit = EXIT_USAGE;
   if (asks_for_json(*count, words)) json_out_announce();
   for (int i = 0; i < *count; i++) {

@@ -108,7 +108,7 @@ static int run(const Command *command, int count, char **words) {
   bool eval = false, train = false;
   const char *chunk = NULL;
   const Option options[] = {
-      {"--method", OPTION_TEXT, &run.method, "NAME", "call it, not forward or a source's first function"},
+      {"--method", OPTION_TEXT, &run.method, "METHOD", "call it, not forward or a source's first function"},
       {"--call", OPTION_FLAG, &run.with_hooks, NULL, "as Python's m(x): forward between the module's hooks"},
       {"--use", OPTION_TEXTS, &run.uses, "NAME=FILE", "what NAME means in a .py: a model, source, input"},
       {"--chunk", OPTION_TEXT, &chunk, "N[,pad]", "a call for each N of the first input's last dimension"},

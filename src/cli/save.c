@@ -67,7 +67,7 @@ static int run_save(const Command *command, int count, char **words) {
   const Option options[] = {
       {"-o", OPTION_TEXT, &save.to, "OUT.pt", "the archive to write"},
       {"--freeze", OPTION_FLAG, &save.frozen, NULL, "attributes as constants, in evaluation mode"},
-      {"--preserve", OPTION_TEXT, &save.preserved, "A,B", "methods, attributes (inner.weight) left as they are"},
+      {"--preserve", OPTION_TEXT, &save.preserved, "NAMES", "methods, attributes (inner.weight) left as they are"},
       {"--json", OPTION_FLAG, &save.json, NULL, "print one JSON object"},
       {.kind = OPTION_MODEL, .to = &save.model},
       {0},
@@ -90,7 +90,7 @@ static int run_compile(const Command *command, int count, char **words) {
   Save save = {.model.keep_devices = true};
   const Option options[] = {
       {"-o", OPTION_TEXT, &save.to, "OUT.pt", "the archive to write"},
-      {"--entry", OPTION_TEXT, &save.entry, "NAME", "the function to save (the first)"},
+      {"--entry", OPTION_TEXT, &save.entry, "FUNCTION", "the function to save (the first)"},
       {"--json", OPTION_FLAG, &save.json, NULL, "print one JSON object"},
       {.kind = OPTION_MODEL, .to = &save.model},
       {0},
