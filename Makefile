@@ -4,7 +4,7 @@ BUILD = cmake --preset $(1) > build/$(1).log || (cat build/$(1).log; exit 1); cm
 PREFIX = /usr/local
 DESTDIR =
 
-.PHONY: all python python-full setup setup-tests demo bench test asan tsan plain aarch64 musl fuzz hard size lint tidy format install uninstall deb tarball docs view-test clean
+.PHONY: all python python-full setup setup-tests demo bench test asan tsan plain aarch64 musl fuzz hard size lint tidy format install uninstall deb tarball docs view-test reproducible clean
 
 all: setup
 	@mkdir -p build; $(call BUILD,release,--target product)
@@ -117,9 +117,9 @@ install: all
 uninstall:
 	@DESTDIR='$(DESTDIR)' sh scripts/uninstall.sh '$(PREFIX)'
 
-# Debian's packages wick, libwick0 and libwick-dev in build/; the same bits each time.
+# Debian's packages wick, libwick0, libwick-dev and python3-wick in build/; the same bits each time.
 deb: setup
-	@sh scripts/setup.sh dpkg-dev file
+	@sh scripts/setup.sh dpkg-dev file python3-dev
 	@sh scripts/deb.sh
 
 # The command statically linked with musl, for any Linux of this processor: build/wick-VERSION-PROCESSOR.tar.gz
@@ -132,6 +132,10 @@ tarball: setup
 docs: all
 	@sh scripts/setup.sh python3 mkdocs-material
 	@python3 scripts/docs/site.py build/release build/docs
+
+# Packages and the archive of two clones in folders of other names, at other times: the same bits?
+reproducible: setup
+	@sh scripts/reproducible.sh
 
 clean:
 	@rm -rf build

@@ -86,4 +86,3 @@ install(FILES ${PROJECT_BINARY_DIR}/wick.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/
 install(EXPORT wick NAMESPACE wick:: FILE wickTargets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/wick ${development})
 install(FILES ${PROJECT_BINARY_DIR}/wickConfig.cmake ${PROJECT_BINARY_DIR}/wickConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/wick ${development})
-include(cmake/packages.cmake)

@@ -6,13 +6,17 @@ set(CPACK_PACKAGE_HOMEPAGE_URL "")
 set(CPACK_PACKAGING_INSTALL_PREFIX ${CMAKE_INSTALL_PREFIX})
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL command library development)
+if(TARGET wick_python)
+  list(APPEND CPACK_COMPONENTS_ALL python3)
+endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 # opened where they are
-set(optional "libdnnl2, libopenblas0, liblapacke, libfftw3-double3, libfftw3-single3, libcjson1")
+set(optional "libdnnl2, libopenblas0, liblapacke, libfftw3-double3, libfftw3-single3, libcjson1, libpng16-16, \
+libturbojpeg0, libsndfile1")
 
 set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME wick)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS "${optional}")
@@ -30,4 +34,14 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libwick0 (= ${PROJECT_VERSION}), zlib1g-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "TorchScript without libtorch: headers
  The C and C++ headers, the static library, pkg-config and CMake files.")
+if(TARGET wick_python) # for the Python that it was built for
+  set(python_version ${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR})
+  math(EXPR python_next "${Python3_VERSION_MINOR} + 1")
+  set(CPACK_DEBIAN_PYTHON3_PACKAGE_NAME python3-wick)
+  set(CPACK_DEBIAN_PYTHON3_PACKAGE_SECTION python)
+  set(CPACK_DEBIAN_PYTHON3_PACKAGE_DEPENDS "libwick0 (= ${PROJECT_VERSION}), python3 (>= ${python_version}), \
+python3 (<< ${Python3_VERSION_MAJOR}.${python_next})")
+  set(CPACK_DEBIAN_PYTHON3_DESCRIPTION "TorchScript without libtorch: Python
+ The package wick: tensors and TorchScript under torch's names.")
+endif()
 include(CPack)

@@ -7,6 +7,12 @@ mkdir -p build
 cmake -S . -B build/deb -G Ninja -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF \
   -DCMAKE_C_FLAGS="-ffile-prefix-map=$PWD=." > build/deb.log || { tail -5 build/deb.log >&2; exit 1; }
 cmake --build build/deb --target product
+if cmake --build build/deb --target help | grep -q '^wick_python:'; then
+  cmake --build build/deb --target wick_python
+  mkdir -p build/deb/stubs
+  python=$(sed -n 's/^_Python3_EXECUTABLE:INTERNAL=//p' build/deb/CMakeCache.txt)
+  PYTHONPATH=build/deb/python "${python:-python3}" -B python/make_stubs.py > build/deb/stubs/__init__.pyi
+fi
 (cd build/deb && umask 022 && cpack > ../deb.log) || { tail -5 build/deb.log >&2; exit 1; }
 for package in build/deb/*.deb; do
   mv "$package" build/

@@ -1,13 +1,15 @@
 #!/bin/sh
 # The static command with its licence and what it is, in one folder of a tar archive. The same bits each time.
 set -e
-cmake --preset musl -DBUILD_TESTING=OFF > build/musl.log || { tail -5 build/musl.log >&2; exit 1; }
-cmake --build build/musl --target wick_cli
-version=$(build/musl/wick --version | sed 's/^[^0-9]*//')
+# its own build: nothing of this folder's name is in the files
+cmake --preset musl -B build/tarball -DBUILD_TESTING=OFF -DCMAKE_C_FLAGS="-ffile-prefix-map=$PWD=." > build/tarball.log ||
+  { tail -5 build/tarball.log >&2; exit 1; }
+cmake --build build/tarball --target wick_cli
+version=$(build/tarball/wick --version | sed 's/^[^0-9]*//')
 name=wick-$version-$(uname -m)-linux
 when=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || stat -c %Y CMakeLists.txt)}
 rm -rf "build/$name" && mkdir "build/$name"
-strip -o "build/$name/wick" build/musl/wick
+strip -o "build/$name/wick" build/tarball/wick
 cp -R LICENSE README.md docs "build/$name/"
 tar -C build --sort=name --mtime="@$when" --owner=0 --group=0 --numeric-owner --mode=go=rX -cf - "$name" |
   gzip -9n > "build/$name.tar.gz"

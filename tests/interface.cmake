@@ -60,6 +60,16 @@ if(TARGET wick_cli)
   foreach(script programs_in_plans commands command_help command_inputs command_looks command_outputs)
     add_test(NAME ${script} COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/${script}.sh ${WICK_COMMAND})
   endforeach()
+  # what people do with wick, from beginning to end
+  file(GLOB stories CONFIGURE_DEPENDS stories/[0-9]*.sh)
+  foreach(story ${stories})
+    get_filename_component(name ${story} NAME_WE)
+    add_test(NAME story_${name} COMMAND sh ${story} ${WICK_COMMAND} ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+    set_tests_properties(story_${name} PROPERTIES SKIP_RETURN_CODE 77 RESOURCE_LOCK installation) # its manifest is one file
+  endforeach()
+  if(Python3_FOUND)
+    add_test(NAME story_lines COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/stories/count.py ${CMAKE_SOURCE_DIR})
+  endif()
   add_test(NAME completion COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/completion.sh ${WICK_COMMAND} ${CMAKE_SOURCE_DIR})
   add_test(NAME demo COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/demo.sh ${WICK_COMMAND} ${CMAKE_SOURCE_DIR})
   if(Python3_FOUND AND WICK_TESTS_STATIC EQUAL -1)
@@ -113,6 +123,7 @@ add_test(NAME setup COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/setup.sh ${CMAKE_SOUR
 find_program(PKG_CONFIG pkg-config)
 if(PKG_CONFIG AND NOT WICK_SANITIZE AND WICK_TESTS_STATIC EQUAL -1)
   add_test(NAME installed_tree COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/installed.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR} ${CMAKE_C_COMPILER})
+  set_tests_properties(installed_tree PROPERTIES RESOURCE_LOCK installation)
 endif()
 
 # The classes for C++, by the compilers for it that are there.
@@ -122,5 +133,5 @@ if(WICK_TESTS_STATIC EQUAL -1)
     set(sanitized -fsanitize=${WICK_SANITIZE})
   endif()
   add_test(NAME wick_hpp COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/cpp/wick_hpp.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR} ${sanitized})
-  set_tests_properties(wick_hpp PROPERTIES SKIP_RETURN_CODE 77)
+  set_tests_properties(wick_hpp PROPERTIES SKIP_RETURN_CODE 77 RESOURCE_LOCK installation) # its manifest is one file
 endif()
