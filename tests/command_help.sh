@@ -11,7 +11,7 @@ fits() {
   awk -v what="$*" 'length($0) > 80 { print what ": wider than a screen: " $0; bad = 1 }
     END { if (NR > 24) { print what ": " NR " lines"; bad = 1 } exit bad }' out || failed=1
 }
-commands="run check info dump ops bench save compile view"
+commands="run check info dump ops bench profile save compile view"
 "$wick" > out 2>&1
 fits wick
 for command in $commands; do

@@ -114,7 +114,52 @@ json "$wick" dump chain.py --stage optimized 'ones(2)' 'ones(2)' --json
 grep -qF '"stage": "optimized", "pass": null, "text": "# ' out || { cat out; failed=1; }
 json "$wick" dump chain.py --stage nothing --json
 
+# ---- profile ----
+expect 0 "operator, tensors, source" "$wick" profile chain.py 'ones(2)' 'ones(2)' --flame f.svg --folded f.txt --trace f.json
+json "$wick" profile "$model" "$here/../examples/digits/digits.npy" --calls 7 --folded digits.txt --flame digits.svg --json
+python3 - <<'END' || failed=1
+import json
+import xml.etree.ElementTree as xml
+
+found = json.load(open("out"))
+assert found["calls"] == 7 and found["rows"]
+assert json.load(open("f.json"))["traceEvents"]
+lines = [line.rsplit(" ", 1) for line in open("digits.txt")]
+stacks = {stack for stack, _ in lines}
+nanoseconds = sum(int(time) for _, time in lines)
+assert abs(nanoseconds / 1e6 - found["ms"]) < 0.01 * found["ms"], (nanoseconds, found["ms"])
+assert all(stack.startswith("__torch__.Reader.forward;") for stack in stacks if stack != "interpreter"), stacks
+row = max(found["rows"], key=lambda row: row["ms"])
+places = ";".join(reversed(row["source"].split(" < ")))
+assert any(places in stack and row["op"] in stack for stack in stacks), (places, stacks)
+# in the picture a frame lies within the one above it, and the widths are the times
+space = "{http://www.w3.org/2000/svg}"
+rows = {}
+for frame in xml.parse("digits.svg").getroot().iter(space + "g"):
+    box = frame.find(space + "rect")
+    rows.setdefault(int(box.get("y")), []).append((float(box.get("x")), float(box.get("width")), frame.find(space + "title").text))
+heights = sorted(rows)
+assert len(heights) == 1 + max(stack.count(";") for stack in stacks)
+assert abs(sum(width for _, width, _ in rows[heights[0]]) - 1180) < 3
+for above, below in zip(heights, heights[1:]):
+    for x, width, title in rows[below]:
+        assert any(a - 0.1 <= x and x + width <= a + w + 0.1 for a, w, _ in rows[above]), title
+END
+expect 2 "nowhere/f.svg: No such file" "$wick" profile chain.py 'ones(2)' 'ones(2)' --flame nowhere/f.svg
+expect 2 "--calls and --warmup: at most a million" "$wick" profile chain.py 'ones(2)' 'ones(2)' --calls 0
+
 # ---- bench ----
+mkdir -p power/intel-rapl:0 power/intel-rapl:1 # counters of two packages, one of which begins anew
+(for i in $(seq 400); do echo $((i * 1000000)) > power/intel-rapl:0/new; mv power/intel-rapl:0/new power/intel-rapl:0/energy_uj; sleep 0.01; done) &
+counter=$!
+echo 5000000 > power/intel-rapl:1/energy_uj
+echo 9000000 > power/intel-rapl:1/max_energy_range_uj
+while [ ! -e power/intel-rapl:0/energy_uj ]; do sleep 0.01; done
+json env WICK_POWERCAP=power "$wick" bench chain.py 'ones(2)' 'ones(2)' --rate 100 --warmup 1 --calls 30 --json
+kill $counter
+python3 -c 'import json; found = json.load(open("out")); assert 0 < found["joules_a_call"] < 20, found' || failed=1
+expect 0 "energy          0.0000 J a call" env WICK_POWERCAP=power "$wick" bench chain.py 'ones(2)' 'ones(2)' --calls 2
+expect 0 "energy      not told by this machine" env WICK_POWERCAP=nowhere "$wick" bench chain.py 'ones(2)' 'ones(2)' --calls 2
 expect 0 "(30 calls, after 5 of warm-up)" "$wick" bench chain.py 'ones(2)' 'ones(2)' --calls 30 --warmup 5
 expect 0 "(10 calls, after 10 of warm-up)" "$wick" bench chain.py 'ones(2)' 'ones(2)'
 expect 0 "p99.9 " "$wick" bench chain.py 'ones(2)' w='ones(2)'
@@ -140,4 +185,18 @@ expect 0 "second / first" "$wick" bench chain.py 'ones(2)' 'ones(2)' --threads 1
 expect 2 "--threads takes numbers such as 2 or 1,2 (at most 4), not '1,'" "$wick" bench chain.py 'ones(2)' 'ones(2)' --threads 1,
 expect 2 "--rate takes calls a second" "$wick" bench chain.py 'ones(2)' 'ones(2)' --rate -3
 expect 2 "Did you mean 'forward'?" "$wick" bench chain.py --method foward
+
+# ---- what takes long says so on a terminal, and there alone: whoever reads the pipe is late ----
+mkfifo late.pt
+late() { { sleep 2.2; cat late.pt > read.pt; } & }
+if command -v script > /dev/null; then
+  late
+  script -qec "'$wick' save '$model' -o late.pt" /dev/null > terminal 2>&1
+  wait
+  grep -qF "saving, 1 s" terminal || { echo "no progress on a terminal:"; cat terminal; failed=1; }
+fi
+late
+"$wick" save "$model" -o late.pt > piped 2>&1
+wait
+[ ! -s piped ] && [ -s read.pt ] || { echo "progress in a pipe:"; cat piped; failed=1; }
 exit $failed

@@ -26,7 +26,9 @@ enum {
                            * are in the order of its graph's nodes; "places": where the node comes from and what calls
                            * it was inlined by, as wick_node_place and wick_node_inlined_call say:
                            * "a.py:3:4 < b.py:7:8" */
-  WICK_PROFILE_TRACE = 3  /* every run of an operator, as Chrome's trace events (the first 1,048,576) */
+  WICK_PROFILE_TRACE = 3, /* every run of an operator, as Chrome's trace events (the first 1,048,576) */
+  WICK_PROFILE_FOLDED = 4 /* "function;place;operator nanoseconds", a line each, the outermost place first: for flame
+                           * graphs */
 };
 /* What was recorded so far, as text to be freed with wick_text_free. An operator's time is without that of operators it
  * runs inside; backward passes that wick_backward runs are not recorded. WICK_INVALID_ARGUMENT: no such format. */

@@ -26,6 +26,8 @@ static Status print_as(OpProfile *profile, uint32_t format, StrBuf *out) {
       return op_profile_print_json(profile, out);
     case WICK_PROFILE_TRACE:
       return op_profile_print_trace(profile, out);
+    case WICK_PROFILE_FOLDED:
+      return op_profile_print_folded(profile, out);
     default:
       return status_new(ERROR_INVALID_ARGUMENT, "wick_profile_print: format %u", format);
   }

@@ -12,6 +12,7 @@ typedef struct Measured {
   double rate;                   /* calls a second that were wanted; 0: one after the other */
   size_t late;                   /* calls that ended after the next was due */
   double latest;                 /* milliseconds after which the latest call began */
+  double joules;                 /* of the measured calls; below 0: the machine doesn't tell it */
   double allocations, allocated; /* blocks and bytes of memory a call took; below 0: not counted */
 } Measured;
 

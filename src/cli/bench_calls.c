@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "cli/bench.h"
+#include "cli/energy.h"
 
 static void sleep_until(uint64_t ns) {
   struct timespec at = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
@@ -24,9 +25,11 @@ static bool call(const BenchCalls *calls, const wick_run_options *options, const
 
 bool bench_calls(const BenchCalls *calls, Measured *m) {
   wick_run_options options = {.size = sizeof options, .threads = (uint32_t)m->threads};
+  Energy energy = {0};
   uint64_t period = m->rate > 0 ? (uint64_t)(1e9 / m->rate) : 0, due = 0;
   for (size_t i = 0; i < m->count; i++) {
     bool counts = i >= m->warmup;
+    if (i == m->warmup) energy_begin(&energy);
     options.profile = counts ? calls->profile : NULL;
     if (period && counts) {
       due = due ? due + period : clock_ns();
@@ -43,6 +46,7 @@ bool bench_calls(const BenchCalls *calls, Measured *m) {
     if (!period) progress_show("call", i + 1, m->count); /* a terminal would be late itself */
   }
   progress_clear();
+  m->joules = energy_joules(&energy);
   return true;
 }
 

@@ -101,6 +101,11 @@ void measured_json(const Measured *m, Json *json) {
     put_number(json, "allocations_a_call", m->allocations);
     put_number(json, "bytes_a_call", m->allocated);
   }
+  json_put_key(json, "joules_a_call"); /* null: the machine doesn't tell it */
+  if (m->joules < 0)
+    json_put_text(json, NULL);
+  else
+    json_put_real(json, m->joules / (double)(m->count - m->warmup));
   put_number(json, "peak_rss_mb", peak_megabytes());
 }
 
@@ -127,6 +132,10 @@ static double call_of(const Measured *m, double index) {
 static double median_of(const Measured *m, double unused) {
   (void)unused;
   return measured_median(m);
+}
+static double joules_of(const Measured *m, double unused) {
+  (void)unused;
+  return m->joules / (double)(m->count - m->warmup);
 }
 static double figure_at(const Measured *m, double offset) {
   return *(const double *)((const char *)m + (size_t)offset);
@@ -159,6 +168,10 @@ void measured_print(const Measured *runs, size_t count) {
     print_line(runs, count, "blocks", figure_at, offsetof(Measured, allocations), "a call");
     print_line(runs, count, "memory", figure_at, offsetof(Measured, allocated), "bytes a call");
   }
+  if (runs->joules >= 0)
+    print_line(runs, count, "energy", joules_of, 0, "J a call");
+  else
+    puts("energy      not told by this machine (/sys/class/powercap, often for root alone)");
   for (size_t i = 0; i < count && runs->rate > 0; i++)
     printf("late        %10zu of %zu calls at %g a second; the latest began %.3f ms after its time\n", runs[i].late,
            runs[i].count - runs[i].warmup, runs[i].rate, runs[i].latest);

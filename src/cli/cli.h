@@ -7,6 +7,8 @@
  *   cli/media.h     pictures, sound, tables
  *   cli/image.h     each format of pictures
  *   cli/bench.h     measured calls
+ *   cli/energy.h    what they take of energy
+ *   cli/flame.h     flame graphs
  *   cli/complete.h  what words can come next, for shells
  *   cli/steps.h     graphs after steps, and as pictures
  *   cli/view.h      pages for a browser
@@ -57,8 +59,8 @@ enum { ANY_WORDS = 1 << 20 };
 /* What `wick help models` shows. */
 void options_show_models(void);
 
-extern const Command command_run, command_check, command_info, command_dump, command_ops, command_bench, command_save,
-    command_compile, command_view;
+extern const Command command_run, command_check, command_info, command_dump, command_ops, command_bench,
+    command_profile, command_save, command_compile, command_view;
 
 /* ---- messages: `wick: file: message`, with the trace (message.c) ---- */
 void complain(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -162,8 +164,11 @@ bool values_agree(const wick_value *got, const wick_value *want, const Tolerance
 /* The same for strides that were recorded beside a value. */
 bool strides_agree(const wick_value *got, const wick_value *want, const char *where, char *difference);
 
-/* ---- progress on a terminal (standard error); nothing elsewhere (message.c) ---- */
+/* ---- progress on a terminal (standard error); nothing elsewhere (progress.c) ---- */
 void progress_show(const char *what, size_t done, size_t total);
 void progress_clear(void);
-uint64_t clock_ns(void); /* monotonic */
+/* Shows for how long it takes, when that is more than a second, until progress_end. Nothing may be printed meanwhile. */
+void progress_begin(const char *what); /* static */
+void progress_end(void);
+uint64_t clock_ns(void); /* monotonic; message.c */
 double clock_ms(void);

@@ -6,8 +6,9 @@
 #include "cli/complete.h"
 #include "cli/json.h"
 
-static const Command *const commands[] = {&command_run,   &command_check, &command_info,    &command_dump, &command_ops,
-                                          &command_bench, &command_save,  &command_compile, &command_view};
+static const Command *const commands[] = {&command_run,     &command_check, &command_info,    &command_dump,
+                                          &command_ops,     &command_bench, &command_profile, &command_save,
+                                          &command_compile, &command_view};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static void show_overview(FILE *to) {

@@ -1,4 +1,4 @@
-/* Messages, progress and the clock. */
+/* Messages and the clock. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,24 +44,8 @@ void complain_error(const char *file, wick_error *error) {
   wick_error_free(error);
 }
 
-/* ---- progress ---- */
+/* ---- the clock ---- */
 
-static bool progress_shown;
-void progress_show(const char *what, size_t done, size_t total) {
-  static double first, last;
-  if (!isatty(STDERR_FILENO)) return;
-  double now = clock_ms();
-  if (first == 0) first = now;
-  if (now - first < 1000 || (progress_shown && done < total && now - last < 100)) return;
-  last = now;
-  progress_shown = true;
-  fprintf(stderr, "\r%s %zu of %zu\033[K", what, done, total);
-  fflush(stderr);
-}
-void progress_clear(void) {
-  if (progress_shown) fputs("\r\033[K", stderr);
-  progress_shown = false;
-}
 uint64_t clock_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

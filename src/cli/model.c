@@ -81,7 +81,9 @@ static wick_module *open_source(const char *path, const ModelOptions *options, w
 }
 wick_module *model_open(const char *path, const ModelOptions *options, wick_error **error) {
   *error = NULL;
+  progress_begin("loading");
   wick_module *module = is_source_file(path) ? open_source(path, options, error) : open_archive(path, options, error);
+  progress_end();
   if (module && !options->device_map) tell_replaced_devices(path, module);
   return module;
 }

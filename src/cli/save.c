@@ -52,8 +52,11 @@ static int save_model(Save *save) {
   wick_error *error;
   wick_module *module = model_open(save->path, &save->model, &error);
   int result = EXIT_USAGE;
-  if (module && ((save->frozen && model_freeze(&module, save->preserved, &error)) ||
-                 wick_module_save(NULL, module, save->to, save->entry, &error)))
+  progress_begin("saving");
+  bool failed = module && ((save->frozen && model_freeze(&module, save->preserved, &error)) ||
+                           wick_module_save(NULL, module, save->to, save->entry, &error));
+  progress_end();
+  if (failed)
     result = EXIT_FAILED;
   else if (module)
     result = !save->json || print_json(save) ? EXIT_DONE : EXIT_FAILED;

@@ -38,5 +38,7 @@ void op_profile_add_call(OpProfile *profile, uint64_t ns);
 Status op_profile_print_table(OpProfile *profile, StrBuf *out) MUST_CHECK;
 /* {"calls": n, "ms": total, "rows": [{"op": ..., "ms": ...}, ...]} */
 Status op_profile_print_json(OpProfile *profile, StrBuf *out) MUST_CHECK;
+/* "function;place;operator nanoseconds", a line a row: flame graphs are drawn from it (op_profile_folded.c). */
+Status op_profile_print_folded(OpProfile *profile, StrBuf *out) MUST_CHECK;
 /* Every event, for chrome://tracing and Perfetto. */
 Status op_profile_print_trace(OpProfile *profile, StrBuf *out) MUST_CHECK;

@@ -1,0 +1,123 @@
+/* wick profile: where the time of calls goes, as a table, a flame graph, folded stacks or a trace. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/bench.h"
+#include "cli/flame.h"
+
+typedef struct Profile {
+  const char *path, *method, *flame, *folded, *trace;
+  long calls, warmup, threads;
+  bool json;
+  Mode mode;
+  ModelOptions model;
+  wick_profile *profile;
+} Profile;
+
+static char *text_as(const Profile *profile, uint32_t format) {
+  char *text = NULL;
+  wick_error *error;
+  if (wick_profile_print(profile->profile, format, &text, &error)) complain_error(NULL, error);
+  return text;
+}
+
+static bool write_text(const Profile *profile, const char *text, FILE *to) {
+  (void)profile;
+  return fputs(text, to) >= 0;
+}
+static bool write_flame(const Profile *profile, const char *text, FILE *to) {
+  return flame_draw(text, profile->path, (size_t)profile->calls, to);
+}
+/* Nothing where no file was named. false: it was complained about. */
+static bool write_to(const Profile *profile, const char *path, uint32_t format,
+                     bool (*write)(const Profile *profile, const char *text, FILE *to)) {
+  if (!path) return true;
+  char *text = text_as(profile, format);
+  if (!text) return false;
+  FILE *file = fopen(path, "w");
+  bool fine = file && write(profile, text, file);
+  if (file && fclose(file)) fine = false;
+  if (!fine) complain(path, "%s", strerror(errno ? errno : ENOMEM));
+  wick_text_free(text);
+  return fine;
+}
+static bool print(const Profile *profile) {
+  char *text = text_as(profile, profile->json ? WICK_PROFILE_JSON : WICK_PROFILE_TABLE);
+  Json json;
+  bool fine = text != NULL;
+  if (fine && profile->json) {
+    if ((fine = json_out_open(&json))) json_put_verbatim(&json, text), fine = json_out_print(&json);
+  } else if (fine) {
+    fputs(text, stdout);
+  }
+  wick_text_free(text);
+  return fine;
+}
+
+static int profile_module(Profile *profile, const wick_module *module, const Inputs *inputs) {
+  const char *method = profile->method ? profile->method : model_default_method(module);
+  if (!model_has_method(profile->path, module, method)) return EXIT_USAGE;
+  Measured m = {.path = profile->path,
+                .threads = profile->threads,
+                .warmup = (size_t)profile->warmup,
+                .count = (size_t)(profile->warmup + profile->calls)};
+  BenchCalls calls = {module, method, inputs, profile->profile};
+  m.times = calloc(m.count, sizeof *m.times);
+  if (!m.times) complain(NULL, "out of memory");
+  int result = m.times && bench_calls(&calls, &m) ? EXIT_DONE : EXIT_FAILED;
+  free(m.times);
+  if (result != EXIT_DONE) return result;
+  if (!print(profile)) return EXIT_FAILED;
+  bool written = write_to(profile, profile->flame, WICK_PROFILE_FOLDED, write_flame) &&
+                 write_to(profile, profile->folded, WICK_PROFILE_FOLDED, write_text) &&
+                 write_to(profile, profile->trace, WICK_PROFILE_TRACE, write_text);
+  return written ? EXIT_DONE : EXIT_USAGE;
+}
+static int profile_model(Profile *profile, const Inputs *inputs) {
+  wick_error *error = NULL;
+  int result = EXIT_USAGE;
+  profile->profile = wick_profile_new();
+  wick_module *module = profile->profile ? model_open(profile->path, &profile->model, &error) : NULL;
+  if (error) complain_error(profile->path, error);
+  if (module && mode_set(profile->path, module, profile->mode)) result = profile_module(profile, module, inputs);
+  wick_module_release(module);
+  wick_profile_release(profile->profile);
+  return result;
+}
+
+static int run(const Command *command, int count, char **words) {
+  Profile profile = {.calls = 20, .warmup = 10};
+  bool eval = false, train = false;
+  const Option options[] = {
+      {"--method", OPTION_TEXT, &profile.method, "METHOD", "the method or function to call"},
+      {"--calls", OPTION_INT, &profile.calls, "N", "calls that are recorded (20)"},
+      {"--warmup", OPTION_INT, &profile.warmup, "N", "calls before them (10)"},
+      {"--threads", OPTION_INT, &profile.threads, "N", "threads within one call"},
+      {"--flame", OPTION_TEXT, &profile.flame, "FILE", "write a flame graph: one SVG"},
+      {"--folded", OPTION_TEXT, &profile.folded, "FILE", "write folded stacks, in nanoseconds, for other tools"},
+      {"--trace", OPTION_TEXT, &profile.trace, "FILE", "write every operator that ran, for chrome://tracing"},
+      {"--eval", OPTION_FLAG, &eval, NULL, "in evaluation mode, whatever it was saved in"},
+      {"--train", OPTION_FLAG, &train, NULL, "in training mode"},
+      {"--json", OPTION_FLAG, &profile.json, NULL, "print one JSON object"},
+      {.kind = OPTION_MODEL, .to = &profile.model},
+      {0},
+  };
+  int result;
+  if (!options_parse(command, options, &count, words, 1, ANY_WORDS, &result)) return result;
+  profile.path = words[0];
+  if (profile.calls < 1 || profile.calls > 1000000 || profile.warmup > 1000000) {
+    complain(NULL, "--calls and --warmup: at most a million, and at least one call");
+    return EXIT_USAGE;
+  }
+  Inputs inputs;
+  if (!mode_of(eval, train, &profile.mode) || !inputs_read(&inputs, count - 1, words + 1)) return EXIT_USAGE;
+  result = EXIT_FAILED;
+  if (!profile.json || model_print_aside(&profile.model)) result = profile_model(&profile, &inputs);
+  wick_runtime_release(profile.model.runtime);
+  inputs_dispose(&inputs);
+  return result;
+}
+
+const Command command_profile = {"profile", "MODEL [INPUT...]",
+                                 "Shows where the time of calls goes: by operator, shapes and place.", run};
