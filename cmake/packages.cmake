@@ -35,12 +35,12 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libwick0 (= ${PROJECT_VERSION}), z
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "TorchScript without libtorch: headers
  The C and C++ headers, the static library, pkg-config and CMake files.")
 if(TARGET wick_python) # for the Python that it was built for
-  set(python_version ${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR})
-  math(EXPR python_next "${Python3_VERSION_MINOR} + 1")
+  math(EXPR python_next "${WICK_PYTHON_MINOR} + 1")
   set(CPACK_DEBIAN_PYTHON3_PACKAGE_NAME python3-wick)
   set(CPACK_DEBIAN_PYTHON3_PACKAGE_SECTION python)
-  set(CPACK_DEBIAN_PYTHON3_PACKAGE_DEPENDS "libwick0 (= ${PROJECT_VERSION}), python3 (>= ${python_version}), \
-python3 (<< ${Python3_VERSION_MAJOR}.${python_next})")
+  set(CPACK_DEBIAN_PYTHON3_PACKAGE_SHLIBDEPS OFF) # it would look for libwick.so.0 among what is installed
+  set(CPACK_DEBIAN_PYTHON3_PACKAGE_DEPENDS "libwick0 (= ${PROJECT_VERSION}), libc6, python3 (>= 3.${WICK_PYTHON_MINOR}), \
+python3 (<< 3.${python_next})")
   set(CPACK_DEBIAN_PYTHON3_DESCRIPTION "TorchScript without libtorch: Python
  The package wick: tensors and TorchScript under torch's names.")
 endif()
