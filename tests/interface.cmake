@@ -104,6 +104,14 @@ target_link_libraries(compiler_example PRIVATE m)
 if(TARGET wick_cli AND WICK_TESTS_STATIC EQUAL -1)
   add_test(NAME compiler_library COMMAND wick_cli run --library $<TARGET_FILE:compiler_example> --method forward
     ${CMAKE_CURRENT_SOURCE_DIR}/program/chain.py "ones(2)")
+  # a pass from the library by its name, and after wick's own among all of them
+  add_test(NAME compiler_library_pass COMMAND wick_cli dump --library $<TARGET_FILE:compiler_example>
+    --pass example_chain ${CMAKE_CURRENT_SOURCE_DIR}/program/chain.py)
+  add_test(NAME compiler_library_all COMMAND wick_cli dump --library $<TARGET_FILE:compiler_example>
+    --stage optimized --pass all --diff ${CMAKE_CURRENT_SOURCE_DIR}/program/chain.py "ones(2)")
+  set_tests_properties(compiler_library_pass PROPERTIES PASS_REGULAR_EXPRESSION "example::chain_0")
+  set_tests_properties(compiler_library_all PROPERTIES ENVIRONMENT WICK_FUSER=none
+    PASS_REGULAR_EXPRESSION "# after example_chain\n.*\n\\+[^\n]* = example::chain_0")
   set_tests_properties(compiler_library PROPERTIES PASS_REGULAR_EXPRESSION "0.76" ENVIRONMENT "WICK_EXECUTOR=specializing;WICK_FUSER=none")
 endif()
 

@@ -54,7 +54,7 @@ WICK_API wick_status wick_graph_print_kernels(const wick_graph *graph, char **ou
  * containers whose inputs, outputs, attributes and types do not belong together. Of kinds that are no operators nothing
  * is asked. Runs before wick's passes and the first run, and after every pass from outside. */
 WICK_API wick_status wick_graph_check(const wick_graph *graph, wick_error **error);
-/* One of wick's passes by name ("dead_code_elimination"; wick_pass_name lists them), or one that was registered. */
+/* One of wick's passes, or one from outside, by name ("dead_code_elimination"; wick_pass_name lists them). */
 WICK_API wick_status wick_graph_run_pass(wick_graph *graph, const char *pass, wick_error **error);
 WICK_API wick_block *wick_graph_block(const wick_graph *graph);
 /* Runs the graph as it is. arguments: one for each input, of its type. `results` gets one value for each output, to be
@@ -205,8 +205,8 @@ WICK_API wick_status wick_graph_rewrite(wick_graph *graph, const char *pattern, 
                                         size_t *WICK_NULLABLE out_count, wick_error **error);
 
 /* ---- how programs become what runs ---- */
-/* Steps of compiling in order, from "emit" on, and wick's passes over whole graphs; some names are both. Static; NULL:
- * no such index. */
+/* Steps of compiling in order, from "emit" on, and passes over whole graphs, those from outside last; some names are
+ * both. Of the process; NULL: no such index. */
 WICK_API const char *wick_compile_step(size_t index);
 WICK_API const char *wick_pass_name(size_t index);
 /* Whether wick_graph_run_pass knows the name. */

@@ -228,36 +228,27 @@ wick_status wick_graph_run(wick_graph *graph, wick_call *call, const wick_value 
 typedef struct NamedPass {
   Graph *graph;
   const char *name;
-  bool found;
+  Status status; /* of what does not throw */
 } NamedPass;
-static void run_user_pass(void *argument) {
-  NamedPass *pass = argument;
-  pass->found = user_pass_run(pass->name, pass->graph);
+static void run_named(void *argument) {
+  NamedPass *named = argument;
+  const Pass *pass = pass_find(str_from(named->name));
+  Exec exec;
+  api_exec_init(&exec, NULL);
+  named->status = graph_check(named->graph);
+  if (named->status) return;
+  if (pass)
+    named->status = pass_run(pass, named->graph, &exec);
+  else if (!user_pass_run(named->graph, named->name))
+    named->status = status_new(ERROR_NOT_FOUND, "there is no pass '%s'", named->name);
 }
 
 wick_status wick_graph_run_pass(wick_graph *graph, const char *pass, wick_error **error) {
   API_NEED(graph);
   API_NEED(pass);
-  const Pass *found = pass_find(str_from(pass));
-  Exec exec;
-  if (!found) {
-    NamedPass named = {graph->graph, pass, false};
-    Status status = graph_check(graph->graph);
-    if (!status) status = ir_protect(graph->graph, run_user_pass, &named);
-    if (!status && !named.found) status = status_new(ERROR_NOT_FOUND, "there is no pass '%s'", pass);
-    return api_status(status, error);
-  }
-  api_exec_init(&exec, NULL);
-  Arena *const store = graph->graph->store->is_process ? NULL : &graph->graph->store->arena;
-  Catch here, *const outer = store ? store->catch_point : NULL;
-  Status status = OK;
-  if (catch_enter(&here)) {
-    if (store) store->catch_point = &here;
-    status = graph_check(graph->graph);
-    if (!status) status = pass_run(found, graph->graph, &exec);
-  }
-  if (store) store->catch_point = outer;
-  return api_status(here.status ? here.status : status, error);
+  NamedPass named = {graph->graph, pass, OK};
+  Status thrown = ir_protect(graph->graph, run_named, &named);
+  return api_status(thrown ? thrown : named.status, error);
 }
 
 typedef struct Rewrite {

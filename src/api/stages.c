@@ -23,8 +23,8 @@ const char *wick_compile_step(size_t index) {
 
 const char *wick_pass_name(size_t index) {
   const Pass *pass = pass_next(NULL);
-  while (pass && index--) pass = pass_next(pass);
-  return pass ? pass->name : NULL;
+  for (; pass && index; index--) pass = pass_next(pass);
+  return pass ? pass->name : user_pass_name(index);
 }
 
 int wick_pass_exists(const char *name) {

@@ -27,6 +27,10 @@ static void after_pass(Phases *p, const char *name) {
   if (!queue_pause()) catch_throw(graph->arena->catch_point, status_new(ERROR_CANCELLED, "the process ends"));
 }
 
+static void after_user_pass(void *phases, const char *name) {
+  after_pass(phases, name);
+}
+
 /* A row with what only an executor can tell it. */
 #define RUN(row, call)              \
   do {                              \
@@ -80,7 +84,7 @@ void run_nondiff_optimization(Phases *p) {
   RUN_LIST(before_fusion);
   RUN(graph_fuser, fuse_if_there(p->graph, p->exec));
   RUN_LIST(after_fusion);
-  pass_run_user(p->graph); /* last: wick's own have priority */
+  pass_run_user(p->graph, after_user_pass, p); /* last: wick's own have priority */
   after_pass(p, "user_passes");
 }
 

@@ -56,24 +56,33 @@ bool user_pass_remove(const char *name) {
   return entry != NULL;
 }
 
-static void run_entry(const Entry *entry, Graph *graph) {
-  Status status = entry->run(entry->user, graph);
-  graph->insert_before = graph->block->ret;
-  if (!status) status = graph_check(graph);
-  if (status) catch_throw(graph->arena->catch_point, status_context(status, "pass %s", entry->name));
-}
-
-void pass_run_user(Graph *graph) {
-  for (Entry *e = atomic_load(&registry.first); e; e = atomic_load(&e->next))
-    if (!atomic_load(&e->removed)) run_entry(e, graph);
-}
-
 bool user_pass_exists(const char *name) {
   return find(name) != NULL;
 }
 
-bool user_pass_run(const char *name, Graph *graph) {
+const char *user_pass_name(size_t index) {
+  for (Entry *e = atomic_load(&registry.first); e; e = atomic_load(&e->next))
+    if (!atomic_load(&e->removed) && index-- == 0) return e->name;
+  return NULL;
+}
+
+static void run(const Entry *e, Graph *graph) {
+  Status status = e->run(e->user, graph);
+  graph->insert_before = graph->block->ret;
+  if (!status) status = graph_check(graph);
+  if (status) catch_throw(graph->arena->catch_point, status_context(status, "pass %s", e->name));
+}
+
+bool user_pass_run(Graph *graph, const char *name) {
   const Entry *entry = find(name);
-  if (entry) run_entry(entry, graph);
+  if (entry) run(entry, graph);
   return entry != NULL;
+}
+
+void pass_run_user(Graph *graph, AfterUserPass *after, void *argument) {
+  for (Entry *e = atomic_load(&registry.first); e; e = atomic_load(&e->next)) {
+    if (atomic_load(&e->removed)) continue;
+    run(e, graph);
+    if (after) after(argument, e->name);
+  }
 }

@@ -10,8 +10,12 @@ typedef Status UserPass(void *user, Graph *graph);
 Status user_pass_add(const char *name, UserPass *run, void *user) MUST_CHECK;
 /* Graphs that are optimized later do without it; what is running runs on. false: no such pass. */
 bool user_pass_remove(const char *name);
-/* All of them. Throws what one fails with; a graph that a pass broke is ERROR_INVALID_ARGUMENT, naming the pass. */
-void pass_run_user(Graph *graph);
+/* All of them; `after` (may be NULL) is called after each. Throws what one fails with; a graph that a pass broke is
+ * ERROR_INVALID_ARGUMENT, naming the pass. */
+typedef void AfterUserPass(void *argument, const char *name);
+void pass_run_user(Graph *graph, AfterUserPass *after, void *argument);
+/* One of them, as above. false: no such pass. */
+bool user_pass_run(Graph *graph, const char *name);
 bool user_pass_exists(const char *name);
-/* The one of that name, throwing the same. false: no such pass. */
-bool user_pass_run(const char *name, Graph *graph);
+/* In order of registration; of the process. NULL: there are no more. */
+const char *user_pass_name(size_t index);
