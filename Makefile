@@ -4,7 +4,7 @@ BUILD = cmake --preset $(1) > build/$(1).log || (cat build/$(1).log; exit 1); cm
 PREFIX = /usr/local
 DESTDIR =
 
-.PHONY: all python python-full setup setup-tests demo bench test asan tsan plain aarch64 musl fuzz hard size lint tidy format install uninstall deb tarball docs view-test reproducible clean
+.PHONY: all python python-full setup setup-tests demo bench test asan tsan plain aarch64 musl fuzz hard size lint tidy format install uninstall deb tarball docs view-test reproducible first-minutes clean
 
 all: setup
 	@mkdir -p build; $(call BUILD,release,--target product)
@@ -136,6 +136,10 @@ docs: all
 # Packages and the archive of two clones in folders of other names, at other times: the same bits?
 reproducible: setup
 	@sh scripts/reproducible.sh
+
+# README's first commands in a bare Debian, made by debootstrap; as root.
+first-minutes:
+	@mkdir -p build; sh scripts/first_minutes.sh
 
 clean:
 	@rm -rf build

@@ -48,5 +48,10 @@ expect 2 "$work/tow.py: No such file or directory. Did you mean '$work/two.py'?"
 expect 2 "quite_another.pt: No such file or directory" "$wick" run quite_another.pt
 expect 2 "info does not know what to do with 'more.pt'" "$wick" info two.py more.pt
 expect 2 "--seconds takes a number, not 'soon'" "$wick" run two.py --seconds soon
+printf 'class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n' > net.py
+expect 2 'torch.jit.script(module).save("module.pt")' "$wick" run net.py
+echo text > no.so
+expect 2 "no.so: " "$wick" run two.py --library no.so
+grep -qE "invalid ELF|too short|not a valid|Exec format|static" out || { echo "the library of this folder is not tried:"; cat out; failed=1; }
 expect 0 "CPUFloatType" "$wick" run two.py --seconds 2.5 'ones(2)'
 exit $failed

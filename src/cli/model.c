@@ -74,7 +74,10 @@ static wick_module *open_source(const char *path, const ModelOptions *options, w
                                   .device_map = options->device_map,
                                   .resolve = bindings ? bindings_resolve : NULL,
                                   .user = bindings};
-  if (text) wick_compile_with(options->runtime, text, length, &compile, &module, error);
+  if (text && wick_compile_with(options->runtime, text, length, &compile, &module, error) && strstr(text, "nn.Module)"))
+    complain(path,
+             "a .py holds functions and classes of TorchScript; a module of Python becomes an archive there: "
+             "torch.jit.script(module).save(\"module.pt\")");
   free(text);
   bindings_free(bindings);
   return module;

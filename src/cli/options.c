@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/complete.h"
@@ -16,7 +17,7 @@ static size_t model_options(ModelOptions *m, Option *out) {
   const Option options[] = {
       {"--device-map", OPTION_TEXT, &m->device_map, "MAP", "devices that are not here: \"cuda=cpu\", \"*=cpu\""},
       {"--read", OPTION_FLAG, &m->read, NULL, "read the archive, check its sums; don't map it"},
-      {"--library", OPTION_LIBRARY, NULL, "LIBRARY", "open a library of operators first: name or ./file"},
+      {"--library", OPTION_LIBRARY, NULL, "LIBRARY", "open a library of operators first: name or file"},
       {"--no-libraries", OPTION_NO_LIBRARIES, NULL, NULL, "open none by itself that the program names"},
       {"--engine", OPTION_ENGINE, NULL, "ENGINE", "of quantized operators: qnnpack or onednn"},
       {"--cpu", OPTION_CPUS, NULL, "LIST", "run on these processors only: 0,2-3"},
@@ -118,9 +119,31 @@ static bool set_cpus(const char *text) {
   return false;
 }
 
+static bool set_engine(const char *name) {
+  wick_error *error;
+  if (!wick_set_quantized_engine(NULL, name, &error)) return true;
+  complain_error("--engine", error);
+  return false;
+}
+/* By name where the loader looks; a file of this folder need not be spelled ./file. */
+static bool load_library(const char *name) {
+  wick_error *error;
+  char *here = NULL;
+  if (!wick_load_library(name, &error)) return true;
+  bool is_here = !strchr(name, '/') && !access(name, R_OK) && asprintf(&here, "./%s", name) >= 0;
+  if (is_here) {
+    wick_error_free(error);
+    error = NULL;
+    is_here = !wick_load_library(here, &error);
+    free(here);
+    if (is_here) return true;
+  }
+  complain_error(name, error);
+  return false;
+}
+
 static bool set_option(const Option *option, const char *text) {
   char *end = NULL;
-  wick_error *error;
   errno = 0;
   switch (option->kind) {
     case OPTION_FLAG:
@@ -147,18 +170,14 @@ static bool set_option(const Option *option, const char *text) {
       *(double *)option->to = strtod(text, &end);
       break;
     case OPTION_LIBRARY:
-      if (!wick_load_library(text, &error)) return true;
-      complain_error(text, error);
-      return false;
+      return load_library(text);
     case OPTION_NO_LIBRARIES:
       wick_set_automatic_libraries(0);
       return true;
     case OPTION_CPUS:
       return set_cpus(text);
     case OPTION_ENGINE:
-      if (!wick_set_quantized_engine(NULL, text, &error)) return true;
-      complain_error("--engine", error);
-      return false;
+      return set_engine(text);
   }
   bool is_negative_count = option->kind == OPTION_INT && *(long *)option->to < 0; /* all are */
   if (end && end != text && !*end && !errno && !is_negative_count) return true;
