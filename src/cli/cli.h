@@ -167,7 +167,7 @@ bool strides_agree(const wick_value *got, const wick_value *want, const char *wh
 /* ---- progress on a terminal (standard error); nothing elsewhere (progress.c) ---- */
 void progress_show(const char *what, size_t done, size_t total);
 void progress_clear(void);
-/* Shows for how long it takes, when that is more than a second, until progress_end. Nothing may be printed meanwhile. */
+/* Shows for how long it takes, past a second, until progress_end. Nothing may be printed meanwhile. */
 void progress_begin(const char *what); /* static */
 void progress_end(void);
 uint64_t clock_ns(void); /* monotonic; message.c */

@@ -1,6 +1,7 @@
 /* wick complete WORD...: what the last word can be, for shells (scripts/completion); the other words come before it.
  * A line is a word, a tab and what it is; the line ":files" stands for names of files. The tables of options that are
  * parsed say what there is, so that nothing is offered that does not exist. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +72,7 @@ void complete_options(const Option *options, size_t count, int word_count, char 
   for (size_t i = 0; before && i < sizeof kinds / sizeof *kinds; i++)
     if (!strcmp(before->argument, kinds[i].argument)) kinds[i].offer(model);
   if (before) return;
+  assert(completed);
   if (*completed != '-') offer_files(NULL);
   for (size_t i = 0; i < count && *completed == '-'; i++) offer(options[i].name, options[i].help);
   if (*completed == '-') offer("--help", "what there is");

@@ -1,5 +1,6 @@
 /* Flame graphs: folded stacks ("outer;inner;operator 1200", a line each) as one SVG that needs nothing else. Stacks
  * grow downwards; a frame is as wide as its time, and pointing at it shows what it is. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ static void frames_free(Frame *frame) {
 }
 static bool add_stack(Frame *root, const char *line, size_t length) {
   size_t end = length;
+  assert(length > 0);
   while (end > 0 && line[end - 1] != ' ') end--;
   double ns = strtod(line + end, NULL);
   Frame *frame = root;

@@ -1,4 +1,5 @@
 /* wick ops: the operators a program uses, or all that there are, and what wick can do with them. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,7 @@ static bool is_out_form(const wick_overload *operator) {
 }
 static size_t end_of_name(const Listing *listing, size_t begin) {
   size_t end = begin;
+  assert(begin < listing->count);
   while (end < listing->count && !strcmp(listing->used[begin].name, listing->used[end].name)) end++;
   return end;
 }
