@@ -5,16 +5,17 @@
 #include <string.h>
 #include <wick/wick.h>
 
-static const char program[] = "def join(parts: List[Tensor], weights: Dict[str, float], scale: float = 1.0):\n"
-                              "    total = torch.zeros(2)\n"
-                              "    for part in parts:\n"
-                              "        total = total + part * weights['a']\n"
-                              "    return total * scale, len(parts)\n"
-                              "def forever():\n"
-                              "    n = 0\n"
-                              "    while n >= 0:\n"
-                              "        n += 1\n"
-                              "    return n\n";
+static const char program[] =
+    "def join(parts: List[Tensor], weights: Dict[str, float], scale: float = 1.0):\n"
+    "    total = torch.zeros(2)\n"
+    "    for part in parts:\n"
+    "        total = total + part * weights['a']\n"
+    "    return total * scale, len(parts)\n"
+    "def forever():\n"
+    "    n = 0\n"
+    "    while n >= 0:\n"
+    "        n += 1\n"
+    "    return n\n";
 static wick_module *module;
 static wick_value *list, *dict, *scale;
 

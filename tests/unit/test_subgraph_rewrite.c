@@ -148,7 +148,7 @@ static Status count_runs(void *user, Graph *graph) {
   return graph_input_count(graph) == 2 ? status_new(ERROR_UNSUPPORTED, "two inputs") : OK;
 }
 static void run_user(void *argument) {
-  pass_run_user(argument);
+  pass_run_user(argument, NULL, NULL);
 }
 
 static void test_user_passes(void **state) {
