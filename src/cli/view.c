@@ -35,7 +35,7 @@ static int run(const Command *command, int count, char **words) {
       {"-o", OPTION_TEXT, &path, "FILE", "where the page is written (MODEL's name with .html)"},
       {"--serve", OPTION_FLAG, &view.is_live, NULL, "serve it on 127.0.0.1 instead, made anew for each load"},
       {"--port", OPTION_INT, &port, "N", "for --serve (8000; 0: any that is free)"},
-      {"--method", OPTION_TEXT, &view.method, "NAME", "call it, not forward or a source's first function"},
+      {"--method", OPTION_TEXT, &view.method, "METHOD", "call it, not forward or a source's first function"},
       {"--calls", OPTION_INT, &view.calls, "N", "calls before plans are timed (4)"},
       {.kind = OPTION_MODEL, .to = &view.model},
       {0},
