@@ -5,7 +5,7 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null ||
 export SOURCE_DATE_EPOCH
 mkdir -p build
 cmake -S . -B build/deb -G Ninja -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF \
-  -DCMAKE_C_FLAGS="-ffile-prefix-map=$PWD=." > build/deb.log || { tail -5 build/deb.log >&2; exit 1; }
+  -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON -DCMAKE_C_FLAGS="-ffile-prefix-map=$PWD=." > build/deb.log || { tail -5 build/deb.log >&2; exit 1; }
 cmake --build build/deb --target product
 if cmake --build build/deb --target help | grep -q '^wick_python:'; then
   cmake --build build/deb --target wick_python
