@@ -89,8 +89,8 @@ typedef struct RowState {
   float most, sum;
 } RowState;
 
-/* A block of a row's scores to weights, with room for whole PARTS; what the row's results of blocks before are to be multiplied by. While all
- * scores are -inf a row has no weights and no greatest score. */
+/* A block of a row's scores to weights, with room for whole PARTS; what the row's results of blocks before are to be
+ * multiplied by. While all scores are -inf a row has no weights and no greatest score. */
 static float weigh(const AttentionPart *p, int64_t row, int64_t first_key, int64_t n, float *scores, RowState *state) {
   mask_scores(p, row, first_key, n, scores);
   while (n % PARTS) scores[n++] = -INFINITY;

@@ -1,7 +1,8 @@
 /* Matrix products: C = alpha * A B (+ C), the one way for every operator that multiplies matrices.
  *
  * By packed kernels of our own, where they have wide vectors and so are as fast as any; else large float32 products go
- * to oneDNN (opened on first use). Halves are computed in float32, integers in int64, complex numbers in complex double. */
+ * to oneDNN (opened on first use). Halves are computed in float32, integers in int64, complex numbers in complex
+ * double. */
 #pragma once
 
 #include "call/operator.h"

@@ -1,8 +1,8 @@
-/* The innermost loops of packed matrix products for one element type and instruction set: tiles of results in registers
- * and the panels of B that they read. The including file defines T, VECTOR (bytes of a vector), WIDE (vectors beside
- * each other in a tile), FMA(a, b, c) on vectors of T, and NAME(x), which gives the functions their names; where it can,
- * TRANSPOSE_4(to, to_stride, from, from_stride), which writes a transposed block of 4 x 4 elements. No include guard:
- * included once for each type. */
+/* The innermost loops of packed matrix products for one element type and instruction set: tiles of results in
+ * registers and the panels of B that they read. The including file defines T, VECTOR (bytes of a vector), WIDE (vectors
+ * beside each other in a tile), FMA(a, b, c) on vectors of T, and NAME(x), which gives the functions their names; where
+ * it can, TRANSPOSE_4(to, to_stride, from, from_stride), which writes a transposed block of 4 x 4 elements. No include
+ * guard: included once for each type. */
 
 typedef T NAME(Vec) __attribute__((vector_size(VECTOR), aligned(sizeof(T)), may_alias));
 #define LANES ((int64_t)(VECTOR / sizeof(T)))
@@ -84,8 +84,8 @@ static NAME(Tile) *const NAME(low_tiles)[] = {
 #endif
 };
 
-/* Up to ROWS rows of A, a_row and a_step elements apart, by `columns` (up to COLUMNS) of a packed B, added to what `start`
- * has (NULL: 0). What lies behind the columns and rows in `out` stays. */
+/* Up to ROWS rows of A, a_row and a_step elements apart, by `columns` (up to COLUMNS) of a packed B, added to what
+ * `start` has (NULL: 0). What lies behind the columns and rows in `out` stays. */
 static void NAME(tile_of)(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_row, int64_t a_step,
                           const T *b, int64_t b_step, const T *start, int64_t start_stride, T *out,
                           int64_t out_stride) {
