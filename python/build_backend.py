@@ -30,7 +30,9 @@ def _tag():
 
 def _metadata():
     return ("Metadata-Version: 2.1\nName: wick\nVersion: %s\nSummary: TorchScript and tensors without torch, under "
-            "torch's names\nRequires-Python: >=3.9\n" % _version())
+            "torch's names\nRequires-Python: >=3.9\nLicense-File: LICENSE\nClassifier: Programming Language :: C\n"
+            "Classifier: Programming Language :: Python :: Implementation :: CPython\n"
+            "Classifier: Operating System :: POSIX :: Linux\n" % _version())
 
 
 def _build(prefix):
@@ -70,6 +72,26 @@ def _package_files(built):
                         yield os.path.join(under, os.path.relpath(os.path.join(path, name), folder)), file.read()
 
 
+def _info():
+    """The files of the wheel's metadata, but for its record: pairs of a name and bytes."""
+    folder = "wick-%s.dist-info/" % _version()
+    with open(os.path.join(ROOT, "LICENSE"), "rb") as file:
+        yield folder + "LICENSE", file.read()
+    yield folder + "METADATA", _metadata().encode()
+    wheel = "Wheel-Version: 1.0\nGenerator: wick\nRoot-Is-Purelib: false\nTag: %s\n" % _tag()
+    yield folder + "WHEEL", wheel.encode()
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    """What the wheel will say of itself, without building it."""
+    for path, data in _info():
+        path = os.path.join(metadata_directory, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(data)
+    return "wick-%s.dist-info" % _version()
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """Writes the wheel and gives its name."""
     info = "wick-%s.dist-info" % _version()
@@ -88,11 +110,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         _write_stubs(built)
         for path, data in _package_files(built):
             add(path, data)
-        with open(os.path.join(ROOT, "LICENSE"), "rb") as file:
-            add(info + "/LICENSE", file.read())
-        add(info + "/METADATA", _metadata().encode())
-        add(info + "/WHEEL",
-            b"Wheel-Version: 1.0\nGenerator: wick\nRoot-Is-Purelib: false\nTag: " + _tag().encode() + b"\n")
+        for path, data in _info():
+            add(path, data)
         record.append(info + "/RECORD,,")
         wheel.writestr(zipfile.ZipInfo(info + "/RECORD", EPOCH), "\n".join(record) + "\n")
     return name
