@@ -3,7 +3,7 @@
 # Python's debug build and the address sanitizer; jit.script over recorded cases; wick beside PyTorch, in results and
 # in figures. What needs something that is not there is skipped by name.
 # usage: python_full.sh [PART...]    parts: hostile recorded beside figures; all of them without one
-# Environment: what test_hostile.py takes; WICK_RECORDED_CASES, folders of recorded cases; TORCH_PYTHON, a Python with
+# Environment: what python_hostile.sh takes; WICK_RECORDED_CASES, folders of recorded cases; TORCH_PYTHON, a Python with
 # PyTorch 1.13 (python3).
 set -e
 cd "$(dirname "$0")/.."
@@ -21,9 +21,10 @@ part() { # name, command
 }
 
 hostile() {
-  part "hostile calls" env WICK_HOSTILE_CALLS="${WICK_HOSTILE_CALLS:-20000}" \
-    WICK_HOSTILE_FLAT_CALLS="${WICK_HOSTILE_FLAT_CALLS:-1000000}" "$python" python/tests/test_hostile.py
-  [ ! -f scripts/python_hostile.sh ] || part "hostile calls, watched" sh scripts/python_hostile.sh
+  export WICK_HOSTILE_CALLS="${WICK_HOSTILE_CALLS:-20000}" WICK_HOSTILE_FLAT_CALLS="${WICK_HOSTILE_FLAT_CALLS:-1000000}"
+  part "hostile calls" "$python" python/tests/test_hostile.py
+  part "references and memory" "$python" python/tests/test_balance.py
+  part "hostile calls, watched" sh scripts/python_hostile.sh
 }
 recorded() {
   if [ -z "$WICK_RECORDED_CASES" ]; then
