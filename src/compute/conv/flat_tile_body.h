@@ -220,9 +220,9 @@ static inline __attribute__((always_inline)) void sum_columns(const FlatTile *t,
 }
 
 /* One position, whose results lie side by side: they are a line of rows. */
-static void finish_column(const FlatTile *t, Rows sums) {
+static void finish_column(const FlatTile *t, const Rows *sums) {
   float line[FLAT_ROWS];
-  memcpy(line, &sums, sizeof line);
+  memcpy(line, sums, sizeof line);
 #define FINISH(i, m)                                             \
   V x = load_masked(line + (i), m);                              \
   if (t->scale) x = multiply(x, load_masked(t->scale + (i), m)); \
@@ -251,7 +251,7 @@ static void column(const FlatTile *t) {
       sum_columns(t, 4, sums);
   }
   if (t->width == 1 && t->out_stride == 1 && t->last && !t->is_raw && !t->accumulate) {
-    finish_column(t, sums[0]);
+    finish_column(t, sums);
     return;
   }
   for (int r = 0; r < t->rows; r++) {
