@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "base/clock.h"
 #include "base/fork.h"
 #include "base/stack.h"
 #include "base/thread.h"
@@ -17,6 +18,8 @@ enum {
   LOOKS = 500,      /* some 5 to 20 microseconds; then others may have the processor */
   YIELDS = 400,     /* some 100 to 200 more, where nobody else wants it */
   YIELD_LOOKS = 10, /* between two of those */
+  LONG_YIELD_NS = 50000,
+  CROWDED_WAITS = 500, /* that don't yield, after a yield that another program took */
   GRAINS_PER_LOOK = 16
 };
 
@@ -111,13 +114,25 @@ static bool look_some(int looks, _Atomic int *value, int to) {
   return false;
 }
 
+/* Where another program wants the processors, who yields is away for as long as the system lets that run, while one
+ * that sleeps is woken in its place. */
+static _Atomic int crowded;
+
+static bool yield_is_short(void) {
+  uint64_t before = clock_now_ns();
+  sched_yield();
+  if (clock_now_ns() - before < LONG_YIELD_NS) return true;
+  atomic_store_explicit(&crowded, CROWDED_WAITS, memory_order_relaxed);
+  return false;
+}
+
 /* Returns when the value is another, or after a while. */
 static void look_while_equal(_Atomic int *value, int to) {
   bool is_over = look_some(LOOKS, value, to);
-  for (int i = 0; i < YIELDS && !is_over; i++) {
-    sched_yield();
+  int left = atomic_load_explicit(&crowded, memory_order_relaxed);
+  if (left > 0) atomic_store_explicit(&crowded, left - 1, memory_order_relaxed);
+  for (int i = left > 0 ? YIELDS : 0; i < YIELDS && !is_over && yield_is_short(); i++)
     is_over = look_some(YIELD_LOOKS, value, to);
-  }
 }
 
 /* It is held for well under a microsecond, unless its holder lost the processor. */
