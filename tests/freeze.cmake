@@ -16,7 +16,7 @@ function(must_match text pattern)
 endfunction()
 
 wick(0 help save --help)
-must_match("${help}" "--preserve A,B")
+must_match("${help}" "--preserve NAMES")
 wick(0 none save --freeze --preserve inner.weight,scaled ${model} -o ${OUT})
 wick(0 info info ${OUT})
 must_match("${info}" "[.]scaled[(].*1 parameters and 0 buffers")

@@ -75,7 +75,8 @@ if(TARGET wick_cli)
   if(Python3_FOUND AND WICK_TESTS_STATIC EQUAL -1)
     # programs of the documents would need a sanitized library's runtime
     add_test(NAME document_commands COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/document_commands.py
-      $<TARGET_FILE:wick_cli> ${CMAKE_SOURCE_DIR} $<$<BOOL:${WICK_SANITIZE}>:--no-compiler>)
+      $<TARGET_FILE:wick_cli> ${CMAKE_SOURCE_DIR} "$<$<BOOL:${WICK_SANITIZE}>:--no-compiler>"
+      COMMAND_EXPAND_LISTS)
     foreach(script view_page view_browser)
       add_test(NAME ${script} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${script}.py
         $<TARGET_FILE:wick_cli> ${CMAKE_SOURCE_DIR})
