@@ -128,7 +128,7 @@ lines = [line.rsplit(" ", 1) for line in open("digits.txt")]
 stacks = {stack for stack, _ in lines}
 nanoseconds = sum(int(time) for _, time in lines)
 assert abs(nanoseconds / 1e6 - found["ms"]) < 0.01 * found["ms"], (nanoseconds, found["ms"])
-assert all(stack.startswith("__torch__.Reader.forward;") for stack in stacks if stack != "interpreter"), stacks
+assert all(stack.startswith("__torch__.") for stack in stacks if stack != "interpreter"), stacks
 row = max(found["rows"], key=lambda row: row["ms"])
 places = ";".join(reversed(row["source"].split(" < ")))
 assert any(places in stack and row["op"] in stack for stack in stacks), (places, stacks)
@@ -143,21 +143,25 @@ assert len(heights) == 1 + max(stack.count(";") for stack in stacks)
 assert abs(sum(width for _, width, _ in rows[heights[0]]) - 1180) < 3
 for above, below in zip(heights, heights[1:]):
     for x, width, title in rows[below]:
-        assert any(a - 0.1 <= x and x + width <= a + w + 0.1 for a, w, _ in rows[above]), title
+        assert any(a - 0.1 <= x and x + width <= a + w + 0.5 for a, w, _ in rows[above]), title
 END
 expect 2 "nowhere/f.svg: No such file" "$wick" profile chain.py 'ones(2)' 'ones(2)' --flame nowhere/f.svg
 expect 2 "--calls and --warmup: at most a million" "$wick" profile chain.py 'ones(2)' 'ones(2)' --calls 0
 
 # ---- bench ----
 mkdir -p power/intel-rapl:0 power/intel-rapl:1 # counters of two packages, one of which begins anew
-(for i in $(seq 400); do echo $((i * 1000000)) > power/intel-rapl:0/new; mv power/intel-rapl:0/new power/intel-rapl:0/energy_uj; sleep 0.01; done) &
+(for i in $(seq 4000); do echo $((i * 1000000)) > power/intel-rapl:0/new; mv power/intel-rapl:0/new power/intel-rapl:0/energy_uj; sleep 0.01; done) &
 counter=$!
 echo 5000000 > power/intel-rapl:1/energy_uj
 echo 9000000 > power/intel-rapl:1/max_energy_range_uj
 while [ ! -e power/intel-rapl:0/energy_uj ]; do sleep 0.01; done
-json env WICK_POWERCAP=power "$wick" bench chain.py 'ones(2)' 'ones(2)' --rate 100 --warmup 1 --calls 30 --json
+for try in 1 2 3 4 5 6 7 8 9 10; do # until the counter had its turn meanwhile
+  json env WICK_POWERCAP=power "$wick" bench chain.py 'ones(2)' 'ones(2)' --rate 100 --warmup 1 --calls 30 --json
+  joules=$(sed -n 's/.*"joules_a_call": \([0-9.e-]*\).*/\1/p' out)
+  [ "$joules" = 0 ] || break
+done
 kill $counter
-python3 -c 'import json; found = json.load(open("out")); assert 0 < found["joules_a_call"] < 20, found' || failed=1
+awk -v joules="$joules" 'BEGIN { exit !(joules > 0 && joules < 20) }' || { echo "'$joules' joules a call"; failed=1; }
 expect 0 "energy          0.0000 J a call" env WICK_POWERCAP=power "$wick" bench chain.py 'ones(2)' 'ones(2)' --calls 2
 expect 0 "energy      not told by this machine" env WICK_POWERCAP=nowhere "$wick" bench chain.py 'ones(2)' 'ones(2)' --calls 2
 expect 0 "(30 calls, after 5 of warm-up)" "$wick" bench chain.py 'ones(2)' 'ones(2)' --calls 30 --warmup 5
@@ -188,7 +192,7 @@ expect 2 "Did you mean 'forward'?" "$wick" bench chain.py --method foward
 
 # ---- what takes long says so on a terminal, and there alone: whoever reads the pipe is late ----
 mkfifo late.pt
-late() { { sleep 2.2; cat late.pt > read.pt; } & }
+late() { { sleep 2.2; timeout 30 cat late.pt > read.pt; } & }
 if command -v script > /dev/null; then
   late
   script -qec "'$wick' save '$model' -o late.pt" /dev/null > terminal 2>&1
