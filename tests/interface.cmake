@@ -73,10 +73,12 @@ if(TARGET wick_cli)
   add_test(NAME completion COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/completion.sh ${WICK_COMMAND} ${CMAKE_SOURCE_DIR})
   add_test(NAME demo COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/demo.sh ${WICK_COMMAND} ${CMAKE_SOURCE_DIR})
   if(Python3_FOUND AND WICK_TESTS_STATIC EQUAL -1)
-    # programs of the documents would need a sanitized library's runtime
+    set(document_options)
+    if(WICK_SANITIZE) # programs of the documents would need a sanitized library's runtime
+      set(document_options --no-compiler)
+    endif()
     add_test(NAME document_commands COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/document_commands.py
-      $<TARGET_FILE:wick_cli> ${CMAKE_SOURCE_DIR} "$<$<BOOL:${WICK_SANITIZE}>:--no-compiler>"
-      COMMAND_EXPAND_LISTS)
+      $<TARGET_FILE:wick_cli> ${CMAKE_SOURCE_DIR} ${document_options})
     foreach(script view_page view_browser)
       add_test(NAME ${script} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${script}.py
         $<TARGET_FILE:wick_cli> ${CMAKE_SOURCE_DIR})
