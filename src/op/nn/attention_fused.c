@@ -164,7 +164,7 @@ static bool plan_attention(Call *call, Plan *plan) {
   part->out_width = out_width;
   part->divides = call_bool(call, DIVIDES);
   part->factor = call_is_none(call, FACTOR) ? 1 : (float)ivalue_to_double(call_scalar(call, FACTOR));
-  part->fill = (float)call_double(call, FILL);
+  part->fill = (float)ivalue_to_double(call_scalar(call, FILL));
   return true;
 }
 
@@ -193,7 +193,7 @@ static Status run_fused(Call *call, Plan *plan) {
 static bool takes_numbers(const Call *call) {
   if (!call_is_none(call, FACTOR) && call_scalar(call, FACTOR).tag == TAG_COMPLEX) return false;
   if (call_scalar(call, FILL).tag == TAG_COMPLEX) return false;
-  double fill = call_double(call, FILL);
+  double fill = ivalue_to_double(call_scalar(call, FILL));
   return isinf(fill) || fabs(fill) <= FLT_MAX;
 }
 

@@ -17,6 +17,8 @@ def hidden(x: Tensor, y: Tensor, z: Tensor):
 def nothing_left(x: Tensor, y: Tensor):
     scores = torch.matmul(x, y).masked_fill(x == x, float('-inf'))
     return torch.matmul(torch.softmax(scores, -1), y)
+def hidden_by_an_int(x: Tensor, y: Tensor, z: Tensor):
+    return torch.matmul(torch.softmax(torch.matmul(x, y).masked_fill(x > 0, 3), -1), z)
 def too_great_a_number(x: Tensor, y: Tensor):
     return torch.matmul(torch.softmax(torch.matmul(x, y).masked_fill(x > 0, -1e300), -1), y)
 def all_of_it(x: Tensor, y: Tensor, z: Tensor):
