@@ -5,6 +5,7 @@ import tempfile
 import unittest
 
 import wick
+from optional import needs_cjson
 from wick.testing import assert_close
 
 
@@ -59,6 +60,7 @@ class Close(unittest.TestCase):
 
 
 class Files(unittest.TestCase):
+    @needs_cjson
     def test_safetensors(self):
         state = {"w": wick.arange(6.0).reshape(2, 3).t(), "h": wick.ones(2, dtype=wick.bfloat16), "n": wick.tensor(7),
                  "flags": wick.tensor([True, False]), "none": wick.empty(0, 2)}

@@ -3,21 +3,11 @@ import math
 import unittest
 
 import wick
+from optional import has_lapack, needs_lapack
 from wick import nn
 from wick.nn import functional as F
 
 x = ((wick.arange(24.0) * 7 % 23 - 11) / 10).reshape(2, 3, 4)
-
-
-def has_lapack():
-    try:
-        wick.linalg_qr(wick.eye(2))
-    except NotImplementedError as error:
-        return 'has no LAPACK' not in str(error)
-    return True
-
-
-needs_lapack = unittest.skipUnless(has_lapack(), 'this build has no LAPACK')
 
 
 def close(left, right, tolerance=1e-6):
@@ -88,7 +78,7 @@ class InitialValues(unittest.TestCase):
 
     def test_numbers_for_a_seed(self):
         for name, first in INITIAL.items():
-            if name == 'orthogonal_' and not has_lapack():
+            if name == 'orthogonal_' and not has_lapack:
                 continue
             found = self.filled(getattr(nn.init, name), 3, 4).flatten()[:4].tolist()
             for value, wanted in zip(found, first):

@@ -15,11 +15,11 @@ def forward(image: Tensor) -> Tensor:
     return torch.softmax(net.forward(image.mean(1, keepdim=True)), 1)
 PY
 printf 'zero\none\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n' > names
-wick run picture.py --method one "$examples/digits/digits.npy" -o nine.png
+does wick run picture.py --method one "$examples/digits/digits.npy" -o nine.png
 net=$source/tests/model/digits_cnn.pt
 says 0 "9  nine" wick run classify.py --use net="$net" "image(nine.png, size=8)" --topk 5 --labels names
 says 0 '"label": "nine"' wick run classify.py --use net="$net" "image(nine.png, size=8)" --topk 1 --labels names --json
-wick run picture.py --method boxes "image(nine.png, size=8)" -o boxes.json
+does wick run picture.py --method boxes "image(nine.png, size=8)" -o boxes.json
 says 0 '"boxes": [[0, ' cat boxes.json
-wick run picture.py --method mask "image(nine.png, size=64)" -o mask.png
+does wick run picture.py --method mask "image(nine.png, size=64)" -o mask.png
 says 0 "[ CPUByteType{1,64,64} ]" wick run picture.py --method mask "image(mask.png)"

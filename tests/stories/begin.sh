@@ -10,6 +10,8 @@ cd "$work" || exit 1
 
 skip() { echo "skipped: $*"; exit 77; }
 needs() { command -v "$1" > /dev/null || skip "$1 is not here"; }
+skip_if_missing() { ! grep -qE "was built without|not installed" said || skip "$(head -n 1 said)"; } # a library
+does() { "$@" > said 2>&1 || { skip_if_missing; cat said; exit 1; }; }
 # says STATUS TEXT WORD...: the exit status of the command, and a text somewhere in what it prints; it is left in `said`
 says() {
   wanted=$1 text=$2
@@ -17,7 +19,7 @@ says() {
   status=0
   "$@" > said 2>&1 || status=$?
   if [ $status -ne "$wanted" ] || ! grep -qF -- "$text" said; then
-    grep -qE "was built without|not installed" said && skip "$(head -n 1 said)"
+    skip_if_missing
     echo "$*: exit status $status, '$text' expected in:"; head -20 said; exit 1
   fi
 }
