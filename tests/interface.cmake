@@ -140,6 +140,11 @@ if(PKG_CONFIG AND NOT WICK_SANITIZE AND WICK_TESTS_STATIC EQUAL -1)
   set_tests_properties(installed_tree PROPERTIES RESOURCE_LOCK installation)
 endif()
 
+# Programs that embed wick, in several languages. Their linkers know nothing of a sanitizer's runtime.
+if(NOT WICK_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND WICK_TESTS_STATIC EQUAL -1)
+  add_test(NAME embedding COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/embedding.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR} ${CMAKE_C_COMPILER})
+endif()
+
 # The classes for C++, by the compilers for it that are there.
 if(WICK_TESTS_STATIC EQUAL -1)
   set(sanitized "")
