@@ -56,6 +56,7 @@ if(NOT WICK_INSTALL)
   return()
 endif()
 
+include(cmake/manual.cmake)
 # What a program that links libwick.a needs beside it.
 set(WICK_PRIVATE_LIBS "-lz -lpthread -lm -ldl")
 # wick.pc finds its prefix from where it lies, so that the installed tree can be moved and `cmake --install --prefix` holds.

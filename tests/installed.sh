@@ -18,6 +18,10 @@ mv "$work/staged/opt/wick" "$prefix"
 for file in bash-completion/completions/wick zsh/site-functions/_wick fish/vendor_completions.d/wick.fish; do
   [ -s "$prefix/share/$file" ] || fail "share/$file is not installed"
 done
+# the manual's pages, where the build could make them
+if [ -e "$build/man" ]; then
+  [ -s "$prefix/share/man/man1/wick.1" ] && [ -s "$prefix/share/man/man1/wick-run.1" ] || fail "the manual is not installed"
+fi
 pc=$(find "$prefix" -name wick.pc)
 export PKG_CONFIG_PATH="${pc%/*}"
 libraries=$(pkg-config --variable=libdir wick)
