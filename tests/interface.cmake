@@ -123,9 +123,11 @@ if(TARGET wick_cli AND WICK_TESTS_STATIC EQUAL -1)
   set_tests_properties(compiler_library PROPERTIES PASS_REGULAR_EXPRESSION "0.76" ENVIRONMENT "WICK_EXECUTOR=specializing;WICK_FUSER=none")
 endif()
 
-# Links between documents, and the site of them where mkdocs is installed.
+# Links between documents, their table of variables, and the site of them where mkdocs is installed.
 if(Python3_FOUND)
-  add_test(NAME document_links COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/document_links.py ${CMAKE_SOURCE_DIR})
+  foreach(script document_links document_variables)
+    add_test(NAME ${script} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${script}.py ${CMAKE_SOURCE_DIR})
+  endforeach()
   if(TARGET wick_cli AND WICK_TESTS_STATIC EQUAL -1 AND NOT WICK_SANITIZE)
     add_test(NAME document_site COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/scripts/docs/site.py ${CMAKE_BINARY_DIR}
       ${CMAKE_BINARY_DIR}/docs)
