@@ -140,7 +140,8 @@ for frame in xml.parse("digits.svg").getroot().iter(space + "g"):
     rows.setdefault(int(box.get("y")), []).append((float(box.get("x")), float(box.get("width")), frame.find(space + "title").text))
 heights = sorted(rows)
 assert len(heights) == 1 + max(stack.count(";") for stack in stacks)
-assert abs(sum(width for _, width, _ in rows[heights[0]]) - 1180) < 3
+top = [width for _, width, _ in rows[heights[0]]] # several, where calls ran before a plan was made; each ends early
+assert 1180 - 0.31 * len(top) - 0.1 <= sum(top) <= 1180.1 + 0.01 * len(top), top
 for above, below in zip(heights, heights[1:]):
     for x, width, title in rows[below]:
         assert any(a - 0.1 <= x and x + width <= a + w + 0.5 for a, w, _ in rows[above]), title
