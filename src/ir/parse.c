@@ -15,8 +15,8 @@ typedef struct IrParser {
   Str text;
   size_t at;
   Map values;
-  VEC(Value *) named;   /* those whose names are not numbers: numbered after the others */
-  uint32_t next_number; /* behind the largest number in the text */
+  VEC(Value *) named;   /* those whose names are not numbers, or too large ones: numbered after the others */
+  uint32_t next_number; /* after the largest number in the text */
   VEC(Node *) numbered; /* nodes whose kind ends as that of a printed group does: prim::FusionGroup_0 */
   int depth;
   const Type *(*resolve)(void *argument, Str name);
@@ -513,24 +513,32 @@ static void attributes(IrParser *p, Node *node) {
   }
 }
 
+static bool is_numeral(Str name) {
+  for (size_t i = 0; i < name.length; i++)
+    if (!isdigit((unsigned char)name.data[i])) return false;
+  return true;
+}
+
+/* %02 and %2 are the same number, and so the same value. */
 static Str value_name(IrParser *p) {
   expect(p, "%");
-  return word(p);
+  Str name = word(p);
+  if (is_numeral(name))
+    while (name.length > 1 && name.data[0] == '0') name = str_slice(name, 1, name.length);
+  return name;
 }
 
 static void name_value(IrParser *p, Value *value, Str name) {
   if (map_has(&p->values, name))
     fail(p, arena_printf(p->graph->arena, "%%" STR_FMT " is defined twice", STR_ARG(name)));
   map_put(&p->values, name, value);
-  bool is_number = true;
-  for (size_t i = 0; i < name.length; i++) is_number &= isdigit((unsigned char)name.data[i]) != 0;
   int64_t unique;
-  if (!is_number) {
-    value_set_name(value, name);
-    vec_arena_push(p->graph->arena, &p->named, value);
-  } else if (str_to_int64(name, 10, &unique) && unique < UINT32_MAX / 2) {
+  if (is_numeral(name) && str_to_int64(name, 10, &unique) && unique < UINT32_MAX / 2) {
     value->unique = (uint32_t)unique;
     if (p->next_number <= value->unique) p->next_number = value->unique + 1;
+  } else {
+    if (!is_numeral(name)) value_set_name(value, name);
+    vec_arena_push(p->graph->arena, &p->named, value);
   }
 }
 

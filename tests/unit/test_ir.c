@@ -96,6 +96,7 @@ static void test_bad_text(void **state) {
       "graph(%x : Tensr):\n  return (%x)\n",
       "graph(%x : int):\n  return (%y)\n",
       "graph(%x : int):\n  %x : int = aten::neg(%x)\n  return (%x)\n",
+      "graph(%2 : int):\n  %02 : int = aten::neg(%2)\n  return (%02)\n",
       "graph(%x : int):\n  %y : int = neg(%x)\n  return (%y)\n",
       "graph():\n  %t : Float(2) = prim::Constant[value=<Tensor>]()\n  return (%t)\n",
       "graph():\n  %t : str[] = prim::Constant[value=[\"a\", \"b]()\n  return (%t)\n",
@@ -118,6 +119,25 @@ static void test_bad_text(void **state) {
     arena_dispose(&arena);
     type_store_dispose(&store);
   }
+}
+
+/* Numbers are read as numbers: zeros before them say nothing, and one too large for a value gets the next. */
+static void test_numbers(void **state) {
+  (void)state;
+  IrText ir;
+  StrBuf out = {0};
+  ir_parse(&ir,
+           "graph(%00 : int):\n"
+           "  %99999999999 : int = aten::neg(%0)\n"
+           "  %01 : int = aten::neg(%99999999999)\n"
+           "  return (%1)\n");
+  graph_print(ir.graph, false, &out);
+  assert_text(&out,
+              "graph(%0 : int):\n"
+              "  %2 : int = aten::neg(%0)\n"
+              "  %1 : int = aten::neg(%2)\n"
+              "  return (%1)\n");
+  ir_dispose(&ir);
 }
 
 /* The last value of a name keeps it; who had it before gets the next odd number. */
@@ -305,10 +325,11 @@ static void test_sealing(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_copy_outlives_its_plan),
-      cmocka_unit_test(test_bad_text),       cmocka_unit_test(test_names),
-      cmocka_unit_test(test_uses_and_order), cmocka_unit_test(test_many_uses),
-      cmocka_unit_test(test_matching),       cmocka_unit_test(test_sealing),
+      cmocka_unit_test(test_round_trip), cmocka_unit_test(test_copy_outlives_its_plan),
+      cmocka_unit_test(test_bad_text),   cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_names),      cmocka_unit_test(test_uses_and_order),
+      cmocka_unit_test(test_many_uses),  cmocka_unit_test(test_matching),
+      cmocka_unit_test(test_sealing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
