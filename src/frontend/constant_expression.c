@@ -118,6 +118,7 @@ static IValue list_of(Reader *r, const Type *element, uint32_t count, IValue *va
   }
   if (status && list) ivalue_release(ivalue_list(list));
   require(r, status);
+  list_borrow_type(list);
   return ivalue_list(list);
 }
 static IValue tuple_of(Reader *r, uint32_t count, const IValue *values) {

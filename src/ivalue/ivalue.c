@@ -121,7 +121,7 @@ static void free_container(DeadList *dead, uint32_t tag, RefCount *container) {
   switch (tag) {
     case TAG_LIST: {
       List *l = (List *)container;
-      stores[0] = store_of(l->element);
+      stores[0] = l->borrows_type ? NULL : store_of(l->element);
       for (size_t i = 0; l->kind == LIST_VALUES && i < l->length; i++) drop(dead, l->values[i]);
       mem_free(l->items);
       break;

@@ -84,7 +84,8 @@ typedef struct List {
   RefCount refs;
   uint8_t kind;
   _Atomic uint8_t shared; /* SHARING_... */
-  const Type *element;
+  bool borrows_type;
+  const Type *element; /* its store is retained, unless borrows_type */
   size_t length, capacity;
   union {
     IValue *values;
@@ -217,6 +218,7 @@ Status enum_value_new(const Type *type, uint32_t index, EnumValue **out) MUST_CH
  * unit. */
 void enum_value_borrow_type(EnumValue *value);
 void object_borrow_type(Object *object);
+void list_borrow_type(List *list);
 
 /* ---- asking ---- */
 static inline bool ivalue_is_none(IValue v) {

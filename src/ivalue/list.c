@@ -52,6 +52,11 @@ Status list_new(const Type *element, size_t capacity, List **out) {
   *out = l;
   return OK;
 }
+void list_borrow_type(List *list) {
+  if (list->borrows_type) return;
+  list->borrows_type = true;
+  type_store_release(list->element->store);
+}
 
 static Status list_from_items(TypeKind element, const void *items, size_t count, List **out) {
   TRY(list_new(type_simple(element), count, out));
