@@ -80,6 +80,8 @@ WICK_API wick_node *wick_node_next(const wick_node *node); /* NULL: the last one
 WICK_API wick_node *wick_node_previous(const wick_node *node);
 WICK_API wick_block *wick_node_owner(const wick_node *node);
 WICK_API const char *wick_node_kind(const wick_node *node); /* static */
+/* "__module.fc/__module.fc.0": the submodules that were at work when the node was traced; "": none. Static. */
+WICK_API const char *wick_node_scope(const wick_node *node);
 /* The schema that the node's kind and operands resolve to; "" when there is none. Freed with wick_text_free. */
 WICK_API wick_status wick_node_schema(const wick_node *node, char **out_text, wick_error **error);
 WICK_API size_t wick_node_input_count(const wick_node *node);

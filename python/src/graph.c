@@ -184,6 +184,10 @@ static PyObject *node_kind(PyObject *self, PyObject *unused) {
   (void)unused;
   return PyUnicode_FromString(wick_node_kind(((PartObject *)self)->node));
 }
+static PyObject *node_scope(PyObject *self, PyObject *unused) {
+  (void)unused;
+  return PyUnicode_FromString(wick_node_scope(((PartObject *)self)->node));
+}
 static PyObject *node_ends(PyObject *self, bool inputs) {
   PartObject *part = (PartObject *)self;
   size_t count = inputs ? wick_node_input_count(part->node) : wick_node_output_count(part->node);
@@ -251,6 +255,7 @@ static void part_dealloc(PyObject *self) {
 }
 static PyMethodDef node_methods[] = {
     {"kind", node_kind, METH_NOARGS, "\"aten::add\""},
+    {"scopeName", node_scope, METH_NOARGS, "\"__module.fc\": where it was traced"},
     {"inputs", node_inputs, METH_NOARGS, NULL},
     {"outputs", node_outputs, METH_NOARGS, NULL},
     {"blocks", node_blocks, METH_NOARGS, "The nodes of each nested block."},

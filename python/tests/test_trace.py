@@ -389,6 +389,15 @@ class Programs(unittest.TestCase):
         self.assertIn("graph(%image : ", text)
         self.assertIn("%scaled : ", text)
 
+    def test_scopes(self):
+        net = nn.Sequential(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), nn.Linear(4, 2))
+        traced = torch.jit.trace(net, torch.ones(2, 3))
+        scopes = [(node.kind(), node.scopeName()) for node in traced.inlined_graph.nodes()]
+        self.assertEqual([scope for scope in scopes if scope[0] != "prim::GetAttr"], [
+            ("aten::linear", "__module.0/__module.0.0"), ("aten::relu", "__module.0/__module.0.1"),
+            ("aten::linear", "__module.1")])
+        self.assertIn(", scope: __module.0/__module.0.1", str(traced.inlined_graph))
+
     def test_keywords(self):
         def f(a, b):
             return a - b

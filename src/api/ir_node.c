@@ -43,6 +43,10 @@ wick_block *wick_node_owner(const wick_node *node) {
 const char *wick_node_kind(const wick_node *node) {
   return node ? symbol_name(node_of(node)->kind).data : "";
 }
+const char *wick_node_scope(const wick_node *node) {
+  Symbol scope = node ? node_of(node)->scope : SYMBOL_NONE;
+  return scope == SYMBOL_NONE ? "" : symbol_base(scope).data;
+}
 wick_status wick_node_schema(const wick_node *node, char **out_text, wick_error **error) {
   StrBuf text = {.max_length = 1 << 20};
   API_OUT(out_text);

@@ -233,7 +233,7 @@ static void inline_chunk(Differ *d, Node *node, Results results, Outputs *out) {
 
 static Node *open_grad_of(Differ *d, const Node *node, Results results) {
   Node *grad_of = graph_create(d->backward, SYM_prim_GradOf, 0, NULL, 0);
-  grad_of->range = node->range;
+  node_copy_metadata(grad_of, node);
   node_set_string(grad_of, SYM_attr_name, symbol_name(node->kind));
   for (uint32_t i = 0; i < results.count; i++) {
     Value *gradient = gradient_of(d, results.values[i]);

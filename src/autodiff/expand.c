@@ -32,7 +32,7 @@ void expand_nodes(Graph *graph) {
     const Operator *op = expansion_of(node);
     const FunctionSchema *schema = operator_schema(op);
     Node *expanded = graph_create(graph, symbol_intern(op->name), 0, NULL, schema->return_count);
-    expanded->range = node->range;
+    node_copy_metadata(expanded, node);
     expanded->inlined = node->inlined;
     for (uint32_t i = 0; i < node->input_count; i++) node_add_input(expanded, node_input(node, i));
     Value *old = node_output(node, 0), *result = node_output(expanded, 0);

@@ -36,7 +36,7 @@ static void profile_inputs(Graph *graph, Node *user, uint32_t *slots) {
     if (v->type->kind != TYPE_TENSOR || v->node->kind == SYM_prim_profile) continue;
     Node *profile = graph_create(graph, SYM_prim_profile, 1, &v, 1);
     node_set_int(profile, SYM_attr_index, (*slots)++);
-    profile->range = user->range;
+    node_copy_metadata(profile, user);
     node_insert_before(profile, user);
     for (uint32_t k = i; k < user->input_count; k++) /* one profile for all the places of one user */
       if (node_input(user, k) == v) node_replace_input(user, k, node_output(profile, 0));

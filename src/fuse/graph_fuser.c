@@ -207,7 +207,7 @@ static Node *fuse_cat(GraphFuser *f, Node *cat) {
   Value **parts = ARENA_ARRAY(f->scratch, Value *, list->input_count);
   for (uint32_t i = 0; i < list->input_count; i++) parts[i] = node_input(list, i);
   Node *fused = graph_create(f->graph, SYM_prim_FusedConcat, list->input_count, parts, 1);
-  fused->range = cat->range;
+  node_copy_metadata(fused, cat);
   node_set_int(fused, SYM_attr_dim, dim.i);
   node_insert_before(fused, cat); /* what stands between the list and it may write */
   copy_metadata(node_output(fused, 0), node_output(cat, 0));

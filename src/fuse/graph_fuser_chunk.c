@@ -23,7 +23,7 @@ static bool used_only_by_or_size(const Value *value, const Node *user) {
 static Node *broadcasting_chunk(GraphFuser *f, Node *chunk) {
   if (chunk->kind == SYM_prim_BroadcastingChunk) return chunk;
   Node *wide = graph_create(f->graph, SYM_prim_BroadcastingChunk, 1, (Value *[]){node_input(chunk, 0)}, 0);
-  wide->range = chunk->range;
+  node_copy_metadata(wide, chunk);
   node_copy_attributes(wide, chunk);
   node_insert_after(wide, chunk);
   for (uint32_t i = 0; i < chunk->output_count; i++) {
@@ -73,7 +73,7 @@ static void move_behind_chunk(GraphFuser *f, Node *chunk, uint32_t position) {
   for (uint32_t k = 0; k < pieces; k++) {
     Value *piece = node_output(chunk, pieces * position + k);
     Node *copy = graph_create(f->graph, producer->kind, 0, NULL, 0);
-    copy->range = producer->range;
+    node_copy_metadata(copy, producer);
     copy->inlined = producer->inlined;
     copy->op = producer->op;
     node_copy_attributes(copy, producer);
@@ -163,7 +163,9 @@ void fuser_finish_chunk(GraphFuser *f, Node *chunk) {
   node_output(broadcast, 0)->type = type_list_of(TYPE_TENSOR);
   Node *unpack = graph_insert_node(
       f->graph, graph_create(f->graph, SYM_prim_ListUnpack, 1, (Value *[]){node_output(broadcast, 0)}, count));
-  list->range = broadcast->range = unpack->range = chunk->range;
+  node_copy_metadata(list, chunk);
+  node_copy_metadata(broadcast, chunk);
+  node_copy_metadata(unpack, chunk);
   alias_add_node(f->alias, list);
   alias_add_node(f->alias, broadcast);
   graph_set_insert_point(f->graph, chunk->next);
@@ -171,7 +173,7 @@ void fuser_finish_chunk(GraphFuser *f, Node *chunk) {
     alias_replace_value(f->alias, inputs[i], node_output(unpack, i));
     Node *one = graph_insert_node(
         f->graph, graph_create(f->graph, SYM_prim_ConstantChunk, 1, (Value *[]){node_output(unpack, i)}, 0));
-    one->range = chunk->range;
+    node_copy_metadata(one, chunk);
     node_copy_attributes(one, chunk);
     for (uint32_t k = 0; k < pieces; k++) {
       Value *was = node_output(chunk, i * pieces + k), *output = node_add_output(one, was->type);

@@ -72,7 +72,7 @@ static const InlinedCall *copy_inlined(NodeCopier *copier, const InlinedCall *fr
 Node *copier_node(NodeCopier *copier, const Node *node) {
   Graph *into = copier->into;
   Node *copy = graph_create(into, node->kind, 0, NULL, 0);
-  copy->range = node->range;
+  node_copy_metadata(copy, node);
   copy->inlined = copy_inlined(copier, node->inlined);
   if (node->input_count) {
     copy->inputs = ARENA_ARRAY(into->arena, NodeInput, node->input_count);

@@ -91,6 +91,7 @@ struct Node {
   Node *prev, *next;
   int64_t position; /* order within the block; node_is_before compares */
   SourceRange range;
+  Symbol scope; /* scope::__module.fc/__module.fc.0: the submodules at work when it was traced; SYMBOL_NONE: none */
   const InlinedCall *inlined;
   const Operator *op; /* the resolved overload, cached; NULL: not resolved or not an operator */
   uint32_t input_count, input_capacity, output_count, output_capacity, block_count, attribute_count;
@@ -116,6 +117,7 @@ struct Graph {
   Block *block;
   Node *insert_before; /* insertion point */
   SourceRange range;   /* given to new nodes */
+  Symbol scope;        /* the same */
   uint32_t next_unique, marks;
   Map names;                        /* debug names in use -> Value */
   Map name_suffixes;                /* "x" -> last suffix given to an "x.N", as an integer in the pointer */
@@ -237,6 +239,8 @@ static inline Value *node_output(const Node *n, uint32_t i) {
 }
 Value *node_named_input(const Node *node, const char *name); /* by the schema's argument name; NULL: no such */
 uint32_t node_add_input(Node *node, Value *value);
+/* The place in the source, and the scope. */
+void node_copy_metadata(Node *to, const Node *from);
 void node_insert_input(Node *node, uint32_t at, Value *value);
 void node_replace_input(Node *node, uint32_t i, Value *value);
 void node_remove_input(Node *node, uint32_t i);

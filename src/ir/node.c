@@ -13,7 +13,12 @@ Node *node_new(Graph *graph, Symbol kind) {
   node->kind = kind;
   node->graph = graph;
   node->range = graph->range;
+  node->scope = graph->scope;
   return node;
+}
+void node_copy_metadata(Node *to, const Node *from) {
+  to->range = from->range;
+  to->scope = from->scope;
 }
 
 /* ---- inputs ---- */

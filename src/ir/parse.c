@@ -574,6 +574,20 @@ static size_t number_begins(Str text) {
   return at && at < text.length && text.data[at - 1] == '_' ? at - 1 : text.length;
 }
 
+/* ", scope: __module.fc/__module.fc.0": up to the end of the line or a comment, as modules may have any names. */
+static void scope(IrParser *p, Node *node) {
+  if (!accept(p, ",")) return;
+  expect(p, "scope");
+  expect(p, ":");
+  skip(p);
+  size_t begin = p->at;
+  while (peek(p) && peek(p) != '\n' && peek(p) != '#') p->at++;
+  Str name = str_slice(p->text, begin, p->at);
+  while (name.length && isspace((unsigned char)name.data[name.length - 1])) name.length--;
+  if (!name.length) fail(p, "expected the name of a scope");
+  node->scope = symbol_intern(str_from(arena_printf(p->graph->arena, "scope::" STR_FMT, STR_ARG(name))));
+}
+
 static void nodes(IrParser *p, Block *block);
 
 static void node(IrParser *p, Block *block) {
@@ -595,6 +609,7 @@ static void node(IrParser *p, Block *block) {
   if (number_begins(symbol_name(kind)) < symbol_name(kind).length) vec_arena_push(arena, &p->numbered, made);
   attributes(p, made);
   uses(p, made);
+  scope(p, made);
   if (++p->depth > MAX_DEPTH || STACK_IS_LOW()) fail(p, "blocks are nested too deeply");
   for (uint32_t i = 0;; i++) {
     size_t before = p->at;

@@ -220,6 +220,7 @@ static void print_node(Printer *p, const Node *node, uint32_t level) {
     strbuf_char(out, ']');
   }
   print_inputs(node, out);
+  if (node->scope != SYMBOL_NONE) strbuf_printf(out, ", scope: " STR_FMT, STR_ARG(symbol_base(node->scope)));
   if (p->with_source) print_source(node, out);
   strbuf_char(out, '\n');
   for (uint32_t i = 0; i < node->block_count; i++) {

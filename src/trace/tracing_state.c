@@ -269,6 +269,10 @@ static void enter(void *argument) {
   if (!map_has(&s->t->modules, s->path))
     trace_fail(s->t, ERROR_NOT_FOUND, "the traced module has no submodule '" STR_FMT "'", STR_ARG(s->path));
   open_block(s->t, SYM_prim_TracedModuleForward, 0, s->path);
+  Graph *graph = s->t->graph;
+  Str outer = graph->scope == SYMBOL_NONE ? STR("") : symbol_base(graph->scope);
+  graph->scope = symbol_intern(str_from(arena_printf(graph->arena, "scope::" STR_FMT "%s__module." STR_FMT,
+                                                     STR_ARG(outer), outer.length ? "/" : "", STR_ARG(s->path))));
 }
 Status trace_enter(TracingState *t, Str path) {
   return trace_protect(t, enter, &(Step){.t = t, .path = path});
@@ -279,6 +283,7 @@ Status trace_leave(TracingState *t) {
   if (!node || node->kind != SYM_prim_TracedModuleForward)
     return status_new(ERROR_INVALID_ARGUMENT, "no submodule was entered here");
   close_block(t);
+  t->graph->scope = node->scope;
   return OK;
 }
 

@@ -140,6 +140,25 @@ static void test_numbers(void **state) {
   ir_dispose(&ir);
 }
 
+/* Scopes go up to the end of the line, or to where the source is told. */
+static void test_scopes(void **state) {
+  (void)state;
+  IrText ir;
+  StrBuf out = {0};
+  ir_parse(&ir,
+           "graph(%x : int):\n"
+           "  %1 : int = aten::neg(%x), scope: __module.a b/__module.a b.0 # net.py:3:0\n"
+           "  %2 : int = aten::neg(%1)\n"
+           "  return (%2)\n");
+  graph_print(ir.graph, false, &out);
+  assert_text(&out,
+              "graph(%x : int):\n"
+              "  %1 : int = aten::neg(%x), scope: __module.a b/__module.a b.0\n"
+              "  %2 : int = aten::neg(%1)\n"
+              "  return (%2)\n");
+  ir_dispose(&ir);
+}
+
 /* The last value of a name keeps it; who had it before gets the next odd number. */
 static void test_names(void **state) {
   (void)state;
@@ -325,11 +344,11 @@ static void test_sealing(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trip), cmocka_unit_test(test_copy_outlives_its_plan),
-      cmocka_unit_test(test_bad_text),   cmocka_unit_test(test_numbers),
-      cmocka_unit_test(test_names),      cmocka_unit_test(test_uses_and_order),
-      cmocka_unit_test(test_many_uses),  cmocka_unit_test(test_matching),
-      cmocka_unit_test(test_sealing),
+      cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_copy_outlives_its_plan),
+      cmocka_unit_test(test_bad_text),       cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_names),          cmocka_unit_test(test_scopes),
+      cmocka_unit_test(test_uses_and_order), cmocka_unit_test(test_many_uses),
+      cmocka_unit_test(test_matching),       cmocka_unit_test(test_sealing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,6 +77,33 @@ static wick_value *call_net(Pool *p, const wick_module *module, wick_value *x) {
   return keep(p, result);
 }
 
+static size_t count_of(const char *text, const char *part) {
+  size_t count = 0;
+  for (const char *at = text; (at = strstr(at, part)); at += strlen(part)) count++;
+  return count;
+}
+
+/* Nodes tell which submodules were at work; those of the module itself have no scope. */
+static void test_scopes(void **state) {
+  (void)state;
+  Pool p = {0};
+  wick_module *module = net(&p), *same;
+  same = end(call_net(&p, module, begin_module(&p, module, tensor(&p, 2, 2, 3))));
+  wick_graph *graph;
+  char *text;
+  assert_int_equal(wick_graph_of_method(same, "forward", 1, &graph, NULL), WICK_OK);
+  assert_int_equal(wick_graph_print(graph, &text, NULL), WICK_OK);
+  assert_int_equal(count_of(text, ", scope: __module.sub/__module.sub.l1"), 1);
+  assert_int_equal(count_of(text, ", scope: __module.sub/__module.sub.l2"), 1);
+  assert_int_equal(count_of(text, ", scope: __module.l"), 2);
+  assert_non_null(strstr(text, ") = aten::relu("));
+  wick_text_free(text);
+  wick_graph_release(graph);
+  wick_module_release(same);
+  wick_module_release(module);
+  pool_free(&p);
+}
+
 static void test_submodules(void **state) {
   (void)state;
   Pool p = {0};
@@ -235,9 +262,12 @@ static void test_refusals(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_submodules),        cmocka_unit_test(test_gradients),
-      cmocka_unit_test(test_shared_class),      cmocka_unit_test(test_results_of_submodules),
-      cmocka_unit_test(test_methods_and_forks), cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_submodules),
+                                     cmocka_unit_test(test_scopes),
+                                     cmocka_unit_test(test_gradients),
+                                     cmocka_unit_test(test_shared_class),
+                                     cmocka_unit_test(test_results_of_submodules),
+                                     cmocka_unit_test(test_methods_and_forks),
+                                     cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static void rewrite_chunk(Graph *graph, Node *node) {
     return;
   NODE_LOG_UPDATE(FILE_NAME, "becomes prim::ConstantChunk:", node);
   Node *chunk = graph_create(graph, SYM_prim_ConstantChunk, 1, (Value *[]){node_input(node, 0)}, (uint32_t)chunks);
-  chunk->range = node->range;
+  node_copy_metadata(chunk, node);
   chunk->inlined = node->inlined;
   node_set_int(chunk, SYM_attr_chunks, chunks);
   node_set_int(chunk, SYM_attr_dim, dim);

@@ -162,7 +162,7 @@ static void fold_node(Graph *graph, Exec *exec, AliasDb *db, Node *node) {
   for (uint32_t i = 0; i < node->output_count; i++) {
     Value *old = node_output(node, i),
           *constant = graph_insert_constant(graph, results[i], old->type->kind == TYPE_TUPLE ? old->type : NULL);
-    constant->node->range = node->range;
+    node_copy_metadata(constant->node, node);
     if (old->type->kind == TYPE_OPTIONAL && ivalue_is_none(results[i])) constant->type = old->type;
     Str name = old->name;
     value_replace_all_uses_with(old, constant);

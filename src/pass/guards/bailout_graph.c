@@ -91,7 +91,7 @@ static Value *repeat_read(Repeater *r, Value *value, Node *before) {
   Value *object = repeat_read(r, node_input(value->node, 0), before);
   Node *read = graph_create(before->graph, SYM_prim_GetAttr, 1, &object, 1);
   node_copy_attributes(read, value->node);
-  read->range = value->node->range;
+  node_copy_metadata(read, value->node);
   read->inlined = value->node->inlined;
   node_output(read, 0)->type = value->type;
   node_insert_before(read, before);

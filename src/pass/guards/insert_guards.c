@@ -37,7 +37,7 @@ static void walk(Inserter *s, Block *block, int open) {
     if (type && jit_opt_limit(FILE_NAME)) {
       NODE_LOG_UPDATE(FILE_NAME, "becomes a guard:", node);
       Node *guard = graph_create(s->graph, SYM_prim_Guard, 1, &input, 1);
-      guard->range = node->range;
+      node_copy_metadata(guard, node);
       node_output(guard, 0)->type = type;
       node_insert_before(guard, node);
       if (s->facts.db) alias_replace_value(s->facts.db, input, node_output(guard, 0));

@@ -21,7 +21,7 @@ static void inline_one(Node *fork_closure, void (*clean_up)(Graph *graph, void *
   for (size_t i = 0; i < packed->uses.length; i++)
     if (packed->uses.data[i].user->kind == SYM_prim_TupleUnpack) unpack = packed->uses.data[i].user;
   node_insert_after(fork, fork_closure);
-  fork->range = fork_closure->range;
+  node_copy_metadata(fork, fork_closure);
   for (uint32_t i = 0; i < context->input_count; i++) {
     Value *value = node_input(context, i);
     node_add_input(fork, value);

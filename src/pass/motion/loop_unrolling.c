@@ -183,7 +183,7 @@ static void peel_iteration(Graph *graph, Node *loop) {
   if (!constant_is_bool(more, true))
     condition = insert_call_before(loop, SYM_aten___and__, TYPE(BOOL), 2, (Value *[]){condition, more});
   Node *branch = graph_create_if(graph, condition);
-  branch->range = loop->range;
+  node_copy_metadata(branch, loop);
   node_insert_before(branch, loop);
   Block *taken = branch->blocks[0], *skipped = branch->blocks[1];
   Value **values = carried_values(loop);

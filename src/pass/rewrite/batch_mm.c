@@ -161,7 +161,7 @@ static void batch_side(Batcher *b, Products *products, uint32_t side) {
   if (products->length < SIDE_MIN_PRODUCTS || !jit_opt_limit(FILE_NAME)) return;
   Node *first = products->data[0];
   Node *batch = graph_create(b->graph, SYM_prim_MMBatchSide, 1, (Value *[]){node_input(first, side)}, 0);
-  batch->range = first->range;
+  node_copy_metadata(batch, first);
   node_set_int(batch, SYM_attr_side, side);
   for (size_t i = 0; i < products->length; i++) {
     Node *product = products->data[i];

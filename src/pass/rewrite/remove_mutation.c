@@ -40,7 +40,7 @@ Node *write_insert_functional(Node *node, Symbol kind) {
   Value **inputs = ARENA_ARRAY(graph->arena, Value *, node->input_count);
   for (uint32_t i = 0; i < node->input_count; i++) inputs[i] = node_input(node, i);
   Node *plain = graph_create(graph, kind, node->input_count, inputs, 1);
-  plain->range = node->range;
+  node_copy_metadata(plain, node);
   plain->inlined = node->inlined;
   node_output(plain, 0)->type = node_output(node, 0)->type;
   node_insert_before(plain, node);

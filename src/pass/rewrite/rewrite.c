@@ -51,7 +51,7 @@ Value *insert_call(Graph *graph, Symbol kind, const Type *type, uint32_t input_c
 
 Value *insert_call_before(Node *node, Symbol kind, const Type *type, uint32_t input_count, Value *const *inputs) {
   Node *call = graph_create(node->graph, kind, input_count, inputs, 1);
-  call->range = node->range;
+  node_copy_metadata(call, node);
   call->inlined = node->inlined;
   node_output(call, 0)->type = type;
   node_insert_before(call, node);
@@ -61,7 +61,7 @@ Value *insert_call_before(Node *node, Symbol kind, const Type *type, uint32_t in
 Value *insert_constant_before(Node *node, IValue value, const Type *type) {
   assert(constant_is_possible(value));
   Node *constant = graph_create(node->graph, SYM_prim_Constant, 0, NULL, 1);
-  constant->range = node->range;
+  node_copy_metadata(constant, node);
   constant_set(constant, value, type);
   node_insert_before(constant, node);
   return node_output(constant, 0);

@@ -27,7 +27,7 @@ static void replace(Rewriter *r, const SubgraphMatch *m) {
   Node *before = m->anchor->prev;
   graph_inline(graph, r->replacement, arguments, results);
   for (Node *node = before->next; node != m->anchor; node = node->next) {
-    node->range = m->anchor->range;
+    node_copy_metadata(node, m->anchor);
     node->inlined = m->anchor->inlined;
   }
   graph->range = range;
