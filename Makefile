@@ -17,7 +17,8 @@ setup-tests: $(PACKAGES_STAMP)-tests
 $(PACKAGES_STAMP)-tests: scripts/setup.sh
 	@mkdir -p build; sh scripts/setup.sh tests && touch $@
 
-demo: all
+demo: setup
+	@mkdir -p build; $(call BUILD,release,--target wick_cli)
 	@sh scripts/demo.sh
 
 # wick beside PyTorch and ONNX Runtime, where they are installed; writes docs/performance.md. BENCH: its options.
@@ -122,9 +123,9 @@ deb: setup
 	@sh scripts/setup.sh dpkg-dev file python3-dev
 	@sh scripts/deb.sh
 
-# The command statically linked with musl, for any Linux of this processor: build/wick-VERSION-PROCESSOR.tar.gz
+# The command statically linked with musl, for any Linux of this processor: build/wick-VERSION-PROCESSOR-linux.tar.gz
 tarball: setup
-	@sh scripts/setup.sh musl-tools make bzip2 xz-utils
+	@sh scripts/setup.sh musl-tools make bzip2 xz-utils python3
 	@sh scripts/cross_root.sh musl musl-gcc
 	@sh scripts/tarball.sh
 

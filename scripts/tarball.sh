@@ -1,5 +1,5 @@
 #!/bin/sh
-# The static command with its licence and what it is, in one folder of a tar archive. The same bits each time.
+# The static command with its manual, completion, licence and docs, in one folder of a tar archive. The same bits each time.
 set -e
 # its own build: nothing of this folder's name is in the files
 cmake --preset musl -B build/tarball -DBUILD_TESTING=OFF -DCMAKE_C_FLAGS="-ffile-prefix-map=$PWD=." > build/tarball.log ||
@@ -10,7 +10,8 @@ name=wick-$version-$(uname -m)-linux
 when=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || stat -c %Y CMakeLists.txt)}
 rm -rf "build/$name" && mkdir "build/$name"
 strip -o "build/$name/wick" build/tarball/wick
-cp -R LICENSE README.md docs "build/$name/"
+cp -R LICENSE README.md docs scripts/completion "build/$name/"
+python3 scripts/man.py build/tarball/wick "build/$name/man/man1"
 tar -C build --sort=name --mtime="@$when" --owner=0 --group=0 --numeric-owner --mode=go=rX -cf - "$name" |
   gzip -9n > "build/$name.tar.gz"
 rm -rf "build/${name:?}"
