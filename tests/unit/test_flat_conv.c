@@ -188,21 +188,30 @@ static void run_product(const Case *c) {
   mem_free(out);
 }
 
+/* Squares of two sides, each with the weight kept transformed and with one that is transformed when it is used. */
+static const struct {
+  int side;
+  bool is_kept;
+} WINOGRADS[] = {{2, true}, {2, false}, {4, true}, {4, false}};
+enum { WINOGRAD_COUNT = sizeof WINOGRADS / sizeof *WINOGRADS, DIRECTLY = -1 };
+
 /* The same with fewer products, in the tables for which that pays; counts how often with squares of each side. */
 static void run_winograd(const Case *c, int *counts) {
   Exec exec;
   exec_init(&exec, NULL);
   exec.threads = (int)(next() % 3) + 1;
   float *out = mem_alloc((size_t)c->results * sizeof *out);
-  for (int side = 2; side <= 4; side += 2) {
+  for (int i = 0; i < WINOGRAD_COUNT; i++) {
+    int side = WINOGRADS[i].side;
     WeightLayout layout;
-    flat_winograd_layout(&c->p, side, &layout);
+    flat_winograd_layout(&c->p, side, WINOGRADS[i].is_kept, &layout);
     float *weight = packed(c, layout);
     for (int t = 0, n = table_count(); t < n; t++) {
       bool is_finite = false;
       if (flat_winograd_side(&c->p, tables[t]) == 0) continue;
-      for (int64_t i = 0; i < c->results; i++) out[i] = -77;
-      assert_null(flat_winograd(tables[t], &exec, &c->p, side, c->input, weight, &c->epilogue, out, &is_finite));
+      for (int64_t k = 0; k < c->results; k++) out[k] = -77;
+      assert_null(flat_winograd(tables[t], &exec, &c->p, side, WINOGRADS[i].is_kept, c->input, weight, &c->epilogue,
+                                out, &is_finite));
       assert_true(is_finite);
       check_results(c, out, tables[t]);
       counts[side] += flat_winograd_side(&c->p, tables[t]) == side;
@@ -388,21 +397,24 @@ static void test_winograd(void **state) {
   assert_int_equal(flat_winograd_side(&p, flat_kernels()), 0);
 }
 
-/* The root of the mean square of what a side's results, or with 0 those of flat_conv, are off, for one table. */
-static double mean_error(const Case *c, const FlatKernels *kernels, int side, int threads, const double *wanted,
+/* The root of the mean square of what the results of one of WINOGRADS, or DIRECTLY those of flat_conv, are off, for one
+ * table. */
+static double mean_error(const Case *c, const FlatKernels *kernels, int winograd, int threads, const double *wanted,
                          float *out) {
   Exec exec;
   exec_init(&exec, NULL);
   exec.threads = threads;
   WeightLayout layout;
   bool is_finite = true;
+  int side = winograd == DIRECTLY ? 0 : WINOGRADS[winograd].side;
+  bool is_kept = side && WINOGRADS[winograd].is_kept;
   if (side)
-    flat_winograd_layout(&c->p, side, &layout);
+    flat_winograd_layout(&c->p, side, is_kept, &layout);
   else
     flat_conv_layout(&c->p, &layout);
   float *weight = packed(c, layout);
   if (side)
-    assert_null(flat_winograd(kernels, &exec, &c->p, side, c->input, weight, &c->epilogue, out, &is_finite));
+    assert_null(flat_winograd(kernels, &exec, &c->p, side, is_kept, c->input, weight, &c->epilogue, out, &is_finite));
   else
     assert_null(flat_conv_by(kernels, &exec, &c->p, c->input, weight, &c->epilogue, out));
   assert_true(is_finite);
@@ -430,13 +442,14 @@ static void test_winograd_errors(void **state) {
       for (at[1] = 0; at[1] < c.p.out[1]; at[1]++)
         for (at[2] = 0; at[2] < c.p.out[2]; at[2]++) wanted[index++] = sum_at(&c, 0, channel, at);
     for (int t = 0, n = table_count(); t < n; t++) {
-      double direct = mean_error(&c, tables[t], 0, 1, wanted, out);
-      for (int side = 2; side <= 4; side += 2) {
-        double error = mean_error(&c, tables[t], side, 1, wanted, out);
+      double direct = mean_error(&c, tables[t], DIRECTLY, 1, wanted, out);
+      for (int i = 0; i < WINOGRAD_COUNT; i++) {
+        int side = WINOGRADS[i].side;
+        double error = mean_error(&c, tables[t], i, 1, wanted, out);
         if (!(error > 0 && error < (side == 2 ? 3 : 8) * direct))
           fail_msg("side %d in vectors of %d: errors of %g, directly %g", side, tables[t]->vector, error, direct);
         for (int threads = 2; threads <= 5; threads++) {
-          mean_error(&c, tables[t], side, threads, wanted, again);
+          mean_error(&c, tables[t], i, threads, wanted, again);
           assert_memory_equal(out, again, (size_t)c.results * sizeof *out);
         }
       }

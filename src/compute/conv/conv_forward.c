@@ -30,11 +30,12 @@ static Status run_product(Exec *exec, const ConvParams *p, const Tensor *input, 
 static Status run_winograd(Exec *exec, const ConvParams *p, int side, const Tensor *input, const Tensor *weight,
                            const ConvEpilogue *epilogue, Tensor *out, bool *done) {
   WeightLayout layout;
-  flat_winograd_layout(p, side, &layout);
+  bool is_kept = flat_winograd_keeps(p, side);
+  flat_winograd_layout(p, side, is_kept, &layout);
   PackedWeight *packed = packed_weight_take(exec, weight, &layout);
   if (!packed) return status_out_of_memory();
-  Status status = flat_winograd(flat_kernels(), exec, p, side, tensor_data(input), packed_weight_data(packed), epilogue,
-                                tensor_data(out), done);
+  Status status = flat_winograd(flat_kernels(), exec, p, side, is_kept, tensor_data(input), packed_weight_data(packed),
+                                epilogue, tensor_data(out), done);
   packed_weight_give_back(packed);
   return status;
 }

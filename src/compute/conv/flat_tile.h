@@ -7,12 +7,16 @@
 #include "compute/conv/conv_epilogue.h"
 
 enum { FLAT_ROWS = 8, FLAT_COLUMNS = 4, WINOGRAD_MOST = 4 /* side of a square */ };
+/* Filters that are transformed at once, so that they stay in L2, and the floats that a point has of them: no multiple
+ * of a page, for a filter's points are written together. */
+enum { WINOGRAD_DEPTH = 128, WINOGRAD_FILTERS = WINOGRAD_DEPTH * FLAT_ROWS + 16 };
 /* The points of F(4x4, 3x3) are 0, these two, their negatives and infinity. */
 #define WINOGRAD_NEAR 0.75f
 #define WINOGRAD_FAR 1.5f
 
 typedef struct FlatTile {
   const float *weights, *input;
+  const float *next; /* with one tap: so many weights are fetched on the way; NULL: those that follow */
   int64_t channels, channel_stride, tap_count;
   const int64_t *taps; /* distances in floats */
   float *out;
@@ -96,6 +100,9 @@ typedef struct FlatKernels {
   /* Winograd's F(side x side, 3x3), side 2 or 4, for n neighboring squares. B' d B of inputs at
    * from[taps[(side + 2) * row + column]], to lines that are `stride` apart; of those whole vectors are written. */
   void (*winograd_input)(int side, int64_t n, const float *from, const int64_t *taps, float *to, int64_t stride);
+  /* G w G' of the filters of n input channels, at most WINOGRAD_DEPTH, [input channel][tap][FLAT_ROWS], to lines that
+   * are WINOGRAD_FILTERS apart. */
+  void (*winograd_filters)(int side, int64_t n, const float *from, float *to);
   /* A' m A of sums in so many lines, times scale plus shift: the rows of results, `row` apart, `side` for each square.
    * false: one is not finite. */
   bool (*winograd_output)(int side, int64_t n, const float *sums, int64_t stride, float scale, float shift, float *to,

@@ -141,9 +141,10 @@ static inline __attribute__((always_inline)) void tile_of_vectors(const FlatTile
     if (t->tap_count == 1) {
       x += t->taps[0];
       enum { AHEAD = 8 }; /* channels: rows of planes and weights come from L3 or memory as often as not */
-      for (int64_t c = t->channels; c > 0; c--, x += t->channel_stride, w += FLAT_ROWS) {
+      const float *next = t->next ? t->next : w + 4 * AHEAD * FLAT_ROWS;
+      for (int64_t c = t->channels; c > 0; c--, x += t->channel_stride, w += FLAT_ROWS, next += FLAT_ROWS) {
         UNROLLED for (int v = 0; v < count; v++) __builtin_prefetch(x + AHEAD * t->channel_stride + v * LANES);
-        __builtin_prefetch(w + 4 * AHEAD * FLAT_ROWS);
+        __builtin_prefetch(next);
         sum_up(step, count, x, mask, w, sums);
       }
     } else {
@@ -482,6 +483,7 @@ const FlatKernels KERNELS = {
     .put_runs = put_runs,
     .put_places = put_places,
     .winograd_input = winograd_input,
+    .winograd_filters = winograd_filters,
     .winograd_output = winograd_output,
     .winograd_deal = winograd_deal,
     .maximum = maximum_line,

@@ -1,5 +1,5 @@
 /* Blocks of squares: their inputs are transformed for all channels; then, for 8 output channels after the other, come
- * the products, the sums back, and the rows. */
+ * their filters' transforms, where they are not kept, the products, the sums back, and the rows. */
 #include "compute/conv/flat_winograd.h"
 
 #include <assert.h>
@@ -10,7 +10,8 @@
 
 enum {
   MOST_LINE = WINOGRAD_MOST + 2,
-  BLOCK_BYTES = 640 << 10 /* of transformed inputs: they stay in L2 */
+  BLOCK_BYTES = 640 << 10, /* of transformed inputs: they stay in L2 */
+  KEPT_BYTES = 3 << 20     /* of a transformed weight; larger ones would come from memory, which takes longer */
 };
 
 typedef struct Winograd {
@@ -20,6 +21,7 @@ typedef struct Winograd {
   const ConvEpilogue *epilogue;
   const float *weight;
   int side, points; /* of a square of results; products for one */
+  bool is_kept;     /* the weight is transformed */
   /* Squares of a plane, counted row by row. The inputs of a channel lie in side * (side + 2) planes, of rows by their
    * remainder and, of columns, those that each column of the squares' inputs meets: so they are runs, too. */
   int64_t high, wide, squares;
@@ -65,15 +67,27 @@ int flat_winograd_side(const ConvParams *p, const FlatKernels *kernels) {
 
 /* ---- weights ---- */
 
-void flat_winograd_layout(const ConvParams *p, int side, WeightLayout *out) {
+static uint64_t transformed_bytes(const ConvParams *p, int side) {
   int64_t panels = (p->out_channels + FLAT_ROWS - 1) / FLAT_ROWS, points = (side + 2) * (side + 2);
+  return (uint64_t)(panels * points * p->in_channels * FLAT_ROWS) * sizeof(float);
+}
+
+bool flat_winograd_keeps(const ConvParams *p, int side) {
+  return transformed_bytes(p, side) <= KEPT_BYTES;
+}
+
+void flat_winograd_layout(const ConvParams *p, int side, bool is_kept, WeightLayout *out) {
+  if (!is_kept) {
+    flat_conv_layout(p, out);
+    return;
+  }
   memset(out, 0, sizeof *out);
   out->transform = side == 2 ? WEIGHT_WINOGRAD_2 : WEIGHT_WINOGRAD_4;
   out->ndim = 3;
   out->sizes[0] = p->out_channels;
   out->sizes[1] = p->in_channels;
   out->sizes[2] = 9;
-  out->bytes = (uint64_t)(panels * points * p->in_channels * FLAT_ROWS) * sizeof(float);
+  out->bytes = transformed_bytes(p, side);
 }
 
 /* One of the points +-x at which lines of filters are taken: G has its powers over its distances to the others,
@@ -190,17 +204,20 @@ typedef struct Scratch {
                     * one order */
   float *products; /* [8][point][width] */
   float *rows;     /* [8][side][side * width]: results */
+  float *filters;  /* [point][WINOGRAD_FILTERS]; NULL: they are kept */
   size_t bytes;
 } Scratch;
 
 static bool scratch_new(const Winograd *w, Scratch *s) {
   size_t inputs = (size_t)(w->points * w->line), products = (size_t)(FLAT_ROWS * w->points * w->width),
          rows = (size_t)(FLAT_ROWS * w->side * w->side * w->width);
-  s->bytes = (inputs + products + rows) * sizeof(float);
+  size_t filters = w->is_kept ? 0 : (size_t)(w->points * WINOGRAD_FILTERS);
+  s->bytes = (inputs + products + rows + filters) * sizeof(float);
   s->inputs = cache_alloc(s->bytes);
   if (!s->inputs) return false;
   s->products = s->inputs + inputs;
   s->rows = s->products + products;
+  s->filters = filters ? s->rows + rows : NULL;
   return true;
 }
 
@@ -226,24 +243,38 @@ static void write_squares(const Winograd *w, const Scratch *s, int64_t channel, 
   }
 }
 
+/* The products of a panel with input channels [first, end), on top of those before them. Where filters are transformed
+ * now, those that come next are fetched meanwhile, a ninth for each of nine points. */
+static void multiply(const Winograd *w, const Scratch *s, int64_t panel, int64_t first, int64_t end, FlatTile *t) {
+  int64_t inputs = w->p->in_channels, each = w->points / 9;
+  const float *filters = w->weight + (panel * inputs + first) * 9 * FLAT_ROWS,
+              *next = filters + (end - first) * 9 * FLAT_ROWS;
+  t->channels = end - first;
+  t->accumulate = first > 0;
+  if (!w->is_kept) w->kernels->winograd_filters(w->side, t->channels, filters, s->filters);
+  for (int k = 0; k < w->points; k++) {
+    t->weights =
+        w->is_kept ? w->weight + (panel * w->points + k) * inputs * FLAT_ROWS : s->filters + k * WINOGRAD_FILTERS;
+    t->next = !w->is_kept && k % each == 0 && k / each < 9 ? next + k / each * t->channels * FLAT_ROWS : NULL;
+    t->input = s->inputs + k * w->line + first * w->width;
+    t->out = s->products + k * w->width;
+    w->kernels->tile(t);
+  }
+}
+
 static void run_panel(Winograd *w, const Scratch *s, int64_t panel, int64_t first, int width) {
   assert(panel >= 0 && panel < w->panels);
   static const int64_t here = 0;
   const ConvEpilogue *e = w->epilogue;
-  int64_t channel = panel * FLAT_ROWS, inputs = w->p->in_channels, left = w->p->out_channels - channel;
-  FlatTile t = {.channels = inputs,
-                .channel_stride = w->width,
+  int64_t channel = panel * FLAT_ROWS, inputs = w->p->in_channels, left = w->p->out_channels - channel,
+          depth = w->is_kept ? inputs : WINOGRAD_DEPTH;
+  FlatTile t = {.channel_stride = w->width,
                 .tap_count = 1,
                 .taps = &here,
                 .out_stride = w->points * w->width,
                 .rows = (int)(left < FLAT_ROWS ? left : FLAT_ROWS),
                 .width = (int)vectors_of(width, w->kernels) * w->kernels->vector};
-  for (int k = 0; k < w->points; k++) {
-    t.weights = w->weight + (panel * w->points + k) * inputs * FLAT_ROWS;
-    t.input = s->inputs + k * w->line;
-    t.out = s->products + k * w->width;
-    w->kernels->tile(&t);
-  }
+  for (int64_t c = 0; c < inputs; c += depth) multiply(w, s, panel, c, c + depth < inputs ? c + depth : inputs, &t);
   bool is_finite = true;
   for (int r = 0; r < t.rows; r++)
     is_finite &= w->kernels->winograd_output(w->side, width, s->products + r * w->points * w->width, w->width,
@@ -315,10 +346,17 @@ static Status run_images(Winograd *w, const float *input, float *out, bool *out_
   return status;
 }
 
-Status flat_winograd(const FlatKernels *kernels, Exec *exec, const ConvParams *p, int side, const float *input,
-                     const float *weight, const ConvEpilogue *epilogue, float *out, bool *out_finite) {
+Status flat_winograd(const FlatKernels *kernels, Exec *exec, const ConvParams *p, int side, bool is_kept,
+                     const float *input, const float *weight, const ConvEpilogue *epilogue, float *out,
+                     bool *out_finite) {
   assert(side == 2 || side == 4);
-  Winograd w = {.exec = exec, .p = p, .kernels = kernels, .epilogue = epilogue, .weight = weight, .side = side};
+  Winograd w = {.exec = exec,
+                .p = p,
+                .kernels = kernels,
+                .epilogue = epilogue,
+                .weight = weight,
+                .side = side,
+                .is_kept = is_kept};
   w.points = (side + 2) * (side + 2);
   set_planes(&w);
   set_blocks(&w);

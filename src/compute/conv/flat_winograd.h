@@ -16,10 +16,15 @@
 
 /* The side of the squares with which it is least work, 2 or 4; 0: it is not of the kind, or flat_conv is less. */
 int flat_winograd_side(const ConvParams *p, const FlatKernels *kernels);
-/* [channel / 8][(side + 2)^2][input channel][8], transformed. */
-void flat_winograd_layout(const ConvParams *p, int side, WeightLayout *out);
-/* `to` has layout->bytes. */
+/* Whether the weight is to be kept transformed, four times as large or twice (side 2). Where that is a lot, it is kept
+ * as flat_conv has it, and its transforms are made whenever it is used: in less time than memory would take to give
+ * them. */
+bool flat_winograd_keeps(const ConvParams *p, int side);
+/* [channel / 8][(side + 2)^2][input channel][8], transformed; or flat_conv_layout. */
+void flat_winograd_layout(const ConvParams *p, int side, bool is_kept, WeightLayout *out);
+/* Of one that is kept transformed; `to` has layout->bytes. */
 void flat_winograd_pack(int threads, const WeightLayout *layout, const Tensor *weight, float *to);
 /* *out_finite false: some result is not finite, and all are to be computed otherwise. */
-Status flat_winograd(const FlatKernels *kernels, Exec *exec, const ConvParams *p, int side, const float *input,
-                     const float *weight, const ConvEpilogue *epilogue, float *out, bool *out_finite) MUST_CHECK;
+Status flat_winograd(const FlatKernels *kernels, Exec *exec, const ConvParams *p, int side, bool is_kept,
+                     const float *input, const float *weight, const ConvEpilogue *epilogue, float *out,
+                     bool *out_finite) MUST_CHECK;

@@ -22,6 +22,55 @@ static inline __attribute__((always_inline)) void winograd_input_line(int side, 
   y[5] = multiply_add(splat(product), x[1], multiply_add(splat(-sum), x[3], x[5]));
 }
 
+/* A line of filters; lanes are output channels. */
+typedef float Filters __attribute__((vector_size(FLAT_ROWS * sizeof(float)), aligned(sizeof(float))));
+
+/* G w: at each of the points, over its distances to the others, multiplied. */
+static inline __attribute__((always_inline)) void winograd_filter_line(int side, const Filters *w, Filters *y) {
+  const float a = WINOGRAD_NEAR, b = WINOGRAD_FAR, between = a * a - b * b, near = 1 / (2 * a * a * between),
+              far = -1 / (2 * b * b * between);
+  if (side == 2) {
+    Filters even = (w[0] + w[2]) * 0.5f, odd = w[1] * 0.5f;
+    y[0] = w[0];
+    y[1] = even + odd;
+    y[2] = even - odd;
+    y[3] = w[2];
+    return;
+  }
+  Filters even = w[0] * near + w[2] * (a * a * near), odd = w[1] * (a * near);
+  y[1] = even + odd;
+  y[2] = even - odd;
+  even = w[0] * far + w[2] * (b * b * far), odd = w[1] * (b * far);
+  y[3] = even + odd;
+  y[4] = even - odd;
+  y[0] = w[0] * (1 / (a * a * b * b));
+  y[5] = w[2];
+}
+
+static inline __attribute__((always_inline)) void winograd_filters_of(int side, int64_t n, const float *from,
+                                                                      float *to) {
+  const int line = side + 2;
+  for (int64_t c = 0; c < n; c++, from += 9 * FLAT_ROWS, to += FLAT_ROWS) {
+    const Filters *w = (const Filters *)from;
+    Filters half[WINOGRAD_LINE][3], y[WINOGRAD_LINE];
+    UNROLLED for (int j = 0; j < 3; j++) {
+      winograd_filter_line(side, (const Filters[]){w[j], w[3 + j], w[6 + j]}, y);
+      UNROLLED for (int i = 0; i < line; i++) half[i][j] = y[i];
+    }
+    UNROLLED for (int i = 0; i < line; i++) {
+      winograd_filter_line(side, half[i], y);
+      UNROLLED for (int j = 0; j < line; j++) * (Filters *)(to + (i * line + j) * WINOGRAD_FILTERS) = y[j];
+    }
+  }
+}
+static void winograd_filters(int side, int64_t n, const float *from, float *to) {
+  assert((side == 2 || side == WINOGRAD_MOST) && n <= WINOGRAD_DEPTH);
+  if (side == 2)
+    winograd_filters_of(2, n, from, to);
+  else
+    winograd_filters_of(WINOGRAD_MOST, n, from, to);
+}
+
 /* A' m. */
 static inline __attribute__((always_inline)) void winograd_output_line(int side, const V *m, V *y) {
   const float a = WINOGRAD_NEAR, b = WINOGRAD_FAR;
