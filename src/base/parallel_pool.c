@@ -1,7 +1,8 @@
-/* A list of jobs under one lock. The caller works on its own job and waits only for helpers that have joined it, so a
- * job ends even when no helper ever comes. Who waits looks for some microseconds, then yields its processor for some
- * more, before it sleeps: waking a thread takes longer than many an operator. That goes for the lock, too, which both
- * sides want at the same moments, and nobody signals to threads that are awake. */
+/* Jobs lie in slots that workers join and leave by one atomic word each: between two loops of a call no lock is taken.
+ * The caller works on its own job and waits only for helpers that have joined it, so a job ends even when no helper
+ * ever comes. Who waits looks for some microseconds, then yields its processor for some more, before it sleeps: waking
+ * a thread takes longer than many an operator. No more workers look than processors have room for, and nobody signals
+ * to sleepers while as many as are wanted look. */
 #include "base/parallel_pool.h"
 
 #include <assert.h>
@@ -15,28 +16,37 @@
 
 enum {
   MAX_WORKERS = 255,
+  SLOTS = 64,       /* jobs at once; callers beyond do theirs alone */
   LOOKS = 500,      /* some 5 to 20 microseconds; then others may have the processor */
   YIELDS = 400,     /* some 100 to 200 more, where nobody else wants it */
   YIELD_LOOKS = 10, /* between two of those */
   LONG_YIELD_NS = 50000,
-  CROWDED_WAITS = 500, /* that don't yield, after a yield that another program took */
-  GRAINS_PER_LOOK = 16
+  LEAST_CROWDED = 8, /* waits that don't yield, after a yield that another program took; twice as many after the next */
+  MOST_CROWDED = 1024,
+  GRAINS_PER_LOOK = 16,
+  APART = 128 /* bytes between what different threads write */
 };
 
-typedef struct Job {
-  ParallelPieces *pieces;
-  int wanted;          /* helpers still welcome; guarded */
-  bool owner_sleeps;   /* until none is working; guarded */
-  _Atomic int working; /* helpers inside; changed under the lock */
-  struct Job *link;
-} Job;
+/* The state of a slot: helpers still welcome, helpers inside, whether the owner sleeps until none is. */
+enum { ONE_WANTED = 1, WANTED = 0x3ff, ONE_WORKING = 0x400, WORKING = 0xffc00, OWNER_SLEEPS = 0x100000 };
+static_assert((int)MAX_WORKERS < WANTED && (int)MAX_WORKERS < WORKING / ONE_WORKING, "counts fit a slot's state");
+
+typedef struct Slot {
+  _Alignas(APART) _Atomic int state;
+  _Atomic bool is_taken;
+  ParallelPieces *pieces; /* of who has joined */
+} Slot;
 
 static struct {
-  pthread_mutex_t lock;
+  pthread_mutex_t lock; /* of sleeping, and of starting workers */
   pthread_cond_t work, done;
-  Job *jobs;
-  int workers, idle, asleep; /* of the idle some look, the others sleep */
-  _Atomic int posted;        /* jobs so far; changed under the lock */
+  _Atomic int workers;
+  _Atomic int asleep;                  /* workers; changed under the lock */
+  _Atomic int slots;                   /* that were ever in use: the first ones */
+  _Alignas(APART) _Atomic int posted;  /* jobs so far */
+  _Alignas(APART) _Atomic int looking; /* workers that wait awake */
+  _Atomic int busy;                    /* workers in a job */
+  Slot slot[SLOTS];
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
 static _Thread_local bool inside;
@@ -47,8 +57,8 @@ static void forget_after_fork(void) {
   pthread_mutex_init(&pool.lock, NULL);
   pthread_cond_init(&pool.work, NULL);
   pthread_cond_init(&pool.done, NULL);
-  pool.jobs = NULL;
-  pool.workers = pool.idle = pool.asleep = 0;
+  pool.workers = pool.asleep = pool.looking = pool.busy = 0;
+  for (int i = 0; i < SLOTS; i++) pool.slot[i].is_taken = pool.slot[i].state = 0;
   atomic_store(&claimed, 0);
 }
 
@@ -116,98 +126,152 @@ static bool look_some(int looks, _Atomic int *value, int to) {
 
 /* Where another program wants the processors, who yields is away for as long as the system lets that run, while one
  * that sleeps is woken in its place. */
-static _Atomic int crowded;
+static _Atomic int crowded, crowded_next = LEAST_CROWDED; /* waits that don't yield: left; after the next long yield */
 
 static bool yield_is_short(void) {
   uint64_t before = clock_now_ns();
   sched_yield();
   if (clock_now_ns() - before < LONG_YIELD_NS) return true;
-  atomic_store_explicit(&crowded, CROWDED_WAITS, memory_order_relaxed);
+  int waits = atomic_load_explicit(&crowded_next, memory_order_relaxed);
+  atomic_store_explicit(&crowded, waits, memory_order_relaxed);
+  atomic_store_explicit(&crowded_next, waits < MOST_CROWDED ? waits * 2 : waits, memory_order_relaxed);
   return false;
 }
 
-/* Returns when the value is another, or after a while. */
-static void look_while_equal(_Atomic int *value, int to) {
-  bool is_over = look_some(LOOKS, value, to);
-  int left = atomic_load_explicit(&crowded, memory_order_relaxed);
-  if (left > 0) atomic_store_explicit(&crowded, left - 1, memory_order_relaxed);
-  for (int i = left > 0 ? YIELDS : 0; i < YIELDS && !is_over && yield_is_short(); i++)
-    is_over = look_some(YIELD_LOOKS, value, to);
+static bool yield_some(_Atomic int *value, int to) {
+  for (int i = 0; i < YIELDS; i++) {
+    if (!yield_is_short()) return atomic_load_explicit(value, memory_order_relaxed) != to;
+    if (look_some(YIELD_LOOKS, value, to)) break;
+  }
+  int waits = atomic_load_explicit(&crowded_next, memory_order_relaxed);
+  if (waits > LEAST_CROWDED) atomic_store_explicit(&crowded_next, waits / 2, memory_order_relaxed);
+  return atomic_load_explicit(value, memory_order_relaxed) != to;
 }
 
-/* It is held for well under a microsecond, unless its holder lost the processor. */
-static void lock_pool(void) {
-  for (int i = 0; i < LOOKS; i++) {
-    if (pthread_mutex_trylock(&pool.lock) == 0) return;
-    pause_briefly();
-  }
+/* Whether the value became another, within a while. */
+static bool look_while_equal(_Atomic int *value, int to) {
+  if (look_some(LOOKS, value, to)) return true;
+  int left = atomic_load_explicit(&crowded, memory_order_relaxed);
+  if (left <= 0) return yield_some(value, to);
+  atomic_store_explicit(&crowded, left - 1, memory_order_relaxed);
+  return false;
+}
+
+/* ---- workers ---- */
+
+static bool slot_join(Slot *slot) {
+  int state = atomic_load_explicit(&slot->state, memory_order_relaxed);
+  while (state & WANTED)
+    if (atomic_compare_exchange_weak(&slot->state, &state, state - ONE_WANTED + ONE_WORKING)) return true;
+  return false;
+}
+
+/* The slot may be another job's right after. */
+static void slot_leave(Slot *slot) {
+  if (atomic_fetch_sub(&slot->state, ONE_WORKING) != (OWNER_SLEEPS | ONE_WORKING)) return;
   pthread_mutex_lock(&pool.lock);
+  pthread_cond_broadcast(&pool.done);
+  pthread_mutex_unlock(&pool.lock);
+}
+
+static Slot *find_job(void) {
+  int slots = atomic_load(&pool.slots);
+  for (int i = 0; i < slots; i++)
+    if (slot_join(&pool.slot[i])) return &pool.slot[i];
+  return NULL;
+}
+
+static void wait_for_job(int posted) {
+  bool is_posted = false;
+  if (atomic_fetch_add(&pool.looking, 1) < parallel_default_threads() - 1)
+    is_posted = look_while_equal(&pool.posted, posted);
+  atomic_fetch_sub(&pool.looking, 1);
+  if (is_posted) return;
+  pthread_mutex_lock(&pool.lock);
+  atomic_fetch_add(&pool.asleep, 1); /* before the look at `posted`: who posts looks at the two the other way round */
+  if (atomic_load(&pool.posted) == posted) pthread_cond_wait(&pool.work, &pool.lock);
+  atomic_fetch_sub(&pool.asleep, 1);
+  pthread_mutex_unlock(&pool.lock);
 }
 
 static void *worker_main(void *unused) {
   (void)unused;
-  lock_pool();
   for (;;) {
-    Job *job = pool.jobs;
-    while (job && !job->wanted) job = job->link;
-    if (!job) {
-      int posted = pool.posted;
-      pool.idle++;
-      pthread_mutex_unlock(&pool.lock);
-      look_while_equal(&pool.posted, posted);
-      lock_pool();
-      if (pool.posted == posted) {
-        pool.asleep++;
-        pthread_cond_wait(&pool.work, &pool.lock);
-        pool.asleep--;
-      }
-      pool.idle--;
+    int posted = atomic_load(&pool.posted);
+    Slot *slot = find_job();
+    if (!slot) {
+      wait_for_job(posted);
       continue;
     }
-    job->wanted--;
-    job->working++;
-    pthread_mutex_unlock(&pool.lock);
-    parallel_pieces_work(job->pieces);
-    lock_pool();
-    if (--job->working == 0 && job->owner_sleeps) pthread_cond_broadcast(&pool.done);
+    atomic_fetch_add(&pool.busy, 1);
+    parallel_pieces_work(slot->pieces);
+    atomic_fetch_sub(&pool.busy, 1); /* before the owner goes on and counts who is free */
+    slot_leave(slot);
   }
   return NULL;
 }
 
 /* Without a new thread the job is done by fewer. */
 static void start_workers(int wanted) {
-  for (int missing = wanted - pool.idle; missing > 0 && pool.workers < MAX_WORKERS; missing--) {
+  if (pool.workers - pool.busy >= wanted) return;
+  pthread_mutex_lock(&pool.lock);
+  for (int missing = wanted - (pool.workers - pool.busy); missing > 0 && pool.workers < MAX_WORKERS; missing--) {
     if (!thread_start(worker_main, NULL, STACK_OF_THREADS, NULL)) break;
-    pool.workers++;
+    atomic_fetch_add(&pool.workers, 1);
   }
+  pthread_mutex_unlock(&pool.lock);
+}
+
+/* ---- owners ---- */
+
+static Slot *slot_take(void) {
+  for (int i = 0; i < SLOTS; i++) {
+    Slot *slot = &pool.slot[i];
+    if (atomic_load_explicit(&slot->is_taken, memory_order_relaxed) || atomic_exchange(&slot->is_taken, true)) continue;
+    int slots = atomic_load(&pool.slots);
+    while (slots <= i && !atomic_compare_exchange_weak(&pool.slots, &slots, i + 1)) continue;
+    return slot;
+  }
+  return NULL;
+}
+
+static void wake_workers(int wanted) {
+  int asleep = atomic_load(&pool.asleep);
+  if (!asleep) return;
+  int missing = wanted - atomic_load(&pool.looking);
+  if (missing > asleep) missing = asleep;
+  if (missing <= 0) return;
+  pthread_mutex_lock(&pool.lock); /* who is counted asleep is so once the lock is free */
+  pthread_mutex_unlock(&pool.lock);
+  for (int i = 0; i < missing; i++) pthread_cond_signal(&pool.work);
+}
+
+/* Nobody joins any more; returns when all who have joined have left. */
+static void slot_finish(Slot *slot) {
+  int state = atomic_fetch_and(&slot->state, ~WANTED) & ~WANTED;
+  while (state && look_while_equal(&slot->state, state)) state = atomic_load(&slot->state);
+  if (state && atomic_fetch_or(&slot->state, OWNER_SLEEPS)) {
+    pthread_mutex_lock(&pool.lock);
+    while (atomic_load(&slot->state) & WORKING) pthread_cond_wait(&pool.done, &pool.lock);
+    pthread_mutex_unlock(&pool.lock);
+  }
+  atomic_store(&slot->state, 0);
+  atomic_store(&slot->is_taken, false);
 }
 
 void parallel_pool_run(int threads, ParallelPieces *pieces) {
   assert(threads >= 1 && threads <= MAX_WORKERS + 1 && pieces->count > 0);
-  Job job = {.pieces = pieces, .wanted = threads - 1};
-  lock_pool();
-  job.link = pool.jobs;
-  pool.jobs = &job;
-  pool.posted++;
-  start_workers(job.wanted);
-  int sleepers = pool.asleep < job.wanted ? pool.asleep : job.wanted;
-  pthread_mutex_unlock(&pool.lock);
-  for (int i = 0; i < sleepers; i++) pthread_cond_signal(&pool.work);
-  parallel_pieces_work(pieces);
-  lock_pool();
-  job.wanted = 0;
-  if (job.working) {
-    int working = job.working;
-    pthread_mutex_unlock(&pool.lock);
-    look_while_equal(&job.working, working);
-    lock_pool();
+  int wanted = threads - 1;
+  Slot *slot = wanted ? slot_take() : NULL;
+  if (slot) {
+    start_workers(wanted);
+    slot->pieces = pieces;
+    atomic_store(&slot->state, wanted * ONE_WANTED);
+    atomic_fetch_add(&pool.posted, 1);
+    wake_workers(wanted);
   }
-  job.owner_sleeps = true;
-  while (job.working) pthread_cond_wait(&pool.done, &pool.lock);
-  Job **link = &pool.jobs;
-  while (*link != &job) link = &(*link)->link;
-  *link = job.link;
-  pthread_mutex_unlock(&pool.lock);
+  parallel_pieces_work(pieces);
+  if (slot) slot_finish(slot);
 }
 
 int parallel_pieces(int threads, int64_t n, int64_t grain) {

@@ -29,6 +29,12 @@ static void hit_nested(void *argument, int64_t begin, int64_t end) {
   parallel_for(4, end - begin, 1, hit, argument);
 }
 
+/* Longer than who waits for it stays awake. */
+static void hit_late(void *argument, int64_t begin, int64_t end) {
+  usleep(2000);
+  hit(argument, begin, end);
+}
+
 static bool covered(void) {
   bool all = true;
   for (int i = 0; i < COUNT; i++) all &= atomic_exchange(&hits[i], 0) == 1;
@@ -36,7 +42,11 @@ static bool covered(void) {
 }
 
 static void *many_times(void *argument) {
-  for (int i = 0; i < 50; i++) parallel_for(3, 1000, 10, argument ? hit_nested : hit, argument);
+  for (int i = 0; i < 50; i++) {
+    parallel_for(3, 1000, 10, argument ? hit_nested : hit, argument);
+    ParallelPieces pieces = {.body = hit, .n = 1000, .count = 5};
+    parallel_pool_run(3, &pieces);
+  }
   return NULL;
 }
 
@@ -48,6 +58,9 @@ static void test_each_index_once(void **state) {
     ParallelPieces pieces = {.body = hit, .n = COUNT, .count = 5};
     parallel_pool_run(threads + 1, &pieces);
     assert_true(covered());
+    pieces = (ParallelPieces){.body = hit_late, .n = COUNT, .count = 3};
+    parallel_pool_run(threads + 1, &pieces);
+    assert_true(covered());
   }
   parallel_for(4, 0, 1, hit, NULL);
   parallel_for(4, -1, 1, hit, NULL);
@@ -56,12 +69,18 @@ static void test_each_index_once(void **state) {
   assert_int_equal(parallel_piece_begin(huge, 7, 7), huge);
 }
 
+/* Of the last ones more than there are places for jobs. */
 static void test_many_callers(void **state) {
   (void)state;
-  pthread_t threads[4];
-  for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, many_times, i % 2 ? &threads : NULL);
-  for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
-  for (int i = 0; i < COUNT; i++) atomic_store(&hits[i], 0);
+  enum { MOST = 80 };
+  for (int count = 4; count <= MOST; count += MOST - 4) {
+    pthread_t threads[MOST];
+    for (int i = 0; i < count; i++) pthread_create(&threads[i], NULL, many_times, i % 2 ? &threads : NULL);
+    for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
+    int sum = 0, nested = count / 2; /* those hit twice */
+    for (int i = 0; i < COUNT; i++) sum += atomic_exchange(&hits[i], 0);
+    assert_int_equal(sum, 50 * 1000 * (count + (count - nested) + 2 * nested));
+  }
 }
 
 static void test_fork(void **state) {
