@@ -314,6 +314,28 @@ static void gather_line(void *argument, int64_t n, char *const *data, const int6
   gather->held += n;
 }
 
+/* One instruction over lines that are contiguous or stay where they are reads and writes them where they lie. */
+static void run_short_line(void *argument, int64_t n, char *const *data, const int64_t *strides) {
+  Worker *worker = argument;
+  const Run *run = worker->run;
+  for (int i = 0; i < run->operand_count; i++) {
+    const Operand *operand = &run->operands[i];
+    if (strides[i])
+      worker->values[operand->reg] = data[i];
+    else
+      repeat(operand->size, worker->values[operand->reg] = place(worker, operand->reg), data[i], n);
+  }
+  run_instructions(worker, n);
+}
+
+static bool needs_no_gathering(const Run *run, const Iterator *it) {
+  bool fits = run->kernel->ins_count == 1 && run->kernel->output_count == 1 && run->operands[0].is_target &&
+              it->strides[0][0] == run->operands[0].size;
+  for (int i = 0; i < run->operand_count && fits; i++)
+    fits = run->operands[i].same_layout && (it->strides[i][0] == 0 || it->strides[i][0] == run->operands[i].size);
+  return fits;
+}
+
 typedef struct LinesRun {
   Run *run;
   const Iterator *it;
@@ -328,6 +350,10 @@ static void run_lines(void *argument, int64_t begin, int64_t end) {
   start_worker(&worker, run, buffer, is_short || end - begin < lines->it->sizes[0] ? end - begin : lines->it->sizes[0]);
   if (!is_short) {
     iterator_run(lines->it, begin, end, run_line, &worker);
+    return;
+  }
+  if (needs_no_gathering(run, lines->it)) {
+    iterator_run(lines->it, begin, end, run_short_line, &worker);
     return;
   }
   Gather gather = {.worker = &worker, .held = 0, .line_count = 0};

@@ -326,8 +326,37 @@ static void op_call_fills_defaults(void **state) {
   tensor_release(a);
 }
 
+/* One number for each short line, or one line for all, on either side; also written in place. */
+static void computes_short_lines(void **state) {
+  (void)state;
+  for (int64_t n = 1; n <= 140; n += n < 40 ? 1 : 11) {
+    const int64_t shapes[][3] = {{5, 3, 1}, {1, 3, 1}, {5, 1, n}, {1, 1, n}};
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+      Tensor *a = floats(3, SIZES(5, 3, n), 1), *b = floats(3, shapes[k], 1000);
+      const int64_t *strides = b->strides, *sizes = shapes[k];
+      IValue less, more;
+      assert_null(run("aten::sub", "Tensor", 3, (IValue[]){ivalue_tensor(a), ivalue_tensor(b), ivalue_int(1)}, &less));
+      assert_null(run("aten::sub", "Tensor", 3, (IValue[]){ivalue_tensor(b), ivalue_tensor(a), ivalue_int(1)}, &more));
+      for (int64_t i = 0; i < a->numel; i++) {
+        int64_t x = i / 3 / n, y = i / n % 3, z = i % n;
+        float other = at(b, (sizes[0] > 1) * x * strides[0] + (sizes[1] > 1) * y * strides[1] + (sizes[2] > 1) * z);
+        assert_true(at(less.tensor, i) == at(a, i) - other && at(more.tensor, i) == other - at(a, i));
+      }
+      IValue out;
+      assert_null(run("aten::sub_", "Tensor", 3, (IValue[]){ivalue_tensor(a), ivalue_tensor(b), ivalue_int(1)}, &out));
+      for (int64_t i = 0; i < a->numel; i++) assert_true(at(a, i) == at(less.tensor, i));
+      ivalue_release(out);
+      ivalue_release(less);
+      ivalue_release(more);
+      tensor_release(a);
+      tensor_release(b);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(runs_functional),
+                                     cmocka_unit_test(computes_short_lines),
                                      cmocka_unit_test(writes_in_place),
                                      cmocka_unit_test(refuses_in_place),
                                      cmocka_unit_test(fills_out),
