@@ -226,7 +226,7 @@ def test_large(b):
 
 def test_live(b):
     with open("twice.py", "w") as file:
-        file.write("def forward(x: Tensor):\n    return x * 2\n")
+        file.write("def forward(x: Tensor):\n    return x * 2\n\ndef other(x: Tensor):\n    return torch.cat([x, x])\n")
     server = Server("twice.py", "ones(2)")
     try:
         b.open(server.address)
@@ -235,6 +235,12 @@ def test_live(b):
         b.type("#live-inputs", "randn(3, 5)")
         b.click("#live button")
         b.wait("return document.readyState === 'complete' && data.run && data.run.result === 'float32[3, 5]'")
+        # the method that is chosen is the one that is called
+        b.run("const select = document.getElementById('function'); select.selectedIndex = 1; select.dispatchEvent(new Event('change'))")
+        assert b.run("return document.getElementById('live-run').textContent") == "Run other"
+        b.click("#live-run")
+        b.wait("return document.readyState === 'complete' && data.run && data.run.result === 'float32[6, 5]'")
+        assert b.run("return page.function.name") == "other"
         b.run("document.getElementById('live-inputs').value = ''")
         b.type("#live-inputs", "nonsense(")
         b.click("#live button")

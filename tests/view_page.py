@@ -145,7 +145,7 @@ def test_hostile():
 
 def test_refusals():
     for words, status in ((["missing.pt"], 2), ([reader, "ones(2)", "-o", "none.html"], 1), ([reader, "-o", "none/page.html"], 1),
-                          ([reader, "--serve", "-o", "none.html"], 2), ([reader, "--port", "65536"], 2), ([], 2)):
+                          ([reader, "--serve", "-o", "none.html"], 2), ([reader, "--serve", "65536"], 2), ([reader, "--serve=x"], 2), ([], 2)):
         done = subprocess.run([wick, "view", *words], capture_output=True, text=True)
         assert done.returncode == status and done.stderr, (words, done)
     assert not os.path.exists("none.html")
@@ -153,7 +153,7 @@ def test_refusals():
 
 class Server:
     def __init__(self, *words):
-        self.process = subprocess.Popen([wick, "view", *words, "--serve", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([wick, "view", "--serve", "0", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.address = self.process.stdout.readline().strip()
         found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)(/[0-9a-f]{32}/)", self.address)
         assert found, self.address
@@ -182,7 +182,7 @@ class Server:
 
 def test_server():
     with open("twice.py", "w") as file:
-        file.write("def forward(x: Tensor):\n    return x * 2\n")
+        file.write("def forward(x: Tensor):\n    return x * 2\n\ndef other(x: Tensor):\n    return torch.cat([x, x])\n")
     server = Server("twice.py", "ones(2)")
     try:
         status, page = server.get()
@@ -193,6 +193,15 @@ def test_server():
         assert "run" not in parse(server.get(server.path + "?none")[1])
         failed = parse(server.get(server.path + "?input=nonsense(")[1])
         assert failed["failures"] and failed["words"] == ["nonsense("], failed
+        # another method, with its inputs, with the command line's, and one that is not there
+        query = urllib.parse.urlencode({"method": "other", "input": "ones(5)"})
+        run = parse(server.get(server.path + "?" + query)[1])["run"]
+        assert run["method"] == "other" and run["result"] == "float32[10]", run
+        assert parse(server.get(server.path + "?method=other")[1])["run"]["result"] == "float32[4]"
+        data = parse(server.get(server.path + "?method=other&none")[1])
+        assert "run" not in data and data["method"] == "other", data
+        failed = parse(server.get(server.path + "?method=third")[1])
+        assert failed["failures"] and failed["method"] == "third", failed
         # the file as it is now
         with open("twice.py", "w") as file:
             file.write("def forward(x: Tensor):\n    return torch.stack([x, x])\n")
@@ -205,7 +214,7 @@ def test_server():
         assert server.get(Host=f"localhost:{server.port}")[0] == 200
         for method in ("POST", "PUT", "DELETE", "HEAD"):
             assert server.get(method=method)[0] == 405
-        for query in ("?input=%zz", "?input=%00", "?input=-", "?file=x", "?" + "&".join(["input=1"] * 65)):
+        for query in ("?input=%zz", "?input=%00", "?input=-", "?file=x", "?method", "?method=%zz", "?method=other&file=x", "?" + "&".join(["input=1"] * 65)):
             assert server.get(server.path + query)[0] == 400, query
         # what is no request, and what never ends
         for data in (b"", b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/1.1\r\n", b"\0" * 100, b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",

@@ -30,6 +30,7 @@ class Page {
   /* ---- method and stages ---- */
   chooseFunction(chosen) {
     this.function = chosen;
+    byId("live-run").textContent = chosen ? `Run ${chosen.name}` : "Run";
     const select = byId("function");
     select.replaceChildren(...this.functions.map((f, i) => make("option", { value: i, selected: f === chosen }, f.name)));
     if (!chosen) {
@@ -387,7 +388,7 @@ class Page {
     dialog.showModal();
   }
 
-  /* ---- with other inputs ---- */
+  /* ---- with other inputs, or another method ---- */
   live() {
     if (!data.live) return;
     const form = byId("live"), box = byId("live-inputs"), words = (data.run && data.run.words) || data.words || [];
@@ -395,9 +396,10 @@ class Page {
     box.value = words.map((word) => (/[\s"']/.test(word) ? "'" + word.replace(/'/g, "'\\''") + "'" : word)).join(" ");
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      const query = new URLSearchParams();
+      const query = new URLSearchParams(), method = this.function ? this.function.name : data.method;
+      if (method) query.append("method", method);
       for (const word of splitWords(box.value)) query.append("input", word);
-      location.search = query.toString() || "none";
+      location.search = query.has("input") ? query.toString() : `${query}&none`;
     });
     byId("live-reload").addEventListener("click", () => location.reload());
   }

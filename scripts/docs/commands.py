@@ -1,7 +1,7 @@
 """The commands as `wick help` and each --help tell of them, and the site's page of them."""
 import re, subprocess
 
-OPTION = re.compile(r"  (-\S+(?: [A-Z]\S*)?)\s+(.*)")
+OPTION = re.compile(r"  (-\S+(?: \[?[A-Z]\S*)?)\s+(.*)")
 
 
 def said(wick, *words):

@@ -25,6 +25,7 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 /* ---- options (options.c) ---- */
 typedef enum OptionKind {
   OPTION_FLAG,
+  OPTION_FLAG_INT, /* a flag that a number may follow */
   OPTION_TEXT,
   OPTION_TEXTS, /* may be given several times */
   OPTION_INT,
@@ -40,17 +41,23 @@ typedef struct Texts {
   const char *items[MAX_TEXTS];
   size_t count;
 } Texts;
+typedef struct FlagInt {
+  bool is_set;
+  long number; /* left alone where none follows */
+} FlagInt;
 typedef struct Option {
   const char *name; /* "--threads" or "-o" */
   OptionKind kind;
-  void
-      *to; /* bool, const char *, Texts, long, double; unused for what is done at once: libraries, engine, processors */
+  /* bool, FlagInt, const char *, Texts, long, double; unused for what is done at once: libraries, engine, processors */
+  void *to;
   const char *argument, *help; /* "N"; NULL: it takes none */
 } Option;
 typedef struct Command {
   const char *name, *usage, *summary;
   int (*run)(const struct Command *command, int count, char **words);
 } Command;
+/* Whether the word after the option is its value. word NULL: there is none. */
+bool option_takes(const Option *option, const char *word);
 /* Takes the options out of words; what is left are the positional words, `least` to `most` of them. false: *out_exit
  * says how to leave (help was shown, or a usage error). */
 bool options_parse(const Command *command, const Option *options, int *count, char **words, int least, int most,

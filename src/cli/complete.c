@@ -67,7 +67,8 @@ void complete_options(const Option *options, size_t count, int word_count, char 
     if (!strcmp(words[i], "=")) continue; /* bash takes it for a word */
     const Option *option = before ? NULL : option_of(options, count, words[i]);
     if (!before && !option && !model) model = words[i];
-    before = option && option->argument ? option : NULL;
+    const char *next = i + 1 < word_count ? words[i + 1] : NULL;
+    before = option && option_takes(option, next) ? option : NULL;
   }
   for (size_t i = 0; before && i < sizeof kinds / sizeof *kinds; i++)
     if (!strcmp(before->argument, kinds[i].argument)) kinds[i].offer(model);

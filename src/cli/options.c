@@ -142,6 +142,7 @@ static bool load_library(const char *name) {
   return false;
 }
 
+/* text NULL: it has no value. */
 static bool set_option(const Option *option, const char *text) {
   char *end = NULL;
   errno = 0;
@@ -163,6 +164,12 @@ static bool set_option(const Option *option, const char *text) {
     }
     case OPTION_MODEL: /* expanded */
       return false;
+    case OPTION_FLAG_INT: {
+      FlagInt *flag = option->to;
+      flag->is_set = true;
+      if (!text) return true;
+      return set_option(&(Option){option->name, OPTION_INT, &flag->number, NULL, NULL}, text);
+    }
     case OPTION_INT:
       *(long *)option->to = strtol(text, &end, 10);
       break;
@@ -204,6 +211,10 @@ static void complain_of_option(const Command *command, const Table *table, const
   else
     complain(NULL, "%s does not take %s; `wick %s --help` lists its options", command->name, word, command->name);
 }
+bool option_takes(const Option *option, const char *word) {
+  if (option->kind == OPTION_FLAG_INT) return word && *word && word[strspn(word, "0123456789")] == 0;
+  return option->argument != NULL;
+}
 /* Sets the option of words[*at], whose value may be the next word. */
 static bool take_option(const Command *command, const Table *table, int count, char **words, int *at) {
   const char *word = words[*at];
@@ -213,13 +224,14 @@ static bool take_option(const Command *command, const Table *table, int count, c
     i++;
   if (i == table->count) return complain_of_option(command, table, word, length), false;
   const Option *option = &table->options[i];
-  const char *value = word[length] ? word + length + 1 : NULL;
-  bool is_flag = !option->argument;
-  if (is_flag ? value != NULL : !value && ++*at >= count) {
-    complain(NULL, "%s %s", option->name, is_flag ? "takes no value" : "needs a value");
+  const char *next = *at + 1 < count ? words[*at + 1] : NULL, *value = word[length] ? word + length + 1 : NULL;
+  bool takes_next = !value && option_takes(option, next);
+  if (value ? !option->argument : takes_next && !next) {
+    complain(NULL, "%s %s", option->name, value ? "takes no value" : "needs a value");
     return false;
   }
-  return set_option(option, value ? value : words[*at]);
+  *at += takes_next;
+  return set_option(option, takes_next ? next : value);
 }
 
 bool options_parse(const Command *command, const Option *options, int *count, char **words, int least, int most,

@@ -30,11 +30,10 @@ static int write_page(const View *view, const char *path) {
 static int run(const Command *command, int count, char **words) {
   View view = {.calls = 4};
   const char *path = NULL;
-  long port = 8000;
+  FlagInt serve = {.number = 8000};
   const Option options[] = {
       {"-o", OPTION_TEXT, &path, "FILE", "where the page is written (MODEL's name with .html)"},
-      {"--serve", OPTION_FLAG, &view.is_live, NULL, "serve it on 127.0.0.1 instead, made anew for each load"},
-      {"--port", OPTION_INT, &port, "N", "for --serve (8000; 0: any that is free)"},
+      {"--serve", OPTION_FLAG_INT, &serve, "[PORT]", "serve it on 127.0.0.1 instead (8000; 0: any free port)"},
       {"--method", OPTION_TEXT, &view.method, "METHOD", "call it, not forward or a source's first function"},
       {"--calls", OPTION_INT, &view.calls, "N", "calls before plans are timed (4)"},
       {.kind = OPTION_MODEL, .to = &view.model},
@@ -45,15 +44,16 @@ static int run(const Command *command, int count, char **words) {
   view.path = words[0];
   view.count = count > 1 ? count - 1 : -1;
   view.words = words + 1;
-  if (port > 65535) {
-    complain(NULL, "--port takes a number up to 65535");
+  view.is_live = serve.is_set;
+  if (serve.number > 65535) {
+    complain(NULL, "--serve takes a port up to 65535");
     return EXIT_USAGE;
   }
-  if (view.is_live && path) {
+  if (serve.is_set && path) {
     complain(NULL, "-o writes a file, --serve writes none");
     return EXIT_USAGE;
   }
-  if (view.is_live) return view_serve(&view, port);
+  if (serve.is_set) return view_serve(&view, serve.number);
   if (path) return write_page(&view, path);
   const char *name = strrchr(words[0], '/');
   name = name ? name + 1 : words[0];

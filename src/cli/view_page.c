@@ -79,6 +79,7 @@ char *view_failure_page(const View *view, size_t *out_length) {
   if (!json_out_open(&json)) return NULL;
   json_put_begin(&json, '{');
   put_head(view, &json);
+  json_put_key(&json, "method"), json_put_text(&json, view->method);
   json_put_key(&json, "words");
   json_put_begin(&json, '[');
   for (int i = 0; i < view->count; i++) json_put_text(&json, view->words[i]);

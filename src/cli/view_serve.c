@@ -139,14 +139,28 @@ static bool decode(char *text) {
   *to = 0;
   return true;
 }
-/* "input=3&input=ones(2)" in the place of the command line's inputs. false: something else. */
-static bool take_inputs(View *view, char *query, char **words) {
+/* What follows "NAME=", decoded; NULL: the part is no such, or malformed. */
+static char *value_of(char *part, const char *name) {
+  size_t length = strlen(name);
+  bool fine = !strncmp(part, name, length) && part[length] == '=' && decode(part + length + 1);
+  return fine ? part + length + 1 : NULL;
+}
+/* "method=forward&input=3&input=ones(2)" in the place of what the command line says; "none": nothing is run. false:
+ * something else. */
+static bool take_query(View *view, char *query, char **words) {
   int count = 0;
-  for (char *part; (part = strsep(&query, "&"));) {
-    if (strncmp(part, "input=", 6) != 0 || count == MAX_INPUTS || !decode(part + 6)) return false;
-    if (!strcmp(part + 6, "-")) return false; /* the server's own standard input */
-    words[count++] = part + 6;
+  for (char *part, *value; (part = strsep(&query, "&"));) {
+    if ((value = value_of(part, "method")))
+      view->method = value;
+    else if ((value = value_of(part, "input")) && count < MAX_INPUTS &&
+             strcmp(value, "-") != 0) /* the server's own stdin */
+      words[count++] = value;
+    else if (!strcmp(part, "none"))
+      view->count = -1;
+    else
+      return false;
   }
+  if (!count) return true;
   view->words = words;
   view->count = count;
   return true;
@@ -157,10 +171,7 @@ static void serve_page(const Server *server, int client, char *query) {
   char *words[MAX_INPUTS];
   size_t length;
   int failure;
-  if (query && !strcmp(query, "none"))
-    view.count = -1;
-  else if (query && *query && !take_inputs(&view, query, words))
-    return refuse(client, "400 Bad Request");
+  if (query && *query && !take_query(&view, query, words)) return refuse(client, "400 Bad Request");
   char *page = view_page(&view, &length, &failure);
   if (!page) page = view_failure_page(&view, &length);
   if (page)
@@ -195,7 +206,7 @@ static bool open_socket(Server *server, long port) {
   if (server->socket >= 0) setsockopt(server->socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (server->socket < 0 || bind(server->socket, (struct sockaddr *)&address, size) || listen(server->socket, 16) ||
       getsockname(server->socket, (struct sockaddr *)&address, &size)) {
-    complain(NULL, "127.0.0.1, port %ld: %s (--port takes another)", port, strerror(errno));
+    complain(NULL, "127.0.0.1, port %ld: %s (--serve PORT takes another)", port, strerror(errno));
     return false;
   }
   server->port = ntohs(address.sin_port);
