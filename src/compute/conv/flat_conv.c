@@ -15,7 +15,8 @@ enum {
   INPUT_BYTES = 192 << 10,   /* that a panel's tiles read, one panel after the other: they stay in L2 */
   BLOCK_BYTES = 128 << 10,   /* sums that wait for more input channels: they stay in L2 */
   DEPTH_BYTES = 600 << 10,   /* of all inputs of all tiles; below, panels take all of them, one after the other */
-  ONE_THREAD_WORK = 1 << 18, /* products; below, waking another thread costs more */
+  ONE_THREAD_WORK = 1 << 17, /* products; below, sharing costs more than it saves */
+  ONE_THREAD_COLUMNS = 1 << 15, /* those of few positions, which take as long as weights come */
   FEW_POSITIONS = FLAT_COLUMNS
 };
 
@@ -255,7 +256,7 @@ static void run_image(FlatConv *c, int threads) {
   const ConvParams *p = c->p;
   int64_t each = c->inputs * c->planes.tap_count * FLAT_ROWS;
   if (c->planes.positions <= FEW_POSITIONS && p->out[2] == c->planes.positions) {
-    parallel_for(threads, p->groups * c->panels, ONE_THREAD_WORK / (each * c->planes.positions) + 1, run_columns, c);
+    parallel_for(threads, p->groups * c->panels, ONE_THREAD_COLUMNS / (each * c->planes.positions) + 1, run_columns, c);
     return;
   }
   parallel_for(threads, p->groups * c->chunks * c->tiles, ONE_THREAD_WORK / (each * c->chunk * c->width) + 1, run_units,
@@ -267,7 +268,7 @@ static Status run_images(FlatConv *c, const float *input, float *out) {
   int64_t in = p->in_channels * p->in[0] * p->in[1] * p->in[2],
           results = p->out_channels * p->out[0] * p->out[1] * p->out[2];
   double work = (double)results * (double)(c->inputs * c->planes.tap_count);
-  int threads = work < ONE_THREAD_WORK ? 1 : c->exec->threads;
+  int threads = work < ONE_THREAD_COLUMNS ? 1 : c->exec->threads;
   float *laid = NULL;
   if (c->planes.bytes && !(laid = cache_alloc(c->planes.bytes))) return status_out_of_memory();
   Status status = OK;

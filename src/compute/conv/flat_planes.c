@@ -167,7 +167,7 @@ static void lay_channels(void *argument, int64_t begin, int64_t end) {
 
 void flat_planes_lay(const FlatPlanes *planes, const FlatKernels *kernels, int threads, const ConvParams *p,
                      const float *image, float *to) {
-  enum { ONE_THREAD_FLOATS = 32768 };
+  enum { ONE_THREAD_FLOATS = 12288 };
   Laying l = {planes, kernels, p, image, to};
   parallel_for(threads, p->in_channels, ONE_THREAD_FLOATS / (planes->channel_stride + 1) + 1, lay_channels, &l);
 }

@@ -26,7 +26,8 @@ typedef struct Product {
   const float *input, *add; /* of the image at hand */
   float *out;
   int64_t inputs, outputs, depth, positions; /* of a group; depth: products of a result */
-  int64_t wide, panels, chunk, chunks;       /* channels of a panel; panels that one thread does */
+  int64_t wide, panels;                      /* channels of a panel */
+  int64_t vectors, chunk, chunks;            /* of channels, half panels; those that one thread does */
   int64_t block, blocks;                     /* positions */
   _Atomic bool failed;
 } Product;
@@ -73,13 +74,14 @@ static void put_patches(const Product *w, int64_t group, int64_t first, int64_t 
 
 /* ---- products ---- */
 
-static void run_panel(const Product *w, int64_t group, int64_t panel, int64_t first, int64_t end, const float *patches,
-                      float *sums) {
+/* Both vectors of a panel or one of them, at `half`. */
+static void run_panel(const Product *w, int64_t group, int64_t panel, int half, int vectors, int64_t first, int64_t end,
+                      const float *patches, float *sums) {
   const ConvEpilogue *e = w->epilogue;
   int64_t vector = w->kernels->vector, patch = w->kernels->patch, size = w->positions,
           left = w->outputs - panel * w->wide, channel = group * w->outputs + panel * w->wide;
-  const float *weights = w->weight + (group * w->panels + panel) * w->depth * w->wide;
-  int vectors = left > vector ? 2 : 1;
+  const float *weights = w->weight + (group * w->panels + panel) * w->depth * w->wide + half * vector;
+  sums += half * vector;
   for (int64_t k = 0; k < w->depth; k += DEPTH) {
     int64_t depth = w->depth - k < DEPTH ? w->depth - k : DEPTH, tile = 0;
     for (int64_t at = first; at < end; at += patch, tile++) {
@@ -90,7 +92,7 @@ static void run_panel(const Product *w, int64_t group, int64_t panel, int64_t fi
     }
   }
   for (int h = 0; h < vectors; h++) {
-    int64_t at = channel + h * vector, rest = left - h * vector;
+    int64_t at = channel + (half + h) * vector, rest = left - (half + h) * vector;
     FlatLanes l = {.planes = (int)(rest < vector ? rest : vector),
                    .scale = e->scale ? e->scale + at : NULL,
                    .shift = e->shift ? e->shift + at : NULL,
@@ -118,32 +120,45 @@ static void run_units(void *argument, int64_t begin, int64_t end) {
             group = place / w->blocks, last = first + w->block < w->positions ? first + w->block : w->positions;
     if (place != there) put_patches(w, group, first, last, scratch);
     there = place;
-    for (int64_t panel = chunk * w->chunk; panel < (chunk + 1) * w->chunk && panel < w->panels; panel++)
-      run_panel(w, group, panel, first, last, scratch, scratch + patches);
+    int64_t v = chunk * w->chunk, end_v = v + w->chunk < w->vectors ? v + w->chunk : w->vectors;
+    for (int count; v < end_v; v += count) {
+      count = v % 2 == 0 && v + 1 < end_v ? 2 : 1;
+      run_panel(w, group, v / 2, (int)(v % 2), count, first, last, scratch, scratch + patches);
+    }
   }
   cache_free(scratch, bytes);
 }
 
-/* Blocks of few tiles where inputs are many; and, where there are few blocks, some panels for each thread. */
+/* How much longer the thread that does most takes than if n equal parts could be shared out evenly. */
+static double unevenness(int64_t n, int64_t threads) {
+  return (double)((n + threads - 1) / threads * threads) / (double)n;
+}
+
+/* Blocks of few tiles where inputs are many; where there are few blocks, some channels for each thread, whose weights
+ * no other then reads, unless positions can be shared out more evenly. */
 static void set_blocks(Product *w) {
+  const double WEIGHTS_READ_AGAIN = 1.1;
   int64_t patch = w->kernels->patch, tiles = (w->positions + patch - 1) / patch, threads = w->exec->threads,
-          most = PATCH_BYTES / (w->depth * patch * (int64_t)sizeof(float));
+          groups = w->p->groups, most = PATCH_BYTES / (w->depth * patch * (int64_t)sizeof(float));
   if (most < LEAST_TILES) most = LEAST_TILES;
   w->blocks = (tiles + most - 1) / most;
+  bool is_few = w->blocks * groups < 8 * threads && w->blocks * groups % threads,
+       by_channels = is_few && unevenness(w->vectors, threads) <= unevenness(tiles, threads) * WEIGHTS_READ_AGAIN;
+  if (is_few && !by_channels) w->blocks = (w->blocks + threads - 1) / threads * threads;
+  if (w->blocks > tiles) w->blocks = tiles;
   w->block = (tiles + w->blocks - 1) / w->blocks * patch;
   w->blocks = (w->positions + w->block - 1) / w->block;
-  int64_t places = w->blocks * w->p->groups;
-  w->chunks = places >= 8 * threads || places % threads == 0 ? 1 : threads;
-  if (w->chunks > w->panels) w->chunks = w->panels;
-  w->chunk = (w->panels + w->chunks - 1) / w->chunks;
-  w->chunks = (w->panels + w->chunk - 1) / w->chunk;
+  w->chunks = by_channels ? threads : 1;
+  if (w->chunks > w->vectors) w->chunks = w->vectors;
+  w->chunk = (w->vectors + w->chunks - 1) / w->chunks;
+  w->chunks = (w->vectors + w->chunk - 1) / w->chunk;
 }
 
 static Status run_images(Product *w, const float *input, float *out) {
-  enum { ONE_THREAD_WORK = 1 << 18 };
+  enum { ONE_THREAD_WORK = 1 << 17 };
   const ConvParams *p = w->p;
   int64_t in = p->in_channels * p->in[0] * p->in[1] * p->in[2], results = p->out_channels * w->positions;
-  int64_t work = w->block * w->depth * w->chunk * w->wide;
+  int64_t work = w->block * w->depth * w->chunk * w->kernels->vector;
   float *laid = NULL;
   if (w->planes.bytes && !(laid = cache_alloc(w->planes.bytes))) return status_out_of_memory();
   Status status = OK;
@@ -168,6 +183,7 @@ Status flat_product(const FlatKernels *kernels, Exec *exec, const ConvParams *p,
   w.positions = p->out[0] * p->out[1] * p->out[2];
   w.wide = 2 * kernels->vector;
   w.panels = (w.outputs + w.wide - 1) / w.wide;
+  w.vectors = (w.outputs + kernels->vector - 1) / kernels->vector;
   TRY(flat_planes_init(&simple, &w.planes));
   w.depth = w.inputs * w.planes.tap_count;
   w.is_plain = w.planes.tap_count == 1 && !w.planes.bytes;

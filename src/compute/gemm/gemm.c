@@ -70,7 +70,8 @@ static void run_part(void *argument, int64_t begin, int64_t end) {
 static Status gemm_packed(Exec *exec, Product *p) {
   p->by_rows = p->m >= p->n;
   int64_t whole = p->by_rows ? p->m : p->n, other = p->by_rows ? p->n : p->m, line = other * p->k;
-  int64_t grain = line > 0 ? 500000 / line + 1 : whole;
+  int64_t least = other <= 4 ? 1 << 16 : 1 << 18; /* few rows take as long as the other operand comes from memory */
+  int64_t grain = line > 0 ? least / line + 1 : whole;
   grain = (grain + 47) / 48 * 48; /* whole register tiles */
   parallel_for(exec->threads, whole, grain, run_part, p);
   return p->failed ? status_out_of_memory() : OK;

@@ -8,7 +8,7 @@
 
 enum {
   ROWS_TOGETHER = 240,      /* of A, that meet one panel after the other: a depth of GEMM_PANEL_K of them stays in L2 */
-  ONE_THREAD_WORK = 1 << 18 /* products; below, waking another thread costs more */
+  ONE_THREAD_WORK = 1 << 17 /* products; below, sharing costs more than it saves */
 };
 
 static int64_t panel_columns(void) {

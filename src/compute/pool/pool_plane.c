@@ -134,7 +134,7 @@ static ConvParams params_of(const PoolPlanes *p) {
 }
 
 Status pool_planes_run(const Exec *exec, const PoolPlanes *p, const float *in, float *out) {
-  enum { ONE_THREAD_FLOATS = 32768, FEW_TAPS = 16 /* of more, rows first and then columns need fewer steps */ };
+  enum { ONE_THREAD_FLOATS = 8192, FEW_TAPS = 16 /* of more, rows first and then columns need fewer steps */ };
   ConvParams params = params_of(p);
   if (!p->averages && p->kernel[1] * p->kernel[2] <= FEW_TAPS && flat_side_pays(&params, flat_kernels()))
     return flat_side_maximum(flat_kernels(), exec, &params, in, out);

@@ -190,7 +190,7 @@ Status reduce_run(Exec *exec, const ReduceOp *op, ReduceParams *params, const Te
   plan.outer_items = count_of(plan.outer, plan.outer_count) * plan.blocks;
   if (plan.outer_items == 0) return OK;
   int64_t work = (params->count > 0 ? params->count : 1) * (plan.go_down ? REDUCE_BLOCK : 1);
-  parallel_for(exec->threads, plan.outer_items, 1 + 32768 / work, reduce_items, &plan);
+  parallel_for(exec->threads, plan.outer_items, 1 + 12288 / work, reduce_items, &plan);
   return exec_poll(exec);
 }
 

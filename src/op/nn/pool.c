@@ -250,7 +250,7 @@ static bool run_float32(Call *call, Pool *p, Status *status) {
   if (p->in->dtype != DTYPE_FLOAT32 || p->indices) return false;
   if (p->adaptive) {
     if (p->kernel == plane_max || numel3(w->out) != 1) return false;
-    parallel_for(call->exec->threads, w->planes, 1 + 32768 / (numel3(w->in) + 1), average_whole, p);
+    parallel_for(call->exec->threads, w->planes, 1 + 12288 / (numel3(w->in) + 1), average_whole, p);
     *status = exec_attend(call->exec);
     return true;
   }
