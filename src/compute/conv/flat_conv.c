@@ -16,7 +16,7 @@ enum {
   BLOCK_BYTES = 128 << 10,   /* sums that wait for more input channels: they stay in L2 */
   DEPTH_BYTES = 600 << 10,   /* of all inputs of all tiles; below, panels take all of them, one after the other */
   ONE_THREAD_WORK = 1 << 17, /* products; below, sharing costs more than it saves */
-  ONE_THREAD_COLUMNS = 1 << 15, /* those of few positions, which take as long as weights come */
+  ONE_THREAD_COLUMNS = 1 << 14, /* those of few positions, which take as long as weights come */
   FEW_POSITIONS = FLAT_COLUMNS
 };
 

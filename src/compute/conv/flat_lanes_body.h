@@ -97,31 +97,35 @@ static void lanes_scatter(const FlatLanes *l, int64_t n, const float *from, int6
 
 /* ---- products of patches ---- */
 
-static inline __attribute__((always_inline)) void product_of(int vectors, int64_t depth, const float *patches,
-                                                             const float *weights, bool accumulate, const float *next,
-                                                             float *out) {
+static inline __attribute__((always_inline)) void product_of(int vectors, int places, int64_t depth,
+                                                             const float *patches, const float *weights,
+                                                             bool accumulate, const float *next, float *out) {
   V sums[PATCH][2];
-  UNROLLED_LANES for (int i = 0; i < PATCH; i++) UNROLLED for (int v = 0; v < vectors; v++) sums[i][v] =
+  UNROLLED_LANES for (int i = 0; i < places; i++) UNROLLED for (int v = 0; v < vectors; v++) sums[i][v] =
       accumulate ? load(out + (2 * i + v) * LANES) : splat(0);
   for (int64_t k = 0; k < depth; k++, patches += PATCH, weights += 2 * LANES, next += LANES) {
     V w[2];
     UNROLLED for (int v = 0; v < vectors; v++) w[v] = load(weights + v * LANES);
     __builtin_prefetch(next, 0, 3);
-    UNROLLED_LANES for (int i = 0; i < PATCH; i++) {
+    UNROLLED_LANES for (int i = 0; i < places; i++) {
       V x = splat(patches[i]);
       UNROLLED for (int v = 0; v < vectors; v++) sums[i][v] = multiply_add(x, w[v], sums[i][v]);
     }
   }
-  UNROLLED_LANES for (int i = 0; i < PATCH; i++) UNROLLED for (int v = 0; v < vectors; v++)
+  UNROLLED_LANES for (int i = 0; i < places; i++) UNROLLED for (int v = 0; v < vectors; v++)
       store(out + (2 * i + v) * LANES, sums[i][v]);
 }
-static void product(int vectors, int64_t depth, const float *patches, const float *weights, bool accumulate,
+static void product(int vectors, int places, int64_t depth, const float *patches, const float *weights, bool accumulate,
                     const float *next, float *out) {
-  assert(vectors == 1 || vectors == 2);
-  if (vectors == 2)
-    product_of(2, depth, patches, weights, accumulate, next, out);
+  assert((vectors == 1 || vectors == 2) && places > 0 && places <= PATCH);
+  if (places > PATCH / 2 && vectors == 2)
+    product_of(2, PATCH, depth, patches, weights, accumulate, next, out);
+  else if (places > PATCH / 2)
+    product_of(1, PATCH, depth, patches, weights, accumulate, next, out);
+  else if (vectors == 2)
+    product_of(2, PATCH / 2, depth, patches, weights, accumulate, next, out);
   else
-    product_of(1, depth, patches, weights, accumulate, next, out);
+    product_of(1, PATCH / 2, depth, patches, weights, accumulate, next, out);
 }
 
 static void put_runs(const float *from, int64_t stride, int64_t depth, int n, float *to) {

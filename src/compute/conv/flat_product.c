@@ -86,7 +86,8 @@ static void run_panel(const Product *w, int64_t group, int64_t panel, int half, 
     int64_t depth = w->depth - k < DEPTH ? w->depth - k : DEPTH, tile = 0;
     for (int64_t at = first; at < end; at += patch, tile++) {
       const float *next = weights + (k + depth) * w->wide; /* which two tiles fetch */
-      w->kernels->product(vectors, depth, patches + (tile * w->depth + k) * patch, weights + k * w->wide, k > 0,
+      int places = (int)(end - at < patch ? end - at : patch);
+      w->kernels->product(vectors, places, depth, patches + (tile * w->depth + k) * patch, weights + k * w->wide, k > 0,
                           tile < 2 ? next + tile * depth * vector : weights + k * w->wide,
                           sums + tile * patch * w->wide);
     }

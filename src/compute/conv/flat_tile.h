@@ -88,10 +88,11 @@ typedef struct FlatKernels {
    * up to a multiple of `vector` positions. */
   void (*lanes_scatter)(const FlatLanes *lanes, int64_t n, const float *from, int64_t from_stride, const float *add,
                         float *out, int64_t plane_stride);
-  /* Sums up `depth` products for each of `patch` positions and one or two vectors of channels:
+  /* Sums up `depth` products for each of `places` of a patch's positions (and maybe more of them) and one or two vectors
+   * of channels:
    *   out[position][channel] (+)= sum over k of patches[k][position] * weights[k][channel]
    * where weights and out have lines of two vectors; `next`, a vector for each k, is fetched on the way. */
-  void (*product)(int vectors, int64_t depth, const float *patches, const float *weights, bool accumulate,
+  void (*product)(int vectors, int places, int64_t depth, const float *patches, const float *weights, bool accumulate,
                   const float *next, float *out);
   /* Patches of n neighbors on each of `depth` planes; writes up to a vector beyond the last. */
   void (*put_runs)(const float *from, int64_t stride, int64_t depth, int n, float *to);
