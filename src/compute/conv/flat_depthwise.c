@@ -73,6 +73,7 @@ Status conv_depthwise_by(const FlatKernels *kernels, Exec *exec, const ConvParam
                          const float *weight, const ConvEpilogue *epilogue, float *out) {
   assert(conv_is_depthwise(p));
   enum { ONE_THREAD_WORK = 1 << 17 };
+  if (flat_direct_pays(p, kernels)) return flat_direct(kernels, exec, p, input, weight, epilogue, out);
   if (flat_side_pays(p, kernels)) return flat_side_by_side(kernels, exec, p, input, weight, epilogue, out);
   ConvParams simple = flat_simplify(p);
   Depthwise d = {.exec = exec,

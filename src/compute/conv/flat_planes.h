@@ -33,6 +33,10 @@ Status flat_side_by_side(const FlatKernels *kernels, Exec *exec, const ConvParam
 /* The greatest of every window, where flat_side_pays: groups are planes. */
 Status flat_side_maximum(const FlatKernels *kernels, const Exec *exec, const ConvParams *p, const float *input,
                          float *out) MUST_CHECK;
+/* Depthwise convolution of planes where they lie (flat_direct.c). */
+bool flat_direct_pays(const ConvParams *p, const FlatKernels *kernels);
+Status flat_direct(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input, const float *weight,
+                   const ConvEpilogue *epilogue, float *out) MUST_CHECK;
 /* Depthwise convolution in given loops (conv_depthwise, flat_depthwise.c). */
 Status conv_depthwise_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
                          const float *weight, const ConvEpilogue *epilogue, float *out) MUST_CHECK;

@@ -46,6 +46,19 @@ typedef struct FlatPlane {
   float low, high;
 } FlatPlane;
 
+/* A plane of a depthwise convolution, finished, where it lies and without a copy of it; a square of 3, 5 or 7 taps with
+ * a stride of 1, or of 3 or 5 with a stride of 2. */
+typedef struct FlatDirect {
+  const float *weights, *input;
+  int side, stride;
+  int64_t in_size[2], out_size[2], padding[2];
+  float *out;
+  const float *add; /* lies as out does; NULL: nothing */
+  float scale, shift;
+  ConvActivation activation;
+  float low, high;
+} FlatDirect;
+
 /* A depthwise convolution or pooling of up to `vector` planes that lie side by side, a position of all of them in a
  * vector:
  *   out[row][i] = sum over taps t of weights[t] * input[row * row_step + i * column_step + taps[t]]
@@ -79,6 +92,7 @@ typedef struct FlatKernels {
   /* Of a raw tile the positions [first, first + n), with `add` and the activation, to rows that are `stride` apart. */
   void (*finish_rows)(const FlatTile *t, int64_t first, int64_t n, int64_t stride, const float *add, float *out);
   void (*depthwise)(const FlatPlane *plane);
+  void (*direct)(const FlatDirect *plane); /* NULL: there are no loads that leave lanes out */
   void (*lay)(const FlatRows *rows);
   /* Puts n positions of planes side by side; after each `row` of them `gap` floats of `to` are left out. */
   void (*lanes_gather)(int planes, const float *from, int64_t plane_stride, int64_t n, int64_t row, int64_t gap,

@@ -9,6 +9,7 @@ enum { LANES = 16, STEP = 8, TALL = 8, PATCH = 14 };
 #define FUSED 1
 #define VECTORS 3
 #define KERNELS flat_kernels_avx512
+#define DIRECT direct
 static inline Mask mask_of(int n) {
   return (Mask)((1u << n) - 1);
 }

@@ -1,7 +1,7 @@
 /* The loops of flat convolution over one type of vectors. Before it stand: V, LANES, VECTORS (in a tile's width), STEP
  * (rows at a time), TALL (rows of a plane at a time), PATCH (positions of a product), Mask and mask_of, load,
  * load_masked, store, store_masked, splat, arithmetic by name, evens, exponents, interleave, deinterleave, transpose
- * (LANES vectors, in place), FUSED, and KERNELS, the table's name. */
+ * (LANES vectors, in place), FUSED, KERNELS, the table's name, and DIRECT where flat_direct_body.h can be had. */
 #include <assert.h>
 
 #include "tile/vector_math_body.h"
@@ -467,6 +467,12 @@ static void sum_line(int count, const float *const *lines, int64_t n, float *to)
 
 #include "compute/conv/flat_lanes_body.h"
 
+#ifdef DIRECT
+#include "compute/conv/flat_direct_body.h"
+#else
+#define DIRECT NULL
+#endif
+
 const FlatKernels KERNELS = {
     .width = VECTORS * LANES,
     .vector = LANES,
@@ -475,6 +481,7 @@ const FlatKernels KERNELS = {
     .column = column,
     .finish_rows = finish_rows,
     .depthwise = depthwise,
+    .direct = DIRECT,
     .lay = lay,
     .lanes_gather = lanes_gather,
     .lanes_join = lanes_join,

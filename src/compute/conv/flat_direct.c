@@ -1,0 +1,56 @@
+/* Depthwise convolution of planes where they lie: nothing is laid out, each thread does some planes. */
+#include <assert.h>
+
+#include "base/parallel.h"
+#include "compute/conv/flat_planes.h"
+
+typedef struct Direct {
+  const Exec *exec;
+  const ConvParams *p;
+  const FlatKernels *kernels;
+  const ConvEpilogue *epilogue;
+  const float *input, *weight;
+  float *out;
+} Direct;
+
+bool flat_direct_pays(const ConvParams *p, const FlatKernels *kernels) {
+  int64_t side = p->kernel[2], stride = p->stride[2];
+  bool is_plane = p->in[0] == 1 && p->kernel[0] == 1 && p->padding[0] == 0 && p->out[0] == 1,
+       is_square = p->kernel[1] == side && p->stride[1] == stride && p->dilation[1] == 1 && p->dilation[2] == 1,
+       is_known = stride == 1 ? side == 3 || side == 5 || side == 7 : stride == 2 && (side == 3 || side == 5);
+  return kernels->direct && is_plane && is_square && is_known && p->out[2] >= 7;
+}
+
+static void run_planes(void *argument, int64_t begin, int64_t end) {
+  const Direct *d = argument;
+  const ConvParams *p = d->p;
+  const ConvEpilogue *e = d->epilogue;
+  int64_t in = p->in[1] * p->in[2], out = p->out[1] * p->out[2], taps = p->kernel[1] * p->kernel[2];
+  for (int64_t plane = begin; plane < end && !exec_is_over(d->exec); plane++) {
+    int64_t channel = plane % p->groups;
+    d->kernels->direct(&(FlatDirect){.weights = d->weight + channel * taps,
+                                     .input = d->input + plane * in,
+                                     .side = (int)p->kernel[2],
+                                     .stride = (int)p->stride[2],
+                                     .in_size = {p->in[1], p->in[2]},
+                                     .out_size = {p->out[1], p->out[2]},
+                                     .padding = {p->padding[1], p->padding[2]},
+                                     .out = d->out + plane * out,
+                                     .add = e->add ? e->add + plane * out : NULL,
+                                     .scale = e->scale ? e->scale[channel] : 1,
+                                     .shift = e->shift ? e->shift[channel] : 0,
+                                     .activation = e->activation,
+                                     .low = e->low,
+                                     .high = e->high});
+  }
+}
+
+Status flat_direct(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input, const float *weight,
+                   const ConvEpilogue *epilogue, float *out) {
+  enum { ONE_THREAD_WORK = 1 << 16 };
+  assert(conv_is_depthwise(p) && flat_direct_pays(p, kernels));
+  Direct d = {exec, p, kernels, epilogue, input, weight, out};
+  int64_t work = p->out[1] * p->out[2] * p->kernel[1] * p->kernel[2];
+  parallel_for(exec->threads, p->batch * p->groups, 1 + ONE_THREAD_WORK / (work + 1), run_planes, &d);
+  return exec_attend(exec);
+}
