@@ -80,6 +80,10 @@ expect 2 "--labels is for --topk" "$wick" run out.py --method one 'ones(2)' --la
 
 # ---- modes ----
 expect 0 "warning: saved in training mode, in which d (Dropout) computes something else" "$wick" run "$here/data/dropout.pt" 'ones(4)'
+# an LSTM and a Dropout of nothing; a MultiheadAttention with dropout, then a Dropout in evaluation mode
+"$wick" run "$here/data/dropout_of_nothing.pt" 'ones(4,3)' > first 2> warnings
+[ -s warnings ] && { echo "a warning although nothing is dropped:"; cat warnings; failed=1; }
+expect 0 "in which a (MultiheadAttention) computes something else" "$wick" run "$here/data/dropout_inside.pt" 'ones(2,1,4)'
 expect 0 "mode      training" "$wick" info "$here/data/dropout.pt"
 "$wick" run "$here/data/dropout.pt" 'ones(4)' --eval > first 2> warnings
 "$wick" run out.py --method one 'ones(4)' > again && same first again

@@ -122,7 +122,8 @@ wick_resolve_callback bindings_resolve; /* user: Bindings */
 typedef enum Mode { MODE_AS_SAVED, MODE_EVAL, MODE_TRAIN } Mode;
 /* From --eval and --train; false: both were given, which was complained about. */
 bool mode_of(bool eval, bool train, Mode *out);
-/* Sets it; where it stays as saved, warns of what behaves otherwise in training: dropout, normalization over the batch.
+/* Sets it; where it stays as saved, warns of what behaves otherwise in training: operators with an argument for that,
+ * in submodules that are in training mode.
  * false: it was complained about. */
 bool mode_set(const char *path, wick_module *module, Mode mode);
 /* "training", "evaluation", "mixed"; "": the module has none. */

@@ -1,5 +1,4 @@
 /* Training and evaluation: the `training` attributes of a module and its submodules. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -13,43 +12,18 @@ bool mode_of(bool eval, bool train, Mode *out) {
 
 typedef struct Modes {
   size_t training, evaluating;
-  char *owner, *type; /* of the submodule that is being walked through */
-  char affected[100]; /* the first submodule in training mode whose class behaves otherwise then */
 } Modes;
-
-/* Of torch.nn: Dropout2d, BatchNorm1d, LazyInstanceNorm3d, RReLU... */
-static bool class_depends_on_mode(const char *type) {
-  static const char *const parts[] = {"Dropout", "BatchNorm", "InstanceNorm", "RReLU"};
-  const char *dot = strrchr(type, '.'), *name = dot ? dot + 1 : type;
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-    if (strstr(name, parts[i])) return true;
-  return false;
-}
 static int visit(void *user, const char *name, uint32_t kind, const char *type, const wick_value *value) {
   Modes *modes = user;
-  (void)kind;
-  if (wick_value_kind(value) == WICK_OBJECT) {
-    free(modes->owner);
-    free(modes->type);
-    modes->owner = strdup(name);
-    modes->type = strdup(type);
-    return !modes->owner || !modes->type;
-  }
+  (void)kind, (void)type;
   const char *dot = strrchr(name, '.');
   if (strcmp(dot ? dot + 1 : name, "training") != 0 || wick_value_kind(value) != WICK_BOOL) return 0;
-  bool is_training = wick_value_to_bool(value);
-  *(is_training ? &modes->training : &modes->evaluating) += 1;
-  size_t length = dot ? (size_t)(dot - name) : 0;
-  bool is_owners = modes->owner && dot && strlen(modes->owner) == length && !strncmp(modes->owner, name, length);
-  if (is_training && is_owners && !*modes->affected && class_depends_on_mode(modes->type))
-    snprintf(modes->affected, sizeof modes->affected, "%s (%s)", modes->owner, strrchr(modes->type, '.') + 1);
+  *(wick_value_to_bool(value) ? &modes->training : &modes->evaluating) += 1;
   return 0;
 }
 static Modes modes_of(const wick_module *module) {
   Modes modes = {0};
   wick_module_each(module, visit, &modes, NULL);
-  free(modes.owner);
-  free(modes.type);
   return modes;
 }
 
@@ -61,19 +35,77 @@ const char *mode_name(const wick_module *module) {
                                             : "";
 }
 
-/* Called as functions, they leave no submodule behind. */
-static int note_operator(void *user, const char *name, size_t calls, int is_known) {
-  static const char *const names[] = {
-      "aten::dropout",    "aten::feature_dropout", "aten::alpha_dropout", "aten::feature_alpha_dropout",
-      "aten::batch_norm", "aten::instance_norm",   "aten::rrelu"};
-  (void)calls, (void)is_known;
-  size_t length = strcspn(name, ".");
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strlen(names[i]) == length && !strncmp(name, names[i], length)) {
-      snprintf(user, 100, "%s", name + 6);
-      return 1;
-    }
-  return 0;
+/* ---- what behaves otherwise in training ---- */
+
+/* The first of the node's arguments with one of the names; NULL: there is none. */
+static const wick_ir_value *argument_of(const wick_node *node, const char *const *names) {
+  const wick_ir_value *value = NULL;
+  for (; *names && !value; names++) value = wick_node_named_input(node, *names);
+  return value;
+}
+/* Whether the value is a constant: False, 0.0. */
+static bool is_zero(const wick_ir_value *value) {
+  wick_value *constant = NULL;
+  if (!value || wick_ir_value_constant(value, &constant, NULL) || !constant) return false;
+  uint32_t kind = wick_value_kind(constant);
+  bool zero = (kind == WICK_BOOL && !wick_value_to_bool(constant)) ||
+              (kind == WICK_DOUBLE && wick_value_to_double(constant) == 0);
+  wick_value_release(constant);
+  return zero;
+}
+/* The operator takes an argument for training, which is not always false, and does not drop nothing. */
+static bool depends_on_mode(const wick_node *node) {
+  static const char *const modes[] = {"training", "train", "use_input_stats", NULL}, *const rates[] = {"p", "dropout",
+                                                                                                       NULL};
+  const wick_ir_value *mode = argument_of(node, modes);
+  return mode && !is_zero(mode) && !is_zero(argument_of(node, rates));
+}
+static bool is_training(const wick_module *module, const char *path) {
+  char name[300];
+  wick_value *value = NULL;
+  snprintf(name, sizeof name, "%s%straining", path, *path ? "." : "");
+  bool training =
+      !wick_module_get(module, name, &value, NULL) && wick_value_kind(value) == WICK_BOOL && wick_value_to_bool(value);
+  wick_value_release(value);
+  return training;
+}
+typedef struct Affected {
+  const wick_module *module;
+  char name[200]; /* the first that was found: "layer1.drop (Dropout)", of self "dropout" */
+} Affected;
+static void note(Affected *affected, const wick_node *node) {
+  wick_inlined_call call = {.size = sizeof call};
+  const char *path = "", *kind = wick_node_kind(node);
+  for (size_t i = 0; !*path && !wick_node_inlined_call(node, i, &call, NULL); i++) path = call.instance;
+  if (!is_training(affected->module, path)) return;
+  if (!*path) {
+    const char *colon = strrchr(kind, ':');
+    snprintf(affected->name, sizeof affected->name, "%s", colon ? colon + 1 : kind);
+    return;
+  }
+  /* "__torch__.torch.nn.modules.dropout.Dropout.forward" */
+  const char *end = strrchr(call.function, '.'), *begin = end;
+  while (begin && begin > call.function && begin[-1] != '.') begin--;
+  snprintf(affected->name, sizeof affected->name, "%s (%.*s)", path, begin ? (int)(end - begin) : 0,
+           begin ? begin : "");
+}
+static void look_through(Affected *affected, const wick_block *block) {
+  for (const wick_node *node = wick_block_first(block); node && !*affected->name; node = wick_node_next(node)) {
+    if (depends_on_mode(node)) note(affected, node);
+    for (size_t i = 0; i < wick_node_block_count(node); i++) look_through(affected, wick_node_block(node, i));
+  }
+}
+static void warn_of_training(const char *path, const wick_module *module) {
+  Affected affected = {.module = module};
+  for (size_t i = 0; i < wick_module_method_count(module) && !*affected.name; i++) {
+    wick_graph *graph;
+    if (wick_graph_of_method(module, wick_module_method_name(module, i), 1, &graph, NULL)) continue;
+    look_through(&affected, wick_graph_block(graph));
+    wick_graph_release(graph);
+  }
+  if (*affected.name)
+    complain(path, "warning: saved in training mode, in which %s computes something else (--eval, --train)",
+             affected.name);
 }
 
 bool mode_set(const char *path, wick_module *module, Mode mode) {
@@ -86,11 +118,6 @@ bool mode_set(const char *path, wick_module *module, Mode mode) {
     complain_error(path, error);
     return false;
   }
-  if (mode != MODE_AS_SAVED) return true;
-  Modes modes = modes_of(module);
-  if (modes.training && !*modes.affected) wick_module_each_operator(module, note_operator, modes.affected, NULL);
-  if (modes.training && *modes.affected)
-    complain(path, "warning: saved in training mode, in which %s computes something else (--eval, --train)",
-             modes.affected);
+  if (mode == MODE_AS_SAVED && modes_of(module).training) warn_of_training(path, module);
   return true;
 }
