@@ -85,7 +85,8 @@ WICK_API wick_status wick_explain(char **out_text, wick_error **error);
  * profiling      a few calls are watched; then calls run in a plan that assumes what was seen, checks it, and goes on
  *                as written where it does not hold
  * Plans are made on a thread of wick's own while calls go on. Only the first call of a function may wait for it: up to
- * 10 ms, and then up to 10 ms or as long again as it took. The environment's WICK_EXECUTOR names the default. */
+ * 10 ms, and then up to 10 ms or as long again as it took; small plans it makes itself. The environment's WICK_EXECUTOR
+ * names the default. */
 enum {
   WICK_EXECUTOR_DEFAULT = 0,
   WICK_EXECUTOR_SIMPLE = 1,

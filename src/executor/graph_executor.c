@@ -2,6 +2,8 @@
 #include "executor/graph_executor.h"
 
 #include "base/clock.h"
+#include "base/stack.h"
+#include "executor/plan_cost.h"
 #include "executor/variant.h"
 
 /* What the first call of a function waits for a plan to run in, at most; and at its end for the plan of the next,
@@ -95,6 +97,12 @@ static Status run_as_written(GraphExecutor *e, Exec *exec, const IValue *argumen
 static ExecutorMode mode_of_call(const Exec *exec) {
   if (exec->recorder) return EXECUTOR_SIMPLE;
   return executor_options_of(exec)->no_optimize ? EXECUTOR_DEFAULT : executor_mode_of(exec);
+}
+
+bool graph_executor_plans_here(const GraphExecutor *e, const Exec *exec) {
+  enum { MOST_NODES = 2000, LEAST_STACK = 512 << 10 };
+  return exec->first_epoch && !exec->deadline_ns && stack_left() >= LEAST_STACK &&
+         graph_is_within(e->graph, MOST_NODES);
 }
 
 /* The variant of a call, its first plan asked for; waits for either up to `wait_ns`. NULL: it is not known yet. */

@@ -1,6 +1,9 @@
 /* One walk. What a loop does counts several times, what raises not at all. */
 #include "executor/plan_cost.h"
 
+#include "base/stack.h"
+#include "pass/motion/inliner.h"
+
 enum { COST_STEP = 1, COST_GUARD = 2, COST_OPERATOR = 16 };
 
 static bool ends_by_raising(const Block *block) {
@@ -33,4 +36,20 @@ PlanCost plan_cost(const Graph *graph) {
   PlanCost cost = {0};
   add_cost(graph->block, 1, &cost);
   return cost;
+}
+
+static bool count_down(const Block *block, uint32_t *left) {
+  if (STACK_IS_LOW()) return false;
+  BLOCK_EACH(node, block) {
+    if (!(*left)--) return *left = 0, false;
+    for (uint32_t i = 0; i < node->block_count; i++)
+      if (!count_down(node->blocks[i], left)) return false;
+    const Function *callee = inlined_callee(node);
+    if (callee && callee->graph && !count_down(callee->graph->block, left)) return false;
+  }
+  return true;
+}
+
+bool graph_is_within(const Graph *graph, uint32_t nodes) {
+  return count_down(graph->block, &nodes);
 }

@@ -12,3 +12,5 @@ typedef struct PlanCost {
 } PlanCost;
 
 PlanCost plan_cost(const Graph *graph);
+/* Whether a graph with all that it calls, once for each call, has at most so many nodes. */
+bool graph_is_within(const Graph *graph, uint32_t nodes);

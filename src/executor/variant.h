@@ -72,6 +72,9 @@ GraphExecutor *graph_executor_alloc(const Graph *graph, Str name, const Services
 bool graph_executor_hold(GraphExecutor *executor);
 void graph_executor_let_go(GraphExecutor *executor);
 Job attributes_job(void); /* for `find_paths`: looks for what the graph reads */
+/* Whether the call makes plans itself: it is a function's first, which waits for them anyway, and they are small, so
+ * that another thread would have them no earlier. */
+bool graph_executor_plans_here(const GraphExecutor *executor, const Exec *exec);
 /* The variant of a call, found or made. NULL: there is none yet, for what the graph reads is being looked for (waited
  * for up to `wait_ns`), or there can't be one. */
 Variant *graph_executor_variant(GraphExecutor *executor, Exec *exec, ExecutorMode mode, const ExecutorOptions *options,

@@ -125,7 +125,7 @@ static Variant *add(GraphExecutor *e, ExecutorMode mode, const ExecutorOptions *
 
 Variant *graph_executor_variant(GraphExecutor *e, Exec *exec, ExecutorMode mode, const ExecutorOptions *options,
                                 const IValue *arguments, uint32_t count, uint64_t wait_ns) {
-  const AttributePaths *paths = paths_of(e, options->compile_now);
+  const AttributePaths *paths = paths_of(e, options->compile_now || graph_executor_plans_here(e, exec));
   if (!paths && wait_ns) {
     queue_wait(&e->find_paths, wait_ns);
     paths = atomic_load(&e->paths);

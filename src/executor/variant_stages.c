@@ -141,11 +141,20 @@ Job variant_job(void) {
   return (Job){.run = run_job, .hold = hold_variant, .let_go = let_variant_go};
 }
 
+/* On the caller's thread. What is kept is nobody's: it does not count for the call. */
+static void run_now(Variant *v) {
+  MemBudget *budget = mem_budget_enter(NULL);
+  run_job(&v->job);
+  mem_budget_enter(budget);
+}
+
 void variant_compile(Variant *v, const Exec *exec) {
   if (atomic_exchange(&v->is_compiling, true)) return;
   if (v->options.compile_now) {
     v->caller = exec;
-    run_job(&v->job);
+    run_now(v);
+  } else if (graph_executor_plans_here(v->executor, exec)) {
+    run_now(v);
   } else if (!queue_add(&v->job)) {
     atomic_store(&v->is_compiling, false);
   }

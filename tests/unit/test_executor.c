@@ -1,4 +1,5 @@
 /* Executors through wick.h: the same results in every mode, what is assumed and noticed, bounds, threads. */
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -127,6 +128,33 @@ static uint64_t bailouts_of(wick_module *module, const char *name) {
   assert_float_equal(run2(module, name, ones(5), wick_value_int(0)), 5, 0);
   assert_int_equal(stats().plan_hits, before.plan_hits + 1);
   return stats().bailouts - before.bailouts;
+}
+
+/* 0: nobody says. */
+static int thread_count(void) {
+  int count = 0;
+  DIR *tasks = opendir("/proc/self/task");
+  if (!tasks) return 0;
+  for (const struct dirent *entry; (entry = readdir(tasks));) count += entry->d_name[0] != '.';
+  closedir(tasks);
+  return count;
+}
+
+/* Before all others: no thread that makes plans is there yet. */
+static void test_first_call_makes_small_plans(void **state) {
+  (void)state;
+  int threads = thread_count();
+  for (uint32_t executor = WICK_EXECUTOR_SPECIALIZING; executor <= WICK_EXECUTOR_PROFILING; executor++) {
+    wick_runtime *runtime = runtime_of(executor, 0, 1);
+    wick_module *module = compile(runtime);
+    wick_stats before = stats();
+    for (int k = 0; k < 2; k++) run2(module, "much_to_assume", ones(3), wick_value_int(2));
+    assert_int_equal(stats().plan_hits, before.plan_hits + 2);
+    assert_true(stats().compiles > before.compiles);
+    wick_module_release(module);
+    wick_runtime_release(runtime);
+  }
+  assert_int_equal(thread_count(), threads);
 }
 
 static void test_guards_have_to_pay(void **state) {
@@ -467,13 +495,21 @@ static void test_many_threads_differentiate(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_times_are_told),         cmocka_unit_test(test_modes_agree),
-      cmocka_unit_test(test_bailout_goes_on),        cmocka_unit_test(test_error_has_a_trace),
-      cmocka_unit_test(test_changing_shapes_settle), cmocka_unit_test(test_unoptimized),
-      cmocka_unit_test(test_grad_mode_within),       cmocka_unit_test(test_asynchronous_calls),
-      cmocka_unit_test(test_options_are_checked),    cmocka_unit_test(test_forked_child),
-      cmocka_unit_test(test_many_threads),           cmocka_unit_test(test_many_threads_differentiate),
-      cmocka_unit_test(test_guards_have_to_pay),     cmocka_unit_test(test_trim_gives_plans_back),
+      cmocka_unit_test(test_first_call_makes_small_plans),
+      cmocka_unit_test(test_times_are_told),
+      cmocka_unit_test(test_modes_agree),
+      cmocka_unit_test(test_bailout_goes_on),
+      cmocka_unit_test(test_error_has_a_trace),
+      cmocka_unit_test(test_changing_shapes_settle),
+      cmocka_unit_test(test_unoptimized),
+      cmocka_unit_test(test_grad_mode_within),
+      cmocka_unit_test(test_asynchronous_calls),
+      cmocka_unit_test(test_options_are_checked),
+      cmocka_unit_test(test_forked_child),
+      cmocka_unit_test(test_many_threads),
+      cmocka_unit_test(test_many_threads_differentiate),
+      cmocka_unit_test(test_guards_have_to_pay),
+      cmocka_unit_test(test_trim_gives_plans_back),
       cmocka_unit_test(test_many_threads_trim),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
