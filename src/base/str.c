@@ -16,6 +16,10 @@ bool str_equal(Str a, Str b) {
   return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
 }
 
+bool str_is_long(Str a, const char *text) {
+  return strncmp(a.data, text, a.length) == 0 && !text[a.length];
+}
+
 int str_compare(Str a, Str b) {
   size_t shorter = a.length < b.length ? a.length : b.length;
   int order = shorter ? memcmp(a.data, b.data, shorter) : 0;

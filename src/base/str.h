@@ -14,9 +14,10 @@ static inline Str str_from(const char *text) {
   return (Str){text, text ? strlen(text) : 0};
 }
 bool str_equal(Str a, Str b);
-/* Inline, for look-ups in small tables: most texts differ in the first byte. */
-static inline bool str_is(Str a, const char *text) {
-  return a.length ? a.data[0] == text[0] && strlen(text) == a.length && !memcmp(a.data, text, a.length) : !text[0];
+bool str_is_long(Str a, const char *text); /* str_is, for texts that begin alike */
+/* Always inline, for look-ups in small tables: most texts differ in the first byte. */
+static inline __attribute__((always_inline)) bool str_is(Str a, const char *text) {
+  return a.length ? a.data[0] == text[0] && str_is_long(a, text) : !text[0];
 }
 int str_compare(Str a, Str b); /* bytes, as memcmp, the shorter first */
 bool str_starts_with(Str s, const char *prefix);

@@ -102,11 +102,11 @@ const FunctionSchema *operator_schema(const Operator *op) {
 
 /* ---- the index; the lock is held for writing, the arena's catch point set ---- */
 
-/* Unless an overload of that name is there. */
-static void append(Operator *op) {
+/* Behind `head`, the first of its name if there is one, unless an overload of that name is there. */
+static void append(Operator *op, Operator *head) {
   assert(lock_is_held());
   Operator *last = NULL;
-  for (Operator *other = map_get(&registry.index, op->name); other; other = other->next) {
+  for (Operator *other = head; other; other = other->next) {
     if (str_equal(other->overload_name, op->overload_name)) return;
     last = other;
   }
@@ -131,45 +131,70 @@ static Str join(Str stem, Str ending) {
   return (Str){text, stem.length + ending.length};
 }
 
+/* The functional form of a row, and the first operator of its name. */
+typedef struct Indexed {
+  const OpRow *row;
+  Operator *functional, *head;
+} Indexed;
+
 static Operator *make_operator(const OpRow *row, OpVariant variant, void *library) {
   Operator *op = ARENA_NEW(&registry.arena, Operator);
   op->row = row;
   op->variant = (uint8_t)variant;
   op->flags = row->flags & ~(uint32_t)(OP_INPLACE | OP_OUT);
   op->library = library;
-  Str name, overload;
-  if (!schema_text_split(str_from(row->schema), &name, &overload))
-    catch_throw(registry.arena.catch_point, status_new(ERROR_SYNTAX, "not a schema: %s", row->schema));
-  op->name = name;
-  op->overload_name = overload;
-  if (variant == VARIANT_INPLACE) {
-    op->name = join(name, STR("_"));
-    op->overload_name = derive_inplace_overload(row, overload);
-  } else if (variant == VARIANT_OUT) {
-    Str stem, ending;
-    derive_out_overload(row, overload, &stem, &ending);
-    op->overload_name = join(stem, ending);
-  }
   return op;
 }
 
-/* A variant of every row that has it and whose name is not taken. */
-static void index_variants(const OpTable *const *tables, OpVariant variant, bool named, void *library) {
+static void index_functional(Indexed *indexed, void *library) {
+  const OpRow *row = indexed->row;
+  Operator *op = make_operator(row, VARIANT_FUNCTIONAL, library);
+  if (!schema_text_split(str_from(row->schema), &op->name, &op->overload_name))
+    catch_throw(registry.arena.catch_point, status_new(ERROR_SYNTAX, "not a schema: %s", row->schema));
+  Operator *head = map_get(&registry.index, op->name);
+  append(op, head);
+  indexed->functional = op;
+  indexed->head = head ? head : op;
+}
+
+static void index_inplace(const Indexed *indexed, void *library) {
+  Operator *op = make_operator(indexed->row, VARIANT_INPLACE, library);
+  op->name = join(indexed->functional->name, STR("_"));
+  op->overload_name = derive_inplace_overload(indexed->row, indexed->functional->overload_name);
+  append(op, map_get(&registry.index, op->name));
+}
+
+static void index_out(const Indexed *indexed, void *library) {
+  Operator *op = make_operator(indexed->row, VARIANT_OUT, library);
+  Str stem, ending;
+  derive_out_overload(indexed->row, indexed->functional->overload_name, &stem, &ending);
+  op->name = indexed->functional->name;
+  op->overload_name = join(stem, ending);
+  append(op, indexed->head);
+}
+
+static Indexed *functional_forms(const OpTable *const *tables, size_t *out_count) {
+  size_t count = 0;
+  for (const OpTable *const *t = tables; *t; t++) count += (*t)->count;
+  Indexed *all = ARENA_ARRAY(&registry.arena, Indexed, count + 1);
+  *out_count = 0;
   for (const OpTable *const *t = tables; *t; t++)
-    for (size_t i = 0; i < (*t)->count; i++) {
-      const OpRow *row = &(*t)->rows[i];
-      if (!derive_has_form(row, variant) || (named && !row->out)) continue;
-      append(make_operator(row, variant, library));
-    }
+    for (size_t i = 0; i < (*t)->count; i++) all[(*out_count)++].row = &(*t)->rows[i];
+  return all;
 }
 
 /* Forms that are written out have precedence over derived ones, in whichever order they come; and `mean.out` belongs to
  * mean.dim, whose row says so, rather than to mean, of which the rule would make it. */
 static void index_tables(const OpTable *const *tables, void *library) {
-  index_variants(tables, VARIANT_FUNCTIONAL, false, library);
-  index_variants(tables, VARIANT_INPLACE, false, library);
-  index_variants(tables, VARIANT_OUT, true, library);
-  index_variants(tables, VARIANT_OUT, false, library);
+  size_t count;
+  Indexed *all = functional_forms(tables, &count);
+  for (size_t i = 0; i < count; i++) index_functional(&all[i], library);
+  for (size_t i = 0; i < count; i++)
+    if (derive_has_form(all[i].row, VARIANT_INPLACE)) index_inplace(&all[i], library);
+  for (size_t i = 0; i < count; i++)
+    if (all[i].row->out && derive_has_form(all[i].row, VARIANT_OUT)) index_out(&all[i], library);
+  for (size_t i = 0; i < count; i++)
+    if (derive_has_form(all[i].row, VARIANT_OUT)) index_out(&all[i], library);
 }
 
 static Status build(void) {

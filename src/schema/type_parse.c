@@ -138,6 +138,7 @@ static bool find_named(Str name, ParsedType *out) {
 }
 
 static int find_dtype(Str name) {
+  if (!name.length || name.data[0] < 'A' || name.data[0] > 'Z') return -1;
   for (int i = 0; i < DTYPE_COUNT; i++)
     if (str_is(name, dtype_scalar_name((DType)i))) return i;
   return -1;
