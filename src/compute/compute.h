@@ -6,6 +6,7 @@
  *                                       gemm_transpose_neon.h
  *   compute/attention/attention.h       softmax(Q K) V without all scores; attention_body.h
  *   compute/conv/conv.h                 convolutions
+ *   compute/conv/conv_backward.h        their gradients, and transposed ones
  *   compute/conv/conv_weights.h         their weights and those of linear layers, packed
  *   compute/conv/weight_reader.h        a weight on the way there, in place or out of the file
  *   compute/conv/flat_conv.h            all others of float32, but transposed ones
@@ -13,7 +14,7 @@
  *   compute/conv/flat_planes.h          the planes they read
  *   compute/conv/flat_winograd.h        3x3 ones with fewer products
  *   compute/conv/flat_tile.h            their inner loops; flat_tile_body.h, flat_tile_four.h, flat_winograd_body.h,
- *                                       flat_lanes_body.h, flat_direct_body.h
+ *                                       flat_lanes_body.h, flat_direct_body.h, flat_dots_body.h
  *   compute/conv/conv_epilogue.h        what happens to results in registers
  *   compute/pool/pool_plane.h           pooling of float32 planes
  *   compute/norm/norm_affine.h          scale and shift; norm_affine_body.h

@@ -1,4 +1,5 @@
 /* Which engine does a convolution of float32. */
+#include "compute/conv/conv_backward.h"
 #include "compute/conv/conv_weights.h"
 #include "compute/conv/flat_product.h"
 #include "compute/conv/flat_winograd.h"
@@ -66,6 +67,11 @@ Status conv_forward(Exec *exec, const ConvParams *p, const Tensor *input, const 
   if (flat_conv_takes(p) && flat_product_pays(p, flat_kernels()))
     return run_product(exec, p, input, weight, epilogue, out);
   if (flat_conv_takes(p)) return run_flat(exec, p, input, weight, epilogue, out);
+  if (p->transposed && conv_spread_takes(p)) {
+    TRY(conv_spread(exec, p, tensor_data(input), tensor_data(weight), tensor_data(out)));
+    finish_planes(p, epilogue, tensor_data(out));
+    return OK;
+  }
   TRY(conv_forward_portable(exec, p, DTYPE_FLOAT32, tensor_data(input), tensor_data(weight), NULL, tensor_data(out)));
   finish_planes(p, epilogue, tensor_data(out));
   return OK;

@@ -144,19 +144,20 @@ static Status weight_gradient(Exec *exec, const Unfold *u, DType dtype, const ch
                               char *grad_weight) {
   const ConvParams *p = u->p;
   int64_t item = (int64_t)dtype_size(dtype);
-  void *columns;
-  size_t bytes;
-  TRY(columns_new(u, dtype, &columns, &bytes));
+  void *columns = NULL;
+  size_t bytes = 0;
+  bool direct = conv_is_product(p);
+  if (!direct) TRY(columns_new(u, dtype, &columns, &bytes));
   Status status = OK;
   for (int64_t i = 0; i < p->batch * p->groups && status == OK; i++) {
     const void *from = wide + i * u->wide_channels * u->wide_numel * item;
-    CALL_FOR(dtype, unfold, u, from, columns);
+    if (!direct) CALL_FOR(dtype, unfold, u, from, columns);
     status = gemm(exec, dtype, u->narrow_channels, u->rows, u->narrow_numel, 1,
                   (GemmMatrix){narrow + i * u->narrow_channels * u->narrow_numel * item, u->narrow_numel, 1},
-                  (GemmMatrix){columns, 1, u->narrow_numel},
+                  (GemmMatrix){direct ? from : columns, 1, u->narrow_numel},
                   grad_weight + i % p->groups * u->narrow_channels * u->rows * item, u->rows, true);
   }
-  cache_free(columns, bytes);
+  if (columns) cache_free(columns, bytes);
   return status;
 }
 

@@ -263,25 +263,48 @@ static void run_image(FlatConv *c, int threads) {
                c);
 }
 
-static Status run_images(FlatConv *c, const float *input, float *out) {
-  const ConvParams *p = c->p;
-  int64_t in = p->in_channels * p->in[0] * p->in[1] * p->in[2],
-          results = p->out_channels * p->out[0] * p->out[1] * p->out[2];
-  double work = (double)results * (double)(c->inputs * c->planes.tap_count);
-  int threads = work < ONE_THREAD_COLUMNS ? 1 : c->exec->threads;
-  float *laid = NULL;
-  if (c->planes.bytes && !(laid = cache_alloc(c->planes.bytes))) return status_out_of_memory();
-  Status status = OK;
-  for (int64_t n = 0; n < p->batch && !status; n++) {
-    c->input = laid ? laid : input + n * in;
-    c->out = out + n * results;
-    c->add = c->epilogue->add ? c->epilogue->add + n * results : NULL;
-    if (laid) flat_planes_lay(&c->planes, c->kernels, threads, p, input + n * in, laid);
+typedef struct Images {
+  FlatConv *c;
+  const float *input;
+  float *out;
+  int64_t in, results; /* of an image */
+} Images;
+
+/* Images [begin, end), each on so many threads. */
+static void run_range(FlatConv *c, const Images *images, int threads, int64_t begin, int64_t end) {
+  float *laid = c->planes.bytes ? cache_alloc(c->planes.bytes) : NULL;
+  if (c->planes.bytes && !laid) atomic_store(&c->failed, true);
+  for (int64_t n = begin; n < end && !atomic_load(&c->failed) && !exec_is_over(c->exec); n++) {
+    const float *input = images->input + n * images->in;
+    c->input = laid ? laid : input;
+    c->out = images->out + n * images->results;
+    c->add = c->epilogue->add ? c->epilogue->add + n * images->results : NULL;
+    if (laid) flat_planes_lay(&c->planes, c->kernels, threads, c->p, input, laid);
     run_image(c, threads);
-    status = atomic_load(&c->failed) ? status_out_of_memory() : exec_attend(c->exec);
   }
   if (laid) cache_free(laid, c->planes.bytes);
-  return status;
+}
+static void run_dealt(void *argument, int64_t begin, int64_t end) {
+  const Images *images = argument;
+  FlatConv own = *images->c;
+  run_range(&own, images, 1, begin, end);
+  if (atomic_load(&own.failed)) atomic_store(&images->c->failed, true);
+}
+
+static Status run_images(FlatConv *c, const float *input, float *out) {
+  const ConvParams *p = c->p;
+  Images images = {.c = c,
+                   .input = input,
+                   .out = out,
+                   .in = p->in_channels * p->in[0] * p->in[1] * p->in[2],
+                   .results = p->out_channels * p->out[0] * p->out[1] * p->out[2]};
+  double work = (double)images.results * (double)(c->inputs * c->planes.tap_count);
+  int threads = c->exec->threads;
+  if (flat_images_are_dealt(threads, p->batch, work))
+    parallel_for(threads, p->batch, 1 + (int64_t)(ONE_THREAD_WORK / (work + 1)), run_dealt, &images);
+  else
+    run_range(c, &images, work < ONE_THREAD_COLUMNS ? 1 : threads, 0, p->batch);
+  return atomic_load(&c->failed) ? status_out_of_memory() : exec_attend(c->exec);
 }
 
 Status flat_conv_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,

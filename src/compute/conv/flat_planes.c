@@ -83,6 +83,11 @@ bool flat_planes_pay(const ConvParams *p) {
   return plane * phases <= LITTLE || plane * phases <= MUCH * (in + out);
 }
 
+bool flat_images_are_dealt(int threads, int64_t batch, double work) {
+  const double most = 1 << 22;
+  return threads > 1 && batch >= 4 * threads && work <= most;
+}
+
 Status flat_planes_init(const ConvParams *p, FlatPlanes *f) {
   int64_t all;
   memset(f, 0, sizeof *f);
@@ -118,8 +123,10 @@ void flat_planes_dispose(FlatPlanes *f) {
 }
 
 /* The values that are a stride apart, and zero beyond the input's ends. */
-static void lay_phase(const FlatPlanes *f, const FlatKernels *kernels, const ConvParams *p, const float *plane,
-                      const FlatPhase *phase, float *to) {
+void flat_planes_lay_phase(const FlatPlanes *f, const FlatKernels *kernels, const ConvParams *p, int64_t at,
+                           const float *plane, float *to) {
+  assert(at >= 0 && at < f->phases);
+  const FlatPhase *phase = &f->phase[at];
   const int64_t *begin = phase->begin, *end = phase->end, *shift = phase->shift;
   int64_t row = f->extent[2];
   for (int64_t q = 0; q < f->extent[0]; q++, to += f->extent[1] * row) {
@@ -147,7 +154,7 @@ void flat_planes_lay_channel(const FlatPlanes *f, const FlatKernels *kernels, co
   int64_t size = p->in[0] * p->in[1] * p->in[2];
   for (int64_t i = size; i < 2 * size && size <= MOST; i += LINE) /* the next plane, which is read in pieces */
     __builtin_prefetch(plane + i, 0, 2);
-  for (int64_t i = 0; i < f->phases; i++, to += f->plane) lay_phase(f, kernels, p, plane, &f->phase[i], to);
+  for (int64_t i = 0; i < f->phases; i++, to += f->plane) flat_planes_lay_phase(f, kernels, p, i, plane, to);
 }
 
 typedef struct Laying {

@@ -26,6 +26,8 @@ ConvParams flat_simplify(const ConvParams *p);
 bool flat_planes_pay(const ConvParams *p);
 Status flat_planes_init(const ConvParams *p, FlatPlanes *out) MUST_CHECK;
 void flat_planes_dispose(FlatPlanes *planes);
+/* Whether threads take whole images of a batch, for there are many, and each is little work to share (in products). */
+bool flat_images_are_dealt(int threads, int64_t batch, double work);
 /* Depthwise convolution of planes side by side (flat_side.c), where there are enough of them. */
 bool flat_side_pays(const ConvParams *p, const FlatKernels *kernels);
 Status flat_side_by_side(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
@@ -40,6 +42,9 @@ Status flat_direct(const FlatKernels *kernels, Exec *exec, const ConvParams *p, 
 /* Depthwise convolution in given loops (conv_depthwise, flat_depthwise.c). */
 Status conv_depthwise_by(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,
                          const float *weight, const ConvEpilogue *epilogue, float *out) MUST_CHECK;
+/* Lays one phase of a channel out; `to` has f->plane floats. */
+void flat_planes_lay_phase(const FlatPlanes *planes, const FlatKernels *kernels, const ConvParams *p, int64_t phase,
+                           const float *plane, float *to);
 /* Lays a channel out; `to` has channel_stride floats. */
 void flat_planes_lay_channel(const FlatPlanes *planes, const FlatKernels *kernels, const ConvParams *p,
                              const float *plane, float *to);

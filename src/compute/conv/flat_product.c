@@ -10,9 +10,10 @@
 #include "compute/conv/flat_planes.h"
 
 enum {
-  DEPTH = 192,             /* inputs that are summed up at once: their weights, of a panel, stay in L1 */
-  PATCH_BYTES = 256 << 10, /* of a block: they stay in L2 */
-  LEAST_TILES = 4          /* of a block: so often a weight that was fetched is used */
+  DEPTH = 192,              /* inputs that are summed up at once: their weights, of a panel, stay in L1 */
+  PATCH_BYTES = 256 << 10,  /* of a block: they stay in L2 */
+  LEAST_TILES = 4,          /* of a block: so often a weight that was fetched is used */
+  ONE_THREAD_WORK = 1 << 17 /* products */
 };
 
 typedef struct Product {
@@ -155,24 +156,49 @@ static void set_blocks(Product *w) {
   w->chunks = (w->vectors + w->chunk - 1) / w->chunk;
 }
 
-static Status run_images(Product *w, const float *input, float *out) {
-  enum { ONE_THREAD_WORK = 1 << 17 };
-  const ConvParams *p = w->p;
-  int64_t in = p->in_channels * p->in[0] * p->in[1] * p->in[2], results = p->out_channels * w->positions;
+typedef struct Images {
+  Product *w;
+  const float *input;
+  float *out;
+  int64_t in, results; /* of an image */
+} Images;
+
+/* Images [begin, end), each on so many threads. */
+static void run_range(Product *w, const Images *images, int threads, int64_t begin, int64_t end) {
   int64_t work = w->block * w->depth * w->chunk * w->kernels->vector;
-  float *laid = NULL;
-  if (w->planes.bytes && !(laid = cache_alloc(w->planes.bytes))) return status_out_of_memory();
-  Status status = OK;
-  for (int64_t n = 0; n < p->batch && !status; n++) {
-    w->input = laid ? laid : input + n * in;
-    w->out = out + n * results;
-    w->add = w->epilogue->add ? w->epilogue->add + n * results : NULL;
-    if (laid) flat_planes_lay(&w->planes, w->kernels, w->exec->threads, p, input + n * in, laid);
-    parallel_for(w->exec->threads, p->groups * w->blocks * w->chunks, ONE_THREAD_WORK / work + 1, run_units, w);
-    status = atomic_load(&w->failed) ? status_out_of_memory() : exec_attend(w->exec);
+  float *laid = w->planes.bytes ? cache_alloc(w->planes.bytes) : NULL;
+  if (w->planes.bytes && !laid) atomic_store(&w->failed, true);
+  for (int64_t n = begin; n < end && !atomic_load(&w->failed) && !exec_is_over(w->exec); n++) {
+    const float *input = images->input + n * images->in;
+    w->input = laid ? laid : input;
+    w->out = images->out + n * images->results;
+    w->add = w->epilogue->add ? w->epilogue->add + n * images->results : NULL;
+    if (laid) flat_planes_lay(&w->planes, w->kernels, threads, w->p, input, laid);
+    parallel_for(threads, w->p->groups * w->blocks * w->chunks, ONE_THREAD_WORK / work + 1, run_units, w);
   }
   if (laid) cache_free(laid, w->planes.bytes);
-  return status;
+}
+static void run_dealt(void *argument, int64_t begin, int64_t end) {
+  const Images *images = argument;
+  Product own = *images->w;
+  run_range(&own, images, 1, begin, end);
+  if (atomic_load(&own.failed)) atomic_store(&images->w->failed, true);
+}
+
+static Status run_images(Product *w, const float *input, float *out) {
+  const ConvParams *p = w->p;
+  Images images = {.w = w,
+                   .input = input,
+                   .out = out,
+                   .in = p->in_channels * p->in[0] * p->in[1] * p->in[2],
+                   .results = p->out_channels * w->positions};
+  double work = (double)images.results * (double)w->depth;
+  int threads = w->exec->threads;
+  if (flat_images_are_dealt(threads, p->batch, work))
+    parallel_for(threads, p->batch, 1 + (int64_t)(ONE_THREAD_WORK / (work + 1)), run_dealt, &images);
+  else
+    run_range(w, &images, threads, 0, p->batch);
+  return atomic_load(&w->failed) ? status_out_of_memory() : exec_attend(w->exec);
 }
 
 Status flat_product(const FlatKernels *kernels, Exec *exec, const ConvParams *p, const float *input,

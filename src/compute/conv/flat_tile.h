@@ -6,7 +6,7 @@
 
 #include "compute/conv/conv_epilogue.h"
 
-enum { FLAT_ROWS = 8, FLAT_COLUMNS = 4, WINOGRAD_MOST = 4 /* side of a square */ };
+enum { FLAT_ROWS = 8, FLAT_COLUMNS = 4, WINOGRAD_MOST = 4 /* side of a square */, DOT_COLUMNS = 3, DOT_STEP = 4 };
 /* Filters that are transformed at once, so that they stay in L2, and the floats that a point has of them: no multiple
  * of a page, for a filter's points are written together. */
 enum { WINOGRAD_DEPTH = 128, WINOGRAD_FILTERS = WINOGRAD_DEPTH * FLAT_ROWS + 16 };
@@ -129,6 +129,10 @@ typedef struct FlatKernels {
   /* to[i] = the greatest of lines[...][i], NaN if one is; their sum, in order. `to` may be the first line. */
   void (*maximum)(int count, const float *const *lines, int64_t n, float *to);
   void (*sum)(int count, const float *const *lines, int64_t n, float *to);
+  /* sums[r * stride + c] += the product of the lines row + r * row_stride and column[c], both of n floats, a multiple of
+   * DOT_STEP vectors; of up to DOT_COLUMNS columns. */
+  void (*dots)(int rows, int columns, int64_t n, const float *row, int64_t row_stride, const float *const *column,
+               float *sums, int64_t stride);
 } FlatKernels;
 const FlatKernels *flat_kernels(void); /* the fastest that this processor runs */
 extern const FlatKernels flat_kernels_portable, flat_kernels_avx2, flat_kernels_avx512, flat_kernels_neon;

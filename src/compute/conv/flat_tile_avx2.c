@@ -10,6 +10,7 @@ typedef struct Mask {
 enum { LANES = 8, STEP = 4, TALL = 8, PATCH = 6 };
 #define FUSED 1
 #define VECTORS 3
+#define DOT_TALL 4
 #define KERNELS flat_kernels_avx2
 static inline Mask mask_of(int n) {
   return (Mask){n};

@@ -8,6 +8,7 @@ typedef __mmask16 Mask;
 enum { LANES = 16, STEP = 8, TALL = 8, PATCH = 14 };
 #define FUSED 1
 #define VECTORS 3
+#define DOT_TALL 8
 #define KERNELS flat_kernels_avx512
 #define DIRECT direct
 static inline Mask mask_of(int n) {

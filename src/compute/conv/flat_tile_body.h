@@ -1,13 +1,15 @@
 /* The loops of flat convolution over one type of vectors. Before it stand: V, LANES, VECTORS (in a tile's width), STEP
- * (rows at a time), TALL (rows of a plane at a time), PATCH (positions of a product), Mask and mask_of, load,
- * load_masked, store, store_masked, splat, arithmetic by name, evens, exponents, interleave, deinterleave, transpose
- * (LANES vectors, in place), FUSED, KERNELS, the table's name, and DIRECT where flat_direct_body.h can be had. */
+ * (rows at a time), TALL (rows of a plane at a time), PATCH (positions of a product), DOT_TALL (rows of a block of
+ * products of lines, 4 or 8), Mask and mask_of, load, load_masked, store, store_masked, splat, arithmetic by name,
+ * evens, exponents, interleave, deinterleave, transpose (LANES vectors, in place), FUSED, KERNELS, the table's name,
+ * and DIRECT where flat_direct_body.h can be had. */
 #include <assert.h>
 
 #include "tile/vector_math_body.h"
 
 #define UNROLLED _Pragma("GCC unroll 8")
 #define UNROLLED_LANES _Pragma("GCC unroll 16")
+#define UNROLLED_DOTS _Pragma("GCC unroll 24")
 
 /* Runs DO(at, mask) for n elements, a vector at a time; only the last may need the mask. */
 #define EACH_VECTOR(n, DO)                             \
@@ -472,6 +474,7 @@ static void sum_line(int count, const float *const *lines, int64_t n, float *to)
 #else
 #define DIRECT NULL
 #endif
+#include "compute/conv/flat_dots_body.h"
 
 const FlatKernels KERNELS = {
     .width = VECTORS * LANES,
@@ -495,4 +498,5 @@ const FlatKernels KERNELS = {
     .winograd_deal = winograd_deal,
     .maximum = maximum_line,
     .sum = sum_line,
+    .dots = dots,
 };

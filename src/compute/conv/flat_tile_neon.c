@@ -7,6 +7,7 @@ typedef float32x4_t V;
 enum { LANES = 4, STEP = 8, TALL = 4, PATCH = 14 };
 #define FUSED 1
 #define VECTORS 3
+#define DOT_TALL 8
 #define KERNELS flat_kernels_neon
 static inline V multiply_add(V a, V b, V c) {
   return vfmaq_f32(c, a, b);

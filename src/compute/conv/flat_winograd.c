@@ -6,6 +6,7 @@
 
 #include "base/cache.h"
 #include "base/parallel.h"
+#include "compute/conv/flat_planes.h"
 #include "compute/conv/weight_reader.h"
 
 enum {
@@ -326,24 +327,50 @@ static void set_blocks(Winograd *w) {
   w->chunks = (w->panels + w->chunk - 1) / w->chunk;
 }
 
+typedef struct Images {
+  Winograd *w;
+  const float *input;
+  float *out;
+  int64_t in, results; /* of an image */
+} Images;
+
+/* Images [begin, end), each on so many threads. */
+static void run_range(Winograd *w, const Images *images, int threads, int64_t begin, int64_t end) {
+  size_t bytes = (size_t)(w->p->in_channels * w->channel_floats) * sizeof(float);
+  w->laid = cache_alloc(bytes);
+  if (!w->laid) atomic_store(&w->failed, true);
+  for (int64_t n = begin; n < end && !atomic_load(&w->failed) && !atomic_load(&w->is_infinite); n++) {
+    if (exec_is_over(w->exec)) break;
+    w->out = images->out + n * images->results;
+    w->add = w->epilogue->add ? w->epilogue->add + n * images->results : NULL;
+    w->image = images->input + n * images->in;
+    parallel_for(threads, w->p->in_channels, 1 + (1 << 15) / w->channel_floats, lay_channels, w);
+    parallel_for(threads, w->blocks * w->chunks, 1, run_blocks, w);
+  }
+  if (w->laid) cache_free(w->laid, bytes);
+}
+static void run_dealt(void *argument, int64_t begin, int64_t end) {
+  const Images *images = argument;
+  Winograd own = *images->w;
+  run_range(&own, images, 1, begin, end);
+  if (atomic_load(&own.failed)) atomic_store(&images->w->failed, true);
+  if (atomic_load(&own.is_infinite)) atomic_store(&images->w->is_infinite, true);
+}
+
 static Status run_images(Winograd *w, const float *input, float *out, bool *out_finite) {
   const ConvParams *p = w->p;
-  int64_t in = p->in_channels * p->in[1] * p->in[2], results = p->out_channels * p->out[1] * p->out[2];
-  size_t bytes = (size_t)(p->in_channels * w->channel_floats) * sizeof(float);
-  w->laid = cache_alloc(bytes);
-  if (!w->laid) return status_out_of_memory();
-  Status status = OK;
-  for (int64_t n = 0; n < p->batch && !status && !atomic_load(&w->is_infinite); n++) {
-    w->out = out + n * results;
-    w->add = w->epilogue->add ? w->epilogue->add + n * results : NULL;
-    w->image = input + n * in;
-    parallel_for(w->exec->threads, p->in_channels, 1 + (1 << 15) / w->channel_floats, lay_channels, w);
-    parallel_for(w->exec->threads, w->blocks * w->chunks, 1, run_blocks, w);
-    status = atomic_load(&w->failed) ? status_out_of_memory() : exec_attend(w->exec);
-  }
-  cache_free(w->laid, bytes);
+  Images images = {.w = w,
+                   .input = input,
+                   .out = out,
+                   .in = p->in_channels * p->in[1] * p->in[2],
+                   .results = p->out_channels * p->out[1] * p->out[2]};
+  int threads = w->exec->threads;
+  if (flat_images_are_dealt(threads, p->batch, work_of(p, w->side, w->kernels) * w->kernels->vector))
+    parallel_for(threads, p->batch, 1, run_dealt, &images);
+  else
+    run_range(w, &images, threads, 0, p->batch);
   *out_finite = !atomic_load(&w->is_infinite);
-  return status;
+  return atomic_load(&w->failed) ? status_out_of_memory() : exec_attend(w->exec);
 }
 
 Status flat_winograd(const FlatKernels *kernels, Exec *exec, const ConvParams *p, int side, bool is_kept,

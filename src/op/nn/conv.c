@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "compute/conv/conv.h"
+#include "compute/conv/conv_backward.h"
 #include "tensor/layout.h"
 
 /* A list of one number for each spatial dimension (one number stands for all), into the last `spatial` places. */
@@ -390,11 +390,10 @@ static Status kernel_conv_backward(Call *call) {
     TRY_GOTO(tensor_empty(dtype, i == 2 ? 1 : like[i]->ndim, i == 2 ? &p.out_channels : like[i]->sizes, &results[i]),
              done);
   }
-  TRY_GOTO(
-      conv_backward_portable(call->exec, &p, dtype, tensor_data(g), tensor_data(x), tensor_data(w),
-                             results[0] ? tensor_data(results[0]) : NULL, results[1] ? tensor_data(results[1]) : NULL,
-                             results[2] ? tensor_data(results[2]) : NULL),
-      done);
+  TRY_GOTO(conv_backward(call->exec, &p, dtype, tensor_data(g), tensor_data(x), tensor_data(w),
+                         results[0] ? tensor_data(results[0]) : NULL, results[1] ? tensor_data(results[1]) : NULL,
+                         results[2] ? tensor_data(results[2]) : NULL),
+           done);
   for (uint32_t i = 0; i < 3; i++) {
     Tensor *final = results[i] ? NULL : tensor_undefined();
     if (results[i] && i < 2)
