@@ -20,8 +20,8 @@ Status conv_gather(Exec *exec, const ConvParams *p, const float *wide, const flo
 bool conv_spread_takes(const ConvParams *p);
 Status conv_spread(Exec *exec, const ConvParams *p, const float *narrow, const float *weight, float *wide) MUST_CHECK;
 
-/* The weight's gradient: for each tap the sum of narrow times wide over all positions. The same bits whatever the number
- * of threads. *done false: some result is not finite, and may not be so for the reason that it should. */
+/* The weight's gradient: for each tap the sum of narrow times wide over all positions. The same bits whatever the
+ * number of threads. *done false: some result is not finite, and may not be so for the reason that it should. */
 bool conv_correlate_takes(const ConvParams *p);
 Status conv_correlate(Exec *exec, const ConvParams *p, const float *narrow, const float *wide, float *grad_weight,
                       bool *done) MUST_CHECK;

@@ -1,8 +1,8 @@
 /* The weight's gradient as products of lines. The wide side's planes are laid out as flat convolution reads them
- * (flat_planes.h), some images one after the other in one line for each channel and phase; the narrow side lies in lines
- * of the same rows, with zeros between them. Then the gradient at a tap is the product of a line of the narrow side with
- * one of the wide side, a constant distance on. A block of lines is multiplied at once, some hundred positions long so
- * that they stay in the caches. */
+ * (flat_planes.h), some images one after the other in one line for each channel and phase; the narrow side lies in
+ * lines of the same rows, with zeros between them. Then the gradient at a tap is the product of a line of the narrow
+ * side with one of the wide side, a constant distance on. A block of lines is multiplied at once, some hundred
+ * positions long so that they stay in the caches. */
 #include "compute/conv/conv_backward.h"
 
 #include <assert.h>

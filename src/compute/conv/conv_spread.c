@@ -133,7 +133,7 @@ static Status run_winograd(Exec *exec, const Part *part, int side, const int64_t
                            const float *from, const float *weight, float *out, bool *done) {
   const ConvParams *q = &part->p;
   WeightLayout layout;
-  flat_winograd_layout(q, side, &layout);
+  flat_winograd_layout(q, side, true, &layout);
   Tensor *plain;
   TRY(tensor_empty(DTYPE_FLOAT32, 3, layout.sizes, &plain));
   float *packed = cache_alloc(layout.bytes);
@@ -141,7 +141,7 @@ static Status run_winograd(Exec *exec, const Part *part, int side, const int64_t
   if (!status) {
     put_weights(part, kernel, strides, 1, weight, tensor_data(plain));
     flat_winograd_pack(exec->threads, &layout, plain, packed);
-    status = flat_winograd(flat_kernels(), exec, q, side, from, packed, &nothing, out, done);
+    status = flat_winograd(flat_kernels(), exec, q, side, true, from, packed, &nothing, out, done);
     cache_free(packed, layout.bytes);
   }
   tensor_release(plain);

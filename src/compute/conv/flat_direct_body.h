@@ -1,5 +1,6 @@
 /* Depthwise convolution of planes where they lie: `ROWS` rows of results are summed up in registers, a vector of
- * neighbors each; masks leave out what is beyond a row's ends. Needs loads that touch nothing but their mask's lanes. */
+ * neighbors each; masks leave out what is beyond a row's ends. Needs loads that touch nothing but their mask's
+ * lanes. */
 
 enum { ROWS = 7, LEAST_ROWS = 3, MOST_SIDE = 7 };
 #define UNROLLED_ROWS _Pragma("GCC unroll 32")

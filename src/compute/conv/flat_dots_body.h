@@ -1,5 +1,5 @@
-/* Products of lines, over one type of vectors (flat_tile_body.h): a block of them in registers, a vector of partial sums
- * for each; of few lines several, so that enough sums are under way. */
+/* Products of lines, over one type of vectors (flat_tile_body.h): a block of them in registers, a vector of partial
+ * sums for each; of few lines several, so that enough sums are under way. */
 
 enum { DOT_SUMS = DOT_TALL * DOT_COLUMNS };
 
